@@ -1,0 +1,27 @@
+# add_layer(<name> SOURCES <files>… [DEPENDS <targets>…])
+#   One folder of the architecture as the static library shardlens::<name>.
+# add_layer_test(<name> SOURCES <files>… DEPENDS <targets>… [LABELS <labels>…] [SERIAL])
+#   Its tests, one executable, registered with ctest test by test.
+
+function(add_layer name)
+  cmake_parse_arguments(LAYER "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(shardlens_${name} STATIC ${LAYER_SOURCES})
+  add_library(shardlens::${name} ALIAS shardlens_${name})
+  target_link_libraries(shardlens_${name} PUBLIC ${LAYER_DEPENDS} shardlens_flags)
+endfunction()
+
+function(add_layer_test name)
+  cmake_parse_arguments(TEST "SERIAL" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  add_executable(${name} ${TEST_SOURCES})
+  target_link_libraries(${name} PRIVATE ${TEST_DEPENDS} GTest::gtest_main GTest::gmock shardlens_flags)
+  target_compile_definitions(${name} PRIVATE
+      SHARDLENS_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data"
+      SHARDLENS_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+      SHARDLENS_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  set(properties LABELS "${TEST_LABELS}" TIMEOUT 300)
+  if(TEST_SERIAL)
+    list(APPEND properties RUN_SERIAL ON)
+  endif()
+  include(GoogleTest)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
+endfunction()

@@ -1,0 +1,90 @@
+# LibTorch, CUDA's runtime, CUPTI and NCCL as they come with `pip install torch`, as imported targets:
+#   libtorch::torch   tensors, autograd, c10d with Gloo and NCCL
+#   cuda::runtime cuda::cupti nccl::nccl
+# find_package(Torch) is not used: it wants a full CUDA toolkit.
+
+if(NOT SHARDLENS_LIBTORCH)
+  file(GLOB candidates ${CMAKE_SOURCE_DIR}/.deps/venv/lib/python3*/site-packages/torch)
+  if(candidates)
+    list(GET candidates 0 SHARDLENS_LIBTORCH_DIR)
+  endif()
+else()
+  set(SHARDLENS_LIBTORCH_DIR ${SHARDLENS_LIBTORCH})
+endif()
+if(NOT EXISTS "${SHARDLENS_LIBTORCH_DIR}/include/ATen/ATen.h")
+  message(FATAL_ERROR "LibTorch not found. Run ./run once, which fetches it into .deps, set "
+                      "-DSHARDLENS_LIBTORCH=<folder of the Python package torch>, or build the "
+                      "viewer alone with -DSHARDLENS_TRAINER=OFF.")
+endif()
+
+file(STRINGS "${SHARDLENS_LIBTORCH_DIR}/include/torch/headeronly/version.h" version_lines
+     REGEX "#define TORCH_VERSION_(MAJOR|MINOR) ")
+string(REGEX MATCHALL "[0-9]+" version_numbers "${version_lines}")
+list(JOIN version_numbers "." SHARDLENS_LIBTORCH_VERSION)
+# c10d::Reducer's constructor differs between releases.
+if(NOT SHARDLENS_LIBTORCH_VERSION VERSION_EQUAL "2.11")
+  message(FATAL_ERROR "LibTorch 2.11 is needed; ${SHARDLENS_LIBTORCH_DIR} has "
+                      "${SHARDLENS_LIBTORCH_VERSION}.")
+endif()
+
+get_filename_component(packages "${SHARDLENS_LIBTORCH_DIR}" DIRECTORY)
+set(cuda ${packages}/nvidia/cu13)
+set(nccl ${packages}/nvidia/nccl)
+set(torch_lib ${SHARDLENS_LIBTORCH_DIR}/lib)
+
+function(import_library target file)
+  cmake_parse_arguments(LIB "" "" "INCLUDES;LINKS" ${ARGN})
+  add_library(${target} SHARED IMPORTED)
+  set_target_properties(${target} PROPERTIES IMPORTED_LOCATION ${file} IMPORTED_NO_SONAME OFF)
+  if(LIB_INCLUDES)
+    target_include_directories(${target} SYSTEM INTERFACE ${LIB_INCLUDES})
+  endif()
+  if(LIB_LINKS)
+    target_link_libraries(${target} INTERFACE ${LIB_LINKS})
+  endif()
+endfunction()
+
+import_library(cuda::runtime ${cuda}/lib/libcudart.so.13 INCLUDES ${cuda}/include)
+import_library(cuda::cupti ${cuda}/lib/libcupti.so.13 INCLUDES ${cuda}/include)
+import_library(nccl::nccl ${nccl}/lib/libnccl.so.2 INCLUDES ${nccl}/include)
+
+add_library(libtorch::torch INTERFACE IMPORTED)
+target_include_directories(libtorch::torch SYSTEM INTERFACE
+    ${SHARDLENS_LIBTORCH_DIR}/include
+    ${SHARDLENS_LIBTORCH_DIR}/include/torch/csrc/api/include
+    ${cuda}/include ${nccl}/include)
+# The process groups' headers are empty without these.
+target_compile_definitions(libtorch::torch INTERFACE USE_C10D_GLOO USE_C10D_NCCL USE_DISTRIBUTED
+    USE_CUDA)
+# Operators register themselves: the libraries are needed although nothing names them.
+target_link_options(libtorch::torch INTERFACE
+    -Wl,--no-as-needed -L${torch_lib}
+    -Wl,-rpath,${torch_lib} -Wl,-rpath,${cuda}/lib -Wl,-rpath,${nccl}/lib
+    -Wl,-rpath-link,${cuda}/lib -Wl,-rpath-link,${nccl}/lib -Wl,-rpath-link,${packages}/nvidia/cudnn/lib
+    -Wl,-rpath-link,${packages}/nvidia/cusparselt/lib -Wl,-rpath-link,${packages}/nvidia/nvshmem/lib)
+target_link_libraries(libtorch::torch INTERFACE
+    torch torch_cpu torch_cuda c10 c10_cuda cuda::runtime nccl::nccl)
+
+# add_torch_layer(<name> …): as add_layer, with LibTorch and its one precompiled header.
+function(add_torch_layer name)
+  add_layer(${name} ${ARGN})
+  target_link_libraries(shardlens_${name} PUBLIC libtorch::torch)
+  use_torch_pch(shardlens_${name})
+endfunction()
+
+# One target compiles the header; the others use its result (same flags everywhere).
+file(WRITE ${CMAKE_BINARY_DIR}/torch_pch/torch_pch.cpp
+     "// Compiles the precompiled header of LibTorch.\n")
+add_library(shardlens_torch_pch STATIC ${CMAKE_BINARY_DIR}/torch_pch/torch_pch.cpp)
+target_link_libraries(shardlens_torch_pch PUBLIC libtorch::torch shardlens_flags)
+target_precompile_headers(shardlens_torch_pch PRIVATE
+    <torch/torch.h>
+    <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+    <torch/csrc/distributed/c10d/reducer.hpp>)
+# ccache needs it to see what the header includes.
+target_compile_options(shardlens_torch_pch PRIVATE -fpch-preprocess)
+
+function(use_torch_pch target)
+  target_precompile_headers(${target} REUSE_FROM shardlens_torch_pch)
+  target_compile_options(${target} PRIVATE -fpch-preprocess)
+endfunction()

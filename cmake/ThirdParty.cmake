@@ -1,0 +1,19 @@
+# Libraries from the distribution, each under one imported name.
+
+find_package(SQLite3 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+find_package(tl-expected REQUIRED)
+find_package(yaml-cpp REQUIRED)
+
+if(SHARDLENS_UI)
+  find_package(CLI11 REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+  find_package(glfw3 3.3 REQUIRED)
+  find_package(OpenGL REQUIRED)
+  pkg_check_modules(imgui REQUIRED IMPORTED_TARGET imgui)
+endif()
+
+if(SHARDLENS_TESTS)
+  find_package(GTest REQUIRED)
+endif()

@@ -1,0 +1,39 @@
+# Language, optimisation, sanitizers and ccache: everything that holds for all targets.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+# Ranks are found beside the program; see trainer/CMakeLists.txt.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+# Dev: quick to compile, quick to run, assertions on.
+set(CMAKE_CXX_FLAGS_DEV "-O1 -g1" CACHE STRING "")
+set(CMAKE_C_FLAGS_DEV "-O1 -g1" CACHE STRING "")
+mark_as_advanced(CMAKE_CXX_FLAGS_DEV CMAKE_C_FLAGS_DEV)
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  # Without this sloppiness ccache caches nothing that uses a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      ${CCACHE_PROGRAM})
+endif()
+
+add_library(shardlens_flags INTERFACE)
+target_include_directories(shardlens_flags INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(shardlens_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor)
+if(SHARDLENS_WERROR)
+  target_compile_options(shardlens_flags INTERFACE -Werror)
+endif()
+if(SHARDLENS_SANITIZE)
+  target_compile_options(shardlens_flags INTERFACE
+                         -fsanitize=${SHARDLENS_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(shardlens_flags INTERFACE -fsanitize=${SHARDLENS_SANITIZE})
+endif()
+find_package(Threads REQUIRED)
+target_link_libraries(shardlens_flags INTERFACE Threads::Threads)
