@@ -1,0 +1,282 @@
+// What a trace consists of: plain values, one struct per table of the file.
+// Times are nanoseconds of CLOCK_REALTIME, sizes bytes. `rank` is the global rank. Any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shardlens::trace {
+
+// An interned string: an index into the string table of the rank that wrote it. 0 is "".
+using StringId = std::uint32_t;
+
+// ---- where an event happened ------------------------------------------------------------------
+
+enum class LaneKind : std::uint8_t {
+  kPhases,         // host phases of the training thread
+  kOperators,      // operators of one CPU thread
+  kCompute,        // a GPU stream that runs kernels
+  kCommunication,  // the communication thread (CPU) or stream (GPU) of one process group
+  kCopies,
+};
+
+struct Lane {
+  int rank = 0;
+  int id = 0;  // unique within its rank
+  LaneKind kind = LaneKind::kPhases;
+  StringId name = 0;
+};
+
+// ---- steps and phases -------------------------------------------------------------------------
+
+enum class Phase : std::uint8_t {
+  kData,
+  kForward,
+  kBackward,
+  kOptimizer,
+  kEvaluation,
+  kCheckpoint,
+  kOther,  // never recorded as a span: what the others leave of a step
+};
+inline constexpr int kPhaseCount = 7;
+
+// One optimizer step of one rank, written when it has ended.
+struct Step {
+  int rank = 0;
+  std::int64_t index = 0;  // 0-based
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  double loss = 0;           // mean over ranks and micro-batches; NaN: not known
+  double gradient_norm = 0;  // before clipping; NaN: not computed
+  double learning_rate = 0;
+  std::int64_t tokens = 0;       // of this rank
+  std::int64_t samples = 0;      // of this rank
+  std::int64_t model_flops = 0;  // of this rank; 0: not known
+  bool full_detail = false;      // operators, kernels and collectives were recorded
+  bool nonfinite = false;        // loss or gradient norm was not finite
+};
+
+// A host phase, or a span nested in one (depth 1, 2, …). Phases of depth 0 do not overlap.
+struct Span {
+  int rank = 0;
+  int lane = 0;
+  std::int64_t step = 0;
+  Phase phase = Phase::kOther;
+  int depth = 0;
+  StringId name = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+// ---- communication ----------------------------------------------------------------------------
+
+enum class CollectiveFunction : std::uint8_t {
+  kAllReduce,
+  kReduceScatter,
+  kAllGather,
+  kBroadcast,
+  kReduce,
+  kSend,
+  kReceive,
+  kAllToAll,
+  kBarrier,
+  kOther,
+};
+
+// What a collective was for. Stored as text, "bucket 3", "unit blocks.6", "loss", …
+enum class TagKind : std::uint8_t { kNone, kBucket, kUnit, kNamed };
+
+// One collective on one rank, written when it has ended.
+struct Collective {
+  int rank = 0;
+  int lane = 0;
+  std::int64_t step = -1;  // -1: outside any step
+  int process_group = 0;
+  std::int64_t sequence = -1;  // within the process group; the same on all its ranks
+  CollectiveFunction function = CollectiveFunction::kOther;  // what the strategy asked for
+  CollectiveFunction executed = CollectiveFunction::kOther;  // what the backend ran
+  TagKind tag_kind = TagKind::kNone;
+  int tag_index = -1;            // bucket or unit index
+  StringId tag_name = 0;         // for kNamed
+  Phase phase = Phase::kOther;   // in which phase the host asked for it
+  StringId data_type = 0;        // "float32", "bfloat16", …
+  std::int64_t bytes = 0;        // S of nccl-tests: the total over ranks for gather and scatter
+  std::int64_t enqueued_ns = 0;  // the host's call
+  std::int64_t start_ns = 0;     // the backend really began
+  std::int64_t end_ns = 0;
+};
+
+// A collective that a rank has entered and not left: the present, rewritten with every commit.
+struct PendingCollective {
+  int rank = 0;
+  int process_group = 0;
+  std::int64_t sequence = -1;
+  CollectiveFunction function = CollectiveFunction::kOther;
+  TagKind tag_kind = TagKind::kNone;
+  int tag_index = -1;
+  StringId tag_name = 0;
+  Phase phase = Phase::kOther;
+  std::int64_t step = -1;
+  std::int64_t bytes = 0;
+  std::int64_t enqueued_ns = 0;
+};
+
+struct ProcessGroup {
+  int rank = 0;
+  int id = 0;
+  StringId name = 0;     // "world", "shard", …
+  StringId backend = 0;  // "gloo", "nccl", "gloo, simulated link"
+  std::vector<int> ranks;
+};
+
+// One bucket of DDP's plan. `plan` 0 is the first plan, 1 the one after the rebuild.
+struct Bucket {
+  int rank = 0;
+  int plan = 0;
+  int index = 0;  // in launch order
+  std::int64_t bytes = 0;
+  std::vector<StringId> parameters;           // in the bucket's order
+  std::vector<std::int64_t> parameter_bytes;  // same length
+};
+
+// When the last gradient of a bucket was ready, that is, when its reduction could start.
+struct BucketReady {
+  int rank = 0;
+  std::int64_t step = 0;
+  int bucket = 0;
+  std::int64_t time_ns = 0;
+};
+
+// ---- memory -----------------------------------------------------------------------------------
+
+enum class MemoryCategory : std::uint8_t {
+  kParameters,
+  kGatheredParameters,
+  kGradients,
+  kOptimizer,
+  kActivations,
+  kCommunication,  // buckets, gather and scatter buffers
+  kOther,
+  kOutside,  // not allocated through PyTorch: context, libraries, heap
+};
+inline constexpr int kMemoryCategoryCount = 8;
+
+struct MemorySample {
+  int rank = 0;
+  std::int64_t time_ns = 0;
+  std::int64_t step = -1;
+  bool is_peak = false;  // the composition at this step's peak, caught between samples
+  std::array<std::int64_t, kMemoryCategoryCount> bytes{};
+  std::int64_t reserved_bytes = 0;      // by the caching allocator; equals allocated on a CPU
+  std::int64_t device_used_bytes = -1;  // whole device or process; -1: not known
+  std::int64_t device_total_bytes = -1;
+
+  std::int64_t total_bytes() const {
+    std::int64_t sum = 0;
+    for (auto b : bytes) sum += b;
+    return sum;
+  }
+};
+
+struct CounterSample {
+  int rank = 0;
+  StringId name = 0;
+  StringId unit = 0;
+  std::int64_t time_ns = 0;
+  double value = 0;
+};
+
+// ---- bulk events ------------------------------------------------------------------------------
+
+enum class EventKind : std::uint8_t { kOperator, kKernel, kLaunch, kCopy, kAllocation };
+inline constexpr int kEventKindCount = 5;
+
+inline constexpr std::uint32_t kEventLeaf = 1u << 0;     // an operator that called no other
+inline constexpr std::uint32_t kEventCompute = 1u << 1;  // counts as compute (DESIGN: numbers)
+inline constexpr std::uint32_t kEventDepthShift = 8;     // bits 8-15: nesting depth
+
+// One event of the bulk kinds; stored in column chunks.
+struct Event {
+  std::int64_t start_ns = 0;
+  std::int64_t duration_ns = 0;
+  StringId name = 0;
+  std::uint32_t flags = 0;
+  std::uint64_t correlation = 0;  // joins kernel, launch and operator; 0: none
+  std::int64_t value = 0;         // copy, allocation: bytes (negative: freed); else 0
+
+  std::int64_t end_ns() const { return start_ns + duration_ns; }
+  int depth() const { return static_cast<int>((flags >> kEventDepthShift) & 0xff); }
+};
+
+// Events of one kind on one lane, ordered by start.
+struct EventRun {
+  int rank = 0;
+  int lane = 0;
+  EventKind kind = EventKind::kOperator;
+  std::vector<Event> events;
+};
+
+// ---- about the recording ----------------------------------------------------------------------
+
+struct InternedString {
+  int rank = 0;
+  StringId id = 0;
+  std::string text;
+};
+
+struct LogLine {
+  int rank = 0;
+  std::int64_t time_ns = 0;
+  enum class Level : std::uint8_t { kInfo, kWarning, kError } level = Level::kInfo;
+  std::string text;
+};
+
+// Records that could not be kept, and why.
+struct Lost {
+  int rank = 0;
+  std::string reason;  // "operator queue full", "disk full", "size limit", …
+  std::int64_t count = 0;
+};
+
+// One row per rank, rewritten with every commit.
+struct Heartbeat {
+  int rank = 0;
+  std::int64_t alive_ns = 0;     // the recorder's thread ran
+  std::int64_t progress_ns = 0;  // the training thread moved on
+  std::int64_t step = -1;
+  Phase phase = Phase::kOther;
+};
+
+// What the recorder did to the job.
+struct RecorderCost {
+  int rank = 0;
+  std::int64_t callback_ns = 0;  // spent in callbacks on the job's threads, measured by sampling
+  std::int64_t writer_ns = 0;    // CPU time of the recorder's own threads
+  std::int64_t events = 0;
+};
+
+struct RankInfo {
+  int rank = 0;
+  int local_rank = 0;
+  std::string host;
+  std::int64_t process_id = 0;
+  std::string device;           // "cpu", "cuda:0"
+  std::string device_name;      // "Intel Xeon …, 2 cores", "NVIDIA H100 …"
+  std::string sources;          // "operators: RecordFunction; collectives: Gloo spans; …"
+  std::string versions;         // "LibTorch 2.11.0, …"
+  double peak_flops = 0;        // dense peak for the run's precision; 0: not known
+  std::int64_t parameters = 0;  // trained values, shared ones counted once
+};
+
+std::string_view to_string(LaneKind);
+std::string_view to_string(Phase);
+std::string_view to_string(CollectiveFunction);
+std::string_view to_string(TagKind);
+std::string_view to_string(MemoryCategory);
+std::string_view to_string(EventKind);
+std::string_view to_string(LogLine::Level);
+
+}  // namespace shardlens::trace

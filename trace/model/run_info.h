@@ -1,0 +1,32 @@
+// What is known of a whole run: its name, status and settings. Plain values, any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "trace/model/settings.h"
+
+namespace shardlens::trace {
+
+enum class RunStatus : std::uint8_t { kRunning, kDone, kStopped, kFailed };
+std::string_view to_string(RunStatus);
+
+struct RunInfo {
+  std::string name;    // unique within a library
+  std::string folder;  // or the packed file
+  RunStatus status = RunStatus::kRunning;
+  std::string reason;  // why it failed or was stopped; one to three sentences
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;  // 0 while it runs
+  std::string device;       // "cpu", "cuda"
+  int world_size = 0;
+  std::string program;  // "shardlens 0.1.0"
+  Settings settings;
+  // Anything that makes the timings unlike a real job's; shown with every view of the run.
+  bool simulated_link = false;
+  bool shared_gpu = false;
+  bool communication_off = false;  // `communication: none`: the loss is invalid
+};
+
+}  // namespace shardlens::trace

@@ -1,0 +1,169 @@
+#include "trace/model/schedule.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <string>
+
+namespace shardlens::trace {
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+bool take_prefix(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text = trimmed(text.substr(prefix.size()));
+  return true;
+}
+
+template <typename Number>
+bool parse_whole(std::string_view text, Number& number) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+struct Pair {
+  std::string_view key, value;
+};
+
+// "a=1, b" → {a, 1}, {b, ""}
+std::vector<Pair> split_pairs(std::string_view text) {
+  std::vector<Pair> pairs;
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    const std::string_view part = trimmed(text.substr(0, comma));
+    const auto equals = part.find('=');
+    if (equals == std::string_view::npos) {
+      pairs.push_back({part, {}});
+    } else {
+      pairs.push_back({trimmed(part.substr(0, equals)), trimmed(part.substr(equals + 1))});
+    }
+    if (comma == std::string_view::npos) break;
+    text = text.substr(comma + 1);
+  }
+  return pairs;
+}
+
+tl::unexpected<Error> bad(std::string_view what, std::string_view text, std::string_view use) {
+  return fail(ErrorKind::kUsage, std::string(what) + ": '" + std::string(text) +
+                                     "' is not valid; use " + std::string(use) + ".");
+}
+
+bool parse_nonnegative(std::string_view text, double& number) {
+  return parse_whole(text, number) && std::isfinite(number) && number >= 0;
+}
+
+constexpr std::string_view kInjectUse =
+    "rank=1,step=5,phase=backward and one of delay_ms=100, nan, oom, hang, exit, skip_collective "
+    "or unequal_size; several separated by ';'";
+
+struct FaultName {
+  std::string_view name;
+  InjectedFault fault;
+};
+constexpr std::array<FaultName, 7> kFaults{{
+    {"delay_ms", InjectedFault::kDelay},
+    {"nan", InjectedFault::kNan},
+    {"oom", InjectedFault::kOutOfMemory},
+    {"hang", InjectedFault::kHang},
+    {"exit", InjectedFault::kExit},
+    {"skip_collective", InjectedFault::kSkipCollective},
+    {"unequal_size", InjectedFault::kUnequalSize},
+}};
+
+bool parse_phase(std::string_view text, Phase& phase) {
+  for (Phase candidate : {Phase::kData, Phase::kForward, Phase::kBackward, Phase::kOptimizer}) {
+    if (text == to_string(candidate)) {
+      phase = candidate;
+      return true;
+    }
+  }
+  return false;
+}
+
+// True if `pair` is a well-formed part of an injection; sets `has_fault` when it names the fault.
+bool apply_pair(const Pair& pair, Injection& injection, bool& has_fault) {
+  if (pair.key == "rank") return parse_whole(pair.value, injection.rank) && injection.rank >= 0;
+  if (pair.key == "step") return parse_whole(pair.value, injection.step) && injection.step >= 0;
+  if (pair.key == "phase") return parse_phase(pair.value, injection.phase);
+  if (pair.key == "every") {
+    injection.repeats = pair.value == "1";
+    return injection.repeats;
+  }
+  for (const FaultName& name : kFaults) {
+    if (pair.key != name.name) continue;
+    if (has_fault) return false;
+    has_fault = true;
+    injection.fault = name.fault;
+    return name.fault != InjectedFault::kDelay || parse_nonnegative(pair.value, injection.delay_ms);
+  }
+  return false;
+}
+
+Result<Injection> parse_injection(std::string_view text) {
+  Injection injection;
+  bool has_fault = false;
+  for (const Pair& pair : split_pairs(text)) {
+    if (!apply_pair(pair, injection, has_fault)) return bad("inject", text, kInjectUse);
+  }
+  if (!has_fault) return bad("inject", text, kInjectUse);
+  return injection;
+}
+
+}  // namespace
+
+Result<RecordSchedule> parse_record_schedule(std::string_view text) {
+  constexpr std::string_view kUse = "every step, steps 10..20, or every 10th";
+  std::string_view rest = trimmed(text);
+  RecordSchedule schedule;
+  if (take_prefix(rest, "every")) {
+    if (rest == "step") return schedule;
+    for (std::string_view suffix : {"th", "st", "nd", "rd", " steps"}) {
+      if (rest.ends_with(suffix)) rest = rest.substr(0, rest.size() - suffix.size());
+    }
+    if (!parse_whole(rest, schedule.every) || schedule.every < 1) return bad("record", text, kUse);
+    return schedule;
+  }
+  take_prefix(rest, "steps");
+  const auto dots = rest.find("..");
+  if (dots == std::string_view::npos || !parse_whole(rest.substr(0, dots), schedule.first) ||
+      !parse_whole(rest.substr(dots + 2), schedule.last) || schedule.first < 0 ||
+      schedule.last < schedule.first) {
+    return bad("record", text, kUse);
+  }
+  return schedule;
+}
+
+Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view text) {
+  constexpr std::string_view kUse = "off, or latency_us=50,gbps=10 (gbps above 0)";
+  text = trimmed(text);
+  if (text == "off") return std::optional<SimulatedLink>();
+  SimulatedLink link;
+  for (const Pair& pair : split_pairs(text)) {
+    const bool valid = pair.key == "latency_us" ? parse_nonnegative(pair.value, link.latency_us)
+                       : pair.key == "gbps"     ? parse_nonnegative(pair.value, link.gbps)
+                                                : false;
+    if (!valid) return bad("simulate_link", text, kUse);
+  }
+  if (link.gbps <= 0) return bad("simulate_link", text, kUse);
+  return std::optional<SimulatedLink>(link);
+}
+
+Result<std::vector<Injection>> parse_injections(std::string_view text) {
+  std::vector<Injection> injections;
+  text = trimmed(text);
+  if (text == "off") return injections;
+  while (true) {
+    const auto semicolon = text.find(';');
+    TRY_ASSIGN(injections.emplace_back(), parse_injection(trimmed(text.substr(0, semicolon))));
+    if (semicolon == std::string_view::npos) return injections;
+    text = text.substr(semicolon + 1);
+  }
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,252 @@
+// Reading, writing and comparing settings by way of the table.
+#include "trace/model/settings.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+
+namespace shardlens::trace {
+
+namespace {
+
+struct Alias {
+  std::string_view alias, name;
+};
+constexpr std::array<Alias, 6> kAliases{{
+    {"strategy", "sharding_strategy"},
+    {"lr", "learning_rate"},
+    {"batch_size", "batch_per_rank"},
+    {"world_size", "ranks"},
+    {"hook", "communication_hook"},
+    {"grad_accum", "gradient_accumulation_steps"},
+}};
+
+// Levenshtein distance: the least number of insertions, deletions and substitutions.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
+// The shortest decimal text that reads back as the same number.
+std::string number_text(double value) {
+  std::array<char, 32> buffer;
+  auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return std::string(buffer.data(), end);
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  double value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return {};
+  return value;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+std::string join_choices(const Knob& knob) {
+  std::string text;
+  for (std::size_t i = 0; i < knob.choices.size(); ++i) {
+    if (i > 0) text += i + 1 == knob.choices.size() ? " or " : ", ";
+    text += knob.choices[i];
+  }
+  return text;
+}
+
+tl::unexpected<Error> bad_value(const Knob& knob, std::string_view text) {
+  return fail(ErrorKind::kUsage, std::string(knob.name) + ": '" + std::string(text) +
+                                     "' is not valid; use " + range_text(knob) + ".");
+}
+
+Result<bool> parse_bool(const Knob& knob, std::string_view text) {
+  if (text == "true" || text == "yes" || text == "on" || text == "1") return true;
+  if (text == "false" || text == "no" || text == "off" || text == "0") return false;
+  return bad_value(knob, text);
+}
+
+Result<double> parse_ranged(const Knob& knob, std::string_view text, bool whole) {
+  if (knob.may_be_auto && text == "auto") return static_cast<double>(kAuto);
+  const auto value = parse_number(text);
+  if (!value || *value < knob.minimum || *value > knob.maximum) return bad_value(knob, text);
+  if (whole && *value != std::floor(*value)) return bad_value(knob, text);
+  return *value;
+}
+
+Result<std::string> parse_text(const Knob& knob, std::string_view text) {
+  const bool listed =
+      std::find(knob.choices.begin(), knob.choices.end(), text) != knob.choices.end();
+  if (text.empty() || (!listed && !knob.choices.empty() && !knob.choices_are_open)) {
+    return bad_value(knob, text);
+  }
+  return std::string(text);
+}
+
+}  // namespace
+
+const Knob* find_knob(std::string_view name) {
+  for (const Alias& alias : kAliases) {
+    if (alias.alias == name) name = alias.name;
+  }
+  for (const Knob& knob : knobs()) {
+    if (knob.name == name) return &knob;
+  }
+  return nullptr;
+}
+
+std::string_view nearest_knob(std::string_view name) {
+  const auto all = knobs();
+  return std::min_element(all.begin(), all.end(),
+                          [&](const Knob& a, const Knob& b) {
+                            return edit_distance(name, a.name) < edit_distance(name, b.name);
+                          })
+      ->name;
+}
+
+std::string_view type_name(const Knob& knob) {
+  if (std::holds_alternative<bool Settings::*>(knob.member)) return "bool";
+  if (std::holds_alternative<std::int64_t Settings::*>(knob.member)) return "integer";
+  if (std::holds_alternative<double Settings::*>(knob.member)) return "number";
+  return knob.choices.empty() || knob.choices_are_open ? "text" : "choice";
+}
+
+std::string range_text(const Knob& knob) {
+  const std::string_view type = type_name(knob);
+  if (type == "bool") return "true or false";
+  if (type == "choice") return join_choices(knob);
+  if (type == "text") {
+    if (knob.name == "data") return "builtin, or the path of a text file or folder";
+    if (knob.name == "record") return "every step, steps A..B, or every Nth";
+    if (knob.name == "simulate_link") return "off, or latency_us=50,gbps=10";
+    if (knob.name == "inject") {
+      return "off, or rank=1,step=5,phase=backward and one of delay_ms=100, nan, oom, hang, exit";
+    }
+    return "any text";
+  }
+  std::string text = number_text(knob.minimum) + " to " + number_text(knob.maximum);
+  if (type == "integer") text = "a whole number from " + text;
+  if (!knob.unit.empty()) text += " " + std::string(knob.unit);
+  if (knob.may_be_auto) text += ", or auto";
+  return text;
+}
+
+std::string value_text(const Settings& settings, const Knob& knob) {
+  if (const auto* member = std::get_if<bool Settings::*>(&knob.member)) {
+    return settings.**member ? "true" : "false";
+  }
+  if (const auto* member = std::get_if<std::string Settings::*>(&knob.member)) {
+    return settings.**member;
+  }
+  const auto* whole = std::get_if<std::int64_t Settings::*>(&knob.member);
+  if (whole != nullptr) {
+    const std::int64_t value = settings.**whole;
+    return knob.may_be_auto && value == kAuto ? "auto" : std::to_string(value);
+  }
+  const double value = settings.*std::get<double Settings::*>(knob.member);
+  return knob.may_be_auto && value == kAuto ? "auto" : number_text(value);
+}
+
+std::string default_text(const Knob& knob) { return value_text(Settings{}, knob); }
+
+Result<void> set_value(Settings& settings, std::string_view name, std::string_view raw) {
+  const Knob* knob = find_knob(trimmed(name));
+  if (knob == nullptr) {
+    return fail(ErrorKind::kUsage, "Unknown setting '" + std::string(name) + "'. Did you mean '" +
+                                       std::string(nearest_knob(name)) +
+                                       "'? `shardlens settings` lists all of them.");
+  }
+  const std::string_view text = trimmed(raw);
+  if (const auto* member = std::get_if<bool Settings::*>(&knob->member)) {
+    TRY_ASSIGN(settings.**member, parse_bool(*knob, text));
+  } else if (const auto* whole = std::get_if<std::int64_t Settings::*>(&knob->member)) {
+    TRY_ASSIGN(const double value, parse_ranged(*knob, text, true));
+    settings.** whole = static_cast<std::int64_t>(value);
+  } else if (const auto* number = std::get_if<double Settings::*>(&knob->member)) {
+    TRY_ASSIGN(settings.**number, parse_ranged(*knob, text, false));
+  } else {
+    TRY_ASSIGN(settings.*std::get<std::string Settings::*>(knob->member), parse_text(*knob, text));
+  }
+  return {};
+}
+
+Result<void> set_assignment(Settings& settings, std::string_view assignment) {
+  const auto equals = assignment.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    return fail(ErrorKind::kUsage, "'" + std::string(assignment) +
+                                       "' is not of the form key=value, as in bucket_cap_mb=4.");
+  }
+  return set_value(settings, assignment.substr(0, equals), assignment.substr(equals + 1));
+}
+
+std::vector<const Knob*> differing_knobs(const Settings& a, const Settings& b) {
+  std::vector<const Knob*> differing;
+  for (const Knob& knob : knobs()) {
+    if (value_text(a, knob) != value_text(b, knob)) differing.push_back(&knob);
+  }
+  return differing;
+}
+
+namespace {
+
+// How a knob appears in a run's name: "cap 60", "hook bf16_compress", "views".
+std::string name_part(const Settings& settings, const Knob& knob) {
+  constexpr std::array<Alias, 11> kShort{{{"bucket_cap_mb", "cap"},
+                                          {"first_bucket_mb", "first"},
+                                          {"communication_hook", "hook"},
+                                          {"gradient_as_bucket_view", "views"},
+                                          {"static_graph", "static graph"},
+                                          {"batch_per_rank", "batch"},
+                                          {"sequence_length", "length"},
+                                          {"gradient_accumulation_steps", "accumulation"},
+                                          {"learning_rate", "lr"},
+                                          {"simulate_link", "link"},
+                                          {"sharding_strategy", ""}}};
+  std::string name;
+  const auto* found = std::find_if(kShort.begin(), kShort.end(),
+                                   [&](const Alias& a) { return a.alias == knob.name; });
+  if (found != kShort.end()) {
+    name = found->name;
+  } else {
+    name = knob.name;
+    std::replace(name.begin(), name.end(), '_', ' ');
+  }
+  const std::string value = value_text(settings, knob);
+  if (type_name(knob) == "bool") return value == "true" ? name : "no " + name;
+  if (knob.name == "data") return name + " " + value.substr(value.find_last_of('/') + 1);
+  return name.empty() ? value : name + " " + value;
+}
+
+}  // namespace
+
+std::string name_from_difference(const Settings& base, const Settings& next) {
+  std::string name;
+  for (const Knob* knob : differing_knobs(base, next)) {
+    const std::string part = name_part(next, *knob);
+    if (name.size() + part.size() + 2 > 60) break;
+    name += (name.empty() ? "" : ", ") + part;
+  }
+  if (name.empty()) return "baseline";
+  for (char& c : name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                       std::string_view(" .,_-").find(c) != std::string_view::npos;
+    if (!plain) c = '-';
+  }
+  return name;
+}
+
+}  // namespace shardlens::trace
