@@ -1,0 +1,36 @@
+// The window and off-screen pictures, as the command line starts them. Main thread only.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace shardlens::app {
+
+struct WindowOptions {
+  std::filesystem::path runs_dir = "runs";
+  std::vector<std::filesystem::path> runs;  // to open: folders or packed files; empty: the newest
+  bool replay = false;                      // plays runs[0] from its start
+  double replay_speed = 1;
+  // Written by the set-up script while it fetches and builds the trainer; empty: nobody does.
+  std::filesystem::path trainer_status;
+};
+
+struct ScreenshotOptions {
+  std::filesystem::path run;
+  std::filesystem::path output;  // PNG
+  std::filesystem::path runs_dir = "runs";
+  std::string workspace = "tune";
+  int width = 1600;
+  int height = 1000;
+  std::string theme = "dark";  // "dark" or "light"
+  double scale = 1;
+  long step = -1;  // -1: the latest
+  bool present = false;
+};
+
+// Both return an exit code (0, 1 or 2) and print their error to standard error.
+int run_window(const WindowOptions& options);
+int run_screenshot(const ScreenshotOptions& options);
+
+}  // namespace shardlens::app
