@@ -1,0 +1,71 @@
+# Sourced by ./run and ./test: installs what is missing and builds. Everything it says goes to
+# standard error, one calm line per thing that takes time; the details go to build/setup.log.
+
+TORCH_VERSION=2.11.0
+DEPS=$ROOT/.deps
+VENV=$DEPS/venv
+LOG=$ROOT/build/setup.log
+mkdir -p "$ROOT/build" "$DEPS"
+
+VIEWER_PACKAGES="g++ cmake ninja-build ccache pkg-config libsqlite3-dev libzstd-dev libexpected-dev
+  libyaml-cpp-dev libcli11-dev nlohmann-json3-dev libglfw3-dev libgl-dev libimgui-dev libstb-dev
+  libgl1-mesa-dri fonts-inter fonts-jetbrains-mono"
+TRAINER_PACKAGES="python3 python3-venv"
+TEST_PACKAGES="libgtest-dev libgmock-dev xvfb xauth xdotool sqlite3 clang-format"
+
+say() { printf 'shardlens: %s\n' "$*" >&2; }
+
+die() {
+  say "$*"
+  exit 1
+}
+
+# ensure_packages NAME…: Debian packages, installed if we may, else the one command to do it.
+ensure_packages() {
+  local missing=() name
+  local installed
+  installed=" $(dpkg-query -W -f '${db:Status-Abbrev}${Package} ' "$@" 2>/dev/null | tr '\n' ' ') "
+  for name in "$@"; do
+    [[ $installed == *" ii $name "* || $installed == *"ii $name "* ]] || missing+=("$name")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  if [ "$(id -u)" -ne 0 ]; then
+    say "${#missing[@]} packages are missing. Install them with this command, then start again:"
+    say "  sudo apt-get install --no-install-recommends -y ${missing[*]}"
+    exit 1
+  fi
+  say "installing ${#missing[@]} Debian packages"
+  { apt-get update -qq &&
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+  } >>"$LOG" 2>&1 || die "apt-get failed; see $LOG"
+}
+
+libtorch_ready() {
+  [ -n "${SHARDLENS_LIBTORCH:-}" ] || [ -e "$DEPS/torch-$TORCH_VERSION" ]
+}
+
+# LibTorch, CUDA, CUPTI and NCCL come with the Python package, which is also the tests' oracle.
+fetch_libtorch() {
+  libtorch_ready && return 0
+  say "fetching LibTorch $TORCH_VERSION with CUDA, CUPTI and NCCL (4.6 GB, once) into .deps"
+  rm -rf "$VENV"
+  { /usr/bin/python3 -m venv "$VENV" &&
+    "$VENV/bin/pip" install --quiet --disable-pip-version-check "torch==$TORCH_VERSION" numpy
+  } >>"$LOG" 2>&1 || { say "pip could not install torch==$TORCH_VERSION; see $LOG"; return 1; }
+  touch "$DEPS/torch-$TORCH_VERSION"
+}
+
+# build PRESET TRAINER(ON|OFF) TARGET…: configures when needed and builds.
+build() {
+  local preset=$1 trainer=$2 folder=$ROOT/build/$1
+  shift 2
+  local configured
+  configured=$(sed -n 's/^SHARDLENS_TRAINER:BOOL=//p' "$folder/CMakeCache.txt" 2>/dev/null)
+  if [ "$configured" != "$trainer" ] || [ ! -e "$folder/build.ninja" ]; then
+    (cd "$ROOT" && cmake --preset "$preset" -DSHARDLENS_TRAINER="$trainer" \
+      ${SHARDLENS_LIBTORCH:+-DSHARDLENS_LIBTORCH="$SHARDLENS_LIBTORCH"}) >>"$LOG" 2>&1 ||
+      { say "cmake failed:"; tail -n 20 "$LOG" >&2; return 1; }
+  fi
+  ninja -C "$folder" "$@" >"$folder/build.log" 2>&1 ||
+    { say "the build failed:"; grep -vE '^\[[0-9]+/' "$folder/build.log" | tail -n 40 >&2; return 1; }
+}

@@ -1,0 +1,67 @@
+# Sourced by ./run: fetching and building the trainer, in front of or behind the window.
+
+TRAINER_STATUS=$ROOT/build/release/trainer-setup
+RANK=$ROOT/build/release/bin/shardlens-rank
+TORCH_MEGABYTES=4600
+
+trainer_configured() {
+  grep -q '^SHARDLENS_TRAINER:BOOL=ON' "$ROOT/build/release/CMakeCache.txt" 2>/dev/null &&
+    libtorch_ready
+}
+
+# Built, and nothing has changed since.
+trainer_current() {
+  trainer_configured && [ -x "$RANK" ] &&
+    [ -z "$(ninja -C "$ROOT/build/release" -n 2>/dev/null | grep -E '^\[')" ]
+}
+
+install_trainer() {
+  (
+    flock 9
+    fetch_libtorch || exit 1
+    [ -x "$RANK" ] || say "building the trainer (some minutes, once)"
+    build release ON
+  ) 9>"$ROOT/build/release.lock"
+}
+
+# status STATE MESSAGE [FRACTION]: read by the window.
+status() {
+  printf 'state=%s\nmessage=%s\nfraction=%s\n' "$1" "$2" "${3:--1}" >"$TRAINER_STATUS.new" &&
+    mv "$TRAINER_STATUS.new" "$TRAINER_STATUS"
+}
+
+report_progress() {
+  local megabytes finished total
+  while sleep 1; do
+    if ! libtorch_ready; then
+      megabytes=$(du -sm "$DEPS" 2>/dev/null | cut -f1)
+      status installing "Fetching LibTorch: $megabytes of about $TORCH_MEGABYTES MB" \
+        "$(awk -v m="$megabytes" -v t=$TORCH_MEGABYTES 'BEGIN { f = m / t; print f > 0.99 ? 0.99 : f }')"
+    else
+      read -r finished total < <(grep -oE '^\[[0-9]+/[0-9]+\]' "$ROOT/build/release/build.log" \
+        2>/dev/null | tail -n 1 | tr -d '[]' | tr '/' ' ')
+      [ -n "${total:-}" ] && status installing "Building the trainer: $finished of $total files" \
+        "$(awk -v f="$finished" -v t="$total" 'BEGIN { print f / t }')"
+    fi
+  done
+}
+
+# Runs beside the window; ends with it, or once the trainer is there.
+install_trainer_behind_window() {
+  local window=$$ progress  # the shell that became the window
+  exec >/dev/null 2>>"$LOG"
+  while kill -0 "$window" 2>/dev/null; do
+    rm -f "$TRAINER_STATUS.retry"
+    status installing "Preparing the trainer"
+    report_progress &
+    progress=$!
+    if (ensure_packages $TRAINER_PACKAGES && install_trainer); then
+      kill "$progress"
+      status ready "The trainer is ready"
+      return 0
+    fi
+    kill "$progress"
+    status failed "$(tail -n 1 "$LOG"). Details: build/setup.log"
+    while kill -0 "$window" 2>/dev/null && [ ! -e "$TRAINER_STATUS.retry" ]; do sleep 1; done
+  done
+}

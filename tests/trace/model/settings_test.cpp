@@ -1,0 +1,125 @@
+#include "trace/model/settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace shardlens::trace {
+namespace {
+
+using testing::HasSubstr;
+
+std::string error_of(std::string_view name, std::string_view text) {
+  Settings settings;
+  const auto result = set_value(settings, name, text);
+  EXPECT_EQ(settings, Settings{}) << "a refused value must change nothing";
+  return result ? "" : result.error().message;
+}
+
+TEST(SettingsTable, DescribesEveryKnobCompletely) {
+  std::set<std::string_view> names;
+  for (const Knob& knob : knobs()) {
+    EXPECT_TRUE(names.insert(knob.name).second) << knob.name;
+    EXPECT_FALSE(knob.label.empty()) << knob.name;
+    EXPECT_FALSE(knob.explanation.empty()) << knob.name;
+    EXPECT_NE(knob.explanation.back(), '.') << knob.name;
+    EXPECT_EQ(find_knob(knob.name), &knob);
+  }
+}
+
+TEST(SettingsTable, BindsEachKnobToAMemberOfItsOwn) {
+  for (const Knob& knob : knobs()) {
+    Settings settings;
+    const std::string other = type_name(knob) == "bool"
+                                  ? (default_text(knob) == "true" ? "false" : "true")
+                              : type_name(knob) == "choice"  ? std::string(knob.choices.back())
+                              : knob.name == "data"          ? "/tmp"
+                              : knob.name == "record"        ? "every 2nd"
+                              : knob.name == "simulate_link" ? "gbps=1"
+                              : knob.name == "inject"        ? "nan"
+                                                             : "0.5";
+    auto changed = set_value(settings, knob.name, other);
+    if (!changed) changed = set_value(settings, knob.name, "7");
+    ASSERT_TRUE(changed) << knob.name;
+    const auto differing = differing_knobs(Settings{}, settings);
+    if (knob.choices.size() == 1 && type_name(knob) == "choice")
+      continue;  // nothing else to choose
+    ASSERT_EQ(differing.size(), 1u) << knob.name;
+    EXPECT_EQ(differing.front(), &knob);
+  }
+}
+
+TEST(SettingsTable, DefaultsAreValidAndReadBackFromTheirText) {
+  EXPECT_TRUE(validate(Settings{}));
+  Settings settings;
+  for (const Knob& knob : knobs()) {
+    EXPECT_TRUE(set_value(settings, knob.name, default_text(knob))) << knob.name;
+  }
+  EXPECT_EQ(settings, Settings{});
+}
+
+TEST(SetValue, NamesTheNearestKeyForAMisspeltOne) {
+  EXPECT_THAT(error_of("bucket_cap", "4"), HasSubstr("Did you mean 'bucket_cap_mb'?"));
+  EXPECT_THAT(error_of("batch_per_ranks", "4"), HasSubstr("'batch_per_rank'"));
+  EXPECT_THAT(error_of("learning-rate", "4"), HasSubstr("'learning_rate'"));
+}
+
+TEST(SetValue, RefusesWrongTypesAndValuesOutOfRange) {
+  EXPECT_THAT(error_of("bucket_cap_mb", "big"), HasSubstr("0.01 to 4096 MiB"));
+  EXPECT_THAT(error_of("bucket_cap_mb", "-1"), HasSubstr("bucket_cap_mb: '-1' is not valid"));
+  EXPECT_THAT(error_of("bucket_cap_mb", "nan"), HasSubstr("not valid"));
+  EXPECT_THAT(error_of("ranks", "1.5"), HasSubstr("whole number"));
+  EXPECT_THAT(error_of("ranks", "0"), HasSubstr("from 1 to 1024"));
+  EXPECT_THAT(error_of("ranks", "auto"), HasSubstr("not valid"));
+  EXPECT_THAT(error_of("static_graph", "maybe"), HasSubstr("true or false"));
+  EXPECT_THAT(error_of("precision", "fp8"), HasSubstr("fp32 or bf16"));
+  EXPECT_THAT(error_of("data", ""), HasSubstr("not valid"));
+  EXPECT_THAT(error_of("steps", "99999999999999999999"), HasSubstr("not valid"));
+}
+
+TEST(SetValue, TakesAliasesAutoAndSpaces) {
+  Settings settings;
+  EXPECT_TRUE(set_assignment(settings, "lr = 0.001"));
+  EXPECT_TRUE(set_assignment(settings, "first_bucket_mb=auto"));
+  EXPECT_TRUE(set_assignment(settings, "data=/tmp/a=b"));
+  EXPECT_DOUBLE_EQ(settings.learning_rate, 0.001);
+  EXPECT_EQ(settings.first_bucket_mb, kAuto);
+  EXPECT_EQ(settings.data, "/tmp/a=b");
+  EXPECT_FALSE(set_assignment(settings, "steps"));
+  EXPECT_FALSE(set_assignment(settings, "=3"));
+}
+
+TEST(Validate, RefusesCombinationsThatContradictEachOther) {
+  Settings settings;
+  settings.static_graph = true;
+  settings.find_unused_parameters = true;
+  EXPECT_THAT(validate(settings).error().message, HasSubstr("find_unused_parameters off"));
+  settings = {};
+  settings.communication = "none";
+  settings.communication_hook = "fp16_compress";
+  EXPECT_THAT(validate(settings).error().message, HasSubstr("communication_hook: none"));
+  settings = {};
+  settings.inject = "rank=2,nan";
+  EXPECT_THAT(validate(settings).error().message, HasSubstr("only 2 ranks"));
+  settings = {};
+  settings.simulate_link = "fast";
+  settings.record = "sometimes";
+  EXPECT_EQ(problems_of(settings).size(), 2u);
+}
+
+TEST(RunName, SaysWhatDiffers) {
+  Settings settings;
+  EXPECT_EQ(name_from_difference(Settings{}, settings), "baseline");
+  settings.bucket_cap_mb = 60;
+  EXPECT_EQ(name_from_difference(Settings{}, settings), "cap 60");
+  settings.communication_hook = "bf16_compress";
+  settings.gradient_as_bucket_view = true;
+  EXPECT_EQ(name_from_difference(Settings{}, settings), "cap 60, views, hook bf16_compress");
+  settings = {};
+  settings.data = "/home/a b/text\"s.txt";
+  EXPECT_EQ(name_from_difference(Settings{}, settings), "data text-s.txt");
+}
+
+}  // namespace
+}  // namespace shardlens::trace
