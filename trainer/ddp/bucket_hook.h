@@ -1,0 +1,56 @@
+// What happens to a bucket whose gradients are ready: compress, all-reduce, average, decompress.
+// Called by c10d::Reducer on autograd's threads, in bucket order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <torch/torch.h>
+#include <torch/csrc/distributed/c10d/comm.hpp>
+
+#include "profiler/recorder.h"
+#include "trainer/comm/communicator.h"
+
+namespace shardlens::trainer {
+
+enum class GradientCompression : std::uint8_t { kNone, kFp16, kBf16 };
+
+struct BucketHookOptions {
+  GradientCompression compression = GradientCompression::kNone;
+  bool overlap = true;        // false: launch all buckets when the last one is ready
+  bool communication = true;  // false: hand every bucket back as it is
+};
+
+// Averages as PyTorch does: without compression the product with 1/world_size is summed; with it
+// the bucket is cast, divided, summed and cast back (default_hooks.py).
+class BucketHook final : public c10d::CommHookInterface {
+ public:
+  // `launched` counts the buckets handed in; read by the training thread after backward.
+  BucketHook(Communicator& communicator, profiler::Recorder& recorder, BucketHookOptions options,
+             std::shared_ptr<std::size_t> launched);
+
+  c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override;
+  torch::Tensor parseHookResult(const c10::IValue& result) override;
+
+ private:
+  struct Deferred {
+    int bucket = 0;
+    torch::Tensor buffer;
+    c10::intrusive_ptr<c10::ivalue::Future> result;
+  };
+
+  c10::intrusive_ptr<c10::ivalue::Future> reduce(int bucket, torch::Tensor buffer);
+  c10::intrusive_ptr<c10::ivalue::Future> reduce_plain(int bucket, torch::Tensor buffer);
+  c10::intrusive_ptr<c10::ivalue::Future> reduce_compressed(int bucket, torch::Tensor buffer,
+                                                            torch::ScalarType type);
+  void launch_deferred();
+
+  Communicator& communicator_;
+  profiler::Recorder& recorder_;
+  BucketHookOptions options_;
+  std::shared_ptr<std::size_t> launched_;
+  std::vector<Deferred> deferred_;
+};
+
+}  // namespace shardlens::trainer
