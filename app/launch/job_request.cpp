@@ -1,0 +1,94 @@
+#include "app/launch/job_request.h"
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+namespace {
+
+namespace fs = std::filesystem;
+using trace::ErrorKind;
+using trace::Result;
+
+constexpr std::string_view kBuiltinData = "builtin";
+
+std::string counted(std::int64_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+// Empty and too short texts are the trainer's to measure: it knows the tokenizer.
+Result<void> check_data(const trace::Settings& settings) {
+  if (settings.data == kBuiltinData) return {};
+  std::error_code error;
+  const fs::path path = settings.data;
+  const auto status = fs::status(path, error);
+  const std::string what = "data: " + settings.data;
+  if (!fs::exists(status)) {
+    return trace::fail(ErrorKind::kUsage, what +
+                                              " does not exist. Name a text file or a folder of "
+                                              "text files, or use builtin.");
+  }
+  if (fs::is_directory(status) && fs::is_empty(path, error)) {
+    return trace::fail(ErrorKind::kUsage, what + " is an empty folder. Put text files into it.");
+  }
+  if (fs::is_regular_file(status) && fs::file_size(path, error) == 0) {
+    return trace::fail(ErrorKind::kUsage, what + " is empty. Name a file that holds text.");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> resolve_device(const trace::Settings& settings, const CudaProbe& cuda) {
+  const auto gpus = static_cast<std::int64_t>(cuda.devices.size());
+  // A simulated link slows Gloo down, so it wants the CPU.
+  const bool automatic_cpu = gpus == 0 || settings.simulate_link != "off";
+  if (settings.device == "cpu" || (settings.device == "auto" && automatic_cpu)) return "cpu";
+  if (gpus == 0) {
+    return trace::fail(ErrorKind::kUsage,
+                       "device: cuda needs an NVIDIA GPU and this machine shows none. Use device "
+                       "cpu, or see `shardlens doctor`.");
+  }
+  if (settings.ranks > gpus && !settings.oversubscribe) {
+    return trace::fail(ErrorKind::kUsage,
+                       counted(settings.ranks, "rank") +
+                           " need as many GPUs and this machine has " + std::to_string(gpus) +
+                           ". Use ranks " + std::to_string(gpus) +
+                           ", let ranks share a GPU with oversubscribe (--oversubscribe; timings "
+                           "are then not representative), or use device cpu.");
+  }
+  return "cuda";
+}
+
+Result<trace::RunInfo> check_job(const JobRequest& request, const CudaProbe& cuda) {
+  TRY(trace::validate(request.settings));
+  TRY(check_data(request.settings));
+  trace::RunInfo info;
+  TRY_ASSIGN(info.device, resolve_device(request.settings, cuda));
+  info.settings = request.settings;
+  info.world_size = static_cast<int>(request.settings.ranks);
+  info.program = "shardlens " SHARDLENS_VERSION;
+  info.simulated_link = request.settings.simulate_link != "off";
+  info.communication_off = request.settings.communication == "none";
+  info.shared_gpu = info.device == "cuda" &&
+                    request.settings.ranks > static_cast<std::int64_t>(cuda.devices.size());
+  info.name =
+      request.name.empty()
+          ? unique_run_name(trace::name_from_difference(request.name_base, request.settings),
+                            request.runs_dir)
+          : request.name;
+  return info;
+}
+
+std::string unique_run_name(const std::string& wanted, const fs::path& runs_dir) {
+  std::set<std::string> taken;
+  for (const auto& run : trace::list_runs(runs_dir).runs) taken.insert(run.name);
+  std::string name = wanted;
+  for (int count = 2; taken.contains(name); ++count) name = wanted + " " + std::to_string(count);
+  return name;
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,32 @@
+// What a user asks to have run, checked and completed before anything starts. Any thread.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "app/launch/device_probe.h"
+#include "trace/model/result.h"
+#include "trace/model/run_info.h"
+#include "trace/model/settings.h"
+
+namespace shardlens::app {
+
+struct JobRequest {
+  trace::Settings settings;
+  std::filesystem::path runs_dir = "runs";
+  std::string name;  // "": by what differs from `name_base`, made unique with " 2", " 3", …
+  trace::Settings name_base;
+  bool overwrite = false;  // of a run that has the name
+};
+
+// "cpu" or "cuda". Errors (kUsage): no GPU, or more ranks than GPUs without `oversubscribe`.
+trace::Result<std::string> resolve_device(const trace::Settings& settings, const CudaProbe& cuda);
+
+// Settings that contradict each other, data that is not there, a device that is not there.
+// The result is the run's description, still without a folder. Nothing is created or deleted.
+trace::Result<trace::RunInfo> check_job(const JobRequest& request, const CudaProbe& cuda);
+
+// `wanted`, or "wanted 2", "wanted 3", … if the library has that name already.
+std::string unique_run_name(const std::string& wanted, const std::filesystem::path& runs_dir);
+
+}  // namespace shardlens::app

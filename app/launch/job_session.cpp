@@ -1,0 +1,268 @@
+#include "app/launch/job_session.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "app/launch/log_tail.h"
+#include "app/launch/program_files.h"
+#include "app/launch/rank_environment.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+using trace::Result;
+
+constexpr std::size_t kShownLogLines = 20;
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+// The thread leaves signals to the one that waits for them.
+void block_all_signals() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
+
+// c10d's FileStore misbehaves on a path that was used before.
+fs::path fresh_store_file(const fs::path& folder) {
+  return folder / ("store_" + std::to_string(getpid()) + "_" + std::to_string(now_ns()));
+}
+
+Result<fs::path> create_folder(const JobRequest& request, trace::RunInfo& run) {
+  run.start_ns = now_ns();
+  auto folder = trace::create_run(request.runs_dir, run, request.overwrite);
+  if (!folder) return folder;
+  std::error_code error;
+  const fs::path absolute = fs::absolute(*folder, error);
+  return error ? *folder : absolute;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<JobSession>> JobSession::start(const JobRequest& request,
+                                                      JobOptions options) {
+  const bool wants_gpu = request.settings.device != "cpu";
+  TRY_ASSIGN(trace::RunInfo run, check_job(request, wants_gpu ? probe_cuda() : CudaProbe{}));
+  if (options.rank_program.empty()) {
+    TRY_ASSIGN(options.rank_program, find_rank_program());
+  }
+  TRY_ASSIGN(fs::path folder, create_folder(request, run));
+  std::unique_ptr<JobSession> session(
+      new JobSession(std::move(run), std::move(folder), std::move(options)));
+  session->wake_descriptor_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  session->thread_ = std::jthread([job = session.get()] { job->supervise(); });
+  return session;
+}
+
+JobSession::JobSession(trace::RunInfo run, fs::path folder, JobOptions options)
+    : folder_(std::move(folder)),
+      options_(std::move(options)),
+      store_file_(fresh_store_file(folder_)) {
+  status_.run = std::move(run);
+}
+
+JobSession::~JobSession() {
+  kill_now();
+  if (thread_.joinable()) thread_.join();
+  if (wake_descriptor_ >= 0) close(wake_descriptor_);
+}
+
+JobStatus JobSession::poll() const {
+  const std::lock_guard lock(mutex_);
+  return status_;
+}
+
+JobStatus JobSession::wait() {
+  if (thread_.joinable()) thread_.join();
+  return poll();
+}
+
+void JobSession::request_stop() {
+  stop_requested_ = true;
+  wake();
+}
+
+void JobSession::request_abort(std::string reason) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (abort_reason_.empty()) abort_reason_ = std::move(reason);
+  }
+  wake();
+}
+
+void JobSession::kill_now() {
+  stop_requested_ = true;
+  kill_requested_ = true;
+  wake();
+}
+
+void JobSession::wake() const {
+  if (wake_descriptor_ >= 0) eventfd_write(wake_descriptor_, 1);
+}
+
+// ---- the supervising thread ---------------------------------------------------------------------
+
+void JobSession::supervise() {
+  block_all_signals();
+  spawn_ranks();
+  while (any_running()) {
+    wait_for_news();
+    take_exits();
+    act();
+  }
+  finish();
+}
+
+void JobSession::spawn_ranks() {
+  const trace::RunInfo run = poll().run;
+  const auto inherited = own_environment();
+  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  for (int rank = 0; rank < run.world_size; ++rank) {
+    RankCommand command;
+    command.rank = rank;
+    command.program = options_.rank_program;
+    command.arguments = options_.rank_arguments;
+    command.arguments.insert(command.arguments.end(), {"--run", folder_.string()});
+    command.environment = rank_environment(
+        inherited, run,
+        {.rank = rank, .store_file = store_file_, .launcher_process = getpid(), .cores = cores});
+    command.log = trace::rank_log(folder_, rank);
+    auto process = RankProcess::spawn(command);
+    if (!process) {
+      spawn_error_ = process.error().message;
+      tell_ranks_to_leave(0ms);
+      return;
+    }
+    ranks_.push_back(std::move(*process));
+  }
+}
+
+void JobSession::wait_for_news() {
+  std::vector<pollfd> descriptors = {{wake_descriptor_, POLLIN, 0}};
+  bool all_watched = wake_descriptor_ >= 0;
+  for (const auto& rank : ranks_) {
+    if (!rank.running()) continue;
+    all_watched = all_watched && rank.descriptor() >= 0;
+    descriptors.push_back({rank.descriptor(), POLLIN, 0});
+  }
+  // Something may fall due only once ranks have failed or were told to leave.
+  const bool waiting_for_time = told_to_leave_ || !poll().exits.empty();
+  const int timeout_ms = waiting_for_time || !all_watched ? 20 : 1000;
+  ::poll(descriptors.data(), descriptors.size(), timeout_ms);
+  eventfd_t ignored = 0;
+  if (wake_descriptor_ >= 0) eventfd_read(wake_descriptor_, &ignored);
+}
+
+void JobSession::take_exits() {
+  for (auto& rank : ranks_) {
+    if (!rank.reap()) continue;
+    RankExit exit = *rank.exit();
+    exit.asked = told_to_leave_;
+    exit.message = last_message(trace::rank_log(folder_, exit.rank));
+    const std::lock_guard lock(mutex_);
+    status_.exits.push_back(std::move(exit));
+  }
+}
+
+void JobSession::act() {
+  const auto now = steady_clock::now();
+  if (kill_requested_ && any_running()) {
+    told_by_user_ = told_by_user_ || !told_to_leave_;
+    tell_ranks_to_leave(0ms);
+  } else if (!told_to_leave_) {
+    const JobStatus status = poll();
+    const RankExit* failure = first_failure(status.exits);
+    const bool aborted = [&] {
+      const std::lock_guard lock(mutex_);
+      return !abort_reason_.empty();
+    }();
+    if (failure != nullptr) {
+      // Those that fail at the same time show who was first.
+      if (now >= failure->time + kNearTie) tell_ranks_to_leave(options_.failure_grace);
+    } else if (aborted) {
+      tell_ranks_to_leave(options_.failure_grace);
+    } else if (stop_requested_) {
+      told_by_user_ = true;
+      tell_ranks_to_leave(options_.stop_grace);
+    }
+  }
+  if (told_to_leave_ && now >= deadline_) {
+    for (auto& rank : ranks_) rank.send(SIGKILL);
+  }
+}
+
+void JobSession::tell_ranks_to_leave(std::chrono::milliseconds grace) {
+  if (!told_to_leave_) {
+    for (auto& rank : ranks_) rank.send(SIGTERM);
+  }
+  told_to_leave_ = true;
+  deadline_ = steady_clock::now() + grace;
+  const std::lock_guard lock(mutex_);
+  status_.phase = JobStatus::Phase::kStopping;
+}
+
+bool JobSession::any_running() const {
+  return std::ranges::any_of(ranks_, [](const auto& rank) { return rank.running(); });
+}
+
+void JobSession::finish() {
+  ranks_.clear();
+  std::error_code ignored;
+  fs::remove(store_file_, ignored);
+  JobStatus status = poll();
+  conclude(status);
+  status.run.end_ns = now_ns();
+  status.phase = JobStatus::Phase::kEnded;
+  // What could not be saved belongs to the reason: nobody else would say it.
+  for (const auto& saved :
+       {trace::checkpoint_run(folder_), trace::update_run(folder_, status.run)}) {
+    if (saved) continue;
+    if (!status.run.reason.empty()) status.run.reason += ". ";
+    status.run.reason += saved.error().message;
+  }
+  const std::lock_guard lock(mutex_);
+  status_ = std::move(status);
+}
+
+void JobSession::conclude(JobStatus& status) {
+  const std::string abort_reason = [&] {
+    const std::lock_guard lock(mutex_);
+    return abort_reason_;
+  }();
+  auto& run = status.run;
+  run.status = trace::RunStatus::kFailed;
+  if (!spawn_error_.empty()) {
+    run.reason = spawn_error_;
+  } else if (const RankExit* failure = first_failure(status.exits)) {
+    run.reason = describe(*failure);
+    status.failed_rank = failure->rank;
+    status.log_tail = log_tail(trace::rank_log(folder_, failure->rank), kShownLogLines);
+  } else if (!abort_reason.empty()) {
+    run.reason = abort_reason;
+  } else if (told_by_user_) {
+    run.status = trace::RunStatus::kStopped;
+    run.reason = "stopped by the user";
+    for (const auto& exit : status.exits) {
+      // SIGTERM is what ends a rank that was told to leave before it had begun.
+      if (exit.failed() && exit.signal != SIGTERM) run.reason += "; " + describe(exit);
+    }
+  } else {
+    run.status = trace::RunStatus::kDone;
+  }
+}
+
+}  // namespace shardlens::app

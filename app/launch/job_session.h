@@ -1,0 +1,92 @@
+// A job: its ranks as child processes, from the first start to the last exit. Never blocks except
+// where said; any thread may call, one at a time for start, wait and destruction.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/launch/job_request.h"
+#include "app/launch/rank_exit.h"
+#include "app/launch/rank_process.h"
+#include "trace/model/result.h"
+#include "trace/model/run_info.h"
+
+namespace shardlens::app {
+
+struct JobOptions {
+  std::filesystem::path rank_program;             // empty: shardlens-rank beside this program
+  std::vector<std::string> rank_arguments;        // before "--run FOLDER"
+  std::chrono::milliseconds stop_grace{20000};    // from SIGTERM to SIGKILL when a user stops
+  std::chrono::milliseconds failure_grace{3000};  // the same once a rank has failed or hangs
+};
+
+struct JobStatus {
+  enum class Phase { kRunning, kStopping, kEnded } phase = Phase::kRunning;
+  trace::RunInfo run;                 // status and reason are final once the job has ended
+  std::vector<RankExit> exits;        // so far, in order of time
+  int failed_rank = -1;               // the rank that is the reason
+  std::vector<std::string> log_tail;  // of that rank
+};
+
+class JobSession {
+ public:
+  // Checks the request, creates the run's folder and starts the ranks on a thread of its own.
+  // Errors: as check_job() and create_run(); kMissing without the rank program.
+  static trace::Result<std::unique_ptr<JobSession>> start(const JobRequest& request,
+                                                          JobOptions options = {});
+  ~JobSession();  // kills ranks that still run; blocks until they are gone
+  JobSession(const JobSession&) = delete;
+  JobSession& operator=(const JobSession&) = delete;
+
+  const std::filesystem::path& folder() const { return folder_; }
+  JobStatus poll() const;
+  JobStatus wait();  // blocks until the job has ended
+
+  // All ranks leave after the same step; the run is `stopped`.
+  void request_stop();
+  // The same with less patience; the run is `failed` for this reason, say a hang.
+  void request_abort(std::string reason);
+  void kill_now();
+
+ private:
+  JobSession(trace::RunInfo run, std::filesystem::path folder, JobOptions options);
+  void supervise();
+  void spawn_ranks();
+  void wait_for_news();
+  void take_exits();
+  void act();
+  void tell_ranks_to_leave(std::chrono::milliseconds grace);
+  void finish();
+  void conclude(JobStatus& status);
+  bool any_running() const;
+  void wake() const;
+
+  const std::filesystem::path folder_;
+  const JobOptions options_;
+  const std::filesystem::path store_file_;
+  int wake_descriptor_ = -1;
+  std::atomic<bool> stop_requested_ = false;
+  std::atomic<bool> kill_requested_ = false;
+
+  mutable std::mutex mutex_;  // guards the two below
+  JobStatus status_;
+  std::string abort_reason_;
+
+  // The supervising thread's own.
+  std::vector<RankProcess> ranks_;
+  std::string spawn_error_;
+  bool told_to_leave_ = false;
+  bool told_by_user_ = false;
+  std::chrono::steady_clock::time_point deadline_;
+
+  // Ranks die with the thread that spawned them, so it lives until the last has ended.
+  std::jthread thread_;
+};
+
+}  // namespace shardlens::app

@@ -1,0 +1,17 @@
+// The end of a rank's log file. Any thread.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace shardlens::app {
+
+// At most `count` lines, the last one last; empty if there is no such file.
+std::vector<std::string> log_tail(const std::filesystem::path& log, std::size_t count);
+
+// What a rank said at last: the text of its last "error: " line, else its last line that says
+// anything.
+std::string last_message(const std::filesystem::path& log);
+
+}  // namespace shardlens::app

@@ -1,0 +1,27 @@
+#include "app/launch/program_files.h"
+
+#include <unistd.h>
+
+#include <system_error>
+
+namespace shardlens::app {
+
+namespace fs = std::filesystem;
+
+fs::path program_folder() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::current_path(error) : program.parent_path();
+}
+
+trace::Result<fs::path> find_rank_program() {
+  const fs::path program = program_folder() / kRankProgram;
+  if (access(program.c_str(), X_OK) == 0) return program;
+  return trace::fail(
+      trace::ErrorKind::kMissing,
+      "The trainer is not built: there is no " + program.string() +
+          ". Type ./run (without --viewer), which fetches LibTorch and builds it, or "
+          "configure CMake with -DSHARDLENS_TRAINER=ON.");
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,18 @@
+// What lies beside the running program: rank processes, benchmarks. Any thread.
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "trace/model/result.h"
+
+namespace shardlens::app {
+
+inline constexpr std::string_view kRankProgram = "shardlens-rank";
+
+// The folder of the running executable.
+std::filesystem::path program_folder();
+// Error kMissing says how to build it.
+trace::Result<std::filesystem::path> find_rank_program();
+
+}  // namespace shardlens::app

@@ -1,0 +1,72 @@
+#include "app/launch/rank_environment.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace shardlens::app {
+namespace {
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+std::int64_t threads_per_rank(const trace::RunInfo& run, int cores) {
+  if (run.settings.threads_per_rank != trace::kAuto) return run.settings.threads_per_rank;
+  return std::max<std::int64_t>(1, cores / std::max(1, run.world_size));
+}
+
+Variables variables_of(const trace::RunInfo& run, const RankPlace& place) {
+  const std::string rank = std::to_string(place.rank);
+  const std::string world = std::to_string(run.world_size);
+  const std::string threads = std::to_string(threads_per_rank(run, place.cores));
+  Variables variables = {
+      {"RANK", rank},
+      {"LOCAL_RANK", rank},
+      {"WORLD_SIZE", world},
+      {"LOCAL_WORLD_SIZE", world},
+      {"MASTER_ADDR", "127.0.0.1"},
+      // Ranks meet in a file; the contract only wants the variable to exist.
+      {"MASTER_PORT", "0"},
+      {"SHARDLENS_STORE_FILE", place.store_file.string()},
+      {"SHARDLENS_LAUNCHER_PID", std::to_string(place.launcher_process)},
+      {"OMP_NUM_THREADS", threads},
+      {"MKL_NUM_THREADS", threads},
+      {"GLOO_SOCKET_IFNAME", "lo"},
+  };
+  if (run.device == "cuda") {
+    variables.emplace_back("NCCL_SOCKET_IFNAME", "lo");
+    // NCCL refuses two ranks on one GPU unless they seem to be on different hosts.
+    if (run.shared_gpu) variables.emplace_back("NCCL_HOSTID", "shardlens-rank-" + rank);
+  }
+  return variables;
+}
+
+bool belongs_to_another_launcher(std::string_view name) {
+  return name.starts_with("TORCHELASTIC_") || name.starts_with("SHARDLENS_") ||
+         name == "GROUP_RANK" || name == "ROLE_RANK" || name == "ROLE_WORLD_SIZE";
+}
+
+}  // namespace
+
+std::vector<std::string> rank_environment(const std::vector<std::string>& inherited,
+                                          const trace::RunInfo& run, const RankPlace& place) {
+  const Variables ours = variables_of(run, place);
+  std::vector<std::string> environment;
+  for (const auto& entry : inherited) {
+    const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
+    const bool replaced = std::ranges::any_of(ours, [&](const auto& v) { return v.first == name; });
+    if (!replaced && !belongs_to_another_launcher(name)) environment.push_back(entry);
+  }
+  for (const auto& [name, value] : ours) environment.push_back(name + "=" + value);
+  return environment;
+}
+
+std::vector<std::string> own_environment() {
+  std::vector<std::string> environment;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    environment.emplace_back(*entry);
+  }
+  return environment;
+}
+
+}  // namespace shardlens::app

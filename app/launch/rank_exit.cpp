@@ -1,0 +1,71 @@
+#include "app/launch/rank_exit.h"
+
+#include <string.h>  // sigabbrev_np
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <string_view>
+#include <tuple>
+
+namespace shardlens::app {
+namespace {
+
+// How Gloo, NCCL and c10d's stores speak of a peer that is gone.
+bool blames_a_peer(std::string_view message) {
+  constexpr std::array<std::string_view, 10> kWords = {
+      "closed by peer", "reset by peer",  "Connection refused", "connection closed", "Broken pipe",
+      "pair.cc",        "remote process", "ncclRemoteError",    "Connection was",    "NCCL error"};
+  return std::ranges::any_of(
+      kWords, [&](auto words) { return message.find(words) != std::string_view::npos; });
+}
+
+// Smaller is more likely the cause.
+int suspicion(const RankExit& exit) {
+  if (exit.signal != 0) return 0;
+  return blames_a_peer(exit.message) ? 2 : 1;
+}
+
+std::string signal_name(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name != nullptr ? "SIG" + std::string(name) : "signal " + std::to_string(signal);
+}
+
+}  // namespace
+
+const RankExit* first_failure(std::span<const RankExit> exits) {
+  const RankExit* first = nullptr;
+  for (const auto& exit : exits) {
+    if (exit.failed() && !exit.asked && (!first || exit.time < first->time)) first = &exit;
+  }
+  if (first == nullptr) return nullptr;
+  const RankExit* cause = first;
+  for (const auto& exit : exits) {
+    if (!exit.failed() || exit.asked || exit.time > first->time + kNearTie) continue;
+    if (std::tuple(suspicion(exit), exit.time) < std::tuple(suspicion(*cause), cause->time)) {
+      cause = &exit;
+    }
+  }
+  if (cause->signal != 0 || !blames_a_peer(cause->message)) return cause;
+  // All of them miss a peer: then it is one that left without an error.
+  for (const auto& exit : exits) {
+    if (!exit.failed() && !exit.asked && exit.time <= first->time) return &exit;
+  }
+  return cause;
+}
+
+std::string describe(const RankExit& exit) {
+  const std::string rank = "rank " + std::to_string(exit.rank);
+  const std::string said = exit.message.empty() ? "" : ": " + exit.message;
+  if (exit.signal == SIGKILL && exit.asked) return rank + " did not leave in time and was killed";
+  if (exit.signal == SIGKILL) {
+    return rank + " was killed (SIGKILL): by somebody, or by the system because memory ran out" +
+           (exit.message.empty() ? "" : "; its last line was: " + exit.message);
+  }
+  if (exit.signal != 0) return rank + " was killed by " + signal_name(exit.signal) + said;
+  if (!exit.failed()) return rank + " left before the others, without an error" + said;
+  if (exit.code == 1 && !exit.message.empty()) return rank + " failed" + said;
+  return rank + " left with exit code " + std::to_string(exit.code) + said;
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,33 @@
+// How ranks ended, and which of them is the reason why a job failed. Any thread.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace shardlens::app {
+
+struct RankExit {
+  int rank = 0;
+  int code = 0;
+  int signal = 0;      // that killed it; 0: it left by itself, with `code`
+  bool asked = false;  // after the launcher had told it to leave
+  std::chrono::steady_clock::time_point time;
+  std::string message;  // what it said at last: its "error: " line, else its last line
+
+  bool failed() const { return code != 0 || signal != 0; }
+};
+
+// Exits closer together than this may be in either order.
+inline constexpr std::chrono::milliseconds kNearTie{300};
+
+// The rank whose end brought the others down: the first that died. Peers of a dead rank fail within
+// milliseconds themselves, so at near-ties one that was killed, or failed by itself, comes before
+// one that lost a connection. nullptr: none failed.
+const RankExit* first_failure(std::span<const RankExit> exits);
+
+// "rank 1 failed: <its message>", "rank 1 was killed by SIGSEGV: …"
+std::string describe(const RankExit& exit);
+
+}  // namespace shardlens::app

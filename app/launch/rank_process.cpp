@@ -1,0 +1,130 @@
+#include "app/launch/rank_process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <utility>
+
+namespace shardlens::app {
+namespace {
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (auto& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+// The child starts with no signal blocked or ignored, whatever this thread does, and in a process
+// group of its own: Ctrl-C is for the launcher, which then stops all ranks after the same step.
+class SpawnAttributes {
+ public:
+  SpawnAttributes() {
+    posix_spawnattr_init(&attributes_);
+    posix_spawnattr_setflags(
+        &attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    sigset_t none;
+    sigset_t all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigdefault(&attributes_, &all);
+    posix_spawnattr_setpgroup(&attributes_, 0);
+  }
+  ~SpawnAttributes() { posix_spawnattr_destroy(&attributes_); }
+  SpawnAttributes(const SpawnAttributes&) = delete;
+  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
+  const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_;
+};
+
+class SpawnFiles {
+ public:
+  explicit SpawnFiles(const std::filesystem::path& log) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, log.c_str(),
+                                     O_WRONLY | O_CREAT | O_APPEND, 0644);
+    posix_spawn_file_actions_adddup2(&actions_, STDOUT_FILENO, STDERR_FILENO);
+    // The launcher's other files are not the rank's.
+    posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
+  }
+  ~SpawnFiles() { posix_spawn_file_actions_destroy(&actions_); }
+  SpawnFiles(const SpawnFiles&) = delete;
+  SpawnFiles& operator=(const SpawnFiles&) = delete;
+  const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+};
+
+}  // namespace
+
+trace::Result<RankProcess> RankProcess::spawn(const RankCommand& command) {
+  std::vector<std::string> arguments = {command.program.string()};
+  arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
+  std::vector<std::string> environment = command.environment;
+  const SpawnAttributes attributes;
+  const SpawnFiles files(command.log);
+  pid_t process = -1;
+  const int error = posix_spawn(&process, command.program.c_str(), files.get(), attributes.get(),
+                                pointers(arguments).data(), pointers(environment).data());
+  if (error != 0) {
+    return trace::fail(trace::ErrorKind::kIo, "Rank " + std::to_string(command.rank) +
+                                                  " could not be started: " + std::strerror(error) +
+                                                  " (" + command.program.string() + ", log " +
+                                                  command.log.string() + ").");
+  }
+  return RankProcess(command.rank, process, pidfd_open(process, 0));
+}
+
+RankProcess::RankProcess(int rank, pid_t process, int descriptor)
+    : rank_(rank), process_(process), descriptor_(descriptor) {}
+
+RankProcess::RankProcess(RankProcess&& other) noexcept
+    : rank_(other.rank_),
+      process_(std::exchange(other.process_, -1)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      exit_(other.exit_) {}
+
+RankProcess::~RankProcess() {
+  if (process_ >= 0 && running()) {
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void RankProcess::send(int signal) {
+  // Until its exit is taken the number cannot belong to another process.
+  if (running()) kill(process_, signal);
+}
+
+bool RankProcess::reap() {
+  if (!running()) return false;
+  siginfo_t info{};
+  if (waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG) != 0 ||
+      info.si_pid == 0) {
+    return false;
+  }
+  RankExit exit;
+  exit.rank = rank_;
+  exit.time = std::chrono::steady_clock::now();
+  if (info.si_code == CLD_EXITED) {
+    exit.code = info.si_status;
+  } else {
+    exit.signal = info.si_status;
+  }
+  exit_ = exit;
+  if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
+  return true;
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,51 @@
+// One rank as a child process. All functions from the thread that spawned it: the kernel sends the
+// rank its death signal when that thread ends.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/launch/rank_exit.h"
+#include "trace/model/result.h"
+
+namespace shardlens::app {
+
+struct RankCommand {
+  int rank = 0;
+  std::filesystem::path program;
+  std::vector<std::string> arguments;    // without the program's name
+  std::vector<std::string> environment;  // "NAME=value"
+  std::filesystem::path log;             // standard output and error
+};
+
+class RankProcess {
+ public:
+  static trace::Result<RankProcess> spawn(const RankCommand& command);
+  RankProcess(RankProcess&& other) noexcept;
+  RankProcess& operator=(RankProcess&&) = delete;
+  ~RankProcess();  // kills it if it still runs, and takes its exit
+
+  // Readable once the process has ended; -1 where the kernel has no such descriptors.
+  int descriptor() const { return descriptor_; }
+  bool running() const { return !exit_.has_value(); }
+  const std::optional<RankExit>& exit() const { return exit_; }
+
+  void send(int signal);
+  // Takes the exit if there is one; true if the process has ended just now.
+  bool reap();
+
+ private:
+  RankProcess(int rank, pid_t process, int descriptor);
+
+  int rank_ = 0;
+  pid_t process_ = -1;
+  int descriptor_ = -1;
+  std::optional<RankExit> exit_;
+};
+
+}  // namespace shardlens::app
