@@ -1,0 +1,82 @@
+#include "profiler/batch_builder.h"
+
+#include <algorithm>
+#include <variant>
+
+namespace shardlens::profiler {
+namespace {
+
+struct RowSorter {
+  trace::Batch& batch;
+  CollectiveJoin& join;
+  std::int64_t now_ns;
+
+  void operator()(const trace::Step& row) const { batch.steps.push_back(row); }
+  void operator()(const trace::Span& row) const { batch.spans.push_back(row); }
+  void operator()(const trace::BucketReady& row) const { batch.bucket_ready.push_back(row); }
+  void operator()(const trace::MemorySample& row) const { batch.memory.push_back(row); }
+  void operator()(const CollectiveEntered& part) const { join.add(part, now_ns); }
+  void operator()(const CollectiveStarted& part) const { join.add(part, now_ns); }
+  void operator()(const CollectiveEnded& part) const { join.add(part, now_ns); }
+};
+
+// Operators are reported when they end, children before parents; a run is ordered by start, parents
+// first where both start at once.
+bool starts_earlier(const trace::Event& a, const trace::Event& b) {
+  if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+  if (a.duration_ns != b.duration_ns) return a.duration_ns > b.duration_ns;
+  return a.depth() < b.depth();
+}
+
+}  // namespace
+
+BatchBuilder::Drained BatchBuilder::drain(const std::vector<ThreadQueues*>& queues,
+                                          std::int64_t now_ns) {
+  Drained drained;
+  for (ThreadQueues* thread : queues) drain_rows(*thread, now_ns, drained.batch);
+  drained.events = drain_events(queues, drained.batch);
+  for (ThreadQueues* thread : queues) {
+    drained.lost_events += thread->events.take_lost();
+    drained.lost_rows += thread->rows.take_lost();
+  }
+  auto finished = join_.take_finished();
+  drained.events += static_cast<std::int64_t>(finished.collectives.size());
+  drained.undetailed = finished.undetailed;
+  drained.batch.collectives = std::move(finished.collectives);
+  drained.orphans = join_.drop_orphans(now_ns);
+  drained.batch.pending = join_.pending();
+  return drained;
+}
+
+void BatchBuilder::drain_rows(ThreadQueues& queues, std::int64_t now_ns, trace::Batch& batch) {
+  queues.rows.drain([&](const RowRecord& record) {
+    std::visit(RowSorter{batch, join_, now_ns}, record);
+  });
+}
+
+std::int64_t BatchBuilder::drain_events(const std::vector<ThreadQueues*>& queues,
+                                        trace::Batch& batch) {
+  std::size_t count = 0;
+  for (ThreadQueues* thread : queues) {
+    // Neighbours nearly always share lane and kind: one look-up serves many.
+    std::vector<trace::Event>* run = nullptr;
+    std::pair<int, trace::EventKind> key{};
+    count += thread->events.drain([&](const EventRecord& record) {
+      if (const std::pair next{record.lane, record.kind}; run == nullptr || next != key) {
+        key = next;
+        run = &runs_[key];
+      }
+      run->push_back(record.event);
+    });
+  }
+  for (auto& [key, events] : runs_) {
+    if (events.empty()) continue;
+    if (!std::is_sorted(events.begin(), events.end(), starts_earlier))
+      std::sort(events.begin(), events.end(), starts_earlier);
+    batch.events.push_back({rank_, key.first, key.second, std::move(events)});
+    events = {};
+  }
+  return static_cast<std::int64_t>(count);
+}
+
+}  // namespace shardlens::profiler

@@ -1,0 +1,40 @@
+// Turns what the queues hold into batches for the writer. The recorder's thread only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "profiler/collective_join.h"
+#include "profiler/thread_queues.h"
+#include "trace/model/batch.h"
+
+namespace shardlens::profiler {
+
+class BatchBuilder {
+ public:
+  explicit BatchBuilder(int rank) : rank_(rank), join_(rank) {}
+
+  // Rows first, events second: so an event that ended before a step did is in the same batch as its
+  // step, or in an earlier one.
+  struct Drained {
+    trace::Batch batch;
+    std::int64_t events = 0;       // bulk events and collectives
+    std::int64_t lost_events = 0;  // found their queue full
+    std::int64_t lost_rows = 0;
+    std::int64_t orphans = 0;     // parts of collectives whose entering was lost
+    std::int64_t undetailed = 0;  // collectives that ended without detail
+  };
+  Drained drain(const std::vector<ThreadQueues*>& queues, std::int64_t now_ns);
+
+ private:
+  void drain_rows(ThreadQueues& queues, std::int64_t now_ns, trace::Batch& batch);
+  std::int64_t drain_events(const std::vector<ThreadQueues*>& queues, trace::Batch& batch);
+
+  const int rank_;
+  CollectiveJoin join_;
+  std::map<std::pair<int, trace::EventKind>, std::vector<trace::Event>> runs_;
+};
+
+}  // namespace shardlens::profiler

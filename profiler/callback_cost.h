@@ -1,0 +1,38 @@
+// Measures what callbacks on the job's threads cost, by timing one in kSampleEvery.
+// One instance per thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace shardlens::profiler {
+
+class CallbackCost {
+ public:
+  static constexpr std::uint32_t kSampleEvery = 64;
+
+  // What reading the clock twice adds to a measured span; measure once at start.
+  static std::int64_t calibrate_ns();
+
+  explicit CallbackCost(std::int64_t clock_ns) : clock_ns_(clock_ns) {}
+
+  // At the beginning of a callback: whether this one is timed.
+  bool sampled() { return ++calls_ % kSampleEvery == 0; }
+  // The cost of the kSampleEvery callbacks that a sampled one of `measured_ns` stands for.
+  std::int64_t scaled_ns(std::int64_t measured_ns) const {
+    const std::int64_t own = measured_ns - clock_ns_;
+    return own > 0 ? own * kSampleEvery : 0;
+  }
+
+  static std::int64_t clock_now_ns() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+
+ private:
+  std::int64_t clock_ns_ = 0;
+  std::uint32_t calls_ = 0;
+};
+
+}  // namespace shardlens::profiler

@@ -1,0 +1,39 @@
+// Live bytes by category, with the composition at their peak. Any thread; never locks or allocates.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "trace/model/events.h"
+
+namespace shardlens::profiler {
+
+class CategoryBytes {
+ public:
+  using Composition = std::array<std::int64_t, trace::kMemoryCategoryCount>;
+
+  void add(trace::MemoryCategory category, std::int64_t bytes);
+  void remove(trace::MemoryCategory category, std::int64_t bytes);
+  void move(trace::MemoryCategory from, trace::MemoryCategory to, std::int64_t bytes);
+
+  std::int64_t total() const { return total_.load(std::memory_order_relaxed); }
+  Composition current() const;
+  // The composition when the total was highest since the last call. Of threads that reach a maximum
+  // in the same instant, one is remembered.
+  Composition take_peak();
+
+ private:
+  std::atomic<std::int64_t>& of(trace::MemoryCategory category) {
+    return bytes_[static_cast<std::size_t>(category)];
+  }
+  void note_peak();
+
+  std::array<std::atomic<std::int64_t>, trace::kMemoryCategoryCount> bytes_{};
+  std::atomic<std::int64_t> total_{0};
+  std::atomic<std::int64_t> peak_total_{0};
+  std::atomic_flag peak_busy_;
+  Composition peak_{};  // guarded by peak_busy_
+};
+
+}  // namespace shardlens::profiler

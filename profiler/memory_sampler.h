@@ -1,0 +1,43 @@
+// Samples memory at a fixed rate on a thread of its own, and the peak of each step when asked.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include "profiler/recorder.h"
+#include "trace/model/events.h"
+
+namespace shardlens::profiler {
+
+struct MemorySource {
+  std::function<trace::MemorySample()> current;    // any thread
+  std::function<trace::MemorySample()> take_peak;  // since the last call; any thread
+};
+
+class MemorySampler {
+ public:
+  static constexpr std::chrono::milliseconds kInterval{50};
+
+  MemorySampler(Recorder& recorder, MemorySource source,
+                std::chrono::milliseconds interval = kInterval);
+
+  // The training thread, before Recorder::end_step: records the peak since the last call as this
+  // step's.
+  void record_step_peak();
+
+ private:
+  void run(const std::stop_token& stop);
+
+  Recorder& recorder_;
+  const MemorySource source_;
+  const std::chrono::milliseconds interval_;
+  std::mutex mutex_;
+  std::condition_variable_any wait_;
+  std::jthread thread_;  // last: it uses the others
+};
+
+}  // namespace shardlens::profiler

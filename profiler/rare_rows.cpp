@@ -1,0 +1,67 @@
+#include "profiler/rare_rows.h"
+
+#include <iterator>
+#include <utility>
+
+namespace shardlens::profiler {
+namespace {
+
+template <typename T>
+void move_all(std::vector<T>& from, std::vector<T>& to) {
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  from.clear();
+}
+
+}  // namespace
+
+int RareRows::add_lane(trace::LaneKind kind, trace::StringId name) {
+  const std::lock_guard lock(mutex_);
+  rows_.lanes.push_back({rank_, lanes_, kind, name});
+  return lanes_++;
+}
+
+void RareRows::add_process_group(trace::ProcessGroup group) {
+  group.rank = rank_;
+  const std::lock_guard lock(mutex_);
+  rows_.process_groups.push_back(std::move(group));
+}
+
+void RareRows::add_buckets(std::vector<trace::Bucket> buckets) {
+  for (trace::Bucket& bucket : buckets) bucket.rank = rank_;
+  const std::lock_guard lock(mutex_);
+  move_all(buckets, rows_.buckets);
+}
+
+void RareRows::add_log(trace::LogLine line) {
+  line.rank = rank_;
+  const std::lock_guard lock(mutex_);
+  rows_.log.push_back(std::move(line));
+}
+
+void RareRows::add_lost(std::string_view reason, std::int64_t count) {
+  if (count <= 0) return;
+  const std::lock_guard lock(mutex_);
+  lost_total_ += count;
+  const auto found = lost_.find(reason);
+  if (found == lost_.end())
+    lost_.emplace(reason, count);
+  else
+    found->second += count;
+}
+
+std::int64_t RareRows::lost() const {
+  const std::lock_guard lock(mutex_);
+  return lost_total_;
+}
+
+void RareRows::take(trace::Batch& batch) {
+  const std::lock_guard lock(mutex_);
+  move_all(rows_.lanes, batch.lanes);
+  move_all(rows_.process_groups, batch.process_groups);
+  move_all(rows_.buckets, batch.buckets);
+  move_all(rows_.log, batch.log);
+  for (auto& [reason, count] : lost_) batch.lost.push_back({rank_, reason, count});
+  lost_.clear();
+}
+
+}  // namespace shardlens::profiler

@@ -1,0 +1,39 @@
+// Rows that come seldom and may be of any size: lanes, process groups, bucket plans, log, losses.
+// Any thread; locks.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/model/batch.h"
+
+namespace shardlens::profiler {
+
+class RareRows {
+ public:
+  explicit RareRows(int rank) : rank_(rank) {}
+
+  int add_lane(trace::LaneKind kind, trace::StringId name);
+  void add_process_group(trace::ProcessGroup group);
+  void add_buckets(std::vector<trace::Bucket> buckets);
+  void add_log(trace::LogLine line);
+  void add_lost(std::string_view reason, std::int64_t count);
+
+  std::int64_t lost() const;
+  // Moves what was added since the last call into `batch`.
+  void take(trace::Batch& batch);
+
+ private:
+  const int rank_;
+  mutable std::mutex mutex_;
+  int lanes_ = 0;
+  std::int64_t lost_total_ = 0;
+  std::map<std::string, std::int64_t, std::less<>> lost_;
+  trace::Batch rows_;
+};
+
+}  // namespace shardlens::profiler

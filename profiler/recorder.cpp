@@ -1,0 +1,169 @@
+#include "profiler/recorder.h"
+
+#include <utility>
+
+#include "profiler/recorder_state.h"
+
+namespace shardlens::profiler {
+
+trace::Result<std::unique_ptr<Recorder>> Recorder::start(RecorderOptions options) {
+  trace::TraceWriterOptions writer_options;
+  writer_options.size_limit_bytes = options.size_limit_bytes;
+  TRY_ASSIGN(auto writer,
+             trace::TraceWriter::create(options.file, options.rank_info.rank, writer_options));
+  auto state = std::make_unique<State>(std::move(options), std::move(writer));
+  state->progress_ns = now_ns();
+  State* raw = state.get();
+  state->thread = std::jthread([raw](const std::stop_token& stop) { raw->run(stop); });
+  return std::unique_ptr<Recorder>(new Recorder(std::move(state)));
+}
+
+Recorder::Recorder(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+// The error was returned by stop() to whoever wanted it.
+Recorder::~Recorder() { static_cast<void>(stop()); }
+
+trace::Result<void> Recorder::stop() { return state_->stop(); }
+std::string Recorder::failure() const { return state_->failure(); }
+std::int64_t Recorder::lost() const { return state_->lost(); }
+
+// ---- any thread
+
+trace::StringId Recorder::intern(std::string_view text) { return state_->strings.intern(text); }
+
+int Recorder::add_lane(trace::LaneKind kind, std::string_view name) {
+  return state_->rare.add_lane(kind, intern(name));
+}
+
+bool Recorder::recording_detail() const { return state_->detail.load(std::memory_order_relaxed); }
+
+void Recorder::log(trace::LogLine::Level level, std::string_view text) {
+  state_->rare.add_log({state_->rank, now_ns(), level, std::string(text)});
+}
+
+void Recorder::count_lost(std::string_view reason, std::int64_t count) {
+  state_->rare.add_lost(reason, count);
+}
+
+void Recorder::add_process_group(int id, std::string_view name, std::string_view backend,
+                                 std::vector<int> ranks) {
+  state_->rare.add_process_group(
+      {state_->rank, id, intern(name), intern(backend), std::move(ranks)});
+}
+
+void Recorder::add_memory_sample(const trace::MemorySample& sample) {
+  trace::MemorySample row = sample;
+  row.rank = state_->rank;
+  if (row.time_ns == 0) row.time_ns = now_ns();
+  if (row.step < 0) row.step = step();
+  state_->push_row(row);
+}
+
+void Recorder::add_event(int lane, trace::EventKind kind, const trace::Event& event) {
+  state_->queues.of_this_thread().events.push({event, lane, kind});
+}
+
+void Recorder::add_callback_cost(std::int64_t ns) {
+  state_->callback_ns.fetch_add(ns, std::memory_order_relaxed);
+}
+
+std::int64_t Recorder::step() const { return state_->step.load(std::memory_order_relaxed); }
+trace::Phase Recorder::phase() const { return state_->phase.load(std::memory_order_relaxed); }
+
+// ---- the training thread
+
+void Recorder::begin_step(std::int64_t index) {
+  state_->step_start_ns = now_ns();
+  state_->step = index;
+  state_->last_step = index;
+  state_->update_detail();
+  state_->step_detail = recording_detail();
+  state_->progress_ns = state_->step_start_ns;
+}
+
+void Recorder::end_step(const StepResult& result) {
+  trace::Step row;
+  row.rank = state_->rank;
+  row.index = step();
+  row.start_ns = state_->step_start_ns;
+  row.end_ns = now_ns();
+  row.loss = result.loss;
+  row.gradient_norm = result.gradient_norm;
+  row.learning_rate = result.learning_rate;
+  row.tokens = result.tokens;
+  row.samples = result.samples;
+  row.model_flops = result.model_flops;
+  row.full_detail = state_->step_detail && recording_detail();
+  row.nonfinite = result.nonfinite;
+  state_->push_row(row);
+  state_->step = -1;
+  state_->update_detail();
+  state_->progress_ns = row.end_ns;
+}
+
+void Recorder::begin_phase(trace::Phase phase) {
+  const std::int64_t now = now_ns();
+  const auto name = state_->phase_names[static_cast<std::size_t>(phase)];
+  state_->open_phases.push({phase, name, step(), now});
+  state_->phase = phase;
+  state_->progress_ns = now;
+}
+
+void Recorder::begin_span(trace::StringId name) {
+  const std::int64_t now = now_ns();
+  state_->open_phases.push({phase(), name, step(), now});
+  state_->progress_ns = now;
+}
+
+void Recorder::end_phase() {
+  const std::int64_t now = now_ns();
+  const auto closed = state_->open_phases.pop();
+  state_->phase = state_->open_phases.phase();
+  state_->progress_ns = now;
+  if (!closed) return;
+  trace::Span row;
+  row.rank = state_->rank;
+  row.lane = state_->phases_lane;
+  row.step = closed->open.step;
+  row.phase = closed->open.phase;
+  row.depth = closed->depth;
+  row.name = closed->open.name;
+  row.start_ns = closed->open.start_ns;
+  row.end_ns = now;
+  state_->push_row(row);
+}
+
+void Recorder::set_bucket_plan(int plan, std::vector<trace::Bucket> buckets) {
+  for (trace::Bucket& bucket : buckets) bucket.plan = plan;
+  state_->rare.add_buckets(std::move(buckets));
+}
+
+void Recorder::bucket_ready(int bucket) {
+  state_->push_row(trace::BucketReady{state_->rank, step(), bucket, now_ns()});
+}
+
+void Recorder::progress() { state_->progress_ns = now_ns(); }
+
+// ---- collectives
+
+std::uint64_t Recorder::enter_collective(const CollectiveCall& call) {
+  CollectiveEntered entered;
+  entered.handle = state_->next_collective.fetch_add(1, std::memory_order_relaxed);
+  entered.call = call;
+  entered.phase = phase();
+  entered.detail = recording_detail();
+  entered.step = step();
+  entered.enqueued_ns = now_ns();
+  state_->push_row(entered);
+  return entered.handle;
+}
+
+void Recorder::start_collective(std::uint64_t handle, int lane, std::int64_t start_ns) {
+  state_->push_row(CollectiveStarted{handle, lane, start_ns});
+}
+
+void Recorder::end_collective(std::uint64_t handle, std::int64_t end_ns) {
+  state_->push_row(CollectiveEnded{handle, end_ns});
+}
+
+}  // namespace shardlens::profiler

@@ -1,0 +1,116 @@
+// Records what one rank does into its trace file. Knows neither LibTorch nor CUDA: sources feed it.
+// The functions of the training thread never block and never allocate; losses are counted.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/model/events.h"
+#include "trace/model/result.h"
+#include "trace/model/schedule.h"
+
+namespace shardlens::profiler {
+
+struct RecorderOptions {
+  std::filesystem::path file;
+  trace::RankInfo rank_info;
+  trace::RecordSchedule schedule;
+  std::int64_t size_limit_bytes = INT64_MAX;
+  // Records per thread until the recorder's thread empties the queue, every 50 ms.
+  std::size_t event_queue_capacity = 1 << 16;
+  std::size_t row_queue_capacity = 1 << 12;
+};
+
+// What a rank knows of a collective when the host asks for it.
+struct CollectiveCall {
+  int process_group = 0;
+  std::int64_t sequence = -1;
+  trace::CollectiveFunction function = trace::CollectiveFunction::kOther;
+  trace::CollectiveFunction executed = trace::CollectiveFunction::kOther;
+  trace::TagKind tag_kind = trace::TagKind::kNone;
+  int tag_index = -1;
+  trace::StringId tag_name = 0;
+  trace::StringId data_type = 0;
+  std::int64_t bytes = 0;
+};
+
+struct StepResult {
+  double loss = 0;
+  double gradient_norm = 0;
+  double learning_rate = 0;
+  std::int64_t tokens = 0;
+  std::int64_t samples = 0;
+  std::int64_t model_flops = 0;
+  bool nonfinite = false;
+};
+
+class Recorder {
+ public:
+  static trace::Result<std::unique_ptr<Recorder>> start(RecorderOptions options);
+  ~Recorder();  // as stop()
+  // Takes in what is queued, writes it, closes the file. Returns the first failure to write.
+  trace::Result<void> stop();
+  // Why recording ended before the run (disk full, …); "" while all is well.
+  std::string failure() const;
+  std::int64_t lost() const;
+
+  // ---- any thread
+  static std::int64_t now_ns();                   // CLOCK_REALTIME
+  trace::StringId intern(std::string_view text);  // may allocate: not in a hot path
+  int add_lane(trace::LaneKind kind, std::string_view name);
+  bool recording_detail() const;  // false outside the schedule and beyond the size limit
+  void log(trace::LogLine::Level level, std::string_view text);
+  void count_lost(std::string_view reason, std::int64_t count);
+  void add_process_group(int id, std::string_view name, std::string_view backend,
+                         std::vector<int> ranks);
+  // Rank, time (if 0) and step (if negative) are filled in.
+  void add_memory_sample(const trace::MemorySample& sample);
+  // Bulk events of the calling thread's queue.
+  void add_event(int lane, trace::EventKind kind, const trace::Event& event);
+  // Time that a source spent in callbacks on the job's threads; see callback_cost.h.
+  void add_callback_cost(std::int64_t ns);
+
+  // ---- the training thread
+  void begin_step(std::int64_t index);
+  void end_step(const StepResult& result);
+  void begin_phase(trace::Phase phase);
+  void end_phase();
+  // A named span inside the current phase; ended by end_phase().
+  void begin_span(trace::StringId name);
+  std::int64_t step() const;   // -1 outside of steps; any thread
+  trace::Phase phase() const;  // the innermost; kOther outside of phases; any thread
+  void set_bucket_plan(int plan, std::vector<trace::Bucket> buckets);
+  void bucket_ready(int bucket);
+  void progress();  // the training thread moved on; begin/end of steps and phases do this too
+
+  // ---- collectives: the caller of enter, and whichever thread sees start and end
+  // Returns a handle; the collective counts as pending until `end_collective`.
+  std::uint64_t enter_collective(const CollectiveCall& call);
+  void start_collective(std::uint64_t handle, int lane, std::int64_t start_ns);
+  void end_collective(std::uint64_t handle, std::int64_t end_ns);
+
+ private:
+  struct State;
+  explicit Recorder(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+class PhaseScope {
+ public:
+  PhaseScope(Recorder& recorder, trace::Phase phase) : recorder_(recorder) {
+    recorder_.begin_phase(phase);
+  }
+  ~PhaseScope() { recorder_.end_phase(); }
+  PhaseScope(const PhaseScope&) = delete;
+  PhaseScope& operator=(const PhaseScope&) = delete;
+
+ private:
+  Recorder& recorder_;
+};
+
+}  // namespace shardlens::profiler

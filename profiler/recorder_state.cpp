@@ -1,0 +1,149 @@
+#include "profiler/recorder_state.h"
+
+#include <pthread.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <utility>
+
+namespace shardlens::profiler {
+namespace {
+
+constexpr std::chrono::milliseconds kDrainInterval{50};
+constexpr std::int64_t kClockCheckIntervalNs = 1'000'000'000;
+constexpr std::int64_t kClockStepNs = 1'000'000;  // less is slewing
+
+std::int64_t clock_ns(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
+std::int64_t Recorder::now_ns() { return clock_ns(CLOCK_REALTIME); }
+
+Recorder::State::State(RecorderOptions recorder_options,
+                       std::unique_ptr<trace::TraceWriter> trace_writer)
+    : options(std::move(recorder_options)),
+      rank(options.rank_info.rank),
+      strings(rank),
+      rare(rank),
+      queues(options.event_queue_capacity, options.row_queue_capacity),
+      writer_(std::move(trace_writer)),
+      builder_(rank) {
+  phases_lane = rare.add_lane(trace::LaneKind::kPhases, strings.intern("phases"));
+  for (int i = 0; i < trace::kPhaseCount; ++i)
+    phase_names[static_cast<std::size_t>(i)] =
+        strings.intern(trace::to_string(static_cast<trace::Phase>(i)));
+  update_detail();
+  trace::Batch first;
+  first.rank_info = options.rank_info;
+  writer_->submit(std::move(first));
+}
+
+void Recorder::State::update_detail() {
+  const auto& schedule = options.schedule;
+  const std::int64_t index = step.load(std::memory_order_relaxed);
+  // Outside of steps (set-up, evaluation) there is detail only if every step has it.
+  const bool wanted = index >= 0 ? schedule.includes(index)
+                                 : schedule.includes(0) && schedule.includes(1) &&
+                                       schedule.last == trace::RecordSchedule{}.last;
+  detail = wanted && !over_limit && !failed;
+}
+
+void Recorder::State::run(const std::stop_token& stop) {
+  pthread_setname_np(pthread_self(), "recorder");
+  while (!stop.stop_requested()) {
+    std::unique_lock lock(wait_mutex_);
+    wait_.wait_for(lock, stop, kDrainInterval, [] { return false; });
+    lock.unlock();
+    record_once();
+  }
+  // A collective that ended without a seen start waits for one more drain.
+  record_once();
+}
+
+void Recorder::State::record_once() {
+  const std::int64_t now = now_ns();
+  auto drained = builder_.drain(queues.all(), now);
+  trace::Batch batch = std::move(drained.batch);
+  check_writer();
+  check_clock(now);
+  take_account(drained, batch);
+  rare.take(batch);
+  batch.strings = strings.take_new();
+  batch.heartbeat = trace::Heartbeat{rank, now, progress_ns, last_step, phase};
+  writer_->submit(std::move(batch));
+}
+
+void Recorder::State::take_account(const BatchBuilder::Drained& drained, trace::Batch& batch) {
+  events_ += drained.events;
+  rare.add_lost("event queue full", drained.lost_events);
+  rare.add_lost("row queue full", drained.lost_rows);
+  rare.add_lost("collective incomplete", drained.orphans);
+  if (over_limit) rare.add_lost("size limit", drained.undetailed);
+  trace::RecorderCost cost;
+  cost.rank = rank;
+  cost.callback_ns = callback_ns;
+  cost.writer_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  cost.events = events_;
+  batch.cost = cost;
+}
+
+void Recorder::State::check_writer() {
+  if (!failed) {
+    if (std::string reason = writer_->failure(); !reason.empty()) {
+      // The file can no longer say it; standard error is the rank's log.
+      std::fprintf(stderr, "warning: recording of rank %d has ended, the run goes on: %s\n", rank,
+                   reason.c_str());
+      {
+        const std::lock_guard lock(failure_mutex_);
+        failure_ = std::move(reason);
+      }
+      failed = true;
+      update_detail();
+    }
+  }
+  if (!over_limit && writer_->bytes_on_disk() >= options.size_limit_bytes) {
+    over_limit = true;
+    update_detail();
+    rare.add_log({rank, now_ns(), trace::LogLine::Level::kWarning,
+                  "The recording has reached its size limit of " +
+                      std::to_string(options.size_limit_bytes >> 20) +
+                      " MiB: from here on only steps, phases and memory are recorded. Raise "
+                      "record_limit_mb, or record fewer steps with `record`."});
+  }
+}
+
+void Recorder::State::check_clock(std::int64_t now_ns) {
+  if (now_ns - clock_checked_ns_ < kClockCheckIntervalNs && now_ns > clock_checked_ns_) return;
+  const std::int64_t offset = now_ns - clock_ns(CLOCK_MONOTONIC);
+  const std::int64_t moved = offset - clock_offset_ns_;
+  if (clock_checked_ns_ != 0 && std::abs(moved) > kClockStepNs)
+    rare.add_log({rank, now_ns, trace::LogLine::Level::kWarning,
+                  "The system clock was set by " + std::to_string(moved / 1'000'000) +
+                      " ms: times across this moment do not compare."});
+  clock_offset_ns_ = offset;
+  clock_checked_ns_ = now_ns;
+}
+
+trace::Result<void> Recorder::State::stop() {
+  if (std::exchange(stopped_, true)) return stop_result_;
+  thread.request_stop();
+  if (thread.joinable()) thread.join();
+  detail = false;
+  failed = true;  // nothing is recorded any more
+  stop_result_ = writer_->close();
+  return stop_result_;
+}
+
+std::string Recorder::State::failure() const {
+  const std::lock_guard lock(failure_mutex_);
+  return failure_;
+}
+
+std::int64_t Recorder::State::lost() const { return rare.lost() + writer_->lost(); }
+
+}  // namespace shardlens::profiler

@@ -1,0 +1,81 @@
+// What is behind a Recorder, and its thread, which empties the queues every 50 ms.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include "profiler/batch_builder.h"
+#include "profiler/phase_stack.h"
+#include "profiler/rare_rows.h"
+#include "profiler/recorder.h"
+#include "profiler/string_interner.h"
+#include "profiler/thread_queues.h"
+#include "trace/store/trace_writer.h"
+
+namespace shardlens::profiler {
+
+struct Recorder::State {
+  State(RecorderOptions recorder_options, std::unique_ptr<trace::TraceWriter> trace_writer);
+
+  // ---- shared by all threads
+  const RecorderOptions options;
+  const int rank;
+  StringInterner strings;
+  RareRows rare;
+  QueueRegistry queues;
+  std::atomic<bool> detail{false};  // the schedule wants it and nothing forbids it
+  std::atomic<bool> over_limit{false};
+  std::atomic<bool> failed{false};
+  std::atomic<std::int64_t> step{-1};
+  std::atomic<std::int64_t> last_step{-1};
+  std::atomic<trace::Phase> phase{trace::Phase::kOther};
+  std::atomic<std::int64_t> progress_ns{0};
+  std::atomic<std::int64_t> callback_ns{0};
+  std::atomic<std::uint64_t> next_collective{1};
+
+  // ---- the training thread's
+  int phases_lane = 0;
+  std::array<trace::StringId, trace::kPhaseCount> phase_names{};
+  PhaseStack open_phases;
+  std::int64_t step_start_ns = 0;
+  bool step_detail = false;
+
+  void update_detail();  // after `step` or what forbids detail has changed
+  void push_row(const RowRecord& row) { queues.of_this_thread().rows.push(row); }
+
+  // ---- the recorder's thread
+  void run(const std::stop_token& stop);
+  void record_once();  // empties the queues into one batch for the writer
+  trace::Result<void> stop();
+
+ private:
+  void take_account(const BatchBuilder::Drained& drained, trace::Batch& batch);
+  void check_writer();
+  void check_clock(std::int64_t now_ns);
+
+  std::unique_ptr<trace::TraceWriter> writer_;
+  BatchBuilder builder_;
+  std::int64_t events_ = 0;
+  std::int64_t clock_offset_ns_ = 0;  // CLOCK_REALTIME minus CLOCK_MONOTONIC
+  std::int64_t clock_checked_ns_ = 0;
+  mutable std::mutex failure_mutex_;
+  std::string failure_;
+  std::mutex wait_mutex_;
+  std::condition_variable_any wait_;
+  bool stopped_ = false;
+  trace::Result<void> stop_result_;
+
+ public:
+  std::string failure() const;
+  std::int64_t lost() const;
+
+  // Last: it must end before anything that it uses.
+  std::jthread thread;
+};
+
+}  // namespace shardlens::profiler

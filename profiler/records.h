@@ -1,0 +1,43 @@
+// The fixed-size records that cross from the job's threads to the recorder's. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "profiler/recorder.h"
+#include "trace/model/events.h"
+
+namespace shardlens::profiler {
+
+// A bulk event with its place.
+struct EventRecord {
+  trace::Event event;
+  int lane = 0;
+  trace::EventKind kind = trace::EventKind::kOperator;
+};
+
+// A collective is reported in three parts, by the threads that see them, in any order.
+struct CollectiveEntered {
+  std::uint64_t handle = 0;
+  CollectiveCall call;
+  trace::Phase phase = trace::Phase::kOther;
+  bool detail = true;  // false: it is only shown while pending
+  std::int64_t step = -1;
+  std::int64_t enqueued_ns = 0;
+};
+struct CollectiveStarted {
+  std::uint64_t handle = 0;
+  int lane = 0;
+  std::int64_t start_ns = 0;
+};
+struct CollectiveEnded {
+  std::uint64_t handle = 0;
+  std::int64_t end_ns = 0;
+};
+
+// Everything that is not bulk. These have a queue of their own, so that a flood of operators cannot
+// push out a step.
+using RowRecord = std::variant<trace::Step, trace::Span, trace::BucketReady, trace::MemorySample,
+                               CollectiveEntered, CollectiveStarted, CollectiveEnded>;
+
+}  // namespace shardlens::profiler

@@ -1,0 +1,37 @@
+// Gives each text of a rank its id, once. Any thread; locks.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/model/events.h"
+
+namespace shardlens::profiler {
+
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>{}(text);
+  }
+};
+
+class StringInterner {
+ public:
+  explicit StringInterner(int rank) : rank_(rank) {}
+
+  trace::StringId intern(std::string_view text);
+  // The strings added since the last call. Taken after the rows that use them, so that no row is
+  // ever written before its string.
+  std::vector<trace::InternedString> take_new();
+
+ private:
+  const int rank_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, trace::StringId, TextHash, std::equal_to<>> ids_;
+  std::vector<trace::InternedString> new_;
+};
+
+}  // namespace shardlens::profiler

@@ -1,0 +1,136 @@
+#include <ATen/core/Tensor.h>
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/impl/alloc_cpu.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <new>
+
+#include "profiler/category_bytes.h"
+#include "profiler/process_memory.h"
+#include "profiler/torch/torch_sources.h"
+
+namespace shardlens::profiler {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x5348'4152'444c'454eULL;  // "SHARDLEN"
+
+// In front of the data. LibTorch's raw_allocate() wants the context to be the data pointer itself,
+// so there is nowhere else to keep what the deleter must know. As large as LibTorch's alignment.
+struct alignas(64) Header {
+  std::uint64_t magic = kMagic;
+  std::int64_t bytes = 0;
+  std::atomic<trace::MemoryCategory> category{trace::MemoryCategory::kOther};
+};
+static_assert(sizeof(Header) == 64);
+
+// LibTorch keeps one allocator per process and calls it for as long as the process lives, so its
+// counters are the process's too.
+CategoryBytes& live_bytes() {
+  static CategoryBytes bytes;
+  return bytes;
+}
+std::atomic<trace::MemoryCategory> default_category{trace::MemoryCategory::kOther};
+constexpr int kNoScope = -1;
+thread_local int scope_category = kNoScope;
+
+trace::MemoryCategory category_now() {
+  if (scope_category != kNoScope) return static_cast<trace::MemoryCategory>(scope_category);
+  return default_category.load(std::memory_order_relaxed);
+}
+
+Header* header_of(void* data) {
+  return reinterpret_cast<Header*>(static_cast<std::byte*>(data) - sizeof(Header));
+}
+
+void release(void* data) {
+  if (data == nullptr) return;
+  Header* header = header_of(data);
+  live_bytes().remove(header->category.load(std::memory_order_relaxed), header->bytes);
+  header->magic = 0;
+  header->~Header();
+  c10::free_cpu(header);
+}
+
+class TrackingAllocator final : public c10::Allocator {
+ public:
+  c10::DataPtr allocate(std::size_t bytes) override {
+    const c10::Device device(c10::DeviceType::CPU);
+    if (bytes == 0) return {nullptr, nullptr, &release, device};
+    void* memory = c10::alloc_cpu(bytes + sizeof(Header));
+    auto* header = new (memory) Header;
+    header->bytes = static_cast<std::int64_t>(bytes);
+    header->category.store(category_now(), std::memory_order_relaxed);
+    live_bytes().add(header->category.load(std::memory_order_relaxed), header->bytes);
+    void* data = header + 1;
+    return {data, data, &release, device};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &release; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    default_copy_data(to, from, bytes);
+  }
+};
+
+TrackingAllocator& tracking_allocator() {
+  static TrackingAllocator allocator;
+  return allocator;
+}
+
+void move_category(Header& header, trace::MemoryCategory category) {
+  const auto previous = header.category.exchange(category, std::memory_order_relaxed);
+  if (previous != category) live_bytes().move(previous, category, header.bytes);
+}
+
+trace::MemorySample to_sample(const CategoryBytes::Composition& composition) {
+  trace::MemorySample sample;
+  sample.time_ns = Recorder::now_ns();
+  sample.bytes = composition;
+  sample.reserved_bytes = sample.total_bytes();
+  const ProcessMemory process = read_process_memory();
+  sample.device_used_bytes = process.resident_bytes;
+  sample.device_total_bytes = physical_memory_bytes();
+  sample.bytes[static_cast<std::size_t>(trace::MemoryCategory::kOutside)] =
+      std::max<std::int64_t>(process.anonymous_bytes - live_bytes().total(), 0);
+  return sample;
+}
+
+}  // namespace
+
+trace::Result<void> install_cpu_memory_tracker() {
+  c10::SetCPUAllocator(&tracking_allocator());
+  if (c10::GetCPUAllocator() != &tracking_allocator())
+    return trace::fail(trace::ErrorKind::kFailed,
+                       "Memory by category cannot be recorded: another CPU allocator with a higher "
+                       "priority is installed in LibTorch. Start the run without it.");
+  return {};
+}
+
+void set_default_category(trace::MemoryCategory category) {
+  default_category.store(category, std::memory_order_relaxed);
+}
+
+trace::MemorySample sample_cpu_memory() { return to_sample(live_bytes().current()); }
+trace::MemorySample take_cpu_memory_peak() { return to_sample(live_bytes().take_peak()); }
+
+void recategorize(const void* data, trace::MemoryCategory category) {
+  if (data == nullptr) return;
+  Header* header = header_of(const_cast<void*>(data));
+  if (header->magic == kMagic) move_category(*header, category);
+}
+
+void recategorize(const at::Tensor& tensor, trace::MemoryCategory category) {
+  if (!tensor.defined() || !tensor.has_storage()) return;
+  const c10::DataPtr& data = tensor.storage().data_ptr();
+  if (data.get_deleter() != &release || data.get_context() == nullptr) return;
+  move_category(*header_of(data.get_context()), category);
+}
+
+MemoryCategoryScope::MemoryCategoryScope(trace::MemoryCategory category)
+    : previous_(scope_category) {
+  scope_category = static_cast<int>(category);
+}
+MemoryCategoryScope::~MemoryCategoryScope() { scope_category = previous_; }
+
+}  // namespace shardlens::profiler

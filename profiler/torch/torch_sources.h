@@ -1,0 +1,72 @@
+// What only LibTorch can tell the recorder: operators and Gloo's collectives through
+// at::RecordFunction, and the CPU allocator's bytes by category.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "profiler/recorder.h"
+#include "trace/model/events.h"
+#include "trace/model/result.h"
+
+namespace at {
+class Tensor;
+}
+
+namespace shardlens::profiler {
+
+// Observes operators and `gloo:*` spans of this process until destroyed, which must be after the
+// process groups were shut down. One at a time. The thread that makes it is called "main thread".
+class OperatorObserver {
+ public:
+  explicit OperatorObserver(Recorder& recorder);
+  ~OperatorObserver();
+  OperatorObserver(const OperatorObserver&) = delete;
+  OperatorObserver& operator=(const OperatorObserver&) = delete;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Set around a call into a process group: the callbacks on the backend's own thread find it and
+// report start and end of `handle` (from Recorder::enter_collective).
+class CollectiveScope {
+ public:
+  explicit CollectiveScope(std::uint64_t handle);
+  ~CollectiveScope();
+  CollectiveScope(const CollectiveScope&) = delete;
+  CollectiveScope& operator=(const CollectiveScope&) = delete;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Replaces the CPU allocator by one that counts bytes by category; call before the first tensor.
+// Bytes count for the category that was set on the allocating thread (MemoryCategoryScope), or, if
+// none was, for the one of the current phase set by set_default_category.
+trace::Result<void> install_cpu_memory_tracker();
+void set_default_category(trace::MemoryCategory category);  // process-wide
+// Current bytes; `outside` is anonymous resident memory minus what is tracked.
+trace::MemorySample sample_cpu_memory();
+// Peak composition since the last call.
+trace::MemorySample take_cpu_memory_peak();
+// Moves a live tensor's whole storage to another category (gradients that turn out as such, …).
+// A tensor whose memory is not tracked (from_blob, allocated before the tracker) is left alone.
+void recategorize(const at::Tensor& tensor, trace::MemoryCategory category);
+// The same by the start of a storage that was allocated after the tracker was installed.
+void recategorize(const void* data, trace::MemoryCategory category);
+
+class MemoryCategoryScope {
+ public:
+  explicit MemoryCategoryScope(trace::MemoryCategory category);
+  ~MemoryCategoryScope();
+  MemoryCategoryScope(const MemoryCategoryScope&) = delete;
+  MemoryCategoryScope& operator=(const MemoryCategoryScope&) = delete;
+
+ private:
+  int previous_;
+};
+
+}  // namespace shardlens::profiler
