@@ -1,0 +1,125 @@
+#include "trace/analysis/collective_statistics.h"
+
+#include <algorithm>
+
+#include "trace/analysis/traffic.h"
+
+namespace shardlens::trace {
+
+namespace {
+// Far beyond any real job; a bound on what nonsense can make us keep.
+constexpr std::size_t kMostRows = 4096;
+constexpr std::size_t kMostUnmatched = 1u << 20;
+
+// Order on screen.
+int place(TagKind kind) {
+  switch (kind) {
+    case TagKind::kBucket:
+      return 0;
+    case TagKind::kUnit:
+      return 1;
+    case TagKind::kNamed:
+      return 2;
+    case TagKind::kNone:
+      return 3;
+  }
+  return 3;
+}
+}  // namespace
+
+int CollectiveStatistics::row_of(const RowKey& key) {
+  const auto found = row_index_.find(key);
+  if (found != row_index_.end()) return found->second;
+  if (rows_.size() >= kMostRows) return kNoRow;
+  const int row = static_cast<int>(rows_.size());
+  rows_.emplace_back().key = key;
+  row_index_.emplace(key, row);
+  return row;
+}
+
+int CollectiveStatistics::add(const Collective& collective, const std::string& tag,
+                              const std::vector<int>& members) {
+  const int index = row_of({collective.tag_kind, collective.tag_index, tag, collective.function,
+                            collective.executed, collective.bytes});
+  if (index == kNoRow) return kNoRow;
+  auto& row = rows_[static_cast<std::size_t>(index)];
+  row.group_size = std::max(row.group_size, static_cast<int>(members.size()));
+  ++row.count;
+  row.durations.add(collective.end_ns - collective.start_ns);
+  if (members.empty() || (collective.sequence < 0 && members.size() > 1)) return index;
+  match({collective.process_group, members.front(), collective.sequence, collective.function},
+        {collective.rank, index, collective.start_ns, collective.end_ns}, members.size());
+  return index;
+}
+
+void CollectiveStatistics::match(const CallKey& key, const Part& part, std::size_t group_size) {
+  if (group_size == 1) {
+    finish({part});
+    return;
+  }
+  auto& parts = calls_[key];
+  const bool is_known =
+      std::any_of(parts.begin(), parts.end(), [&](const Part& p) { return p.rank == part.rank; });
+  if (!is_known) parts.push_back(part);
+  if (parts.size() >= group_size) {
+    finish(parts);
+    calls_.erase(key);
+  } else if (calls_.size() > kMostUnmatched) {
+    calls_.erase(calls_.begin());
+  }
+}
+
+void CollectiveStatistics::finish(const std::vector<Part>& parts) {
+  std::int64_t latest_start = INT64_MIN;
+  for (const auto& part : parts) latest_start = std::max(latest_start, part.start_ns);
+  for (const auto& part : parts) {
+    auto& row = rows_[static_cast<std::size_t>(part.row)];
+    // A rank that ended before another began shows clocks apart or a call that does not wait
+    // (a broadcast's root): it has no transfer time.
+    const auto transfer = part.end_ns - latest_start;
+    if (transfer <= 0) continue;
+    ++row.matched;
+    row.wait_ns += latest_start - part.start_ns;
+    row.transfer_ns += transfer;
+    row.transfers.add(transfer);
+  }
+}
+
+CollectiveGroupFigures CollectiveStatistics::figures_of(const Row& row) const {
+  CollectiveGroupFigures result;
+  result.function = std::get<3>(row.key);
+  result.executed = std::get<4>(row.key);
+  result.tag = std::get<2>(row.key);
+  result.bytes = std::get<5>(row.key);
+  result.count = row.count;
+  result.median_ns = row.durations.median();
+  if (row.matched == 0) return result;
+  result.wait_ns = static_cast<double>(row.wait_ns) / static_cast<double>(row.matched);
+  result.transfer_ns = static_cast<double>(row.transfer_ns) / static_cast<double>(row.matched);
+  const double median_transfer_ns = row.transfers.median();
+  if (median_transfer_ns > 0) {
+    result.algbw_bytes_per_s = static_cast<double>(result.bytes) / median_transfer_ns * 1e9;
+    result.busbw_bytes_per_s =
+        result.algbw_bytes_per_s * bus_factor(result.function, row.group_size);
+  }
+  return result;
+}
+
+std::vector<CollectiveGroupFigures> CollectiveStatistics::figures(
+    const std::vector<double>& exposed_ns_by_row) const {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < rows_.size(); ++i) order.push_back(i);
+  const auto shown_key = [&](std::size_t i) {
+    return std::make_pair(place(std::get<0>(rows_[i].key)), rows_[i].key);
+  };
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return shown_key(a) < shown_key(b); });
+  std::vector<CollectiveGroupFigures> result;
+  for (auto i : order) {
+    result.push_back(figures_of(rows_[i]));
+    if (i < exposed_ns_by_row.size()) result.back().exposed_ns = exposed_ns_by_row[i];
+  }
+  return result;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,61 @@
+// Rows of equal collectives over the whole recording: counts, durations, waiting and transfer,
+// bandwidths. Collectives come in any order; one owner.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "trace/analysis/distribution.h"
+#include "trace/analysis/figures.h"
+
+namespace shardlens::trace {
+
+class CollectiveStatistics {
+ public:
+  static constexpr int kNoRow = -1;
+
+  // `members`: the ranks of its group, ascending; `tag` as by tag_text(). Returns the collective's
+  // row, stable from then on; kNoRow when there are more rows than any real job has.
+  // Over the ranks of a group, calls are matched by (group, sequence, function).
+  int add(const Collective& collective, const std::string& tag, const std::vector<int>& members);
+
+  // `exposed_ns_by_row`: per step, mean over ranks. Buckets first, then units, then the rest.
+  std::vector<CollectiveGroupFigures> figures(const std::vector<double>& exposed_ns_by_row) const;
+
+  std::size_t rows() const { return rows_.size(); }
+  std::size_t unmatched() const { return calls_.size(); }  // waiting for the other ranks' part
+
+ private:
+  using RowKey =
+      std::tuple<TagKind, int, std::string, CollectiveFunction, CollectiveFunction, std::int64_t>;
+  struct Row {
+    RowKey key;
+    int group_size = 0;
+    std::int64_t count = 0;
+    MedianAccumulator durations, transfers;
+    std::int64_t matched = 0;
+    std::int64_t wait_ns = 0, transfer_ns = 0;  // sums
+  };
+  // Group (its id and lowest rank: ids are unique within a rank only), sequence, function.
+  using CallKey = std::tuple<int, int, std::int64_t, CollectiveFunction>;
+  struct Part {
+    int rank = 0;
+    int row = 0;
+    std::int64_t start_ns = 0;
+    std::int64_t end_ns = 0;
+  };
+
+  int row_of(const RowKey& key);
+  void match(const CallKey& key, const Part& part, std::size_t group_size);
+  void finish(const std::vector<Part>& parts);
+  CollectiveGroupFigures figures_of(const Row& row) const;
+
+  std::map<RowKey, int> row_index_;
+  std::vector<Row> rows_;
+  std::map<CallKey, std::vector<Part>> calls_;
+};
+
+}  // namespace shardlens::trace

@@ -1,0 +1,154 @@
+// The numbers of a run: what panels, reports and comparisons show. Definitions: docs/NUMBERS.md.
+// Plain values; durations in nanoseconds, sizes in bytes. Any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/model/events.h"
+#include "trace/model/run_info.h"
+
+namespace shardlens::trace {
+
+// Where the time of one step on one rank went. Without full detail only step_ns and phase_ns are
+// known, and has_detail is false.
+//   step = compute + exposed + exposed_copy + idle;  comm = overlap + exposed
+struct StepBreakdown {
+  std::int64_t step_ns = 0;
+  std::int64_t compute_ns = 0;            // union of compute, the optimizer's too
+  std::int64_t optimizer_compute_ns = 0;  // the part of it inside the optimizer phase
+  std::int64_t comm_ns = 0;               // union of collectives
+  std::int64_t overlap_ns = 0;            // |comm ∩ compute|
+  std::int64_t exposed_ns = 0;            // comm − overlap
+  std::int64_t copy_ns = 0;
+  std::int64_t exposed_copy_ns = 0;                  // copies outside compute and comm
+  std::int64_t idle_ns = 0;                          // step − union of all
+  std::array<std::int64_t, kPhaseCount> phase_ns{};  // partition of the step; kOther: the rest
+  bool has_detail = false;
+  std::int64_t start_ns = 0;  // the rank's own step began (absolute); it ended step_ns later
+  double bytes_sent = 0;      // by the collectives that started in the step
+
+  bool operator==(const StepBreakdown&) const = default;
+};
+
+struct StepFigures {
+  std::int64_t index = 0;
+  bool warmup = false;        // one of the first skip_steps: shown, not measured
+  bool complete = false;      // every rank has reported it
+  std::int64_t start_ns = 0;  // earliest over ranks
+  std::int64_t end_ns = 0;    // latest over ranks
+  int slowest_rank = 0;
+  std::vector<StepBreakdown> ranks;  // by rank
+  double loss = std::numeric_limits<double>::quiet_NaN();
+  double gradient_norm = std::numeric_limits<double>::quiet_NaN();
+  double learning_rate = 0;
+  bool nonfinite = false;
+  int nonfinite_rank = -1;
+  std::int64_t tokens = 0, samples = 0;  // of all ranks together
+  double model_flops = 0;                // of all ranks together
+
+  // What a single step on screen shows: the slowest rank's, so that its parts sum to it.
+  const StepBreakdown& shown() const { return ranks[static_cast<std::size_t>(slowest_rank)]; }
+  bool operator==(const StepFigures&) const = default;
+};
+
+struct Distribution {  // of a sample; all zero when count is 0
+  std::int64_t count = 0;
+  double mean = 0, median = 0, p10 = 0, p90 = 0, p99 = 0, max = 0, standard_deviation = 0;
+};
+
+// Means over measured steps of the mean over ranks, in nanoseconds.
+struct RunSummary {
+  std::int64_t steps_executed = 0;
+  std::int64_t steps_measured = 0;
+  Distribution step_ns;                        // over measured steps of the mean over ranks
+  double tokens_per_s = 0, samples_per_s = 0;  // of all ranks together
+  std::optional<double> mfu;
+  std::array<double, kPhaseCount> phase_ns{};
+  double compute_ns = 0, comm_ns = 0, overlap_ns = 0, exposed_ns = 0;
+  double optimizer_compute_ns = 0, copy_ns = 0, exposed_copy_ns = 0, idle_ns = 0;
+  bool has_detail = false;                           // the row above is known
+  std::optional<double> overlap_fraction;            // overlap / comm; none when comm is 0
+  std::int64_t effective_batch = 0;                  // batch × accumulation × ranks
+  std::optional<double> bytes_sent_per_step;         // per rank, measured from the collectives
+  std::optional<double> bytes_sent_per_step_theory;  // per rank, 2(n−1)/n · bytes of gradients
+  std::optional<double> loss_first, loss_last;
+};
+
+struct CollectiveGroupFigures {  // a row per (function, executed, tag, bytes per call)
+  CollectiveFunction function = CollectiveFunction::kOther;
+  CollectiveFunction executed = CollectiveFunction::kOther;
+  std::string tag;  // "bucket 3", "loss", …; "" for none
+  std::int64_t bytes = 0;
+  std::int64_t count = 0;        // over all ranks and steps
+  double median_ns = 0;          // of own durations
+  double wait_ns = 0;            // mean: latest start − own start
+  double transfer_ns = 0;        // mean: end − latest start
+  double algbw_bytes_per_s = 0;  // S / t, t the median transfer
+  double busbw_bytes_per_s = 0;
+  double exposed_ns = 0;  // per step, mean over ranks
+};
+
+struct BucketFigures {
+  int index = 0;
+  std::int64_t bytes = 0;
+  std::vector<std::string> parameters;
+  std::vector<std::int64_t> parameter_bytes;
+  std::string oversize_reason;  // "wte.weight 147 MiB: a tensor is never split"; "" within 2 × cap
+};
+
+struct RankTotals {  // over the whole recording
+  std::int64_t comm_events = 0, compute_events = 0, memory_events = 0;
+  std::int64_t span_ns = 0, busy_ns = 0, compute_ns = 0, comm_ns = 0;
+  std::int64_t overlap_ns = 0, exposed_ns = 0, idle_ns = 0;
+};
+
+struct RankFigures {
+  RankInfo info;
+  double step_ns = 0, exposed_ns = 0;  // means over measured steps
+  MemorySample now;                    // the last sample
+  MemorySample peak;                   // composition at the rank's peak
+  std::array<std::int64_t, kMemoryCategoryCount> category_peaks{};  // each at its own time
+  // Parameters, gradients, optimizer and buckets by the formulas, activations and the rest as
+  // measured at the peak; all zero when the parameter count is not known.
+  std::array<std::int64_t, kMemoryCategoryCount> estimate{};
+  RankTotals totals;
+  Heartbeat heartbeat;
+  std::vector<PendingCollective> pending;
+  std::optional<Collective> last_completed;
+  std::vector<Collective> recent_completed;  // the last 64 of each process group, by sequence
+};
+
+struct ProcessGroupFigures {
+  int id = 0;
+  std::string name;        // "world", …
+  std::string backend;     // "gloo", "nccl", …
+  std::vector<int> ranks;  // ascending
+};
+
+struct RecorderFigures {
+  std::optional<double> overhead_fraction;  // of the job's time
+  std::int64_t events = 0;
+  std::int64_t lost = 0;
+  std::vector<Lost> losses;
+  std::int64_t bytes_on_disk = 0;
+};
+
+// Everything that `report` prints.
+struct RunFigures {
+  RunInfo info;
+  RunSummary summary;
+  std::vector<RankFigures> ranks;
+  std::vector<StepFigures> steps;
+  std::vector<CollectiveGroupFigures> collectives;
+  std::vector<BucketFigures> buckets;  // the plan after the rebuild
+  RecorderFigures recorder;
+  std::vector<ProcessGroupFigures> process_groups;
+  std::int64_t ignored_rows = 0;  // contradictory rows: negative durations, impossible ranks, …
+};
+
+}  // namespace shardlens::trace

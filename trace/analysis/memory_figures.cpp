@@ -1,0 +1,61 @@
+#include "trace/analysis/memory_figures.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace shardlens::trace {
+
+namespace {
+
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 56;  // of one category
+
+// Which of two samples stays; independent of the order in which they come.
+bool is_higher(const MemorySample& a, const MemorySample& b) {
+  return std::make_tuple(a.total_bytes(), -a.time_ns) >
+         std::make_tuple(b.total_bytes(), -b.time_ns);
+}
+
+bool is_later(const MemorySample& a, const MemorySample& b) {
+  return std::make_tuple(a.time_ns, !a.is_peak) > std::make_tuple(b.time_ns, !b.is_peak);
+}
+
+}  // namespace
+
+bool take_in(RankFigures& rank, const MemorySample& sample) {
+  if (sample.time_ns <= 0) return false;
+  for (auto bytes : sample.bytes) {
+    if (bytes < 0 || bytes > kMostBytes) return false;
+  }
+  if (is_later(sample, rank.now)) rank.now = sample;
+  if (rank.peak.time_ns == 0 || is_higher(sample, rank.peak)) rank.peak = sample;
+  for (std::size_t i = 0; i < sample.bytes.size(); ++i) {
+    rank.category_peaks[i] = std::max(rank.category_peaks[i], sample.bytes[i]);
+  }
+  return true;
+}
+
+std::array<std::int64_t, kMemoryCategoryCount> estimate_memory(const RankFigures& rank,
+                                                               const RunInfo& info,
+                                                               std::int64_t bytes_per_value) {
+  std::array<std::int64_t, kMemoryCategoryCount> estimate{};
+  const auto parameters = rank.info.parameters;
+  if (parameters <= 0 || parameters > kMostBytes / 16) return estimate;
+  const auto at = [&](MemoryCategory category) -> std::int64_t& {
+    return estimate[static_cast<std::size_t>(category)];
+  };
+  const auto measured = [&](MemoryCategory category) {
+    return rank.peak.bytes[static_cast<std::size_t>(category)];
+  };
+  const auto once = bytes_per_value * parameters;
+  at(MemoryCategory::kParameters) = once;
+  at(MemoryCategory::kGradients) = once;
+  at(MemoryCategory::kOptimizer) = 2 * once;
+  at(MemoryCategory::kCommunication) = info.settings.gradient_as_bucket_view ? 0 : once;
+  for (auto category : {MemoryCategory::kGatheredParameters, MemoryCategory::kActivations,
+                        MemoryCategory::kOther, MemoryCategory::kOutside}) {
+    at(category) = measured(category);
+  }
+  return estimate;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,29 @@
+#include "trace/analysis/recent_collectives.h"
+
+#include <tuple>
+
+namespace shardlens::trace {
+
+namespace {
+constexpr std::size_t kMostGroups = 1024;  // a bound on what nonsense can make us keep
+}
+
+void RecentCollectives::add(const Collective& collective) {
+  const auto order = [](const Collective& c) { return std::make_tuple(c.end_ns, c.sequence); };
+  if (!last_ || order(collective) > order(*last_)) last_ = collective;
+  if (collective.sequence < 0) return;
+  if (by_group_.size() >= kMostGroups && !by_group_.contains(collective.process_group)) return;
+  auto& group = by_group_[collective.process_group];
+  group.emplace(collective.sequence, collective);
+  if (group.size() > kKeptPerGroup) group.erase(group.begin());
+}
+
+std::vector<Collective> RecentCollectives::all() const {
+  std::vector<Collective> result;
+  for (const auto& [id, group] : by_group_) {
+    for (const auto& [sequence, collective] : group) result.push_back(collective);
+  }
+  return result;
+}
+
+}  // namespace shardlens::trace

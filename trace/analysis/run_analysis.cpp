@@ -1,0 +1,307 @@
+#include "trace/analysis/run_analysis.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+
+#include "trace/analysis/bucket_figures.h"
+#include "trace/analysis/collective_statistics.h"
+#include "trace/analysis/labels.h"
+#include "trace/analysis/memory_figures.h"
+#include "trace/analysis/process_groups.h"
+#include "trace/analysis/rank_activity.h"
+#include "trace/analysis/recent_collectives.h"
+#include "trace/analysis/row_exposure.h"
+#include "trace/analysis/run_summary.h"
+#include "trace/analysis/step_table.h"
+#include "trace/analysis/traffic.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// Larger jobs are not what one trace holds; bounds what nonsense can make us allocate.
+constexpr int kMostRanks = 65536;
+constexpr int kMostUnannouncedRanks = 1024;  // when the run does not say how many it has
+constexpr std::int64_t kMostPerStep = std::int64_t{1} << 40;  // tokens or samples of a rank
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 56;
+constexpr int kMostBuckets = 65536;
+
+bool is_plausible(const Step& step) {
+  return step.tokens >= 0 && step.tokens <= kMostPerStep && step.samples >= 0 &&
+         step.samples <= kMostPerStep && step.model_flops >= 0;
+}
+
+struct RankState {
+  RankActivity activity;
+  RecentCollectives recent;
+  RankFigures figures;  // memory, heartbeat, pending and info; the rest is put in on request
+  std::optional<RecorderCost> cost;
+};
+
+// Whose present a batch tells of, also when nothing is pending any more.
+std::optional<int> rank_that_wrote(const Batch& batch) {
+  if (batch.heartbeat) return batch.heartbeat->rank;
+  if (batch.cost) return batch.cost->rank;
+  if (batch.rank_info) return batch.rank_info->rank;
+  if (!batch.pending->empty()) return batch.pending->front().rank;
+  if (!batch.collectives.empty()) return batch.collectives.front().rank;
+  if (!batch.steps.empty()) return batch.steps.front().rank;
+  if (!batch.spans.empty()) return batch.spans.front().rank;
+  return std::nullopt;
+}
+
+}  // namespace
+
+struct RunAnalysis::State {
+  explicit State(RunInfo run_info) : info(std::move(run_info)), steps(info.settings.skip_steps) {}
+
+  RunInfo info;
+  StringTable strings;
+  std::deque<RankState> ranks;  // by rank; a deque, since growing must not copy
+  StepTable steps;
+  CollectiveStatistics collectives;
+  RowExposure exposure;
+  ProcessGroups groups;
+  std::map<std::pair<int, int>, Bucket> buckets;  // by (plan, index), of the lowest rank
+  std::map<std::pair<int, std::string>, std::int64_t> losses;  // by (rank, reason)
+  std::int64_t ignored_rows = 0;
+
+  void adopt_world_size();
+  RankState* rank_of(int rank);  // null: no such rank
+  void add_texts_and_groups(const Batch& batch);
+  void add_present(const Batch& batch);
+  void add_memory_and_losses(const Batch& batch);
+  void add_step(const Step& step);
+  void add_collective(const Collective& collective);
+  void add_bucket(const Bucket& bucket);
+  void recompute();
+  RankFigures figures_of(const RankState& rank, std::int64_t bytes_per_value) const;
+  std::vector<BucketFigures> plan_in_force() const;
+  RecorderFigures recorder_figures() const;
+};
+
+void RunAnalysis::State::adopt_world_size() {
+  // Ranks that were announced are shown before their file appears.
+  const auto announced = std::clamp(info.world_size, 0, kMostUnannouncedRanks);
+  while (ranks.size() < static_cast<std::size_t>(announced)) {
+    ranks.emplace_back().figures.info.rank = static_cast<int>(ranks.size()) - 1;
+  }
+  steps.set_rank_count(ranks.size());
+  steps.set_world_size(info.world_size > 0 ? static_cast<std::size_t>(info.world_size)
+                                           : ranks.size());
+}
+
+RankState* RunAnalysis::State::rank_of(int rank) {
+  const int limit =
+      info.world_size > 0 ? std::min(info.world_size, kMostRanks) : kMostUnannouncedRanks;
+  if (rank < 0 || rank >= limit) {
+    ++ignored_rows;
+    return nullptr;
+  }
+  if (static_cast<std::size_t>(rank) >= ranks.size()) {
+    while (ranks.size() <= static_cast<std::size_t>(rank)) {
+      ranks.emplace_back().figures.info.rank = static_cast<int>(ranks.size()) - 1;
+    }
+    adopt_world_size();
+  }
+  return &ranks[static_cast<std::size_t>(rank)];
+}
+
+void RunAnalysis::State::add_texts_and_groups(const Batch& batch) {
+  for (const auto& string : batch.strings) strings.add(string);
+  for (const auto& group : batch.process_groups) {
+    if (rank_of(group.rank) != nullptr && !groups.add(group, strings)) ++ignored_rows;
+  }
+}
+
+void RunAnalysis::State::add_present(const Batch& batch) {
+  if (batch.rank_info) {
+    if (auto* rank = rank_of(batch.rank_info->rank)) rank->figures.info = *batch.rank_info;
+  }
+  if (batch.heartbeat) {
+    if (auto* rank = rank_of(batch.heartbeat->rank)) rank->figures.heartbeat = *batch.heartbeat;
+  }
+  if (batch.cost) {
+    if (auto* rank = rank_of(batch.cost->rank)) rank->cost = *batch.cost;
+  }
+  if (!batch.pending) return;
+  const auto owner = rank_that_wrote(batch);
+  if (!owner) return;
+  if (auto* rank = rank_of(*owner)) rank->figures.pending = *batch.pending;
+}
+
+void RunAnalysis::State::add_memory_and_losses(const Batch& batch) {
+  for (const auto& sample : batch.memory) {
+    if (auto* rank = rank_of(sample.rank)) ignored_rows += take_in(rank->figures, sample) ? 0 : 1;
+  }
+  for (const auto& lost : batch.lost) {
+    if (rank_of(lost.rank) == nullptr) continue;
+    if (lost.count < 0 || lost.count > kMostBytes) {
+      ++ignored_rows;
+    } else {
+      losses[{lost.rank, lost.reason}] += lost.count;
+    }
+  }
+}
+
+void RunAnalysis::State::add_step(const Step& step) {
+  auto* rank = rank_of(step.rank);
+  if (rank == nullptr) return;
+  if (!is_plausible(step) || rank->activity.add_step(step) != 0) {
+    ++ignored_rows;
+    return;
+  }
+  steps.add(step);
+}
+
+void RunAnalysis::State::add_collective(const Collective& collective) {
+  auto* rank = rank_of(collective.rank);
+  if (rank == nullptr) return;
+  if (collective.bytes < 0 || collective.bytes > kMostBytes ||
+      !RankActivity::is_plausible(collective.start_ns, collective.end_ns)) {
+    ++ignored_rows;
+    return;
+  }
+  const auto members =
+      groups.members(collective.process_group, collective.rank,
+                     info.world_size > 0 ? info.world_size : static_cast<int>(ranks.size()));
+  const auto tag = tag_text(collective.tag_kind, collective.tag_index,
+                            strings.get(collective.rank, collective.tag_name));
+  const int row = collectives.add(collective, tag, members);
+  if (row == CollectiveStatistics::kNoRow) ++ignored_rows;
+  const auto ran =
+      collective.executed == CollectiveFunction::kOther ? collective.function : collective.executed;
+  const double sent =
+      sent_factor(ran, static_cast<int>(members.size())) * static_cast<double>(collective.bytes);
+  rank->activity.add_collective(collective, row, sent);
+  rank->recent.add(collective);
+}
+
+void RunAnalysis::State::add_bucket(const Bucket& bucket) {
+  if (rank_of(bucket.rank) == nullptr) return;
+  if (bucket.index < 0 || bucket.index >= kMostBuckets || bucket.plan < 0 || bucket.bytes < 0 ||
+      bucket.bytes > kMostBytes) {
+    ++ignored_rows;
+    return;
+  }
+  const auto [place, is_new] = buckets.try_emplace({bucket.plan, bucket.index}, bucket);
+  if (!is_new && bucket.rank <= place->second.rank) place->second = bucket;
+}
+
+void RunAnalysis::State::recompute() {
+  std::int64_t first_open = INT64_MAX;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const int rank = static_cast<int>(i);
+    for (auto& step : ranks[i].activity.compute_touched()) {
+      steps.set_breakdown(rank, step.index, step.breakdown);
+      exposure.set(step.index, rank, std::move(step.exposed_ns));
+    }
+    first_open = std::min(first_open, ranks[i].activity.retire());
+  }
+  // A rank that is still unknown may report any step.
+  if (info.world_size > 0 && ranks.size() >= static_cast<std::size_t>(info.world_size)) {
+    exposure.fold_before(first_open, steps);
+  }
+}
+
+std::vector<BucketFigures> RunAnalysis::State::plan_in_force() const {
+  std::vector<BucketFigures> result;
+  if (buckets.empty()) return result;
+  const int plan = buckets.rbegin()->first.first;
+  for (const auto& [key, bucket] : buckets) {
+    if (key.first == plan) result.push_back(bucket_figures(bucket, info.settings, strings));
+  }
+  return result;
+}
+
+RankFigures RunAnalysis::State::figures_of(const RankState& rank,
+                                           std::int64_t bytes_per_value) const {
+  auto result = rank.figures;
+  result.totals = rank.activity.totals();
+  result.estimate = estimate_memory(result, info, bytes_per_value);
+  result.recent_completed = rank.recent.all();
+  result.last_completed = rank.recent.last();
+  return result;
+}
+
+RecorderFigures RunAnalysis::State::recorder_figures() const {
+  RecorderFigures result;
+  for (const auto& [key, count] : losses) {
+    result.losses.push_back({key.first, key.second, count});
+    result.lost += count;
+  }
+  double overhead = 0;
+  double measured_ranks = 0;
+  for (const auto& rank : ranks) {
+    if (!rank.cost) continue;
+    result.events += std::clamp<std::int64_t>(rank.cost->events, 0, kMostBytes);
+    const auto step_time = rank.activity.step_time_ns();
+    if (step_time <= 0) continue;
+    overhead += static_cast<double>(rank.cost->callback_ns) / static_cast<double>(step_time);
+    ++measured_ranks;
+  }
+  if (measured_ranks > 0) result.overhead_fraction = overhead / measured_ranks;
+  return result;
+}
+
+RunAnalysis::RunAnalysis(RunInfo info) : state_(std::make_unique<State>(std::move(info))) {
+  state_->adopt_world_size();
+}
+RunAnalysis::~RunAnalysis() = default;
+RunAnalysis::RunAnalysis(RunAnalysis&&) noexcept = default;
+RunAnalysis& RunAnalysis::operator=(RunAnalysis&&) noexcept = default;
+
+void RunAnalysis::add(const Batch& batch) {
+  auto& s = *state_;
+  s.add_texts_and_groups(batch);
+  s.add_present(batch);
+  s.add_memory_and_losses(batch);
+  for (const auto& bucket : batch.buckets) s.add_bucket(bucket);
+  for (const auto& run : batch.events) {
+    if (auto* rank = s.rank_of(run.rank)) {
+      s.ignored_rows += rank->activity.add_events(run, s.strings);
+    }
+  }
+  for (const auto& span : batch.spans) {
+    if (auto* rank = s.rank_of(span.rank)) s.ignored_rows += rank->activity.add_span(span);
+  }
+  for (const auto& collective : batch.collectives) s.add_collective(collective);
+  for (const auto& step : batch.steps) s.add_step(step);
+  s.recompute();
+}
+
+void RunAnalysis::set_info(RunInfo info) {
+  state_->info = std::move(info);
+  state_->adopt_world_size();
+}
+
+const std::vector<StepFigures>& RunAnalysis::steps() const { return state_->steps.steps(); }
+
+const StringTable& RunAnalysis::strings() const { return state_->strings; }
+
+RunFigures RunAnalysis::figures() const {
+  const auto& s = *state_;
+  RunFigures result;
+  result.info = s.info;
+  result.steps = s.steps.steps();
+  result.buckets = s.plan_in_force();
+  const auto parameters = s.ranks.empty() ? 0 : s.ranks.front().figures.info.parameters;
+  const auto bytes_per_value = gradient_bytes_per_value(result.buckets, parameters);
+  for (const auto& rank : s.ranks) {
+    result.ranks.push_back(s.figures_of(rank, bytes_per_value));
+    result.ignored_rows += rank.activity.late_rows();
+  }
+  set_rank_means(result.steps, result.ranks);
+  result.summary = summarize(s.info, result.steps, result.ranks);
+  result.summary.bytes_sent_per_step_theory =
+      theoretical_bytes_sent(s.info, result.buckets, bytes_per_value);
+  result.collectives = s.collectives.figures(s.exposure.means(s.steps, s.collectives.rows()));
+  result.recorder = s.recorder_figures();
+  result.process_groups = s.groups.figures();
+  result.ignored_rows += s.ignored_rows;
+  return result;
+}
+
+}  // namespace shardlens::trace

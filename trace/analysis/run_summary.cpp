@@ -1,0 +1,174 @@
+#include "trace/analysis/run_summary.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "trace/analysis/distribution.h"
+#include "trace/analysis/traffic.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// The mean over ranks of one member of their breakdowns.
+template <typename Value>
+double mean_over_ranks(const StepFigures& step, Value StepBreakdown::*member) {
+  double sum = 0;
+  for (const auto& rank : step.ranks) sum += static_cast<double>(rank.*member);
+  return sum / static_cast<double>(step.ranks.size());
+}
+
+void add_phases(const StepFigures& step, RunSummary& summary) {
+  for (std::size_t phase = 0; phase < summary.phase_ns.size(); ++phase) {
+    double sum = 0;
+    for (const auto& rank : step.ranks) sum += static_cast<double>(rank.phase_ns[phase]);
+    summary.phase_ns[phase] += sum / static_cast<double>(step.ranks.size());
+  }
+}
+
+struct DetailMember {
+  double RunSummary::*mean;
+  std::int64_t StepBreakdown::*part;
+};
+constexpr DetailMember kDetailMembers[] = {
+    {&RunSummary::compute_ns, &StepBreakdown::compute_ns},
+    {&RunSummary::comm_ns, &StepBreakdown::comm_ns},
+    {&RunSummary::overlap_ns, &StepBreakdown::overlap_ns},
+    {&RunSummary::exposed_ns, &StepBreakdown::exposed_ns},
+    {&RunSummary::optimizer_compute_ns, &StepBreakdown::optimizer_compute_ns},
+    {&RunSummary::copy_ns, &StepBreakdown::copy_ns},
+    {&RunSummary::exposed_copy_ns, &StepBreakdown::exposed_copy_ns},
+    {&RunSummary::idle_ns, &StepBreakdown::idle_ns},
+};
+
+// The row of figures that only steps with full detail have.
+void summarize_detail(const std::vector<StepFigures>& steps, RunSummary& summary) {
+  double count = 0;
+  double bytes_sent = 0;
+  for (const auto& step : steps) {
+    if (!is_measured(step) || !has_detail(step)) continue;
+    ++count;
+    for (const auto& [mean, part] : kDetailMembers) {
+      summary.*mean += mean_over_ranks(step, part);
+    }
+    bytes_sent += mean_over_ranks(step, &StepBreakdown::bytes_sent);
+  }
+  if (count == 0) return;
+  for (const auto& member : kDetailMembers) summary.*member.mean /= count;
+  summary.has_detail = true;
+  summary.bytes_sent_per_step = bytes_sent / count;
+  if (summary.comm_ns > 0) summary.overlap_fraction = summary.overlap_ns / summary.comm_ns;
+}
+
+// Flops done ÷ flops possible in the time of all ranks' measured steps.
+std::optional<double> model_flops_utilization(const std::vector<StepFigures>& steps,
+                                              const std::vector<RankFigures>& ranks) {
+  double done = 0;
+  double possible = 0;
+  for (const auto& step : steps) {
+    if (!is_measured(step)) continue;
+    done += step.model_flops;
+    for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
+      const double peak = rank < ranks.size() ? ranks[rank].info.peak_flops : 0;
+      if (!(peak > 0)) return std::nullopt;
+      possible += peak * static_cast<double>(step.ranks[rank].step_ns) / 1e9;
+    }
+  }
+  if (done <= 0 || possible <= 0) return std::nullopt;
+  return done / possible;
+}
+
+std::optional<double> known(double loss) {
+  return std::isnan(loss) ? std::nullopt : std::optional(loss);
+}
+
+}  // namespace
+
+bool is_measured(const StepFigures& step) {
+  return step.complete && !step.warmup && !step.ranks.empty();
+}
+
+bool has_detail(const StepFigures& step) {
+  return !step.ranks.empty() && std::all_of(step.ranks.begin(), step.ranks.end(),
+                                            [](const auto& rank) { return rank.has_detail; });
+}
+
+RunSummary summarize(const RunInfo& info, const std::vector<StepFigures>& steps,
+                     const std::vector<RankFigures>& ranks) {
+  RunSummary summary;
+  summary.steps_executed = static_cast<std::int64_t>(steps.size());
+  summary.effective_batch =
+      info.settings.batch_per_rank * info.settings.gradient_accumulation_steps * info.world_size;
+  std::vector<double> times;
+  double tokens = 0;
+  double samples = 0;
+  double time_ns = 0;
+  for (const auto& step : steps) {
+    if (!is_measured(step)) continue;
+    times.push_back(mean_over_ranks(step, &StepBreakdown::step_ns));
+    time_ns += times.back();
+    tokens += static_cast<double>(step.tokens);
+    samples += static_cast<double>(step.samples);
+    add_phases(step, summary);
+  }
+  summary.steps_measured = static_cast<std::int64_t>(times.size());
+  for (auto& phase : summary.phase_ns) {
+    phase /= static_cast<double>(std::max<std::size_t>(times.size(), 1));
+  }
+  summary.step_ns = distribution_of(std::move(times));
+  if (time_ns > 0) {
+    summary.tokens_per_s = tokens / time_ns * 1e9;
+    summary.samples_per_s = samples / time_ns * 1e9;
+  }
+  summarize_detail(steps, summary);
+  summary.mfu = model_flops_utilization(steps, ranks);
+  if (!steps.empty()) {
+    if (steps.front().index == 0) summary.loss_first = known(steps.front().loss);
+    summary.loss_last = known(steps.back().loss);
+  }
+  return summary;
+}
+
+std::int64_t gradient_bytes_per_value(const std::vector<BucketFigures>& buckets,
+                                      std::int64_t parameters) {
+  double bytes = 0;
+  for (const auto& bucket : buckets) bytes += static_cast<double>(bucket.bytes);
+  // A bucket aligns nothing, so that the quotient is whole unless parameters are frozen.
+  const double measured = parameters > 0 ? bytes / static_cast<double>(parameters) : 0;
+  if (measured > 1.5 && measured < 8.5) return std::llround(measured);
+  return 4;
+}
+
+std::optional<double> theoretical_bytes_sent(const RunInfo& info,
+                                             const std::vector<BucketFigures>& buckets,
+                                             std::int64_t bytes_per_value) {
+  if (buckets.empty() || info.world_size < 1) return std::nullopt;
+  double bytes = 0;
+  for (const auto& bucket : buckets) bytes += static_cast<double>(bucket.bytes);
+  if (info.settings.communication_hook != "none" && bytes_per_value > 2) {
+    bytes *= 2.0 / static_cast<double>(bytes_per_value);
+  }
+  if (info.settings.sync_each_batch) {
+    bytes *= static_cast<double>(info.settings.gradient_accumulation_steps);
+  }
+  return bytes * sent_factor(CollectiveFunction::kAllReduce, info.world_size);
+}
+
+void set_rank_means(const std::vector<StepFigures>& steps, std::vector<RankFigures>& ranks) {
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    double time = 0, exposed = 0;
+    double count = 0, detailed = 0;
+    for (const auto& step : steps) {
+      if (!is_measured(step) || rank >= step.ranks.size()) continue;
+      ++count;
+      time += static_cast<double>(step.ranks[rank].step_ns);
+      if (!has_detail(step)) continue;
+      ++detailed;
+      exposed += static_cast<double>(step.ranks[rank].exposed_ns);
+    }
+    if (count > 0) ranks[rank].step_ns = time / count;
+    if (detailed > 0) ranks[rank].exposed_ns = exposed / detailed;
+  }
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,34 @@
+// The headline figures of a run, from its steps. Definitions: docs/NUMBERS.md. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "trace/analysis/figures.h"
+
+namespace shardlens::trace {
+
+// A measured step is complete and not one of the first skip_steps.
+bool is_measured(const StepFigures& step);
+// All its ranks recorded full detail.
+bool has_detail(const StepFigures& step);
+
+// Everything but bytes_sent_per_step_theory.
+RunSummary summarize(const RunInfo& info, const std::vector<StepFigures>& steps,
+                     const std::vector<RankFigures>& ranks);
+
+// 2(n−1)/n × bytes of gradients that a rank reduces in a step: the plan's bytes, two bytes per
+// value with a compressing hook, times the micro-batches with sync_each_batch. None without a plan.
+std::optional<double> theoretical_bytes_sent(const RunInfo& info,
+                                             const std::vector<BucketFigures>& buckets,
+                                             std::int64_t bytes_per_value);
+
+// Bytes of one gradient value: the plan's bytes ÷ parameters where both are known, else 4.
+std::int64_t gradient_bytes_per_value(const std::vector<BucketFigures>& buckets,
+                                      std::int64_t parameters);
+
+// Sets step_ns and exposed_ns of each rank: means over measured steps.
+void set_rank_means(const std::vector<StepFigures>& steps, std::vector<RankFigures>& ranks);
+
+}  // namespace shardlens::trace

@@ -1,0 +1,133 @@
+#include "trace/analysis/step_rows.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "trace/analysis/rank_activity.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+class RowCollector {
+ public:
+  RowCollector(const std::vector<Interval>& steps, const StringTable& strings)
+      : steps_(steps),
+        strings_(strings),
+        rows_(steps.size()),
+        communication_(steps.size()),
+        copies_(steps.size()) {}
+
+  void take_in(const Batch& batch) {
+    for (const auto& run : batch.events) take_in(run);
+    for (const auto& span : batch.spans) {
+      if (!touches(span.rank, span.start_ns, span.end_ns)) continue;
+      auto& rows = rows_[static_cast<std::size_t>(span.rank)];
+      rows.spans.push_back(span);
+      if (span.depth == 0) rows.phases.push_back({span.start_ns, span.end_ns, span.phase});
+    }
+    for (const auto& collective : batch.collectives) {
+      if (!touches(collective.rank, collective.start_ns, collective.end_ns)) continue;
+      const auto rank = static_cast<std::size_t>(collective.rank);
+      rows_[rank].collectives.push_back(collective);
+      communication_[rank].push_back({collective.start_ns, collective.end_ns});
+    }
+    for (const auto& ready : batch.bucket_ready) {
+      if (touches(ready.rank, ready.time_ns, ready.time_ns + 1)) {
+        rows_[static_cast<std::size_t>(ready.rank)].ready.push_back(ready);
+      }
+    }
+  }
+
+  std::vector<StepRows> finish() {
+    for (std::size_t rank = 0; rank < rows_.size(); ++rank) {
+      auto& rows = rows_[rank];
+      std::sort(rows.compute.begin(), rows.compute.end());
+      std::vector<Interval> compute;
+      for (const auto& piece : rows.compute) compute.push_back(piece.time);
+      rows.compute_union = normalize(std::move(compute));
+      rows.communication = normalize(std::move(communication_[rank]));
+      rows.copies = normalize(std::move(copies_[rank]));
+      std::sort(rows.phases.begin(), rows.phases.end());
+      std::sort(rows.spans.begin(), rows.spans.end(), [](const Span& a, const Span& b) {
+        return std::tie(a.start_ns, a.depth, a.end_ns) < std::tie(b.start_ns, b.depth, b.end_ns);
+      });
+      std::sort(rows.collectives.begin(), rows.collectives.end(),
+                [](const Collective& a, const Collective& b) {
+                  return std::tie(a.start_ns, a.process_group, a.sequence) <
+                         std::tie(b.start_ns, b.process_group, b.sequence);
+                });
+      std::sort(rows.ready.begin(), rows.ready.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.time_ns, a.bucket) < std::tie(b.time_ns, b.bucket);
+      });
+    }
+    return std::move(rows_);
+  }
+
+ private:
+  bool touches(int rank, std::int64_t start_ns, std::int64_t end_ns) const {
+    if (rank < 0 || static_cast<std::size_t>(rank) >= steps_.size()) return false;
+    if (!RankActivity::is_plausible(start_ns, end_ns)) return false;
+    const auto& step = steps_[static_cast<std::size_t>(rank)];
+    return start_ns < step.end_ns && end_ns > step.start_ns;
+  }
+
+  void take_in(const EventRun& run) {
+    for (const auto& event : run.events) {
+      if (event.duration_ns < 0 || event.start_ns < 0 ||
+          event.start_ns > INT64_MAX - event.duration_ns ||
+          !touches(run.rank, event.start_ns, event.end_ns())) {
+        continue;
+      }
+      const auto rank = static_cast<std::size_t>(run.rank);
+      const Interval time{event.start_ns, event.end_ns()};
+      switch (activity_of(run.kind, event, strings_.get(run.rank, event.name))) {
+        case Activity::kCompute:
+          rows_[rank].compute.push_back({time, event.name});
+          break;
+        case Activity::kCommunication:
+          communication_[rank].push_back(time);
+          break;
+        case Activity::kCopy:
+          copies_[rank].push_back(time);
+          break;
+        case Activity::kNone:
+          break;
+      }
+    }
+  }
+
+  const std::vector<Interval>& steps_;
+  const StringTable& strings_;
+  std::vector<StepRows> rows_;
+  std::vector<std::vector<Interval>> communication_, copies_;
+};
+
+}  // namespace
+
+std::vector<StepRows> rows_by_rank(const std::vector<Batch>& batches,
+                                   const std::vector<Interval>& steps, const StringTable& strings) {
+  RowCollector collector(steps, strings);
+  for (const auto& batch : batches) collector.take_in(batch);
+  return collector.finish();
+}
+
+LatestStarts::LatestStarts(const std::vector<Batch>& batches) {
+  for (const auto& batch : batches) {
+    for (const auto& c : batch.collectives) {
+      if (c.sequence < 0) continue;
+      auto& latest =
+          latest_.try_emplace({c.process_group, c.sequence, c.function}, c.start_ns).first->second;
+      latest = std::max(latest, c.start_ns);
+    }
+  }
+}
+
+std::int64_t LatestStarts::of(const Collective& collective) const {
+  const auto found =
+      latest_.find({collective.process_group, collective.sequence, collective.function});
+  return found == latest_.end() ? collective.start_ns
+                                : std::max(found->second, collective.start_ns);
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,243 @@
+#include "trace/analysis/step_timeline.h"
+
+#include <algorithm>
+
+#include "trace/analysis/labels.h"
+#include "trace/analysis/ribbon.h"
+#include "trace/analysis/step_rows.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// Gaps and pieces below these parts of a step cannot be seen when the step fills the window.
+constexpr std::int64_t kGapParts = 4000;
+constexpr std::int64_t kSliverParts = 1000;
+
+BarClass class_of(Phase phase) {
+  switch (phase) {
+    case Phase::kData:
+      return BarClass::kData;
+    case Phase::kForward:
+      return BarClass::kForward;
+    case Phase::kBackward:
+      return BarClass::kBackward;
+    case Phase::kOptimizer:
+      return BarClass::kOptimizerPhase;
+    case Phase::kEvaluation:
+      return BarClass::kEvaluation;
+    case Phase::kCheckpoint:
+    case Phase::kOther:
+      return BarClass::kOtherPhase;
+  }
+  return BarClass::kOtherPhase;
+}
+
+void sort_by_start(std::vector<ClassPiece>& pieces) {
+  std::sort(pieces.begin(), pieces.end(),
+            [](const auto& a, const auto& b) { return a.time.start_ns < b.time.start_ns; });
+}
+
+// Lays out one rank's step. Absolute times inside, relative ones in the result.
+class RankLayout {
+ public:
+  RankLayout(const StepRows& rows, Interval step, std::int64_t origin_ns,
+             const StringTable& strings, RankTimeline& result)
+      : rows_(rows),
+        step_(step),
+        origin_ns_(origin_ns),
+        strings_(strings),
+        result_(result),
+        optimizer_(phase_intervals(step, rows.phases, Phase::kOptimizer)) {}
+
+  void add_phases() {
+    for (const auto& span : rows_.spans) {
+      const auto name = span.depth > 0 ? strings_.get(span.rank, span.name) : std::string_view();
+      const auto label = name.empty() ? to_string(span.phase) : name;
+      push(result_.phases, clipped(span.start_ns, span.end_ns), class_of(span.phase),
+           std::string(label), span.depth);
+    }
+  }
+
+  // Neighbours of the same class become one bar when the gap between them cannot be seen.
+  void add_compute() {
+    const auto largest_gap = step_.length() / kGapParts;
+    for (const auto& piece : rows_.compute) {
+      const auto inside = normalize({clipped(piece.time.start_ns, piece.time.end_ns)});
+      std::vector<ClassPiece> parts;
+      for (const auto& part : intersect(inside, optimizer_)) {
+        parts.push_back({part, BarClass::kOptimizerCompute});
+      }
+      for (const auto& part : subtract(inside, optimizer_)) {
+        parts.push_back({part, BarClass::kCompute});
+      }
+      sort_by_start(parts);
+      for (const auto& part : parts) add_compute_part(part, piece.name, largest_gap);
+    }
+    finish_compute_labels();
+  }
+
+  void add_collective(const Collective& event, std::int64_t latest_start_ns) {
+    CollectiveBar bar;
+    bar.event = event;
+    bar.label = collective_label(event, strings_.get(event.rank, event.tag_name));
+    bar.latest_start_ns = std::min(latest_start_ns, event.end_ns) - origin_ns_;
+    bar.start_ns = event.start_ns - origin_ns_;
+    bar.end_ns = event.end_ns - origin_ns_;
+    const auto inside = clipped(event.start_ns, event.end_ns);
+    bar.overlapped_ns = length_within(rows_.compute_union, inside);
+    bar.exposed_ns = inside.length() - bar.overlapped_ns;
+    const int index = static_cast<int>(result_.collectives.size());
+    result_.collectives.push_back(std::move(bar));
+    add_communication(inside, index);
+  }
+
+  void add_ready(const BucketReady& row, const std::vector<BucketFigures>& buckets) {
+    ReadyMark mark;
+    mark.time_ns = row.time_ns - origin_ns_;
+    mark.bucket = row.bucket;
+    for (const auto& bucket : buckets) {
+      if (bucket.index != row.bucket) continue;
+      mark.bytes = bucket.bytes;
+      mark.note = bucket.oversize_reason;
+    }
+    result_.ready.push_back(std::move(mark));
+  }
+
+  void add_ribbon() {
+    const auto exact = exact_partition(
+        {step_, rows_.compute_union, rows_.communication, rows_.copies, optimizer_});
+    const auto exposed = subtract(rows_.communication, rows_.compute_union);
+    for (const auto& piece : without_slivers(exact, step_.length() / kSliverParts)) {
+      std::string label;
+      if (piece.bar_class == BarClass::kExposed) {
+        label = "exposed " + duration_text(length_within(exposed, piece.time));
+      }
+      push(result_.ribbon, piece.time, piece.bar_class, std::move(label));
+    }
+  }
+
+ private:
+  Interval clipped(std::int64_t start_ns, std::int64_t end_ns) const {
+    return {std::max(start_ns, step_.start_ns), std::min(end_ns, step_.end_ns)};
+  }
+
+  void push(std::vector<Bar>& bars, Interval time, BarClass bar_class, std::string label,
+            int depth = 0, int collective = -1) const {
+    if (time.length() <= 0) return;
+    bars.push_back({time.start_ns - origin_ns_, time.end_ns - origin_ns_, bar_class, depth,
+                    std::move(label), collective});
+  }
+
+  void add_compute_part(const ClassPiece& part, StringId name, std::int64_t largest_gap) {
+    auto& bars = result_.compute;
+    const bool joins = !bars.empty() && bars.back().bar_class == part.bar_class &&
+                       part.time.start_ns - origin_ns_ - bars.back().end_ns <= largest_gap;
+    if (joins) {
+      bars.back().end_ns = std::max(bars.back().end_ns, part.time.end_ns - origin_ns_);
+    } else {
+      push(bars, part.time, part.bar_class, {});
+      longest_.push_back({});
+    }
+    auto& longest = longest_.back();
+    ++longest.count;
+    if (part.time.length() > longest.length_ns) {
+      longest = {part.time.length(), name, longest.count};
+    }
+  }
+
+  void finish_compute_labels() {
+    for (std::size_t i = 0; i < longest_.size(); ++i) {
+      auto& label = result_.compute[i].label;
+      label = std::string(strings_.get(result_.rank, longest_[i].name));
+      if (longest_[i].count > 1) label += " + " + std::to_string(longest_[i].count - 1);
+    }
+  }
+
+  void add_communication(Interval inside, int index) {
+    const auto whole = normalize({inside});
+    std::vector<ClassPiece> pieces;
+    for (const auto& part : intersect(whole, rows_.compute_union)) {
+      pieces.push_back({part, BarClass::kOverlapped});
+    }
+    for (const auto& part : subtract(whole, rows_.compute_union)) {
+      pieces.push_back({part, BarClass::kExposed});
+    }
+    sort_by_start(pieces);
+    const auto first_bar = result_.communication.size();
+    for (const auto& piece : without_slivers(pieces, step_.length() / kSliverParts)) {
+      push(result_.communication, piece.time, piece.bar_class, {}, 0, index);
+    }
+    label_longest(first_bar, result_.collectives[static_cast<std::size_t>(index)]);
+  }
+
+  // Only one part of a collective carries its name.
+  void label_longest(std::size_t first_bar, const CollectiveBar& collective) {
+    const auto first = result_.communication.begin() + static_cast<std::ptrdiff_t>(first_bar);
+    const auto longest = std::max_element(
+        first, result_.communication.end(),
+        [](const Bar& a, const Bar& b) { return a.end_ns - a.start_ns < b.end_ns - b.start_ns; });
+    if (longest == result_.communication.end()) return;
+    longest->label = collective.label + " · " + bytes_text(collective.event.bytes);
+  }
+
+  struct Longest {
+    std::int64_t length_ns = 0;
+    StringId name = 0;
+    std::int64_t count = 0;  // of all events in the bar
+  };
+
+  const StepRows& rows_;
+  Interval step_;
+  std::int64_t origin_ns_;
+  const StringTable& strings_;
+  RankTimeline& result_;
+  Intervals optimizer_;
+  std::vector<Longest> longest_;  // of each bar of result_.compute
+};
+
+std::vector<Interval> step_times(const StepFigures& figures) {
+  std::vector<Interval> times;
+  for (const auto& rank : figures.ranks) {
+    times.push_back({rank.start_ns, rank.start_ns + rank.step_ns});
+  }
+  return times;
+}
+
+}  // namespace
+
+StepTimeline build_step_timeline(const StepFigures& figures, const std::vector<Batch>& rows,
+                                 const std::vector<BucketFigures>& buckets,
+                                 const std::vector<RankInfo>& ranks, const StringTable& strings) {
+  StepTimeline timeline;
+  timeline.step = figures.index;
+  timeline.origin_ns = figures.start_ns;
+  timeline.end_ns = figures.end_ns - figures.start_ns;
+  const auto times = step_times(figures);
+  const auto by_rank = rows_by_rank(rows, times, strings);
+  const LatestStarts latest_starts(rows);
+  for (std::size_t i = 0; i < by_rank.size(); ++i) {
+    if (times[i].length() <= 0) continue;  // has not reported the step
+    auto& rank = timeline.ranks.emplace_back();
+    rank.rank = static_cast<int>(i);
+    for (const auto& info : ranks) {
+      if (info.rank == rank.rank) rank.device = info.device;
+    }
+    rank.start_ns = times[i].start_ns - timeline.origin_ns;
+    rank.end_ns = times[i].end_ns - timeline.origin_ns;
+    rank.breakdown = figures.ranks[i];
+    RankLayout layout(by_rank[i], times[i], timeline.origin_ns, strings, rank);
+    layout.add_phases();
+    layout.add_compute();
+    for (const auto& collective : by_rank[i].collectives) {
+      layout.add_collective(collective, latest_starts.of(collective));
+    }
+    for (const auto& ready : by_rank[i].ready) {
+      if (ready.step == figures.index) layout.add_ready(ready, buckets);
+    }
+    if (rank.breakdown.has_detail) layout.add_ribbon();
+  }
+  return timeline;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,84 @@
+// One step of all ranks, laid out as rows of bars: what the timeline draws. Plain values, any
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trace/analysis/figures.h"
+#include "trace/model/batch.h"
+#include "trace/model/strings.h"
+
+namespace shardlens::trace {
+
+enum class BarClass : std::uint8_t {
+  kData,
+  kForward,
+  kBackward,
+  kOptimizerPhase,
+  kEvaluation,
+  kOtherPhase,
+  kCompute,
+  kOptimizerCompute,  // compute inside the optimizer phase
+  kOverlapped,        // communication under compute
+  kExposed,           // communication with nothing to hide it
+  kWaiting,           // communication that waits for the last rank
+  kCopy,
+  kIdle,
+};
+
+struct Bar {
+  std::int64_t start_ns = 0;  // relative to StepTimeline::origin_ns
+  std::int64_t end_ns = 0;
+  BarClass bar_class = BarClass::kCompute;
+  int depth = 0;        // nested operators
+  std::string label;    // "forward", "aten::addmm", "bucket 3 · 4.0 MiB", "exposed 42.1 ms"
+  int collective = -1;  // index into RankTimeline::collectives, else -1
+};
+
+struct CollectiveBar {
+  Collective event;                  // absolute times
+  std::string label;                 // "bucket 3"
+  std::int64_t latest_start_ns = 0;  // relative: until then this rank waited; then the transfer
+  std::int64_t start_ns = 0;         // relative
+  std::int64_t end_ns = 0;           // relative
+  std::int64_t overlapped_ns = 0;
+  std::int64_t exposed_ns = 0;
+};
+
+struct ReadyMark {           // a bucket's last gradient was ready
+  std::int64_t time_ns = 0;  // relative
+  int bucket = 0;
+  std::int64_t bytes = 0;
+  std::string note;  // oversize reason, else ""
+};
+
+struct RankTimeline {
+  int rank = 0;
+  std::string device;                     // "cpu", "cuda:0"
+  std::int64_t start_ns = 0, end_ns = 0;  // the rank's own step, relative
+  StepBreakdown breakdown;
+  std::vector<Bar> phases;
+  std::vector<Bar> compute;  // leaf operators or kernels, merged across threads where equal class
+  std::vector<Bar> communication;  // split at the border of overlapped and exposed
+  std::vector<CollectiveBar> collectives;
+  std::vector<ReadyMark> ready;
+  std::vector<Bar>
+      ribbon;  // a partition of the step: compute, overlapped, exposed, optimizer, idle
+};
+
+struct StepTimeline {
+  std::int64_t step = -1;
+  std::int64_t origin_ns = 0;  // absolute: the earliest start over ranks
+  std::int64_t end_ns = 0;     // relative: the latest end
+  std::vector<RankTimeline> ranks;
+};
+
+// `rows`: everything recorded inside the step's time range, of all ranks, in any order.
+// `figures`: the step's figures. Buckets are looked up in `buckets` (the plan in force).
+StepTimeline build_step_timeline(const StepFigures& figures, const std::vector<Batch>& rows,
+                                 const std::vector<BucketFigures>& buckets,
+                                 const std::vector<RankInfo>& ranks, const StringTable& strings);
+
+}  // namespace shardlens::trace
