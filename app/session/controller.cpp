@@ -1,0 +1,238 @@
+#include "app/session/controller.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "app/session/job_progress.h"
+
+namespace shardlens::app {
+
+namespace fs = std::filesystem;
+using trace::RunStatus;
+using ui::JobPhase;
+
+namespace {
+
+// Runs are recognised by their folder, so all go by one spelling.
+fs::path one_spelling(const fs::path& path) {
+  if (path.empty()) return path;
+  std::error_code error;
+  const auto full = fs::absolute(path, error);
+  auto normal = (error ? path : full).lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
+}
+
+bool same(const ui::TrainerSetup& a, const ui::TrainerSetup& b) {
+  return a.state == b.state && a.message == b.message && a.fraction == b.fraction;
+}
+
+}  // namespace
+
+Controller::Controller(ControllerOptions options, std::function<void()> wake)
+    : runs_dir_(one_spelling(options.runs_dir)),
+      options_(std::move(options)),
+      watch_state_(std::make_shared<const WatchState>()),
+      trainer_(options_.trainer_status, options_.trainer_found, wake),
+      library_({.runs_dir = runs_dir_, .bundled_dir = one_spelling(options_.bundled_dir)}, wake),
+      watcher_(wake),
+      job_watcher_(wake),
+      queue_(options_.start_job, wake) {
+  if (options_.run.empty()) return;
+  first_run_opened_ = true;
+  const auto run = one_spelling(options_.run);
+  if (options_.replay) {
+    watcher_.start_replay(run, options_.replay_speed);
+  } else {
+    watcher_.show(run);
+  }
+}
+
+std::optional<std::string> Controller::take_copied_text() {
+  return std::exchange(copied_text_, std::nullopt);
+}
+
+std::shared_ptr<const ui::Snapshot> Controller::snapshot() {
+  follow_queue();
+  follow_library();
+  follow_watch();
+  if (auto trainer = trainer_.state(); !same(trainer, trainer_state_)) {
+    trainer_state_ = std::move(trainer);
+    touch();
+  }
+  if (auto job_watch = job_watcher_.state()->version; job_watch != seen_.job_watch) {
+    seen_.job_watch = job_watch;
+    touch();
+  }
+  if (!std::exchange(changed_, false) && snapshot_) return snapshot_;
+
+  auto next = std::make_shared<ui::Snapshot>();
+  next->run = watch_state_->view;
+  next->ledger = library_state_.ledger;
+  next->knobs = knobs_.draft(taken_names());
+  next->job = job_state();
+  next->trainer = trainer_state_;
+  next->replay = watch_state_->replay;
+  next->notice = notice_;
+  next->notice_is_error = notice_is_error_;
+  next->version = snapshot_ ? snapshot_->version + 1 : 1;
+  snapshot_ = std::move(next);
+  return snapshot_;
+}
+
+// ---- what the workers have published ------------------------------------------------------------
+
+void Controller::follow_queue() {
+  auto now = queue_.state();
+  if (now.version == seen_.queue) return;
+  seen_.queue = now.version;
+  const auto before = std::exchange(queue_state_, std::move(now));
+  if (queue_state_.started != before.started) {
+    watcher_.show(queue_state_.folder);
+    job_watcher_.show({});
+    first_run_opened_ = true;
+  }
+  if (queue_state_.started != before.started || queue_state_.ended != before.ended) {
+    library_.refresh();
+  }
+  if (queue_state_.phase == JobPhase::kNone) job_watcher_.show({});
+  if (!queue_state_.notice.empty() && queue_state_.notice != before.notice) {
+    notice_ = queue_state_.notice;
+    notice_is_error_ = queue_state_.notice_is_error;
+  }
+  touch();
+}
+
+void Controller::follow_library() {
+  auto now = library_.state();
+  if (now.version != seen_.library) {
+    seen_.library = now.version;
+    library_state_ = std::move(now);
+    // Only the first run that ends: later ones wait until the user turns to the next change.
+    const auto* last = library_state_.loaded ? newest_own_run(true) : nullptr;
+    if (last != nullptr && baseline_folder_.empty()) {
+      if (!edited_) knobs_.replace(last->settings);
+      take_baseline(*last);
+    }
+    touch();
+  }
+  if (library_state_.loaded && !first_run_opened_) open_first_run();
+}
+
+void Controller::follow_watch() {
+  auto now = watcher_.state();
+  if (now->version != seen_.watch) {
+    seen_.watch = now->version;
+    const auto before = std::exchange(watch_state_, std::move(now));
+    if (!watch_state_->problem.empty() && watch_state_->problem != before->problem) {
+      note_error(watch_state_->problem);
+    }
+    if (watch_state_->run != before->run) asked_ordinal_.clear();
+    library_.set_shown(watch_state_->run.string());
+    touch();
+  }
+  if (const auto* row = row_of(watch_state_->run.string());
+      row != nullptr && watch_state_->view && asked_ordinal_ != row->ordinal) {
+    asked_ordinal_ = row->ordinal;
+    watcher_.set_ordinal(row->ordinal);
+  }
+  if (auto view = job_view(); view && view != live_view_) {
+    live_view_ = view;
+    library_.set_live(std::move(view));
+  }
+}
+
+void Controller::open_first_run() {
+  first_run_opened_ = true;
+  const auto* row = newest_own_run(false);
+  const auto& rows = library_state_.ledger->rows;
+  if (row == nullptr && !rows.empty()) row = &rows.front();
+  if (row != nullptr) watcher_.show(row->folder);
+}
+
+// The job's figures, whichever run is on screen; null until there are any.
+std::shared_ptr<const ui::RunView> Controller::job_view() {
+  if (queue_state_.folder.empty() || queue_state_.phase == JobPhase::kNone) return nullptr;
+  const bool on_screen = watch_state_->run == queue_state_.folder && !watch_state_->replay.active;
+  const auto beside = job_watcher_.state();
+  if (on_screen) {
+    if (!beside->run.empty()) job_watcher_.show({});
+    return watch_state_->view;
+  }
+  if (beside->run != queue_state_.folder) {
+    job_watcher_.show(queue_state_.folder);
+    return nullptr;
+  }
+  return beside->view;
+}
+
+ui::JobState Controller::job_state() {
+  ui::JobState job;
+  job.phase = queue_state_.phase;
+  job.run_name = queue_state_.run_name;
+  job.queued_name = queue_state_.queued_name;
+  if (queue_state_.queued_by_stop) job.queued_by_stop = queue_state_.queued_name;
+  if (job.phase == JobPhase::kNone || job.phase == JobPhase::kStarting) return job;
+  if (const auto view = job_view()) {
+    const auto progress = progress_of(view->figures);
+    job.step = progress.step;
+    job.steps = progress.steps;
+    job.seconds_left = progress.seconds_left;
+  }
+  return job;
+}
+
+// ---- the library, as commands need it -----------------------------------------------------------
+
+const ui::LedgerRow* Controller::row_of(const std::string& folder) const {
+  const auto& rows = library_state_.ledger->rows;
+  const auto found = std::ranges::find(rows, folder, &ui::LedgerRow::folder);
+  return found == rows.end() ? nullptr : &*found;
+}
+
+const ui::LedgerRow* Controller::newest_own_run(bool finished) const {
+  for (const auto& row : library_state_.ledger->rows) {
+    if (row.is_bundled) continue;
+    const bool useful = row.status == RunStatus::kDone || row.status == RunStatus::kStopped;
+    if (!finished || useful) return &row;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> Controller::taken_names() const {
+  std::vector<std::string> names;
+  for (const auto& row : library_state_.ledger->rows) {
+    if (!row.is_bundled) names.push_back(row.name);
+  }
+  if (queue_state_.phase != JobPhase::kNone) names.push_back(queue_state_.run_name);
+  if (!queue_state_.queued_name.empty()) names.push_back(queue_state_.queued_name);
+  return names;
+}
+
+void Controller::take_baseline(const ui::LedgerRow& row) {
+  baseline_folder_ = row.folder;
+  knobs_.set_baseline(row.settings, row.ordinal);
+  library_.set_baseline(row.folder);
+}
+
+// "What changed" is said against the last run: it becomes the baseline when the next change
+// begins, so that its own difference can be read until then.
+void Controller::edit_begins() {
+  edited_ = true;
+  if (baseline_pinned_) return;
+  const auto* last = newest_own_run(true);
+  if (last != nullptr && last->folder != baseline_folder_) take_baseline(*last);
+}
+
+void Controller::note(const trace::Result<void>& result) {
+  notice_ = result ? "" : result.error().message;
+  notice_is_error_ = !result;
+}
+
+void Controller::note_error(const std::string& message) {
+  notice_ = message;
+  notice_is_error_ = true;
+  touch();
+}
+
+}  // namespace shardlens::app

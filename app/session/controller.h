@@ -1,0 +1,107 @@
+// Everything behind the window: carries out what panels ask for and gathers what they show.
+// Interface thread only; no call waits for a file, a process or another thread's work.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/session/job_queue.h"
+#include "app/session/knob_editor.h"
+#include "app/session/run_library.h"
+#include "app/session/run_watcher.h"
+#include "app/session/trainer_status.h"
+#include "ui/commands.h"
+#include "ui/snapshot.h"
+
+namespace shardlens::app {
+
+struct ControllerOptions {
+  std::filesystem::path runs_dir = "runs";
+  std::filesystem::path bundled_dir;  // "": none
+  std::filesystem::path run;          // to show first; "": the newest
+  bool replay = false;                // plays `run`
+  double replay_speed = 1;
+  std::filesystem::path trainer_status;  // see TrainerStatus
+  std::function<bool()> trainer_found = [] { return true; };
+  StartJob start_job = start_job_session;
+};
+
+class Controller {
+ public:
+  // `wake`: called on any thread when there is something new to draw.
+  Controller(ControllerOptions options, std::function<void()> wake);
+
+  void execute(const ui::Command& command);
+  // The same pointer until something changes.
+  std::shared_ptr<const ui::Snapshot> snapshot();
+
+  bool quit_requested() const { return quit_requested_; }
+  // For the clipboard, which belongs to the window; once.
+  std::optional<std::string> take_copied_text();
+
+ private:
+  struct Versions {
+    std::uint64_t watch = 0, job_watch = 0, queue = 0, library = 0;
+    bool operator==(const Versions&) const = default;
+  };
+
+  template <typename Command>
+  void perform(const Command& command);
+  void perform_on_run(const ui::StartRun& command);
+  void perform_on_run(const ui::ShowRun& command);
+  void perform_on_run(const ui::StartReplay& command);
+  void perform_on_run(const ui::SetBaseline& command);
+  void perform_on_run(const ui::CopySettings& command);
+  void note(const trace::Result<void>& result);
+  void note_error(const std::string& message);
+  void touch() { changed_ = true; }
+
+  void edit_begins();
+  void take_baseline(const ui::LedgerRow& row);
+  const ui::LedgerRow* row_of(const std::string& folder) const;
+  const ui::LedgerRow* newest_own_run(bool finished) const;
+  std::vector<std::string> taken_names() const;
+
+  void follow_queue();
+  void follow_library();
+  void follow_watch();
+  void open_first_run();
+  std::shared_ptr<const ui::RunView> job_view();
+  ui::JobState job_state();
+
+  const std::filesystem::path runs_dir_;
+  const ControllerOptions options_;
+
+  KnobEditor knobs_;
+  std::string baseline_folder_;
+  bool baseline_pinned_ = false;  // chosen by the user
+  bool edited_ = false;
+  bool first_run_opened_ = false;
+  std::string notice_;
+  bool notice_is_error_ = false;
+  bool quit_requested_ = false;
+  std::optional<std::string> copied_text_;
+
+  bool changed_ = true;
+  Versions seen_;
+  QueueState queue_state_;
+  LibraryState library_state_;
+  std::shared_ptr<const WatchState> watch_state_;
+  std::string asked_ordinal_;                     // of the run on screen
+  std::shared_ptr<const ui::RunView> live_view_;  // what the library was told last
+  ui::TrainerSetup trainer_state_;
+  std::shared_ptr<const ui::Snapshot> snapshot_;
+
+  TrainerStatus trainer_;
+  RunLibrary library_;
+  RunWatcher watcher_;      // the run on screen
+  RunWatcher job_watcher_;  // the job while another run is on screen
+  JobQueue queue_;
+};
+
+}  // namespace shardlens::app

@@ -1,0 +1,119 @@
+#include <type_traits>
+#include <variant>
+
+#include "app/session/controller.h"
+
+namespace shardlens::app {
+
+using trace::ErrorKind;
+using trace::fail;
+
+namespace {
+
+constexpr const char* kRunIsGone = "This run is no longer in the library. Was its folder deleted?";
+
+std::string why_not_ready(const ui::TrainerSetup& trainer) {
+  using State = ui::TrainerSetup::State;
+  if (trainer.state == State::kReady) return "";
+  if (trainer.state == State::kInstalling) {
+    return "The trainer is still being set up. Start once that is done.";
+  }
+  return trainer.message;
+}
+
+}  // namespace
+
+void Controller::execute(const ui::Command& command) {
+  std::visit([this](const auto& asked) { perform(asked); }, command);
+  touch();
+}
+
+template <typename Command>
+void Controller::perform(const Command& command) {
+  if constexpr (std::is_same_v<Command, ui::SetKnob>) {
+    edit_begins();
+    note(knobs_.set(command.name, command.text));
+  } else if constexpr (std::is_same_v<Command, ui::ResetKnob>) {
+    note(knobs_.reset(command.name));
+  } else if constexpr (std::is_same_v<Command, ui::ResetKnobs>) {
+    knobs_.reset_all();
+    note({});
+  } else if constexpr (std::is_same_v<Command, ui::StopRun>) {
+    queue_.stop();
+  } else if constexpr (std::is_same_v<Command, ui::CancelQueued>) {
+    queue_.cancel_queued();
+  } else if constexpr (std::is_same_v<Command, ui::SelectStep>) {
+    watcher_.select_step(command.step);
+  } else if constexpr (std::is_same_v<Command, ui::StopReplay>) {
+    watcher_.stop_replay();
+  } else if constexpr (std::is_same_v<Command, ui::SetReplayPlaying>) {
+    watcher_.set_replay_playing(command.playing);
+  } else if constexpr (std::is_same_v<Command, ui::SetReplaySpeed>) {
+    watcher_.set_replay_speed(command.speed);
+  } else if constexpr (std::is_same_v<Command, ui::SeekReplay>) {
+    watcher_.seek_replay(command.time_ns);
+  } else if constexpr (std::is_same_v<Command, ui::RetryTrainerSetup>) {
+    trainer_.retry();
+  } else if constexpr (std::is_same_v<Command, ui::CopyText>) {
+    copied_text_ = command.text;
+  } else if constexpr (std::is_same_v<Command, ui::Quit>) {
+    quit_requested_ = true;
+  } else {
+    perform_on_run(command);
+  }
+}
+
+void Controller::perform_on_run(const ui::StartRun& command) {
+  if (const auto reason = why_not_ready(trainer_.state()); !reason.empty()) {
+    note(fail(ErrorKind::kMissing, reason));
+    return;
+  }
+  const auto draft = knobs_.draft(taken_names());
+  if (!draft.problems.empty()) {
+    note(fail(ErrorKind::kUsage, draft.problems.front().message));
+    return;
+  }
+  note({});
+  edited_ = true;  // what is being run is what the user wants to see
+  queue_.start({.settings = draft.next,
+                .runs_dir = runs_dir_,
+                .name = draft.next_name,
+                .name_base = draft.baseline},
+               command.stop_current);
+}
+
+void Controller::perform_on_run(const ui::ShowRun& command) {
+  note({});
+  watcher_.show(command.folder);
+}
+
+void Controller::perform_on_run(const ui::StartReplay& command) {
+  note({});
+  const auto folder =
+      command.folder.empty() ? watch_state_->run : std::filesystem::path(command.folder);
+  if (!folder.empty()) watcher_.start_replay(folder, 1);
+}
+
+void Controller::perform_on_run(const ui::SetBaseline& command) {
+  const auto* row = row_of(command.folder);
+  if (row == nullptr) {
+    note(fail(ErrorKind::kMissing, kRunIsGone));
+    return;
+  }
+  note({});
+  baseline_pinned_ = true;
+  take_baseline(*row);
+}
+
+void Controller::perform_on_run(const ui::CopySettings& command) {
+  const auto* row = row_of(command.folder);
+  if (row == nullptr) {
+    note(fail(ErrorKind::kMissing, kRunIsGone));
+    return;
+  }
+  note({});
+  edit_begins();
+  knobs_.replace(row->settings);
+}
+
+}  // namespace shardlens::app

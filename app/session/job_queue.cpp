@@ -1,0 +1,189 @@
+#include "app/session/job_queue.h"
+
+#include <utility>
+
+namespace shardlens::app {
+
+using namespace std::chrono_literals;
+using trace::Result;
+using ui::JobPhase;
+
+namespace {
+
+constexpr auto kLookEvery = 50ms;  // while a job runs
+constexpr auto kFarewell = 3s;     // for ranks to flush when the program ends
+
+class SessionJob final : public RunningJob {
+ public:
+  explicit SessionJob(std::unique_ptr<JobSession> session) : session_(std::move(session)) {}
+  const std::filesystem::path& folder() const override { return session_->folder(); }
+  JobStatus poll() const override { return session_->poll(); }
+  void request_stop() override { session_->request_stop(); }
+
+ private:
+  std::unique_ptr<JobSession> session_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<RunningJob>> start_job_session(const JobRequest& request) {
+  TRY_ASSIGN(auto session, JobSession::start(request));
+  return std::make_unique<SessionJob>(std::move(session));
+}
+
+JobQueue::JobQueue(StartJob start, std::function<void()> on_change)
+    : start_(std::move(start)),
+      on_change_(std::move(on_change)),
+      thread_([this](const std::stop_token& stop) { work(stop); }) {}
+
+JobQueue::~JobQueue() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+template <typename Change>
+void JobQueue::change_state(Change change) {
+  {
+    const std::lock_guard lock(mutex_);
+    change(state_);
+    ++state_.version;
+  }
+  on_change_();
+}
+
+void JobQueue::start(JobRequest request, bool stop_current) {
+  change_state([&](QueueState& state) {
+    const bool busy = state.phase != JobPhase::kNone;
+    state.notice.clear();
+    if (busy) {
+      state.queued_name = request.name;
+      state.queued_by_stop = stop_current;
+      stop_wanted_ = stop_wanted_ || stop_current;
+      if (stop_current) state.phase = JobPhase::kStopping;
+    } else {
+      state.phase = JobPhase::kStarting;
+      state.run_name = request.name;
+    }
+    waiting_ = std::move(request);
+  });
+  wake_.notify_one();
+}
+
+void JobQueue::stop() {
+  change_state([&](QueueState& state) {
+    if (state.phase == JobPhase::kNone) return;
+    stop_wanted_ = true;
+    state.phase = JobPhase::kStopping;
+  });
+  wake_.notify_one();
+}
+
+void JobQueue::cancel_queued() {
+  change_state([&](QueueState& state) {
+    if (state.queued_name.empty()) return;  // what is starting cannot be taken back
+    waiting_.reset();
+    state.queued_name.clear();
+    state.queued_by_stop = false;
+  });
+}
+
+QueueState JobQueue::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+void JobQueue::work(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    {
+      std::unique_lock lock(mutex_);
+      const auto has_work = [this] {
+        return (job_ == nullptr && waiting_) || (job_ != nullptr && stop_wanted_ && !stop_sent_);
+      };
+      if (job_ != nullptr) {
+        wake_.wait_for(lock, stop, kLookEvery, has_work);
+      } else {
+        wake_.wait(lock, stop, has_work);
+      }
+    }
+    if (stop.stop_requested()) break;
+    if (job_ == nullptr) start_next();
+    if (job_ != nullptr) look_after_job();
+  }
+  leave_in_order();
+}
+
+void JobQueue::start_next() {
+  std::optional<JobRequest> request;
+  change_state([&](QueueState& state) {
+    request = std::exchange(waiting_, std::nullopt);
+    if (!request) return;
+    state.phase = JobPhase::kStarting;
+    state.run_name = request->name;
+    state.queued_name.clear();
+    state.queued_by_stop = false;
+  });
+  if (!request) return;
+  auto job = start_(*request);
+  change_state([&](QueueState& state) {
+    if (!job) {
+      stop_wanted_ = false;
+      state.phase = waiting_ ? JobPhase::kStarting : JobPhase::kNone;
+      state.queued_name.clear();
+      state.notice = job.error().message;
+      state.notice_is_error = true;
+      return;
+    }
+    job_ = std::move(*job);
+    stop_sent_ = false;
+    state.phase = stop_wanted_ ? JobPhase::kStopping : JobPhase::kRunning;
+    state.run_name = job_->poll().run.name;
+    state.folder = job_->folder();
+    ++state.started;
+  });
+}
+
+void JobQueue::look_after_job() {
+  const bool wanted = [this] {
+    const std::lock_guard lock(mutex_);
+    return stop_wanted_;
+  }();
+  if (wanted && !stop_sent_) {
+    stop_sent_ = true;
+    job_->request_stop();
+  }
+  const auto status = job_->poll();
+  if (status.phase == JobStatus::Phase::kEnded) {
+    finish(status);
+  } else if (status.phase == JobStatus::Phase::kStopping && state().phase == JobPhase::kRunning) {
+    change_state([](QueueState& state) { state.phase = JobPhase::kStopping; });
+  }
+}
+
+void JobQueue::finish(const JobStatus& status) {
+  job_.reset();
+  change_state([&](QueueState& state) {
+    stop_wanted_ = false;
+    stop_sent_ = false;
+    state.phase = waiting_ ? JobPhase::kStarting : JobPhase::kNone;
+    if (waiting_) state.run_name = waiting_->name;
+    state.queued_name.clear();
+    state.queued_by_stop = false;
+    state.notice_is_error = status.run.status == trace::RunStatus::kFailed;
+    state.notice =
+        state.notice_is_error ? "Run “" + status.run.name + "” failed: " + status.run.reason : "";
+    ++state.ended;
+  });
+}
+
+void JobQueue::leave_in_order() {
+  if (job_ == nullptr) return;
+  job_->request_stop();
+  const auto deadline = std::chrono::steady_clock::now() + kFarewell;
+  while (job_->poll().phase != JobStatus::Phase::kEnded &&
+         std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(20ms);
+  }
+  job_.reset();
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,86 @@
+// The job that runs and the one that waits for it, started and stopped on a thread of its own.
+// All public functions may be called from any thread and return at once.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "app/launch/job_session.h"
+#include "trace/model/result.h"
+#include "ui/snapshot.h"
+
+namespace shardlens::app {
+
+// What the queue needs of a started job: JobSession, or a fake in tests.
+class RunningJob {
+ public:
+  virtual ~RunningJob() = default;
+  virtual const std::filesystem::path& folder() const = 0;
+  virtual JobStatus poll() const = 0;
+  virtual void request_stop() = 0;
+};
+using StartJob = std::function<trace::Result<std::unique_ptr<RunningJob>>(const JobRequest&)>;
+
+// Starts real ranks.
+trace::Result<std::unique_ptr<RunningJob>> start_job_session(const JobRequest& request);
+
+struct QueueState {
+  ui::JobPhase phase = ui::JobPhase::kNone;
+  std::string run_name;
+  std::filesystem::path folder;  // of the job that runs, or of the last one
+  std::string queued_name;
+  bool queued_by_stop = false;
+  std::uint64_t started = 0, ended = 0;  // jobs so far
+  std::string notice;                    // about the last start or end
+  bool notice_is_error = false;
+  std::uint64_t version = 0;
+};
+
+class JobQueue {
+ public:
+  JobQueue(StartJob start, std::function<void()> on_change);
+  // Stops the job, waits a moment for it to leave in order, then kills it.
+  ~JobQueue();
+  JobQueue(const JobQueue&) = delete;
+  JobQueue& operator=(const JobQueue&) = delete;
+
+  // Starts at once, or after the job that runs, which `stop_current` asks to stop. A job that
+  // waited already is replaced.
+  void start(JobRequest request, bool stop_current);
+  void stop();
+  void cancel_queued();
+
+  QueueState state() const;
+
+ private:
+  void work(const std::stop_token& stop);
+  void start_next();
+  void look_after_job();
+  void finish(const JobStatus& status);
+  void leave_in_order();
+  template <typename Change>
+  void change_state(Change change);
+
+  StartJob start_;
+  std::function<void()> on_change_;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable_any wake_;
+  std::optional<JobRequest> waiting_;
+  bool stop_wanted_ = false;
+  QueueState state_;
+
+  std::unique_ptr<RunningJob> job_;  // the worker's own
+  bool stop_sent_ = false;
+
+  std::jthread thread_;  // last: stops first
+};
+
+}  // namespace shardlens::app

@@ -1,0 +1,43 @@
+#include "app/session/knob_editor.h"
+
+#include <algorithm>
+
+namespace shardlens::app {
+
+using trace::Settings;
+
+trace::Result<void> KnobEditor::set(const std::string& knob, const std::string& text) {
+  Settings changed = next_;
+  TRY(trace::set_value(changed, knob, text));
+  next_ = changed;
+  return {};
+}
+
+trace::Result<void> KnobEditor::reset(const std::string& knob) {
+  const auto* known = trace::find_knob(knob);
+  return set(knob, known == nullptr ? "" : trace::value_text(baseline_, *known));
+}
+
+void KnobEditor::reset_all() { next_ = baseline_; }
+
+void KnobEditor::replace(const Settings& settings) { next_ = settings; }
+
+void KnobEditor::set_baseline(const Settings& settings, const std::string& name) {
+  baseline_ = settings;
+  baseline_name_ = name;
+}
+
+ui::KnobDraft KnobEditor::draft(const std::vector<std::string>& taken) const {
+  const auto wanted = trace::name_from_difference(baseline_, next_);
+  auto name = wanted;
+  for (int i = 2; std::ranges::find(taken, name) != taken.end(); ++i) {
+    name = wanted + " " + std::to_string(i);
+  }
+  return {.next = next_,
+          .baseline = baseline_,
+          .baseline_name = baseline_name_,
+          .problems = trace::problems_of(next_),
+          .next_name = name};
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,34 @@
+// The settings of the next run while the user edits them. Plain values; interface thread only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trace/model/result.h"
+#include "trace/model/settings.h"
+#include "ui/snapshot.h"
+
+namespace shardlens::app {
+
+class KnobEditor {
+ public:
+  // A text that is not a value of the knob changes nothing.
+  trace::Result<void> set(const std::string& knob, const std::string& text);
+  trace::Result<void> reset(const std::string& knob);  // to the baseline's value
+  void reset_all();
+  void replace(const trace::Settings& settings);
+  // `name`: "run 3"; "" compares with the defaults.
+  void set_baseline(const trace::Settings& settings, const std::string& name);
+
+  // `taken`: names of runs that exist or wait.
+  ui::KnobDraft draft(const std::vector<std::string>& taken) const;
+  const trace::Settings& next() const { return next_; }
+  const std::string& baseline_name() const { return baseline_name_; }
+
+ private:
+  trace::Settings next_;
+  trace::Settings baseline_;
+  std::string baseline_name_;
+};
+
+}  // namespace shardlens::app

@@ -1,0 +1,199 @@
+#include "app/session/ledger.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <numeric>
+
+namespace shardlens::app {
+
+using trace::RunStatus;
+
+namespace {
+
+// Two-sided 95 % of the normal distribution.
+constexpr double kConfidence = 1.96;
+
+bool is_older(const RunRecord& a, const RunRecord& b) { return a.info.start_ns < b.info.start_ns; }
+
+bool is_measured(const RunRecord& record) {
+  return record.summary.steps_measured > 0 && record.summary.step_ns.mean > 0;
+}
+
+// The same work per step: only then are step times comparable.
+bool same_work(const RunRecord& a, const RunRecord& b) {
+  const auto& x = a.info.settings;
+  const auto& y = b.info.settings;
+  return x.batch_per_rank == y.batch_per_rank && x.sequence_length == y.sequence_length &&
+         x.gradient_accumulation_steps == y.gradient_accumulation_steps &&
+         a.info.world_size == b.info.world_size;
+}
+
+// The same model on the same kind of device: else any difference means nothing.
+bool same_job(const RunRecord& a, const RunRecord& b) {
+  return a.info.settings.model == b.info.settings.model && a.info.device == b.info.device;
+}
+
+// Whether two runs should take equally long: what differs does not touch the step.
+bool same_settings(const RunRecord& a, const RunRecord& b) {
+  auto x = a.info.settings;
+  x.steps = b.info.settings.steps;
+  x.epochs = b.info.settings.epochs;
+  x.seed = b.info.settings.seed;
+  return x == b.info.settings && a.info.device == b.info.device &&
+         a.info.world_size == b.info.world_size;
+}
+
+std::string percent(double relative) {
+  char text[32];
+  std::snprintf(text, sizeof text, relative < 0.1 ? "%.1f" : "%.0f", relative * 100);
+  return text;
+}
+
+// Of the mean of one run, from its own steps.
+double standard_error(const RunRecord& record) {
+  const auto& steps = record.summary.step_ns;
+  if (steps.count < 2 || steps.mean <= 0) return 1;  // a single step tells nothing
+  return steps.standard_deviation / steps.mean / std::sqrt(static_cast<double>(steps.count));
+}
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::optional<Noise> noise_between_runs(const std::vector<RunRecord>& records,
+                                        const std::vector<std::string>& ordinals) {
+  std::optional<Noise> noise;
+  for (std::size_t a = 0; a < records.size(); ++a) {
+    for (std::size_t b = a + 1; b < records.size(); ++b) {
+      if (!is_measured(records[a]) || !is_measured(records[b])) continue;
+      if (records[a].is_bundled || records[b].is_bundled) continue;
+      if (!same_settings(records[a], records[b])) continue;
+      const double x = records[a].summary.step_ns.mean, y = records[b].summary.step_ns.mean;
+      const double spread = std::abs(x - y) / ((x + y) / 2);
+      if (noise && noise->relative >= spread) continue;
+      noise = Noise{.relative = spread,
+                    .between_runs = true,
+                    .note = "Spread between " + ordinals[a] + " and " + ordinals[b] +
+                            ", same settings: ± " + percent(spread) + " %"};
+    }
+  }
+  return noise;
+}
+
+std::vector<std::string> ordinals_by_age(const std::vector<RunRecord>& oldest_first) {
+  std::vector<std::string> ordinals;
+  int own = 0, bundled = 0;
+  for (const auto& record : oldest_first) {
+    ordinals.push_back(record.is_bundled ? "example " + std::to_string(++bundled)
+                                         : "run " + std::to_string(++own));
+  }
+  return ordinals;
+}
+
+void compare_speed(ui::LedgerRow& row, const RunRecord& record, const RunRecord& baseline,
+                   const Noise& noise) {
+  if (!is_measured(record) || !is_measured(baseline) || !same_job(record, baseline)) return;
+  const auto &own = record.summary, &other = baseline.summary;
+  row.by_throughput = !same_work(record, baseline);
+  if (row.by_throughput) {
+    if (other.tokens_per_s <= 0 || own.tokens_per_s <= 0) return;
+    row.relative_to_baseline = own.tokens_per_s / other.tokens_per_s - 1;
+  } else {
+    row.relative_to_baseline = own.step_ns.mean / other.step_ns.mean - 1;
+  }
+  // Even where runs agree by luck, their steps scatter.
+  const double within = kConfidence * std::hypot(standard_error(record), standard_error(baseline));
+  row.beyond_noise = std::abs(*row.relative_to_baseline) > std::max(within, noise.relative);
+}
+
+bool has_valid_loss(const RunRecord& record) {
+  return !record.info.communication_off && !record.losses.empty();
+}
+
+// The last step that all runs of the baseline's job have reached; failed ones do not hold it back.
+std::size_t last_common_step(const std::vector<RunRecord>& records, const RunRecord& baseline) {
+  auto steps = has_valid_loss(baseline) ? baseline.losses.size() : SIZE_MAX;
+  for (const auto& record : records) {
+    if (!has_valid_loss(record) || !same_job(record, baseline)) continue;
+    if (record.is_bundled || record.info.status == RunStatus::kFailed) continue;
+    steps = std::min(steps, record.losses.size());
+  }
+  return steps == SIZE_MAX ? SIZE_MAX : steps - 1;
+}
+
+// At `step`, or at the run's own last step where that is not reached or not comparable.
+void fill_loss(ui::LedgerRow& row, const RunRecord& record, std::size_t step) {
+  if (!has_valid_loss(record)) return;
+  const auto at = std::min(step, record.losses.size() - 1);
+  if (std::isnan(record.losses[at])) return;
+  row.loss_at_common_step = record.losses[at];
+  row.common_step = static_cast<std::int64_t>(at);
+}
+
+ui::LedgerRow row_from(const RunRecord& record, const std::string& ordinal) {
+  ui::LedgerRow row;
+  row.name = record.info.name;
+  row.folder = record.info.folder;
+  row.ordinal = ordinal;
+  row.start_ns = record.info.start_ns;
+  row.status = record.info.status;
+  row.reason = record.info.reason;
+  row.settings = record.info.settings;
+  row.summary = record.summary;
+  row.peak_memory_bytes = record.peak_memory_bytes;
+  row.is_bundled = record.is_bundled;
+  return row;
+}
+
+}  // namespace
+
+Noise estimate_noise(const std::vector<RunRecord>& records,
+                     const std::vector<std::string>& ordinals) {
+  if (auto noise = noise_between_runs(records, ordinals)) return *noise;
+  std::vector<double> errors;
+  for (const auto& record : records) {
+    if (is_measured(record) && record.summary.step_ns.count > 1) {
+      errors.push_back(standard_error(record));
+    }
+  }
+  if (errors.empty()) return {};
+  const double typical = kConfidence * median_of(errors);
+  return {.relative = 0,
+          .between_runs = false,
+          .note = "Spread within the run only (± " + percent(typical) +
+                  " %): run the same settings twice to learn the spread between runs"};
+}
+
+ui::Ledger build_ledger(const std::vector<RunRecord>& records, const LedgerQuestion& question) {
+  std::vector<RunRecord> sorted = records;
+  std::stable_sort(sorted.begin(), sorted.end(), is_older);
+  const auto ordinals = ordinals_by_age(sorted);
+  const auto noise = estimate_noise(sorted, ordinals);
+  const auto baseline = std::find_if(sorted.begin(), sorted.end(), [&](const RunRecord& record) {
+    return !question.baseline_folder.empty() && record.info.folder == question.baseline_folder;
+  });
+  const RunRecord* base = baseline == sorted.end() ? nullptr : &*baseline;
+  const auto common = base == nullptr ? SIZE_MAX : last_common_step(sorted, *base);
+
+  ui::Ledger ledger;
+  ledger.spread_note = noise.note;
+  for (auto i = sorted.size(); i-- > 0;) {
+    const auto& record = sorted[i];
+    auto row = row_from(record, ordinals[i]);
+    row.is_baseline = &record == base;
+    row.is_shown = record.info.folder == question.shown_folder;
+    if (base != nullptr && !row.is_baseline) compare_speed(row, record, *base, noise);
+    fill_loss(row, record, base != nullptr && same_job(record, *base) ? common : SIZE_MAX);
+    ledger.rows.push_back(std::move(row));
+  }
+  std::stable_partition(ledger.rows.begin(), ledger.rows.end(),
+                        [](const ui::LedgerRow& row) { return !row.is_bundled; });
+  return ledger;
+}
+
+}  // namespace shardlens::app

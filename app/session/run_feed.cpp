@@ -1,0 +1,162 @@
+#include "app/session/run_feed.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/session/run_notes.h"
+#include "app/session/step_choice.h"
+
+namespace shardlens::app {
+
+using trace::Batch;
+using trace::LogLine;
+using trace::Result;
+using trace::RunFigures;
+using trace::RunStatus;
+
+namespace {
+
+constexpr std::size_t kLogLines = 400;
+constexpr std::size_t kRankLogLines = 30;
+
+bool earlier(const LogLine& a, const LogLine& b) { return a.time_ns < b.time_ns; }
+
+}  // namespace
+
+Result<std::unique_ptr<RunFeed>> RunFeed::open(const std::filesystem::path& run) {
+  TRY_ASSIGN(auto reader, trace::RunReader::open(run));
+  TRY_ASSIGN(auto info, reader->info());
+  info.folder = run.string();  // as asked for, so that it can be recognised
+  return std::unique_ptr<RunFeed>(new RunFeed(std::move(reader), std::move(info)));
+}
+
+RunFeed::RunFeed(std::unique_ptr<trace::RunReader> reader, trace::RunInfo info)
+    : reader_(std::move(reader)), info_(std::move(info)), analysis_(info_), wanted_step_(-1) {}
+
+void RunFeed::start_over() {
+  reader_->rewind();
+  analysis_ = trace::RunAnalysis(info_);
+  read_until_ns_ = INT64_MIN;
+  log_.clear();
+  detail_until_ns_.clear();
+  timeline_is_stale_ = true;
+}
+
+Result<bool> RunFeed::advance(std::int64_t until_ns) {
+  const bool goes_back = until_ns < read_until_ns_;
+  if (goes_back) start_over();
+  TRY_ASSIGN(const auto batches, reader_->poll(until_ns));
+  read_until_ns_ = until_ns;
+  for (const auto& batch : batches) absorb(batch);
+  return goes_back || !batches.empty();
+}
+
+Result<bool> RunFeed::refresh_info() {
+  TRY_ASSIGN(auto info, reader_->info());
+  const bool changed =
+      info.status != info_.status || info.reason != info_.reason || info.end_ns != info_.end_ns;
+  if (changed) {
+    info.folder = info_.folder;
+    info_ = std::move(info);
+    analysis_.set_info(info_);
+  }
+  return changed;
+}
+
+void RunFeed::absorb(const Batch& batch) {
+  analysis_.add(batch);
+  for (const auto& span : batch.spans) note_detail(span.rank, span.start_ns, span.end_ns);
+  for (const auto& collective : batch.collectives) {
+    note_detail(collective.rank, collective.start_ns, collective.end_ns);
+  }
+  for (const auto& run : batch.events) {
+    if (run.events.empty()) continue;
+    note_detail(run.rank, run.events.front().start_ns, run.events.back().end_ns());
+  }
+  add_log(batch.log);
+}
+
+void RunFeed::note_detail(int rank, std::int64_t start_ns, std::int64_t end_ns) {
+  if (rank < 0) return;
+  const auto slot = static_cast<std::size_t>(rank);
+  if (detail_until_ns_.size() <= slot) detail_until_ns_.resize(slot + 1, INT64_MIN);
+  detail_until_ns_[slot] = std::max(detail_until_ns_[slot], end_ns);
+  if (start_ns < timeline_end_ns_ && end_ns > timeline_start_ns_) timeline_is_stale_ = true;
+}
+
+void RunFeed::add_log(const std::vector<LogLine>& lines) {
+  if (lines.empty()) return;
+  log_.insert(log_.end(), lines.begin(), lines.end());
+  std::stable_sort(log_.begin(), log_.end(), earlier);
+  if (log_.size() > kLogLines) {
+    log_.erase(log_.begin(), log_.end() - static_cast<std::ptrdiff_t>(kLogLines));
+  }
+}
+
+void RunFeed::select_step(std::optional<std::int64_t> step) { wanted_step_ = step; }
+
+std::int64_t RunFeed::step_to_show() const {
+  const auto& steps = analysis_.steps();
+  if (!wanted_step_) return typical_step(steps);
+  // A step that replay has not reached yet: what is there instead.
+  if (*wanted_step_ >= 0 && find_step(steps, *wanted_step_) != nullptr) return *wanted_step_;
+  return followed_step(steps, detail_until_ns_);
+}
+
+Result<void> RunFeed::update_timeline(const RunFigures& figures, std::int64_t index) {
+  const auto* step = find_step(figures.steps, index);
+  if (step == nullptr || step->ranks.empty()) {
+    timeline_.reset();
+    timeline_start_ns_ = timeline_end_ns_ = 0;
+    return {};
+  }
+  if (timeline_ && timeline_->step == index && !timeline_is_stale_) return {};
+  TRY_ASSIGN(const auto rows, reader_->read_range(step->start_ns, step->end_ns));
+  std::vector<trace::RankInfo> ranks;
+  for (const auto& rank : figures.ranks) ranks.push_back(rank.info);
+  timeline_ = std::make_shared<const trace::StepTimeline>(
+      trace::build_step_timeline(*step, rows, figures.buckets, ranks, analysis_.strings()));
+  timeline_start_ns_ = step->start_ns;
+  timeline_end_ns_ = step->end_ns;
+  timeline_is_stale_ = false;
+  return {};
+}
+
+Result<std::shared_ptr<const ui::RunView>> RunFeed::view(std::int64_t now_ns, bool during_replay,
+                                                         const std::string& ordinal) {
+  auto view = std::make_shared<ui::RunView>();
+  view->ordinal = ordinal;
+  view->figures = analysis_.figures();
+  view->figures.recorder.bytes_on_disk = reader_->bytes_on_disk();
+  auto& info = view->figures.info;
+  const bool hides_the_end = during_replay && read_until_ns_ != INT64_MAX;
+  if (hides_the_end) {
+    info.status = RunStatus::kRunning;
+    info.reason.clear();
+    info.end_ns = 0;
+  }
+  const bool running = info.status == RunStatus::kRunning;
+  view->is_live = running && !during_replay && seems_alive(view->figures, now_ns);
+  if (running && !view->is_live && !during_replay) mark_as_cut_off(info);
+  view->selected_step = step_to_show();
+  view->follows_live = wanted_step_ && (*wanted_step_ < 0 || view->selected_step != *wanted_step_);
+  TRY(update_timeline(view->figures, view->selected_step));
+  view->timeline = timeline_;
+  view->log = log_;
+  view->banners = banners_of(view->figures);
+  if (!hides_the_end) {
+    view->diagnosis = diagnosis(view->figures, now_ns);
+    add_rank_logs(*view);
+  }
+  return view;
+}
+
+void RunFeed::add_rank_logs(ui::RunView& view) const {
+  if (info_.status != RunStatus::kFailed) return;
+  for (int rank = 0; rank < info_.world_size; ++rank) {
+    const auto tail = rank_log_lines(info_.folder, rank, kRankLogLines, info_.end_ns);
+    view.log.insert(view.log.end(), tail.begin(), tail.end());
+  }
+}
+
+}  // namespace shardlens::app

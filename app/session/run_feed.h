@@ -1,0 +1,64 @@
+// One opened run on its way to the screen: reads what was committed, keeps the analysis, the log
+// and the timeline of one step. Slow calls: a worker owns it. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/analysis/run_analysis.h"
+#include "trace/model/result.h"
+#include "trace/store/run_reader.h"
+#include "ui/snapshot.h"
+
+namespace shardlens::app {
+
+class RunFeed {
+ public:
+  static trace::Result<std::unique_ptr<RunFeed>> open(const std::filesystem::path& run);
+
+  // Reads what was committed up to `until_ns`; true if anything was new. An `until_ns` before what
+  // was read already starts from the beginning again.
+  trace::Result<bool> advance(std::int64_t until_ns = INT64_MAX);
+  // Reads the run's status again; true if it changed.
+  trace::Result<bool> refresh_info();
+
+  // -1: follow the latest. No value: the typical step (see typical_step).
+  void select_step(std::optional<std::int64_t> step);
+
+  // What panels need of it. `during_replay` hides how the run ended until everything was read.
+  trace::Result<std::shared_ptr<const ui::RunView>> view(std::int64_t now_ns, bool during_replay,
+                                                         const std::string& ordinal);
+
+  const trace::RunInfo& info() const { return info_; }
+  trace::Result<trace::RunReader::CommitRange> commit_range() { return reader_->commit_range(); }
+
+ private:
+  RunFeed(std::unique_ptr<trace::RunReader> reader, trace::RunInfo info);
+
+  void start_over();
+  void absorb(const trace::Batch& batch);
+  void note_detail(int rank, std::int64_t start_ns, std::int64_t end_ns);
+  void add_log(const std::vector<trace::LogLine>& lines);
+  std::int64_t step_to_show() const;
+  trace::Result<void> update_timeline(const trace::RunFigures& figures, std::int64_t step);
+  std::string diagnosis(const trace::RunFigures& figures, std::int64_t now_ns) const;
+  void add_rank_logs(ui::RunView& view) const;
+
+  std::unique_ptr<trace::RunReader> reader_;
+  trace::RunInfo info_;
+  trace::RunAnalysis analysis_;
+  std::int64_t read_until_ns_ = INT64_MIN;
+  std::vector<trace::LogLine> log_;            // in order of time
+  std::vector<std::int64_t> detail_until_ns_;  // by rank
+
+  std::optional<std::int64_t> wanted_step_;  // as given to select_step()
+  std::shared_ptr<const trace::StepTimeline> timeline_;
+  std::int64_t timeline_start_ns_ = 0, timeline_end_ns_ = 0;
+  bool timeline_is_stale_ = false;  // rows arrived that belong to it
+};
+
+}  // namespace shardlens::app

@@ -1,0 +1,75 @@
+#include "app/session/run_notes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/launch/log_tail.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+bool any_lost(const trace::RunFigures& figures) { return figures.recorder.lost > 0; }
+
+std::string lost_text(const trace::RecorderFigures& recorder) {
+  std::string text = "Recording is incomplete: " + std::to_string(recorder.lost) + " records lost";
+  for (std::size_t i = 0; i < recorder.losses.size() && i < 2; ++i) {
+    text += (i == 0 ? " (" : ", ") + recorder.losses[i].reason;
+  }
+  return recorder.losses.empty() ? text : text + ")";
+}
+
+}  // namespace
+
+std::vector<std::string> banners_of(const trace::RunFigures& figures) {
+  const auto& info = figures.info;
+  std::vector<std::string> banners;
+  if (info.device == "cpu") {
+    banners.emplace_back("CPU run: shows how it works, not how fast a GPU is");
+  }
+  if (info.simulated_link) {
+    banners.push_back("Simulated link (" + info.settings.simulate_link +
+                      "): communication takes as long as that link would");
+  }
+  if (info.shared_gpu) banners.emplace_back("Shared GPU: timings not representative");
+  if (info.communication_off) {
+    banners.emplace_back("Communication off: a ceiling for speed, the loss is invalid");
+  }
+  if (info.settings.inject != "off") {
+    banners.push_back("Injected fault: " + info.settings.inject);
+  }
+  if (any_lost(figures)) banners.push_back(lost_text(figures.recorder));
+  return banners;
+}
+
+std::vector<trace::LogLine> rank_log_lines(const std::filesystem::path& run_folder, int rank,
+                                           std::size_t lines, std::int64_t time_ns) {
+  std::vector<trace::LogLine> result;
+  for (auto& text : log_tail(trace::rank_log(run_folder, rank), lines)) {
+    if (text.empty()) continue;
+    const bool is_error = text.starts_with("error:");
+    result.push_back(
+        {.rank = rank,
+         .time_ns = time_ns,
+         .level = is_error ? trace::LogLine::Level::kError : trace::LogLine::Level::kInfo,
+         .text = std::move(text)});
+  }
+  return result;
+}
+
+bool seems_alive(const trace::RunFigures& figures, std::int64_t now_ns) {
+  std::int64_t latest = 0;
+  for (const auto& rank : figures.ranks) latest = std::max(latest, rank.heartbeat.alive_ns);
+  if (latest == 0) return now_ns - figures.info.start_ns < 120 * kSecond;
+  return now_ns - latest < 10 * kSecond;
+}
+
+void mark_as_cut_off(trace::RunInfo& info) {
+  info.status = trace::RunStatus::kFailed;
+  info.reason = "The recording ends without a conclusion: the program that ran it was killed";
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,28 @@
+// The sentences that must accompany a run: what makes its timings unlike a real job's. Any thread.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "trace/analysis/figures.h"
+#include "trace/model/events.h"
+#include "trace/model/run_info.h"
+
+namespace shardlens::app {
+
+// "CPU run: shows how it works, not how fast a GPU is", simulated link, shared GPU, …
+std::vector<std::string> banners_of(const trace::RunFigures& figures);
+
+// The last `lines` lines of rank_N.log, stamped with `time_ns`; empty when there is none.
+std::vector<trace::LogLine> rank_log_lines(const std::filesystem::path& run_folder, int rank,
+                                           std::size_t lines, std::int64_t time_ns);
+
+// Whether a rank's recorder has been alive within the last ten seconds. A run whose ranks have not
+// reported yet counts as alive for two minutes after its start.
+bool seems_alive(const trace::RunFigures& figures, std::int64_t now_ns);
+
+// A run that says it is running while nothing of it is: its launcher was killed.
+void mark_as_cut_off(trace::RunInfo& info);
+
+}  // namespace shardlens::app

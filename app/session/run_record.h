@@ -1,0 +1,36 @@
+// What the library keeps of a run: enough for its row in the ledger. Plain values, any thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "trace/analysis/figures.h"
+#include "trace/model/result.h"
+#include "trace/model/run_info.h"
+
+namespace shardlens::app {
+
+struct RunRecord {
+  trace::RunInfo info;
+  trace::RunSummary summary;
+  double peak_memory_bytes = 0;  // of the rank that needs most
+  std::vector<double> losses;    // by step; NaN where it is not known
+  bool is_bundled = false;
+};
+
+RunRecord record_from_figures(const trace::RunFigures& figures);
+// Reads the whole run: slow.
+trace::Result<RunRecord> read_run_record(const std::filesystem::path& run);
+
+// Tells whether a run changed on disk without opening it: the newest time and the total size of its
+// trace files.
+struct RunStamp {
+  std::filesystem::file_time_type newest{};
+  std::uintmax_t bytes = 0;
+  bool operator==(const RunStamp&) const = default;
+};
+RunStamp stamp_of(const std::filesystem::path& run);
+
+}  // namespace shardlens::app

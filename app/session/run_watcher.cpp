@@ -1,0 +1,220 @@
+#include "app/session/run_watcher.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/session/run_notes.h"
+#include "app/session/wall_time.h"
+
+namespace shardlens::app {
+
+using namespace std::chrono_literals;
+using trace::RunStatus;
+
+namespace {
+
+constexpr auto kLivePause = 80ms;     // a commit waits at most this long to be read
+constexpr auto kReplayPause = 40ms;   // so that the scrubber moves evenly
+constexpr auto kAbandonedPause = 1s;  // "running" according to its file, yet nothing stirs
+constexpr auto kNothingToDo = 24h;
+// Ranks may still write after the status was set: rank 0 sets it under torchrun.
+constexpr std::int64_t kReadOnAfterEndNs = 3'000'000'000;
+
+}  // namespace
+
+RunWatcher::RunWatcher(std::function<void()> on_publish)
+    : on_publish_(std::move(on_publish)),
+      state_(std::make_shared<const WatchState>()),
+      thread_([this](const std::stop_token& stop) { work(stop); }) {}
+
+template <typename Change>
+void RunWatcher::ask(Change change) {
+  {
+    const std::lock_guard lock(mutex_);
+    change(requests_);
+    requests_.any = true;
+  }
+  wake_.notify_one();
+}
+
+void RunWatcher::show(const std::filesystem::path& run) {
+  ask([&](Requests& requests) {
+    requests = {};
+    requests.show = run;
+  });
+}
+
+void RunWatcher::select_step(std::int64_t step) {
+  ask([&](Requests& requests) { requests.step = step; });
+}
+
+void RunWatcher::set_ordinal(const std::string& ordinal) {
+  ask([&](Requests& requests) { requests.ordinal = ordinal; });
+}
+
+void RunWatcher::start_replay(const std::filesystem::path& run, double speed) {
+  ask([&](Requests& requests) {
+    requests = {};
+    requests.show = run;
+    requests.replay = ReplayWish::kStart;
+    requests.speed = speed;
+    requests.playing = true;
+  });
+}
+
+void RunWatcher::stop_replay() {
+  ask([](Requests& requests) { requests.replay = ReplayWish::kStop; });
+}
+
+void RunWatcher::set_replay_playing(bool playing) {
+  ask([&](Requests& requests) { requests.playing = playing; });
+}
+
+void RunWatcher::set_replay_speed(double speed) {
+  ask([&](Requests& requests) { requests.speed = speed; });
+}
+
+void RunWatcher::seek_replay(std::int64_t time_ns) {
+  ask([&](Requests& requests) { requests.seek_ns = time_ns; });
+}
+
+std::shared_ptr<const WatchState> RunWatcher::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+void RunWatcher::work(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    Requests requests;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait_for(lock, stop, pause_length(), [this] { return requests_.any; });
+      requests = std::exchange(requests_, {});
+    }
+    if (stop.stop_requested()) return;
+    const auto began = std::chrono::steady_clock::now();
+    const bool asked = requests.any && carry_out(std::move(requests));
+    const bool read = follow_file();
+    if (asked || read || replaying_) publish(asked || read);
+    last_cost_ = std::chrono::steady_clock::now() - began;
+  }
+}
+
+bool RunWatcher::carry_out(Requests requests) {
+  if (requests.show && (*requests.show != run_ || !feed_)) open_run(*requests.show);
+  if (requests.show && requests.replay != ReplayWish::kStart) replaying_ = false;
+  if (requests.ordinal) ordinal_ = *requests.ordinal;
+  if (!feed_) return true;
+  if (requests.step) feed_->select_step(*requests.step);
+  carry_out_replay(requests);
+  return true;
+}
+
+void RunWatcher::open_run(const std::filesystem::path& run) {
+  feed_.reset();
+  view_.reset();
+  problem_.clear();
+  ordinal_.clear();
+  replaying_ = false;
+  ended_at_ns_ = next_read_ns_ = 0;
+  run_ = run;
+  if (run.empty()) return;
+  auto feed = RunFeed::open(run);
+  if (!feed) {
+    problem_ = feed.error().message;
+    return;
+  }
+  feed_ = std::move(*feed);
+  if (feed_->info().status != RunStatus::kRunning) feed_->select_step(std::nullopt);
+}
+
+void RunWatcher::carry_out_replay(const Requests& requests) {
+  const auto now = wall_now_ns();
+  if (requests.replay == ReplayWish::kStart) {
+    const auto range = feed_->commit_range();
+    if (!range || range->last_ns == 0) {
+      problem_ = range ? "Nothing was recorded in this run that could be replayed."
+                       : range.error().message;
+      return;
+    }
+    clock_.load(range->first_ns, range->last_ns);
+    feed_->select_step(-1);
+    replaying_ = true;
+  }
+  if (requests.replay == ReplayWish::kStop && replaying_) {
+    replaying_ = false;
+    ended_at_ns_ = next_read_ns_ = 0;
+    feed_->select_step(std::nullopt);
+  }
+  if (requests.speed) clock_.set_speed(*requests.speed, now);
+  if (requests.seek_ns) clock_.seek(*requests.seek_ns, now);
+  if (requests.playing) *requests.playing ? clock_.play(now) : clock_.pause(now);
+}
+
+// True if anything new was read.
+bool RunWatcher::follow_file() {
+  if (!feed_) return false;
+  const auto now = wall_now_ns();
+  if (!replaying_ && now < next_read_ns_) return false;
+  trace::Result<bool> changed = false;
+  // The status is read first: what was written before it changed is then surely read.
+  if (!replaying_ || clock_.at_end(now)) changed = feed_->refresh_info();
+  const auto until = replaying_ && !clock_.at_end(now) ? clock_.now_ns(now) : INT64_MAX;
+  trace::Result<bool> read = changed ? feed_->advance(until) : changed;
+  if (!read) {
+    const bool is_new = problem_ != read.error().message;
+    problem_ = read.error().message;
+    next_read_ns_ = now + std::chrono::nanoseconds(kAbandonedPause).count();
+    return is_new;
+  }
+  if (feed_->info().status == RunStatus::kRunning) {
+    ended_at_ns_ = 0;
+  } else if (ended_at_ns_ == 0) {
+    ended_at_ns_ = now;
+  }
+  const bool fell_silent = view_ && view_->is_live && !seems_alive(view_->figures, now);
+  return *changed || *read || fell_silent;
+}
+
+void RunWatcher::publish(bool anything_read) {
+  const auto now = wall_now_ns();
+  if (feed_ && (anything_read || !view_)) {
+    auto view = feed_->view(now, replaying_, ordinal_);
+    if (view) {
+      view_ = std::move(*view);
+    } else {
+      problem_ = view.error().message;
+    }
+  }
+  auto state = std::make_shared<WatchState>();
+  state->run = run_;
+  state->view = view_;
+  state->problem = problem_;
+  state->version = ++version_;
+  was_playing_ = replaying_ && clock_.playing(now);
+  state->replay = {.active = replaying_,
+                   .playing = was_playing_,
+                   .speed = clock_.speed(),
+                   .start_ns = clock_.start_ns(),
+                   .end_ns = clock_.end_ns(),
+                   .now_ns = clock_.now_ns(now)};
+  {
+    const std::lock_guard lock(mutex_);
+    state_ = std::move(state);
+  }
+  on_publish_();
+}
+
+// A view that is dear to make is made less often: at most half a core.
+std::chrono::nanoseconds RunWatcher::pause_length() const {
+  if (!feed_) return kNothingToDo;
+  if (replaying_)
+    return was_playing_ ? std::max<std::chrono::nanoseconds>(kReplayPause, last_cost_)
+                        : std::chrono::nanoseconds(kNothingToDo);
+  const auto now = wall_now_ns();
+  if (ended_at_ns_ != 0 && now - ended_at_ns_ > kReadOnAfterEndNs) return kNothingToDo;
+  if (ended_at_ns_ == 0 && view_ && !view_->is_live) return kAbandonedPause;
+  return std::max<std::chrono::nanoseconds>(kLivePause, last_cost_);
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,39 @@
+// A picture off the screen, of any size that the graphics hardware can hold. Needs a current OpenGL
+// context; main thread only.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "trace/model/result.h"
+
+namespace shardlens::app {
+
+// Rows from the top, three bytes per pixel.
+struct Picture {
+  int width = 0, height = 0;
+  std::vector<std::uint8_t> rgb;
+};
+
+class Canvas {
+ public:
+  static trace::Result<Canvas> create(int width, int height);
+  ~Canvas();
+  Canvas(Canvas&& other) noexcept;
+  Canvas& operator=(Canvas&&) = delete;
+
+  // What is drawn from now on goes into the picture.
+  void begin(float red, float green, float blue) const;
+  Picture read() const;
+
+ private:
+  Canvas(int width, int height) : width_(width), height_(height) {}
+
+  int width_ = 0, height_ = 0;
+  unsigned framebuffer_ = 0, color_ = 0;
+};
+
+trace::Result<void> write_png(const std::filesystem::path& file, const Picture& picture);
+
+}  // namespace shardlens::app

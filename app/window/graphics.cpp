@@ -1,0 +1,64 @@
+#include "app/window/graphics.h"
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_opengl3.h>
+#include <imgui.h>
+
+namespace shardlens::app {
+
+using trace::ErrorKind;
+using trace::fail;
+
+namespace {
+
+std::string last_problem() {
+  const char* text = nullptr;
+  glfwGetError(&text);
+  return text == nullptr ? "unknown reason" : text;
+}
+
+void ask_for_context(const GraphicsOptions& options) {
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+  glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+  glfwWindowHint(GLFW_VISIBLE, options.visible ? GLFW_TRUE : GLFW_FALSE);
+  glfwWindowHint(GLFW_MAXIMIZED, options.maximized ? GLFW_TRUE : GLFW_FALSE);
+  glfwWindowHintString(GLFW_X11_CLASS_NAME, "shardlens");
+  glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "shardlens");
+}
+
+}  // namespace
+
+trace::Result<std::unique_ptr<Graphics>> Graphics::create(const GraphicsOptions& options) {
+  if (glfwInit() != GLFW_TRUE) {
+    return fail(ErrorKind::kMissing,
+                "No display to draw on (" + last_problem() +
+                    "). Put `xvfb-run -a` before the command to use a virtual one.");
+  }
+  std::unique_ptr<Graphics> graphics(new Graphics);
+  ask_for_context(options);
+  graphics->window_ =
+      glfwCreateWindow(options.width, options.height, options.title.c_str(), nullptr, nullptr);
+  if (graphics->window_ == nullptr) {
+    return fail(ErrorKind::kMissing,
+                "The display offers no OpenGL 3.3 (" + last_problem() +
+                    "). Put `xvfb-run -a` before the command to draw in software.");
+  }
+  glfwMakeContextCurrent(graphics->window_);
+  ImGui::CreateContext();
+  auto& io = ImGui::GetIO();
+  io.IniFilename = nullptr;  // panels lie where the layout puts them
+  io.LogFilename = nullptr;
+  graphics->has_interface_ = true;
+  return graphics;
+}
+
+Graphics::~Graphics() {
+  if (has_interface_) ImGui::DestroyContext();
+  if (window_ != nullptr) glfwDestroyWindow(window_);
+  glfwTerminate();
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,91 @@
+#include "app/window/preferences.h"
+
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+namespace shardlens::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+template <typename Number>
+void take_number(Number& target, std::string_view text, Number least, Number most) {
+  Number value{};
+  const auto end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, value);
+  if (read.ec == std::errc() && read.ptr == end && value >= least && value <= most) target = value;
+}
+
+void take_flag(bool& target, std::string_view text) {
+  if (text == "true") target = true;
+  if (text == "false") target = false;
+}
+
+void take(Preferences& preferences, std::string_view key, std::string_view value) {
+  if (key == "width") take_number(preferences.width, value, 320, 16384);
+  if (key == "height") take_number(preferences.height, value, 240, 16384);
+  if (key == "maximized") take_flag(preferences.maximized, value);
+  if (key == "theme" && (value == "dark" || value == "light")) preferences.theme = value;
+  if (key == "scale") take_number(preferences.scale, value, 0.5, 4.0);
+  if (key == "workspace" && !value.empty()) preferences.workspace = value;
+  if (key == "present") take_flag(preferences.present, value);
+}
+
+}  // namespace
+
+Preferences parse_preferences(std::string_view text) {
+  Preferences preferences;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    const auto line = text.substr(0, end);
+    text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+    const auto colon = line.find(':');
+    if (colon == std::string_view::npos || line.starts_with('#')) continue;
+    take(preferences, trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
+  }
+  return preferences;
+}
+
+std::string format_preferences(const Preferences& preferences) {
+  char scale[32];
+  const auto end = std::to_chars(scale, scale + sizeof scale, preferences.scale).ptr;
+  const auto flag = [](bool value) { return value ? "true" : "false"; };
+  return "# Written by the window of Shardlens when it closes\nwidth: " +
+         std::to_string(preferences.width) + "\nheight: " + std::to_string(preferences.height) +
+         "\nmaximized: " + flag(preferences.maximized) + "\ntheme: " + preferences.theme +
+         "\nscale: " + std::string(scale, end) + "\nworkspace: " + preferences.workspace +
+         "\npresent: " + flag(preferences.present) + "\n";
+}
+
+Preferences load_preferences(const fs::path& file) {
+  if (file.empty()) return {};
+  std::ifstream input(file);
+  return parse_preferences(
+      std::string(std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()));
+}
+
+trace::Result<void> save_preferences(const fs::path& file, const Preferences& preferences) {
+  if (file.empty()) return {};
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  const fs::path fresh = file.string() + ".new";
+  std::ofstream output(fresh, std::ios::trunc);
+  output << format_preferences(preferences);
+  output.close();
+  if (output) fs::rename(fresh, file, error);
+  if (output && !error) return {};
+  return trace::fail(trace::ErrorKind::kIo, "Could not save the window's preferences in " +
+                                                file.string() + ". Is the folder writable?");
+}
+
+}  // namespace shardlens::app
