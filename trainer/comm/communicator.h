@@ -1,6 +1,8 @@
 // The only way in which the trainer talks to other ranks: a c10d process group whose collectives
 // are entered in the recorder with function, bytes, tag and sequence. The training thread, and
-// autograd's threads through hooks.
+// autograd's threads through hooks. On GPUs the launcher sets NCCL_SOCKET_IFNAME=lo when all ranks
+// are on one machine, and another NCCL_HOSTID for each rank when ranks share a GPU, before the rank
+// starts.
 #pragma once
 
 #include <torch/torch.h>
@@ -15,6 +17,7 @@
 #include "profiler/recorder.h"
 #include "trace/model/result.h"
 #include "trace/model/schedule.h"
+#include "trainer/comm/collective_description.h"
 
 namespace shardlens::trainer {
 
@@ -29,14 +32,15 @@ struct CommunicatorOptions {
   std::string master_address;
   int master_port = 0;
   bool agent_store = false;  // TORCHELASTIC_USE_AGENT_STORE: connect as a client, also rank 0
+  // Keeps the keys of a restarted job apart: TORCHELASTIC_RESTART_COUNT, or empty.
+  std::string store_prefix;
+  bool single_machine = true;  // Gloo stays on 127.0.0.1
 };
 
-struct CollectiveTag {
-  trace::TagKind kind = trace::TagKind::kNone;
-  int index = -1;
-  std::string name;
-};
-
+// A failed collective throws from Work::wait(), or through its future, with the collective's
+// number, function, bytes and tag in the message; those after it fail at once. Ranks that enter
+// different collectives (function, size, type or tag) never exchange data: both fail after
+// `timeout`.
 class Communicator {
  public:
   static trace::Result<std::unique_ptr<Communicator>> connect(const CommunicatorOptions& options,
@@ -56,11 +60,14 @@ class Communicator {
   virtual c10::intrusive_ptr<c10d::Work> all_gather(torch::Tensor output, torch::Tensor input,
                                                     CollectiveTag tag) = 0;
   virtual void barrier(CollectiveTag tag) = 0;
+  // The tag of collectives that others, such as c10d::Reducer, ask process_group() for.
+  virtual void set_default_tag(CollectiveTag tag) = 0;
 
   // Faults on purpose for the next collective (trace::InjectedFault::kSkipCollective,
   // kUnequalSize).
   virtual void inject_next(trace::InjectedFault fault) = 0;
 
+  // Ends within a few seconds, whatever the other ranks do. Idempotent; no collective may follow.
   virtual void shutdown() = 0;
 };
 

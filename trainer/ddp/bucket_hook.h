@@ -2,12 +2,12 @@
 // Called by c10d::Reducer on autograd's threads, in bucket order.
 #pragma once
 
+#include <torch/torch.h>
+
 #include <cstdint>
 #include <memory>
-#include <vector>
-
-#include <torch/torch.h>
 #include <torch/csrc/distributed/c10d/comm.hpp>
+#include <vector>
 
 #include "profiler/recorder.h"
 #include "trainer/comm/communicator.h"

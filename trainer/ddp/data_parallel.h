@@ -2,13 +2,13 @@
 // bucket while backward runs (c10d::Reducer). The training thread.
 #pragma once
 
+#include <torch/torch.h>
+
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
-
-#include <torch/torch.h>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
+#include <vector>
 
 #include "profiler/recorder.h"
 #include "trainer/comm/communicator.h"

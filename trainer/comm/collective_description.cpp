@@ -1,0 +1,96 @@
+#include "trainer/comm/collective_description.h"
+
+#include <cmath>
+
+namespace shardlens::trainer {
+
+std::string_view to_text(torch::ScalarType type) {
+  switch (type) {
+    case torch::kFloat32:
+      return "float32";
+    case torch::kFloat64:
+      return "float64";
+    case torch::kFloat16:
+      return "float16";
+    case torch::kBFloat16:
+      return "bfloat16";
+    case torch::kInt64:
+      return "int64";
+    case torch::kInt32:
+      return "int32";
+    case torch::kInt16:
+      return "int16";
+    case torch::kInt8:
+      return "int8";
+    case torch::kUInt8:
+      return "uint8";
+    case torch::kBool:
+      return "bool";
+    default:
+      return c10::toString(type);
+  }
+}
+
+std::string to_text(const CollectiveTag& tag) {
+  switch (tag.kind) {
+    case trace::TagKind::kBucket:
+      return "bucket " + std::to_string(tag.index);
+    case trace::TagKind::kUnit:
+      return "unit " + std::to_string(tag.index);
+    case trace::TagKind::kNamed:
+      return tag.name;
+    case trace::TagKind::kNone:
+      break;
+  }
+  return "";
+}
+
+std::string to_text(const CollectiveDescription& description) {
+  std::string text = "collective " + std::to_string(description.sequence) + " (";
+  text += trace::to_string(description.function);
+  if (description.bytes > 0) {
+    text += " of " + std::to_string(description.bytes) + " bytes ";
+    text += to_text(description.type);
+  }
+  const std::string tag = to_text(description.tag);
+  if (!tag.empty()) text += " for " + tag;
+  return text + ")";
+}
+
+std::uint32_t fingerprint(const CollectiveDescription& description) {
+  // FNV-1a over the text, which holds everything that must agree.
+  std::uint32_t hash = 2166136261u;
+  for (const char c : to_text(description)) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  }
+  return hash;
+}
+
+double traffic_factor(trace::CollectiveFunction function, int world_size) {
+  if (world_size < 2) return 0;
+  const double part = static_cast<double>(world_size - 1) / world_size;
+  switch (function) {
+    case trace::CollectiveFunction::kAllReduce:
+      return 2 * part;
+    case trace::CollectiveFunction::kReduceScatter:
+    case trace::CollectiveFunction::kAllGather:
+    case trace::CollectiveFunction::kAllToAll:
+      return part;
+    default:
+      return 1;
+  }
+}
+
+std::chrono::nanoseconds link_time(const trace::SimulatedLink& link,
+                                   const CollectiveDescription& description, int world_size) {
+  if (world_size < 2) return std::chrono::nanoseconds(0);
+  double ns = link.latency_us * 1e3;
+  if (link.gbps > 0) {
+    const double sent =
+        static_cast<double>(description.bytes) * traffic_factor(description.function, world_size);
+    ns += sent * 8 / link.gbps;  // bits ÷ (10⁹ bits per second) = ns
+  }
+  return std::chrono::nanoseconds(std::llround(ns));
+}
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,45 @@
+// What one collective is: which number, what it moves, what for. Plain values, any thread.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "trace/model/events.h"
+#include "trace/model/schedule.h"
+
+namespace shardlens::trainer {
+
+struct CollectiveTag {
+  trace::TagKind kind = trace::TagKind::kNone;
+  int index = -1;
+  std::string name;
+};
+
+struct CollectiveDescription {
+  std::int64_t sequence = -1;  // counted per process group, the same on all ranks
+  trace::CollectiveFunction function = trace::CollectiveFunction::kOther;
+  trace::CollectiveFunction executed = trace::CollectiveFunction::kOther;
+  torch::ScalarType type = torch::kFloat32;
+  std::int64_t bytes = 0;  // S of nccl-tests
+  CollectiveTag tag;
+};
+
+// "collective 57 (all_reduce of 1048576 bytes float32 for bucket 3)"
+std::string to_text(const CollectiveDescription& description);
+std::string to_text(const CollectiveTag& tag);     // "bucket 3", "loss", "" for none
+std::string_view to_text(torch::ScalarType type);  // "float32", as Python's names
+
+// Equal on two ranks only if they entered the same collective.
+std::uint32_t fingerprint(const CollectiveDescription& description);
+
+// The part of S that each rank sends over its link (nccl-tests: 2(n−1)/n for all-reduce, …).
+double traffic_factor(trace::CollectiveFunction function, int world_size);
+// How long `link` needs: latency + S · traffic factor ÷ bandwidth; 0 for a single rank.
+std::chrono::nanoseconds link_time(const trace::SimulatedLink& link,
+                                   const CollectiveDescription& description, int world_size);
+
+}  // namespace shardlens::trainer

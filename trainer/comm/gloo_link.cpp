@@ -1,0 +1,162 @@
+#include "trainer/comm/gloo_link.h"
+
+#include <ATen/record_function.h>
+#include <pthread.h>
+
+#include <utility>
+
+namespace shardlens::trainer {
+
+namespace {
+
+constexpr std::chrono::seconds kCloseGrace{2};
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+LinkWork::LinkWork(std::vector<torch::Tensor> outputs)
+    : outputs_(std::move(outputs)),
+      future_(
+          c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()))) {
+}
+
+void LinkWork::complete() {
+  future_->markCompleted(c10::IValue(outputs_));
+  finish();
+}
+
+void LinkWork::fail(std::exception_ptr reason) {
+  future_->setError(reason);
+  finish(std::move(reason));
+}
+
+GlooLink::GlooLink(c10::intrusive_ptr<TaggedGloo> gloo,
+                   std::optional<trace::SimulatedLink> simulated, std::chrono::milliseconds timeout,
+                   profiler::Recorder& recorder)
+    : gloo_(std::move(gloo)),
+      simulated_(simulated),
+      timeout_(timeout),
+      recorder_(recorder),
+      lane_(recorder.add_lane(trace::LaneKind::kCommunication,
+                              simulated ? "gloo, simulated link" : "gloo")),
+      thread_([this](std::stop_token stop) { run(std::move(stop)); }) {
+  pthread_setname_np(thread_.native_handle(), "gloo link");
+}
+
+GlooLink::~GlooLink() { close(); }
+
+c10::intrusive_ptr<c10d::Work> GlooLink::submit(CollectiveJob job) {
+  auto work = c10::make_intrusive<LinkWork>(job.outputs);
+  {
+    const std::lock_guard lock(mutex_);
+    TORCH_CHECK(!closed_, to_text(job.description),
+                " was asked for after the end of communication");
+    queue_.push_back({std::move(job), work});
+  }
+  changed_.notify_all();
+  return work;
+}
+
+void GlooLink::close() {
+  {
+    std::unique_lock lock(mutex_);
+    if (std::exchange(closed_, true)) return;
+    const auto idle = [this] { return queue_.empty() && !busy_; };
+    changed_.wait_for(lock, kCloseGrace, idle);
+  }
+  thread_.request_stop();
+  // Wakes a collective that waits for a stopped rank; harmless when all are done.
+  gloo_->close_connections();
+  thread_.join();
+}
+
+void GlooLink::run(std::stop_token stop) {
+  for (;;) {
+    Queued next;
+    {
+      std::unique_lock lock(mutex_);
+      busy_ = false;
+      changed_.notify_all();
+      changed_.wait(lock, stop, [this] { return !queue_.empty(); });
+      if (queue_.empty()) return;
+      next = std::move(queue_.front());
+      queue_.pop_front();
+      busy_ = true;
+    }
+    carry_out(next, stop);
+  }
+}
+
+void GlooLink::carry_out(Queued& queued, const std::stop_token& stop) {
+  if (failure_.empty()) {
+    try {
+      transfer(queued.job, stop);
+      // Released first: the callbacks of whoever waits may run long.
+      queued.job.launch = nullptr;
+      queued.work->complete();
+      return;
+    } catch (const c10::Error& error) {
+      failure_ = describe_failure(queued.job, error.what_without_backtrace());
+    } catch (const std::exception& error) {
+      failure_ = describe_failure(queued.job, error.what());
+    }
+    queued.work->fail(std::make_exception_ptr(C10_BUILD_ERROR(DistBackendError, failure_)));
+    return;
+  }
+  const std::string text = to_text(queued.job.description) + " was not started: " + failure_;
+  queued.work->fail(std::make_exception_ptr(C10_BUILD_ERROR(DistBackendError, text)));
+}
+
+void GlooLink::transfer(const CollectiveJob& job, const std::stop_token& stop) {
+  // The span of this collective is ours to report: Gloo's own lacks the simulated part, and ends
+  // also when the collective failed.
+  const at::RecordFunctionGuard no_spans_of_gloo(false);
+  recorder_.start_collective(job.handle, lane_, profiler::Recorder::now_ns());
+  Clock::time_point earliest_end{};
+  if (simulated_ && gloo_->getSize() > 1) {
+    earliest_end =
+        last_start_of_all_ranks(job) + link_time(*simulated_, job.description, gloo_->getSize());
+  }
+  gloo_->set_next_tag(fingerprint(job.description));
+  job.launch(*gloo_)->wait();
+  if (simulated_) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_until(lock, stop, earliest_end, [] { return false; });
+  }
+  recorder_.end_collective(job.handle, profiler::Recorder::now_ns());
+}
+
+GlooLink::Clock::time_point GlooLink::last_start_of_all_ranks(const CollectiveJob& job) {
+  auto start = torch::full({1}, static_cast<std::int64_t>(Clock::now().time_since_epoch().count()),
+                           torch::kInt64);
+  // Apart from the collective's own tag, and as sure to differ when the collectives do.
+  gloo_->set_next_tag(fingerprint(job.description) ^ 0x80000000u);
+  std::vector<torch::Tensor> tensors{start};
+  c10d::AllreduceOptions options;
+  options.reduceOp = c10d::ReduceOp::MAX;
+  gloo_->allreduce(tensors, options)->wait();
+  return Clock::time_point(Clock::duration(start.item<std::int64_t>()));
+}
+
+std::string GlooLink::describe_failure(const CollectiveJob& job, const std::string& reason) const {
+  std::string text =
+      to_text(job.description) + " failed on rank " + std::to_string(gloo_->getRank()) + ": ";
+  if (contains(reason, "imed out") || contains(reason, "imeout")) {
+    text += "the other ranks did not take part within " +
+            std::to_string(std::chrono::duration_cast<std::chrono::seconds>(timeout_).count()) +
+            " s (collective_timeout_s). A rank is stopped, hangs or entered another collective; "
+            "compare the last collectives of the ranks.";
+  } else if (contains(reason, "onnection")) {
+    text +=
+        "another rank closed its connection. It ended, or gave up on a collective; its log "
+        "says why.";
+  } else {
+    text += reason;
+  }
+  return text;
+}
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,59 @@
+// Runs the collectives of one process group on Gloo, one after another on a thread of its own, as a
+// network link would: on a simulated link each takes at least as long as that link would need.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "profiler/recorder.h"
+#include "trace/model/schedule.h"
+#include "trainer/comm/collective_executor.h"
+#include "trainer/comm/link_work.h"
+#include "trainer/comm/tagged_gloo.h"
+
+namespace shardlens::trainer {
+
+class GlooLink final : public CollectiveExecutor {
+ public:
+  GlooLink(c10::intrusive_ptr<TaggedGloo> gloo, std::optional<trace::SimulatedLink> simulated,
+           std::chrono::milliseconds timeout, profiler::Recorder& recorder);
+  ~GlooLink() override;
+
+  c10::intrusive_ptr<c10d::Work> submit(CollectiveJob job) override;
+  void close() override;
+
+ private:
+  using Clock = std::chrono::steady_clock;  // one clock for all processes of a machine
+  struct Queued {
+    CollectiveJob job;
+    c10::intrusive_ptr<LinkWork> work;
+  };
+
+  void run(std::stop_token stop);
+  void carry_out(Queued& queued, const std::stop_token& stop);
+  void transfer(const CollectiveJob& job, const std::stop_token& stop);
+  Clock::time_point last_start_of_all_ranks(const CollectiveJob& job);
+  std::string describe_failure(const CollectiveJob& job, const std::string& reason) const;
+
+  c10::intrusive_ptr<TaggedGloo> gloo_;
+  std::optional<trace::SimulatedLink> simulated_;
+  std::chrono::milliseconds timeout_;
+  profiler::Recorder& recorder_;
+  int lane_;
+  std::string failure_;  // the first one; only the link's thread touches it
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<Queued> queue_;
+  bool busy_ = false;
+  bool closed_ = false;
+  std::jthread thread_;
+};
+
+}  // namespace shardlens::trainer

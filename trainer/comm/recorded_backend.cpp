@@ -1,0 +1,212 @@
+#include "trainer/comm/recorded_backend.h"
+
+#include <utility>
+
+#include "trainer/comm/link_work.h"
+
+namespace shardlens::trainer {
+
+using trace::CollectiveFunction;
+using WorkPointer = c10::intrusive_ptr<c10d::Work>;
+
+namespace {
+
+std::int64_t bytes_of(const torch::Tensor& tensor) {
+  return static_cast<std::int64_t>(tensor.nbytes());
+}
+
+WorkPointer completed_work(std::vector<torch::Tensor> outputs) {
+  auto work = c10::make_intrusive<LinkWork>(std::move(outputs));
+  work->complete();
+  return work;
+}
+
+}  // namespace
+
+RecordedBackend::RecordedBackend(c10::intrusive_ptr<c10d::Backend> inner,
+                                 std::unique_ptr<CollectiveExecutor> executor,
+                                 profiler::Recorder& recorder)
+    : Backend(inner->getRank(), inner->getSize()),
+      inner_(std::move(inner)),
+      executor_(std::move(executor)),
+      recorder_(recorder) {}
+
+void RecordedBackend::shutdown() { executor_->close(); }
+
+void RecordedBackend::set_default_tag(CollectiveTag tag) {
+  const std::lock_guard lock(mutex_);
+  default_tag_ = std::move(tag);
+}
+
+void RecordedBackend::inject_next(trace::InjectedFault fault) {
+  const std::lock_guard lock(mutex_);
+  fault_ = fault;
+}
+
+CollectiveTag RecordedBackend::default_tag() {
+  const std::lock_guard lock(mutex_);
+  return default_tag_;
+}
+
+std::optional<trace::InjectedFault> RecordedBackend::take_fault() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(fault_, std::nullopt);
+}
+
+torch::Tensor RecordedBackend::with_fault(torch::Tensor tensor,
+                                          const std::optional<trace::InjectedFault>& fault) {
+  if (fault != trace::InjectedFault::kUnequalSize) return tensor;
+  return torch::zeros({tensor.numel() + 1}, tensor.options());
+}
+
+trace::StringId RecordedBackend::interned(const std::string& text) {
+  const auto known = strings_.find(text);
+  if (known != strings_.end()) return known->second;
+  return strings_[text] = recorder_.intern(text);
+}
+
+WorkPointer RecordedBackend::enter(Call call) {
+  const std::lock_guard lock(mutex_);
+  profiler::CollectiveCall entry;
+  entry.sequence = next_sequence_++;
+  entry.function = call.function;
+  entry.executed = call.executed;
+  entry.tag_kind = call.tag.kind;
+  entry.tag_index = call.tag.index;
+  if (call.tag.kind != trace::TagKind::kNone) entry.tag_name = interned(call.tag.name);
+  entry.data_type = interned(std::string(to_text(call.type)));
+  entry.bytes = call.bytes;
+
+  CollectiveJob job;
+  job.description = {entry.sequence, call.function, call.executed,
+                     call.type,      call.bytes,    std::move(call.tag)};
+  job.handle = recorder_.enter_collective(entry);
+  job.launch = std::move(call.launch);
+  job.outputs = std::move(call.outputs);
+  return executor_->submit(std::move(job));
+}
+
+WorkPointer RecordedBackend::all_reduce(torch::Tensor tensor, CollectiveTag tag,
+                                        const c10d::AllreduceOptions& options) {
+  const auto fault = take_fault();
+  if (fault == trace::InjectedFault::kSkipCollective) return completed_work({tensor});
+  const torch::Tensor moved = with_fault(tensor, fault);
+  Call call{CollectiveFunction::kAllReduce,
+            CollectiveFunction::kAllReduce,
+            moved.scalar_type(),
+            bytes_of(moved),
+            std::move(tag),
+            {tensor},
+            {}};
+  call.launch = [tensors = std::vector{moved}, options](c10d::Backend& backend) mutable {
+    return backend.allreduce(tensors, options);
+  };
+  return enter(std::move(call));
+}
+
+WorkPointer RecordedBackend::broadcast_tagged(torch::Tensor tensor, CollectiveTag tag,
+                                              const c10d::BroadcastOptions& options) {
+  const auto fault = take_fault();
+  if (fault == trace::InjectedFault::kSkipCollective) return completed_work({tensor});
+  const torch::Tensor moved = with_fault(tensor, fault);
+  Call call{CollectiveFunction::kBroadcast,
+            CollectiveFunction::kBroadcast,
+            moved.scalar_type(),
+            bytes_of(moved),
+            std::move(tag),
+            {tensor},
+            {}};
+  call.launch = [tensors = std::vector{moved}, options](c10d::Backend& backend) mutable {
+    return backend.broadcast(tensors, options);
+  };
+  return enter(std::move(call));
+}
+
+WorkPointer RecordedBackend::all_gather(torch::Tensor output, torch::Tensor input,
+                                        CollectiveTag tag) {
+  if (take_fault() == trace::InjectedFault::kSkipCollective) return completed_work({output});
+  Call call{CollectiveFunction::kAllGather,
+            CollectiveFunction::kAllGather,
+            output.scalar_type(),
+            bytes_of(output),
+            std::move(tag),
+            {output},
+            {}};
+  call.launch = [output, input](c10d::Backend& backend) mutable {
+    return backend._allgather_base(output, input);
+  };
+  return enter(std::move(call));
+}
+
+WorkPointer RecordedBackend::barrier_tagged(CollectiveTag tag,
+                                            const c10d::BarrierOptions& options) {
+  if (take_fault() == trace::InjectedFault::kSkipCollective) return completed_work({});
+  Call call{CollectiveFunction::kBarrier,
+            CollectiveFunction::kBarrier,
+            torch::kUInt8,
+            0,
+            std::move(tag),
+            {},
+            [options](c10d::Backend& backend) { return backend.barrier(options); }};
+  return enter(std::move(call));
+}
+
+WorkPointer RecordedBackend::allreduce(std::vector<at::Tensor>& tensors,
+                                       const c10d::AllreduceOptions& options) {
+  TORCH_CHECK(tensors.size() == 1, "an all-reduce takes one tensor, not ", tensors.size());
+  return all_reduce(tensors[0], default_tag(), options);
+}
+
+WorkPointer RecordedBackend::broadcast(std::vector<at::Tensor>& tensors,
+                                       const c10d::BroadcastOptions& options) {
+  TORCH_CHECK(tensors.size() == 1, "a broadcast takes one tensor, not ", tensors.size());
+  return broadcast_tagged(tensors[0], default_tag(), options);
+}
+
+WorkPointer RecordedBackend::_allgather_base(at::Tensor& output, at::Tensor& input,
+                                             const c10d::AllgatherOptions&) {
+  return all_gather(output, input, default_tag());
+}
+
+WorkPointer RecordedBackend::allgather(std::vector<std::vector<at::Tensor>>& outputs,
+                                       std::vector<at::Tensor>& inputs,
+                                       const c10d::AllgatherOptions& options) {
+  TORCH_CHECK(inputs.size() == 1 && outputs.size() == 1, "an all-gather takes one tensor, not ",
+              inputs.size());
+  if (take_fault() == trace::InjectedFault::kSkipCollective) return completed_work(outputs[0]);
+  Call call{CollectiveFunction::kAllGather,
+            CollectiveFunction::kAllGather,
+            inputs[0].scalar_type(),
+            bytes_of(inputs[0]) * getSize(),
+            default_tag(),
+            outputs[0],
+            {}};
+  call.launch = [outputs, inputs, options](c10d::Backend& backend) mutable {
+    return backend.allgather(outputs, inputs, options);
+  };
+  return enter(std::move(call));
+}
+
+WorkPointer RecordedBackend::_reduce_scatter_base(at::Tensor& output, at::Tensor& input,
+                                                  const c10d::ReduceScatterOptions& options) {
+  if (take_fault() == trace::InjectedFault::kSkipCollective) return completed_work({output});
+  // Gloo has no reduce-scatter: it reduces everything everywhere.
+  const bool gloo = getBackendName() == "gloo";
+  Call call{CollectiveFunction::kReduceScatter,
+            gloo ? CollectiveFunction::kAllReduce : CollectiveFunction::kReduceScatter,
+            input.scalar_type(),
+            bytes_of(input),
+            default_tag(),
+            {output},
+            {}};
+  call.launch = [output, input, options](c10d::Backend& backend) mutable {
+    return backend._reduce_scatter_base(output, input, options);
+  };
+  return enter(std::move(call));
+}
+
+WorkPointer RecordedBackend::barrier(const c10d::BarrierOptions& options) {
+  return barrier_tagged(default_tag(), options);
+}
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,87 @@
+// The c10d backend that every collective passes, whoever asks for it: counts it, enters it in the
+// recorder, applies faults on purpose, hands it to the executor. Any thread.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <vector>
+
+#include "profiler/recorder.h"
+#include "trace/model/schedule.h"
+#include "trainer/comm/collective_executor.h"
+
+namespace shardlens::trainer {
+
+class RecordedBackend final : public c10d::Backend {
+ public:
+  RecordedBackend(c10::intrusive_ptr<c10d::Backend> inner,
+                  std::unique_ptr<CollectiveExecutor> executor, profiler::Recorder& recorder);
+
+  const std::string getBackendName() const override { return inner_->getBackendName(); }
+  void setTimeout(std::chrono::milliseconds timeout) override { inner_->setTimeout(timeout); }
+  void shutdown() override;
+
+  void set_default_tag(CollectiveTag tag);
+  void inject_next(trace::InjectedFault fault);
+
+  // With a tag of the caller; the overrides below use the default one.
+  c10::intrusive_ptr<c10d::Work> all_reduce(torch::Tensor tensor, CollectiveTag tag,
+                                            const c10d::AllreduceOptions& options);
+  c10::intrusive_ptr<c10d::Work> broadcast_tagged(torch::Tensor tensor, CollectiveTag tag,
+                                                  const c10d::BroadcastOptions& options);
+  c10::intrusive_ptr<c10d::Work> all_gather(torch::Tensor output, torch::Tensor input,
+                                            CollectiveTag tag);
+  c10::intrusive_ptr<c10d::Work> barrier_tagged(CollectiveTag tag,
+                                                const c10d::BarrierOptions& options);
+
+  c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>& tensors,
+                                           const c10d::AllreduceOptions& options) override;
+  c10::intrusive_ptr<c10d::Work> broadcast(std::vector<at::Tensor>& tensors,
+                                           const c10d::BroadcastOptions& options) override;
+  c10::intrusive_ptr<c10d::Work> _allgather_base(at::Tensor& output, at::Tensor& input,
+                                                 const c10d::AllgatherOptions& options) override;
+  c10::intrusive_ptr<c10d::Work> allgather(std::vector<std::vector<at::Tensor>>& outputs,
+                                           std::vector<at::Tensor>& inputs,
+                                           const c10d::AllgatherOptions& options) override;
+  c10::intrusive_ptr<c10d::Work> _reduce_scatter_base(
+      at::Tensor& output, at::Tensor& input, const c10d::ReduceScatterOptions& options) override;
+  c10::intrusive_ptr<c10d::Work> barrier(const c10d::BarrierOptions& options) override;
+
+ private:
+  struct Call {
+    trace::CollectiveFunction function = trace::CollectiveFunction::kOther;
+    trace::CollectiveFunction executed = trace::CollectiveFunction::kOther;
+    torch::ScalarType type = torch::kUInt8;
+    std::int64_t bytes = 0;
+    CollectiveTag tag;
+    std::vector<torch::Tensor> outputs;
+    std::function<c10::intrusive_ptr<c10d::Work>(c10d::Backend&)> launch;
+  };
+
+  c10::intrusive_ptr<c10d::Work> enter(Call call);
+  CollectiveTag default_tag();
+  std::optional<trace::InjectedFault> take_fault();
+  // The tensor to hand to the backend: as it is, or of another size if that fault is due.
+  torch::Tensor with_fault(torch::Tensor tensor, const std::optional<trace::InjectedFault>& fault);
+  trace::StringId interned(const std::string& text);
+
+  c10::intrusive_ptr<c10d::Backend> inner_;
+  std::unique_ptr<CollectiveExecutor> executor_;
+  profiler::Recorder& recorder_;
+
+  std::mutex mutex_;  // keeps number and submission of a collective together
+  std::int64_t next_sequence_ = 0;
+  CollectiveTag default_tag_;
+  std::optional<trace::InjectedFault> fault_;
+  std::map<std::string, trace::StringId> strings_;
+};
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,35 @@
+#include "trainer/comm/rendezvous.h"
+
+#include <torch/csrc/distributed/c10d/FileStore.hpp>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+namespace shardlens::trainer {
+
+namespace {
+
+c10::intrusive_ptr<c10d::Store> tcp_store(const CommunicatorOptions& options) {
+  c10d::TCPStoreOptions tcp;
+  tcp.port = static_cast<std::uint16_t>(options.master_port);
+  tcp.isServer = options.rank == 0 && !options.agent_store;
+  tcp.numWorkers = static_cast<std::size_t>(options.world_size);
+  // The agent's store counts its own workers; ours meet when the process group connects.
+  tcp.waitWorkers = false;
+  tcp.timeout = kConnectTimeout;
+  return c10::make_intrusive<c10d::TCPStore>(options.master_address, tcp);
+}
+
+}  // namespace
+
+c10::intrusive_ptr<c10d::Store> meet(const CommunicatorOptions& options) {
+  c10::intrusive_ptr<c10d::Store> store;
+  if (options.store_file.empty()) {
+    store = tcp_store(options);
+  } else {
+    store = c10::make_intrusive<c10d::FileStore>(options.store_file, options.world_size);
+  }
+  store->setTimeout(kConnectTimeout);
+  return c10::make_intrusive<c10d::PrefixStore>("shardlens" + options.store_prefix, store);
+}
+
+}  // namespace shardlens::trainer

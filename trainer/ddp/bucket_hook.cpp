@@ -1,0 +1,108 @@
+#include "trainer/ddp/bucket_hook.h"
+
+#include <utility>
+
+#include "profiler/torch/torch_sources.h"
+
+namespace shardlens::trainer {
+
+namespace {
+
+using FuturePointer = c10::intrusive_ptr<c10::ivalue::Future>;
+
+FuturePointer new_future(const torch::Tensor& buffer) {
+  std::vector<c10::Device> devices;
+  if (buffer.is_cuda()) devices.push_back(buffer.device());
+  return c10::make_intrusive<c10::ivalue::Future>(c10::TensorType::get(), std::move(devices));
+}
+
+CollectiveTag bucket_tag(int bucket) { return {trace::TagKind::kBucket, bucket, ""}; }
+
+}  // namespace
+
+BucketHook::BucketHook(Communicator& communicator, profiler::Recorder& recorder,
+                       BucketHookOptions options, std::shared_ptr<std::size_t> launched)
+    : communicator_(communicator),
+      recorder_(recorder),
+      options_(options),
+      launched_(std::move(launched)) {}
+
+FuturePointer BucketHook::runHook(c10d::GradBucket& bucket) {
+  const torch::NoGradGuard no_gradients;
+  const int index = static_cast<int>(bucket.getIndex());
+  recorder_.bucket_ready(index);
+  ++*launched_;
+  torch::Tensor buffer = bucket.getBuffer();
+  if (!options_.communication) {
+    auto result = new_future(buffer);
+    result->markCompleted(buffer);
+    return result;
+  }
+  if (options_.overlap) return reduce(index, std::move(buffer));
+  // What an earlier, failed backward left must not be reduced now.
+  if (index == 0) deferred_.clear();
+  deferred_.push_back({index, buffer, new_future(buffer)});
+  auto result = deferred_.back().result;
+  if (bucket.isLast()) launch_deferred();
+  return result;
+}
+
+torch::Tensor BucketHook::parseHookResult(const c10::IValue& result) { return result.toTensor(); }
+
+FuturePointer BucketHook::reduce(int bucket, torch::Tensor buffer) {
+  switch (options_.compression) {
+    case GradientCompression::kFp16:
+      return reduce_compressed(bucket, buffer, torch::kFloat16);
+    case GradientCompression::kBf16:
+      return reduce_compressed(bucket, buffer, torch::kBFloat16);
+    case GradientCompression::kNone:
+      break;
+  }
+  return reduce_plain(bucket, std::move(buffer));
+}
+
+FuturePointer BucketHook::reduce_plain(int bucket, torch::Tensor buffer) {
+  auto operation = c10d::ReduceOp::SUM;
+  if (buffer.is_cuda()) {
+    operation = c10d::ReduceOp::AVG;  // inside NCCL's kernel: no pass of our own over the bucket
+  } else {
+    buffer.mul_(1.0 / communicator_.world_size());
+  }
+  const auto work = communicator_.all_reduce(buffer, bucket_tag(bucket), operation);
+  return work->getFuture()->then(
+      [buffer](c10::ivalue::Future& reduced) {
+        reduced.value();  // throws what the collective threw
+        return c10::IValue(buffer);
+      },
+      c10::TensorType::get());
+}
+
+FuturePointer BucketHook::reduce_compressed(int bucket, torch::Tensor buffer,
+                                            torch::ScalarType type) {
+  const profiler::MemoryCategoryScope communication(trace::MemoryCategory::kCommunication);
+  const torch::Tensor compressed = buffer.to(type).div_(communicator_.world_size());
+  const auto work = communicator_.all_reduce(compressed, bucket_tag(bucket));
+  return work->getFuture()->then(
+      [buffer, compressed](c10::ivalue::Future& reduced) {
+        reduced.value();
+        const torch::NoGradGuard no_gradients;
+        buffer.copy_(compressed);
+        return c10::IValue(buffer);
+      },
+      c10::TensorType::get());
+}
+
+void BucketHook::launch_deferred() {
+  for (Deferred& deferred : std::exchange(deferred_, {})) {
+    reduce(deferred.bucket, deferred.buffer)
+        ->addCallback([result = deferred.result](c10::ivalue::Future& reduced) {
+          if (reduced.hasError()) {
+            result->setError(reduced.exception_ptr());
+          } else {
+            result->markCompleted(reduced.value());
+          }
+        });
+  }
+}
+
+}  // namespace shardlens::trainer

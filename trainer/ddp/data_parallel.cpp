@@ -1,0 +1,243 @@
+#include "trainer/ddp/data_parallel.h"
+
+#include <torch/csrc/autograd/engine.h>
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "profiler/torch/torch_sources.h"
+
+namespace shardlens::trainer {
+
+namespace {
+
+constexpr double kMiB = 1024.0 * 1024.0;
+// DistributedDataParallel.broadcast_bucket_size
+constexpr std::size_t kBroadcastBytes = 250u << 20;
+
+using Plan = std::vector<std::vector<std::size_t>>;
+
+std::int64_t bytes_of_cap(double mebibytes) { return static_cast<std::int64_t>(mebibytes * kMiB); }
+
+bool has_default_cap(const DataParallelOptions& options) {
+  return bytes_of_cap(options.bucket_cap_mb) == c10d::kDefaultBucketBytesCap;
+}
+
+std::int64_t first_bucket_bytes(const DataParallelOptions& options) {
+  if (options.first_bucket_mb) return bytes_of_cap(*options.first_bucket_mb);
+  return has_default_cap(options) ? c10d::kDefaultFirstBucketBytes
+                                  : bytes_of_cap(options.bucket_cap_mb);
+}
+
+// The caps of the plan of the first step, which is one bucket where it will be rebuilt.
+std::vector<std::size_t> first_plan_caps(const DataParallelOptions& options) {
+  if (options.static_graph || !options.find_unused_parameters) {
+    return {static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())};
+  }
+  return {static_cast<std::size_t>(first_bucket_bytes(options)),
+          static_cast<std::size_t>(bytes_of_cap(options.bucket_cap_mb))};
+}
+
+std::vector<torch::Tensor> tensors_of(const std::vector<NamedTensor>& named) {
+  std::vector<torch::Tensor> tensors;
+  for (const NamedTensor& each : named) tensors.push_back(each.tensor);
+  return tensors;
+}
+
+CollectiveTag named_tag(std::string name) { return {trace::TagKind::kNamed, -1, std::move(name)}; }
+
+}  // namespace
+
+std::vector<NamedTensor> without_duplicates(const std::vector<NamedTensor>& tensors) {
+  std::vector<NamedTensor> unique;
+  std::unordered_set<const c10::TensorImpl*> seen;
+  for (const NamedTensor& each : tensors) {
+    if (seen.insert(each.tensor.unsafeGetTensorImpl()).second) unique.push_back(each);
+  }
+  return unique;
+}
+
+std::vector<NamedTensor> named_parameters_of(const torch::nn::Module& module) {
+  std::vector<NamedTensor> named;
+  for (const auto& item : module.named_parameters()) named.push_back({item.key(), item.value()});
+  return without_duplicates(named);
+}
+
+std::vector<NamedTensor> named_buffers_of(const torch::nn::Module& module) {
+  std::vector<NamedTensor> named;
+  for (const auto& item : module.named_buffers()) named.push_back({item.key(), item.value()});
+  return without_duplicates(named);
+}
+
+struct DataParallel::State {
+  State(Communicator& with, profiler::Recorder& into, const DataParallelOptions& chosen)
+      : communicator(with), recorder(into), options(chosen) {}
+
+  void take_over_values(const std::vector<NamedTensor>& all_parameters,
+                        const std::vector<NamedTensor>& buffers);
+  void build_reducer();
+  void report_plan(int plan);
+  Plan current_plan() const;
+  void reduce_at_the_end_of_backward(const torch::Tensor& loss);
+
+  Communicator& communicator;
+  profiler::Recorder& recorder;
+  DataParallelOptions options;
+  std::vector<NamedTensor> parameters;
+  std::shared_ptr<std::size_t> launched = std::make_shared<std::size_t>(0);
+  std::shared_ptr<c10d::Reducer> reducer;
+  std::size_t bucket_count = 0;
+  bool require_sync = true;
+  bool awaits_reduction = false;
+  bool static_graph_seen = false;
+};
+
+void DataParallel::State::take_over_values(const std::vector<NamedTensor>& all_parameters,
+                                           const std::vector<NamedTensor>& buffers) {
+  const auto group = communicator.process_group();
+  communicator.set_default_tag(named_tag("parameter shapes"));
+  c10d::verify_params_across_processes(group, tensors_of(parameters), std::nullopt);
+
+  std::vector<torch::Tensor> values;
+  for (const auto* list : {&all_parameters, &buffers}) {
+    for (const NamedTensor& each : *list) values.push_back(each.tensor.detach());
+  }
+  communicator.set_default_tag(named_tag("parameters"));
+  const profiler::MemoryCategoryScope memory(trace::MemoryCategory::kCommunication);
+  c10d::broadcast_coalesced(group, values, kBroadcastBytes, 0);
+}
+
+void DataParallel::State::build_reducer() {
+  const std::vector<torch::Tensor> tensors = tensors_of(parameters);
+  const std::vector<bool> sparse(tensors.size(), false);
+  std::unordered_map<std::size_t, std::string> names;
+  for (std::size_t i = 0; i < parameters.size(); ++i) names[i] = parameters[i].name;
+
+  auto [buckets, limits] =
+      c10d::compute_bucket_assignment_by_size(tensors, first_plan_caps(options), sparse);
+  // Gradients come roughly in the reverse of the order in which parameters are registered.
+  std::reverse(buckets.begin(), buckets.end());
+  bucket_count = buckets.size();
+
+  const profiler::MemoryCategoryScope memory(options.gradient_as_bucket_view
+                                                 ? trace::MemoryCategory::kGradients
+                                                 : trace::MemoryCategory::kCommunication);
+  reducer = std::make_shared<c10d::Reducer>(
+      tensors, buckets, communicator.process_group(), sparse, bytes_of_cap(options.bucket_cap_mb),
+      options.find_unused_parameters, options.gradient_as_bucket_view, names,
+      first_bucket_bytes(options), /*skip_all_reduce_unused_params=*/false,
+      /*use_python_reducer=*/false, /*bucket_bytes_cap_list=*/std::vector<std::int64_t>{});
+  reducer->register_comm_hook(std::make_unique<BucketHook>(
+      communicator, recorder,
+      BucketHookOptions{options.compression, options.overlap_comm, options.communication},
+      launched));
+  if (options.static_graph) reducer->set_static_graph();
+}
+
+Plan DataParallel::State::current_plan() const {
+  std::unordered_map<const c10::TensorImpl*, std::size_t> index_of;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    index_of[parameters[i].tensor.unsafeGetTensorImpl()] = i;
+  }
+  Plan plan;
+  for (const c10d::GradBucket& bucket : reducer->get_grad_buckets(/*return_zero_tensors=*/false)) {
+    std::vector<std::size_t>& indices = plan.emplace_back();
+    for (const torch::Tensor& parameter : bucket.getParameters()) {
+      indices.push_back(index_of.at(parameter.unsafeGetTensorImpl()));
+    }
+  }
+  return plan;
+}
+
+void DataParallel::State::report_plan(int plan) {
+  std::vector<trace::Bucket> buckets;
+  for (const std::vector<std::size_t>& indices : current_plan()) {
+    trace::Bucket bucket;
+    bucket.rank = communicator.rank();
+    bucket.plan = plan;
+    bucket.index = static_cast<int>(buckets.size());
+    for (const std::size_t i : indices) {
+      const auto bytes = static_cast<std::int64_t>(parameters[i].tensor.nbytes());
+      bucket.parameters.push_back(recorder.intern(parameters[i].name));
+      bucket.parameter_bytes.push_back(bytes);
+      bucket.bytes += bytes;
+    }
+    buckets.push_back(std::move(bucket));
+  }
+  bucket_count = buckets.size();
+  recorder.set_bucket_plan(plan, std::move(buckets));
+}
+
+// With a static graph the first backward only counts gradients; PyTorch's _DDPSink then reduces
+// all of them once backward is through. Without it nothing is reduced, and nothing complains.
+void DataParallel::State::reduce_at_the_end_of_backward(const torch::Tensor& loss) {
+  static_graph_seen = true;
+  loss.register_hook([kept = reducer](torch::Tensor) {
+    torch::autograd::Engine::get_default_engine().queue_callback(
+        [kept] { kept->delay_all_reduce(); });
+  });
+}
+
+DataParallel::DataParallel(std::vector<NamedTensor> parameters, std::vector<NamedTensor> buffers,
+                           Communicator& communicator, profiler::Recorder& recorder,
+                           const DataParallelOptions& options)
+    : state_(std::make_unique<State>(communicator, recorder, options)) {
+  const std::vector<NamedTensor> all = without_duplicates(parameters);
+  for (const NamedTensor& each : all) {
+    if (each.tensor.requires_grad()) state_->parameters.push_back(each);
+  }
+  TORCH_CHECK(!state_->parameters.empty(), "the model has no parameter to train");
+  state_->take_over_values(all, without_duplicates(buffers));
+  state_->build_reducer();
+  state_->report_plan(0);
+  communicator.set_default_tag(named_tag("unused parameters"));
+}
+
+DataParallel::~DataParallel() = default;
+
+void DataParallel::set_require_sync(bool require_sync) { state_->require_sync = require_sync; }
+
+void DataParallel::before_forward() {
+  if (state_->require_sync) state_->reducer->prepare_for_forward();
+  const profiler::MemoryCategoryScope memory(state_->options.gradient_as_bucket_view
+                                                 ? trace::MemoryCategory::kGradients
+                                                 : trace::MemoryCategory::kCommunication);
+  state_->communicator.set_default_tag(named_tag("bucket order"));
+  if (state_->reducer->rebuild_buckets()) state_->report_plan(1);
+  state_->communicator.set_default_tag(named_tag("unused parameters"));
+}
+
+void DataParallel::before_backward(const torch::Tensor& loss) {
+  state_->awaits_reduction = state_->require_sync;
+  if (!state_->require_sync) return;
+  *state_->launched = 0;
+  const bool search = state_->options.find_unused_parameters && !state_->options.static_graph;
+  state_->reducer->prepare_for_backward(search ? std::vector<torch::Tensor>{loss}
+                                               : std::vector<torch::Tensor>{});
+  if (state_->options.static_graph && !state_->static_graph_seen) {
+    state_->reduce_at_the_end_of_backward(loss);
+  }
+}
+
+void DataParallel::after_backward() {
+  if (!std::exchange(state_->awaits_reduction, false)) return;
+  TORCH_CHECK(*state_->launched == state_->bucket_count, "backward ended with ", *state_->launched,
+              " of ", state_->bucket_count,
+              " buckets reduced: some parameters took no part in the loss. Set "
+              "find_unused_parameters=true.");
+}
+
+void DataParallel::zero_gradients() {
+  for (const NamedTensor& each : state_->parameters) each.tensor.mutable_grad().reset();
+}
+
+const std::vector<NamedTensor>& DataParallel::parameters() const { return state_->parameters; }
+
+std::vector<std::vector<std::size_t>> DataParallel::bucket_plan() const {
+  return state_->current_plan();
+}
+
+}  // namespace shardlens::trainer
