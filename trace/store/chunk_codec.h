@@ -1,0 +1,45 @@
+// Bulk events as one compressed block: columns of varints, starts and correlations as differences,
+// zstd over all of them, a checksum outside. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "trace/model/events.h"
+#include "trace/model/result.h"
+
+namespace shardlens::trace {
+
+inline constexpr int kChunkCodec = 1;
+// Fewer compress badly, more cost memory and time for a reader that wants few of them.
+inline constexpr std::size_t kChunkEvents = 8192;
+inline constexpr std::size_t kMostChunkEvents = 1u << 20;  // more is damage
+
+struct Chunk {
+  std::int64_t first_ns = 0;  // earliest start
+  std::int64_t last_ns = 0;   // latest end
+  std::int64_t count = 0;
+  int codec = kChunkCodec;
+  std::int64_t checksum = 0;  // of all the above and the data
+  std::vector<std::byte> data;
+};
+
+// What a chunk holds beside its data, as read from a row.
+struct ChunkHeader {
+  std::int64_t first_ns = 0;
+  std::int64_t last_ns = 0;
+  std::int64_t count = 0;
+  int codec = kChunkCodec;
+  std::int64_t checksum = 0;
+};
+
+// `events`: at most kMostChunkEvents, in order of start (any order is kept, but compresses badly).
+Chunk encode_chunk(std::span<const Event> events);
+// Errors: kNewer for an unknown codec, kDamaged for everything that does not add up.
+Result<std::vector<Event>> decode_chunk(const ChunkHeader& header, std::span<const std::byte> data);
+
+std::int64_t chunk_checksum(const ChunkHeader& header, std::span<const std::byte> data);
+
+}  // namespace shardlens::trace

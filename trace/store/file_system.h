@@ -1,0 +1,54 @@
+// The few things about files that the standard library lacks. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "trace/model/result.h"
+
+namespace shardlens::trace {
+
+// "" on a local file system; otherwise a warning: SQLite's live reading needs shared memory, which
+// no network file system has.
+std::string network_file_system_warning(const std::filesystem::path& path);
+// The name of a network file system by statfs's f_type; "" for all others.
+std::string_view network_file_system_name(std::int64_t type);
+
+// Removes itself and all it holds.
+class TemporaryFolder {
+ public:
+  static Result<TemporaryFolder> create();
+  TemporaryFolder(TemporaryFolder&& other) noexcept;
+  TemporaryFolder& operator=(TemporaryFolder&& other) noexcept;
+  ~TemporaryFolder();
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  std::filesystem::path path_;
+};
+
+// 0 for a file that is not there.
+std::int64_t file_size_or_zero(const std::filesystem::path& file);
+
+// Changes whenever the file is written to; 0 for a file that is not there.
+struct FileStamp {
+  std::int64_t size = 0;
+  std::int64_t modified_ns = 0;
+  std::uint64_t inode = 0;
+  bool operator==(const FileStamp&) const = default;
+};
+FileStamp stamp_of(const std::filesystem::path& file);
+
+// `file` with a suffix after its whole name: "rank_0.sqlite" + "-wal".
+std::filesystem::path beside(const std::filesystem::path& file, std::string_view suffix);
+
+// Moves `from` to `to` on the same file system; an existing `to` is kUsage.
+Result<void> publish_file(const std::filesystem::path& from, const std::filesystem::path& to);
+
+std::string quoted(const std::filesystem::path& path);
+
+}  // namespace shardlens::trace

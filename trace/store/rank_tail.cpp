@@ -1,0 +1,242 @@
+#include "trace/store/rank_tail.h"
+
+#include <algorithm>
+
+#include "trace/store/chunk_codec.h"
+#include "trace/store/schema.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// A read transaction: everything read inside it comes from the same commit of the writer.
+class ReadTransaction {
+ public:
+  explicit ReadTransaction(Database& database) : database_(database) {}
+  ~ReadTransaction() { static_cast<void>(database_.execute("commit")); }
+  ReadTransaction(const ReadTransaction&) = delete;
+  ReadTransaction& operator=(const ReadTransaction&) = delete;
+  Result<void> begin() { return database_.execute("begin"); }
+
+ private:
+  Database& database_;
+};
+
+constexpr const char* kRowIds = "row_id > ?1 and row_id <= ?2";
+
+tl::unexpected<Error> damaged(const Database& database, const std::string& why) {
+  return fail(ErrorKind::kDamaged, database.file() + " is damaged (" + why +
+                                       "): fetch it again from where it was recorded");
+}
+
+template <typename T>
+std::string fingerprint(const T& value) {
+  return std::to_string(value) + '\n';
+}
+
+std::string fingerprint(const RankInfo& info) {
+  return info.host + '\n' + info.device + '\n' + info.device_name + '\n' + info.sources + '\n' +
+         info.versions + '\n' + fingerprint(info.process_id) + fingerprint(info.peak_flops) +
+         fingerprint(info.parameters) + fingerprint(info.local_rank);
+}
+
+}  // namespace
+
+RankTail::RankTail(int rank) : rank_(rank), last_indexed_string_(first_row_id(rank)) { rewind(); }
+
+void RankTail::rewind() {
+  marks_.fill(first_row_id(rank_));
+  last_batch_ = first_row_id(rank_);
+  rank_info_.clear();
+}
+
+template <typename Row>
+Result<void> RankTail::select(Database& database, const std::string& condition, std::int64_t from,
+                              std::int64_t to, std::vector<Row>& rows) const {
+  TRY_ASSIGN(auto statement,
+             database.prepare("select " + column_names(columns_of_table<Row>()) + " from " +
+                              RowTable<Row>::kName + " where " + condition + " order by row_id"));
+  statement.bind(1, from);
+  statement.bind(2, to);
+  while (true) {
+    TRY_ASSIGN(const bool more, statement.step());
+    if (!more) return {};
+    RowScanner scanner(statement, strings_, 0);
+    RowTable<Row>::fields(scanner, rows.emplace_back());
+    if (!scanner.problem().empty()) return damaged(database, scanner.problem());
+  }
+}
+
+template <typename Row>
+Result<std::optional<Row>> RankTail::select_one(Database& database) const {
+  TRY_ASSIGN(auto statement, database.prepare("select " + column_names(columns_of_table<Row>()) +
+                                              " from " + RowTable<Row>::kName + " where rank=?1"));
+  statement.bind(1, std::int64_t{rank_});
+  TRY_ASSIGN(const bool found, statement.step());
+  if (!found) return std::optional<Row>();
+  Row row;
+  RowScanner scanner(statement, strings_, 0);
+  RowTable<Row>::fields(scanner, row);
+  if (!scanner.problem().empty()) return damaged(database, scanner.problem());
+  return std::optional<Row>(std::move(row));
+}
+
+Result<RankTail::Target> RankTail::find_target(Database& database, std::int64_t until_ns) const {
+  std::string sql = "select row_id, committed_ns";
+  for (const std::string& name : mark_names()) sql += "," + name;
+  // The last commit in time: found from the end when following live, which is the usual case.
+  TRY_ASSIGN(auto statement,
+             database.prepare(sql + " from batch where row_id > ?1 and row_id < ?2 and "
+                                    "committed_ns <= ?3 order by row_id desc limit 1"));
+  statement.bind(1, last_batch_);
+  statement.bind(2, first_row_id(rank_ + 1));
+  statement.bind(3, until_ns);
+  Target target{marks_, last_batch_, false};
+  TRY_ASSIGN(const bool found, statement.step());
+  if (found) {
+    target.batch = statement.integer(0);
+    for (int i = 0; i < kMarkCount; ++i) {
+      target.marks[static_cast<std::size_t>(i)] = statement.integer(i + 2);
+    }
+  }
+  TRY_ASSIGN(auto later,
+             database.prepare("select 1 from batch where row_id > ?1 and row_id < ?2 limit 1"));
+  later.bind(1, target.batch);
+  later.bind(2, first_row_id(rank_ + 1));
+  TRY_ASSIGN(const bool more, later.step());
+  target.is_last = !more;
+  return target;
+}
+
+Result<void> RankTail::index_strings(Database& database) {
+  std::vector<InternedString> strings;
+  TRY_ASSIGN(const auto last, database.integer("select max(row_id) from string where row_id < " +
+                                                   std::to_string(first_row_id(rank_ + 1)),
+                                               last_indexed_string_));
+  TRY(select(database, kRowIds, last_indexed_string_, last, strings));
+  for (const InternedString& string : strings) strings_.add(string.id, string.text);
+  last_indexed_string_ = std::max(last_indexed_string_, last);
+  return {};
+}
+
+Result<Batch> RankTail::poll(Database& database, std::int64_t until_ns) {
+  ReadTransaction transaction(database);
+  TRY(transaction.begin());
+  TRY_ASSIGN(const Target target, find_target(database, until_ns));
+  Batch batch;
+  if (target.batch == last_batch_) return batch;
+  TRY(index_strings(database));
+  TRY(read_rows(database, target, batch));
+  TRY(read_rank_info(database, batch));
+  if (target.is_last) TRY(read_present(database, batch));
+  marks_ = target.marks;
+  last_batch_ = target.batch;
+  return batch;
+}
+
+Result<void> RankTail::read_rows(Database& database, const Target& target, Batch& batch) const {
+  std::size_t next = 0;
+  Result<void> done;
+  for_each_row_list([&](auto list) {
+    const std::size_t table = next++;
+    if (!done || target.marks[table] == marks_[table]) return;
+    done = select(database, kRowIds, marks_[table], target.marks[table], batch.*list);
+  });
+  TRY(done);
+  std::vector<BucketParameter> parameters;
+  TRY(select(database, kRowIds, marks_[kBucketParameterMark], target.marks[kBucketParameterMark],
+             parameters));
+  auto parameter = parameters.begin();
+  for (Bucket& bucket : batch.buckets) {
+    bucket.parameter_bytes.resize(bucket.parameters.size());
+    for (std::size_t i = 0; i < bucket.parameters.size(); ++i) {
+      if (parameter == parameters.end()) return damaged(database, "a bucket lacks parameters");
+      bucket.parameters[i] = parameter->name;
+      bucket.parameter_bytes[i] = parameter->bytes;
+      ++parameter;
+    }
+  }
+  return read_chunks(database, kRowIds, marks_[kChunkMark], target.marks[kChunkMark], batch);
+}
+
+Result<void> RankTail::read_present(Database& database, Batch& batch) {
+  TRY_ASSIGN(batch.heartbeat, select_one<Heartbeat>(database));
+  TRY_ASSIGN(batch.cost, select_one<RecorderCost>(database));
+  std::vector<PendingCollective> pending;
+  TRY(select(database, kRowIds, first_row_id(rank_), first_row_id(rank_ + 1) - 1, pending));
+  batch.pending = std::move(pending);
+  return {};
+}
+
+Result<void> RankTail::read_rank_info(Database& database, Batch& batch) {
+  TRY_ASSIGN(auto info, select_one<RankInfo>(database));
+  if (!info) return {};
+  std::string told = fingerprint(*info);
+  if (told == rank_info_) return {};
+  rank_info_ = std::move(told);
+  batch.rank_info = std::move(info);
+  return {};
+}
+
+Result<void> RankTail::read_chunks(Database& database, const std::string& condition,
+                                   std::int64_t from, std::int64_t to, Batch& batch) const {
+  TRY_ASSIGN(auto statement,
+             database.prepare("select first_ns,last_ns,count,codec,checksum,data,lane,kind from "
+                              "chunk where " +
+                              condition + " order by row_id"));
+  statement.bind(1, from);
+  statement.bind(2, to);
+  while (true) {
+    TRY_ASSIGN(const bool more, statement.step());
+    if (!more) return {};
+    const ChunkHeader header{statement.integer(0), statement.integer(1), statement.integer(2),
+                             static_cast<int>(statement.integer(3)), statement.integer(4)};
+    auto events = decode_chunk(header, statement.blob(5));
+    if (!events) {
+      return fail(events.error().kind, database.file() + ": " + events.error().message);
+    }
+    EventRun run;
+    run.rank = rank_;
+    run.lane = static_cast<int>(statement.integer(6));
+    run.events = std::move(*events);
+    RowScanner scanner(statement, strings_, 7);
+    scanner.enumeration("kind", run.kind, EventKind::kAllocation);
+    if (!scanner.problem().empty()) return damaged(database, scanner.problem());
+    batch.events.push_back(std::move(run));
+  }
+}
+
+Result<Batch> RankTail::read_range(Database& database, std::int64_t start_ns, std::int64_t end_ns) {
+  ReadTransaction transaction(database);
+  TRY(transaction.begin());
+  TRY(index_strings(database));
+  const std::string of_rank = " and rank=" + std::to_string(rank_);
+  const std::string touches = "end_ns > ?1 and start_ns < ?2" + of_rank;
+  const std::string inside = "time_ns >= ?1 and time_ns < ?2" + of_rank;
+  Batch batch;
+  TRY(select(database, touches, start_ns, end_ns, batch.spans));
+  TRY(select(database, touches, start_ns, end_ns, batch.collectives));
+  TRY(select(database, inside, start_ns, end_ns, batch.bucket_ready));
+  TRY(select(database, inside, start_ns, end_ns, batch.memory));
+  TRY(read_chunks(database, "last_ns > ?1 and first_ns < ?2" + of_rank, start_ns, end_ns, batch));
+  for (EventRun& run : batch.events) {
+    std::erase_if(run.events, [&](const Event& event) {
+      return event.end_ns() <= start_ns || event.start_ns >= end_ns;
+    });
+  }
+  std::erase_if(batch.events, [](const EventRun& run) { return run.events.empty(); });
+  return batch;
+}
+
+Result<std::optional<RankTail::Commits>> RankTail::commits(Database& database) const {
+  const std::string of_rank = " from batch where row_id > " + std::to_string(first_row_id(rank_)) +
+                              " and row_id < " + std::to_string(first_row_id(rank_ + 1)) +
+                              " order by row_id ";
+  Commits range;
+  TRY_ASSIGN(range.first_ns, database.integer("select committed_ns" + of_rank + "limit 1"));
+  if (range.first_ns == 0) return std::optional<Commits>();
+  TRY_ASSIGN(range.last_ns, database.integer("select committed_ns" + of_rank + "desc limit 1"));
+  return std::optional<Commits>(range);
+}
+
+}  // namespace shardlens::trace

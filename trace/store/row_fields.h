@@ -1,0 +1,307 @@
+// Which columns each row table has: said once per struct; schema, writing and reading all follow
+// it. To add a column: a line here and kSchemaVersion. Any thread.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "trace/model/batch.h"
+#include "trace/model/events.h"
+
+namespace shardlens::trace {
+
+// fields(io, row) hands every member to `io` with its column's name. `io` is one of row_io.h.
+template <typename Row>
+struct RowTable;
+
+// A bucket's parameters have a table of their own.
+struct BucketParameter {
+  int rank = 0;
+  int plan = 0;
+  int bucket = 0;
+  int position = 0;
+  StringId name = 0;
+  std::int64_t bytes = 0;
+};
+
+template <>
+struct RowTable<InternedString> {
+  static constexpr const char* kName = "string";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.integer("id", row.id);
+    io.text("text", row.text);
+  }
+};
+
+template <>
+struct RowTable<Lane> {
+  static constexpr const char* kName = "lane";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.integer("lane", row.id);
+    io.enumeration("kind", row.kind, LaneKind::kCopies);
+    io.interned("name", row.name);
+  }
+};
+
+template <>
+struct RowTable<ProcessGroup> {
+  static constexpr const char* kName = "process_group";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.integer("process_group", row.id);
+    io.interned("name", row.name);
+    io.interned("backend", row.backend);
+    io.integer_list("ranks", row.ranks);
+  }
+};
+
+template <>
+struct RowTable<Step> {
+  static constexpr const char* kName = "step";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.integer("step", row.index);
+    io.integer("start_ns", row.start_ns);
+    io.integer("end_ns", row.end_ns);
+    io.real("loss", row.loss);
+    io.real("gradient_norm", row.gradient_norm);
+    io.real("learning_rate", row.learning_rate);
+    io.integer("tokens", row.tokens);
+    io.integer("samples", row.samples);
+    io.integer("model_flops", row.model_flops);
+    io.boolean("full_detail", row.full_detail);
+    io.boolean("nonfinite", row.nonfinite);
+  }
+};
+
+template <>
+struct RowTable<Span> {
+  static constexpr const char* kName = "span";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.integer("lane", row.lane);
+    io.integer("step", row.step);
+    io.enumeration("phase", row.phase, Phase::kOther);
+    io.integer("depth", row.depth);
+    io.interned("name", row.name);
+    io.integer("start_ns", row.start_ns);
+    io.integer("end_ns", row.end_ns);
+  }
+};
+
+template <>
+struct RowTable<Collective> {
+  static constexpr const char* kName = "collective";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.integer("lane", row.lane);
+    io.integer("step", row.step);
+    io.integer("process_group", row.process_group);
+    io.integer("sequence", row.sequence);
+    io.enumeration("function", row.function, CollectiveFunction::kOther);
+    io.enumeration("executed", row.executed, CollectiveFunction::kOther);
+    io.tag(row);
+    io.enumeration("phase", row.phase, Phase::kOther);
+    io.interned("data_type", row.data_type);
+    io.integer("bytes", row.bytes);
+    io.integer("enqueued_ns", row.enqueued_ns);
+    io.integer("start_ns", row.start_ns);
+    io.integer("end_ns", row.end_ns);
+  }
+};
+
+template <>
+struct RowTable<PendingCollective> {
+  static constexpr const char* kName = "pending";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.integer("process_group", row.process_group);
+    io.integer("sequence", row.sequence);
+    io.enumeration("function", row.function, CollectiveFunction::kOther);
+    io.tag(row);
+    io.enumeration("phase", row.phase, Phase::kOther);
+    io.integer("step", row.step);
+    io.integer("bytes", row.bytes);
+    io.integer("enqueued_ns", row.enqueued_ns);
+  }
+};
+
+template <>
+struct RowTable<Bucket> {
+  static constexpr const char* kName = "bucket";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.integer("plan", row.plan);
+    io.integer("bucket", row.index);
+    io.integer("bytes", row.bytes);
+    io.size("tensors", row.parameters);
+  }
+};
+
+template <>
+struct RowTable<BucketParameter> {
+  static constexpr const char* kName = "bucket_parameter";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.integer("plan", row.plan);
+    io.integer("bucket", row.bucket);
+    io.integer("position", row.position);
+    io.interned("name", row.name);
+    io.integer("bytes", row.bytes);
+  }
+};
+
+template <>
+struct RowTable<BucketReady> {
+  static constexpr const char* kName = "bucket_ready";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.integer("step", row.step);
+    io.integer("bucket", row.bucket);
+    io.integer("time_ns", row.time_ns);
+  }
+};
+
+inline constexpr std::array<const char*, kMemoryCategoryCount> kMemoryColumns{
+    "parameters_bytes",  "gathered_parameters_bytes", "gradients_bytes", "optimizer_bytes",
+    "activations_bytes", "communication_bytes",       "other_bytes",     "outside_bytes"};
+
+template <>
+struct RowTable<MemorySample> {
+  static constexpr const char* kName = "memory";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.integer("time_ns", row.time_ns);
+    io.integer("step", row.step);
+    io.boolean("is_peak", row.is_peak);
+    for (std::size_t i = 0; i < kMemoryColumns.size(); ++i) {
+      io.integer(kMemoryColumns[i], row.bytes[i]);
+    }
+    io.integer("reserved_bytes", row.reserved_bytes);
+    io.integer("device_used_bytes", row.device_used_bytes);
+    io.integer("device_total_bytes", row.device_total_bytes);
+  }
+};
+
+template <>
+struct RowTable<CounterSample> {
+  static constexpr const char* kName = "counter";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.interned("name", row.name);
+    io.interned("unit", row.unit);
+    io.integer("time_ns", row.time_ns);
+    io.real("value", row.value);
+  }
+};
+
+template <>
+struct RowTable<LogLine> {
+  static constexpr const char* kName = "log";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.integer("time_ns", row.time_ns);
+    io.enumeration("level", row.level, LogLine::Level::kError);
+    io.text("text", row.text);
+  }
+};
+
+template <>
+struct RowTable<Lost> {
+  static constexpr const char* kName = "lost";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.text("reason", row.reason);
+    io.integer("count", row.count);
+  }
+};
+
+template <>
+struct RowTable<Heartbeat> {
+  static constexpr const char* kName = "heartbeat";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.integer("alive_ns", row.alive_ns);
+    io.integer("progress_ns", row.progress_ns);
+    io.integer("step", row.step);
+    io.enumeration("phase", row.phase, Phase::kOther);
+  }
+};
+
+template <>
+struct RowTable<RecorderCost> {
+  static constexpr const char* kName = "recorder_cost";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.integer("callback_ns", row.callback_ns);
+    io.integer("writer_ns", row.writer_ns);
+    io.integer("events", row.events);
+  }
+};
+
+template <>
+struct RowTable<RankInfo> {
+  static constexpr const char* kName = "rank";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.integer("local_rank", row.local_rank);
+    io.text("host", row.host);
+    io.integer("process_id", row.process_id);
+    io.text("device", row.device);
+    io.text("device_name", row.device_name);
+    io.text("sources", row.sources);
+    io.text("versions", row.versions);
+    io.real("peak_flops", row.peak_flops);
+    io.integer("parameters", row.parameters);
+  }
+};
+
+// Calls visit(member of Batch) for every table whose rows are only ever added, in a fixed order:
+// the order of the columns of table `batch`. Strings and lanes come before what names them.
+template <typename Visit>
+void for_each_row_list(Visit&& visit) {
+  visit(&Batch::strings);
+  visit(&Batch::lanes);
+  visit(&Batch::process_groups);
+  visit(&Batch::steps);
+  visit(&Batch::spans);
+  visit(&Batch::collectives);
+  visit(&Batch::buckets);
+  visit(&Batch::bucket_ready);
+  visit(&Batch::memory);
+  visit(&Batch::counters);
+  visit(&Batch::log);
+  visit(&Batch::lost);
+}
+inline constexpr int kRowListCount = 12;
+
+// Positions in table `batch`: the row lists, then these two.
+inline constexpr int kBucketParameterMark = kRowListCount;
+inline constexpr int kChunkMark = kRowListCount + 1;
+inline constexpr int kMarkCount = kRowListCount + 2;
+// The last row id of every table.
+using TableMarks = std::array<std::int64_t, kMarkCount>;
+
+template <typename Row>
+Row row_type_of(std::vector<Row> Batch::*);
+
+}  // namespace shardlens::trace

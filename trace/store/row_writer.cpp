@@ -1,0 +1,181 @@
+#include "trace/store/row_writer.h"
+
+#include <algorithm>
+
+#include "trace/store/chunk_codec.h"
+#include "trace/store/schema.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+template <typename Row>
+std::string insert_row_sql() {
+  return insert_sql(RowTable<Row>::kName, columns_of_table<Row>(), true);
+}
+
+std::string table_insert_sql(std::string_view name) {
+  for (const TableSchema& table : trace_tables()) {
+    if (table.name == name) return insert_sql(name, table.columns, false);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<RowWriter> RowWriter::create(Database database, int rank) {
+  RowWriter writer(std::move(database), rank);
+  TRY(writer.prepare());
+  return writer;
+}
+
+Result<void> RowWriter::prepare() {
+  std::size_t next = 0;
+  Result<void> done;
+  for_each_row_list([&](auto list) {
+    auto statement = database_.prepare(insert_row_sql<decltype(row_type_of(list))>());
+    if (statement) {
+      inserts_[next++] = std::move(*statement);
+    } else if (done) {
+      done = tl::make_unexpected(statement.error());
+    }
+  });
+  TRY(done);
+  TRY_ASSIGN(bucket_parameter_, database_.prepare(insert_row_sql<BucketParameter>()));
+  TRY_ASSIGN(pending_, database_.prepare(insert_row_sql<PendingCollective>()));
+  TRY_ASSIGN(chunk_, database_.prepare(table_insert_sql("chunk")));
+  TRY_ASSIGN(batch_, database_.prepare(table_insert_sql("batch")));
+  marks_.fill(first_row_id(rank_));
+  committed_marks_ = marks_;
+  last_batch_ = first_row_id(rank_);
+  return {};
+}
+
+Result<void> RowWriter::begin() { return database_.execute("begin immediate"); }
+
+void RowWriter::roll_back() {
+  if (sqlite3_get_autocommit(database_.get()) == 0) {
+    // Fails only where SQLite has rolled back by itself.
+    static_cast<void>(database_.execute("rollback"));
+  }
+  marks_ = committed_marks_;
+  buffered_.clear();
+}
+
+template <typename Row>
+Result<void> RowWriter::insert(Statement& statement, std::int64_t& last_row_id, const Row& row) {
+  statement.bind(1, ++last_row_id);
+  RowBinder binder(statement, strings_, 2);
+  RowTable<Row>::fields(binder, row);
+  return statement.run();
+}
+
+template <typename Row>
+Result<void> RowWriter::replace(const Row& row) {
+  TRY_ASSIGN(auto statement, database_.prepare(insert_sql(RowTable<Row>::kName,
+                                                          columns_of_table<Row>(), false, true)));
+  RowBinder binder(statement, strings_, 1);
+  RowTable<Row>::fields(binder, row);
+  return statement.run();
+}
+
+Result<void> RowWriter::write(const Batch& batch) {
+  for (const InternedString& string : batch.strings) strings_.add(string.id, string.text);
+  std::size_t next = 0;
+  Result<void> done;
+  for_each_row_list([&](auto list) {
+    const std::size_t table = next++;
+    for (const auto& row : batch.*list) {
+      if (!done) return;
+      done = insert(inserts_[table], marks_[table], row);
+    }
+  });
+  TRY(done);
+  for (const Bucket& bucket : batch.buckets) TRY(write_bucket_parameters(bucket));
+  for (const EventRun& run : batch.events) TRY(buffer_events(run));
+  return write_present(batch);
+}
+
+Result<void> RowWriter::write_present(const Batch& batch) {
+  if (batch.rank_info) TRY(replace(*batch.rank_info));
+  if (batch.heartbeat) TRY(replace(*batch.heartbeat));
+  if (batch.cost) TRY(replace(*batch.cost));
+  if (batch.pending) TRY(write_pending(*batch.pending));
+  return {};
+}
+
+Result<void> RowWriter::write_bucket_parameters(const Bucket& bucket) {
+  for (std::size_t i = 0; i < bucket.parameters.size(); ++i) {
+    const std::int64_t bytes = i < bucket.parameter_bytes.size() ? bucket.parameter_bytes[i] : 0;
+    const BucketParameter row{bucket.rank,         bucket.plan,          bucket.index,
+                              static_cast<int>(i), bucket.parameters[i], bytes};
+    TRY(insert(bucket_parameter_, marks_[kBucketParameterMark], row));
+  }
+  return {};
+}
+
+Result<void> RowWriter::write_pending(const std::vector<PendingCollective>& pending) {
+  TRY(database_.execute("delete from pending"));
+  std::int64_t last = first_row_id(rank_);
+  for (const PendingCollective& row : pending) TRY(insert(pending_, last, row));
+  return {};
+}
+
+Result<void> RowWriter::buffer_events(const EventRun& run) {
+  const Lane lane{run.lane, run.kind};
+  auto& events = buffered_[lane];
+  events.insert(events.end(), run.events.begin(), run.events.end());
+  if (events.size() < kChunkEvents) return {};
+  return flush(lane, events);
+}
+
+Result<void> RowWriter::flush(const Lane& lane, std::vector<Event>& events) {
+  std::stable_sort(events.begin(), events.end(),
+                   [](const Event& a, const Event& b) { return a.start_ns < b.start_ns; });
+  // Equal pieces: a small rest would compress badly.
+  const std::size_t pieces = (events.size() + 2 * kChunkEvents - 1) / (2 * kChunkEvents);
+  const std::size_t count = events.size();
+  for (std::size_t i = 0; i < pieces; ++i) {
+    const std::size_t from = i * count / pieces;
+    const std::size_t to = (i + 1) * count / pieces;
+    TRY(write_chunk(lane, std::span(events).subspan(from, to - from)));
+  }
+  events.clear();
+  return {};
+}
+
+Result<void> RowWriter::write_chunk(const Lane& lane, std::span<const Event> events) {
+  const Chunk chunk = encode_chunk(events);
+  chunk_.bind(1, ++marks_[kChunkMark]);
+  chunk_.bind(2, std::int64_t{rank_});
+  chunk_.bind(3, std::int64_t{lane.first});
+  chunk_.bind_text(4, to_string(lane.second));
+  chunk_.bind(5, chunk.first_ns);
+  chunk_.bind(6, chunk.last_ns);
+  chunk_.bind(7, chunk.count);
+  chunk_.bind(8, std::int64_t{chunk.codec});
+  chunk_.bind(9, chunk.checksum);
+  chunk_.bind_blob(10, chunk.data);
+  return chunk_.run();
+}
+
+Result<void> RowWriter::commit(std::int64_t now_ns) {
+  for (auto& [lane, events] : buffered_) {
+    if (!events.empty()) TRY(flush(lane, events));
+  }
+  // The clock may be set back; commits stay in order.
+  now_ns = std::max(now_ns, last_commit_ns_ + 1);
+  batch_.bind(1, last_batch_ + 1);
+  batch_.bind(2, std::int64_t{rank_});
+  batch_.bind(3, now_ns);
+  int column = 4;
+  for (const std::int64_t mark : marks_) batch_.bind(column++, mark);
+  TRY(batch_.run());
+  TRY(database_.execute("commit"));
+  committed_marks_ = marks_;
+  last_commit_ns_ = now_ns;
+  ++last_batch_;
+  return {};
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,58 @@
+// Puts batches into one rank's file, a transaction at a time. Owned by the writer's thread.
+#pragma once
+
+#include <array>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "trace/model/batch.h"
+#include "trace/model/result.h"
+#include "trace/store/row_fields.h"
+#include "trace/store/row_io.h"
+#include "trace/store/sqlite.h"
+
+namespace shardlens::trace {
+
+class RowWriter {
+ public:
+  // `database`: a rank's file without rows.
+  static Result<RowWriter> create(Database database, int rank);
+
+  Result<void> begin();
+  Result<void> write(const Batch& batch);
+  // Chunks what is buffered, adds the row of `batch` and commits.
+  Result<void> commit(std::int64_t now_ns);
+  // Forgets everything since begin().
+  void roll_back();
+
+  Database& database() { return database_; }
+
+ private:
+  using Lane = std::pair<int, EventKind>;
+
+  RowWriter(Database database, int rank) : database_(std::move(database)), rank_(rank) {}
+  Result<void> prepare();
+  Result<void> write_present(const Batch& batch);
+  Result<void> write_bucket_parameters(const Bucket& bucket);
+  Result<void> write_pending(const std::vector<PendingCollective>& pending);
+  Result<void> buffer_events(const EventRun& run);
+  Result<void> flush(const Lane& lane, std::vector<Event>& events);
+  Result<void> write_chunk(const Lane& lane, std::span<const Event> events);
+  template <typename Row>
+  Result<void> insert(Statement& statement, std::int64_t& last_row_id, const Row& row);
+  template <typename Row>
+  Result<void> replace(const Row& row);
+
+  Database database_;
+  int rank_;
+  StringIndex strings_;
+  std::array<Statement, kRowListCount> inserts_;
+  Statement bucket_parameter_, chunk_, pending_, batch_;
+  TableMarks marks_{}, committed_marks_{};
+  std::int64_t last_batch_ = 0;
+  std::int64_t last_commit_ns_ = 0;
+  std::map<Lane, std::vector<Event>> buffered_;
+};
+
+}  // namespace shardlens::trace

@@ -1,0 +1,195 @@
+#include "trace/store/run_folder.h"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <map>
+
+#include "trace/store/rank_files.h"
+#include "trace/store/schema.h"
+#include "trace/store/trace_file.h"
+
+namespace shardlens::trace {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using MetaValues = std::map<std::string, std::string, std::less<>>;
+
+// What create_run writes and update_run may change.
+MetaValues meta_of(const RunInfo& info) {
+  const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
+  return {{"name", info.name},
+          {"status", std::string(to_string(info.status))},
+          {"reason", info.reason},
+          {"start_ns", std::to_string(info.start_ns)},
+          {"end_ns", std::to_string(info.end_ns)},
+          {"device", info.device},
+          {"world_size", std::to_string(info.world_size)},
+          {"program", info.program},
+          {"simulated_link", flag(info.simulated_link)},
+          {"shared_gpu", flag(info.shared_gpu)},
+          {"communication_off", flag(info.communication_off)}};
+}
+
+Result<void> write_meta(Database& database, const MetaValues& values) {
+  TRY_ASSIGN(auto statement,
+             database.prepare("insert into meta(row_id,rank,key,value) values(?,?,?,?)"));
+  std::int64_t row = first_row_id(kRunRank);
+  for (const auto& [key, value] : values) {
+    statement.bind(1, ++row);
+    statement.bind(2, std::int64_t{kRunRank});
+    statement.bind_text(3, key);
+    statement.bind_text(4, value);
+    TRY(statement.run());
+  }
+  return {};
+}
+
+Result<void> write_settings(Database& database, const Settings& settings) {
+  TRY_ASSIGN(auto statement, database.prepare("insert into setting(key,value) values(?,?)"));
+  for (const Knob& knob : knobs()) {
+    const std::string value = value_text(settings, knob);
+    statement.bind_text(1, knob.name);
+    statement.bind_text(2, value);
+    TRY(statement.run());
+  }
+  return {};
+}
+
+Result<MetaValues> read_pairs(Database& database, std::string_view sql) {
+  TRY_ASSIGN(auto statement, database.prepare(sql));
+  MetaValues values;
+  while (true) {
+    TRY_ASSIGN(const bool more, statement.step());
+    if (!more) return values;
+    values[std::string(statement.text(0))] = statement.text(1);
+  }
+}
+
+RunStatus status_from(std::string_view text) {
+  for (const RunStatus status : {RunStatus::kRunning, RunStatus::kDone, RunStatus::kStopped}) {
+    if (to_string(status) == text) return status;
+  }
+  return RunStatus::kFailed;
+}
+
+RunInfo info_from(MetaValues& meta) {
+  const auto number = [&](const char* key) {
+    return static_cast<std::int64_t>(std::strtoll(meta[key].c_str(), nullptr, 10));
+  };
+  RunInfo info;
+  info.name = meta["name"];
+  info.status = status_from(meta["status"]);
+  info.reason = meta["reason"];
+  info.start_ns = number("start_ns");
+  info.end_ns = number("end_ns");
+  info.device = meta["device"];
+  info.world_size = static_cast<int>(number("world_size"));
+  info.program = meta["program"];
+  info.simulated_link = number("simulated_link") != 0;
+  info.shared_gpu = number("shared_gpu") != 0;
+  info.communication_off = number("communication_off") != 0;
+  return info;
+}
+
+// Settings that this version does not have are left out, so that it still reads the run.
+Result<Settings> settings_from(const MetaValues& values, const std::string& file) {
+  Settings settings;
+  for (const auto& [key, value] : values) {
+    if (!find_knob(key)) continue;
+    const auto done = set_value(settings, key, value);
+    if (!done) return fail(ErrorKind::kDamaged, file + ": " + done.error().message);
+  }
+  return settings;
+}
+
+fs::path run_file_of(const fs::path& run) {
+  std::error_code error;
+  return fs::is_directory(run, error) ? run / kRunFile : run;
+}
+
+}  // namespace
+
+fs::path rank_file(const fs::path& run_folder, int rank) {
+  return run_folder / ("rank_" + std::to_string(rank) + ".sqlite");
+}
+
+fs::path rank_log(const fs::path& run_folder, int rank) {
+  return run_folder / ("rank_" + std::to_string(rank) + ".log");
+}
+
+Result<void> create_run_at(const fs::path& run_folder, RunInfo& info) {
+  std::error_code error;
+  fs::create_directories(run_folder, error);
+  if (error) {
+    return fail(ErrorKind::kIo, "cannot create the folder " + quoted(run_folder) + ": " +
+                                    error.message() + "; choose another with --runs-dir");
+  }
+  if (fs::exists(run_folder / kRunFile, error)) {
+    return fail(ErrorKind::kUsage, quoted(run_folder) +
+                                       " holds a run already: choose another "
+                                       "folder or delete that one");
+  }
+  if (info.start_ns == 0) {
+    info.start_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                        std::chrono::system_clock::now().time_since_epoch())
+                        .count();
+  }
+  const auto fill = [&](Database& database) -> Result<void> {
+    TRY(write_meta(database, meta_of(info)));
+    return write_settings(database, info.settings);
+  };
+  TRY(create_trace_file(run_folder / kRunFile, fill));
+  info.folder = run_folder.string();
+  return {};
+}
+
+Result<void> update_run(const fs::path& run_folder, const RunInfo& info) {
+  TRY_ASSIGN(Database database, open_for_writing(run_folder / kRunFile));
+  TRY_ASSIGN(auto statement, database.prepare("update meta set value=?1 where rank=-1 and key=?2"));
+  const MetaValues values = meta_of(info);
+  TRY(database.execute("begin immediate"));
+  for (const char* key : {"status", "reason", "end_ns"}) {
+    statement.bind_text(1, values.find(key)->second);
+    statement.bind_text(2, key);
+    TRY(statement.run());
+  }
+  return database.execute("commit");
+}
+
+Result<RunInfo> read_run_info(const fs::path& run_folder_or_packed) {
+  const fs::path path = run_file_of(run_folder_or_packed);
+  std::error_code error;
+  if (path != run_folder_or_packed && !fs::exists(path, error)) {
+    return fail(ErrorKind::kForeign, quoted(run_folder_or_packed) +
+                                         " is not a run's folder: it "
+                                         "has no " +
+                                         std::string(kRunFile));
+  }
+  TRY_ASSIGN(TraceFile file, TraceFile::open(path));
+  Database& database = file.database();
+  TRY_ASSIGN(auto meta, read_pairs(database, "select key,value from meta where rank=-1"));
+  if (!meta.contains("name")) {
+    return fail(ErrorKind::kForeign, quoted(path) +
+                                         " holds one rank, not a whole run: name the "
+                                         "run's folder");
+  }
+  RunInfo info = info_from(meta);
+  info.folder = run_folder_or_packed.string();
+  TRY_ASSIGN(const auto settings, read_pairs(database, "select key,value from setting"));
+  TRY_ASSIGN(info.settings, settings_from(settings, quoted(path)));
+  return info;
+}
+
+Result<void> checkpoint_run(const fs::path& run_folder) {
+  Result<void> first;
+  for (const auto& [rank, file] : rank_files(run_folder)) {
+    const auto done = checkpoint_trace_file(file);
+    if (!done && first) first = done;
+  }
+  return first;
+}
+
+}  // namespace shardlens::trace

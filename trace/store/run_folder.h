@@ -1,0 +1,43 @@
+// A run on disk: names, paths, and run.sqlite, which the launcher writes. One thread at a time.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/model/result.h"
+#include "trace/model/run_info.h"
+
+namespace shardlens::trace {
+
+inline constexpr std::string_view kRunFile = "run.sqlite";
+inline constexpr std::string_view kPackedSuffix = ".shardlens";
+std::filesystem::path rank_file(const std::filesystem::path& run_folder, int rank);
+std::filesystem::path rank_log(const std::filesystem::path& run_folder, int rank);
+
+// Creates <runs_dir>/<date>T<time>_<name>/ with a run.sqlite that holds `info`. A taken name is
+// kUsage unless `overwrite`, which deletes the old run. Fills in info.folder and returns the
+// folder.
+Result<std::filesystem::path> create_run(const std::filesystem::path& runs_dir, RunInfo& info,
+                                         bool overwrite);
+// The same for a folder given by the caller, as ranks do that another launcher started.
+Result<void> create_run_at(const std::filesystem::path& run_folder, RunInfo& info);
+// Status, reason and end of a run that exists.
+Result<void> update_run(const std::filesystem::path& run_folder, const RunInfo& info);
+Result<RunInfo> read_run_info(const std::filesystem::path& run_folder_or_packed);
+
+// All runs of a library, newest first: folders with a run.sqlite and packed files. Unreadable ones
+// are left out of `runs` and listed in `problems`.
+struct Library {
+  std::vector<RunInfo> runs;
+  std::vector<Error> problems;
+};
+Library list_runs(const std::filesystem::path& runs_dir);
+// `run`: a folder, a packed file, or a name in the library. Error kMissing lists the nearest names.
+Result<std::filesystem::path> find_run(std::string_view run, const std::filesystem::path& runs_dir);
+
+// Checkpoints the WAL of every file whose writer has ended.
+Result<void> checkpoint_run(const std::filesystem::path& run_folder);
+
+}  // namespace shardlens::trace

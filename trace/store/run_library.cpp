@@ -1,0 +1,181 @@
+// The library of runs: a folder of run folders and packed files, where names are unique.
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <system_error>
+#include <tuple>
+
+#include "trace/store/run_folder.h"
+#include "trace/store/trace_file.h"
+
+namespace shardlens::trace {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kLongestFolderName = 60;
+
+// Only what every file system and shell takes; the exact name is in the file.
+std::string folder_name_from(std::string_view name) {
+  std::string safe;
+  for (const char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '.' || c == '-' || c == '_';
+    const char next = plain ? c : '_';
+    if (next == '_' && safe.ends_with('_')) continue;
+    safe += next;
+    if (safe.size() == kLongestFolderName) break;
+  }
+  return safe.empty() || safe == "_" ? "run" : safe;
+}
+
+std::string local_time_text(std::int64_t time_ns) {
+  const std::time_t seconds = static_cast<std::time_t>(time_ns / 1'000'000'000);
+  std::tm local{};
+  localtime_r(&seconds, &local);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H-%M-%S", &local);
+  return text;
+}
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+Result<fs::path> new_folder(const fs::path& runs_dir, const RunInfo& info) {
+  std::error_code error;
+  fs::create_directories(runs_dir, error);
+  if (error) {
+    return fail(ErrorKind::kIo, "cannot create the folder of runs " + quoted(runs_dir) + ": " +
+                                    error.message() + "; choose another with --runs-dir");
+  }
+  const fs::path wanted =
+      runs_dir / (local_time_text(info.start_ns) + "_" + folder_name_from(info.name));
+  fs::path folder = wanted;
+  for (int number = 2; !fs::create_directory(folder, error); ++number) {
+    if (error) {
+      return fail(ErrorKind::kIo, "cannot create the run's folder " + quoted(folder) + ": " +
+                                      error.message() + "; choose another place with --runs-dir");
+    }
+    folder = beside(wanted, "_" + std::to_string(number));
+  }
+  return folder;
+}
+
+// Deletes only what has our marks, and never through a symbolic link.
+Result<void> delete_run(const fs::path& run) {
+  std::error_code error;
+  const bool folder = fs::is_directory(fs::symlink_status(run, error));
+  const bool file = fs::is_regular_file(fs::symlink_status(run, error));
+  if (!(folder && is_trace_file(run / kRunFile)) && !(file && is_trace_file(run))) {
+    return fail(ErrorKind::kUsage,
+                quoted(run) + " is not a run that could be overwritten: choose another name");
+  }
+  fs::remove_all(run, error);
+  if (!error) return {};
+  return fail(ErrorKind::kIo, "cannot delete the old run " + quoted(run) + ": " + error.message());
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string nearest_names(const std::vector<RunInfo>& runs, std::string_view wanted) {
+  constexpr std::size_t kShown = 3;
+  std::vector<std::pair<std::size_t, std::string>> names;
+  for (const RunInfo& run : runs) names.emplace_back(edit_distance(run.name, wanted), run.name);
+  std::stable_sort(names.begin(), names.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) {
+    text += (i ? ", '" : "'") + names[i].second + "'";
+  }
+  return text;
+}
+
+bool is_run_path(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error) ? fs::exists(path / kRunFile, error)
+                                       : fs::is_regular_file(path, error);
+}
+
+}  // namespace
+
+Result<fs::path> create_run(const fs::path& runs_dir, RunInfo& info, bool overwrite) {
+  std::vector<fs::path> old;
+  for (const RunInfo& run : list_runs(runs_dir).runs) {
+    if (run.name == info.name) old.emplace_back(run.folder);
+  }
+  if (!old.empty() && !overwrite) {
+    return fail(ErrorKind::kUsage, "a run named '" + info.name + "' exists in " + quoted(runs_dir) +
+                                       ": choose another name, or give --overwrite to replace it");
+  }
+  if (info.start_ns == 0) info.start_ns = now_ns();
+  TRY_ASSIGN(const fs::path folder, new_folder(runs_dir, info));
+  TRY(create_run_at(folder, info));
+  // Only now: had anything failed before, the old run would still be there.
+  for (const fs::path& run : old) TRY(delete_run(run));
+  return folder;
+}
+
+Library list_runs(const fs::path& runs_dir) {
+  Library library;
+  std::error_code error;
+  for (fs::directory_iterator entry(runs_dir, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const fs::path& path = entry->path();
+    std::error_code ignored;
+    const bool folder = entry->is_directory(ignored) && fs::exists(path / kRunFile, ignored);
+    const bool packed = entry->is_regular_file(ignored) && path.extension() == kPackedSuffix;
+    if (!folder && !packed) continue;
+    auto info = read_run_info(path);
+    if (info) {
+      library.runs.push_back(std::move(*info));
+    } else {
+      library.problems.push_back(info.error());
+    }
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    library.problems.push_back(
+        {ErrorKind::kIo, "cannot list the runs in " + quoted(runs_dir) + ": " + error.message()});
+  }
+  std::sort(library.runs.begin(), library.runs.end(), [](const RunInfo& a, const RunInfo& b) {
+    return std::tie(b.start_ns, b.folder) < std::tie(a.start_ns, a.folder);
+  });
+  return library;
+}
+
+Result<fs::path> find_run(std::string_view run, const fs::path& runs_dir) {
+  const fs::path path{run};
+  if (!run.empty() && is_run_path(path)) return path;
+  const Library library = list_runs(runs_dir);
+  for (const RunInfo& info : library.runs) {
+    if (info.name == run || fs::path(info.folder).filename() == path) return fs::path(info.folder);
+  }
+  std::string message = "there is no run '" + std::string(run) + "' in " + quoted(runs_dir);
+  if (!library.runs.empty()) {
+    message += "; the nearest names are " + nearest_names(library.runs, run);
+  } else {
+    message +=
+        ", which holds no runs: record one with `shardlens run`, or name its folder with "
+        "--runs-dir";
+  }
+  if (!library.problems.empty()) message += ". Unreadable: " + library.problems.front().message;
+  return fail(ErrorKind::kMissing, message);
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,132 @@
+#include "trace/store/run_reader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "trace/store/rank_files.h"
+#include "trace/store/rank_tail.h"
+#include "trace/store/run_folder.h"
+#include "trace/store/trace_file.h"
+
+namespace shardlens::trace {
+
+namespace fs = std::filesystem;
+
+// One source per rank: in a folder each has a file of its own, in a packed file all share one.
+struct RunReader::State {
+  struct Source {
+    fs::path path;
+    std::optional<TraceFile> file;  // of a packed run only the first source's
+    RankTail tail;
+  };
+
+  fs::path path;
+  bool packed = false;
+  std::map<int, Source> sources;
+
+  Result<void> open_packed();
+  Result<void> find_new_files();
+  Result<Database*> database(Source& source);
+};
+
+Result<void> RunReader::State::open_packed() {
+  TRY_ASSIGN(TraceFile file, TraceFile::open(path));
+  TRY_ASSIGN(const auto ranks, ranks_in(file.database()));
+  for (const int rank : ranks) sources.emplace(rank, Source{path, std::nullopt, RankTail(rank)});
+  if (!sources.empty()) sources.begin()->second.file = std::move(file);
+  return {};
+}
+
+Result<void> RunReader::State::find_new_files() {
+  if (packed) return {};
+  for (auto& [rank, file] : rank_files(path)) {
+    if (sources.contains(rank)) continue;
+    TRY_ASSIGN(TraceFile opened, TraceFile::open(file));
+    sources.emplace(rank, Source{std::move(file), std::move(opened), RankTail(rank)});
+  }
+  return {};
+}
+
+Result<Database*> RunReader::State::database(Source& source) {
+  Source& holder = packed ? sources.begin()->second : source;
+  if (holder.file->is_stale()) {
+    TRY_ASSIGN(TraceFile again, TraceFile::open(holder.path));
+    holder.file = std::move(again);
+  }
+  return &holder.file->database();
+}
+
+RunReader::RunReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+RunReader::~RunReader() = default;
+
+Result<std::unique_ptr<RunReader>> RunReader::open(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    return fail(ErrorKind::kMissing, "there is no run " + quoted(path) +
+                                         ": name a run's folder or a packed .shardlens file");
+  }
+  auto state = std::make_unique<State>();
+  state->path = path;
+  state->packed = !fs::is_directory(path, error);
+  TRY(read_run_info(path));
+  if (state->packed) {
+    TRY(state->open_packed());
+  } else {
+    TRY(state->find_new_files());
+  }
+  return std::unique_ptr<RunReader>(new RunReader(std::move(state)));
+}
+
+Result<RunInfo> RunReader::info() { return read_run_info(state_->path); }
+
+Result<std::vector<Batch>> RunReader::poll(std::int64_t until_ns) {
+  TRY(state_->find_new_files());
+  std::vector<Batch> batches;
+  for (auto& [rank, source] : state_->sources) {
+    TRY_ASSIGN(Database* const database, state_->database(source));
+    TRY_ASSIGN(Batch batch, source.tail.poll(*database, until_ns));
+    if (!batch.empty()) batches.push_back(std::move(batch));
+  }
+  return batches;
+}
+
+Result<RunReader::CommitRange> RunReader::commit_range() {
+  TRY(state_->find_new_files());
+  CommitRange range;
+  for (auto& [rank, source] : state_->sources) {
+    TRY_ASSIGN(Database* const database, state_->database(source));
+    TRY_ASSIGN(const auto commits, source.tail.commits(*database));
+    if (!commits) continue;
+    range.first_ns =
+        range.first_ns == 0 ? commits->first_ns : std::min(range.first_ns, commits->first_ns);
+    range.last_ns = std::max(range.last_ns, commits->last_ns);
+  }
+  return range;
+}
+
+void RunReader::rewind() {
+  for (auto& [rank, source] : state_->sources) source.tail.rewind();
+}
+
+Result<std::vector<Batch>> RunReader::read_range(std::int64_t start_ns, std::int64_t end_ns) {
+  TRY(state_->find_new_files());
+  std::vector<Batch> batches;
+  for (auto& [rank, source] : state_->sources) {
+    TRY_ASSIGN(Database* const database, state_->database(source));
+    TRY_ASSIGN(Batch batch, source.tail.read_range(*database, start_ns, end_ns));
+    if (!batch.empty()) batches.push_back(std::move(batch));
+  }
+  return batches;
+}
+
+std::int64_t RunReader::bytes_on_disk() const {
+  if (state_->packed) return file_size_or_zero(state_->path);
+  std::int64_t bytes = file_size_or_zero(state_->path / kRunFile);
+  for (const auto& [rank, source] : state_->sources) {
+    bytes += file_size_or_zero(source.path) + file_size_or_zero(beside(source.path, "-wal"));
+  }
+  return bytes;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,19 @@
+// Settings as flat YAML. Any thread.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "trace/model/result.h"
+#include "trace/model/settings.h"
+
+namespace shardlens::trace {
+
+// Values start at their defaults. A nested map (`simulate_link: {latency_us: 50, gbps: 1}`) is read
+// as its "key=value,…" text. Errors (kUsage) name file, line and the nearest key.
+Result<Settings> read_settings(const std::filesystem::path& file);
+Result<Settings> parse_settings(const std::string& yaml, const std::string& source_name);
+// Only what differs from the defaults, with each knob's explanation as a comment.
+std::string settings_to_yaml(const Settings& settings);
+
+}  // namespace shardlens::trace

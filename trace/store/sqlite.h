@@ -1,0 +1,77 @@
+// SQLite with owners and Result instead of pointers and codes. A Database and its statements belong
+// to one thread at a time.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "trace/model/result.h"
+
+namespace shardlens::trace {
+
+// Decides by SQLite's code what kind of failure it was; `file` is the file that the user knows,
+// `action` completes "cannot …".
+Error sqlite_error(sqlite3* connection, int code, const std::string& file, std::string_view action);
+// Full disks, file size limits and write errors.
+bool is_full_code(int code);
+
+class Statement {
+ public:
+  Statement() = default;
+
+  // Parameters count from 1, columns from 0. Text and blobs must live until the next reset().
+  void bind(int index, std::int64_t value) { sqlite3_bind_int64(get(), index, value); }
+  void bind_real(int index, double value);  // NaN becomes NULL
+  void bind_text(int index, std::string_view value);
+  void bind_blob(int index, std::span<const std::byte> value);
+  void bind_null(int index) { sqlite3_bind_null(get(), index); }
+
+  Result<bool> step();  // true: there is a row
+  Result<void> run();   // steps to the end and resets
+  void reset() { sqlite3_reset(get()); }
+
+  std::int64_t integer(int column) const { return sqlite3_column_int64(get(), column); }
+  double real(int column) const;            // NULL becomes NaN
+  std::string_view text(int column) const;  // valid until the next step
+  std::span<const std::byte> blob(int column) const;
+  bool is_null(int column) const { return sqlite3_column_type(get(), column) == SQLITE_NULL; }
+  sqlite3_stmt* get() const { return statement_.get(); }
+
+ private:
+  friend class Database;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  const std::string* file_ = nullptr;  // the database's
+};
+
+class Database {
+ public:
+  // `location`: a path or file: URI; `file`: what messages call it; `flags`: SQLITE_OPEN_….
+  static Result<Database> open(const std::string& location, int flags, std::string file);
+
+  Result<void> execute(const std::string& sql);  // one or more statements without results
+  Result<Statement> prepare(std::string_view sql);
+  // The first column of the first row; `fallback` if there is none.
+  Result<std::int64_t> integer(std::string_view sql, std::int64_t fallback = 0);
+
+  sqlite3* get() const { return connection_.get(); }
+  const std::string& file() const { return *file_; }
+
+ private:
+  struct Close {
+    // Statements may outlive the connection by a moment.
+    void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
+  };
+  std::unique_ptr<const std::string> file_;
+  std::unique_ptr<sqlite3, Close> connection_;
+};
+
+}  // namespace shardlens::trace

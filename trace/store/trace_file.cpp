@@ -1,0 +1,251 @@
+#include "trace/store/trace_file.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <system_error>
+
+#include "trace/store/schema.h"
+
+namespace shardlens::trace {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// https://www.sqlite.org/fileformat.html, section 1.3
+constexpr std::size_t kHeaderBytes = 100;
+constexpr std::string_view kMagic{"SQLite format 3\0", 16};
+using Header = std::array<unsigned char, kHeaderBytes>;
+
+std::uint32_t big_endian(const Header& header, std::size_t offset, int bytes) {
+  std::uint32_t value = 0;
+  for (int i = 0; i < bytes; ++i) value = value << 8 | header[offset + static_cast<std::size_t>(i)];
+  return value;
+}
+
+Result<Header> read_header(const fs::path& file) {
+  std::error_code error;
+  if (!fs::exists(file, error)) {
+    return fail(ErrorKind::kMissing, quoted(file) + " does not exist: check the name");
+  }
+  if (fs::is_directory(file, error)) {
+    return fail(ErrorKind::kForeign, quoted(file) + " is a folder, a trace file was expected");
+  }
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) {
+    return fail(ErrorKind::kIo, "cannot open " + quoted(file) + ": check its permissions");
+  }
+  Header header{};
+  stream.read(reinterpret_cast<char*>(header.data()), kHeaderBytes);
+  const auto got = static_cast<std::size_t>(stream.gcount());
+  if (got == 0) {
+    return fail(ErrorKind::kDamaged, quoted(file) +
+                                         " is empty: fetch it again from where it was "
+                                         "recorded, or record the run again");
+  }
+  const std::string_view start(reinterpret_cast<const char*>(header.data()),
+                               std::min(got, kMagic.size()));
+  if (start != kMagic.substr(0, start.size())) {
+    return fail(ErrorKind::kForeign, quoted(file) +
+                                         " is not a Shardlens trace: name a run's "
+                                         "folder or a packed .shardlens file");
+  }
+  if (got < kHeaderBytes) {
+    return fail(ErrorKind::kDamaged, quoted(file) +
+                                         " is truncated: fetch it again from where it "
+                                         "was recorded");
+  }
+  return header;
+}
+
+Result<void> check_marks(const fs::path& file, const Header& header) {
+  if (big_endian(header, 68, 4) != static_cast<std::uint32_t>(kApplicationId)) {
+    return fail(ErrorKind::kForeign,
+                quoted(file) +
+                    " is an SQLite file of another program, not a Shardlens trace: name "
+                    "a run's folder or a packed .shardlens file");
+  }
+  const std::uint32_t version = big_endian(header, 60, 4);
+  if (version > static_cast<std::uint32_t>(kSchemaVersion)) {
+    return fail(ErrorKind::kNewer, quoted(file) +
+                                       " was written by a newer version of Shardlens "
+                                       "(format " +
+                                       std::to_string(version) + ", this one reads " +
+                                       std::to_string(kSchemaVersion) + "): update Shardlens");
+  }
+  return {};
+}
+
+bool has_content(const fs::path& file) { return file_size_or_zero(file) > 0; }
+
+// With no WAL the header knows the size. (With one, a checkpoint may have been cut.)
+Result<void> check_size(const fs::path& file, const Header& header) {
+  if (has_content(beside(file, "-wal")) || has_content(beside(file, "-journal"))) return {};
+  const bool size_is_valid = big_endian(header, 24, 4) == big_endian(header, 92, 4);
+  std::int64_t page = big_endian(header, 16, 2);
+  if (page == 1) page = 65536;
+  const std::int64_t expected = page * big_endian(header, 28, 4);
+  const std::int64_t size = file_size_or_zero(file);
+  if (!size_is_valid || size >= expected) return {};
+  return fail(ErrorKind::kDamaged, quoted(file) + " is truncated (" + std::to_string(size) +
+                                       " of " + std::to_string(expected) +
+                                       " bytes): fetch it again from where it was recorded");
+}
+
+std::string uri_of(const fs::path& file, const char* options) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  std::string uri = "file:";
+  std::error_code ignored;
+  for (const char c : fs::absolute(file, ignored).string()) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = std::isalnum(byte) || c == '/' || c == '.' || c == '_' || c == '-';
+    if (plain) {
+      uri += c;
+    } else {
+      uri += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return uri + options;
+}
+
+Result<void> probe(Database& database) {
+  TRY_ASSIGN(const auto tables, database.integer("select count(*) from sqlite_schema"));
+  if (tables > 0) return {};
+  return fail(ErrorKind::kDamaged,
+              database.file() + " holds no tables: fetch it again from where it was recorded");
+}
+
+Result<void> copy_if_there(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  if (!fs::exists(from, error)) return {};
+  fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
+  if (!error) return {};
+  return fail(ErrorKind::kIo, "cannot copy " + quoted(from) + " to recover it in " + quoted(to) +
+                                  ": " + error.message());
+}
+
+}  // namespace
+
+Result<bool> trace_file_uses_wal(const fs::path& file) {
+  TRY_ASSIGN(const Header header, read_header(file));
+  TRY(check_marks(file, header));
+  TRY(check_size(file, header));
+  return header[18] == 2;
+}
+
+Result<void> check_trace_file(const fs::path& file) {
+  TRY(trace_file_uses_wal(file));
+  return {};
+}
+
+bool is_trace_file(const fs::path& file) {
+  const auto header = read_header(file);
+  return header && big_endian(*header, 68, 4) == static_cast<std::uint32_t>(kApplicationId);
+}
+
+Result<TraceFile> TraceFile::open(const fs::path& file) {
+  TraceFile opened;
+  opened.file_ = file;
+  opened.file_stamp_ = stamp_of(file);
+  opened.wal_stamp_ = stamp_of(beside(file, "-wal"));
+  TRY_ASSIGN(const bool wal, trace_file_uses_wal(file));
+  // Opened any other way, a file in WAL mode with no WAL would get a -wal and a -shm from us, or
+  // could not be opened at all in a folder that we may not write to.
+  if (wal && opened.wal_stamp_.size == 0) {
+    TRY(opened.open_in_place("?mode=ro&immutable=1"));
+    return opened;
+  }
+  const auto in_place = opened.open_in_place("?mode=ro");
+  if (in_place) {
+    opened.follows_writer_ = true;
+    return opened;
+  }
+  const ErrorKind kind = in_place.error().kind;
+  if (kind == ErrorKind::kForeign || kind == ErrorKind::kDamaged) {
+    return tl::make_unexpected(in_place.error());
+  }
+  TRY(opened.open_copy());
+  return opened;
+}
+
+Result<void> TraceFile::open_in_place(const char* options) {
+  uri_ = uri_of(file_, options);
+  TRY_ASSIGN(database_,
+             Database::open(uri_, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, quoted(file_)));
+  return probe(database_);
+}
+
+bool TraceFile::same_as_opened() const {
+  return stamp_of(file_) == file_stamp_ && stamp_of(beside(file_, "-wal")) == wal_stamp_;
+}
+
+bool TraceFile::is_stale() const { return !follows_writer_ && !same_as_opened(); }
+
+Result<void> TraceFile::open_copy() {
+  TRY_ASSIGN(copy_, TemporaryFolder::create());
+  const fs::path target = copy_->path() / file_.filename();
+  // A file that is being written changes under the copy; a few tries find it at rest.
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    file_stamp_ = stamp_of(file_);
+    wal_stamp_ = stamp_of(beside(file_, "-wal"));
+    for (const char* part : {"", "-wal", "-journal"}) {
+      TRY(copy_if_there(beside(file_, part), beside(target, part)));
+    }
+    if (same_as_opened()) break;
+  }
+  uri_ = uri_of(target, "?mode=rw");
+  TRY_ASSIGN(database_,
+             Database::open(uri_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, quoted(file_)));
+  return probe(database_);
+}
+
+Result<Database> open_for_writing(const fs::path& file) {
+  TRY(check_trace_file(file));
+  return Database::open(file.string(), SQLITE_OPEN_READWRITE, quoted(file));
+}
+
+Result<void> checkpoint_trace_file(const fs::path& file) {
+  TRY_ASSIGN(const bool wal, trace_file_uses_wal(file));
+  if (!wal) return {};
+  TRY_ASSIGN(Database database, open_for_writing(file));
+  sqlite3_busy_timeout(database.get(), 100);
+  TRY(database.integer("pragma wal_checkpoint(truncate)"));
+  // Refused while somebody reads the file, who then goes on in WAL mode.
+  static_cast<void>(database.execute("pragma journal_mode=delete"));
+  return {};
+}
+
+namespace detail {
+
+fs::path temporary_name(const fs::path& file) {
+  return beside(file, ".new-" + std::to_string(getpid()));
+}
+
+void discard(const fs::path& temporary) {
+  std::error_code ignored;
+  for (const char* part : {"", "-journal", "-wal", "-shm"}) {
+    fs::remove(beside(temporary, part), ignored);
+  }
+}
+
+Result<Database> begin_trace_file(const fs::path& temporary) {
+  discard(temporary);
+  TRY_ASSIGN(Database database,
+             Database::open(temporary.string(),
+                            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
+                            quoted(temporary)));
+  // Nobody sees the file before it is complete.
+  TRY(database.execute("pragma synchronous=off; begin; " + schema_sql() + " commit"));
+  return database;
+}
+
+Result<void> finish_trace_file(Database database, const fs::path& temporary, const fs::path& file) {
+  { const Database closed = std::move(database); }
+  return publish_file(temporary, file);
+}
+
+}  // namespace detail
+
+}  // namespace shardlens::trace

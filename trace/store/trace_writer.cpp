@@ -1,0 +1,236 @@
+#include "trace/store/trace_writer.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "trace/store/batch_queue.h"
+#include "trace/store/row_writer.h"
+#include "trace/store/schema.h"
+#include "trace/store/trace_file.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+// How often a writer that has failed tries to keep the heartbeat and the count of losses true.
+constexpr std::chrono::seconds kLastWordsInterval{1};
+
+constexpr const char* kQueueFull = "writer queue full";
+constexpr const char* kSizeLimit = "size limit";
+constexpr const char* kWriteFailed = "write failed";
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+Result<RowWriter> open_row_writer(const std::filesystem::path& file, int rank) {
+  TRY(create_trace_file(file, [&](Database& database) {
+    const std::string id = std::to_string(first_row_id(rank) + 1);
+    return database.execute("insert into meta values(" + id + "," + std::to_string(rank) +
+                            ",'created_ns','" + std::to_string(now_ns()) + "')");
+  }));
+  TRY_ASSIGN(Database database, open_for_writing(file));
+  // The first write creates the WAL before any reader can take the file for a finished one.
+  TRY(database.execute("pragma journal_mode=wal; pragma synchronous=normal"));
+  return RowWriter::create(std::move(database), rank);
+}
+
+}  // namespace
+
+struct TraceWriter::State {
+  State(RowWriter row_writer, int of_rank, std::filesystem::path path, TraceWriterOptions wishes)
+      : writer(std::move(row_writer)),
+        rank(of_rank),
+        file(std::move(path)),
+        options(wishes),
+        queue(wishes.queue_capacity) {}
+
+  // ---- any thread
+  void count_lost(const char* reason, std::int64_t count);
+  void set_failure(const Error& error);
+  std::string failure_message() const;
+
+  // ---- the writer's thread
+  void work();
+  void handle(std::vector<Batch> batches);
+  Result<void> write(const std::vector<Batch>& batches);
+  void give_up(const Error& error, const std::vector<Batch>& batches);
+  void write_last_words(Batch&& present);
+  void apply_size_limit(Batch& batch);
+  std::vector<Lost> unwritten_losses();
+  void finish();
+
+  RowWriter writer;
+  const int rank;
+  const std::filesystem::path file;
+  const TraceWriterOptions options;
+  BatchQueue queue;
+  std::atomic<std::int64_t> bytes{0};
+  std::atomic<std::int64_t> lost_total{0};
+  std::atomic<bool> failed{false};
+
+  mutable std::mutex mutex;
+  std::optional<Error> failure;                    // guarded by mutex
+  std::map<std::string, std::int64_t> new_losses;  // guarded by mutex: not in the file yet
+
+  Clock::time_point next_last_words{};
+  Batch present;  // what a failed writer still tries to tell
+  std::jthread thread;
+};
+
+void TraceWriter::State::count_lost(const char* reason, std::int64_t count) {
+  if (count == 0) return;
+  lost_total += count;
+  const std::lock_guard lock(mutex);
+  new_losses[reason] += count;
+}
+
+void TraceWriter::State::set_failure(const Error& error) {
+  const std::lock_guard lock(mutex);
+  if (!failure) failure = error;
+  failed = true;
+}
+
+std::string TraceWriter::State::failure_message() const {
+  const std::lock_guard lock(mutex);
+  return failure ? failure->message : std::string();
+}
+
+std::vector<Lost> TraceWriter::State::unwritten_losses() {
+  std::vector<Lost> losses;
+  const std::lock_guard lock(mutex);
+  for (const auto& [reason, count] : new_losses) losses.push_back({rank, reason, count});
+  new_losses.clear();
+  return losses;
+}
+
+void TraceWriter::State::work() {
+  while (true) {
+    const bool last = queue.closed();
+    handle(queue.take(Clock::now() + options.commit_interval));
+    if (last) break;
+  }
+  finish();
+}
+
+void TraceWriter::State::handle(std::vector<Batch> batches) {
+  if (failed) {
+    for (Batch& batch : batches) {
+      count_lost(kWriteFailed, count_rows(batch) + count_events(batch));
+      Batch current;
+      current.pending = std::move(batch.pending);
+      current.heartbeat = batch.heartbeat;
+      current.cost = batch.cost;
+      append(present, std::move(current));
+    }
+    if (Clock::now() >= next_last_words) write_last_words(std::move(present));
+    return;
+  }
+  for (Batch& batch : batches) apply_size_limit(batch);
+  Batch losses;
+  losses.lost = unwritten_losses();
+  if (!losses.empty()) batches.push_back(std::move(losses));
+  if (batches.empty()) return;
+  if (const auto written = write(batches); !written) give_up(written.error(), batches);
+}
+
+void TraceWriter::State::apply_size_limit(Batch& batch) {
+  if (bytes < options.size_limit_bytes) return;
+  count_lost(kSizeLimit, count_events(batch) + static_cast<std::int64_t>(batch.collectives.size()));
+  batch.events.clear();
+  batch.collectives.clear();
+}
+
+Result<void> TraceWriter::State::write(const std::vector<Batch>& batches) {
+  TRY(writer.begin());
+  for (const Batch& batch : batches) TRY(writer.write(batch));
+  TRY(writer.commit(now_ns()));
+  TRY_ASSIGN(const auto pages, writer.database().integer("pragma page_count"));
+  TRY_ASSIGN(const auto page_size, writer.database().integer("pragma page_size"));
+  bytes = pages * page_size;
+  return {};
+}
+
+void TraceWriter::State::give_up(const Error& error, const std::vector<Batch>& batches) {
+  writer.roll_back();
+  set_failure(error);
+  std::int64_t count = 0;
+  for (const Batch& batch : batches) {
+    count += count_rows(batch) + count_events(batch);
+    // Losses that were counted before stay what they are.
+    const std::lock_guard lock(mutex);
+    for (const Lost& lost : batch.lost) new_losses[lost.reason] += lost.count;
+    count -= static_cast<std::int64_t>(batch.lost.size());
+  }
+  count_lost(kWriteFailed, count);
+  Batch words;
+  words.log.push_back(
+      {rank, now_ns(), LogLine::Level::kError, "recording stopped: " + error.message});
+  write_last_words(std::move(words));
+}
+
+// What fails here is tried again, until the writer is closed.
+void TraceWriter::State::write_last_words(Batch&& words) {
+  Batch now = std::move(words);
+  present = {};
+  for (Lost& lost : unwritten_losses()) now.lost.push_back(std::move(lost));
+  next_last_words = Clock::now() + kLastWordsInterval;
+  if (now.empty() || write({now})) return;
+  writer.roll_back();
+  {
+    const std::lock_guard lock(mutex);
+    for (const Lost& lost : now.lost) new_losses[lost.reason] += lost.count;
+  }
+  now.lost.clear();
+  present = std::move(now);
+}
+
+void TraceWriter::State::finish() {
+  if (failed) write_last_words(std::move(present));
+  Database& database = writer.database();
+  sqlite3_busy_timeout(database.get(), 50);
+  const auto checkpointed = database.integer("pragma wal_checkpoint(truncate)");
+  if (!checkpointed) set_failure(checkpointed.error());
+}
+
+TraceWriter::TraceWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+TraceWriter::~TraceWriter() { static_cast<void>(close()); }
+
+Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::filesystem::path& file,
+                                                         int rank, TraceWriterOptions options) {
+  TRY_ASSIGN(RowWriter writer, open_row_writer(file, rank));
+  auto state = std::make_unique<State>(std::move(writer), rank, file, options);
+  State* raw = state.get();
+  state->thread = std::jthread([raw] { raw->work(); });
+  return std::unique_ptr<TraceWriter>(new TraceWriter(std::move(state)));
+}
+
+void TraceWriter::submit(Batch&& batch) {
+  if (batch.empty()) return;
+  state_->count_lost(kQueueFull, state_->queue.push(std::move(batch)));
+}
+
+Result<void> TraceWriter::close() {
+  if (state_->thread.joinable()) {
+    state_->queue.close();
+    state_->thread.join();
+    { const RowWriter closed = std::move(state_->writer); }
+    // Leaves WAL mode, unless somebody watches; whoever checkpoints the run later does it then.
+    if (!state_->failed) static_cast<void>(checkpoint_trace_file(state_->file));
+  }
+  if (!state_->failed) return {};
+  const std::lock_guard lock(state_->mutex);
+  return tl::make_unexpected(*state_->failure);
+}
+
+std::int64_t TraceWriter::bytes_on_disk() const { return state_->bytes; }
+std::int64_t TraceWriter::lost() const { return state_->lost_total; }
+std::string TraceWriter::failure() const { return state_->failure_message(); }
+
+}  // namespace shardlens::trace
