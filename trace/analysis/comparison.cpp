@@ -1,0 +1,182 @@
+#include "trace/analysis/comparison.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "trace/analysis/noise.h"
+#include "trace/analysis/run_summary.h"
+#include "trace/model/settings.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+using PerRank = std::function<double(const StepBreakdown&)>;
+
+// One value per measured step: the mean over ranks.
+std::vector<double> series_of(const RunFigures& run, bool needs_detail, const PerRank& value) {
+  std::vector<double> series;
+  for (const auto& step : run.steps) {
+    if (!is_measured(step) || (needs_detail && !has_detail(step))) continue;
+    double sum = 0;
+    for (const auto& rank : step.ranks) sum += value(rank);
+    series.push_back(sum / static_cast<double>(step.ranks.size()));
+  }
+  return series;
+}
+
+double mean_of(const std::vector<double>& series) {
+  double sum = 0;
+  for (double value : series) sum += value;
+  return sum / static_cast<double>(series.size());
+}
+
+class Comparer {
+ public:
+  Comparer(const RunFigures& first, const RunFigures& second) : first_(first), second_(second) {}
+
+  Comparison compare() {
+    compare_settings();
+    add_series("step", false, [](const auto& rank) { return static_cast<double>(rank.step_ns); });
+    add_throughput();
+    add_detail();
+    add_phases();
+    add_plain();
+    compare_losses();
+    set_headline();
+    return std::move(result_);
+  }
+
+ private:
+  FigureDifference& add(std::string_view name, FigureUnit unit, double first, double second) {
+    FigureDifference figure{name, unit, first, second, second - first, std::nullopt, std::nullopt};
+    if (first != 0) figure.relative = figure.difference / first;
+    return result_.figures.emplace_back(figure);
+  }
+
+  void add_series(std::string_view name, bool needs_detail, const PerRank& value) {
+    const auto first = series_of(first_, needs_detail, value);
+    const auto second = series_of(second_, needs_detail, value);
+    if (first.empty() || second.empty()) return;
+    const double first_mean = mean_of(first);
+    const double second_mean = mean_of(second);
+    if (first_mean == 0 && second_mean == 0) return;
+    auto& figure = add(name, FigureUnit::kNanoseconds, first_mean, second_mean);
+    figure.beyond_noise = differ(estimate_mean(first), estimate_mean(second));
+  }
+
+  // Tokens per step are constant, so that the relative error is the step time's (delta method).
+  void add_throughput() {
+    const double first = first_.summary.tokens_per_s;
+    const double second = second_.summary.tokens_per_s;
+    if (first <= 0 || second <= 0) return;
+    const auto estimate = [](const RunFigures& run) -> std::optional<MeanEstimate> {
+      auto of_step = estimate_mean(series_of(
+          run, false, [](const auto& rank) { return static_cast<double>(rank.step_ns); }));
+      if (!of_step || of_step->mean <= 0) return std::nullopt;
+      const double tokens_per_s = run.summary.tokens_per_s;
+      return MeanEstimate{tokens_per_s, tokens_per_s * of_step->standard_error / of_step->mean,
+                          of_step->degrees_of_freedom};
+    };
+    auto& figure = add("tokens per second", FigureUnit::kPerSecond, first, second);
+    figure.beyond_noise = differ(estimate(first_), estimate(second_));
+  }
+
+  void add_detail() {
+    struct Part {
+      std::string_view name;
+      std::int64_t StepBreakdown::*member;
+    };
+    constexpr Part kParts[] = {{"compute", &StepBreakdown::compute_ns},
+                               {"communication", &StepBreakdown::comm_ns},
+                               {"overlap", &StepBreakdown::overlap_ns},
+                               {"exposed", &StepBreakdown::exposed_ns},
+                               {"copies", &StepBreakdown::copy_ns},
+                               {"exposed copies", &StepBreakdown::exposed_copy_ns},
+                               {"idle", &StepBreakdown::idle_ns}};
+    for (const auto& part : kParts) {
+      add_series(part.name, true,
+                 [&](const auto& rank) { return static_cast<double>(rank.*part.member); });
+    }
+  }
+
+  void add_phases() {
+    for (int i = 0; i < kPhaseCount; ++i) {
+      const auto phase = static_cast<std::size_t>(i);
+      add_series(to_string(static_cast<Phase>(i)), false,
+                 [&](const auto& rank) { return static_cast<double>(rank.phase_ns[phase]); });
+    }
+  }
+
+  void add_optional(std::string_view name, FigureUnit unit, std::optional<double> first,
+                    std::optional<double> second) {
+    if (first && second) add(name, unit, *first, *second);
+  }
+
+  void add_plain() {
+    const auto& a = first_.summary;
+    const auto& b = second_.summary;
+    add_optional("overlap fraction", FigureUnit::kFraction, a.overlap_fraction, b.overlap_fraction);
+    add_optional("MFU", FigureUnit::kFraction, a.mfu, b.mfu);
+    add_optional("bytes sent per step", FigureUnit::kBytes, a.bytes_sent_per_step,
+                 b.bytes_sent_per_step);
+    const auto peak = [](const RunFigures& run) {
+      std::int64_t highest = 0;
+      for (const auto& rank : run.ranks) highest = std::max(highest, rank.peak.total_bytes());
+      return static_cast<double>(highest);
+    };
+    if (peak(first_) > 0 && peak(second_) > 0) {
+      add("peak memory", FigureUnit::kBytes, peak(first_), peak(second_));
+    }
+  }
+
+  void compare_settings() {
+    const auto& a = first_.info.settings;
+    const auto& b = second_.info.settings;
+    for (const auto* knob : differing_knobs(a, b)) {
+      result_.settings.push_back(
+          {std::string(knob->name), value_text(a, *knob), value_text(b, *knob)});
+    }
+    result_.by_throughput = a.batch_per_rank != b.batch_per_rank ||
+                            a.sequence_length != b.sequence_length ||
+                            a.gradient_accumulation_steps != b.gradient_accumulation_steps ||
+                            first_.info.world_size != second_.info.world_size;
+  }
+
+  void compare_losses() {
+    const auto known = [](double loss) {
+      return loss == loss ? std::optional(loss) : std::nullopt;
+    };
+    auto a = first_.steps.rbegin();
+    auto b = second_.steps.rbegin();
+    while (a != first_.steps.rend() && b != second_.steps.rend() && a->index != b->index) {
+      (a->index > b->index) ? static_cast<void>(++a) : static_cast<void>(++b);
+    }
+    if (a == first_.steps.rend() || b == second_.steps.rend()) return;
+    result_.common_step = a->index;
+    result_.first_loss = known(a->loss);
+    result_.second_loss = known(b->loss);
+    add_optional("loss", FigureUnit::kNone, result_.first_loss, result_.second_loss);
+  }
+
+  void set_headline() {
+    const std::string_view wanted = result_.by_throughput ? "tokens per second" : "step";
+    for (const auto& figure : result_.figures) {
+      if (figure.name != wanted) continue;
+      result_.relative = figure.relative;
+      result_.beyond_noise = figure.beyond_noise.value_or(false);
+    }
+  }
+
+  const RunFigures& first_;
+  const RunFigures& second_;
+  Comparison result_;
+};
+
+}  // namespace
+
+Comparison compare_runs(const RunFigures& first, const RunFigures& second) {
+  return Comparer(first, second).compare();
+}
+
+}  // namespace shardlens::trace

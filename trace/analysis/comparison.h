@@ -1,0 +1,49 @@
+// Two runs side by side: which settings differ, which figures, and whether that is more than their
+// steps scatter. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/analysis/figures.h"
+
+namespace shardlens::trace {
+
+struct SettingDifference {
+  std::string name;
+  std::string first, second;  // values as in YAML
+};
+
+enum class FigureUnit : std::uint8_t { kNanoseconds, kBytes, kPerSecond, kFraction, kNone };
+
+struct FigureDifference {
+  std::string_view name;  // "step", "exposed", "tokens per second", …
+  FigureUnit unit = FigureUnit::kNone;
+  double first = 0, second = 0;
+  double difference = 0;           // second − first
+  std::optional<double> relative;  // difference ÷ first; none when first is 0
+  // Whether the difference exceeds what the steps' scatter explains; none where it cannot be
+  // judged.
+  std::optional<bool> beyond_noise;
+};
+
+struct Comparison {
+  std::vector<SettingDifference> settings;  // in table order
+  std::vector<FigureDifference> figures;    // those that both runs have
+  // What the ledger shows: of step time, or of tokens/s once batch, sequence or ranks differ.
+  bool by_throughput = false;
+  std::optional<double> relative;
+  bool beyond_noise = false;
+  // The scatter of steps within each run is all that two runs can tell: what differs from one start
+  // to the next (placement, temperature, neighbours) is not in it.
+  bool spread_within_run_only = true;
+  std::int64_t common_step = -1;                  // the last that both executed; -1: none
+  std::optional<double> first_loss, second_loss;  // at the common step
+};
+
+Comparison compare_runs(const RunFigures& first, const RunFigures& second);
+
+}  // namespace shardlens::trace
