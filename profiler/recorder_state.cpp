@@ -61,7 +61,8 @@ void Recorder::State::run(const std::stop_token& stop) {
     lock.unlock();
     record_once();
   }
-  // A collective that ended without a seen start waits for one more drain.
+  record_once();
+  // Once more: a collective that ended without a seen start waits for one further drain.
   record_once();
 }
 

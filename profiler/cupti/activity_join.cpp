@@ -1,0 +1,68 @@
+#include "profiler/cupti/activity_join.h"
+
+namespace shardlens::profiler {
+namespace {
+
+template <typename T>
+bool has_good_times(const T& activity) {
+  return activity.start_ns > 0 && activity.end_ns >= activity.start_ns;
+}
+
+// All that a kernel's name can be trusted with.
+bool is_communication(std::string_view mangled_name) {
+  return mangled_name.find("nccl") != std::string_view::npos;
+}
+
+}  // namespace
+
+void ActivityJoin::add(const Activity& activity, std::int64_t now_ns) {
+  std::visit([&](const auto& value) { add(value, now_ns); }, activity);
+}
+
+void ActivityJoin::add(const KernelActivity& kernel, std::int64_t now_ns) {
+  if (!has_good_times(kernel)) return sink_.bad_timestamps();
+  sink_.kernel(kernel);
+  if (!is_communication(kernel.name)) return;
+  const auto external = externals_.find(kernel.correlation);
+  if (external == externals_.end()) {
+    kernels_[kernel.correlation] = {kernel, now_ns};
+    return;
+  }
+  sink_.collective(external->second.value, kernel);
+  externals_.erase(external);
+}
+
+void ActivityJoin::add(const CopyActivity& copy, std::int64_t) {
+  if (!has_good_times(copy)) return sink_.bad_timestamps();
+  sink_.copy(copy);
+}
+
+void ActivityJoin::add(const LaunchActivity& launch, std::int64_t) {
+  if (!has_good_times(launch)) return sink_.bad_timestamps();
+  sink_.launch(launch);
+}
+
+void ActivityJoin::add(const ExternalActivity& external, std::int64_t now_ns) {
+  if (external.kind != kCollectiveCorrelation) return;
+  const auto kernel = kernels_.find(external.correlation);
+  if (kernel == kernels_.end()) {
+    externals_[external.correlation] = {external.external_id, now_ns};
+    return;
+  }
+  sink_.collective(external.external_id, kernel->second.value);
+  kernels_.erase(kernel);
+}
+
+void ActivityJoin::add(const OverheadActivity& overhead, std::int64_t) {
+  if (overhead.end_ns > overhead.start_ns) sink_.overhead(overhead.end_ns - overhead.start_ns);
+}
+
+void ActivityJoin::expire(std::int64_t now_ns) {
+  const auto is_old = [&](const auto& entry) {
+    return now_ns - entry.second.since_ns > kTimeLimitNs;
+  };
+  std::erase_if(kernels_, is_old);
+  std::erase_if(externals_, is_old);
+}
+
+}  // namespace shardlens::profiler

@@ -1,0 +1,48 @@
+#include "profiler/cupti/buffer_pool.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace shardlens::profiler {
+
+CuptiBufferPool::CuptiBufferPool(std::size_t buffers)
+    : memory_(std::make_unique<std::uint8_t[]>(buffers * kBufferBytes)), slots_(buffers) {
+  for (std::size_t i = 0; i < buffers; ++i) slots_[i].memory = memory_.get() + i * kBufferBytes;
+}
+
+std::uint8_t* CuptiBufferPool::request() {
+  for (Slot& slot : slots_) {
+    Use expected = Use::kFree;
+    if (slot.use.compare_exchange_strong(expected, Use::kFilling, std::memory_order_acquire))
+      return slot.memory;
+  }
+  refused_.fetch_add(1, std::memory_order_relaxed);
+  return nullptr;
+}
+
+bool CuptiBufferPool::complete(std::uint8_t* buffer, std::size_t valid_bytes) {
+  const auto found = std::ranges::find(slots_, buffer, &Slot::memory);
+  if (found == slots_.end() || found->use.load(std::memory_order_relaxed) != Use::kFilling)
+    return false;
+  found->valid_bytes = std::min(valid_bytes, kBufferBytes);
+  found->order = completions_.fetch_add(1, std::memory_order_relaxed);
+  found->use.store(Use::kComplete, std::memory_order_release);
+  return true;
+}
+
+std::vector<CuptiBufferPool::Slot*> CuptiBufferPool::completed_slots() {
+  std::vector<Slot*> completed;
+  for (Slot& slot : slots_)
+    if (slot.use.load(std::memory_order_acquire) == Use::kComplete) completed.push_back(&slot);
+  std::ranges::sort(completed, {}, &Slot::order);
+  return completed;
+}
+
+// CUPTI wants zeroed buffers; only what was written needs it.
+void CuptiBufferPool::release(Slot& slot) {
+  std::memset(slot.memory, 0, slot.valid_bytes);
+  slot.valid_bytes = 0;
+  slot.use.store(Use::kFree, std::memory_order_release);
+}
+
+}  // namespace shardlens::profiler

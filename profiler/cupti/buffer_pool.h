@@ -1,0 +1,56 @@
+// The fixed set of buffers that CUPTI fills. request() and complete() run inside CUPTI's callbacks
+// on the job's threads: they never block and never allocate. drain() is the flush thread's.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace shardlens::profiler {
+
+class CuptiBufferPool {
+ public:
+  static constexpr std::size_t kBufferBytes = 1 << 20;
+
+  explicit CuptiBufferPool(std::size_t buffers);
+  CuptiBufferPool(const CuptiBufferPool&) = delete;
+  CuptiBufferPool& operator=(const CuptiBufferPool&) = delete;
+
+  // A zeroed buffer, or nullptr if all are in use: CUPTI then drops records, which is counted.
+  std::uint8_t* request();
+  // CUPTI is done with a buffer; its first `valid_bytes` hold records. False: not one of ours.
+  bool complete(std::uint8_t* buffer, std::size_t valid_bytes);
+
+  // Hands each completed buffer to `take(buffer, valid_bytes)`, oldest first, and frees it.
+  template <typename Take>
+  void drain(Take&& take) {
+    for (Slot* slot : completed_slots()) {
+      take(slot->memory, slot->valid_bytes);
+      release(*slot);
+    }
+  }
+
+  // How often request() had nothing to give, since the last call.
+  std::int64_t take_refused() { return refused_.exchange(0, std::memory_order_relaxed); }
+
+ private:
+  enum class Use : std::uint8_t { kFree, kFilling, kComplete };
+  struct Slot {
+    std::atomic<Use> use{Use::kFree};
+    std::uint8_t* memory = nullptr;
+    std::size_t valid_bytes = 0;
+    std::uint64_t order = 0;
+  };
+
+  std::vector<Slot*> completed_slots();
+  static void release(Slot& slot);
+
+  const std::unique_ptr<std::uint8_t[]> memory_;
+  std::vector<Slot> slots_;
+  std::atomic<std::uint64_t> completions_{0};
+  std::atomic<std::int64_t> refused_{0};
+};
+
+}  // namespace shardlens::profiler

@@ -1,0 +1,113 @@
+#include "profiler/collective_join.h"
+
+#include <gtest/gtest.h>
+
+namespace shardlens::profiler {
+namespace {
+
+constexpr std::int64_t kNow = 1'000;
+
+CollectiveEntered entered(std::uint64_t handle, bool detail = true) {
+  CollectiveEntered part;
+  part.handle = handle;
+  part.call.sequence = static_cast<std::int64_t>(handle);
+  part.call.function = trace::CollectiveFunction::kAllReduce;
+  part.call.tag_kind = trace::TagKind::kBucket;
+  part.call.tag_index = 3;
+  part.call.bytes = 4096;
+  part.phase = trace::Phase::kBackward;
+  part.detail = detail;
+  part.step = 7;
+  part.enqueued_ns = 100;
+  return part;
+}
+
+TEST(CollectiveJoin, PutsItsThreePartsTogether) {
+  CollectiveJoin join(1);
+  join.add(entered(5), kNow);
+  join.add(CollectiveStarted{5, 2, 150}, kNow);
+  join.add(CollectiveEnded{5, 250}, kNow);
+  const auto finished = join.take_finished();
+  ASSERT_EQ(finished.collectives.size(), 1u);
+  const trace::Collective& row = finished.collectives[0];
+  EXPECT_EQ(row.rank, 1);
+  EXPECT_EQ(row.lane, 2);
+  EXPECT_EQ(row.step, 7);
+  EXPECT_EQ(row.sequence, 5);
+  EXPECT_EQ(row.tag_index, 3);
+  EXPECT_EQ(row.phase, trace::Phase::kBackward);
+  EXPECT_EQ(row.bytes, 4096);
+  EXPECT_EQ(row.enqueued_ns, 100);
+  EXPECT_EQ(row.start_ns, 150);
+  EXPECT_EQ(row.end_ns, 250);
+  EXPECT_TRUE(join.pending().empty());
+}
+
+TEST(CollectiveJoin, TakesThePartsInAnyOrder) {
+  CollectiveJoin join(0);
+  join.add(CollectiveEnded{1, 250}, kNow);
+  join.add(CollectiveStarted{1, 2, 150}, kNow);
+  EXPECT_TRUE(join.take_finished().collectives.empty());
+  join.add(entered(1), kNow);
+  const auto finished = join.take_finished();
+  ASSERT_EQ(finished.collectives.size(), 1u);
+  EXPECT_EQ(finished.collectives[0].start_ns, 150);
+}
+
+TEST(CollectiveJoin, WaitsOneDrainForALateStart) {
+  CollectiveJoin join(0);
+  join.add(entered(1), kNow);
+  join.add(CollectiveEnded{1, 250}, kNow);
+  EXPECT_TRUE(join.take_finished().collectives.empty());
+  EXPECT_TRUE(join.pending().empty()) << "it has ended";
+  join.add(CollectiveStarted{1, 2, 150}, kNow);
+  const auto finished = join.take_finished();
+  ASSERT_EQ(finished.collectives.size(), 1u);
+  EXPECT_EQ(finished.collectives[0].start_ns, 150);
+}
+
+TEST(CollectiveJoin, WithoutAStartBeginsWhenTheHostAsked) {
+  CollectiveJoin join(0);
+  join.add(entered(1), kNow);
+  join.add(CollectiveEnded{1, 250}, kNow);
+  join.take_finished();
+  const auto finished = join.take_finished();
+  ASSERT_EQ(finished.collectives.size(), 1u);
+  EXPECT_EQ(finished.collectives[0].start_ns, 100);
+}
+
+TEST(CollectiveJoin, ListsWhatIsPendingInTheOrderOfEntering) {
+  CollectiveJoin join(0);
+  join.add(entered(2), kNow);
+  join.add(entered(1), kNow);
+  join.add(CollectiveStarted{1, 2, 150}, kNow);
+  const auto pending = join.pending();
+  ASSERT_EQ(pending.size(), 2u);
+  EXPECT_EQ(pending[0].sequence, 1);
+  EXPECT_EQ(pending[1].sequence, 2);
+  EXPECT_EQ(pending[1].bytes, 4096);
+  EXPECT_EQ(pending[1].step, 7);
+}
+
+TEST(CollectiveJoin, OnlyCountsThoseWithoutDetail) {
+  CollectiveJoin join(0);
+  join.add(entered(1, false), kNow);
+  join.add(CollectiveStarted{1, 2, 150}, kNow);
+  EXPECT_EQ(join.pending().size(), 1u);
+  join.add(CollectiveEnded{1, 250}, kNow);
+  const auto finished = join.take_finished();
+  EXPECT_TRUE(finished.collectives.empty());
+  EXPECT_EQ(finished.undetailed, 1);
+}
+
+TEST(CollectiveJoin, ForgetsPartsWhoseEnteringWasLost) {
+  CollectiveJoin join(0);
+  join.add(CollectiveEnded{1, 250}, kNow);
+  join.add(entered(2), kNow);
+  EXPECT_EQ(join.drop_orphans(kNow + 1'000'000'000), 0);
+  EXPECT_EQ(join.drop_orphans(kNow + 11'000'000'000), 1);
+  EXPECT_EQ(join.pending().size(), 1u) << "a hanging collective is never forgotten";
+}
+
+}  // namespace
+}  // namespace shardlens::profiler

@@ -1,0 +1,89 @@
+#include "profiler/torch/operator_stack.h"
+
+#include <gtest/gtest.h>
+
+namespace shardlens::profiler {
+namespace {
+
+int depth_of(const OperatorStack::Ended& ended) {
+  return static_cast<int>(ended.flags >> trace::kEventDepthShift);
+}
+bool is_leaf(const OperatorStack::Ended& ended) { return ended.flags & trace::kEventLeaf; }
+bool is_compute(const OperatorStack::Ended& ended) { return ended.flags & trace::kEventCompute; }
+
+constexpr bool kAten = true, kOther = false;
+
+TEST(OperatorStack, ALoneAtenOperatorIsALeafAndCompute) {
+  OperatorStack stack;
+  stack.begin(10, 1, kAten);
+  const auto ended = stack.end(true);
+  EXPECT_EQ(ended.start_ns, 10);
+  EXPECT_EQ(ended.name, 1u);
+  EXPECT_TRUE(is_leaf(ended));
+  EXPECT_TRUE(is_compute(ended));
+  EXPECT_EQ(depth_of(ended), 0);
+}
+
+TEST(OperatorStack, OfAChainOfAtenOperatorsTheOutermostIsCompute) {
+  OperatorStack stack;
+  stack.begin(10, 1, kAten);  // addmm, which multiplies itself
+  stack.begin(11, 2, kAten);  // expand
+  stack.begin(12, 3, kAten);  // as_strided
+  const auto inner = stack.end(true), middle = stack.end(true), outer = stack.end(true);
+  EXPECT_TRUE(is_leaf(inner));
+  EXPECT_FALSE(is_compute(inner));
+  EXPECT_FALSE(is_leaf(middle));
+  EXPECT_FALSE(is_compute(middle));
+  EXPECT_FALSE(is_leaf(outer));
+  EXPECT_TRUE(is_compute(outer));
+  EXPECT_EQ(depth_of(inner), 2);
+  EXPECT_EQ(depth_of(outer), 0);
+}
+
+TEST(OperatorStack, InsideAnAutogradNodeTheAtenOperatorIsCompute) {
+  OperatorStack stack;
+  stack.begin(10, 1, kOther);
+  stack.begin(11, 2, kAten);
+  const auto inner = stack.end(true), outer = stack.end(true);
+  EXPECT_TRUE(is_compute(inner));
+  EXPECT_FALSE(is_compute(outer));
+  EXPECT_FALSE(is_leaf(outer));
+}
+
+TEST(OperatorStack, WhatCallsForeignOperatorsMayWaitAndIsNotCompute) {
+  OperatorStack stack;
+  stack.begin(10, 1, kAten);
+  stack.begin(11, 2, kAten);
+  stack.begin(12, 3, kOther);
+  stack.end(true);
+  const auto middle = stack.end(true), outer = stack.end(true);
+  EXPECT_FALSE(is_compute(middle));
+  EXPECT_FALSE(is_compute(outer));
+}
+
+TEST(OperatorStack, AForeignLeafIsALeafOnly) {
+  OperatorStack stack;
+  stack.begin(10, 1, kOther);
+  const auto ended = stack.end(true);
+  EXPECT_TRUE(is_leaf(ended));
+  EXPECT_FALSE(is_compute(ended));
+}
+
+TEST(OperatorStack, InsideACollectiveNothingIsCompute) {
+  OperatorStack stack;
+  stack.begin(10, 1, kAten);
+  EXPECT_FALSE(is_compute(stack.end(false)));
+}
+
+TEST(OperatorStack, LeavesOutWhatIsNestedDeeperThanItCanHold) {
+  OperatorStack stack;
+  for (int i = 0; i < OperatorStack::kMaxDepth + 3; ++i) stack.begin(10 + i, 1, kAten);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(stack.end(true).start_ns, 0);
+  EXPECT_EQ(stack.end(true).start_ns, 10 + OperatorStack::kMaxDepth - 1);
+  for (int i = 0; i < OperatorStack::kMaxDepth - 1; ++i) stack.end(true);
+  EXPECT_EQ(stack.depth(), 0);
+  EXPECT_EQ(stack.end(true).start_ns, 0) << "an end without a start is ignored";
+}
+
+}  // namespace
+}  // namespace shardlens::profiler

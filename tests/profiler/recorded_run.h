@@ -1,0 +1,96 @@
+// A run in a temporary folder with one recorder, and everything that it wrote, read back. For
+// tests.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "profiler/recorder.h"
+#include "trace/model/batch.h"
+#include "trace/model/strings.h"
+#include "trace/store/run_folder.h"
+#include "trace/store/run_reader.h"
+
+namespace shardlens::profiler {
+
+class RecordedRun {
+ public:
+  explicit RecordedRun(RecorderOptions options = {}) {
+    std::string pattern = (std::filesystem::temp_directory_path() / "recorded_run.XXXXXX").string();
+    folder_ = std::filesystem::path(mkdtemp(pattern.data())) / "run";
+    trace::RunInfo info;
+    info.name = "recorded";
+    info.world_size = 1;
+    info.device = "cpu";
+    const auto created = trace::create_run_at(folder_, info);
+    EXPECT_TRUE(created) << created.error().message;
+    options.file = trace::rank_file(folder_, 0);
+    auto started = Recorder::start(std::move(options));
+    EXPECT_TRUE(started) << started.error().message;
+    recorder_ = std::move(*started);
+  }
+  ~RecordedRun() {
+    recorder_.reset();
+    std::filesystem::remove_all(folder_.parent_path());
+  }
+  RecordedRun(const RecordedRun&) = delete;
+  RecordedRun& operator=(const RecordedRun&) = delete;
+
+  Recorder& recorder() { return *recorder_; }
+
+  // Stops the recorder and reads the file: all rows in one batch, and the strings.
+  struct Content {
+    trace::Batch rows;
+    trace::StringTable strings;
+    std::string text(trace::StringId id) const { return std::string(strings.get(0, id)); }
+  };
+  Content finish() {
+    const auto stopped = recorder_->stop();
+    EXPECT_TRUE(stopped) << stopped.error().message;
+    Content content;
+    auto reader = trace::RunReader::open(folder_);
+    EXPECT_TRUE(reader) << reader.error().message;
+    if (!reader) return content;
+    for (;;) {
+      auto batches = (*reader)->poll();
+      EXPECT_TRUE(batches) << batches.error().message;
+      if (!batches || batches->empty()) return content;
+      for (trace::Batch& batch : *batches) append(std::move(batch), content);
+    }
+  }
+
+ private:
+  static void append(trace::Batch&& from, Content& content) {
+    trace::Batch& to = content.rows;
+    for (const auto& string : from.strings) content.strings.add(string);
+    move_rows(from.lanes, to.lanes);
+    move_rows(from.process_groups, to.process_groups);
+    move_rows(from.steps, to.steps);
+    move_rows(from.spans, to.spans);
+    move_rows(from.collectives, to.collectives);
+    move_rows(from.buckets, to.buckets);
+    move_rows(from.bucket_ready, to.bucket_ready);
+    move_rows(from.memory, to.memory);
+    move_rows(from.events, to.events);
+    move_rows(from.log, to.log);
+    move_rows(from.lost, to.lost);
+    if (from.pending) to.pending = std::move(from.pending);
+    if (from.heartbeat) to.heartbeat = from.heartbeat;
+    if (from.cost) to.cost = from.cost;
+    if (from.rank_info) to.rank_info = std::move(from.rank_info);
+  }
+  template <typename T>
+  static void move_rows(std::vector<T>& from, std::vector<T>& to) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  }
+
+  std::filesystem::path folder_;
+  std::unique_ptr<Recorder> recorder_;
+};
+
+}  // namespace shardlens::profiler

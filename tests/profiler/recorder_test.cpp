@@ -1,0 +1,359 @@
+#include "profiler/recorder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <latch>
+#include <thread>
+#include <vector>
+
+#include "profiler/memory_sampler.h"
+#include "tests/profiler/recorded_run.h"
+
+namespace shardlens::profiler {
+namespace {
+
+using trace::CollectiveFunction;
+using trace::EventKind;
+using trace::LaneKind;
+using trace::Phase;
+
+void wait_for_drain() { std::this_thread::sleep_for(std::chrono::milliseconds(200)); }
+
+CollectiveCall bucket_call(int bucket) {
+  CollectiveCall call;
+  call.function = call.executed = CollectiveFunction::kAllReduce;
+  call.sequence = bucket;
+  call.tag_kind = trace::TagKind::kBucket;
+  call.tag_index = bucket;
+  call.bytes = 1 << 20;
+  return call;
+}
+
+std::size_t event_count(const trace::Batch& rows) {
+  std::size_t count = 0;
+  for (const auto& run : rows.events) count += run.events.size();
+  return count;
+}
+
+std::int64_t lost_for(const trace::Batch& rows, std::string_view reason) {
+  std::int64_t count = 0;
+  for (const auto& lost : rows.lost)
+    if (lost.reason == reason) count += lost.count;
+  return count;
+}
+
+TEST(Recorder, WritesAStepWithItsPhasesAndFigures) {
+  RecordedRun run;
+  Recorder& recorder = run.recorder();
+  EXPECT_EQ(recorder.step(), -1);
+  recorder.begin_step(4);
+  EXPECT_EQ(recorder.step(), 4);
+  {
+    PhaseScope forward(recorder, Phase::kForward);
+    EXPECT_EQ(recorder.phase(), Phase::kForward);
+    recorder.begin_span(recorder.intern("attention"));
+    recorder.end_phase();
+  }
+  EXPECT_EQ(recorder.phase(), Phase::kOther);
+  StepResult result;
+  result.loss = 2.5;
+  result.gradient_norm = std::nan("");
+  result.learning_rate = 1e-3;
+  result.tokens = 1024;
+  recorder.end_step(result);
+
+  const auto content = run.finish();
+  ASSERT_EQ(content.rows.steps.size(), 1u);
+  const trace::Step& step = content.rows.steps[0];
+  EXPECT_EQ(step.index, 4);
+  EXPECT_EQ(step.loss, 2.5);
+  EXPECT_TRUE(std::isnan(step.gradient_norm));
+  EXPECT_EQ(step.tokens, 1024);
+  EXPECT_TRUE(step.full_detail);
+  EXPECT_LT(step.start_ns, step.end_ns);
+  ASSERT_EQ(content.rows.spans.size(), 2u);
+  const trace::Span& inner = content.rows.spans[0];
+  const trace::Span& outer = content.rows.spans[1];
+  EXPECT_EQ(content.text(inner.name), "attention");
+  EXPECT_EQ(inner.depth, 1);
+  EXPECT_EQ(inner.phase, Phase::kForward);
+  EXPECT_EQ(content.text(outer.name), "forward");
+  EXPECT_EQ(outer.depth, 0);
+  EXPECT_EQ(outer.step, 4);
+  EXPECT_LE(outer.start_ns, inner.start_ns);
+  EXPECT_GE(outer.end_ns, inner.end_ns);
+}
+
+TEST(Recorder, WritesEventsOrderedByStartPerLaneAndKind) {
+  RecordedRun run;
+  Recorder& recorder = run.recorder();
+  const int first = recorder.add_lane(LaneKind::kOperators, "main thread");
+  const int second = recorder.add_lane(LaneKind::kCompute, "stream 7");
+  EXPECT_NE(first, second);
+  const auto name = recorder.intern("aten::mm");
+  for (const std::int64_t start : {300, 100, 200}) {
+    trace::Event event;
+    event.start_ns = start;
+    event.duration_ns = 10;
+    event.name = name;
+    recorder.add_event(first, EventKind::kOperator, event);
+  }
+  recorder.add_event(second, EventKind::kKernel, {.start_ns = 50, .duration_ns = 5, .name = name});
+  const auto content = run.finish();
+  EXPECT_EQ(event_count(content.rows), 4u);
+  for (const auto& events : content.rows.events) {
+    if (events.lane != first) continue;
+    EXPECT_EQ(events.kind, EventKind::kOperator);
+    ASSERT_EQ(events.events.size(), 3u);
+    EXPECT_EQ(events.events[0].start_ns, 100);
+    EXPECT_EQ(events.events[2].start_ns, 300);
+    EXPECT_EQ(content.text(events.events[0].name), "aten::mm");
+  }
+}
+
+TEST(Recorder, KeepsEventsOfEveryThread) {
+  RecordedRun run;
+  Recorder& recorder = run.recorder();
+  const int lane = recorder.add_lane(LaneKind::kOperators, "threads");
+  constexpr int kThreads = 4, kEvents = 2'000;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < kThreads; ++t)
+      threads.emplace_back([&] {
+        for (int i = 1; i <= kEvents; ++i)
+          recorder.add_event(lane, EventKind::kOperator, {.start_ns = i, .duration_ns = 1});
+      });
+  }
+  const auto content = run.finish();
+  EXPECT_EQ(event_count(content.rows), std::size_t{kThreads} * kEvents);
+  EXPECT_EQ(recorder.lost(), 0);
+}
+
+TEST(Recorder, JoinsACollectiveThatAnotherThreadRan) {
+  RecordedRun run;
+  Recorder& recorder = run.recorder();
+  const int lane = recorder.add_lane(LaneKind::kCommunication, "communication");
+  recorder.begin_step(0);
+  recorder.begin_phase(Phase::kBackward);
+  const auto handle = recorder.enter_collective(bucket_call(2));
+  const std::int64_t start = Recorder::now_ns();
+  std::jthread([&] {
+    recorder.start_collective(handle, lane, start);
+    recorder.end_collective(handle, start + 1'000);
+  }).join();
+  recorder.end_phase();
+  recorder.end_step({});
+  const auto content = run.finish();
+  ASSERT_EQ(content.rows.collectives.size(), 1u);
+  const trace::Collective& row = content.rows.collectives[0];
+  EXPECT_EQ(row.tag_kind, trace::TagKind::kBucket);
+  EXPECT_EQ(row.tag_index, 2);
+  EXPECT_EQ(row.phase, Phase::kBackward);
+  EXPECT_EQ(row.step, 0);
+  EXPECT_EQ(row.lane, lane);
+  EXPECT_EQ(row.start_ns, start);
+  EXPECT_EQ(row.end_ns, start + 1'000);
+  EXPECT_LE(row.enqueued_ns, row.start_ns);
+}
+
+TEST(Recorder, ShowsACollectiveThatNeverEndsAsPending) {
+  RecordedRun run;
+  Recorder& recorder = run.recorder();
+  recorder.begin_step(3);
+  recorder.enter_collective(bucket_call(1));
+  const auto content = run.finish();
+  ASSERT_TRUE(content.rows.pending);
+  ASSERT_EQ(content.rows.pending->size(), 1u);
+  EXPECT_EQ(content.rows.pending->at(0).tag_index, 1);
+  EXPECT_EQ(content.rows.pending->at(0).step, 3);
+  EXPECT_TRUE(content.rows.collectives.empty());
+}
+
+TEST(Recorder, FollowsTheScheduleForDetailAndAlwaysKeepsSteps) {
+  RecorderOptions options;
+  options.schedule = {.first = 2, .last = 3, .every = 1};
+  RecordedRun run(std::move(options));
+  Recorder& recorder = run.recorder();
+  EXPECT_FALSE(recorder.recording_detail()) << "outside of steps only if every step is recorded";
+  std::vector<bool> detail;
+  for (int step = 0; step < 5; ++step) {
+    recorder.begin_step(step);
+    detail.push_back(recorder.recording_detail());
+    const PhaseScope phase(recorder, Phase::kBackward);
+    recorder.end_collective(recorder.enter_collective(bucket_call(step)), Recorder::now_ns());
+    recorder.end_step({});
+  }
+  EXPECT_EQ(detail, (std::vector<bool>{false, false, true, true, false}));
+  const auto content = run.finish();
+  ASSERT_EQ(content.rows.steps.size(), 5u);
+  EXPECT_EQ(content.rows.spans.size(), 5u);
+  ASSERT_EQ(content.rows.collectives.size(), 2u);
+  EXPECT_EQ(content.rows.collectives[0].step, 2);
+  EXPECT_FALSE(content.rows.steps[1].full_detail);
+  EXPECT_TRUE(content.rows.steps[2].full_detail);
+  EXPECT_EQ(recorder.lost(), 0) << "what the schedule leaves out is not lost";
+}
+
+TEST(Recorder, EndsDetailAtItsSizeLimitAndSaysSo) {
+  RecorderOptions options;
+  options.size_limit_bytes = 1;  // any file is larger
+  RecordedRun run(std::move(options));
+  Recorder& recorder = run.recorder();
+  recorder.begin_step(0);
+  recorder.end_step({});
+  wait_for_drain();
+  for (int i = 0; i < 20 && recorder.recording_detail(); ++i) wait_for_drain();
+  EXPECT_FALSE(recorder.recording_detail());
+  recorder.begin_step(1);
+  recorder.end_collective(recorder.enter_collective(bucket_call(0)), Recorder::now_ns());
+  recorder.end_step({});
+  const auto content = run.finish();
+  EXPECT_EQ(content.rows.steps.size(), 2u);
+  EXPECT_FALSE(content.rows.steps[1].full_detail);
+  EXPECT_TRUE(content.rows.collectives.empty());
+  EXPECT_EQ(lost_for(content.rows, "size limit"), 1);
+  ASSERT_FALSE(content.rows.log.empty());
+  EXPECT_THAT(content.rows.log[0].text, testing::HasSubstr("size limit"));
+}
+
+TEST(Recorder, CountsWhatAFullQueueLoses) {
+  RecorderOptions options;
+  options.event_queue_capacity = 16;
+  RecordedRun run(std::move(options));
+  Recorder& recorder = run.recorder();
+  const int lane = recorder.add_lane(LaneKind::kOperators, "main thread");
+  constexpr int kEvents = 100'000;
+  for (int i = 1; i <= kEvents; ++i)
+    recorder.add_event(lane, EventKind::kOperator, {.start_ns = i, .duration_ns = 1});
+  recorder.begin_step(0);
+  recorder.end_step({});
+  const auto content = run.finish();
+  const auto kept = static_cast<std::int64_t>(event_count(content.rows));
+  EXPECT_GE(kept, 16);
+  EXPECT_LT(kept, kEvents);
+  EXPECT_EQ(lost_for(content.rows, "event queue full"), kEvents - kept);
+  EXPECT_EQ(recorder.lost(), kEvents - kept);
+  EXPECT_EQ(content.rows.steps.size(), 1u) << "rows have a queue of their own";
+}
+
+TEST(Recorder, InternsATextOnceForAllThreads) {
+  RecordedRun run;
+  Recorder& recorder = run.recorder();
+  const auto id = recorder.intern("bucket");
+  EXPECT_NE(id, 0u);
+  EXPECT_EQ(recorder.intern(""), 0u);
+  trace::StringId other = 0;
+  std::jthread([&] { other = recorder.intern("bucket"); }).join();
+  EXPECT_EQ(other, id);
+  EXPECT_NE(recorder.intern("unit"), id);
+  EXPECT_EQ(run.finish().text(id), "bucket");
+}
+
+TEST(Recorder, BeatsAndReportsItsCost) {
+  RecordedRun run;
+  Recorder& recorder = run.recorder();
+  recorder.begin_step(9);
+  recorder.begin_phase(Phase::kBackward);
+  const std::int64_t moved = Recorder::now_ns();
+  recorder.progress();
+  recorder.add_callback_cost(500);
+  recorder.add_callback_cost(700);
+  wait_for_drain();
+  const auto content = run.finish();
+  ASSERT_TRUE(content.rows.heartbeat);
+  EXPECT_EQ(content.rows.heartbeat->step, 9);
+  EXPECT_EQ(content.rows.heartbeat->phase, Phase::kBackward);
+  EXPECT_GE(content.rows.heartbeat->progress_ns, moved);
+  EXPECT_GT(content.rows.heartbeat->alive_ns, content.rows.heartbeat->progress_ns)
+      << "the recorder lives on while the training thread stands still";
+  ASSERT_TRUE(content.rows.cost);
+  EXPECT_EQ(content.rows.cost->callback_ns, 1'200);
+  EXPECT_GT(content.rows.cost->writer_ns, 0);
+}
+
+TEST(Recorder, WritesPlansGroupsMarksAndLog) {
+  RecordedRun run;
+  Recorder& recorder = run.recorder();
+  recorder.add_process_group(0, "world", "gloo", {0, 1});
+  trace::Bucket bucket;
+  bucket.index = 0;
+  bucket.bytes = 12;
+  bucket.parameters = {recorder.intern("wte.weight")};
+  bucket.parameter_bytes = {12};
+  recorder.set_bucket_plan(1, {bucket});
+  recorder.begin_step(0);
+  recorder.bucket_ready(0);
+  recorder.end_step({});
+  recorder.log(trace::LogLine::Level::kWarning, "a \"quoted\" line, été 🚀");
+  const auto content = run.finish();
+  ASSERT_EQ(content.rows.process_groups.size(), 1u);
+  EXPECT_EQ(content.text(content.rows.process_groups[0].backend), "gloo");
+  ASSERT_EQ(content.rows.buckets.size(), 1u);
+  EXPECT_EQ(content.rows.buckets[0].plan, 1);
+  EXPECT_EQ(content.text(content.rows.buckets[0].parameters.at(0)), "wte.weight");
+  ASSERT_EQ(content.rows.bucket_ready.size(), 1u);
+  EXPECT_EQ(content.rows.bucket_ready[0].step, 0);
+  ASSERT_EQ(content.rows.log.size(), 1u);
+  EXPECT_EQ(content.rows.log[0].text, "a \"quoted\" line, été 🚀");
+}
+
+TEST(Recorder, RefusesAFileThatItCannotCreate) {
+  RecorderOptions options;
+  options.file = "/proc/nowhere/rank_0.sqlite";
+  const auto started = Recorder::start(std::move(options));
+  ASSERT_FALSE(started);
+  EXPECT_THAT(started.error().message, testing::HasSubstr("rank_0.sqlite"));
+}
+
+TEST(Recorder, MayBeStoppedTwiceAndUsedAfterwards) {
+  RecordedRun run;
+  EXPECT_TRUE(run.recorder().stop());
+  EXPECT_TRUE(run.recorder().stop());
+  run.recorder().begin_step(0);
+  run.recorder().end_step({});
+  EXPECT_FALSE(run.recorder().recording_detail());
+}
+
+TEST(MemorySampler, SamplesAtItsRateAndThePeakOfAStepWhenAsked) {
+  RecordedRun run;
+  MemorySource source;
+  source.current = [] {
+    trace::MemorySample sample;
+    sample.bytes[0] = 100;
+    return sample;
+  };
+  source.take_peak = [] {
+    trace::MemorySample sample;
+    sample.bytes[0] = 250;
+    return sample;
+  };
+  std::latch sampled(3);
+  source.current = [&sampled, current = source.current] {
+    if (!sampled.try_wait()) sampled.count_down();
+    return current();
+  };
+  {
+    MemorySampler sampler(run.recorder(), source, std::chrono::milliseconds(5));
+    sampled.wait();
+    run.recorder().begin_step(6);
+    sampler.record_step_peak();
+    run.recorder().end_step({});
+  }
+  const auto content = run.finish();
+  EXPECT_GE(content.rows.memory.size(), 4u);
+  int peaks = 0;
+  for (const auto& sample : content.rows.memory) {
+    EXPECT_GT(sample.time_ns, 0);
+    if (!sample.is_peak) continue;
+    ++peaks;
+    EXPECT_EQ(sample.step, 6);
+    EXPECT_EQ(sample.total_bytes(), 250);
+  }
+  EXPECT_EQ(peaks, 1);
+}
+
+}  // namespace
+}  // namespace shardlens::profiler
