@@ -111,6 +111,17 @@ fs::path beside(const fs::path& file, std::string_view suffix) {
   return other;
 }
 
+Result<void> synchronize(const fs::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool done = descriptor >= 0 && fsync(descriptor) == 0;
+  const int code = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (done) return {};
+  const bool full = code == ENOSPC || code == EDQUOT;
+  return fail(full ? ErrorKind::kDiskFull : ErrorKind::kIo,
+              "cannot write " + quoted(file) + ": " + std::strerror(code));
+}
+
 Result<void> publish_file(const fs::path& from, const fs::path& to) {
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
   int code = errno;

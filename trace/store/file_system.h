@@ -46,6 +46,9 @@ FileStamp stamp_of(const std::filesystem::path& file);
 // `file` with a suffix after its whole name: "rank_0.sqlite" + "-wal".
 std::filesystem::path beside(const std::filesystem::path& file, std::string_view suffix);
 
+// Waits until the file is on the disk: SQLite is told not to while nobody can see the file.
+Result<void> synchronize(const std::filesystem::path& file);
+
 // Moves `from` to `to` on the same file system; an existing `to` is kUsage.
 Result<void> publish_file(const std::filesystem::path& from, const std::filesystem::path& to);
 

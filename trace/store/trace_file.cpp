@@ -241,9 +241,15 @@ Result<Database> begin_trace_file(const fs::path& temporary) {
   return database;
 }
 
-Result<void> finish_trace_file(Database database, const fs::path& temporary, const fs::path& file) {
+Result<void> finish_trace_file(Database database, const fs::path& temporary, const fs::path& file,
+                               bool replace) {
   { const Database closed = std::move(database); }
-  return publish_file(temporary, file);
+  TRY(synchronize(temporary));
+  if (!replace) return publish_file(temporary, file);
+  std::error_code error;
+  fs::rename(temporary, file, error);
+  if (!error) return {};
+  return fail(ErrorKind::kIo, "cannot replace " + quoted(file) + ": " + error.message());
 }
 
 }  // namespace detail

@@ -45,9 +45,10 @@ Result<bool> trace_file_uses_wal(const std::filesystem::path& file);
 bool is_trace_file(const std::filesystem::path& file);
 
 // Creates a file with all tables. `fill` adds what must be there before anybody can see the file,
-// which appears complete or not at all. An existing file is kUsage.
+// which appears complete or not at all. An existing file is kUsage, unless it may be replaced.
 template <typename Fill>
-Result<void> create_trace_file(const std::filesystem::path& file, Fill&& fill);
+Result<void> create_trace_file(const std::filesystem::path& file, Fill&& fill,
+                               bool replace = false);
 
 // Opens an existing trace for writing.
 Result<Database> open_for_writing(const std::filesystem::path& file);
@@ -60,17 +61,17 @@ namespace detail {
 Result<Database> begin_trace_file(const std::filesystem::path& temporary);
 std::filesystem::path temporary_name(const std::filesystem::path& file);
 Result<void> finish_trace_file(Database database, const std::filesystem::path& temporary,
-                               const std::filesystem::path& file);
+                               const std::filesystem::path& file, bool replace);
 void discard(const std::filesystem::path& temporary);
 }  // namespace detail
 
 template <typename Fill>
-Result<void> create_trace_file(const std::filesystem::path& file, Fill&& fill) {
+Result<void> create_trace_file(const std::filesystem::path& file, Fill&& fill, bool replace) {
   const std::filesystem::path temporary = detail::temporary_name(file);
   auto done = [&]() -> Result<void> {
     TRY_ASSIGN(Database database, detail::begin_trace_file(temporary));
     TRY(fill(database));
-    return detail::finish_trace_file(std::move(database), temporary, file);
+    return detail::finish_trace_file(std::move(database), temporary, file, replace);
   }();
   if (!done) detail::discard(temporary);
   return done;

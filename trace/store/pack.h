@@ -1,0 +1,21 @@
+// Merges a run's folder into one file, to send or archive. Any thread.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+
+#include "trace/model/result.h"
+
+namespace shardlens::trace {
+
+struct PackOptions {
+  bool overwrite = false;                // replace a file that is there
+  std::function<void(double)> progress;  // from 0 to 1, on the caller's thread
+};
+
+// `output_file` appears complete or not at all. A run that is still recorded is packed as it is
+// now. Errors: kUsage if the file exists or `run_folder` is packed already; those of the reader.
+Result<void> pack_run(const std::filesystem::path& run_folder,
+                      const std::filesystem::path& output_file, const PackOptions& options = {});
+
+}  // namespace shardlens::trace

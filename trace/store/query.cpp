@@ -1,0 +1,184 @@
+#include "trace/store/query.h"
+
+#include <charconv>
+#include <system_error>
+
+#include "trace/store/rank_files.h"
+#include "trace/store/row_module.h"
+#include "trace/store/run_folder.h"
+#include "trace/store/schema.h"
+#include "trace/store/trace_file.h"
+
+namespace shardlens::trace {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Instructions of SQLite's virtual machine between two looks at `interrupted`: about 1 ms.
+constexpr int kProgressInstructions = 20'000;
+
+std::string table_list() {
+  std::string list;
+  for (const TableSchema& table : trace_tables()) list += (list.empty() ? "" : ", ") + table.name;
+  return list;
+}
+
+tl::unexpected<Error> wrong_sql(const std::string& reason) {
+  return fail(ErrorKind::kUsage,
+              "the query is not possible: " + reason + ". Tables: " + table_list());
+}
+
+// Reading rows and calling functions; nothing that could write, attach or load.
+int authorize(void*, int action, const char*, const char* second, const char*, const char*) {
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_FUNCTION:
+      return second && std::string_view(second) == "load_extension" ? SQLITE_DENY : SQLITE_OK;
+    default:
+      return SQLITE_DENY;
+  }
+}
+
+int ask_whether_interrupted(void* options) {
+  return static_cast<const QueryOptions*>(options)->interrupted() ? 1 : 0;
+}
+
+Result<std::vector<TraceFile>> open_files(const fs::path& run) {
+  TRY(read_run_info(run));
+  std::vector<TraceFile> files;
+  std::error_code error;
+  if (!fs::is_directory(run, error)) {
+    TRY_ASSIGN(TraceFile packed, TraceFile::open(run));
+    files.push_back(std::move(packed));
+    return files;
+  }
+  TRY_ASSIGN(TraceFile run_file, TraceFile::open(run / kRunFile));
+  files.push_back(std::move(run_file));
+  for (const auto& [rank, path] : rank_files(run)) {
+    TRY_ASSIGN(TraceFile file, TraceFile::open(path));
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+QueryValue value_at(sqlite3_stmt* statement, int column) {
+  switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER:
+      return std::int64_t{sqlite3_column_int64(statement, column)};
+    case SQLITE_FLOAT:
+      return sqlite3_column_double(statement, column);
+    case SQLITE_TEXT: {
+      const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
+      const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, column));
+      return std::string(text ? text : "", text ? size : 0);
+    }
+    case SQLITE_BLOB:
+      return "<" + std::to_string(sqlite3_column_bytes(statement, column)) + " bytes>";
+    default:
+      return std::monostate();
+  }
+}
+
+struct Finalize {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using OwnedStatement = std::unique_ptr<sqlite3_stmt, Finalize>;
+
+// Statement is not used here: its errors speak of a file, these of the user's SQL.
+Result<OwnedStatement> prepare(Database& connection, const std::string& sql) {
+  sqlite3_stmt* raw = nullptr;
+  const char* rest = nullptr;
+  const int code = sqlite3_prepare_v2(connection.get(), sql.c_str(), -1, &raw, &rest);
+  OwnedStatement statement(raw);
+  if (code == SQLITE_AUTH) return wrong_sql("only reading is possible, with SELECT");
+  if (code != SQLITE_OK) return wrong_sql(sqlite3_errmsg(connection.get()));
+  if (!statement) return wrong_sql("it is empty");
+  const std::string_view tail(rest);
+  if (tail.find_first_not_of(" \t\r\n;") != std::string_view::npos) {
+    sqlite3_stmt* second = nullptr;
+    const int second_code = sqlite3_prepare_v2(connection.get(), rest, -1, &second, nullptr);
+    const OwnedStatement owned(second);
+    // A comment after the query is no statement.
+    if (second || second_code != SQLITE_OK) return wrong_sql("it has more than one statement");
+  }
+  return statement;
+}
+
+Error step_error(sqlite3* connection, int code) {
+  switch (code & 0xff) {
+    case SQLITE_INTERRUPT:
+      return {ErrorKind::kFailed, "the query was interrupted"};
+    case SQLITE_CORRUPT:
+      return {ErrorKind::kDamaged, sqlite3_errmsg(connection)};
+    case SQLITE_IOERR:
+      return {ErrorKind::kIo, sqlite3_errmsg(connection)};
+    default:
+      return wrong_sql(sqlite3_errmsg(connection)).value();
+  }
+}
+
+Result<QueryResult> fetch(Database& connection, sqlite3_stmt* statement, std::int64_t row_limit) {
+  QueryResult result;
+  const int columns = sqlite3_column_count(statement);
+  for (int i = 0; i < columns; ++i) result.columns.emplace_back(sqlite3_column_name(statement, i));
+  while (true) {
+    const int code = sqlite3_step(statement);
+    if (code == SQLITE_DONE) return result;
+    if (code != SQLITE_ROW) return tl::make_unexpected(step_error(connection.get(), code));
+    if (static_cast<std::int64_t>(result.rows.size()) >= row_limit) {
+      result.truncated = true;
+      return result;
+    }
+    auto& row = result.rows.emplace_back();
+    for (int i = 0; i < columns; ++i) row.push_back(value_at(statement, i));
+  }
+}
+
+}  // namespace
+
+std::string to_text(const QueryValue& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* real = std::get_if<double>(&value)) {
+    char buffer[32];
+    const auto end = std::to_chars(buffer, buffer + sizeof buffer, *real).ptr;
+    return std::string(buffer, end);
+  }
+  return {};
+}
+
+std::vector<QueryTable> query_tables() {
+  std::vector<QueryTable> tables;
+  for (const TableSchema& schema : trace_tables()) {
+    QueryTable& table = tables.emplace_back(QueryTable{schema.name, {}});
+    for (const Column& column : schema.columns) {
+      if (column.name != "row_id") table.columns.push_back(column.name);
+    }
+  }
+  return tables;
+}
+
+Result<QueryResult> query_run(const fs::path& run, const std::string& sql,
+                              const QueryOptions& options) {
+  TRY_ASSIGN(auto files, open_files(run));
+  std::vector<Database*> databases;
+  for (TraceFile& file : files) databases.push_back(&file.database());
+  TRY_ASSIGN(Database connection,
+             Database::open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, quoted(run)));
+  TRY(create_row_tables(connection, databases));
+  sqlite3_db_config(connection.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_set_authorizer(connection.get(), authorize, nullptr);
+  if (options.interrupted) {
+    // SQLite hands the pointer back unchanged; nothing is written through it.
+    sqlite3_progress_handler(connection.get(), kProgressInstructions, ask_whether_interrupted,
+                             const_cast<QueryOptions*>(&options));
+  }
+  TRY_ASSIGN(const OwnedStatement statement, prepare(connection, sql));
+  return fetch(connection, statement.get(), options.row_limit);
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,42 @@
+// SQL over all ranks of a run, reading only. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "trace/model/result.h"
+
+namespace shardlens::trace {
+
+// NULL, integer, real or text; a blob is shown as "<123 bytes>".
+using QueryValue = std::variant<std::monostate, std::int64_t, double, std::string>;
+std::string to_text(const QueryValue& value);  // NULL is ""
+
+struct QueryResult {
+  std::vector<std::string> columns;
+  std::vector<std::vector<QueryValue>> rows;
+  bool truncated = false;  // there were more rows than the limit
+};
+
+struct QueryOptions {
+  std::int64_t row_limit = INT64_MAX;
+  std::function<bool()> interrupted;  // asked every few milliseconds; true ends it with kFailed
+};
+
+// One SELECT over the row tables (`step`, `collective`, `memory`, …), each holding the rows of all
+// ranks, of a run's folder or packed file. Errors: kUsage for the SQL, with the list of tables.
+Result<QueryResult> query_run(const std::filesystem::path& run, const std::string& sql,
+                              const QueryOptions& options = {});
+
+// What a query may name: tables with their columns, for help texts and completion.
+struct QueryTable {
+  std::string name;
+  std::vector<std::string> columns;
+};
+std::vector<QueryTable> query_tables();
+
+}  // namespace shardlens::trace
