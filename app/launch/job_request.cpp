@@ -19,7 +19,7 @@ std::string counted(std::int64_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-// Empty and too short texts are the trainer's to measure: it knows the tokenizer.
+// Too short texts are the trainer's to measure: it knows the tokenizer.
 Result<void> check_data(const trace::Settings& settings) {
   if (settings.data == kBuiltinData) return {};
   std::error_code error;
@@ -32,10 +32,10 @@ Result<void> check_data(const trace::Settings& settings) {
                                               "text files, or use builtin.");
   }
   if (fs::is_directory(status) && fs::is_empty(path, error)) {
-    return trace::fail(ErrorKind::kUsage, what + " is an empty folder. Put text files into it.");
+    return trace::fail(ErrorKind::kMissing, what + " is an empty folder. Put text files into it.");
   }
   if (fs::is_regular_file(status) && fs::file_size(path, error) == 0) {
-    return trace::fail(ErrorKind::kUsage, what + " is empty. Name a file that holds text.");
+    return trace::fail(ErrorKind::kMissing, what + " is empty. Name a file that holds text.");
   }
   return {};
 }

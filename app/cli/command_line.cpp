@@ -1,0 +1,101 @@
+#include "app/cli/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+
+#include "app/cli/commands.h"
+#include "app/cli/output.h"
+#include "app/cli/run_job.h"
+#include "app/window/window_main.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+namespace {
+
+struct WindowChoice {
+  std::vector<std::string> runs;
+  std::filesystem::path runs_dir = "runs";
+  std::filesystem::path trainer_status;
+};
+
+int need_display() {
+  return report_error({trace::ErrorKind::kFailed,
+                       "There is no display (DISPLAY and WAYLAND_DISPLAY are not set), so no "
+                       "window. Use `shardlens report RUN`, or a virtual display: xvfb-run -a "
+                       "shardlens …"});
+}
+
+int open_window(const WindowChoice& choice, const Surroundings& surroundings) {
+  WindowOptions options;
+  options.runs_dir = choice.runs_dir;
+  options.trainer_status = choice.trainer_status;
+  for (const auto& name : choice.runs) {
+    auto run = trace::find_run(name, choice.runs_dir);
+    if (run) {
+      options.runs.push_back(std::move(*run));
+      continue;
+    }
+    // Also where a command was misspelt.
+    const bool missing = run.error().kind == trace::ErrorKind::kMissing;
+    return report_error(
+        {missing ? trace::ErrorKind::kUsage : run.error().kind,
+         run.error().message + (missing ? " For commands see shardlens --help." : "")});
+  }
+  if (surroundings.has_display) return run_window(options);
+  if (!options.runs.empty()) return need_display();
+  print_message("No display: training the default job instead of opening a window");
+  JobRequest request = default_job();
+  request.runs_dir = choice.runs_dir;
+  return run_job(request, false);
+}
+
+void add_commands(CLI::App& app, Action& chosen, const Surroundings& surroundings) {
+  auto choice = std::make_shared<WindowChoice>();
+  choice->trainer_status = surroundings.trainer_status;
+  app.add_option("RUN", choice->runs, "Runs to open: names, folders or packed files");
+  app.add_option("--trainer-status", choice->trainer_status,
+                 "The file in which the set-up script says how far the trainer is")
+      ->group("");
+  add_runs_dir(app, choice->runs_dir);
+  chosen = [choice, surroundings] { return open_window(*choice, surroundings); };
+  add_run_command(app, chosen);
+  add_report_command(app, chosen);
+  add_compare_command(app, chosen);
+  add_replay_command(app, chosen);
+  add_screenshot_command(app, chosen);
+  add_query_command(app, chosen);
+  add_pack_command(app, chosen);
+  add_settings_command(app, chosen);
+  add_bench_command(app, chosen);
+  add_doctor_command(app, chosen, surroundings.has_display);
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv, const Surroundings& surroundings) {
+  CLI::App app("Launches, records, shows and tunes data-parallel fine-tuning.", "shardlens");
+  app.set_version_flag("--version", "shardlens " SHARDLENS_VERSION);
+  app.require_subcommand(0, 1);
+  app.footer(
+      "Without a command the window opens; with no display the default job is trained.\n"
+      "RUN is a run's name, its folder or a packed file.\n"
+      "Exit code: 0 done, 1 the job or the check failed, 2 wrong use.\n\n"
+      "Examples:\n"
+      "  shardlens\n"
+      "  shardlens run --set bucket_cap_mb=1 --ranks 2 --steps 30 --device cpu --name \"cap 1\"\n"
+      "  shardlens report \"cap 1\"\n"
+      "  shardlens compare \"cap 1\" baseline\n"
+      "  shardlens replay \"cap 1\" --speed 4");
+  Action chosen;
+  add_commands(app, chosen, surroundings);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // CLI11's own codes tell only --help and --version from wrong use.
+    return app.exit(error, std::cout, std::cerr) == 0 ? kDone : kWrongUse;
+  }
+  return chosen();
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,27 @@
+// The commands of the program. Each adds itself to the command line; what was asked for is carried
+// out after parsing. Main thread.
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace shardlens::app {
+
+// Filled in by the command that was named; returns the exit code.
+using Action = std::function<int()>;
+
+void add_run_command(CLI::App& app, Action& chosen);
+void add_report_command(CLI::App& app, Action& chosen);
+void add_compare_command(CLI::App& app, Action& chosen);
+void add_replay_command(CLI::App& app, Action& chosen);
+void add_screenshot_command(CLI::App& app, Action& chosen);
+void add_query_command(CLI::App& app, Action& chosen);
+void add_pack_command(CLI::App& app, Action& chosen);
+void add_settings_command(CLI::App& app, Action& chosen);
+void add_bench_command(CLI::App& app, Action& chosen);
+void add_doctor_command(CLI::App& app, Action& chosen, bool has_display);
+
+}  // namespace shardlens::app

@@ -1,0 +1,40 @@
+#include "app/cli/output.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "app/cli/command_line.h"
+
+namespace shardlens::app {
+
+void print_result(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+void print_message(std::string_view text) {
+  std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());
+}
+
+int report_error(const trace::Error& error) {
+  print_message("error: " + error.message);
+  return error.kind == trace::ErrorKind::kUsage ? kWrongUse : kFailed;
+}
+
+void add_runs_dir(CLI::App& command, std::filesystem::path& runs_dir) {
+  command.add_option("--runs-dir", runs_dir, "The library: the folder that holds the runs")
+      ->type_name("DIR")
+      ->capture_default_str();
+}
+
+void add_format(CLI::App& command, std::string& format, const std::vector<std::string>& choices) {
+  format = choices.front();
+  command.add_option("--format", format, "How the result is written")
+      ->check(CLI::IsMember(choices))
+      ->capture_default_str();
+  command.add_flag_callback(
+      "--json", [&format] { format = "json"; },
+      "The same as --format json: one JSON document on standard output and nothing else");
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,92 @@
+#include "app/cli/run_job.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+
+#include "app/cli/command_line.h"
+#include "app/cli/output.h"
+#include "app/cli/progress_line.h"
+#include "app/cli/run_monitor.h"
+#include "app/cli/stop_signals.h"
+#include "app/launch/job_session.h"
+#include "app/report/report_json.h"
+#include "app/report/report_text.h"
+
+namespace shardlens::app {
+namespace {
+
+using namespace std::chrono_literals;
+using trace::RunStatus;
+
+constexpr auto kLookEvery = 200ms;
+
+// Waits for the job's end, showing its progress. The first signal stops it, the second kills it.
+JobStatus watch(JobSession& job, StopSignals& signals) {
+  JobStatus status = job.poll();
+  RunMonitor monitor(job.folder(), status.run);
+  ProgressLine line(status.run.name);
+  bool asked = false;
+  bool hangs = false;
+  while (status.phase != JobStatus::Phase::kEnded) {
+    if (signals.wait(kLookEvery)) {
+      if (asked) {
+        job.kill_now();
+      } else {
+        job.request_stop();
+        line.say("Stopping after this step; again to kill the ranks at once");
+      }
+      asked = true;
+    }
+    status = job.poll();
+    monitor.look(status);
+    line.show(monitor.progress());
+    if (const auto hang = monitor.hang(); hang && !hangs && !asked) {
+      hangs = true;
+      job.request_abort(*hang);
+    }
+  }
+  return status;
+}
+
+int print_outcome(const JobStatus& status, const JobSession& job, bool as_json) {
+  const bool failed = status.run.status == RunStatus::kFailed;
+  const auto report = load_report(job.folder());
+  if (!report) {
+    if (failed) print_message("error: " + status.run.reason);
+    for (const auto& text : status.log_tail) print_message("  " + text);
+    return std::max(kFailed, report_error(report.error()));
+  }
+  // Once only: the text below says it too, but a reader of JSON sees only this.
+  if (failed) {
+    print_message(as_json ? failure_text(*report) : "error: " + report->figures.info.reason);
+  }
+  print_result(as_json ? dump_json(report_json(*report)) + "\n"
+                       : report_text(*report) + "\n" + job.folder().string() + "\n");
+  return failed ? kFailed : kDone;
+}
+
+}  // namespace
+
+int run_job(const JobRequest& request, bool as_json) {
+  StopSignals signals;
+  auto job = JobSession::start(request);
+  if (!job) return report_error(job.error());
+  const JobStatus begun = (*job)->poll();
+  print_message("Run \"" + begun.run.name + "\": " + std::to_string(begun.run.world_size) +
+                (begun.run.world_size == 1 ? " rank" : " ranks") + " on " + begun.run.device +
+                ", " + (*job)->folder().string());
+  const JobStatus ended = watch(**job, signals);
+  return print_outcome(ended, **job, as_json);
+}
+
+JobRequest default_job() {
+  JobRequest request;
+  const auto gpus = static_cast<std::int64_t>(probe_cuda().devices.size());
+  if (gpus > 0) request.settings.ranks = std::min(request.settings.ranks, gpus);
+  return request;
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,50 @@
+#include "app/cli/run_monitor.h"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace shardlens::app {
+namespace {
+
+// The weight of the newest step in the shown step time.
+constexpr double kNewest = 0.25;
+
+}  // namespace
+
+RunMonitor::RunMonitor(std::filesystem::path folder, const trace::RunInfo& run)
+    : folder_(std::move(folder)),
+      watch_(run.world_size, std::chrono::seconds(run.settings.collective_timeout_s)) {
+  progress_.steps_total = run.settings.epochs > 0 ? 0 : run.settings.steps;
+  progress_.loss = std::numeric_limits<double>::quiet_NaN();
+}
+
+void RunMonitor::look(const JobStatus& job) {
+  if (!reader_) {
+    auto reader = trace::RunReader::open(folder_);
+    if (!reader) return;
+    reader_ = std::move(*reader);
+  }
+  const auto batches = reader_->poll();
+  if (!batches) {
+    // A file in the making; a damaged one is reported once the job has ended.
+    reader_.reset();
+    return;
+  }
+  for (const auto& batch : *batches) take(batch);
+  for (const auto& exit : job.exits) watch_.rank_ended(exit.rank);
+}
+
+void RunMonitor::take(const trace::Batch& batch) {
+  watch_.add(batch, HangWatch::Clock::now());
+  for (const auto& step : batch.steps) {
+    if (step.rank != 0 || step.index < progress_.steps_done) continue;
+    const auto duration = static_cast<double>(step.end_ns - step.start_ns);
+    progress_.step_ns =
+        progress_.step_ns == 0 ? duration : (1 - kNewest) * progress_.step_ns + kNewest * duration;
+    progress_.steps_done = step.index + 1;
+    progress_.loss = step.loss;
+  }
+}
+
+}  // namespace shardlens::app

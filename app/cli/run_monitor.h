@@ -1,0 +1,42 @@
+// Follows a running job through its files: progress for the terminal, hangs for the launcher. One
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/launch/hang_watch.h"
+#include "app/launch/job_session.h"
+#include "trace/store/run_reader.h"
+
+namespace shardlens::app {
+
+struct RunProgress {
+  std::int64_t steps_done = 0;
+  std::int64_t steps_total = 0;  // 0: not known, as with epochs
+  double step_ns = 0;            // of the last few, 0: none yet
+  double loss = 0;               // of the last; NaN: not known
+};
+
+class RunMonitor {
+ public:
+  RunMonitor(std::filesystem::path folder, const trace::RunInfo& run);
+
+  // Reads what is new. The job keeps running whatever happens to its files.
+  void look(const JobStatus& job);
+  const RunProgress& progress() const { return progress_; }
+  std::optional<std::string> hang() const { return watch_.check(HangWatch::Clock::now()); }
+
+ private:
+  void take(const trace::Batch& batch);
+
+  const std::filesystem::path folder_;
+  std::unique_ptr<trace::RunReader> reader_;  // null until the files can be read
+  HangWatch watch_;
+  RunProgress progress_;
+};
+
+}  // namespace shardlens::app

@@ -1,0 +1,105 @@
+#include "app/launch/hang_watch.h"
+
+#include <algorithm>
+#include <fstream>
+#include <utility>
+
+namespace shardlens::app {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A recorder writes several times a second. One that is silent has not stopped its job (its disk
+// may be full), unless the whole process stands still.
+constexpr auto kSilence = 5s;
+constexpr auto kShortestHang = 10s;
+constexpr int kStepsToHang = 10;
+constexpr std::size_t kRemembered = 101;
+
+std::string seconds_text(HangWatch::Clock::duration duration) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(duration).count()) + " s";
+}
+
+}  // namespace
+
+bool process_is_suspended(std::int64_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string stat;
+  std::getline(file, stat);
+  // "1234 (name) T …"; the name may hold anything.
+  const auto name_end = stat.rfind(')');
+  return name_end != std::string::npos && name_end + 2 < stat.size() && stat[name_end + 2] == 'T';
+}
+
+HangWatch::HangWatch(int world_size, std::chrono::seconds patience,
+                     std::function<bool(std::int64_t)> is_suspended)
+    : ranks_(static_cast<std::size_t>(std::max(0, world_size))),
+      patience_(patience),
+      is_suspended_(std::move(is_suspended)) {}
+
+HangWatch::Rank* HangWatch::find(int rank) {
+  const bool known = rank >= 0 && static_cast<std::size_t>(rank) < ranks_.size();
+  return known ? &ranks_[static_cast<std::size_t>(rank)] : nullptr;
+}
+
+void HangWatch::add(const trace::Batch& batch, Clock::time_point now) {
+  for (const auto& step : batch.steps) {
+    if (recent_steps_ns_.size() < kRemembered) recent_steps_ns_.push_back(0);
+    recent_steps_ns_[next_] = step.end_ns - step.start_ns;
+    next_ = (next_ + 1) % kRemembered;
+    if (Rank* rank = find(step.rank)) rank->stepped = true;
+  }
+  if (batch.rank_info) {
+    if (Rank* rank = find(batch.rank_info->rank)) rank->process = batch.rank_info->process_id;
+  }
+  if (!batch.heartbeat) return;
+  const auto& beat = *batch.heartbeat;
+  Rank* rank = find(beat.rank);
+  if (rank == nullptr) return;
+  if (!rank->seen || beat.alive_ns != rank->last.alive_ns) rank->alive_since = now;
+  if (!rank->seen || beat.progress_ns != rank->last.progress_ns) rank->progress_since = now;
+  rank->last = beat;
+  rank->seen = true;
+}
+
+void HangWatch::rank_ended(int rank) {
+  if (Rank* ended = find(rank)) *ended = {};
+}
+
+HangWatch::Clock::duration HangWatch::limit_of(const Rank& rank) const {
+  using trace::Phase;
+  const bool unusual = !rank.stepped || rank.last.phase == Phase::kEvaluation ||
+                       rank.last.phase == Phase::kCheckpoint;
+  std::vector<std::int64_t> steps = recent_steps_ns_;
+  Clock::duration limit = kShortestHang;
+  if (!steps.empty()) {
+    const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
+    std::ranges::nth_element(steps, middle);
+    limit = std::max<Clock::duration>(limit, std::chrono::nanoseconds(kStepsToHang * *middle));
+  }
+  return unusual ? std::max<Clock::duration>(limit, patience_) : limit;
+}
+
+std::optional<std::string> HangWatch::check(Clock::time_point now) const {
+  const Rank* stuck = nullptr;
+  for (const auto& rank : ranks_) {
+    if (!rank.seen) continue;
+    if (now - rank.alive_since >= kSilence) {
+      // The others only wait for it.
+      if (rank.process > 0 && is_suspended_(rank.process)) {
+        return "rank " + std::to_string(rank.last.rank) + " has been suspended for " +
+               seconds_text(now - rank.alive_since) + " (SIGSTOP)";
+      }
+      continue;
+    }
+    if (now - rank.progress_since < limit_of(rank)) continue;
+    // The one that stopped moving first is the one for which the others wait.
+    if (!stuck || rank.last.progress_ns < stuck->last.progress_ns) stuck = &rank;
+  }
+  if (stuck == nullptr) return std::nullopt;
+  return "rank " + std::to_string(stuck->last.rank) + " hangs: no progress for " +
+         seconds_text(now - stuck->progress_since) + " in step " +
+         std::to_string(stuck->last.step) + " (" + std::string(to_string(stuck->last.phase)) + ")";
+}
+
+}  // namespace shardlens::app

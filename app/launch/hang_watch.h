@@ -1,0 +1,50 @@
+// Tells from heartbeats that a rank hangs. Compares them with a steady clock of its own, so that
+// neither a sleeping laptop nor a changed wall clock looks like a hang. One owner.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/model/batch.h"
+
+namespace shardlens::app {
+
+// Stopped by a signal, as by `kill -STOP`.
+bool process_is_suspended(std::int64_t process);
+
+class HangWatch {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // `patience`: for what has no usual length: the first step, evaluation, checkpoints.
+  HangWatch(int world_size, std::chrono::seconds patience,
+            std::function<bool(std::int64_t process)> is_suspended = process_is_suspended);
+
+  void add(const trace::Batch& batch, Clock::time_point now);
+  void rank_ended(int rank);
+  // The reason why the job should end: "rank 1 hangs: …"
+  std::optional<std::string> check(Clock::time_point now) const;
+
+ private:
+  struct Rank {
+    trace::Heartbeat last;
+    Clock::time_point alive_since, progress_since;  // when the value last changed
+    std::int64_t process = 0;
+    bool seen = false;
+    bool stepped = false;
+  };
+  Rank* find(int rank);
+  Clock::duration limit_of(const Rank& rank) const;
+
+  std::vector<Rank> ranks_;
+  std::chrono::seconds patience_;
+  std::function<bool(std::int64_t)> is_suspended_;
+  std::vector<std::int64_t> recent_steps_ns_;  // a ring
+  std::size_t next_ = 0;
+};
+
+}  // namespace shardlens::app

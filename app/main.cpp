@@ -1,0 +1,23 @@
+// The program: looks at its surroundings once and hands over to the command line.
+#include <cstdlib>
+#include <exception>
+
+#include "app/cli/command_line.h"
+#include "app/cli/output.h"
+
+int main(int argc, char** argv) {
+  using namespace shardlens::app;
+  const auto set = [](const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && *value != '\0';
+  };
+  Surroundings surroundings;
+  surroundings.has_display = set("DISPLAY") || set("WAYLAND_DISPLAY");
+  try {
+    return run_command_line(argc, argv, surroundings);
+  } catch (const std::exception& error) {
+    // Only what nothing foresaw: out of memory, a fault in a library.
+    print_message(std::string("error: ") + error.what());
+    return kFailed;
+  }
+}

@@ -1,0 +1,178 @@
+#include "app/report/comparison_report.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "app/report/text_table.h"
+#include "app/session/run_notes.h"
+#include "ui/format.h"
+
+namespace shardlens::app {
+namespace {
+
+using trace::Comparison;
+using trace::FigureUnit;
+
+constexpr std::size_t kLongestName = 28;
+
+// Milliseconds, as everywhere in JSON.
+double in_json_unit(double value, FigureUnit unit) {
+  switch (unit) {
+    case FigureUnit::kNanoseconds:
+      return value / 1e6;
+    case FigureUnit::kFraction:
+      return value * 100;
+    default:
+      return value;
+  }
+}
+
+Json unit_json(FigureUnit unit) {
+  switch (unit) {
+    case FigureUnit::kNanoseconds:
+      return "ms";
+    case FigureUnit::kBytes:
+      return "bytes";
+    case FigureUnit::kPerSecond:
+      return "1/s";
+    case FigureUnit::kFraction:
+      return "%";
+    case FigureUnit::kNone:
+      break;
+  }
+  return nullptr;
+}
+
+std::string figure_text(double value, FigureUnit unit) {
+  switch (unit) {
+    case FigureUnit::kNanoseconds:
+      return ui::format_duration(value).text();
+    case FigureUnit::kBytes:
+      return ui::format_bytes(value).text();
+    case FigureUnit::kPerSecond:
+      return ui::format_rate(value, "/s").text();
+    case FigureUnit::kFraction:
+      return ui::format_percent(value).text();
+    case FigureUnit::kNone:
+      break;
+  }
+  return ui::format_number(value);
+}
+
+std::string loss_text(double loss) {
+  if (!std::isfinite(loss)) return "not finite";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4f", loss);
+  return text;
+}
+
+Json optional_json(const std::optional<double>& value) {
+  return value ? number_or_null(*value) : Json(nullptr);
+}
+
+Json side_json(const trace::RunFigures& run) {
+  return {{"name", run.info.name},
+          {"folder", run.info.folder},
+          {"status", to_string(run.info.status)},
+          {"steps_measured", run.summary.steps_measured}};
+}
+
+std::string verdict(const trace::FigureDifference& figure) {
+  if (!figure.beyond_noise) return "";
+  return *figure.beyond_noise ? "beyond the spread" : "within the spread";
+}
+
+std::string settings_text(const Comparison& comparison, const std::string& first,
+                          const std::string& second) {
+  if (comparison.settings.empty()) return "Settings: the same\n";
+  TextTable table({{"setting"}, {first}, {second}});
+  for (const auto& setting : comparison.settings) {
+    table.add_row({setting.name, setting.first, setting.second});
+  }
+  std::string text = table.text("");
+  if (comparison.settings.size() > 1) {
+    text += "Several settings differ: their effects cannot be told apart\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Json comparison_json(const trace::RunFigures& first, const trace::RunFigures& second,
+                     const Comparison& comparison) {
+  Json settings = Json::array();
+  for (const auto& setting : comparison.settings) {
+    settings.push_back(
+        {{"name", setting.name}, {"first", setting.first}, {"second", setting.second}});
+  }
+  Json figures = Json::array();
+  for (const auto& figure : comparison.figures) {
+    const auto converted = [&](double value) {
+      return number_or_null(in_json_unit(value, figure.unit));
+    };
+    figures.push_back(
+        {{"name", figure.name},
+         {"unit", unit_json(figure.unit)},
+         {"first", converted(figure.first)},
+         {"second", converted(figure.second)},
+         {"difference", converted(figure.difference)},
+         {"relative", optional_json(figure.relative)},
+         {"beyond_noise", figure.beyond_noise ? Json(*figure.beyond_noise) : Json(nullptr)}});
+  }
+  const bool common = comparison.common_step >= 0;
+  return {{"schema", 1},
+          {"first", side_json(first)},
+          {"second", side_json(second)},
+          {"settings", std::move(settings)},
+          {"figures", std::move(figures)},
+          {"by_throughput", comparison.by_throughput},
+          {"relative", optional_json(comparison.relative)},
+          {"beyond_noise", comparison.beyond_noise},
+          {"spread_within_run_only", comparison.spread_within_run_only},
+          {"common_step", common ? Json(comparison.common_step) : Json(nullptr)},
+          {"first_loss", optional_json(comparison.first_loss)},
+          {"second_loss", optional_json(comparison.second_loss)}};
+}
+
+std::string comparison_text(const trace::RunFigures& first, const trace::RunFigures& second,
+                            const Comparison& comparison) {
+  const std::string a = cut_to_width(first.info.name, kLongestName);
+  const std::string b = cut_to_width(second.info.name, kLongestName);
+  std::string text;
+  for (const auto* run : {&first, &second}) {
+    text += run->info.name + ": " + std::string(to_string(run->info.status)) + ", " +
+            ui::format_integer(run->summary.steps_measured) + " steps measured\n";
+    for (const auto& banner : banners_of(*run)) text += "! " + banner + "\n";
+  }
+  text += "\n" + settings_text(comparison, a, b) + "\n";
+  TextTable table({{""},
+                   {a, Align::kRight},
+                   {b, Align::kRight},
+                   {"difference", Align::kRight},
+                   {"", Align::kRight},
+                   {""}});
+  for (const auto& figure : comparison.figures) {
+    table.add_row({std::string(figure.name), figure_text(figure.first, figure.unit),
+                   figure_text(figure.second, figure.unit),
+                   (figure.difference > 0   ? "+"
+                    : figure.difference < 0 ? "−"
+                                            : "") +
+                       figure_text(std::abs(figure.difference), figure.unit),
+                   figure.relative ? ui::format_signed_percent(*figure.relative) : "",
+                   verdict(figure)});
+  }
+  text += table.text("");
+  if (comparison.first_loss && comparison.second_loss) {
+    text += "\nLoss at step " + std::to_string(comparison.common_step) +
+            ", the last that both executed: " + loss_text(*comparison.first_loss) + " and " +
+            loss_text(*comparison.second_loss) + "\n";
+  }
+  if (comparison.spread_within_run_only) {
+    text +=
+        "\nThe spread is that of the steps within each run; between two starts of the same "
+        "job it may be larger\n";
+  }
+  return text;
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,235 @@
+#include "app/report/report_json.h"
+
+#include <cmath>
+#include <optional>
+#include <type_traits>
+#include <variant>
+
+namespace shardlens::app {
+namespace {
+
+using trace::Phase;
+using trace::RunFigures;
+
+constexpr int kSchema = 1;
+constexpr double kNsPerMs = 1e6;
+constexpr double kNsPerUs = 1e3;
+
+Json ms(double ns) { return number_or_null(ns / kNsPerMs); }
+Json us(double ns) { return number_or_null(ns / kNsPerUs); }
+
+template <typename Value>
+Json known(bool is_known, const Value& value) {
+  return is_known ? Json(value) : Json(nullptr);
+}
+
+Json optional_number(const std::optional<double>& value, double factor = 1) {
+  return value ? number_or_null(*value * factor) : Json(nullptr);
+}
+
+Json text_or_null(const std::string& text) { return known(!text.empty(), text); }
+
+Json run_json(const trace::RunInfo& info) {
+  return {{"name", info.name},
+          {"folder", info.folder},
+          {"status", to_string(info.status)},
+          {"reason", text_or_null(info.reason)},
+          {"device", info.device},
+          {"world_size", info.world_size},
+          {"settings", settings_json(info.settings)}};
+}
+
+Json phases_json(const trace::RunSummary& summary, bool measured) {
+  const auto phase = [&](Phase p) { return summary.phase_ns[static_cast<std::size_t>(p)]; };
+  const auto phase_ms = [&](double ns) { return measured ? ms(ns) : Json(nullptr); };
+  // Evaluation and checkpoints are part of the rest: the five sum to the step.
+  const double other = phase(Phase::kOther) + phase(Phase::kEvaluation) + phase(Phase::kCheckpoint);
+  return {{"data", phase_ms(phase(Phase::kData))},
+          {"forward", phase_ms(phase(Phase::kForward))},
+          {"backward", phase_ms(phase(Phase::kBackward))},
+          {"optimizer", phase_ms(phase(Phase::kOptimizer))},
+          {"other", phase_ms(other)}};
+}
+
+Json summary_json(const trace::RunSummary& s) {
+  const bool measured = s.steps_measured > 0;
+  const bool detail = measured && s.has_detail;
+  const auto detail_ms = [&](double ns) { return detail ? ms(ns) : Json(nullptr); };
+  Json json;
+  json["steps_measured"] = s.steps_measured;
+  const auto step_ms = [&](double ns) { return measured ? ms(ns) : Json(nullptr); };
+  json["step_ms"] = {{"mean", step_ms(s.step_ns.mean)},
+                     {"median", step_ms(s.step_ns.median)},
+                     {"p10", step_ms(s.step_ns.p10)},
+                     {"p90", step_ms(s.step_ns.p90)},
+                     {"max", step_ms(s.step_ns.max)}};
+  json["tokens_per_s"] = known(measured, number_or_null(s.tokens_per_s));
+  json["samples_per_s"] = known(measured, number_or_null(s.samples_per_s));
+  json["mfu"] = optional_number(s.mfu);
+  json["phase_ms"] = phases_json(s, measured);
+  json["compute_ms"] = detail_ms(s.compute_ns);
+  json["comm_ms"] = detail_ms(s.comm_ns);
+  json["overlap_ms"] = detail_ms(s.overlap_ns);
+  json["exposed_ms"] = detail_ms(s.exposed_ns);
+  json["copy_ms"] = detail_ms(s.copy_ns);
+  json["exposed_copy_ms"] = detail_ms(s.exposed_copy_ns);
+  json["idle_ms"] = detail_ms(s.idle_ns);
+  json["overlap_percent"] = detail ? optional_number(s.overlap_fraction, 100) : Json(nullptr);
+  json["effective_batch"] = known(s.effective_batch > 0, s.effective_batch);
+  json["bytes_sent_per_step"] = optional_number(s.bytes_sent_per_step);
+  json["loss_first"] = optional_number(s.loss_first);
+  json["loss_last"] = optional_number(s.loss_last);
+  return json;
+}
+
+template <typename Bytes>
+Json categories_json(const Bytes& bytes) {
+  Json json;
+  for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
+    json[std::string(to_string(static_cast<trace::MemoryCategory>(i)))] =
+        bytes[static_cast<std::size_t>(i)];
+  }
+  return json;
+}
+
+Json totals_json(const trace::RankTotals& t) {
+  const auto in_us = [](std::int64_t ns) { return us(static_cast<double>(ns)); };
+  return {{"comm_events", t.comm_events},      {"compute_events", t.compute_events},
+          {"memory_events", t.memory_events},  {"span_us", in_us(t.span_ns)},
+          {"busy_us", in_us(t.busy_ns)},       {"compute_us", in_us(t.compute_ns)},
+          {"comm_us", in_us(t.comm_ns)},       {"overlap_us", in_us(t.overlap_ns)},
+          {"exposed_us", in_us(t.exposed_ns)}, {"idle_us", in_us(t.idle_ns)}};
+}
+
+Json rank_json(const trace::RankFigures& rank, const trace::RunSummary& summary) {
+  const bool measured = summary.steps_measured > 0;
+  const bool has_memory = rank.peak.time_ns != 0;
+  Json json;
+  json["rank"] = rank.info.rank;
+  json["step_ms"] = known(measured, ms(rank.step_ns));
+  json["exposed_ms"] = known(measured && summary.has_detail, ms(rank.exposed_ns));
+  json["peak_memory_bytes"] = known(has_memory, rank.peak.total_bytes());
+  json["memory_by_category"] = known(has_memory, categories_json(rank.peak.bytes));
+  json["memory_peak_by_category"] = known(has_memory, categories_json(rank.category_peaks));
+  json["totals"] = totals_json(rank.totals);
+  return json;
+}
+
+Json step_json(const trace::StepFigures& step) {
+  const auto& shown = step.shown();
+  const auto detail_ms = [&](std::int64_t ns) {
+    return shown.has_detail ? ms(static_cast<double>(ns)) : Json(nullptr);
+  };
+  return {{"step", step.index},
+          {"warmup", step.warmup},
+          {"ms", ms(static_cast<double>(shown.step_ns))},
+          {"compute_ms", detail_ms(shown.compute_ns)},
+          {"exposed_ms", detail_ms(shown.exposed_ns)},
+          {"idle_ms", detail_ms(shown.idle_ns)},
+          {"loss", number_or_null(step.loss)}};
+}
+
+Json collective_json(const trace::CollectiveGroupFigures& c) {
+  const auto gbps = [](double bytes_per_s) {
+    return known(bytes_per_s > 0, number_or_null(bytes_per_s / 1e9));
+  };
+  return {{"function", to_string(c.function)},
+          {"executed", to_string(c.executed)},
+          {"tag", text_or_null(c.tag)},
+          {"bytes", c.bytes},
+          {"count", c.count},
+          {"median_us", us(c.median_ns)},
+          {"wait_us", us(c.wait_ns)},
+          {"transfer_us", us(c.transfer_ns)},
+          {"algbw_gbps", gbps(c.algbw_bytes_per_s)},
+          {"busbw_gbps", gbps(c.busbw_bytes_per_s)},
+          {"exposed_ms", ms(c.exposed_ns)}};
+}
+
+Json bucket_json(const trace::BucketFigures& bucket) {
+  return {{"index", bucket.index},
+          {"bytes", bucket.bytes},
+          {"tensors", bucket.parameters.size()},
+          {"parameters", bucket.parameters}};
+}
+
+template <typename Items, typename ToJson>
+Json array_of(const Items& items, ToJson to_json) {
+  Json array = Json::array();
+  for (const auto& item : items) array.push_back(to_json(item));
+  return array;
+}
+
+Json recorder_json(const trace::RecorderFigures& recorder) {
+  return {{"overhead_percent", optional_number(recorder.overhead_fraction, 100)},
+          {"events", recorder.events},
+          {"lost", recorder.lost},
+          {"bytes_on_disk", recorder.bytes_on_disk}};
+}
+
+Json call_json(const std::optional<trace::CollectiveCallFigures>& call) {
+  if (!call) return nullptr;
+  return {{"sequence", call->sequence},
+          {"function", to_string(call->function)},
+          {"bytes", call->bytes},
+          {"tag", text_or_null(call->tag)},
+          {"phase", to_string(call->phase)},
+          {"step", known(call->step >= 0, call->step)}};
+}
+
+Json diagnosis_json(const trace::HangDiagnosis& diagnosis) {
+  return {{"sentence", text_or_null(diagnosis.sentence)},
+          {"rank", known(diagnosis.rank >= 0, diagnosis.rank)},
+          {"ranks", array_of(diagnosis.states, [](const trace::RankInGroup& state) -> Json {
+             return {{"rank", state.rank},
+                     {"group", state.group_name},
+                     {"last_entered", call_json(state.last_entered)},
+                     {"last_completed", call_json(state.last_completed)}};
+           })}};
+}
+
+}  // namespace
+
+Json report_json(const RunReport& report) {
+  const RunFigures& figures = report.figures;
+  Json json;
+  json["schema"] = kSchema;
+  json["run"] = run_json(figures.info);
+  // Only of a run that failed: what each rank was waiting for.
+  if (!report.diagnosis.states.empty()) json["diagnosis"] = diagnosis_json(report.diagnosis);
+  json["summary"] = summary_json(figures.summary);
+  json["ranks"] =
+      array_of(figures.ranks, [&](const auto& rank) { return rank_json(rank, figures.summary); });
+  json["steps"] = array_of(figures.steps, step_json);
+  json["collectives"] = array_of(figures.collectives, collective_json);
+  json["buckets"] = array_of(figures.buckets, bucket_json);
+  json["recorder"] = recorder_json(figures.recorder);
+  return json;
+}
+
+Json knob_json(const trace::Settings& settings, const trace::Knob& knob) {
+  return std::visit(
+      [&](auto member) -> Json {
+        using Value = std::remove_cvref_t<decltype(settings.*member)>;
+        const Value& value = settings.*member;
+        if constexpr (std::is_same_v<Value, std::int64_t> || std::is_same_v<Value, double>) {
+          if (knob.may_be_auto && value == static_cast<Value>(trace::kAuto)) return "auto";
+        }
+        return value;
+      },
+      knob.member);
+}
+
+Json settings_json(const trace::Settings& settings) {
+  Json json;
+  for (const auto& knob : trace::knobs()) json[std::string(knob.name)] = knob_json(settings, knob);
+  return json;
+}
+
+Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+std::string dump_json(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace shardlens::app

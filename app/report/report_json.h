@@ -1,0 +1,23 @@
+// The report as JSON: a contract, see `shardlens report --help` and docs. Milliseconds and bytes;
+// what is unknown is null. Any thread.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "app/report/run_report.h"
+
+namespace shardlens::app {
+
+using Json = nlohmann::ordered_json;
+
+Json report_json(const RunReport& report);
+
+// One knob's value with its own type: 25.0, true, "auto".
+Json knob_json(const trace::Settings& settings, const trace::Knob& knob);
+Json settings_json(const trace::Settings& settings);
+// null unless finite.
+Json number_or_null(double value);
+// Text for standard output, which must be UTF-8 whatever a damaged file holds.
+std::string dump_json(const Json& json);
+
+}  // namespace shardlens::app

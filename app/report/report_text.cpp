@@ -1,0 +1,253 @@
+#include "app/report/report_text.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/report/text_table.h"
+#include "app/session/run_notes.h"
+#include "ui/format.h"
+
+namespace shardlens::app {
+namespace {
+
+using trace::Phase;
+using trace::RunSummary;
+
+std::string duration(double ns) { return ui::format_duration(ns).text(); }
+std::string bytes(double count) { return ui::format_bytes(count).text(); }
+
+std::string share(double part, double whole) {
+  return whole > 0 ? ui::format_percent(part / whole).text() : std::string(ui::kUnknown);
+}
+
+std::string loss(double value) {
+  if (!std::isfinite(value)) return "not finite";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4f", value);
+  return text;
+}
+
+std::string ranks_text(const trace::RunInfo& info) {
+  return std::to_string(info.world_size) + (info.world_size == 1 ? " rank on " : " ranks on ") +
+         info.device;
+}
+
+std::string heading(const RunReport& report) {
+  const auto& info = report.figures.info;
+  const auto& summary = report.figures.summary;
+  std::string text = info.name + " · " + std::string(to_string(info.status)) + " · " +
+                     ranks_text(info) + " · " + ui::format_integer(summary.steps_executed) +
+                     " steps, " + ui::format_integer(summary.steps_measured) + " measured\n" +
+                     info.folder + "\n";
+  for (const auto& banner : banners_of(report.figures)) text += "! " + banner + "\n";
+  const auto changed = trace::differing_knobs(trace::Settings{}, info.settings);
+  std::string knobs;
+  for (const auto* knob : changed) {
+    knobs += (knobs.empty() ? "" : ", ") + std::string(knob->name) + " " +
+             trace::value_text(info.settings, *knob);
+  }
+  text += knobs.empty() ? "All settings at their defaults\n" : "Settings: " + knobs + "\n";
+  return text + failure_text(report);
+}
+
+void add_part(TextTable& table, const std::string& name, double ns, double whole) {
+  table.add_row({name, duration(ns), share(ns, whole)});
+}
+
+TextTable parts_table() {
+  return TextTable({{"", Align::kLeft}, {"", Align::kRight}, {"", Align::kRight}});
+}
+
+std::string phases_text(const RunSummary& s) {
+  const auto phase = [&](Phase p) { return s.phase_ns[static_cast<std::size_t>(p)]; };
+  TextTable table = parts_table();
+  for (const Phase p : {Phase::kData, Phase::kForward, Phase::kBackward, Phase::kOptimizer,
+                        Phase::kEvaluation, Phase::kCheckpoint, Phase::kOther}) {
+    const bool rare = p == Phase::kEvaluation || p == Phase::kCheckpoint;
+    if (!rare || phase(p) > 0) add_part(table, std::string(to_string(p)), phase(p), s.step_ns.mean);
+  }
+  return "\nPhases of a step, on the host\n" + table.text("  ", false);
+}
+
+std::string breakdown_text(const RunSummary& s) {
+  if (!s.has_detail) return "\nNo details were recorded: only steps and phases are known\n";
+  TextTable table = parts_table();
+  add_part(table, "compute", s.compute_ns, s.step_ns.mean);
+  add_part(table, "exposed communication", s.exposed_ns, s.step_ns.mean);
+  if (s.copy_ns > 0) add_part(table, "exposed copies", s.exposed_copy_ns, s.step_ns.mean);
+  add_part(table, "idle", s.idle_ns, s.step_ns.mean);
+  std::string text = "\nWhere the time of a step went\n" + table.text("  ", false);
+  text += "  Communication took " + duration(s.comm_ns);
+  if (s.overlap_fraction) {
+    text += ", of which " + duration(s.overlap_ns) + " (" +
+            ui::format_percent(*s.overlap_fraction).text() + ") overlapped with compute";
+  }
+  return text + "\n";
+}
+
+std::string headline(const RunSummary& s) {
+  if (s.steps_measured == 0) {
+    return "\nNo step was measured: the run ended within its skipped steps (skip_steps)\n";
+  }
+  TextTable table({{"", Align::kLeft}, {"", Align::kRight}, {"", Align::kLeft, 200}});
+  table.add_row({"Step", duration(s.step_ns.mean),
+                 "median " + duration(s.step_ns.median) + ", 10 to 90 % " +
+                     duration(s.step_ns.p10) + " to " + duration(s.step_ns.p90) + ", longest " +
+                     duration(s.step_ns.max)});
+  if (s.has_detail) {
+    table.add_row({"Exposed", duration(s.exposed_ns),
+                   share(s.exposed_ns, s.step_ns.mean) + " of the step waits for communication"});
+  }
+  table.add_row({"Throughput", ui::format_rate(s.tokens_per_s, "tokens/s").text(),
+                 ui::format_rate(s.samples_per_s, "samples/s").text() + ", effective batch " +
+                     ui::format_integer(s.effective_batch)});
+  if (s.mfu) table.add_row({"MFU", ui::format_percent(*s.mfu).text(), ""});
+  if (s.loss_first && s.loss_last) {
+    table.add_row({"Loss", loss(*s.loss_last), "from " + loss(*s.loss_first)});
+  }
+  if (s.bytes_sent_per_step) {
+    table.add_row({"Sent", bytes(*s.bytes_sent_per_step),
+                   s.bytes_sent_per_step_theory
+                       ? "per rank and step; in theory " + bytes(*s.bytes_sent_per_step_theory)
+                       : "per rank and step"});
+  }
+  return "\n" + table.text("", false);
+}
+
+std::string ranks_text(const trace::RunFigures& figures) {
+  std::vector<TextTable::Column> columns = {{"rank", Align::kRight},
+                                            {"device", Align::kLeft},
+                                            {"step", Align::kRight},
+                                            {"exposed", Align::kRight},
+                                            {"peak", Align::kRight}};
+  std::vector<std::size_t> shown;  // categories that any rank has
+  for (std::size_t i = 0; i < trace::kMemoryCategoryCount; ++i) {
+    if (std::ranges::none_of(figures.ranks, [&](auto& r) { return r.peak.bytes[i] != 0; })) {
+      continue;
+    }
+    shown.push_back(i);
+    columns.push_back(
+        {std::string(to_string(static_cast<trace::MemoryCategory>(i))), Align::kRight});
+  }
+  TextTable table(std::move(columns));
+  for (const auto& rank : figures.ranks) {
+    const bool has_memory = rank.peak.time_ns != 0;
+    std::vector<std::string> row = {
+        std::to_string(rank.info.rank), rank.info.device, duration(rank.step_ns),
+        figures.summary.has_detail ? duration(rank.exposed_ns) : std::string(ui::kUnknown),
+        has_memory ? bytes(static_cast<double>(rank.peak.total_bytes()))
+                   : std::string(ui::kUnknown)};
+    for (const auto category : shown) {
+      row.push_back(bytes(static_cast<double>(rank.peak.bytes[category])));
+    }
+    table.add_row(std::move(row));
+  }
+  return table.empty() ? "" : "\nRanks, with their memory at its peak\n" + table.text();
+}
+
+std::string bandwidth(double bytes_per_s) {
+  return bytes_per_s > 0 ? ui::format_bandwidth(bytes_per_s).text() : std::string(ui::kUnknown);
+}
+
+std::string collectives_text(const trace::RunFigures& figures) {
+  TextTable table({{"function"},
+                   {"for", Align::kLeft, 28},
+                   {"bytes", Align::kRight},
+                   {"count", Align::kRight},
+                   {"median", Align::kRight},
+                   {"wait", Align::kRight},
+                   {"transfer", Align::kRight},
+                   {"algbw", Align::kRight},
+                   {"busbw", Align::kRight},
+                   {"exposed/step", Align::kRight}});
+  for (const auto& c : figures.collectives) {
+    std::string function(to_string(c.function));
+    if (c.executed != c.function) function += " as " + std::string(to_string(c.executed));
+    table.add_row({function, c.tag, bytes(static_cast<double>(c.bytes)),
+                   ui::format_integer(c.count), duration(c.median_ns), duration(c.wait_ns),
+                   duration(c.transfer_ns), bandwidth(c.algbw_bytes_per_s),
+                   bandwidth(c.busbw_bytes_per_s), duration(c.exposed_ns)});
+  }
+  if (table.empty()) return "";
+  return "\nCollectives; GB/s over the transfer alone, waiting for the last rank kept apart\n" +
+         table.text();
+}
+
+std::string buckets_text(const trace::RunFigures& figures) {
+  TextTable table({{"bucket", Align::kRight},
+                   {"bytes", Align::kRight},
+                   {"tensors", Align::kRight},
+                   {"", Align::kLeft, 90}});
+  for (const auto& bucket : figures.buckets) {
+    const std::string first = bucket.parameters.empty() ? "" : bucket.parameters.front();
+    const std::string last = bucket.parameters.size() < 2 ? "" : " … " + bucket.parameters.back();
+    table.add_row({std::to_string(bucket.index), bytes(static_cast<double>(bucket.bytes)),
+                   std::to_string(bucket.parameters.size()),
+                   bucket.oversize_reason.empty() ? first + last : bucket.oversize_reason});
+  }
+  return table.empty() ? "" : "\nBuckets, in the order of their reduction\n" + table.text();
+}
+
+std::string recorder_text(const trace::RecorderFigures& recorder) {
+  std::string text = "\nRecording: " + ui::format_integer(recorder.events) + " events, " +
+                     bytes(static_cast<double>(recorder.bytes_on_disk)) + " on disk, " +
+                     ui::format_integer(recorder.lost) + " lost";
+  if (recorder.overhead_fraction) {
+    text += ", cost " + ui::format_percent(*recorder.overhead_fraction).text() + " of the job";
+  }
+  text += "\n";
+  for (const auto& loss : recorder.losses) {
+    text += "  rank " + std::to_string(loss.rank) + " lost " + ui::format_integer(loss.count) +
+            ": " + loss.reason + "\n";
+  }
+  return text;
+}
+
+std::string call_text(const std::optional<trace::CollectiveCallFigures>& call) {
+  if (!call) return "none";
+  std::string text =
+      "#" + std::to_string(call->sequence) + " " + std::string(to_string(call->function)) +
+      (call->tag.empty() ? "" : " of " + call->tag) + ", " + ui::format_integer(call->bytes) +
+      " bytes, " + std::string(to_string(call->phase));
+  return call->step >= 0 ? text + " of step " + std::to_string(call->step) : text;
+}
+
+std::string diagnosis_text(const trace::HangDiagnosis& diagnosis) {
+  if (diagnosis.states.empty()) return "";
+  TextTable table({{"rank", Align::kRight},
+                   {"group"},
+                   {"last entered", Align::kLeft, 90},
+                   {"last completed", Align::kLeft, 90}});
+  for (const auto& state : diagnosis.states) {
+    table.add_row({std::to_string(state.rank), state.group_name, call_text(state.last_entered),
+                   call_text(state.last_completed)});
+  }
+  return (diagnosis.sentence.empty() ? "" : diagnosis.sentence + "\n") + table.text();
+}
+
+}  // namespace
+
+std::string failure_text(const RunReport& report) {
+  const auto& info = report.figures.info;
+  if (info.status != trace::RunStatus::kFailed) return "";
+  std::string text =
+      "\nFailed: " + (info.reason.empty() ? "for a reason not recorded" : info.reason) + "\n" +
+      diagnosis_text(report.diagnosis);
+  if (!report.log_tail.empty()) {
+    text += "The end of rank " + std::to_string(report.failed_rank) + "'s log:\n";
+    for (const auto& line : report.log_tail) text += "  " + line + "\n";
+  }
+  return text;
+}
+
+std::string report_text(const RunReport& report) {
+  const auto& figures = report.figures;
+  std::string text = heading(report) + headline(figures.summary);
+  if (figures.summary.steps_measured > 0) {
+    text += phases_text(figures.summary) + breakdown_text(figures.summary);
+  }
+  return text + ranks_text(figures) + collectives_text(figures) + buckets_text(figures) +
+         recorder_text(figures.recorder);
+}
+
+}  // namespace shardlens::app

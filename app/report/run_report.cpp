@@ -1,0 +1,114 @@
+#include "app/report/run_report.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <string_view>
+
+#include "app/launch/log_tail.h"
+#include "trace/analysis/run_analysis.h"
+#include "trace/analysis/run_summary.h"
+#include "trace/store/run_folder.h"
+#include "trace/store/run_reader.h"
+
+namespace shardlens::app {
+namespace {
+
+namespace fs = std::filesystem;
+using trace::Result;
+using trace::RunFigures;
+
+constexpr std::size_t kShownLogLines = 20;
+
+bool parse_step(std::string_view text, std::int64_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && value >= 0;
+}
+
+// Steps outside `range` are shown as they are, but count as little as warm-up.
+void restrict_to(RunFigures& figures, StepRange range) {
+  std::vector<trace::StepFigures> steps = figures.steps;
+  for (auto& step : steps) {
+    step.warmup = step.warmup || step.index < range.first || step.index > range.last;
+  }
+  const auto theory = figures.summary.bytes_sent_per_step_theory;
+  figures.summary = trace::summarize(figures.info, steps, figures.ranks);
+  figures.summary.bytes_sent_per_step_theory = theory;
+  trace::set_rank_means(steps, figures.ranks);
+}
+
+// A launcher that was killed could not write how its run ended.
+void notice_abandoned(RunFigures& figures) {
+  if (figures.info.status != trace::RunStatus::kRunning || figures.ranks.empty()) return;
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  const bool all_gone = std::ranges::all_of(figures.ranks, [&](const auto& rank) {
+    const auto process = static_cast<pid_t>(rank.info.process_id);
+    return process > 0 && rank.info.host == host && kill(process, 0) != 0 && errno == ESRCH;
+  });
+  if (!all_gone) return;
+  figures.info.status = trace::RunStatus::kFailed;
+  figures.info.reason = "the job was killed before it could say how it ended";
+}
+
+// "rank 3 failed: …" → 3
+int rank_named_first(const std::string& reason) {
+  constexpr std::string_view kRank = "rank ";
+  int rank = -1;
+  if (reason.starts_with(kRank)) {
+    std::from_chars(reason.data() + kRank.size(), reason.data() + reason.size(), rank);
+  }
+  return rank;
+}
+
+}  // namespace
+
+Result<StepRange> parse_step_range(const std::string& text) {
+  const auto dots = text.find("..");
+  const std::string_view all = text;
+  const std::string_view first = all.substr(0, dots);
+  const std::string_view last = dots == std::string::npos ? first : all.substr(dots + 2);
+  StepRange range;
+  const bool good = !all.empty() && all != ".." &&
+                    (first.empty() || parse_step(first, range.first)) &&
+                    (last.empty() || parse_step(last, range.last)) && range.first <= range.last;
+  if (good) return range;
+  return trace::fail(trace::ErrorKind::kUsage,
+                     "--steps " + text +
+                         " is not a range of steps. Write first..last, both included and counted "
+                         "from 0, as in 10..20.");
+}
+
+Result<RunFigures> load_run(const fs::path& run, std::optional<StepRange> range) {
+  TRY_ASSIGN(RunReport report, load_report(run, range));
+  return std::move(report.figures);
+}
+
+Result<RunReport> load_report(const fs::path& run, std::optional<StepRange> range) {
+  TRY_ASSIGN(const auto reader, trace::RunReader::open(run));
+  TRY_ASSIGN(trace::RunInfo info, reader->info());
+  trace::RunAnalysis analysis(std::move(info));
+  for (bool more = true; more;) {
+    TRY_ASSIGN(const std::vector<trace::Batch> batches, reader->poll());
+    for (const auto& batch : batches) analysis.add(batch);
+    more = !batches.empty();
+  }
+  RunReport report;
+  report.figures = analysis.figures();
+  report.figures.recorder.bytes_on_disk = reader->bytes_on_disk();
+  if (range) restrict_to(report.figures, *range);
+  notice_abandoned(report.figures);
+  const trace::RunInfo& ended = report.figures.info;
+  if (ended.status != trace::RunStatus::kFailed) return report;
+  report.diagnosis = trace::diagnose_hang(report.figures, analysis.strings());
+  report.failed_rank = rank_named_first(ended.reason);
+  if (report.failed_rank >= 0) {
+    report.log_tail = log_tail(trace::rank_log(run, report.failed_rank), kShownLogLines);
+  }
+  return report;
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,36 @@
+// A run as `report` and `compare` need it: read once, analysed. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/analysis/figures.h"
+#include "trace/analysis/hang_diagnosis.h"
+#include "trace/model/result.h"
+
+namespace shardlens::app {
+
+struct StepRange {  // both inclusive
+  std::int64_t first = 0;
+  std::int64_t last = INT64_MAX;
+};
+// "10..20", "10..", "..20" or "10".
+trace::Result<StepRange> parse_step_range(const std::string& text);
+
+struct RunReport {
+  trace::RunFigures figures;
+  trace::HangDiagnosis diagnosis;     // of a failed run: who did not arrive where; else empty
+  int failed_rank = -1;               // the rank that the reason names
+  std::vector<std::string> log_tail;  // of that rank
+};
+
+// `range`: only these steps are measured.
+trace::Result<trace::RunFigures> load_run(const std::filesystem::path& run,
+                                          std::optional<StepRange> range = {});
+trace::Result<RunReport> load_report(const std::filesystem::path& run,
+                                     std::optional<StepRange> range = {});
+
+}  // namespace shardlens::app

@@ -1,0 +1,36 @@
+// Columns of text in a fixed-width font, aligned by what is seen, not by bytes. Any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shardlens::app {
+
+enum class Align { kLeft, kRight };
+
+class TextTable {
+ public:
+  struct Column {
+    std::string heading;
+    Align align = Align::kLeft;
+    std::size_t longest = 60;  // longer texts are cut with "…"
+  };
+  explicit TextTable(std::vector<Column> columns);
+
+  void add_row(std::vector<std::string> cells);  // as many as there are columns
+  bool empty() const { return rows_.empty(); }
+  // Headings and rows, each line after `indent` and with a newline; no trailing spaces.
+  std::string text(std::string_view indent = "  ", bool headings = true) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// Code points: what a terminal shows of the texts written here.
+std::size_t display_width(std::string_view text);
+// Cut to `width` code points, with "…" as the last.
+std::string cut_to_width(std::string_view text, std::size_t width);
+
+}  // namespace shardlens::app
