@@ -57,8 +57,10 @@ target_include_directories(libtorch::torch SYSTEM INTERFACE
 target_compile_definitions(libtorch::torch INTERFACE USE_C10D_GLOO USE_C10D_NCCL USE_DISTRIBUTED
     USE_CUDA)
 # Operators register themselves: the libraries are needed although nothing names them.
+# libstdc++ comes first: libtorch.so exports parts of std::filesystem of another version, which crash
+# (remove_all calls a null pointer).
 target_link_options(libtorch::torch INTERFACE
-    -Wl,--no-as-needed -L${torch_lib}
+    -Wl,--no-as-needed -lstdc++ -L${torch_lib}
     -Wl,-rpath,${torch_lib} -Wl,-rpath,${cuda}/lib -Wl,-rpath,${nccl}/lib
     -Wl,-rpath-link,${cuda}/lib -Wl,-rpath-link,${nccl}/lib -Wl,-rpath-link,${packages}/nvidia/cudnn/lib
     -Wl,-rpath-link,${packages}/nvidia/cusparselt/lib -Wl,-rpath-link,${packages}/nvidia/nvshmem/lib)
@@ -73,7 +75,7 @@ function(add_torch_layer name)
 endfunction()
 
 # One target compiles the header; the others use its result (same flags everywhere).
-file(WRITE ${CMAKE_BINARY_DIR}/torch_pch/torch_pch.cpp
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/torch_pch/torch_pch.cpp CONTENT
      "// Compiles the precompiled header of LibTorch.\n")
 add_library(shardlens_torch_pch STATIC ${CMAKE_BINARY_DIR}/torch_pch/torch_pch.cpp)
 target_link_libraries(shardlens_torch_pch PUBLIC libtorch::torch shardlens_flags)
