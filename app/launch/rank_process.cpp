@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +12,11 @@
 
 namespace shardlens::app {
 namespace {
+
+// glibc 2.36 declares pidfd_open without C linkage.
+int open_process_descriptor(pid_t process) {
+  return static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+}
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> result;
@@ -82,7 +87,8 @@ trace::Result<RankProcess> RankProcess::spawn(const RankCommand& command) {
                                                   " (" + command.program.string() + ", log " +
                                                   command.log.string() + ").");
   }
-  return RankProcess(command.rank, process, pidfd_open(process, 0));
+  // By number: the declaration of glibc 2.36 cannot be linked from C++.
+  return RankProcess(command.rank, process, open_process_descriptor(process));
 }
 
 RankProcess::RankProcess(int rank, pid_t process, int descriptor)

@@ -1,0 +1,129 @@
+// `shardlens query`: SQL over the rows of a run, all ranks together, reading only.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <variant>
+
+#include "app/cli/command_line.h"
+#include "app/cli/commands.h"
+#include "app/cli/output.h"
+#include "app/report/report_json.h"
+#include "app/report/text_table.h"
+#include "trace/store/query.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+namespace {
+
+using trace::QueryResult;
+using trace::QueryValue;
+
+struct Options {
+  std::string run;
+  std::string sql;
+  std::string format;
+  std::filesystem::path runs_dir = "runs";
+};
+
+bool is_number(const QueryValue& value) {
+  return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
+}
+
+Json value_json(const QueryValue& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
+  if (const auto* real = std::get_if<double>(&value)) return number_or_null(*real);
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  return nullptr;
+}
+
+// Rows as arrays: two columns may have one name.
+std::string as_json(const QueryResult& result) {
+  Json rows = Json::array();
+  for (const auto& row : result.rows) {
+    Json values = Json::array();
+    for (const auto& value : row) values.push_back(value_json(value));
+    rows.push_back(std::move(values));
+  }
+  return dump_json({{"columns", result.columns}, {"rows", std::move(rows)}}) + "\n";
+}
+
+// RFC 4180, with lines that end in "\n" as Unix tools expect.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+template <typename Values, typename ToText>
+std::string csv_line(const Values& values, ToText text_of) {
+  std::string line;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    line += (i == 0 ? "" : ",") + csv_field(text_of(values[i]));
+  }
+  return line + "\n";
+}
+
+std::string as_csv(const QueryResult& result) {
+  std::string text = csv_line(result.columns, [](const std::string& name) { return name; });
+  for (const auto& row : result.rows) {
+    text += csv_line(row, [](const QueryValue& value) { return trace::to_text(value); });
+  }
+  return text;
+}
+
+std::string as_table(const QueryResult& result) {
+  std::vector<TextTable::Column> columns;
+  for (std::size_t i = 0; i < result.columns.size(); ++i) {
+    const bool numeric = !result.rows.empty() && is_number(result.rows.front()[i]);
+    columns.push_back({result.columns[i], numeric ? Align::kRight : Align::kLeft});
+  }
+  TextTable table(std::move(columns));
+  for (const auto& row : result.rows) {
+    std::vector<std::string> cells;
+    for (const auto& value : row) cells.push_back(trace::to_text(value));
+    table.add_row(std::move(cells));
+  }
+  return table.text("");
+}
+
+int query(const Options& options) {
+  const auto run = trace::find_run(options.run, options.runs_dir);
+  if (!run) return report_error(run.error());
+  const auto result = trace::query_run(*run, options.sql);
+  if (!result) return report_error(result.error());
+  print_result(options.format == "json"  ? as_json(*result)
+               : options.format == "csv" ? as_csv(*result)
+                                         : as_table(*result));
+  return kDone;
+}
+
+std::string tables_text() {
+  std::string text;
+  for (const auto& table : trace::query_tables()) {
+    text += (text.empty() ? "" : ", ") + table.name;
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_query_command(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("query", "SQL over the rows of a run, reading only");
+  command->add_option("RUN", options->run, "A run's name, its folder or a packed file")->required();
+  command->add_option("SQL", options->sql, "One SELECT")->required();
+  add_format(*command, options->format, {"table", "csv", "json"});
+  add_runs_dir(*command, options->runs_dir);
+  command->footer(
+      "Every table holds the rows of all ranks; times are in ns, sizes in bytes.\n"
+      "Tables: " +
+      tables_text() +
+      "\n\n"
+      "Examples:\n"
+      "  shardlens query baseline \"select count(*) from collective\"\n"
+      "  shardlens query baseline --format csv \\\n"
+      "    \"select step, (end_ns - start_ns) / 1e6 as ms, loss from step where rank = 0\"");
+  command->callback([&chosen, options] { chosen = [options] { return query(*options); }; });
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,64 @@
+// A rank for the launcher's tests: does what its first argument says instead of training.
+//   --behaviour=RANK:VERB[:MS],…  verbs: leave, fail, lose_peer, kill, stay, stay_deaf, exit
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <thread>
+
+namespace {
+
+volatile sig_atomic_t told_to_leave = 0;
+
+void stay_until_told() {
+  for (int i = 0; i < 6000 && told_to_leave == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+int fail_with(const char* message) {
+  std::fprintf(stderr, "error: %s\n", message);
+  return 1;
+}
+
+int behave(const std::string& verb) {
+  if (verb == "leave") return 0;
+  if (verb == "fail") return fail_with("the cause");
+  if (verb == "lose_peer") return fail_with("gloo: Connection closed by peer [127.0.0.1]:4711");
+  if (verb == "kill") raise(SIGKILL);
+  if (verb == "exit") _exit(7);
+  if (verb == "stay_deaf") signal(SIGTERM, SIG_IGN);
+  stay_until_told();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const char* rank = std::getenv("RANK");
+  const char* launcher = std::getenv("SHARDLENS_LAUNCHER_PID");
+  if (rank == nullptr || launcher == nullptr || argc < 2) return 2;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != std::atoi(launcher)) return 3;
+  signal(SIGTERM, [](int) { told_to_leave = 1; });
+  std::printf("rank %s of %s\n", rank, std::getenv("WORLD_SIZE"));
+  std::fflush(stdout);
+  std::istringstream behaviours(std::string(argv[1]).substr(std::string("--behaviour=").size()));
+  for (std::string entry; std::getline(behaviours, entry, ',');) {
+    std::istringstream parts(entry);
+    std::string of, verb, wait_ms = "0";
+    std::getline(parts, of, ':');
+    std::getline(parts, verb, ':');
+    std::getline(parts, wait_ms, ':');
+    if (of != rank) continue;
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(wait_ms.c_str())));
+    return behave(verb);
+  }
+  stay_until_told();
+  return 0;
+}

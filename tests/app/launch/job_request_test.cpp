@@ -1,0 +1,157 @@
+#include "app/launch/job_request.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "app/launch/rank_environment.h"
+#include "trace/store/file_system.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+namespace {
+
+namespace fs = std::filesystem;
+using trace::ErrorKind;
+
+CudaProbe gpus(std::size_t count) {
+  CudaProbe probe;
+  probe.driver_found = count > 0;
+  probe.devices.resize(count);
+  return probe;
+}
+
+trace::Settings settings(const std::string& device, std::int64_t ranks) {
+  trace::Settings settings;
+  settings.device = device;
+  settings.ranks = ranks;
+  return settings;
+}
+
+TEST(ResolveDevice, TakesTheCpuWhereThereIsNoGpu) {
+  EXPECT_EQ(resolve_device(settings("auto", 2), gpus(0)).value(), "cpu");
+  EXPECT_EQ(resolve_device(settings("cpu", 8), gpus(1)).value(), "cpu");
+}
+
+TEST(ResolveDevice, TakesGpusWhereThereAreEnough) {
+  EXPECT_EQ(resolve_device(settings("auto", 2), gpus(2)).value(), "cuda");
+  EXPECT_EQ(resolve_device(settings("cuda", 1), gpus(2)).value(), "cuda");
+}
+
+TEST(ResolveDevice, KeepsASimulatedLinkOnTheCpu) {
+  auto linked = settings("auto", 2);
+  linked.simulate_link = "latency_us=50,gbps=1";
+  EXPECT_EQ(resolve_device(linked, gpus(8)).value(), "cpu");
+}
+
+TEST(ResolveDevice, RefusesCudaWithoutAGpu) {
+  const auto device = resolve_device(settings("cuda", 1), gpus(0));
+  ASSERT_FALSE(device);
+  EXPECT_EQ(device.error().kind, ErrorKind::kUsage);
+  EXPECT_NE(device.error().message.find("doctor"), std::string::npos);
+}
+
+TEST(ResolveDevice, RefusesMoreRanksThanGpusUnlessTheyMayShare) {
+  auto crowded = settings("auto", 4);
+  const auto refused = resolve_device(crowded, gpus(2));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
+  EXPECT_NE(refused.error().message.find("--oversubscribe"), std::string::npos);
+  crowded.oversubscribe = true;
+  EXPECT_EQ(resolve_device(crowded, gpus(2)).value(), "cuda");
+}
+
+TEST(CheckJob, MarksSharedGpusAndSimulations) {
+  JobRequest request;
+  request.settings = settings("cuda", 4);
+  request.settings.oversubscribe = true;
+  const auto shared = check_job(request, gpus(2));
+  ASSERT_TRUE(shared) << shared.error().message;
+  EXPECT_TRUE(shared->shared_gpu);
+  request.settings = settings("cpu", 2);
+  request.settings.simulate_link = "latency_us=50,gbps=1";
+  const auto simulated = check_job(request, gpus(0));
+  ASSERT_TRUE(simulated) << simulated.error().message;
+  EXPECT_TRUE(simulated->simulated_link);
+  EXPECT_FALSE(simulated->shared_gpu);
+}
+
+TEST(CheckJob, RefusesDataThatIsNotThereOrEmpty) {
+  const auto folder = trace::TemporaryFolder::create();
+  ASSERT_TRUE(folder);
+  JobRequest request;
+  request.settings.device = "cpu";
+  request.settings.data = folder->path() / "no text \"here\" 😀";
+  const auto missing = check_job(request, gpus(0));
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().kind, ErrorKind::kUsage);
+  EXPECT_NE(missing.error().message.find("no text \"here\" 😀"), std::string::npos);
+
+  request.settings.data = folder->path() / "empty.txt";
+  std::ofstream(request.settings.data).close();
+  const auto empty = check_job(request, gpus(0));
+  ASSERT_FALSE(empty);
+  EXPECT_NE(empty.error().message.find("empty.txt is empty"), std::string::npos);
+}
+
+TEST(CheckJob, NamesARunByItsDifferencesAndMakesTheNameUnique) {
+  const auto folder = trace::TemporaryFolder::create();
+  ASSERT_TRUE(folder);
+  JobRequest request;
+  request.runs_dir = folder->path() / "runs";
+  request.settings.device = "cpu";
+  request.name_base.device = "cpu";
+  request.settings.bucket_cap_mb = 60;
+  std::vector<std::string> names;
+  for (int i = 0; i < 3; ++i) {
+    auto run = check_job(request, gpus(0));
+    ASSERT_TRUE(run) << run.error().message;
+    names.push_back(run->name);
+    run->start_ns = 1'700'000'000'000'000'000 + i * 1'000'000'000LL;
+    ASSERT_TRUE(trace::create_run(request.runs_dir, *run, false));
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"cap 60", "cap 60 2", "cap 60 3"}));
+}
+
+TEST(RankEnvironment, HoldsTheContractAndNothingOfAnotherLauncher) {
+  trace::RunInfo run;
+  run.world_size = 4;
+  run.device = "cpu";
+  const auto environment =
+      rank_environment({"PATH=/bin", "RANK=9", "TORCHELASTIC_RUN_ID=7", "OMP_NUM_THREADS=64"}, run,
+                       {.rank = 2, .store_file = "/tmp/s", .launcher_process = 17, .cores = 8});
+  const auto has = [&](const std::string& entry) {
+    return std::ranges::count(environment, entry) == 1;
+  };
+  for (const auto* entry :
+       {"PATH=/bin", "RANK=2", "LOCAL_RANK=2", "WORLD_SIZE=4", "LOCAL_WORLD_SIZE=4",
+        "MASTER_ADDR=127.0.0.1", "SHARDLENS_STORE_FILE=/tmp/s", "SHARDLENS_LAUNCHER_PID=17",
+        "OMP_NUM_THREADS=2"}) {
+    EXPECT_TRUE(has(entry)) << entry;
+  }
+  for (const auto& entry : environment) {
+    EXPECT_FALSE(entry.starts_with("TORCHELASTIC") || entry == "RANK=9") << entry;
+    EXPECT_FALSE(entry.starts_with("NCCL_")) << entry;
+  }
+}
+
+TEST(RankEnvironment, GivesRanksThatShareAGpuDifferentHosts) {
+  trace::RunInfo run;
+  run.world_size = 2;
+  run.device = "cuda";
+  run.shared_gpu = true;
+  const auto first = rank_environment({}, run, {.rank = 0, .store_file = "s"});
+  const auto second = rank_environment({}, run, {.rank = 1, .store_file = "s"});
+  const auto host = [](const std::vector<std::string>& environment) {
+    for (const auto& entry : environment) {
+      if (entry.starts_with("NCCL_HOSTID=")) return entry;
+    }
+    return std::string();
+  };
+  EXPECT_FALSE(host(first).empty());
+  EXPECT_NE(host(first), host(second));
+}
+
+}  // namespace
+}  // namespace shardlens::app

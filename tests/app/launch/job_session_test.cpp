@@ -1,0 +1,241 @@
+#include "app/launch/job_session.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "trace/store/file_system.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+using trace::RunStatus;
+
+class JobSessionTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto folder = trace::TemporaryFolder::create();
+    ASSERT_TRUE(folder);
+    folder_.emplace(std::move(*folder));
+  }
+
+  JobRequest request(std::int64_t ranks, const std::string& name = "job") const {
+    JobRequest request;
+    request.settings.ranks = ranks;
+    request.settings.device = "cpu";
+    request.runs_dir = folder_->path() / "runs";
+    request.name = name;
+    return request;
+  }
+
+  static JobOptions behaving(const std::string& behaviour) {
+    JobOptions options;
+    options.rank_program = fs::path(SHARDLENS_FAKE_RANK);
+    options.rank_arguments = {"--behaviour=" + behaviour};
+    options.failure_grace = 300ms;
+    return options;
+  }
+
+  JobStatus run_to_end(std::int64_t ranks, const std::string& behaviour) {
+    auto job = JobSession::start(request(ranks), behaving(behaviour));
+    EXPECT_TRUE(job) << (job ? "" : job.error().message);
+    run_folder_ = (*job)->folder();
+    return (*job)->wait();
+  }
+
+  std::optional<trace::TemporaryFolder> folder_;
+  fs::path run_folder_;
+};
+
+std::size_t open_descriptors() {
+  const fs::directory_iterator entries("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(fs::begin(entries), fs::end(entries)));
+}
+
+// Processes whose command line holds `text`, this one aside.
+std::set<pid_t> processes_with(const std::string& text) {
+  std::set<pid_t> found;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream file(entry.path() / "cmdline");
+    const std::string line((std::istreambuf_iterator<char>(file)), {});
+    const pid_t process = std::stoi(name);
+    if (process != getpid() && line.find(text) != std::string::npos) found.insert(process);
+  }
+  return found;
+}
+
+template <typename Condition>
+bool within(std::chrono::milliseconds limit, Condition condition) {
+  const auto end = steady_clock::now() + limit;
+  while (steady_clock::now() < end) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(10ms);
+  }
+  return false;
+}
+
+TEST_F(JobSessionTest, AJobWhoseRanksAllLeaveIsDoneAndItsFileSaysSo) {
+  const JobStatus status = run_to_end(2, "0:leave,1:leave");
+  EXPECT_EQ(status.phase, JobStatus::Phase::kEnded);
+  EXPECT_EQ(status.run.status, RunStatus::kDone) << status.run.reason;
+  EXPECT_EQ(status.exits.size(), 2u);
+  const auto stored = trace::read_run_info(run_folder_);
+  ASSERT_TRUE(stored);
+  EXPECT_EQ(stored->status, RunStatus::kDone);
+  EXPECT_GE(stored->end_ns, stored->start_ns);
+  EXPECT_EQ(stored->world_size, 2);
+}
+
+TEST_F(JobSessionTest, RanksWriteTheirOutputIntoTheirLog) {
+  run_to_end(2, "0:leave,1:fail");
+  std::ifstream log(trace::rank_log(run_folder_, 1));
+  std::string first, second;
+  std::getline(log, first);
+  std::getline(log, second);
+  EXPECT_EQ(first, "rank 1 of 2");
+  EXPECT_EQ(second, "error: the cause");
+}
+
+TEST_F(JobSessionTest, TheRankThatFailsByItselfIsTheReasonAlthoughAPeerLeftAMomentEarlier) {
+  const JobStatus status = run_to_end(3, "0:lose_peer:50,1:fail:100,2:lose_peer:60");
+  EXPECT_EQ(status.run.status, RunStatus::kFailed);
+  EXPECT_EQ(status.failed_rank, 1);
+  EXPECT_EQ(status.run.reason, "rank 1 failed: the cause");
+  ASSERT_FALSE(status.log_tail.empty());
+  EXPECT_EQ(status.log_tail.back(), "error: the cause");
+}
+
+TEST_F(JobSessionTest, ARankThatIsKilledIsTheReasonBeforeThoseThatLostIt) {
+  const JobStatus status = run_to_end(3, "0:lose_peer:20,1:lose_peer:20,2:kill:60");
+  EXPECT_EQ(status.failed_rank, 2);
+  EXPECT_NE(status.run.reason.find("rank 2 was killed (SIGKILL)"), std::string::npos);
+}
+
+TEST_F(JobSessionTest, AnExitWithoutAWordIsNamedWithItsCode) {
+  const JobStatus status = run_to_end(2, "0:lose_peer:20,1:exit");
+  EXPECT_EQ(status.failed_rank, 1);
+  EXPECT_NE(status.run.reason.find("exit code 7"), std::string::npos) << status.run.reason;
+}
+
+TEST_F(JobSessionTest, ARankThatLeftWithoutAnErrorIsTheReasonWhereAllOthersMissIt) {
+  const JobStatus status = run_to_end(2, "0:leave,1:lose_peer:50");
+  EXPECT_EQ(status.failed_rank, 0) << status.run.reason;
+}
+
+TEST_F(JobSessionTest, AFailureEndsRanksThatIgnoreSigtermWithinTheGracePeriod) {
+  const auto start = steady_clock::now();
+  const JobStatus status = run_to_end(2, "0:stay_deaf,1:fail");
+  EXPECT_LT(steady_clock::now() - start, 5s);
+  EXPECT_EQ(status.failed_rank, 1);
+  EXPECT_EQ(status.run.status, RunStatus::kFailed);
+}
+
+TEST_F(JobSessionTest, StoppingLetsRanksLeaveByThemselves) {
+  auto job = JobSession::start(request(2), behaving("0:stay,1:stay"));
+  ASSERT_TRUE(job);
+  const auto log = trace::rank_log((*job)->folder(), 1);
+  ASSERT_TRUE(within(5s, [&] { return fs::exists(log) && fs::file_size(log) > 0; }));
+  std::this_thread::sleep_for(100ms);
+  (*job)->request_stop();
+  const JobStatus status = (*job)->wait();
+  EXPECT_EQ(status.run.status, RunStatus::kStopped);
+  EXPECT_EQ(status.run.reason, "stopped by the user");
+  for (const auto& exit : status.exits) EXPECT_FALSE(exit.failed()) << describe(exit);
+}
+
+TEST_F(JobSessionTest, ARankThatIgnoresTheStopIsKilledAfterTheGracePeriod) {
+  auto options = behaving("0:stay,1:stay_deaf");
+  options.stop_grace = 400ms;
+  auto job = JobSession::start(request(2), options);
+  ASSERT_TRUE(job);
+  const auto log = trace::rank_log((*job)->folder(), 1);
+  ASSERT_TRUE(within(5s, [&] { return fs::exists(log) && fs::file_size(log) > 0; }));
+  std::this_thread::sleep_for(100ms);
+  const auto start = steady_clock::now();
+  (*job)->request_stop();
+  const JobStatus status = (*job)->wait();
+  EXPECT_GE(steady_clock::now() - start, 350ms);
+  EXPECT_EQ(status.run.status, RunStatus::kStopped);
+  EXPECT_NE(status.run.reason.find("rank 1 did not leave in time"), std::string::npos);
+}
+
+TEST_F(JobSessionTest, AnAbortFailsTheRunForTheGivenReason) {
+  auto job = JobSession::start(request(2), behaving("0:stay,1:stay_deaf"));
+  ASSERT_TRUE(job);
+  (*job)->request_abort("rank 1 hangs");
+  const JobStatus status = (*job)->wait();
+  EXPECT_EQ(status.run.status, RunStatus::kFailed);
+  EXPECT_EQ(status.run.reason, "rank 1 hangs");
+}
+
+TEST_F(JobSessionTest, AProgramThatCannotBeStartedFailsTheRunAndNamesIt) {
+  auto options = behaving("");
+  options.rank_program = folder_->path() / "no such program";
+  auto job = JobSession::start(request(2), options);
+  ASSERT_TRUE(job);
+  const JobStatus status = (*job)->wait();
+  EXPECT_EQ(status.run.status, RunStatus::kFailed);
+  EXPECT_NE(status.run.reason.find("no such program"), std::string::npos) << status.run.reason;
+}
+
+TEST_F(JobSessionTest, TwentyStartsLeaveNoProcessNoDescriptorAndNoFileBehind) {
+  run_to_end(1, "0:leave");  // whatever is opened once is open now
+  const std::size_t before = open_descriptors();
+  for (int i = 0; i < 20; ++i) {
+    JobRequest next = request(2, "job " + std::to_string(i));
+    auto job = JobSession::start(next, behaving(i % 2 == 0 ? "0:leave,1:fail" : "0:stay,1:stay"));
+    ASSERT_TRUE(job) << job.error().message;
+    if (i % 4 == 1) (*job)->request_stop();
+    if (i % 4 != 3) (*job)->wait();
+    // Every fourth is destroyed while its ranks run.
+    const fs::path folder = (*job)->folder();
+    job->reset();
+    EXPECT_TRUE(processes_with(folder.string()).empty());
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      EXPECT_FALSE(entry.path().filename().string().starts_with("store")) << entry.path();
+    }
+  }
+  EXPECT_EQ(open_descriptors(), before);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
+}
+
+TEST_F(JobSessionTest, NoRankOutlivesALauncherThatIsKilled) {
+  const pid_t launcher = fork();
+  if (launcher == 0) {
+    auto job = JobSession::start(request(2), behaving("0:stay,1:stay_deaf"));
+    if (!job) _exit(1);
+    (*job)->wait();
+    _exit(0);
+  }
+  const std::string runs = (folder_->path() / "runs").string();
+  ASSERT_TRUE(within(10s, [&] { return processes_with(runs).size() == 2; }));
+  // Both must have asked for their death signal: they print after that.
+  ASSERT_TRUE(within(10s, [&] {
+    const auto library = trace::list_runs(runs);
+    if (library.runs.empty()) return false;
+    const fs::path folder = library.runs.front().folder;
+    std::error_code error;
+    return fs::file_size(trace::rank_log(folder, 0), error) > 0 &&
+           fs::file_size(trace::rank_log(folder, 1), error) > 0;
+  }));
+  kill(launcher, SIGKILL);
+  waitpid(launcher, nullptr, 0);
+  EXPECT_TRUE(within(5s, [&] { return processes_with(runs).empty(); }));
+}
+
+}  // namespace
+}  // namespace shardlens::app
