@@ -90,6 +90,7 @@ std::int64_t length(const Intervals& set) {
 
 std::int64_t length_within(const Intervals& set, Interval window) {
   std::int64_t sum = 0;
+  if (window.end_ns <= window.start_ns) return sum;
   for (auto i = first_ending_after(set, window.start_ns);
        i != set.end() && i->start_ns < window.end_ns; ++i) {
     sum += std::min(i->end_ns, window.end_ns) - std::max(i->start_ns, window.start_ns);
