@@ -16,10 +16,10 @@ bool is_communication(std::string_view mangled_name) {
 }  // namespace
 
 void ActivityJoin::add(const Activity& activity, std::int64_t now_ns) {
-  std::visit([&](const auto& value) { add(value, now_ns); }, activity);
+  std::visit([&](const auto& value) { take(value, now_ns); }, activity);
 }
 
-void ActivityJoin::add(const KernelActivity& kernel, std::int64_t now_ns) {
+void ActivityJoin::take(const KernelActivity& kernel, std::int64_t now_ns) {
   if (!has_good_times(kernel)) return sink_.bad_timestamps();
   sink_.kernel(kernel);
   if (!is_communication(kernel.name)) return;
@@ -32,17 +32,17 @@ void ActivityJoin::add(const KernelActivity& kernel, std::int64_t now_ns) {
   externals_.erase(external);
 }
 
-void ActivityJoin::add(const CopyActivity& copy, std::int64_t) {
+void ActivityJoin::take(const CopyActivity& copy, std::int64_t) {
   if (!has_good_times(copy)) return sink_.bad_timestamps();
   sink_.copy(copy);
 }
 
-void ActivityJoin::add(const LaunchActivity& launch, std::int64_t) {
+void ActivityJoin::take(const LaunchActivity& launch, std::int64_t) {
   if (!has_good_times(launch)) return sink_.bad_timestamps();
   sink_.launch(launch);
 }
 
-void ActivityJoin::add(const ExternalActivity& external, std::int64_t now_ns) {
+void ActivityJoin::take(const ExternalActivity& external, std::int64_t now_ns) {
   if (external.kind != kCollectiveCorrelation) return;
   const auto kernel = kernels_.find(external.correlation);
   if (kernel == kernels_.end()) {
@@ -53,7 +53,7 @@ void ActivityJoin::add(const ExternalActivity& external, std::int64_t now_ns) {
   kernels_.erase(kernel);
 }
 
-void ActivityJoin::add(const OverheadActivity& overhead, std::int64_t) {
+void ActivityJoin::take(const OverheadActivity& overhead, std::int64_t) {
   if (overhead.end_ns > overhead.start_ns) sink_.overhead(overhead.end_ns - overhead.start_ns);
 }
 

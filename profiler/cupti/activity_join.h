@@ -48,11 +48,11 @@ class ActivityJoin {
     std::int64_t since_ns = 0;
   };
 
-  void add(const KernelActivity& kernel, std::int64_t now_ns);
-  void add(const CopyActivity& copy, std::int64_t now_ns);
-  void add(const LaunchActivity& launch, std::int64_t now_ns);
-  void add(const ExternalActivity& external, std::int64_t now_ns);
-  void add(const OverheadActivity& overhead, std::int64_t now_ns);
+  void take(const KernelActivity& kernel, std::int64_t now_ns);
+  void take(const CopyActivity& copy, std::int64_t now_ns);
+  void take(const LaunchActivity& launch, std::int64_t now_ns);
+  void take(const ExternalActivity& external, std::int64_t now_ns);
+  void take(const OverheadActivity& overhead, std::int64_t now_ns);
 
   ActivitySink& sink_;
   // By correlation id.

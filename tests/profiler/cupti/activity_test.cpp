@@ -1,0 +1,244 @@
+#include "profiler/cupti/activity.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+
+#include "profiler/cupti/activity_join.h"
+#include "profiler/cupti/cupti_source.h"
+#include "profiler/cupti/recorder_sink.h"
+#include "tests/profiler/recorded_run.h"
+
+namespace shardlens::profiler {
+namespace {
+
+constexpr std::int64_t kNow = 1'000'000;
+
+// As CUPTI does it: the record somewhere in a buffer of bytes, at no particular alignment.
+template <typename Record>
+std::optional<Activity> decode_misaligned(const Record& record) {
+  alignas(16) std::array<std::uint8_t, sizeof(Record) + 8> buffer{};
+  std::memcpy(buffer.data() + 8, &record, sizeof record);
+  return decode(*reinterpret_cast<const CUpti_Activity*>(buffer.data() + 8));
+}
+
+CUpti_ActivityKernel10 kernel_record(std::uint32_t correlation, const char* name) {
+  CUpti_ActivityKernel10 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  record.start = 1'000;
+  record.end = 1'500;
+  record.deviceId = 1;
+  record.contextId = 2;
+  record.streamId = 7;
+  record.correlationId = correlation;
+  record.name = name;
+  return record;
+}
+
+TEST(CuptiActivity, DecodesAKernel) {
+  const auto activity = decode_misaligned(kernel_record(42, "_Z1fIiEvPT_"));
+  ASSERT_TRUE(activity);
+  const auto& kernel = std::get<KernelActivity>(*activity);
+  EXPECT_EQ(kernel.stream, (StreamKey{1, 2, 7}));
+  EXPECT_EQ(kernel.start_ns, 1'000);
+  EXPECT_EQ(kernel.end_ns, 1'500);
+  EXPECT_EQ(kernel.correlation, 42u);
+  EXPECT_EQ(readable_name(kernel.name), "void f<int>(int*)");
+}
+
+TEST(CuptiActivity, NamesAKernelThatHasNoName) {
+  const auto activity = decode_misaligned(kernel_record(1, nullptr));
+  ASSERT_TRUE(activity);
+  EXPECT_EQ(std::get<KernelActivity>(*activity).name, "kernel");
+}
+
+TEST(CuptiActivity, DecodesCopiesAndMemsets) {
+  CUpti_ActivityMemcpy6 copy{};
+  copy.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+  copy.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
+  copy.bytes = 4096;
+  copy.start = 10;
+  copy.end = 30;
+  copy.streamId = 3;
+  copy.correlationId = 9;
+  const auto decoded = std::get<CopyActivity>(decode_misaligned(copy).value());
+  EXPECT_EQ(decoded.name, "copy host to device");
+  EXPECT_EQ(decoded.bytes, 4096);
+  EXPECT_EQ(decoded.correlation, 9u);
+  EXPECT_EQ(decoded.stream.stream, 3u);
+
+  CUpti_ActivityMemcpyPtoP4 peer{};
+  peer.kind = CUPTI_ACTIVITY_KIND_MEMCPY2;
+  peer.bytes = 8;
+  peer.start = 1;
+  peer.end = 2;
+  EXPECT_EQ(std::get<CopyActivity>(decode_misaligned(peer).value()).name, "copy peer to peer");
+
+  CUpti_ActivityMemset4 memset{};
+  memset.kind = CUPTI_ACTIVITY_KIND_MEMSET;
+  memset.bytes = 16;
+  memset.start = 1;
+  memset.end = 5;
+  const auto set = std::get<CopyActivity>(decode_misaligned(memset).value());
+  EXPECT_EQ(set.name, "set memory");
+  EXPECT_EQ(set.bytes, 16);
+  EXPECT_EQ(set.end_ns, 5);
+}
+
+TEST(CuptiActivity, DecodesALaunchAnExternalIdAndOverhead) {
+  CUpti_ActivityAPI api{};
+  api.kind = CUPTI_ACTIVITY_KIND_DRIVER;
+  api.cbid = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx;
+  api.start = 5;
+  api.end = 8;
+  api.threadId = 99;
+  api.correlationId = 42;
+  const auto launch = std::get<LaunchActivity>(decode_misaligned(api).value());
+  EXPECT_EQ(launch.name, "cuLaunchKernelEx");
+  EXPECT_EQ(launch.thread, 99u);
+  EXPECT_EQ(launch.correlation, 42u);
+
+  CUpti_ActivityExternalCorrelation external{};
+  external.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION;
+  external.externalKind = kCollectiveCorrelation;
+  external.externalId = 1'234'567'890'123;
+  external.correlationId = 42;
+  const auto id = std::get<ExternalActivity>(decode_misaligned(external).value());
+  EXPECT_EQ(id.external_id, 1'234'567'890'123u);
+  EXPECT_EQ(id.correlation, 42u);
+
+  CUpti_ActivityOverhead3 overhead{};
+  overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
+  overhead.start = 100;
+  overhead.end = 160;
+  EXPECT_EQ(std::get<OverheadActivity>(decode_misaligned(overhead).value()).end_ns, 160);
+}
+
+TEST(CuptiActivity, LeavesOutKindsThatAreNotRecorded) {
+  CUpti_Activity record{};
+  record.kind = CUPTI_ACTIVITY_KIND_DEVICE;
+  EXPECT_FALSE(decode(record));
+}
+
+struct FakeSink final : ActivitySink {
+  void kernel(const KernelActivity&) override { ++kernels; }
+  void copy(const CopyActivity&) override { ++copies; }
+  void launch(const LaunchActivity&) override { ++launches; }
+  void collective(std::uint64_t handle, const KernelActivity& kernel) override {
+    collectives.emplace_back(handle, kernel.correlation);
+  }
+  void overhead(std::int64_t ns) override { overhead_ns += ns; }
+  void bad_timestamps() override { ++bad; }
+
+  int kernels = 0, copies = 0, launches = 0, bad = 0;
+  std::int64_t overhead_ns = 0;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> collectives;
+};
+
+KernelActivity kernel(std::uint32_t correlation, std::string_view name) {
+  return {{0, 1, 7}, 100, 200, correlation, name};
+}
+ExternalActivity external(std::uint64_t id, std::uint32_t correlation) {
+  return {kCollectiveCorrelation, id, correlation};
+}
+constexpr std::string_view kNccl = "_Z23ncclDevKernel_AllReduceP11ncclDevComm";
+
+TEST(ActivityJoin, FindsTheCollectiveOfAKernelInEitherOrder) {
+  FakeSink sink;
+  ActivityJoin join(sink);
+  join.add(external(11, 1), kNow);
+  join.add(kernel(1, kNccl), kNow);
+  join.add(kernel(2, kNccl), kNow);
+  join.add(external(22, 2), kNow + 200'000'000);
+  EXPECT_EQ(sink.collectives,
+            (std::vector<std::pair<std::uint64_t, std::uint32_t>>{{11, 1}, {22, 2}}));
+  EXPECT_EQ(sink.kernels, 2);
+  EXPECT_EQ(join.waiting(), 0u);
+}
+
+TEST(ActivityJoin, PassesOtherKernelsOnAtOnce) {
+  FakeSink sink;
+  ActivityJoin join(sink);
+  join.add(kernel(1, "gemm"), kNow);
+  EXPECT_EQ(sink.kernels, 1);
+  EXPECT_EQ(join.waiting(), 0u);
+}
+
+TEST(ActivityJoin, IgnoresExternalIdsOfOthers) {
+  FakeSink sink;
+  ActivityJoin join(sink);
+  join.add(ExternalActivity{CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 5, 1}, kNow);
+  EXPECT_EQ(join.waiting(), 0u);
+}
+
+TEST(ActivityJoin, GivesUpWaitingAfterItsTimeLimit) {
+  FakeSink sink;
+  ActivityJoin join(sink);
+  join.add(kernel(1, kNccl), kNow);
+  join.add(external(5, 9), kNow);
+  join.expire(kNow + ActivityJoin::kTimeLimitNs);
+  EXPECT_EQ(join.waiting(), 2u);
+  join.expire(kNow + ActivityJoin::kTimeLimitNs + 1);
+  EXPECT_EQ(join.waiting(), 0u);
+}
+
+TEST(ActivityJoin, CountsZeroAndReversedTimes) {
+  FakeSink sink;
+  ActivityJoin join(sink);
+  join.add(KernelActivity{{0, 1, 7}, 0, 200, 1, "gemm"}, kNow);
+  join.add(CopyActivity{{0, 1, 7}, 300, 200, 1, 8, "copy"}, kNow);
+  join.add(OverheadActivity{300, 350}, kNow);
+  EXPECT_EQ(sink.bad, 2);
+  EXPECT_EQ(sink.kernels + sink.copies, 0);
+  EXPECT_EQ(sink.overhead_ns, 50);
+}
+
+TEST(RecorderSink, WritesKernelsCopiesLaunchesAndCollectives) {
+  RecordedRun run;
+  RecorderSink sink(run.recorder());
+  ActivityJoin join(sink);
+  CollectiveCall call;
+  call.tag_kind = trace::TagKind::kBucket;
+  call.tag_index = 4;
+  const auto handle = run.recorder().enter_collective(call);
+  const std::int64_t now = Recorder::now_ns();
+  join.add(KernelActivity{{0, 1, 7}, now, now + 100, 1, "_Z4gemmPf"}, now);
+  join.add(LaunchActivity{55, now - 50, now - 40, 1, "cuLaunchKernel"}, now);
+  join.add(CopyActivity{{0, 1, 8}, now, now + 10, 2, 4096, "copy host to device"}, now);
+  join.add(KernelActivity{{0, 1, 9}, now + 5, now + 95, 3, kNccl}, now);
+  join.add(external(handle, 3), now);
+
+  const auto content = run.finish();
+  ASSERT_EQ(content.rows.collectives.size(), 1u);
+  EXPECT_EQ(content.rows.collectives[0].tag_index, 4);
+  EXPECT_EQ(content.rows.collectives[0].end_ns, now + 95);
+  int kernels = 0;
+  for (const auto& events : content.rows.events)
+    for (const trace::Event& event : events.events) {
+      if (events.kind == trace::EventKind::kCopy) {
+        EXPECT_EQ(event.value, 4096);
+      }
+      if (events.kind == trace::EventKind::kLaunch) {
+        EXPECT_EQ(event.correlation, 1u);
+      }
+      if (events.kind != trace::EventKind::kKernel) continue;
+      ++kernels;
+      const bool is_gemm = content.text(event.name) == "gemm(float*)";
+      EXPECT_EQ((event.flags & trace::kEventCompute) != 0, is_gemm);
+    }
+  EXPECT_EQ(kernels, 2);
+  EXPECT_EQ(content.rows.events.size(), 4u) << "a lane each";
+}
+
+// With a GPU it starts; without one the message says what is recorded instead.
+TEST(CuptiSource, StartsOrSaysWhyNot) {
+  RecordedRun run;
+  const auto source = CuptiSource::start(run.recorder());
+  if (source) GTEST_SKIP() << "this machine has a driver";
+  EXPECT_NE(source.error().message.find("cuptiActivity"), std::string::npos);
+  EXPECT_NE(source.error().message.find("recorded on the CPU instead"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace shardlens::profiler
