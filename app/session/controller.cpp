@@ -138,7 +138,8 @@ void Controller::follow_watch() {
   }
   if (auto view = job_view(); view && view != live_view_) {
     live_view_ = view;
-    library_.set_live(std::move(view));
+    library_.set_live(view);
+    queue_.observe(std::move(view));
   }
 }
 

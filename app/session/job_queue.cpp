@@ -19,6 +19,7 @@ class SessionJob final : public RunningJob {
   const std::filesystem::path& folder() const override { return session_->folder(); }
   JobStatus poll() const override { return session_->poll(); }
   void request_stop() override { session_->request_stop(); }
+  void request_abort(const std::string& reason) override { session_->request_abort(reason); }
 
  private:
   std::unique_ptr<JobSession> session_;
@@ -87,6 +88,11 @@ void JobQueue::cancel_queued() {
   });
 }
 
+void JobQueue::observe(std::shared_ptr<const ui::RunView> view) {
+  const std::lock_guard lock(mutex_);
+  observed_ = std::move(view);
+}
+
 QueueState JobQueue::state() const {
   const std::lock_guard lock(mutex_);
   return state_;
@@ -134,6 +140,8 @@ void JobQueue::start_next() {
       return;
     }
     job_ = std::move(*job);
+    guard_.emplace(job_->poll().run);
+    observed_.reset();
     stop_sent_ = false;
     state.phase = stop_wanted_ ? JobPhase::kStopping : JobPhase::kRunning;
     state.run_name = job_->poll().run.name;
@@ -152,11 +160,23 @@ void JobQueue::look_after_job() {
     job_->request_stop();
   }
   const auto status = job_->poll();
+  watch_for_hangs(status);
   if (status.phase == JobStatus::Phase::kEnded) {
     finish(status);
   } else if (status.phase == JobStatus::Phase::kStopping && state().phase == JobPhase::kRunning) {
     change_state([](QueueState& state) { state.phase = JobPhase::kStopping; });
   }
+}
+
+void JobQueue::watch_for_hangs(const JobStatus& status) {
+  std::shared_ptr<const ui::RunView> view;
+  {
+    const std::lock_guard lock(mutex_);
+    view = std::exchange(observed_, nullptr);
+  }
+  const auto now = HangWatch::Clock::now();
+  if (view && view->figures.info.folder == job_->folder()) guard_->look(view->figures, now);
+  if (const auto reason = guard_->check(status, now)) job_->request_abort(*reason);
 }
 
 void JobQueue::finish(const JobStatus& status) {

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "app/launch/job_session.h"
+#include "app/session/hang_guard.h"
 #include "trace/model/result.h"
 #include "ui/snapshot.h"
 
@@ -25,6 +26,7 @@ class RunningJob {
   virtual const std::filesystem::path& folder() const = 0;
   virtual JobStatus poll() const = 0;
   virtual void request_stop() = 0;
+  virtual void request_abort(const std::string& reason) = 0;  // ends it as failed
 };
 using StartJob = std::function<trace::Result<std::unique_ptr<RunningJob>>(const JobRequest&)>;
 
@@ -56,6 +58,8 @@ class JobQueue {
   void start(JobRequest request, bool stop_current);
   void stop();
   void cancel_queued();
+  // What the running job has recorded: from it the queue sees that a rank hangs.
+  void observe(std::shared_ptr<const ui::RunView> view);
 
   QueueState state() const;
 
@@ -63,6 +67,7 @@ class JobQueue {
   void work(const std::stop_token& stop);
   void start_next();
   void look_after_job();
+  void watch_for_hangs(const JobStatus& status);
   void finish(const JobStatus& status);
   void leave_in_order();
   template <typename Change>
@@ -75,9 +80,11 @@ class JobQueue {
   std::condition_variable_any wake_;
   std::optional<JobRequest> waiting_;
   bool stop_wanted_ = false;
+  std::shared_ptr<const ui::RunView> observed_;
   QueueState state_;
 
   std::unique_ptr<RunningJob> job_;  // the worker's own
+  std::optional<HangGuard> guard_;
   bool stop_sent_ = false;
 
   std::jthread thread_;  // last: stops first

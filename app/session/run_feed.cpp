@@ -5,6 +5,7 @@
 
 #include "app/session/run_notes.h"
 #include "app/session/step_choice.h"
+#include "app/session/wall_time.h"
 
 namespace shardlens::app {
 
@@ -18,6 +19,8 @@ namespace {
 
 constexpr std::size_t kLogLines = 400;
 constexpr std::size_t kRankLogLines = 30;
+// A recorder sends the last details of a step one or two commits after its row.
+constexpr std::int64_t kSettleNs = 350'000'000;
 
 bool earlier(const LogLine& a, const LogLine& b) { return a.time_ns < b.time_ns; }
 
@@ -39,6 +42,7 @@ void RunFeed::start_over() {
   read_until_ns_ = INT64_MIN;
   log_.clear();
   detail_until_ns_.clear();
+  arrivals_.clear();
   timeline_is_stale_ = true;
 }
 
@@ -48,6 +52,7 @@ Result<bool> RunFeed::advance(std::int64_t until_ns) {
   TRY_ASSIGN(const auto batches, reader_->poll(until_ns));
   read_until_ns_ = until_ns;
   for (const auto& batch : batches) absorb(batch);
+  note_arrivals();
   return goes_back || !batches.empty();
 }
 
@@ -95,12 +100,28 @@ void RunFeed::add_log(const std::vector<LogLine>& lines) {
 
 void RunFeed::select_step(std::optional<std::int64_t> step) { wanted_step_ = step; }
 
-std::int64_t RunFeed::step_to_show() const {
+void RunFeed::note_arrivals() {
+  const auto& steps = analysis_.steps();
+  const auto latest =
+      std::find_if(steps.rbegin(), steps.rend(), [](const auto& step) { return step.complete; });
+  if (latest == steps.rend()) return;
+  if (!arrivals_.empty() && arrivals_.back().step >= latest->index) return;
+  arrivals_.push_back({latest->index, wall_now_ns()});
+  if (arrivals_.size() > 16) arrivals_.pop_front();
+}
+
+std::int64_t RunFeed::step_to_show(std::int64_t now_ns) const {
   const auto& steps = analysis_.steps();
   if (!wanted_step_) return typical_step(steps);
   // A step that replay has not reached yet: what is there instead.
   if (*wanted_step_ >= 0 && find_step(steps, *wanted_step_) != nullptr) return *wanted_step_;
-  return followed_step(steps, detail_until_ns_);
+  std::int64_t settled = -1;
+  for (const auto& arrival : arrivals_) {
+    if (arrival.wall_ns <= now_ns - kSettleNs) settled = arrival.step;
+  }
+  // Nothing more comes of a run that has ended.
+  if (info_.status != RunStatus::kRunning && read_until_ns_ == INT64_MAX) settled = INT64_MAX;
+  return followed_step(steps, detail_until_ns_, settled);
 }
 
 Result<void> RunFeed::update_timeline(const RunFigures& figures, std::int64_t index) {
@@ -138,17 +159,29 @@ Result<std::shared_ptr<const ui::RunView>> RunFeed::view(std::int64_t now_ns, bo
   const bool running = info.status == RunStatus::kRunning;
   view->is_live = running && !during_replay && seems_alive(view->figures, now_ns);
   if (running && !view->is_live && !during_replay) mark_as_cut_off(info);
-  view->selected_step = step_to_show();
+  view->selected_step = step_to_show(now_ns);
   view->follows_live = wanted_step_ && (*wanted_step_ < 0 || view->selected_step != *wanted_step_);
   TRY(update_timeline(view->figures, view->selected_step));
   view->timeline = timeline_;
   view->log = log_;
   view->banners = banners_of(view->figures);
   if (!hides_the_end) {
-    view->diagnosis = diagnosis(view->figures, now_ns);
+    add_diagnosis(*view, now_ns);
     add_rank_logs(*view);
   }
   return view;
+}
+
+void RunFeed::add_diagnosis(ui::RunView& view, std::int64_t now_ns) const {
+  const auto diagnosis = diagnosis_of(view.figures, analysis_.strings(), now_ns);
+  if (diagnosis.cause == trace::HangCause::kNone) return;
+  view.diagnosis = diagnosis.sentence;
+  for (const auto& state : diagnosis.states) {
+    view.log.push_back({.rank = state.rank,
+                        .time_ns = info_.end_ns != 0 ? info_.end_ns : now_ns,
+                        .level = LogLine::Level::kWarning,
+                        .text = trace::state_text(state)});
+  }
 }
 
 void RunFeed::add_rank_logs(ui::RunView& view) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -29,6 +30,10 @@ class RunFeed {
   // -1: follow the latest. No value: the typical step (see typical_step).
   void select_step(std::optional<std::int64_t> step);
 
+  // The step that view() will show. It changes with time alone, too: the details of a step follow
+  // its row within a moment.
+  std::int64_t step_to_show(std::int64_t now_ns) const;
+
   // What panels need of it. `during_replay` hides how the run ended until everything was read.
   trace::Result<std::shared_ptr<const ui::RunView>> view(std::int64_t now_ns, bool during_replay,
                                                          const std::string& ordinal);
@@ -42,10 +47,10 @@ class RunFeed {
   void start_over();
   void absorb(const trace::Batch& batch);
   void note_detail(int rank, std::int64_t start_ns, std::int64_t end_ns);
+  void note_arrivals();
   void add_log(const std::vector<trace::LogLine>& lines);
-  std::int64_t step_to_show() const;
   trace::Result<void> update_timeline(const trace::RunFigures& figures, std::int64_t step);
-  std::string diagnosis(const trace::RunFigures& figures, std::int64_t now_ns) const;
+  void add_diagnosis(ui::RunView& view, std::int64_t now_ns) const;
   void add_rank_logs(ui::RunView& view) const;
 
   std::unique_ptr<trace::RunReader> reader_;
@@ -54,6 +59,12 @@ class RunFeed {
   std::int64_t read_until_ns_ = INT64_MIN;
   std::vector<trace::LogLine> log_;            // in order of time
   std::vector<std::int64_t> detail_until_ns_;  // by rank
+
+  struct Arrival {
+    std::int64_t step = -1;
+    std::int64_t wall_ns = 0;
+  };
+  std::deque<Arrival> arrivals_;  // of complete steps, the last few
 
   std::optional<std::int64_t> wanted_step_;  // as given to select_step()
   std::shared_ptr<const trace::StepTimeline> timeline_;

@@ -17,6 +17,8 @@ namespace {
 
 // Looks at the folder's time only, unless a run is being written.
 constexpr auto kLookEvery = 1500ms;
+// A new folder is seen before its files are complete.
+constexpr int kLooksAfterChange = 4;
 // A recorder writes several times a second; loading a model may take a while before.
 constexpr auto kSilence = 60s;
 
@@ -83,7 +85,11 @@ void RunLibrary::work(const std::stop_token& stop) {
 bool RunLibrary::folders_changed() {
   std::error_code error;
   const auto time = fs::last_write_time(folders_.runs_dir, error);
-  return std::exchange(runs_dir_time_, error ? fs::file_time_type{} : time) != runs_dir_time_;
+  const auto before = std::exchange(runs_dir_time_, error ? fs::file_time_type{} : time);
+  if (before != runs_dir_time_) looks_after_change_ = kLooksAfterChange;
+  if (looks_after_change_ == 0) return false;
+  --looks_after_change_;
+  return true;
 }
 
 bool RunLibrary::scan(const std::stop_token& stop) {

@@ -71,6 +71,7 @@ class RunLibrary {
   std::filesystem::file_time_type runs_dir_time_{};
   bool loaded_ = false;
   bool has_running_ = false;
+  int looks_after_change_ = 0;
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable_any wake_;

@@ -14,6 +14,18 @@ constexpr std::int64_t kSecond = 1'000'000'000;
 
 bool any_lost(const trace::RunFigures& figures) { return figures.recorder.lost > 0; }
 
+// A rank has not moved on for longer than its steps explain.
+bool stands_still(const trace::RunFigures& figures, std::int64_t now_ns) {
+  const auto usual = static_cast<std::int64_t>(10 * figures.summary.step_ns.median);
+  const auto limit = std::max(10 * kSecond, usual);
+  bool any = false;
+  for (const auto& rank : figures.ranks) {
+    if (rank.heartbeat.progress_ns == 0) continue;
+    any = any || now_ns - rank.heartbeat.progress_ns > limit;
+  }
+  return any;
+}
+
 std::string lost_text(const trace::RecorderFigures& recorder) {
   std::string text = "Recording is incomplete: " + std::to_string(recorder.lost) + " records lost";
   for (std::size_t i = 0; i < recorder.losses.size() && i < 2; ++i) {
@@ -65,6 +77,15 @@ bool seems_alive(const trace::RunFigures& figures, std::int64_t now_ns) {
   for (const auto& rank : figures.ranks) latest = std::max(latest, rank.heartbeat.alive_ns);
   if (latest == 0) return now_ns - figures.info.start_ns < 120 * kSecond;
   return now_ns - latest < 10 * kSecond;
+}
+
+trace::HangDiagnosis diagnosis_of(const trace::RunFigures& figures,
+                                  const trace::StringTable& strings, std::int64_t now_ns) {
+  const bool failed = figures.info.status == trace::RunStatus::kFailed;
+  const bool stands =
+      figures.info.status == trace::RunStatus::kRunning && stands_still(figures, now_ns);
+  if (!failed && !stands) return {};
+  return trace::diagnose_hang(figures, strings, failed ? 0 : now_ns);
 }
 
 void mark_as_cut_off(trace::RunInfo& info) {

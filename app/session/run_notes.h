@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "trace/analysis/figures.h"
+#include "trace/analysis/hang_diagnosis.h"
 #include "trace/model/events.h"
 #include "trace/model/run_info.h"
+#include "trace/model/strings.h"
 
 namespace shardlens::app {
 
@@ -21,6 +23,11 @@ std::vector<trace::LogLine> rank_log_lines(const std::filesystem::path& run_fold
 // Whether a rank's recorder has been alive within the last ten seconds. A run whose ranks have not
 // reported yet counts as alive for two minutes after its start.
 bool seems_alive(const trace::RunFigures& figures, std::int64_t now_ns);
+
+// Which rank keeps the others waiting: of a failed run, or of a live one that has stood still for a
+// while. The cause is kNone when nothing stands out.
+trace::HangDiagnosis diagnosis_of(const trace::RunFigures& figures,
+                                  const trace::StringTable& strings, std::int64_t now_ns);
 
 // A run that says it is running while nothing of it is: its launcher was killed.
 void mark_as_cut_off(trace::RunInfo& info);

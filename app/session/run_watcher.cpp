@@ -173,7 +173,8 @@ bool RunWatcher::follow_file() {
     ended_at_ns_ = now;
   }
   const bool fell_silent = view_ && view_->is_live && !seems_alive(view_->figures, now);
-  return *changed || *read || fell_silent;
+  const bool step_settled = view_ && view_->selected_step != feed_->step_to_show(now);
+  return *changed || *read || fell_silent || step_settled;
 }
 
 void RunWatcher::publish(bool anything_read) {

@@ -34,12 +34,13 @@ const StepFigures* nearest_median(std::vector<const StepFigures*> steps) {
 }  // namespace
 
 std::int64_t followed_step(const std::vector<StepFigures>& steps,
-                           const std::vector<std::int64_t>& detail_until_ns) {
+                           const std::vector<std::int64_t>& detail_until_ns, std::int64_t settled) {
   std::int64_t latest = -1;
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     if (!step->complete || step->ranks.empty()) continue;
     if (latest < 0) latest = step->index;
-    if (has_detail(*step) && details_arrived(*step, detail_until_ns)) return step->index;
+    const bool whole = step->index <= settled || details_arrived(*step, detail_until_ns);
+    if (has_detail(*step) && whole) return step->index;
   }
   return latest;
 }

@@ -1,0 +1,28 @@
+// Tells from the figures of a running job that one of its ranks hangs. One owner.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "app/launch/hang_watch.h"
+#include "app/launch/job_session.h"
+#include "trace/analysis/figures.h"
+
+namespace shardlens::app {
+
+class HangGuard {
+ public:
+  explicit HangGuard(const trace::RunInfo& run);
+
+  void look(const trace::RunFigures& figures, HangWatch::Clock::time_point now);
+  // The reason why the job should end; at most once.
+  std::optional<std::string> check(const JobStatus& job, HangWatch::Clock::time_point now);
+
+ private:
+  HangWatch watch_;
+  std::int64_t steps_seen_ = 0;
+  bool reported_ = false;
+};
+
+}  // namespace shardlens::app

@@ -1,0 +1,233 @@
+#include "app/session/controller.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "app/session/wall_time.h"
+#include "tests/app/session/eventually.h"
+#include "tests/app/session/fake_job.h"
+#include "tests/app/session/synthetic_run.h"
+
+namespace shardlens::app {
+namespace {
+
+using ui::JobPhase;
+
+struct ControllerTest : testing::Test {
+  TemporaryFolder folder;
+  std::filesystem::path runs = folder.path() / "runs";
+  FakeJobs jobs;
+  std::unique_ptr<Controller> controller;
+
+  void open(std::function<void(ControllerOptions&)> change = [](ControllerOptions&) {}) {
+    ControllerOptions options;
+    options.runs_dir = runs;
+    options.start_job = jobs.starter();
+    change(options);
+    controller = std::make_unique<Controller>(options, [] {});
+  }
+  template <typename Condition>
+  bool becomes(Condition condition) {
+    return eventually([&] { return condition(*controller->snapshot()); });
+  }
+  std::filesystem::path write_run(const std::string& name, double cap, std::int64_t age = 0) {
+    SyntheticOptions options;
+    options.name = name;
+    options.start_ns += age;
+    options.settings.bucket_cap_mb = cap;
+    SyntheticRun run(runs, options);
+    run.add_steps(6);
+    run.finish();
+    return run.folder();
+  }
+  ControllerTest() { std::filesystem::create_directory(runs); }
+};
+
+TEST_F(ControllerTest, TheSameSnapshotUntilSomethingChanges) {
+  open();
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.version > 0; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  const auto first = controller->snapshot();
+  EXPECT_EQ(controller->snapshot(), first);
+  controller->execute(ui::SetKnob{"steps", "12"});
+  EXPECT_GT(controller->snapshot()->version, first->version);
+  EXPECT_EQ(controller->snapshot()->knobs.next.steps, 12);
+}
+
+TEST_F(ControllerTest, OpensTheNewestRunAndComparesWithIt) {
+  write_run("old", 25);
+  write_run("new", 4, 1'000'000'000);
+  open();
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.run && now.run->timeline; }));
+  const auto snapshot = controller->snapshot();
+  EXPECT_EQ(snapshot->run->figures.info.name, "new");
+  EXPECT_EQ(snapshot->knobs.next.bucket_cap_mb, 4);
+  EXPECT_EQ(snapshot->knobs.baseline_name, "run 2");
+  EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return now.run->ordinal == "run 2"; }));
+  EXPECT_TRUE(becomes([](const ui::Snapshot& now) {
+    return now.ledger->rows.size() == 2 && now.ledger->rows[0].is_baseline &&
+           now.ledger->rows[0].is_shown;
+  }));
+}
+
+TEST_F(ControllerTest, AWrongValueChangesNothingAndSaysWhy) {
+  open();
+  controller->execute(ui::SetKnob{"bucket_cap_mb", "plenty"});
+  EXPECT_TRUE(controller->snapshot()->notice_is_error);
+  EXPECT_NE(controller->snapshot()->notice.find("bucket_cap_mb"), std::string::npos);
+  EXPECT_EQ(controller->snapshot()->knobs.next.bucket_cap_mb, 25);
+  controller->execute(ui::SetKnob{"bucket_cap_mb", "60"});
+  EXPECT_EQ(controller->snapshot()->notice, "");
+  controller->execute(ui::ResetKnob{"bucket_cap_mb"});
+  EXPECT_EQ(controller->snapshot()->knobs.next.bucket_cap_mb, 25);
+}
+
+TEST_F(ControllerTest, StartUsesTheDraftAndShowsTheJob) {
+  SyntheticOptions options;
+  options.name = "live";
+  options.start_ns = wall_now_ns();
+  SyntheticRun run(runs, options);
+  run.add_steps(5);
+  run.beat(wall_now_ns());
+  jobs.record_in(run.folder());
+  open();
+  controller->execute(ui::SetKnob{"bucket_cap_mb", "60"});
+  const auto name = controller->snapshot()->knobs.next_name;
+  controller->execute(ui::StartRun{});
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.job.phase == JobPhase::kRunning; }));
+  EXPECT_EQ(jobs.started()[0]->request.settings.bucket_cap_mb, 60);
+  EXPECT_EQ(jobs.started()[0]->request.name, name);
+  EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return now.run && now.run->is_live; }));
+  EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return now.job.step == 5; }));
+  EXPECT_EQ(controller->snapshot()->job.steps, 100);
+  EXPECT_NE(controller->snapshot()->knobs.next_name, name) << "that name is taken now";
+}
+
+TEST_F(ControllerTest, TheJobGoesOnWhileAnotherRunIsLookedAt) {
+  const auto old = write_run("old", 25);
+  SyntheticOptions options;
+  options.name = "live";
+  options.start_ns = wall_now_ns();
+  SyntheticRun run(runs, options);
+  run.add_steps(5);
+  jobs.record_in(run.folder());
+  open();
+  controller->execute(ui::StartRun{});
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) {
+    return now.run && now.run->figures.info.name == "live" && now.job.step == 5;
+  }));
+  controller->execute(ui::ShowRun{old.string()});
+  ASSERT_TRUE(becomes(
+      [](const ui::Snapshot& now) { return now.run && now.run->figures.info.name == "old"; }));
+  run.add_steps(3);
+  run.beat(wall_now_ns());
+  EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return now.job.step == 8; }));
+  EXPECT_EQ(controller->snapshot()->run->figures.info.name, "old");
+  EXPECT_FALSE(jobs.started()[0]->stop_requested);
+}
+
+TEST_F(ControllerTest, QueueCancelAndStop) {
+  open();
+  controller->execute(ui::StartRun{});
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.job.phase == JobPhase::kRunning; }));
+  controller->execute(ui::StartRun{});
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return !now.job.queued_name.empty(); }));
+  controller->execute(ui::CancelQueued{});
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.job.queued_name.empty(); }));
+  controller->execute(ui::StopRun{});
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.job.phase == JobPhase::kNone; }));
+  EXPECT_EQ(jobs.started().size(), 1u);
+}
+
+TEST_F(ControllerTest, StartWaitsForTheTrainer) {
+  const auto status = folder.path() / "trainer";
+  std::ofstream(status) << "state=installing\nmessage=Fetching\nfraction=0.5\n";
+  open([&](ControllerOptions& options) { options.trainer_status = status; });
+  EXPECT_EQ(controller->snapshot()->trainer.message, "Fetching");
+  controller->execute(ui::StartRun{});
+  EXPECT_TRUE(controller->snapshot()->notice_is_error);
+  EXPECT_TRUE(jobs.started().empty());
+  controller->execute(ui::RetryTrainerSetup{});
+  EXPECT_TRUE(std::filesystem::exists(status.string() + ".retry"));
+}
+
+TEST_F(ControllerTest, ContradictingSettingsAreNotStarted) {
+  open();
+  controller->execute(ui::SetKnob{"inject", "rank=9,nonsense"});
+  ASSERT_FALSE(controller->snapshot()->knobs.problems.empty());
+  controller->execute(ui::StartRun{});
+  EXPECT_TRUE(controller->snapshot()->notice_is_error);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_TRUE(jobs.started().empty());
+}
+
+TEST_F(ControllerTest, AChosenBaselineStays) {
+  const auto old = write_run("old", 25);
+  write_run("new", 4, 1'000'000'000);
+  open();
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.ledger->rows.size() == 2; }));
+  controller->execute(ui::SetBaseline{old.string()});
+  EXPECT_EQ(controller->snapshot()->knobs.baseline_name, "run 1");
+  controller->execute(ui::SetKnob{"bucket_cap_mb", "60"});
+  EXPECT_EQ(controller->snapshot()->knobs.baseline_name, "run 1");
+  controller->execute(ui::CopySettings{old.string()});
+  EXPECT_EQ(controller->snapshot()->knobs.next.bucket_cap_mb, 25);
+  controller->execute(ui::SetBaseline{"/gone"});
+  EXPECT_TRUE(controller->snapshot()->notice_is_error);
+}
+
+TEST_F(ControllerTest, TheLastRunBecomesTheBaselineWithTheNextChange) {
+  write_run("first", 25);
+  open();
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.knobs.baseline_name == "run 1"; }));
+  write_run("second", 4, 1'000'000'000);
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.ledger->rows.size() == 2; }));
+  EXPECT_EQ(controller->snapshot()->knobs.baseline_name, "run 1");
+  controller->execute(ui::SetKnob{"steps", "50"});
+  EXPECT_EQ(controller->snapshot()->knobs.baseline_name, "run 2");
+}
+
+TEST_F(ControllerTest, ReplayIsSteeredByCommands) {
+  const auto run = write_run("a", 25);
+  open();
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.run != nullptr; }));
+  controller->execute(ui::StartReplay{run.string()});
+  controller->execute(ui::SetReplayPlaying{false});
+  controller->execute(ui::SetReplaySpeed{4});
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) {
+    return now.replay.active && !now.replay.playing && now.replay.speed == 4;
+  }));
+  controller->execute(ui::SeekReplay{INT64_MAX});
+  ASSERT_TRUE(
+      becomes([](const ui::Snapshot& now) { return now.replay.now_ns == now.replay.end_ns; }));
+  controller->execute(ui::StopReplay{});
+  EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return !now.replay.active; }));
+}
+
+TEST_F(ControllerTest, SelectsSteps) {
+  write_run("a", 25);
+  open();
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.run && now.run->timeline; }));
+  controller->execute(ui::SelectStep{1});
+  EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return now.run->timeline->step == 1; }));
+}
+
+TEST_F(ControllerTest, CopiedTextIsHandedOutOnceAndQuitIsRemembered) {
+  open();
+  controller->execute(ui::CopyText{"bucket 3"});
+  EXPECT_EQ(controller->take_copied_text(), "bucket 3");
+  EXPECT_FALSE(controller->take_copied_text());
+  EXPECT_FALSE(controller->quit_requested());
+  controller->execute(ui::Quit{});
+  EXPECT_TRUE(controller->quit_requested());
+}
+
+TEST_F(ControllerTest, ShowingARunThatIsGoneSaysSo) {
+  open();
+  controller->execute(ui::ShowRun{(runs / "gone").string()});
+  EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return now.notice_is_error; }));
+}
+
+}  // namespace
+}  // namespace shardlens::app

@@ -1,0 +1,72 @@
+#include "tests/app/session/fake_job.h"
+
+#include <utility>
+
+namespace shardlens::app {
+
+namespace {
+
+class FakeJob final : public RunningJob {
+ public:
+  explicit FakeJob(std::shared_ptr<FakeJobControl> control) : control_(std::move(control)) {}
+  const std::filesystem::path& folder() const override { return control_->folder; }
+  JobStatus poll() const override {
+    JobStatus status;
+    status.run.name = control_->request.name;
+    status.run.status = trace::RunStatus::kRunning;
+    if (!control_->ended) return status;
+    status.phase = JobStatus::Phase::kEnded;
+    status.run.status = trace::RunStatus::kDone;
+    if (control_->stop_requested) status.run.status = trace::RunStatus::kStopped;
+    if (control_->failed) {
+      status.run.status = trace::RunStatus::kFailed;
+      status.run.reason = "rank 1 exited with code 1: out of memory";
+    }
+    return status;
+  }
+  void request_stop() override {
+    control_->stop_requested = true;
+    control_->ended = true;
+  }
+  void request_abort(const std::string&) override {
+    control_->failed = true;
+    control_->ended = true;
+  }
+
+ private:
+  std::shared_ptr<FakeJobControl> control_;
+};
+
+}  // namespace
+
+StartJob FakeJobs::starter() {
+  return
+      [shared = shared_](const JobRequest& request) -> trace::Result<std::unique_ptr<RunningJob>> {
+        const std::lock_guard lock(shared->mutex);
+        if (!shared->refusal.empty()) {
+          return trace::fail(trace::ErrorKind::kUsage, std::exchange(shared->refusal, {}));
+        }
+        auto control = std::make_shared<FakeJobControl>();
+        control->request = request;
+        control->folder = shared->folder;
+        shared->jobs.push_back(control);
+        return std::make_unique<FakeJob>(control);
+      };
+}
+
+std::vector<std::shared_ptr<FakeJobControl>> FakeJobs::started() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->jobs;
+}
+
+void FakeJobs::refuse(const std::string& message) {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->refusal = message;
+}
+
+void FakeJobs::record_in(const std::filesystem::path& folder) {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->folder = folder;
+}
+
+}  // namespace shardlens::app

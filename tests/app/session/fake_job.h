@@ -1,0 +1,43 @@
+// A job without processes, which tests end when they like. Any thread.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "app/session/job_queue.h"
+
+namespace shardlens::app {
+
+// What the test and the queue both hold of one job.
+struct FakeJobControl {
+  JobRequest request;
+  std::filesystem::path folder;
+  std::atomic<bool> stop_requested = false;
+  std::atomic<bool> ended = false;
+  std::atomic<bool> failed = false;
+};
+
+class FakeJobs {
+ public:
+  StartJob starter();
+  std::vector<std::shared_ptr<FakeJobControl>> started() const;
+  // The next start gives this error.
+  void refuse(const std::string& message);
+  // Where the next job says that it records.
+  void record_in(const std::filesystem::path& folder);
+
+ private:
+  struct Shared {
+    std::mutex mutex;
+    std::vector<std::shared_ptr<FakeJobControl>> jobs;
+    std::string refusal;
+    std::filesystem::path folder = "/nowhere";
+  };
+  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
+};
+
+}  // namespace shardlens::app

@@ -1,0 +1,144 @@
+#include "app/session/ledger.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace shardlens::app {
+namespace {
+
+using testing::HasSubstr;
+
+RunRecord record(const std::string& name, std::int64_t start_ns, double step_ms,
+                 double deviation_ms = 1) {
+  RunRecord result;
+  result.info.name = name;
+  result.info.folder = "/runs/" + name;
+  result.info.start_ns = start_ns;
+  result.info.status = trace::RunStatus::kDone;
+  result.info.device = "cpu";
+  result.info.world_size = 2;
+  result.summary.steps_measured = 100;
+  result.summary.step_ns = {.count = 100,
+                            .mean = step_ms * 1e6,
+                            .median = step_ms * 1e6,
+                            .p10 = 0,
+                            .p90 = 0,
+                            .p99 = 0,
+                            .max = 0,
+                            .standard_deviation = deviation_ms * 1e6};
+  result.summary.tokens_per_s = 1e6 / step_ms;
+  result.losses = {5, 4, 3, 2};
+  return result;
+}
+
+const ui::LedgerRow& row(const ui::Ledger& ledger, const std::string& name) {
+  for (const auto& each : ledger.rows) {
+    if (each.name == name) return each;
+  }
+  throw std::runtime_error("no row " + name);
+}
+
+TEST(Ledger, OrdersNewestFirstAndNumbersByAge) {
+  const auto ledger =
+      build_ledger({record("b", 20, 100), record("c", 30, 100), record("a", 10, 100)}, {});
+  ASSERT_EQ(ledger.rows.size(), 3u);
+  EXPECT_EQ(ledger.rows[0].name, "c");
+  EXPECT_EQ(ledger.rows[0].ordinal, "run 3");
+  EXPECT_EQ(ledger.rows[2].ordinal, "run 1");
+}
+
+TEST(Ledger, BundledRunsComeLastAndAreNumberedApart) {
+  auto bundled = record("demo", 50, 100);
+  bundled.is_bundled = true;
+  const auto ledger = build_ledger({bundled, record("a", 10, 100)}, {});
+  EXPECT_EQ(ledger.rows[0].ordinal, "run 1");
+  EXPECT_EQ(ledger.rows[1].ordinal, "example 1");
+  EXPECT_TRUE(ledger.rows[1].is_bundled);
+}
+
+TEST(Ledger, ComparesStepTimeWithTheBaseline) {
+  auto slower = record("slower", 20, 110);
+  slower.info.settings.bucket_cap_mb = 1;
+  const auto ledger =
+      build_ledger({record("base", 10, 100), slower},
+                   {.baseline_folder = "/runs/base", .shown_folder = "/runs/slower"});
+  EXPECT_TRUE(row(ledger, "base").is_baseline);
+  EXPECT_FALSE(row(ledger, "base").relative_to_baseline);
+  ASSERT_TRUE(row(ledger, "slower").relative_to_baseline);
+  EXPECT_NEAR(*row(ledger, "slower").relative_to_baseline, 0.10, 1e-9);
+  EXPECT_TRUE(row(ledger, "slower").beyond_noise);
+  EXPECT_FALSE(row(ledger, "slower").by_throughput);
+  EXPECT_TRUE(row(ledger, "slower").is_shown);
+}
+
+TEST(Ledger, ComparesThroughputOnceBatchOrRanksDiffer) {
+  auto larger = record("larger", 20, 150);
+  larger.info.settings.batch_per_rank = 16;
+  larger.summary.tokens_per_s = 12'000;
+  const auto ledger = build_ledger({record("base", 10, 100), larger},
+                                   {.baseline_folder = "/runs/base", .shown_folder = ""});
+  EXPECT_TRUE(row(ledger, "larger").by_throughput);
+  EXPECT_NEAR(*row(ledger, "larger").relative_to_baseline, 0.2, 1e-9);
+}
+
+TEST(Ledger, DoesNotCompareDifferentModelsOrDevices) {
+  auto other = record("other", 20, 110);
+  other.info.settings.model = "small";
+  auto gpu = record("gpu", 30, 10);
+  gpu.info.device = "cuda";
+  const auto ledger = build_ledger({record("base", 10, 100), other, gpu},
+                                   {.baseline_folder = "/runs/base", .shown_folder = ""});
+  EXPECT_FALSE(row(ledger, "other").relative_to_baseline);
+  EXPECT_FALSE(row(ledger, "gpu").relative_to_baseline);
+}
+
+TEST(Ledger, ADifferenceWithinTheStepsScatterIsNotBeyondNoise) {
+  auto noisy = record("noisy", 20, 101, 20);
+  noisy.info.settings.bucket_cap_mb = 1;
+  const auto ledger = build_ledger({record("base", 10, 100, 20), noisy},
+                                   {.baseline_folder = "/runs/base", .shown_folder = ""});
+  EXPECT_FALSE(row(ledger, "noisy").beyond_noise);
+  EXPECT_THAT(ledger.spread_note, HasSubstr("Spread within the run only"));
+}
+
+TEST(Ledger, TheSameSettingsTwiceGiveTheSpreadBetweenRuns) {
+  auto changed = record("changed", 30, 103);
+  changed.info.settings.bucket_cap_mb = 1;
+  const auto ledger = build_ledger({record("base", 10, 100), record("again", 20, 104), changed},
+                                   {.baseline_folder = "/runs/base", .shown_folder = ""});
+  EXPECT_EQ(ledger.spread_note, "Spread between run 1 and run 2, same settings: ± 3.9 %");
+  EXPECT_FALSE(row(ledger, "changed").beyond_noise) << "3 % is less than what chance does";
+}
+
+TEST(Ledger, ComparesLossesAtTheLastStepThatAllHaveReached) {
+  auto short_run = record("short", 20, 100);
+  short_run.losses = {5, 4.5};
+  auto failed = record("failed", 30, 100);
+  failed.losses = {5};
+  failed.info.status = trace::RunStatus::kFailed;
+  const auto ledger = build_ledger({record("base", 10, 100), short_run, failed},
+                                   {.baseline_folder = "/runs/base", .shown_folder = ""});
+  EXPECT_EQ(row(ledger, "base").common_step, 1);
+  EXPECT_EQ(row(ledger, "base").loss_at_common_step, 4);
+  EXPECT_EQ(row(ledger, "short").loss_at_common_step, 4.5);
+  EXPECT_EQ(row(ledger, "failed").common_step, 0);
+}
+
+TEST(Ledger, ARunWithoutCommunicationHasNoLossToCompare) {
+  auto ceiling = record("ceiling", 20, 90);
+  ceiling.info.communication_off = true;
+  ceiling.losses = {5};
+  const auto ledger = build_ledger({record("base", 10, 100), ceiling},
+                                   {.baseline_folder = "/runs/base", .shown_folder = ""});
+  EXPECT_FALSE(row(ledger, "ceiling").loss_at_common_step);
+  EXPECT_EQ(row(ledger, "base").common_step, 3);
+}
+
+TEST(Ledger, AnEmptyLibraryIsAnEmptyTable) {
+  const auto ledger = build_ledger({}, {.baseline_folder = "/gone", .shown_folder = ""});
+  EXPECT_TRUE(ledger.rows.empty());
+  EXPECT_EQ(ledger.spread_note, "");
+}
+
+}  // namespace
+}  // namespace shardlens::app

@@ -1,0 +1,201 @@
+#include "tests/app/session/synthetic_run.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <stdexcept>
+#include <utility>
+
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+
+using namespace trace;
+
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+constexpr int kPhaseLane = 0, kOperatorLane = 1, kCommunicationLane = 2;
+enum Name : StringId { kForwardName = 1, kMatmul, kAdam, kFloat, kWorld, kGloo, kMain, kWeight };
+
+template <typename T>
+T must(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+  return std::move(*result);
+}
+
+void must(Result<void> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+}
+
+void add_strings(Batch& batch, int rank) {
+  StringId id = 0;
+  for (const char* text : {"forward", "aten::addmm", "aten::_fused_adamw_", "float32", "world",
+                           "gloo", "main", "wte.weight"}) {
+    batch.strings.push_back({.rank = rank, .id = ++id, .text = text});
+  }
+}
+
+Event compute(std::int64_t start, std::int64_t length, StringId name) {
+  return {
+      .start_ns = start, .duration_ns = length, .name = name, .flags = kEventLeaf | kEventCompute};
+}
+
+}  // namespace
+
+SyntheticRun::SyntheticRun(const std::filesystem::path& runs_dir, SyntheticOptions options)
+    : options_(std::move(options)) {
+  info_.name = options_.name;
+  info_.device = options_.device;
+  info_.world_size = options_.ranks;
+  info_.start_ns = options_.start_ns;
+  info_.program = "shardlens test";
+  info_.settings = options_.settings;
+  info_.settings.ranks = options_.ranks;
+  folder_ = must(create_run(runs_dir, info_, false));
+  now_ns_ = options_.start_ns;
+  for (int rank = 0; rank < options_.ranks; ++rank) {
+    writers_.push_back(must(TraceWriter::create(
+        rank_file(folder_, rank), rank, {.commit_interval = std::chrono::milliseconds(20)})));
+    writers_.back()->submit(first_batch(rank));
+  }
+}
+
+Batch SyntheticRun::first_batch(int rank) const {
+  Batch batch;
+  add_strings(batch, rank);
+  batch.lanes = {
+      {.rank = rank, .id = kPhaseLane, .kind = LaneKind::kPhases, .name = kMain},
+      {.rank = rank, .id = kOperatorLane, .kind = LaneKind::kOperators, .name = kMain},
+      {.rank = rank, .id = kCommunicationLane, .kind = LaneKind::kCommunication, .name = kWorld}};
+  ProcessGroup world;
+  world.rank = rank;
+  world.name = kWorld;
+  world.backend = kGloo;
+  for (int other = 0; other < options_.ranks; ++other) world.ranks.push_back(other);
+  batch.process_groups = {world};
+  RankInfo info;
+  info.rank = info.local_rank = rank;
+  info.host = "test";
+  info.device = options_.device;
+  info.device_name = "Two cores";
+  info.sources = "operators: RecordFunction";
+  info.parameters = 1'000'000;
+  batch.rank_info = info;
+  return batch;
+}
+
+Batch SyntheticRun::step_batch(int rank, std::int64_t index, double stretch) const {
+  const auto at = [&](double ms) {
+    return now_ns_ + static_cast<std::int64_t>(ms * stretch * static_cast<double>(kMs));
+  };
+  Batch batch;
+  const auto phase = [&](Phase kind, double from, double to) {
+    batch.spans.push_back({.rank = rank,
+                           .lane = kPhaseLane,
+                           .step = index,
+                           .phase = kind,
+                           .depth = 0,
+                           .name = 0,
+                           .start_ns = at(from),
+                           .end_ns = at(to)});
+  };
+  phase(Phase::kData, 0, 1);
+  phase(Phase::kForward, 1, 5);
+  phase(Phase::kBackward, 5, 15);
+  phase(Phase::kOptimizer, 15, 18);
+
+  EventRun operators{
+      .rank = rank, .lane = kOperatorLane, .kind = EventKind::kOperator, .events = {}};
+  operators.events = {compute(at(1), at(5) - at(1), kMatmul),
+                      compute(at(5), at(13) - at(5), kMatmul),
+                      compute(at(15), at(18) - at(15), kAdam)};
+  batch.events = {operators};
+
+  for (int bucket = 0; bucket < 2; ++bucket) {
+    Collective collective;
+    collective.rank = rank;
+    collective.lane = kCommunicationLane;
+    collective.step = index;
+    collective.sequence = index * 2 + bucket;
+    collective.function = collective.executed = CollectiveFunction::kAllReduce;
+    collective.tag_kind = TagKind::kBucket;
+    collective.tag_index = bucket;
+    collective.phase = Phase::kBackward;
+    collective.data_type = kFloat;
+    collective.bytes = 2'000'000;
+    collective.start_ns = collective.enqueued_ns = at(bucket == 0 ? 7 : 11);
+    collective.end_ns = at(bucket == 0 ? 11 : 15);
+    batch.collectives.push_back(collective);
+  }
+
+  MemorySample memory;
+  memory.rank = rank;
+  memory.time_ns = at(10);
+  memory.step = index;
+  memory.bytes = {4'000'000, 0, 4'000'000, 8'000'000, 10'000'000 + rank * 1'000'000,
+                  4'000'000, 0, 0};
+  batch.memory = {memory};
+
+  Step step;
+  step.rank = rank;
+  step.index = index;
+  step.start_ns = at(0);
+  step.end_ns = at(20);
+  step.loss = 5.0 - 0.01 * static_cast<double>(index);
+  step.gradient_norm = 1;
+  step.tokens = 1024;
+  step.samples = 8;
+  step.full_detail = true;
+  batch.steps = {step};
+  return batch;
+}
+
+void SyntheticRun::add_steps(int count, double stretch) {
+  for (int i = 0; i < count; ++i, ++steps_) {
+    for (int rank = 0; rank < options_.ranks; ++rank) {
+      writers_[static_cast<std::size_t>(rank)]->submit(step_batch(rank, steps_, stretch));
+    }
+    now_ns_ += static_cast<std::int64_t>(static_cast<double>(options_.step_ns) * stretch);
+  }
+}
+
+void SyntheticRun::log(int rank, const std::string& text) {
+  Batch batch;
+  batch.log = {{.rank = rank, .time_ns = now_ns_, .level = LogLine::Level::kInfo, .text = text}};
+  writers_[static_cast<std::size_t>(rank)]->submit(std::move(batch));
+}
+
+void SyntheticRun::beat(std::int64_t now_ns) {
+  for (int rank = 0; rank < options_.ranks; ++rank) {
+    Batch batch;
+    batch.heartbeat = Heartbeat{.rank = rank,
+                                .alive_ns = now_ns,
+                                .progress_ns = now_ns,
+                                .step = steps_ - 1,
+                                .phase = Phase::kForward};
+    writers_[static_cast<std::size_t>(rank)]->submit(std::move(batch));
+  }
+}
+
+void SyntheticRun::finish(RunStatus status, const std::string& reason) {
+  for (auto& writer : writers_) must(writer->close());
+  writers_.clear();
+  info_.status = status;
+  info_.reason = reason;
+  info_.end_ns = now_ns_;
+  must(update_run(folder_, info_));
+}
+
+TemporaryFolder::TemporaryFolder() {
+  auto pattern = (std::filesystem::temp_directory_path() / "shardlens_XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+  path_ = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code error;
+  std::filesystem::remove_all(path_, error);
+}
+
+}  // namespace shardlens::app

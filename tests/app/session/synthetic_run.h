@@ -1,0 +1,68 @@
+// A run of known figures, written through the real writer as recorders would. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trace/model/batch.h"
+#include "trace/model/run_info.h"
+#include "trace/store/trace_writer.h"
+
+namespace shardlens::app {
+
+// Every step: 1 ms data, 4 ms forward, 10 ms backward, 3 ms optimizer, 2 ms rest; two buckets, each
+// 4 ms, the second exposed for 2 ms. Step i starts at start_ns + i × step_ns.
+struct SyntheticOptions {
+  std::string name = "synthetic";
+  int ranks = 2;
+  std::int64_t step_ns = 20'000'000;
+  std::int64_t start_ns = 1'700'000'000'000'000'000;
+  trace::Settings settings;
+  std::string device = "cpu";
+};
+
+class SyntheticRun {
+ public:
+  SyntheticRun(const std::filesystem::path& runs_dir, SyntheticOptions options = {});
+
+  // Submits the next `count` steps of all ranks, each as one batch per rank. `stretch` makes them
+  // longer or shorter: 1.1 takes 10 % more time.
+  void add_steps(int count, double stretch = 1);
+  void log(int rank, const std::string& text);
+  // The recorders are alive at this moment.
+  void beat(std::int64_t now_ns);
+  // Closes the files and sets the status.
+  void finish(trace::RunStatus status = trace::RunStatus::kDone, const std::string& reason = "");
+
+  const std::filesystem::path& folder() const { return folder_; }
+  const trace::RunInfo& info() const { return info_; }
+
+ private:
+  trace::Batch first_batch(int rank) const;
+  trace::Batch step_batch(int rank, std::int64_t index, double stretch) const;
+
+  SyntheticOptions options_;
+  trace::RunInfo info_;
+  std::filesystem::path folder_;
+  std::vector<std::unique_ptr<trace::TraceWriter>> writers_;
+  std::int64_t steps_ = 0;
+  std::int64_t now_ns_ = 0;
+};
+
+// A folder that is deleted with the value.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace shardlens::app
