@@ -1,0 +1,158 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "tests/trace/analysis/synthetic_run.h"
+#include "trace/analysis/bucket_figures.h"
+#include "trace/analysis/collective_statistics.h"
+#include "trace/analysis/distribution.h"
+#include "trace/analysis/recent_collectives.h"
+#include "trace/analysis/traffic.h"
+
+namespace shardlens::trace {
+namespace {
+
+constexpr std::int64_t kMiB = 1 << 20;
+
+TEST(Distribution, InterpolatesAsNumpyDoes) {
+  const auto d = distribution_of({4, 1, 3, 2});  // numpy.quantile([1,2,3,4], …)
+  EXPECT_EQ(d.count, 4);
+  EXPECT_DOUBLE_EQ(d.mean, 2.5);
+  EXPECT_DOUBLE_EQ(d.median, 2.5);
+  EXPECT_DOUBLE_EQ(d.p10, 1.3);
+  EXPECT_DOUBLE_EQ(d.p90, 3.7);
+  EXPECT_DOUBLE_EQ(d.max, 4);
+  EXPECT_NEAR(d.standard_deviation, 1.2909944487, 1e-9);
+  EXPECT_EQ(distribution_of({}).count, 0);
+  EXPECT_EQ(distribution_of({7}).standard_deviation, 0);
+}
+
+TEST(MedianAccumulator, IsExactForAFewAndCloseForMany) {
+  MedianAccumulator few;
+  for (std::int64_t value : {9, 1, 5, 3}) few.add(value);
+  EXPECT_EQ(few.median(), 4);
+  MedianAccumulator forward, backward;
+  constexpr std::int64_t kMany = 200'001;
+  for (std::int64_t i = 0; i < kMany; ++i) {
+    forward.add(1000 + i);
+    backward.add(1000 + kMany - 1 - i);
+  }
+  EXPECT_NEAR(forward.median() / 101'000, 1, 1e-3);
+  EXPECT_EQ(forward.median(), backward.median());
+}
+
+TEST(Traffic, FactorsAreThoseOfNcclTests) {
+  EXPECT_DOUBLE_EQ(bus_factor(CollectiveFunction::kAllReduce, 4), 1.5);
+  EXPECT_DOUBLE_EQ(bus_factor(CollectiveFunction::kAllGather, 4), 0.75);
+  EXPECT_DOUBLE_EQ(bus_factor(CollectiveFunction::kReduceScatter, 4), 0.75);
+  EXPECT_DOUBLE_EQ(bus_factor(CollectiveFunction::kBroadcast, 4), 1);
+  EXPECT_DOUBLE_EQ(bus_factor(CollectiveFunction::kSend, 2), 1);
+  EXPECT_DOUBLE_EQ(bus_factor(CollectiveFunction::kAllReduce, 1), 0);
+  EXPECT_DOUBLE_EQ(sent_factor(CollectiveFunction::kAllReduce, 4), 1.5);
+  EXPECT_DOUBLE_EQ(sent_factor(CollectiveFunction::kBroadcast, 4), 0.75);
+  EXPECT_DOUBLE_EQ(sent_factor(CollectiveFunction::kReceive, 4), 0);
+}
+
+// Rank 1 comes 700 ns late; the transfer itself takes 300 ns.
+TEST(CollectiveStatistics, AStragglerIsWaitingNotASlowLink) {
+  CollectiveStatistics statistics;
+  statistics.add(all_reduce(0, 5, 1000, 2000, 3000), "bucket 0", {0, 1});
+  statistics.add(all_reduce(1, 5, 1700, 2000, 3000), "bucket 0", {0, 1});
+  const auto rows = statistics.figures({});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].wait_ns, 350);
+  EXPECT_EQ(rows[0].transfer_ns, 300);
+  EXPECT_DOUBLE_EQ(rows[0].algbw_bytes_per_s, 3000 / 300e-9);
+  EXPECT_DOUBLE_EQ(rows[0].busbw_bytes_per_s, rows[0].algbw_bytes_per_s);  // 2(n−1)/n = 1
+  EXPECT_EQ(rows[0].median_ns, 650);
+  EXPECT_EQ(statistics.unmatched(), 0u);
+}
+
+TEST(CollectiveStatistics, NoTransferGivesNoBandwidth) {
+  CollectiveStatistics statistics;
+  statistics.add(all_reduce(0, 5, 1000, 1500, 3000), "", {0, 1});
+  statistics.add(all_reduce(1, 5, 1500, 1500, 3000), "", {0, 1});
+  const auto row = statistics.figures({})[0];
+  EXPECT_EQ(row.count, 2);
+  EXPECT_EQ(row.transfer_ns, 0);
+  EXPECT_EQ(row.algbw_bytes_per_s, 0);
+  EXPECT_EQ(row.busbw_bytes_per_s, 0);
+}
+
+TEST(CollectiveStatistics, GroupsWithTheSameIdOnOtherRanksAreOthers) {
+  CollectiveStatistics statistics;
+  statistics.add(all_reduce(0, 5, 1000, 2000, 64), "", {0, 1});
+  statistics.add(all_reduce(2, 5, 9000, 9900, 64), "", {2, 3});
+  statistics.add(all_reduce(1, 5, 1000, 2000, 64), "", {0, 1});
+  statistics.add(all_reduce(3, 5, 9000, 9900, 64), "", {2, 3});
+  EXPECT_EQ(statistics.figures({})[0].wait_ns, 0);
+  EXPECT_EQ(statistics.figures({})[0].transfer_ns, 950);
+}
+
+TEST(CollectiveStatistics, CallsThatRepeatARankDoNotCompleteAGroup) {
+  CollectiveStatistics statistics;
+  statistics.add(all_reduce(0, 5, 1000, 2000, 64), "", {0, 1});
+  statistics.add(all_reduce(0, 5, 1000, 2000, 64), "", {0, 1});
+  EXPECT_EQ(statistics.unmatched(), 1u);
+  EXPECT_EQ(statistics.figures({})[0].transfer_ns, 0);
+}
+
+TEST(CollectiveStatistics, BucketsComeFirstInTheirOrder) {
+  CollectiveStatistics statistics;
+  auto loss = all_reduce(0, 0, 1, 2, 8);
+  loss.tag_kind = TagKind::kNamed;
+  statistics.add(loss, "loss", {0});
+  for (int bucket : {10, 2}) {
+    statistics.add(all_reduce(0, bucket, 1, 2, 8, bucket), "bucket " + std::to_string(bucket), {0});
+  }
+  const auto rows = statistics.figures({});
+  EXPECT_EQ(rows[0].tag, "bucket 2");
+  EXPECT_EQ(rows[1].tag, "bucket 10");
+  EXPECT_EQ(rows[2].tag, "loss");
+}
+
+TEST(RecentCollectives, KeepsTheLastOfEachGroupWhateverTheOrder) {
+  RecentCollectives recent;
+  for (std::int64_t i = 0; i < 200; ++i) {
+    const auto sequence = (i * 77) % 200;
+    auto row = all_reduce(0, sequence, sequence, sequence + 1, 8);
+    recent.add(row);
+    row.process_group = 1;
+    recent.add(row);
+  }
+  const auto all = recent.all();
+  ASSERT_EQ(all.size(), 128u);
+  EXPECT_EQ(all[0].sequence, 136);
+  EXPECT_EQ(all[63].sequence, 199);
+  EXPECT_EQ(recent.last()->sequence, 199);
+}
+
+TEST(BucketFigures, SaysWhyABucketIsMoreThanTwiceItsCap) {
+  Settings settings;
+  BucketFigures bucket;
+  bucket.index = 12;
+  bucket.bytes = 168 * kMiB;
+  bucket.parameters = {"h.0.ln.weight", "wte.weight"};
+  bucket.parameter_bytes = {21 * kMiB, 147 * kMiB};
+  EXPECT_EQ(oversize_reason(bucket, bucket_cap_bytes(settings, 12)),
+            "wte.weight 147 MiB: a tensor is never split");
+  settings.bucket_cap_mb = 84;
+  EXPECT_EQ(oversize_reason(bucket, bucket_cap_bytes(settings, 12)), "");
+  bucket.bytes = 400 * kMiB;  // of many small tensors: the plan before the rebuild
+  bucket.parameter_bytes = {20 * kMiB, 20 * kMiB};
+  EXPECT_EQ(oversize_reason(bucket, bucket_cap_bytes(settings, 12)), "");
+}
+
+TEST(BucketFigures, TheFirstCapIsPyTorchs) {
+  Settings settings;
+  EXPECT_EQ(bucket_cap_bytes(settings, 0), 1.0 * kMiB);
+  EXPECT_EQ(bucket_cap_bytes(settings, 1), 25.0 * kMiB);
+  settings.bucket_cap_mb = 60;
+  EXPECT_EQ(bucket_cap_bytes(settings, 0), 60.0 * kMiB);
+  settings.first_bucket_mb = 2;
+  EXPECT_EQ(bucket_cap_bytes(settings, 0), 2.0 * kMiB);
+}
+
+}  // namespace
+}  // namespace shardlens::trace
