@@ -61,7 +61,7 @@ double process_cpu_seconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-// As an operator trace looks: 40 names, durations of microseconds.
+// As an operator trace looks: 40 names, irregular durations of microseconds.
 class EventStream {
  public:
   explicit EventStream(Recorder& recorder)
@@ -72,12 +72,13 @@ class EventStream {
     for (int i = 0; i < count; ++i) {
       trace::Event event;
       event.start_ns = time_;
-      event.duration_ns = 1'000 + static_cast<std::int64_t>(next_ % 977);
-      event.name = names_[next_ % names_.size()];
+      // Linear congruential, constants of Numerical Recipes; its high bits are irregular.
+      random_ = random_ * 1664525 + 1013904223;
+      event.duration_ns = 1'000 + (random_ >> 14);
+      event.name = names_[(random_ >> 8) % names_.size()];
       event.flags = trace::kEventLeaf;
       recorder_.add_event(lane_, trace::EventKind::kOperator, event);
       time_ += event.duration_ns + 100;
-      ++next_;
     }
   }
 
@@ -86,7 +87,7 @@ class EventStream {
   const int lane_;
   std::vector<trace::StringId> names_;
   std::int64_t time_ = Recorder::now_ns();
-  std::size_t next_ = 0;
+  std::uint32_t random_ = 1;
 };
 
 trace::Result<void> measure_throughput(std::vector<BenchRow>& rows) {

@@ -1,6 +1,7 @@
 #include "trace/store/trace_writer.h"
 
 #include <atomic>
+#include <ctime>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -26,6 +27,12 @@ std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::system_clock::now().time_since_epoch())
       .count();
+}
+
+std::int64_t thread_cpu_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
 Result<RowWriter> open_row_writer(const std::filesystem::path& file, int rank) {
@@ -72,6 +79,7 @@ struct TraceWriter::State {
   BatchQueue queue;
   std::atomic<std::int64_t> bytes{0};
   std::atomic<std::int64_t> lost_total{0};
+  std::atomic<std::int64_t> cpu_ns{0};
   std::atomic<bool> failed{false};
 
   mutable std::mutex mutex;
@@ -113,6 +121,7 @@ void TraceWriter::State::work() {
   while (true) {
     const bool last = queue.closed();
     handle(queue.take(Clock::now() + options.commit_interval));
+    cpu_ns = thread_cpu_ns();
     if (last) break;
   }
   finish();
@@ -231,6 +240,7 @@ Result<void> TraceWriter::close() {
 
 std::int64_t TraceWriter::bytes_on_disk() const { return state_->bytes; }
 std::int64_t TraceWriter::lost() const { return state_->lost_total; }
+std::int64_t TraceWriter::cpu_ns() const { return state_->cpu_ns; }
 std::string TraceWriter::failure() const { return state_->failure_message(); }
 
 }  // namespace shardlens::trace

@@ -36,6 +36,7 @@ class TraceWriter {
 
   std::int64_t bytes_on_disk() const;
   std::int64_t lost() const;    // rows and events that this writer could not keep
+  std::int64_t cpu_ns() const;  // of the writer's thread, so far
   std::string failure() const;  // "" while all is well
 
  private:
