@@ -1,0 +1,111 @@
+// How a rank understands its environment, its arguments and what LibTorch throws.
+#include <c10/util/Exception.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <new>
+#include <stdexcept>
+
+#include "trainer/rank_environment.h"
+#include "trainer/rank_options.h"
+#include "trainer/step_failure.h"
+
+namespace shardlens::trainer {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Variables = std::map<std::string, std::string>;
+
+trace::Result<RankEnvironment> parse(const Variables& variables) {
+  return parse_rank_environment([&](const char* name) -> const char* {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  });
+}
+
+const Variables kTorchrun{{"RANK", "3"},
+                          {"LOCAL_RANK", "1"},
+                          {"WORLD_SIZE", "4"},
+                          {"LOCAL_WORLD_SIZE", "2"},
+                          {"MASTER_ADDR", "node0"},
+                          {"MASTER_PORT", "29500"},
+                          {"TORCHELASTIC_USE_AGENT_STORE", "True"}};
+
+TEST(RankEnvironment, IsReadAsTorchrunSetsIt) {
+  const auto environment = parse(kTorchrun);
+  ASSERT_TRUE(environment) << environment.error().message;
+  EXPECT_EQ(environment->rank, 3);
+  EXPECT_EQ(environment->local_world_size, 2);
+  EXPECT_EQ(environment->master_address, "node0");
+  EXPECT_EQ(environment->master_port, 29500);
+  EXPECT_TRUE(environment->agent_store);
+  EXPECT_FALSE(environment->launcher_process);
+}
+
+TEST(RankEnvironment, NeedsNoPortWhereRanksMeetInAFile) {
+  auto variables = kTorchrun;
+  variables.erase("MASTER_PORT");
+  EXPECT_FALSE(parse(variables));
+  variables["SHARDLENS_STORE_FILE"] = "/tmp/a file";
+  variables["SHARDLENS_LAUNCHER_PID"] = "17";
+  const auto environment = parse(variables);
+  ASSERT_TRUE(environment) << environment.error().message;
+  EXPECT_EQ(environment->store_file, "/tmp/a file");
+  EXPECT_EQ(environment->launcher_process, 17);
+}
+
+TEST(RankEnvironment, RefusesWhatContradictsItself) {
+  auto variables = kTorchrun;
+  variables["RANK"] = "4";
+  EXPECT_THAT(parse(variables).error().message, HasSubstr("contradicts itself"));
+  variables["RANK"] = "-1";
+  EXPECT_THAT(parse(variables).error().message, HasSubstr("at least 0"));
+  variables["RANK"] = "1x";
+  EXPECT_THAT(parse(variables).error().message, HasSubstr("\"1x\""));
+}
+
+TEST(RankOptions, NameWhatIsWrong) {
+  EXPECT_THAT(parse_rank_options({"--rum", "x"}).error().message, HasSubstr("--rum"));
+  EXPECT_THAT(parse_rank_options({"--run"}).error().message, HasSubstr("needs a value"));
+  EXPECT_THAT(parse_rank_options({}).error().message, HasSubstr("--run DIR is missing"));
+  EXPECT_FALSE(parse_rank_options({"--run", "x", "--set", "steps=3"}));
+  EXPECT_TRUE(parse_rank_options({"--run", "x", "--settings", "f", "--set", "steps=3"}));
+}
+
+std::string describe(const std::exception& failure) {
+  return describe_failure(failure, place_name(5, trace::Phase::kBackward)).message;
+}
+
+TEST(StepFailure, NamesRunningOutOfMemory) {
+  EXPECT_THAT(describe(std::bad_alloc()), HasSubstr("step 5, backward: out of memory"));
+  EXPECT_THAT(describe(std::runtime_error("DefaultCPUAllocator: can't allocate memory: you tried "
+                                          "to allocate 1 bytes")),
+              HasSubstr("out of memory"));
+  try {
+    TORCH_CHECK_WITH(OutOfMemoryError, false, "CUDA");
+  } catch (const std::exception& failure) {
+    EXPECT_THAT(describe(failure), HasSubstr("out of memory"));
+  }
+}
+
+TEST(StepFailure, NamesAnotherRanksDeathAndItsAbsence) {
+  EXPECT_THAT(describe(std::runtime_error("[gloo] Connection closed by peer [127.0.0.1]:1")),
+              HasSubstr("connection to another rank was lost"));
+  EXPECT_THAT(describe(std::runtime_error("Timed out waiting 1000ms for recv operation")),
+              HasSubstr("another rank did not arrive"));
+}
+
+TEST(StepFailure, IsOneLineWithoutABacktrace) {
+  try {
+    TORCH_CHECK(false, "first\nsecond");
+  } catch (const std::exception& failure) {
+    EXPECT_THAT(describe(failure), HasSubstr("first second"));
+    EXPECT_THAT(describe(failure), Not(HasSubstr("Exception raised")));
+    EXPECT_THAT(describe(failure), Not(HasSubstr("\n")));
+  }
+}
+
+}  // namespace
+}  // namespace shardlens::trainer

@@ -1,0 +1,91 @@
+"""Loss of 1 rank = loss of 2 ranks with half the batch each = loss of PyTorch's DistributedDataParallel.
+
+ddp_truth.py RANK_PROGRAM: 20 steps of fp32 AdamW from the same weights and text, within 1e-5.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import ranks
+
+TOLERANCE = 1e-5
+COMMON = dict(model="tiny", device="cpu", sequence_length=32, evaluation_fraction=0.1, steps=20,
+              learning_rate=0.001, weight_decay=0.1, warmup_steps=2, max_grad_norm=1.0, seed=3,
+              threads_per_rank=1, record="steps 0..1")
+CASES = {
+    "plain": dict(batch_per_rank=4),
+    "cap 1": dict(batch_per_rank=4, bucket_cap_mb=1),
+    "static graph": dict(batch_per_rank=4, bucket_cap_mb=1, static_graph=True),
+    "bucket views": dict(batch_per_rank=4, bucket_cap_mb=1, gradient_as_bucket_view=True),
+    "unused parameters": dict(batch_per_rank=4, bucket_cap_mb=1, find_unused_parameters=True),
+    "fp16 hook": dict(batch_per_rank=4, bucket_cap_mb=1, communication_hook="fp16_compress"),
+    "bf16 hook": dict(batch_per_rank=4, bucket_cap_mb=1, communication_hook="bf16_compress"),
+    "accumulation": dict(batch_per_rank=2, bucket_cap_mb=1, gradient_accumulation_steps=2),
+    "accumulation, reduced each time": dict(
+        batch_per_rank=2, bucket_cap_mb=1, gradient_accumulation_steps=2, sync_each_batch=True),
+    "accumulation, bucket views": dict(
+        batch_per_rank=2, bucket_cap_mb=1, gradient_accumulation_steps=2, gradient_as_bucket_view=True),
+    "static graph, bucket views, bf16 hook": dict(
+        batch_per_rank=4, bucket_cap_mb=1, static_graph=True, gradient_as_bucket_view=True,
+        communication_hook="bf16_compress"),
+}
+# What only our trainer has must not change the numbers either.
+OURS_ONLY = {"no overlap": dict(batch_per_rank=4, bucket_cap_mb=1, overlap_comm=False)}
+
+
+def yaml_value(value):
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def train(program, folder, name, count, settings):
+    settings = {k: yaml_value(v) for k, v in {**COMMON, **settings, "data": folder / "text.txt"}.items()}
+    stem = f"{name}_{count}".replace(" ", "_").replace(",", "")
+    file = ranks.write_settings(folder / f"{stem}.yaml", **settings)
+    job = ranks.Job(program, folder / stem, file, count)
+    codes = job.wait()
+    assert codes == [0] * count, f"{name}: exit codes {codes}\n" + "\n".join(job.log(r) for r in range(count))
+    curves = [ranks.losses(job.run, rank) for rank in range(count)]
+    assert all(curve == curves[0] for curve in curves), f"{name}: ranks recorded different losses"
+    return curves[0]
+
+
+def reference(folder, program):
+    weights = folder / "weights.pt"
+    subprocess.run([program, "--dump-initial-weights", weights, "--set", "model=tiny", "--set",
+                    f"seed={COMMON['seed']}"], check=True)
+    job = {**COMMON, "weights": str(weights), "text": str(folder / "text.txt"), "cases": CASES}
+    here = pathlib.Path(__file__).parent
+    output = subprocess.run([sys.executable, here / "ddp_reference.py"], input=json.dumps(job),
+                            text=True, check=True, stdout=subprocess.PIPE).stdout
+    return json.loads(output)
+
+
+def compare(name, ours, theirs):
+    assert len(ours) == len(theirs) == COMMON["steps"], (name, len(ours), len(theirs))
+    worst = max(abs(a - b) / abs(b) for a, b in zip(ours, theirs))
+    print(f"{name:50s} loss {ours[0]:.4f} → {ours[-1]:.4f}, worst relative difference {worst:.1e}", flush=True)
+    return worst < TOLERANCE
+
+
+def main():
+    program = sys.argv[1]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        ranks.write_text(folder / "text.txt")
+        expected = reference(folder, program)
+        single = train(program, folder, "single", 1, dict(batch_per_rank=8))
+        assert single[-1] < single[0] - 0.5, f"nothing was learnt: {single}"
+        good = [compare("1 rank and PyTorch", single, expected["plain"])]
+        for case, settings in CASES.items():
+            ours = train(program, folder, case, 2, settings)
+            good.append(compare(case, ours, expected[case]))
+            if "hook" not in case:
+                good.append(compare(case + ", 1 rank", ours, single))
+        for case, settings in OURS_ONLY.items():
+            good.append(compare(case + ", 1 rank", train(program, folder, case, 2, settings), single))
+    sys.exit(0 if all(good) else 1)
+
+
+main()

@@ -1,0 +1,168 @@
+"""What ranks do as processes: torchrun, stopping, failing, wrong use.
+
+rank_behaviour.py RANK_PROGRAM CASE
+"""
+import math
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import ranks
+
+SMALL = dict(model="tiny", device="cpu", sequence_length=16, batch_per_rank=2, steps=3, threads_per_rank=1)
+
+
+def start(program, folder, count=2, name="run", **settings):
+    ranks.write_text(folder / "text.txt", words=4000)
+    values = {**SMALL, "data": folder / "text.txt", **settings}
+    return ranks.Job(program, folder / name, ranks.write_settings(folder / f"{name}.yaml", **values), count)
+
+
+def expect(condition, job, message):
+    if not condition:
+        logs = "\n".join(f"--- rank {r}\n{job.log(r)}" for r in range(len(job.logs)))
+        raise AssertionError(f"{message}\n{logs}")
+
+
+def torchrun(program, folder):
+    ranks.write_text(folder / "text.txt", words=4000)
+    settings = ranks.write_settings(folder / "s.yaml", **{**SMALL, "data": folder / "text.txt"})
+    launcher = pathlib.Path(sys.executable).parent / "torchrun"
+    run = folder / "by torchrun"
+    subprocess.run([launcher, "--no_python", "--nproc_per_node=2", "--master_port=0", program, "--settings",
+                    settings, "--run", run], check=True, timeout=120)
+    for rank in range(2):
+        steps = ranks.query(run, rank, "select step, loss from step order by step")
+        assert [s for s, _ in steps] == [0, 1, 2], steps
+        assert all(math.isfinite(loss) for _, loss in steps), steps
+        assert ranks.query(run, rank, "select count(*) from collective where tag like 'bucket%'")[0][0] > 0
+    assert "done" in ranks.status(run).values(), ranks.status(run)
+
+
+def stop(program, folder):
+    job = start(program, folder, steps=100000)
+    deadline = time.monotonic() + 60
+    while "step 1 of" not in job.log(0) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    time.sleep(0.5)
+    job.processes[1].send_signal(signal.SIGTERM)  # to one rank alone: the others must hear of it
+    codes = job.wait(60)
+    expect(codes == [0, 0], job, f"exit codes {codes}")
+    last = [ranks.query(job.run, r, "select max(step) from step")[0][0] for r in range(2)]
+    expect(last[0] == last[1] and 0 < last[0] < 99999, job, f"last steps {last}")
+    expect("stopped" in ranks.status(job.run).values(), job, f"status {ranks.status(job.run)}")
+
+
+def nonfinite(program, folder):
+    job = start(program, folder, inject='"rank=1,step=1,nan"')
+    codes = job.wait()
+    expect(codes == [1, 1], job, f"exit codes {codes}")
+    for line in job.last_lines():
+        expect(line.startswith("error: step 1: the loss of rank 1 is not finite"), job, line)
+    marked = [ranks.query(job.run, r, "select step from step where nonfinite") for r in range(2)]
+    expect(marked == [[], [(1,)]], job, f"marked steps {marked}")
+
+    job = start(program, folder, name="on", inject='"rank=1,step=1,nan"', on_nonfinite="continue")
+    expect(job.wait() == [0, 0], job, "on_nonfinite: continue must train on")
+    expect(len(ranks.losses(job.run)) == 3, job, "steps are missing")
+
+
+def out_of_memory(program, folder):
+    job = start(program, folder, inject='"rank=1,step=1,phase=backward,oom"')
+    codes = job.wait()
+    expect(codes == [1, 1], job, f"exit codes {codes}")
+    lines = job.last_lines()
+    expect(lines[1].startswith("error: step 1, backward: out of memory"), job, lines[1])
+    expect(lines[0].startswith("error: step 1"), job, lines[0])
+    recorded = ranks.query(job.run, 1, "select text from log where text like '%out of memory%'")
+    expect(len(recorded) == 1, job, f"recorded: {recorded}")
+    expect([s for (s,) in ranks.query(job.run, 1, "select step from step")] == [0], job, "step 0 is missing")
+    expect("failed" in ranks.status(job.run).values(), job, f"status {ranks.status(job.run)}")
+
+
+def leaves(program, folder):
+    job = start(program, folder, inject='"rank=1,step=1,phase=forward,exit"')
+    codes = job.wait()
+    expect(codes == [1, 1], job, f"exit codes {codes}")
+    expect("connection to another rank was lost" in job.last_lines()[0], job, job.last_lines()[0])
+
+
+def evaluation(program, folder):
+    job = start(program, folder, evaluate_every=2, steps=4)
+    expect(job.wait() == [0, 0], job, "failed")
+    lines = [text for (text,) in ranks.query(job.run, 0, "select text from log where text like 'evaluation after%'")]
+    expect(len(lines) == 2, job, f"evaluations: {lines}")
+    words = lines[-1].replace(",", "").split()
+    loss, perplexity = float(words[words.index("loss") + 1]), float(words[words.index("perplexity") + 1])
+    expect(abs(math.exp(loss) - perplexity) < 0.01 * perplexity, job, lines[-1])
+    spans = ranks.query(job.run, 1, "select count(*) from span where phase = 'evaluation'")
+    expect(spans == [(2,)], job, f"spans {spans}")
+
+
+def phases(program, folder):
+    job = start(program, folder, gradient_accumulation_steps=2)
+    expect(job.wait() == [0, 0], job, "failed")
+    rows = ranks.query(job.run, 0, "select phase, count(*) from span where depth = 0 and step = 1 group by phase")
+    expect(dict(rows) == {"data": 2, "forward": 2, "backward": 2, "optimizer": 1}, job, f"phases {rows}")
+    tokens, samples, flops = ranks.query(job.run, 0, "select tokens, samples, model_flops from step")[0]
+    expect((tokens, samples) == (2 * 2 * 16, 2 * 2), job, f"{tokens} tokens, {samples} samples")
+    parameters = ranks.query(job.run, 0, "select parameters from rank")[0][0]
+    expect(flops == tokens * (6 * parameters + 12 * 5 * 192 * 16), job, f"{flops} operations")
+
+
+def wrong_use(program, folder):
+    def run(*arguments, **environment):
+        clean = {k: v for k, v in os.environ.items() if k not in ("RANK", "WORLD_SIZE")}
+        return subprocess.run([program, *arguments], env={**clean, **environment}, text=True, capture_output=True)
+
+    one = dict(RANK="0", LOCAL_RANK="0", WORLD_SIZE="1", LOCAL_WORLD_SIZE="1",
+               SHARDLENS_STORE_FILE=str(folder / "store"))
+    text = folder / "text.txt"
+    ranks.write_text(text, words=4000)
+    (folder / "empty.txt").write_text("")
+    (folder / "short.txt").write_text("too short")
+    (folder / "binary").write_bytes(b"\0\1\2" * 100)
+    (folder / "no text").mkdir()
+
+    def with_settings(**settings):
+        name = f"r{len(list(folder.iterdir()))}"
+        file = ranks.write_settings(folder / f"{name}.yaml", **{**SMALL, "data": text, **settings})
+        return run("--settings", str(file), "--run", str(folder / name), **one)
+
+    cases = [
+        (run("--run", str(folder / "x")), 2, "RANK is not set"),
+        (run("--run", str(folder / "x"), **{**one, "RANK": "first"}), 2, 'RANK is "first"'),
+        (run("--run", str(folder / "x"), **{**one, "RANK": "3"}), 2, "contradicts itself"),
+        (run(), 2, "--run DIR is missing"),
+        (run("--ruin", "x"), 2, "Unknown option --ruin"),
+        (run("--describe-model", "gpt3"), 2, "Choose one of tiny, small, gpt2"),
+        (with_settings(data=folder / "nowhere"), 2, "is not there"),
+        (with_settings(data=folder / "empty.txt"), 2, "is empty"),
+        (with_settings(data=folder / "binary"), 2, "is binary"),
+        (with_settings(data=folder / "short.txt"), 2, "Use a longer text"),
+        (with_settings(data=f'"{folder}/no text"'), 1, "holds no text files"),
+        (with_settings(sequence_length=513), 2, "context of 512 tokens"),
+        (with_settings(bucket_cap=5), 2, "bucket_cap_mb"),
+        (with_settings(device="cuda") if not pathlib.Path("/dev/nvidiactl").exists() else None, 2, "no usable NVIDIA GPU"),
+    ]
+    for result, code, text in cases:
+        if result is None:
+            continue
+        last = (result.stderr.strip().splitlines() or [""])[-1]
+        assert result.returncode == code and last.startswith("error: ") and text in last, (text, result)
+    described = run("--describe-model", "gpt2")
+    assert described.returncode == 0 and "124439808 parameters" in described.stdout, described
+    assert "torchrun" in run("--help").stdout
+
+
+def main():
+    program, case = sys.argv[1], sys.argv[2]
+    with tempfile.TemporaryDirectory() as folder:
+        globals()[case](program, pathlib.Path(folder))
+
+
+main()

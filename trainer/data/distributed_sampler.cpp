@@ -1,0 +1,44 @@
+#include "trainer/data/distributed_sampler.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <torch/torch.h>
+
+#include <numeric>
+
+namespace shardlens::trainer {
+
+namespace {
+
+std::vector<std::int64_t> permutation(std::int64_t count, std::uint64_t seed) {
+  const auto drawn =
+      at::randperm(count, at::detail::createCPUGenerator(seed), torch::dtype(torch::kLong));
+  const auto* data = drawn.const_data_ptr<std::int64_t>();
+  return {data, data + count};
+}
+
+}  // namespace
+
+std::int64_t DistributedSampler::size() const {
+  const std::int64_t ranks = options_.world_size;
+  return options_.drop_last ? options_.samples / ranks : (options_.samples + ranks - 1) / ranks;
+}
+
+std::vector<std::int64_t> DistributedSampler::indices() const {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(options_.samples));
+  if (options_.shuffle) {
+    all = permutation(options_.samples, options_.seed + static_cast<std::uint64_t>(epoch_));
+  } else {
+    std::iota(all.begin(), all.end(), std::int64_t{0});
+  }
+  // Beyond the end the samples repeat, as often as it takes.
+  std::vector<std::int64_t> mine;
+  if (all.empty()) return mine;
+  mine.reserve(static_cast<std::size_t>(size()));
+  for (std::int64_t i = 0; i < size(); ++i) {
+    const auto position = static_cast<std::size_t>(options_.rank + i * options_.world_size);
+    mine.push_back(all[position % all.size()]);
+  }
+  return mine;
+}
+
+}  // namespace shardlens::trainer

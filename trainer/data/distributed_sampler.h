@@ -1,0 +1,34 @@
+// Which samples a rank draws in an epoch: torch.utils.data.DistributedSampler, index for index.
+// One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace shardlens::trainer {
+
+struct SamplerOptions {
+  std::int64_t samples = 0;  // of the whole data set
+  int world_size = 1;
+  int rank = 0;
+  bool shuffle = true;
+  bool drop_last = false;  // else the tail is padded by repeating the start
+  std::uint64_t seed = 0;
+};
+
+class DistributedSampler {
+ public:
+  explicit DistributedSampler(const SamplerOptions& options) : options_(options) {}
+
+  void set_epoch(std::int64_t epoch) { epoch_ = epoch; }
+  // Per rank and epoch; the same on every rank.
+  std::int64_t size() const;
+  // This rank's samples of the epoch, in order.
+  std::vector<std::int64_t> indices() const;
+
+ private:
+  SamplerOptions options_;
+  std::int64_t epoch_ = 0;
+};
+
+}  // namespace shardlens::trainer

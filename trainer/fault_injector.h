@@ -1,0 +1,34 @@
+// Carries out the faults that the setting `inject` asks for on this rank. The training thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/model/schedule.h"
+#include "trainer/comm/communicator.h"
+
+namespace shardlens::trainer {
+
+class FaultInjector {
+ public:
+  FaultInjector(const std::vector<trace::Injection>& all, Communicator& communicator);
+
+  // At the start of a phase: waits, throws c10::OutOfMemoryError, never returns, or prepares the
+  // next collective. Each fault acts once per step, in its first micro-batch.
+  void enter(std::int64_t step, trace::Phase phase);
+  // Whether this step's values are to become NaN in that phase.
+  bool poisons(std::int64_t step, trace::Phase phase);
+
+ private:
+  struct Armed {
+    trace::Injection injection;
+    std::int64_t last_step = -1;  // in which it acted
+  };
+  static bool is_due(const Armed& armed, std::int64_t step, trace::Phase phase);
+  void act(const trace::Injection& injection);
+
+  Communicator& communicator_;
+  std::vector<Armed> armed_;
+};
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,15 @@
+// The learning rate of each step. Plain functions, any thread.
+#pragma once
+
+#include <cstdint>
+
+#include "trace/model/settings.h"
+
+namespace shardlens::trainer {
+
+// Of 0-based `step` of `total_steps`: a linear rise from zero over warmup_steps, then lr_schedule,
+// as transformers' get_{cosine,linear,constant}_schedule_with_warmup.
+double learning_rate_at(const trace::Settings& settings, std::int64_t step,
+                        std::int64_t total_steps);
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,30 @@
+// A decoder language model, whatever its layout. Owned and called by the training thread.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "trainer/model/model_shape.h"
+
+namespace shardlens::trainer {
+
+class DecoderModel : public torch::nn::Module {
+ public:
+  // `tokens` [batch, time], int64 → [batch, time, vocabulary].
+  virtual torch::Tensor logits(const torch::Tensor& tokens) = 0;
+  // Mean cross entropy of `targets` [batch, time], a scalar in nats per token.
+  torch::Tensor loss(const torch::Tensor& tokens, const torch::Tensor& targets);
+};
+
+struct ModelOptions {
+  double dropout = 0;
+  std::uint64_t seed = 0;
+  torch::Device device = torch::kCPU;
+};
+
+// Initialised as Hugging Face does; the same on every rank and device for the same seed.
+std::shared_ptr<DecoderModel> build_model(const ModelShape& shape, const ModelOptions& options);
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,108 @@
+#include "trainer/model/gpt2_model.h"
+
+#include <string>
+
+namespace shardlens::trainer {
+
+struct Gpt2Model::Attention : torch::nn::Module {
+  Attention(const ModelShape& shape, double dropout_probability, torch::Device device)
+      : heads(shape.heads), dropout(dropout_probability) {
+    c_attn =
+        register_module("c_attn", std::make_shared<Conv1d>(shape.width, 3 * shape.width, device));
+    c_proj = register_module("c_proj", std::make_shared<Conv1d>(shape.width, shape.width, device));
+  }
+
+  torch::Tensor forward(const torch::Tensor& x) {
+    const auto batch = x.size(0), time = x.size(1), width = x.size(2);
+    const auto parts = c_attn->forward(x).split(width, 2);
+    auto by_head = [&](const torch::Tensor& part) {
+      return part.view({batch, time, heads, width / heads}).transpose(1, 2);
+    };
+    const auto mixed = causal_attention(by_head(parts[0]), by_head(parts[1]), by_head(parts[2]),
+                                        is_training() ? dropout : 0.0);
+    const auto joined = mixed.transpose(1, 2).reshape({batch, time, width});
+    return at::dropout(c_proj->forward(joined), dropout, is_training());
+  }
+
+  std::int64_t heads;
+  double dropout;
+  std::shared_ptr<Conv1d> c_attn, c_proj;
+};
+
+struct Gpt2Model::Mlp : torch::nn::Module {
+  Mlp(const ModelShape& shape, double dropout_probability, torch::Device device)
+      : dropout(dropout_probability) {
+    c_fc = register_module("c_fc", std::make_shared<Conv1d>(shape.width, shape.mlp_width, device));
+    c_proj =
+        register_module("c_proj", std::make_shared<Conv1d>(shape.mlp_width, shape.width, device));
+  }
+
+  torch::Tensor forward(const torch::Tensor& x) {
+    const auto hidden = at::gelu(c_fc->forward(x), "tanh");
+    return at::dropout(c_proj->forward(hidden), dropout, is_training());
+  }
+
+  double dropout;
+  std::shared_ptr<Conv1d> c_fc, c_proj;
+};
+
+struct Gpt2Model::Block : torch::nn::Module {
+  Block(const ModelShape& shape, double dropout, torch::Device device) {
+    const double epsilon = shape.norm_epsilon;
+    ln_1 = register_module("ln_1", std::make_shared<LayerNorm>(shape.width, epsilon, device));
+    attn = register_module("attn", std::make_shared<Attention>(shape, dropout, device));
+    ln_2 = register_module("ln_2", std::make_shared<LayerNorm>(shape.width, epsilon, device));
+    mlp = register_module("mlp", std::make_shared<Mlp>(shape, dropout, device));
+  }
+
+  torch::Tensor forward(const torch::Tensor& x) {
+    const auto attended = x + attn->forward(ln_1->forward(x));
+    return attended + mlp->forward(ln_2->forward(attended));
+  }
+
+  std::shared_ptr<LayerNorm> ln_1, ln_2;
+  std::shared_ptr<Attention> attn;
+  std::shared_ptr<Mlp> mlp;
+};
+
+struct Gpt2Model::Transformer : torch::nn::Module {
+  Transformer(const ModelShape& shape, double dropout_probability, torch::Device device)
+      : dropout(dropout_probability) {
+    wte =
+        register_module("wte", std::make_shared<Embedding>(shape.vocabulary, shape.width, device));
+    wpe = register_module("wpe", std::make_shared<Embedding>(shape.context, shape.width, device));
+    auto list = std::make_shared<torch::nn::Module>();
+    for (std::int64_t i = 0; i < shape.layers; ++i) {
+      h.push_back(list->register_module(std::to_string(i),
+                                        std::make_shared<Block>(shape, dropout, device)));
+    }
+    register_module("h", list);
+    ln_f = register_module("ln_f",
+                           std::make_shared<LayerNorm>(shape.width, shape.norm_epsilon, device));
+  }
+
+  torch::Tensor forward(const torch::Tensor& tokens) {
+    const auto positions =
+        torch::arange(tokens.size(1), torch::dtype(torch::kLong).device(tokens.device()));
+    auto x = at::dropout(wte->forward(tokens) + wpe->forward(positions), dropout, is_training());
+    for (const auto& block : h) x = block->forward(x);
+    return ln_f->forward(x);
+  }
+
+  double dropout;
+  std::shared_ptr<Embedding> wte, wpe;
+  std::vector<std::shared_ptr<Block>> h;
+  std::shared_ptr<LayerNorm> ln_f;
+};
+
+Gpt2Model::Gpt2Model(const ModelShape& shape, double dropout, torch::Device device) {
+  transformer_ =
+      register_module("transformer", std::make_shared<Transformer>(shape, dropout, device));
+  head_ = register_module("lm_head", std::make_shared<Projection>(transformer_->wte->weight));
+}
+
+torch::Tensor Gpt2Model::logits(const torch::Tensor& tokens) {
+  return head_->forward(transformer_->forward(tokens));
+}
+
+}  // namespace shardlens::trainer

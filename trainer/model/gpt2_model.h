@@ -1,0 +1,28 @@
+// The GPT-2 family with Hugging Face's names: transformer.h.0.attn.c_attn.weight, … The training
+// thread.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "trainer/model/decoder_model.h"
+#include "trainer/model/layers.h"
+
+namespace shardlens::trainer {
+
+class Gpt2Model : public DecoderModel {
+ public:
+  Gpt2Model(const ModelShape& shape, double dropout, torch::Device device);
+  torch::Tensor logits(const torch::Tensor& tokens) override;
+
+ private:
+  struct Attention;
+  struct Mlp;
+  struct Block;
+  struct Transformer;
+
+  std::shared_ptr<Transformer> transformer_;
+  std::shared_ptr<Projection> head_;
+};
+
+}  // namespace shardlens::trainer

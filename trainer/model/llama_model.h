@@ -1,0 +1,30 @@
+// The Llama family with Hugging Face's names: model.layers.0.self_attn.q_proj.weight, … The
+// training thread.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "trainer/model/decoder_model.h"
+#include "trainer/model/layers.h"
+#include "trainer/model/rotary.h"
+
+namespace shardlens::trainer {
+
+class LlamaModel : public DecoderModel {
+ public:
+  LlamaModel(const ModelShape& shape, double dropout, torch::Device device);
+  torch::Tensor logits(const torch::Tensor& tokens) override;
+
+ private:
+  struct Attention;
+  struct Mlp;
+  struct Layer;
+  struct Decoder;
+
+  Rotary rotary_;
+  std::shared_ptr<Decoder> decoder_;
+  std::shared_ptr<Projection> head_;
+};
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,30 @@
+// Rotary position embeddings in Hugging Face's half-split form. The training thread.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "trainer/model/model_shape.h"
+
+namespace shardlens::trainer {
+
+// Rotation per position of each of the head_width / 2 pairs, stretched as Llama 3 does if asked.
+std::vector<float> rotary_frequencies(const ModelShape& shape);
+
+class Rotary {
+ public:
+  Rotary(const ModelShape& shape, torch::Device device);
+
+  // Rotates [batch, heads, time, head width] by position.
+  torch::Tensor apply(const torch::Tensor& x);
+
+ private:
+  void extend_to(std::int64_t time);
+
+  torch::Tensor frequencies_;  // [head width / 2]
+  torch::Tensor cos_, sin_;    // [time, head width], of the longest sequence seen
+};
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,32 @@
+// A rank's place among the others, as torchrun, srun wrappers and our launcher hand it over in the
+// environment. Plain values; the environment is read by main alone.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "trace/model/result.h"
+
+namespace shardlens::trainer {
+
+struct RankEnvironment {
+  int rank = 0;
+  int local_rank = 0;
+  int world_size = 1;
+  int local_world_size = 1;
+  std::string master_address;
+  int master_port = 0;
+  bool agent_store = false;               // torchrun's agent holds the store
+  std::string store_file;                 // our launcher's; empty: meet at master_address
+  std::optional<pid_t> launcher_process;  // ours; none under another launcher
+};
+
+using VariableLookup = std::function<const char*(const char* name)>;
+
+// Error kUsage: a variable is missing, not a number, or contradicts another.
+trace::Result<RankEnvironment> parse_rank_environment(const VariableLookup& lookup);
+
+}  // namespace shardlens::trainer

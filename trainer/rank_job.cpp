@@ -1,0 +1,178 @@
+#include "trainer/rank_job.h"
+
+#include <ATen/Parallel.h>
+#include <torch/version.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "trace/model/schedule.h"
+#include "trace/store/run_folder.h"
+#include "trainer/data/text_source.h"
+#include "trainer/device_memory.h"
+#include "trainer/step_exchange.h"
+#include "trainer/step_failure.h"
+
+namespace shardlens::trainer {
+
+namespace {
+
+void set_threads(const trace::Settings& settings, int local_world_size) {
+  std::int64_t threads = settings.threads_per_rank;
+  if (threads == trace::kAuto) {
+    threads = std::max<std::int64_t>(1, std::thread::hardware_concurrency() / local_world_size);
+  }
+  at::set_num_threads(static_cast<int>(threads));
+  // Nothing here runs operators in parallel with each other.
+  at::set_num_interop_threads(1);
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+GradientCompression compression_of(const std::string& hook) {
+  if (hook == "fp16_compress") return GradientCompression::kFp16;
+  if (hook == "bf16_compress") return GradientCompression::kBf16;
+  return GradientCompression::kNone;
+}
+
+DataParallelOptions data_parallel_options(const trace::Settings& settings) {
+  DataParallelOptions options;
+  options.bucket_cap_mb = settings.bucket_cap_mb;
+  if (settings.first_bucket_mb != static_cast<double>(trace::kAuto)) {
+    options.first_bucket_mb = settings.first_bucket_mb;
+  }
+  options.gradient_as_bucket_view = settings.gradient_as_bucket_view;
+  options.static_graph = settings.static_graph;
+  options.find_unused_parameters = settings.find_unused_parameters;
+  options.compression = compression_of(settings.communication_hook);
+  options.overlap_comm = settings.overlap_comm;
+  options.communication = settings.communication != "none";
+  return options;
+}
+
+}  // namespace
+
+RankJob::RankJob(const AgreedRun& run, const RankEnvironment& environment,
+                 const std::atomic<bool>& stop_requested)
+    : settings_(run.info.settings),
+      run_(run),
+      environment_(environment),
+      stop_requested_(stop_requested) {}
+
+RankJob::~RankJob() = default;
+
+trace::Result<TrainOutcome> RankJob::run() {
+  try {
+    TRY(prepare());
+    TRY_ASSIGN(const auto injections, trace::parse_injections(settings_.inject));
+    TrainLoop loop({settings_, shape_, *dataset_, device_.device, *model_, *data_parallel_,
+                    *communicator_, *recorder_, memory_sampler_.get(), log_, stop_requested_},
+                   injections);
+    return loop.run();
+  } catch (const std::exception& failure) {
+    return tl::make_unexpected(describe_failure(failure, "before the first step"));
+  }
+}
+
+trace::Result<void> RankJob::prepare() {
+  TRY(trace::validate(settings_));
+  set_threads(settings_, environment_.local_world_size);
+  TRY(profiler::install_cpu_memory_tracker());
+  TRY_ASSIGN(device_, choose_device(settings_, environment_));
+  TRY_ASSIGN(shape_, find_model_preset(settings_.model));
+  TRY(start_recorder());
+  TRY(check_fits(shape_, settings_.sequence_length));
+  TRY(load_text());
+  TRY(connect());
+  return build_replicas();
+}
+
+trace::Result<void> RankJob::start_recorder() {
+  profiler::RecorderOptions options;
+  options.file = trace::rank_file(run_.folder, environment_.rank);
+  TRY_ASSIGN(options.schedule, trace::parse_record_schedule(settings_.record));
+  options.size_limit_bytes = settings_.record_limit_mb << 20;
+  trace::RankInfo& info = options.rank_info;
+  info.rank = environment_.rank;
+  info.local_rank = environment_.local_rank;
+  info.host = host_name();
+  info.process_id = getpid();
+  info.device = device_.device.str();
+  info.device_name = device_name(device_.device);
+  info.sources = device_.device.is_cuda()
+                     ? "operators: RecordFunction; collectives: the host's calls; memory: CUDA's "
+                       "caching allocator"
+                     : "operators: RecordFunction; collectives: Gloo's own thread; memory: CPU "
+                       "allocator";
+  info.versions = "shardlens " SHARDLENS_VERSION ", LibTorch " TORCH_VERSION;
+  info.peak_flops = device_peak_flops(device_.device, settings_.precision);
+  info.parameters = parameter_count(shape_);
+  TRY_ASSIGN(recorder_, profiler::Recorder::start(std::move(options)));
+  log_ = RankLog(recorder_.get());
+  observer_ = std::make_unique<profiler::OperatorObserver>(*recorder_);
+  memory_sampler_ =
+      std::make_unique<profiler::MemorySampler>(*recorder_, memory_source(device_.device));
+  return {};
+}
+
+trace::Result<void> RankJob::load_text() {
+  TRY_ASSIGN(auto tokens, load_tokens(settings_.data));
+  TRY_ASSIGN(dataset_, BlockDataset::create(std::move(tokens), settings_, environment_.world_size));
+  return {};
+}
+
+trace::Result<void> RankJob::connect() {
+  CommunicatorOptions options;
+  options.rank = environment_.rank;
+  options.world_size = environment_.world_size;
+  options.device = device_.device;
+  options.timeout = std::chrono::seconds(settings_.collective_timeout_s);
+  TRY_ASSIGN(options.simulated_link, trace::parse_simulated_link(settings_.simulate_link));
+  options.store_file = environment_.store_file;
+  options.master_address = environment_.master_address;
+  options.master_port = environment_.master_port;
+  options.agent_store = environment_.agent_store;
+  TRY_ASSIGN(communicator_, Communicator::connect(options, *recorder_));
+  return check_equal_on_all_ranks(*communicator_, device_.device,
+                                  {dataset_->token_count(), dataset_->checksum()}, "text");
+}
+
+trace::Result<void> RankJob::build_replicas() {
+  {
+    const profiler::MemoryCategoryScope category(trace::MemoryCategory::kParameters);
+    model_ = build_model(
+        shape_, {settings_.dropout, static_cast<std::uint64_t>(settings_.seed), device_.device});
+  }
+  data_parallel_ =
+      std::make_unique<DataParallel>(named_parameters_of(*model_), named_buffers_of(*model_),
+                                     *communicator_, *recorder_, data_parallel_options(settings_));
+  // Dropout differs between ranks, as their data does.
+  torch::manual_seed(static_cast<std::uint64_t>(settings_.seed + environment_.rank));
+  if (environment_.rank == 0) {
+    log_.info("model " + settings_.model + ": " + std::to_string(parameter_count(shape_)) +
+              " parameters; text " + settings_.data + ": " +
+              std::to_string(dataset_->training_blocks()) + " sequences of " +
+              std::to_string(settings_.sequence_length) + " tokens for training, " +
+              std::to_string(dataset_->evaluation_blocks()) + " for evaluation");
+  }
+  return {};
+}
+
+trace::Result<void> RankJob::finish(const trace::Error* failure) {
+  memory_sampler_.reset();
+  if (failure == nullptr) {
+    data_parallel_.reset();
+    if (communicator_) communicator_->shutdown();
+    observer_.reset();
+  }
+  if (!recorder_) return {};
+  if (failure != nullptr) recorder_->log(trace::LogLine::Level::kError, failure->message);
+  return recorder_->stop();
+}
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,59 @@
+// One rank's work from the first thread to the last commit: recorder, text, model, other ranks,
+// training. The main thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include "profiler/memory_sampler.h"
+#include "profiler/recorder.h"
+#include "profiler/torch/torch_sources.h"
+#include "trainer/comm/communicator.h"
+#include "trainer/data/block_dataset.h"
+#include "trainer/ddp/data_parallel.h"
+#include "trainer/model/decoder_model.h"
+#include "trainer/rank_device.h"
+#include "trainer/rank_log.h"
+#include "trainer/run_agreement.h"
+#include "trainer/train_loop.h"
+
+namespace shardlens::trainer {
+
+class RankJob {
+ public:
+  RankJob(const AgreedRun& run, const RankEnvironment& environment,
+          const std::atomic<bool>& stop_requested);
+  ~RankJob();
+
+  trace::Result<TrainOutcome> run();
+  // Writes everything that was recorded, with the failure if there was one. After a failure the
+  // process must leave without destroying the job: other threads may still wait inside c10d.
+  trace::Result<void> finish(const trace::Error* failure);
+
+ private:
+  trace::Result<void> prepare();
+  trace::Result<void> start_recorder();
+  trace::Result<void> load_text();
+  trace::Result<void> connect();
+  trace::Result<void> build_replicas();
+
+  const trace::Settings settings_;
+  const AgreedRun run_;
+  const RankEnvironment environment_;
+  const std::atomic<bool>& stop_requested_;
+
+  RankDevice device_;
+  ModelShape shape_;
+  // In order of creation; destroyed the other way round.
+  std::unique_ptr<profiler::Recorder> recorder_;
+  RankLog log_{nullptr};
+  std::unique_ptr<profiler::OperatorObserver> observer_;
+  std::unique_ptr<profiler::MemorySampler> memory_sampler_;
+  std::optional<BlockDataset> dataset_;
+  std::unique_ptr<Communicator> communicator_;
+  std::shared_ptr<DecoderModel> model_;
+  std::unique_ptr<DataParallel> data_parallel_;
+};
+
+}  // namespace shardlens::trainer

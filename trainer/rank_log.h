@@ -1,0 +1,27 @@
+// What a rank has to say: a line on standard error, which is its log, and one in its recording. Any
+// thread.
+#pragma once
+
+#include <string>
+
+#include "profiler/recorder.h"
+
+namespace shardlens::trainer {
+
+class RankLog {
+ public:
+  // `recorder` may be null; lines then only go to standard error.
+  explicit RankLog(profiler::Recorder* recorder) : recorder_(recorder) {}
+
+  void info(const std::string& text);
+  void warn(const std::string& text);
+  // "error: …": what the launcher shows as the reason.
+  void error(const std::string& text);
+
+ private:
+  void write(trace::LogLine::Level level, const std::string& line, const std::string& text);
+
+  profiler::Recorder* recorder_;
+};
+
+}  // namespace shardlens::trainer

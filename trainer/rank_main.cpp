@@ -1,0 +1,130 @@
+#include "trainer/rank_main.h"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+
+#include "trainer/rank_job.h"
+#include "trainer/rank_options.h"
+#include "trainer/run_agreement.h"
+
+namespace shardlens::trainer {
+
+namespace {
+
+int exit_code(const trace::Error& error) { return error.kind == trace::ErrorKind::kUsage ? 2 : 1; }
+
+int report(const trace::Error& error) {
+  RankLog(nullptr).error(error.message);
+  return exit_code(error);
+}
+
+trace::Result<void> describe_model(const std::string& name) {
+  TRY_ASSIGN(const ModelShape shape, find_model_preset(name));
+  std::printf(
+      "%s: %s layout, %lld parameters\n"
+      "layers %lld, width %lld, heads %lld, key and value heads %lld, MLP width %lld, "
+      "vocabulary %lld, context %lld\n",
+      name.c_str(), std::string(to_string(shape.layout)).c_str(),
+      static_cast<long long>(parameter_count(shape)), static_cast<long long>(shape.layers),
+      static_cast<long long>(shape.width), static_cast<long long>(shape.heads),
+      static_cast<long long>(shape.kv_heads), static_cast<long long>(shape.mlp_width),
+      static_cast<long long>(shape.vocabulary), static_cast<long long>(shape.context));
+  return {};
+}
+
+trace::Result<void> dump_weights(const RankOptions& options) {
+  TRY_ASSIGN(const trace::Settings settings, settings_of(options));
+  TRY_ASSIGN(const ModelShape shape, find_model_preset(settings.model));
+  const auto model = build_model(
+      shape, {settings.dropout, static_cast<std::uint64_t>(settings.seed), torch::kCPU});
+  c10::Dict<std::string, torch::Tensor> weights;
+  for (const auto& parameter : named_parameters_of(*model)) {
+    weights.insert(parameter.name, parameter.tensor.detach());
+  }
+  const std::vector<char> bytes = torch::pickle_save(weights);
+  std::ofstream file(options.weights, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (file.good()) return {};
+  return trace::fail(trace::ErrorKind::kIo,
+                     "The weights cannot be written to \"" + options.weights.string() + "\".");
+}
+
+// Under our launcher a rank must not outlive it. Another launcher may start ranks from a thread
+// that ends early, which would end them too.
+trace::Result<void> die_with_launcher(const RankEnvironment& environment) {
+  if (!environment.launcher_process) return {};
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() == *environment.launcher_process) return {};
+  return trace::fail(trace::ErrorKind::kFailed, "The launcher ended before this rank had started.");
+}
+
+[[noreturn]] void leave_after_failure(RankJob& job, AgreedRun& run, const RankEnvironment& place,
+                                      const trace::Error& error) {
+  RankLog log(nullptr);
+  if (auto written = job.finish(&error); !written) log.warn(written.error().message);
+  if (run.owns_status) {
+    const std::string reason = "rank " + std::to_string(place.rank) + " failed: " + error.message;
+    if (auto ended = record_end(run, trace::RunStatus::kFailed, reason); !ended) {
+      log.warn(ended.error().message);
+    }
+  }
+  log.error(error.message);
+  std::fflush(nullptr);
+  std::_Exit(exit_code(error));
+}
+
+trace::Result<void> train(const RankOptions& options, const VariableLookup& lookup,
+                          const std::atomic<bool>& stop_requested) {
+  TRY_ASSIGN(const RankEnvironment environment, parse_rank_environment(lookup));
+  TRY(die_with_launcher(environment));
+  TRY_ASSIGN(AgreedRun run, agree_on_run(options, environment));
+  // Not destroyed after a failure; see RankJob::finish.
+  auto job = std::make_unique<RankJob>(run, environment, stop_requested);
+  const auto outcome = job->run();
+  if (!outcome) leave_after_failure(*job.release(), run, environment, outcome.error());
+
+  // A recording that could not be completed (disk full) does not spoil the training.
+  if (auto written = job->finish(nullptr); !written) RankLog(nullptr).warn(written.error().message);
+  job.reset();
+  if (!run.owns_status) return {};
+  return record_end(run, outcome->stopped ? trace::RunStatus::kStopped : trace::RunStatus::kDone,
+                    outcome->stopped ? "stopped on request" : "");
+}
+
+trace::Result<void> act(const RankOptions& options, const VariableLookup& lookup,
+                        const std::atomic<bool>& stop_requested) {
+  switch (options.action) {
+    case RankOptions::Action::kHelp:
+      std::fputs(std::string(rank_help()).c_str(), stdout);
+      return {};
+    case RankOptions::Action::kVersion:
+      std::puts("shardlens-rank " SHARDLENS_VERSION);
+      return {};
+    case RankOptions::Action::kDescribeModel:
+      return describe_model(options.model);
+    case RankOptions::Action::kDumpWeights:
+      return dump_weights(options);
+    case RankOptions::Action::kTrain:
+      return train(options, lookup, stop_requested);
+  }
+  return {};
+}
+
+}  // namespace
+
+int rank_main(const std::vector<std::string>& arguments, const VariableLookup& lookup,
+              const std::atomic<bool>& stop_requested) {
+  const auto options = parse_rank_options(arguments);
+  if (!options) return report(options.error());
+  const auto done = act(*options, lookup, stop_requested);
+  return done ? 0 : report(done.error());
+}
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,27 @@
+// The command line of shardlens-rank. Plain values.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/model/result.h"
+
+namespace shardlens::trainer {
+
+struct RankOptions {
+  enum class Action { kTrain, kHelp, kVersion, kDescribeModel, kDumpWeights };
+  Action action = Action::kTrain;
+  std::filesystem::path run;             // the run's folder
+  std::filesystem::path settings;        // empty: read them from the run's folder
+  std::vector<std::string> assignments;  // key=value, over the settings file
+  std::string model;                     // of --describe-model
+  std::filesystem::path weights;         // of --dump-initial-weights
+};
+
+// Error kUsage: an unknown option, a missing value, or nothing to do.
+trace::Result<RankOptions> parse_rank_options(const std::vector<std::string>& arguments);
+std::string_view rank_help();
+
+}  // namespace shardlens::trainer

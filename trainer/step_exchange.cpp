@@ -1,0 +1,52 @@
+#include "trainer/step_exchange.h"
+
+#include <string>
+
+namespace shardlens::trainer {
+
+StepAgreement exchange_step(Communicator& communicator, const torch::Tensor& loss, bool stop) {
+  const torch::NoGradGuard no_grad;
+  const int ranks = communicator.world_size();
+  // loss, number of ranks that were asked to stop, and one slot per rank for a loss gone bad: a sum
+  // with a NaN in it would not say whose it was.
+  const torch::Tensor shared =
+      torch::zeros({2 + ranks}, loss.options().dtype(torch::kFloat64).requires_grad(false));
+  shared[0].copy_(loss);
+  shared[1].fill_(stop ? 1.0 : 0.0);
+  shared[2 + communicator.rank()].copy_(at::isfinite(loss).logical_not());
+  communicator.all_reduce(shared, {trace::TagKind::kNamed, -1, "loss"})->wait();
+
+  const torch::Tensor result = shared.cpu();
+  const auto* values = result.const_data_ptr<double>();
+  StepAgreement agreement;
+  agreement.loss = values[0] / ranks;
+  agreement.stop = values[1] > 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (values[2 + rank] > 0) agreement.bad_ranks.push_back(rank);
+  }
+  return agreement;
+}
+
+trace::Result<void> check_equal_on_all_ranks(Communicator& communicator, torch::Device device,
+                                             std::vector<std::int64_t> values,
+                                             const std::string& what) {
+  // The maximum of a value and of its negative agree only if all ranks have the same.
+  const auto count = values.size();
+  for (std::size_t i = 0; i < count; ++i) values.push_back(-values[i]);
+  const torch::Tensor shared = torch::tensor(values, torch::kLong).to(device);
+  communicator
+      .all_reduce(shared, {trace::TagKind::kNamed, -1, what + " check"}, c10d::ReduceOp::MAX)
+      ->wait();
+  const torch::Tensor result = shared.cpu();
+  const auto* maxima = result.const_data_ptr<std::int64_t>();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (maxima[i] == -maxima[count + i]) continue;
+    return trace::fail(trace::ErrorKind::kFailed,
+                       "The ranks do not see the same " + what +
+                           ". Give every rank the same settings and the same files, and do not "
+                           "change them while a run starts.");
+  }
+  return {};
+}
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,27 @@
+// What the ranks tell each other once per step, in one small all-reduce: the loss, whether somebody
+// was asked to stop, and whose loss was not finite. The training thread.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <vector>
+
+#include "trainer/comm/communicator.h"
+
+namespace shardlens::trainer {
+
+struct StepAgreement {
+  double loss = 0;             // mean over ranks
+  bool stop = false;           // some rank was asked to
+  std::vector<int> bad_ranks;  // whose own loss was not finite
+};
+
+// `loss` is this rank's mean over its micro-batches, a scalar. Throws if the collective fails.
+StepAgreement exchange_step(Communicator& communicator, const torch::Tensor& loss, bool stop);
+
+// Error kFailed: ranks disagree about one of `values`, `what` says about which thing: "the text".
+trace::Result<void> check_equal_on_all_ranks(Communicator& communicator, torch::Device device,
+                                             std::vector<std::int64_t> values,
+                                             const std::string& what);
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,269 @@
+#include "trainer/train_loop.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "profiler/torch/torch_sources.h"
+#include "trainer/autocast_scope.h"
+#include "trainer/evaluation.h"
+#include "trainer/learning_rate.h"
+#include "trainer/step_failure.h"
+
+namespace shardlens::trainer {
+
+using trace::MemoryCategory;
+using trace::Phase;
+
+namespace {
+
+constexpr std::chrono::seconds kReportInterval{2};
+
+SamplerOptions sampler_options(const TrainParts& parts) {
+  SamplerOptions options;
+  options.samples = parts.dataset.training_blocks();
+  options.world_size = parts.communicator.world_size();
+  options.rank = parts.communicator.rank();
+  options.shuffle = parts.settings.shuffle;
+  options.drop_last = parts.settings.drop_last;
+  options.seed = static_cast<std::uint64_t>(parts.settings.seed);
+  return options;
+}
+
+// What tensors that appear in a phase are for, unless their maker says otherwise. Backward makes
+// gradients of activations; those of parameters are moved to their category when it ends.
+MemoryCategory category_of(Phase phase) {
+  switch (phase) {
+    case Phase::kForward:
+    case Phase::kBackward:
+    case Phase::kEvaluation:
+      return MemoryCategory::kActivations;
+    default:
+      return MemoryCategory::kOther;
+  }
+}
+
+std::string joined(const std::vector<int>& ranks) {
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    text += (i > 0 ? ", " : "") + std::to_string(ranks[i]);
+  }
+  return text;
+}
+
+std::string decimal(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+}  // namespace
+
+// One phase: in the recording, in the memory's categories, and for the message of a failure.
+class TrainLoop::PhaseMark {
+ public:
+  PhaseMark(TrainLoop& loop, std::int64_t step, Phase phase)
+      : loop_(loop), scope_(loop.parts_.recorder, phase) {
+    loop.phase_ = phase;
+    profiler::set_default_category(category_of(phase));
+    loop.faults_.enter(step, phase);
+  }
+  ~PhaseMark() {
+    profiler::set_default_category(MemoryCategory::kOther);
+    // After an exception the phase stays, so that the message can name it.
+    if (std::uncaught_exceptions() == 0) loop_.phase_ = Phase::kOther;
+  }
+  PhaseMark(const PhaseMark&) = delete;
+  PhaseMark& operator=(const PhaseMark&) = delete;
+
+ private:
+  TrainLoop& loop_;
+  profiler::PhaseScope scope_;
+};
+
+TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::Injection>& injections)
+    : parts_(parts),
+      batches_(parts.dataset, sampler_options(parts), parts.settings.batch_per_rank),
+      faults_(injections, parts.communicator) {
+  for (const auto& parameter : parts.data_parallel.parameters()) {
+    parameters_.push_back(parameter.tensor);
+  }
+  const trace::Settings& s = parts.settings;
+  {
+    const profiler::MemoryCategoryScope category(MemoryCategory::kOptimizer);
+    optimizer_.emplace(parameters_,
+                       AdamWOptions{s.adam_beta1, s.adam_beta2, s.adam_epsilon, s.weight_decay});
+  }
+  total_steps_ = s.steps;
+  if (s.epochs > 0) {
+    total_steps_ = std::max<std::int64_t>(
+        1, s.epochs * batches_.batches_per_epoch() / s.gradient_accumulation_steps);
+  }
+}
+
+trace::Result<TrainOutcome> TrainLoop::run() {
+  TrainOutcome outcome;
+  parts_.model.train();
+  for (std::int64_t step = 0; step < total_steps_; ++step) {
+    try {
+      TRY_ASSIGN(const StepAgreement agreement, run_step(step));
+      outcome.steps = step + 1;
+      if (agreement.stop) {
+        outcome.stopped = true;
+        parts_.log.info("stopped after step " + std::to_string(step) + ", as asked");
+        return outcome;
+      }
+      evaluate_if_due(step);
+    } catch (const std::exception& failure) {
+      return tl::make_unexpected(describe_failure(failure, place_name(step, phase_)));
+    }
+  }
+  return outcome;
+}
+
+trace::Result<StepAgreement> TrainLoop::run_step(std::int64_t step) {
+  parts_.recorder.begin_step(step);
+  phase_ = Phase::kOther;
+  step_samples_ = 0;
+  const auto micro_batches = parts_.settings.gradient_accumulation_steps;
+  torch::Tensor loss_sum = torch::zeros({}, torch::device(parts_.device));
+  for (std::int64_t i = 0; i < micro_batches; ++i) {
+    run_micro_batch(step, i + 1 == micro_batches, loss_sum);
+  }
+  const torch::Tensor norm = update(step);
+  const StepAgreement agreement =
+      exchange_step(parts_.communicator, loss_sum, parts_.stop_requested.load());
+  const double gradient_norm = norm.item<double>();
+  finish_step(step, agreement, gradient_norm);
+  TRY(check_finite(step, agreement, gradient_norm));
+  return agreement;
+}
+
+void TrainLoop::run_micro_batch(std::int64_t step, bool is_last, torch::Tensor& loss_sum) {
+  const TokenBatch batch = load_batch(step);
+  step_samples_ += batch.inputs.size(0);
+  parts_.data_parallel.set_require_sync(is_last || parts_.settings.sync_each_batch);
+  const torch::Tensor loss = forward(step, batch);
+  loss_sum += loss.detach();
+  backward(step, loss);
+}
+
+TokenBatch TrainLoop::load_batch(std::int64_t step) {
+  const PhaseMark mark(*this, step, Phase::kData);
+  TokenBatch batch = batches_.next();
+  if (parts_.device.is_cpu()) return batch;
+  auto move = [&](const torch::Tensor& tokens) {
+    return tokens.pin_memory().to(parts_.device, /*non_blocking=*/true);
+  };
+  return {move(batch.inputs), move(batch.targets)};
+}
+
+torch::Tensor TrainLoop::forward(std::int64_t step, const TokenBatch& batch) {
+  const PhaseMark mark(*this, step, Phase::kForward);
+  parts_.data_parallel.before_forward();
+  const AutocastScope autocast(parts_.device.type(), parts_.settings.precision == "bf16");
+  torch::Tensor loss = parts_.model.loss(batch.inputs, batch.targets);
+  if (faults_.poisons(step, Phase::kForward) || faults_.poisons(step, Phase::kData)) {
+    loss = loss * std::numeric_limits<double>::quiet_NaN();
+  }
+  return loss / static_cast<double>(parts_.settings.gradient_accumulation_steps);
+}
+
+void TrainLoop::backward(std::int64_t step, const torch::Tensor& loss) {
+  const PhaseMark mark(*this, step, Phase::kBackward);
+  parts_.data_parallel.before_backward(loss);
+  loss.backward();
+  parts_.data_parallel.after_backward();
+  if (!parts_.settings.gradient_as_bucket_view) {
+    for (const torch::Tensor& parameter : parameters_) {
+      if (parameter.grad().defined()) {
+        profiler::recategorize(parameter.grad(), MemoryCategory::kGradients);
+      }
+    }
+  }
+  if (faults_.poisons(step, Phase::kBackward)) {
+    const torch::NoGradGuard no_grad;
+    for (const torch::Tensor& parameter : parameters_) {
+      if (parameter.grad().defined()) {
+        parameter.grad().fill_(std::numeric_limits<double>::quiet_NaN());
+      }
+    }
+  }
+}
+
+torch::Tensor TrainLoop::update(std::int64_t step) {
+  const PhaseMark mark(*this, step, Phase::kOptimizer);
+  torch::Tensor norm = clip_gradients(parameters_, parts_.settings.max_grad_norm);
+  if (faults_.poisons(step, Phase::kOptimizer)) {
+    norm = norm * std::numeric_limits<double>::quiet_NaN();
+  }
+  optimizer_->step(learning_rate_at(parts_.settings, step, total_steps_));
+  parts_.data_parallel.zero_gradients();
+  return norm;
+}
+
+void TrainLoop::finish_step(std::int64_t step, const StepAgreement& agreement,
+                            double gradient_norm) {
+  const auto rank = parts_.communicator.rank();
+  const bool own_loss_bad =
+      std::ranges::find(agreement.bad_ranks, rank) != agreement.bad_ranks.end();
+  profiler::StepResult result;
+  result.loss = agreement.loss;
+  result.gradient_norm = gradient_norm;
+  result.learning_rate = learning_rate_at(parts_.settings, step, total_steps_);
+  result.samples = step_samples_;
+  result.tokens = step_samples_ * parts_.settings.sequence_length;
+  result.model_flops =
+      flops_per_token(parts_.shape, parts_.settings.sequence_length) * result.tokens;
+  // A bad loss spoils everybody's gradients: then only the rank it came from is marked.
+  result.nonfinite = own_loss_bad || (agreement.bad_ranks.empty() && !std::isfinite(gradient_norm));
+  if (parts_.memory_sampler != nullptr) parts_.memory_sampler->record_step_peak();
+  parts_.recorder.end_step(result);
+  report_progress(step, agreement.loss);
+}
+
+trace::Result<void> TrainLoop::check_finite(std::int64_t step, const StepAgreement& agreement,
+                                            double gradient_norm) {
+  const bool loss_is_bad = !agreement.bad_ranks.empty();
+  if (!loss_is_bad && std::isfinite(gradient_norm)) return {};
+  std::string what = place_name(step, Phase::kOther) + ": the ";
+  what += loss_is_bad ? "loss of " + joined(agreement.bad_ranks) : std::string("gradient norm");
+  what += " is not finite";
+  if (parts_.settings.on_nonfinite == "continue") {
+    parts_.log.warn(what);
+    return {};
+  }
+  return trace::fail(trace::ErrorKind::kFailed,
+                     what +
+                         ". Lower learning_rate, set max_grad_norm, or train on with "
+                         "on_nonfinite: continue.");
+}
+
+void TrainLoop::evaluate_if_due(std::int64_t step) {
+  const auto every = parts_.settings.evaluate_every;
+  if (every == 0 || (step + 1) % every != 0) return;
+  const PhaseMark mark(*this, step, Phase::kEvaluation);
+  EvaluationOptions options;
+  options.batch_size = parts_.settings.batch_per_rank;
+  options.bf16 = parts_.settings.precision == "bf16";
+  options.device = parts_.device;
+  const Evaluation result =
+      evaluate(parts_.model, parts_.dataset, parts_.communicator, parts_.recorder, options);
+  if (parts_.communicator.rank() != 0) return;
+  parts_.log.info("evaluation after step " + std::to_string(step) + ": loss " +
+                  decimal(result.loss, 4) + ", perplexity " + decimal(result.perplexity, 2) + " (" +
+                  std::to_string(result.sequences) + " sequences)");
+}
+
+void TrainLoop::report_progress(std::int64_t step, double loss) {
+  if (parts_.communicator.rank() != 0) return;
+  const auto now = std::chrono::steady_clock::now();
+  const bool is_last = step + 1 == total_steps_;
+  if (!is_last && now - last_report_ < kReportInterval) return;
+  last_report_ = now;
+  parts_.log.info("step " + std::to_string(step + 1) + " of " + std::to_string(total_steps_) +
+                  ", loss " + decimal(loss, 4));
+}
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,85 @@
+// Trains: data, forward, backward, optimizer, step after step, each recorded as a phase. The
+// training thread.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/memory_sampler.h"
+#include "profiler/recorder.h"
+#include "trace/model/result.h"
+#include "trace/model/settings.h"
+#include "trainer/adamw.h"
+#include "trainer/comm/communicator.h"
+#include "trainer/data/batch_stream.h"
+#include "trainer/ddp/data_parallel.h"
+#include "trainer/fault_injector.h"
+#include "trainer/model/decoder_model.h"
+#include "trainer/rank_log.h"
+#include "trainer/step_exchange.h"
+
+namespace shardlens::trainer {
+
+// Everything the loop works with; outlives it.
+struct TrainParts {
+  const trace::Settings& settings;
+  const ModelShape& shape;
+  const BlockDataset& dataset;
+  torch::Device device;
+  DecoderModel& model;
+  DataParallel& data_parallel;
+  Communicator& communicator;
+  profiler::Recorder& recorder;
+  profiler::MemorySampler* memory_sampler;  // null: memory is not recorded
+  RankLog& log;
+  const std::atomic<bool>& stop_requested;
+};
+
+struct TrainOutcome {
+  std::int64_t steps = 0;  // that were completed
+  bool stopped = false;    // before the end, because it was asked to
+};
+
+class TrainLoop {
+ public:
+  // Allocates the optimizer's state.
+  TrainLoop(const TrainParts& parts, const std::vector<trace::Injection>& injections);
+
+  // All exceptions of a step end here, as an error that names step and phase.
+  trace::Result<TrainOutcome> run();
+
+  std::int64_t total_steps() const { return total_steps_; }
+
+ private:
+  class PhaseMark;
+
+  trace::Result<StepAgreement> run_step(std::int64_t step);
+  // Forward and backward of one micro-batch; adds its loss to `loss_sum`.
+  void run_micro_batch(std::int64_t step, bool is_last, torch::Tensor& loss_sum);
+  TokenBatch load_batch(std::int64_t step);
+  torch::Tensor forward(std::int64_t step, const TokenBatch& batch);
+  void backward(std::int64_t step, const torch::Tensor& loss);
+  torch::Tensor update(std::int64_t step);  // returns the gradients' norm
+  void finish_step(std::int64_t step, const StepAgreement& agreement, double gradient_norm);
+  trace::Result<void> check_finite(std::int64_t step, const StepAgreement& agreement,
+                                   double gradient_norm);
+  void evaluate_if_due(std::int64_t step);
+  void report_progress(std::int64_t step, double loss);
+
+  TrainParts parts_;
+  std::vector<torch::Tensor> parameters_;
+  std::optional<AdamW> optimizer_;
+  BatchStream batches_;
+  FaultInjector faults_;
+  std::int64_t total_steps_ = 0;
+  std::int64_t step_samples_ = 0;
+  trace::Phase phase_ = trace::Phase::kOther;  // for the message of a failure
+  std::chrono::steady_clock::time_point last_report_{};
+};
+
+}  // namespace shardlens::trainer
