@@ -97,6 +97,9 @@ Result<OwnedStatement> prepare(Database& connection, const std::string& sql) {
   if (code == SQLITE_AUTH) return wrong_sql("only reading is possible, with SELECT");
   if (code != SQLITE_OK) return wrong_sql(sqlite3_errmsg(connection.get()));
   if (!statement) return wrong_sql("it is empty");
+  if (!sqlite3_stmt_readonly(statement.get()) || sqlite3_column_count(statement.get()) == 0) {
+    return wrong_sql("only reading is possible, with SELECT");
+  }
   const std::string_view tail(rest);
   if (tail.find_first_not_of(" \t\r\n;") != std::string_view::npos) {
     sqlite3_stmt* second = nullptr;

@@ -107,10 +107,9 @@ std::string nearest_names(const std::vector<RunInfo>& runs, std::string_view wan
   return text;
 }
 
-bool is_run_path(const fs::path& path) {
+bool is_run(const fs::path& path) {
   std::error_code error;
-  return fs::is_directory(path, error) ? fs::exists(path / kRunFile, error)
-                                       : fs::is_regular_file(path, error);
+  return fs::is_directory(path, error) ? fs::exists(path / kRunFile, error) : is_trace_file(path);
 }
 
 }  // namespace
@@ -161,11 +160,14 @@ Library list_runs(const fs::path& runs_dir) {
 
 Result<fs::path> find_run(std::string_view run, const fs::path& runs_dir) {
   const fs::path path{run};
-  if (!run.empty() && is_run_path(path)) return path;
+  if (!run.empty() && is_run(path)) return path;
   const Library library = list_runs(runs_dir);
   for (const RunInfo& info : library.runs) {
     if (info.name == run || fs::path(info.folder).filename() == path) return fs::path(info.folder);
   }
+  // Something else of that name: whoever opens it says what is wrong with it.
+  std::error_code error;
+  if (!run.empty() && fs::exists(path, error)) return path;
   std::string message = "there is no run '" + std::string(run) + "' in " + quoted(runs_dir);
   if (!library.runs.empty()) {
     message += "; the nearest names are " + nearest_names(library.runs, run);

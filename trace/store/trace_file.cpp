@@ -121,6 +121,9 @@ Result<void> copy_if_there(const fs::path& from, const fs::path& to) {
   std::error_code error;
   if (!fs::exists(from, error)) return {};
   fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
+  // The original's permissions came along, and recovery has to write.
+  const auto writable = fs::perms::owner_read | fs::perms::owner_write;
+  if (!error) fs::permissions(to, writable, error);
   if (!error) return {};
   return fail(ErrorKind::kIo, "cannot copy " + quoted(from) + " to recover it in " + quoted(to) +
                                   ": " + error.message());

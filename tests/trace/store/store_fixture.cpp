@@ -177,7 +177,7 @@ fs::path record_run(const fs::path& runs_dir, const std::string& name, int ranks
   const auto folder = create_run(runs_dir, info, false);
   EXPECT_TRUE(folder) << folder.error().message;
   TraceWriterOptions options;
-  if (commit_each_step) options = {std::chrono::milliseconds(1), INT64_MAX, 1};
+  if (commit_each_step) options = {std::chrono::milliseconds(1), INT64_MAX, 64};
   for (int rank = 0; rank < ranks; ++rank) {
     auto writer = TraceWriter::create(rank_file(*folder, rank), rank, options);
     EXPECT_TRUE(writer) << writer.error().message;

@@ -1,0 +1,164 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <random>
+#include <thread>
+
+#include "tests/trace/store/child_process.h"
+#include "tests/trace/store/store_fixture.h"
+#include "trace/store/run_folder.h"
+#include "trace/store/run_reader.h"
+#include "trace/store/trace_writer.h"
+
+namespace shardlens::trace {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using test::Folder;
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// Memory that a killed child leaves behind.
+template <typename T>
+class Shared {
+ public:
+  Shared()
+      : value_(new (mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                         0)) T()) {}
+  ~Shared() { munmap(value_, sizeof(T)); }
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+  T* operator->() { return value_; }
+  T& operator*() { return *value_; }
+
+ private:
+  T* value_;
+};
+
+struct Progress {
+  static constexpr int kMost = 4096;
+  std::atomic<std::int64_t> submitted{0};
+  std::atomic<std::int64_t> time_ns[kMost]{};
+};
+
+void write_until_killed(const fs::path& file, Progress& progress) {
+  auto writer = TraceWriter::create(file, 0);
+  if (!writer) return;
+  for (int step = 0; step < Progress::kMost; ++step) {
+    (*writer)->submit(test::step_batch(0, step));
+    progress.time_ns[step] = now_ns();
+    progress.submitted = step + 1;
+    std::this_thread::sleep_for(2ms);
+  }
+}
+
+TEST(KilledWriter, LosesAtMostTheLastMomentAndTheFileOpens) {
+  const Folder folder;
+  std::mt19937 random(std::random_device{}());
+  for (int round = 0; round < 6; ++round) {
+    RunInfo info = test::run_info("killed " + std::to_string(round), 1);
+    const auto run = create_run(folder.path(), info, false);
+    ASSERT_TRUE(run);
+    Shared<Progress> progress;
+    test::EndlessChild child([&] { write_until_killed(rank_file(*run, 0), *progress); });
+    while (progress->submitted < 100) std::this_thread::sleep_for(1ms);
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 400'000));
+    child.kill();
+
+    auto reader = RunReader::open(*run);
+    ASSERT_TRUE(reader) << reader.error().message;
+    const auto batches = (*reader)->poll();
+    ASSERT_TRUE(batches) << batches.error().message;
+    ASSERT_EQ(batches->size(), 1u);
+    const Batch& batch = batches->front();
+    const auto submitted = progress->submitted.load();
+    const auto kept = static_cast<std::int64_t>(batch.steps.size());
+    ASSERT_GT(kept, 0);
+    for (std::int64_t step = 0; step < kept; ++step) {
+      ASSERT_EQ(batch.steps[static_cast<std::size_t>(step)].index, step);
+    }
+    EXPECT_EQ(batch.collectives.size(), static_cast<std::size_t>(3 * kept));
+    std::size_t events = 0;
+    for (const EventRun& run_of_events : batch.events) events += run_of_events.events.size();
+    EXPECT_EQ(events, static_cast<std::size_t>(40 * kept));
+    // 250 ms and one commit interval.
+    const auto lost_ns = progress->time_ns[submitted - 1] - progress->time_ns[kept - 1];
+    EXPECT_LE(lost_ns, 350'000'000) << submitted << " submitted, " << kept << " kept";
+  }
+}
+
+// ---- disk full
+
+std::string record_with_file_limit(const fs::path& file, rlim_t limit) {
+  ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit bytes{limit, limit};
+  if (setrlimit(RLIMIT_FSIZE, &bytes) != 0) return "no limit";
+  auto writer = TraceWriter::create(file, 0, {2ms, INT64_MAX, 64});
+  if (!writer) return writer.error().message;
+  int after_failure = 0;
+  for (std::int64_t step = 0; step < 20'000 && after_failure < 50; ++step) {
+    (*writer)->submit(test::step_batch(0, step));
+    if (!(*writer)->failure().empty()) ++after_failure;
+    std::this_thread::sleep_for(1ms);
+  }
+  const auto closed = (*writer)->close();
+  if (closed) return "close() told of no failure";
+  if (closed.error().kind != ErrorKind::kDiskFull) return "kind: " + closed.error().message;
+  if ((*writer)->lost() < 50 * 40) return "lost only " + std::to_string((*writer)->lost());
+  return "as expected: " + (*writer)->failure();
+}
+
+class FullDiskTest : public testing::TestWithParam<int> {};
+
+TEST_P(FullDiskTest, StopsTheRecordingAndLeavesAReadableFile) {
+  const Folder folder;
+  RunInfo info = test::run_info("full", 1);
+  const auto run = create_run(folder.path(), info, false);
+  ASSERT_TRUE(run);
+  const auto limit = static_cast<rlim_t>(GetParam());
+  const std::string answer =
+      test::in_child([&] { return record_with_file_limit(rank_file(*run, 0), limit); });
+  EXPECT_TRUE(answer.starts_with("as expected: ")) << answer;
+  EXPECT_NE(answer.find("rank_0.sqlite"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("disk is full"), std::string::npos) << answer;
+
+  auto reader = RunReader::open(*run);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto batches = (*reader)->poll();
+  ASSERT_TRUE(batches) << batches.error().message;
+  ASSERT_EQ(batches->size(), 1u);
+  const Batch& batch = batches->front();
+  ASSERT_GT(batch.steps.size(), 3u);
+  for (std::size_t i = 0; i < batch.steps.size(); ++i) {
+    EXPECT_EQ(batch.steps[i].index, static_cast<std::int64_t>(i));
+  }
+  // The file itself says that it is incomplete.
+  std::int64_t lost = 0;
+  for (const Lost& row : batch.lost) lost += row.reason == "write failed" ? row.count : 0;
+  EXPECT_GT(lost, 0);
+  const auto told = std::find_if(batch.log.begin(), batch.log.end(), [](const LogLine& line) {
+    return line.text.starts_with("recording stopped");
+  });
+  EXPECT_NE(told, batch.log.end());
+}
+
+INSTANTIATE_TEST_SUITE_P(Limits, FullDiskTest, testing::Values(250'000, 1'000'000, 4'200'000));
+
+TEST(FullDisk, IsToldWhenTheFileCannotEvenBeCreated) {
+  const Folder folder;
+  const std::string answer =
+      test::in_child([&] { return record_with_file_limit(folder / "rank_0.sqlite", 10'000); });
+  EXPECT_NE(answer.find("disk is full"), std::string::npos) << answer;
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+}  // namespace
+}  // namespace shardlens::trace

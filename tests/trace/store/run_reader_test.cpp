@@ -1,0 +1,231 @@
+#include "trace/store/run_reader.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/trace/store/store_fixture.h"
+#include "trace/store/pack.h"
+#include "trace/store/run_folder.h"
+#include "trace/store/sqlite.h"
+#include "trace/store/trace_writer.h"
+
+namespace shardlens::trace {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Folder;
+
+std::unique_ptr<RunReader> open(const std::filesystem::path& run) {
+  auto reader = RunReader::open(run);
+  EXPECT_TRUE(reader) << reader.error().message;
+  return reader ? std::move(*reader) : nullptr;
+}
+
+std::vector<Batch> poll(RunReader& reader, std::int64_t until_ns = INT64_MAX) {
+  auto batches = reader.poll(until_ns);
+  EXPECT_TRUE(batches) << batches.error().message;
+  return batches ? std::move(*batches) : std::vector<Batch>();
+}
+
+std::string all_text(const std::vector<Batch>& batches, int ranks) {
+  std::string text;
+  for (int rank = 0; rank < ranks; ++rank) text += test::text_of(test::joined(batches, rank));
+  return text;
+}
+
+void move_into(std::vector<Batch>& all, std::vector<Batch>&& some) {
+  for (Batch& batch : some) all.push_back(std::move(batch));
+}
+
+TEST(RunReader, ALiveTailEqualsTheFinishedFile) {
+  const Folder folder;
+  constexpr std::int64_t kSteps = 25;
+  RunInfo info = test::run_info("tail", 2);
+  const auto run = create_run(folder.path(), info, false);
+  ASSERT_TRUE(run);
+  const auto reader = open(*run);
+  std::vector<Batch> tail;
+  // The second rank's file appears while the first is being followed.
+  for (int rank = 0; rank < 2; ++rank) {
+    auto writer = TraceWriter::create(rank_file(*run, rank), rank, {5ms, INT64_MAX, 256});
+    ASSERT_TRUE(writer);
+    for (std::int64_t step = 0; step < kSteps; ++step) {
+      (*writer)->submit(test::step_batch(rank, step));
+      std::this_thread::sleep_for(4ms);
+      move_into(tail, poll(*reader));
+    }
+    ASSERT_TRUE((*writer)->close());
+  }
+  move_into(tail, poll(*reader));
+  EXPECT_GT(tail.size(), 6u);
+  EXPECT_EQ(all_text(tail, 2), all_text(poll(*open(*run)), 2));
+  EXPECT_TRUE(poll(*reader).empty());
+}
+
+TEST(RunReader, ReplaysCommitByCommitWhatALiveViewerSaw) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "replay", 2, 12, true);
+  const auto reader = open(run);
+  const auto range = reader->commit_range();
+  ASSERT_TRUE(range);
+  EXPECT_LT(range->first_ns, range->last_ns);
+  EXPECT_TRUE(poll(*reader, range->first_ns - 1).empty());
+  std::vector<Batch> replayed;
+  std::size_t polls_with_news = 0;
+  const std::int64_t stride = (range->last_ns - range->first_ns) / 50;
+  for (std::int64_t now = range->first_ns; now < range->last_ns; now += stride) {
+    auto some = poll(*reader, now);
+    for (const Batch& batch : some) {
+      EXPECT_FALSE(batch.steps.empty() && batch.spans.empty() && batch.lost.empty() &&
+                   !batch.heartbeat);
+    }
+    polls_with_news += some.empty() ? 0 : 1;
+    move_into(replayed, std::move(some));
+    EXPECT_TRUE(poll(*reader, now - stride).empty()) << "time went backwards";
+  }
+  move_into(replayed, poll(*reader, range->last_ns));
+  EXPECT_GT(polls_with_news, 8u);
+  const std::string whole = all_text(poll(*open(run)), 2);
+  EXPECT_EQ(all_text(replayed, 2), whole);
+  reader->rewind();
+  EXPECT_EQ(all_text(poll(*reader), 2), whole);
+}
+
+TEST(RunReader, TellsThePresentOnlyAtTheEnd) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "present", 1, 6, true);
+  const auto reader = open(run);
+  const auto range = reader->commit_range();
+  ASSERT_TRUE(range);
+  const auto early = poll(*reader, (range->first_ns + range->last_ns) / 2);
+  ASSERT_EQ(early.size(), 1u);
+  EXPECT_FALSE(early[0].heartbeat);
+  EXPECT_FALSE(early[0].pending);
+  EXPECT_TRUE(early[0].rank_info);
+  const auto late = poll(*reader);
+  ASSERT_EQ(late.size(), 1u);
+  ASSERT_TRUE(late[0].heartbeat);
+  EXPECT_EQ(late[0].heartbeat->step, 5);
+  ASSERT_TRUE(late[0].pending);
+  EXPECT_EQ(late[0].pending->front().sequence, 5);
+  EXPECT_FALSE(late[0].rank_info);
+}
+
+TEST(RunReader, ReadsARangeWithoutMovingTheTail) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "range", 2, 10);
+  const auto reader = open(run);
+  const auto all = poll(*reader);
+  const Step step = all[0].steps[4];
+  const auto range = reader->read_range(step.start_ns, step.end_ns);
+  ASSERT_TRUE(range) << range.error().message;
+  ASSERT_EQ(range->size(), 2u);
+  for (const Batch& batch : *range) {
+    EXPECT_EQ(batch.spans.size(), 2u);
+    EXPECT_EQ(batch.collectives.size(), 3u);
+    EXPECT_EQ(batch.bucket_ready.size(), 1u);
+    EXPECT_EQ(batch.memory.size(), 1u);
+    std::size_t events = 0;
+    for (const EventRun& run_of_events : batch.events) events += run_of_events.events.size();
+    EXPECT_EQ(events, 40u);
+    EXPECT_TRUE(batch.strings.empty());
+    // Ids are those that poll() told.
+    EXPECT_EQ(batch.collectives[0].data_type, all[0].collectives[0].data_type);
+  }
+  EXPECT_TRUE(poll(*reader).empty());
+}
+
+TEST(RunReader, ReadsAPackedFileLikeItsFolder) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "packed 'twice' 🚀", 3, 8, true);
+  const auto packed = folder / "it's a \"run\" 🚀%20?.shardlens";
+  const auto done = pack_run(run, packed);
+  ASSERT_TRUE(done) << done.error().message;
+  const auto from_folder = open(run);
+  const auto from_file = open(packed);
+  EXPECT_EQ(from_folder->info()->name, from_file->info()->name);
+  EXPECT_EQ(from_folder->info()->settings, from_file->info()->settings);
+  EXPECT_EQ(from_file->info()->folder, packed.string());
+  const auto range = from_folder->commit_range();
+  EXPECT_EQ(range->last_ns, from_file->commit_range()->last_ns);
+  const std::int64_t middle = (range->first_ns + range->last_ns) / 2;
+  for (const std::int64_t until : {middle, INT64_MAX}) {
+    EXPECT_EQ(all_text(poll(*from_folder, until), 3), all_text(poll(*from_file, until), 3));
+  }
+  const auto a = from_folder->read_range(range->first_ns - 1'000'000'000'000, range->last_ns);
+  const auto b = from_file->read_range(range->first_ns - 1'000'000'000'000, range->last_ns);
+  EXPECT_EQ(all_text(*a, 3), all_text(*b, 3));
+  EXPECT_GT(from_file->bytes_on_disk(), 0);
+}
+
+TEST(RunReader, OpensARunThatHasNoRanksYet) {
+  const Folder folder;
+  RunInfo info = test::run_info("young", 2);
+  const auto run = create_run(folder.path(), info, false);
+  const auto reader = open(*run);
+  EXPECT_TRUE(poll(*reader).empty());
+  EXPECT_EQ(reader->commit_range()->last_ns, 0);
+  EXPECT_TRUE(reader->read_range(0, INT64_MAX)->empty());
+}
+
+TEST(RunReader, SeesTheStatusThatTheLauncherWrites) {
+  const Folder folder;
+  RunInfo info = test::run_info("status", 2);
+  const auto run = create_run(folder.path(), info, false);
+  const auto reader = open(*run);
+  EXPECT_EQ(reader->info()->status, RunStatus::kRunning);
+  info.status = RunStatus::kFailed;
+  info.reason = "rank 1 ran out of memory: \"bad_alloc\" — it's gone";
+  info.end_ns = 77;
+  ASSERT_TRUE(update_run(*run, info));
+  EXPECT_EQ(reader->info()->status, RunStatus::kFailed);
+  EXPECT_EQ(reader->info()->reason, info.reason);
+  EXPECT_EQ(reader->info()->end_ns, 77);
+}
+
+TEST(RunReader, FollowsAWriterThatComesBackAfterACheckpoint) {
+  const Folder folder;
+  RunInfo info = test::run_info("checkpoint", 1);
+  const auto run = create_run(folder.path(), info, false);
+  auto writer = TraceWriter::create(rank_file(*run, 0), 0, {1ms, INT64_MAX, 64});
+  ASSERT_TRUE(writer);
+  const auto reader = open(*run);
+  (*writer)->submit(test::step_batch(0, 0));
+  std::this_thread::sleep_for(50ms);
+  ASSERT_TRUE(checkpoint_run(*run));
+  EXPECT_EQ(poll(*reader).size(), 1u);
+  (*writer)->submit(test::step_batch(0, 1));
+  ASSERT_TRUE((*writer)->close());
+  const auto last = poll(*reader);
+  ASSERT_EQ(last.size(), 1u);
+  EXPECT_EQ(last[0].steps.front().index, 1);
+}
+
+TEST(RunReader, ReportsADamagedChunkWithTheFile) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "damage", 1, 2);
+  {
+    auto database = Database::open(rank_file(run, 0), SQLITE_OPEN_READWRITE, "rank_0");
+    ASSERT_TRUE(database->execute("update chunk set data = zeroblob(length(data))"));
+  }
+  const auto batches = open(run)->poll();
+  ASSERT_FALSE(batches);
+  EXPECT_EQ(batches.error().kind, ErrorKind::kDamaged);
+  EXPECT_NE(batches.error().message.find("rank_0.sqlite"), std::string::npos);
+}
+
+TEST(RunReader, ReportsAValueThatNoVersionWrites) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "value", 1, 2);
+  {
+    auto database = Database::open(rank_file(run, 0), SQLITE_OPEN_READWRITE, "rank_0");
+    ASSERT_TRUE(database->execute("update span set phase = 'sideways'"));
+  }
+  const auto batches = open(run)->poll();
+  ASSERT_FALSE(batches);
+  EXPECT_NE(batches.error().message.find("sideways"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace shardlens::trace
