@@ -1,0 +1,178 @@
+// The texts and tables that panels take from figures.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/ui/sample_snapshot.h"
+#include "ui/headline.h"
+#include "ui/job_text.h"
+#include "ui/ledger_table.h"
+#include "ui/memory_stack.h"
+#include "ui/palette_match.h"
+#include "ui/replay_bar.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+std::vector<std::string> titles(const LedgerTable& table) {
+  std::vector<std::string> out;
+  for (const auto& column : table.columns) out.push_back(column.title);
+  return out;
+}
+
+const LedgerColumn* find_column(const LedgerTable& table, std::string_view title) {
+  for (const auto& column : table.columns) {
+    if (column.title == title) return &column;
+  }
+  return nullptr;
+}
+
+TEST(Headlines, LeadWithStepAndExposedTime) {
+  const auto lines = headlines(sample_snapshot().run->figures);
+  ASSERT_GE(lines.size(), 3u);
+  EXPECT_EQ(lines[0].label, "Step");
+  EXPECT_EQ(lines[1].label, "Exposed");
+  for (const auto& line : lines) {
+    EXPECT_FALSE(line.definition.empty()) << line.label;
+    EXPECT_FALSE(line.source.empty()) << line.label;
+  }
+}
+
+TEST(Headlines, LeaveOutWhatIsNotKnown) {
+  trace::RunFigures figures = sample_snapshot().run->figures;
+  EXPECT_FALSE(figures.summary.mfu.has_value());
+  for (const auto& line : headlines(figures)) EXPECT_NE(line.label, "MFU");
+  EXPECT_TRUE(headlines(trace::RunFigures{}).empty());
+}
+
+TEST(StartControls, SayWhatStartDoes) {
+  Snapshot snapshot = sample_snapshot();
+  EXPECT_EQ(start_controls(snapshot).label, "Queue run 5");
+  EXPECT_EQ(start_controls(snapshot).detail, "cap 60");
+  EXPECT_EQ(start_controls(snapshot).stop_and_start, "Stop run 4 and start");
+  snapshot.job = {};
+  EXPECT_EQ(start_controls(snapshot).label, "Start run 5");
+  EXPECT_EQ(start_controls(empty_snapshot()).label, "Start run 1");
+  snapshot.job.phase = JobPhase::kRunning;
+  snapshot.job.queued_name = "cap 60";
+  EXPECT_EQ(start_controls(snapshot).kind, StartControls::Kind::kQueued);
+  EXPECT_EQ(start_controls(installing_snapshot()).kind, StartControls::Kind::kInstalling);
+}
+
+TEST(StartControls, RefuseSettingsWithAProblem) {
+  Snapshot snapshot = empty_snapshot();
+  snapshot.knobs.problems.push_back({"ranks", "…"});
+  EXPECT_FALSE(start_controls(snapshot).enabled);
+}
+
+TEST(ProgressText, TellsHowFarAndHowARunEnded) {
+  const Snapshot live = sample_snapshot();
+  EXPECT_EQ(progress_text(live).left, "step 120 of 200");
+  EXPECT_FLOAT_EQ(progress_text(live).fraction, 0.6f);
+  EXPECT_TRUE(progress_text(failed_snapshot()).failed);
+  EXPECT_EQ(progress_text(failed_snapshot()).left, "failed · 40 steps");
+  EXPECT_EQ(progress_text(empty_snapshot()).left, "");
+}
+
+TEST(LedgerTable, ShowsSettingsInWhichRunsDiffer) {
+  const Snapshot snapshot = sample_snapshot();
+  const auto columns = titles(ledger_table(*snapshot.ledger, snapshot.job));
+  EXPECT_THAT(columns, testing::Contains("Bucket cap"));
+  EXPECT_THAT(columns, testing::Contains("Communication hook"));
+  EXPECT_THAT(columns, testing::Not(testing::Contains("Precision")));
+}
+
+TEST(LedgerTable, HidesColumnsWithoutAValue) {
+  Snapshot snapshot = sample_snapshot();
+  Ledger ledger = *snapshot.ledger;
+  for (auto& row : ledger.rows) {
+    row.summary.overlap_fraction.reset();
+    row.loss_at_common_step.reset();
+  }
+  const LedgerTable table = ledger_table(ledger, snapshot.job);
+  EXPECT_EQ(find_column(table, "Overlap"), nullptr);
+  EXPECT_EQ(find_column(table, "Loss"), nullptr);
+  EXPECT_NE(find_column(table, "Step time"), nullptr);
+}
+
+TEST(LedgerTable, MarksSlowerAndFasterWithASignAndGreysNoise) {
+  const Snapshot snapshot = sample_snapshot();
+  const LedgerTable table = ledger_table(*snapshot.ledger, snapshot.job);
+  const LedgerColumn* column = find_column(table, "Against baseline");
+  ASSERT_NE(column, nullptr);
+  EXPECT_EQ(column->cells[0].tone, Tone::kMuted) << "below the noise";
+  EXPECT_EQ(column->cells[1].text, "baseline");
+  EXPECT_EQ(column->cells[2].trend, Trend::kFaster);
+  EXPECT_EQ(column->cells[3].trend, Trend::kSlower);
+  EXPECT_EQ(column->cells[3].text.front(), '+');
+  EXPECT_EQ(column->cells[4].text, "");
+}
+
+TEST(LedgerTable, CountsMoreTokensPerSecondAsFaster) {
+  Ledger ledger = *sample_snapshot().ledger;
+  ledger.rows[2].by_throughput = true;
+  ledger.rows[2].relative_to_baseline = 0.2;
+  const LedgerTable table = ledger_table(ledger, {});
+  EXPECT_EQ(find_column(table, "Against baseline")->cells[2].trend, Trend::kFaster);
+}
+
+TEST(LedgerTable, DropsLessImportantColumnsWhenNarrow) {
+  const Snapshot snapshot = sample_snapshot();
+  LedgerTable table = ledger_table(*snapshot.ledger, snapshot.job);
+  fit_columns(table, 560);
+  float width = 0;
+  for (const auto& column : table.columns) width += column.width;
+  EXPECT_LE(width, 560.5f);
+  EXPECT_EQ(table.columns.front().title, "Run");
+  EXPECT_NE(find_column(table, "Step time"), nullptr);
+  EXPECT_NE(find_column(table, "Exposed"), nullptr);
+}
+
+TEST(MemoryStacks, SumToThePeak) {
+  const auto stacks = memory_stacks(sample_snapshot().run->figures.ranks);
+  ASSERT_EQ(stacks.bars.size(), 2u);
+  EXPECT_EQ(stacks.largest, 1u);
+  for (const MemoryBar& bar : stacks.bars) {
+    double sum = 0;
+    for (const auto& part : bar.parts) sum += part.bytes;
+    EXPECT_DOUBLE_EQ(sum, bar.peak);
+    EXPECT_LE(bar.peak, stacks.top);
+    EXPECT_LE(bar.estimate, stacks.top);
+  }
+  EXPECT_EQ(stacks.categories.size(), 7u) << "gathered parameters exist in no DDP run";
+  EXPECT_EQ(estimate_note({0, {}, 100, 0, 103}), "Estimate 103 B, 3.0 % above");
+  EXPECT_TRUE(memory_stacks({}).bars.empty());
+}
+
+TEST(Replay, StepsThroughSpeedsAndSeeks) {
+  EXPECT_DOUBLE_EQ(faster(1), 2);
+  EXPECT_DOUBLE_EQ(slower(1), 0.5);
+  EXPECT_DOUBLE_EQ(faster(100), 100);
+  EXPECT_DOUBLE_EQ(slower(0.25), 0.25);
+  ReplayState replay{true, true, 1, 1000, 3000, 2000};
+  EXPECT_FLOAT_EQ(replay_position(replay), 0.5f);
+  EXPECT_EQ(replay_time(replay, 0.25f), 1500);
+  EXPECT_EQ(replay_time(replay, 7), 3000);
+  EXPECT_FLOAT_EQ(replay_position({}), 0);
+}
+
+TEST(CommandPalette, FindsByLettersInOrder) {
+  EXPECT_LT(match_score("xyz", "bucket cap"), 0);
+  const std::vector<std::string> texts{"Fit the timeline", "Setting: Bucket cap bucket_cap_mb",
+                                       "Quit"};
+  EXPECT_EQ(best_matches("bcap", texts).front(), 1u);
+  EXPECT_EQ(best_matches("", texts).size(), 3u);
+}
+
+TEST(CommandPalette, ReadsAnAssignment) {
+  EXPECT_EQ(typed_assignment("bucket_cap_mb 60").value, "60");
+  EXPECT_EQ(typed_assignment("bucket_cap_mb=60").name, "bucket_cap_mb");
+  EXPECT_TRUE(typed_assignment("fit").name.empty());
+  EXPECT_TRUE(typed_assignment("bucket_cap_mb ").name.empty());
+}
+
+}  // namespace
+
+}  // namespace shardlens::ui

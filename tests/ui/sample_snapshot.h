@@ -1,0 +1,24 @@
+// Snapshots as `app` would publish them, for tests and pictures: invented, but consistent figures.
+#pragma once
+
+#include <memory>
+
+#include "ui/snapshot.h"
+
+namespace shardlens::ui {
+
+struct SampleOptions {
+  int ranks = 2;
+  int steps = 120;
+  bool live = true;
+  bool gpu = false;  // GPT-2 on GPUs, with a bucket far above its cap; else tiny on the CPU
+  std::uint64_t seed = 1;
+};
+
+Snapshot empty_snapshot();
+Snapshot sample_snapshot(const SampleOptions& options = {});
+Snapshot failed_snapshot();
+Snapshot installing_snapshot();
+Snapshot replay_snapshot();
+
+}  // namespace shardlens::ui

@@ -1,0 +1,190 @@
+#include "tests/ui/sample_timeline.h"
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include "ui/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::Bar;
+using trace::BarClass;
+using trace::RankTimeline;
+
+struct Interval {
+  std::int64_t start = 0, end = 0;
+};
+
+std::int64_t covered(const std::vector<Interval>& busy, std::int64_t start, std::int64_t end) {
+  std::int64_t sum = 0;
+  for (const Interval& interval : busy) {
+    sum += std::max<std::int64_t>(0, std::min(interval.end, end) - std::max(interval.start, start));
+  }
+  return sum;
+}
+
+class RankBuilder {
+ public:
+  RankBuilder(const SampleStep& step, int rank)
+      : step_(step), random_(static_cast<unsigned>(step.index * 31 + rank)) {
+    out_.rank = rank;
+    out_.device = step.gpu ? "cuda:" + std::to_string(rank) : "cpu";
+    start_ = static_cast<std::int64_t>(static_cast<double>(rank) * 0.004 * ns());
+  }
+
+  RankTimeline build() {
+    out_.start_ns = start_;
+    const auto data = at(0.02), forward = at(0.31), backward = at(0.86), end = at(0.965);
+    add_phase(start_, data, BarClass::kData, "data");
+    add_phase(data + at_length(0.002), forward, BarClass::kForward, "forward");
+    add_phase(forward + at_length(0.002), backward, BarClass::kBackward, "backward");
+    fill_compute(data + at_length(0.004), forward, BarClass::kCompute);
+    fill_compute(forward + at_length(0.004), at(0.72), BarClass::kCompute);
+    const auto communication_end = add_buckets(forward);
+    const auto optimizer = std::max(communication_end, at(0.86)) + at_length(0.004);
+    out_.phases.back().end_ns = optimizer - at_length(0.003);
+    add_phase(optimizer, optimizer + end - at(0.86), BarClass::kOptimizerPhase, "optimizer");
+    fill_compute(optimizer + at_length(0.002), optimizer + end - at(0.86),
+                 BarClass::kOptimizerCompute);
+    out_.end_ns = optimizer + end - at(0.86) + at_length(0.005);
+    add_ribbon();
+    return std::move(out_);
+  }
+
+ private:
+  double ns() const { return step_.milliseconds * 1e6; }
+  std::int64_t at(double fraction) const { return start_ + at_length(fraction); }
+  std::int64_t at_length(double fraction) const {
+    return static_cast<std::int64_t>(fraction * ns());
+  }
+
+  void add_phase(std::int64_t from, std::int64_t to, BarClass bar_class, std::string name) {
+    out_.phases.push_back({from, to, bar_class, 0, std::move(name), -1});
+  }
+
+  void fill_compute(std::int64_t from, std::int64_t to, BarClass bar_class) {
+    static const char* const kNames[] = {"aten::addmm",
+                                         "aten::gelu",
+                                         "aten::native_layer_norm",
+                                         "aten::_scaled_dot_product_flash_attention",
+                                         "aten::mm",
+                                         "aten::add"};
+    std::uniform_real_distribution<double> length(0.0006, 0.011), gap(0.0, 0.0012);
+    std::uniform_int_distribution<int> name(0, 5);
+    std::int64_t cursor = from;
+    while (cursor < to) {
+      const auto end = std::min(to, cursor + at_length(length(random_)));
+      out_.compute.push_back({cursor, end, bar_class, 0, kNames[name(random_)], -1});
+      compute_.push_back({cursor, end});
+      cursor = end + at_length(gap(random_));
+    }
+  }
+
+  std::int64_t add_buckets(std::int64_t backward_start) {
+    std::int64_t total = 0;
+    for (const auto bytes : step_.bucket_bytes) total += bytes;
+    const double per_byte = 0.47 * ns() / static_cast<double>(total);
+    std::int64_t link_free = 0;
+    std::int64_t seen = 0;
+    for (std::size_t i = 0; i < step_.bucket_bytes.size(); ++i) {
+      const std::int64_t bytes = step_.bucket_bytes[i];
+      seen += bytes;
+      const double share = static_cast<double>(seen) / static_cast<double>(total);
+      const auto ready = backward_start + at_length(0.03 + 0.39 * std::min(1.0, share * 1.2));
+      const auto late = static_cast<std::int64_t>(step_.late_milliseconds * 1e6);
+      const bool last_rank = out_.rank == step_.ranks - 1;
+      const auto start = std::max(link_free, ready + at_length(0.002)) + (last_rank ? late : 0);
+      const auto latest = last_rank ? start : start + late + at_length(0.003);
+      const auto end = latest + static_cast<std::int64_t>(static_cast<double>(bytes) * per_byte);
+      add_collective(static_cast<int>(i), bytes, ready, start, latest, end);
+      link_free = end + at_length(0.001);
+    }
+    return link_free;
+  }
+
+  void add_collective(int bucket, std::int64_t bytes, std::int64_t ready, std::int64_t start,
+                      std::int64_t latest, std::int64_t end) {
+    trace::ReadyMark mark{ready, bucket, bytes, ""};
+    if (step_.bucket_cap > 0 && bytes > 2 * step_.bucket_cap) {
+      mark.note = "wte.weight " + format_bytes(static_cast<double>(bytes) * 0.875).text() +
+                  ": a tensor is never split";
+    }
+    out_.ready.push_back(mark);
+    trace::CollectiveBar bar;
+    bar.event.rank = out_.rank;
+    bar.event.step = step_.index;
+    bar.event.sequence = step_.index * 16 + bucket;
+    bar.event.function = bar.event.executed = trace::CollectiveFunction::kAllReduce;
+    bar.event.tag_kind = trace::TagKind::kBucket;
+    bar.event.tag_index = bucket;
+    bar.event.bytes = bytes;
+    bar.label = "bucket " + std::to_string(bucket);
+    bar.start_ns = start;
+    bar.latest_start_ns = latest;
+    bar.end_ns = end;
+    bar.overlapped_ns = covered(compute_, start, end);
+    bar.exposed_ns = end - start - bar.overlapped_ns;
+    const int index = static_cast<int>(out_.collectives.size());
+    const auto border = std::clamp(compute_.back().end, start, end);
+    if (border > start)
+      out_.communication.push_back({start, border, BarClass::kOverlapped, 0, "", index});
+    if (end > border) out_.communication.push_back({border, end, BarClass::kExposed, 0, "", index});
+    out_.collectives.push_back(bar);
+  }
+
+  void add_ribbon() {
+    const auto& first = out_.collectives.front();
+    const auto compute_end = [&] {
+      std::int64_t end = 0;
+      for (const Bar& bar : out_.compute) {
+        if (bar.bar_class == BarClass::kCompute) end = std::max(end, bar.end_ns);
+      }
+      return end;
+    }();
+    const auto exposed_end = std::max(compute_end, out_.collectives.back().end_ns);
+    const Bar& optimizer = out_.phases.back();
+    const auto add = [this](std::int64_t from, std::int64_t to, BarClass bar_class,
+                            std::string label) {
+      if (to > from) out_.ribbon.push_back({from, to, bar_class, 0, std::move(label), -1});
+    };
+    add(start_, out_.compute.front().start_ns, BarClass::kIdle, "");
+    add(out_.compute.front().start_ns, first.start_ns, BarClass::kCompute, "");
+    add(first.start_ns, compute_end, BarClass::kOverlapped, "");
+    const double exposed = static_cast<double>(exposed_end - compute_end);
+    add(compute_end, exposed_end, BarClass::kExposed, "exposed " + format_duration(exposed).text());
+    add(exposed_end, optimizer.start_ns, BarClass::kIdle, "");
+    add(optimizer.start_ns, optimizer.end_ns, BarClass::kOptimizerCompute, "");
+    trace::StepBreakdown& b = out_.breakdown;
+    b.step_ns = out_.end_ns - start_;
+    b.exposed_ns = exposed_end - compute_end;
+    b.optimizer_compute_ns = optimizer.end_ns - optimizer.start_ns;
+    b.idle_ns = out_.compute.front().start_ns - start_;
+    b.compute_ns = b.step_ns - b.exposed_ns - b.idle_ns;
+    b.comm_ns = exposed_end - first.start_ns;
+    b.overlap_ns = b.comm_ns - b.exposed_ns;
+    b.has_detail = true;
+  }
+
+  const SampleStep& step_;
+  std::mt19937 random_;
+  RankTimeline out_;
+  std::vector<Interval> compute_;
+  std::int64_t start_ = 0;
+};
+
+}  // namespace
+
+trace::StepTimeline sample_timeline(const SampleStep& step) {
+  trace::StepTimeline out;
+  out.step = step.index;
+  for (int rank = 0; rank < step.ranks; ++rank) {
+    out.ranks.push_back(RankBuilder(step, rank).build());
+    out.end_ns = std::max(out.end_ns, out.ranks.back().end_ns);
+  }
+  return out;
+}
+
+}  // namespace shardlens::ui

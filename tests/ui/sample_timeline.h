@@ -1,0 +1,23 @@
+// One DDP step of every rank, as bars.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/analysis/step_timeline.h"
+
+namespace shardlens::ui {
+
+struct SampleStep {
+  std::int64_t index = 0;
+  int ranks = 2;
+  double milliseconds = 160;     // of one step
+  double late_milliseconds = 0;  // how much later the last rank arrives
+  std::vector<std::int64_t> bucket_bytes;
+  std::int64_t bucket_cap = 0;  // above twice it, the bucket carries a note
+  bool gpu = false;
+};
+
+trace::StepTimeline sample_timeline(const SampleStep& step);
+
+}  // namespace shardlens::ui

@@ -1,0 +1,127 @@
+#include <gtest/gtest.h>
+
+#include "tests/ui/sample_timeline.h"
+#include "ui/timeline_item.h"
+#include "ui/timeline_rows.h"
+#include "ui/timeline_view.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+SampleStep two_ranks() {
+  SampleStep step;
+  step.index = 7;
+  step.bucket_bytes = {1 << 20, 2 << 20, 4 << 20};
+  step.bucket_cap = 1 << 20;
+  step.late_milliseconds = 2;
+  return step;
+}
+
+TEST(TimelineView, FitsTheWholeStepUntilZoomed) {
+  TimelineView view;
+  view.set_extent(100e6);
+  EXPECT_DOUBLE_EQ(view.start_ns(), 0);
+  EXPECT_GE(view.end_ns(), 100e6);
+  view.set_extent(200e6);
+  EXPECT_GE(view.end_ns(), 200e6) << "a fitted view follows the step";
+  view.zoom(0.5, 4);
+  view.set_extent(100e6);
+  EXPECT_FALSE(view.is_fitted());
+  EXPECT_LT(view.span_ns(), 60e6);
+}
+
+TEST(TimelineView, ZoomsAtThePointer) {
+  TimelineView view;
+  view.set_extent(100e6);
+  const double under_pointer = view.time_from_x(300, 0, 1000);
+  view.zoom(0.3, 8);
+  EXPECT_NEAR(view.time_from_x(300, 0, 1000), under_pointer, 1);
+  EXPECT_NEAR(view.x_from_time(under_pointer, 0, 1000), 300, 0.01);
+}
+
+TEST(TimelineView, NeverLeavesTheStep) {
+  TimelineView view;
+  view.set_extent(100e6);
+  view.zoom(0.5, 10);
+  view.pan(-100);
+  EXPECT_DOUBLE_EQ(view.start_ns(), 0);
+  view.pan(100);
+  EXPECT_LE(view.end_ns(), 102.1e6);
+  view.zoom(0.5, 1e12);
+  EXPECT_GE(view.span_ns(), 499);
+  view.zoom(0.5, 1e-12);
+  EXPECT_TRUE(view.is_fitted());
+}
+
+TEST(TimelineRows, UnfoldAsManyRanksAsFit) {
+  std::vector<trace::RankTimeline> ranks(4);
+  for (int i = 0; i < 4; ++i) ranks[static_cast<std::size_t>(i)].rank = i;
+  const float one = RowHeights::unfolded();
+  const auto rows = timeline_rows(ranks, 2 * one + 2 * RowHeights::kFolded + 1, 1, {});
+  EXPECT_TRUE(rows.ranks[0].unfolded);
+  EXPECT_TRUE(rows.ranks[1].unfolded);
+  EXPECT_FALSE(rows.ranks[2].unfolded);
+  const auto wished = timeline_rows(ranks, 2 * one, 1, {{0, false}, {3, true}});
+  EXPECT_FALSE(wished.ranks[0].unfolded);
+  EXPECT_TRUE(wished.ranks[3].unfolded);
+}
+
+TEST(TimelineRows, NeverOverlap) {
+  std::vector<trace::RankTimeline> ranks(3);
+  for (const float scale : {1.0f, 1.25f, 1.5f}) {
+    const auto rows = timeline_rows(ranks, 200 * scale, scale, {});
+    float bottom = 0;
+    for (const RankRows& row : rows.ranks) {
+      EXPECT_GE(row.y, bottom);
+      bottom = row.y + row.height;
+      if (!row.unfolded) continue;
+      EXPECT_GE(row.compute, row.phases + RowHeights::kPhases * scale);
+      EXPECT_GE(row.communication, row.compute + RowHeights::kCompute * scale);
+      EXPECT_GE(row.buckets, row.communication + RowHeights::kCommunication * scale);
+      EXPECT_GE(row.ribbon, row.buckets + RowHeights::kBuckets * scale);
+      EXPECT_LE(row.ribbon + RowHeights::kRibbon * scale, bottom + 1);
+    }
+    EXPECT_FLOAT_EQ(rows.height, bottom);
+  }
+}
+
+TEST(PixelBars, MergeWhatIsThinnerThanAPixelAndKeepClassesApart) {
+  std::vector<trace::Bar> bars;
+  for (int i = 0; i < 10000; ++i) {
+    bars.push_back({i * 10'000, i * 10'000 + 9'000,
+                    i < 5000 ? trace::BarClass::kCompute : trace::BarClass::kOptimizerCompute, 0,
+                    "", -1});
+  }
+  TimelineView view;
+  view.set_extent(100e6);
+  const auto merged = pixel_bars(bars, view, 0, 1000);
+  ASSERT_EQ(merged.size(), 2u);
+  EXPECT_EQ(merged[0].count, 5000);
+  EXPECT_EQ(merged[1].bar_class, trace::BarClass::kOptimizerCompute);
+  view.show(0, 100'000);
+  const auto apart = pixel_bars(bars, view, 0, 1000);
+  EXPECT_GE(apart.size(), 10u);
+  EXPECT_LE(apart.size(), 12u);
+}
+
+TEST(ItemDetails, TellWaitingFromTransferring) {
+  const trace::StepTimeline timeline = sample_timeline(two_ranks());
+  TimelineItem item;
+  item.kind = TimelineItem::Kind::kCollective;
+  item.collective = timeline.ranks[0].collectives[1];
+  item.collective.start_ns = 10'000'000;
+  item.collective.latest_start_ns = 13'600'000;
+  item.collective.end_ns = 24'900'000;
+  item.collective.event.bytes = 2 << 20;
+  const ItemDetails details = item_details(item, 7);
+  EXPECT_EQ(details.title, "bucket 1");
+  EXPECT_EQ(details.rows[0].value, "2.00 MiB");
+  EXPECT_EQ(details.rows[1].value, "3.60 ms");
+  EXPECT_EQ(details.rows[2].value, "11.3 ms");
+  EXPECT_EQ(details.where, "Rank 0, step 7");
+}
+
+}  // namespace
+
+}  // namespace shardlens::ui

@@ -1,0 +1,29 @@
+// The panel at the window's foot: ledger, log, and memory where it has no column of its own.
+// Interface thread, inside a frame.
+#pragma once
+
+#include "ui/commands.h"
+#include "ui/snapshot.h"
+#include "ui/theme.h"
+
+namespace shardlens::ui {
+
+class DockPanel {
+ public:
+  enum class Tab : std::uint8_t { kRuns, kLog, kMemory };
+
+  struct Input {
+    bool folded = false;
+    bool offers_memory = false;
+  };
+  // Returns true when the user folded or unfolded it.
+  bool draw(const Look& look, const Rect& rect, const Input& input, const Snapshot& snapshot,
+            Commands& commands);
+  void show(Tab tab) { tab_ = tab; }
+
+ private:
+  bool draw_tabs(const Look& look, Rect header, const Input& input, const Snapshot& snapshot);
+  Tab tab_ = Tab::kRuns;
+};
+
+}  // namespace shardlens::ui

@@ -1,0 +1,112 @@
+#include "ui/headline.h"
+
+#include <optional>
+#include <string_view>
+
+#include "ui/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+Headline make(std::string label, const Quantity& quantity, std::string note, std::string definition,
+              std::string source) {
+  return {std::move(label), quantity.value,        quantity.unit,
+          std::move(note),  std::move(definition), std::move(source)};
+}
+
+Headline step_headline(const trace::RunSummary& s, const std::string& source) {
+  std::string note;
+  if (s.step_ns.count > 1) {
+    const auto unit = duration_unit(s.step_ns.mean);
+    note = "± " + format_duration_in(s.step_ns.standard_deviation, unit).value;
+  }
+  return make("Step", format_duration(s.step_ns.mean), note,
+              "Time of one optimizer step: the mean over " + format_integer(s.steps_measured) +
+                  " measured steps of the mean over ranks; ± is the standard deviation over steps",
+              source);
+}
+
+Headline exposed_headline(const trace::RunSummary& s, const std::string& source) {
+  std::string note;
+  if (s.step_ns.mean > 0) note = format_percent(s.exposed_ns / s.step_ns.mean).text() + " of step";
+  return make("Exposed", format_duration(s.exposed_ns), note,
+              "Communication that no computation hides: all collectives minus their overlap with "
+              "computation. What a better bucket size or strategy can win back at most",
+              source);
+}
+
+Headline overlap_headline(const trace::RunSummary& s, const std::string& source) {
+  return make("Overlap", format_percent(*s.overlap_fraction), "",
+              "Share of communication that runs while computation runs. More is not always better: "
+              "compressed gradients lower it although the step gets faster",
+              source);
+}
+
+std::optional<Headline> memory_headline(const trace::RunFigures& figures) {
+  const trace::RankFigures* most = nullptr;
+  for (const auto& rank : figures.ranks) {
+    if (most == nullptr || rank.peak.total_bytes() > most->peak.total_bytes()) most = &rank;
+  }
+  if (most == nullptr || most->peak.total_bytes() <= 0) return std::nullopt;
+  return make("Peak memory", format_bytes(static_cast<double>(most->peak.total_bytes())),
+              "rank " + std::to_string(most->info.rank),
+              "The largest memory of any rank at any moment: what PyTorch allocated, by category, "
+              "plus what lies outside PyTorch",
+              "allocator of each rank, every allocation; outside PyTorch sampled at 10–20 Hz");
+}
+
+}  // namespace
+
+std::string time_source(const trace::RunInfo& info) {
+  if (info.device == "cuda") {
+    return "Source: CUPTI activity of every kernel and copy; NCCL's profiler plugin for "
+           "collectives";
+  }
+  return "Source: leaf operators observed by the recorder; collectives on Gloo's own thread";
+}
+
+std::vector<Headline> headlines(const trace::RunFigures& figures) {
+  std::vector<Headline> out;
+  const trace::RunSummary& s = figures.summary;
+  const std::string source = time_source(figures.info);
+  if (s.steps_measured > 0) {
+    out.push_back(step_headline(s, source));
+    if (s.has_detail) out.push_back(exposed_headline(s, source));
+    if (s.tokens_per_s > 0) {
+      out.push_back(make("Tokens", format_rate(s.tokens_per_s, "/s"), "",
+                         "Tokens that all ranks together train on per second of measured steps",
+                         "Source: batch, sequence length and step times"));
+    }
+    if (s.mfu) {
+      out.push_back(
+          make("MFU", format_percent(*s.mfu), "",
+               "Model FLOPs utilization: (6·N + 12·L·C·T) · tokens/s ÷ the device's dense "
+               "peak at the precision used",
+               "Source: the model's shape, step times and the device's data sheet"));
+    }
+    if (s.overlap_fraction) out.push_back(overlap_headline(s, source));
+  }
+  if (auto memory = memory_headline(figures)) out.push_back(std::move(*memory));
+  return out;
+}
+
+std::string run_circumstances(const trace::RunInfo& info) {
+  std::string text = info.start_ns > 0 ? format_date(info.start_ns) : std::string();
+  const auto add = [&text](const std::string& part) {
+    if (!text.empty()) text += " · ";
+    text += part;
+  };
+  if (info.world_size > 0) {
+    add(std::to_string(info.world_size) + (info.world_size == 1 ? " rank" : " ranks") +
+        (info.device == "cuda" ? " on GPU" : " on CPU"));
+  }
+  add(info.settings.precision);
+  return text;
+}
+
+std::string run_title(const trace::RunInfo& info) {
+  return info.settings.model + " · " + info.name;
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,28 @@
+// The figures of the top bar, with what each means and where it comes from. Free of ImGui.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trace/analysis/figures.h"
+
+namespace shardlens::ui {
+
+struct Headline {
+  std::string label;
+  std::string value, unit;
+  std::string note;        // "± 1.2", "18 % of step"
+  std::string definition;  // for the tooltip
+  std::string source;
+};
+
+// Step and exposed time lead; a figure without a value is left out.
+std::vector<Headline> headlines(const trace::RunFigures& figures);
+
+// How this run's times were measured.
+std::string time_source(const trace::RunInfo& info);
+// "2026-11-20 14:02:11 · 2 ranks on CPU · fp32"
+std::string run_circumstances(const trace::RunInfo& info);
+std::string run_title(const trace::RunInfo& info);  // "tiny · cap 60"
+
+}  // namespace shardlens::ui

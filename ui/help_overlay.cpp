@@ -1,0 +1,107 @@
+#include "ui/help_overlay.h"
+
+#include <algorithm>
+#include <array>
+
+#include "ui/draw_probe.h"
+#include "ui/keys.h"
+#include "ui/widgets.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr std::array<KeyHint, 18> kHints{
+    KeyHint{"Ctrl+Enter", "Start, or queue while a run goes on"},
+    KeyHint{"Ctrl+K", "Every command and setting"},
+    KeyHint{"Space", "Follow the latest step; play or pause a replay"},
+    KeyHint{"← →", "Previous and next step"},
+    KeyHint{"Scroll, W S", "Zoom the timeline"},
+    KeyHint{"Drag, A D", "Pan the timeline"},
+    KeyHint{"Shift+scroll", "More ranks"},
+    KeyHint{"F", "Fit the whole step"},
+    KeyHint{"M", "Measure: drag over the timeline"},
+    KeyHint{"Click", "Details; a rank's name folds it"},
+    KeyHint{"Esc", "Clear selection and measurement"},
+    KeyHint{"Double-click", "On a run: replay it"},
+    KeyHint{"Ctrl+B", "Fold or unfold the settings"},
+    KeyHint{"Ctrl+T", "Dark or light"},
+    KeyHint{"Ctrl + / −", "Larger or smaller"},
+    KeyHint{"Ctrl+0", "Normal size"},
+    KeyHint{"F11", "Present mode"},
+    KeyHint{"?", "These keys"},
+};
+
+constexpr std::array<KeyHint, 8> kPresenterHints{
+    KeyHint{"Space", "follow, pause"},
+    KeyHint{"← →", "steps"},
+    KeyHint{"W S", "zoom"},
+    KeyHint{"A D", "pan"},
+    KeyHint{"F", "fit"},
+    KeyHint{"M", "measure"},
+    KeyHint{"Ctrl+K", "commands"},
+    KeyHint{"F11", "leave"},
+};
+
+float draw_key_cap(const Look& look, const Rect& row, std::string_view keys) {
+  const Palette& p = look.colors();
+  const float width = text_width(look, Face::kMonoSmall, keys) + look.px(12);
+  const Rect cap{row.x, row.center_y() - look.px(10), width, look.px(20)};
+  fill(cap, color(p.field), look.px(4));
+  outline(cap, color(p.field_edge), look.px(4));
+  text_in(look, cap, Face::kMonoSmall, p.text, keys, Align::kCenter);
+  return width;
+}
+
+}  // namespace
+
+std::span<const KeyHint> key_hints() { return kHints; }
+
+bool draw_help_overlay(const Look& look, const Rect& window) {
+  const Palette& p = look.colors();
+  const std::size_t rows = (kHints.size() + 1) / 2;
+  const float width = std::min(look.px(820), window.w - look.px(24));
+  const float height = look.px(60) + look.px(30) * static_cast<float>(rows);
+  const Rect box{window.center_x() - width / 2, window.center_y() - height / 2, width, height};
+  ImGui::SetNextWindowPos({box.x, box.y});
+  ImGui::SetNextWindowSize({box.w, box.h});
+  ImGui::SetNextWindowFocus();
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, color(p.popup));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1.0f);
+  ImGui::Begin("##help", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav);
+  if (look.probe != nullptr) look.probe->layer += 10;
+  Rect rest = box.inset(look.px(20), look.px(14));
+  text_in(look, rest.take_top(look.px(34)), Face::kTitle, p.text, "Keys");
+  for (std::size_t i = 0; i < kHints.size(); ++i) {
+    const float column = i < rows ? 0 : rest.w / 2 + look.px(8);
+    Rect row{rest.x + column, rest.y + look.px(30) * static_cast<float>(i % rows),
+             rest.w / 2 - look.px(8), look.px(30)};
+    draw_key_cap(look, row, kHints[i].keys);
+    row.take_left(look.px(112));
+    text_in(look, row, Face::kBody, p.text_secondary, kHints[i].what);
+  }
+  if (look.probe != nullptr) look.probe->layer -= 10;
+  const bool outside = ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
+                       !box.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y);
+  ImGui::End();
+  ImGui::PopStyleVar();
+  ImGui::PopStyleColor();
+  return outside || key_pressed(Key::kEscape);
+}
+
+void draw_key_line(const Look& look, const Rect& rect) {
+  Rect rest = rect;
+  for (const KeyHint& hint : kPresenterHints) {
+    const float cap = text_width(look, Face::kMonoSmall, hint.keys) + look.px(12);
+    const float label = text_width(look, Face::kSmall, hint.what);
+    if (cap + look.px(6) + label > rest.w) return;
+    draw_key_cap(look, rest, hint.keys);
+    rest.take_left(cap, look.px(6));
+    text_in(look, rest.take_left(label, look.px(20)), Face::kSmall, look.colors().text_secondary,
+            hint.what);
+  }
+}
+
+}  // namespace shardlens::ui

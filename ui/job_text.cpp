@@ -1,0 +1,138 @@
+#include "ui/job_text.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "ui/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+std::string ordinal_of(const Snapshot& snapshot) {
+  if (snapshot.ledger) {
+    for (const LedgerRow& row : snapshot.ledger->rows) {
+      if (row.name == snapshot.job.run_name && !row.ordinal.empty()) return row.ordinal;
+    }
+  }
+  return snapshot.job.run_name;
+}
+
+StartControls while_running(const Snapshot& snapshot) {
+  StartControls out;
+  if (!snapshot.job.queued_name.empty()) {
+    out.kind = StartControls::Kind::kQueued;
+    out.label = "Cancel queued run";
+    out.detail = snapshot.job.queued_name + " starts when " + ordinal_of(snapshot) + " ends";
+    return out;
+  }
+  out.kind = StartControls::Kind::kQueue;
+  out.label = "Queue " + next_ordinal(snapshot.ledger.get());
+  out.detail = snapshot.knobs.next_name;
+  out.stop_and_start = "Stop " + ordinal_of(snapshot) + " and start";
+  out.enabled = snapshot.knobs.problems.empty();
+  return out;
+}
+
+ProgressText live_progress(const JobState& job) {
+  ProgressText out;
+  out.fraction =
+      job.steps > 0
+          ? std::clamp(static_cast<float>(job.step) / static_cast<float>(job.steps), 0.0f, 1.0f)
+          : 0;
+  if (job.phase == JobPhase::kStarting) {
+    out.left = "starting ranks…";
+  } else {
+    out.left = "step " + format_integer(job.step) + " of " + format_integer(job.steps);
+    out.right =
+        job.phase == JobPhase::kStopping ? "stopping…" : format_seconds_left(job.seconds_left);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string next_ordinal(const Ledger* ledger) {
+  int highest = 0;
+  if (ledger != nullptr) {
+    for (const LedgerRow& row : ledger->rows) {
+      const auto digit = std::find_if(row.ordinal.begin(), row.ordinal.end(),
+                                      [](unsigned char c) { return std::isdigit(c) != 0; });
+      int number = 0;
+      for (auto it = digit;
+           it != row.ordinal.end() && std::isdigit(static_cast<unsigned char>(*it)) != 0 &&
+           number < 1'000'000;
+           ++it) {
+        number = number * 10 + (*it - '0');
+      }
+      highest = std::max(highest, number);
+    }
+  }
+  return "run " + std::to_string(highest + 1);
+}
+
+StartControls start_controls(const Snapshot& snapshot) {
+  StartControls out;
+  using Kind = StartControls::Kind;
+  switch (snapshot.trainer.state) {
+    case TrainerSetup::State::kInstalling:
+      return {Kind::kInstalling, "Setting up the trainer", snapshot.trainer.message, "", false};
+    case TrainerSetup::State::kFailed:
+      return {Kind::kInstallFailed, "Try the set-up again", snapshot.trainer.message, "", true};
+    case TrainerSetup::State::kNotWanted:
+      return {Kind::kViewerOnly, "Viewer only",
+              "This build has no trainer; recorded runs can be replayed", "", false};
+    case TrainerSetup::State::kReady:
+      break;
+  }
+  if (snapshot.job.phase != JobPhase::kNone) return while_running(snapshot);
+  out.label = "Start " + next_ordinal(snapshot.ledger.get());
+  out.detail = snapshot.knobs.next_name;
+  out.enabled = snapshot.knobs.problems.empty();
+  return out;
+}
+
+ProgressText progress_text(const Snapshot& snapshot) {
+  if (snapshot.job.phase != JobPhase::kNone) return live_progress(snapshot.job);
+  ProgressText out;
+  if (!snapshot.run) return out;
+  const trace::RunFigures& figures = snapshot.run->figures;
+  const std::string steps = format_integer(figures.summary.steps_executed) +
+                            (figures.summary.steps_executed == 1 ? " step" : " steps");
+  switch (figures.info.status) {
+    case trace::RunStatus::kDone:
+      out.left = "done";
+      break;
+    case trace::RunStatus::kStopped:
+      out.left = "stopped";
+      break;
+    case trace::RunStatus::kFailed:
+      out.left = "failed";
+      out.failed = true;
+      break;
+    case trace::RunStatus::kRunning:
+      out.left = "unfinished";
+      break;
+  }
+  out.left += " · " + steps;
+  if (figures.info.end_ns > figures.info.start_ns) {
+    const double ns = static_cast<double>(figures.info.end_ns - figures.info.start_ns);
+    out.right = format_elapsed(ns / 1e9);
+  }
+  return out;
+}
+
+std::vector<Message> messages(const Snapshot& snapshot) {
+  std::vector<Message> out;
+  if (!snapshot.notice.empty()) out.push_back({snapshot.notice, snapshot.notice_is_error});
+  if (snapshot.run) {
+    std::string joined;
+    for (const std::string& banner : snapshot.run->banners) {
+      joined += (joined.empty() ? "" : "   ·   ") + banner;
+    }
+    if (!joined.empty()) out.push_back({joined, false});
+  }
+  return out;
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,44 @@
+// What the job's controls say: what Start does is written on it. Free of ImGui.
+#pragma once
+
+#include <string>
+
+#include "ui/snapshot.h"
+
+namespace shardlens::ui {
+
+struct StartControls {
+  enum class Kind {
+    kStart,
+    kQueue,
+    kQueued,
+    kInstalling,
+    kInstallFailed,
+    kViewerOnly
+  } kind = Kind::kStart;
+  std::string label;           // of the main button, or the line in its place
+  std::string detail;          // the next run's name, or what to do; may be ""
+  std::string stop_and_start;  // the second button while a job runs; "" for none
+  bool enabled = true;         // false: a setting has a problem
+};
+StartControls start_controls(const Snapshot& snapshot);
+
+// "run 5": the ordinal that the next run will have.
+std::string next_ordinal(const Ledger* ledger);
+
+struct ProgressText {
+  float fraction = -1;  // -1: no bar
+  std::string left;     // "step 312 of 500", "done · 500 steps"
+  std::string right;    // "38 s left"
+  bool failed = false;
+};
+ProgressText progress_text(const Snapshot& snapshot);
+
+// All lines above the workspace, most pressing first.
+struct Message {
+  std::string text;
+  bool is_error = false;
+};
+std::vector<Message> messages(const Snapshot& snapshot);
+
+}  // namespace shardlens::ui

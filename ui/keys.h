@@ -1,0 +1,40 @@
+// Keys by GLFW's codes, which is how Dear ImGui 1.86 numbers io.KeysDown under its GLFW backend.
+// Interface thread, inside a frame.
+#pragma once
+
+namespace shardlens::ui {
+
+enum class Key : int {
+  kSpace = 32,
+  kMinus = 45,
+  kZero = 48,
+  kEqual = 61,
+  kA = 65,
+  kB = 66,
+  kD = 68,
+  kF = 70,
+  kK = 75,
+  kM = 77,
+  kS = 83,
+  kT = 84,
+  kW = 87,
+  kRightBracket = 93,  // where many layouts have "+"
+  kEscape = 256,
+  kEnter = 257,
+  kRight = 262,
+  kLeft = 263,
+  kDown = 264,
+  kUp = 265,
+  kF11 = 300,
+  kPadZero = 320,
+  kPadMinus = 333,
+  kPadPlus = 334,
+  kPadEnter = 335,
+};
+
+bool key_pressed(Key key, bool repeat = true);
+bool enter_pressed();
+// The character was typed in this frame, whatever keys that takes on this layout.
+bool typed(unsigned character);
+
+}  // namespace shardlens::ui

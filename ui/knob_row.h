@@ -1,0 +1,13 @@
+// One knob: label, its setting's name in grey, the control. Interface thread, inside a frame.
+#pragma once
+
+#include "ui/commands.h"
+#include "ui/knob_rows.h"
+#include "ui/theme.h"
+
+namespace shardlens::ui {
+
+float knob_row_height(const Look& look, const KnobRow& row);
+void draw_knob_row(const Look& look, const Rect& rect, const KnobRow& row, Commands& commands);
+
+}  // namespace shardlens::ui

@@ -1,0 +1,51 @@
+#include "ui/layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr float kGap = 8;
+constexpr float kSidebar = 304, kNarrowSidebar = 288;
+constexpr float kMemory = 248;
+constexpr float kFoldedDock = 36;
+// Below these, in lengths of scale 1, there is no room for memory beside the timeline, or for the
+// ledger under it.
+constexpr float kWidthForMemory = 1160, kHeightForDock = 640;
+
+}  // namespace
+
+TuneLayout tune_layout(const LayoutInput& input) {
+  const float s = input.scale;
+  const auto px = [s](float length) { return std::round(length * s); };
+  const float width = input.width / s, height = input.height / s;
+
+  TuneLayout out;
+  Rect rest{0, 0, input.width, input.height};
+  out.top_bar = rest.take_top(px(kTopBarHeight));
+  rest = rest.inset(px(kGap), 0);
+  rest.take_top(px(kGap));
+  rest.take_bottom(px(kGap));
+  if (input.message_lines > 0) {
+    out.messages =
+        rest.take_top(px(kMessageHeight) * static_cast<float>(input.message_lines), px(kGap));
+  }
+  if (input.replay) out.replay = rest.take_top(px(kReplayHeight), px(kGap));
+  if (!input.fold_knobs) {
+    out.knobs = rest.take_left(px(width < 1000 ? kNarrowSidebar : kSidebar), px(kGap));
+  }
+
+  const bool low = height < kHeightForDock;
+  out.dock_folded = input.fold_dock || (low && !input.open_dock);
+  const float dock = out.dock_folded ? kFoldedDock : std::clamp(height * 0.27f, 168.0f, 340.0f);
+  out.dock = rest.take_bottom(px(dock), px(kGap));
+  if (width >= kWidthForMemory) out.memory = rest.take_right(px(kMemory), px(kGap));
+  const float steps = std::clamp(height * 0.215f, 116.0f, 232.0f);
+  out.steps = rest.take_top(px(steps), px(kGap));
+  out.timeline = rest;
+  return out;
+}
+
+}  // namespace shardlens::ui

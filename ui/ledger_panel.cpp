@@ -1,0 +1,186 @@
+#include "ui/ledger_panel.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/draw_probe.h"
+#include "ui/format.h"
+#include "ui/ledger_table.h"
+#include "ui/panel.h"
+#include "ui/widgets.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr float kRowHeight = 28, kHeadHeight = 24, kMarkWidth = 16;
+
+Rgb tone_color(const Palette& p, Tone tone) {
+  switch (tone) {
+    case Tone::kText:
+      return p.text;
+    case Tone::kSecondary:
+      return p.text_secondary;
+    case Tone::kMuted:
+      return p.text_muted;
+    case Tone::kDanger:
+      return p.danger;
+  }
+  return p.text;
+}
+
+void draw_head(const Look& look, const Rect& row, const LedgerTable& table) {
+  const Palette& p = look.colors();
+  Rect rest = row;
+  rest.take_left(look.px(kMarkWidth));
+  for (const LedgerColumn& column : table.columns) {
+    Rect cell = rest.take_left(look.px(column.width));
+    text_in(look, {cell.x, cell.y, cell.w - look.px(12), cell.h}, Face::kSmall, p.text_muted,
+            column.title);
+    explain(look, cell, column.title, column.definition, column.key);
+  }
+}
+
+void draw_cell(const Look& look, Rect box, const LedgerColumn& column, const LedgerCell& cell) {
+  const Palette& p = look.colors();
+  const Rgb ink = tone_color(p, cell.tone);
+  const Face face = column.figure ? Face::kMono : Face::kMedium;
+  box.w = std::max(0.0f, box.w - look.px(12));
+  if (cell.trend != Trend::kNone) {
+    const Rect mark = box.take_left(look.px(9), look.px(6));
+    shape(cell.trend == Trend::kSlower ? Shape::kUp : Shape::kDown, mark.center_x(),
+          mark.center_y(), look.px(8), color(ink));
+  }
+  if (cell.bar) {
+    const float figures = look.px(72);
+    if (box.w - figures > look.px(20)) {
+      Rect bar = box;
+      bar.take_left(figures);
+      const float height = look.px(6);
+      fill({bar.x, bar.center_y() - height / 2,
+            std::max(2.0f, bar.w * static_cast<float>(*cell.bar)), height},
+           color(p.compute), look.px(2));
+      box.w = figures;
+    }
+  }
+  text_in(look, box, face, ink, cell.text);
+}
+
+void draw_mark(const Look& look, const Rect& box, const LedgerRow& row) {
+  const Palette& p = look.colors();
+  const float y = box.center_y(), x = box.x + look.px(6);
+  if (row.status == trace::RunStatus::kRunning) shape(Shape::kDot, x, y, look.px(8), color(p.good));
+  if (row.status == trace::RunStatus::kFailed)
+    shape(Shape::kCross, x, y, look.px(8), color(p.danger));
+}
+
+bool menu_entry(const Look& look, const std::string& name, std::string_view label) {
+  const Palette& p = look.colors();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const Rect row{at.x, at.y, look.px(208), look.px(28)};
+  const Hit hit = hit_area(look, name, row);
+  if (hit.hovered) fill(row, color(p.hover), look.px(4));
+  text_in(look, row.inset(look.px(10), 0), Face::kBody, p.text, label);
+  ImGui::Dummy({row.w, row.h});
+  if (hit.clicked) ImGui::CloseCurrentPopup();
+  return hit.clicked;
+}
+
+void draw_menu(const Look& look, const LedgerRow& row, Commands& commands) {
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(look.px(4), look.px(4)));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+  if (ImGui::BeginPopup(("menu of " + row.folder).c_str(), ImGuiWindowFlags_NoMove)) {
+    if (look.probe != nullptr) ++look.probe->layer;
+    if (menu_entry(look, "menu/show", "Show")) commands.push_back(ShowRun{row.folder});
+    if (menu_entry(look, "menu/replay", "Replay")) commands.push_back(StartReplay{row.folder});
+    if (menu_entry(look, "menu/baseline", "Set as baseline"))
+      commands.push_back(SetBaseline{row.folder});
+    if (menu_entry(look, "menu/settings", "Copy its settings"))
+      commands.push_back(CopySettings{row.folder});
+    if (menu_entry(look, "menu/folder", "Copy the folder's path"))
+      commands.push_back(CopyText{row.folder});
+    if (look.probe != nullptr) --look.probe->layer;
+    ImGui::EndPopup();
+  }
+  ImGui::PopStyleVar(2);
+}
+
+void explain_row(const Look& look, const LedgerRow& row) {
+  const TooltipScope scope(look);
+  scope.title((row.ordinal.empty() ? "" : row.ordinal + " · ") + row.name);
+  if (!row.reason.empty()) scope.note(row.reason);
+  scope.row(nullptr, "Status", trace::to_string(row.status));
+  if (row.start_ns > 0) scope.row(nullptr, "Started", format_date(row.start_ns));
+  if (row.summary.steps_measured > 0) {
+    const auto unit = duration_unit(row.summary.step_ns.mean);
+    scope.row(nullptr, "Step, median", format_duration_in(row.summary.step_ns.median, unit).text());
+    scope.row(nullptr, "Step, ± over steps",
+              format_duration_in(row.summary.step_ns.standard_deviation, unit).text());
+  }
+  if (row.summary.tokens_per_s > 0) {
+    scope.row(nullptr, "Tokens", format_rate(row.summary.tokens_per_s, "/s").text());
+  }
+  scope.note("Click shows it, double-click replays it, right-click for more");
+}
+
+void draw_row(const Look& look, const Rect& rect, const LedgerTable& table, std::size_t index,
+              const LedgerRow& row, Commands& commands) {
+  const Palette& p = look.colors();
+  const Hit hit = hit_area(look, "ledger/" + row.folder, rect);
+  if (row.is_shown || hit.hovered) {
+    const Rect back = rect.inset(-look.px(4), look.px(1));
+    fill(back, color(row.is_shown ? p.row_selected : p.hover), look.px(5));
+  }
+  Rect rest = rect;
+  draw_mark(look, rest.take_left(look.px(kMarkWidth)), row);
+  for (const LedgerColumn& column : table.columns) {
+    draw_cell(look, rest.take_left(look.px(column.width)), column, column.cells[index]);
+  }
+  if (hit.double_clicked) {
+    commands.push_back(StartReplay{row.folder});
+  } else if (hit.clicked && !row.is_shown) {
+    commands.push_back(ShowRun{row.folder});
+  }
+  if (hit.right_clicked) ImGui::OpenPopup(("menu of " + row.folder).c_str());
+  const bool on_name =
+      ImGui::GetIO().MousePos.x < rect.x + look.px(kMarkWidth + table.columns.front().width);
+  if (hit.hovered && (on_name || !row.reason.empty())) explain_row(look, row);
+  draw_menu(look, row, commands);
+}
+
+}  // namespace
+
+void draw_ledger(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands) {
+  const Palette& p = look.colors();
+  Rect rest = rect;
+  if (!snapshot.ledger || snapshot.ledger->rows.empty()) {
+    text_in(look, rest, Face::kBody, p.text_muted,
+            "No runs yet. Press Start: the run is recorded and stays here to replay and compare",
+            Align::kCenter);
+    return;
+  }
+  const Ledger& ledger = *snapshot.ledger;
+  std::string note = ledger.spread_note;
+  for (const std::string& problem : ledger.problems)
+    note += (note.empty() ? "" : "   ·   ") + problem;
+  if (!note.empty() && rest.h > look.px(kHeadHeight + 2 * kRowHeight + 20)) {
+    Rect foot = rest.take_bottom(look.px(22));
+    text_in(look, foot, Face::kSmall, p.text_muted, note);
+    explain(look, foot, "Spread", note);
+  }
+  LedgerTable table = ledger_table(ledger, snapshot.job);
+  fit_columns(table, (rect.w / look.scale) - kMarkWidth - 12);
+  draw_head(look, rest.take_top(look.px(kHeadHeight)), table);
+  const Panel rows(look, "ledger rows", {rest.x - look.px(8), rest.y, rest.w + look.px(12), rest.h},
+                   {.scrolls = true, .plain = true});
+  const float row_height = look.px(kRowHeight);
+  float y = rows.body.y;
+  for (std::size_t i = 0; i < ledger.rows.size(); ++i, y += row_height) {
+    if (y + row_height < rest.y || y > rest.bottom()) continue;
+    draw_row(look, {rest.x, y, rest.w - look.px(8), row_height}, table, i, ledger.rows[i],
+             commands);
+  }
+  rows.content_height(y - rows.body.y);
+}
+
+}  // namespace shardlens::ui

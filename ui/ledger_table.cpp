@@ -1,0 +1,263 @@
+#include "ui/ledger_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <functional>
+
+#include "ui/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using CellOf = std::function<LedgerCell(const LedgerRow&)>;
+
+struct Builder {
+  const Ledger& ledger;
+  LedgerTable table;
+
+  void add(LedgerColumn column, const CellOf& cell_of) {
+    bool has_value = false;
+    for (const LedgerRow& row : ledger.rows) {
+      column.cells.push_back(cell_of(row));
+      has_value = has_value || !column.cells.back().text.empty();
+    }
+    if (has_value) table.columns.push_back(std::move(column));
+  }
+};
+
+LedgerCell name_cell(const LedgerRow& row) {
+  std::string text = row.name;
+  const auto digit = row.ordinal.find_first_of("0123456789");
+  if (digit != std::string::npos) text = row.ordinal.substr(digit) + " · " + row.name;
+  return {text, Tone::kText, Trend::kNone, {}};
+}
+
+LedgerCell when_cell(const LedgerRow& row) {
+  if (row.status == trace::RunStatus::kRunning) return {"now", Tone::kSecondary, Trend::kNone, {}};
+  if (row.is_bundled) return {"bundled", Tone::kMuted, Trend::kNone, {}};
+  if (row.start_ns <= 0) return {};
+  const bool today =
+      format_date(row.start_ns).substr(0, 10) ==
+      format_date(static_cast<std::int64_t>(std::time(nullptr)) * 1'000'000'000).substr(0, 10);
+  const std::string date = format_date(row.start_ns);
+  return {today ? date.substr(11, 5) : date.substr(5, 5) + " " + date.substr(11, 5),
+          Tone::kSecondary,
+          Trend::kNone,
+          {}};
+}
+
+LedgerCell steps_cell(const LedgerRow& row, const JobState& job) {
+  LedgerCell cell{format_integer(row.summary.steps_executed), Tone::kSecondary, Trend::kNone, {}};
+  if (row.status == trace::RunStatus::kFailed) {
+    cell = {"failed at " + cell.text, Tone::kDanger, Trend::kNone, {}};
+  } else if (row.status == trace::RunStatus::kStopped) {
+    cell.text = "stopped at " + cell.text;
+  } else if (row.status == trace::RunStatus::kRunning && row.name == job.run_name &&
+             job.steps > 0) {
+    cell = {format_integer(job.step) + " of " + format_integer(job.steps),
+            Tone::kText,
+            Trend::kNone,
+            {}};
+  }
+  return cell;
+}
+
+LedgerCell relative_cell(const LedgerRow& row) {
+  if (row.is_baseline) return {"baseline", Tone::kMuted, Trend::kNone, {}};
+  if (!row.relative_to_baseline) return {};
+  const double relative = *row.relative_to_baseline;
+  // More tokens per second is faster, more time per step is slower.
+  const bool slower = row.by_throughput ? relative < 0 : relative > 0;
+  LedgerCell cell{format_signed_percent(relative),
+                  row.beyond_noise ? Tone::kText : Tone::kMuted,
+                  slower ? Trend::kSlower : Trend::kFaster,
+                  {}};
+  if (row.by_throughput) cell.text += " tokens/s";
+  return cell;
+}
+
+LedgerCell duration_cell(double ns) {
+  if (!(ns > 0)) return {};
+  return {format_duration(ns).text(), Tone::kText, Trend::kNone, {}};
+}
+
+void add_settings(Builder& builder) {
+  const auto& rows = builder.ledger.rows;
+  int added = 0;
+  for (const trace::Knob& knob : trace::knobs()) {
+    if (knob.name == "steps" || knob.name == "ranks" || knob.name == "seed") continue;
+    const bool differs = std::any_of(rows.begin(), rows.end(), [&](const LedgerRow& row) {
+      return trace::value_text(row.settings, knob) !=
+             trace::value_text(rows.front().settings, knob);
+    });
+    if (!differs || added >= 5) continue;
+    ++added;
+    const bool long_text = knob.choices_are_open;
+    builder.add({.title = std::string(knob.label),
+                 .key = std::string(knob.name),
+                 .definition = std::string(knob.explanation),
+                 .figure = true,
+                 .width = long_text ? 124.0f : 104.0f,
+                 .priority = 30 - added,
+                 .cells = {}},
+                [&knob](const LedgerRow& row) {
+                  return LedgerCell{
+                      trace::value_text(row.settings, knob), Tone::kSecondary, Trend::kNone, {}};
+                });
+  }
+}
+
+void add_figures(Builder& builder) {
+  double slowest = 0;
+  for (const LedgerRow& row : builder.ledger.rows)
+    slowest = std::max(slowest, row.summary.step_ns.mean);
+  builder.add({.title = "Step time",
+               .key = {},
+               .definition = "Mean of measured steps over ranks; the bar compares runs",
+               .figure = true,
+               .width = 136,
+               .priority = 100,
+               .cells = {}},
+              [slowest](const LedgerRow& row) {
+                LedgerCell cell = duration_cell(row.summary.step_ns.mean);
+                if (!cell.text.empty() && slowest > 0)
+                  cell.bar = row.summary.step_ns.mean / slowest;
+                return cell;
+              });
+  builder.add(
+      {.title = "Against baseline",
+       .key = {},
+       .definition = "Step time against the baseline run, tokens/s once batch or ranks differ; "
+                     "grey is below the noise",
+       .figure = true,
+       .width = 116,
+       .priority = 90,
+       .cells = {}},
+      relative_cell);
+  builder.add({.title = "Exposed",
+               .key = {},
+               .definition = "Communication that no computation hides, per step",
+               .figure = true,
+               .width = 80,
+               .priority = 95,
+               .cells = {}},
+              [](const LedgerRow& row) {
+                return row.summary.has_detail ? duration_cell(row.summary.exposed_ns)
+                                              : LedgerCell{};
+              });
+  builder.add(
+      {.title = "Overlap",
+       .key = {},
+       .definition = "Share of communication under computation",
+       .figure = true,
+       .width = 68,
+       .priority = 40,
+       .cells = {}},
+      [](const LedgerRow& row) {
+        if (!row.summary.overlap_fraction) return LedgerCell{};
+        return LedgerCell{
+            format_percent(*row.summary.overlap_fraction).text(), Tone::kText, Trend::kNone, {}};
+      });
+  builder.add({.title = "Peak memory",
+               .key = {},
+               .definition = "The largest memory of any rank",
+               .figure = true,
+               .width = 92,
+               .priority = 50,
+               .cells = {}},
+              [](const LedgerRow& row) {
+                if (!(row.peak_memory_bytes > 0)) return LedgerCell{};
+                return LedgerCell{
+                    format_bytes(row.peak_memory_bytes).text(), Tone::kText, Trend::kNone, {}};
+              });
+}
+
+void add_loss(Builder& builder) {
+  std::int64_t step = -1;
+  for (const LedgerRow& row : builder.ledger.rows) {
+    if (row.loss_at_common_step) step = row.common_step;
+  }
+  builder.add(
+      {.title = step >= 0 ? "Loss at step " + format_integer(step) : "Loss",
+       .key = {},
+       .definition = "Mean over ranks at the last step that the runs have in common",
+       .figure = true,
+       .width = 112,
+       .priority = 45,
+       .cells = {}},
+      [](const LedgerRow& row) {
+        if (!row.loss_at_common_step || !std::isfinite(*row.loss_at_common_step))
+          return LedgerCell{};
+        return LedgerCell{format_plain(*row.loss_at_common_step), Tone::kText, Trend::kNone, {}};
+      });
+}
+
+}  // namespace
+
+LedgerTable ledger_table(const Ledger& ledger, const JobState& job) {
+  Builder builder{ledger, {}};
+  if (ledger.rows.empty()) return {};
+  builder.add({.title = "Run",
+               .key = {},
+               .definition = "By age, named by what differs",
+               .figure = false,
+               .width = 156,
+               .priority = 1000,
+               .cells = {}},
+              name_cell);
+  builder.add({.title = "When",
+               .key = {},
+               .definition = "Start of the run, local time",
+               .figure = true,
+               .width = 92,
+               .priority = 25,
+               .cells = {}},
+              when_cell);
+  add_settings(builder);
+  builder.add(
+      {.title = "Ranks",
+       .key = "ranks",
+       .definition = "Processes that trained together",
+       .figure = true,
+       .width = 52,
+       .priority = 35,
+       .cells = {}},
+      [](const LedgerRow& row) {
+        return LedgerCell{std::to_string(row.settings.ranks), Tone::kSecondary, Trend::kNone, {}};
+      });
+  builder.add({.title = "Steps",
+               .key = {},
+               .definition = "Steps executed, and how the run ended",
+               .figure = true,
+               .width = 104,
+               .priority = 60,
+               .cells = {}},
+              [&job](const LedgerRow& row) { return steps_cell(row, job); });
+  add_figures(builder);
+  add_loss(builder);
+  return std::move(builder.table);
+}
+
+void fit_columns(LedgerTable& table, float width) {
+  auto& columns = table.columns;
+  const auto sum = [&columns] {
+    float total = 0;
+    for (const LedgerColumn& column : columns) total += column.width;
+    return total;
+  };
+  while (columns.size() > 1 && sum() > width) {
+    columns.erase(std::min_element(
+        columns.begin(), columns.end(),
+        [](const LedgerColumn& a, const LedgerColumn& b) { return a.priority < b.priority; }));
+  }
+  if (columns.empty()) return;
+  const float spare = std::max(0.0f, width - sum());
+  // The name gets a third, the others share the rest, so that wide windows are not half empty.
+  const float each = std::min(32.0f, spare * 0.66f / static_cast<float>(columns.size()));
+  for (LedgerColumn& column : columns) column.width += each;
+  columns.front().width += std::min(140.0f, std::max(0.0f, width - sum()));
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,42 @@
+// The ledger as columns of texts: which columns have a value, which fit, what each cell says.
+// Free of ImGui.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ui/snapshot.h"
+
+namespace shardlens::ui {
+
+enum class Tone : std::uint8_t { kText, kSecondary, kMuted, kDanger };
+enum class Trend : std::uint8_t { kNone, kSlower, kFaster };
+
+struct LedgerCell {
+  std::string text;
+  Tone tone = Tone::kText;
+  Trend trend = Trend::kNone;  // ▲ slower, ▼ faster, in front of the text
+  std::optional<double> bar;   // 0..1: a bar behind the figure
+};
+
+struct LedgerColumn {
+  std::string title;
+  std::string key;  // a setting's name; "" for figures
+  std::string definition;
+  bool figure = false;            // set in the monospaced face
+  float width = 80;               // of scale 1
+  int priority = 0;               // low ones go first when the window is narrow
+  std::vector<LedgerCell> cells;  // one per row
+};
+
+struct LedgerTable {
+  std::vector<LedgerColumn> columns;
+};
+
+// Columns without a value in any row are left out; settings are shown where rows differ in them.
+LedgerTable ledger_table(const Ledger& ledger, const JobState& job);
+// Drops columns of low priority until the rest fits; the first column takes what is left over.
+void fit_columns(LedgerTable& table, float width);
+
+}  // namespace shardlens::ui

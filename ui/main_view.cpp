@@ -1,0 +1,134 @@
+#include "ui/main_view.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/draw_probe.h"
+#include "ui/help_overlay.h"
+#include "ui/job_text.h"
+#include "ui/keys.h"
+#include "ui/paint.h"
+#include "ui/top_bar.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr float kKeyLineHeight = 32;
+// ImGui needs a frame to open a pop-up, one to size it, one to draw it.
+constexpr int kSettleFrames = 4;
+
+bool any_input(const ImGuiIO& io) {
+  if (io.MouseDelta.x != 0 || io.MouseDelta.y != 0 || io.MouseWheel != 0) return true;
+  for (const bool down : io.MouseDown) {
+    if (down) return true;
+  }
+  for (int i = 0; i < 5; ++i) {
+    if (io.MouseReleased[i]) return true;
+  }
+  return std::any_of(std::begin(io.KeysDown), std::end(io.KeysDown),
+                     [](bool down) { return down; });
+}
+
+}  // namespace
+
+MainView::MainView(ViewPreferences preferences) { set_preferences(std::move(preferences)); }
+
+void MainView::set_preferences(ViewPreferences preferences) {
+  preferences_ = std::move(preferences);
+  if (!std::isfinite(preferences_.scale)) preferences_.scale = 1;
+  preferences_.scale = std::clamp(preferences_.scale, kSmallestScale, kLargestScale);
+  settling_ = kSettleFrames;
+}
+
+float MainView::effective_scale() const {
+  return preferences_.scale * (preferences_.present_mode ? kPresentScale : 1);
+}
+
+bool MainView::prepare_fonts(ImFontAtlas& atlas) {
+  if (fonts_scale_ == effective_scale()) return false;
+  fonts_scale_ = effective_scale();
+  fonts_ = rebuild_fonts(atlas, fonts_scale_);
+  settling_ = kSettleFrames;
+  return true;
+}
+
+Look MainView::make_look() const {
+  Look look;
+  look.theme = preferences_.present_mode ? ThemeKind::kLight : preferences_.theme;
+  look.palette = &palette(look.theme);
+  look.fonts = fonts_;
+  look.scale = fonts_scale_;
+  look.present = preferences_.present_mode;
+  look.probe = probe_;
+  return look;
+}
+
+void MainView::note_activity(const Snapshot& snapshot) {
+  if (any_input(ImGui::GetIO()) || snapshot.version != seen_version_) {
+    settling_ = kSettleFrames;
+  } else if (settling_ > 0) {
+    --settling_;
+  }
+  seen_version_ = snapshot.version;
+}
+
+void MainView::draw_window(const Look& look, const Rect& window, const Snapshot& snapshot,
+                           Commands& commands) {
+  Rect area = window;
+  Rect keys;
+  if (look.present) keys = area.take_bottom(look.px(kKeyLineHeight));
+  LayoutInput input;
+  input.width = area.w;
+  input.height = area.h;
+  input.scale = look.scale;
+  input.message_lines = static_cast<int>(messages(snapshot).size());
+  input.replay = snapshot.replay.active;
+  input.fold_knobs = preferences_.fold_knobs || look.present;
+  input.fold_dock = preferences_.fold_dock || (look.present && !workspace_.opens_dock());
+  input.open_dock = workspace_.opens_dock();
+  const TuneLayout layout = tune_layout(input);
+
+  const TopBarResult bar = draw_top_bar(look, layout.top_bar, snapshot, commands);
+  if (bar.toggle_theme) {
+    preferences_.theme = look.theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark;
+  }
+  if (bar.toggle_help) help_ = !help_;
+  workspace_.draw(look, layout, snapshot, preferences_, commands);
+  if (look.present) draw_key_line(look, keys.inset(look.px(16), 0));
+}
+
+void MainView::draw(const Snapshot& snapshot, Commands& commands) {
+  note_activity(snapshot);
+  const Look look = make_look();
+  if (probe_ != nullptr) probe_->begin_frame();
+  apply_style(look);
+  ImGui::GetIO().ConfigInputTextCursorBlink = false;  // a blinking cursor would keep frames coming
+  handle_keys(snapshot, commands);
+
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  const Rect window{0, 0, size.x, size.y};
+  ImGui::SetNextWindowPos({0, 0});
+  ImGui::SetNextWindowSize(size);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0f);
+  ImGui::Begin("##shardlens", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                   ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::PushFont(look.font(Face::kBody));
+  draw_window(look, window, snapshot, commands);
+  ImGui::PopFont();
+  ImGui::End();
+  ImGui::PopStyleVar();
+
+  if (help_ && draw_help_overlay(look, window)) help_ = false;
+  palette_.draw(
+      look, window, actions(snapshot, commands),
+      [this](std::string_view knob) {
+        preferences_.fold_knobs = false;
+        workspace_.knobs().reveal(knob);
+      },
+      commands);
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,60 @@
+// The whole window: what `app` draws each frame. Interface thread only.
+//
+//   if (view.prepare_fonts(*io.Fonts)) …the renderer makes its font texture anew…
+//   ImGui::NewFrame();  view.draw(snapshot, commands);  ImGui::Render();
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ui/command_palette.h"
+#include "ui/commands.h"
+#include "ui/snapshot.h"
+#include "ui/theme.h"
+#include "ui/view_preferences.h"
+#include "ui/workspace.h"
+
+namespace shardlens::ui {
+
+class MainView {
+ public:
+  MainView() = default;
+  explicit MainView(ViewPreferences preferences);
+
+  // Before ImGui::NewFrame(). True: the atlas was built anew and its texture must be, too.
+  bool prepare_fonts(ImFontAtlas& atlas);
+  void draw(const Snapshot& snapshot, Commands& commands);
+
+  // Another frame is needed although no event arrives: something settles or was just opened.
+  bool wants_redraw() const { return settling_ > 0; }
+
+  const ViewPreferences& preferences() const { return preferences_; }
+  void set_preferences(ViewPreferences preferences);
+
+  void set_probe(DrawProbe* probe) { probe_ = probe; }
+  TuneWorkspace& workspace() { return workspace_; }
+
+ private:
+  float effective_scale() const;
+  Look make_look() const;
+  void change_scale(float factor);
+  void handle_keys(const Snapshot& snapshot, Commands& commands);
+  void handle_timeline_keys();
+  void follow_or_pause(const Snapshot& snapshot, Commands& commands);
+  std::vector<Action> actions(const Snapshot& snapshot, Commands& commands);
+  void draw_window(const Look& look, const Rect& window, const Snapshot& snapshot,
+                   Commands& commands);
+  void note_activity(const Snapshot& snapshot);
+
+  ViewPreferences preferences_;
+  TuneWorkspace workspace_;
+  CommandPalette palette_;
+  Fonts fonts_{};
+  float fonts_scale_ = 0;
+  bool help_ = false;
+  int settling_ = 0;
+  std::uint64_t seen_version_ = 0;
+  DrawProbe* probe_ = nullptr;
+};
+
+}  // namespace shardlens::ui

@@ -1,0 +1,126 @@
+// Keys and commands of the window.
+#include <algorithm>
+#include <cmath>
+
+#include "ui/job_text.h"
+#include "ui/keys.h"
+#include "ui/main_view.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr float kScaleStep = 0.125f;
+
+bool can_start(const Snapshot& snapshot) {
+  const StartControls controls = start_controls(snapshot);
+  const bool starts =
+      controls.kind == StartControls::Kind::kStart || controls.kind == StartControls::Kind::kQueue;
+  return starts && controls.enabled;
+}
+
+}  // namespace
+
+void MainView::change_scale(float steps) {
+  const float wanted = steps == 0 ? 1 : preferences_.scale + steps * kScaleStep;
+  preferences_.scale = std::clamp(wanted, kSmallestScale, kLargestScale);
+}
+
+void MainView::follow_or_pause(const Snapshot& snapshot, Commands& commands) {
+  if (snapshot.replay.active) {
+    commands.push_back(SetReplayPlaying{!snapshot.replay.playing});
+  } else if (snapshot.run) {
+    commands.push_back(SelectStep{snapshot.run->follows_live ? snapshot.run->selected_step : -1});
+  }
+}
+
+void MainView::handle_timeline_keys() {
+  constexpr double kPan = 0.15, kZoom = 1.3;
+  TimelinePanel& timeline = workspace_.timeline();
+  if (key_pressed(Key::kW)) timeline.zoom(kZoom);
+  if (key_pressed(Key::kS)) timeline.zoom(1 / kZoom);
+  if (key_pressed(Key::kA)) timeline.pan(-kPan);
+  if (key_pressed(Key::kD)) timeline.pan(kPan);
+  if (key_pressed(Key::kF, false)) timeline.fit();
+  if (key_pressed(Key::kM, false)) timeline.toggle_measure();
+  if (key_pressed(Key::kEscape, false)) timeline.clear();
+}
+
+void MainView::handle_keys(const Snapshot& snapshot, Commands& commands) {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (key_pressed(Key::kF11, false)) preferences_.present_mode = !preferences_.present_mode;
+  if (io.KeyCtrl) {
+    if (key_pressed(Key::kEqual) || key_pressed(Key::kPadPlus) || key_pressed(Key::kRightBracket)) {
+      change_scale(1);
+    }
+    if (key_pressed(Key::kMinus) || key_pressed(Key::kPadMinus)) change_scale(-1);
+    if (key_pressed(Key::kZero, false) || key_pressed(Key::kPadZero, false)) change_scale(0);
+    if (key_pressed(Key::kK, false)) palette_.is_open() ? palette_.close() : palette_.open();
+    if (key_pressed(Key::kB, false)) preferences_.fold_knobs = !preferences_.fold_knobs;
+    if (key_pressed(Key::kT, false)) {
+      preferences_.theme =
+          preferences_.theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark;
+    }
+    if (enter_pressed() && can_start(snapshot)) commands.push_back(StartRun{});
+    return;
+  }
+  if (io.WantTextInput || palette_.is_open()) return;
+  if (typed('?')) help_ = !help_;
+  if (help_) return;
+  handle_timeline_keys();
+  if (key_pressed(Key::kSpace, false)) follow_or_pause(snapshot, commands);
+  for (const auto& [key, direction] : {std::pair{Key::kLeft, -1}, std::pair{Key::kRight, 1}}) {
+    if (!key_pressed(key)) continue;
+    const std::int64_t step = neighbour_step(snapshot, direction);
+    if (step >= 0) commands.push_back(SelectStep{step});
+  }
+}
+
+std::vector<Action> MainView::actions(const Snapshot& snapshot, Commands& commands) {
+  std::vector<Action> out;
+  if (!palette_.is_open()) return out;
+  const auto send = [&commands](Command command) {
+    return [&commands, command] { commands.push_back(command); };
+  };
+  if (can_start(snapshot)) {
+    const StartControls controls = start_controls(snapshot);
+    out.push_back({controls.label + " · " + controls.detail, "Ctrl+Enter", send(StartRun{})});
+    if (!controls.stop_and_start.empty()) {
+      out.push_back({controls.stop_and_start, "", send(StartRun{.stop_current = true})});
+    }
+  }
+  if (snapshot.job.phase != JobPhase::kNone) out.push_back({"Stop the run", "", send(StopRun{})});
+  if (!snapshot.job.queued_name.empty())
+    out.push_back({"Cancel the queued run", "", send(CancelQueued{})});
+  out.push_back({"Reset settings to the baseline", "", send(ResetKnobs{})});
+  if (snapshot.replay.active) {
+    out.push_back({snapshot.replay.playing ? "Pause the replay" : "Play the replay", "Space",
+                   send(SetReplayPlaying{!snapshot.replay.playing})});
+    out.push_back({"Leave the replay", "", send(StopReplay{})});
+  } else if (snapshot.run) {
+    out.push_back({"Replay this run", "", send(StartReplay{snapshot.run->figures.info.folder})});
+  }
+  out.push_back({"Follow the latest step", "Space", send(SelectStep{-1})});
+  out.push_back({"Fit the timeline", "F", [this] { workspace_.timeline().fit(); }});
+  out.push_back(
+      {"Measure on the timeline", "M", [this] { workspace_.timeline().toggle_measure(); }});
+  out.push_back(
+      {"Show the ledger of runs", "", [this] { workspace_.dock().show(DockPanel::Tab::kRuns); }});
+  out.push_back({"Show the log", "", [this] { workspace_.dock().show(DockPanel::Tab::kLog); }});
+  out.push_back({"Dark or light theme", "Ctrl+T", [this] {
+                   preferences_.theme = preferences_.theme == ThemeKind::kDark ? ThemeKind::kLight
+                                                                               : ThemeKind::kDark;
+                 }});
+  out.push_back(
+      {"Present mode", "F11", [this] { preferences_.present_mode = !preferences_.present_mode; }});
+  out.push_back({"Larger", "Ctrl++", [this] { change_scale(1); }});
+  out.push_back({"Smaller", "Ctrl+−", [this] { change_scale(-1); }});
+  out.push_back({"Normal size", "Ctrl+0", [this] { change_scale(0); }});
+  out.push_back({"Fold or unfold the settings", "Ctrl+B",
+                 [this] { preferences_.fold_knobs = !preferences_.fold_knobs; }});
+  out.push_back({"Show the keys", "?", [this] { help_ = true; }});
+  out.push_back({"Quit", "", send(Quit{})});
+  return out;
+}
+
+}  // namespace shardlens::ui

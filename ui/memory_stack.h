@@ -1,0 +1,38 @@
+// The memory of a rank as stacked parts, with what the panel says about them. Free of ImGui.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/analysis/figures.h"
+
+namespace shardlens::ui {
+
+struct MemoryPart {
+  trace::MemoryCategory category = trace::MemoryCategory::kOther;
+  double bytes = 0;
+};
+
+struct MemoryBar {
+  int rank = 0;
+  std::vector<MemoryPart> parts;  // at the rank's peak, from the bottom; empty parts left out
+  double peak = 0, now = 0, estimate = 0;  // totals; 0: not known
+};
+
+struct MemoryStacks {
+  std::vector<MemoryBar> bars;
+  double top = 1;                                 // of the axis, in bytes
+  std::size_t largest = 0;                        // the bar with the highest peak
+  std::vector<trace::MemoryCategory> categories;  // that any rank has, in order
+};
+
+MemoryStacks memory_stacks(const std::vector<trace::RankFigures>& ranks);
+
+std::string_view memory_name(trace::MemoryCategory category);  // "Optimizer state"
+std::string_view memory_definition(trace::MemoryCategory category);
+
+// "The estimate is 3 % above what was measured"; "" where there is none.
+std::string estimate_note(const MemoryBar& bar);
+
+}  // namespace shardlens::ui

@@ -1,0 +1,149 @@
+#include "ui/palette.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr Palette kDark{
+    .window = rgb(0x0d1116),
+    .panel = rgb(0x13181e),
+    .panel_edge = rgb(0x232b34),
+    .field = rgb(0x1b222b),
+    .field_edge = rgb(0x2c3641),
+    .hover = rgb(0x222b36),
+    .popup = rgb(0x1a212a),
+    .grid = rgb(0x1e252d),
+    .row_selected = rgb(0x1a2633),
+    .text = rgb(0xe9eef4),
+    .text_secondary = rgb(0xa9b4c0),
+    .text_muted = rgb(0x8b96a3),
+    .heading = rgb(0x8f9aa7),
+    .accent = rgb(0x6ea8ff),
+    .accent_text = rgb(0x86b7ff),
+    .primary = rgb(0x2458a6),
+    .primary_hover = rgb(0x2c66bd),
+    .on_primary = rgb(0xffffff),
+    .danger = rgb(0xff8087),
+    .danger_field = rgb(0x3a1c21),
+    .on_danger = rgb(0xffc9cc),
+    .good = rgb(0x6fd08c),
+    .compute = rgb(0x2f6fe0),
+    .overlapped = rgb(0x5fdcb4),
+    .exposed = rgb(0xff8a3d),
+    .optimizer = rgb(0xd9b8ff),
+    .idle = rgb(0x3a424d),
+    .idle_edge = rgb(0x6d7885),
+    .copy = rgb(0x9aa7b5),
+    .phase_fill = rgb(0x263657),
+    .phase_edge = rgb(0x5b7cc4),
+    .phase_optimizer_fill = rgb(0x43315f),
+    .phase_optimizer_edge = rgb(0x9a78c9),
+    .phase_text = rgb(0xdfe7f2),
+    .changed = rgb(0xffc94d),
+    .memory = {rgb(0xf2f5f8), rgb(0xb3bdc9), rgb(0xd2dae3), rgb(0x9fb0c6), rgb(0x7e90ab),
+               rgb(0xe3eaf3), rgb(0x5f6f88), rgb(0x68717d)},
+};
+
+constexpr Palette kLight{
+    .window = rgb(0xeef1f4),
+    .panel = rgb(0xffffff),
+    .panel_edge = rgb(0xd5dbe2),
+    .field = rgb(0xf3f5f8),
+    .field_edge = rgb(0xcdd5dd),
+    .hover = rgb(0xe7ecf2),
+    .popup = rgb(0xffffff),
+    .grid = rgb(0xe9edf1),
+    .row_selected = rgb(0xe5eefb),
+    .text = rgb(0x12181f),
+    .text_secondary = rgb(0x404b57),
+    .text_muted = rgb(0x56616e),
+    .heading = rgb(0x525d6a),
+    .accent = rgb(0x1c62d1),
+    .accent_text = rgb(0x174fae),
+    .primary = rgb(0x1f5fc4),
+    .primary_hover = rgb(0x194fa6),
+    .on_primary = rgb(0xffffff),
+    .danger = rgb(0xb3202c),
+    .danger_field = rgb(0xfbe4e5),
+    .on_danger = rgb(0x8c1620),
+    .good = rgb(0x17703a),
+    .compute = rgb(0x1f5fd0),
+    .overlapped = rgb(0x1fa088),
+    .exposed = rgb(0xd95f0e),
+    .optimizer = rgb(0x3f1a70),
+    .idle = rgb(0xc8d0d8),
+    .idle_edge = rgb(0x7d8894),
+    .copy = rgb(0x67727e),
+    .phase_fill = rgb(0xdbe6f8),
+    .phase_edge = rgb(0x4a78c4),
+    .phase_optimizer_fill = rgb(0xe6dcf3),
+    .phase_optimizer_edge = rgb(0x7b59a8),
+    .phase_text = rgb(0x1b2733),
+    .changed = rgb(0x8a6100),
+    .memory = {rgb(0x20262d), rgb(0x6a7684), rgb(0x39434e), rgb(0x56637a), rgb(0x7183a0),
+               rgb(0x2c343d), rgb(0x8290a5), rgb(0x8b919a)},
+};
+
+double linear(std::uint8_t channel) {
+  const double c = channel / 255.0;
+  return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+}
+
+}  // namespace
+
+const Palette& palette(ThemeKind kind) { return kind == ThemeKind::kDark ? kDark : kLight; }
+
+Rgb bar_color(const Palette& p, trace::BarClass bar_class) {
+  using trace::BarClass;
+  switch (bar_class) {
+    case BarClass::kData:
+    case BarClass::kEvaluation:
+    case BarClass::kOtherPhase:
+      return p.idle;
+    case BarClass::kForward:
+    case BarClass::kBackward:
+      return p.phase_fill;
+    case BarClass::kOptimizerPhase:
+      return p.phase_optimizer_fill;
+    case BarClass::kCompute:
+      return p.compute;
+    case BarClass::kOptimizerCompute:
+      return p.optimizer;
+    case BarClass::kOverlapped:
+      return p.overlapped;
+    case BarClass::kExposed:
+    case BarClass::kWaiting:
+      return p.exposed;
+    case BarClass::kCopy:
+      return p.copy;
+    case BarClass::kIdle:
+      return p.idle;
+  }
+  return p.idle;
+}
+
+double relative_luminance(Rgb c) {
+  return 0.2126 * linear(c.r) + 0.7152 * linear(c.g) + 0.0722 * linear(c.b);
+}
+
+double contrast_ratio(Rgb a, Rgb b) {
+  const double la = relative_luminance(a), lb = relative_luminance(b);
+  return (std::max(la, lb) + 0.05) / (std::min(la, lb) + 0.05);
+}
+
+Rgb text_on(Rgb background) {
+  constexpr Rgb kInk = rgb(0x0b0f14), kPaper = rgb(0xffffff);
+  return contrast_ratio(kInk, background) > contrast_ratio(kPaper, background) ? kInk : kPaper;
+}
+
+Rgb mix(Rgb under, Rgb over, double amount) {
+  const auto blend = [amount](std::uint8_t a, std::uint8_t b) {
+    return static_cast<std::uint8_t>(std::lround(a + (b - a) * amount));
+  };
+  return {blend(under.r, over.r), blend(under.g, over.g), blend(under.b, over.b)};
+}
+
+}  // namespace shardlens::ui

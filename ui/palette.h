@@ -1,0 +1,56 @@
+// The colours of both themes, free of ImGui so that contrast and distances are tested. Any thread.
+#pragma once
+
+#include <cstdint>
+
+#include "trace/analysis/step_timeline.h"
+#include "trace/model/events.h"
+
+namespace shardlens::ui {
+
+enum class ThemeKind : std::uint8_t { kDark, kLight };
+
+struct Rgb {
+  std::uint8_t r = 0, g = 0, b = 0;
+  bool operator==(const Rgb&) const = default;
+};
+
+constexpr Rgb rgb(std::uint32_t hex) {
+  return {static_cast<std::uint8_t>(hex >> 16), static_cast<std::uint8_t>(hex >> 8),
+          static_cast<std::uint8_t>(hex)};
+}
+
+struct Palette {
+  // Surfaces, from behind to front.
+  Rgb window, panel, panel_edge, field, field_edge, hover, popup, grid, row_selected;
+  // Text on window, panel, field and popup.
+  Rgb text, text_secondary, text_muted, heading;
+  // What can be pressed, and states.
+  Rgb accent, accent_text, primary, primary_hover, on_primary, danger, danger_field, on_danger,
+      good;
+  // Where time goes; one meaning each, everywhere.
+  Rgb compute, overlapped, exposed, optimizer, idle, idle_edge, copy;
+  // Host phases: quiet fills under their labels, with an edge that carries the contrast.
+  Rgb phase_fill, phase_edge, phase_optimizer_fill, phase_optimizer_edge, phase_text;
+  // A changed knob or a prediction, and nothing else.
+  Rgb changed;
+  // Memory: one neutral scale, in the order of trace::MemoryCategory.
+  Rgb memory[trace::kMemoryCategoryCount];
+};
+
+const Palette& palette(ThemeKind kind);
+
+// The fill of a bar of the timeline.
+Rgb bar_color(const Palette& palette, trace::BarClass bar_class);
+
+// Relative luminance and contrast ratio of WCAG 2.1.
+double relative_luminance(Rgb color);
+double contrast_ratio(Rgb a, Rgb b);
+
+// Near-black or near-white, whichever reads better on `background`.
+Rgb text_on(Rgb background);
+
+// `amount` of `over` on top of `under`.
+Rgb mix(Rgb under, Rgb over, double amount);
+
+}  // namespace shardlens::ui

@@ -1,0 +1,113 @@
+// All that a frame shows: immutable, published by `app`, read by panels. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/analysis/figures.h"
+#include "trace/analysis/step_timeline.h"
+#include "trace/model/settings.h"
+
+namespace shardlens::ui {
+
+// ---- the run on screen ------------------------------------------------------------------------
+
+// One run as panels need it: live, finished or in replay. Shared between frames, never changed.
+struct RunView {
+  trace::RunFigures figures;                            // up to now, or up to the replay clock
+  std::shared_ptr<const trace::StepTimeline> timeline;  // of `selected_step`; null: being read
+  std::int64_t selected_step = -1;                      // -1: no step yet
+  bool follows_live = false;                            // selected_step is the latest
+  std::vector<trace::LogLine> log;                      // the last few hundred lines of all ranks
+  std::string ordinal;                                  // "run 4", its place in the library by age
+  bool is_live = false;
+  std::vector<std::string> banners;  // "CPU run: shows how it works, not how fast a GPU is", …
+  std::string diagnosis;             // after a failure: which rank did not arrive, …; else ""
+};
+
+// ---- the library ------------------------------------------------------------------------------
+
+struct LedgerRow {
+  std::string name;
+  std::string folder;
+  std::string ordinal;
+  std::int64_t start_ns = 0;
+  trace::RunStatus status = trace::RunStatus::kDone;
+  std::string reason;
+  trace::Settings settings;
+  trace::RunSummary summary;
+  double peak_memory_bytes = 0;
+  std::optional<double> loss_at_common_step;
+  std::int64_t common_step = -1;
+  // Against the baseline run: relative difference of step time (or of tokens/s once batch or ranks
+  // differ), and whether it is beyond the noise. None: not comparable, or the baseline itself.
+  std::optional<double> relative_to_baseline;
+  bool beyond_noise = false;
+  bool by_throughput = false;
+  bool is_baseline = false;
+  bool is_shown = false;
+  bool is_bundled = false;  // came with the program
+};
+
+struct Ledger {
+  std::vector<LedgerRow> rows;        // newest first
+  std::string spread_note;            // "Spread between runs 3 and 4, same settings: ± 0.3 %", …
+  std::vector<std::string> problems;  // unreadable runs
+};
+
+// ---- the job, the trainer's installation, replay ----------------------------------------------
+
+enum class JobPhase : std::uint8_t { kNone, kStarting, kRunning, kStopping };
+
+struct JobState {
+  JobPhase phase = JobPhase::kNone;
+  std::string run_name;
+  std::int64_t step = 0, steps = 0;
+  double seconds_left = -1;    // -1: not known
+  std::string queued_name;     // the run that starts when this one ends; "" for none
+  std::string queued_by_stop;  // set when Stop-and-start was asked for
+};
+
+// The trainer is fetched and built behind the window the first time.
+struct TrainerSetup {
+  enum class State : std::uint8_t {
+    kReady,
+    kInstalling,
+    kFailed,
+    kNotWanted
+  } state = State::kReady;
+  std::string message;   // "Fetching LibTorch (1.2 of 4.6 GB)", or why it failed and what to do
+  double fraction = -1;  // -1: not known
+};
+
+struct ReplayState {
+  bool active = false;
+  bool playing = false;
+  double speed = 1;
+  std::int64_t start_ns = 0, end_ns = 0, now_ns = 0;
+};
+
+struct KnobDraft {
+  trace::Settings next;       // for the next run
+  trace::Settings baseline;   // what "changed" compares with
+  std::string baseline_name;  // "run 3"; "" compares with the defaults
+  std::vector<trace::SettingProblem> problems;
+  std::string next_name;  // what the run will be called
+};
+
+struct Snapshot {
+  std::shared_ptr<const RunView> run;  // null: nothing to show yet
+  std::shared_ptr<const Ledger> ledger;
+  KnobDraft knobs;
+  JobState job;
+  TrainerSetup trainer;
+  ReplayState replay;
+  std::string notice;  // one line about the last command, with its error
+  bool notice_is_error = false;
+  std::uint64_t version = 0;  // grows with every change
+};
+
+}  // namespace shardlens::ui

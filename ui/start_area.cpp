@@ -1,0 +1,110 @@
+// The foot of the knobs panel: what Start does is written on it, or how the trainer's set-up goes.
+#include <algorithm>
+
+#include "ui/job_text.h"
+#include "ui/knobs_panel.h"
+#include "ui/panel.h"
+#include "ui/widgets.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using Kind = StartControls::Kind;
+
+void draw_setup(const Look& look, Rect box, const Snapshot& snapshot,
+                const StartControls& controls) {
+  const Palette& p = look.colors();
+  text_in(look, box.take_top(look.px(20)), Face::kStrong, p.text, controls.label);
+  if (controls.kind == Kind::kInstalling) {
+    Rect bar = box.take_top(look.px(16));
+    bar = bar.inset(0, look.px(5));
+    fill(bar, color(p.field_edge), look.px(3));
+    const double fraction = snapshot.trainer.fraction;
+    if (fraction >= 0) {
+      fill({bar.x, bar.y, bar.w * static_cast<float>(std::min(fraction, 1.0)), bar.h},
+           color(p.accent), look.px(3));
+    } else {
+      hatch(look, bar, color(p.accent));
+    }
+  }
+  text_wrapped(look, box, Face::kSmall, p.text_muted, controls.detail);
+}
+
+void draw_setup_failed(const Look& look, Rect box, const StartControls& controls,
+                       Commands& commands) {
+  const Palette& p = look.colors();
+  if (button(look, "start/retry", box.take_top(look.px(36), look.px(8)), ButtonKind::kQuiet,
+             controls.label)) {
+    commands.push_back(RetryTrainerSetup{});
+  }
+  text_wrapped(look, box, Face::kSmall, p.danger, controls.detail);
+}
+
+std::string main_label(const StartControls& controls) {
+  if (controls.detail.empty()) return controls.label;
+  return controls.label + " · " + controls.detail;
+}
+
+}  // namespace
+
+float start_area_height(const Look& look, const Snapshot& snapshot) {
+  const StartControls controls = start_controls(snapshot);
+  float height = 2 * look.px(kPanelPadding);
+  switch (controls.kind) {
+    case Kind::kStart:
+      return height + look.px(36);
+    case Kind::kQueue:
+      return height + look.px(36 + 8 + 30);
+    case Kind::kQueued:
+      return height + look.px(36 + 22);
+    case Kind::kInstalling:
+      return height + look.px(20 + 16 + 34);
+    case Kind::kInstallFailed:
+      return height + look.px(36 + 8 + 64);
+    case Kind::kViewerOnly:
+      return height + look.px(20 + 34);
+  }
+  return height;
+}
+
+void draw_start_area(const Look& look, const Rect& rect, const Snapshot& snapshot,
+                     Commands& commands) {
+  const Palette& p = look.colors();
+  const StartControls controls = start_controls(snapshot);
+  Rect rest = rect;
+  switch (controls.kind) {
+    case Kind::kInstalling:
+    case Kind::kViewerOnly:
+      return draw_setup(look, rest, snapshot, controls);
+    case Kind::kInstallFailed:
+      return draw_setup_failed(look, rest, controls, commands);
+    case Kind::kQueued: {
+      const Rect line = rest.take_top(look.px(22));
+      text_in(look, line, Face::kSmall, p.text_secondary, controls.detail);
+      if (button(look, "start/cancel", rest.take_top(look.px(36)), ButtonKind::kQuiet,
+                 controls.label)) {
+        commands.push_back(CancelQueued{});
+      }
+      return;
+    }
+    case Kind::kStart:
+    case Kind::kQueue:
+      break;
+  }
+  const Rect main = rest.take_top(look.px(36), look.px(8));
+  if (button(look, "start/main", main, ButtonKind::kPrimary, main_label(controls),
+             controls.enabled)) {
+    commands.push_back(StartRun{});
+  }
+  explain(look, main, main_label(controls),
+          controls.enabled ? "Starts with the settings above" : "A setting above has a problem",
+          "Ctrl+Enter");
+  if (controls.stop_and_start.empty()) return;
+  if (button(look, "start/stop_and_start", rest.take_top(look.px(30)), ButtonKind::kQuiet,
+             controls.stop_and_start, controls.enabled)) {
+    commands.push_back(StartRun{.stop_current = true});
+  }
+}
+
+}  // namespace shardlens::ui

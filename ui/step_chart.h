@@ -1,0 +1,47 @@
+// Which steps the step-time chart shows and how high their parts are. Free of ImGui.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "trace/analysis/figures.h"
+
+namespace shardlens::ui {
+
+enum class StepPart : std::uint8_t { kCompute, kExposed, kExposedCopy, kOptimizer, kIdle };
+inline constexpr int kStepPartCount = 5;
+
+struct StepBar {
+  std::int64_t step = 0;   // of a bin: its slowest
+  std::int64_t last = 0;   // the bin's last step
+  std::size_t figure = 0;  // index into the run's steps
+  double total_ns = 0;
+  std::array<double, kStepPartCount> parts_ns{};  // sum to total_ns where has_detail
+  bool has_detail = false, warmup = false, nonfinite = false;
+};
+
+struct StepChart {
+  std::vector<StepBar> bars;
+  double bar_width = 0;  // pixels, with the gap
+  double top_ns = 1;     // of the axis
+  bool has_copies = false;
+  std::int64_t bin = 1;  // steps per bar
+};
+
+struct StepChartInput {
+  double width = 0;  // pixels
+  double min_bar = 3, max_bar = 14;
+  bool follow = false;  // a live run: the newest steps instead of all
+  std::optional<double> baseline_ns;
+};
+
+StepChart step_chart(const std::vector<trace::StepFigures>& steps, const StepChartInput& input);
+
+// The bar under a pixel from the chart's left; none outside.
+std::optional<std::size_t> bar_at(const StepChart& chart, double x);
+// The bar that holds a step.
+std::optional<std::size_t> bar_of_step(const StepChart& chart, std::int64_t step);
+
+}  // namespace shardlens::ui

@@ -1,0 +1,166 @@
+#include "ui/timeline_buckets.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "ui/format.h"
+#include "ui/paint.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::BarClass;
+using trace::CollectiveBar;
+using trace::RankTimeline;
+using trace::ReadyMark;
+
+bool under_mouse(const TimelineCanvas& c, const Rect& r) {
+  return c.mouse_inside && r.contains(c.mouse_x, c.mouse_y) &&
+         c.plot.contains(c.mouse_x, c.mouse_y);
+}
+
+bool visible(const TimelineCanvas& c, double start, double end) {
+  return end >= c.view.start_ns() && start <= c.view.end_ns();
+}
+
+Rect span_rect(const TimelineCanvas& c, double start, double end, float y, float h) {
+  const float x0 = std::max(std::floor(c.x(start)), c.plot.x - 1);
+  const float x1 = std::min(std::max(std::floor(c.x(end)), x0 + 1), c.plot.right() + 1);
+  return {x0, y, x1 - x0, h};
+}
+
+TimelineItem collective_item(const RankTimeline& rank, const CollectiveBar& bar) {
+  TimelineItem item;
+  item.kind = TimelineItem::Kind::kCollective;
+  item.rank = rank.rank;
+  item.collective = bar;
+  item.start_ns = static_cast<double>(bar.start_ns);
+  item.end_ns = static_cast<double>(bar.end_ns);
+  return item;
+}
+
+// "bucket 3 · 4.0 MiB", "bucket 3", "3": the longest that fits.
+void label_collective(const TimelineCanvas& c, const Rect& r, const CollectiveBar& bar, Rgb under) {
+  const Rect inner = r.inset(c.look.px(3), 0);
+  const Rgb ink = text_on(under);
+  const std::string size = format_bytes(static_cast<double>(bar.event.bytes)).text();
+  const bool bucket = bar.event.tag_kind == trace::TagKind::kBucket;
+  const std::string candidates[] = {bar.label + " · " + size, bar.label,
+                                    bucket ? std::to_string(bar.event.tag_index) : std::string()};
+  for (const std::string& candidate : candidates) {
+    if (candidate.empty()) continue;
+    if (label_in(c.look, inner, Face::kSmall, ink, candidate, Align::kCenter) > 0) return;
+  }
+}
+
+Rgb main_color(const Palette& p, const CollectiveBar& bar) {
+  return bar.exposed_ns > bar.overlapped_ns ? p.exposed : p.overlapped;
+}
+
+const CollectiveBar* collective_of_bucket(const RankTimeline& rank, int bucket,
+                                          std::int64_t after) {
+  for (const CollectiveBar& bar : rank.collectives) {
+    if (bar.event.tag_kind == trace::TagKind::kBucket && bar.event.tag_index == bucket &&
+        bar.end_ns >= after) {
+      return &bar;
+    }
+  }
+  return nullptr;
+}
+
+void draw_waiting(const TimelineCanvas& c, const CollectiveBar& bar, float y, float height) {
+  const Palette& p = c.look.colors();
+  const auto start = static_cast<double>(bar.start_ns);
+  const auto until = static_cast<double>(std::min(bar.latest_start_ns, bar.end_ns));
+  if (until <= start) return;
+  const Rect r = span_rect(c, start, until, y, height);
+  if (r.w < 2) return;
+  const Rgb hue = main_color(p, bar);
+  fill(r, color(mix(p.panel, hue, 0.22)));
+  hatch(c.look, r, color(hue, 0.55f));
+  outline(r, color(hue), 0);
+}
+
+void draw_bucket_bar(const TimelineCanvas& c, const ReadyMark& mark, const CollectiveBar& bar,
+                     float y, float limit) {
+  const Palette& p = c.look.colors();
+  const float top = y + c.look.px(10), height = c.look.px(14);
+  Rect r =
+      span_rect(c, static_cast<double>(bar.start_ns), static_cast<double>(bar.end_ns), top, height);
+  if (r.w >= 4) r.w -= 1;
+  fill(r, color(p.field), 2);
+  outline(r, color(p.idle_edge), 2);
+  const float ready_x = std::round(c.x(static_cast<double>(mark.time_ns)));
+  if (r.x - ready_x > 2) {  // waited in the queue behind the buckets before it
+    line(ready_x, top + height / 2, r.x, top + height / 2, color(p.idle_edge));
+  }
+  const std::string size = format_bytes(static_cast<double>(mark.bytes)).text();
+  if (!mark.note.empty()) {
+    // Beside the bar where there is room: the reason matters more than the border.
+    const Rect wide{r.x + c.look.px(4), r.y, std::max(0.0f, limit - r.x - c.look.px(8)), r.h};
+    if (label_in(c.look, wide, Face::kSmall, p.text_secondary, mark.note) > 0) return;
+  }
+  label_in(c.look, r.inset(c.look.px(3), 0), Face::kSmall, p.text_secondary, size, Align::kCenter);
+}
+
+}  // namespace
+
+std::optional<TimelineItem> draw_communication(const TimelineCanvas& c, float y,
+                                               const RankTimeline& rank) {
+  const Palette& p = c.look.colors();
+  const float height = c.look.px(RowHeights::kCommunication);
+  std::optional<TimelineItem> hovered;
+  for (const PixelBar& bar : pixel_bars(rank.communication, c.view, c.plot.x, c.plot.w)) {
+    const float x0 = std::floor(bar.x0), x1 = std::max(std::floor(bar.x1), x0 + 1);
+    fill({x0, y, x1 - x0, height}, color(bar_color(p, bar.bar_class)));
+  }
+  for (const CollectiveBar& bar : rank.collectives) {
+    const auto start = static_cast<double>(bar.start_ns), end = static_cast<double>(bar.end_ns);
+    if (!visible(c, start, end)) continue;
+    const Rect r = span_rect(c, start, end, y, height);
+    draw_waiting(c, bar, y, height);
+    if (r.w >= 3) line(r.right() - 1, y, r.right() - 1, y + height, color(p.panel));
+    const double latest = std::clamp(static_cast<double>(bar.latest_start_ns), start, end);
+    label_collective(c, span_rect(c, latest, end, y, height), bar, main_color(p, bar));
+    if (under_mouse(c, r)) hovered = collective_item(rank, bar);
+  }
+  return hovered;
+}
+
+std::optional<TimelineItem> draw_buckets(const TimelineCanvas& c, float y,
+                                         const RankTimeline& rank) {
+  const Palette& p = c.look.colors();
+  std::optional<TimelineItem> hovered;
+  std::vector<ReadyMark> marks = rank.ready;
+  std::sort(marks.begin(), marks.end(),
+            [](const ReadyMark& a, const ReadyMark& b) { return a.time_ns < b.time_ns; });
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    const ReadyMark& mark = marks[i];
+    const CollectiveBar* bar = collective_of_bucket(rank, mark.bucket, mark.time_ns);
+    if (bar != nullptr &&
+        visible(c, static_cast<double>(bar->start_ns), static_cast<double>(bar->end_ns))) {
+      float limit = c.plot.right();
+      if (i + 1 < marks.size()) {
+        const auto* next = collective_of_bucket(rank, marks[i + 1].bucket, marks[i + 1].time_ns);
+        if (next != nullptr) limit = c.x(static_cast<double>(next->start_ns));
+      }
+      draw_bucket_bar(c, mark, *bar, y, std::min(limit, c.plot.right()));
+    }
+    const float x = std::round(c.x(static_cast<double>(mark.time_ns)));
+    shape(Shape::kDown, x, y + c.look.px(4), c.look.px(7), color(p.text_secondary));
+    const Rect area{x - c.look.px(5), y, c.look.px(10), c.look.px(RowHeights::kBuckets)};
+    if (under_mouse(c, area)) {
+      TimelineItem item;
+      item.kind = TimelineItem::Kind::kReady;
+      item.rank = rank.rank;
+      item.ready = mark;
+      item.start_ns = item.end_ns = static_cast<double>(mark.time_ns);
+      hovered = item;
+    }
+  }
+  return hovered;
+}
+
+}  // namespace shardlens::ui

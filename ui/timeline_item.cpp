@@ -1,0 +1,101 @@
+#include "ui/timeline_item.h"
+
+#include <algorithm>
+
+#include "ui/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::BarClass;
+using Swatch = ItemDetails::Row::Swatch;
+
+std::string class_name(BarClass bar_class) {
+  switch (bar_class) {
+    case BarClass::kData:
+    case BarClass::kForward:
+    case BarClass::kBackward:
+    case BarClass::kOptimizerPhase:
+    case BarClass::kEvaluation:
+    case BarClass::kOtherPhase:
+      return "Phase of the training thread";
+    case BarClass::kCompute:
+      return "Computation";
+    case BarClass::kOptimizerCompute:
+      return "Computation of the optimizer";
+    case BarClass::kOverlapped:
+      return "Communication that computation hides";
+    case BarClass::kExposed:
+      return "Communication with nothing to hide it";
+    case BarClass::kWaiting:
+      return "Waiting for the last rank to arrive";
+    case BarClass::kCopy:
+      return "Copies";
+    case BarClass::kIdle:
+      return "Neither computation nor communication";
+  }
+  return "";
+}
+
+std::string duration(double ns) { return format_duration(ns).text(); }
+std::string size(std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)).text(); }
+
+void describe_bar(ItemDetails& out, const trace::Bar& bar) {
+  out.title = bar.label.empty() ? class_name(bar.bar_class) : bar.label;
+  if (!bar.label.empty()) out.what = class_name(bar.bar_class);
+}
+
+void describe_collective(ItemDetails& out, const trace::CollectiveBar& bar) {
+  const trace::Collective& event = bar.event;
+  out.title = bar.label.empty() ? std::string(trace::to_string(event.function)) : bar.label;
+  out.what = trace::to_string(event.function);
+  if (event.executed != event.function) {
+    out.what += ", run as " + std::string(trace::to_string(event.executed));
+  }
+  out.what += " · sequence " + std::to_string(event.sequence);
+  const auto start = static_cast<double>(bar.start_ns), end = static_cast<double>(bar.end_ns);
+  const double latest = std::clamp(static_cast<double>(bar.latest_start_ns), start, end);
+  out.rows.push_back({Swatch::kNone, "Size", size(event.bytes)});
+  out.rows.push_back({Swatch::kNone, "Waiting for the last rank", duration(latest - start)});
+  out.rows.push_back({Swatch::kNone, "Transferring", duration(end - latest)});
+  if (end > latest) {
+    const double rate = static_cast<double>(event.bytes) / (end - latest) * 1e9;
+    out.rows.push_back({Swatch::kNone, "Size ÷ transfer", format_bandwidth(rate).text()});
+  }
+  out.rows.push_back(
+      {Swatch::kOverlapped, "Overlapped", duration(static_cast<double>(bar.overlapped_ns))});
+  out.rows.push_back({Swatch::kExposed, "Exposed", duration(static_cast<double>(bar.exposed_ns))});
+}
+
+void describe_ready(ItemDetails& out, const trace::ReadyMark& mark) {
+  out.title = "Bucket " + std::to_string(mark.bucket) + " is ready";
+  out.what = "Its last gradient has arrived; its reduction follows those of the buckets before it";
+  if (!mark.note.empty()) out.what += ". " + mark.note;
+  out.rows.push_back({Swatch::kNone, "Size", size(mark.bytes)});
+}
+
+}  // namespace
+
+ItemDetails item_details(const TimelineItem& item, std::int64_t step) {
+  ItemDetails out;
+  switch (item.kind) {
+    case TimelineItem::Kind::kBar:
+      describe_bar(out, item.bar);
+      break;
+    case TimelineItem::Kind::kCollective:
+      describe_collective(out, item.collective);
+      break;
+    case TimelineItem::Kind::kReady:
+      describe_ready(out, item.ready);
+      break;
+  }
+  if (item.end_ns > item.start_ns) {
+    out.rows.push_back({Swatch::kNone, "Duration", duration(item.end_ns - item.start_ns)});
+  }
+  out.rows.push_back({Swatch::kNone, "Start in the step", duration(item.start_ns)});
+  out.where = "Rank " + std::to_string(item.rank) + ", step " + format_integer(step);
+  return out;
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,32 @@
+// One thing of the timeline and what there is to say about it. Free of ImGui.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trace/analysis/step_timeline.h"
+
+namespace shardlens::ui {
+
+struct TimelineItem {
+  enum class Kind : std::uint8_t { kBar, kCollective, kReady } kind = Kind::kBar;
+  int rank = 0;
+  trace::Bar bar;
+  trace::CollectiveBar collective;
+  trace::ReadyMark ready;
+  double start_ns = 0, end_ns = 0;
+};
+
+struct ItemDetails {
+  struct Row {
+    enum class Swatch : std::uint8_t { kNone, kOverlapped, kExposed } swatch = Swatch::kNone;
+    std::string name, value;
+  };
+  std::string title, what;
+  std::vector<Row> rows;
+  std::string where;  // rank and step
+};
+
+ItemDetails item_details(const TimelineItem& item, std::int64_t step);
+
+}  // namespace shardlens::ui

@@ -1,0 +1,222 @@
+#include "ui/timeline_panel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "ui/format.h"
+#include "ui/panel.h"
+#include "ui/timeline_draw.h"
+#include "ui/widgets.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr float kLabelWidth = 152;
+constexpr float kAxisHeight = 20;
+constexpr float kHelpHeight = 20;
+
+void draw_help_line(const Look& look, Rect rect) {
+  const Palette& p = look.colors();
+  struct Entry {
+    enum class Mark { kReady, kFilled, kHollow } mark;
+    Rgb hue;
+    std::string_view label;
+  };
+  const Entry entries[] = {
+      {Entry::Mark::kFilled, p.overlapped, "overlapped communication"},
+      {Entry::Mark::kFilled, p.exposed, "exposed"},
+      {Entry::Mark::kHollow, p.overlapped, "waiting for the last rank"},
+      {Entry::Mark::kReady, p.text_secondary, "gradients of a bucket are ready; below, its size"},
+  };
+  for (const Entry& entry : entries) {
+    const float width = look.px(15) + text_width(look, Face::kSmall, entry.label);
+    if (width > rect.w) return;
+    Rect box = rect.take_left(width, look.px(16));
+    const Rect mark = box.take_left(look.px(9), look.px(6));
+    const Rect swatch{mark.x, std::round(mark.center_y() - mark.w / 2), mark.w, mark.w};
+    if (entry.mark == Entry::Mark::kReady) {
+      shape(Shape::kDown, mark.center_x(), mark.center_y(), look.px(7), color(entry.hue));
+    } else if (entry.mark == Entry::Mark::kFilled) {
+      fill(swatch, color(entry.hue), look.px(2));
+    } else {
+      fill(swatch, color(mix(p.panel, entry.hue, 0.22)), look.px(2));
+      outline(swatch, color(entry.hue), look.px(2));
+    }
+    text_in(look, box, Face::kSmall, p.text_muted, entry.label);
+  }
+}
+
+std::string title_of(const Snapshot& snapshot) {
+  if (!snapshot.run || snapshot.run->selected_step < 0) return "Timeline";
+  return "Timeline · step " + format_integer(snapshot.run->selected_step);
+}
+
+std::string empty_text(const Snapshot& snapshot) {
+  if (!snapshot.run) return "Press Start, or double-click a run below to replay it";
+  const RunView& run = *snapshot.run;
+  if (run.selected_step < 0) return "Waiting for the first step…";
+  for (const auto& step : run.figures.steps) {
+    if (step.index == run.selected_step && !step.ranks.empty() && !step.shown().has_detail) {
+      return "This step was recorded without detail; choose another, or set “Record” to every step";
+    }
+  }
+  return "Reading step " + format_integer(run.selected_step) + "…";
+}
+
+void draw_follow(const Look& look, Rect header, const Snapshot& snapshot, Commands& commands) {
+  if (!snapshot.run || !(snapshot.run->is_live || snapshot.replay.active)) return;
+  const bool follows = snapshot.run->follows_live;
+  const std::string_view label = follows ? "Following" : "Follow latest";
+  const float width = text_width(look, Face::kSmall, label) + look.px(26);
+  if (width > header.w) return;
+  const Rect box = header.take_left(width).inset(0, (header.h - look.px(22)) / 2);
+  const Palette& p = look.colors();
+  const Hit hit = hit_area(look, "timeline/follow", box);
+  fill(box, color(hit.hovered ? p.hover : p.field), box.h / 2);
+  outline(box, color(p.field_edge), box.h / 2);
+  shape(Shape::kDot, box.x + look.px(10), box.center_y(), look.px(6),
+        color(follows ? p.good : p.idle_edge));
+  text_in(look, {box.x + look.px(18), box.y, box.w - look.px(20), box.h}, Face::kSmall,
+          p.text_secondary, label);
+  if (hit.hovered) {
+    tooltip(look, "Follow", "Always shows the latest step of a run that goes on", "Space");
+  }
+  if (hit.clicked) commands.push_back(SelectStep{follows ? snapshot.run->selected_step : -1});
+}
+
+}  // namespace
+
+void TimelinePanel::clear() {
+  pinned_.reset();
+  measured_.reset();
+  measuring_ = false;
+}
+
+void TimelinePanel::handle_mouse(const Look& look, const Rect& plot, float content_height) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const Hit hit = hit_area(look, "timeline/plot", plot);
+  const float lowest = std::max(0.0f, content_height - plot.h);
+  if (hit.hovered && io.MouseWheel != 0) {
+    if (io.KeyShift) {
+      scroll_ -= io.MouseWheel * look.px(40);
+    } else {
+      view_.zoom(static_cast<double>((io.MousePos.x - plot.x) / plot.w),
+                 std::pow(1.25, static_cast<double>(io.MouseWheel)));
+    }
+  }
+  if (hit.pressed) {
+    dragged_ = false;
+    if (measuring_) {
+      const double at = view_.time_from_x(io.MousePos.x, plot.x, plot.w);
+      measured_ = Interval{at, at};
+    }
+  }
+  if (hit.held && (io.MouseDelta.x != 0 || io.MouseDelta.y != 0)) {
+    dragged_ = true;
+    if (measuring_ && measured_) {
+      measured_->end_ns = view_.time_from_x(io.MousePos.x, plot.x, plot.w);
+    } else {
+      view_.pan(static_cast<double>(-io.MouseDelta.x / plot.w));
+      scroll_ -= io.MouseDelta.y;
+    }
+  }
+  scroll_ = std::clamp(scroll_, 0.0f, lowest);
+  if (hit.clicked && !dragged_) pinned_ = hovered_;
+  if (hit.double_clicked) view_.fit();
+}
+
+void TimelinePanel::draw_measure(const Look& look, const Rect& plot) const {
+  if (!measured_) return;
+  const Palette& p = look.colors();
+  const double start = std::min(measured_->start_ns, measured_->end_ns);
+  const double end = std::max(measured_->start_ns, measured_->end_ns);
+  const float x0 = std::round(view_.x_from_time(start, plot.x, plot.w));
+  const float x1 = std::round(view_.x_from_time(end, plot.x, plot.w));
+  const Clip clip(plot);
+  fill({x0, plot.y, x1 - x0, plot.h}, color(p.accent, 0.14f));
+  line(x0, plot.y, x0, plot.bottom(), color(p.accent));
+  line(x1, plot.y, x1, plot.bottom(), color(p.accent));
+  const std::string label = format_duration(end - start).text();
+  const float width = text_width(look, Face::kMono, label) + look.px(16);
+  const Rect box{std::clamp((x0 + x1 - width) / 2, plot.x, plot.right() - width),
+                 plot.bottom() - look.px(26), width, look.px(22)};
+  fill(box, color(p.popup), look.px(4));
+  outline(box, color(p.accent), look.px(4));
+  text_in(look, box, Face::kMono, p.text, label, Align::kCenter);
+}
+
+void TimelinePanel::draw_content(const Look& look, const Rect& body,
+                                 const trace::StepTimeline& timeline) {
+  const Palette& p = look.colors();
+  Rect rest = body;
+  Rect axis = rest.take_top(look.px(kAxisHeight));
+  draw_help_line(look, rest.take_bottom(look.px(kHelpHeight)));
+  Rect labels = rest.take_left(look.px(kLabelWidth));
+  axis.take_left(look.px(kLabelWidth));
+  view_.set_extent(static_cast<double>(timeline.end_ns));
+  const TimelineRows rows = timeline_rows(timeline.ranks, rest.h, look.scale, wishes_);
+
+  handle_mouse(look, rest, rows.height);
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const TimelineCanvas canvas{
+      look,
+      view_,
+      rest,
+      labels,
+      mouse.x,
+      mouse.y,
+      ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem)};
+  draw_time_axis(canvas, axis,
+                 view_.span_ns() < 2e6 ? view_.span_ns() : static_cast<double>(timeline.end_ns));
+  hovered_.reset();
+  {
+    const Clip clip({body.x - look.px(4), rest.y, body.w + look.px(8), rest.h});
+    for (std::size_t i = 0; i < rows.ranks.size(); ++i) {
+      const RankRows& row = rows.ranks[i];
+      const float top = rest.y - scroll_;
+      if (top + row.y > rest.bottom() || top + row.y + row.height < rest.y) continue;
+      if (i > 0 && (row.unfolded || rows.ranks[i - 1].unfolded)) {
+        const float y = std::round(top + row.y - look.px(RowHeights::kRankGap / 2));
+        line(body.x, y, body.right(), y, color(p.grid));
+      }
+      if (auto item = draw_rank(canvas, row, top, timeline.ranks[i])) hovered_ = std::move(item);
+      const float label_height = row.unfolded ? look.px(RowHeights::kPhases) : row.height;
+      const Hit fold = hit_area(look, "timeline/rank " + std::to_string(row.rank),
+                                {labels.x, top + row.y, labels.w, label_height});
+      if (fold.clicked) wishes_[row.rank] = !row.unfolded;
+    }
+  }
+  draw_measure(look, rest);
+  if (pinned_ && draw_item_card(look, rest, *pinned_, timeline.step)) pinned_.reset();
+  if (hovered_ && !dragged_ && !ImGui::IsAnyItemActive()) {
+    draw_item_tooltip(look, *hovered_, timeline.step);
+  }
+  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) dragged_ = false;
+}
+
+void TimelinePanel::draw(const Look& look, const Rect& rect, const Snapshot& snapshot,
+                         Commands& commands) {
+  const std::string title = title_of(snapshot);
+  const std::string_view note = measuring_ ? "drag to measure · Esc ends"
+                                           : "scroll to zoom · drag to pan · M measure · F fit";
+  if (!snapshot.run) shown_.reset();
+  if (snapshot.run && snapshot.run->timeline) shown_ = snapshot.run->timeline;
+  const bool current =
+      snapshot.run && snapshot.run->selected_step >= 0 && shown_ && !shown_->ranks.empty();
+  Rect header;
+  {
+    const Panel panel(look, "timeline", rect, {.title = title, .note = note});
+    header = panel.header;
+    if (current) {
+      draw_content(look, panel.body, *shown_);
+    } else {
+      text_in(look, panel.body, Face::kBody, look.colors().text_muted, empty_text(snapshot),
+              Align::kCenter);
+    }
+  }
+  draw_follow(look, header, snapshot, commands);
+}
+
+}  // namespace shardlens::ui

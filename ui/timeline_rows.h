@@ -1,0 +1,50 @@
+// Where ranks and their rows lie in the timeline, and which bars a row needs to draw at a zoom.
+// Free of ImGui.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "trace/analysis/step_timeline.h"
+#include "ui/timeline_view.h"
+
+namespace shardlens::ui {
+
+// Heights of scale 1.
+struct RowHeights {
+  static constexpr float kPhases = 18, kCompute = 18, kCommunication = 20, kBuckets = 24,
+                         kRibbon = 10, kGap = 4, kRankGap = 12, kFolded = 22;
+  static float unfolded() {
+    return kPhases + kCompute + kCommunication + kBuckets + kRibbon + 4 * kGap + kRankGap;
+  }
+};
+
+struct RankRows {
+  int rank = 0;
+  bool unfolded = true;
+  float y = 0, height = 0;  // from the first rank's top, in pixels, with the gap below
+  // Tops of the rows, only where unfolded; a folded rank has the ribbon alone.
+  float phases = 0, compute = 0, communication = 0, buckets = 0, ribbon = 0;
+};
+
+struct TimelineRows {
+  std::vector<RankRows> ranks;
+  float height = 0;
+};
+
+// As many ranks from the top as fit are unfolded; `wishes` (rank → unfolded) come before that.
+TimelineRows timeline_rows(const std::vector<trace::RankTimeline>& ranks, float available,
+                           float scale, const std::map<int, bool>& wishes);
+
+// A bar in pixels. Bars closer together than a pixel are drawn as one.
+struct PixelBar {
+  float x0 = 0, x1 = 0;
+  trace::BarClass bar_class = trace::BarClass::kCompute;
+  std::size_t index = 0;  // of the first bar
+  int count = 1;
+};
+std::vector<PixelBar> pixel_bars(const std::vector<trace::Bar>& bars, const TimelineView& view,
+                                 float left, float width);
+
+}  // namespace shardlens::ui

@@ -1,0 +1,172 @@
+#include "ui/top_bar.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/headline.h"
+#include "ui/job_text.h"
+#include "ui/layout.h"
+#include "ui/widgets.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+void draw_run(const Look& look, const Rect& box, const Snapshot& snapshot) {
+  const Palette& p = look.colors();
+  Rect rows = box;
+  const Rect first = rows.take_top(box.h / 2);
+  if (!snapshot.run) {
+    text_in(look, first, Face::kStrong, p.text_secondary, "No run yet");
+    text_in(look, rows, Face::kSmall, p.text_muted, "Start one, or replay one from the ledger");
+    return;
+  }
+  const trace::RunInfo& info = snapshot.run->figures.info;
+  std::string title = run_title(info);
+  if (!snapshot.run->ordinal.empty()) title = snapshot.run->ordinal + " · " + info.name;
+  text_in(look, first, Face::kStrong, p.text, title);
+  text_in(look, rows, Face::kSmall, p.text_muted, run_circumstances(info));
+  explain(look, box, title, run_circumstances(info) + " · " + info.settings.model, info.folder);
+}
+
+void draw_progress(const Look& look, const Rect& box, const Snapshot& snapshot) {
+  const Palette& p = look.colors();
+  const ProgressText progress = progress_text(snapshot);
+  if (progress.left.empty()) return;
+  Rect rows = box;
+  Rect bar_row = rows.take_top(box.h / 2);
+  if (progress.fraction >= 0) {
+    const Rect bar{bar_row.x, bar_row.center_y() - look.px(3), bar_row.w, look.px(6)};
+    fill(bar, color(p.field_edge), look.px(3));
+    fill({bar.x, bar.y, std::max(bar.h, bar.w * progress.fraction), bar.h}, color(p.accent),
+         look.px(3));
+  } else {
+    const Rgb ink = progress.failed ? p.danger : p.text_secondary;
+    Rect mark = bar_row.take_left(look.px(12), look.px(6));
+    shape(progress.failed ? Shape::kCross : Shape::kCheck, mark.center_x(), mark.center_y(),
+          look.px(11), color(progress.failed ? p.danger : p.good));
+    text_in(look, bar_row, Face::kMedium, ink, progress.left);
+    text_in(look, rows, Face::kSmall, p.text_muted, progress.right);
+    return;
+  }
+  const float right =
+      label_in(look, rows, Face::kSmall, p.text_muted, progress.right, Align::kRight);
+  if (right > 0) rows.take_right(right, look.px(8));
+  text_in(look, rows, Face::kSmall, p.text_muted, progress.left);
+}
+
+void draw_job_button(const Look& look, const Rect& box, const Snapshot& snapshot,
+                     Commands& commands) {
+  const JobPhase phase = snapshot.job.phase;
+  if (phase == JobPhase::kStopping) {
+    button(look, "top/stop", box, ButtonKind::kDanger, "Stopping…", false);
+  } else if (phase != JobPhase::kNone) {
+    if (button(look, "top/stop", box, ButtonKind::kDanger, "Stop")) commands.push_back(StopRun{});
+  } else {
+    const StartControls controls = start_controls(snapshot);
+    const bool can = controls.kind == StartControls::Kind::kStart && controls.enabled;
+    if (button(look, "top/start", box, ButtonKind::kPrimary, "Start", can)) {
+      commands.push_back(StartRun{});
+    }
+  }
+}
+
+float headline_width(const Look& look, const Headline& h) {
+  float value = text_width(look, Face::kMonoLarge, h.value);
+  if (!h.unit.empty()) value += look.px(4) + text_width(look, Face::kSmall, h.unit);
+  if (!h.note.empty()) value += look.px(6) + text_width(look, Face::kSmall, h.note);
+  return std::max(value, text_width(look, Face::kSmall, h.label));
+}
+
+void draw_headline(const Look& look, const Rect& box, const Headline& h) {
+  const Palette& p = look.colors();
+  Rect rows = box;
+  const Rect label = rows.take_top(box.h * 0.42f);
+  text_in(look, label, Face::kSmall, p.text_muted, h.label);
+  const float baseline =
+      std::round(rows.y + rows.h * 0.5f + cap_height(look, Face::kMonoLarge) / 2);
+  float x = rows.x + text(look, rows.x, baseline, Face::kMonoLarge, p.text, h.value);
+  if (!h.unit.empty()) {
+    x += look.px(4);
+    x += text(look, x, baseline, Face::kSmall, p.text_secondary, h.unit);
+  }
+  if (!h.note.empty()) text(look, x + look.px(6), baseline, Face::kSmall, p.text_muted, h.note);
+  explain(look, box, h.label, h.definition, h.source);
+}
+
+void draw_headlines(const Look& look, Rect box, const Snapshot& snapshot) {
+  if (!snapshot.run) return;
+  const float gap = look.px(28);
+  for (const Headline& headline : headlines(snapshot.run->figures)) {
+    const float width = headline_width(look, headline);
+    if (width > box.w) break;  // the less important ones stand at the right
+    draw_headline(look, box.take_left(width, gap), headline);
+  }
+}
+
+void draw_tools(const Look& look, Rect box, TopBarResult& result) {
+  const Palette& p = look.colors();
+  const Rect help = box.take_right(look.px(28)).inset(0, (box.h - look.px(28)) / 2);
+  const Hit hit = hit_area(look, "top/help", help);
+  if (hit.hovered) fill(help, color(p.hover), look.px(6));
+  text_in(look, help, Face::kStrong, hit.hovered ? p.text : p.text_secondary, "?", Align::kCenter);
+  result.toggle_help = hit.clicked;
+  if (hit.hovered) tooltip(look, "Keys", "Shows the keyboard shortcuts", "?");
+
+  const Rect theme = box.take_right(look.px(28)).inset(0, (box.h - look.px(28)) / 2);
+  const Hit theme_hit = hit_area(look, "top/theme", theme);
+  if (theme_hit.hovered) fill(theme, color(p.hover), look.px(6));
+  const ImVec2 center(theme.center_x(), theme.center_y());
+  const ImU32 ink = color(theme_hit.hovered ? p.text : p.text_secondary);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddCircle(center, look.px(6), ink, 24, std::max(1.0f, look.px(1.3f)));
+  list->PathArcTo(center, look.px(6), -1.5708f, 1.5708f, 16);
+  list->PathFillConvex(ink);
+  result.toggle_theme = theme_hit.clicked;
+  if (theme_hit.hovered) tooltip(look, "Theme", "Changes between dark and light", "Ctrl+T");
+}
+
+}  // namespace
+
+TopBarResult draw_top_bar(const Look& look, const Rect& rect, const Snapshot& snapshot,
+                          Commands& commands) {
+  const Palette& p = look.colors();
+  TopBarResult result;
+  fill(rect, color(p.panel));
+  line(rect.x, rect.bottom() - 1, rect.right(), rect.bottom() - 1, color(p.panel_edge));
+  Rect rest = rect.inset(look.px(16), look.px(8));
+  const float unit = rect.w / look.scale;
+  const Rect brand = rest.take_left(text_width(look, Face::kTitle, "Shardlens"), look.px(24));
+  text_in(look, brand, Face::kTitle, p.text, "Shardlens");
+  draw_tools(look, rest.take_right(look.px(60), look.px(8)), result);
+
+  draw_run(look, rest.take_left(look.px(std::clamp(unit * 0.165f, 150.0f, 290.0f)), look.px(24)),
+           snapshot);
+  draw_progress(look,
+                rest.take_left(look.px(std::clamp(unit * 0.125f, 110.0f, 220.0f)), look.px(16)),
+                snapshot);
+  Rect action =
+      rest.take_left(look.px(snapshot.job.phase == JobPhase::kStopping ? 96 : 72), look.px(28));
+  action = action.inset(0, (action.h - look.px(30)) / 2);
+  draw_job_button(look, action, snapshot, commands);
+  draw_headlines(look, rest, snapshot);
+  return result;
+}
+
+void draw_messages(const Look& look, const Rect& rect, const Snapshot& snapshot) {
+  const Palette& p = look.colors();
+  Rect rows = rect;
+  for (const Message& message : messages(snapshot)) {
+    const Rect row = rows.take_top(look.px(kMessageHeight)).inset(0, look.px(1));
+    fill(row, color(message.is_error ? p.danger_field : p.panel), look.px(6));
+    outline(row, color(message.is_error ? p.danger : p.panel_edge), look.px(6));
+    Rect inner = row.inset(look.px(12), 0);
+    const Rect mark = inner.take_left(look.px(14), look.px(8));
+    const Rgb ink = message.is_error ? p.on_danger : p.text_secondary;
+    shape(Shape::kWarning, mark.center_x(), mark.center_y(), look.px(12), color(ink));
+    text_in(look, inner, Face::kBody, ink, message.text);
+    explain(look, row, message.is_error ? "What went wrong" : "About this run", message.text);
+  }
+}
+
+}  // namespace shardlens::ui

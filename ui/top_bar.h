@@ -1,0 +1,21 @@
+// The bar above every workspace: the run's state, progress, Start or Stop, the headline figures.
+// Interface thread, inside a frame.
+#pragma once
+
+#include "ui/commands.h"
+#include "ui/snapshot.h"
+#include "ui/theme.h"
+
+namespace shardlens::ui {
+
+// What only the window itself can do.
+struct TopBarResult {
+  bool toggle_theme = false;
+  bool toggle_help = false;
+};
+
+TopBarResult draw_top_bar(const Look& look, const Rect& rect, const Snapshot& snapshot,
+                          Commands& commands);
+void draw_messages(const Look& look, const Rect& rect, const Snapshot& snapshot);
+
+}  // namespace shardlens::ui

@@ -1,0 +1,23 @@
+// What the window remembers between starts; kept by `app`. Plain values, any thread.
+#pragma once
+
+#include <string>
+
+#include "ui/palette.h"
+
+namespace shardlens::ui {
+
+struct ViewPreferences {
+  ThemeKind theme = ThemeKind::kDark;
+  float scale = 1;
+  bool present_mode = false;  // light, 1.5 ×, knobs and ledger folded, keys shown
+  bool fold_knobs = false;
+  bool fold_dock = false;
+  std::string workspace = "tune";
+
+  bool operator==(const ViewPreferences&) const = default;
+};
+
+inline constexpr float kSmallestScale = 0.75f, kLargestScale = 3.0f, kPresentScale = 1.5f;
+
+}  // namespace shardlens::ui

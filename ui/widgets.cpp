@@ -1,0 +1,172 @@
+#include "ui/widgets.h"
+
+#include <imgui_internal.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+
+#include "ui/draw_probe.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+struct ButtonColors {
+  Rgb fill, hovered, label, edge;
+};
+
+ButtonColors button_colors(const Palette& p, ButtonKind kind) {
+  switch (kind) {
+    case ButtonKind::kPrimary:
+      return {p.primary, p.primary_hover, p.on_primary, p.primary};
+    case ButtonKind::kDanger:
+      return {p.danger_field, mix(p.danger_field, p.danger, 0.2), p.on_danger, p.danger};
+    case ButtonKind::kQuiet:
+      return {p.field, p.hover, p.text, p.field_edge};
+    case ButtonKind::kGhost:
+      return {p.panel, p.hover, p.accent_text, p.panel};
+  }
+  return {};
+}
+
+void field_surface(const Look& look, const Rect& rect, bool hovered, bool changed) {
+  const Palette& p = look.colors();
+  fill(rect, color(hovered ? p.hover : p.field), look.px(5));
+  outline(rect, color(changed ? p.changed : p.field_edge), look.px(5));
+}
+
+}  // namespace
+
+bool hovers(const Rect& rect) {
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  return rect.contains(mouse.x, mouse.y) && ImGui::IsWindowHovered() &&
+         ImGui::IsMouseHoveringRect({rect.x, rect.y}, {rect.right(), rect.bottom()});
+}
+
+Hit hit_area(const Look& look, std::string_view name, const Rect& rect) {
+  Hit hit;
+  if (rect.empty()) return hit;
+  if (look.probe != nullptr) look.probe->targets.push_back({std::string(name), rect});
+  const ImVec2 cursor = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos({rect.x, rect.y});
+  ImGui::PushID(name.data(), name.data() + name.size());
+  hit.clicked = ImGui::InvisibleButton("hit", {rect.w, rect.h});
+  hit.hovered = ImGui::IsItemHovered();
+  hit.held = ImGui::IsItemActive();
+  hit.pressed = ImGui::IsItemActivated();
+  hit.double_clicked = hit.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
+  hit.right_clicked = hit.hovered && ImGui::IsMouseReleased(ImGuiMouseButton_Right);
+  ImGui::PopID();
+  ImGui::SetCursorScreenPos(cursor);
+  return hit;
+}
+
+float button_width(const Look& look, std::string_view label) {
+  return text_width(look, Face::kMedium, label) + look.px(24);
+}
+
+bool button(const Look& look, std::string_view name, const Rect& rect, ButtonKind kind,
+            std::string_view label, bool enabled) {
+  const Palette& p = look.colors();
+  const Hit hit = hit_area(look, name, rect);
+  const ButtonColors c = button_colors(p, kind);
+  if (enabled) {
+    fill(rect, color(hit.hovered ? c.hovered : c.fill), look.px(6));
+    if (kind != ButtonKind::kGhost) outline(rect, color(c.edge, 0.7f), look.px(6));
+  } else {
+    fill(rect, color(p.field), look.px(6));
+    outline(rect, color(p.field_edge), look.px(6));
+  }
+  const bool loud = kind == ButtonKind::kPrimary || kind == ButtonKind::kDanger;
+  text_in(look, rect.inset(look.px(8), 0), loud ? Face::kStrong : Face::kMedium,
+          enabled ? c.label : p.text_muted, label, Align::kCenter);
+  return enabled && hit.clicked;
+}
+
+bool icon_button(const Look& look, std::string_view name, const Rect& rect, Shape icon,
+                 bool enabled) {
+  const Palette& p = look.colors();
+  const Hit hit = hit_area(look, name, rect);
+  if (hit.hovered && enabled) fill(rect, color(p.hover), look.px(5));
+  const Rgb ink = !enabled ? p.text_muted : hit.hovered ? p.text : p.text_secondary;
+  shape(icon, rect.center_x(), rect.center_y(), look.px(11), color(ink));
+  return enabled && hit.clicked;
+}
+
+bool checkbox(const Look& look, std::string_view name, const Rect& rect, bool& value,
+              bool changed) {
+  const Palette& p = look.colors();
+  const Hit hit = hit_area(look, name, rect);
+  const float side = std::min(rect.h, look.px(16));
+  const Rect box{rect.right() - side, rect.center_y() - side / 2, side, side};
+  if (value) {
+    fill(box, color(p.primary), look.px(4));
+    shape(Shape::kCheck, box.center_x(), box.center_y(), side * 0.62f, color(p.on_primary));
+  } else {
+    fill(box, color(hit.hovered ? p.hover : p.field), look.px(4));
+  }
+  if (changed || !value) {
+    outline(box, color(changed ? p.changed : p.idle_edge), look.px(4));
+  }
+  if (hit.clicked) value = !value;
+  return hit.clicked;
+}
+
+bool input_field(const Look& look, std::string_view name, const Rect& rect, std::string& value,
+                 std::string_view unit, bool changed) {
+  const Palette& p = look.colors();
+  if (look.probe != nullptr) look.probe->targets.push_back({std::string(name), rect});
+  field_surface(look, rect, hovers(rect), changed);
+  Rect inner = rect.inset(look.px(8), 0);
+  if (!unit.empty()) {
+    const float width = label_in(look, inner, Face::kSmall, p.text_muted, unit, Align::kRight);
+    if (width > 0) inner.take_right(width, look.px(6));
+  }
+  ImFont* font = look.font(Face::kMono);
+  ImGui::PushFont(font);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
+                      ImVec2(0, std::max(0.0f, (rect.h - font->FontSize) / 2)));
+  for (auto slot : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive}) {
+    ImGui::PushStyleColor(slot, IM_COL32_BLACK_TRANS);
+  }
+  ImGui::PushStyleColor(ImGuiCol_Text, color(changed ? p.changed : p.text));
+  ImGui::SetCursorScreenPos({inner.x, rect.y});
+  ImGui::SetNextItemWidth(inner.w);
+  ImGui::PushID(name.data(), name.data() + name.size());
+  std::string edited = value;
+  ImGui::InputText("##input", &edited, ImGuiInputTextFlags_AutoSelectAll);
+  const bool done = ImGui::IsItemDeactivatedAfterEdit();
+  ImGui::PopID();
+  ImGui::PopStyleColor(4);
+  ImGui::PopStyleVar();
+  ImGui::PopFont();
+  if (done && edited != value) {
+    value = edited;
+    return true;
+  }
+  return false;
+}
+
+bool slider(const Look& look, std::string_view name, const Rect& rect, float& position,
+            bool changed) {
+  const Palette& p = look.colors();
+  const Hit hit = hit_area(look, name, rect);
+  const float knob = look.px(12), track = look.px(4);
+  const Rect rail{rect.x, rect.center_y() - track / 2, rect.w, track};
+  bool moved = false;
+  if (hit.held && rect.w > knob) {
+    const float at = (ImGui::GetIO().MousePos.x - rect.x - knob / 2) / (rect.w - knob);
+    const float next = std::clamp(at, 0.0f, 1.0f);
+    moved = next != position;
+    position = next;
+  }
+  const float x = rect.x + position * (rect.w - knob);
+  fill(rail, color(p.field_edge), track / 2);
+  fill({rail.x, rail.y, x - rail.x + knob / 2, track}, color(changed ? p.changed : p.accent),
+       track / 2);
+  fill({x, rect.center_y() - look.px(7), knob, look.px(14)},
+       color(hit.hovered || hit.held ? p.text : p.text_secondary), look.px(4));
+  return moved;
+}
+
+}  // namespace shardlens::ui

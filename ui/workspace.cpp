@@ -1,0 +1,58 @@
+#include "ui/workspace.h"
+
+#include <algorithm>
+
+#include "ui/empty_state.h"
+#include "ui/failure_card.h"
+#include "ui/memory_panel.h"
+#include "ui/replay_bar.h"
+#include "ui/step_chart_panel.h"
+#include "ui/top_bar.h"
+
+namespace shardlens::ui {
+
+void TuneWorkspace::draw_center(const Look& look, const TuneLayout& layout,
+                                const Snapshot& snapshot, Commands& commands) {
+  const bool nothing =
+      !snapshot.run || (snapshot.run->figures.steps.empty() &&
+                        failure_card_height(look, snapshot, layout.timeline.h) == 0);
+  if (nothing) {
+    const Rect& last = layout.memory.empty() ? layout.timeline : layout.memory;
+    const Rect all{layout.steps.x, layout.steps.y, last.right() - layout.steps.x,
+                   layout.timeline.bottom() - layout.steps.y};
+    return draw_empty_state(look, all, snapshot, commands);
+  }
+  Rect timeline = layout.timeline;
+  const float card = failure_card_height(look, snapshot, timeline.h);
+  if (card > 0) draw_failure_card(look, timeline.take_top(card, look.px(8)), snapshot, commands);
+  draw_step_chart_panel(look, layout.steps, snapshot, commands);
+  timeline_.draw(look, timeline, snapshot, commands);
+  if (!layout.memory.empty()) draw_memory_panel(look, layout.memory, snapshot);
+}
+
+void TuneWorkspace::draw(const Look& look, const TuneLayout& layout, const Snapshot& snapshot,
+                         ViewPreferences& folds, Commands& commands) {
+  if (!layout.messages.empty()) draw_messages(look, layout.messages, snapshot);
+  if (!layout.replay.empty()) draw_replay_bar(look, layout.replay, snapshot, commands);
+  if (!layout.knobs.empty()) knobs_.draw(look, layout.knobs, snapshot, commands);
+  draw_center(look, layout, snapshot, commands);
+  const DockPanel::Input dock{layout.dock_folded, layout.memory.empty()};
+  if (dock_.draw(look, layout.dock, dock, snapshot, commands)) {
+    folds.fold_dock = !layout.dock_folded;
+    open_dock_ = layout.dock_folded;
+  }
+}
+
+std::int64_t neighbour_step(const Snapshot& snapshot, int direction) {
+  if (!snapshot.run) return -1;
+  const auto& steps = snapshot.run->figures.steps;
+  const auto at = std::find_if(steps.begin(), steps.end(), [&](const trace::StepFigures& step) {
+    return step.index == snapshot.run->selected_step;
+  });
+  if (at == steps.end()) return -1;
+  const auto index = (at - steps.begin()) + direction;
+  if (index < 0 || index >= static_cast<std::ptrdiff_t>(steps.size())) return -1;
+  return steps[static_cast<std::size_t>(index)].index;
+}
+
+}  // namespace shardlens::ui

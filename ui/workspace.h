@@ -1,0 +1,39 @@
+// The Tune workspace: what did this knob do? Interface thread, inside a frame.
+#pragma once
+
+#include "ui/commands.h"
+#include "ui/dock_panel.h"
+#include "ui/knobs_panel.h"
+#include "ui/layout.h"
+#include "ui/snapshot.h"
+#include "ui/theme.h"
+#include "ui/timeline_panel.h"
+#include "ui/view_preferences.h"
+
+namespace shardlens::ui {
+
+class TuneWorkspace {
+ public:
+  // `folds` is read, and changed when the user folds something.
+  void draw(const Look& look, const TuneLayout& layout, const Snapshot& snapshot,
+            ViewPreferences& folds, Commands& commands);
+
+  TimelinePanel& timeline() { return timeline_; }
+  KnobsPanel& knobs() { return knobs_; }
+  DockPanel& dock() { return dock_; }
+  bool opens_dock() const { return open_dock_; }
+
+ private:
+  void draw_center(const Look& look, const TuneLayout& layout, const Snapshot& snapshot,
+                   Commands& commands);
+
+  TimelinePanel timeline_;
+  KnobsPanel knobs_;
+  DockPanel dock_;
+  bool open_dock_ = false;  // in a window too low for it
+};
+
+// The step before or behind the selected one, for ← and →; -1 where there is none.
+std::int64_t neighbour_step(const Snapshot& snapshot, int direction);
+
+}  // namespace shardlens::ui
