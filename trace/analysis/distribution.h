@@ -17,7 +17,7 @@ Distribution distribution_of(std::vector<double> sample);
 // the middle of a logarithmic cell at most 0.1 % wide. Depends on the samples, not on their order.
 class MedianAccumulator {
  public:
-  static constexpr std::size_t kExactSamples = 65536;
+  static constexpr std::size_t kExactSamples = 16384;
 
   void add(std::int64_t duration_ns);  // ≥ 0
   double median() const;               // 0 without samples

@@ -21,6 +21,7 @@ class RowExposure {
   void fold_before(std::int64_t step, const StepTable& steps);
   // Per step and rank: the sum ÷ (measured steps with detail × ranks), by row.
   std::vector<double> means(const StepTable& steps, std::size_t rows) const;
+  std::size_t open_steps() const { return open_.size(); }
 
  private:
   using Step = std::map<int, Parts>;  // by rank

@@ -9,6 +9,7 @@
 
 #include "tests/trace/analysis/synthetic_run.h"
 #include "trace/analysis/rank_activity.h"
+#include "trace/analysis/row_exposure.h"
 
 namespace shardlens::trace {
 namespace {
@@ -131,6 +132,78 @@ TEST(RunAnalysis, FiguresDoNotDependOnHowTheRowsArrive) {
       EXPECT_EQ(dump(analyse(run.info, shuffled(run, 60, random))), whole);
     }
   }
+}
+
+// Shorter steps than a recorder's batch: rows come many steps late.
+TEST(RunAnalysis, ShortStepsWaitForTheirRowsByTime) {
+  std::mt19937 random(11);
+  SyntheticOptions options;
+  options.steps = 180;
+  options.scale = 60'000;  // 18 ms
+  const auto run = make_run(options);
+  EXPECT_EQ(dump(analyse(run.info, shuffled(run, 400, random))),
+            dump(analyse(run.info, run.ranks)));
+}
+
+TEST(RunAnalysis, RetiringStepsChangesNoFigure) {
+  auto options = many_old_steps();
+  options.gpu = true;
+  const auto run = make_run(options);
+  const auto figures = analyse(run.info, interleaved(run));
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    StepActivity all;
+    std::vector<Interval> compute, communication, copies;
+    for (const auto& events : run.ranks[i].events) {
+      for (const auto& event : events.events) {
+        auto& target = events.kind == EventKind::kCopy ? copies : compute;
+        target.push_back({event.start_ns, event.end_ns()});
+      }
+    }
+    for (const auto& row : run.ranks[i].collectives) {
+      communication.push_back({row.start_ns, row.end_ns});
+    }
+    for (const auto& span : run.ranks[i].spans) {
+      all.phases.push_back({span.start_ns, span.end_ns, span.phase});
+    }
+    all.compute = normalize(std::move(compute));
+    all.communication = normalize(std::move(communication));
+    all.copies = normalize(std::move(copies));
+    const auto& totals = figures.ranks[i].totals;
+    EXPECT_EQ(totals.compute_ns, length(all.compute));
+    EXPECT_EQ(totals.comm_ns, length(all.communication));
+    EXPECT_EQ(totals.overlap_ns, length(intersect(all.compute, all.communication)));
+    EXPECT_EQ(totals.busy_ns, length(unite(unite(all.compute, all.communication), all.copies)));
+    for (const auto& step : run.ranks[i].steps) {
+      all.step = {step.start_ns, step.end_ns};
+      all.full_detail = true;
+      auto found = figures.steps[static_cast<std::size_t>(step.index)].ranks[i];
+      found.bytes_sent = 0;
+      EXPECT_EQ(found, break_down(all));
+    }
+  }
+}
+
+TEST(RowExposure, FoldingStepsKeepsTheMeansAndFreesTheParts) {
+  StepTable table(1);
+  table.set_rank_count(1);
+  table.set_world_size(1);
+  RowExposure exposure;
+  for (std::int64_t index = 0; index < 5; ++index) {
+    Step step;
+    step.index = index;
+    step.end_ns = 100;
+    step.full_detail = true;
+    table.add(step);
+    StepBreakdown breakdown;
+    breakdown.has_detail = true;
+    table.set_breakdown(0, index, breakdown);
+    exposure.set(index, 0, {{0, 10 * index}, {1, 1}});
+  }
+  const std::vector<double> expected{25, 1};  // steps 1 to 4
+  EXPECT_EQ(exposure.means(table, 2), expected);
+  exposure.fold_before(3, table);
+  EXPECT_EQ(exposure.open_steps(), 2u);
+  EXPECT_EQ(exposure.means(table, 2), expected);
 }
 
 TEST(RunAnalysis, FiguresAskedForInBetweenChangeNothing) {

@@ -108,6 +108,14 @@ TEST_F(StepTimelineTest, SplitsCommunicationWhereItBecomesExposed) {
   EXPECT_EQ(rank.communication[2].collective, 1);
 }
 
+TEST_F(StepTimelineTest, WaitingEndsWithTheCollectiveItself) {
+  rows[0].collectives[1].start_ns = kOrigin + 90 * kMs;  // rank 1 begins after rank 0 has ended
+  rows[0].collectives[1].end_ns = kOrigin + 95 * kMs;
+  SetUp();
+  EXPECT_EQ(timeline.ranks[0].collectives[1].latest_start_ns, 75 * kMs);
+  EXPECT_EQ(timeline.ranks[1].collectives[1].latest_start_ns, 90 * kMs);
+}
+
 TEST_F(StepTimelineTest, MarksWhenBucketsWereReady) {
   const auto& ready = timeline.ranks[1].ready;
   ASSERT_EQ(ready.size(), 2u);
