@@ -1,7 +1,6 @@
 #include "app/window/preferences.h"
 
 #include <charconv>
-#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <system_error>
@@ -32,13 +31,17 @@ void take_flag(bool& target, std::string_view text) {
 }
 
 void take(Preferences& preferences, std::string_view key, std::string_view value) {
+  auto& view = preferences.view;
   if (key == "width") take_number(preferences.width, value, 320, 16384);
   if (key == "height") take_number(preferences.height, value, 240, 16384);
   if (key == "maximized") take_flag(preferences.maximized, value);
-  if (key == "theme" && (value == "dark" || value == "light")) preferences.theme = value;
-  if (key == "scale") take_number(preferences.scale, value, 0.5, 4.0);
-  if (key == "workspace" && !value.empty()) preferences.workspace = value;
-  if (key == "present") take_flag(preferences.present, value);
+  if (key == "theme" && value == "dark") view.theme = ui::ThemeKind::kDark;
+  if (key == "theme" && value == "light") view.theme = ui::ThemeKind::kLight;
+  if (key == "scale") take_number(view.scale, value, ui::kSmallestScale, ui::kLargestScale);
+  if (key == "workspace" && !value.empty()) view.workspace = value;
+  if (key == "present") take_flag(view.present_mode, value);
+  if (key == "fold_knobs") take_flag(view.fold_knobs, value);
+  if (key == "fold_dock") take_flag(view.fold_dock, value);
 }
 
 }  // namespace
@@ -57,14 +60,21 @@ Preferences parse_preferences(std::string_view text) {
 }
 
 std::string format_preferences(const Preferences& preferences) {
+  const auto& view = preferences.view;
   char scale[32];
-  const auto end = std::to_chars(scale, scale + sizeof scale, preferences.scale).ptr;
-  const auto flag = [](bool value) { return value ? "true" : "false"; };
-  return "# Written by the window of Shardlens when it closes\nwidth: " +
-         std::to_string(preferences.width) + "\nheight: " + std::to_string(preferences.height) +
-         "\nmaximized: " + flag(preferences.maximized) + "\ntheme: " + preferences.theme +
-         "\nscale: " + std::string(scale, end) + "\nworkspace: " + preferences.workspace +
-         "\npresent: " + flag(preferences.present) + "\n";
+  const auto end = std::to_chars(scale, scale + sizeof scale, view.scale).ptr;
+  const auto flag = [](bool value) { return value ? "true\n" : "false\n"; };
+  std::string text = "# Written by the window of Shardlens when it closes\n";
+  text += "width: " + std::to_string(preferences.width) + "\n";
+  text += "height: " + std::to_string(preferences.height) + "\n";
+  text += std::string("maximized: ") + flag(preferences.maximized);
+  text += std::string("theme: ") + (view.theme == ui::ThemeKind::kLight ? "light\n" : "dark\n");
+  text += "scale: " + std::string(scale, end) + "\n";
+  text += "workspace: " + view.workspace + "\n";
+  text += std::string("present: ") + flag(view.present_mode);
+  text += std::string("fold_knobs: ") + flag(view.fold_knobs);
+  text += std::string("fold_dock: ") + flag(view.fold_dock);
+  return text;
 }
 
 Preferences load_preferences(const fs::path& file) {

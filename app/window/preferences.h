@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "trace/model/result.h"
+#include "ui/view_preferences.h"
 
 namespace shardlens::app {
 
@@ -13,10 +14,7 @@ struct Preferences {
   int width = 1600;
   int height = 1000;
   bool maximized = false;
-  std::string theme = "dark";  // or "light"
-  double scale = 1;
-  std::string workspace = "tune";
-  bool present = false;
+  ui::ViewPreferences view;
 
   bool operator==(const Preferences&) const = default;
 };

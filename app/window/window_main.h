@@ -14,6 +14,9 @@ struct WindowOptions {
   double replay_speed = 1;
   // Written by the set-up script while it fetches and builds the trainer; empty: nobody does.
   std::filesystem::path trainer_status;
+  std::filesystem::path bundled_runs;  // recorded runs that came with the program; empty: none
+  // What the window remembers ($XDG_CONFIG_HOME/shardlens/preferences.yaml); empty: nothing.
+  std::filesystem::path preferences;
 };
 
 struct ScreenshotOptions {
@@ -25,7 +28,7 @@ struct ScreenshotOptions {
   int height = 1000;
   std::string theme = "dark";  // "dark" or "light"
   double scale = 1;
-  long step = -1;  // -1: the latest
+  long step = -1;  // -1: a typical one, with a step time near the median
   bool present = false;
 };
 

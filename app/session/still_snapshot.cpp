@@ -1,0 +1,81 @@
+#include "app/session/still_snapshot.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/session/ledger.h"
+#include "app/session/run_feed.h"
+#include "app/session/run_record.h"
+#include "app/session/step_choice.h"
+#include "app/session/wall_time.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+
+namespace fs = std::filesystem;
+using trace::Result;
+
+namespace {
+
+// More rows than any picture has room for.
+constexpr std::size_t kMostRuns = 40;
+
+bool same_place(const fs::path& a, const fs::path& b) {
+  std::error_code error;
+  return fs::equivalent(a, b, error) && !error;
+}
+
+// Other runs that cannot be read are left out: the picture is of one run.
+std::vector<RunRecord> neighbours(const StillOptions& options) {
+  std::vector<RunRecord> records;
+  std::error_code error;
+  if (options.runs_dir.empty() || !fs::is_directory(options.runs_dir, error)) return records;
+  for (const auto& info : trace::list_runs(options.runs_dir).runs) {
+    if (records.size() >= kMostRuns) break;
+    if (same_place(info.folder, options.run)) continue;
+    if (auto record = read_run_record(info.folder)) records.push_back(std::move(*record));
+  }
+  return records;
+}
+
+Result<void> check_step(const trace::RunFigures& figures, const StillOptions& options) {
+  if (!options.step || *options.step < 0) return {};
+  if (find_step(figures.steps, *options.step) != nullptr) return {};
+  const auto last = figures.steps.empty() ? -1 : figures.steps.back().index;
+  return trace::fail(
+      trace::ErrorKind::kUsage,
+      "The run has no step " + std::to_string(*options.step) +
+          (last < 0 ? "; none was recorded." : "; its last is step " + std::to_string(last) + "."));
+}
+
+}  // namespace
+
+Result<ui::Snapshot> still_snapshot(const StillOptions& options) {
+  TRY_ASSIGN(const auto feed, RunFeed::open(options.run));
+  TRY(feed->advance().map([](bool) {}));
+  feed->select_step(options.step);
+  TRY_ASSIGN(auto view, feed->view(wall_now_ns(), false, ""));
+  TRY(check_step(view->figures, options));
+
+  auto records = neighbours(options);
+  records.push_back(record_from_figures(view->figures));
+  const auto folder = view->figures.info.folder;
+  auto ledger = build_ledger(records, {.baseline_folder = folder, .shown_folder = folder});
+  auto named = std::make_shared<ui::RunView>(*view);
+  for (const auto& row : ledger.rows) {
+    if (row.is_shown) named->ordinal = row.ordinal;
+  }
+
+  ui::Snapshot snapshot;
+  snapshot.knobs.next = snapshot.knobs.baseline = view->figures.info.settings;
+  snapshot.knobs.baseline_name = named->ordinal;
+  snapshot.knobs.next_name = trace::name_from_difference({}, snapshot.knobs.next);
+  snapshot.run = std::move(named);
+  snapshot.ledger = std::make_shared<const ui::Ledger>(std::move(ledger));
+  snapshot.version = 1;
+  return snapshot;
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,23 @@
+// One moment of a recorded run as the window would show it, read at once: for pictures. Any thread;
+// slow.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "trace/model/result.h"
+#include "ui/snapshot.h"
+
+namespace shardlens::app {
+
+struct StillOptions {
+  std::filesystem::path run;
+  std::filesystem::path runs_dir;    // whose runs fill the ledger; "": the run alone
+  std::optional<std::int64_t> step;  // none: a typical one; -1: the latest
+};
+
+// Error kUsage when the run has no such step.
+trace::Result<ui::Snapshot> still_snapshot(const StillOptions& options);
+
+}  // namespace shardlens::app

@@ -1,0 +1,148 @@
+#include "app/window/main_window.h"
+
+#define GLFW_INCLUDE_NONE
+#include <GL/gl.h>
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_opengl3.h>
+#include <imgui.h>
+
+#include <utility>
+
+#include "app/window/window_icon.h"
+
+namespace shardlens::app {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr double kIdleWait = 1.0;  // seconds; news and input end it at once
+constexpr double kCalmWait = 0.1;  // the view settles, yet nobody touches it
+constexpr auto kBusyAfterInput = 400ms;
+constexpr int kFramesPerInput = 2;  // ImGui answers some input in the frame after it
+constexpr int kIconSize = 64;
+
+MainWindow* window_of(GLFWwindow* handle) {
+  return static_cast<MainWindow*>(glfwGetWindowUserPointer(handle));
+}
+
+}  // namespace
+
+MainWindow::MainWindow(Graphics& graphics, Controller& controller, ui::ViewPreferences preferences)
+    : graphics_(graphics), controller_(controller), view_(std::move(preferences)) {
+  glfwSwapInterval(1);
+  auto pixels = draw_window_icon(kIconSize);
+  const GLFWimage icon{.width = kIconSize, .height = kIconSize, .pixels = pixels.data()};
+  glfwSetWindowIcon(graphics_.window(), 1, &icon);
+  watch_input();  // first: the backend calls what was there before it
+  ImGui_ImplGlfw_InitForOpenGL(graphics_.window(), true);
+  ImGui_ImplOpenGL3_Init("#version 330");
+}
+
+MainWindow::~MainWindow() {
+  ImGui_ImplOpenGL3_Shutdown();
+  ImGui_ImplGlfw_Shutdown();
+  glfwHideWindow(graphics_.window());  // a job may take a moment to leave
+  glfwSetWindowUserPointer(graphics_.window(), nullptr);
+}
+
+bool MainWindow::closed() const { return glfwWindowShouldClose(graphics_.window()) == GLFW_TRUE; }
+
+void MainWindow::note_input() {
+  last_input_ = Clock::now();
+  frames_wanted_ = kFramesPerInput;
+}
+
+void MainWindow::watch_input() {
+  auto* handle = graphics_.window();
+  glfwSetWindowUserPointer(handle, this);
+  glfwSetCursorPosCallback(handle,
+                           [](GLFWwindow* w, double, double) { window_of(w)->note_input(); });
+  glfwSetMouseButtonCallback(handle,
+                             [](GLFWwindow* w, int, int, int) { window_of(w)->note_input(); });
+  glfwSetScrollCallback(handle, [](GLFWwindow* w, double, double) { window_of(w)->note_input(); });
+  glfwSetKeyCallback(handle, [](GLFWwindow* w, int, int, int, int) { window_of(w)->note_input(); });
+  glfwSetCharCallback(handle, [](GLFWwindow* w, unsigned) { window_of(w)->note_input(); });
+  glfwSetWindowFocusCallback(handle, [](GLFWwindow* w, int) { window_of(w)->note_input(); });
+  glfwSetCursorEnterCallback(handle, [](GLFWwindow* w, int) { window_of(w)->note_input(); });
+  glfwSetFramebufferSizeCallback(handle,
+                                 [](GLFWwindow* w, int, int) { window_of(w)->note_input(); });
+  glfwSetWindowRefreshCallback(handle, [](GLFWwindow* w) { window_of(w)->note_input(); });
+}
+
+void MainWindow::wait_for_news() {
+  const bool busy = frames_wanted_ > 0 || Clock::now() - last_input_ < kBusyAfterInput;
+  if (!view_.wants_redraw() && frames_wanted_ == 0) {
+    glfwWaitEventsTimeout(kIdleWait);
+  } else if (busy) {
+    glfwPollEvents();
+  } else {
+    glfwWaitEventsTimeout(kCalmWait);
+  }
+}
+
+void MainWindow::turn() {
+  wait_for_news();
+  auto snapshot = controller_.snapshot();
+  const bool is_new = snapshot != shown_;
+  if (!is_new && frames_wanted_ == 0 && !view_.wants_redraw()) return;
+  if (minimized()) {
+    glfwWaitEventsTimeout(kIdleWait);
+    return;
+  }
+  if (frames_wanted_ > 0) --frames_wanted_;
+  shown_ = std::move(snapshot);
+  name_window(*shown_);
+  draw(*shown_);
+}
+
+bool MainWindow::minimized() const {
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(graphics_.window(), &width, &height);
+  return width == 0 || height == 0 ||
+         glfwGetWindowAttrib(graphics_.window(), GLFW_ICONIFIED) == GLFW_TRUE;
+}
+
+void MainWindow::draw(const ui::Snapshot& snapshot) {
+  if (view_.prepare_fonts(*ImGui::GetIO().Fonts) && has_renderer_) {
+    ImGui_ImplOpenGL3_DestroyFontsTexture();
+    ImGui_ImplOpenGL3_CreateFontsTexture();
+  }
+  has_renderer_ = true;  // the first frame makes the texture itself
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui_ImplGlfw_NewFrame();
+  ImGui::NewFrame();
+  ui::Commands commands;
+  view_.draw(snapshot, commands);
+  ImGui::Render();
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(graphics_.window(), &width, &height);
+  glViewport(0, 0, width, height);
+  const auto back = ui::palette(view_.preferences().theme).window;
+  glClearColor(static_cast<float>(back.r) / 255, static_cast<float>(back.g) / 255,
+               static_cast<float>(back.b) / 255, 1);
+  glClear(GL_COLOR_BUFFER_BIT);
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  glfwSwapBuffers(graphics_.window());
+  ++frames_drawn_;
+  carry_out(commands);
+}
+
+void MainWindow::carry_out(const ui::Commands& commands) {
+  for (const auto& command : commands) controller_.execute(command);
+  if (const auto text = controller_.take_copied_text()) {
+    glfwSetClipboardString(graphics_.window(), text->c_str());
+  }
+  if (!commands.empty()) frames_wanted_ = kFramesPerInput;
+}
+
+void MainWindow::name_window(const ui::Snapshot& snapshot) {
+  auto title =
+      snapshot.run ? snapshot.run->figures.info.name + " · Shardlens" : std::string("Shardlens");
+  if (title == title_) return;
+  title_ = std::move(title);
+  glfwSetWindowTitle(graphics_.window(), title_.c_str());
+}
+
+}  // namespace shardlens::app

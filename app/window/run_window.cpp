@@ -1,0 +1,74 @@
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "app/launch/program_files.h"
+#include "app/session/controller.h"
+#include "app/window/graphics.h"
+#include "app/window/main_window.h"
+#include "app/window/preferences.h"
+#include "app/window/quit_signals.h"
+#include "app/window/window_main.h"
+
+namespace shardlens::app {
+
+namespace {
+
+ControllerOptions controller_options(const WindowOptions& options) {
+  ControllerOptions result;
+  result.runs_dir = options.runs_dir;
+  result.bundled_dir = options.bundled_runs;
+  if (!options.runs.empty()) result.run = options.runs.front();
+  result.replay = options.replay;
+  result.replay_speed = options.replay_speed;
+  result.trainer_status = options.trainer_status;
+  result.trainer_found = [] { return find_rank_program().has_value(); };
+  return result;
+}
+
+// A display of fine dots begins at its own scale; later the user's choice holds.
+void adopt_display_scale(GLFWwindow* window, Preferences& preferences) {
+  float across = 1, down = 1;
+  glfwGetWindowContentScale(window, &across, &down);
+  preferences.view.scale = std::clamp(across, ui::kSmallestScale, ui::kLargestScale);
+}
+
+void remember_size(GLFWwindow* window, Preferences& preferences) {
+  preferences.maximized = glfwGetWindowAttrib(window, GLFW_MAXIMIZED) == GLFW_TRUE;
+  if (preferences.maximized || glfwGetWindowAttrib(window, GLFW_ICONIFIED) == GLFW_TRUE) return;
+  glfwGetWindowSize(window, &preferences.width, &preferences.height);
+}
+
+}  // namespace
+
+int run_window(const WindowOptions& options) {
+  QuitSignals signals([] { glfwPostEmptyEvent(); });
+  auto preferences = load_preferences(options.preferences);
+  std::error_code error;
+  const bool first_start =
+      options.preferences.empty() || !std::filesystem::exists(options.preferences, error);
+  const auto graphics = Graphics::create({.width = preferences.width,
+                                          .height = preferences.height,
+                                          .maximized = preferences.maximized});
+  if (!graphics) {
+    std::fprintf(stderr, "error: %s\n", graphics.error().message.c_str());
+    return 1;
+  }
+  auto* handle = (*graphics)->window();
+  if (first_start) adopt_display_scale(handle, preferences);
+  Controller controller(controller_options(options), [] { glfwPostEmptyEvent(); });
+  {
+    MainWindow window(**graphics, controller, preferences.view);
+    while (!window.closed() && !controller.quit_requested() && !signals.arrived()) window.turn();
+    remember_size(handle, preferences);
+    preferences.view = window.preferences();
+  }
+  if (const auto saved = save_preferences(options.preferences, preferences); !saved) {
+    std::fprintf(stderr, "%s\n", saved.error().message.c_str());
+  }
+  return 0;
+}
+
+}  // namespace shardlens::app

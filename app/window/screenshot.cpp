@@ -1,0 +1,98 @@
+#include <backends/imgui_impl_opengl3.h>
+#include <imgui.h>
+
+#include <cfloat>
+#include <cstdio>
+#include <optional>
+
+#include "app/session/still_snapshot.h"
+#include "app/window/canvas.h"
+#include "app/window/graphics.h"
+#include "app/window/window_main.h"
+#include "ui/main_view.h"
+
+namespace shardlens::app {
+
+using trace::ErrorKind;
+using trace::fail;
+using trace::Result;
+
+namespace {
+
+// Layouts settle within a few; the limit is for a view that never does.
+constexpr int kFewestFrames = 3;
+constexpr int kMostFrames = 60;
+
+Result<void> check(const ScreenshotOptions& options) {
+  if (options.workspace != "tune") {
+    return fail(ErrorKind::kUsage,
+                "There is no workspace \"" + options.workspace + "\". Use tune.");
+  }
+  if (options.theme != "dark" && options.theme != "light") {
+    return fail(ErrorKind::kUsage,
+                "There is no theme \"" + options.theme + "\". Use dark or light.");
+  }
+  const bool scale_ok = options.scale >= ui::kSmallestScale && options.scale <= ui::kLargestScale;
+  if (!scale_ok) return fail(ErrorKind::kUsage, "--scale takes 0.75 to 3.");
+  return {};
+}
+
+ui::ViewPreferences preferences_of(const ScreenshotOptions& options) {
+  ui::ViewPreferences preferences;
+  preferences.theme = options.theme == "light" ? ui::ThemeKind::kLight : ui::ThemeKind::kDark;
+  preferences.scale = static_cast<float>(options.scale);
+  preferences.present_mode = options.present;
+  preferences.workspace = options.workspace;
+  return preferences;
+}
+
+void draw_frame(ui::MainView& view, const ui::Snapshot& snapshot, const Canvas& canvas) {
+  const auto back = ui::palette(view.preferences().theme).window;
+  canvas.begin(static_cast<float>(back.r) / 255, static_cast<float>(back.g) / 255,
+               static_cast<float>(back.b) / 255);
+  ImGui::NewFrame();
+  ui::Commands ignored;
+  view.draw(snapshot, ignored);
+  ImGui::Render();
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+}
+
+Result<Picture> draw_picture(const ScreenshotOptions& options, const ui::Snapshot& snapshot) {
+  TRY_ASSIGN(const auto graphics, Graphics::create({.width = 64, .height = 64, .visible = false}));
+  TRY_ASSIGN(const auto canvas, Canvas::create(options.width, options.height));
+  auto& io = ImGui::GetIO();
+  io.DisplaySize = {static_cast<float>(options.width), static_cast<float>(options.height)};
+  io.DeltaTime = 1.0f / 60;
+  io.MousePos = {-FLT_MAX, -FLT_MAX};
+  ui::MainView view(preferences_of(options));
+  view.prepare_fonts(*io.Fonts);
+  ImGui_ImplOpenGL3_Init("#version 330");
+  for (int frame = 0; frame < kMostFrames; ++frame) {
+    if (frame >= kFewestFrames && !view.wants_redraw()) break;
+    ImGui_ImplOpenGL3_NewFrame();
+    draw_frame(view, snapshot, canvas);
+  }
+  auto picture = canvas.read();
+  ImGui_ImplOpenGL3_Shutdown();
+  return picture;
+}
+
+Result<void> take_screenshot(const ScreenshotOptions& options) {
+  TRY(check(options));
+  StillOptions still{.run = options.run, .runs_dir = options.runs_dir, .step = std::nullopt};
+  if (options.step >= 0) still.step = options.step;
+  TRY_ASSIGN(const auto snapshot, still_snapshot(still));
+  TRY_ASSIGN(const auto picture, draw_picture(options, snapshot));
+  return write_png(options.output, picture);
+}
+
+}  // namespace
+
+int run_screenshot(const ScreenshotOptions& options) {
+  const auto taken = take_screenshot(options);
+  if (taken) return 0;
+  std::fprintf(stderr, "error: %s\n", taken.error().message.c_str());
+  return taken.error().kind == ErrorKind::kUsage ? 2 : 1;
+}
+
+}  // namespace shardlens::app

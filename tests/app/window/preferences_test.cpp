@@ -1,0 +1,65 @@
+#include "app/window/preferences.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/app/session/synthetic_run.h"
+
+namespace shardlens::app {
+namespace {
+
+Preferences unusual() {
+  Preferences preferences;
+  preferences.width = 1234;
+  preferences.height = 777;
+  preferences.maximized = true;
+  preferences.view.theme = ui::ThemeKind::kLight;
+  preferences.view.scale = 1.125f;
+  preferences.view.present_mode = true;
+  preferences.view.fold_knobs = true;
+  preferences.view.fold_dock = true;
+  preferences.view.workspace = "inspect";
+  return preferences;
+}
+
+TEST(Preferences, SurviveWritingAndReading) {
+  EXPECT_EQ(parse_preferences(format_preferences(unusual())), unusual());
+  EXPECT_EQ(parse_preferences(format_preferences({})), Preferences{});
+}
+
+TEST(Preferences, AreKeptInAFolderThatDidNotExist) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "shardlens" / "preferences.yaml";
+  ASSERT_TRUE(save_preferences(file, unusual()));
+  EXPECT_EQ(load_preferences(file), unusual());
+  ASSERT_TRUE(save_preferences(file, {}));
+  EXPECT_EQ(load_preferences(file), Preferences{});
+}
+
+TEST(Preferences, AMissingFileGivesTheDefaults) {
+  EXPECT_EQ(load_preferences("/nowhere/preferences.yaml"), Preferences{});
+  EXPECT_EQ(load_preferences(""), Preferences{});
+}
+
+TEST(Preferences, NonsenseLeavesTheDefaults) {
+  const auto preferences = parse_preferences(
+      "width: 7\nheight: many\nscale: 1e9\ntheme: pink\nmaximized: maybe\n:::\nnothing\n"
+      "workspace:\nfold_dock: true\n");
+  Preferences expected;
+  expected.view.fold_dock = true;
+  EXPECT_EQ(preferences, expected);
+}
+
+TEST(Preferences, SayWhereTheyCouldNotBeSaved) {
+  const TemporaryFolder folder;
+  const auto blocker = folder.path() / "blocker";
+  std::ofstream(blocker) << "a file where a folder is expected";
+  const auto saved = save_preferences(blocker / "preferences.yaml", {});
+  ASSERT_FALSE(saved);
+  EXPECT_NE(saved.error().message.find("preferences.yaml"), std::string::npos);
+  EXPECT_TRUE(save_preferences("", {})) << "nothing to remember is no error";
+}
+
+}  // namespace
+}  // namespace shardlens::app

@@ -1,0 +1,145 @@
+// Starts itself again under a virtual display: the picture is drawn by the process that a user
+// would start.
+#include <gtest/gtest.h>
+#include <stb_image.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "app/window/window_main.h"
+#include "tests/app/session/synthetic_run.h"
+
+namespace shardlens::app {
+namespace {
+
+struct PictureFile {
+  int width = 0, height = 0;
+  std::map<int, int> colors;  // how often each occurs
+
+  explicit PictureFile(const std::filesystem::path& file) {
+    int channels = 0;
+    unsigned char* pixels = stbi_load(file.c_str(), &width, &height, &channels, 3);
+    if (pixels == nullptr) return;
+    for (int i = 0; i < width * height; ++i) {
+      ++colors[pixels[i * 3] << 16 | pixels[i * 3 + 1] << 8 | pixels[i * 3 + 2]];
+    }
+    stbi_image_free(pixels);
+  }
+  int most_common() const {
+    const auto found = std::max_element(colors.begin(), colors.end(),
+                                        [](auto& a, auto& b) { return a.second < b.second; });
+    return found == colors.end() ? -1 : found->first;
+  }
+};
+
+// Under xvfb-run it is this test that draws; see the child test below.
+int run_child(const std::string& environment) {
+  const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
+  const auto command = environment + " " + SHARDLENS_XVFB_RUN + " -a '" + self +
+                       "' --gtest_filter=ScreenshotChild.* >/dev/null 2>&1";
+  return std::system(command.c_str());
+}
+
+struct ScreenshotTest : testing::Test {
+  TemporaryFolder folder;
+  std::filesystem::path run;
+
+  void SetUp() override {
+    if (std::string(SHARDLENS_XVFB_RUN).ends_with("NOTFOUND")) {
+      GTEST_SKIP() << "needs xvfb-run (package xvfb)";
+    }
+    SyntheticRun synthetic(folder.path() / "runs");
+    synthetic.add_steps(12);
+    synthetic.finish();
+    run = synthetic.folder();
+  }
+  PictureFile draw(const std::string& options) {
+    const auto file = folder.path() / "picture.png";
+    const int failed = run_child("SHARDLENS_TEST_RUN='" + run.string() +
+                                 "' SHARDLENS_TEST_PICTURE='" + file.string() + "' " + options);
+    EXPECT_EQ(failed, 0);
+    return PictureFile(file);
+  }
+};
+
+// What the tests below start; does nothing by itself.
+TEST(ScreenshotChild, Draws) {
+  const char* run = std::getenv("SHARDLENS_TEST_RUN");
+  if (run == nullptr) GTEST_SKIP() << "started by the other tests only";
+  ScreenshotOptions options;
+  options.run = run;
+  options.runs_dir = options.run.parent_path();
+  options.output = std::getenv("SHARDLENS_TEST_PICTURE");
+  if (std::getenv("SHARDLENS_TEST_LARGE") != nullptr) {
+    options.width = 2560;  // larger than xvfb-run's screen
+    options.height = 1440;
+    options.theme = "light";
+    options.scale = 1.5;
+  }
+  EXPECT_EQ(run_screenshot(options), 0);
+}
+
+TEST_F(ScreenshotTest, HasTheAskedSizeAndShowsSomething) {
+  const auto picture = draw("");
+  EXPECT_EQ(picture.width, 1600);
+  EXPECT_EQ(picture.height, 1000);
+  EXPECT_GT(picture.colors.size(), 100u) << "text and bars bring many shades";
+  EXPECT_GT(picture.colors.count(0x2f6fe0), 0u) << "computing";
+  EXPECT_GT(picture.colors.count(0xff8a3d), 0u) << "exposed communication";
+}
+
+TEST_F(ScreenshotTest, MayBeLargerThanTheScreenAndLight) {
+  const auto picture = draw("SHARDLENS_TEST_LARGE=1");
+  EXPECT_EQ(picture.width, 2560);
+  EXPECT_EQ(picture.height, 1440);
+  EXPECT_GT(picture.most_common() & 0xff, 0xe0) << "a light background";
+}
+
+TEST(Screenshot, WithoutADisplaySaysWhatToDo) {
+  if (fork() == 0) {
+    unsetenv("DISPLAY");
+    unsetenv("WAYLAND_DISPLAY");
+    const TemporaryFolder folder;
+    SyntheticRun synthetic(folder.path());
+    synthetic.add_steps(2);
+    synthetic.finish();
+    ScreenshotOptions options;
+    options.run = synthetic.folder();
+    options.output = folder.path() / "picture.png";
+    testing::internal::CaptureStderr();
+    const int code = run_screenshot(options);
+    const auto said = testing::internal::GetCapturedStderr();
+    _exit(code == 1 && said.find("xvfb-run -a") != std::string::npos ? 0 : 1);
+  }
+  int status = 1;
+  wait(&status);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(Screenshot, RefusesWhatItDoesNotKnowBeforeDrawing) {
+  testing::internal::CaptureStderr();
+  ScreenshotOptions options;
+  options.workspace = "dance";
+  EXPECT_EQ(run_screenshot(options), 2);
+  options.workspace = "tune";
+  options.theme = "pink";
+  EXPECT_EQ(run_screenshot(options), 2);
+  options.theme = "dark";
+  options.scale = 50;
+  EXPECT_EQ(run_screenshot(options), 2);
+  options.scale = 1;
+  options.run = "/nowhere";
+  EXPECT_EQ(run_screenshot(options), 1);
+  const auto said = testing::internal::GetCapturedStderr();
+  for (const char* word : {"dance", "pink", "0.75", "/nowhere"}) {
+    EXPECT_NE(said.find(word), std::string::npos) << said;
+  }
+}
+
+}  // namespace
+}  // namespace shardlens::app
