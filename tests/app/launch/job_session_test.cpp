@@ -192,6 +192,26 @@ TEST_F(JobSessionTest, AProgramThatCannotBeStartedFailsTheRunAndNamesIt) {
   EXPECT_NE(status.run.reason.find("no such program"), std::string::npos) << status.run.reason;
 }
 
+TEST_F(JobSessionTest, ATakenNameIsWrongUseUnlessItIsOverwritten) {
+  run_to_end(1, "0:leave");
+  const fs::path first = run_folder_;
+  const auto refused = JobSession::start(request(1), behaving("0:leave"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, trace::ErrorKind::kUsage);
+  EXPECT_NE(refused.error().message.find("job"), std::string::npos);
+  JobRequest invalid = request(1);
+  invalid.overwrite = true;
+  invalid.settings.inject = "nonsense";
+  EXPECT_FALSE(JobSession::start(invalid, behaving("0:leave")));
+  EXPECT_TRUE(fs::exists(first)) << "the old run goes only once the settings are valid";
+  JobRequest replacing = request(1);
+  replacing.overwrite = true;
+  auto job = JobSession::start(replacing, behaving("0:leave"));
+  ASSERT_TRUE(job) << job.error().message;
+  (*job)->wait();
+  EXPECT_EQ(trace::list_runs(folder_->path() / "runs").runs.size(), 1u);
+}
+
 TEST_F(JobSessionTest, TwentyStartsLeaveNoProcessNoDescriptorAndNoFileBehind) {
   run_to_end(1, "0:leave");  // whatever is opened once is open now
   const std::size_t before = open_descriptors();

@@ -1,0 +1,241 @@
+// Exit codes, and what goes to which stream. In the test's own process: nothing here trains.
+#include "app/cli/command_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "app/report/report_json.h"
+#include "tests/app/report/synthetic_run.h"
+#include "trace/store/file_system.h"
+
+namespace shardlens::app {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct Outcome {
+  int code = -1;
+  std::string out, err;
+};
+
+class CommandLine : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto folder = trace::TemporaryFolder::create();
+    ASSERT_TRUE(folder);
+    folder_.emplace(std::move(*folder));
+    runs_ = folder_->path() / "runs";
+  }
+
+  Outcome call(std::vector<std::string> arguments, bool with_library = true) const {
+    arguments.insert(arguments.begin(), "shardlens");
+    if (with_library) arguments.insert(arguments.end(), {"--runs-dir", runs_.string()});
+    std::vector<const char*> pointers;
+    for (const auto& argument : arguments) pointers.push_back(argument.c_str());
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    Outcome outcome;
+    outcome.code = run_command_line(static_cast<int>(pointers.size()), pointers.data(), {});
+    outcome.out = testing::internal::GetCapturedStdout();
+    outcome.err = testing::internal::GetCapturedStderr();
+    return outcome;
+  }
+
+  // Refused with this code: a message on standard error, nothing on standard output.
+  std::string refused(int code, std::vector<std::string> arguments) const {
+    const Outcome outcome = call(std::move(arguments));
+    EXPECT_EQ(outcome.code, code) << outcome.err;
+    EXPECT_THAT(outcome.out, IsEmpty());
+    EXPECT_FALSE(outcome.err.empty());
+    return outcome.err;
+  }
+
+  std::string wrong_use(std::vector<std::string> arguments) const {
+    std::string message = refused(kWrongUse, std::move(arguments));
+    EXPECT_FALSE(fs::exists(runs_)) << "nothing may have been started";
+    return message;
+  }
+
+  std::string file(const std::string& name, const std::string& text) const {
+    const fs::path path = folder_->path() / name;
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+
+  std::optional<trace::TemporaryFolder> folder_;
+  fs::path runs_;
+};
+
+TEST_F(CommandLine, RefusesSettingsThatAreWrong) {
+  EXPECT_THAT(wrong_use({"run", "--set", "bucket_cap=4"}), HasSubstr("bucket_cap_mb"));
+  EXPECT_THAT(wrong_use({"run", "--set", "bucket_cap_mb=100000"}), HasSubstr("4096"));
+  EXPECT_THAT(wrong_use({"run", "--steps", "many"}), HasSubstr("steps"));
+  EXPECT_THAT(wrong_use({"run", "--set", "steps"}), HasSubstr("="));
+  EXPECT_THAT(wrong_use({"run", "--device", "tpu"}), HasSubstr("device"));
+  EXPECT_THAT(wrong_use({"run", "--link", "fast"}), HasSubstr("simulate_link"));
+  EXPECT_THAT(wrong_use({"run", "--device", "cpu", "--set", "static_graph=true", "--set",
+                         "find_unused_parameters=true"}),
+              HasSubstr("static_graph"));
+}
+
+TEST_F(CommandLine, RefusesWrongUseOfItself) {
+  wrong_use({"run", "--no-such-option"});
+  wrong_use({"report"});
+  wrong_use({"report", "x", "--format", "html"});
+  wrong_use({"screenshot", "x"});
+  wrong_use({"bench", "no such benchmark"});
+  wrong_use({"settings", "bucket_cap"});
+  EXPECT_THAT(wrong_use({"reprot", "x"}), HasSubstr("reprot"));
+  EXPECT_THAT(wrong_use({"replay", "x", "--speed", "1000"}), HasSubstr("speed"));
+}
+
+TEST_F(CommandLine, RefusesSettingsFilesThatAreNone) {
+  EXPECT_THAT(wrong_use({"run", file("broken.yaml", "{{{: nope")}), HasSubstr("broken.yaml"));
+  EXPECT_THAT(wrong_use({"run", file("typo.yaml", "bucket_cap_mib: 3\n")}),
+              HasSubstr("bucket_cap_mb"));
+  EXPECT_THAT(wrong_use({"run", file("list.yaml", "- a\n")}), HasSubstr("list.yaml"));
+  EXPECT_THAT(wrong_use({"run", (folder_->path() / "missing.yaml").string()}),
+              HasSubstr("missing.yaml"));
+}
+
+TEST_F(CommandLine, RefusesDataThatIsNotThere) {
+  const std::string name = folder_->path() / "no \"text\" 😀.txt";
+  EXPECT_THAT(wrong_use({"run", "--device", "cpu", "--set", "data=" + name}), HasSubstr(name));
+  const std::string empty = file("empty.txt", "");
+  EXPECT_THAT(refused(kFailed, {"run", "--device", "cpu", "--set", "data=" + empty}),
+              HasSubstr("empty.txt"));
+}
+
+TEST_F(CommandLine, RefusesMoreRanksThanGpus) {
+  EXPECT_THAT(wrong_use({"run", "--device", "cuda", "--ranks", "64"}), HasSubstr("GPU"));
+}
+
+TEST_F(CommandLine, SetTakesOneValueAndMayBeRepeated) {
+  // The file after it is the settings file, not a second value of --set.
+  const std::string yaml = file("job.yaml", "steps: 7\n");
+  EXPECT_THAT(wrong_use({"run", "--set", "steps=8", yaml, "--set", "nonsense_key=1"}),
+              HasSubstr("nonsense_key"));
+}
+
+TEST_F(CommandLine, FilesThatAreNoTracesAreNamed) {
+  EXPECT_THAT(refused(kFailed, {"report", "absent"}), HasSubstr("absent"));
+  EXPECT_THAT(refused(kFailed, {"report", file("empty.shardlens", "")}),
+              HasSubstr("empty.shardlens"));
+  EXPECT_THAT(refused(kFailed, {"report", file("text.shardlens", std::string(9000, 'x'))}),
+              HasSubstr("text.shardlens"));
+  EXPECT_THAT(refused(kFailed, {"pack", "absent", "-o", "out.shardlens"}), HasSubstr("absent"));
+}
+
+TEST_F(CommandLine, ATraceOfANewerVersionAsksForANewerProgram) {
+  const auto run = write_synthetic_run(runs_);
+  const std::string packed = folder_->path() / "new.shardlens";
+  ASSERT_EQ(call({"pack", "made up", "-o", packed}).code, kDone);
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(packed.c_str(), &database), SQLITE_OK);
+  sqlite3_exec(database, "pragma user_version = 99", nullptr, nullptr, nullptr);
+  sqlite3_close(database);
+  EXPECT_THAT(refused(kFailed, {"report", packed}), HasSubstr("newer"));
+}
+
+TEST_F(CommandLine, ReportsByNameFolderAndPackedFileAgree) {
+  const auto run = write_synthetic_run(
+      runs_, [](trace::RunInfo& info) { info.name = "it's \"one\" 😀; drop table step"; });
+  const Outcome by_name = call({"report", run.info.name, "--json"});
+  ASSERT_EQ(by_name.code, kDone) << by_name.err;
+  EXPECT_THAT(by_name.err, IsEmpty());
+  const Json report = Json::parse(by_name.out);
+  EXPECT_EQ(report["run"]["name"], run.info.name);
+  EXPECT_EQ(call({"report", run.folder, "--format", "json"}).out, by_name.out);
+  const std::string packed = folder_->path() / "run.shardlens";
+  ASSERT_EQ(call({"pack", run.folder, "-o", packed}).code, kDone);
+  const Json from_packed = Json::parse(call({"report", packed, "--json"}).out);
+  for (const auto* part : {"summary", "steps", "ranks", "collectives", "buckets"}) {
+    EXPECT_EQ(from_packed[part], report[part]) << part;
+  }
+  EXPECT_THAT(refused(kWrongUse, {"pack", run.folder, "-o", packed}), HasSubstr("run.shardlens"));
+}
+
+TEST_F(CommandLine, ReportRefusesARangeThatIsNone) {
+  write_synthetic_run(runs_);
+  EXPECT_THAT(refused(kWrongUse, {"report", "made up", "--steps", "9-12"}), HasSubstr("10..20"));
+}
+
+TEST_F(CommandLine, QueriesInEveryFormat) {
+  write_synthetic_run(runs_);
+  const std::string sql = "select rank, count(*) as n, 'a,\"b\"' as t from step group by rank";
+  const Outcome table = call({"query", "made up", sql});
+  EXPECT_EQ(table.out, "rank  n  t\n   0  9  a,\"b\"\n   1  9  a,\"b\"\n   2  9  a,\"b\"\n");
+  const Outcome csv = call({"query", "made up", sql, "--format", "csv"});
+  EXPECT_THAT(csv.out, HasSubstr("rank,n,t\n0,9,\"a,\"\"b\"\"\"\n"));
+  const Json json = Json::parse(call({"query", "made up", sql, "--json"}).out);
+  EXPECT_EQ(json["columns"], Json({"rank", "n", "t"}));
+  EXPECT_EQ(json["rows"][2], Json::array({2, 9, "a,\"b\""}));
+}
+
+TEST_F(CommandLine, QueriesMayOnlyRead) {
+  write_synthetic_run(runs_);
+  refused(kWrongUse, {"query", "made up", "select nonsense from nowhere"});
+  refused(kWrongUse, {"query", "made up", "delete from step"});
+  const Outcome count = call({"query", "made up", "select count(*) from step", "--format", "csv"});
+  EXPECT_EQ(count.out, "count(*)\n27\n");
+}
+
+TEST_F(CommandLine, ComparesTwoRuns) {
+  write_synthetic_run(runs_);
+  write_synthetic_run(runs_, [](trace::RunInfo& info) {
+    info.name = "cap 4";
+    info.start_ns += 1'000'000'000;
+    info.settings.bucket_cap_mb = 4;
+  });
+  const Outcome text = call({"compare", "made up", "cap 4"});
+  EXPECT_EQ(text.code, kDone) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("bucket_cap_mb"));
+  const Json json = Json::parse(call({"compare", "made up", "cap 4", "--json"}).out);
+  EXPECT_EQ(json["settings"][0]["name"], "bucket_cap_mb");
+  refused(kFailed, {"compare", "made up", "absent"});
+}
+
+TEST_F(CommandLine, DescribesEverySetting) {
+  const Outcome all = call({"settings", "--json"}, false);
+  ASSERT_EQ(all.code, kDone);
+  const Json knobs = Json::parse(all.out);
+  ASSERT_EQ(knobs.size(), trace::knobs().size());
+  for (const auto& knob : knobs) EXPECT_FALSE(knob["explanation"].get<std::string>().empty());
+  EXPECT_THAT(call({"settings", "bucket_cap_mb"}, false).out, HasSubstr("25"));
+}
+
+TEST_F(CommandLine, DoctorSpeaksJson) {
+  const Outcome doctor = call({"doctor", "--json"});
+  const Json json = Json::parse(doctor.out);
+  EXPECT_EQ(doctor.code, json["works"].get<bool>() ? kDone : kFailed);
+  for (const auto& check : json["checks"]) {
+    // Whatever does not work comes with advice.
+    EXPECT_EQ(check["advice"].is_null(), check["state"] == "works") << check;
+  }
+}
+
+TEST_F(CommandLine, EveryCommandHasHelpWithAnExample) {
+  for (const auto* command : {"run", "report", "compare", "replay", "screenshot", "query", "pack",
+                              "settings", "bench", "doctor"}) {
+    const Outcome help = call({command, "--help"}, false);
+    EXPECT_EQ(help.code, kDone) << command;
+    EXPECT_THAT(help.out, HasSubstr("Example")) << command;
+    EXPECT_THAT(help.out, HasSubstr(std::string("  shardlens ") + command)) << command;
+    EXPECT_THAT(help.err, IsEmpty());
+  }
+  EXPECT_THAT(call({"--version"}, false).out, HasSubstr("shardlens "));
+}
+
+TEST_F(CommandLine, WithoutADisplayARunIsNotOpenedAndTheMessageSaysWhatToDo) {
+  write_synthetic_run(runs_);
+  EXPECT_THAT(refused(kFailed, {"made up"}), HasSubstr("xvfb-run"));
+}
+
+}  // namespace
+}  // namespace shardlens::app

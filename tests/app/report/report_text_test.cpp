@@ -1,0 +1,116 @@
+#include "app/report/report_text.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "app/report/comparison_report.h"
+#include "app/report/text_table.h"
+#include "tests/app/report/synthetic_run.h"
+#include "trace/store/file_system.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+namespace {
+
+class ReportText : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto folder = trace::TemporaryFolder::create();
+    ASSERT_TRUE(folder);
+    folder_.emplace(std::move(*folder));
+  }
+  std::optional<trace::TemporaryFolder> folder_;
+};
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_F(ReportText, LeadsWithTheStepAndExposedTimeAndCarriesTheBanner) {
+  const auto run = write_synthetic_run(folder_->path());
+  const auto report = load_report(run.folder);
+  ASSERT_TRUE(report) << report.error().message;
+  const std::string text = report_text(*report);
+  EXPECT_TRUE(text.starts_with("made up · done · 3 ranks on cpu · 9 steps, 6 measured\n")) << text;
+  EXPECT_TRUE(contains(text, "CPU run")) << text;
+  EXPECT_TRUE(contains(text, "bucket_cap_mb 1"));
+  EXPECT_LT(text.find("\nStep"), text.find("\nExposed"));
+  EXPECT_LT(text.find("\nExposed"), text.find("Collectives"));
+  EXPECT_TRUE(contains(text, "reduce_scatter as all_reduce"));
+  EXPECT_TRUE(contains(text, "7 lost"));
+  EXPECT_TRUE(contains(text, "operator queue full"));
+  EXPECT_FALSE(contains(text, "nan"));
+}
+
+TEST_F(ReportText, AFailedRunLeadsWithItsReasonAndTheEndOfThatRanksLog) {
+  const auto run = write_synthetic_run(folder_->path(), [](trace::RunInfo& info) {
+    info.status = trace::RunStatus::kFailed;
+    info.reason = "rank 1 failed: the cause";
+  });
+  std::ofstream(trace::rank_log(run.folder, 1)) << "loading\nerror: the cause\n";
+  const auto report = load_report(run.folder);
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report->failed_rank, 1);
+  const std::string text = report_text(*report);
+  EXPECT_TRUE(contains(text, "Failed: rank 1 failed: the cause")) << text;
+  EXPECT_TRUE(contains(text, "  error: the cause")) << text;
+  EXPECT_TRUE(contains(text, "last completed")) << text;
+}
+
+TEST_F(ReportText, ComparingNamesTheSettingThatDiffersAndSignsDifferences) {
+  const auto first = write_synthetic_run(folder_->path());
+  const auto second = write_synthetic_run(folder_->path(), [](trace::RunInfo& info) {
+    info.name = "other";
+    info.start_ns += 1'000'000'000;
+    info.settings.bucket_cap_mb = 4;
+  });
+  const auto a = load_run(first.folder);
+  const auto b = load_run(second.folder);
+  ASSERT_TRUE(a && b);
+  const auto comparison = trace::compare_runs(*a, *b);
+  const std::string text = comparison_text(*a, *b, comparison);
+  EXPECT_TRUE(contains(text, "bucket_cap_mb")) << text;
+  EXPECT_FALSE(contains(text, "cannot be told apart")) << text;
+  const Json json = comparison_json(*a, *b, comparison);
+  EXPECT_EQ(json["settings"].size(), 1u);
+  EXPECT_EQ(json["settings"][0]["second"], "4");
+  for (const auto& figure : json["figures"]) {
+    EXPECT_NEAR(figure["difference"].get<double>(),
+                figure["second"].get<double>() - figure["first"].get<double>(), 1e-9)
+        << figure;
+  }
+}
+
+TEST(StepRange, ReadsWhatPeopleWrite) {
+  const auto both = parse_step_range("10..20");
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->first, 10);
+  EXPECT_EQ(both->last, 20);
+  EXPECT_EQ(parse_step_range("7")->last, 7);
+  EXPECT_EQ(parse_step_range("7..")->last, INT64_MAX);
+  EXPECT_EQ(parse_step_range("..7")->first, 0);
+  for (const auto* text : {"", "..", "20..10", "a..b", "1...3", "-1..3", "1-3"}) {
+    const auto bad = parse_step_range(text);
+    ASSERT_FALSE(bad) << text;
+    EXPECT_EQ(bad.error().kind, trace::ErrorKind::kUsage);
+  }
+}
+
+TEST(TextTable, AlignsByWhatIsSeen) {
+  TextTable table({{"name"}, {"time", Align::kRight}});
+  table.add_row({"µs", "1"});
+  table.add_row({"long name", "10"});
+  EXPECT_EQ(table.text(""), "name       time\nµs            1\nlong name    10\n");
+}
+
+TEST(TextTable, CutsLongTextsAndKeepsToOneLine) {
+  TextTable table({{"", Align::kLeft, 5}});
+  table.add_row({"ab\ncdefgh"});
+  EXPECT_EQ(table.text("", false), "ab c…\n");
+  EXPECT_EQ(cut_to_width("äöü", 3), "äöü");
+  EXPECT_EQ(cut_to_width("äöüß", 3), "äö…");
+}
+
+}  // namespace
+}  // namespace shardlens::app
