@@ -66,7 +66,8 @@ void KnobsPanel::reveal(std::string_view knob_name) {
 
 void KnobsPanel::draw_rows(const Look& look, const Rect& rect, const Snapshot& snapshot,
                            Commands& commands) {
-  const Panel panel(look, "knob rows", rect, {.scrolls = true, .plain = true});
+  const Panel panel(look, "knob rows", rect,
+                    {.title = {}, .note = {}, .scrolls = true, .plain = true});
   const float padding = look.px(kPanelPadding);
   const float content = rect.w - 2 * padding;
   float y = panel.body.y;

@@ -172,7 +172,7 @@ void draw_ledger(const Look& look, const Rect& rect, const Snapshot& snapshot, C
   fit_columns(table, (rect.w / look.scale) - kMarkWidth - 12);
   draw_head(look, rest.take_top(look.px(kHeadHeight)), table);
   const Panel rows(look, "ledger rows", {rest.x - look.px(8), rest.y, rest.w + look.px(12), rest.h},
-                   {.scrolls = true, .plain = true});
+                   {.title = {}, .note = {}, .scrolls = true, .plain = true});
   const float row_height = look.px(kRowHeight);
   float y = rows.body.y;
   for (std::size_t i = 0; i < ledger.rows.size(); ++i, y += row_height) {

@@ -21,7 +21,8 @@ void draw_log(const Look& look, const Rect& rect, const Snapshot& snapshot) {
             Align::kCenter);
     return;
   }
-  const Panel panel(look, "log lines", rect, {.scrolls = true, .plain = true});
+  const Panel panel(look, "log lines", rect,
+                    {.title = {}, .note = {}, .scrolls = true, .plain = true});
   const float height = look.px(18);
   const bool at_end = ImGui::GetScrollY() >= ImGui::GetScrollMaxY() - height;
   float y = panel.body.y;
