@@ -1,10 +1,16 @@
 // The library of runs: a folder of run folders and packed files, where names are unique.
+#include <limits.h>
+#include <signal.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <ctime>
 #include <system_error>
 #include <tuple>
 
+#include "trace/store/rank_files.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/trace_file.h"
 
@@ -65,6 +71,27 @@ Result<fs::path> new_folder(const fs::path& runs_dir, const RunInfo& info) {
   return folder;
 }
 
+// Whether a rank of the run lives on this machine: it moved within the last seconds and its process
+// is there.
+bool is_being_recorded(const fs::path& run) {
+  constexpr std::int64_t kAliveNs = 5'000'000'000;
+  char host[HOST_NAME_MAX + 1] = {};
+  gethostname(host, HOST_NAME_MAX);
+  for (const auto& [rank, file] : rank_files(run)) {
+    auto opened = TraceFile::open(file);
+    if (!opened) continue;
+    auto statement = opened->database().prepare(
+        "select process_id from rank join heartbeat using(rank) where host=?1 and alive_ns>?2");
+    if (!statement) continue;
+    statement->bind_text(1, host);
+    statement->bind(2, now_ns() - kAliveNs);
+    const auto found = statement->step();
+    if (!found || !*found) continue;
+    if (kill(static_cast<pid_t>(statement->integer(0)), 0) == 0 || errno == EPERM) return true;
+  }
+  return false;
+}
+
 // Deletes only what has our marks, and never through a symbolic link.
 Result<void> delete_run(const fs::path& run) {
   std::error_code error;
@@ -122,6 +149,12 @@ Result<fs::path> create_run(const fs::path& runs_dir, RunInfo& info, bool overwr
   if (!old.empty() && !overwrite) {
     return fail(ErrorKind::kUsage, "a run named '" + info.name + "' exists in " + quoted(runs_dir) +
                                        ": choose another name, or give --overwrite to replace it");
+  }
+  for (const fs::path& run : old) {
+    if (!is_being_recorded(run)) continue;
+    return fail(ErrorKind::kUsage, "the run '" + info.name + "' in " + quoted(run) +
+                                       " is being recorded: stop it first, or choose another "
+                                       "name");
   }
   if (info.start_ns == 0) info.start_ns = now_ns();
   TRY_ASSIGN(const fs::path folder, new_folder(runs_dir, info));

@@ -2,8 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <fstream>
+#include <cctype>
 #include <system_error>
 
 #include "trace/store/schema.h"
@@ -25,39 +26,73 @@ std::uint32_t big_endian(const Header& header, std::size_t offset, int bytes) {
   return value;
 }
 
+std::string uri_of(const fs::path& file, const char* options) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  std::string uri = "file:";
+  std::error_code ignored;
+  for (const char c : fs::absolute(file, ignored).string()) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = std::isalnum(byte) || c == '/' || c == '.' || c == '_' || c == '-';
+    if (plain) {
+      uri += c;
+    } else {
+      uri += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return uri + options;
+}
+
+struct FileStart {
+  Header header{};
+  std::size_t size = 0;  // of the header that is there
+};
+
+// Through SQLite's own file: closing one of ours would drop the locks that other connections of
+// this process hold on the same file (POSIX).
+Result<FileStart> read_start(const fs::path& file) {
+  const auto cannot = [&] {
+    return fail(ErrorKind::kIo, "cannot open " + quoted(file) + ": check its permissions");
+  };
+  const auto opened = Database::open(uri_of(file, "?mode=ro&immutable=1"),
+                                     SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, quoted(file));
+  if (!opened) return cannot();
+  sqlite3_file* raw = nullptr;
+  sqlite3_file_control(opened->get(), "main", SQLITE_FCNTL_FILE_POINTER, &raw);
+  if (!raw || !raw->pMethods) return cannot();
+  FileStart start;
+  start.size = std::min(static_cast<std::size_t>(file_size_or_zero(file)), kHeaderBytes);
+  const int got = raw->pMethods->xRead(raw, start.header.data(), static_cast<int>(kHeaderBytes), 0);
+  if (got != SQLITE_OK && got != SQLITE_IOERR_SHORT_READ) return cannot();
+  return start;
+}
+
 Result<Header> read_header(const fs::path& file) {
   std::error_code error;
   if (!fs::exists(file, error)) {
     return fail(ErrorKind::kMissing, quoted(file) + " does not exist: check the name");
   }
-  if (fs::is_directory(file, error)) {
-    return fail(ErrorKind::kForeign, quoted(file) + " is a folder, a trace file was expected");
+  if (!fs::is_regular_file(file, error)) {
+    return fail(ErrorKind::kForeign, quoted(file) + " is not a file: a trace was expected");
   }
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) {
-    return fail(ErrorKind::kIo, "cannot open " + quoted(file) + ": check its permissions");
-  }
-  Header header{};
-  stream.read(reinterpret_cast<char*>(header.data()), kHeaderBytes);
-  const auto got = static_cast<std::size_t>(stream.gcount());
-  if (got == 0) {
+  TRY_ASSIGN(const FileStart start, read_start(file));
+  if (start.size == 0) {
     return fail(ErrorKind::kDamaged, quoted(file) +
                                          " is empty: fetch it again from where it was "
                                          "recorded, or record the run again");
   }
-  const std::string_view start(reinterpret_cast<const char*>(header.data()),
-                               std::min(got, kMagic.size()));
-  if (start != kMagic.substr(0, start.size())) {
+  const std::string_view magic(reinterpret_cast<const char*>(start.header.data()),
+                               std::min(start.size, kMagic.size()));
+  if (magic != kMagic.substr(0, magic.size())) {
     return fail(ErrorKind::kForeign, quoted(file) +
                                          " is not a Shardlens trace: name a run's "
                                          "folder or a packed .shardlens file");
   }
-  if (got < kHeaderBytes) {
+  if (start.size < kHeaderBytes) {
     return fail(ErrorKind::kDamaged, quoted(file) +
                                          " is truncated: fetch it again from where it "
                                          "was recorded");
   }
-  return header;
+  return start.header;
 }
 
 Result<void> check_marks(const fs::path& file, const Header& header) {
@@ -92,22 +127,6 @@ Result<void> check_size(const fs::path& file, const Header& header) {
   return fail(ErrorKind::kDamaged, quoted(file) + " is truncated (" + std::to_string(size) +
                                        " of " + std::to_string(expected) +
                                        " bytes): fetch it again from where it was recorded");
-}
-
-std::string uri_of(const fs::path& file, const char* options) {
-  constexpr char kHex[] = "0123456789ABCDEF";
-  std::string uri = "file:";
-  std::error_code ignored;
-  for (const char c : fs::absolute(file, ignored).string()) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = std::isalnum(byte) || c == '/' || c == '.' || c == '_' || c == '-';
-    if (plain) {
-      uri += c;
-    } else {
-      uri += {'%', kHex[byte >> 4], kHex[byte & 15]};
-    }
-  }
-  return uri + options;
 }
 
 Result<void> probe(Database& database) {

@@ -18,6 +18,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 // How often a writer that has failed tries to keep the heartbeat and the count of losses true.
 constexpr std::chrono::seconds kLastWordsInterval{1};
+// Pages in the WAL at which it is moved into the file. SQLite's own checkpoint would hide that the
+// file cannot grow any more until the WAL cannot either, and then nothing could be said.
+constexpr int kCheckpointPages = 500;
 
 constexpr const char* kQueueFull = "writer queue full";
 constexpr const char* kSizeLimit = "size limit";
@@ -66,8 +69,9 @@ struct TraceWriter::State {
   void work();
   void handle(std::vector<Batch> batches);
   Result<void> write(const std::vector<Batch>& batches);
+  Result<void> checkpoint();
   void give_up(const Error& error, const std::vector<Batch>& batches);
-  void write_last_words(Batch&& present);
+  void write_last_words(Batch&& words);
   void apply_size_limit(Batch& batch);
   std::vector<Lost> unwritten_losses();
   void finish();
@@ -86,6 +90,7 @@ struct TraceWriter::State {
   std::optional<Error> failure;                    // guarded by mutex
   std::map<std::string, std::int64_t> new_losses;  // guarded by mutex: not in the file yet
 
+  int wal_pages = 0;
   Clock::time_point next_last_words{};
   Batch present;  // what a failed writer still tries to tell
   std::jthread thread;
@@ -118,6 +123,11 @@ std::vector<Lost> TraceWriter::State::unwritten_losses() {
 }
 
 void TraceWriter::State::work() {
+  const auto count_pages = [](void* pages, sqlite3*, const char*, int count) {
+    *static_cast<int*>(pages) = count;
+    return SQLITE_OK;
+  };
+  sqlite3_wal_hook(writer.database().get(), count_pages, &wal_pages);
   while (true) {
     const bool last = queue.closed();
     handle(queue.take(Clock::now() + options.commit_interval));
@@ -145,7 +155,9 @@ void TraceWriter::State::handle(std::vector<Batch> batches) {
   losses.lost = unwritten_losses();
   if (!losses.empty()) batches.push_back(std::move(losses));
   if (batches.empty()) return;
-  if (const auto written = write(batches); !written) give_up(written.error(), batches);
+  if (const auto written = write(batches); !written) return give_up(written.error(), batches);
+  if (wal_pages < kCheckpointPages) return;
+  if (const auto moved = checkpoint(); !moved) give_up(moved.error(), {});
 }
 
 void TraceWriter::State::apply_size_limit(Batch& batch) {
@@ -162,6 +174,11 @@ Result<void> TraceWriter::State::write(const std::vector<Batch>& batches) {
   TRY_ASSIGN(const auto pages, writer.database().integer("pragma page_count"));
   TRY_ASSIGN(const auto page_size, writer.database().integer("pragma page_size"));
   bytes = pages * page_size;
+  return {};
+}
+
+Result<void> TraceWriter::State::checkpoint() {
+  TRY(writer.database().integer("pragma wal_checkpoint(passive)"));
   return {};
 }
 
@@ -190,6 +207,9 @@ void TraceWriter::State::write_last_words(Batch&& words) {
   for (Lost& lost : unwritten_losses()) now.lost.push_back(std::move(lost));
   next_last_words = Clock::now() + kLastWordsInterval;
   if (now.empty() || write({now})) return;
+  writer.roll_back();
+  // With all of the WAL moved into the file, the next transaction reuses its space.
+  if (checkpoint() && write({now})) return;
   writer.roll_back();
   {
     const std::lock_guard lock(mutex);

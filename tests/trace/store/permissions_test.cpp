@@ -1,6 +1,8 @@
 // What a writer left behind, read by its owner and by somebody who may not write.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -11,6 +13,7 @@
 #include "trace/store/run_folder.h"
 #include "trace/store/run_reader.h"
 #include "trace/store/sqlite.h"
+#include "trace/store/trace_file.h"
 #include "trace/store/trace_writer.h"
 
 namespace shardlens::trace {
@@ -154,6 +157,39 @@ INSTANTIATE_TEST_SUITE_P(Files, LeftBehind,
                                          Remains{"CheckpointedDatabaseWal", true, true, false},
                                          Remains{"CheckpointedDatabaseWalShm", true, true, true}),
                          [](const auto& combination) { return combination.param.name; });
+
+// Closing any descriptor of a file drops all of a process's locks on it: other readers of this
+// process must not make a writer elsewhere believe that it is alone.
+TEST(Permissions, ALookAtARunKeepsTheLocksOfItsReaders) {
+  const Folder folder;
+  RunInfo info = test::run_info("locks", 1);
+  const auto run = create_run(folder.path(), info, false);
+  ASSERT_TRUE(run);
+  test::EndlessChild writer([&] {
+    auto endless = TraceWriter::create(rank_file(*run, 0), 0, {1ms, INT64_MAX, 64});
+    (*endless)->submit(test::step_batch(0, 0));
+    std::this_thread::sleep_for(60s);
+  });
+  while (steps_read(*run) != "1 steps, 40 events, query 1") std::this_thread::sleep_for(2ms);
+  const auto reader = RunReader::open(*run);
+  ASSERT_TRUE(reader);
+  ASSERT_TRUE((*reader)->poll());
+  writer.kill();
+  const auto holder_of_lock = [&]() -> std::string {
+    const int descriptor = ::open(rank_file(*run, 0).c_str(), O_RDWR | O_CLOEXEC);
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_start = 0x40000002;  // SQLite's shared range
+    lock.l_len = 510;
+    fcntl(descriptor, F_GETLK, &lock);
+    if (lock.l_type == F_UNLCK) return "nobody";
+    return lock.l_pid == getppid() ? "the reader" : "somebody";
+  };
+  ASSERT_EQ(test::in_child(holder_of_lock), "the reader");
+  ASSERT_TRUE(check_trace_file(rank_file(*run, 0)));
+  EXPECT_EQ(steps_read(*run), "1 steps, 40 events, query 1");
+  EXPECT_EQ(test::in_child(holder_of_lock), "the reader");
+}
 
 TEST(Permissions, AnUnreadableFileIsNamed) {
   const Folder folder;

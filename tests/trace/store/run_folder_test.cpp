@@ -2,10 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
 
 #include "tests/trace/store/child_process.h"
 #include "tests/trace/store/store_fixture.h"
 #include "trace/store/pack.h"
+#include "trace/store/trace_writer.h"
 
 namespace shardlens::trace {
 namespace {
@@ -82,6 +86,31 @@ TEST(RunFolder, RefusesATakenNameUnlessItMayOverwrite) {
   const auto third = create(folder.path(), "taken", 2'000'000'000, true);
   EXPECT_FALSE(fs::exists(first));
   EXPECT_TRUE(fs::exists(third / kRunFile));
+}
+
+TEST(RunFolder, IsNotOverwrittenWhileItIsBeingRecorded) {
+  const Folder folder;
+  const auto run = create(folder.path(), "live", 1'000'000'000);
+  auto writer = TraceWriter::create(rank_file(run, 0), 0);
+  ASSERT_TRUE(writer);
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  Batch batch;
+  batch.rank_info = RankInfo{};
+  batch.rank_info->host = host;
+  batch.rank_info->process_id = getpid();
+  batch.heartbeat = Heartbeat{};
+  batch.heartbeat->alive_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                  std::chrono::system_clock::now().time_since_epoch())
+                                  .count();
+  (*writer)->submit(Batch(batch));
+  ASSERT_TRUE((*writer)->close());
+  RunInfo info = test::run_info("live", 2);
+  const auto second = create_run(folder.path(), info, true);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().kind, ErrorKind::kUsage);
+  EXPECT_THAT(second.error().message, HasSubstr("being recorded"));
+  EXPECT_EQ(list_runs(folder.path()).runs.size(), 1u);
 }
 
 TEST(RunFolder, OverwritesAPackedRunOfTheSameName) {

@@ -96,6 +96,28 @@ TEST(TraceWriter, DropsOnlyBulkBeyondTheSizeLimit) {
   EXPECT_EQ((*writer)->failure(), "");
 }
 
+// A live run commits a few hundred operators at a time, which compress and fill pages worse.
+TEST(TraceWriter, NeedsAtMostTwelveBytesPerEventOnDisk) {
+  const Folder folder;
+  auto writer = TraceWriter::create(folder / "rank_0.sqlite", 0, {1ms, INT64_MAX, 64});
+  ASSERT_TRUE(writer);
+  constexpr std::size_t kCommits = 100, kEvents = 600;
+  for (std::size_t i = 0; i < kCommits; ++i) {
+    Batch batch;
+    batch.events = {{0, 0, EventKind::kOperator,
+                     test::operator_events(static_cast<std::int64_t>(i) * 100'000'000, kEvents,
+                                           static_cast<unsigned>(i))}};
+    (*writer)->submit(std::move(batch));
+    std::this_thread::sleep_for(3ms);
+  }
+  ASSERT_TRUE((*writer)->close());
+  ASSERT_EQ((*writer)->lost(), 0);
+  const auto bytes = std::filesystem::file_size(folder / "rank_0.sqlite");
+  std::printf("bytes per event on disk: %.2f\n",
+              static_cast<double>(bytes) / static_cast<double>(kCommits * kEvents));
+  EXPECT_LE(bytes, 12 * kCommits * kEvents);
+}
+
 TEST(TraceWriter, StoresNamesThatPeopleCanRead) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "readable", 1, 1);
