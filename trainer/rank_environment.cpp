@@ -10,11 +10,12 @@ namespace {
 trace::Result<int> read_number(const VariableLookup& lookup, const char* name, int smallest) {
   const char* text = lookup(name);
   if (text == nullptr) {
-    return trace::fail(trace::ErrorKind::kUsage,
-                       std::string(name) +
-                           " is not set. A rank is started by `shardlens run`, or by torchrun: "
-                           "torchrun --no_python --nproc_per_node=2 shardlens-rank --settings "
-                           "FILE --run DIR.");
+    return trace::fail(
+        trace::ErrorKind::kUsage,
+        std::string(name) +
+            " is not set. A rank is started by `shardlens run`, or by torchrun: "
+            "torchrun --standalone --no_python --nproc_per_node=2 -- shardlens-rank --settings "
+            "FILE --run DIR.");
   }
   int value = 0;
   const char* end = text + std::strlen(text);

@@ -10,9 +10,10 @@ constexpr std::string_view kHelp =
 Usage
   shardlens-rank --run DIR
       Started by `shardlens run`, which has written the settings into DIR.
-  torchrun --no_python --nproc_per_node=N shardlens-rank --settings FILE --run DIR
+  torchrun --standalone --no_python --nproc_per_node=N -- shardlens-rank --settings FILE --run DIR
       Started by torchrun, or by anything that sets the same environment. DIR is
-      created and must not exist; afterwards `shardlens report DIR` reads it.
+      created and must not exist; afterwards `shardlens report DIR` reads it. Without
+      the -- torchrun takes --run for an option of its own.
 
 Options
   --run DIR                     folder of the run: rank N writes rank_N.sqlite into it

@@ -48,7 +48,7 @@ TEST(AdamW, LeavesParametersWithoutGradientAlone) {
   const auto before = parameters[1].detach().clone();
   AdamW optimizer(parameters, {});
   set_gradients(parameters, 2);
-  parameters[1].mutable_grad() = {};
+  parameters[1].mutable_grad() = torch::Tensor();
   const auto moved = parameters[0].detach().clone();
   optimizer.step(0.01);
   EXPECT_TRUE(torch::equal(parameters[1], before));

@@ -44,7 +44,7 @@ def batches(job, case, blocks, rank, ranks):
 
 def make_replica(job, case):
     model = reference_models.Gpt2(TINY)
-    model.load_state_dict(torch.load(job["weights"]), strict=False)
+    model.load_state_dict(torch.load(job["weights"], weights_only=False), strict=False)
     replica = DistributedDataParallel(
         model, bucket_cap_mb=case.get("bucket_cap_mb", 25),
         gradient_as_bucket_view=case.get("gradient_as_bucket_view", False),

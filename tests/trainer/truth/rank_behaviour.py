@@ -33,7 +33,7 @@ def torchrun(program, folder):
     settings = ranks.write_settings(folder / "s.yaml", **{**SMALL, "data": folder / "text.txt"})
     launcher = pathlib.Path(sys.executable).parent / "torchrun"
     run = folder / "by torchrun"
-    subprocess.run([launcher, "--no_python", "--nproc_per_node=2", "--master_port=0", program, "--settings",
+    subprocess.run([launcher, "--no_python", "--nproc_per_node=2", "--standalone", "--", program, "--settings",
                     settings, "--run", run], check=True, timeout=120)
     for rank in range(2):
         steps = ranks.query(run, rank, "select step, loss from step order by step")
