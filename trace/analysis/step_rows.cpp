@@ -33,7 +33,7 @@ class RowCollector {
       communication_[rank].push_back({collective.start_ns, collective.end_ns});
     }
     for (const auto& ready : batch.bucket_ready) {
-      if (touches(ready.rank, ready.time_ns, ready.time_ns + 1)) {
+      if (ready.time_ns < INT64_MAX && touches(ready.rank, ready.time_ns, ready.time_ns + 1)) {
         rows_[static_cast<std::size_t>(ready.rank)].ready.push_back(ready);
       }
     }
