@@ -120,8 +120,7 @@ trace::Result<std::unique_ptr<Communicator>> Communicator::connect(
   try {
     const auto store = meet(options);
     auto backend = connect_backend(store, options, recorder);
-    auto group =
-        c10::make_intrusive<c10d::ProcessGroup>(store, options.rank, options.world_size);
+    auto group = c10::make_intrusive<c10d::ProcessGroup>(store, options.rank, options.world_size);
     const auto type = options.device.is_cuda() ? c10d::ProcessGroup::BackendType::NCCL
                                                : c10d::ProcessGroup::BackendType::GLOO;
     group->setBackend(options.device.type(), type, c10::intrusive_ptr<c10d::Backend>(backend));

@@ -69,7 +69,7 @@ void GlooLink::close() {
   }
   thread_.request_stop();
   // Wakes a collective that waits for a stopped rank; harmless when all are done.
-  gloo_->close_connections();
+  gloo_->give_up("this rank ended its communication");
   thread_.join();
 }
 

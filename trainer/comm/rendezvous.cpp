@@ -1,5 +1,6 @@
 #include "trainer/comm/rendezvous.h"
 
+#include <filesystem>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
@@ -26,6 +27,9 @@ c10::intrusive_ptr<c10d::Store> meet(const CommunicatorOptions& options) {
   if (options.store_file.empty()) {
     store = tcp_store(options);
   } else {
+    // FileStore would try again for minutes.
+    const auto folder = std::filesystem::path(options.store_file).parent_path();
+    TORCH_CHECK(std::filesystem::is_directory(folder), "there is no folder ", folder.string(), ".");
     store = c10::make_intrusive<c10d::FileStore>(options.store_file, options.world_size);
   }
   store->setTimeout(kConnectTimeout);

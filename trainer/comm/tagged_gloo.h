@@ -1,10 +1,11 @@
 // Gloo whose messages carry a tag that we choose, so that ranks in different collectives never mix
-// their data. Used by one thread at a time.
+// their data.
 #pragma once
 
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <string>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 namespace shardlens::trainer {
@@ -17,9 +18,16 @@ class TaggedGloo final : public c10d::ProcessGroupGloo {
   // by count alone: with a collective left out, or of another size, it would write over memory.
   void set_next_tag(std::uint32_t tag) { collectiveCounter_ = tag; }
 
-  // Whatever waits for another rank fails.
-  void close_connections() {
-    for (const auto& context : contexts_) context->closeConnections();
+  // Fails whatever waits for another rank, now and later; any thread. Closing the connections would
+  // leave it waiting until its timeout.
+  void give_up(const std::string& reason) {
+    for (const auto& context : contexts_) {
+      for (int other = 0; other < getSize(); ++other) {
+        if (other == getRank()) continue;
+        auto* pair = static_cast<gloo::transport::tcp::Pair*>(context->getPair(other).get());
+        if (pair != nullptr) pair->signalExceptionExternal(reason);
+      }
+    }
   }
 };
 

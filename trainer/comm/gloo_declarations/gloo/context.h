@@ -3,21 +3,32 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
+#include <exception>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace gloo {
 
-class Context {
- public:
-  void setTimeout(std::chrono::milliseconds timeout);
-  void closeConnections();
-};
-
 namespace transport {
 
 class Device;
+
+// The connection to one other rank.
+class Pair {
+ public:
+  virtual ~Pair() = default;
+};
+
+namespace tcp {
+
+class Pair : public transport::Pair {
+ public:
+  // Fails what waits for this pair, and what will.
+  std::exception_ptr signalExceptionExternal(const std::string& message);
+};
+
+}  // namespace tcp
 
 class UnboundBuffer {
  public:
@@ -25,6 +36,12 @@ class UnboundBuffer {
 };
 
 }  // namespace transport
+
+class Context {
+ public:
+  void setTimeout(std::chrono::milliseconds timeout);
+  std::unique_ptr<transport::Pair>& getPair(int rank);
+};
 
 namespace rendezvous {
 
