@@ -2,9 +2,11 @@
 // name only once. One thread; allocates only for a name that is new to it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "profiler/recorder.h"
 #include "profiler/string_interner.h"
@@ -21,15 +23,39 @@ class OperatorNames {
 
   explicit OperatorNames(Recorder& recorder) : recorder_(recorder) {}
 
-  // By text, not by address: names of spans live on the stack, where addresses come again.
-  const Entry& find(std::string_view name) {
+  const Entry& find(const char* name) {
+    Recent& recent = recent_[slot_of(name)];
+    // An address alone proves nothing: the names of spans live on the stack, where addresses come
+    // again with another text.
+    if (recent.address == name && recent.text == name) return recent.entry;
+    recent = {name, name, find_by_text(name)};
+    return recent.entry;
+  }
+
+ private:
+  // Most operators' names are constants, found here without hashing their text.
+  struct Recent {
+    const char* address = nullptr;
+    std::string text;
+    Entry entry;
+  };
+  static constexpr std::size_t kRecentCount = 512;
+
+  static std::size_t slot_of(const char* name) {
+    // Fibonacci hashing: neighbouring addresses spread over the slots.
+    const auto address = reinterpret_cast<std::uintptr_t>(name);
+    return (address * 0x9e37'79b9'7f4a'7c15ULL) >> 55;
+  }
+  static_assert(kRecentCount == 1ULL << (64 - 55));
+
+  const Entry& find_by_text(std::string_view name) {
     if (const auto found = entries_.find(name); found != entries_.end()) return found->second;
     const Entry entry{recorder_.intern(name), name.starts_with("aten::")};
     return entries_.emplace(name, entry).first->second;
   }
 
- private:
   Recorder& recorder_;
+  std::vector<Recent> recent_ = std::vector<Recent>(kRecentCount);
   std::unordered_map<std::string, Entry, TextHash, std::equal_to<>> entries_;
 };
 

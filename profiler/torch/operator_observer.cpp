@@ -108,9 +108,13 @@ struct OperatorObserver::State::Thread {
 };
 
 OperatorObserver::State::Thread& OperatorObserver::State::this_thread() {
-  thread_local std::unique_ptr<Thread> thread;
-  if (!thread || thread->observer_id != id) thread = std::make_unique<Thread>(*this);
-  return *thread;
+  // The plain pointer beside its owner saves every callback the check whether the owner is built.
+  thread_local constinit Thread* current = nullptr;
+  if (current != nullptr && current->observer_id == id) return *current;
+  thread_local std::unique_ptr<Thread> owner;
+  owner = std::make_unique<Thread>(*this);
+  current = owner.get();
+  return *current;
 }
 
 std::unique_ptr<at::ObserverContext> OperatorObserver::State::on_start(
@@ -118,11 +122,12 @@ std::unique_ptr<at::ObserverContext> OperatorObserver::State::on_start(
   State* state = active.load(std::memory_order_acquire);
   if (state == nullptr) return nullptr;
   Thread& thread = state->this_thread();
-  const std::string_view name = function.name();
+  const char* name = function.name();
   if (function.isAsync())
-    return name.starts_with(kGlooPrefix) ? state->start_gloo(thread, name) : nullptr;
+    return std::string_view(name).starts_with(kGlooPrefix) ? state->start_gloo(thread, name)
+                                                           : nullptr;
   if (!state->recorder.recording_detail()) {
-    thread.stack.begin(0, 0, name.starts_with("aten::"));
+    thread.stack.begin(0, 0, std::string_view(name).starts_with("aten::"));
     return nullptr;
   }
   const bool sampled = thread.cost.sampled();
@@ -181,10 +186,11 @@ void OperatorObserver::State::on_end(const at::RecordFunction& function,
 
 OperatorObserver::OperatorObserver(Recorder& recorder) : state_(std::make_unique<State>(recorder)) {
   State::active.store(state_.get(), std::memory_order_release);
-  state_->callback = at::addGlobalCallback(
-      at::RecordFunctionCallback(&State::on_start, &State::on_end)
-          .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION,
-                   at::RecordScope::USER_SCOPE}));
+  // Not BACKWARD_FUNCTION: it repeats each autograd node inside its evaluate_function, and LibTorch
+  // demangles the node's name for it every time.
+  state_->callback =
+      at::addGlobalCallback(at::RecordFunctionCallback(&State::on_start, &State::on_end)
+                                .scopes({at::RecordScope::FUNCTION, at::RecordScope::USER_SCOPE}));
 }
 
 OperatorObserver::~OperatorObserver() {
