@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "trace/model/settings.h"
-#include "ui/draw_probe.h"
 #include "ui/keys.h"
+#include "ui/overlay.h"
 #include "ui/palette_match.h"
 #include "ui/widgets.h"
 
@@ -85,20 +85,11 @@ void CommandPalette::draw(const Look& look, const Rect& window, const std::vecto
                           const std::function<void(std::string_view)>& reveal_knob,
                           Commands& commands) {
   if (!open_) return;
-  const Palette& p = look.colors();
   const std::vector<Entry> shown = entries(actions, reveal_knob, commands);
   const float width = std::min(look.px(560), window.w - look.px(32));
   const float height = look.px(52) + look.px(30) * static_cast<float>(shown.size()) + look.px(8);
   const Rect box{window.center_x() - width / 2, window.y + look.px(72), width, height};
-  ImGui::SetNextWindowPos({box.x, box.y});
-  ImGui::SetNextWindowSize({box.w, box.h});
-  ImGui::SetNextWindowFocus();
-  ImGui::PushStyleColor(ImGuiCol_WindowBg, color(p.popup));
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1.0f);
-  ImGui::Begin("##palette", nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
-                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav);
-  if (look.probe != nullptr) look.probe->layer += 10;
+  const Overlay overlay(look, "##palette", window, box);
   Rect rest = box.inset(look.px(8), look.px(8));
   const Rect field = rest.take_top(look.px(34), look.px(6));
   ImGui::SetCursorScreenPos({field.x, field.y});
@@ -116,13 +107,7 @@ void CommandPalette::draw(const Look& look, const Rect& window, const std::vecto
   ImGui::PopFont();
   move_with_keys(shown.size());
   draw_list(look, rest, shown);
-  const bool outside = ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
-                       !box.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y);
-  if (outside || key_pressed(Key::kEscape)) open_ = false;
-  if (look.probe != nullptr) look.probe->layer -= 10;
-  ImGui::End();
-  ImGui::PopStyleVar();
-  ImGui::PopStyleColor();
+  if (overlay.wants_to_close()) open_ = false;
 }
 
 }  // namespace shardlens::ui

@@ -69,9 +69,9 @@ void draw_empty_state(const Look& look, const Rect& rect, const Snapshot& snapsh
   fill(rect, color(p.panel), look.px(6));
   outline(rect, color(p.panel_edge), look.px(6));
   const bool waiting = snapshot.job.phase != JobPhase::kNone;
-  const float hint_height = look.px(58);
-  const float wanted = look.px(28 + 24 + 24 + 52) + hint_height * 3;
-  const float width = std::min(look.px(460), rect.w - look.px(32));
+  const float hint_height = look.px(60);
+  const float wanted = look.px(28 + 24 + 24 + 44) + hint_height * 3;
+  const float width = std::min(look.px(600), rect.w - look.px(32));
   Rect box{rect.center_x() - width / 2, std::max(rect.y + look.px(8), rect.center_y() - wanted / 2),
            width, std::min(wanted, rect.h - look.px(16))};
   text_in(look, box.take_top(look.px(28)), Face::kTitle, p.text,

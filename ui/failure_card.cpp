@@ -31,8 +31,8 @@ std::string whole_text(const RunView& run) {
 float failure_card_height(const Look& look, const Snapshot& snapshot, float available) {
   if (!snapshot.run || snapshot.run->figures.info.status != trace::RunStatus::kFailed) return 0;
   const RunView& run = *snapshot.run;
-  float height = look.px(36 + 40 + 16);
-  if (!run.diagnosis.empty()) height += look.px(36);
+  float height = look.px(28 + 22 + 16 + 14);
+  if (!run.diagnosis.empty()) height += look.px(22);
   height += look.px(17) * static_cast<float>(last_lines(run).size()) + look.px(8);
   return std::min(height, available * 0.6f);
 }
@@ -53,11 +53,11 @@ void draw_failure_card(const Look& look, const Rect& rect, const Snapshot& snaps
   shape(Shape::kCross, mark.center_x(), mark.center_y(), look.px(12), color(p.danger));
   const std::string steps = std::to_string(run.figures.summary.steps_executed);
   text_in(look, head, Face::kStrong, p.text, "The run failed after " + steps + " steps");
-  const Rect reason = rest.take_top(look.px(36));
-  text_wrapped(look, reason, Face::kBody, p.danger, run.figures.info.reason);
-  if (!run.diagnosis.empty()) {
-    text_wrapped(look, rest.take_top(look.px(36)), Face::kBody, p.text_secondary, run.diagnosis);
-  }
+  const Rect two_lines{rest.x, rest.y, rest.w, look.px(40)};
+  rest.take_top(text_wrapped(look, two_lines, Face::kBody, p.danger, run.figures.info.reason),
+                look.px(6));
+  const Rect next{rest.x, rest.y, rest.w, look.px(40)};
+  rest.take_top(text_wrapped(look, next, Face::kBody, p.text_secondary, run.diagnosis), look.px(8));
   for (const trace::LogLine* entry : last_lines(run)) {
     if (rest.h < look.px(16)) break;
     Rect row = rest.take_top(look.px(17));

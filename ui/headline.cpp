@@ -91,8 +91,9 @@ std::vector<Headline> headlines(const trace::RunFigures& figures) {
   return out;
 }
 
-std::string run_circumstances(const trace::RunInfo& info) {
-  std::string text = info.start_ns > 0 ? format_date(info.start_ns) : std::string();
+std::string run_circumstances(const trace::RunInfo& info, bool brief) {
+  std::string text;
+  if (info.start_ns > 0) text = brief ? format_clock(info.start_ns) : format_date(info.start_ns);
   const auto add = [&text](const std::string& part) {
     if (!text.empty()) text += " · ";
     text += part;
@@ -101,7 +102,7 @@ std::string run_circumstances(const trace::RunInfo& info) {
     add(std::to_string(info.world_size) + (info.world_size == 1 ? " rank" : " ranks") +
         (info.device == "cuda" ? " on GPU" : " on CPU"));
   }
-  add(info.settings.precision);
+  if (!brief) add(info.settings.precision);
   return text;
 }
 

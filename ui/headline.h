@@ -21,8 +21,8 @@ std::vector<Headline> headlines(const trace::RunFigures& figures);
 
 // How this run's times were measured.
 std::string time_source(const trace::RunInfo& info);
-// "2026-11-20 14:02:11 · 2 ranks on CPU · fp32"
-std::string run_circumstances(const trace::RunInfo& info);
+// "2026-11-20 14:02:11 · 2 ranks on CPU · fp32"; brief: "14:02 · 2 ranks on CPU"
+std::string run_circumstances(const trace::RunInfo& info, bool brief = false);
 std::string run_title(const trace::RunInfo& info);  // "tiny · cap 60"
 
 }  // namespace shardlens::ui

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "ui/draw_probe.h"
-#include "ui/keys.h"
+#include "ui/overlay.h"
 #include "ui/widgets.h"
 
 namespace shardlens::ui {
@@ -63,15 +62,7 @@ bool draw_help_overlay(const Look& look, const Rect& window) {
   const float width = std::min(look.px(820), window.w - look.px(24));
   const float height = look.px(60) + look.px(30) * static_cast<float>(rows);
   const Rect box{window.center_x() - width / 2, window.center_y() - height / 2, width, height};
-  ImGui::SetNextWindowPos({box.x, box.y});
-  ImGui::SetNextWindowSize({box.w, box.h});
-  ImGui::SetNextWindowFocus();
-  ImGui::PushStyleColor(ImGuiCol_WindowBg, color(p.popup));
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1.0f);
-  ImGui::Begin("##help", nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
-                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav);
-  if (look.probe != nullptr) look.probe->layer += 10;
+  const Overlay overlay(look, "##help", window, box);
   Rect rest = box.inset(look.px(20), look.px(14));
   text_in(look, rest.take_top(look.px(34)), Face::kTitle, p.text, "Keys");
   for (std::size_t i = 0; i < kHints.size(); ++i) {
@@ -82,13 +73,7 @@ bool draw_help_overlay(const Look& look, const Rect& window) {
     row.take_left(look.px(112));
     text_in(look, row, Face::kBody, p.text_secondary, kHints[i].what);
   }
-  if (look.probe != nullptr) look.probe->layer -= 10;
-  const bool outside = ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
-                       !box.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y);
-  ImGui::End();
-  ImGui::PopStyleVar();
-  ImGui::PopStyleColor();
-  return outside || key_pressed(Key::kEscape);
+  return overlay.wants_to_close();
 }
 
 void draw_key_line(const Look& look, const Rect& rect) {

@@ -171,9 +171,11 @@ void draw_ledger(const Look& look, const Rect& rect, const Snapshot& snapshot, C
   LedgerTable table = ledger_table(ledger, snapshot.job);
   fit_columns(table, (rect.w / look.scale) - kMarkWidth - 12);
   draw_head(look, rest.take_top(look.px(kHeadHeight)), table);
+  const float row_height = look.px(kRowHeight);
+  // Whole rows only: half a row reads like a fault.
+  if (rest.h > row_height) rest.h = std::floor(rest.h / row_height) * row_height;
   const Panel rows(look, "ledger rows", {rest.x - look.px(8), rest.y, rest.w + look.px(12), rest.h},
                    {.title = {}, .note = {}, .scrolls = true, .plain = true});
-  const float row_height = look.px(kRowHeight);
   float y = rows.body.y;
   for (std::size_t i = 0; i < ledger.rows.size(); ++i, y += row_height) {
     if (y + row_height < rest.y || y > rest.bottom()) continue;

@@ -94,12 +94,13 @@ void add_settings(Builder& builder) {
     });
     if (!differs || added >= 5) continue;
     ++added;
-    const bool long_text = knob.choices_are_open;
+    const float title = static_cast<float>(knob.label.size()) * 6.2f + 20;
+    const float least = knob.choices_are_open ? 124 : 92;
     builder.add({.title = std::string(knob.label),
                  .key = std::string(knob.name),
                  .definition = std::string(knob.explanation),
                  .figure = true,
-                 .width = long_text ? 124.0f : 104.0f,
+                 .width = std::max(title, least),
                  .priority = 30 - added,
                  .cells = {}},
                 [&knob](const LedgerRow& row) {

@@ -118,8 +118,8 @@ void draw_baseline(const Look& look, const ChartArea& area, const LedgerRow& row
   dashed_line(look, area.plot.x, y, area.plot.right(), y, color(p.text_secondary));
   const std::string label = (row.ordinal.empty() ? row.name : row.ordinal) + ": " +
                             format_duration(row.summary.step_ns.mean).text();
-  const float width = text_width(look, Face::kSmall, label) + look.px(10);
-  const Rect box{area.plot.right() - width, y - look.px(17), width, look.px(15)};
+  const float width = text_width(look, Face::kSmall, label) + look.px(12);
+  const Rect box{area.plot.right() - width - look.px(18), y - look.px(17), width, look.px(15)};
   fill(box, color(p.panel, 0.85f), look.px(3));
   text_in(look, box.inset(look.px(5), 0), Face::kSmall, p.text_secondary, label, Align::kRight);
 }

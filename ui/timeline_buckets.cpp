@@ -86,23 +86,28 @@ void draw_waiting(const TimelineCanvas& c, const CollectiveBar& bar, float y, fl
 void draw_bucket_bar(const TimelineCanvas& c, const ReadyMark& mark, const CollectiveBar& bar,
                      float y, float limit) {
   const Palette& p = c.look.colors();
-  const float top = y + c.look.px(10), height = c.look.px(14);
+  const float top = y + c.look.px(10), height = c.look.px(c.heights.buckets) - c.look.px(10);
   Rect r =
       span_rect(c, static_cast<double>(bar.start_ns), static_cast<double>(bar.end_ns), top, height);
   if (r.w >= 4) r.w -= 1;
   fill(r, color(p.field), 2);
   outline(r, color(p.idle_edge), 2);
-  const float ready_x = std::round(c.x(static_cast<double>(mark.time_ns)));
-  if (r.x - ready_x > 2) {  // waited in the queue behind the buckets before it
-    line(ready_x, top + height / 2, r.x, top + height / 2, color(p.idle_edge));
-  }
-  const std::string size = format_bytes(static_cast<double>(mark.bytes)).text();
+  const Quantity size = format_bytes(static_cast<double>(mark.bytes));
   if (!mark.note.empty()) {
-    // Beside the bar where there is room: the reason matters more than the border.
-    const Rect wide{r.x + c.look.px(4), r.y, std::max(0.0f, limit - r.x - c.look.px(8)), r.h};
-    if (label_in(c.look, wide, Face::kSmall, p.text_secondary, mark.note) > 0) return;
+    // Beyond the bar where there is room: the reason matters more than the border.
+    const float width = text_width(c.look, Face::kSmall, mark.note) + c.look.px(8);
+    const Rect wide{r.x, r.y, std::max(r.w, width), r.h};
+    if (wide.right() <= limit) {
+      fill(wide.inset(1, 1), color(p.field), 2);
+      label_in(c.look, wide.inset(c.look.px(4), 0), Face::kSmall, p.text_secondary, mark.note);
+      return;
+    }
   }
-  label_in(c.look, r.inset(c.look.px(3), 0), Face::kSmall, p.text_secondary, size, Align::kCenter);
+  const Rect inner = r.inset(c.look.px(3), 0);
+  if (label_in(c.look, inner, Face::kSmall, p.text_secondary, size.text(), Align::kCenter) > 0) {
+    return;
+  }
+  label_in(c.look, inner, Face::kSmall, p.text_secondary, size.value, Align::kCenter);
 }
 
 }  // namespace
@@ -110,7 +115,7 @@ void draw_bucket_bar(const TimelineCanvas& c, const ReadyMark& mark, const Colle
 std::optional<TimelineItem> draw_communication(const TimelineCanvas& c, float y,
                                                const RankTimeline& rank) {
   const Palette& p = c.look.colors();
-  const float height = c.look.px(RowHeights::kCommunication);
+  const float height = c.look.px(c.heights.communication);
   std::optional<TimelineItem> hovered;
   for (const PixelBar& bar : pixel_bars(rank.communication, c.view, c.plot.x, c.plot.w)) {
     const float x0 = std::floor(bar.x0), x1 = std::max(std::floor(bar.x1), x0 + 1);
@@ -150,7 +155,7 @@ std::optional<TimelineItem> draw_buckets(const TimelineCanvas& c, float y,
     }
     const float x = std::round(c.x(static_cast<double>(mark.time_ns)));
     shape(Shape::kDown, x, y + c.look.px(4), c.look.px(7), color(p.text_secondary));
-    const Rect area{x - c.look.px(5), y, c.look.px(10), c.look.px(RowHeights::kBuckets)};
+    const Rect area{x - c.look.px(5), y, c.look.px(10), c.look.px(c.heights.buckets)};
     if (under_mouse(c, area)) {
       TimelineItem item;
       item.kind = TimelineItem::Kind::kReady;

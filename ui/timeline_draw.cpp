@@ -58,7 +58,7 @@ std::optional<TimelineItem> draw_phases(const TimelineCanvas& c, float y,
   std::optional<TimelineItem> hovered;
   for (const PixelBar& bar : pixel_bars(rank.phases, c.view, c.plot.x, c.plot.w)) {
     if (rank.phases[bar.index].depth > 0) continue;
-    const Rect r = bar_rect(bar, y, px(c, RowHeights::kPhases));
+    const Rect r = bar_rect(bar, y, px(c, c.heights.phases));
     draw_phase(c, r, rank.phases[bar.index]);
     if (under_mouse(c, r)) hovered = bar_item(rank, rank.phases[bar.index]);
   }
@@ -70,7 +70,7 @@ std::optional<TimelineItem> draw_compute(const TimelineCanvas& c, float y,
   const Palette& p = c.look.colors();
   std::optional<TimelineItem> hovered;
   for (const PixelBar& bar : pixel_bars(rank.compute, c.view, c.plot.x, c.plot.w)) {
-    const Rect r = bar_rect(bar, y, px(c, RowHeights::kCompute));
+    const Rect r = bar_rect(bar, y, px(c, c.heights.compute));
     const Rgb fill_color = bar_color(p, bar.bar_class);
     fill(r, color(fill_color), r.w > 6 ? 2.0f : 0.0f);
     if (bar.count == 1 && r.w > px(c, 40)) {
@@ -89,7 +89,7 @@ std::optional<TimelineItem> draw_compute(const TimelineCanvas& c, float y,
 }
 
 void draw_ribbon_label(const TimelineCanvas& c, const Rect& r, const Bar& bar) {
-  if (bar.label.empty() || r.h < px(c, 12)) return;
+  if (bar.label.empty() || r.h < px(c, 11)) return;
   label_in(c.look, r.inset(px(c, 5), 0), Face::kSmall,
            text_on(bar_color(c.look.colors(), bar.bar_class)), bar.label);
 }
@@ -99,7 +99,7 @@ std::optional<TimelineItem> draw_ribbon(const TimelineCanvas& c, float y,
   const Palette& p = c.look.colors();
   std::optional<TimelineItem> hovered;
   for (const PixelBar& bar : pixel_bars(rank.ribbon, c.view, c.plot.x, c.plot.w)) {
-    const Rect r = bar_rect(bar, y, px(c, RowHeights::kRibbon));
+    const Rect r = bar_rect(bar, y, px(c, c.heights.ribbon));
     fill(r, color(bar_color(p, bar.bar_class)));
     draw_ribbon_label(c, r, rank.ribbon[bar.index]);
     if (under_mouse(c, r)) hovered = bar_item(rank, rank.ribbon[bar.index]);
@@ -115,7 +115,7 @@ void row_label(const TimelineCanvas& c, float y, float height, std::string_view 
 void draw_labels(const TimelineCanvas& c, const RankRows& rows, float top,
                  const RankTimeline& rank) {
   const Palette& p = c.look.colors();
-  const float row = rows.unfolded ? px(c, RowHeights::kPhases) : rows.height;
+  const float row = rows.unfolded ? px(c, c.heights.phases) : rows.height;
   const float y = top + rows.y;
   const bool inside =
       c.mouse_inside && Rect{c.labels.x, y, c.labels.w, row}.contains(c.mouse_x, c.mouse_y);
@@ -126,13 +126,13 @@ void draw_labels(const TimelineCanvas& c, const RankRows& rows, float top,
           "Rank " + std::to_string(rank.rank));
   if (!rows.unfolded) return;
   label_in(c.look,
-           {c.labels.x + px(c, 14), top + rows.compute, px(c, 48), px(c, RowHeights::kCompute)},
+           {c.labels.x + px(c, 14), top + rows.compute, px(c, 48), px(c, c.heights.compute)},
            Face::kSmall, p.text_muted, rank.device);
-  row_label(c, top + rows.phases, RowHeights::kPhases, "Phases");
-  row_label(c, top + rows.compute, RowHeights::kCompute, "Compute");
-  row_label(c, top + rows.communication, RowHeights::kCommunication, "Communication");
-  row_label(c, top + rows.buckets, RowHeights::kBuckets, "Buckets");
-  row_label(c, top + rows.ribbon, RowHeights::kRibbon, "Ribbon");
+  row_label(c, top + rows.phases, c.heights.phases, "Phases");
+  row_label(c, top + rows.compute, c.heights.compute, "Compute");
+  row_label(c, top + rows.communication, c.heights.communication, "Communication");
+  row_label(c, top + rows.buckets, c.heights.buckets, "Buckets");
+  row_label(c, top + rows.ribbon, c.heights.ribbon, "Ribbon");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace shardlens::ui {
 struct TimelineCanvas {
   const Look& look;
   const TimelineView& view;
+  const RowHeights& heights;
   Rect plot;  // where bars are; labels stand left of it
   Rect labels;
   float mouse_x = 0, mouse_y = 0;

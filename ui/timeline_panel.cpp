@@ -147,6 +147,16 @@ void TimelinePanel::draw_measure(const Look& look, const Rect& plot) const {
   text_in(look, box, Face::kMono, p.text, label, Align::kCenter);
 }
 
+void TimelinePanel::mark_pinned(const TimelineCanvas& canvas, const RankRows& row,
+                                float top) const {
+  const Palette& p = canvas.look.colors();
+  const Clip clip(canvas.plot);
+  const float x0 = std::floor(canvas.x(pinned_->start_ns));
+  const float x1 = std::max(std::floor(canvas.x(pinned_->end_ns)), x0 + 2);
+  const float bottom = top + row.ribbon + canvas.look.px(canvas.heights.ribbon);
+  outline({x0 - 1, top + row.y - 1, x1 - x0 + 1, bottom - top - row.y + 2}, color(p.text), 2);
+}
+
 void TimelinePanel::draw_content(const Look& look, const Rect& body,
                                  const trace::StepTimeline& timeline) {
   const Palette& p = look.colors();
@@ -161,13 +171,10 @@ void TimelinePanel::draw_content(const Look& look, const Rect& body,
   handle_mouse(look, rest, rows.height);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const TimelineCanvas canvas{
-      look,
-      view_,
-      rest,
-      labels,
-      mouse.x,
-      mouse.y,
-      ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem)};
+      look,         view_,
+      rows.heights, rest,
+      labels,       mouse.x,
+      mouse.y,      ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem)};
   draw_time_axis(canvas, axis,
                  view_.span_ns() < 2e6 ? view_.span_ns() : static_cast<double>(timeline.end_ns));
   hovered_.reset();
@@ -178,11 +185,12 @@ void TimelinePanel::draw_content(const Look& look, const Rect& body,
       const float top = rest.y - scroll_;
       if (top + row.y > rest.bottom() || top + row.y + row.height < rest.y) continue;
       if (i > 0 && (row.unfolded || rows.ranks[i - 1].unfolded)) {
-        const float y = std::round(top + row.y - look.px(RowHeights::kRankGap / 2));
+        const float y = std::round(top + row.y - look.px(rows.heights.rank_gap / 2));
         line(body.x, y, body.right(), y, color(p.grid));
       }
       if (auto item = draw_rank(canvas, row, top, timeline.ranks[i])) hovered_ = std::move(item);
-      const float label_height = row.unfolded ? look.px(RowHeights::kPhases) : row.height;
+      if (pinned_ && pinned_->rank == row.rank) mark_pinned(canvas, row, top);
+      const float label_height = row.unfolded ? look.px(rows.heights.phases) : row.height;
       const Hit fold = hit_area(look, "timeline/rank " + std::to_string(row.rank),
                                 {labels.x, top + row.y, labels.w, label_height});
       if (fold.clicked) wishes_[row.rank] = !row.unfolded;

@@ -14,6 +14,8 @@
 
 namespace shardlens::ui {
 
+struct TimelineCanvas;
+
 class TimelinePanel {
  public:
   void draw(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands);
@@ -35,6 +37,7 @@ class TimelinePanel {
   void draw_content(const Look& look, const Rect& body, const trace::StepTimeline& timeline);
   void handle_mouse(const Look& look, const Rect& plot, float content_height);
   void draw_measure(const Look& look, const Rect& plot) const;
+  void mark_pinned(const TimelineCanvas& canvas, const RankRows& row, float top) const;
 
   struct Interval {
     double start_ns = 0, end_ns = 0;

@@ -7,47 +7,64 @@ namespace shardlens::ui {
 
 namespace {
 
-RankRows unfolded_rows(int rank, float y, float scale) {
+constexpr float kMostStretch = 1.5f;
+
+RankRows unfolded_rows(const RowHeights& heights, int rank, float y, float scale) {
   const auto px = [scale](float length) { return std::round(length * scale); };
   RankRows rows;
   rows.rank = rank;
   rows.unfolded = true;
   rows.y = y;
   rows.phases = y;
-  rows.compute = rows.phases + px(RowHeights::kPhases + RowHeights::kGap);
-  rows.communication = rows.compute + px(RowHeights::kCompute + RowHeights::kGap);
-  rows.buckets = rows.communication + px(RowHeights::kCommunication + RowHeights::kGap);
-  rows.ribbon = rows.buckets + px(RowHeights::kBuckets + RowHeights::kGap);
-  rows.height = px(RowHeights::unfolded());
+  rows.compute = rows.phases + px(heights.phases) + px(heights.gap);
+  rows.communication = rows.compute + px(heights.compute) + px(heights.gap);
+  rows.buckets = rows.communication + px(heights.communication) + px(heights.gap);
+  rows.ribbon = rows.buckets + px(heights.buckets) + px(heights.gap);
+  rows.height = rows.ribbon + px(heights.ribbon) + px(heights.rank_gap) - y;
+  return rows;
+}
+
+RankRows folded_rows(const RowHeights& heights, int rank, float y, float scale) {
+  RankRows rows;
+  rows.rank = rank;
+  rows.unfolded = false;
+  rows.y = y;
+  rows.height = std::round(heights.folded * scale);
+  rows.ribbon = y + std::round((heights.folded - heights.ribbon) / 2 * scale);
   return rows;
 }
 
 }  // namespace
 
+RowHeights RowHeights::stretched(float factor) const {
+  RowHeights out = *this;
+  for (float* height : {&out.phases, &out.compute, &out.communication, &out.buckets, &out.ribbon,
+                        &out.gap, &out.rank_gap, &out.folded}) {
+    *height *= factor;
+  }
+  return out;
+}
+
 TimelineRows timeline_rows(const std::vector<trace::RankTimeline>& ranks, float available,
                            float scale, const std::map<int, bool>& wishes) {
   TimelineRows out;
-  const float unfolded = std::round(RowHeights::unfolded() * scale);
-  const float folded = std::round(RowHeights::kFolded * scale);
+  const float unfolded = out.heights.unfolded() * scale, folded = out.heights.folded * scale;
   float spare = available - folded * static_cast<float>(ranks.size());
+  std::vector<bool> open;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const auto wish = wishes.find(ranks[i].rank);
-    bool open = i == 0 || spare >= unfolded - folded;
-    if (wish != wishes.end()) open = wish->second;
-    RankRows rows;
-    if (open) {
-      spare -= unfolded - folded;
-      rows = unfolded_rows(ranks[i].rank, out.height, scale);
-    } else {
-      rows.rank = ranks[i].rank;
-      rows.unfolded = false;
-      rows.y = out.height;
-      rows.height = folded;
-      rows.ribbon =
-          out.height + std::round((RowHeights::kFolded - RowHeights::kRibbon) / 2 * scale);
-    }
-    out.height += rows.height;
-    out.ranks.push_back(rows);
+    open.push_back(wish != wishes.end() ? wish->second : i == 0 || spare >= unfolded - folded);
+    if (open.back()) spare -= unfolded - folded;
+  }
+  // What is left over makes the rows higher; a little less, for rounding to pixels.
+  const float used = available - spare;
+  const float factor =
+      std::clamp((available - 8 * scale) / std::max(used, 1.0f), 1.0f, kMostStretch);
+  out.heights = out.heights.stretched(factor);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    out.ranks.push_back(open[i] ? unfolded_rows(out.heights, ranks[i].rank, out.height, scale)
+                                : folded_rows(out.heights, ranks[i].rank, out.height, scale));
+    out.height += out.ranks.back().height;
   }
   return out;
 }

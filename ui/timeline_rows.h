@@ -11,13 +11,15 @@
 
 namespace shardlens::ui {
 
-// Heights of scale 1.
+// Heights of scale 1; stretched where there is room.
 struct RowHeights {
-  static constexpr float kPhases = 18, kCompute = 18, kCommunication = 20, kBuckets = 24,
-                         kRibbon = 10, kGap = 4, kRankGap = 12, kFolded = 22;
-  static float unfolded() {
-    return kPhases + kCompute + kCommunication + kBuckets + kRibbon + 4 * kGap + kRankGap;
+  float phases = 18, compute = 18, communication = 20, buckets = 26, ribbon = 12, gap = 4,
+        rank_gap = 12, folded = 22;
+
+  float unfolded() const {
+    return phases + compute + communication + buckets + ribbon + 4 * gap + rank_gap;
   }
+  RowHeights stretched(float factor) const;
 };
 
 struct RankRows {
@@ -29,6 +31,7 @@ struct RankRows {
 };
 
 struct TimelineRows {
+  RowHeights heights;
   std::vector<RankRows> ranks;
   float height = 0;
 };

@@ -48,7 +48,7 @@ void TooltipScope::row(const Rgb* swatch, std::string_view name, std::string_vie
   const float name_x = swatch != nullptr ? look_.px(18) : 0;
   const float name_width = text_width(look_, Face::kBody, name);
   const float value_width = text_width(look_, Face::kMono, value);
-  const float width = std::max(look_.px(208), name_x + name_width + look_.px(24) + value_width);
+  const float width = std::max(look_.px(252), name_x + name_width + look_.px(24) + value_width);
   if (swatch != nullptr) {
     const Rect box{at.x, at.y + (height - look_.px(10)) / 2, look_.px(10), look_.px(10)};
     fill(box, color(*swatch), look_.px(2));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "ui/headline.h"
 #include "ui/job_text.h"
@@ -25,7 +27,9 @@ void draw_run(const Look& look, const Rect& box, const Snapshot& snapshot) {
   std::string title = run_title(info);
   if (!snapshot.run->ordinal.empty()) title = snapshot.run->ordinal + " · " + info.name;
   text_in(look, first, Face::kStrong, p.text, title);
-  text_in(look, rows, Face::kSmall, p.text_muted, run_circumstances(info));
+  if (label_in(look, rows, Face::kSmall, p.text_muted, run_circumstances(info)) == 0) {
+    text_in(look, rows, Face::kSmall, p.text_muted, run_circumstances(info, true));
+  }
   explain(look, box, title, run_circumstances(info) + " · " + info.settings.model, info.folder);
 }
 
@@ -49,9 +53,10 @@ void draw_progress(const Look& look, const Rect& box, const Snapshot& snapshot) 
     text_in(look, rows, Face::kSmall, p.text_muted, progress.right);
     return;
   }
-  const float right =
-      label_in(look, rows, Face::kSmall, p.text_muted, progress.right, Align::kRight);
-  if (right > 0) rows.take_right(right, look.px(8));
+  const float left = text_width(look, Face::kSmall, progress.left) + look.px(8);
+  Rect right = rows;
+  right.take_left(left);
+  label_in(look, right, Face::kSmall, p.text_muted, progress.right, Align::kRight);
   text_in(look, rows, Face::kSmall, p.text_muted, progress.left);
 }
 
@@ -97,7 +102,15 @@ void draw_headline(const Look& look, const Rect& box, const Headline& h) {
 void draw_headlines(const Look& look, Rect box, const Snapshot& snapshot) {
   if (!snapshot.run) return;
   const float gap = look.px(28);
-  for (const Headline& headline : headlines(snapshot.run->figures)) {
+  std::vector<Headline> figures = headlines(snapshot.run->figures);
+  float leading = gap;
+  for (std::size_t i = 0; i < std::min<std::size_t>(figures.size(), 2); ++i) {
+    leading += headline_width(look, figures[i]);
+  }
+  if (leading > box.w) {  // step and exposed time matter more than what stands behind them
+    for (Headline& headline : figures) headline.note.clear();
+  }
+  for (const Headline& headline : figures) {
     const float width = headline_width(look, headline);
     if (width > box.w) break;  // the less important ones stand at the right
     draw_headline(look, box.take_left(width, gap), headline);

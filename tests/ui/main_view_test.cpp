@@ -57,6 +57,16 @@ Snapshot snapshot_of(int state) {
   }
 }
 
+TEST(OverlappingTexts, AreFound) {
+  DrawProbe probe;
+  const Rect window{0, 0, 100, 100};
+  probe.texts.push_back({"one", {10, 10, 30, 9}, window, 0});
+  probe.texts.push_back({"two", {35, 12, 30, 9}, window, 0});
+  EXPECT_EQ(overlapping_texts(probe).size(), 1u);
+  probe.texts[1].layer = 1;
+  EXPECT_TRUE(overlapping_texts(probe).empty());
+}
+
 using Case = std::tuple<std::pair<int, int>, float, int>;
 class WindowTest : public ::testing::TestWithParam<Case> {};
 
@@ -69,6 +79,7 @@ TEST_P(WindowTest, DrawsEveryStateWithoutOverlappingText) {
     HeadlessWindow window(size.first, size.second, preferences);
     window.frames(snapshot_of(state), 3);
     EXPECT_EQ(overlapping_texts(window.probe()), std::vector<std::string>{});
+    EXPECT_GT(window.probe().texts.size(), 20u);
   }
 }
 
@@ -248,7 +259,7 @@ TEST_F(ClickTest, PinsDetailsOfACollectiveAndClearsThem) {
   window_.frame(snapshot_);
   const Rect plot = window_.probe().find("timeline/plot")->rect;
   window_.click_at(snapshot_, plot.x + plot.w * 0.6f,
-                   plot.y + RowHeights::kPhases + RowHeights::kCompute + 20);
+                   plot.y + RowHeights{}.phases + RowHeights{}.compute + 20);
   ASSERT_TRUE(window_.view().workspace().timeline().pinned().has_value());
   window_.press(snapshot_, Key::kEscape);
   EXPECT_FALSE(window_.view().workspace().timeline().pinned().has_value());

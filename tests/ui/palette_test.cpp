@@ -113,15 +113,18 @@ TEST_P(PaletteTest, HasAMemoryScaleWhoseNeighboursDiffer) {
 
 INSTANTIATE_TEST_SUITE_P(BothThemes, PaletteTest,
                          ::testing::Values(ThemeKind::kDark, ThemeKind::kLight),
-                         [](const auto& info) {
-                           return info.param == ThemeKind::kDark ? "Dark" : "Light";
+                         [](const auto& test) {
+                           return test.param == ThemeKind::kDark ? "Dark" : "Light";
                          });
 
-TEST(ColorVision, MakesRedAndGreenAlikeForProtanopia) {
-  const Rgb red = rgb(0xb04040), green = rgb(0x6a6a20);
-  EXPECT_LT(
-      color_distance(simulate(red, Vision::kProtanopia), simulate(green, Vision::kProtanopia)),
-      color_distance(red, green) / 2);
+TEST(ColorVision, MakesRedAndGreenAlikeAndKeepsGrey) {
+  const Rgb red = rgb(0xb04040), green = rgb(0x6a6a20), grey = rgb(0x808080);
+  for (const Vision vision : {Vision::kProtanopia, Vision::kDeuteranopia}) {
+    EXPECT_LT(color_distance(simulate(red, vision), simulate(green, vision)),
+              color_distance(red, green) * 0.6);
+    EXPECT_LT(color_distance(simulate(grey, vision), grey), 1);
+  }
+  EXPECT_NEAR(color_distance(rgb(0xffffff), rgb(0x000000)), 100, 0.1);
 }
 
 }  // namespace

@@ -57,8 +57,8 @@ TEST(TimelineView, NeverLeavesTheStep) {
 TEST(TimelineRows, UnfoldAsManyRanksAsFit) {
   std::vector<trace::RankTimeline> ranks(4);
   for (int i = 0; i < 4; ++i) ranks[static_cast<std::size_t>(i)].rank = i;
-  const float one = RowHeights::unfolded();
-  const auto rows = timeline_rows(ranks, 2 * one + 2 * RowHeights::kFolded + 1, 1, {});
+  const float one = RowHeights{}.unfolded();
+  const auto rows = timeline_rows(ranks, 2 * one + 2 * RowHeights{}.folded + 1, 1, {});
   EXPECT_TRUE(rows.ranks[0].unfolded);
   EXPECT_TRUE(rows.ranks[1].unfolded);
   EXPECT_FALSE(rows.ranks[2].unfolded);
@@ -76,11 +76,11 @@ TEST(TimelineRows, NeverOverlap) {
       EXPECT_GE(row.y, bottom);
       bottom = row.y + row.height;
       if (!row.unfolded) continue;
-      EXPECT_GE(row.compute, row.phases + RowHeights::kPhases * scale);
-      EXPECT_GE(row.communication, row.compute + RowHeights::kCompute * scale);
-      EXPECT_GE(row.buckets, row.communication + RowHeights::kCommunication * scale);
-      EXPECT_GE(row.ribbon, row.buckets + RowHeights::kBuckets * scale);
-      EXPECT_LE(row.ribbon + RowHeights::kRibbon * scale, bottom + 1);
+      EXPECT_GE(row.compute, row.phases + rows.heights.phases * scale);
+      EXPECT_GE(row.communication, row.compute + rows.heights.compute * scale);
+      EXPECT_GE(row.buckets, row.communication + rows.heights.communication * scale);
+      EXPECT_GE(row.ribbon, row.buckets + rows.heights.buckets * scale);
+      EXPECT_LE(row.ribbon + rows.heights.ribbon * scale, bottom + 1);
     }
     EXPECT_FLOAT_EQ(rows.height, bottom);
   }
