@@ -30,6 +30,7 @@ int open_window(const WindowChoice& choice, const Surroundings& surroundings) {
   WindowOptions options;
   options.runs_dir = choice.runs_dir;
   options.trainer_status = choice.trainer_status;
+  options.preferences = surroundings.preferences;
   for (const auto& name : choice.runs) {
     auto run = trace::find_run(name, choice.runs_dir);
     if (run) {

@@ -9,6 +9,7 @@ namespace shardlens::app {
 struct Surroundings {
   bool has_display = false;
   std::filesystem::path trainer_status;  // see WindowOptions
+  std::filesystem::path preferences;     // see WindowOptions
 };
 
 inline constexpr int kDone = 0;

@@ -25,6 +25,13 @@ void add_runs_dir(CLI::App& command, std::filesystem::path& runs_dir) {
   command.add_option("--runs-dir", runs_dir, "The library: the folder that holds the runs")
       ->type_name("DIR")
       ->capture_default_str();
+  // Also where it was given before the command.
+  CLI::App* parent = command.get_parent();
+  if (parent == nullptr) return;
+  command.preparse_callback([parent, &runs_dir](std::size_t) {
+    const auto given = parent->get_option("--runs-dir")->results();
+    if (!given.empty()) runs_dir = given.back();
+  });
 }
 
 void add_format(CLI::App& command, std::string& format, const std::vector<std::string>& choices) {

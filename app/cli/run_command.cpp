@@ -60,8 +60,8 @@ void add_options(CLI::App& command, Options& options) {
   command.add_option("SETTINGS", options.settings_file, "A flat YAML file of settings");
   command.add_option("--set", options.assignments, "One setting; may be given several times")
       ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->take_all();
+      // One value each time: what follows may be the settings file.
+      ->allow_extra_args(false);
   command.add_option("--ranks", options.ranks, "How many processes train together")->type_name("N");
   command.add_option("--steps", options.steps, "How many optimizer steps")->type_name("N");
   command.add_option("--device", options.device, "auto, cpu or cuda")->type_name("DEVICE");

@@ -161,6 +161,16 @@ TEST_F(CommandLine, ReportsByNameFolderAndPackedFileAgree) {
   EXPECT_THAT(refused(kWrongUse, {"pack", run.folder, "-o", packed}), HasSubstr("run.shardlens"));
 }
 
+TEST_F(CommandLine, TheLibraryMayBeNamedBeforeTheCommand) {
+  write_synthetic_run(runs_);
+  const Outcome before = call({"--runs-dir", runs_.string(), "report", "made up"}, false);
+  EXPECT_EQ(before.code, kDone) << before.err;
+  const std::string elsewhere = folder_->path() / "elsewhere";
+  const Outcome both =
+      call({"--runs-dir", elsewhere, "report", "made up", "--runs-dir", runs_.string()}, false);
+  EXPECT_EQ(both.code, kDone) << both.err;
+}
+
 TEST_F(CommandLine, ReportRefusesARangeThatIsNone) {
   write_synthetic_run(runs_);
   EXPECT_THAT(refused(kWrongUse, {"report", "made up", "--steps", "9-12"}), HasSubstr("10..20"));
