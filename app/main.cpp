@@ -1,6 +1,7 @@
 // The program: looks at its surroundings once and hands over to the command line.
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 
 #include "app/cli/command_line.h"
 #include "app/cli/output.h"
@@ -11,7 +12,15 @@ int main(int argc, char** argv) {
     const char* value = std::getenv(name);
     return value != nullptr && *value != '\0';
   };
+  // The XDG base directories: ~/.config unless set otherwise.
+  const auto preferences = [&]() -> std::filesystem::path {
+    const char* file = "shardlens/preferences.yaml";
+    if (set("XDG_CONFIG_HOME")) return std::filesystem::path(std::getenv("XDG_CONFIG_HOME")) / file;
+    if (set("HOME")) return std::filesystem::path(std::getenv("HOME")) / ".config" / file;
+    return {};
+  };
   Surroundings surroundings;
+  surroundings.preferences = preferences();
   surroundings.has_display = set("DISPLAY") || set("WAYLAND_DISPLAY");
   try {
     return run_command_line(argc, argv, surroundings);

@@ -212,7 +212,7 @@ std::vector<std::string> Controller::taken_names() const {
 
 void Controller::take_baseline(const ui::LedgerRow& row) {
   baseline_folder_ = row.folder;
-  knobs_.set_baseline(row.settings, row.ordinal);
+  knobs_.set_baseline(row.settings, row.ordinal, row.name);
   library_.set_baseline(row.folder);
 }
 

@@ -22,20 +22,32 @@ void KnobEditor::reset_all() { next_ = baseline_; }
 
 void KnobEditor::replace(const Settings& settings) { next_ = settings; }
 
-void KnobEditor::set_baseline(const Settings& settings, const std::string& name) {
+void KnobEditor::set_baseline(const Settings& settings, const std::string& ordinal,
+                              const std::string& name) {
   baseline_ = settings;
+  baseline_ordinal_ = ordinal;
   baseline_name_ = name;
 }
 
+// By what differs; a repetition is named after what it repeats.
+std::string KnobEditor::wanted_name() const {
+  constexpr std::string_view kAgain = " again";
+  if (baseline_name_.empty() || next_ != baseline_) {
+    return trace::name_from_difference(baseline_, next_);
+  }
+  const auto repeated = baseline_name_.find(kAgain);
+  return baseline_name_.substr(0, repeated).append(kAgain);
+}
+
 ui::KnobDraft KnobEditor::draft(const std::vector<std::string>& taken) const {
-  const auto wanted = trace::name_from_difference(baseline_, next_);
+  const auto wanted = wanted_name();
   auto name = wanted;
   for (int i = 2; std::ranges::find(taken, name) != taken.end(); ++i) {
     name = wanted + " " + std::to_string(i);
   }
   return {.next = next_,
           .baseline = baseline_,
-          .baseline_name = baseline_name_,
+          .baseline_name = baseline_ordinal_,
           .problems = trace::problems_of(next_),
           .next_name = name};
 }

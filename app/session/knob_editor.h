@@ -17,18 +17,20 @@ class KnobEditor {
   trace::Result<void> reset(const std::string& knob);  // to the baseline's value
   void reset_all();
   void replace(const trace::Settings& settings);
-  // `name`: "run 3"; "" compares with the defaults.
-  void set_baseline(const trace::Settings& settings, const std::string& name);
+  // `ordinal`: "run 3"; "" compares with the defaults. `name`: what that run is called.
+  void set_baseline(const trace::Settings& settings, const std::string& ordinal,
+                    const std::string& name);
 
   // `taken`: names of runs that exist or wait.
   ui::KnobDraft draft(const std::vector<std::string>& taken) const;
   const trace::Settings& next() const { return next_; }
-  const std::string& baseline_name() const { return baseline_name_; }
 
  private:
+  std::string wanted_name() const;
+
   trace::Settings next_;
   trace::Settings baseline_;
-  std::string baseline_name_;
+  std::string baseline_ordinal_, baseline_name_;
 };
 
 }  // namespace shardlens::app

@@ -13,7 +13,7 @@ using trace::RunStatus;
 
 namespace {
 
-constexpr auto kLivePause = 80ms;     // a commit waits at most this long to be read
+constexpr auto kLivePause = 40ms;     // a commit waits at most this long to be read
 constexpr auto kReplayPause = 40ms;   // so that the scrubber moves evenly
 constexpr auto kAbandonedPause = 1s;  // "running" according to its file, yet nothing stirs
 constexpr auto kNothingToDo = 24h;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/session/knob_editor.h"
 #include "app/session/ledger.h"
 #include "app/session/run_feed.h"
 #include "app/session/run_record.h"
@@ -69,9 +70,12 @@ Result<ui::Snapshot> still_snapshot(const StillOptions& options) {
   }
 
   ui::Snapshot snapshot;
-  snapshot.knobs.next = snapshot.knobs.baseline = view->figures.info.settings;
-  snapshot.knobs.baseline_name = named->ordinal;
-  snapshot.knobs.next_name = trace::name_from_difference({}, snapshot.knobs.next);
+  KnobEditor knobs;
+  knobs.replace(view->figures.info.settings);
+  knobs.set_baseline(view->figures.info.settings, named->ordinal, view->figures.info.name);
+  std::vector<std::string> taken;
+  for (const auto& row : ledger.rows) taken.push_back(row.name);
+  snapshot.knobs = knobs.draft(taken);
   snapshot.run = std::move(named);
   snapshot.ledger = std::make_shared<const ui::Ledger>(std::move(ledger));
   snapshot.version = 1;

@@ -14,7 +14,8 @@ struct WindowOptions {
   double replay_speed = 1;
   // Written by the set-up script while it fetches and builds the trainer; empty: nobody does.
   std::filesystem::path trainer_status;
-  std::filesystem::path bundled_runs;  // recorded runs that came with the program; empty: none
+  std::filesystem::path
+      bundled_runs;  // recorded runs that came with the program; empty: found beside it
   // What the window remembers ($XDG_CONFIG_HOME/shardlens/preferences.yaml); empty: nothing.
   std::filesystem::path preferences;
 };

@@ -205,6 +205,16 @@ TEST_F(ControllerTest, ReplayIsSteeredByCommands) {
   EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return !now.replay.active; }));
 }
 
+TEST_F(ControllerTest, ARepetitionIsNamedAfterWhatItRepeats) {
+  write_run("cap 60", 60);
+  open();
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return !now.knobs.baseline_name.empty(); }));
+  EXPECT_EQ(controller->snapshot()->knobs.next_name, "cap 60 again");
+  write_run("cap 60 again", 60, 1'000'000'000);
+  EXPECT_TRUE(
+      becomes([](const ui::Snapshot& now) { return now.knobs.next_name == "cap 60 again 2"; }));
+}
+
 TEST_F(ControllerTest, SelectsSteps) {
   write_run("a", 25);
   open();

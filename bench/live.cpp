@@ -1,0 +1,251 @@
+// How soon the window shows what was recorded, and what it costs while nothing happens. Draws in a
+// real window where there is a display (`xvfb-run -a` makes one); without one it measures as far as
+// the snapshot that the window would draw.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+#include "app/session/controller.h"
+#include "app/session/wall_time.h"
+#include "app/window/graphics.h"
+#include "app/window/main_window.h"
+#include "bench/bench_rows.h"
+#include "trace/store/run_folder.h"
+#include "trace/store/trace_writer.h"
+
+namespace shardlens::bench {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace app;
+namespace fs = std::filesystem;
+
+constexpr int kSteps = 40;
+constexpr auto kSettle = 5s;  // the last files read, the last frame drawn
+constexpr auto kIdle = 8s;
+
+template <typename T>
+T must(trace::Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+  return std::move(*result);
+}
+
+void must(trace::Result<void> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+}
+
+// One rank that reports a step at uneven moments, so that the writer's and the reader's rhythms
+// are met at every phase.
+class Recorder {
+ public:
+  explicit Recorder(const fs::path& runs_dir) {
+    info_.name = "live";
+    info_.device = "cpu";
+    info_.world_size = 1;
+    info_.start_ns = wall_now_ns();
+    folder_ = must(trace::create_run(runs_dir, info_, false));
+    writer_ = must(trace::TraceWriter::create(trace::rank_file(folder_, 0), 0));
+    trace::Batch first;
+    first.rank_info = trace::RankInfo{};
+    first.rank_info->device = "cpu";
+    writer_->submit(std::move(first));
+  }
+  void step(std::int64_t index) {
+    const auto now = wall_now_ns();
+    trace::Batch batch;
+    trace::Step step;
+    step.index = index;
+    step.start_ns = now - 50'000'000;
+    step.end_ns = now;
+    step.tokens = 1024;
+    batch.steps = {step};
+    batch.heartbeat =
+        trace::Heartbeat{.rank = 0, .alive_ns = now, .progress_ns = now, .step = index};
+    writer_->submit(std::move(batch));
+  }
+  void finish() {
+    must(writer_->close());
+    info_.status = trace::RunStatus::kDone;
+    info_.end_ns = wall_now_ns();
+    must(trace::update_run(folder_, info_));
+  }
+  const fs::path& folder() const { return folder_; }
+
+ private:
+  trace::RunInfo info_;
+  fs::path folder_;
+  std::unique_ptr<trace::TraceWriter> writer_;
+};
+
+class Stopwatches {
+ public:
+  void began(std::int64_t now_ns) {
+    const std::lock_guard lock(mutex_);
+    began_ns_.push_back(now_ns);
+  }
+  // All steps up to `count` can be seen.
+  void seen(std::size_t count, std::int64_t now_ns) {
+    const std::lock_guard lock(mutex_);
+    while (latencies_ms_.size() < std::min(count, began_ns_.size())) {
+      latencies_ms_.push_back(static_cast<double>(now_ns - began_ns_[latencies_ms_.size()]) / 1e6);
+    }
+  }
+  std::size_t finished() const {
+    const std::lock_guard lock(mutex_);
+    return latencies_ms_.size();
+  }
+  double quantile(double share) const {
+    const std::lock_guard lock(mutex_);
+    auto sorted = latencies_ms_;
+    std::sort(sorted.begin(), sorted.end());
+    return sorted.empty() ? 0 : sorted[static_cast<std::size_t>(share * double(sorted.size() - 1))];
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::int64_t> began_ns_;
+  std::vector<double> latencies_ms_;
+};
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// The window, or, without a display, what would feed it.
+class Viewer {
+ public:
+  Viewer(const fs::path& runs_dir, const fs::path& run) {
+    if (auto graphics = Graphics::create({.width = 1280, .height = 800})) {
+      graphics_ = std::move(*graphics);
+    }
+    ControllerOptions options;
+    options.runs_dir = runs_dir;
+    options.run = run;
+    controller_ = std::make_unique<Controller>(options, [this] { wake(); });
+    if (graphics_) {
+      window_ = std::make_unique<MainWindow>(*graphics_, *controller_, ui::ViewPreferences{});
+    }
+  }
+  ~Viewer() {
+    window_.reset();
+    controller_.reset();
+  }
+  bool draws() const { return window_ != nullptr; }
+  // Waits for something new, at most about a second; how many steps can be seen then.
+  std::size_t turn() {
+    std::shared_ptr<const ui::Snapshot> shown;
+    if (window_) {
+      window_->turn();
+      shown = window_->shown();
+    } else {
+      std::unique_lock lock(mutex_);
+      news_.wait_for(lock, 1s, [this] { return std::exchange(woken_, false); });
+      lock.unlock();
+      shown = controller_->snapshot();
+    }
+    return shown && shown->run ? shown->run->figures.steps.size() : 0;
+  }
+
+ private:
+  void wake() {
+    if (graphics_) {
+      glfwPostEmptyEvent();
+      return;
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      woken_ = true;
+    }
+    news_.notify_one();
+  }
+
+  std::unique_ptr<Graphics> graphics_;
+  std::unique_ptr<Controller> controller_;
+  std::unique_ptr<MainWindow> window_;
+  std::mutex mutex_;
+  std::condition_variable news_;
+  bool woken_ = false;
+};
+
+void measure_latency(Viewer& viewer, Recorder& recorder, Stopwatches& watches) {
+  std::jthread training([&] {
+    for (int step = 0; step < kSteps; ++step) {
+      std::this_thread::sleep_for(130ms + 7ms * (step % 11));
+      watches.began(wall_now_ns());
+      recorder.step(step);
+    }
+  });
+  const auto deadline = std::chrono::steady_clock::now() + 60s;
+  while (watches.finished() < kSteps && std::chrono::steady_clock::now() < deadline) {
+    const auto count = viewer.turn();
+    watches.seen(count, wall_now_ns());
+  }
+  if (watches.finished() < kSteps) throw std::runtime_error("steps were never shown");
+}
+
+double measure_idle_percent(Viewer& viewer) {
+  const auto settled = std::chrono::steady_clock::now() + kSettle;
+  while (std::chrono::steady_clock::now() < settled) viewer.turn();
+  const auto began = std::chrono::steady_clock::now();
+  const double before = cpu_seconds();
+  while (std::chrono::steady_clock::now() < began + kIdle) viewer.turn();
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
+  return 100 * (cpu_seconds() - before) / passed.count();
+}
+
+}  // namespace
+}  // namespace shardlens::bench
+
+int main() {
+  using namespace shardlens::bench;
+  auto pattern = (std::filesystem::temp_directory_path() / "shardlens_live_XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) return 1;
+  int code = 0;
+  try {
+    Recorder recorder(pattern);
+    Viewer viewer(pattern, recorder.folder());
+    Stopwatches watches;
+    measure_latency(viewer, recorder, watches);
+    recorder.finish();
+    const double idle = measure_idle_percent(viewer);
+    const std::string road = viewer.draws() ? "event to pixel" : "event to snapshot (no display)";
+    const double p95 = watches.quantile(0.95);
+    print_rows({{road + ", median", watches.quantile(0.5), "ms", "", {}, "", {}},
+                {road + ", 95th percentile", p95, "ms", "", {}, "<= 250 ms", p95 <= 250},
+                {road + ", maximum", watches.quantile(1), "ms", "", {}, "", {}},
+                {viewer.draws() ? "idle window, CPU" : "idle session, CPU (no display)",
+                 idle,
+                 "% of a core",
+                 "",
+                 {},
+                 "< 1 % of a core",
+                 idle < 1}});
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    code = 1;
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(pattern, ignored);
+  return code;
+}
