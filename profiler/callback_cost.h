@@ -2,6 +2,7 @@
 // One instance per thread.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -10,6 +11,9 @@ namespace shardlens::profiler {
 class CallbackCost {
  public:
   static constexpr std::uint32_t kSampleEvery = 64;
+  // A callback takes below a microsecond. What seems longer was preempted, which is not its cost
+  // and must not count kSampleEvery times.
+  static constexpr std::int64_t kLongestNs = 10'000;
 
   // What reading the clock twice adds to a measured span; measure once at start.
   static std::int64_t calibrate_ns();
@@ -20,8 +24,7 @@ class CallbackCost {
   bool sampled() { return ++calls_ % kSampleEvery == 0; }
   // The cost of the kSampleEvery callbacks that a sampled one of `measured_ns` stands for.
   std::int64_t scaled_ns(std::int64_t measured_ns) const {
-    const std::int64_t own = measured_ns - clock_ns_;
-    return own > 0 ? own * kSampleEvery : 0;
+    return std::clamp<std::int64_t>(measured_ns - clock_ns_, 0, kLongestNs) * kSampleEvery;
   }
 
   static std::int64_t clock_now_ns() {
