@@ -34,6 +34,17 @@ StartControls while_running(const Snapshot& snapshot) {
   return out;
 }
 
+std::string lost_text(const trace::RecorderFigures& recorder) {
+  if (recorder.lost <= 0) return "";
+  std::string text = format_integer(recorder.lost) +
+                     (recorder.lost == 1 ? " record was lost" : " records were lost");
+  for (const trace::Lost& loss : recorder.losses) {
+    if (loss.reason.empty() || text.find(loss.reason) != std::string::npos) continue;
+    text += (text.find(':') == std::string::npos ? ": " : ", ") + loss.reason;
+  }
+  return text;
+}
+
 ProgressText live_progress(const JobState& job) {
   ProgressText out;
   out.fraction =
@@ -51,6 +62,18 @@ ProgressText live_progress(const JobState& job) {
 }
 
 }  // namespace
+
+std::string recorder_text(const trace::RecorderFigures& recorder) {
+  std::string text = format_integer(recorder.events) + " events";
+  if (recorder.bytes_on_disk > 0) {
+    text += " in " + format_bytes(static_cast<double>(recorder.bytes_on_disk)).text();
+  }
+  if (recorder.overhead_fraction) {
+    text +=
+        "; recording costs " + format_percent(*recorder.overhead_fraction).text() + " of the time";
+  }
+  return text + (recorder.lost == 0 ? "; none lost" : "");
+}
 
 std::string next_ordinal(const Ledger* ledger) {
   int highest = 0;
@@ -126,6 +149,12 @@ std::vector<Message> messages(const Snapshot& snapshot) {
   std::vector<Message> out;
   if (!snapshot.notice.empty()) out.push_back({snapshot.notice, snapshot.notice_is_error});
   if (snapshot.run) {
+    const RunView& run = *snapshot.run;
+    if (!run.diagnosis.empty() && run.figures.info.status != trace::RunStatus::kFailed) {
+      out.push_back({run.diagnosis, true});
+    }
+    const std::string lost = lost_text(run.figures.recorder);
+    if (!lost.empty()) out.push_back({lost, false});
     std::string joined;
     for (const std::string& banner : snapshot.run->banners) {
       joined += (joined.empty() ? "" : "   ·   ") + banner;

@@ -34,6 +34,9 @@ struct ProgressText {
 };
 ProgressText progress_text(const Snapshot& snapshot);
 
+// What recording did: "12,340 events in 1.2 MiB; recording costs 0.8 % of the time; none lost"
+std::string recorder_text(const trace::RecorderFigures& recorder);
+
 // All lines above the workspace, most pressing first.
 struct Message {
   std::string text;

@@ -220,7 +220,7 @@ void draw_step_chart_panel(const Look& look, const Rect& rect, const Snapshot& s
   draw_axis(look, area, panel.body.x - look.px(4));
   draw_step_labels(look, area, chart);
   const auto bar_width = static_cast<float>(chart.bar_width);
-  const float gap = bar_width >= look.px(5) ? std::max(1.0f, look.px(1)) : 0;
+  const float gap = bar_width >= 4 ? 1.0f : 0.0f;
   for (std::size_t i = 0; i < chart.bars.size(); ++i) {
     const float x = std::floor(plot.x + static_cast<float>(i) * bar_width);
     const float next = std::floor(plot.x + static_cast<float>(i + 1) * bar_width);

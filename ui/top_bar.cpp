@@ -30,7 +30,9 @@ void draw_run(const Look& look, const Rect& box, const Snapshot& snapshot) {
   if (label_in(look, rows, Face::kSmall, p.text_muted, run_circumstances(info)) == 0) {
     text_in(look, rows, Face::kSmall, p.text_muted, run_circumstances(info, true));
   }
-  explain(look, box, title, run_circumstances(info) + " · " + info.settings.model, info.folder);
+  const std::string details = run_circumstances(info) + " · " + info.settings.model + "\n" +
+                              recorder_text(snapshot.run->figures.recorder);
+  explain(look, box, title, details, info.folder);
 }
 
 void draw_progress(const Look& look, const Rect& box, const Snapshot& snapshot) {

@@ -76,6 +76,29 @@ TEST(ProgressText, TellsHowFarAndHowARunEnded) {
   EXPECT_EQ(progress_text(empty_snapshot()).left, "");
 }
 
+TEST(Messages, TellOfLostRecordsAndOfAHangBeforeTheBanner) {
+  Snapshot snapshot = sample_snapshot();
+  EXPECT_EQ(messages(snapshot).size(), 1u) << "the banner alone";
+  const auto run = std::make_shared<RunView>(*snapshot.run);
+  run->diagnosis = "Rank 1 did not arrive in bucket 3";
+  run->figures.recorder.lost = 1200;
+  run->figures.recorder.losses.push_back({0, "operator queue full", 1200});
+  snapshot.run = run;
+  const auto lines = messages(snapshot);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_TRUE(lines[0].is_error);
+  EXPECT_EQ(lines[1].text, "1,200 records were lost: operator queue full");
+}
+
+TEST(RecorderText, TellsTheCostOfRecording) {
+  trace::RecorderFigures recorder;
+  recorder.events = 12'340;
+  recorder.bytes_on_disk = 1'258'291;
+  recorder.overhead_fraction = 0.008;
+  EXPECT_EQ(recorder_text(recorder),
+            "12,340 events in 1.20 MiB; recording costs 0.8 % of the time; none lost");
+}
+
 TEST(LedgerTable, ShowsSettingsInWhichRunsDiffer) {
   const Snapshot snapshot = sample_snapshot();
   const auto columns = titles(ledger_table(*snapshot.ledger, snapshot.job));

@@ -134,7 +134,15 @@ std::shared_ptr<RunView> sample_run(const SampleOptions& options) {
   for (std::int64_t i = 0; i < options.steps; ++i) {
     last_milliseconds = step_milliseconds(options, i, random);
     figures.steps.push_back(step_figures(options, i, last_milliseconds, cursor));
-    cursor = figures.steps.back().end_ns;
+    trace::StepFigures& step = figures.steps.back();
+    cursor = step.end_ns;
+    if (options.odd && i >= 60 && i < 90 && i % 3 != 0) {
+      for (auto& rank : step.ranks) rank.has_detail = false;
+    }
+    if (options.odd && i == options.steps - 20) {
+      step.nonfinite = true;
+      step.nonfinite_rank = 1;
+    }
   }
   if (!options.live) figures.info.end_ns = cursor;
   for (int rank = 0; rank < options.ranks; ++rank)

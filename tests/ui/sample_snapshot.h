@@ -12,6 +12,7 @@ struct SampleOptions {
   int steps = 120;
   bool live = true;
   bool gpu = false;  // GPT-2 on GPUs, with a bucket far above its cap; else tiny on the CPU
+  bool odd = false;  // some steps without detail, one that is not finite
   std::uint64_t seed = 1;
 };
 

@@ -1,6 +1,6 @@
 // Pictures of the window from invented snapshots, to look at while working on panels:
 //   ui_gallery OUT.png [--size 1600x1000] [--scale 1] [--light] [--present]
-//              [--state sample|gpu|empty|failed|installing|replay] [--press K|?] [--hover X,Y]
+//              [--state sample|gpu|odd|empty|failed|installing|replay] [--press K|?] [--hover X,Y]
 //              [--click X,Y]
 #include <stb/stb_image_write.h>
 
@@ -48,6 +48,7 @@ Snapshot snapshot_of(const std::string& state) {
   if (state == "replay") return replay_snapshot();
   SampleOptions options;
   options.gpu = state == "gpu";
+  options.odd = state == "odd";
   options.ranks = options.gpu ? 4 : 2;
   return sample_snapshot(options);
 }
