@@ -10,10 +10,11 @@ namespace shardlens::ui {
 namespace {
 
 constexpr std::size_t kLogLines = 6;
+constexpr float kLogLineHeight = 17;
 
-std::vector<const trace::LogLine*> last_lines(const RunView& run) {
+std::vector<const trace::LogLine*> last_lines(const RunView& run, std::size_t most = kLogLines) {
   std::vector<const trace::LogLine*> lines;
-  const std::size_t first = run.log.size() > kLogLines ? run.log.size() - kLogLines : 0;
+  const std::size_t first = run.log.size() > most ? run.log.size() - most : 0;
   for (std::size_t i = first; i < run.log.size(); ++i) lines.push_back(&run.log[i]);
   return lines;
 }
@@ -33,11 +34,11 @@ float failure_card_height(const Look& look, const Snapshot& snapshot, float avai
   const RunView& run = *snapshot.run;
   float height = look.px(28 + 22 + 16 + 14);
   if (!run.diagnosis.empty()) height += look.px(22);
-  height += look.px(17) * static_cast<float>(last_lines(run).size()) + look.px(8);
-  return std::min(height, available * 0.6f);
+  height += look.px(kLogLineHeight) * static_cast<float>(last_lines(run).size()) + look.px(8);
+  return std::min(height, available);
 }
 
-void draw_failure_card(const Look& look, const Rect& rect, const Snapshot& snapshot,
+bool draw_failure_card(const Look& look, const Rect& rect, const Snapshot& snapshot,
                        Commands& commands) {
   const Palette& p = look.colors();
   const RunView& run = *snapshot.run;
@@ -49,6 +50,8 @@ void draw_failure_card(const Look& look, const Rect& rect, const Snapshot& snaps
   if (button(look, "failure/copy", copy, ButtonKind::kQuiet, "Copy")) {
     commands.push_back(CopyText{whole_text(run)});
   }
+  const Rect hide = head.take_right(button_width(look, "Hide"), look.px(8)).inset(0, look.px(1));
+  const bool hidden = button(look, "failure/hide", hide, ButtonKind::kQuiet, "Hide");
   const Rect mark = head.take_left(look.px(12), look.px(8));
   shape(Shape::kCross, mark.center_x(), mark.center_y(), look.px(12), color(p.danger));
   const std::string steps = std::to_string(run.figures.summary.steps_executed);
@@ -58,13 +61,14 @@ void draw_failure_card(const Look& look, const Rect& rect, const Snapshot& snaps
                 look.px(6));
   const Rect next{rest.x, rest.y, rest.w, look.px(40)};
   rest.take_top(text_wrapped(look, next, Face::kBody, p.text_secondary, run.diagnosis), look.px(8));
-  for (const trace::LogLine* entry : last_lines(run)) {
-    if (rest.h < look.px(16)) break;
-    Rect row = rest.take_top(look.px(17));
+  const auto fitting = static_cast<std::size_t>(rest.h / look.px(kLogLineHeight));
+  for (const trace::LogLine* entry : last_lines(run, fitting)) {
+    Rect row = rest.take_top(look.px(kLogLineHeight));
     text_in(look, row.take_left(look.px(56)), Face::kMonoSmall, p.text_muted,
             "rank " + std::to_string(entry->rank));
     text_in(look, row, Face::kMonoSmall, p.text_secondary, entry->text);
   }
+  return hidden;
 }
 
 }  // namespace shardlens::ui

@@ -115,11 +115,11 @@ void MainView::draw(const Snapshot& snapshot, Commands& commands) {
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
                    ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::PopStyleVar();
   ImGui::PushFont(look.font(Face::kBody));
   draw_window(look, window, snapshot, commands);
   ImGui::PopFont();
   ImGui::End();
-  ImGui::PopStyleVar();
 
   if (help_ && draw_help_overlay(look, window)) help_ = false;
   palette_.draw(

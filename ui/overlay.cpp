@@ -16,6 +16,7 @@ Overlay::Overlay(const Look& look, const char* id, const Rect& window, const Rec
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav |
                    ImGuiWindowFlags_NoBackground);
+  ImGui::PopStyleVar();
   if (look.probe != nullptr) look.probe->layer += 10;
   fill(window, color(p.window, 0.62f));
   fill({box.x, box.y + look.px(6), box.w, box.h}, color(rgb(0x000000), 0.25f), look.px(10));
@@ -26,7 +27,6 @@ Overlay::Overlay(const Look& look, const char* id, const Rect& window, const Rec
 Overlay::~Overlay() {
   if (look_.probe != nullptr) look_.probe->layer -= 10;
   ImGui::End();
-  ImGui::PopStyleVar();
 }
 
 bool Overlay::wants_to_close() const {

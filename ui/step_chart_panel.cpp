@@ -120,7 +120,7 @@ void draw_baseline(const Look& look, const ChartArea& area, const LedgerRow& row
                             format_duration(row.summary.step_ns.mean).text();
   const float width = text_width(look, Face::kSmall, label) + look.px(12);
   const Rect box{area.plot.right() - width - look.px(18), y - look.px(17), width, look.px(15)};
-  fill(box, color(p.panel, 0.85f), look.px(3));
+  fill(box, color(p.panel, 0.92f), look.px(3));
   text_in(look, box.inset(look.px(5), 0), Face::kSmall, p.text_secondary, label, Align::kRight);
 }
 

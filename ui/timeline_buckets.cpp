@@ -103,7 +103,7 @@ void draw_bucket_bar(const TimelineCanvas& c, const ReadyMark& mark, const Colle
       return;
     }
   }
-  const Rect inner = r.inset(1, 0);
+  const Rect inner = r.inset(c.look.px(1.5f), 0);
   if (label_in(c.look, inner, Face::kSmall, p.text_secondary, size.text(), Align::kCenter) > 0) {
     return;
   }

@@ -11,6 +11,12 @@
 
 namespace shardlens::ui {
 
+namespace {
+
+constexpr float kLeastTimeline = 170;  // below it one rank does not fit under its title and axis
+
+}  // namespace
+
 void TuneWorkspace::draw_center(const Look& look, const TuneLayout& layout,
                                 const Snapshot& snapshot, Commands& commands) {
   const bool nothing =
@@ -24,9 +30,14 @@ void TuneWorkspace::draw_center(const Look& look, const TuneLayout& layout,
   }
   Rect timeline = layout.timeline;
   const float card = failure_card_height(look, snapshot, timeline.h);
-  if (card > 0) draw_failure_card(look, timeline.take_top(card, look.px(8)), snapshot, commands);
+  const std::string& folder = snapshot.run->figures.info.folder;
+  if (card > 0 && folder != hidden_failure_) {
+    const bool room_below = timeline.h - card > look.px(kLeastTimeline);
+    const Rect area = timeline.take_top(room_below ? card : timeline.h, look.px(8));
+    if (draw_failure_card(look, area, snapshot, commands)) hidden_failure_ = folder;
+  }
   draw_step_chart_panel(look, layout.steps, snapshot, commands);
-  timeline_.draw(look, timeline, snapshot, commands);
+  if (!timeline.empty()) timeline_.draw(look, timeline, snapshot, commands);
   if (!layout.memory.empty()) draw_memory_panel(look, layout.memory, snapshot);
 }
 

@@ -1,6 +1,8 @@
 // The Tune workspace: what did this knob do? Interface thread, inside a frame.
 #pragma once
 
+#include <string>
+
 #include "ui/commands.h"
 #include "ui/dock_panel.h"
 #include "ui/knobs_panel.h"
@@ -30,7 +32,8 @@ class TuneWorkspace {
   TimelinePanel timeline_;
   KnobsPanel knobs_;
   DockPanel dock_;
-  bool open_dock_ = false;  // in a window too low for it
+  std::string hidden_failure_;  // the run whose failure the user has read
+  bool open_dock_ = false;      // in a window too low for it
 };
 
 // The step before or behind the selected one, for ← and →; -1 where there is none.

@@ -93,9 +93,10 @@ TEST_P(WindowTest, NeverCutsTheHeadlines) {
   for (const char* text : {"Shardlens", "Settings for the next run"})
     EXPECT_TRUE(window.probe().shows(text)) << text;
   if (!has_run) return;
-  for (const char* text : {"Step", "Exposed", "Step time", "Timeline · step"}) {
+  for (const char* text : {"Step", "Exposed", "Step time"}) {
     EXPECT_TRUE(window.probe().shows(text)) << text;
   }
+  EXPECT_TRUE(window.probe().shows(state == 3 ? "The run failed" : "Timeline · step"));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -312,6 +313,14 @@ TEST(MainView, ShowsTheReasonOfAFailure) {
   window.frames(failed_snapshot(), 3);
   EXPECT_TRUE(window.probe().shows("out of memory"));
   EXPECT_TRUE(window.probe().shows("Rank 0 waits"));
+}
+
+TEST(MainView, HidesAFailureOnceItWasRead) {
+  HeadlessWindow window(1280, 720);
+  const Snapshot snapshot = failed_snapshot();
+  ASSERT_TRUE(window.click(snapshot, "failure/hide"));
+  EXPECT_FALSE(window.probe().shows("The run failed"));
+  EXPECT_TRUE(window.probe().shows("Timeline · step"));
 }
 
 TEST(MainView, SurvivesTinyAndChangingWindows) {
