@@ -2,9 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <latch>
 #include <thread>
 #include <vector>
@@ -306,6 +309,52 @@ TEST(Recorder, RefusesAFileThatItCannotCreate) {
   const auto started = Recorder::start(std::move(options));
   ASSERT_FALSE(started);
   EXPECT_THAT(started.error().message, testing::HasSubstr("rank_0.sqlite"));
+}
+
+// As a full disk does it: writing beyond the limit fails. Only this process, only for a while.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit limit = before_;
+    limit.rlim_cur = bytes;
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, signal_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*signal_)(int);
+};
+
+TEST(Recorder, EndsRecordingButNotTheRunWhenTheDiskIsFull) {
+  RecordedRun run;
+  Recorder& recorder = run.recorder();
+  const int lane = recorder.add_lane(LaneKind::kOperators, "main thread");
+  {
+    const FileSizeLimit limit(400'000);
+    std::uint64_t random = 1;
+    for (int round = 0; round < 100 && recorder.failure().empty(); ++round) {
+      for (int i = 0; i < 20'000; ++i) {
+        random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+        const auto duration = static_cast<std::int64_t>(random >> 32);
+        recorder.add_event(lane, EventKind::kOperator,
+                           {.start_ns = i + 1, .duration_ns = duration, .correlation = random});
+      }
+      wait_for_drain();
+    }
+    EXPECT_FALSE(recorder.failure().empty());
+    EXPECT_FALSE(recorder.recording_detail());
+    recorder.begin_step(0);
+    recorder.end_step({});
+    EXPECT_GT(recorder.lost(), 0);
+  }
+  const auto stopped = recorder.stop();
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().message, recorder.failure());
 }
 
 TEST(Recorder, MayBeStoppedTwiceAndUsedAfterwards) {
