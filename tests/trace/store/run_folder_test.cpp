@@ -54,9 +54,10 @@ TEST(RunFolder, KeepsEverythingThatIsKnownOfARun) {
 
 TEST(RunFolder, TakesAnyNameAndMakesAPlainFolderOfIt) {
   const Folder folder;
-  for (const std::string name :
-       {"cap 60, hook bf16", "it's \"quoted\"", "🚀", "../../etc/passwd", "a/b", ".", "", "-rf",
-        "line\nbreak", std::string(500, 'x').c_str()}) {
+  const std::vector<std::string> names{
+      "cap 60, hook bf16", "it's \"quoted\"",    "🚀", "../../etc/passwd", "a/b", ".", "", "-rf",
+      "line\nbreak",       std::string(500, 'x')};
+  for (const std::string& name : names) {
     const auto run = create(folder.path(), name);
     EXPECT_EQ(run.parent_path(), folder.path());
     EXPECT_EQ(read_run_info(run)->name, name);
