@@ -10,10 +10,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
-# Dev: quick to compile, quick to run, assertions on.
-set(CMAKE_CXX_FLAGS_DEV "-O1 -g1" CACHE STRING "")
-set(CMAKE_C_FLAGS_DEV "-O1 -g1" CACHE STRING "")
-mark_as_advanced(CMAKE_CXX_FLAGS_DEV CMAKE_C_FLAGS_DEV)
+# The build type Dev (quick to compile, assertions on) has its flags in CMakePresets.json.
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
