@@ -62,7 +62,10 @@ void MainWindow::watch_input() {
   glfwSetMouseButtonCallback(handle,
                              [](GLFWwindow* w, int, int, int) { window_of(w)->note_input(); });
   glfwSetScrollCallback(handle, [](GLFWwindow* w, double, double) { window_of(w)->note_input(); });
-  glfwSetKeyCallback(handle, [](GLFWwindow* w, int, int, int, int) { window_of(w)->note_input(); });
+  glfwSetKeyCallback(handle, [](GLFWwindow* w, int key, int, int action, int) {
+    window_of(w)->note_input();
+    if (action == GLFW_PRESS) window_of(w)->taps_.pressed(key);
+  });
   glfwSetCharCallback(handle, [](GLFWwindow* w, unsigned) { window_of(w)->note_input(); });
   glfwSetWindowFocusCallback(handle, [](GLFWwindow* w, int) { window_of(w)->note_input(); });
   glfwSetCursorEnterCallback(handle, [](GLFWwindow* w, int) { window_of(w)->note_input(); });
@@ -112,10 +115,12 @@ void MainWindow::draw(const ui::Snapshot& snapshot) {
   has_renderer_ = true;  // the first frame makes the texture itself
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
+  taps_.begin_frame();
   ImGui::NewFrame();
   ui::Commands commands;
   view_.draw(snapshot, commands);
   ImGui::Render();
+  taps_.end_frame();
   int width = 0, height = 0;
   glfwGetFramebufferSize(graphics_.window(), &width, &height);
   glViewport(0, 0, width, height);

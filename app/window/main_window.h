@@ -7,6 +7,7 @@
 
 #include "app/session/controller.h"
 #include "app/window/graphics.h"
+#include "app/window/key_taps.h"
 #include "ui/main_view.h"
 
 namespace shardlens::app {
@@ -41,6 +42,7 @@ class MainWindow {
   Graphics& graphics_;
   Controller& controller_;
   ui::MainView view_;
+  KeyTaps taps_;
   std::shared_ptr<const ui::Snapshot> shown_;
   std::string title_;
   int frames_wanted_ = 3;

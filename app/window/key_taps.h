@@ -1,0 +1,22 @@
+// Lets a frame see keys that were pressed and released since the frame before: Dear ImGui 1.86 only
+// knows what is down now, and a sleeping window may take both events at once. Main thread only.
+#pragma once
+
+#include <vector>
+
+namespace shardlens::app {
+
+class KeyTaps {
+ public:
+  // From GLFW's key callback.
+  void pressed(int key);
+  // Around a frame: the first before ImGui::NewFrame(), the second after ImGui::Render().
+  void begin_frame();
+  void end_frame();
+
+ private:
+  std::vector<int> pressed_;  // since the last frame
+  std::vector<int> held_;     // down for this frame only
+};
+
+}  // namespace shardlens::app
