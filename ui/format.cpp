@@ -121,6 +121,7 @@ Quantity format_bandwidth(double bytes_per_second) {
 Quantity format_percent(double fraction) {
   const double percent = fraction * 100;
   if (!std::isfinite(percent)) return {std::string(kUnknown), ""};
+  if (percent != 0 && std::abs(percent) < 0.05) return {percent > 0 ? "< 0.1" : "> −0.1", "%"};
   return {fixed(percent, std::abs(percent) < 9.95 && percent != 0 ? 1 : 0), "%"};
 }
 

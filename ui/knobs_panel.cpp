@@ -109,7 +109,7 @@ void KnobsPanel::draw(const Look& look, const Rect& rect, const Snapshot& snapsh
   text_in(look, title, Face::kStrong, p.text, "Settings for the next run");
   const Rect summary = rest.take_top(look.px(20)).inset(padding, 0);
   draw_baseline_row(look, summary, snapshot, commands);
-  const Rect foot = rest.take_bottom(start_area_height(look, snapshot));
+  const Rect foot = rest.take_bottom(start_area_height(look, rect.w, snapshot));
   line(foot.x + 1, foot.y, foot.right() - 1, foot.y, color(p.panel_edge));
   draw_rows(look, rest.inset(1, 0), snapshot, commands);
   draw_start_area(look, foot.inset(padding, padding), snapshot, commands);

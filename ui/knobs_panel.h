@@ -24,7 +24,7 @@ class KnobsPanel {
 };
 
 // The area at the panel's foot: the start button, or the trainer's set-up in its place.
-float start_area_height(const Look& look, const Snapshot& snapshot);
+float start_area_height(const Look& look, float width, const Snapshot& snapshot);
 void draw_start_area(const Look& look, const Rect& rect, const Snapshot& snapshot,
                      Commands& commands);
 

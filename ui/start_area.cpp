@@ -46,25 +46,32 @@ std::string main_label(const StartControls& controls) {
   return controls.label + " · " + controls.detail;
 }
 
+// A long name stands under the button instead of being cut on it.
+bool name_fits(const Look& look, const StartControls& controls, float width) {
+  return text_width(look, Face::kStrong, main_label(controls)) <= width - look.px(16);
+}
+
 }  // namespace
 
-float start_area_height(const Look& look, const Snapshot& snapshot) {
+float start_area_height(const Look& look, float width, const Snapshot& snapshot) {
   const StartControls controls = start_controls(snapshot);
-  float height = 2 * look.px(kPanelPadding);
+  const float padding = 2 * look.px(kPanelPadding);
   switch (controls.kind) {
-    case Kind::kStart:
-      return height + look.px(36);
-    case Kind::kQueue:
-      return height + look.px(36 + 8 + 30);
     case Kind::kQueued:
-      return height + look.px(36 + 22);
+      return padding + look.px(36 + 22);
     case Kind::kInstalling:
-      return height + look.px(20 + 16 + 34);
+      return padding + look.px(20 + 16 + 34);
     case Kind::kInstallFailed:
-      return height + look.px(36 + 8 + 64);
+      return padding + look.px(36 + 8 + 64);
     case Kind::kViewerOnly:
-      return height + look.px(20 + 34);
+      return padding + look.px(20 + 34);
+    case Kind::kStart:
+    case Kind::kQueue:
+      break;
   }
+  float height = padding + look.px(36);
+  if (!name_fits(look, controls, width - padding)) height += look.px(22);
+  if (!controls.stop_and_start.empty()) height += look.px(8 + 30);
   return height;
 }
 
@@ -92,9 +99,14 @@ void draw_start_area(const Look& look, const Rect& rect, const Snapshot& snapsho
     case Kind::kQueue:
       break;
   }
-  const Rect main = rest.take_top(look.px(36), look.px(8));
-  if (button(look, "start/main", main, ButtonKind::kPrimary, main_label(controls),
-             controls.enabled)) {
+  const bool fits = name_fits(look, controls, rect.w);
+  const Rect main = rest.take_top(look.px(36), fits ? look.px(8) : 0);
+  if (!fits) {
+    const Rect name = rest.take_top(look.px(22), look.px(8));
+    text_in(look, name, Face::kSmall, p.text_secondary, controls.detail, Align::kCenter);
+  }
+  if (button(look, "start/main", main, ButtonKind::kPrimary,
+             fits ? main_label(controls) : controls.label, controls.enabled)) {
     commands.push_back(StartRun{});
   }
   explain(look, main, main_label(controls),

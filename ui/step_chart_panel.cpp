@@ -53,6 +53,7 @@ void draw_axis(const Look& look, const ChartArea& area, float left) {
     line(area.plot.x, y, area.plot.right(), y, color(p.grid));
     std::string label = format_plain(tick / (unit == "s" ? 1e9 : unit == "ms" ? 1e6 : 1e3));
     if (tick == 0) label = "0 " + std::string(unit);
+    if (y < area.plot.y + look.px(6)) continue;  // its label would be cut
     text_in(look, {left, y - look.px(7), area.plot.x - left - look.px(8), look.px(14)},
             Face::kMonoSmall, p.text_muted, label, Align::kRight);
   }

@@ -70,6 +70,7 @@ TEST(FormatPercent, HasADecimalOnlyWhereItIsSmall) {
   EXPECT_EQ(format_percent(0.67).text(), "67 %");
   EXPECT_EQ(format_percent(0.002).text(), "0.2 %");
   EXPECT_EQ(format_percent(0).text(), "0 %");
+  EXPECT_EQ(format_percent(0.0001).text(), "< 0.1 %");
   EXPECT_EQ(format_signed_percent(0.146), "+14.6 %");
   EXPECT_EQ(format_signed_percent(-0.002), "−0.2 %");
 }
