@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr double kIdleWait = 1.0;  // seconds; news and input end it at once
-constexpr double kCalmWait = 0.1;  // the view settles, yet nobody touches it
+constexpr double kCalmWait = 0.3;  // the view settles, yet nobody touches it
 constexpr auto kBusyAfterInput = 400ms;
 constexpr int kFramesPerInput = 2;  // ImGui answers some input in the frame after it
 constexpr int kIconSize = 64;
