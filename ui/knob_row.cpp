@@ -10,11 +10,12 @@ namespace shardlens::ui {
 namespace {
 
 constexpr float kRow = 38, kSlider = 18, kNote = 16;
-constexpr float kControlWidth = 112;
+constexpr float kControlWidth = 112, kChoiceWidth = 136, kCheckboxWidth = 24;
 
 // The control's own strip at the right of the row.
 float control_width(const Look& look, const KnobRow& row) {
-  return look.px(row.control == KnobControl::kCheckbox ? 24 : kControlWidth);
+  if (row.control == KnobControl::kCheckbox) return look.px(kCheckboxWidth);
+  return look.px(row.control == KnobControl::kChoice ? kChoiceWidth : kControlWidth);
 }
 
 std::string unit_in_field(const Look& look, const KnobRow& row) {

@@ -1,0 +1,209 @@
+// Clicks, drags and keys in a headless window become commands.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/ui/headless_window.h"
+#include "tests/ui/sample_snapshot.h"
+#include "ui/main_view.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+class ClickTest : public ::testing::Test {
+ protected:
+  HeadlessWindow window_{1600, 1000};
+  Snapshot snapshot_ = sample_snapshot();
+
+  template <typename T>
+  const T* command() {
+    commands_ = window_.take_commands();
+    return HeadlessWindow::find<T>(commands_);
+  }
+  Commands commands_;
+};
+
+TEST_F(ClickTest, StopsTheRunFromTheTopBar) {
+  ASSERT_TRUE(window_.click(snapshot_, "top/stop"));
+  EXPECT_NE(command<StopRun>(), nullptr);
+}
+
+TEST_F(ClickTest, QueuesOrStopsAndStarts) {
+  ASSERT_TRUE(window_.click(snapshot_, "start/main"));
+  const auto* queued = command<StartRun>();
+  ASSERT_NE(queued, nullptr);
+  EXPECT_FALSE(queued->stop_current);
+  ASSERT_TRUE(window_.click(snapshot_, "start/stop_and_start"));
+  const auto* stopped = command<StartRun>();
+  ASSERT_NE(stopped, nullptr);
+  EXPECT_TRUE(stopped->stop_current);
+}
+
+TEST_F(ClickTest, DoesNotStartSettingsThatHaveAProblem) {
+  snapshot_ = empty_snapshot();
+  snapshot_.knobs.problems.push_back({"ranks", "More ranks than GPUs"});
+  ASSERT_TRUE(window_.click(snapshot_, "start/main"));
+  EXPECT_EQ(command<StartRun>(), nullptr);
+  EXPECT_TRUE(window_.probe().shows("More ranks than GPUs"));
+}
+
+TEST_F(ClickTest, StartsWithControlEnter) {
+  window_.frame(snapshot_);
+  window_.press(snapshot_, Key::kEnter, true);
+  EXPECT_NE(command<StartRun>(), nullptr);
+}
+
+TEST_F(ClickTest, ChangesAKnobByItsSliderCheckboxAndList) {
+  ASSERT_TRUE(window_.drag(snapshot_, "slider/bucket_cap_mb", 0.5f, 0.9f));
+  const auto* dragged = command<SetKnob>();
+  ASSERT_NE(dragged, nullptr);
+  EXPECT_EQ(dragged->name, "bucket_cap_mb");
+  ASSERT_TRUE(window_.click(snapshot_, "knob/static_graph"));
+  const auto* checked = command<SetKnob>();
+  ASSERT_NE(checked, nullptr);
+  EXPECT_EQ(checked->text, "true");
+  ASSERT_TRUE(window_.click(snapshot_, "knob/model"));
+  ASSERT_TRUE(window_.click(snapshot_, "knob/model/gpt2"));
+  const auto* chosen = command<SetKnob>();
+  ASSERT_NE(chosen, nullptr);
+  EXPECT_EQ(chosen->text, "gpt2");
+}
+
+TEST_F(ClickTest, ShowsEveryKnobsNameAndChoiceUncut) {
+  window_.resize(1600, 2600);
+  snapshot_.knobs.next.communication_hook = "bf16_compress";
+  window_.frames(snapshot_, 2);
+  for (const trace::Knob& knob : trace::knobs()) {
+    if (!knob.essential) continue;
+    EXPECT_TRUE(window_.probe().shows(knob.name)) << knob.name;
+    EXPECT_TRUE(window_.probe().shows(knob.label)) << knob.label;
+  }
+  for (const auto& text : window_.probe().texts) {
+    if (text.rect.x >= 312) continue;
+    EXPECT_EQ(text.text.find("bf16_compr…"), std::string::npos);
+  }
+}
+
+TEST_F(ClickTest, ChangesAKnobByTyping) {
+  ASSERT_TRUE(window_.click(snapshot_, "knob/ranks"));
+  window_.type(snapshot_, "4");
+  window_.press(snapshot_, Key::kEnter);
+  const auto* typed = command<SetKnob>();
+  ASSERT_NE(typed, nullptr);
+  EXPECT_EQ(typed->name, "ranks");
+  EXPECT_EQ(typed->text, "4");
+}
+
+TEST_F(ClickTest, UndoesAChangedKnob) {
+  ASSERT_TRUE(window_.click(snapshot_, "undo/bucket_cap_mb"));
+  const auto* reset = command<ResetKnob>();
+  ASSERT_NE(reset, nullptr);
+  EXPECT_EQ(reset->name, "bucket_cap_mb");
+  ASSERT_TRUE(window_.click(snapshot_, "knobs/reset"));
+  EXPECT_NE(command<ResetKnobs>(), nullptr);
+}
+
+TEST_F(ClickTest, SelectsAStepInTheChart) {
+  ASSERT_TRUE(window_.click(snapshot_, "steps/plot"));
+  const auto* selected = command<SelectStep>();
+  ASSERT_NE(selected, nullptr);
+  EXPECT_GE(selected->step, 0);
+  EXPECT_LT(selected->step, 120);
+}
+
+TEST_F(ClickTest, WalksThroughStepsWithArrows) {
+  window_.frame(snapshot_);
+  window_.press(snapshot_, Key::kLeft);
+  const auto* before = command<SelectStep>();
+  ASSERT_NE(before, nullptr);
+  EXPECT_EQ(before->step, 118);
+  window_.press(snapshot_, Key::kRight);
+  EXPECT_EQ(command<SelectStep>(), nullptr) << "there is no step behind the last";
+}
+
+TEST_F(ClickTest, PausesFollowingWithSpace) {
+  window_.frame(snapshot_);
+  window_.press(snapshot_, Key::kSpace);
+  const auto* paused = command<SelectStep>();
+  ASSERT_NE(paused, nullptr);
+  EXPECT_EQ(paused->step, 119);
+}
+
+TEST_F(ClickTest, ShowsARunByClickAndReplaysItByDoubleClick) {
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline"));
+  const auto* shown = command<ShowRun>();
+  ASSERT_NE(shown, nullptr);
+  EXPECT_EQ(shown->folder, "runs/baseline");
+  ASSERT_TRUE(window_.double_click(snapshot_, "ledger/runs/cap 0.25"));
+  const auto* replayed = command<StartReplay>();
+  ASSERT_NE(replayed, nullptr);
+  EXPECT_EQ(replayed->folder, "runs/cap 0.25");
+}
+
+TEST_F(ClickTest, OffersMoreByRightClickOnARun) {
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline", 1));
+  ASSERT_TRUE(window_.click(snapshot_, "menu/settings"));
+  const auto* copied = command<CopySettings>();
+  ASSERT_NE(copied, nullptr);
+  EXPECT_EQ(copied->folder, "runs/baseline");
+}
+
+TEST_F(ClickTest, ControlsTheReplay) {
+  snapshot_ = replay_snapshot();
+  ASSERT_TRUE(window_.click(snapshot_, "replay/play"));
+  const auto* playing = command<SetReplayPlaying>();
+  ASSERT_NE(playing, nullptr);
+  EXPECT_FALSE(playing->playing);
+  ASSERT_TRUE(window_.click(snapshot_, "replay/faster"));
+  EXPECT_DOUBLE_EQ(command<SetReplaySpeed>()->speed, 5);
+  ASSERT_TRUE(window_.drag(snapshot_, "replay/scrubber", 0.6f, 0.25f));
+  const auto* sought = command<SeekReplay>();
+  ASSERT_NE(sought, nullptr);
+  EXPECT_LT(sought->time_ns, snapshot_.replay.now_ns);
+  ASSERT_TRUE(window_.click(snapshot_, "replay/leave"));
+  EXPECT_NE(command<StopReplay>(), nullptr);
+}
+
+TEST_F(ClickTest, ZoomsTheTimelineAtThePointerAndFitsIt) {
+  window_.frame(snapshot_);
+  const Rect plot = window_.probe().find("timeline/plot")->rect;
+  window_.move_to(snapshot_, plot.center_x(), plot.center_y());
+  const TimelineView& view = window_.view().workspace().timeline().view();
+  const double span = view.span_ns();
+  window_.wheel(snapshot_, 3);
+  EXPECT_LT(view.span_ns(), span * 0.6);
+  window_.press(snapshot_, Key::kF);
+  EXPECT_DOUBLE_EQ(view.span_ns(), span);
+}
+
+TEST_F(ClickTest, PinsDetailsOfACollectiveAndClearsThem) {
+  window_.frame(snapshot_);
+  const Rect plot = window_.probe().find("timeline/plot")->rect;
+  window_.click_at(snapshot_, plot.x + plot.w * 0.6f,
+                   plot.y + RowHeights{}.phases + RowHeights{}.compute + 20);
+  ASSERT_TRUE(window_.view().workspace().timeline().pinned().has_value());
+  window_.press(snapshot_, Key::kEscape);
+  EXPECT_FALSE(window_.view().workspace().timeline().pinned().has_value());
+}
+
+TEST_F(ClickTest, SetsAKnobFromTheCommandPalette) {
+  window_.frame(snapshot_);
+  window_.press(snapshot_, Key::kK, true);
+  window_.type(snapshot_, "bucket_cap_mb 4");
+  window_.press(snapshot_, Key::kEnter);
+  const auto* set = command<SetKnob>();
+  ASSERT_NE(set, nullptr);
+  EXPECT_EQ(set->text, "4");
+}
+
+TEST_F(ClickTest, TriesTheSetUpAgain) {
+  snapshot_ = installing_snapshot();
+  snapshot_.trainer = {TrainerSetup::State::kFailed, "No space left: free 5 GB and try again", -1};
+  ASSERT_TRUE(window_.click(snapshot_, "start/retry"));
+  EXPECT_NE(command<RetryTrainerSetup>(), nullptr);
+}
+
+}  // namespace
+
+}  // namespace shardlens::ui
