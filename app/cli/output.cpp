@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "app/cli/command_line.h"
+#include "app/cli/printable.h"
 
 namespace shardlens::app {
 
@@ -12,9 +13,7 @@ void print_result(std::string_view text) {
   std::fflush(stdout);
 }
 
-void print_message(std::string_view text) {
-  std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());
-}
+void print_message(std::string_view text) { std::fprintf(stderr, "%s\n", printable(text).c_str()); }
 
 int report_error(const trace::Error& error) {
   print_message("error: " + error.message);

@@ -97,6 +97,8 @@ TEST_F(CommandLine, RefusesWrongUseOfItself) {
 
 TEST_F(CommandLine, RefusesSettingsFilesThatAreNone) {
   EXPECT_THAT(wrong_use({"run", file("broken.yaml", "{{{: nope")}), HasSubstr("broken.yaml"));
+  EXPECT_THAT(wrong_use({"run", file("bytes.yaml", std::string("\0\xff{{{: nope", 12))}),
+              testing::Not(HasSubstr("\xff")));
   EXPECT_THAT(wrong_use({"run", file("typo.yaml", "bucket_cap_mib: 3\n")}),
               HasSubstr("bucket_cap_mb"));
   EXPECT_THAT(wrong_use({"run", file("list.yaml", "- a\n")}), HasSubstr("list.yaml"));
