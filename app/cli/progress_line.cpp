@@ -1,5 +1,6 @@
 #include "app/cli/progress_line.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,8 @@
 #include <utility>
 
 #include "app/cli/output.h"
+#include "app/cli/printable.h"
+#include "app/report/text_table.h"
 #include "ui/format.h"
 
 namespace shardlens::app {
@@ -21,6 +24,13 @@ std::string bar(double fraction, int width) {
   std::string text;
   for (int i = 0; i < width; ++i) text += i < full ? "█" : "░";
   return text + "  ";
+}
+
+// A line that wraps could not be erased again.
+std::size_t terminal_width() {
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  return known ? size.ws_col - 1u : 79u;
 }
 
 }  // namespace
@@ -60,7 +70,8 @@ void ProgressLine::erase() {
 void ProgressLine::show(const RunProgress& progress) {
   if (is_terminal_) {
     erase();
-    std::fputs(progress_text(name_, progress, kBarWidth).c_str(), stderr);
+    const std::string text = printable(progress_text(name_, progress, kBarWidth));
+    std::fputs(cut_to_width(text, terminal_width()).c_str(), stderr);
     std::fflush(stderr);
     drawn_ = true;
     return;
