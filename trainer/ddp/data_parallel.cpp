@@ -81,6 +81,10 @@ struct DataParallel::State {
   void build_reducer();
   void report_plan(int plan);
   Plan current_plan() const;
+  // The first backward of a static graph always reduces: the Reducer counts in it how often each
+  // gradient comes, up to its first reduction. With two backwards counted it would wait for two
+  // ever after, and never reduce again (PyTorch's no_sync() has this fault).
+  bool reduces() const { return require_sync || (options.static_graph && !static_graph_seen); }
   void reduce_at_the_end_of_backward(const torch::Tensor& loss);
 
   Communicator& communicator;
@@ -201,7 +205,7 @@ DataParallel::~DataParallel() = default;
 void DataParallel::set_require_sync(bool require_sync) { state_->require_sync = require_sync; }
 
 void DataParallel::before_forward() {
-  if (state_->require_sync) state_->reducer->prepare_for_forward();
+  if (state_->reduces()) state_->reducer->prepare_for_forward();
   const profiler::MemoryCategoryScope memory(state_->options.gradient_as_bucket_view
                                                  ? trace::MemoryCategory::kGradients
                                                  : trace::MemoryCategory::kCommunication);
@@ -211,8 +215,8 @@ void DataParallel::before_forward() {
 }
 
 void DataParallel::before_backward(const torch::Tensor& loss) {
-  state_->awaits_reduction = state_->require_sync;
-  if (!state_->require_sync) return;
+  state_->awaits_reduction = state_->reduces();
+  if (!state_->awaits_reduction) return;
   *state_->launched = 0;
   const bool search = state_->options.find_unused_parameters && !state_->options.static_graph;
   state_->reducer->prepare_for_backward(search ? std::vector<torch::Tensor>{loss}

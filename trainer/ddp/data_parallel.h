@@ -53,7 +53,8 @@ class DataParallel {
   DataParallel(const DataParallel&) = delete;
   DataParallel& operator=(const DataParallel&) = delete;
 
-  // False: the next backward only adds to the local gradients. Set it before before_forward().
+  // False: the next backward only adds to the local gradients. Set it before before_forward(). The
+  // first backward of a static graph reduces anyway, which changes no result.
   void set_require_sync(bool require_sync);
   void before_forward();
   // `loss` is the tensor that backward() starts from.

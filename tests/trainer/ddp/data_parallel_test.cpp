@@ -1,0 +1,320 @@
+#include "trainer/ddp/data_parallel.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <ostream>
+
+#include "tests/trainer/comm/rank_threads.h"
+#include "tests/trainer/ddp/small_model.h"
+
+namespace shardlens::trainer {
+namespace {
+
+using testing::HasSubstr;
+
+struct Variant {
+  const char* name = "";
+  DataParallelOptions options;
+  int ranks = kRanks;
+  int micro_batches = 1;
+  bool sync_each = false;
+  double tolerance = 1e-6;
+  bool use_last = true;
+};
+
+void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
+
+void train(const Variant& variant, SmallModel& model, DataParallel& replica, int rank,
+           profiler::Recorder& recorder) {
+  for (int step = 0; step < kSteps; ++step) {
+    recorder.begin_step(step);
+    replica.zero_gradients();
+    for (int micro = 0; micro < variant.micro_batches; ++micro) {
+      replica.set_require_sync(variant.sync_each || micro + 1 == variant.micro_batches);
+      replica.before_forward();
+      const auto loss =
+          model.loss(input_of(step, micro, rank), variant.use_last) / variant.micro_batches;
+      replica.before_backward(loss);
+      loss.backward();
+      replica.after_backward();
+    }
+    model.descend();
+    recorder.end_step({});
+  }
+}
+
+std::vector<Recording> train_and_compare(const Variant& variant) {
+  const auto expected =
+      trained_by_one_process(variant.ranks, variant.micro_batches, variant.use_last);
+  return on_ranks(variant.ranks, [&](Communicator& communicator, profiler::Recorder& recorder) {
+    auto values = initial_values();
+    // The other ranks start elsewhere: rank 0's values must reach them.
+    if (communicator.rank() > 0) {
+      for (auto& value : values) value.fill_(0.25);
+    }
+    SmallModel model(values);
+    DataParallel replica(model.parameters, {}, communicator, recorder, variant.options);
+    train(variant, model, replica, communicator.rank(), recorder);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_TRUE(
+          torch::allclose(model.weight(i), expected[i], variant.tolerance, variant.tolerance))
+          << model.parameters[i].name << " on rank " << communicator.rank();
+    }
+  });
+}
+
+class EveryVariant : public testing::TestWithParam<Variant> {};
+
+TEST_P(EveryVariant, TrainsAsOneProcessDoes) { train_and_compare(GetParam()); }
+
+std::vector<Variant> variants() {
+  std::vector<Variant> all;
+  const auto add = [&](const char* name, auto change) {
+    Variant variant;
+    variant.name = name;
+    variant.options.bucket_cap_mb = 0.002;  // several buckets
+    change(variant);
+    all.push_back(variant);
+  };
+  add("small_buckets", [](Variant&) {});
+  add("default_cap", [](Variant& v) { v.options.bucket_cap_mb = 25; });
+  add("one_rank", [](Variant& v) { v.ranks = 1; });
+  add("three_ranks", [](Variant& v) { v.ranks = 3; });
+  add("bucket_views", [](Variant& v) { v.options.gradient_as_bucket_view = true; });
+  add("static_graph", [](Variant& v) { v.options.static_graph = true; });
+  add("static_graph_and_views",
+      [](Variant& v) { v.options.static_graph = v.options.gradient_as_bucket_view = true; });
+  add("find_unused", [](Variant& v) { v.options.find_unused_parameters = true; });
+  add("an_unused_parameter", [](Variant& v) {
+    v.options.find_unused_parameters = true;
+    v.use_last = false;
+  });
+  add("an_unused_parameter_in_a_static_graph", [](Variant& v) {
+    v.options.static_graph = true;
+    v.use_last = false;
+  });
+  add("no_overlap", [](Variant& v) { v.options.overlap_comm = false; });
+  add("no_overlap_static_graph", [](Variant& v) {
+    v.options.overlap_comm = false;
+    v.options.static_graph = true;
+  });
+  add("accumulation", [](Variant& v) { v.micro_batches = kMicroBatches; });
+  add("accumulation_into_views", [](Variant& v) {
+    v.micro_batches = kMicroBatches;
+    v.options.gradient_as_bucket_view = true;
+  });
+  add("accumulation_in_a_static_graph", [](Variant& v) {
+    v.micro_batches = kMicroBatches;
+    v.options.static_graph = true;
+  });
+  add("accumulation_synchronised_each_time", [](Variant& v) {
+    v.micro_batches = kMicroBatches;
+    v.sync_each = true;
+  });
+  add("synchronised_each_time_into_views", [](Variant& v) {
+    v.micro_batches = kMicroBatches;
+    v.sync_each = true;
+    v.options.gradient_as_bucket_view = true;
+  });
+  add("fp16_compress", [](Variant& v) {
+    v.options.compression = GradientCompression::kFp16;
+    v.tolerance = 1e-4;
+  });
+  add("bf16_compress", [](Variant& v) {
+    v.options.compression = GradientCompression::kBf16;
+    v.tolerance = 1e-3;
+  });
+  add("fp16_compress_no_overlap_views", [](Variant& v) {
+    v.options.compression = GradientCompression::kFp16;
+    v.options.overlap_comm = false;
+    v.options.gradient_as_bucket_view = true;
+    v.tolerance = 1e-4;
+  });
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(DataParallel, EveryVariant, testing::ValuesIn(variants()),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+TEST(DataParallel, CompressionRoundsAsItsTypeDoes) {
+  Variant variant;
+  variant.options.compression = GradientCompression::kBf16;
+  on_ranks(2, [&](Communicator& communicator, profiler::Recorder& recorder) {
+    SmallModel model(initial_values());
+    DataParallel replica(model.parameters, {}, communicator, recorder, variant.options);
+    std::vector<torch::Tensor> expected;
+    for (int rank = 0; rank < kRanks; ++rank) {
+      SmallModel alone(initial_values());
+      alone.loss(input_of(0, 0, rank)).backward();
+      const auto part = alone.weight(0).grad().to(torch::kBFloat16).div_(kRanks);
+      if (rank == 0) {
+        expected.push_back(part);
+      } else {
+        expected.back() += part;
+      }
+    }
+    replica.before_forward();
+    const auto loss = model.loss(input_of(0, 0, communicator.rank()));
+    replica.before_backward(loss);
+    loss.backward();
+    EXPECT_TRUE(torch::equal(model.weight(0).grad(), expected.back().to(torch::kFloat32)));
+  });
+}
+
+TEST(DataParallel, KeepsEachRanksGradientsWithCommunicationOff) {
+  const auto recordings =
+      on_ranks(2, [&](Communicator& communicator, profiler::Recorder& recorder) {
+        SmallModel alone(initial_values());
+        alone.loss(input_of(0, 0, communicator.rank())).backward();
+        SmallModel model(initial_values());
+        DataParallelOptions options;
+        options.communication = false;
+        DataParallel replica(model.parameters, {}, communicator, recorder, options);
+        replica.before_forward();
+        const auto loss = model.loss(input_of(0, 0, communicator.rank()));
+        replica.before_backward(loss);
+        loss.backward();
+        replica.after_backward();
+        EXPECT_TRUE(torch::equal(model.weight(0).grad(), alone.weight(0).grad()));
+      });
+  for (const auto& row : recordings[0].rows.collectives) {
+    EXPECT_NE(row.tag_kind, trace::TagKind::kBucket);
+  }
+}
+
+TEST(DataParallel, ReducesASharedParameterOnceUnderItsFirstName) {
+  on_ranks(2, [](Communicator& communicator, profiler::Recorder& recorder) {
+    SmallModel model(initial_values());
+    auto parameters = model.parameters;
+    parameters.push_back({"head.weight", model.weight(0)});
+    DataParallel replica(parameters, {}, communicator, recorder, {});
+    ASSERT_EQ(replica.parameters().size(), 5u);
+    EXPECT_EQ(replica.parameters()[0].name, "first.weight");
+  });
+}
+
+TEST(DataParallel, SendsFrozenParametersAndBuffersButReducesNeither) {
+  on_ranks(2, [](Communicator& communicator, profiler::Recorder& recorder) {
+    SmallModel model(initial_values());
+    const auto mine = static_cast<float>(communicator.rank() + 1);
+    const NamedTensor frozen{"frozen", torch::full({3}, mine)};
+    const NamedTensor buffer{"buffer", torch::full({2}, mine)};
+    model.parameters.push_back(frozen);
+    DataParallel replica(model.parameters, {buffer}, communicator, recorder, {});
+    EXPECT_EQ(replica.parameters().size(), 5u);
+    EXPECT_TRUE(torch::equal(frozen.tensor, torch::ones({3})));
+    EXPECT_TRUE(torch::equal(buffer.tensor, torch::ones({2})));
+  });
+}
+
+TEST(DataParallel, RefusesModelsThatDifferBetweenRanks) {
+  std::barrier both_done(2);
+  on_ranks(2, [&](Communicator& communicator, profiler::Recorder& recorder) {
+    std::vector<NamedTensor> parameters{
+        {"weight", torch::ones({4, 2 + communicator.rank()}).set_requires_grad(true)}};
+    const auto message = message_thrown_by(
+        [&] { DataParallel replica(parameters, {}, communicator, recorder, {}); });
+    if (communicator.rank() == 1) {
+      EXPECT_THAT(message, HasSubstr("not to match"));
+      communicator.shutdown();
+    }
+  });
+}
+
+TEST(DataParallel, SaysThatAParameterTookNoPartInTheLoss) {
+  on_ranks(2, [](Communicator& communicator, profiler::Recorder& recorder) {
+    SmallModel model(initial_values());
+    DataParallel replica(model.parameters, {}, communicator, recorder, {});
+    replica.before_forward();
+    const auto loss = model.loss(input_of(0, 0, communicator.rank()), /*use_last=*/false);
+    replica.before_backward(loss);
+    loss.backward();
+    EXPECT_THAT(message_thrown_by([&] { replica.after_backward(); }),
+                HasSubstr("find_unused_parameters"));
+  });
+}
+
+TEST(DataParallel, AFailedReductionNamesItsBucket) {
+  CommunicatorOptions options;
+  options.timeout = std::chrono::seconds(1);
+  std::barrier both_done(2);
+  on_ranks(
+      2,
+      [&](Communicator& communicator, profiler::Recorder& recorder) {
+        SmallModel model(initial_values());
+        DataParallelOptions small_buckets;
+        small_buckets.bucket_cap_mb = 0.002;
+        {
+          DataParallel replica(model.parameters, {}, communicator, recorder, small_buckets);
+          replica.before_forward();
+          const auto loss = model.loss(input_of(0, 0, communicator.rank()));
+          replica.before_backward(loss);
+          if (communicator.rank() == 1) {
+            communicator.inject_next(trace::InjectedFault::kUnequalSize);
+          }
+          EXPECT_THAT(message_thrown_by([&] { loss.backward(); }),
+                      HasSubstr("for bucket 0) failed"));
+        }
+        both_done.arrive_and_wait();
+      },
+      options);
+}
+
+std::vector<trace::Collective> bucket_reductions(const Recording& recording, std::int64_t step) {
+  std::vector<trace::Collective> found;
+  for (const auto& row : recording.rows.collectives) {
+    if (row.step == step && row.tag_kind == trace::TagKind::kBucket) found.push_back(row);
+  }
+  return found;
+}
+
+TEST(DataParallel, RecordsBothPlansAndTheReductionOfEveryBucket) {
+  Variant variant;
+  variant.options.bucket_cap_mb = 0.002;
+  variant.options.compression = GradientCompression::kBf16;
+  variant.tolerance = 1e-3;
+  for (const Recording& recording : train_and_compare(variant)) {
+    std::int64_t bytes[2] = {0, 0};
+    int buckets[2] = {0, 0};
+    for (const trace::Bucket& bucket : recording.rows.buckets) {
+      ASSERT_LT(bucket.plan, 2);
+      EXPECT_EQ(bucket.index, buckets[bucket.plan]++);
+      bytes[bucket.plan] += bucket.bytes;
+      EXPECT_EQ(bucket.parameters.size(), bucket.parameter_bytes.size());
+    }
+    const std::int64_t all = 4 * (24 * 16 + 24 + 24 * 24 + 24 + 8 * 24);
+    EXPECT_EQ(bytes[0], all);
+    EXPECT_EQ(bytes[1], all);
+    EXPECT_EQ(buckets[0], 1);
+    EXPECT_GT(buckets[1], 1);
+    const auto last = bucket_reductions(recording, kSteps - 1);
+    ASSERT_EQ(static_cast<int>(last.size()), buckets[1]);
+    for (const auto& row : last) {
+      EXPECT_EQ(recording.text(row.data_type), "bfloat16");
+    }
+    int ready = 0;
+    for (const auto& mark : recording.rows.bucket_ready) ready += mark.step == kSteps - 1;
+    EXPECT_EQ(ready, buckets[1]);
+  }
+}
+
+TEST(DataParallel, WithoutOverlapReducesOnlyOnceTheLastBucketIsReady) {
+  for (const bool overlap : {true, false}) {
+    Variant variant;
+    variant.options.bucket_cap_mb = 0.002;
+    variant.options.overlap_comm = overlap;
+    const auto recordings = train_and_compare(variant);
+    std::int64_t last_ready_ns = 0;
+    for (const auto& mark : recordings[0].rows.bucket_ready) {
+      if (mark.step == kSteps - 1) last_ready_ns = std::max(last_ready_ns, mark.time_ns);
+    }
+    const auto reductions = bucket_reductions(recordings[0], kSteps - 1);
+    ASSERT_GT(reductions.size(), 1u);
+    EXPECT_EQ(reductions.front().enqueued_ns < last_ready_ns, overlap);
+  }
+}
+
+}  // namespace
+}  // namespace shardlens::trainer
