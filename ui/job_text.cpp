@@ -115,6 +115,21 @@ StartControls start_controls(const Snapshot& snapshot) {
   return out;
 }
 
+namespace {
+
+ProgressText recorded_progress(const trace::RunFigures& figures) {
+  ProgressText out;
+  const std::int64_t done = figures.summary.steps_executed;
+  const trace::Settings& settings = figures.info.settings;
+  out.left = "step " + format_integer(done);
+  if (settings.epochs > 0 || settings.steps <= 0) return out;
+  out.left += " of " + format_integer(settings.steps);
+  out.fraction = static_cast<float>(done) / static_cast<float>(settings.steps);
+  return out;
+}
+
+}  // namespace
+
 ProgressText progress_text(const Snapshot& snapshot) {
   if (snapshot.job.phase != JobPhase::kNone) return live_progress(snapshot.job);
   ProgressText out;
@@ -134,6 +149,8 @@ ProgressText progress_text(const Snapshot& snapshot) {
       out.failed = true;
       break;
     case trace::RunStatus::kRunning:
+      // Replayed, or started by another program.
+      if (snapshot.run->is_live) return recorded_progress(figures);
       out.left = "unfinished";
       break;
   }

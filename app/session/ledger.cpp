@@ -106,6 +106,7 @@ void compare_speed(ui::LedgerRow& row, const RunRecord& record, const RunRecord&
   } else {
     row.relative_to_baseline = own.step_ns.mean / other.step_ns.mean - 1;
   }
+  if (own.step_ns.count < 2 || other.step_ns.count < 2) return;  // one step tells nothing
   // Even where runs agree by luck, their steps scatter.
   const double within = kConfidence * std::hypot(standard_error(record), standard_error(baseline));
   row.beyond_noise = std::abs(*row.relative_to_baseline) > std::max(within, noise.relative);

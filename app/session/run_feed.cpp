@@ -157,7 +157,8 @@ Result<std::shared_ptr<const ui::RunView>> RunFeed::view(std::int64_t now_ns, bo
     info.end_ns = 0;
   }
   const bool running = info.status == RunStatus::kRunning;
-  view->is_live = running && !during_replay && seems_alive(view->figures, now_ns);
+  view->is_live =
+      hides_the_end || (running && !during_replay && seems_alive(view->figures, now_ns));
   if (running && !view->is_live && !during_replay) mark_as_cut_off(info);
   view->selected_step = step_to_show(now_ns);
   view->follows_live = wanted_step_ && (*wanted_step_ < 0 || view->selected_step != *wanted_step_);

@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-bool any_lost(const trace::RunFigures& figures) { return figures.recorder.lost > 0; }
-
 // A rank has not moved on for longer than its steps explain.
 bool stands_still(const trace::RunFigures& figures, std::int64_t now_ns) {
   const auto usual = static_cast<std::int64_t>(10 * figures.summary.step_ns.median);
@@ -24,14 +22,6 @@ bool stands_still(const trace::RunFigures& figures, std::int64_t now_ns) {
     any = any || now_ns - rank.heartbeat.progress_ns > limit;
   }
   return any;
-}
-
-std::string lost_text(const trace::RecorderFigures& recorder) {
-  std::string text = "Recording is incomplete: " + std::to_string(recorder.lost) + " records lost";
-  for (std::size_t i = 0; i < recorder.losses.size() && i < 2; ++i) {
-    text += (i == 0 ? " (" : ", ") + recorder.losses[i].reason;
-  }
-  return recorder.losses.empty() ? text : text + ")";
 }
 
 }  // namespace
@@ -53,7 +43,6 @@ std::vector<std::string> banners_of(const trace::RunFigures& figures) {
   if (info.settings.inject != "off") {
     banners.push_back("Injected fault: " + info.settings.inject);
   }
-  if (any_lost(figures)) banners.push_back(lost_text(figures.recorder));
   return banners;
 }
 

@@ -172,7 +172,8 @@ bool RunWatcher::follow_file() {
   } else if (ended_at_ns_ == 0) {
     ended_at_ns_ = now;
   }
-  const bool fell_silent = view_ && view_->is_live && !seems_alive(view_->figures, now);
+  const bool fell_silent =
+      !replaying_ && view_ && view_->is_live && !seems_alive(view_->figures, now);
   const bool step_settled = view_ && view_->selected_step != feed_->step_to_show(now);
   return *changed || *read || fell_silent || step_settled;
 }

@@ -41,6 +41,17 @@ std::vector<RunRecord> neighbours(const StillOptions& options) {
   return records;
 }
 
+// As in the window after such a run: the last one that went well before it, else the run itself.
+const RunRecord& baseline_of(const std::vector<RunRecord>& records, const RunRecord& shown) {
+  const RunRecord* best = nullptr;
+  for (const auto& record : records) {
+    const bool before = record.info.start_ns < shown.info.start_ns;
+    if (!before || record.info.status != trace::RunStatus::kDone) continue;
+    if (best == nullptr || record.info.start_ns > best->info.start_ns) best = &record;
+  }
+  return best == nullptr ? shown : *best;
+}
+
 Result<void> check_step(const trace::RunFigures& figures, const StillOptions& options) {
   if (!options.step || *options.step < 0) return {};
   if (find_step(figures.steps, *options.step) != nullptr) return {};
@@ -62,17 +73,20 @@ Result<ui::Snapshot> still_snapshot(const StillOptions& options) {
 
   auto records = neighbours(options);
   records.push_back(record_from_figures(view->figures));
-  const auto folder = view->figures.info.folder;
-  auto ledger = build_ledger(records, {.baseline_folder = folder, .shown_folder = folder});
+  const auto base = baseline_of(records, records.back()).info;
+  auto ledger = build_ledger(
+      records, {.baseline_folder = base.folder, .shown_folder = view->figures.info.folder});
   auto named = std::make_shared<ui::RunView>(*view);
+  std::string base_ordinal;
   for (const auto& row : ledger.rows) {
     if (row.is_shown) named->ordinal = row.ordinal;
+    if (row.is_baseline) base_ordinal = row.ordinal;
   }
 
   ui::Snapshot snapshot;
   KnobEditor knobs;
   knobs.replace(view->figures.info.settings);
-  knobs.set_baseline(view->figures.info.settings, named->ordinal, view->figures.info.name);
+  knobs.set_baseline(base.settings, base_ordinal, base.name);
   std::vector<std::string> taken;
   for (const auto& row : ledger.rows) taken.push_back(row.name);
   snapshot.knobs = knobs.draft(taken);

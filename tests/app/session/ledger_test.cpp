@@ -101,6 +101,15 @@ TEST(Ledger, ADifferenceWithinTheStepsScatterIsNotBeyondNoise) {
   EXPECT_THAT(ledger.spread_note, HasSubstr("Spread within the run only"));
 }
 
+TEST(Ledger, ASingleMeasuredStepIsNeverBeyondNoise) {
+  auto brief = record("brief", 20, 500);
+  brief.summary.step_ns.count = 1;
+  const auto ledger = build_ledger({record("base", 10, 100), brief},
+                                   {.baseline_folder = "/runs/base", .shown_folder = ""});
+  EXPECT_NEAR(*row(ledger, "brief").relative_to_baseline, 4, 1e-9);
+  EXPECT_FALSE(row(ledger, "brief").beyond_noise);
+}
+
 TEST(Ledger, TheSameSettingsTwiceGiveTheSpreadBetweenRuns) {
   auto changed = record("changed", 30, 103);
   changed.info.settings.bucket_cap_mb = 1;
