@@ -11,6 +11,7 @@ constexpr float kGap = 8;
 constexpr float kSidebar = 304, kNarrowSidebar = 288;
 constexpr float kMemory = 248;
 constexpr float kFoldedDock = 36;
+constexpr float kLeastTimeline = 110;
 // Below these, in lengths of scale 1, there is no room for memory beside the timeline, or for the
 // ledger under it.
 constexpr float kWidthForMemory = 1160, kHeightForDock = 640;
@@ -45,6 +46,13 @@ TuneLayout tune_layout(const LayoutInput& input) {
   const float steps = std::clamp(height * 0.215f, 116.0f, 232.0f);
   out.steps = rest.take_top(px(steps), px(kGap));
   out.timeline = rest;
+  if (rest.h < px(kLeastTimeline) &&
+      !out.dock_folded) {  // the user opened the ledger: it takes over
+    const float bottom = out.dock.bottom();
+    out.dock = {rest.x, rest.y, rest.w, bottom - rest.y};
+    if (!out.memory.empty()) out.memory.h = bottom - out.memory.y;
+    out.timeline = {};
+  }
   return out;
 }
 

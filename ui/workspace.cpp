@@ -23,15 +23,15 @@ void TuneWorkspace::draw_center(const Look& look, const TuneLayout& layout,
       !snapshot.run || (snapshot.run->figures.steps.empty() &&
                         failure_card_height(look, snapshot, layout.timeline.h) == 0);
   if (nothing) {
-    const Rect& last = layout.memory.empty() ? layout.timeline : layout.memory;
+    const Rect& last = layout.memory.empty() ? layout.steps : layout.memory;
     const Rect all{layout.steps.x, layout.steps.y, last.right() - layout.steps.x,
-                   layout.timeline.bottom() - layout.steps.y};
+                   std::max(layout.steps.h, layout.timeline.bottom() - layout.steps.y)};
     return draw_empty_state(look, all, snapshot, commands);
   }
   Rect timeline = layout.timeline;
   const float card = failure_card_height(look, snapshot, timeline.h);
   const std::string& folder = snapshot.run->figures.info.folder;
-  if (card > 0 && folder != hidden_failure_) {
+  if (card > 0 && !timeline.empty() && folder != hidden_failure_) {
     const bool room_below = timeline.h - card > look.px(kLeastTimeline);
     const Rect area = timeline.take_top(room_below ? card : timeline.h, look.px(8));
     if (draw_failure_card(look, area, snapshot, commands)) hidden_failure_ = folder;

@@ -76,6 +76,33 @@ TEST(TuneLayout, FoldsTheLedgerInALowWindowUnlessAsked) {
   EXPECT_FALSE(tune_layout(in).dock_folded);
 }
 
+TEST(TuneLayout, LetsTheOpenedLedgerTakeThePlaceOfATimelineTooLowToRead) {
+  LayoutInput in;
+  in.width = 1280;
+  in.height = 720;
+  in.scale = 1.5f;
+  in.message_lines = 1;
+  const float folded = tune_layout(in).timeline.h;
+  in.open_dock = true;
+  const TuneLayout layout = tune_layout(in);
+  EXPECT_TRUE(layout.timeline.empty());
+  EXPECT_GT(layout.dock.h, folded);
+  EXPECT_FALSE(layout.dock.overlaps(layout.steps));
+}
+
+TEST(TuneLayout, KeepsMemoryBesideAnOpenedLedgerInAWideLowWindow) {
+  LayoutInput in;
+  in.width = 1600;
+  in.height = 480;
+  in.open_dock = true;
+  const TuneLayout layout = tune_layout(in);
+  EXPECT_TRUE(layout.timeline.empty());
+  const auto rects = drawn(layout);
+  for (std::size_t i = 0; i < rects.size(); ++i) {
+    for (std::size_t j = i + 1; j < rects.size(); ++j) EXPECT_FALSE(rects[i].overlaps(rects[j]));
+  }
+}
+
 TEST(TuneLayout, GivesFoldedKnobsToTheTimeline) {
   LayoutInput in;
   in.width = 1600;
