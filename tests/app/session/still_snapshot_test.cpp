@@ -1,0 +1,53 @@
+#include "app/session/still_snapshot.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/app/session/synthetic_run.h"
+
+namespace shardlens::app {
+namespace {
+
+struct StillTest : testing::Test {
+  TemporaryFolder folder;
+  std::filesystem::path run;
+  StillTest() {
+    for (const char* name : {"first", "second"}) {
+      SyntheticOptions options;
+      options.name = name;
+      options.start_ns += name[0] == 's' ? 1'000'000'000 : 0;
+      SyntheticRun synthetic(folder.path(), options);
+      synthetic.add_steps(8);
+      synthetic.finish();
+      run = synthetic.folder();
+    }
+  }
+};
+
+TEST_F(StillTest, ShowsTheRunAtATypicalStepAmongItsNeighbours) {
+  const auto still = still_snapshot({.run = run, .runs_dir = folder.path(), .step = {}});
+  ASSERT_TRUE(still);
+  EXPECT_GE(still->run->selected_step, 3);
+  ASSERT_TRUE(still->run->timeline);
+  EXPECT_EQ(still->run->ordinal, "run 2");
+  ASSERT_EQ(still->ledger->rows.size(), 2u);
+  EXPECT_TRUE(still->ledger->rows[0].is_shown);
+  EXPECT_TRUE(still->ledger->rows[1].is_baseline) << "the run before it";
+  EXPECT_EQ(still->knobs.baseline_name, "run 1");
+}
+
+TEST_F(StillTest, ShowsTheAskedStep) {
+  const auto still = still_snapshot({.run = run, .runs_dir = {}, .step = 1});
+  ASSERT_TRUE(still);
+  EXPECT_EQ(still->run->timeline->step, 1);
+  EXPECT_EQ(still->ledger->rows.size(), 1u);
+}
+
+TEST_F(StillTest, AStepThatIsNotThereIsRefusedWithTheLastOne) {
+  const auto still = still_snapshot({.run = run, .runs_dir = {}, .step = 99});
+  ASSERT_FALSE(still);
+  EXPECT_EQ(still.error().kind, trace::ErrorKind::kUsage);
+  EXPECT_NE(still.error().message.find("step 7"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace shardlens::app
