@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 #include <utility>
 
@@ -27,6 +28,12 @@ void set_threads(const trace::Settings& settings, int local_world_size) {
   at::set_num_threads(static_cast<int>(threads));
   // Nothing here runs operators in parallel with each other.
   at::set_num_interop_threads(1);
+}
+
+// NCCL refuses two ranks on one GPU unless they seem to be on different hosts. No other thread runs
+// yet, and what the launcher has set stays.
+void pretend_own_host(int rank) {
+  setenv("NCCL_HOSTID", ("shardlens-rank-" + std::to_string(rank)).c_str(), /*overwrite=*/0);
 }
 
 std::string host_name() {
@@ -84,6 +91,7 @@ trace::Result<void> RankJob::prepare() {
   set_threads(settings_, environment_.local_world_size);
   TRY(profiler::install_cpu_memory_tracker());
   TRY_ASSIGN(device_, choose_device(settings_, environment_));
+  if (device_.is_shared) pretend_own_host(environment_.rank);
   TRY_ASSIGN(shape_, find_model_preset(settings_.model));
   TRY(start_recorder());
   TRY(check_fits(shape_, settings_.sequence_length));

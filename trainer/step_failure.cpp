@@ -63,6 +63,8 @@ trace::Error describe_failure(const std::exception& failure, const std::string& 
     message +=
         "out of memory. Lower batch_per_rank or sequence_length, or choose a smaller model. (" +
         text + ")";
+  } else if (text.starts_with("collective ")) {
+    message += text;  // the communicator has explained it already
   } else if (is_timeout(text)) {
     message +=
         "a collective did not finish within collective_timeout_s: another rank did not "

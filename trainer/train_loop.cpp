@@ -32,7 +32,7 @@ SamplerOptions sampler_options(const TrainParts& parts) {
 }
 
 // What tensors that appear in a phase are for, unless their maker says otherwise. Backward makes
-// gradients of activations; those of parameters are moved to their category when it ends.
+// gradients of activations, too; those of parameters are moved to their category as they appear.
 MemoryCategory category_of(Phase phase) {
   switch (phase) {
     case Phase::kForward:
@@ -88,6 +88,13 @@ TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::Injection
       faults_(injections, parts.communicator) {
   for (const auto& parameter : parts.data_parallel.parameters()) {
     parameters_.push_back(parameter.tensor);
+  }
+  if (parts.device.is_cpu()) {
+    for (const torch::Tensor& parameter : parameters_) {
+      parameter.register_hook([](const torch::Tensor& gradient) {
+        profiler::recategorize(gradient, MemoryCategory::kGradients);
+      });
+    }
   }
   const trace::Settings& s = parts.settings;
   {
@@ -175,13 +182,6 @@ void TrainLoop::backward(std::int64_t step, const torch::Tensor& loss) {
   parts_.data_parallel.before_backward(loss);
   loss.backward();
   parts_.data_parallel.after_backward();
-  if (!parts_.settings.gradient_as_bucket_view) {
-    for (const torch::Tensor& parameter : parameters_) {
-      if (parameter.grad().defined()) {
-        profiler::recategorize(parameter.grad(), MemoryCategory::kGradients);
-      }
-    }
-  }
   if (faults_.poisons(step, Phase::kBackward)) {
     const torch::NoGradGuard no_grad;
     for (const torch::Tensor& parameter : parameters_) {
@@ -231,7 +231,8 @@ trace::Result<void> TrainLoop::check_finite(std::int64_t step, const StepAgreeme
   what += loss_is_bad ? "loss of " + joined(agreement.bad_ranks) : std::string("gradient norm");
   what += " is not finite";
   if (parts_.settings.on_nonfinite == "continue") {
-    parts_.log.warn(what);
+    const int speaker = loss_is_bad ? agreement.bad_ranks.front() : 0;
+    if (parts_.communicator.rank() == speaker) parts_.log.warn(what);
     return {};
   }
   return trace::fail(trace::ErrorKind::kFailed,

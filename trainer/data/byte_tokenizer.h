@@ -15,7 +15,6 @@ struct ByteTokenizer {
 
   // Appends the document's bytes and the token that ends it.
   static void append(std::string_view document, std::vector<Token>& tokens) {
-    tokens.reserve(tokens.size() + document.size() + 1);
     for (const char c : document) tokens.push_back(static_cast<unsigned char>(c));
     tokens.push_back(kEndOfText);
   }

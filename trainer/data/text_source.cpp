@@ -26,8 +26,9 @@ constexpr std::uintmax_t kLargestText = std::uintmax_t{4} << 30;
 
 bool is_skipped_folder(const fs::path& folder) {
   const std::string name = folder.filename().string();
+  std::error_code ignored;
   return name.starts_with('.') || name == "build" || name == "node_modules" ||
-         name == "__pycache__" || fs::exists(folder / "run.sqlite");
+         name == "__pycache__" || fs::exists(folder / "run.sqlite", ignored);
 }
 
 trace::Result<std::vector<fs::path>> list_folder(const fs::path& folder,

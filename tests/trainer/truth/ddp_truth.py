@@ -48,7 +48,16 @@ def train(program, folder, name, count, settings):
     assert codes == [0] * count, f"{name}: exit codes {codes}\n" + "\n".join(job.log(r) for r in range(count))
     curves = [ranks.losses(job.run, rank) for rank in range(count)]
     assert all(curve == curves[0] for curve in curves), f"{name}: ranks recorded different losses"
+    check_wire_type(job.run, name, settings.get("communication_hook"))
     return curves[0]
+
+
+def check_wire_type(run, name, hook):
+    """A hook that is never called would not change the loss visibly; what is sent tells."""
+    expected = {None: "float32", "fp16_compress": "float16", "bf16_compress": "bfloat16"}[hook]
+    sent = {t for (t,) in ranks.query(run, 0, "select distinct data_type from collective where tag_kind = 'bucket'")}
+    assert sent == {expected}, f"{name}: buckets were sent as {sent}"
+
 
 
 def reference(folder, program):
