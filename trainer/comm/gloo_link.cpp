@@ -17,22 +17,6 @@ bool contains(const std::string& text, std::string_view part) {
 
 }  // namespace
 
-LinkWork::LinkWork(std::vector<torch::Tensor> outputs)
-    : outputs_(std::move(outputs)),
-      future_(
-          c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()))) {
-}
-
-void LinkWork::complete() {
-  future_->markCompleted(c10::IValue(outputs_));
-  finish();
-}
-
-void LinkWork::fail(std::exception_ptr reason) {
-  future_->setError(reason);
-  finish(std::move(reason));
-}
-
 GlooLink::GlooLink(c10::intrusive_ptr<TaggedGloo> gloo,
                    std::optional<trace::SimulatedLink> simulated, std::chrono::milliseconds timeout,
                    profiler::Recorder& recorder)

@@ -66,6 +66,7 @@ inline std::vector<Recording> on_ranks(int world_size, const RankBody& body,
   options.world_size = world_size;
   std::vector<Recording> recordings(static_cast<std::size_t>(world_size));
   const auto run_rank = [&](int rank) {
+    torch::set_num_threads(1);  // of this thread: small tensors, many ranks
     CommunicatorOptions mine = options;
     mine.rank = rank;
     profiler::RecordedRun run;

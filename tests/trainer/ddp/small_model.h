@@ -62,6 +62,7 @@ inline torch::Tensor input_of(int step, int micro_batch, int rank) {
 // Parameters after kSteps of plain gradient descent on the batches of all ranks together.
 inline std::vector<torch::Tensor> trained_by_one_process(int ranks, int micro_batches,
                                                          bool use_last = true) {
+  torch::set_num_threads(1);
   SmallModel model(initial_values());
   for (int step = 0; step < kSteps; ++step) {
     for (const NamedTensor& each : model.parameters) each.tensor.mutable_grad().reset();
