@@ -1,0 +1,136 @@
+"""Ranks that die, hang, disagree or are stopped: the run ends, says why, and stays readable."""
+import os
+import signal
+import subprocess
+import unittest
+
+import harness
+
+
+class Failures(harness.ShardlensTest):
+    def run_failing(self, name, *settings, timeout=90, steps='40'):
+        done = self.shardlens('run', *harness.QUICK, '--ranks', '2', '--steps', steps, '--name',
+                              name, *settings, code=1, timeout=timeout)
+        report = self.json('report', name)
+        self.assertEqual(report['run']['status'], 'failed')
+        return done, report
+
+    def test_a_rank_that_exits_is_named_and_what_it_recorded_stays(self):
+        done, report = self.run_failing('exit', '--set', 'inject=rank=1,step=8,exit')
+        self.assertIn('rank 1', report['run']['reason'])
+        self.assertIn('rank 1', done.stderr)
+        self.assertGreaterEqual(len(report['steps']), 7)
+
+    def test_out_of_memory_is_called_so(self):
+        _, report = self.run_failing('oom', '--set', 'inject=rank=0,step=4,oom')
+        self.assertIn('rank 0', report['run']['reason'])
+        self.assertIn('memory', report['run']['reason'])
+
+    def test_a_loss_that_is_not_finite_stops_the_run_and_names_step_and_rank(self):
+        _, report = self.run_failing('nan', '--set', 'inject=rank=1,step=5,nan')
+        self.assertIn('step 5', report['run']['reason'])
+        self.assertIn('rank 1', report['run']['reason'])
+
+    def test_on_nonfinite_continue_goes_on(self):
+        report = self.json('run', *harness.QUICK, '--ranks', '2', '--steps', '8', '--name', 'on',
+                           '--set', 'inject=rank=1,step=3,nan', '--set', 'on_nonfinite=continue')
+        self.assertEqual(len(report['steps']), 8)
+        self.assertEqual(report['run']['status'], 'done')
+
+    def test_a_killed_rank_ends_the_run(self):
+        job = self.start('run', *harness.QUICK, '--ranks', '2', '--steps', '100000', '--name', 'k')
+        self.wait_for_steps(job, 'k')
+        victim = self.rank_process(1)
+        os.kill(victim, signal.SIGKILL)
+        _, errors = job.communicate(timeout=60)
+        self.assertEqual(job.returncode, 1, errors)
+        report = self.json('report', 'k')
+        self.assertEqual(report['run']['status'], 'failed')
+        self.assertIn('rank 1', report['run']['reason'])
+        self.assertGreater(len(report['steps']), 0)
+
+    def test_a_stopped_rank_is_named_after_the_timeout(self):
+        job = self.start('run', *harness.QUICK, '--ranks', '2', '--steps', '100000', '--name', 's',
+                         '--set', 'collective_timeout_s=4')
+        self.wait_for_steps(job, 's')
+        os.kill(self.rank_process(1), signal.SIGSTOP)
+        _, errors = job.communicate(timeout=90)
+        self.assertEqual(job.returncode, 1, errors)
+        self.assert_diagnosis('s', 'rank 1')
+
+    def test_a_rank_that_hangs_is_named(self):
+        self.run_failing('hang', '--set', 'inject=rank=1,step=5,phase=backward,hang',
+                         '--set', 'collective_timeout_s=4')
+        self.assert_diagnosis('hang', 'rank 1')
+
+    def test_a_skipped_collective_is_found(self):
+        self.run_failing('skip', '--set', 'inject=rank=1,step=5,phase=backward,skip_collective',
+                         '--set', 'collective_timeout_s=4', '--set', 'bucket_cap_mb=1')
+        self.assert_diagnosis('skip', 'rank 1')
+
+    def test_unequal_sizes_are_found(self):
+        self.run_failing('size', '--set', 'inject=rank=1,step=5,phase=backward,unequal_size',
+                         '--set', 'collective_timeout_s=4', '--set', 'bucket_cap_mb=1')
+        self.assert_diagnosis('size', 'bytes')
+
+    def test_sigterm_stops_all_ranks_after_the_same_step_and_a_new_run_starts(self):
+        for attempt in range(3):
+            job = self.start('run', *harness.QUICK, '--ranks', '2', '--steps', '100000',
+                             '--name', f'stop {attempt}')
+            self.wait_for_steps(job, f'stop {attempt}')
+            job.send_signal(signal.SIGTERM)
+            _, errors = job.communicate(timeout=60)
+            self.assertEqual(job.returncode, 0, errors)
+            report = self.json('report', f'stop {attempt}')
+            self.assertEqual(report['run']['status'], 'stopped')
+            last = self.shardlens('query', f'stop {attempt}', '--format', 'csv',
+                                  'select count(distinct n) from '
+                                  '(select max(step) as n from step group by rank)').stdout
+            self.assertEqual(last.split()[-1], '1')
+            self.assertEqual(self.rank_processes(), [])
+
+    def test_no_rank_outlives_a_killed_launcher(self):
+        job = self.start('run', *harness.QUICK, '--ranks', '2', '--steps', '100000', '--name', 'o')
+        self.wait_for_steps(job, 'o')
+        self.assertEqual(len(self.rank_processes()), 2)
+        job.kill()
+        job.communicate()
+        harness.wait_until(lambda: not self.rank_processes(), 10, 'the ranks to die')
+        self.assertGreater(len(self.json('report', 'o')['steps']), 0)
+
+    def test_a_full_disk_stops_the_recording_and_not_the_run(self):
+        # A limit on the size of files stands for a full disk.
+        command = ['bash', '-c', 'ulimit -f 300; exec "$@"', 'bash', harness.SHARDLENS, 'run',
+                   *harness.QUICK, '--ranks', '1', '--steps', '60', '--name', 'full', '--runs-dir',
+                   str(self.runs)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = self.json('report', 'full')
+        self.assertEqual(report['run']['status'], 'done')
+        self.assertIn('disk', done.stdout + done.stderr)
+
+    def assert_diagnosis(self, name, text):
+        printed = self.shardlens('report', name).stdout
+        self.assertIn(text, printed)
+        self.assertIn('last completed', printed.lower())
+
+    def wait_for_steps(self, job, name):
+        def recorded():
+            self.assertIsNone(job.poll(), 'the job ended early')
+            done = subprocess.run(
+                [harness.SHARDLENS, 'query', name, 'select count(*) from step', '--format', 'csv',
+                 '--runs-dir', str(self.runs)], capture_output=True, text=True)
+            return done.returncode == 0 and int(done.stdout.split()[-1]) >= 6
+        harness.wait_until(recorded, 60, 'the first steps')
+
+    def rank_process(self, rank):
+        for line in self.rank_processes():
+            process = int(line.split()[0])
+            environment = open(f'/proc/{process}/environ', 'rb').read().split(b'\0')
+            if f'RANK={rank}'.encode() in environment:
+                return process
+        raise AssertionError(f'rank {rank} is not running')
+
+
+if __name__ == '__main__':
+    harness.main()

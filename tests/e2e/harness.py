@@ -1,0 +1,76 @@
+"""Starts the real programs for the end-to-end tests: shardlens in a temporary library of runs."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BIN = pathlib.Path(sys.argv[1]).resolve()
+ROOT = pathlib.Path(sys.argv[2]).resolve()
+SHARDLENS = str(BIN / 'shardlens')
+QUICK = ['--device', 'cpu', '--set', 'batch_per_rank=2', '--set', 'sequence_length=32']
+
+
+def main():
+    unittest.main(argv=sys.argv[:1], verbosity=2)
+
+
+def process_lines(needle):
+    """Command lines of live processes (not zombies) that contain `needle`."""
+    lines = []
+    for entry in pathlib.Path('/proc').iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            line = (entry / 'cmdline').read_bytes().replace(b'\0', b' ').decode(errors='replace')
+            state = (entry / 'stat').read_text().rsplit(')', 1)[1].split()[0]
+        except OSError:
+            continue
+        if needle in line and state != 'Z':
+            lines.append(f'{entry.name} {line}')
+    return lines
+
+
+def wait_until(condition, seconds, what):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.05)
+    raise AssertionError(f'waited {seconds} s for {what}')
+
+
+class ShardlensTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix='shardlens-e2e-'))
+        self.runs = self.folder / 'runs'
+
+    def tearDown(self):
+        left = process_lines(str(self.folder))
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.assertEqual(left, [], 'processes were left behind')
+
+    def shardlens(self, *arguments, code=0, timeout=120, **options):
+        """Runs the program with this test's library; checks the exit code."""
+        done = subprocess.run([SHARDLENS, *arguments, '--runs-dir', str(self.runs)],
+                              capture_output=True, text=True, timeout=timeout, cwd=self.folder,
+                              stdin=subprocess.DEVNULL, **options)
+        self.assertEqual(done.returncode, code,
+                         f'{arguments}\nstdout: {done.stdout[-3000:]}\nstderr: {done.stderr[-3000:]}')
+        return done
+
+    def start(self, *arguments):
+        return subprocess.Popen([SHARDLENS, *arguments, '--runs-dir', str(self.runs)],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                stdin=subprocess.DEVNULL, cwd=self.folder)
+
+    def json(self, *arguments, code=0, **options):
+        return json.loads(self.shardlens(*arguments, '--json', code=code, **options).stdout)
+
+    def rank_processes(self):
+        return [line for line in process_lines(str(self.runs)) if 'shardlens-rank' in line]

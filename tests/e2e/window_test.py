@@ -1,0 +1,143 @@
+"""The window, driven by a real mouse and keyboard: change a knob, start, stop, replay, close."""
+import os
+import re
+import subprocess
+import time
+import unittest
+
+import harness
+
+
+class Display:
+    """A virtual screen of its own, and the window on it."""
+
+    def __init__(self):
+        read, write = os.pipe()
+        self.server = subprocess.Popen(
+            ['Xvfb', '-displayfd', str(write), '-screen', '0', '1600x1000x24', '-nolisten', 'tcp'],
+            pass_fds=(write,), stderr=subprocess.DEVNULL)
+        os.close(write)
+        with os.fdopen(read) as pipe:
+            number = pipe.readline().strip()
+        self.environment = {**os.environ, 'DISPLAY': f':{number}', 'LIBGL_ALWAYS_SOFTWARE': '1'}
+
+    def close(self):
+        self.server.terminate()
+        self.server.wait()
+
+    def xdotool(self, *arguments):
+        done = subprocess.run(['xdotool', *arguments], env=self.environment, capture_output=True,
+                              text=True, timeout=30)
+        return done.stdout
+
+    def wait_for_window(self):
+        name = harness.wait_until(
+            lambda: self.xdotool('search', '--onlyvisible', '--name', 'Shardlens').split(), 30,
+            'the window')[-1]
+        geometry = self.xdotool('getwindowgeometry', name)
+        self.x, self.y = map(int, re.search(r'Position: (-?\d+),(-?\d+)', geometry).groups())
+        self.width, self.height = map(int, re.search(r'Geometry: (\d+)x(\d+)', geometry).groups())
+        self.window = name
+        # With no window manager nobody gives the window the focus.
+        self.xdotool('windowfocus', '--sync', name)
+
+    def keys(self, *keys):
+        self.xdotool('key', '--delay', '60', *keys)
+        time.sleep(0.4)
+
+    def command(self, text):
+        """Types into the command palette."""
+        self.keys('ctrl+k')
+        self.xdotool('type', '--delay', '40', text)
+        time.sleep(0.6)
+        self.keys('Return')
+
+    def click(self, x, y, *more):
+        self.xdotool('mousemove', str(self.x + x), str(self.y + y))
+        time.sleep(0.3)
+        self.xdotool('click', *more, '1')
+        time.sleep(0.4)
+
+
+class Window(harness.ShardlensTest):
+    def setUp(self):
+        super().setUp()
+        self.display = Display()
+        environment = {**self.display.environment, 'XDG_CONFIG_HOME': str(self.folder / 'config')}
+        self.program = subprocess.Popen(
+            [harness.SHARDLENS, '--runs-dir', str(self.runs)], env=environment, cwd=self.folder,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.display.wait_for_window()
+
+    def keep_picture_of_failure(self):
+        picture = os.environ.get('SHARDLENS_FAILURE_PICTURE')
+        if picture and self._outcome.result.failures + self._outcome.result.errors:
+            subprocess.run(['import', '-window', 'root', picture], env=self.display.environment)
+
+    def tearDown(self):
+        self.keep_picture_of_failure()
+        if self.program.poll() is None:
+            self.program.kill()
+        self.program.communicate()
+        self.display.close()
+        harness.wait_until(lambda: not self.rank_processes(), 10, 'the ranks to end')
+        super().tearDown()
+
+    def run_folders(self):
+        return sorted(p for p in self.runs.iterdir() if p.is_dir()) if self.runs.exists() else []
+
+    def recorded(self, sql):
+        done = subprocess.run([harness.SHARDLENS, 'query', str(self.run_folders()[-1]), sql,
+                               '--format', 'csv'], capture_output=True, text=True)
+        return done.stdout.split()[-1] if done.returncode == 0 and done.stdout else ''
+
+    def test_a_user_tunes_starts_stops_replays_and_closes(self):
+        for assignment in ('bucket_cap_mb=1', 'steps=5000', 'batch_per_rank=2', 'ranks=2',
+                           'sequence_length=32', 'device=cpu'):
+            self.display.command(assignment)
+        # The start button at the foot of the settings panel, above the new run's name.
+        self.display.click(160, self.display.height - 62)
+        harness.wait_until(self.run_folders, 20, 'the run to start')
+        harness.wait_until(lambda: int(self.recorded('select count(*) from step') or 0) > 20, 60,
+                           'steps to be recorded')
+        self.assertEqual(
+            self.recorded("select value from setting where key = 'bucket_cap_mb'"), '1')
+        self.assertEqual(len(self.rank_processes()), 2)
+
+        self.display.command('Stop the run')
+        harness.wait_until(lambda: not self.rank_processes(), 30, 'the ranks to stop')
+        report = harness.wait_until(self.stopped_report, 20, 'the status')
+        self.assertGreater(len(report['steps']), 10)
+
+        self.display.command('Replay this run')
+        time.sleep(2)
+        self.assertEqual(self.rank_processes(), [], 'a replay trains nothing')
+        self.assertEqual(len(self.run_folders()), 1)
+        self.assertIsNone(self.program.poll())
+        self.display.command('Leave the replay')
+
+        self.display.keys('ctrl+Return')  # and once more, by keyboard
+        harness.wait_until(lambda: len(self.run_folders()) == 2, 20, 'the second run')
+        harness.wait_until(self.rank_processes, 20, 'its ranks')
+        self.display.command('Quit')
+        self.assertEqual(self.program.wait(timeout=40), 0)
+        harness.wait_until(lambda: not self.rank_processes(), 10, 'the ranks to end with the window')
+
+    def stopped_report(self):
+        report = self.json('report', str(self.run_folders()[-1]))
+        return report if report['run']['status'] == 'stopped' else None
+
+    def test_keys_change_the_look_and_the_window_remembers_it(self):
+        self.display.keys('F11')
+        self.display.keys('ctrl+t')
+        self.display.keys('question')
+        self.display.keys('Escape')
+        self.display.command('Quit')
+        self.assertEqual(self.program.wait(timeout=20), 0)
+        remembered = [p for p in (self.folder / 'config').rglob('*') if p.is_file()]
+        self.assertEqual(len(remembered), 1)
+        self.assertIn('present', remembered[0].read_text())
+
+
+if __name__ == '__main__':
+    harness.main()
