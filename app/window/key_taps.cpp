@@ -20,9 +20,13 @@ void update_modifiers(ImGuiIO& io) {
 
 }  // namespace
 
-void KeyTaps::pressed(int key) {
+void KeyTaps::pressed(int key, int modifiers) {
   const auto known = static_cast<int>(std::size(ImGui::GetIO().KeysDown));
-  if (key >= 0 && key < known) pressed_.push_back(key);
+  if (key < 0 || key >= known) return;
+  pressed_.push_back(key);
+  if (modifiers & GLFW_MOD_CONTROL) pressed_.push_back(GLFW_KEY_LEFT_CONTROL);
+  if (modifiers & GLFW_MOD_SHIFT) pressed_.push_back(GLFW_KEY_LEFT_SHIFT);
+  if (modifiers & GLFW_MOD_ALT) pressed_.push_back(GLFW_KEY_LEFT_ALT);
 }
 
 void KeyTaps::begin_frame() {

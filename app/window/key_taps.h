@@ -8,8 +8,9 @@ namespace shardlens::app {
 
 class KeyTaps {
  public:
-  // From GLFW's key callback.
-  void pressed(int key);
+  // From GLFW's key callback. `modifiers` (GLFW_MOD_…) were down when the key was pressed; they may
+  // be released before the next frame, too.
+  void pressed(int key, int modifiers);
   // Around a frame: the first before ImGui::NewFrame(), the second after ImGui::Render().
   void begin_frame();
   void end_frame();

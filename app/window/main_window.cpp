@@ -62,9 +62,9 @@ void MainWindow::watch_input() {
   glfwSetMouseButtonCallback(handle,
                              [](GLFWwindow* w, int, int, int) { window_of(w)->note_input(); });
   glfwSetScrollCallback(handle, [](GLFWwindow* w, double, double) { window_of(w)->note_input(); });
-  glfwSetKeyCallback(handle, [](GLFWwindow* w, int key, int, int action, int) {
+  glfwSetKeyCallback(handle, [](GLFWwindow* w, int key, int, int action, int modifiers) {
     window_of(w)->note_input();
-    if (action == GLFW_PRESS) window_of(w)->taps_.pressed(key);
+    if (action == GLFW_PRESS) window_of(w)->taps_.pressed(key, modifiers);
   });
   glfwSetCharCallback(handle, [](GLFWwindow* w, unsigned) { window_of(w)->note_input(); });
   glfwSetWindowFocusCallback(handle, [](GLFWwindow* w, int) { window_of(w)->note_input(); });
