@@ -20,6 +20,7 @@ struct RankEnvironment {
   std::string master_address;
   int master_port = 0;
   bool agent_store = false;               // torchrun's agent holds the store
+  std::string restart_count;              // torchrun's; keeps a restarted job's keys apart
   std::string store_file;                 // our launcher's; empty: meet at master_address
   std::optional<pid_t> launcher_process;  // ours; none under another launcher
 };

@@ -112,20 +112,33 @@ trace::Result<void> RankJob::start_recorder() {
   info.process_id = getpid();
   info.device = device_.device.str();
   info.device_name = device_name(device_.device);
-  info.sources = device_.device.is_cuda()
-                     ? "operators: RecordFunction; collectives: the host's calls; memory: CUDA's "
-                       "caching allocator"
-                     : "operators: RecordFunction; collectives: Gloo's own thread; memory: CPU "
-                       "allocator";
+  info.sources =
+      device_.device.is_cuda()
+          ? "operators: RecordFunction; " + std::string(profiler::CuptiSource::kSourceText) +
+                ", or the log says why not; collectives: the host's calls; memory: CUDA's "
+                "caching allocator"
+          : "operators: RecordFunction; collectives: Gloo's own thread; memory: CPU "
+            "allocator";
   info.versions = "shardlens " SHARDLENS_VERSION ", LibTorch " TORCH_VERSION;
   info.peak_flops = device_peak_flops(device_.device, settings_.precision);
   info.parameters = parameter_count(shape_);
   TRY_ASSIGN(recorder_, profiler::Recorder::start(std::move(options)));
   log_ = RankLog(recorder_.get());
-  observer_ = std::make_unique<profiler::OperatorObserver>(*recorder_);
+  start_sources();
+  return {};
+}
+
+void RankJob::start_sources() {
+  if (device_.device.is_cuda()) {
+    if (auto source = profiler::CuptiSource::start(*recorder_)) {
+      gpu_activity_ = std::move(*source);
+    } else {
+      log_.warn(source.error().message);
+    }
+  }
+  observer_ = std::make_unique<profiler::OperatorObserver>(*recorder_, gpu_activity_ == nullptr);
   memory_sampler_ =
       std::make_unique<profiler::MemorySampler>(*recorder_, memory_source(device_.device));
-  return {};
 }
 
 trace::Result<void> RankJob::load_text() {
@@ -145,6 +158,8 @@ trace::Result<void> RankJob::connect() {
   options.master_address = environment_.master_address;
   options.master_port = environment_.master_port;
   options.agent_store = environment_.agent_store;
+  options.store_prefix = environment_.restart_count;
+  options.single_machine = environment_.local_world_size == environment_.world_size;
   TRY_ASSIGN(communicator_, Communicator::connect(options, *recorder_));
   return check_equal_on_all_ranks(*communicator_, device_.device,
                                   {dataset_->token_count(), dataset_->checksum()}, "text");
@@ -178,6 +193,7 @@ trace::Result<void> RankJob::finish(const trace::Error* failure) {
     if (communicator_) communicator_->shutdown();
     observer_.reset();
   }
+  gpu_activity_.reset();  // takes in what CUPTI still holds
   if (!recorder_) return {};
   if (failure != nullptr) recorder_->log(trace::LogLine::Level::kError, failure->message);
   return recorder_->stop();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "profiler/cupti/cupti_source.h"
 #include "profiler/memory_sampler.h"
 #include "profiler/recorder.h"
 #include "profiler/torch/torch_sources.h"
@@ -34,6 +35,7 @@ class RankJob {
  private:
   trace::Result<void> prepare();
   trace::Result<void> start_recorder();
+  void start_sources();
   trace::Result<void> load_text();
   trace::Result<void> connect();
   trace::Result<void> build_replicas();
@@ -48,6 +50,7 @@ class RankJob {
   // In order of creation; destroyed the other way round.
   std::unique_ptr<profiler::Recorder> recorder_;
   RankLog log_{nullptr};
+  std::unique_ptr<profiler::CuptiSource> gpu_activity_;  // on a GPU, unless CUPTI refuses
   std::unique_ptr<profiler::OperatorObserver> observer_;
   std::unique_ptr<profiler::MemorySampler> memory_sampler_;
   std::optional<BlockDataset> dataset_;

@@ -58,7 +58,8 @@ struct CollectiveContext : at::ObserverContext {
 }  // namespace
 
 struct OperatorObserver::State {
-  explicit State(Recorder& target) : recorder(target), id(next_id()) {}
+  State(Recorder& target, bool operators_are_compute)
+      : recorder(target), are_compute(operators_are_compute), id(next_id()) {}
 
   static std::uint64_t next_id() {
     static std::atomic<std::uint64_t> counter{0};
@@ -72,6 +73,7 @@ struct OperatorObserver::State {
   std::unique_ptr<at::ObserverContext> start_gloo(Thread& thread, std::string_view name);
 
   Recorder& recorder;
+  const bool are_compute;
   const std::uint64_t id;
   const std::thread::id main_thread = std::this_thread::get_id();
   const std::int64_t clock_ns = CallbackCost::calibrate_ns();
@@ -171,7 +173,8 @@ void OperatorObserver::State::on_end(const at::RecordFunction& function,
   }
   const bool sampled = thread.cost.sampled();
   const std::int64_t before = sampled ? CallbackCost::clock_now_ns() : 0;
-  const OperatorStack::Ended ended = thread.stack.end(thread.open_collectives == 0);
+  const OperatorStack::Ended ended =
+      thread.stack.end(state->are_compute && thread.open_collectives == 0);
   if (ended.start_ns != 0) {
     trace::Event event;
     event.start_ns = ended.start_ns;
@@ -184,7 +187,8 @@ void OperatorObserver::State::on_end(const at::RecordFunction& function,
     state->recorder.add_callback_cost(thread.cost.scaled_ns(CallbackCost::clock_now_ns() - before));
 }
 
-OperatorObserver::OperatorObserver(Recorder& recorder) : state_(std::make_unique<State>(recorder)) {
+OperatorObserver::OperatorObserver(Recorder& recorder, bool operators_are_compute)
+    : state_(std::make_unique<State>(recorder, operators_are_compute)) {
   State::active.store(state_.get(), std::memory_order_release);
   // Not BACKWARD_FUNCTION: it repeats each autograd node inside its evaluate_function, and LibTorch
   // demangles the node's name for it every time.

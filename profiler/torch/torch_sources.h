@@ -19,7 +19,8 @@ namespace shardlens::profiler {
 // process groups were shut down. One at a time. The thread that makes it is called "main thread".
 class OperatorObserver {
  public:
-  explicit OperatorObserver(Recorder& recorder);
+  // Operators are compute where they do the work themselves, not where they only launch kernels.
+  explicit OperatorObserver(Recorder& recorder, bool operators_are_compute = true);
   ~OperatorObserver();
   OperatorObserver(const OperatorObserver&) = delete;
   OperatorObserver& operator=(const OperatorObserver&) = delete;
