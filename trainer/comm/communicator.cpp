@@ -81,7 +81,7 @@ BackendPointer connect_backend(const c10::intrusive_ptr<c10d::Store>& store,
     const auto nccl =
         create_nccl(store, options.rank, options.world_size, options.device, options.timeout);
     return c10::make_intrusive<RecordedBackend>(
-        nccl, std::make_unique<NcclExecutor>(nccl, recorder), recorder);
+        nccl, std::make_unique<NcclExecutor>(nccl, options.device, recorder), recorder);
   }
   const auto gloo = connect_gloo(store, options);
   return c10::make_intrusive<RecordedBackend>(

@@ -1,7 +1,10 @@
 #include "trainer/comm/nccl_executor.h"
 
+#include <c10/cuda/CUDAFunctions.h>
+
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #include <utility>
 
@@ -25,8 +28,10 @@ c10::intrusive_ptr<c10d::Backend> create_nccl(const c10::intrusive_ptr<c10d::Sto
   return nccl;
 }
 
-NcclExecutor::NcclExecutor(c10::intrusive_ptr<c10d::Backend> nccl, profiler::Recorder& recorder)
+NcclExecutor::NcclExecutor(c10::intrusive_ptr<c10d::Backend> nccl, torch::Device device,
+                           profiler::Recorder& recorder)
     : nccl_(std::move(nccl)),
+      device_(device),
       recorder_(recorder),
       lane_(recorder.add_lane(trace::LaneKind::kCommunication, "nccl, as seen by the host")),
       thread_([this](std::stop_token stop) { watch(std::move(stop)); }) {}
@@ -57,6 +62,7 @@ void NcclExecutor::close() {
 
 void NcclExecutor::watch(std::stop_token stop) {
   std::int64_t previous_end_ns = 0;
+  bool has_warned = false;
   while (!stop.stop_requested()) {
     Watched next;
     {
@@ -65,14 +71,17 @@ void NcclExecutor::watch(std::stop_token stop) {
       if (watched_.empty()) return;
       next = watched_.front();
     }
-    while (!next.work->isCompleted() && !stop.stop_requested()) {
-      std::this_thread::sleep_for(kPollInterval);
-    }
-    if (next.work->isCompleted() && next.work->isSuccess()) {
-      // One communicator runs its collectives in order.
-      recorder_.start_collective(next.handle, lane_, std::max(next.enqueued_ns, previous_end_ns));
-      previous_end_ns = profiler::Recorder::now_ns();
-      recorder_.end_collective(next.handle, previous_end_ns);
+    // After an error of CUDA every question throws. The collectives stay pending; the training
+    // thread meets the error itself and ends the run.
+    try {
+      follow(next, stop, previous_end_ns);
+    } catch (const std::exception& failure) {
+      if (!std::exchange(has_warned, true)) {
+        recorder_.log(trace::LogLine::Level::kWarning,
+                      std::string("NCCL could not be asked whether a collective has ended; it is "
+                                  "shown as pending: ") +
+                          failure.what());
+      }
     }
     {
       const std::lock_guard lock(mutex_);
@@ -80,6 +89,22 @@ void NcclExecutor::watch(std::stop_token stop) {
     }
     changed_.notify_all();
   }
+}
+
+void NcclExecutor::follow(const Watched& watched, const std::stop_token& stop,
+                          std::int64_t& previous_end_ns) {
+  // A thread without a device of its own would open a context on the first GPU.
+  if (device_.is_cuda()) c10::cuda::set_device(device_.index());
+  while (!watched.work->isCompleted()) {
+    if (stop.stop_requested()) return;
+    std::this_thread::sleep_for(kPollInterval);
+  }
+  // Not isSuccess(), which NCCL's work answers by throwing.
+  if (watched.work->exception() != nullptr) return;
+  // One communicator runs its collectives in order.
+  recorder_.start_collective(watched.handle, lane_, std::max(watched.enqueued_ns, previous_end_ns));
+  previous_end_ns = profiler::Recorder::now_ns();
+  recorder_.end_collective(watched.handle, previous_end_ns);
 }
 
 }  // namespace shardlens::trainer

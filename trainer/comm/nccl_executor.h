@@ -15,7 +15,8 @@ namespace shardlens::trainer {
 
 class NcclExecutor final : public CollectiveExecutor {
  public:
-  NcclExecutor(c10::intrusive_ptr<c10d::Backend> nccl, profiler::Recorder& recorder);
+  NcclExecutor(c10::intrusive_ptr<c10d::Backend> nccl, torch::Device device,
+               profiler::Recorder& recorder);
   ~NcclExecutor() override;
 
   c10::intrusive_ptr<c10d::Work> submit(CollectiveJob job) override;
@@ -29,8 +30,11 @@ class NcclExecutor final : public CollectiveExecutor {
   };
 
   void watch(std::stop_token stop);
+  // Waits for the collective's end and records it, unless it failed. Throws what CUDA reports.
+  void follow(const Watched& watched, const std::stop_token& stop, std::int64_t& previous_end_ns);
 
   c10::intrusive_ptr<c10d::Backend> nccl_;
+  torch::Device device_;
   profiler::Recorder& recorder_;
   int lane_;
 

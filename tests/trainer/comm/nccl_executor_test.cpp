@@ -1,0 +1,89 @@
+#include "trainer/comm/nccl_executor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "tests/profiler/recorded_run.h"
+
+namespace shardlens::trainer {
+namespace {
+
+class FakeNccl final : public c10d::Backend {
+ public:
+  FakeNccl() : Backend(0, 1) {}
+  void shutdown() override { is_shut_down = true; }
+  std::atomic<bool> is_shut_down{false};
+};
+
+// As NCCL's own: isSuccess() only throws.
+class FakeWork : public c10d::Work {
+ public:
+  explicit FakeWork(std::exception_ptr failure = nullptr) : failure_(std::move(failure)) {}
+  bool isCompleted() override { return true; }
+  bool isSuccess() const override { throw std::runtime_error("isSuccess() is deprecated"); }
+  std::exception_ptr exception() const override { return failure_; }
+
+ private:
+  std::exception_ptr failure_;
+};
+
+class BrokenWork final : public FakeWork {
+ public:
+  bool isCompleted() override { throw std::runtime_error("CUDA error: launch failed"); }
+};
+
+struct NcclExecutorTest : testing::Test {
+  c10::intrusive_ptr<FakeNccl> nccl = c10::make_intrusive<FakeNccl>();
+  profiler::RecordedRun run;
+  NcclExecutor executor{nccl, torch::kCPU, run.recorder()};
+
+  void submit(const c10::intrusive_ptr<c10d::Work>& work) {
+    profiler::CollectiveCall call;
+    call.sequence = sequence++;
+    CollectiveJob job;
+    job.handle = run.recorder().enter_collective(call);
+    job.launch = [work](c10d::Backend&) { return work; };
+    executor.submit(std::move(job));
+  }
+  std::int64_t sequence = 0;
+};
+
+TEST_F(NcclExecutorTest, RecordsTheEndOfACollective) {
+  submit(c10::make_intrusive<FakeWork>());
+  submit(c10::make_intrusive<FakeWork>());
+  executor.close();
+  EXPECT_TRUE(nccl->is_shut_down);
+  const auto rows = run.finish().rows;
+  ASSERT_EQ(rows.collectives.size(), 2u);
+  EXPECT_LE(rows.collectives[0].end_ns, rows.collectives[1].start_ns);
+}
+
+TEST_F(NcclExecutorTest, LeavesAFailedCollectivePending) {
+  submit(c10::make_intrusive<FakeWork>(std::make_exception_ptr(std::runtime_error("timed out"))));
+  submit(c10::make_intrusive<FakeWork>());
+  executor.close();
+  const auto rows = run.finish().rows;
+  ASSERT_EQ(rows.collectives.size(), 1u);
+  EXPECT_EQ(rows.collectives[0].sequence, 1);
+  ASSERT_TRUE(rows.pending && rows.pending->size() == 1u);
+  EXPECT_EQ(rows.pending->at(0).sequence, 0);
+}
+
+TEST_F(NcclExecutorTest, SurvivesAnErrorOfCudaAndSaysItOnce) {
+  submit(c10::make_intrusive<BrokenWork>());
+  submit(c10::make_intrusive<BrokenWork>());
+  executor.close();
+  const auto rows = run.finish().rows;
+  EXPECT_TRUE(rows.collectives.empty());
+  ASSERT_TRUE(rows.pending);
+  EXPECT_EQ(rows.pending->size(), 2u);
+  ASSERT_EQ(rows.log.size(), 1u);
+  EXPECT_THAT(rows.log[0].text, testing::HasSubstr("CUDA error: launch failed"));
+}
+
+}  // namespace
+}  // namespace shardlens::trainer
