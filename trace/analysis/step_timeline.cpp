@@ -11,7 +11,7 @@ namespace shardlens::trace {
 namespace {
 
 // Gaps and pieces below these parts of a step cannot be seen when the step fills the window.
-constexpr std::int64_t kGapParts = 4000;
+constexpr std::int64_t kShortestParts = 4000;
 constexpr std::int64_t kSliverParts = 1000;
 
 BarClass class_of(Phase phase) {
@@ -59,9 +59,10 @@ class RankLayout {
     }
   }
 
-  // Neighbours of the same class become one bar when the gap between them cannot be seen.
+  // A bar per operator or kernel; those too short to be seen become one bar with their neighbours,
+  // and so do those that run at the same time.
   void add_compute() {
-    const auto largest_gap = step_.length() / kGapParts;
+    const auto shortest = step_.length() / kShortestParts;
     for (const auto& piece : rows_.compute) {
       const auto inside = normalize({clipped(piece.time.start_ns, piece.time.end_ns)});
       std::vector<ClassPiece> parts;
@@ -72,7 +73,7 @@ class RankLayout {
         parts.push_back({part, BarClass::kCompute});
       }
       sort_by_start(parts);
-      for (const auto& part : parts) add_compute_part(part, piece.name, largest_gap);
+      for (const auto& part : parts) add_compute_part(part, piece.name, shortest);
     }
     finish_compute_labels();
   }
@@ -129,11 +130,12 @@ class RankLayout {
                     std::move(label), collective});
   }
 
-  void add_compute_part(const ClassPiece& part, StringId name, std::int64_t largest_gap) {
+  void add_compute_part(const ClassPiece& part, StringId name, std::int64_t shortest_ns) {
     auto& bars = result_.compute;
-    const bool joins = !bars.empty() && bars.back().bar_class == part.bar_class &&
-                       part.time.start_ns - origin_ns_ - bars.back().end_ns <= largest_gap;
-    if (joins) {
+    const bool is_short = part.time.length() <= shortest_ns;
+    const bool same_class = !bars.empty() && bars.back().bar_class == part.bar_class;
+    const auto gap = same_class ? part.time.start_ns - origin_ns_ - bars.back().end_ns : 0;
+    if (same_class && (gap < 0 || (is_short && longest_.back().is_short && gap <= shortest_ns))) {
       bars.back().end_ns = std::max(bars.back().end_ns, part.time.end_ns - origin_ns_);
     } else {
       push(bars, part.time, part.bar_class, {});
@@ -142,7 +144,7 @@ class RankLayout {
     auto& longest = longest_.back();
     ++longest.count;
     if (part.time.length() > longest.length_ns) {
-      longest = {part.time.length(), name, longest.count};
+      longest = {part.time.length(), name, longest.count, is_short};
     }
   }
 
@@ -185,6 +187,7 @@ class RankLayout {
     std::int64_t length_ns = 0;
     StringId name = 0;
     std::int64_t count = 0;  // of all events in the bar
+    bool is_short = false;   // so are all of them
   };
 
   const StepRows& rows_;

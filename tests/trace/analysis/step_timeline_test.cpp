@@ -27,7 +27,11 @@ Batch rank_rows(int rank) {
                  {rank, 0, 0, Phase::kBackward, 0, 0, at(30), at(80)},
                  {rank, 0, 0, Phase::kOptimizer, 0, 0, at(80), at(100)}};
   EventRun run{rank, 1, EventKind::kOperator, {}};
-  for (std::int64_t ms = 0; ms < 60; ms += 10) {  // gaps of 10 µs: below 1/4000 of the step
+  for (int i = 0; i < 333; ++i) {  // operators of 20 µs, gaps of 10 µs: below 1/4000 of the step
+    run.events.push_back(operator_event(at(0) + i * 30'000, at(0) + i * 30'000 + 20'000));
+    run.events.back().name = 2;
+  }
+  for (std::int64_t ms = 10; ms < 60; ms += 10) {
     run.events.push_back(operator_event(at(ms), at(ms + 10) - 10'000));
     run.events.back().name = 1;
   }
@@ -80,14 +84,17 @@ TEST_F(StepTimelineTest, HasPhasesOfEveryRank) {
   EXPECT_EQ(timeline.ranks[1].device, "cpu");
 }
 
-TEST_F(StepTimelineTest, MergesComputeWhoseGapsCannotBeSeen) {
+TEST_F(StepTimelineTest, MergesOperatorsThatCannotBeSeenAndKeepsOthersApart) {
   const auto& compute = timeline.ranks[0].compute;
-  ASSERT_EQ(compute.size(), 2u);
+  ASSERT_EQ(compute.size(), 7u);
   EXPECT_EQ(compute[0].start_ns, 0);
-  EXPECT_EQ(compute[0].end_ns, 60 * kMs - 10'000);
-  EXPECT_EQ(compute[0].label, "aten::addmm + 5");
-  EXPECT_EQ(compute[1].bar_class, BarClass::kOptimizerCompute);
-  EXPECT_EQ(compute[1].label, "aten::_fused_adamw_");
+  EXPECT_EQ(compute[0].end_ns, 332 * 30'000 + 20'000);
+  EXPECT_EQ(compute[0].label, "aten::_fused_adamw_ + 332");
+  EXPECT_EQ(compute[1].start_ns, 10 * kMs);
+  EXPECT_EQ(compute[1].end_ns, 20 * kMs - 10'000);
+  EXPECT_EQ(compute[1].label, "aten::addmm");
+  EXPECT_EQ(compute[6].bar_class, BarClass::kOptimizerCompute);
+  EXPECT_EQ(compute[6].label, "aten::_fused_adamw_");
 }
 
 TEST_F(StepTimelineTest, SplitsCommunicationWhereItBecomesExposed) {
