@@ -1,5 +1,6 @@
 """Ranks that die, hang, disagree or are stopped: the run ends, says why, and stays readable."""
 import os
+import pathlib
 import signal
 import subprocess
 import unittest
@@ -126,7 +127,7 @@ class Failures(harness.ShardlensTest):
     def rank_process(self, rank):
         for line in self.rank_processes():
             process = int(line.split()[0])
-            environment = open(f'/proc/{process}/environ', 'rb').read().split(b'\0')
+            environment = pathlib.Path(f'/proc/{process}/environ').read_bytes().split(b'\0')
             if f'RANK={rank}'.encode() in environment:
                 return process
         raise AssertionError(f'rank {rank} is not running')

@@ -69,13 +69,7 @@ class Window(harness.ShardlensTest):
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.display.wait_for_window()
 
-    def keep_picture_of_failure(self):
-        picture = os.environ.get('SHARDLENS_FAILURE_PICTURE')
-        if picture and self._outcome.result.failures + self._outcome.result.errors:
-            subprocess.run(['import', '-window', 'root', picture], env=self.display.environment)
-
     def tearDown(self):
-        self.keep_picture_of_failure()
         if self.program.poll() is None:
             self.program.kill()
         self.program.communicate()
