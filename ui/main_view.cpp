@@ -104,7 +104,9 @@ void MainView::draw(const Snapshot& snapshot, Commands& commands) {
   if (probe_ != nullptr) probe_->begin_frame();
   apply_style(look);
   ImGui::GetIO().ConfigInputTextCursorBlink = false;  // a blinking cursor would keep frames coming
+  const std::size_t first_command = commands.size();
   handle_keys(snapshot, commands);
+  const bool palette_open = palette_.is_open();
 
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   const Rect window{0, 0, size.x, size.y};
@@ -129,6 +131,7 @@ void MainView::draw(const Snapshot& snapshot, Commands& commands) {
         workspace_.knobs().reveal(knob);
       },
       commands);
+  start_by_key(snapshot, palette_open, first_command, commands);
 }
 
 }  // namespace shardlens::ui

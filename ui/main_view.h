@@ -40,6 +40,10 @@ class MainView {
   void change_scale(float factor);
   void handle_keys(const Snapshot& snapshot, Commands& commands);
   void handle_timeline_keys();
+  // Ctrl+Enter. Behind the commands of the panels, which start at `first`: the field that is being
+  // edited gives up its value in the same frame.
+  void start_by_key(const Snapshot& snapshot, bool palette_was_open, std::size_t first,
+                    Commands& commands) const;
   void follow_or_pause(const Snapshot& snapshot, Commands& commands);
   std::vector<Action> actions(const Snapshot& snapshot, Commands& commands);
   void draw_window(const Look& look, const Rect& window, const Snapshot& snapshot,

@@ -12,11 +12,14 @@ namespace {
 
 constexpr float kScaleStep = 0.125f;
 
+bool offers_start(const StartControls& controls) {
+  return controls.kind == StartControls::Kind::kStart ||
+         controls.kind == StartControls::Kind::kQueue;
+}
+
 bool can_start(const Snapshot& snapshot) {
   const StartControls controls = start_controls(snapshot);
-  const bool starts =
-      controls.kind == StartControls::Kind::kStart || controls.kind == StartControls::Kind::kQueue;
-  return starts && controls.enabled;
+  return offers_start(controls) && controls.enabled;
 }
 
 }  // namespace
@@ -61,7 +64,6 @@ void MainView::handle_keys(const Snapshot& snapshot, Commands& commands) {
       preferences_.theme =
           preferences_.theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark;
     }
-    if (enter_pressed() && can_start(snapshot)) commands.push_back(StartRun{});
     return;
   }
   if (io.WantTextInput || palette_.is_open()) return;
@@ -74,6 +76,18 @@ void MainView::handle_keys(const Snapshot& snapshot, Commands& commands) {
     const std::int64_t step = neighbour_step(snapshot, direction);
     if (step >= 0) commands.push_back(SelectStep{step});
   }
+}
+
+void MainView::start_by_key(const Snapshot& snapshot, bool palette_was_open, std::size_t first,
+                            Commands& commands) const {
+  if (!ImGui::GetIO().KeyCtrl || !enter_pressed() || help_) return;
+  const auto sets = [](const Command& command) { return std::holds_alternative<SetKnob>(command); };
+  const bool edited =
+      std::any_of(commands.begin() + static_cast<std::ptrdiff_t>(first), commands.end(), sets);
+  if (palette_was_open && !edited) return;  // the palette's own entry was meant
+  const StartControls controls = start_controls(snapshot);
+  // Problems are those before the edit; who starts the run checks the settings again.
+  if (offers_start(controls) && (controls.enabled || edited)) commands.push_back(StartRun{});
 }
 
 std::vector<Action> MainView::actions(const Snapshot& snapshot, Commands& commands) {

@@ -1,7 +1,10 @@
 // Clicks, drags and keys in a headless window become commands.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <variant>
 
 #include "tests/ui/headless_window.h"
 #include "tests/ui/sample_snapshot.h"
@@ -52,6 +55,45 @@ TEST_F(ClickTest, StartsWithControlEnter) {
   window_.frame(snapshot_);
   window_.press(snapshot_, Key::kEnter, true);
   EXPECT_NE(command<StartRun>(), nullptr);
+}
+
+// Positions of a setting's change and of the start among the commands; -1: not sent.
+std::pair<int, int> set_and_start(const Commands& commands) {
+  std::pair<int, int> at{-1, -1};
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    if (std::holds_alternative<SetKnob>(commands[i])) at.first = static_cast<int>(i);
+    if (std::holds_alternative<StartRun>(commands[i])) at.second = static_cast<int>(i);
+  }
+  return at;
+}
+
+TEST_F(ClickTest, StartsWithTheValueThatIsStillBeingEdited) {
+  ASSERT_TRUE(window_.click(snapshot_, "knob/bucket_cap_mb"));
+  window_.type(snapshot_, "77");
+  window_.press(snapshot_, Key::kEnter, true);
+  const auto [set, start] = set_and_start(window_.take_commands());
+  EXPECT_GE(set, 0);
+  EXPECT_GT(start, set);
+}
+
+TEST_F(ClickTest, StartsWithTheValueTypedIntoThePalette) {
+  window_.frame(snapshot_);
+  window_.press(snapshot_, Key::kK, true);
+  window_.type(snapshot_, "bucket_cap_mb 60");
+  window_.press(snapshot_, Key::kEnter, true);
+  const auto [set, start] = set_and_start(window_.take_commands());
+  EXPECT_GE(set, 0);
+  EXPECT_GT(start, set);
+}
+
+TEST_F(ClickTest, StartsOnceFromThePalettesOwnEntry) {
+  window_.frame(snapshot_);
+  window_.press(snapshot_, Key::kK, true);
+  window_.press(snapshot_, Key::kEnter, true);
+  const Commands commands = window_.take_commands();
+  EXPECT_EQ(std::count_if(commands.begin(), commands.end(),
+                          [](const Command& c) { return std::holds_alternative<StartRun>(c); }),
+            1);
 }
 
 TEST_F(ClickTest, ChangesAKnobByItsSliderCheckboxAndList) {
