@@ -60,7 +60,7 @@ struct RankTimeline {
   std::int64_t start_ns = 0, end_ns = 0;  // the rank's own step, relative
   StepBreakdown breakdown;
   std::vector<Bar> phases;
-  std::vector<Bar> compute;  // operators or kernels; what is too short to be seen is merged
+  std::vector<Bar> compute;        // operators or kernels; what is too short to be seen is merged
   std::vector<Bar> communication;  // split at the border of overlapped and exposed
   std::vector<CollectiveBar> collectives;
   std::vector<ReadyMark> ready;
