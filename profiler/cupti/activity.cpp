@@ -71,6 +71,12 @@ LaunchActivity decode_launch(const CUpti_ActivityAPI& record) {
           launch_name(record.cbid)};
 }
 
+// Compiling and loading modules would happen without us too.
+bool is_of_recording(CUpti_ActivityOverheadKind kind) {
+  return kind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH ||
+         kind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION;
+}
+
 }  // namespace
 
 std::optional<Activity> decode(const CUpti_Activity& record) {
@@ -95,6 +101,7 @@ std::optional<Activity> decode(const CUpti_Activity& record) {
     }
     case CUPTI_ACTIVITY_KIND_OVERHEAD: {
       const auto overhead = copy_of<CUpti_ActivityOverhead3>(record);
+      if (!is_of_recording(overhead.overheadKind)) return std::nullopt;
       return OverheadActivity{signed_ns(overhead.start), signed_ns(overhead.end)};
     }
     default:

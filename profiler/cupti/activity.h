@@ -49,6 +49,7 @@ struct ExternalActivity {
   std::uint32_t correlation = 0;
 };
 
+// Of CUPTI's own work.
 struct OverheadActivity {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;

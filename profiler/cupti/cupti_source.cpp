@@ -71,7 +71,7 @@ trace::Result<void> check(CUptiResult result, const std::string& what) {
           "Until then operators are recorded on the CPU instead.");
 }
 
-trace::Result<void> enable_everything() {
+trace::Result<void> enable_in_turn() {
   TRY(check(cuptiActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed),
             "cuptiActivityRegisterCallbacks"));
   for (const CUpti_ActivityKind kind : kKinds)
@@ -80,6 +80,18 @@ trace::Result<void> enable_everything() {
     TRY(check(cuptiActivityEnableDriverApi(call, 1),
               "cuptiActivityEnableDriverApi of call " + std::to_string(call)));
   return {};
+}
+
+// All or nothing: what stayed enabled would cost time and ask for buffers that nobody gives.
+trace::Result<void> enable_everything() {
+  auto enabled = enable_in_turn();
+  if (enabled) return enabled;
+  // Disabling what was not enabled does no harm. Its own failure has no remedy.
+  for (const CUpti_CallbackId call : kLaunchCalls) {
+    static_cast<void>(cuptiActivityEnableDriverApi(call, 0));
+  }
+  for (const CUpti_ActivityKind kind : kKinds) static_cast<void>(cuptiActivityDisable(kind));
+  return enabled;
 }
 
 }  // namespace
