@@ -37,6 +37,10 @@ int Recorder::add_lane(trace::LaneKind kind, std::string_view name) {
 
 bool Recorder::recording_detail() const { return state_->detail.load(std::memory_order_relaxed); }
 
+bool Recorder::wanted_detail_at(std::int64_t time_ns) const {
+  return state_->detail_windows.contains(time_ns);
+}
+
 void Recorder::log(trace::LogLine::Level level, std::string_view text) {
   state_->rare.add_log({state_->rank, now_ns(), level, std::string(text)});
 }
@@ -77,6 +81,7 @@ void Recorder::begin_step(std::int64_t index) {
   state_->step = index;
   state_->last_step = index;
   state_->update_detail();
+  state_->update_windows(state_->step_start_ns);
   state_->step_detail = recording_detail();
   state_->progress_ns = state_->step_start_ns;
 }
@@ -98,6 +103,7 @@ void Recorder::end_step(const StepResult& result) {
   state_->push_row(row);
   state_->step = -1;
   state_->update_detail();
+  state_->update_windows(row.end_ns);
   state_->progress_ns = row.end_ns;
 }
 

@@ -64,6 +64,8 @@ class Recorder {
   trace::StringId intern(std::string_view text);  // may allocate: not in a hot path
   int add_lane(trace::LaneKind kind, std::string_view name);
   bool recording_detail() const;  // false outside the schedule and beyond the size limit
+  // Whether the schedule wanted detail at a moment of the past, for events that are reported late.
+  bool wanted_detail_at(std::int64_t time_ns) const;
   void log(trace::LogLine::Level level, std::string_view text);
   void count_lost(std::string_view reason, std::int64_t count);
   void add_process_group(int id, std::string_view name, std::string_view backend,

@@ -38,19 +38,31 @@ Recorder::State::State(RecorderOptions recorder_options,
     phase_names[static_cast<std::size_t>(i)] =
         strings.intern(trace::to_string(static_cast<trace::Phase>(i)));
   update_detail();
+  update_windows(0);
   trace::Batch first;
   first.rank_info = options.rank_info;
   writer_->submit(std::move(first));
 }
 
-void Recorder::State::update_detail() {
+bool Recorder::State::schedule_wants_detail() const {
   const auto& schedule = options.schedule;
   const std::int64_t index = step.load(std::memory_order_relaxed);
+  if (index >= 0) return schedule.includes(index);
   // Outside of steps (set-up, evaluation) there is detail only if every step has it.
-  const bool wanted = index >= 0 ? schedule.includes(index)
-                                 : schedule.includes(0) && schedule.includes(1) &&
-                                       schedule.last == trace::RecordSchedule{}.last;
-  detail = wanted && !over_limit && !failed;
+  return schedule.includes(0) && schedule.includes(1) &&
+         schedule.last == trace::RecordSchedule{}.last;
+}
+
+void Recorder::State::update_detail() {
+  detail = schedule_wants_detail() && !over_limit && !failed;
+}
+
+void Recorder::State::update_windows(std::int64_t now_ns) {
+  if (schedule_wants_detail()) {
+    detail_windows.open(now_ns);
+  } else {
+    detail_windows.close(now_ns);
+  }
 }
 
 void Recorder::State::run(const std::stop_token& stop) {

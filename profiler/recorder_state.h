@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "profiler/batch_builder.h"
+#include "profiler/detail_windows.h"
 #include "profiler/phase_stack.h"
 #include "profiler/rare_rows.h"
 #include "profiler/recorder.h"
@@ -44,8 +45,10 @@ struct Recorder::State {
   PhaseStack open_phases;
   std::int64_t step_start_ns = 0;
   bool step_detail = false;
+  DetailWindows detail_windows;  // any thread reads
 
-  void update_detail();  // after `step` or what forbids detail has changed
+  void update_windows(std::int64_t now_ns);  // after `step` has changed
+  void update_detail();                      // after `step` or what forbids detail has changed
   void push_row(const RowRecord& row) { queues.of_this_thread().rows.push(row); }
 
   // ---- the recorder's thread
@@ -54,6 +57,7 @@ struct Recorder::State {
   trace::Result<void> stop();
 
  private:
+  bool schedule_wants_detail() const;
   void take_account(const BatchBuilder::Drained& drained, trace::Batch& batch);
   void check_writer();
   void check_clock(std::int64_t now_ns);

@@ -29,6 +29,7 @@ std::string readable_name(std::string_view mangled_name) {
 }
 
 void RecorderSink::kernel(const KernelActivity& kernel) {
+  if (!recorder_.wanted_detail_at(kernel.start_ns)) return;
   trace::Event event = to_event(kernel, name_id(kernel.name));
   event.flags = trace::kEventCompute;
   if (kernel.name.find("nccl") != std::string_view::npos) event.flags = 0;
@@ -37,6 +38,7 @@ void RecorderSink::kernel(const KernelActivity& kernel) {
 }
 
 void RecorderSink::copy(const CopyActivity& copy) {
+  if (!recorder_.wanted_detail_at(copy.start_ns)) return;
   trace::Event event = to_event(copy, name_id(copy.name));
   event.value = copy.bytes;
   recorder_.add_event(stream_lane(trace::LaneKind::kCopies, copy.stream), trace::EventKind::kCopy,
@@ -44,6 +46,7 @@ void RecorderSink::copy(const CopyActivity& copy) {
 }
 
 void RecorderSink::launch(const LaunchActivity& launch) {
+  if (!recorder_.wanted_detail_at(launch.start_ns)) return;
   recorder_.add_event(launch_lane(launch.thread), trace::EventKind::kLaunch,
                       to_event(launch, name_id(launch.name)));
 }

@@ -1,4 +1,5 @@
-// Puts joined GPU activities into the recorder: a lane per stream and per launching thread.
+// Puts joined GPU activities into the recorder: a lane per stream and per launching thread. What
+// began outside of the steps that are recorded in detail is left out.
 // The flush thread only.
 #pragma once
 

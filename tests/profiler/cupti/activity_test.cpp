@@ -110,9 +110,25 @@ TEST(CuptiActivity, DecodesALaunchAnExternalIdAndOverhead) {
 
   CUpti_ActivityOverhead3 overhead{};
   overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
+  overhead.overheadKind = CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH;
   overhead.start = 100;
   overhead.end = 160;
   EXPECT_EQ(std::get<OverheadActivity>(decode_misaligned(overhead).value()).end_ns, 160);
+}
+
+TEST(CuptiActivity, ChargesOnlyCuptisOwnWorkToTheRecording) {
+  CUpti_ActivityOverhead3 overhead{};
+  overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
+  overhead.start = 100;
+  overhead.end = 160;
+  overhead.overheadKind = CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION;
+  EXPECT_TRUE(decode_misaligned(overhead));
+  for (const auto kind :
+       {CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER, CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING,
+        CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING}) {
+    overhead.overheadKind = kind;
+    EXPECT_FALSE(decode_misaligned(overhead)) << kind;
+  }
 }
 
 TEST(CuptiActivity, LeavesOutKindsThatAreNotRecorded) {
@@ -238,6 +254,36 @@ TEST(CuptiSource, StartsOrSaysWhyNot) {
   if (source) GTEST_SKIP() << "this machine has a driver";
   EXPECT_NE(source.error().message.find("cuptiActivity"), std::string::npos);
   EXPECT_NE(source.error().message.find("recorded on the CPU instead"), std::string::npos);
+}
+
+TEST(RecorderSink, LeavesOutWhatBeganOutsideTheScheduleAlthoughItComesLate) {
+  RecorderOptions options;
+  options.schedule = {.first = 1, .last = 2, .every = 1};
+  RecordedRun run(std::move(options));
+  Recorder& recorder = run.recorder();
+  std::vector<std::int64_t> inside;
+  const std::int64_t before = Recorder::now_ns();
+  for (int step = 0; step < 4; ++step) {
+    recorder.begin_step(step);
+    inside.push_back(Recorder::now_ns());
+    recorder.end_step({});
+  }
+  const std::int64_t after = Recorder::now_ns();
+  RecorderSink sink(recorder);
+  std::vector<std::int64_t> starts = inside;
+  starts.insert(starts.end(), {before, after});
+  for (const std::int64_t start : starts) {
+    sink.kernel({{0, 1, 7}, start, start + 10, 1, "gemm"});
+    sink.copy({{0, 1, 7}, start, start + 10, 2, 8, "set memory"});
+    sink.launch({5, start, start + 10, 1, "cuLaunchKernel"});
+  }
+  const auto content = run.finish();
+  ASSERT_EQ(content.rows.events.size(), 3u) << "kernels, copies and launches";
+  for (const auto& events : content.rows.events) {
+    ASSERT_EQ(events.events.size(), 2u);
+    EXPECT_EQ(events.events[0].start_ns, inside[1]);
+    EXPECT_EQ(events.events[1].start_ns, inside[2]);
+  }
 }
 
 }  // namespace
