@@ -83,16 +83,19 @@ void move_category(Header& header, trace::MemoryCategory category) {
   if (previous != category) live_bytes().move(previous, category, header.bytes);
 }
 
+// What is outside is only known now. A peak's bytes that were freed since may still be resident in
+// the heap: they are in `composition` already.
 trace::MemorySample to_sample(const CategoryBytes::Composition& composition) {
   trace::MemorySample sample;
   sample.time_ns = Recorder::now_ns();
   sample.bytes = composition;
   sample.reserved_bytes = sample.total_bytes();
+  const std::int64_t tracked = std::max(live_bytes().total(), sample.reserved_bytes);
   const ProcessMemory process = read_process_memory();
   sample.device_used_bytes = process.resident_bytes;
   sample.device_total_bytes = physical_memory_bytes();
   sample.bytes[static_cast<std::size_t>(trace::MemoryCategory::kOutside)] =
-      std::max<std::int64_t>(process.anonymous_bytes - live_bytes().total(), 0);
+      std::max<std::int64_t>(process.anonymous_bytes - tracked, 0);
   return sample;
 }
 

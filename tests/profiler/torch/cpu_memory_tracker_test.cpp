@@ -91,7 +91,7 @@ TEST_F(CpuMemoryTracker, MovesATensorToAnotherCategory) {
   recategorize(tensor.view({10, 100})[1], MemoryCategory::kGradients);
   EXPECT_EQ(live(MemoryCategory::kActivations), activations - 4'000);
   EXPECT_EQ(live(MemoryCategory::kGradients), gradients + 4'000);
-  recategorize(tensor.data_ptr(), MemoryCategory::kGradients);
+  recategorize(tensor, MemoryCategory::kGradients);
   EXPECT_EQ(live(MemoryCategory::kGradients), gradients + 4'000) << "it was there already";
   tensor.reset();
   EXPECT_EQ(live(MemoryCategory::kGradients), gradients);
@@ -103,7 +103,6 @@ TEST_F(CpuMemoryTracker, LeavesForeignMemoryAlone) {
   auto tensor = torch::from_blob(data.data(), {1'000});
   recategorize(tensor, MemoryCategory::kGradients);
   recategorize(torch::Tensor(), MemoryCategory::kGradients);
-  recategorize(static_cast<const void*>(nullptr), MemoryCategory::kGradients);
   EXPECT_EQ(live(MemoryCategory::kGradients), bytes_of(before, MemoryCategory::kGradients));
 }
 
@@ -132,6 +131,22 @@ TEST_F(CpuMemoryTracker, CallsOutsideWhatIsResidentAndNotTracked) {
   EXPECT_NEAR(static_cast<double>(live(MemoryCategory::kOutside)), static_cast<double>(after),
               double{8 << 20})
       << "a tensor's bytes are not outside";
+}
+
+TEST_F(CpuMemoryTracker, CountsNoByteOfAPeakTwiceThatIsFreeButStillResident) {
+  std::vector<torch::Tensor> tensors;
+  // Small enough for the heap, which keeps what lies below memory in use.
+  for (int i = 0; i < 2'000; ++i) tensors.push_back(torch::ones({15'000}));
+  const auto highest = sample_cpu_memory();
+  const torch::Tensor last = tensors.back();
+  tensors.clear();
+  const auto now = sample_cpu_memory();
+  ASSERT_GT(bytes_of(now, MemoryCategory::kOutside),
+            bytes_of(highest, MemoryCategory::kOutside) + (100 << 20))
+      << "the heap was expected to keep what was freed";
+  const auto peak = take_cpu_memory_peak();
+  EXPECT_GE(bytes_of(peak, MemoryCategory::kOther), 2'000 * 60'000);
+  EXPECT_LT(peak.total_bytes(), highest.total_bytes() + (8 << 20));
 }
 
 }  // namespace
