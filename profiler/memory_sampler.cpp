@@ -2,6 +2,9 @@
 
 #include <pthread.h>
 
+#include <algorithm>
+#include <exception>
+#include <string>
 #include <utility>
 
 namespace shardlens::profiler {
@@ -13,16 +16,31 @@ MemorySampler::MemorySampler(Recorder& recorder, MemorySource source,
       interval_(interval),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
+void MemorySampler::begin_step() {
+  trace::MemorySample peak = source_.take_peak();
+  if (peak.total_bytes() <= highest_bytes_) return;
+  highest_bytes_ = peak.total_bytes();
+  peak.is_peak = true;
+  recorder_.add_memory_sample(peak);
+}
+
 void MemorySampler::record_step_peak() {
   trace::MemorySample peak = source_.take_peak();
   peak.is_peak = true;
+  highest_bytes_ = std::max(highest_bytes_, peak.total_bytes());
   recorder_.add_memory_sample(peak);
 }
 
 void MemorySampler::run(const std::stop_token& stop) {
   pthread_setname_np(pthread_self(), "memory sampler");
   while (!stop.stop_requested()) {
-    recorder_.add_memory_sample(source_.current());
+    try {
+      recorder_.add_memory_sample(source_.current());
+    } catch (const std::exception& failure) {
+      recorder_.log(trace::LogLine::Level::kWarning,
+                    std::string("Memory is no longer sampled: ") + failure.what());
+      return;
+    }
     std::unique_lock lock(mutex_);
     wait_.wait_for(lock, stop, interval_, [] { return false; });
   }

@@ -25,7 +25,11 @@ class MemorySampler {
   MemorySampler(Recorder& recorder, MemorySource source,
                 std::chrono::milliseconds interval = kInterval);
 
-  // The training thread, before Recorder::end_step: records the peak since the last call as this
+  // The training thread, before Recorder::begin_step: what was highest since the last step, in
+  // set-up or evaluation, is not the next step's. It is recorded, without a step, if the rank was
+  // never higher.
+  void begin_step();
+  // The training thread, before Recorder::end_step: records the peak since begin_step() as this
   // step's.
   void record_step_peak();
 
@@ -35,6 +39,7 @@ class MemorySampler {
   Recorder& recorder_;
   const MemorySource source_;
   const std::chrono::milliseconds interval_;
+  std::int64_t highest_bytes_ = 0;  // of the recorded peaks; the training thread's
   std::mutex mutex_;
   std::condition_variable_any wait_;
   std::jthread thread_;  // last: it uses the others

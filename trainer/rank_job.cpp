@@ -1,6 +1,8 @@
 #include "trainer/rank_job.h"
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <c10/cuda/CUDAFunctions.h>
 #include <torch/version.h>
 #include <unistd.h>
 
@@ -135,6 +137,10 @@ void RankJob::start_sources() {
     } else {
       log_.warn(source.error().message);
     }
+    // After CUPTI, which wants to see the first call of CUDA, and before the sampler, which asks
+    // the allocator. Without a current device a thread would open a context on the first GPU.
+    at::globalContext().lazyInitDevice(at::kCUDA);
+    c10::cuda::set_device(device_.device.index());
   }
   observer_ = std::make_unique<profiler::OperatorObserver>(*recorder_, gpu_activity_ == nullptr);
   memory_sampler_ =
