@@ -1,6 +1,7 @@
 #include "ui/headline.h"
 
 #include <optional>
+#include <sstream>
 #include <string_view>
 
 #include "ui/format.h"
@@ -43,6 +44,27 @@ Headline overlap_headline(const trace::RunSummary& s, const std::string& source)
               source);
 }
 
+// "operators: …; memory: …" as the recorder wrote it; parts by the name in front of the colon.
+std::vector<std::string> recorded_sources(const trace::RunFigures& figures) {
+  std::vector<std::string> parts;
+  if (figures.ranks.empty()) return parts;
+  std::istringstream all(figures.ranks.front().info.sources);
+  for (std::string part; std::getline(all, part, ';');) {
+    const auto first = part.find_first_not_of(' ');
+    if (first != std::string::npos) parts.push_back(part.substr(first));
+  }
+  return parts;
+}
+
+std::string source_text(const trace::RunFigures& figures, bool of_memory) {
+  std::string text;
+  for (const std::string& part : recorded_sources(figures)) {
+    if (part.starts_with("memory:") != of_memory) continue;
+    text += (text.empty() ? "Recorded from " : "; ") + part;
+  }
+  return text.empty() ? "The recording does not name its source" : text;
+}
+
 std::optional<Headline> memory_headline(const trace::RunFigures& figures) {
   const trace::RankFigures* most = nullptr;
   for (const auto& rank : figures.ranks) {
@@ -53,37 +75,33 @@ std::optional<Headline> memory_headline(const trace::RunFigures& figures) {
               "rank " + std::to_string(most->info.rank),
               "The largest memory of any rank at any moment: what PyTorch allocated, by category, "
               "plus what lies outside PyTorch",
-              "allocator of each rank, every allocation; outside PyTorch sampled at 10–20 Hz");
+              memory_source(figures));
 }
 
 }  // namespace
 
-std::string time_source(const trace::RunInfo& info) {
-  if (info.device == "cuda") {
-    return "Source: CUPTI activity of every kernel and copy; NCCL's profiler plugin for "
-           "collectives";
-  }
-  return "Source: leaf operators observed by the recorder; collectives on Gloo's own thread";
-}
+std::string time_source(const trace::RunFigures& figures) { return source_text(figures, false); }
+
+std::string memory_source(const trace::RunFigures& figures) { return source_text(figures, true); }
 
 std::vector<Headline> headlines(const trace::RunFigures& figures) {
   std::vector<Headline> out;
   const trace::RunSummary& s = figures.summary;
-  const std::string source = time_source(figures.info);
+  const std::string source = time_source(figures);
   if (s.steps_measured > 0) {
     out.push_back(step_headline(s, source));
     if (s.has_detail) out.push_back(exposed_headline(s, source));
     if (s.tokens_per_s > 0) {
       out.push_back(make("Tokens", format_rate(s.tokens_per_s, "/s"), "",
                          "Tokens that all ranks together train on per second of measured steps",
-                         "Source: batch, sequence length and step times"));
+                         "From batch, sequence length and step times"));
     }
     if (s.mfu) {
       out.push_back(
           make("MFU", format_percent(*s.mfu), "",
                "Model FLOPs utilization: (6·N + 12·L·C·T) · tokens/s ÷ the device's dense "
                "peak at the precision used",
-               "Source: the model's shape, step times and the device's data sheet"));
+               "From the model's shape, step times and the device's data sheet"));
     }
     if (s.overlap_fraction) out.push_back(overlap_headline(s, source));
   }

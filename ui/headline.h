@@ -19,8 +19,9 @@ struct Headline {
 // Step and exposed time lead; a figure without a value is left out.
 std::vector<Headline> headlines(const trace::RunFigures& figures);
 
-// How this run's times were measured.
-std::string time_source(const trace::RunInfo& info);
+// How this run's times and its memory were measured, in the words of what recorded them.
+std::string time_source(const trace::RunFigures& figures);
+std::string memory_source(const trace::RunFigures& figures);
 // "2026-11-20 14:02:11 · 2 ranks on CPU · fp32"; brief: "14:02 · 2 ranks on CPU"
 std::string run_circumstances(const trace::RunInfo& info, bool brief = false);
 std::string run_title(const trace::RunInfo& info);  // "tiny · cap 60"

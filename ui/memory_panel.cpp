@@ -6,6 +6,7 @@
 
 #include "ui/axis.h"
 #include "ui/format.h"
+#include "ui/headline.h"
 #include "ui/memory_stack.h"
 #include "ui/panel.h"
 #include "ui/widgets.h"
@@ -32,6 +33,8 @@ std::string in_unit(double bytes, const Unit& unit) {
          : value >= 99.95 ? format_integer(std::llround(value))
                           : format_number(value);
 }
+
+double axis_top(const MemoryStacks& stacks) { return stacks.top * 1.02; }
 
 Rgb part_color(const Palette& p, trace::MemoryCategory category) {
   return p.memory[static_cast<std::size_t>(category)];
@@ -68,7 +71,7 @@ void label_part(const Look& look, const Rect& r, const MemoryPart& part, Rgb fil
   label_in(look, inner, Face::kMonoSmall, ink, value, Align::kCenter);
 }
 
-void draw_bar_tooltip(const Look& look, const MemoryBar& bar) {
+void draw_bar_tooltip(const Look& look, const MemoryBar& bar, const std::string& source) {
   const Palette& p = look.colors();
   const TooltipScope scope(look);
   scope.title("Rank " + std::to_string(bar.rank) + " at its peak");
@@ -79,14 +82,14 @@ void draw_bar_tooltip(const Look& look, const MemoryBar& bar) {
   scope.row(nullptr, "Peak", format_bytes(bar.peak).text());
   scope.row(nullptr, "Now (tick)", format_bytes(bar.now).text());
   if (bar.estimate > 0) scope.row(nullptr, "Estimate (dashed)", format_bytes(bar.estimate).text());
-  scope.note(
-      "All categories at the moment of this rank's peak, so that they sum to it. "
-      "Source: every allocation of the rank; outside PyTorch is sampled");
+  scope.note("All categories at the moment of this rank's peak, so that they sum to it");
+  scope.note(source);
 }
 
 void draw_bar(const Look& look, const Rect& column, const MemoryBar& bar, const Unit& unit,
-              double top) {
+              const MemoryStacks& stacks) {
   const Palette& p = look.colors();
+  const double top = axis_top(stacks);
   const auto y_of = [&](double bytes) {
     return std::round(column.bottom() - static_cast<float>(bytes / top) * column.h);
   };
@@ -116,7 +119,7 @@ void draw_bar(const Look& look, const Rect& column, const MemoryBar& bar, const 
   text_in(look,
           {column.x - look.px(12), label_y - look.px(18), column.w + look.px(24), look.px(14)},
           Face::kMonoSmall, p.text, in_unit(bar.peak, unit), Align::kCenter);
-  if (hovers(column)) draw_bar_tooltip(look, bar);
+  if (hovers(column)) draw_bar_tooltip(look, bar, stacks.source);
 }
 
 void draw_bars(const Look& look, Rect area, const MemoryStacks& stacks) {
@@ -125,8 +128,7 @@ void draw_bars(const Look& look, Rect area, const MemoryStacks& stacks) {
   Rect names = area.take_bottom(look.px(18));
   area.take_top(look.px(18));
   area.take_left(look.px(40));
-  const double top = stacks.top * 1.02;
-  draw_axis(look, area, stacks, unit, top);
+  draw_axis(look, area, stacks, unit, axis_top(stacks));
   const auto count = static_cast<float>(stacks.bars.size());
   const float pitch = area.w / count;
   const float width = std::floor(std::clamp(pitch * 0.68f, look.px(6), look.px(112)));
@@ -134,7 +136,7 @@ void draw_bars(const Look& look, Rect area, const MemoryStacks& stacks) {
   for (std::size_t i = 0; i < stacks.bars.size(); ++i) {
     const float center = area.x + pitch * (static_cast<float>(i) + 0.5f);
     const Rect column{std::floor(center - width / 2), area.y, width, area.h};
-    draw_bar(look, column, stacks.bars[i], unit, top);
+    draw_bar(look, column, stacks.bars[i], unit, stacks);
     const std::string rank = std::to_string(stacks.bars[i].rank);
     text_in(look, {center - pitch / 2, names.y, pitch, names.h}, Face::kSmall, p.text_secondary,
             full_names ? "rank " + rank : rank, Align::kCenter);
@@ -143,6 +145,20 @@ void draw_bars(const Look& look, Rect area, const MemoryStacks& stacks) {
 
 float table_height(const Look& look, const MemoryStacks& stacks) {
   return look.px(19) * static_cast<float>(stacks.categories.size() + 1) + look.px(12);
+}
+
+// Categories peak at different times: gradients may be gone when activations are at their highest.
+void explain_category(const Look& look, const Rect& row, trace::MemoryCategory category,
+                      const MemoryStacks& stacks) {
+  if (!hovers(row)) return;
+  const TooltipScope scope(look);
+  scope.title(memory_name(category));
+  scope.note(memory_definition(category));
+  for (const MemoryBar& bar : stacks.bars) {
+    const double own = bar.category_peaks[static_cast<std::size_t>(category)];
+    scope.row(nullptr, "Own peak on rank " + std::to_string(bar.rank), format_bytes(own).text());
+  }
+  scope.note(stacks.source);
 }
 
 void draw_table(const Look& look, Rect area, const MemoryStacks& stacks) {
@@ -157,8 +173,7 @@ void draw_table(const Look& look, Rect area, const MemoryStacks& stacks) {
        ++category) {
     if (area.h < look.px(18)) return;
     Rect row = area.take_top(look.px(19));
-    explain(look, row, memory_name(*category), memory_definition(*category),
-            "Source: allocator of the rank, at its peak");
+    explain_category(look, row, *category, stacks);
     const Rect mark = row.take_left(look.px(10), look.px(8));
     fill({mark.x, std::round(mark.center_y() - mark.w / 2), mark.w, mark.w},
          color(part_color(p, *category)), look.px(2));
@@ -197,7 +212,9 @@ bool draw_empty(const Look& look, const Rect& area, const MemoryStacks& stacks) 
 
 MemoryStacks stacks_of(const Snapshot& snapshot) {
   if (!snapshot.run) return {};
-  return memory_stacks(snapshot.run->figures.ranks);
+  MemoryStacks stacks = memory_stacks(snapshot.run->figures.ranks);
+  stacks.source = memory_source(snapshot.run->figures);
+  return stacks;
 }
 
 }  // namespace

@@ -27,6 +27,8 @@ MemoryBar bar_of(const trace::RankFigures& rank) {
   for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
     const auto bytes = static_cast<double>(rank.peak.bytes[static_cast<std::size_t>(i)]);
     if (bytes > 0) bar.parts.push_back({static_cast<MemoryCategory>(i), bytes});
+    const auto own = static_cast<double>(rank.category_peaks[static_cast<std::size_t>(i)]);
+    bar.category_peaks[static_cast<std::size_t>(i)] = std::max(own, bytes);
   }
   return bar;
 }
@@ -44,12 +46,9 @@ MemoryStacks memory_stacks(const std::vector<trace::RankFigures>& ranks) {
   }
   for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
     const auto category = static_cast<MemoryCategory>(i);
-    const bool used =
-        std::any_of(out.bars.begin(), out.bars.end(), [category](const MemoryBar& bar) {
-          return std::any_of(
-              bar.parts.begin(), bar.parts.end(),
-              [category](const MemoryPart& part) { return part.category == category; });
-        });
+    const bool used = std::any_of(out.bars.begin(), out.bars.end(), [i](const MemoryBar& bar) {
+      return bar.category_peaks[static_cast<std::size_t>(i)] > 0;
+    });
     if (used) out.categories.push_back(category);
   }
   return out;

@@ -1,6 +1,7 @@
 // The memory of a rank as stacked parts, with what the panel says about them. Free of ImGui.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,14 +18,16 @@ struct MemoryPart {
 struct MemoryBar {
   int rank = 0;
   std::vector<MemoryPart> parts;  // at the rank's peak, from the bottom; empty parts left out
-  double peak = 0, now = 0, estimate = 0;  // totals; 0: not known
+  double peak = 0, now = 0, estimate = 0;                            // totals; 0: not known
+  std::array<double, trace::kMemoryCategoryCount> category_peaks{};  // each at its own time
 };
 
 struct MemoryStacks {
   std::vector<MemoryBar> bars;
   double top = 1;                                 // of the axis, in bytes
   std::size_t largest = 0;                        // the bar with the highest peak
-  std::vector<trace::MemoryCategory> categories;  // that any rank has, in order
+  std::vector<trace::MemoryCategory> categories;  // that any rank ever used, in order
+  std::string source;                             // how it was measured
 };
 
 MemoryStacks memory_stacks(const std::vector<trace::RankFigures>& ranks);

@@ -64,6 +64,10 @@ trace::RankFigures rank_figures(const SampleOptions& options, int rank) {
   trace::RankFigures out;
   out.info.rank = out.info.local_rank = rank;
   out.info.device = options.gpu ? "cuda:" + std::to_string(rank) : "cpu";
+  out.info.sources = options.gpu ? "kernels: CUPTI; collectives: the host's calls; memory: CUDA's "
+                                   "caching allocator"
+                                 : "operators: RecordFunction; collectives: Gloo's own thread; "
+                                   "memory: CPU allocator";
   const double unit = static_cast<double>(kMiB) * (options.gpu ? 1024 : 14);
   const double parts[trace::kMemoryCategoryCount] = {0.46, 0,   0.46, 0.93, 5.9 + 0.12 * rank,
                                                      0.25, 0.5, 1.2};
