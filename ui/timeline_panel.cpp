@@ -48,19 +48,23 @@ void draw_help_line(const Look& look, Rect rect) {
   }
 }
 
-std::string title_of(const Snapshot& snapshot) {
+std::string title_of(const Snapshot& snapshot, const trace::StepTimeline* shown) {
   if (!snapshot.run || snapshot.run->selected_step < 0) return "Timeline";
-  return "Timeline · step " + format_integer(snapshot.run->selected_step);
+  const std::int64_t step = shown != nullptr ? shown->step : snapshot.run->selected_step;
+  return "Timeline · step " + format_integer(step);
 }
 
-std::string empty_text(const Snapshot& snapshot) {
+bool has_detail(const trace::StepTimeline& timeline) {
+  return std::any_of(timeline.ranks.begin(), timeline.ranks.end(),
+                     [](const trace::RankTimeline& rank) { return rank.breakdown.has_detail; });
+}
+
+std::string empty_text(const Snapshot& snapshot, bool without_detail) {
   if (!snapshot.run) return "Press Start, or double-click a run below to replay it";
   const RunView& run = *snapshot.run;
   if (run.selected_step < 0) return "Waiting for the first step…";
-  for (const auto& step : run.figures.steps) {
-    if (step.index == run.selected_step && !step.ranks.empty() && !step.shown().has_detail) {
-      return "This step was recorded without detail; choose another, or set “Record” to every step";
-    }
+  if (without_detail) {
+    return "This step was recorded without detail; choose another, or set “Record” to every step";
   }
   return "Reading step " + format_integer(run.selected_step) + "…";
 }
@@ -204,24 +208,34 @@ void TimelinePanel::draw_content(const Look& look, const Rect& body,
   if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) dragged_ = false;
 }
 
+void TimelinePanel::choose_timeline(const Snapshot& snapshot) {
+  const std::string run = snapshot.run ? snapshot.run->figures.info.folder : "";
+  const std::int64_t step = shown_ ? shown_->step : -1;
+  const bool other_run = run != shown_run_;
+  if (other_run || !snapshot.run) shown_.reset();
+  shown_run_ = run;
+  if (snapshot.run && snapshot.run->timeline) shown_ = snapshot.run->timeline;
+  if (other_run) measured_.reset();
+  if (other_run || (shown_ ? shown_->step : -1) != step) pinned_.reset();
+}
+
 void TimelinePanel::draw(const Look& look, const Rect& rect, const Snapshot& snapshot,
                          Commands& commands) {
-  const std::string title = title_of(snapshot);
-  const std::string_view note = measuring_ ? "drag to measure · Esc ends"
-                                           : "scroll to zoom · drag to pan · M measure · F fit";
-  if (!snapshot.run) shown_.reset();
-  if (snapshot.run && snapshot.run->timeline) shown_ = snapshot.run->timeline;
+  choose_timeline(snapshot);
   const bool current =
       snapshot.run && snapshot.run->selected_step >= 0 && shown_ && !shown_->ranks.empty();
+  const std::string title = title_of(snapshot, current ? shown_.get() : nullptr);
+  const std::string_view note = measuring_ ? "drag to measure · Esc ends"
+                                           : "scroll to zoom · drag to pan · M measure · F fit";
   Rect header;
   {
     const Panel panel(look, "timeline", rect, {.title = title, .note = note});
     header = panel.header;
-    if (current) {
+    if (current && has_detail(*shown_)) {
       draw_content(look, panel.body, *shown_);
     } else {
-      text_in(look, panel.body, Face::kBody, look.colors().text_muted, empty_text(snapshot),
-              Align::kCenter);
+      text_in(look, panel.body, Face::kBody, look.colors().text_muted,
+              empty_text(snapshot, current), Align::kCenter);
     }
   }
   draw_follow(look, header, snapshot, commands);

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "ui/commands.h"
 #include "ui/snapshot.h"
@@ -34,6 +35,7 @@ class TimelinePanel {
   const std::optional<TimelineItem>& pinned() const { return pinned_; }
 
  private:
+  void choose_timeline(const Snapshot& snapshot);
   void draw_content(const Look& look, const Rect& body, const trace::StepTimeline& timeline);
   void handle_mouse(const Look& look, const Rect& plot, float content_height);
   void draw_measure(const Look& look, const Rect& plot) const;
@@ -45,7 +47,9 @@ class TimelinePanel {
 
   TimelineView view_;
   std::map<int, bool> wishes_;
-  std::shared_ptr<const trace::StepTimeline> shown_;  // stays while the next one is being read
+  // Stays while the run's next one is being read; what is pinned belongs to this run and step.
+  std::shared_ptr<const trace::StepTimeline> shown_;
+  std::string shown_run_;
   std::optional<TimelineItem> hovered_, pinned_;
   std::optional<Interval> measured_;
   bool measuring_ = false;

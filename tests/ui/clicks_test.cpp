@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
@@ -227,6 +228,41 @@ TEST_F(ClickTest, PinsDetailsOfACollectiveAndClearsThem) {
   ASSERT_TRUE(window_.view().workspace().timeline().pinned().has_value());
   window_.press(snapshot_, Key::kEscape);
   EXPECT_FALSE(window_.view().workspace().timeline().pinned().has_value());
+}
+
+TEST_F(ClickTest, DropsWhatIsPinnedWithItsStepAndItsRun) {
+  const auto& pinned = window_.view().workspace().timeline().pinned();
+  const auto pin = [&] {
+    window_.frame(snapshot_);
+    const Rect plot = window_.probe().find("timeline/plot")->rect;
+    window_.click_at(snapshot_, plot.x + plot.w * 0.6f,
+                     plot.y + RowHeights{}.phases + RowHeights{}.compute + 20);
+    return pinned.has_value();
+  };
+  ASSERT_TRUE(pin());
+  auto run = std::make_shared<RunView>(*snapshot_.run);
+  auto timeline = std::make_shared<trace::StepTimeline>(*run->timeline);
+  timeline->step = run->selected_step = 7;
+  run->timeline = timeline;
+  snapshot_.run = run;
+  window_.frame(snapshot_);
+  EXPECT_FALSE(pinned.has_value());
+  ASSERT_TRUE(pin());
+  run = std::make_shared<RunView>(*snapshot_.run);
+  run->figures.info.folder = "runs/another";
+  snapshot_.run = run;
+  window_.frame(snapshot_);
+  EXPECT_FALSE(pinned.has_value());
+}
+
+TEST_F(ClickTest, SaysThatAStepWasRecordedWithoutDetail) {
+  const auto run = std::make_shared<RunView>(*snapshot_.run);
+  const auto timeline = std::make_shared<trace::StepTimeline>(*run->timeline);
+  for (auto& rank : timeline->ranks) rank.breakdown.has_detail = false;
+  run->timeline = timeline;
+  snapshot_.run = run;
+  window_.frames(snapshot_, 2);
+  EXPECT_TRUE(window_.probe().shows("recorded without detail"));
 }
 
 TEST_F(ClickTest, SetsAKnobFromTheCommandPalette) {
