@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "ui/job_text.h"
 #include "ui/widgets.h"
 
 namespace shardlens::ui {
@@ -54,8 +55,8 @@ bool draw_failure_card(const Look& look, const Rect& rect, const Snapshot& snaps
   const bool hidden = button(look, "failure/hide", hide, ButtonKind::kQuiet, "Hide");
   const Rect mark = head.take_left(look.px(12), look.px(8));
   shape(Shape::kCross, mark.center_x(), mark.center_y(), look.px(12), color(p.danger));
-  const std::string steps = std::to_string(run.figures.summary.steps_executed);
-  text_in(look, head, Face::kStrong, p.text, "The run failed after " + steps + " steps");
+  text_in(look, head, Face::kStrong, p.text,
+          "The run failed after " + steps_text(run.figures.summary.steps_executed));
   const Rect two_lines{rest.x, rest.y, rest.w, look.px(40)};
   rest.take_top(text_wrapped(look, two_lines, Face::kBody, p.danger, run.figures.info.reason),
                 look.px(6));

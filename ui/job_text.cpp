@@ -54,7 +54,8 @@ ProgressText live_progress(const JobState& job) {
   if (job.phase == JobPhase::kStarting) {
     out.left = "starting ranks…";
   } else {
-    out.left = "step " + format_integer(job.step) + " of " + format_integer(job.steps);
+    out.left = "step " + format_integer(job.step);
+    if (job.steps > 0) out.left += " of " + format_integer(job.steps);
     out.right =
         job.phase == JobPhase::kStopping ? "stopping…" : format_seconds_left(job.seconds_left);
   }
@@ -62,6 +63,10 @@ ProgressText live_progress(const JobState& job) {
 }
 
 }  // namespace
+
+std::string steps_text(std::int64_t steps) {
+  return format_integer(steps) + (steps == 1 ? " step" : " steps");
+}
 
 std::string recorder_text(const trace::RecorderFigures& recorder) {
   std::string text = format_integer(recorder.events) + " events";
@@ -79,6 +84,7 @@ std::string next_ordinal(const Ledger* ledger) {
   int highest = 0;
   if (ledger != nullptr) {
     for (const LedgerRow& row : ledger->rows) {
+      if (row.is_bundled) continue;
       const auto digit = std::find_if(row.ordinal.begin(), row.ordinal.end(),
                                       [](unsigned char c) { return std::isdigit(c) != 0; });
       int number = 0;
@@ -135,8 +141,6 @@ ProgressText progress_text(const Snapshot& snapshot) {
   ProgressText out;
   if (!snapshot.run) return out;
   const trace::RunFigures& figures = snapshot.run->figures;
-  const std::string steps = format_integer(figures.summary.steps_executed) +
-                            (figures.summary.steps_executed == 1 ? " step" : " steps");
   switch (figures.info.status) {
     case trace::RunStatus::kDone:
       out.left = "done";
@@ -154,10 +158,11 @@ ProgressText progress_text(const Snapshot& snapshot) {
       out.left = "unfinished";
       break;
   }
-  out.left += " · " + steps;
+  out.details = out.left + " after " + steps_text(figures.summary.steps_executed);
   if (figures.info.end_ns > figures.info.start_ns) {
     const double ns = static_cast<double>(figures.info.end_ns - figures.info.start_ns);
     out.right = format_elapsed(ns / 1e9);
+    out.details += ", " + out.right;
   }
   return out;
 }

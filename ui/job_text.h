@@ -28,10 +28,12 @@ std::string next_ordinal(const Ledger* ledger);
 
 struct ProgressText {
   float fraction = -1;  // -1: no bar
-  std::string left;     // "step 312 of 500", "done · 500 steps"
+  std::string left;     // "step 312 of 500", "done"
   std::string right;    // "38 s left"
+  std::string details;  // "done after 500 steps, 1:58"; "" while it runs
   bool failed = false;
 };
+std::string steps_text(std::int64_t steps);  // "1 step", "1,200 steps"
 ProgressText progress_text(const Snapshot& snapshot);
 
 // What recording did: "12,340 events in 1.2 MiB; recording costs 0.8 % of the time; none lost"

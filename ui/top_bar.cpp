@@ -53,6 +53,7 @@ void draw_progress(const Look& look, const Rect& box, const Snapshot& snapshot) 
           look.px(11), color(progress.failed ? p.danger : p.good));
     text_in(look, bar_row, Face::kMedium, ink, progress.left);
     text_in(look, rows, Face::kSmall, p.text_muted, progress.right);
+    explain(look, box, "How the run ended", progress.details);
     return;
   }
   const float left = text_width(look, Face::kSmall, progress.left) + look.px(8);

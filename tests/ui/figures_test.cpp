@@ -72,8 +72,49 @@ TEST(ProgressText, TellsHowFarAndHowARunEnded) {
   EXPECT_EQ(progress_text(live).left, "step 120 of 200");
   EXPECT_FLOAT_EQ(progress_text(live).fraction, 0.6f);
   EXPECT_TRUE(progress_text(failed_snapshot()).failed);
-  EXPECT_EQ(progress_text(failed_snapshot()).left, "failed · 40 steps");
+  EXPECT_EQ(progress_text(failed_snapshot()).left, "failed");
+  EXPECT_THAT(progress_text(failed_snapshot()).details,
+              testing::StartsWith("failed after 40 steps"));
   EXPECT_EQ(progress_text(empty_snapshot()).left, "");
+}
+
+TEST(ProgressText, LeavesOutATotalThatIsNotKnown) {
+  Snapshot live = sample_snapshot();
+  live.job.steps = 0;
+  live.job.step = 12;
+  EXPECT_EQ(progress_text(live).left, "step 12");
+  EXPECT_EQ(steps_text(1), "1 step");
+}
+
+TEST(StartControls, CountOnlyTheUsersOwnRuns) {
+  Snapshot snapshot = empty_snapshot();
+  LedgerRow bundled;
+  bundled.ordinal = "run 9";
+  bundled.is_bundled = true;
+  snapshot.ledger = std::make_shared<Ledger>(Ledger{{bundled}, "", {}});
+  EXPECT_EQ(start_controls(snapshot).label, "Start run 1");
+}
+
+TEST(Headlines, NameTheSourcesThatTheRecorderUsed) {
+  SampleOptions options;
+  options.gpu = true;
+  trace::RunFigures figures = sample_snapshot(options).run->figures;
+  EXPECT_EQ(time_source(figures), "Recorded from kernels: CUPTI; collectives: the host's calls");
+  EXPECT_EQ(memory_source(figures), "Recorded from memory: CUDA's caching allocator");
+  figures.ranks.clear();
+  EXPECT_THAT(time_source(figures), testing::HasSubstr("does not name"));
+}
+
+TEST(MemoryStacks, ListACategoryThatIsGoneAtThePeak) {
+  auto ranks = sample_snapshot().run->figures.ranks;
+  constexpr auto kGradients = static_cast<std::size_t>(trace::MemoryCategory::kGradients);
+  for (auto& rank : ranks) rank.peak.bytes[kGradients] = 0;
+  EXPECT_THAT(memory_stacks(ranks).categories,
+              testing::Not(testing::Contains(trace::MemoryCategory::kGradients)));
+  ranks[0].category_peaks[kGradients] = 4096;
+  const auto stacks = memory_stacks(ranks);
+  EXPECT_THAT(stacks.categories, testing::Contains(trace::MemoryCategory::kGradients));
+  EXPECT_DOUBLE_EQ(stacks.bars[0].category_peaks[kGradients], 4096);
 }
 
 TEST(Messages, TellOfLostRecordsAndOfAHangBeforeTheBanner) {
