@@ -53,7 +53,11 @@ JobStatus watch(JobSession& job, StopSignals& signals) {
 
 int print_outcome(const JobStatus& status, const JobSession& job, bool as_json) {
   const bool failed = status.run.status == RunStatus::kFailed;
-  const auto report = load_report(job.folder());
+  const bool saved = status.save_errors.empty();
+  for (const auto& problem : status.save_errors) {
+    print_message("error: the run's end could not be saved: " + problem);
+  }
+  const auto report = load_report(job.folder(), {}, &status.run);
   if (!report) {
     if (failed) print_message("error: " + status.run.reason);
     for (const auto& text : status.log_tail) print_message("  " + text);
@@ -65,7 +69,7 @@ int print_outcome(const JobStatus& status, const JobSession& job, bool as_json) 
   }
   print_result(as_json ? dump_json(report_json(*report)) + "\n"
                        : report_text(*report) + "\n" + job.folder().string() + "\n");
-  return failed ? kFailed : kDone;
+  return failed || !saved ? kFailed : kDone;
 }
 
 }  // namespace

@@ -227,12 +227,9 @@ void JobSession::finish() {
   conclude(status);
   status.run.end_ns = now_ns();
   status.phase = JobStatus::Phase::kEnded;
-  // What could not be saved belongs to the reason: nobody else would say it.
   for (const auto& saved :
        {trace::checkpoint_run(folder_), trace::update_run(folder_, status.run)}) {
-    if (saved) continue;
-    if (!status.run.reason.empty()) status.run.reason += ". ";
-    status.run.reason += saved.error().message;
+    if (!saved) status.save_errors.push_back(saved.error().message);
   }
   const std::lock_guard lock(mutex_);
   status_ = std::move(status);

@@ -32,6 +32,8 @@ struct JobStatus {
   std::vector<RankExit> exits;        // so far, in order of time
   int failed_rank = -1;               // the rank that is the reason
   std::vector<std::string> log_tail;  // of that rank
+  // What of the run's end could not be saved (a full disk): its files still say that it runs.
+  std::vector<std::string> save_errors;
 };
 
 class JobSession {

@@ -87,9 +87,15 @@ Result<RunFigures> load_run(const fs::path& run, std::optional<StepRange> range)
   return std::move(report.figures);
 }
 
-Result<RunReport> load_report(const fs::path& run, std::optional<StepRange> range) {
+Result<RunReport> load_report(const fs::path& run, std::optional<StepRange> range,
+                              const trace::RunInfo* ended) {
   TRY_ASSIGN(const auto reader, trace::RunReader::open(run));
   TRY_ASSIGN(trace::RunInfo info, reader->info());
+  if (ended != nullptr) {
+    info.status = ended->status;
+    info.reason = ended->reason;
+    info.end_ns = ended->end_ns;
+  }
   trace::RunAnalysis analysis(std::move(info));
   for (bool more = true; more;) {
     TRY_ASSIGN(const std::vector<trace::Batch> batches, reader->poll());
@@ -101,10 +107,10 @@ Result<RunReport> load_report(const fs::path& run, std::optional<StepRange> rang
   report.figures.recorder.bytes_on_disk = reader->bytes_on_disk();
   if (range) restrict_to(report.figures, *range);
   notice_abandoned(report.figures);
-  const trace::RunInfo& ended = report.figures.info;
-  if (ended.status != trace::RunStatus::kFailed) return report;
+  const trace::RunInfo& outcome = report.figures.info;
+  if (outcome.status != trace::RunStatus::kFailed) return report;
   report.diagnosis = trace::diagnose_hang(report.figures, analysis.strings());
-  report.failed_rank = rank_named_first(ended.reason);
+  report.failed_rank = rank_named_first(outcome.reason);
   if (report.failed_rank >= 0) {
     report.log_tail = log_tail(trace::rank_log(run, report.failed_rank), kShownLogLines);
   }

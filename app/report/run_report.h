@@ -27,10 +27,12 @@ struct RunReport {
   std::vector<std::string> log_tail;  // of that rank
 };
 
-// `range`: only these steps are measured.
+// `range`: only these steps are measured. `ended`: how the run ended according to whoever ran it,
+// which its files do not say if that could not be saved.
 trace::Result<trace::RunFigures> load_run(const std::filesystem::path& run,
                                           std::optional<StepRange> range = {});
 trace::Result<RunReport> load_report(const std::filesystem::path& run,
-                                     std::optional<StepRange> range = {});
+                                     std::optional<StepRange> range = {},
+                                     const trace::RunInfo* ended = nullptr);
 
 }  // namespace shardlens::app

@@ -25,6 +25,17 @@ class SessionJob final : public RunningJob {
   std::unique_ptr<JobSession> session_;
 };
 
+// What the user must know of a job that has ended; "" if it went well.
+std::string notice_of(const JobStatus& ended) {
+  const std::string run = "Run “" + ended.run.name + "”";
+  std::string notice;
+  if (ended.run.status == trace::RunStatus::kFailed) notice = run + " failed: " + ended.run.reason;
+  for (const auto& problem : ended.save_errors) {
+    notice += (notice.empty() ? run + ": its end could not be saved: " : ". Not saved: ") + problem;
+  }
+  return notice;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<RunningJob>> start_job_session(const JobRequest& request) {
@@ -188,9 +199,8 @@ void JobQueue::finish(const JobStatus& status) {
     if (waiting_) state.run_name = waiting_->name;
     state.queued_name.clear();
     state.queued_by_stop = false;
-    state.notice_is_error = status.run.status == trace::RunStatus::kFailed;
-    state.notice =
-        state.notice_is_error ? "Run “" + status.run.name + "” failed: " + status.run.reason : "";
+    state.notice = notice_of(status);
+    state.notice_is_error = !state.notice.empty();
     ++state.ended;
   });
 }

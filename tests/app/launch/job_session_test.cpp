@@ -100,6 +100,18 @@ TEST_F(JobSessionTest, AJobWhoseRanksAllLeaveIsDoneAndItsFileSaysSo) {
   EXPECT_EQ(stored->world_size, 2);
 }
 
+TEST_F(JobSessionTest, AnEndThatCannotBeSavedIsToldAndDoesNotChangeHowTheJobEnded) {
+  auto job = JobSession::start(request(1), behaving("0:leave:300"));
+  ASSERT_TRUE(job) << job.error().message;
+  fs::remove((*job)->folder() / "run.sqlite");
+  const JobStatus status = (*job)->wait();
+  EXPECT_EQ(status.run.status, RunStatus::kDone) << status.run.reason;
+  EXPECT_EQ(status.run.reason, "");
+  ASSERT_FALSE(status.save_errors.empty());
+  EXPECT_NE(status.save_errors.back().find("run.sqlite"), std::string::npos)
+      << status.save_errors.back();
+}
+
 TEST_F(JobSessionTest, RanksWriteTheirOutputIntoTheirLog) {
   run_to_end(2, "0:leave,1:fail");
   std::ifstream log(trace::rank_log(run_folder_, 1));
