@@ -6,6 +6,8 @@
 namespace shardlens::profiler {
 namespace {
 
+constexpr std::int64_t kLongWaitNs = 1'000'000'000;
+
 struct RowSorter {
   trace::Batch& batch;
   CollectiveJoin& join;
@@ -28,10 +30,16 @@ bool starts_earlier(const trace::Event& a, const trace::Event& b) {
   return a.depth() < b.depth();
 }
 
+bool waits_long(const std::vector<trace::PendingCollective>& pending, std::int64_t now_ns) {
+  return std::ranges::any_of(pending, [now_ns](const trace::PendingCollective& row) {
+    return now_ns - row.enqueued_ns > kLongWaitNs;
+  });
+}
+
 }  // namespace
 
 BatchBuilder::Drained BatchBuilder::drain(const std::vector<ThreadQueues*>& queues,
-                                          std::int64_t now_ns) {
+                                          std::int64_t now_ns, bool stands_still) {
   Drained drained;
   for (ThreadQueues* thread : queues) drain_rows(*thread, now_ns, drained.batch);
   drained.events = drain_events(queues, drained.batch);
@@ -43,8 +51,13 @@ BatchBuilder::Drained BatchBuilder::drain(const std::vector<ThreadQueues*>& queu
   drained.events += static_cast<std::int64_t>(finished.collectives.size());
   drained.undetailed = finished.undetailed;
   drained.batch.collectives = std::move(finished.collectives);
-  drained.orphans = join_.drop_orphans(now_ns);
+  drained.incomplete = join_.drop_incomplete(now_ns);
   drained.batch.pending = join_.pending();
+  if (stands_still || waits_long(*drained.batch.pending, now_ns)) {
+    for (const trace::Collective& row : join_.take_latest_undetailed()) {
+      drained.batch.collectives.push_back(row);
+    }
+  }
   return drained;
 }
 

@@ -23,10 +23,12 @@ class BatchBuilder {
     std::int64_t events = 0;       // bulk events and collectives
     std::int64_t lost_events = 0;  // found their queue full
     std::int64_t lost_rows = 0;
-    std::int64_t orphans = 0;     // parts of collectives whose entering was lost
+    std::int64_t incomplete = 0;  // collectives that lost a part
     std::int64_t undetailed = 0;  // collectives that ended without detail
   };
-  Drained drain(const std::vector<ThreadQueues*>& queues, std::int64_t now_ns);
+  // Where a collective has been pending for more than a second, or `stands_still`, the batch also
+  // has the latest completed one, even if the schedule leaves it out.
+  Drained drain(const std::vector<ThreadQueues*>& queues, std::int64_t now_ns, bool stands_still);
 
  private:
   void drain_rows(ThreadQueues& queues, std::int64_t now_ns, trace::Batch& batch);

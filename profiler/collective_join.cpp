@@ -59,12 +59,18 @@ void CollectiveJoin::note_complete(std::uint64_t handle, const Parts& parts) {
   if (parts.entered && parts.ended) complete_.push_back(handle);
 }
 
-void CollectiveJoin::finish(const Parts& parts, Finished& finished) const {
-  if (parts.entered->detail)
-    finished.collectives.push_back(
-        to_row(rank_, *parts.entered, parts.started, parts.ended->end_ns));
-  else
+void CollectiveJoin::finish(const Parts& parts, Finished& finished) {
+  const trace::Collective row = to_row(rank_, *parts.entered, parts.started, parts.ended->end_ns);
+  auto& latest = latest_ended_.try_emplace(row.process_group, row.sequence).first->second;
+  const bool is_latest = row.sequence >= latest;
+  latest = std::max(latest, row.sequence);
+  if (parts.entered->detail) {
+    finished.collectives.push_back(row);
+    if (is_latest) latest_undetailed_.erase(row.process_group);
+  } else {
     ++finished.undetailed;
+    if (is_latest) latest_undetailed_[row.process_group] = row;
+  }
 }
 
 CollectiveJoin::Finished CollectiveJoin::take_finished() {
@@ -107,10 +113,33 @@ std::vector<trace::PendingCollective> CollectiveJoin::pending() const {
   return rows;
 }
 
-std::int64_t CollectiveJoin::drop_orphans(std::int64_t now_ns) {
-  return static_cast<std::int64_t>(std::erase_if(parts_, [&](const auto& entry) {
-    return !entry.second.entered && now_ns - entry.second.first_seen_ns > kOrphanAfterNs;
-  }));
+std::vector<trace::Collective> CollectiveJoin::take_latest_undetailed() {
+  std::vector<trace::Collective> rows;
+  for (const auto& [group, row] : std::exchange(latest_undetailed_, {})) rows.push_back(row);
+  return rows;
+}
+
+// Another thread's end may be in a queue that was drained before: it gets one drain more.
+bool CollectiveJoin::is_overtaken(Parts& parts) const {
+  if (!parts.entered || parts.ended || parts.entered->call.sequence < 0) return false;
+  const auto latest = latest_ended_.find(parts.entered->call.process_group);
+  if (latest == latest_ended_.end() || latest->second <= parts.entered->call.sequence) return false;
+  return std::exchange(parts.overtaken, true);
+}
+
+std::int64_t CollectiveJoin::drop_incomplete(std::int64_t now_ns) {
+  std::int64_t dropped = 0;
+  for (auto entry = parts_.begin(); entry != parts_.end();) {
+    Parts& parts = entry->second;
+    const bool is_orphan = !parts.entered && now_ns - parts.first_seen_ns > kOrphanAfterNs;
+    if (is_orphan || is_overtaken(parts)) {
+      entry = parts_.erase(entry);
+      ++dropped;
+    } else {
+      ++entry;
+    }
+  }
+  return dropped;
 }
 
 }  // namespace shardlens::profiler

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kDrainInterval{50};
 constexpr std::int64_t kClockCheckIntervalNs = 1'000'000'000;
+// Half of what is taken for a hang, so that the rows are there when somebody asks.
+constexpr std::int64_t kStandsStillNs = 5'000'000'000;
 constexpr std::int64_t kClockStepNs = 1'000'000;  // less is slewing
 
 std::int64_t clock_ns(clockid_t clock) {
@@ -80,7 +82,7 @@ void Recorder::State::run(const std::stop_token& stop) {
 
 void Recorder::State::record_once() {
   const std::int64_t now = now_ns();
-  auto drained = builder_.drain(queues.all(), now);
+  auto drained = builder_.drain(queues.all(), now, now - progress_ns > kStandsStillNs);
   trace::Batch batch = std::move(drained.batch);
   check_writer();
   check_clock(now);
@@ -95,7 +97,7 @@ void Recorder::State::take_account(const BatchBuilder::Drained& drained, trace::
   events_ += drained.events;
   rare.add_lost("event queue full", drained.lost_events);
   rare.add_lost("row queue full", drained.lost_rows);
-  rare.add_lost("collective incomplete", drained.orphans);
+  rare.add_lost("collective incomplete", drained.incomplete);
   if (over_limit) rare.add_lost("size limit", drained.undetailed);
   trace::RecorderCost cost;
   cost.rank = rank;

@@ -104,9 +104,49 @@ TEST(CollectiveJoin, ForgetsPartsWhoseEnteringWasLost) {
   CollectiveJoin join(0);
   join.add(CollectiveEnded{1, 250}, kNow);
   join.add(entered(2), kNow);
-  EXPECT_EQ(join.drop_orphans(kNow + 1'000'000'000), 0);
-  EXPECT_EQ(join.drop_orphans(kNow + 11'000'000'000), 1);
+  EXPECT_EQ(join.drop_incomplete(kNow + 1'000'000'000), 0);
+  EXPECT_EQ(join.drop_incomplete(kNow + 11'000'000'000), 1);
   EXPECT_EQ(join.pending().size(), 1u) << "a hanging collective is never forgotten";
+}
+
+TEST(CollectiveJoin, ForgetsWhatHasNotEndedAlthoughALaterOneOfItsGroupHas) {
+  CollectiveJoin join(0);
+  join.add(entered(1), kNow);
+  auto of_another_group = entered(2);
+  of_another_group.call.process_group = 1;
+  join.add(of_another_group, kNow);
+  join.add(entered(3), kNow);
+  join.add(entered(4), kNow);
+  join.add(CollectiveStarted{3, 2, 150}, kNow);
+  join.add(CollectiveEnded{3, 250}, kNow);
+  EXPECT_EQ(join.take_finished().collectives.size(), 1u);
+  EXPECT_EQ(join.drop_incomplete(kNow), 0) << "its end may come with the next drain";
+  EXPECT_EQ(join.drop_incomplete(kNow), 1);
+  const auto pending = join.pending();
+  ASSERT_EQ(pending.size(), 2u);
+  EXPECT_EQ(pending[0].sequence, 2);
+  EXPECT_EQ(pending[1].sequence, 4);
+}
+
+TEST(CollectiveJoin, GivesTheLatestOfEachGroupOnceIfItWasNotRecorded) {
+  CollectiveJoin join(0);
+  const auto complete = [&join](std::uint64_t handle, bool detail, int group) {
+    auto part = entered(handle, detail);
+    part.call.process_group = group;
+    join.add(part, kNow);
+    join.add(CollectiveStarted{handle, 2, 150}, kNow);
+    join.add(CollectiveEnded{handle, 250}, kNow);
+  };
+  complete(1, false, 0);
+  complete(2, false, 0);
+  complete(3, false, 1);
+  complete(4, true, 1);
+  join.take_finished();
+  const auto latest = join.take_latest_undetailed();
+  ASSERT_EQ(latest.size(), 1u) << "group 1 has a later one that was recorded";
+  EXPECT_EQ(latest[0].sequence, 2);
+  EXPECT_EQ(latest[0].bytes, 4096);
+  EXPECT_TRUE(join.take_latest_undetailed().empty());
 }
 
 }  // namespace

@@ -200,6 +200,27 @@ TEST(Recorder, FollowsTheScheduleForDetailAndAlwaysKeepsSteps) {
   EXPECT_EQ(recorder.lost(), 0) << "what the schedule leaves out is not lost";
 }
 
+TEST(Recorder, ShowsHowFarARankCameThatWaitsOutsideTheSchedule) {
+  RecorderOptions options;
+  options.schedule = {.first = 0, .last = 0, .every = 1};
+  RecordedRun run(std::move(options));
+  Recorder& recorder = run.recorder();
+  for (int step = 0; step < 3; ++step) {
+    recorder.begin_step(step);
+    recorder.end_collective(recorder.enter_collective(bucket_call(step)), Recorder::now_ns());
+    recorder.end_step({});
+  }
+  recorder.begin_step(3);
+  recorder.enter_collective(bucket_call(3));
+  for (int i = 0; i < 7; ++i) wait_for_drain();
+  const auto rows = run.finish().rows;
+  std::vector<std::int64_t> sequences;
+  for (const auto& row : rows.collectives) sequences.push_back(row.sequence);
+  EXPECT_EQ(sequences, (std::vector<std::int64_t>{0, 2}));
+  ASSERT_TRUE(rows.pending && rows.pending->size() == 1u);
+  EXPECT_EQ(rows.pending->at(0).sequence, 3);
+}
+
 TEST(Recorder, EndsDetailAtItsSizeLimitAndSaysSo) {
   RecorderOptions options;
   options.size_limit_bytes = 1;  // any file is larger

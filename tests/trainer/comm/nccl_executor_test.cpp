@@ -63,14 +63,14 @@ TEST_F(NcclExecutorTest, RecordsTheEndOfACollective) {
 }
 
 TEST_F(NcclExecutorTest, LeavesAFailedCollectivePending) {
-  submit(c10::make_intrusive<FakeWork>(std::make_exception_ptr(std::runtime_error("timed out"))));
   submit(c10::make_intrusive<FakeWork>());
+  submit(c10::make_intrusive<FakeWork>(std::make_exception_ptr(std::runtime_error("timed out"))));
   executor.close();
   const auto rows = run.finish().rows;
   ASSERT_EQ(rows.collectives.size(), 1u);
-  EXPECT_EQ(rows.collectives[0].sequence, 1);
+  EXPECT_EQ(rows.collectives[0].sequence, 0);
   ASSERT_TRUE(rows.pending && rows.pending->size() == 1u);
-  EXPECT_EQ(rows.pending->at(0).sequence, 0);
+  EXPECT_EQ(rows.pending->at(0).sequence, 1);
 }
 
 TEST_F(NcclExecutorTest, SurvivesAnErrorOfCudaAndSaysItOnce) {
