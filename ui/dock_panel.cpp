@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "ui/ledger_panel.h"
 #include "ui/log_panel.h"
 #include "ui/memory_panel.h"
 #include "ui/panel.h"
@@ -78,7 +77,7 @@ bool DockPanel::draw(const Look& look, const Rect& rect, const Input& input,
   ImGui::SetCursorScreenPos({rest.x, rest.y});
   switch (tab_) {
     case Tab::kRuns:
-      draw_ledger(look, rest, snapshot, commands);
+      ledger_.draw(look, rest, snapshot, commands);
       break;
     case Tab::kLog:
       draw_log(look, rest, snapshot);

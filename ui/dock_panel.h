@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ui/commands.h"
+#include "ui/ledger_panel.h"
 #include "ui/snapshot.h"
 #include "ui/theme.h"
 
@@ -23,7 +24,9 @@ class DockPanel {
 
  private:
   bool draw_tabs(const Look& look, Rect header, const Input& input, const Snapshot& snapshot);
+
   Tab tab_ = Tab::kRuns;
+  LedgerPanel ledger_;
 };
 
 }  // namespace shardlens::ui

@@ -1,7 +1,7 @@
 #include "ui/job_text.h"
 
 #include <algorithm>
-#include <cctype>
+#include <charconv>
 
 #include "ui/format.h"
 
@@ -81,23 +81,17 @@ std::string recorder_text(const trace::RecorderFigures& recorder) {
 }
 
 std::string next_ordinal(const Ledger* ledger) {
-  int highest = 0;
-  if (ledger != nullptr) {
-    for (const LedgerRow& row : ledger->rows) {
-      if (row.is_bundled) continue;
-      const auto digit = std::find_if(row.ordinal.begin(), row.ordinal.end(),
-                                      [](unsigned char c) { return std::isdigit(c) != 0; });
-      int number = 0;
-      for (auto it = digit;
-           it != row.ordinal.end() && std::isdigit(static_cast<unsigned char>(*it)) != 0 &&
-           number < 1'000'000;
-           ++it) {
-        number = number * 10 + (*it - '0');
-      }
-      highest = std::max(highest, number);
-    }
+  if (ledger == nullptr) return "run 1";
+  // Rows stand by age, newest first, and ordinals count by age.
+  for (const LedgerRow& row : ledger->rows) {
+    const auto digit = row.ordinal.find_first_of("0123456789");
+    if (row.is_bundled || digit == std::string::npos) continue;
+    const char* end = row.ordinal.data() + row.ordinal.size();
+    std::int64_t number = 0;
+    std::from_chars(row.ordinal.data() + digit, end, number);
+    return "run " + std::to_string(number + 1);
   }
-  return "run " + std::to_string(highest + 1);
+  return "run 1";
 }
 
 StartControls start_controls(const Snapshot& snapshot) {

@@ -5,7 +5,6 @@
 
 #include "ui/draw_probe.h"
 #include "ui/format.h"
-#include "ui/ledger_table.h"
 #include "ui/panel.h"
 #include "ui/widgets.h"
 
@@ -63,7 +62,13 @@ void draw_cell(const Look& look, Rect box, const LedgerColumn& column, const Led
       box.w = figures;
     }
   }
-  text_in(look, box, face, ink, cell.text);
+  const float mark = cell.mark.empty() ? 0 : text_width(look, Face::kSmall, cell.mark);
+  Rect first = box;
+  if (mark > 0) first.take_right(mark, look.px(6));
+  const float used = text_in(look, first, face, ink, cell.text);
+  if (mark == 0) return;
+  box.take_left(used, look.px(6));
+  label_in(look, box, Face::kSmall, p.text_muted, cell.mark);
 }
 
 void draw_mark(const Look& look, const Rect& box, const LedgerRow& row) {
@@ -109,6 +114,8 @@ void explain_row(const Look& look, const LedgerRow& row) {
   const TooltipScope scope(look);
   scope.title((row.ordinal.empty() ? "" : row.ordinal + " · ") + row.name);
   if (!row.reason.empty()) scope.note(row.reason);
+  const std::string simulation = row.simulated ? simulation_text(row.settings) : "";
+  if (!simulation.empty()) scope.note("Simulated: " + simulation);
   scope.row(nullptr, "Status", trace::to_string(row.status));
   if (row.start_ns > 0) scope.row(nullptr, "Started", format_date(row.start_ns));
   if (row.summary.steps_measured > 0) {
@@ -123,8 +130,8 @@ void explain_row(const Look& look, const LedgerRow& row) {
   scope.note("Click shows it, double-click replays it, right-click for more");
 }
 
-void draw_row(const Look& look, const Rect& rect, const LedgerTable& table, std::size_t index,
-              const LedgerRow& row, Commands& commands) {
+void draw_row(const Look& look, const Rect& rect, const LedgerTable& table, const LedgerRow& row,
+              const JobState& job, Commands& commands) {
   const Palette& p = look.colors();
   const Hit hit = hit_area(look, "ledger/" + row.folder, rect);
   if (row.is_shown || hit.hovered) {
@@ -134,7 +141,7 @@ void draw_row(const Look& look, const Rect& rect, const LedgerTable& table, std:
   Rect rest = rect;
   draw_mark(look, rest.take_left(look.px(kMarkWidth)), row);
   for (const LedgerColumn& column : table.columns) {
-    draw_cell(look, rest.take_left(look.px(column.width)), column, column.cells[index]);
+    draw_cell(look, rest.take_left(look.px(column.width)), column, column.cell(row, job));
   }
   if (hit.double_clicked) {
     commands.push_back(StartReplay{row.folder});
@@ -150,7 +157,36 @@ void draw_row(const Look& look, const Rect& rect, const LedgerTable& table, std:
 
 }  // namespace
 
-void draw_ledger(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands) {
+void LedgerPanel::update(const std::shared_ptr<const Ledger>& ledger, float width) {
+  if (ledger == ledger_ && width == width_) return;
+  ledger_ = ledger;
+  width_ = width;
+  table_ = ledger_table(*ledger);
+  fit_columns(table_, width);
+  note_ = ledger->spread_note;
+  for (const std::string& problem : ledger->problems)
+    note_ += (note_.empty() ? "" : "   ·   ") + problem;
+}
+
+void LedgerPanel::draw_rows(const Look& look, const Rect& rest, const Snapshot& snapshot,
+                            Commands& commands) const {
+  const float row_height = look.px(kRowHeight);
+  const auto count = static_cast<std::ptrdiff_t>(ledger_->rows.size());
+  const Panel rows(look, "ledger rows", {rest.x - look.px(8), rest.y, rest.w + look.px(12), rest.h},
+                   {.title = {}, .note = {}, .scrolls = true, .plain = true});
+  const float top = rows.body.y;  // above `rest` once it is scrolled
+  const auto first = static_cast<std::ptrdiff_t>(std::floor((rest.y - top) / row_height));
+  const auto last = static_cast<std::ptrdiff_t>(std::ceil((rest.bottom() - top) / row_height));
+  for (auto i = std::clamp<std::ptrdiff_t>(first, 0, count); i < std::min(last, count); ++i) {
+    const float y = top + static_cast<float>(i) * row_height;
+    draw_row(look, {rest.x, y, rest.w - look.px(8), row_height}, table_,
+             ledger_->rows[static_cast<std::size_t>(i)], snapshot.job, commands);
+  }
+  rows.content_height(static_cast<float>(count) * row_height);
+}
+
+void LedgerPanel::draw(const Look& look, const Rect& rect, const Snapshot& snapshot,
+                       Commands& commands) {
   const Palette& p = look.colors();
   Rect rest = rect;
   if (!snapshot.ledger || snapshot.ledger->rows.empty()) {
@@ -159,30 +195,17 @@ void draw_ledger(const Look& look, const Rect& rect, const Snapshot& snapshot, C
             Align::kCenter);
     return;
   }
-  const Ledger& ledger = *snapshot.ledger;
-  std::string note = ledger.spread_note;
-  for (const std::string& problem : ledger.problems)
-    note += (note.empty() ? "" : "   ·   ") + problem;
-  if (!note.empty() && rest.h > look.px(kHeadHeight + 2 * kRowHeight + 20)) {
-    Rect foot = rest.take_bottom(look.px(22));
-    text_in(look, foot, Face::kSmall, p.text_muted, note);
-    explain(look, foot, "Spread", note);
+  update(snapshot.ledger, (rect.w / look.scale) - kMarkWidth - 12);
+  if (!note_.empty() && rest.h > look.px(kHeadHeight + 2 * kRowHeight + 20)) {
+    const Rect foot = rest.take_bottom(look.px(22));
+    text_in(look, foot, Face::kSmall, p.text_muted, note_);
+    explain(look, foot, "Spread", note_);
   }
-  LedgerTable table = ledger_table(ledger, snapshot.job);
-  fit_columns(table, (rect.w / look.scale) - kMarkWidth - 12);
-  draw_head(look, rest.take_top(look.px(kHeadHeight)), table);
+  draw_head(look, rest.take_top(look.px(kHeadHeight)), table_);
   const float row_height = look.px(kRowHeight);
   // Whole rows only: half a row reads like a fault.
   if (rest.h > row_height) rest.h = std::floor(rest.h / row_height) * row_height;
-  const Panel rows(look, "ledger rows", {rest.x - look.px(8), rest.y, rest.w + look.px(12), rest.h},
-                   {.title = {}, .note = {}, .scrolls = true, .plain = true});
-  float y = rows.body.y;
-  for (std::size_t i = 0; i < ledger.rows.size(); ++i, y += row_height) {
-    if (y + row_height < rest.y || y > rest.bottom()) continue;
-    draw_row(look, {rest.x, y, rest.w - look.px(8), row_height}, table, i, ledger.rows[i],
-             commands);
-  }
-  rows.content_height(y - rows.body.y);
+  draw_rows(look, rest, snapshot, commands);
 }
 
 }  // namespace shardlens::ui

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <functional>
+#include <utility>
+#include <variant>
 
 #include "ui/format.h"
 
@@ -17,70 +18,69 @@ struct Builder {
   const Ledger& ledger;
   LedgerTable table;
 
-  void add(LedgerColumn column, const CellOf& cell_of) {
-    bool has_value = false;
-    for (const LedgerRow& row : ledger.rows) {
-      column.cells.push_back(cell_of(row));
-      has_value = has_value || !column.cells.back().text.empty();
-    }
-    if (has_value) table.columns.push_back(std::move(column));
+  void add(LedgerColumn column, CellOf cell_of) {
+    const bool has_value =
+        std::any_of(ledger.rows.begin(), ledger.rows.end(),
+                    [&cell_of](const LedgerRow& row) { return !cell_of(row).text.empty(); });
+    if (!has_value) return;
+    column.cell = [cell_of = std::move(cell_of)](const LedgerRow& row, const JobState&) {
+      return cell_of(row);
+    };
+    table.columns.push_back(std::move(column));
   }
 };
+
+bool same_value(const trace::Settings& a, const trace::Settings& b, const trace::Knob& knob) {
+  return std::visit([&](auto member) { return a.*member == b.*member; }, knob.member);
+}
 
 LedgerCell name_cell(const LedgerRow& row) {
   std::string text = row.name;
   const auto digit = row.ordinal.find_first_of("0123456789");
   if (digit != std::string::npos) text = row.ordinal.substr(digit) + " · " + row.name;
-  return {text, Tone::kText, Trend::kNone, {}};
+  return {text, Tone::kText, Trend::kNone, {}, row.simulated ? "simulated" : ""};
 }
 
 LedgerCell when_cell(const LedgerRow& row) {
-  if (row.status == trace::RunStatus::kRunning) return {"now", Tone::kSecondary, Trend::kNone, {}};
-  if (row.is_bundled) return {"bundled", Tone::kMuted, Trend::kNone, {}};
+  if (row.status == trace::RunStatus::kRunning) return {"now", Tone::kSecondary};
+  if (row.is_bundled) return {"bundled", Tone::kMuted};
   if (row.start_ns <= 0) return {};
   const bool today =
       format_date(row.start_ns).substr(0, 10) ==
       format_date(static_cast<std::int64_t>(std::time(nullptr)) * 1'000'000'000).substr(0, 10);
   const std::string date = format_date(row.start_ns);
   return {today ? date.substr(11, 5) : date.substr(5, 5) + " " + date.substr(11, 5),
-          Tone::kSecondary,
-          Trend::kNone,
-          {}};
+          Tone::kSecondary};
 }
 
 LedgerCell steps_cell(const LedgerRow& row, const JobState& job) {
-  LedgerCell cell{format_integer(row.summary.steps_executed), Tone::kSecondary, Trend::kNone, {}};
+  LedgerCell cell{format_integer(row.summary.steps_executed), Tone::kSecondary};
   if (row.status == trace::RunStatus::kFailed) {
-    cell = {"failed at " + cell.text, Tone::kDanger, Trend::kNone, {}};
+    cell = {"failed at " + cell.text, Tone::kDanger};
   } else if (row.status == trace::RunStatus::kStopped) {
     cell.text = "stopped at " + cell.text;
   } else if (row.status == trace::RunStatus::kRunning && row.name == job.run_name &&
              job.steps > 0) {
-    cell = {format_integer(job.step) + " of " + format_integer(job.steps),
-            Tone::kText,
-            Trend::kNone,
-            {}};
+    cell = {format_integer(job.step) + " of " + format_integer(job.steps), Tone::kText};
   }
   return cell;
 }
 
 LedgerCell relative_cell(const LedgerRow& row) {
-  if (row.is_baseline) return {"baseline", Tone::kMuted, Trend::kNone, {}};
+  if (row.is_baseline) return {"baseline", Tone::kMuted};
   if (!row.relative_to_baseline) return {};
   const double relative = *row.relative_to_baseline;
   // More tokens per second is faster, more time per step is slower.
   const bool slower = row.by_throughput ? relative < 0 : relative > 0;
-  LedgerCell cell{format_signed_percent(relative),
-                  row.beyond_noise ? Tone::kText : Tone::kMuted,
-                  slower ? Trend::kSlower : Trend::kFaster,
-                  {}};
+  LedgerCell cell{format_signed_percent(relative), row.beyond_noise ? Tone::kText : Tone::kMuted,
+                  slower ? Trend::kSlower : Trend::kFaster};
   if (row.by_throughput) cell.text += " tokens/s";
   return cell;
 }
 
 LedgerCell duration_cell(double ns) {
   if (!(ns > 0)) return {};
-  return {format_duration(ns).text(), Tone::kText, Trend::kNone, {}};
+  return {format_duration(ns).text(), Tone::kText};
 }
 
 void add_settings(Builder& builder) {
@@ -89,8 +89,7 @@ void add_settings(Builder& builder) {
   for (const trace::Knob& knob : trace::knobs()) {
     if (knob.name == "steps" || knob.name == "ranks" || knob.name == "seed") continue;
     const bool differs = std::any_of(rows.begin(), rows.end(), [&](const LedgerRow& row) {
-      return trace::value_text(row.settings, knob) !=
-             trace::value_text(rows.front().settings, knob);
+      return !same_value(row.settings, rows.front().settings, knob);
     });
     if (!differs || added >= 5) continue;
     ++added;
@@ -102,10 +101,9 @@ void add_settings(Builder& builder) {
                  .figure = true,
                  .width = std::max(title, least),
                  .priority = 30 - added,
-                 .cells = {}},
+                 .cell = {}},
                 [&knob](const LedgerRow& row) {
-                  return LedgerCell{
-                      trace::value_text(row.settings, knob), Tone::kSecondary, Trend::kNone, {}};
+                  return LedgerCell{trace::value_text(row.settings, knob), Tone::kSecondary};
                 });
   }
 }
@@ -120,7 +118,7 @@ void add_figures(Builder& builder) {
                .figure = true,
                .width = 136,
                .priority = 100,
-               .cells = {}},
+               .cell = {}},
               [slowest](const LedgerRow& row) {
                 LedgerCell cell = duration_cell(row.summary.step_ns.mean);
                 if (!cell.text.empty() && slowest > 0)
@@ -135,7 +133,7 @@ void add_figures(Builder& builder) {
        .figure = true,
        .width = 116,
        .priority = 90,
-       .cells = {}},
+       .cell = {}},
       relative_cell);
   builder.add({.title = "Exposed",
                .key = {},
@@ -143,7 +141,7 @@ void add_figures(Builder& builder) {
                .figure = true,
                .width = 80,
                .priority = 95,
-               .cells = {}},
+               .cell = {}},
               [](const LedgerRow& row) {
                 return row.summary.has_detail ? duration_cell(row.summary.exposed_ns)
                                               : LedgerCell{};
@@ -155,11 +153,10 @@ void add_figures(Builder& builder) {
        .figure = true,
        .width = 68,
        .priority = 40,
-       .cells = {}},
+       .cell = {}},
       [](const LedgerRow& row) {
         if (!row.summary.overlap_fraction) return LedgerCell{};
-        return LedgerCell{
-            format_percent(*row.summary.overlap_fraction).text(), Tone::kText, Trend::kNone, {}};
+        return LedgerCell{format_percent(*row.summary.overlap_fraction).text(), Tone::kText};
       });
   builder.add({.title = "Peak memory",
                .key = {},
@@ -167,37 +164,61 @@ void add_figures(Builder& builder) {
                .figure = true,
                .width = 92,
                .priority = 50,
-               .cells = {}},
+               .cell = {}},
               [](const LedgerRow& row) {
                 if (!(row.peak_memory_bytes > 0)) return LedgerCell{};
-                return LedgerCell{
-                    format_bytes(row.peak_memory_bytes).text(), Tone::kText, Trend::kNone, {}};
+                return LedgerCell{format_bytes(row.peak_memory_bytes).text(), Tone::kText};
               });
 }
 
-void add_loss(Builder& builder) {
-  std::int64_t step = -1;
-  for (const LedgerRow& row : builder.ledger.rows) {
-    if (row.loss_at_common_step) step = row.common_step;
+// The step that the column's head names: the baseline's, or the one that all rows share; else -1.
+std::int64_t loss_step(const std::vector<LedgerRow>& rows) {
+  std::optional<std::int64_t> common;
+  bool shared = true;
+  for (const LedgerRow& row : rows) {
+    if (!row.loss_at_common_step) continue;
+    if (row.is_baseline) return row.common_step;
+    shared = shared && (!common || *common == row.common_step);
+    common = row.common_step;
   }
+  return common && shared ? *common : -1;
+}
+
+LedgerCell loss_cell(const LedgerRow& row, std::int64_t step) {
+  if (!row.loss_at_common_step || !std::isfinite(*row.loss_at_common_step)) return {};
+  LedgerCell cell;
+  cell.text = format_plain(*row.loss_at_common_step);
+  if (row.common_step != step) cell.mark = "@ " + format_integer(row.common_step);
+  return cell;
+}
+
+void add_loss(Builder& builder) {
+  const std::int64_t step = loss_step(builder.ledger.rows);
   builder.add(
       {.title = step >= 0 ? "Loss at step " + format_integer(step) : "Loss",
        .key = {},
-       .definition = "Mean over ranks at the last step that the runs have in common",
+       .definition = "Mean over ranks at the last step that runs of the baseline's job have "
+                     "in common; “@” names the step of another one",
        .figure = true,
-       .width = 112,
+       .width = 124,
        .priority = 45,
-       .cells = {}},
-      [](const LedgerRow& row) {
-        if (!row.loss_at_common_step || !std::isfinite(*row.loss_at_common_step))
-          return LedgerCell{};
-        return LedgerCell{format_plain(*row.loss_at_common_step), Tone::kText, Trend::kNone, {}};
-      });
+       .cell = {}},
+      [step](const LedgerRow& row) { return loss_cell(row, step); });
 }
 
 }  // namespace
 
-LedgerTable ledger_table(const Ledger& ledger, const JobState& job) {
+std::string simulation_text(const trace::Settings& settings) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+  if (settings.simulate_link != "off") add("link of " + settings.simulate_link);
+  if (settings.inject != "off") add("injected fault " + settings.inject);
+  if (!settings.overlap_comm) add("communication kept from overlapping");
+  if (settings.communication == "none") add("communication left out, so the loss is invalid");
+  return text;
+}
+
+LedgerTable ledger_table(const Ledger& ledger) {
   Builder builder{ledger, {}};
   if (ledger.rows.empty()) return {};
   builder.add({.title = "Run",
@@ -206,7 +227,7 @@ LedgerTable ledger_table(const Ledger& ledger, const JobState& job) {
                .figure = false,
                .width = 156,
                .priority = 1000,
-               .cells = {}},
+               .cell = {}},
               name_cell);
   builder.add({.title = "When",
                .key = {},
@@ -214,28 +235,26 @@ LedgerTable ledger_table(const Ledger& ledger, const JobState& job) {
                .figure = true,
                .width = 92,
                .priority = 25,
-               .cells = {}},
+               .cell = {}},
               when_cell);
   add_settings(builder);
-  builder.add(
-      {.title = "Ranks",
-       .key = "ranks",
-       .definition = "Processes that trained together",
-       .figure = true,
-       .width = 52,
-       .priority = 35,
-       .cells = {}},
-      [](const LedgerRow& row) {
-        return LedgerCell{std::to_string(row.settings.ranks), Tone::kSecondary, Trend::kNone, {}};
-      });
-  builder.add({.title = "Steps",
-               .key = {},
-               .definition = "Steps executed, and how the run ended",
+  builder.add({.title = "Ranks",
+               .key = "ranks",
+               .definition = "Processes that trained together",
                .figure = true,
-               .width = 104,
-               .priority = 60,
-               .cells = {}},
-              [&job](const LedgerRow& row) { return steps_cell(row, job); });
+               .width = 52,
+               .priority = 35,
+               .cell = {}},
+              [](const LedgerRow& row) {
+                return LedgerCell{std::to_string(row.settings.ranks), Tone::kSecondary};
+              });
+  builder.table.columns.push_back({.title = "Steps",
+                                   .key = {},
+                                   .definition = "Steps executed, and how the run ended",
+                                   .figure = true,
+                                   .width = 104,
+                                   .priority = 60,
+                                   .cell = steps_cell});
   add_figures(builder);
   add_loss(builder);
   return std::move(builder.table);

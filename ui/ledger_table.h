@@ -2,6 +2,7 @@
 // Free of ImGui.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,18 +17,20 @@ enum class Trend : std::uint8_t { kNone, kSlower, kFaster };
 struct LedgerCell {
   std::string text;
   Tone tone = Tone::kText;
-  Trend trend = Trend::kNone;  // ▲ slower, ▼ faster, in front of the text
-  std::optional<double> bar;   // 0..1: a bar behind the figure
+  Trend trend = Trend::kNone;      // ▲ slower, ▼ faster, in front of the text
+  std::optional<double> bar = {};  // 0..1: a bar behind the figure
+  std::string mark = {};           // a small grey word behind the text
 };
 
 struct LedgerColumn {
   std::string title;
   std::string key;  // a setting's name; "" for figures
   std::string definition;
-  bool figure = false;            // set in the monospaced face
-  float width = 80;               // of scale 1
-  int priority = 0;               // low ones go first when the window is narrow
-  std::vector<LedgerCell> cells;  // one per row
+  bool figure = false;  // set in the monospaced face
+  float width = 80;     // of scale 1
+  int priority = 0;     // low ones go first when the window is narrow
+  // Made only for rows on screen: a library may hold thousands.
+  std::function<LedgerCell(const LedgerRow&, const JobState&)> cell = {};
 };
 
 struct LedgerTable {
@@ -35,8 +38,11 @@ struct LedgerTable {
 };
 
 // Columns without a value in any row are left out; settings are shown where rows differ in them.
-LedgerTable ledger_table(const Ledger& ledger, const JobState& job);
+LedgerTable ledger_table(const Ledger& ledger);
 // Drops columns of low priority until the rest fits; the first column takes what is left over.
 void fit_columns(LedgerTable& table, float width);
+
+// What of a run was not real: "Simulated link latency_us=50,gbps=1; …"; "" for nothing.
+std::string simulation_text(const trace::Settings& settings);
 
 }  // namespace shardlens::ui

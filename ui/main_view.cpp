@@ -82,7 +82,8 @@ void MainView::draw_window(const Look& look, const Rect& window, const Snapshot&
   input.width = area.w;
   input.height = area.h;
   input.scale = look.scale;
-  input.message_lines = static_cast<int>(messages(snapshot).size());
+  const std::vector<Message> lines = messages(snapshot);
+  input.message_lines = static_cast<int>(lines.size());
   input.replay = snapshot.replay.active;
   input.fold_knobs = preferences_.fold_knobs || look.present;
   input.fold_dock = preferences_.fold_dock || (look.present && !workspace_.opens_dock());
@@ -94,6 +95,7 @@ void MainView::draw_window(const Look& look, const Rect& window, const Snapshot&
     preferences_.theme = look.theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark;
   }
   if (bar.toggle_help) help_ = !help_;
+  if (!layout.messages.empty()) draw_messages(look, layout.messages, lines);
   workspace_.draw(look, layout, snapshot, preferences_, commands);
   if (look.present) draw_key_line(look, keys.inset(look.px(16), 0));
 }

@@ -50,6 +50,7 @@ struct LedgerRow {
   bool is_baseline = false;
   bool is_shown = false;
   bool is_bundled = false;  // came with the program
+  bool simulated = false;   // on a simulated link, with an injected fault, …: see its settings
 };
 
 struct Ledger {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "ui/headline.h"
-#include "ui/job_text.h"
 #include "ui/layout.h"
 #include "ui/widgets.h"
 
@@ -169,10 +168,10 @@ TopBarResult draw_top_bar(const Look& look, const Rect& rect, const Snapshot& sn
   return result;
 }
 
-void draw_messages(const Look& look, const Rect& rect, const Snapshot& snapshot) {
+void draw_messages(const Look& look, const Rect& rect, const std::vector<Message>& lines) {
   const Palette& p = look.colors();
   Rect rows = rect;
-  for (const Message& message : messages(snapshot)) {
+  for (const Message& message : lines) {
     const Rect row = rows.take_top(look.px(kMessageHeight)).inset(0, look.px(1));
     fill(row, color(message.is_error ? p.danger_field : p.panel), look.px(6));
     outline(row, color(message.is_error ? p.danger : p.panel_edge), look.px(6));

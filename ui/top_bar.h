@@ -2,7 +2,10 @@
 // Interface thread, inside a frame.
 #pragma once
 
+#include <vector>
+
 #include "ui/commands.h"
+#include "ui/job_text.h"
 #include "ui/snapshot.h"
 #include "ui/theme.h"
 
@@ -16,6 +19,6 @@ struct TopBarResult {
 
 TopBarResult draw_top_bar(const Look& look, const Rect& rect, const Snapshot& snapshot,
                           Commands& commands);
-void draw_messages(const Look& look, const Rect& rect, const Snapshot& snapshot);
+void draw_messages(const Look& look, const Rect& rect, const std::vector<Message>& lines);
 
 }  // namespace shardlens::ui

@@ -7,7 +7,6 @@
 #include "ui/memory_panel.h"
 #include "ui/replay_bar.h"
 #include "ui/step_chart_panel.h"
-#include "ui/top_bar.h"
 
 namespace shardlens::ui {
 
@@ -43,7 +42,6 @@ void TuneWorkspace::draw_center(const Look& look, const TuneLayout& layout,
 
 void TuneWorkspace::draw(const Look& look, const TuneLayout& layout, const Snapshot& snapshot,
                          ViewPreferences& folds, Commands& commands) {
-  if (!layout.messages.empty()) draw_messages(look, layout.messages, snapshot);
   if (!layout.replay.empty()) draw_replay_bar(look, layout.replay, snapshot, commands);
   if (!layout.knobs.empty()) knobs_.draw(look, layout.knobs, snapshot, commands);
   draw_center(look, layout, snapshot, commands);

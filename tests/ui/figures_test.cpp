@@ -142,7 +142,7 @@ TEST(RecorderText, TellsTheCostOfRecording) {
 
 TEST(LedgerTable, ShowsSettingsInWhichRunsDiffer) {
   const Snapshot snapshot = sample_snapshot();
-  const auto columns = titles(ledger_table(*snapshot.ledger, snapshot.job));
+  const auto columns = titles(ledger_table(*snapshot.ledger));
   EXPECT_THAT(columns, testing::Contains("Bucket cap"));
   EXPECT_THAT(columns, testing::Contains("Communication hook"));
   EXPECT_THAT(columns, testing::Not(testing::Contains("Precision")));
@@ -155,7 +155,7 @@ TEST(LedgerTable, HidesColumnsWithoutAValue) {
     row.summary.overlap_fraction.reset();
     row.loss_at_common_step.reset();
   }
-  const LedgerTable table = ledger_table(ledger, snapshot.job);
+  const LedgerTable table = ledger_table(ledger);
   EXPECT_EQ(find_column(table, "Overlap"), nullptr);
   EXPECT_EQ(find_column(table, "Loss"), nullptr);
   EXPECT_NE(find_column(table, "Step time"), nullptr);
@@ -163,28 +163,57 @@ TEST(LedgerTable, HidesColumnsWithoutAValue) {
 
 TEST(LedgerTable, MarksSlowerAndFasterWithASignAndGreysNoise) {
   const Snapshot snapshot = sample_snapshot();
-  const LedgerTable table = ledger_table(*snapshot.ledger, snapshot.job);
+  const LedgerTable table = ledger_table(*snapshot.ledger);
   const LedgerColumn* column = find_column(table, "Against baseline");
   ASSERT_NE(column, nullptr);
-  EXPECT_EQ(column->cells[0].tone, Tone::kMuted) << "below the noise";
-  EXPECT_EQ(column->cells[1].text, "baseline");
-  EXPECT_EQ(column->cells[2].trend, Trend::kFaster);
-  EXPECT_EQ(column->cells[3].trend, Trend::kSlower);
-  EXPECT_EQ(column->cells[3].text.front(), '+');
-  EXPECT_EQ(column->cells[4].text, "");
+  EXPECT_EQ(column->cell(snapshot.ledger->rows[0], {}).tone, Tone::kMuted) << "below the noise";
+  EXPECT_EQ(column->cell(snapshot.ledger->rows[1], {}).text, "baseline");
+  EXPECT_EQ(column->cell(snapshot.ledger->rows[2], {}).trend, Trend::kFaster);
+  EXPECT_EQ(column->cell(snapshot.ledger->rows[3], {}).trend, Trend::kSlower);
+  EXPECT_EQ(column->cell(snapshot.ledger->rows[3], {}).text.front(), '+');
+  EXPECT_EQ(column->cell(snapshot.ledger->rows[4], {}).text, "");
 }
 
 TEST(LedgerTable, CountsMoreTokensPerSecondAsFaster) {
   Ledger ledger = *sample_snapshot().ledger;
   ledger.rows[2].by_throughput = true;
   ledger.rows[2].relative_to_baseline = 0.2;
-  const LedgerTable table = ledger_table(ledger, {});
-  EXPECT_EQ(find_column(table, "Against baseline")->cells[2].trend, Trend::kFaster);
+  const LedgerTable table = ledger_table(ledger);
+  EXPECT_EQ(find_column(table, "Against baseline")->cell(ledger.rows[2], {}).trend, Trend::kFaster);
+}
+
+TEST(LedgerTable, NamesTheStepOfTheBaselineAndThatOfOthers) {
+  Ledger ledger = *sample_snapshot().ledger;
+  for (auto& row : ledger.rows) row.common_step = 99;
+  ledger.rows.back().common_step = 29;
+  const LedgerTable table = ledger_table(ledger);
+  const LedgerColumn* column = find_column(table, "Loss at step 99");
+  ASSERT_NE(column, nullptr);
+  EXPECT_EQ(column->cell(ledger.rows[0], {}).mark, "");
+  EXPECT_EQ(column->cell(ledger.rows.back(), {}).mark, "@ 29");
+  for (auto& row : ledger.rows) row.is_baseline = false;
+  const LedgerTable without = ledger_table(ledger);
+  ASSERT_NE(find_column(without, "Loss"), nullptr) << "no step holds for all rows";
+  EXPECT_EQ(find_column(without, "Loss")->cell(ledger.rows[0], {}).mark, "@ 99");
+}
+
+TEST(LedgerTable, MarksSimulatedRunsAndSaysWhatWasSimulated) {
+  Ledger ledger = *sample_snapshot().ledger;
+  ledger.rows[1].simulated = true;
+  const LedgerTable table = ledger_table(ledger);
+  EXPECT_EQ(table.columns.front().cell(ledger.rows[0], {}).mark, "");
+  EXPECT_EQ(table.columns.front().cell(ledger.rows[1], {}).mark, "simulated");
+  trace::Settings settings;
+  EXPECT_EQ(simulation_text(settings), "");
+  settings.simulate_link = "latency_us=50, gbps=1";
+  settings.overlap_comm = false;
+  EXPECT_EQ(simulation_text(settings),
+            "link of latency_us=50, gbps=1; communication kept from overlapping");
 }
 
 TEST(LedgerTable, DropsLessImportantColumnsWhenNarrow) {
   const Snapshot snapshot = sample_snapshot();
-  LedgerTable table = ledger_table(*snapshot.ledger, snapshot.job);
+  LedgerTable table = ledger_table(*snapshot.ledger);
   fit_columns(table, 560);
   float width = 0;
   for (const auto& column : table.columns) width += column.width;
