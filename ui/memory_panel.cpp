@@ -105,14 +105,16 @@ void draw_bar(const Look& look, const Rect& column, const MemoryBar& bar, const 
   }
   if (bar.now > 0) {
     const float y = y_of(bar.now);
-    line(column.x - look.px(5), y, column.x, y, color(p.text), std::max(2.0f, look.px(2)));
-    line(column.right(), y, column.right() + look.px(5), y, color(p.text),
-         std::max(2.0f, look.px(2)));
+    const float tick = std::min(look.px(5), column.w * 0.18f);  // short of the next rank's
+    const float thickness = std::max(2.0f, look.px(2));
+    line(column.x - tick, y, column.x, y, color(p.text), thickness);
+    line(column.right(), y, column.right() + tick, y, color(p.text), thickness);
   }
   float label_y = y_of(bar.peak);
   if (bar.estimate > 0) {
     const float y = y_of(bar.estimate);
-    dashed_outline(look, {column.x - look.px(3), y, column.w + look.px(6), column.bottom() - y},
+    const float apart = std::min(look.px(3), std::floor(column.w * 0.15f));
+    dashed_outline(look, {column.x - apart, y, column.w + 2 * apart, column.bottom() - y},
                    color(p.changed));
     label_y = std::min(label_y, y);
   }

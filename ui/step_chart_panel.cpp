@@ -120,7 +120,9 @@ void draw_baseline(const Look& look, const ChartArea& area, const LedgerRow& row
   const std::string label = (row.ordinal.empty() ? row.name : row.ordinal) + ": " +
                             format_duration(row.summary.step_ns.mean).text();
   const float width = text_width(look, Face::kSmall, label) + look.px(12);
-  const Rect box{area.plot.right() - width - look.px(18), y - look.px(17), width, look.px(15)};
+  const float above = y - look.px(17);
+  const Rect box{area.plot.right() - width - look.px(18),
+                 above < area.plot.y ? y + look.px(2) : above, width, look.px(15)};
   fill(box, color(p.panel, 0.92f), look.px(3));
   text_in(look, box.inset(look.px(5), 0), Face::kSmall, p.text_secondary, label, Align::kRight);
 }
@@ -207,7 +209,7 @@ void draw_step_chart_panel(const Look& look, const Rect& rect, const Snapshot& s
   const LedgerRow* baseline = baseline_of(snapshot);
   StepChartInput input{.width = plot.w,
                        .min_bar = look.px(3),
-                       .max_bar = look.px(14),
+                       .max_bar = look.px(48),
                        .follow = snapshot.run->is_live,
                        .baseline_ns = {}};
   if (baseline != nullptr) input.baseline_ns = baseline->summary.step_ns.mean;
@@ -227,12 +229,12 @@ void draw_step_chart_panel(const Look& look, const Rect& rect, const Snapshot& s
     const float next = std::floor(plot.x + static_cast<float>(i + 1) * bar_width);
     draw_bar(look, area, chart.bars[i], x, next - x - gap);
   }
-  if (baseline != nullptr) draw_baseline(look, area, *baseline);
   if (const auto selected = bar_of_step(chart, snapshot.run->selected_step)) {
     const float x = std::floor(plot.x + static_cast<float>(*selected) * bar_width) - 2;
     outline({x, plot.y, bar_width + 4 - gap, plot.h + 1}, color(p.text), look.px(2),
             std::max(1.0f, look.px(1.4f)));
   }
+  if (baseline != nullptr) draw_baseline(look, area, *baseline);
 
   const Hit hit = hit_area(look, "steps/plot", plot);
   if (!hit.hovered) return;

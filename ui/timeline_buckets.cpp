@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <string>
 
 #include "ui/format.h"
@@ -103,11 +104,13 @@ void draw_bucket_bar(const TimelineCanvas& c, const ReadyMark& mark, const Colle
       return;
     }
   }
-  const Rect inner = r.inset(c.look.px(1.5f), 0);
-  if (label_in(c.look, inner, Face::kSmall, p.text_secondary, size.text(), Align::kCenter) > 0) {
-    return;
+  const Rect inner = r.inset(c.look.px(4), 0);
+  const double value = std::strtod(size.value.c_str(), nullptr);
+  // 27.0 may lose its decimals; 1.62 may not.
+  const std::string rounded = value >= 10 ? format_integer(std::llround(value)) : std::string();
+  for (const std::string& label : {size.text(), size.value, rounded}) {
+    if (label_in(c.look, inner, Face::kSmall, p.text_secondary, label, Align::kCenter) > 0) return;
   }
-  label_in(c.look, inner, Face::kSmall, p.text_secondary, size.value, Align::kCenter);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ float px(const TimelineCanvas& c, float length) { return c.look.px(length); }
 // Solid bars get a gap of one pixel where there is room for it.
 Rect bar_rect(const PixelBar& bar, float y, float height) {
   const float x0 = std::floor(bar.x0), x1 = std::max(std::floor(bar.x1), x0 + 1);
-  const float gap = x1 - x0 >= 4 ? 1.0f : 0.0f;
+  const float gap = x1 - x0 >= 3 ? 1.0f : 0.0f;
   return {x0, y, x1 - x0 - gap, height};
 }
 
@@ -72,7 +72,9 @@ std::optional<TimelineItem> draw_compute(const TimelineCanvas& c, float y,
   for (const PixelBar& bar : pixel_bars(rank.compute, c.view, c.plot.x, c.plot.w)) {
     const Rect r = bar_rect(bar, y, px(c, c.heights.compute));
     const Rgb fill_color = bar_color(p, bar.bar_class);
-    fill(r, color(fill_color), r.w > 6 ? 2.0f : 0.0f);
+    fill(r, color(fill_color), r.w >= px(c, 16) ? 1.0f : 0.0f);
+    // Where one operator begins right behind another, the gap alone is easily lost.
+    if (r.w >= px(c, 10)) fill({r.x, r.y, 1, r.h}, color(mix(fill_color, p.text, 0.35)));
     if (bar.count == 1 && r.w > px(c, 40)) {
       label_in(c.look, r.inset(px(c, 5), 0), Face::kSmall, text_on(fill_color),
                rank.compute[bar.index].label);

@@ -151,6 +151,14 @@ void TimelinePanel::draw_measure(const Look& look, const Rect& plot) const {
   text_in(look, box, Face::kMono, p.text, label, Align::kCenter);
 }
 
+void TimelinePanel::draw_scroll(const Look& look, const Rect& plot, float content_height) const {
+  if (content_height <= plot.h + 1) return;
+  const float length = std::max(look.px(16), plot.h * plot.h / content_height);
+  const float at = scroll_ / (content_height - plot.h) * (plot.h - length);
+  fill({plot.right() + look.px(4), plot.y + at, look.px(3), length}, color(look.colors().idle_edge),
+       look.px(1.5f));
+}
+
 void TimelinePanel::mark_pinned(const TimelineCanvas& canvas, const RankRows& row,
                                 float top) const {
   const Palette& p = canvas.look.colors();
@@ -200,6 +208,7 @@ void TimelinePanel::draw_content(const Look& look, const Rect& body,
       if (fold.clicked) wishes_[row.rank] = !row.unfolded;
     }
   }
+  draw_scroll(look, rest, rows.height);
   draw_measure(look, rest);
   if (pinned_ && draw_item_card(look, rest, *pinned_, timeline.step)) pinned_.reset();
   if (hovered_ && !dragged_ && !ImGui::IsAnyItemActive()) {

@@ -39,6 +39,7 @@ class TimelinePanel {
   void draw_content(const Look& look, const Rect& body, const trace::StepTimeline& timeline);
   void handle_mouse(const Look& look, const Rect& plot, float content_height);
   void draw_measure(const Look& look, const Rect& plot) const;
+  void draw_scroll(const Look& look, const Rect& plot, float content_height) const;
   void mark_pinned(const TimelineCanvas& canvas, const RankRows& row, float top) const;
 
   struct Interval {

@@ -7,7 +7,20 @@ namespace shardlens::ui {
 
 namespace {
 
-constexpr float kMostStretch = 1.5f;
+constexpr float kMostStretch = 1.5f, kLeastStretch = 0.75f;
+// Pixels: a bar thinner than kThin cannot be told from its neighbours; a group has kGroup to
+// kWidestGroup.
+constexpr float kThin = 2, kGroup = 4, kWidestGroup = 12;
+
+// A bar that can be seen keeps to itself. Groups stay narrow and begin at longer bars, so that a
+// dense row keeps its texture.
+bool joins(const PixelBar& last, float x0, float x1) {
+  if (x0 - last.x1 >= 0.75f || x1 - x0 >= kThin) return false;
+  const float width = last.x1 - last.x0;
+  if (last.count == 1 || width < kGroup) return width < (last.count == 1 ? kThin : kGroup);
+  const bool longer = x1 - x0 > 1.5f * width / static_cast<float>(last.count);
+  return width < kWidestGroup && !longer;
+}
 
 RankRows unfolded_rows(const RowHeights& heights, int rank, float y, float scale) {
   const auto px = [scale](float length) { return std::round(length * scale); };
@@ -53,13 +66,17 @@ TimelineRows timeline_rows(const std::vector<trace::RankTimeline>& ranks, float 
   std::vector<bool> open;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const auto wish = wishes.find(ranks[i].rank);
-    open.push_back(wish != wishes.end() ? wish->second : i == 0 || spare >= unfolded - folded);
+    open.push_back(wish != wishes.end() ? wish->second
+                   : i == 0             ? available >= kLeastStretch * unfolded
+                                        : spare >= unfolded - folded);
     if (open.back()) spare -= unfolded - folded;
   }
   // What is left over makes the rows higher; a little less, for rounding to pixels.
   const float used = available - spare;
+  // Where not even one rank fits, its rows get lower; the other ranks are scrolled to.
+  const float least = available < unfolded ? std::max(kLeastStretch, available / unfolded) : 1;
   const float factor =
-      std::clamp((available - 8 * scale) / std::max(used, 1.0f), 1.0f, kMostStretch);
+      std::clamp((available - 8 * scale) / std::max(used, 1.0f), least, kMostStretch);
   out.heights = out.heights.stretched(factor);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     out.ranks.push_back(open[i] ? unfolded_rows(out.heights, ranks[i].rank, out.height, scale)
@@ -80,9 +97,7 @@ std::vector<PixelBar> pixel_bars(const std::vector<trace::Bar>& bars, const Time
     const float x1 = std::min(view.x_from_time(end, left, width), left + width + 1);
     if (!out.empty()) {
       PixelBar& last = out.back();
-      const bool close = x0 - last.x1 < 0.75f;
-      const bool thin = x1 - x0 < 2.0f || last.x1 - last.x0 < 2.0f;
-      if (close && thin && last.bar_class == bar.bar_class) {
+      if (last.bar_class == bar.bar_class && joins(last, x0, x1)) {
         last.x1 = std::max(last.x1, x1);
         ++last.count;
         continue;

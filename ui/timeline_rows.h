@@ -40,7 +40,7 @@ struct TimelineRows {
 TimelineRows timeline_rows(const std::vector<trace::RankTimeline>& ranks, float available,
                            float scale, const std::map<int, bool>& wishes);
 
-// A bar in pixels. Bars closer together than a pixel are drawn as one.
+// A bar in pixels. Bars that are too thin to be told apart are drawn as groups of a few pixels.
 struct PixelBar {
   float x0 = 0, x1 = 0;
   trace::BarClass bar_class = trace::BarClass::kCompute;

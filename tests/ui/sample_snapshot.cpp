@@ -30,6 +30,7 @@ SampleStep step_shape(const SampleOptions& options, std::int64_t index, double m
   shape.bucket_bytes = bucket_sizes(options.gpu);
   shape.bucket_cap = (options.gpu ? 25 : 1) * kMiB;
   shape.gpu = options.gpu;
+  shape.operators = options.operators;
   return shape;
 }
 
@@ -203,6 +204,8 @@ std::shared_ptr<Ledger> sample_ledger(const RunView& run) {
   ledger->rows.push_back(hook);
   LedgerRow slow = ledger_row(run, "run 1", "cap 0.25", 1.373);
   slow.settings.bucket_cap_mb = 0.25;
+  slow.settings.simulate_link = "latency_us=50, gbps=1";
+  slow.simulated = true;
   ledger->rows.push_back(slow);
   LedgerRow bundled = ledger_row(run, "", "demo, two ranks", 1.1);
   bundled.is_bundled = true;

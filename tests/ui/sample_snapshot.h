@@ -11,8 +11,9 @@ struct SampleOptions {
   int ranks = 2;
   int steps = 120;
   bool live = true;
-  bool gpu = false;  // GPT-2 on GPUs, with a bucket far above its cap; else tiny on the CPU
-  bool odd = false;  // some steps without detail, one that is not finite
+  bool gpu = false;   // GPT-2 on GPUs, with a bucket far above its cap; else tiny on the CPU
+  int operators = 0;  // per rank and step; 0: a few hundred
+  bool odd = false;   // some steps without detail, one that is not finite
   std::uint64_t seed = 1;
 };
 

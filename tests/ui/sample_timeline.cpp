@@ -72,7 +72,10 @@ class RankBuilder {
                                          "aten::_scaled_dot_product_flash_attention",
                                          "aten::mm",
                                          "aten::add"};
-    std::uniform_real_distribution<double> length(0.0006, 0.011), gap(0.0, 0.0012);
+    // By default a step has some 150 operators, with a mean of 0.6 % of it between their starts.
+    const double scale = step_.operators > 0 ? 150.0 / step_.operators : 1;
+    std::uniform_real_distribution<double> length(0.0006 * scale, 0.011 * scale),
+        gap(0.0, 0.0012 * scale);
     std::uniform_int_distribution<int> name(0, 5);
     std::int64_t cursor = from;
     while (cursor < to) {

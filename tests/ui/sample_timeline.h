@@ -16,6 +16,7 @@ struct SampleStep {
   std::vector<std::int64_t> bucket_bytes;
   std::int64_t bucket_cap = 0;  // above twice it, the bucket carries a note
   bool gpu = false;
+  int operators = 0;  // per rank; 0: some 150
 };
 
 trace::StepTimeline sample_timeline(const SampleStep& step);

@@ -1,12 +1,13 @@
 // Pictures of the window from invented snapshots, to look at while working on panels:
 //   ui_gallery OUT.png [--size 1600x1000] [--scale 1] [--light] [--present]
-//              [--state sample|gpu|odd|empty|failed|installing|replay] [--press K|?] [--hover X,Y]
-//              [--click X,Y]
+//              [--state sample|gpu|odd|dense|short|done|empty|failed|installing|replay]
+//              [--press K|?] [--hover X,Y] [--click X,Y] [--zoom FACTOR] [--time FRAMES]
 #include <stb/stb_image_write.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
 
 #include "tests/ui/headless_window.h"
@@ -20,6 +21,8 @@ struct Options {
   std::string output, state = "sample", press;
   int width = 1600, height = 1000;
   float hover_x = -1, hover_y = -1, click_x = -1, click_y = -1;
+  double zoom = 1;
+  int timed_frames = 0;
   ViewPreferences preferences;
 };
 
@@ -34,6 +37,8 @@ Options parse(int argc, char** argv) {
     if (key == "--size") std::sscanf(value, "%dx%d", &out.width, &out.height);
     if (key == "--scale") out.preferences.scale = std::strtof(value, nullptr);
     if (key == "--state") out.state = value;
+    if (key == "--zoom") out.zoom = std::strtod(value, nullptr);
+    if (key == "--time") out.timed_frames = std::atoi(value);
     if (key == "--press") out.press = value;
     if (key == "--hover") std::sscanf(value, "%f,%f", &out.hover_x, &out.hover_y);
     if (key == "--click") std::sscanf(value, "%f,%f", &out.click_x, &out.click_y);
@@ -50,7 +55,23 @@ Snapshot snapshot_of(const std::string& state) {
   options.gpu = state == "gpu";
   options.odd = state == "odd";
   options.ranks = options.gpu ? 4 : 2;
+  if (state == "dense") {
+    options.ranks = 8;
+    options.operators = 2000;
+  }
+  if (state == "short" || state == "done") {
+    options.live = false;
+    options.steps = state == "short" ? 12 : 30;
+  }
   return sample_snapshot(options);
+}
+
+// CPU time of building a frame, without the rasteriser.
+void print_frame_time(HeadlessWindow& window, const Snapshot& snapshot, int frames) {
+  const std::clock_t start = std::clock();
+  window.frames(snapshot, frames);
+  const double ms = 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  std::printf("%.2f ms of CPU per frame, %d frames\n", ms / frames, frames);
 }
 
 int run(int argc, char** argv) {
@@ -60,9 +81,11 @@ int run(int argc, char** argv) {
   window.frames(snapshot, 3);
   if (options.press == "K") window.press(snapshot, Key::kK, true);
   if (options.press == "?") window.type(snapshot, "?");
+  window.view().workspace().timeline().zoom(options.zoom);
   if (options.click_x >= 0) window.click_at(snapshot, options.click_x, options.click_y);
   if (options.hover_x >= 0) window.move_to(snapshot, options.hover_x, options.hover_y);
   window.frames(snapshot, 3);
+  if (options.timed_frames > 0) print_frame_time(window, snapshot, options.timed_frames);
   const auto pixels = window.pixels();
   const int written = stbi_write_png(options.output.c_str(), options.width, options.height, 4,
                                      pixels.data(), options.width * 4);
