@@ -42,6 +42,11 @@ void check_data_parallel(const Settings& s, std::vector<SettingProblem>& problem
                         "communication: none sends nothing that a hook could compress; use "
                         "communication_hook: none."});
   }
+  if (s.communication == "none" && s.find_unused_parameters) {
+    problems.push_back({"find_unused_parameters",
+                        "communication: none reduces nothing that an unused parameter could hold "
+                        "up; turn find_unused_parameters off."});
+  }
   if (s.static_graph && (!s.overlap_comm || s.communication == "none")) {
     problems.push_back({"static_graph",
                         "static_graph changes when buckets are reduced, which overlap_comm: false "

@@ -76,7 +76,8 @@ const Knob kTable[] = {
     {.name = "first_bucket_mb", .label = "First bucket", .group = G::kParallelism,
      .member = &S::first_bucket_mb, .unit = "MiB", .minimum = 0.01, .maximum = 4096,
      .may_be_auto = true, .logarithmic = true, .essential = true,
-     .explanation = "Cap of the first bucket; auto is 1 MiB if the cap is 25, else the cap, as in PyTorch",
+     .explanation = "Cap of the first bucket; auto is 1 MiB if the cap is 25, else the cap; set 25 "
+                    "too where PyTorch is given bucket_cap_mb=25, which has no small first bucket",
      .applies_to = "ddp"},
     {.name = "gradient_as_bucket_view", .label = "Gradients are bucket views",
      .group = G::kParallelism, .member = &S::gradient_as_bucket_view, .essential = true,

@@ -117,6 +117,11 @@ trace::Result<std::unique_ptr<Communicator>> Communicator::connect(
     return trace::fail(trace::ErrorKind::kUsage,
                        "simulate_link works with device cpu only. Set device=cpu.");
   }
+  if (options.simulated_link && !options.single_machine) {
+    return trace::fail(trace::ErrorKind::kUsage,
+                       "simulate_link works with all ranks on one machine only, as it compares "
+                       "their clocks. Set simulate_link=off.");
+  }
   try {
     const auto store = meet(options);
     auto backend = connect_backend(store, options, recorder);

@@ -1,8 +1,8 @@
 // The only way in which the trainer talks to other ranks: a c10d process group whose collectives
 // are entered in the recorder with function, bytes, tag and sequence. The training thread, and
-// autograd's threads through hooks. On GPUs the launcher sets NCCL_SOCKET_IFNAME=lo when all ranks
-// are on one machine, and another NCCL_HOSTID for each rank when ranks share a GPU, before the rank
-// starts.
+// autograd's threads through hooks. On GPUs NCCL_SOCKET_IFNAME=lo must be set when all ranks are on
+// one machine, and another NCCL_HOSTID for each rank when ranks share a GPU, before any thread
+// runs.
 #pragma once
 
 #include <torch/torch.h>
@@ -26,7 +26,7 @@ struct CommunicatorOptions {
   int world_size = 1;
   torch::Device device = torch::kCPU;
   std::chrono::seconds timeout{600};
-  std::optional<trace::SimulatedLink> simulated_link;  // CPU only
+  std::optional<trace::SimulatedLink> simulated_link;  // CPU and one machine only
   // Where ranks meet: a file of this run (our launcher), or torchrun's store if empty.
   std::string store_file;
   std::string master_address;

@@ -100,6 +100,10 @@ TEST(Validate, RefusesCombinationsThatContradictEachOther) {
   settings.communication_hook = "fp16_compress";
   EXPECT_THAT(validate(settings).error().message, HasSubstr("communication_hook: none"));
   settings = {};
+  settings.communication = "none";
+  settings.find_unused_parameters = true;
+  EXPECT_THAT(validate(settings).error().message, HasSubstr("find_unused_parameters off"));
+  settings = {};
   settings.inject = "rank=2,nan";
   EXPECT_THAT(validate(settings).error().message, HasSubstr("only 2 ranks"));
   settings = {};

@@ -140,6 +140,16 @@ TEST(Communicator, SaysWhereItCouldNotMeetTheOthers) {
   EXPECT_THAT(communicator.error().message, HasSubstr("/no/such/folder/store"));
 }
 
+TEST(Communicator, RefusesASimulatedLinkBetweenMachines) {
+  profiler::RecordedRun run;
+  CommunicatorOptions options;
+  options.single_machine = false;
+  options.simulated_link = trace::SimulatedLink{10, 1};
+  const auto communicator = Communicator::connect(options, run.recorder());
+  ASSERT_FALSE(communicator);
+  EXPECT_THAT(communicator.error().message, HasSubstr("one machine only"));
+}
+
 TEST(Communicator, RefusesASimulatedLinkOnAGpu) {
   profiler::RecordedRun run;
   CommunicatorOptions options;
