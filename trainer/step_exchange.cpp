@@ -4,16 +4,18 @@
 
 namespace shardlens::trainer {
 
-StepAgreement exchange_step(Communicator& communicator, const torch::Tensor& loss, bool stop) {
+StepAgreement exchange_step(Communicator& communicator, const torch::Tensor& loss,
+                            const torch::Tensor& gradient_norm, bool stop) {
   const torch::NoGradGuard no_grad;
   const int ranks = communicator.world_size();
-  // loss, number of ranks that were asked to stop, and one slot per rank for a loss gone bad: a sum
-  // with a NaN in it would not say whose it was.
+  // loss, number of ranks that were asked to stop, and one slot per rank for a loss and one for a
+  // norm gone bad: a sum with a NaN in it would not say whose it was.
   const torch::Tensor shared =
-      torch::zeros({2 + ranks}, loss.options().dtype(torch::kFloat64).requires_grad(false));
+      torch::zeros({2 + 2 * ranks}, loss.options().dtype(torch::kFloat64).requires_grad(false));
   shared[0].copy_(loss);
   shared[1].fill_(stop ? 1.0 : 0.0);
   shared[2 + communicator.rank()].copy_(at::isfinite(loss).logical_not());
+  shared[2 + ranks + communicator.rank()].copy_(at::isfinite(gradient_norm).logical_not());
   communicator.all_reduce(shared, {trace::TagKind::kNamed, -1, "loss"})->wait();
 
   const torch::Tensor result = shared.cpu();
@@ -23,6 +25,7 @@ StepAgreement exchange_step(Communicator& communicator, const torch::Tensor& los
   agreement.stop = values[1] > 0;
   for (int rank = 0; rank < ranks; ++rank) {
     if (values[2 + rank] > 0) agreement.bad_ranks.push_back(rank);
+    if (values[2 + ranks + rank] > 0) agreement.bad_norms.push_back(rank);
   }
   return agreement;
 }

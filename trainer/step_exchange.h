@@ -1,5 +1,5 @@
 // What the ranks tell each other once per step, in one small all-reduce: the loss, whether somebody
-// was asked to stop, and whose loss was not finite. The training thread.
+// was asked to stop, and whose loss or gradient norm was not finite. The training thread.
 #pragma once
 
 #include <torch/torch.h>
@@ -14,10 +14,13 @@ struct StepAgreement {
   double loss = 0;             // mean over ranks
   bool stop = false;           // some rank was asked to
   std::vector<int> bad_ranks;  // whose own loss was not finite
+  std::vector<int> bad_norms;  // ranks whose gradient norm was not finite
 };
 
-// `loss` is this rank's mean over its micro-batches, a scalar. Throws if the collective fails.
-StepAgreement exchange_step(Communicator& communicator, const torch::Tensor& loss, bool stop);
+// `loss` is this rank's mean over its micro-batches, `gradient_norm` what it measured after the
+// gradients were reduced; both scalars on the rank's device. Throws if the collective fails.
+StepAgreement exchange_step(Communicator& communicator, const torch::Tensor& loss,
+                            const torch::Tensor& gradient_norm, bool stop);
 
 // Error kFailed: ranks disagree about one of `values`, `what` says about which thing: "the text".
 trace::Result<void> check_equal_on_all_ranks(Communicator& communicator, torch::Device device,

@@ -116,7 +116,8 @@ trace::Result<TrainOutcome> TrainLoop::run() {
     try {
       TRY_ASSIGN(const StepAgreement agreement, run_step(step));
       outcome.steps = step + 1;
-      if (agreement.stop) {
+      // In the last step there is nothing left to stop.
+      if (agreement.stop && step + 1 < total_steps_) {
         outcome.stopped = true;
         parts_.log.info("stopped after step " + std::to_string(step) + ", as asked");
         return outcome;
@@ -141,10 +142,10 @@ trace::Result<StepAgreement> TrainLoop::run_step(std::int64_t step) {
   }
   const torch::Tensor norm = update(step);
   const StepAgreement agreement =
-      exchange_step(parts_.communicator, loss_sum, parts_.stop_requested.load());
+      exchange_step(parts_.communicator, loss_sum, norm, parts_.stop_requested.load());
   const double gradient_norm = norm.item<double>();
   finish_step(step, agreement, gradient_norm);
-  TRY(check_finite(step, agreement, gradient_norm));
+  TRY(check_finite(step, agreement));
   return agreement;
 }
 
@@ -224,16 +225,18 @@ void TrainLoop::finish_step(std::int64_t step, const StepAgreement& agreement,
   report_progress(step, agreement.loss);
 }
 
-trace::Result<void> TrainLoop::check_finite(std::int64_t step, const StepAgreement& agreement,
-                                            double gradient_norm) {
+trace::Result<void> TrainLoop::check_finite(std::int64_t step, const StepAgreement& agreement) {
   const bool loss_is_bad = !agreement.bad_ranks.empty();
-  if (!loss_is_bad && std::isfinite(gradient_norm)) return {};
+  const std::vector<int>& bad = loss_is_bad ? agreement.bad_ranks : agreement.bad_norms;
+  if (bad.empty()) return {};
   std::string what = place_name(step, Phase::kOther) + ": the ";
-  what += loss_is_bad ? "loss of " + joined(agreement.bad_ranks) : std::string("gradient norm");
+  what += loss_is_bad ? "loss" : "gradient norm";
+  // All ranks have the same reduced gradients: then none of them is to blame.
+  const bool is_everybody = static_cast<int>(bad.size()) == parts_.communicator.world_size();
+  if (loss_is_bad || !is_everybody) what += " of " + joined(bad);
   what += " is not finite";
   if (parts_.settings.on_nonfinite == "continue") {
-    const int speaker = loss_is_bad ? agreement.bad_ranks.front() : 0;
-    if (parts_.communicator.rank() == speaker) parts_.log.warn(what);
+    if (parts_.communicator.rank() == bad.front()) parts_.log.warn(what);
     return {};
   }
   return trace::fail(trace::ErrorKind::kFailed,

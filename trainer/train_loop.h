@@ -66,8 +66,7 @@ class TrainLoop {
   void backward(std::int64_t step, const torch::Tensor& loss);
   torch::Tensor update(std::int64_t step);  // returns the gradients' norm
   void finish_step(std::int64_t step, const StepAgreement& agreement, double gradient_norm);
-  trace::Result<void> check_finite(std::int64_t step, const StepAgreement& agreement,
-                                   double gradient_norm);
+  trace::Result<void> check_finite(std::int64_t step, const StepAgreement& agreement);
   void evaluate_if_due(std::int64_t step);
   void report_progress(std::int64_t step, double loss);
 
