@@ -38,6 +38,10 @@ void pretend_own_host(int rank) {
   setenv("NCCL_HOSTID", ("shardlens-rank-" + std::to_string(rank)).c_str(), /*overwrite=*/0);
 }
 
+// Between ranks of one machine nothing should listen to the network; NCCL's own choice would be its
+// first interface. As above.
+void keep_nccl_on_loopback() { setenv("NCCL_SOCKET_IFNAME", "lo", /*overwrite=*/0); }
+
 std::string host_name() {
   char name[256] = {};
   return gethostname(name, sizeof name - 1) == 0 ? name : "";
@@ -93,6 +97,7 @@ trace::Result<void> RankJob::prepare() {
   set_threads(settings_, environment_.local_world_size);
   TRY(profiler::install_cpu_memory_tracker());
   TRY_ASSIGN(device_, choose_device(settings_, environment_));
+  if (device_.device.is_cuda() && is_single_machine()) keep_nccl_on_loopback();
   if (device_.is_shared) pretend_own_host(environment_.rank);
   TRY_ASSIGN(shape_, find_model_preset(settings_.model));
   TRY(start_recorder());
@@ -153,6 +158,10 @@ trace::Result<void> RankJob::load_text() {
   return {};
 }
 
+bool RankJob::is_single_machine() const {
+  return environment_.local_world_size == environment_.world_size;
+}
+
 trace::Result<void> RankJob::connect() {
   CommunicatorOptions options;
   options.rank = environment_.rank;
@@ -165,8 +174,10 @@ trace::Result<void> RankJob::connect() {
   options.master_port = environment_.master_port;
   options.agent_store = environment_.agent_store;
   options.store_prefix = environment_.restart_count;
-  options.single_machine = environment_.local_world_size == environment_.world_size;
+  options.single_machine = is_single_machine();
   TRY_ASSIGN(communicator_, Communicator::connect(options, *recorder_));
+  TRY(check_equal_on_all_ranks(*communicator_, device_.device, {fingerprint_of(settings_)},
+                               "settings"));
   return check_equal_on_all_ranks(*communicator_, device_.device,
                                   {dataset_->token_count(), dataset_->checksum()}, "text");
 }

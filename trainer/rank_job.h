@@ -37,6 +37,7 @@ class RankJob {
   trace::Result<void> start_recorder();
   void start_sources();
   trace::Result<void> load_text();
+  bool is_single_machine() const;
   trace::Result<void> connect();
   trace::Result<void> build_replicas();
 

@@ -70,6 +70,17 @@ trace::Result<trace::Settings> settings_of(const RankOptions& options) {
   return settings;
 }
 
+std::int64_t fingerprint_of(const trace::Settings& settings) {
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  for (const trace::Knob& knob : trace::knobs()) {
+    if (knob.name == "data") continue;
+    for (const char c : std::string(knob.name) + "=" + trace::value_text(settings, knob) + "\n") {
+      hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    }
+  }
+  return static_cast<std::int64_t>(hash >> 1);  // its negative must exist too
+}
+
 trace::Result<AgreedRun> agree_on_run(const RankOptions& options,
                                       const RankEnvironment& environment) {
   AgreedRun run;

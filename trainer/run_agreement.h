@@ -21,6 +21,10 @@ struct AgreedRun {
 // Settings of the command line. Errors name file, line and the nearest key.
 trace::Result<trace::Settings> settings_of(const RankOptions& options);
 
+// Equal only for the same settings; positive. Hosts may keep the text in different places: `data`
+// does not count, its content is compared instead.
+std::int64_t fingerprint_of(const trace::Settings& settings);
+
 // Errors: settings that cannot be run, a folder that exists already or cannot be made, another
 // world size.
 trace::Result<AgreedRun> agree_on_run(const RankOptions& options,
