@@ -9,6 +9,7 @@
 
 #include "trainer/rank_environment.h"
 #include "trainer/rank_options.h"
+#include "trainer/run_agreement.h"
 #include "trainer/step_failure.h"
 
 namespace shardlens::trainer {
@@ -88,6 +89,21 @@ TEST(StepFailure, NamesRunningOutOfMemory) {
   } catch (const std::exception& failure) {
     EXPECT_THAT(describe(failure), HasSubstr("out of memory"));
   }
+}
+
+TEST(SettingsFingerprint, DiffersWithEverySettingButThePlaceOfTheText) {
+  const trace::Settings settings;
+  const auto usual = fingerprint_of(settings);
+  EXPECT_GT(usual, 0);
+  auto other = settings;
+  other.learning_rate *= 1.01;
+  EXPECT_NE(fingerprint_of(other), usual);
+  other = settings;
+  other.shuffle = false;
+  EXPECT_NE(fingerprint_of(other), usual);
+  other = settings;
+  other.data = "/elsewhere/text.txt";
+  EXPECT_EQ(fingerprint_of(other), usual);
 }
 
 TEST(StepFailure, NamesAnotherRanksDeathAndItsAbsence) {

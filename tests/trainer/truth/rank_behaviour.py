@@ -5,7 +5,9 @@ rank_behaviour.py RANK_PROGRAM CASE
 import math
 import os
 import pathlib
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -71,6 +73,102 @@ def nonfinite(program, folder):
     expect(len(ranks.losses(job.run)) == 3, job, "steps are missing")
 
 
+def nonfinite_norms(program, folder):
+    for phase in ("backward", "optimizer"):
+        fault = f'"rank=1,step=1,phase={phase},nan"'
+        job = start(program, folder, name=f"{phase} stop", inject=fault)
+        codes = job.wait()
+        expect(codes == [1, 1], job, f"exit codes {codes}")
+        for line in job.last_lines():
+            expect(line.startswith("error: step 1: the gradient norm of rank 1 is not finite"), job, line)
+        last = [ranks.query(job.run, r, "select max(step) from step") for r in range(2)]
+        expect(last == [[(1,)], [(1,)]], job, f"last steps {last}")
+        marked = [ranks.query(job.run, r, "select step from step where nonfinite") for r in range(2)]
+        expect(marked == [[], [(1,)]], job, f"marked steps {marked}")
+
+        job = start(program, folder, name=f"{phase} on", inject=fault, on_nonfinite="continue")
+        expect(job.wait() == [0, 0], job, "on_nonfinite: continue must train on")
+        expect(len(ranks.losses(job.run)) == 3, job, "steps are missing")
+        warning = "warning: step 1: the gradient norm of rank 1 is not finite"
+        expect([warning in job.log(r) for r in range(2)] == [False, True], job, "who warns")
+
+    everywhere = '"rank=0,step=1,phase=optimizer,nan;rank=1,step=1,phase=optimizer,nan"'
+    job = start(program, folder, name="everywhere", inject=everywhere)
+    expect(job.wait() == [1, 1], job, "exit codes")
+    for line in job.last_lines():
+        expect(line.startswith("error: step 1: the gradient norm is not finite"), job, line)
+
+
+def stop_in_last_step(program, folder):
+    job = start(program, folder, inject='"rank=0,step=2,phase=data,delay_ms=3000"')
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not has_steps(job, 2):
+        time.sleep(0.1)
+    for process in job.processes:
+        process.send_signal(signal.SIGTERM)
+    expect(job.processes[0].poll() is None, job, "the signal came too late to tell anything")
+    expect(job.wait() == [0, 0], job, "exit codes")
+    expect(len(ranks.losses(job.run)) == 3, job, "steps are missing")
+    expect("stopped after" not in job.log(0), job, "nothing was left to stop")
+    expect("done" in ranks.status(job.run).values(), job, f"status {ranks.status(job.run)}")
+
+
+def has_steps(job, count):
+    try:
+        return len(ranks.losses(job.run)) >= count
+    except sqlite3.Error:  # not there yet
+        return False
+
+
+def different_settings(program, folder):
+    runs = []
+    for name, rate in (("a", 0.001), ("b", 0.002)):
+        job = start(program, folder, name=name, learning_rate=rate)
+        expect(job.wait() == [0, 0], job, "failed")
+        runs.append(folder / f"only {name}")
+        runs[-1].mkdir()
+        shutil.copy(job.run / "run.sqlite", runs[-1])
+    logs = [folder / f"{r}.log" for r in range(2)]
+    processes = [ranks.start_rank([program, "--run", runs[r]], r, 2, folder / "store", logs[r]) for r in range(2)]
+    assert [p.wait(120) for p in processes] == [1, 1], [log.read_text() for log in logs]
+    for log in logs:
+        assert log.read_text().strip().splitlines()[-1].startswith(
+            "error: The ranks do not see the same settings."), log.read_text()
+
+
+def listening_addresses(process):
+    """Hexadecimal local addresses on which the process accepts connections."""
+    sockets = set()
+    for descriptor in pathlib.Path(f"/proc/{process.pid}/fd").iterdir():
+        try:
+            sockets.add(os.readlink(descriptor))
+        except FileNotFoundError:  # closed meanwhile
+            pass
+    addresses = set()
+    for table in ("tcp", "tcp6"):
+        for row in pathlib.Path(f"/proc/{process.pid}/net/{table}").read_text().splitlines()[1:]:
+            fields = row.split()
+            if fields[3] == "0A" and f"socket:[{fields[9]}]" in sockets:
+                addresses.add(fields[1].split(":")[0])
+    return addresses
+
+
+def listens_on_loopback(program, folder):
+    job = start(program, folder, steps=100000)
+    found = set()
+    for _ in range(300):
+        for process in job.processes:
+            found |= listening_addresses(process)
+        if has_steps(job, 5):
+            break
+        time.sleep(0.05)
+    for process in job.processes:
+        process.send_signal(signal.SIGTERM)
+    expect(job.wait(60) == [0, 0], job, "exit codes")
+    loopback = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
+    expect(found and found <= loopback, job, f"listens on {found}")
+
+
 def out_of_memory(program, folder):
     job = start(program, folder, inject='"rank=1,step=1,phase=backward,oom"')
     codes = job.wait()
@@ -102,16 +200,48 @@ def evaluation(program, folder):
     spans = ranks.query(job.run, 1, "select count(*) from span where phase = 'evaluation'")
     expect(spans == [(2,)], job, f"spans {spans}")
 
+    single = start(program, folder, 1, "single", evaluate_every=2, steps=4, batch_per_rank=4)
+    expect(single.wait() == [0], single, "failed")
+    alone = [text for (text,) in ranks.query(single.run, 0, "select text from log where text like 'evaluation after%'")]
+    for ours, theirs in zip(lines, alone, strict=True):
+        (ours_loss, ours_count), (loss, count) = evaluated(ours), evaluated(theirs)
+        expect(ours_count == count and abs(ours_loss - loss) < 2e-4, single, f"{ours}, alone {theirs}")
+
+    # Dropout draws random numbers, which evaluation must not use up.
+    with_it = start(program, folder, name="with", evaluate_every=1, steps=4, dropout=0.1)
+    without = start(program, folder, name="without", steps=4, dropout=0.1)
+    expect(with_it.wait() == [0, 0] and without.wait() == [0, 0], with_it, "failed")
+    expect(ranks.losses(with_it.run) == ranks.losses(without.run), with_it,
+           f"{ranks.losses(with_it.run)}, without evaluation {ranks.losses(without.run)}")
+
+
+def evaluated(line):
+    """"evaluation after step 3: loss 5.1, perplexity 164.0 (7 sequences)" as (5.1, 7)."""
+    words = line.replace(",", "").replace("(", "").split()
+    return float(words[words.index("loss") + 1]), int(words[-2])
+
 
 def phases(program, folder):
     job = start(program, folder, gradient_accumulation_steps=2)
     expect(job.wait() == [0, 0], job, "failed")
     rows = ranks.query(job.run, 0, "select phase, count(*) from span where depth = 0 and step = 1 group by phase")
     expect(dict(rows) == {"data": 2, "forward": 2, "backward": 2, "optimizer": 1}, job, f"phases {rows}")
+    for rank in range(2):
+        check_phases_are_in_order(job, rank)
     tokens, samples, flops = ranks.query(job.run, 0, "select tokens, samples, model_flops from step")[0]
     expect((tokens, samples) == (2 * 2 * 16, 2 * 2), job, f"{tokens} tokens, {samples} samples")
     parameters = ranks.query(job.run, 0, "select parameters from rank")[0][0]
     expect(flops == tokens * (6 * parameters + 12 * 5 * 192 * 16), job, f"{flops} operations")
+
+
+def check_phases_are_in_order(job, rank):
+    steps = ranks.query(job.run, rank, "select step, start_ns, end_ns from step order by step")
+    for step, start_ns, end_ns in steps:
+        spans = ranks.query(job.run, rank, "select start_ns, end_ns, phase from span where depth = 0 and "
+                            f"step = {step} and phase != 'evaluation' order by start_ns")
+        expect(len(spans) == 7, job, f"rank {rank}, step {step}: {spans}")
+        times = [start_ns] + [time_ns for span in spans for time_ns in span[:2]] + [end_ns]
+        expect(times == sorted(times), job, f"rank {rank}, step {step} from {start_ns} to {end_ns}: {spans}")
 
 
 def memory(program, folder):

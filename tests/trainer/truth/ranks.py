@@ -18,6 +18,13 @@ def write_settings(path, **settings):
     return path
 
 
+def start_rank(command, rank, count, store, log):
+    environment = dict(os.environ, RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(count),
+                       LOCAL_WORLD_SIZE=str(count), SHARDLENS_STORE_FILE=str(store))
+    with open(log, "wb") as file:
+        return subprocess.Popen(command, env=environment, stdout=file, stderr=file)
+
+
 class Job:
     """`ranks` processes in `run`, which rank 0 creates."""
 
@@ -26,15 +33,9 @@ class Job:
         self.run.parent.mkdir(parents=True, exist_ok=True)
         store = self.run.parent / (self.run.name + ".store")
         self.logs = [self.run.parent / f"{self.run.name}.rank_{r}.log" for r in range(ranks)]
-        self.processes = []
-        for rank in range(ranks):
-            environment = dict(
-                os.environ, RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(ranks),
-                LOCAL_WORLD_SIZE=str(ranks), SHARDLENS_STORE_FILE=str(store))
-            with open(self.logs[rank], "wb") as log:
-                self.processes.append(
-                    subprocess.Popen([program, "--settings", settings, "--run", str(self.run)],
-                                     env=environment, stdout=log, stderr=log))
+        self.processes = [
+            start_rank([program, "--settings", settings, "--run", str(self.run)], rank, ranks, store, self.logs[rank])
+            for rank in range(ranks)]
 
     def wait(self, timeout=120):
         try:
