@@ -1,14 +1,12 @@
 #include "app/report/run_report.h"
 
-#include <signal.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <string_view>
 
 #include "app/launch/log_tail.h"
+#include "app/session/run_pulse.h"
+#include "app/session/wall_time.h"
 #include "trace/analysis/run_analysis.h"
 #include "trace/analysis/run_summary.h"
 #include "trace/store/run_folder.h"
@@ -38,20 +36,6 @@ void restrict_to(RunFigures& figures, StepRange range) {
   figures.summary = trace::summarize(figures.info, steps, figures.ranks);
   figures.summary.bytes_sent_per_step_theory = theory;
   trace::set_rank_means(steps, figures.ranks);
-}
-
-// A launcher that was killed could not write how its run ended.
-void notice_abandoned(RunFigures& figures) {
-  if (figures.info.status != trace::RunStatus::kRunning || figures.ranks.empty()) return;
-  char host[256] = {};
-  gethostname(host, sizeof host - 1);
-  const bool all_gone = std::ranges::all_of(figures.ranks, [&](const auto& rank) {
-    const auto process = static_cast<pid_t>(rank.info.process_id);
-    return process > 0 && rank.info.host == host && kill(process, 0) != 0 && errno == ESRCH;
-  });
-  if (!all_gone) return;
-  figures.info.status = trace::RunStatus::kFailed;
-  figures.info.reason = "the job was killed before it could say how it ended";
 }
 
 // "rank 3 failed: …" → 3
@@ -106,7 +90,7 @@ Result<RunReport> load_report(const fs::path& run, std::optional<StepRange> rang
   report.figures = analysis.figures();
   report.figures.recorder.bytes_on_disk = reader->bytes_on_disk();
   if (range) restrict_to(report.figures, *range);
-  notice_abandoned(report.figures);
+  if (is_abandoned(pulse_of(report.figures), wall_now_ns())) mark_as_cut_off(report.figures.info);
   const trace::RunInfo& outcome = report.figures.info;
   if (outcome.status != trace::RunStatus::kFailed) return report;
   report.diagnosis = trace::diagnose_hang(report.figures, analysis.strings());

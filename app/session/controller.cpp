@@ -87,6 +87,13 @@ void Controller::follow_queue() {
   if (now.version == seen_.queue) return;
   seen_.queue = now.version;
   const auto before = std::exchange(queue_state_, std::move(now));
+  // The queue leaves these phases only once the run's file says how it ended.
+  const bool runs =
+      queue_state_.phase == JobPhase::kRunning || queue_state_.phase == JobPhase::kStopping;
+  const auto own_job = runs ? queue_state_.folder : fs::path();
+  watcher_.set_own_job(own_job);
+  job_watcher_.set_own_job(own_job);
+  library_.set_own_job(own_job.string());
   if (queue_state_.started != before.started) {
     watcher_.show(queue_state_.folder);
     job_watcher_.show({});

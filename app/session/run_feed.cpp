@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/session/run_notes.h"
+#include "app/session/run_pulse.h"
 #include "app/session/step_choice.h"
 #include "app/session/wall_time.h"
 
@@ -144,7 +145,8 @@ Result<void> RunFeed::update_timeline(const RunFigures& figures, std::int64_t in
 }
 
 Result<std::shared_ptr<const ui::RunView>> RunFeed::view(std::int64_t now_ns, bool during_replay,
-                                                         const std::string& ordinal) {
+                                                         const std::string& ordinal,
+                                                         bool is_own_job) {
   auto view = std::make_shared<ui::RunView>();
   view->ordinal = ordinal;
   view->figures = analysis_.figures();
@@ -157,9 +159,9 @@ Result<std::shared_ptr<const ui::RunView>> RunFeed::view(std::int64_t now_ns, bo
     info.end_ns = 0;
   }
   const bool running = info.status == RunStatus::kRunning;
-  view->is_live =
-      hides_the_end || (running && !during_replay && seems_alive(view->figures, now_ns));
-  if (running && !view->is_live && !during_replay) mark_as_cut_off(info);
+  const bool lives = running && (is_own_job || !is_abandoned(pulse_of(view->figures), now_ns));
+  view->is_live = hides_the_end || (lives && !during_replay);
+  if (running && !lives && !hides_the_end) mark_as_cut_off(info);
   view->selected_step = step_to_show(now_ns);
   view->follows_live = wanted_step_ && (*wanted_step_ < 0 || view->selected_step != *wanted_step_);
   TRY(update_timeline(view->figures, view->selected_step));

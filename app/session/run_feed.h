@@ -34,9 +34,11 @@ class RunFeed {
   // its row within a moment.
   std::int64_t step_to_show(std::int64_t now_ns) const;
 
-  // What panels need of it. `during_replay` hides how the run ended until everything was read.
+  // What panels need of it. `during_replay` hides how the run ended until everything was read;
+  // `is_own_job`: this program runs it, so that it lives whatever its files say.
   trace::Result<std::shared_ptr<const ui::RunView>> view(std::int64_t now_ns, bool during_replay,
-                                                         const std::string& ordinal);
+                                                         const std::string& ordinal,
+                                                         bool is_own_job = false);
 
   const trace::RunInfo& info() const { return info_; }
   trace::Result<trace::RunReader::CommitRange> commit_range() { return reader_->commit_range(); }

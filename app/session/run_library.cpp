@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "app/session/ledger.h"
-#include "app/session/run_notes.h"
+#include "app/session/run_pulse.h"
+#include "app/session/wall_time.h"
 #include "trace/store/run_folder.h"
 
 namespace shardlens::app {
@@ -19,11 +20,11 @@ namespace {
 constexpr auto kLookEvery = 1500ms;
 // A new folder is seen before its files are complete.
 constexpr int kLooksAfterChange = 4;
-// A recorder writes several times a second; loading a model may take a while before.
-constexpr auto kSilence = 60s;
+// A recorder writes several times a second.
+constexpr auto kSilence = 10s;
 
-bool is_fresh(const RunStamp& stamp) {
-  return fs::file_time_type::clock::now() - stamp.newest < kSilence;
+bool was_just_written(const RunStamp& stamp) {
+  return stamp.newest > fs::file_time_type::clock::now() - kSilence;
 }
 
 }  // namespace
@@ -52,6 +53,11 @@ void RunLibrary::set_baseline(const std::string& folder) {
 
 void RunLibrary::set_shown(const std::string& folder) {
   ask([&] { question_changed_ |= std::exchange(shown_, folder) != folder; });
+}
+
+void RunLibrary::set_own_job(const std::string& folder) {
+  const std::lock_guard lock(mutex_);
+  own_job_ = folder;
 }
 
 void RunLibrary::set_live(std::shared_ptr<const ui::RunView> view) {
@@ -121,15 +127,31 @@ bool RunLibrary::scan_folder(const fs::path& folder, bool bundled, const std::st
   return changed;
 }
 
+// Of a run that says it is running. Its files are read only once they are left alone.
+bool RunLibrary::lives(const trace::RunInfo& info, const RunStamp& stamp) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (info.folder == own_job_) return true;
+  }
+  if (was_just_written(stamp)) return true;
+  const auto known = entries_.find(info.folder);
+  if (known == entries_.end() || known->second.stamp != stamp) return false;
+  return !is_abandoned(known->second.record.pulse, wall_now_ns());
+}
+
 bool RunLibrary::look_at(const trace::RunInfo& info, bool bundled) {
   const auto stamp = stamp_of(info.folder);
-  const bool running = info.status == RunStatus::kRunning && is_fresh(stamp);
-  has_running_ = has_running_ || running;
+  const bool says_running = info.status == RunStatus::kRunning;
+  const bool running = says_running && lives(info, stamp);
   const auto known = entries_.find(info.folder);
   // A run that is being written changes with every look: its status alone is watched.
-  if (known != entries_.end() && known->second.status_on_disk == info.status &&
-      (running || known->second.stamp == stamp)) {
-    return false;
+  if (known != entries_.end() && known->second.status_on_disk == info.status) {
+    const bool shown_as_running = known->second.record.info.status == RunStatus::kRunning;
+    const bool unchanged = known->second.stamp == stamp && (!says_running || !shown_as_running);
+    if ((running && shown_as_running) || unchanged) {
+      has_running_ = has_running_ || running;
+      return false;
+    }
   }
   auto record = read_run_record(info.folder);
   if (!record) {
@@ -137,7 +159,9 @@ bool RunLibrary::look_at(const trace::RunInfo& info, bool bundled) {
     return false;
   }
   record->is_bundled = bundled;
-  if (info.status == RunStatus::kRunning && !running) mark_as_cut_off(record->info);
+  const bool abandoned = says_running && !running && is_abandoned(record->pulse, wall_now_ns());
+  if (abandoned) mark_as_cut_off(record->info);
+  has_running_ = has_running_ || (says_running && !abandoned);
   entries_[info.folder] = {stamp, info.status, std::move(*record)};
   return true;
 }
@@ -155,6 +179,7 @@ bool RunLibrary::take_live_view() {
   entry->second.record = record_from_figures(live->figures);
   // Its end is for the scan to find, which then reads the file.
   entry->second.record.info.status = RunStatus::kRunning;
+  entry->second.record.pulse.status = RunStatus::kRunning;
   return true;
 }
 

@@ -39,6 +39,8 @@ class RunLibrary {
   void refresh();  // now, rather than within a second or two
   void set_baseline(const std::string& folder);
   void set_shown(const std::string& folder);
+  // The run that this program itself records at the moment, "" for none: it surely lives.
+  void set_own_job(const std::string& folder);
   // Figures of a run that is being recorded, so that its row moves without reading it twice.
   void set_live(std::shared_ptr<const ui::RunView> view);
 
@@ -57,6 +59,7 @@ class RunLibrary {
   bool scan(const std::stop_token& stop);
   bool scan_folder(const std::filesystem::path& folder, bool bundled, const std::stop_token& stop);
   bool look_at(const trace::RunInfo& info, bool bundled);
+  bool lives(const trace::RunInfo& info, const RunStamp& stamp);
   bool take_live_view();
   bool folders_changed();
   void publish();
@@ -77,7 +80,7 @@ class RunLibrary {
   std::condition_variable_any wake_;
   bool refresh_wanted_ = true;
   bool question_changed_ = false;
-  std::string baseline_, shown_;
+  std::string baseline_, shown_, own_job_;
   std::shared_ptr<const ui::RunView> live_;
   LibraryState state_;
 

@@ -61,13 +61,6 @@ std::vector<trace::LogLine> rank_log_lines(const std::filesystem::path& run_fold
   return result;
 }
 
-bool seems_alive(const trace::RunFigures& figures, std::int64_t now_ns) {
-  std::int64_t latest = 0;
-  for (const auto& rank : figures.ranks) latest = std::max(latest, rank.heartbeat.alive_ns);
-  if (latest == 0) return now_ns - figures.info.start_ns < 120 * kSecond;
-  return now_ns - latest < 10 * kSecond;
-}
-
 trace::HangDiagnosis diagnosis_of(const trace::RunFigures& figures,
                                   const trace::StringTable& strings, std::int64_t now_ns) {
   const bool failed = figures.info.status == trace::RunStatus::kFailed;
@@ -75,11 +68,6 @@ trace::HangDiagnosis diagnosis_of(const trace::RunFigures& figures,
       figures.info.status == trace::RunStatus::kRunning && stands_still(figures, now_ns);
   if (!failed && !stands) return {};
   return trace::diagnose_hang(figures, strings, failed ? 0 : now_ns);
-}
-
-void mark_as_cut_off(trace::RunInfo& info) {
-  info.status = trace::RunStatus::kFailed;
-  info.reason = "The recording ends without a conclusion: the program that ran it was killed";
 }
 
 }  // namespace shardlens::app

@@ -20,16 +20,9 @@ std::vector<std::string> banners_of(const trace::RunFigures& figures);
 std::vector<trace::LogLine> rank_log_lines(const std::filesystem::path& run_folder, int rank,
                                            std::size_t lines, std::int64_t time_ns);
 
-// Whether a rank's recorder has been alive within the last ten seconds. A run whose ranks have not
-// reported yet counts as alive for two minutes after its start.
-bool seems_alive(const trace::RunFigures& figures, std::int64_t now_ns);
-
 // Which rank keeps the others waiting: of a failed run, or of a live one that has stood still for a
 // while. The cause is kNone when nothing stands out.
 trace::HangDiagnosis diagnosis_of(const trace::RunFigures& figures,
                                   const trace::StringTable& strings, std::int64_t now_ns);
-
-// A run that says it is running while nothing of it is: its launcher was killed.
-void mark_as_cut_off(trace::RunInfo& info);
 
 }  // namespace shardlens::app

@@ -14,6 +14,7 @@ RunRecord record_from_figures(const trace::RunFigures& figures) {
   RunRecord record;
   record.info = figures.info;
   record.summary = figures.summary;
+  record.pulse = pulse_of(figures);
   for (const auto& rank : figures.ranks) {
     record.peak_memory_bytes =
         std::max(record.peak_memory_bytes, static_cast<double>(rank.peak.total_bytes()));

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/session/run_pulse.h"
 #include "trace/analysis/figures.h"
 #include "trace/model/result.h"
 #include "trace/model/run_info.h"
@@ -17,6 +18,7 @@ struct RunRecord {
   trace::RunSummary summary;
   double peak_memory_bytes = 0;  // of the rank that needs most
   std::vector<double> losses;    // by step; NaN where it is not known
+  RunPulse pulse;
   bool is_bundled = false;
 };
 
@@ -27,7 +29,8 @@ trace::Result<RunRecord> read_run_record(const std::filesystem::path& run);
 // Tells whether a run changed on disk without opening it: the newest time and the total size of its
 // trace files.
 struct RunStamp {
-  std::filesystem::file_time_type newest{};
+  // The clock's epoch may lie in the future (2174 in libstdc++).
+  std::filesystem::file_time_type newest = std::filesystem::file_time_type::min();
   std::uintmax_t bytes = 0;
   bool operator==(const RunStamp&) const = default;
 };

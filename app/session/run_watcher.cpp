@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/session/run_notes.h"
+#include "app/session/run_pulse.h"
 #include "app/session/wall_time.h"
 
 namespace shardlens::app {
@@ -42,6 +42,16 @@ void RunWatcher::show(const std::filesystem::path& run) {
     requests = {};
     requests.show = run;
   });
+}
+
+void RunWatcher::set_own_job(const std::filesystem::path& run) {
+  const std::lock_guard lock(mutex_);
+  own_job_ = run;
+}
+
+bool RunWatcher::is_own_job() const {
+  const std::lock_guard lock(mutex_);
+  return !own_job_.empty() && own_job_ == run_;
 }
 
 void RunWatcher::select_step(std::int64_t step) {
@@ -172,8 +182,8 @@ bool RunWatcher::follow_file() {
   } else if (ended_at_ns_ == 0) {
     ended_at_ns_ = now;
   }
-  const bool fell_silent =
-      !replaying_ && view_ && view_->is_live && !seems_alive(view_->figures, now);
+  const bool fell_silent = !replaying_ && view_ && view_->is_live && !is_own_job() &&
+                           is_abandoned(pulse_of(view_->figures), now);
   const bool step_settled = view_ && view_->selected_step != feed_->step_to_show(now);
   return *changed || *read || fell_silent || step_settled;
 }
@@ -181,7 +191,7 @@ bool RunWatcher::follow_file() {
 void RunWatcher::publish(bool anything_read) {
   const auto now = wall_now_ns();
   if (feed_ && (anything_read || !view_)) {
-    auto view = feed_->view(now, replaying_, ordinal_);
+    auto view = feed_->view(now, replaying_, ordinal_, is_own_job());
     if (view) {
       view_ = std::move(*view);
     } else {

@@ -37,6 +37,8 @@ class RunWatcher {
 
   // Shows another run. A live one follows its latest step, a finished one stands at a typical one.
   void show(const std::filesystem::path& run);
+  // The run that this program itself records at the moment, "" for none: it surely lives.
+  void set_own_job(const std::filesystem::path& run);
   void select_step(std::int64_t step);  // -1: follow the latest
   // Its place in the library, once that is known; goes into the view.
   void set_ordinal(const std::string& ordinal);
@@ -71,6 +73,7 @@ class RunWatcher {
   bool follow_file();
   void publish(bool anything_read);
   std::chrono::nanoseconds pause_length() const;
+  bool is_own_job() const;
 
   // The worker's own.
   std::unique_ptr<RunFeed> feed_;
@@ -90,6 +93,7 @@ class RunWatcher {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable_any wake_;
   Requests requests_;
+  std::filesystem::path own_job_;
   std::shared_ptr<const WatchState> state_;
 
   std::jthread thread_;  // last: stops first

@@ -52,6 +52,28 @@ TEST_F(LibraryTest, ListsRunsWithTheirFigures) {
   EXPECT_TRUE(ledger->rows[2].is_bundled);
 }
 
+TEST_F(LibraryTest, ARunThatWasKilledJustBeforeIsNotShownAsRunningForEver) {
+  std::filesystem::path run_folder;
+  {
+    SyntheticOptions options;
+    options.start_ns = wall_now_ns() - 60'000'000'000;
+    SyntheticRun run(runs, options);
+    run.add_steps(5);
+    run.beat(wall_now_ns() - 8'000'000'000);
+    run_folder = run.folder();
+  }
+  // Its files were last written a moment before the library looks.
+  const auto recently = std::filesystem::file_time_type::clock::now() - std::chrono::seconds(8);
+  for (const auto& entry : std::filesystem::directory_iterator(run_folder)) {
+    std::filesystem::last_write_time(entry.path(), recently);
+  }
+  const RunLibrary library({runs, {}}, [] {});
+  ASSERT_TRUE(eventually([&] { return rows(library) == 1; }));
+  EXPECT_EQ(library.state().ledger->rows[0].status, trace::RunStatus::kRunning);
+  EXPECT_TRUE(eventually(
+      [&] { return library.state().ledger->rows[0].status == trace::RunStatus::kFailed; }));
+}
+
 TEST_F(LibraryTest, NoticesNewAndDeletedRuns) {
   const RunLibrary library({runs, {}}, [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));

@@ -1,0 +1,36 @@
+// Whether a run that says it is running really is: the one rule for reports, views and the library.
+// Any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trace/analysis/figures.h"
+
+namespace shardlens::app {
+
+// What tells: the last sign of life and the processes that gave it. Plain values.
+struct RunPulse {
+  struct Process {
+    std::string host;
+    std::int64_t id = 0;
+  };
+  trace::RunStatus status = trace::RunStatus::kRunning;  // as the run itself says
+  std::int64_t start_ns = 0;
+  std::int64_t alive_ns = 0;  // the latest heartbeat of any rank; 0: none yet
+  int world_size = 0;
+  std::vector<Process> processes;  // of the ranks that have reported
+};
+
+RunPulse pulse_of(const trace::RunFigures& figures);
+
+// The run says that it is running, yet nothing of it is: whoever ran it was killed and could not
+// say how it ended. A silent recorder is no proof while its process lives (its disk may be full); a
+// run whose ranks have not reported yet has two minutes.
+bool is_abandoned(const RunPulse& pulse, std::int64_t now_ns);
+
+// Gives such a run the status and the reason under which everybody shows it.
+void mark_as_cut_off(trace::RunInfo& info);
+
+}  // namespace shardlens::app
