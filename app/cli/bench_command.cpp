@@ -28,8 +28,9 @@ struct Options {
 std::string available_text() {
   std::set<std::string> names;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(program_folder(), error)) {
-    const std::string file = entry.path().filename();
+  for (std::filesystem::directory_iterator entry(program_folder(), error), end;
+       !error && entry != end; entry.increment(error)) {
+    const std::string file = entry->path().filename();
     if (file.starts_with(kPrefix)) names.insert(file.substr(kPrefix.size()));
   }
   std::string text;

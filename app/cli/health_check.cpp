@@ -92,9 +92,11 @@ HealthCheck check_library(const std::string& name, const std::string& file,
   std::error_code error;
   for (fs::path folder = program_folder(); folder.has_relative_path();
        folder = folder.parent_path()) {
-    for (const auto& python : fs::directory_iterator(folder / ".deps/venv/lib", error)) {
-      const fs::path library = python.path() / "site-packages/nvidia" / package / "lib" / file;
-      if (!fs::exists(library, error)) continue;
+    for (fs::directory_iterator python(folder / ".deps/venv/lib", error), end;
+         !error && python != end; python.increment(error)) {
+      const fs::path library = python->path() / "site-packages/nvidia" / package / "lib" / file;
+      std::error_code unknown;
+      if (!fs::exists(library, unknown)) continue;
       check.finding = library.string();
       return check;
     }

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "trace/analysis/rank_activity.h"
+
 namespace shardlens::app {
 namespace {
 
@@ -39,6 +41,11 @@ void RunMonitor::take(const trace::Batch& batch) {
   watch_.add(batch, HangWatch::Clock::now());
   for (const auto& step : batch.steps) {
     if (step.rank != 0 || step.index < progress_.steps_done) continue;
+    // What a damaged file says.
+    if (!trace::RankActivity::is_plausible_step(step.index) ||
+        !trace::RankActivity::is_plausible(step.start_ns, step.end_ns)) {
+      continue;
+    }
     const auto duration = static_cast<double>(step.end_ns - step.start_ns);
     progress_.step_ns =
         progress_.step_ns == 0 ? duration : (1 - kNewest) * progress_.step_ns + kNewest * duration;

@@ -44,6 +44,7 @@ HangWatch::Rank* HangWatch::find(int rank) {
 
 void HangWatch::add(const trace::Batch& batch, Clock::time_point now) {
   for (const auto& step : batch.steps) {
+    if (step.start_ns < 0 || step.end_ns < step.start_ns) continue;  // a damaged file
     if (recent_steps_ns_.size() < kRemembered) recent_steps_ns_.push_back(0);
     recent_steps_ns_[next_] = step.end_ns - step.start_ns;
     next_ = (next_ + 1) % kRemembered;

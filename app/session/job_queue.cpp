@@ -1,5 +1,6 @@
 #include "app/session/job_queue.h"
 
+#include <exception>
 #include <utility>
 
 namespace shardlens::app {
@@ -24,6 +25,15 @@ class SessionJob final : public RunningJob {
  private:
   std::unique_ptr<JobSession> session_;
 };
+
+Result<std::unique_ptr<RunningJob>> start_safely(const StartJob& start, const JobRequest& request) {
+  try {
+    return start(request);
+  } catch (const std::exception& error) {
+    return trace::fail(trace::ErrorKind::kFailed,
+                       std::string("The job could not be started: ") + error.what());
+  }
+}
 
 // What the user must know of a job that has ended; "" if it went well.
 std::string notice_of(const JobStatus& ended) {
@@ -124,7 +134,7 @@ void JobQueue::work(const std::stop_token& stop) {
     }
     if (stop.stop_requested()) break;
     if (job_ == nullptr) start_next();
-    if (job_ != nullptr) look_after_job();
+    if (job_ != nullptr) look_after_job_safely();
   }
   leave_in_order();
 }
@@ -140,7 +150,7 @@ void JobQueue::start_next() {
     state.queued_by_stop = false;
   });
   if (!request) return;
-  auto job = start_(*request);
+  auto job = start_safely(start_, *request);
   change_state([&](QueueState& state) {
     if (!job) {
       stop_wanted_ = false;
@@ -159,6 +169,18 @@ void JobQueue::start_next() {
     state.folder = job_->folder();
     ++state.started;
   });
+}
+
+// The job goes on whatever happens while looking at it.
+void JobQueue::look_after_job_safely() {
+  try {
+    look_after_job();
+  } catch (const std::exception& error) {
+    change_state([&](QueueState& state) {
+      state.notice = std::string("The job cannot be followed: ") + error.what();
+      state.notice_is_error = true;
+    });
+  }
 }
 
 void JobQueue::look_after_job() {

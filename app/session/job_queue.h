@@ -67,6 +67,7 @@ class JobQueue {
   void work(const std::stop_token& stop);
   void start_next();
   void look_after_job();
+  void look_after_job_safely();
   void watch_for_hangs(const JobStatus& status);
   void finish(const JobStatus& status);
   void leave_in_order();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <numeric>
 
 namespace shardlens::app {
@@ -117,23 +118,26 @@ bool has_valid_loss(const RunRecord& record) {
 }
 
 // The last step that all runs of the baseline's job have reached; failed ones do not hold it back.
-std::size_t last_common_step(const std::vector<RunRecord>& records, const RunRecord& baseline) {
-  auto steps = has_valid_loss(baseline) ? baseline.losses.size() : SIZE_MAX;
+std::int64_t last_common_step(const std::vector<RunRecord>& records, const RunRecord& baseline) {
+  auto last = has_valid_loss(baseline) ? baseline.losses.back().step : INT64_MAX;
   for (const auto& record : records) {
     if (!has_valid_loss(record) || !same_job(record, baseline)) continue;
     if (record.is_bundled || record.info.status == RunStatus::kFailed) continue;
-    steps = std::min(steps, record.losses.size());
+    last = std::min(last, record.losses.back().step);
   }
-  return steps == SIZE_MAX ? SIZE_MAX : steps - 1;
+  return last;
 }
 
 // At `step`, or at the run's own last step where that is not reached or not comparable.
-void fill_loss(ui::LedgerRow& row, const RunRecord& record, std::size_t step) {
+void fill_loss(ui::LedgerRow& row, const RunRecord& record, std::int64_t step) {
   if (!has_valid_loss(record)) return;
-  const auto at = std::min(step, record.losses.size() - 1);
-  if (std::isnan(record.losses[at])) return;
-  row.loss_at_common_step = record.losses[at];
-  row.common_step = static_cast<std::int64_t>(at);
+  // A step that this run lacks: the one before it.
+  const auto after = std::ranges::upper_bound(record.losses, step, {}, &RunRecord::Loss::step);
+  if (after == record.losses.begin()) return;
+  const auto& loss = *std::prev(after);
+  if (std::isnan(loss.value)) return;
+  row.loss_at_common_step = loss.value;
+  row.common_step = loss.step;
 }
 
 ui::LedgerRow row_from(const RunRecord& record, const std::string& ordinal) {
@@ -179,7 +183,7 @@ ui::Ledger build_ledger(const std::vector<RunRecord>& records, const LedgerQuest
     return !question.baseline_folder.empty() && record.info.folder == question.baseline_folder;
   });
   const RunRecord* base = baseline == sorted.end() ? nullptr : &*baseline;
-  const auto common = base == nullptr ? SIZE_MAX : last_common_step(sorted, *base);
+  const auto common = base == nullptr ? INT64_MAX : last_common_step(sorted, *base);
 
   ui::Ledger ledger;
   ledger.spread_note = noise.note;
@@ -189,7 +193,7 @@ ui::Ledger build_ledger(const std::vector<RunRecord>& records, const LedgerQuest
     row.is_baseline = &record == base;
     row.is_shown = record.info.folder == question.shown_folder;
     if (base != nullptr && !row.is_baseline) compare_speed(row, record, *base, noise);
-    fill_loss(row, record, base != nullptr && same_job(record, *base) ? common : SIZE_MAX);
+    fill_loss(row, record, base != nullptr && same_job(record, *base) ? common : INT64_MAX);
     ledger.rows.push_back(std::move(row));
   }
   std::stable_partition(ledger.rows.begin(), ledger.rows.end(),

@@ -1,6 +1,7 @@
 #include "app/session/run_library.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "app/session/ledger.h"
@@ -25,6 +26,16 @@ constexpr auto kSilence = 10s;
 
 bool was_just_written(const RunStamp& stamp) {
   return stamp.newest > fs::file_time_type::clock::now() - kSilence;
+}
+
+// A damaged file may say what no memory suffices for; the other runs are still to be shown.
+trace::Result<RunRecord> read_safely(const std::string& run) {
+  try {
+    return read_run_record(run);
+  } catch (const std::exception& error) {
+    return trace::fail(trace::ErrorKind::kDamaged,
+                       "The run " + run + " cannot be read: " + error.what());
+  }
 }
 
 }  // namespace
@@ -82,9 +93,18 @@ void RunLibrary::work(const std::stop_token& stop) {
       changed = std::exchange(question_changed_, false);
     }
     if (stop.stop_requested()) return;
+    look_around(stop, wants_scan, changed);
+  }
+}
+
+void RunLibrary::look_around(const std::stop_token& stop, bool wants_scan, bool changed) {
+  try {
     if (folders_changed() || wants_scan || has_running_) changed |= scan(stop);
     changed |= take_live_view();
     if (changed && !stop.stop_requested()) publish();
+  } catch (const std::exception& error) {
+    // Seen with the next publication; the next look begins anew.
+    problems_ = {std::string("The library cannot be read: ") + error.what()};
   }
 }
 
@@ -153,7 +173,7 @@ bool RunLibrary::look_at(const trace::RunInfo& info, bool bundled) {
       return false;
     }
   }
-  auto record = read_run_record(info.folder);
+  auto record = read_safely(info.folder);
   if (!record) {
     problems_.push_back(record.error().message);
     return false;

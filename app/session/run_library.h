@@ -56,6 +56,7 @@ class RunLibrary {
   template <typename Change>
   void ask(Change change);
   void work(const std::stop_token& stop);
+  void look_around(const std::stop_token& stop, bool wants_scan, bool changed);
   bool scan(const std::stop_token& stop);
   bool scan_folder(const std::filesystem::path& folder, bool bundled, const std::stop_token& stop);
   bool look_at(const trace::RunInfo& info, bool bundled);

@@ -1,7 +1,6 @@
 #include "app/session/run_record.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "trace/analysis/run_analysis.h"
 #include "trace/store/run_reader.h"
@@ -20,11 +19,7 @@ RunRecord record_from_figures(const trace::RunFigures& figures) {
         std::max(record.peak_memory_bytes, static_cast<double>(rank.peak.total_bytes()));
   }
   for (const auto& step : figures.steps) {
-    if (step.index < 0 || !step.complete) continue;
-    const auto slot = static_cast<std::size_t>(step.index);
-    // Steps come in order, so a gap is at most as long as the run.
-    record.losses.resize(slot + 1, std::numeric_limits<double>::quiet_NaN());
-    record.losses[slot] = step.loss;
+    if (step.complete) record.losses.push_back({step.index, step.loss});
   }
   return record;
 }
@@ -34,28 +29,33 @@ trace::Result<RunRecord> read_run_record(const fs::path& run) {
   TRY_ASSIGN(auto info, reader->info());
   info.folder = run.string();
   trace::RunAnalysis analysis(std::move(info));
-  TRY_ASSIGN(const auto batches, reader->poll());
-  for (const auto& batch : batches) analysis.add(batch);
+  for (bool more = true; more;) {
+    TRY_ASSIGN(const auto batches, reader->poll());
+    for (const auto& batch : batches) analysis.add(batch);
+    more = !batches.empty();
+  }
   return record_from_figures(analysis.figures());
 }
 
 RunStamp stamp_of(const fs::path& run) {
   RunStamp stamp;
   std::error_code error;
-  const auto add = [&](const fs::path& file) {
-    const auto bytes = fs::file_size(file, error);
-    if (!error) stamp.bytes += bytes;
-    const auto time = fs::last_write_time(file, error);
-    if (!error) stamp.newest = std::max(stamp.newest, time);
+  const auto add = [&stamp](const fs::path& file) {
+    std::error_code gone;
+    const auto bytes = fs::file_size(file, gone);
+    if (!gone) stamp.bytes += bytes;
+    const auto time = fs::last_write_time(file, gone);
+    if (!gone) stamp.newest = std::max(stamp.newest, time);
   };
   if (!fs::is_directory(run, error)) {
     add(run);
     return stamp;
   }
-  for (const auto& entry : fs::directory_iterator(run, error)) {
+  for (fs::directory_iterator entry(run, error), end; !error && entry != end;
+       entry.increment(error)) {
     // Not -shm, which readers touch, nor logs.
-    const auto extension = entry.path().extension().string();
-    if (extension == ".sqlite" || extension == ".sqlite-wal") add(entry.path());
+    const auto extension = entry->path().extension().string();
+    if (extension == ".sqlite" || extension == ".sqlite-wal") add(entry->path());
   }
   return stamp;
 }

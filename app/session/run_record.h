@@ -17,7 +17,12 @@ struct RunRecord {
   trace::RunInfo info;
   trace::RunSummary summary;
   double peak_memory_bytes = 0;  // of the rank that needs most
-  std::vector<double> losses;    // by step; NaN where it is not known
+  // Of complete steps, in order; NaN where it is not known.
+  struct Loss {
+    std::int64_t step = 0;
+    double value = 0;
+  };
+  std::vector<Loss> losses;
   RunPulse pulse;
   bool is_bundled = false;
 };

@@ -1,6 +1,7 @@
 #include "app/session/run_watcher.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "app/session/run_pulse.h"
@@ -103,11 +104,24 @@ void RunWatcher::work(const std::stop_token& stop) {
     }
     if (stop.stop_requested()) return;
     const auto began = std::chrono::steady_clock::now();
-    const bool asked = requests.any && carry_out(std::move(requests));
-    const bool read = follow_file();
-    if (asked || read || replaying_) publish(asked || read);
+    try {
+      const bool asked = requests.any && carry_out(std::move(requests));
+      const bool read = follow_file();
+      if (asked || read || replaying_) publish(asked || read);
+    } catch (const std::exception& error) {
+      give_up(error.what());
+    }
     last_cost_ = std::chrono::steady_clock::now() - began;
   }
+}
+
+// What no file should be able to cause: the run is closed, the program goes on.
+void RunWatcher::give_up(const std::string& why) {
+  feed_.reset();
+  view_.reset();
+  replaying_ = false;
+  problem_ = "The run " + run_.string() + " cannot be shown: " + why;
+  publish(false);
 }
 
 bool RunWatcher::carry_out(Requests requests) {

@@ -72,6 +72,7 @@ class RunWatcher {
   void carry_out_replay(const Requests& requests);
   bool follow_file();
   void publish(bool anything_read);
+  void give_up(const std::string& why);
   std::chrono::nanoseconds pause_length() const;
   bool is_own_job() const;
 

@@ -9,6 +9,7 @@ namespace {
 
 // Rows beyond these are damage, not measurements.
 constexpr std::int64_t kLongestRow = std::int64_t{86'400} * 1'000'000'000;  // a day
+constexpr std::int64_t kLastStep = std::int64_t{1} << 40;
 constexpr std::int64_t kLatestTime = std::int64_t{1} << 62;
 // What a recording without any step may keep.
 constexpr std::size_t kMostIntervals = 1u << 21;
@@ -18,6 +19,10 @@ constexpr std::size_t kMostIntervals = 1u << 21;
 bool RankActivity::is_plausible(std::int64_t start_ns, std::int64_t end_ns) {
   return start_ns >= 0 && end_ns >= start_ns && end_ns < kLatestTime &&
          end_ns - start_ns <= kLongestRow;
+}
+
+bool RankActivity::is_plausible_step(std::int64_t index) {
+  return index >= 0 && index <= kLastStep;
 }
 
 bool RankActivity::accept(std::int64_t start_ns, std::int64_t end_ns) {
@@ -80,7 +85,7 @@ std::int64_t RankActivity::add_collective(const Collective& collective, int row,
 }
 
 std::int64_t RankActivity::add_step(const Step& step) {
-  if (!is_plausible(step.start_ns, step.end_ns) || step.index < 0) return 1;
+  if (!is_plausible(step.start_ns, step.end_ns) || !is_plausible_step(step.index)) return 1;
   if (step.index <= last_retired_step_ || !steps_.emplace(step.index, step).second) return 1;
   step_time_ns_ += step.end_ns - step.start_ns;
   touched_.start_ns = std::min(touched_.start_ns, step.start_ns);

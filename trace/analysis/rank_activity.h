@@ -24,6 +24,8 @@ class RankActivity {
   // A table may end early (a size limit, a queue that lost all): then this many steps are kept.
   static constexpr std::size_t kMostSteps = 4096;
 
+  // Between 0 and what no job reaches.
+  static bool is_plausible_step(std::int64_t index);
   // Neither reversed nor longer than a day nor beyond any calendar.
   static bool is_plausible(std::int64_t start_ns, std::int64_t end_ns);
 

@@ -27,7 +27,7 @@ RunRecord record(const std::string& name, std::int64_t start_ns, double step_ms,
                             .max = 0,
                             .standard_deviation = deviation_ms * 1e6};
   result.summary.tokens_per_s = 1e6 / step_ms;
-  result.losses = {5, 4, 3, 2};
+  result.losses = {{0, 5}, {1, 4}, {2, 3}, {3, 2}};
   return result;
 }
 
@@ -45,6 +45,21 @@ TEST(Ledger, OrdersNewestFirstAndNumbersByAge) {
   EXPECT_EQ(ledger.rows[0].name, "c");
   EXPECT_EQ(ledger.rows[0].ordinal, "run 3");
   EXPECT_EQ(ledger.rows[2].ordinal, "run 1");
+}
+
+TEST(RunRecord, KeepsLossesByStepWhateverTheStepsAreNumbered) {
+  trace::RunFigures figures;
+  for (const std::int64_t index : {std::int64_t{0}, std::int64_t{1} << 40}) {
+    trace::StepFigures step;
+    step.index = index;
+    step.complete = true;
+    step.loss = 2;
+    figures.steps.push_back(step);
+  }
+  const auto kept = record_from_figures(figures).losses;
+  ASSERT_EQ(kept.size(), 2u);
+  EXPECT_EQ(kept.back().step, std::int64_t{1} << 40);
+  EXPECT_EQ(kept.back().value, 2);
 }
 
 TEST(Ledger, BundledRunsComeLastAndAreNumberedApart) {
@@ -121,9 +136,9 @@ TEST(Ledger, TheSameSettingsTwiceGiveTheSpreadBetweenRuns) {
 
 TEST(Ledger, ComparesLossesAtTheLastStepThatAllHaveReached) {
   auto short_run = record("short", 20, 100);
-  short_run.losses = {5, 4.5};
+  short_run.losses = {{0, 5}, {1, 4.5}};
   auto failed = record("failed", 30, 100);
-  failed.losses = {5};
+  failed.losses = {{0, 5}};
   failed.info.status = trace::RunStatus::kFailed;
   const auto ledger = build_ledger({record("base", 10, 100), short_run, failed},
                                    {.baseline_folder = "/runs/base", .shown_folder = ""});
@@ -136,7 +151,7 @@ TEST(Ledger, ComparesLossesAtTheLastStepThatAllHaveReached) {
 TEST(Ledger, ARunWithoutCommunicationHasNoLossToCompare) {
   auto ceiling = record("ceiling", 20, 90);
   ceiling.info.communication_off = true;
-  ceiling.losses = {5};
+  ceiling.losses = {{0, 5}};
   const auto ledger = build_ledger({record("base", 10, 100), ceiling},
                                    {.baseline_folder = "/runs/base", .shown_folder = ""});
   EXPECT_FALSE(row(ledger, "ceiling").loss_at_common_step);
