@@ -11,10 +11,23 @@ constexpr float kGap = 8;
 constexpr float kSidebar = 304, kNarrowSidebar = 288;
 constexpr float kMemory = 248;
 constexpr float kFoldedDock = 36;
-constexpr float kLeastTimeline = 110;
+constexpr float kLeastTimeline = 110, kLeastSteps = 88;
 // Below these, in lengths of scale 1, there is no room for memory beside the timeline, or for the
 // ledger under it.
 constexpr float kWidthForMemory = 1160, kHeightForDock = 640;
+
+// Step times give way to the timeline down to their own least height; without room for both they
+// stay alone.
+void share_low_center(TuneLayout& out, float least_steps, float least_timeline, float gap) {
+  Rect all{out.steps.x, out.steps.y, out.steps.w, out.timeline.bottom() - out.steps.y};
+  if (all.h < least_steps + gap + least_timeline) {
+    out.steps = all;
+    out.timeline = {};
+    return;
+  }
+  out.timeline = all.take_bottom(least_timeline, gap);
+  out.steps = all;
+}
 
 }  // namespace
 
@@ -52,6 +65,8 @@ TuneLayout tune_layout(const LayoutInput& input) {
     out.dock = {rest.x, rest.y, rest.w, bottom - rest.y};
     if (!out.memory.empty()) out.memory.h = bottom - out.memory.y;
     out.timeline = {};
+  } else if (rest.h < px(kLeastTimeline)) {
+    share_low_center(out, px(kLeastSteps), px(kLeastTimeline), px(kGap));
   }
   return out;
 }

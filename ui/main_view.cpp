@@ -15,6 +15,8 @@ namespace shardlens::ui {
 namespace {
 
 constexpr float kKeyLineHeight = 32;
+// What the panels need in present mode, in lengths of scale 1.
+constexpr float kPresentWidth = 900, kPresentHeight = 600;
 // ImGui needs a frame to open a pop-up, one to size it, one to draw it.
 constexpr int kSettleFrames = 4;
 
@@ -42,7 +44,13 @@ void MainView::set_preferences(ViewPreferences preferences) {
 }
 
 float MainView::effective_scale() const {
-  return preferences_.scale * (preferences_.present_mode ? kPresentScale : 1);
+  if (!preferences_.present_mode) return preferences_.scale;
+  const float wanted = preferences_.scale * kPresentScale;
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  if (size.x <= 0 || size.y <= 0) return wanted;  // before the first frame
+  // A small projector keeps all panels: in eighths, so that resizing rarely makes new fonts.
+  const float room = std::min(size.x / kPresentWidth, size.y / kPresentHeight);
+  return std::max(preferences_.scale, std::min(wanted, std::floor(room * 8) / 8));
 }
 
 bool MainView::prepare_fonts(ImFontAtlas& atlas) {
@@ -65,7 +73,11 @@ Look MainView::make_look() const {
 }
 
 void MainView::note_activity(const Snapshot& snapshot) {
-  if (any_input(ImGui::GetIO()) || snapshot.version != seen_version_) {
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  const bool resized = size.x != seen_width_ || size.y != seen_height_;  // may ask for other fonts
+  seen_width_ = size.x;
+  seen_height_ = size.y;
+  if (resized || any_input(ImGui::GetIO()) || snapshot.version != seen_version_) {
     settling_ = kSettleFrames;
   } else if (settling_ > 0) {
     --settling_;

@@ -57,6 +57,7 @@ class MainView {
   float fonts_scale_ = 0;
   bool help_ = false;
   int settling_ = 0;
+  float seen_width_ = 0, seen_height_ = 0;
   std::uint64_t seen_version_ = 0;
   DrawProbe* probe_ = nullptr;
 };

@@ -69,6 +69,12 @@ std::string empty_text(const Snapshot& snapshot, bool without_detail) {
   return "Reading step " + format_integer(run.selected_step) + "…";
 }
 
+// Half a folded rank reads like a fault; an unfolded one may be higher than the plot.
+bool is_visible(const RankRows& row, float top, const Rect& plot, float ribbon) {
+  if (row.unfolded) return top + row.y <= plot.bottom() && top + row.y + row.height >= plot.y;
+  return top + row.ribbon >= plot.y && top + row.ribbon + ribbon <= plot.bottom();
+}
+
 void draw_follow(const Look& look, Rect header, const Snapshot& snapshot, Commands& commands) {
   if (!snapshot.run || !(snapshot.run->is_live || snapshot.replay.active)) return;
   const bool follows = snapshot.run->follows_live;
@@ -195,7 +201,7 @@ void TimelinePanel::draw_content(const Look& look, const Rect& body,
     for (std::size_t i = 0; i < rows.ranks.size(); ++i) {
       const RankRows& row = rows.ranks[i];
       const float top = rest.y - scroll_;
-      if (top + row.y > rest.bottom() || top + row.y + row.height < rest.y) continue;
+      if (!is_visible(row, top, rest, look.px(rows.heights.ribbon))) continue;
       if (i > 0 && (row.unfolded || rows.ranks[i - 1].unfolded)) {
         const float y = std::round(top + row.y - look.px(rows.heights.rank_gap / 2));
         line(body.x, y, body.right(), y, color(p.grid));

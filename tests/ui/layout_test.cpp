@@ -103,6 +103,23 @@ TEST(TuneLayout, KeepsMemoryBesideAnOpenedLedgerInAWideLowWindow) {
   }
 }
 
+TEST(TuneLayout, SharesALowCenterAndDropsTheTimelineLast) {
+  LayoutInput in;
+  in.width = 1280;
+  in.height = 365;
+  in.message_lines = 1;
+  in.fold_dock = true;
+  const TuneLayout both = tune_layout(in);
+  EXPECT_GE(both.timeline.h, 110);
+  EXPECT_GE(both.steps.h, 88);
+  EXPECT_LE(both.steps.bottom(), both.timeline.y);
+  in.height = 300;
+  const TuneLayout alone = tune_layout(in);
+  EXPECT_TRUE(alone.timeline.empty());
+  EXPECT_GT(alone.steps.h, 100);
+  EXPECT_LE(alone.steps.bottom(), alone.dock.y);
+}
+
 TEST(TuneLayout, GivesFoldedKnobsToTheTimeline) {
   LayoutInput in;
   in.width = 1600;

@@ -120,6 +120,17 @@ TEST(MainView, GoesToPresentModeAndChangesScaleByKeys) {
   EXPECT_TRUE(window.probe().shows("F11"));
 }
 
+TEST(MainView, KeepsAllPanelsWhenPresentingOnASmallProjector) {
+  ViewPreferences preferences;
+  preferences.scale = 1.5f;
+  preferences.present_mode = true;
+  HeadlessWindow window(1280, 720, preferences);
+  window.frames(sample_snapshot(), 3);
+  for (const char* text : {"Step", "Exposed", "Compute", "Ribbon", "Timeline · step"})
+    EXPECT_TRUE(window.probe().shows(text)) << text;
+  EXPECT_EQ(overlapping_texts(window.probe()), std::vector<std::string>{});
+}
+
 TEST(MainView, SleepsOnceNothingChanges) {
   HeadlessWindow window(1280, 720);
   Snapshot snapshot = sample_snapshot();
