@@ -13,9 +13,6 @@ using trace::RunStatus;
 
 namespace {
 
-// Two-sided 95 % of the normal distribution.
-constexpr double kConfidence = 1.96;
-
 bool is_older(const RunRecord& a, const RunRecord& b) { return a.info.start_ns < b.info.start_ns; }
 
 bool is_measured(const RunRecord& record) {
@@ -52,11 +49,12 @@ std::string percent(double relative) {
   return text;
 }
 
-// Of the mean of one run, from its own steps.
-double standard_error(const RunRecord& record) {
-  const auto& steps = record.summary.step_ns;
-  if (steps.count < 2 || steps.mean <= 0) return 1;  // a single step tells nothing
-  return steps.standard_deviation / steps.mean / std::sqrt(static_cast<double>(steps.count));
+// Half the width of the 95 % interval of a run's mean step time, from its own steps; relative.
+std::optional<double> spread_within(const RunRecord& record) {
+  const auto& estimate = record.step_estimate;
+  if (!estimate || estimate->mean <= 0) return std::nullopt;
+  return trace::student_t_95(estimate->degrees_of_freedom) * estimate->standard_error /
+         estimate->mean;
 }
 
 double median_of(std::vector<double> values) {
@@ -67,13 +65,14 @@ double median_of(std::vector<double> values) {
 }
 
 std::optional<Noise> noise_between_runs(const std::vector<RunRecord>& records,
-                                        const std::vector<std::string>& ordinals) {
+                                        const std::vector<std::string>& ordinals,
+                                        const RunRecord& about) {
   std::optional<Noise> noise;
   for (std::size_t a = 0; a < records.size(); ++a) {
     for (std::size_t b = a + 1; b < records.size(); ++b) {
       if (!is_measured(records[a]) || !is_measured(records[b])) continue;
       if (records[a].is_bundled || records[b].is_bundled) continue;
-      if (!same_settings(records[a], records[b])) continue;
+      if (!same_job(records[a], about) || !same_settings(records[a], records[b])) continue;
       const double x = records[a].summary.step_ns.mean, y = records[b].summary.step_ns.mean;
       const double spread = std::abs(x - y) / ((x + y) / 2);
       if (noise && noise->relative >= spread) continue;
@@ -107,10 +106,13 @@ void compare_speed(ui::LedgerRow& row, const RunRecord& record, const RunRecord&
   } else {
     row.relative_to_baseline = own.step_ns.mean / other.step_ns.mean - 1;
   }
-  if (own.step_ns.count < 2 || other.step_ns.count < 2) return;  // one step tells nothing
+  const auto estimate = [&](const RunRecord& run) {
+    return row.by_throughput ? trace::estimate_rate(run.summary.tokens_per_s, run.step_estimate)
+                             : run.step_estimate;
+  };
   // Even where runs agree by luck, their steps scatter.
-  const double within = kConfidence * std::hypot(standard_error(record), standard_error(baseline));
-  row.beyond_noise = std::abs(*row.relative_to_baseline) > std::max(within, noise.relative);
+  row.beyond_noise = trace::differ(estimate(record), estimate(baseline)).value_or(false) &&
+                     std::abs(*row.relative_to_baseline) > noise.relative;
 }
 
 bool has_valid_loss(const RunRecord& record) {
@@ -158,19 +160,17 @@ ui::LedgerRow row_from(const RunRecord& record, const std::string& ordinal) {
 }  // namespace
 
 Noise estimate_noise(const std::vector<RunRecord>& records,
-                     const std::vector<std::string>& ordinals) {
-  if (auto noise = noise_between_runs(records, ordinals)) return *noise;
-  std::vector<double> errors;
+                     const std::vector<std::string>& ordinals, const RunRecord& about) {
+  if (auto noise = noise_between_runs(records, ordinals, about)) return *noise;
+  std::vector<double> spreads;
   for (const auto& record : records) {
-    if (is_measured(record) && record.summary.step_ns.count > 1) {
-      errors.push_back(standard_error(record));
-    }
+    if (!is_measured(record) || !same_job(record, about)) continue;
+    if (const auto spread = spread_within(record)) spreads.push_back(*spread);
   }
-  if (errors.empty()) return {};
-  const double typical = kConfidence * median_of(errors);
+  if (spreads.empty()) return {};
   return {.relative = 0,
           .between_runs = false,
-          .note = "Spread within the run only (± " + percent(typical) +
+          .note = "Spread within the run only (± " + percent(median_of(std::move(spreads))) +
                   " %): run the same settings twice to learn the spread between runs"};
 }
 
@@ -178,13 +178,14 @@ ui::Ledger build_ledger(const std::vector<RunRecord>& records, const LedgerQuest
   std::vector<RunRecord> sorted = records;
   std::stable_sort(sorted.begin(), sorted.end(), is_older);
   const auto ordinals = ordinals_by_age(sorted);
-  const auto noise = estimate_noise(sorted, ordinals);
   const auto baseline = std::find_if(sorted.begin(), sorted.end(), [&](const RunRecord& record) {
     return !question.baseline_folder.empty() && record.info.folder == question.baseline_folder;
   });
   const RunRecord* base = baseline == sorted.end() ? nullptr : &*baseline;
   const auto common = base == nullptr ? INT64_MAX : last_common_step(sorted, *base);
 
+  if (sorted.empty()) return {};
+  const auto noise = estimate_noise(sorted, ordinals, base != nullptr ? *base : sorted.back());
   ui::Ledger ledger;
   ledger.spread_note = noise.note;
   for (auto i = sorted.size(); i-- > 0;) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trace/analysis/run_analysis.h"
+#include "trace/analysis/run_summary.h"
 #include "trace/store/run_reader.h"
 
 namespace shardlens::app {
@@ -14,6 +15,7 @@ RunRecord record_from_figures(const trace::RunFigures& figures) {
   record.info = figures.info;
   record.summary = figures.summary;
   record.pulse = pulse_of(figures);
+  record.step_estimate = trace::estimate_mean(trace::measured_step_times(figures.steps));
   for (const auto& rank : figures.ranks) {
     record.peak_memory_bytes =
         std::max(record.peak_memory_bytes, static_cast<double>(rank.peak.total_bytes()));

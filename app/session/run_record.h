@@ -8,6 +8,7 @@
 
 #include "app/session/run_pulse.h"
 #include "trace/analysis/figures.h"
+#include "trace/analysis/noise.h"
 #include "trace/model/result.h"
 #include "trace/model/run_info.h"
 
@@ -16,7 +17,8 @@ namespace shardlens::app {
 struct RunRecord {
   trace::RunInfo info;
   trace::RunSummary summary;
-  double peak_memory_bytes = 0;  // of the rank that needs most
+  double peak_memory_bytes = 0;                      // of the rank that needs most
+  std::optional<trace::MeanEstimate> step_estimate;  // of the mean step time
   // Of complete steps, in order; NaN where it is not known.
   struct Loss {
     std::int64_t step = 0;

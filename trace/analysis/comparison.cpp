@@ -65,18 +65,12 @@ class Comparer {
     figure.beyond_noise = differ(estimate_mean(first), estimate_mean(second));
   }
 
-  // Tokens per step are constant, so that the relative error is the step time's (delta method).
   void add_throughput() {
     const double first = first_.summary.tokens_per_s;
     const double second = second_.summary.tokens_per_s;
     if (first <= 0 || second <= 0) return;
-    const auto estimate = [](const RunFigures& run) -> std::optional<MeanEstimate> {
-      auto of_step = estimate_mean(series_of(
-          run, false, [](const auto& rank) { return static_cast<double>(rank.step_ns); }));
-      if (!of_step || of_step->mean <= 0) return std::nullopt;
-      const double tokens_per_s = run.summary.tokens_per_s;
-      return MeanEstimate{tokens_per_s, tokens_per_s * of_step->standard_error / of_step->mean,
-                          of_step->degrees_of_freedom};
+    const auto estimate = [](const RunFigures& run) {
+      return estimate_rate(run.summary.tokens_per_s, estimate_mean(measured_step_times(run.steps)));
     };
     auto& figure = add("tokens per second", FigureUnit::kPerSecond, first, second);
     figure.beyond_noise = differ(estimate(first_), estimate(second_));

@@ -51,6 +51,12 @@ std::optional<MeanEstimate> estimate_mean(const std::vector<double>& series) {
   return result;
 }
 
+std::optional<MeanEstimate> estimate_rate(double rate, const std::optional<MeanEstimate>& of_step) {
+  if (!of_step || of_step->mean <= 0) return std::nullopt;
+  return MeanEstimate{rate, rate * of_step->standard_error / of_step->mean,
+                      of_step->degrees_of_freedom};
+}
+
 std::optional<bool> differ(const std::optional<MeanEstimate>& a,
                            const std::optional<MeanEstimate>& b) {
   if (!a || !b) return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "trace/analysis/distribution.h"
 #include "trace/analysis/traffic.h"
@@ -93,20 +94,26 @@ bool has_detail(const StepFigures& step) {
                                             [](const auto& rank) { return rank.has_detail; });
 }
 
+std::vector<double> measured_step_times(const std::vector<StepFigures>& steps) {
+  std::vector<double> times;
+  for (const auto& step : steps) {
+    if (is_measured(step)) times.push_back(mean_over_ranks(step, &StepBreakdown::step_ns));
+  }
+  return times;
+}
+
 RunSummary summarize(const RunInfo& info, const std::vector<StepFigures>& steps,
                      const std::vector<RankFigures>& ranks) {
   RunSummary summary;
   summary.steps_executed = static_cast<std::int64_t>(steps.size());
   summary.effective_batch =
       info.settings.batch_per_rank * info.settings.gradient_accumulation_steps * info.world_size;
-  std::vector<double> times;
+  std::vector<double> times = measured_step_times(steps);
   double tokens = 0;
   double samples = 0;
-  double time_ns = 0;
+  const double time_ns = std::accumulate(times.begin(), times.end(), 0.0);
   for (const auto& step : steps) {
     if (!is_measured(step)) continue;
-    times.push_back(mean_over_ranks(step, &StepBreakdown::step_ns));
-    time_ns += times.back();
     tokens += static_cast<double>(step.tokens);
     samples += static_cast<double>(step.samples);
     add_phases(step, summary);

@@ -14,6 +14,9 @@ bool is_measured(const StepFigures& step);
 // All its ranks recorded full detail.
 bool has_detail(const StepFigures& step);
 
+// One value per measured step: the mean over ranks of its time, in nanoseconds.
+std::vector<double> measured_step_times(const std::vector<StepFigures>& steps);
+
 // Everything but bytes_sent_per_step_theory.
 RunSummary summarize(const RunInfo& info, const std::vector<StepFigures>& steps,
                      const std::vector<RankFigures>& ranks);

@@ -26,6 +26,7 @@ RunRecord record(const std::string& name, std::int64_t start_ns, double step_ms,
                             .p99 = 0,
                             .max = 0,
                             .standard_deviation = deviation_ms * 1e6};
+  result.step_estimate = trace::MeanEstimate{step_ms * 1e6, deviation_ms * 1e6 / 10, 99};
   result.summary.tokens_per_s = 1e6 / step_ms;
   result.losses = {{0, 5}, {1, 4}, {2, 3}, {3, 2}};
   return result;
@@ -116,9 +117,18 @@ TEST(Ledger, ADifferenceWithinTheStepsScatterIsNotBeyondNoise) {
   EXPECT_THAT(ledger.spread_note, HasSubstr("Spread within the run only"));
 }
 
+TEST(Ledger, TheSpreadBetweenRunsOfAnotherJobSaysNothingAboutThisOne) {
+  auto other = record("other", 1, 50), again = record("again", 2, 70);
+  other.info.settings.model = again.info.settings.model = "another";
+  const auto ledger = build_ledger({other, again, record("base", 10, 100)},
+                                   {.baseline_folder = "/runs/base", .shown_folder = ""});
+  EXPECT_THAT(ledger.spread_note, HasSubstr("Spread within the run only"));
+}
+
 TEST(Ledger, ASingleMeasuredStepIsNeverBeyondNoise) {
   auto brief = record("brief", 20, 500);
   brief.summary.step_ns.count = 1;
+  brief.step_estimate.reset();
   const auto ledger = build_ledger({record("base", 10, 100), brief},
                                    {.baseline_folder = "/runs/base", .shown_folder = ""});
   EXPECT_NEAR(*row(ledger, "brief").relative_to_baseline, 4, 1e-9);
