@@ -15,12 +15,9 @@
 namespace shardlens::profiler {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x5348'4152'444c'454eULL;  // "SHARDLEN"
-
 // In front of the data. LibTorch's raw_allocate() wants the context to be the data pointer itself,
 // so there is nowhere else to keep what the deleter must know. As large as LibTorch's alignment.
 struct alignas(64) Header {
-  std::uint64_t magic = kMagic;
   std::int64_t bytes = 0;
   std::atomic<trace::MemoryCategory> category{trace::MemoryCategory::kOther};
 };
@@ -49,7 +46,6 @@ void release(void* data) {
   if (data == nullptr) return;
   Header* header = header_of(data);
   live_bytes().remove(header->category.load(std::memory_order_relaxed), header->bytes);
-  header->magic = 0;
   header->~Header();
   c10::free_cpu(header);
 }
@@ -116,12 +112,6 @@ void set_default_category(trace::MemoryCategory category) {
 
 trace::MemorySample sample_cpu_memory() { return to_sample(live_bytes().current()); }
 trace::MemorySample take_cpu_memory_peak() { return to_sample(live_bytes().take_peak()); }
-
-void recategorize(const void* data, trace::MemoryCategory category) {
-  if (data == nullptr) return;
-  Header* header = header_of(const_cast<void*>(data));
-  if (header->magic == kMagic) move_category(*header, category);
-}
 
 void recategorize(const at::Tensor& tensor, trace::MemoryCategory category) {
   if (!tensor.defined() || !tensor.has_storage()) return;

@@ -2,39 +2,18 @@
 #include <pthread.h>
 
 #include <atomic>
-#include <cstring>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 
 #include "profiler/callback_cost.h"
-#include "profiler/torch/collective_tag.h"
 #include "profiler/torch/operator_names.h"
 #include "profiler/torch/operator_stack.h"
 #include "profiler/torch/torch_sources.h"
 
 namespace shardlens::profiler {
 namespace {
-
-constexpr std::string_view kGlooPrefix = "gloo:";
-
-trace::CollectiveFunction gloo_function(std::string_view name) {
-  using trace::CollectiveFunction;
-  name.remove_prefix(kGlooPrefix.size());
-  if (name.starts_with("all_reduce") || name.starts_with("sparse_all_reduce"))
-    return CollectiveFunction::kAllReduce;
-  if (name.starts_with("reduce_scatter")) return CollectiveFunction::kReduceScatter;
-  if (name.starts_with("all_gather")) return CollectiveFunction::kAllGather;
-  if (name.starts_with("broadcast")) return CollectiveFunction::kBroadcast;
-  if (name.starts_with("reduce")) return CollectiveFunction::kReduce;
-  if (name.starts_with("all_to_all")) return CollectiveFunction::kAllToAll;
-  if (name.starts_with("barrier")) return CollectiveFunction::kBarrier;
-  if (name.starts_with("send")) return CollectiveFunction::kSend;
-  if (name.starts_with("recv")) return CollectiveFunction::kReceive;
-  return CollectiveFunction::kOther;
-}
 
 // LibTorch names its threads; the one that made the observer is the main one.
 std::string lane_name(std::thread::id main_thread) {
@@ -46,14 +25,6 @@ std::string lane_name(std::thread::id main_thread) {
   if (text.starts_with("pt_gloo")) return "gloo thread";
   return text.empty() ? "thread" : std::string(text);
 }
-
-// Goes from a gloo span's start to its end, which may come from another thread.
-struct CollectiveContext : at::ObserverContext {
-  CollectiveContext(std::uint64_t observer, std::uint64_t collective)
-      : observer_id(observer), handle(collective) {}
-  const std::uint64_t observer_id;
-  const std::uint64_t handle;
-};
 
 }  // namespace
 
@@ -70,7 +41,6 @@ struct OperatorObserver::State {
   static std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& function);
   static void on_end(const at::RecordFunction& function, at::ObserverContext* context);
   Thread& this_thread();
-  std::unique_ptr<at::ObserverContext> start_gloo(Thread& thread, std::string_view name);
 
   Recorder& recorder;
   const bool are_compute;
@@ -94,19 +64,12 @@ struct OperatorObserver::State::Thread {
           state.recorder.add_lane(trace::LaneKind::kOperators, lane_name(state.main_thread));
     return operators;
   }
-  int communication_lane(State& state) {
-    if (communication < 0)
-      communication = state.recorder.add_lane(trace::LaneKind::kCommunication, "communication");
-    return communication;
-  }
 
   const std::uint64_t observer_id;
   OperatorStack stack;
   OperatorNames names;
   CallbackCost cost;
   int operators = -1;
-  int communication = -1;
-  int open_collectives = 0;  // operators in a collective are not compute: they may wait
 };
 
 OperatorObserver::State::Thread& OperatorObserver::State::this_thread() {
@@ -122,12 +85,11 @@ OperatorObserver::State::Thread& OperatorObserver::State::this_thread() {
 std::unique_ptr<at::ObserverContext> OperatorObserver::State::on_start(
     const at::RecordFunction& function) {
   State* state = active.load(std::memory_order_acquire);
-  if (state == nullptr) return nullptr;
+  // A span that may end on another thread is no operator: a backend's own, say, and who makes the
+  // collectives reports them.
+  if (state == nullptr || function.isAsync()) return nullptr;
   Thread& thread = state->this_thread();
   const char* name = function.name();
-  if (function.isAsync())
-    return std::string_view(name).starts_with(kGlooPrefix) ? state->start_gloo(thread, name)
-                                                           : nullptr;
   if (!state->recorder.recording_detail()) {
     thread.stack.begin(0, 0, std::string_view(name).starts_with("aten::"));
     return nullptr;
@@ -141,40 +103,14 @@ std::unique_ptr<at::ObserverContext> OperatorObserver::State::on_start(
   return nullptr;
 }
 
-std::unique_ptr<at::ObserverContext> OperatorObserver::State::start_gloo(Thread& thread,
-                                                                         std::string_view name) {
-  std::uint64_t handle = 0;
-  if (auto* info =
-          dynamic_cast<CollectiveTagInfo*>(c10::ThreadLocalDebugInfo::get(kCollectiveTagKind)))
-    handle = info->claim();
-  if (handle == 0) {
-    CollectiveCall call;
-    call.function = call.executed = gloo_function(name);
-    call.tag_kind = trace::TagKind::kNone;
-    handle = recorder.enter_collective(call);
-  }
-  ++thread.open_collectives;
-  recorder.start_collective(handle, thread.communication_lane(*this), Recorder::now_ns());
-  return std::make_unique<CollectiveContext>(id, handle);
-}
-
-void OperatorObserver::State::on_end(const at::RecordFunction& function,
-                                     at::ObserverContext* context) {
+void OperatorObserver::State::on_end(const at::RecordFunction& function, at::ObserverContext*) {
   State* state = active.load(std::memory_order_acquire);
-  if (state == nullptr) return;
+  if (state == nullptr || function.isAsync()) return;
   const std::int64_t now = Recorder::now_ns();
   Thread& thread = state->this_thread();
-  if (function.isAsync()) {
-    const auto* collective = static_cast<const CollectiveContext*>(context);
-    if (collective == nullptr || collective->observer_id != state->id) return;
-    if (thread.open_collectives > 0) --thread.open_collectives;
-    state->recorder.end_collective(collective->handle, now);
-    return;
-  }
   const bool sampled = thread.cost.sampled();
   const std::int64_t before = sampled ? CallbackCost::clock_now_ns() : 0;
-  const OperatorStack::Ended ended =
-      thread.stack.end(state->are_compute && thread.open_collectives == 0);
+  const OperatorStack::Ended ended = thread.stack.end(state->are_compute);
   if (ended.start_ns != 0) {
     trace::Event event;
     event.start_ns = ended.start_ns;

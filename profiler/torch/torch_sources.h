@@ -1,5 +1,5 @@
-// What only LibTorch can tell the recorder: operators and Gloo's collectives through
-// at::RecordFunction, and the CPU allocator's bytes by category.
+// What only LibTorch can tell the recorder: operators through at::RecordFunction, and the CPU
+// allocator's bytes by category.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ class Tensor;
 
 namespace shardlens::profiler {
 
-// Observes operators and `gloo:*` spans of this process until destroyed, which must be after the
-// process groups were shut down. One at a time. The thread that makes it is called "main thread".
+// Observes the operators of this process until destroyed. One at a time. The thread that makes it
+// is called "main thread".
 class OperatorObserver {
  public:
   // Operators are compute where they do the work themselves, not where they only launch kernels.
@@ -24,20 +24,6 @@ class OperatorObserver {
   ~OperatorObserver();
   OperatorObserver(const OperatorObserver&) = delete;
   OperatorObserver& operator=(const OperatorObserver&) = delete;
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
-
-// Set around a call into a process group: the callbacks on the backend's own thread find it and
-// report start and end of `handle` (from Recorder::enter_collective).
-class CollectiveScope {
- public:
-  explicit CollectiveScope(std::uint64_t handle);
-  ~CollectiveScope();
-  CollectiveScope(const CollectiveScope&) = delete;
-  CollectiveScope& operator=(const CollectiveScope&) = delete;
 
  private:
   struct State;
@@ -56,8 +42,6 @@ trace::MemorySample take_cpu_memory_peak();
 // Moves a live tensor's whole storage to another category (gradients that turn out as such, …).
 // A tensor whose memory is not tracked (from_blob, allocated before the tracker) is left alone.
 void recategorize(const at::Tensor& tensor, trace::MemoryCategory category);
-// The same by the start of a storage that was allocated after the tracker was installed.
-void recategorize(const void* data, trace::MemoryCategory category);
 
 class MemoryCategoryScope {
  public:
