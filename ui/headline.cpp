@@ -56,14 +56,8 @@ std::vector<std::string> recorded_sources(const trace::RunFigures& figures) {
   return parts;
 }
 
-std::string source_text(const trace::RunFigures& figures, bool of_memory) {
-  std::string text;
-  for (const std::string& part : recorded_sources(figures)) {
-    if (part.starts_with("memory:") != of_memory) continue;
-    text += (text.empty() ? "Recorded from " : "; ") + part;
-  }
-  return text.empty() ? "The recording does not name its source" : text;
-}
+constexpr std::string_view kMemoryPart = "memory: ";
+constexpr std::string_view kUnnamedSource = "The recording does not name its source";
 
 std::optional<Headline> memory_headline(const trace::RunFigures& figures) {
   const trace::RankFigures* most = nullptr;
@@ -80,9 +74,20 @@ std::optional<Headline> memory_headline(const trace::RunFigures& figures) {
 
 }  // namespace
 
-std::string time_source(const trace::RunFigures& figures) { return source_text(figures, false); }
+std::string time_source(const trace::RunFigures& figures) {
+  std::string text;
+  for (const std::string& part : recorded_sources(figures)) {
+    if (!part.starts_with(kMemoryPart)) text += (text.empty() ? "Sources: " : "; ") + part;
+  }
+  return text.empty() ? std::string(kUnnamedSource) : text;
+}
 
-std::string memory_source(const trace::RunFigures& figures) { return source_text(figures, true); }
+std::string memory_source(const trace::RunFigures& figures) {
+  for (const std::string& part : recorded_sources(figures)) {
+    if (part.starts_with(kMemoryPart)) return "Source: " + part.substr(kMemoryPart.size());
+  }
+  return std::string(kUnnamedSource);
+}
 
 std::vector<Headline> headlines(const trace::RunFigures& figures) {
   std::vector<Headline> out;

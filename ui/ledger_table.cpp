@@ -93,8 +93,12 @@ void add_settings(Builder& builder) {
     });
     if (!differs || added >= 5) continue;
     ++added;
+    std::size_t longest = 0;
+    for (const LedgerRow& row : rows)
+      longest = std::max(longest, trace::value_text(row.settings, knob).size());
     const float title = static_cast<float>(knob.label.size()) * 6.2f + 20;
-    const float least = knob.choices_are_open ? 124 : 92;
+    const float values = static_cast<float>(longest) * 7.3f + 14;
+    const float least = std::clamp(values, 92.0f, 184.0f);
     builder.add({.title = std::string(knob.label),
                  .key = std::string(knob.name),
                  .definition = std::string(knob.explanation),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 
 #include "ui/axis.h"
@@ -113,7 +114,28 @@ void draw_bar(const Look& look, const ChartArea& area, const StepBar& bar, float
   }
 }
 
-void draw_baseline(const Look& look, const ChartArea& area, const LedgerRow& row) {
+// As far to the right as no high bar stands behind the label.
+float baseline_label_x(const ChartArea& area, const StepChart& chart, const Rect& rightmost) {
+  const double bar = chart.bar_width;
+  const auto covers = [&](float x) {
+    const auto first = std::max<std::ptrdiff_t>(
+        0, static_cast<std::ptrdiff_t>((static_cast<double>(x) - area.plot.x) / bar));
+    const auto last =
+        static_cast<std::ptrdiff_t>((static_cast<double>(x) + rightmost.w - area.plot.x) / bar);
+    for (auto i = first; i <= last && i < std::ssize(chart.bars); ++i) {
+      if (area.y(chart.bars[static_cast<std::size_t>(i)].total_ns) < rightmost.center_y())
+        return true;
+    }
+    return false;
+  };
+  for (float x = rightmost.x; x > area.plot.center_x(); x -= rightmost.w / 4) {
+    if (!covers(x)) return x;
+  }
+  return rightmost.x;
+}
+
+void draw_baseline(const Look& look, const ChartArea& area, const StepChart& chart,
+                   const LedgerRow& row) {
   const Palette& p = look.colors();
   const float y = std::round(area.y(row.summary.step_ns.mean));
   dashed_line(look, area.plot.x, y, area.plot.right(), y, color(p.text_secondary));
@@ -121,8 +143,9 @@ void draw_baseline(const Look& look, const ChartArea& area, const LedgerRow& row
                             format_duration(row.summary.step_ns.mean).text();
   const float width = text_width(look, Face::kSmall, label) + look.px(12);
   const float above = y - look.px(17);
-  const Rect box{area.plot.right() - width - look.px(18),
-                 above < area.plot.y ? y + look.px(2) : above, width, look.px(15)};
+  Rect box{area.plot.right() - width - look.px(18), above < area.plot.y ? y + look.px(2) : above,
+           width, look.px(15)};
+  if (above >= area.plot.y) box.x = baseline_label_x(area, chart, box);
   fill(box, color(p.panel, 0.92f), look.px(3));
   text_in(look, box.inset(look.px(5), 0), Face::kSmall, p.text_secondary, label, Align::kRight);
 }
@@ -234,7 +257,7 @@ void draw_step_chart_panel(const Look& look, const Rect& rect, const Snapshot& s
     outline({x, plot.y, bar_width + 4 - gap, plot.h + 1}, color(p.text), look.px(2),
             std::max(1.0f, look.px(1.4f)));
   }
-  if (baseline != nullptr) draw_baseline(look, area, *baseline);
+  if (baseline != nullptr) draw_baseline(look, area, chart, *baseline);
 
   const Hit hit = hit_area(look, "steps/plot", plot);
   if (!hit.hovered) return;

@@ -93,6 +93,7 @@ void draw_bucket_bar(const TimelineCanvas& c, const ReadyMark& mark, const Colle
   if (r.w >= 4) r.w -= 1;
   fill(r, color(p.field), 2);
   outline(r, color(p.idle_edge), 2);
+  if (r.h < c.look.px(12)) return;  // compressed rows: the size stands in the tooltip
   const Quantity size = format_bytes(static_cast<double>(mark.bytes));
   if (!mark.note.empty()) {
     // Beyond the bar where there is room: the reason matters more than the border.

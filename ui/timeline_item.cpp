@@ -77,6 +77,10 @@ void describe_ready(ItemDetails& out, const trace::ReadyMark& mark) {
 
 }  // namespace
 
+bool same_item(const TimelineItem& a, const TimelineItem& b) {
+  return a.kind == b.kind && a.rank == b.rank && a.start_ns == b.start_ns && a.end_ns == b.end_ns;
+}
+
 ItemDetails item_details(const TimelineItem& item, std::int64_t step) {
   ItemDetails out;
   switch (item.kind) {

@@ -16,6 +16,7 @@ struct TimelineItem {
   trace::ReadyMark ready;
   double start_ns = 0, end_ns = 0;
 };
+bool same_item(const TimelineItem& a, const TimelineItem& b);
 
 struct ItemDetails {
   struct Row {

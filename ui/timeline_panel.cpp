@@ -217,7 +217,8 @@ void TimelinePanel::draw_content(const Look& look, const Rect& body,
   draw_scroll(look, rest, rows.height);
   draw_measure(look, rest);
   if (pinned_ && draw_item_card(look, rest, *pinned_, timeline.step)) pinned_.reset();
-  if (hovered_ && !dragged_ && !ImGui::IsAnyItemActive()) {
+  const bool has_card = hovered_ && pinned_ && same_item(*hovered_, *pinned_);
+  if (hovered_ && !has_card && !dragged_ && !ImGui::IsAnyItemActive()) {
     draw_item_tooltip(look, *hovered_, timeline.step);
   }
   if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) dragged_ = false;

@@ -99,8 +99,8 @@ TEST(Headlines, NameTheSourcesThatTheRecorderUsed) {
   SampleOptions options;
   options.gpu = true;
   trace::RunFigures figures = sample_snapshot(options).run->figures;
-  EXPECT_EQ(time_source(figures), "Recorded from kernels: CUPTI; collectives: the host's calls");
-  EXPECT_EQ(memory_source(figures), "Recorded from memory: CUDA's caching allocator");
+  EXPECT_EQ(time_source(figures), "Sources: kernels: CUPTI; collectives: the host's calls");
+  EXPECT_EQ(memory_source(figures), "Source: CUDA's caching allocator");
   figures.ranks.clear();
   EXPECT_THAT(time_source(figures), testing::HasSubstr("does not name"));
 }
