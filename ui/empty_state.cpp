@@ -17,8 +17,7 @@ struct Hint {
 };
 
 constexpr std::array<Hint, 3> kHints{
-    Hint{"Start a run",
-         "The settings at the left train a small language model on two ranks of this machine"},
+    Hint{"Start a run", "The settings at the left train a small language model on this machine"},
     Hint{"Watch it", "Step times, memory and the overlap of communication move while it trains"},
     Hint{"Turn a knob", "Change the bucket cap, start again, and compare in the ledger"},
 };

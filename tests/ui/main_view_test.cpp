@@ -10,6 +10,7 @@
 
 #include "tests/ui/headless_window.h"
 #include "tests/ui/sample_snapshot.h"
+#include "ui/layout.h"
 
 namespace shardlens::ui {
 
@@ -89,6 +90,11 @@ TEST_P(WindowTest, NeverCutsTheHeadlines) {
   preferences.scale = scale;
   HeadlessWindow window(size.first, size.second, preferences);
   window.frames(snapshot_of(state), 3);
+  for (const auto& text : window.probe().texts) {
+    if (text.rect.y < kTopBarHeight * scale) {
+      EXPECT_FALSE(text.text.ends_with("…")) << text.text;
+    }
+  }
   const bool has_run = state == 0 || state == 1 || state == 3 || state == 5;
   for (const char* text : {"Shardlens", "Settings for the next run"})
     EXPECT_TRUE(window.probe().shows(text)) << text;
