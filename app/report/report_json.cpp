@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <variant>
 
+#include "trace/analysis/run_summary.h"
+
 namespace shardlens::app {
 namespace {
 
@@ -129,7 +131,7 @@ Json step_json(const trace::StepFigures& step) {
           {"loss", number_or_null(step.loss)}};
 }
 
-Json collective_json(const trace::CollectiveGroupFigures& c) {
+Json collective_json(const trace::CollectiveGroupFigures& c, bool measured_detail) {
   const auto gbps = [](double bytes_per_s) {
     return known(bytes_per_s > 0, number_or_null(bytes_per_s / 1e9));
   };
@@ -139,11 +141,11 @@ Json collective_json(const trace::CollectiveGroupFigures& c) {
           {"bytes", c.bytes},
           {"count", c.count},
           {"median_us", us(c.median_ns)},
-          {"wait_us", us(c.wait_ns)},
-          {"transfer_us", us(c.transfer_ns)},
+          {"wait_us", known(c.matched > 0, us(c.wait_ns))},
+          {"transfer_us", known(c.matched > 0, us(c.transfer_ns))},
           {"algbw_gbps", gbps(c.algbw_bytes_per_s)},
           {"busbw_gbps", gbps(c.busbw_bytes_per_s)},
-          {"exposed_ms", ms(c.exposed_ns)}};
+          {"exposed_ms", known(measured_detail, ms(c.exposed_ns))}};
 }
 
 Json bucket_json(const trace::BucketFigures& bucket) {
@@ -201,7 +203,9 @@ Json report_json(const RunReport& report) {
   json["ranks"] =
       array_of(figures.ranks, [&](const auto& rank) { return rank_json(rank, figures.summary); });
   json["steps"] = array_of(figures.steps, step_json);
-  json["collectives"] = array_of(figures.collectives, collective_json);
+  const bool measured_detail = trace::has_measured_detail(figures.steps);
+  json["collectives"] = array_of(
+      figures.collectives, [&](const auto& c) { return collective_json(c, measured_detail); });
   json["buckets"] = array_of(figures.buckets, bucket_json);
   json["recorder"] = recorder_json(figures.recorder);
   return json;

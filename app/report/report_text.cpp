@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/report/text_table.h"
 #include "app/session/run_notes.h"
+#include "trace/analysis/run_summary.h"
 #include "ui/format.h"
 
 namespace shardlens::app {
@@ -32,6 +34,29 @@ std::string ranks_text(const trace::RunInfo& info) {
          info.device;
 }
 
+// "steps 10 to 20", "step 7", "steps from 10"
+std::string range_text(const StepRange& range) {
+  if (range.first == range.last) return "step " + std::to_string(range.first);
+  if (range.last == INT64_MAX) return "steps from " + std::to_string(range.first);
+  return "steps " + std::to_string(range.first) + " to " + std::to_string(range.last);
+}
+
+// Each source once, with the kind of device that it belongs to.
+std::string sources_text(const trace::RunFigures& figures) {
+  std::vector<std::pair<std::string, std::string>> sources;
+  for (const auto& rank : figures.ranks) {
+    if (rank.info.sources.empty()) continue;
+    const std::pair source(rank.info.device.substr(0, rank.info.device.find(':')),
+                           rank.info.sources);
+    if (std::ranges::find(sources, source) == sources.end()) sources.push_back(source);
+  }
+  std::string text;
+  for (const auto& [device, source] : sources) {
+    text += "Sources" + (sources.size() > 1 ? " on " + device : "") + ": " + source + "\n";
+  }
+  return text;
+}
+
 std::string heading(const RunReport& report) {
   const auto& info = report.figures.info;
   const auto& summary = report.figures.summary;
@@ -47,6 +72,11 @@ std::string heading(const RunReport& report) {
              trace::value_text(info.settings, *knob);
   }
   text += knobs.empty() ? "All settings at their defaults\n" : "Settings: " + knobs + "\n";
+  text += sources_text(report.figures);
+  if (report.range) {
+    text += "Measured: " + range_text(*report.range) +
+            " alone; collectives, memory, totals and the recording are those of the whole run\n";
+  }
   return text + failure_text(report);
 }
 
@@ -72,11 +102,18 @@ std::string phases_text(const RunSummary& s) {
 std::string breakdown_text(const RunSummary& s) {
   if (!s.has_detail) return "\nNo details were recorded: only steps and phases are known\n";
   TextTable table = parts_table();
-  add_part(table, "compute", s.compute_ns, s.step_ns.mean);
-  add_part(table, "exposed communication", s.exposed_ns, s.step_ns.mean);
-  if (s.copy_ns > 0) add_part(table, "exposed copies", s.exposed_copy_ns, s.step_ns.mean);
-  add_part(table, "idle", s.idle_ns, s.step_ns.mean);
-  std::string text = "\nWhere the time of a step went\n" + table.text("  ", false);
+  const double step_ns = s.detailed_step_ns;
+  add_part(table, "compute", s.compute_ns, step_ns);
+  add_part(table, "exposed communication", s.exposed_ns, step_ns);
+  if (s.copy_ns > 0) add_part(table, "exposed copies", s.exposed_copy_ns, step_ns);
+  add_part(table, "idle", s.idle_ns, step_ns);
+  std::string text = "\nWhere the time of a step went";
+  if (s.steps_detailed != s.steps_measured) {
+    text += ", over the " + ui::format_integer(s.steps_detailed) + " of " +
+            ui::format_integer(s.steps_measured) + " measured steps recorded in full detail (" +
+            duration(step_ns) + " on average)";
+  }
+  text += "\n" + table.text("  ", false);
   text += "  Communication took " + duration(s.comm_ns);
   if (s.overlap_fraction) {
     text += ", of which " + duration(s.overlap_ns) + " (" +
@@ -85,7 +122,14 @@ std::string breakdown_text(const RunSummary& s) {
   return text + "\n";
 }
 
-std::string headline(const RunSummary& s) {
+std::string headline(const RunReport& report) {
+  const RunSummary& s = report.figures.summary;
+  if (s.steps_measured == 0 && report.range) {
+    const auto& steps = report.figures.steps;
+    return "\nNo step was measured: the run has no complete step among " +
+           range_text(*report.range) +
+           (steps.empty() ? "" : "; its last is step " + std::to_string(steps.back().index)) + "\n";
+  }
   if (s.steps_measured == 0) {
     return "\nNo step was measured: the run ended within its skipped steps (skip_steps)\n";
   }
@@ -95,8 +139,9 @@ std::string headline(const RunSummary& s) {
                      duration(s.step_ns.p10) + " to " + duration(s.step_ns.p90) + ", longest " +
                      duration(s.step_ns.max)});
   if (s.has_detail) {
-    table.add_row({"Exposed", duration(s.exposed_ns),
-                   share(s.exposed_ns, s.step_ns.mean) + " of the step waits for communication"});
+    table.add_row(
+        {"Exposed", duration(s.exposed_ns),
+         share(s.exposed_ns, s.detailed_step_ns) + " of the step waits for communication"});
   }
   table.add_row({"Throughput", ui::format_rate(s.tokens_per_s, "tokens/s").text(),
                  ui::format_rate(s.samples_per_s, "samples/s").text() + ", effective batch " +
@@ -104,6 +149,8 @@ std::string headline(const RunSummary& s) {
   if (s.mfu) table.add_row({"MFU", ui::format_percent(*s.mfu).text(), ""});
   if (s.loss_first && s.loss_last) {
     table.add_row({"Loss", loss(*s.loss_last), "from " + loss(*s.loss_first)});
+  } else if (report.figures.info.communication_off) {
+    table.add_row({"Loss", "invalid", "ranks do not exchange their gradients"});
   }
   if (s.bytes_sent_per_step) {
     table.add_row({"Sent", bytes(*s.bytes_sent_per_step),
@@ -132,8 +179,10 @@ std::string ranks_text(const trace::RunFigures& figures) {
   TextTable table(std::move(columns));
   for (const auto& rank : figures.ranks) {
     const bool has_memory = rank.peak.time_ns != 0;
+    const bool measured = figures.summary.steps_measured > 0;
     std::vector<std::string> row = {
-        std::to_string(rank.info.rank), rank.info.device, duration(rank.step_ns),
+        std::to_string(rank.info.rank), rank.info.device,
+        measured ? duration(rank.step_ns) : std::string(ui::kUnknown),
         figures.summary.has_detail ? duration(rank.exposed_ns) : std::string(ui::kUnknown),
         has_memory ? bytes(static_cast<double>(rank.peak.total_bytes()))
                    : std::string(ui::kUnknown)};
@@ -160,13 +209,18 @@ std::string collectives_text(const trace::RunFigures& figures) {
                    {"algbw", Align::kRight},
                    {"busbw", Align::kRight},
                    {"exposed/step", Align::kRight}});
+  const bool measured_detail = trace::has_measured_detail(figures.steps);
+  const auto known = [](bool is_known, double ns) {
+    return is_known ? duration(ns) : std::string(ui::kUnknown);
+  };
   for (const auto& c : figures.collectives) {
     std::string function(to_string(c.function));
     if (c.executed != c.function) function += " as " + std::string(to_string(c.executed));
     table.add_row({function, c.tag, bytes(static_cast<double>(c.bytes)),
-                   ui::format_integer(c.count), duration(c.median_ns), duration(c.wait_ns),
-                   duration(c.transfer_ns), bandwidth(c.algbw_bytes_per_s),
-                   bandwidth(c.busbw_bytes_per_s), duration(c.exposed_ns)});
+                   ui::format_integer(c.count), duration(c.median_ns),
+                   known(c.matched > 0, c.wait_ns), known(c.matched > 0, c.transfer_ns),
+                   bandwidth(c.algbw_bytes_per_s), bandwidth(c.busbw_bytes_per_s),
+                   known(measured_detail, c.exposed_ns)});
   }
   if (table.empty()) return "";
   return "\nCollectives; GB/s over the transfer alone, waiting for the last rank kept apart\n" +
@@ -242,7 +296,7 @@ std::string failure_text(const RunReport& report) {
 
 std::string report_text(const RunReport& report) {
   const auto& figures = report.figures;
-  std::string text = heading(report) + headline(figures.summary);
+  std::string text = heading(report) + headline(report);
   if (figures.summary.steps_measured > 0) {
     text += phases_text(figures.summary) + breakdown_text(figures.summary);
   }

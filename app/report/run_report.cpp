@@ -26,11 +26,12 @@ bool parse_step(std::string_view text, std::int64_t& value) {
   return error == std::errc() && end == text.data() + text.size() && value >= 0;
 }
 
-// Steps outside `range` are shown as they are, but count as little as warm-up.
+// Steps outside `range` are shown as they are, but count as little as warm-up; who names a range
+// wants it measured, also where skip_steps would leave it out.
 void restrict_to(RunFigures& figures, StepRange range) {
   std::vector<trace::StepFigures> steps = figures.steps;
   for (auto& step : steps) {
-    step.warmup = step.warmup || step.index < range.first || step.index > range.last;
+    step.warmup = step.index < range.first || step.index > range.last;
   }
   const auto theory = figures.summary.bytes_sent_per_step_theory;
   figures.summary = trace::summarize(figures.info, steps, figures.ranks);
@@ -89,6 +90,7 @@ Result<RunReport> load_report(const fs::path& run, std::optional<StepRange> rang
   RunReport report;
   report.figures = analysis.figures();
   report.figures.recorder.bytes_on_disk = reader->bytes_on_disk();
+  report.range = range;
   if (range) restrict_to(report.figures, *range);
   if (is_abandoned(pulse_of(report.figures), wall_now_ns())) mark_as_cut_off(report.figures.info);
   const trace::RunInfo& outcome = report.figures.info;

@@ -22,13 +22,14 @@ trace::Result<StepRange> parse_step_range(const std::string& text);
 
 struct RunReport {
   trace::RunFigures figures;
+  std::optional<StepRange> range;     // only these steps are measured
   trace::HangDiagnosis diagnosis;     // of a failed run: who did not arrive where; else empty
   int failed_rank = -1;               // the rank that the reason names
   std::vector<std::string> log_tail;  // of that rank
 };
 
-// `range`: only these steps are measured. `ended`: how the run ended according to whoever ran it,
-// which its files do not say if that could not be saved.
+// `range`: these steps are measured, in place of all but skip_steps. `ended`: how the run ended
+// according to whoever ran it, which its files do not say if that could not be saved.
 trace::Result<trace::RunFigures> load_run(const std::filesystem::path& run,
                                           std::optional<StepRange> range = {});
 trace::Result<RunReport> load_report(const std::filesystem::path& run,

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <numeric>
 
+#include "app/session/run_notes.h"
+
 namespace shardlens::app {
 
 using trace::RunStatus;
@@ -154,6 +156,7 @@ ui::LedgerRow row_from(const RunRecord& record, const std::string& ordinal) {
   row.summary = record.summary;
   row.peak_memory_bytes = record.peak_memory_bytes;
   row.is_bundled = record.is_bundled;
+  row.simulated = is_simulated(record.info);
   return row;
 }
 

@@ -26,6 +26,11 @@ bool stands_still(const trace::RunFigures& figures, std::int64_t now_ns) {
 
 }  // namespace
 
+bool is_simulated(const trace::RunInfo& info) {
+  return info.simulated_link || info.communication_off || info.settings.inject != "off" ||
+         !info.settings.overlap_comm;
+}
+
 std::vector<std::string> banners_of(const trace::RunFigures& figures) {
   const auto& info = figures.info;
   std::vector<std::string> banners;
@@ -38,10 +43,14 @@ std::vector<std::string> banners_of(const trace::RunFigures& figures) {
   }
   if (info.shared_gpu) banners.emplace_back("Shared GPU: timings not representative");
   if (info.communication_off) {
-    banners.emplace_back("Communication off: a ceiling for speed, the loss is invalid");
+    banners.emplace_back(
+        "Simulated without communication: a ceiling for speed, the loss is invalid");
   }
   if (info.settings.inject != "off") {
-    banners.push_back("Injected fault: " + info.settings.inject);
+    banners.push_back("Simulated fault: " + info.settings.inject);
+  }
+  if (!info.settings.overlap_comm) {
+    banners.emplace_back("Simulated without overlap: communication waits for the backward pass");
   }
   return banners;
 }

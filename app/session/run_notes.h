@@ -13,6 +13,10 @@
 
 namespace shardlens::app {
 
+// Whether the job was made unlike a real one: a simulated link, injected faults, communication that
+// is kept from overlapping or left out.
+bool is_simulated(const trace::RunInfo& info);
+
 // "CPU run: shows how it works, not how fast a GPU is", simulated link, shared GPU, …
 std::vector<std::string> banners_of(const trace::RunFigures& figures);
 

@@ -93,6 +93,7 @@ CollectiveGroupFigures CollectiveStatistics::figures_of(const Row& row) const {
   result.bytes = std::get<5>(row.key);
   result.count = row.count;
   result.median_ns = row.durations.median();
+  result.matched = row.matched;
   if (row.matched == 0) return result;
   result.wait_ns = static_cast<double>(row.wait_ns) / static_cast<double>(row.matched);
   result.transfer_ns = static_cast<double>(row.transfer_ns) / static_cast<double>(row.matched);

@@ -138,6 +138,7 @@ class Comparer {
   }
 
   void compare_losses() {
+    if (first_.info.communication_off || second_.info.communication_off) return;
     const auto known = [](double loss) {
       return loss == loss ? std::optional(loss) : std::nullopt;
     };

@@ -71,7 +71,10 @@ struct RunSummary {
   std::array<double, kPhaseCount> phase_ns{};
   double compute_ns = 0, comm_ns = 0, overlap_ns = 0, exposed_ns = 0;
   double optimizer_compute_ns = 0, copy_ns = 0, exposed_copy_ns = 0, idle_ns = 0;
-  bool has_detail = false;                           // the row above is known
+  bool has_detail = false;  // the row above is known
+  // The row above is over the measured steps with full detail, whose mean time its parts sum to.
+  std::int64_t steps_detailed = 0;
+  double detailed_step_ns = 0;
   std::optional<double> overlap_fraction;            // overlap / comm; none when comm is 0
   std::int64_t effective_batch = 0;                  // batch × accumulation × ranks
   std::optional<double> bytes_sent_per_step;         // per rank, measured from the collectives
@@ -85,6 +88,7 @@ struct CollectiveGroupFigures {  // a row per (function, executed, tag, bytes pe
   std::string tag;  // "bucket 3", "loss", …; "" for none
   std::int64_t bytes = 0;
   std::int64_t count = 0;        // over all ranks and steps
+  std::int64_t matched = 0;      // those with a wait and a transfer; 0: neither is known
   double median_ns = 0;          // of own durations
   double wait_ns = 0;            // mean: latest start − own start
   double transfer_ns = 0;        // mean: end − latest start

@@ -49,12 +49,15 @@ void summarize_detail(const std::vector<StepFigures>& steps, RunSummary& summary
   for (const auto& step : steps) {
     if (!is_measured(step) || !has_detail(step)) continue;
     ++count;
+    summary.detailed_step_ns += mean_over_ranks(step, &StepBreakdown::step_ns);
     for (const auto& [mean, part] : kDetailMembers) {
       summary.*mean += mean_over_ranks(step, part);
     }
     bytes_sent += mean_over_ranks(step, &StepBreakdown::bytes_sent);
   }
   if (count == 0) return;
+  summary.steps_detailed = static_cast<std::int64_t>(count);
+  summary.detailed_step_ns /= count;
   for (const auto& member : kDetailMembers) summary.*member.mean /= count;
   summary.has_detail = true;
   summary.bytes_sent_per_step = bytes_sent / count;
@@ -94,6 +97,11 @@ bool has_detail(const StepFigures& step) {
                                             [](const auto& rank) { return rank.has_detail; });
 }
 
+bool has_measured_detail(const std::vector<StepFigures>& steps) {
+  return std::any_of(steps.begin(), steps.end(),
+                     [](const auto& step) { return is_measured(step) && has_detail(step); });
+}
+
 std::vector<double> measured_step_times(const std::vector<StepFigures>& steps) {
   std::vector<double> times;
   for (const auto& step : steps) {
@@ -129,7 +137,8 @@ RunSummary summarize(const RunInfo& info, const std::vector<StepFigures>& steps,
   }
   summarize_detail(steps, summary);
   summary.mfu = model_flops_utilization(steps, ranks);
-  if (!steps.empty()) {
+  // Without communication ranks train apart: their losses say nothing.
+  if (!steps.empty() && !info.communication_off) {
     if (steps.front().index == 0) summary.loss_first = known(steps.front().loss);
     summary.loss_last = known(steps.back().loss);
   }
@@ -173,8 +182,8 @@ void set_rank_means(const std::vector<StepFigures>& steps, std::vector<RankFigur
       ++detailed;
       exposed += static_cast<double>(step.ranks[rank].exposed_ns);
     }
-    if (count > 0) ranks[rank].step_ns = time / count;
-    if (detailed > 0) ranks[rank].exposed_ns = exposed / detailed;
+    ranks[rank].step_ns = count > 0 ? time / count : 0;
+    ranks[rank].exposed_ns = detailed > 0 ? exposed / detailed : 0;
   }
 }
 

@@ -14,6 +14,9 @@ bool is_measured(const StepFigures& step);
 // All its ranks recorded full detail.
 bool has_detail(const StepFigures& step);
 
+// At least one step is measured and has full detail.
+bool has_measured_detail(const std::vector<StepFigures>& steps);
+
 // One value per measured step: the mean over ranks of its time, in nanoseconds.
 std::vector<double> measured_step_times(const std::vector<StepFigures>& steps);
 

@@ -444,8 +444,26 @@ TEST_F(ReportJson, ARangeOfStepsMeasuresOnlyThem) {
   EXPECT_EQ(json["steps"], (*json_)["steps"]) << "steps are shown as they are";
 }
 
-TEST_F(ReportJson, WithNothingMeasuredFiguresAreNull) {
+TEST_F(ReportJson, AnExplicitRangeMeasuresAlsoWhatIsSkippedOtherwise) {
   const auto report = load_report(run_->folder, StepRange{0, 2});
+  ASSERT_TRUE(report);
+  EXPECT_EQ(report_json(*report)["summary"]["steps_measured"], 3);
+}
+
+TEST_F(ReportJson, ACallThatNoOtherRankMatchedHasNeitherWaitNorTransfer) {
+  auto report = *load_report(run_->folder);
+  ASSERT_FALSE(report.figures.collectives.empty());
+  EXPECT_FALSE(report_json(report)["collectives"][0]["exposed_ms"].is_null());
+  report.figures.collectives[0].matched = 0;
+  for (auto& step : report.figures.steps) step.ranks[0].has_detail = false;
+  const Json row = report_json(report)["collectives"][0];
+  for (const char* key : {"wait_us", "transfer_us", "exposed_ms"}) {
+    EXPECT_TRUE(row[key].is_null()) << key;
+  }
+}
+
+TEST_F(ReportJson, WithNothingMeasuredFiguresAreNull) {
+  const auto report = load_report(run_->folder, StepRange{100, 200});
   ASSERT_TRUE(report);
   const Json summary = report_json(*report)["summary"];
   EXPECT_EQ(summary["steps_measured"], 0);

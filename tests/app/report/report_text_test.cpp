@@ -43,6 +43,17 @@ TEST_F(ReportText, LeadsWithTheStepAndExposedTimeAndCarriesTheBanner) {
   EXPECT_FALSE(contains(text, "nan"));
 }
 
+TEST_F(ReportText, ARangeSaysWhatItDoesNotCoverAndWhetherItHoldsAnyStep) {
+  const auto run = write_synthetic_run(folder_->path());
+  const auto part = load_report(run.folder, StepRange{4, 5});
+  ASSERT_TRUE(part);
+  EXPECT_TRUE(contains(report_text(*part), "Measured: steps 4 to 5 alone; collectives, memory"));
+  const auto none = load_report(run.folder, StepRange{100, 200});
+  ASSERT_TRUE(none);
+  EXPECT_TRUE(
+      contains(report_text(*none), "no complete step among steps 100 to 200; its last is step 8"));
+}
+
 TEST_F(ReportText, AFailedRunLeadsWithItsReasonAndTheEndOfThatRanksLog) {
   const auto run = write_synthetic_run(folder_->path(), [](trace::RunInfo& info) {
     info.status = trace::RunStatus::kFailed;
