@@ -103,13 +103,15 @@ void add_bench_command(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand("bench", "Measures Shardlens itself against its budgets");
   command->add_option("NAME", options->name, "Which benchmark")->required();
-  command->add_option("ARGUMENTS", options->arguments, "Handed to the benchmark");
+  command->add_option("ARGUMENTS", options->arguments,
+                      "Handed to the benchmark; after -- if they begin with a dash");
   add_format(*command, options->format, {"text", "json"});
   add_runs_dir(*command, options->runs_dir);
   command->footer("Benchmarks: " + available_text() +
                   "\nThe exit code is 1 if a budget was not met.\n\n"
                   "Example:\n"
-                  "  shardlens bench recorder --json");
+                  "  shardlens bench recorder --json\n"
+                  "  shardlens bench recorder -- --events 1000000");
   command->callback([&chosen, options] { chosen = [options] { return bench(*options); }; });
 }
 

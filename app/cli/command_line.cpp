@@ -1,6 +1,7 @@
 #include "app/cli/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <iostream>
 #include <memory>
 
@@ -46,7 +47,7 @@ int open_window(const WindowChoice& choice, const Surroundings& surroundings) {
   if (surroundings.has_display) return run_window(options);
   if (!options.runs.empty()) return need_display();
   print_message("No display: training the default job instead of opening a window");
-  JobRequest request = default_job();
+  JobRequest request = default_job(probe_cuda());
   request.runs_dir = choice.runs_dir;
   return run_job(request, false);
 }
@@ -63,13 +64,20 @@ void add_commands(CLI::App& app, Action& chosen, const Surroundings& surrounding
   add_run_command(app, chosen);
   add_report_command(app, chosen);
   add_compare_command(app, chosen);
-  add_replay_command(app, chosen);
+  add_replay_command(app, chosen, surroundings.preferences);
   add_screenshot_command(app, chosen);
   add_query_command(app, chosen);
   add_pack_command(app, chosen);
   add_settings_command(app, chosen);
   add_bench_command(app, chosen);
   add_doctor_command(app, chosen, surroundings.has_display);
+}
+
+// A result that did not arrive, say since the disk is full, is not done.
+int code_after_writing(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  print_message("error: the result could not be written to standard output. Is the disk full?");
+  return code == kDone ? kFailed : code;
 }
 
 }  // namespace
@@ -96,7 +104,7 @@ int run_command_line(int argc, const char* const* argv, const Surroundings& surr
     // CLI11's own codes tell only --help and --version from wrong use.
     return app.exit(error, std::cout, std::cerr) == 0 ? kDone : kWrongUse;
   }
-  return chosen();
+  return code_after_writing(chosen());
 }
 
 }  // namespace shardlens::app

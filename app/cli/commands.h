@@ -2,6 +2,7 @@
 // out after parsing. Main thread.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 
 namespace CLI {
@@ -16,7 +17,7 @@ using Action = std::function<int()>;
 void add_run_command(CLI::App& app, Action& chosen);
 void add_report_command(CLI::App& app, Action& chosen);
 void add_compare_command(CLI::App& app, Action& chosen);
-void add_replay_command(CLI::App& app, Action& chosen);
+void add_replay_command(CLI::App& app, Action& chosen, const std::filesystem::path& preferences);
 void add_screenshot_command(CLI::App& app, Action& chosen);
 void add_query_command(CLI::App& app, Action& chosen);
 void add_pack_command(CLI::App& app, Action& chosen);

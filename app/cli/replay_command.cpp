@@ -14,6 +14,7 @@ struct Options {
   std::string run;
   double speed = 1;
   std::filesystem::path runs_dir = "runs";
+  std::filesystem::path preferences;
 };
 
 int replay(const Options& options) {
@@ -22,6 +23,7 @@ int replay(const Options& options) {
   WindowOptions window;
   window.runs_dir = options.runs_dir;
   window.runs = {*run};
+  window.preferences = options.preferences;
   window.replay = true;
   window.replay_speed = options.speed;
   return run_window(window);
@@ -29,8 +31,9 @@ int replay(const Options& options) {
 
 }  // namespace
 
-void add_replay_command(CLI::App& app, Action& chosen) {
+void add_replay_command(CLI::App& app, Action& chosen, const std::filesystem::path& preferences) {
   auto options = std::make_shared<Options>();
+  options->preferences = preferences;
   auto* command =
       app.add_subcommand("replay", "Plays a recorded run in the window, as if it were live");
   command->add_option("RUN", options->run, "A run's name, its folder or a packed file")->required();

@@ -86,11 +86,4 @@ int run_job(const JobRequest& request, bool as_json) {
   return print_outcome(ended, **job, as_json);
 }
 
-JobRequest default_job() {
-  JobRequest request;
-  const auto gpus = static_cast<std::int64_t>(probe_cuda().devices.size());
-  if (gpus > 0) request.settings.ranks = std::min(request.settings.ranks, gpus);
-  return request;
-}
-
 }  // namespace shardlens::app

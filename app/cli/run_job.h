@@ -8,7 +8,4 @@ namespace shardlens::app {
 // Returns the exit code. `as_json`: standard output gets the report as JSON instead of as text.
 int run_job(const JobRequest& request, bool as_json);
 
-// The job of a bare ./run on a machine with no display: the defaults, with no more ranks than GPUs.
-JobRequest default_job();
-
 }  // namespace shardlens::app

@@ -61,7 +61,7 @@ void add_screenshot_command(CLI::App& app, Action& chosen) {
       ->check(CLI::IsMember({"dark", "light"}))
       ->capture_default_str();
   command->add_option("--scale", picture.scale, "Of the interface")
-      ->check(CLI::Range(0.5, 4.0))
+      ->check(CLI::Range(0.75, 3.0))
       ->capture_default_str();
   command->add_option("--step", picture.step, "The step to select; by default a typical one")
       ->check(CLI::NonNegativeNumber);

@@ -15,6 +15,7 @@ namespace {
 struct Options {
   std::string key;
   std::string format;
+  std::filesystem::path runs_dir = "runs";  // accepted as everywhere; no run is looked at
 };
 
 Json knob_description(const trace::Knob& knob) {
@@ -86,6 +87,7 @@ void add_settings_command(CLI::App& app, Action& chosen) {
   auto* command = app.add_subcommand("settings", "Every setting: type, range, default, meaning");
   command->add_option("KEY", options->key, "Only this one");
   add_format(*command, options->format, {"text", "json"});
+  add_runs_dir(*command, options->runs_dir);
   command->footer(
       "Example:\n"
       "  shardlens settings bucket_cap_mb");

@@ -63,6 +63,13 @@ Result<std::string> resolve_device(const trace::Settings& settings, const CudaPr
   return "cuda";
 }
 
+JobRequest default_job(const CudaProbe& cuda) {
+  JobRequest request;
+  const auto gpus = static_cast<std::int64_t>(cuda.devices.size());
+  if (gpus > 0) request.settings.ranks = std::min(request.settings.ranks, gpus);
+  return request;
+}
+
 Result<trace::RunInfo> check_job(const JobRequest& request, const CudaProbe& cuda) {
   TRY(trace::validate(request.settings));
   TRY(check_data(request.settings));

@@ -26,6 +26,9 @@ trace::Result<std::string> resolve_device(const trace::Settings& settings, const
 // The result is the run's description, still without a folder. Nothing is created or deleted.
 trace::Result<trace::RunInfo> check_job(const JobRequest& request, const CudaProbe& cuda);
 
+// What is trained where nobody says otherwise: the default settings with at most a rank per GPU.
+JobRequest default_job(const CudaProbe& cuda);
+
 // `wanted`, or "wanted 2", "wanted 3", … if the library has that name already.
 std::string unique_run_name(const std::string& wanted, const std::filesystem::path& runs_dir);
 

@@ -38,6 +38,8 @@ Controller::Controller(ControllerOptions options, std::function<void()> wake)
       watcher_(wake),
       job_watcher_(wake),
       queue_(options_.start_job, wake) {
+  knobs_.replace(options_.first_settings);
+  knobs_.set_baseline(options_.first_settings, "", "");
   if (options_.run.empty()) return;
   first_run_opened_ = true;
   const auto run = one_spelling(options_.run);

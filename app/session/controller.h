@@ -26,6 +26,7 @@ struct ControllerOptions {
   std::filesystem::path run;          // to show first; "": the newest
   bool replay = false;                // plays `run`
   double replay_speed = 1;
+  trace::Settings first_settings;        // of the first job, as long as no run says otherwise
   std::filesystem::path trainer_status;  // see TrainerStatus
   std::function<bool()> trainer_found = [] { return true; };
   StartJob start_job = start_job_session;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "app/launch/device_probe.h"
+#include "app/launch/job_request.h"
 #include "app/launch/program_files.h"
 #include "app/session/controller.h"
 #include "app/window/graphics.h"
@@ -34,6 +36,7 @@ ControllerOptions controller_options(const WindowOptions& options) {
   result.runs_dir = options.runs_dir;
   result.bundled_dir = find_bundled_runs(options);
   if (!options.runs.empty()) result.run = options.runs.front();
+  result.first_settings = default_job(probe_cuda()).settings;
   result.replay = options.replay;
   result.replay_speed = options.replay_speed;
   result.trainer_status = options.trainer_status;

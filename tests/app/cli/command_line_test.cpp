@@ -1,10 +1,13 @@
 // Exit codes, and what goes to which stream. In the test's own process: nothing here trains.
 #include "app/cli/command_line.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
@@ -211,6 +214,24 @@ TEST_F(CommandLine, ComparesTwoRuns) {
   const Json json = Json::parse(call({"compare", "made up", "cap 4", "--json"}).out);
   EXPECT_EQ(json["settings"][0]["name"], "bucket_cap_mb");
   refused(kFailed, {"compare", "made up", "absent"});
+}
+
+TEST_F(CommandLine, AResultThatCannotBeWrittenIsAFailure) {
+  const int kept = dup(STDOUT_FILENO);
+  const int full = open("/dev/full", O_WRONLY);
+  ASSERT_GE(full, 0);
+  std::fflush(stdout);
+  dup2(full, STDOUT_FILENO);
+  const char* arguments[] = {"shardlens", "settings"};
+  testing::internal::CaptureStderr();
+  const int code = run_command_line(2, arguments, {});
+  const std::string message = testing::internal::GetCapturedStderr();
+  std::clearerr(stdout);
+  dup2(kept, STDOUT_FILENO);
+  close(full);
+  close(kept);
+  EXPECT_EQ(code, kFailed);
+  EXPECT_THAT(message, HasSubstr("could not be written"));
 }
 
 TEST_F(CommandLine, DescribesEverySetting) {

@@ -153,5 +153,12 @@ TEST(RankEnvironment, GivesRanksThatShareAGpuDifferentHosts) {
   EXPECT_NE(host(first), host(second));
 }
 
+TEST(DefaultJob, HasNoMoreRanksThanGpus) {
+  CudaProbe one;
+  one.devices.resize(1);
+  EXPECT_EQ(default_job(one).settings.ranks, 1);
+  EXPECT_EQ(default_job({}).settings.ranks, trace::Settings{}.ranks);
+}
+
 }  // namespace
 }  // namespace shardlens::app
