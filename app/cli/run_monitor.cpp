@@ -1,5 +1,7 @@
 #include "app/cli/run_monitor.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -11,6 +13,9 @@ namespace {
 
 // The weight of the newest step in the shown step time.
 constexpr double kNewest = 0.25;
+// After an error.
+constexpr std::chrono::seconds kShortestPause{1};
+constexpr std::chrono::seconds kLongestPause{10};
 
 }  // namespace
 
@@ -27,14 +32,20 @@ void RunMonitor::look(const JobStatus& job) {
     if (!reader) return;
     reader_ = std::move(*reader);
   }
-  const auto batches = reader_->poll();
-  if (!batches) {
-    // A file in the making; a damaged one is reported once the job has ended.
-    reader_.reset();
-    return;
-  }
-  for (const auto& batch : *batches) take(batch);
   for (const auto& exit : job.exits) watch_.rank_ended(exit.rank);
+  if (HangWatch::Clock::now() < next_look_) return;
+  for (bool more = true; more;) {
+    const auto batches = reader_->poll();
+    if (!batches) {
+      // A file in the making; a damaged one is reported once the job has ended.
+      pause_ = std::clamp<HangWatch::Clock::duration>(2 * pause_, kShortestPause, kLongestPause);
+      next_look_ = HangWatch::Clock::now() + pause_;
+      return;
+    }
+    for (const auto& batch : *batches) take(batch);
+    more = !batches->empty();
+  }
+  pause_ = {};
 }
 
 void RunMonitor::take(const trace::Batch& batch) {

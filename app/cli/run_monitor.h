@@ -36,6 +36,8 @@ class RunMonitor {
   const std::filesystem::path folder_;
   std::unique_ptr<trace::RunReader> reader_;  // null until the files can be read
   HangWatch watch_;
+  HangWatch::Clock::time_point next_look_{};  // later after an error
+  HangWatch::Clock::duration pause_{};
   RunProgress progress_;
 };
 

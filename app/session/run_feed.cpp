@@ -50,11 +50,18 @@ void RunFeed::start_over() {
 Result<bool> RunFeed::advance(std::int64_t until_ns) {
   const bool goes_back = until_ns < read_until_ns_;
   if (goes_back) start_over();
-  TRY_ASSIGN(const auto batches, reader_->poll(until_ns));
+  bool anything_new = goes_back;
+  for (bool more = true; more;) {
+    const auto batches = reader_->poll(until_ns);
+    if (!batches && anything_new) break;  // shown first; the next call meets the error again
+    if (!batches) return tl::make_unexpected(batches.error());
+    for (const auto& batch : *batches) absorb(batch);
+    more = !batches->empty();
+    anything_new = anything_new || more;
+  }
   read_until_ns_ = until_ns;
-  for (const auto& batch : batches) absorb(batch);
   note_arrivals();
-  return goes_back || !batches.empty();
+  return anything_new;
 }
 
 Result<bool> RunFeed::refresh_info() {

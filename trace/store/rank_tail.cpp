@@ -1,6 +1,7 @@
 #include "trace/store/rank_tail.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "trace/store/chunk_codec.h"
 #include "trace/store/schema.h"
@@ -22,7 +23,20 @@ class ReadTransaction {
   Database& database_;
 };
 
+// Of one poll: about a minute of a live run, some ten megabytes of a large one.
+constexpr std::int64_t kMostCommits = 256;
+// Rows are written at most one or two commits after they ended, clocks may be off by a little.
+constexpr std::int64_t kLatenessNs = 2'000'000'000;
+constexpr int kLateCommits = 16;
+
 constexpr const char* kRowIds = "row_id > ?1 and row_id <= ?2";
+
+// The place of a table in the marks of a commit.
+std::size_t mark_of(std::string_view table) {
+  const auto names = mark_names();
+  const auto found = std::ranges::find(names, "last_" + std::string(table));
+  return static_cast<std::size_t>(found - names.begin());
+}
 
 tl::unexpected<Error> damaged(const Database& database, const std::string& why) {
   return fail(ErrorKind::kDamaged, database.file() + " is damaged (" + why +
@@ -84,13 +98,14 @@ Result<std::optional<Row>> RankTail::select_one(Database& database) const {
 Result<RankTail::Target> RankTail::find_target(Database& database, std::int64_t until_ns) const {
   std::string sql = "select row_id, committed_ns";
   for (const std::string& name : mark_names()) sql += "," + name;
-  // The last commit in time: found from the end when following live, which is the usual case.
   TRY_ASSIGN(auto statement,
-             database.prepare(sql + " from batch where row_id > ?1 and row_id < ?2 and "
-                                    "committed_ns <= ?3 order by row_id desc limit 1"));
+             database.prepare(sql + " from (select * from batch where row_id > ?1 and row_id < ?2 "
+                                    "order by row_id limit ?4) where committed_ns <= ?3 "
+                                    "order by row_id desc limit 1"));
   statement.bind(1, last_batch_);
   statement.bind(2, first_row_id(rank_ + 1));
   statement.bind(3, until_ns);
+  statement.bind(4, kMostCommits);
   Target target{marks_, last_batch_, false};
   TRY_ASSIGN(const bool found, statement.step());
   if (found) {
@@ -119,7 +134,16 @@ Result<void> RankTail::index_strings(Database& database) {
   return {};
 }
 
+// Commits without a row are not the end.
 Result<Batch> RankTail::poll(Database& database, std::int64_t until_ns) {
+  while (true) {
+    const std::int64_t before = last_batch_;
+    TRY_ASSIGN(Batch batch, poll_part(database, until_ns));
+    if (!batch.empty() || last_batch_ == before) return batch;
+  }
+}
+
+Result<Batch> RankTail::poll_part(Database& database, std::int64_t until_ns) {
   ReadTransaction transaction(database);
   TRY(transaction.begin());
   TRY_ASSIGN(const Target target, find_target(database, until_ns));
@@ -206,19 +230,75 @@ Result<void> RankTail::read_chunks(Database& database, const std::string& condit
   }
 }
 
+Result<std::optional<TableMarks>> RankTail::marks_of(Database& database,
+                                                     const std::string& condition,
+                                                     std::int64_t value) const {
+  std::string columns;
+  for (const std::string& name : mark_names()) columns += (columns.empty() ? "" : ",") + name;
+  TRY_ASSIGN(auto statement, database.prepare("select " + columns +
+                                              " from batch where row_id > ?1 and row_id < ?2 "
+                                              "and " +
+                                              condition));
+  statement.bind(1, first_row_id(rank_));
+  statement.bind(2, first_row_id(rank_ + 1));
+  statement.bind(3, value);
+  TRY_ASSIGN(const bool found, statement.step());
+  if (!found) return std::optional<TableMarks>();
+  TableMarks marks{};
+  for (int i = 0; i < kMarkCount; ++i) {
+    marks[static_cast<std::size_t>(i)] = statement.integer(i);
+  }
+  return std::optional(marks);
+}
+
+// A row is not written before it ended, hence after the commits made before the range; and what
+// ended before a step ended is written with that step or one or two commits later.
+Result<RankTail::Bounds> RankTail::bounds_of(Database& database, std::int64_t start_ns,
+                                             std::int64_t end_ns) const {
+  Bounds bounds;
+  bounds.after.fill(first_row_id(rank_));
+  bounds.to.fill(first_row_id(rank_ + 1) - 1);
+  if (start_ns < INT64_MIN + kLatenessNs || end_ns > INT64_MAX - kLatenessNs) return bounds;
+  TRY_ASSIGN(const auto before,
+             marks_of(database, "committed_ns <= ?3 order by row_id desc limit 1",
+                      start_ns - kLatenessNs));
+  if (before) bounds.after = *before;
+  const std::size_t step_mark = mark_of("step");
+  TRY_ASSIGN(auto statement, database.prepare("select row_id from step where row_id > ?1 and "
+                                              "row_id < ?2 and start_ns >= ?3 "
+                                              "order by row_id limit 1"));
+  statement.bind(1, bounds.after[step_mark]);
+  statement.bind(2, first_row_id(rank_ + 1));
+  statement.bind(3, end_ns + kLatenessNs);
+  TRY_ASSIGN(const bool found, statement.step());
+  if (!found) return bounds;
+  TRY_ASSIGN(const auto later, marks_of(database,
+                                        "last_step >= ?3 order by row_id limit 1 offset " +
+                                            std::to_string(kLateCommits),
+                                        statement.integer(0)));
+  if (later) bounds.to = *later;
+  return bounds;
+}
+
 Result<Batch> RankTail::read_range(Database& database, std::int64_t start_ns, std::int64_t end_ns) {
   ReadTransaction transaction(database);
   TRY(transaction.begin());
   TRY(index_strings(database));
-  const std::string of_rank = " and rank=" + std::to_string(rank_);
-  const std::string touches = "end_ns > ?1 and start_ns < ?2" + of_rank;
-  const std::string inside = "time_ns >= ?1 and time_ns < ?2" + of_rank;
+  TRY_ASSIGN(const Bounds bounds, bounds_of(database, start_ns, end_ns));
+  const auto within = [&](const char* table, const std::string& condition) {
+    const std::size_t mark = mark_of(table);
+    return condition + " and row_id > " + std::to_string(bounds.after[mark]) +
+           " and row_id <= " + std::to_string(bounds.to[mark]);
+  };
+  const std::string touches = "end_ns > ?1 and start_ns < ?2";
+  const std::string inside = "time_ns >= ?1 and time_ns < ?2";
   Batch batch;
-  TRY(select(database, touches, start_ns, end_ns, batch.spans));
-  TRY(select(database, touches, start_ns, end_ns, batch.collectives));
-  TRY(select(database, inside, start_ns, end_ns, batch.bucket_ready));
-  TRY(select(database, inside, start_ns, end_ns, batch.memory));
-  TRY(read_chunks(database, "last_ns > ?1 and first_ns < ?2" + of_rank, start_ns, end_ns, batch));
+  TRY(select(database, within("span", touches), start_ns, end_ns, batch.spans));
+  TRY(select(database, within("collective", touches), start_ns, end_ns, batch.collectives));
+  TRY(select(database, within("bucket_ready", inside), start_ns, end_ns, batch.bucket_ready));
+  TRY(select(database, within("memory", inside), start_ns, end_ns, batch.memory));
+  TRY(read_chunks(database, within("chunk", "last_ns > ?1 and first_ns < ?2"), start_ns, end_ns,
+                  batch));
   for (EventRun& run : batch.events) {
     std::erase_if(run.events, [&](const Event& event) {
       return event.end_ns() <= start_ns || event.start_ns >= end_ns;

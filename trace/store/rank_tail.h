@@ -19,7 +19,8 @@ class RankTail {
   explicit RankTail(int rank);
 
   int rank() const { return rank_; }
-  // Everything in commits made up to `until_ns` that was not read before. The present (heartbeat,
+  // What was not read before in commits made up to `until_ns`, at most those of about a minute: a
+  // long run comes in parts. Empty: nothing more. The present (heartbeat,
   // pending collectives, cost) only once the last commit is reached: older ones are not kept.
   Result<Batch> poll(Database& database, std::int64_t until_ns);
   void rewind();
@@ -37,6 +38,14 @@ class RankTail {
     std::int64_t batch = 0;
     bool is_last = false;
   };
+  // Spans of the row ids within which the rows of a time range lie, by table.
+  struct Bounds {
+    TableMarks after{}, to{};
+  };
+  Result<Bounds> bounds_of(Database& database, std::int64_t start_ns, std::int64_t end_ns) const;
+  Result<std::optional<TableMarks>> marks_of(Database& database, const std::string& condition,
+                                             std::int64_t value) const;
+  Result<Batch> poll_part(Database& database, std::int64_t until_ns);
   Result<Target> find_target(Database& database, std::int64_t until_ns) const;
   Result<void> index_strings(Database& database);
   Result<void> read_rows(Database& database, const Target& target, Batch& batch) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <utility>
 
 #include "trace/store/rank_files.h"
 #include "trace/store/rank_tail.h"
@@ -24,6 +25,7 @@ struct RunReader::State {
   fs::path path;
   bool packed = false;
   std::map<int, Source> sources;
+  std::optional<Error> pending;  // what went wrong while something was read; told next
 
   Result<void> open_packed();
   Result<void> find_new_files();
@@ -81,13 +83,27 @@ Result<std::unique_ptr<RunReader>> RunReader::open(const fs::path& path) {
 Result<RunInfo> RunReader::info() { return read_run_info(state_->path); }
 
 Result<std::vector<Batch>> RunReader::poll(std::int64_t until_ns) {
-  TRY(state_->find_new_files());
+  if (state_->pending) return tl::make_unexpected(*std::exchange(state_->pending, std::nullopt));
+  std::optional<Error> problem;
+  const auto note = [&](const Error& error) {
+    if (!problem) problem = error;
+  };
+  if (const auto found = state_->find_new_files(); !found) note(found.error());
   std::vector<Batch> batches;
   for (auto& [rank, source] : state_->sources) {
-    TRY_ASSIGN(Database* const database, state_->database(source));
-    TRY_ASSIGN(Batch batch, source.tail.poll(*database, until_ns));
-    if (!batch.empty()) batches.push_back(std::move(batch));
+    auto database = state_->database(source);
+    auto batch = database ? source.tail.poll(**database, until_ns)
+                          : Result<Batch>(tl::make_unexpected(database.error()));
+    if (!batch) {
+      note(batch.error());
+    } else if (!batch->empty()) {
+      batches.push_back(std::move(*batch));
+    }
   }
+  if (!problem) return batches;
+  // What was read would not come again.
+  if (batches.empty()) return tl::make_unexpected(*problem);
+  state_->pending = std::move(problem);
   return batches;
 }
 
@@ -106,6 +122,7 @@ Result<RunReader::CommitRange> RunReader::commit_range() {
 }
 
 void RunReader::rewind() {
+  state_->pending.reset();
   for (auto& [rank, source] : state_->sources) source.tail.rewind();
 }
 

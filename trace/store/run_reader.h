@@ -23,7 +23,9 @@ class RunReader {
   Result<RunInfo> info();
 
   // What was committed since the last call, at most up to commits made at `until_ns` (replay binds
-  // this to its clock). Rank files that appear later are picked up. Empty: nothing new.
+  // this to its clock). Rank files that appear later are picked up. A long run comes in parts: ask
+  // until the answer is empty. Where a rank cannot be read, the others' rows come first and the
+  // error with the next call.
   Result<std::vector<Batch>> poll(std::int64_t until_ns = INT64_MAX);
   // When the first and the last commit were made; {0, 0} before the first.
   struct CommitRange {

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <thread>
 
 #include "tests/trace/store/store_fixture.h"
 #include "trace/store/pack.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/sqlite.h"
+#include "trace/store/trace_file.h"
 #include "trace/store/trace_writer.h"
 
 namespace shardlens::trace {
@@ -134,6 +137,69 @@ TEST(RunReader, ReadsARangeWithoutMovingTheTail) {
     EXPECT_EQ(batch.collectives[0].data_type, all[0].collectives[0].data_type);
   }
   EXPECT_TRUE(poll(*reader).empty());
+}
+
+TEST(RunReader, ALongRunComesInPartsAndItsRangesAreWhatAWholeScanFinds) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "long", 1, 280, true);
+  {
+    // As if each step had been committed a millisecond after its end.
+    auto database = open_for_writing(rank_file(run, 0));
+    ASSERT_TRUE(database) << database.error().message;
+    ASSERT_TRUE(database->execute(
+        "update batch set committed_ns = 1000000 + coalesce((select end_ns from step where "
+        "step.row_id = last_step), (select min(start_ns) from step))"));
+  }
+  const auto reader = open(run);
+  std::vector<Batch> all = poll(*reader);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_LT(all[0].steps.size(), 280u);
+  for (auto more = poll(*reader); !more.empty(); more = poll(*reader)) {
+    move_into(all, std::move(more));
+  }
+  const Batch whole = test::joined(all, 0);
+  ASSERT_EQ(whole.steps.size(), 280u);
+  for (const std::size_t index : {0u, 60u, 140u, 279u}) {
+    const Step step = whole.steps[index];
+    const auto touches = [&](const auto& row) {
+      return row.end_ns > step.start_ns && row.start_ns < step.end_ns;
+    };
+    const auto inside = [&](const auto& row) {
+      return row.time_ns >= step.start_ns && row.time_ns < step.end_ns;
+    };
+    Batch expected;
+    std::ranges::copy_if(whole.spans, std::back_inserter(expected.spans), touches);
+    std::ranges::copy_if(whole.collectives, std::back_inserter(expected.collectives), touches);
+    std::ranges::copy_if(whole.bucket_ready, std::back_inserter(expected.bucket_ready), inside);
+    std::ranges::copy_if(whole.memory, std::back_inserter(expected.memory), inside);
+    const auto range = reader->read_range(step.start_ns, step.end_ns);
+    ASSERT_TRUE(range) << range.error().message;
+    Batch found = test::joined(*range, 0);
+    std::size_t events = 0;
+    for (const EventRun& lane : found.events) events += lane.events.size();
+    EXPECT_EQ(events, 40u) << index;
+    found.events.clear();
+    EXPECT_EQ(test::text_of(found), test::text_of(expected)) << index;
+  }
+}
+
+TEST(RunReader, ARankThatCannotBeReadDoesNotTakeTheOthersRowsAlong) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "damaged", 3, 4);
+  {
+    auto database = open_for_writing(rank_file(run, 1));
+    ASSERT_TRUE(database) << database.error().message;
+    ASSERT_TRUE(database->execute("update span set phase = 4711"));
+  }
+  const auto reader = open(run);
+  const auto batches = poll(*reader);
+  ASSERT_EQ(batches.size(), 2u);
+  EXPECT_EQ(batches[0].steps.size(), 4u);
+  EXPECT_EQ(batches[1].steps.size(), 4u);
+  const auto told = reader->poll();
+  ASSERT_FALSE(told);
+  EXPECT_EQ(told.error().kind, ErrorKind::kDamaged);
+  EXPECT_FALSE(reader->poll()) << "it does not go away by itself";
 }
 
 TEST(RunReader, ReadsAPackedFileLikeItsFolder) {
