@@ -14,6 +14,7 @@
 #include "app/launch/job_session.h"
 #include "app/report/report_json.h"
 #include "app/report/report_text.h"
+#include "trace/store/file_system.h"
 
 namespace shardlens::app {
 namespace {
@@ -82,6 +83,9 @@ int run_job(const JobRequest& request, bool as_json) {
   print_message("Run \"" + begun.run.name + "\": " + std::to_string(begun.run.world_size) +
                 (begun.run.world_size == 1 ? " rank" : " ranks") + " on " + begun.run.device +
                 ", " + (*job)->folder().string());
+  if (const auto warning = trace::network_file_system_warning((*job)->folder()); !warning.empty()) {
+    print_message("warning: " + warning);
+  }
   const JobStatus ended = watch(**job, signals);
   return print_outcome(ended, **job, as_json);
 }

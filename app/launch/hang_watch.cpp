@@ -67,18 +67,25 @@ void HangWatch::rank_ended(int rank) {
   if (Rank* ended = find(rank)) *ended = {};
 }
 
-HangWatch::Clock::duration HangWatch::limit_of(const Rank& rank) const {
+std::chrono::nanoseconds hang_limit(double median_step_ns, bool has_stepped, trace::Phase phase,
+                                    std::chrono::seconds patience) {
+  using std::chrono::nanoseconds;
   using trace::Phase;
-  const bool unusual = !rank.stepped || rank.last.phase == Phase::kEvaluation ||
-                       rank.last.phase == Phase::kCheckpoint;
+  const bool unusual = !has_stepped || phase == Phase::kEvaluation || phase == Phase::kCheckpoint;
+  const auto of_steps = nanoseconds(static_cast<std::int64_t>(kStepsToHang * median_step_ns));
+  const auto limit = std::max<nanoseconds>(kShortestHang, of_steps);
+  return unusual ? std::max<nanoseconds>(limit, patience) : limit;
+}
+
+HangWatch::Clock::duration HangWatch::limit_of(const Rank& rank) const {
   std::vector<std::int64_t> steps = recent_steps_ns_;
-  Clock::duration limit = kShortestHang;
+  double median_ns = 0;
   if (!steps.empty()) {
     const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
     std::ranges::nth_element(steps, middle);
-    limit = std::max<Clock::duration>(limit, std::chrono::nanoseconds(kStepsToHang * *middle));
+    median_ns = static_cast<double>(*middle);
   }
-  return unusual ? std::max<Clock::duration>(limit, patience_) : limit;
+  return hang_limit(median_ns, rank.stepped, rank.last.phase, patience_);
 }
 
 std::optional<std::string> HangWatch::check(Clock::time_point now) const {

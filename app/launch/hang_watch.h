@@ -16,6 +16,11 @@ namespace shardlens::app {
 // Stopped by a signal, as by `kill -STOP`.
 bool process_is_suspended(std::int64_t process);
 
+// How long a rank may stand still: ten of its steps, at least ten seconds; `patience` for what has
+// no usual length: the first step, evaluation, checkpoints.
+std::chrono::nanoseconds hang_limit(double median_step_ns, bool has_stepped, trace::Phase phase,
+                                    std::chrono::seconds patience);
+
 class HangWatch {
  public:
   using Clock = std::chrono::steady_clock;

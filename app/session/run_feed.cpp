@@ -7,6 +7,7 @@
 #include "app/session/run_pulse.h"
 #include "app/session/step_choice.h"
 #include "app/session/wall_time.h"
+#include "trace/store/file_system.h"
 
 namespace shardlens::app {
 
@@ -35,7 +36,11 @@ Result<std::unique_ptr<RunFeed>> RunFeed::open(const std::filesystem::path& run)
 }
 
 RunFeed::RunFeed(std::unique_ptr<trace::RunReader> reader, trace::RunInfo info)
-    : reader_(std::move(reader)), info_(std::move(info)), analysis_(info_), wanted_step_(-1) {}
+    : reader_(std::move(reader)),
+      info_(std::move(info)),
+      file_system_warning_(trace::network_file_system_warning(info_.folder)),
+      analysis_(info_),
+      wanted_step_(-1) {}
 
 void RunFeed::start_over() {
   reader_->rewind();
@@ -175,6 +180,7 @@ Result<std::shared_ptr<const ui::RunView>> RunFeed::view(std::int64_t now_ns, bo
   view->timeline = timeline_;
   view->log = log_;
   view->banners = banners_of(view->figures);
+  if (view->is_live && !file_system_warning_.empty()) view->banners.push_back(file_system_warning_);
   if (!hides_the_end) {
     add_diagnosis(*view, now_ns);
     add_rank_logs(*view);

@@ -57,6 +57,7 @@ class RunFeed {
 
   std::unique_ptr<trace::RunReader> reader_;
   trace::RunInfo info_;
+  std::string file_system_warning_;
   trace::RunAnalysis analysis_;
   std::int64_t read_until_ns_ = INT64_MIN;
   std::vector<trace::LogLine> log_;            // in order of time

@@ -1,8 +1,10 @@
 #include "app/session/run_notes.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
+#include "app/launch/hang_watch.h"
 #include "app/launch/log_tail.h"
 #include "trace/store/run_folder.h"
 
@@ -10,18 +12,20 @@ namespace shardlens::app {
 
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
-
 // A rank has not moved on for longer than its steps explain.
 bool stands_still(const trace::RunFigures& figures, std::int64_t now_ns) {
-  const auto usual = static_cast<std::int64_t>(10 * figures.summary.step_ns.median);
-  const auto limit = std::max(10 * kSecond, usual);
-  bool any = false;
-  for (const auto& rank : figures.ranks) {
-    if (rank.heartbeat.progress_ns == 0) continue;
-    any = any || now_ns - rank.heartbeat.progress_ns > limit;
+  const std::chrono::seconds patience(figures.info.settings.collective_timeout_s);
+  for (std::size_t i = 0; i < figures.ranks.size(); ++i) {
+    const auto& beat = figures.ranks[i].heartbeat;
+    if (beat.progress_ns == 0) continue;
+    const bool has_stepped = std::ranges::any_of(figures.steps, [i](const auto& step) {
+      return i < step.ranks.size() && step.ranks[i].step_ns > 0;
+    });
+    const auto limit =
+        hang_limit(figures.summary.step_ns.median, has_stepped, beat.phase, patience);
+    if (now_ns - beat.progress_ns > limit.count()) return true;
   }
-  return any;
+  return false;
 }
 
 }  // namespace

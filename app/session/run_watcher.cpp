@@ -126,7 +126,7 @@ void RunWatcher::give_up(const std::string& why) {
 
 bool RunWatcher::carry_out(Requests requests) {
   if (requests.show && (*requests.show != run_ || !feed_)) open_run(*requests.show);
-  if (requests.show && requests.replay != ReplayWish::kStart) replaying_ = false;
+  if (requests.show && requests.replay != ReplayWish::kStart) leave_replay();
   if (requests.ordinal) ordinal_ = *requests.ordinal;
   if (!feed_) return true;
   if (requests.step) feed_->select_step(*requests.step);
@@ -138,6 +138,7 @@ void RunWatcher::open_run(const std::filesystem::path& run) {
   feed_.reset();
   view_.reset();
   problem_.clear();
+  could_not_read_ = false;
   ordinal_.clear();
   replaying_ = false;
   ended_at_ns_ = next_read_ns_ = 0;
@@ -149,7 +150,19 @@ void RunWatcher::open_run(const std::filesystem::path& run) {
     return;
   }
   feed_ = std::move(*feed);
-  if (feed_->info().status != RunStatus::kRunning) feed_->select_step(std::nullopt);
+  select_first_step();
+}
+
+// As if the run had just been opened: a live one is followed again.
+void RunWatcher::leave_replay() {
+  if (!std::exchange(replaying_, false)) return;
+  ended_at_ns_ = next_read_ns_ = 0;
+  if (feed_) select_first_step();
+}
+
+void RunWatcher::select_first_step() {
+  const bool runs = feed_->info().status == RunStatus::kRunning;
+  feed_->select_step(runs ? std::optional<std::int64_t>(-1) : std::nullopt);
 }
 
 void RunWatcher::carry_out_replay(const Requests& requests) {
@@ -165,11 +178,7 @@ void RunWatcher::carry_out_replay(const Requests& requests) {
     feed_->select_step(-1);
     replaying_ = true;
   }
-  if (requests.replay == ReplayWish::kStop && replaying_) {
-    replaying_ = false;
-    ended_at_ns_ = next_read_ns_ = 0;
-    feed_->select_step(std::nullopt);
-  }
+  if (requests.replay == ReplayWish::kStop) leave_replay();
   if (requests.speed) clock_.set_speed(*requests.speed, now);
   if (requests.seek_ns) clock_.seek(*requests.seek_ns, now);
   if (requests.playing) *requests.playing ? clock_.play(now) : clock_.pause(now);
@@ -189,8 +198,11 @@ bool RunWatcher::follow_file() {
     const bool is_new = problem_ != read.error().message;
     problem_ = read.error().message;
     next_read_ns_ = now + std::chrono::nanoseconds(kAbandonedPause).count();
+    could_not_read_ = true;
     return is_new;
   }
+  const bool recovered = std::exchange(could_not_read_, false);
+  if (recovered) problem_.clear();
   if (feed_->info().status == RunStatus::kRunning) {
     ended_at_ns_ = 0;
   } else if (ended_at_ns_ == 0) {
@@ -199,7 +211,7 @@ bool RunWatcher::follow_file() {
   const bool fell_silent = !replaying_ && view_ && view_->is_live && !is_own_job() &&
                            is_abandoned(pulse_of(view_->figures), now);
   const bool step_settled = view_ && view_->selected_step != feed_->step_to_show(now);
-  return *changed || *read || fell_silent || step_settled;
+  return recovered || *changed || *read || fell_silent || step_settled;
 }
 
 void RunWatcher::publish(bool anything_read) {

@@ -70,6 +70,8 @@ class RunWatcher {
   bool carry_out(Requests requests);
   void open_run(const std::filesystem::path& run);
   void carry_out_replay(const Requests& requests);
+  void leave_replay();
+  void select_first_step();
   bool follow_file();
   void publish(bool anything_read);
   void give_up(const std::string& why);
@@ -81,6 +83,7 @@ class RunWatcher {
   std::filesystem::path run_;
   std::string ordinal_;
   std::string problem_;
+  bool could_not_read_ = false;  // that is the problem
   ReplayClock clock_;
   bool replaying_ = false;
   bool was_playing_ = false;
