@@ -5,17 +5,13 @@
 #include <iterator>
 #include <system_error>
 
+#include "trace/model/text.h"
+
 namespace shardlens::app {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 template <typename Number>
 void take_number(Number& target, std::string_view text, Number least, Number most) {
@@ -54,7 +50,8 @@ Preferences parse_preferences(std::string_view text) {
     text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
     const auto colon = line.find(':');
     if (colon == std::string_view::npos || line.starts_with('#')) continue;
-    take(preferences, trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
+    take(preferences, trace::trimmed(line.substr(0, colon)),
+         trace::trimmed(line.substr(colon + 1)));
   }
   return preferences;
 }

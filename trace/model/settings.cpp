@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <optional>
 
+#include "trace/model/text.h"
+
 namespace shardlens::trace {
 
 namespace {
@@ -24,22 +26,6 @@ constexpr std::array<Alias, 6> kAliases{{
     {"grad_accum", "gradient_accumulation_steps"},
 }};
 
-// Levenshtein distance: the least number of insertions, deletions and substitutions.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row.back();
-}
-
 // The shortest decimal text that reads back as the same number.
 std::string number_text(double value) {
   std::array<char, 32> buffer;
@@ -52,12 +38,6 @@ std::optional<double> parse_number(std::string_view text) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return {};
   return value;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
 std::string join_choices(const Knob& knob) {

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "trace/model/text.h"
 #include "trace/store/rank_files.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/trace_file.h"
@@ -104,21 +105,6 @@ Result<void> delete_run(const fs::path& run) {
   fs::remove_all(run, error);
   if (!error) return {};
   return fail(ErrorKind::kIo, "cannot delete the old run " + quoted(run) + ": " + error.message());
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
 }
 
 std::string nearest_names(const std::vector<RunInfo>& runs, std::string_view wanted) {

@@ -21,7 +21,6 @@ class TraceFile {
   const std::string& uri() const { return uri_; }
   // What was opened may no longer be what is there, since it was not opened in place: open again.
   bool is_stale() const;
-  bool is_copy() const { return copy_.has_value(); }
 
  private:
   TraceFile() = default;

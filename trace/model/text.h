@@ -1,0 +1,15 @@
+// The few things about texts that the standard library lacks. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace shardlens::trace {
+
+// Without the white space around it.
+std::string_view trimmed(std::string_view text);
+
+// Levenshtein distance: the least number of insertions, deletions and substitutions.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+}  // namespace shardlens::trace
