@@ -18,7 +18,10 @@ function(add_layer_test name)
       SHARDLENS_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/data"
       SHARDLENS_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
       SHARDLENS_BINARY_DIR="${CMAKE_BINARY_DIR}")
-  set(properties LABELS "${TEST_LABELS}" TIMEOUT 300)
+  set(properties TIMEOUT 300)
+  if(TEST_LABELS)
+    list(APPEND properties LABELS "${TEST_LABELS}")
+  endif()
   if(TEST_SERIAL)
     list(APPEND properties RUN_SERIAL ON)
   endif()

@@ -69,7 +69,6 @@ struct JobState {
   std::int64_t step = 0, steps = 0;
   double seconds_left = -1;    // -1: not known
   std::string queued_name;     // the run that starts when this one ends; "" for none
-  std::string queued_by_stop;  // set when Stop-and-start was asked for
 };
 
 // The trainer is fetched and built behind the window the first time.

@@ -181,7 +181,6 @@ ui::JobState Controller::job_state() {
   job.phase = queue_state_.phase;
   job.run_name = queue_state_.run_name;
   job.queued_name = queue_state_.queued_name;
-  if (queue_state_.queued_by_stop) job.queued_by_stop = queue_state_.queued_name;
   if (job.phase == JobPhase::kNone || job.phase == JobPhase::kStarting) return job;
   if (const auto view = job_view()) {
     const auto progress = progress_of(view->figures);

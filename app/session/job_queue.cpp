@@ -79,7 +79,6 @@ void JobQueue::start(JobRequest request, bool stop_current) {
     state.notice.clear();
     if (busy) {
       state.queued_name = request.name;
-      state.queued_by_stop = stop_current;
       stop_wanted_ = stop_wanted_ || stop_current;
       if (stop_current) state.phase = JobPhase::kStopping;
     } else {
@@ -105,7 +104,6 @@ void JobQueue::cancel_queued() {
     if (state.queued_name.empty()) return;  // what is starting cannot be taken back
     waiting_.reset();
     state.queued_name.clear();
-    state.queued_by_stop = false;
   });
 }
 
@@ -147,7 +145,6 @@ void JobQueue::start_next() {
     state.phase = JobPhase::kStarting;
     state.run_name = request->name;
     state.queued_name.clear();
-    state.queued_by_stop = false;
   });
   if (!request) return;
   auto job = start_safely(start_, *request);
@@ -220,7 +217,6 @@ void JobQueue::finish(const JobStatus& status) {
     state.phase = waiting_ ? JobPhase::kStarting : JobPhase::kNone;
     if (waiting_) state.run_name = waiting_->name;
     state.queued_name.clear();
-    state.queued_by_stop = false;
     state.notice = notice_of(status);
     state.notice_is_error = !state.notice.empty();
     ++state.ended;

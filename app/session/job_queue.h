@@ -38,7 +38,6 @@ struct QueueState {
   std::string run_name;
   std::filesystem::path folder;  // of the job that runs, or of the last one
   std::string queued_name;
-  bool queued_by_stop = false;
   std::uint64_t started = 0, ended = 0;  // jobs so far
   std::string notice;                    // about the last start or end
   bool notice_is_error = false;

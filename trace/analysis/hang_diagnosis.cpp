@@ -181,13 +181,21 @@ class Diagnoser {
     return index < figures_.ranks.size() ? figures_.ranks[index].heartbeat : kNone;
   }
 
+  // A rank that was stopped leaves calls pending for ever that the others have completed since.
+  static bool was_completed(const GroupCalls& group, std::int64_t sequence) {
+    return std::any_of(group.by_rank.begin(), group.by_rank.end(), [&](const auto& member) {
+      const auto* call = group.find(member.first, sequence);
+      return call != nullptr && !call->pending;
+    });
+  }
+
   // What somebody waits in: pending calls; after a failure, which ends them, the last that each
   // rank had entered.
   std::set<std::int64_t> awaited(const GroupCalls& group) const {
     std::set<std::int64_t> result;
     for (const auto& [rank, calls] : group.by_rank) {
       for (const auto& [sequence, call] : calls) {
-        if (call.pending) result.insert(sequence);
+        if (call.pending && !was_completed(group, sequence)) result.insert(sequence);
       }
     }
     if (!result.empty()) return {*result.begin()};
@@ -258,7 +266,7 @@ class Diagnoser {
   bool find_slow(const GroupCalls& group) {
     for (const auto& [rank, calls] : group.by_rank) {
       for (const auto& [sequence, call] : calls) {
-        if (!call.pending) continue;
+        if (!call.pending || was_completed(group, sequence)) continue;
         return conclude(HangCause::kSlow, -1,
                         "all ranks have entered " + full_text(call, group.name) +
                             ", and it does not end: look at the link between them");

@@ -265,7 +265,7 @@ struct RankInfo {
   std::int64_t process_id = 0;
   std::string device;           // "cpu", "cuda:0"
   std::string device_name;      // "Intel Xeon …, 2 cores", "NVIDIA H100 …"
-  std::string sources;          // "operators: RecordFunction; collectives: Gloo spans; …"
+  std::string sources;          // "operators: RecordFunction; collectives: Gloo's own thread; …"
   std::string versions;         // "LibTorch 2.11.0, …"
   double peak_flops = 0;        // dense peak for the run's precision; 0: not known
   std::int64_t parameters = 0;  // trained values, shared ones counted once

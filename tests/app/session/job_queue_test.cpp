@@ -51,7 +51,6 @@ TEST_F(QueueTest, StopAndStartStopsTheFirst) {
   queue.start(named("a"), false);
   ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
   queue.start(named("b"), true);
-  EXPECT_TRUE(queue.state().queued_by_stop);
   ASSERT_TRUE(eventually([&] { return queue.state().started == 2; }));
   EXPECT_TRUE(jobs.started()[0]->stop_requested);
   ASSERT_TRUE(phase_becomes(JobPhase::kRunning));

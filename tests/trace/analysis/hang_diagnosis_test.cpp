@@ -103,6 +103,20 @@ TEST_F(HangDiagnosisTest, NamesAStoppedRank) {
   EXPECT_EQ(diagnose(0).rank, 1);
 }
 
+TEST_F(HangDiagnosisTest, ACallThatOnlyAStoppedRankStillHoldsIsNotWhatTheOthersWaitIn) {
+  start(2);
+  Batch batch;  // rank 0 went on after rank 1's last commit
+  batch.collectives = {all_reduce(0, 10, 110, 111, 2 * kMiB, 1, 4)};
+  analysis.add(batch);
+  wait_in({pending(0, 11, 3 * kMiB, 2)});
+  wait_in({pending(1, 10, 2 * kMiB, 1)});
+  const auto diagnosis = diagnose();
+  EXPECT_EQ(diagnosis.cause, HangCause::kNotArrived);
+  EXPECT_EQ(diagnosis.rank, 1);
+  EXPECT_THAT(diagnosis.sentence,
+              testing::HasSubstr("rank 1 did not arrive in all_reduce bucket 2"));
+}
+
 TEST_F(HangDiagnosisTest, NamesAStoppedRankInsideTheCollectiveItself) {
   start(2);
   wait_in({pending(0, 10, 2 * kMiB, 1)});
