@@ -67,8 +67,8 @@ struct JobState {
   JobPhase phase = JobPhase::kNone;
   std::string run_name;
   std::int64_t step = 0, steps = 0;
-  double seconds_left = -1;    // -1: not known
-  std::string queued_name;     // the run that starts when this one ends; "" for none
+  double seconds_left = -1;  // -1: not known
+  std::string queued_name;   // the run that starts when this one ends; "" for none
 };
 
 // The trainer is fetched and built behind the window the first time.
