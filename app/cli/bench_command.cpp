@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "bench_";
 
-struct Options {
+struct BenchArguments {
   std::string name;
   std::vector<std::string> arguments;
   std::string format;
@@ -79,7 +79,7 @@ std::string rows_text(const Json& rows, const Json& machine) {
   return machine_text(machine) + "\n" + table.text();
 }
 
-int bench(const Options& options) {
+int bench(const BenchArguments& options) {
   const auto program = find_benchmark(options.name);
   if (!program) return report_error(program.error());
   const auto output = run_and_read(*program, options.arguments);
@@ -100,7 +100,7 @@ int bench(const Options& options) {
 }  // namespace
 
 void add_bench_command(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchArguments>();
   auto* command = app.add_subcommand("bench", "Measures Shardlens itself against its budgets");
   command->add_option("NAME", options->name, "Which benchmark")->required();
   command->add_option("ARGUMENTS", options->arguments,

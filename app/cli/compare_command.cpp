@@ -12,18 +12,18 @@
 namespace shardlens::app {
 namespace {
 
-struct Options {
+struct CompareArguments {
   std::string first, second;
   std::string format;
   std::filesystem::path runs_dir = "runs";
 };
 
-trace::Result<trace::RunFigures> load(const std::string& name, const Options& options) {
+trace::Result<trace::RunFigures> load(const std::string& name, const CompareArguments& options) {
   TRY_ASSIGN(const std::filesystem::path run, trace::find_run(name, options.runs_dir));
   return load_run(run);
 }
 
-int compare(const Options& options) {
+int compare(const CompareArguments& options) {
   const auto first = load(options.first, options);
   if (!first) return report_error(first.error());
   const auto second = load(options.second, options);
@@ -38,7 +38,7 @@ int compare(const Options& options) {
 }  // namespace
 
 void add_compare_command(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareArguments>();
   auto* command =
       app.add_subcommand("compare", "Settings and figures in which two runs differ, against noise");
   command->add_option("FIRST", options->first, "A run's name, its folder or a packed file")

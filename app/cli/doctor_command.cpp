@@ -13,7 +13,7 @@
 namespace shardlens::app {
 namespace {
 
-struct Options {
+struct DoctorArguments {
   std::string format;
   HealthContext context{.runs_dir = "runs"};
 };
@@ -50,7 +50,7 @@ std::string checks_text(const std::vector<HealthCheck>& checks) {
   return table.text("", false);
 }
 
-int examine(const Options& options) {
+int examine(const DoctorArguments& options) {
   const auto checks = check_health(options.context);
   const Json machine = describe_machine();
   const bool works =
@@ -68,7 +68,7 @@ int examine(const Options& options) {
 }  // namespace
 
 void add_doctor_command(CLI::App& app, Action& chosen, bool has_display) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DoctorArguments>();
   options->context.has_display = has_display;
   auto* command =
       app.add_subcommand("doctor", "What works on this machine, what does not, what to do");

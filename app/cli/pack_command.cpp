@@ -13,7 +13,7 @@
 namespace shardlens::app {
 namespace {
 
-struct Options {
+struct PackArguments {
   std::string run;
   std::filesystem::path output;
   bool overwrite = false;
@@ -21,7 +21,7 @@ struct Options {
   std::filesystem::path runs_dir = "runs";
 };
 
-int pack(const Options& options) {
+int pack(const PackArguments& options) {
   const auto run = trace::find_run(options.run, options.runs_dir);
   if (!run) return report_error(run.error());
   trace::PackOptions how;
@@ -39,7 +39,7 @@ int pack(const Options& options) {
 }  // namespace
 
 void add_pack_command(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PackArguments>();
   auto* command = app.add_subcommand("pack", "Merges a run into one file, to send or archive");
   command->add_option("RUN", options->run, "A run's name or its folder")->required();
   command->add_option("-o,--output", options->output, "The file to write")

@@ -17,7 +17,7 @@ namespace {
 using trace::QueryResult;
 using trace::QueryValue;
 
-struct Options {
+struct QueryArguments {
   std::string run;
   std::string sql;
   std::string format;
@@ -86,7 +86,7 @@ std::string as_table(const QueryResult& result) {
   return table.text("");
 }
 
-int query(const Options& options) {
+int query(const QueryArguments& options) {
   const auto run = trace::find_run(options.run, options.runs_dir);
   if (!run) return report_error(run.error());
   const auto result = trace::query_run(*run, options.sql);
@@ -108,7 +108,7 @@ std::string tables_text() {
 }  // namespace
 
 void add_query_command(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<QueryArguments>();
   auto* command = app.add_subcommand("query", "SQL over the rows of a run, reading only");
   command->add_option("RUN", options->run, "A run's name, its folder or a packed file")->required();
   command->add_option("SQL", options->sql, "One SELECT")->required();

@@ -10,14 +10,14 @@
 namespace shardlens::app {
 namespace {
 
-struct Options {
+struct ReplayArguments {
   std::string run;
   double speed = 1;
   std::filesystem::path runs_dir = "runs";
   std::filesystem::path preferences;
 };
 
-int replay(const Options& options) {
+int replay(const ReplayArguments& options) {
   const auto run = trace::find_run(options.run, options.runs_dir);
   if (!run) return report_error(run.error());
   WindowOptions window;
@@ -32,7 +32,7 @@ int replay(const Options& options) {
 }  // namespace
 
 void add_replay_command(CLI::App& app, Action& chosen, const std::filesystem::path& preferences) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReplayArguments>();
   options->preferences = preferences;
   auto* command =
       app.add_subcommand("replay", "Plays a recorded run in the window, as if it were live");

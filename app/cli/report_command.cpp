@@ -12,14 +12,14 @@
 namespace shardlens::app {
 namespace {
 
-struct Options {
+struct ReportArguments {
   std::string run;
   std::string steps;
   std::string format;
   std::filesystem::path runs_dir = "runs";
 };
 
-trace::Result<RunReport> load(const Options& options) {
+trace::Result<RunReport> load(const ReportArguments& options) {
   std::optional<StepRange> range;
   if (!options.steps.empty()) {
     TRY_ASSIGN(range, parse_step_range(options.steps));
@@ -28,7 +28,7 @@ trace::Result<RunReport> load(const Options& options) {
   return load_report(run, range);
 }
 
-int show_report(const Options& options) {
+int show_report(const ReportArguments& options) {
   const auto report = load(options);
   if (!report) return report_error(report.error());
   print_result(options.format == "json" ? dump_json(report_json(*report)) + "\n"
@@ -39,7 +39,7 @@ int show_report(const Options& options) {
 }  // namespace
 
 void add_report_command(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportArguments>();
   auto* command = app.add_subcommand(
       "report", "Step breakdown, collectives, memory and losses of a recorded run");
   command->add_option("RUN", options->run, "A run's name, its folder or a packed file")->required();

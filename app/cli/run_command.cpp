@@ -13,7 +13,7 @@
 namespace shardlens::app {
 namespace {
 
-struct Options {
+struct RunArguments {
   std::string settings_file;
   std::vector<std::string> assignments;
   // Short forms of settings, as typed.
@@ -25,7 +25,7 @@ struct Options {
   bool as_json = false;
 };
 
-trace::Result<trace::Settings> settings_of(const Options& options) {
+trace::Result<trace::Settings> settings_of(const RunArguments& options) {
   trace::Settings settings;
   if (!options.settings_file.empty()) {
     TRY_ASSIGN(settings, trace::read_settings(options.settings_file));
@@ -45,7 +45,7 @@ trace::Result<trace::Settings> settings_of(const Options& options) {
   return settings;
 }
 
-int train(const Options& options) {
+int train(const RunArguments& options) {
   JobRequest request;
   auto settings = settings_of(options);
   if (!settings) return report_error(settings.error());
@@ -56,7 +56,7 @@ int train(const Options& options) {
   return run_job(request, options.as_json);
 }
 
-void add_options(CLI::App& command, Options& options) {
+void add_options(CLI::App& command, RunArguments& options) {
   command.add_option("SETTINGS", options.settings_file, "A flat YAML file of settings");
   command.add_option("--set", options.assignments, "One setting; may be given several times")
       ->type_name("KEY=VALUE")
@@ -79,7 +79,7 @@ void add_options(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_run_command(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunArguments>();
   auto* command = app.add_subcommand("run", "Trains and records a job without a window");
   add_options(*command, *options);
   command->footer(

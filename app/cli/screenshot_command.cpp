@@ -11,7 +11,7 @@
 namespace shardlens::app {
 namespace {
 
-struct Options {
+struct ScreenshotArguments {
   std::string run;
   std::string size = "1600x1000";
   ScreenshotOptions picture;
@@ -30,7 +30,7 @@ trace::Result<void> parse_size(const std::string& text, int& width, int& height)
   return {};
 }
 
-int take_screenshot(Options& options) {
+int take_screenshot(ScreenshotArguments& options) {
   if (auto size = parse_size(options.size, options.picture.width, options.picture.height); !size) {
     return report_error(size.error());
   }
@@ -43,7 +43,7 @@ int take_screenshot(Options& options) {
 }  // namespace
 
 void add_screenshot_command(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ScreenshotArguments>();
   auto& picture = options->picture;
   auto* command =
       app.add_subcommand("screenshot", "Writes a PNG of the window over a recorded run");

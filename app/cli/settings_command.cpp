@@ -12,7 +12,7 @@
 namespace shardlens::app {
 namespace {
 
-struct Options {
+struct SettingsArguments {
   std::string key;
   std::string format;
   std::filesystem::path runs_dir = "runs";  // accepted as everywhere; no run is looked at
@@ -62,7 +62,7 @@ std::string all_knobs_text() {
   return text;
 }
 
-int show_settings(const Options& options) {
+int show_settings(const SettingsArguments& options) {
   const bool as_json = options.format == "json";
   if (options.key.empty()) {
     Json all = Json::array();
@@ -83,7 +83,7 @@ int show_settings(const Options& options) {
 }  // namespace
 
 void add_settings_command(CLI::App& app, Action& chosen) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SettingsArguments>();
   auto* command = app.add_subcommand("settings", "Every setting: type, range, default, meaning");
   command->add_option("KEY", options->key, "Only this one");
   add_format(*command, options->format, {"text", "json"});
