@@ -1,0 +1,67 @@
+"""Knobs whose effect must be seen in the recording of a real run."""
+import unittest
+
+import harness
+
+LINK = ['--set', 'simulate_link=latency_us=50,gbps=2']
+
+
+class Knobs(harness.ShardlensTest):
+    def run_two_ranks(self, name, *settings, steps='8'):
+        return self.json('run', *harness.QUICK, '--ranks', '2', '--steps', steps, '--name', name,
+                         '--set', 'bucket_cap_mb=1', *settings)
+
+    def query(self, name, sql):
+        return self.json('query', name, sql)['rows']
+
+    def test_without_overlap_buckets_are_reduced_after_backward(self):
+        with_overlap = self.run_two_ranks('on', *LINK)['summary']
+        without = self.run_two_ranks('off', *LINK, '--set', 'overlap_comm=false')['summary']
+        self.assertGreater(with_overlap['overlap_percent'], 2 * without['overlap_percent'])
+        self.assertGreater(without['exposed_ms'], with_overlap['exposed_ms'])
+        self.assertEqual(with_overlap['loss_last'], without['loss_last'])
+        self.assertIn('imulated', self.shardlens('report', 'on').stdout)
+
+    def test_without_communication_nothing_is_reduced_and_the_loss_is_called_invalid(self):
+        report = self.run_two_ranks('none', '--set', 'communication=none')
+        self.assertIsNone(report['summary']['loss_last'])
+        self.assertEqual(
+            self.query('none', "select count(*) from collective where tag_kind = 'bucket'"), [[0]])
+        self.assertIn('invalid', self.shardlens('report', 'none').stdout)
+
+    def test_an_injected_delay_lengthens_its_phase_and_makes_the_other_rank_wait(self):
+        self.run_two_ranks('late', '--set', 'inject=rank=1,step=3,phase=forward,every=1,delay_ms=80')
+        forward = {tuple(row[:2]): row[2] for row in self.query(
+            'late', "select rank, step, sum(end_ns - start_ns) / 1e6 from span "
+            "where phase = 'forward' and depth = 0 group by rank, step")}
+        for step in range(3, 8):
+            self.assertGreaterEqual(forward[(1, step)], 80)
+        self.assertLess(sorted(forward[(0, step)] for step in range(8))[4], 80)
+        waits = self.query('late', "select max(end_ns - start_ns) / 1e6 from collective "
+                           "where tag_kind = 'bucket' and rank = 0 and step >= 3 group by step")
+        self.assertTrue(all(row[0] > 40 for row in waits), waits)
+
+    def test_epochs_decide_the_number_of_steps(self):
+        text = self.folder / 'text.txt'
+        text.write_text('to be or not to be, that is the question\n' * 60)
+        steps = [len(self.json('run', *harness.QUICK, '--ranks', '2', '--name', f'epochs {n}', '--set',
+                               f'epochs={n}', '--set', f'data={text}')['steps']) for n in (1, 3)]
+        self.assertGreater(steps[0], 1)
+        self.assertEqual(steps[1], 3 * steps[0])
+
+    def test_the_schedule_decides_which_steps_have_detail(self):
+        self.run_two_ranks('some', '--set', 'record=steps 2..3')
+        detail = self.query('some', 'select step, full_detail from step where rank = 0')
+        self.assertEqual([row[0] for row in detail if row[1]], [2, 3])
+        steps = {row[0] for row in self.query(
+            'some', "select distinct step from collective where tag_kind = 'bucket'")}
+        self.assertEqual(steps, {2, 3})
+
+    def test_evaluation_is_logged_with_its_perplexity(self):
+        self.run_two_ranks('eval', '--set', 'evaluate_every=4')
+        lines = self.query('eval', "select text from log where text like '%perplexity%'")
+        self.assertEqual(len(lines), 2)
+
+
+if __name__ == '__main__':
+    harness.main()
