@@ -17,14 +17,26 @@ namespace {
 struct Alias {
   std::string_view alias, name;
 };
-constexpr std::array<Alias, 6> kAliases{{
+constexpr std::array<Alias, 7> kAliases{{
     {"strategy", "sharding_strategy"},
     {"lr", "learning_rate"},
     {"batch_size", "batch_per_rank"},
     {"world_size", "ranks"},
     {"hook", "communication_hook"},
     {"grad_accum", "gradient_accumulation_steps"},
+    {"zero_stage", "sharding_strategy"},
 }};
+
+// DeepSpeed's stages.
+constexpr std::array<std::string_view, 4> kZeroStages{"ddp", "zero1", "shard_grad_op",
+                                                      "full_shard"};
+
+Result<std::string_view> strategy_of_zero_stage(std::string_view stage) {
+  if (stage.size() == 1 && stage[0] >= '0' && stage[0] <= '3') return kZeroStages[stage[0] - '0'];
+  return fail(ErrorKind::kUsage, "zero_stage: '" + std::string(stage) +
+                                     "' is not valid; use 0 (ddp), 1 (zero1), 2 (shard_grad_op) "
+                                     "or 3 (full_shard).");
+}
 
 // The shortest decimal text that reads back as the same number.
 std::string number_text(double value) {
@@ -89,6 +101,17 @@ const Knob* find_knob(std::string_view name) {
   return nullptr;
 }
 
+bool applies(const Knob& knob, std::string_view strategy) {
+  std::string_view rest = knob.applies_to;
+  if (rest.empty()) return true;
+  while (!rest.empty()) {
+    const auto comma = std::min(rest.find(','), rest.size());
+    if (trimmed(rest.substr(0, comma)) == strategy) return true;
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return false;
+}
+
 std::string_view nearest_knob(std::string_view name) {
   const auto all = knobs();
   return std::min_element(all.begin(), all.end(),
@@ -111,6 +134,7 @@ std::string range_text(const Knob& knob) {
   if (type == "choice") return join_choices(knob);
   if (type == "text") {
     if (knob.name == "data") return "builtin, or the path of a text file or folder";
+    if (knob.name == "resume") return "none, or the folder of a checkpoint or of a run";
     if (knob.name == "record") return "every step, steps A..B, or every Nth";
     if (knob.name == "simulate_link") return "off, or latency_us=50,gbps=10";
     if (knob.name == "inject") {
@@ -150,7 +174,10 @@ Result<void> set_value(Settings& settings, std::string_view name, std::string_vi
                                        std::string(nearest_knob(name)) +
                                        "'? `shardlens settings` lists all of them.");
   }
-  const std::string_view text = trimmed(raw);
+  std::string_view text = trimmed(raw);
+  if (trimmed(name) == "zero_stage") {
+    TRY_ASSIGN(text, strategy_of_zero_stage(text));
+  }
   if (const auto* member = std::get_if<bool Settings::*>(&knob->member)) {
     TRY_ASSIGN(settings.**member, parse_bool(*knob, text));
   } else if (const auto* whole = std::get_if<std::int64_t Settings::*>(&knob->member)) {
@@ -185,7 +212,7 @@ namespace {
 
 // How a knob appears in a run's name: "cap 60", "hook bf16_compress", "views".
 std::string name_part(const Settings& settings, const Knob& knob) {
-  constexpr std::array<Alias, 11> kShort{{{"bucket_cap_mb", "cap"},
+  constexpr std::array<Alias, 14> kShort{{{"bucket_cap_mb", "cap"},
                                           {"first_bucket_mb", "first"},
                                           {"communication_hook", "hook"},
                                           {"gradient_as_bucket_view", "views"},
@@ -195,6 +222,9 @@ std::string name_part(const Settings& settings, const Knob& knob) {
                                           {"gradient_accumulation_steps", "accumulation"},
                                           {"learning_rate", "lr"},
                                           {"simulate_link", "link"},
+                                          {"shard_group_size", "groups of"},
+                                          {"activation_checkpointing", "recompute"},
+                                          {"wrap_policy", "units"},
                                           {"sharding_strategy", ""}}};
   std::string name;
   const auto* found = std::find_if(kShort.begin(), kShort.end(),

@@ -26,6 +26,7 @@ struct Settings {
   double evaluation_fraction = 0.1;
   bool shuffle = true;
   bool drop_last = true;
+  std::string uneven_inputs = "even";
   double dropout = 0.0;
 
   // Parallelism
@@ -33,6 +34,16 @@ struct Settings {
   std::string device = "auto";
   bool oversubscribe = false;
   std::string sharding_strategy = "ddp";
+  std::int64_t shard_group_size = kAuto;
+  std::string wrap_policy = "transformer_block";
+  std::int64_t min_num_params = 100'000'000;
+  std::string backward_prefetch = "pre";
+  bool forward_prefetch = false;
+  bool limit_all_gathers = true;
+  std::string reshard_after_forward = "auto";
+  bool separate_communicators = false;
+  bool sync_module_states = false;
+  bool use_orig_params = true;
   double bucket_cap_mb = 25.0;
   double first_bucket_mb = kAuto;
   bool gradient_as_bucket_view = false;
@@ -46,10 +57,17 @@ struct Settings {
 
   // Precision and memory
   std::string precision = "fp32";
+  std::string param_dtype = "auto";
+  std::string reduce_dtype = "auto";
+  std::string buffer_dtype = "auto";
+  double initial_loss_scale = 65536.0;
+  std::int64_t activation_checkpointing = 0;
+  bool cpu_offload = false;
   std::int64_t gradient_accumulation_steps = 1;
   bool sync_each_batch = false;
 
   // Optimization
+  std::string optimizer = "adamw";
   std::int64_t steps = 100;
   std::int64_t epochs = 0;
   double learning_rate = 3e-4;
@@ -62,7 +80,15 @@ struct Settings {
   double max_grad_norm = 1.0;
   std::string on_nonfinite = "stop";
   std::int64_t evaluate_every = 0;
+  std::int64_t frozen_blocks = 0;
   std::int64_t seed = 0;
+
+  // Checkpoints
+  std::int64_t save_every = 0;
+  std::int64_t keep_checkpoints = 2;
+  std::string checkpoint_format = "full";
+  bool checkpoint_on_stop = false;
+  std::string resume = "none";
 
   // Recording
   std::string record = "every step";
@@ -81,10 +107,11 @@ enum class KnobGroup : std::uint8_t {
   kParallelism,
   kPrecisionAndMemory,
   kOptimization,
+  kCheckpoints,
   kRecording,
   kSimulation,
 };
-inline constexpr int kKnobGroupCount = 6;
+inline constexpr int kKnobGroupCount = 7;
 std::string_view to_string(KnobGroup);  // as a heading: "Model and data"
 
 using KnobMember = std::variant<bool Settings::*, std::int64_t Settings::*, double Settings::*,
@@ -106,6 +133,8 @@ struct Knob {
   std::string_view explanation = {};  // one sentence, no full stop
   std::string_view applies_to = {};   // strategies, comma-separated; "": all
 };
+// Whether the strategy obeys the knob.
+bool applies(const Knob& knob, std::string_view strategy);
 
 std::span<const Knob> knobs();
 const Knob* find_knob(std::string_view name);          // also by alias; nullptr: unknown
@@ -130,7 +159,8 @@ struct SettingProblem {
   std::string message;
 };
 // Combinations that contradict each other, and grammars (`record`, `simulate_link`, `inject`).
-// Empty: the settings can be run.
+// `device: auto` passes: what needs a GPU is checked again once the device is known. Empty: the
+// settings can be run.
 std::vector<SettingProblem> problems_of(const Settings&);
 // All problems as one kUsage error.
 Result<void> validate(const Settings&);

@@ -3,6 +3,7 @@
 
 #include "trace/model/schedule.h"
 #include "trace/model/settings.h"
+#include "trace/model/strategy.h"
 
 namespace shardlens::trace {
 
@@ -31,7 +32,16 @@ void check_grammars(const Settings& s, std::vector<SettingProblem>& problems) {
   }
 }
 
-void check_data_parallel(const Settings& s, std::vector<SettingProblem>& problems) {
+void check_accumulation(const Settings& s, std::vector<SettingProblem>& problems) {
+  if (s.sync_each_batch && s.gradient_accumulation_steps == 1) {
+    problems.push_back({"sync_each_batch",
+                        "sync_each_batch needs gradient_accumulation_steps of at least 2; with 1 "
+                        "every micro-batch is reduced anyway."});
+  }
+}
+
+void check_buckets(const Settings& s, std::vector<SettingProblem>& problems) {
+  if (strategy_traits(s.sharding_strategy).has_units) return;
   if (s.static_graph && s.find_unused_parameters) {
     problems.push_back({"find_unused_parameters",
                         "static_graph already finds unused parameters in the first step; turn "
@@ -57,10 +67,61 @@ void check_data_parallel(const Settings& s, std::vector<SettingProblem>& problem
                         "PyTorch does not support accumulation without synchronising under "
                         "static_graph; use sync_each_batch: true or static_graph: false."});
   }
-  if (s.sync_each_batch && s.gradient_accumulation_steps == 1) {
-    problems.push_back({"sync_each_batch",
-                        "sync_each_batch needs gradient_accumulation_steps of at least 2; with 1 "
-                        "every micro-batch is reduced anyway."});
+}
+
+void check_sharding(const Settings& s, std::vector<SettingProblem>& problems) {
+  const StrategyTraits& traits = strategy_traits(s.sharding_strategy);
+  const std::string strategy(traits.name);
+  if (s.communication == "none" && strategy != "ddp") {
+    problems.push_back(
+        {"communication", "communication: none works with sharding_strategy: ddp only; " +
+                              strategy + " cannot compute without its collectives."});
+  }
+  if (s.cpu_offload && !traits.shards_parameters) {
+    problems.push_back({"cpu_offload", "cpu_offload moves shards, and " + strategy +
+                                           " has none; use shard_grad_op, full_shard or a hybrid "
+                                           "strategy, or cpu_offload: false."});
+  }
+  const bool wants_free = s.reshard_after_forward == "true";
+  if (traits.has_units && s.reshard_after_forward != "auto" &&
+      wants_free != traits.frees_after_forward) {
+    problems.push_back({"reshard_after_forward",
+                        "reshard_after_forward: " + s.reshard_after_forward + " contradicts " +
+                            strategy + ", which says it already; use auto, or " +
+                            (wants_free ? "full_shard." : "shard_grad_op.")});
+  }
+  if (!s.use_orig_params) {
+    problems.push_back({"use_orig_params",
+                        "use_orig_params is always true: the optimizer sees every parameter by "
+                        "its own name. Leave it out."});
+  }
+  if (traits.has_groups && s.shard_group_size != kAuto && s.ranks % s.shard_group_size != 0) {
+    problems.push_back(
+        {"shard_group_size", "shard_group_size " + std::to_string(s.shard_group_size) +
+                                 " does not divide ranks (" + std::to_string(s.ranks) +
+                                 "); choose one that does."});
+  }
+}
+
+void check_precision(const Settings& s, std::vector<SettingProblem>& problems) {
+  const bool has_units = strategy_traits(s.sharding_strategy).has_units;
+  if (has_units && s.param_dtype != "auto" && s.precision != "fp32") {
+    problems.push_back(
+        {"param_dtype", "precision: " + s.precision + " computes in 16 bits by autocast, " +
+                            "param_dtype by gathering in that type; set only one of them."});
+  }
+  const bool fp16 = s.precision == "fp16" || (has_units && s.param_dtype == "fp16");
+  if (fp16 && s.device == "cpu") {
+    const char* knob = s.precision == "fp16" ? "precision" : "param_dtype";
+    problems.push_back({knob, std::string(knob) + ": fp16 needs a GPU; use bf16 on the CPU."});
+  }
+}
+
+void check_inputs(const Settings& s, std::vector<SettingProblem>& problems) {
+  if (s.uneven_inputs == "join" && s.drop_last) {
+    problems.push_back({"uneven_inputs",
+                        "drop_last already gives every rank the same number of sequences; with "
+                        "uneven_inputs: join set drop_last: false."});
   }
 }
 
@@ -81,7 +142,11 @@ void check_lengths(const Settings& s, std::vector<SettingProblem>& problems) {
 std::vector<SettingProblem> problems_of(const Settings& settings) {
   std::vector<SettingProblem> problems;
   check_grammars(settings, problems);
-  check_data_parallel(settings, problems);
+  check_accumulation(settings, problems);
+  check_buckets(settings, problems);
+  check_sharding(settings, problems);
+  check_precision(settings, problems);
+  check_inputs(settings, problems);
   check_lengths(settings, problems);
   return problems;
 }

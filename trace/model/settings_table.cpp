@@ -12,16 +12,34 @@ constexpr std::array<Choice, 7> kModels{"tiny",       "small",   "gpt2",    "gpt
                                         "gpt2-large", "gpt2-xl", "llama-1b"};
 constexpr std::array<Choice, 1> kData{"builtin"};
 constexpr std::array<Choice, 3> kDevices{"auto", "cpu", "cuda"};
-constexpr std::array<Choice, 1> kStrategies{"ddp"};
+constexpr std::array<Choice, 7> kStrategies{
+    "ddp",        "zero1",        "no_shard",          "shard_grad_op",
+    "full_shard", "hybrid_shard", "hybrid_shard_zero2"};
+constexpr std::array<Choice, 3> kWrapPolicies{"transformer_block", "size", "whole_model"};
+constexpr std::array<Choice, 3> kPrefetches{"pre", "post", "none"};
+constexpr std::array<Choice, 3> kAutoBool{"auto", "true", "false"};
+constexpr std::array<Choice, 4> kDataTypes{"auto", "fp32", "bf16", "fp16"};
+constexpr std::array<Choice, 2> kOptimizers{"adamw", "sgd"};
+constexpr std::array<Choice, 2> kUnevenInputs{"even", "join"};
+constexpr std::array<Choice, 2> kCheckpointFormats{"full", "sharded"};
+constexpr std::array<Choice, 1> kNone{"none"};
 constexpr std::array<Choice, 3> kHooks{"none", "fp16_compress", "bf16_compress"};
 constexpr std::array<Choice, 2> kOnNone{"on", "none"};
-constexpr std::array<Choice, 2> kPrecisions{"fp32", "bf16"};
+constexpr std::array<Choice, 3> kPrecisions{"fp32", "bf16", "fp16"};
 constexpr std::array<Choice, 3> kLrSchedules{"cosine", "linear", "constant"};
 constexpr std::array<Choice, 2> kOnNonfinite{"stop", "continue"};
 constexpr std::array<Choice, 1> kRecord{"every step"};
 constexpr std::array<Choice, 1> kOff{"off"};
 
 constexpr double kLarge = 1e9;
+
+// Strategies with buckets, with units, with sharded units, and with two groups of ranks.
+constexpr std::string_view kBucketed = "ddp, zero1";
+constexpr std::string_view kUnits =
+    "no_shard, shard_grad_op, full_shard, hybrid_shard, hybrid_shard_zero2";
+constexpr std::string_view kShardedUnits =
+    "shard_grad_op, full_shard, hybrid_shard, hybrid_shard_zero2";
+constexpr std::string_view kHybrid = "hybrid_shard, hybrid_shard_zero2";
 
 using G = KnobGroup;
 using S = Settings;
@@ -51,6 +69,10 @@ const Knob kTable[] = {
     {.name = "drop_last", .label = "Drop last", .group = G::kModelAndData,
      .member = &S::drop_last,
      .explanation = "Leave out the tail that does not divide evenly by ranks, instead of padding"},
+    {.name = "uneven_inputs", .label = "Uneven inputs", .group = G::kModelAndData,
+     .member = &S::uneven_inputs, .choices = kUnevenInputs,
+     .explanation = "even gives every rank as many sequences; join trains on each once, and ranks "
+                    "that ran out take part with a gradient of zero, as PyTorch's Join"},
     {.name = "dropout", .label = "Dropout", .group = G::kModelAndData, .member = &S::dropout,
      .minimum = 0, .maximum = 0.9,
      .explanation = "Probability with which activations are zeroed while training"},
@@ -72,36 +94,83 @@ const Knob kTable[] = {
      .member = &S::bucket_cap_mb, .unit = "MiB", .minimum = 0.01, .maximum = 4096,
      .logarithmic = true, .essential = true,
      .explanation = "A bucket of gradients is reduced once its size reaches this cap",
-     .applies_to = "ddp"},
+     .applies_to = kBucketed},
     {.name = "first_bucket_mb", .label = "First bucket", .group = G::kParallelism,
      .member = &S::first_bucket_mb, .unit = "MiB", .minimum = 0.01, .maximum = 4096,
      .may_be_auto = true, .logarithmic = true, .essential = true,
      .explanation = "Cap of the first bucket; auto is 1 MiB if the cap is 25, else the cap; set 25 "
                     "too where PyTorch is given bucket_cap_mb=25, which has no small first bucket",
-     .applies_to = "ddp"},
+     .applies_to = kBucketed},
     {.name = "gradient_as_bucket_view", .label = "Gradients are bucket views",
      .group = G::kParallelism, .member = &S::gradient_as_bucket_view, .essential = true,
      .explanation = "Gradients live inside the buckets, which saves one copy of all gradients",
-     .applies_to = "ddp"},
+     .applies_to = kBucketed},
     {.name = "static_graph", .label = "Static graph", .group = G::kParallelism,
      .member = &S::static_graph, .essential = true,
      .explanation = "Promise that the graph never changes; the first step reduces after backward",
-     .applies_to = "ddp"},
+     .applies_to = kBucketed},
     {.name = "find_unused_parameters", .label = "Find unused parameters",
      .group = G::kParallelism, .member = &S::find_unused_parameters,
      .explanation = "Walk the graph every step for parameters without gradient; no rebuild of buckets",
-     .applies_to = "ddp"},
+     .applies_to = kBucketed},
     {.name = "communication_hook", .label = "Communication hook", .group = G::kParallelism,
      .member = &S::communication_hook, .essential = true, .choices = kHooks,
-     .explanation = "Compress gradients to 16 bits for the reduction", .applies_to = "ddp"},
+     .explanation = "Compress gradients to 16 bits for the reduction", .applies_to = kBucketed},
     {.name = "overlap_comm", .label = "Overlap communication", .group = G::kParallelism,
      .member = &S::overlap_comm,
      .explanation = "Reduce buckets while backward goes on; off reduces after it",
-     .applies_to = "ddp"},
+     .applies_to = kBucketed},
     {.name = "communication", .label = "Communication", .group = G::kParallelism,
      .member = &S::communication, .choices = kOnNone,
      .explanation = "none leaves gradients unreduced: a ceiling for speed whose loss is invalid",
      .applies_to = "ddp"},
+    {.name = "shard_group_size", .label = "Shard group", .group = G::kParallelism,
+     .member = &S::shard_group_size, .unit = "ranks", .minimum = 2, .maximum = 1024,
+     .may_be_auto = true, .essential = true,
+     .explanation = "Ranks that share one set of shards, replicated over the other groups; auto "
+                    "is the ranks of one machine",
+     .applies_to = kHybrid},
+    {.name = "wrap_policy", .label = "Units", .group = G::kParallelism, .member = &S::wrap_policy,
+     .essential = true, .choices = kWrapPolicies,
+     .explanation = "What is gathered and reduced as one unit; whole_model gathers everything at once",
+     .applies_to = kUnits},
+    {.name = "min_num_params", .label = "Smallest unit", .group = G::kParallelism,
+     .member = &S::min_num_params, .unit = "parameters", .minimum = 1, .maximum = 1e12,
+     .logarithmic = true,
+     .explanation = "With wrap_policy size, a module with at least this many parameters that are "
+                    "in no unit yet becomes one",
+     .applies_to = kUnits},
+    {.name = "backward_prefetch", .label = "Backward prefetch", .group = G::kParallelism,
+     .member = &S::backward_prefetch, .essential = true, .choices = kPrefetches,
+     .explanation = "Gather the next unit before (pre) or after (post) this unit's backward; none "
+                    "gathers when it is needed",
+     .applies_to = kShardedUnits},
+    {.name = "forward_prefetch", .label = "Forward prefetch", .group = G::kParallelism,
+     .member = &S::forward_prefetch, .essential = true,
+     .explanation = "Gather the next unit while this one's forward runs",
+     .applies_to = kShardedUnits},
+    {.name = "limit_all_gathers", .label = "Limit all-gathers", .group = G::kParallelism,
+     .member = &S::limit_all_gathers,
+     .explanation = "On a GPU the host waits until at most two gathered units are alive",
+     .applies_to = kShardedUnits},
+    {.name = "reshard_after_forward", .label = "Free units after forward",
+     .group = G::kParallelism, .member = &S::reshard_after_forward, .choices = kAutoBool,
+     .explanation = "Follows from the strategy; another value than its own is refused",
+     .applies_to = kUnits},
+    {.name = "separate_communicators", .label = "Separate communicators",
+     .group = G::kParallelism, .member = &S::separate_communicators,
+     .explanation = "All-gathers get a communicator of their own, so that they do not queue behind "
+                    "reduce-scatters",
+     .applies_to = kShardedUnits},
+    {.name = "sync_module_states", .label = "Broadcast initial weights",
+     .group = G::kParallelism, .member = &S::sync_module_states,
+     .explanation = "Rank 0's weights and buffers are broadcast at the start; DDP always does",
+     .applies_to = kUnits},
+    {.name = "use_orig_params", .label = "Original parameters", .group = G::kParallelism,
+     .member = &S::use_orig_params,
+     .explanation = "Always true: the optimizer sees every parameter by its own name, never a flat "
+                    "one",
+     .applies_to = kUnits},
     {.name = "collective_timeout_s", .label = "Collective timeout", .group = G::kParallelism,
      .member = &S::collective_timeout_s, .unit = "s", .minimum = 1, .maximum = 86400,
      .logarithmic = true,
@@ -114,7 +183,33 @@ const Knob kTable[] = {
     // ---- precision and memory
     {.name = "precision", .label = "Precision", .group = G::kPrecisionAndMemory,
      .member = &S::precision, .essential = true, .choices = kPrecisions,
-     .explanation = "bf16 computes in bfloat16 with parameters and optimizer in fp32 (autocast)"},
+     .explanation = "bf16 and fp16 compute in 16 bits with parameters and optimizer in fp32 "
+                    "(autocast); fp16 scales the loss and needs a GPU"},
+    {.name = "param_dtype", .label = "Gathered as", .group = G::kPrecisionAndMemory,
+     .member = &S::param_dtype, .essential = true, .choices = kDataTypes,
+     .explanation = "Units are gathered and computed in this type, shards stay fp32; auto is fp32",
+     .applies_to = kUnits},
+    {.name = "reduce_dtype", .label = "Reduced as", .group = G::kPrecisionAndMemory,
+     .member = &S::reduce_dtype, .essential = true, .choices = kDataTypes,
+     .explanation = "Gradients are reduced in this type; auto is that of the parameters",
+     .applies_to = kUnits},
+    {.name = "buffer_dtype", .label = "Buffers as", .group = G::kPrecisionAndMemory,
+     .member = &S::buffer_dtype, .choices = kDataTypes,
+     .explanation = "Floating-point buffers of the model are kept in this type; auto leaves them",
+     .applies_to = kUnits},
+    {.name = "initial_loss_scale", .label = "Initial loss scale",
+     .group = G::kPrecisionAndMemory, .member = &S::initial_loss_scale, .minimum = 1,
+     .maximum = 4294967296.0, .logarithmic = true,
+     .explanation = "With precision fp16 the loss starts with this factor, halved on overflow"},
+    {.name = "activation_checkpointing", .label = "Recompute (activation checkpointing)",
+     .group = G::kPrecisionAndMemory, .member = &S::activation_checkpointing, .unit = "blocks",
+     .minimum = 0, .maximum = 1024, .essential = true,
+     .explanation = "Every n-th block keeps only its input and computes forward again in backward; "
+                    "0 recomputes nothing"},
+    {.name = "cpu_offload", .label = "Offload to the CPU", .group = G::kPrecisionAndMemory,
+     .member = &S::cpu_offload, .essential = true,
+     .explanation = "Shards, their gradients and the optimizer live and step in the host's memory",
+     .applies_to = kShardedUnits},
     {.name = "gradient_accumulation_steps", .label = "Accumulation steps",
      .group = G::kPrecisionAndMemory, .member = &S::gradient_accumulation_steps,
      .unit = "micro-batches", .minimum = 1, .maximum = 4096, .essential = true,
@@ -124,6 +219,9 @@ const Knob kTable[] = {
      .explanation = "Reduce gradients after every micro-batch instead of only after the last"},
 
     // ---- optimization
+    {.name = "optimizer", .label = "Optimizer", .group = G::kOptimization,
+     .member = &S::optimizer, .choices = kOptimizers,
+     .explanation = "AdamW, or plain SGD without state"},
     {.name = "steps", .label = "Steps", .group = G::kOptimization, .member = &S::steps,
      .unit = "steps", .minimum = 1, .maximum = kLarge, .logarithmic = true, .essential = true,
      .explanation = "Optimizer steps of the run"},
@@ -132,7 +230,7 @@ const Knob kTable[] = {
      .explanation = "Passes over the text instead of a number of steps; 0 uses steps"},
     {.name = "learning_rate", .label = "Learning rate", .group = G::kOptimization,
      .member = &S::learning_rate, .minimum = 0, .maximum = 10, .logarithmic = true,
-     .explanation = "Peak learning rate of AdamW"},
+     .explanation = "Peak learning rate"},
     {.name = "lr_schedule", .label = "Schedule", .group = G::kOptimization,
      .member = &S::lr_schedule, .choices = kLrSchedules,
      .explanation = "How the learning rate decays to zero after the warm-up"},
@@ -141,7 +239,7 @@ const Knob kTable[] = {
      .explanation = "Steps over which the learning rate rises from zero to its peak"},
     {.name = "weight_decay", .label = "Weight decay", .group = G::kOptimization,
      .member = &S::weight_decay, .minimum = 0, .maximum = 10,
-     .explanation = "Decoupled weight decay of AdamW; biases and norms have none"},
+     .explanation = "Weight decay, decoupled with AdamW; biases and norms have none"},
     {.name = "adam_beta1", .label = "Adam beta 1", .group = G::kOptimization,
      .member = &S::adam_beta1, .minimum = 0, .maximum = 0.999999,
      .explanation = "Decay of AdamW's first moment"},
@@ -160,9 +258,29 @@ const Knob kTable[] = {
     {.name = "evaluate_every", .label = "Evaluate every", .group = G::kOptimization,
      .member = &S::evaluate_every, .unit = "steps", .minimum = 0, .maximum = kLarge,
      .explanation = "Steps between evaluations on the held-out text; 0 never evaluates"},
+    {.name = "frozen_blocks", .label = "Frozen blocks", .group = G::kOptimization,
+     .member = &S::frozen_blocks, .unit = "blocks", .minimum = 0, .maximum = 1024,
+     .explanation = "The first blocks of the model that are not trained"},
     {.name = "seed", .label = "Seed", .group = G::kOptimization, .member = &S::seed,
      .minimum = 0, .maximum = kLarge,
      .explanation = "Seed of initial weights, shuffling and dropout"},
+
+    // ---- checkpoints
+    {.name = "save_every", .label = "Save every", .group = G::kCheckpoints,
+     .member = &S::save_every, .unit = "steps", .minimum = 0, .maximum = kLarge,
+     .explanation = "Steps between checkpoints; 0 saves none"},
+    {.name = "keep_checkpoints", .label = "Keep the last", .group = G::kCheckpoints,
+     .member = &S::keep_checkpoints, .unit = "checkpoints", .minimum = 0, .maximum = kLarge,
+     .explanation = "Older checkpoints are deleted once a new one stands; 0 keeps all"},
+    {.name = "checkpoint_format", .label = "Checkpoint format", .group = G::kCheckpoints,
+     .member = &S::checkpoint_format, .choices = kCheckpointFormats,
+     .explanation = "full is one file of whole tensors; sharded is one file per rank"},
+    {.name = "checkpoint_on_stop", .label = "Save when stopped", .group = G::kCheckpoints,
+     .member = &S::checkpoint_on_stop,
+     .explanation = "A run that is stopped, or gets SIGTERM, saves a checkpoint before it leaves"},
+    {.name = "resume", .label = "Resume from", .group = G::kCheckpoints, .member = &S::resume,
+     .choices = kNone, .choices_are_open = true,
+     .explanation = "A checkpoint's folder, or a run's, to go on from with any strategy and ranks"},
 
     // ---- recording
     {.name = "record", .label = "Record", .group = G::kRecording, .member = &S::record,
@@ -200,6 +318,8 @@ std::string_view to_string(KnobGroup group) {
       return "Precision and memory";
     case G::kOptimization:
       return "Optimization";
+    case G::kCheckpoints:
+      return "Checkpoints";
     case G::kRecording:
       return "Recording";
     case G::kSimulation:

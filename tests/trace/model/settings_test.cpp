@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "trace/model/strategy.h"
+
 namespace shardlens::trace {
 namespace {
 
@@ -73,7 +75,7 @@ TEST(SetValue, RefusesWrongTypesAndValuesOutOfRange) {
   EXPECT_THAT(error_of("ranks", "0"), HasSubstr("from 1 to 1024"));
   EXPECT_THAT(error_of("ranks", "auto"), HasSubstr("not valid"));
   EXPECT_THAT(error_of("static_graph", "maybe"), HasSubstr("true or false"));
-  EXPECT_THAT(error_of("precision", "fp8"), HasSubstr("fp32 or bf16"));
+  EXPECT_THAT(error_of("precision", "fp8"), HasSubstr("fp32, bf16 or fp16"));
   EXPECT_THAT(error_of("data", ""), HasSubstr("not valid"));
   EXPECT_THAT(error_of("steps", "99999999999999999999"), HasSubstr("not valid"));
 }
@@ -88,6 +90,64 @@ TEST(SetValue, TakesAliasesAutoAndSpaces) {
   EXPECT_EQ(settings.data, "/tmp/a=b");
   EXPECT_FALSE(set_assignment(settings, "steps"));
   EXPECT_FALSE(set_assignment(settings, "=3"));
+}
+
+TEST(SetValue, TakesDeepSpeedsStagesForStrategies) {
+  Settings settings;
+  EXPECT_TRUE(set_assignment(settings, "zero_stage=3"));
+  EXPECT_EQ(settings.sharding_strategy, "full_shard");
+  EXPECT_TRUE(set_assignment(settings, "zero_stage=1"));
+  EXPECT_EQ(settings.sharding_strategy, "zero1");
+  EXPECT_THAT(error_of("zero_stage", "4"), HasSubstr("3 (full_shard)"));
+}
+
+TEST(Knob, AppliesToTheStrategiesItNames) {
+  EXPECT_TRUE(applies(*find_knob("bucket_cap_mb"), "zero1"));
+  EXPECT_FALSE(applies(*find_knob("bucket_cap_mb"), "full_shard"));
+  EXPECT_TRUE(applies(*find_knob("shard_group_size"), "hybrid_shard"));
+  EXPECT_FALSE(applies(*find_knob("shard_group_size"), "full_shard"));
+  EXPECT_TRUE(applies(*find_knob("model"), "no_shard"));
+}
+
+TEST(Strategies, HaveARowForEveryChoice) {
+  const Knob& knob = *find_knob("sharding_strategy");
+  ASSERT_EQ(knob.choices.size(), strategies().size());
+  for (const auto choice : knob.choices) EXPECT_EQ(strategy_traits(choice).name, choice);
+}
+
+TEST(Strategies, DivideUnitsOverTheRightNumberOfRanks) {
+  Settings settings;
+  settings.sharding_strategy = "full_shard";
+  EXPECT_EQ(shard_group_size(settings, 16, 8), 16);
+  settings.sharding_strategy = "no_shard";
+  EXPECT_EQ(shard_group_size(settings, 16, 8), 1);
+  settings.sharding_strategy = "hybrid_shard";
+  EXPECT_EQ(shard_group_size(settings, 16, 8), 8);
+  settings.shard_group_size = 2;
+  EXPECT_EQ(shard_group_size(settings, 16, 8), 2);
+}
+
+TEST(Validate, RefusesWhatAStrategyCannotDo) {
+  auto problem_of = [](std::vector<std::string_view> assignments) {
+    Settings settings;
+    for (const auto each : assignments) EXPECT_TRUE(set_assignment(settings, each));
+    const auto valid = validate(settings);
+    return valid ? std::string() : valid.error().message;
+  };
+  EXPECT_THAT(problem_of({"cpu_offload=true"}), HasSubstr("ddp has none"));
+  EXPECT_EQ(problem_of({"cpu_offload=true", "strategy=full_shard"}), "");
+  EXPECT_THAT(problem_of({"strategy=hybrid_shard", "ranks=4", "shard_group_size=3"}),
+              HasSubstr("does not divide ranks (4)"));
+  EXPECT_THAT(problem_of({"strategy=full_shard", "reshard_after_forward=false"}),
+              HasSubstr("shard_grad_op"));
+  EXPECT_EQ(problem_of({"strategy=full_shard", "reshard_after_forward=true"}), "");
+  EXPECT_THAT(problem_of({"strategy=full_shard", "param_dtype=bf16", "precision=bf16"}),
+              HasSubstr("only one"));
+  EXPECT_THAT(problem_of({"precision=fp16", "device=cpu"}), HasSubstr("use bf16 on the CPU"));
+  EXPECT_THAT(problem_of({"strategy=full_shard", "communication=none"}), HasSubstr("ddp only"));
+  EXPECT_THAT(problem_of({"strategy=full_shard", "use_orig_params=false"}),
+              HasSubstr("always true"));
+  EXPECT_THAT(problem_of({"uneven_inputs=join"}), HasSubstr("drop_last: false"));
 }
 
 TEST(Validate, RefusesCombinationsThatContradictEachOther) {
