@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
+#include "trainer/model/layer.h"
 #include "trainer/model/model_shape.h"
 
 namespace shardlens::trainer {
@@ -14,6 +16,8 @@ class DecoderModel : public torch::nn::Module {
  public:
   // `tokens` [batch, time], int64 → [batch, time, vocabulary].
   virtual torch::Tensor logits(const torch::Tensor& tokens) = 0;
+  // The transformer blocks, first to last.
+  virtual std::vector<std::shared_ptr<Layer>> blocks() const = 0;
   // Mean cross entropy of `targets` [batch, time], a scalar in nats per token.
   torch::Tensor loss(const torch::Tensor& tokens, const torch::Tensor& targets);
 };

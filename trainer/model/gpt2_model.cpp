@@ -4,7 +4,7 @@
 
 namespace shardlens::trainer {
 
-struct Gpt2Model::Attention : torch::nn::Module {
+struct Gpt2Model::Attention : Layer {
   Attention(const ModelShape& shape, double dropout_probability, torch::Device device)
       : heads(shape.heads), dropout(dropout_probability) {
     c_attn =
@@ -12,7 +12,7 @@ struct Gpt2Model::Attention : torch::nn::Module {
     c_proj = register_module("c_proj", std::make_shared<Conv1d>(shape.width, shape.width, device));
   }
 
-  torch::Tensor forward(const torch::Tensor& x) {
+  torch::Tensor compute(const torch::Tensor& x) override {
     const auto batch = x.size(0), time = x.size(1), width = x.size(2);
     const auto parts = c_attn->forward(x).split(width, 2);
     auto by_head = [&](const torch::Tensor& part) {
@@ -29,7 +29,7 @@ struct Gpt2Model::Attention : torch::nn::Module {
   std::shared_ptr<Conv1d> c_attn, c_proj;
 };
 
-struct Gpt2Model::Mlp : torch::nn::Module {
+struct Gpt2Model::Mlp : Layer {
   Mlp(const ModelShape& shape, double dropout_probability, torch::Device device)
       : dropout(dropout_probability) {
     c_fc = register_module("c_fc", std::make_shared<Conv1d>(shape.width, shape.mlp_width, device));
@@ -37,7 +37,7 @@ struct Gpt2Model::Mlp : torch::nn::Module {
         register_module("c_proj", std::make_shared<Conv1d>(shape.mlp_width, shape.width, device));
   }
 
-  torch::Tensor forward(const torch::Tensor& x) {
+  torch::Tensor compute(const torch::Tensor& x) override {
     const auto hidden = at::gelu(c_fc->forward(x), "tanh");
     return at::dropout(c_proj->forward(hidden), dropout, is_training());
   }
@@ -46,7 +46,7 @@ struct Gpt2Model::Mlp : torch::nn::Module {
   std::shared_ptr<Conv1d> c_fc, c_proj;
 };
 
-struct Gpt2Model::Block : torch::nn::Module {
+struct Gpt2Model::Block : Layer {
   Block(const ModelShape& shape, double dropout, torch::Device device) {
     const double epsilon = shape.norm_epsilon;
     ln_1 = register_module("ln_1", std::make_shared<LayerNorm>(shape.width, epsilon, device));
@@ -55,7 +55,7 @@ struct Gpt2Model::Block : torch::nn::Module {
     mlp = register_module("mlp", std::make_shared<Mlp>(shape, dropout, device));
   }
 
-  torch::Tensor forward(const torch::Tensor& x) {
+  torch::Tensor compute(const torch::Tensor& x) override {
     const auto attended = x + attn->forward(ln_1->forward(x));
     return attended + mlp->forward(ln_2->forward(attended));
   }
@@ -65,7 +65,7 @@ struct Gpt2Model::Block : torch::nn::Module {
   std::shared_ptr<Mlp> mlp;
 };
 
-struct Gpt2Model::Transformer : torch::nn::Module {
+struct Gpt2Model::Transformer : Layer {
   Transformer(const ModelShape& shape, double dropout_probability, torch::Device device)
       : dropout(dropout_probability) {
     wte =
@@ -81,7 +81,7 @@ struct Gpt2Model::Transformer : torch::nn::Module {
                            std::make_shared<LayerNorm>(shape.width, shape.norm_epsilon, device));
   }
 
-  torch::Tensor forward(const torch::Tensor& tokens) {
+  torch::Tensor compute(const torch::Tensor& tokens) override {
     const auto positions =
         torch::arange(tokens.size(1), torch::dtype(torch::kLong).device(tokens.device()));
     auto x = at::dropout(wte->forward(tokens) + wpe->forward(positions), dropout, is_training());
@@ -99,6 +99,10 @@ Gpt2Model::Gpt2Model(const ModelShape& shape, double dropout, torch::Device devi
   transformer_ =
       register_module("transformer", std::make_shared<Transformer>(shape, dropout, device));
   head_ = register_module("lm_head", std::make_shared<Projection>(transformer_->wte->weight));
+}
+
+std::vector<std::shared_ptr<Layer>> Gpt2Model::blocks() const {
+  return {transformer_->h.begin(), transformer_->h.end()};
 }
 
 torch::Tensor Gpt2Model::logits(const torch::Tensor& tokens) {

@@ -14,6 +14,7 @@ class Gpt2Model : public DecoderModel {
  public:
   Gpt2Model(const ModelShape& shape, double dropout, torch::Device device);
   torch::Tensor logits(const torch::Tensor& tokens) override;
+  std::vector<std::shared_ptr<Layer>> blocks() const override;
 
  private:
   struct Attention;

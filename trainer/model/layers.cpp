@@ -19,7 +19,7 @@ Conv1d::Conv1d(std::int64_t in, std::int64_t out, torch::Device device) {
   bias = register_parameter("bias", blank({out}, device));
 }
 
-torch::Tensor Conv1d::forward(const torch::Tensor& x) {
+torch::Tensor Conv1d::compute(const torch::Tensor& x) {
   auto sizes = x.sizes().vec();
   sizes.back() = weight.size(1);
   return at::addmm(bias, x.reshape({-1, x.size(-1)}), weight).view(sizes);
@@ -38,7 +38,7 @@ LayerNorm::LayerNorm(std::int64_t width, double epsilon, torch::Device device) :
   bias = register_parameter("bias", blank({width}, device));
 }
 
-torch::Tensor LayerNorm::forward(const torch::Tensor& x) {
+torch::Tensor LayerNorm::compute(const torch::Tensor& x) {
   return at::layer_norm(x, weight.sizes(), weight, bias, epsilon_);
 }
 
@@ -46,7 +46,7 @@ RmsNorm::RmsNorm(std::int64_t width, double epsilon, torch::Device device) : eps
   weight = register_parameter("weight", blank({width}, device));
 }
 
-torch::Tensor RmsNorm::forward(const torch::Tensor& x) {
+torch::Tensor RmsNorm::compute(const torch::Tensor& x) {
   return at::rms_norm(x, weight.sizes(), weight, epsilon_);
 }
 

@@ -6,33 +6,37 @@
 
 #include <cstdint>
 
+#include "trainer/model/layer.h"
+
 namespace shardlens::trainer {
 
-struct Embedding : torch::nn::Module {
+struct Embedding : Layer {
   Embedding(std::int64_t rows, std::int64_t width, torch::Device device);
-  torch::Tensor forward(const torch::Tensor& tokens) { return at::embedding(weight, tokens); }
+  torch::Tensor compute(const torch::Tensor& tokens) override {
+    return at::embedding(weight, tokens);
+  }
   torch::Tensor weight;  // [rows, width]
 };
 
 // GPT-2's linear layer, stored transposed.
-struct Conv1d : torch::nn::Module {
+struct Conv1d : Layer {
   Conv1d(std::int64_t in, std::int64_t out, torch::Device device);
-  torch::Tensor forward(const torch::Tensor& x);
+  torch::Tensor compute(const torch::Tensor& x) override;
   torch::Tensor weight;  // [in, out]
   torch::Tensor bias;    // [out]
 };
 
-struct Projection : torch::nn::Module {
+struct Projection : Layer {
   Projection(std::int64_t in, std::int64_t out, torch::Device device);
   // The same matrix under a second name.
   explicit Projection(const torch::Tensor& shared);
-  torch::Tensor forward(const torch::Tensor& x) { return at::linear(x, weight); }
+  torch::Tensor compute(const torch::Tensor& x) override { return at::linear(x, weight); }
   torch::Tensor weight;  // [out, in]
 };
 
-struct LayerNorm : torch::nn::Module {
+struct LayerNorm : Layer {
   LayerNorm(std::int64_t width, double epsilon, torch::Device device);
-  torch::Tensor forward(const torch::Tensor& x);
+  torch::Tensor compute(const torch::Tensor& x) override;
   torch::Tensor weight;
   torch::Tensor bias;
 
@@ -40,9 +44,9 @@ struct LayerNorm : torch::nn::Module {
   double epsilon_;
 };
 
-struct RmsNorm : torch::nn::Module {
+struct RmsNorm : Layer {
   RmsNorm(std::int64_t width, double epsilon, torch::Device device);
-  torch::Tensor forward(const torch::Tensor& x);
+  torch::Tensor compute(const torch::Tensor& x) override;
   torch::Tensor weight;
 
  private:

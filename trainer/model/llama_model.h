@@ -15,14 +15,15 @@ class LlamaModel : public DecoderModel {
  public:
   LlamaModel(const ModelShape& shape, double dropout, torch::Device device);
   torch::Tensor logits(const torch::Tensor& tokens) override;
+  std::vector<std::shared_ptr<Layer>> blocks() const override;
 
  private:
   struct Attention;
   struct Mlp;
-  struct Layer;
+  struct Block;
   struct Decoder;
 
-  Rotary rotary_;
+  std::shared_ptr<Rotary> rotary_;
   std::shared_ptr<Decoder> decoder_;
   std::shared_ptr<Projection> head_;
 };

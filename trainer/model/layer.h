@@ -1,0 +1,33 @@
+// A module of a model that turns one tensor into one, and lets others step in around its forward:
+// sharding gathers its parameters first, recomputation drops its activations. The training thread.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <functional>
+#include <utility>
+
+namespace shardlens::trainer {
+
+class Layer : public torch::nn::Module {
+ public:
+  using Forward = std::function<torch::Tensor(const torch::Tensor&)>;
+  // Gets the input and what it stands around; must call that exactly once.
+  using Wrapper = std::function<torch::Tensor(const torch::Tensor& input, const Forward& inner)>;
+
+  torch::Tensor forward(const torch::Tensor& input) { return forward_(input); }
+
+  // Wrappers of the same layer nest: the last one added is the outermost.
+  void wrap_forward(Wrapper wrapper) {
+    forward_ = [wrapper = std::move(wrapper), inner = std::move(forward_)](
+                   const torch::Tensor& input) { return wrapper(input, inner); };
+  }
+
+ protected:
+  virtual torch::Tensor compute(const torch::Tensor& input) = 0;
+
+ private:
+  Forward forward_ = [this](const torch::Tensor& input) { return compute(input); };
+};
+
+}  // namespace shardlens::trainer
