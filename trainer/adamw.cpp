@@ -2,57 +2,41 @@
 
 namespace shardlens::trainer {
 
-AdamW::AdamW(const std::vector<torch::Tensor>& parameters, const AdamWOptions& options)
-    : options_(options) {
-  decayed_.weight_decay = options.weight_decay;
-  for (const torch::Tensor& value : parameters) {
-    Group& group = value.dim() >= 2 ? decayed_ : plain_;
-    group.parameters.push_back(value);
-    group.first_moments.push_back(torch::zeros_like(value));
-    group.second_moments.push_back(torch::zeros_like(value));
-    group.steps.push_back(torch::zeros({}, value.options().dtype(torch::kFloat32)));
+AdamW::AdamW(std::span<const LocalParameter> parameters, const AdamWOptions& options)
+    : parameters_(parameters.begin(), parameters.end()),
+      states_(parameters.size()),
+      options_(options) {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (!parameters_[i].is_optimized) continue;
+    const torch::Tensor value = parameters_[i].value.detach();
+    states_[i] = {torch::zeros_like(value), torch::zeros_like(value),
+                  torch::zeros({}, value.options().dtype(torch::kFloat32))};
   }
 }
 
-void AdamW::step(double learning_rate) {
+void AdamW::step(std::span<const std::size_t> parameters, double learning_rate) {
   const torch::NoGradGuard no_grad;
-  step(decayed_, learning_rate);
-  step(plain_, learning_rate);
+  step(parameters, learning_rate, true);
+  step(parameters, learning_rate, false);
 }
 
-void AdamW::step(Group& group, double learning_rate) {
-  Group active;
-  std::vector<torch::Tensor> gradients;
-  for (std::size_t i = 0; i < group.parameters.size(); ++i) {
-    const torch::Tensor& gradient = group.parameters[i].grad();
-    if (!gradient.defined()) continue;
-    gradients.push_back(gradient);
-    active.parameters.push_back(group.parameters[i]);
-    active.first_moments.push_back(group.first_moments[i]);
-    active.second_moments.push_back(group.second_moments[i]);
-    active.steps.push_back(group.steps[i]);
+void AdamW::step(std::span<const std::size_t> parameters, double learning_rate, bool decays) {
+  std::vector<torch::Tensor> values, gradients, first_moments, second_moments, steps;
+  for (const std::size_t i : parameters) {
+    const torch::Tensor& value = parameters_[i].value;
+    if (parameters_[i].decays() != decays || !value.grad().defined()) continue;
+    values.push_back(value);
+    gradients.push_back(value.grad());
+    first_moments.push_back(states_[i].first_moment);
+    second_moments.push_back(states_[i].second_moment);
+    steps.push_back(states_[i].steps);
   }
-  if (gradients.empty()) return;
-  at::_foreach_add_(active.steps, 1);
-  at::_fused_adamw_(active.parameters, gradients, active.first_moments, active.second_moments,
-                    /*max_exp_avg_sqs=*/{}, active.steps, learning_rate, options_.beta1,
-                    options_.beta2, group.weight_decay, options_.epsilon, /*amsgrad=*/false,
+  if (values.empty()) return;
+  at::_foreach_add_(steps, 1);
+  at::_fused_adamw_(values, gradients, first_moments, second_moments, /*max_exp_avg_sqs=*/{}, steps,
+                    learning_rate, options_.beta1, options_.beta2,
+                    decays ? options_.weight_decay : 0.0, options_.epsilon, /*amsgrad=*/false,
                     /*maximize=*/false);
-}
-
-torch::Tensor clip_gradients(const std::vector<torch::Tensor>& parameters, double limit) {
-  const torch::NoGradGuard no_grad;
-  std::vector<torch::Tensor> gradients;
-  for (const torch::Tensor& parameter : parameters) {
-    if (parameter.grad().defined()) gradients.push_back(parameter.grad());
-  }
-  if (gradients.empty()) return torch::zeros({});
-  const auto norm = at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients, 2)), 2);
-  if (limit > 0) {
-    // The 1e-6 is PyTorch's.
-    at::_foreach_mul_(gradients, (limit / (norm + 1e-6)).clamp_max(1.0));
-  }
-  return norm;
 }
 
 }  // namespace shardlens::trainer

@@ -1,9 +1,9 @@
-// AdamW over all parameters at once, and clipping of their gradients. The training thread.
+// AdamW over all parameters at once. The training thread.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <vector>
+
+#include "trainer/optimizer.h"
 
 namespace shardlens::trainer {
 
@@ -14,27 +14,19 @@ struct AdamWOptions {
   double weight_decay = 0.01;
 };
 
-class AdamW {
+class AdamW final : public Optimizer {
  public:
-  // Allocates the whole state. Matrices decay; biases and norms (one dimension) do not.
-  AdamW(const std::vector<torch::Tensor>& parameters, const AdamWOptions& options);
+  AdamW(std::span<const LocalParameter> parameters, const AdamWOptions& options);
 
-  // One update; parameters without a gradient are left as they are.
-  void step(double learning_rate);
+  void step(std::span<const std::size_t> parameters, double learning_rate) override;
+  OptimizerState state_of(std::size_t parameter) const override { return states_[parameter]; }
 
  private:
-  struct Group {
-    std::vector<torch::Tensor> parameters, first_moments, second_moments, steps;
-    double weight_decay = 0;
-  };
-  void step(Group& group, double learning_rate);
+  void step(std::span<const std::size_t> parameters, double learning_rate, bool decays);
 
+  std::vector<LocalParameter> parameters_;
+  std::vector<OptimizerState> states_;
   AdamWOptions options_;
-  Group decayed_, plain_;
 };
-
-// The total 2-norm of all gradients, a scalar tensor on their device. Scales them down to `limit`
-// as torch.nn.utils.clip_grad_norm_ does; 0 only measures.
-torch::Tensor clip_gradients(const std::vector<torch::Tensor>& parameters, double limit);
 
 }  // namespace shardlens::trainer

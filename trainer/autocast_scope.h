@@ -1,19 +1,28 @@
-// Computes in bfloat16 where that is safe while it lives, as torch.autocast does. The training
-// thread, around forward and loss.
+// Computes in 16 bits where that is safe while it lives, as torch.autocast does. The training
+// thread, around forward and loss, and autograd's, around what is computed again.
 #pragma once
 
 #include <ATen/autocast_mode.h>
 
+#include <string_view>
+
 namespace shardlens::trainer {
+
+// The type that `precision` computes in.
+inline at::ScalarType compute_type(std::string_view precision) {
+  if (precision == "bf16") return at::kBFloat16;
+  return precision == "fp16" ? at::kHalf : at::kFloat;
+}
 
 class AutocastScope {
  public:
-  AutocastScope(at::DeviceType device, bool enabled)
+  // `type` float32: computes as everything is.
+  AutocastScope(at::DeviceType device, at::ScalarType type)
       : device_(device),
         was_enabled_(at::autocast::is_autocast_enabled(device)),
         previous_type_(at::autocast::get_autocast_dtype(device)) {
-    at::autocast::set_autocast_enabled(device, enabled);
-    at::autocast::set_autocast_dtype(device, at::kBFloat16);
+    at::autocast::set_autocast_enabled(device, type != at::kFloat);
+    if (type != at::kFloat) at::autocast::set_autocast_dtype(device, type);
     at::autocast::increment_nesting();
   }
   ~AutocastScope() {

@@ -8,8 +8,9 @@
 
 namespace shardlens::trainer {
 
-Evaluation evaluate(DecoderModel& model, const BlockDataset& dataset, Communicator& communicator,
-                    profiler::Recorder& recorder, const EvaluationOptions& options) {
+Evaluation evaluate(DecoderModel& model, Strategy& strategy, const BlockDataset& dataset,
+                    Communicator& communicator, profiler::Recorder& recorder,
+                    const EvaluationOptions& options) {
   const torch::NoGradGuard no_grad;
   model.eval();
   const std::int64_t ranks = communicator.world_size();
@@ -21,7 +22,8 @@ Evaluation evaluate(DecoderModel& model, const BlockDataset& dataset, Communicat
   auto add_batch = [&] {
     if (batch.empty()) return;
     const TokenBatch tokens = dataset.batch(batch);
-    const AutocastScope autocast(options.device.type(), options.bf16);
+    strategy.before_evaluation();
+    const AutocastScope autocast(options.device.type(), options.compute_type);
     const auto loss =
         model.loss(tokens.inputs.to(options.device), tokens.targets.to(options.device));
     sums[0].add_(loss.to(torch::kFloat64), static_cast<double>(batch.size()));
@@ -34,6 +36,7 @@ Evaluation evaluate(DecoderModel& model, const BlockDataset& dataset, Communicat
     if (static_cast<std::int64_t>(batch.size()) == options.batch_size) add_batch();
   }
   add_batch();
+  strategy.after_evaluation();
   model.train();
   communicator.all_reduce(sums, {trace::TagKind::kNamed, -1, "evaluation loss"})->wait();
   const torch::Tensor result = sums.cpu();

@@ -7,6 +7,7 @@
 #include "trainer/comm/communicator.h"
 #include "trainer/data/block_dataset.h"
 #include "trainer/model/decoder_model.h"
+#include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer {
 
@@ -18,7 +19,7 @@ struct Evaluation {
 
 struct EvaluationOptions {
   std::int64_t batch_size = 8;
-  bool bf16 = false;
+  torch::ScalarType compute_type = torch::kFloat32;  // by autocast
   torch::Device device = torch::kCPU;
 };
 
@@ -27,7 +28,8 @@ struct EvaluationOptions {
 inline constexpr std::int64_t kMaxEvaluationBatches = 20;
 
 // Every rank calls it. Leaves the model in training mode. Throws if a collective fails.
-Evaluation evaluate(DecoderModel& model, const BlockDataset& dataset, Communicator& communicator,
-                    profiler::Recorder& recorder, const EvaluationOptions& options);
+Evaluation evaluate(DecoderModel& model, Strategy& strategy, const BlockDataset& dataset,
+                    Communicator& communicator, profiler::Recorder& recorder,
+                    const EvaluationOptions& options);
 
 }  // namespace shardlens::trainer

@@ -13,8 +13,10 @@
 
 #include "trace/model/schedule.h"
 #include "trace/store/run_folder.h"
+#include "trainer/build_strategy.h"
 #include "trainer/data/text_source.h"
 #include "trainer/device_memory.h"
+#include "trainer/model/recompute.h"
 #include "trainer/step_exchange.h"
 #include "trainer/step_failure.h"
 
@@ -47,25 +49,14 @@ std::string host_name() {
   return gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
-GradientCompression compression_of(const std::string& hook) {
-  if (hook == "fp16_compress") return GradientCompression::kFp16;
-  if (hook == "bf16_compress") return GradientCompression::kBf16;
-  return GradientCompression::kNone;
-}
-
-DataParallelOptions data_parallel_options(const trace::Settings& settings) {
-  DataParallelOptions options;
-  options.bucket_cap_mb = settings.bucket_cap_mb;
-  if (settings.first_bucket_mb != static_cast<double>(trace::kAuto)) {
-    options.first_bucket_mb = settings.first_bucket_mb;
+// The first blocks are kept as they are.
+void freeze_blocks(DecoderModel& model, std::int64_t count) {
+  const auto blocks = model.blocks();
+  for (std::int64_t i = 0; i < std::min(count, static_cast<std::int64_t>(blocks.size())); ++i) {
+    for (torch::Tensor& parameter : blocks[static_cast<std::size_t>(i)]->parameters()) {
+      parameter.set_requires_grad(false);
+    }
   }
-  options.gradient_as_bucket_view = settings.gradient_as_bucket_view;
-  options.static_graph = settings.static_graph;
-  options.find_unused_parameters = settings.find_unused_parameters;
-  options.compression = compression_of(settings.communication_hook);
-  options.overlap_comm = settings.overlap_comm;
-  options.communication = settings.communication != "none";
-  return options;
 }
 
 }  // namespace
@@ -83,7 +74,7 @@ trace::Result<TrainOutcome> RankJob::run() {
   try {
     TRY(prepare());
     TRY_ASSIGN(const auto injections, trace::parse_injections(settings_.inject));
-    TrainLoop loop({settings_, shape_, *dataset_, device_.device, *model_, *data_parallel_,
+    TrainLoop loop({settings_, shape_, *dataset_, device_.device, *model_, *strategy_,
                     *communicator_, *recorder_, memory_sampler_.get(), log_, stop_requested_},
                    injections);
     return loop.run();
@@ -188,9 +179,11 @@ trace::Result<void> RankJob::build_replicas() {
     model_ = build_model(
         shape_, {settings_.dropout, static_cast<std::uint64_t>(settings_.seed), device_.device});
   }
-  data_parallel_ =
-      std::make_unique<DataParallel>(named_parameters_of(*model_), named_buffers_of(*model_),
-                                     *communicator_, *recorder_, data_parallel_options(settings_));
+  freeze_blocks(*model_, settings_.frozen_blocks);
+  // Before sharding, which gathers a block around its recomputation.
+  recompute_every_nth_block(*model_, settings_.activation_checkpointing);
+  strategy_ =
+      build_strategy(settings_, *model_, *communicator_, *recorder_, environment_.local_world_size);
   // Dropout differs between ranks, as their data does.
   torch::manual_seed(static_cast<std::uint64_t>(settings_.seed + environment_.rank));
   if (environment_.rank == 0) {
@@ -206,7 +199,7 @@ trace::Result<void> RankJob::build_replicas() {
 trace::Result<void> RankJob::finish(const trace::Error* failure) {
   memory_sampler_.reset();
   if (failure == nullptr) {
-    data_parallel_.reset();
+    strategy_.reset();
     if (communicator_) communicator_->shutdown();
     observer_.reset();
   }

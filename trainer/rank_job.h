@@ -12,11 +12,11 @@
 #include "profiler/torch/torch_sources.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/data/block_dataset.h"
-#include "trainer/ddp/data_parallel.h"
 #include "trainer/model/decoder_model.h"
 #include "trainer/rank_device.h"
 #include "trainer/rank_log.h"
 #include "trainer/run_agreement.h"
+#include "trainer/strategy/strategy.h"
 #include "trainer/train_loop.h"
 
 namespace shardlens::trainer {
@@ -57,7 +57,7 @@ class RankJob {
   std::optional<BlockDataset> dataset_;
   std::unique_ptr<Communicator> communicator_;
   std::shared_ptr<DecoderModel> model_;
-  std::unique_ptr<DataParallel> data_parallel_;
+  std::unique_ptr<Strategy> strategy_;
 };
 
 }  // namespace shardlens::trainer

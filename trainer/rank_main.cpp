@@ -11,6 +11,7 @@
 
 #include "trainer/rank_job.h"
 #include "trainer/rank_options.h"
+#include "trainer/strategy/named_tensor.h"
 #include "trainer/run_agreement.h"
 
 namespace shardlens::trainer {

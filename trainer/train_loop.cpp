@@ -86,21 +86,10 @@ TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::Injection
     : parts_(parts),
       batches_(parts.dataset, sampler_options(parts), parts.settings.batch_per_rank),
       faults_(injections, parts.communicator) {
-  for (const auto& parameter : parts.data_parallel.parameters()) {
-    parameters_.push_back(parameter.tensor);
-  }
-  if (parts.device.is_cpu()) {
-    for (const torch::Tensor& parameter : parameters_) {
-      parameter.register_hook([](const torch::Tensor& gradient) {
-        profiler::recategorize(gradient, MemoryCategory::kGradients);
-      });
-    }
-  }
   const trace::Settings& s = parts.settings;
   {
     const profiler::MemoryCategoryScope category(MemoryCategory::kOptimizer);
-    optimizer_.emplace(parameters_,
-                       AdamWOptions{s.adam_beta1, s.adam_beta2, s.adam_epsilon, s.weight_decay});
+    optimizer_ = build_optimizer(parts.strategy.local_parameters(), s);
   }
   total_steps_ = s.steps;
   if (s.epochs > 0) {
@@ -152,7 +141,7 @@ trace::Result<StepAgreement> TrainLoop::run_step(std::int64_t step) {
 void TrainLoop::run_micro_batch(std::int64_t step, bool is_last, torch::Tensor& loss_sum) {
   const TokenBatch batch = load_batch(step);
   step_samples_ += batch.inputs.size(0);
-  parts_.data_parallel.set_require_sync(is_last || parts_.settings.sync_each_batch);
+  parts_.strategy.set_require_sync(is_last || parts_.settings.sync_each_batch);
   const torch::Tensor loss = forward(step, batch);
   loss_sum += loss.detach();
   backward(step, loss);
@@ -170,8 +159,8 @@ TokenBatch TrainLoop::load_batch(std::int64_t step) {
 
 torch::Tensor TrainLoop::forward(std::int64_t step, const TokenBatch& batch) {
   const PhaseMark mark(*this, step, Phase::kForward);
-  parts_.data_parallel.before_forward();
-  const AutocastScope autocast(parts_.device.type(), parts_.settings.precision == "bf16");
+  parts_.strategy.before_forward();
+  const AutocastScope autocast(parts_.device.type(), compute_type(parts_.settings.precision));
   torch::Tensor loss = parts_.model.loss(batch.inputs, batch.targets);
   if (faults_.poisons(step, Phase::kForward) || faults_.poisons(step, Phase::kData)) {
     loss = loss * std::numeric_limits<double>::quiet_NaN();
@@ -181,14 +170,14 @@ torch::Tensor TrainLoop::forward(std::int64_t step, const TokenBatch& batch) {
 
 void TrainLoop::backward(std::int64_t step, const torch::Tensor& loss) {
   const PhaseMark mark(*this, step, Phase::kBackward);
-  parts_.data_parallel.before_backward(loss);
+  parts_.strategy.before_backward(loss);
   loss.backward();
-  parts_.data_parallel.after_backward();
+  parts_.strategy.after_backward();
   if (faults_.poisons(step, Phase::kBackward)) {
     const torch::NoGradGuard no_grad;
-    for (const torch::Tensor& parameter : parameters_) {
-      if (parameter.grad().defined()) {
-        parameter.grad().fill_(std::numeric_limits<double>::quiet_NaN());
+    for (const LocalParameter& parameter : parts_.strategy.local_parameters()) {
+      if (parameter.value.grad().defined()) {
+        parameter.value.grad().fill_(std::numeric_limits<double>::quiet_NaN());
       }
     }
   }
@@ -196,12 +185,14 @@ void TrainLoop::backward(std::int64_t step, const torch::Tensor& loss) {
 
 torch::Tensor TrainLoop::update(std::int64_t step) {
   const PhaseMark mark(*this, step, Phase::kOptimizer);
-  torch::Tensor norm = clip_gradients(parameters_, parts_.settings.max_grad_norm);
+  torch::Tensor norm = clip_gradients(parts_.strategy, parts_.settings.max_grad_norm);
   if (faults_.poisons(step, Phase::kOptimizer)) {
     norm = norm * std::numeric_limits<double>::quiet_NaN();
   }
-  optimizer_->step(learning_rate_at(parts_.settings, step, total_steps_));
-  parts_.data_parallel.zero_gradients();
+  const double rate = learning_rate_at(parts_.settings, step, total_steps_);
+  parts_.strategy.update(
+      [&](std::span<const std::size_t> parameters) { optimizer_->step(parameters, rate); });
+  parts_.strategy.zero_gradients();
   return norm;
 }
 
@@ -251,10 +242,10 @@ void TrainLoop::evaluate_if_due(std::int64_t step) {
   const PhaseMark mark(*this, step, Phase::kEvaluation);
   EvaluationOptions options;
   options.batch_size = parts_.settings.batch_per_rank;
-  options.bf16 = parts_.settings.precision == "bf16";
+  options.compute_type = compute_type(parts_.settings.precision);
   options.device = parts_.device;
-  const Evaluation result =
-      evaluate(parts_.model, parts_.dataset, parts_.communicator, parts_.recorder, options);
+  const Evaluation result = evaluate(parts_.model, parts_.strategy, parts_.dataset,
+                                     parts_.communicator, parts_.recorder, options);
   if (parts_.communicator.rank() != 0) return;
   parts_.log.info("evaluation after step " + std::to_string(step) + ": loss " +
                   decimal(result.loss, 4) + ", perplexity " + decimal(result.perplexity, 2) + " (" +

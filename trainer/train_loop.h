@@ -6,7 +6,7 @@
 
 #include <atomic>
 #include <chrono>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,14 +14,14 @@
 #include "profiler/recorder.h"
 #include "trace/model/result.h"
 #include "trace/model/settings.h"
-#include "trainer/adamw.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/data/batch_stream.h"
-#include "trainer/ddp/data_parallel.h"
 #include "trainer/fault_injector.h"
 #include "trainer/model/decoder_model.h"
+#include "trainer/optimizer.h"
 #include "trainer/rank_log.h"
 #include "trainer/step_exchange.h"
+#include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer {
 
@@ -32,7 +32,7 @@ struct TrainParts {
   const BlockDataset& dataset;
   torch::Device device;
   DecoderModel& model;
-  DataParallel& data_parallel;
+  Strategy& strategy;
   Communicator& communicator;
   profiler::Recorder& recorder;
   profiler::MemorySampler* memory_sampler;  // null: memory is not recorded
@@ -71,8 +71,7 @@ class TrainLoop {
   void report_progress(std::int64_t step, double loss);
 
   TrainParts parts_;
-  std::vector<torch::Tensor> parameters_;
-  std::optional<AdamW> optimizer_;
+  std::unique_ptr<Optimizer> optimizer_;
   BatchStream batches_;
   FaultInjector faults_;
   std::int64_t total_steps_ = 0;

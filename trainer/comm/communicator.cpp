@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <utility>
 
 #include "trainer/comm/gloo_link.h"
@@ -19,15 +20,86 @@ constexpr int kWorld = 0;  // the recorder's id of the group of all ranks
 using WorkPointer = c10::intrusive_ptr<c10d::Work>;
 using BackendPointer = c10::intrusive_ptr<RecordedBackend>;
 
-class WorldCommunicator final : public Communicator {
+// A group of ranks to be connected: the world, or a part of it.
+struct GroupPlan {
+  int id = kWorld;
+  std::string name = "world";
+  std::vector<int> ranks;  // of the world
+};
+
+c10::intrusive_ptr<TaggedGloo> connect_gloo(const c10::intrusive_ptr<c10d::Store>& store, int rank,
+                                            int size, const CommunicatorOptions& options) {
+  auto gloo_options = c10d::ProcessGroupGloo::Options::create(
+      std::max<std::chrono::milliseconds>(options.timeout, kConnectTimeout));
+  gloo_options->devices = {options.single_machine
+                               ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
+                               : c10d::ProcessGroupGloo::createDefaultDevice()};
+  // With more, two collectives run side by side and finish out of order.
+  gloo_options->threads = 1;
+  auto gloo = c10::make_intrusive<TaggedGloo>(store, rank, size, gloo_options);
+  // Only now: ranks may start further apart than a collective may take.
+  gloo->setTimeout(options.timeout);
+  return gloo;
+}
+
+BackendPointer connect_backend(const c10::intrusive_ptr<c10d::Store>& store, int rank,
+                               const GroupPlan& plan, const CommunicatorOptions& options,
+                               profiler::Recorder& recorder) {
+  const int size = static_cast<int>(plan.ranks.size());
+  const std::string lane = plan.id == kWorld ? "" : ", " + plan.name;
+  if (options.device.is_cuda()) {
+    const auto nccl = create_nccl(store, rank, size, options.device, options.timeout);
+    return c10::make_intrusive<RecordedBackend>(
+        nccl, std::make_unique<NcclExecutor>(nccl, options.device, recorder, lane), recorder,
+        plan.id);
+  }
+  const auto gloo = connect_gloo(store, rank, size, options);
+  return c10::make_intrusive<RecordedBackend>(
+      gloo,
+      std::make_unique<GlooLink>(gloo, options.simulated_link, options.timeout, recorder, lane,
+                                 options.rank),
+      recorder, plan.id);
+}
+
+void register_group(const GroupPlan& plan, const CommunicatorOptions& options,
+                    profiler::Recorder& recorder) {
+  const char* backend = options.device.is_cuda() ? "nccl"
+                        : options.simulated_link ? "gloo, simulated link"
+                                                 : "gloo";
+  recorder.add_process_group(plan.id, plan.name, backend, plan.ranks);
+}
+
+c10::intrusive_ptr<c10d::ProcessGroup> as_process_group(
+    const c10::intrusive_ptr<c10d::Store>& store, const BackendPointer& backend,
+    torch::Device device) {
+  auto group =
+      c10::make_intrusive<c10d::ProcessGroup>(store, backend->getRank(), backend->getSize());
+  const auto type = device.is_cuda() ? c10d::ProcessGroup::BackendType::NCCL
+                                     : c10d::ProcessGroup::BackendType::GLOO;
+  group->setBackend(device.type(), type, c10::intrusive_ptr<c10d::Backend>(backend));
+  group->setDefaultBackend(type);
+  return group;
+}
+
+class BackendCommunicator final : public Communicator {
  public:
-  WorldCommunicator(c10::intrusive_ptr<c10d::ProcessGroup> group, BackendPointer backend,
-                    torch::Device device)
-      : group_(std::move(group)), backend_(std::move(backend)), device_(device) {}
-  ~WorldCommunicator() override { shutdown(); }
+  // `options.rank` and `options.world_size` are those of the world.
+  BackendCommunicator(c10::intrusive_ptr<c10d::Store> store, GroupPlan plan,
+                      const CommunicatorOptions& options, profiler::Recorder& recorder)
+      : store_(std::move(store)), plan_(std::move(plan)), options_(options), recorder_(recorder) {
+    const auto own = std::ranges::find(plan_.ranks, options.rank);
+    TORCH_CHECK(own != plan_.ranks.end(), "rank ", options.rank, " is not in its group ",
+                plan_.name);
+    const int rank = static_cast<int>(own - plan_.ranks.begin());
+    backend_ = connect_backend(store_, rank, plan_, options_, recorder_);
+    group_ = as_process_group(store_, backend_, options_.device);
+    register_group(plan_, options_, recorder_);
+  }
+  ~BackendCommunicator() override { shutdown(); }
 
   int rank() const override { return backend_->getRank(); }
   int world_size() const override { return backend_->getSize(); }
+  torch::Device device() const override { return options_.device; }
   c10::intrusive_ptr<c10d::ProcessGroup> process_group() override { return group_; }
 
   WorkPointer all_reduce(torch::Tensor tensor, CollectiveTag tag,
@@ -44,59 +116,37 @@ class WorldCommunicator final : public Communicator {
   WorkPointer all_gather(torch::Tensor output, torch::Tensor input, CollectiveTag tag) override {
     return backend_->all_gather(std::move(output), std::move(input), std::move(tag));
   }
+  WorkPointer reduce_scatter(torch::Tensor output, torch::Tensor input,
+                             CollectiveTag tag) override {
+    return backend_->reduce_scatter(std::move(output), std::move(input), std::move(tag));
+  }
   void barrier(CollectiveTag tag) override {
     c10d::BarrierOptions options;
-    if (device_.is_cuda()) options.device_ids = {device_.index()};
+    if (device().is_cuda()) options.device_ids = {device().index()};
     backend_->barrier_tagged(std::move(tag), options)->wait();
   }
   void set_default_tag(CollectiveTag tag) override { backend_->set_default_tag(std::move(tag)); }
+  std::unique_ptr<Communicator> create_group(const std::string& name,
+                                             std::vector<int> ranks) override {
+    TORCH_CHECK(plan_.id == kWorld, "only the world is divided into groups");
+    const std::string prefix =
+        "group " + std::to_string(++groups_) + " of rank " + std::to_string(ranks.at(0));
+    return std::make_unique<BackendCommunicator>(
+        c10::make_intrusive<c10d::PrefixStore>(prefix, store_),
+        GroupPlan{groups_, name, std::move(ranks)}, options_, recorder_);
+  }
   void inject_next(trace::InjectedFault fault) override { backend_->inject_next(fault); }
   void shutdown() override { backend_->shutdown(); }
 
  private:
-  c10::intrusive_ptr<c10d::ProcessGroup> group_;
+  c10::intrusive_ptr<c10d::Store> store_;
+  GroupPlan plan_;
+  CommunicatorOptions options_;
+  profiler::Recorder& recorder_;
+  int groups_ = 0;
   BackendPointer backend_;
-  torch::Device device_;
+  c10::intrusive_ptr<c10d::ProcessGroup> group_;
 };
-
-c10::intrusive_ptr<TaggedGloo> connect_gloo(const c10::intrusive_ptr<c10d::Store>& store,
-                                            const CommunicatorOptions& options) {
-  auto gloo_options = c10d::ProcessGroupGloo::Options::create(
-      std::max<std::chrono::milliseconds>(options.timeout, kConnectTimeout));
-  gloo_options->devices = {options.single_machine
-                               ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
-                               : c10d::ProcessGroupGloo::createDefaultDevice()};
-  // With more, two collectives run side by side and finish out of order.
-  gloo_options->threads = 1;
-  auto gloo =
-      c10::make_intrusive<TaggedGloo>(store, options.rank, options.world_size, gloo_options);
-  // Only now: ranks may start further apart than a collective may take.
-  gloo->setTimeout(options.timeout);
-  return gloo;
-}
-
-BackendPointer connect_backend(const c10::intrusive_ptr<c10d::Store>& store,
-                               const CommunicatorOptions& options, profiler::Recorder& recorder) {
-  if (options.device.is_cuda()) {
-    const auto nccl =
-        create_nccl(store, options.rank, options.world_size, options.device, options.timeout);
-    return c10::make_intrusive<RecordedBackend>(
-        nccl, std::make_unique<NcclExecutor>(nccl, options.device, recorder), recorder);
-  }
-  const auto gloo = connect_gloo(store, options);
-  return c10::make_intrusive<RecordedBackend>(
-      gloo, std::make_unique<GlooLink>(gloo, options.simulated_link, options.timeout, recorder),
-      recorder);
-}
-
-void register_group(const CommunicatorOptions& options, profiler::Recorder& recorder) {
-  std::vector<int> ranks(static_cast<std::size_t>(options.world_size));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  const char* backend = options.device.is_cuda() ? "nccl"
-                        : options.simulated_link ? "gloo, simulated link"
-                                                 : "gloo";
-  recorder.add_process_group(kWorld, "world", backend, std::move(ranks));
-}
 
 trace::Result<std::unique_ptr<Communicator>> failed_to_connect(const CommunicatorOptions& options,
                                                                const std::string& reason) {
@@ -123,16 +173,11 @@ trace::Result<std::unique_ptr<Communicator>> Communicator::connect(
                        "their clocks. Set simulate_link=off.");
   }
   try {
-    const auto store = meet(options);
-    auto backend = connect_backend(store, options, recorder);
-    auto group = c10::make_intrusive<c10d::ProcessGroup>(store, options.rank, options.world_size);
-    const auto type = options.device.is_cuda() ? c10d::ProcessGroup::BackendType::NCCL
-                                               : c10d::ProcessGroup::BackendType::GLOO;
-    group->setBackend(options.device.type(), type, c10::intrusive_ptr<c10d::Backend>(backend));
-    group->setDefaultBackend(type);
-    register_group(options, recorder);
-    return std::make_unique<WorldCommunicator>(std::move(group), std::move(backend),
-                                               options.device);
+    GroupPlan world;
+    world.ranks.resize(static_cast<std::size_t>(options.world_size));
+    std::iota(world.ranks.begin(), world.ranks.end(), 0);
+    return std::make_unique<BackendCommunicator>(meet(options), std::move(world), options,
+                                                 recorder);
   } catch (const c10::Error& error) {
     return failed_to_connect(options, error.what_without_backtrace());
   } catch (const std::exception& error) {

@@ -47,8 +47,9 @@ class Communicator {
                                                               profiler::Recorder& recorder);
   virtual ~Communicator() = default;
 
-  virtual int rank() const = 0;
+  virtual int rank() const = 0;  // among those of this communicator
   virtual int world_size() const = 0;
+  virtual torch::Device device() const = 0;
   virtual c10::intrusive_ptr<c10d::ProcessGroup> process_group() = 0;
 
   // Asynchronous; each enters the recorder and is tagged. In place on `tensor`.
@@ -59,9 +60,18 @@ class Communicator {
                                                    CollectiveTag tag) = 0;
   virtual c10::intrusive_ptr<c10d::Work> all_gather(torch::Tensor output, torch::Tensor input,
                                                     CollectiveTag tag) = 0;
+  // `input` holds a part for each rank; `output` becomes the sum over ranks of this rank's part.
+  virtual c10::intrusive_ptr<c10d::Work> reduce_scatter(torch::Tensor output, torch::Tensor input,
+                                                        CollectiveTag tag) = 0;
   virtual void barrier(CollectiveTag tag) = 0;
   // The tag of collectives that others, such as c10d::Reducer, ask process_group() for.
   virtual void set_default_tag(CollectiveTag tag) = 0;
+
+  // A communicator of its own over some of these ranks, in this order: its collectives do not queue
+  // behind those of others. All ranks call it equally often, each with the group it belongs to.
+  // Throws c10::Error.
+  virtual std::unique_ptr<Communicator> create_group(const std::string& name,
+                                                     std::vector<int> ranks) = 0;
 
   // Faults on purpose for the next collective (trace::InjectedFault::kSkipCollective,
   // kUnequalSize).

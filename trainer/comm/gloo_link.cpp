@@ -19,13 +19,14 @@ bool contains(const std::string& text, std::string_view part) {
 
 GlooLink::GlooLink(c10::intrusive_ptr<TaggedGloo> gloo,
                    std::optional<trace::SimulatedLink> simulated, std::chrono::milliseconds timeout,
-                   profiler::Recorder& recorder)
+                   profiler::Recorder& recorder, const std::string& lane_suffix, int world_rank)
     : gloo_(std::move(gloo)),
       simulated_(simulated),
       timeout_(timeout),
       recorder_(recorder),
       lane_(recorder.add_lane(trace::LaneKind::kCommunication,
-                              simulated ? "gloo, simulated link" : "gloo")),
+                              (simulated ? "gloo, simulated link" : "gloo") + lane_suffix)),
+      world_rank_(world_rank),
       thread_([this](std::stop_token stop) { run(std::move(stop)); }) {
   pthread_setname_np(thread_.native_handle(), "gloo link");
 }
@@ -127,7 +128,7 @@ GlooLink::Clock::time_point GlooLink::last_start_of_all_ranks(const CollectiveJo
 
 std::string GlooLink::describe_failure(const CollectiveJob& job, const std::string& reason) const {
   std::string text =
-      to_text(job.description) + " failed on rank " + std::to_string(gloo_->getRank()) + ": ";
+      to_text(job.description) + " failed on rank " + std::to_string(world_rank_) + ": ";
   if (contains(reason, "imed out") || contains(reason, "imeout")) {
     text += "the other ranks did not take part within " +
             std::to_string(std::chrono::duration_cast<std::chrono::seconds>(timeout_).count()) +

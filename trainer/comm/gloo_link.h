@@ -21,8 +21,10 @@ namespace shardlens::trainer {
 
 class GlooLink final : public CollectiveExecutor {
  public:
+  // `lane_suffix` tells the lanes of several groups apart.
   GlooLink(c10::intrusive_ptr<TaggedGloo> gloo, std::optional<trace::SimulatedLink> simulated,
-           std::chrono::milliseconds timeout, profiler::Recorder& recorder);
+           std::chrono::milliseconds timeout, profiler::Recorder& recorder,
+           const std::string& lane_suffix, int world_rank);
   ~GlooLink() override;
 
   c10::intrusive_ptr<c10d::Work> submit(CollectiveJob job) override;
@@ -46,6 +48,7 @@ class GlooLink final : public CollectiveExecutor {
   std::chrono::milliseconds timeout_;
   profiler::Recorder& recorder_;
   int lane_;
+  int world_rank_;
   std::string failure_;  // the first one; only the link's thread touches it
 
   std::mutex mutex_;

@@ -29,11 +29,12 @@ c10::intrusive_ptr<c10d::Backend> create_nccl(const c10::intrusive_ptr<c10d::Sto
 }
 
 NcclExecutor::NcclExecutor(c10::intrusive_ptr<c10d::Backend> nccl, torch::Device device,
-                           profiler::Recorder& recorder)
+                           profiler::Recorder& recorder, const std::string& lane_suffix)
     : nccl_(std::move(nccl)),
       device_(device),
       recorder_(recorder),
-      lane_(recorder.add_lane(trace::LaneKind::kCommunication, "nccl, as seen by the host")),
+      lane_(recorder.add_lane(trace::LaneKind::kCommunication,
+                              "nccl, as seen by the host" + lane_suffix)),
       thread_([this](std::stop_token stop) { watch(std::move(stop)); }) {}
 
 NcclExecutor::~NcclExecutor() { close(); }

@@ -16,7 +16,7 @@ namespace shardlens::trainer {
 class NcclExecutor final : public CollectiveExecutor {
  public:
   NcclExecutor(c10::intrusive_ptr<c10d::Backend> nccl, torch::Device device,
-               profiler::Recorder& recorder);
+               profiler::Recorder& recorder, const std::string& lane_suffix);
   ~NcclExecutor() override;
 
   c10::intrusive_ptr<c10d::Work> submit(CollectiveJob job) override;

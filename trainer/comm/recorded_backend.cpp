@@ -25,11 +25,12 @@ WorkPointer completed_work(std::vector<torch::Tensor> outputs) {
 
 RecordedBackend::RecordedBackend(c10::intrusive_ptr<c10d::Backend> inner,
                                  std::unique_ptr<CollectiveExecutor> executor,
-                                 profiler::Recorder& recorder)
+                                 profiler::Recorder& recorder, int group)
     : Backend(inner->getRank(), inner->getSize()),
       inner_(std::move(inner)),
       executor_(std::move(executor)),
-      recorder_(recorder) {}
+      recorder_(recorder),
+      group_(group) {}
 
 void RecordedBackend::shutdown() { executor_->close(); }
 
@@ -68,6 +69,7 @@ trace::StringId RecordedBackend::interned(const std::string& text) {
 WorkPointer RecordedBackend::enter(Call call) {
   const std::lock_guard lock(mutex_);
   profiler::CollectiveCall entry;
+  entry.process_group = group_;
   entry.sequence = next_sequence_++;
   entry.function = call.function;
   entry.executed = call.executed;
@@ -138,6 +140,24 @@ WorkPointer RecordedBackend::all_gather(torch::Tensor output, torch::Tensor inpu
   return enter(std::move(call));
 }
 
+WorkPointer RecordedBackend::reduce_scatter(torch::Tensor output, torch::Tensor input,
+                                            CollectiveTag tag) {
+  if (take_fault() == trace::InjectedFault::kSkipCollective) return completed_work({output});
+  // Gloo has no reduce-scatter: it reduces everything everywhere.
+  const bool gloo = getBackendName() == "gloo";
+  Call call{CollectiveFunction::kReduceScatter,
+            gloo ? CollectiveFunction::kAllReduce : CollectiveFunction::kReduceScatter,
+            input.scalar_type(),
+            bytes_of(input),
+            std::move(tag),
+            {output},
+            {}};
+  call.launch = [output, input](c10d::Backend& backend) mutable {
+    return backend._reduce_scatter_base(output, input);
+  };
+  return enter(std::move(call));
+}
+
 WorkPointer RecordedBackend::barrier_tagged(CollectiveTag tag,
                                             const c10d::BarrierOptions& options) {
   if (take_fault() == trace::InjectedFault::kSkipCollective) return completed_work({});
@@ -188,21 +208,8 @@ WorkPointer RecordedBackend::allgather(std::vector<std::vector<at::Tensor>>& out
 }
 
 WorkPointer RecordedBackend::_reduce_scatter_base(at::Tensor& output, at::Tensor& input,
-                                                  const c10d::ReduceScatterOptions& options) {
-  if (take_fault() == trace::InjectedFault::kSkipCollective) return completed_work({output});
-  // Gloo has no reduce-scatter: it reduces everything everywhere.
-  const bool gloo = getBackendName() == "gloo";
-  Call call{CollectiveFunction::kReduceScatter,
-            gloo ? CollectiveFunction::kAllReduce : CollectiveFunction::kReduceScatter,
-            input.scalar_type(),
-            bytes_of(input),
-            default_tag(),
-            {output},
-            {}};
-  call.launch = [output, input, options](c10d::Backend& backend) mutable {
-    return backend._reduce_scatter_base(output, input, options);
-  };
-  return enter(std::move(call));
+                                                  const c10d::ReduceScatterOptions&) {
+  return reduce_scatter(output, input, default_tag());
 }
 
 WorkPointer RecordedBackend::barrier(const c10d::BarrierOptions& options) {

@@ -22,8 +22,10 @@ namespace shardlens::trainer {
 
 class RecordedBackend final : public c10d::Backend {
  public:
+  // `group` is the recorder's number of the process group.
   RecordedBackend(c10::intrusive_ptr<c10d::Backend> inner,
-                  std::unique_ptr<CollectiveExecutor> executor, profiler::Recorder& recorder);
+                  std::unique_ptr<CollectiveExecutor> executor, profiler::Recorder& recorder,
+                  int group);
 
   const std::string getBackendName() const override { return inner_->getBackendName(); }
   void setTimeout(std::chrono::milliseconds timeout) override { inner_->setTimeout(timeout); }
@@ -39,6 +41,8 @@ class RecordedBackend final : public c10d::Backend {
                                                   const c10d::BroadcastOptions& options);
   c10::intrusive_ptr<c10d::Work> all_gather(torch::Tensor output, torch::Tensor input,
                                             CollectiveTag tag);
+  c10::intrusive_ptr<c10d::Work> reduce_scatter(torch::Tensor output, torch::Tensor input,
+                                                CollectiveTag tag);
   c10::intrusive_ptr<c10d::Work> barrier_tagged(CollectiveTag tag,
                                                 const c10d::BarrierOptions& options);
 
@@ -76,6 +80,7 @@ class RecordedBackend final : public c10d::Backend {
   c10::intrusive_ptr<c10d::Backend> inner_;
   std::unique_ptr<CollectiveExecutor> executor_;
   profiler::Recorder& recorder_;
+  const int group_;
 
   std::mutex mutex_;  // keeps number and submission of a collective together
   std::int64_t next_sequence_ = 0;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "profiler/torch/torch_sources.h"
@@ -41,36 +40,9 @@ std::vector<std::size_t> first_plan_caps(const DataParallelOptions& options) {
           static_cast<std::size_t>(bytes_of_cap(options.bucket_cap_mb))};
 }
 
-std::vector<torch::Tensor> tensors_of(const std::vector<NamedTensor>& named) {
-  std::vector<torch::Tensor> tensors;
-  for (const NamedTensor& each : named) tensors.push_back(each.tensor);
-  return tensors;
-}
-
 CollectiveTag named_tag(std::string name) { return {trace::TagKind::kNamed, -1, std::move(name)}; }
 
 }  // namespace
-
-std::vector<NamedTensor> without_duplicates(const std::vector<NamedTensor>& tensors) {
-  std::vector<NamedTensor> unique;
-  std::unordered_set<const c10::TensorImpl*> seen;
-  for (const NamedTensor& each : tensors) {
-    if (seen.insert(each.tensor.unsafeGetTensorImpl()).second) unique.push_back(each);
-  }
-  return unique;
-}
-
-std::vector<NamedTensor> named_parameters_of(const torch::nn::Module& module) {
-  std::vector<NamedTensor> named;
-  for (const auto& item : module.named_parameters()) named.push_back({item.key(), item.value()});
-  return without_duplicates(named);
-}
-
-std::vector<NamedTensor> named_buffers_of(const torch::nn::Module& module) {
-  std::vector<NamedTensor> named;
-  for (const auto& item : module.named_buffers()) named.push_back({item.key(), item.value()});
-  return without_duplicates(named);
-}
 
 struct DataParallel::State {
   State(Communicator& with, profiler::Recorder& into, const DataParallelOptions& chosen)
@@ -91,6 +63,7 @@ struct DataParallel::State {
   profiler::Recorder& recorder;
   DataParallelOptions options;
   std::vector<NamedTensor> parameters;
+  std::vector<LocalParameter> local_parameters;  // frozen ones, too
   std::shared_ptr<std::size_t> launched = std::make_shared<std::size_t>(0);
   std::shared_ptr<c10d::Reducer> reducer;
   std::size_t bucket_count = 0;
@@ -191,7 +164,12 @@ DataParallel::DataParallel(std::vector<NamedTensor> parameters, std::vector<Name
     : state_(std::make_unique<State>(communicator, recorder, options)) {
   const std::vector<NamedTensor> all = without_duplicates(parameters);
   for (const NamedTensor& each : all) {
-    if (each.tensor.requires_grad()) state_->parameters.push_back(each);
+    const bool trained = each.tensor.requires_grad();
+    if (trained) state_->parameters.push_back(each);
+    state_->local_parameters.push_back({each.name, each.tensor.sizes().vec(), 0,
+                                        each.tensor.numel(), each.tensor, trained,
+                                        communicator.rank() == 0});
+    count_gradient_of(each.tensor);
   }
   TORCH_CHECK(!state_->parameters.empty(), "the model has no parameter to train");
   state_->take_over_values(all, without_duplicates(buffers));
@@ -232,6 +210,14 @@ void DataParallel::after_backward() {
               " of ", state_->bucket_count,
               " buckets reduced: some parameters took no part in the loss. Set "
               "find_unused_parameters=true.");
+}
+
+std::span<const LocalParameter> DataParallel::local_parameters() const {
+  return state_->local_parameters;
+}
+
+void DataParallel::update(const Optimize& optimize) {
+  optimize(optimized_parameters(state_->local_parameters));
 }
 
 void DataParallel::zero_gradients() {

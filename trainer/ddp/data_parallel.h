@@ -13,17 +13,10 @@
 #include "profiler/recorder.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/ddp/bucket_hook.h"
+#include "trainer/strategy/named_tensor.h"
+#include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer {
-
-struct NamedTensor {
-  std::string name;
-  torch::Tensor tensor;
-};
-// Each tensor once, under its first name: a shared one (tied weights) comes twice from a module.
-std::vector<NamedTensor> without_duplicates(const std::vector<NamedTensor>& tensors);
-std::vector<NamedTensor> named_parameters_of(const torch::nn::Module& module);
-std::vector<NamedTensor> named_buffers_of(const torch::nn::Module& module);
 
 struct DataParallelOptions {
   double bucket_cap_mb = 25;  // MiB
@@ -37,33 +30,30 @@ struct DataParallelOptions {
   bool communication = true;  // false: every rank keeps its own gradients
 };
 
-// Throws c10::Error when ranks differ in parameters or a collective fails. All ranks call the same
-// functions in the same order. One step with k micro-batches:
-//   zero_gradients()
-//   k times: set_require_sync(last or every), before_forward(), forward, before_backward(loss),
-//            loss.backward(), after_backward()
-class DataParallel {
+// Throws c10::Error when ranks differ in parameters.
+class DataParallel final : public Strategy {
  public:
   // Checks that all ranks have parameters of the same shapes, then takes over rank 0's values.
   // `parameters` may hold duplicates and frozen ones; the order is the module's.
   DataParallel(std::vector<NamedTensor> parameters, std::vector<NamedTensor> buffers,
                Communicator& communicator, profiler::Recorder& recorder,
                const DataParallelOptions& options);
-  ~DataParallel();
+  ~DataParallel() override;
   DataParallel(const DataParallel&) = delete;
   DataParallel& operator=(const DataParallel&) = delete;
 
-  // False: the next backward only adds to the local gradients. Set it before before_forward(). The
-  // first backward of a static graph reduces anyway, which changes no result.
-  void set_require_sync(bool require_sync);
-  void before_forward();
-  // `loss` is the tensor that backward() starts from.
-  void before_backward(const torch::Tensor& loss);
+  // The first backward of a static graph reduces even if it is not required to, which changes no
+  // result.
+  void set_require_sync(bool require_sync) override;
+  void before_forward() override;
+  void before_backward(const torch::Tensor& loss) override;
   // Throws if a backward that should have been reduced was not.
-  void after_backward();
+  void after_backward() override;
 
-  // As zero_grad(set_to_none=True); also right when gradients are views of buckets.
-  void zero_gradients();
+  std::span<const LocalParameter> local_parameters() const override;
+  void update(const Optimize& optimize) override;
+  // Also right when gradients are views of buckets.
+  void zero_gradients() override;
 
   // Without duplicates and frozen ones.
   const std::vector<NamedTensor>& parameters() const;

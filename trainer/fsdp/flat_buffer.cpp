@@ -1,0 +1,178 @@
+#include "trainer/fsdp/flat_buffer.h"
+
+#include <algorithm>
+
+#include "profiler/torch/torch_sources.h"
+
+namespace shardlens::trainer {
+
+using profiler::MemoryCategoryScope;
+using trace::MemoryCategory;
+
+namespace {
+
+// Swapping the pointer inside the same StorageImpl keeps every view valid, also those that autograd
+// saved in forward.
+void give_memory(const torch::Tensor& tensor) {
+  const std::size_t bytes = static_cast<std::size_t>(tensor.numel()) * tensor.element_size();
+  c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
+  storage->set_data_ptr_noswap(c10::GetAllocator(tensor.device().type())->allocate(bytes));
+  storage->set_nbytes(bytes);
+}
+
+void take_memory(const torch::Tensor& tensor) {
+  c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
+  storage->set_data_ptr_noswap(c10::DataPtr(nullptr, tensor.device()));
+  storage->set_nbytes(0);
+}
+
+}  // namespace
+
+FlatBuffer::FlatBuffer(const std::vector<NamedTensor>& parameters, const FlatBufferOptions& options)
+    : options_(options), parameters_(parameters), used_(parameters.size(), 0.0f) {
+  TORCH_CHECK(!parameters_.empty(), "a unit of sharding needs at least one parameter");
+  trained_ = parameters_.front().tensor.requires_grad();
+  const torch::NoGradGuard no_grad;
+  lay_out();
+  take_values();
+  list_local();
+}
+
+void FlatBuffer::lay_out() {
+  std::int64_t offset = 0;
+  for (const NamedTensor& parameter : parameters_) {
+    places_.push_back({offset, kNowhere});
+    offset += parameter.tensor.numel();
+  }
+  shard_numel_ = (offset + options_.shard_count - 1) / options_.shard_count;
+}
+
+void FlatBuffer::take_values() {
+  const auto fp32 = torch::dtype(torch::kFloat32).device(options_.device);
+  torch::Tensor values;
+  {
+    const MemoryCategoryScope category(MemoryCategory::kParameters);
+    values = torch::zeros({numel()}, fp32);
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      const torch::Tensor& value = parameters_[i].tensor;
+      values.narrow(0, places_[i].offset, value.numel()).copy_(value.detach().flatten());
+    }
+    const auto begin = options_.shard_rank * shard_numel_;
+    shard_ = options_.shard_count == 1 ? values : values.narrow(0, begin, shard_numel_).clone();
+    shard_ = shard_.to(options_.shard_device);
+    // Copies to and from pinned memory overlap with computation.
+    if (options_.shard_device != options_.device) shard_ = shard_.pin_memory();
+  }
+  resident_ = options_.shard_count == 1 && options_.param_dtype == torch::kFloat32 &&
+              options_.shard_device == options_.device;
+  if (resident_) {
+    whole_ = shard_;
+  } else {
+    const MemoryCategoryScope category(MemoryCategory::kGatheredParameters);
+    whole_ = torch::empty({numel()}, fp32.dtype(options_.param_dtype));
+  }
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    torch::Tensor& parameter = parameters_[i].tensor;
+    parameter.set_data(
+        whole_.narrow(0, places_[i].offset, parameter.numel()).view(parameter.sizes()));
+    count_gradient_of(parameter);
+  }
+  if (!resident_) take_memory(whole_);
+}
+
+void FlatBuffer::list_local() {
+  const std::int64_t first = options_.shard_rank * shard_numel_, last = first + shard_numel_;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const torch::Tensor& parameter = parameters_[i].tensor;
+    const std::int64_t begin = std::max(first, places_[i].offset);
+    const std::int64_t end = std::min(last, places_[i].offset + parameter.numel());
+    if (begin >= end) continue;
+    places_[i].local = local_.size();
+    local_.push_back({parameters_[i].name, parameter.sizes().vec(), begin - places_[i].offset,
+                      end - places_[i].offset, shard_.narrow(0, begin - first, end - begin),
+                      trained_, options_.is_primary});
+  }
+}
+
+std::int64_t FlatBuffer::bytes() const {
+  return numel() * static_cast<std::int64_t>(c10::elementSize(options_.param_dtype));
+}
+
+std::int64_t FlatBuffer::shard_bytes() const { return static_cast<std::int64_t>(shard_.nbytes()); }
+
+torch::Tensor FlatBuffer::allocate() {
+  const MemoryCategoryScope category(MemoryCategory::kGatheredParameters);
+  give_memory(whole_);
+  if (options_.shard_count == 1) {
+    whole_.copy_(shard_, /*non_blocking=*/true);
+    return whole_;
+  }
+  const auto options = shard_.options().dtype(options_.param_dtype).device(options_.device);
+  return shard_.to(options, /*non_blocking=*/true);
+}
+
+void FlatBuffer::free() { take_memory(whole_); }
+
+bool FlatBuffer::has_gradients() const {
+  return std::ranges::any_of(parameters_,
+                             [](const NamedTensor& each) { return each.tensor.grad().defined(); });
+}
+
+torch::Tensor FlatBuffer::take_gradients(double scale) {
+  const MemoryCategoryScope category(options_.shard_count == 1 ? MemoryCategory::kGradients
+                                                               : MemoryCategory::kCommunication);
+  torch::Tensor flat = torch::empty({numel()}, whole_.options().dtype(options_.reduce_dtype));
+  std::int64_t end = 0;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    torch::Tensor& gradient = parameters_[i].tensor.mutable_grad();
+    torch::Tensor part = flat.narrow(0, places_[i].offset, parameters_[i].tensor.numel());
+    end = places_[i].offset + part.numel();
+    if (gradient.defined()) {
+      at::mul_out(part, gradient.flatten(), torch::scalar_tensor(scale, torch::kFloat64));
+      gradient.reset();
+      used_[i] = 1.0f;
+    } else {
+      part.zero_();
+    }
+  }
+  flat.narrow(0, end, numel() - end).zero_();
+  return flat;
+}
+
+void FlatBuffer::add_reduced(const torch::Tensor& part) {
+  const MemoryCategoryScope category(MemoryCategory::kGradients);
+  const torch::Tensor added = part.to(shard_.options());
+  if (shard_gradient_.defined()) {
+    shard_gradient_ += added;
+  } else {
+    shard_gradient_ = added;
+  }
+}
+
+std::vector<float> FlatBuffer::take_used() {
+  return std::exchange(used_, std::vector<float>(parameters_.size(), 0.0f));
+}
+
+void FlatBuffer::publish_gradients() {
+  if (!shard_gradient_.defined()) return;
+  std::int64_t offset = 0;
+  for (LocalParameter& parameter : local_) {
+    const std::int64_t numel = parameter.end - parameter.begin;
+    parameter.value.mutable_grad() = shard_gradient_.narrow(0, offset, numel);
+    offset += numel;
+  }
+}
+
+void FlatBuffer::drop_unused(const float* used_by) {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    if (used_by[i] > 0 || places_[i].local == kNowhere) continue;
+    local_[places_[i].local].value.mutable_grad().reset();
+  }
+}
+
+void FlatBuffer::drop_gradients() {
+  for (LocalParameter& parameter : local_) parameter.value.mutable_grad().reset();
+  shard_gradient_.reset();
+}
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,86 @@
+// Parameters of one unit laid out one after another in a flat buffer that is divided evenly over
+// the ranks of the shard group. Each rank keeps its part; the whole exists while it is gathered.
+// The training thread and autograd's.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "trainer/comm/communicator.h"
+#include "trainer/strategy/named_tensor.h"
+#include "trainer/strategy/strategy.h"
+
+namespace shardlens::trainer {
+
+struct FlatBufferOptions {
+  torch::Device device = torch::kCPU;        // of the gathered parameters
+  torch::Device shard_device = torch::kCPU;  // of the shard and its gradient
+  torch::ScalarType param_dtype = torch::kFloat32;
+  torch::ScalarType reduce_dtype = torch::kFloat32;
+  int shard_rank = 0;  // within the shard group
+  int shard_count = 1;
+  bool is_primary = true;  // of the replicas of a shard, the one that is saved
+};
+
+class FlatBuffer {
+ public:
+  // Takes over the values of `parameters`, which are all trained or all frozen. From here on they
+  // are views of the flat buffer, without memory until allocate().
+  FlatBuffer(const std::vector<NamedTensor>& parameters, const FlatBufferOptions& options);
+
+  bool is_trained() const { return trained_; }
+  std::int64_t numel() const { return shard_numel_ * options_.shard_count; }  // with padding
+  std::int64_t bytes() const;                                                 // as it is gathered
+  std::int64_t shard_bytes() const;                                           // as it is kept, fp32
+  const std::vector<NamedTensor>& parameters() const { return parameters_; }
+
+  // Whether parameters are always there: a single shard that needs no other type.
+  bool is_resident() const { return resident_; }
+  // Gives the whole buffer memory, and returns this rank's part of what has to be gathered.
+  torch::Tensor allocate();
+  torch::Tensor whole() const { return whole_; }
+  void free();
+
+  // The gradients of the parameters, flat, times `scale`, in the type of the reduction; zero where
+  // there is none. They are taken away from the parameters.
+  torch::Tensor take_gradients(double scale);
+  bool has_gradients() const;
+  // Adds this rank's part of reduced gradients.
+  void add_reduced(const torch::Tensor& part);
+  // Which parameters got a gradient since the last time, 1 or 0 each [parameters()].
+  std::vector<float> take_used();
+  void publish_gradients();
+  void drop_gradients();
+  // Whether parameter i got a gradient on some rank; without, its part has none.
+  void drop_unused(const float* used_by);
+
+  const std::vector<LocalParameter>& local_parameters() const { return local_; }
+
+ private:
+  struct Place {
+    std::int64_t offset = 0;  // in the flat buffer
+    std::size_t local = 0;    // index into local_, or kNowhere
+  };
+  static constexpr std::size_t kNowhere = SIZE_MAX;
+
+  void lay_out();
+  void take_values();
+  void list_local();
+
+  FlatBufferOptions options_;
+  std::vector<NamedTensor> parameters_;
+  std::vector<Place> places_;
+  std::vector<float> used_;
+  std::vector<LocalParameter> local_;
+  bool trained_ = true;
+  bool resident_ = false;
+  std::int64_t shard_numel_ = 0;
+  torch::Tensor whole_;           // [numel()], param_dtype
+  torch::Tensor shard_;           // [shard_numel_], fp32
+  torch::Tensor shard_gradient_;  // as shard_, or undefined
+};
+
+}  // namespace shardlens::trainer

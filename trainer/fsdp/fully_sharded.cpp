@@ -1,0 +1,262 @@
+#include "trainer/fsdp/fully_sharded.h"
+
+#include <algorithm>
+#include <numeric>
+#include <torch/csrc/distributed/c10d/comm.hpp>
+#include <utility>
+
+#include "profiler/torch/torch_sources.h"
+
+namespace shardlens::trainer {
+
+namespace {
+
+constexpr std::size_t kBroadcastBytes = 250u << 20;  // as DistributedDataParallel
+
+CollectiveTag named_tag(std::string name) { return {trace::TagKind::kNamed, -1, std::move(name)}; }
+
+// Passes its input on, and calls back once the gradient of that input is known: by then all
+// gradients of what came after it in the unit are there, too.
+struct AfterBackward : torch::autograd::Function<AfterBackward> {
+  static constexpr const char* kUnit = "unit";
+
+  static torch::Tensor forward(torch::autograd::AutogradContext* context,
+                               const torch::Tensor& input, ShardedUnit* unit) {
+    context->saved_data[kUnit] = reinterpret_cast<std::int64_t>(unit);
+    return input;
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradients) {
+    reinterpret_cast<ShardedUnit*>(context->saved_data[kUnit].toInt())->after_backward();
+    return {gradients[0], torch::Tensor()};
+  }
+};
+
+}  // namespace
+
+FullySharded::FullySharded(DecoderModel& model, Communicator& world, profiler::Recorder& recorder,
+                           const FullyShardedOptions& options)
+    : options_(options),
+      world_(world),
+      recorder_(recorder),
+      streams_(world.device()),
+      limiter_(options.limit_all_gathers) {
+  connect_groups();
+  reducer_.emplace(shard_group_, replicas_, streams_);
+  if (options_.sync_module_states) share_initial_values(model);
+  build_units(model);
+}
+
+FullySharded::~FullySharded() = default;
+
+void FullySharded::connect_groups() {
+  const int ranks = world_.world_size(), size = options_.shard_group_size;
+  TORCH_CHECK(size >= 1 && ranks % size == 0, "shard_group_size ", size, " does not divide ", ranks,
+              " ranks");
+  const int first = world_.rank() / size * size;
+  std::vector<int> shard_ranks(static_cast<std::size_t>(size));
+  std::iota(shard_ranks.begin(), shard_ranks.end(), first);
+  std::vector<int> replica_ranks;
+  for (int rank = world_.rank() % size; rank < ranks; rank += size) replica_ranks.push_back(rank);
+
+  auto group_of = [&](const char* name, const std::vector<int>& members) -> Communicator* {
+    if (members.size() == 1) return nullptr;
+    if (static_cast<int>(members.size()) == ranks) return &world_;
+    return groups_.emplace_back(world_.create_group(name, members)).get();
+  };
+  shard_group_ = group_of("shard", shard_ranks);
+  replicas_ = group_of("replicate", replica_ranks);
+  gather_group_ = shard_group_;
+  if (options_.separate_communicators && shard_group_ != nullptr) {
+    gather_group_ = groups_.emplace_back(world_.create_group("gather", shard_ranks)).get();
+  }
+}
+
+void FullySharded::share_initial_values(DecoderModel& model) {
+  std::vector<torch::Tensor> values;
+  for (const auto& list : {named_parameters_of(model), named_buffers_of(model)}) {
+    for (const NamedTensor& each : list) values.push_back(each.tensor.detach());
+  }
+  world_.set_default_tag(named_tag("parameters"));
+  const profiler::MemoryCategoryScope category(trace::MemoryCategory::kCommunication);
+  c10d::broadcast_coalesced(world_.process_group(), values, kBroadcastBytes, 0);
+}
+
+void FullySharded::build_units(DecoderModel& model) {
+  FlatBufferOptions flat;
+  flat.device = world_.device();
+  flat.shard_device = options_.cpu_offload ? torch::Device(torch::kCPU) : flat.device;
+  flat.param_dtype = options_.param_dtype;
+  flat.reduce_dtype = options_.reduce_dtype;
+  flat.shard_count = options_.shard_group_size;
+  flat.shard_rank = world_.rank() % options_.shard_group_size;
+  flat.is_primary = world_.rank() < options_.shard_group_size;
+  for (const UnitPlan& plan : plan_units(model, options_.wrap_policy, options_.min_num_params)) {
+    const int index = static_cast<int>(units_.size());
+    auto& unit = *units_.emplace_back(std::make_unique<ShardedUnit>(index, plan, flat));
+    unit.after_backward = [this, &unit] { after_unit_backward(unit); };
+    if (plan.layer != nullptr) {
+      plan.layer->wrap_forward(
+          [this, &unit](const torch::Tensor& input, const Layer::Forward& inner) {
+            return run_forward(unit, input, inner);
+          });
+    }
+    for (const FlatBuffer& buffer : unit.buffers()) {
+      const auto& parts = buffer.local_parameters();
+      local_.insert(local_.end(), parts.begin(), parts.end());
+    }
+  }
+}
+
+void FullySharded::set_require_sync(bool require_sync) { require_sync_ = require_sync; }
+
+void FullySharded::before_forward() {
+  in_backward_ = false;
+  entered_before_ = std::exchange(entered_, {});
+  left_.clear();
+  // Shards have just been updated on the current stream.
+  streams_.let_gather_stream_wait();
+  ShardedUnit& root = *units_.front();
+  entered_.push_back(root.index());
+  gather(root, false);
+  root.wait();
+  root.awaits_backward = torch::GradMode::is_enabled();
+  if (options_.forward_prefetch) prefetch_after(root, entered_before_);
+}
+
+torch::Tensor FullySharded::run_forward(ShardedUnit& unit, const torch::Tensor& input,
+                                        const Layer::Forward& inner) {
+  if (!in_backward_) entered_.push_back(unit.index());
+  gather(unit, false);
+  unit.wait();
+  if (options_.forward_prefetch && !in_backward_) prefetch_after(unit, entered_before_);
+
+  const bool has_backward = torch::GradMode::is_enabled();
+  const bool tells = has_backward && input.requires_grad();
+  if (has_backward) unit.awaits_backward = true;
+  torch::Tensor output = inner(tells ? AfterBackward::apply(input, &unit) : input);
+  if (options_.frees_after_forward) free(unit);
+  if (!in_backward_) left_.push_back(unit.index());
+  if (has_backward && output.requires_grad()) {
+    output.register_hook([this, &unit](const torch::Tensor&) { before_unit_backward(unit); });
+  }
+  return output;
+}
+
+void FullySharded::before_backward(const torch::Tensor& /*loss*/) {
+  in_backward_ = true;
+  if (options_.backward_prefetch == BackwardPrefetch::kPre && !left_.empty()) {
+    gather(*units_[static_cast<std::size_t>(left_.back())], true);
+  }
+}
+
+void FullySharded::before_unit_backward(ShardedUnit& unit) {
+  gather(unit, false);
+  unit.wait();
+  if (options_.backward_prefetch == BackwardPrefetch::kPre) prefetch_for_backward(unit);
+}
+
+void FullySharded::after_unit_backward(ShardedUnit& unit) {
+  unit.awaits_backward = false;
+  if (options_.backward_prefetch == BackwardPrefetch::kPost) prefetch_for_backward(unit);
+  // Without synchronisation shard_grad_op keeps what it has gathered for the next micro-batch.
+  if (require_sync_ || options_.frees_after_forward) free(unit);
+  if (!require_sync_) return;
+  for (FlatBuffer& buffer : unit.buffers()) {
+    if (buffer.is_trained()) {
+      reducer_->launch(buffer, 1.0 / world_.world_size(), unit.tag("reduce"));
+    }
+  }
+}
+
+void FullySharded::after_backward() {
+  // The root, and units whose input needs no gradient.
+  for (auto unit = units_.rbegin(); unit != units_.rend(); ++unit) {
+    if ((*unit)->awaits_backward) after_unit_backward(**unit);
+  }
+  if (!require_sync_) return;
+  reducer_->finish();
+  for (const auto& unit : units_) {
+    for (FlatBuffer& buffer : unit->buffers()) buffer.publish_gradients();
+  }
+}
+
+void FullySharded::after_evaluation() {
+  for (const auto& unit : units_) free(*unit);
+}
+
+void FullySharded::gather(ShardedUnit& unit, bool ahead) {
+  if (!unit.is_free()) return;
+  limiter_.before_gather();
+  std::string what = in_backward_ ? "backward gather" : "forward gather";
+  if (ahead) what += ", prefetched";
+  unit.gather(gather_group_, streams_, what);
+}
+
+void FullySharded::free(ShardedUnit& unit) {
+  if (unit.is_free()) return;
+  unit.free(streams_);
+  limiter_.unit_was_freed(streams_);
+}
+
+void FullySharded::prefetch_after(const ShardedUnit& unit, const std::vector<int>& order) {
+  const auto here = std::ranges::find(order, unit.index());
+  if (here == order.end() || here + 1 == order.end()) return;
+  gather(*units_[static_cast<std::size_t>(*(here + 1))], true);
+}
+
+void FullySharded::prefetch_for_backward(const ShardedUnit& unit) {
+  const auto here = std::ranges::find(left_, unit.index());
+  if (here == left_.end() || here == left_.begin()) return;
+  gather(*units_[static_cast<std::size_t>(*(here - 1))], true);
+}
+
+std::vector<float> FullySharded::take_used() {
+  std::vector<float> used;
+  for (const auto& unit : units_) {
+    for (FlatBuffer& buffer : unit->buffers()) {
+      if (!buffer.is_trained()) continue;
+      const auto part = buffer.take_used();
+      used.insert(used.end(), part.begin(), part.end());
+    }
+  }
+  return used;
+}
+
+void FullySharded::drop_unused(const float* used_by) {
+  for (const auto& unit : units_) {
+    for (FlatBuffer& buffer : unit->buffers()) {
+      if (!buffer.is_trained()) continue;
+      buffer.drop_unused(used_by);
+      used_by += buffer.parameters().size();
+    }
+  }
+}
+
+torch::Tensor FullySharded::sum_over_shards(torch::Tensor local) {
+  const torch::Tensor used = torch::tensor(take_used());
+  const bool one_group = replicas_ == nullptr;
+  // One collective carries both where all ranks share in the same shards.
+  torch::Tensor both = at::cat({local.to(torch::kCPU, torch::kFloat32), used}).to(world_.device());
+  torch::Tensor norm = both.narrow(0, 0, 1).clone();
+  if (world_.world_size() > 1) {
+    world_.all_reduce(both, named_tag("gradient norm"))->wait();
+    if (!one_group && shard_group_ != nullptr) {
+      shard_group_->all_reduce(norm, named_tag("gradient norm"))->wait();
+    }
+  }
+  if (one_group) norm = both.narrow(0, 0, 1);
+  const torch::Tensor counts = both.cpu();
+  drop_unused(counts.const_data_ptr<float>() + 1);
+  return norm.to(local.device());
+}
+
+void FullySharded::update(const Optimize& optimize) { optimize(optimized_parameters(local_)); }
+
+void FullySharded::zero_gradients() {
+  for (const auto& unit : units_) {
+    for (FlatBuffer& buffer : unit->buffers()) buffer.drop_gradients();
+  }
+}
+
+}  // namespace shardlens::trainer

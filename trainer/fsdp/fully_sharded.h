@@ -1,0 +1,99 @@
+// PyTorch's fully sharded data parallelism for C++ (no_shard, shard_grad_op, full_shard and the
+// hybrid forms): each unit's parameters are gathered for its forward and backward, its gradients
+// reduced as soon as they are there. The training thread; hooks run on autograd's threads.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "profiler/recorder.h"
+#include "trainer/comm/communicator.h"
+#include "trainer/fsdp/gradient_reducer.h"
+#include "trainer/fsdp/shard_streams.h"
+#include "trainer/fsdp/sharded_unit.h"
+#include "trainer/fsdp/unit_plan.h"
+#include "trainer/model/decoder_model.h"
+#include "trainer/strategy/strategy.h"
+
+namespace shardlens::trainer {
+
+enum class BackwardPrefetch : std::uint8_t { kPre, kPost, kNone };
+
+struct FullyShardedOptions {
+  WrapPolicy wrap_policy = WrapPolicy::kTransformerBlock;
+  std::int64_t min_num_params = 100'000'000;
+  int shard_group_size = 1;  // divides the number of ranks; 1: no_shard
+  bool frees_after_forward = true;
+  BackwardPrefetch backward_prefetch = BackwardPrefetch::kPre;
+  bool forward_prefetch = false;
+  bool limit_all_gathers = true;
+  bool separate_communicators = false;
+  bool sync_module_states = false;
+  bool cpu_offload = false;
+  torch::ScalarType param_dtype = torch::kFloat32;
+  torch::ScalarType reduce_dtype = torch::kFloat32;
+};
+
+class FullySharded final : public Strategy {
+ public:
+  // Steps in around the forward of the model's layers; the model's parameters have no memory
+  // outside of a step. The model and the communicator outlive it.
+  FullySharded(DecoderModel& model, Communicator& world, profiler::Recorder& recorder,
+               const FullyShardedOptions& options);
+  ~FullySharded() override;
+  FullySharded(const FullySharded&) = delete;
+  FullySharded& operator=(const FullySharded&) = delete;
+
+  void set_require_sync(bool require_sync) override;
+  void before_forward() override;
+  void before_backward(const torch::Tensor& loss) override;
+  void after_backward() override;
+  void before_evaluation() override { before_forward(); }
+  void after_evaluation() override;
+
+  std::span<const LocalParameter> local_parameters() const override { return local_; }
+  torch::Tensor sum_over_shards(torch::Tensor local) override;
+  void update(const Optimize& optimize) override;
+  void zero_gradients() override;
+
+ private:
+  void connect_groups();
+  void share_initial_values(DecoderModel& model);
+  void build_units(DecoderModel& model);
+
+  torch::Tensor run_forward(ShardedUnit& unit, const torch::Tensor& input,
+                            const Layer::Forward& inner);
+  void before_unit_backward(ShardedUnit& unit);
+  void after_unit_backward(ShardedUnit& unit);
+  void gather(ShardedUnit& unit, bool ahead);
+  void free(ShardedUnit& unit);
+  void prefetch_after(const ShardedUnit& unit, const std::vector<int>& order);
+  void prefetch_for_backward(const ShardedUnit& unit);
+  // Of all trained parameters, in the order of the units.
+  std::vector<float> take_used();
+  void drop_unused(const float* used_by);
+
+  FullyShardedOptions options_;
+  Communicator& world_;
+  profiler::Recorder& recorder_;
+  std::vector<std::unique_ptr<Communicator>> groups_;
+  Communicator* shard_group_ = nullptr;
+  Communicator* replicas_ = nullptr;
+  Communicator* gather_group_ = nullptr;
+
+  ShardStreams streams_;
+  GatherLimiter limiter_;
+  std::optional<GradientReducer> reducer_;
+  std::vector<std::unique_ptr<ShardedUnit>> units_;  // the root first
+  std::vector<LocalParameter> local_;
+
+  bool require_sync_ = true;
+  bool in_backward_ = false;
+  // Units by their index, as forward entered and left them; the first of the step before.
+  std::vector<int> entered_, left_, entered_before_;
+};
+
+}  // namespace shardlens::trainer

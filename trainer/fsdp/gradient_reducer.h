@@ -1,0 +1,48 @@
+// Reduces the gradients of units while backward goes on: scattered over the shard group, then
+// summed over its replicas. At most two units are under way. The training thread and autograd's,
+// one at a time.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <deque>
+
+#include "trainer/comm/communicator.h"
+#include "trainer/fsdp/completion.h"
+#include "trainer/fsdp/flat_buffer.h"
+#include "trainer/fsdp/shard_streams.h"
+
+namespace shardlens::trainer {
+
+class GradientReducer {
+ public:
+  // Null: a group of one rank.
+  GradientReducer(Communicator* shard_group, Communicator* replicas, const ShardStreams& streams)
+      : shard_group_(shard_group), replicas_(replicas), streams_(streams) {}
+
+  // Takes the gradients of `buffer`'s parameters; the sums are added to the buffer once they are
+  // there.
+  void launch(FlatBuffer& buffer, double scale, const CollectiveTag& tag);
+  // All that was launched has been added. Throws if a collective failed.
+  void finish();
+
+ private:
+  struct UnderWay {
+    FlatBuffer* buffer = nullptr;
+    torch::Tensor input, output;
+    Completion completion;
+  };
+
+  Completion reduce(const torch::Tensor& input, const torch::Tensor& output,
+                    const CollectiveTag& tag);
+  Completion reduce_on_host(const torch::Tensor& input, const torch::Tensor& output,
+                            const CollectiveTag& tag);
+  void retire_first();
+
+  Communicator* shard_group_;
+  Communicator* replicas_;
+  const ShardStreams& streams_;
+  std::deque<UnderWay> under_way_;
+};
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,60 @@
+#include "trainer/fsdp/sharded_unit.h"
+
+#include <utility>
+
+namespace shardlens::trainer {
+
+ShardedUnit::ShardedUnit(int index, const UnitPlan& plan, const FlatBufferOptions& options)
+    : index_(index), name_(plan.name) {
+  std::vector<NamedTensor> trained, frozen;
+  for (const NamedTensor& parameter : plan.parameters) {
+    (parameter.tensor.requires_grad() ? trained : frozen).push_back(parameter);
+  }
+  for (const auto* part : {&trained, &frozen}) {
+    if (!part->empty()) buffers_.emplace_back(*part, options);
+  }
+}
+
+CollectiveTag ShardedUnit::tag(const std::string& what) const {
+  return {trace::TagKind::kUnit, index_, name_ + " " + what};
+}
+
+void ShardedUnit::gather(Communicator* group, const ShardStreams& streams,
+                         const std::string& what) {
+  if (!is_free()) return;
+  state_ = State::kGathering;
+  streams.on_gather_stream([&] {
+    for (FlatBuffer& buffer : buffers_) {
+      if (buffer.is_resident()) continue;
+      const torch::NoGradGuard no_grad;
+      const torch::Tensor part = buffer.allocate();
+      c10::intrusive_ptr<c10d::Work> work;
+      if (group != nullptr) work = group->all_gather(buffer.whole(), part, tag(what));
+      if (streams.exist()) {
+        if (work) work->wait();
+        gathers_.push_back(*streams.mark());
+      } else if (work) {
+        gathers_.push_back(Completion(work->getFuture()));
+      }
+    }
+  });
+}
+
+void ShardedUnit::wait() {
+  for (const Completion& gather : std::exchange(gathers_, {})) gather.wait();
+  if (state_ == State::kGathering) state_ = State::kGathered;
+}
+
+void ShardedUnit::free(const ShardStreams& streams) {
+  if (is_free()) return;
+  wait();
+  streams.let_gather_stream_wait();
+  streams.on_gather_stream([&] {
+    for (FlatBuffer& buffer : buffers_) {
+      if (!buffer.is_resident()) buffer.free();
+    }
+  });
+  state_ = State::kFree;
+}
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,51 @@
+// One unit of sharding: gathered for its forward and backward, freed between them. The training
+// thread and autograd's, one at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trainer/comm/communicator.h"
+#include "trainer/fsdp/completion.h"
+#include "trainer/fsdp/flat_buffer.h"
+#include "trainer/fsdp/shard_streams.h"
+#include "trainer/fsdp/unit_plan.h"
+
+namespace shardlens::trainer {
+
+class ShardedUnit {
+ public:
+  // Trained and frozen parameters lie in buffers of their own: only the first are reduced.
+  ShardedUnit(int index, const UnitPlan& plan, const FlatBufferOptions& options);
+
+  int index() const { return index_; }
+  const std::string& name() const { return name_; }
+  std::vector<FlatBuffer>& buffers() { return buffers_; }
+  const std::vector<FlatBuffer>& buffers() const { return buffers_; }
+  // "blocks.3 forward gather" for `what` "forward gather".
+  CollectiveTag tag(const std::string& what) const;
+
+  bool is_free() const { return state_ == State::kFree; }
+  // Starts gathering over `group` (null: of one rank), unless it is gathered already.
+  void gather(Communicator* group, const ShardStreams& streams, const std::string& what);
+  // From here on the parameters can be used.
+  void wait();
+  void free(const ShardStreams& streams);
+
+  // Of the forward and backward under way, set by whoever drives the unit.
+  bool awaits_backward = false;
+  std::function<void()> after_backward;
+
+ private:
+  enum class State : std::uint8_t { kFree, kGathering, kGathered };
+
+  int index_;
+  std::string name_;
+  std::vector<FlatBuffer> buffers_;
+  State state_ = State::kFree;
+  std::vector<Completion> gathers_;
+};
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,111 @@
+#include "trainer/fsdp/unit_plan.h"
+
+#include <map>
+#include <set>
+
+namespace shardlens::trainer {
+
+namespace {
+
+using Impl = const c10::TensorImpl*;
+
+// Parameters that more than one module owns (tied weights) belong to none of them.
+std::set<Impl> shared_parameters(const torch::nn::Module& model) {
+  std::map<Impl, int> owners;
+  for (const auto& module : model.modules()) {
+    for (const auto& parameter : module->parameters(/*recurse=*/false)) {
+      ++owners[parameter.unsafeGetTensorImpl()];
+    }
+  }
+  std::set<Impl> shared;
+  for (const auto& [impl, count] : owners) {
+    if (count > 1) shared.insert(impl);
+  }
+  return shared;
+}
+
+class Planner {
+ public:
+  explicit Planner(DecoderModel& model) : model_(model), shared_(shared_parameters(model)) {
+    const auto blocks = model.blocks();
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      block_names_[blocks[i].get()] = "blocks." + std::to_string(i);
+    }
+  }
+
+  std::vector<UnitPlan> plan(WrapPolicy policy, std::int64_t min_num_params) {
+    if (policy == WrapPolicy::kTransformerBlock) {
+      for (const auto& block : model_.blocks()) chosen_.insert(block.get());
+    } else if (policy == WrapPolicy::kSize) {
+      choose_by_size(model_, min_num_params);
+    }
+    units_.push_back({"root", nullptr, {}});
+    collect(model_, "", "", 0);
+    std::erase_if(units_, [](const UnitPlan& unit) {
+      return unit.layer != nullptr && unit.parameters.empty();
+    });
+    return std::move(units_);
+  }
+
+ private:
+  std::int64_t values_in(const torch::nn::Module& module) const {
+    std::int64_t count = 0;
+    for (const auto& parameter : module.parameters()) {
+      if (!shared_.contains(parameter.unsafeGetTensorImpl())) count += parameter.numel();
+    }
+    return count;
+  }
+
+  // Returns how many values below `module` are in units; children come before their parents.
+  std::int64_t choose_by_size(torch::nn::Module& module, std::int64_t minimum) {
+    const std::int64_t all = values_in(module);
+    if (all < minimum) return 0;
+    std::int64_t wrapped = 0;
+    for (const auto& child : module.children()) wrapped += choose_by_size(*child, minimum);
+    auto* layer = dynamic_cast<Layer*>(&module);
+    if (layer == nullptr || all - wrapped < minimum) return wrapped;
+    chosen_.insert(layer);
+    return all;
+  }
+
+  void collect(const torch::nn::Module& module, const std::string& prefix, std::string unit_path,
+               std::size_t unit) {
+    for (const auto& item : module.named_parameters(/*recurse=*/false)) {
+      add(prefix + item.key(), item.value(), unit);
+    }
+    for (const auto& item : module.named_children()) {
+      auto* layer = dynamic_cast<Layer*>(item.value().get());
+      const auto block = block_names_.find(layer);
+      const std::string path = block != block_names_.end()
+                                   ? block->second
+                                   : (unit_path.empty() ? "" : unit_path + ".") + item.key();
+      std::size_t inner = unit;
+      if (layer != nullptr && chosen_.contains(layer)) {
+        inner = units_.size();
+        units_.push_back({path, layer, {}});
+      }
+      collect(*item.value(), prefix + item.key() + ".", path, inner);
+    }
+  }
+
+  void add(const std::string& name, const torch::Tensor& parameter, std::size_t unit) {
+    Impl impl = parameter.unsafeGetTensorImpl();
+    if (!seen_.insert(impl).second) return;
+    units_[shared_.contains(impl) ? 0 : unit].parameters.push_back({name, parameter});
+  }
+
+  DecoderModel& model_;
+  std::set<Impl> shared_, seen_;
+  std::map<const Layer*, std::string> block_names_;
+  std::set<const Layer*> chosen_;
+  std::vector<UnitPlan> units_;
+};
+
+}  // namespace
+
+std::vector<UnitPlan> plan_units(DecoderModel& model, WrapPolicy policy,
+                                 std::int64_t min_num_params) {
+  return Planner(model).plan(policy, min_num_params);
+}
+
+}  // namespace shardlens::trainer

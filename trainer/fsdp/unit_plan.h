@@ -1,0 +1,31 @@
+// Which parameters of a model form one unit of sharding. The training thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trainer/model/decoder_model.h"
+#include "trainer/strategy/named_tensor.h"
+
+namespace shardlens::trainer {
+
+enum class WrapPolicy : std::uint8_t {
+  kTransformerBlock,
+  kSize,  // as PyTorch's size_based_auto_wrap_policy
+  kWholeModel,
+};
+
+struct UnitPlan {
+  std::string name;                     // "root", "blocks.3", "blocks.3.attn", …
+  Layer* layer = nullptr;               // whose forward the unit is gathered for; null: the root's
+  std::vector<NamedTensor> parameters;  // in registration order, names as in the whole model
+};
+
+// The root unit first, with all parameters that are in no other unit and those that several modules
+// share; then the others in registration order. Every parameter is in exactly one unit. Units
+// without parameters are left out, save the root.
+std::vector<UnitPlan> plan_units(DecoderModel& model, WrapPolicy policy,
+                                 std::int64_t min_num_params);
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,18 @@
+// Activation checkpointing: a layer keeps only its input and computes its forward again when
+// backward needs what lies between. The training thread and autograd's.
+#pragma once
+
+#include <cstdint>
+
+#include "trainer/model/decoder_model.h"
+
+namespace shardlens::trainer {
+
+// Gradients are bit-identical: the second forward has the first one's random numbers and autocast.
+// Layers inside may recompute, too.
+void recompute_in_backward(Layer& layer);
+
+// Every n-th block, starting with the first; 0: none.
+void recompute_every_nth_block(DecoderModel& model, std::int64_t n);
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,37 @@
+// What turns gradients into new values. The training thread.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <memory>
+#include <span>
+
+#include "trace/model/settings.h"
+#include "trainer/strategy/strategy.h"
+
+namespace shardlens::trainer {
+
+// What an optimizer remembers of one parameter; undefined where it remembers nothing.
+struct OptimizerState {
+  torch::Tensor first_moment, second_moment;  // as the parameter's local value
+  torch::Tensor steps;                        // fp32 scalar: updates so far
+};
+
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  // One update of these parameters, by their indices; those without a gradient are left alone.
+  virtual void step(std::span<const std::size_t> parameters, double learning_rate) = 0;
+  // The tensors themselves, so that they can be restored.
+  virtual OptimizerState state_of(std::size_t /*parameter*/) const { return {}; }
+};
+
+// Allocates the whole state, for the parameters that are optimized here.
+std::unique_ptr<Optimizer> build_optimizer(std::span<const LocalParameter> parameters,
+                                           const trace::Settings& settings);
+
+// The total 2-norm of all gradients, a scalar tensor. Scales them down to `limit` as
+// torch.nn.utils.clip_grad_norm_ does; 0 only measures. All ranks call it once per step.
+torch::Tensor clip_gradients(Strategy& strategy, double limit);
+
+}  // namespace shardlens::trainer

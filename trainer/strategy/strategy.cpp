@@ -1,0 +1,22 @@
+#include "trainer/strategy/strategy.h"
+
+#include "profiler/torch/torch_sources.h"
+
+namespace shardlens::trainer {
+
+std::vector<std::size_t> optimized_parameters(std::span<const LocalParameter> parameters) {
+  std::vector<std::size_t> indices;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].is_optimized) indices.push_back(i);
+  }
+  return indices;
+}
+
+void count_gradient_of(const torch::Tensor& parameter) {
+  if (!parameter.is_cpu() || !parameter.requires_grad()) return;
+  parameter.register_hook([](const torch::Tensor& gradient) {
+    profiler::recategorize(gradient, trace::MemoryCategory::kGradients);
+  });
+}
+
+}  // namespace shardlens::trainer
