@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
+#include "tests/trainer/fake_strategy.h"
 #include "trainer/adamw.h"
 #include "trainer/learning_rate.h"
+#include "trainer/sgd.h"
 
 namespace shardlens::trainer {
 namespace {
@@ -23,7 +26,8 @@ void set_gradients(const std::vector<torch::Tensor>& parameters, std::uint64_t s
 TEST(AdamW, FollowsPyTorchsAndDecaysOnlyMatrices) {
   const auto ours = parameters_with_gradients(1);
   const auto theirs = parameters_with_gradients(1);
-  AdamW optimizer(ours, {0.8, 0.95, 1e-6, 0.1});
+  const FakeStrategy strategy(ours);
+  AdamW optimizer(strategy.local_parameters(), {0.8, 0.95, 1e-6, 0.1});
   auto options = [](double decay) {
     auto result = std::make_unique<torch::optim::AdamWOptions>(0.01);
     result->betas({0.8, 0.95}).eps(1e-6).weight_decay(decay);
@@ -35,7 +39,7 @@ TEST(AdamW, FollowsPyTorchsAndDecaysOnlyMatrices) {
   for (std::uint64_t step = 0; step < 10; ++step) {
     set_gradients(ours, 100 + step);
     set_gradients(theirs, 100 + step);
-    optimizer.step(0.01);
+    optimizer.step(strategy.all(), 0.01);
     reference.step();
   }
   for (std::size_t i = 0; i < ours.size(); ++i) {
@@ -46,13 +50,45 @@ TEST(AdamW, FollowsPyTorchsAndDecaysOnlyMatrices) {
 TEST(AdamW, LeavesParametersWithoutGradientAlone) {
   const auto parameters = parameters_with_gradients(1);
   const auto before = parameters[1].detach().clone();
-  AdamW optimizer(parameters, {});
+  const FakeStrategy strategy(parameters);
+  AdamW optimizer(strategy.local_parameters(), {});
   set_gradients(parameters, 2);
   parameters[1].mutable_grad() = torch::Tensor();
   const auto moved = parameters[0].detach().clone();
-  optimizer.step(0.01);
+  optimizer.step(strategy.all(), 0.01);
   EXPECT_TRUE(torch::equal(parameters[1], before));
   EXPECT_FALSE(torch::equal(parameters[0], moved));
+}
+
+TEST(AdamW, UpdatesOnlyWhatItIsAskedTo) {
+  const auto parameters = parameters_with_gradients(1);
+  const auto before = parameters[0].detach().clone();
+  const FakeStrategy strategy(parameters);
+  AdamW optimizer(strategy.local_parameters(), {});
+  set_gradients(parameters, 2);
+  optimizer.step(std::array<std::size_t, 1>{1}, 0.01);
+  EXPECT_TRUE(torch::equal(parameters[0], before));
+  EXPECT_EQ(optimizer.state_of(1).steps.item<float>(), 1);
+  EXPECT_EQ(optimizer.state_of(0).steps.item<float>(), 0);
+}
+
+TEST(Sgd, FollowsPyTorchsAndDecaysOnlyMatrices) {
+  const auto ours = parameters_with_gradients(1);
+  const auto theirs = parameters_with_gradients(1);
+  const FakeStrategy strategy(ours);
+  Sgd optimizer(strategy.local_parameters(), 0.1);
+  torch::optim::SGD decayed({theirs[0]}, torch::optim::SGDOptions(0.01).weight_decay(0.1));
+  torch::optim::SGD plain({theirs[1]}, torch::optim::SGDOptions(0.01));
+  for (std::uint64_t step = 0; step < 10; ++step) {
+    set_gradients(ours, 100 + step);
+    set_gradients(theirs, 100 + step);
+    optimizer.step(strategy.all(), 0.01);
+    decayed.step();
+    plain.step();
+  }
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    EXPECT_TRUE(torch::allclose(ours[i], theirs[i], 1e-5, 1e-6)) << i;
+  }
 }
 
 TEST(ClipGradients, FollowsPyTorchs) {
@@ -61,7 +97,8 @@ TEST(ClipGradients, FollowsPyTorchs) {
     const auto theirs = parameters_with_gradients(1);
     set_gradients(ours, 2);
     set_gradients(theirs, 2);
-    const double norm = clip_gradients(ours, limit).item<double>();
+    FakeStrategy strategy(ours);
+    const double norm = clip_gradients(strategy, limit).item<double>();
     EXPECT_NEAR(norm, torch::nn::utils::clip_grad_norm_(theirs, limit), 1e-4);
     for (std::size_t i = 0; i < ours.size(); ++i) {
       EXPECT_TRUE(torch::allclose(ours[i].grad(), theirs[i].grad())) << limit;
@@ -73,7 +110,8 @@ TEST(ClipGradients, OnlyMeasuresWithoutALimit) {
   const auto parameters = parameters_with_gradients(1);
   set_gradients(parameters, 2);
   const auto before = parameters[0].grad().clone();
-  EXPECT_GT(clip_gradients(parameters, 0).item<double>(), 1);
+  FakeStrategy strategy(parameters);
+  EXPECT_GT(clip_gradients(strategy, 0).item<double>(), 1);
   EXPECT_TRUE(torch::equal(parameters[0].grad(), before));
 }
 

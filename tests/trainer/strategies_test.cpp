@@ -1,0 +1,119 @@
+// Every strategy and every knob of it computes what one process computes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/trainer/sharded_training.h"
+
+namespace shardlens::trainer {
+namespace {
+
+trace::Settings settings_of(std::vector<std::string> assignments) {
+  trace::Settings settings;
+  settings.optimizer = "sgd";
+  settings.weight_decay = 0.1;
+  settings.max_grad_norm = 0;
+  for (const auto& each : assignments) {
+    const auto set = trace::set_assignment(settings, each);
+    EXPECT_TRUE(set) << set.error().message;
+  }
+  return settings;
+}
+
+class EveryTraining : public testing::TestWithParam<Training> {};
+
+TEST_P(EveryTraining, EqualsOneProcess) { expect_equal_to_one_process(GetParam()); }
+
+Training of(const char* name, int ranks, std::vector<std::string> assignments) {
+  Training training;
+  training.name = name;
+  training.ranks = ranks;
+  training.settings = settings_of(std::move(assignments));
+  return training;
+}
+
+Training llama(Training training) {
+  training.layout = ModelLayout::kLlama;
+  return training;
+}
+
+Training accumulating(Training training, bool sync_each) {
+  training.micro_batches = 2;
+  training.sync_each = sync_each;
+  return training;
+}
+
+Training within(Training training, double relative) {
+  training.relative = relative;
+  return training;
+}
+
+// The table of knobs is not there yet while constants are made.
+std::vector<Training> trainings() {
+  return {
+      of("Ddp", 2, {"strategy=ddp", "bucket_cap_mb=0.01"}),
+      of("Zero1", 2, {"strategy=zero1", "bucket_cap_mb=0.01"}),
+      of("Zero1OnFour", 4, {"strategy=zero1", "bucket_cap_mb=0.01", "max_grad_norm=0.5"}),
+      of("NoShard", 2, {"strategy=no_shard"}),
+      of("NoShardOnFour", 4, {"strategy=no_shard", "max_grad_norm=0.5"}),
+      of("ShardGradOp", 2, {"strategy=shard_grad_op"}),
+      of("ShardGradOpOnFour", 4, {"strategy=shard_grad_op", "max_grad_norm=0.5"}),
+      of("FullShard", 2, {"strategy=full_shard"}),
+      of("FullShardOnOne", 1, {"strategy=full_shard"}),
+      of("FullShardOnFour", 4, {"strategy=full_shard", "max_grad_norm=0.5"}),
+      of("HybridShard", 4, {"strategy=hybrid_shard", "shard_group_size=2", "max_grad_norm=0.5"}),
+      of("HybridShardZero2", 4,
+         {"strategy=hybrid_shard_zero2", "shard_group_size=2", "max_grad_norm=0.5"}),
+      llama(of("LlamaFullShard", 2, {"strategy=full_shard"})),
+      llama(of("LlamaZero1", 2, {"strategy=zero1"})),
+      of("PrefetchPost", 2, {"strategy=full_shard", "backward_prefetch=post"}),
+      of("PrefetchNone", 2, {"strategy=full_shard", "backward_prefetch=none"}),
+      of("ForwardPrefetch", 2, {"strategy=full_shard", "forward_prefetch=true"}),
+      of("SeparateCommunicators", 2, {"strategy=full_shard", "separate_communicators=true"}),
+      of("SyncModuleStates", 2, {"strategy=full_shard", "sync_module_states=true"}),
+      of("CpuOffload", 2, {"strategy=full_shard", "cpu_offload=true"}),
+      of("WholeModel", 2, {"strategy=full_shard", "wrap_policy=whole_model"}),
+      // Small enough for attention and MLP of each block to be units inside it.
+      of("UnitsBySize", 2, {"strategy=full_shard", "wrap_policy=size", "min_num_params=1000"}),
+      of("UnitsBySizeRecomputed", 2,
+         {"strategy=full_shard", "wrap_policy=size", "min_num_params=1000",
+          "activation_checkpointing=1"}),
+      llama(of("LlamaEveryLayerAUnit", 2,
+               {"strategy=full_shard", "wrap_policy=size", "min_num_params=1"})),
+      of("Frozen", 2, {"strategy=full_shard", "frozen_blocks=2"}),
+      of("FrozenZero1", 2, {"strategy=zero1", "frozen_blocks=1"}),
+      of("FrozenDdp", 2, {"strategy=ddp", "frozen_blocks=1"}),
+      accumulating(of("FullShardAccumulating", 2, {"strategy=full_shard"}), false),
+      accumulating(of("FullShardReducingEach", 2, {"strategy=full_shard"}), true),
+      accumulating(of("ShardGradOpAccumulating", 2, {"strategy=shard_grad_op"}), false),
+      accumulating(of("NoShardAccumulating", 2, {"strategy=no_shard"}), false),
+      accumulating(of("Zero1Accumulating", 2, {"strategy=zero1"}), false),
+      // Accumulation, clipping, recomputation and a tied head together.
+      accumulating(of("EverythingZero1", 2,
+                      {"strategy=zero1", "max_grad_norm=0.5", "activation_checkpointing=2"}),
+                   false),
+      accumulating(of("EverythingNoShard", 2,
+                      {"strategy=no_shard", "max_grad_norm=0.5", "activation_checkpointing=2"}),
+                   false),
+      accumulating(
+          of("EverythingShardGradOp", 4,
+             {"strategy=shard_grad_op", "max_grad_norm=0.5", "activation_checkpointing=2"}),
+          true),
+      accumulating(of("EverythingFullShard", 4,
+                      {"strategy=full_shard", "max_grad_norm=0.5", "activation_checkpointing=2"}),
+                   false),
+      accumulating(of("EverythingHybrid", 4,
+                      {"strategy=hybrid_shard", "shard_group_size=2", "max_grad_norm=0.5",
+                       "activation_checkpointing=1"}),
+                   false),
+      // 8 bits of mantissa in what is gathered and reduced.
+      within(of("ParametersInBf16", 2, {"strategy=full_shard", "param_dtype=bf16"}), 3e-2),
+      within(of("ReducedInBf16", 2, {"strategy=full_shard", "reduce_dtype=bf16"}), 3e-2),
+      within(of("NoShardInBf16", 2, {"strategy=no_shard", "param_dtype=bf16"}), 3e-2),
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, EveryTraining, testing::ValuesIn(trainings()),
+                         [](const auto& training) { return std::string(training.param.name); });
+
+}  // namespace
+}  // namespace shardlens::trainer
