@@ -12,14 +12,14 @@ namespace shardlens::ui {
 
 namespace {
 
-ImDrawList* list() { return ImGui::GetWindowDrawList(); }
+ImDrawList* window_list() { return ImGui::GetWindowDrawList(); }
 
 // Share of the font's height; Inter and JetBrains Mono both have capitals of 0.73 em.
 constexpr float kCapHeightPerEm = 0.73f;
 
 void note_text(const Look& look, const Rect& rect, std::string_view text) {
   if (look.probe == nullptr) return;
-  const ImVec2 low = list()->GetClipRectMin(), high = list()->GetClipRectMax();
+  const ImVec2 low = window_list()->GetClipRectMin(), high = window_list()->GetClipRectMax();
   look.probe->texts.push_back(
       {std::string(text), rect, {low.x, low.y, high.x - low.x, high.y - low.y}, look.probe->layer});
 }
@@ -54,8 +54,8 @@ float text(const Look& look, float x, float baseline, Face face, Rgb c, std::str
   ImFont* font = look.font(face);
   const float width = text_width(look, face, text);
   const float top = std::round(baseline - font->Ascent);
-  list()->AddText(font, font->FontSize, {std::round(x), top}, color(c), text.data(),
-                  text.data() + text.size());
+  window_list()->AddText(font, font->FontSize, {std::round(x), top}, color(c), text.data(),
+                         text.data() + text.size());
   const float cap = cap_height(look, face);
   note_text(look, {std::round(x), baseline - cap, width, cap}, text);
   return width;

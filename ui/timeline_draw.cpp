@@ -26,7 +26,7 @@ Rect bar_rect(const PixelBar& bar, float y, float height) {
   return {x0, y, x1 - x0 - gap, height};
 }
 
-bool under_mouse(const TimelineCanvas& c, const Rect& r) {
+bool near_mouse(const TimelineCanvas& c, const Rect& r) {
   return c.mouse_inside && r.inset(-1, 0).contains(c.mouse_x, c.mouse_y) &&
          c.plot.contains(c.mouse_x, c.mouse_y);
 }
@@ -60,7 +60,7 @@ std::optional<TimelineItem> draw_phases(const TimelineCanvas& c, float y,
     if (rank.phases[bar.index].depth > 0) continue;
     const Rect r = bar_rect(bar, y, px(c, c.heights.phases));
     draw_phase(c, r, rank.phases[bar.index]);
-    if (under_mouse(c, r)) hovered = bar_item(rank, rank.phases[bar.index]);
+    if (near_mouse(c, r)) hovered = bar_item(rank, rank.phases[bar.index]);
   }
   return hovered;
 }
@@ -79,7 +79,7 @@ std::optional<TimelineItem> draw_compute(const TimelineCanvas& c, float y,
       label_in(c.look, r.inset(px(c, 5), 0), Face::kSmall, text_on(fill_color),
                rank.compute[bar.index].label);
     }
-    if (under_mouse(c, r)) {
+    if (near_mouse(c, r)) {
       hovered = bar_item(rank, rank.compute[bar.index]);
       if (bar.count > 1) {
         hovered->bar.label = std::to_string(bar.count) + " operators; zoom in to tell them apart";
@@ -104,7 +104,7 @@ std::optional<TimelineItem> draw_ribbon(const TimelineCanvas& c, float y,
     const Rect r = bar_rect(bar, y, px(c, c.heights.ribbon));
     fill(r, color(bar_color(p, bar.bar_class)));
     draw_ribbon_label(c, r, rank.ribbon[bar.index]);
-    if (under_mouse(c, r)) hovered = bar_item(rank, rank.ribbon[bar.index]);
+    if (near_mouse(c, r)) hovered = bar_item(rank, rank.ribbon[bar.index]);
   }
   return hovered;
 }

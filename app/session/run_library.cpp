@@ -22,10 +22,10 @@ constexpr auto kLookEvery = 1500ms;
 // A new folder is seen before its files are complete.
 constexpr int kLooksAfterChange = 4;
 // A recorder writes several times a second.
-constexpr auto kSilence = 10s;
+constexpr auto kQuietFolder = 10s;
 
 bool was_just_written(const RunStamp& stamp) {
-  return stamp.newest > fs::file_time_type::clock::now() - kSilence;
+  return stamp.newest > fs::file_time_type::clock::now() - kQuietFolder;
 }
 
 // A damaged file may say what no memory suffices for; the other runs are still to be shown.

@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "trace/analysis/run_summary.h"
+
 namespace shardlens::app {
 
 using trace::StepFigures;
 
 namespace {
-
-bool has_detail(const StepFigures& step) {
-  return !step.ranks.empty() && std::all_of(step.ranks.begin(), step.ranks.end(),
-                                            [](const auto& rank) { return rank.has_detail; });
-}
 
 bool details_arrived(const StepFigures& step, const std::vector<std::int64_t>& until_ns) {
   if (until_ns.size() < step.ranks.size()) return false;

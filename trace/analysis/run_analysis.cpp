@@ -33,13 +33,6 @@ bool is_plausible(const Step& step) {
          step.samples <= kMostPerStep && step.model_flops >= 0;
 }
 
-struct RankState {
-  RankActivity activity;
-  RecentCollectives recent;
-  RankFigures figures;  // memory, heartbeat, pending and info; the rest is put in on request
-  std::optional<RecorderCost> cost;
-};
-
 // Whose present a batch tells of, also when nothing is pending any more.
 std::optional<int> rank_that_wrote(const Batch& batch) {
   if (batch.heartbeat) return batch.heartbeat->rank;
@@ -55,6 +48,13 @@ std::optional<int> rank_that_wrote(const Batch& batch) {
 }  // namespace
 
 struct RunAnalysis::State {
+  struct RankState {
+    RankActivity activity;
+    RecentCollectives recent;
+    RankFigures figures;  // memory, heartbeat, pending and info; the rest is put in on request
+    std::optional<RecorderCost> cost;
+  };
+
   explicit State(RunInfo run_info) : info(std::move(run_info)), steps(info.settings.skip_steps) {}
 
   RunInfo info;
@@ -93,7 +93,7 @@ void RunAnalysis::State::adopt_world_size() {
                                            : ranks.size());
 }
 
-RankState* RunAnalysis::State::rank_of(int rank) {
+auto RunAnalysis::State::rank_of(int rank) -> RankState* {
   const int limit =
       info.world_size > 0 ? std::min(info.world_size, kMostRanks) : kMostUnannouncedRanks;
   if (rank < 0 || rank >= limit) {

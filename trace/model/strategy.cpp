@@ -8,7 +8,7 @@ namespace shardlens::trace {
 namespace {
 
 // clang-format off
-constexpr std::array<StrategyTraits, 7> kStrategies{{
+constexpr std::array<StrategyTraits, 7> kTraits{{
     {.name = "ddp",
      .explanation = "Every rank holds everything; gradients are averaged bucket by bucket"},
     {.name = "zero1",
@@ -40,11 +40,11 @@ constexpr std::array<StrategyTraits, 7> kStrategies{{
 
 }  // namespace
 
-std::span<const StrategyTraits> strategies() { return kStrategies; }
+std::span<const StrategyTraits> strategies() { return kTraits; }
 
 const StrategyTraits& strategy_traits(std::string_view name) {
-  const auto found = std::ranges::find(kStrategies, name, &StrategyTraits::name);
-  return found != kStrategies.end() ? *found : kStrategies.front();
+  const auto found = std::ranges::find(kTraits, name, &StrategyTraits::name);
+  return found != kTraits.end() ? *found : kTraits.front();
 }
 
 std::int64_t shard_group_size(const Settings& settings, std::int64_t ranks,
