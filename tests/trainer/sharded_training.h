@@ -21,17 +21,20 @@
 
 namespace shardlens::trainer {
 
-inline constexpr int kTrainedSteps = 4;
 inline constexpr double kRate = 0.01;
 
 struct Training {
-  const char* name = "";
+  std::string name;
   ModelLayout layout = ModelLayout::kGpt2;
   int ranks = 2;
+  int steps = 4;
   int micro_batches = 1;
   bool sync_each = false;
   trace::Settings settings;  // strategy, precision, optimizer, clipping, recomputation, …
-  double relative = 1e-5;    // tolerance, of each tensor's norm
+  double relative = 1e-5;    // tolerance of losses, and of each tensor by its norm
+  // AdamW makes steps of full size from small gradients, rounding included: then each value may be
+  // off by this share of the learning rate times the number of steps.
+  double of_each_value = 0;
 };
 
 inline void PrintTo(const Training& training, std::ostream* out) { *out << training.name; }
@@ -88,7 +91,7 @@ inline Trained train_in_one_process(const Training& training) {
   FakeStrategy strategy(trained);
   const auto optimizer = build_optimizer(strategy.local_parameters(), training.settings);
   Trained result;
-  for (int step = 0; step < kTrainedSteps; ++step) {
+  for (int step = 0; step < training.steps; ++step) {
     double sum = 0;
     const double share = 1.0 / (training.ranks * training.micro_batches);
     for (int rank = 0; rank < training.ranks; ++rank) {
@@ -119,7 +122,7 @@ inline Trained train_rank(const Training& training, Communicator& communicator,
       build_strategy(training.settings, *model, communicator, recorder, training.ranks);
   const auto optimizer = build_optimizer(strategy->local_parameters(), training.settings);
   Trained result;
-  for (int step = 0; step < kTrainedSteps; ++step) {
+  for (int step = 0; step < training.steps; ++step) {
     recorder.begin_step(step);
     double sum = 0;
     for (int micro = 0; micro < training.micro_batches; ++micro) {
@@ -142,12 +145,24 @@ inline Trained train_rank(const Training& training, Communicator& communicator,
   return result;
 }
 
-inline void expect_equal(const LocalParameter& part, const torch::Tensor& whole, double relative,
-                         int rank) {
+inline void expect_equal(const LocalParameter& part, const torch::Tensor& whole,
+                         const Training& training, int rank) {
   const auto expected = whole.flatten().slice(0, part.begin, part.end);
-  const double worst = (part.value.detach().flatten() - expected).norm().item<double>();
-  EXPECT_LE(worst, relative * whole.norm().item<double>() + 1e-9)
-      << part.name << " on rank " << rank;
+  auto difference = part.value.detach().flatten() - expected;
+  if (training.of_each_value > 0) {
+    // Attention does not depend on the keys' bias: its gradient is rounding alone.
+    if (part.name.ends_with("c_attn.bias")) {
+      const auto position = torch::arange(part.begin, part.end).div(whole.numel() / 3, "floor");
+      difference = difference * (position != 1);
+    }
+    EXPECT_LE(difference.abs().max().item<double>(),
+              training.of_each_value * kRate * training.steps)
+        << part.name << " on rank " << rank;
+  } else {
+    EXPECT_LE(difference.norm().item<double>(),
+              training.relative * whole.norm().item<double>() + 1e-9)
+        << part.name << " on rank " << rank;
+  }
 }
 
 // Trains on all ranks and expects losses, norms and every part of every parameter to be as in one
@@ -161,8 +176,7 @@ inline std::vector<Recording> expect_equal_to_one_process(const Training& traini
         const auto rank = static_cast<std::size_t>(communicator.rank());
         ranks[rank] = train_rank(training, communicator, recorder, [&](Strategy& strategy) {
           for (const LocalParameter& part : strategy.local_parameters()) {
-            expect_equal(part, expected.parameters.at(part.name), training.relative,
-                         communicator.rank());
+            expect_equal(part, expected.parameters.at(part.name), training, communicator.rank());
             if (part.is_primary) primary[rank][part.name] += part.end - part.begin;
           }
         });
@@ -173,7 +187,7 @@ inline std::vector<Recording> expect_equal_to_one_process(const Training& traini
   }
   for (const auto& [name, whole] : expected.parameters)
     EXPECT_EQ(held[name], whole.numel()) << name;
-  for (int step = 0; step < kTrainedSteps; ++step) {
+  for (int step = 0; step < training.steps; ++step) {
     const auto s = static_cast<std::size_t>(step);
     double loss = 0;
     for (const Trained& rank : ranks) {

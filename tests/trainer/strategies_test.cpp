@@ -47,6 +47,27 @@ Training within(Training training, double relative) {
   return training;
 }
 
+// Each strategy over 20 steps, with plain SGD and with AdamW, on 2 and on 4 ranks.
+std::vector<Training> long_trainings() {
+  std::vector<Training> all;
+  for (const int ranks : {2, 4}) {
+    for (const std::string strategy : {"ddp", "zero1", "no_shard", "shard_grad_op", "full_shard",
+                                       "hybrid_shard", "hybrid_shard_zero2"}) {
+      for (const std::string optimizer : {"sgd", "adamw"}) {
+        Training training;
+        training.name = strategy + "_" + optimizer + "_" + std::to_string(ranks);
+        training.ranks = ranks;
+        training.steps = 20;
+        training.settings = settings_of({"strategy=" + strategy, "optimizer=" + optimizer,
+                                         "shard_group_size=2", "bucket_cap_mb=0.01"});
+        if (optimizer == "adamw") training.of_each_value = 2e-3;
+        all.push_back(std::move(training));
+      }
+    }
+  }
+  return all;
+}
+
 // The table of knobs is not there yet while constants are made.
 std::vector<Training> trainings() {
   return {
@@ -113,7 +134,10 @@ std::vector<Training> trainings() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, EveryTraining, testing::ValuesIn(trainings()),
-                         [](const auto& training) { return std::string(training.param.name); });
+                         [](const auto& training) { return training.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(TwentySteps, EveryTraining, testing::ValuesIn(long_trainings()),
+                         [](const auto& training) { return training.param.name; });
 
 }  // namespace
 }  // namespace shardlens::trainer

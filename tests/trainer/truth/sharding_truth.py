@@ -1,0 +1,143 @@
+"""Every strategy = one rank = PyTorch's own fully_shard and ZeroRedundancyOptimizer: losses and collectives.
+
+sharding_truth.py RANK_PROGRAM RANKS: 20 steps of fp32 AdamW from the same weights and text, within 1e-5; and the
+collectives of one step, in order, with their sizes.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import ranks as rank_jobs
+
+TOLERANCE = 1e-5
+OBSERVED_STEP = 5
+COMMON = dict(model="tiny", device="cpu", sequence_length=32, evaluation_fraction=0.1, steps=20,
+              learning_rate=0.001, weight_decay=0.1, warmup_steps=2, max_grad_norm=1.0, seed=3,
+              threads_per_rank=1, record="steps 0..6")
+SAMPLES = 8  # of all ranks together
+ACCUMULATION = dict(gradient_accumulation_steps=2)
+# PyTorch's fully_shard gathers again in every micro-batch, FSDP's no_sync() keeps what it has; we do the latter.
+KEEPS_BETWEEN_MICRO_BATCHES = ("shard_grad_op, accumulation",)
+
+
+def cases(count):
+    single = {
+        "zero1": dict(sharding_strategy="zero1"),
+        "shard_grad_op": dict(sharding_strategy="shard_grad_op"),
+        "full_shard": dict(sharding_strategy="full_shard"),
+        "full_shard, accumulation": dict(sharding_strategy="full_shard", **ACCUMULATION),
+        "full_shard, reduced each time": dict(sharding_strategy="full_shard", sync_each_batch=True, **ACCUMULATION),
+        "shard_grad_op, accumulation": dict(sharding_strategy="shard_grad_op", **ACCUMULATION),
+    }
+    hybrid = {
+        "hybrid_shard": dict(sharding_strategy="hybrid_shard", shard_group_size=2),
+        "hybrid_shard_zero2": dict(sharding_strategy="hybrid_shard_zero2", shard_group_size=2),
+    }
+    chosen = {**single, **(hybrid if count == 4 else {})}
+    for case in chosen.values():
+        case["batch_per_rank"] = SAMPLES // count // case.get("gradient_accumulation_steps", 1)
+    return chosen
+
+
+# What has no counterpart beside one rank.
+def own_cases(count):
+    batch = dict(batch_per_rank=SAMPLES // count)
+    return {
+        "no_shard": dict(sharding_strategy="no_shard", **batch),
+        "full_shard, recomputed": dict(sharding_strategy="full_shard", activation_checkpointing=1, **batch),
+        "full_shard, offloaded": dict(sharding_strategy="full_shard", cpu_offload=True, **batch),
+        "full_shard, units by size": dict(sharding_strategy="full_shard", wrap_policy="size", min_num_params=100000,
+                                          **batch),
+    }
+
+
+def yaml_value(value):
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def train(program, folder, name, count, settings):
+    settings = {k: yaml_value(v) for k, v in {**COMMON, **settings, "data": folder / "text.txt"}.items()}
+    stem = f"{name}_{count}".replace(" ", "_").replace(",", "")
+    file = rank_jobs.write_settings(folder / f"{stem}.yaml", **settings)
+    job = rank_jobs.Job(program, folder / stem, file, count)
+    codes = job.wait()
+    assert codes == [0] * count, f"{name}: exit codes {codes}\n" + "\n".join(job.log(r) for r in range(count))
+    return job.run
+
+
+def collectives_of(run):
+    names = {"all_gather": "all_gather_into_tensor", "reduce_scatter": "reduce_scatter_tensor"}
+    rows = rank_jobs.query(run, 0, "select function, bytes, tag, data_type from collective where step = "
+                           f"{OBSERVED_STEP} and tag not in ('loss', 'gradient norm') and tag_kind != 'bucket' "
+                           "order by enqueued_ns")
+    assert all(data_type == "float32" for *_, data_type in rows)
+    return [[names.get(function, function), size] for function, size, *_ in rows]
+
+
+def reference(folder, program, count):
+    weights = folder / "weights.pt"
+    subprocess.run([program, "--dump-initial-weights", weights, "--set", "model=tiny", "--set",
+                    f"seed={COMMON['seed']}"], check=True)
+    job = {**COMMON, "weights": str(weights), "text": str(folder / "text.txt"), "cases": cases(count), "ranks": count,
+           "observed_step": OBSERVED_STEP}
+    here = pathlib.Path(__file__).parent
+    output = subprocess.run([sys.executable, here / "sharding_reference.py"], input=json.dumps(job), text=True,
+                            check=True, stdout=subprocess.PIPE).stdout
+    return json.loads(output)
+
+
+def same_losses(name, ours, theirs):
+    assert len(ours) == len(theirs) == COMMON["steps"], (name, len(ours), len(theirs))
+    worst = max(abs(a - b) / abs(b) for a, b in zip(ours, theirs))
+    print(f"{name:45s} loss {ours[0]:.4f} → {ours[-1]:.4f}, worst relative difference {worst:.1e}", flush=True)
+    return worst < TOLERANCE
+
+
+def same_collectives(name, ours, theirs):
+    if name in KEEPS_BETWEEN_MICRO_BATCHES:
+        saved = sum(size for _, size in theirs) - sum(size for _, size in ours)
+        print(f"{name:45s} {len(ours)} collectives, {len(theirs)} of PyTorch; {saved} bytes fewer")
+        remaining = iter(theirs)
+        return saved > 0 and all(call in remaining for call in ours)
+    if name == "zero1":
+        # The same bytes from each owner, but cut into parts of bucket_cap_mb that overlap with the update.
+        sums = [sum(size for _, size in calls) for calls in (ours, theirs)]
+        print(f"{name:45s} {sums[0]} bytes broadcast, PyTorch {sums[1]}")
+        return sums[0] == sums[1] and {f for f, _ in ours} == {"broadcast"}
+    # The sum over replicas starts as soon as its reduce-scatter has ended, on a communicator of its own, where PyTorch's
+    # host asks for it at once: each communicator has the same sequence.
+    ours, theirs = [sorted(calls, key=lambda call: call[0] == "all_reduce") for calls in (ours, theirs)]
+    print(f"{name:45s} {len(ours)} collectives, as PyTorch: {ours == theirs}")
+    if ours != theirs:
+        print("  ours  ", ours, "\n  theirs", theirs)
+    return ours == theirs
+
+
+def main():
+    program, count = sys.argv[1], int(sys.argv[2])
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        rank_jobs.write_text(folder / "text.txt")
+        expected = reference(folder, program, count)
+        single = rank_jobs.losses(train(program, folder, "single", 1, dict(batch_per_rank=SAMPLES)))
+        assert single[-1] < single[0] - 0.5, f"nothing was learnt: {single}"
+        good = []
+        for case, settings in cases(count).items():
+            run = train(program, folder, case, count, settings)
+            losses = rank_jobs.losses(run)
+            good.append(same_losses(case + ", PyTorch", losses, expected[case]["losses"]))
+            good.append(same_losses(case + ", 1 rank", losses, single))
+            good.append(same_collectives(case, collectives_of(run), expected[case]["collectives"]))
+        for case, settings in own_cases(count).items():
+            run = train(program, folder, case, count, settings)
+            good.append(same_losses(case + ", 1 rank", rank_jobs.losses(run), single))
+        again = rank_jobs.losses(train(program, folder, "again", count, own_cases(count)["no_shard"]))
+        first = rank_jobs.losses(folder / f"no_shard_{count}")
+        print("twice the same losses:", again == first)
+        good.append(again == first)
+    sys.exit(0 if all(good) else 1)
+
+
+main()
