@@ -11,8 +11,8 @@
 
 #include "trainer/rank_job.h"
 #include "trainer/rank_options.h"
-#include "trainer/strategy/named_tensor.h"
 #include "trainer/run_agreement.h"
+#include "trainer/strategy/named_tensor.h"
 
 namespace shardlens::trainer {
 

@@ -84,6 +84,8 @@ class TrainLoop::PhaseMark {
 
 TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::Injection>& injections)
     : parts_(parts),
+      scaler_({.enabled = parts.settings.precision == "fp16",
+               .initial_scale = parts.settings.initial_loss_scale}),
       batches_(parts.dataset, sampler_options(parts), parts.settings.batch_per_rank),
       faults_(injections, parts.communicator) {
   const trace::Settings& s = parts.settings;
@@ -130,8 +132,10 @@ trace::Result<StepAgreement> TrainLoop::run_step(std::int64_t step) {
     run_micro_batch(step, i + 1 == micro_batches, loss_sum);
   }
   const torch::Tensor norm = update(step);
+  // A skipped step is the scaler's work, not a failure.
   const StepAgreement agreement =
-      exchange_step(parts_.communicator, loss_sum, norm, parts_.stop_requested.load());
+      exchange_step(parts_.communicator, loss_sum, skipped_ ? torch::zeros({}) : norm,
+                    parts_.stop_requested.load());
   const double gradient_norm = norm.item<double>();
   finish_step(step, agreement, gradient_norm);
   TRY(check_finite(step, agreement));
@@ -170,8 +174,9 @@ torch::Tensor TrainLoop::forward(std::int64_t step, const TokenBatch& batch) {
 
 void TrainLoop::backward(std::int64_t step, const torch::Tensor& loss) {
   const PhaseMark mark(*this, step, Phase::kBackward);
-  parts_.strategy.before_backward(loss);
-  loss.backward();
+  const torch::Tensor scaled = scaler_.scaled(loss);
+  parts_.strategy.before_backward(scaled);
+  scaled.backward();
   parts_.strategy.after_backward();
   if (faults_.poisons(step, Phase::kBackward)) {
     const torch::NoGradGuard no_grad;
@@ -185,13 +190,24 @@ void TrainLoop::backward(std::int64_t step, const torch::Tensor& loss) {
 
 torch::Tensor TrainLoop::update(std::int64_t step) {
   const PhaseMark mark(*this, step, Phase::kOptimizer);
-  torch::Tensor norm = clip_gradients(parts_.strategy, parts_.settings.max_grad_norm);
+  const bool is_finite = scaler_.unscale(parts_.strategy, parts_.communicator);
+  torch::Tensor norm = torch::full({}, std::numeric_limits<double>::quiet_NaN());
+  if (is_finite) {
+    norm = clip_gradients(parts_.strategy, parts_.settings.max_grad_norm);
+    const double rate = learning_rate_at(parts_.settings, step, total_steps_);
+    parts_.strategy.update(
+        [&](std::span<const std::size_t> parameters) { optimizer_->step(parameters, rate); });
+  }
+  scaler_.update(is_finite);
+  skipped_ = !is_finite;
+  if (skipped_ && parts_.communicator.rank() == 0) {
+    parts_.log.info("step " + std::to_string(step) +
+                    ": gradients overflowed fp16; the step was skipped and the loss scale is " +
+                    decimal(scaler_.scale(), 0));
+  }
   if (faults_.poisons(step, Phase::kOptimizer)) {
     norm = norm * std::numeric_limits<double>::quiet_NaN();
   }
-  const double rate = learning_rate_at(parts_.settings, step, total_steps_);
-  parts_.strategy.update(
-      [&](std::span<const std::size_t> parameters) { optimizer_->step(parameters, rate); });
   parts_.strategy.zero_gradients();
   return norm;
 }
@@ -210,7 +226,8 @@ void TrainLoop::finish_step(std::int64_t step, const StepAgreement& agreement,
   result.model_flops =
       flops_per_token(parts_.shape, parts_.settings.sequence_length) * result.tokens;
   // A bad loss spoils everybody's gradients: then only the rank it came from is marked.
-  result.nonfinite = own_loss_bad || (agreement.bad_ranks.empty() && !std::isfinite(gradient_norm));
+  result.nonfinite =
+      own_loss_bad || (agreement.bad_ranks.empty() && !skipped_ && !std::isfinite(gradient_norm));
   if (parts_.memory_sampler != nullptr) parts_.memory_sampler->record_step_peak();
   parts_.recorder.end_step(result);
   report_progress(step, agreement.loss);

@@ -17,6 +17,7 @@
 #include "trainer/comm/communicator.h"
 #include "trainer/data/batch_stream.h"
 #include "trainer/fault_injector.h"
+#include "trainer/grad_scaler.h"
 #include "trainer/model/decoder_model.h"
 #include "trainer/optimizer.h"
 #include "trainer/rank_log.h"
@@ -64,7 +65,7 @@ class TrainLoop {
   TokenBatch load_batch(std::int64_t step);
   torch::Tensor forward(std::int64_t step, const TokenBatch& batch);
   void backward(std::int64_t step, const torch::Tensor& loss);
-  torch::Tensor update(std::int64_t step);  // returns the gradients' norm
+  torch::Tensor update(std::int64_t step);  // returns the gradients' norm; NaN: skipped
   void finish_step(std::int64_t step, const StepAgreement& agreement, double gradient_norm);
   trace::Result<void> check_finite(std::int64_t step, const StepAgreement& agreement);
   void evaluate_if_due(std::int64_t step);
@@ -72,6 +73,8 @@ class TrainLoop {
 
   TrainParts parts_;
   std::unique_ptr<Optimizer> optimizer_;
+  GradScaler scaler_;
+  bool skipped_ = false;  // the last step's update, for overflow
   BatchStream batches_;
   FaultInjector faults_;
   std::int64_t total_steps_ = 0;

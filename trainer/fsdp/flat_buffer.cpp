@@ -173,6 +173,7 @@ void FlatBuffer::drop_unused(const float* used_by) {
 void FlatBuffer::drop_gradients() {
   for (LocalParameter& parameter : local_) parameter.value.mutable_grad().reset();
   shard_gradient_.reset();
+  std::ranges::fill(used_, 0.0f);
 }
 
 }  // namespace shardlens::trainer
