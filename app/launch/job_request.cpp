@@ -75,6 +75,9 @@ Result<trace::RunInfo> check_job(const JobRequest& request, const CudaProbe& cud
   TRY(check_data(request.settings));
   trace::RunInfo info;
   TRY_ASSIGN(info.device, resolve_device(request.settings, cuda));
+  trace::Settings resolved = request.settings;
+  resolved.device = info.device;  // what needs a GPU is known only now
+  TRY(trace::validate(resolved));
   info.settings = request.settings;
   info.world_size = static_cast<int>(request.settings.ranks);
   info.program = "shardlens " SHARDLENS_VERSION;

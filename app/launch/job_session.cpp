@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
 #include <system_error>
 #include <utility>
 
+#include "app/launch/culprit.h"
 #include "app/launch/log_tail.h"
 #include "app/launch/program_files.h"
 #include "app/launch/rank_environment.h"
@@ -118,13 +120,17 @@ void JobSession::wake() const {
 
 void JobSession::supervise() {
   block_all_signals();
-  spawn_ranks();
-  while (any_running()) {
-    wait_for_news();
-    take_exits();
-    act();
+  try {
+    spawn_ranks();
+    while (any_running()) {
+      wait_for_news();
+      take_exits();
+      act();
+    }
+    finish();
+  } catch (const std::exception& error) {  // no memory, say: the job ends, not the program
+    give_up(error.what());
   }
-  finish();
 }
 
 void JobSession::spawn_ranks() {
@@ -172,7 +178,7 @@ void JobSession::take_exits() {
     if (!rank.reap()) continue;
     RankExit exit = *rank.exit();
     exit.asked = told_to_leave_;
-    exit.message = last_message(trace::rank_log(folder_, exit.rank));
+    exit.message = options_.last_message(trace::rank_log(folder_, exit.rank));
     const std::lock_guard lock(mutex_);
     status_.exits.push_back(std::move(exit));
   }
@@ -227,9 +233,37 @@ void JobSession::finish() {
   conclude(status);
   status.run.end_ns = now_ns();
   status.phase = JobStatus::Phase::kEnded;
-  for (const auto& saved :
-       {trace::checkpoint_run(folder_), trace::update_run(folder_, status.run)}) {
+  const auto merged = trace::checkpoint_run(folder_);
+  name_culprit(status);
+  for (const auto& saved : {merged, trace::update_run(folder_, status.run)}) {
     if (!saved) status.save_errors.push_back(saved.error().message);
+  }
+  const std::lock_guard lock(mutex_);
+  status_ = std::move(status);
+}
+
+void JobSession::name_culprit(JobStatus& status) const {
+  if (status.run.status != trace::RunStatus::kFailed || !spawn_error_.empty()) return;
+  const RankExit* failure = first_failure(status.exits);
+  // Without a failure of a rank it was the watch over heartbeats that ended the job.
+  if (failure != nullptr && !ran_out_of_patience(*failure)) return;
+  status.run.reason = with_culprit(status.run.reason, diagnose_files(folder_, status.run));
+}
+
+void JobSession::give_up(const std::string& problem) {
+  ranks_.clear();  // kills those that still run
+  JobStatus status = poll();
+  status.run.status = trace::RunStatus::kFailed;
+  status.run.reason = "the launcher failed: " + problem;
+  status.run.end_ns = now_ns();
+  status.phase = JobStatus::Phase::kEnded;
+  std::error_code ignored;
+  fs::remove(store_file_, ignored);
+  try {
+    const auto saved = trace::update_run(folder_, status.run);
+    if (!saved) status.save_errors.push_back(saved.error().message);
+  } catch (const std::exception& error) {
+    status.save_errors.emplace_back(error.what());
   }
   const std::lock_guard lock(mutex_);
   status_ = std::move(status);

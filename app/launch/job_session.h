@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "app/launch/job_request.h"
+#include "app/launch/log_tail.h"
 #include "app/launch/rank_exit.h"
 #include "app/launch/rank_process.h"
 #include "trace/model/result.h"
@@ -24,6 +26,8 @@ struct JobOptions {
   std::vector<std::string> rank_arguments;        // before "--run FOLDER"
   std::chrono::milliseconds stop_grace{20000};    // from SIGTERM to SIGKILL when a user stops
   std::chrono::milliseconds failure_grace{3000};  // the same once a rank has failed or hangs
+  // What a rank said at last, from its log; tests replace it.
+  std::function<std::string(const std::filesystem::path&)> last_message = app::last_message;
 };
 
 struct JobStatus {
@@ -66,6 +70,8 @@ class JobSession {
   void tell_ranks_to_leave(std::chrono::milliseconds grace);
   void finish();
   void conclude(JobStatus& status);
+  void name_culprit(JobStatus& status) const;
+  void give_up(const std::string& problem);
   bool any_running() const;
   void wake() const;
 

@@ -54,6 +54,10 @@ const RankExit* first_failure(std::span<const RankExit> exits) {
   return cause;
 }
 
+bool ran_out_of_patience(const RankExit& exit) {
+  return exit.message.find("collective_timeout_s") != std::string::npos;
+}
+
 std::string describe(const RankExit& exit) {
   const std::string rank = "rank " + std::to_string(exit.rank);
   const std::string said = exit.message.empty() ? "" : ": " + exit.message;

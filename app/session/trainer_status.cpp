@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <condition_variable>
+#include <exception>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -62,7 +63,7 @@ TrainerStatus::TrainerStatus(std::filesystem::path file, std::function<bool()> p
     : file_(std::move(file)),
       program_found_(std::move(program_found)),
       on_change_(std::move(on_change)),
-      state_(look()) {
+      state_(look_or_say_why_not()) {
   if (!file_.empty()) {
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
   }
@@ -96,6 +97,17 @@ TrainerSetup TrainerStatus::look() const {
   return setup;
 }
 
+// Nobody else would catch what is thrown on this object's thread.
+TrainerSetup TrainerStatus::look_or_say_why_not() const {
+  try {
+    return look();
+  } catch (const std::exception& error) {
+    return {
+        .state = State::kFailed,
+        .message = std::string("The state of the trainer cannot be found out: ") + error.what()};
+  }
+}
+
 void TrainerStatus::work(const std::stop_token& stop) {
   std::mutex sleep;
   std::condition_variable_any wake;
@@ -105,7 +117,7 @@ void TrainerStatus::work(const std::stop_token& stop) {
       wake.wait_for(lock, stop, kLookEvery, [] { return false; });
     }
     if (stop.stop_requested()) return;
-    auto now = look();
+    auto now = look_or_say_why_not();
     bool changed = false;
     {
       const std::lock_guard lock(mutex_);

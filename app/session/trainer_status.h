@@ -17,6 +17,7 @@ ui::TrainerSetup parse_trainer_status(std::string_view text);
 
 class TrainerStatus {
  public:
+  // `on_change` comes from another thread and must not throw.
   // `file`: "" when no script is at work; then the trainer is ready if `program_found`, which is
   // asked again after the script says so.
   TrainerStatus(std::filesystem::path file, std::function<bool()> program_found,
@@ -31,6 +32,7 @@ class TrainerStatus {
  private:
   void work(const std::stop_token& stop);
   ui::TrainerSetup look() const;
+  ui::TrainerSetup look_or_say_why_not() const;
 
   const std::filesystem::path file_;
   const std::function<bool()> program_found_;

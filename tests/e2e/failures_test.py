@@ -58,15 +58,19 @@ class Failures(harness.ShardlensTest):
         _, errors = job.communicate(timeout=90)
         self.assertEqual(job.returncode, 1, errors)
         self.assert_diagnosis('s', 'rank 1')
+        self.assert_reason_names_rank_1(self.json('report', 's'))
 
     def test_a_rank_that_hangs_is_named(self):
-        self.run_failing('hang', '--set', 'inject=rank=1,step=5,phase=backward,hang',
-                         '--set', 'collective_timeout_s=4')
+        _, report = self.run_failing('hang', '--set', 'inject=rank=1,step=5,phase=backward,hang',
+                                     '--set', 'collective_timeout_s=4')
+        self.assert_reason_names_rank_1(report)
         self.assert_diagnosis('hang', 'rank 1')
 
     def test_a_skipped_collective_is_found(self):
-        self.run_failing('skip', '--set', 'inject=rank=1,step=5,phase=backward,skip_collective',
-                         '--set', 'collective_timeout_s=4', '--set', 'bucket_cap_mb=1')
+        _, report = self.run_failing(
+            'skip', '--set', 'inject=rank=1,step=5,phase=backward,skip_collective',
+            '--set', 'collective_timeout_s=4', '--set', 'bucket_cap_mb=1')
+        self.assert_reason_names_rank_1(report)
         self.assert_diagnosis('skip', 'rank 1')
 
     def test_unequal_sizes_are_found(self):
@@ -109,6 +113,11 @@ class Failures(harness.ShardlensTest):
         report = self.json('report', 'full')
         self.assertEqual(report['run']['status'], 'done')
         self.assertIn('disk', done.stdout + done.stderr)
+
+    def assert_reason_names_rank_1(self, report):
+        # It is the reason itself, or ends what the rank that waited for it had to say.
+        reason = report['run']['reason']
+        self.assertTrue(reason.startswith('rank 1 ') or '; rank 1 ' in reason, reason)
 
     def assert_diagnosis(self, name, text):
         printed = self.shardlens('report', name).stdout

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <set>
 #include <string>
 #include <thread>
@@ -202,6 +203,22 @@ TEST_F(JobSessionTest, AProgramThatCannotBeStartedFailsTheRunAndNamesIt) {
   const JobStatus status = (*job)->wait();
   EXPECT_EQ(status.run.status, RunStatus::kFailed);
   EXPECT_NE(status.run.reason.find("no such program"), std::string::npos) << status.run.reason;
+}
+
+TEST_F(JobSessionTest, AnExceptionInTheLauncherEndsTheJobAsFailedAndLeavesNoRank) {
+  auto options = behaving("0:leave,1:stay_deaf");
+  options.last_message = [](const fs::path&) -> std::string { throw std::bad_alloc(); };
+  auto job = JobSession::start(request(2), options);
+  ASSERT_TRUE(job) << job.error().message;
+  const JobStatus status = (*job)->wait();
+  EXPECT_EQ(status.phase, JobStatus::Phase::kEnded);
+  EXPECT_EQ(status.run.status, RunStatus::kFailed);
+  EXPECT_NE(status.run.reason.find("the launcher failed: "), std::string::npos)
+      << status.run.reason;
+  EXPECT_TRUE(processes_with((*job)->folder().string()).empty());
+  const auto stored = trace::read_run_info((*job)->folder());
+  ASSERT_TRUE(stored);
+  EXPECT_EQ(stored->reason, status.run.reason);
 }
 
 TEST_F(JobSessionTest, ATakenNameIsWrongUseUnlessItIsOverwritten) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <fstream>
+#include <stdexcept>
 
 #include "tests/app/session/synthetic_run.h"
 
@@ -63,6 +64,35 @@ TEST(TrainerStatus, FollowsTheFileUntilTheTrainerIsReady) {
     std::this_thread::sleep_for(20ms);
   }
   EXPECT_EQ(status.state().state, State::kReady);
+  EXPECT_GE(changes.load(), 1);
+}
+
+TEST(TrainerStatus, WhatIsThrownWhileItLooksIsShownUntilItWorksAgain) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "status";
+  write(file, "state=installing\nmessage=Building\n");
+  std::atomic<bool> broken = true;
+  std::atomic<int> changes = 0;
+  TrainerStatus status(
+      file,
+      [&] {
+        if (broken) throw std::runtime_error("too many open files");
+        return true;
+      },
+      [&] { ++changes; });
+  EXPECT_EQ(status.state().message, "Building");
+  const auto becomes = [&](State state) {
+    const auto deadline = std::chrono::steady_clock::now() + 5s;
+    while (status.state().state != state && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(20ms);
+    }
+    return status.state().state == state;
+  };
+  write(file, "state=ready\n");
+  ASSERT_TRUE(becomes(State::kFailed));
+  EXPECT_NE(status.state().message.find("too many open files"), std::string::npos);
+  broken = false;
+  EXPECT_TRUE(becomes(State::kReady));
   EXPECT_GE(changes.load(), 1);
 }
 
