@@ -7,6 +7,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -31,12 +32,23 @@ def expect(condition, job, message):
 
 
 def torchrun(program, folder):
+    train_with_torchrun(program, folder, "--standalone")
+
+
+def torchrun_with_a_port(program, folder):
+    # Without --standalone torchrun itself takes port 29500; parallel tests need different ones.
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    train_with_torchrun(program, folder, f"--master_port={port}")
+
+
+def train_with_torchrun(program, folder, option):
     ranks.write_text(folder / "text.txt", words=4000)
     settings = ranks.write_settings(folder / "s.yaml", **{**SMALL, "data": folder / "text.txt"})
     launcher = pathlib.Path(sys.executable).parent / "torchrun"
     run = folder / "by torchrun"
-    subprocess.run([launcher, "--no_python", "--nproc_per_node=2", "--standalone", "--", program, "--settings",
-                    settings, "--run", run], check=True, timeout=120)
+    subprocess.run([launcher, "--no_python", "--nproc_per_node=2", option, "--", program, "--settings", settings,
+                    "--run", run], check=True, timeout=120)
     for rank in range(2):
         steps = ranks.query(run, rank, "select step, loss from step order by step")
         assert [s for s, _ in steps] == [0, 1, 2], steps
@@ -213,6 +225,23 @@ def evaluation(program, folder):
     expect(with_it.wait() == [0, 0] and without.wait() == [0, 0], with_it, "failed")
     expect(ranks.losses(with_it.run) == ranks.losses(without.run), with_it,
            f"{ranks.losses(with_it.run)}, without evaluation {ranks.losses(without.run)}")
+
+
+def dropout(program, folder):
+    def curve(name, count, seed=1, rate=0.1):
+        settings = ranks.write_settings(folder / f"{name}.yaml", **{
+            **SMALL, "data": folder / "same.txt", "dropout": rate, "seed": seed})
+        job = ranks.Job(program, folder / name, settings, count)
+        expect(job.wait() == [0] * count, job, "failed")
+        return ranks.losses(job.run)
+
+    (folder / "same.txt").write_text("abcdefgh" * 4000)  # every sequence is the same, so is every rank's loss
+    two = curve("two", 2)
+    assert curve("again", 2) == two, "not repeatable"
+    assert curve("other seed", 2, seed=2) != two, "the seed changes nothing"
+    # With the same masks on both ranks their mean would be what one rank alone has.
+    assert abs(curve("alone", 1)[0] - two[0]) > 1e-4, "both ranks drop the same values"
+    assert abs(curve("alone without", 1, rate=0)[0] - curve("two without", 2, rate=0)[0]) < 1e-5, "differs anyway"
 
 
 def evaluated(line):
