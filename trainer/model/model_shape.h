@@ -1,57 +1,17 @@
-// What a decoder language model looks like, before a byte of it is allocated: presets, parameter
-// counts, operation counts. Plain values, any thread.
+// What training asks of a model's shape beyond the shape itself. Plain values, any thread.
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <string_view>
 
+#include "trace/model/model_shape.h"
 #include "trace/model/result.h"
 
 namespace shardlens::trainer {
 
-enum class ModelLayout : std::uint8_t {
-  kGpt2,   // learned positions, LayerNorm, GELU, tied head
-  kLlama,  // rotary positions, RMSNorm, SwiGLU, grouped-query attention
-};
-std::string_view to_string(ModelLayout);
-
-// How Llama 3 stretches its rotary positions; a factor of 0 leaves them as they are.
-struct RotaryScaling {
-  double factor = 0;
-  double low_frequency_factor = 1;
-  double high_frequency_factor = 4;
-  std::int64_t original_context = 8192;
-};
-
-struct ModelShape {
-  std::string_view name;
-  ModelLayout layout = ModelLayout::kGpt2;
-  std::int64_t layers = 0;
-  std::int64_t width = 0;
-  std::int64_t heads = 0;
-  std::int64_t kv_heads = 0;
-  std::int64_t mlp_width = 0;
-  std::int64_t vocabulary = 0;
-  std::int64_t context = 0;  // longest sequence
-  bool tied_head = true;     // the output matrix is the embedding
-  double norm_epsilon = 1e-5;
-  double rotary_base = 10000;  // Llama only, as `rotary`
-  RotaryScaling rotary;
-
-  std::int64_t head_width() const { return width / heads; }
-};
-
-std::span<const ModelShape> model_presets();
-// Error kUsage: no such preset; all are named.
-trace::Result<ModelShape> find_model_preset(std::string_view name);
-
-// Trained values, shared ones counted once.
-std::int64_t parameter_count(const ModelShape& shape);
-
-// Operations of forward and backward per token, 6·N + 12·L·C·T (Chowdhery et al. 2022, PaLM,
-// appendix B).
-std::int64_t flops_per_token(const ModelShape& shape, std::int64_t sequence_length);
+using trace::find_model_preset;
+using trace::ModelLayout;
+using trace::ModelShape;
+using trace::RotaryScaling;
 
 // Error kUsage: the sequence does not fit the context, or the vocabulary not the tokenizer.
 trace::Result<void> check_fits(const ModelShape& shape, std::int64_t sequence_length);
