@@ -49,7 +49,10 @@ trace::HangDiagnosis diagnose_files(const std::filesystem::path& folder,
 std::string with_culprit(std::string reason, const trace::HangDiagnosis& diagnosis) {
   const auto what = deed(diagnosis.cause);
   const std::string rank = "rank " + std::to_string(diagnosis.rank) + " ";
-  if (diagnosis.rank < 0 || what.empty() || reason.starts_with(rank)) return reason;
+  if (diagnosis.rank < 0 || what.empty()) return reason;
+  const bool is_absent = diagnosis.cause == trace::HangCause::kStopped ||
+                         diagnosis.cause == trace::HangCause::kNotArrived;
+  if (is_absent && reason.starts_with(rank)) return reason;
   if (reason.ends_with('.')) reason.pop_back();
   return reason + "; " + rank + std::string(what);
 }

@@ -16,7 +16,7 @@ trace::HangDiagnosis diagnose_files(const std::filesystem::path& folder,
                                     const trace::RunInfo& ended);
 
 // "rank 0 failed: … timed out; rank 1 never arrived". The reason itself where no rank stands out or
-// the reason is about that rank already.
+// it says already that this rank stands still.
 std::string with_culprit(std::string reason, const trace::HangDiagnosis& diagnosis);
 
 }  // namespace shardlens::app

@@ -29,6 +29,11 @@ TEST(Culprit, EndsTheReasonOfTheRankThatWaited) {
             "rank 10 hangs; rank 1 showed no sign of life");
 }
 
+TEST(Culprit, ThatLostItsPatienceFirstIsToldWhatItDid) {
+  EXPECT_EQ(with_culprit("rank 1 failed: collective 45 timed out.", found(HangCause::kSkipped, 1)),
+            "rank 1 failed: collective 45 timed out; rank 1 left out a collective");
+}
+
 TEST(Culprit, IsNotRepeatedAndNotGuessed) {
   const std::string reason = "rank 1 hangs: no progress for 12 s.";
   EXPECT_EQ(with_culprit(reason, found(HangCause::kNotArrived, 1)), reason);
