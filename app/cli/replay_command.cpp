@@ -12,7 +12,7 @@ namespace {
 
 struct ReplayArguments {
   std::string run;
-  double speed = 1;
+  double speed = 0;  // as last time
   std::filesystem::path runs_dir = "runs";
   std::filesystem::path preferences;
 };
@@ -37,9 +37,10 @@ void add_replay_command(CLI::App& app, Action& chosen, const std::filesystem::pa
   auto* command =
       app.add_subcommand("replay", "Plays a recorded run in the window, as if it were live");
   command->add_option("RUN", options->run, "A run's name, its folder or a packed file")->required();
-  command->add_option("--speed", options->speed, "Times the speed of the recording")
-      ->check(CLI::Range(0.25, 100.0))
-      ->capture_default_str();
+  command
+      ->add_option("--speed", options->speed,
+                   "Times the speed of the recording; as last time if not given")
+      ->check(CLI::Range(0.25, 100.0));
   add_runs_dir(*command, options->runs_dir);
   command->footer(
       "Example:\n"

@@ -32,6 +32,7 @@ bool same(const ui::TrainerSetup& a, const ui::TrainerSetup& b) {
 Controller::Controller(ControllerOptions options, std::function<void()> wake)
     : runs_dir_(one_spelling(options.runs_dir)),
       options_(std::move(options)),
+      replay_speed_(options_.replay_speed),
       watch_state_(std::make_shared<const WatchState>()),
       trainer_(options_.trainer_status, options_.trainer_found, wake),
       library_({.runs_dir = runs_dir_, .bundled_dir = one_spelling(options_.bundled_dir)}, wake),
@@ -44,7 +45,7 @@ Controller::Controller(ControllerOptions options, std::function<void()> wake)
   first_run_opened_ = true;
   const auto run = one_spelling(options_.run);
   if (options_.replay) {
-    watcher_.start_replay(run, options_.replay_speed);
+    watcher_.start_replay(run, replay_speed_);
   } else {
     watcher_.show(run);
   }

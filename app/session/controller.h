@@ -22,10 +22,10 @@ namespace shardlens::app {
 
 struct ControllerOptions {
   std::filesystem::path runs_dir = "runs";
-  std::filesystem::path bundled_dir;  // "": none
-  std::filesystem::path run;          // to show first; "": the newest
-  bool replay = false;                // plays `run`
-  double replay_speed = 1;
+  std::filesystem::path bundled_dir;     // "": none
+  std::filesystem::path run;             // to show first; "": the newest
+  bool replay = false;                   // plays `run`
+  double replay_speed = 1;               // until the user chooses another
   trace::Settings first_settings;        // of the first job, as long as no run says otherwise
   std::filesystem::path trainer_status;  // see TrainerStatus
   std::function<bool()> trainer_found = [] { return true; };
@@ -42,6 +42,7 @@ class Controller {
   std::shared_ptr<const ui::Snapshot> snapshot();
 
   bool quit_requested() const { return quit_requested_; }
+  double replay_speed() const { return replay_speed_; }
   // For the clipboard, which belongs to the window; once.
   std::optional<std::string> take_copied_text();
 
@@ -86,6 +87,7 @@ class Controller {
   std::string notice_;
   bool notice_is_error_ = false;
   bool quit_requested_ = false;
+  double replay_speed_ = 1;  // of this replay and the next
   std::optional<std::string> copied_text_;
 
   bool changed_ = true;

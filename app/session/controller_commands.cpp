@@ -49,7 +49,8 @@ void Controller::perform(const Command& command) {
   } else if constexpr (std::is_same_v<Command, ui::SetReplayPlaying>) {
     watcher_.set_replay_playing(command.playing);
   } else if constexpr (std::is_same_v<Command, ui::SetReplaySpeed>) {
-    watcher_.set_replay_speed(command.speed);
+    replay_speed_ = command.speed;
+    watcher_.set_replay_speed(replay_speed_);
   } else if constexpr (std::is_same_v<Command, ui::SeekReplay>) {
     watcher_.seek_replay(command.time_ns);
   } else if constexpr (std::is_same_v<Command, ui::RetryTrainerSetup>) {
@@ -91,7 +92,7 @@ void Controller::perform_on_run(const ui::StartReplay& command) {
   note({});
   const auto folder =
       command.folder.empty() ? watch_state_->run : std::filesystem::path(command.folder);
-  if (!folder.empty()) watcher_.start_replay(folder, 1);
+  if (!folder.empty()) watcher_.start_replay(folder, replay_speed_);
 }
 
 void Controller::perform_on_run(const ui::SetBaseline& command) {

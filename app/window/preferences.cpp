@@ -5,6 +5,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "app/session/replay_clock.h"
 #include "trace/model/text.h"
 
 namespace shardlens::app {
@@ -21,6 +22,12 @@ void take_number(Number& target, std::string_view text, Number least, Number mos
   if (read.ec == std::errc() && read.ptr == end && value >= least && value <= most) target = value;
 }
 
+template <typename Number>
+std::string shortest(Number value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
 void take_flag(bool& target, std::string_view text) {
   if (text == "true") target = true;
   if (text == "false") target = false;
@@ -31,6 +38,9 @@ void take(Preferences& preferences, std::string_view key, std::string_view value
   if (key == "width") take_number(preferences.width, value, 320, 16384);
   if (key == "height") take_number(preferences.height, value, 240, 16384);
   if (key == "maximized") take_flag(preferences.maximized, value);
+  if (key == "replay_speed") {
+    take_number(preferences.replay_speed, value, kSlowestReplay, kFastestReplay);
+  }
   if (key == "theme" && value == "dark") view.theme = ui::ThemeKind::kDark;
   if (key == "theme" && value == "light") view.theme = ui::ThemeKind::kLight;
   if (key == "scale") take_number(view.scale, value, ui::kSmallestScale, ui::kLargestScale);
@@ -58,15 +68,14 @@ Preferences parse_preferences(std::string_view text) {
 
 std::string format_preferences(const Preferences& preferences) {
   const auto& view = preferences.view;
-  char scale[32];
-  const auto end = std::to_chars(scale, scale + sizeof scale, view.scale).ptr;
   const auto flag = [](bool value) { return value ? "true\n" : "false\n"; };
   std::string text = "# Written by the window of Shardlens when it closes\n";
   text += "width: " + std::to_string(preferences.width) + "\n";
   text += "height: " + std::to_string(preferences.height) + "\n";
   text += std::string("maximized: ") + flag(preferences.maximized);
+  text += "replay_speed: " + shortest(preferences.replay_speed) + "\n";
   text += std::string("theme: ") + (view.theme == ui::ThemeKind::kLight ? "light\n" : "dark\n");
-  text += "scale: " + std::string(scale, end) + "\n";
+  text += "scale: " + shortest(view.scale) + "\n";
   text += "workspace: " + view.workspace + "\n";
   text += std::string("present: ") + flag(view.present_mode);
   text += std::string("fold_knobs: ") + flag(view.fold_knobs);

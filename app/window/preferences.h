@@ -14,6 +14,7 @@ struct Preferences {
   int width = 1600;
   int height = 1000;
   bool maximized = false;
+  double replay_speed = 1;  // of the last replay
   ui::ViewPreferences view;
 
   bool operator==(const Preferences&) const = default;

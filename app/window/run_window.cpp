@@ -31,14 +31,14 @@ std::filesystem::path find_bundled_runs(const WindowOptions& options) {
   return {};
 }
 
-ControllerOptions controller_options(const WindowOptions& options) {
+ControllerOptions controller_options(const WindowOptions& options, const Preferences& preferences) {
   ControllerOptions result;
   result.runs_dir = options.runs_dir;
   result.bundled_dir = find_bundled_runs(options);
   if (!options.runs.empty()) result.run = options.runs.front();
   result.first_settings = default_job(probe_cuda()).settings;
   result.replay = options.replay;
-  result.replay_speed = options.replay_speed;
+  result.replay_speed = options.replay_speed > 0 ? options.replay_speed : preferences.replay_speed;
   result.trainer_status = options.trainer_status;
   result.trainer_found = [] { return find_rank_program().has_value(); };
   return result;
@@ -74,12 +74,13 @@ int run_window(const WindowOptions& options) {
   }
   auto* handle = (*graphics)->window();
   if (first_start) adopt_display_scale(handle, preferences);
-  Controller controller(controller_options(options), [] { glfwPostEmptyEvent(); });
+  Controller controller(controller_options(options, preferences), [] { glfwPostEmptyEvent(); });
   {
     MainWindow window(**graphics, controller, preferences.view);
     while (!window.closed() && !controller.quit_requested() && !signals.arrived()) window.turn();
     remember_size(handle, preferences);
     preferences.view = window.preferences();
+    preferences.replay_speed = controller.replay_speed();
   }
   if (const auto saved = save_preferences(options.preferences, preferences); !saved) {
     std::fprintf(stderr, "%s\n", saved.error().message.c_str());

@@ -11,7 +11,7 @@ struct WindowOptions {
   std::filesystem::path runs_dir = "runs";
   std::vector<std::filesystem::path> runs;  // to open: folders or packed files; empty: the newest
   bool replay = false;                      // plays runs[0] from its start
-  double replay_speed = 1;
+  double replay_speed = 0;                  // 0: as in the last replay
   // Written by the set-up script while it fetches and builds the trainer; empty: nobody does.
   std::filesystem::path trainer_status;
   std::filesystem::path

@@ -205,6 +205,22 @@ TEST_F(ControllerTest, ReplayIsSteeredByCommands) {
   EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return !now.replay.active; }));
 }
 
+TEST_F(ControllerTest, TheNextReplayHasTheSpeedOfTheLast) {
+  const auto run = write_run("a", 25);
+  open();
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.run != nullptr; }));
+  EXPECT_EQ(controller->replay_speed(), 1);
+  controller->execute(ui::StartReplay{run.string()});
+  controller->execute(ui::SetReplaySpeed{0.5});
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.replay.speed == 0.5; }));
+  controller->execute(ui::StopReplay{});
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return !now.replay.active; }));
+  controller->execute(ui::StartReplay{run.string()});
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.replay.active; }));
+  EXPECT_EQ(controller->snapshot()->replay.speed, 0.5);
+  EXPECT_EQ(controller->replay_speed(), 0.5);
+}
+
 TEST_F(ControllerTest, ARepetitionIsNamedAfterWhatItRepeats) {
   write_run("cap 60", 60);
   open();

@@ -14,6 +14,7 @@ Preferences unusual() {
   preferences.width = 1234;
   preferences.height = 777;
   preferences.maximized = true;
+  preferences.replay_speed = 0.25;
   preferences.view.theme = ui::ThemeKind::kLight;
   preferences.view.scale = 1.125f;
   preferences.view.present_mode = true;
@@ -45,7 +46,7 @@ TEST(Preferences, AMissingFileGivesTheDefaults) {
 TEST(Preferences, NonsenseLeavesTheDefaults) {
   const auto preferences = parse_preferences(
       "width: 7\nheight: many\nscale: 1e9\ntheme: pink\nmaximized: maybe\n:::\nnothing\n"
-      "workspace:\nfold_dock: true\n");
+      "workspace:\nfold_dock: true\nreplay_speed: 101\n");
   Preferences expected;
   expected.view.fold_dock = true;
   EXPECT_EQ(preferences, expected);
