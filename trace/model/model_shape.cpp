@@ -1,6 +1,7 @@
 #include "trace/model/model_shape.h"
 
 #include <array>
+#include <initializer_list>
 #include <string>
 
 namespace shardlens::trace {
@@ -50,6 +51,56 @@ constexpr std::array kPresets{
     llama_1b_shape(),
 };
 
+constexpr ModelShape llama_shape(std::string_view name, std::int64_t layers, std::int64_t width,
+                                 std::int64_t heads, std::int64_t kv_heads, std::int64_t mlp_width,
+                                 std::int64_t vocabulary, std::int64_t context,
+                                 double rotary_base) {
+  ModelShape shape;
+  shape.name = name;
+  shape.layout = ModelLayout::kLlama;
+  shape.layers = layers;
+  shape.width = width;
+  shape.heads = heads;
+  shape.kv_heads = kv_heads;
+  shape.mlp_width = mlp_width;
+  shape.vocabulary = vocabulary;
+  shape.context = context;
+  shape.tied_head = false;
+  shape.rotary_base = rotary_base;
+  return shape;
+}
+
+constexpr ModelShape qwen2_7b_shape() {
+  ModelShape shape = llama_shape("qwen2-7b", 28, 3584, 28, 4, 18944, 152064, 131072, 1000000);
+  shape.qkv_bias = true;
+  shape.norm_epsilon = 1e-6;
+  return shape;
+}
+
+// From the models' config.json: Llama-2-7b-hf, Llama-2-13b-hf, Meta-Llama-3-8B, Meta-Llama-3-70B,
+// Mistral-7B-v0.1 and Qwen2-7B.
+constexpr std::array kPlanningPresets{
+    llama_shape("llama-7b", 32, 4096, 32, 32, 11008, 32000, 4096, 10000),
+    llama_shape("llama-8b", 32, 4096, 32, 8, 14336, 128256, 8192, 500000),
+    llama_shape("llama-13b", 40, 5120, 40, 40, 13824, 32000, 4096, 10000),
+    llama_shape("llama-70b", 80, 8192, 64, 8, 28672, 128256, 8192, 500000),
+    llama_shape("mistral-7b", 32, 4096, 32, 8, 14336, 32000, 32768, 10000),
+    qwen2_7b_shape(),
+};
+
+Result<ModelShape> find_in(std::initializer_list<std::span<const ModelShape>> lists,
+                           std::string_view name) {
+  std::string names;
+  for (const auto list : lists) {
+    for (const ModelShape& shape : list) {
+      if (shape.name == name) return shape;
+      names += (names.empty() ? "" : ", ") + std::string(shape.name);
+    }
+  }
+  return fail(ErrorKind::kUsage,
+              "There is no model \"" + std::string(name) + "\". Choose one of " + names + ".");
+}
+
 std::int64_t gpt2_parameters(const ModelShape& s) {
   const std::int64_t norms = 2 * 2 * s.width;
   const std::int64_t attention = s.width * 3 * s.width + 3 * s.width + s.width * s.width + s.width;
@@ -60,7 +111,8 @@ std::int64_t gpt2_parameters(const ModelShape& s) {
 std::int64_t llama_parameters(const ModelShape& s) {
   const std::int64_t norms = 2 * s.width;
   const std::int64_t kv_width = s.kv_heads * s.head_width();
-  const std::int64_t attention = 2 * s.width * s.width + 2 * s.width * kv_width;
+  const std::int64_t biases = s.qkv_bias ? s.width + 2 * kv_width : 0;
+  const std::int64_t attention = 2 * s.width * s.width + 2 * s.width * kv_width + biases;
   const std::int64_t mlp = 3 * s.width * s.mlp_width;
   const std::int64_t embeddings = (s.tied_head ? 1 : 2) * s.vocabulary * s.width;
   return embeddings + s.layers * (norms + attention + mlp) + s.width;
@@ -80,14 +132,12 @@ std::string_view to_string(ModelLayout layout) {
 
 std::span<const ModelShape> model_presets() { return kPresets; }
 
-Result<ModelShape> find_model_preset(std::string_view name) {
-  std::string names;
-  for (const ModelShape& shape : kPresets) {
-    if (shape.name == name) return shape;
-    names += (names.empty() ? "" : ", ") + std::string(shape.name);
-  }
-  return fail(ErrorKind::kUsage,
-              "There is no model \"" + std::string(name) + "\". Choose one of " + names + ".");
+Result<ModelShape> find_model_preset(std::string_view name) { return find_in({kPresets}, name); }
+
+std::span<const ModelShape> planning_presets() { return kPlanningPresets; }
+
+Result<ModelShape> find_planning_model(std::string_view name) {
+  return find_in({kPresets, kPlanningPresets}, name);
 }
 
 std::int64_t parameter_count(const ModelShape& shape) {

@@ -35,6 +35,7 @@ struct ModelShape {
   std::int64_t vocabulary = 0;
   std::int64_t context = 0;  // longest sequence
   bool tied_head = true;     // the output matrix is the embedding
+  bool qkv_bias = false;     // Llama only: query, key and value have biases, as Qwen2's
   double norm_epsilon = 1e-5;
   double rotary_base = 10000;  // Llama only, as `rotary`
   RotaryScaling rotary;
@@ -45,6 +46,11 @@ struct ModelShape {
 std::span<const ModelShape> model_presets();
 // Error kUsage: no such preset; all are named.
 Result<ModelShape> find_model_preset(std::string_view name);
+
+// Larger models that can be planned for, not trained here.
+std::span<const ModelShape> planning_presets();
+// Of either list. Error kUsage: in neither; all are named.
+Result<ModelShape> find_planning_model(std::string_view name);
 
 // Trained values, shared ones counted once.
 std::int64_t parameter_count(const ModelShape& shape);
