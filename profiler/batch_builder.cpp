@@ -16,6 +16,7 @@ struct RowSorter {
   void operator()(const trace::Step& row) const { batch.steps.push_back(row); }
   void operator()(const trace::Span& row) const { batch.spans.push_back(row); }
   void operator()(const trace::BucketReady& row) const { batch.bucket_ready.push_back(row); }
+  void operator()(const trace::UnitReady& row) const { batch.unit_ready.push_back(row); }
   void operator()(const trace::MemorySample& row) const { batch.memory.push_back(row); }
   void operator()(const CollectiveEntered& part) const { join.add(part, now_ns); }
   void operator()(const CollectiveStarted& part) const { join.add(part, now_ns); }

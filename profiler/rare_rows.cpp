@@ -32,6 +32,15 @@ void RareRows::add_buckets(std::vector<trace::Bucket> buckets) {
   move_all(buckets, rows_.buckets);
 }
 
+void RareRows::add_units(std::vector<trace::Unit> units,
+                         std::vector<trace::UnitParameter> parameters) {
+  for (trace::Unit& unit : units) unit.rank = rank_;
+  for (trace::UnitParameter& parameter : parameters) parameter.rank = rank_;
+  const std::lock_guard lock(mutex_);
+  move_all(units, rows_.units);
+  move_all(parameters, rows_.unit_parameters);
+}
+
 void RareRows::add_log(trace::LogLine line) {
   line.rank = rank_;
   const std::lock_guard lock(mutex_);
@@ -59,6 +68,8 @@ void RareRows::take(trace::Batch& batch) {
   move_all(rows_.lanes, batch.lanes);
   move_all(rows_.process_groups, batch.process_groups);
   move_all(rows_.buckets, batch.buckets);
+  move_all(rows_.units, batch.units);
+  move_all(rows_.unit_parameters, batch.unit_parameters);
   move_all(rows_.log, batch.log);
   for (auto& [reason, count] : lost_) batch.lost.push_back({rank_, reason, count});
   lost_.clear();

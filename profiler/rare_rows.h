@@ -1,5 +1,5 @@
-// Rows that come seldom and may be of any size: lanes, process groups, bucket plans, log, losses.
-// Any thread; locks.
+// Rows that come seldom and may be of any size: lanes, process groups, bucket plans, units, log,
+// losses. Any thread; locks.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@ class RareRows {
   int add_lane(trace::LaneKind kind, trace::StringId name);
   void add_process_group(trace::ProcessGroup group);
   void add_buckets(std::vector<trace::Bucket> buckets);
+  void add_units(std::vector<trace::Unit> units, std::vector<trace::UnitParameter> parameters);
   void add_log(trace::LogLine line);
   void add_lost(std::string_view reason, std::int64_t count);
 

@@ -144,6 +144,15 @@ void Recorder::set_bucket_plan(int plan, std::vector<trace::Bucket> buckets) {
   state_->rare.add_buckets(std::move(buckets));
 }
 
+void Recorder::set_units(std::vector<trace::Unit> units,
+                         std::vector<trace::UnitParameter> parameters) {
+  state_->rare.add_units(std::move(units), std::move(parameters));
+}
+
+void Recorder::unit_ready(int unit) {
+  state_->push_row(trace::UnitReady{state_->rank, step(), unit, now_ns()});
+}
+
 void Recorder::bucket_ready(int bucket) {
   state_->push_row(trace::BucketReady{state_->rank, step(), bucket, now_ns()});
 }

@@ -88,6 +88,8 @@ class Recorder {
   trace::Phase phase() const;  // the innermost; kOther outside of phases; any thread
   void set_bucket_plan(int plan, std::vector<trace::Bucket> buckets);
   void bucket_ready(int bucket);
+  void set_units(std::vector<trace::Unit> units, std::vector<trace::UnitParameter> parameters);
+  void unit_ready(int unit);
   void progress();  // the training thread moved on; begin/end of steps and phases do this too
 
   // ---- collectives: the caller of enter, and whichever thread sees start and end

@@ -37,7 +37,8 @@ struct CollectiveEnded {
 
 // Everything that is not bulk. These have a queue of their own, so that a flood of operators cannot
 // push out a step.
-using RowRecord = std::variant<trace::Step, trace::Span, trace::BucketReady, trace::MemorySample,
-                               CollectiveEntered, CollectiveStarted, CollectiveEnded>;
+using RowRecord =
+    std::variant<trace::Step, trace::Span, trace::BucketReady, trace::UnitReady,
+                 trace::MemorySample, CollectiveEntered, CollectiveStarted, CollectiveEnded>;
 
 }  // namespace shardlens::profiler

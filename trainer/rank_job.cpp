@@ -88,6 +88,9 @@ trace::Result<void> RankJob::prepare() {
   set_threads(settings_, environment_.local_world_size);
   TRY(profiler::install_cpu_memory_tracker());
   TRY_ASSIGN(device_, choose_device(settings_, environment_));
+  trace::Settings resolved = settings_;
+  resolved.device = device_.kind();  // what needs a GPU is known only now
+  TRY(trace::validate(resolved));
   if (device_.device.is_cuda() && is_single_machine()) keep_nccl_on_loopback();
   if (device_.is_shared) pretend_own_host(environment_.rank);
   TRY_ASSIGN(shape_, find_model_preset(settings_.model));

@@ -83,7 +83,7 @@ std::string_view memory_definition(MemoryCategory category) {
     case MemoryCategory::kGatheredParameters:
       return "Full parameters, gathered from shards for use";
     case MemoryCategory::kGradients:
-      return "Gradients outside of buckets";
+      return "Gradients outside of buckets, and shards of them";
     case MemoryCategory::kOptimizer:
       return "AdamW's two moments";
     case MemoryCategory::kActivations:

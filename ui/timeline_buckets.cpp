@@ -60,15 +60,48 @@ Rgb main_color(const Palette& p, const CollectiveBar& bar) {
   return bar.exposed_ns > bar.overlapped_ns ? p.exposed : p.overlapped;
 }
 
-const CollectiveBar* collective_of_bucket(const RankTimeline& rank, int bucket,
-                                          std::int64_t after) {
+bool is_gather(const CollectiveBar& bar) {
+  return bar.event.tag_kind == trace::TagKind::kUnit &&
+         bar.event.function == trace::CollectiveFunction::kAllGather;
+}
+
+// The reduction of what became ready.
+const CollectiveBar* reduction_of(const RankTimeline& rank, const ReadyMark& mark) {
   for (const CollectiveBar& bar : rank.collectives) {
-    if (bar.event.tag_kind == trace::TagKind::kBucket && bar.event.tag_index == bucket &&
-        bar.end_ns >= after) {
+    if (bar.event.tag_kind == mark.kind && bar.event.tag_index == mark.index && !is_gather(bar) &&
+        bar.end_ns >= mark.time_ns) {
       return &bar;
     }
   }
   return nullptr;
+}
+
+// "blocks.3" of "blocks.3 forward gather".
+std::string unit_of(const CollectiveBar& bar) { return bar.label.substr(0, bar.label.find(' ')); }
+
+// "blocks.3", "3": the longest that fits.
+void label_unit(const TimelineCanvas& c, const Rect& r, const std::string& unit, Rgb ink) {
+  const auto dot = unit.find('.');
+  const std::string number = dot == std::string::npos ? std::string() : unit.substr(dot + 1);
+  for (const std::string& label : {unit, number}) {
+    if (label.empty()) continue;
+    if (label_in(c.look, r.inset(c.look.px(3), 0), Face::kSmall, ink, label, Align::kCenter) > 0) {
+      return;
+    }
+  }
+}
+
+void draw_gather(const TimelineCanvas& c, const CollectiveBar& bar, float y) {
+  const Palette& p = c.look.colors();
+  const float top = y + c.look.px(10), height = c.look.px(c.heights.buckets) - c.look.px(10);
+  Rect r =
+      span_rect(c, static_cast<double>(bar.start_ns), static_cast<double>(bar.end_ns), top, height);
+  if (r.w >= 4) r.w -= 1;
+  const bool is_ahead = bar.label.ends_with("prefetched");
+  outline(r, color(p.text_muted, is_ahead ? 0.55f : 1.0f), 2);
+  if (r.h >= c.look.px(12)) label_unit(c, r, unit_of(bar), p.text_muted);
+  shape(Shape::kUp, r.x + r.w / 2, y + c.look.px(4), c.look.px(6),
+        color(p.text_muted, is_ahead ? 0.55f : 1.0f));
 }
 
 void draw_waiting(const TimelineCanvas& c, const CollectiveBar& bar, float y, float height) {
@@ -94,6 +127,7 @@ void draw_bucket_bar(const TimelineCanvas& c, const ReadyMark& mark, const Colle
   fill(r, color(p.field), 2);
   outline(r, color(p.idle_edge), 2);
   if (r.h < c.look.px(12)) return;  // compressed rows: the size stands in the tooltip
+  if (mark.kind == trace::TagKind::kUnit) return label_unit(c, r, mark.name, p.text_secondary);
   const Quantity size = format_bytes(static_cast<double>(mark.bytes));
   if (!mark.note.empty()) {
     // Beyond the bar where there is room: the reason matters more than the border.
@@ -115,6 +149,11 @@ void draw_bucket_bar(const TimelineCanvas& c, const ReadyMark& mark, const Colle
 }
 
 }  // namespace
+
+bool has_units(const RankTimeline& rank) {
+  return std::any_of(rank.collectives.begin(), rank.collectives.end(),
+                     [](const auto& bar) { return bar.event.tag_kind == trace::TagKind::kUnit; });
+}
 
 std::optional<TimelineItem> draw_communication(const TimelineCanvas& c, float y,
                                                const RankTimeline& rank) {
@@ -145,14 +184,22 @@ std::optional<TimelineItem> draw_buckets(const TimelineCanvas& c, float y,
   std::vector<ReadyMark> marks = rank.ready;
   std::sort(marks.begin(), marks.end(),
             [](const ReadyMark& a, const ReadyMark& b) { return a.time_ns < b.time_ns; });
+  for (const CollectiveBar& bar : rank.collectives) {
+    if (!is_gather(bar)) continue;
+    const auto start = static_cast<double>(bar.start_ns), end = static_cast<double>(bar.end_ns);
+    if (!visible(c, start, end)) continue;
+    draw_gather(c, bar, y);
+    const Rect area = span_rect(c, start, end, y, c.look.px(c.heights.buckets));
+    if (under_mouse(c, area)) hovered = collective_item(rank, bar);
+  }
   for (std::size_t i = 0; i < marks.size(); ++i) {
     const ReadyMark& mark = marks[i];
-    const CollectiveBar* bar = collective_of_bucket(rank, mark.bucket, mark.time_ns);
+    const CollectiveBar* bar = reduction_of(rank, mark);
     if (bar != nullptr &&
         visible(c, static_cast<double>(bar->start_ns), static_cast<double>(bar->end_ns))) {
       float limit = c.plot.right();
       if (i + 1 < marks.size()) {
-        const auto* next = collective_of_bucket(rank, marks[i + 1].bucket, marks[i + 1].time_ns);
+        const auto* next = reduction_of(rank, marks[i + 1]);
         if (next != nullptr) limit = c.x(static_cast<double>(next->start_ns));
       }
       draw_bucket_bar(c, mark, *bar, y, std::min(limit, c.plot.right()));

@@ -12,7 +12,11 @@ namespace shardlens::ui {
 std::optional<TimelineItem> draw_communication(const TimelineCanvas& canvas, float y,
                                                const trace::RankTimeline& rank);
 
-// ▼ where a bucket's last gradient was ready; under it the bucket's true size and time on the link.
+// Whether the step's ranks gather and reduce units instead of buckets.
+bool has_units(const trace::RankTimeline& rank);
+
+// ▼ where the last gradient of a bucket or unit was ready; under it a bucket's true size, or a
+// unit's name, and the time on the link. A unit's gathers are hollow, those ahead of need dashed.
 std::optional<TimelineItem> draw_buckets(const TimelineCanvas& canvas, float y,
                                          const trace::RankTimeline& rank);
 

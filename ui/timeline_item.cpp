@@ -69,8 +69,10 @@ void describe_collective(ItemDetails& out, const trace::CollectiveBar& bar) {
 }
 
 void describe_ready(ItemDetails& out, const trace::ReadyMark& mark) {
-  out.title = "Bucket " + std::to_string(mark.bucket) + " is ready";
-  out.what = "Its last gradient has arrived; its reduction follows those of the buckets before it";
+  out.title = mark.name + " is ready";
+  out.title.front() =
+      static_cast<char>(std::toupper(static_cast<unsigned char>(out.title.front())));
+  out.what = "Its last gradient has arrived; its reduction follows those before it";
   if (!mark.note.empty()) out.what += ". " + mark.note;
   out.rows.push_back({Swatch::kNone, "Size", size(mark.bytes)});
 }

@@ -28,7 +28,7 @@ void draw_help_line(const Look& look, Rect rect) {
       {Entry::Mark::kFilled, p.overlapped, "overlapped communication"},
       {Entry::Mark::kFilled, p.exposed, "exposed"},
       {Entry::Mark::kHollow, p.overlapped, "waiting for the last rank"},
-      {Entry::Mark::kReady, p.text_secondary, "gradients of a bucket are ready; below, its size"},
+      {Entry::Mark::kReady, p.text_secondary, "gradients of a bucket or unit are ready"},
   };
   for (const Entry& entry : entries) {
     const float width = look.px(15) + text_width(look, Face::kSmall, entry.label);

@@ -148,6 +148,18 @@ Json collective_json(const trace::CollectiveGroupFigures& c, bool measured_detai
           {"exposed_ms", known(measured_detail, ms(c.exposed_ns))}};
 }
 
+Json unit_json(const trace::UnitFigures& unit) {
+  return {{"index", unit.index},
+          {"name", unit.name},
+          {"bytes", unit.bytes},
+          {"shard_bytes", unit.shard_bytes},
+          {"reduced_bytes", unit.reduced_bytes},
+          {"shard_count", unit.shard_count},
+          {"data_type", unit.data_type},
+          {"tensors", unit.parameters.size()},
+          {"parameters", unit.parameters}};
+}
+
 Json bucket_json(const trace::BucketFigures& bucket) {
   return {{"index", bucket.index},
           {"bytes", bucket.bytes},
@@ -207,6 +219,7 @@ Json report_json(const RunReport& report) {
   json["collectives"] = array_of(
       figures.collectives, [&](const auto& c) { return collective_json(c, measured_detail); });
   json["buckets"] = array_of(figures.buckets, bucket_json);
+  json["units"] = array_of(figures.units, unit_json);
   json["recorder"] = recorder_json(figures.recorder);
   return json;
 }

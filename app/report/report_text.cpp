@@ -227,6 +227,20 @@ std::string collectives_text(const trace::RunFigures& figures) {
          table.text();
 }
 
+std::string units_text(const trace::RunFigures& figures) {
+  if (figures.units.empty()) return {};
+  TextTable table({{"unit", Align::kLeft},
+                   {"gathered", Align::kRight},
+                   {"kept per rank", Align::kRight},
+                   {"tensors", Align::kRight}});
+  for (const auto& unit : figures.units) {
+    table.add_row({unit.name, bytes(static_cast<double>(unit.bytes)),
+                   bytes(static_cast<double>(unit.shard_bytes)),
+                   std::to_string(unit.parameters.size())});
+  }
+  return "\nUnits\n" + table.text();
+}
+
 std::string buckets_text(const trace::RunFigures& figures) {
   TextTable table({{"bucket", Align::kRight},
                    {"bytes", Align::kRight},
@@ -301,7 +315,7 @@ std::string report_text(const RunReport& report) {
     text += phases_text(figures.summary) + breakdown_text(figures.summary);
   }
   return text + ranks_text(figures) + collectives_text(figures) + buckets_text(figures) +
-         recorder_text(figures.recorder);
+         units_text(figures) + recorder_text(figures.recorder);
 }
 
 }  // namespace shardlens::app

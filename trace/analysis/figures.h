@@ -78,7 +78,7 @@ struct RunSummary {
   std::optional<double> overlap_fraction;            // overlap / comm; none when comm is 0
   std::int64_t effective_batch = 0;                  // batch × accumulation × ranks
   std::optional<double> bytes_sent_per_step;         // per rank, measured from the collectives
-  std::optional<double> bytes_sent_per_step_theory;  // per rank, 2(n−1)/n · bytes of gradients
+  std::optional<double> bytes_sent_per_step_theory;  // per rank: docs/NUMBERS.md
   std::optional<double> loss_first, loss_last;
 };
 
@@ -105,6 +105,18 @@ struct BucketFigures {
   std::string oversize_reason;  // "wte.weight 147 MiB: a tensor is never split"; "" within 2 × cap
 };
 
+struct UnitFigures {
+  int index = 0;
+  std::string name;                // "root", "blocks.3", …
+  std::int64_t bytes = 0;          // gathered
+  std::int64_t shard_bytes = 0;    // what a rank keeps
+  std::int64_t reduced_bytes = 0;  // gradients before they are scattered
+  int shard_count = 1;             // ranks that share it
+  std::string data_type;           // as it is gathered
+  std::vector<std::string> parameters;
+  std::vector<std::int64_t> parameter_bytes;
+};
+
 struct RankTotals {  // over the whole recording
   std::int64_t comm_events = 0, compute_events = 0, memory_events = 0;
   std::int64_t span_ns = 0, busy_ns = 0, compute_ns = 0, comm_ns = 0;
@@ -115,8 +127,10 @@ struct RankFigures {
   RankInfo info;
   double step_ns = 0, exposed_ns = 0;  // means over measured steps
   MemorySample now;                    // the last sample
-  MemorySample peak;                   // composition at the rank's peak
-  std::array<std::int64_t, kMemoryCategoryCount> category_peaks{};  // each at its own time
+  MemorySample peak;                   // composition at the peak of what PyTorch allocated
+  // Each at its own time, within steps once there is one.
+  std::array<std::int64_t, kMemoryCategoryCount> category_peaks{};
+  bool has_step_memory = false;  // a sample of a step has come
   // Parameters, gradients, optimizer and buckets by the formulas, activations and the rest as
   // measured at the peak; all zero when the parameter count is not known.
   std::array<std::int64_t, kMemoryCategoryCount> estimate{};
@@ -150,6 +164,7 @@ struct RunFigures {
   std::vector<StepFigures> steps;
   std::vector<CollectiveGroupFigures> collectives;
   std::vector<BucketFigures> buckets;  // the plan after the rebuild
+  std::vector<UnitFigures> units;      // of a sharding strategy, by index
   RecorderFigures recorder;
   std::vector<ProcessGroupFigures> process_groups;
   std::int64_t ignored_rows = 0;  // contradictory rows: negative durations, impossible ranks, …

@@ -41,7 +41,7 @@ std::string tag_text(TagKind kind, int index, std::string_view name) {
     case TagKind::kBucket:
       return "bucket " + std::to_string(index);
     case TagKind::kUnit:
-      return "unit " + (name.empty() ? std::to_string(index) : std::string(name));
+      return name.empty() ? "unit " + std::to_string(index) : std::string(name);
     case TagKind::kNamed:
       return std::string(name);
   }

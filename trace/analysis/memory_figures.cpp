@@ -9,10 +9,17 @@ namespace {
 
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 56;  // of one category
 
-// Which of two samples stays; independent of the order in which they come.
+// What PyTorch allocated. On a CPU the memory outside grows with what the heap keeps of freed
+// tensors, so that a total with it would put the peak anywhere.
+std::int64_t allocated_bytes(const MemorySample& sample) {
+  return sample.total_bytes() - sample.bytes[static_cast<std::size_t>(MemoryCategory::kOutside)];
+}
+
+// Which of two samples stays; independent of the order in which they come. Samples of steps come
+// before those of the start, when the model is built.
 bool is_higher(const MemorySample& a, const MemorySample& b) {
-  return std::make_tuple(a.total_bytes(), -a.time_ns) >
-         std::make_tuple(b.total_bytes(), -b.time_ns);
+  return std::make_tuple(a.step >= 0, allocated_bytes(a), -a.time_ns) >
+         std::make_tuple(b.step >= 0, allocated_bytes(b), -b.time_ns);
 }
 
 bool is_later(const MemorySample& a, const MemorySample& b) {
@@ -28,6 +35,10 @@ bool take_in(RankFigures& rank, const MemorySample& sample) {
   }
   if (is_later(sample, rank.now)) rank.now = sample;
   if (rank.peak.time_ns == 0 || is_higher(sample, rank.peak)) rank.peak = sample;
+  const bool first_of_steps = sample.step >= 0 && !rank.has_step_memory;
+  if (first_of_steps) rank.category_peaks = {};
+  rank.has_step_memory = rank.has_step_memory || sample.step >= 0;
+  if (rank.has_step_memory && sample.step < 0) return true;
   for (std::size_t i = 0; i < sample.bytes.size(); ++i) {
     rank.category_peaks[i] = std::max(rank.category_peaks[i], sample.bytes[i]);
   }

@@ -16,6 +16,7 @@
 #include "trace/analysis/run_summary.h"
 #include "trace/analysis/step_table.h"
 #include "trace/analysis/traffic.h"
+#include "trace/analysis/unit_table.h"
 
 namespace shardlens::trace {
 
@@ -65,6 +66,7 @@ struct RunAnalysis::State {
   RowExposure exposure;
   ProcessGroups groups;
   std::map<std::pair<int, int>, Bucket> buckets;  // by (plan, index), of the lowest rank
+  UnitTable units;
   std::map<std::pair<int, std::string>, std::int64_t> losses;  // by (rank, reason)
   std::int64_t ignored_rows = 0;
 
@@ -259,6 +261,8 @@ void RunAnalysis::add(const Batch& batch) {
   s.add_present(batch);
   s.add_memory_and_losses(batch);
   for (const auto& bucket : batch.buckets) s.add_bucket(bucket);
+  for (const auto& unit : batch.units) s.ignored_rows += s.units.add(unit);
+  for (const auto& parameter : batch.unit_parameters) s.ignored_rows += s.units.add(parameter);
   for (const auto& run : batch.events) {
     if (auto* rank = s.rank_of(run.rank)) {
       s.ignored_rows += rank->activity.add_events(run, s.strings);
@@ -287,6 +291,7 @@ RunFigures RunAnalysis::figures() const {
   result.info = s.info;
   result.steps = s.steps.steps();
   result.buckets = s.plan_in_force();
+  result.units = s.units.figures(s.strings);
   const auto parameters = s.ranks.empty() ? 0 : s.ranks.front().figures.info.parameters;
   const auto bytes_per_value = gradient_bytes_per_value(result.buckets, parameters);
   for (const auto& rank : s.ranks) {
@@ -296,7 +301,7 @@ RunFigures RunAnalysis::figures() const {
   set_rank_means(result.steps, result.ranks);
   result.summary = summarize(s.info, result.steps, result.ranks);
   result.summary.bytes_sent_per_step_theory =
-      theoretical_bytes_sent(s.info, result.buckets, bytes_per_value);
+      theoretical_bytes_sent(s.info, result.buckets, result.units, bytes_per_value);
   result.collectives = s.collectives.figures(s.exposure.means(s.steps, s.collectives.rows()));
   result.recorder = s.recorder_figures();
   result.process_groups = s.groups.figures();

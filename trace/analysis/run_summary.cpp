@@ -6,6 +6,7 @@
 
 #include "trace/analysis/distribution.h"
 #include "trace/analysis/traffic.h"
+#include "trace/model/strategy.h"
 
 namespace shardlens::trace {
 
@@ -80,6 +81,34 @@ std::optional<double> model_flops_utilization(const std::vector<StepFigures>& st
   }
   if (done <= 0 || possible <= 0) return std::nullopt;
   return done / possible;
+}
+
+// Micro-batches in which each unit but the root is gathered, and how often.
+double gathers_per_step(const Settings& settings, bool is_root) {
+  const auto micro_batches = static_cast<double>(settings.gradient_accumulation_steps);
+  if (strategy_traits(settings.sharding_strategy).frees_after_forward) {
+    return is_root ? micro_batches : 2 * micro_batches;
+  }
+  // What was gathered stays until gradients are reduced.
+  return settings.sync_each_batch ? micro_batches : 1;
+}
+
+double unit_bytes_sent(const RunInfo& info, const std::vector<UnitFigures>& units) {
+  const Settings& settings = info.settings;
+  const double reductions =
+      settings.sync_each_batch ? static_cast<double>(settings.gradient_accumulation_steps) : 1;
+  double sent = 0;
+  for (const UnitFigures& unit : units) {
+    const int shards = std::max(unit.shard_count, 1);
+    const auto bytes = static_cast<double>(unit.bytes);
+    const auto reduced = static_cast<double>(unit.reduced_bytes);
+    sent += gathers_per_step(settings, unit.index == 0) * bytes *
+            sent_factor(CollectiveFunction::kAllGather, shards);
+    sent += reductions * reduced * sent_factor(CollectiveFunction::kReduceScatter, shards);
+    sent += reductions * reduced / shards *
+            sent_factor(CollectiveFunction::kAllReduce, info.world_size / shards);
+  }
+  return sent;
 }
 
 std::optional<double> known(double loss) {
@@ -157,17 +186,22 @@ std::int64_t gradient_bytes_per_value(const std::vector<BucketFigures>& buckets,
 
 std::optional<double> theoretical_bytes_sent(const RunInfo& info,
                                              const std::vector<BucketFigures>& buckets,
+                                             const std::vector<UnitFigures>& units,
                                              std::int64_t bytes_per_value) {
+  if (!units.empty()) return unit_bytes_sent(info, units);
   if (buckets.empty() || info.world_size < 1) return std::nullopt;
   double bytes = 0;
   for (const auto& bucket : buckets) bytes += static_cast<double>(bucket.bytes);
+  const double updated = info.settings.sharding_strategy == "zero1"
+                             ? bytes * sent_factor(CollectiveFunction::kBroadcast, info.world_size)
+                             : 0;
   if (info.settings.communication_hook != "none" && bytes_per_value > 2) {
     bytes *= 2.0 / static_cast<double>(bytes_per_value);
   }
   if (info.settings.sync_each_batch) {
     bytes *= static_cast<double>(info.settings.gradient_accumulation_steps);
   }
-  return bytes * sent_factor(CollectiveFunction::kAllReduce, info.world_size);
+  return bytes * sent_factor(CollectiveFunction::kAllReduce, info.world_size) + updated;
 }
 
 void set_rank_means(const std::vector<StepFigures>& steps, std::vector<RankFigures>& ranks) {

@@ -24,10 +24,13 @@ std::vector<double> measured_step_times(const std::vector<StepFigures>& steps);
 RunSummary summarize(const RunInfo& info, const std::vector<StepFigures>& steps,
                      const std::vector<RankFigures>& ranks);
 
-// 2(n−1)/n × bytes of gradients that a rank reduces in a step: the plan's bytes, two bytes per
-// value with a compressing hook, times the micro-batches with sync_each_batch. None without a plan.
+// Bytes a rank has to send per step. With buckets 2(n−1)/n × the plan's bytes, two bytes per value
+// with a compressing hook, times the micro-batches with sync_each_batch; ZeRO-1 adds (n−1)/n × the
+// parameters. With units (g−1)/g × each gather and reduce-scatter in groups of g, and
+// 2(r−1)/r × a shard's gradients over r replicas. None without a plan.
 std::optional<double> theoretical_bytes_sent(const RunInfo& info,
                                              const std::vector<BucketFigures>& buckets,
+                                             const std::vector<UnitFigures>& units,
                                              std::int64_t bytes_per_value);
 
 // Bytes of one gradient value: the plan's bytes ÷ parameters where both are known, else 4.

@@ -32,6 +32,11 @@ class RowCollector {
       rows_[rank].collectives.push_back(collective);
       communication_[rank].push_back({collective.start_ns, collective.end_ns});
     }
+    for (const auto& ready : batch.unit_ready) {
+      if (ready.time_ns < INT64_MAX && touches(ready.rank, ready.time_ns, ready.time_ns + 1)) {
+        rows_[static_cast<std::size_t>(ready.rank)].unit_ready.push_back(ready);
+      }
+    }
     for (const auto& ready : batch.bucket_ready) {
       if (ready.time_ns < INT64_MAX && touches(ready.rank, ready.time_ns, ready.time_ns + 1)) {
         rows_[static_cast<std::size_t>(ready.rank)].ready.push_back(ready);
@@ -57,6 +62,9 @@ class RowCollector {
                   return std::tie(a.start_ns, a.process_group, a.sequence) <
                          std::tie(b.start_ns, b.process_group, b.sequence);
                 });
+      std::sort(rows.unit_ready.begin(), rows.unit_ready.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.time_ns, a.unit) < std::tie(b.time_ns, b.unit);
+      });
       std::sort(rows.ready.begin(), rows.ready.end(), [](const auto& a, const auto& b) {
         return std::tie(a.time_ns, a.bucket) < std::tie(b.time_ns, b.bucket);
       });
@@ -112,20 +120,28 @@ std::vector<StepRows> rows_by_rank(const std::vector<Batch>& batches,
   return collector.finish();
 }
 
-LatestStarts::LatestStarts(const std::vector<Batch>& batches) {
+LatestStarts::LatestStarts(const std::vector<Batch>& batches,
+                           const std::vector<ProcessGroupFigures>& groups) {
+  for (const auto& group : groups) {
+    for (const int rank : group.ranks) first_member_[{group.id, rank}] = group.ranks.front();
+  }
   for (const auto& batch : batches) {
     for (const auto& c : batch.collectives) {
       if (c.sequence < 0) continue;
-      auto& latest =
-          latest_.try_emplace({c.process_group, c.sequence, c.function}, c.start_ns).first->second;
+      auto& latest = latest_.try_emplace(key_of(c), c.start_ns).first->second;
       latest = std::max(latest, c.start_ns);
     }
   }
 }
 
+LatestStarts::Key LatestStarts::key_of(const Collective& c) const {
+  const auto first = first_member_.find({c.process_group, c.rank});
+  return {c.process_group, first == first_member_.end() ? 0 : first->second, c.sequence,
+          c.function};
+}
+
 std::int64_t LatestStarts::of(const Collective& collective) const {
-  const auto found =
-      latest_.find({collective.process_group, collective.sequence, collective.function});
+  const auto found = latest_.find(key_of(collective));
   return found == latest_.end() ? collective.start_ns
                                 : std::max(found->second, collective.start_ns);
 }

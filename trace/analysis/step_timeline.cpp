@@ -94,13 +94,31 @@ class RankLayout {
   }
 
   void add_ready(const BucketReady& row, const std::vector<BucketFigures>& buckets) {
-    ReadyMark mark;
-    mark.time_ns = row.time_ns - origin_ns_;
-    mark.bucket = row.bucket;
+    ReadyMark mark{row.time_ns - origin_ns_,
+                   TagKind::kBucket,
+                   row.bucket,
+                   tag_text(TagKind::kBucket, row.bucket, {}),
+                   0,
+                   {}};
     for (const auto& bucket : buckets) {
       if (bucket.index != row.bucket) continue;
       mark.bytes = bucket.bytes;
       mark.note = bucket.oversize_reason;
+    }
+    result_.ready.push_back(std::move(mark));
+  }
+
+  void add_ready(const UnitReady& row, const std::vector<UnitFigures>& units) {
+    ReadyMark mark{row.time_ns - origin_ns_,
+                   TagKind::kUnit,
+                   row.unit,
+                   tag_text(TagKind::kUnit, row.unit, {}),
+                   0,
+                   {}};
+    for (const auto& unit : units) {
+      if (unit.index != row.unit) continue;
+      mark.bytes = unit.reduced_bytes;
+      mark.name = unit.name;
     }
     result_.ready.push_back(std::move(mark));
   }
@@ -209,21 +227,26 @@ std::vector<Interval> step_times(const StepFigures& figures) {
 
 }  // namespace
 
+StepContext step_context(const RunFigures& figures) {
+  StepContext context{figures.buckets, figures.units, figures.process_groups, {}};
+  for (const auto& rank : figures.ranks) context.ranks.push_back(rank.info);
+  return context;
+}
+
 StepTimeline build_step_timeline(const StepFigures& figures, const std::vector<Batch>& rows,
-                                 const std::vector<BucketFigures>& buckets,
-                                 const std::vector<RankInfo>& ranks, const StringTable& strings) {
+                                 const StepContext& context, const StringTable& strings) {
   StepTimeline timeline;
   timeline.step = figures.index;
   timeline.origin_ns = figures.start_ns;
   timeline.end_ns = figures.end_ns - figures.start_ns;
   const auto times = step_times(figures);
   const auto by_rank = rows_by_rank(rows, times, strings);
-  const LatestStarts latest_starts(rows);
+  const LatestStarts latest_starts(rows, context.process_groups);
   for (std::size_t i = 0; i < by_rank.size(); ++i) {
     if (times[i].length() <= 0) continue;  // has not reported the step
     auto& rank = timeline.ranks.emplace_back();
     rank.rank = static_cast<int>(i);
-    for (const auto& info : ranks) {
+    for (const auto& info : context.ranks) {
       if (info.rank == rank.rank) rank.device = info.device;
     }
     rank.start_ns = times[i].start_ns - timeline.origin_ns;
@@ -236,7 +259,10 @@ StepTimeline build_step_timeline(const StepFigures& figures, const std::vector<B
       layout.add_collective(collective, latest_starts.of(collective));
     }
     for (const auto& ready : by_rank[i].ready) {
-      if (ready.step == figures.index) layout.add_ready(ready, buckets);
+      if (ready.step == figures.index) layout.add_ready(ready, context.buckets);
+    }
+    for (const auto& ready : by_rank[i].unit_ready) {
+      if (ready.step == figures.index) layout.add_ready(ready, context.units);
     }
     if (rank.breakdown.has_detail) layout.add_ribbon();
   }

@@ -47,11 +47,13 @@ struct CollectiveBar {
   std::int64_t exposed_ns = 0;
 };
 
-struct ReadyMark {           // a bucket's last gradient was ready
+struct ReadyMark {           // the last gradient of a bucket or unit was ready
   std::int64_t time_ns = 0;  // relative
-  int bucket = 0;
-  std::int64_t bytes = 0;
-  std::string note;  // oversize reason, else ""
+  TagKind kind = TagKind::kBucket;
+  int index = 0;
+  std::string name;        // "bucket 3", "blocks.3"
+  std::int64_t bytes = 0;  // as it is reduced
+  std::string note;        // oversize reason, else ""
 };
 
 struct RankTimeline {
@@ -75,10 +77,18 @@ struct StepTimeline {
   std::vector<RankTimeline> ranks;
 };
 
+// What of the run a step's rows refer to.
+struct StepContext {
+  std::vector<BucketFigures> buckets;  // the plan in force
+  std::vector<UnitFigures> units;
+  std::vector<ProcessGroupFigures> process_groups;
+  std::vector<RankInfo> ranks;
+};
+StepContext step_context(const RunFigures& figures);
+
 // `rows`: everything recorded inside the step's time range, of all ranks, in any order.
-// `figures`: the step's figures. Buckets are looked up in `buckets` (the plan in force).
+// `figures`: the step's figures.
 StepTimeline build_step_timeline(const StepFigures& figures, const std::vector<Batch>& rows,
-                                 const std::vector<BucketFigures>& buckets,
-                                 const std::vector<RankInfo>& ranks, const StringTable& strings);
+                                 const StepContext& context, const StringTable& strings);
 
 }  // namespace shardlens::trace

@@ -24,6 +24,9 @@ struct Batch {
   std::vector<EventRun> events;
   std::vector<LogLine> log;
   std::vector<Lost> lost;
+  std::vector<Unit> units;
+  std::vector<UnitParameter> unit_parameters;
+  std::vector<UnitReady> unit_ready;
 
   // The present: each replaces what was there for its rank.
   std::optional<std::vector<PendingCollective>> pending;

@@ -86,7 +86,7 @@ enum class CollectiveFunction : std::uint8_t {
   kOther,
 };
 
-// What a collective was for. Stored as text, "bucket 3", "unit blocks.6", "loss", …
+// What a collective was for. Stored as text, "bucket 3", "unit blocks.6 forward gather", "loss", …
 enum class TagKind : std::uint8_t { kNone, kBucket, kUnit, kNamed };
 
 // One collective on one rank, written when it has ended.
@@ -100,7 +100,7 @@ struct Collective {
   CollectiveFunction executed = CollectiveFunction::kOther;  // what the backend ran
   TagKind tag_kind = TagKind::kNone;
   int tag_index = -1;            // bucket or unit index
-  StringId tag_name = 0;         // for kNamed
+  StringId tag_name = 0;         // for kNamed and kUnit: "blocks.6 forward gather"
   Phase phase = Phase::kOther;   // in which phase the host asked for it
   StringId data_type = 0;        // "float32", "bfloat16", …
   std::int64_t bytes = 0;        // S of nccl-tests: the total over ranks for gather and scatter
@@ -147,6 +147,32 @@ struct BucketReady {
   int rank = 0;
   std::int64_t step = 0;
   int bucket = 0;
+  std::int64_t time_ns = 0;
+};
+
+// What a sharding strategy gathers and reduces as one.
+struct Unit {
+  int rank = 0;
+  int index = 0;                   // 0 is the root
+  StringId name = 0;               // "root", "blocks.3", …
+  std::int64_t bytes = 0;          // gathered, with padding
+  std::int64_t shard_bytes = 0;    // what the rank keeps of it
+  std::int64_t reduced_bytes = 0;  // gradients as they are reduced, before they are scattered
+  int shard_count = 1;             // ranks that share it
+  StringId data_type = 0;          // as it is gathered
+};
+struct UnitParameter {
+  int rank = 0;
+  int unit = 0;
+  StringId name = 0;
+  std::int64_t bytes = 0;  // as it is gathered
+};
+
+// When the last gradient of a unit was ready, that is, when its reduction could start.
+struct UnitReady {
+  int rank = 0;
+  std::int64_t step = 0;
+  int unit = 0;
   std::int64_t time_ns = 0;
 };
 

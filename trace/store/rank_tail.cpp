@@ -296,6 +296,7 @@ Result<Batch> RankTail::read_range(Database& database, std::int64_t start_ns, st
   TRY(select(database, within("span", touches), start_ns, end_ns, batch.spans));
   TRY(select(database, within("collective", touches), start_ns, end_ns, batch.collectives));
   TRY(select(database, within("bucket_ready", inside), start_ns, end_ns, batch.bucket_ready));
+  TRY(select(database, within("unit_ready", inside), start_ns, end_ns, batch.unit_ready));
   TRY(select(database, within("memory", inside), start_ns, end_ns, batch.memory));
   TRY(read_chunks(database, within("chunk", "last_ns > ?1 and first_ns < ?2"), start_ns, end_ns,
                   batch));

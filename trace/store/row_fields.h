@@ -174,6 +174,46 @@ struct RowTable<BucketReady> {
   }
 };
 
+template <>
+struct RowTable<Unit> {
+  static constexpr const char* kName = "unit";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.integer("unit", row.index);
+    io.interned("name", row.name);
+    io.integer("bytes", row.bytes);
+    io.integer("shard_bytes", row.shard_bytes);
+    io.integer("reduced_bytes", row.reduced_bytes);
+    io.integer("shard_count", row.shard_count);
+    io.interned("data_type", row.data_type);
+  }
+};
+
+template <>
+struct RowTable<UnitParameter> {
+  static constexpr const char* kName = "unit_parameter";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.integer("unit", row.unit);
+    io.interned("name", row.name);
+    io.integer("bytes", row.bytes);
+  }
+};
+
+template <>
+struct RowTable<UnitReady> {
+  static constexpr const char* kName = "unit_ready";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.integer("step", row.step);
+    io.integer("unit", row.unit);
+    io.integer("time_ns", row.time_ns);
+  }
+};
+
 inline constexpr std::array<const char*, kMemoryCategoryCount> kMemoryColumns{
     "parameters_bytes",  "gathered_parameters_bytes", "gradients_bytes", "optimizer_bytes",
     "activations_bytes", "communication_bytes",       "other_bytes",     "outside_bytes"};
@@ -291,8 +331,11 @@ void for_each_row_list(Visit&& visit) {
   visit(&Batch::counters);
   visit(&Batch::log);
   visit(&Batch::lost);
+  visit(&Batch::units);
+  visit(&Batch::unit_parameters);
+  visit(&Batch::unit_ready);
 }
-inline constexpr int kRowListCount = 12;
+inline constexpr int kRowListCount = 15;
 
 // Positions in table `batch`: the row lists, then these two.
 inline constexpr int kBucketParameterMark = kRowListCount;

@@ -110,6 +110,12 @@ Result<void> check_marks(const fs::path& file, const Header& header) {
                                        std::to_string(version) + ", this one reads " +
                                        std::to_string(kSchemaVersion) + "): update Shardlens");
   }
+  if (version < static_cast<std::uint32_t>(kSchemaVersion)) {
+    return fail(ErrorKind::kForeign,
+                quoted(file) + " was written by an early version of Shardlens (format " +
+                    std::to_string(version) + ", this one reads " + std::to_string(kSchemaVersion) +
+                    "): record the run again, its settings are in it");
+  }
   return {};
 }
 

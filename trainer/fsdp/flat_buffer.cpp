@@ -100,6 +100,10 @@ std::int64_t FlatBuffer::bytes() const {
 
 std::int64_t FlatBuffer::shard_bytes() const { return static_cast<std::int64_t>(shard_.nbytes()); }
 
+std::int64_t FlatBuffer::reduced_bytes() const {
+  return numel() * static_cast<std::int64_t>(c10::elementSize(options_.reduce_dtype));
+}
+
 torch::Tensor FlatBuffer::allocate() {
   const MemoryCategoryScope category(MemoryCategory::kGatheredParameters);
   give_memory(whole_);

@@ -35,6 +35,7 @@ class FlatBuffer {
   std::int64_t numel() const { return shard_numel_ * options_.shard_count; }  // with padding
   std::int64_t bytes() const;                                                 // as it is gathered
   std::int64_t shard_bytes() const;                                           // as it is kept, fp32
+  std::int64_t reduced_bytes() const;
   const std::vector<NamedTensor>& parameters() const { return parameters_; }
 
   // Whether parameters are always there: a single shard that needs no other type.

@@ -45,6 +45,7 @@ FullySharded::FullySharded(DecoderModel& model, Communicator& world, profiler::R
   reducer_.emplace(shard_group_, replicas_, streams_);
   if (options_.sync_module_states) share_initial_values(model);
   build_units(model);
+  report_units();
 }
 
 FullySharded::~FullySharded() = default;
@@ -108,6 +109,29 @@ void FullySharded::build_units(DecoderModel& model) {
   }
 }
 
+void FullySharded::report_units() {
+  std::vector<trace::Unit> units;
+  std::vector<trace::UnitParameter> parameters;
+  for (const auto& unit : units_) {
+    trace::Unit& row = units.emplace_back();
+    row.index = unit->index();
+    row.name = recorder_.intern(unit->name());
+    row.data_type = recorder_.intern(to_text(options_.param_dtype));
+    row.shard_count = options_.shard_group_size;
+    for (const FlatBuffer& buffer : unit->buffers()) {
+      row.bytes += buffer.bytes();
+      row.shard_bytes += buffer.shard_bytes();
+      if (buffer.is_trained()) row.reduced_bytes += buffer.reduced_bytes();
+      for (const NamedTensor& parameter : buffer.parameters()) {
+        parameters.push_back({0, unit->index(), recorder_.intern(parameter.name),
+                              parameter.tensor.numel() *
+                                  static_cast<std::int64_t>(parameter.tensor.element_size())});
+      }
+    }
+  }
+  recorder_.set_units(std::move(units), std::move(parameters));
+}
+
 void FullySharded::set_require_sync(bool require_sync) { require_sync_ = require_sync; }
 
 void FullySharded::before_forward() {
@@ -162,6 +186,7 @@ void FullySharded::after_unit_backward(ShardedUnit& unit) {
   // Without synchronisation shard_grad_op keeps what it has gathered for the next micro-batch.
   if (require_sync_ || options_.frees_after_forward) free(unit);
   if (!require_sync_) return;
+  recorder_.unit_ready(unit.index());
   for (FlatBuffer& buffer : unit.buffers()) {
     if (buffer.is_trained()) {
       reducer_->launch(buffer, 1.0 / world_.world_size(), unit.tag("reduce"));

@@ -63,6 +63,7 @@ class FullySharded final : public Strategy {
   void connect_groups();
   void share_initial_values(DecoderModel& model);
   void build_units(DecoderModel& model);
+  void report_units();
 
   torch::Tensor run_forward(ShardedUnit& unit, const torch::Tensor& input,
                             const Layer::Forward& inner);

@@ -110,7 +110,7 @@ TEST(Nonsense, NeverCrashesTheAnalysis) {
     EXPECT_LE(figures.ranks.size(), 5001u);
     for (const auto& step : figures.steps) {
       const auto timeline =
-          build_step_timeline(step, batches, figures.buckets, {}, analysis.strings());
+          build_step_timeline(step, batches, step_context(figures), analysis.strings());
       EXPECT_LE(timeline.ranks.size(), step.ranks.size());
     }
     diagnose_hang(figures, analysis.strings());

@@ -62,11 +62,10 @@ class StepTimelineTest : public testing::Test {
     RunAnalysis analysis(info);
     for (const auto& batch : rows) analysis.add(batch);
     const auto figures = analysis.figures();
-    std::vector<RankInfo> infos;
-    for (const auto& rank : figures.ranks) infos.push_back(rank.info);
-    const std::vector<BucketFigures> buckets{
-        {0, 4 * kMiB, {}, {}, ""}, {1, 147 * kMiB, {}, {}, "wte.weight 147 MiB: a tensor is …"}};
-    timeline = build_step_timeline(figures.steps[0], rows, buckets, infos, analysis.strings());
+    StepContext context = step_context(figures);
+    context.buckets = {{0, 4 * kMiB, {}, {}, ""},
+                       {1, 147 * kMiB, {}, {}, "wte.weight 147 MiB: a tensor is …"}};
+    timeline = build_step_timeline(figures.steps[0], rows, context, analysis.strings());
   }
 
   std::vector<Batch> rows{rank_rows(1), rank_rows(0)};
@@ -127,7 +126,7 @@ TEST_F(StepTimelineTest, MarksWhenBucketsWereReady) {
   const auto& ready = timeline.ranks[1].ready;
   ASSERT_EQ(ready.size(), 2u);
   EXPECT_EQ(ready[0].time_ns, 39 * kMs);
-  EXPECT_EQ(ready[1].bucket, 1);
+  EXPECT_EQ(ready[1].index, 1);
   EXPECT_EQ(ready[1].bytes, 147 * kMiB);
   EXPECT_EQ(ready[1].note, "wte.weight 147 MiB: a tensor is …");
 }
@@ -148,7 +147,7 @@ TEST_F(StepTimelineTest, RibbonPartitionsTheStep) {
 }
 
 TEST(StepTimeline, OfNothingIsEmpty) {
-  const auto timeline = build_step_timeline({}, {}, {}, {}, {});
+  const auto timeline = build_step_timeline({}, {}, {}, {});
   EXPECT_TRUE(timeline.ranks.empty());
 }
 
@@ -165,7 +164,7 @@ TEST(StepTimeline, SurvivesRowsThatMakeNoSense) {
   step.ranks.resize(1);
   step.ranks[0].start_ns = kOrigin;
   step.ranks[0].step_ns = 100 * kMs;
-  const auto timeline = build_step_timeline(step, {row}, {}, {}, {});
+  const auto timeline = build_step_timeline(step, {row}, {}, {});
   ASSERT_EQ(timeline.ranks.size(), 1u);
   EXPECT_EQ(timeline.ranks[0].collectives.size(), 2u);
   EXPECT_EQ(timeline.ranks[0].ready[0].bytes, 0);

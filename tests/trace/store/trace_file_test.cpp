@@ -38,10 +38,17 @@ void execute(const fs::path& file, const std::string& sql) {
 TEST(TraceFile, OfANewerVersionAsksForAnUpdate) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "newer", 1, 1);
-  execute(rank_file(run, 0), "pragma user_version=2");
+  execute(rank_file(run, 0), "pragma user_version=9");
   expect_error(run, ErrorKind::kNewer, "rank_0.sqlite", "update Shardlens");
   execute(run / kRunFile, "pragma user_version=7");
   expect_error(run, ErrorKind::kNewer, "run.sqlite", "update Shardlens");
+}
+
+TEST(TraceFile, OfAnEarlyVersionAsksForAnotherRecording) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "early", 1, 1);
+  execute(rank_file(run, 0), "pragma user_version=1");
+  expect_error(run, ErrorKind::kForeign, "rank_0.sqlite", "record the run again");
 }
 
 TEST(TraceFile, OfAnotherProgramIsForeign) {
