@@ -4,28 +4,33 @@
 
 namespace shardlens::trainer {
 
+namespace {
+constexpr int kFixed = 3;  // slots that all ranks add to
+}
+
 StepAgreement exchange_step(Communicator& communicator, const torch::Tensor& loss,
-                            const torch::Tensor& gradient_norm, bool stop) {
+                            double data_share, const torch::Tensor& gradient_norm, bool stop) {
   const torch::NoGradGuard no_grad;
   const int ranks = communicator.world_size();
-  // loss, number of ranks that were asked to stop, and one slot per rank for a loss and one for a
-  // norm gone bad: a sum with a NaN in it would not say whose it was.
-  const torch::Tensor shared =
-      torch::zeros({2 + 2 * ranks}, loss.options().dtype(torch::kFloat64).requires_grad(false));
+  // loss, number of ranks that were asked to stop, share of data, and one slot per rank for a loss
+  // and one for a norm gone bad: a sum with a NaN in it would not say whose it was.
+  const torch::Tensor shared = torch::zeros(
+      {kFixed + 2 * ranks}, loss.options().dtype(torch::kFloat64).requires_grad(false));
   shared[0].copy_(loss);
   shared[1].fill_(stop ? 1.0 : 0.0);
-  shared[2 + communicator.rank()].copy_(at::isfinite(loss).logical_not());
-  shared[2 + ranks + communicator.rank()].copy_(at::isfinite(gradient_norm).logical_not());
+  shared[2].fill_(data_share);
+  shared[kFixed + communicator.rank()].copy_(at::isfinite(loss).logical_not());
+  shared[kFixed + ranks + communicator.rank()].copy_(at::isfinite(gradient_norm).logical_not());
   communicator.all_reduce(shared, {trace::TagKind::kNamed, -1, "loss"})->wait();
 
   const torch::Tensor result = shared.cpu();
   const auto* values = result.const_data_ptr<double>();
   StepAgreement agreement;
-  agreement.loss = values[0] / ranks;
+  agreement.loss = values[0] / values[2];
   agreement.stop = values[1] > 0;
   for (int rank = 0; rank < ranks; ++rank) {
-    if (values[2 + rank] > 0) agreement.bad_ranks.push_back(rank);
-    if (values[2 + ranks + rank] > 0) agreement.bad_norms.push_back(rank);
+    if (values[kFixed + rank] > 0) agreement.bad_ranks.push_back(rank);
+    if (values[kFixed + ranks + rank] > 0) agreement.bad_norms.push_back(rank);
   }
   return agreement;
 }

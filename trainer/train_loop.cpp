@@ -27,6 +27,7 @@ SamplerOptions sampler_options(const TrainParts& parts) {
   options.rank = parts.communicator.rank();
   options.shuffle = parts.settings.shuffle;
   options.drop_last = parts.settings.drop_last;
+  options.pad = parts.settings.uneven_inputs != "join";
   options.seed = static_cast<std::uint64_t>(parts.settings.seed);
   return options;
 }
@@ -126,6 +127,7 @@ trace::Result<StepAgreement> TrainLoop::run_step(std::int64_t step) {
   parts_.recorder.begin_step(step);
   phase_ = Phase::kOther;
   step_samples_ = 0;
+  batches_with_data_ = 0;
   const auto micro_batches = parts_.settings.gradient_accumulation_steps;
   torch::Tensor loss_sum = torch::zeros({}, torch::device(parts_.device));
   for (std::int64_t i = 0; i < micro_batches; ++i) {
@@ -134,8 +136,9 @@ trace::Result<StepAgreement> TrainLoop::run_step(std::int64_t step) {
   const torch::Tensor norm = update(step);
   // A skipped step is the scaler's work, not a failure.
   const StepAgreement agreement =
-      exchange_step(parts_.communicator, loss_sum, skipped_ ? torch::zeros({}) : norm,
-                    parts_.stop_requested.load());
+      exchange_step(parts_.communicator, loss_sum,
+                    static_cast<double>(batches_with_data_) / static_cast<double>(micro_batches),
+                    skipped_ ? torch::zeros({}) : norm, parts_.stop_requested.load());
   const double gradient_norm = norm.item<double>();
   finish_step(step, agreement, gradient_norm);
   TRY(check_finite(step, agreement));
@@ -144,7 +147,10 @@ trace::Result<StepAgreement> TrainLoop::run_step(std::int64_t step) {
 
 void TrainLoop::run_micro_batch(std::int64_t step, bool is_last, torch::Tensor& loss_sum) {
   const TokenBatch batch = load_batch(step);
-  step_samples_ += batch.inputs.size(0);
+  if (!batch.is_stand_in) {
+    step_samples_ += batch.inputs.size(0);
+    ++batches_with_data_;
+  }
   parts_.strategy.set_require_sync(is_last || parts_.settings.sync_each_batch);
   const torch::Tensor loss = forward(step, batch);
   loss_sum += loss.detach();
@@ -158,7 +164,7 @@ TokenBatch TrainLoop::load_batch(std::int64_t step) {
   auto move = [&](const torch::Tensor& tokens) {
     return tokens.pin_memory().to(parts_.device, /*non_blocking=*/true);
   };
-  return {move(batch.inputs), move(batch.targets)};
+  return {move(batch.inputs), move(batch.targets), batch.is_stand_in};
 }
 
 torch::Tensor TrainLoop::forward(std::int64_t step, const TokenBatch& batch) {
@@ -169,6 +175,8 @@ torch::Tensor TrainLoop::forward(std::int64_t step, const TokenBatch& batch) {
   if (faults_.poisons(step, Phase::kForward) || faults_.poisons(step, Phase::kData)) {
     loss = loss * std::numeric_limits<double>::quiet_NaN();
   }
+  // As PyTorch's Join: gradients of zero, divided by the number of all ranks.
+  if (batch.is_stand_in) loss = loss * 0.0;
   return loss / static_cast<double>(parts_.settings.gradient_accumulation_steps);
 }
 

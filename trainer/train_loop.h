@@ -79,6 +79,7 @@ class TrainLoop {
   FaultInjector faults_;
   std::int64_t total_steps_ = 0;
   std::int64_t step_samples_ = 0;
+  std::int64_t batches_with_data_ = 0;         // micro-batches of the step
   trace::Phase phase_ = trace::Phase::kOther;  // for the message of a failure
   std::chrono::steady_clock::time_point last_report_{};
 };

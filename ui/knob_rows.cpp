@@ -35,6 +35,8 @@ void add_group(std::vector<KnobRow>& out, trace::KnobGroup group, const KnobDraf
   for (const Knob& knob : trace::knobs()) {
     if (knob.group != group) continue;
     KnobRow row = row_of(knob, draft);
+    // What the strategy does not obey is out of the way, unless it stops the run.
+    if (!trace::applies(knob, draft.next.sharding_strategy) && row.problem.empty()) continue;
     if (knob.essential) {
       essential.push_back(std::move(row));
     } else if (unfolded || row.changed || !row.problem.empty()) {

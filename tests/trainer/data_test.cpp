@@ -138,6 +138,21 @@ TEST(BatchStream, StartsTheNextEpochInANewOrder) {
   EXPECT_FALSE(torch::equal(first, second));
 }
 
+TEST(BatchStream, WithoutPaddingARankThatRanOutGetsAStandIn) {
+  const auto dataset = BlockDataset::create(counting_tokens(4 * 5 + 1), settings_for(4, 1, 0), 1);
+  // 5 blocks over 2 ranks in batches of 1: ranks have 3 and 2, and both draw 3 batches.
+  for (const int rank : {0, 1}) {
+    BatchStream stream(*dataset, {5, 2, rank, false, false, 0, false}, 1);
+    EXPECT_EQ(stream.batches_per_epoch(), 3);
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(stream.next().is_stand_in, rank == 1 && i == 2) << rank << " " << i;
+      EXPECT_EQ(stream.epoch(), 0);
+    }
+    EXPECT_FALSE(stream.next().is_stand_in);
+    EXPECT_EQ(stream.epoch(), 1);
+  }
+}
+
 TEST(BatchStream, KeepsTheShortLastBatchUnlessToldToDropIt) {
   const auto dataset = BlockDataset::create(counting_tokens(4 * 5 + 1), settings_for(4, 2, 0), 1);
   BatchStream stream(*dataset, {5, 1, 0, false, false, 0}, 2);

@@ -1,6 +1,7 @@
 #include "trainer/data/batch_stream.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 namespace shardlens::trainer {
@@ -24,16 +25,19 @@ void BatchStream::start_epoch(std::int64_t epoch) {
   sampler_.set_epoch(epoch);
   order_ = sampler_.indices();
   position_ = 0;
+  batches_ = 0;
 }
 
 TokenBatch BatchStream::next() {
-  const auto left = order_.size() - position_;
-  const auto wanted = static_cast<std::size_t>(batch_per_rank_);
-  if (left == 0 || (drop_last_ && left < wanted)) {
-    start_epoch(epoch_ + 1);
-    return next();
+  // An epoch without a whole batch ends at once: the data set has enough for one, see create().
+  while (batches_ == batches_per_epoch()) start_epoch(epoch_ + 1);
+  ++batches_;
+  const auto rows = std::min(order_.size() - position_, static_cast<std::size_t>(batch_per_rank_));
+  if (rows == 0) {
+    TokenBatch stand_in = dataset_.batch(std::array<std::int64_t, 1>{0});
+    stand_in.is_stand_in = true;
+    return stand_in;
   }
-  const auto rows = std::min(left, wanted);
   const std::span<const std::int64_t> blocks(order_.data() + position_, rows);
   position_ += rows;
   return dataset_.batch(blocks);

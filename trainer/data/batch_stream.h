@@ -11,7 +11,8 @@ namespace shardlens::trainer {
 
 class BatchStream {
  public:
-  // With drop_last an epoch's last, shorter batch is left out, else it is used as it is.
+  // With drop_last an epoch's last, shorter batch is left out, else it is used as it is. Every rank
+  // gets the same number of batches per epoch; without padding the last may be a stand-in.
   BatchStream(const BlockDataset& dataset, const SamplerOptions& options,
               std::int64_t batch_per_rank);
 
@@ -29,6 +30,7 @@ class BatchStream {
   std::int64_t epoch_ = 0;
   std::vector<std::int64_t> order_;
   std::size_t position_ = 0;
+  std::int64_t batches_ = 0;  // of this epoch, handed out
 };
 
 }  // namespace shardlens::trainer

@@ -17,6 +17,9 @@ namespace shardlens::trainer {
 struct TokenBatch {
   torch::Tensor inputs;   // [batch, time], int64
   torch::Tensor targets;  // the same shifted by one token
+  // This rank has run out of data before others: the batch is there so that it can take part in
+  // their collectives, and counts for nothing.
+  bool is_stand_in = false;
 };
 
 class BlockDataset {

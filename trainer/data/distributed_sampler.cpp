@@ -36,6 +36,7 @@ std::vector<std::int64_t> DistributedSampler::indices() const {
   mine.reserve(static_cast<std::size_t>(size()));
   for (std::int64_t i = 0; i < size(); ++i) {
     const auto position = static_cast<std::size_t>(options_.rank + i * options_.world_size);
+    if (!options_.pad && position >= all.size()) break;
     mine.push_back(all[position % all.size()]);
   }
   return mine;

@@ -14,6 +14,7 @@ struct SamplerOptions {
   bool shuffle = true;
   bool drop_last = false;  // else the tail is padded by repeating the start
   std::uint64_t seed = 0;
+  bool pad = true;  // false, without drop_last: every sample once, and some ranks have one fewer
 };
 
 class DistributedSampler {
@@ -21,7 +22,7 @@ class DistributedSampler {
   explicit DistributedSampler(const SamplerOptions& options) : options_(options) {}
 
   void set_epoch(std::int64_t epoch) { epoch_ = epoch; }
-  // Per rank and epoch; the same on every rank.
+  // Per rank and epoch; the same on every rank, of which one may have one fewer without padding.
   std::int64_t size() const;
   // This rank's samples of the epoch, in order.
   std::vector<std::int64_t> indices() const;
