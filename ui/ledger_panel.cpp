@@ -5,6 +5,7 @@
 
 #include "ui/draw_probe.h"
 #include "ui/format.h"
+#include "ui/ledger_text.h"
 #include "ui/panel.h"
 #include "ui/widgets.h"
 
@@ -126,6 +127,20 @@ void explain_row(const Look& look, const LedgerRow& row) {
   }
   if (row.summary.tokens_per_s > 0) {
     scope.row(nullptr, "Tokens", format_rate(row.summary.tokens_per_s, "/s").text());
+  }
+  if (row.summary.samples_per_s > 0) {
+    scope.row(nullptr, "Samples", format_rate(row.summary.samples_per_s, "/s").text());
+  }
+  if (row.summary.effective_batch > 0) {
+    scope.row(nullptr, "Effective batch", format_integer(row.summary.effective_batch));
+  }
+  if (row.summary.bytes_sent_per_step) {
+    scope.row(nullptr, "Sent per rank and step",
+              format_bytes(*row.summary.bytes_sent_per_step).text());
+  }
+  if (row.scaling) {
+    scope.note(scaling_title(*row.scaling) +
+               " against the baseline: " + scaling_text(*row.scaling));
   }
   scope.note("Click shows it, double-click replays it, right-click for more");
 }

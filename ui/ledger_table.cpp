@@ -1,12 +1,11 @@
 #include "ui/ledger_table.h"
 
 #include <algorithm>
-#include <cmath>
-#include <ctime>
 #include <utility>
 #include <variant>
 
 #include "ui/format.h"
+#include "ui/ledger_cells.h"
 
 namespace shardlens::ui {
 
@@ -32,55 +31,6 @@ struct Builder {
 
 bool same_value(const trace::Settings& a, const trace::Settings& b, const trace::Knob& knob) {
   return std::visit([&](auto member) { return a.*member == b.*member; }, knob.member);
-}
-
-LedgerCell name_cell(const LedgerRow& row) {
-  std::string text = row.name;
-  const auto digit = row.ordinal.find_first_of("0123456789");
-  if (digit != std::string::npos) text = row.ordinal.substr(digit) + " · " + row.name;
-  return {text, Tone::kText, Trend::kNone, {}, row.simulated ? "simulated" : ""};
-}
-
-LedgerCell when_cell(const LedgerRow& row) {
-  if (row.status == trace::RunStatus::kRunning) return {"now", Tone::kSecondary};
-  if (row.is_bundled) return {"bundled", Tone::kMuted};
-  if (row.start_ns <= 0) return {};
-  const bool today =
-      format_date(row.start_ns).substr(0, 10) ==
-      format_date(static_cast<std::int64_t>(std::time(nullptr)) * 1'000'000'000).substr(0, 10);
-  const std::string date = format_date(row.start_ns);
-  return {today ? date.substr(11, 5) : date.substr(5, 5) + " " + date.substr(11, 5),
-          Tone::kSecondary};
-}
-
-LedgerCell steps_cell(const LedgerRow& row, const JobState& job) {
-  LedgerCell cell{format_integer(row.summary.steps_executed), Tone::kSecondary};
-  if (row.status == trace::RunStatus::kFailed) {
-    cell = {"failed at " + cell.text, Tone::kDanger};
-  } else if (row.status == trace::RunStatus::kStopped) {
-    cell.text = "stopped at " + cell.text;
-  } else if (row.status == trace::RunStatus::kRunning && row.name == job.run_name &&
-             job.steps > 0) {
-    cell = {format_integer(job.step) + " of " + format_integer(job.steps), Tone::kText};
-  }
-  return cell;
-}
-
-LedgerCell relative_cell(const LedgerRow& row) {
-  if (row.is_baseline) return {"baseline", Tone::kMuted};
-  if (!row.relative_to_baseline) return {};
-  const double relative = *row.relative_to_baseline;
-  // More tokens per second is faster, more time per step is slower.
-  const bool slower = row.by_throughput ? relative < 0 : relative > 0;
-  LedgerCell cell{format_signed_percent(relative), row.beyond_noise ? Tone::kText : Tone::kMuted,
-                  slower ? Trend::kSlower : Trend::kFaster};
-  if (row.by_throughput) cell.text += " tokens/s";
-  return cell;
-}
-
-LedgerCell duration_cell(double ns) {
-  if (!(ns > 0)) return {};
-  return {format_duration(ns).text(), Tone::kText};
 }
 
 void add_settings(Builder& builder) {
@@ -175,6 +125,50 @@ void add_figures(Builder& builder) {
               });
 }
 
+// Among the rows that have a value.
+bool rows_differ(const std::vector<LedgerRow>& rows, const CellOf& cell_of) {
+  std::string first;
+  return std::any_of(rows.begin(), rows.end(), [&](const LedgerRow& row) {
+    const std::string text = cell_of(row).text;
+    if (first.empty()) first = text;
+    return !text.empty() && text != first;
+  });
+}
+
+// What tells runs of other ranks, batches or strategies apart. With one batch for all, samples/s
+// says what step time says.
+void add_scale(Builder& builder) {
+  const auto& rows = builder.ledger.rows;
+  if (rows_differ(rows, batch_cell)) {
+    builder.add({.title = "Effective batch",
+                 .key = {},
+                 .definition = "Batch per rank × accumulation steps × ranks",
+                 .figure = true,
+                 .width = 108,
+                 .priority = 43,
+                 .cell = {}},
+                batch_cell);
+    builder.add({.title = "Samples/s",
+                 .key = {},
+                 .definition = "Of all ranks together, over measured steps",
+                 .figure = true,
+                 .width = 92,
+                 .priority = 44,
+                 .cell = {}},
+                samples_cell);
+  }
+  if (!rows_differ(rows, sent_cell)) return;
+  builder.add({.title = "Sent per step",
+               .key = {},
+               .definition = "Bytes that a rank sends in a step: the mean over ranks, by what the "
+                             "backend really ran",
+               .figure = true,
+               .width = 100,
+               .priority = 24,
+               .cell = {}},
+              sent_cell);
+}
+
 // The step that the column's head names: the baseline's, or the one that all rows share; else -1.
 std::int64_t loss_step(const std::vector<LedgerRow>& rows) {
   std::optional<std::int64_t> common;
@@ -186,14 +180,6 @@ std::int64_t loss_step(const std::vector<LedgerRow>& rows) {
     common = row.common_step;
   }
   return common && shared ? *common : -1;
-}
-
-LedgerCell loss_cell(const LedgerRow& row, std::int64_t step) {
-  if (!row.loss_at_common_step || !std::isfinite(*row.loss_at_common_step)) return {};
-  LedgerCell cell;
-  cell.text = format_plain(*row.loss_at_common_step);
-  if (row.common_step != step) cell.mark = "@ " + format_integer(row.common_step);
-  return cell;
 }
 
 void add_loss(Builder& builder) {
@@ -211,16 +197,6 @@ void add_loss(Builder& builder) {
 }
 
 }  // namespace
-
-std::string simulation_text(const trace::Settings& settings) {
-  std::string text;
-  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
-  if (settings.simulate_link != "off") add("link of " + settings.simulate_link);
-  if (settings.inject != "off") add("injected fault " + settings.inject);
-  if (!settings.overlap_comm) add("communication kept from overlapping");
-  if (settings.communication == "none") add("communication left out, so the loss is invalid");
-  return text;
-}
 
 LedgerTable ledger_table(const Ledger& ledger) {
   Builder builder{ledger, {}};
@@ -260,6 +236,7 @@ LedgerTable ledger_table(const Ledger& ledger) {
                                    .priority = 60,
                                    .cell = steps_cell});
   add_figures(builder);
+  add_scale(builder);
   add_loss(builder);
   return std::move(builder.table);
 }

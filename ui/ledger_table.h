@@ -42,7 +42,4 @@ LedgerTable ledger_table(const Ledger& ledger);
 // Drops columns of low priority until the rest fits; the first column takes what is left over.
 void fit_columns(LedgerTable& table, float width);
 
-// What of a run was not real: "Simulated link latency_us=50,gbps=1; …"; "" for nothing.
-std::string simulation_text(const trace::Settings& settings);
-
 }  // namespace shardlens::ui

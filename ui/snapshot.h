@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/analysis/comparison.h"
 #include "trace/analysis/figures.h"
 #include "trace/analysis/step_timeline.h"
 #include "trace/model/settings.h"
@@ -47,6 +48,7 @@ struct LedgerRow {
   std::optional<double> relative_to_baseline;
   bool beyond_noise = false;
   bool by_throughput = false;
+  std::optional<trace::Scaling> scaling;  // against the baseline, if only ranks differ
   bool is_baseline = false;
   bool is_shown = false;
   bool is_bundled = false;  // came with the program

@@ -6,6 +6,7 @@
 #include "app/report/text_table.h"
 #include "app/session/run_notes.h"
 #include "ui/format.h"
+#include "ui/ledger_text.h"
 
 namespace shardlens::app {
 namespace {
@@ -77,6 +78,15 @@ Json side_json(const trace::RunFigures& run) {
           {"steps_measured", run.summary.steps_measured}};
 }
 
+Json scaling_json(const std::optional<trace::Scaling>& scaling) {
+  if (!scaling) return nullptr;
+  return {{"kind", to_string(scaling->kind)},
+          {"from_ranks", scaling->from_ranks},
+          {"to_ranks", scaling->to_ranks},
+          {"speedup", number_or_null(scaling->speedup)},
+          {"efficiency", number_or_null(scaling->efficiency)}};
+}
+
 std::string verdict(const trace::FigureDifference& figure) {
   if (!figure.beyond_noise) return "";
   return *figure.beyond_noise ? "beyond the spread" : "within the spread";
@@ -90,7 +100,8 @@ std::string settings_text(const Comparison& comparison, const std::string& first
     table.add_row({setting.name, setting.first, setting.second});
   }
   std::string text = table.text("");
-  if (comparison.settings.size() > 1) {
+  // Strong scaling is ranks and batch changed together, on purpose.
+  if (comparison.settings.size() > 1 && !comparison.scaling) {
     text += "Several settings differ: their effects cannot be told apart\n";
   }
   return text;
@@ -131,7 +142,8 @@ Json comparison_json(const trace::RunFigures& first, const trace::RunFigures& se
           {"spread_within_run_only", comparison.spread_within_run_only},
           {"common_step", common ? Json(comparison.common_step) : Json(nullptr)},
           {"first_loss", optional_json(comparison.first_loss)},
-          {"second_loss", optional_json(comparison.second_loss)}};
+          {"second_loss", optional_json(comparison.second_loss)},
+          {"scaling", scaling_json(comparison.scaling)}};
 }
 
 std::string comparison_text(const trace::RunFigures& first, const trace::RunFigures& second,
@@ -162,6 +174,10 @@ std::string comparison_text(const trace::RunFigures& first, const trace::RunFigu
                    verdict(figure)});
   }
   text += table.text("");
+  if (comparison.scaling) {
+    text += "\n" + ui::scaling_title(*comparison.scaling) + ", " +
+            ui::scaling_text(*comparison.scaling) + "\n";
+  }
   if (comparison.first_loss && comparison.second_loss) {
     text += "\nLoss at step " + std::to_string(comparison.common_step) +
             ", the last that both executed: " + loss_text(*comparison.first_loss) + " and " +

@@ -196,7 +196,10 @@ ui::Ledger build_ledger(const std::vector<RunRecord>& records, const LedgerQuest
     auto row = row_from(record, ordinals[i]);
     row.is_baseline = &record == base;
     row.is_shown = record.info.folder == question.shown_folder;
-    if (base != nullptr && !row.is_baseline) compare_speed(row, record, *base, noise);
+    if (base != nullptr && !row.is_baseline) {
+      compare_speed(row, record, *base, noise);
+      row.scaling = trace::scaling_between(record.info, record.summary, base->info, base->summary);
+    }
     fill_loss(row, record, base != nullptr && same_job(record, *base) ? common : INT64_MAX);
     ledger.rows.push_back(std::move(row));
   }

@@ -8,6 +8,7 @@
 #include "ui/headline.h"
 #include "ui/job_text.h"
 #include "ui/ledger_table.h"
+#include "ui/ledger_text.h"
 #include "ui/memory_stack.h"
 #include "ui/palette_match.h"
 #include "ui/replay_bar.h"
@@ -195,6 +196,38 @@ TEST(LedgerTable, NamesTheStepOfTheBaselineAndThatOfOthers) {
   const LedgerTable without = ledger_table(ledger);
   ASSERT_NE(find_column(without, "Loss"), nullptr) << "no step holds for all rows";
   EXPECT_EQ(find_column(without, "Loss")->cell(ledger.rows[0], {}).mark, "@ 99");
+}
+
+TEST(LedgerTable, ShowsBatchAndTrafficOnlyWhereRunsDifferInThem) {
+  Ledger ledger = *sample_snapshot().ledger;
+  for (auto& row : ledger.rows) {
+    row.summary.effective_batch = 16;
+    row.summary.samples_per_s = 100 + row.summary.step_ns.mean / 1e6;
+    row.summary.bytes_sent_per_step = 9.0 * (1 << 20);
+  }
+  ledger.rows.back().summary.bytes_sent_per_step.reset();  // failed before its first step
+  const LedgerTable same = ledger_table(ledger);
+  EXPECT_EQ(find_column(same, "Effective batch"), nullptr);
+  EXPECT_EQ(find_column(same, "Samples/s"), nullptr) << "step time says the same";
+  EXPECT_EQ(find_column(same, "Sent per step"), nullptr);
+
+  ledger.rows[0].summary.effective_batch = 32;
+  ledger.rows[1].summary.bytes_sent_per_step = 27.0 * (1 << 20);
+  const LedgerTable table = ledger_table(ledger);
+  ASSERT_NE(find_column(table, "Effective batch"), nullptr);
+  EXPECT_EQ(find_column(table, "Effective batch")->cell(ledger.rows[0], {}).text, "32");
+  EXPECT_NE(find_column(table, "Samples/s"), nullptr);
+  ASSERT_NE(find_column(table, "Sent per step"), nullptr);
+  EXPECT_EQ(find_column(table, "Sent per step")->cell(ledger.rows[1], {}).text, "27.0 MiB");
+  EXPECT_EQ(find_column(table, "Sent per step")->cell(ledger.rows.back(), {}).text, "");
+}
+
+TEST(LedgerText, SaysWhichScalingItIs) {
+  EXPECT_EQ(scaling_text({trace::ScalingKind::kWeak, 2, 4, 1.84, 0.92}),
+            "2 → 4 ranks: 1.84 × the samples/s, efficiency 92 % (same batch per rank)");
+  EXPECT_EQ(scaling_title({trace::ScalingKind::kStrong, 2, 4, 1.5, 0.75}), "Strong scaling");
+  EXPECT_EQ(scaling_text({trace::ScalingKind::kStrong, 2, 4, 1.5, 0.75}),
+            "2 → 4 ranks: 1.50 × the samples/s, efficiency 75 % (same effective batch)");
 }
 
 TEST(LedgerTable, MarksSimulatedRunsAndSaysWhatWasSimulated) {

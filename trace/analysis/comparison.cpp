@@ -31,6 +31,34 @@ double mean_of(const std::vector<double>& series) {
   return sum / static_cast<double>(series.size());
 }
 
+std::int64_t effective_batch(const RunInfo& info) {
+  const auto& s = info.settings;
+  return s.batch_per_rank * s.gradient_accumulation_steps * info.world_size;
+}
+
+// How many steps were made and from which seed says nothing of how long one takes; the device that
+// was really used is compared instead of the one that was asked for.
+Settings without_ranks(const RunInfo& info) {
+  Settings settings = info.settings;
+  const Settings defaults;
+  settings.ranks = defaults.ranks;
+  settings.steps = defaults.steps;
+  settings.epochs = defaults.epochs;
+  settings.seed = defaults.seed;
+  settings.device = defaults.device;
+  return settings;
+}
+
+std::optional<ScalingKind> scaling_kind(const RunInfo& a, const RunInfo& b) {
+  Settings x = without_ranks(a);
+  const Settings y = without_ranks(b);
+  if (x == y) return ScalingKind::kWeak;
+  if (effective_batch(a) != effective_batch(b)) return std::nullopt;
+  x.batch_per_rank = y.batch_per_rank;
+  x.gradient_accumulation_steps = y.gradient_accumulation_steps;
+  return x == y ? std::optional(ScalingKind::kStrong) : std::nullopt;
+}
+
 class Comparer {
  public:
   Comparer(const RunFigures& first, const RunFigures& second) : first_(first), second_(second) {}
@@ -44,6 +72,7 @@ class Comparer {
     add_plain();
     compare_losses();
     set_headline();
+    result_.scaling = scaling_between(first_.info, first_.summary, second_.info, second_.summary);
     return std::move(result_);
   }
 
@@ -169,6 +198,21 @@ class Comparer {
 };
 
 }  // namespace
+
+std::string_view to_string(ScalingKind kind) {
+  return kind == ScalingKind::kWeak ? "weak" : "strong";
+}
+
+std::optional<Scaling> scaling_between(const RunInfo& a, const RunSummary& a_summary,
+                                       const RunInfo& b, const RunSummary& b_summary) {
+  if (a.world_size > b.world_size) return scaling_between(b, b_summary, a, a_summary);
+  if (a.world_size < 1 || a.world_size == b.world_size || a.device != b.device) return {};
+  if (!(a_summary.samples_per_s > 0) || !(b_summary.samples_per_s > 0)) return {};
+  const auto kind = scaling_kind(a, b);
+  if (!kind) return {};
+  const double speedup = b_summary.samples_per_s / a_summary.samples_per_s;
+  return Scaling{*kind, a.world_size, b.world_size, speedup, speedup * a.world_size / b.world_size};
+}
 
 Comparison compare_runs(const RunFigures& first, const RunFigures& second) {
   return Comparer(first, second).compare();

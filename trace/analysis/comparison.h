@@ -30,6 +30,23 @@ struct FigureDifference {
   std::optional<bool> beyond_noise;
 };
 
+// Runs that differ only in their ranks, from the one with fewer to the one with more.
+enum class ScalingKind : std::uint8_t {
+  kWeak,    // the work per rank is the same
+  kStrong,  // the effective batch is the same
+};
+struct Scaling {
+  ScalingKind kind = ScalingKind::kWeak;
+  int from_ranks = 0, to_ranks = 0;
+  double speedup = 0;     // samples/s with more ranks ÷ with fewer
+  double efficiency = 0;  // speedup ÷ (to_ranks ÷ from_ranks)
+};
+std::string_view to_string(ScalingKind kind);  // "weak", "strong"
+
+// In either order. None: the ranks are equal, more than ranks differs, or a speed is not known.
+std::optional<Scaling> scaling_between(const RunInfo& a, const RunSummary& a_summary,
+                                       const RunInfo& b, const RunSummary& b_summary);
+
 struct Comparison {
   std::vector<SettingDifference> settings;  // in table order
   std::vector<FigureDifference> figures;    // those that both runs have
@@ -42,6 +59,7 @@ struct Comparison {
   bool spread_within_run_only = true;
   std::int64_t common_step = -1;                  // the last that both executed; -1: none
   std::optional<double> first_loss, second_loss;  // at the common step
+  std::optional<Scaling> scaling;
 };
 
 Comparison compare_runs(const RunFigures& first, const RunFigures& second);

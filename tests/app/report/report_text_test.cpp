@@ -93,6 +93,26 @@ TEST_F(ReportText, ComparingNamesTheSettingThatDiffersAndSignsDifferences) {
   }
 }
 
+TEST_F(ReportText, ComparingRunsOfDifferentRanksSaysHowWellTheyScale) {
+  const auto first = write_synthetic_run(folder_->path());
+  const auto loaded = load_run(first.folder);
+  ASSERT_TRUE(loaded);
+  auto few = *loaded, many = *loaded;
+  ASSERT_GT(few.summary.samples_per_s, 0);
+  many.info.world_size = 2 * few.info.world_size;
+  many.info.settings.ranks = many.info.world_size;
+  many.summary.samples_per_s = 1.5 * few.summary.samples_per_s;
+  const auto comparison = trace::compare_runs(few, many);
+  const std::string text = comparison_text(few, many, comparison);
+  EXPECT_TRUE(contains(text, "Weak scaling")) << text;
+  EXPECT_TRUE(contains(text, "efficiency 75 %")) << text;
+  const Json json = comparison_json(few, many, comparison);
+  EXPECT_EQ(json["scaling"]["kind"], "weak");
+  EXPECT_NEAR(json["scaling"]["speedup"].get<double>(), 1.5, 1e-12);
+  EXPECT_NEAR(json["scaling"]["efficiency"].get<double>(), 0.75, 1e-12);
+  EXPECT_TRUE(comparison_json(few, few, trace::compare_runs(few, few))["scaling"].is_null());
+}
+
 TEST(StepRange, ReadsWhatPeopleWrite) {
   const auto both = parse_step_range("10..20");
   ASSERT_TRUE(both);

@@ -97,6 +97,24 @@ TEST(Ledger, ComparesThroughputOnceBatchOrRanksDiffer) {
   EXPECT_NEAR(*row(ledger, "larger").relative_to_baseline, 0.2, 1e-9);
 }
 
+TEST(Ledger, SaysHowARunWithMoreRanksScalesAgainstTheBaseline) {
+  auto base = record("base", 10, 100), more = record("more", 20, 125);
+  base.summary.samples_per_s = 160;
+  more.summary.samples_per_s = 256;
+  more.info.world_size = 4;
+  auto other = more;
+  other.info.folder += " changed";
+  other.info.name = "changed";
+  other.info.settings.bucket_cap_mb = 1;
+  const auto ledger =
+      build_ledger({base, more, other}, {.baseline_folder = "/runs/base", .shown_folder = ""});
+  ASSERT_TRUE(row(ledger, "more").scaling);
+  EXPECT_EQ(row(ledger, "more").scaling->kind, trace::ScalingKind::kWeak);
+  EXPECT_NEAR(row(ledger, "more").scaling->efficiency, 0.8, 1e-9);
+  EXPECT_FALSE(row(ledger, "changed").scaling);
+  EXPECT_FALSE(row(ledger, "base").scaling);
+}
+
 TEST(Ledger, DoesNotCompareDifferentModelsOrDevices) {
   auto other = record("other", 20, 110);
   other.info.settings.model = "small";

@@ -131,6 +131,69 @@ TEST(Noise, RarelySeesADifferenceThatIsNotThere) {
   }
 }
 
+// Steps of `step_ms` in which every rank takes its batch; times are laid out by hand, nothing is
+// taken from the summary.
+RunFigures scaled_run(int ranks, std::int64_t batch_per_rank, double step_ms) {
+  auto run = run_of(step_ms * 1e6, 0, 10, 1);
+  run.info.world_size = ranks;
+  run.info.settings.ranks = ranks;
+  run.info.settings.batch_per_rank = batch_per_rank;
+  for (auto& step : run.steps) step.samples = batch_per_rank * ranks;
+  run.summary = summarize(run.info, run.steps, run.ranks);
+  return run;
+}
+
+TEST(Scaling, IsWeakWhenEveryRankKeepsItsBatchAndEfficiencyIsTheRatioOfStepTimes) {
+  const auto scaling = compare_runs(scaled_run(2, 8, 100), scaled_run(8, 8, 125)).scaling;
+  ASSERT_TRUE(scaling);
+  EXPECT_EQ(scaling->kind, ScalingKind::kWeak);
+  EXPECT_EQ(scaling->from_ranks, 2);
+  EXPECT_EQ(scaling->to_ranks, 8);
+  EXPECT_NEAR(scaling->efficiency, 100.0 / 125.0, 1e-9);
+  EXPECT_NEAR(scaling->speedup, 4 * 100.0 / 125.0, 1e-9);
+}
+
+TEST(Scaling, IsStrongWhenTheEffectiveBatchStaysAndSpeedUpIsTheRatioOfStepTimes) {
+  const auto scaling = compare_runs(scaled_run(2, 8, 100), scaled_run(4, 4, 60)).scaling;
+  ASSERT_TRUE(scaling);
+  EXPECT_EQ(scaling->kind, ScalingKind::kStrong);
+  EXPECT_NEAR(scaling->speedup, 100.0 / 60.0, 1e-9);
+  EXPECT_NEAR(scaling->efficiency, 100.0 / 60.0 / 2, 1e-9);
+}
+
+TEST(Scaling, DoesNotDependOnWhichRunIsNamedFirst) {
+  const auto few = scaled_run(2, 8, 100), many = scaled_run(4, 8, 110);
+  const auto one = compare_runs(few, many).scaling, other = compare_runs(many, few).scaling;
+  ASSERT_TRUE(one && other);
+  EXPECT_EQ(one->from_ranks, other->from_ranks);
+  EXPECT_DOUBLE_EQ(one->speedup, other->speedup);
+}
+
+TEST(Scaling, NeedsRunsThatDifferInNothingElse) {
+  const auto few = scaled_run(2, 8, 100);
+  EXPECT_FALSE(compare_runs(few, scaled_run(2, 8, 90)).scaling) << "equal ranks";
+  EXPECT_FALSE(compare_runs(few, scaled_run(4, 6, 90)).scaling) << "neither batch is equal";
+  auto other = scaled_run(4, 8, 90);
+  other.info.settings.bucket_cap_mb = 1;
+  EXPECT_FALSE(compare_runs(few, other).scaling);
+  other = scaled_run(4, 8, 90);
+  other.info.settings.sharding_strategy = "full_shard";
+  EXPECT_FALSE(compare_runs(few, other).scaling);
+  other = scaled_run(4, 8, 90);
+  other.info.device = "cuda";
+  EXPECT_FALSE(compare_runs(few, other).scaling);
+  other = scaled_run(4, 8, 90);
+  other.summary.samples_per_s = 0;
+  EXPECT_FALSE(compare_runs(few, other).scaling) << "no speed is known";
+}
+
+TEST(Scaling, IgnoresHowLongRunsWentOnAndTheirSeed) {
+  auto other = scaled_run(4, 8, 100);
+  other.info.settings.steps = 7;
+  other.info.settings.seed = 99;
+  EXPECT_TRUE(compare_runs(scaled_run(2, 8, 100), other).scaling);
+}
+
 TEST(Noise, StudentsQuantilesAreTheTables) {
   EXPECT_NEAR(student_t_95(1), 12.706, 1e-3);
   EXPECT_NEAR(student_t_95(10), 2.228, 1e-3);

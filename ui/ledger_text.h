@@ -1,0 +1,20 @@
+// What the ledger, its tooltips and reports say about a run or a pair of runs in words. Free of
+// ImGui; any thread.
+#pragma once
+
+#include <string>
+
+#include "trace/analysis/comparison.h"
+#include "trace/model/settings.h"
+
+namespace shardlens::ui {
+
+// What of a run was not real: "link of latency_us=50,gbps=1; …"; "" for nothing.
+std::string simulation_text(const trace::Settings& settings);
+
+// "Weak scaling": the name of the kind.
+std::string scaling_title(const trace::Scaling& scaling);
+// "2 → 4 ranks: 1.84 × the samples/s, efficiency 92 % (same batch per rank)"
+std::string scaling_text(const trace::Scaling& scaling);
+
+}  // namespace shardlens::ui
