@@ -110,7 +110,8 @@ class RankBuilder {
 
   void add_collective(int bucket, std::int64_t bytes, std::int64_t ready, std::int64_t start,
                       std::int64_t latest, std::int64_t end) {
-    trace::ReadyMark mark{ready, bucket, bytes, ""};
+    trace::ReadyMark mark{
+        ready, trace::TagKind::kBucket, bucket, "bucket " + std::to_string(bucket), bytes, ""};
     if (step_.bucket_cap > 0 && bytes > 2 * step_.bucket_cap) {
       mark.note = "wte.weight " + format_bytes(static_cast<double>(bytes) * 0.875).text() +
                   ": a tensor is never split";
