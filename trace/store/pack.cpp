@@ -2,6 +2,7 @@
 
 #include <system_error>
 
+#include "trace/store/older_formats.h"
 #include "trace/store/rank_files.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/schema.h"
@@ -25,8 +26,9 @@ Result<void> copy_tables(Database& target, const fs::path& source_file) {
     TRY(target.execute("begin"));
     for (const TableSchema& table : trace_tables()) {
       const std::string columns = column_names(table.columns);
-      TRY(target.execute("insert into main." + table.name + "(" + columns + ") select " + columns +
-                         " from source." + table.name));
+      TRY_ASSIGN(const auto rows, select_known_columns(target, "source", table));
+      if (rows.empty()) continue;
+      TRY(target.execute("insert into main." + table.name + "(" + columns + ") " + rows));
     }
     return target.execute("commit");
   };

@@ -149,7 +149,7 @@ int filter(sqlite3_vtab_cursor* base, int plan, const char* columns, int count,
            sqlite3_value** values) {
   auto& cursor = *static_cast<RowCursor*>(base);
   cursor.only_rank = plan == 1 && count == 1;
-  cursor.sql = "select " + std::string(columns) + " from main." + cursor.table->schema.name;
+  cursor.sql = "select " + std::string(columns) + " from " + cursor.table->schema.name;
   if (cursor.only_rank) {
     cursor.rank = sqlite3_value_int64(values[0]);
     cursor.sql += " where rank=?1";

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <system_error>
 
+#include "trace/store/older_formats.h"
 #include "trace/store/schema.h"
 
 namespace shardlens::trace {
@@ -110,12 +111,6 @@ Result<void> check_marks(const fs::path& file, const Header& header) {
                                        std::to_string(version) + ", this one reads " +
                                        std::to_string(kSchemaVersion) + "): update Shardlens");
   }
-  if (version < static_cast<std::uint32_t>(kSchemaVersion)) {
-    return fail(ErrorKind::kForeign,
-                quoted(file) + " was written by an early version of Shardlens (format " +
-                    std::to_string(version) + ", this one reads " + std::to_string(kSchemaVersion) +
-                    "): record the run again, its settings are in it");
-  }
   return {};
 }
 
@@ -135,9 +130,10 @@ Result<void> check_size(const fs::path& file, const Header& header) {
                                        " bytes): fetch it again from where it was recorded");
 }
 
+// Whether tables can be read, and all of them.
 Result<void> probe(Database& database) {
   TRY_ASSIGN(const auto tables, database.integer("select count(*) from sqlite_schema"));
-  if (tables > 0) return {};
+  if (tables > 0) return complete_older_format(database);
   return fail(ErrorKind::kDamaged,
               database.file() + " holds no tables: fetch it again from where it was recorded");
 }

@@ -44,13 +44,6 @@ TEST(TraceFile, OfANewerVersionAsksForAnUpdate) {
   expect_error(run, ErrorKind::kNewer, "run.sqlite", "update Shardlens");
 }
 
-TEST(TraceFile, OfAnEarlyVersionAsksForAnotherRecording) {
-  const Folder folder;
-  const auto run = test::record_run(folder.path(), "early", 1, 1);
-  execute(rank_file(run, 0), "pragma user_version=1");
-  expect_error(run, ErrorKind::kForeign, "rank_0.sqlite", "record the run again");
-}
-
 TEST(TraceFile, OfAnotherProgramIsForeign) {
   const Folder folder;
   execute(folder / "places.sqlite", "create table bookmark(url)");

@@ -1,0 +1,60 @@
+#include "trace/store/older_formats.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace shardlens::trace {
+
+namespace {
+
+Result<std::vector<std::string>> columns_in_file(Database& database, const std::string& schema,
+                                                 const std::string& table) {
+  TRY_ASSIGN(auto statement, database.prepare("select name from pragma_table_info(?1, ?2)"));
+  statement.bind_text(1, table);
+  statement.bind_text(2, schema);
+  std::vector<std::string> names;
+  while (true) {
+    TRY_ASSIGN(const bool more, statement.step());
+    if (!more) return names;
+    names.emplace_back(statement.text(0));
+  }
+}
+
+std::string empty_table_sql(const TableSchema& table) {
+  return "create temp table " + table.name + "(" + column_names(table.columns) + ")";
+}
+
+}  // namespace
+
+Result<std::string> select_known_columns(Database& database, const std::string& schema,
+                                         const TableSchema& table) {
+  TRY_ASSIGN(const auto known, columns_in_file(database, schema, table.name));
+  if (known.empty()) return std::string();
+  std::string sql = "select ";
+  for (const Column& column : table.columns) {
+    if (&column != &table.columns.front()) sql += ",";
+    const bool is_known = std::ranges::find(known, column.name) != known.end();
+    sql += is_known ? column.name : "0 as " + column.name;
+  }
+  return sql + " from " + schema + "." + table.name;
+}
+
+Result<void> complete_older_format(Database& database) {
+  TRY_ASSIGN(const auto version, database.integer("pragma user_version"));
+  if (version >= kSchemaVersion) return {};
+  // In memory: the folder for temporary files may be full or missing.
+  TRY(database.execute("pragma temp_store=memory"));
+  for (const TableSchema& table : trace_tables()) {
+    TRY_ASSIGN(const auto columns, columns_in_file(database, "main", table.name));
+    const bool is_whole = std::ranges::all_of(table.columns, [&](const Column& column) {
+      return std::ranges::find(columns, column.name) != columns.end();
+    });
+    if (is_whole) continue;
+    TRY_ASSIGN(const std::string known, select_known_columns(database, "main", table));
+    TRY(database.execute(known.empty() ? empty_table_sql(table)
+                                       : "create temp view " + table.name + " as " + known));
+  }
+  return {};
+}
+
+}  // namespace shardlens::trace
