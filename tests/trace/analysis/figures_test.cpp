@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "tests/trace/analysis/synthetic_run.h"
 #include "trace/analysis/labels.h"
@@ -200,9 +201,13 @@ TEST_F(Figures, MemoryPeaksAreTheLargestSamples) {
   for (std::size_t i = 0; i < run.ranks.size(); ++i) {
     const auto& samples = run.ranks[i].memory;
     const auto& rank = figures.ranks[i];
-    const auto peak = std::max_element(
-        samples.begin(), samples.end(),
-        [](const auto& a, const auto& b) { return a.total_bytes() < b.total_bytes(); });
+    // The sum of all categories but the last, outside.
+    const auto allocated = [](const MemorySample& sample) {
+      return std::accumulate(sample.bytes.begin(), sample.bytes.end() - 1, std::int64_t{0});
+    };
+    const auto peak =
+        std::max_element(samples.begin(), samples.end(),
+                         [&](const auto& a, const auto& b) { return allocated(a) < allocated(b); });
     EXPECT_EQ(rank.peak.bytes, peak->bytes);
     EXPECT_EQ(rank.peak.step, peak->step);
     EXPECT_EQ(rank.now.bytes, samples.back().bytes);
@@ -216,6 +221,34 @@ TEST_F(Figures, MemoryPeaksAreTheLargestSamples) {
     const std::array<std::int64_t, kMemoryCategoryCount> expected{
         4000, at_peak[1], 4000, 8000, at_peak[4], 4000, at_peak[6], at_peak[7]};
     EXPECT_EQ(rank.estimate, expected);
+  }
+}
+
+TEST(FiguresOfMemory, LeaveTheStartOutOnceThereAreSteps) {
+  const auto sample = [](std::int64_t step, std::int64_t time_ns, std::int64_t parameters,
+                         std::int64_t outside) {
+    MemorySample result;
+    result.step = step;
+    result.time_ns = time_ns;
+    result.bytes.front() = parameters;
+    result.bytes.back() = outside;
+    return result;
+  };
+  // Building the model takes most; later memory outside is largest where little is allocated.
+  const std::vector<MemorySample> samples{sample(-1, 1, 900, 0), sample(0, 2, 300, 5),
+                                          sample(1, 3, 200, 999)};
+  for (const bool reversed : {false, true}) {
+    RunInfo info;
+    info.world_size = 1;
+    RunAnalysis analysis(info);
+    Batch batch;
+    batch.memory = samples;
+    if (reversed) std::reverse(batch.memory.begin(), batch.memory.end());
+    analysis.add(batch);
+    const auto rank = analysis.figures().ranks.at(0);
+    EXPECT_EQ(rank.peak.step, 0) << reversed;
+    EXPECT_EQ(rank.category_peaks.front(), 300) << reversed;
+    EXPECT_EQ(rank.category_peaks.back(), 999) << reversed;
   }
 }
 
