@@ -28,7 +28,7 @@ double in_json_unit(double value, FigureUnit unit) {
   }
 }
 
-Json unit_json(FigureUnit unit) {
+Json figure_unit_json(FigureUnit unit) {
   switch (unit) {
     case FigureUnit::kNanoseconds:
       return "ms";
@@ -123,7 +123,7 @@ Json comparison_json(const trace::RunFigures& first, const trace::RunFigures& se
     };
     figures.push_back(
         {{"name", figure.name},
-         {"unit", unit_json(figure.unit)},
+         {"unit", figure_unit_json(figure.unit)},
          {"first", converted(figure.first)},
          {"second", converted(figure.second)},
          {"difference", converted(figure.difference)},
