@@ -1,0 +1,124 @@
+"""Every sharding strategy through the real programs: same losses, what is recorded, what is refused, how ranks die."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+
+import harness
+
+STRATEGIES = ['ddp', 'zero1', 'no_shard', 'shard_grad_op', 'full_shard']
+HYBRID = ['--set', 'sharding_strategy=hybrid_shard', '--set', 'shard_group_size=2']
+
+
+def strategy(name):
+    return ['--set', f'sharding_strategy={name}']
+
+
+class Strategies(harness.ShardlensTest):
+    def run_ranks(self, name, *settings, ranks='2', steps='6', code=0):
+        return self.json('run', *harness.QUICK, '--ranks', ranks, '--steps', steps, '--name', name, *settings,
+                         code=code)
+
+    def query(self, name, sql):
+        return self.json('query', name, sql)['rows']
+
+    def test_all_have_the_same_losses(self):
+        last = {s: self.run_ranks(s, *strategy(s))['summary']['loss_last'] for s in STRATEGIES}
+        last['zero stage 3'] = self.run_ranks('stage', '--set', 'zero_stage=3')['summary']['loss_last']
+        for name, loss in last.items():
+            self.assertAlmostEqual(loss / last['ddp'], 1, delta=1e-5, msg=name)
+
+    def test_full_shard_halves_what_is_kept_and_tags_collectives_with_their_unit(self):
+        ddp, full = self.run_ranks('ddp'), self.run_ranks('full', *strategy('full_shard'))
+        for category in ('parameters', 'optimizer'):
+            ratio = (full['ranks'][1]['memory_by_category'][category] / ddp['ranks'][1]['memory_by_category'][category])
+            self.assertAlmostEqual(ratio, 0.5, delta=0.01, msg=category)
+        # The root, this block and the next; no more, and in every step.
+        units = {u['name']: u['bytes'] for u in full['units']}
+        gathered = max(r['memory_peak_by_category']['gathered_parameters'] for r in full['ranks'])
+        self.assertEqual(gathered, units['root'] + 2 * units['blocks.0'])
+        tags = {(c['function'], c['tag']) for c in full['collectives']}
+        for block in range(5):
+            self.assertIn(('all_gather', f'blocks.{block} forward gather'), tags)
+            self.assertIn(('all_gather', f'blocks.{block} backward gather, prefetched'), tags)
+            self.assertIn(('reduce_scatter', f'blocks.{block} reduce'), tags)
+        executed = {(c['function'], c['executed']) for c in full['collectives'] if 'reduce' in c['tag']}
+        self.assertEqual(executed, {('reduce_scatter', 'all_reduce')}, 'Gloo has no reduce-scatter')
+        self.assertEqual(full['buckets'], [])
+        self.assertIn('blocks.4', self.shardlens('report', 'full').stdout)
+
+    def test_prefetch_decides_who_launches_a_gather(self):
+        for mode, expected in (('pre', 5), ('post', 4), ('none', 0)):
+            self.run_ranks(mode, *strategy('full_shard'), '--set', f'backward_prefetch={mode}')
+            [[count]] = self.query(mode, "select count(*) from collective where rank = 0 and step = 4 "
+                                   "and tag like '%backward gather, prefetched'")
+            self.assertEqual(count, expected, mode)
+
+    def test_hybrid_shards_in_groups_and_sums_over_replicas(self):
+        report = self.run_ranks('hybrid', *HYBRID, ranks='4')
+        self.assertEqual({u['shard_count'] for u in report['units']}, {2})
+        groups = {tuple(row) for row in self.query('hybrid', 'select rank, name, ranks from process_group')}
+        for rank, shard, replicate in ((0, '0,1', '0,2'), (1, '0,1', '1,3'), (2, '2,3', '0,2'), (3, '2,3', '1,3')):
+            self.assertIn((rank, 'shard', shard), {(r, n, m.replace(' ', '')) for r, n, m in groups})
+            self.assertIn((rank, 'replicate', replicate), {(r, n, m.replace(' ', '')) for r, n, m in groups})
+        functions = {(c['function'], c['bytes']) for c in report['collectives'] if c['tag'] == 'blocks.2 reduce'}
+        whole = report['units'][1]['reduced_bytes']
+        self.assertEqual(functions, {('reduce_scatter', whole), ('all_reduce', whole // 2)})
+
+    def test_uneven_inputs_train_on_every_sequence_once(self):
+        text = self.folder / 'text.txt'
+        text.write_text('to be or not to be, that is the question\n' * 58)
+        settings = ['--set', f'data={text}', '--set', 'epochs=1', '--set', 'drop_last=false']
+        for s in ('ddp', 'full_shard'):
+            self.run_ranks(f'join {s}', *strategy(s), *settings, '--set', 'uneven_inputs=join', ranks='3')
+            joined = self.query(f'join {s}', 'select sum(samples) from step')[0][0]
+            self.run_ranks(f'even {s}', *strategy(s), *settings, ranks='3')
+            even = self.query(f'even {s}', 'select sum(samples) from step')[0][0]
+            self.assertLess(joined, even, 'padding repeats sequences')
+            self.assertEqual(even % 3, 0)
+
+    def test_contradictions_are_refused_before_ranks_start(self):
+        for settings, words in ((['cpu_offload=true'], 'ddp has none'),
+                                (['sharding_strategy=hybrid_shard', 'shard_group_size=2', 'ranks=3'], 'divide'),
+                                (['precision=fp16'], 'bf16 on the CPU'),
+                                (['sharding_strategy=full_shard', 'min_num_params=0'], 'min_num_params'),
+                                (['sharding_strategy=full_shard', 'use_orig_params=false'], 'always true')):
+            arguments = [part for each in settings for part in ('--set', each)]
+            done = self.shardlens('run', '--device', 'auto', '--steps', '2', '--name', 'bad', *arguments, code=2)
+            self.assertIn(words, done.stderr)
+        self.assertFalse(self.runs.exists() and any('bad' in p.name for p in self.runs.iterdir()))
+
+    def test_a_rank_that_leaves_in_any_phase_ends_the_run(self):
+        for s in ('zero1', 'full_shard'):
+            for phase in ('forward', 'backward', 'optimizer'):
+                name = f'{s} {phase}'
+                self.shardlens('run', *harness.QUICK, '--ranks', '2', '--steps', '40', '--name', name, *strategy(s),
+                               '--set', f'inject=rank=1,step=3,phase={phase},exit', code=1, timeout=60)
+                report = self.json('report', name)
+                self.assertEqual(report['run']['status'], 'failed', name)
+                self.assertIn('rank 1', report['run']['reason'], name)
+                self.assertGreaterEqual(len(report['steps']), 3, name)
+
+    def test_a_killed_rank_of_a_hybrid_job_ends_all(self):
+        job = self.start('run', *harness.QUICK, '--ranks', '4', '--steps', '100000', '--name', 'killed', *HYBRID)
+        harness.wait_until(lambda: self.steps_of('killed') >= 2, 60, 'two steps')
+        [victim] = [int(line.split()[0]) for line in self.rank_processes() if self.rank_of(line) == 3]
+        os.kill(victim, signal.SIGKILL)
+        _, errors = job.communicate(timeout=60)
+        self.assertEqual(job.returncode, 1, errors)
+        self.assertIn('rank 3', self.json('report', 'killed')['run']['reason'])
+
+    def steps_of(self, name):
+        done = subprocess.run([harness.SHARDLENS, 'query', name, 'select count(*) from step', '--json',
+                                       '--runs-dir', str(self.runs)], capture_output=True, text=True)
+        return json.loads(done.stdout)['rows'][0][0] if done.returncode == 0 else 0
+
+    @staticmethod
+    def rank_of(line):
+        environment = pathlib.Path(f'/proc/{line.split()[0]}/environ').read_bytes().split(b'\0')
+        return next(int(e[5:]) for e in environment if e.startswith(b'RANK='))
+
+
+if __name__ == '__main__':
+    harness.main()
