@@ -4,6 +4,7 @@
 #include <set>
 
 #include "trace/analysis/group_calls.h"
+#include "trace/analysis/group_waits.h"
 #include "trace/analysis/labels.h"
 
 namespace shardlens::trace {
@@ -56,9 +57,7 @@ class Diagnoser {
     for (const auto& group : groups_) {
       if (find_mismatch(group)) return std::move(result_);
     }
-    for (const auto& group : groups_) {
-      if (find_absence(group)) return std::move(result_);
-    }
+    if (find_absence()) return std::move(result_);
     for (const auto& group : groups_) {
       if (find_slow(group)) return std::move(result_);
     }
@@ -181,49 +180,26 @@ class Diagnoser {
     return index < figures_.ranks.size() ? figures_.ranks[index].heartbeat : kNone;
   }
 
-  // A rank that was stopped leaves calls pending for ever that the others have completed since.
-  static bool was_completed(const GroupCalls& group, std::int64_t sequence) {
-    return std::any_of(group.by_rank.begin(), group.by_rank.end(), [&](const auto& member) {
-      const auto* call = group.find(member.first, sequence);
-      return call != nullptr && !call->pending;
-    });
-  }
-
-  // What somebody waits in: pending calls; after a failure, which ends them, the last that each
-  // rank had entered.
-  std::set<std::int64_t> awaited(const GroupCalls& group) const {
-    std::set<std::int64_t> result;
-    for (const auto& [rank, calls] : group.by_rank) {
-      for (const auto& [sequence, call] : calls) {
-        if (call.pending && !was_completed(group, sequence)) result.insert(sequence);
-      }
-    }
-    if (!result.empty()) return {*result.begin()};
-    if (figures_.info.status != RunStatus::kFailed) return result;
-    for (const auto& [rank, calls] : group.by_rank) {
-      if (!calls.empty()) result.insert(calls.rbegin()->first);
-    }
-    return result;
-  }
-
-  bool find_absence(const GroupCalls& group) {
-    for (auto sequence : awaited(group)) {
-      std::vector<int> absent, waiting, stopped;
-      const GroupCall* call = nullptr;
-      for (const auto& [rank, calls] : group.by_rank) {
+  // Ranks that have stopped come first, then those at the end of a chain of waits: with several
+  // groups whoever is missing may itself wait for another. Last, ranks that wait in a ring.
+  bool find_absence() {
+    const auto waits = group_waits(groups_, figures_.info.status == RunStatus::kFailed);
+    for (const auto& wait : waits) {
+      std::vector<int> stopped;
+      for (const auto& [rank, calls] : wait.group->by_rank) {
         if (is_stopped(rank)) stopped.push_back(rank);
-        if (const auto* own = group.find(rank, sequence)) {
-          waiting.push_back(rank);
-          call = own;
-        } else if (calls.empty() || calls.rbegin()->first < sequence) {
-          absent.push_back(rank);
-        }
       }
-      if (call == nullptr) continue;
-      if (!stopped.empty() && stopped.size() < group.by_rank.size()) {
-        return report_stopped(group, *call, stopped, waiting);
+      if (!stopped.empty() && stopped.size() < wait.group->by_rank.size()) {
+        return report_stopped(*wait.group, *wait.call, stopped, wait.waiting);
       }
-      if (!absent.empty()) return report_absent(group, *call, absent, waiting);
+    }
+    for (const auto& wait : waits) {
+      const auto free = absent_without_wait(wait, waits);
+      if (!free.empty()) return report_absent(*wait.group, *wait.call, free, wait.waiting);
+    }
+    for (const auto& wait : waits) {
+      if (wait.absent.empty()) continue;
+      return report_absent(*wait.group, *wait.call, wait.absent, wait.waiting);
     }
     return false;
   }

@@ -1,0 +1,219 @@
+// Hybrid sharding over 2 × 2 ranks: groups of different ranks have the same number and name.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "tests/trace/analysis/synthetic_run.h"
+#include "trace/analysis/hang_diagnosis.h"
+#include "trace/analysis/run_analysis.h"
+#include "trace/analysis/step_timeline.h"
+
+namespace shardlens::trace {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int kRanks = 4;
+constexpr int kShard = 1, kReplicate = 2;
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kNow = 1000 * kSecond;
+constexpr std::int64_t kBytes = 4096;
+
+// The members of each rank's two groups.
+constexpr std::array<std::array<int, 2>, kRanks> kShards{{{0, 1}, {0, 1}, {2, 3}, {2, 3}}};
+constexpr std::array<std::array<int, 2>, kRanks> kReplicas{{{0, 2}, {1, 3}, {0, 2}, {1, 3}}};
+
+Batch announced(int rank) {
+  const auto r = static_cast<std::size_t>(rank);
+  Batch batch;
+  batch.strings = {
+      {rank, 1, "world"}, {rank, 2, "shard"}, {rank, 3, "replicate"}, {rank, 4, "blocks.0 reduce"}};
+  batch.process_groups = {{rank, 0, 1, 0, {0, 1, 2, 3}},
+                          {rank, kShard, 2, 0, {kShards[r][0], kShards[r][1]}},
+                          {rank, kReplicate, 3, 0, {kReplicas[r][0], kReplicas[r][1]}}};
+  return batch;
+}
+
+Collective call(int rank, int group, CollectiveFunction function, std::int64_t start_ns,
+                std::int64_t end_ns, std::int64_t sequence = 0) {
+  Collective row = all_reduce(rank, sequence, start_ns, end_ns, kBytes);
+  row.process_group = group;
+  row.function = row.executed = function;
+  row.tag_kind = TagKind::kUnit;
+  row.tag_index = 1;
+  row.tag_name = 4;
+  return row;
+}
+
+// A step of 1000 ns. The shard group {0, 1} scatters at 100 to 200, {2, 3} at 500 to 700 with rank
+// 3 50 late; the replicas {0, 2} reduce at 750 to 800, {1, 3} at 750 to 900 with rank 1 30 late.
+Batch rows_of(int rank) {
+  constexpr std::array<std::array<std::int64_t, 4>, kRanks> kTimes{
+      {{100, 200, 750, 800}, {100, 200, 780, 900}, {500, 700, 750, 800}, {550, 700, 750, 900}}};
+  const auto& t = kTimes[static_cast<std::size_t>(rank)];
+  Batch batch = announced(rank);
+  Collective scatter =
+      call(rank, kShard, CollectiveFunction::kReduceScatter, kSecond + t[0], kSecond + t[1]);
+  scatter.executed = CollectiveFunction::kAllReduce;  // as Gloo runs it
+  batch.collectives = {scatter, call(rank, kReplicate, CollectiveFunction::kAllReduce,
+                                     kSecond + t[2], kSecond + t[3])};
+  Step step;
+  step.rank = rank;
+  step.start_ns = kSecond;
+  step.end_ns = kSecond + 1000;
+  step.full_detail = true;
+  batch.steps = {step};
+  return batch;
+}
+
+class HybridGroups : public testing::TestWithParam<std::array<int, kRanks>> {
+ protected:
+  void SetUp() override {
+    RunInfo info;
+    info.world_size = kRanks;
+    info.settings.skip_steps = 0;
+    analysis = RunAnalysis(info);
+    for (const int rank : GetParam()) {
+      rows.push_back(rows_of(rank));
+      analysis.add(rows.back());
+    }
+    figures = analysis.figures();
+  }
+
+  std::vector<Batch> rows;
+  RunAnalysis analysis{RunInfo{}};
+  RunFigures figures;
+};
+
+TEST_P(HybridGroups, AreEachShownOnce) {
+  ASSERT_EQ(figures.process_groups.size(), 5u) << "world, two shard groups, two replicate groups";
+  const auto count = [&](const std::string& name) {
+    return std::ranges::count(figures.process_groups, name, &ProcessGroupFigures::name);
+  };
+  EXPECT_EQ(count("shard"), 2);
+  EXPECT_EQ(count("replicate"), 2);
+}
+
+TEST_P(HybridGroups, WaitsAndTransfersAreThoseOfTheirOwnMembers) {
+  ASSERT_EQ(figures.collectives.size(), 2u);
+  for (const auto& row : figures.collectives) {
+    EXPECT_EQ(row.tag, "blocks.0 reduce");
+    EXPECT_EQ(row.count, 4);
+    EXPECT_EQ(row.matched, 4);
+    if (row.function == CollectiveFunction::kReduceScatter) {
+      EXPECT_EQ(row.executed, CollectiveFunction::kAllReduce);
+      EXPECT_DOUBLE_EQ(row.wait_ns, (0 + 0 + 50 + 0) / 4.0);
+      EXPECT_DOUBLE_EQ(row.transfer_ns, (100 + 100 + 150 + 150) / 4.0);
+    } else {
+      EXPECT_DOUBLE_EQ(row.wait_ns, (0 + 0 + 0 + 30) / 4.0);
+      EXPECT_DOUBLE_EQ(row.transfer_ns, (50 + 50 + 120 + 120) / 4.0);
+    }
+  }
+}
+
+TEST_P(HybridGroups, SendByTheirOwnSizeAndByWhatReallyRan) {
+  // Two all-reduces in groups of two: 2 · (2 − 1)/2 · S each. Over four ranks it would be 1.5 · S.
+  EXPECT_DOUBLE_EQ(figures.summary.bytes_sent_per_step.value(), 2.0 * kBytes);
+}
+
+TEST_P(HybridGroups, TheTimelineWaitsForMembersOnly) {
+  const auto timeline =
+      build_step_timeline(figures.steps.at(0), rows, step_context(figures), analysis.strings());
+  ASSERT_EQ(timeline.ranks.size(), 4u);
+  const auto latest = [&](int rank, std::size_t i) {
+    return timeline.ranks[static_cast<std::size_t>(rank)].collectives.at(i).latest_start_ns;
+  };
+  EXPECT_EQ(latest(0, 0), 100);
+  EXPECT_EQ(latest(1, 0), 100);
+  EXPECT_EQ(latest(2, 0), 550);
+  EXPECT_EQ(latest(3, 0), 550);
+  EXPECT_EQ(latest(0, 1), 750);
+  EXPECT_EQ(latest(2, 1), 750);
+  EXPECT_EQ(latest(3, 1), 780);
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, HybridGroups,
+                         testing::Values(std::array{0, 1, 2, 3}, std::array{3, 2, 1, 0},
+                                         std::array{2, 0, 3, 1}));
+
+// All ranks alive in step 5, all done with collective 0 of both groups.
+class HybridHang : public testing::Test {
+ protected:
+  void SetUp() override {
+    RunInfo info;
+    info.world_size = kRanks;
+    analysis = RunAnalysis(info);
+    for (int rank = 0; rank < kRanks; ++rank) {
+      Batch batch = rows_of(rank);
+      batch.heartbeat = Heartbeat{rank, kNow, kNow, 5, Phase::kBackward};
+      analysis.add(batch);
+    }
+  }
+
+  void wait_in(int rank, int group, CollectiveFunction function) {
+    PendingCollective pending;
+    pending.rank = rank;
+    pending.process_group = group;
+    pending.sequence = 1;
+    pending.function = function;
+    pending.tag_kind = TagKind::kUnit;
+    pending.tag_index = 1;
+    pending.tag_name = 4;
+    pending.phase = Phase::kBackward;
+    pending.step = 5;
+    pending.bytes = kBytes;
+    Batch batch;
+    batch.pending = {{pending}};
+    analysis.add(batch);
+  }
+
+  HangDiagnosis diagnose() { return diagnose_hang(analysis.figures(), analysis.strings(), kNow); }
+
+  RunAnalysis analysis{RunInfo{}};
+};
+
+TEST_F(HybridHang, RanksOfAnotherGroupOfTheSameNumberAreNotMissed) {
+  // Ranks 2 and 3 have not come to their own scatter yet: nobody waits for them.
+  wait_in(0, kShard, CollectiveFunction::kReduceScatter);
+  const auto diagnosis = diagnose();
+  EXPECT_EQ(diagnosis.cause, HangCause::kNotArrived);
+  EXPECT_EQ(diagnosis.rank, 1);
+  EXPECT_THAT(diagnosis.sentence, HasSubstr("rank 1 did not arrive"));
+}
+
+TEST_F(HybridHang, NamesTheRankAtTheEndOfTheChainOfWaits) {
+  // Rank 0 waits for 2 and rank 1 for 3 among the replicas; rank 2 waits for 3 in the shard group.
+  wait_in(0, kReplicate, CollectiveFunction::kAllReduce);
+  wait_in(1, kReplicate, CollectiveFunction::kAllReduce);
+  wait_in(2, kShard, CollectiveFunction::kReduceScatter);
+  const auto diagnosis = diagnose();
+  EXPECT_EQ(diagnosis.cause, HangCause::kNotArrived);
+  EXPECT_EQ(diagnosis.rank, 3) << diagnosis.sentence;
+}
+
+TEST_F(HybridHang, AStoppedRankComesBeforeThoseThatWaitForIt) {
+  wait_in(0, kReplicate, CollectiveFunction::kAllReduce);
+  wait_in(2, kShard, CollectiveFunction::kReduceScatter);
+  Batch batch;
+  batch.heartbeat = Heartbeat{3, kNow - 12 * kSecond, kNow - 12 * kSecond, 5, Phase::kForward};
+  analysis.add(batch);
+  const auto diagnosis = diagnose();
+  EXPECT_EQ(diagnosis.cause, HangCause::kStopped);
+  EXPECT_EQ(diagnosis.rank, 3) << diagnosis.sentence;
+}
+
+TEST_F(HybridHang, RanksThatWaitForEachOtherAreStillNamed) {
+  // 0 waits for 1 in the shard group, 1 for 3 and 3 for 2 and 2 for 0: a ring, nobody is free.
+  wait_in(0, kShard, CollectiveFunction::kReduceScatter);
+  wait_in(1, kReplicate, CollectiveFunction::kAllReduce);
+  wait_in(3, kShard, CollectiveFunction::kReduceScatter);
+  wait_in(2, kReplicate, CollectiveFunction::kAllReduce);
+  const auto diagnosis = diagnose();
+  EXPECT_EQ(diagnosis.cause, HangCause::kNotArrived);
+  EXPECT_GE(diagnosis.rank, 0);
+}
+
+}  // namespace
+}  // namespace shardlens::trace
