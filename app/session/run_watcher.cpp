@@ -106,8 +106,10 @@ void RunWatcher::work(const std::stop_token& stop) {
     const auto began = std::chrono::steady_clock::now();
     try {
       const bool asked = requests.any && carry_out(std::move(requests));
-      const bool read = follow_file();
-      if (asked || read || replaying_) publish(asked || read);
+      // One moment for both: a replay must not reach its end between reading and publishing.
+      const auto now_ns = wall_now_ns();
+      const bool read = follow_file(now_ns);
+      if (asked || read || replaying_) publish(asked || read, now_ns);
     } catch (const std::exception& error) {
       give_up(error.what());
     }
@@ -121,7 +123,7 @@ void RunWatcher::give_up(const std::string& why) {
   view_.reset();
   replaying_ = false;
   problem_ = "The run " + run_.string() + " cannot be shown: " + why;
-  publish(false);
+  publish(false, wall_now_ns());
 }
 
 bool RunWatcher::carry_out(Requests requests) {
@@ -185,19 +187,18 @@ void RunWatcher::carry_out_replay(const Requests& requests) {
 }
 
 // True if anything new was read.
-bool RunWatcher::follow_file() {
+bool RunWatcher::follow_file(std::int64_t now_ns) {
   if (!feed_) return false;
-  const auto now = wall_now_ns();
-  if (!replaying_ && now < next_read_ns_) return false;
+  if (!replaying_ && now_ns < next_read_ns_) return false;
   trace::Result<bool> changed = false;
   // The status is read first: what was written before it changed is then surely read.
-  if (!replaying_ || clock_.at_end(now)) changed = feed_->refresh_info();
-  const auto until = replaying_ && !clock_.at_end(now) ? clock_.now_ns(now) : INT64_MAX;
+  if (!replaying_ || clock_.at_end(now_ns)) changed = feed_->refresh_info();
+  const auto until = replaying_ && !clock_.at_end(now_ns) ? clock_.now_ns(now_ns) : INT64_MAX;
   trace::Result<bool> read = changed ? feed_->advance(until) : changed;
   if (!read) {
     const bool is_new = problem_ != read.error().message;
     problem_ = read.error().message;
-    next_read_ns_ = now + std::chrono::nanoseconds(kAbandonedPause).count();
+    next_read_ns_ = now_ns + std::chrono::nanoseconds(kAbandonedPause).count();
     could_not_read_ = true;
     return is_new;
   }
@@ -206,18 +207,17 @@ bool RunWatcher::follow_file() {
   if (feed_->info().status == RunStatus::kRunning) {
     ended_at_ns_ = 0;
   } else if (ended_at_ns_ == 0) {
-    ended_at_ns_ = now;
+    ended_at_ns_ = now_ns;
   }
   const bool fell_silent = !replaying_ && view_ && view_->is_live && !is_own_job() &&
-                           is_abandoned(pulse_of(view_->figures), now);
-  const bool step_settled = view_ && view_->selected_step != feed_->step_to_show(now);
+                           is_abandoned(pulse_of(view_->figures), now_ns);
+  const bool step_settled = view_ && view_->selected_step != feed_->step_to_show(now_ns);
   return recovered || *changed || *read || fell_silent || step_settled;
 }
 
-void RunWatcher::publish(bool anything_read) {
-  const auto now = wall_now_ns();
+void RunWatcher::publish(bool anything_read, std::int64_t now_ns) {
   if (feed_ && (anything_read || !view_)) {
-    auto view = feed_->view(now, replaying_, ordinal_, is_own_job());
+    auto view = feed_->view(now_ns, replaying_, ordinal_, is_own_job());
     if (view) {
       view_ = std::move(*view);
     } else {
@@ -229,13 +229,13 @@ void RunWatcher::publish(bool anything_read) {
   state->view = view_;
   state->problem = problem_;
   state->version = ++version_;
-  was_playing_ = replaying_ && clock_.playing(now);
+  was_playing_ = replaying_ && clock_.playing(now_ns);
   state->replay = {.active = replaying_,
                    .playing = was_playing_,
                    .speed = clock_.speed(),
                    .start_ns = clock_.start_ns(),
                    .end_ns = clock_.end_ns(),
-                   .now_ns = clock_.now_ns(now)};
+                   .now_ns = clock_.now_ns(now_ns)};
   {
     const std::lock_guard lock(mutex_);
     state_ = std::move(state);

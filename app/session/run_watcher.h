@@ -72,8 +72,8 @@ class RunWatcher {
   void carry_out_replay(const Requests& requests);
   void leave_replay();
   void select_first_step();
-  bool follow_file();
-  void publish(bool anything_read);
+  bool follow_file(std::int64_t now_ns);
+  void publish(bool anything_read, std::int64_t now_ns);
   void give_up(const std::string& why);
   std::chrono::nanoseconds pause_length() const;
   bool is_own_job() const;

@@ -110,7 +110,8 @@ TEST_F(LibraryTest, ALiveRunsRowFollowsItsView) {
       eventually([&] { return library.state().ledger->rows[0].summary.steps_executed == 312; }));
   run.finish();
   EXPECT_TRUE(eventually([&] {
-    const auto& row = library.state().ledger->rows[0];
+    const auto ledger = library.state().ledger;
+    const auto& row = ledger->rows[0];
     return row.status == trace::RunStatus::kDone && row.summary.steps_executed == 4;
   }));
 }
