@@ -8,13 +8,14 @@ set(rules
   "trace/model|trace/model|tl/"
   "trace/store|trace/model trace/store|sqlite3 zstd yaml-cpp/"
   "trace/analysis|trace/model trace/analysis|"
+  "trace/predict|trace/model trace/predict|"
   "profiler|trace/model trace/store profiler|"
   "profiler/torch|trace/model trace/store profiler profiler/torch|torch/ ATen/ c10/"
   "profiler/cupti|trace/model trace/store profiler profiler/cupti|cupti cuda"
   "trainer|trace/model trace/store profiler profiler/torch profiler/cupti trainer|torch/ ATen/ c10/ cuda nccl"
-  "ui|trace/model trace/analysis ui|imgui"
-  "app|trace/model trace/store trace/analysis ui app|CLI/ nlohmann/"
-  "app/window|trace/model trace/store trace/analysis ui app|imgui GLFW/ GL/ stb yaml-cpp/")
+  "ui|trace/model trace/analysis trace/predict ui|imgui"
+  "app|trace/model trace/store trace/analysis trace/predict ui app|CLI/ nlohmann/"
+  "app/window|trace/model trace/store trace/analysis trace/predict ui app|imgui GLFW/ GL/ stb yaml-cpp/")
 set(guarded "tl/|sqlite3|zstd|yaml-cpp/|torch/|ATen/|c10/|cupti|cuda|nccl|imgui|GLFW/|GL/|stb|CLI/|nlohmann/")
 
 function(rule_of file out)

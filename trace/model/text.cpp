@@ -26,4 +26,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+std::string grouped(std::int64_t number) {
+  std::string text = std::to_string(number);
+  const std::size_t first = number < 0 ? 1 : 0;
+  for (std::size_t at = text.size(); at > first + 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
 }  // namespace shardlens::trace

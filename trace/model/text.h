@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace shardlens::trace {
@@ -11,5 +13,8 @@ std::string_view trimmed(std::string_view text);
 
 // Levenshtein distance: the least number of insertions, deletions and substitutions.
 std::size_t edit_distance(std::string_view a, std::string_view b);
+
+// "1,204", "-1,204"
+std::string grouped(std::int64_t number);
 
 }  // namespace shardlens::trace

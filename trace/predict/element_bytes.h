@@ -1,0 +1,24 @@
+// How many bytes a value takes, by what it is for. Any thread.
+#pragma once
+
+#include <cstdint>
+
+#include "trace/model/settings.h"
+
+namespace shardlens::trace {
+
+struct ElementBytes {
+  std::int64_t master = 4;    // parameters, or their shards, that the optimizer updates
+  std::int64_t gathered = 4;  // parameters as they are computed with, and their gradients
+  std::int64_t reduced = 4;   // gradients while they are reduced
+  std::int64_t residual = 4;  // between layers
+  std::int64_t product = 4;   // what matrix products take and give
+  bool autocast = false;      // weights are cast for each product
+};
+
+ElementBytes element_bytes(const Settings& settings);
+
+// "fp32" for 4, "16 bits" for 2.
+const char* width_name(std::int64_t bytes);
+
+}  // namespace shardlens::trace

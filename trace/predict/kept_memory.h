@@ -1,0 +1,39 @@
+// What a strategy keeps, gathers and reduces in the course of a step. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "trace/predict/memory_ledger.h"
+#include "trace/predict/model_sizes.h"
+#include "trace/predict/planned_job.h"
+
+namespace shardlens::trace {
+
+// Blocks are counted from 0; kRootBlock is all that is in none.
+inline constexpr std::int64_t kRootBlock = -1;
+
+class KeptMemory {
+ public:
+  virtual ~KeptMemory() = default;
+
+  virtual void hold_at_rest(MemoryLedger& ledger) = 0;
+  // `reduces`: gradients are reduced after this micro-batch; `adds`: to gradients of an earlier
+  // one.
+  virtual void begin_forward(MemoryLedger& ledger, bool reduces, bool adds) = 0;
+  virtual void enter_block(MemoryLedger&, std::int64_t) {}
+  virtual void leave_block(MemoryLedger&, std::int64_t) {}
+  virtual void begin_backward(MemoryLedger&) {}
+  virtual void enter_block_backward(MemoryLedger&, std::int64_t) {}
+  // A gradient of so many values was made (kFreshGradients) and finds its place.
+  virtual void keep_gradient(MemoryLedger& ledger, std::int64_t values) = 0;
+  virtual void leave_block_backward(MemoryLedger&, std::int64_t) {}
+  virtual void end_backward(MemoryLedger& ledger) = 0;
+
+  // Bytes in the host's memory, of offloaded shards.
+  virtual std::int64_t host_bytes() const { return 0; }
+};
+
+std::unique_ptr<KeptMemory> kept_memory(const PlannedJob& job, const ModelSizes& sizes);
+
+}  // namespace shardlens::trace

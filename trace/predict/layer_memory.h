@@ -1,0 +1,52 @@
+// What the layers of a model keep for backward, and what backward makes and frees, operator by
+// operator, as the layers of the trainer are written. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "trace/predict/planned_job.h"
+
+namespace shardlens::trace {
+
+struct SavedTensors {
+  std::string_view what;
+  std::int64_t bytes = 0;
+};
+
+// One operator of backward. The gradient that flows between layers is there throughout.
+struct BackwardOperator {
+  std::int64_t made = 0;      // gradients of activations that it makes
+  std::int64_t scratch = 0;   // gone when it ends
+  std::int64_t consumed = 0;  // gradients of activations, freed when it ends
+  std::int64_t released = 0;  // saved tensors, freed when it ends
+  // Whose gradients appear: the layer's parameters in registration order.
+  int first_parameter = 0;
+  int parameters = 0;
+};
+
+struct LayerMemory {
+  std::vector<SavedTensors> saved;   // by forward
+  std::int64_t input_bytes = 0;      // of what flows in, part of `saved`
+  std::int64_t cast_weights = 0;     // autocast's copies of the weights, part of `saved`
+  std::int64_t forward_scratch = 0;  // beside `saved`
+  std::int64_t unsaved_scratch = 0;  // of a forward that saves nothing
+  std::vector<BackwardOperator> backward;
+
+  std::int64_t saved_bytes() const;
+};
+
+// A transformer block; a frozen one keeps no inputs of its matrices.
+LayerMemory block_memory(const PlannedJob& job, bool is_frozen);
+
+// The last norm, the output matrix and the loss. The gradient of the output matrix is made in
+// `head_operator` of `layer.backward`; the parameters are the last norm's alone. Backward leaves
+// the gradient that flows between layers.
+struct HeadMemory {
+  LayerMemory layer;
+  std::size_t head_operator = 0;
+};
+HeadMemory head_memory(const PlannedJob& job);
+
+}  // namespace shardlens::trace

@@ -1,0 +1,61 @@
+#include "trace/predict/layer_sizes.h"
+
+#include "trace/predict/element_bytes.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+constexpr std::int64_t kStatisticsBytes = 4;
+
+void add_norms(LayerSizes& s, const PlannedJob& job) {
+  const std::int64_t values = s.tokens * job.shape.width;
+  if (job.shape.layout == ModelLayout::kGpt2) {
+    s.norm_statistics = 2 * s.tokens * kStatisticsBytes;  // mean and deviation
+    return;
+  }
+  s.norm_statistics = s.tokens * kStatisticsBytes;
+  if (job.on_gpu) return;
+  // On a CPU RMSNorm is made of its parts: the input in fp32 and the normalized input are kept.
+  s.normalized = values * s.residual_bytes + (s.residual_bytes == 4 ? 0 : values * 4);
+  s.norm_scratch = 2 * values * 4;
+}
+
+void add_dropout(LayerSizes& s, const PlannedJob& job) {
+  if (job.settings.dropout <= 0) return;
+  s.dropout_mask = s.tokens * job.shape.width * (job.on_gpu ? 1 : s.product_bytes);
+  // On a CPU the fused kernel knows no dropout.
+  if (job.on_gpu) return;
+  s.attention_matrix = s.tokens * job.shape.heads * job.settings.sequence_length * s.product_bytes;
+}
+
+}  // namespace
+
+LayerSizes layer_sizes(const PlannedJob& job) {
+  const ModelShape& shape = job.shape;
+  const ElementBytes bytes = element_bytes(job.settings);
+  LayerSizes s;
+  s.tokens = job.tokens();
+  s.residual_bytes = bytes.residual;
+  s.product_bytes = bytes.product;
+  s.autocast = bytes.autocast;
+  s.qkv_bias = shape.qkv_bias;
+  s.residual = s.tokens * shape.width * bytes.residual;
+  s.product = s.tokens * shape.width * bytes.product;
+  s.key = s.tokens * shape.kv_heads * shape.head_width() * bytes.product;
+  s.mlp = s.tokens * shape.mlp_width * bytes.product;
+  s.log_sum = s.tokens * shape.heads * kStatisticsBytes;
+  s.cast = bytes.residual == bytes.product ? 0 : s.product;
+  if (bytes.product == 2) {
+    // Sine and cosine, for queries and for keys.
+    s.rotary = 4 * job.settings.sequence_length * shape.head_width() * bytes.product;
+  }
+  s.square_matrix = shape.width * shape.width;
+  s.key_matrix = shape.width * shape.kv_heads * shape.head_width();
+  s.mlp_matrix = shape.width * shape.mlp_width;
+  add_norms(s, job);
+  add_dropout(s, job);
+  return s;
+}
+
+}  // namespace shardlens::trace

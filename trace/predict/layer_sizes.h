@@ -1,0 +1,34 @@
+// Bytes of the tensors that flow through one layer of a job. Any thread.
+#pragma once
+
+#include <cstdint>
+
+#include "trace/predict/planned_job.h"
+
+namespace shardlens::trace {
+
+struct LayerSizes {
+  std::int64_t tokens = 0;
+  std::int64_t residual_bytes = 4, product_bytes = 4;  // per value
+  bool autocast = false;
+  bool qkv_bias = false;
+
+  std::int64_t residual = 0;         // what flows between layers
+  std::int64_t product = 0;          // as wide, as a matrix product takes it
+  std::int64_t key = 0;              // of all its heads; a value as much
+  std::int64_t mlp = 0;              // one hidden tensor of the MLP
+  std::int64_t norm_statistics = 0;  // of one norm
+  std::int64_t normalized = 0;       // what RMSNorm keeps besides, where it is not fused
+  std::int64_t norm_scratch = 0;
+  std::int64_t log_sum = 0;           // of attention's softmax
+  std::int64_t attention_matrix = 0;  // 0 where attention is fused
+  std::int64_t rotary = 0;            // tables of positions, cast for each use
+  std::int64_t dropout_mask = 0;      // of one dropout as wide as the model; 0: no dropout
+  std::int64_t cast = 0;              // of a gradient on its way into a product in 16 bits
+  // Values of matrices: width x width, width x keys' width, width x MLP's width.
+  std::int64_t square_matrix = 0, key_matrix = 0, mlp_matrix = 0;
+};
+
+LayerSizes layer_sizes(const PlannedJob& job);
+
+}  // namespace shardlens::trace

@@ -1,0 +1,119 @@
+#include "trace/predict/llama_block.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+std::int64_t llama_attention_result(const LayerSizes& s, std::int64_t kept_input) {
+  if (s.attention_matrix == 0) return s.product + s.log_sum;
+  return 3 * s.attention_matrix + kept_input;
+}
+
+struct LlamaBlock {
+  const LayerSizes& s;
+  bool is_frozen;
+  std::int64_t kept_product, kept_mlp;  // inputs of trained matrices
+  std::int64_t normalized;              // kept for the gradient of a norm's weight
+  int per_projection;                   // parameters of the query's, key's and value's
+
+  LlamaBlock(const LayerSizes& sizes, bool frozen)
+      : s(sizes),
+        is_frozen(frozen),
+        kept_product(frozen ? 0 : sizes.product),
+        kept_mlp(frozen ? 0 : sizes.mlp),
+        normalized(frozen ? 0 : sizes.normalized),
+        per_projection(sizes.qkv_bias ? 2 : 1) {}
+
+  // A product with a matrix of `values`. Under autocast its copy in 16 bits goes, and its gradient
+  // is made in 16 bits and cast.
+  void add_product(std::vector<BackwardOperator>& backward, BackwardOperator op,
+                   std::int64_t values, int first, int count = 1) const {
+    if (!s.autocast) return backward.push_back(with(op, first, count));
+    op.released += 2 * values;
+    if (is_frozen) return backward.push_back(op);
+    op.made += 2 * values;
+    backward.push_back(op);
+    backward.push_back(with({.consumed = 2 * values}, first, count));
+  }
+  BackwardOperator with(BackwardOperator op, int first, int count = 1) const {
+    if (is_frozen) return op;
+    op.first_parameter = first;
+    op.parameters = count;
+    return op;
+  }
+  BackwardOperator norm(int parameter) const {
+    return with({.made = s.residual,
+                 .scratch = s.norm_scratch,
+                 .consumed = s.product + s.residual,
+                 .released = s.residual + s.norm_statistics + normalized},
+                parameter);
+  }
+
+  void add_mlp_backward(std::vector<BackwardOperator>& backward) const;
+  void add_attention_backward(std::vector<BackwardOperator>& backward) const;
+  int attention_out() const { return 3 * per_projection; }
+  std::int64_t matrices() const {
+    return 2 * s.square_matrix + 2 * s.key_matrix + 3 * s.mlp_matrix;
+  }
+};
+
+void LlamaBlock::add_mlp_backward(std::vector<BackwardOperator>& backward) const {
+  const int gate = attention_out() + 1, up = gate + 1, down = up + 1;
+  if (s.cast > 0) backward.push_back({.made = s.cast});
+  add_product(backward, {.made = s.mlp, .consumed = s.cast, .released = kept_mlp}, s.mlp_matrix,
+              down);
+  backward.push_back({.made = 2 * s.mlp, .consumed = s.mlp, .released = 2 * s.mlp});
+  add_product(backward, {.made = s.product, .consumed = s.mlp}, s.mlp_matrix, up);
+  backward.push_back({.made = s.mlp, .consumed = s.mlp, .released = s.mlp});
+  add_product(backward,
+              {.made = s.product, .consumed = s.mlp + s.product, .released = kept_product},
+              s.mlp_matrix, gate);
+  backward.push_back(norm(down + 2));
+}
+
+void LlamaBlock::add_attention_backward(std::vector<BackwardOperator>& backward) const {
+  if (s.cast > 0) backward.push_back({.made = s.cast});
+  add_product(backward, {.made = s.product, .consumed = s.cast}, s.square_matrix, attention_out());
+  backward.push_back({.made = s.product + 2 * s.key,
+                      .scratch = 2 * s.attention_matrix,
+                      .consumed = s.product,
+                      .released = s.product + 2 * s.key + llama_attention_result(s, kept_product)});
+  add_product(backward, {.made = s.product, .consumed = s.key}, s.key_matrix, 2 * per_projection,
+              per_projection);
+  // Turning back makes four tensors as wide as what is turned.
+  add_product(backward,
+              {.made = s.product,
+               .scratch = 4 * s.key,
+               .consumed = s.key + s.product,
+               .released = s.rotary / 2},
+              s.key_matrix, per_projection, per_projection);
+  add_product(backward,
+              {.made = s.product,
+               .scratch = 4 * s.product,
+               .consumed = 2 * s.product,
+               .released = kept_product + s.rotary / 2},
+              s.square_matrix, 0, per_projection);
+  backward.push_back(norm(attention_out() + 4));
+}
+
+}  // namespace
+
+LayerMemory llama_block_memory(const LayerSizes& s, bool is_frozen) {
+  const LlamaBlock block(s, is_frozen);
+  LayerMemory memory;
+  memory.input_bytes = s.residual;
+  memory.cast_weights = s.autocast ? 2 * block.matrices() : 0;
+  memory.saved = {{"residuals", 2 * s.residual},
+                  {"norms", 2 * (s.norm_statistics + block.normalized + block.kept_product)},
+                  {"queries, keys, values", s.product + 2 * s.key + s.rotary},
+                  {"attention", llama_attention_result(s, block.kept_product)},
+                  {"MLP", 3 * s.mlp + block.kept_mlp},
+                  {"weights in 16 bits", memory.cast_weights}};
+  memory.forward_scratch = 2 * s.product + 2 * s.residual;
+  memory.unsaved_scratch = 2 * s.residual + s.product + 4 * s.mlp;
+  block.add_mlp_backward(memory.backward);
+  block.add_attention_backward(memory.backward);
+  return memory;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,12 @@
+// What a Llama block keeps for backward: norms, attention and MLP as in trainer/model/llama_model.
+// Any thread.
+#pragma once
+
+#include "trace/predict/layer_memory.h"
+#include "trace/predict/layer_sizes.h"
+
+namespace shardlens::trace {
+
+LayerMemory llama_block_memory(const LayerSizes& sizes, bool is_frozen);
+
+}  // namespace shardlens::trace

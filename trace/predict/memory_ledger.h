@@ -1,0 +1,68 @@
+// Keeps count of a rank's memory while a step is walked through, and of its peak. Any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "trace/model/events.h"
+
+namespace shardlens::trace {
+
+// What memory is for, finer than its category.
+enum class Holding : std::uint8_t {
+  kParameters,       // whole, or this rank's shards
+  kGatheredRoot,     //
+  kGatheredBlocks,   //
+  kGatherInputs,     // shards in the type in which they are gathered
+  kGradients,        // whole, or this rank's shards
+  kUnitGradients,    // whole ones of a unit that will be sharded
+  kReduceOutputs,    //
+  kOptimizerState,   //
+  kSavedByBlocks,    // activations for backward
+  kSavedInputs,      // of blocks that compute forward again
+  kSavedByHead,      // last norm, head and loss
+  kFlowing,          // gradients of activations, and what an operator needs for itself
+  kFreshGradients,   // of parameters, just made
+  kTiedGradient,     // of the embedding, from the head, until its own is there
+  kCastWeights,      // autocast's, kept until forward ends
+  kTransportCopies,  // Gloo's own
+  kBuckets,          //
+  kCompressed,       // buckets in 16 bits under way
+  kReduceInputs,     // flat gradients of units under way
+  kBatch,            //
+};
+inline constexpr int kHoldingCount = 20;
+MemoryCategory category_of(Holding);
+
+// A moment of a step.
+struct StepPlace {
+  enum class Part : std::uint8_t { kForward, kHead, kBackward };
+  Part part = Part::kForward;
+  std::int64_t block = -1;  // -1: the root
+};
+
+class MemoryLedger {
+ public:
+  using Holdings = std::array<std::int64_t, kHoldingCount>;
+  using Categories = std::array<std::int64_t, kMemoryCategoryCount>;
+
+  void enter(StepPlace place) { place_ = place; }
+  void add(Holding holding, std::int64_t bytes);
+  void remove(Holding holding, std::int64_t bytes);
+  void move(Holding from, Holding to, std::int64_t bytes);
+  void remove_all(Holding holding) { remove(holding, held(holding)); }
+  std::int64_t held(Holding holding) const { return held_[static_cast<std::size_t>(holding)]; }
+
+  std::int64_t peak_total() const { return peak_total_; }
+  const Holdings& at_peak() const { return at_peak_; }
+  StepPlace peak_place() const { return peak_place_; }
+  const Categories& category_peaks() const { return category_peaks_; }
+
+ private:
+  StepPlace place_, peak_place_;
+  Holdings held_{}, at_peak_{};
+  Categories categories_{}, category_peaks_{};
+  std::int64_t total_ = 0, peak_total_ = 0;
+};
+
+}  // namespace shardlens::trace

@@ -1,0 +1,42 @@
+// Sizes of a model's parameters as predictions need them: one block stands for all. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/model/model_shape.h"
+
+namespace shardlens::trace {
+
+struct ModelSizes {
+  std::int64_t layers = 0;
+  std::int64_t frozen_layers = 0;   // the first ones, not trained
+  std::vector<std::int64_t> block;  // values per parameter of one block, in registration order
+  std::vector<std::int64_t> root;   // those outside of blocks
+  std::int64_t embedding = 0;       // values of the token embedding
+  std::int64_t positions = 0;       // of learned positions
+  std::int64_t head = 0;            // of the output matrix, also if it is the embedding
+  std::int64_t final_norm = 0;
+
+  std::int64_t block_values() const;
+  std::int64_t root_values() const;
+  std::int64_t all_values() const { return root_values() + layers * block_values(); }
+  std::int64_t trained_values() const {
+    return root_values() + (layers - frozen_layers) * block_values();
+  }
+  std::int64_t trained_tensors() const;
+  // Values per trained parameter, in registration order up to where the root's lie.
+  std::vector<std::int64_t> trained() const;
+};
+
+ModelSizes model_sizes(const ModelShape& shape, std::int64_t frozen_blocks);
+
+// The largest share of `values` that a rank gets when whole parameters are given, largest first, to
+// the rank that has least so far (PyTorch's ZeroRedundancyOptimizer._partition_parameters).
+struct LargestShare {
+  std::int64_t values = 0;
+  std::int64_t tensors = 0;
+};
+LargestShare largest_share(std::vector<std::int64_t> values, std::int64_t ranks);
+
+}  // namespace shardlens::trace

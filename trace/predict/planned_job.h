@@ -1,0 +1,28 @@
+// A job that might be run: what predictions are made for. Plain values, any thread.
+#pragma once
+
+#include <cstdint>
+
+#include "trace/model/model_shape.h"
+#include "trace/model/settings.h"
+
+namespace shardlens::trace {
+
+struct PlannedJob {
+  Settings settings;  // must be valid; `ranks`, `device` and `model` are overruled by what follows
+  ModelShape shape;
+  std::int64_t ranks = 1;
+  std::int64_t ranks_per_node = 1;
+  // On a GPU NCCL works in place and kernels are fused; on a CPU Gloo copies what it gathers and
+  // scatters, and dropout keeps the whole matrix of attention.
+  bool on_gpu = false;
+
+  std::int64_t tokens() const { return settings.batch_per_rank * settings.sequence_length; }
+};
+
+// The job that `settings` describes, on one machine; `device: auto` counts as a CPU.
+inline PlannedJob job_on_this_machine(const Settings& settings, const ModelShape& shape) {
+  return {settings, shape, settings.ranks, settings.ranks, settings.device == "cuda"};
+}
+
+}  // namespace shardlens::trace

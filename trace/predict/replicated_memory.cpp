@@ -1,0 +1,36 @@
+#include "trace/predict/replicated_memory.h"
+
+#include "trace/predict/optimizer_state.h"
+
+namespace shardlens::trace {
+
+ReplicatedMemory::ReplicatedMemory(const PlannedJob& job, const ModelSizes& sizes)
+    : job_(job),
+      sizes_(sizes),
+      are_views_(job.settings.gradient_as_bucket_view),
+      compresses_(job.settings.communication_hook != "none") {}
+
+void ReplicatedMemory::hold_at_rest(MemoryLedger& ledger) {
+  ledger.add(Holding::kParameters, 4 * sizes_.all_values());
+  ledger.add(are_views_ ? Holding::kGradients : Holding::kBuckets, 4 * sizes_.trained_values());
+  ledger.add(Holding::kOptimizerState, optimizer_state(job_, sizes_).bytes);
+}
+
+void ReplicatedMemory::begin_forward(MemoryLedger& /*ledger*/, bool reduces, bool adds) {
+  reduces_ = reduces;
+  adds_ = adds;
+}
+
+void ReplicatedMemory::keep_gradient(MemoryLedger& ledger, std::int64_t values) {
+  const std::int64_t bytes = 4 * values;
+  ledger.move(Holding::kFreshGradients, Holding::kGradients, bytes);
+  // It is copied into its bucket, or added to what is there.
+  if (are_views_ || adds_) ledger.remove(Holding::kGradients, bytes);
+  if (compresses_ && reduces_) ledger.add(Holding::kCompressed, 2 * values);
+}
+
+void ReplicatedMemory::end_backward(MemoryLedger& ledger) {
+  ledger.remove_all(Holding::kCompressed);
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,157 @@
+#include "trace/predict/step_walk.h"
+
+#include <algorithm>
+
+#include "trace/model/strategy.h"
+#include "trace/predict/element_bytes.h"
+#include "trace/predict/layer_sizes.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+constexpr std::int64_t kTokenBytes = 2 * 8;          // input and target, int64
+constexpr std::int64_t kGeneratorStateBytes = 5056;  // of at::CPUGeneratorImpl
+
+using Part = StepPlace::Part;
+
+}  // namespace
+
+StepWalk::StepWalk(const PlannedJob& job)
+    : job_(job),
+      sizes_(model_sizes(job.shape, job.settings.frozen_blocks)),
+      trained_block_(block_memory(job, false)),
+      frozen_block_(block_memory(job, true)),
+      head_(head_memory(job)),
+      gradient_bytes_(element_bytes(job.settings).gathered),
+      embedding_dropout_(job.shape.layout == ModelLayout::kGpt2 ? layer_sizes(job).dropout_mask
+                                                                : 0),
+      kept_(kept_memory(job, sizes_)) {}
+
+bool StepWalk::recomputes(std::int64_t block) const {
+  const std::int64_t every = job_.settings.activation_checkpointing;
+  return every > 0 && block % every == 0;
+}
+
+const MemoryLedger& StepWalk::run() {
+  const bool has_units = strategy_traits(job_.settings.sharding_strategy).has_units;
+  const bool always_reduces = job_.settings.sync_each_batch;
+  kept_->hold_at_rest(ledger_);
+  ledger_.add(Holding::kBatch, job_.tokens() * kTokenBytes);
+  // All micro-batches between the first and the last are as the second.
+  const std::int64_t micro_batches =
+      std::min<std::int64_t>(job_.settings.gradient_accumulation_steps, 3);
+  for (std::int64_t i = 0; i < micro_batches; ++i) {
+    const bool reduces = always_reduces || i + 1 == micro_batches;
+    kept_->begin_forward(ledger_, reduces, i > 0 && !(has_units && always_reduces));
+    forward();
+    backward();
+  }
+  return ledger_;
+}
+
+void StepWalk::forward() {
+  ledger_.add(Holding::kSavedByHead, embedding_dropout_);
+  for (std::int64_t i = 0; i < sizes_.layers; ++i) forward_block(i);
+  forward_head();
+  ledger_.remove_all(Holding::kCastWeights);
+}
+
+void StepWalk::forward_block(std::int64_t index) {
+  const LayerMemory& layer = block(index);
+  ledger_.enter({Part::kForward, index});
+  kept_->enter_block(ledger_, index);
+  if (recomputes(index)) {
+    ledger_.add(Holding::kSavedInputs,
+                layer.input_bytes + (job_.on_gpu ? 0 : kGeneratorStateBytes));
+    // The cache of casts lasts to the end of forward.
+    ledger_.add(Holding::kCastWeights, layer.cast_weights);
+    ledger_.add(Holding::kFlowing, layer.unsaved_scratch);
+    ledger_.remove(Holding::kFlowing, layer.unsaved_scratch);
+  } else {
+    ledger_.add(Holding::kSavedByBlocks, layer.saved_bytes());
+    ledger_.add(Holding::kFlowing, layer.forward_scratch);
+    ledger_.remove(Holding::kFlowing, layer.forward_scratch);
+  }
+  kept_->leave_block(ledger_, index);
+}
+
+void StepWalk::forward_head() {
+  ledger_.enter({Part::kHead, kRootBlock});
+  ledger_.add(Holding::kSavedByHead, head_.layer.saved_bytes());
+  ledger_.add(Holding::kFlowing, head_.layer.forward_scratch);
+  ledger_.remove(Holding::kFlowing, head_.layer.forward_scratch);
+}
+
+void StepWalk::backward() {
+  kept_->begin_backward(ledger_);
+  backward_head();
+  for (std::int64_t i = sizes_.layers - 1; i >= 0; --i) backward_block(i);
+  backward_embedding();
+  kept_->end_backward(ledger_);
+}
+
+void StepWalk::run(const BackwardOperator& op, Holding saved, std::int64_t fresh) {
+  ledger_.add(Holding::kFlowing, op.made + op.scratch);
+  ledger_.add(Holding::kFreshGradients, gradient_bytes_ * fresh);
+  ledger_.remove(Holding::kFlowing, op.scratch + op.consumed);
+  ledger_.remove(saved, op.released);
+}
+
+void StepWalk::backward_head() {
+  const auto& operators = head_.layer.backward;
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    const bool is_head = i == head_.head_operator;
+    const std::int64_t fresh =
+        is_head ? sizes_.head : (operators[i].parameters > 0 ? sizes_.final_norm : 0);
+    run(operators[i], Holding::kSavedByHead, fresh);
+    if (is_head && job_.shape.tied_head) {
+      ledger_.move(Holding::kFreshGradients, Holding::kTiedGradient, gradient_bytes_ * fresh);
+    } else if (fresh > 0) {
+      kept_->keep_gradient(ledger_, fresh);
+    }
+  }
+}
+
+void StepWalk::backward_block(std::int64_t index) {
+  const LayerMemory& layer = block(index);
+  ledger_.enter({Part::kBackward, index});
+  kept_->enter_block_backward(ledger_, index);
+  const bool again = recomputes(index);
+  if (again) {
+    ledger_.remove(Holding::kSavedInputs,
+                   layer.input_bytes + (job_.on_gpu ? 0 : kGeneratorStateBytes));
+    ledger_.add(Holding::kSavedByBlocks, layer.saved_bytes());
+    ledger_.add(Holding::kFlowing, layer.input_bytes);  // its output, computed again
+  }
+  for (const BackwardOperator& op : layer.backward) {
+    std::int64_t fresh = 0;
+    const auto first = sizes_.block.begin() + op.first_parameter;
+    for (auto size = first; size != first + op.parameters; ++size) fresh += *size;
+    run(op, Holding::kSavedByBlocks, fresh);
+    if (fresh > 0) kept_->keep_gradient(ledger_, fresh);
+  }
+  if (again) ledger_.remove(Holding::kFlowing, layer.input_bytes);
+  kept_->leave_block_backward(ledger_, index);
+}
+
+void StepWalk::backward_embedding() {
+  ledger_.enter({Part::kBackward, kRootBlock});
+  const std::int64_t flowing = ledger_.held(Holding::kFlowing);
+  run({.consumed = sizes_.positions > 0 ? 0 : flowing, .released = embedding_dropout_},
+      Holding::kSavedByHead, sizes_.embedding);
+  if (job_.shape.tied_head) {
+    // The sum of both is a tensor of its own.
+    const std::int64_t bytes = gradient_bytes_ * sizes_.embedding;
+    ledger_.add(Holding::kFreshGradients, bytes);
+    ledger_.remove(Holding::kFreshGradients, bytes);
+    ledger_.remove_all(Holding::kTiedGradient);
+  }
+  kept_->keep_gradient(ledger_, sizes_.embedding);
+  if (sizes_.positions > 0) {
+    run({.consumed = flowing}, Holding::kSavedByHead, sizes_.positions);
+    kept_->keep_gradient(ledger_, sizes_.positions);
+  }
+}
+
+}  // namespace shardlens::trace

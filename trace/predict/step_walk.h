@@ -1,0 +1,49 @@
+// Walks through one optimizer step as the trainer runs it and keeps count of memory. Any thread.
+#pragma once
+
+#include <memory>
+
+#include "trace/predict/kept_memory.h"
+#include "trace/predict/layer_memory.h"
+
+namespace shardlens::trace {
+
+class StepWalk {
+ public:
+  // `job` outlives it.
+  explicit StepWalk(const PlannedJob& job);
+
+  // Once.
+  const MemoryLedger& run();
+
+  const ModelSizes& sizes() const { return sizes_; }
+  const LayerMemory& trained_block() const { return trained_block_; }
+  const LayerMemory& head() const { return head_.layer; }
+  std::int64_t host_bytes() const { return kept_->host_bytes(); }
+
+ private:
+  bool recomputes(std::int64_t block) const;
+  const LayerMemory& block(std::int64_t index) const {
+    return index < sizes_.frozen_layers ? frozen_block_ : trained_block_;
+  }
+  void forward();
+  void forward_block(std::int64_t index);
+  void forward_head();
+  void backward();
+  void backward_head();
+  void backward_block(std::int64_t index);
+  void backward_embedding();
+  // `fresh`: values of gradients of parameters that appear meanwhile.
+  void run(const BackwardOperator& op, Holding saved, std::int64_t fresh);
+
+  const PlannedJob& job_;
+  ModelSizes sizes_;
+  LayerMemory trained_block_, frozen_block_;
+  HeadMemory head_;
+  std::int64_t gradient_bytes_;     // per value
+  std::int64_t embedding_dropout_;  // bytes
+  std::unique_ptr<KeptMemory> kept_;
+  MemoryLedger ledger_;
+};
+
+}  // namespace shardlens::trace

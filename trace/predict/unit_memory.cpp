@@ -1,0 +1,189 @@
+#include "trace/predict/unit_memory.h"
+
+#include "trace/model/strategy.h"
+#include "trace/predict/optimizer_state.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+constexpr std::size_t kMostUnderWay = 2;  // trainer/fsdp/gradient_reducer
+
+Holding gathered_as(std::int64_t block) {
+  return block == kRootBlock ? Holding::kGatheredRoot : Holding::kGatheredBlocks;
+}
+
+}  // namespace
+
+UnitMemory::UnitMemory(const PlannedJob& job, const ModelSizes& sizes)
+    : job_(job),
+      sizes_(sizes),
+      shards_(shard_sizes(job, sizes)),
+      bytes_(element_bytes(job.settings)),
+      frees_after_forward_(strategy_traits(job.settings.sharding_strategy).frees_after_forward),
+      // On a CPU shards are in the host's memory anyway.
+      offloads_(job.settings.cpu_offload && job.on_gpu),
+      copies_(!job.on_gpu && shards_.group > 1),
+      is_resident_(shards_.group == 1 && bytes_.gathered == 4 && !offloads_),
+      states_(static_cast<std::size_t>(sizes.layers + 1), State::kFree) {}
+
+std::int64_t UnitMemory::shard_values(std::int64_t block) const {
+  if (block == kRootBlock) return shards_.root_trained + shards_.root_frozen;
+  return shards_.blocks_are_units ? shards_.block : 0;
+}
+
+std::int64_t UnitMemory::trained_shard(std::int64_t block) const {
+  if (block == kRootBlock) return shards_.root_trained;
+  return block < sizes_.frozen_layers ? 0 : shard_values(block);
+}
+
+std::int64_t UnitMemory::trained_values(std::int64_t block) const {
+  if (!shards_.blocks_are_units) return sizes_.trained_values();
+  return block == kRootBlock ? sizes_.root_values() : sizes_.block_values();
+}
+
+void UnitMemory::hold_at_rest(MemoryLedger& ledger) {
+  if (offloads_) return;
+  const std::int64_t values = shards_.trained_values(sizes_) + shards_.frozen_values(sizes_);
+  ledger.add(Holding::kParameters, bytes_.master * values);
+  ledger.add(Holding::kOptimizerState, optimizer_state(job_, sizes_).bytes);
+}
+
+std::int64_t UnitMemory::host_bytes() const {
+  if (!offloads_) return 0;
+  const std::int64_t trained = shards_.trained_values(sizes_);
+  return 2 * bytes_.master * trained + bytes_.master * shards_.frozen_values(sizes_) +
+         optimizer_state(job_, sizes_).bytes;
+}
+
+void UnitMemory::begin_forward(MemoryLedger& ledger, bool reduces, bool adds) {
+  reduces_ = reduces;
+  adds_ = adds;
+  gather(ledger, kRootBlock);
+  wait(ledger, kRootBlock);
+  if (job_.settings.forward_prefetch) gather_ahead(ledger, 0);
+}
+
+void UnitMemory::enter_block(MemoryLedger& ledger, std::int64_t block) {
+  gather(ledger, block);
+  wait(ledger, block);
+  if (job_.settings.forward_prefetch) gather_ahead(ledger, block + 1);
+}
+
+void UnitMemory::leave_block(MemoryLedger& ledger, std::int64_t block) {
+  if (frees_after_forward_) free(ledger, block);
+}
+
+void UnitMemory::begin_backward(MemoryLedger& ledger) {
+  if (job_.settings.backward_prefetch == "pre") gather_ahead(ledger, sizes_.layers - 1);
+}
+
+void UnitMemory::enter_block_backward(MemoryLedger& ledger, std::int64_t block) {
+  gather(ledger, block);
+  wait(ledger, block);
+  if (job_.settings.backward_prefetch == "pre") gather_ahead(ledger, block - 1);
+}
+
+void UnitMemory::keep_gradient(MemoryLedger& ledger, std::int64_t values) {
+  const std::int64_t bytes = bytes_.gathered * values;
+  ledger.move(Holding::kFreshGradients, Holding::kUnitGradients, bytes);
+  if (adds_) ledger.remove(Holding::kUnitGradients, bytes);
+}
+
+void UnitMemory::leave_block_backward(MemoryLedger& ledger, std::int64_t block) {
+  if (job_.settings.backward_prefetch == "post") gather_ahead(ledger, block - 1);
+  if (reduces_ || frees_after_forward_) free(ledger, block);
+  if (reduces_) reduce(ledger, block);
+}
+
+void UnitMemory::end_backward(MemoryLedger& ledger) {
+  leave_block_backward(ledger, kRootBlock);
+  if (!reduces_) return;
+  while (!under_way_.empty()) retire(ledger);
+  has_shard_gradients_ = true;
+}
+
+void UnitMemory::gather(MemoryLedger& ledger, std::int64_t block) {
+  if (state_of(block) != State::kFree || shard_values(block) == 0) return;
+  state_of(block) = State::kGathering;
+  if (is_resident_) return;
+  const std::int64_t whole = bytes_.gathered * whole_values(block);
+  ledger.add(gathered_as(block), whole);
+  if (shards_.group > 1 && (bytes_.gathered != bytes_.master || offloads_)) {
+    ledger.add(Holding::kGatherInputs, bytes_.gathered * shard_values(block));
+  }
+  begin_transfer(ledger, gather_queue(), whole);
+}
+
+void UnitMemory::wait(MemoryLedger& ledger, std::int64_t block) {
+  if (state_of(block) != State::kGathering) return;
+  state_of(block) = State::kGathered;
+  if (is_resident_) return;
+  if (shards_.group > 1 && (bytes_.gathered != bytes_.master || offloads_)) {
+    ledger.remove(Holding::kGatherInputs, bytes_.gathered * shard_values(block));
+  }
+  end_transfer(ledger, gather_queue(), bytes_.gathered * whole_values(block));
+}
+
+void UnitMemory::begin_transfer(MemoryLedger& ledger, Queue& queue, std::int64_t bytes) {
+  if (!copies_) return;
+  const std::int64_t before = queue.empty() ? 0 : *queue.rbegin();
+  queue.insert(bytes);
+  ledger.add(Holding::kTransportCopies, *queue.rbegin() - before);
+}
+
+void UnitMemory::end_transfer(MemoryLedger& ledger, Queue& queue, std::int64_t bytes) {
+  if (!copies_) return;
+  const std::int64_t before = *queue.rbegin();
+  queue.erase(queue.find(bytes));
+  ledger.remove(Holding::kTransportCopies, before - (queue.empty() ? 0 : *queue.rbegin()));
+}
+
+void UnitMemory::free(MemoryLedger& ledger, std::int64_t block) {
+  wait(ledger, block);
+  if (state_of(block) == State::kFree) return;
+  state_of(block) = State::kFree;
+  if (!is_resident_) ledger.remove(gathered_as(block), bytes_.gathered * whole_values(block));
+}
+
+void UnitMemory::gather_ahead(MemoryLedger& ledger, std::int64_t block) {
+  if (block >= 0 && block < sizes_.layers) gather(ledger, block);
+}
+
+void UnitMemory::reduce(MemoryLedger& ledger, std::int64_t block) {
+  const std::int64_t shard = trained_shard(block);
+  if (shard == 0) return;
+  while (under_way_.size() >= kMostUnderWay) retire(ledger);
+  UnderWay next;
+  next.shard = shard;
+  const std::int64_t flat = bytes_.reduced * shards_.group * shard;
+  if (shards_.group > 1) {
+    next.input = flat;
+    next.output = bytes_.reduced * shard;
+    ledger.add(Holding::kReduceInputs, next.input);
+  } else {
+    next.output = flat;
+    ledger.add(Holding::kReduceOutputs, next.output);
+  }
+  ledger.remove(Holding::kUnitGradients, bytes_.gathered * trained_values(block));
+  if (shards_.group > 1) ledger.add(Holding::kReduceOutputs, next.output);
+  begin_transfer(ledger, all_, next.input);
+  under_way_.push_back(next);
+}
+
+void UnitMemory::retire(MemoryLedger& ledger) {
+  const UnderWay first = under_way_.front();
+  under_way_.pop_front();
+  ledger.remove(Holding::kReduceInputs, first.input);
+  end_transfer(ledger, all_, first.input);
+  if (!offloads_ && !has_shard_gradients_) {
+    if (bytes_.reduced == bytes_.master) {
+      ledger.move(Holding::kReduceOutputs, Holding::kGradients, first.output);
+      return;
+    }
+    ledger.add(Holding::kGradients, bytes_.master * first.shard);
+  }
+  ledger.remove(Holding::kReduceOutputs, first.output);
+}
+
+}  // namespace shardlens::trace
