@@ -75,6 +75,9 @@ class RecordedRun {
     move_rows(from.collectives, to.collectives);
     move_rows(from.buckets, to.buckets);
     move_rows(from.bucket_ready, to.bucket_ready);
+    move_rows(from.units, to.units);
+    move_rows(from.unit_parameters, to.unit_parameters);
+    move_rows(from.unit_ready, to.unit_ready);
     move_rows(from.memory, to.memory);
     move_rows(from.events, to.events);
     move_rows(from.log, to.log);
