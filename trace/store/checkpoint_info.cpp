@@ -1,0 +1,215 @@
+#include "trace/store/checkpoint_info.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <system_error>
+
+#include "trace/store/checksum.h"
+#include "trace/store/file_system.h"
+
+namespace shardlens::trace {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kStepPrefix = "step_";
+// A 70-billion-parameter model saved by a thousand ranks has about a megabyte.
+constexpr std::int64_t kLargestCheckpointFile = 64 << 20;
+// What the safetensors format allows, and how many differences are worth naming.
+constexpr std::int64_t kLargestHeader = 100'000'000;
+constexpr std::size_t kNamedDifferences = 5;
+
+std::optional<std::int64_t> step_of(const std::string& name) {
+  if (!name.starts_with(kStepPrefix)) return std::nullopt;
+  const std::string digits = name.substr(kStepPrefix.size());
+  std::int64_t step = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
+  // Anything after the number, as in "step_000020.tmp-12", is not a checkpoint that stands.
+  if (error != std::errc() || end != digits.data() + digits.size() || step < 0) return std::nullopt;
+  return step;
+}
+
+tl::unexpected<Error> damaged_file(const fs::path& file, const std::string& why) {
+  return fail(ErrorKind::kDamaged,
+              quoted(file) + " " + why + ": the checkpoint is damaged, use another one");
+}
+
+Result<void> check_header(const fs::path& path, const CheckpointFile& file) {
+  const std::int64_t bytes = file_size_or_zero(path);
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return damaged_file(path, "is missing");
+  if (bytes != file.bytes) {
+    return damaged_file(
+        path, "has " + std::to_string(bytes) + " bytes instead of " + std::to_string(file.bytes));
+  }
+  if (file.header_bytes > kLargestHeader) return damaged_file(path, "has a header too large");
+  std::string header(static_cast<std::size_t>(file.header_bytes), '\0');
+  std::ifstream stream(path, std::ios::binary);
+  stream.read(header.data(), static_cast<std::streamsize>(header.size()));
+  if (!stream) {
+    return fail(ErrorKind::kIo, "cannot read " + quoted(path) + ": check its permissions");
+  }
+  if (checksum_of(header) != file.header_checksum) {
+    return damaged_file(path, "has a header with another checksum");
+  }
+  return {};
+}
+
+Result<std::string> whole_text(const fs::path& file) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) {
+    return fail(ErrorKind::kMissing, quoted(file.parent_path()) +
+                                         " is not a checkpoint: it has no " +
+                                         std::string(kCheckpointFile));
+  }
+  if (file_size_or_zero(file) > kLargestCheckpointFile) {
+    return damaged_file(file, "is too large to be a checkpoint's");
+  }
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  // An empty file sets failbit, and is refused for its missing checksum.
+  text << stream.rdbuf();
+  if (!stream.is_open() || stream.bad()) {
+    return fail(ErrorKind::kIo, "cannot read " + quoted(file) + ": check its permissions");
+  }
+  return text.str();
+}
+
+// Joins what is worth naming: "a, b and 3 more".
+std::string some_of(const std::vector<std::string>& texts) {
+  std::string joined;
+  for (std::size_t i = 0; i < std::min(texts.size(), kNamedDifferences); ++i) {
+    joined += (i == 0 ? "" : ", ") + texts[i];
+  }
+  if (texts.size() > kNamedDifferences) {
+    joined += " and " + std::to_string(texts.size() - kNamedDifferences) + " more";
+  }
+  return joined;
+}
+
+struct ShapeDifferences {
+  std::vector<std::string> misshapen, missing, extra;
+};
+
+ShapeDifferences differences(const CheckpointInfo& info, std::span<const ParameterShape> expected) {
+  ShapeDifferences found;
+  std::map<std::string_view, const ParameterShape*> there;
+  for (const ParameterShape& parameter : info.parameters) there[parameter.name] = &parameter;
+  for (const ParameterShape& parameter : expected) {
+    const auto at = there.find(parameter.name);
+    if (at == there.end()) {
+      found.missing.push_back("'" + parameter.name + "'");
+      continue;
+    }
+    if (at->second->sizes != parameter.sizes) {
+      found.misshapen.push_back("'" + parameter.name + "' is " + sizes_text(at->second->sizes) +
+                                " there and " + sizes_text(parameter.sizes) + " here");
+    }
+    there.erase(at);
+  }
+  for (const ParameterShape& parameter : info.parameters) {
+    if (there.contains(parameter.name)) found.extra.push_back("'" + parameter.name + "'");
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string checkpoint_folder_name(std::int64_t step) {
+  const std::string digits = std::to_string(step);
+  return std::string(kStepPrefix) + std::string(6 - std::min<std::size_t>(6, digits.size()), '0') +
+         digits;
+}
+
+std::vector<CheckpointFolder> list_checkpoints(const fs::path& checkpoints_folder) {
+  std::vector<CheckpointFolder> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(checkpoints_folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const auto step = step_of(entry->path().filename().string());
+    if (step && fs::is_regular_file(entry->path() / kCheckpointFile, error)) {
+      found.push_back({*step, entry->path()});
+    }
+  }
+  std::ranges::sort(found, {}, &CheckpointFolder::step);
+  return found;
+}
+
+Result<fs::path> find_checkpoint(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    return fail(ErrorKind::kMissing, "there is no " + quoted(path) +
+                                         " to resume from: name a checkpoint's folder or a run's");
+  }
+  if (!fs::is_directory(path, error)) {
+    return fail(ErrorKind::kForeign, quoted(path) +
+                                         " is a file: name the folder of a checkpoint or "
+                                         "of a run");
+  }
+  if (fs::is_regular_file(path / kCheckpointFile, error)) return path;
+  for (const fs::path& folder : {path, path / kCheckpointsFolder}) {
+    const std::vector<CheckpointFolder> found = list_checkpoints(folder);
+    if (!found.empty()) return found.back().path;
+  }
+  return fail(ErrorKind::kMissing, quoted(path) +
+                                       " holds no checkpoint: the run saved none "
+                                       "(save_every, checkpoint_on_stop)");
+}
+
+Result<CheckpointInfo> read_checkpoint_info(const fs::path& folder) {
+  const fs::path file = folder / kCheckpointFile;
+  TRY_ASSIGN(const std::string text, whole_text(file));
+  TRY_ASSIGN(CheckpointInfo info, parse_checkpoint_info(text, quoted(file)));
+  info.folder = folder;
+  for (const CheckpointFile& part : info.files) TRY(check_header(folder / part.name, part));
+  return info;
+}
+
+std::uint64_t shape_fingerprint(std::span<const ParameterShape> parameters) {
+  std::vector<std::string> lines;
+  for (const ParameterShape& parameter : parameters) {
+    lines.push_back(parameter.name + " " + sizes_text(parameter.sizes) + "\n");
+  }
+  std::ranges::sort(lines);
+  std::string text;
+  for (const std::string& line : lines) text += line;
+  return checksum_of(text);
+}
+
+Result<void> check_parameters(const CheckpointInfo& info,
+                              std::span<const ParameterShape> expected) {
+  const ShapeDifferences found = differences(info, expected);
+  std::string text;
+  const auto add = [&text](const std::string& what, const std::vector<std::string>& names) {
+    if (!names.empty()) text += (text.empty() ? "" : "; ") + what + some_of(names);
+  };
+  add("", found.misshapen);
+  add("not in the checkpoint: ", found.missing);
+  add("only in the checkpoint: ", found.extra);
+  if (text.empty()) return {};
+  return fail(ErrorKind::kUsage, "cannot resume from " + quoted(info.folder) +
+                                     ", which is of a model of another shape: " + text +
+                                     ". Set model to the one it was saved with ('" + info.model +
+                                     "'), or resume from another checkpoint");
+}
+
+std::string sizes_text(std::span<const std::int64_t> sizes) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(sizes[i]);
+  }
+  return text + "]";
+}
+
+}  // namespace shardlens::trace
