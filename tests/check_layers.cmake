@@ -7,12 +7,13 @@ cmake_minimum_required(VERSION 3.25)
 set(rules
   "trace/model|trace/model|tl/"
   "trace/store|trace/model trace/store|sqlite3 zstd yaml-cpp/"
-  "trace/analysis|trace/model trace/analysis|"
+  "trace/analysis|trace/model trace/predict trace/analysis|"
   "trace/predict|trace/model trace/predict|"
   "profiler|trace/model trace/store profiler|"
   "profiler/torch|trace/model trace/store profiler profiler/torch|torch/ ATen/ c10/"
   "profiler/cupti|trace/model trace/store profiler profiler/cupti|cupti cuda"
-  "trainer|trace/model trace/store profiler profiler/torch profiler/cupti trainer|torch/ ATen/ c10/ cuda nccl"
+  "trainer|trace/model trace/store profiler profiler/torch profiler/cupti trainer trainer/checkpoint|torch/ ATen/ c10/ cuda nccl"
+  "trainer/checkpoint|trace/model trace/store trainer trainer/checkpoint|torch/ nlohmann/"
   "ui|trace/model trace/analysis trace/predict ui|imgui"
   "app|trace/model trace/store trace/analysis trace/predict ui app|CLI/ nlohmann/"
   "app/window|trace/model trace/store trace/analysis trace/predict ui app|imgui GLFW/ GL/ stb yaml-cpp/")

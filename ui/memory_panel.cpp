@@ -199,8 +199,8 @@ void draw_estimate(const Look& look, const Rect& row, const MemoryBar& bar) {
   dashed_line(look, mark.x, y, mark.right(), y, color(look.colors().changed));
   text_in(look, box, Face::kSmall, look.colors().text_muted, note);
   explain(look, row, "Estimate",
-          "Parameters, gradients, optimizer state and buckets by formula from the parameter count; "
-          "activations and the rest as measured at the peak",
+          "From the settings and the model's shape alone; what lies outside PyTorch as measured at "
+          "the peak",
           "Dashed outline around each bar");
 }
 

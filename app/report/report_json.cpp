@@ -114,6 +114,9 @@ Json rank_json(const trace::RankFigures& rank, const trace::RunSummary& summary)
   json["memory_by_category"] = known(has_memory, categories_json(rank.peak.bytes));
   json["memory_peak_by_category"] = known(has_memory, categories_json(rank.category_peaks));
   json["totals"] = totals_json(rank.totals);
+  const bool has_estimate =
+      std::ranges::any_of(rank.estimate_peaks, [](std::int64_t bytes) { return bytes > 0; });
+  json["memory_estimate_by_category"] = known(has_estimate, categories_json(rank.estimate_peaks));
   return json;
 }
 

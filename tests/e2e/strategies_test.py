@@ -48,6 +48,23 @@ class Strategies(harness.ShardlensTest):
         self.assertEqual(full['buckets'], [])
         self.assertIn('blocks.4', self.shardlens('report', 'full').stdout)
 
+    def test_measured_peaks_are_those_of_the_estimate(self):
+        mib = 1 << 20
+        cases = {s: strategy(s) for s in STRATEGIES + ['hybrid_shard_zero2']}
+        cases['recomputed'] = [*strategy('full_shard'), '--set', 'activation_checkpointing=1']
+        cases['bf16'] = [*strategy('full_shard'), '--set', 'param_dtype=bf16']
+        cases['small'] = [*strategy('shard_grad_op'), '--set', 'model=small']
+        for name, settings in cases.items():
+            report = self.run_ranks(f'memory {name}', *settings, '--set', 'shard_group_size=2', steps='4')
+            # Of the rank that needs most: whole parameters cannot be divided evenly by ZeRO-1.
+            for category, estimate in report['ranks'][0]['memory_estimate_by_category'].items():
+                if category in ('other', 'outside'):
+                    continue
+                measured = max(r['memory_peak_by_category'][category] for r in report['ranks'])
+                self.assertLessEqual(abs(measured - estimate), max(0.05 * estimate, mib),
+                                     f'{name}, {category}: measured {measured / mib:.2f} MiB, estimated '
+                                     f'{estimate / mib:.2f} MiB')
+
     def test_prefetch_decides_who_launches_a_gather(self):
         for mode, expected in (('pre', 5), ('post', 4), ('none', 0)):
             self.run_ranks(mode, *strategy('full_shard'), '--set', f'backward_prefetch={mode}')

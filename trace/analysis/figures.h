@@ -131,9 +131,10 @@ struct RankFigures {
   // Each at its own time, within steps once there is one.
   std::array<std::int64_t, kMemoryCategoryCount> category_peaks{};
   bool has_step_memory = false;  // a sample of a step has come
-  // Parameters, gradients, optimizer and buckets by the formulas, activations and the rest as
-  // measured at the peak; all zero when the parameter count is not known.
-  std::array<std::int64_t, kMemoryCategoryCount> estimate{};
+  // By trace/predict, from settings and shape; other and outside as measured. All zero when the
+  // model's shape is not known.
+  std::array<std::int64_t, kMemoryCategoryCount> estimate{};  // of the composition at the peak
+  std::array<std::int64_t, kMemoryCategoryCount> estimate_peaks{};  // of each category's own peak
   RankTotals totals;
   Heartbeat heartbeat;
   std::vector<PendingCollective> pending;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <tuple>
 
+#include "trace/model/model_shape.h"
+#include "trace/predict/memory_model.h"
+
 namespace shardlens::trace {
 
 namespace {
@@ -45,26 +48,23 @@ bool take_in(RankFigures& rank, const MemorySample& sample) {
   return true;
 }
 
-std::array<std::int64_t, kMemoryCategoryCount> estimate_memory(const RankFigures& rank,
-                                                               const RunInfo& info,
-                                                               std::int64_t bytes_per_value) {
-  std::array<std::int64_t, kMemoryCategoryCount> estimate{};
-  const auto parameters = rank.info.parameters;
-  if (parameters <= 0 || parameters > kMostBytes / 16) return estimate;
-  const auto at = [&](MemoryCategory category) -> std::int64_t& {
-    return estimate[static_cast<std::size_t>(category)];
-  };
-  const auto measured = [&](MemoryCategory category) {
-    return rank.peak.bytes[static_cast<std::size_t>(category)];
-  };
-  const auto once = bytes_per_value * parameters;
-  at(MemoryCategory::kParameters) = once;
-  at(MemoryCategory::kGradients) = once;
-  at(MemoryCategory::kOptimizer) = 2 * once;
-  at(MemoryCategory::kCommunication) = info.settings.gradient_as_bucket_view ? 0 : once;
-  for (auto category : {MemoryCategory::kGatheredParameters, MemoryCategory::kActivations,
-                        MemoryCategory::kOther, MemoryCategory::kOutside}) {
-    at(category) = measured(category);
+MemoryEstimate estimate_memory(const RankFigures& rank, const RunInfo& info) {
+  MemoryEstimate estimate;
+  const auto shape = find_model_preset(info.settings.model);
+  // Another count: a model of that name as it was in another version.
+  if (!shape || parameter_count(*shape) != rank.info.parameters || info.world_size < 1) {
+    return estimate;
+  }
+  PlannedJob job = job_on_this_machine(info.settings, *shape);
+  job.ranks = job.ranks_per_node = info.world_size;
+  job.on_gpu = info.device == "cuda";
+  const MemoryPrediction prediction = predict_memory(job);
+  estimate.at_peak = prediction.at_peak;
+  estimate.category_peaks = prediction.category_peaks;
+  for (const auto category : {MemoryCategory::kOther, MemoryCategory::kOutside}) {
+    const auto i = static_cast<std::size_t>(category);
+    estimate.at_peak[i] = rank.peak.bytes[i];
+    estimate.category_peaks[i] = rank.category_peaks[i];
   }
   return estimate;
 }

@@ -79,7 +79,7 @@ struct RunAnalysis::State {
   void add_collective(const Collective& collective);
   void add_bucket(const Bucket& bucket);
   void recompute();
-  RankFigures figures_of(const RankState& rank, std::int64_t bytes_per_value) const;
+  RankFigures figures_of(const RankState& rank) const;
   std::vector<BucketFigures> plan_in_force() const;
   RecorderFigures recorder_figures() const;
 };
@@ -218,11 +218,12 @@ std::vector<BucketFigures> RunAnalysis::State::plan_in_force() const {
   return result;
 }
 
-RankFigures RunAnalysis::State::figures_of(const RankState& rank,
-                                           std::int64_t bytes_per_value) const {
+RankFigures RunAnalysis::State::figures_of(const RankState& rank) const {
   auto result = rank.figures;
   result.totals = rank.activity.totals();
-  result.estimate = estimate_memory(result, info, bytes_per_value);
+  const MemoryEstimate estimate = estimate_memory(result, info);
+  result.estimate = estimate.at_peak;
+  result.estimate_peaks = estimate.category_peaks;
   result.recent_completed = rank.recent.all();
   result.last_completed = rank.recent.last();
   return result;
@@ -295,7 +296,7 @@ RunFigures RunAnalysis::figures() const {
   const auto parameters = s.ranks.empty() ? 0 : s.ranks.front().figures.info.parameters;
   const auto bytes_per_value = gradient_bytes_per_value(result.buckets, parameters);
   for (const auto& rank : s.ranks) {
-    result.ranks.push_back(s.figures_of(rank, bytes_per_value));
+    result.ranks.push_back(s.figures_of(rank));
     result.ignored_rows += rank.activity.late_rows();
   }
   set_rank_means(result.steps, result.ranks);

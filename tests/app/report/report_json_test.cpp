@@ -152,7 +152,7 @@ TEST_F(ReportJson, HasTheKeysOfTheContractInItsOrder) {
                    "bytes_sent_per_step", "loss_first", "loss_last"}));
   EXPECT_EQ(keys((*json_)["ranks"][0]),
             (Names{"rank", "step_ms", "exposed_ms", "peak_memory_bytes", "memory_by_category",
-                   "memory_peak_by_category", "totals"}));
+                   "memory_peak_by_category", "totals", "memory_estimate_by_category"}));
   EXPECT_EQ(keys((*json_)["collectives"][0]),
             (Names{"function", "executed", "tag", "bytes", "count", "median_us", "wait_us",
                    "transfer_us", "algbw_gbps", "busbw_gbps", "exposed_ms"}));
