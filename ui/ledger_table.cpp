@@ -63,6 +63,7 @@ void add_settings(Builder& builder) {
 }
 
 void add_figures(Builder& builder) {
+  const bool by_throughput = std::ranges::any_of(builder.ledger.rows, &LedgerRow::by_throughput);
   double slowest = 0;
   for (const LedgerRow& row : builder.ledger.rows)
     slowest = std::max(slowest, row.summary.step_ns.mean);
@@ -85,7 +86,7 @@ void add_figures(Builder& builder) {
        .definition = "Step time against the baseline run, tokens/s once batch or ranks differ; "
                      "grey is below the noise",
        .figure = true,
-       .width = 116,
+       .width = by_throughput ? 156.0f : 116.0f,
        .priority = 90,
        .cell = {}},
       relative_cell);
@@ -135,8 +136,8 @@ bool rows_differ(const std::vector<LedgerRow>& rows, const CellOf& cell_of) {
   });
 }
 
-// What tells runs of other ranks, batches or strategies apart. With one batch for all, samples/s
-// says what step time says.
+// What tells runs of other ranks, batches or strategies apart; it yields to the settings
+// themselves. With one batch for all, samples/s says what step time says.
 void add_scale(Builder& builder) {
   const auto& rows = builder.ledger.rows;
   if (rows_differ(rows, batch_cell)) {
@@ -145,7 +146,7 @@ void add_scale(Builder& builder) {
                  .definition = "Batch per rank × accumulation steps × ranks",
                  .figure = true,
                  .width = 108,
-                 .priority = 43,
+                 .priority = 23,
                  .cell = {}},
                 batch_cell);
     builder.add({.title = "Samples/s",
@@ -153,7 +154,7 @@ void add_scale(Builder& builder) {
                  .definition = "Of all ranks together, over measured steps",
                  .figure = true,
                  .width = 92,
-                 .priority = 44,
+                 .priority = 24,
                  .cell = {}},
                 samples_cell);
   }
@@ -164,7 +165,7 @@ void add_scale(Builder& builder) {
                              "backend really ran",
                .figure = true,
                .width = 100,
-               .priority = 24,
+               .priority = 22,
                .cell = {}},
               sent_cell);
 }

@@ -44,6 +44,7 @@ enum class Shape : std::uint8_t {
   kUp,
   kDown,
   kRight,
+  kLeft,
   kCheck,
   kDot,
   kCross,

@@ -103,6 +103,8 @@ void shape(Shape kind, float x, float y, float size, ImU32 c) {
       return triangle(x - r, y - r * 0.7f, x + r, y - r * 0.7f, x, y + r * 0.7f, c);
     case Shape::kRight:
       return triangle(x - r * 0.6f, y - r, x + r * 0.8f, y, x - r * 0.6f, y + r, c);
+    case Shape::kLeft:
+      return triangle(x + r * 0.6f, y - r, x - r * 0.8f, y, x + r * 0.6f, y + r, c);
     case Shape::kCheck:
       return polyline(
           {{x - r * 0.75f, y}, {x - r * 0.2f, y + r * 0.55f}, {x + r * 0.8f, y - r * 0.6f}}, c,

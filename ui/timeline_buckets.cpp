@@ -60,11 +60,6 @@ Rgb main_color(const Palette& p, const CollectiveBar& bar) {
   return bar.exposed_ns > bar.overlapped_ns ? p.exposed : p.overlapped;
 }
 
-bool is_gather(const CollectiveBar& bar) {
-  return bar.event.tag_kind == trace::TagKind::kUnit &&
-         bar.event.function == trace::CollectiveFunction::kAllGather;
-}
-
 // The reduction of what became ready.
 const CollectiveBar* reduction_of(const RankTimeline& rank, const ReadyMark& mark) {
   for (const CollectiveBar& bar : rank.collectives) {
@@ -77,7 +72,9 @@ const CollectiveBar* reduction_of(const RankTimeline& rank, const ReadyMark& mar
 }
 
 // "blocks.3" of "blocks.3 forward gather".
-std::string unit_of(const CollectiveBar& bar) { return bar.label.substr(0, bar.label.find(' ')); }
+std::string unit_of(const CollectiveBar& bar) {
+  return bar.unit ? bar.unit->name : bar.label.substr(0, bar.label.find(' '));
+}
 
 // "blocks.3", "3": the longest that fits.
 void label_unit(const TimelineCanvas& c, const Rect& r, const std::string& unit, Rgb ink) {
@@ -97,11 +94,11 @@ void draw_gather(const TimelineCanvas& c, const CollectiveBar& bar, float y) {
   Rect r =
       span_rect(c, static_cast<double>(bar.start_ns), static_cast<double>(bar.end_ns), top, height);
   if (r.w >= 4) r.w -= 1;
-  const bool is_ahead = bar.label.ends_with("prefetched");
-  outline(r, color(p.text_muted, is_ahead ? 0.55f : 1.0f), 2);
+  const float strength = is_prefetched(bar) ? 0.55f : 1.0f;
+  outline(r, color(p.text_muted, strength), 2);
   if (r.h >= c.look.px(12)) label_unit(c, r, unit_of(bar), p.text_muted);
-  shape(Shape::kUp, r.x + r.w / 2, y + c.look.px(4), c.look.px(6),
-        color(p.text_muted, is_ahead ? 0.55f : 1.0f));
+  shape(is_backward(bar) ? Shape::kLeft : Shape::kRight, r.x + r.w / 2, y + c.look.px(4),
+        c.look.px(6), color(p.text_muted, strength));
 }
 
 void draw_waiting(const TimelineCanvas& c, const CollectiveBar& bar, float y, float height) {
@@ -148,6 +145,42 @@ void draw_bucket_bar(const TimelineCanvas& c, const ReadyMark& mark, const Colle
   }
 }
 
+// The pieces of collectives of one group; of all without one.
+std::vector<trace::Bar> lane_bars(const RankTimeline& rank, std::optional<int> group) {
+  if (!group) return rank.communication;
+  std::vector<trace::Bar> bars;
+  for (const trace::Bar& bar : rank.communication) {
+    const auto index = static_cast<std::size_t>(bar.collective);
+    if (index < rank.collectives.size() && rank.collectives[index].event.process_group == *group) {
+      bars.push_back(bar);
+    }
+  }
+  return bars;
+}
+
+std::optional<TimelineItem> draw_lane(const TimelineCanvas& c, float y, const RankTimeline& rank,
+                                      std::optional<int> group) {
+  const Palette& p = c.look.colors();
+  const float height = c.look.px(c.heights.communication);
+  std::optional<TimelineItem> hovered;
+  for (const PixelBar& bar : pixel_bars(lane_bars(rank, group), c.view, c.plot.x, c.plot.w)) {
+    const float x0 = std::floor(bar.x0), x1 = std::max(std::floor(bar.x1), x0 + 1);
+    fill({x0, y, x1 - x0, height}, color(bar_color(p, bar.bar_class)));
+  }
+  for (const CollectiveBar& bar : rank.collectives) {
+    if (group && bar.event.process_group != *group) continue;
+    const auto start = static_cast<double>(bar.start_ns), end = static_cast<double>(bar.end_ns);
+    if (!visible(c, start, end)) continue;
+    const Rect r = span_rect(c, start, end, y, height);
+    draw_waiting(c, bar, y, height);
+    if (r.w >= 3) line(r.right() - 1, y, r.right() - 1, y + height, color(p.panel));
+    const double latest = std::clamp(static_cast<double>(bar.latest_start_ns), start, end);
+    label_collective(c, span_rect(c, latest, end, y, height), bar, main_color(p, bar));
+    if (under_mouse(c, r)) hovered = collective_item(rank, bar);
+  }
+  return hovered;
+}
+
 }  // namespace
 
 bool has_units(const RankTimeline& rank) {
@@ -157,22 +190,11 @@ bool has_units(const RankTimeline& rank) {
 
 std::optional<TimelineItem> draw_communication(const TimelineCanvas& c, float y,
                                                const RankTimeline& rank) {
-  const Palette& p = c.look.colors();
-  const float height = c.look.px(c.heights.communication);
+  if (rank.lanes.size() <= 1) return draw_lane(c, y, rank, std::nullopt);
   std::optional<TimelineItem> hovered;
-  for (const PixelBar& bar : pixel_bars(rank.communication, c.view, c.plot.x, c.plot.w)) {
-    const float x0 = std::floor(bar.x0), x1 = std::max(std::floor(bar.x1), x0 + 1);
-    fill({x0, y, x1 - x0, height}, color(bar_color(p, bar.bar_class)));
-  }
-  for (const CollectiveBar& bar : rank.collectives) {
-    const auto start = static_cast<double>(bar.start_ns), end = static_cast<double>(bar.end_ns);
-    if (!visible(c, start, end)) continue;
-    const Rect r = span_rect(c, start, end, y, height);
-    draw_waiting(c, bar, y, height);
-    if (r.w >= 3) line(r.right() - 1, y, r.right() - 1, y + height, color(p.panel));
-    const double latest = std::clamp(static_cast<double>(bar.latest_start_ns), start, end);
-    label_collective(c, span_rect(c, latest, end, y, height), bar, main_color(p, bar));
-    if (under_mouse(c, r)) hovered = collective_item(rank, bar);
+  for (const trace::CommunicationLane& lane : rank.lanes) {
+    if (auto item = draw_lane(c, y, rank, lane.group)) hovered = std::move(item);
+    y += c.look.px(c.heights.communication) + c.look.px(c.heights.lane_gap);
   }
   return hovered;
 }

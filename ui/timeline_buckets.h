@@ -8,7 +8,7 @@
 namespace shardlens::ui {
 
 // Collectives in two parts: waiting for the last rank is hollow, transferring is filled; the
-// colour tells whether computation hides it.
+// colour tells whether computation hides it. Several process groups lie below each other.
 std::optional<TimelineItem> draw_communication(const TimelineCanvas& canvas, float y,
                                                const trace::RankTimeline& rank);
 
@@ -16,7 +16,8 @@ std::optional<TimelineItem> draw_communication(const TimelineCanvas& canvas, flo
 bool has_units(const trace::RankTimeline& rank);
 
 // ▼ where the last gradient of a bucket or unit was ready; under it a bucket's true size, or a
-// unit's name, and the time on the link. A unit's gathers are hollow, those ahead of need dashed.
+// unit's name, and the time on the link. A unit's gathers are hollow under ▶ for forward and ◀ for
+// backward, those ahead of need fainter.
 std::optional<TimelineItem> draw_buckets(const TimelineCanvas& canvas, float y,
                                          const trace::RankTimeline& rank);
 

@@ -24,6 +24,7 @@ void draw_item_tooltip(const Look& look, const TimelineItem& item, std::int64_t 
   for (const ItemDetails::Row& row : details.rows) {
     scope.row(swatch_color(look.colors(), row.swatch), row.name, row.value);
   }
+  if (!details.note.empty()) scope.note(details.note);
   scope.note(details.where);
 }
 
@@ -32,8 +33,8 @@ bool draw_item_card(const Look& look, const Rect& plot, const TimelineItem& item
   const Palette& p = look.colors();
   const ItemDetails details = item_details(item, step);
   const float row_height = look.px(19);
-  const float height =
-      look.px(12 + 20 + 18 + 18 + 8) + row_height * static_cast<float>(details.rows.size());
+  const float height = look.px(12 + 20 + 18 + 18 + 8 + (details.note.empty() ? 0 : 18)) +
+                       row_height * static_cast<float>(details.rows.size());
   Rect card{plot.right() - look.px(272), plot.y + look.px(8), look.px(264), height};
   if (card.x < plot.x || card.bottom() > plot.bottom()) return false;
   if (look.probe != nullptr) ++look.probe->layer;
@@ -54,6 +55,9 @@ bool draw_item_card(const Look& look, const Rect& plot, const TimelineItem& item
     const float value = text_in(look, line, Face::kMono, p.text, row.value, Align::kRight);
     line.take_right(value, look.px(8));
     text_in(look, line, Face::kBody, p.text_secondary, row.name);
+  }
+  if (!details.note.empty()) {
+    text_in(look, rest.take_top(look.px(18)), Face::kSmall, p.text_muted, details.note);
   }
   text_in(look, rest, Face::kSmall, p.text_muted, details.where);
   const bool closed = icon_button(look, "timeline/close", close, Shape::kCross);

@@ -114,6 +114,14 @@ void row_label(const TimelineCanvas& c, float y, float height, std::string_view 
   label_in(c.look, box, Face::kSmall, c.look.colors().text_muted, name, Align::kRight);
 }
 
+void label_lanes(const TimelineCanvas& c, float y, const RankTimeline& rank) {
+  if (rank.lanes.size() <= 1) return row_label(c, y, c.heights.communication, "Communication");
+  for (const trace::CommunicationLane& lane : rank.lanes) {
+    row_label(c, y, c.heights.communication, lane.name);
+    y += px(c, c.heights.communication) + px(c, c.heights.lane_gap);
+  }
+}
+
 void draw_labels(const TimelineCanvas& c, const RankRows& rows, float top,
                  const RankTimeline& rank) {
   const Palette& p = c.look.colors();
@@ -132,7 +140,7 @@ void draw_labels(const TimelineCanvas& c, const RankRows& rows, float top,
            Face::kSmall, p.text_muted, rank.device);
   row_label(c, top + rows.phases, c.heights.phases, "Phases");
   row_label(c, top + rows.compute, c.heights.compute, "Compute");
-  row_label(c, top + rows.communication, c.heights.communication, "Communication");
+  label_lanes(c, top + rows.communication, rank);
   row_label(c, top + rows.buckets, c.heights.buckets, has_units(rank) ? "Units" : "Buckets");
   row_label(c, top + rows.ribbon, c.heights.ribbon, "Ribbon");
 }

@@ -46,6 +46,24 @@ void describe_bar(ItemDetails& out, const trace::Bar& bar) {
   if (!bar.label.empty()) out.what = class_name(bar.bar_class);
 }
 
+// "wte.weight, wpe.weight, … 12 in all"
+std::string parameters_text(const trace::UnitFigures& unit) {
+  constexpr std::size_t kShown = 2;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, unit.parameters.size()); ++i) {
+    text += (i > 0 ? ", " : "") + unit.parameters[i];
+  }
+  if (unit.parameters.size() <= kShown) return text;
+  return text + ", … " + std::to_string(unit.parameters.size()) + " in all";
+}
+
+void describe_unit(ItemDetails& out, const trace::UnitFigures& unit) {
+  out.rows.push_back({Swatch::kNone, "Unit, gathered", size(unit.bytes)});
+  out.rows.push_back({Swatch::kNone, "Shard of a rank", size(unit.shard_bytes)});
+  const std::string parameters = parameters_text(unit);
+  if (!parameters.empty()) out.note = "Parameters: " + parameters;
+}
+
 void describe_collective(ItemDetails& out, const trace::CollectiveBar& bar) {
   const trace::Collective& event = bar.event;
   out.title = bar.label.empty() ? std::string(trace::to_string(event.function)) : bar.label;
@@ -57,6 +75,10 @@ void describe_collective(ItemDetails& out, const trace::CollectiveBar& bar) {
   const auto start = static_cast<double>(bar.start_ns), end = static_cast<double>(bar.end_ns);
   const double latest = std::clamp(static_cast<double>(bar.latest_start_ns), start, end);
   out.rows.push_back({Swatch::kNone, "Size", size(event.bytes)});
+  if (bar.unit) describe_unit(out, *bar.unit);
+  if (is_gather(bar)) {
+    out.rows.push_back({Swatch::kNone, "Prefetched", is_prefetched(bar) ? "yes" : "no"});
+  }
   out.rows.push_back({Swatch::kNone, "Waiting for the last rank", duration(latest - start)});
   out.rows.push_back({Swatch::kNone, "Transferring", duration(end - latest)});
   if (end > latest) {
@@ -74,10 +96,24 @@ void describe_ready(ItemDetails& out, const trace::ReadyMark& mark) {
       static_cast<char>(std::toupper(static_cast<unsigned char>(out.title.front())));
   out.what = "Its last gradient has arrived; its reduction follows those before it";
   if (!mark.note.empty()) out.what += ". " + mark.note;
-  out.rows.push_back({Swatch::kNone, "Size", size(mark.bytes)});
+  out.rows.push_back({Swatch::kNone, mark.unit ? "Gradients" : "Size", size(mark.bytes)});
+  if (mark.unit) describe_unit(out, *mark.unit);
 }
 
 }  // namespace
+
+bool is_gather(const trace::CollectiveBar& bar) {
+  return bar.event.tag_kind == trace::TagKind::kUnit &&
+         bar.event.function == trace::CollectiveFunction::kAllGather;
+}
+
+bool is_backward(const trace::CollectiveBar& bar) {
+  return is_gather(bar) && bar.label.find(" backward gather") != std::string::npos;
+}
+
+bool is_prefetched(const trace::CollectiveBar& bar) {
+  return is_gather(bar) && bar.label.ends_with(", prefetched");
+}
 
 bool same_item(const TimelineItem& a, const TimelineItem& b) {
   return a.kind == b.kind && a.rank == b.rank && a.start_ns == b.start_ns && a.end_ns == b.end_ns;

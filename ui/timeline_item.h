@@ -16,6 +16,12 @@ struct TimelineItem {
   trace::ReadyMark ready;
   double start_ns = 0, end_ns = 0;
 };
+
+// What a collective of a unit is for, by its tag.
+bool is_gather(const trace::CollectiveBar& bar);
+bool is_backward(const trace::CollectiveBar& bar);    // gathered for backward
+bool is_prefetched(const trace::CollectiveBar& bar);  // launched ahead of need
+
 bool same_item(const TimelineItem& a, const TimelineItem& b);
 
 struct ItemDetails {
@@ -25,6 +31,7 @@ struct ItemDetails {
   };
   std::string title, what;
   std::vector<Row> rows;
+  std::string note;   // the parameters of a unit; "" for none
   std::string where;  // rank and step
 };
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "ui/format.h"
 #include "ui/panel.h"
+#include "ui/timeline_buckets.h"
 #include "ui/timeline_draw.h"
 #include "ui/widgets.h"
 
@@ -17,28 +19,40 @@ constexpr float kLabelWidth = 152;
 constexpr float kAxisHeight = 20;
 constexpr float kHelpHeight = 20;
 
-void draw_help_line(const Look& look, Rect rect) {
+struct HelpEntry {
+  enum class Mark { kFilled, kHollow, kShape } mark;
+  Rgb hue;
+  std::string_view label;
+  Shape shape = Shape::kDown;
+};
+
+std::vector<HelpEntry> help_entries(const Palette& p, bool units) {
+  using Mark = HelpEntry::Mark;
+  std::vector<HelpEntry> entries{{Mark::kFilled, p.overlapped, "overlapped communication"},
+                                 {Mark::kFilled, p.exposed, "exposed"},
+                                 {Mark::kHollow, p.overlapped, "waiting for the last rank"}};
+  if (!units) {
+    entries.push_back({Mark::kShape, p.text_secondary, "a bucket's gradients are ready"});
+    return entries;
+  }
+  entries.push_back({Mark::kShape, p.text_secondary, "a unit's gradients are ready"});
+  entries.push_back({Mark::kShape, p.text_muted, "forward gather", Shape::kRight});
+  entries.push_back(
+      {Mark::kShape, p.text_muted, "backward gather; fainter: prefetched", Shape::kLeft});
+  return entries;
+}
+
+void draw_help_line(const Look& look, Rect rect, bool units) {
   const Palette& p = look.colors();
-  struct Entry {
-    enum class Mark { kReady, kFilled, kHollow } mark;
-    Rgb hue;
-    std::string_view label;
-  };
-  const Entry entries[] = {
-      {Entry::Mark::kFilled, p.overlapped, "overlapped communication"},
-      {Entry::Mark::kFilled, p.exposed, "exposed"},
-      {Entry::Mark::kHollow, p.overlapped, "waiting for the last rank"},
-      {Entry::Mark::kReady, p.text_secondary, "gradients of a bucket or unit are ready"},
-  };
-  for (const Entry& entry : entries) {
+  for (const HelpEntry& entry : help_entries(p, units)) {
     const float width = look.px(15) + text_width(look, Face::kSmall, entry.label);
     if (width > rect.w) return;
     Rect box = rect.take_left(width, look.px(16));
     const Rect mark = box.take_left(look.px(9), look.px(6));
     const Rect swatch{mark.x, std::round(mark.center_y() - mark.w / 2), mark.w, mark.w};
-    if (entry.mark == Entry::Mark::kReady) {
-      shape(Shape::kDown, mark.center_x(), mark.center_y(), look.px(7), color(entry.hue));
-    } else if (entry.mark == Entry::Mark::kFilled) {
+    if (entry.mark == HelpEntry::Mark::kShape) {
+      shape(entry.shape, mark.center_x(), mark.center_y(), look.px(7), color(entry.hue));
+    } else if (entry.mark == HelpEntry::Mark::kFilled) {
       fill(swatch, color(entry.hue), look.px(2));
     } else {
       fill(swatch, color(mix(p.panel, entry.hue, 0.22)), look.px(2));
@@ -180,7 +194,8 @@ void TimelinePanel::draw_content(const Look& look, const Rect& body,
   const Palette& p = look.colors();
   Rect rest = body;
   Rect axis = rest.take_top(look.px(kAxisHeight));
-  draw_help_line(look, rest.take_bottom(look.px(kHelpHeight)));
+  const bool units = std::ranges::any_of(timeline.ranks, has_units);
+  draw_help_line(look, rest.take_bottom(look.px(kHelpHeight)), units);
   Rect labels = rest.take_left(look.px(kLabelWidth));
   axis.take_left(look.px(kLabelWidth));
   view_.set_extent(static_cast<double>(timeline.end_ns));

@@ -22,16 +22,20 @@ bool joins(const PixelBar& last, float x0, float x1) {
   return width < kWidestGroup && !longer;
 }
 
-RankRows unfolded_rows(const RowHeights& heights, int rank, float y, float scale) {
+RankRows unfolded_rows(const RowHeights& heights, const trace::RankTimeline& rank, float y,
+                       float scale) {
   const auto px = [scale](float length) { return std::round(length * scale); };
+  const float more = rank.lanes.size() > 1 ? static_cast<float>(rank.lanes.size() - 1) : 0;
+  const float lanes =
+      px(heights.communication) + more * (px(heights.communication) + px(heights.lane_gap));
   RankRows rows;
-  rows.rank = rank;
+  rows.rank = rank.rank;
   rows.unfolded = true;
   rows.y = y;
   rows.phases = y;
   rows.compute = rows.phases + px(heights.phases) + px(heights.gap);
   rows.communication = rows.compute + px(heights.compute) + px(heights.gap);
-  rows.buckets = rows.communication + px(heights.communication) + px(heights.gap);
+  rows.buckets = rows.communication + lanes + px(heights.gap);
   rows.ribbon = rows.buckets + px(heights.buckets) + px(heights.gap);
   rows.height = rows.ribbon + px(heights.ribbon) + px(heights.rank_gap) - y;
   return rows;
@@ -52,7 +56,7 @@ RankRows folded_rows(const RowHeights& heights, int rank, float y, float scale) 
 RowHeights RowHeights::stretched(float factor) const {
   RowHeights out = *this;
   for (float* height : {&out.phases, &out.compute, &out.communication, &out.buckets, &out.ribbon,
-                        &out.gap, &out.rank_gap, &out.folded}) {
+                        &out.gap, &out.lane_gap, &out.rank_gap, &out.folded}) {
     *height *= factor;
   }
   return out;
@@ -61,25 +65,29 @@ RowHeights RowHeights::stretched(float factor) const {
 TimelineRows timeline_rows(const std::vector<trace::RankTimeline>& ranks, float available,
                            float scale, const std::map<int, bool>& wishes) {
   TimelineRows out;
-  const float unfolded = out.heights.unfolded() * scale, folded = out.heights.folded * scale;
+  const float folded = out.heights.folded * scale;
+  const auto unfolded = [&](std::size_t i) {
+    return out.heights.unfolded(ranks[i].lanes.size()) * scale;
+  };
   float spare = available - folded * static_cast<float>(ranks.size());
   std::vector<bool> open;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const auto wish = wishes.find(ranks[i].rank);
     open.push_back(wish != wishes.end() ? wish->second
-                   : i == 0             ? available >= kLeastStretch * unfolded
-                                        : spare >= unfolded - folded);
-    if (open.back()) spare -= unfolded - folded;
+                   : i == 0             ? available >= kLeastStretch * unfolded(i)
+                                        : spare >= unfolded(i) - folded);
+    if (open.back()) spare -= unfolded(i) - folded;
   }
   // What is left over makes the rows higher; a little less, for rounding to pixels.
   const float used = available - spare;
   // Where not even one rank fits, its rows get lower; the other ranks are scrolled to.
-  const float least = available < unfolded ? std::max(kLeastStretch, available / unfolded) : 1;
+  const float first = ranks.empty() ? 0 : unfolded(0);
+  const float least = available < first ? std::max(kLeastStretch, available / first) : 1;
   const float factor =
       std::clamp((available - 8 * scale) / std::max(used, 1.0f), least, kMostStretch);
   out.heights = out.heights.stretched(factor);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    out.ranks.push_back(open[i] ? unfolded_rows(out.heights, ranks[i].rank, out.height, scale)
+    out.ranks.push_back(open[i] ? unfolded_rows(out.heights, ranks[i], out.height, scale)
                                 : folded_rows(out.heights, ranks[i].rank, out.height, scale));
     out.height += out.ranks.back().height;
   }

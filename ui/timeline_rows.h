@@ -16,8 +16,15 @@ struct RowHeights {
   float phases = 18, compute = 18, communication = 20, buckets = 26, ribbon = 12, gap = 4,
         rank_gap = 12, folded = 22;
 
-  float unfolded() const {
-    return phases + compute + communication + buckets + ribbon + 4 * gap + rank_gap;
+  // Between the lanes of several process groups.
+  float lane_gap = 2;
+
+  float communication_lanes(std::size_t lanes) const {
+    const auto more = static_cast<float>(lanes > 1 ? lanes - 1 : 0);
+    return communication + more * (communication + lane_gap);
+  }
+  float unfolded(std::size_t lanes = 1) const {
+    return phases + compute + communication_lanes(lanes) + buckets + ribbon + 4 * gap + rank_gap;
   }
   RowHeights stretched(float factor) const;
 };

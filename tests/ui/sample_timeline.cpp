@@ -1,6 +1,7 @@
 #include "tests/ui/sample_timeline.h"
 
 #include <algorithm>
+#include <memory>
 #include <random>
 #include <string>
 
@@ -43,7 +44,8 @@ class RankBuilder {
     add_phase(forward + at_length(0.002), backward, BarClass::kBackward, "backward");
     fill_compute(data + at_length(0.004), forward, BarClass::kCompute);
     fill_compute(forward + at_length(0.004), at(0.72), BarClass::kCompute);
-    const auto communication_end = add_buckets(forward);
+    const auto communication_end =
+        step_.blocks > 0 ? add_units(data, forward) : add_buckets(forward);
     const auto optimizer = std::max(communication_end, at(0.86)) + at_length(0.004);
     out_.phases.back().end_ns = optimizer - at_length(0.003);
     add_phase(optimizer, optimizer + end - at(0.86), BarClass::kOptimizerPhase, "optimizer");
@@ -137,6 +139,76 @@ class RankBuilder {
       out_.communication.push_back({start, border, BarClass::kOverlapped, 0, "", index});
     if (end > border) out_.communication.push_back({border, end, BarClass::kExposed, 0, "", index});
     out_.collectives.push_back(bar);
+  }
+
+  std::shared_ptr<const trace::UnitFigures> unit(int index) const {
+    trace::UnitFigures figures;
+    figures.index = index;
+    figures.name = index == 0 ? "root" : "blocks." + std::to_string(index - 1);
+    figures.bytes = figures.reduced_bytes = std::int64_t{index == 0 ? 3 : 7} << 20;
+    figures.shard_count = step_.ranks;
+    figures.shard_bytes = figures.bytes / step_.ranks;
+    figures.parameters = {figures.name + ".attn.weight", figures.name + ".attn.bias",
+                          figures.name + ".mlp.weight"};
+    return std::make_shared<const trace::UnitFigures>(std::move(figures));
+  }
+
+  // What one unit needs at `start`; returns its end.
+  std::int64_t add_unit(int index, const std::string& what, trace::CollectiveFunction function,
+                        int group, std::int64_t start, double length) {
+    trace::CollectiveBar bar;
+    bar.unit = unit(index);
+    bar.event.rank = out_.rank;
+    bar.event.step = step_.index;
+    bar.event.sequence = static_cast<std::int64_t>(out_.collectives.size());
+    bar.event.process_group = group;
+    bar.event.function = bar.event.executed = function;
+    bar.event.tag_kind = trace::TagKind::kUnit;
+    bar.event.tag_index = index;
+    bar.event.bytes = bar.unit->bytes;
+    bar.label = bar.unit->name + " " + what;
+    bar.start_ns = start;
+    bar.latest_start_ns = start + at_length(0.002);
+    bar.end_ns = start + at_length(length);
+    bar.overlapped_ns = covered(compute_, start, bar.end_ns);
+    bar.exposed_ns = bar.end_ns - start - bar.overlapped_ns;
+    const bool hidden = bar.overlapped_ns > bar.exposed_ns;
+    out_.communication.push_back({start, bar.end_ns,
+                                  hidden ? BarClass::kOverlapped : BarClass::kExposed, 0, "",
+                                  static_cast<int>(out_.collectives.size())});
+    out_.collectives.push_back(bar);
+    return bar.end_ns;
+  }
+
+  // Forward: each unit is gathered before its turn. Backward: the next one while the one before it
+  // works, its gradients reduced behind it.
+  std::int64_t add_units(std::int64_t forward_start, std::int64_t backward_start) {
+    using trace::CollectiveFunction;
+    const int shard = step_.groups > 1 ? 1 : 0;
+    const double forward = 0.28 / (step_.blocks + 1), backward = 0.5 / (step_.blocks + 1);
+    for (int i = 0; i <= step_.blocks; ++i) {
+      add_unit(i, "forward gather", CollectiveFunction::kAllGather, shard,
+               forward_start + at_length(forward * i), forward * 0.45);
+    }
+    std::int64_t end = 0;
+    for (int i = step_.blocks; i >= 0; --i) {
+      const auto turn = backward_start + at_length(backward * (step_.blocks - i));
+      if (i > 0) {
+        add_unit(i, i == step_.blocks ? "backward gather" : "backward gather, prefetched",
+                 CollectiveFunction::kAllGather, shard, turn, backward * 0.3);
+      }
+      const auto ready = turn + at_length(backward * 0.8);
+      out_.ready.push_back(
+          {ready, trace::TagKind::kUnit, i, unit(i)->name, unit(i)->reduced_bytes, "", unit(i)});
+      end = add_unit(i, "reduce", CollectiveFunction::kReduceScatter, shard,
+                     ready + at_length(0.002), backward * 0.45);
+      if (step_.groups > 1) {
+        end = add_unit(i, "reduce", CollectiveFunction::kAllReduce, 2, end, backward * 0.3);
+      }
+    }
+    out_.lanes = {{shard, step_.groups > 1 ? "shard" : "world", {}}};
+    if (step_.groups > 1) out_.lanes.push_back({2, "replicate", {}});
+    return end;
   }
 
   void add_ribbon() {

@@ -1,4 +1,4 @@
-// One DDP step of every rank, as bars.
+// One step of every rank, as bars: of DDP with buckets, or of a sharding strategy with units.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,8 @@ struct SampleStep {
   std::int64_t bucket_cap = 0;  // above twice it, the bucket carries a note
   bool gpu = false;
   int operators = 0;  // per rank; 0: some 150
+  int blocks = 0;     // units besides the root, instead of buckets; 0: buckets
+  int groups = 1;     // 2: gradients of units are also reduced over replicas
 };
 
 trace::StepTimeline sample_timeline(const SampleStep& step);

@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
 #include "tests/ui/sample_timeline.h"
 #include "ui/timeline_item.h"
 #include "ui/timeline_rows.h"
@@ -152,6 +156,82 @@ TEST(ItemDetails, TellWaitingFromTransferring) {
   EXPECT_EQ(details.rows[1].value, "3.60 ms");
   EXPECT_EQ(details.rows[2].value, "11.3 ms");
   EXPECT_EQ(details.where, "Rank 0, step 7");
+}
+
+SampleStep units(int groups) {
+  SampleStep step;
+  step.blocks = 4;
+  step.groups = groups;
+  return step;
+}
+
+const trace::CollectiveBar& bar_named(const trace::RankTimeline& rank, const std::string& label) {
+  for (const auto& bar : rank.collectives) {
+    if (bar.label == label) return bar;
+  }
+  throw std::runtime_error("no bar " + label);
+}
+
+std::string value_of(const ItemDetails& details, const std::string& name) {
+  for (const auto& row : details.rows) {
+    if (row.name == name) return row.value;
+  }
+  return "";
+}
+
+TEST(TimelineUnits, KnowWhatAGatherIsFor) {
+  const auto rank = sample_timeline(units(1)).ranks[0];
+  const auto& forward = bar_named(rank, "blocks.1 forward gather");
+  const auto& needed = bar_named(rank, "blocks.3 backward gather");
+  const auto& ahead = bar_named(rank, "blocks.1 backward gather, prefetched");
+  const auto& reduce = bar_named(rank, "blocks.1 reduce");
+  EXPECT_TRUE(is_gather(forward) && is_gather(needed) && is_gather(ahead));
+  EXPECT_FALSE(is_gather(reduce) || is_backward(reduce) || is_prefetched(reduce));
+  EXPECT_FALSE(is_backward(forward));
+  EXPECT_TRUE(is_backward(needed) && is_backward(ahead));
+  EXPECT_FALSE(is_prefetched(forward) || is_prefetched(needed));
+  EXPECT_TRUE(is_prefetched(ahead));
+}
+
+TEST(TimelineUnits, TellWholeAndShardWaitAndTransferAndWhetherTheyWerePrefetched) {
+  const auto rank = sample_timeline(units(1)).ranks[0];
+  TimelineItem item;
+  item.kind = TimelineItem::Kind::kCollective;
+  item.collective = bar_named(rank, "blocks.1 backward gather, prefetched");
+  item.start_ns = static_cast<double>(item.collective.start_ns);
+  item.end_ns = static_cast<double>(item.collective.end_ns);
+  const ItemDetails gather = item_details(item, 7);
+  EXPECT_EQ(gather.title, "blocks.1 backward gather, prefetched");
+  EXPECT_EQ(value_of(gather, "Unit, gathered"), "7.00 MiB");
+  EXPECT_EQ(value_of(gather, "Shard of a rank"), "3.50 MiB");
+  EXPECT_EQ(value_of(gather, "Prefetched"), "yes");
+  EXPECT_NE(value_of(gather, "Waiting for the last rank"), "");
+  EXPECT_NE(value_of(gather, "Transferring"), "");
+  EXPECT_EQ(gather.note, "Parameters: blocks.1.attn.weight, blocks.1.attn.bias, … 3 in all");
+  item.collective = bar_named(rank, "blocks.1 forward gather");
+  EXPECT_EQ(value_of(item_details(item, 7), "Prefetched"), "no");
+  item.collective = bar_named(rank, "blocks.1 reduce");
+  EXPECT_EQ(value_of(item_details(item, 7), "Prefetched"), "") << "only gathers are";
+  item.kind = TimelineItem::Kind::kReady;
+  item.ready = rank.ready.front();
+  EXPECT_EQ(item_details(item, 7).title, "Blocks.3 is ready");
+}
+
+TEST(TimelineRows, HaveRoomForALaneOfEachProcessGroup) {
+  const auto one = sample_timeline(units(1)).ranks, two = sample_timeline(units(2)).ranks;
+  ASSERT_EQ(one[0].lanes.size(), 1u);
+  ASSERT_EQ(two[0].lanes.size(), 2u);
+  for (const float scale : {1.0f, 1.5f}) {
+    const auto plain = timeline_rows(one, 600 * scale, scale, {});
+    const auto lanes = timeline_rows(two, 600 * scale, scale, {});
+    const auto& heights = lanes.heights;
+    EXPECT_GE(lanes.ranks[0].buckets, lanes.ranks[0].communication +
+                                          2 * std::round(heights.communication * scale) +
+                                          std::round(heights.lane_gap * scale));
+    EXPECT_LT(plain.ranks[0].buckets - plain.ranks[0].communication,
+              2 * std::round(plain.heights.communication * scale));
+    EXPECT_LE(lanes.height, 600 * scale);
+  }
 }
 
 }  // namespace

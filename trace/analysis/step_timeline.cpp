@@ -1,7 +1,9 @@
 #include "trace/analysis/step_timeline.h"
 
 #include <algorithm>
+#include <map>
 
+#include "trace/analysis/communication_lanes.h"
 #include "trace/analysis/labels.h"
 #include "trace/analysis/ribbon.h"
 #include "trace/analysis/step_rows.h"
@@ -36,6 +38,16 @@ BarClass class_of(Phase phase) {
 void sort_by_start(std::vector<ClassPiece>& pieces) {
   std::sort(pieces.begin(), pieces.end(),
             [](const auto& a, const auto& b) { return a.time.start_ns < b.time.start_ns; });
+}
+
+using Units = std::map<int, std::shared_ptr<const UnitFigures>>;  // by index
+
+Units by_index(const std::vector<UnitFigures>& units) {
+  Units result;
+  for (const auto& unit : units) {
+    result.emplace(unit.index, std::make_shared<const UnitFigures>(unit));
+  }
+  return result;
 }
 
 // Lays out one rank's step. Absolute times inside, relative ones in the result.
@@ -78,8 +90,10 @@ class RankLayout {
     finish_compute_labels();
   }
 
-  void add_collective(const Collective& event, std::int64_t latest_start_ns) {
+  void add_collective(const Collective& event, std::int64_t latest_start_ns, const Units& units) {
     CollectiveBar bar;
+    const auto unit = units.find(event.tag_index);
+    if (event.tag_kind == TagKind::kUnit && unit != units.end()) bar.unit = unit->second;
     bar.event = event;
     bar.label = collective_label(event, strings_.get(event.rank, event.tag_name));
     bar.latest_start_ns = std::min(latest_start_ns, event.end_ns) - origin_ns_;
@@ -108,17 +122,18 @@ class RankLayout {
     result_.ready.push_back(std::move(mark));
   }
 
-  void add_ready(const UnitReady& row, const std::vector<UnitFigures>& units) {
+  void add_ready(const UnitReady& row, const Units& units) {
     ReadyMark mark{row.time_ns - origin_ns_,
                    TagKind::kUnit,
                    row.unit,
                    tag_text(TagKind::kUnit, row.unit, {}),
                    0,
                    {}};
-    for (const auto& unit : units) {
-      if (unit.index != row.unit) continue;
-      mark.bytes = unit.reduced_bytes;
-      mark.name = unit.name;
+    const auto unit = units.find(row.unit);
+    if (unit != units.end()) {
+      mark.unit = unit->second;
+      mark.bytes = mark.unit->reduced_bytes;
+      mark.name = mark.unit->name;
     }
     result_.ready.push_back(std::move(mark));
   }
@@ -242,6 +257,7 @@ StepTimeline build_step_timeline(const StepFigures& figures, const std::vector<B
   const auto times = step_times(figures);
   const auto by_rank = rows_by_rank(rows, times, strings);
   const LatestStarts latest_starts(rows, context.process_groups);
+  const Units units = by_index(context.units);
   for (std::size_t i = 0; i < by_rank.size(); ++i) {
     if (times[i].length() <= 0) continue;  // has not reported the step
     auto& rank = timeline.ranks.emplace_back();
@@ -256,14 +272,15 @@ StepTimeline build_step_timeline(const StepFigures& figures, const std::vector<B
     layout.add_phases();
     layout.add_compute();
     for (const auto& collective : by_rank[i].collectives) {
-      layout.add_collective(collective, latest_starts.of(collective));
+      layout.add_collective(collective, latest_starts.of(collective), units);
     }
     for (const auto& ready : by_rank[i].ready) {
       if (ready.step == figures.index) layout.add_ready(ready, context.buckets);
     }
     for (const auto& ready : by_rank[i].unit_ready) {
-      if (ready.step == figures.index) layout.add_ready(ready, context.units);
+      if (ready.step == figures.index) layout.add_ready(ready, units);
     }
+    rank.lanes = communication_lanes(rank, context.process_groups);
     if (rank.breakdown.has_detail) layout.add_ribbon();
   }
   return timeline;

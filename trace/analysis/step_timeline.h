@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,7 @@ struct CollectiveBar {
   std::int64_t end_ns = 0;           // relative
   std::int64_t overlapped_ns = 0;
   std::int64_t exposed_ns = 0;
+  std::shared_ptr<const UnitFigures> unit;  // what is gathered or reduced; null: no unit
 };
 
 struct ReadyMark {           // the last gradient of a bucket or unit was ready
@@ -54,6 +56,14 @@ struct ReadyMark {           // the last gradient of a bucket or unit was ready
   std::string name;        // "bucket 3", "blocks.3"
   std::int64_t bytes = 0;  // as it is reduced
   std::string note;        // oversize reason, else ""
+  std::shared_ptr<const UnitFigures> unit = nullptr;
+};
+
+// Collectives of one process group wait for each other, those of several do not.
+struct CommunicationLane {
+  int group = 0;
+  std::string name;        // "world", "shard", …
+  std::vector<int> ranks;  // its members; empty: the group was not announced
 };
 
 struct RankTimeline {
@@ -65,6 +75,7 @@ struct RankTimeline {
   std::vector<Bar> compute;        // operators or kernels; what is too short to be seen is merged
   std::vector<Bar> communication;  // split at the border of overlapped and exposed
   std::vector<CollectiveBar> collectives;
+  std::vector<CommunicationLane> lanes;  // of the groups in `collectives`, by number
   std::vector<ReadyMark> ready;
   std::vector<Bar>
       ribbon;  // a partition of the step: compute, overlapped, exposed, optimizer, idle

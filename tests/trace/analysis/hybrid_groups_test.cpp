@@ -134,6 +134,17 @@ TEST_P(HybridGroups, TheTimelineWaitsForMembersOnly) {
   EXPECT_EQ(latest(3, 1), 780);
 }
 
+TEST_P(HybridGroups, TheTimelineHasALaneForEachGroupThatWasUsed) {
+  const auto timeline =
+      build_step_timeline(figures.steps.at(0), rows, step_context(figures), analysis.strings());
+  const auto& lanes = timeline.ranks.at(3).lanes;
+  ASSERT_EQ(lanes.size(), 2u) << "nothing went over the world";
+  EXPECT_EQ(lanes[0].name, "shard");
+  EXPECT_EQ(lanes[0].ranks, (std::vector<int>{2, 3}));
+  EXPECT_EQ(lanes[1].name, "replicate");
+  EXPECT_EQ(lanes[1].ranks, (std::vector<int>{1, 3}));
+}
+
 INSTANTIATE_TEST_SUITE_P(Orders, HybridGroups,
                          testing::Values(std::array{0, 1, 2, 3}, std::array{3, 2, 1, 0},
                                          std::array{2, 0, 3, 1}));

@@ -146,6 +146,35 @@ TEST_F(StepTimelineTest, RibbonPartitionsTheStep) {
   EXPECT_EQ(ribbon[2].label, "exposed 15.0 ms");
 }
 
+TEST_F(StepTimelineTest, CollectivesAndReadyMarksOfUnitsKnowTheirUnit) {
+  for (auto& batch : rows) {
+    const int rank = batch.steps[0].rank;
+    batch.strings.push_back({rank, 7, "blocks.0"});
+    batch.strings.push_back({rank, 8, "blocks.0 reduce"});
+    batch.strings.push_back({rank, 9, "blocks.0.attn.weight"});
+    batch.units = {{rank, 1, 7, 4 * kMiB, 2 * kMiB, 3 * kMiB, 2, 0}};
+    batch.unit_parameters = {{rank, 1, 9, 4 * kMiB}};
+    batch.unit_ready = {{rank, 0, 1, kOrigin + 45 * kMs}};
+    batch.bucket_ready.clear();
+    auto& reduce = batch.collectives[0];
+    reduce.tag_kind = TagKind::kUnit;
+    reduce.tag_index = 1;
+    reduce.tag_name = 8;
+  }
+  SetUp();
+  const auto& rank = timeline.ranks[1];
+  EXPECT_EQ(rank.collectives[0].label, "blocks.0 reduce");
+  ASSERT_TRUE(rank.collectives[0].unit);
+  EXPECT_EQ(rank.collectives[0].unit->shard_bytes, 2 * kMiB);
+  EXPECT_EQ(rank.collectives[0].unit->parameters, std::vector<std::string>{"blocks.0.attn.weight"});
+  EXPECT_FALSE(rank.collectives[1].unit) << "a bucket of the same number";
+  ASSERT_EQ(rank.ready.size(), 1u);
+  EXPECT_EQ(rank.ready[0].name, "blocks.0");
+  EXPECT_EQ(rank.ready[0].bytes, 3 * kMiB);
+  EXPECT_EQ(rank.ready[0].unit, rank.collectives[0].unit);
+  ASSERT_EQ(rank.lanes.size(), 1u);
+}
+
 TEST(StepTimeline, OfNothingIsEmpty) {
   const auto timeline = build_step_timeline({}, {}, {}, {});
   EXPECT_TRUE(timeline.ranks.empty());
