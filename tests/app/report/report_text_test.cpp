@@ -113,6 +113,34 @@ TEST_F(ReportText, ComparingRunsOfDifferentRanksSaysHowWellTheyScale) {
   EXPECT_TRUE(comparison_json(few, few, trace::compare_runs(few, few))["scaling"].is_null());
 }
 
+TEST_F(ReportText, SaysWhatWasAskedForAndWhatRanAndListsUnits) {
+  const auto run = write_synthetic_run(folder_->path());
+  auto figures = load_run(run.folder);
+  ASSERT_TRUE(figures);
+  RunReport report;
+  report.figures = *figures;
+  for (auto& row : report.figures.collectives) row.executed = row.function;
+  EXPECT_FALSE(contains(report_text(report), " ran as ")) << "nothing was replaced";
+  trace::CollectiveGroupFigures row;
+  row.function = trace::CollectiveFunction::kReduceScatter;
+  row.executed = trace::CollectiveFunction::kAllReduce;
+  row.tag = "blocks.3 backward gather, prefetched";
+  report.figures.collectives = {row, row};
+  report.figures.summary.bytes_sent_per_step = 2e6;
+  report.figures.summary.bytes_sent_per_step_theory = 1e6;
+  trace::UnitFigures unit;
+  unit.name = "blocks.3";
+  unit.bytes = 4 << 20;
+  unit.shard_bytes = 2 << 20;
+  unit.parameters = {"a", "b", "c"};
+  report.figures.units = {unit};
+  const std::string text = report_text(report);
+  EXPECT_TRUE(contains(text, "; reduce_scatter ran as all_reduce\n")) << text;
+  EXPECT_TRUE(contains(text, "reduce_scatter as all_reduce")) << text;
+  EXPECT_TRUE(contains(text, "blocks.3 backward gather, prefetched")) << "uncut\n" << text;
+  EXPECT_TRUE(contains(text, "  blocks.3  4.00 MiB       2.00 MiB        3\n")) << text;
+}
+
 TEST(StepRange, ReadsWhatPeopleWrite) {
   const auto both = parse_step_range("10..20");
   ASSERT_TRUE(both);

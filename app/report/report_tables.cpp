@@ -1,0 +1,93 @@
+#include "app/report/report_tables.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "app/report/text_table.h"
+#include "trace/analysis/run_summary.h"
+#include "ui/format.h"
+
+namespace shardlens::app {
+namespace {
+
+std::string duration(double ns) { return ui::format_duration(ns).text(); }
+std::string bytes(double count) { return ui::format_bytes(count).text(); }
+
+std::string bandwidth(double bytes_per_s) {
+  return bytes_per_s > 0 ? ui::format_bandwidth(bytes_per_s).text() : std::string(ui::kUnknown);
+}
+
+}  // namespace
+
+std::string other_functions_text(const trace::RunFigures& figures) {
+  std::vector<std::string> pairs;
+  for (const auto& c : figures.collectives) {
+    if (c.executed == c.function || c.executed == trace::CollectiveFunction::kOther) continue;
+    std::string pair =
+        std::string(to_string(c.function)) + " ran as " + std::string(to_string(c.executed));
+    if (std::ranges::find(pairs, pair) == pairs.end()) pairs.push_back(std::move(pair));
+  }
+  std::string text;
+  for (const std::string& pair : pairs) text += (text.empty() ? "; " : ", ") + pair;
+  return text;
+}
+
+std::string collectives_text(const trace::RunFigures& figures) {
+  TextTable table({{"function"},
+                   {"for", Align::kLeft, 44},
+                   {"bytes", Align::kRight},
+                   {"count", Align::kRight},
+                   {"median", Align::kRight},
+                   {"wait", Align::kRight},
+                   {"transfer", Align::kRight},
+                   {"algbw", Align::kRight},
+                   {"busbw", Align::kRight},
+                   {"exposed/step", Align::kRight}});
+  const bool measured_detail = trace::has_measured_detail(figures.steps);
+  const auto known = [](bool is_known, double ns) {
+    return is_known ? duration(ns) : std::string(ui::kUnknown);
+  };
+  for (const auto& c : figures.collectives) {
+    std::string function(to_string(c.function));
+    if (c.executed != c.function) function += " as " + std::string(to_string(c.executed));
+    table.add_row({function, c.tag, bytes(static_cast<double>(c.bytes)),
+                   ui::format_integer(c.count), duration(c.median_ns),
+                   known(c.matched > 0, c.wait_ns), known(c.matched > 0, c.transfer_ns),
+                   bandwidth(c.algbw_bytes_per_s), bandwidth(c.busbw_bytes_per_s),
+                   known(measured_detail, c.exposed_ns)});
+  }
+  if (table.empty()) return "";
+  return "\nCollectives; GB/s over the transfer alone, waiting for the last rank kept apart\n" +
+         table.text();
+}
+
+std::string units_text(const trace::RunFigures& figures) {
+  if (figures.units.empty()) return {};
+  TextTable table({{"unit", Align::kLeft},
+                   {"gathered", Align::kRight},
+                   {"kept per rank", Align::kRight},
+                   {"tensors", Align::kRight}});
+  for (const auto& unit : figures.units) {
+    table.add_row({unit.name, bytes(static_cast<double>(unit.bytes)),
+                   bytes(static_cast<double>(unit.shard_bytes)),
+                   std::to_string(unit.parameters.size())});
+  }
+  return "\nUnits\n" + table.text();
+}
+
+std::string buckets_text(const trace::RunFigures& figures) {
+  TextTable table({{"bucket", Align::kRight},
+                   {"bytes", Align::kRight},
+                   {"tensors", Align::kRight},
+                   {"", Align::kLeft, 90}});
+  for (const auto& bucket : figures.buckets) {
+    const std::string first = bucket.parameters.empty() ? "" : bucket.parameters.front();
+    const std::string last = bucket.parameters.size() < 2 ? "" : " … " + bucket.parameters.back();
+    table.add_row({std::to_string(bucket.index), bytes(static_cast<double>(bucket.bytes)),
+                   std::to_string(bucket.parameters.size()),
+                   bucket.oversize_reason.empty() ? first + last : bucket.oversize_reason});
+  }
+  return table.empty() ? "" : "\nBuckets, in the order of their reduction\n" + table.text();
+}
+
+}  // namespace shardlens::app

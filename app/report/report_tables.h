@@ -1,0 +1,18 @@
+// The text report's tables of what is communicated. Any thread.
+#pragma once
+
+#include <string>
+
+#include "trace/analysis/figures.h"
+
+namespace shardlens::app {
+
+// Each with its heading; "" where there is nothing to list.
+std::string collectives_text(const trace::RunFigures& figures);
+std::string buckets_text(const trace::RunFigures& figures);
+std::string units_text(const trace::RunFigures& figures);
+
+// Why more may be sent than the strategy asked for: "; reduce_scatter ran as all_reduce", or "".
+std::string other_functions_text(const trace::RunFigures& figures);
+
+}  // namespace shardlens::app
