@@ -21,6 +21,7 @@ void add_replay_command(CLI::App& app, Action& chosen, const std::filesystem::pa
 void add_screenshot_command(CLI::App& app, Action& chosen);
 void add_query_command(CLI::App& app, Action& chosen);
 void add_pack_command(CLI::App& app, Action& chosen);
+void add_plan_command(CLI::App& app, Action& chosen);
 void add_settings_command(CLI::App& app, Action& chosen);
 void add_bench_command(CLI::App& app, Action& chosen);
 void add_doctor_command(CLI::App& app, Action& chosen, bool has_display);

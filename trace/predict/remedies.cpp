@@ -12,39 +12,57 @@ namespace shardlens::trace {
 namespace {
 
 using Change = Remedy::Change;
+// Knobs that are changed together and count as one change.
+using Way = std::vector<Change>;
 
 constexpr std::size_t kMostRemedies = 8;
 
-// Each with what it costs least first: nothing, communication, computation, speed of the host's
-// link, precision.
-std::vector<Change> possible_changes(const PlannedJob& job) {
-  const Settings& s = job.settings;
-  const StrategyTraits& now = strategy_traits(s.sharding_strategy);
-  std::vector<Change> changes;
-  if (!now.has_units && !s.gradient_as_bucket_view) {
-    changes.push_back({"gradient_as_bucket_view", "true"});
-  }
+void add_strategies(const PlannedJob& job, std::vector<Way>& ways) {
   for (const StrategyTraits& traits : strategies()) {
-    if (traits.name == now.name || job.ranks == 1) continue;
+    if (traits.name == job.settings.sharding_strategy || job.ranks == 1) continue;
     // Within one machine the hybrid forms are the plain ones.
     if (traits.has_groups && job.ranks <= job.ranks_per_node) continue;
-    if (traits.shards_optimizer) {
-      changes.push_back({"sharding_strategy", std::string(traits.name)});
-    }
+    if (traits.shards_optimizer) ways.push_back({{"sharding_strategy", std::string(traits.name)}});
   }
-  for (const std::int64_t every : {2, 1}) {
-    if (s.activation_checkpointing != 0 && every >= s.activation_checkpointing) continue;
-    if (every < job.shape.layers || every == 1) {
-      changes.push_back({"activation_checkpointing", std::to_string(every)});
-    }
-  }
-  if (now.shards_parameters && !s.cpu_offload) changes.push_back({"cpu_offload", "true"});
-  const bool computes_in_fp32 = s.precision == "fp32" && s.param_dtype == "auto";
-  if (computes_in_fp32) changes.push_back({"precision", "bf16"});
-  return changes;
 }
 
-std::optional<PlannedJob> changed(PlannedJob job, const std::vector<Change>& changes) {
+void add_recomputation(const PlannedJob& job, std::vector<Way>& ways) {
+  const std::int64_t now = job.settings.activation_checkpointing;
+  for (const std::int64_t every : {2, 1}) {
+    if ((now == 0 || every < now) && (every == 1 || every < job.shape.layers)) {
+      ways.push_back({{"activation_checkpointing", std::to_string(every)}});
+    }
+  }
+}
+
+void add_precision(const PlannedJob& job, std::vector<Way>& ways) {
+  const Settings& s = job.settings;
+  if (s.param_dtype != "auto") return;
+  const bool has_units = strategy_traits(s.sharding_strategy).has_units;
+  if (s.precision == "fp32") {
+    ways.push_back({{has_units ? "param_dtype" : "precision", "bf16"}});
+  } else if (has_units) {
+    // Autocast keeps whole gathered copies of the weights until backward.
+    ways.push_back({{"precision", "fp32"}, {"param_dtype", s.precision}});
+  }
+}
+
+// Those that cost least first: nothing, communication, computation, the host's link, precision.
+std::vector<Way> possible_ways(const PlannedJob& job) {
+  const Settings& s = job.settings;
+  const StrategyTraits& now = strategy_traits(s.sharding_strategy);
+  std::vector<Way> ways;
+  if (!now.has_units && !s.gradient_as_bucket_view) {
+    ways.push_back({{"gradient_as_bucket_view", "true"}});
+  }
+  add_strategies(job, ways);
+  add_recomputation(job, ways);
+  if (now.shards_parameters && !s.cpu_offload) ways.push_back({{"cpu_offload", "true"}});
+  add_precision(job, ways);
+  return ways;
+}
+
+std::optional<PlannedJob> changed(PlannedJob job, const Way& changes) {
   for (const Change& change : changes) {
     if (!set_value(job.settings, change.knob, change.value)) return std::nullopt;
   }
@@ -60,18 +78,18 @@ std::optional<PlannedJob> changed(PlannedJob job, const std::vector<Change>& cha
 class Search {
  public:
   Search(const PlannedJob& job, std::int64_t usable_bytes)
-      : job_(job), usable_bytes_(usable_bytes), possible_(possible_changes(job)) {}
+      : job_(job), usable_bytes_(usable_bytes), possible_(possible_ways(job)) {}
 
   std::vector<Remedy> run() {
     if (predict_peak_bytes(job_) <= usable_bytes_) return {};
-    for (const Change& change : possible_) consider({change});
+    for (const Way& way : possible_) consider(way);
     consider_batch({});
     if (remedies_.empty()) consider_pairs();
     return std::move(remedies_);
   }
 
  private:
-  void consider(std::vector<Change> changes) {
+  void consider(Way changes) {
     if (remedies_.size() >= kMostRemedies) return;
     const auto other = changed(job_, changes);
     if (!other) return;
@@ -80,7 +98,7 @@ class Search {
   }
 
   // A smaller batch, beside other changes.
-  void consider_batch(std::vector<Change> changes) {
+  void consider_batch(Way changes) {
     const auto other = changed(job_, changes);
     if (!other) return;
     const std::int64_t batch = largest_batch(*other, usable_bytes_);
@@ -91,19 +109,30 @@ class Search {
 
   void consider_pairs() {
     for (std::size_t i = 0; i < possible_.size(); ++i) {
+      const Way& first = possible_[i];
       for (std::size_t j = i + 1; j < possible_.size(); ++j) {
-        if (possible_[i].knob != possible_[j].knob) consider({possible_[i], possible_[j]});
+        if (first.front().knob != possible_[j].front().knob) consider(joined(first, possible_[j]));
       }
-      // Shards can be offloaded only once there are some.
-      if (possible_[i].knob == "sharding_strategy")
-        consider({possible_[i], {"cpu_offload", "true"}});
-      if (remedies_.size() < kMostRemedies) consider_batch({possible_[i]});
+      if (first.front().knob == "sharding_strategy") consider_with_shards(first);
+      if (remedies_.size() < kMostRemedies) consider_batch(first);
     }
+  }
+
+  // What only a strategy with units obeys.
+  void consider_with_shards(const Way& strategy) {
+    if (strategy_traits(job_.settings.sharding_strategy).has_units) return;
+    consider(joined(strategy, {{"cpu_offload", "true"}}));
+    if (job_.settings.precision == "fp32") consider(joined(strategy, {{"param_dtype", "bf16"}}));
+  }
+
+  static Way joined(Way first, const Way& second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
   }
 
   const PlannedJob& job_;
   std::int64_t usable_bytes_;
-  std::vector<Change> possible_;
+  std::vector<Way> possible_;
   std::vector<Remedy> remedies_;
 };
 

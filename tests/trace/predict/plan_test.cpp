@@ -11,6 +11,8 @@
 namespace shardlens::trace {
 namespace {
 
+using ::testing::Contains;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -149,6 +151,15 @@ TEST(Remedies, ArePairedWhereOneIsNotEnough) {
   ASSERT_FALSE(remedies.empty());
   for (const Remedy& remedy : remedies) EXPECT_EQ(remedy.changes.size(), 2u) << remedy.text();
   EXPECT_THAT(changes_that_would_fit(job, kGiB / 4), IsEmpty());
+}
+
+TEST(Remedies, ReplaceAutocastOfUnitsByGatheringIn16Bits) {
+  const PlannedJob job = gpu_job_of(
+      {"model=llama-8b", "sharding_strategy=full_shard", "precision=bf16", "batch_per_rank=1"}, 8,
+      8);
+  const auto remedies = changes_that_would_fit(job, predict_peak_bytes(job) - kGiB);
+  const std::vector<Remedy::Change> expected{{"precision", "fp32"}, {"param_dtype", "bf16"}};
+  EXPECT_THAT(remedies, Contains(Field(&Remedy::changes, expected)));
 }
 
 }  // namespace

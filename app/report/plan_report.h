@@ -1,0 +1,25 @@
+// A plan for people and as JSON. Any thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/report/report_json.h"
+#include "trace/predict/plan.h"
+#include "trace/predict/remedies.h"
+
+namespace shardlens::app {
+
+struct PlanReport {
+  trace::Plan plan;
+  std::string gpu;  // its name, or "" where only its memory is known
+  // So that the strategy of the settings fits; none if it does, or if nothing is enough.
+  std::vector<trace::Remedy> remedies;
+};
+
+PlanReport report_of(trace::Plan plan, std::string gpu);
+
+Json plan_json(const PlanReport& report);
+std::string plan_text(const PlanReport& report);
+
+}  // namespace shardlens::app

@@ -1,0 +1,159 @@
+#include <algorithm>
+
+#include "app/report/plan_report.h"
+#include "app/report/text_table.h"
+#include "trace/model/text.h"
+#include "ui/format.h"
+
+namespace shardlens::app {
+namespace {
+
+using trace::MemoryCategory;
+
+std::string bytes_text(std::int64_t bytes) {
+  return bytes == 0 ? "0" : ui::format_bytes(static_cast<double>(bytes)).text();
+}
+
+std::string counted_text(std::int64_t count, const std::string& noun) {
+  return trace::grouped(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string heading(const PlanReport& report) {
+  const trace::PlanRequest& request = report.plan.request;
+  const trace::Settings& s = request.settings;
+  std::string text = std::string(request.shape.name) + ": " +
+                     trace::grouped(report.plan.parameters) + " parameters; " +
+                     trace::grouped(s.batch_per_rank) + " x " + trace::grouped(s.sequence_length) +
+                     " tokens per rank";
+  if (s.gradient_accumulation_steps > 1) {
+    text += ", " + std::to_string(s.gradient_accumulation_steps) + " micro-batches";
+  }
+  text += "; precision " + s.precision + ", " + s.optimizer;
+  if (s.activation_checkpointing > 0) {
+    text += ", recompute every " + (s.activation_checkpointing == 1
+                                        ? "block"
+                                        : std::to_string(s.activation_checkpointing) + " blocks");
+  }
+  text += "\n" + counted_text(request.ranks(), "rank") + ": " +
+          counted_text(request.nodes, "node") + " of " +
+          counted_text(request.gpus_per_node, "GPU") +
+          (report.gpu.empty() ? "" : " " + report.gpu) + ", " + bytes_text(request.memory_bytes) +
+          " each, " + bytes_text(request.usable_bytes()) +
+          " of it usable: CUDA, NCCL and rounding take about " +
+          bytes_text(request.reserved_bytes) + "\n";
+  return text;
+}
+
+std::string verdict(const trace::StrategyPlan& plan) {
+  if (!plan.refused.empty()) return "refused";
+  return plan.fits() ? "fits" : "short by " + bytes_text(-plan.spare_bytes);
+}
+
+// Categories that are more than nothing under some strategy.
+std::vector<MemoryCategory> shown_categories(const trace::Plan& plan) {
+  std::vector<MemoryCategory> shown;
+  for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
+    const bool any = std::ranges::any_of(plan.strategies, [&](const trace::StrategyPlan& each) {
+      return each.memory.at_peak[static_cast<std::size_t>(i)] > 0;
+    });
+    const auto category = static_cast<MemoryCategory>(i);
+    if (any && category != MemoryCategory::kOther) shown.push_back(category);
+  }
+  return shown;
+}
+
+std::string column_of(MemoryCategory category) {
+  switch (category) {
+    case MemoryCategory::kGatheredParameters:
+      return "gathered";
+    case MemoryCategory::kCommunication:
+      return "comm.";
+    default:
+      return std::string(to_string(category));
+  }
+}
+
+TextTable table_of(const trace::Plan& plan, const std::vector<MemoryCategory>& categories) {
+  const bool has_nodes = plan.request.nodes > 1;
+  const bool has_host = std::ranges::any_of(
+      plan.strategies, [](const auto& each) { return each.memory.host_bytes > 0; });
+  std::vector<TextTable::Column> columns{{"strategy"}};
+  for (const auto category : categories) columns.push_back({column_of(category), Align::kRight});
+  columns.push_back({"peak", Align::kRight});
+  if (has_host) columns.push_back({"host", Align::kRight});
+  columns.push_back({""});
+  columns.push_back({"largest batch", Align::kRight});
+  columns.push_back({"sent per step", Align::kRight});
+  if (has_nodes) columns.push_back({"between nodes", Align::kRight});
+  TextTable table(std::move(columns));
+  for (const auto& each : plan.strategies) {
+    const bool known = each.refused.empty();
+    const auto cell = [&](std::int64_t bytes) {
+      return known ? bytes_text(bytes) : std::string(ui::kUnknown);
+    };
+    std::vector<std::string> row{std::string(each.strategy)};
+    for (const auto category : categories) {
+      row.push_back(cell(each.memory.at_peak[static_cast<std::size_t>(category)]));
+    }
+    row.push_back(cell(each.memory.total()));
+    if (has_host) row.push_back(cell(each.memory.host_bytes));
+    row.push_back(verdict(each));
+    row.push_back(!known ? std::string(ui::kUnknown)
+                         : (each.largest_batch == 0 ? "none" : trace::grouped(each.largest_batch)));
+    row.push_back(cell(each.traffic.bytes()));
+    if (has_nodes) row.push_back(cell(each.traffic.between_nodes()));
+    table.add_row(std::move(row));
+  }
+  return table;
+}
+
+std::string refusals(const trace::Plan& plan) {
+  std::string text;
+  for (const auto& each : plan.strategies) {
+    if (!each.refused.empty()) {
+      text += std::string(each.strategy) + " is refused: " + each.refused + "\n";
+    }
+  }
+  return text.empty() ? text : "\n" + text;
+}
+
+std::string way_out(const PlanReport& report) {
+  const std::string& chosen = report.plan.request.settings.sharding_strategy;
+  const auto plan =
+      std::ranges::find(report.plan.strategies, chosen, &trace::StrategyPlan::strategy);
+  if (plan == report.plan.strategies.end() || plan->fits() || !plan->refused.empty()) return "";
+  if (report.remedies.empty()) {
+    return "\n" + chosen +
+           " does not fit, nor does any pair of changes to strategy, recomputation, "
+           "batch, offload and precision. Plan for more or larger GPUs.\n";
+  }
+  TextTable table({{"", Align::kLeft, 100}, {"", Align::kRight}});
+  for (const auto& remedy : report.remedies) {
+    table.add_row({remedy.text(), bytes_text(remedy.peak_bytes)});
+  }
+  return "\n" + chosen + " does not fit. With one of these it would, at an estimated peak of:\n" +
+         table.text("  ", false);
+}
+
+}  // namespace
+
+PlanReport report_of(trace::Plan plan, std::string gpu) {
+  PlanReport report{std::move(plan), std::move(gpu), {}};
+  const trace::PlanRequest& request = report.plan.request;
+  const std::string& chosen = request.settings.sharding_strategy;
+  for (const auto& each : report.plan.strategies) {
+    if (each.strategy != chosen || !each.refused.empty() || each.fits()) continue;
+    report.remedies =
+        trace::changes_that_would_fit(trace::planned_job(request, chosen), request.usable_bytes());
+  }
+  return report;
+}
+
+std::string plan_text(const PlanReport& report) {
+  const trace::Plan& plan = report.plan;
+  return heading(report) + "\nMemory per rank at the step's peak, and bytes that a rank sends:\n" +
+         table_of(plan, shown_categories(plan)).text() + refusals(plan) + way_out(report) +
+         "\nEstimated from the model's shape; --json has every figure's formula.\n";
+}
+
+}  // namespace shardlens::app
