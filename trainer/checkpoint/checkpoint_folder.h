@@ -1,0 +1,30 @@
+// The folders of a run's checkpoints: a new one appears as a whole or not at all. Rank 0's training
+// thread; one process at a time.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "trace/model/result.h"
+#include "trace/store/checkpoint_info.h"
+
+namespace shardlens::trainer {
+
+// Creates <checkpoints>/step_000020.tmp-<process>-<time> and removes what killed saves left.
+trace::Result<std::filesystem::path> begin_checkpoint(const std::filesystem::path& checkpoints,
+                                                      std::int64_t step);
+// Writes checkpoint.yaml into `unfinished`, whose other files must be on the disk, and gives the
+// folder its name. A checkpoint of the same step is replaced in the same instant. Returns the
+// folder.
+trace::Result<std::filesystem::path> publish_checkpoint(const std::filesystem::path& unfinished,
+                                                        const trace::CheckpointInfo& info);
+// Removes an unfinished one.
+void abandon_checkpoint(const std::filesystem::path& unfinished);
+
+// Deletes all but the `count` last steps and the one that was just saved; 0 keeps all.
+trace::Result<void> keep_last(const std::filesystem::path& checkpoints, std::int64_t count,
+                              std::int64_t saved_step);
+// The last step's folder; kMissing if there is none.
+trace::Result<std::filesystem::path> latest_checkpoint(const std::filesystem::path& checkpoints);
+
+}  // namespace shardlens::trainer

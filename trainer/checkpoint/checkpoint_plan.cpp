@@ -1,0 +1,215 @@
+#include "trainer/checkpoint/checkpoint_plan.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "trace/store/checkpoint_info.h"
+
+namespace shardlens::trainer {
+
+using trace::ErrorKind;
+using trace::fail;
+using trace::Result;
+
+namespace {
+
+struct Part {
+  std::size_t rank = 0, piece = 0;
+  std::int64_t begin = 0, end = 0;
+};
+
+// A parameter as all ranks together hold it.
+struct WholeParameter {
+  PieceDescription first;  // of the pieces that describe it
+  std::vector<Part> parts;
+  std::int64_t numel = 1;
+};
+
+tl::unexpected<trace::Error> cannot_save(const std::string& name, const std::string& why) {
+  return fail(ErrorKind::kFailed, "cannot save a checkpoint: '" + name + "' " + why);
+}
+
+class Merge {
+ public:
+  Result<void> add(const PieceDescription& piece, std::size_t rank, std::size_t index) {
+    const auto [at, is_new] = by_name_.try_emplace(piece.name, parameters_.size());
+    if (is_new) TRY(begin_parameter(piece));
+    WholeParameter& whole = parameters_[at->second];
+    if (whole.first.sizes != piece.sizes) {
+      return cannot_save(piece.name, "is " + trace::sizes_text(whole.first.sizes) +
+                                         " on one rank and " + trace::sizes_text(piece.sizes) +
+                                         " on rank " + std::to_string(rank));
+    }
+    if (piece.begin < 0 || piece.end < piece.begin || piece.end > whole.numel) {
+      return cannot_save(piece.name, "has a range outside it on rank " + std::to_string(rank));
+    }
+    if (piece.begin == piece.end && whole.numel > 0) return {};
+    if (whole.parts.empty()) whole.first = piece;
+    if (whole.first.types != piece.types || whole.first.optimizer_steps != piece.optimizer_steps) {
+      return cannot_save(piece.name, "has other types, moments or optimizer steps on rank " +
+                                         std::to_string(rank) + " than on another one");
+    }
+    whole.parts.push_back({rank, index, piece.begin, piece.end});
+    return {};
+  }
+
+  Result<std::vector<WholeParameter>> take() {
+    for (WholeParameter& whole : parameters_) TRY(check_cover(whole));
+    return std::move(parameters_);
+  }
+
+ private:
+  Result<void> begin_parameter(const PieceDescription& piece) {
+    // '@' separates a name from its range; a line describes a piece.
+    if (piece.name.empty() || piece.name.find_first_of("@\n") != std::string::npos) {
+      return cannot_save(piece.name, "is no name for a tensor");
+    }
+    WholeParameter whole;
+    whole.first = piece;
+    for (const std::int64_t size : piece.sizes) {
+      if (size < 0 || __builtin_mul_overflow(whole.numel, size, &whole.numel)) {
+        return cannot_save(piece.name, "has no shape");
+      }
+    }
+    parameters_.push_back(std::move(whole));
+    return {};
+  }
+
+  static Result<void> check_cover(WholeParameter& whole) {
+    std::ranges::sort(whole.parts, {}, &Part::begin);
+    std::int64_t at = 0;
+    for (const Part& part : whole.parts) {
+      if (part.begin < at) {
+        return cannot_save(whole.first.name, "is saved twice from element " +
+                                                 std::to_string(part.begin) + " on, by rank " +
+                                                 std::to_string(part.rank) + " and another one");
+      }
+      if (part.begin > at) break;
+      at = part.end;
+    }
+    if (at == whole.numel) return {};
+    return cannot_save(whole.first.name,
+                       "is saved by no rank from element " + std::to_string(at) + " on");
+  }
+
+  std::map<std::string, std::size_t> by_name_;
+  std::vector<WholeParameter> parameters_;
+};
+
+std::string rank_suffix(std::size_t rank, std::size_t ranks) {
+  char text[64];
+  std::snprintf(text, sizeof text, "_rank_%05zu_of_%05zu", rank, ranks);
+  return text;
+}
+
+PlannedFile new_file(std::string_view prefix, const std::string& suffix, std::size_t owner) {
+  PlannedFile file;
+  file.name = std::string(prefix) + suffix + ".safetensors";
+  file.owner = owner;
+  file.metadata = {{"format", "pt"}, {"written_by", "shardlens"}};
+  return file;
+}
+
+// Cuts one part, whose first element is `tensor_begin` of the file's last tensor, into chunks.
+void add_chunks(PlannedFile& file, const Part& part, Slot slot, std::int64_t tensor_begin) {
+  const std::int64_t numel = part.end - part.begin;
+  for (std::int64_t at = 0; at < numel; at += kChunkElements) {
+    const std::int64_t end = std::min(numel, at + kChunkElements);
+    file.chunks.push_back({file.tensors.size() - 1, tensor_begin + at, tensor_begin + end,
+                           part.rank, part.piece, slot, at, 0});
+  }
+}
+
+void add_whole(PlannedFile& file, const WholeParameter& whole, Slot slot) {
+  const PieceDescription& piece = whole.first;
+  file.tensors.push_back({piece.name + std::string(suffix_of(slot)),
+                          *piece.types[static_cast<std::size_t>(slot)], piece.sizes});
+  for (const Part& part : whole.parts) add_chunks(file, part, slot, part.begin);
+}
+
+// A part is one tensor of its own, with its range in its name unless it is the whole.
+void add_part(PlannedFile& file, const WholeParameter& whole, const Part& part, Slot slot) {
+  const PieceDescription& piece = whole.first;
+  TensorEntry tensor{piece.name + std::string(suffix_of(slot)),
+                     *piece.types[static_cast<std::size_t>(slot)], piece.sizes};
+  if (part.end - part.begin != whole.numel) {
+    tensor.name += "@" + std::to_string(part.begin) + ":" + std::to_string(part.end);
+    tensor.sizes = {part.end - part.begin};
+  }
+  file.tensors.push_back(std::move(tensor));
+  add_chunks(file, part, slot, 0);
+}
+
+void note_steps(PlannedFile& optimizer, const PieceDescription& piece) {
+  char steps[40];
+  std::snprintf(steps, sizeof steps, "%.17g", piece.optimizer_steps);
+  optimizer.metadata[std::string(kStepsKey) + piece.name] = steps;
+}
+
+std::vector<PlannedFile> full_files(std::span<const WholeParameter> parameters) {
+  std::vector<PlannedFile> files = {new_file(kModelPrefix, "", 0),
+                                    new_file(kOptimizerPrefix, "", 0)};
+  for (const WholeParameter& whole : parameters) {
+    for (const Slot slot : kSlots) {
+      if (!whole.first.types[static_cast<std::size_t>(slot)]) continue;
+      add_whole(files[slot == Slot::kValue ? 0 : 1], whole, slot);
+    }
+    note_steps(files[1], whole.first);
+  }
+  return files;
+}
+
+std::vector<PlannedFile> sharded_files(std::span<const WholeParameter> parameters,
+                                       std::size_t ranks) {
+  std::vector<PlannedFile> files;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    files.push_back(new_file(kModelPrefix, rank_suffix(rank, ranks), rank));
+    files.push_back(new_file(kOptimizerPrefix, rank_suffix(rank, ranks), rank));
+  }
+  for (const WholeParameter& whole : parameters) {
+    for (const Part& part : whole.parts) {
+      for (const Slot slot : kSlots) {
+        if (!whole.first.types[static_cast<std::size_t>(slot)]) continue;
+        add_part(files[2 * part.rank + (slot == Slot::kValue ? 0 : 1)], whole, part, slot);
+      }
+      note_steps(files[2 * part.rank + 1], whole.first);
+    }
+  }
+  return files;
+}
+
+}  // namespace
+
+std::string PlannedFile::header() const {
+  std::vector<std::vector<ChecksumRange>> ranges(tensors.size());
+  for (const PlannedChunk& chunk : chunks) {
+    ranges[chunk.tensor].push_back({chunk.begin, chunk.end, chunk.checksum});
+  }
+  Metadata all = metadata;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    all[std::string(kChecksumsKey) + tensors[i].name] = checksums_to_text(ranges[i]);
+  }
+  return encode_header(tensors, all);
+}
+
+Result<CheckpointPlan> plan_checkpoint(
+    std::span<const std::vector<PieceDescription>> pieces_of_ranks, bool sharded) {
+  Merge merge;
+  for (std::size_t rank = 0; rank < pieces_of_ranks.size(); ++rank) {
+    for (std::size_t i = 0; i < pieces_of_ranks[rank].size(); ++i) {
+      TRY(merge.add(pieces_of_ranks[rank][i], rank, i));
+    }
+  }
+  TRY_ASSIGN(const std::vector<WholeParameter> parameters, merge.take());
+  CheckpointPlan plan;
+  for (const WholeParameter& whole : parameters) {
+    plan.parameters.push_back({whole.first.name, whole.first.sizes});
+    plan.optimizer_steps = std::max(plan.optimizer_steps, whole.first.optimizer_steps);
+  }
+  plan.files = sharded ? sharded_files(parameters, pieces_of_ranks.size()) : full_files(parameters);
+  for (PlannedFile& file : plan.files) place_tensors(file.tensors);
+  return plan;
+}
+
+}  // namespace shardlens::trainer

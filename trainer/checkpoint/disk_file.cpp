@@ -1,0 +1,112 @@
+#include "trainer/checkpoint/disk_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "trace/store/file_system.h"
+
+namespace shardlens::trainer {
+
+using trace::ErrorKind;
+using trace::fail;
+using trace::quoted;
+using trace::Result;
+
+namespace {
+
+tl::unexpected<trace::Error> cannot_read(const std::filesystem::path& path, int code) {
+  return fail(code == ENOENT ? ErrorKind::kMissing : ErrorKind::kIo,
+              "cannot read " + quoted(path) + ": " + std::strerror(code));
+}
+
+tl::unexpected<trace::Error> cannot_write(const std::filesystem::path& path, int code) {
+  const bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
+  return fail(full ? ErrorKind::kDiskFull : ErrorKind::kIo,
+              "cannot write " + quoted(path) + ": " + std::strerror(code) +
+                  (full ? "; free some space or keep fewer checkpoints (keep_checkpoints)" : ""));
+}
+
+}  // namespace
+
+Result<DiskFile> DiskFile::open(const std::filesystem::path& path) {
+  // Without O_NONBLOCK a pipe would wait for its writer.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return cannot_read(path, errno);
+  DiskFile file(path, descriptor, 0);
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0) return cannot_read(path, errno);
+  if (!S_ISREG(status.st_mode)) return fail(ErrorKind::kForeign, quoted(path) + " is not a file");
+  file.size_ = status.st_size;
+  return file;
+}
+
+Result<DiskFile> DiskFile::create(const std::filesystem::path& path, std::int64_t bytes) {
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) return cannot_write(path, errno);
+  DiskFile file(path, descriptor, bytes);
+  TRY(file.reserve(bytes));
+  return file;
+}
+
+DiskFile::DiskFile(DiskFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      size_(other.size_) {}
+
+DiskFile& DiskFile::operator=(DiskFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+DiskFile::~DiskFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<void> DiskFile::reserve(std::int64_t bytes) {
+  if (bytes > 0 && fallocate(descriptor_, 0, 0, bytes) == 0) return {};
+  const bool unable = bytes == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINTR;
+  if (!unable) return cannot_write(path_, errno);
+  if (ftruncate(descriptor_, bytes) != 0) return cannot_write(path_, errno);
+  return {};
+}
+
+Result<void> DiskFile::read(std::int64_t offset, std::span<std::byte> bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t got = pread(descriptor_, bytes.data(), bytes.size(), offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return cannot_read(path_, errno);
+    if (got == 0) {
+      return fail(ErrorKind::kDamaged,
+                  quoted(path_) + " ends at byte " + std::to_string(offset) + ": it was cut off");
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+    offset += got;
+  }
+  return {};
+}
+
+Result<void> DiskFile::write(std::int64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = pwrite(descriptor_, bytes.data(), bytes.size(), offset);
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return cannot_write(path_, put == 0 ? ENOSPC : errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+    offset += put;
+  }
+  return {};
+}
+
+Result<void> DiskFile::synchronize() {
+  if (fsync(descriptor_) != 0) return cannot_write(path_, errno);
+  return {};
+}
+
+}  // namespace shardlens::trainer

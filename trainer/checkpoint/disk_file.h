@@ -1,0 +1,45 @@
+// A file that is read and written at positions, several processes writing into one. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+#include "trace/model/result.h"
+
+namespace shardlens::trainer {
+
+class DiskFile {
+ public:
+  // A regular file to read; anything else is an error, without waiting for it.
+  static trace::Result<DiskFile> open(const std::filesystem::path& path);
+  // A file of this size to write, or the one that another rank has just made of it. Room on the
+  // disk is reserved where the file system can.
+  static trace::Result<DiskFile> create(const std::filesystem::path& path, std::int64_t bytes);
+  DiskFile(DiskFile&& other) noexcept;
+  DiskFile& operator=(DiskFile&& other) noexcept;
+  ~DiskFile();
+
+  const std::filesystem::path& path() const { return path_; }
+  std::int64_t size() const { return size_; }  // when it was opened
+
+  // Read calls, no mapping: a file that is cut off meanwhile, or a bad sector, is an error and not
+  // a SIGBUS.
+  trace::Result<void> read(std::int64_t offset, std::span<std::byte> bytes) const;
+  // kDiskFull also for a size limit, if SIGXFSZ is ignored.
+  trace::Result<void> write(std::int64_t offset, std::span<const std::byte> bytes);
+  // Waits until what was written is on the disk.
+  trace::Result<void> synchronize();
+
+ private:
+  DiskFile(std::filesystem::path path, int descriptor, std::int64_t size)
+      : path_(std::move(path)), descriptor_(descriptor), size_(size) {}
+  trace::Result<void> reserve(std::int64_t bytes);
+
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,191 @@
+#include "trainer/checkpoint/safetensors.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "trace/store/file_system.h"
+
+namespace shardlens::trainer {
+
+using trace::ErrorKind;
+using trace::fail;
+using trace::quoted;
+using trace::Result;
+
+static_assert(std::endian::native == std::endian::little);
+
+namespace {
+
+struct TypeRow {
+  DataType type;
+  std::string_view name;
+  std::int64_t bytes;
+};
+constexpr std::array kTypes = {
+    TypeRow{DataType::kF32, "F32", 4},   TypeRow{DataType::kF16, "F16", 2},
+    TypeRow{DataType::kBF16, "BF16", 2}, TypeRow{DataType::kF64, "F64", 8},
+    TypeRow{DataType::kI64, "I64", 8},   TypeRow{DataType::kI32, "I32", 4},
+    TypeRow{DataType::kU8, "U8", 1},     TypeRow{DataType::kBool, "BOOL", 1}};
+
+constexpr std::int64_t kLengthBytes = 8;
+// The reference implementation's limit.
+constexpr std::uint64_t kLargestHeader = 100'000'000;
+
+const TypeRow& row_of(DataType type) {
+  for (const TypeRow& row : kTypes) {
+    if (row.type == type) return row;
+  }
+  return kTypes.front();
+}
+
+void append_json_text(std::string& json, std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  json += '"';
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      json += '\\';
+      json += c;
+    } else if (code < 0x20) {
+      json += "\\u00";
+      json += kHex[code >> 4];
+      json += kHex[code & 0xf];
+    } else {
+      json += c;
+    }
+  }
+  json += '"';
+}
+
+void append_entry(std::string& json, const TensorEntry& tensor) {
+  append_json_text(json, tensor.name);
+  json += ":{\"dtype\":\"" + std::string(name_of(tensor.type)) + "\",\"shape\":[";
+  for (std::size_t i = 0; i < tensor.sizes.size(); ++i) {
+    json += (i == 0 ? "" : ",") + std::to_string(tensor.sizes[i]);
+  }
+  json += "],\"data_offsets\":[" + std::to_string(tensor.begin) + "," + std::to_string(tensor.end) +
+          "]}";
+}
+
+}  // namespace
+
+std::string_view name_of(DataType type) { return row_of(type).name; }
+std::int64_t bytes_of(DataType type) { return row_of(type).bytes; }
+
+std::optional<DataType> data_type_from(std::string_view name) {
+  for (const TypeRow& row : kTypes) {
+    if (row.name == name) return row.type;
+  }
+  return std::nullopt;
+}
+
+void place_tensors(std::span<TensorEntry> tensors) {
+  std::int64_t at = 0;
+  for (TensorEntry& tensor : tensors) {
+    tensor.begin = at;
+    at += std::accumulate(tensor.sizes.begin(), tensor.sizes.end(), bytes_of(tensor.type),
+                          std::multiplies<>());
+    tensor.end = at;
+  }
+}
+
+std::string encode_header(std::span<const TensorEntry> tensors, const Metadata& metadata) {
+  std::string json = "{\"__metadata__\":{";
+  bool first = true;
+  for (const auto& [key, text] : metadata) {
+    if (!std::exchange(first, false)) json += ',';
+    append_json_text(json, key);
+    json += ':';
+    append_json_text(json, text);
+  }
+  json += '}';
+  for (const TensorEntry& tensor : tensors) {
+    json += ',';
+    append_entry(json, tensor);
+  }
+  json += '}';
+  while (json.size() % 8 != 0) json += ' ';
+  const std::uint64_t length = json.size();
+  std::string header(kLengthBytes, '\0');
+  std::memcpy(header.data(), &length, sizeof(length));
+  return header + json;
+}
+
+Result<void> write_safetensors(const std::filesystem::path& path,
+                               std::span<const TensorBytes> tensors, const Metadata& metadata) {
+  std::vector<TensorEntry> entries;
+  for (const TensorBytes& tensor : tensors) entries.push_back(tensor.entry);
+  place_tensors(entries);
+  const std::string header = encode_header(entries, metadata);
+  const auto start = static_cast<std::int64_t>(header.size());
+  TRY_ASSIGN(DiskFile file,
+             DiskFile::create(path, start + (entries.empty() ? 0 : entries.back().end)));
+  TRY(file.write(0, std::as_bytes(std::span(header))));
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (std::ssize(tensors[i].bytes) != entries[i].end - entries[i].begin) {
+      return fail(ErrorKind::kFailed,
+                  "tensor '" + entries[i].name + "' has other bytes than its shape");
+    }
+    TRY(file.write(start + entries[i].begin, tensors[i].bytes));
+  }
+  return file.synchronize();
+}
+
+SafetensorsFile::SafetensorsFile(DiskFile file, SafetensorsHeader header, std::int64_t data_start)
+    : file_(std::move(file)), header_(std::move(header)), data_start_(data_start) {
+  for (std::size_t i = 0; i < header_.tensors.size(); ++i) by_name_[header_.tensors[i].name] = i;
+}
+
+Result<SafetensorsFile> SafetensorsFile::open(const std::filesystem::path& path) {
+  TRY_ASSIGN(DiskFile file, DiskFile::open(path));
+  const std::string source = quoted(path);
+  if (file.size() < kLengthBytes) {
+    return fail(ErrorKind::kForeign, source + " is too short to be a safetensors file");
+  }
+  std::uint64_t length = 0;
+  TRY(file.read(0, std::as_writable_bytes(std::span(&length, 1))));
+  const std::int64_t rest = file.size() - kLengthBytes;
+  if (length > kLargestHeader) {
+    return fail(ErrorKind::kForeign, source +
+                                         " is not a safetensors file, or its first bytes are "
+                                         "damaged: a header of " +
+                                         std::to_string(length) + " bytes");
+  }
+  if (length > static_cast<std::uint64_t>(rest)) {
+    return fail(ErrorKind::kDamaged, source + " is cut off: its header has " +
+                                         std::to_string(length) + " bytes, the file " +
+                                         std::to_string(file.size()));
+  }
+  std::string json(length, '\0');
+  TRY(file.read(kLengthBytes, std::as_writable_bytes(std::span(json))));
+  const auto header_end = static_cast<std::int64_t>(length) + kLengthBytes;
+  TRY_ASSIGN(SafetensorsHeader header, parse_header(json, file.size() - header_end, source));
+  return SafetensorsFile(std::move(file), std::move(header), header_end);
+}
+
+const TensorEntry* SafetensorsFile::find(std::string_view name) const {
+  const auto at = by_name_.find(name);
+  return at == by_name_.end() ? nullptr : &header_.tensors[at->second];
+}
+
+Result<void> SafetensorsFile::read(const TensorEntry& tensor, std::int64_t first,
+                                   std::span<std::byte> bytes) const {
+  const std::int64_t width = bytes_of(tensor.type);
+  const std::int64_t numel = tensor.numel();
+  const bool inside = first >= 0 && first <= numel && std::ssize(bytes) % width == 0 &&
+                      std::ssize(bytes) / width <= numel - first;
+  if (!inside) {
+    return fail(ErrorKind::kFailed, "tensor '" + tensor.name + "' of " + quoted(path()) + " has " +
+                                        std::to_string(numel) + " elements: asked for others");
+  }
+  const auto read = file_.read(data_start_ + tensor.begin + first * width, bytes);
+  if (!read) {
+    return fail(read.error().kind, "tensor '" + tensor.name + "': " + read.error().message);
+  }
+  return {};
+}
+
+}  // namespace shardlens::trainer

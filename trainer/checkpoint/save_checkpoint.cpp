@@ -1,0 +1,253 @@
+#include <chrono>
+#include <cmath>
+#include <memory>
+
+#include "trace/store/checksum.h"
+#include "trace/store/file_system.h"
+#include "trainer/checkpoint/checkpoint_folder.h"
+#include "trainer/checkpoint/checkpoint_plan.h"
+#include "trainer/checkpoint/disk_file.h"
+#include "trainer/checkpoint/rank_exchange.h"
+#include "trainer/checkpoint/sharded_state.h"
+#include "trainer/checkpoint/tensor_bytes.h"
+
+namespace shardlens::trainer {
+
+namespace fs = std::filesystem;
+using trace::ErrorKind;
+using trace::fail;
+using trace::Result;
+
+namespace {
+
+constexpr const char* kTag = "checkpoint";
+
+const torch::Tensor& tensor_of(const StatePiece& piece, Slot slot) {
+  if (slot == Slot::kFirstMoment) return piece.first_moment;
+  return slot == Slot::kSecondMoment ? piece.second_moment : piece.value;
+}
+
+Result<PieceDescription> described(const StatePiece& piece) {
+  PieceDescription description{piece.name, piece.full_sizes,      piece.begin,
+                               piece.end,  piece.optimizer_steps, {}};
+  for (const Slot slot : kSlots) {
+    const torch::Tensor& tensor = tensor_of(piece, slot);
+    if (!tensor.defined() && slot != Slot::kValue) continue;
+    const bool fits = tensor.defined() && tensor.numel() == piece.end - piece.begin &&
+                      tensor.is_contiguous() && data_type_of(tensor.scalar_type());
+    if (!fits) {
+      return fail(ErrorKind::kFailed, "cannot save a checkpoint: '" + piece.name +
+                                          std::string(suffix_of(slot)) +
+                                          "' is not a contiguous tensor of its range's size");
+    }
+    description.types[static_cast<std::size_t>(slot)] = data_type_of(tensor.scalar_type());
+  }
+  return description;
+}
+
+// One checkpoint being written, seen from one rank.
+class Saving {
+ public:
+  Saving(const SaveOptions& options, std::span<const StatePiece> pieces, Communicator& communicator)
+      : options_(options),
+        communicator_(communicator),
+        rank_(static_cast<std::size_t>(communicator.rank())) {
+    for (const StatePiece& piece : pieces) {
+      if (piece.writes) pieces_.push_back(&piece);
+    }
+  }
+
+  // Rank 0 makes the folder, all learn its name and what the others will write.
+  Result<void> begin(const fs::path& checkpoints) {
+    TRY_ASSIGN(const auto texts, exchange(communicator_, opening(checkpoints), kTag));
+    folder_ = texts.front().substr(0, texts.front().find('\n'));
+    return agree(communicator_, plan_from(texts), kTag);
+  }
+
+  Result<void> write_tensors() {
+    TRY_ASSIGN(const auto checksums, exchange(communicator_, written_chunks(), kTag));
+    take_checksums(checksums);
+    return agree(communicator_, write_headers(), kTag);
+  }
+
+  Result<void> write_generators() {
+    std::string state;
+    if (options_.generator_state.defined()) {
+      const auto bytes = options_.generator_state.cpu().contiguous();
+      state.assign(static_cast<const char*>(bytes.const_data_ptr()), bytes.nbytes());
+    }
+    TRY_ASSIGN(const auto states, exchange(communicator_, state, kTag));
+    const bool mine = rank_ == 0 && !states.front().empty();
+    return agree(communicator_, mine ? write_random_file(states) : Result<void>(), kTag);
+  }
+
+  // Rank 0 alone; the others get its result.
+  Result<fs::path> publish() {
+    TRY_ASSIGN(const fs::path finished, publish_checkpoint(folder_, info()));
+    TRY(keep_last(finished.parent_path(), options_.keep_last, options_.info.step));
+    return finished;
+  }
+
+  const fs::path& folder() const { return folder_; }
+
+ private:
+  // The folder's path (rank 0 only) and, from the second line on, this rank's pieces.
+  Result<std::string> opening(const fs::path& checkpoints) {
+    std::vector<PieceDescription> descriptions;
+    for (const StatePiece* piece : pieces_) {
+      TRY_ASSIGN(PieceDescription description, described(*piece));
+      descriptions.push_back(std::move(description));
+    }
+    std::string text;
+    if (rank_ == 0) {
+      TRY_ASSIGN(folder_, begin_checkpoint(checkpoints, options_.info.step));
+      text = folder_.string();
+    }
+    return text + "\n" + pieces_to_text(descriptions);
+  }
+
+  Result<void> plan_from(const std::vector<std::string>& texts) {
+    std::vector<std::vector<PieceDescription>> pieces_of_ranks;
+    for (const std::string& text : texts) {
+      TRY_ASSIGN(auto pieces, pieces_from_text(text.substr(text.find('\n') + 1)));
+      pieces_of_ranks.push_back(std::move(pieces));
+    }
+    TRY_ASSIGN(plan_, plan_checkpoint(pieces_of_ranks, options_.info.format == "sharded"));
+    return {};
+  }
+
+  static std::int64_t bytes_of_file(const PlannedFile& file) {
+    return std::ssize(file.header()) + (file.tensors.empty() ? 0 : file.tensors.back().end);
+  }
+
+  // Writes this rank's chunks of all files; returns their checksums in the plan's order.
+  Result<std::string> written_chunks() {
+    std::string checksums;
+    for (const PlannedFile& file : plan_.files) {
+      std::unique_ptr<DiskFile> out;
+      const std::int64_t data_start = std::ssize(file.header());
+      for (const PlannedChunk& chunk : file.chunks) {
+        if (chunk.rank != rank_) continue;
+        if (!out) {
+          TRY_ASSIGN(DiskFile made, DiskFile::create(folder_ / file.name, bytes_of_file(file)));
+          out = std::make_unique<DiskFile>(std::move(made));
+        }
+        const TensorEntry& tensor = file.tensors[chunk.tensor];
+        const auto values =
+            tensor_of(*pieces_[chunk.piece], chunk.slot)
+                .detach()
+                .view({-1})
+                .slice(0, chunk.piece_begin, chunk.piece_begin + chunk.end - chunk.begin)
+                .cpu();
+        const auto bytes = bytes_of_tensor(values);
+        const std::int64_t at = data_start + tensor.begin + chunk.begin * bytes_of(tensor.type);
+        TRY(out->write(at, bytes));
+        checksums += trace::checksum_text(trace::checksum_of(bytes));
+      }
+      if (out) TRY(out->synchronize());
+    }
+    return checksums;
+  }
+
+  void take_checksums(const std::vector<std::string>& checksums) {
+    constexpr std::size_t kDigits = 16;
+    std::vector<std::size_t> at(checksums.size(), 0);
+    for (PlannedFile& file : plan_.files) {
+      for (PlannedChunk& chunk : file.chunks) {
+        const std::string text = checksums[chunk.rank].substr(at[chunk.rank], kDigits);
+        chunk.checksum = trace::checksum_from_text(text).value_or(0);
+        at[chunk.rank] += kDigits;
+      }
+    }
+  }
+
+  // Last, so that a file without all its tensors has no header.
+  Result<void> write_headers() {
+    for (const PlannedFile& file : plan_.files) {
+      if (file.owner != rank_) continue;
+      TRY_ASSIGN(DiskFile out, DiskFile::create(folder_ / file.name, bytes_of_file(file)));
+      const std::string header = file.header();
+      TRY(out.write(0, std::as_bytes(std::span(header))));
+      TRY(out.synchronize());
+    }
+    return {};
+  }
+
+  Result<void> write_random_file(const std::vector<std::string>& states) {
+    std::vector<TensorBytes> tensors;
+    Metadata metadata = {{"written_by", "shardlens"}};
+    for (std::size_t rank = 0; rank < states.size(); ++rank) {
+      const auto bytes = std::as_bytes(std::span(states[rank]));
+      const std::string name = "rank_" + std::to_string(rank);
+      if (bytes.empty()) {
+        return fail(ErrorKind::kFailed, "cannot save a checkpoint: " + name + " has no generator");
+      }
+      tensors.push_back({{name, DataType::kU8, {std::ssize(bytes)}}, bytes});
+      const ChecksumRange whole{0, std::ssize(bytes), trace::checksum_of(bytes)};
+      metadata[std::string(kChecksumsKey) + name] = checksums_to_text(std::span(&whole, 1));
+    }
+    TRY(write_safetensors(folder_ / kRandomFile, tensors, metadata));
+    std::vector<TensorEntry> entries;
+    for (const TensorBytes& tensor : tensors) entries.push_back(tensor.entry);
+    place_tensors(entries);
+    add_file(random_, std::string(kRandomFile), encode_header(entries, metadata), entries);
+    return {};
+  }
+
+  static void add_file(std::vector<trace::CheckpointFile>& files, const std::string& name,
+                       const std::string& header, std::span<const TensorEntry> tensors) {
+    const std::int64_t bytes = std::ssize(header) + (tensors.empty() ? 0 : tensors.back().end);
+    files.push_back({name, bytes, std::ssize(header), trace::checksum_of(header)});
+  }
+
+  trace::CheckpointInfo info() const {
+    trace::CheckpointInfo info = options_.info;
+    info.world_size = communicator_.world_size();
+    info.optimizer_steps = std::llround(plan_.optimizer_steps);
+    info.saved_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                        std::chrono::system_clock::now().time_since_epoch())
+                        .count();
+    info.parameters = plan_.parameters;
+    info.files.clear();
+    for (const PlannedFile& file : plan_.files) {
+      add_file(info.files, file.name, file.header(), file.tensors);
+    }
+    info.files.insert(info.files.end(), random_.begin(), random_.end());
+    return info;
+  }
+
+  const SaveOptions& options_;
+  Communicator& communicator_;
+  const std::size_t rank_;
+  std::vector<const StatePiece*> pieces_;  // those that this rank writes
+  fs::path folder_;
+  CheckpointPlan plan_;
+  std::vector<trace::CheckpointFile> random_;
+};
+
+Result<void> written(Saving& saving, const fs::path& checkpoints) {
+  TRY(saving.begin(checkpoints));
+  TRY(saving.write_tensors());
+  return saving.write_generators();
+}
+
+}  // namespace
+
+Result<fs::path> save_checkpoint(const fs::path& checkpoints, const SaveOptions& options,
+                                 std::span<const StatePiece> pieces, Communicator& communicator) {
+  const bool first = communicator.rank() == 0;
+  Saving saving(options, pieces, communicator);
+  // A failure of one rank is known to all at the end of each stage, so that nobody writes any more.
+  const auto done = written(saving, checkpoints);
+  if (!done) {
+    if (first && !saving.folder().empty()) abandon_checkpoint(saving.folder());
+    return tl::make_unexpected(done.error());
+  }
+  Result<std::string> published = "";
+  if (first) published = saving.publish().map([](const fs::path& path) { return path.string(); });
+  if (!published) abandon_checkpoint(saving.folder());
+  TRY_ASSIGN(const auto texts, exchange(communicator, published, kTag));
+  return fs::path(texts.front());
+}
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,71 @@
+#include "trainer/checkpoint/tensor_bytes.h"
+
+#include "trace/store/file_system.h"
+
+namespace shardlens::trainer {
+
+std::optional<DataType> data_type_of(torch::ScalarType type) {
+  switch (type) {
+    case torch::kFloat32:
+      return DataType::kF32;
+    case torch::kFloat16:
+      return DataType::kF16;
+    case torch::kBFloat16:
+      return DataType::kBF16;
+    case torch::kFloat64:
+      return DataType::kF64;
+    case torch::kInt64:
+      return DataType::kI64;
+    case torch::kInt32:
+      return DataType::kI32;
+    case torch::kUInt8:
+      return DataType::kU8;
+    case torch::kBool:
+      return DataType::kBool;
+    default:
+      return std::nullopt;
+  }
+}
+
+torch::ScalarType scalar_type_of(DataType type) {
+  switch (type) {
+    case DataType::kF32:
+      return torch::kFloat32;
+    case DataType::kF16:
+      return torch::kFloat16;
+    case DataType::kBF16:
+      return torch::kBFloat16;
+    case DataType::kF64:
+      return torch::kFloat64;
+    case DataType::kI64:
+      return torch::kInt64;
+    case DataType::kI32:
+      return torch::kInt32;
+    case DataType::kU8:
+      return torch::kUInt8;
+    case DataType::kBool:
+      return torch::kBool;
+  }
+  return torch::kFloat32;
+}
+
+std::span<const std::byte> bytes_of_tensor(const torch::Tensor& tensor) {
+  return {static_cast<const std::byte*>(tensor.const_data_ptr()), tensor.nbytes()};
+}
+
+std::span<std::byte> writable_bytes_of_tensor(const torch::Tensor& tensor) {
+  return {static_cast<std::byte*>(tensor.mutable_data_ptr()), tensor.nbytes()};
+}
+
+trace::Result<torch::Tensor> read_tensor(const SafetensorsFile& file, const std::string& name) {
+  const TensorEntry* const entry = file.find(name);
+  if (!entry) {
+    return trace::fail(trace::ErrorKind::kMissing,
+                       trace::quoted(file.path()) + " has no tensor '" + name + "'");
+  }
+  const auto tensor = torch::empty(entry->sizes, scalar_type_of(entry->type));
+  TRY(file.read(*entry, 0, writable_bytes_of_tensor(tensor)));
+  return tensor;
+}
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,28 @@
+// Tensors of LibTorch as the types and bytes of a safetensors file. Any thread.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "trace/model/result.h"
+#include "trainer/checkpoint/safetensors.h"
+
+namespace shardlens::trainer {
+
+std::optional<DataType> data_type_of(torch::ScalarType type);  // none: no file holds it
+torch::ScalarType scalar_type_of(DataType type);
+
+// The bytes of a contiguous tensor in the CPU's memory; valid as long as it is.
+std::span<const std::byte> bytes_of_tensor(const torch::Tensor& tensor);
+std::span<std::byte> writable_bytes_of_tensor(const torch::Tensor& tensor);
+
+// A whole tensor of a file, on the CPU; kMissing if there is none of that name. No more is
+// allocated than the file has bytes.
+trace::Result<torch::Tensor> read_tensor(const SafetensorsFile& file, const std::string& name);
+
+}  // namespace shardlens::trainer
