@@ -1,0 +1,113 @@
+#include "trainer/checkpoint/checkpoint_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "trace/store/file_system.h"
+
+namespace shardlens::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using trace::CheckpointInfo;
+
+class CheckpointFolders : public testing::Test {
+ protected:
+  fs::path checkpoints() const { return folder_.path() / "run" / "checkpoints"; }
+
+  fs::path save(std::int64_t step, const std::string& content = "x") const {
+    const auto unfinished = begin_checkpoint(checkpoints(), step);
+    EXPECT_TRUE(unfinished) << unfinished.error().message;
+    std::ofstream(*unfinished / "content") << content;
+    CheckpointInfo info;
+    info.step = step;
+    const auto finished = publish_checkpoint(*unfinished, info);
+    EXPECT_TRUE(finished) << finished.error().message;
+    return finished.value_or("");
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(checkpoints())) {
+      found.push_back(entry.path().filename().string());
+    }
+    std::ranges::sort(found);
+    return found;
+  }
+
+ private:
+  trace::TemporaryFolder folder_ = std::move(*trace::TemporaryFolder::create());
+};
+
+std::string content_of(const fs::path& checkpoint) {
+  std::string text;
+  std::ifstream(checkpoint / "content") >> text;
+  return text;
+}
+
+TEST_F(CheckpointFolders, HaveTheirNameOnlyOnceTheyAreWhole) {
+  const auto unfinished = begin_checkpoint(checkpoints(), 20);
+  ASSERT_TRUE(unfinished);
+  EXPECT_FALSE(latest_checkpoint(checkpoints()));
+  CheckpointInfo info;
+  info.step = 20;
+  EXPECT_EQ(*publish_checkpoint(*unfinished, info), checkpoints() / "step_000020");
+  EXPECT_THAT(names(), ElementsAre("step_000020"));
+  EXPECT_EQ(trace::read_checkpoint_info(*latest_checkpoint(checkpoints()))->step, 20);
+}
+
+// What a save has written before it was killed, stage by stage.
+TEST_F(CheckpointFolders, LeftUnfinishedNeverHideTheLastAndGoWithTheNextSave) {
+  save(10);
+  const auto unfinished = begin_checkpoint(checkpoints(), 20);
+  const std::vector<std::string> stages = {"model.safetensors", "optimizer.safetensors",
+                                           "random.safetensors", "checkpoint.yaml"};
+  for (const std::string& stage : stages) {
+    EXPECT_EQ(latest_checkpoint(checkpoints())->filename(), "step_000010") << "before " << stage;
+    std::ofstream(*unfinished / stage) << "half of it";
+    EXPECT_EQ(latest_checkpoint(checkpoints())->filename(), "step_000010") << "in " << stage;
+  }
+  std::ofstream(checkpoints() / "notes.tmp-of-a-person") << "stays";
+  save(30);
+  EXPECT_THAT(names(), ElementsAre("notes.tmp-of-a-person", "step_000010", "step_000030"));
+}
+
+TEST_F(CheckpointFolders, OfTheSameStepAreReplaced) {
+  save(20, "old");
+  EXPECT_EQ(content_of(save(20, "new")), "new");
+  EXPECT_THAT(names(), ElementsAre("step_000020"));
+}
+
+TEST_F(CheckpointFolders, AbandonedLeaveNothing) {
+  save(10);
+  abandon_checkpoint(*begin_checkpoint(checkpoints(), 20));
+  EXPECT_THAT(names(), ElementsAre("step_000010"));
+}
+
+TEST_F(CheckpointFolders, KeepTheLastAndTheOneJustSaved) {
+  for (const std::int64_t step : {5, 100, 20, 30}) save(step);
+  ASSERT_TRUE(keep_last(checkpoints(), 0, 30));
+  EXPECT_EQ(names().size(), 4u);
+  ASSERT_TRUE(keep_last(checkpoints(), 3, 30));
+  EXPECT_THAT(names(), ElementsAre("step_000020", "step_000030", "step_000100"));
+  // A run that was started again from an earlier step.
+  ASSERT_TRUE(keep_last(checkpoints(), 2, 20));
+  EXPECT_THAT(names(), ElementsAre("step_000020", "step_000100"));
+  ASSERT_TRUE(keep_last(checkpoints(), 1, 20));
+  EXPECT_THAT(names(), ElementsAre("step_000020"));
+  ASSERT_TRUE(keep_last(checkpoints(), 5, 20));
+  EXPECT_THAT(names(), ElementsAre("step_000020"));
+}
+
+TEST_F(CheckpointFolders, AreRefusedWhereAFileIsInTheWay) {
+  fs::create_directories(checkpoints().parent_path());
+  std::ofstream(checkpoints()) << "a file";
+  const auto begun = begin_checkpoint(checkpoints(), 1);
+  ASSERT_FALSE(begun);
+  EXPECT_THAT(begun.error().message, testing::HasSubstr(checkpoints().string()));
+}
+
+}  // namespace
+}  // namespace shardlens::trainer
