@@ -26,6 +26,9 @@ class GradScaler {
   explicit GradScaler(const GradScalerOptions& options);
 
   double scale() const { return scale_; }
+  void set_scale(double scale) {
+    if (options_.enabled) scale_ = scale;
+  }
   torch::Tensor scaled(const torch::Tensor& loss) const;
   // Divides the gradients by the factor, after the last backward of a step. False: one of them was
   // not finite on some rank; all ranks get the same answer. Throws if the collective fails.

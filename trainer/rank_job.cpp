@@ -74,9 +74,10 @@ trace::Result<TrainOutcome> RankJob::run() {
   try {
     TRY(prepare());
     TRY_ASSIGN(const auto injections, trace::parse_injections(settings_.inject));
-    TrainLoop loop({settings_, shape_, *dataset_, device_.device, *model_, *strategy_,
-                    *communicator_, *recorder_, memory_sampler_.get(), log_, stop_requested_},
-                   injections);
+    TrainLoop loop(
+        {settings_, shape_, *dataset_, device_.device, *model_, *strategy_, *communicator_,
+         run_.folder, *recorder_, memory_sampler_.get(), log_, stop_requested_},
+        injections);
     return loop.run();
   } catch (const std::exception& failure) {
     return tl::make_unexpected(describe_failure(failure, "before the first step"));

@@ -45,6 +45,11 @@ MemoryCategory category_of(Phase phase) {
   }
 }
 
+std::unique_ptr<Optimizer> optimizer_of(const TrainParts& parts) {
+  const profiler::MemoryCategoryScope category(MemoryCategory::kOptimizer);
+  return build_optimizer(parts.strategy.local_parameters(), parts.settings);
+}
+
 std::string joined(const std::vector<int>& ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -85,15 +90,14 @@ class TrainLoop::PhaseMark {
 
 TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::Injection>& injections)
     : parts_(parts),
+      optimizer_(optimizer_of(parts)),
       scaler_({.enabled = parts.settings.precision == "fp16",
                .initial_scale = parts.settings.initial_loss_scale}),
       batches_(parts.dataset, sampler_options(parts), parts.settings.batch_per_rank),
+      checkpoints_({parts.settings, parts.run_folder, parts.strategy, *optimizer_, batches_,
+                    scaler_, parts.communicator}),
       faults_(injections, parts.communicator) {
   const trace::Settings& s = parts.settings;
-  {
-    const profiler::MemoryCategoryScope category(MemoryCategory::kOptimizer);
-    optimizer_ = build_optimizer(parts.strategy.local_parameters(), s);
-  }
   total_steps_ = s.steps;
   if (s.epochs > 0) {
     total_steps_ = std::max<std::int64_t>(
@@ -104,17 +108,23 @@ TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::Injection
 trace::Result<TrainOutcome> TrainLoop::run() {
   TrainOutcome outcome;
   parts_.model.train();
-  for (std::int64_t step = 0; step < total_steps_; ++step) {
+  TRY_ASSIGN(const std::int64_t first_step, checkpoints_.resume());
+  if (first_step > 0 && parts_.communicator.rank() == 0) {
+    parts_.log.info("resumed after step " + std::to_string(first_step - 1));
+  }
+  for (std::int64_t step = first_step; step < total_steps_; ++step) {
     try {
       TRY_ASSIGN(const StepAgreement agreement, run_step(step));
       outcome.steps = step + 1;
       // In the last step there is nothing left to stop.
       if (agreement.stop && step + 1 < total_steps_) {
+        if (parts_.settings.checkpoint_on_stop) TRY(save_checkpoint(step));
         outcome.stopped = true;
         parts_.log.info("stopped after step " + std::to_string(step) + ", as asked");
         return outcome;
       }
       evaluate_if_due(step);
+      if (checkpoints_.is_due(step + 1)) TRY(save_checkpoint(step));
     } catch (const std::exception& failure) {
       return tl::make_unexpected(describe_failure(failure, place_name(step, phase_)));
     }
@@ -275,6 +285,13 @@ void TrainLoop::evaluate_if_due(std::int64_t step) {
   parts_.log.info("evaluation after step " + std::to_string(step) + ": loss " +
                   decimal(result.loss, 4) + ", perplexity " + decimal(result.perplexity, 2) + " (" +
                   std::to_string(result.sequences) + " sequences)");
+}
+
+trace::Result<void> TrainLoop::save_checkpoint(std::int64_t step) {
+  const PhaseMark mark(*this, step, Phase::kCheckpoint);
+  TRY_ASSIGN(const auto folder, checkpoints_.save(step + 1));
+  if (parts_.communicator.rank() == 0) parts_.log.info("checkpoint " + folder.string());
+  return {};
 }
 
 void TrainLoop::report_progress(std::int64_t step, double loss) {

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "trainer/rank_log.h"
 #include "trainer/step_exchange.h"
 #include "trainer/strategy/strategy.h"
+#include "trainer/training_checkpoints.h"
 
 namespace shardlens::trainer {
 
@@ -35,6 +37,7 @@ struct TrainParts {
   DecoderModel& model;
   Strategy& strategy;
   Communicator& communicator;
+  const std::filesystem::path& run_folder;  // checkpoints go there
   profiler::Recorder& recorder;
   profiler::MemorySampler* memory_sampler;  // null: memory is not recorded
   RankLog& log;
@@ -69,6 +72,7 @@ class TrainLoop {
   void finish_step(std::int64_t step, const StepAgreement& agreement, double gradient_norm);
   trace::Result<void> check_finite(std::int64_t step, const StepAgreement& agreement);
   void evaluate_if_due(std::int64_t step);
+  trace::Result<void> save_checkpoint(std::int64_t step);
   void report_progress(std::int64_t step, double loss);
 
   TrainParts parts_;
@@ -76,6 +80,7 @@ class TrainLoop {
   GradScaler scaler_;
   bool skipped_ = false;  // the last step's update, for overflow
   BatchStream batches_;
+  TrainingCheckpoints checkpoints_;
   FaultInjector faults_;
   std::int64_t total_steps_ = 0;
   std::int64_t step_samples_ = 0;

@@ -4,6 +4,8 @@
 #include <set>
 #include <system_error>
 
+#include "trace/model/parameter_shapes.h"
+#include "trace/store/checkpoint_info.h"
 #include "trace/store/run_folder.h"
 
 namespace shardlens::app {
@@ -40,6 +42,25 @@ Result<void> check_data(const trace::Settings& settings) {
   return {};
 }
 
+// Refused before any rank starts: no checkpoint there, a damaged one, one of another model.
+Result<void> check_resume(const trace::Settings& settings) {
+  if (settings.resume == "none") return {};
+  TRY_ASSIGN(const auto folder, trace::find_checkpoint(settings.resume));
+  TRY_ASSIGN(const auto info, trace::read_checkpoint_info(folder));
+  if (info.optimizer != settings.optimizer) {
+    return trace::fail(ErrorKind::kUsage, "resume: " + folder.string() +
+                                              " was saved with optimizer " + info.optimizer +
+                                              "; set optimizer: " + info.optimizer + ".");
+  }
+  if (settings.epochs == 0 && info.step >= settings.steps) {
+    return trace::fail(ErrorKind::kUsage, "resume: " + folder.string() + " has " +
+                                              std::to_string(info.step) +
+                                              " steps done already; set steps to more than that.");
+  }
+  TRY_ASSIGN(const auto shape, trace::find_model_preset(settings.model));
+  return trace::check_parameters(info, trace::parameter_shapes(shape));
+}
+
 }  // namespace
 
 Result<std::string> resolve_device(const trace::Settings& settings, const CudaProbe& cuda) {
@@ -73,6 +94,7 @@ JobRequest default_job(const CudaProbe& cuda) {
 Result<trace::RunInfo> check_job(const JobRequest& request, const CudaProbe& cuda) {
   TRY(trace::validate(request.settings));
   TRY(check_data(request.settings));
+  TRY(check_resume(request.settings));
   trace::RunInfo info;
   TRY_ASSIGN(info.device, resolve_device(request.settings, cuda));
   trace::Settings resolved = request.settings;

@@ -55,7 +55,8 @@ class Strategies(harness.ShardlensTest):
         cases['bf16'] = [*strategy('full_shard'), '--set', 'param_dtype=bf16']
         cases['small'] = [*strategy('shard_grad_op'), '--set', 'model=small']
         for name, settings in cases.items():
-            report = self.run_ranks(f'memory {name}', *settings, '--set', 'shard_group_size=2', steps='4')
+            report = self.run_ranks(f'memory {name}', *settings, '--set', 'shard_group_size=2',
+                                    '--set', 'batch_per_rank=8', steps='4')
             # Of the rank that needs most: whole parameters cannot be divided evenly by ZeRO-1.
             for category, estimate in report['ranks'][0]['memory_estimate_by_category'].items():
                 if category in ('other', 'outside'):

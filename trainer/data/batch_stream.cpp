@@ -28,6 +28,12 @@ void BatchStream::start_epoch(std::int64_t epoch) {
   batches_ = 0;
 }
 
+void BatchStream::go_to(std::int64_t epoch, std::int64_t batches) {
+  start_epoch(epoch);
+  batches_ = std::clamp<std::int64_t>(batches, 0, batches_per_epoch());
+  position_ = std::min(order_.size(), static_cast<std::size_t>(batches_ * batch_per_rank_));
+}
+
 TokenBatch BatchStream::next() {
   // An epoch without a whole batch ends at once: the data set has enough for one, see create().
   while (batches_ == batches_per_epoch()) start_epoch(epoch_ + 1);

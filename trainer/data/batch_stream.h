@@ -18,6 +18,9 @@ class BatchStream {
 
   std::int64_t batches_per_epoch() const;
   std::int64_t epoch() const { return epoch_; }
+  std::int64_t batches_drawn() const { return batches_; }  // of this epoch
+  // Goes on as if so many batches of that epoch had been drawn.
+  void go_to(std::int64_t epoch, std::int64_t batches);
   TokenBatch next();
 
  private:

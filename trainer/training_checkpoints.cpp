@@ -1,0 +1,119 @@
+#include "trainer/training_checkpoints.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/cuda/CUDAGeneratorImpl.h>
+
+#include <mutex>
+
+#include "trainer/step_exchange.h"
+
+namespace shardlens::trainer {
+
+namespace {
+
+constexpr const char* kLossScale = "loss_scale";
+
+at::Generator generator_of(torch::Device device) {
+  return device.is_cuda() ? at::cuda::detail::getDefaultCUDAGenerator(device.index())
+                          : at::detail::getDefaultCPUGenerator();
+}
+
+torch::Tensor generator_state(torch::Device device) {
+  at::Generator generator = generator_of(device);
+  const std::lock_guard lock(generator.mutex());
+  return generator.get_state();
+}
+
+void set_generator_state(torch::Device device, const torch::Tensor& state) {
+  at::Generator generator = generator_of(device);
+  const std::lock_guard lock(generator.mutex());
+  generator.set_state(state);
+}
+
+}  // namespace
+
+bool TrainingCheckpoints::is_due(std::int64_t steps_done) const {
+  const auto every = parts_.settings.save_every;
+  return every > 0 && steps_done % every == 0;
+}
+
+std::vector<StatePiece> TrainingCheckpoints::pieces() const {
+  std::vector<StatePiece> pieces;
+  const auto parameters = parts_.strategy.local_parameters();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const LocalParameter& parameter = parameters[i];
+    StatePiece& piece = pieces.emplace_back();
+    piece.name = parameter.name;
+    piece.full_sizes = parameter.sizes;
+    piece.begin = parameter.begin;
+    piece.end = parameter.end;
+    piece.value = parameter.value.detach();
+    piece.writes = parameter.is_primary;
+    if (!parameter.is_optimized) continue;
+    const OptimizerState state = parts_.optimizer.state_of(i);
+    piece.first_moment = state.first_moment;
+    piece.second_moment = state.second_moment;
+    if (state.steps.defined()) piece.optimizer_steps = state.steps.item<double>();
+  }
+  return pieces;
+}
+
+trace::CheckpointInfo TrainingCheckpoints::describe(std::int64_t steps_done) const {
+  const trace::Settings& settings = parts_.settings;
+  const auto ranks = parts_.communicator.world_size();
+  trace::CheckpointInfo info;
+  info.step = steps_done;
+  info.epoch = parts_.batches.epoch();
+  info.batch_index = parts_.batches.batches_drawn();
+  // In the epoch under way, of all ranks: what another number of ranks can go on from.
+  info.samples_seen = info.batch_index * settings.batch_per_rank * ranks;
+  info.seed = static_cast<std::uint64_t>(settings.seed);
+  info.strategy = settings.sharding_strategy;
+  info.format = settings.checkpoint_format;
+  info.model = settings.model;
+  info.optimizer = settings.optimizer;
+  info.notes[kLossScale] = std::to_string(parts_.scaler.scale());
+  return info;
+}
+
+trace::Result<std::filesystem::path> TrainingCheckpoints::save(std::int64_t steps_done) {
+  SaveOptions options;
+  options.info = describe(steps_done);
+  options.keep_last = parts_.settings.keep_checkpoints;
+  options.generator_state = generator_state(parts_.communicator.device());
+  return save_checkpoint(parts_.run_folder / trace::kCheckpointsFolder, options, pieces(),
+                         parts_.communicator);
+}
+
+trace::Result<std::int64_t> TrainingCheckpoints::resume() {
+  if (parts_.settings.resume == "none") return 0;
+  TRY_ASSIGN(const auto folder, trace::find_checkpoint(parts_.settings.resume));
+  TRY_ASSIGN(const auto info, trace::read_checkpoint_info(folder));
+  std::vector<StatePiece> wanted = pieces();
+  {
+    const torch::NoGradGuard no_grad;
+    TRY(load_checkpoint(info, wanted));
+  }
+  take_over(wanted, info);
+  TRY_ASSIGN(const auto random_numbers, load_generator_state(info, parts_.communicator.rank(),
+                                                             parts_.communicator.world_size()));
+  if (random_numbers.defined()) set_generator_state(parts_.communicator.device(), random_numbers);
+  TRY(check_equal_on_all_ranks(parts_.communicator, parts_.communicator.device(),
+                               {info.step, info.saved_ns}, "checkpoint"));
+  return info.step;
+}
+
+void TrainingCheckpoints::take_over(std::span<const StatePiece> loaded,
+                                    const trace::CheckpointInfo& info) {
+  for (std::size_t i = 0; i < loaded.size(); ++i) {
+    const torch::Tensor steps = parts_.optimizer.state_of(i).steps;
+    if (steps.defined()) steps.fill_(loaded[i].optimizer_steps);
+  }
+  const std::int64_t together = parts_.settings.batch_per_rank * parts_.communicator.world_size();
+  parts_.batches.go_to(info.epoch, info.samples_seen / together);
+  if (const auto scale = info.notes.find(kLossScale); scale != info.notes.end()) {
+    parts_.scaler.set_scale(std::stod(scale->second));
+  }
+}
+
+}  // namespace shardlens::trainer

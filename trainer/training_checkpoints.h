@@ -1,0 +1,53 @@
+// When a job saves a checkpoint and what of training goes into it, whatever the strategy. The
+// training thread; all ranks call the same.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "trace/model/result.h"
+#include "trace/model/settings.h"
+#include "trace/store/checkpoint_info.h"
+#include "trainer/checkpoint/sharded_state.h"
+#include "trainer/comm/communicator.h"
+#include "trainer/data/batch_stream.h"
+#include "trainer/grad_scaler.h"
+#include "trainer/optimizer.h"
+#include "trainer/strategy/strategy.h"
+
+namespace shardlens::trainer {
+
+class TrainingCheckpoints {
+ public:
+  // What is saved and restored; outlives it.
+  struct Parts {
+    const trace::Settings& settings;
+    const std::filesystem::path& run_folder;
+    Strategy& strategy;
+    Optimizer& optimizer;
+    BatchStream& batches;
+    GradScaler& scaler;
+    Communicator& communicator;
+  };
+  explicit TrainingCheckpoints(const Parts& parts) : parts_(parts) {}
+
+  bool is_due(std::int64_t steps_done) const;
+  // After `steps_done` steps. Returns the checkpoint's folder.
+  trace::Result<std::filesystem::path> save(std::int64_t steps_done);
+
+  // Takes over what `resume` names: values, optimizer, data position and loss scale; random
+  // numbers, too, if the number of ranks is the same. Returns how many steps were done; 0 without
+  // `resume`. Errors: the checkpoint is damaged or of another model.
+  trace::Result<std::int64_t> resume();
+
+ private:
+  std::vector<StatePiece> pieces() const;
+  trace::CheckpointInfo describe(std::int64_t steps_done) const;
+  void take_over(std::span<const StatePiece> loaded, const trace::CheckpointInfo& info);
+
+  Parts parts_;
+};
+
+}  // namespace shardlens::trainer
