@@ -322,6 +322,44 @@ TEST(Recorder, WritesPlansGroupsMarksAndLog) {
   EXPECT_EQ(content.rows.log[0].text, "a \"quoted\" line, été 🚀");
 }
 
+TEST(Recorder, KeepsUnitsTheirParametersAndWhenTheyWereReady) {
+  RecordedRun run;
+  auto& recorder = run.recorder();
+  trace::Unit root, block;
+  root.name = recorder.intern("root");
+  block.index = 1;
+  block.name = recorder.intern("blocks.0");
+  block.bytes = 4096;
+  block.shard_bytes = 2048;
+  block.reduced_bytes = 8192;
+  block.shard_count = 2;
+  block.data_type = recorder.intern("bfloat16");
+  root.rank = block.rank = 77;  // the recorder knows its own
+  recorder.set_units({root, block}, {{77, 1, recorder.intern("blocks.0.attn.weight"), 4000}});
+  recorder.begin_step(0);
+  recorder.unit_ready(1);
+  std::thread([&recorder] { recorder.unit_ready(0); }).join();  // as from autograd's threads
+  recorder.end_step({});
+  const auto content = run.finish();
+  ASSERT_EQ(content.rows.units.size(), 2u);
+  const auto& kept = content.rows.units[1];
+  EXPECT_EQ(kept.rank, 0);
+  EXPECT_EQ(content.text(kept.name), "blocks.0");
+  EXPECT_EQ(kept.bytes, 4096);
+  EXPECT_EQ(kept.shard_bytes, 2048);
+  EXPECT_EQ(kept.reduced_bytes, 8192);
+  EXPECT_EQ(kept.shard_count, 2);
+  EXPECT_EQ(content.text(kept.data_type), "bfloat16");
+  ASSERT_EQ(content.rows.unit_parameters.size(), 1u);
+  EXPECT_EQ(content.rows.unit_parameters[0].rank, 0);
+  EXPECT_EQ(content.text(content.rows.unit_parameters[0].name), "blocks.0.attn.weight");
+  ASSERT_EQ(content.rows.unit_ready.size(), 2u);
+  for (const auto& ready : content.rows.unit_ready) {
+    EXPECT_EQ(ready.step, 0);
+    EXPECT_GT(ready.time_ns, 0);
+  }
+}
+
 TEST(Recorder, RefusesAFileThatItCannotCreate) {
   RecorderOptions options;
   options.file = "/proc/nowhere/rank_0.sqlite";

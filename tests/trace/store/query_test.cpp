@@ -61,11 +61,12 @@ TEST_F(QueryRun, GroupsByNamesThatPeopleRead) {
       "select function, tag, avg(end_ns - start_ns), count(*) from collective group by 1, 2 order "
       "by tag");
   EXPECT_THAT(all.columns, ElementsAre("function", "tag", "avg(end_ns - start_ns)", "count(*)"));
-  ASSERT_EQ(all.rows.size(), 3u);
+  ASSERT_EQ(all.rows.size(), 4u);
   EXPECT_EQ(all.rows[0],
             (std::vector<QueryValue>{std::string("all_reduce"), std::string("bucket 0"), 4999990.0,
                                      std::int64_t{48}}));
   EXPECT_EQ(std::get<std::string>(all.rows[2][1]), "loss");
+  EXPECT_EQ(std::get<std::string>(all.rows[3][1]), "unit blocks.0 forward gather, prefetched");
 }
 
 TEST_F(QueryRun, KnowsTheRunItself) {

@@ -171,6 +171,7 @@ TEST(RunReader, ALongRunComesInPartsAndItsRangesAreWhatAWholeScanFinds) {
     std::ranges::copy_if(whole.spans, std::back_inserter(expected.spans), touches);
     std::ranges::copy_if(whole.collectives, std::back_inserter(expected.collectives), touches);
     std::ranges::copy_if(whole.bucket_ready, std::back_inserter(expected.bucket_ready), inside);
+    std::ranges::copy_if(whole.unit_ready, std::back_inserter(expected.unit_ready), inside);
     std::ranges::copy_if(whole.memory, std::back_inserter(expected.memory), inside);
     const auto range = reader->read_range(step.start_ns, step.end_ns);
     ASSERT_TRUE(range) << range.error().message;

@@ -32,7 +32,9 @@ constexpr const char* kStrings[] = {"",
                                     "transformer.wte.weight",
                                     "transformer.h.0.attn.c_attn.bias",
                                     "GPU clock",
-                                    "MHz"};
+                                    "MHz",
+                                    "blocks.0",
+                                    "blocks.0 forward gather, prefetched"};
 
 void add_definitions(Batch& batch, int rank) {
   for (StringId id = 1; id < std::size(kStrings); ++id) {
@@ -41,6 +43,8 @@ void add_definitions(Batch& batch, int rank) {
   batch.lanes = {{rank, 0, LaneKind::kPhases, 1}, {rank, 1, LaneKind::kCommunication, 2}};
   batch.process_groups = {{rank, 0, 2, 3, {0, 1, 2}}};
   batch.buckets = {{rank, 0, 0, 400, {9}, {400}}, {rank, 0, 1, 2800, {8, 9}, {2400, 400}}};
+  batch.units = {{rank, 0, 12, 4096, 2048, 8192, 2, 4}, {rank, 1, 12, 64, 32, 64, 2, 4}};
+  batch.unit_parameters = {{rank, 0, 8, 4000}, {rank, 0, 9, 96}, {rank, 1, 9, 64}};
   batch.rank_info =
       RankInfo{rank, rank, "host", 4000 + rank, "cpu", "Xeon, 2 cores", "fakes", "1", 1.5e12, 1234};
 }
@@ -56,6 +60,10 @@ Collective collective(int rank, std::int64_t step, int bucket, std::int64_t star
   row.tag_kind = bucket == 2 ? TagKind::kNamed : TagKind::kBucket;
   row.tag_index = bucket == 2 ? -1 : bucket;
   row.tag_name = bucket == 2 ? 5 : 0;
+  if (bucket == 1 && step % 2 == 1) {
+    row.tag_kind = TagKind::kUnit;
+    row.tag_name = 13;
+  }
   row.phase = Phase::kBackward;
   row.data_type = 4;
   row.bytes = 1000 * (bucket + 1);
@@ -153,6 +161,7 @@ Batch step_batch(int rank, std::int64_t step) {
         collective(rank, step, bucket, start + 40'000'000 + bucket * 10'000'000));
   }
   batch.bucket_ready = {{rank, step, 0, start + 39'000'000}};
+  batch.unit_ready = {{rank, step, 1, start + 44'000'000}};
   batch.memory = {{rank, start, step, step % 2 == 1, {1, 2, 3, 4, 5, 6, 7, 8}, 30, 40, 50}};
   batch.counters = {{rank, 10, 11, start, 1410.5}};
   batch.log = {{rank, start, LogLine::Level::kWarning, "step " + std::to_string(step)}};

@@ -1,0 +1,156 @@
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/trace/analysis/synthetic_run.h"
+#include "trace/analysis/run_analysis.h"
+#include "trace/analysis/run_summary.h"
+#include "trace/analysis/unit_table.h"
+
+namespace shardlens::trace {
+namespace {
+
+Unit unit_row(int rank, int index, StringId name) {
+  return {rank, index, name, 4000, 1000, 2000, 4, 9};
+}
+
+TEST(UnitTable, ListsTheLowestRanksUnitsByIndexWithTheirParameters) {
+  StringTable strings;
+  for (const int rank : {0, 1}) {
+    strings.add({rank, 1, "root"});
+    strings.add({rank, 2, "blocks.0"});
+    strings.add({rank, 3, "wte.weight"});
+    strings.add({rank, 9, "bfloat16"});
+  }
+  UnitTable table;
+  for (const int rank : {1, 0}) {
+    EXPECT_EQ(table.add(unit_row(rank, 1, 2)), 0);
+    EXPECT_EQ(table.add(unit_row(rank, 0, 1)), 0);
+    EXPECT_EQ(table.add(UnitParameter{rank, 0, 3, 1234}), 0);
+  }
+  const auto units = table.figures(strings);
+  ASSERT_EQ(units.size(), 2u);
+  EXPECT_EQ(units[0].name, "root");
+  EXPECT_EQ(units[0].parameters, std::vector<std::string>{"wte.weight"});
+  EXPECT_EQ(units[0].parameter_bytes, std::vector<std::int64_t>{1234});
+  EXPECT_EQ(units[1].name, "blocks.0");
+  EXPECT_EQ(units[1].shard_bytes, 1000);
+  EXPECT_EQ(units[1].data_type, "bfloat16");
+  EXPECT_TRUE(units[1].parameters.empty());
+}
+
+TEST(UnitTable, LeavesImpossibleRowsOut) {
+  UnitTable table;
+  auto row = unit_row(0, 0, 1);
+  row.bytes = -1;
+  EXPECT_EQ(table.add(row), 1);
+  row = unit_row(0, -1, 1);
+  EXPECT_EQ(table.add(row), 1);
+  row = unit_row(0, 0, 1);
+  row.shard_count = 0;
+  EXPECT_EQ(table.add(row), 1);
+  EXPECT_EQ(table.add(UnitParameter{0, 7, 1, 10}), 1) << "of a unit that does not exist";
+  EXPECT_TRUE(table.figures({}).empty());
+}
+
+// What one rank sends when ring algorithms pass parts on: n − 1 parts of S/n for a gather or a
+// scatter, both one after the other for an all-reduce.
+double ring_part(double bytes, int n) {
+  double sent = 0;
+  for (int hop = 1; hop < n; ++hop) sent += bytes / n;
+  return sent;
+}
+
+struct Expected {
+  const char* strategy;
+  int shards;
+  std::int64_t micro_batches;
+  bool sync_each_batch;
+  int root_gathers, block_gathers, reductions;
+};
+
+class UnitTraffic : public testing::TestWithParam<Expected> {};
+
+TEST_P(UnitTraffic, IsWhatRingsPassOn) {
+  const Expected& e = GetParam();
+  constexpr int kRanks = 4;
+  constexpr double kBytes[] = {6000, 8000,
+                               8000};  // root and two blocks, gathered in half precision
+  RunInfo info;
+  info.world_size = kRanks;
+  info.settings.sharding_strategy = e.strategy;
+  info.settings.gradient_accumulation_steps = e.micro_batches;
+  info.settings.sync_each_batch = e.sync_each_batch;
+  std::vector<UnitFigures> units;
+  double sent = 0;
+  for (int i = 0; i < 3; ++i) {
+    const double whole = kBytes[i], gradients = 2 * whole;
+    auto& unit = units.emplace_back();
+    unit.index = i;
+    unit.bytes = static_cast<std::int64_t>(whole);
+    unit.reduced_bytes = static_cast<std::int64_t>(gradients);
+    unit.shard_count = e.shards;
+    for (int k = 0; k < (i == 0 ? e.root_gathers : e.block_gathers); ++k) {
+      sent += ring_part(whole, e.shards);
+    }
+    for (int k = 0; k < e.reductions; ++k) {
+      sent += ring_part(gradients, e.shards);
+      sent += 2 * ring_part(gradients / e.shards, kRanks / e.shards);
+    }
+  }
+  const auto theory = theoretical_bytes_sent(info, {}, units, 4);
+  ASSERT_TRUE(theory);
+  EXPECT_NEAR(*theory, sent, 1e-6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, UnitTraffic,
+                         testing::Values(Expected{"full_shard", 4, 1, false, 1, 2, 1},
+                                         Expected{"full_shard", 4, 3, false, 3, 6, 1},
+                                         Expected{"full_shard", 4, 3, true, 3, 6, 3},
+                                         Expected{"shard_grad_op", 4, 1, false, 1, 1, 1},
+                                         Expected{"shard_grad_op", 4, 3, false, 1, 1, 1},
+                                         Expected{"shard_grad_op", 4, 3, true, 3, 3, 3},
+                                         Expected{"hybrid_shard", 2, 1, false, 1, 2, 1},
+                                         Expected{"hybrid_shard_zero2", 2, 1, false, 1, 1, 1},
+                                         Expected{"no_shard", 1, 1, false, 0, 0, 1}));
+
+TEST(UnitStatistics, RowsAreApartByFunctionAndPurpose) {
+  RunInfo info;
+  info.world_size = 1;
+  RunAnalysis analysis(info);
+  Batch batch;
+  batch.strings = {{0, 1, "blocks.10 forward gather"},
+                   {0, 2, "blocks.10 reduce"},
+                   {0, 3, "blocks.2 forward gather"},
+                   {0, 4, "blocks.2 forward gather, prefetched"}};
+  const auto add = [&](StringId tag, int unit, CollectiveFunction asked, CollectiveFunction ran) {
+    const auto at = static_cast<std::int64_t>(100 * (batch.collectives.size() + 1));
+    auto row = all_reduce(0, static_cast<std::int64_t>(batch.collectives.size()), at, at + 10, 64);
+    row.tag_kind = TagKind::kUnit;
+    row.tag_index = unit;
+    row.tag_name = tag;
+    row.function = asked;
+    row.executed = ran;
+    batch.collectives.push_back(row);
+  };
+  using enum CollectiveFunction;
+  add(1, 11, kAllGather, kAllGather);
+  add(2, 11, kReduceScatter, kAllReduce);  // in the shard group, as Gloo runs it
+  add(2, 11, kAllReduce, kAllReduce);      // over replicas
+  add(3, 3, kAllGather, kAllGather);
+  add(3, 3, kAllGather, kAllGather);
+  add(4, 3, kAllGather, kAllGather);
+  analysis.add(batch);
+  const auto rows = analysis.figures().collectives;
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_EQ(rows[0].tag, "blocks.2 forward gather") << "in the order of units, not of names";
+  EXPECT_EQ(rows[0].count, 2);
+  EXPECT_EQ(rows[1].tag, "blocks.2 forward gather, prefetched");
+  EXPECT_EQ(rows[2].tag, "blocks.10 forward gather");
+  EXPECT_EQ(rows[3].tag, "blocks.10 reduce");
+  EXPECT_EQ(rows[4].tag, "blocks.10 reduce");
+  EXPECT_NE(rows[3].function, rows[4].function);
+}
+
+}  // namespace
+}  // namespace shardlens::trace
