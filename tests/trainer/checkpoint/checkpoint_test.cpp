@@ -1,0 +1,343 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "tests/trainer/checkpoint/sample_state.h"
+#include "tests/trainer/comm/rank_threads.h"
+#include "trace/store/file_system.h"
+#include "trainer/checkpoint/checkpoint_folder.h"
+#include "trainer/checkpoint/rank_exchange.h"
+#include "trainer/checkpoint/tensor_bytes.h"
+
+namespace shardlens::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+using test::numel_of;
+using test::sample_options;
+using test::sample_parameters;
+using test::sample_pieces;
+using testing::AllOf;
+using testing::HasSubstr;
+using trace::ErrorKind;
+
+class Checkpoints : public testing::Test {
+ protected:
+  fs::path folder() const { return folder_.path() / "checkpoints"; }
+
+  // Saves from `ranks` threads; returns rank 0's result after all agreed.
+  fs::path save(int ranks, const SaveOptions& options, int version = 0) const {
+    std::vector<fs::path> results(static_cast<std::size_t>(ranks));
+    on_ranks(ranks, [&](Communicator& communicator, profiler::Recorder&) {
+      const auto pieces = sample_pieces(communicator.rank(), ranks, version);
+      const auto saved = save_checkpoint(folder(), options, pieces, communicator);
+      EXPECT_TRUE(saved) << saved.error().message;
+      results[static_cast<std::size_t>(communicator.rank())] = saved.value_or("");
+    });
+    for (const fs::path& result : results) EXPECT_EQ(result, results.front());
+    return results.front();
+  }
+  trace::CheckpointInfo info_of(const fs::path& checkpoint) const {
+    const auto info = trace::read_checkpoint_info(checkpoint);
+    EXPECT_TRUE(info) << info.error().message;
+    return info.value_or(trace::CheckpointInfo{});
+  }
+  // What `pieces` hold is what sample_pieces() made of them.
+  void expect_loaded(const fs::path& checkpoint, int rank, int ranks, int version = 0) const {
+    const std::vector<StatePiece> expected = sample_pieces(rank, ranks, version);
+    std::vector<StatePiece> wanted = sample_pieces(rank, ranks, version);
+    for (StatePiece& piece : wanted) {
+      piece.optimizer_steps = -1;
+      for (auto* tensor : {&piece.value, &piece.first_moment, &piece.second_moment}) {
+        if (tensor->defined()) tensor->fill_(-1);
+      }
+    }
+    const auto loaded = load_checkpoint(info_of(checkpoint), wanted);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      EXPECT_TRUE(torch::equal(wanted[i].value, expected[i].value)) << wanted[i].name;
+      EXPECT_EQ(wanted[i].optimizer_steps, expected[i].optimizer_steps);
+      if (!wanted[i].first_moment.defined()) continue;
+      EXPECT_TRUE(torch::equal(wanted[i].first_moment, expected[i].first_moment));
+      EXPECT_TRUE(torch::equal(wanted[i].second_moment, expected[i].second_moment));
+    }
+  }
+  std::string load_error(const fs::path& checkpoint, std::vector<StatePiece> wanted) const {
+    const auto loaded = load_checkpoint(info_of(checkpoint), wanted);
+    return loaded ? "loaded" : loaded.error().message;
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(folder())) {
+      found.push_back(entry.path().filename().string());
+    }
+    std::ranges::sort(found);
+    return found;
+  }
+
+ private:
+  trace::TemporaryFolder folder_ = std::move(*trace::TemporaryFolder::create());
+};
+
+void flip_byte(const fs::path& file, std::int64_t from_end) {
+  std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+  stream.seekg(-from_end, std::ios::end);
+  const int byte = stream.get();
+  stream.seekp(-from_end, std::ios::end);
+  stream.put(static_cast<char>(byte ^ 0x10));
+}
+
+struct Resharding {
+  int saved, loaded;
+  const char* format;
+};
+class Resharded : public Checkpoints, public testing::WithParamInterface<Resharding> {};
+
+TEST_P(Resharded, GivesEachRankItsRangesOfWhateverWasSaved) {
+  const auto [saved, loaded, format] = GetParam();
+  const fs::path checkpoint = save(saved, sample_options(20, format));
+  for (int rank = 0; rank < loaded; ++rank) expect_loaded(checkpoint, rank, loaded);
+  const trace::CheckpointInfo info = info_of(checkpoint);
+  EXPECT_EQ(info.world_size, saved);
+  EXPECT_EQ(info.optimizer_steps, 5);
+  EXPECT_EQ(info.parameters.size(), sample_parameters().size());
+  EXPECT_EQ(info.files.size(), format == std::string("full") ? 2u : 2u * unsigned(saved));
+}
+
+INSTANTIATE_TEST_SUITE_P(Checkpoints, Resharded,
+                         testing::Values(Resharding{1, 1, "full"}, Resharding{1, 1, "sharded"},
+                                         Resharding{2, 2, "full"}, Resharding{2, 2, "sharded"},
+                                         Resharding{2, 1, "sharded"}, Resharding{1, 4, "full"},
+                                         Resharding{1, 4, "sharded"}, Resharding{4, 2, "full"},
+                                         Resharding{4, 2, "sharded"}, Resharding{3, 5, "sharded"}));
+
+TEST_F(Checkpoints, SaveReplicasOnceAndAnyShapeOrDimension) {
+  fs::path checkpoint;
+  on_ranks(2, [&](Communicator& communicator, profiler::Recorder&) {
+    std::vector<StatePiece> pieces = sample_pieces(0, 1);
+    for (StatePiece& piece : pieces) {
+      piece.writes = communicator.rank() == 0;
+      piece.value = piece.value.view(piece.full_sizes).set_requires_grad(true);
+      if (communicator.rank() == 1) piece.first_moment.reset();
+    }
+    const auto saved = save_checkpoint(folder(), sample_options(1, "full"), pieces, communicator);
+    ASSERT_TRUE(saved) << saved.error().message;
+    if (communicator.rank() == 0) checkpoint = *saved;
+  });
+  std::vector<StatePiece> wanted = sample_pieces(0, 1);
+  for (StatePiece& piece : wanted) {
+    piece.value = torch::zeros(piece.full_sizes).set_requires_grad(true);
+  }
+  const auto loaded = load_checkpoint(info_of(checkpoint), wanted);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const auto expected = sample_pieces(0, 1);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    EXPECT_TRUE(torch::equal(wanted[i].value.view({-1}), expected[i].value));
+  }
+}
+
+TEST_F(Checkpoints, KeepEveryTypeAndTensorsLargerThanAChunk) {
+  const std::int64_t numel = (std::int64_t{4} << 20) + 1001;
+  const auto make = [&](bool zero) {
+    std::vector<StatePiece> pieces;
+    StatePiece large = test::piece_of({"large", {numel}}, 0, numel);
+    large.value =
+        zero ? torch::zeros({numel}) : torch::arange(numel).remainder(8191).to(torch::kFloat32);
+    pieces.push_back(large);
+    for (const auto type : {torch::kFloat16, torch::kBFloat16, torch::kInt64, torch::kUInt8}) {
+      StatePiece piece = test::piece_of({"type " + std::to_string(int(type)), {3}}, 0, 3);
+      piece.value = (zero ? torch::zeros({3}) : torch::arange(3) + 1).to(type);
+      pieces.push_back(piece);
+    }
+    return pieces;
+  };
+  const auto saved_pieces = make(false);
+  on_ranks(1, [&](Communicator& communicator, profiler::Recorder&) {
+    const auto saved =
+        save_checkpoint(folder(), sample_options(1, "full"), saved_pieces, communicator);
+    ASSERT_TRUE(saved) << saved.error().message;
+  });
+  auto wanted = make(true);
+  const auto loaded = load_checkpoint(info_of(folder() / "step_000001"), wanted);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    EXPECT_TRUE(torch::equal(wanted[i].value, saved_pieces[i].value)) << wanted[i].name;
+  }
+  const auto file = SafetensorsFile::open(folder() / "step_000001" / "model.safetensors");
+  EXPECT_TRUE(torch::equal(*read_tensor(*file, "large"), saved_pieces[0].value));
+  EXPECT_EQ(read_tensor(*file, "small").error().kind, ErrorKind::kMissing);
+}
+
+TEST_F(Checkpoints, RestoreTheGeneratorsOfTheSameNumberOfRanks) {
+  on_ranks(2, [&](Communicator& communicator, profiler::Recorder&) {
+    SaveOptions options = sample_options(1, "full");
+    auto generator = at::make_generator<at::CPUGeneratorImpl>(40 + communicator.rank());
+    torch::rand({7}, generator);
+    options.generator_state = generator.get_state();
+    const auto expected = torch::rand({5}, generator);
+    const auto pieces = sample_pieces(communicator.rank(), 2);
+    const auto saved = save_checkpoint(folder(), options, pieces, communicator);
+    ASSERT_TRUE(saved) << saved.error().message;
+    const auto state = load_generator_state(info_of(*saved), communicator.rank(), 2);
+    ASSERT_TRUE(state) << state.error().message;
+    auto other = at::make_generator<at::CPUGeneratorImpl>(0);
+    other.set_state(*state);
+    EXPECT_TRUE(torch::equal(torch::rand({5}, other), expected));
+    EXPECT_FALSE(load_generator_state(info_of(*saved), 0, 4)->defined());
+  });
+  EXPECT_FALSE(load_generator_state(info_of(save(1, sample_options(2, "full"))), 0, 1)->defined());
+  const fs::path file = folder() / "step_000001" / "random.safetensors";
+  flip_byte(file, 100);
+  const auto state = load_generator_state(info_of(folder() / "step_000001"), 1, 2);
+  ASSERT_FALSE(state);
+  EXPECT_THAT(state.error().message, AllOf(HasSubstr(file.string()), HasSubstr("'rank_1'")));
+}
+
+TEST_F(Checkpoints, KeepTheLastOnes) {
+  for (const int step : {10, 20, 30}) {
+    SaveOptions options = sample_options(step, step == 20 ? "sharded" : "full");
+    options.keep_last = 2;
+    save(2, options, step);
+  }
+  EXPECT_EQ(names(), (std::vector<std::string>{"step_000020", "step_000030"}));
+  expect_loaded(folder() / "step_000020", 0, 1, 20);
+  expect_loaded(*latest_checkpoint(folder()), 0, 1, 30);
+}
+
+TEST_F(Checkpoints, NameTheTensorsThatAreMissingOrOfAnotherShape) {
+  const fs::path checkpoint = save(1, sample_options(1, "full"));
+  auto wanted = sample_pieces(0, 1);
+  wanted[0].full_sizes = {5, 7};
+  wanted[1].name = "transformer.h.1.attn.c_attn.weight";
+  EXPECT_THAT(load_error(checkpoint, wanted),
+              AllOf(HasSubstr("'transformer.wte.weight' is [7, 5] there and [5, 7] here"),
+                    HasSubstr("'transformer.h.1.attn.c_attn.weight' is not in the checkpoint"),
+                    HasSubstr("model 'sample'")));
+  wanted = sample_pieces(0, 1);
+  wanted[2].first_moment = torch::zeros({3});
+  EXPECT_THAT(load_error(checkpoint, wanted),
+              HasSubstr("'transformer.h.0.attn.c_attn.bias.first_moment' was not saved"));
+  wanted = sample_pieces(0, 1);
+  wanted[0].value = wanted[0].value.to(torch::kBFloat16);
+  EXPECT_THAT(load_error(checkpoint, wanted), HasSubstr("'transformer.wte.weight' is F32 there"));
+  wanted = sample_pieces(0, 1);
+  wanted[0].end = 36;
+  EXPECT_THAT(load_error(checkpoint, wanted), HasSubstr("outside"));
+}
+
+TEST_F(Checkpoints, NameTheFileAndTheTensorWhoseBytesChanged) {
+  for (const std::string format : {"full", "sharded"}) {
+    const fs::path checkpoint = save(2, sample_options(1, format));
+    const std::string rank = format == "full" ? "" : "_rank_00001_of_00002";
+    const fs::path model = checkpoint / ("model" + rank + ".safetensors");
+    flip_byte(model, 2);
+    EXPECT_THAT(load_error(checkpoint, sample_pieces(0, 1)),
+                AllOf(HasSubstr(model.string()), HasSubstr("'transformer.ln_f.weight'"),
+                      HasSubstr("has changed")));
+    flip_byte(model, 2);
+    const fs::path optimizer = checkpoint / ("optimizer" + rank + ".safetensors");
+    flip_byte(optimizer, 2);
+    EXPECT_THAT(
+        load_error(checkpoint, sample_pieces(0, 1)),
+        AllOf(HasSubstr(optimizer.string()), HasSubstr("'transformer.ln_f.weight.second_moment'")));
+    fs::remove_all(checkpoint);
+  }
+}
+
+TEST_F(Checkpoints, WithADamagedHeaderOrFileAreRefusedBeforeAnythingIsLoaded) {
+  const fs::path checkpoint = save(1, sample_options(1, "full"));
+  const fs::path model = checkpoint / "model.safetensors";
+  flip_byte(model, static_cast<std::int64_t>(fs::file_size(model)) - 40);
+  EXPECT_THAT(trace::read_checkpoint_info(checkpoint).error().message, HasSubstr(model.string()));
+  fs::resize_file(model, fs::file_size(model) - 1);
+  EXPECT_THAT(trace::read_checkpoint_info(checkpoint).error().message,
+              HasSubstr("bytes instead of"));
+}
+
+TEST_F(Checkpoints, AreReadOnlyWhereTheyAreWanted) {
+  const fs::path checkpoint = save(2, sample_options(1, "sharded"));
+  flip_byte(checkpoint / "model_rank_00001_of_00002.safetensors", 2);
+  expect_loaded(checkpoint, 0, 2);
+}
+
+TEST_F(Checkpoints, ThatOneRankCannotSaveFailOnAllWithItsReason) {
+  save(2, sample_options(1, "full"));
+  on_ranks(2, [&](Communicator& communicator, profiler::Recorder&) {
+    auto pieces = sample_pieces(communicator.rank(), 2);
+    if (communicator.rank() == 1) pieces.back().value = torch::zeros({4, 3}).t();
+    auto saved = save_checkpoint(folder(), sample_options(2, "full"), pieces, communicator);
+    ASSERT_FALSE(saved);
+    EXPECT_THAT(saved.error().message,
+                AllOf(HasSubstr("rank 1"), HasSubstr("'transformer.ln_f.weight'")));
+    pieces = sample_pieces(communicator.rank(), 2);
+    if (communicator.rank() == 0) pieces.pop_back();
+    saved = save_checkpoint(folder(), sample_options(2, "sharded"), pieces, communicator);
+    ASSERT_FALSE(saved);
+    EXPECT_THAT(saved.error().message, HasSubstr("by no rank"));
+  });
+  EXPECT_EQ(names(), std::vector<std::string>{"step_000001"});
+}
+
+// A limit of the size of files, which ends what the disk would otherwise take.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, signal_);
+  }
+
+ private:
+  void (*signal_)(int);
+  rlimit before_{};
+};
+
+TEST_F(Checkpoints, OnAFullDiskLeaveThePreviousOneWhole) {
+  const std::int64_t numel = 4 << 20;
+  save(2, sample_options(1, "full"));
+  on_ranks(2, [&](Communicator& communicator, profiler::Recorder&) {
+    const std::int64_t begin = communicator.rank() * numel;
+    StatePiece piece = test::piece_of({"large", {2 * numel}}, begin, begin + numel);
+    piece.value = torch::zeros({numel});
+    // The recorder's own files are smaller.
+    const FileSizeLimit limit(8 << 20);
+    communicator.barrier({trace::TagKind::kNamed, -1, "limited"});
+    for (const std::string format : {"full", "sharded"}) {
+      const auto saved =
+          save_checkpoint(folder(), sample_options(2, format), std::span(&piece, 1), communicator);
+      ASSERT_FALSE(saved);
+      EXPECT_EQ(saved.error().kind, ErrorKind::kDiskFull) << saved.error().message;
+      EXPECT_THAT(saved.error().message, AllOf(HasSubstr("rank "), HasSubstr("model")));
+    }
+    communicator.barrier({trace::TagKind::kNamed, -1, "done"});
+  });
+  EXPECT_EQ(names(), std::vector<std::string>{"step_000001"});
+  expect_loaded(folder() / "step_000001", 0, 1);
+}
+
+TEST(RankExchange, GivesAllTheTextsOrTheFirstFailure) {
+  on_ranks(3, [](Communicator& communicator, profiler::Recorder&) {
+    const int rank = communicator.rank();
+    const std::string mine(static_cast<std::size_t>(rank), 'x');
+    const auto texts = exchange(communicator, mine, "test");
+    ASSERT_TRUE(texts);
+    EXPECT_EQ(*texts, (std::vector<std::string>{"", "x", "xx"}));
+    EXPECT_TRUE(agree(communicator, {}, "test"));
+    const trace::Result<void> result =
+        rank == 0 ? trace::Result<void>() : trace::fail(ErrorKind::kNewer, "no " + mine);
+    const auto agreed = agree(communicator, result, "test");
+    ASSERT_FALSE(agreed);
+    EXPECT_EQ(agreed.error().kind, ErrorKind::kNewer);
+    EXPECT_EQ(agreed.error().message, "rank 1: no x");
+  });
+}
+
+}  // namespace
+}  // namespace shardlens::trainer
