@@ -3,6 +3,7 @@
 
 #include "trace/store/file_system.h"
 #include "trainer/checkpoint/checkpoint_plan.h"
+#include "trainer/checkpoint/piece_tensors.h"
 #include "trainer/checkpoint/sharded_state.h"
 #include "trainer/checkpoint/stored_state.h"
 #include "trainer/checkpoint/tensor_bytes.h"
@@ -17,11 +18,6 @@ using trace::Result;
 namespace {
 
 constexpr std::size_t kNamedProblems = 5;
-
-const torch::Tensor& tensor_of(const StatePiece& piece, Slot slot) {
-  if (slot == Slot::kFirstMoment) return piece.first_moment;
-  return slot == Slot::kSecondMoment ? piece.second_moment : piece.value;
-}
 
 using Shapes = std::map<std::string, const trace::ParameterShape*>;
 

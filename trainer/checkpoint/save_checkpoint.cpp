@@ -7,6 +7,7 @@
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/checkpoint_plan.h"
 #include "trainer/checkpoint/disk_file.h"
+#include "trainer/checkpoint/piece_tensors.h"
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/checkpoint/sharded_state.h"
 #include "trainer/checkpoint/tensor_bytes.h"
@@ -21,11 +22,6 @@ using trace::Result;
 namespace {
 
 constexpr const char* kTag = "checkpoint";
-
-const torch::Tensor& tensor_of(const StatePiece& piece, Slot slot) {
-  if (slot == Slot::kFirstMoment) return piece.first_moment;
-  return slot == Slot::kSecondMoment ? piece.second_moment : piece.value;
-}
 
 Result<PieceDescription> described(const StatePiece& piece) {
   PieceDescription description{piece.name, piece.full_sizes,      piece.begin,

@@ -41,10 +41,10 @@ struct SaveOptions {
 // All ranks call it; together their writing pieces must cover every parameter exactly once. Each
 // rank writes what it holds: into two files of its own (info.format "sharded"), or into the two
 // that all share ("full"); all must see the same file system. Holds 16 MiB beside the tensors.
-// Until it succeeds the checkpoints that stand are untouched; on an error nothing is left but,
-// after a kill, a folder with ".tmp-" in its name, which the next call removes. The same result on
-// all ranks: the checkpoint's folder, or an error that names the rank. Throws c10::Error when a
-// collective fails.
+// Until it succeeds the checkpoints that stand are untouched. An error leaves nothing behind, a
+// kill a folder with ".tmp-" in its name, which the next call removes; only if older ones cannot be
+// deleted the new one stands beside the error. The same result on all ranks: the checkpoint's
+// folder, or an error that names the rank. Throws c10::Error when a collective fails.
 trace::Result<std::filesystem::path> save_checkpoint(const std::filesystem::path& checkpoints,
                                                      const SaveOptions& options,
                                                      std::span<const StatePiece> pieces,

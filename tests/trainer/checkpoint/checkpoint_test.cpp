@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <ostream>
 
 #include "tests/trainer/checkpoint/sample_state.h"
 #include "tests/trainer/comm/rank_threads.h"
@@ -94,6 +95,9 @@ struct Resharding {
   int saved, loaded;
   const char* format;
 };
+void PrintTo(const Resharding& change, std::ostream* out) {
+  *out << change.saved << " to " << change.loaded << ", " << change.format;
+}
 class Resharded : public Checkpoints, public testing::WithParamInterface<Resharding> {};
 
 TEST_P(Resharded, GivesEachRankItsRangesOfWhateverWasSaved) {
