@@ -79,7 +79,7 @@ void Gpt2Block::add_attention_backward(std::vector<BackwardOperator>& backward) 
   backward.push_back({.made = 3 * s.product,
                       .scratch = 2 * s.attention_matrix,
                       .consumed = s.product,
-                      .released = 3 * s.product + attention_result(s, kept_product)});
+                      .released = s.attended + attention_result(s, kept_product)});
   // Gradients of queries, keys and values become one tensor.
   backward.push_back({.made = 3 * s.product, .consumed = 3 * s.product});
   add_product(backward, {.made = s.product, .consumed = 3 * s.product, .released = kept_product},
@@ -99,7 +99,7 @@ LayerMemory gpt2_block_memory(const LayerSizes& s, bool is_frozen) {
   memory.cast_weights = block.cast_weights();
   memory.saved = {{"residuals", 2 * s.residual},
                   {"norms", 2 * (s.norm_statistics + block.kept_product)},
-                  {"queries, keys, values", 3 * s.product},
+                  {"queries, keys, values", s.attended},
                   {"attention", attention_result(s, block.kept_product)},
                   {"MLP", s.mlp + block.kept_mlp},
                   {"dropout", 2 * s.dropout_mask},

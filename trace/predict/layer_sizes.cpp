@@ -26,7 +26,9 @@ void add_dropout(LayerSizes& s, const PlannedJob& job) {
   s.dropout_mask = s.tokens * job.shape.width * (job.on_gpu ? 1 : s.product_bytes);
   // On a CPU the fused kernel knows no dropout.
   if (job.on_gpu) return;
-  s.attention_matrix = s.tokens * job.shape.heads * job.settings.sequence_length * s.product_bytes;
+  // What takes its place computes in fp32, with as many keys and values as queries.
+  s.attention_matrix = s.tokens * job.shape.heads * job.settings.sequence_length * 4;
+  s.attended = 3 * s.tokens * job.shape.width * 4;
 }
 
 }  // namespace
@@ -43,9 +45,14 @@ LayerSizes layer_sizes(const PlannedJob& job) {
   s.residual = s.tokens * shape.width * bytes.residual;
   s.product = s.tokens * shape.width * bytes.product;
   s.key = s.tokens * shape.kv_heads * shape.head_width() * bytes.product;
+  s.attended = s.product + 2 * s.key;
   s.mlp = s.tokens * shape.mlp_width * bytes.product;
   s.log_sum = s.tokens * shape.heads * kStatisticsBytes;
   s.cast = bytes.residual == bytes.product ? 0 : s.product;
+  if (bytes.autocast && shape.layout == ModelLayout::kLlama) {
+    s.casts_for_attention = 3;
+    s.casts_for_mlp = 2;
+  }
   if (bytes.product == 2) {
     // Sine and cosine, for queries and for keys.
     s.rotary = 4 * job.settings.sequence_length * shape.head_width() * bytes.product;

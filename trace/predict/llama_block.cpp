@@ -63,7 +63,10 @@ void LlamaBlock::add_mlp_backward(std::vector<BackwardOperator>& backward) const
   add_product(backward, {.made = s.mlp, .consumed = s.cast, .released = kept_mlp}, s.mlp_matrix,
               down);
   backward.push_back({.made = 2 * s.mlp, .consumed = s.mlp, .released = 2 * s.mlp});
-  add_product(backward, {.made = s.product, .consumed = s.mlp}, s.mlp_matrix, up);
+  add_product(
+      backward,
+      {.made = s.product, .consumed = s.mlp, .released = (s.casts_for_mlp - 1) * kept_product},
+      s.mlp_matrix, up);
   backward.push_back({.made = s.mlp, .consumed = s.mlp, .released = s.mlp});
   add_product(backward,
               {.made = s.product, .consumed = s.mlp + s.product, .released = kept_product},
@@ -77,15 +80,16 @@ void LlamaBlock::add_attention_backward(std::vector<BackwardOperator>& backward)
   backward.push_back({.made = s.product + 2 * s.key,
                       .scratch = 2 * s.attention_matrix,
                       .consumed = s.product,
-                      .released = s.product + 2 * s.key + llama_attention_result(s, kept_product)});
-  add_product(backward, {.made = s.product, .consumed = s.key}, s.key_matrix, 2 * per_projection,
-              per_projection);
+                      .released = s.attended + llama_attention_result(s, kept_product)});
+  const std::int64_t own_casts = (s.casts_for_attention - 1) / 2 * kept_product;
+  add_product(backward, {.made = s.product, .consumed = s.key, .released = own_casts}, s.key_matrix,
+              2 * per_projection, per_projection);
   // Turning back makes four tensors as wide as what is turned.
   add_product(backward,
               {.made = s.product,
                .scratch = 4 * s.key,
                .consumed = s.key + s.product,
-               .released = s.rotary / 2},
+               .released = own_casts + s.rotary / 2},
               s.key_matrix, per_projection, per_projection);
   add_product(backward,
               {.made = s.product,
@@ -104,8 +108,9 @@ LayerMemory llama_block_memory(const LayerSizes& s, bool is_frozen) {
   memory.input_bytes = s.residual;
   memory.cast_weights = s.autocast ? 2 * block.matrices() : 0;
   memory.saved = {{"residuals", 2 * s.residual},
-                  {"norms", 2 * (s.norm_statistics + block.normalized + block.kept_product)},
-                  {"queries, keys, values", s.product + 2 * s.key + s.rotary},
+                  {"norms", 2 * (s.norm_statistics + block.normalized) +
+                                (s.casts_for_attention + s.casts_for_mlp) * block.kept_product},
+                  {"queries, keys, values", s.attended + s.rotary},
                   {"attention", llama_attention_result(s, block.kept_product)},
                   {"MLP", 3 * s.mlp + block.kept_mlp},
                   {"weights in 16 bits", memory.cast_weights}};

@@ -94,17 +94,16 @@ std::string MemoryFormulas::optimizer() const {
 }
 
 std::string MemoryFormulas::units(Holding holding, std::int64_t bytes) const {
-  const ModelSizes& sizes = walk_.sizes();
   const auto blocks = [&](std::int64_t bytes_each) {
-    const double unit = static_cast<double>(bytes_each * sizes.block_values());
-    return one_decimal(static_cast<double>(bytes) / unit) + " blocks x " +
-           times(bytes_each, sizes.block_values(), "parameters");
+    const std::int64_t values = shards_.whole.block;
+    if (values == 0) return times(bytes_each, bytes / bytes_each, "parameters");
+    const double count = static_cast<double>(bytes) / static_cast<double>(bytes_each * values);
+    return one_decimal(count) + " blocks x " + times(bytes_each, values, "parameters");
   };
   switch (holding) {
     case Holding::kGatheredRoot:
-      return times(bytes_.gathered,
-                   shards_.blocks_are_units ? sizes.root_values() : sizes.all_values(),
-                   shards_.blocks_are_units ? "parameters of the root unit" : "parameters");
+      return times(bytes_.gathered, shards_.whole.root,
+                   shards_.blocks_are_units() ? "parameters of the root unit" : "parameters");
     case Holding::kGatheredBlocks:
       return blocks(bytes_.gathered) + " (gathered, or being so)";
     case Holding::kGatherInputs:

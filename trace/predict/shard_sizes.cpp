@@ -1,10 +1,66 @@
 #include "trace/predict/shard_sizes.h"
 
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/model/parameter_shapes.h"
 #include "trace/model/strategy.h"
 
 namespace shardlens::trace {
 
 namespace {
+
+struct PathAndValues {
+  std::string_view path;  // from the module on
+  std::int64_t values;
+};
+
+// How many values of a module are in units, of which none has fewer than `minimum`. Modules are
+// told by the names of their parameters.
+std::int64_t wrapped_values(const std::vector<PathAndValues>& parameters, std::int64_t minimum) {
+  std::int64_t all = 0, wrapped = 0;
+  std::map<std::string_view, std::vector<PathAndValues>> children;
+  for (const auto& [path, values] : parameters) {
+    all += values;
+    const std::size_t dot = path.find('.');
+    if (dot == std::string_view::npos) continue;
+    children[path.substr(0, dot)].push_back({path.substr(dot + 1), values});
+  }
+  if (all < minimum) return 0;
+  for (const auto& [name, below] : children) wrapped += wrapped_values(below, minimum);
+  return all - wrapped >= minimum ? all : wrapped;
+}
+
+std::int64_t wrapped_of_block(const ModelShape& shape, std::int64_t minimum) {
+  ModelShape one_block = shape;
+  one_block.layers = 1;
+  const std::vector<ParameterShape> list = parameter_shapes(one_block);
+  std::vector<PathAndValues> parameters;
+  for (const ParameterShape& each : list) {
+    if (each.block == ParameterShape::kRoot) continue;
+    // Behind "transformer.h.0." or "model.layers.0."
+    parameters.push_back(
+        {std::string_view(each.name).substr(each.name.find("0.") + 2), each.numel()});
+  }
+  return wrapped_values(parameters, minimum);
+}
+
+// The embeddings, the head and all between them, which is one module. Shared tensors are the
+// root's.
+std::int64_t wrapped_outside(const ModelShape& shape, const ModelSizes& sizes,
+                             std::int64_t in_blocks, std::int64_t minimum) {
+  const std::int64_t shared = shape.tied_head ? sizes.embedding : 0;
+  const std::int64_t head = shape.tied_head ? 0 : sizes.head;
+  const std::int64_t decoder = sizes.all_values() - shared - head;
+  std::int64_t wrapped = in_blocks;
+  for (const std::int64_t table : {sizes.embedding - shared, sizes.positions}) {
+    if (table >= minimum) wrapped += table;
+  }
+  if (decoder - wrapped >= minimum) wrapped = decoder;
+  return wrapped - in_blocks + (head >= minimum ? head : 0);
+}
 
 std::int64_t part_of(std::int64_t values, std::int64_t ranks) {
   return (values + ranks - 1) / ranks;
@@ -12,28 +68,36 @@ std::int64_t part_of(std::int64_t values, std::int64_t ranks) {
 
 }  // namespace
 
+UnitSizes unit_sizes(const PlannedJob& job, const ModelSizes& sizes) {
+  UnitSizes units;
+  const std::string& policy = job.settings.wrap_policy;
+  if (policy == "transformer_block") units.block = sizes.block_values();
+  if (policy == "size") {
+    const std::int64_t minimum = job.settings.min_num_params;
+    units.block = wrapped_of_block(job.shape, minimum);
+    units.outside = wrapped_outside(job.shape, sizes, sizes.layers * units.block, minimum);
+  }
+  const std::int64_t rest = sizes.block_values() - units.block;
+  units.root = sizes.root_values() + sizes.layers * rest;
+  units.root_frozen = sizes.frozen_layers * rest;
+  return units;
+}
+
 std::int64_t ShardSizes::trained_values(const ModelSizes& sizes) const {
-  if (!blocks_are_units) return root_trained;
   return root_trained + (sizes.layers - sizes.frozen_layers) * block;
 }
 
 std::int64_t ShardSizes::frozen_values(const ModelSizes& sizes) const {
-  return blocks_are_units ? sizes.frozen_layers * block : root_frozen;
+  return root_frozen + sizes.frozen_layers * block;
 }
 
 ShardSizes shard_sizes(const PlannedJob& job, const ModelSizes& sizes) {
   ShardSizes shards;
   shards.group = shard_group_size(job.settings, job.ranks, job.ranks_per_node);
-  const bool is_size = job.settings.wrap_policy == "size";
-  shards.blocks_are_units = job.settings.wrap_policy == "transformer_block" ||
-                            (is_size && sizes.block_values() >= job.settings.min_num_params);
-  if (shards.blocks_are_units) {
-    shards.root_trained = part_of(sizes.root_values(), shards.group);
-    shards.block = part_of(sizes.block_values(), shards.group);
-  } else {
-    shards.root_trained = part_of(sizes.trained_values(), shards.group);
-    shards.root_frozen = part_of(sizes.all_values() - sizes.trained_values(), shards.group);
-  }
+  shards.whole = unit_sizes(job, sizes);
+  shards.root_trained = part_of(shards.whole.root - shards.whole.root_frozen, shards.group);
+  shards.root_frozen = part_of(shards.whole.root_frozen, shards.group);
+  shards.block = part_of(shards.whole.block, shards.group);
   return shards;
 }
 

@@ -15,6 +15,12 @@ constexpr std::int64_t kGeneratorStateBytes = 5056;  // of at::CPUGeneratorImpl
 
 using Part = StepPlace::Part;
 
+std::int64_t dropout_of_embeddings(const PlannedJob& job) {
+  if (job.settings.dropout <= 0 || job.shape.layout != ModelLayout::kGpt2) return 0;
+  const LayerSizes sizes = layer_sizes(job);
+  return job.on_gpu ? sizes.dropout_mask : sizes.residual;
+}
+
 }  // namespace
 
 StepWalk::StepWalk(const PlannedJob& job)
@@ -24,8 +30,7 @@ StepWalk::StepWalk(const PlannedJob& job)
       frozen_block_(block_memory(job, true)),
       head_(head_memory(job)),
       gradient_bytes_(element_bytes(job.settings).gathered),
-      embedding_dropout_(job.shape.layout == ModelLayout::kGpt2 ? layer_sizes(job).dropout_mask
-                                                                : 0),
+      embedding_dropout_(dropout_of_embeddings(job)),
       kept_(kept_memory(job, sizes_)) {}
 
 bool StepWalk::recomputes(std::int64_t block) const {

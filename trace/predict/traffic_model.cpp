@@ -117,8 +117,8 @@ void Traffic::add_gathers(const ShardSizes& shards, Group group) {
   add({CollectiveFunction::kAllGather, "forward gathers", group, bytes_.gathered, root + blocks,
        times});
   if (!traits_.frees_after_forward) return;
-  add({CollectiveFunction::kAllGather, "backward gathers", group, bytes_.gathered, blocks, times,
-       " (the root stays gathered)"});
+  add({CollectiveFunction::kAllGather, "backward gathers", group, bytes_.gathered,
+       blocks + shards.whole.outside, times, " (the root stays gathered)"});
 }
 
 std::int64_t sum_over(const std::vector<TrafficTerm>& terms, std::int64_t TrafficTerm::*member) {

@@ -29,7 +29,7 @@ UnitMemory::UnitMemory(const PlannedJob& job, const ModelSizes& sizes)
 
 std::int64_t UnitMemory::shard_values(std::int64_t block) const {
   if (block == kRootBlock) return shards_.root_trained + shards_.root_frozen;
-  return shards_.blocks_are_units ? shards_.block : 0;
+  return shards_.block;
 }
 
 std::int64_t UnitMemory::trained_shard(std::int64_t block) const {
@@ -38,8 +38,8 @@ std::int64_t UnitMemory::trained_shard(std::int64_t block) const {
 }
 
 std::int64_t UnitMemory::trained_values(std::int64_t block) const {
-  if (!shards_.blocks_are_units) return sizes_.trained_values();
-  return block == kRootBlock ? sizes_.root_values() : sizes_.block_values();
+  if (block != kRootBlock) return shards_.whole.block;
+  return shards_.whole.root - shards_.whole.root_frozen;
 }
 
 void UnitMemory::hold_at_rest(MemoryLedger& ledger) {

@@ -64,6 +64,8 @@ constexpr Measured kMeasured[] = {
     {"model=tiny batch_per_rank=1 sharding_strategy=full_shard wrap_policy=whole_model", 2, {4768896, 0, 4768896, 9537928, 9537796, 9537792, 1036}},
     {"model=gpt2 batch_per_rank=1 sharding_strategy=full_shard", 2, {248879616, 157541376, 170115072, 497759668, 463562760, 56702976, 1036}},
     {"model=gpt2 batch_per_rank=1", 2, {497759232, 0, 340224000, 995519056, 463562760, 497759232, 1036}},
+    {"model=tiny batch_per_rank=1 wrap_policy=size sharding_strategy=shard_grad_op min_num_params=100000", 2, {4768896, 8947200, 296832, 9538012, 9218824, 590592, 1036}},
+    {"model=tiny batch_per_rank=1 wrap_policy=size sharding_strategy=full_shard", 2, {4768896, 0, 4768896, 9537928, 9537796, 9537792, 1036}},
 };
 // clang-format on
 
