@@ -12,7 +12,7 @@ set(rules
   "profiler|trace/model trace/store profiler|"
   "profiler/torch|trace/model trace/store profiler profiler/torch|torch/ ATen/ c10/"
   "profiler/cupti|trace/model trace/store profiler profiler/cupti|cupti cuda"
-  "trainer|trace/model trace/store profiler profiler/torch profiler/cupti trainer trainer/checkpoint|torch/ ATen/ c10/ cuda nccl"
+  "trainer|trace/model trace/store trace/predict profiler profiler/torch profiler/cupti trainer trainer/checkpoint|torch/ ATen/ c10/ cuda nccl"
   "trainer/checkpoint|trace/model trace/store trainer trainer/checkpoint|torch/ nlohmann/"
   "ui|trace/model trace/analysis trace/predict ui|imgui"
   "app|trace/model trace/store trace/analysis trace/predict ui app|CLI/ nlohmann/"

@@ -1,6 +1,6 @@
 #include "trainer/fault_injector.h"
 
-#include <c10/util/Exception.h>
+#include <torch/torch.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -9,6 +9,10 @@
 namespace shardlens::trainer {
 
 using trace::InjectedFault;
+
+namespace {
+constexpr std::int64_t kImpossibleBytes = std::int64_t{1} << 50;  // 1 PiB
+}
 
 FaultInjector::FaultInjector(const std::vector<trace::Injection>& all, Communicator& communicator)
     : communicator_(communicator) {
@@ -46,7 +50,10 @@ void FaultInjector::act(const trace::Injection& injection) {
       std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(injection.delay_ms));
       return;
     case InjectedFault::kOutOfMemory:
-      TORCH_CHECK_WITH(OutOfMemoryError, false, "injected fault");
+      // Refused by the device's own allocator, as any request beyond its memory.
+      static_cast<void>(torch::empty({kImpossibleBytes},
+                                     torch::dtype(torch::kUInt8).device(communicator_.device())));
+      return;
     case InjectedFault::kHang:
       while (true) std::this_thread::sleep_for(std::chrono::hours(1));
     case InjectedFault::kExit:

@@ -13,8 +13,8 @@ class FaultInjector {
  public:
   FaultInjector(const std::vector<trace::Injection>& all, Communicator& communicator);
 
-  // At the start of a phase: waits, throws c10::OutOfMemoryError, never returns, or prepares the
-  // next collective. Each fault acts once per step, in its first micro-batch.
+  // At the start of a phase: waits, asks for more memory than there is, never returns, or prepares
+  // the next collective. Each fault acts once per step, in its first micro-batch.
   void enter(std::int64_t step, trace::Phase phase);
   // Whether this step's values are to become NaN in that phase.
   bool poisons(std::int64_t step, trace::Phase phase);

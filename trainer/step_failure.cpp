@@ -56,13 +56,16 @@ bool is_timeout(std::string_view text) {
 
 }  // namespace
 
-trace::Error describe_failure(const std::exception& failure, const std::string& where) {
+trace::Error describe_failure(const std::exception& failure, const std::string& where,
+                              const ExplainMemory& explain_memory) {
   const std::string text = message_of(failure);
   std::string message = where + ": ";
   if (is_out_of_memory(failure, text)) {
-    message +=
-        "out of memory. Lower batch_per_rank or sequence_length, or choose a smaller model. (" +
-        text + ")";
+    const std::string known = explain_memory ? explain_memory(text) : std::string();
+    message += known.empty() ? "out of memory. Lower batch_per_rank or sequence_length, or choose "
+                               "a smaller model."
+                             : known;
+    message += " (" + text + ")";
   } else if (text.starts_with("collective ")) {
     message += text;  // the communicator has explained it already
   } else if (is_timeout(text)) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <string>
 
 #include "trace/model/events.h"
@@ -11,7 +12,11 @@
 namespace shardlens::trainer {
 
 // `where`: "step 5, backward". Running out of memory and lost ranks are named as such.
-trace::Error describe_failure(const std::exception& failure, const std::string& where);
+// `explain_memory` adds what is known when memory ran out; it gets the exception's own words, and
+// may return "".
+using ExplainMemory = std::function<std::string(const std::string& message)>;
+trace::Error describe_failure(const std::exception& failure, const std::string& where,
+                              const ExplainMemory& explain_memory = {});
 
 std::string place_name(std::int64_t step, trace::Phase phase);
 

@@ -9,6 +9,7 @@
 #include "trainer/autocast_scope.h"
 #include "trainer/evaluation.h"
 #include "trainer/learning_rate.h"
+#include "trainer/memory_failure.h"
 #include "trainer/step_failure.h"
 
 namespace shardlens::trainer {
@@ -126,7 +127,9 @@ trace::Result<TrainOutcome> TrainLoop::run() {
       evaluate_if_due(step);
       if (checkpoints_.is_due(step + 1)) TRY(save_checkpoint(step));
     } catch (const std::exception& failure) {
-      return tl::make_unexpected(describe_failure(failure, place_name(step, phase_)));
+      return tl::make_unexpected(
+          describe_failure(failure, place_name(step, phase_),
+                           [this](const std::string& message) { return explain_memory(message); }));
     }
   }
   return outcome;
@@ -285,6 +288,15 @@ void TrainLoop::evaluate_if_due(std::int64_t step) {
   parts_.log.info("evaluation after step " + std::to_string(step) + ": loss " +
                   decimal(result.loss, 4) + ", perplexity " + decimal(result.perplexity, 2) + " (" +
                   std::to_string(result.sequences) + " sequences)");
+}
+
+std::string TrainLoop::explain_memory(const std::string& message) const {
+  const auto failed = failed_allocation(parts_.device, message);
+  if (!failed) return {};
+  trace::PlannedJob job = trace::job_on_this_machine(parts_.settings, parts_.shape);
+  job.ranks = parts_.communicator.world_size();
+  job.on_gpu = parts_.device.is_cuda();
+  return explain_out_of_memory(*failed, job, parts_.strategy.current_unit());
 }
 
 trace::Result<void> TrainLoop::save_checkpoint(std::int64_t step) {

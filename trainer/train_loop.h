@@ -73,6 +73,7 @@ class TrainLoop {
   trace::Result<void> check_finite(std::int64_t step, const StepAgreement& agreement);
   void evaluate_if_due(std::int64_t step);
   trace::Result<void> save_checkpoint(std::int64_t step);
+  std::string explain_memory(const std::string& message) const;
   void report_progress(std::int64_t step, double loss);
 
   TrainParts parts_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <new>
 
 #include "profiler/category_bytes.h"
@@ -50,12 +51,47 @@ void release(void* data) {
   c10::free_cpu(header);
 }
 
+// What is outside is only known now. A peak's bytes that were freed since may still be resident in
+// the heap: they are in `composition` already.
+trace::MemorySample to_sample(const CategoryBytes::Composition& composition) {
+  trace::MemorySample sample;
+  sample.time_ns = Recorder::now_ns();
+  sample.bytes = composition;
+  sample.reserved_bytes = sample.total_bytes();
+  const std::int64_t tracked = std::max(live_bytes().total(), sample.reserved_bytes);
+  const ProcessMemory process = read_process_memory();
+  sample.device_used_bytes = process.resident_bytes;
+  sample.device_total_bytes = physical_memory_bytes();
+  sample.bytes[static_cast<std::size_t>(trace::MemoryCategory::kOutside)] =
+      std::max<std::int64_t>(process.anonymous_bytes - tracked, 0);
+  return sample;
+}
+
+struct Failure {
+  std::mutex mutex;
+  std::optional<FailedAllocation> last;
+};
+Failure& failure() {
+  static Failure instance;
+  return instance;
+}
+
+void* allocate_or_note(std::size_t bytes) {
+  try {
+    return c10::alloc_cpu(bytes + sizeof(Header));
+  } catch (...) {
+    const std::lock_guard lock(failure().mutex);
+    failure().last = {static_cast<std::int64_t>(bytes), to_sample(live_bytes().current())};
+    throw;
+  }
+}
+
 class TrackingAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t bytes) override {
     const c10::Device device(c10::DeviceType::CPU);
     if (bytes == 0) return {nullptr, nullptr, &release, device};
-    void* memory = c10::alloc_cpu(bytes + sizeof(Header));
+    void* memory = allocate_or_note(bytes);
     auto* header = new (memory) Header;
     header->bytes = static_cast<std::int64_t>(bytes);
     header->category.store(category_now(), std::memory_order_relaxed);
@@ -79,22 +115,6 @@ void move_category(Header& header, trace::MemoryCategory category) {
   if (previous != category) live_bytes().move(previous, category, header.bytes);
 }
 
-// What is outside is only known now. A peak's bytes that were freed since may still be resident in
-// the heap: they are in `composition` already.
-trace::MemorySample to_sample(const CategoryBytes::Composition& composition) {
-  trace::MemorySample sample;
-  sample.time_ns = Recorder::now_ns();
-  sample.bytes = composition;
-  sample.reserved_bytes = sample.total_bytes();
-  const std::int64_t tracked = std::max(live_bytes().total(), sample.reserved_bytes);
-  const ProcessMemory process = read_process_memory();
-  sample.device_used_bytes = process.resident_bytes;
-  sample.device_total_bytes = physical_memory_bytes();
-  sample.bytes[static_cast<std::size_t>(trace::MemoryCategory::kOutside)] =
-      std::max<std::int64_t>(process.anonymous_bytes - tracked, 0);
-  return sample;
-}
-
 }  // namespace
 
 trace::Result<void> install_cpu_memory_tracker() {
@@ -108,6 +128,11 @@ trace::Result<void> install_cpu_memory_tracker() {
 
 void set_default_category(trace::MemoryCategory category) {
   default_category.store(category, std::memory_order_relaxed);
+}
+
+std::optional<FailedAllocation> last_failed_cpu_allocation() {
+  const std::lock_guard lock(failure().mutex);
+  return failure().last;
 }
 
 trace::MemorySample sample_cpu_memory() { return to_sample(live_bytes().current()); }

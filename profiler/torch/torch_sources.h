@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "profiler/recorder.h"
 #include "trace/model/events.h"
@@ -39,6 +40,13 @@ void set_default_category(trace::MemoryCategory category);  // process-wide
 trace::MemorySample sample_cpu_memory();
 // Peak composition since the last call.
 trace::MemorySample take_cpu_memory_peak();
+// The last request that could not be met, and what was allocated then: later, once the exception
+// has left the functions that held it, most of it is gone. None if all were met.
+struct FailedAllocation {
+  std::int64_t asked_bytes = 0;
+  trace::MemorySample held;
+};
+std::optional<FailedAllocation> last_failed_cpu_allocation();
 // Moves a live tensor's whole storage to another category (gradients that turn out as such, …).
 // A tensor whose memory is not tracked (from_blob, allocated before the tracker) is left alone.
 void recategorize(const at::Tensor& tensor, trace::MemoryCategory category);

@@ -145,12 +145,18 @@ void FullySharded::before_forward() {
   gather(root, false);
   root.wait();
   root.awaits_backward = torch::GradMode::is_enabled();
+  current_unit_ = root.index();
   if (options_.forward_prefetch) prefetch_after(root, entered_before_);
+}
+
+std::string FullySharded::current_unit() const {
+  return current_unit_ < 0 ? "" : units_[static_cast<std::size_t>(current_unit_)]->name();
 }
 
 torch::Tensor FullySharded::run_forward(ShardedUnit& unit, const torch::Tensor& input,
                                         const Layer::Forward& inner) {
   if (!in_backward_) entered_.push_back(unit.index());
+  current_unit_ = unit.index();
   gather(unit, false);
   unit.wait();
   if (options_.forward_prefetch && !in_backward_) prefetch_after(unit, entered_before_);
@@ -175,6 +181,7 @@ void FullySharded::before_backward(const torch::Tensor& /*loss*/) {
 }
 
 void FullySharded::before_unit_backward(ShardedUnit& unit) {
+  current_unit_ = unit.index();
   gather(unit, false);
   unit.wait();
   if (options_.backward_prefetch == BackwardPrefetch::kPre) prefetch_for_backward(unit);
@@ -199,6 +206,7 @@ void FullySharded::after_backward() {
   for (auto unit = units_.rbegin(); unit != units_.rend(); ++unit) {
     if ((*unit)->awaits_backward) after_unit_backward(**unit);
   }
+  current_unit_ = -1;
   if (!require_sync_) return;
   reducer_->finish();
   for (const auto& unit : units_) {

@@ -54,6 +54,7 @@ class FullySharded final : public Strategy {
   void before_evaluation() override { before_forward(); }
   void after_evaluation() override;
 
+  std::string current_unit() const override;
   std::span<const LocalParameter> local_parameters() const override { return local_; }
   torch::Tensor sum_over_shards(torch::Tensor local) override;
   void update(const Optimize& optimize) override;
@@ -93,6 +94,7 @@ class FullySharded final : public Strategy {
 
   bool require_sync_ = true;
   bool in_backward_ = false;
+  int current_unit_ = -1;  // whose forward or backward is under way
   // Units by their index, as forward entered and left them; the first of the step before.
   std::vector<int> entered_, left_, entered_before_;
 };

@@ -46,6 +46,10 @@ class Strategy {
   virtual void before_evaluation() {}
   virtual void after_evaluation() {}
 
+  // Which part of the model the forward or backward under way is in, as far as the strategy knows:
+  // "blocks.3"; "" if it does not.
+  virtual std::string current_unit() const { return {}; }
+
   // Each parameter, or part of one, that is kept here; the same list throughout.
   virtual std::span<const LocalParameter> local_parameters() const = 0;
 
