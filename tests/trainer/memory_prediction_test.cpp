@@ -1,0 +1,152 @@
+// What trace/predict says of the model's layers, against the allocator's count of the model itself.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "profiler/torch/torch_sources.h"
+#include "trace/predict/layer_memory.h"
+#include "trace/predict/memory_model.h"
+#include "trainer/autocast_scope.h"
+#include "trainer/model/decoder_model.h"
+#include "trainer/model/recompute.h"
+
+namespace shardlens::trainer {
+namespace {
+
+using trace::MemoryCategory;
+
+struct Case {
+  const char* name;
+  ModelLayout layout;
+  bool tied = true;
+  const char* precision = "fp32";
+  double dropout = 0;
+  std::int64_t recompute = 0;
+  bool is_gathered_in_16_bits = false;
+};
+
+void PrintTo(const Case& tried, std::ostream* out) { *out << tried.name; }
+
+ModelShape shape_of(const Case& tried) {
+  ModelShape shape;
+  shape.name = "probe";
+  shape.layout = tried.layout;
+  shape.layers = 4;
+  shape.width = 96;
+  shape.heads = 6;
+  shape.kv_heads = tried.layout == ModelLayout::kGpt2 ? 6 : 2;
+  shape.mlp_width = 256;
+  shape.vocabulary = 640;
+  shape.context = 128;
+  shape.tied_head = tried.tied;
+  return shape;
+}
+
+trace::PlannedJob job_of(const Case& tried) {
+  trace::PlannedJob job;
+  job.shape = shape_of(tried);
+  job.settings.batch_per_rank = 4;
+  job.settings.sequence_length = 128;
+  job.settings.precision = tried.precision;
+  job.settings.dropout = tried.dropout;
+  job.settings.activation_checkpointing = tried.recompute;
+  job.settings.optimizer = "sgd";
+  if (tried.is_gathered_in_16_bits) {
+    job.settings.sharding_strategy = "full_shard";
+    job.settings.param_dtype = "bf16";
+  }
+  return job;
+}
+
+std::int64_t tensors_of(const trace::MemorySample& sample) {
+  return sample.total_bytes() - sample.bytes[static_cast<std::size_t>(MemoryCategory::kOutside)];
+}
+
+class MemoryPrediction : public testing::TestWithParam<Case> {
+ protected:
+  static void SetUpTestSuite() {
+    torch::set_num_threads(1);
+    ASSERT_TRUE(profiler::install_cpu_memory_tracker());
+  }
+
+  void SetUp() override {
+    job_ = job_of(GetParam());
+    model_ = build_model(job_.shape, {.dropout = GetParam().dropout});
+    if (GetParam().is_gathered_in_16_bits) model_->to(torch::kBFloat16);
+    model_->train();
+    recompute_every_nth_block(*model_, GetParam().recompute);
+    tokens_ = torch::randint(job_.shape.vocabulary, {4, 129}, torch::kLong);
+    before_ = tensors_of(profiler::sample_cpu_memory());
+    profiler::take_cpu_memory_peak();
+  }
+
+  torch::Tensor forward() {
+    const AutocastScope autocast(at::kCPU, compute_type(job_.settings.precision));
+    return model_->loss(tokens_.narrow(1, 0, 128), tokens_.narrow(1, 1, 128));
+  }
+
+  trace::PlannedJob job_;
+  std::shared_ptr<DecoderModel> model_;
+  torch::Tensor tokens_;
+  std::int64_t before_ = 0;
+};
+
+class SavedMemory : public MemoryPrediction {};
+
+// Indices of tokens and positions, states of generators, and what dropout keeps of embeddings are
+// within what is allowed.
+TEST_P(SavedMemory, IsWhatForwardKeeps) {
+  const torch::Tensor loss = forward();
+  const std::int64_t saved = tensors_of(profiler::sample_cpu_memory()) - before_;
+  const trace::LayerMemory block = trace::block_memory(job_, false);
+  std::int64_t predicted = trace::head_memory(job_).layer.saved_bytes();
+  for (std::int64_t i = 0; i < job_.shape.layers; ++i) {
+    const bool recomputes = GetParam().recompute > 0 && i % GetParam().recompute == 0;
+    predicted += recomputes ? block.input_bytes : block.saved_bytes();
+  }
+  const double allowed = GetParam().dropout > 0 || GetParam().recompute > 0 ? 0.02 : 0.005;
+  EXPECT_NEAR(static_cast<double>(predicted), static_cast<double>(saved),
+              allowed * static_cast<double>(saved));
+}
+
+TEST_P(MemoryPrediction, KnowsThePeakOfForwardAndBackward) {
+  forward().backward();
+  const std::int64_t peak = tensors_of(profiler::take_cpu_memory_peak()) - before_;
+  const trace::MemoryPrediction prediction = trace::predict_memory(job_);
+  const auto at = [&](MemoryCategory category) {
+    return prediction.at_peak[static_cast<std::size_t>(category)];
+  };
+  const std::int64_t predicted = at(MemoryCategory::kActivations) + at(MemoryCategory::kGradients);
+  EXPECT_NEAR(static_cast<double>(predicted), static_cast<double>(peak),
+              0.05 * static_cast<double>(peak))
+      << "in " << prediction.peak_place;
+}
+
+std::string name_of(const testing::TestParamInfo<Case>& tried) { return tried.param.name; }
+
+const Case kModels[] = {
+    {"Gpt2", ModelLayout::kGpt2},
+    {"Gpt2Autocast", ModelLayout::kGpt2, true, "bf16"},
+    {"Gpt2Dropout", ModelLayout::kGpt2, true, "fp32", 0.1},
+    {"Gpt2AutocastDropout", ModelLayout::kGpt2, true, "bf16", 0.1},
+    {"Gpt2Recompute", ModelLayout::kGpt2, true, "fp32", 0, 1},
+    {"Llama", ModelLayout::kLlama, false},
+    {"LlamaTied", ModelLayout::kLlama, true},
+    {"LlamaAutocast", ModelLayout::kLlama, false, "bf16"},
+    {"LlamaDropout", ModelLayout::kLlama, false, "fp32", 0.1},
+    {"LlamaRecompute", ModelLayout::kLlama, false, "fp32", 0, 2},
+    {"LlamaAutocastRecompute", ModelLayout::kLlama, false, "bf16", 0, 1},
+};
+// Gradients and gathered copies are then the strategy's, not the model's.
+const Case kModelsIn16Bits[] = {
+    {"Gpt2In16Bits", ModelLayout::kGpt2, true, "fp32", 0, 0, true},
+    {"LlamaIn16Bits", ModelLayout::kLlama, false, "fp32", 0, 0, true},
+};
+
+INSTANTIATE_TEST_SUITE_P(Models, MemoryPrediction, testing::ValuesIn(kModels), name_of);
+INSTANTIATE_TEST_SUITE_P(Models, SavedMemory, testing::ValuesIn(kModels), name_of);
+INSTANTIATE_TEST_SUITE_P(ModelsIn16Bits, SavedMemory, testing::ValuesIn(kModelsIn16Bits), name_of);
+
+}  // namespace
+}  // namespace shardlens::trainer
