@@ -27,7 +27,7 @@ void add_dropout(LayerSizes& s, const PlannedJob& job) {
   // On a CPU the fused kernel knows no dropout.
   if (job.on_gpu) return;
   // What takes its place computes in fp32, with as many keys and values as queries.
-  s.attention_matrix = s.tokens * job.shape.heads * job.settings.sequence_length * 4;
+  s.attention_matrix = s.tokens * job.shape.heads * job.sequence() * 4;
   s.attended = 3 * s.tokens * job.shape.width * 4;
 }
 
@@ -55,7 +55,7 @@ LayerSizes layer_sizes(const PlannedJob& job) {
   }
   if (bytes.product == 2) {
     // Sine and cosine, for queries and for keys.
-    s.rotary = 4 * job.settings.sequence_length * shape.head_width() * bytes.product;
+    s.rotary = 4 * job.sequence() * shape.head_width() * bytes.product;
   }
   s.square_matrix = shape.width * shape.width;
   s.key_matrix = shape.width * shape.kv_heads * shape.head_width();

@@ -58,6 +58,7 @@ ModelSizes model_sizes(const ModelShape& shape, std::int64_t frozen_blocks) {
 
 LargestShare largest_share(std::vector<std::int64_t> values, std::int64_t ranks) {
   std::ranges::sort(values, std::greater{});
+  ranks = std::min(ranks, static_cast<std::int64_t>(values.size()));  // the others get nothing
   // Values, rank, tensors: of equal ranks the first.
   using Share = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
   std::priority_queue<Share, std::vector<Share>, std::greater<>> least;

@@ -1,6 +1,7 @@
 // A job that might be run: what predictions are made for. Plain values, any thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "trace/model/model_shape.h"
@@ -17,7 +18,9 @@ struct PlannedJob {
   // scatters, and dropout keeps the whole matrix of attention.
   bool on_gpu = false;
 
-  std::int64_t tokens() const { return settings.batch_per_rank * settings.sequence_length; }
+  // No sequence is longer than what the model sees.
+  std::int64_t sequence() const { return std::min(settings.sequence_length, shape.context); }
+  std::int64_t tokens() const { return settings.batch_per_rank * sequence(); }
 };
 
 // The job that `settings` describes, on one machine; `device: auto` counts as a CPU.
