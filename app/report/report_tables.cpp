@@ -10,8 +10,8 @@
 namespace shardlens::app {
 namespace {
 
-std::string duration(double ns) { return ui::format_duration(ns).text(); }
-std::string bytes(double count) { return ui::format_bytes(count).text(); }
+std::string time_text(double ns) { return ui::format_duration(ns).text(); }
+std::string size_text(double count) { return ui::format_bytes(count).text(); }
 
 std::string bandwidth(double bytes_per_s) {
   return bytes_per_s > 0 ? ui::format_bandwidth(bytes_per_s).text() : std::string(ui::kUnknown);
@@ -45,13 +45,13 @@ std::string collectives_text(const trace::RunFigures& figures) {
                    {"exposed/step", Align::kRight}});
   const bool measured_detail = trace::has_measured_detail(figures.steps);
   const auto known = [](bool is_known, double ns) {
-    return is_known ? duration(ns) : std::string(ui::kUnknown);
+    return is_known ? time_text(ns) : std::string(ui::kUnknown);
   };
   for (const auto& c : figures.collectives) {
     std::string function(to_string(c.function));
     if (c.executed != c.function) function += " as " + std::string(to_string(c.executed));
-    table.add_row({function, c.tag, bytes(static_cast<double>(c.bytes)),
-                   ui::format_integer(c.count), duration(c.median_ns),
+    table.add_row({function, c.tag, size_text(static_cast<double>(c.bytes)),
+                   ui::format_integer(c.count), time_text(c.median_ns),
                    known(c.matched > 0, c.wait_ns), known(c.matched > 0, c.transfer_ns),
                    bandwidth(c.algbw_bytes_per_s), bandwidth(c.busbw_bytes_per_s),
                    known(measured_detail, c.exposed_ns)});
@@ -68,8 +68,8 @@ std::string units_text(const trace::RunFigures& figures) {
                    {"kept per rank", Align::kRight},
                    {"tensors", Align::kRight}});
   for (const auto& unit : figures.units) {
-    table.add_row({unit.name, bytes(static_cast<double>(unit.bytes)),
-                   bytes(static_cast<double>(unit.shard_bytes)),
+    table.add_row({unit.name, size_text(static_cast<double>(unit.bytes)),
+                   size_text(static_cast<double>(unit.shard_bytes)),
                    std::to_string(unit.parameters.size())});
   }
   return "\nUnits\n" + table.text();
@@ -83,7 +83,7 @@ std::string buckets_text(const trace::RunFigures& figures) {
   for (const auto& bucket : figures.buckets) {
     const std::string first = bucket.parameters.empty() ? "" : bucket.parameters.front();
     const std::string last = bucket.parameters.size() < 2 ? "" : " … " + bucket.parameters.back();
-    table.add_row({std::to_string(bucket.index), bytes(static_cast<double>(bucket.bytes)),
+    table.add_row({std::to_string(bucket.index), size_text(static_cast<double>(bucket.bytes)),
                    std::to_string(bucket.parameters.size()),
                    bucket.oversize_reason.empty() ? first + last : bucket.oversize_reason});
   }
