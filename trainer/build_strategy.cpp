@@ -73,6 +73,7 @@ FullyShardedOptions fully_sharded_options(const Parts& parts) {
   options.cpu_offload = s.cpu_offload;
   options.param_dtype = type_of(s.param_dtype, torch::kFloat32);
   options.reduce_dtype = type_of(s.reduce_dtype, options.param_dtype);
+  if (s.buffer_dtype != "auto") options.buffer_dtype = type_of(s.buffer_dtype, torch::kFloat32);
   return options;
 }
 

@@ -1,10 +1,6 @@
 #include "trainer/training_checkpoints.h"
 
-#include <ATen/CPUGeneratorImpl.h>
-#include <ATen/cuda/CUDAGeneratorImpl.h>
-
-#include <mutex>
-
+#include "trainer/random_state.h"
 #include "trainer/step_exchange.h"
 
 namespace shardlens::trainer {
@@ -12,23 +8,6 @@ namespace shardlens::trainer {
 namespace {
 
 constexpr const char* kLossScale = "loss_scale";
-
-at::Generator generator_of(torch::Device device) {
-  return device.is_cuda() ? at::cuda::detail::getDefaultCUDAGenerator(device.index())
-                          : at::detail::getDefaultCPUGenerator();
-}
-
-torch::Tensor generator_state(torch::Device device) {
-  at::Generator generator = generator_of(device);
-  const std::lock_guard lock(generator.mutex());
-  return generator.get_state();
-}
-
-void set_generator_state(torch::Device device, const torch::Tensor& state) {
-  at::Generator generator = generator_of(device);
-  const std::lock_guard lock(generator.mutex());
-  generator.set_state(state);
-}
 
 }  // namespace
 

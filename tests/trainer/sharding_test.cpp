@@ -213,6 +213,20 @@ TEST(FullySharded, AParameterWithoutGradientOnAllRanksIsLeftAlone) {
   });
 }
 
+TEST(FullySharded, KeepsBuffersInTheirType) {
+  on_ranks(2, [](Communicator& communicator, profiler::Recorder& recorder) {
+    const auto model = model_of(ModelLayout::kLlama);
+    FullyShardedOptions options;
+    options.shard_group_size = 2;
+    options.buffer_dtype = torch::kBFloat16;
+    const FullySharded sharded(*model, communicator, recorder, options);
+    const auto buffers = named_buffers_of(*model);
+    ASSERT_EQ(buffers.size(), 1u);
+    EXPECT_EQ(buffers[0].name, "model.rotary_emb.inv_freq");
+    EXPECT_EQ(buffers[0].tensor.scalar_type(), torch::kBFloat16);
+  });
+}
+
 TEST(FullySharded, RefusesAGroupThatDoesNotDivideTheRanks) {
   on_ranks(2, [](Communicator& communicator, profiler::Recorder& recorder) {
     const auto model = model_of(ModelLayout::kGpt2);

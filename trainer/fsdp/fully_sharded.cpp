@@ -44,6 +44,7 @@ FullySharded::FullySharded(DecoderModel& model, Communicator& world, profiler::R
   connect_groups();
   reducer_.emplace(shard_group_, replicas_, streams_);
   if (options_.sync_module_states) share_initial_values(model);
+  cast_buffers(model);
   build_units(model);
   report_units();
 }
@@ -81,6 +82,15 @@ void FullySharded::share_initial_values(DecoderModel& model) {
   world_.set_default_tag(named_tag("parameters"));
   const profiler::MemoryCategoryScope category(trace::MemoryCategory::kCommunication);
   c10d::broadcast_coalesced(world_.process_group(), values, kBroadcastBytes, 0);
+}
+
+void FullySharded::cast_buffers(DecoderModel& model) const {
+  if (!options_.buffer_dtype) return;
+  for (NamedTensor& buffer : named_buffers_of(model)) {
+    if (buffer.tensor.is_floating_point()) {
+      buffer.tensor.set_data(buffer.tensor.to(*options_.buffer_dtype));
+    }
+  }
 }
 
 void FullySharded::build_units(DecoderModel& model) {

@@ -35,6 +35,7 @@ struct FullyShardedOptions {
   bool cpu_offload = false;
   torch::ScalarType param_dtype = torch::kFloat32;
   torch::ScalarType reduce_dtype = torch::kFloat32;
+  std::optional<torch::ScalarType> buffer_dtype;  // of floating-point buffers; none: as they are
 };
 
 class FullySharded final : public Strategy {
@@ -63,6 +64,7 @@ class FullySharded final : public Strategy {
  private:
   void connect_groups();
   void share_initial_values(DecoderModel& model);
+  void cast_buffers(DecoderModel& model) const;
   void build_units(DecoderModel& model);
   void report_units();
 

@@ -81,6 +81,7 @@ struct LlamaModel::Decoder : Layer {
           std::to_string(i), std::make_shared<Block>(shape, dropout, rotary, device)));
     }
     register_module("layers", list);
+    register_module("rotary_emb", rotary);
     norm =
         register_module("norm", std::make_shared<RmsNorm>(shape.width, shape.norm_epsilon, device));
   }

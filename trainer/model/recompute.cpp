@@ -1,35 +1,14 @@
 #include "trainer/model/recompute.h"
 
-#include <ATen/CPUGeneratorImpl.h>
-#include <ATen/cuda/CUDAGeneratorImpl.h>
-#include <c10/cuda/CUDAFunctions.h>
-
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "trainer/autocast_scope.h"
+#include "trainer/random_state.h"
 
 namespace shardlens::trainer {
 
 namespace {
-
-at::Generator generator_of(torch::Device device) {
-  return device.is_cuda() ? at::cuda::detail::getDefaultCUDAGenerator(device.index())
-                          : at::detail::getDefaultCPUGenerator();
-}
-
-torch::Tensor generator_state(torch::Device device) {
-  at::Generator generator = generator_of(device);
-  const std::lock_guard lock(generator.mutex());
-  return generator.get_state();
-}
-
-void set_generator_state(torch::Device device, const torch::Tensor& state) {
-  at::Generator generator = generator_of(device);
-  const std::lock_guard lock(generator.mutex());
-  generator.set_state(state);
-}
 
 // What a second forward needs to equal the first.
 struct Conditions {

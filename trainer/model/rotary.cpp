@@ -34,12 +34,14 @@ std::vector<float> rotary_frequencies(const ModelShape& shape) {
 }
 
 Rotary::Rotary(const ModelShape& shape, torch::Device device)
-    : frequencies_(torch::tensor(rotary_frequencies(shape)).to(device)) {}
+    : frequencies_(
+          register_buffer("inv_freq", torch::tensor(rotary_frequencies(shape)).to(device))) {}
 
 void Rotary::extend_to(std::int64_t time) {
   const torch::NoGradGuard no_grad;
-  const auto positions = torch::arange(time, frequencies_.options());
-  const auto half = at::outer(positions, frequencies_);
+  const auto frequencies = frequencies_.to(torch::kFloat32);
+  const auto positions = torch::arange(time, frequencies.options());
+  const auto half = at::outer(positions, frequencies);
   const auto angles = at::cat({half, half}, 1);
   cos_ = angles.cos();
   sin_ = angles.sin();

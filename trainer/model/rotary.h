@@ -13,7 +13,7 @@ namespace shardlens::trainer {
 // Rotation per position of each of the head_width / 2 pairs, stretched as Llama 3 does if asked.
 std::vector<float> rotary_frequencies(const ModelShape& shape);
 
-class Rotary {
+class Rotary : public torch::nn::Module {
  public:
   Rotary(const ModelShape& shape, torch::Device device);
 
@@ -23,7 +23,7 @@ class Rotary {
  private:
   void extend_to(std::int64_t time);
 
-  torch::Tensor frequencies_;  // [head width / 2]
+  torch::Tensor frequencies_;  // [head width / 2]; the buffer inv_freq, which may be of fewer bits
   torch::Tensor cos_, sin_;    // [time, head width], of the longest sequence seen
 };
 

@@ -1,0 +1,12 @@
+// The state of the default generator of a device, from which dropout draws. The training thread and
+// autograd's.
+#pragma once
+
+#include <torch/torch.h>
+
+namespace shardlens::trainer {
+
+torch::Tensor generator_state(torch::Device device);
+void set_generator_state(torch::Device device, const torch::Tensor& state);
+
+}  // namespace shardlens::trainer
