@@ -62,9 +62,12 @@ class Strategies(harness.ShardlensTest):
                 if category in ('other', 'outside'):
                     continue
                 measured = max(r['memory_peak_by_category'][category] for r in report['ranks'])
-                self.assertLessEqual(abs(measured - estimate), max(0.05 * estimate, mib),
-                                     f'{name}, {category}: measured {measured / mib:.2f} MiB, estimated '
-                                     f'{estimate / mib:.2f} MiB')
+                what = (f'{name}, {category}: measured {measured / mib:.2f} MiB, estimated {estimate / mib:.2f} MiB')
+                tolerance = max(0.05 * estimate, mib)
+                self.assertLessEqual(measured, estimate + tolerance, what)
+                # How many reductions are under way at once varies, at most those of the estimate.
+                if name in ('ddp', 'zero1', 'no_shard') or category in ('parameters', 'gathered_parameters', 'optimizer'):
+                    self.assertGreaterEqual(measured, estimate - tolerance, what)
 
     def test_prefetch_decides_who_launches_a_gather(self):
         for mode, expected in (('pre', 5), ('post', 4), ('none', 0)):
