@@ -9,7 +9,7 @@ namespace shardlens::ui {
 
 namespace {
 
-constexpr float kRow = 38, kSlider = 18, kNote = 16;
+constexpr float kRow = 38, kSlider = 18, kNote = 16, kMeaning = 52;
 constexpr float kControlWidth = 112, kChoiceWidth = 136, kCheckboxWidth = 24;
 
 // The control's own strip at the right of the row.
@@ -92,6 +92,7 @@ float knob_row_height(const Look& look, const KnobRow& row) {
   float height = look.px(kRow);
   if (row.control == KnobControl::kSliderInput) height += look.px(kSlider);
   if (row.changed) height += look.px(kNote);
+  if (!row.note.empty()) height += look.px(kMeaning);
   if (!row.problem.empty()) height += look.px(3 * kNote);
   return height;
 }
@@ -116,6 +117,9 @@ void draw_knob_row(const Look& look, const Rect& rect, const KnobRow& row, Comma
     text_in(look, undo_box, Face::kSmall, hit.hovered ? p.text : p.accent_text, "Undo");
     if (hit.clicked) commands.push_back(ResetKnob{std::string(row.knob->name)});
     text_in(look, note, Face::kSmall, p.text_muted, row.before);
+  }
+  if (!row.note.empty()) {
+    text_wrapped(look, rest.take_top(look.px(kMeaning)), Face::kSmall, p.text_secondary, row.note);
   }
   if (!row.problem.empty()) text_wrapped(look, rest, Face::kSmall, p.danger, row.problem);
 }

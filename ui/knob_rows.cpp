@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trace/model/strategy.h"
 #include "ui/format.h"
 
 namespace shardlens::ui {
@@ -21,6 +22,9 @@ KnobRow row_of(const Knob& knob, const KnobDraft& draft) {
   row.changed = before != row.value;
   if (row.changed) {
     row.before = (draft.baseline_name.empty() ? "default" : draft.baseline_name) + ": " + before;
+  }
+  if (knob.name == "sharding_strategy") {
+    row.note = std::string(trace::strategy_traits(row.value).explanation);
   }
   for (const trace::SettingProblem& problem : draft.problems) {
     if (problem.knob == knob.name) row.problem = problem.message;

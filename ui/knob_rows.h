@@ -23,6 +23,7 @@ struct KnobRow {
   std::string value;     // as in YAML
   std::string before;    // "run 3: 25", where it changed
   std::string problem;   // "" for none
+  std::string note;      // what the value means: of the strategy, what it shards; "" for none
   int hidden = 0;        // of kMore: how many rows unfold; 0: they fold
 };
 

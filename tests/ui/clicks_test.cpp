@@ -9,6 +9,7 @@
 
 #include "tests/ui/headless_window.h"
 #include "tests/ui/sample_snapshot.h"
+#include "trace/model/strategy.h"
 #include "ui/main_view.h"
 
 namespace shardlens::ui {
@@ -116,11 +117,14 @@ TEST_F(ClickTest, ChangesAKnobByItsSliderCheckboxAndList) {
 TEST_F(ClickTest, ShowsEveryKnobsNameAndChoiceUncut) {
   window_.resize(1600, 2600);
   snapshot_.knobs.next.communication_hook = "bf16_compress";
-  window_.frames(snapshot_, 2);
-  for (const trace::Knob& knob : trace::knobs()) {
-    if (!knob.essential) continue;
-    EXPECT_TRUE(window_.probe().shows(knob.name)) << knob.name;
-    EXPECT_TRUE(window_.probe().shows(knob.label)) << knob.label;
+  for (const trace::StrategyTraits& strategy : trace::strategies()) {
+    snapshot_.knobs.next.sharding_strategy = strategy.name;
+    window_.frames(snapshot_, 2);
+    for (const trace::Knob& knob : trace::knobs()) {
+      if (!knob.essential || !trace::applies(knob, strategy.name)) continue;
+      EXPECT_TRUE(window_.probe().shows(knob.name)) << knob.name << " with " << strategy.name;
+      EXPECT_TRUE(window_.probe().shows(knob.label)) << knob.label << " with " << strategy.name;
+    }
   }
   for (const auto& text : window_.probe().texts) {
     if (text.rect.x >= 312) continue;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "trace/model/strategy.h"
+
 namespace shardlens::ui {
 
 namespace {
@@ -28,16 +30,38 @@ TEST(KnobRows, UnfoldAGroup) {
   EXPECT_NE(find_row(knob_rows(KnobDraft{}, unfolded), "adam_beta1"), nullptr);
 }
 
-TEST(KnobRows, TogetherHoldEveryKnobOnce) {
+TEST(KnobRows, HoldEveryKnobOnceThatTheStrategyObeys) {
   UnfoldedGroups all;
   all.fill(true);
-  const auto rows = knob_rows(KnobDraft{}, all);
-  for (const trace::Knob& knob : trace::knobs()) {
-    EXPECT_EQ(std::count_if(rows.begin(), rows.end(),
-                            [&](const KnobRow& row) { return row.knob == &knob; }),
-              1)
-        << knob.name;
+  KnobDraft draft;
+  for (const trace::StrategyTraits& strategy : trace::strategies()) {
+    draft.next.sharding_strategy = strategy.name;
+    const auto rows = knob_rows(draft, all);
+    for (const trace::Knob& knob : trace::knobs()) {
+      EXPECT_EQ(std::count_if(rows.begin(), rows.end(),
+                              [&](const KnobRow& row) { return row.knob == &knob; }),
+                trace::applies(knob, strategy.name) ? 1 : 0)
+          << knob.name << " with " << strategy.name;
+    }
   }
+}
+
+TEST(KnobRows, SayWhatTheStrategyShards) {
+  KnobDraft draft;
+  draft.next.sharding_strategy = "zero1";
+  const auto rows = knob_rows(draft, {});
+  EXPECT_EQ(find_row(rows, "sharding_strategy")->note,
+            "Shards the optimizer's state; parameters are sent round after every step");
+}
+
+TEST(KnobRows, ShowAKnobThatDoesNotApplyWhereItStopsTheRun) {
+  KnobDraft draft;
+  draft.next.cpu_offload = true;  // of ddp, which has no shards
+  draft.problems = trace::problems_of(draft.next);
+  const auto rows = knob_rows(draft, {});
+  EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), [](const KnobRow& row) {
+    return row.knob != nullptr && row.knob->name == "cpu_offload" && !row.problem.empty();
+  }));
 }
 
 TEST(KnobRows, CompareWithTheNamedRun) {

@@ -246,6 +246,7 @@ std::string name_part(const Settings& settings, const Knob& knob) {
 std::string name_from_difference(const Settings& base, const Settings& next) {
   std::string name;
   for (const Knob* knob : differing_knobs(base, next)) {
+    if (!applies(*knob, next.sharding_strategy)) continue;
     const std::string part = name_part(next, *knob);
     if (name.size() + part.size() + 2 > 60) break;
     name += (name.empty() ? "" : ", ") + part;

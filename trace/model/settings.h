@@ -168,7 +168,8 @@ Result<void> validate(const Settings&);
 // The knobs in which two settings differ, in table order.
 std::vector<const Knob*> differing_knobs(const Settings& a, const Settings& b);
 // A run's name from what differs from `base`: "cap 60", "cap 60, hook bf16_compress"; "baseline" if
-// nothing does. Only letters, digits, spaces and ".,_-"; at most 60 characters.
+// nothing does that the strategy obeys. Only letters, digits, spaces and ".,_-"; at most 60
+// characters.
 std::string name_from_difference(const Settings& base, const Settings& next);
 
 }  // namespace shardlens::trace

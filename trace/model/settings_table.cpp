@@ -201,7 +201,7 @@ const Knob kTable[] = {
      .group = G::kPrecisionAndMemory, .member = &S::initial_loss_scale, .minimum = 1,
      .maximum = 4294967296.0, .logarithmic = true,
      .explanation = "With precision fp16 the loss starts with this factor, halved on overflow"},
-    {.name = "activation_checkpointing", .label = "Recompute (activation checkpointing)",
+    {.name = "activation_checkpointing", .label = "Recompute activations",
      .group = G::kPrecisionAndMemory, .member = &S::activation_checkpointing, .unit = "blocks",
      .minimum = 0, .maximum = 1024, .essential = true,
      .explanation = "Every n-th block keeps only its input and computes forward again in backward; "

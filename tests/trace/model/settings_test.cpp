@@ -172,6 +172,14 @@ TEST(Validate, RefusesCombinationsThatContradictEachOther) {
   EXPECT_EQ(problems_of(settings).size(), 2u);
 }
 
+TEST(RunName, LeavesOutWhatTheStrategyDoesNotObey) {
+  Settings base, next;
+  base.sharding_strategy = "hybrid_shard";
+  base.shard_group_size = 2;
+  next.sharding_strategy = "full_shard";
+  EXPECT_EQ(name_from_difference(base, next), "full_shard");
+}
+
 TEST(RunName, SaysWhatDiffers) {
   Settings settings;
   EXPECT_EQ(name_from_difference(Settings{}, settings), "baseline");
