@@ -39,7 +39,7 @@ class BrokenWork final : public FakeWork {
 struct NcclExecutorTest : testing::Test {
   c10::intrusive_ptr<FakeNccl> nccl = c10::make_intrusive<FakeNccl>();
   profiler::RecordedRun run;
-  NcclExecutor executor{nccl, torch::kCPU, run.recorder()};
+  NcclExecutor executor{nccl, torch::kCPU, run.recorder(), ""};
 
   void submit(const c10::intrusive_ptr<c10d::Work>& work) {
     profiler::CollectiveCall call;
