@@ -68,6 +68,30 @@ std::vector<Training> long_trainings() {
   return all;
 }
 
+class EveryStrategy : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryStrategy, GivesBitIdenticalLossesTwice) {
+  Training training;
+  training.ranks = 4;
+  training.settings = settings_of({"strategy=" + GetParam(), "optimizer=adamw",
+                                   "shard_group_size=2", "bucket_cap_mb=0.01", "max_grad_norm=1"});
+  std::vector<std::vector<double>> losses[2];
+  for (auto& of_run : losses) {
+    of_run.resize(4);
+    on_ranks(training.ranks, [&](Communicator& communicator, profiler::Recorder& recorder) {
+      of_run[static_cast<std::size_t>(communicator.rank())] =
+          train_rank(training, communicator, recorder, [](Strategy&) {}).losses;
+    });
+  }
+  EXPECT_EQ(losses[0], losses[1]);
+  EXPECT_EQ(losses[0][0].size(), static_cast<std::size_t>(training.steps));
+}
+
+INSTANTIATE_TEST_SUITE_P(Deterministic, EveryStrategy,
+                         testing::Values("ddp", "zero1", "no_shard", "shard_grad_op", "full_shard",
+                                         "hybrid_shard", "hybrid_shard_zero2"),
+                         [](const auto& strategy) { return strategy.param; });
+
 // The table of knobs is not there yet while constants are made.
 std::vector<Training> trainings() {
   return {
