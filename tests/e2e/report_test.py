@@ -123,15 +123,22 @@ class Report(harness.ShardlensTest):
 
     def check_memory(self):
         for rank in self.report['ranks']:
-            rows = [r for r in self.rows['memory'] if r['rank'] == rank['rank']]
+            every = [r for r in self.rows['memory'] if r['rank'] == rank['rank']]
+            rows = [r for r in every if r['step'] >= 0]
             categories = list(rank['memory_by_category'])
-            totals = [sum(r[f'{c}_bytes'] for c in categories) for r in rows]
-            self.assertEqual(rank['peak_memory_bytes'], max(totals))
+
+            def allocated(row):
+                return sum(row[f'{c}_bytes'] for c in categories if c != 'outside')
+
+            # Of what was allocated, within steps; the earliest of equals.
+            peak = min((r for r in rows if allocated(r) == max(map(allocated, rows))), key=lambda r: r['time_ns'])
+            self.assertEqual(rank['memory_by_category'], {c: peak[f'{c}_bytes'] for c in categories})
+            self.assertEqual(rank['peak_memory_bytes'], allocated(peak) + peak['outside_bytes'])
             parameters = max(r['parameters_bytes'] for r in rows)
             self.assertEqual(rank['memory_peak_by_category']['parameters'], parameters)
             # fp32 parameters are what DDP reduces: the buckets hold exactly one gradient each.
             gradients = sum(bucket['bytes'] for bucket in self.report['buckets'])
-            self.assertEqual({r['parameters_bytes'] for r in rows if r['is_peak']}, {gradients})
+            self.assertEqual({r['parameters_bytes'] for r in every if r['is_peak']}, {gradients})
 
 
 if __name__ == '__main__':
