@@ -1,5 +1,6 @@
 #include "trainer/training_checkpoints.h"
 
+#include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/random_state.h"
 #include "trainer/step_exchange.h"
 
@@ -66,6 +67,16 @@ trace::Result<std::filesystem::path> TrainingCheckpoints::save(std::int64_t step
 
 trace::Result<std::int64_t> TrainingCheckpoints::resume() {
   if (parts_.settings.resume == "none") return 0;
+  const trace::Result<trace::CheckpointInfo> loaded = load();
+  // A rank that cannot read its part tells the others, which would wait for it otherwise.
+  TRY(agree(parts_.communicator,
+            loaded ? trace::Result<void>() : tl::unexpected(loaded.error()), "resume"));
+  TRY(check_equal_on_all_ranks(parts_.communicator, parts_.communicator.device(),
+                               {loaded->step, loaded->saved_ns}, "checkpoint"));
+  return loaded->step;
+}
+
+trace::Result<trace::CheckpointInfo> TrainingCheckpoints::load() {
   TRY_ASSIGN(const auto folder, trace::find_checkpoint(parts_.settings.resume));
   TRY_ASSIGN(const auto info, trace::read_checkpoint_info(folder));
   std::vector<StatePiece> wanted = pieces();
@@ -77,9 +88,7 @@ trace::Result<std::int64_t> TrainingCheckpoints::resume() {
   TRY_ASSIGN(const auto random_numbers, load_generator_state(info, parts_.communicator.rank(),
                                                              parts_.communicator.world_size()));
   if (random_numbers.defined()) set_generator_state(parts_.communicator.device(), random_numbers);
-  TRY(check_equal_on_all_ranks(parts_.communicator, parts_.communicator.device(),
-                               {info.step, info.saved_ns}, "checkpoint"));
-  return info.step;
+  return info;
 }
 
 void TrainingCheckpoints::take_over(std::span<const StatePiece> loaded,

@@ -39,10 +39,12 @@ class TrainingCheckpoints {
 
   // Takes over what `resume` names: values, optimizer, data position and loss scale; random
   // numbers, too, if the number of ranks is the same. Returns how many steps were done; 0 without
-  // `resume`. Errors: the checkpoint is damaged or of another model.
+  // `resume`. Errors, the same on all ranks: the checkpoint is damaged or of another model.
   trace::Result<std::int64_t> resume();
 
  private:
+  // What this rank needs of the checkpoint; no collective.
+  trace::Result<trace::CheckpointInfo> load();
   std::vector<StatePiece> pieces() const;
   trace::CheckpointInfo describe(std::int64_t steps_done) const;
   void take_over(std::span<const StatePiece> loaded, const trace::CheckpointInfo& info);

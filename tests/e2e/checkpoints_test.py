@@ -89,6 +89,21 @@ class Checkpoints(harness.ShardlensTest):
         self.assertEqual(report['run']['status'], 'failed')
         self.assertIn('safetensors', report['run']['reason'])
 
+    def test_what_one_rank_alone_cannot_read_ends_all_with_its_reason(self):
+        sharded = ['--set', 'checkpoint_format=sharded', '--set', 'collective_timeout_s=60']
+        report = self.train('sharded', 'full_shard', 2, *sharded)
+        folder = self.folder / report['run']['folder'] / 'checkpoints' / 'step_000005'
+        of_rank_1 = sorted(folder.glob('model*.safetensors'))[1]
+        content = of_rank_1.read_bytes()
+        of_rank_1.write_bytes(content[:-100] + bytes([content[-100] ^ 1]) + content[-99:])
+        before = harness.time.monotonic()
+        failed = self.resumed('one flipped', report, 5, 'full_shard', 2, *sharded, code=1)
+        self.assertLess(harness.time.monotonic() - before, 40, 'nobody waits for a collective')
+        self.assertIn(of_rank_1.name, failed['run']['reason'])
+        logs = [(self.folder / failed['run']['folder'] / f'rank_{rank}.log').read_text() for rank in (0, 1)]
+        for log in logs:
+            self.assertIn('rank 1', log)
+
 
 if __name__ == '__main__':
     harness.main()
