@@ -203,11 +203,10 @@ void FullySharded::after_unit_backward(ShardedUnit& unit) {
   // Without synchronisation shard_grad_op keeps what it has gathered for the next micro-batch.
   if (require_sync_ || options_.frees_after_forward) free(unit);
   if (!require_sync_) return;
-  recorder_.unit_ready(unit.index());
   for (FlatBuffer& buffer : unit.buffers()) {
-    if (buffer.is_trained()) {
-      reducer_->launch(buffer, 1.0 / world_.world_size(), unit.tag("reduce"));
-    }
+    if (!buffer.is_trained()) continue;
+    recorder_.unit_ready(unit.index());
+    reducer_->launch(buffer, 1.0 / world_.world_size(), unit.tag("reduce"));
   }
 }
 
