@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "profiler/recorder.h"
@@ -95,5 +97,24 @@ class RecordedRun {
   std::filesystem::path folder_;
   std::unique_ptr<Recorder> recorder_;
 };
+
+// Until the recorder's thread has taken what was sent.
+inline void wait_for_drain() { std::this_thread::sleep_for(std::chrono::milliseconds(200)); }
+
+inline CollectiveCall bucket_call(int bucket) {
+  CollectiveCall call;
+  call.function = call.executed = trace::CollectiveFunction::kAllReduce;
+  call.sequence = bucket;
+  call.tag_kind = trace::TagKind::kBucket;
+  call.tag_index = bucket;
+  call.bytes = 1 << 20;
+  return call;
+}
+
+inline std::size_t event_count(const trace::Batch& rows) {
+  std::size_t count = 0;
+  for (const auto& run : rows.events) count += run.events.size();
+  return count;
+}
 
 }  // namespace shardlens::profiler

@@ -1,0 +1,173 @@
+// What the recorder leaves out: by its schedule, its size limit, a full queue or disk.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <thread>
+#include <vector>
+
+#include "profiler/recorder.h"
+#include "tests/profiler/recorded_run.h"
+
+namespace shardlens::profiler {
+namespace {
+
+using trace::EventKind;
+using trace::LaneKind;
+using trace::Phase;
+
+std::int64_t lost_for(const trace::Batch& rows, std::string_view reason) {
+  std::int64_t count = 0;
+  for (const auto& lost : rows.lost)
+    if (lost.reason == reason) count += lost.count;
+  return count;
+}
+
+TEST(Recorder, FollowsTheScheduleForDetailAndAlwaysKeepsSteps) {
+  RecorderOptions options;
+  options.schedule = {.first = 2, .last = 3, .every = 1};
+  RecordedRun run(std::move(options));
+  Recorder& recorder = run.recorder();
+  EXPECT_FALSE(recorder.recording_detail()) << "outside of steps only if every step is recorded";
+  std::vector<bool> detail;
+  for (int step = 0; step < 5; ++step) {
+    recorder.begin_step(step);
+    detail.push_back(recorder.recording_detail());
+    const PhaseScope phase(recorder, Phase::kBackward);
+    recorder.end_collective(recorder.enter_collective(bucket_call(step)), Recorder::now_ns());
+    recorder.end_step({});
+  }
+  EXPECT_EQ(detail, (std::vector<bool>{false, false, true, true, false}));
+  const auto content = run.finish();
+  ASSERT_EQ(content.rows.steps.size(), 5u);
+  EXPECT_EQ(content.rows.spans.size(), 5u);
+  ASSERT_EQ(content.rows.collectives.size(), 2u);
+  EXPECT_EQ(content.rows.collectives[0].step, 2);
+  EXPECT_FALSE(content.rows.steps[1].full_detail);
+  EXPECT_TRUE(content.rows.steps[2].full_detail);
+  EXPECT_EQ(recorder.lost(), 0) << "what the schedule leaves out is not lost";
+}
+
+TEST(Recorder, ShowsHowFarARankCameThatWaitsOutsideTheSchedule) {
+  RecorderOptions options;
+  options.schedule = {.first = 0, .last = 0, .every = 1};
+  RecordedRun run(std::move(options));
+  Recorder& recorder = run.recorder();
+  for (int step = 0; step < 3; ++step) {
+    recorder.begin_step(step);
+    recorder.end_collective(recorder.enter_collective(bucket_call(step)), Recorder::now_ns());
+    recorder.end_step({});
+  }
+  recorder.begin_step(3);
+  recorder.enter_collective(bucket_call(3));
+  for (int i = 0; i < 7; ++i) wait_for_drain();
+  const auto rows = run.finish().rows;
+  std::vector<std::int64_t> sequences;
+  for (const auto& row : rows.collectives) sequences.push_back(row.sequence);
+  EXPECT_EQ(sequences, (std::vector<std::int64_t>{0, 2}));
+  ASSERT_TRUE(rows.pending && rows.pending->size() == 1u);
+  EXPECT_EQ(rows.pending->at(0).sequence, 3);
+}
+
+TEST(Recorder, EndsDetailAtItsSizeLimitAndSaysSo) {
+  RecorderOptions options;
+  options.size_limit_bytes = 1;  // any file is larger
+  RecordedRun run(std::move(options));
+  Recorder& recorder = run.recorder();
+  recorder.begin_step(0);
+  recorder.end_step({});
+  wait_for_drain();
+  for (int i = 0; i < 20 && recorder.recording_detail(); ++i) wait_for_drain();
+  EXPECT_FALSE(recorder.recording_detail());
+  recorder.begin_step(1);
+  recorder.end_collective(recorder.enter_collective(bucket_call(0)), Recorder::now_ns());
+  recorder.end_step({});
+  const auto content = run.finish();
+  EXPECT_EQ(content.rows.steps.size(), 2u);
+  EXPECT_FALSE(content.rows.steps[1].full_detail);
+  EXPECT_TRUE(content.rows.collectives.empty());
+  EXPECT_EQ(lost_for(content.rows, "size limit"), 1);
+  ASSERT_FALSE(content.rows.log.empty());
+  EXPECT_THAT(content.rows.log[0].text, testing::HasSubstr("size limit"));
+}
+
+TEST(Recorder, CountsWhatAFullQueueLoses) {
+  RecorderOptions options;
+  options.event_queue_capacity = 16;
+  RecordedRun run(std::move(options));
+  Recorder& recorder = run.recorder();
+  const int lane = recorder.add_lane(LaneKind::kOperators, "main thread");
+  constexpr int kEvents = 100'000;
+  for (int i = 1; i <= kEvents; ++i)
+    recorder.add_event(lane, EventKind::kOperator, {.start_ns = i, .duration_ns = 1});
+  recorder.begin_step(0);
+  recorder.end_step({});
+  const auto content = run.finish();
+  const auto kept = static_cast<std::int64_t>(event_count(content.rows));
+  EXPECT_GE(kept, 16);
+  EXPECT_LT(kept, kEvents);
+  EXPECT_EQ(lost_for(content.rows, "event queue full"), kEvents - kept);
+  EXPECT_EQ(recorder.lost(), kEvents - kept);
+  EXPECT_EQ(content.rows.steps.size(), 1u) << "rows have a queue of their own";
+}
+
+TEST(Recorder, RefusesAFileThatItCannotCreate) {
+  RecorderOptions options;
+  options.file = "/proc/nowhere/rank_0.sqlite";
+  const auto started = Recorder::start(std::move(options));
+  ASSERT_FALSE(started);
+  EXPECT_THAT(started.error().message, testing::HasSubstr("rank_0.sqlite"));
+}
+
+// As a full disk does it: writing beyond the limit fails. Only this process, only for a while.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit limit = before_;
+    limit.rlim_cur = bytes;
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, signal_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*signal_)(int);
+};
+
+TEST(Recorder, EndsRecordingButNotTheRunWhenTheDiskIsFull) {
+  RecordedRun run;
+  Recorder& recorder = run.recorder();
+  const int lane = recorder.add_lane(LaneKind::kOperators, "main thread");
+  {
+    const FileSizeLimit limit(400'000);
+    std::uint64_t random = 1;
+    for (int round = 0; round < 100 && recorder.failure().empty(); ++round) {
+      for (int i = 0; i < 20'000; ++i) {
+        random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+        const auto duration = static_cast<std::int64_t>(random >> 32);
+        recorder.add_event(lane, EventKind::kOperator,
+                           {.start_ns = i + 1, .duration_ns = duration, .correlation = random});
+      }
+      wait_for_drain();
+    }
+    EXPECT_FALSE(recorder.failure().empty());
+    EXPECT_FALSE(recorder.recording_detail());
+    recorder.begin_step(0);
+    recorder.end_step({});
+    EXPECT_GT(recorder.lost(), 0);
+  }
+  const auto stopped = recorder.stop();
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().message, recorder.failure());
+}
+
+}  // namespace
+}  // namespace shardlens::profiler
