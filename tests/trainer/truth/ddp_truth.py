@@ -2,15 +2,13 @@
 
 ddp_truth.py RANK_PROGRAM: 20 steps of fp32 AdamW from the same weights and text, within 1e-5.
 """
-import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 import ranks
+import truth_jobs
 
-TOLERANCE = 1e-5
 COMMON = dict(model="tiny", device="cpu", sequence_length=32, evaluation_fraction=0.1, steps=20,
               learning_rate=0.001, weight_decay=0.1, warmup_steps=2, max_grad_norm=1.0, seed=3,
               threads_per_rank=1, record="steps 0..1")
@@ -35,20 +33,11 @@ CASES = {
 OURS_ONLY = {"no overlap": dict(batch_per_rank=4, bucket_cap_mb=1, overlap_comm=False)}
 
 
-def yaml_value(value):
-    return str(value).lower() if isinstance(value, bool) else value
-
-
 def train(program, folder, name, count, settings):
-    settings = {k: yaml_value(v) for k, v in {**COMMON, **settings, "data": folder / "text.txt"}.items()}
-    stem = f"{name}_{count}".replace(" ", "_").replace(",", "")
-    file = ranks.write_settings(folder / f"{stem}.yaml", **settings)
-    job = ranks.Job(program, folder / stem, file, count)
-    codes = job.wait()
-    assert codes == [0] * count, f"{name}: exit codes {codes}\n" + "\n".join(job.log(r) for r in range(count))
-    curves = [ranks.losses(job.run, rank) for rank in range(count)]
+    run = truth_jobs.train(program, folder, name, count, {**COMMON, **settings})
+    curves = [ranks.losses(run, rank) for rank in range(count)]
     assert all(curve == curves[0] for curve in curves), f"{name}: ranks recorded different losses"
-    check_wire_type(job.run, name, settings.get("communication_hook"))
+    check_wire_type(run, name, settings.get("communication_hook"))
     return curves[0]
 
 
@@ -59,23 +48,8 @@ def check_wire_type(run, name, hook):
     assert sent == {expected}, f"{name}: buckets were sent as {sent}"
 
 
-
-def reference(folder, program):
-    weights = folder / "weights.pt"
-    subprocess.run([program, "--dump-initial-weights", weights, "--set", "model=tiny", "--set",
-                    f"seed={COMMON['seed']}"], check=True)
-    job = {**COMMON, "weights": str(weights), "text": str(folder / "text.txt"), "cases": CASES}
-    here = pathlib.Path(__file__).parent
-    output = subprocess.run([sys.executable, here / "ddp_reference.py"], input=json.dumps(job),
-                            text=True, check=True, stdout=subprocess.PIPE).stdout
-    return json.loads(output)
-
-
 def compare(name, ours, theirs):
-    assert len(ours) == len(theirs) == COMMON["steps"], (name, len(ours), len(theirs))
-    worst = max(abs(a - b) / abs(b) for a, b in zip(ours, theirs))
-    print(f"{name:50s} loss {ours[0]:.4f} → {ours[-1]:.4f}, worst relative difference {worst:.1e}", flush=True)
-    return worst < TOLERANCE
+    return truth_jobs.same_losses(name, ours, theirs, COMMON["steps"])
 
 
 def main():
@@ -83,7 +57,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         ranks.write_text(folder / "text.txt")
-        expected = reference(folder, program)
+        expected = truth_jobs.reference("ddp_reference.py", program, folder, COMMON, ranks=2, cases=CASES)
         single = train(program, folder, "single", 1, dict(batch_per_rank=8))
         assert single[-1] < single[0] - 0.5, f"nothing was learnt: {single}"
         good = [compare("1 rank and PyTorch", single, expected["plain"])]

@@ -14,7 +14,8 @@ def write_text(path, words=20000):
 
 
 def write_settings(path, **settings):
-    path.write_text("".join(f"{key}: {value}\n" for key, value in settings.items()))
+    texts = {k: str(v).lower() if isinstance(v, bool) else v for k, v in settings.items()}
+    path.write_text("".join(f"{key}: {text}\n" for key, text in texts.items()))
     return path
 
 

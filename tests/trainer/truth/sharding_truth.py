@@ -3,15 +3,13 @@
 sharding_truth.py RANK_PROGRAM RANKS: 20 steps of fp32 AdamW from the same weights and text, within 1e-5; and the
 collectives of one step, in order, with their sizes.
 """
-import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 import ranks as rank_jobs
+import truth_jobs
 
-TOLERANCE = 1e-5
 OBSERVED_STEP = 5
 COMMON = dict(model="tiny", device="cpu", sequence_length=32, evaluation_fraction=0.1, steps=20,
               learning_rate=0.001, weight_decay=0.1, warmup_steps=2, max_grad_norm=1.0, seed=3,
@@ -53,18 +51,8 @@ def own_cases(count):
     }
 
 
-def yaml_value(value):
-    return str(value).lower() if isinstance(value, bool) else value
-
-
 def train(program, folder, name, count, settings):
-    settings = {k: yaml_value(v) for k, v in {**COMMON, **settings, "data": folder / "text.txt"}.items()}
-    stem = f"{name}_{count}".replace(" ", "_").replace(",", "")
-    file = rank_jobs.write_settings(folder / f"{stem}.yaml", **settings)
-    job = rank_jobs.Job(program, folder / stem, file, count)
-    codes = job.wait()
-    assert codes == [0] * count, f"{name}: exit codes {codes}\n" + "\n".join(job.log(r) for r in range(count))
-    return job.run
+    return truth_jobs.train(program, folder, name, count, {**COMMON, **settings})
 
 
 def collectives_of(run):
@@ -76,23 +64,8 @@ def collectives_of(run):
     return [[names.get(function, function), size] for function, size, *_ in rows]
 
 
-def reference(folder, program, count):
-    weights = folder / "weights.pt"
-    subprocess.run([program, "--dump-initial-weights", weights, "--set", "model=tiny", "--set",
-                    f"seed={COMMON['seed']}"], check=True)
-    job = {**COMMON, "weights": str(weights), "text": str(folder / "text.txt"), "cases": cases(count), "ranks": count,
-           "observed_step": OBSERVED_STEP}
-    here = pathlib.Path(__file__).parent
-    output = subprocess.run([sys.executable, here / "sharding_reference.py"], input=json.dumps(job), text=True,
-                            check=True, stdout=subprocess.PIPE).stdout
-    return json.loads(output)
-
-
 def same_losses(name, ours, theirs):
-    assert len(ours) == len(theirs) == COMMON["steps"], (name, len(ours), len(theirs))
-    worst = max(abs(a - b) / abs(b) for a, b in zip(ours, theirs))
-    print(f"{name:45s} loss {ours[0]:.4f} → {ours[-1]:.4f}, worst relative difference {worst:.1e}", flush=True)
-    return worst < TOLERANCE
+    return truth_jobs.same_losses(name, ours, theirs, COMMON["steps"])
 
 
 def same_collectives(name, ours, theirs):
@@ -120,7 +93,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         rank_jobs.write_text(folder / "text.txt")
-        expected = reference(folder, program, count)
+        expected = truth_jobs.reference("sharding_reference.py", program, folder, COMMON, ranks=count,
+                                        cases=cases(count), observed_step=OBSERVED_STEP)
         single = rank_jobs.losses(train(program, folder, "single", 1, dict(batch_per_rank=SAMPLES)))
         assert single[-1] < single[0] - 0.5, f"nothing was learnt: {single}"
         good = []

@@ -1,0 +1,34 @@
+"""PyTorch's own counterparts of our strategies."""
+import torch
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.optim import ZeroRedundancyOptimizer
+
+
+def shard_optimizer(groups, **options):
+    # Its defaults want a learning rate, though each group has one.
+    return ZeroRedundancyOptimizer(groups, torch.optim.AdamW, parameters_as_bucket_view=True, lr=groups[0]["lr"],
+                                   **options)
+
+
+def shard_fully(model, case, ranks, device="cpu"):
+    """Each block is a unit, the rest the root, as our wrap_policy transformer_block."""
+    if "shard_group_size" in case:
+        size = case["shard_group_size"]
+        mesh = init_device_mesh(device, (ranks // size, size), mesh_dim_names=("replicate", "shard"))
+    else:
+        mesh = init_device_mesh(device, (ranks,))
+    frees = case["sharding_strategy"] in ("full_shard", "hybrid_shard")
+    for block in model.transformer["h"]:
+        fully_shard(block, mesh=mesh, reshard_after_forward=frees)
+    # Its default for the root: kept until backward has used it.
+    fully_shard(model, mesh=mesh, reshard_after_forward=False)
+    return model
+
+
+def set_sync(model, sync):
+    """Whether the next backward reduces gradients."""
+    if hasattr(model, "set_requires_gradient_sync"):
+        model.set_requires_gradient_sync(sync)
+    else:
+        model.require_backward_grad_sync = sync
