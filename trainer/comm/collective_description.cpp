@@ -81,16 +81,17 @@ double traffic_factor(trace::CollectiveFunction function, int world_size) {
   }
 }
 
-std::chrono::nanoseconds link_time(const trace::SimulatedLink& link,
-                                   const CollectiveDescription& description, int world_size) {
+std::chrono::nanoseconds latency(const trace::SimulatedLink& link, int world_size) {
   if (world_size < 2) return std::chrono::nanoseconds(0);
-  double ns = link.latency_us * 1e3;
-  if (link.gbps > 0) {
-    const double sent =
-        static_cast<double>(description.bytes) * traffic_factor(description.function, world_size);
-    ns += sent * 8 / link.gbps;  // bits ÷ (10⁹ bits per second) = ns
-  }
-  return std::chrono::nanoseconds(std::llround(ns));
+  return std::chrono::nanoseconds(std::llround(link.latency_us * 1e3));
+}
+
+std::chrono::nanoseconds transfer_time(const trace::SimulatedLink& link,
+                                       const CollectiveDescription& description, int world_size) {
+  if (world_size < 2 || link.gbps <= 0) return std::chrono::nanoseconds(0);
+  const double sent =
+      static_cast<double>(description.bytes) * traffic_factor(description.function, world_size);
+  return std::chrono::nanoseconds(std::llround(sent * 8 / link.gbps));  // bits ÷ (10⁹ bits/s) = ns
 }
 
 }  // namespace shardlens::trainer

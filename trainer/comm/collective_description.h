@@ -38,8 +38,10 @@ std::uint32_t fingerprint(const CollectiveDescription& description);
 
 // The part of S that each rank sends over its link (nccl-tests: 2(n−1)/n for all-reduce, …).
 double traffic_factor(trace::CollectiveFunction function, int world_size);
-// How long `link` needs: latency + S · traffic factor ÷ bandwidth; 0 for a single rank.
-std::chrono::nanoseconds link_time(const trace::SimulatedLink& link,
-                                   const CollectiveDescription& description, int world_size);
+// How long `link` needs for a collective: latency + transfer time, which is S · traffic factor ÷
+// bandwidth. 0 for a single rank.
+std::chrono::nanoseconds latency(const trace::SimulatedLink& link, int world_size);
+std::chrono::nanoseconds transfer_time(const trace::SimulatedLink& link,
+                                       const CollectiveDescription& description, int world_size);
 
 }  // namespace shardlens::trainer

@@ -44,6 +44,7 @@ c10::intrusive_ptr<TaggedGloo> connect_gloo(const c10::intrusive_ptr<c10d::Store
 
 BackendPointer connect_backend(const c10::intrusive_ptr<c10d::Store>& store, int rank,
                                const GroupPlan& plan, const CommunicatorOptions& options,
+                               const std::shared_ptr<SharedLink>& simulated,
                                profiler::Recorder& recorder) {
   const int size = static_cast<int>(plan.ranks.size());
   const std::string lane = plan.id == kWorld ? "" : ", " + plan.name;
@@ -56,8 +57,7 @@ BackendPointer connect_backend(const c10::intrusive_ptr<c10d::Store>& store, int
   const auto gloo = connect_gloo(store, rank, size, options);
   return c10::make_intrusive<RecordedBackend>(
       gloo,
-      std::make_unique<GlooLink>(gloo, options.simulated_link, options.timeout, recorder, lane,
-                                 options.rank),
+      std::make_unique<GlooLink>(gloo, simulated, options.timeout, recorder, lane, options.rank),
       recorder, plan.id);
 }
 
@@ -85,13 +85,18 @@ class BackendCommunicator final : public Communicator {
  public:
   // `options.rank` and `options.world_size` are those of the world.
   BackendCommunicator(c10::intrusive_ptr<c10d::Store> store, GroupPlan plan,
-                      const CommunicatorOptions& options, profiler::Recorder& recorder)
-      : store_(std::move(store)), plan_(std::move(plan)), options_(options), recorder_(recorder) {
+                      const CommunicatorOptions& options, std::shared_ptr<SharedLink> simulated,
+                      profiler::Recorder& recorder)
+      : store_(std::move(store)),
+        plan_(std::move(plan)),
+        options_(options),
+        simulated_(std::move(simulated)),
+        recorder_(recorder) {
     const auto own = std::ranges::find(plan_.ranks, options.rank);
     TORCH_CHECK(own != plan_.ranks.end(), "rank ", options.rank, " is not in its group ",
                 plan_.name);
     const int rank = static_cast<int>(own - plan_.ranks.begin());
-    backend_ = connect_backend(store_, rank, plan_, options_, recorder_);
+    backend_ = connect_backend(store_, rank, plan_, options_, simulated_, recorder_);
     group_ = as_process_group(store_, backend_, options_.device);
     register_group(plan_, options_, recorder_);
   }
@@ -133,7 +138,7 @@ class BackendCommunicator final : public Communicator {
         "group " + std::to_string(++groups_) + " of rank " + std::to_string(ranks.at(0));
     return std::make_unique<BackendCommunicator>(
         c10::make_intrusive<c10d::PrefixStore>(prefix, store_),
-        GroupPlan{groups_, name, std::move(ranks)}, options_, recorder_);
+        GroupPlan{groups_, name, std::move(ranks)}, options_, simulated_, recorder_);
   }
   void inject_next(trace::InjectedFault fault) override { backend_->inject_next(fault); }
   void shutdown() override { backend_->shutdown(); }
@@ -142,6 +147,7 @@ class BackendCommunicator final : public Communicator {
   c10::intrusive_ptr<c10d::Store> store_;
   GroupPlan plan_;
   CommunicatorOptions options_;
+  std::shared_ptr<SharedLink> simulated_;  // of all groups; null: none
   profiler::Recorder& recorder_;
   int groups_ = 0;
   BackendPointer backend_;
@@ -176,8 +182,10 @@ trace::Result<std::unique_ptr<Communicator>> Communicator::connect(
     GroupPlan world;
     world.ranks.resize(static_cast<std::size_t>(options.world_size));
     std::iota(world.ranks.begin(), world.ranks.end(), 0);
-    return std::make_unique<BackendCommunicator>(meet(options), std::move(world), options,
-                                                 recorder);
+    const auto& link = options.simulated_link;
+    return std::make_unique<BackendCommunicator>(
+        meet(options), std::move(world), options,
+        link ? std::make_shared<SharedLink>(*link) : nullptr, recorder);
   } catch (const c10::Error& error) {
     return failed_to_connect(options, error.what_without_backtrace());
   } catch (const std::exception& error) {

@@ -17,15 +17,15 @@ bool contains(const std::string& text, std::string_view part) {
 
 }  // namespace
 
-GlooLink::GlooLink(c10::intrusive_ptr<TaggedGloo> gloo,
-                   std::optional<trace::SimulatedLink> simulated, std::chrono::milliseconds timeout,
-                   profiler::Recorder& recorder, const std::string& lane_suffix, int world_rank)
+GlooLink::GlooLink(c10::intrusive_ptr<TaggedGloo> gloo, std::shared_ptr<SharedLink> simulated,
+                   std::chrono::milliseconds timeout, profiler::Recorder& recorder,
+                   const std::string& lane_suffix, int world_rank)
     : gloo_(std::move(gloo)),
-      simulated_(simulated),
+      simulated_(std::move(simulated)),
       timeout_(timeout),
       recorder_(recorder),
       lane_(recorder.add_lane(trace::LaneKind::kCommunication,
-                              (simulated ? "gloo, simulated link" : "gloo") + lane_suffix)),
+                              (simulated_ ? "gloo, simulated link" : "gloo") + lane_suffix)),
       world_rank_(world_rank),
       thread_([this](std::stop_token stop) { run(std::move(stop)); }) {
   pthread_setname_np(thread_.native_handle(), "gloo link");
@@ -103,7 +103,7 @@ void GlooLink::transfer(const CollectiveJob& job, const std::stop_token& stop) {
   Clock::time_point earliest_end{};
   if (simulated_ && gloo_->getSize() > 1) {
     earliest_end =
-        last_start_of_all_ranks(job) + link_time(*simulated_, job.description, gloo_->getSize());
+        simulated_->transfer(last_start_of_all_ranks(job), job.description, gloo_->getSize());
   }
   gloo_->set_next_tag(fingerprint(job.description));
   job.launch(*gloo_)->wait();

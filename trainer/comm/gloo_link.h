@@ -6,23 +6,23 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 
 #include "profiler/recorder.h"
-#include "trace/model/schedule.h"
 #include "trainer/comm/collective_executor.h"
 #include "trainer/comm/link_work.h"
+#include "trainer/comm/shared_link.h"
 #include "trainer/comm/tagged_gloo.h"
 
 namespace shardlens::trainer {
 
 class GlooLink final : public CollectiveExecutor {
  public:
-  // `lane_suffix` tells the lanes of several groups apart.
-  GlooLink(c10::intrusive_ptr<TaggedGloo> gloo, std::optional<trace::SimulatedLink> simulated,
+  // Null `simulated`: as fast as Gloo is. `lane_suffix` tells the lanes of several groups apart.
+  GlooLink(c10::intrusive_ptr<TaggedGloo> gloo, std::shared_ptr<SharedLink> simulated,
            std::chrono::milliseconds timeout, profiler::Recorder& recorder,
            const std::string& lane_suffix, int world_rank);
   ~GlooLink() override;
@@ -31,7 +31,7 @@ class GlooLink final : public CollectiveExecutor {
   void close() override;
 
  private:
-  using Clock = std::chrono::steady_clock;  // one clock for all processes of a machine
+  using Clock = SharedLink::Clock;
   struct Queued {
     CollectiveJob job;
     c10::intrusive_ptr<LinkWork> work;
@@ -44,7 +44,7 @@ class GlooLink final : public CollectiveExecutor {
   std::string describe_failure(const CollectiveJob& job, const std::string& reason) const;
 
   c10::intrusive_ptr<TaggedGloo> gloo_;
-  std::optional<trace::SimulatedLink> simulated_;
+  std::shared_ptr<SharedLink> simulated_;
   std::chrono::milliseconds timeout_;
   profiler::Recorder& recorder_;
   int lane_;

@@ -41,16 +41,18 @@ TEST(CollectiveDescription, DiffersInItsFingerprintWhateverDiffers) {
 TEST(LinkTime, IsLatencyPlusTheTrafficOfTheFunctionOverTheBandwidth) {
   const trace::SimulatedLink link{50, 8};  // 8 gbps = 1 byte per ns
   auto call = bucket_reduction();
-  EXPECT_EQ(link_time(link, call, 2).count(), 50'000 + 1'000'000);
-  EXPECT_EQ(link_time(link, call, 4).count(), 50'000 + 1'500'000);
+  EXPECT_EQ(transfer_time(link, call, 2).count(), 1'000'000);
+  EXPECT_EQ(transfer_time(link, call, 4).count(), 1'500'000);
   call.function = CollectiveFunction::kAllGather;
-  EXPECT_EQ(link_time(link, call, 4).count(), 50'000 + 750'000);
+  EXPECT_EQ(transfer_time(link, call, 4).count(), 750'000);
   call.function = CollectiveFunction::kBroadcast;
-  EXPECT_EQ(link_time(link, call, 4).count(), 50'000 + 1'000'000);
+  EXPECT_EQ(transfer_time(link, call, 4).count(), 1'000'000);
 }
 
 TEST(LinkTime, IsNothingForASingleRank) {
-  EXPECT_EQ(link_time({50, 8}, bucket_reduction(), 1).count(), 0);
+  EXPECT_EQ(transfer_time({50, 8}, bucket_reduction(), 1).count(), 0);
+  EXPECT_EQ(latency({50, 8}, 2).count(), 50'000);
+  EXPECT_EQ(latency({50, 8}, 1).count(), 0);
 }
 
 }  // namespace

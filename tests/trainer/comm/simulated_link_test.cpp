@@ -100,6 +100,25 @@ TEST(SimulatedLink, CarriesCollectivesOneAfterAnotherInOrder) {
   }
 }
 
+TEST(SimulatedLink, IsSharedByTheGroupsOfARank) {
+  on_ranks(
+      2,
+      [](Communicator& world, profiler::Recorder&) {
+        const auto other = world.create_group("gather", {0, 1});
+        auto of_world = torch::ones({kValues});
+        auto of_other = torch::ones({kValues});
+        world.barrier({});
+        const auto before = steady_clock::now();
+        const auto first = world.all_reduce(of_world, bucket(0));
+        other->all_reduce(of_other, bucket(1))->wait();
+        first->wait();
+        EXPECT_GE(steady_clock::now() - before, 2 * milliseconds(200) + milliseconds(1));
+        EXPECT_EQ(of_other[0].item<float>(), 2.f);
+        other->shutdown();
+      },
+      slow_link());
+}
+
 TEST(SimulatedLink, BurnsNoProcessorAndLetsTheCallerCompute) {
   std::barrier together(2);
   on_ranks(
