@@ -5,8 +5,16 @@
 
 namespace shardlens::profiler {
 
+void CategoryBytes::grow(trace::MemoryCategory category, std::int64_t bytes) {
+  const std::int64_t now = of(category).fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  auto& highest = highest_[static_cast<std::size_t>(category)];
+  std::int64_t before = highest.load(std::memory_order_relaxed);
+  while (now > before && !highest.compare_exchange_weak(before, now, std::memory_order_relaxed)) {
+  }
+}
+
 void CategoryBytes::add(trace::MemoryCategory category, std::int64_t bytes) {
-  of(category).fetch_add(bytes, std::memory_order_relaxed);
+  grow(category, bytes);
   const std::int64_t total = total_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   if (total > peak_total_.load(std::memory_order_relaxed)) note_peak();
 }
@@ -17,7 +25,7 @@ void CategoryBytes::remove(trace::MemoryCategory category, std::int64_t bytes) {
 }
 
 void CategoryBytes::move(trace::MemoryCategory from, trace::MemoryCategory to, std::int64_t bytes) {
-  of(to).fetch_add(bytes, std::memory_order_relaxed);
+  grow(to, bytes);
   of(from).fetch_sub(bytes, std::memory_order_relaxed);
   // Still at the peak: it is better known now what it consists of.
   if (total() == peak_total_.load(std::memory_order_relaxed)) note_peak();
@@ -41,10 +49,14 @@ void CategoryBytes::note_peak() {
   peak_busy_.clear(std::memory_order_release);
 }
 
-CategoryBytes::Composition CategoryBytes::take_peak() {
+CategoryBytes::Peak CategoryBytes::take_peak() {
   while (peak_busy_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
-  const Composition taken = peak_;
+  Peak taken;
+  taken.bytes = peak_;
   peak_ = current();
+  for (std::size_t i = 0; i < peak_.size(); ++i) {
+    taken.highest[i] = highest_[i].exchange(peak_[i], std::memory_order_relaxed);
+  }
   peak_total_.store(std::accumulate(peak_.begin(), peak_.end(), std::int64_t{0}),
                     std::memory_order_relaxed);
   peak_busy_.clear(std::memory_order_release);

@@ -1,4 +1,4 @@
-// Live bytes by category, with the composition at their peak. Any thread; never locks or allocates.
+// Live bytes by category, with their peaks. Any thread; never locks or allocates.
 #pragma once
 
 #include <array>
@@ -19,17 +19,21 @@ class CategoryBytes {
 
   std::int64_t total() const { return total_.load(std::memory_order_relaxed); }
   Composition current() const;
-  // The composition when the total was highest since the last call. Of threads that reach a maximum
-  // in the same instant, one is remembered.
-  Composition take_peak();
+  struct Peak {
+    Composition bytes{};    // when the total was highest
+    Composition highest{};  // of each category, at its own time
+  };
+  // Since the last call. Of threads that reach a maximum in the same instant, one is remembered.
+  Peak take_peak();
 
  private:
   std::atomic<std::int64_t>& of(trace::MemoryCategory category) {
     return bytes_[static_cast<std::size_t>(category)];
   }
+  void grow(trace::MemoryCategory category, std::int64_t bytes);
   void note_peak();
 
-  std::array<std::atomic<std::int64_t>, trace::kMemoryCategoryCount> bytes_{};
+  std::array<std::atomic<std::int64_t>, trace::kMemoryCategoryCount> bytes_{}, highest_{};
   std::atomic<std::int64_t> total_{0};
   std::atomic<std::int64_t> peak_total_{0};
   std::atomic_flag peak_busy_;

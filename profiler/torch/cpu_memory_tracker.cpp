@@ -136,7 +136,12 @@ std::optional<FailedAllocation> last_failed_cpu_allocation() {
 }
 
 trace::MemorySample sample_cpu_memory() { return to_sample(live_bytes().current()); }
-trace::MemorySample take_cpu_memory_peak() { return to_sample(live_bytes().take_peak()); }
+trace::MemorySample take_cpu_memory_peak() {
+  const CategoryBytes::Peak peak = live_bytes().take_peak();
+  trace::MemorySample sample = to_sample(peak.bytes);
+  sample.highest = peak.highest;
+  return sample;
+}
 
 void recategorize(const at::Tensor& tensor, trace::MemoryCategory category) {
   if (!tensor.defined() || !tensor.has_storage()) return;

@@ -20,7 +20,7 @@ TEST(CategoryBytes, RemembersTheCompositionAtThePeak) {
   bytes.add(MemoryCategory::kActivations, 50);
   bytes.remove(MemoryCategory::kActivations, 50);
   bytes.add(MemoryCategory::kGradients, 30);
-  const auto peak = bytes.take_peak();
+  const auto peak = bytes.take_peak().bytes;
   EXPECT_EQ(of(peak, MemoryCategory::kParameters), 100);
   EXPECT_EQ(of(peak, MemoryCategory::kActivations), 50);
   EXPECT_EQ(of(peak, MemoryCategory::kGradients), 0);
@@ -33,10 +33,26 @@ TEST(CategoryBytes, StartsThePeakAnewAtThePresent) {
   bytes.add(MemoryCategory::kOther, 100);
   bytes.remove(MemoryCategory::kOther, 100);
   bytes.take_peak();
-  EXPECT_EQ(of(bytes.take_peak(), MemoryCategory::kParameters), 100);
+  EXPECT_EQ(of(bytes.take_peak().bytes, MemoryCategory::kParameters), 100);
   bytes.add(MemoryCategory::kOther, 20);
   bytes.remove(MemoryCategory::kOther, 20);
-  EXPECT_EQ(of(bytes.take_peak(), MemoryCategory::kOther), 20);
+  EXPECT_EQ(of(bytes.take_peak().bytes, MemoryCategory::kOther), 20);
+}
+
+TEST(CategoryBytes, RemembersTheHighestOfEachCategoryAtItsOwnTime) {
+  CategoryBytes bytes;
+  bytes.add(MemoryCategory::kActivations, 500);
+  bytes.remove(MemoryCategory::kActivations, 500);
+  bytes.add(MemoryCategory::kOther, 300);
+  bytes.move(MemoryCategory::kOther, MemoryCategory::kGradients, 100);
+  bytes.remove(MemoryCategory::kOther, 200);
+  const auto highest = bytes.take_peak().highest;
+  EXPECT_EQ(of(highest, MemoryCategory::kActivations), 500);
+  EXPECT_EQ(of(highest, MemoryCategory::kOther), 300);
+  EXPECT_EQ(of(highest, MemoryCategory::kGradients), 100);
+  const auto next = bytes.take_peak().highest;
+  EXPECT_EQ(of(next, MemoryCategory::kActivations), 0);
+  EXPECT_EQ(of(next, MemoryCategory::kGradients), 100);
 }
 
 TEST(CategoryBytes, MovesBytesAndThePeakItStandsAt) {
@@ -46,7 +62,7 @@ TEST(CategoryBytes, MovesBytesAndThePeakItStandsAt) {
   EXPECT_EQ(of(bytes.current(), MemoryCategory::kOther), 0);
   EXPECT_EQ(of(bytes.current(), MemoryCategory::kGradients), 40);
   EXPECT_EQ(bytes.total(), 40);
-  EXPECT_EQ(of(bytes.take_peak(), MemoryCategory::kGradients), 40);
+  EXPECT_EQ(of(bytes.take_peak().bytes, MemoryCategory::kGradients), 40);
 }
 
 TEST(CategoryBytes, StaysExactWithSeveralThreads) {

@@ -33,9 +33,9 @@ bool is_later(const MemorySample& a, const MemorySample& b) {
 
 bool take_in(RankFigures& rank, const MemorySample& sample) {
   if (sample.time_ns <= 0) return false;
-  for (auto bytes : sample.bytes) {
-    if (bytes < 0 || bytes > kMostBytes) return false;
-  }
+  const auto is_plausible = [](std::int64_t bytes) { return bytes >= 0 && bytes <= kMostBytes; };
+  if (!std::ranges::all_of(sample.bytes, is_plausible)) return false;
+  if (!std::ranges::all_of(sample.highest, is_plausible)) return false;
   if (is_later(sample, rank.now)) rank.now = sample;
   if (rank.peak.time_ns == 0 || is_higher(sample, rank.peak)) rank.peak = sample;
   const bool first_of_steps = sample.step >= 0 && !rank.has_step_memory;
@@ -43,7 +43,7 @@ bool take_in(RankFigures& rank, const MemorySample& sample) {
   rank.has_step_memory = rank.has_step_memory || sample.step >= 0;
   if (rank.has_step_memory && sample.step < 0) return true;
   for (std::size_t i = 0; i < sample.bytes.size(); ++i) {
-    rank.category_peaks[i] = std::max(rank.category_peaks[i], sample.bytes[i]);
+    rank.category_peaks[i] = std::max({rank.category_peaks[i], sample.bytes[i], sample.highest[i]});
   }
   return true;
 }

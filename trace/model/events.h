@@ -196,6 +196,8 @@ struct MemorySample {
   std::int64_t step = -1;
   bool is_peak = false;  // the composition at this step's peak, caught between samples
   std::array<std::int64_t, kMemoryCategoryCount> bytes{};
+  // Of a peak: each category at its own time in the step; 0 where only samples are known.
+  std::array<std::int64_t, kMemoryCategoryCount> highest{};
   std::int64_t reserved_bytes = 0;      // by the caching allocator; equals allocated on a CPU
   std::int64_t device_used_bytes = -1;  // whole device or process; -1: not known
   std::int64_t device_total_bytes = -1;

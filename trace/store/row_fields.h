@@ -217,6 +217,11 @@ struct RowTable<UnitReady> {
 inline constexpr std::array<const char*, kMemoryCategoryCount> kMemoryColumns{
     "parameters_bytes",  "gathered_parameters_bytes", "gradients_bytes", "optimizer_bytes",
     "activations_bytes", "communication_bytes",       "other_bytes",     "outside_bytes"};
+inline constexpr std::array<const char*, kMemoryCategoryCount> kHighestMemoryColumns{
+    "parameters_highest_bytes",  "gathered_parameters_highest_bytes",
+    "gradients_highest_bytes",   "optimizer_highest_bytes",
+    "activations_highest_bytes", "communication_highest_bytes",
+    "other_highest_bytes",       "outside_highest_bytes"};
 
 template <>
 struct RowTable<MemorySample> {
@@ -229,6 +234,9 @@ struct RowTable<MemorySample> {
     io.boolean("is_peak", row.is_peak);
     for (std::size_t i = 0; i < kMemoryColumns.size(); ++i) {
       io.integer(kMemoryColumns[i], row.bytes[i]);
+    }
+    for (std::size_t i = 0; i < kHighestMemoryColumns.size(); ++i) {
+      io.integer(kHighestMemoryColumns[i], row.highest[i]);
     }
     io.integer("reserved_bytes", row.reserved_bytes);
     io.integer("device_used_bytes", row.device_used_bytes);

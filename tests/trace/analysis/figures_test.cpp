@@ -269,6 +269,23 @@ TEST(FiguresOfMemory, LeaveTheStartOutOnceThereAreSteps) {
   }
 }
 
+TEST(FiguresOfMemory, KnowWhatEachCategoryReachedBetweenSamples) {
+  RankFigures rank;
+  MemorySample peak;
+  peak.step = 0;
+  peak.time_ns = 1;
+  peak.is_peak = true;
+  peak.bytes.front() = 300;
+  peak.highest.front() = 300;
+  peak.highest[2] = 450;
+  EXPECT_TRUE(take_in(rank, peak));
+  EXPECT_EQ(rank.category_peaks.front(), 300);
+  EXPECT_EQ(rank.category_peaks[2], 450);
+  EXPECT_EQ(rank.peak.bytes[2], 0) << "not at the moment of the peak";
+  peak.highest[2] = -1;
+  EXPECT_FALSE(take_in(rank, peak));
+}
+
 TEST(FiguresOfOneRank, HaveNoTrafficAndNoWait) {
   SyntheticOptions options;
   options.ranks = 1;
