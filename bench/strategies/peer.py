@@ -1,0 +1,134 @@
+"""One rank of PyTorch's own training, timed and with its memory counted.
+
+Reads a JSON job from the file given; the environment says which rank it is. Writes {"starts_ns": when each step began,
+and when the last one ended; "losses"; "peaks": bytes, step by step, if asked to count} to the job's "result" + rank.
+"""
+import ctypes
+import json
+import os
+import pathlib
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DistributedSampler
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/trainer/truth"))
+import peer_model
+import reference_strategies
+
+END_OF_TEXT = 256
+
+
+class NoCount:
+    def begin(self):
+        pass
+
+    def end(self):
+        return None
+
+
+class CpuCount:
+    """Bytes that tensors hold, by the allocator that counts ours."""
+
+    def __init__(self, library):
+        self.library = ctypes.CDLL(library)
+        self.library.take_allocation_peak.restype = ctypes.c_int64
+        if self.library.count_allocations() != 0:
+            sys.exit(1)
+
+    def begin(self):
+        self.library.take_allocation_peak()
+
+    def end(self):
+        return self.library.take_allocation_peak()
+
+
+class GpuCount:
+    def begin(self):
+        torch.cuda.reset_peak_memory_stats()
+
+    def end(self):
+        return torch.cuda.max_memory_allocated()
+
+
+def batches(job, rank, ranks, device):
+    tokens = list(pathlib.Path(job["text"]).read_bytes()) + [END_OF_TEXT]
+    length, size, epoch = job["sequence_length"], job["batch_per_rank"], 0
+    blocks = [tokens[i * length : (i + 1) * length + 1] for i in range((len(tokens) - 1) // length)]
+    while True:
+        sampler = DistributedSampler(blocks, ranks, rank, shuffle=True, seed=job["seed"], drop_last=True)
+        sampler.set_epoch(epoch)
+        order = list(sampler)
+        for i in range(0, len(order) - size + 1, size):
+            both = torch.tensor([blocks[b] for b in order[i : i + size]])
+            # Pinned and not waited for, as ours on a GPU.
+            yield tuple(part.contiguous() if device == "cpu" else part.pin_memory().to(device, non_blocking=True)
+                        for part in (both[:, :-1], both[:, 1:]))
+        epoch += 1
+
+
+def parameter_groups(job, model):
+    decayed = [p for p in model.parameters() if p.dim() >= 2]
+    plain = [p for p in model.parameters() if p.dim() < 2]
+    return [{"params": decayed, "weight_decay": job["weight_decay"], "lr": job["learning_rate"]},
+            {"params": plain, "weight_decay": 0.0, "lr": job["learning_rate"]}]
+
+
+def build(job, ranks, device):
+    model = peer_model.Gpt2(job["shape"])
+    model.load_state_dict(torch.load(job["weights"], weights_only=False), strict=False)
+    model.to(device)
+    if job["sharding_strategy"] in ("ddp", "no_shard", "zero1"):
+        replica = DistributedDataParallel(model)
+        groups = parameter_groups(job, model)
+        if job["sharding_strategy"] == "zero1":
+            return replica, reference_strategies.shard_optimizer(groups, fused=True)
+        return replica, torch.optim.AdamW(groups, fused=True)
+    reference_strategies.shard_fully(model, job, ranks, device)
+    return model, torch.optim.AdamW(parameter_groups(job, model), fused=True)
+
+
+def train(job, rank, ranks, device, count):
+    model, optimizer = build(job, ranks, device)
+    data = batches(job, rank, ranks, device)
+    starts, losses, peaks = [], [], []
+    for _ in range(job["steps"]):
+        starts.append(time.time_ns())
+        count.begin()
+        inputs, targets = next(data)
+        loss = model(inputs, targets)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), job["max_grad_norm"])
+        optimizer.step()
+        optimizer.zero_grad()
+        total = loss.detach().clone()
+        dist.all_reduce(total)
+        losses.append(total.item() / ranks)
+        peaks.append(count.end())
+    starts.append(time.time_ns())
+    return {"starts_ns": starts, "losses": losses, "peaks": peaks}
+
+
+def main():
+    job = json.loads(pathlib.Path(sys.argv[1]).read_text())
+    rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    torch.set_num_threads(job["threads_per_rank"])
+    torch.set_num_interop_threads(1)
+    on_gpu = job["device"] == "cuda"
+    count = NoCount()
+    if job["counts_memory"]:
+        count = GpuCount() if on_gpu else CpuCount(job["count_library"])
+    if on_gpu:
+        torch.cuda.set_device(rank % torch.cuda.device_count())
+    dist.init_process_group("nccl" if on_gpu else "gloo", init_method="file://" + os.environ["SHARDLENS_STORE_FILE"],
+                            rank=rank, world_size=ranks)
+    result = train(job, rank, ranks, job["device"], count)
+    pathlib.Path(f"{job['result']}{rank}").write_text(json.dumps(result))
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+main()

@@ -1,0 +1,46 @@
+"""Ranks of one training job as processes, ours or PyTorch's: same environment, same cores."""
+import os
+import pathlib
+import subprocess
+
+
+def cores_of(rank, ranks):
+    """Its share of the cores that this process may use; a core is shared where ranks are more than cores."""
+    cores = sorted(os.sched_getaffinity(0))
+    if ranks > len(cores):
+        return {cores[rank % len(cores)]}
+    size = len(cores) // ranks
+    return set(cores[rank * size : (rank + 1) * size])
+
+
+class RankGroup:
+    """Starts `command` once per rank; logs and the meeting point are in `folder`, which must be new."""
+
+    def __init__(self, command, ranks, folder):
+        folder = pathlib.Path(folder)
+        folder.mkdir(parents=True)
+        self.logs = [folder / f"rank_{rank}.log" for rank in range(ranks)]
+        self.processes = [self.start(command, rank, ranks, folder / "store") for rank in range(ranks)]
+
+    def start(self, command, rank, ranks, store):
+        # NCCL refuses two ranks on one GPU unless they seem to be on different hosts.
+        environment = dict(os.environ, RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(ranks),
+                           LOCAL_WORLD_SIZE=str(ranks), SHARDLENS_STORE_FILE=str(store), GLOO_SOCKET_IFNAME="lo",
+                           NCCL_SOCKET_IFNAME="lo", NCCL_HOSTID=f"rank-{rank}", PYTHONDONTWRITEBYTECODE="1")
+        with open(self.logs[rank], "wb") as log:
+            return subprocess.Popen([str(word) for word in command], env=environment, stdout=log, stderr=log,
+                                    preexec_fn=lambda: os.sched_setaffinity(0, cores_of(rank, ranks)))
+
+    def wait(self, seconds):
+        """Throws what the first rank that failed said last."""
+        try:
+            codes = [process.wait(seconds) for process in self.processes]
+        finally:
+            for process in self.processes:
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
+        for rank, code in enumerate(codes):
+            if code != 0:
+                said = self.logs[rank].read_text(errors="replace").strip().splitlines()[-3:]
+                raise RuntimeError(f"rank {rank} left with code {code}: {' '.join(said)}")
