@@ -1,4 +1,5 @@
 """Every sharding strategy through the real programs: same losses, what is recorded, what is refused, how ranks die."""
+import itertools
 import json
 import os
 import pathlib
@@ -112,15 +113,16 @@ class Strategies(harness.ShardlensTest):
         self.assertFalse(self.runs.exists() and any('bad' in p.name for p in self.runs.iterdir()))
 
     def test_a_rank_that_leaves_in_any_phase_ends_the_run(self):
-        for s in ('zero1', 'full_shard'):
-            for phase in ('forward', 'backward', 'optimizer'):
-                name = f'{s} {phase}'
-                self.shardlens('run', *harness.QUICK, '--ranks', '2', '--steps', '40', '--name', name, *strategy(s),
-                               '--set', f'inject=rank=1,step=3,phase={phase},exit', code=1, timeout=60)
-                report = self.json('report', name)
-                self.assertEqual(report['run']['status'], 'failed', name)
-                self.assertIn('rank 1', report['run']['reason'], name)
-                self.assertGreaterEqual(len(report['steps']), 3, name)
+        jobs = [(name, strategy(name), 2) for name in STRATEGIES] + [('hybrid_shard', HYBRID, 4)]
+        for (name, settings, ranks), phase in itertools.product(jobs, ('data', 'forward', 'backward', 'optimizer')):
+            job = f'{name} {phase}'
+            victim = ranks - 1 if phase in ('data', 'backward') else 0
+            self.shardlens('run', *harness.QUICK, '--ranks', str(ranks), '--steps', '40', '--name', job, *settings,
+                           '--set', f'inject=rank={victim},step=3,phase={phase},exit', code=1, timeout=60)
+            report = self.json('report', job)
+            self.assertEqual(report['run']['status'], 'failed', job)
+            self.assertIn(f'rank {victim}', report['run']['reason'], job)
+            self.assertGreaterEqual(len(report['steps']), 3, job)
 
     def test_a_killed_rank_of_a_hybrid_job_ends_all(self):
         job = self.start('run', *harness.QUICK, '--ranks', '4', '--steps', '100000', '--name', 'killed', *HYBRID)
