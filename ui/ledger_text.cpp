@@ -23,7 +23,8 @@ std::string scaling_text(const trace::Scaling& scaling) {
   return std::to_string(scaling.from_ranks) + " → " + std::to_string(scaling.to_ranks) +
          " ranks: " + format_number(scaling.speedup) + " × the samples/s, efficiency " +
          format_percent(scaling.efficiency).text() +
-         (weak ? " (same batch per rank)" : " (same effective batch)");
+         (weak ? " (same batch per rank" : " (same effective batch") +
+         (scaling.on_same_cores ? ", all on the same CPU cores)" : ")");
 }
 
 }  // namespace shardlens::ui

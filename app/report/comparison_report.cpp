@@ -84,7 +84,8 @@ Json scaling_json(const std::optional<trace::Scaling>& scaling) {
           {"from_ranks", scaling->from_ranks},
           {"to_ranks", scaling->to_ranks},
           {"speedup", number_or_null(scaling->speedup)},
-          {"efficiency", number_or_null(scaling->efficiency)}};
+          {"efficiency", number_or_null(scaling->efficiency)},
+          {"on_same_cores", scaling->on_same_cores}};
 }
 
 std::string verdict(const trace::FigureDifference& figure) {

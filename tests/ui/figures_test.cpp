@@ -228,6 +228,9 @@ TEST(LedgerText, SaysWhichScalingItIs) {
   EXPECT_EQ(scaling_title({trace::ScalingKind::kStrong, 2, 4, 1.5, 0.75}), "Strong scaling");
   EXPECT_EQ(scaling_text({trace::ScalingKind::kStrong, 2, 4, 1.5, 0.75}),
             "2 → 4 ranks: 1.50 × the samples/s, efficiency 75 % (same effective batch)");
+  EXPECT_EQ(scaling_text({trace::ScalingKind::kWeak, 1, 2, 1.2, 0.6, true}),
+            "1 → 2 ranks: 1.20 × the samples/s, efficiency 60 % (same batch per rank, all on the "
+            "same CPU cores)");
 }
 
 TEST(LedgerTable, MarksSimulatedRunsAndSaysWhatWasSimulated) {

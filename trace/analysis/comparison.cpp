@@ -211,7 +211,12 @@ std::optional<Scaling> scaling_between(const RunInfo& a, const RunSummary& a_sum
   const auto kind = scaling_kind(a, b);
   if (!kind) return {};
   const double speedup = b_summary.samples_per_s / a_summary.samples_per_s;
-  return Scaling{*kind, a.world_size, b.world_size, speedup, speedup * a.world_size / b.world_size};
+  return Scaling{*kind,
+                 a.world_size,
+                 b.world_size,
+                 speedup,
+                 speedup * a.world_size / b.world_size,
+                 a.device == "cpu"};
 }
 
 Comparison compare_runs(const RunFigures& first, const RunFigures& second) {

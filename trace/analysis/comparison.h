@@ -40,6 +40,8 @@ struct Scaling {
   int from_ranks = 0, to_ranks = 0;
   double speedup = 0;     // samples/s with more ranks ÷ with fewer
   double efficiency = 0;  // speedup ÷ (to_ranks ÷ from_ranks)
+  // On a CPU more ranks are more processes on the same cores: this is not what GPUs would gain.
+  bool on_same_cores = false;
 };
 std::string_view to_string(ScalingKind kind);  // "weak", "strong"
 

@@ -161,6 +161,14 @@ TEST(Scaling, IsStrongWhenTheEffectiveBatchStaysAndSpeedUpIsTheRatioOfStepTimes)
   EXPECT_NEAR(scaling->efficiency, 100.0 / 60.0 / 2, 1e-9);
 }
 
+TEST(Scaling, SaysThatRanksOnACpuShareItsCores) {
+  auto few = scaled_run(2, 8, 100), many = scaled_run(4, 8, 110);
+  few.info.device = many.info.device = "cuda";
+  EXPECT_FALSE(compare_runs(few, many).scaling->on_same_cores);
+  few.info.device = many.info.device = "cpu";
+  EXPECT_TRUE(compare_runs(few, many).scaling->on_same_cores);
+}
+
 TEST(Scaling, DoesNotDependOnWhichRunIsNamedFirst) {
   const auto few = scaled_run(2, 8, 100), many = scaled_run(4, 8, 110);
   const auto one = compare_runs(few, many).scaling, other = compare_runs(many, few).scaling;
