@@ -1,6 +1,5 @@
 """Ranks of one training job as processes, ours or PyTorch's: same environment, same cores."""
 import os
-import pathlib
 import subprocess
 
 
@@ -17,7 +16,7 @@ class RankGroup:
     """Starts `command` once per rank; logs and the meeting point are in `folder`, which must be new."""
 
     def __init__(self, command, ranks, folder):
-        folder = pathlib.Path(folder)
+        self.name = folder.name
         folder.mkdir(parents=True)
         self.logs = [folder / f"rank_{rank}.log" for rank in range(ranks)]
         self.processes = [self.start(command, rank, ranks, folder / "store") for rank in range(ranks)]
@@ -43,4 +42,4 @@ class RankGroup:
         for rank, code in enumerate(codes):
             if code != 0:
                 said = self.logs[rank].read_text(errors="replace").strip().splitlines()[-3:]
-                raise RuntimeError(f"rank {rank} left with code {code}: {' '.join(said)}")
+                raise RuntimeError(f"{self.name}: rank {rank} left with code {code}: {' '.join(said)}")
