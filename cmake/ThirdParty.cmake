@@ -3,6 +3,8 @@
 find_package(SQLite3 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+find_package(ZLIB REQUIRED)
+pkg_check_modules(simdjson REQUIRED IMPORTED_TARGET simdjson)
 find_package(tl-expected REQUIRED)
 find_package(yaml-cpp REQUIRED)
 

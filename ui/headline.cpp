@@ -125,7 +125,11 @@ std::string run_circumstances(const trace::RunInfo& info, bool brief) {
     add(std::to_string(info.world_size) + (info.world_size == 1 ? " rank" : " ranks") +
         (info.device == "cuda" ? " on GPU" : " on CPU"));
   }
-  if (!brief) add(info.settings.precision);
+  if (!info.imported_from.empty()) {
+    add("imported");
+  } else if (!brief) {
+    add(info.settings.precision);
+  }
   return text;
 }
 

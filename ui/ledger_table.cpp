@@ -38,8 +38,9 @@ void add_settings(Builder& builder) {
   int added = 0;
   for (const trace::Knob& knob : trace::knobs()) {
     if (knob.name == "steps" || knob.name == "ranks" || knob.name == "seed") continue;
-    const bool differs = std::any_of(rows.begin(), rows.end(), [&](const LedgerRow& row) {
-      return !same_value(row.settings, rows.front().settings, knob);
+    const auto own = std::ranges::find(rows, false, &LedgerRow::is_imported);
+    const bool differs = std::any_of(own, rows.end(), [&](const LedgerRow& row) {
+      return !row.is_imported && !same_value(row.settings, own->settings, knob);
     });
     if (!differs || added >= 5) continue;
     ++added;
@@ -57,6 +58,7 @@ void add_settings(Builder& builder) {
                  .priority = 30 - added,
                  .cell = {}},
                 [&knob](const LedgerRow& row) {
+                  if (row.is_imported) return LedgerCell{};
                   return LedgerCell{trace::value_text(row.settings, knob), Tone::kSecondary};
                 });
   }
@@ -227,7 +229,7 @@ LedgerTable ledger_table(const Ledger& ledger) {
                .priority = 35,
                .cell = {}},
               [](const LedgerRow& row) {
-                return LedgerCell{std::to_string(row.settings.ranks), Tone::kSecondary};
+                return LedgerCell{std::to_string(row.ranks), Tone::kSecondary};
               });
   builder.table.columns.push_back({.title = "Steps",
                                    .key = {},

@@ -39,6 +39,8 @@ struct LedgerRow {
   trace::RunStatus status = trace::RunStatus::kDone;
   std::string reason;
   trace::Settings settings;
+  int ranks = 0;
+  bool is_imported = false;  // another program's: `settings` say nothing
   trace::RunSummary summary;
   double peak_memory_bytes = 0;
   std::optional<double> loss_at_common_step;

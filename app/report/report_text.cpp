@@ -72,7 +72,9 @@ std::string heading(const RunReport& report) {
     knobs += (knobs.empty() ? "" : ", ") + std::string(knob->name) + " " +
              trace::value_text(info.settings, *knob);
   }
-  text += knobs.empty() ? "All settings at their defaults\n" : "Settings: " + knobs + "\n";
+  if (info.imported_from.empty()) {
+    text += knobs.empty() ? "All settings at their defaults\n" : "Settings: " + knobs + "\n";
+  }
   text += sources_text(report.figures);
   if (report.range) {
     text += "Measured: " + range_text(*report.range) +

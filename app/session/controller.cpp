@@ -202,7 +202,7 @@ const ui::LedgerRow* Controller::row_of(const std::string& folder) const {
 
 const ui::LedgerRow* Controller::newest_own_run(bool finished) const {
   for (const auto& row : library_state_.ledger->rows) {
-    if (row.is_bundled) continue;
+    if (row.is_bundled || row.is_imported) continue;
     const bool useful = row.status == RunStatus::kDone || row.status == RunStatus::kStopped;
     if (!finished || useful) return &row;
   }

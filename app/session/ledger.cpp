@@ -17,6 +17,8 @@ namespace {
 
 bool is_older(const RunRecord& a, const RunRecord& b) { return a.info.start_ns < b.info.start_ns; }
 
+bool is_imported(const RunRecord& record) { return !record.info.imported_from.empty(); }
+
 bool is_measured(const RunRecord& record) {
   return record.summary.steps_measured > 0 && record.summary.step_ns.mean > 0;
 }
@@ -32,6 +34,7 @@ bool same_work(const RunRecord& a, const RunRecord& b) {
 
 // The same model on the same kind of device: else any difference means nothing.
 bool same_job(const RunRecord& a, const RunRecord& b) {
+  if (is_imported(a) || is_imported(b)) return &a == &b;
   return a.info.settings.model == b.info.settings.model && a.info.device == b.info.device;
 }
 
@@ -153,6 +156,8 @@ ui::LedgerRow row_from(const RunRecord& record, const std::string& ordinal) {
   row.status = record.info.status;
   row.reason = record.info.reason;
   row.settings = record.info.settings;
+  row.ranks = record.info.world_size;
+  row.is_imported = is_imported(record);
   row.summary = record.summary;
   row.peak_memory_bytes = record.peak_memory_bytes;
   row.is_bundled = record.is_bundled;
@@ -196,7 +201,7 @@ ui::Ledger build_ledger(const std::vector<RunRecord>& records, const LedgerQuest
     auto row = row_from(record, ordinals[i]);
     row.is_baseline = &record == base;
     row.is_shown = record.info.folder == question.shown_folder;
-    if (base != nullptr && !row.is_baseline) {
+    if (base != nullptr && !row.is_baseline && !row.is_imported) {
       compare_speed(row, record, *base, noise);
       row.scaling = trace::scaling_between(record.info, record.summary, base->info, base->summary);
     }

@@ -38,6 +38,14 @@ bool is_simulated(const trace::RunInfo& info) {
 std::vector<std::string> banners_of(const trace::RunFigures& figures) {
   const auto& info = figures.info;
   std::vector<std::string> banners;
+  if (!info.imported_from.empty()) {
+    const auto ranks = std::ranges::count_if(
+        figures.ranks, [](const auto& rank) { return !rank.info.device.empty(); });
+    banners.push_back("Imported from " + info.imported_from + ": " + std::to_string(ranks) +
+                      " of " + std::to_string(info.world_size) +
+                      (info.world_size == 1 ? " rank" : " ranks") + ", settings not known");
+    return banners;
+  }
   if (info.device == "cpu") {
     banners.emplace_back("CPU run: shows how it works, not how fast a GPU is");
   }

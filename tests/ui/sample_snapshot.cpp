@@ -175,6 +175,7 @@ LedgerRow ledger_row(const RunView& run, const std::string& ordinal, const std::
   row.start_ns = kStart - static_cast<std::int64_t>(factor * 4e11);
   row.status = trace::RunStatus::kDone;
   row.settings = run.figures.info.settings;
+  row.ranks = run.figures.info.world_size;
   row.summary = run.figures.summary;
   row.summary.step_ns.mean *= factor;
   row.summary.exposed_ns *= factor * factor;

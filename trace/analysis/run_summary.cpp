@@ -143,8 +143,10 @@ RunSummary summarize(const RunInfo& info, const std::vector<StepFigures>& steps,
                      const std::vector<RankFigures>& ranks) {
   RunSummary summary;
   summary.steps_executed = static_cast<std::int64_t>(steps.size());
-  summary.effective_batch =
-      info.settings.batch_per_rank * info.settings.gradient_accumulation_steps * info.world_size;
+  if (info.imported_from.empty()) {
+    summary.effective_batch =
+        info.settings.batch_per_rank * info.settings.gradient_accumulation_steps * info.world_size;
+  }
   std::vector<double> times = measured_step_times(steps);
   double tokens = 0;
   double samples = 0;

@@ -21,7 +21,8 @@ struct RunInfo {
   std::int64_t end_ns = 0;  // 0 while it runs
   std::string device;       // "cpu", "cuda"
   int world_size = 0;
-  std::string program;  // "shardlens 0.1.0"
+  std::string program;        // "shardlens 0.1.0"
+  std::string imported_from;  // "PyTorch profiler": another program's; `settings` say nothing then
   Settings settings;
   // Anything that makes the timings unlike a real job's; shown with every view of the run.
   bool simulated_link = false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <filesystem>
 #include <map>
 #include <utility>
 #include <vector>
@@ -16,6 +17,8 @@ namespace shardlens::trace {
 
 class RowWriter {
  public:
+  // Creates the file, in WAL mode; it must not exist.
+  static Result<RowWriter> create_file(const std::filesystem::path& file, int rank);
   // `database`: a rank's file without rows.
   static Result<RowWriter> create(Database database, int rank);
 

@@ -28,6 +28,7 @@ MetaValues meta_of(const RunInfo& info) {
           {"device", info.device},
           {"world_size", std::to_string(info.world_size)},
           {"program", info.program},
+          {"imported_from", info.imported_from},
           {"simulated_link", flag(info.simulated_link)},
           {"shared_gpu", flag(info.shared_gpu)},
           {"communication_off", flag(info.communication_off)}};
@@ -88,6 +89,7 @@ RunInfo info_from(MetaValues& meta) {
   info.device = meta["device"];
   info.world_size = static_cast<int>(number("world_size"));
   info.program = meta["program"];
+  info.imported_from = meta["imported_from"];
   info.simulated_link = number("simulated_link") != 0;
   info.shared_gpu = number("shared_gpu") != 0;
   info.communication_off = number("communication_off") != 0;

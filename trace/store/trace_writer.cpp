@@ -38,18 +38,6 @@ std::int64_t thread_cpu_ns() {
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
-Result<RowWriter> open_row_writer(const std::filesystem::path& file, int rank) {
-  TRY(create_trace_file(file, [&](Database& database) {
-    const std::string id = std::to_string(first_row_id(rank) + 1);
-    return database.execute("insert into meta values(" + id + "," + std::to_string(rank) +
-                            ",'created_ns','" + std::to_string(now_ns()) + "')");
-  }));
-  TRY_ASSIGN(Database database, open_for_writing(file));
-  // The first write creates the WAL before any reader can take the file for a finished one.
-  TRY(database.execute("pragma journal_mode=wal; pragma synchronous=normal"));
-  return RowWriter::create(std::move(database), rank);
-}
-
 }  // namespace
 
 struct TraceWriter::State {
@@ -233,7 +221,7 @@ TraceWriter::~TraceWriter() { static_cast<void>(close()); }
 
 Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::filesystem::path& file,
                                                          int rank, TraceWriterOptions options) {
-  TRY_ASSIGN(RowWriter writer, open_row_writer(file, rank));
+  TRY_ASSIGN(RowWriter writer, RowWriter::create_file(file, rank));
   auto state = std::make_unique<State>(std::move(writer), rank, file, options);
   State* raw = state.get();
   state->thread = std::jthread([raw] { raw->work(); });

@@ -1,0 +1,22 @@
+// Writes the rows of a finished recording as if they had been recorded live: in order of time, in
+// commits that carry the trace's own times, so that replay plays them. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "trace/model/batch.h"
+#include "trace/model/result.h"
+
+namespace shardlens::trace {
+
+struct ImportedTimes {
+  std::int64_t start_ns = 0, end_ns = 0;
+};
+
+// From the first to the last row that has a time.
+ImportedTimes times_of(const Batch& rows);
+// `rows`: everything of one rank. Errors: those of writing.
+Result<void> write_imported_rows(const std::filesystem::path& file, int rank, const Batch& rows);
+
+}  // namespace shardlens::trace

@@ -1,0 +1,185 @@
+#include "trace/interop/kineto_event.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+namespace shardlens::trace {
+
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+struct CategoryName {
+  std::string_view text;
+  KinetoCategory category;
+};
+// The capitals are those of 2021.
+constexpr CategoryName kCategories[] = {
+    {"kernel", KinetoCategory::kKernel},
+    {"Kernel", KinetoCategory::kKernel},
+    {"gpu_memcpy", KinetoCategory::kCopy},
+    {"Memcpy", KinetoCategory::kCopy},
+    {"gpu_memset", KinetoCategory::kCopy},
+    {"Memset", KinetoCategory::kCopy},
+    {"cpu_op", KinetoCategory::kOperator},
+    {"Operator", KinetoCategory::kOperator},
+    {"cuda_runtime", KinetoCategory::kLaunch},
+    {"Runtime", KinetoCategory::kLaunch},
+    {"cuda_driver", KinetoCategory::kLaunch},
+    {"python_function", KinetoCategory::kPython},
+    {"user_annotation", KinetoCategory::kAnnotation},
+};
+
+// Numbers come with what follows them up to the next token.
+std::string_view trimmed(std::string_view token) {
+  const auto end = token.find_last_not_of(" \t\r\n");
+  return end == std::string_view::npos ? std::string_view() : token.substr(0, end + 1);
+}
+
+std::string_view unquoted(std::string_view token) {
+  if (token.size() >= 2 && token.front() == '"' && token.back() == '"') {
+    return token.substr(1, token.size() - 2);
+  }
+  return token;
+}
+
+std::string_view token_of(ondemand::value value) { return trimmed(value.raw_json_token()); }
+
+template <typename Number>
+void read_number(ondemand::value value, Number& number) {
+  const std::string_view text = unquoted(token_of(value));
+  Number read{};
+  if (std::from_chars(text.data(), text.data() + text.size(), read).ec == std::errc()) {
+    number = read;
+  }
+}
+
+void read_text(ondemand::value value, std::string& text) {
+  std::string_view read;
+  if (value.get_string().get(read) == simdjson::SUCCESS) {
+    text = read;
+  }
+}
+
+// A number, or a name in quotes.
+void read_name_or_number(ondemand::value value, std::string& text) {
+  text = unquoted(token_of(value));
+}
+
+void read_argument(std::string_view key, ondemand::value value, KinetoEvent& event) {
+  if (key == "correlation") return read_number(value, event.correlation);
+  if (key == "stream") return read_number(value, event.stream);
+  if (key == "device" || key == "Device Id") return read_number(value, event.device);
+  if (key == "bytes" || key == "Bytes") return read_number(value, event.bytes);
+  if (key == "Device Type") return read_number(value, event.device_type);
+  if (key == "Total Allocated") return read_number(value, event.total_allocated);
+  if (key == "Total Reserved") return read_number(value, event.total_reserved);
+  if (key == "Collective name") return read_text(value, event.collective);
+  if (key == "dtype") return read_text(value, event.data_type);
+  if (key == "Process Group Name") return read_text(value, event.group);
+  if (key == "Process Group Ranks") return read_text(value, event.group_ranks);
+  if (key == "In msg nelems") return read_number(value, event.in_elements);
+  if (key == "Out msg nelems") return read_number(value, event.out_elements);
+  if (key == "Seq") return read_number(value, event.sequence);
+}
+
+KinetoCategory category_of(const std::string& phase, const KinetoEvent& event) {
+  if (event.name == "[memory]") return KinetoCategory::kMemory;
+  if (phase != "X") return KinetoCategory::kFlow;
+  // What the other events say already, once more.
+  if (event.category_text == "gpu_user_annotation" || event.category_text == "Trace") {
+    return KinetoCategory::kFlow;
+  }
+  for (const CategoryName& each : kCategories) {
+    if (each.text == event.category_text) return each.category;
+  }
+  return KinetoCategory::kOther;
+}
+
+void reset(KinetoEvent& event) {
+  KinetoEvent empty;
+  // The texts keep their memory from event to event.
+  for (auto text : {&KinetoEvent::category_text, &KinetoEvent::name, &KinetoEvent::process,
+                    &KinetoEvent::thread, &KinetoEvent::collective, &KinetoEvent::data_type,
+                    &KinetoEvent::group, &KinetoEvent::group_ranks}) {
+    (event.*text).clear();
+    std::swap(event.*text, empty.*text);
+  }
+  event = std::move(empty);
+}
+
+}  // namespace
+
+std::int64_t microseconds_to_ns(std::string_view text) {
+  std::int64_t whole = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, whole);
+  if (error != std::errc()) return 0;
+  if (rest == end) return whole * 1000;
+  if (*rest != '.' || text.find_first_of("eE") != std::string_view::npos) {
+    double value = 0;
+    std::from_chars(text.data(), end, value);
+    return std::llround(value * 1000);
+  }
+  std::int64_t digits = 0;
+  std::int64_t scale = 1000;
+  const char* digit = rest + 1;
+  for (; digit != end && scale > 1 && *digit >= '0' && *digit <= '9'; ++digit) {
+    digits = digits * 10 + (*digit - '0');
+    scale /= 10;
+  }
+  digits *= scale;
+  if (digit != end && *digit >= '5' && *digit <= '9') ++digits;
+  return text.front() == '-' ? whole * 1000 - digits : whole * 1000 + digits;
+}
+
+struct KinetoParser::State {
+  ondemand::parser parser;
+  std::string phase;
+};
+
+KinetoParser::KinetoParser() : state_(std::make_unique<State>()) {}
+KinetoParser::~KinetoParser() = default;
+KinetoParser::KinetoParser(KinetoParser&&) noexcept = default;
+KinetoParser& KinetoParser::operator=(KinetoParser&&) noexcept = default;
+
+bool KinetoParser::parse(std::string_view text, KinetoEvent& event) try {
+  reset(event);
+  state_->phase.clear();
+  auto document =
+      state_->parser.iterate(text.data(), text.size(), text.size() + simdjson::SIMDJSON_PADDING);
+  for (auto field : document.get_object()) {
+    const std::string_view key = field.unescaped_key();
+    ondemand::value value = field.value();
+    if (key == "ph") {
+      read_text(value, state_->phase);
+    } else if (key == "cat") {
+      read_text(value, event.category_text);
+    } else if (key == "name") {
+      read_text(value, event.name);
+    } else if (key == "pid") {
+      read_name_or_number(value, event.process);
+    } else if (key == "tid") {
+      read_name_or_number(value, event.thread);
+    } else if (key == "ts") {
+      event.start_ns = microseconds_to_ns(unquoted(token_of(value)));
+    } else if (key == "dur") {
+      event.duration_ns = std::max<std::int64_t>(0, microseconds_to_ns(unquoted(token_of(value))));
+    } else if (key == "args") {
+      for (auto argument : value.get_object()) {
+        const std::string_view name = argument.unescaped_key();
+        read_argument(name, argument.value(), event);
+      }
+    }
+  }
+  event.category = category_of(state_->phase, event);
+  return !state_->phase.empty();
+} catch (const simdjson::simdjson_error&) {
+  return false;
+}
+
+}  // namespace shardlens::trace

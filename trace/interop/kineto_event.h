@@ -1,0 +1,64 @@
+// One event of a trace that PyTorch's profiler (Kineto) exported, read from its JSON. Names and
+// meaning of members: torch/csrc/profiler/collection.cpp and libkineto/src/output_json.cpp of
+// PyTorch 1.8 to 2.11. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace shardlens::trace {
+
+enum class KinetoCategory : std::uint8_t {
+  kKernel,
+  kCopy,    // memcpy and memset on the GPU
+  kLaunch,  // calls of the CUDA runtime and driver
+  kOperator,
+  kPython,      // Python functions, with with_stack=True
+  kAnnotation,  // record_function on the host
+  kMemory,      // [memory]: one allocation, or a release
+  kFlow,        // arrows and names, which rows express otherwise
+  kOther,       // nothing that is kept
+};
+
+struct KinetoEvent {
+  KinetoCategory category = KinetoCategory::kOther;
+  std::string category_text;
+  std::string name;
+  std::string process, thread;  // as written: numbers, or names
+  std::int64_t start_ns = 0;    // from the trace's base time
+  std::int64_t duration_ns = 0;
+  int device = -1;
+  int stream = -1;
+  std::uint64_t correlation = 0;
+  std::int64_t bytes = 0;
+  std::int64_t total_allocated = -1, total_reserved = -1;  // of [memory], where the trace has it
+  int device_type = -1;                                    // 0: CPU, 1: CUDA
+
+  // Of a collective's kernel, where the trace has them.
+  std::string collective, data_type, group, group_ranks;
+  std::int64_t in_elements = -1, out_elements = -1;
+  std::int64_t sequence = -1;
+};
+
+class KinetoParser {
+ public:
+  KinetoParser();
+  ~KinetoParser();
+  KinetoParser(KinetoParser&&) noexcept;
+  KinetoParser& operator=(KinetoParser&&) noexcept;
+
+  // `text`: an object, with JsonEvents::kPadding readable bytes behind it. False: not valid JSON,
+  // or without name and time.
+  bool parse(std::string_view text, KinetoEvent& event);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// "4458676522690.655" µs → ns, to the last digit; what is no number is 0.
+std::int64_t microseconds_to_ns(std::string_view text);
+
+}  // namespace shardlens::trace

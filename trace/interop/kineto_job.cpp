@@ -1,0 +1,65 @@
+#include "trace/interop/kineto_job.h"
+
+#include <simdjson.h>
+
+#include <string>
+
+namespace shardlens::trace {
+
+namespace {
+
+namespace dom = simdjson::dom;
+
+int int_or(const simdjson::simdjson_result<dom::element>& element, int otherwise) {
+  std::int64_t value = 0;
+  return element.get(value) == simdjson::SUCCESS ? static_cast<int>(value) : otherwise;
+}
+
+std::string text_or_empty(const simdjson::simdjson_result<dom::element>& element) {
+  std::string_view value;
+  return element.get(value) == simdjson::SUCCESS ? std::string(value) : std::string();
+}
+
+void take_in_groups(KinetoJob& job, const simdjson::simdjson_result<dom::element>& config) {
+  dom::array groups;
+  if (config.get(groups) != simdjson::SUCCESS) return;
+  for (const dom::element group : groups) {
+    KinetoJob::Group& added = job.groups.emplace_back();
+    added.name = text_or_empty(group["pg_name"]);
+    added.description = text_or_empty(group["pg_desc"]);
+    dom::array ranks;
+    if (group["ranks"].get(ranks) != simdjson::SUCCESS) continue;
+    for (const dom::element rank : ranks) {
+      std::int64_t number = 0;
+      if (rank.get(number) == simdjson::SUCCESS) added.ranks.push_back(static_cast<int>(number));
+    }
+  }
+}
+
+void take_in_distribution(KinetoJob& job, const dom::element& info) {
+  job.rank = int_or(info["rank"], job.rank);
+  job.world_size = int_or(info["world_size"], job.world_size);
+  const std::string nccl = text_or_empty(info["nccl_version"]);
+  if (!nccl.empty()) job.versions += (job.versions.empty() ? "NCCL " : ", NCCL ") + nccl;
+  take_in_groups(job, info["pg_config"]);
+}
+
+}  // namespace
+
+void take_in_member(KinetoJob& job, std::string_view key, std::string_view text) {
+  dom::parser parser;
+  dom::element value;
+  if (parser.parse(text.data(), text.size()).get(value) != simdjson::SUCCESS) return;
+  if (key == "distributedInfo") {
+    take_in_distribution(job, value);
+  } else if (key == "deviceProperties") {
+    dom::array devices;
+    if (value.get(devices) != simdjson::SUCCESS || devices.size() == 0) return;
+    job.device_name = text_or_empty(devices.at(0)["name"]);
+  } else if (key == "baseTimeNanoseconds") {
+    std::int64_t base = 0;
+    if (value.get(base) == simdjson::SUCCESS) job.base_ns = base;
+  }
+}
+
+}  // namespace shardlens::trace

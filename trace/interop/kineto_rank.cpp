@@ -1,0 +1,343 @@
+#include "trace/interop/kineto_rank.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "trace/interop/nccl_names.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+constexpr std::string_view kStepPrefix = "ProfilerStep#";
+constexpr int kDeepest = 255;
+
+std::string thread_name(const KinetoEvent& event) { return "thread " + event.thread; }
+
+std::string stream_name(const KinetoEvent& event) {
+  const std::string device = event.device < 0 ? event.process : std::to_string(event.device);
+  const std::string stream = event.stream < 0 ? event.thread : std::to_string(event.stream);
+  return "GPU " + device + (stream.starts_with("stream") ? " " : " stream ") + stream;
+}
+
+// What users and PyTorch call the phases of a step.
+Phase phase_named(std::string_view name) {
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (name.starts_with("nccl:")) return Phase::kOther;
+  if (name.starts_with("Optimizer.step") || has("## optimizer")) return Phase::kOptimizer;
+  if (has("backward")) return Phase::kBackward;
+  if (has("forward") && !has("DistributedDataParallel")) return Phase::kForward;
+  if (name.starts_with("enumerate(DataLoader)")) return Phase::kData;
+  return Phase::kOther;
+}
+
+}  // namespace
+
+StringId KinetoRank::intern(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto [found, is_new] =
+      strings_.try_emplace(std::string(text), static_cast<StringId>(strings_.size() + 1));
+  if (is_new) rows_.strings.push_back({0, found->second, found->first});
+  return found->second;
+}
+
+int KinetoRank::lane_of(LaneKind kind, const std::string& name) {
+  const auto [found, is_new] = lanes_.try_emplace({kind, name}, static_cast<int>(lanes_.size()));
+  if (is_new) rows_.lanes.push_back({0, found->second, kind, intern(name)});
+  return found->second;
+}
+
+void KinetoRank::add_bulk(const KinetoEvent& event, LaneKind lane_kind, const std::string& lane,
+                          EventKind kind, std::int64_t value) {
+  Event row;
+  row.start_ns = event.start_ns;
+  row.duration_ns = event.duration_ns;
+  row.name = intern(event.name);
+  row.correlation = event.correlation;
+  row.value = value;
+  run_of(lane_of(lane_kind, lane), kind).push_back(row);
+}
+
+void KinetoRank::add(const KinetoEvent& event) {
+  switch (event.category) {
+    case KinetoCategory::kKernel: {
+      ++gpu_events_;
+      const bool communicates = is_nccl_kernel(event.name);
+      const auto kind = communicates ? LaneKind::kCommunication : LaneKind::kCompute;
+      add_bulk(event, kind, stream_name(event), EventKind::kKernel, 0);
+      if (communicates) collectives_.push_back({lane_of(kind, stream_name(event)), event});
+      break;
+    }
+    case KinetoCategory::kCopy:
+      ++gpu_events_;
+      add_bulk(event, LaneKind::kCopies, stream_name(event), EventKind::kCopy, event.bytes);
+      break;
+    case KinetoCategory::kLaunch:
+      add_bulk(event, LaneKind::kOperators, thread_name(event), EventKind::kLaunch, 0);
+      break;
+    case KinetoCategory::kOperator:
+      add_bulk(event, LaneKind::kOperators, thread_name(event), EventKind::kOperator, 0);
+      break;
+    case KinetoCategory::kPython:
+      add_bulk(event, LaneKind::kOperators, thread_name(event) + ", Python", EventKind::kOperator,
+               0);
+      break;
+    case KinetoCategory::kAnnotation:
+      annotations_.push_back(
+          {event.name, event.thread, event.start_ns, event.start_ns + event.duration_ns});
+      break;
+    case KinetoCategory::kMemory:
+      add_memory(event);
+      break;
+    case KinetoCategory::kFlow:
+      return;
+    case KinetoCategory::kOther:
+      return leave_out("not imported: " + event.category_text);
+  }
+  first_ns_ = std::min(first_ns_, event.start_ns);
+  last_ns_ = std::max(last_ns_, event.start_ns + event.duration_ns);
+}
+
+void KinetoRank::add_memory(const KinetoEvent& event) {
+  const bool on_gpu = event.device_type > 0;
+  add_bulk(event, LaneKind::kOperators, thread_name(event), EventKind::kAllocation, event.bytes);
+  if (!on_gpu || event.total_allocated < 0) return;
+  MemorySample sample;
+  sample.time_ns = event.start_ns;
+  sample.bytes[static_cast<std::size_t>(MemoryCategory::kOther)] = event.total_allocated;
+  sample.reserved_bytes = std::max(event.total_reserved, event.total_allocated);
+  rows_.memory.push_back(sample);
+}
+
+// By start, callers before what they call, with their depth.
+void KinetoRank::order_runs() {
+  for (auto& [key, events] : runs_) {
+    std::ranges::stable_sort(events, [](const Event& a, const Event& b) {
+      return std::pair(a.start_ns, -a.duration_ns) < std::pair(b.start_ns, -b.duration_ns);
+    });
+    if (key.second != EventKind::kOperator) continue;
+    std::vector<std::int64_t> ends;
+    for (Event& event : events) {
+      while (!ends.empty() && ends.back() <= event.start_ns) ends.pop_back();
+      const auto depth = std::min<std::size_t>(ends.size(), kDeepest);
+      event.flags |= static_cast<std::uint32_t>(depth) << kEventDepthShift;
+      ends.push_back(event.end_ns());
+    }
+  }
+}
+
+// Of a run without a GPU: the outermost operators of ATen that call only ATen (docs/NUMBERS.md).
+void KinetoRank::mark_compute() {
+  if (uses_gpu()) return;
+  std::vector<bool> is_aten(strings_.size() + 1);
+  for (const auto& [text, id] : strings_) is_aten[id] = text.starts_with("aten::");
+  for (auto& [key, events] : runs_) {
+    if (key.second != EventKind::kOperator) continue;
+    for (std::size_t i = 0; i < events.size();) {
+      std::size_t next = i + 1;
+      bool all_aten = is_aten[events[i].name];
+      for (; next < events.size() && events[next].start_ns < events[i].end_ns(); ++next) {
+        all_aten = all_aten && is_aten[events[next].name];
+      }
+      if (!all_aten) {
+        ++i;
+        continue;
+      }
+      events[i].flags |= kEventCompute;
+      i = next;
+    }
+  }
+}
+
+void KinetoRank::make_steps() {
+  for (const Annotation& annotation : annotations_) {
+    if (!annotation.name.starts_with(kStepPrefix)) continue;
+    Step step;
+    const char* const end = annotation.name.data() + annotation.name.size();
+    std::from_chars(annotation.name.data() + kStepPrefix.size(), end, step.index);
+    step.start_ns = annotation.start_ns;
+    step.end_ns = annotation.end_ns;
+    rows_.steps.push_back(step);
+  }
+  if (rows_.steps.empty() && first_ns_ < last_ns_) {
+    Step whole;
+    whole.start_ns = first_ns_;
+    whole.end_ns = last_ns_;
+    rows_.steps.push_back(whole);
+  }
+  std::ranges::sort(rows_.steps, {}, &Step::start_ns);
+  for (std::size_t i = 0; i < rows_.steps.size(); ++i) {
+    Step& step = rows_.steps[i];
+    step.loss = step.gradient_norm = std::numeric_limits<double>::quiet_NaN();
+    step.full_detail = true;
+    // The GPU works on after the host has left the step: until the next one begins.
+    if (i + 1 < rows_.steps.size()) step.end_ns = rows_.steps[i + 1].start_ns;
+  }
+}
+
+void KinetoRank::make_phases() {
+  std::ranges::sort(annotations_, [](const Annotation& a, const Annotation& b) {
+    return std::pair(a.start_ns, -a.end_ns) < std::pair(b.start_ns, -b.end_ns);
+  });
+  std::int64_t phase_end = INT64_MIN;
+  std::map<std::string, std::vector<std::int64_t>> open;  // by thread
+  for (const Annotation& annotation : annotations_) {
+    if (annotation.name.starts_with(kStepPrefix)) continue;
+    Span span;
+    span.lane = lane_of(LaneKind::kPhases, "annotations of thread " + annotation.thread);
+    span.start_ns = annotation.start_ns;
+    span.end_ns = annotation.end_ns;
+    span.step = step_at(annotation.start_ns);
+    span.name = intern(annotation.name);
+    auto& ends = open[annotation.thread];
+    while (!ends.empty() && ends.back() <= annotation.start_ns) ends.pop_back();
+    span.depth = static_cast<int>(ends.size()) + 1;
+    const Phase phase = phase_named(annotation.name);
+    if (phase != Phase::kOther && annotation.start_ns >= phase_end) {
+      span.phase = phase;
+      span.depth = 0;
+      phase_end = annotation.end_ns;
+      phases_.push_back(span);
+    }
+    ends.push_back(annotation.end_ns);
+    rows_.spans.push_back(span);
+  }
+}
+
+std::int64_t KinetoRank::step_at(std::int64_t time_ns) const {
+  const auto next = std::ranges::upper_bound(rows_.steps, time_ns, {}, &Step::start_ns);
+  if (next == rows_.steps.begin()) return -1;
+  const Step& step = *std::prev(next);
+  return time_ns < step.end_ns ? step.index : -1;
+}
+
+Phase KinetoRank::phase_at(std::int64_t time_ns) const {
+  const auto next = std::ranges::upper_bound(phases_, time_ns, {}, &Span::start_ns);
+  if (next == phases_.begin()) return Phase::kOther;
+  const Span& span = *std::prev(next);
+  return time_ns < span.end_ns ? span.phase : Phase::kOther;
+}
+
+void KinetoRank::make_groups(const KinetoJob& job, int world_size) {
+  for (const KinetoJob::Group& group : job.groups) {
+    const int id = static_cast<int>(groups_.size());
+    if (!groups_.try_emplace(group.name, id).second) continue;
+    const bool is_named = !group.description.empty() && group.description != "undefined";
+    rows_.process_groups.push_back(
+        {0, id, intern(is_named ? group.description : group.name), intern("nccl"), group.ranks});
+  }
+  if (!groups_.empty() || collectives_.empty()) return;
+  std::vector<int> all;
+  for (int rank = 0; rank < world_size; ++rank) all.push_back(rank);
+  groups_.emplace("", 0);
+  rows_.process_groups.push_back({0, 0, intern("world"), intern("nccl"), all});
+}
+
+// Kernels without a group's name belong to the first.
+int KinetoRank::group_id(const KinetoEvent& event) {
+  const auto found = groups_.find(event.group);
+  if (found != groups_.end()) return found->second;
+  if (event.group.empty()) return 0;
+  const int id = static_cast<int>(groups_.size());
+  groups_.emplace(event.group, id);
+  ProcessGroup group{0, id, intern(event.group), intern("nccl"), {}};
+  const char* at = event.group_ranks.data();
+  const char* const end = at + event.group_ranks.size();
+  while (at != end) {
+    int rank = 0;
+    const auto [rest, error] = std::from_chars(at, end, rank);
+    if (error == std::errc()) group.ranks.push_back(rank);
+    at = error == std::errc() ? rest : at + 1;
+  }
+  rows_.process_groups.push_back(group);
+  return id;
+}
+
+void KinetoRank::make_collectives() {
+  std::unordered_map<std::uint64_t, std::int64_t> launched;
+  for (const Kernel& kernel : collectives_) launched.emplace(kernel.event.correlation, 0);
+  for (const auto& [key, events] : runs_) {
+    if (key.second != EventKind::kLaunch) continue;
+    for (const Event& event : events) {
+      const auto found = launched.find(event.correlation);
+      if (found != launched.end()) found->second = event.start_ns;
+    }
+  }
+  std::ranges::stable_sort(collectives_, {}, [](const Kernel& k) { return k.event.start_ns; });
+  std::map<int, std::int64_t> sequences;
+  for (const Kernel& kernel : collectives_) {
+    const KinetoEvent& event = kernel.event;
+    Collective row;
+    row.lane = kernel.lane;
+    row.process_group = group_id(event);
+    const std::int64_t next = sequences[row.process_group]++;
+    row.sequence = event.sequence >= 0 ? event.sequence : next;
+    row.function = row.executed = collective_function(event.collective, event.name);
+    const TorchType type = torch_type(event.data_type);
+    row.data_type = intern(type.name);
+    row.bytes = collective_bytes(row.function, event.in_elements, event.out_elements, type.bytes);
+    row.start_ns = event.start_ns;
+    row.end_ns = event.start_ns + event.duration_ns;
+    const std::int64_t call = launched[event.correlation];
+    row.enqueued_ns = event.correlation != 0 && call != 0 ? call : event.start_ns;
+    row.step = step_at(row.start_ns);
+    row.phase = phase_at(row.enqueued_ns);
+    rows_.collectives.push_back(row);
+  }
+}
+
+namespace {
+
+// Ranks and base times are known last.
+void set_rank_and_base(Batch& rows, int rank, std::int64_t base_ns) {
+  const auto shift = [&](auto& list, auto... times) {
+    for (auto& row : list) {
+      row.rank = rank;
+      ((row.*times += base_ns), ...);
+    }
+  };
+  shift(rows.strings);
+  shift(rows.lanes);
+  shift(rows.process_groups);
+  shift(rows.steps, &Step::start_ns, &Step::end_ns);
+  shift(rows.spans, &Span::start_ns, &Span::end_ns);
+  shift(rows.collectives, &Collective::enqueued_ns, &Collective::start_ns, &Collective::end_ns);
+  shift(rows.memory, &MemorySample::time_ns);
+  shift(rows.lost);
+  for (EventRun& run : rows.events) {
+    run.rank = rank;
+    for (Event& event : run.events) event.start_ns += base_ns;
+  }
+}
+
+}  // namespace
+
+Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
+                         const std::string& source) {
+  order_runs();
+  mark_compute();
+  make_steps();
+  make_phases();
+  make_groups(job, world_size);
+  make_collectives();
+  for (MemorySample& sample : rows_.memory) sample.step = step_at(sample.time_ns);
+  for (auto& [key, events] : runs_) {
+    rows_.events.push_back({0, key.first, key.second, std::move(events)});
+  }
+  for (const auto& [reason, count] : left_out_) rows_.lost.push_back({0, reason, count});
+  RankInfo info;
+  info.rank = info.local_rank = rank;
+  info.device = uses_gpu() ? "cuda" : "cpu";
+  info.device_name = job.device_name;
+  info.sources = source;
+  info.versions = job.versions;
+  rows_.rank_info = info;
+  set_rank_and_base(rows_, rank, job.base_ns);
+  Batch rows = std::move(rows_);
+  *this = KinetoRank();
+  return rows;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,83 @@
+// The events of one rank as rows of a trace: lanes, steps, phases, collectives and bulk events. One
+// thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "trace/interop/kineto_event.h"
+#include "trace/model/batch.h"
+
+namespace shardlens::trace {
+
+// What a trace says of its job outside its events.
+struct KinetoJob {
+  int rank = -1;  // -1: it does not say
+  int world_size = -1;
+  std::int64_t base_ns = 0;  // of all times
+  std::string device_name;
+  std::string versions;
+  struct Group {
+    std::string name, description;
+    std::vector<int> ranks;
+  };
+  std::vector<Group> groups;
+};
+
+class KinetoRank {
+ public:
+  void add(const KinetoEvent& event);
+  // Arrows and names are not counted as left out.
+  void leave_out(const std::string& reason) { ++left_out_[reason]; }
+
+  // All rows, each list in order of time. Afterwards this object is empty.
+  Batch finish(int rank, int world_size, const KinetoJob& job, const std::string& source);
+
+  bool uses_gpu() const { return gpu_events_ > 0; }
+
+ private:
+  struct Annotation {
+    std::string name, thread;
+    std::int64_t start_ns = 0, end_ns = 0;
+  };
+  struct Kernel {  // of a collective
+    int lane = 0;
+    KinetoEvent event;
+  };
+  using RunKey = std::pair<int, EventKind>;
+
+  StringId intern(std::string_view text);
+  int lane_of(LaneKind kind, const std::string& name);
+  std::vector<Event>& run_of(int lane, EventKind kind) { return runs_[{lane, kind}]; }
+  void add_bulk(const KinetoEvent& event, LaneKind lane_kind, const std::string& lane,
+                EventKind kind, std::int64_t value);
+  void add_memory(const KinetoEvent& event);
+  void order_runs();
+  void mark_compute();
+  void make_steps();
+  void make_phases();
+  void make_groups(const KinetoJob& job, int world_size);
+  void make_collectives();
+  int group_id(const KinetoEvent& event);
+  std::int64_t step_at(std::int64_t time_ns) const;
+  Phase phase_at(std::int64_t time_ns) const;
+
+  Batch rows_;
+  std::unordered_map<std::string, StringId> strings_;
+  std::map<std::pair<LaneKind, std::string>, int> lanes_;
+  std::map<RunKey, std::vector<Event>> runs_;
+  std::vector<Annotation> annotations_;
+  std::vector<Span> phases_;  // those of depth 0, by start
+  std::vector<Kernel> collectives_;
+  std::map<std::string, int> groups_;
+  std::map<std::string, std::int64_t> left_out_;
+  std::int64_t gpu_events_ = 0;
+  std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;
+};
+
+}  // namespace shardlens::trace

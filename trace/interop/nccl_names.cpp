@@ -1,0 +1,83 @@
+#include "trace/interop/nccl_names.h"
+
+#include <algorithm>
+#include <string>
+
+namespace shardlens::trace {
+
+namespace {
+
+struct FunctionName {
+  std::string_view part;  // of the name in lower case, without underscores
+  CollectiveFunction function;
+};
+// The first that fits: "reduce" is part of others.
+constexpr FunctionName kFunctions[] = {
+    {"allreduce", CollectiveFunction::kAllReduce},
+    {"reducescatter", CollectiveFunction::kReduceScatter},
+    {"allgather", CollectiveFunction::kAllGather},
+    {"alltoall", CollectiveFunction::kAllToAll},
+    {"broadcast", CollectiveFunction::kBroadcast},
+    {"barrier", CollectiveFunction::kBarrier},
+    {"sendrecv", CollectiveFunction::kSend},
+    {"recv", CollectiveFunction::kReceive},
+    {"send", CollectiveFunction::kSend},
+    {"reduce", CollectiveFunction::kReduce},
+};
+
+struct TypeName {
+  std::string_view c10;
+  TorchType type;
+};
+constexpr TypeName kTypes[] = {
+    {"Float", {"float32", 4}},
+    {"Half", {"float16", 2}},
+    {"BFloat16", {"bfloat16", 2}},
+    {"Double", {"float64", 8}},
+    {"Long", {"int64", 8}},
+    {"Int", {"int32", 4}},
+    {"Short", {"int16", 2}},
+    {"Char", {"int8", 1}},
+    {"Byte", {"uint8", 1}},
+    {"Bool", {"bool", 1}},
+    {"Float8_e4m3fn", {"float8_e4m3fn", 1}},
+    {"Float8_e5m2", {"float8_e5m2", 1}},
+};
+
+std::string plain(std::string_view name) {
+  std::string text;
+  for (const char c : name.substr(0, name.find('('))) {
+    if (c != '_') text += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return text;
+}
+
+CollectiveFunction function_in(std::string_view name) {
+  const std::string text = plain(name);
+  for (const FunctionName& each : kFunctions) {
+    if (text.find(each.part) != std::string::npos) return each.function;
+  }
+  return CollectiveFunction::kOther;
+}
+
+}  // namespace
+
+bool is_nccl_kernel(std::string_view name) { return name.starts_with("nccl"); }
+
+CollectiveFunction collective_function(std::string_view collective, std::string_view kernel) {
+  const CollectiveFunction named = function_in(collective);
+  return named == CollectiveFunction::kOther ? function_in(kernel) : named;
+}
+
+TorchType torch_type(std::string_view c10_name) {
+  const auto found = std::ranges::find(kTypes, c10_name, &TypeName::c10);
+  return found == std::end(kTypes) ? TorchType{c10_name, 0} : found->type;
+}
+
+std::int64_t collective_bytes(CollectiveFunction function, std::int64_t in_elements,
+                              std::int64_t out_elements, std::int64_t element_bytes) {
+  const bool gathers = function == CollectiveFunction::kAllGather;
+  return std::max<std::int64_t>(0, gathers ? out_elements : in_elements) * element_bytes;
+}
+
+}  // namespace shardlens::trace

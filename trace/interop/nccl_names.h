@@ -1,0 +1,29 @@
+// What NCCL's kernels and PyTorch's collectives are called, and what they mean. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "trace/model/events.h"
+
+namespace shardlens::trace {
+
+// "ncclDevKernel_AllGather_RING_LL(…)", "ncclKernel_SendRecv…", "nccl:all_reduce".
+bool is_nccl_kernel(std::string_view name);
+
+// From PyTorch's name of the collective ("_allgather_base"), else from the kernel's. Send and
+// receive share a kernel: without PyTorch's name they are kSend.
+CollectiveFunction collective_function(std::string_view collective, std::string_view kernel);
+
+struct TorchType {
+  std::string_view name;   // "bfloat16", as Python writes it
+  std::int64_t bytes = 0;  // of a value; 0: not known
+};
+// From c10's name: "BFloat16", "Float", "Long", …; of others the name as it is.
+TorchType torch_type(std::string_view c10_name);
+
+// S of nccl-tests: the total over ranks for gather and scatter. 0 where a count is not known.
+std::int64_t collective_bytes(CollectiveFunction function, std::int64_t in_elements,
+                              std::int64_t out_elements, std::int64_t element_bytes);
+
+}  // namespace shardlens::trace
