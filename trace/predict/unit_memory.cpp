@@ -1,13 +1,13 @@
 #include "trace/predict/unit_memory.h"
 
+#include <utility>
+
 #include "trace/model/strategy.h"
 #include "trace/predict/optimizer_state.h"
 
 namespace shardlens::trace {
 
 namespace {
-
-constexpr std::size_t kMostUnderWay = 2;  // trainer/fsdp/gradient_reducer
 
 Holding gathered_as(std::int64_t block) {
   return block == kRootBlock ? Holding::kGatheredRoot : Holding::kGatheredBlocks;
@@ -99,7 +99,7 @@ void UnitMemory::leave_block_backward(MemoryLedger& ledger, std::int64_t block) 
 void UnitMemory::end_backward(MemoryLedger& ledger) {
   leave_block_backward(ledger, kRootBlock);
   if (!reduces_) return;
-  while (!under_way_.empty()) retire(ledger);
+  finish_reduction(ledger);
   has_shard_gradients_ = true;
 }
 
@@ -112,7 +112,7 @@ void UnitMemory::gather(MemoryLedger& ledger, std::int64_t block) {
   if (shards_.group > 1 && (bytes_.gathered != bytes_.master || offloads_)) {
     ledger.add(Holding::kGatherInputs, bytes_.gathered * shard_values(block));
   }
-  begin_transfer(ledger, gather_queue(), whole);
+  begin_transfer(ledger, whole);
 }
 
 void UnitMemory::wait(MemoryLedger& ledger, std::int64_t block) {
@@ -122,21 +122,21 @@ void UnitMemory::wait(MemoryLedger& ledger, std::int64_t block) {
   if (shards_.group > 1 && (bytes_.gathered != bytes_.master || offloads_)) {
     ledger.remove(Holding::kGatherInputs, bytes_.gathered * shard_values(block));
   }
-  end_transfer(ledger, gather_queue(), bytes_.gathered * whole_values(block));
+  end_transfer(ledger, bytes_.gathered * whole_values(block));
 }
 
-void UnitMemory::begin_transfer(MemoryLedger& ledger, Queue& queue, std::int64_t bytes) {
+void UnitMemory::begin_transfer(MemoryLedger& ledger, std::int64_t bytes) {
   if (!copies_) return;
-  const std::int64_t before = queue.empty() ? 0 : *queue.rbegin();
-  queue.insert(bytes);
-  ledger.add(Holding::kTransportCopies, *queue.rbegin() - before);
+  const std::int64_t before = gathers_.empty() ? 0 : *gathers_.rbegin();
+  gathers_.insert(bytes);
+  ledger.add(Holding::kTransportCopies, *gathers_.rbegin() - before);
 }
 
-void UnitMemory::end_transfer(MemoryLedger& ledger, Queue& queue, std::int64_t bytes) {
+void UnitMemory::end_transfer(MemoryLedger& ledger, std::int64_t bytes) {
   if (!copies_) return;
-  const std::int64_t before = *queue.rbegin();
-  queue.erase(queue.find(bytes));
-  ledger.remove(Holding::kTransportCopies, before - (queue.empty() ? 0 : *queue.rbegin()));
+  const std::int64_t before = *gathers_.rbegin();
+  gathers_.erase(gathers_.find(bytes));
+  ledger.remove(Holding::kTransportCopies, before - (gathers_.empty() ? 0 : *gathers_.rbegin()));
 }
 
 void UnitMemory::free(MemoryLedger& ledger, std::int64_t block) {
@@ -153,7 +153,7 @@ void UnitMemory::gather_ahead(MemoryLedger& ledger, std::int64_t block) {
 void UnitMemory::reduce(MemoryLedger& ledger, std::int64_t block) {
   const std::int64_t shard = trained_shard(block);
   if (shard == 0) return;
-  while (under_way_.size() >= kMostUnderWay) retire(ledger);
+  finish_reduction(ledger);  // of the unit before, as trainer/fsdp/gradient_reducer
   UnderWay next;
   next.shard = shard;
   const std::int64_t flat = bytes_.reduced * shards_.group * shard;
@@ -167,23 +167,21 @@ void UnitMemory::reduce(MemoryLedger& ledger, std::int64_t block) {
   }
   ledger.remove(Holding::kUnitGradients, bytes_.gathered * trained_values(block));
   if (shards_.group > 1) ledger.add(Holding::kReduceOutputs, next.output);
-  begin_transfer(ledger, all_, next.input);
-  under_way_.push_back(next);
+  under_way_ = next;
 }
 
-void UnitMemory::retire(MemoryLedger& ledger) {
-  const UnderWay first = under_way_.front();
-  under_way_.pop_front();
-  ledger.remove(Holding::kReduceInputs, first.input);
-  end_transfer(ledger, all_, first.input);
+void UnitMemory::finish_reduction(MemoryLedger& ledger) {
+  if (!under_way_) return;
+  const UnderWay ended = *std::exchange(under_way_, std::nullopt);
+  ledger.remove(Holding::kReduceInputs, ended.input);
   if (!offloads_ && !has_shard_gradients_) {
     if (bytes_.reduced == bytes_.master) {
-      ledger.move(Holding::kReduceOutputs, Holding::kGradients, first.output);
+      ledger.move(Holding::kReduceOutputs, Holding::kGradients, ended.output);
       return;
     }
-    ledger.add(Holding::kGradients, bytes_.master * first.shard);
+    ledger.add(Holding::kGradients, bytes_.master * ended.shard);
   }
-  ledger.remove(Holding::kReduceOutputs, first.output);
+  ledger.remove(Holding::kReduceOutputs, ended.output);
 }
 
 }  // namespace shardlens::trace

@@ -2,7 +2,7 @@
 // trainer/fsdp. Any thread.
 #pragma once
 
-#include <deque>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -33,9 +33,6 @@ class UnitMemory final : public KeptMemory {
     std::int64_t input = 0, output = 0, shard = 0;  // bytes, bytes, values
   };
 
-  // Collectives of one communicator that have been launched.
-  using Queue = std::multiset<std::int64_t>;
-
   State& state_of(std::int64_t block) { return states_[static_cast<std::size_t>(block + 1)]; }
   std::int64_t shard_values(std::int64_t block) const;  // trained and frozen
   std::int64_t trained_shard(std::int64_t block) const;
@@ -48,12 +45,11 @@ class UnitMemory final : public KeptMemory {
   void wait(MemoryLedger& ledger, std::int64_t block);
   void free(MemoryLedger& ledger, std::int64_t block);
   void gather_ahead(MemoryLedger& ledger, std::int64_t block);
-  Queue& gather_queue() { return job_.settings.separate_communicators ? gathers_ : all_; }
-  // Gloo copies what it works on, one collective after another.
-  void begin_transfer(MemoryLedger& ledger, Queue& queue, std::int64_t bytes);
-  void end_transfer(MemoryLedger& ledger, Queue& queue, std::int64_t bytes);
+  // Gloo copies what it gathers, one collective after another.
+  void begin_transfer(MemoryLedger& ledger, std::int64_t bytes);
+  void end_transfer(MemoryLedger& ledger, std::int64_t bytes);
   void reduce(MemoryLedger& ledger, std::int64_t block);
-  void retire(MemoryLedger& ledger);
+  void finish_reduction(MemoryLedger& ledger);
 
   const PlannedJob& job_;
   const ModelSizes& sizes_;
@@ -62,8 +58,8 @@ class UnitMemory final : public KeptMemory {
   bool frees_after_forward_, offloads_, copies_, is_resident_;
   bool reduces_ = true, adds_ = false, has_shard_gradients_ = false;
   std::vector<State> states_;  // the root first
-  std::deque<UnderWay> under_way_;
-  Queue gathers_, all_;  // the first only with communicators of their own
+  std::optional<UnderWay> under_way_;
+  std::multiset<std::int64_t> gathers_;  // under way, bytes each
 };
 
 }  // namespace shardlens::trace

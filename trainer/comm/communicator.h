@@ -60,7 +60,8 @@ class Communicator {
                                                    CollectiveTag tag) = 0;
   virtual c10::intrusive_ptr<c10d::Work> all_gather(torch::Tensor output, torch::Tensor input,
                                                     CollectiveTag tag) = 0;
-  // `input` holds a part for each rank; `output` becomes the sum over ranks of this rank's part.
+  // `input` holds a part for each rank, and is overwritten; `output` becomes the sum over ranks of
+  // this rank's part.
   virtual c10::intrusive_ptr<c10d::Work> reduce_scatter(torch::Tensor output, torch::Tensor input,
                                                         CollectiveTag tag) = 0;
   virtual void barrier(CollectiveTag tag) = 0;

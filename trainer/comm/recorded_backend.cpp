@@ -152,8 +152,15 @@ WorkPointer RecordedBackend::reduce_scatter(torch::Tensor output, torch::Tensor 
             std::move(tag),
             {output},
             {}};
-  call.launch = [output, input](c10d::Backend& backend) mutable {
-    return backend._reduce_scatter_base(output, input);
+  call.launch = [output, input, gloo](c10d::Backend& backend) mutable -> WorkPointer {
+    if (!gloo) return backend._reduce_scatter_base(output, input);
+    // In place: Gloo's own form copies the whole input first, and frees the copy a little late.
+    std::vector<torch::Tensor> tensors{input};
+    backend.allreduce(tensors)->wait();
+    const auto part =
+        input.view({-1}).narrow(0, backend.getRank() * output.numel(), output.numel());
+    output.view({-1}).copy_(part);
+    return completed_work({output});
   };
   return enter(std::move(call));
 }

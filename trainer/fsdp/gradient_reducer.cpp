@@ -8,8 +8,6 @@ namespace shardlens::trainer {
 
 namespace {
 
-constexpr std::size_t kMostUnderWay = 2;
-
 using c10::ivalue::Future;
 
 // Runs `next` once `first` is there; the result is there once that has ended, too. No thread waits.
@@ -37,10 +35,7 @@ c10::intrusive_ptr<Future> chained(const c10::intrusive_ptr<Future>& first,
 }  // namespace
 
 void GradientReducer::launch(FlatBuffer& buffer, double scale, const CollectiveTag& tag) {
-  while (!under_way_.empty() &&
-         (under_way_.size() >= kMostUnderWay || under_way_.front().completion.is_done())) {
-    retire_first();
-  }
+  finish();
   UnderWay next;
   next.buffer = &buffer;
   next.input = buffer.take_gradients(scale);
@@ -51,7 +46,7 @@ void GradientReducer::launch(FlatBuffer& buffer, double scale, const CollectiveT
         torch::empty({next.input.numel() / shard_group_->world_size()}, next.input.options());
   }
   next.completion = reduce(next.input, next.output, tag);
-  under_way_.push_back(std::move(next));
+  under_way_ = std::move(next);
 }
 
 Completion GradientReducer::reduce(const torch::Tensor& input, const torch::Tensor& output,
@@ -77,16 +72,12 @@ Completion GradientReducer::reduce_on_host(const torch::Tensor& input, const tor
       chained(scattered, [this, output, tag] { return replicas_->all_reduce(output, tag); }));
 }
 
-void GradientReducer::retire_first() {
-  UnderWay& first = under_way_.front();
-  first.completion.wait();
-  first.input.reset();
-  first.buffer->add_reduced(first.output);
-  under_way_.pop_front();
-}
-
 void GradientReducer::finish() {
-  while (!under_way_.empty()) retire_first();
+  if (!under_way_) return;
+  UnderWay ended = *std::exchange(under_way_, std::nullopt);
+  ended.completion.wait();
+  ended.input.reset();
+  ended.buffer->add_reduced(ended.output);
 }
 
 }  // namespace shardlens::trainer

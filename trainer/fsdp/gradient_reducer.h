@@ -1,11 +1,12 @@
 // Reduces the gradients of units while backward goes on: scattered over the shard group, then
-// summed over its replicas. At most two units are under way. The training thread and autograd's,
-// one at a time.
+// summed over its replicas. One unit is under way at a time, as in PyTorch: a second one would cost
+// its memory and hide nothing more, since collectives run one after another. The training thread
+// and autograd's, one at a time.
 #pragma once
 
 #include <torch/torch.h>
 
-#include <deque>
+#include <optional>
 
 #include "trainer/comm/communicator.h"
 #include "trainer/fsdp/completion.h"
@@ -37,12 +38,11 @@ class GradientReducer {
                     const CollectiveTag& tag);
   Completion reduce_on_host(const torch::Tensor& input, const torch::Tensor& output,
                             const CollectiveTag& tag);
-  void retire_first();
 
   Communicator* shard_group_;
   Communicator* replicas_;
   const ShardStreams& streams_;
-  std::deque<UnderWay> under_way_;
+  std::optional<UnderWay> under_way_;
 };
 
 }  // namespace shardlens::trainer
