@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "app/report/plan_report.h"
 #include "app/report/text_table.h"
@@ -138,15 +139,8 @@ std::string way_out(const PlanReport& report) {
 }  // namespace
 
 PlanReport report_of(trace::Plan plan, std::string gpu) {
-  PlanReport report{std::move(plan), std::move(gpu), {}};
-  const trace::PlanRequest& request = report.plan.request;
-  const std::string& chosen = request.settings.sharding_strategy;
-  for (const auto& each : report.plan.strategies) {
-    if (each.strategy != chosen || !each.refused.empty() || each.fits()) continue;
-    report.remedies =
-        trace::changes_that_would_fit(trace::planned_job(request, chosen), request.usable_bytes());
-  }
-  return report;
+  auto remedies = trace::changes_that_would_fit(plan);
+  return {std::move(plan), std::move(gpu), std::move(remedies)};
 }
 
 std::string plan_text(const PlanReport& report) {

@@ -104,7 +104,7 @@ Json totals_json(const trace::RankTotals& t) {
 }
 
 Json rank_json(const trace::RankFigures& rank, const trace::RunSummary& summary) {
-  const bool measured = summary.steps_measured > 0;
+  const bool measured = rank.step_ns > 0;
   const bool has_memory = rank.peak.time_ns != 0;
   Json json;
   json["rank"] = rank.info.rank;

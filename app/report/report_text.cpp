@@ -146,9 +146,11 @@ std::string headline(const RunReport& report) {
         {"Exposed", duration(s.exposed_ns),
          share(s.exposed_ns, s.detailed_step_ns) + " of the step waits for communication"});
   }
-  table.add_row({"Throughput", ui::format_rate(s.tokens_per_s, "tokens/s").text(),
-                 ui::format_rate(s.samples_per_s, "samples/s").text() + ", effective batch " +
-                     ui::format_integer(s.effective_batch)});
+  if (s.tokens_per_s > 0) {
+    table.add_row({"Throughput", ui::format_rate(s.tokens_per_s, "tokens/s").text(),
+                   ui::format_rate(s.samples_per_s, "samples/s").text() + ", effective batch " +
+                       ui::format_integer(s.effective_batch)});
+  }
   if (s.mfu) table.add_row({"MFU", ui::format_percent(*s.mfu).text(), ""});
   if (s.loss_first && s.loss_last) {
     table.add_row({"Loss", loss(*s.loss_last), "from " + loss(*s.loss_first)});
@@ -183,13 +185,14 @@ std::string ranks_text(const trace::RunFigures& figures) {
   TextTable table(std::move(columns));
   for (const auto& rank : figures.ranks) {
     const bool has_memory = rank.peak.time_ns != 0;
-    const bool measured = figures.summary.steps_measured > 0;
-    std::vector<std::string> row = {
-        std::to_string(rank.info.rank), rank.info.device,
-        measured ? duration(rank.step_ns) : std::string(ui::kUnknown),
-        figures.summary.has_detail ? duration(rank.exposed_ns) : std::string(ui::kUnknown),
-        has_memory ? bytes(static_cast<double>(rank.peak.total_bytes()))
-                   : std::string(ui::kUnknown)};
+    const bool measured = rank.step_ns > 0;
+    std::vector<std::string> row = {std::to_string(rank.info.rank), rank.info.device,
+                                    measured ? duration(rank.step_ns) : std::string(ui::kUnknown),
+                                    figures.summary.has_detail && measured
+                                        ? duration(rank.exposed_ns)
+                                        : std::string(ui::kUnknown),
+                                    has_memory ? bytes(static_cast<double>(rank.peak.total_bytes()))
+                                               : std::string(ui::kUnknown)};
     for (const auto category : shown) {
       row.push_back(bytes(static_cast<double>(rank.peak.bytes[category])));
     }

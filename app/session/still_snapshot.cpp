@@ -47,6 +47,7 @@ const RunRecord& baseline_of(const std::vector<RunRecord>& records, const RunRec
   for (const auto& record : records) {
     const bool before = record.info.start_ns < shown.info.start_ns;
     if (!before || record.info.status != trace::RunStatus::kDone) continue;
+    if (!record.info.imported_from.empty()) continue;
     if (best == nullptr || record.info.start_ns > best->info.start_ns) best = &record;
   }
   return best == nullptr ? shown : *best;
@@ -85,8 +86,11 @@ Result<ui::Snapshot> still_snapshot(const StillOptions& options) {
 
   ui::Snapshot snapshot;
   KnobEditor knobs;
-  knobs.replace(view->figures.info.settings);
-  knobs.set_baseline(base.settings, base_ordinal, base.name);
+  const bool own_base = base.imported_from.empty();
+  const bool own_run = view->figures.info.imported_from.empty();
+  const trace::Settings before = own_base ? base.settings : trace::Settings{};
+  knobs.replace(own_run ? view->figures.info.settings : before);
+  knobs.set_baseline(before, own_base ? base_ordinal : "", own_base ? base.name : "");
   std::vector<std::string> taken;
   for (const auto& row : ledger.rows) taken.push_back(row.name);
   snapshot.knobs = knobs.draft(taken);

@@ -20,7 +20,7 @@ std::vector<double> series_of(const RunFigures& run, bool needs_detail, const Pe
     if (!is_measured(step) || (needs_detail && !has_detail(step))) continue;
     double sum = 0;
     for (const auto& rank : step.ranks) sum += value(rank);
-    series.push_back(sum / static_cast<double>(step.ranks.size()));
+    series.push_back(sum / step.rank_count());
   }
   return series;
 }

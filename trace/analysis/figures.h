@@ -2,6 +2,7 @@
 // Plain values; durations in nanoseconds, sizes in bytes. Any thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -53,6 +54,12 @@ struct StepFigures {
 
   // What a single step on screen shows: the slowest rank's, so that its parts sum to it.
   const StepBreakdown& shown() const { return ranks[static_cast<std::size_t>(slowest_rank)]; }
+  // Those that have reported it: of an imported run some may be missing altogether.
+  double rank_count() const {
+    const auto count =
+        std::ranges::count_if(ranks, [](const auto& rank) { return rank.step_ns > 0; });
+    return count > 0 ? static_cast<double>(count) : 1;
+  }
   bool operator==(const StepFigures&) const = default;
 };
 

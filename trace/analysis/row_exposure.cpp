@@ -41,7 +41,7 @@ std::vector<double> RowExposure::means(const StepTable& steps, std::size_t rows)
   }
   double rank_steps = 0;
   for (const auto& step : steps.steps()) {
-    if (counts(&step)) rank_steps += static_cast<double>(step.ranks.size());
+    if (counts(&step)) rank_steps += step.rank_count();
   }
   std::vector<double> result(rows);
   if (rank_steps == 0) return result;

@@ -91,8 +91,8 @@ void RunAnalysis::State::adopt_world_size() {
     ranks.emplace_back().figures.info.rank = static_cast<int>(ranks.size()) - 1;
   }
   steps.set_rank_count(ranks.size());
-  steps.set_world_size(info.world_size > 0 ? static_cast<std::size_t>(info.world_size)
-                                           : ranks.size());
+  const int recorded = info.recorded_ranks > 0 ? info.recorded_ranks : info.world_size;
+  steps.set_world_size(recorded > 0 ? static_cast<std::size_t>(recorded) : ranks.size());
 }
 
 auto RunAnalysis::State::rank_of(int rank) -> RankState* {

@@ -17,14 +17,14 @@ template <typename Value>
 double mean_over_ranks(const StepFigures& step, Value StepBreakdown::*member) {
   double sum = 0;
   for (const auto& rank : step.ranks) sum += static_cast<double>(rank.*member);
-  return sum / static_cast<double>(step.ranks.size());
+  return sum / step.rank_count();
 }
 
 void add_phases(const StepFigures& step, RunSummary& summary) {
   for (std::size_t phase = 0; phase < summary.phase_ns.size(); ++phase) {
     double sum = 0;
     for (const auto& rank : step.ranks) sum += static_cast<double>(rank.phase_ns[phase]);
-    summary.phase_ns[phase] += sum / static_cast<double>(step.ranks.size());
+    summary.phase_ns[phase] += sum / step.rank_count();
   }
 }
 
@@ -122,8 +122,9 @@ bool is_measured(const StepFigures& step) {
 }
 
 bool has_detail(const StepFigures& step) {
-  return !step.ranks.empty() && std::all_of(step.ranks.begin(), step.ranks.end(),
-                                            [](const auto& rank) { return rank.has_detail; });
+  return !step.ranks.empty() && std::ranges::all_of(step.ranks, [](const auto& rank) {
+    return rank.has_detail || rank.step_ns == 0;
+  });
 }
 
 bool has_measured_detail(const std::vector<StepFigures>& steps) {
@@ -212,6 +213,7 @@ void set_rank_means(const std::vector<StepFigures>& steps, std::vector<RankFigur
     double count = 0, detailed = 0;
     for (const auto& step : steps) {
       if (!is_measured(step) || rank >= step.ranks.size()) continue;
+      if (step.ranks[rank].step_ns == 0) continue;
       ++count;
       time += static_cast<double>(step.ranks[rank].step_ns);
       if (!has_detail(step)) continue;

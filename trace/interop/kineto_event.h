@@ -18,8 +18,8 @@ enum class KinetoCategory : std::uint8_t {
   kPython,      // Python functions, with with_stack=True
   kAnnotation,  // record_function on the host
   kMemory,      // [memory]: one allocation, or a release
-  kFlow,        // arrows and names, which rows express otherwise
-  kOther,       // nothing that is kept
+  kFlow,        // arrows, names and mirrors, which rows express otherwise
+  kOther,       // of the profiler itself, and what later versions add
 };
 
 struct KinetoEvent {

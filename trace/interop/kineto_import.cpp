@@ -131,6 +131,7 @@ Result<void> Import::number_ranks() {
 void Import::describe() {
   info_.name = options_.name.empty() ? plain_name(paths_.front()) : options_.name;
   info_.world_size = world_size_;
+  info_.recorded_ranks = static_cast<int>(by_rank_.size());
   info_.program = info_.imported_from = "PyTorch profiler";
   info_.settings.skip_steps = 0;  // the profiler's schedule has left the warm-up out
   info_.device = "cpu";

@@ -94,7 +94,9 @@ void KinetoRank::add(const KinetoEvent& event) {
     case KinetoCategory::kFlow:
       return;
     case KinetoCategory::kOther:
-      return leave_out("not imported: " + event.category_text);
+      add_bulk(event, LaneKind::kOperators, event.category_text + " of " + event.thread,
+               EventKind::kOperator, 0);
+      break;
   }
   first_ns_ = std::min(first_ns_, event.start_ns);
   last_ns_ = std::max(last_ns_, event.start_ns + event.duration_ns);

@@ -32,7 +32,6 @@ struct KinetoJob {
 class KinetoRank {
  public:
   void add(const KinetoEvent& event);
-  // Arrows and names are not counted as left out.
   void leave_out(const std::string& reason) { ++left_out_[reason]; }
 
   // All rows, each list in order of time. Afterwards this object is empty.

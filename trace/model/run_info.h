@@ -21,6 +21,7 @@ struct RunInfo {
   std::int64_t end_ns = 0;  // 0 while it runs
   std::string device;       // "cpu", "cuda"
   int world_size = 0;
+  int recorded_ranks = 0;     // of them; 0: all. A step is complete when these have told theirs
   std::string program;        // "shardlens 0.1.0"
   std::string imported_from;  // "PyTorch profiler": another program's; `settings` say nothing then
   Settings settings;

@@ -29,6 +29,7 @@ MetaValues meta_of(const RunInfo& info) {
           {"world_size", std::to_string(info.world_size)},
           {"program", info.program},
           {"imported_from", info.imported_from},
+          {"recorded_ranks", std::to_string(info.recorded_ranks)},
           {"simulated_link", flag(info.simulated_link)},
           {"shared_gpu", flag(info.shared_gpu)},
           {"communication_off", flag(info.communication_off)}};
@@ -90,6 +91,7 @@ RunInfo info_from(MetaValues& meta) {
   info.world_size = static_cast<int>(number("world_size"));
   info.program = meta["program"];
   info.imported_from = meta["imported_from"];
+  info.recorded_ranks = static_cast<int>(number("recorded_ranks"));
   info.simulated_link = number("simulated_link") != 0;
   info.shared_gpu = number("shared_gpu") != 0;
   info.communication_off = number("communication_off") != 0;

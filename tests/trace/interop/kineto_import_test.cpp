@@ -139,6 +139,11 @@ TEST_F(KinetoImport, MakesARunOfAJobsRanks) {
 TEST_F(KinetoImport, KeepsWhatIsKnownOfACollective) {
   const std::vector files{write("a.json", job(0, 2))};
   const Run run = open(import_kineto(files, runs())->folder);
+  EXPECT_EQ(run.figures.summary.steps_measured, 2) << "of the ranks that there are";
+  EXPECT_DOUBLE_EQ(run.figures.summary.step_ns.mean, 97'500);
+  EXPECT_DOUBLE_EQ(run.figures.summary.compute_ns, 20'000);
+  EXPECT_DOUBLE_EQ(run.figures.ranks[0].step_ns, 97'500);
+  EXPECT_DOUBLE_EQ(run.figures.ranks[1].step_ns, 0) << "its file was not given";
   std::vector<Collective> rows;
   std::map<EventKind, std::size_t> events;
   for (const Batch& batch : run.batches) {
