@@ -70,6 +70,7 @@ struct RunAnalysis::State {
   std::map<std::pair<int, std::string>, std::int64_t> losses;  // by (rank, reason)
   std::int64_t ignored_rows = 0;
 
+  void add_ranks(std::size_t count);
   void adopt_world_size();
   RankState* rank_of(int rank);  // null: no such rank
   void add_texts_and_groups(const Batch& batch);
@@ -84,12 +85,17 @@ struct RunAnalysis::State {
   RecorderFigures recorder_figures() const;
 };
 
+void RunAnalysis::State::add_ranks(std::size_t count) {
+  while (ranks.size() < count) {
+    const int rank = static_cast<int>(ranks.size());
+    ranks.emplace_back().figures.info.rank = rank;
+  }
+}
+
 void RunAnalysis::State::adopt_world_size() {
   // Ranks that were announced are shown before their file appears.
   const auto announced = std::clamp(info.world_size, 0, kMostUnannouncedRanks);
-  while (ranks.size() < static_cast<std::size_t>(announced)) {
-    ranks.emplace_back().figures.info.rank = static_cast<int>(ranks.size()) - 1;
-  }
+  add_ranks(static_cast<std::size_t>(announced));
   steps.set_rank_count(ranks.size());
   const int recorded = info.recorded_ranks > 0 ? info.recorded_ranks : info.world_size;
   steps.set_world_size(recorded > 0 ? static_cast<std::size_t>(recorded) : ranks.size());
@@ -103,9 +109,7 @@ auto RunAnalysis::State::rank_of(int rank) -> RankState* {
     return nullptr;
   }
   if (static_cast<std::size_t>(rank) >= ranks.size()) {
-    while (ranks.size() <= static_cast<std::size_t>(rank)) {
-      ranks.emplace_back().figures.info.rank = static_cast<int>(ranks.size()) - 1;
-    }
+    add_ranks(static_cast<std::size_t>(rank) + 1);
     adopt_world_size();
   }
   return &ranks[static_cast<std::size_t>(rank)];

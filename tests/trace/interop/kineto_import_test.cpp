@@ -143,6 +143,7 @@ TEST_F(KinetoImport, KeepsWhatIsKnownOfACollective) {
   EXPECT_DOUBLE_EQ(run.figures.summary.step_ns.mean, 97'500);
   EXPECT_DOUBLE_EQ(run.figures.summary.compute_ns, 20'000);
   EXPECT_DOUBLE_EQ(run.figures.ranks[0].step_ns, 97'500);
+  EXPECT_EQ(run.figures.ranks[1].info.rank, 1);
   EXPECT_DOUBLE_EQ(run.figures.ranks[1].step_ns, 0) << "its file was not given";
   std::vector<Collective> rows;
   std::map<EventKind, std::size_t> events;
