@@ -8,6 +8,7 @@ set(rules
   "trace/model|trace/model|tl/"
   "trace/store|trace/model trace/store|sqlite3 zstd yaml-cpp/"
   "trace/interop|trace/model trace/store trace/interop|tl/ simdjson zlib"
+  "trace/synthetic|trace/model trace/store trace/synthetic|"
   "trace/analysis|trace/model trace/predict trace/analysis|"
   "trace/predict|trace/model trace/predict|"
   "profiler|trace/model trace/store profiler|"
@@ -16,7 +17,7 @@ set(rules
   "trainer|trace/model trace/store trace/predict profiler profiler/torch profiler/cupti trainer trainer/checkpoint|torch/ ATen/ c10/ cuda nccl"
   "trainer/checkpoint|trace/model trace/store trainer trainer/checkpoint|torch/ nlohmann/"
   "ui|trace/model trace/analysis trace/predict ui|imgui"
-  "app|trace/model trace/store trace/interop trace/analysis trace/predict ui app|CLI/ nlohmann/"
+  "app|trace/model trace/store trace/interop trace/synthetic trace/analysis trace/predict ui app|CLI/ nlohmann/"
   "app/window|trace/model trace/store trace/analysis trace/predict ui app|imgui GLFW/ GL/ stb yaml-cpp/")
 set(guarded "tl/|sqlite3|zstd|simdjson|zlib|yaml-cpp/|torch/|ATen/|c10/|cupti|cuda|nccl|imgui|GLFW/|GL/|stb|CLI/|nlohmann/")
 

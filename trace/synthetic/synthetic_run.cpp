@@ -1,0 +1,171 @@
+#include "trace/synthetic/synthetic_run.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "trace/store/row_writer.h"
+#include "trace/store/run_folder.h"
+#include "trace/store/trace_file.h"
+#include "trace/synthetic/synthetic_rank.h"
+
+namespace shardlens::trace {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kMostRanks = 4096;
+constexpr std::int64_t kMostEvents = 10'000'000'000;
+constexpr std::int64_t kStartNs = 1'790'000'000'000'000'000;  // in September 2026
+constexpr std::int64_t kCommitDelayNs = 20'000'000;
+
+tl::unexpected<Error> generation_stopped() {
+  return fail(ErrorKind::kFailed, "stopped before the run was complete; nothing was kept");
+}
+
+// One rank after the other, on several threads.
+class Generation {
+ public:
+  Generation(const SyntheticRunOptions& options, fs::path folder)
+      : options_(options),
+        folder_(std::move(folder)),
+        shape_(make_step_shape()),
+        steps_(
+            std::max<std::int64_t>(1, options.events / options.ranks / shape_.events_per_step())) {}
+
+  Result<void> run();
+  std::int64_t steps() const { return steps_; }
+  std::int64_t events() const { return steps_ * options_.ranks * shape_.events_per_step(); }
+  std::int64_t end_ns() const { return end_ns_; }
+
+ private:
+  void work();
+  Result<void> write_rank(int rank);
+  void watch();
+
+  const SyntheticRunOptions& options_;
+  const fs::path folder_;
+  const StepShape shape_;
+  const std::int64_t steps_;
+  std::atomic<int> next_rank_{0};
+  std::atomic<int> working_{0};
+  std::atomic<std::int64_t> steps_written_{0};
+  std::atomic<std::int64_t> end_ns_{0};
+  std::atomic<bool> stop_{false};
+  std::mutex mutex_;
+  std::optional<Error> failure_;  // guarded by mutex_
+};
+
+Result<void> Generation::write_rank(int rank) {
+  TRY_ASSIGN(RowWriter writer, RowWriter::create_file(rank_file(folder_, rank), rank));
+  SyntheticRank rows(shape_, rank, options_.ranks, options_.seed);
+  StepSchedule schedule(shape_, options_.ranks, options_.seed, kStartNs);
+  TRY(writer.begin());
+  TRY(writer.write(rows.definitions()));
+  TRY(writer.commit(kStartNs));
+  for (std::int64_t step = 0; step < steps_; ++step) {
+    if (stop_) return generation_stopped();
+    schedule.advance();
+    TRY(writer.begin());
+    TRY(writer.write(rows.step(step, schedule.of(rank))));
+    TRY(writer.commit(schedule.of(rank).end + kCommitDelayNs));
+    ++steps_written_;
+  }
+  if (rank == 0) end_ns_ = schedule.of(rank).end;
+  { const RowWriter closed = std::move(writer); }
+  return checkpoint_trace_file(rank_file(folder_, rank));
+}
+
+void Generation::work() {
+  for (int rank = next_rank_++; rank < options_.ranks && !stop_; rank = next_rank_++) {
+    const auto written = write_rank(rank);
+    if (written) continue;
+    const std::lock_guard lock(mutex_);
+    if (!failure_) failure_ = written.error();
+    stop_ = true;
+  }
+  --working_;
+}
+
+void Generation::watch() {
+  const auto all = static_cast<double>(steps_ * options_.ranks);
+  while (working_ > 0) {
+    std::this_thread::sleep_for(20ms);
+    if (!options_.progress) continue;
+    if (!options_.progress(static_cast<double>(steps_written_) / all)) stop_ = true;
+  }
+}
+
+Result<void> Generation::run() {
+  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const int wanted = options_.threads > 0 ? options_.threads : cores;
+  std::vector<std::jthread> threads;
+  working_ = std::min(wanted, options_.ranks);
+  for (int i = working_; i > 0; --i) threads.emplace_back([this] { work(); });
+  watch();
+  threads.clear();
+  const std::lock_guard lock(mutex_);
+  if (failure_) return tl::make_unexpected(*failure_);
+  return stop_ ? generation_stopped() : Result<void>();
+}
+
+Result<void> check_options(const SyntheticRunOptions& options) {
+  if (options.ranks < 1 || options.ranks > kMostRanks) {
+    return fail(ErrorKind::kUsage,
+                "the number of ranks must be from 1 to " + std::to_string(kMostRanks));
+  }
+  if (options.events < 1 || options.events > kMostEvents) {
+    return fail(ErrorKind::kUsage,
+                "the number of events must be from 1 to " + std::to_string(kMostEvents));
+  }
+  return {};
+}
+
+RunInfo describe(const SyntheticRunOptions& options) {
+  RunInfo info;
+  info.name = options.name;
+  info.start_ns = kStartNs;
+  info.device = "cuda";
+  info.world_size = options.ranks;
+  info.program = "shardlens generate";
+  info.imported_from = "a generator, with made-up figures";
+  info.settings.ranks = options.ranks;
+  return info;
+}
+
+}  // namespace
+
+Result<SyntheticRun> generate_run(const fs::path& runs_dir, const SyntheticRunOptions& options) {
+  TRY(check_options(options));
+  RunInfo info = describe(options);
+  TRY_ASSIGN(SyntheticRun result, [&]() -> Result<SyntheticRun> {
+    TRY_ASSIGN(fs::path folder, create_run(runs_dir, info, options.overwrite));
+    return SyntheticRun{std::move(folder), 0, 0, 0};
+  }());
+  const auto begin = std::chrono::steady_clock::now();
+  Generation generation(options, result.folder);
+  auto done = generation.run();
+  if (done) {
+    info.status = RunStatus::kDone;
+    info.end_ns = generation.end_ns();
+    done = update_run(result.folder, info);
+  }
+  if (!done) {
+    std::error_code ignored;
+    fs::remove_all(result.folder, ignored);
+    return tl::make_unexpected(done.error());
+  }
+  result.steps = generation.steps();
+  result.events = generation.events();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return result;
+}
+
+}  // namespace shardlens::trace
