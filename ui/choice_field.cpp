@@ -2,7 +2,10 @@
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
+#include <algorithm>
+
 #include "ui/draw_probe.h"
+#include "ui/keys.h"
 #include "ui/widgets.h"
 
 namespace shardlens::ui {
@@ -61,7 +64,12 @@ bool choice_field(const Look& look, std::string_view name, const Rect& rect, std
   const std::string popup = "choices of " + std::string(name);
   if (hit.clicked) ImGui::OpenPopup(popup.c_str());
   ImGui::SetNextWindowPos({rect.x, rect.bottom() + look.px(2)});
-  const float width = std::max(rect.w, look.px(180));
+  // A value may be wider than its field.
+  float longest = 0;
+  for (const auto choice : choices) {
+    longest = std::max(longest, text_width(look, Face::kMono, choice));
+  }
+  const float width = std::max({rect.w, look.px(180), longest + look.px(48)});
   ImGui::SetNextWindowSizeConstraints({width, 0}, {width, look.px(400)});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(look.px(4), look.px(4)));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
@@ -70,6 +78,7 @@ bool choice_field(const Look& look, std::string_view name, const Rect& rect, std
     if (look.probe != nullptr) ++look.probe->layer;
     picked = choices_list(look, name, value, choices);
     if (open) picked |= free_text(look, name, value);
+    if (key_pressed(Key::kEscape, false)) ImGui::CloseCurrentPopup();
     if (look.probe != nullptr) --look.probe->layer;
     ImGui::EndPopup();
   }

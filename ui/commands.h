@@ -46,15 +46,20 @@ struct SeekReplay {
   std::int64_t time_ns = 0;
 };
 struct RetryTrainerSetup {};
+struct OpenPlan {};  // the card with what every strategy would need
+struct ClosePlan {};
+struct SetPlanTarget {
+  std::string name, text;  // "model", "gpu", "gpus_per_node" or "nodes"
+};
 struct CopyText {
   std::string text;
 };
 struct Quit {};
 
-using Command =
-    std::variant<SetKnob, ResetKnobs, ResetKnob, StartRun, StopRun, CancelQueued, ShowRun,
-                 SetBaseline, CopySettings, SelectStep, StartReplay, StopReplay, SetReplayPlaying,
-                 SetReplaySpeed, SeekReplay, RetryTrainerSetup, CopyText, Quit>;
+using Command = std::variant<SetKnob, ResetKnobs, ResetKnob, StartRun, StopRun, CancelQueued,
+                             ShowRun, SetBaseline, CopySettings, SelectStep, StartReplay,
+                             StopReplay, SetReplayPlaying, SetReplaySpeed, SeekReplay,
+                             RetryTrainerSetup, OpenPlan, ClosePlan, SetPlanTarget, CopyText, Quit>;
 using Commands = std::vector<Command>;
 
 }  // namespace shardlens::ui

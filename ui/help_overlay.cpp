@@ -10,7 +10,7 @@ namespace shardlens::ui {
 
 namespace {
 
-constexpr std::array<KeyHint, 18> kHints{
+constexpr std::array<KeyHint, 19> kHints{
     KeyHint{"Ctrl+Enter", "Start, or queue while a run goes on"},
     KeyHint{"Ctrl+K", "Every command and setting"},
     KeyHint{"Space", "Follow the latest step; play or pause a replay"},
@@ -23,6 +23,7 @@ constexpr std::array<KeyHint, 18> kHints{
     KeyHint{"Click", "Details; a rank's name folds it"},
     KeyHint{"Esc", "Clear selection and measurement"},
     KeyHint{"Double-click", "On a run: replay it"},
+    KeyHint{"P", "Plan: what every strategy would need"},
     KeyHint{"Ctrl+B", "Fold or unfold the settings"},
     KeyHint{"Ctrl+T", "Dark or light"},
     KeyHint{"Ctrl + / −", "Larger or smaller"},

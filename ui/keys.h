@@ -15,6 +15,7 @@ enum class Key : int {
   kF = 70,
   kK = 75,
   kM = 77,
+  kP = 80,
   kS = 83,
   kT = 84,
   kW = 87,

@@ -1,5 +1,7 @@
 #include "ui/knob_row.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "ui/format.h"
@@ -9,13 +11,26 @@ namespace shardlens::ui {
 
 namespace {
 
-constexpr float kRow = 38, kSlider = 18, kNote = 16, kMeaning = 52;
-constexpr float kControlWidth = 112, kChoiceWidth = 136, kCheckboxWidth = 24;
+constexpr float kRow = 38, kSlider = 18, kNote = 16, kBelowText = 6;
+constexpr float kControlWidth = 112, kChoiceWidth = 136, kCheckboxWidth = 24, kBesideChoice = 32;
 
-// The control's own strip at the right of the row.
-float control_width(const Look& look, const KnobRow& row) {
+float choice_width(const Look& look, std::string_view choice) {
+  return std::ceil(text_width(look, Face::kMono, choice)) + look.px(kBesideChoice);
+}
+
+// The control's own strip at the right of the row: wide enough for every choice, or where that
+// leaves too little for the labels, for the one that is set.
+float control_width(const Look& look, float row_width, const KnobRow& row) {
   if (row.control == KnobControl::kCheckbox) return look.px(kCheckboxWidth);
-  return look.px(row.control == KnobControl::kChoice ? kChoiceWidth : kControlWidth);
+  if (row.control != KnobControl::kChoice) return look.px(kControlWidth);
+  const float set = std::max(look.px(kChoiceWidth), choice_width(look, row.value));
+  float longest = set;
+  for (const auto choice : row.knob->choices) {
+    longest = std::max(longest, choice_width(look, choice));
+  }
+  const float labels = std::max(text_width(look, Face::kBody, row.knob->label),
+                                text_width(look, Face::kSmall, row.knob->name));
+  return row_width - longest >= labels + look.px(8) ? longest : set;
 }
 
 std::string unit_in_field(const Look& look, const KnobRow& row) {
@@ -80,20 +95,23 @@ void draw_slider(const Look& look, const Rect& box, const KnobRow& row, Commands
 
 }  // namespace
 
-float knob_row_height(const Look& look, const KnobRow& row) {
+float knob_row_height(const Look& look, float width, const KnobRow& row) {
   switch (row.kind) {
     case KnobRow::Kind::kHeading:
       return look.px(32);
     case KnobRow::Kind::kMore:
       return look.px(26);
+    case KnobRow::Kind::kStrategies:  // as high as its figures
     case KnobRow::Kind::kKnob:
       break;
   }
   float height = look.px(kRow);
   if (row.control == KnobControl::kSliderInput) height += look.px(kSlider);
   if (row.changed) height += look.px(kNote);
-  if (!row.note.empty()) height += look.px(kMeaning);
-  if (!row.problem.empty()) height += look.px(3 * kNote);
+  for (const std::string& below : {row.note, row.problem}) {
+    if (below.empty()) continue;
+    height += wrapped_height(look, Face::kSmall, width, below) + look.px(kBelowText);
+  }
   return height;
 }
 
@@ -102,7 +120,7 @@ void draw_knob_row(const Look& look, const Rect& rect, const KnobRow& row, Comma
   Rect rest = rect;
   Rect line = rest.take_top(look.px(kRow));
   const float control_height = look.px(26);
-  const Rect control = line.take_right(control_width(look, row), look.px(8));
+  const Rect control = line.take_right(control_width(look, rect.w, row), look.px(8));
   draw_labels(look, line, row);
   explain_knob(look, line, row);
   draw_control(look, control.inset(0, (control.h - control_height) / 2), row, commands);
@@ -119,7 +137,9 @@ void draw_knob_row(const Look& look, const Rect& rect, const KnobRow& row, Comma
     text_in(look, note, Face::kSmall, p.text_muted, row.before);
   }
   if (!row.note.empty()) {
-    text_wrapped(look, rest.take_top(look.px(kMeaning)), Face::kSmall, p.text_secondary, row.note);
+    const float height = wrapped_height(look, Face::kSmall, rect.w, row.note);
+    text_wrapped(look, rest.take_top(height, look.px(kBelowText)), Face::kSmall, p.text_secondary,
+                 row.note);
   }
   if (!row.problem.empty()) text_wrapped(look, rest, Face::kSmall, p.danger, row.problem);
 }

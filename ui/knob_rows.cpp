@@ -53,7 +53,15 @@ void add_group(std::vector<KnobRow>& out, trace::KnobGroup group, const KnobDraf
   heading.kind = KnobRow::Kind::kHeading;
   heading.group = group;
   out.push_back(heading);
-  out.insert(out.end(), essential.begin(), essential.end());
+  for (KnobRow& row : essential) {
+    const bool strategies = row.knob->name == "sharding_strategy" && draft.estimates;
+    out.push_back(std::move(row));
+    if (!strategies) continue;
+    KnobRow bars;
+    bars.kind = KnobRow::Kind::kStrategies;
+    bars.group = group;
+    out.push_back(std::move(bars));
+  }
   out.insert(out.end(), rest.begin(), rest.end());
   if (hidden > 0 || unfolded) {
     KnobRow more;

@@ -15,7 +15,7 @@ namespace shardlens::ui {
 enum class KnobControl : std::uint8_t { kCheckbox, kChoice, kInput, kSliderInput };
 
 struct KnobRow {
-  enum class Kind : std::uint8_t { kHeading, kKnob, kMore } kind = Kind::kKnob;
+  enum class Kind : std::uint8_t { kHeading, kKnob, kMore, kStrategies } kind = Kind::kKnob;
   trace::KnobGroup group = trace::KnobGroup::kModelAndData;
   const trace::Knob* knob = nullptr;
   KnobControl control = KnobControl::kInput;
@@ -30,7 +30,7 @@ struct KnobRow {
 using UnfoldedGroups = std::array<bool, trace::kKnobGroupCount>;
 
 // Essential knobs of every group first; of the others only those that changed or have a problem,
-// until their group is unfolded.
+// until their group is unfolded. Behind the strategy stands a row for what each would need.
 std::vector<KnobRow> knob_rows(const KnobDraft& draft, const UnfoldedGroups& unfolded);
 
 KnobControl control_of(const trace::Knob& knob);

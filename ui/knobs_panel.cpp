@@ -5,6 +5,7 @@
 
 #include "ui/knob_row.h"
 #include "ui/panel.h"
+#include "ui/strategy_bars.h"
 #include "ui/widgets.h"
 
 namespace shardlens::ui {
@@ -72,7 +73,10 @@ void KnobsPanel::draw_rows(const Look& look, const Rect& rect, const Snapshot& s
   const float content = rect.w - 2 * padding;
   float y = panel.body.y;
   for (const KnobRow& row : knob_rows(snapshot.knobs, unfolded_)) {
-    const Rect box{rect.x + padding, y, content, knob_row_height(look, row)};
+    const bool bars = row.kind == KnobRow::Kind::kStrategies;
+    const float height =
+        bars ? strategy_bars_height(look, snapshot.knobs) : knob_row_height(look, content, row);
+    const Rect box{rect.x + padding, y, content, height};
     y += box.h;
     if (row.knob != nullptr && row.knob->name == reveal_) {
       ImGui::SetScrollY(std::max(0.0f, box.y - panel.body.y - rect.h / 3));
@@ -86,6 +90,9 @@ void KnobsPanel::draw_rows(const Look& look, const Rect& rect, const Snapshot& s
         break;
       case KnobRow::Kind::kKnob:
         draw_knob_row(look, box, row, commands);
+        break;
+      case KnobRow::Kind::kStrategies:
+        draw_strategy_bars(look, box, snapshot.knobs, commands);
         break;
       case KnobRow::Kind::kMore:
         if (draw_more(look, box, row)) {

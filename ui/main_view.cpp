@@ -137,6 +137,7 @@ void MainView::draw(const Snapshot& snapshot, Commands& commands) {
   ImGui::PopFont();
   ImGui::End();
 
+  plan_.draw(look, window, snapshot, commands);
   if (help_ && draw_help_overlay(look, window)) help_ = false;
   palette_.draw(
       look, window, actions(snapshot, commands),

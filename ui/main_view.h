@@ -9,6 +9,7 @@
 
 #include "ui/command_palette.h"
 #include "ui/commands.h"
+#include "ui/plan_card.h"
 #include "ui/snapshot.h"
 #include "ui/theme.h"
 #include "ui/view_preferences.h"
@@ -53,6 +54,7 @@ class MainView {
   ViewPreferences preferences_;
   TuneWorkspace workspace_;
   CommandPalette palette_;
+  PlanCardView plan_;
   Fonts fonts_{};
   float fonts_scale_ = 0;
   bool help_ = false;

@@ -69,6 +69,10 @@ void MainView::handle_keys(const Snapshot& snapshot, Commands& commands) {
   if (io.WantTextInput || palette_.is_open()) return;
   if (typed('?')) help_ = !help_;
   if (help_) return;
+  if (key_pressed(Key::kP, false)) {
+    commands.push_back(snapshot.plan ? Command(ClosePlan{}) : Command(OpenPlan{}));
+  }
+  if (snapshot.plan) return;
   handle_timeline_keys();
   if (key_pressed(Key::kSpace, false)) follow_or_pause(snapshot, commands);
   for (const auto& [key, direction] : {std::pair{Key::kLeft, -1}, std::pair{Key::kRight, 1}}) {
@@ -106,6 +110,7 @@ std::vector<Action> MainView::actions(const Snapshot& snapshot, Commands& comman
   if (snapshot.job.phase != JobPhase::kNone) out.push_back({"Stop the run", "", send(StopRun{})});
   if (!snapshot.job.queued_name.empty())
     out.push_back({"Cancel the queued run", "", send(CancelQueued{})});
+  out.push_back({"Plan: what every strategy would need", "P", send(OpenPlan{})});
   out.push_back({"Reset settings to the baseline", "", send(ResetKnobs{})});
   if (snapshot.replay.active) {
     out.push_back({snapshot.replay.playing ? "Pause the replay" : "Play the replay", "Space",

@@ -6,11 +6,14 @@
 namespace shardlens::ui {
 
 Overlay::Overlay(const Look& look, const char* id, const Rect& window, const Rect& box)
-    : look_(look), box_(box) {
+    : look_(look),
+      box_(box),
+      has_popup_(
+          ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) {
   const Palette& p = look.colors();
   ImGui::SetNextWindowPos({window.x, window.y});
   ImGui::SetNextWindowSize({window.w, window.h});
-  ImGui::SetNextWindowFocus();
+  if (!has_popup_) ImGui::SetNextWindowFocus();  // it would close the box's own pop-ups
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0f);
   ImGui::Begin(id, nullptr,
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
@@ -30,6 +33,7 @@ Overlay::~Overlay() {
 }
 
 bool Overlay::wants_to_close() const {
+  if (has_popup_) return false;
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const bool outside =
       ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !box_.contains(mouse.x, mouse.y);

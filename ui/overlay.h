@@ -13,12 +13,13 @@ class Overlay {
   Overlay(const Overlay&) = delete;
   Overlay& operator=(const Overlay&) = delete;
 
-  // Esc, or a click beside the box.
+  // Esc, or a click beside the box; neither while a pop-up of the box was open, which they close.
   bool wants_to_close() const;
 
  private:
   const Look& look_;
   Rect box_;
+  bool has_popup_;
 };
 
 }  // namespace shardlens::ui

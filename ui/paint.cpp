@@ -33,6 +33,27 @@ float aligned_x(const Rect& box, float width, Align align) {
   return align == Align::kCenter ? box.center_x() - width / 2 : box.x;
 }
 
+float line_height_of(const ImFont& font) { return std::round(font.FontSize * 1.15f); }
+
+// Where the first line of a wrapped text ends, and where the next one begins.
+struct BrokenLine {
+  const char* stop;
+  const char* next;
+};
+
+BrokenLine break_line(const ImFont& font, const char* begin, const char* end, float width) {
+  const char* next = font.CalcWordWrapPositionA(1, begin, end, width);
+  if (next == begin) ++next;
+  const char* stop = next;
+  if (const auto* newline =
+          static_cast<const char*>(memchr(begin, '\n', static_cast<std::size_t>(next - begin)))) {
+    stop = newline;
+    next = newline + 1;
+  }
+  while (next < end && *next == ' ') ++next;
+  return {stop, next};
+}
+
 }  // namespace
 
 ImU32 color(Rgb c, float alpha) {
@@ -79,29 +100,29 @@ float label_in(const Look& look, const Rect& box, Face face, Rgb c, std::string_
               content);
 }
 
+float wrapped_height(const Look& look, Face face, float width, std::string_view content) {
+  const ImFont* font = look.font(face);
+  int lines = 0;
+  for (const char *at = content.data(), *end = at + content.size(); at < end; ++lines) {
+    at = break_line(*font, at, end, width).next;
+  }
+  return line_height_of(*font) * static_cast<float>(lines);
+}
+
 float text_wrapped(const Look& look, const Rect& box, Face face, Rgb c, std::string_view content) {
   const ImFont* font = look.font(face);
-  const float line_height = std::round(font->FontSize * 1.15f);
+  const float line_height = line_height_of(*font);
   float y = box.y;
   const char* cursor = content.data();
   const char* end = cursor + content.size();
   while (cursor < end && y + line_height <= box.bottom() + 0.5f) {
-    const char* next = font->CalcWordWrapPositionA(1, cursor, end, box.w);
-    if (next == cursor) ++next;
-    const char* stop = next;
-    if (const auto* newline = static_cast<const char*>(
-            memchr(cursor, '\n', static_cast<std::size_t>(next - cursor)))) {
-      stop = newline;
-      next = newline + 1;
-    }
+    const BrokenLine part = break_line(*font, cursor, end, box.w);
     const bool last_line = y + 2 * line_height > box.bottom() + 0.5f;
     const Rect row{box.x, y, box.w, line_height};
-    const std::string_view rest(cursor, static_cast<std::size_t>(end - cursor));
-    text_in(look, row, face, c,
-            last_line ? rest : std::string_view(cursor, static_cast<std::size_t>(stop - cursor)));
+    const char* stop = last_line ? end : part.stop;
+    text_in(look, row, face, c, {cursor, static_cast<std::size_t>(stop - cursor)});
     y += line_height;
-    cursor = next;
-    while (cursor < end && *cursor == ' ') ++cursor;
+    cursor = part.next;
   }
   return y - box.y;
 }

@@ -25,6 +25,8 @@ float text_in(const Look& look, const Rect& box, Face face, Rgb c, std::string_v
 // As text_in(), but left out instead of cut. Returns the width drawn.
 float label_in(const Look& look, const Rect& box, Face face, Rgb c, std::string_view text,
                Align align = Align::kLeft);
+// Height that text_wrapped() would use if the box were high enough.
+float wrapped_height(const Look& look, Face face, float width, std::string_view text);
 // Breaks at spaces; returns the height used. Draws nothing below `box`.
 float text_wrapped(const Look& look, const Rect& box, Face face, Rgb c, std::string_view text);
 

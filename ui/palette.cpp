@@ -43,8 +43,8 @@ constexpr Palette kDark{
     .phase_optimizer_edge = rgb(0x9a78c9),
     .phase_text = rgb(0xdfe7f2),
     .changed = rgb(0xffc94d),
-    .memory = {rgb(0xf2f5f8), rgb(0xb3bdc9), rgb(0xd2dae3), rgb(0x9fb0c6), rgb(0x7e90ab),
-               rgb(0xe3eaf3), rgb(0x5f6f88), rgb(0x68717d)},
+    .memory = {rgb(0xf0f5e9), rgb(0xa29881), rgb(0xc3e5fc), rgb(0x7b6357), rgb(0x7495ac),
+               rgb(0xd9caac), rgb(0xb2bec0), rgb(0x636474)},
 };
 
 constexpr Palette kLight{
@@ -83,8 +83,8 @@ constexpr Palette kLight{
     .phase_optimizer_edge = rgb(0x7b59a8),
     .phase_text = rgb(0x1b2733),
     .changed = rgb(0x8a6100),
-    .memory = {rgb(0x20262d), rgb(0x6a7684), rgb(0x39434e), rgb(0x56637a), rgb(0x7183a0),
-               rgb(0x2c343d), rgb(0x8290a5), rgb(0x8b919a)},
+    .memory = {rgb(0x213d5a), rgb(0x9a856a), rgb(0x4b2330), rgb(0x8b9494), rgb(0x5b7797),
+               rgb(0x352f11), rgb(0x6b543e), rgb(0x585c65)},
 };
 
 double linear(std::uint8_t channel) {

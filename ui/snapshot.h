@@ -11,6 +11,7 @@
 #include "trace/analysis/figures.h"
 #include "trace/analysis/step_timeline.h"
 #include "trace/model/settings.h"
+#include "ui/strategy_estimates.h"
 
 namespace shardlens::ui {
 
@@ -100,12 +101,15 @@ struct KnobDraft {
   std::string baseline_name;  // "run 3"; "" compares with the defaults
   std::vector<trace::SettingProblem> problems;
   std::string next_name;  // what the run will be called
+  // Of `next`; null: its model is not known.
+  std::shared_ptr<const StrategyEstimates> estimates;
 };
 
 struct Snapshot {
   std::shared_ptr<const RunView> run;  // null: nothing to show yet
   std::shared_ptr<const Ledger> ledger;
   KnobDraft knobs;
+  std::shared_ptr<const PlanCard> plan;  // null: the card is closed
   JobState job;
   TrainerSetup trainer;
   ReplayState replay;

@@ -65,6 +65,8 @@ void add_screenshot_command(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   command->add_option("--step", picture.step, "The step to select; by default a typical one")
       ->check(CLI::NonNegativeNumber);
+  command->add_option("--show", picture.show, "The card that lies over the window")
+      ->check(CLI::IsMember({"plan"}));
   command->add_flag("--present", picture.present, "Present mode: light, larger, knobs folded");
   add_runs_dir(*command, picture.runs_dir);
   command->footer(

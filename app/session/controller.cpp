@@ -32,6 +32,7 @@ bool same(const ui::TrainerSetup& a, const ui::TrainerSetup& b) {
 Controller::Controller(ControllerOptions options, std::function<void()> wake)
     : runs_dir_(one_spelling(options.runs_dir)),
       options_(std::move(options)),
+      planner_(options_.machine),
       replay_speed_(options_.replay_speed),
       watch_state_(std::make_shared<const WatchState>()),
       trainer_(options_.trainer_status, options_.trainer_found, wake),
@@ -73,6 +74,8 @@ std::shared_ptr<const ui::Snapshot> Controller::snapshot() {
   next->run = watch_state_->view;
   next->ledger = library_state_.ledger;
   next->knobs = knobs_.draft(taken_names());
+  next->knobs.estimates = planner_.estimates(knobs_.next());
+  next->plan = planner_.card(knobs_.next());
   next->job = job_state();
   next->trainer = trainer_state_;
   next->replay = watch_state_->replay;

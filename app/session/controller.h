@@ -14,6 +14,7 @@
 #include "app/session/knob_editor.h"
 #include "app/session/run_library.h"
 #include "app/session/run_watcher.h"
+#include "app/session/strategy_planner.h"
 #include "app/session/trainer_status.h"
 #include "ui/commands.h"
 #include "ui/snapshot.h"
@@ -28,6 +29,7 @@ struct ControllerOptions {
   double replay_speed = 1;               // until the user chooses another
   trace::Settings first_settings;        // of the first job, as long as no run says otherwise
   std::filesystem::path trainer_status;  // see TrainerStatus
+  Machine machine;                       // for which estimates are made
   std::function<bool()> trainer_found = [] { return true; };
   StartJob start_job = start_job_session;
 };
@@ -80,6 +82,7 @@ class Controller {
   const ControllerOptions options_;
 
   KnobEditor knobs_;
+  StrategyPlanner planner_;
   std::string baseline_folder_;
   bool baseline_pinned_ = false;  // chosen by the user
   bool edited_ = false;

@@ -55,6 +55,12 @@ void Controller::perform(const Command& command) {
     watcher_.seek_replay(command.time_ns);
   } else if constexpr (std::is_same_v<Command, ui::RetryTrainerSetup>) {
     trainer_.retry();
+  } else if constexpr (std::is_same_v<Command, ui::OpenPlan>) {
+    planner_.open_card();
+  } else if constexpr (std::is_same_v<Command, ui::ClosePlan>) {
+    planner_.close_card();
+  } else if constexpr (std::is_same_v<Command, ui::SetPlanTarget>) {
+    note(planner_.set_target(command));
   } else if constexpr (std::is_same_v<Command, ui::CopyText>) {
     copied_text_ = command.text;
   } else if constexpr (std::is_same_v<Command, ui::Quit>) {

@@ -49,7 +49,8 @@ ui::KnobDraft KnobEditor::draft(const std::vector<std::string>& taken) const {
           .baseline = baseline_,
           .baseline_name = baseline_ordinal_,
           .problems = trace::problems_of(next_),
-          .next_name = name};
+          .next_name = name,
+          .estimates = nullptr};
 }
 
 }  // namespace shardlens::app

@@ -10,6 +10,7 @@
 #include "app/session/run_feed.h"
 #include "app/session/run_record.h"
 #include "app/session/step_choice.h"
+#include "app/session/strategy_planner.h"
 #include "app/session/wall_time.h"
 #include "trace/store/run_folder.h"
 
@@ -94,6 +95,11 @@ Result<ui::Snapshot> still_snapshot(const StillOptions& options) {
   std::vector<std::string> taken;
   for (const auto& row : ledger.rows) taken.push_back(row.name);
   snapshot.knobs = knobs.draft(taken);
+  // Of no machine: a picture says the same wherever it is taken.
+  StrategyPlanner planner;
+  snapshot.knobs.estimates = planner.estimates(knobs.next());
+  if (options.plan) planner.open_card();
+  snapshot.plan = planner.card(knobs.next());
   snapshot.run = std::move(named);
   snapshot.ledger = std::make_shared<const ui::Ledger>(std::move(ledger));
   snapshot.version = 1;

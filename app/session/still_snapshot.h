@@ -15,6 +15,7 @@ struct StillOptions {
   std::filesystem::path run;
   std::filesystem::path runs_dir;    // whose runs fill the ledger; "": the run alone
   std::optional<std::int64_t> step;  // none: a typical one; -1: the latest
+  bool plan = false;                 // the plan card lies over the window
 };
 
 // Error kUsage when the run has no such step.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "app/launch/device_probe.h"
 #include "app/launch/job_request.h"
 #include "app/launch/program_files.h"
 #include "app/session/controller.h"
@@ -36,7 +35,8 @@ ControllerOptions controller_options(const WindowOptions& options, const Prefere
   result.runs_dir = options.runs_dir;
   result.bundled_dir = find_bundled_runs(options);
   if (!options.runs.empty()) result.run = options.runs.front();
-  result.first_settings = default_job(probe_cuda()).settings;
+  result.machine = this_machine();
+  result.first_settings = default_job(result.machine.cuda).settings;
   result.replay = options.replay;
   result.replay_speed = options.replay_speed > 0 ? options.replay_speed : preferences.replay_speed;
   result.trainer_status = options.trainer_status;

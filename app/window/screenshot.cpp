@@ -28,6 +28,9 @@ Result<void> check(const ScreenshotOptions& options) {
     return fail(ErrorKind::kUsage,
                 "There is no workspace \"" + options.workspace + "\". Use tune.");
   }
+  if (!options.show.empty() && options.show != "plan") {
+    return fail(ErrorKind::kUsage, "There is no \"" + options.show + "\" to show. Use plan.");
+  }
   if (options.theme != "dark" && options.theme != "light") {
     return fail(ErrorKind::kUsage,
                 "There is no theme \"" + options.theme + "\". Use dark or light.");
@@ -79,7 +82,10 @@ Result<Picture> draw_picture(const ScreenshotOptions& options, const ui::Snapsho
 
 Result<void> take_screenshot(const ScreenshotOptions& options) {
   TRY(check(options));
-  StillOptions still{.run = options.run, .runs_dir = options.runs_dir, .step = std::nullopt};
+  StillOptions still{.run = options.run,
+                     .runs_dir = options.runs_dir,
+                     .step = std::nullopt,
+                     .plan = options.show == "plan"};
   if (options.step >= 0) still.step = options.step;
   TRY_ASSIGN(const auto snapshot, still_snapshot(still));
   TRY_ASSIGN(const auto picture, draw_picture(options, snapshot));

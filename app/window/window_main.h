@@ -31,6 +31,7 @@ struct ScreenshotOptions {
   double scale = 1;
   long step = -1;  // -1: a typical one, with a step time near the median
   bool present = false;
+  std::string show;  // what lies over the window: "plan"; "": nothing
 };
 
 // Both return an exit code (0, 1 or 2) and print their error to standard error.

@@ -3,8 +3,12 @@
 #include <cmath>
 #include <random>
 #include <string>
+#include <utility>
 
 #include "tests/ui/sample_timeline.h"
+#include "trace/model/model_shape.h"
+#include "trace/model/strategy.h"
+#include "trace/predict/gpu_table.h"
 
 namespace shardlens::ui {
 
@@ -225,15 +229,60 @@ KnobDraft sample_knobs(const RunView& run) {
   knobs.next = knobs.baseline;
   knobs.next.bucket_cap_mb = 60;
   knobs.next_name = "cap 60";
+  knobs.estimates = sample_estimates(knobs.next);
   return knobs;
 }
 
 }  // namespace
 
+std::shared_ptr<const StrategyEstimates> sample_estimates(const trace::Settings& settings,
+                                                          std::int64_t usable_bytes) {
+  auto out = std::make_shared<StrategyEstimates>();
+  out->usable_bytes = usable_bytes;
+  out->device = "a sample device";
+  for (const trace::StrategyTraits& traits : trace::strategies()) {
+    auto job = trace::job_on_this_machine(settings, *trace::find_model_preset(settings.model));
+    job.settings.sharding_strategy = traits.name;
+    trace::StrategyPlan plan;
+    plan.strategy = traits.name;
+    for (const auto& problem : trace::problems_of(job.settings)) plan.refused += problem.message;
+    if (plan.refused.empty()) {
+      plan.memory = trace::predict_memory(job);
+      plan.traffic = trace::predict_traffic(job);
+      if (usable_bytes > 0) plan.spare_bytes = usable_bytes - plan.memory.total();
+    }
+    out->strategies.push_back(std::move(plan));
+  }
+  return out;
+}
+
+Snapshot plan_snapshot(const char* model, const char* strategy) {
+  SampleOptions options;
+  options.ranks = 4;
+  options.gpu = true;
+  Snapshot snapshot = sample_snapshot(options);
+  snapshot.knobs.next.sharding_strategy = strategy;
+  snapshot.knobs.estimates = sample_estimates(snapshot.knobs.next);
+  auto card = std::make_shared<PlanCard>();
+  card->target.model = model;
+  card->target.nodes = 2;
+  trace::PlanRequest request;
+  request.settings = snapshot.knobs.next;
+  request.shape = *trace::find_planning_model(model);
+  request.memory_bytes = trace::find_gpu(card->target.gpu)->memory_bytes();
+  request.reserved_bytes = trace::kReservedBytes;
+  request.nodes = card->target.nodes;
+  card->plan = *trace::plan_job(request);
+  card->remedies = trace::changes_that_would_fit(*card->plan);
+  snapshot.plan = std::move(card);
+  return snapshot;
+}
+
 Snapshot empty_snapshot() {
   Snapshot snapshot;
   snapshot.ledger = std::make_shared<Ledger>();
   snapshot.knobs.next_name = "baseline";
+  snapshot.knobs.estimates = sample_estimates(snapshot.knobs.next);
   return snapshot;
 }
 

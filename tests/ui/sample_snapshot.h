@@ -22,5 +22,11 @@ Snapshot sample_snapshot(const SampleOptions& options = {});
 Snapshot failed_snapshot();
 Snapshot installing_snapshot();
 Snapshot replay_snapshot();
+// The sample with the plan card open: `model` on two machines of eight GPUs.
+Snapshot plan_snapshot(const char* model = "gpt2", const char* strategy = "ddp");
+
+// As the program works them out, for a machine whose ranks may use `usable_bytes` each.
+std::shared_ptr<const StrategyEstimates> sample_estimates(const trace::Settings& settings,
+                                                          std::int64_t usable_bytes = 0);
 
 }  // namespace shardlens::ui

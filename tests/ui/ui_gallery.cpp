@@ -1,6 +1,7 @@
 // Pictures of the window from invented snapshots, to look at while working on panels:
 //   ui_gallery OUT.png [--size 1600x1000] [--scale 1] [--light] [--present]
-//              [--state sample|gpu|odd|dense|short|done|empty|failed|installing|replay]
+//              [--state
+//              sample|gpu|odd|dense|short|done|empty|failed|installing|replay|plan|plan-large]
 //              [--press K|?] [--hover X,Y] [--click X,Y] [--zoom FACTOR] [--time FRAMES]
 #include <stb/stb_image_write.h>
 
@@ -51,6 +52,8 @@ Snapshot snapshot_of(const std::string& state) {
   if (state == "failed") return failed_snapshot();
   if (state == "installing") return installing_snapshot();
   if (state == "replay") return replay_snapshot();
+  if (state == "plan") return plan_snapshot();
+  if (state == "plan-large") return plan_snapshot("llama-8b");
   SampleOptions options;
   options.gpu = state == "gpu";
   options.odd = state == "odd";

@@ -150,4 +150,11 @@ std::vector<Remedy> changes_that_would_fit(const PlannedJob& job, std::int64_t u
   return Search(job, usable_bytes).run();
 }
 
+std::vector<Remedy> changes_that_would_fit(const Plan& plan) {
+  const std::string& chosen = plan.request.settings.sharding_strategy;
+  const auto at = std::ranges::find(plan.strategies, chosen, &StrategyPlan::strategy);
+  if (at == plan.strategies.end() || !at->refused.empty() || at->fits()) return {};
+  return changes_that_would_fit(planned_job(plan.request, chosen), plan.request.usable_bytes());
+}
+
 }  // namespace shardlens::trace

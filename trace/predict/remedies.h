@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/predict/plan.h"
 #include "trace/predict/planned_job.h"
 
 namespace shardlens::trace {
@@ -27,5 +28,7 @@ struct Remedy {
 // the job's estimated peak is at most `usable_bytes`, the gentlest first; pairs of them if no
 // single one is enough. Empty: nothing of that is enough, or the job fits as it is. At most 8.
 std::vector<Remedy> changes_that_would_fit(const PlannedJob& job, std::int64_t usable_bytes);
+// The same for the strategy that the plan's settings name; none where they are refused.
+std::vector<Remedy> changes_that_would_fit(const Plan& plan);
 
 }  // namespace shardlens::trace

@@ -1,0 +1,38 @@
+// The plan card over the window: what every strategy would need on GPUs of the user's choice.
+// Interface thread, inside a frame.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ui/commands.h"
+#include "ui/plan_table.h"
+#include "ui/snapshot.h"
+#include "ui/theme.h"
+
+namespace shardlens::ui {
+
+class PlanCardView {
+ public:
+  // Draws nothing while the card is closed.
+  void draw(const Look& look, const Rect& window, const Snapshot& snapshot, Commands& commands);
+
+ private:
+  void update(const Look& look, const std::shared_ptr<const PlanCard>& card, float width);
+  void draw_table(const Look& look, Rect rect, Commands& commands) const;
+  void draw_head_row(const Look& look, Rect row) const;
+  void draw_strategy_row(const Look& look, const Rect& row, const PlanRow& strategy,
+                         Commands& commands) const;
+  void draw_bars(const Look& look, const Rect& row, const PlanRow& strategy) const;
+  // Columns lie as they were measured; this is where one begins, from the row's left.
+  float column_x(std::size_t column) const;
+
+  std::shared_ptr<const PlanCard> card_;
+  PlanTable table_;
+  float measured_width_ = 0, measured_scale_ = 0;
+  bool narrow_ = false;
+  float name_width_ = 0;
+  std::vector<float> widths_;
+};
+
+}  // namespace shardlens::ui

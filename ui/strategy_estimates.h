@@ -1,0 +1,41 @@
+// What the next run would need under every strategy, worked out before it runs: on this machine,
+// and on GPUs that one might have. Plain values, published by `app`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/predict/plan.h"
+#include "trace/predict/remedies.h"
+
+namespace shardlens::ui {
+
+// On this machine, for the bars beside the strategy knob.
+struct StrategyEstimates {
+  // All strategies, in the order of trace::strategies(); `largest_batch` is not worked out.
+  std::vector<trace::StrategyPlan> strategies;
+  std::int64_t usable_bytes = 0;  // of one rank; 0: not known
+  std::string device;             // whose memory that is: "NVIDIA H100 80GB HBM3"
+};
+
+// Where a planned job would run, as it was typed or picked.
+struct PlanTarget {
+  std::string model;  // "": that of the settings
+  std::string gpu = "h100-80";
+  std::int64_t gpus_per_node = 8;
+  std::int64_t nodes = 1;
+
+  bool operator==(const PlanTarget&) const = default;
+};
+
+struct PlanCard {
+  PlanTarget target;
+  std::optional<trace::Plan> plan;  // none: `problem` says why
+  std::string problem;
+  // So that the strategy of the settings fits; none if it does, or if nothing is enough.
+  std::vector<trace::Remedy> remedies;
+};
+
+}  // namespace shardlens::ui
