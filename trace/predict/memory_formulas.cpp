@@ -138,8 +138,6 @@ std::string MemoryFormulas::activations(Holding holding, std::int64_t bytes) con
                    "the embedding's)");
     case Holding::kCastWeights:
       return grouped(bytes) + " B of weights in 16 bits, kept until forward ends";
-    case Holding::kTransportCopies:
-      return grouped(bytes) + " B that Gloo copies of what is gathered and reduced";
     default:
       return grouped(bytes) + " B between operators";
   }

@@ -25,7 +25,6 @@ MemoryCategory category_of(Holding holding) {
     case Holding::kFreshGradients:
     case Holding::kTiedGradient:
     case Holding::kCastWeights:
-    case Holding::kTransportCopies:
       return MemoryCategory::kActivations;
     case Holding::kBuckets:
     case Holding::kCompressed:

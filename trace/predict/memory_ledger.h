@@ -10,28 +10,27 @@ namespace shardlens::trace {
 
 // What memory is for, finer than its category.
 enum class Holding : std::uint8_t {
-  kParameters,       // whole, or this rank's shards
-  kGatheredRoot,     //
-  kGatheredBlocks,   //
-  kGatherInputs,     // shards in the type in which they are gathered
-  kGradients,        // whole, or this rank's shards
-  kUnitGradients,    // whole ones of a unit that will be sharded
-  kReduceOutputs,    //
-  kOptimizerState,   //
-  kSavedByBlocks,    // activations for backward
-  kSavedInputs,      // of blocks that compute forward again
-  kSavedByHead,      // last norm, head and loss
-  kFlowing,          // gradients of activations, and what an operator needs for itself
-  kFreshGradients,   // of parameters, just made
-  kTiedGradient,     // of the embedding, from the head, until its own is there
-  kCastWeights,      // autocast's, kept until forward ends
-  kTransportCopies,  // Gloo's own
-  kBuckets,          //
-  kCompressed,       // buckets in 16 bits under way
-  kReduceInputs,     // flat gradients of units under way
-  kBatch,            //
+  kParameters,      // whole, or this rank's shards
+  kGatheredRoot,    //
+  kGatheredBlocks,  //
+  kGatherInputs,    // shards in the type in which they are gathered
+  kGradients,       // whole, or this rank's shards
+  kUnitGradients,   // whole ones of a unit that will be sharded
+  kReduceOutputs,   //
+  kOptimizerState,  //
+  kSavedByBlocks,   // activations for backward
+  kSavedInputs,     // of blocks that compute forward again
+  kSavedByHead,     // last norm, head and loss
+  kFlowing,         // gradients of activations, and what an operator needs for itself
+  kFreshGradients,  // of parameters, just made
+  kTiedGradient,    // of the embedding, from the head, until its own is there
+  kCastWeights,     // autocast's, kept until forward ends
+  kBuckets,         //
+  kCompressed,      // buckets in 16 bits under way
+  kReduceInputs,    // flat gradients of units under way
+  kBatch,           //
 };
-inline constexpr int kHoldingCount = 20;
+inline constexpr int kHoldingCount = 19;
 MemoryCategory category_of(Holding);
 
 // A moment of a step.

@@ -14,8 +14,7 @@ struct PlannedJob {
   ModelShape shape;
   std::int64_t ranks = 1;
   std::int64_t ranks_per_node = 1;
-  // On a GPU NCCL works in place and kernels are fused; on a CPU Gloo copies what it gathers and
-  // scatters, and dropout keeps the whole matrix of attention.
+  // On a GPU kernels are fused; on a CPU dropout keeps the whole matrix of attention.
   bool on_gpu = false;
 
   // No sequence is longer than what the model sees.

@@ -23,7 +23,6 @@ UnitMemory::UnitMemory(const PlannedJob& job, const ModelSizes& sizes)
       frees_after_forward_(strategy_traits(job.settings.sharding_strategy).frees_after_forward),
       // On a CPU shards are in the host's memory anyway.
       offloads_(job.settings.cpu_offload && job.on_gpu),
-      copies_(!job.on_gpu && shards_.group > 1),
       is_resident_(shards_.group == 1 && bytes_.gathered == 4 && !offloads_),
       states_(static_cast<std::size_t>(sizes.layers + 1), State::kFree) {}
 
@@ -107,12 +106,10 @@ void UnitMemory::gather(MemoryLedger& ledger, std::int64_t block) {
   if (state_of(block) != State::kFree || shard_values(block) == 0) return;
   state_of(block) = State::kGathering;
   if (is_resident_) return;
-  const std::int64_t whole = bytes_.gathered * whole_values(block);
-  ledger.add(gathered_as(block), whole);
+  ledger.add(gathered_as(block), bytes_.gathered * whole_values(block));
   if (shards_.group > 1 && (bytes_.gathered != bytes_.master || offloads_)) {
     ledger.add(Holding::kGatherInputs, bytes_.gathered * shard_values(block));
   }
-  begin_transfer(ledger, whole);
 }
 
 void UnitMemory::wait(MemoryLedger& ledger, std::int64_t block) {
@@ -122,21 +119,6 @@ void UnitMemory::wait(MemoryLedger& ledger, std::int64_t block) {
   if (shards_.group > 1 && (bytes_.gathered != bytes_.master || offloads_)) {
     ledger.remove(Holding::kGatherInputs, bytes_.gathered * shard_values(block));
   }
-  end_transfer(ledger, bytes_.gathered * whole_values(block));
-}
-
-void UnitMemory::begin_transfer(MemoryLedger& ledger, std::int64_t bytes) {
-  if (!copies_) return;
-  const std::int64_t before = gathers_.empty() ? 0 : *gathers_.rbegin();
-  gathers_.insert(bytes);
-  ledger.add(Holding::kTransportCopies, *gathers_.rbegin() - before);
-}
-
-void UnitMemory::end_transfer(MemoryLedger& ledger, std::int64_t bytes) {
-  if (!copies_) return;
-  const std::int64_t before = *gathers_.rbegin();
-  gathers_.erase(gathers_.find(bytes));
-  ledger.remove(Holding::kTransportCopies, before - (gathers_.empty() ? 0 : *gathers_.rbegin()));
 }
 
 void UnitMemory::free(MemoryLedger& ledger, std::int64_t block) {

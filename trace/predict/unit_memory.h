@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "trace/predict/element_bytes.h"
@@ -45,9 +44,6 @@ class UnitMemory final : public KeptMemory {
   void wait(MemoryLedger& ledger, std::int64_t block);
   void free(MemoryLedger& ledger, std::int64_t block);
   void gather_ahead(MemoryLedger& ledger, std::int64_t block);
-  // Gloo copies what it gathers, one collective after another.
-  void begin_transfer(MemoryLedger& ledger, std::int64_t bytes);
-  void end_transfer(MemoryLedger& ledger, std::int64_t bytes);
   void reduce(MemoryLedger& ledger, std::int64_t block);
   void finish_reduction(MemoryLedger& ledger);
 
@@ -55,11 +51,10 @@ class UnitMemory final : public KeptMemory {
   const ModelSizes& sizes_;
   ShardSizes shards_;
   ElementBytes bytes_;
-  bool frees_after_forward_, offloads_, copies_, is_resident_;
+  bool frees_after_forward_, offloads_, is_resident_;
   bool reduces_ = true, adds_ = false, has_shard_gradients_ = false;
   std::vector<State> states_;  // the root first
   std::optional<UnderWay> under_way_;
-  std::multiset<std::int64_t> gathers_;  // under way, bytes each
 };
 
 }  // namespace shardlens::trace

@@ -1,8 +1,10 @@
 #include "trainer/comm/recorded_backend.h"
 
+#include <thread>
 #include <utility>
 
 #include "trainer/comm/link_work.h"
+#include "trainer/comm/tagged_gloo.h"
 
 namespace shardlens::trainer {
 
@@ -19,6 +21,13 @@ WorkPointer completed_work(std::vector<torch::Tensor> outputs) {
   auto work = c10::make_intrusive<LinkWork>(std::move(outputs));
   work->complete();
   return work;
+}
+
+// Gloo's thread tells that it is done a moment before it lets go of the tensors: until then whoever
+// waits would free them in vain, and memory would depend on the machine's load.
+void wait_and_release(const WorkPointer& work) {
+  work->wait();
+  while (work.use_count() > 1) std::this_thread::yield();
 }
 
 }  // namespace
@@ -127,6 +136,7 @@ WorkPointer RecordedBackend::broadcast_tagged(torch::Tensor tensor, CollectiveTa
 WorkPointer RecordedBackend::all_gather(torch::Tensor output, torch::Tensor input,
                                         CollectiveTag tag) {
   if (take_fault() == trace::InjectedFault::kSkipCollective) return completed_work({output});
+  const bool gloo = getBackendName() == "gloo";
   Call call{CollectiveFunction::kAllGather,
             CollectiveFunction::kAllGather,
             output.scalar_type(),
@@ -134,8 +144,10 @@ WorkPointer RecordedBackend::all_gather(torch::Tensor output, torch::Tensor inpu
             std::move(tag),
             {output},
             {}};
-  call.launch = [output, input](c10d::Backend& backend) mutable {
-    return backend._allgather_base(output, input);
+  call.launch = [output, input, gloo](c10d::Backend& backend) mutable -> WorkPointer {
+    if (!gloo) return backend._allgather_base(output, input);
+    static_cast<TaggedGloo&>(backend).gather_in_place(output, input);
+    return completed_work({output});
   };
   return enter(std::move(call));
 }
@@ -156,7 +168,7 @@ WorkPointer RecordedBackend::reduce_scatter(torch::Tensor output, torch::Tensor 
     if (!gloo) return backend._reduce_scatter_base(output, input);
     // In place: Gloo's own form copies the whole input first, and frees the copy a little late.
     std::vector<torch::Tensor> tensors{input};
-    backend.allreduce(tensors)->wait();
+    wait_and_release(backend.allreduce(tensors));
     const auto part =
         input.view({-1}).narrow(0, backend.getRank() * output.numel(), output.numel());
     output.view({-1}).copy_(part);

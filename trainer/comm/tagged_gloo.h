@@ -18,6 +18,11 @@ class TaggedGloo final : public c10d::ProcessGroupGloo {
   // by count alone: with a collective left out, or of another size, it would write over memory.
   void set_next_tag(std::uint32_t tag) { collectiveCounter_ = tag; }
 
+  // An all-gather whose parts arrive where they belong, at the next tag: Gloo's own gathers into a
+  // second buffer of that size and copies. Returns when all parts are there and this rank's is
+  // sent.
+  void gather_in_place(const torch::Tensor& output, const torch::Tensor& input);
+
   // Fails whatever waits for another rank, now and later; any thread. Closing the connections would
   // leave it waiting until its timeout.
   void give_up(const std::string& reason) {
