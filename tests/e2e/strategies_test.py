@@ -17,9 +17,15 @@ def strategy(name):
 
 
 class Strategies(harness.ShardlensTest):
+    def setUp(self):
+        super().setUp()
+        # The built-in text is the project's own, which may change between two runs.
+        self.text = self.folder / 'squares.txt'
+        self.text.write_text(''.join(f'{i * i} is the square of {i}\n' for i in range(2000)))
+
     def run_ranks(self, name, *settings, ranks='2', steps='6', code=0):
-        return self.json('run', *harness.QUICK, '--ranks', ranks, '--steps', steps, '--name', name, *settings,
-                         code=code)
+        return self.json('run', *harness.QUICK, '--set', f'data={self.text}', '--ranks', ranks, '--steps', steps,
+                         '--name', name, *settings, code=code)
 
     def query(self, name, sql):
         return self.json('query', name, sql)['rows']
