@@ -154,8 +154,9 @@ Chunk encode_chunk(std::span<const Event> events) {
     chunk.first_ns = INT64_MAX;
     chunk.last_ns = INT64_MIN;
     for (const Event& event : events) {
-      chunk.first_ns = std::min(chunk.first_ns, event.start_ns);
-      chunk.last_ns = std::max(chunk.last_ns, event.end_ns());
+      // An event from a clock that was set back ends before it starts.
+      chunk.first_ns = std::min({chunk.first_ns, event.start_ns, event.end_ns()});
+      chunk.last_ns = std::max({chunk.last_ns, event.start_ns, event.end_ns()});
     }
   }
   const auto columns = columns_of(events, chunk.first_ns);

@@ -18,7 +18,7 @@ inline constexpr std::size_t kChunkEvents = 8192;
 inline constexpr std::size_t kMostChunkEvents = 1u << 20;  // more is damage
 
 struct Chunk {
-  std::int64_t first_ns = 0;  // earliest start
+  std::int64_t first_ns = 0;  // earliest start, or end of a reversed event
   std::int64_t last_ns = 0;   // latest end
   std::int64_t count = 0;
   int codec = kChunkCodec;

@@ -1,8 +1,12 @@
 #include "trace/store/query.h"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <system_error>
 
+#include "trace/store/event_module.h"
+#include "trace/store/event_tables.h"
 #include "trace/store/rank_files.h"
 #include "trace/store/row_module.h"
 #include "trace/store/run_folder.h"
@@ -18,15 +22,41 @@ namespace {
 // Instructions of SQLite's virtual machine between two looks at `interrupted`: about 1 ms.
 constexpr int kProgressInstructions = 20'000;
 
-std::string table_list() {
+std::string comma_list(const std::vector<std::string>& names) {
   std::string list;
-  for (const TableSchema& table : trace_tables()) list += (list.empty() ? "" : ", ") + table.name;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
   return list;
 }
 
-tl::unexpected<Error> wrong_sql(const std::string& reason) {
+bool names_word(std::string_view text, std::string_view word) {
+  const auto is_part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  for (auto at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    const auto after = at + word.size();
+    const bool begins = at == 0 || !is_part(text[at - 1]);
+    if (begins && (after == text.size() || !is_part(text[after]))) return true;
+  }
+  return false;
+}
+
+// What there is instead of what was asked for: the columns of the tables in the query, else the
+// tables.
+std::string what_there_is(const std::string& reason, const std::string& sql) {
+  std::string columns;
+  std::vector<std::string> tables;
+  for (const QueryTable& table : query_tables()) {
+    tables.push_back(table.name);
+    if (!names_word(sql, table.name)) continue;
+    columns += ". Columns of " + table.name + ": " + comma_list(table.columns);
+  }
+  const bool is_column = reason.find("no such column") != reason.npos && !columns.empty();
+  return (is_column ? columns : "") + ". Tables: " + comma_list(tables);
+}
+
+tl::unexpected<Error> wrong_sql(const std::string& reason, const std::string& sql) {
   return fail(ErrorKind::kUsage,
-              "the query is not possible: " + reason + ". Tables: " + table_list());
+              "the query is not possible: " + reason + what_there_is(reason, sql));
 }
 
 // Reading rows and calling functions; nothing that could write, attach or load.
@@ -94,11 +124,11 @@ Result<OwnedStatement> prepare(Database& connection, const std::string& sql) {
   const char* rest = nullptr;
   const int code = sqlite3_prepare_v2(connection.get(), sql.c_str(), -1, &raw, &rest);
   OwnedStatement statement(raw);
-  if (code == SQLITE_AUTH) return wrong_sql("only reading is possible, with SELECT");
-  if (code != SQLITE_OK) return wrong_sql(sqlite3_errmsg(connection.get()));
-  if (!statement) return wrong_sql("it is empty");
+  if (code == SQLITE_AUTH) return wrong_sql("only reading is possible, with SELECT", sql);
+  if (code != SQLITE_OK) return wrong_sql(sqlite3_errmsg(connection.get()), sql);
+  if (!statement) return wrong_sql("it is empty", sql);
   if (!sqlite3_stmt_readonly(statement.get()) || sqlite3_column_count(statement.get()) == 0) {
-    return wrong_sql("only reading is possible, with SELECT");
+    return wrong_sql("only reading is possible, with SELECT", sql);
   }
   const std::string_view tail(rest);
   if (tail.find_first_not_of(" \t\r\n;") != std::string_view::npos) {
@@ -106,12 +136,12 @@ Result<OwnedStatement> prepare(Database& connection, const std::string& sql) {
     const int second_code = sqlite3_prepare_v2(connection.get(), rest, -1, &second, nullptr);
     const OwnedStatement owned(second);
     // A comment after the query is no statement.
-    if (second || second_code != SQLITE_OK) return wrong_sql("it has more than one statement");
+    if (second || second_code != SQLITE_OK) return wrong_sql("it has more than one statement", sql);
   }
   return statement;
 }
 
-Error step_error(sqlite3* connection, int code) {
+Error step_error(sqlite3* connection, int code, const std::string& sql) {
   switch (code & 0xff) {
     case SQLITE_INTERRUPT:
       return {ErrorKind::kFailed, "the query was interrupted"};
@@ -120,7 +150,7 @@ Error step_error(sqlite3* connection, int code) {
     case SQLITE_IOERR:
       return {ErrorKind::kIo, sqlite3_errmsg(connection)};
     default:
-      return wrong_sql(sqlite3_errmsg(connection)).value();
+      return wrong_sql(sqlite3_errmsg(connection), sql).value();
   }
 }
 
@@ -131,7 +161,7 @@ Result<QueryResult> fetch(Database& connection, sqlite3_stmt* statement, std::in
   while (true) {
     const int code = sqlite3_step(statement);
     if (code == SQLITE_DONE) return result;
-    if (code != SQLITE_ROW) return tl::make_unexpected(step_error(connection.get(), code));
+    if (code != SQLITE_ROW) return tl::make_unexpected(step_error(connection.get(), code, sqlite3_sql(statement)));
     if (static_cast<std::int64_t>(result.rows.size()) >= row_limit) {
       result.truncated = true;
       return result;
@@ -162,6 +192,12 @@ std::vector<QueryTable> query_tables() {
       if (column.name != "row_id") table.columns.push_back(column.name);
     }
   }
+  for (const EventTable& events : event_tables()) {
+    QueryTable& table = tables.emplace_back(QueryTable{events.name, {}});
+    for (const EventColumn column : events.columns) {
+      table.columns.emplace_back(to_string(column));
+    }
+  }
   return tables;
 }
 
@@ -170,9 +206,11 @@ Result<QueryResult> query_run(const fs::path& run, const std::string& sql,
   TRY_ASSIGN(auto files, open_files(run));
   std::vector<Database*> databases;
   for (TraceFile& file : files) databases.push_back(&file.database());
+  EventSource events(databases, options.interrupted);
   TRY_ASSIGN(Database connection,
              Database::open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, quoted(run)));
   TRY(create_row_tables(connection, databases));
+  TRY(create_event_tables(connection, events));
   sqlite3_db_config(connection.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_set_authorizer(connection.get(), authorize, nullptr);
   if (options.interrupted) {
@@ -181,7 +219,9 @@ Result<QueryResult> query_run(const fs::path& run, const std::string& sql,
                              const_cast<QueryOptions*>(&options));
   }
   TRY_ASSIGN(const OwnedStatement statement, prepare(connection, sql));
-  return fetch(connection, statement.get(), options.row_limit);
+  auto result = fetch(connection, statement.get(), options.row_limit);
+  if (result) result->decoded_chunks = events.decoded_chunks();
+  return result;
 }
 
 }  // namespace shardlens::trace

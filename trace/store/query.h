@@ -20,6 +20,7 @@ struct QueryResult {
   std::vector<std::string> columns;
   std::vector<std::vector<QueryValue>> rows;
   bool truncated = false;  // there were more rows than the limit
+  std::int64_t decoded_chunks = 0;  // of bulk events: what the query really had to read
 };
 
 struct QueryOptions {
@@ -27,8 +28,9 @@ struct QueryOptions {
   std::function<bool()> interrupted;  // asked every few milliseconds; true ends it with kFailed
 };
 
-// One SELECT over the row tables (`step`, `collective`, `memory`, …), each holding the rows of all
-// ranks, of a run's folder or packed file. Errors: kUsage for the SQL, with the list of tables.
+// One SELECT over the row tables (`step`, `collective`, `memory`, …) and the tables of bulk events
+// (event_tables.h), each holding those of all ranks, of a run's folder or packed file. Errors:
+// kUsage for the SQL, with the list of tables, or of columns.
 Result<QueryResult> query_run(const std::filesystem::path& run, const std::string& sql,
                               const QueryOptions& options = {});
 

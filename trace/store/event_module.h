@@ -1,0 +1,14 @@
+// SQLite's virtual tables `kernel`, `launch`, `op`, `copy` and `allocation` over the chunks of many
+// files. They belong to a connection, never to a trace. One thread at a time.
+#pragma once
+
+#include "trace/model/result.h"
+#include "trace/store/event_source.h"
+#include "trace/store/sqlite.h"
+
+namespace shardlens::trace {
+
+// `source` must outlive the connection.
+Result<void> create_event_tables(Database& connection, EventSource& source);
+
+}  // namespace shardlens::trace

@@ -1,0 +1,101 @@
+#include "trace/store/event_scan.h"
+
+#include <algorithm>
+
+namespace shardlens::trace {
+
+namespace {
+
+bool has_key(const std::vector<EventOrder>& order, EventOrder::Key key) {
+  return std::ranges::any_of(order, [&](const EventOrder& term) { return term.key == key; });
+}
+
+}  // namespace
+
+Result<void> EventScan::start(EventScanPlan plan) {
+  plan_ = std::move(plan);
+  grouped_.reset();
+  filters_.clear();
+  place_ = 0;
+  const bool asks_fields =
+      plan_.wants_step || std::ranges::any_of(plan_.fields, [](bool wanted) { return wanted; });
+  headers_suffice_ = !asks_fields && !plan_.wants_name && !plan_.filter.looks_at_events();
+  TRY(choose_places());
+  if (has_key(plan_.order, EventOrder::Key::kName)) return group();
+  return enter_chunk();
+}
+
+Result<void> EventScan::choose_places() {
+  places_.clear();
+  TRY_ASSIGN(const auto* all, source_->chunks(kind_));
+  for (const ChunkPlace& place : *all) {
+    if (plan_.filter.may_hold(place)) places_.push_back(&place);
+  }
+  std::ranges::stable_sort(places_, [&](const ChunkPlace* a, const ChunkPlace* b) {
+    for (const EventOrder& term : plan_.order) {
+      const bool by_rank = term.key == EventOrder::Key::kRank;
+      const int left = by_rank ? a->rank : a->lane, right = by_rank ? b->rank : b->lane;
+      if (term.key == EventOrder::Key::kName || left == right) continue;
+      return term.descending ? left > right : left < right;
+    }
+    return false;
+  });
+  return {};
+}
+
+Result<const RankFilter*> EventScan::filter_of(const ChunkPlace& place, const RankNames& names) {
+  const auto found = filters_.find(place.rank);
+  if (found != filters_.end()) return &found->second;
+  return &filters_.emplace(place.rank, RankFilter(plan_.filter, names)).first->second;
+}
+
+Result<void> EventScan::group() {
+  EventFields fields = plan_.fields;
+  if (plan_.wants_step) fields[static_cast<std::size_t>(EventField::kStart)] = true;
+  grouped_.emplace(fields);
+  for (const ChunkPlace* place : places_) {
+    TRY_ASSIGN(const RankNames* const names, source_->names(*place));
+    TRY_ASSIGN(const RankFilter* const filter, filter_of(*place, *names));
+    if (!filter->may_hold(*place)) continue;
+    TRY_ASSIGN(const auto events, source_->decode(*place));
+    grouped_->add(*place, *names, *filter, events);
+  }
+  grouped_->arrange(plan_.order);
+  return {};
+}
+
+// From `place_` on, to the first chunk with a row that is wanted.
+Result<void> EventScan::enter_chunk() {
+  for (; place_ < places_.size(); ++place_) {
+    const ChunkPlace& at = *places_[place_];
+    TRY_ASSIGN(names_, source_->names(at));
+    row_ = 0;
+    row_count_ = static_cast<std::size_t>(at.header.count);
+    if (!headers_suffice_) {
+      TRY_ASSIGN(filter_, filter_of(at, *names_));
+      if (!filter_->may_hold(at)) continue;
+      events_.clear();
+      TRY_ASSIGN(events_, source_->decode(at));
+      row_count_ = events_.size();
+    }
+    while (row_ < row_count_ && !accepts_row()) ++row_;
+    if (row_ < row_count_) return {};
+  }
+  events_ = {};
+  return {};
+}
+
+Result<void> EventScan::next() {
+  if (grouped_) {
+    grouped_->next();
+    return {};
+  }
+  do {
+    ++row_;
+  } while (row_ < row_count_ && !accepts_row());
+  if (row_ < row_count_) return {};
+  ++place_;
+  return enter_chunk();
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,130 @@
+#include "trace/store/event_tables.h"
+
+namespace shardlens::trace {
+
+std::string_view to_string(EventColumn column) {
+  constexpr std::string_view kNames[] = {
+      "rank",        "lane",        "lane_name", "step",  "name",    "start_ns",  "end_ns",
+      "duration_ns", "correlation", "bytes",     "depth", "is_leaf", "is_compute"};
+  return kNames[static_cast<std::size_t>(column)];
+}
+
+bool is_text(EventColumn column) {
+  return column == EventColumn::kName || column == EventColumn::kLaneName;
+}
+
+std::string_view describe(EventColumn column) {
+  constexpr std::string_view kTexts[] = {
+      "global rank",
+      "thread or stream, as in table lane",
+      "the lane's name, say 'stream 7'",
+      "in which it began; -1: outside any, or the step has not ended yet",
+      "of the kernel, call, operator or copy",
+      "nanoseconds since 1970",
+      "nanoseconds since 1970",
+      "end_ns - start_ns",
+      "the same for a launch, its kernel or copy, and the operator that called; 0: none",
+      "copied, or allocated; negative: freed",
+      "0 for an operator that no other called",
+      "1 for an operator that called no other",
+      "1 where it counts as compute"};
+  return kTexts[static_cast<std::size_t>(column)];
+}
+
+const std::vector<EventTable>& event_tables() {
+  using enum EventColumn;
+  static const std::vector<EventTable> tables{
+      {"kernel",
+       EventKind::kKernel,
+       "kernels on a GPU",
+       {kRank, kLane, kLaneName, kStep, kName, kStart, kEnd, kDuration, kCorrelation, kIsCompute}},
+      {"launch",
+       EventKind::kLaunch,
+       "calls that launch them",
+       {kRank, kLane, kLaneName, kStep, kName, kStart, kEnd, kDuration, kCorrelation}},
+      {"op",
+       EventKind::kOperator,
+       "operators of PyTorch",
+       {kRank, kLane, kLaneName, kStep, kName, kStart, kEnd, kDuration, kCorrelation, kDepth,
+        kIsLeaf, kIsCompute}},
+      {"copy",
+       EventKind::kCopy,
+       "copies and memsets",
+       {kRank, kLane, kLaneName, kStep, kName, kStart, kEnd, kDuration, kCorrelation, kBytes}},
+      {"allocation",
+       EventKind::kAllocation,
+       "memory allocated and freed",
+       {kRank, kLane, kLaneName, kStep, kName, kStart, kBytes}}};
+  return tables;
+}
+
+void require_column(EventColumn column, EventScanPlan& plan) {
+  const auto field = [&](EventField which) { plan.fields[static_cast<std::size_t>(which)] = true; };
+  switch (column) {
+    case EventColumn::kRank:
+    case EventColumn::kLane:
+    case EventColumn::kLaneName:
+      return;
+    case EventColumn::kStep:
+      plan.wants_step = true;
+      return;
+    case EventColumn::kName:
+      plan.wants_name = true;
+      return;
+    case EventColumn::kEnd:
+      field(EventField::kDuration);
+      [[fallthrough]];
+    case EventColumn::kStart:
+      return field(EventField::kStart);
+    case EventColumn::kDuration:
+      return field(EventField::kDuration);
+    case EventColumn::kCorrelation:
+      return field(EventField::kCorrelation);
+    case EventColumn::kBytes:
+      return field(EventField::kValue);
+    case EventColumn::kDepth:
+    case EventColumn::kIsLeaf:
+    case EventColumn::kIsCompute:
+      return field(EventField::kFlags);
+  }
+}
+
+std::int64_t integer_of(const EventScan& scan, EventColumn column) {
+  const auto flag = [&](std::uint32_t bit) {
+    return (scan.value(EventField::kFlags) & std::int64_t{bit}) != 0 ? 1 : 0;
+  };
+  switch (column) {
+    case EventColumn::kRank:
+      return scan.place().rank;
+    case EventColumn::kLane:
+      return scan.place().lane;
+    case EventColumn::kStep:
+      return scan.names().step_at(scan.value(EventField::kStart));
+    case EventColumn::kStart:
+      return scan.value(EventField::kStart);
+    case EventColumn::kEnd:
+      return scan.value(EventField::kStart) + scan.value(EventField::kDuration);
+    case EventColumn::kDuration:
+      return scan.value(EventField::kDuration);
+    case EventColumn::kCorrelation:
+      return scan.value(EventField::kCorrelation);
+    case EventColumn::kBytes:
+      return scan.value(EventField::kValue);
+    case EventColumn::kDepth:
+      return scan.value(EventField::kFlags) >> kEventDepthShift & 0xff;
+    case EventColumn::kIsLeaf:
+      return flag(kEventLeaf);
+    case EventColumn::kIsCompute:
+      return flag(kEventCompute);
+    case EventColumn::kName:
+    case EventColumn::kLaneName:
+      break;
+  }
+  return 0;
+}
+
+const std::string& text_of(const EventScan& scan, EventColumn column) {
+  return column == EventColumn::kName ? scan.name() : scan.names().lane_name(scan.place().lane);
+}
+
+}  // namespace shardlens::trace
