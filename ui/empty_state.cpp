@@ -16,7 +16,7 @@ struct Hint {
   std::string_view title, body;
 };
 
-constexpr std::array<Hint, 3> kHints{
+constexpr std::array<Hint, 3> kFirstSteps{
     Hint{"Start a run", "The settings at the left train a small language model on this machine"},
     Hint{"Watch it", "Step times, memory and the overlap of communication move while it trains"},
     Hint{"Turn a knob", "Change the bucket cap, start again, and compare in the ledger"},
@@ -79,7 +79,7 @@ void draw_empty_state(const Look& look, const Rect& rect, const Snapshot& snapsh
           waiting ? "The first step appears in a moment" : "Three things to do here");
   Rect buttons = box.take_bottom(look.px(34));
   int number = 1;
-  for (const Hint& hint : kHints) {
+  for (const Hint& hint : kFirstSteps) {
     if (box.h < hint_height) break;
     draw_hint(look, box.take_top(hint_height), number++, hint);
   }

@@ -81,6 +81,11 @@ std::vector<FormulaLine> between_nodes_lines(const trace::TrafficPrediction& tra
   return lines.empty() ? nothing_sent() : lines;
 }
 
+FormulaLine host_line(const trace::MemoryPrediction& memory) {
+  return {"Host memory of a rank", bytes_or_zero(memory.host_bytes),
+          memory.host_bytes > 0 ? with_signs(memory.host_formula) : "Nothing is offloaded"};
+}
+
 std::vector<MemoryPart> memory_parts(const trace::MemoryPrediction& memory) {
   std::vector<MemoryPart> parts;
   for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {

@@ -30,6 +30,8 @@ std::vector<FormulaLine> traffic_lines(const trace::TrafficPrediction& traffic);
 // Of what leaves the machine.
 std::vector<FormulaLine> between_nodes_lines(const trace::TrafficPrediction& traffic);
 
+FormulaLine host_line(const trace::MemoryPrediction& memory);
+
 // At the peak, from the left; empty parts left out.
 std::vector<MemoryPart> memory_parts(const trace::MemoryPrediction& memory);
 

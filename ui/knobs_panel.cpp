@@ -38,6 +38,14 @@ bool draw_more(const Look& look, const Rect& rect, const KnobRow& row) {
   return hit.clicked;
 }
 
+constexpr float kReset = 48;  // with its gap
+
+float baseline_height(const Look& look, float width, const Snapshot& snapshot) {
+  const std::string summary = change_summary(snapshot.knobs);
+  const float text = wrapped_height(look, Face::kSmall, width - look.px(kReset), summary);
+  return std::max(look.px(16), text);
+}
+
 void draw_baseline_row(const Look& look, Rect rect, const Snapshot& snapshot, Commands& commands) {
   const Palette& p = look.colors();
   const std::string summary = change_summary(snapshot.knobs);
@@ -47,12 +55,14 @@ void draw_baseline_row(const Look& look, Rect rect, const Snapshot& snapshot, Co
             name.empty() ? "as the defaults" : "as " + name);
     return;
   }
+  Rect reset = rect.take_right(look.px(kReset));
+  reset.h = look.px(16);
   const float width = text_width(look, Face::kSmall, "Reset");
-  const Rect reset = rect.take_right(width, look.px(12));
+  reset = reset.take_right(width);
   const Hit hit = hit_area(look, "knobs/reset", reset);
   text_in(look, reset, Face::kSmall, hit.hovered ? p.text : p.accent_text, "Reset");
   if (hit.clicked) commands.push_back(ResetKnobs{});
-  text_in(look, rect, Face::kSmall, p.changed, summary);
+  text_wrapped(look, rect, Face::kSmall, p.changed, summary);
   explain(look, rect, "Changed settings", summary);
 }
 
@@ -114,7 +124,8 @@ void KnobsPanel::draw(const Look& look, const Rect& rect, const Snapshot& snapsh
   const float padding = look.px(kPanelPadding);
   const Rect title = rest.take_top(panel_header_height(look) - look.px(4)).inset(padding, 0);
   text_in(look, title, Face::kStrong, p.text, "Settings for the next run");
-  const Rect summary = rest.take_top(look.px(20)).inset(padding, 0);
+  const float summary_height = baseline_height(look, rest.w - 2 * padding, snapshot);
+  const Rect summary = rest.take_top(summary_height, look.px(4)).inset(padding, 0);
   draw_baseline_row(look, summary, snapshot, commands);
   const Rect foot = rest.take_bottom(start_area_height(look, rect.w, snapshot));
   line(foot.x + 1, foot.y, foot.right() - 1, foot.y, color(p.panel_edge));

@@ -10,11 +10,20 @@ namespace {
 constexpr float kGap = 8;
 constexpr float kSidebar = 304, kNarrowSidebar = 288;
 constexpr float kMemory = 248;
-constexpr float kFoldedDock = 36;
+constexpr float kFoldedDock = 36, kLeastDock = 168;
+// The dock's tabs, the ledger's head and foot; one of its rows.
+constexpr float kDockFrame = 92, kDockRow = 28;
 constexpr float kLeastTimeline = 110, kLeastSteps = 88;
 // Below these, in lengths of scale 1, there is no room for memory beside the timeline, or for the
 // ledger under it.
 constexpr float kWidthForMemory = 1160, kHeightForDock = 640;
+
+// High enough for every run, as far as that leaves the timeline its part of the window.
+float dock_height(int rows, float window) {
+  const float most = std::clamp(window * 0.27f, kLeastDock, 340.0f);
+  if (rows < 0) return most;
+  return std::clamp(kDockFrame + kDockRow * static_cast<float>(rows), kLeastDock, most);
+}
 
 // Step times give way to the timeline down to their own least height; without room for both they
 // stay alone.
@@ -53,7 +62,7 @@ TuneLayout tune_layout(const LayoutInput& input) {
 
   const bool low = height < kHeightForDock;
   out.dock_folded = input.fold_dock || (low && !input.open_dock);
-  const float dock = out.dock_folded ? kFoldedDock : std::clamp(height * 0.27f, 168.0f, 340.0f);
+  const float dock = out.dock_folded ? kFoldedDock : dock_height(input.dock_rows, height);
   out.dock = rest.take_bottom(px(dock), px(kGap));
   if (width >= kWidthForMemory) out.memory = rest.take_right(px(kMemory), px(kGap));
   const float steps = std::clamp(height * 0.215f, 116.0f, 232.0f);

@@ -9,6 +9,7 @@ struct LayoutInput {
   float width = 0, height = 0;  // pixels
   float scale = 1;
   int message_lines = 0;  // banners and notices
+  int dock_rows = -1;     // of the ledger: a short one leaves its room to the timeline; -1: many
   bool replay = false;
   bool fold_knobs = false;
   bool fold_dock = false;  // the user's wish; a low window folds it anyway

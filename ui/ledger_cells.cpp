@@ -3,6 +3,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "trace/model/schedule.h"
 #include "ui/format.h"
 
 namespace shardlens::ui {
@@ -54,6 +55,26 @@ LedgerCell relative_cell(const LedgerRow& row) {
 LedgerCell duration_cell(double ns) {
   if (!(ns > 0)) return {};
   return {format_duration(ns).text(), Tone::kText};
+}
+
+LedgerCell setting_cell(const LedgerRow& row, const trace::Knob& knob) {
+  if (row.is_imported) return {};
+  const std::string value = trace::value_text(row.settings, knob);
+  return {knob.name == "simulate_link" ? trace::link_text(value) : value, Tone::kSecondary};
+}
+
+LedgerCell exposed_cell(const LedgerRow& row) {
+  return row.summary.has_detail ? duration_cell(row.summary.exposed_ns) : LedgerCell{};
+}
+
+LedgerCell overlap_cell(const LedgerRow& row) {
+  if (!row.summary.overlap_fraction) return {};
+  return {format_percent(*row.summary.overlap_fraction).text(), Tone::kText};
+}
+
+LedgerCell peak_memory_cell(const LedgerRow& row) {
+  if (!(row.peak_memory_bytes > 0)) return {};
+  return {format_bytes(row.peak_memory_bytes).text(), Tone::kText};
 }
 
 LedgerCell batch_cell(const LedgerRow& row) {

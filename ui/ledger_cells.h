@@ -12,6 +12,10 @@ LedgerCell name_cell(const LedgerRow& row);
 LedgerCell when_cell(const LedgerRow& row);
 LedgerCell steps_cell(const LedgerRow& row, const JobState& job);
 LedgerCell relative_cell(const LedgerRow& row);  // against the baseline
+LedgerCell setting_cell(const LedgerRow& row, const trace::Knob& knob);
+LedgerCell exposed_cell(const LedgerRow& row);
+LedgerCell overlap_cell(const LedgerRow& row);
+LedgerCell peak_memory_cell(const LedgerRow& row);
 LedgerCell duration_cell(double ns);
 LedgerCell batch_cell(const LedgerRow& row);    // effective batch
 LedgerCell samples_cell(const LedgerRow& row);  // samples/s

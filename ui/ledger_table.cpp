@@ -11,6 +11,8 @@ namespace shardlens::ui {
 
 namespace {
 
+constexpr float kWidestColumn = 320, kWidestName = 250;
+
 using CellOf = std::function<LedgerCell(const LedgerRow&)>;
 
 struct Builder {
@@ -46,7 +48,7 @@ void add_settings(Builder& builder) {
     ++added;
     std::size_t longest = 0;
     for (const LedgerRow& row : rows)
-      longest = std::max(longest, trace::value_text(row.settings, knob).size());
+      longest = std::max(longest, setting_cell(row, knob).text.size());
     const float title = static_cast<float>(knob.label.size()) * 6.2f + 20;
     const float values = static_cast<float>(longest) * 7.3f + 14;
     const float least = std::clamp(values, 92.0f, 184.0f);
@@ -55,17 +57,14 @@ void add_settings(Builder& builder) {
                  .definition = std::string(knob.explanation),
                  .figure = true,
                  .width = std::max(title, least),
+                 .wish = values,
                  .priority = 30 - added,
                  .cell = {}},
-                [&knob](const LedgerRow& row) {
-                  if (row.is_imported) return LedgerCell{};
-                  return LedgerCell{trace::value_text(row.settings, knob), Tone::kSecondary};
-                });
+                [&knob](const LedgerRow& row) { return setting_cell(row, knob); });
   }
 }
 
-void add_figures(Builder& builder) {
-  const bool by_throughput = std::ranges::any_of(builder.ledger.rows, &LedgerRow::by_throughput);
+void add_step_time(Builder& builder) {
   double slowest = 0;
   for (const LedgerRow& row : builder.ledger.rows)
     slowest = std::max(slowest, row.summary.step_ns.mean);
@@ -82,6 +81,10 @@ void add_figures(Builder& builder) {
                   cell.bar = row.summary.step_ns.mean / slowest;
                 return cell;
               });
+}
+
+void add_relative(Builder& builder) {
+  const bool by_throughput = std::ranges::any_of(builder.ledger.rows, &LedgerRow::by_throughput);
   builder.add(
       {.title = "Against baseline",
        .key = {},
@@ -92,6 +95,9 @@ void add_figures(Builder& builder) {
        .priority = 90,
        .cell = {}},
       relative_cell);
+}
+
+void add_communication(Builder& builder) {
   builder.add({.title = "Exposed",
                .key = {},
                .definition = "Communication that no computation hides, per step",
@@ -99,22 +105,18 @@ void add_figures(Builder& builder) {
                .width = 80,
                .priority = 95,
                .cell = {}},
-              [](const LedgerRow& row) {
-                return row.summary.has_detail ? duration_cell(row.summary.exposed_ns)
-                                              : LedgerCell{};
-              });
-  builder.add(
-      {.title = "Overlap",
-       .key = {},
-       .definition = "Share of communication under computation",
-       .figure = true,
-       .width = 68,
-       .priority = 40,
-       .cell = {}},
-      [](const LedgerRow& row) {
-        if (!row.summary.overlap_fraction) return LedgerCell{};
-        return LedgerCell{format_percent(*row.summary.overlap_fraction).text(), Tone::kText};
-      });
+              exposed_cell);
+  builder.add({.title = "Overlap",
+               .key = {},
+               .definition = "Share of communication under computation",
+               .figure = true,
+               .width = 68,
+               .priority = 40,
+               .cell = {}},
+              overlap_cell);
+}
+
+void add_memory(Builder& builder) {
   builder.add({.title = "Peak memory",
                .key = {},
                .definition = "The largest memory of any rank",
@@ -122,10 +124,7 @@ void add_figures(Builder& builder) {
                .width = 92,
                .priority = 50,
                .cell = {}},
-              [](const LedgerRow& row) {
-                if (!(row.peak_memory_bytes > 0)) return LedgerCell{};
-                return LedgerCell{format_bytes(row.peak_memory_bytes).text(), Tone::kText};
-              });
+              peak_memory_cell);
 }
 
 // Among the rows that have a value.
@@ -172,6 +171,26 @@ void add_scale(Builder& builder) {
               sent_cell);
 }
 
+// As wide as names and their marks are in the window's faces, or nearly so.
+float longest_name(const Ledger& ledger) {
+  std::size_t letters = 0;
+  for (const LedgerRow& row : ledger.rows) {
+    const LedgerCell cell = name_cell(row);
+    letters = std::max(letters, cell.text.size() + cell.mark.size() + (cell.mark.empty() ? 0 : 1));
+  }
+  return static_cast<float>(letters) * 6.4f + 14;
+}
+
+// Narrow while all runs are done; how others ended stands before their number of steps.
+float steps_width(const Ledger& ledger) {
+  std::size_t letters = 5;
+  for (const LedgerRow& row : ledger.rows) {
+    letters = std::max(letters, steps_cell(row, {}).text.size());
+    if (row.status == trace::RunStatus::kRunning) letters = std::max<std::size_t>(letters, 12);
+  }
+  return static_cast<float>(letters) * 7.3f + 20;
+}
+
 // The step that the column's head names: the baseline's, or the one that all rows share; else -1.
 std::int64_t loss_step(const std::vector<LedgerRow>& rows) {
   std::optional<std::int64_t> common;
@@ -193,7 +212,7 @@ void add_loss(Builder& builder) {
        .definition = "Mean over ranks at the last step that runs of the baseline's job have "
                      "in common; “@” names the step of another one",
        .figure = true,
-       .width = 124,
+       .width = 108,
        .priority = 45,
        .cell = {}},
       [step](const LedgerRow& row) { return loss_cell(row, step); });
@@ -209,6 +228,7 @@ LedgerTable ledger_table(const Ledger& ledger) {
                .definition = "By age, named by what differs",
                .figure = false,
                .width = 156,
+               .wish = longest_name(ledger),
                .priority = 1000,
                .cell = {}},
               name_cell);
@@ -235,10 +255,13 @@ LedgerTable ledger_table(const Ledger& ledger) {
                                    .key = {},
                                    .definition = "Steps executed, and how the run ended",
                                    .figure = true,
-                                   .width = 104,
+                                   .width = steps_width(ledger),
                                    .priority = 60,
                                    .cell = steps_cell});
-  add_figures(builder);
+  add_step_time(builder);
+  add_relative(builder);
+  add_communication(builder);
+  add_memory(builder);
   add_scale(builder);
   add_loss(builder);
   return std::move(builder.table);
@@ -251,12 +274,19 @@ void fit_columns(LedgerTable& table, float width) {
     for (const LedgerColumn& column : columns) total += column.width;
     return total;
   };
+  if (columns.empty()) return;
+  // A run's name comes before what matters less than its settings.
+  LedgerColumn& name = columns.front();
+  name.width = std::max(name.width, std::min(name.wish, kWidestName));
   while (columns.size() > 1 && sum() > width) {
     columns.erase(std::min_element(
         columns.begin(), columns.end(),
         [](const LedgerColumn& a, const LedgerColumn& b) { return a.priority < b.priority; }));
   }
-  if (columns.empty()) return;
+  for (LedgerColumn& column : columns) {
+    const float wanted = std::min(column.wish, kWidestColumn) - column.width;
+    column.width += std::clamp(width - sum(), 0.0f, std::max(0.0f, wanted));
+  }
   const float spare = std::max(0.0f, width - sum());
   // The name gets a third, the others share the rest, so that wide windows are not half empty.
   const float each = std::min(32.0f, spare * 0.66f / static_cast<float>(columns.size()));

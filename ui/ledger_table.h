@@ -28,6 +28,7 @@ struct LedgerColumn {
   std::string definition;
   bool figure = false;  // set in the monospaced face
   float width = 80;     // of scale 1
+  float wish = 0;       // what its longest text would take, given where there is room
   int priority = 0;     // low ones go first when the window is narrow
   // Made only for rows on screen: a library may hold thousands.
   std::function<LedgerCell(const LedgerRow&, const JobState&)> cell = {};

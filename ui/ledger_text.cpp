@@ -1,5 +1,6 @@
 #include "ui/ledger_text.h"
 
+#include "trace/model/schedule.h"
 #include "ui/format.h"
 
 namespace shardlens::ui {
@@ -7,7 +8,7 @@ namespace shardlens::ui {
 std::string simulation_text(const trace::Settings& settings) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
-  if (settings.simulate_link != "off") add("link of " + settings.simulate_link);
+  if (settings.simulate_link != "off") add("link of " + trace::link_text(settings.simulate_link));
   if (settings.inject != "off") add("injected fault " + settings.inject);
   if (!settings.overlap_comm) add("communication kept from overlapping");
   if (settings.communication == "none") add("communication left out, so the loss is invalid");

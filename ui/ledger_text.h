@@ -9,7 +9,7 @@
 
 namespace shardlens::ui {
 
-// What of a run was not real: "link of latency_us=50,gbps=1; …"; "" for nothing.
+// What of a run was not real: "link of 1 Gbit/s, 50 µs; …"; "" for nothing.
 std::string simulation_text(const trace::Settings& settings);
 
 // "Weak scaling": the name of the kind.

@@ -96,6 +96,7 @@ void MainView::draw_window(const Look& look, const Rect& window, const Snapshot&
   input.scale = look.scale;
   const std::vector<Message> lines = messages(snapshot);
   input.message_lines = static_cast<int>(lines.size());
+  if (snapshot.ledger) input.dock_rows = static_cast<int>(snapshot.ledger->rows.size());
   input.replay = snapshot.replay.active;
   input.fold_knobs = preferences_.fold_knobs || look.present;
   input.fold_dock = preferences_.fold_dock || (look.present && !workspace_.opens_dock());

@@ -44,7 +44,7 @@ void draw_axis(const Look& look, const Rect& plot, const MemoryStacks& stacks, c
                double top) {
   const Palette& p = look.colors();
   const double step = nice_binary_step(stacks.top / unit.divisor,
-                                       std::max(2, static_cast<int>(plot.h / look.px(48))));
+                                       std::max(2, static_cast<int>(plot.h / look.px(64))));
   for (double tick = 0; tick * unit.divisor <= top; tick += step) {
     const float y =
         std::round(plot.bottom() - static_cast<float>(tick * unit.divisor / top) * plot.h);

@@ -34,8 +34,8 @@ struct Palette {
   Rgb phase_fill, phase_edge, phase_optimizer_fill, phase_optimizer_edge, phase_text;
   // A changed knob or a prediction, and nothing else.
   Rgb changed;
-  // Memory: one quiet scale, in the order of trace::MemoryCategory; any two of them can be told apart
-  // with every kind of colour vision.
+  // Memory: one quiet scale, in the order of trace::MemoryCategory; any two of them can be told
+  // apart with every kind of colour vision.
   Rgb memory[trace::kMemoryCategoryCount];
 };
 

@@ -11,10 +11,12 @@
 
 namespace shardlens::ui {
 
+using PlanKind = PlanColumn::Kind;
+
 namespace {
 
 constexpr float kCardTitle = 34, kCardFields = 40, kCardLine = 22, kCardHead = 24;
-constexpr float kHighestRow = 50, kLowestRow = 25, kRowWithBars = 38;
+constexpr float kHighestRow = 50, kLowestRow = 25, kRowWithBars = 34;
 constexpr float kCardPadding = 20, kColumnGap = 16, kNarrowGap = 10;
 constexpr float kWidestCard = 1360, kCardMargin = 16;
 
@@ -92,10 +94,34 @@ float remedies_height(const Look& look, const PlanCard& card) {
 
 }  // namespace
 
-float PlanCardView::column_x(std::size_t column) const {
+float PlanCardView::column_x(std::size_t place) const {
   float x = name_width_;
-  for (std::size_t i = 0; i < column; ++i) x += widths_[i];
+  for (std::size_t i = 0; i < place; ++i) x += places_[i].width;
   return x;
+}
+
+const std::string& PlanCardView::text_of(const PlanCell& cell) const {
+  return narrow_ && !cell.brief.empty() ? cell.brief : cell.text;
+}
+
+float PlanCardView::measure(const Look& look) {
+  const Face figures = narrow_ ? Face::kMonoSmall : Face::kMono;
+  const float gap = look.px(narrow_ ? kNarrowGap : kColumnGap);
+  float names = 0;
+  for (const PlanRow& row : table_.rows) {
+    names = std::max(names, text_width(look, figures, row.strategy));
+  }
+  name_width_ = look.px(10) + gap + std::ceil(names);
+  for (Place& place : places_) {
+    const PlanColumn& column = table_.columns[place.column];
+    float widest = text_width(look, Face::kSmall, narrow_ ? column.short_title : column.title);
+    for (const PlanRow& row : table_.rows) {
+      if (row.cells.empty()) continue;
+      widest = std::max(widest, text_width(look, figures, text_of(row.cells[place.column])));
+    }
+    place.width = std::ceil(widest) + gap;
+  }
+  return column_x(places_.size());
 }
 
 void PlanCardView::update(const Look& look, const std::shared_ptr<const PlanCard>& card,
@@ -105,50 +131,38 @@ void PlanCardView::update(const Look& look, const std::shared_ptr<const PlanCard
   measured_width_ = width;
   measured_scale_ = look.scale;
   table_ = card->plan ? plan_table(*card->plan) : PlanTable{};
-  float sum = 0;
-  for (const bool narrow : {false, true}) {
-    narrow_ = narrow;
-    const Face figures = narrow ? Face::kMonoSmall : Face::kMono;
-    const float gap = look.px(narrow ? kNarrowGap : kColumnGap);
-    name_width_ = look.px(10) + gap;
-    float names = 0;
-    for (const PlanRow& row : table_.rows) {
-      names = std::max(names, text_width(look, figures, row.strategy));
-    }
-    name_width_ += names;
-    widths_.clear();
-    sum = name_width_;
-    for (std::size_t i = 0; i < table_.columns.size(); ++i) {
-      const PlanColumn& column = table_.columns[i];
-      float widest = text_width(look, Face::kSmall, narrow ? column.short_title : column.title);
-      for (const PlanRow& row : table_.rows) {
-        if (!row.cells.empty()) {
-          widest = std::max(widest, text_width(look, figures, row.cells[i].text));
-        }
-      }
-      widths_.push_back(std::ceil(widest) + gap);
-      sum += widths_.back();
-    }
-    if (sum <= width) break;
+  places_.clear();
+  for (std::size_t i = 0; i < table_.columns.size(); ++i) places_.push_back({i, 0});
+  narrow_ = false;
+  float sum = measure(look);
+  if (sum > width) {
+    narrow_ = true;
+    sum = measure(look);
   }
-  const float spare = std::max(0.0f, width - sum) / static_cast<float>(widths_.size() + 1);
-  for (float& each : widths_) each += std::floor(spare);
-  name_width_ += std::floor(spare);
+  // Categories go last: what they are made of can be read from the peak's formula.
+  while (sum > width && places_.size() > 1) {
+    const bool nodes = table_.columns[places_.back().column].kind == PlanKind::kBetweenNodes;
+    places_.erase(nodes ? places_.end() - 1 : places_.begin());
+    sum = measure(look);
+  }
+  const float spare =
+      std::floor(std::max(0.0f, width - sum) / static_cast<float>(places_.size() + 1));
+  for (Place& place : places_) place.width += spare;
+  name_width_ += spare;
 }
 
 void PlanCardView::draw_head_row(const Look& look, Rect row) const {
   const Palette& p = look.colors();
-  text_in(look, {row.x + look.px(10), row.y, name_width_, row.h}, Face::kSmall, p.text_muted,
-          "Strategy");
-  for (std::size_t i = 0; i < table_.columns.size(); ++i) {
-    const PlanColumn& column = table_.columns[i];
-    const Rect cell{row.x + column_x(i), row.y, widths_[i], row.h};
-    Rect title = cell;
-    if (column.kind == PlanColumn::Kind::kCategory) {
+  text_in(look, {row.x + look.px(10), row.y, name_width_, row.h - look.px(3)}, Face::kSmall,
+          p.text_muted, "Strategy");
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const PlanColumn& column = table_.columns[places_[i].column];
+    const Rect cell{row.x + column_x(i), row.y, places_[i].width, row.h};
+    const Rect title{cell.x, cell.y, cell.w, cell.h - look.px(3)};
+    if (column.kind == PlanKind::kCategory) {
       const Rgb hue = p.memory[static_cast<std::size_t>(column.category)];
-      const float line_width = std::min(cell.w, widths_[i]) - look.px(kNarrowGap);
+      const float line_width = cell.w - look.px(kNarrowGap);
       fill({cell.x, cell.bottom() - look.px(3), line_width, look.px(3)}, color(hue), 1);
-      title.h -= look.px(3);
     }
     text_in(look, title, Face::kSmall, p.text_muted, narrow_ ? column.short_title : column.title);
     explain(look, cell, column.title, column.definition);
@@ -160,9 +174,9 @@ void PlanCardView::draw_bars(const Look& look, const Rect& row, const PlanRow& s
   const Palette& p = look.colors();
   const float height = look.px(8), y = row.bottom() - look.px(17);
   std::size_t fit = 0, sent = 0;
-  for (std::size_t i = 0; i < table_.columns.size(); ++i) {
-    if (table_.columns[i].kind == PlanColumn::Kind::kFit) fit = i;
-    if (table_.columns[i].kind == PlanColumn::Kind::kSent) sent = i;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    if (table_.columns[places_[i].column].kind == PlanKind::kFit) fit = i;
+    if (table_.columns[places_[i].column].kind == PlanKind::kSent) sent = i;
   }
   const Rect memory{row.x + column_x(0), y, column_x(fit) - column_x(0) - look.px(kNarrowGap),
                     height};
@@ -173,7 +187,7 @@ void PlanCardView::draw_bars(const Look& look, const Rect& row, const PlanRow& s
     line(x, y - look.px(4), x, y + height + look.px(4), color(p.text),
          std::max(1.0f, look.px(1.5f)));
   }
-  const float wide = widths_[sent] - look.px(kNarrowGap);
+  const float wide = places_[sent].width - look.px(kNarrowGap);
   const Rect bar{row.x + column_x(sent), y, wide, height};
   fill(bar, color(p.field), look.px(2));
   fill({bar.x, y, std::round(wide * static_cast<float>(strategy.sent / table_.most_sent)), height},
@@ -209,12 +223,13 @@ void PlanCardView::draw_strategy_row(const Look& look, const Rect& row, const Pl
                  p.text_muted, "Refused: " + strategy.refused);
     return;
   }
-  for (std::size_t i = 0; i < strategy.cells.size(); ++i) {
-    const PlanCell& cell = strategy.cells[i];
-    const Rect box{row.x + column_x(i), line_box.y, widths_[i], line_box.h};
-    text_in(look, box, figures, cell_ink(p, cell.tone), cell.text);
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const std::size_t column = places_[i].column;
+    const PlanCell& cell = strategy.cells[column];
+    const Rect box{row.x + column_x(i), line_box.y, places_[i].width, line_box.h};
+    text_in(look, box, figures, cell_ink(p, cell.tone), text_of(cell));
     if (hovers({box.x, row.y, box.w, row.h})) {
-      formula_tooltip(look, strategy.strategy + ": " + table_.columns[i].title, cell.lines,
+      formula_tooltip(look, strategy.strategy + ": " + table_.columns[column].title, cell.lines,
                       cell.note);
     }
   }

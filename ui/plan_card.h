@@ -24,15 +24,23 @@ class PlanCardView {
   void draw_strategy_row(const Look& look, const Rect& row, const PlanRow& strategy,
                          Commands& commands) const;
   void draw_bars(const Look& look, const Rect& row, const PlanRow& strategy) const;
-  // Columns lie as they were measured; this is where one begins, from the row's left.
-  float column_x(std::size_t column) const;
+  // Gives the shown columns the widths that their texts take; returns the sum.
+  float measure(const Look& look);
+  // Where a column begins, from the row's left.
+  float column_x(std::size_t place) const;
+  const std::string& text_of(const PlanCell& cell) const;
+
+  struct Place {  // of a column that is shown
+    std::size_t column = 0;
+    float width = 0;
+  };
 
   std::shared_ptr<const PlanCard> card_;
   PlanTable table_;
   float measured_width_ = 0, measured_scale_ = 0;
   bool narrow_ = false;
   float name_width_ = 0;
-  std::vector<float> widths_;
+  std::vector<Place> places_;
 };
 
 }  // namespace shardlens::ui

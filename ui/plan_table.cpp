@@ -10,7 +10,7 @@ namespace shardlens::ui {
 
 namespace {
 
-using Kind = PlanColumn::Kind;
+using PlanKind = PlanColumn::Kind;
 using trace::MemoryCategory;
 using trace::StrategyPlan;
 
@@ -23,42 +23,45 @@ PlanColumn category_column(MemoryCategory category) {
       std::string(memory_definition(category)) + ", on each rank when its memory peaks";
   switch (category) {
     case MemoryCategory::kParameters:
-      return {Kind::kCategory, category, name, "Params", definition};
+      return {PlanKind::kCategory, category, name, "Params", definition};
     case MemoryCategory::kGatheredParameters:
-      return {Kind::kCategory, category, "Gathered", "Gathered", definition};
+      return {PlanKind::kCategory, category, "Gathered", "Gathered", definition};
     case MemoryCategory::kGradients:
-      return {Kind::kCategory, category, name, "Grads", definition};
+      return {PlanKind::kCategory, category, name, "Grads", definition};
     case MemoryCategory::kOptimizer:
-      return {Kind::kCategory, category, "Optimizer", "Optim.", definition};
+      return {PlanKind::kCategory, category, "Optimizer", "Optim.", definition};
     case MemoryCategory::kActivations:
-      return {Kind::kCategory, category, name, "Activ.", definition};
+      return {PlanKind::kCategory, category, name, "Activ.", definition};
     case MemoryCategory::kCommunication:
-      return {Kind::kCategory, category, "Buffers", "Buffers", definition};
+      return {PlanKind::kCategory, category, "Buffers", "Buffers", definition};
     case MemoryCategory::kOther:
     case MemoryCategory::kOutside:
       break;
   }
-  return {Kind::kCategory, category, name, name, definition};
+  return {PlanKind::kCategory, category, name, name, definition};
 }
 
 std::vector<PlanColumn> columns_of(const trace::Plan& plan) {
   std::vector<PlanColumn> columns;
   for (const auto category : planned_categories(plan)) columns.push_back(category_column(category));
-  columns.push_back({Kind::kPeak, {}, "Peak", "Peak", "All categories at the peak of the step"});
+  columns.push_back(
+      {PlanKind::kPeak, {}, "Peak", "Peak", "All categories at the peak of the step"});
   if (std::ranges::any_of(plan.strategies,
                           [](const auto& each) { return each.memory.host_bytes > 0; })) {
-    columns.push_back({Kind::kHost, {}, "Host", "Host", "Offloaded shards, in the host's memory"});
+    columns.push_back(
+        {PlanKind::kHost, {}, "Host", "Host", "Offloaded shards, in the host's memory"});
   }
-  columns.push_back({Kind::kFit, {}, "Fits?", "Fits?", "The peak against what is usable of a GPU"});
-  columns.push_back({Kind::kBatch,
+  columns.push_back(
+      {PlanKind::kFit, {}, "Fits?", "Spare", "The peak against what is usable of a GPU"});
+  columns.push_back({PlanKind::kBatch,
                      {},
                      "Largest batch",
                      "Batch",
                      "The largest batch per rank with which it fits"});
   columns.push_back(
-      {Kind::kSent, {}, "Sent per step", "Sent", "Bytes that a rank sends in a step"});
+      {PlanKind::kSent, {}, "Sent per step", "Sent", "Bytes that a rank sends in a step"});
   if (plan.request.nodes > 1) {
-    columns.push_back({Kind::kBetweenNodes,
+    columns.push_back({PlanKind::kBetweenNodes,
                        {},
                        "Between nodes",
                        "Nodes",
@@ -68,17 +71,14 @@ std::vector<PlanColumn> columns_of(const trace::Plan& plan) {
 }
 
 PlanCell peak_cell(const StrategyPlan& plan) {
-  PlanCell cell{bytes_or_zero(plan.memory.total()), Tone::kText, memory_lines(plan.memory), {}};
+  PlanCell cell{bytes_or_zero(plan.memory.total()), {}, Tone::kText, memory_lines(plan.memory), {}};
   cell.note = "They sum to the peak, in " + plan.memory.peak_place;
   return cell;
 }
 
 PlanCell host_cell(const StrategyPlan& plan) {
-  PlanCell cell{bytes_or_zero(plan.memory.host_bytes), Tone::kSecondary, {}, {}};
-  cell.lines.push_back(
-      {"Host memory of a rank", cell.text,
-       plan.memory.host_bytes > 0 ? plan.memory.host_formula : "Nothing is offloaded"});
-  return cell;
+  return {
+      bytes_or_zero(plan.memory.host_bytes), {}, Tone::kSecondary, {host_line(plan.memory)}, {}};
 }
 
 PlanCell fit_cell(const StrategyPlan& plan, const trace::PlanRequest& request) {
@@ -87,6 +87,7 @@ PlanCell fit_cell(const StrategyPlan& plan, const trace::PlanRequest& request) {
   PlanCell cell;
   cell.text = plan.fits() ? bytes_or_zero(plan.spare_bytes) + " spare"
                           : bytes_or_zero(-plan.spare_bytes) + " short";
+  cell.brief = (plan.fits() ? "+" : "−") + bytes_or_zero(std::abs(plan.spare_bytes));
   cell.tone = plan.fits() ? Tone::kText : Tone::kDanger;
   cell.lines.push_back({"Usable", usable,
                         bytes_or_zero(request.memory_bytes) + " of the GPU − " +
@@ -119,25 +120,34 @@ PlanCell batch_cell_of(const StrategyPlan& plan, const trace::PlanRequest& reque
 PlanCell cell_of(const PlanColumn& column, const StrategyPlan& plan,
                  const trace::PlanRequest& request) {
   switch (column.kind) {
-    case Kind::kCategory: {
+    case PlanKind::kCategory: {
       const auto bytes = plan.memory.at_peak[static_cast<std::size_t>(column.category)];
-      return {bytes_or_zero(bytes), bytes == 0 ? Tone::kMuted : Tone::kSecondary,
-              memory_lines(plan.memory, column.category), column.definition};
-    }
-    case Kind::kPeak:
-      return peak_cell(plan);
-    case Kind::kHost:
-      return host_cell(plan);
-    case Kind::kFit:
-      return fit_cell(plan, request);
-    case Kind::kBatch:
-      return batch_cell_of(plan, request);
-    case Kind::kSent:
-      return {bytes_or_zero(plan.traffic.bytes()), Tone::kText, traffic_lines(plan.traffic),
+      return {bytes_or_zero(bytes),
+              {},
+              bytes == 0 ? Tone::kMuted : Tone::kSecondary,
+              memory_lines(plan.memory, column.category),
               column.definition};
-    case Kind::kBetweenNodes:
-      return {bytes_or_zero(plan.traffic.between_nodes()), Tone::kSecondary,
-              between_nodes_lines(plan.traffic), column.definition};
+    }
+    case PlanKind::kPeak:
+      return peak_cell(plan);
+    case PlanKind::kHost:
+      return host_cell(plan);
+    case PlanKind::kFit:
+      return fit_cell(plan, request);
+    case PlanKind::kBatch:
+      return batch_cell_of(plan, request);
+    case PlanKind::kSent:
+      return {bytes_or_zero(plan.traffic.bytes()),
+              {},
+              Tone::kText,
+              traffic_lines(plan.traffic),
+              column.definition};
+    case PlanKind::kBetweenNodes:
+      return {bytes_or_zero(plan.traffic.between_nodes()),
+              {},
+              Tone::kSecondary,
+              between_nodes_lines(plan.traffic),
+              column.definition};
   }
   return {};
 }

@@ -23,6 +23,7 @@ struct PlanColumn {
 
 struct PlanCell {
   std::string text;
+  std::string brief;  // in little room; "" for the same
   Tone tone = Tone::kText;
   std::vector<FormulaLine> lines;  // never empty
   std::string note;

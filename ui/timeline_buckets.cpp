@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <string>
 
 #include "ui/format.h"
@@ -42,17 +41,13 @@ TimelineItem collective_item(const RankTimeline& rank, const CollectiveBar& bar)
   return item;
 }
 
-// "bucket 3 · 4.0 MiB", "bucket 3", "3": the longest that fits.
 void label_collective(const TimelineCanvas& c, const Rect& r, const CollectiveBar& bar, Rgb under) {
-  const Rect inner = r.inset(c.look.px(3), 0);
   const Rgb ink = text_on(under);
-  const std::string size = format_bytes(static_cast<double>(bar.event.bytes)).text();
-  const bool bucket = bar.event.tag_kind == trace::TagKind::kBucket;
-  const std::string candidates[] = {bar.label + " · " + size, bar.label,
-                                    bucket ? std::to_string(bar.event.tag_index) : std::string()};
-  for (const std::string& candidate : candidates) {
-    if (candidate.empty()) continue;
-    if (label_in(c.look, inner, Face::kSmall, ink, candidate, Align::kCenter) > 0) return;
+  const CollectiveLabel label = collective_label(bar);
+  for (const std::string& text : {label.full, label.brief}) {
+    if (label_in(c.look, r.inset(c.look.px(3), 0), Face::kSmall, ink, text, Align::kCenter) > 0) {
+      return;
+    }
   }
 }
 
@@ -114,8 +109,27 @@ void draw_waiting(const TimelineCanvas& c, const CollectiveBar& bar, float y, fl
   outline(r, color(hue), 0);
 }
 
+std::string size_text(const ReadyMark& mark) {
+  return format_bytes(static_cast<double>(mark.bytes)).text();
+}
+
+// Sizes are written on the bars of a row if most of them have room for it.
+bool sizes_fit(const TimelineCanvas& c, const RankTimeline& rank) {
+  int fitting = 0, all = 0;
+  for (const ReadyMark& mark : rank.ready) {
+    const CollectiveBar* bar = reduction_of(rank, mark);
+    if (bar == nullptr) continue;
+    const auto start = static_cast<double>(bar->start_ns), end = static_cast<double>(bar->end_ns);
+    if (!visible(c, start, end)) continue;
+    const float room = span_rect(c, start, end, 0, 1).w - c.look.px(5);
+    fitting += text_width(c.look, Face::kSmall, size_text(mark)) <= room ? 1 : 0;
+    ++all;
+  }
+  return 2 * fitting > all;
+}
+
 void draw_bucket_bar(const TimelineCanvas& c, const ReadyMark& mark, const CollectiveBar& bar,
-                     float y, float limit) {
+                     float y, float limit, bool with_size) {
   const Palette& p = c.look.colors();
   const float top = y + c.look.px(10), height = c.look.px(c.heights.buckets) - c.look.px(10);
   Rect r =
@@ -125,7 +139,6 @@ void draw_bucket_bar(const TimelineCanvas& c, const ReadyMark& mark, const Colle
   outline(r, color(p.idle_edge), 2);
   if (r.h < c.look.px(12)) return;  // compressed rows: the size stands in the tooltip
   if (mark.kind == trace::TagKind::kUnit) return label_unit(c, r, mark.name, p.text_secondary);
-  const Quantity size = format_bytes(static_cast<double>(mark.bytes));
   if (!mark.note.empty()) {
     // Beyond the bar where there is room: the reason matters more than the border.
     const float width = text_width(c.look, Face::kSmall, mark.note) + c.look.px(8);
@@ -136,13 +149,10 @@ void draw_bucket_bar(const TimelineCanvas& c, const ReadyMark& mark, const Colle
       return;
     }
   }
-  const Rect inner = r.inset(c.look.px(4), 0);
-  const double value = std::strtod(size.value.c_str(), nullptr);
-  // 27.0 may lose its decimals; 1.62 may not.
-  const std::string rounded = value >= 10 ? format_integer(std::llround(value)) : std::string();
-  for (const std::string& label : {size.text(), size.value, rounded}) {
-    if (label_in(c.look, inner, Face::kSmall, p.text_secondary, label, Align::kCenter) > 0) return;
-  }
+  if (!with_size) return;
+  // With its unit or not at all: a bare number reads like the bucket's.
+  label_in(c.look, r.inset(c.look.px(2), 0), Face::kSmall, p.text_secondary, size_text(mark),
+           Align::kCenter);
 }
 
 // The pieces of collectives of one group; of all without one.
@@ -214,6 +224,7 @@ std::optional<TimelineItem> draw_buckets(const TimelineCanvas& c, float y,
     const Rect area = span_rect(c, start, end, y, c.look.px(c.heights.buckets));
     if (under_mouse(c, area)) hovered = collective_item(rank, bar);
   }
+  const bool with_sizes = sizes_fit(c, rank);
   for (std::size_t i = 0; i < marks.size(); ++i) {
     const ReadyMark& mark = marks[i];
     const CollectiveBar* bar = reduction_of(rank, mark);
@@ -224,7 +235,7 @@ std::optional<TimelineItem> draw_buckets(const TimelineCanvas& c, float y,
         const auto* next = reduction_of(rank, marks[i + 1]);
         if (next != nullptr) limit = c.x(static_cast<double>(next->start_ns));
       }
-      draw_bucket_bar(c, mark, *bar, y, std::min(limit, c.plot.right()));
+      draw_bucket_bar(c, mark, *bar, y, std::min(limit, c.plot.right()), with_sizes);
     }
     const float x = std::round(c.x(static_cast<double>(mark.time_ns)));
     shape(Shape::kDown, x, y + c.look.px(4), c.look.px(7), color(p.text_secondary));

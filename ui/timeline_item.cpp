@@ -115,6 +115,22 @@ bool is_prefetched(const trace::CollectiveBar& bar) {
   return is_gather(bar) && bar.label.ends_with(", prefetched");
 }
 
+CollectiveLabel collective_label(const trace::CollectiveBar& bar) {
+  const std::int64_t index = bar.event.tag_index;
+  switch (bar.event.tag_kind) {
+    case trace::TagKind::kBucket:
+      return {bar.label + " · " + size(bar.event.bytes), std::to_string(index)};
+    case trace::TagKind::kUnit: {
+      // "3" of "blocks.3 forward gather"; the root has no number.
+      const auto dot = bar.label.find('.');
+      if (dot == std::string::npos) return {bar.label, ""};
+      return {bar.label, bar.label.substr(dot + 1, bar.label.find(' ') - dot - 1)};
+    }
+    default:
+      return {bar.label, ""};
+  }
+}
+
 bool same_item(const TimelineItem& a, const TimelineItem& b) {
   return a.kind == b.kind && a.rank == b.rank && a.start_ns == b.start_ns && a.end_ns == b.end_ns;
 }

@@ -1,5 +1,6 @@
 // The tooltips of ui/widgets.h.
 #include <algorithm>
+#include <string>
 
 #include "ui/draw_probe.h"
 #include "ui/widgets.h"
@@ -17,6 +18,11 @@ void wrapped(const Look& look, Face face, Rgb c, std::string_view text) {
   ImGui::PushStyleColor(ImGuiCol_Text, color(c));
   ImGui::PushTextWrapPos(look.px(kTooltipWidth));
   ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  if (look.probe != nullptr) {
+    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+    const Rect rect{low.x, low.y, high.x - low.x, high.y - low.y};
+    look.probe->texts.push_back({std::string(text), rect, rect, look.probe->layer});
+  }
   ImGui::PopTextWrapPos();
   ImGui::PopStyleColor();
   ImGui::PopFont();

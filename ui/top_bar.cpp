@@ -13,6 +13,19 @@ namespace shardlens::ui {
 
 namespace {
 
+std::string title_of_run(const RunView& run) {
+  const trace::RunInfo& info = run.figures.info;
+  return run.ordinal.empty() ? run_title(info) : run.ordinal + " · " + info.name;
+}
+
+// So that a long name takes what the figures leave.
+float run_width(const Look& look, const Snapshot& snapshot) {
+  if (!snapshot.run) return 0;
+  const trace::RunInfo& info = snapshot.run->figures.info;
+  return std::ceil(std::max(text_width(look, Face::kStrong, title_of_run(*snapshot.run)),
+                            text_width(look, Face::kSmall, run_circumstances(info))));
+}
+
 void draw_run(const Look& look, const Rect& box, const Snapshot& snapshot) {
   const Palette& p = look.colors();
   Rect rows = box;
@@ -26,8 +39,7 @@ void draw_run(const Look& look, const Rect& box, const Snapshot& snapshot) {
     return;
   }
   const trace::RunInfo& info = snapshot.run->figures.info;
-  std::string title = run_title(info);
-  if (!snapshot.run->ordinal.empty()) title = snapshot.run->ordinal + " · " + info.name;
+  const std::string title = title_of_run(*snapshot.run);
   text_in(look, first, Face::kStrong, p.text, title);
   if (label_in(look, rows, Face::kSmall, p.text_muted, run_circumstances(info)) == 0) {
     text_in(look, rows, Face::kSmall, p.text_muted, run_circumstances(info, true));
@@ -104,9 +116,20 @@ void draw_headline(const Look& look, const Rect& box, const Headline& h) {
   explain(look, box, h.label, h.definition, h.source);
 }
 
+constexpr float kHeadlineGap = 28;
+
+float headlines_width(const Look& look, const Snapshot& snapshot) {
+  float width = 0;
+  if (!snapshot.run) return width;
+  for (const Headline& headline : headlines(snapshot.run->figures)) {
+    width += headline_width(look, headline) + look.px(kHeadlineGap);
+  }
+  return width;
+}
+
 void draw_headlines(const Look& look, Rect box, const Snapshot& snapshot) {
   if (!snapshot.run) return;
-  const float gap = look.px(28);
+  const float gap = look.px(kHeadlineGap);
   std::vector<Headline> figures = headlines(snapshot.run->figures);
   float leading = gap;
   for (std::size_t i = 0; i < std::min<std::size_t>(figures.size(), 2); ++i) {
@@ -158,13 +181,15 @@ TopBarResult draw_top_bar(const Look& look, const Rect& rect, const Snapshot& sn
   text_in(look, brand, Face::kTitle, p.text, "Shardlens");
   draw_tools(look, rest.take_right(look.px(60), look.px(8)), result);
 
-  draw_run(look, rest.take_left(look.px(std::clamp(unit * 0.165f, 150.0f, 290.0f)), look.px(24)),
-           snapshot);
-  draw_progress(look,
-                rest.take_left(look.px(std::clamp(unit * 0.125f, 110.0f, 220.0f)), look.px(16)),
-                snapshot);
-  Rect action =
-      rest.take_left(look.px(snapshot.job.phase == JobPhase::kStopping ? 96 : 72), look.px(28));
+  const float progress = look.px(std::clamp(unit * 0.125f, 110.0f, 220.0f));
+  const float job = look.px(snapshot.job.phase == JobPhase::kStopping ? 96 : 72);
+  const float gaps = look.px(24 + 16 + 28);
+  const float least = look.px(std::clamp(unit * 0.165f, 150.0f, 290.0f));
+  const float spare = rest.w - progress - job - gaps - headlines_width(look, snapshot);
+  const float run = std::clamp(run_width(look, snapshot), least, std::max(least, spare));
+  draw_run(look, rest.take_left(run, look.px(24)), snapshot);
+  draw_progress(look, rest.take_left(progress, look.px(16)), snapshot);
+  Rect action = rest.take_left(job, look.px(28));
   action = action.inset(0, (action.h - look.px(30)) / 2);
   draw_job_button(look, action, snapshot, commands);
   draw_headlines(look, rest, snapshot);

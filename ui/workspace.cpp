@@ -12,7 +12,7 @@ namespace shardlens::ui {
 
 namespace {
 
-constexpr float kLeastTimeline = 170;  // below it one rank does not fit under its title and axis
+constexpr float kLowestTimeline = 170;  // below it one rank does not fit under its title and axis
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void TuneWorkspace::draw_center(const Look& look, const TuneLayout& layout,
   const float card = failure_card_height(look, snapshot, timeline.h);
   const std::string& folder = snapshot.run->figures.info.folder;
   if (card > 0 && !timeline.empty() && folder != hidden_failure_) {
-    const bool room_below = timeline.h - card > look.px(kLeastTimeline);
+    const bool room_below = timeline.h - card > look.px(kLowestTimeline);
     const Rect area = timeline.take_top(room_below ? card : timeline.h, look.px(8));
     if (draw_failure_card(look, area, snapshot, commands)) hidden_failure_ = folder;
   }

@@ -18,7 +18,7 @@ using trace::RunStatus;
 namespace {
 
 // Looks at the folder's time only, unless a run is being written.
-constexpr auto kLookEvery = 1500ms;
+constexpr auto kListEvery = 1500ms;
 // A new folder is seen before its files are complete.
 constexpr int kLooksAfterChange = 4;
 // A recorder writes several times a second.
@@ -87,7 +87,7 @@ void RunLibrary::work(const std::stop_token& stop) {
     bool wants_scan = false, changed = false;
     {
       std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, stop, kLookEvery,
+      wake_.wait_for(lock, stop, kListEvery,
                      [this] { return refresh_wanted_ || question_changed_; });
       wants_scan = std::exchange(refresh_wanted_, false);
       changed = std::exchange(question_changed_, false);

@@ -6,6 +6,7 @@
 
 #include "app/launch/hang_watch.h"
 #include "app/launch/log_tail.h"
+#include "trace/model/schedule.h"
 #include "trace/store/run_folder.h"
 
 namespace shardlens::app {
@@ -50,8 +51,8 @@ std::vector<std::string> banners_of(const trace::RunFigures& figures) {
     banners.emplace_back("CPU run: shows how it works, not how fast a GPU is");
   }
   if (info.simulated_link) {
-    banners.push_back("Simulated link (" + info.settings.simulate_link +
-                      "): communication takes as long as that link would");
+    banners.push_back("Simulated link of " + trace::link_text(info.settings.simulate_link) +
+                      ": communication takes as long as it would there");
   }
   if (info.shared_gpu) banners.emplace_back("Shared GPU: timings not representative");
   if (info.communication_off) {

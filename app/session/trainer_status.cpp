@@ -16,7 +16,7 @@ using State = TrainerSetup::State;
 
 namespace {
 
-constexpr auto kLookEvery = 500ms;
+constexpr auto kAskEvery = 500ms;
 
 TrainerSetup without_script(bool program_found) {
   if (program_found) return {};
@@ -114,7 +114,7 @@ void TrainerStatus::work(const std::stop_token& stop) {
   while (!stop.stop_requested() && state().state != State::kReady) {
     {
       std::unique_lock lock(sleep);
-      wake.wait_for(lock, stop, kLookEvery, [] { return false; });
+      wake.wait_for(lock, stop, kAskEvery, [] { return false; });
     }
     if (stop.stop_requested()) return;
     auto now = look_or_say_why_not();

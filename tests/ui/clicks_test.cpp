@@ -26,6 +26,14 @@ class ClickTest : public ::testing::Test {
     commands_ = window_.take_commands();
     return HeadlessWindow::find<T>(commands_);
   }
+  // Of the first rank, in the middle of its lane.
+  void click_collective() {
+    window_.frame(snapshot_);
+    const Rect plot = window_.probe().find("timeline/plot")->rect;
+    const auto rows = timeline_rows(snapshot_.run->timeline->ranks, plot.h, 1, {});
+    window_.click_at(snapshot_, plot.x + plot.w * 0.6f,
+                     plot.y + rows.ranks[0].communication + rows.heights.communication / 2);
+  }
   Commands commands_;
 };
 
@@ -99,6 +107,7 @@ TEST_F(ClickTest, StartsOnceFromThePalettesOwnEntry) {
 }
 
 TEST_F(ClickTest, ChangesAKnobByItsSliderCheckboxAndList) {
+  window_.resize(1600, 1400);
   ASSERT_TRUE(window_.drag(snapshot_, "slider/bucket_cap_mb", 0.5f, 0.9f));
   const auto* dragged = command<SetKnob>();
   ASSERT_NE(dragged, nullptr);
@@ -225,10 +234,7 @@ TEST_F(ClickTest, ZoomsTheTimelineAtThePointerAndFitsIt) {
 }
 
 TEST_F(ClickTest, PinsDetailsOfACollectiveAndClearsThem) {
-  window_.frame(snapshot_);
-  const Rect plot = window_.probe().find("timeline/plot")->rect;
-  window_.click_at(snapshot_, plot.x + plot.w * 0.6f,
-                   plot.y + RowHeights{}.phases + RowHeights{}.compute + 20);
+  click_collective();
   ASSERT_TRUE(window_.view().workspace().timeline().pinned().has_value());
   window_.press(snapshot_, Key::kEscape);
   EXPECT_FALSE(window_.view().workspace().timeline().pinned().has_value());
@@ -237,10 +243,7 @@ TEST_F(ClickTest, PinsDetailsOfACollectiveAndClearsThem) {
 TEST_F(ClickTest, DropsWhatIsPinnedWithItsStepAndItsRun) {
   const auto& pinned = window_.view().workspace().timeline().pinned();
   const auto pin = [&] {
-    window_.frame(snapshot_);
-    const Rect plot = window_.probe().find("timeline/plot")->rect;
-    window_.click_at(snapshot_, plot.x + plot.w * 0.6f,
-                     plot.y + RowHeights{}.phases + RowHeights{}.compute + 20);
+    click_collective();
     return pinned.has_value();
   };
   ASSERT_TRUE(pin());

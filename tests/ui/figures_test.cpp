@@ -244,7 +244,7 @@ TEST(LedgerTable, MarksSimulatedRunsAndSaysWhatWasSimulated) {
   settings.simulate_link = "latency_us=50, gbps=1";
   settings.overlap_comm = false;
   EXPECT_EQ(simulation_text(settings),
-            "link of latency_us=50, gbps=1; communication kept from overlapping");
+            "link of 1 Gbit/s, 50 µs; communication kept from overlapping");
 }
 
 TEST(LedgerTable, DropsLessImportantColumnsWhenNarrow) {

@@ -120,6 +120,19 @@ TEST(TuneLayout, SharesALowCenterAndDropsTheTimelineLast) {
   EXPECT_LE(alone.steps.bottom(), alone.dock.y);
 }
 
+TEST(TuneLayout, LeavesWhatAShortLedgerDoesNotNeedToTheTimeline) {
+  LayoutInput in;
+  in.width = 1920;
+  in.height = 1200;
+  in.dock_rows = 40;
+  const TuneLayout many = tune_layout(in);
+  in.dock_rows = 4;
+  const TuneLayout few = tune_layout(in);
+  EXPECT_LT(few.dock.h, many.dock.h - 80);
+  EXPECT_GT(few.timeline.h, many.timeline.h + 80);
+  EXPECT_GE(few.dock.h, 4 * 28 + 36 + 24 + 22) << "rows under tabs and head, above the note";
+}
+
 TEST(TuneLayout, GivesFoldedKnobsToTheTimeline) {
   LayoutInput in;
   in.width = 1600;

@@ -53,8 +53,12 @@ Snapshot snapshot_of(int state) {
       return failed_snapshot();
     case 4:
       return installing_snapshot();
-    default:
+    case 5:
       return replay_snapshot();
+    case 6:
+      return plan_snapshot();
+    default:
+      return plan_snapshot("llama-8b");
   }
 }
 
@@ -84,6 +88,30 @@ TEST_P(WindowTest, DrawsEveryStateWithoutOverlappingText) {
   }
 }
 
+// What may be longer than any window: names of runs, operators, notes of buckets; and what ends
+// with the sign by itself.
+TEST_P(WindowTest, NeverCutsSettingsEstimatesOrThePlan) {
+  const auto& [size, scale, state] = GetParam();
+  for (const ThemeKind theme : {ThemeKind::kDark, ThemeKind::kLight}) {
+    ViewPreferences preferences;
+    preferences.theme = theme;
+    preferences.scale = scale;
+    HeadlessWindow window(size.first, size.second, preferences);
+    const Snapshot snapshot = snapshot_of(state);
+    window.frames(snapshot, 3);
+    const float knobs = 320 * scale;
+    for (const auto& text : window.probe().texts) {
+      const bool own = snapshot.plan ? text.layer >= 10 : text.rect.right() < knobs;
+      if (!own || text.text == "Plan…") continue;
+      EXPECT_FALSE(text.text.ends_with("…")) << text.text;
+      if (snapshot.plan) {
+        EXPECT_LE(text.rect.right(), static_cast<float>(size.first)) << text.text;
+        EXPECT_LE(text.rect.bottom(), static_cast<float>(size.second)) << text.text;
+      }
+    }
+  }
+}
+
 TEST_P(WindowTest, NeverCutsTheHeadlines) {
   const auto& [size, scale, state] = GetParam();
   ViewPreferences preferences;
@@ -95,7 +123,7 @@ TEST_P(WindowTest, NeverCutsTheHeadlines) {
       EXPECT_FALSE(text.text.ends_with("…")) << text.text;
     }
   }
-  const bool has_run = state == 0 || state == 1 || state == 3 || state == 5;
+  const bool has_run = state == 0 || state == 1 || state == 3 || state >= 5;
   for (const char* text : {"Shardlens", "Settings for the next run"})
     EXPECT_TRUE(window.probe().shows(text)) << text;
   if (!has_run) return;
@@ -109,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(
     Sizes, WindowTest,
     ::testing::Combine(::testing::Values(std::pair{1280, 720}, std::pair{1280, 800},
                                          std::pair{1600, 1000}, std::pair{1920, 1200}),
-                       ::testing::Values(1.0f, 1.5f), ::testing::Range(0, 6)));
+                       ::testing::Values(1.0f, 1.5f), ::testing::Range(0, 8)));
 
 TEST(MainView, GoesToPresentModeAndChangesScaleByKeys) {
   HeadlessWindow window(1920, 1200);

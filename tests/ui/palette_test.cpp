@@ -15,6 +15,9 @@ namespace {
 // Ten just noticeable differences (2.3 each): clearly different side by side, without a legend.
 constexpr double kDistinct = 23;
 
+// Seven of them: told apart by the label beside it, for eight categories in one scale.
+constexpr double kApart = 16;
+
 using Named = std::pair<std::string, Rgb>;
 
 std::vector<Named> time_colors(const Palette& p) {
@@ -104,10 +107,19 @@ TEST_P(PaletteTest, WritesReadablyOnEveryBar) {
   for (const Rgb part : c.memory) EXPECT_GE(contrast_ratio(text_on(part), part), 4.5);
 }
 
-TEST_P(PaletteTest, HasAMemoryScaleWhoseNeighboursDiffer) {
+TEST_P(PaletteTest, TellsEveryTwoMemoryCategoriesApartForEveryKindOfColourBlindness) {
   const Palette& c = p();
-  for (int i = 0; i + 1 < trace::kMemoryCategoryCount; ++i) {
-    EXPECT_GT(color_distance(c.memory[i], c.memory[i + 1]), 5) << i;
+  for (const Vision vision :
+       {Vision::kNormal, Vision::kProtanopia, Vision::kDeuteranopia, Vision::kTritanopia}) {
+    for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
+      for (int j = i + 1; j < trace::kMemoryCategoryCount; ++j) {
+        EXPECT_GT(color_distance(simulate(c.memory[i], vision), simulate(c.memory[j], vision)),
+                  kApart)
+            << trace::to_string(static_cast<trace::MemoryCategory>(i)) << " and "
+            << trace::to_string(static_cast<trace::MemoryCategory>(j)) << ", vision "
+            << static_cast<int>(vision);
+      }
+    }
   }
 }
 

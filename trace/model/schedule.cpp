@@ -11,6 +11,12 @@ namespace shardlens::trace {
 
 namespace {
 
+// "0.5", "100": no more digits than the number has.
+std::string shortest(double number) {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof(digits), number).ptr};
+}
+
 bool take_prefix(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
   text = trimmed(text.substr(prefix.size()));
@@ -148,6 +154,16 @@ Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view text)
   }
   if (link.gbps <= 0) return bad("simulate_link", text, kUse);
   return std::optional<SimulatedLink>(link);
+}
+
+std::string link_text(std::string_view setting) {
+  const auto link = parse_simulated_link(setting);
+  if (!link || !*link) return std::string(setting);
+  const auto [latency_us, gbps] = **link;
+  const std::string speed =
+      gbps < 1 ? shortest(gbps * 1000) + " Mbit/s" : shortest(gbps) + " Gbit/s";
+  return speed + ", " +
+         (latency_us < 1000 ? shortest(latency_us) + " µs" : shortest(latency_us / 1000) + " ms");
 }
 
 Result<std::vector<Injection>> parse_injections(std::string_view text) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct SimulatedLink {
   double gbps = 0;
 };
 Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view text);
+// For people: "1 Gbit/s, 100 µs". What is no link stays as it is.
+std::string link_text(std::string_view setting);
 
 enum class InjectedFault : std::uint8_t {
   kDelay,           // delay_ms=…
