@@ -71,6 +71,33 @@ TEST_F(ControllerTest, OpensTheNewestRunAndComparesWithIt) {
   }));
 }
 
+TEST_F(ControllerTest, EstimatesFollowTheKnobsAtOnce) {
+  open();
+  const auto before = controller->snapshot()->knobs.estimates;
+  ASSERT_TRUE(before);
+  controller->execute(ui::SetKnob{"batch_per_rank", "16"});
+  const auto after = controller->snapshot()->knobs.estimates;
+  EXPECT_GT(after->strategies[0].memory.total(), before->strategies[0].memory.total());
+  EXPECT_EQ(after->strategies[0].traffic.bytes(), before->strategies[0].traffic.bytes());
+}
+
+TEST_F(ControllerTest, OpensThePlanChangesItsTargetAndClosesIt) {
+  open();
+  EXPECT_EQ(controller->snapshot()->plan, nullptr);
+  controller->execute(ui::OpenPlan{});
+  ASSERT_TRUE(controller->snapshot()->plan);
+  controller->execute(ui::SetPlanTarget{"nodes", "4"});
+  EXPECT_EQ(controller->snapshot()->plan->plan->request.ranks(), 32);
+  controller->execute(ui::SetPlanTarget{"nodes", "some"});
+  EXPECT_TRUE(controller->snapshot()->notice_is_error);
+  EXPECT_EQ(controller->snapshot()->plan->target.nodes, 4);
+  controller->execute(ui::SetKnob{"sharding_strategy", "full_shard"});
+  EXPECT_FALSE(controller->snapshot()->notice_is_error);
+  EXPECT_EQ(controller->snapshot()->plan->plan->request.settings.sharding_strategy, "full_shard");
+  controller->execute(ui::ClosePlan{});
+  EXPECT_EQ(controller->snapshot()->plan, nullptr);
+}
+
 TEST_F(ControllerTest, AWrongValueChangesNothingAndSaysWhy) {
   open();
   controller->execute(ui::SetKnob{"bucket_cap_mb", "plenty"});

@@ -24,7 +24,8 @@ struct StillTest : testing::Test {
 };
 
 TEST_F(StillTest, ShowsTheRunAtATypicalStepAmongItsNeighbours) {
-  const auto still = still_snapshot({.run = run, .runs_dir = folder.path(), .step = {}});
+  const auto still =
+      still_snapshot({.run = run, .runs_dir = folder.path(), .step = {}, .plan = false});
   ASSERT_TRUE(still);
   EXPECT_GE(still->run->selected_step, 3);
   ASSERT_TRUE(still->run->timeline);
@@ -35,15 +36,24 @@ TEST_F(StillTest, ShowsTheRunAtATypicalStepAmongItsNeighbours) {
   EXPECT_EQ(still->knobs.baseline_name, "run 1");
 }
 
+TEST_F(StillTest, ShowsThePlanWhereItIsAskedFor) {
+  const auto without = still_snapshot({.run = run, .runs_dir = {}, .step = {}, .plan = false});
+  EXPECT_EQ(without->plan, nullptr);
+  EXPECT_TRUE(without->knobs.estimates);
+  const auto with = still_snapshot({.run = run, .runs_dir = {}, .step = {}, .plan = true});
+  ASSERT_TRUE(with->plan);
+  EXPECT_TRUE(with->plan->plan);
+}
+
 TEST_F(StillTest, ShowsTheAskedStep) {
-  const auto still = still_snapshot({.run = run, .runs_dir = {}, .step = 1});
+  const auto still = still_snapshot({.run = run, .runs_dir = {}, .step = 1, .plan = false});
   ASSERT_TRUE(still);
   EXPECT_EQ(still->run->timeline->step, 1);
   EXPECT_EQ(still->ledger->rows.size(), 1u);
 }
 
 TEST_F(StillTest, AStepThatIsNotThereIsRefusedWithTheLastOne) {
-  const auto still = still_snapshot({.run = run, .runs_dir = {}, .step = 99});
+  const auto still = still_snapshot({.run = run, .runs_dir = {}, .step = 99, .plan = false});
   ASSERT_FALSE(still);
   EXPECT_EQ(still.error().kind, trace::ErrorKind::kUsage);
   EXPECT_NE(still.error().message.find("step 7"), std::string::npos);
