@@ -1,4 +1,5 @@
 // The program: looks at its surroundings once and hands over to the command line.
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -8,6 +9,8 @@
 
 int main(int argc, char** argv) {
   using namespace shardlens::app;
+  // A file size limit is then an error of writing, as a full disk is, and not a sudden end.
+  std::signal(SIGXFSZ, SIG_IGN);
   const auto set = [](const char* name) {
     const char* value = std::getenv(name);
     return value != nullptr && *value != '\0';

@@ -68,7 +68,9 @@ void add_commands(CLI::App& app, Action& chosen, const Surroundings& surrounding
   add_screenshot_command(app, chosen);
   add_query_command(app, chosen);
   add_pack_command(app, chosen);
+  add_verify_command(app, chosen);
   add_import_command(app, chosen);
+  add_export_command(app, chosen);
   add_generate_command(app, chosen);
   add_plan_command(app, chosen);
   add_settings_command(app, chosen);

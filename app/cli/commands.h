@@ -20,6 +20,8 @@ void add_compare_command(CLI::App& app, Action& chosen);
 void add_replay_command(CLI::App& app, Action& chosen, const std::filesystem::path& preferences);
 void add_screenshot_command(CLI::App& app, Action& chosen);
 void add_query_command(CLI::App& app, Action& chosen);
+void add_verify_command(CLI::App& app, Action& chosen);
+void add_export_command(CLI::App& app, Action& chosen);
 void add_generate_command(CLI::App& app, Action& chosen);
 void add_import_command(CLI::App& app, Action& chosen);
 void add_pack_command(CLI::App& app, Action& chosen);

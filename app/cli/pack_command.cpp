@@ -5,6 +5,8 @@
 #include "app/cli/command_line.h"
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
+#include "app/cli/percent_line.h"
+#include "app/cli/stop_signals.h"
 #include "app/report/report_json.h"
 #include "trace/store/file_system.h"
 #include "trace/store/pack.h"
@@ -26,9 +28,15 @@ int pack(const PackArguments& options) {
   if (!run) return report_error(run.error());
   trace::PackOptions how;
   how.overwrite = options.overwrite;
-  if (const auto packed = trace::pack_run(*run, options.output, how); !packed) {
-    return report_error(packed.error());
-  }
+  StopSignals signals;
+  PercentLine line("packing");
+  how.progress = [&](double part) {
+    line.show(part);
+    return !signals.wait(std::chrono::milliseconds(0));
+  };
+  const auto packed = trace::pack_run(*run, options.output, how);
+  line.end();
+  if (!packed) return report_error(packed.error());
   const Json bytes = trace::file_size_or_zero(options.output);
   print_result(options.format == "json"
                    ? dump_json({{"file", options.output.string()}, {"bytes", bytes}}) + "\n"
@@ -49,7 +57,9 @@ void add_pack_command(CLI::App& app, Action& chosen) {
   add_format(*command, options->format, {"text", "json"});
   add_runs_dir(*command, options->runs_dir);
   command->footer(
-      "Every command takes the file where it takes a run. It is plain SQLite.\n\n"
+      "Every command takes the file where it takes a run. It is plain SQLite. The run itself is "
+      "not\n"
+      "touched; Ctrl-C leaves nothing behind.\n\n"
       "Example:\n"
       "  shardlens pack \"cap 1\" -o cap-1.shardlens");
   command->callback([&chosen, options] { chosen = [options] { return pack(*options); }; });

@@ -1,13 +1,17 @@
-// `shardlens query`: SQL over the rows of a run, all ranks together, reading only.
+// `shardlens query`: SQL over the rows and events of a run, all ranks together, reading only.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
+#include <set>
 #include <variant>
 
 #include "app/cli/command_line.h"
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
+#include "app/cli/stop_signals.h"
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"
+#include "trace/store/event_tables.h"
 #include "trace/store/query.h"
 #include "trace/store/run_folder.h"
 
@@ -89,7 +93,10 @@ std::string as_table(const QueryResult& result) {
 int query(const QueryArguments& options) {
   const auto run = trace::find_run(options.run, options.runs_dir);
   if (!run) return report_error(run.error());
-  const auto result = trace::query_run(*run, options.sql);
+  StopSignals signals;
+  trace::QueryOptions how;
+  how.interrupted = [&] { return signals.wait(std::chrono::milliseconds(0)); };
+  const auto result = trace::query_run(*run, options.sql, how);
   if (!result) return report_error(result.error());
   print_result(options.format == "json"  ? as_json(*result)
                : options.format == "csv" ? as_csv(*result)
@@ -97,30 +104,66 @@ int query(const QueryArguments& options) {
   return kDone;
 }
 
-std::string tables_text() {
-  std::string text;
-  for (const auto& table : trace::query_tables()) {
-    text += (text.empty() ? "" : ", ") + table.name;
+// Lines of at most 78 characters.
+std::string wrapped(const std::vector<std::string>& names, const std::string& indent) {
+  std::string text, line;
+  for (const std::string& name : names) {
+    if (!line.empty() && indent.size() + line.size() + name.size() > 76) {
+      text += indent + line + ",\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : ", ") + name;
   }
-  return text;
+  return text + indent + line + "\n";
+}
+
+std::string tables_text() {
+  std::vector<std::string> rows;
+  for (const auto& table : trace::query_tables()) {
+    const auto is_it = [&](const auto& events) { return events.name == table.name; };
+    if (std::ranges::none_of(trace::event_tables(), is_it)) rows.push_back(table.name);
+  }
+  std::string text = "Tables of rows (\"select * from step limit 1\" shows the columns):\n";
+  text += wrapped(rows, "  ") + "Tables of events, read from the compressed blocks as needed:\n";
+  std::set<trace::EventColumn> columns;
+  for (const trace::EventTable& table : trace::event_tables()) {
+    std::vector<std::string> names;
+    for (const trace::EventColumn column : table.columns) {
+      names.emplace_back(to_string(column));
+      columns.insert(column);
+    }
+    text += "  " + table.name + ": " + table.description + "\n" + wrapped(names, "    ");
+  }
+  text += "Their columns:\n";
+  for (const trace::EventColumn column : columns) {
+    std::string name(to_string(column));
+    name.resize(12, ' ');
+    text += "  " + name + std::string(describe(column)) + "\n";
+  }
+  return text +
+         "Conditions on rank, lane, step, name, start_ns and end_ns are quick: only blocks that\n"
+         "can hold an answer are read. Grouping by rank, lane and name needs no sort.\n";
 }
 
 }  // namespace
 
 void add_query_command(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<QueryArguments>();
-  auto* command = app.add_subcommand("query", "SQL over the rows of a run, reading only");
+  auto* command = app.add_subcommand("query", "SQL over a run, all ranks together, reading only");
   command->add_option("RUN", options->run, "A run's name, its folder or a packed file")->required();
   command->add_option("SQL", options->sql, "One SELECT")->required();
   add_format(*command, options->format, {"table", "csv", "json"});
   add_runs_dir(*command, options->runs_dir);
   command->footer(
-      "Every table holds the rows of all ranks; times are in ns, sizes in bytes.\n"
-      "Tables: " +
+      "Every table holds the rows of all ranks; times are in ns, sizes in bytes.\n" +
       tables_text() +
-      "\n\n"
+      "\n"
       "Examples:\n"
-      "  shardlens query baseline \"select count(*) from collective\"\n"
+      "  shardlens query baseline \"select name, count(*), sum(duration_ns) / 1e6 as ms from op "
+      "\\\n"
+      "    where rank = 1 group by name order by ms desc limit 10\"\n"
+      "  shardlens query baseline \"select s.step, count(*) from step s join kernel k \\\n"
+      "    on k.rank = s.rank and k.step = s.step group by 1\"\n"
       "  shardlens query baseline --format csv \\\n"
       "    \"select step, (end_ns - start_ns) / 1e6 as ms, loss from step where rank = 0\"");
   command->callback([&chosen, options] { chosen = [options] { return query(*options); }; });

@@ -145,18 +145,20 @@ const sqlite3_module& event_module() {
 
 }  // namespace
 
-Result<void> create_event_tables(Database& connection, EventSource& source) {
+Result<void> create_event_tables(Database& connection, EventSource& source,
+                                 std::string_view prefix) {
   for (const EventTable& table : event_tables()) {
+    const std::string name = std::string(prefix) + table.name;
     auto data = std::make_unique<EventModuleData>(EventModuleData{&table, &source});
     const auto forget = [](void* module) { delete static_cast<EventModuleData*>(module); };
     // Takes the data, also where it fails.
-    const int code = sqlite3_create_module_v2(connection.get(), table.name.c_str(), &event_module(),
+    const int code = sqlite3_create_module_v2(connection.get(), name.c_str(), &event_module(),
                                               data.release(), forget);
     if (code != SQLITE_OK) {
       return tl::make_unexpected(sqlite_error(connection.get(), code, connection.file(), "use"));
     }
     // Such a table is declared when it is first named, which an authorizer set later would deny.
-    TRY(connection.execute("pragma table_info(" + table.name + ")"));
+    TRY(connection.execute("pragma table_info(" + name + ")"));
   }
   return {};
 }

@@ -2,13 +2,16 @@
 // files. They belong to a connection, never to a trace. One thread at a time.
 #pragma once
 
+#include <string_view>
+
 #include "trace/model/result.h"
 #include "trace/store/event_source.h"
 #include "trace/store/sqlite.h"
 
 namespace shardlens::trace {
 
-// `source` must outlive the connection.
-Result<void> create_event_tables(Database& connection, EventSource& source);
+// `source` must outlive the connection; `prefix` comes before every table's name.
+Result<void> create_event_tables(Database& connection, EventSource& source,
+                                 std::string_view prefix = "");
 
 }  // namespace shardlens::trace

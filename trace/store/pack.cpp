@@ -1,8 +1,10 @@
 #include "trace/store/pack.h"
 
+#include <algorithm>
 #include <system_error>
 
 #include "trace/store/older_formats.h"
+#include "trace/store/output_file.h"
 #include "trace/store/rank_files.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/schema.h"
@@ -48,38 +50,69 @@ Result<void> check_names(const fs::path& run_folder, const fs::path& output_file
     return fail(ErrorKind::kUsage, quoted(run_folder) + " is one file already: copy it instead");
   }
   TRY(read_run_info(run_folder));
-  if (!fs::exists(fs::symlink_status(output_file, error))) return {};
-  if (fs::is_directory(output_file, error)) {
-    return fail(ErrorKind::kUsage, quoted(output_file) + " is a folder: name a file, such as run" +
-                                       std::string(kPackedSuffix));
-  }
-  if (overwrite) return {};
-  return fail(ErrorKind::kUsage,
-              quoted(output_file) + " exists already: choose another name, or give --overwrite");
+  return check_output(output_file, overwrite, "run" + std::string(kPackedSuffix));
 }
+
+// How far the packing has come, by the size of the file that grows.
+class PackProgress {
+ public:
+  PackProgress(const fs::path& run_folder, fs::path growing, const PackOptions& options)
+      : growing_(std::move(growing)), tell_(options.progress) {
+    bytes_ = file_size_or_zero(run_folder / kRunFile);
+    for (const auto& [rank, file] : rank_files(run_folder)) {
+      bytes_ += file_size_or_zero(file) + file_size_or_zero(beside(file, "-wal"));
+    }
+  }
+
+  bool goes_on() {
+    if (!tell_ || stopped_) return !stopped_;
+    const double part = static_cast<double>(file_size_or_zero(growing_)) /
+                        static_cast<double>(std::max<std::int64_t>(1, bytes_));
+    // A file that is still recorded grows, and a rollback makes ours smaller.
+    part_ = std::max(part_, std::min(part, 1.0));
+    stopped_ = !tell_(part_);
+    return !stopped_;
+  }
+  bool finish() {
+    part_ = 1;
+    return goes_on();
+  }
+  bool stopped() const { return stopped_; }
+
+ private:
+  const fs::path growing_;
+  const std::function<bool(double)>& tell_;
+  std::int64_t bytes_ = 0;
+  double part_ = 0;
+  bool stopped_ = false;
+};
 
 }  // namespace
 
 Result<void> pack_run(const fs::path& run_folder, const fs::path& output_file,
                       const PackOptions& options) {
   TRY(check_names(run_folder, output_file, options.overwrite));
-  const auto ranks = rank_files(run_folder);
+  PackProgress progress(run_folder, detail::temporary_name(output_file), options);
   const auto fill = [&](Database& target) -> Result<void> {
-    double done = 0;
-    const auto report = [&] {
-      if (options.progress) options.progress(done / static_cast<double>(ranks.size() + 1));
-      ++done;
-    };
-    report();
+    const WorkWatch watch(target, [&] { return progress.goes_on(); });
     TRY(copy_tables(target, run_folder / kRunFile));
-    for (const auto& [rank, file] : ranks) {
-      report();
+    for (const auto& [rank, file] : rank_files(run_folder)) {
       TRY(copy_tables(target, file));
+      if (!progress.goes_on()) break;
     }
-    report();
     return {};
   };
-  return create_trace_file(output_file, fill, options.overwrite);
+  const auto packed = create_trace_file(
+      output_file,
+      [&](Database& target) -> Result<void> {
+        auto filled = fill(target);
+        if (progress.stopped() || (filled && !progress.finish())) {
+          return fail(ErrorKind::kFailed, "packing was stopped; nothing was written");
+        }
+        return filled;
+      },
+      options.overwrite);
+  return packed;
 }
 
 }  // namespace shardlens::trace

@@ -9,12 +9,14 @@
 namespace shardlens::trace {
 
 struct PackOptions {
-  bool overwrite = false;                // replace a file that is there
-  std::function<void(double)> progress;  // from 0 to 1, on the caller's thread
+  bool overwrite = false;  // replace a file that is there
+  // From 0 to 1, on the caller's thread, every few milliseconds; false ends it.
+  std::function<bool(double)> progress;
 };
 
 // `output_file` appears complete or not at all. A run that is still recorded is packed as it is
-// now. Errors: kUsage if the file exists or `run_folder` is packed already; those of the reader.
+// now. Memory does not grow with the run. Errors: kUsage if the file exists or `run_folder` is
+// packed already; kFailed if it was stopped; those of the reader.
 Result<void> pack_run(const std::filesystem::path& run_folder,
                       const std::filesystem::path& output_file, const PackOptions& options = {});
 

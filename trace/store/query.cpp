@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <system_error>
 
 #include "trace/store/event_module.h"
 #include "trace/store/event_tables.h"
-#include "trace/store/rank_files.h"
 #include "trace/store/row_module.h"
-#include "trace/store/run_folder.h"
+#include "trace/store/run_files.h"
 #include "trace/store/schema.h"
-#include "trace/store/trace_file.h"
 
 namespace shardlens::trace {
 
@@ -75,24 +72,6 @@ int authorize(void*, int action, const char*, const char* second, const char*, c
 
 int ask_whether_interrupted(void* options) {
   return static_cast<const QueryOptions*>(options)->interrupted() ? 1 : 0;
-}
-
-Result<std::vector<TraceFile>> open_files(const fs::path& run) {
-  TRY(read_run_info(run));
-  std::vector<TraceFile> files;
-  std::error_code error;
-  if (!fs::is_directory(run, error)) {
-    TRY_ASSIGN(TraceFile packed, TraceFile::open(run));
-    files.push_back(std::move(packed));
-    return files;
-  }
-  TRY_ASSIGN(TraceFile run_file, TraceFile::open(run / kRunFile));
-  files.push_back(std::move(run_file));
-  for (const auto& [rank, path] : rank_files(run)) {
-    TRY_ASSIGN(TraceFile file, TraceFile::open(path));
-    files.push_back(std::move(file));
-  }
-  return files;
 }
 
 QueryValue value_at(sqlite3_stmt* statement, int column) {
@@ -161,7 +140,8 @@ Result<QueryResult> fetch(Database& connection, sqlite3_stmt* statement, std::in
   while (true) {
     const int code = sqlite3_step(statement);
     if (code == SQLITE_DONE) return result;
-    if (code != SQLITE_ROW) return tl::make_unexpected(step_error(connection.get(), code, sqlite3_sql(statement)));
+    if (code != SQLITE_ROW)
+      return tl::make_unexpected(step_error(connection.get(), code, sqlite3_sql(statement)));
     if (static_cast<std::int64_t>(result.rows.size()) >= row_limit) {
       result.truncated = true;
       return result;
@@ -203,9 +183,8 @@ std::vector<QueryTable> query_tables() {
 
 Result<QueryResult> query_run(const fs::path& run, const std::string& sql,
                               const QueryOptions& options) {
-  TRY_ASSIGN(auto files, open_files(run));
-  std::vector<Database*> databases;
-  for (TraceFile& file : files) databases.push_back(&file.database());
+  TRY_ASSIGN(auto files, open_run_files(run));
+  std::vector<Database*> databases = databases_of(files);
   EventSource events(databases, options.interrupted);
   TRY_ASSIGN(Database connection,
              Database::open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, quoted(run)));

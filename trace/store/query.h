@@ -19,7 +19,7 @@ std::string to_text(const QueryValue& value);  // NULL is ""
 struct QueryResult {
   std::vector<std::string> columns;
   std::vector<std::vector<QueryValue>> rows;
-  bool truncated = false;  // there were more rows than the limit
+  bool truncated = false;           // there were more rows than the limit
   std::int64_t decoded_chunks = 0;  // of bulk events: what the query really had to read
 };
 

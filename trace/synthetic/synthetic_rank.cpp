@@ -125,14 +125,21 @@ void SyntheticRank::add_stage(const ModelStage& stage, const StageTimes& times, 
   }
 }
 
-// Outer operators begin before inner ones and end after them; the launch is in the innermost.
+// Outer operators begin before inner ones and end after them; the launch is in the innermost. All
+// of it, with gaps that vary, within the time that the call has.
 void SyntheticRank::add_call(const KernelCall& call, std::int64_t host_start, std::int64_t host_ns,
                              int host_lane) {
   auto& operators = events(host_lane, EventKind::kOperator);
   const std::uint64_t correlation = ++correlation_;
-  std::int64_t start = host_start;
-  std::int64_t end = host_start + host_ns * 9 / 10;
-  const std::int64_t inset = host_ns / 12;
+  std::uint64_t bits = random_.next();
+  const auto vary = [&](std::int64_t most) {
+    const auto part = static_cast<std::int64_t>(bits & 0xfff);
+    bits >>= 12;
+    return most * part >> 12;
+  };
+  std::int64_t start = host_start + vary(host_ns / 10);
+  std::int64_t end = host_start + host_ns * 8 / 10 + vary(host_ns * 2 / 10);
+  const std::int64_t inset = host_ns / 24 + vary(host_ns / 24);
   for (int depth = 0; depth < call.depth; ++depth) {
     const bool is_leaf = depth == call.depth - 1;
     const auto flags = static_cast<std::uint32_t>(depth) << kEventDepthShift |

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 
 #include "tests/trace/store/store_fixture.h"
 #include "trace/store/run_folder.h"
@@ -19,10 +20,13 @@ TEST(PackRun, HoldsAllRanksInOnePlainFile) {
   const auto run = test::record_run(folder.path(), "all", 4, 3);
   std::vector<double> progress;
   PackOptions options;
-  options.progress = [&](double fraction) { progress.push_back(fraction); };
+  options.progress = [&](double fraction) {
+    progress.push_back(fraction);
+    return true;
+  };
   ASSERT_TRUE(pack_run(run, folder / "all.shardlens", options));
   EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
-  EXPECT_EQ(progress.front(), 0);
+  EXPECT_LT(progress.front(), 0.5);
   EXPECT_EQ(progress.back(), 1);
   auto database = Database::open(folder / "all.shardlens", SQLITE_OPEN_READONLY, "all");
   ASSERT_TRUE(database);
@@ -66,6 +70,36 @@ TEST(PackRun, NamesWhatIsWrong) {
   const auto twice = pack_run(folder / "x.shardlens", folder / "y.shardlens");
   ASSERT_FALSE(twice);
   EXPECT_EQ(twice.error().kind, ErrorKind::kUsage);
+}
+
+// As large a rank as makes several questions, each of which may end the work.
+TEST(PackRun, LeavesNothingBehindWhenItIsStopped) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "stopped", 3, 200);
+  const auto written = [&] {
+    std::map<std::string, FileStamp> stamps;
+    for (const auto& entry : fs::directory_iterator(run)) {
+      stamps[entry.path().filename().string()] = stamp_of(entry.path());
+    }
+    return stamps;
+  };
+  const auto before = written();
+  fs::create_directory(folder / "out");
+  std::size_t all = 0;
+  PackOptions options;
+  options.progress = [&](double) { return ++all > 0; };
+  ASSERT_TRUE(pack_run(run, folder / "whole.shardlens", options));
+  ASSERT_GT(all, 5u);
+  for (const std::size_t last : {std::size_t{1}, all / 2, all}) {
+    std::size_t asked = 0;
+    options.progress = [&](double) { return ++asked < last; };
+    const auto stopped = pack_run(run, folder / "out" / "x.shardlens", options);
+    ASSERT_FALSE(stopped) << last;
+    EXPECT_EQ(stopped.error().kind, ErrorKind::kFailed);
+    EXPECT_EQ(asked, last);
+    EXPECT_TRUE(fs::is_empty(folder / "out"));
+  }
+  EXPECT_EQ(before, written());
 }
 
 TEST(PackRun, LeavesNothingBehindWhenASourceIsDamaged) {

@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::int64_t kStart = 1'790'000'000'000'000'000;
 constexpr std::int64_t kStepNs = 100'000'000;
+constexpr StringId kOperatorNames = 40;
 constexpr const char* kStrings[] = {"",
                                     "forward",
                                     "world",
@@ -39,6 +40,9 @@ constexpr const char* kStrings[] = {"",
 void add_definitions(Batch& batch, int rank) {
   for (StringId id = 1; id < std::size(kStrings); ++id) {
     batch.strings.push_back({rank, id, kStrings[id]});
+  }
+  for (StringId id = std::size(kStrings); id < kOperatorNames; ++id) {
+    batch.strings.push_back({rank, id, "operator " + std::to_string(id)});
   }
   batch.lanes = {{rank, 0, LaneKind::kPhases, 1}, {rank, 1, LaneKind::kCommunication, 2}};
   batch.process_groups = {{rank, 0, 2, 3, {0, 1, 2}}};
@@ -134,7 +138,7 @@ RunInfo run_info(const std::string& name, int ranks) {
 std::vector<Event> operator_events(std::int64_t start_ns, std::size_t count, unsigned seed) {
   std::mt19937 random(seed);
   std::lognormal_distribution<double> duration(10, 1.2);  // median 22 us
-  std::uniform_int_distribution<std::uint32_t> name(0, 39);
+  std::uniform_int_distribution<std::uint32_t> name(0, kOperatorNames - 1);
   std::vector<Event> events;
   std::int64_t now = start_ns;
   while (events.size() < count) {

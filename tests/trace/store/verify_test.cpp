@@ -1,0 +1,210 @@
+#include "trace/store/verify.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/trace/store/store_fixture.h"
+#include "trace/store/chunk_codec.h"
+#include "trace/store/pack.h"
+#include "trace/store/row_writer.h"
+#include "trace/store/run_folder.h"
+#include "trace/store/trace_file.h"
+
+namespace shardlens::trace {
+namespace {
+
+namespace fs = std::filesystem;
+using test::Folder;
+using testing::HasSubstr;
+
+class VerifyRun : public testing::Test {
+ protected:
+  // `steps` of 40 operators; short ones share chunks.
+  fs::path record(const std::string& name, int ranks = 3, std::int64_t steps = 3) {
+    return test::record_run(folder_.path(), name, ranks, steps);
+  }
+  static VerifyReport verified(const fs::path& run) {
+    const auto report = verify_run(run);
+    EXPECT_TRUE(report) << report.error().message;
+    return report.value_or(VerifyReport{});
+  }
+  static std::string all_text(const VerifyReport& report) {
+    std::string text;
+    for (const Damage& damage : report.damage) {
+      text += damage.file + " rank " + std::to_string(damage.rank) + " lane " +
+              std::to_string(damage.lane) + ": " + damage.what + "\n";
+    }
+    return text;
+  }
+  static void change(const fs::path& file, const std::string& sql) {
+    auto database = open_for_writing(file);
+    ASSERT_TRUE(database);
+    const auto changed = database->execute(sql);
+    ASSERT_TRUE(changed) << changed.error().message;
+  }
+  // Inverts one bit of the byte at `offset`.
+  static void flip(const fs::path& file, std::uintmax_t offset) {
+    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekg(static_cast<std::streamoff>(offset));
+    const int byte = stream.get();
+    stream.seekp(static_cast<std::streamoff>(offset));
+    stream.put(static_cast<char>(byte ^ 0x10));
+  }
+
+  const Folder folder_;
+};
+
+TEST_F(VerifyRun, FindsNothingInWhatWasRecordedAndPacked) {
+  const auto run = record("fine");
+  ASSERT_TRUE(pack_run(run, folder_ / "fine.shardlens"));
+  for (const fs::path& path : {run, folder_ / "fine.shardlens"}) {
+    const VerifyReport report = verified(path);
+    EXPECT_TRUE(report.damage.empty()) << all_text(report);
+    EXPECT_TRUE(report.notes.empty());
+    ASSERT_EQ(report.ranks.size(), 3u);
+    for (const auto& [rank, figures] : report.ranks) {
+      EXPECT_EQ(figures.events, 120);
+      EXPECT_EQ(figures.readable_events, 120);
+      EXPECT_EQ(figures.collectives, 9);
+    }
+  }
+  EXPECT_EQ(verified(run).files, 4);
+}
+
+TEST_F(VerifyRun, SaysWhereAFlippedBitIsAndReadsTheRest) {
+  const auto run = record("flipped");
+  const fs::path file = rank_file(run, 1);
+  // The data of the first chunk, found by its bytes.
+  std::string data;
+  ChunkHeader header;
+  {
+    auto database = open_for_writing(file);
+    auto statement =
+        database->prepare("select data, first_ns, last_ns, count from chunk order by row_id");
+    ASSERT_TRUE(*statement->step());
+    const auto blob = statement->blob(0);
+    data.assign(reinterpret_cast<const char*>(blob.data()), std::min<std::size_t>(blob.size(), 64));
+    header = {statement->integer(1), statement->integer(2), statement->integer(3), 0, 0};
+  }
+  std::ifstream stream(file, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
+  const auto at = bytes.find(data);
+  ASSERT_NE(at, std::string::npos);
+  flip(file, at + 20);
+  const VerifyReport report = verified(run);
+  ASSERT_EQ(report.damage.size(), 1u) << all_text(report);
+  const Damage& damage = report.damage.front();
+  EXPECT_THAT(damage.file, HasSubstr("rank_1.sqlite"));
+  EXPECT_EQ(damage.rank, 1);
+  EXPECT_EQ(damage.lane, 0);
+  EXPECT_EQ(damage.kind, "op");
+  EXPECT_EQ(damage.first_ns, header.first_ns);
+  EXPECT_EQ(damage.last_ns, header.last_ns);
+  EXPECT_EQ(damage.events, header.count);
+  EXPECT_THAT(damage.what, HasSubstr("checksum"));
+  EXPECT_EQ(report.ranks.at(1).readable_events, 120 - header.count);
+  EXPECT_EQ(report.ranks.at(0).readable_events, 120);
+}
+
+// Every byte of a small file, one in a few: whatever is hit, nothing crashes, and what stays
+// unnoticed is only where SQLite keeps nothing.
+TEST_F(VerifyRun, SurvivesAFlippedBitAnywhere) {
+  const auto run = record("anywhere", 1, 2);
+  const fs::path file = rank_file(run, 0);
+  const fs::path original = folder_ / "original";
+  fs::copy_file(file, original);
+  const auto size = fs::file_size(file);
+  int noticed = 0, tried = 0;
+  for (std::uintmax_t offset = 3; offset < size; offset += 997) {
+    fs::copy_file(original, file, fs::copy_options::overwrite_existing);
+    flip(file, offset);
+    const VerifyReport report = verified(run);
+    ++tried;
+    noticed += report.damage.empty() ? 0 : 1;
+    EXPECT_LE(report.damage.size(), 1000u);
+  }
+  EXPECT_GT(tried, 50);
+  EXPECT_GT(noticed, 0);
+}
+
+TEST_F(VerifyRun, ATruncatedFileIsDamagedAndTheOtherRanksAreRead) {
+  const auto run = record("cut");
+  const fs::path file = rank_file(run, 2);
+  fs::resize_file(file, fs::file_size(file) * 2 / 3);
+  const VerifyReport report = verified(run);
+  ASSERT_FALSE(report.damage.empty());
+  EXPECT_THAT(all_text(report), HasSubstr("rank_2.sqlite"));
+  EXPECT_THAT(all_text(report), HasSubstr("truncated"));
+  EXPECT_EQ(report.ranks.at(0).readable_events, 120);
+  EXPECT_EQ(report.ranks.at(1).readable_events, 120);
+  EXPECT_FALSE(report.ranks.contains(2));
+}
+
+TEST_F(VerifyRun, ARankWithoutAFileIsMissed) {
+  const auto run = record("missing");
+  fs::remove(rank_file(run, 1));
+  EXPECT_THAT(all_text(verified(run)), HasSubstr("2 of 3 ranks"));
+}
+
+TEST_F(VerifyRun, RowsThatAreNotThereAreMissed) {
+  const auto run = record("rows");
+  change(rank_file(run, 0), "delete from step where step = 1");
+  change(rank_file(run, 2), "delete from chunk");
+  const VerifyReport report = verified(run);
+  EXPECT_THAT(all_text(report), HasSubstr("table step has 2 rows of 3"));
+  EXPECT_THAT(all_text(report), HasSubstr("table chunk has 0 rows of"));
+  EXPECT_EQ(report.ranks.at(2).events, 0);
+}
+
+TEST_F(VerifyRun, EventsThatAreNeitherThereNorLostAreMissed) {
+  const auto run = record("counts", 1, 4);
+  // Recorded: 160 operators and 12 collectives; 17 are counted as lost.
+  change(rank_file(run, 0), "update recorder_cost set events = 160 + 12 + 17");
+  VerifyReport report = verified(run);
+  EXPECT_TRUE(report.damage.empty()) << all_text(report);
+  ASSERT_EQ(report.lost.size(), 1u);
+  EXPECT_EQ(report.lost[0].count, 17);
+  EXPECT_EQ(report.lost[0].reason, "operator queue full");
+  change(rank_file(run, 0), "update recorder_cost set events = 160 + 12 + 17 + 5");
+  report = verified(run);
+  ASSERT_EQ(report.damage.size(), 1u) << all_text(report);
+  EXPECT_EQ(report.damage[0].events, 5);
+  EXPECT_EQ(report.damage[0].rank, 0);
+}
+
+TEST_F(VerifyRun, NamesThatAreNotThereAreMissed) {
+  const auto run = record("names", 1, 1);
+  change(rank_file(run, 0), "update string set id = 5000 where id = 13");
+  EXPECT_THAT(all_text(verified(run)), HasSubstr("name that table string lacks"));
+}
+
+TEST_F(VerifyRun, ReversedEventsAreToldAndNoDamage) {
+  RunInfo info = test::run_info("reversed", 1);
+  const auto run = *create_run(folder_.path(), info, false);
+  auto writer = RowWriter::create_file(rank_file(run, 0), 0);
+  ASSERT_TRUE(writer);
+  Batch batch;
+  batch.events = {{0, 0, EventKind::kKernel, {{1'000, -400, 0, 0, 0, 0}, {2'000, 5, 0, 0, 0, 0}}}};
+  ASSERT_TRUE(writer->begin());
+  ASSERT_TRUE(writer->write(batch));
+  ASSERT_TRUE(writer->commit(3'000));
+  const VerifyReport report = verified(run);
+  EXPECT_TRUE(report.damage.empty()) << all_text(report);
+  ASSERT_EQ(report.notes.size(), 1u);
+  EXPECT_THAT(report.notes[0], HasSubstr("1 event that end"));
+}
+
+TEST_F(VerifyRun, EndsWhenStopped) {
+  const auto run = record("stopped");
+  VerifyOptions options;
+  options.progress = [](double) { return false; };
+  const auto stopped = verify_run(run, options);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().kind, ErrorKind::kFailed);
+  EXPECT_EQ(verify_run(folder_ / "absent").error().kind, ErrorKind::kMissing);
+}
+
+}  // namespace
+}  // namespace shardlens::trace

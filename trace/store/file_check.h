@@ -1,0 +1,46 @@
+// Checks one open trace file: pages, chunks, counts. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "trace/model/result.h"
+#include "trace/store/sqlite.h"
+#include "trace/store/verify.h"
+
+namespace shardlens::trace {
+
+class FileCheck {
+ public:
+  // `goes_on` is asked all the time; false ends the check with kFailed.
+  FileCheck(Database& database, VerifyReport& report, std::function<bool()> goes_on);
+
+  // Adds to the report what it finds; fails only if it was stopped.
+  Result<void> run();
+
+ private:
+  struct ChunkRow;
+  void check_pages();
+  void check_strings();
+  void check_chunks();
+  void check_chunk(const ChunkRow& row);
+  void check_counts(int rank);
+  void check_losses(int rank);
+  void add(Damage damage);
+  void cannot_read(const std::string& what, const Error& error);
+  template <typename Visit>
+  Result<void> visit_chunks(const std::string& order, Visit&& visit);
+
+  Database& database_;
+  VerifyReport& report_;
+  std::function<bool()> goes_on_;
+  bool stopped_ = false;
+  std::map<int, std::set<StringId>> strings_;
+  std::map<int, std::int64_t> unnamed_, reversed_;
+};
+
+}  // namespace shardlens::trace

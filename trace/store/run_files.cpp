@@ -1,0 +1,36 @@
+#include "trace/store/run_files.h"
+
+#include <system_error>
+
+#include "trace/store/rank_files.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::trace {
+
+namespace fs = std::filesystem;
+
+Result<std::vector<TraceFile>> open_run_files(const fs::path& run) {
+  TRY(read_run_info(run));
+  std::vector<TraceFile> files;
+  std::error_code error;
+  if (!fs::is_directory(run, error)) {
+    TRY_ASSIGN(TraceFile packed, TraceFile::open(run));
+    files.push_back(std::move(packed));
+    return files;
+  }
+  TRY_ASSIGN(TraceFile run_file, TraceFile::open(run / kRunFile));
+  files.push_back(std::move(run_file));
+  for (const auto& [rank, path] : rank_files(run)) {
+    TRY_ASSIGN(TraceFile file, TraceFile::open(path));
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+std::vector<Database*> databases_of(std::vector<TraceFile>& files) {
+  std::vector<Database*> databases;
+  for (TraceFile& file : files) databases.push_back(&file.database());
+  return databases;
+}
+
+}  // namespace shardlens::trace
