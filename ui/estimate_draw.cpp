@@ -34,7 +34,9 @@ void formula_tooltip(const Look& look, std::string_view title, std::span<const F
   const TooltipScope scope(look);
   scope.title(title);
   for (const FormulaLine& line : lines) {
-    scope.row(nullptr, line.what, line.value);
+    const Rgb* swatch =
+        line.category ? &look.colors().memory[static_cast<std::size_t>(*line.category)] : nullptr;
+    scope.row(swatch, line.what, line.value);
     scope.note(line.formula);
   }
   scope.note(note);

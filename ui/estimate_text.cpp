@@ -34,7 +34,7 @@ std::vector<FormulaLine> memory_lines(const trace::MemoryPrediction& memory) {
   std::vector<FormulaLine> lines;
   for (const trace::MemoryTerm& term : memory.terms) {
     lines.push_back({std::string(memory_name(term.category)), bytes_or_zero(term.bytes),
-                     with_signs(term.formula)});
+                     with_signs(term.formula), term.category});
   }
   return lines;
 }
@@ -49,7 +49,7 @@ std::vector<FormulaLine> memory_lines(const trace::MemoryPrediction& memory,
   }
   if (lines.empty()) {
     lines.push_back({std::string(memory_name(category)), "0",
-                     "None of it is held at the peak, in " + memory.peak_place});
+                     "None of it is held at the peak, in " + memory.peak_place, category});
   }
   return lines;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,8 @@ namespace shardlens::ui {
 struct FormulaLine {
   std::string what;     // "Optimizer state", "forward gathers (all_gather)"
   std::string value;    // "18.2 MiB"
-  std::string formula;  // "8 B × 2,384,640 trained parameters …"
+  std::string formula;  // "8 B × 2,384,448 trained parameters …"
+  std::optional<trace::MemoryCategory> category = {};  // whose colour it has
 };
 
 std::string bytes_or_zero(std::int64_t bytes);  // "18.2 MiB", "0"

@@ -16,7 +16,7 @@ using PlanKind = PlanColumn::Kind;
 namespace {
 
 constexpr float kCardTitle = 34, kCardFields = 40, kCardLine = 22, kCardHead = 24;
-constexpr float kHighestRow = 50, kLowestRow = 25, kRowWithBars = 34;
+constexpr float kHighestRow = 50, kRowWithBars = 34;
 constexpr float kCardPadding = 20, kColumnGap = 16, kNarrowGap = 10;
 constexpr float kWidestCard = 1360, kCardMargin = 16;
 
@@ -269,7 +269,7 @@ void PlanCardView::draw(const Look& look, const Rect& window, const Snapshot& sn
   const Rect foot = rest.take_bottom(look.px(kCardLine));
   if (card.plan) {
     text_in(look, job, Face::kSmall, p.text_secondary, plan_job_text(*card.plan));
-    const float room = rest.h - look.px(kCardHead + 4) - look.px(kLowestRow) * rows;
+    const float room = rest.h - look.px(kCardHead + 4) - look.px(kRowWithBars + 1) * rows;
     const Rect ways = rest.take_bottom(std::max(0.0f, std::min(remedies, room)));
     draw_table(look, rest, commands);
     draw_remedies(look, ways, card, commands);

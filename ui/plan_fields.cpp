@@ -83,7 +83,9 @@ void draw_plan_fields(const Look& look, const Rect& rect, const Snapshot& snapsh
     text_in(look, row, Face::kSmall, p.danger, snapshot.notice);
     explain(look, row, "Not taken over", snapshot.notice);
   } else if (card.plan) {
-    label_in(look, row, Face::kSmall, p.text_muted, plan_device_text(*card.plan), Align::kRight);
+    const auto gpu = trace::find_gpu(card.target.gpu);
+    label_in(look, row, Face::kSmall, p.text_muted,
+             plan_device_text(*card.plan, gpu ? gpu->title : card.target.gpu), Align::kRight);
   }
 }
 

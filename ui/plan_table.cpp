@@ -168,10 +168,13 @@ PlanRow row_of_strategy(const StrategyPlan& plan, const trace::PlanRequest& requ
   return row;
 }
 
-// Billions are called so by those who name models after them.
 std::string parameters_text_of(std::int64_t parameters) {
   const Quantity count = format_count(static_cast<double>(parameters));
-  return count.value + " " + (count.unit == "G" ? "B" : count.unit) + " parameters";
+  const std::string_view word = count.unit == "G"   ? " billion"
+                                : count.unit == "M" ? " million"
+                                : count.unit == "k" ? " thousand"
+                                                    : "";
+  return count.value + std::string(word) + " parameters";
 }
 
 }  // namespace
@@ -221,11 +224,11 @@ std::string plan_job_text(const trace::Plan& plan) {
   return text;
 }
 
-std::string plan_device_text(const trace::Plan& plan) {
+std::string plan_device_text(const trace::Plan& plan, std::string_view gpu) {
   const trace::PlanRequest& request = plan.request;
-  return format_integer(request.ranks()) + (request.ranks() == 1 ? " rank · " : " ranks · ") +
-         bytes_or_zero(request.usable_bytes()) + " of " + bytes_or_zero(request.memory_bytes) +
-         " usable on each";
+  return format_integer(request.ranks()) + (request.ranks() == 1 ? " rank on " : " ranks on ") +
+         std::string(gpu) + " · " + bytes_or_zero(request.usable_bytes()) + " of " +
+         bytes_or_zero(request.memory_bytes) + " usable";
 }
 
 }  // namespace shardlens::ui

@@ -52,9 +52,9 @@ std::vector<trace::MemoryCategory> planned_categories(const trace::Plan& plan);
 
 PlanTable plan_table(const trace::Plan& plan);
 
-// "llama-70b: 70.6 B parameters, 8 × 4,096 tokens per rank, bf16, adamw"
+// "70.6 billion parameters · 8 × 4,096 tokens per rank · bf16 · adamw"
 std::string plan_job_text(const trace::Plan& plan);
-// "16 ranks, 79.6 GiB each, of which 77.6 GiB are usable"
-std::string plan_device_text(const trace::Plan& plan);
+// "16 ranks on NVIDIA H100 80GB · 77.6 GiB of 79.6 GiB usable"
+std::string plan_device_text(const trace::Plan& plan, std::string_view gpu);
 
 }  // namespace shardlens::ui

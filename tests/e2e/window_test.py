@@ -8,6 +8,10 @@ import unittest
 import harness
 
 
+# In the knobs panel, under the message of the recorded run that a new window shows.
+PLAN_BUTTON = (270, 801)
+
+
 class Display:
     """A virtual screen of its own, and the window on it."""
 
@@ -120,6 +124,35 @@ class Window(harness.ShardlensTest):
     def stopped_report(self):
         report = self.json('report', str(self.run_folders()[-1]))
         return report if report['run']['status'] == 'stopped' else None
+
+    def recorded_strategy(self):
+        return self.recorded("select value from setting where key = 'sharding_strategy'")
+
+    def choose_on_plan_card(self, row):
+        """Clicks a strategy's row of the open plan card; its rows are 50 high, the card centred."""
+        top = (self.display.height - 544) // 2
+        self.display.click(200, top + 148 + 50 * row + 25)
+
+    def test_a_strategy_is_chosen_on_the_plan_card_by_mouse_and_by_key(self):
+        # The button under the list of strategies, before any changed setting moves it.
+        self.display.click(*PLAN_BUTTON)
+        self.choose_on_plan_card(4)
+        self.display.keys('Escape')
+        for assignment in ('steps=3', 'batch_per_rank=2', 'ranks=2', 'sequence_length=32',
+                           'device=cpu'):
+            self.display.command(assignment)
+        self.display.keys('ctrl+Return')
+        harness.wait_until(lambda: self.recorded_strategy() == 'full_shard', 30, 'the first run')
+        harness.wait_until(lambda: not self.rank_processes(), 30, 'the first run to end')
+
+        self.display.keys('p')
+        self.choose_on_plan_card(1)
+        self.display.keys('p')
+        self.display.keys('ctrl+Return')
+        harness.wait_until(lambda: self.recorded_strategy() == 'zero1', 30, 'the second run')
+        harness.wait_until(lambda: not self.rank_processes(), 30, 'the second run to end')
+        self.display.command('Quit')
+        self.assertEqual(self.program.wait(timeout=40), 0)
 
     def test_keys_change_the_look_and_the_window_remembers_it(self):
         self.display.keys('F11')

@@ -110,8 +110,10 @@ TEST(PlanTable, ShowsWhatLeavesTheMachineOnlyWhereThereAreSeveral) {
 
 TEST(PlanTable, DescribesTheJobAndItsGpus) {
   const auto plan = trace::plan_job(request_for("llama-70b"));
-  EXPECT_EQ(plan_job_text(*plan), "70.6 B parameters · 8 × 128 tokens per rank · fp32 · adamw");
-  EXPECT_EQ(plan_device_text(*plan), "16 ranks · 77.6 GiB of 79.6 GiB usable on each");
+  EXPECT_EQ(plan_job_text(*plan),
+            "70.6 billion parameters · 8 × 128 tokens per rank · fp32 · adamw");
+  EXPECT_EQ(plan_device_text(*plan, "NVIDIA H100 80GB"),
+            "16 ranks on NVIDIA H100 80GB · 77.6 GiB of 79.6 GiB usable");
 }
 
 }  // namespace
