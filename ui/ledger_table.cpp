@@ -218,17 +218,13 @@ void add_loss(Builder& builder) {
       [step](const LedgerRow& row) { return loss_cell(row, step); });
 }
 
-}  // namespace
-
-LedgerTable ledger_table(const Ledger& ledger) {
-  Builder builder{ledger, {}};
-  if (ledger.rows.empty()) return {};
+void add_run(Builder& builder) {
   builder.add({.title = "Run",
                .key = {},
                .definition = "By age, named by what differs",
                .figure = false,
                .width = 156,
-               .wish = longest_name(ledger),
+               .wish = longest_name(builder.ledger),
                .priority = 1000,
                .cell = {}},
               name_cell);
@@ -240,7 +236,9 @@ LedgerTable ledger_table(const Ledger& ledger) {
                .priority = 25,
                .cell = {}},
               when_cell);
-  add_settings(builder);
+}
+
+void add_extent(Builder& builder) {
   builder.add({.title = "Ranks",
                .key = "ranks",
                .definition = "Processes that trained together",
@@ -255,9 +253,19 @@ LedgerTable ledger_table(const Ledger& ledger) {
                                    .key = {},
                                    .definition = "Steps executed, and how the run ended",
                                    .figure = true,
-                                   .width = steps_width(ledger),
+                                   .width = steps_width(builder.ledger),
                                    .priority = 60,
                                    .cell = steps_cell});
+}
+
+}  // namespace
+
+LedgerTable ledger_table(const Ledger& ledger) {
+  Builder builder{ledger, {}};
+  if (ledger.rows.empty()) return {};
+  add_run(builder);
+  add_settings(builder);
+  add_extent(builder);
   add_step_time(builder);
   add_relative(builder);
   add_communication(builder);

@@ -18,11 +18,12 @@ double total(const std::array<std::int64_t, trace::kMemoryCategoryCount>& bytes)
   return sum;
 }
 
-MemoryBar bar_of(const trace::RankFigures& rank) {
+MemoryBar bar_of(const trace::RankFigures& rank, bool is_running) {
   MemoryBar bar;
   bar.rank = rank.info.rank;
   bar.peak = static_cast<double>(rank.peak.total_bytes());
-  bar.now = static_cast<double>(rank.now.total_bytes());
+  // What an ended run held last is no present.
+  bar.now = is_running ? static_cast<double>(rank.now.total_bytes()) : 0;
   bar.estimate = total(rank.estimate);
   for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
     const auto bytes = static_cast<double>(rank.peak.bytes[static_cast<std::size_t>(i)]);

@@ -194,6 +194,23 @@ void PlanCardView::draw_bars(const Look& look, const Rect& row, const PlanRow& s
        color(p.text_muted), look.px(2));
 }
 
+// Figures lie in `line_box`; all of the row's height explains them.
+void PlanCardView::draw_cells(const Look& look, const Rect& row, const Rect& line_box,
+                              const PlanRow& strategy) const {
+  const Palette& p = look.colors();
+  const Face figures = narrow_ ? Face::kMonoSmall : Face::kMono;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const std::size_t column = places_[i].column;
+    const PlanCell& cell = strategy.cells[column];
+    const Rect box{row.x + column_x(i), line_box.y, places_[i].width, line_box.h};
+    text_in(look, box, figures, cell_ink(p, cell.tone), text_of(cell));
+    if (hovers({box.x, row.y, box.w, row.h})) {
+      formula_tooltip(look, strategy.strategy + ": " + table_.columns[column].title, cell.lines,
+                      cell.note);
+    }
+  }
+}
+
 void PlanCardView::draw_strategy_row(const Look& look, const Rect& row, const PlanRow& strategy,
                                      Commands& commands) const {
   const Palette& p = look.colors();
@@ -223,16 +240,7 @@ void PlanCardView::draw_strategy_row(const Look& look, const Rect& row, const Pl
                  p.text_muted, "Refused: " + strategy.refused);
     return;
   }
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    const std::size_t column = places_[i].column;
-    const PlanCell& cell = strategy.cells[column];
-    const Rect box{row.x + column_x(i), line_box.y, places_[i].width, line_box.h};
-    text_in(look, box, figures, cell_ink(p, cell.tone), text_of(cell));
-    if (hovers({box.x, row.y, box.w, row.h})) {
-      formula_tooltip(look, strategy.strategy + ": " + table_.columns[column].title, cell.lines,
-                      cell.note);
-    }
-  }
+  draw_cells(look, row, line_box, strategy);
   if (bars) draw_bars(look, row, strategy);
 }
 

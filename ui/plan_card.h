@@ -23,6 +23,8 @@ class PlanCardView {
   void draw_head_row(const Look& look, Rect row) const;
   void draw_strategy_row(const Look& look, const Rect& row, const PlanRow& strategy,
                          Commands& commands) const;
+  void draw_cells(const Look& look, const Rect& row, const Rect& line_box,
+                  const PlanRow& strategy) const;
   void draw_bars(const Look& look, const Rect& row, const PlanRow& strategy) const;
   // Gives the shown columns the widths that their texts take; returns the sum.
   float measure(const Look& look);

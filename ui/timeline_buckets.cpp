@@ -191,6 +191,20 @@ std::optional<TimelineItem> draw_lane(const TimelineCanvas& c, float y, const Ra
   return hovered;
 }
 
+std::optional<TimelineItem> draw_ready_mark(const TimelineCanvas& c, int rank,
+                                            const ReadyMark& mark, float y) {
+  const float x = std::round(c.x(static_cast<double>(mark.time_ns)));
+  shape(Shape::kDown, x, y + c.look.px(4), c.look.px(7), color(c.look.colors().text_secondary));
+  const Rect area{x - c.look.px(5), y, c.look.px(10), c.look.px(c.heights.buckets)};
+  if (!under_mouse(c, area)) return std::nullopt;
+  TimelineItem item;
+  item.kind = TimelineItem::Kind::kReady;
+  item.rank = rank;
+  item.ready = mark;
+  item.start_ns = item.end_ns = static_cast<double>(mark.time_ns);
+  return item;
+}
+
 }  // namespace
 
 bool has_units(const RankTimeline& rank) {
@@ -211,7 +225,6 @@ std::optional<TimelineItem> draw_communication(const TimelineCanvas& c, float y,
 
 std::optional<TimelineItem> draw_buckets(const TimelineCanvas& c, float y,
                                          const RankTimeline& rank) {
-  const Palette& p = c.look.colors();
   std::optional<TimelineItem> hovered;
   std::vector<ReadyMark> marks = rank.ready;
   std::sort(marks.begin(), marks.end(),
@@ -237,17 +250,7 @@ std::optional<TimelineItem> draw_buckets(const TimelineCanvas& c, float y,
       }
       draw_bucket_bar(c, mark, *bar, y, std::min(limit, c.plot.right()), with_sizes);
     }
-    const float x = std::round(c.x(static_cast<double>(mark.time_ns)));
-    shape(Shape::kDown, x, y + c.look.px(4), c.look.px(7), color(p.text_secondary));
-    const Rect area{x - c.look.px(5), y, c.look.px(10), c.look.px(c.heights.buckets)};
-    if (under_mouse(c, area)) {
-      TimelineItem item;
-      item.kind = TimelineItem::Kind::kReady;
-      item.rank = rank.rank;
-      item.ready = mark;
-      item.start_ns = item.end_ns = static_cast<double>(mark.time_ns);
-      hovered = item;
-    }
+    if (auto item = draw_ready_mark(c, rank.rank, mark, y)) hovered = std::move(item);
   }
   return hovered;
 }

@@ -5,6 +5,7 @@
 #include "app/report/text_table.h"
 #include "trace/model/text.h"
 #include "ui/format.h"
+#include "ui/plan_table.h"
 
 namespace shardlens::app {
 namespace {
@@ -48,19 +49,6 @@ std::string heading(const PlanReport& report) {
 std::string verdict(const trace::StrategyPlan& plan) {
   if (!plan.refused.empty()) return "refused";
   return plan.fits() ? "fits" : "short by " + bytes_text(-plan.spare_bytes);
-}
-
-// Categories that are more than nothing under some strategy.
-std::vector<MemoryCategory> shown_categories(const trace::Plan& plan) {
-  std::vector<MemoryCategory> shown;
-  for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
-    const bool any = std::ranges::any_of(plan.strategies, [&](const trace::StrategyPlan& each) {
-      return each.memory.at_peak[static_cast<std::size_t>(i)] > 0;
-    });
-    const auto category = static_cast<MemoryCategory>(i);
-    if (any && category != MemoryCategory::kOther) shown.push_back(category);
-  }
-  return shown;
 }
 
 std::string column_of(MemoryCategory category) {
@@ -146,7 +134,7 @@ PlanReport report_of(trace::Plan plan, std::string gpu) {
 std::string plan_text(const PlanReport& report) {
   const trace::Plan& plan = report.plan;
   return heading(report) + "\nMemory per rank at the step's peak, and bytes that a rank sends:\n" +
-         table_of(plan, shown_categories(plan)).text() + refusals(plan) + way_out(report) +
+         table_of(plan, ui::planned_categories(plan)).text() + refusals(plan) + way_out(report) +
          "\nEstimated from the model's shape; --json has every figure's formula.\n";
 }
 

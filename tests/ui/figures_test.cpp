@@ -12,6 +12,7 @@
 #include "ui/memory_stack.h"
 #include "ui/palette_match.h"
 #include "ui/replay_bar.h"
+#include "ui/timeline_item.h"
 
 namespace shardlens::ui {
 
@@ -257,6 +258,32 @@ TEST(LedgerTable, DropsLessImportantColumnsWhenNarrow) {
   EXPECT_EQ(table.columns.front().title, "Run");
   EXPECT_NE(find_column(table, "Step time"), nullptr);
   EXPECT_NE(find_column(table, "Exposed"), nullptr);
+}
+
+TEST(LedgerTable, ShowsALongNameBeforeColumnsThatMatterLess) {
+  Ledger ledger = *sample_snapshot().ledger;
+  ledger.rows[0].name = "slow link, one bucket, bf16";
+  LedgerTable table = ledger_table(ledger);
+  fit_columns(table, 900);
+  EXPECT_GE(table.columns.front().width, table.columns.front().wish);
+  EXPECT_EQ(find_column(table, "When"), nullptr) << "gives way";
+  EXPECT_NE(find_column(table, "Loss at step 119"), nullptr);
+}
+
+TEST(CollectiveLabel, IsWholeOrTheNumberAlone) {
+  trace::CollectiveBar bar;
+  bar.label = "bucket 3";
+  bar.event.tag_kind = trace::TagKind::kBucket;
+  bar.event.tag_index = 3;
+  bar.event.bytes = 4 << 20;
+  EXPECT_EQ(collective_label(bar).full, "bucket 3 · 4.00 MiB");
+  EXPECT_EQ(collective_label(bar).brief, "3");
+  bar.event.tag_kind = trace::TagKind::kUnit;
+  bar.label = "blocks.11 forward gather, prefetched";
+  EXPECT_EQ(collective_label(bar).full, bar.label);
+  EXPECT_EQ(collective_label(bar).brief, "11");
+  bar.label = "root reduce";
+  EXPECT_EQ(collective_label(bar).brief, "");
 }
 
 TEST(MemoryStacks, SumToThePeak) {

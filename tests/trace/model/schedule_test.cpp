@@ -51,6 +51,13 @@ TEST(SimulatedLink, RefusesALinkWithoutBandwidthAndUnknownKeys) {
   EXPECT_FALSE(parse_simulated_link("gbps=1,speed=2"));
 }
 
+TEST(SimulatedLink, IsWrittenForPeople) {
+  EXPECT_EQ(link_text("latency_us=100,gbps=1"), "1 Gbit/s, 100 µs");
+  EXPECT_EQ(link_text("latency_us=2500,gbps=0.5"), "500 Mbit/s, 2.5 ms");
+  EXPECT_EQ(link_text("off"), "off");
+  EXPECT_EQ(link_text("a wire"), "a wire");
+}
+
 TEST(Injection, ReadsSeveralFaults) {
   const auto faults =
       parse_injections("rank=1,step=5,phase=backward,delay_ms=12.5; step=3,every=1,nan");
