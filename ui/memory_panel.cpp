@@ -80,7 +80,7 @@ void draw_bar_tooltip(const Look& look, const MemoryBar& bar, const std::string&
     scope.row(&swatch, memory_name(part->category), format_bytes(part->bytes).text());
   }
   scope.row(nullptr, "Peak", format_bytes(bar.peak).text());
-  scope.row(nullptr, "Now (tick)", format_bytes(bar.now).text());
+  if (bar.now > 0) scope.row(nullptr, "Now (tick)", format_bytes(bar.now).text());
   if (bar.estimate > 0) scope.row(nullptr, "Estimate (dashed)", format_bytes(bar.estimate).text());
   scope.note("All categories at the moment of this rank's peak, so that they sum to it");
   scope.note(source);
@@ -214,7 +214,8 @@ bool draw_empty(const Look& look, const Rect& area, const MemoryStacks& stacks) 
 
 MemoryStacks stacks_of(const Snapshot& snapshot) {
   if (!snapshot.run) return {};
-  MemoryStacks stacks = memory_stacks(snapshot.run->figures.ranks);
+  const bool goes_on = snapshot.run->is_live || snapshot.replay.active;
+  MemoryStacks stacks = memory_stacks(snapshot.run->figures.ranks, goes_on);
   stacks.source = memory_source(snapshot.run->figures);
   return stacks;
 }

@@ -18,12 +18,11 @@ double total(const std::array<std::int64_t, trace::kMemoryCategoryCount>& bytes)
   return sum;
 }
 
-MemoryBar bar_of(const trace::RankFigures& rank, bool is_running) {
+MemoryBar bar_of(const trace::RankFigures& rank, bool goes_on) {
   MemoryBar bar;
   bar.rank = rank.info.rank;
   bar.peak = static_cast<double>(rank.peak.total_bytes());
-  // What an ended run held last is no present.
-  bar.now = is_running ? static_cast<double>(rank.now.total_bytes()) : 0;
+  bar.now = goes_on ? static_cast<double>(rank.now.total_bytes()) : 0;
   bar.estimate = total(rank.estimate);
   for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
     const auto bytes = static_cast<double>(rank.peak.bytes[static_cast<std::size_t>(i)]);
@@ -36,11 +35,11 @@ MemoryBar bar_of(const trace::RankFigures& rank, bool is_running) {
 
 }  // namespace
 
-MemoryStacks memory_stacks(const std::vector<trace::RankFigures>& ranks) {
+MemoryStacks memory_stacks(const std::vector<trace::RankFigures>& ranks, bool goes_on) {
   MemoryStacks out;
   for (const trace::RankFigures& rank : ranks) {
     if (rank.peak.total_bytes() <= 0) continue;
-    out.bars.push_back(bar_of(rank));
+    out.bars.push_back(bar_of(rank, goes_on));
     const MemoryBar& bar = out.bars.back();
     out.top = std::max({out.top, bar.peak, bar.now, bar.estimate});
     if (bar.peak > out.bars[out.largest].peak) out.largest = out.bars.size() - 1;

@@ -30,7 +30,8 @@ struct MemoryStacks {
   std::string source;                             // how it was measured
 };
 
-MemoryStacks memory_stacks(const std::vector<trace::RankFigures>& ranks);
+// `goes_on`: what a rank holds now is shown; after the end it would be no present.
+MemoryStacks memory_stacks(const std::vector<trace::RankFigures>& ranks, bool goes_on = true);
 
 std::string_view memory_name(trace::MemoryCategory category);  // "Optimizer state"
 std::string_view memory_definition(trace::MemoryCategory category);

@@ -302,6 +302,12 @@ TEST(MemoryStacks, SumToThePeak) {
   EXPECT_TRUE(memory_stacks({}).bars.empty());
 }
 
+TEST(MemoryStacks, HaveAPresentOnlyWhileTheRunGoesOn) {
+  const auto ranks = sample_snapshot().run->figures.ranks;
+  EXPECT_GT(memory_stacks(ranks, true).bars.at(0).now, 0);
+  EXPECT_EQ(memory_stacks(ranks, false).bars.at(0).now, 0);
+}
+
 TEST(Replay, StepsThroughSpeedsAndSeeks) {
   EXPECT_DOUBLE_EQ(faster(1), 2);
   EXPECT_DOUBLE_EQ(slower(1), 0.5);
