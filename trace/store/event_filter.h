@@ -24,7 +24,8 @@ struct IntegerRange {
 struct EventFilter {
   bool nothing = false;  // a comparison with NULL
   IntegerRange rank, lane, start_ns, end_ns, step;
-  std::vector<std::int64_t> other_ranks;  // than these
+  std::vector<std::int64_t> other_ranks;    // than these
+  std::optional<std::int64_t> correlation;  // exactly this
   // All must hold for an event's name; each is asked once per string and rank, not per event.
   std::vector<std::function<bool(const std::string&)>> names;
 

@@ -13,16 +13,20 @@ namespace {
 
 // What a module is registered with, one per table.
 struct EventModuleData {
-  const EventTable* table = nullptr;
-  EventSource* source = nullptr;
+  EventModuleData(const EventTable& which, EventSource& from)
+      : table(&which), source(&from), index(from, which.kind) {}
+  const EventTable* table;
+  EventSource* source;
+  CorrelationIndex index;
 };
 
 struct EventVirtualTable : sqlite3_vtab {
-  EventModuleData data;
+  EventModuleData* module = nullptr;
 };
 
 struct EventCursor : sqlite3_vtab_cursor {
-  EventCursor(EventSource& source, EventKind kind) : scan(source, kind) {}
+  explicit EventCursor(EventModuleData& module)
+      : scan(*module.source, module.table->kind, module.index) {}
   EventScan scan;
   sqlite3_int64 row_id = 0;
 };
@@ -46,7 +50,7 @@ int tell_error(sqlite3_vtab& table, const Error& error) {
 
 int connect_events(sqlite3* connection, void* data, int, const char* const*, sqlite3_vtab** result,
                    char** message) {
-  const auto& module = *static_cast<EventModuleData*>(data);
+  auto& module = *static_cast<EventModuleData*>(data);
   std::string sql = "create table x(";
   for (const EventColumn column : module.table->columns) {
     if (sql.back() != '(') sql += ", ";
@@ -58,7 +62,7 @@ int connect_events(sqlite3* connection, void* data, int, const char* const*, sql
     return code;
   }
   auto table = std::make_unique<EventVirtualTable>();
-  table->data = module;
+  table->module = &module;
   *result = table.release();
   return SQLITE_OK;
 }
@@ -70,14 +74,13 @@ int disconnect_events(sqlite3_vtab* table) {
 
 int choose_event_plan(sqlite3_vtab* base, sqlite3_index_info* info) {
   auto& table = *static_cast<EventVirtualTable*>(base);
-  const auto chunks = table.data.source->chunks(table.data.table->kind);
+  const auto chunks = table.module->source->chunks(table.module->table->kind);
   if (!chunks) return tell_error(table, chunks.error());
-  return plan_events(info, *table.data.table, **chunks);
+  return plan_events(info, *table.module->table, **chunks);
 }
 
 int open_events(sqlite3_vtab* base, sqlite3_vtab_cursor** result) {
-  const EventModuleData& data = static_cast<EventVirtualTable*>(base)->data;
-  *result = std::make_unique<EventCursor>(*data.source, data.table->kind).release();
+  *result = std::make_unique<EventCursor>(*static_cast<EventVirtualTable*>(base)->module).release();
   return SQLITE_OK;
 }
 
@@ -90,7 +93,7 @@ int filter_events(sqlite3_vtab_cursor* base, int, const char* plan, int count,
                   sqlite3_value** values) {
   auto& cursor = *static_cast<EventCursor*>(base);
   EventVirtualTable& table = table_of(base);
-  const auto started = cursor.scan.start(scan_plan(*table.data.table, plan, count, values));
+  const auto started = cursor.scan.start(scan_plan(*table.module->table, plan, count, values));
   return started ? SQLITE_OK : tell_error(table, started.error());
 }
 
@@ -107,7 +110,7 @@ int events_at_end(sqlite3_vtab_cursor* cursor) {
 
 int event_column(sqlite3_vtab_cursor* base, sqlite3_context* context, int index) {
   const EventScan& scan = static_cast<EventCursor*>(base)->scan;
-  const EventColumn column = table_of(base).data.table->columns[static_cast<std::size_t>(index)];
+  const EventColumn column = table_of(base).module->table->columns[static_cast<std::size_t>(index)];
   if (is_text(column)) {
     // Lives as long as the source.
     const std::string& text = text_of(scan, column);
@@ -149,7 +152,7 @@ Result<void> create_event_tables(Database& connection, EventSource& source,
                                  std::string_view prefix) {
   for (const EventTable& table : event_tables()) {
     const std::string name = std::string(prefix) + table.name;
-    auto data = std::make_unique<EventModuleData>(EventModuleData{&table, &source});
+    auto data = std::make_unique<EventModuleData>(table, source);
     const auto forget = [](void* module) { delete static_cast<EventModuleData*>(module); };
     // Takes the data, also where it fails.
     const int code = sqlite3_create_module_v2(connection.get(), name.c_str(), &event_module(),

@@ -20,6 +20,8 @@ constexpr double kBytesPerField = 8;
 // Of decoding an event, in terms of handing one row to SQLite.
 constexpr double kDecodeCost = 0.2;
 // What a condition is taken to leave when its value is not known yet.
+// Found by their correlation in one rank, or in a few.
+constexpr double kEventsOfCorrelation = 4;
 constexpr double kRangeLeaves = 0.25, kStepLeaves = 0.01, kNameLeaves = 0.05;
 
 char letter_of(EventColumn column) { return static_cast<char>('a' + static_cast<int>(column)); }
@@ -48,6 +50,9 @@ std::optional<char> operation_of(sqlite3_index_info* info, int i, EventColumn co
     // All names of `name in (…)` at once: otherwise every chunk is decoded for each of them.
     return sqlite3_vtab_in(info, i, 1) ? 'i' : '=';
   }
+  if (column == EventColumn::kCorrelation) {
+    return op == SQLITE_INDEX_CONSTRAINT_EQ ? std::optional('=') : std::nullopt;
+  }
   if (!is_ranged(column)) return std::nullopt;
   switch (op) {
     case SQLITE_INDEX_CONSTRAINT_EQ:
@@ -74,6 +79,10 @@ void narrow(EventFilter& filter, EventColumn column, char operation, sqlite3_val
   const std::int64_t bound = sqlite3_value_int64(value);
   if (operation == '!') {
     if (type == SQLITE_INTEGER) filter.other_ranks.push_back(bound);
+    return;
+  }
+  if (column == EventColumn::kCorrelation) {
+    filter.correlation = bound;
     return;
   }
   IntegerRange& range = range_of(filter, column);
@@ -126,6 +135,10 @@ class PlanEstimate {
     sqlite3_value* value = nullptr;
     const bool is_known = sqlite3_vtab_rhs_value(info, i, &value) == SQLITE_OK && value;
     if (operation == '!' && !is_known) return;
+    if (column == EventColumn::kCorrelation) {
+      looks_up_ = true;
+      return;
+    }
     if (is_known && column != EventColumn::kStep) return narrow(known_, column, operation, value);
     const bool is_point = operation == '=';
     if (is_point && column == EventColumn::kRank) {
@@ -148,16 +161,18 @@ class PlanEstimate {
     }
     const auto count = static_cast<double>(one_lane_ ? lanes.size() : ranks.size());
     if (one_lane_ || one_rank_) factor_ /= std::max(1.0, count);
-    events *= factor_;
+    events = looks_up_ ? kEventsOfCorrelation : events * factor_;
     rows = events * name_factor_;
   }
+
+  bool looks_up() const { return looks_up_; }
 
   double events = 0;  // to decode
   double rows = 0;
 
  private:
   EventFilter known_;
-  bool one_rank_ = false, one_lane_ = false;
+  bool one_rank_ = false, one_lane_ = false, looks_up_ = false;
   double factor_ = 1, name_factor_ = 1;
 };
 
@@ -206,7 +221,8 @@ int plan_events(sqlite3_index_info* info, const EventTable& table,
   }
   estimate.apply(chunks);
   const EventScanPlan needs = needs_of(table, info->colUsed);
-  const std::string order = order_text(*info, table, needs, estimate.rows);
+  const std::string order =
+      estimate.looks_up() ? "" : order_text(*info, table, needs, estimate.rows);
   info->orderByConsumed = order.empty() ? 0 : 1;
   info->estimatedRows = static_cast<sqlite3_int64>(std::max(1.0, estimate.rows));
   info->estimatedCost = 10 + kDecodeCost * estimate.events + estimate.rows;

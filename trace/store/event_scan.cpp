@@ -16,7 +16,10 @@ Result<void> EventScan::start(EventScanPlan plan) {
   plan_ = std::move(plan);
   grouped_.reset();
   filters_.clear();
-  place_ = 0;
+  place_ = row_ = 0;
+  // Many events have none.
+  looks_up_ = plan_.filter.correlation.value_or(0) != 0;
+  if (looks_up_) return look_up();
   const bool asks_fields =
       plan_.wants_step || std::ranges::any_of(plan_.fields, [](bool wanted) { return wanted; });
   headers_suffice_ = !asks_fields && !plan_.wants_name && !plan_.filter.looks_at_events();
@@ -85,10 +88,39 @@ Result<void> EventScan::enter_chunk() {
   return {};
 }
 
+Result<void> EventScan::look_up() {
+  hits_.clear();
+  const EventFilter& filter = plan_.filter;
+  if (filter.nothing) return {};
+  TRY_ASSIGN(const auto* ranks, source_->ranks(kind_));
+  for (const int rank : *ranks) {
+    if (filter.rank.holds(rank)) TRY(index_->find(rank, *filter.correlation, hits_));
+  }
+  return enter_hit();
+}
+
+// From `row_` on, to the first event that is wanted.
+Result<void> EventScan::enter_hit() {
+  for (; row_ < hits_.size(); ++row_) {
+    const CorrelationIndex::Hit& hit = hits_[row_];
+    TRY_ASSIGN(names_, source_->names(*hit.place));
+    TRY_ASSIGN(const RankFilter* const filter, filter_of(*hit.place, *names_));
+    if (plan_.filter.may_hold(*hit.place) && filter->may_hold(*hit.place) &&
+        filter->holds(hit.event)) {
+      return {};
+    }
+  }
+  return {};
+}
+
 Result<void> EventScan::next() {
   if (grouped_) {
     grouped_->next();
     return {};
+  }
+  if (looks_up_) {
+    ++row_;
+    return enter_hit();
   }
   do {
     ++row_;

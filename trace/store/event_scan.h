@@ -1,11 +1,13 @@
 // The events of one kind that a query asks for, one after the other: chunk by chunk, each freed
-// before the next, or all together where the query wants them by name. One thread.
+// before the next; all together where the query wants them by name; or looked up by their
+// correlation. One thread.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <vector>
 
+#include "trace/store/correlation_index.h"
 #include "trace/store/event_filter.h"
 #include "trace/store/event_source.h"
 #include "trace/store/grouped_events.h"
@@ -22,19 +24,27 @@ struct EventScanPlan {
 
 class EventScan {
  public:
-  EventScan(EventSource& source, EventKind kind) : source_(&source), kind_(kind) {}
+  // `index`: of the same source and kind; it outlives this.
+  EventScan(EventSource& source, EventKind kind, CorrelationIndex& index)
+      : source_(&source), kind_(kind), index_(&index) {}
 
   Result<void> start(EventScanPlan plan);
-  bool at_end() const { return grouped_ ? grouped_->at_end() : place_ == places_.size(); }
+  bool at_end() const {
+    if (grouped_) return grouped_->at_end();
+    return looks_up_ ? row_ == hits_.size() : place_ == places_.size();
+  }
   Result<void> next();
 
-  const ChunkPlace& place() const { return grouped_ ? grouped_->place() : *places_[place_]; }
+  const ChunkPlace& place() const {
+    if (grouped_) return grouped_->place();
+    return looks_up_ ? *hits_[row_].place : *places_[place_];
+  }
   const RankNames& names() const { return grouped_ ? grouped_->names() : *names_; }
   const std::string& name() const {
-    return names().text(grouped_ ? grouped_->name() : events_[row_].name);
+    return names().text(grouped_ ? grouped_->name() : event().name);
   }
   std::int64_t value(EventField field) const {
-    return grouped_ ? grouped_->value(field) : field_of(events_[row_], field);
+    return grouped_ ? grouped_->value(field) : field_of(event(), field);
   }
 
  private:
@@ -42,10 +52,14 @@ class EventScan {
   Result<const RankFilter*> filter_of(const ChunkPlace& place, const RankNames& names);
   Result<void> group();
   Result<void> enter_chunk();
+  Result<void> look_up();
+  Result<void> enter_hit();
+  const Event& event() const { return looks_up_ ? hits_[row_].event : events_[row_]; }
   bool accepts_row() const { return headers_suffice_ || filter_->holds(events_[row_]); }
 
   EventSource* source_;
   EventKind kind_;
+  CorrelationIndex* index_;
   EventScanPlan plan_;
   bool headers_suffice_ = false;
   std::vector<const ChunkPlace*> places_;
@@ -55,6 +69,8 @@ class EventScan {
   const RankNames* names_ = nullptr;
   const RankFilter* filter_ = nullptr;
   std::optional<GroupedEvents> grouped_;
+  bool looks_up_ = false;
+  std::vector<CorrelationIndex::Hit> hits_;
 };
 
 }  // namespace shardlens::trace

@@ -80,6 +80,8 @@ Result<void> EventSource::read_headers() {
                               "a chunk holds " + std::to_string(place.header.count) + " events");
       }
       chunks_[static_cast<std::size_t>(*kind)].push_back(place);
+      auto& ranks = ranks_[static_cast<std::size_t>(*kind)];
+      if (std::ranges::find(ranks, place.rank) == ranks.end()) ranks.push_back(place.rank);
       return {};
     };
     TRY(for_each_row(*file,
@@ -94,6 +96,11 @@ Result<void> EventSource::read_headers() {
 Result<const std::vector<ChunkPlace>*> EventSource::chunks(EventKind kind) {
   TRY(read_headers());
   return &chunks_[static_cast<std::size_t>(kind)];
+}
+
+Result<const std::vector<int>*> EventSource::ranks(EventKind kind) {
+  TRY(read_headers());
+  return &ranks_[static_cast<std::size_t>(kind)];
 }
 
 Result<RankNames> EventSource::read_names(Database& file, int rank) {

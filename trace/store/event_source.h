@@ -50,6 +50,8 @@ class EventSource {
   // In order of rank and recording. Read once, with the first call: what a live run records later
   // does not come in.
   Result<const std::vector<ChunkPlace>*> chunks(EventKind kind);
+  // That have chunks of this kind.
+  Result<const std::vector<int>*> ranks(EventKind kind);
   Result<const RankNames*> names(const ChunkPlace& place);
   Result<std::vector<Event>> decode(const ChunkPlace& place);
 
@@ -63,6 +65,7 @@ class EventSource {
   std::function<bool()> interrupted_;
   bool headers_read_ = false;
   std::array<std::vector<ChunkPlace>, kEventKindCount> chunks_;
+  std::array<std::vector<int>, kEventKindCount> ranks_;
   std::map<int, RankNames> names_;
   std::map<Database*, Statement> blobs_;
   std::int64_t decoded_chunks_ = 0;

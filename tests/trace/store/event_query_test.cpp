@@ -307,6 +307,45 @@ TEST_F(EventTables, JoinWithRowsAndEachOther) {
             std::to_string(count(EventKind::kKernel, [](auto& e) { return e.lane == 1; })));
 }
 
+// Nested loops without the index would decode all chunks for every row.
+TEST_F(EventTables, JoinByCorrelationWithoutAScanPerRow) {
+  const std::string columns = "select k.rank, k.correlation, k.start_ns, l.start_ns, l.name from ";
+  const std::string join = " on l.rank = k.rank and l.correlation = k.correlation ";
+  const std::string end =
+      "where k.name = 'gemm' and k.duration_ns > 1000000 and k.correlation > 0 "
+      "order by 1, 2, 3, 4";
+  const QueryResult joined = result(columns + "kernel k join launch l" + join + end);
+  const QueryResult hidden =
+      result(columns + "kernel k join (select * from launch limit 1000000) l" + join + end);
+  std::size_t pairs = 0;
+  for (const KnownEvent& kernel : *events_) {
+    if (kernel.kind != EventKind::kKernel || kernel.name != "gemm" ||
+        kernel.event.duration_ns <= 1'000'000 || kernel.event.correlation == 0) {
+      continue;
+    }
+    pairs += static_cast<std::size_t>(count(EventKind::kLaunch, [&](const KnownEvent& launch) {
+      return launch.rank == kernel.rank && launch.event.correlation == kernel.event.correlation;
+    }));
+  }
+  ASSERT_GT(pairs, 500u);
+  EXPECT_EQ(joined.rows.size(), pairs);
+  EXPECT_EQ(joined.rows, hidden.rows);
+  // The scan of one side, the index of the other, and the chunks of that again.
+  EXPECT_LE(joined.decoded_chunks, 3 * kRanks * kLanes * kCommits);
+  EXPECT_EQ(value("select count(*) from op where correlation = 77"),
+            std::to_string(
+                count(EventKind::kOperator, [](auto& e) { return e.event.correlation == 77; })));
+  EXPECT_EQ(value("select count(*) from op where correlation = 0"),
+            std::to_string(
+                count(EventKind::kOperator, [](auto& e) { return e.event.correlation == 0; })));
+  EXPECT_EQ(value("select count(*) from op where correlation = 77 and lane = 1 and rank <> 2"),
+            std::to_string(count(EventKind::kOperator, [](auto& e) {
+              return e.event.correlation == 77 && e.lane == 1 && e.rank != 2;
+            })));
+  EXPECT_EQ(value("select count(*) from op where correlation = null"), "0");
+  EXPECT_EQ(value("select count(*) from op where correlation = 76.5"), "0");
+}
+
 TEST_F(EventTables, CannotBeWrittenOrNamedAnew) {
   for (const char* sql :
        {"delete from kernel", "update op set rank = 1", "insert into copy(rank) values(1)",
