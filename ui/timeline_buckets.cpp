@@ -1,7 +1,10 @@
 #include "ui/timeline_buckets.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <set>
 #include <string>
 
 #include "ui/format.h"
@@ -109,27 +112,38 @@ void draw_waiting(const TimelineCanvas& c, const CollectiveBar& bar, float y, fl
   outline(r, color(hue), 0);
 }
 
-std::string size_text(const ReadyMark& mark) {
-  return format_bytes(static_cast<double>(mark.bytes)).text();
+// Sizes on the bars of a row: the most that most of them have room for. A bare number would read
+// like the bucket's, so then the row's name says the unit.
+enum class SizeLabel : std::uint8_t { kWithUnit, kNumber, kNone };
+
+std::string size_text(const ReadyMark& mark, SizeLabel label) {
+  const Quantity size = format_bytes(static_cast<double>(mark.bytes));
+  return label == SizeLabel::kWithUnit ? size.text() : size.value;
 }
 
-// Sizes are written on the bars of a row if most of them have room for it.
-bool sizes_fit(const TimelineCanvas& c, const RankTimeline& rank) {
-  int fitting = 0, all = 0;
+SizeLabel size_label(const TimelineCanvas& c, const RankTimeline& rank) {
+  std::array<int, 2> fitting{};
+  int all = 0;
+  std::set<std::string> units;
   for (const ReadyMark& mark : rank.ready) {
     const CollectiveBar* bar = reduction_of(rank, mark);
     if (bar == nullptr) continue;
     const auto start = static_cast<double>(bar->start_ns), end = static_cast<double>(bar->end_ns);
     if (!visible(c, start, end)) continue;
-    const float room = span_rect(c, start, end, 0, 1).w - c.look.px(5);
-    fitting += text_width(c.look, Face::kSmall, size_text(mark)) <= room ? 1 : 0;
     ++all;
+    units.insert(format_bytes(static_cast<double>(mark.bytes)).unit);
+    const float room = span_rect(c, start, end, 0, 1).w - c.look.px(5);
+    for (const auto label : {SizeLabel::kWithUnit, SizeLabel::kNumber}) {
+      const float width = text_width(c.look, Face::kSmall, size_text(mark, label));
+      fitting[static_cast<std::size_t>(label)] += width <= room ? 1 : 0;
+    }
   }
-  return 2 * fitting > all;
+  if (2 * fitting[0] > all) return SizeLabel::kWithUnit;
+  return units.size() == 1 && 2 * fitting[1] > all ? SizeLabel::kNumber : SizeLabel::kNone;
 }
 
 void draw_bucket_bar(const TimelineCanvas& c, const ReadyMark& mark, const CollectiveBar& bar,
-                     float y, float limit, bool with_size) {
+                     float y, float limit, SizeLabel size) {
   const Palette& p = c.look.colors();
   const float top = y + c.look.px(10), height = c.look.px(c.heights.buckets) - c.look.px(10);
   Rect r =
@@ -149,9 +163,8 @@ void draw_bucket_bar(const TimelineCanvas& c, const ReadyMark& mark, const Colle
       return;
     }
   }
-  if (!with_size) return;
-  // With its unit or not at all: a bare number reads like the bucket's.
-  label_in(c.look, r.inset(c.look.px(2), 0), Face::kSmall, p.text_secondary, size_text(mark),
+  if (size == SizeLabel::kNone) return;
+  label_in(c.look, r.inset(c.look.px(2), 0), Face::kSmall, p.text_secondary, size_text(mark, size),
            Align::kCenter);
 }
 
@@ -212,6 +225,12 @@ bool has_units(const RankTimeline& rank) {
                      [](const auto& bar) { return bar.event.tag_kind == trace::TagKind::kUnit; });
 }
 
+std::string bucket_row_name(const TimelineCanvas& c, const RankTimeline& rank) {
+  if (has_units(rank)) return "Units";
+  if (rank.ready.empty() || size_label(c, rank) != SizeLabel::kNumber) return "Buckets";
+  return "Buckets, " + format_bytes(static_cast<double>(rank.ready.front().bytes)).unit;
+}
+
 std::optional<TimelineItem> draw_communication(const TimelineCanvas& c, float y,
                                                const RankTimeline& rank) {
   if (rank.lanes.size() <= 1) return draw_lane(c, y, rank, std::nullopt);
@@ -237,7 +256,7 @@ std::optional<TimelineItem> draw_buckets(const TimelineCanvas& c, float y,
     const Rect area = span_rect(c, start, end, y, c.look.px(c.heights.buckets));
     if (under_mouse(c, area)) hovered = collective_item(rank, bar);
   }
-  const bool with_sizes = sizes_fit(c, rank);
+  const SizeLabel size = size_label(c, rank);
   for (std::size_t i = 0; i < marks.size(); ++i) {
     const ReadyMark& mark = marks[i];
     const CollectiveBar* bar = reduction_of(rank, mark);
@@ -248,7 +267,7 @@ std::optional<TimelineItem> draw_buckets(const TimelineCanvas& c, float y,
         const auto* next = reduction_of(rank, marks[i + 1]);
         if (next != nullptr) limit = c.x(static_cast<double>(next->start_ns));
       }
-      draw_bucket_bar(c, mark, *bar, y, std::min(limit, c.plot.right()), with_sizes);
+      draw_bucket_bar(c, mark, *bar, y, std::min(limit, c.plot.right()), size);
     }
     if (auto item = draw_ready_mark(c, rank.rank, mark, y)) hovered = std::move(item);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "ui/timeline_draw.h"
 
@@ -14,6 +15,10 @@ std::optional<TimelineItem> draw_communication(const TimelineCanvas& canvas, flo
 
 // Whether the step's ranks gather and reduce units instead of buckets.
 bool has_units(const trace::RankTimeline& rank);
+
+// What the row under the communication is called: "Units", "Buckets", or "Buckets, MiB" where the
+// sizes on its bars stand without their unit.
+std::string bucket_row_name(const TimelineCanvas& canvas, const trace::RankTimeline& rank);
 
 // ▼ where the last gradient of a bucket or unit was ready; under it a bucket's true size, or a
 // unit's name, and the time on the link. A unit's gathers are hollow under ▶ for forward and ◀ for

@@ -141,7 +141,7 @@ void draw_labels(const TimelineCanvas& c, const RankRows& rows, float top,
   row_label(c, top + rows.phases, c.heights.phases, "Phases");
   row_label(c, top + rows.compute, c.heights.compute, "Compute");
   label_lanes(c, top + rows.communication, rank);
-  row_label(c, top + rows.buckets, c.heights.buckets, has_units(rank) ? "Units" : "Buckets");
+  row_label(c, top + rows.buckets, c.heights.buckets, bucket_row_name(c, rank));
   row_label(c, top + rows.ribbon, c.heights.ribbon, "Ribbon");
 }
 

@@ -57,8 +57,10 @@ Snapshot snapshot_of(int state) {
       return replay_snapshot();
     case 6:
       return plan_snapshot();
-    default:
+    case 7:
       return plan_snapshot("llama-8b");
+    default:
+      return plan_snapshot("llama-70b", "full_shard", true);
   }
 }
 
@@ -137,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(
     Sizes, WindowTest,
     ::testing::Combine(::testing::Values(std::pair{1280, 720}, std::pair{1280, 800},
                                          std::pair{1600, 1000}, std::pair{1920, 1200}),
-                       ::testing::Values(1.0f, 1.5f), ::testing::Range(0, 8)));
+                       ::testing::Values(1.0f, 1.5f), ::testing::Range(0, 9)));
 
 TEST(MainView, GoesToPresentModeAndChangesScaleByKeys) {
   HeadlessWindow window(1920, 1200);
@@ -163,6 +165,21 @@ TEST(MainView, KeepsAllPanelsWhenPresentingOnASmallProjector) {
   for (const char* text : {"Step", "Exposed", "Compute", "Ribbon", "Timeline · step"})
     EXPECT_TRUE(window.probe().shows(text)) << text;
   EXPECT_EQ(overlapping_texts(window.probe()), std::vector<std::string>{});
+}
+
+TEST(MainView, WritesTheSizesOfBucketsAsTheirRowHasRoom) {
+  SampleOptions gpu;
+  gpu.gpu = true;
+  const Snapshot snapshot = sample_snapshot(gpu);  // eleven buckets of 27 MiB
+  HeadlessWindow window(1600, 1000);
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.probe().shows("Buckets, MiB"));
+  EXPECT_TRUE(window.probe().shows("27.0"));
+  EXPECT_FALSE(window.probe().shows("27.0 MiB"));
+  window.resize(3200, 1000);
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.probe().shows("27.0 MiB"));
+  EXPECT_FALSE(window.probe().shows("Buckets, MiB"));
 }
 
 TEST(MainView, SleepsOnceNothingChanges) {

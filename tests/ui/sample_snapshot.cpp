@@ -256,13 +256,14 @@ std::shared_ptr<const StrategyEstimates> sample_estimates(const trace::Settings&
   return out;
 }
 
-Snapshot plan_snapshot(const char* model, const char* strategy) {
+Snapshot plan_snapshot(const char* model, const char* strategy, bool offloads) {
   SampleOptions options;
   options.ranks = 4;
   options.gpu = true;
   Snapshot snapshot = sample_snapshot(options);
   snapshot.knobs.next.sharding_strategy = strategy;
-  snapshot.knobs.estimates = sample_estimates(snapshot.knobs.next);
+  snapshot.knobs.next.cpu_offload = offloads;
+  snapshot.knobs.estimates = sample_estimates(snapshot.knobs.next, std::int64_t{7} << 28);
   auto card = std::make_shared<PlanCard>();
   card->target.model = model;
   card->target.nodes = 2;

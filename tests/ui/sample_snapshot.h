@@ -23,7 +23,9 @@ Snapshot failed_snapshot();
 Snapshot installing_snapshot();
 Snapshot replay_snapshot();
 // The sample with the plan card open: `model` on two machines of eight GPUs.
-Snapshot plan_snapshot(const char* model = "gpt2", const char* strategy = "ddp");
+// With `offloads`, strategies that have no shards are refused.
+Snapshot plan_snapshot(const char* model = "gpt2", const char* strategy = "ddp",
+                       bool offloads = false);
 
 // As the program works them out, for a machine whose ranks may use `usable_bytes` each.
 std::shared_ptr<const StrategyEstimates> sample_estimates(const trace::Settings& settings,

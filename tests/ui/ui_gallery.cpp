@@ -1,7 +1,7 @@
 // Pictures of the window from invented snapshots, to look at while working on panels:
 //   ui_gallery OUT.png [--size 1600x1000] [--scale 1] [--light] [--present]
 //              [--state
-//              sample|gpu|odd|dense|short|done|empty|failed|installing|replay|plan|plan-large]
+//              sample|gpu|odd|dense|short|done|empty|failed|installing|replay|plan|plan-large|refused|no-card]
 //              [--press K|?] [--hover X,Y] [--click X,Y] [--zoom FACTOR] [--time FRAMES]
 #include <stb/stb_image_write.h>
 
@@ -53,6 +53,12 @@ Snapshot snapshot_of(const std::string& state) {
   if (state == "installing") return installing_snapshot();
   if (state == "replay") return replay_snapshot();
   if (state == "plan") return plan_snapshot();
+  if (state == "refused") return plan_snapshot("llama-8b", "full_shard", true);
+  if (state == "no-card") {
+    Snapshot snapshot = plan_snapshot("gpt2", "full_shard", true);
+    snapshot.plan = nullptr;
+    return snapshot;
+  }
   if (state == "plan-large") return plan_snapshot("llama-8b");
   SampleOptions options;
   options.gpu = state == "gpu";
