@@ -79,10 +79,12 @@ void StepSchedule::run_collectives() {
 void StepSchedule::run_optimizer(int rank) {
   RankStepTimes& times = times_[static_cast<std::size_t>(rank)];
   StageTimes& stage = times.optimizer;
-  stage.host_start = times.backward.back().host_end + 12'000;
+  // The norm of the gradients has to be known before: the host waits for it.
+  stage.host_start = std::max({times.backward.back().host_end, times.backward.back().gpu_end,
+                               times.collectives.back().end}) +
+                     12'000;
   stage.host_end = stage.host_start + scaled(shape_.optimizer.host_ns, random_.factor(0.1));
-  stage.gpu_start = std::max({times.backward.back().gpu_end, times.collectives.back().end,
-                              stage.host_start + kLaunchToKernelNs});
+  stage.gpu_start = stage.host_start + 25'000;
   stage.gpu_end = stage.gpu_start + scaled(shape_.optimizer.gpu_ns, random_.factor(0.02));
   times.end = std::max(stage.gpu_end, stage.host_end) + kSynchronizeNs;
 }

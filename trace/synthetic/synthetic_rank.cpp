@@ -190,9 +190,10 @@ void SyntheticRank::add_copies(const RankStepTimes& times) {
     copies.push_back(event_of(one.ready + 500, one.ready + 2'500, shape_.fill, 0, 0, 1 << 20));
   }
   copies.push_back(event_of(times.end - 20'000, times.end - 17'000, shape_.copy_out, 0, 0, 4));
-  // The host waits for the loss.
+  // The host waits for the gradients.
   events(kMainLane, EventKind::kLaunch)
-      .push_back(event_of(times.optimizer.host_end + 1'000, times.end, shape_.synchronize));
+      .push_back(event_of(times.backward.back().host_end + 8'000,
+                          times.optimizer.host_start - 2'000, shape_.synchronize));
 }
 
 void SyntheticRank::add_collectives(const RankStepTimes& times) {
