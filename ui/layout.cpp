@@ -65,7 +65,7 @@ TuneLayout tune_layout(const LayoutInput& input) {
   const float dock = out.dock_folded ? kFoldedDock : dock_height(input.dock_rows, height);
   out.dock = rest.take_bottom(px(dock), px(kGap));
   if (width >= kWidthForMemory) out.memory = rest.take_right(px(kMemory), px(kGap));
-  const float steps = std::clamp(height * 0.215f, 116.0f, 232.0f);
+  const float steps = std::clamp(height * 0.215f, 116.0f, 264.0f);
   out.steps = rest.take_top(px(steps), px(kGap));
   out.timeline = rest;
   if (rest.h < px(kLeastTimeline) &&

@@ -7,7 +7,7 @@ namespace shardlens::ui {
 
 namespace {
 
-constexpr float kMostStretch = 2.0f, kLeastStretch = 0.75f;
+constexpr float kMostStretch = 2.2f, kLeastStretch = 0.75f;
 // Pixels: a bar thinner than kThin cannot be told from its neighbours; a group has kGroup to
 // kWidestGroup.
 constexpr float kThin = 2, kGroup = 4, kWidestGroup = 12;
