@@ -71,6 +71,7 @@ Result<void> EventScan::group() {
 Result<void> EventScan::enter_chunk() {
   for (; place_ < places_.size(); ++place_) {
     const ChunkPlace& at = *places_[place_];
+    TRY(source_->check(at));
     TRY_ASSIGN(names_, source_->names(at));
     row_ = 0;
     row_count_ = static_cast<std::size_t>(at.header.count);

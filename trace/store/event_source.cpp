@@ -58,30 +58,34 @@ std::int64_t RankNames::step_at(std::int64_t time_ns) const {
 EventSource::EventSource(std::vector<Database*> files, std::function<bool()> interrupted)
     : files_(std::move(files)), interrupted_(std::move(interrupted)) {}
 
+void EventSource::add_chunk(const ChunkPlace& place, EventKind kind) {
+  chunks_[static_cast<std::size_t>(kind)].push_back(place);
+  auto& ranks = ranks_[static_cast<std::size_t>(kind)];
+  if (std::ranges::find(ranks, place.rank) == ranks.end()) ranks.push_back(place.rank);
+}
+
 Result<void> EventSource::read_headers() {
   if (headers_read_) return {};
   for (Database* file : files_) {
     const auto add = [&](const Statement& row) -> Result<void> {
-      const auto kind = event_kind_named(row.text(2));
-      if (!kind) {
-        return damaged_events(*file,
-                              "a chunk has the unknown kind '" + std::string(row.text(2)) + "'");
-      }
       ChunkPlace place;
       place.file = file;
       place.row_id = row.integer(8);
-      place.rank = static_cast<int>(row.integer(0));
+      // Row ids of a rank begin with it.
+      place.rank = static_cast<int>(place.row_id >> kRankShift);
       place.lane = static_cast<int>(row.integer(1));
       place.header = {row.integer(3), row.integer(4), row.integer(5),
                       static_cast<int>(row.integer(6)), row.integer(7)};
-      if (place.header.count < 0 ||
-          place.header.count > static_cast<std::int64_t>(kMostChunkEvents)) {
-        return damaged_events(*file,
-                              "a chunk holds " + std::to_string(place.header.count) + " events");
+      const auto kind = event_kind_named(row.text(2));
+      const std::int64_t count = place.header.count;
+      const bool is_own = place.rank >= 0 && row.integer(0) == place.rank;
+      if (kind && is_own && count >= 0 && count <= static_cast<std::int64_t>(kMostChunkEvents)) {
+        add_chunk(place, *kind);
+        return {};
       }
-      chunks_[static_cast<std::size_t>(*kind)].push_back(place);
-      auto& ranks = ranks_[static_cast<std::size_t>(*kind)];
-      if (std::ranges::find(ranks, place.rank) == ranks.end()) ranks.push_back(place.rank);
+      place.is_damaged = true;
+      place.header.count = 0;
+      for (int any = 0; any < kEventKindCount; ++any) add_chunk(place, static_cast<EventKind>(any));
       return {};
     };
     TRY(for_each_row(*file,
@@ -138,7 +142,15 @@ Result<const RankNames*> EventSource::names(const ChunkPlace& place) {
   return &names_.emplace(place.rank, std::move(names)).first->second;
 }
 
+Result<void> EventSource::check(const ChunkPlace& place) const {
+  if (!place.is_damaged) return {};
+  return damaged_events(*place.file, "the row of a chunk makes no sense, at rank " +
+                                         std::to_string(place.rank) + ", lane " +
+                                         std::to_string(place.lane));
+}
+
 Result<std::vector<Event>> EventSource::decode(const ChunkPlace& place) {
+  TRY(check(place));
   if (interrupted_ && interrupted_()) return fail(ErrorKind::kFailed, "the query was interrupted");
   auto found = blobs_.find(place.file);
   if (found == blobs_.end()) {

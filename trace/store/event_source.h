@@ -23,6 +23,9 @@ struct ChunkPlace {
   int rank = 0;
   int lane = 0;
   ChunkHeader header;
+  // Its row makes no sense. What it held is not known, so it stands among those of every kind, and
+  // a query that would need it fails, no other.
+  bool is_damaged = false;
 };
 
 // What the events of one rank name.
@@ -54,11 +57,14 @@ class EventSource {
   Result<const std::vector<int>*> ranks(EventKind kind);
   Result<const RankNames*> names(const ChunkPlace& place);
   Result<std::vector<Event>> decode(const ChunkPlace& place);
+  // For who needs no more than the header.
+  Result<void> check(const ChunkPlace& place) const;
 
   std::int64_t decoded_chunks() const { return decoded_chunks_; }
 
  private:
   Result<void> read_headers();
+  void add_chunk(const ChunkPlace& place, EventKind kind);
   Result<RankNames> read_names(Database& file, int rank);
 
   std::vector<Database*> files_;

@@ -402,6 +402,29 @@ TEST_F(EventTables, EndAtOnceWhenInterrupted) {
   EXPECT_LT(asked, 8);
 }
 
+TEST_F(EventTables, FailOnlyWhereTheRowOfADamagedChunkWouldBeNeeded) {
+  for (const std::string damage :
+       {"kind = 'kernol'", "count = -1", "count = 1 << 50", "rank = 1 << 40"}) {
+    const fs::path copy = *folder_ / "headers.shardlens";
+    fs::copy_file(packed_, copy, fs::copy_options::overwrite_existing);
+    {
+      auto database = Database::open(copy.string(), SQLITE_OPEN_READWRITE, "copy");
+      ASSERT_TRUE(database);
+      ASSERT_TRUE(database->execute("update chunk set " + damage +
+                                    " where rank = 1 and kind = 'kernel' and lane = 1"));
+    }
+    for (const char* sql : {"select count(*) from kernel", "select sum(duration_ns) from kernel",
+                            "select name, count(*) from kernel group by name"}) {
+      const auto failed = query_run(copy, sql);
+      ASSERT_FALSE(failed) << damage << sql;
+      EXPECT_EQ(failed.error().kind, ErrorKind::kDamaged);
+      EXPECT_THAT(failed.error().message, HasSubstr("rank 1, lane 1"));
+    }
+    EXPECT_TRUE(query_run(copy, "select sum(duration_ns) from kernel where rank = 1 and lane = 0"));
+    EXPECT_TRUE(query_run(copy, "select count(*) from op where rank <> 1"));
+  }
+}
+
 TEST_F(EventTables, NameTheChunkThatIsDamagedAndReadTheOthers) {
   const fs::path copy = *folder_ / "damaged.shardlens";
   fs::copy_file(packed_, copy);
