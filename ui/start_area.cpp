@@ -51,6 +51,13 @@ bool name_fits(const Look& look, const StartControls& controls, float width) {
   return text_width(look, Face::kStrong, main_label(controls)) <= width - look.px(16);
 }
 
+// Of the name under the button, with the gap below: a line or two.
+float name_height(const Look& look, const StartControls& controls, float width) {
+  const float line_height = wrapped_height(look, Face::kSmall, width, "x");
+  const float wanted = wrapped_height(look, Face::kSmall, width, controls.detail);
+  return look.px(8) + std::min(wanted, 2 * line_height);
+}
+
 }  // namespace
 
 float start_area_height(const Look& look, float width, const Snapshot& snapshot) {
@@ -70,7 +77,9 @@ float start_area_height(const Look& look, float width, const Snapshot& snapshot)
       break;
   }
   float height = padding + look.px(36);
-  if (!name_fits(look, controls, width - padding)) height += look.px(22);
+  if (!name_fits(look, controls, width - padding)) {
+    height += name_height(look, controls, width - padding);
+  }
   if (!controls.stop_and_start.empty()) height += look.px(8 + 30);
   return height;
 }
@@ -102,8 +111,9 @@ void draw_start_area(const Look& look, const Rect& rect, const Snapshot& snapsho
   const bool fits = name_fits(look, controls, rect.w);
   const Rect main = rest.take_top(look.px(36), fits ? look.px(8) : 0);
   if (!fits) {
-    const Rect name = rest.take_top(look.px(22), look.px(8));
-    text_in(look, name, Face::kSmall, p.text_secondary, controls.detail, Align::kCenter);
+    Rect name = rest.take_top(name_height(look, controls, rect.w), look.px(8));
+    name.take_top(look.px(5));
+    text_wrapped(look, name, Face::kSmall, p.text_secondary, controls.detail);
   }
   if (button(look, "start/main", main, ButtonKind::kPrimary,
              fits ? main_label(controls) : controls.label, controls.enabled)) {

@@ -112,8 +112,8 @@ void draw_waiting(const TimelineCanvas& c, const CollectiveBar& bar, float y, fl
   outline(r, color(hue), 0);
 }
 
-// Sizes on the bars of a row: the most that most of them have room for. A bare number would read
-// like the bucket's, so then the row's name says the unit.
+// Sizes on the bars of a row, all in one form: the most that they have room for. A bare number
+// would read like the bucket's, so then the row's name says the unit.
 enum class SizeLabel : std::uint8_t { kWithUnit, kNumber, kNone };
 
 std::string size_text(const ReadyMark& mark, SizeLabel label) {
@@ -138,8 +138,11 @@ SizeLabel size_label(const TimelineCanvas& c, const RankTimeline& rank) {
       fitting[static_cast<std::size_t>(label)] += width <= room ? 1 : 0;
     }
   }
-  if (2 * fitting[0] > all) return SizeLabel::kWithUnit;
-  return units.size() == 1 && 2 * fitting[1] > all ? SizeLabel::kNumber : SizeLabel::kNone;
+  // No bar stays empty beside others that say their unit.
+  const bool with_unit = 2 * fitting[0] > all;
+  const bool number = units.size() == 1 && 2 * fitting[1] > all;
+  if (with_unit && (!number || fitting[0] == fitting[1])) return SizeLabel::kWithUnit;
+  return number ? SizeLabel::kNumber : SizeLabel::kNone;
 }
 
 void draw_bucket_bar(const TimelineCanvas& c, const ReadyMark& mark, const CollectiveBar& bar,

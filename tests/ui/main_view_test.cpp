@@ -176,7 +176,7 @@ TEST(MainView, WritesTheSizesOfBucketsAsTheirRowHasRoom) {
   EXPECT_TRUE(window.probe().shows("Buckets, MiB"));
   EXPECT_TRUE(window.probe().shows("27.0"));
   EXPECT_FALSE(window.probe().shows("27.0 MiB"));
-  window.resize(3200, 1000);
+  window.resize(6000, 1000);
   window.frames(snapshot, 3);
   EXPECT_TRUE(window.probe().shows("27.0 MiB"));
   EXPECT_FALSE(window.probe().shows("Buckets, MiB"));
