@@ -1,0 +1,128 @@
+// generate, query, export, pack and verify as typed, in the test's own process.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "app/cli/command_line.h"
+#include "app/report/report_json.h"
+#include "trace/store/file_system.h"
+#include "trace/store/sqlite.h"
+
+namespace shardlens::app {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct Answer {
+  int code = -1;
+  std::string out, err;
+};
+
+class DataCommands : public testing::Test {
+ protected:
+  Answer call(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "shardlens");
+    arguments.insert(arguments.end(), {"--runs-dir", (folder_.path() / "runs").string()});
+    std::vector<const char*> pointers;
+    for (const auto& argument : arguments) pointers.push_back(argument.c_str());
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    Answer answer;
+    answer.code = run_command_line(static_cast<int>(pointers.size()), pointers.data(), {});
+    answer.out = testing::internal::GetCapturedStdout();
+    answer.err = testing::internal::GetCapturedStderr();
+    return answer;
+  }
+  // The document of a command that succeeds and writes nothing else.
+  Json json(std::vector<std::string> arguments, int code = 0) const {
+    arguments.emplace_back("--json");
+    const Answer answer = call(std::move(arguments));
+    EXPECT_EQ(answer.code, code) << answer.err;
+    EXPECT_THAT(answer.err, IsEmpty());
+    return Json::parse(answer.out, nullptr, false);
+  }
+  std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
+
+  const trace::TemporaryFolder folder_ = std::move(*trace::TemporaryFolder::create());
+};
+
+TEST_F(DataCommands, WorkOnOneMadeUpRun) {
+  const Json run = json({"generate", "made", "--ranks", "2", "--events", "30000"});
+  const std::int64_t events = run["events"];
+  EXPECT_GT(events, 0);
+  std::int64_t found = 0;
+  for (const char* table : {"kernel", "launch", "op", "copy", "allocation"}) {
+    const Json rows = json({"query", "made", std::string("select count(*) from ") + table});
+    found += rows["rows"][0][0].get<std::int64_t>();
+  }
+  EXPECT_EQ(found, events);
+  const Json exported = json({"export", "made", "--format", "rows", "-o", file("rows.sqlite")});
+  auto database = trace::Database::open(file("rows.sqlite"), SQLITE_OPEN_READONLY, "rows");
+  ASSERT_TRUE(database);
+  EXPECT_EQ(exported["tables"]["kernel"].get<std::int64_t>(),
+            *database->integer("select count(*) from kernel"));
+  json({"pack", "made", "-o", file("made.shardlens")});
+  for (const std::string& path : {std::string("made"), file("made.shardlens")}) {
+    const Json report = json({"verify", path});
+    EXPECT_TRUE(report["intact"].get<bool>());
+    EXPECT_EQ(report["ranks"].size(), 2u);
+  }
+  EXPECT_THAT(call({"verify", "made"}).out, HasSubstr("Intact"));
+}
+
+TEST_F(DataCommands, VerifyEndsWithOneAndTellsWhatIsDamaged) {
+  json({"generate", "made", "--ranks", "2", "--events", "30000"});
+  json({"pack", "made", "-o", file("made.shardlens")});
+  {
+    auto database = trace::Database::open(file("made.shardlens"), SQLITE_OPEN_READWRITE, "packed");
+    ASSERT_TRUE(database);
+    ASSERT_TRUE(
+        database->execute("update chunk set last_ns = last_ns + 1 where row_id in (select "
+                          "row_id from chunk where rank = 1 and kind = 'kernel' limit 1)"));
+  }
+  const Json report = json({"verify", file("made.shardlens")}, 1);
+  EXPECT_FALSE(report["intact"].get<bool>());
+  ASSERT_EQ(report["damage"].size(), 1u);
+  EXPECT_EQ(report["damage"][0]["rank"], 1);
+  EXPECT_EQ(report["damage"][0]["kind"], "kernel");
+  const std::string text = call({"verify", file("made.shardlens")}).out;
+  EXPECT_THAT(text, HasSubstr("kernel events from 0.0"));
+  EXPECT_THAT(text, HasSubstr("all of rank 0"));
+}
+
+TEST_F(DataCommands, RefuseWhatIsThereAndWhatIsNot) {
+  json({"generate", "made", "--ranks", "1", "--events", "1"});
+  EXPECT_EQ(call({"generate", "made"}).code, 2);
+  EXPECT_EQ(call({"generate", "none", "--ranks", "0"}).code, 2);
+  std::ofstream(file("there")) << "precious";
+  EXPECT_EQ(call({"export", "made", "-o", file("there")}).code, 2);
+  EXPECT_EQ(call({"pack", "made", "-o", file("there")}).code, 2);
+  EXPECT_EQ(fs::file_size(file("there")), 8u);
+  EXPECT_EQ(call({"export", "made", "--format", "parquet", "-o", file("x")}).code, 2);
+  for (const std::string command : {"verify", "export", "query"}) {
+    std::vector<std::string> arguments{command, "absent"};
+    if (command == "export") arguments.insert(arguments.end(), {"-o", file("x")});
+    if (command == "query") arguments.emplace_back("select 1");
+    const Answer answer = call(arguments);
+    EXPECT_EQ(answer.code, 1) << command;
+    EXPECT_THAT(answer.err, HasSubstr("absent")) << command;
+  }
+  const Answer wrong = call({"query", "made", "select step_ms from kernel"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("Columns of kernel: rank, lane"));
+}
+
+TEST_F(DataCommands, TheHelpOfQueryDescribesEveryColumnOfEvents) {
+  const std::string help = call({"query", "--help"}).out;
+  for (const char* text : {"kernel: kernels on a GPU", "allocation: memory", "correlation",
+                           "duration_ns", "is_leaf", "collective"}) {
+    EXPECT_THAT(help, HasSubstr(text));
+  }
+}
+
+}  // namespace
+}  // namespace shardlens::app
