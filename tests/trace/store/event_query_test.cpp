@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <random>
 
@@ -423,6 +424,33 @@ TEST_F(EventTables, FailOnlyWhereTheRowOfADamagedChunkWouldBeNeeded) {
     EXPECT_TRUE(query_run(copy, "select sum(duration_ns) from kernel where rank = 1 and lane = 0"));
     EXPECT_TRUE(query_run(copy, "select count(*) from op where rank <> 1"));
   }
+}
+
+// Whatever is hit: an answer, or an error of the file.
+TEST_F(EventTables, AnswerOrExplainWithAFlippedBitAnywhere) {
+  const fs::path copy = *folder_ / "flipped.shardlens";
+  int failed = 0, answered = 0;
+  const auto size = fs::file_size(packed_);
+  for (std::uintmax_t offset = 7; offset < size; offset += size / 60) {
+    fs::copy_file(packed_, copy, fs::copy_options::overwrite_existing);
+    {
+      std::fstream stream(copy, std::ios::in | std::ios::out | std::ios::binary);
+      stream.seekg(static_cast<std::streamoff>(offset));
+      const int byte = stream.get();
+      stream.seekp(static_cast<std::streamoff>(offset));
+      stream.put(static_cast<char>(byte ^ 1 << offset % 8));
+    }
+    for (const char* sql :
+         {"select name, lane_name, step, sum(bytes), count(*) from copy group by 1, 2, 3",
+          "select count(*) from kernel k join launch l using (rank, correlation)"}) {
+      const auto answer = query_run(copy, sql);
+      ++(answer ? answered : failed);
+      if (answer) continue;
+      EXPECT_NE(answer.error().kind, ErrorKind::kUsage) << answer.error().message;
+    }
+  }
+  EXPECT_GT(failed, 0);
+  EXPECT_GT(answered, 0);
 }
 
 TEST_F(EventTables, NameTheChunkThatIsDamagedAndReadTheOthers) {
