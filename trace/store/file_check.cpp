@@ -34,7 +34,8 @@ struct FileCheck::ChunkRow {
   std::span<const std::byte> data;  // until the next row
 };
 
-FileCheck::FileCheck(Database& database, VerifyReport& report, std::function<bool()> goes_on)
+FileCheck::FileCheck(Database& database, VerifyReport& report,
+                     std::function<bool(std::int64_t)> goes_on)
     : database_(database), report_(report), goes_on_(std::move(goes_on)) {}
 
 void FileCheck::add(Damage damage) {
@@ -55,7 +56,7 @@ void FileCheck::cannot_read(const std::string& what, const Error& error) {
 
 Result<void> FileCheck::run() {
   const WorkWatch watch(database_, [this] {
-    stopped_ = stopped_ || !goes_on_();
+    stopped_ = stopped_ || !goes_on_(bytes_read_);
     return !stopped_;
   });
   // One commit of a live writer: rows and marks belong together.
@@ -154,7 +155,8 @@ void FileCheck::check_chunks() {
 }
 
 void FileCheck::check_chunk(const ChunkRow& row) {
-  stopped_ = stopped_ || !goes_on_();
+  bytes_read_ += static_cast<std::int64_t>(row.data.size());
+  stopped_ = stopped_ || !goes_on_(bytes_read_);
   VerifiedRank& rank = report_.ranks[row.rank];
   const std::int64_t count = std::max<std::int64_t>(0, row.header.count);
   ++rank.chunks;

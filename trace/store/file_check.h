@@ -16,8 +16,9 @@ namespace shardlens::trace {
 
 class FileCheck {
  public:
-  // `goes_on` is asked all the time; false ends the check with kFailed.
-  FileCheck(Database& database, VerifyReport& report, std::function<bool()> goes_on);
+  // `goes_on` is told all the time how many bytes of chunks were read; false ends the check with
+  // kFailed.
+  FileCheck(Database& database, VerifyReport& report, std::function<bool(std::int64_t)> goes_on);
 
   // Adds to the report what it finds; fails only if it was stopped.
   Result<void> run();
@@ -37,7 +38,8 @@ class FileCheck {
 
   Database& database_;
   VerifyReport& report_;
-  std::function<bool()> goes_on_;
+  std::function<bool(std::int64_t)> goes_on_;
+  std::int64_t bytes_read_ = 0;
   bool stopped_ = false;
   std::map<int, std::set<StringId>> strings_;
   std::map<int, std::int64_t> unnamed_, reversed_;

@@ -43,7 +43,7 @@ void check_ranks(const fs::path& run, const RunInfo& info, VerifyReport& report)
 }
 
 Result<void> check_file(const fs::path& path, VerifyReport& report,
-                        const std::function<bool()>& goes_on) {
+                        const std::function<bool(std::int64_t)>& goes_on) {
   ++report.files;
   report.bytes += bytes_with_wal(path);
   auto file = TraceFile::open(path);
@@ -70,9 +70,9 @@ Result<VerifyReport> verify_run(const fs::path& run, const VerifyOptions& option
   std::int64_t all = 1;
   for (const fs::path& file : files) all += bytes_with_wal(file);
   std::int64_t done = 0;
-  const auto goes_on = [&] {
-    return !options.progress ||
-           options.progress(std::min(1.0, static_cast<double>(done) / static_cast<double>(all)));
+  const auto goes_on = [&](std::int64_t within) {
+    const double part = static_cast<double>(done + within) / static_cast<double>(all);
+    return !options.progress || options.progress(std::min(1.0, part));
   };
   for (const fs::path& file : files) {
     TRY(check_file(file, report, goes_on));

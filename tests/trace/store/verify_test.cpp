@@ -196,9 +196,35 @@ TEST_F(VerifyRun, ReversedEventsAreToldAndNoDamage) {
   EXPECT_THAT(report.notes[0], HasSubstr("1 event that end"));
 }
 
+TEST_F(VerifyRun, ARunThatIsBeingRecordedIsWholeAfterEveryCommit) {
+  RunInfo info = test::run_info("live", 2);
+  const auto run = *create_run(folder_.path(), info, false);
+  auto writer = RowWriter::create_file(rank_file(run, 0), 0);
+  ASSERT_TRUE(writer);
+  for (std::int64_t step = 0; step < 4; ++step) {
+    ASSERT_TRUE(writer->begin());
+    ASSERT_TRUE(writer->write(test::step_batch(0, step)));
+    const VerifyReport before = verified(run);
+    EXPECT_TRUE(before.damage.empty()) << all_text(before);
+    EXPECT_EQ(before.ranks.at(0).events, 40 * step);
+    ASSERT_TRUE(writer->commit(1'000 + step));
+    const VerifyReport after = verified(run);
+    EXPECT_TRUE(after.damage.empty()) << all_text(after);
+    EXPECT_EQ(after.ranks.at(0).readable_events, 40 * (step + 1));
+  }
+}
+
 TEST_F(VerifyRun, EndsWhenStopped) {
   const auto run = record("stopped");
   VerifyOptions options;
+  std::vector<double> told;
+  options.progress = [&](double part) {
+    told.push_back(part);
+    return true;
+  };
+  ASSERT_TRUE(verify_run(run, options));
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+  EXPECT_GT(told.back(), 0.5);
   options.progress = [](double) { return false; };
   const auto stopped = verify_run(run, options);
   ASSERT_FALSE(stopped);
