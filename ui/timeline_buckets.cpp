@@ -138,10 +138,10 @@ SizeLabel size_label(const TimelineCanvas& c, const RankTimeline& rank) {
       fitting[static_cast<std::size_t>(label)] += width <= room ? 1 : 0;
     }
   }
-  // No bar stays empty beside others that say their unit.
+  // Hardly any bar stays empty beside others that say their unit.
   const bool with_unit = 2 * fitting[0] > all;
   const bool number = units.size() == 1 && 2 * fitting[1] > all;
-  if (with_unit && (!number || fitting[0] == fitting[1])) return SizeLabel::kWithUnit;
+  if (with_unit && (!number || 10 * fitting[0] >= 9 * fitting[1])) return SizeLabel::kWithUnit;
   return number ? SizeLabel::kNumber : SizeLabel::kNone;
 }
 

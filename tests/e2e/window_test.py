@@ -134,6 +134,9 @@ class Window(harness.ShardlensTest):
         self.display.click(200, top + 148 + 50 * row + 25)
 
     def test_a_strategy_is_chosen_on_the_plan_card_by_mouse_and_by_key(self):
+        harness.wait_until(lambda: '·' in self.display.xdotool('getwindowname', self.display.window),
+                           30, 'the recorded run, whose message moves the settings down')
+        time.sleep(1)
         # The button under the list of strategies, before any changed setting moves it.
         self.display.click(*PLAN_BUTTON)
         self.choose_on_plan_card(4)
