@@ -47,6 +47,7 @@ class MainView {
                     Commands& commands) const;
   void follow_or_pause(const Snapshot& snapshot, Commands& commands);
   std::vector<Action> actions(const Snapshot& snapshot, Commands& commands);
+  void add_view_actions(std::vector<Action>& out);  // what changes only the look
   void draw_window(const Look& look, const Rect& window, const Snapshot& snapshot,
                    Commands& commands);
   void note_activity(const Snapshot& snapshot);

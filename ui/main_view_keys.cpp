@@ -94,6 +94,27 @@ void MainView::start_by_key(const Snapshot& snapshot, bool palette_was_open, std
   if (offers_start(controls) && (controls.enabled || edited)) commands.push_back(StartRun{});
 }
 
+void MainView::add_view_actions(std::vector<Action>& out) {
+  out.push_back({"Fit the timeline", "F", [this] { workspace_.timeline().fit(); }});
+  out.push_back(
+      {"Measure on the timeline", "M", [this] { workspace_.timeline().toggle_measure(); }});
+  out.push_back(
+      {"Show the ledger of runs", "", [this] { workspace_.dock().show(DockPanel::Tab::kRuns); }});
+  out.push_back({"Show the log", "", [this] { workspace_.dock().show(DockPanel::Tab::kLog); }});
+  out.push_back({"Dark or light theme", "Ctrl+T", [this] {
+                   preferences_.theme = preferences_.theme == ThemeKind::kDark ? ThemeKind::kLight
+                                                                               : ThemeKind::kDark;
+                 }});
+  out.push_back(
+      {"Present mode", "F11", [this] { preferences_.present_mode = !preferences_.present_mode; }});
+  out.push_back({"Larger", "Ctrl++", [this] { change_scale(1); }});
+  out.push_back({"Smaller", "Ctrl+−", [this] { change_scale(-1); }});
+  out.push_back({"Normal size", "Ctrl+0", [this] { change_scale(0); }});
+  out.push_back({"Fold or unfold the settings", "Ctrl+B",
+                 [this] { preferences_.fold_knobs = !preferences_.fold_knobs; }});
+  out.push_back({"Show the keys", "?", [this] { help_ = true; }});
+}
+
 std::vector<Action> MainView::actions(const Snapshot& snapshot, Commands& commands) {
   std::vector<Action> out;
   if (!palette_.is_open()) return out;
@@ -120,24 +141,7 @@ std::vector<Action> MainView::actions(const Snapshot& snapshot, Commands& comman
     out.push_back({"Replay this run", "", send(StartReplay{snapshot.run->figures.info.folder})});
   }
   out.push_back({"Follow the latest step", "Space", send(SelectStep{-1})});
-  out.push_back({"Fit the timeline", "F", [this] { workspace_.timeline().fit(); }});
-  out.push_back(
-      {"Measure on the timeline", "M", [this] { workspace_.timeline().toggle_measure(); }});
-  out.push_back(
-      {"Show the ledger of runs", "", [this] { workspace_.dock().show(DockPanel::Tab::kRuns); }});
-  out.push_back({"Show the log", "", [this] { workspace_.dock().show(DockPanel::Tab::kLog); }});
-  out.push_back({"Dark or light theme", "Ctrl+T", [this] {
-                   preferences_.theme = preferences_.theme == ThemeKind::kDark ? ThemeKind::kLight
-                                                                               : ThemeKind::kDark;
-                 }});
-  out.push_back(
-      {"Present mode", "F11", [this] { preferences_.present_mode = !preferences_.present_mode; }});
-  out.push_back({"Larger", "Ctrl++", [this] { change_scale(1); }});
-  out.push_back({"Smaller", "Ctrl+−", [this] { change_scale(-1); }});
-  out.push_back({"Normal size", "Ctrl+0", [this] { change_scale(0); }});
-  out.push_back({"Fold or unfold the settings", "Ctrl+B",
-                 [this] { preferences_.fold_knobs = !preferences_.fold_knobs; }});
-  out.push_back({"Show the keys", "?", [this] { help_ = true; }});
+  add_view_actions(out);
   out.push_back({"Quit", "", send(Quit{})});
   return out;
 }

@@ -41,6 +41,14 @@ void draw_setup_failed(const Look& look, Rect box, const StartControls& controls
   text_wrapped(look, box, Face::kSmall, p.danger, controls.detail);
 }
 
+void draw_queued(const Look& look, Rect box, const StartControls& controls, Commands& commands) {
+  const Rect line = box.take_top(look.px(22));
+  text_in(look, line, Face::kSmall, look.colors().text_secondary, controls.detail);
+  if (button(look, "start/cancel", box.take_top(look.px(36)), ButtonKind::kQuiet, controls.label)) {
+    commands.push_back(CancelQueued{});
+  }
+}
+
 std::string main_label(const StartControls& controls) {
   if (controls.detail.empty()) return controls.label;
   return controls.label + " · " + controls.detail;
@@ -95,15 +103,8 @@ void draw_start_area(const Look& look, const Rect& rect, const Snapshot& snapsho
       return draw_setup(look, rest, snapshot, controls);
     case Kind::kInstallFailed:
       return draw_setup_failed(look, rest, controls, commands);
-    case Kind::kQueued: {
-      const Rect line = rest.take_top(look.px(22));
-      text_in(look, line, Face::kSmall, p.text_secondary, controls.detail);
-      if (button(look, "start/cancel", rest.take_top(look.px(36)), ButtonKind::kQuiet,
-                 controls.label)) {
-        commands.push_back(CancelQueued{});
-      }
-      return;
-    }
+    case Kind::kQueued:
+      return draw_queued(look, rest, controls, commands);
     case Kind::kStart:
     case Kind::kQueue:
       break;
