@@ -69,8 +69,8 @@ trace::Result<std::int64_t> TrainingCheckpoints::resume() {
   if (parts_.settings.resume == "none") return 0;
   const trace::Result<trace::CheckpointInfo> loaded = load();
   // A rank that cannot read its part tells the others, which would wait for it otherwise.
-  TRY(agree(parts_.communicator,
-            loaded ? trace::Result<void>() : tl::unexpected(loaded.error()), "resume"));
+  TRY(agree(parts_.communicator, loaded ? trace::Result<void>() : tl::unexpected(loaded.error()),
+            "resume"));
   TRY(check_equal_on_all_ranks(parts_.communicator, parts_.communicator.device(),
                                {loaded->step, loaded->saved_ns}, "checkpoint"));
   return loaded->step;

@@ -1,11 +1,11 @@
 #include "trace/store/row_writer.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "trace/store/chunk_codec.h"
 #include "trace/store/schema.h"
 #include "trace/store/trace_file.h"
+#include "trace/store/wall_clock.h"
 
 namespace shardlens::trace {
 
@@ -26,12 +26,11 @@ std::string table_insert_sql(std::string_view name) {
 }  // namespace
 
 Result<RowWriter> RowWriter::create_file(const std::filesystem::path& file, int rank) {
-  const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::system_clock::now().time_since_epoch());
+  const std::int64_t now = wall_clock_ns();
   TRY(create_trace_file(file, [&](Database& database) {
     const std::string id = std::to_string(first_row_id(rank) + 1);
     return database.execute("insert into meta values(" + id + "," + std::to_string(rank) +
-                            ",'created_ns','" + std::to_string(now.count()) + "')");
+                            ",'created_ns','" + std::to_string(now) + "')");
   }));
   TRY_ASSIGN(Database database, open_for_writing(file));
   // The first write creates the WAL before any reader can take the file for a finished one.

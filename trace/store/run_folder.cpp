@@ -1,13 +1,13 @@
 #include "trace/store/run_folder.h"
 
 #include <algorithm>
-#include <chrono>
 #include <ctime>
 #include <map>
 
 #include "trace/store/rank_files.h"
 #include "trace/store/schema.h"
 #include "trace/store/trace_file.h"
+#include "trace/store/wall_clock.h"
 
 namespace shardlens::trace {
 
@@ -137,9 +137,7 @@ Result<void> create_run_at(const fs::path& run_folder, RunInfo& info) {
                                        "folder or delete that one");
   }
   if (info.start_ns == 0) {
-    info.start_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                        std::chrono::system_clock::now().time_since_epoch())
-                        .count();
+    info.start_ns = wall_clock_ns();
   }
   const auto fill = [&](Database& database) -> Result<void> {
     TRY(write_meta(database, meta_of(info)));

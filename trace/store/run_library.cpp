@@ -14,6 +14,7 @@
 #include "trace/store/rank_files.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/trace_file.h"
+#include "trace/store/wall_clock.h"
 
 namespace shardlens::trace {
 
@@ -44,12 +45,6 @@ std::string local_time_text(std::int64_t time_ns) {
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H-%M-%S", &local);
   return text;
-}
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
 }
 
 Result<fs::path> new_folder(const fs::path& runs_dir, const RunInfo& info) {
@@ -85,7 +80,7 @@ bool is_being_recorded(const fs::path& run) {
         "select process_id from rank join heartbeat using(rank) where host=?1 and alive_ns>?2");
     if (!statement) continue;
     statement->bind_text(1, host);
-    statement->bind(2, now_ns() - kAliveNs);
+    statement->bind(2, wall_clock_ns() - kAliveNs);
     const auto found = statement->step();
     if (!found || !*found) continue;
     if (kill(static_cast<pid_t>(statement->integer(0)), 0) == 0 || errno == EPERM) return true;
@@ -142,7 +137,7 @@ Result<fs::path> create_run(const fs::path& runs_dir, RunInfo& info, bool overwr
                                        " is being recorded: stop it first, or choose another "
                                        "name");
   }
-  if (info.start_ns == 0) info.start_ns = now_ns();
+  if (info.start_ns == 0) info.start_ns = wall_clock_ns();
   TRY_ASSIGN(const fs::path folder, new_folder(runs_dir, info));
   TRY(create_run_at(folder, info));
   // Only now: had anything failed before, the old run would still be there.

@@ -10,6 +10,7 @@
 #include "trace/store/row_writer.h"
 #include "trace/store/schema.h"
 #include "trace/store/trace_file.h"
+#include "trace/store/wall_clock.h"
 
 namespace shardlens::trace {
 
@@ -25,12 +26,6 @@ constexpr int kCheckpointPages = 500;
 constexpr const char* kQueueFull = "writer queue full";
 constexpr const char* kSizeLimit = "size limit";
 constexpr const char* kWriteFailed = "write failed";
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 std::int64_t thread_cpu_ns() {
   timespec time{};
@@ -158,7 +153,7 @@ void TraceWriter::State::apply_size_limit(Batch& batch) {
 Result<void> TraceWriter::State::write(const std::vector<Batch>& batches) {
   TRY(writer.begin());
   for (const Batch& batch : batches) TRY(writer.write(batch));
-  TRY(writer.commit(now_ns()));
+  TRY(writer.commit(wall_clock_ns()));
   TRY_ASSIGN(const auto pages, writer.database().integer("pragma page_count"));
   TRY_ASSIGN(const auto page_size, writer.database().integer("pragma page_size"));
   bytes = pages * page_size;
@@ -184,7 +179,7 @@ void TraceWriter::State::give_up(const Error& error, const std::vector<Batch>& b
   count_lost(kWriteFailed, count);
   Batch words;
   words.log.push_back(
-      {rank, now_ns(), LogLine::Level::kError, "recording stopped: " + error.message});
+      {rank, wall_clock_ns(), LogLine::Level::kError, "recording stopped: " + error.message});
   write_last_words(std::move(words));
 }
 
