@@ -246,7 +246,7 @@ void JobSession::name_culprit(JobStatus& status) const {
   if (status.run.status != trace::RunStatus::kFailed || !spawn_error_.empty()) return;
   const RankExit* failure = first_failure(status.exits);
   // Without a failure of a rank it was the watch over heartbeats that ended the job.
-  if (failure != nullptr && !ran_out_of_patience(*failure)) return;
+  if (failure != nullptr && !any_ran_out_of_patience(status.exits)) return;
   status.run.reason = with_culprit(status.run.reason, diagnose_files(folder_, status.run));
 }
 

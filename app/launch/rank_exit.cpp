@@ -54,8 +54,10 @@ const RankExit* first_failure(std::span<const RankExit> exits) {
   return cause;
 }
 
-bool ran_out_of_patience(const RankExit& exit) {
-  return exit.message.find("collective_timeout_s") != std::string::npos;
+bool any_ran_out_of_patience(std::span<const RankExit> exits) {
+  return std::ranges::any_of(exits, [](const RankExit& exit) {
+    return exit.failed() && exit.message.find("collective_timeout_s") != std::string::npos;
+  });
 }
 
 std::string describe(const RankExit& exit) {

@@ -27,8 +27,9 @@ inline constexpr std::chrono::milliseconds kNearTie{300};
 // one that lost a connection. nullptr: none failed.
 const RankExit* first_failure(std::span<const RankExit> exits);
 
-// It gave up on a collective in which it waited for others.
-bool ran_out_of_patience(const RankExit& exit);
+// One gave up on a collective in which it waited for others, be it that another, which lost its
+// connection then, was gone before.
+bool any_ran_out_of_patience(std::span<const RankExit> exits);
 
 // "rank 1 failed: <its message>", "rank 1 was killed by SIGSEGV: …"
 std::string describe(const RankExit& exit);
