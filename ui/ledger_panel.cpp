@@ -15,20 +15,6 @@ namespace {
 
 constexpr float kRowHeight = 28, kHeadHeight = 24, kMarkWidth = 16;
 
-Rgb tone_color(const Palette& p, Tone tone) {
-  switch (tone) {
-    case Tone::kText:
-      return p.text;
-    case Tone::kSecondary:
-      return p.text_secondary;
-    case Tone::kMuted:
-      return p.text_muted;
-    case Tone::kDanger:
-      return p.danger;
-  }
-  return p.text;
-}
-
 void draw_head(const Look& look, const Rect& row, const LedgerTable& table) {
   const Palette& p = look.colors();
   Rect rest = row;

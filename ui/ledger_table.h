@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "ui/palette.h"
 #include "ui/snapshot.h"
 
 namespace shardlens::ui {
 
-enum class Tone : std::uint8_t { kText, kSecondary, kMuted, kDanger };
 enum class Trend : std::uint8_t { kNone, kSlower, kFaster };
 
 struct LedgerCell {

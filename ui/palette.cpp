@@ -96,6 +96,20 @@ double linear(std::uint8_t channel) {
 
 const Palette& palette(ThemeKind kind) { return kind == ThemeKind::kDark ? kDark : kLight; }
 
+Rgb tone_color(const Palette& p, Tone tone) {
+  switch (tone) {
+    case Tone::kText:
+      return p.text;
+    case Tone::kSecondary:
+      return p.text_secondary;
+    case Tone::kMuted:
+      return p.text_muted;
+    case Tone::kDanger:
+      return p.danger;
+  }
+  return p.text;
+}
+
 Rgb bar_color(const Palette& p, trace::BarClass bar_class) {
   using trace::BarClass;
   switch (bar_class) {

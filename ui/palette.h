@@ -41,6 +41,10 @@ struct Palette {
 
 const Palette& palette(ThemeKind kind);
 
+// How loud a text is.
+enum class Tone : std::uint8_t { kText, kSecondary, kMuted, kDanger };
+Rgb tone_color(const Palette& palette, Tone tone);
+
 // The fill of a bar of the timeline.
 Rgb bar_color(const Palette& palette, trace::BarClass bar_class);
 

@@ -20,20 +20,6 @@ constexpr float kHighestRow = 50, kRowWithBars = 34;
 constexpr float kCardPadding = 20, kColumnGap = 16, kNarrowGap = 10;
 constexpr float kWidestCard = 1360, kCardMargin = 16;
 
-Rgb cell_ink(const Palette& p, Tone tone) {
-  switch (tone) {
-    case Tone::kText:
-      return p.text;
-    case Tone::kSecondary:
-      return p.text_secondary;
-    case Tone::kMuted:
-      return p.text_muted;
-    case Tone::kDanger:
-      return p.danger;
-  }
-  return p.text;
-}
-
 void draw_card_title(const Look& look, Rect row, Commands& commands) {
   const Palette& p = look.colors();
   const Rect close = row.take_right(look.px(28)).inset(0, (row.h - look.px(28)) / 2);
@@ -203,7 +189,7 @@ void PlanCardView::draw_cells(const Look& look, const Rect& row, const Rect& lin
     const std::size_t column = places_[i].column;
     const PlanCell& cell = strategy.cells[column];
     const Rect box{row.x + column_x(i), line_box.y, places_[i].width, line_box.h};
-    text_in(look, box, figures, cell_ink(p, cell.tone), text_of(cell));
+    text_in(look, box, figures, tone_color(p, cell.tone), text_of(cell));
     if (hovers({box.x, row.y, box.w, row.h})) {
       formula_tooltip(look, strategy.strategy + ": " + table_.columns[column].title, cell.lines,
                       cell.note);
