@@ -28,38 +28,48 @@ def attend(query, key, value):
 
 
 class Gpt2Attention(nn.Module):
+    product = Conv1D
+
     def __init__(self, s):
         super().__init__()
         self.heads = s["heads"]
-        self.c_attn = Conv1D(s["width"], 3 * s["width"])
-        self.c_proj = Conv1D(s["width"], s["width"])
+        self.c_attn = self.product(s["width"], 3 * s["width"])
+        self.c_proj = self.product(s["width"], s["width"])
 
     def forward(self, x):
         batch, time, width = x.shape
         parts = self.c_attn(x).split(width, dim=2)
         q, k, v = (p.view(batch, time, self.heads, -1).transpose(1, 2) for p in parts)
-        return self.c_proj(attend(q, k, v).transpose(1, 2).reshape(batch, time, width))
+        return self.c_proj(self.attend(q, k, v).transpose(1, 2).reshape(batch, time, width))
+
+    def attend(self, query, key, value):
+        return attend(query, key, value)
 
 
 class Gpt2Mlp(nn.Module):
+    product = Conv1D
+
     def __init__(self, s):
         super().__init__()
-        self.c_fc = Conv1D(s["width"], s["mlp_width"])
-        self.c_proj = Conv1D(s["mlp_width"], s["width"])
+        self.c_fc = self.product(s["width"], s["mlp_width"])
+        self.c_proj = self.product(s["mlp_width"], s["width"])
 
     def forward(self, x):
-        x = self.c_fc(x)
-        x = 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
-        return self.c_proj(x)
+        return self.c_proj(self.activate(self.c_fc(x)))
+
+    def activate(self, x):
+        return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
 
 class Gpt2Block(nn.Module):
+    attention, mlp_layer = Gpt2Attention, Gpt2Mlp
+
     def __init__(self, s):
         super().__init__()
         self.ln_1 = nn.LayerNorm(s["width"])
-        self.attn = Gpt2Attention(s)
+        self.attn = self.attention(s)
         self.ln_2 = nn.LayerNorm(s["width"])
-        self.mlp = Gpt2Mlp(s)
+        self.mlp = self.mlp_layer(s)
 
     def forward(self, x):
         x = x + self.attn(self.ln_1(x))
@@ -67,13 +77,15 @@ class Gpt2Block(nn.Module):
 
 
 class Gpt2(nn.Module):
+    block = Gpt2Block
+
     def __init__(self, s):
         super().__init__()
         self.transformer = nn.ModuleDict(
             {
                 "wte": nn.Embedding(s["vocabulary"], s["width"]),
                 "wpe": nn.Embedding(s["context"], s["width"]),
-                "h": nn.ModuleList(Gpt2Block(s) for _ in range(s["layers"])),
+                "h": nn.ModuleList(self.block(s) for _ in range(s["layers"])),
                 "ln_f": nn.LayerNorm(s["width"]),
             }
         )
@@ -82,7 +94,7 @@ class Gpt2(nn.Module):
 
     def forward(self, tokens):
         t = self.transformer
-        x = t["wte"](tokens) + t["wpe"](torch.arange(tokens.size(1)))
+        x = t["wte"](tokens) + t["wpe"](torch.arange(tokens.size(1), device=tokens.device))
         for block in t["h"]:
             x = block(x)
         return self.lm_head(t["ln_f"](x))
