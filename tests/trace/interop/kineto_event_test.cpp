@@ -29,17 +29,14 @@ TEST(MicrosecondsToNs, KeepsEveryDigit) {
 }
 
 TEST(KinetoEvents, ReadAKernelOfACollective) {
+  // clang-format off
   const auto event = parsed(
-      R"({"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllGather_RING_LL", "pid": 0,
-          "tid": 7, "ts": 10.5, "dur": 21.953, "args": {
-  "External id" : 4802, "device" : 1, "stream" : 7, "correlation" : 15270,
-      "grid" : [ 11, 1, 1 ],
-               "Collective name" : "_allgather_base",
-                                   "In msg nelems" : 25136,
-                                   "Out msg nelems" : 201088,
-                                   "dtype" : "BFloat16",
-                                             "Process Group Name" : "3",
-                                                                    "Process Group Ranks" : "[0, 1]"}})");
+      R"({"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllGather_RING_LL", "pid": 0, "tid": 7,
+          "ts": 10.5, "dur": 21.953, "args": {"External id": 4802, "device": 1, "stream": 7,
+          "correlation": 15270, "grid": [11, 1, 1], "Collective name": "_allgather_base",
+          "In msg nelems": 25136, "Out msg nelems": 201088, "dtype": "BFloat16",
+          "Process Group Name": "3", "Process Group Ranks": "[0, 1]"}})");
+  // clang-format on
   ASSERT_TRUE(event);
   EXPECT_EQ(event->category, KinetoCategory::kKernel);
   EXPECT_EQ(event->name, "ncclDevKernel_AllGather_RING_LL");
