@@ -147,9 +147,11 @@ std::string headline(const RunReport& report) {
          share(s.exposed_ns, s.detailed_step_ns) + " of the step waits for communication"});
   }
   if (s.tokens_per_s > 0) {
-    table.add_row({"Throughput", ui::format_rate(s.tokens_per_s, "tokens/s").text(),
-                   ui::format_rate(s.samples_per_s, "samples/s").text() + ", effective batch " +
-                       ui::format_integer(s.effective_batch)});
+    table.add_row(
+        {"Throughput", ui::format_rate(s.tokens_per_s, "tokens/s").text(),
+         ui::format_rate(s.samples_per_s, "samples/s").text() +
+             (s.effective_batch > 0 ? ", effective batch " + ui::format_integer(s.effective_batch)
+                                    : "")});
   }
   if (s.mfu) table.add_row({"MFU", ui::format_percent(*s.mfu).text(), ""});
   if (s.loss_first && s.loss_last) {

@@ -11,17 +11,14 @@ namespace shardlens::trace {
 
 namespace {
 
-// The plan as text: columns in hexadecimal, then orders and conditions of two letters each:
-// "3f|n+r-|a=e>".
-
 // Memory that grouping by name may take; beyond it SQLite sorts, on disk if need be.
 constexpr double kMostGroupBytes = 512.0 * (1 << 20);
 constexpr double kBytesPerField = 8;
 // Of decoding an event, in terms of handing one row to SQLite.
 constexpr double kDecodeCost = 0.2;
-// What a condition is taken to leave when its value is not known yet.
 // Found by their correlation in one rank, or in a few.
 constexpr double kEventsOfCorrelation = 4;
+// What a condition is taken to leave when its value is not known yet.
 constexpr double kRangeLeaves = 0.25, kStepLeaves = 0.01, kNameLeaves = 0.05;
 
 char letter_of(EventColumn column) { return static_cast<char>('a' + static_cast<int>(column)); }
@@ -204,6 +201,8 @@ EventScanPlan needs_of(const EventTable& table, std::uint64_t columns) {
 
 }  // namespace
 
+// The plan is a text: columns in hexadecimal, then orders and conditions of two letters each, as
+// "3f|n+r-|a=e>".
 int plan_events(sqlite3_index_info* info, const EventTable& table,
                 const std::vector<ChunkPlace>& chunks) {
   PlanEstimate estimate;
