@@ -5,6 +5,7 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 find_package(ZLIB REQUIRED)
 pkg_check_modules(simdjson REQUIRED IMPORTED_TARGET simdjson)
+pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 find_package(tl-expected REQUIRED)
 find_package(yaml-cpp REQUIRED)
 

@@ -11,15 +11,17 @@ set(rules
   "trace/synthetic|trace/model trace/store trace/synthetic|"
   "trace/analysis|trace/model trace/predict trace/analysis|"
   "trace/predict|trace/model trace/predict|"
+  "trace/timeline|trace/model trace/predict trace/analysis trace/timeline|"
+  "trace/explore|trace/model trace/store trace/predict trace/analysis trace/timeline trace/explore|re2/"
   "profiler|trace/model trace/store profiler|"
   "profiler/torch|trace/model trace/store profiler profiler/torch|torch/ ATen/ c10/"
   "profiler/cupti|trace/model trace/store profiler profiler/cupti|cupti cuda"
   "trainer|trace/model trace/store trace/predict profiler profiler/torch profiler/cupti trainer trainer/checkpoint|torch/ ATen/ c10/ cuda nccl"
   "trainer/checkpoint|trace/model trace/store trainer trainer/checkpoint|torch/ nlohmann/"
-  "ui|trace/model trace/analysis trace/predict ui|imgui"
-  "app|trace/model trace/store trace/interop trace/synthetic trace/analysis trace/predict ui app|CLI/ nlohmann/"
-  "app/window|trace/model trace/store trace/analysis trace/predict ui app|imgui GLFW/ GL/ stb yaml-cpp/")
-set(guarded "tl/|sqlite3|zstd|simdjson|zlib|yaml-cpp/|torch/|ATen/|c10/|cupti|cuda|nccl|imgui|GLFW/|GL/|stb|CLI/|nlohmann/")
+  "ui|trace/model trace/analysis trace/predict trace/timeline ui|imgui"
+  "app|trace/model trace/store trace/interop trace/synthetic trace/analysis trace/predict trace/timeline trace/explore ui app|CLI/ nlohmann/"
+  "app/window|trace/model trace/store trace/analysis trace/predict trace/timeline ui app|imgui GLFW/ GL/ stb yaml-cpp/")
+set(guarded "tl/|sqlite3|zstd|simdjson|zlib|re2/|yaml-cpp/|torch/|ATen/|c10/|cupti|cuda|nccl|imgui|GLFW/|GL/|stb|CLI/|nlohmann/")
 
 function(rule_of file out)
   set(best "")

@@ -6,6 +6,12 @@
 #include <variant>
 #include <vector>
 
+#include "trace/timeline/event_ref.h"
+#include "trace/timeline/name_hits.h"
+#include "trace/timeline/picture.h"
+#include "trace/timeline/range_figures.h"
+#include "ui/geometry.h"
+
 namespace shardlens::ui {
 
 struct SetKnob {
@@ -54,12 +60,52 @@ struct SetPlanTarget {
 struct CopyText {
   std::string text;
 };
+struct SaveText {
+  std::string file_name, text;
+};  // a table as CSV
+struct SavePicture {
+  std::string file_name;
+  Rect area;  // of the window, in pixels
+};
+// Of the Inspect workspace.
+struct ShowTimeline {
+  trace::PictureRequest request;
+};
+struct SelectRange {
+  trace::TimeRange range;
+};
+struct ClearRange {};  // statistics are of the whole run again
+struct PickEvent {
+  trace::EventRef event;
+};
+struct DropEvent {};
+struct FindNames {
+  trace::NamePattern pattern;
+};
+struct ClearFind {};
+struct GoToHit {
+  int direction = 1;  // or -1
+  std::int64_t from_ns = 0;
+};
+struct GoToEvent {
+  trace::EventPlace place;
+};  // shows and picks it
+struct RunSql {
+  std::string query;
+};
+struct StopSql {};
+struct ImportTrace {
+  std::vector<std::string> files;
+};
 struct Quit {};
 
-using Command = std::variant<SetKnob, ResetKnobs, ResetKnob, StartRun, StopRun, CancelQueued,
-                             ShowRun, SetBaseline, CopySettings, SelectStep, StartReplay,
-                             StopReplay, SetReplayPlaying, SetReplaySpeed, SeekReplay,
-                             RetryTrainerSetup, OpenPlan, ClosePlan, SetPlanTarget, CopyText, Quit>;
+using Command =
+    std::variant<SetKnob, ResetKnobs, ResetKnob, StartRun, StopRun, CancelQueued, ShowRun,
+                 SetBaseline, CopySettings, SelectStep, StartReplay, StopReplay, SetReplayPlaying,
+                 SetReplaySpeed, SeekReplay, RetryTrainerSetup, OpenPlan, ClosePlan, SetPlanTarget,
+                 CopyText, SaveText, SavePicture, ShowTimeline, SelectRange, ClearRange, PickEvent,
+                 DropEvent, FindNames, ClearFind, GoToHit, GoToEvent, RunSql, StopSql, ImportTrace,
+                 Quit>;
 using Commands = std::vector<Command>;
 
 }  // namespace shardlens::ui

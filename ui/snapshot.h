@@ -11,6 +11,7 @@
 #include "trace/analysis/figures.h"
 #include "trace/analysis/step_timeline.h"
 #include "trace/model/settings.h"
+#include "ui/inspect/inspect_view.h"
 #include "ui/strategy_estimates.h"
 
 namespace shardlens::ui {
@@ -106,7 +107,8 @@ struct KnobDraft {
 };
 
 struct Snapshot {
-  std::shared_ptr<const RunView> run;  // null: nothing to show yet
+  std::shared_ptr<const RunView> run;          // null: nothing to show yet
+  std::shared_ptr<const InspectView> inspect;  // null: the workspace was not opened
   std::shared_ptr<const Ledger> ledger;
   KnobDraft knobs;
   std::shared_ptr<const PlanCard> plan;  // null: the card is closed

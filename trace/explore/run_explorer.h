@@ -1,0 +1,58 @@
+// A run opened to be looked around in: its rows, pictures of any part of it, statistics of any
+// range, search, details. Opening reads the pyramid alone; the rest comes when it is asked for, or
+// in the background. Any thread; calls may take as long as they say.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "trace/model/result.h"
+#include "trace/store/event_store.h"
+#include "trace/timeline/event_details.h"
+#include "trace/timeline/name_hits.h"
+#include "trace/timeline/picture.h"
+#include "trace/timeline/range_figures.h"
+#include "trace/timeline/timeline_rows.h"
+
+namespace shardlens::trace {
+
+class RunExplorer {
+ public:
+  // Errors: those of the run's files.
+  static Result<std::unique_ptr<RunExplorer>> open(const std::filesystem::path& run,
+                                                   const EventStoreOptions& options = {});
+  ~RunExplorer();
+
+  std::shared_ptr<const TimelineRows> rows() const;
+
+  // Milliseconds: the pyramid where a pixel is longer than its cells, else events, from the cache
+  // where they are there. `wanted` is asked in between; false gives up with kFailed.
+  Result<TimelinePicture> picture(const PictureRequest& request,
+                                  const std::function<bool()>& wanted = {});
+  // Up to tenths of a second for ten million events.
+  Result<RangeFigures> statistics(const TimeRange& range, const std::function<bool()>& wanted = {});
+  Result<NameHits> find(const NamePattern& pattern, const std::function<bool()>& wanted = {});
+  // The hit after (direction 1) or before (-1) a time, over all rows; none: there is no further
+  // one.
+  std::optional<EventPlace> neighbour_hit(const NamePattern& pattern, int direction,
+                                          std::int64_t from_ns,
+                                          const std::function<bool()>& wanted = {});
+  Result<EventDetails> details(const EventRef& event);
+
+  // Reads rows and rebuilds missing tiles, a little with each call; true while there is more to do.
+  // For a background thread.
+  Result<bool> work();
+  double progress() const;  // 0 to 1
+  // What a live run has committed since; true if anything.
+  Result<bool> refresh();
+
+ private:
+  struct State;
+  explicit RunExplorer(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace shardlens::trace

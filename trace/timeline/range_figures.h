@@ -1,0 +1,70 @@
+// Statistics of everything that begins in a range of time. Plain values; nanoseconds; any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trace/timeline/event_ref.h"
+#include "trace/timeline/picture.h"
+
+namespace shardlens::trace {
+
+struct TimeRange {
+  std::int64_t start_ns = 0, end_ns = 0;  // absolute; an event belongs to it if it begins in it
+  std::vector<int> ranks;                 // empty: all
+
+  bool operator==(const TimeRange&) const = default;
+};
+
+enum class StatisticsTable : std::uint8_t {
+  kKernels,
+  kOperators,
+  kCollectives,
+  kCopies,
+  kLaunches
+};
+// What collectives are put together by; the other tables have kName alone.
+enum class GroupBy : std::uint8_t { kName, kClass, kShape, kUnit };
+
+// Logarithmic: bin i holds durations from first_ns · step^i.
+inline constexpr int kHistogramBins = 48;
+struct DurationHistogram {
+  double first_ns = 0, last_ns = 0;  // lowest and highest duration
+  std::array<std::uint32_t, kHistogramBins> counts{};
+};
+
+struct NameFigures {
+  std::string name;
+  PieceClass piece_class = PieceClass::kCompute;
+  std::string
+      kernel_class;  // "matrix product", "attention", "communication", …; "" unless a kernel
+  std::int64_t count = 0;
+  std::int64_t total_ns = 0;
+  double share = 0;  // of the table's total
+  double mean_ns = 0;
+  std::int64_t median_ns = 0, p99_ns = 0;  // exact, the nearest rank
+  std::int64_t least_ns = 0, most_ns = 0;
+  std::int64_t bytes = 0;  // collectives and copies: sum; else 0
+  EventRef longest;        // to be shown in the timeline
+  std::int64_t longest_start_ns = 0;
+  DurationHistogram histogram;
+};
+
+struct RangeTable {
+  StatisticsTable table = StatisticsTable::kKernels;
+  GroupBy group_by = GroupBy::kName;
+  std::vector<NameFigures> rows;  // by total, the greatest first
+  std::int64_t count = 0, total_ns = 0;
+};
+
+struct RangeFigures {
+  TimeRange range;
+  std::vector<RangeTable> tables;
+  bool is_whole_run = false;
+  double seconds = 0;      // it took
+  std::string incomplete;  // what could not be read, "" for nothing
+};
+
+}  // namespace shardlens::trace

@@ -1,0 +1,60 @@
+// The rows that a run's timeline has, whatever part of it is on screen. Plain values, any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace shardlens::trace {
+
+enum class RowKind : std::uint8_t {
+  kRibbon,         // where the rank's time went, by class
+  kPhases,         // host phases and the spans nested in them
+  kOperators,      // of one CPU thread, nested
+  kLaunches,       // host calls that start GPU work, of one CPU thread
+  kKernels,        // of one stream
+  kCommunication,  // collectives of one process group
+  kCopies,         // copies and memsets of one stream
+  kReady,          // when the gradients of buckets or units were ready
+  kMemory,         // bytes allocated, an area
+  kCounter,        // a sampled figure, an area
+};
+
+struct TimelineRow {
+  int id = 0;     // its place in TimelineRows::rows
+  int rank = -1;  // -1: mean over all ranks (the ribbon of the whole run)
+  RowKind kind = RowKind::kRibbon;
+  int lane = -1;           // of the file; kCounter: -1
+  int levels = 1;          // of nesting: spans and operators; else 1
+  std::string label;       // "Compute stream 7", "All-gather · shard", "Memory"
+  std::string unit;        // kMemory "bytes", kCounter as recorded
+  std::int64_t count = 0;  // events in it; -1: not counted yet
+};
+
+struct TimelineRank {
+  int rank = 0;
+  std::string device;                // "cuda:0"
+  std::string device_name;           // "NVIDIA H100 …"
+  std::vector<int> rows;             // ids, in the order in which they are drawn; the ribbon first
+  std::int64_t clock_error_ns = -1;  // against rank 0; -1: same clock
+};
+
+// A step of one rank; by rank and index.
+struct StepBorder {
+  std::int64_t step = 0;
+  int rank = 0;
+  std::int64_t start_ns = 0, end_ns = 0;
+};
+
+struct TimelineRows {
+  std::int64_t start_ns = 0, end_ns = 0;  // absolute, of everything recorded; both 0: nothing is
+  std::vector<TimelineRow> rows;          // row 0 is the mean ribbon of all ranks
+  std::vector<TimelineRank> ranks;
+  std::vector<StepBorder> steps;  // by start
+  std::int64_t events = 0;        // of all bulk kinds
+  // Events that contradict themselves are shown where they can be, and counted here.
+  std::int64_t reversed_events = 0;     // ended before they started: drawn from the earlier time
+  std::int64_t overlapping_events = 0;  // began in another one of the same level of their lane
+};
+
+}  // namespace shardlens::trace

@@ -1,0 +1,57 @@
+// What the Inspect workspace shows beside the run's figures: immutable, published by `app`. Each
+// part comes when it is ready and stays until the next one is. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trace/timeline/event_details.h"
+#include "trace/timeline/name_hits.h"
+#include "trace/timeline/picture.h"
+#include "trace/timeline/range_figures.h"
+#include "trace/timeline/timeline_rows.h"
+
+namespace shardlens::ui {
+
+struct SqlAnswer {
+  std::string query;
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;  // as text; NULL is ""
+  std::vector<bool> is_number;                 // by column
+  bool truncated = false;                      // there were more rows than the table takes
+  std::string error;                           // "" for none
+  double seconds = 0;
+};
+
+struct SqlConsole {
+  bool running = false;
+  std::shared_ptr<const SqlAnswer> answer;  // null: nothing was asked yet
+  struct Table {
+    std::string name;
+    std::vector<std::string> columns;
+  };
+  std::vector<Table> tables;         // that a query may name
+  std::vector<std::string> history;  // the newest first
+};
+
+struct InspectView {
+  std::string run_folder;
+  std::shared_ptr<const trace::TimelineRows> rows;         // null: being opened
+  std::shared_ptr<const trace::TimelinePicture> overview;  // row 0 over the whole run
+  std::shared_ptr<const trace::TimelinePicture> picture;   // of the request that came last
+  std::shared_ptr<const trace::RangeFigures> range;        // null: being counted
+  bool counting_range = false;                             // `range` is of the range before
+  std::shared_ptr<const trace::NameHits> hits;             // null: no search
+  std::shared_ptr<const trace::EventDetails> details;      // null: nothing is picked
+  // Where the timeline should go next, because a hit, a link or an instance was asked for. Obeyed
+  // once for each number.
+  trace::EventPlace reveal;
+  std::uint64_t reveal_number = 0;
+  SqlConsole sql;
+  double progress = 1;  // of reading and rebuilding in the background
+  std::string problem;  // why nothing can be shown
+};
+
+}  // namespace shardlens::ui
