@@ -7,13 +7,16 @@
 
 namespace shardlens::ui {
 
+inline constexpr const char* kTuneWorkspace = "tune";
+inline constexpr const char* kInspectWorkspace = "inspect";
+
 struct ViewPreferences {
   ThemeKind theme = ThemeKind::kDark;
   float scale = 1;
   bool present_mode = false;  // light, 1.5 ×, knobs and ledger folded, keys shown
   bool fold_knobs = false;
   bool fold_dock = false;
-  std::string workspace = "tune";
+  std::string workspace = kTuneWorkspace;
 
   bool operator==(const ViewPreferences&) const = default;
 };

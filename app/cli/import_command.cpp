@@ -60,7 +60,8 @@ void add_import_command(CLI::App& app, Action& chosen) {
   auto* command = app.add_subcommand("import", "Makes a run of traces of PyTorch's profiler");
   command->add_option("FILE", arguments->files, "Kineto JSON, plain or gzip, one file per rank")
       ->required();
-  command->add_option("--name", arguments->name, "Of the run; by default that of the first file");
+  command->add_option("-o,--name", arguments->name,
+                      "Of the run; by default that of the first file");
   command->add_flag("--overwrite", arguments->overwrite, "Replaces a run of that name");
   add_format(*command, arguments->format, {"text", "json"});
   add_runs_dir(*command, arguments->runs_dir);
@@ -69,7 +70,7 @@ void add_import_command(CLI::App& app, Action& chosen) {
       "is one step. Phases are record_function ranges with forward, backward or optimizer in\n"
       "their name. Every command takes the run that it makes.\n\n"
       "Example:\n"
-      "  shardlens import rank0.json.gz rank1.json.gz --name \"resnet, two ranks\"");
+      "  shardlens import rank0.json.gz rank1.json.gz -o \"resnet, two ranks\"");
   command->callback(
       [&chosen, arguments] { chosen = [arguments] { return import_traces(*arguments); }; });
 }

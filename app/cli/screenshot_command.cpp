@@ -52,7 +52,7 @@ void add_screenshot_command(CLI::App& app, Action& chosen) {
       ->required()
       ->type_name("FILE.png");
   command->add_option("--workspace", picture.workspace, "What the window shows")
-      ->check(CLI::IsMember({"tune"}))
+      ->check(CLI::IsMember({"tune", "inspect"}))
       ->capture_default_str();
   command->add_option("--size", options->size, "In pixels")
       ->type_name("WxH")

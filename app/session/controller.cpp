@@ -37,6 +37,8 @@ Controller::Controller(ControllerOptions options, std::function<void()> wake)
       watch_state_(std::make_shared<const WatchState>()),
       trainer_(options_.trainer_status, options_.trainer_found, wake),
       library_({.runs_dir = runs_dir_, .bundled_dir = one_spelling(options_.bundled_dir)}, wake),
+      import_(runs_dir_, wake),
+      inspect_(wake),
       watcher_(wake),
       job_watcher_(wake),
       queue_(options_.start_job, wake) {
@@ -56,10 +58,23 @@ std::optional<std::string> Controller::take_copied_text() {
   return std::exchange(copied_text_, std::nullopt);
 }
 
+std::optional<ui::SavePicture> Controller::take_wanted_picture() {
+  return std::exchange(wanted_picture_, std::nullopt);
+}
+
+void Controller::note_saved(const trace::Result<fs::path>& file) {
+  if (!file) return note_error(file.error().message);
+  notice_ = "Saved " + fs::absolute(*file).lexically_normal().string();
+  notice_is_error_ = false;
+  touch();
+}
+
 std::shared_ptr<const ui::Snapshot> Controller::snapshot() {
   follow_queue();
   follow_library();
   follow_watch();
+  follow_import();
+  follow_inspect();
   if (auto trainer = trainer_.state(); !same(trainer, trainer_state_)) {
     trainer_state_ = std::move(trainer);
     touch();
@@ -72,6 +87,7 @@ std::shared_ptr<const ui::Snapshot> Controller::snapshot() {
 
   auto next = std::make_shared<ui::Snapshot>();
   next->run = watch_state_->view;
+  next->inspect = inspect_.view();
   next->ledger = library_state_.ledger;
   next->knobs = knobs_.draft(taken_names());
   next->knobs.estimates = planner_.estimates(knobs_.next());
@@ -154,6 +170,28 @@ void Controller::follow_watch() {
     library_.set_live(view);
     queue_.observe(std::move(view));
   }
+}
+
+void Controller::follow_import() {
+  const auto now = import_.state();
+  if (now.version == seen_.import) return;
+  seen_.import = now.version;
+  notice_ = now.notice;
+  notice_is_error_ = now.is_error;
+  if (!now.imported.empty() && now.imported != imported_) {
+    imported_ = now.imported;
+    library_.refresh();
+    watcher_.show(one_spelling(imported_));
+    first_run_opened_ = true;
+  }
+  touch();
+}
+
+void Controller::follow_inspect() {
+  if (!looks_around_) return;
+  const bool live = watch_state_->view && watch_state_->view->is_live;
+  inspect_.show(watch_state_->run, live && !watch_state_->replay.active);
+  if (!snapshot_ || inspect_.view() != snapshot_->inspect) touch();
 }
 
 void Controller::open_first_run() {

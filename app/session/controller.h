@@ -10,11 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "app/session/inspect_session.h"
 #include "app/session/job_queue.h"
 #include "app/session/knob_editor.h"
 #include "app/session/run_library.h"
 #include "app/session/run_watcher.h"
 #include "app/session/strategy_planner.h"
+#include "app/session/trace_import.h"
 #include "app/session/trainer_status.h"
 #include "ui/commands.h"
 #include "ui/snapshot.h"
@@ -29,6 +31,7 @@ struct ControllerOptions {
   double replay_speed = 1;               // until the user chooses another
   trace::Settings first_settings;        // of the first job, as long as no run says otherwise
   std::filesystem::path trainer_status;  // see TrainerStatus
+  std::filesystem::path save_dir = ".";  // where tables and pictures are saved
   Machine machine;                       // for which estimates are made
   std::function<bool()> trainer_found = [] { return true; };
   StartJob start_job = start_job_session;
@@ -43,19 +46,30 @@ class Controller {
   // The same pointer until something changes.
   std::shared_ptr<const ui::Snapshot> snapshot();
 
+  // Whether the Inspect workspace is on screen: the run shown is opened to be looked around in, and
+  // stays so, since coming back should cost nothing.
+  void look_around() { looks_around_ = true; }
+
   bool quit_requested() const { return quit_requested_; }
   double replay_speed() const { return replay_speed_; }
   // For the clipboard, which belongs to the window; once.
   std::optional<std::string> take_copied_text();
+  // A part of the window that is to be saved, which the window does; once.
+  std::optional<ui::SavePicture> take_wanted_picture();
+  void note_saved(const trace::Result<std::filesystem::path>& file);
+  const std::filesystem::path& save_dir() const { return options_.save_dir; }
 
  private:
   struct Versions {
-    std::uint64_t watch = 0, job_watch = 0, queue = 0, library = 0;
+    std::uint64_t watch = 0, job_watch = 0, queue = 0, library = 0, import = 0;
     bool operator==(const Versions&) const = default;
   };
 
   template <typename Command>
   void perform(const Command& command);
+  void perform_on_files(const ui::SaveText& command);
+  void perform_on_files(const ui::SavePicture& command);
+  void perform_on_files(const ui::ImportTrace& command);
   void perform_on_run(const ui::StartRun& command);
   void perform_on_run(const ui::ShowRun& command);
   void perform_on_run(const ui::StartReplay& command);
@@ -74,6 +88,8 @@ class Controller {
   void follow_queue();
   void follow_library();
   void follow_watch();
+  void follow_import();
+  void follow_inspect();
   void open_first_run();
   std::shared_ptr<const ui::RunView> job_view();
   ui::JobState job_state();
@@ -92,6 +108,9 @@ class Controller {
   bool quit_requested_ = false;
   double replay_speed_ = 1;  // of this replay and the next
   std::optional<std::string> copied_text_;
+  std::optional<ui::SavePicture> wanted_picture_;
+  bool looks_around_ = false;
+  std::filesystem::path imported_;  // the last run that was shown because it was imported
 
   bool changed_ = true;
   Versions seen_;
@@ -105,6 +124,8 @@ class Controller {
 
   TrainerStatus trainer_;
   RunLibrary library_;
+  TraceImport import_;
+  InspectSession inspect_;  // of the run on screen
   RunWatcher watcher_;      // the run on screen
   RunWatcher job_watcher_;  // the job while another run is on screen
   JobQueue queue_;

@@ -2,6 +2,7 @@
 #include <variant>
 
 #include "app/session/controller.h"
+#include "app/session/text_file.h"
 
 namespace shardlens::app {
 
@@ -63,8 +64,12 @@ void Controller::perform(const Command& command) {
     note(planner_.set_target(command));
   } else if constexpr (std::is_same_v<Command, ui::CopyText>) {
     copied_text_ = command.text;
+  } else if constexpr (requires { inspect_.carry_out(command); }) {
+    inspect_.carry_out(command);
   } else if constexpr (std::is_same_v<Command, ui::Quit>) {
     quit_requested_ = true;
+  } else if constexpr (requires { perform_on_files(command); }) {
+    perform_on_files(command);
   } else {
     perform_on_run(command);
   }
@@ -87,6 +92,16 @@ void Controller::perform_on_run(const ui::StartRun& command) {
                 .name = draft.next_name,
                 .name_base = draft.baseline},
                command.stop_current);
+}
+
+void Controller::perform_on_files(const ui::SaveText& command) {
+  note_saved(save_text(options_.save_dir, command.file_name, command.text));
+}
+
+void Controller::perform_on_files(const ui::SavePicture& command) { wanted_picture_ = command; }
+
+void Controller::perform_on_files(const ui::ImportTrace& command) {
+  import_.add({command.files.begin(), command.files.end()});
 }
 
 void Controller::perform_on_run(const ui::ShowRun& command) {

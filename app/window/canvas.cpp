@@ -14,6 +14,26 @@ namespace shardlens::app {
 using trace::ErrorKind;
 using trace::fail;
 
+namespace {
+
+// Of the framebuffer that is bound; `bottom` counts from below, as OpenGL does.
+Picture read_pixels(int left, int bottom, int width, int height) {
+  const auto row_bytes = static_cast<std::size_t>(width) * 3;
+  std::vector<std::uint8_t> bottom_up(row_bytes * static_cast<std::size_t>(height));
+  glPixelStorei(GL_PACK_ALIGNMENT, 1);
+  glReadPixels(left, bottom, width, height, GL_RGB, GL_UNSIGNED_BYTE, bottom_up.data());
+  Picture picture{.width = width, .height = height, .rgb = {}};
+  picture.rgb.resize(bottom_up.size());
+  for (std::size_t row = 0; row < static_cast<std::size_t>(height); ++row) {
+    const auto from = bottom_up.begin() + static_cast<std::ptrdiff_t>(row * row_bytes);
+    std::copy_n(from, row_bytes,
+                picture.rgb.end() - static_cast<std::ptrdiff_t>((row + 1) * row_bytes));
+  }
+  return picture;
+}
+
+}  // namespace
+
 trace::Result<Canvas> Canvas::create(int width, int height) {
   GLint largest = 0;
   glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &largest);
@@ -57,19 +77,15 @@ void Canvas::begin(float red, float green, float blue) const {
 }
 
 Picture Canvas::read() const {
-  const auto row_bytes = static_cast<std::size_t>(width_) * 3;
-  std::vector<std::uint8_t> bottom_up(row_bytes * static_cast<std::size_t>(height_));
   glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
-  glPixelStorei(GL_PACK_ALIGNMENT, 1);
-  glReadPixels(0, 0, width_, height_, GL_RGB, GL_UNSIGNED_BYTE, bottom_up.data());
-  Picture picture{.width = width_, .height = height_, .rgb = {}};
-  picture.rgb.resize(bottom_up.size());
-  for (std::size_t row = 0; row < static_cast<std::size_t>(height_); ++row) {
-    const auto from = bottom_up.begin() + static_cast<std::ptrdiff_t>(row * row_bytes);
-    std::copy_n(from, row_bytes,
-                picture.rgb.end() - static_cast<std::ptrdiff_t>((row + 1) * row_bytes));
-  }
-  return picture;
+  return read_pixels(0, 0, width_, height_);
+}
+
+Picture read_window(int x, int y, int width, int height, int window_width, int window_height) {
+  const int left = std::clamp(x, 0, window_width), top = std::clamp(y, 0, window_height);
+  const int right = std::clamp(x + width, left, window_width);
+  const int bottom = std::clamp(y + height, top, window_height);
+  return read_pixels(left, window_height - bottom, right - left, bottom - top);
 }
 
 trace::Result<void> write_png(const std::filesystem::path& file, const Picture& picture) {

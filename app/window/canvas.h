@@ -34,6 +34,10 @@ class Canvas {
   unsigned framebuffer_ = 0, color_ = 0;
 };
 
+// What is drawn in the window at this moment, before it is swapped. `x`, `y`: of the area's upper
+// left corner; what lies outside of the window is left out. `window_height`: in the same pixels.
+Picture read_window(int x, int y, int width, int height, int window_width, int window_height);
+
 trace::Result<void> write_png(const std::filesystem::path& file, const Picture& picture);
 
 }  // namespace shardlens::app

@@ -7,8 +7,11 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 
+#include <cmath>
 #include <utility>
 
+#include "app/session/text_file.h"
+#include "app/window/canvas.h"
 #include "app/window/window_icon.h"
 
 namespace shardlens::app {
@@ -71,6 +74,10 @@ void MainWindow::watch_input() {
   glfwSetCursorEnterCallback(handle, [](GLFWwindow* w, int) { window_of(w)->note_input(); });
   glfwSetFramebufferSizeCallback(handle,
                                  [](GLFWwindow* w, int, int) { window_of(w)->note_input(); });
+  glfwSetDropCallback(handle, [](GLFWwindow* w, int count, const char** paths) {
+    window_of(w)->note_input();
+    window_of(w)->controller_.execute(ui::ImportTrace{{paths, paths + count}});
+  });
   glfwSetWindowRefreshCallback(handle, [](GLFWwindow* w) { window_of(w)->note_input(); });
 }
 
@@ -87,6 +94,7 @@ void MainWindow::wait_for_news() {
 
 void MainWindow::turn() {
   wait_for_news();
+  if (view_.preferences().workspace == ui::kInspectWorkspace) controller_.look_around();
   auto snapshot = controller_.snapshot();
   const bool is_new = snapshot != shown_;
   if (!is_new && frames_wanted_ == 0 && !view_.wants_redraw()) return;
@@ -129,6 +137,8 @@ void MainWindow::draw(const ui::Snapshot& snapshot) {
                static_cast<float>(back.b) / 255, 1);
   glClear(GL_COLOR_BUFFER_BIT);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  // Asked for by the frame before: what the user sees, without the button that is pressed.
+  if (const auto wanted = controller_.take_wanted_picture()) save_picture(*wanted);
   glfwSwapBuffers(graphics_.window());
   ++frames_drawn_;
   carry_out(commands);
@@ -140,6 +150,20 @@ void MainWindow::carry_out(const ui::Commands& commands) {
     glfwSetClipboardString(graphics_.window(), text->c_str());
   }
   if (!commands.empty()) frames_wanted_ = kFramesPerInput;
+}
+
+void MainWindow::save_picture(const ui::SavePicture& wanted) {
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(graphics_.window(), &width, &height);
+  const ImVec2 dots = ImGui::GetIO().DisplayFramebufferScale;
+  const auto pixels = [](float length, float scale) {
+    return static_cast<int>(std::lround(length * scale));
+  };
+  const auto& area = wanted.area;
+  const auto picture = read_window(pixels(area.x, dots.x), pixels(area.y, dots.y),
+                                   pixels(area.w, dots.x), pixels(area.h, dots.y), width, height);
+  const auto file = free_file_name(controller_.save_dir(), wanted.file_name);
+  controller_.note_saved(write_png(file, picture).map([&] { return file; }));
 }
 
 void MainWindow::name_window(const ui::Snapshot& snapshot) {

@@ -36,6 +36,7 @@ class MainWindow {
   bool minimized() const;
   void draw(const ui::Snapshot& snapshot);
   void carry_out(const ui::Commands& commands);
+  void save_picture(const ui::SavePicture& wanted);
   void name_window(const ui::Snapshot& snapshot);
   void note_input();
 

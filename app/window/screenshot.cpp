@@ -4,7 +4,10 @@
 #include <cfloat>
 #include <cstdio>
 #include <optional>
+#include <utility>
+#include <variant>
 
+#include "app/session/inspect_session.h"
 #include "app/session/still_snapshot.h"
 #include "app/window/canvas.h"
 #include "app/window/graphics.h"
@@ -24,9 +27,9 @@ constexpr int kFewestFrames = 3;
 constexpr int kMostFrames = 60;
 
 Result<void> check(const ScreenshotOptions& options) {
-  if (options.workspace != "tune") {
+  if (options.workspace != ui::kTuneWorkspace && options.workspace != ui::kInspectWorkspace) {
     return fail(ErrorKind::kUsage,
-                "There is no workspace \"" + options.workspace + "\". Use tune.");
+                "There is no workspace \"" + options.workspace + "\". Use tune or inspect.");
   }
   if (!options.show.empty() && options.show != "plan") {
     return fail(ErrorKind::kUsage, "There is no \"" + options.show + "\" to show. Use plan.");
@@ -49,18 +52,37 @@ ui::ViewPreferences preferences_of(const ScreenshotOptions& options) {
   return preferences;
 }
 
-void draw_frame(ui::MainView& view, const ui::Snapshot& snapshot, const Canvas& canvas) {
+ui::Commands draw_frame(ui::MainView& view, const ui::Snapshot& snapshot, const Canvas& canvas) {
   const auto back = ui::palette(view.preferences().theme).window;
   canvas.begin(static_cast<float>(back.r) / 255, static_cast<float>(back.g) / 255,
                static_cast<float>(back.b) / 255);
   ImGui::NewFrame();
-  ui::Commands ignored;
-  view.draw(snapshot, ignored);
+  ui::Commands commands;
+  view.draw(snapshot, commands);
   ImGui::Render();
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  return commands;
 }
 
-Result<Picture> draw_picture(const ScreenshotOptions& options, const ui::Snapshot& snapshot) {
+// Answers what the panels of the Inspect workspace ask for, before the next frame. True: there is
+// something new to draw.
+bool look_around(InspectSession& session, const ui::Commands& commands, ui::Snapshot& snapshot) {
+  for (const ui::Command& command : commands) {
+    std::visit(
+        [&](const auto& asked) {
+          if constexpr (requires { session.carry_out(asked); }) session.carry_out(asked);
+        },
+        command);
+  }
+  session.wait_until_idle();
+  auto view = session.view();
+  if (view == snapshot.inspect) return false;
+  snapshot.inspect = std::move(view);
+  ++snapshot.version;
+  return true;
+}
+
+Result<Picture> draw_picture(const ScreenshotOptions& options, ui::Snapshot snapshot) {
   TRY_ASSIGN(const auto graphics, Graphics::create({.width = 64, .height = 64, .visible = false}));
   TRY_ASSIGN(const auto canvas, Canvas::create(options.width, options.height));
   auto& io = ImGui::GetIO();
@@ -70,10 +92,16 @@ Result<Picture> draw_picture(const ScreenshotOptions& options, const ui::Snapsho
   ui::MainView view(preferences_of(options));
   view.prepare_fonts(*io.Fonts);
   ImGui_ImplOpenGL3_Init("#version 330");
-  for (int frame = 0; frame < kMostFrames; ++frame) {
-    if (frame >= kFewestFrames && !view.wants_redraw()) break;
+  InspectSession session([] {});
+  if (options.workspace == ui::kInspectWorkspace) {
+    session.show(options.run, false);
+    look_around(session, {}, snapshot);
+  }
+  for (int frame = 0, calm = 0; frame < kMostFrames && calm < kFewestFrames; ++frame) {
     ImGui_ImplOpenGL3_NewFrame();
-    draw_frame(view, snapshot, canvas);
+    const auto commands = draw_frame(view, snapshot, canvas);
+    const bool news = look_around(session, commands, snapshot);
+    calm = news || view.wants_redraw() ? 0 : calm + 1;
   }
   auto picture = canvas.read();
   ImGui_ImplOpenGL3_Shutdown();
@@ -87,8 +115,8 @@ Result<void> take_screenshot(const ScreenshotOptions& options) {
                      .step = std::nullopt,
                      .plan = options.show == "plan"};
   if (options.step >= 0) still.step = options.step;
-  TRY_ASSIGN(const auto snapshot, still_snapshot(still));
-  TRY_ASSIGN(const auto picture, draw_picture(options, snapshot));
+  TRY_ASSIGN(auto snapshot, still_snapshot(still));
+  TRY_ASSIGN(const auto picture, draw_picture(options, std::move(snapshot)));
   return write_png(options.output, picture);
 }
 

@@ -1,0 +1,273 @@
+#include "app/session/inspect_session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "app/session/sql_answer.h"
+
+namespace shardlens::app {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+// Columns of the overview: more than any window has pixels for.
+constexpr double kOverviewColumns = 4096;
+// How often what was read in the background, or committed by a live run, goes on screen.
+constexpr auto kProgressPause = 150ms;
+constexpr auto kLivePoll = 100ms;
+constexpr auto kLiveCount = 1s;
+
+trace::TimeRange whole_run(const trace::TimelineRows& rows) {
+  return {rows.start_ns, rows.end_ns + 1, {}};
+}
+
+}  // namespace
+
+InspectSession::InspectSession(std::function<void()> on_publish)
+    : on_publish_(std::move(on_publish)),
+      pictures_([this](const auto& request, const auto& wanted) { draw_picture(request, wanted); }),
+      ranges_([this](const auto& range, const auto& wanted) { count_range(range, wanted); }),
+      finds_([this](const auto& pattern, const auto& wanted) { find_names(pattern, wanted); }),
+      picks_([this](const auto& what, const auto& wanted) { pick(what, wanted); }),
+      queries_([this](const auto& query, const auto& wanted) { run_sql(query, wanted); }),
+      opener_([this](const auto& what, const auto& wanted) { open_and_follow(what, wanted); }) {}
+
+std::shared_ptr<const ui::InspectView> InspectSession::view() const {
+  const std::lock_guard lock(mutex_);
+  return view_;
+}
+
+InspectSession::Opened InspectSession::opened() const {
+  const std::lock_guard lock(mutex_);
+  return {explorer_, generation_};
+}
+
+void InspectSession::publish(std::uint64_t generation,
+                             const std::function<void(ui::InspectView&)>& change) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (generation != generation_ || run_.empty()) return;
+    change(draft_);
+    view_ = std::make_shared<const ui::InspectView>(draft_);
+  }
+  on_publish_();
+}
+
+void InspectSession::show(const std::filesystem::path& run, bool is_live) {
+  Opening opening{run, 0};
+  {
+    const std::lock_guard lock(mutex_);
+    is_live_ = is_live;
+    if (run == run_) return;
+    run_ = run;
+    opening.generation = ++generation_;
+    explorer_.reset();
+    request_ = {};
+    range_ = {};
+    pattern_ = {};
+    auto history = std::move(draft_.sql.history);
+    draft_ = {};
+    draft_.run_folder = run.string();
+    draft_.sql.history = std::move(history);
+    draft_.sql.tables = sql_tables();
+    view_ = run.empty() ? nullptr : std::make_shared<const ui::InspectView>(draft_);
+  }
+  pictures_.cancel();
+  ranges_.cancel();
+  finds_.cancel();
+  picks_.cancel();
+  queries_.cancel();
+  opener_.ask(std::move(opening));
+  on_publish_();
+}
+
+void InspectSession::wait_until_idle() {
+  const auto all_idle = [this] {
+    return opener_.is_idle() && pictures_.is_idle() && ranges_.is_idle() && finds_.is_idle() &&
+           picks_.is_idle() && queries_.is_idle();
+  };
+  // Each answer may ask for another one.
+  while (!all_idle()) {
+    opener_.wait_until_idle();
+    pictures_.wait_until_idle();
+    ranges_.wait_until_idle();
+    finds_.wait_until_idle();
+    picks_.wait_until_idle();
+    queries_.wait_until_idle();
+  }
+}
+
+// ---- opening, reading on, following
+// ---------------------------------------------------------------
+
+void InspectSession::publish_problem(std::uint64_t generation, const std::string& problem) {
+  publish(generation, [&](ui::InspectView& view) { view.problem = problem; });
+}
+
+void InspectSession::open_and_follow(const Opening& opening, const Wanted& wanted) {
+  if (opening.run.empty()) return;
+  auto explorer = trace::RunExplorer::open(opening.run);
+  if (!explorer) return publish_problem(opening.generation, explorer.error().message);
+  Opened opened{std::move(*explorer), opening.generation};
+  {
+    const std::lock_guard lock(mutex_);
+    if (opening.generation != generation_) return;
+    explorer_ = opened.explorer;
+  }
+  publish_rows(opened, 0, wanted);
+  if (!read_all(opened, wanted)) return;
+  ranges_.ask({});
+  follow(opened, wanted);
+}
+
+void InspectSession::publish_rows(const Opened& opened, double progress, const Wanted& wanted) {
+  const auto rows = opened.explorer->rows();
+  const double columns = static_cast<double>(rows->end_ns - rows->start_ns) / kOverviewColumns;
+  trace::PictureRequest request{{{0, rows->start_ns, rows->end_ns}}, std::max(columns, 1.0)};
+  auto overview = opened.explorer->picture(request, wanted);
+  publish(opened.generation, [&](ui::InspectView& view) {
+    view.rows = rows;
+    view.progress = progress;
+    if (overview) {
+      view.overview = std::make_shared<const trace::TimelinePicture>(std::move(*overview));
+    }
+  });
+  trace::PictureRequest shown;
+  {
+    const std::lock_guard lock(mutex_);
+    shown = request_;
+  }
+  if (!shown.windows.empty() && wanted()) pictures_.ask(std::move(shown));
+}
+
+bool InspectSession::read_all(const Opened& opened, const Wanted& wanted) {
+  auto published = Clock::now();
+  while (wanted()) {
+    const auto more = opened.explorer->work();
+    if (!more) {
+      publish_problem(opened.generation, more.error().message);
+      return false;
+    }
+    if (!*more) break;
+    if (Clock::now() - published < kProgressPause) continue;
+    publish_rows(opened, opened.explorer->progress(), wanted);
+    published = Clock::now();
+  }
+  if (!wanted()) return false;
+  publish_rows(opened, 1, wanted);
+  return true;
+}
+
+// Ends when the run has: what it committed last was then read.
+void InspectSession::follow(const Opened& opened, const Wanted& wanted) {
+  auto counted = Clock::now();
+  bool is_uncounted = false;
+  for (bool live = true; live && wanted();) {
+    trace::TimeRange range;
+    {
+      const std::lock_guard lock(mutex_);
+      live = is_live_;
+      range = range_;
+    }
+    const auto news = opened.explorer->refresh();
+    if (news && *news) is_uncounted = read_all(opened, wanted) || is_uncounted;
+    if (is_uncounted && (!live || Clock::now() - counted >= kLiveCount)) {
+      ranges_.ask(range);
+      counted = Clock::now();
+      is_uncounted = false;
+    }
+    if (live) std::this_thread::sleep_for(kLivePoll);
+  }
+}
+
+// ---- answers
+// --------------------------------------------------------------------------------------
+
+void InspectSession::draw_picture(const trace::PictureRequest& request, const Wanted& wanted) {
+  const auto [explorer, generation] = opened();
+  if (!explorer) return;
+  auto picture = explorer->picture(request, wanted);
+  if (!picture) {
+    if (wanted()) publish_problem(generation, picture.error().message);
+    return;
+  }
+  publish(generation, [&](ui::InspectView& view) {
+    view.picture = std::make_shared<const trace::TimelinePicture>(std::move(*picture));
+  });
+}
+
+void InspectSession::count_range(const trace::TimeRange& asked, const Wanted& wanted) {
+  const auto [explorer, generation] = opened();
+  if (!explorer) return;
+  publish(generation, [](ui::InspectView& view) { view.counting_range = true; });
+  const bool is_whole = asked == trace::TimeRange{};
+  auto figures = explorer->statistics(is_whole ? whole_run(*explorer->rows()) : asked, wanted);
+  if (!figures && !wanted()) return;  // the next one is being counted
+  publish(generation, [&](ui::InspectView& view) {
+    view.counting_range = false;
+    if (!figures) {
+      view.problem = figures.error().message;
+      return;
+    }
+    figures->is_whole_run = is_whole;
+    view.range = std::make_shared<const trace::RangeFigures>(std::move(*figures));
+  });
+}
+
+void InspectSession::find_names(const trace::NamePattern& pattern, const Wanted& wanted) {
+  const auto [explorer, generation] = opened();
+  if (!explorer) return;
+  auto hits = explorer->find(pattern, wanted);
+  if (!hits && !wanted()) return;
+  publish(generation, [&](ui::InspectView& view) {
+    auto found = std::make_shared<trace::NameHits>();
+    if (hits) *found = std::move(*hits);
+    if (!hits) *found = {.pattern = pattern, .names = {}, .problem = hits.error().message};
+    view.hits = std::move(found);
+  });
+}
+
+void InspectSession::pick(const Pick& pick, const Wanted& wanted) {
+  const auto [explorer, generation] = opened();
+  if (!explorer) return;
+  trace::EventPlace place = pick.place;
+  if (pick.direction != 0) {
+    const auto hit = explorer->neighbour_hit(pick.pattern, pick.direction, pick.from_ns, wanted);
+    if (!hit) return;  // the first or the last one is on screen already
+    place = *hit;
+  }
+  auto details = explorer->details(place.ref);
+  if (!wanted()) return;
+  publish(generation, [&](ui::InspectView& view) {
+    if (details) {
+      view.details = std::make_shared<const trace::EventDetails>(std::move(*details));
+    } else {
+      view.problem = details.error().message;
+    }
+    if (!pick.reveals) return;
+    view.reveal = details ? view.details->place : place;
+    ++view.reveal_number;
+  });
+}
+
+void InspectSession::run_sql(const std::string& query, const Wanted& wanted) {
+  std::filesystem::path run;
+  std::uint64_t generation = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    run = run_;
+    generation = generation_;
+  }
+  auto answer = std::make_shared<const ui::SqlAnswer>(ask_sql(run, query, wanted));
+  publish(generation, [&](ui::InspectView& view) {
+    if (!wanted() && view.sql.running) return;  // another one runs
+    view.sql.running = false;
+    view.sql.answer = answer;
+  });
+}
+
+}  // namespace shardlens::app
