@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -59,12 +60,15 @@ struct RangeTable {
   std::int64_t count = 0, total_ns = 0;
 };
 
+struct StragglerFigures;
+
 struct RangeFigures {
   TimeRange range;
   std::vector<RangeTable> tables;
   bool is_whole_run = false;
-  double seconds = 0;      // it took
-  std::string incomplete;  // what could not be read, "" for nothing
+  double seconds = 0;                                  // it took
+  std::string incomplete;                              // what could not be read, "" for nothing
+  std::shared_ptr<const StragglerFigures> stragglers;  // of the collectives; null: not counted
 };
 
 }  // namespace shardlens::trace
