@@ -63,7 +63,7 @@ std::vector<StragglerKey> sorted_keys(std::span<const Collective> collectives,
     keys.push_back({c.process_group, groups.first_member(c), c.sequence, c.function, c.rank,
                     c.start_ns, static_cast<std::uint32_t>(i)});
   }
-  std::ranges::sort(keys);
+  std::sort(keys.begin(), keys.end());
   // Contradictory: one rank cannot take part twice.
   const auto repeated = std::ranges::unique(
       keys, [](const auto& a, const auto& b) { return a.rank == b.rank && a.call() == b.call(); });

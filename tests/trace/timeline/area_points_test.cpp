@@ -1,0 +1,39 @@
+#include "trace/timeline/area_points.h"
+
+#include <gtest/gtest.h>
+
+#include "trace/timeline/ready_points.h"
+
+namespace shardlens::trace {
+namespace {
+
+const std::vector<AreaSample> kSamples{{5, 1}, {100, 2}, {101, 4}, {109, 9}, {115, 3}, {500, 7}};
+
+TEST(AreaPoints, OnePerPixelWithMeanAndHighest) {
+  const auto points = area_points(kSamples, {100, 200}, PixelGrid(10));
+  ASSERT_EQ(points.size(), 3u);
+  EXPECT_EQ(points[1].time_ns, 100);
+  EXPECT_DOUBLE_EQ(points[1].value, 5);
+  EXPECT_DOUBLE_EQ(points[1].highest, 9);
+  EXPECT_DOUBLE_EQ(points[2].value, 3);
+}
+
+TEST(AreaPoints, BeginWithTheValueThatHoldsThere) {
+  const auto points = area_points(kSamples, {200, 300}, PixelGrid(1));
+  ASSERT_EQ(points.size(), 1u);
+  EXPECT_EQ(points[0].time_ns, 115);
+  EXPECT_DOUBLE_EQ(points[0].value, 3);
+  EXPECT_TRUE(area_points(kSamples, {0, 5}, PixelGrid(1)).empty());
+}
+
+TEST(ReadyPoints, ShowTheLargestOfAPixel) {
+  const std::vector<ReadyPoint> marks{{10, 1, 5}, {11, 2, 50}, {12, 3, 7}, {20, 4, 1}, {99, 5, 1}};
+  const auto points = ready_points(marks, {10, 30}, PixelGrid(10));
+  ASSERT_EQ(points.size(), 2u);
+  EXPECT_EQ(points[0].name, 2u);
+  EXPECT_EQ(points[1].time_ns, 20);
+  EXPECT_EQ(ready_points(marks, {0, 100}, PixelGrid(1)).size(), 5u);
+}
+
+}  // namespace
+}  // namespace shardlens::trace

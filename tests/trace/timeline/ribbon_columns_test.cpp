@@ -1,0 +1,114 @@
+#include "trace/timeline/ribbon_columns.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+namespace shardlens::trace {
+namespace {
+
+std::vector<Interval> random_intervals(std::mt19937_64& random, int count) {
+  std::vector<Interval> result;
+  for (int i = 0; i < count; ++i) {
+    const auto start = static_cast<std::int64_t>(random() % 10'000);
+    result.push_back({start, start + static_cast<std::int64_t>(random() % 300)});
+  }
+  return normalize(std::move(result));
+}
+
+bool holds(const Intervals& set, std::int64_t time) {
+  for (const Interval& one : set) {
+    if (one.start_ns <= time && time < one.end_ns) return true;
+  }
+  return false;
+}
+
+// The class of one nanosecond, from the definitions.
+PieceClass class_at(const RibbonInput& input, std::int64_t time) {
+  if (holds(input.communication, time)) {
+    return holds(input.compute, time) ? PieceClass::kOverlapped : PieceClass::kExposed;
+  }
+  if (holds(input.compute, time)) {
+    return holds(input.optimizer, time) ? PieceClass::kOptimizer : PieceClass::kCompute;
+  }
+  return holds(input.copies, time) ? PieceClass::kCopy : PieceClass::kIdle;
+}
+
+TEST(RibbonColumns, ShareOfEveryColumnIsThatOfItsNanoseconds) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 5; ++round) {
+    const RibbonInput input{{700, 9'300},
+                            random_intervals(random, 40),
+                            random_intervals(random, 20),
+                            random_intervals(random, 20),
+                            {{5'000, 6'000}}};
+    const PixelGrid grid(static_cast<double>(1 + random() % 500));
+    const auto columns = ribbon_columns(std::span<const ClassPiece>(exact_partition(input)), grid);
+    for (const RibbonColumn& column : columns) {
+      std::array<double, kRibbonClasses> share{};
+      for (std::int64_t time = std::max<std::int64_t>(column.start_ns, 700);
+           time < std::min<std::int64_t>(column.end_ns, 9'300); ++time) {
+        share[static_cast<std::size_t>(class_at(input, time))] +=
+            1 / static_cast<double>(grid.column_ns());
+      }
+      for (std::size_t i = 0; i < share.size(); ++i) EXPECT_NEAR(column.share[i], share[i], 1e-4);
+    }
+    ASSERT_FALSE(columns.empty());
+    EXPECT_EQ(columns.front().start_ns, grid.start_of(grid.column_at(700)));
+    EXPECT_EQ(columns.back().end_ns, grid.start_of(grid.column_at(9'299) + 1));
+  }
+}
+
+TEST(RibbonColumns, OfCellsAreTheSameAsOfThePiecesTheyWereSummedFrom) {
+  std::mt19937_64 random(6);
+  const RibbonInput input{{0, 9'984},
+                          random_intervals(random, 40),
+                          random_intervals(random, 20),
+                          random_intervals(random, 20),
+                          {{5'000, 6'000}}};
+  const auto pieces = exact_partition(input);
+  std::vector<ClassCell> cells;
+  for (const RibbonColumn& fine :
+       ribbon_columns(std::span<const ClassPiece>(pieces), PixelGrid(64))) {
+    ClassCell cell{fine.start_ns, fine.end_ns, {}};
+    for (std::size_t i = 0; i < cell.ns.size(); ++i) {
+      cell.ns[i] = std::llround(static_cast<double>(fine.share[i]) * 64);
+    }
+    cells.push_back(cell);
+  }
+  const PixelGrid grid(192);
+  const auto from_cells = ribbon_columns(std::span<const ClassCell>(cells), grid);
+  const auto from_pieces = ribbon_columns(std::span<const ClassPiece>(pieces), grid);
+  ASSERT_EQ(from_cells.size(), from_pieces.size());
+  for (std::size_t i = 0; i < from_cells.size(); ++i) {
+    for (std::size_t c = 0; c < kRibbonClasses; ++c) {
+      EXPECT_NEAR(from_cells[i].share[c], from_pieces[i].share[c], 1e-4);
+    }
+  }
+}
+
+TEST(RibbonColumns, TheMeanOverRanksKeepsTheTimeOfEach) {
+  const RibbonColumn busy{0, 10, {1, 0, 0, 0, 0, 0}}, idle{0, 10, {0, 0, 0, 0, 0, 1}};
+  const RibbonColumn later{10, 20, {0, 0, 0, 1, 0, 0}};
+  const std::vector<std::vector<RibbonColumn>> ranks{{busy, later}, {idle}, {busy}, {busy}};
+  const auto mean = mean_columns(ranks);
+  ASSERT_EQ(mean.size(), 2u);
+  EXPECT_FLOAT_EQ(mean[0].share[0], 0.75F);
+  EXPECT_FLOAT_EQ(mean[0].share[5], 0.25F);
+  EXPECT_FLOAT_EQ(mean[1].share[3], 0.25F);
+}
+
+TEST(RibbonColumns, NeighboursThatLookTheSameBecomeOne) {
+  std::vector<RibbonColumn> columns{{0, 10, {1, 0, 0, 0, 0, 0}},
+                                    {10, 20, {0.999F, 0, 0, 0, 0, 0.001F}},
+                                    {20, 30, {0.5F, 0, 0, 0, 0, 0.5F}},
+                                    {40, 50, {0.5F, 0, 0, 0, 0, 0.5F}}};
+  join_columns(columns);
+  ASSERT_EQ(columns.size(), 3u);
+  EXPECT_EQ(columns[0].end_ns, 20);
+  EXPECT_EQ(columns[2].start_ns, 40) << "a gap stays one";
+}
+
+}  // namespace
+}  // namespace shardlens::trace

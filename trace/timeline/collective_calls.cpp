@@ -1,0 +1,44 @@
+#include "trace/timeline/collective_calls.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace shardlens::trace {
+
+namespace {
+
+auto call_of(const CollectivePart& part) {
+  return std::tie(part.process_group, part.first_member, part.sequence, part.function);
+}
+
+}  // namespace
+
+CollectiveCalls::CollectiveCalls(std::vector<CollectivePart> parts) : parts_(std::move(parts)) {
+  std::erase_if(parts_, [](const CollectivePart& part) {
+    return part.sequence < 0 || part.function == CollectiveFunction::kSend ||
+           part.function == CollectiveFunction::kReceive;
+  });
+  std::ranges::sort(parts_, [](const CollectivePart& a, const CollectivePart& b) {
+    return std::tuple(call_of(a), a.rank, a.start_ns) < std::tuple(call_of(b), b.rank, b.start_ns);
+  });
+  // Contradictory: one rank cannot take part twice.
+  const auto repeated = std::ranges::unique(parts_, [](const auto& a, const auto& b) {
+    return a.rank == b.rank && call_of(a) == call_of(b);
+  });
+  parts_.erase(repeated.begin(), repeated.end());
+}
+
+std::span<const CollectivePart> CollectiveCalls::same_call(const CollectivePart& like) const {
+  const auto range = std::equal_range(
+      parts_.begin(), parts_.end(), like,
+      [](const CollectivePart& a, const CollectivePart& b) { return call_of(a) < call_of(b); });
+  return {range.first, range.second};
+}
+
+std::int64_t CollectiveCalls::latest_start_ns(const CollectivePart& like) const {
+  const auto parts = same_call(like);
+  if (parts.size() < 2) return 0;
+  return std::ranges::max(parts, {}, &CollectivePart::start_ns).start_ns;
+}
+
+}  // namespace shardlens::trace

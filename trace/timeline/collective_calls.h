@@ -1,0 +1,41 @@
+// The same collective on all ranks of its group: who came last. Built once from all ranks' calls,
+// then any thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "trace/model/events.h"
+
+namespace shardlens::trace {
+
+// One rank's part in a call. Groups of different ranks may have the same number, hence the first
+// member.
+struct CollectivePart {
+  int process_group = 0;
+  int first_member = 0;
+  std::int64_t sequence = -1;
+  CollectiveFunction function = CollectiveFunction::kOther;
+  int rank = 0;
+  std::uint32_t index = 0;  // among its rank's collectives
+  std::int64_t start_ns = 0;
+};
+
+class CollectiveCalls {
+ public:
+  CollectiveCalls() = default;
+  // Parts without a sequence number are left out: nothing says what they belong to; so are sends
+  // and receives, which wait for one other rank.
+  explicit CollectiveCalls(std::vector<CollectivePart> parts);
+
+  // Of all ranks, by rank, one of each; empty if the call is not known. `like`: any of them.
+  std::span<const CollectivePart> same_call(const CollectivePart& like) const;
+  // The latest start over the ranks; 0 where fewer than two are known.
+  std::int64_t latest_start_ns(const CollectivePart& like) const;
+
+ private:
+  std::vector<CollectivePart> parts_;  // in order of the call, then of the rank
+};
+
+}  // namespace shardlens::trace
