@@ -4,52 +4,16 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
+
+#include "trace/store/chunk_opener.h"
 
 namespace shardlens::trace {
 
 namespace {
 
-constexpr int kColumns = 6;
-constexpr std::size_t kLongestVarint = 10;
 constexpr int kZstdLevel = 3;
 
 using Bytes = std::vector<std::byte>;
-
-std::uint64_t zigzag(std::int64_t value) {
-  return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
-}
-
-std::int64_t unzigzag(std::uint64_t value) {
-  return static_cast<std::int64_t>((value >> 1) ^ (~(value & 1) + 1));
-}
-
-void put_varint(Bytes& out, std::uint64_t value) {
-  while (value >= 0x80) {
-    out.push_back(static_cast<std::byte>(value | 0x80));
-    value >>= 7;
-  }
-  out.push_back(static_cast<std::byte>(value));
-}
-
-// Reads varints; after an overrun everything is 0 and `ok` false.
-struct VarintReader {
-  const std::byte* position;
-  const std::byte* end;
-  bool ok = true;
-
-  std::uint64_t next() {
-    std::uint64_t value = 0;
-    for (int shift = 0; shift < 70; shift += 7) {
-      if (position == end) break;
-      const auto byte = std::to_integer<std::uint64_t>(*position++);
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
-    }
-    ok = false;
-    return 0;
-  }
-};
 
 // Differences wrap around, so that any value survives.
 std::uint64_t minus(std::int64_t a, std::int64_t b) {
@@ -59,8 +23,8 @@ std::int64_t plus(std::int64_t a, std::uint64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + b);
 }
 
-std::array<Bytes, kColumns> columns_of(std::span<const Event> events, std::int64_t first_ns) {
-  std::array<Bytes, kColumns> columns;
+std::array<Bytes, kChunkColumns> columns_of(std::span<const Event> events, std::int64_t first_ns) {
+  std::array<Bytes, kChunkColumns> columns;
   for (auto& column : columns) column.reserve(events.size() * 2);
   std::int64_t start = first_ns;
   std::int64_t correlation = 0;
@@ -86,38 +50,6 @@ Bytes compress(const Bytes& plain) {
   data.resize(ZSTD_isError(size) ? 0 : size);
   data.shrink_to_fit();
   return data;
-}
-
-tl::unexpected<Error> damaged(const char* why) {
-  return fail(ErrorKind::kDamaged, std::string("a block of events is damaged (") + why + ")");
-}
-
-Result<Bytes> decompress(std::span<const std::byte> data, std::size_t most) {
-  const unsigned long long size = ZSTD_getFrameContentSize(data.data(), data.size());
-  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > most) {
-    return damaged("its size is wrong");
-  }
-  Bytes plain(static_cast<std::size_t>(size));
-  const std::size_t got = ZSTD_decompress(plain.data(), plain.size(), data.data(), data.size());
-  if (ZSTD_isError(got) || got != plain.size()) return damaged("it cannot be decompressed");
-  return plain;
-}
-
-Result<std::array<VarintReader, kColumns>> split(const Bytes& plain) {
-  VarintReader sizes{plain.data(), plain.data() + plain.size()};
-  std::array<std::uint64_t, kColumns> size{};
-  for (auto& one : size) one = sizes.next();
-  if (!sizes.ok) return damaged("its columns are cut");
-  std::array<VarintReader, kColumns> columns{};
-  const std::byte* position = sizes.position;
-  for (int i = 0; i < kColumns; ++i) {
-    if (size[i] > static_cast<std::uint64_t>(sizes.end - position)) {
-      return damaged("its columns are cut");
-    }
-    columns[i] = {position, position + size[i]};
-    position += size[i];
-  }
-  return columns;
 }
 
 // FNV-1a, 64 bits: every step is a bijection, so a change of one byte is always seen.
@@ -171,32 +103,31 @@ Chunk encode_chunk(std::span<const Event> events) {
 
 Result<std::vector<Event>> decode_chunk(const ChunkHeader& header,
                                         std::span<const std::byte> data) {
-  if (header.codec != kChunkCodec) {
-    return fail(ErrorKind::kNewer, "a block of events has format " + std::to_string(header.codec) +
-                                       ", which this version does not know: update Shardlens");
-  }
-  if (header.count < 0 || header.count > static_cast<std::int64_t>(kMostChunkEvents)) {
-    return damaged("its count is wrong");
-  }
-  if (chunk_checksum(header, data) != header.checksum) return damaged("its checksum is wrong");
-  const auto count = static_cast<std::size_t>(header.count);
-  TRY_ASSIGN(const Bytes plain, decompress(data, (count + 1) * kColumns * kLongestVarint));
-  TRY_ASSIGN(auto columns, split(plain));
-  std::vector<Event> events(count);
+  ChunkOpener opener;
+  return decode_chunk(header, data, opener);
+}
+
+Result<std::vector<Event>> decode_chunk(const ChunkHeader& header, std::span<const std::byte> data,
+                                        ChunkOpener& opener) {
+  TRY_ASSIGN(auto columns, opener.open(header, data));
+  auto& [starts, durations, names, flags, correlations, values] = columns.columns;
+  std::vector<Event> events(static_cast<std::size_t>(header.count));
   std::int64_t start = header.first_ns;
   std::int64_t correlation = 0;
   for (Event& event : events) {
-    start = plus(start, static_cast<std::uint64_t>(unzigzag(columns[0].next())));
-    correlation = plus(correlation, static_cast<std::uint64_t>(unzigzag(columns[4].next())));
+    start = plus(start, static_cast<std::uint64_t>(unzigzag(starts.next_mixed())));
+    correlation = plus(correlation, static_cast<std::uint64_t>(unzigzag(correlations.next())));
     event.start_ns = start;
-    event.duration_ns = unzigzag(columns[1].next());
-    event.name = static_cast<StringId>(columns[2].next());
-    event.flags = static_cast<std::uint32_t>(columns[3].next());
+    event.duration_ns = unzigzag(durations.next_mixed());
+    event.name = static_cast<StringId>(names.next());
+    event.flags = static_cast<std::uint32_t>(flags.next());
     event.correlation = static_cast<std::uint64_t>(correlation);
-    event.value = unzigzag(columns[5].next());
+    event.value = unzigzag(values.next());
   }
-  for (const VarintReader& column : columns) {
-    if (!column.ok || column.position != column.end) return damaged("its columns do not fit");
+  for (int i = 0; i < kChunkColumns; ++i) {
+    if (!columns.ends(static_cast<ChunkColumn>(i))) {
+      return damaged_chunk("its columns do not fit");
+    }
   }
   return events;
 }

@@ -38,7 +38,11 @@ struct ChunkHeader {
 // `events`: at most kMostChunkEvents, in order of start (any order is kept, but compresses badly).
 Chunk encode_chunk(std::span<const Event> events);
 // Errors: kNewer for an unknown codec, kDamaged for everything that does not add up.
+class ChunkOpener;
 Result<std::vector<Event>> decode_chunk(const ChunkHeader& header, std::span<const std::byte> data);
+// For many chunks, one after the other.
+Result<std::vector<Event>> decode_chunk(const ChunkHeader& header, std::span<const std::byte> data,
+                                        ChunkOpener& opener);
 
 std::int64_t chunk_checksum(const ChunkHeader& header, std::span<const std::byte> data);
 

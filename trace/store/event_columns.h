@@ -10,23 +10,46 @@
 #include "trace/model/events.h"
 #include "trace/model/result.h"
 #include "trace/store/chunk_codec.h"
+#include "trace/store/chunk_opener.h"
 #include "trace/store/packed_column.h"
 
 namespace shardlens::trace {
+
+// The memory that decoding needs, for many chunks one after the other. One thread at a time.
+struct DecodeScratch {
+  ChunkOpener opener;
+  std::vector<std::int64_t> starts, durations;
+  std::vector<std::uint32_t> names, flags;
+};
 
 class EventColumns {
  public:
   // Correlation and value are left out: decode_chunk() has them.
   static Result<EventColumns> decode(const ChunkHeader& header, std::span<const std::byte> data);
+  static Result<EventColumns> decode(const ChunkHeader& header, std::span<const std::byte> data,
+                                     DecodeScratch& scratch);
 
   std::size_t size() const { return size_; }
   std::int64_t start_ns(std::size_t i) const { return starts_.at(i); }
   std::int64_t duration_ns(std::size_t i) const { return durations_.at(i); }
+  // Of a nonsensical duration: the last moment that there is.
+  std::int64_t end_ns(std::size_t i) const {
+    std::int64_t end;
+    if (!__builtin_add_overflow(start_ns(i), duration_ns(i), &end)) return end;
+    return duration_ns(i) < 0 ? INT64_MIN : INT64_MAX;
+  }
   StringId name(std::size_t i) const { return static_cast<StringId>(names_.at(i)); }
   std::uint32_t flags(std::size_t i) const { return static_cast<std::uint32_t>(flags_.at(i)); }
   int depth(std::size_t i) const { return static_cast<int>((flags(i) >> kEventDepthShift) & 0xff); }
   bool is_ordered() const { return is_ordered_; }  // by start
+  // The first event that begins at `time_ns` or later, where they are ordered; size(): none does.
+  std::size_t first_from(std::int64_t time_ns) const;
   std::size_t bytes() const;
+
+  // For loops over many events: whole columns, whose copy_to() costs less than single values.
+  const PackedColumn& starts() const { return starts_; }
+  const PackedColumn& durations() const { return durations_; }
+  const PackedColumn& names() const { return names_; }
 
  private:
   std::size_t size_ = 0;

@@ -13,7 +13,7 @@
 
 #include "trace/model/events.h"
 #include "trace/model/result.h"
-#include "trace/store/chunk_codec.h"
+#include "trace/store/chunk_entry.h"
 #include "trace/store/event_columns.h"
 
 namespace shardlens::trace {
@@ -23,18 +23,10 @@ struct EventStoreOptions {
   int threads = 0;  // that decode; 0: as many as there are cores
 };
 
-struct ChunkEntry {
-  int rank = 0;
-  int lane = 0;
-  EventKind kind = EventKind::kKernel;
-  std::int64_t row_id = 0;
-  ChunkHeader header;
-  int file = 0;  // of the run's files
-};
-
 class EventStore {
  public:
-  // Opens the ranks' files side by side and reads the chunks' headers, not their data.
+  // Opens the ranks' files side by side and reads the chunks' headers, not their data. A file that
+  // cannot be opened is left out, and told by problem(), as long as there is another.
   static Result<std::unique_ptr<EventStore>> open(const std::filesystem::path& run,
                                                   const EventStoreOptions& options = {});
   ~EventStore();
@@ -72,7 +64,11 @@ class EventStore {
   std::uint32_t global_name(int rank, StringId id) const;
   std::string_view global_text(std::uint32_t name) const;
   std::uint32_t global_name_count() const;
+  // global_name() by string id, for loops over many events; unknown ids may lie beyond its end.
+  std::vector<std::uint32_t> global_names(int rank) const;
 
+  // What could not be read of the files, beside the data of single chunks: "" for nothing.
+  std::string problem() const;
   std::size_t cached_bytes() const;
   std::int64_t decoded_chunks() const;
 

@@ -1,8 +1,12 @@
-// Integers in four bytes each where they lie close together, else in eight. One thread.
+// Integers as differences from the least one, in as few bytes each as all of them allow: 0, 1, 2, 4
+// or 8. Any thread once made.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <vector>
 
 namespace shardlens::trace {
@@ -14,36 +18,99 @@ class PackedColumn {
   // get(i) for i < count gives the values.
   template <typename Get>
   PackedColumn(std::size_t count, Get&& get) {
-    if (count == 0) return;
     std::int64_t least = INT64_MAX, most = INT64_MIN;
     for (std::size_t i = 0; i < count; ++i) {
       const std::int64_t value = get(i);
       least = std::min(least, value);
       most = std::max(most, value);
     }
-    base_ = least;
-    const auto range = static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least);
-    if (range > UINT32_MAX) {
-      wide_.reserve(count);
-      for (std::size_t i = 0; i < count; ++i) wide_.push_back(get(i));
-    } else if (range > 0) {
-      narrow_.reserve(count);
-      for (std::size_t i = 0; i < count; ++i) {
-        narrow_.push_back(static_cast<std::uint32_t>(static_cast<std::uint64_t>(get(i)) -
-                                                     static_cast<std::uint64_t>(least)));
-      }
-    }
+    fill_between(count, least, most, get);
+  }
+  // For who knows the least and the greatest of them.
+  template <typename Get>
+  PackedColumn(std::size_t count, std::int64_t least, std::int64_t most, Get&& get) {
+    fill_between(count, least, most, get);
   }
 
   std::int64_t at(std::size_t i) const {
-    if (!wide_.empty()) return wide_[i];
-    return narrow_.empty() ? base_ : base_ + std::int64_t{narrow_[i]};
+    switch (width_) {
+      case 0:
+        return base_;
+      case 1:
+        return sum(word<std::uint8_t>(i));
+      case 2:
+        return sum(word<std::uint16_t>(i));
+      case 4:
+        return sum(word<std::uint32_t>(i));
+      default:
+        return sum(word<std::uint64_t>(i));
+    }
   }
+  // The values from `first` on; `Value` must hold them, or wraps around.
+  template <typename Value>
+  void copy_to(std::size_t first, std::span<Value> values) const {
+    switch (width_) {
+      case 0:
+        return std::ranges::fill(values, static_cast<Value>(base_));
+      case 1:
+        return copy<std::uint8_t>(first, values);
+      case 2:
+        return copy<std::uint16_t>(first, values);
+      case 4:
+        return copy<std::uint32_t>(first, values);
+      default:
+        copy<std::uint64_t>(first, values);
+    }
+  }
+  std::size_t bytes() const { return words_.capacity(); }  // beside the object itself
 
  private:
+  template <typename Get>
+  void fill_between(std::size_t count, std::int64_t least, std::int64_t most, Get&& get) {
+    if (count == 0) return;
+    base_ = least;
+    const auto range = static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least);
+    if (range == 0) return;
+    if (range <= UINT8_MAX) {
+      fill<std::uint8_t>(count, get);
+    } else if (range <= UINT16_MAX) {
+      fill<std::uint16_t>(count, get);
+    } else if (range <= UINT32_MAX) {
+      fill<std::uint32_t>(count, get);
+    } else {
+      fill<std::uint64_t>(count, get);
+    }
+  }
+  template <typename Word, typename Get>
+  void fill(std::size_t count, Get&& get) {
+    width_ = sizeof(Word);
+    words_.resize(count * sizeof(Word));
+    std::byte* to = words_.data();
+    for (std::size_t i = 0; i < count; ++i, to += sizeof(Word)) {
+      const auto difference =
+          static_cast<Word>(static_cast<std::uint64_t>(get(i)) - static_cast<std::uint64_t>(base_));
+      std::memcpy(to, &difference, sizeof(Word));
+    }
+  }
+  template <typename Word, typename Value>
+  void copy(std::size_t first, std::span<Value> values) const {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = static_cast<Value>(sum(word<Word>(first + i)));
+    }
+  }
+  template <typename Word>
+  std::uint64_t word(std::size_t i) const {
+    Word word;
+    std::memcpy(&word, words_.data() + i * sizeof(Word), sizeof(Word));
+    return word;
+  }
+  std::int64_t sum(std::uint64_t difference) const {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(base_) + difference);
+  }
+
   std::int64_t base_ = 0;
-  std::vector<std::uint32_t> narrow_;
-  std::vector<std::int64_t> wide_;
+  std::size_t width_ = 0;  // bytes
+  std::vector<std::byte> words_;
 };
 
 }  // namespace shardlens::trace

@@ -1,0 +1,61 @@
+// Decoded chunks up to a number of bytes; those not used for longest go first. A chunk that several
+// threads want at once is decoded by one of them, the others wait for it. Any thread.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "trace/model/result.h"
+#include "trace/store/event_columns.h"
+
+namespace shardlens::trace {
+
+class ColumnCache {
+ public:
+  using Value = Result<std::shared_ptr<const EventColumns>>;
+  struct Key {
+    int file = 0;
+    std::int64_t row_id = 0;
+    bool operator==(const Key&) const = default;
+  };
+
+  explicit ColumnCache(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
+
+  // decode() runs on this thread, with no lock held. What is damaged stays so without another try.
+  Value get(const Key& key, const std::function<Value()>& decode);
+  bool holds(const Key& key) const;
+  // Drops failures of a file that was opened again.
+  void forget_failures(int file);
+  std::size_t bytes() const;
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      return std::hash<std::int64_t>()(key.row_id * 1'000'003 + key.file);
+    }
+  };
+  struct Entry {
+    std::optional<Value> value;  // none while it is being decoded
+    std::size_t bytes = 0;
+    std::list<Key>::iterator use;  // of what has bytes
+  };
+  void keep(const Key& key, Entry& entry);
+  void evict();
+
+  const std::size_t limit_bytes_;
+  mutable std::mutex mutex_;
+  std::condition_variable decoded_;
+  // Waiting threads hold an entry that was evicted meanwhile.
+  std::unordered_map<Key, std::shared_ptr<Entry>, Hash> entries_;
+  std::list<Key> uses_;  // the latest first
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace shardlens::trace

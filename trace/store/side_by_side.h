@@ -1,0 +1,31 @@
+// Work on many things by several threads. Any thread.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+namespace shardlens::trace {
+
+// 0: as many as there are cores.
+inline int thread_count(int wanted) {
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  return wanted > 0 ? wanted : cores > 0 ? cores : 1;
+}
+
+// Calls work(worker, i) once for each i < count, on up to `threads` threads, this one among them.
+template <typename Work>
+void for_each_side_by_side(int threads, std::size_t count, Work&& work) {
+  std::atomic<std::size_t> next = 0;
+  const auto run = [&](int worker) {
+    for (std::size_t i = next++; i < count; i = next++) work(worker, i);
+  };
+  std::vector<std::jthread> others;
+  for (int worker = 1; worker < threads && static_cast<std::size_t>(worker) < count; ++worker) {
+    others.emplace_back(run, worker);
+  }
+  run(0);
+}
+
+}  // namespace shardlens::trace
