@@ -23,8 +23,11 @@ class ReadTransaction {
   Database& database_;
 };
 
-// Of one poll: about a minute of a live run, some ten megabytes of a large one.
+// Of one poll: about half a minute of a live run; where commits are large, a few megabytes of
+// events, but always a whole commit.
 constexpr std::int64_t kMostCommits = 256;
+constexpr std::int64_t kMostEvents = 1 << 17;
+constexpr std::int64_t kMostChunks = 4096;
 // Rows are written at most one or two commits after they ended, clocks may be off by a little.
 constexpr std::int64_t kLatenessNs = 2'000'000'000;
 constexpr int kLateCommits = 16;
@@ -95,17 +98,35 @@ Result<std::optional<Row>> RankTail::select_one(Database& database) const {
   return std::optional<Row>(std::move(row));
 }
 
+// The last chunk of as many as one poll takes.
+Result<std::int64_t> RankTail::last_chunk_of_poll(Database& database) const {
+  TRY_ASSIGN(auto statement,
+             database.prepare("select max(row_id) from (select row_id,total(count) over (order by "
+                              "row_id) as events from chunk where row_id > ?1 and row_id < ?2 "
+                              "order by row_id limit ?3) where events <= ?4"));
+  statement.bind(1, marks_[kChunkMark]);
+  statement.bind(2, first_row_id(rank_ + 1));
+  statement.bind(3, kMostChunks);
+  statement.bind(4, kMostEvents);
+  TRY_ASSIGN(const bool found, statement.step());
+  return found ? std::max(statement.integer(0), marks_[kChunkMark]) : marks_[kChunkMark];
+}
+
 Result<RankTail::Target> RankTail::find_target(Database& database, std::int64_t until_ns) const {
-  std::string sql = "select row_id, committed_ns";
+  std::string sql = "select row_id,committed_ns";
   for (const std::string& name : mark_names()) sql += "," + name;
   TRY_ASSIGN(auto statement,
-             database.prepare(sql + " from (select * from batch where row_id > ?1 and row_id < ?2 "
+             database.prepare(sql + " from (select *,row_number() over (order by row_id) as nth "
+                                    "from batch where row_id > ?1 and row_id < ?2 "
                                     "order by row_id limit ?4) where committed_ns <= ?3 "
+                                    "and (last_chunk <= ?5 or nth = 1) "
                                     "order by row_id desc limit 1"));
   statement.bind(1, last_batch_);
   statement.bind(2, first_row_id(rank_ + 1));
   statement.bind(3, until_ns);
   statement.bind(4, kMostCommits);
+  TRY_ASSIGN(const std::int64_t last_chunk, last_chunk_of_poll(database));
+  statement.bind(5, last_chunk);
   Target target{marks_, last_batch_, false};
   TRY_ASSIGN(const bool found, statement.step());
   if (found) {

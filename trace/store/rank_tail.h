@@ -19,8 +19,8 @@ class RankTail {
   explicit RankTail(int rank);
 
   int rank() const { return rank_; }
-  // What was not read before in commits made up to `until_ns`, at most those of about a minute: a
-  // long run comes in parts. Empty: nothing more. The present (heartbeat,
+  // What was not read before in commits made up to `until_ns`, at most half a minute of it and some
+  // megabytes of events: a long run comes in parts. Empty: nothing more. The present (heartbeat,
   // pending collectives, cost) only once the last commit is reached: older ones are not kept.
   Result<Batch> poll(Database& database, std::int64_t until_ns);
   void rewind();
@@ -46,6 +46,7 @@ class RankTail {
   Result<std::optional<TableMarks>> marks_of(Database& database, const std::string& condition,
                                              std::int64_t value) const;
   Result<Batch> poll_part(Database& database, std::int64_t until_ns);
+  Result<std::int64_t> last_chunk_of_poll(Database& database) const;
   Result<Target> find_target(Database& database, std::int64_t until_ns) const;
   Result<void> index_strings(Database& database);
   Result<void> read_rows(Database& database, const Target& target, Batch& batch) const;
