@@ -1,0 +1,90 @@
+// Everything of one rank that is not a bulk event, ordered by time and ready to be drawn. Built by
+// one thread, then read by any.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "trace/analysis/intervals.h"
+#include "trace/model/events.h"
+#include "trace/store/row_reader.h"
+#include "trace/timeline/area_points.h"
+#include "trace/timeline/picture.h"
+
+namespace shardlens::trace {
+
+// Values by start, with the latest end of all before, so that what touches a time is found.
+template <typename Row>
+struct TimedRows {
+  std::vector<Row> rows;
+  std::vector<std::int64_t> ids;         // row ids
+  std::vector<std::uint32_t> labels;     // into RankRows::labels
+  std::vector<std::int64_t> latest_end;  // of all rows up to this one
+
+  std::size_t size() const { return rows.size(); }
+};
+
+struct CounterSeries {
+  std::string name, unit;
+  std::vector<AreaSample> samples;
+  double highest = 0;
+};
+
+struct RankRows {
+  int rank = 0;
+  RankInfo info;
+  std::vector<std::string> strings;  // by id
+  std::vector<std::string> labels;   // of spans, collectives and ready marks; 0 is ""
+
+  std::vector<Lane> lanes;
+  std::vector<ProcessGroup> groups;
+  std::vector<Unit> units;
+  std::vector<UnitParameter> unit_parameters;
+  std::vector<Bucket> buckets;
+  std::vector<BucketParameter> bucket_parameters;
+
+  std::vector<Step> steps;  // by start
+  TimedRows<Span> spans;
+  TimedRows<Collective> collectives;
+  std::vector<ReadyPoint> bucket_ready, unit_ready;  // by time; names are labels
+  std::vector<AreaSample> memory;
+  double highest_memory = 0;
+  std::vector<CounterSeries> counters;
+  Intervals optimizer;  // its phases
+
+  std::string_view text(StringId id) const {
+    return id < strings.size() ? std::string_view(strings[id]) : std::string_view();
+  }
+  const Lane* lane(int id) const;
+  const ProcessGroup* group(int id) const;
+  // The smallest rank of a group: what tells groups of the same number apart. 0: not announced.
+  int first_member(int group) const;
+  // The step that a time lies in; null: none.
+  const Step* step_at(std::int64_t time_ns) const;
+};
+
+// Takes in what was read since; afterwards all is in order again.
+class RankRowsBuilder {
+ public:
+  explicit RankRowsBuilder(int rank);
+
+  void add(RowPart part);
+  // Of everything so far. What was built before stays as it was.
+  std::shared_ptr<const RankRows> build();
+
+ private:
+  std::uint32_t label(std::string_view text);
+  void add_labels(const RowPart& part);
+  void add_ready(const Batch& rows);
+  void add_samples(const Batch& rows);
+
+  std::shared_ptr<RankRows> shared_;
+  std::map<std::string, std::uint32_t, std::less<>> label_ids_;
+};
+
+}  // namespace shardlens::trace

@@ -1,0 +1,19 @@
+// What rows are called, in words that users of PyTorch and of GPU profilers know. Pure functions,
+// any thread.
+#pragma once
+
+#include <string>
+
+#include "trace/timeline/row_content.h"
+#include "trace/timeline/timeline_rows.h"
+
+namespace shardlens::trace {
+
+// Of a row that shows a lane: "Operators", "Compute stream 7", "All-gather · shard". The lane's
+// name is part of it where the rank has several of the kind.
+std::string lane_label(const RankContent& rank, const LaneContent& lane, RowKind kind);
+
+// "All-reduce" of all_reduce.
+std::string collective_title(CollectiveFunction function);
+
+}  // namespace shardlens::trace
