@@ -1,0 +1,216 @@
+// The trace store, the timeline and the Inspect workspace against their budgets, on a made-up run
+// of 8 ranks: 2,200 kernels per step with launches, operators, collectives, copies, memory.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bench/bench_rows.h"
+#include "bench/trace/stages.h"
+#include "trace/store/export_rows.h"
+#include "trace/synthetic/synthetic_run.h"
+
+namespace shardlens::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::int64_t events = 10'000'000;
+  int ranks = 8;
+  double soak_s = 10;
+  bool plain = true;
+};
+
+std::string millions(double events) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g M events", events / 1e6);
+  return text;
+}
+
+void say(const char* what) { std::fprintf(stderr, "%s\n", what); }
+
+class Bench {
+ public:
+  Bench(Options options, fs::path folder)
+      : options_(options), folder_(std::move(folder)), gates_(options.events <= 10'000'000) {}
+
+  std::vector<BenchRow> run() {
+    generate();
+    size_ = run_stage([&] { return measure_sizes(run_); });
+    add_window();
+    add_questions();
+    add_sql();
+    add_sizes();
+    add_writing();
+    return rows_;
+  }
+
+ private:
+  // `budget`: in the value's unit; smaller is better unless `at_least`. A run of another size than
+  // the budgets are for is measured, not judged.
+  void add(const std::string& what, double value, const char* unit, double budget,
+           bool at_least = false, const std::string& peer = "", double ratio = NAN) {
+    BenchRow row{what, value, unit, peer, {}, "", {}};
+    if (std::isfinite(ratio)) row.ratio = ratio;
+    if (std::isfinite(budget) && gates_) {
+      char text[64];
+      std::snprintf(text, sizeof text, "%s %g %s", at_least ? ">=" : "<=", budget, unit);
+      row.budget = text;
+      row.met = at_least ? value >= budget : value <= budget;
+    }
+    rows_.push_back(row);
+  }
+  void add(const std::string& what, double value, const char* unit) { add(what, value, unit, NAN); }
+
+  void generate() {
+    say("making a run");
+    trace::SyntheticRunOptions synthetic;
+    synthetic.name = "bench";
+    synthetic.ranks = options_.ranks;
+    synthetic.events = options_.events;
+    const auto made = trace::generate_run(folder_, synthetic);
+    if (!made) throw std::runtime_error(made.error().message);
+    run_ = made->folder;
+    events_ = static_cast<double>(made->events);
+    add("making the run, " + millions(events_) + ", " + std::to_string(options_.ranks) + " ranks",
+        events_ / made->seconds / 1e6, "M events/s");
+  }
+
+  void add_window() {
+    say("opening it, a journey through it");
+    const Figures f = run_stage([&] { return measure_window(run_); });
+    add("open to first frame", f.at("first_frame_s"), "s", 0.25);
+    add("resident at the first frame", f.at("first_mib"), "MiB");
+    add("resident after everything was read and a journey", f.at("resident_mib"), "MiB", 250);
+    add("figures and statistics of the whole run", f.at("all_read_s"), "s");
+    add("interface thread per frame, zooming and panning, median", f.at("frame_p50_ms"), "ms");
+    add("interface thread per frame, 99th percentile", f.at("frame_p99_ms"), "ms", 4);
+    add("interface thread per frame, longest", f.at("frame_max_ms"), "ms");
+    add("a picture of the timeline, behind the frame, median", f.at("picture_p50_ms"), "ms");
+    add("a picture of the timeline, 99th percentile", f.at("picture_p99_ms"), "ms");
+  }
+
+  void add_questions() {
+    say("statistics and search");
+    questions_ = run_stage([&] { return measure_questions(run_); });
+  }
+
+  void add_sql() {
+    fs::path plain;
+    if (options_.plain) {
+      say("the same events as plain rows of SQLite");
+      plain = folder_ / "plain.sqlite";
+      const auto exported = trace::export_rows(run_, plain);
+      if (!exported) throw std::runtime_error(exported.error().message);
+    }
+    say("SQL");
+    const Figures f = run_stage([&] { return measure_sql(run_, plain); });
+    add_with_peer("range statistics over everything, decoded", questions_.at("statistics_warm_ms"),
+                  "ms", 50, f, "plain_statistics_s", 1e3);
+    add_with_peer("range statistics over everything, cold", questions_.at("statistics_cold_ms"),
+                  "ms", 400, f, "plain_statistics_s", 1e3);
+    add_with_peer("search by name, decoded", questions_.at("search_warm_ms"), "ms", 100, f,
+                  "plain_search_s", 1e3);
+    add_with_peer("search by name, cold", questions_.at("search_cold_ms"), "ms", NAN, f,
+                  "plain_search_s", 1e3);
+    add_with_peer("SQL: kernels grouped by name", f.at("group_s"), "s", 1.5, f, "plain_group_s", 1);
+    add_with_peer("SQL: kernels whose name is like a pattern", f.at("like_s"), "s", NAN, f,
+                  "plain_like_s", 1);
+    add("SQL: count of kernels", f.at("count_s"), "s");
+    if (!plain.empty()) {
+      const auto bytes = static_cast<double>(fs::file_size(plain));
+      add("bytes of any event on disk, all of its file", size_.at("file_bytes") / events_, "B", NAN,
+          false, "plain rows: " + std::to_string(static_cast<int>(bytes / events_)) + " B",
+          size_.at("file_bytes") / bytes);
+      fs::remove(plain);
+    }
+  }
+  void add_with_peer(const std::string& what, double value, const char* unit, double budget,
+                     const Figures& f, const char* peer, double scale) {
+    const auto found = f.find(peer);
+    if (found == f.end()) return add(what, value, unit, budget);
+    const double theirs = found->second * scale;
+    char text[64];
+    std::snprintf(text, sizeof text, "plain rows: %.3g %s", theirs, unit);
+    add(what, value, unit, budget, false, text, value / theirs);
+  }
+
+  void add_sizes() {
+    const double kernels = size_.at("kernels");
+    add("bytes of a kernel on disk, with its part of the pyramid",
+        (size_.at("kernel_chunk_bytes") + size_.at("kernel_lod_bytes")) / kernels, "B", 12);
+    add("the pyramid's bytes of any event", size_.at("lod_bytes") / events_, "B");
+  }
+
+  void add_writing() {
+    say("writing");
+    const fs::path one = folder_ / "one", many = folder_ / "many";
+    fs::create_directories(one);
+    fs::create_directories(many);
+    const Figures w = run_stage([&] { return measure_writing(one); });
+    add("writing chunks and pyramid, one core", w.at("events_per_core_s") / 1e6, "M events/s", 10,
+        true);
+    SoakOptions soak;
+    soak.seconds = options_.soak_s;
+    const Figures s = run_stage([&] { return measure_soak(many, soak); });
+    char text[96];
+    std::snprintf(text, sizeof text, "8 writers at 200 k events/s each for %g s: lost",
+                  soak.seconds);
+    add(text, s.at("lost"), "events", 0);
+    add("  their memory at the end, against a quarter of the time", s.at("late_mib"), "MiB",
+        s.at("early_mib") * 1.1);
+    add("  their threads' time", 100 * s.at("writer_cpu_s") / soak.seconds, "% of a core");
+  }
+
+  const Options options_;
+  const fs::path folder_;
+  const bool gates_;
+  fs::path run_;
+  double events_ = 0;
+  Figures size_, questions_;
+  std::vector<BenchRow> rows_;
+};
+
+// Deleted with the value.
+struct WorkFolder {
+  fs::path path;
+  WorkFolder() {
+    auto pattern = (fs::temp_directory_path() / "shardlens_trace_XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path = pattern;
+  }
+  ~WorkFolder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+};
+
+}  // namespace
+}  // namespace shardlens::bench
+
+int main(int argc, char** argv) {
+  using namespace shardlens::bench;
+  Options options;
+  CLI::App app{"The trace store, the timeline and the Inspect workspace against their budgets."};
+  app.add_option("--events", options.events, "Of the run; budgets are for up to 10 million")
+      ->capture_default_str();
+  app.add_option("--ranks", options.ranks)->capture_default_str();
+  app.add_option("--soak", options.soak_s, "Seconds for which 8 recorders write at a steady rate")
+      ->capture_default_str();
+  app.add_flag("!--no-plain-rows", options.plain, "Without the comparison with plain rows");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    const WorkFolder folder;
+    print_rows(Bench(options, folder.path).run());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,115 @@
+// Statistics, search and SQL over a whole run, and the same over plain rows.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "bench/trace/stages.h"
+#include "trace/explore/run_explorer.h"
+#include "trace/store/query.h"
+#include "trace/store/sqlite.h"
+
+namespace shardlens::bench {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kWarmRounds = 5;
+constexpr const char* kPattern = "gemm|all_?reduce";
+
+template <typename T>
+T value_of(trace::Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+  return std::move(*result);
+}
+
+template <typename Work>
+double seconds_of(Work work) {
+  const auto begin = Clock::now();
+  work();
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// The best of several: what the work costs where nothing else disturbs it.
+template <typename Work>
+double best_seconds_of(Work work) {
+  double best = seconds_of(work);
+  for (int round = 1; round < kWarmRounds; ++round) best = std::min(best, seconds_of(work));
+  return best;
+}
+
+std::unique_ptr<trace::RunExplorer> open_whole(const std::filesystem::path& run,
+                                               std::size_t cache_bytes) {
+  auto explorer = value_of(trace::RunExplorer::open(run, {.cache_bytes = cache_bytes}));
+  while (value_of(explorer->work())) {
+  }
+  return explorer;
+}
+
+trace::TimeRange whole(const trace::RunExplorer& explorer) {
+  const auto rows = explorer.rows();
+  return {rows->start_ns, rows->end_ns + 1, {}};
+}
+
+double plain_seconds(trace::Database& database, const std::string& sql) {
+  return seconds_of([&] {
+    auto statement = value_of(database.prepare(sql));
+    while (value_of(statement.step())) {
+    }
+  });
+}
+
+}  // namespace
+
+Figures measure_questions(const std::filesystem::path& run) {
+  Figures figures;
+  {
+    const auto explorer = open_whole(run, trace::EventStoreOptions{}.cache_bytes);
+    const auto range = whole(*explorer);
+    const auto count = [&] { value_of(explorer->statistics(range)); };
+    figures["statistics_cold_ms"] = 1e3 * seconds_of(count);
+    figures["statistics_warm_ms"] = 1e3 * best_seconds_of(count);
+    figures["highest_mib"] = highest_resident_mib();
+  }
+  const auto explorer = open_whole(run, trace::EventStoreOptions{}.cache_bytes);
+  const trace::NamePattern pattern{kPattern, false, true};
+  const auto find = [&] { value_of(explorer->find(pattern)); };
+  figures["search_cold_ms"] = 1e3 * seconds_of(find);
+  figures["search_warm_ms"] = 1e3 * best_seconds_of(find);
+  return figures;
+}
+
+Figures measure_sql(const std::filesystem::path& run, const std::filesystem::path& plain) {
+  const std::string group =
+      "select name, count(*), sum(end_ns - start_ns) from kernel group by name";
+  const std::string like = "select count(*) from kernel where name like '%gemm%'";
+  Figures figures;
+  const auto ask = [&](const std::string& sql) {
+    return seconds_of([&] { value_of(trace::query_run(run, sql)); });
+  };
+  figures["count_s"] = ask("select count(*) from kernel");
+  figures["group_s"] = ask(group);
+  figures["like_s"] = ask(like);
+  if (plain.empty()) return figures;
+  auto database =
+      value_of(trace::Database::open(plain.string(), SQLITE_OPEN_READONLY, plain.string()));
+  plain_seconds(database, "select count(*) from kernel");  // the file is in memory from here on
+  figures["plain_group_s"] = plain_seconds(database, group);
+  figures["plain_like_s"] = plain_seconds(database, like);
+  figures["plain_statistics_s"] = 0;
+  for (const char* table : {"kernel", "op", "launch", "copy"}) {
+    figures["plain_statistics_s"] += plain_seconds(
+        database, std::string("select name, count(*), sum(end_ns - start_ns), avg(end_ns - "
+                              "start_ns), min(end_ns - start_ns), max(end_ns - start_ns) from ") +
+                      table + " group by name");
+    figures["plain_search_s"] +=
+        plain_seconds(database, std::string("select count(*) from ") + table +
+                                    " where name like '%gemm%' or name like '%all%reduce%'");
+  }
+  return figures;
+}
+
+}  // namespace shardlens::bench

@@ -1,0 +1,40 @@
+// What the benchmark of the trace store measures, stage by stage. Each throws std::runtime_error
+// with a message for the user. Main thread of a stage's process.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "bench/trace/stage.h"
+
+namespace shardlens::bench {
+
+// The program without a display: from nothing to a first frame with the whole run in it, until all
+// was read, and a scripted journey of zooming and panning.
+//   first_frame_s, first_mib, all_read_s; frame_p50_ms, frame_p99_ms, frame_max_ms: time of the
+//   interface thread; pictures, picture_p50_ms, picture_p99_ms; resident_mib, highest_mib
+Figures measure_window(const std::filesystem::path& run);
+
+// statistics_cold_ms, statistics_warm_ms, search_cold_ms, search_warm_ms, highest_mib
+Figures measure_questions(const std::filesystem::path& run);
+
+// Questions to virtual tables and, where `plain` is not empty, to plain rows of the same events.
+//   count_s, group_s, like_s; plain_group_s, plain_like_s, plain_statistics_s, plain_search_s
+Figures measure_sql(const std::filesystem::path& run, const std::filesystem::path& plain);
+
+// events, file_bytes, kernels, kernel_chunk_bytes, kernel_lod_bytes, lod_bytes
+Figures measure_sizes(const std::filesystem::path& run);
+
+// One core writing chunks and pyramid: events_per_core_s.
+Figures measure_writing(const std::filesystem::path& folder);
+
+// Several recorders at a rate, for a time: events, lost, early_mib (resident after a quarter of the
+// time), late_mib, writer_cpu_s.
+struct SoakOptions {
+  int writers = 8;
+  std::int64_t events_per_s = 200'000;  // of each
+  double seconds = 10;
+};
+Figures measure_soak(const std::filesystem::path& folder, const SoakOptions& options);
+
+}  // namespace shardlens::bench

@@ -1,0 +1,161 @@
+// The program without a display: controller, session, panels; the renderer alone is missing.
+#include <imgui.h>
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "app/session/controller.h"
+#include "bench/trace/stages.h"
+#include "ui/main_view.h"
+
+namespace shardlens::bench {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr float kWidth = 1600, kHeight = 1000;
+constexpr int kFrames = 1200;
+constexpr auto kFrameTime = 16'667us;
+constexpr auto kLongestWait = 120s;
+
+double thread_cpu_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
+double quantile(std::vector<double> values, double share) {
+  if (values.empty()) return std::nan("");
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+}
+
+class Viewer {
+ public:
+  explicit Viewer(const std::filesystem::path& run) : controller_(options_of(run), [] {}) {
+    ImGui::CreateContext();
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
+    io.DisplaySize = {kWidth, kHeight};
+    io.DeltaTime = 1.0f / 60;
+    io.MousePos = {kWidth * 0.45f, kHeight * 0.4f};
+    ui::ViewPreferences preferences;
+    preferences.workspace = ui::kInspectWorkspace;
+    view_.set_preferences(preferences);
+    controller_.look_around();
+  }
+  ~Viewer() { ImGui::DestroyContext(); }
+  Viewer(const Viewer&) = delete;
+  Viewer& operator=(const Viewer&) = delete;
+
+  // Milliseconds of the interface thread.
+  double frame() {
+    const double begin = thread_cpu_ms();
+    snapshot_ = controller_.snapshot();
+    ImGuiIO& io = ImGui::GetIO();
+    if (view_.prepare_fonts(*io.Fonts)) {
+      unsigned char* pixels = nullptr;
+      int width = 0, height = 0;
+      io.Fonts->GetTexDataAsAlpha8(&pixels, &width, &height);
+    }
+    ImGui::NewFrame();
+    ui::Commands commands;
+    view_.draw(*snapshot_, commands);
+    ImGui::Render();
+    for (const auto& command : commands) controller_.execute(command);
+    io.MouseWheel = 0;
+    return thread_cpu_ms() - begin;
+  }
+  bool shows_a_picture() const {
+    return snapshot_ && snapshot_->inspect && snapshot_->inspect->picture;
+  }
+  bool has_read_everything() const {
+    return shows_a_picture() && snapshot_->run && snapshot_->inspect->progress >= 1 &&
+           snapshot_->inspect->range && !snapshot_->inspect->counting_range;
+  }
+  double prepare_ms() const { return snapshot_->inspect->picture->prepare_ms; }
+  const void* picture() const { return snapshot_->inspect->picture.get(); }
+
+ private:
+  static app::ControllerOptions options_of(const std::filesystem::path& run) {
+    app::ControllerOptions options;
+    options.runs_dir = run.parent_path();
+    options.run = run;
+    return options;
+  }
+
+  app::Controller controller_;
+  ui::MainView view_;
+  std::shared_ptr<const ui::Snapshot> snapshot_;
+};
+
+template <typename Condition>
+void draw_until(Viewer& viewer, Condition condition, const char* what) {
+  const auto begin = Clock::now();
+  while (true) {
+    viewer.frame();
+    if (condition()) return;
+    if (Clock::now() - begin > kLongestWait) throw std::runtime_error(what);
+    std::this_thread::sleep_for(1ms);
+  }
+}
+
+// In to microseconds, along, out again, over and over: the pointer wanders so that every zoom goes
+// somewhere else.
+void steer(int frame) {
+  constexpr int kLap = 240;
+  const int at = frame % kLap;
+  ImGuiIO& io = ImGui::GetIO();
+  const float wander = 0.5f + 0.3f * std::sin(static_cast<float>(frame) * 0.11f);
+  io.MousePos = {kWidth * (0.15f + 0.5f * wander), kHeight * 0.4f};
+  io.KeysDown['D'] = at >= 90 && at < 120;
+  io.KeysDown['A'] = at >= 120 && at < 140;
+  if (at < 90) io.MouseWheel = 1;
+  if (at >= 140 && at < 230) io.MouseWheel = -1;
+}
+
+}  // namespace
+
+Figures measure_window(const std::filesystem::path& run) {
+  Figures figures;
+  const auto begin = Clock::now();
+  Viewer viewer(run);
+  draw_until(
+      viewer, [&] { return viewer.shows_a_picture(); }, "no picture of the run came");
+  viewer.frame();
+  figures["first_frame_s"] = std::chrono::duration<double>(Clock::now() - begin).count();
+  figures["first_mib"] = resident_mib();
+  draw_until(
+      viewer, [&] { return viewer.has_read_everything(); }, "the run was never read");
+  figures["all_read_s"] = std::chrono::duration<double>(Clock::now() - begin).count();
+  std::vector<double> frames, pictures;
+  const void* seen = nullptr;
+  auto next = Clock::now();
+  for (int i = 0; i < kFrames; ++i) {
+    steer(i);
+    frames.push_back(viewer.frame());
+    if (viewer.picture() != seen) pictures.push_back(viewer.prepare_ms());
+    seen = viewer.picture();
+    next += kFrameTime;
+    std::this_thread::sleep_until(next);
+  }
+  figures["frame_p50_ms"] = quantile(frames, 0.5);
+  figures["frame_p99_ms"] = quantile(frames, 0.99);
+  figures["frame_max_ms"] = quantile(frames, 1);
+  figures["pictures"] = static_cast<double>(pictures.size());
+  figures["picture_p50_ms"] = quantile(pictures, 0.5);
+  figures["picture_p99_ms"] = quantile(pictures, 0.99);
+  figures["resident_mib"] = resident_mib();
+  figures["highest_mib"] = highest_resident_mib();
+  return figures;
+}
+
+}  // namespace shardlens::bench

@@ -1,0 +1,174 @@
+// Writing: one core as fast as it can, and several recorders at a steady rate.
+#include <time.h>
+
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "bench/trace/stages.h"
+#include "trace/store/row_writer.h"
+#include "trace/store/trace_writer.h"
+#include "trace/synthetic/step_schedule.h"
+#include "trace/synthetic/synthetic_rank.h"
+
+namespace shardlens::bench {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t kStartNs = 1'790'000'000'000'000'000;
+constexpr int kSteps = 100;
+constexpr auto kBeat = 20ms;  // how often a recorder hands over what it has
+
+void must(trace::Result<void> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+}
+
+std::int64_t events_in(const trace::Batch& batch) {
+  std::int64_t count = 0;
+  for (const auto& run : batch.events) count += static_cast<std::int64_t>(run.events.size());
+  return count;
+}
+
+struct Prepared {
+  trace::Batch definitions;
+  std::vector<trace::Batch> steps;
+  std::vector<std::int64_t> ends_ns;
+  std::int64_t events = 0;
+};
+
+Prepared prepare(int rank, int ranks, int steps) {
+  const trace::StepShape shape = trace::make_step_shape();
+  trace::SyntheticRank rows(shape, rank, ranks, 0);
+  trace::StepSchedule schedule(shape, ranks, 0, kStartNs);
+  Prepared prepared;
+  prepared.definitions = rows.definitions();
+  for (int step = 0; step < steps; ++step) {
+    schedule.advance();
+    prepared.steps.push_back(rows.step(step, schedule.of(rank)));
+    prepared.ends_ns.push_back(schedule.of(rank).end);
+    prepared.events += events_in(prepared.steps.back());
+  }
+  return prepared;
+}
+
+double thread_cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+// A recorder's part of a beat: events of the prepared steps, one after the other, moved to now.
+class Stream {
+ public:
+  explicit Stream(const trace::Batch& step) {
+    for (const auto& run : step.events) {
+      for (const auto& event : run.events) events_.push_back({run.lane, run.kind, event});
+    }
+  }
+  trace::Batch take(int rank, std::int64_t count, std::int64_t begin_ns, std::int64_t length_ns) {
+    trace::Batch batch;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto& [lane, kind, event] = events_[next_++ % events_.size()];
+      auto& events = run_of(batch, rank, lane, kind);
+      events.push_back(event);
+      events.back().start_ns = begin_ns + length_ns * i / count;
+      events.back().duration_ns = std::min(event.duration_ns, length_ns / count);
+    }
+    return batch;
+  }
+
+ private:
+  struct Placed {
+    int lane;
+    trace::EventKind kind;
+    trace::Event event;
+  };
+  static std::vector<trace::Event>& run_of(trace::Batch& batch, int rank, int lane,
+                                           trace::EventKind kind) {
+    for (auto& run : batch.events) {
+      if (run.lane == lane && run.kind == kind) return run.events;
+    }
+    auto& run = batch.events.emplace_back();
+    run.rank = rank;
+    run.lane = lane;
+    run.kind = kind;
+    return run.events;
+  }
+
+  std::vector<Placed> events_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+Figures measure_writing(const std::filesystem::path& folder) {
+  const Prepared prepared = prepare(0, 8, kSteps);
+  const double begin = thread_cpu_seconds();
+  auto writer = trace::RowWriter::create_file(folder / "rank_0.sqlite", 0);
+  if (!writer) throw std::runtime_error(writer.error().message);
+  for (std::size_t step = 0; step < prepared.steps.size(); ++step) {
+    must(writer->begin());
+    if (step == 0) must(writer->write(prepared.definitions));
+    must(writer->write(prepared.steps[step]));
+    must(writer->commit(prepared.ends_ns[step]));
+  }
+  const double seconds = thread_cpu_seconds() - begin;
+  return {{"events_per_core_s", static_cast<double>(prepared.events) / seconds}};
+}
+
+Figures measure_soak(const std::filesystem::path& folder, const SoakOptions& options) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::vector<std::unique_ptr<trace::TraceWriter>> writers;
+  std::vector<Stream> streams;
+  const Prepared prepared = prepare(0, options.writers, 1);
+  for (int rank = 0; rank < options.writers; ++rank) {
+    auto writer =
+        trace::TraceWriter::create(folder / ("rank_" + std::to_string(rank) + ".sqlite"), rank);
+    if (!writer) throw std::runtime_error(writer.error().message);
+    writers.push_back(std::move(*writer));
+    writers.back()->submit(trace::Batch(prepare(rank, options.writers, 0).definitions));
+    streams.emplace_back(prepared.steps.front());
+  }
+  const auto begin = Clock::now();
+  const auto wall_ns = [] {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+  };
+  Figures figures;
+  double events = 0;
+  std::int64_t told_ns = wall_ns();
+  for (auto next = begin + kBeat;; next += kBeat) {
+    std::this_thread::sleep_until(next);
+    const std::int64_t now_ns = wall_ns();
+    const std::int64_t length = now_ns - told_ns;
+    const std::int64_t count = options.events_per_s * length / 1'000'000'000;
+    for (std::size_t rank = 0; rank < writers.size(); ++rank) {
+      writers[rank]->submit(streams[rank].take(static_cast<int>(rank), count, told_ns, length));
+      events += static_cast<double>(count);
+    }
+    told_ns = now_ns;
+    const double passed = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (passed >= options.seconds / 4 && !figures.contains("early_mib")) {
+      figures["early_mib"] = resident_mib();
+    }
+    if (passed >= options.seconds) break;
+  }
+  figures["late_mib"] = resident_mib();
+  for (const auto& writer : writers) {
+    must(writer->close());
+    figures["lost"] += static_cast<double>(writer->lost());
+    figures["writer_cpu_s"] += static_cast<double>(writer->cpu_ns()) / 1e9;
+  }
+  figures["events"] = events;
+  return figures;
+}
+
+}  // namespace shardlens::bench
