@@ -1,5 +1,9 @@
-// Bulk events as one compressed block: columns of varints, starts and correlations as differences,
-// zstd over all of them, a checksum outside. Any thread.
+// Bulk events as compressed columns of varints, starts and correlations as differences, a checksum
+// outside. Any thread.
+//   codec 2: the length of part 1 as a varint, then two zstd frames: part 1 holds what pictures and
+//            statistics want (start, duration, name, flags), part 2 correlation and value. Each
+//            begins with the lengths of its columns. The checksum is XXH64.
+//   codec 1: one zstd frame of all six columns, FNV-1a. Still read.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +16,8 @@
 
 namespace shardlens::trace {
 
-inline constexpr int kChunkCodec = 1;
+inline constexpr int kChunkCodec = 2;
+inline constexpr int kOldestChunkCodec = 1;
 // Fewer compress badly, more cost memory and time for a reader that wants few of them.
 inline constexpr std::size_t kChunkEvents = 8192;
 inline constexpr std::size_t kMostChunkEvents = 1u << 20;  // more is damage
@@ -36,7 +41,8 @@ struct ChunkHeader {
 };
 
 // `events`: at most kMostChunkEvents, in order of start (any order is kept, but compresses badly).
-Chunk encode_chunk(std::span<const Event> events);
+// Codec 1 is for tests: the program itself writes the latest one.
+Chunk encode_chunk(std::span<const Event> events, int codec = kChunkCodec);
 // Errors: kNewer for an unknown codec, kDamaged for everything that does not add up.
 class ChunkOpener;
 Result<std::vector<Event>> decode_chunk(const ChunkHeader& header, std::span<const std::byte> data);
@@ -44,6 +50,7 @@ Result<std::vector<Event>> decode_chunk(const ChunkHeader& header, std::span<con
 Result<std::vector<Event>> decode_chunk(const ChunkHeader& header, std::span<const std::byte> data,
                                         ChunkOpener& opener);
 
+// By the header's codec.
 std::int64_t chunk_checksum(const ChunkHeader& header, std::span<const std::byte> data);
 
 }  // namespace shardlens::trace

@@ -18,8 +18,8 @@ ChunkOpener::ChunkOpener(ChunkOpener&&) noexcept = default;
 ChunkOpener& ChunkOpener::operator=(ChunkOpener&&) noexcept = default;
 
 Result<ChunkOpener::Columns> ChunkOpener::open(const ChunkHeader& header,
-                                               std::span<const std::byte> data) {
-  if (header.codec != kChunkCodec) {
+                                               std::span<const std::byte> data, Part part) {
+  if (header.codec < kOldestChunkCodec || header.codec > kChunkCodec) {
     return fail(ErrorKind::kNewer, "a block of events has format " + std::to_string(header.codec) +
                                        ", which this version does not know: update Shardlens");
   }
@@ -30,39 +30,53 @@ Result<ChunkOpener::Columns> ChunkOpener::open(const ChunkHeader& header,
     return damaged_chunk("its checksum is wrong");
   }
   const auto count = static_cast<std::size_t>(header.count);
-  TRY(decompress(data, (count + 1) * kChunkColumns * kLongestVarint));
-  return split();
+  Columns columns;
+  if (header.codec == 1) {
+    TRY(open_frame(data, count, plain_, columns.columns));
+  } else {
+    TRY(open_parts(data, count, part, columns.columns));
+  }
+  return columns;
 }
 
-Result<void> ChunkOpener::decompress(std::span<const std::byte> data, std::size_t most) {
+Result<void> ChunkOpener::open_parts(std::span<const std::byte> data, std::size_t count, Part part,
+                                     Readers columns) {
+  VarintReader length{data.data(), data.data() + data.size()};
+  const std::uint64_t first = length.next();
+  const auto rest = data.subspan(static_cast<std::size_t>(length.position - data.data()));
+  if (!length.ok || first > rest.size()) return damaged_chunk("its parts are cut");
+  TRY(open_frame(rest.first(first), count, plain_, columns.first(kFirstPartColumns)));
+  if (part == Part::kFirst) return {};
+  return open_frame(rest.subspan(first), count, second_plain_, columns.subspan(kFirstPartColumns));
+}
+
+// A frame holds the columns' lengths, then the columns.
+Result<void> ChunkOpener::open_frame(std::span<const std::byte> data, std::size_t count,
+                                     std::vector<std::byte>& plain, Readers columns) {
   const unsigned long long size = ZSTD_getFrameContentSize(data.data(), data.size());
+  const std::size_t most = (count + 1) * columns.size() * kLongestVarint;
   if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > most) {
     return damaged_chunk("its size is wrong");
   }
-  plain_.resize(static_cast<std::size_t>(size));
+  plain.resize(static_cast<std::size_t>(size));
   const std::size_t got =
-      ZSTD_decompressDCtx(context_.get(), plain_.data(), plain_.size(), data.data(), data.size());
-  if (ZSTD_isError(got) || got != plain_.size()) {
+      ZSTD_decompressDCtx(context_.get(), plain.data(), plain.size(), data.data(), data.size());
+  if (ZSTD_isError(got) || got != plain.size()) {
     return damaged_chunk("it cannot be decompressed");
   }
-  return {};
-}
-
-Result<ChunkOpener::Columns> ChunkOpener::split() const {
-  VarintReader sizes{plain_.data(), plain_.data() + plain_.size()};
-  std::array<std::uint64_t, kChunkColumns> size{};
-  for (auto& one : size) one = sizes.next();
-  if (!sizes.ok) return damaged_chunk("its columns are cut");
-  Columns columns;
-  const std::byte* position = sizes.position;
-  for (std::size_t i = 0; i < size.size(); ++i) {
-    if (size[i] > static_cast<std::uint64_t>(sizes.end - position)) {
+  VarintReader lengths{plain.data(), plain.data() + plain.size()};
+  std::array<std::uint64_t, kChunkColumns> length{};
+  for (std::size_t i = 0; i < columns.size(); ++i) length[i] = lengths.next();
+  if (!lengths.ok) return damaged_chunk("its columns are cut");
+  const std::byte* position = lengths.position;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (length[i] > static_cast<std::uint64_t>(lengths.end - position)) {
       return damaged_chunk("its columns are cut");
     }
-    columns.columns[i] = {position, position + size[i]};
-    position += size[i];
+    columns[i] = {position, position + length[i]};
+    position += length[i];
   }
-  return columns;
+  return {};
 }
 
 }  // namespace shardlens::trace

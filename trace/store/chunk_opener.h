@@ -18,6 +18,7 @@ namespace shardlens::trace {
 // In the order in which they are stored.
 enum class ChunkColumn : std::uint8_t { kStart, kDuration, kName, kFlags, kCorrelation, kValue };
 inline constexpr int kChunkColumns = 6;
+inline constexpr int kFirstPartColumns = 4;  // of codec 2: up to the flags
 
 class ChunkOpener {
  public:
@@ -39,18 +40,23 @@ class ChunkOpener {
   ChunkOpener(ChunkOpener&&) noexcept;
   ChunkOpener& operator=(ChunkOpener&&) noexcept;
 
-  // Errors: kNewer for an unknown codec, kDamaged for everything that does not add up.
-  Result<Columns> open(const ChunkHeader& header, std::span<const std::byte> data);
+  // Errors: kNewer for an unknown codec, kDamaged for everything that does not add up. Of the first
+  // part's columns alone the others may be empty.
+  enum class Part : std::uint8_t { kFirst, kAll };
+  Result<Columns> open(const ChunkHeader& header, std::span<const std::byte> data, Part part);
 
  private:
-  Result<void> decompress(std::span<const std::byte> data, std::size_t most);
-  Result<Columns> split() const;
+  using Readers = std::span<VarintReader>;
+  Result<void> open_parts(std::span<const std::byte> data, std::size_t count, Part part,
+                          Readers columns);
+  Result<void> open_frame(std::span<const std::byte> data, std::size_t count,
+                          std::vector<std::byte>& plain, Readers columns);
 
   struct Free {
     void operator()(ZSTD_DCtx_s* context) const;
   };
   std::unique_ptr<ZSTD_DCtx_s, Free> context_;
-  std::vector<std::byte> plain_;
+  std::vector<std::byte> plain_, second_plain_;
 };
 
 tl::unexpected<Error> damaged_chunk(const char* why);

@@ -73,7 +73,7 @@ Result<EventColumns> EventColumns::decode(const ChunkHeader& header,
 
 Result<EventColumns> EventColumns::decode(const ChunkHeader& header,
                                           std::span<const std::byte> data, DecodeScratch& scratch) {
-  TRY_ASSIGN(auto columns, scratch.opener.open(header, data));
+  TRY_ASSIGN(auto columns, scratch.opener.open(header, data, ChunkOpener::Part::kFirst));
   EventColumns events;
   events.size_ = static_cast<std::size_t>(header.count);
   scratch.starts.resize(events.size_);

@@ -9,6 +9,8 @@
 namespace shardlens::trace {
 namespace {
 
+constexpr int kCodecs[] = {1, 2};
+
 ChunkHeader header_of(const Chunk& chunk) {
   return {chunk.first_ns, chunk.last_ns, chunk.count, chunk.codec, chunk.checksum};
 }
@@ -19,12 +21,15 @@ bool same(const Event& a, const Event& b) {
 }
 
 void expect_round_trip(const std::vector<Event>& events) {
-  const Chunk chunk = encode_chunk(events);
-  const auto decoded = decode_chunk(header_of(chunk), chunk.data);
-  ASSERT_TRUE(decoded) << decoded.error().message;
-  ASSERT_EQ(decoded->size(), events.size());
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    ASSERT_TRUE(same((*decoded)[i], events[i])) << "event " << i;
+  for (const int codec : kCodecs) {
+    const Chunk chunk = encode_chunk(events, codec);
+    ASSERT_EQ(chunk.codec, codec);
+    const auto decoded = decode_chunk(header_of(chunk), chunk.data);
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    ASSERT_EQ(decoded->size(), events.size());
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      ASSERT_TRUE(same((*decoded)[i], events[i])) << "event " << i;
+    }
   }
 }
 
@@ -86,13 +91,15 @@ TEST(ChunkCodec, TakesAtMostTwelveBytesPerEvent) {
 }
 
 TEST(ChunkCodec, DetectsEveryChangedByte) {
-  const Chunk chunk = encode_chunk(test::operator_events(1000, 300, 3));
-  for (std::size_t i = 0; i < chunk.data.size(); ++i) {
-    auto data = chunk.data;
-    data[i] ^= std::byte{0x10};
-    const auto decoded = decode_chunk(header_of(chunk), data);
-    ASSERT_FALSE(decoded) << "byte " << i;
-    EXPECT_EQ(decoded.error().kind, ErrorKind::kDamaged);
+  for (const int codec : kCodecs) {
+    const Chunk chunk = encode_chunk(test::operator_events(1000, 300, 3), codec);
+    for (std::size_t i = 0; i < chunk.data.size(); ++i) {
+      auto data = chunk.data;
+      data[i] ^= std::byte{0x10};
+      const auto decoded = decode_chunk(header_of(chunk), data);
+      ASSERT_FALSE(decoded) << "byte " << i;
+      EXPECT_EQ(decoded.error().kind, ErrorKind::kDamaged);
+    }
   }
 }
 
@@ -111,11 +118,11 @@ TEST(ChunkCodec, DetectsAChangedHeaderAndCutData) {
 
 // The checksum is made right again, so that what lies behind it must hold by itself.
 TEST(ChunkCodec, SurvivesRandomDamageBehindAValidChecksum) {
-  const Chunk chunk = encode_chunk(test::operator_events(1000, 200, 3));
   std::mt19937 random(11);
   int refused = 0;
   constexpr int kTries = 3000;
   for (int i = 0; i < kTries; ++i) {
+    const Chunk chunk = encode_chunk(test::operator_events(1000, 200, 3), kCodecs[i % 2]);
     auto data = chunk.data;
     ChunkHeader header = header_of(chunk);
     for (unsigned flips = 1 + random() % 4; flips > 0; --flips) {
