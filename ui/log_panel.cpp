@@ -1,5 +1,7 @@
 #include "ui/log_panel.h"
 
+#include <vector>
+
 #include "ui/format.h"
 #include "ui/panel.h"
 
@@ -21,12 +23,21 @@ void draw_log(const Look& look, const Rect& rect, const Snapshot& snapshot) {
             Align::kCenter);
     return;
   }
+  std::vector<const trace::LogLine*> lines;
+  for (const trace::LogLine& entry : snapshot.run->log) lines.push_back(&entry);
+  draw_log_lines(look, rect, lines);
+}
+
+void draw_log_lines(const Look& look, const Rect& rect,
+                    std::span<const trace::LogLine* const> lines) {
+  const Palette& p = look.colors();
   const Panel panel(look, "log lines", rect,
                     {.title = {}, .note = {}, .scrolls = true, .plain = true});
   const float height = look.px(18);
   const bool at_end = ImGui::GetScrollY() >= ImGui::GetScrollMaxY() - height;
   float y = panel.body.y;
-  for (const trace::LogLine& entry : snapshot.run->log) {
+  for (const trace::LogLine* line : lines) {
+    const trace::LogLine& entry = *line;
     const Rect row{rect.x, y, rect.w - look.px(12), height};
     y += height;
     if (row.bottom() < rect.y || row.y > rect.bottom()) continue;

@@ -1,0 +1,142 @@
+#include "ui/inspect/details_calls.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "ui/format.h"
+#include "ui/inspect/table_cells.h"
+#include "ui/paint.h"
+#include "ui/widgets.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr float kCallRow = 18, kCallsTitle = 30, kCallsLegend = 26;
+
+struct CallSpan {
+  std::int64_t start_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
+};
+
+CallSpan span_of(const trace::EventDetails& details) {
+  CallSpan span;
+  for (const trace::RankCall& call : details.calls) {
+    span.start_ns = std::min(span.start_ns, call.start_ns);
+    span.end_ns = std::max(span.end_ns, call.end_ns);
+  }
+  return span;
+}
+
+Rgb wait_color(const Palette& p) { return mix(p.panel, p.exposed, 0.45); }
+
+Rgb transfer_color(const Palette& p, const trace::EventDetails& details) {
+  return details.piece_class == trace::PieceClass::kExposed ? p.exposed : p.overlapped;
+}
+
+void explain_call(const Look& look, const trace::EventDetails& details,
+                  const trace::RankCall& call) {
+  const Palette& p = look.colors();
+  const Rgb waiting = wait_color(p), transfer = transfer_color(p, details);
+  const TooltipScope scope(look);
+  scope.title("Rank " + std::to_string(call.rank));
+  const std::int64_t wait = believed_wait_ns(details, call);
+  if (call.latest_start_ns > 0) {
+    scope.row(&waiting, "Wait for the last rank",
+              wait > 0 ? format_duration(static_cast<double>(wait)).text() : "none");
+    const auto ns =
+        std::max<std::int64_t>(0, call.end_ns - std::max(call.start_ns, call.latest_start_ns));
+    scope.row(&transfer, "Transfer", format_duration(static_cast<double>(ns)).text());
+  }
+  scope.row(nullptr, "Whole",
+            format_duration(static_cast<double>(call.end_ns - call.start_ns)).text());
+  scope.note(
+      "Wait: latest start over the ranks − own start. Transfer: end − latest start. Click "
+      "goes there");
+}
+
+void draw_call(const Look& look, const Rect& row, float label_width,
+               const trace::EventDetails& details, const trace::RankCall& call,
+               const CallSpan& span) {
+  const Palette& p = look.colors();
+  Rect bars = row;
+  const Rect label = bars.take_left(label_width, look.px(8));
+  const bool own = call.rank == details.place.ref.rank;
+  text_in(look, label, Face::kSmall, own ? p.text : p.text_secondary,
+          "rank " + std::to_string(call.rank));
+  const auto total = static_cast<double>(std::max<std::int64_t>(1, span.end_ns - span.start_ns));
+  const auto x_of = [&](std::int64_t ns) {
+    const double at = std::clamp(static_cast<double>(ns - span.start_ns) / total, 0.0, 1.0);
+    return std::round(bars.x + bars.w * static_cast<float>(at));
+  };
+  const float height = look.px(10);
+  const float y = std::round(bars.center_y() - height / 2);
+  const std::int64_t wait = believed_wait_ns(details, call);
+  const float begin = x_of(call.start_ns), middle = x_of(call.start_ns + wait);
+  const float end = std::max(middle + 1, x_of(call.end_ns));
+  fill({begin, y, middle - begin, height}, color(wait_color(p)), look.px(2));
+  fill({middle, y, end - middle, height}, color(transfer_color(p, details)), look.px(2));
+  if (own) outline({begin, y - 1, end - begin, height + 2}, color(p.text), look.px(2));
+}
+
+void draw_legend(const Look& look, Rect row, const trace::EventDetails& details) {
+  const Palette& p = look.colors();
+  const auto entry = [&](Rgb ink, std::string_view word) {
+    const Rect box = row.take_left(look.px(10), look.px(6));
+    const float side = look.px(8);
+    fill({box.x, box.center_y() - side / 2, side, side}, color(ink), look.px(2));
+    const float width = label_in(look, row, Face::kSmall, p.text_secondary, word);
+    row.take_left(width, look.px(14));
+  };
+  entry(wait_color(p), "wait");
+  entry(transfer_color(p, details), "transfer");
+  if (details.clock_error_ns < 0) return;
+  const std::string error =
+      "clock error ± " + format_duration(static_cast<double>(details.clock_error_ns)).text();
+  label_in(look, row, Face::kSmall, p.text_muted, error, Align::kRight);
+  explain(look, row, "Clock error",
+          "How far the ranks' clocks may be apart. Waits shorter than that are not drawn");
+}
+
+}  // namespace
+
+std::int64_t believed_wait_ns(const trace::EventDetails& details, const trace::RankCall& call) {
+  if (call.latest_start_ns <= 0) return 0;
+  const std::int64_t wait =
+      std::min(call.latest_start_ns, std::max(call.start_ns, call.end_ns)) - call.start_ns;
+  return wait > std::max<std::int64_t>(0, details.clock_error_ns) ? wait : 0;
+}
+
+float calls_height(const Look& look, const trace::EventDetails& details) {
+  if (details.calls.size() < 2) return 0;
+  return look.px(kCallsTitle + kCallsLegend) +
+         look.px(kCallRow) * static_cast<float>(details.calls.size());
+}
+
+void draw_calls(const Look& look, const Rect& rect, const trace::EventDetails& details,
+                Commands& commands) {
+  if (details.calls.size() < 2) return;
+  const Palette& p = look.colors();
+  Rect rest = rect;
+  text_in(look, rest.take_top(look.px(kCallsTitle)), Face::kStrong, p.text,
+          "The same collective on every rank");
+  const CallSpan span = span_of(details);
+  float label_width = 0;
+  for (const trace::RankCall& call : details.calls) {
+    label_width =
+        std::max(label_width, text_width(look, Face::kSmall, "rank " + std::to_string(call.rank)));
+  }
+  for (const trace::RankCall& call : details.calls) {
+    const Rect row = rest.take_top(look.px(kCallRow));
+    const Hit hit = hit_area(look, "details/rank " + std::to_string(call.rank), row);
+    if (hit.hovered) fill(row.inset(-look.px(4), 0), color(p.hover), look.px(3));
+    draw_call(look, row, std::ceil(label_width), details, call, span);
+    if (hit.clicked && call.place.ref.exists()) commands.push_back(GoToEvent{call.place});
+    if (hit.hovered) explain_call(look, details, call);
+  }
+  draw_legend(look, rest.take_top(look.px(kCallsLegend)), details);
+}
+
+}  // namespace shardlens::ui

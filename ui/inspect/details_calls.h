@@ -1,0 +1,18 @@
+// The same collective on every rank: waits and transfers as bars. Interface thread, inside a frame.
+#pragma once
+
+#include "trace/timeline/event_details.h"
+#include "ui/commands.h"
+#include "ui/theme.h"
+
+namespace shardlens::ui {
+
+float calls_height(const Look& look, const trace::EventDetails& details);
+// A click on a rank's bar goes to its call.
+void draw_calls(const Look& look, const Rect& rect, const trace::EventDetails& details,
+                Commands& commands);
+
+// Waits shorter than the clocks' error are not believed.
+std::int64_t believed_wait_ns(const trace::EventDetails& details, const trace::RankCall& call);
+
+}  // namespace shardlens::ui

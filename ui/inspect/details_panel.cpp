@@ -1,0 +1,200 @@
+#include "ui/inspect/details_panel.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "ui/inspect/details_calls.h"
+#include "ui/inspect/table_tools.h"
+#include "ui/panel.h"
+#include "ui/widgets.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr float kFieldRow = 24, kParameterRow = 18, kDetailsTitle = 40, kLinkRow = 38;
+constexpr std::size_t kMostParameters = 200;
+
+bool is_figure_text(std::string_view text) {
+  return !text.empty() && ((text.front() >= '0' && text.front() <= '9') || text.front() == '-' ||
+                           text.starts_with("−") || text.starts_with("±") || text.starts_with("<"));
+}
+
+float label_column(const Look& look, const Rect& area, const trace::EventDetails& details) {
+  float widest = 0;
+  for (const trace::DetailField& field : details.fields) {
+    widest = std::max(widest, text_width(look, Face::kBody, field.label));
+  }
+  return std::min(std::ceil(widest) + look.px(16), area.w * 0.48f);
+}
+
+float draw_fields(const Look& look, const Rect& area, const trace::EventDetails& details) {
+  const Palette& p = look.colors();
+  const float labels = label_column(look, area, details);
+  Rect rest = area;
+  for (const trace::DetailField& field : details.fields) {
+    const Rect row = rest.take_top(look.px(kFieldRow));
+    Rect value = row;
+    const Rect label = value.take_left(labels, 0);
+    text_in(look, {label.x, label.y, label.w - look.px(8), label.h}, Face::kBody, p.text_secondary,
+            field.label);
+    text_in(look, value, is_figure_text(field.value) ? Face::kMono : Face::kBody, p.text,
+            field.value);
+    explain(look, row, field.label, field.value, field.note);
+  }
+  return area.h - rest.h;
+}
+
+float parameters_height(const Look& look, const trace::EventDetails& details) {
+  if (details.parameters.empty()) return 0;
+  const std::size_t lines = std::min(details.parameters.size(), kMostParameters) +
+                            (details.parameters.size() > kMostParameters ? 1 : 0);
+  return look.px(30) + look.px(kParameterRow) * static_cast<float>(lines) + look.px(8);
+}
+
+void draw_parameters(const Look& look, const Rect& area, const trace::EventDetails& details) {
+  if (details.parameters.empty()) return;
+  const Palette& p = look.colors();
+  Rect rest = area;
+  const std::size_t count = details.parameters.size();
+  text_in(look, rest.take_top(look.px(30)), Face::kStrong, p.text,
+          count == 1 ? "1 parameter" : std::to_string(count) + " parameters");
+  for (std::size_t i = 0; i < std::min(count, kMostParameters); ++i) {
+    const Rect row = rest.take_top(look.px(kParameterRow));
+    text_in(look, row, Face::kMonoSmall, p.text_secondary, details.parameters[i]);
+    explain(look, row, "Parameter", details.parameters[i]);
+  }
+  if (count > kMostParameters) {
+    text_in(look, rest.take_top(look.px(kParameterRow)), Face::kSmall, p.text_muted,
+            "and " + std::to_string(count - kMostParameters) + " more");
+  }
+}
+
+// How buttons of equal height are broken into rows; calls place(index, box) and returns the height.
+template <typename Place>
+float flow_links(const Look& look, const Rect& area, const trace::EventDetails& details,
+                 const Place& place) {
+  float x = area.x, y = area.y;
+  const float height = look.px(28), gap = look.px(8);
+  for (std::size_t i = 0; i <= details.links.size(); ++i) {
+    const std::string_view label =
+        i < details.links.size() ? std::string_view(details.links[i].label) : "Copy";
+    const float width = std::min(button_width(look, label), area.w);
+    if (x > area.x && x + width > area.right()) {
+      x = area.x;
+      y += height + gap;
+    }
+    place(i, Rect{x, y, width, height});
+    x += width + gap;
+  }
+  return y + height - area.y;
+}
+
+std::string details_text(const trace::EventDetails& details) {
+  std::string text = details.title;
+  if (!details.subtitle.empty()) text += " · " + details.subtitle;
+  text += "\n";
+  for (const trace::DetailField& field : details.fields) {
+    text += field.label + "\t" + field.value + "\n";
+  }
+  for (const std::string& parameter : details.parameters) text += "Parameter\t" + parameter + "\n";
+  return text;
+}
+
+void draw_links(const Look& look, const Rect& area, const trace::EventDetails& details,
+                Commands& commands) {
+  flow_links(look, area, details, [&](std::size_t i, const Rect& box) {
+    if (i == details.links.size()) {
+      if (button(look, "details/copy", box, ButtonKind::kQuiet, "Copy"))
+        commands.push_back(CopyText{details_text(details)});
+      return;
+    }
+    const trace::DetailLink& link = details.links[i];
+    if (button(look, "details/" + link.label, box, ButtonKind::kQuiet, link.label))
+      commands.push_back(GoToEvent{link.target});
+  });
+}
+
+// Title left, subtitle right or, where both do not fit beside each other, below it.
+float draw_details_head(const Look& look, const Rect& area, const trace::EventDetails& details,
+                        Commands& commands) {
+  const Palette& p = look.colors();
+  Rect first = area;
+  first.h = look.px(kDetailsTitle);
+  const float side = look.px(20);
+  const Rect close = first.take_right(side, look.px(8));
+  if (icon_button(look, "details/close", close.inset(0, (close.h - side) / 2), Shape::kCross))
+    commands.push_back(DropEvent{});
+  const float title = text_width(look, Face::kStrong, details.title);
+  const float subtitle = text_width(look, Face::kSmall, details.subtitle);
+  const bool beside = title + subtitle + look.px(16) <= first.w;
+  if (beside) text_in(look, first, Face::kSmall, p.text_muted, details.subtitle, Align::kRight);
+  text_in(look, first, Face::kStrong, p.text, details.title);
+  explain(look, first, details.title, details.subtitle);
+  if (beside || details.subtitle.empty()) return first.h;
+  const Rect second{area.x, first.bottom() - look.px(8), area.w, look.px(20)};
+  text_in(look, second, Face::kSmall, p.text_muted, details.subtitle);
+  return second.bottom() - area.y + look.px(4);
+}
+
+void draw_nothing_picked(const Look& look, const Rect& rect) {
+  constexpr std::array<std::array<std::string_view, 2>, 7> kKeys{{{"Click", "details of an event"},
+                                                                  {"Drag", "figures of a range"},
+                                                                  {"Wheel, W S", "zoom"},
+                                                                  {"A D", "move"},
+                                                                  {"F", "fit the whole run"},
+                                                                  {"Ctrl+F", "find by name"},
+                                                                  {"Esc", "drop the selection"}}};
+  const Palette& p = look.colors();
+  const Panel panel(look, "details", rect, {.title = "Details", .note = {}});
+  Rect rest = panel.body;
+  const float height =
+      wrapped_height(look, Face::kBody, rest.w,
+                     "Click an event in the timeline: everything recorded about it is shown here");
+  text_wrapped(look, rest.take_top(height, look.px(12)), Face::kBody, p.text_secondary,
+               "Click an event in the timeline: everything recorded about it is shown here");
+  for (const auto& [key, meaning] : kKeys) {
+    Rect row = rest.take_top(look.px(kFieldRow));
+    if (row.h < look.px(kFieldRow)) return;
+    text_in(look, row.take_left(look.px(96)), Face::kMono, p.text, key);
+    text_in(look, row, Face::kBody, p.text_muted, meaning);
+  }
+}
+
+}  // namespace
+
+void draw_details_panel(const Look& look, const Rect& rect, const Snapshot& snapshot,
+                        Commands& commands) {
+  const auto details = snapshot.inspect ? snapshot.inspect->details : nullptr;
+  if (!details) return draw_nothing_picked(look, rect);
+  const Palette& p = look.colors();
+  fill(rect, color(p.panel), look.px(6));
+  outline(rect, color(p.panel_edge), look.px(6));
+  Rect area = rect.inset(look.px(kPanelPadding), 0);
+  const float head = draw_details_head(look, area, *details, commands);
+  area.take_top(head);
+  area.h -= look.px(kPanelPadding);
+  const float links = flow_links(look, area, *details, [](std::size_t, const Rect&) {});
+  const float fields = look.px(kFieldRow) * static_cast<float>(details->fields.size());
+  const float calls = calls_height(look, *details);
+  const float gap = calls > 0 ? look.px(8) : 0;
+  const float content = fields + gap + calls + parameters_height(look, *details);
+  const float foot = std::max(look.px(kLinkRow), links + look.px(10));
+  const Rect body = area.take_top(std::max(0.0f, std::min(content, area.h - foot)));
+  {
+    const Panel panel(look, "details fields", {body.x, body.y, body.w + look.px(8), body.h},
+                      {.title = {}, .note = {}, .scrolls = true, .plain = true});
+    Rect rest{body.x, panel.body.y, body.w - (content > body.h + 1 ? look.px(6) : 0), content};
+    rest.take_top(draw_fields(look, rest, *details), gap);
+    draw_calls(look, rest.take_top(calls), *details, commands);
+    draw_parameters(look, rest, *details);
+    panel.content_height(content);
+  }
+  if (area.h >= look.px(kLinkRow)) {
+    draw_links(look, {area.x, area.y + look.px(10), area.w, area.h}, *details, commands);
+  }
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,148 @@
+#include "ui/inspect/inspect_tabs.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "ui/inspect/range_text.h"
+#include "ui/inspect/statistics_table.h"
+#include "ui/keys.h"
+#include "ui/panel.h"
+#include "ui/widgets.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+bool has_rows_of(const trace::TimelineRows& rows, trace::RowKind kind) {
+  return std::ranges::any_of(rows.rows, [kind](const auto& row) { return row.kind == kind; });
+}
+
+std::optional<trace::RowKind> row_kind_of(InspectTab tab) {
+  switch (tab) {
+    case InspectTab::kKernels:
+      return trace::RowKind::kKernels;
+    case InspectTab::kOperators:
+      return trace::RowKind::kOperators;
+    case InspectTab::kCollectives:
+    case InspectTab::kStragglers:
+      return trace::RowKind::kCommunication;
+    case InspectTab::kCopies:
+      return trace::RowKind::kCopies;
+    case InspectTab::kLaunches:
+      return trace::RowKind::kLaunches;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<trace::StatisticsTable> statistics_of(InspectTab tab) {
+  if (tab > InspectTab::kLaunches) return std::nullopt;
+  return static_cast<trace::StatisticsTable>(tab);
+}
+
+}  // namespace
+
+std::string_view tab_title(InspectTab tab) {
+  switch (tab) {
+    case InspectTab::kSteps:
+      return "Steps";
+    case InspectTab::kStragglers:
+      return "Stragglers";
+    case InspectTab::kSql:
+      return "SQL";
+    case InspectTab::kLog:
+      return "Log";
+    default:
+      return table_title(*statistics_of(tab));
+  }
+}
+
+std::vector<InspectTab> InspectTabs::tabs_of(const Snapshot& snapshot) const {
+  std::vector<InspectTab> tabs;
+  for (int i = 0; i < kInspectTabCount; ++i) {
+    const auto tab = static_cast<InspectTab>(i);
+    const auto kind = row_kind_of(tab);
+    const auto rows = snapshot.inspect ? snapshot.inspect->rows : nullptr;
+    if (!kind || !rows || has_rows_of(*rows, *kind)) tabs.push_back(tab);
+  }
+  return tabs;
+}
+
+std::optional<trace::TimeRange> InspectTabs::take_wanted_view() {
+  return std::exchange(wanted_view_, std::nullopt);
+}
+
+void InspectTabs::draw_note(const Look& look, const Rect& room, const InspectView& view) const {
+  const bool of_range = shown_ <= InspectTab::kLaunches || shown_ == InspectTab::kStragglers;
+  if (!of_range) return;
+  for (const std::string& note : range_notes(view, statistics_of(shown_))) {
+    if (label_in(look, room, Face::kSmall, look.colors().text_muted, note, Align::kRight) > 0) {
+      explain(look, room, "What the figures are of", range_definition(view));
+      return;
+    }
+  }
+}
+
+void InspectTabs::draw_bar(const Look& look, Rect bar, const Snapshot& snapshot,
+                           const std::vector<InspectTab>& tabs) {
+  const Palette& p = look.colors();
+  for (const InspectTab tab : tabs) {
+    const std::string title(tab_title(tab));
+    const float width = text_width(look, Face::kStrong, title);
+    if (width > bar.w) break;
+    const Rect box = bar.take_left(width, look.px(20));
+    const Hit hit = hit_area(look, "inspect/" + title, box);
+    const bool active = tab == shown_;
+    text_in(look, box, Face::kStrong, active || hit.hovered ? p.text : p.text_muted, title);
+    if (active) {
+      fill({box.x, box.bottom() - look.px(5), box.w, std::max(2.0f, look.px(2))}, color(p.accent),
+           1);
+    }
+    if (hit.clicked) tab_ = shown_ = tab;
+  }
+  if (snapshot.inspect) draw_note(look, bar, *snapshot.inspect);
+}
+
+void InspectTabs::draw_tab(const Look& look, const Rect& rect, const Snapshot& snapshot,
+                           Commands& commands) {
+  if (shown_ == InspectTab::kLog) return log_.draw(look, rect, snapshot, commands);
+  if (shown_ == InspectTab::kSteps) {
+    if (const auto wanted = steps_.draw(look, rect, snapshot, commands)) wanted_view_ = wanted;
+    return;
+  }
+  if (!snapshot.inspect) {
+    text_in(look, rect, Face::kBody, look.colors().text_muted, "The run is being opened…",
+            Align::kCenter);
+    return;
+  }
+  const InspectView& view = *snapshot.inspect;
+  if (const auto table = statistics_of(shown_)) {
+    return statistics_[static_cast<std::size_t>(*table)].draw(look, rect, view, commands);
+  }
+  const auto wanted = shown_ == InspectTab::kSql ? sql_.draw(look, rect, view, commands)
+                                                 : stragglers_.draw(look, rect, view, commands);
+  if (wanted) wanted_view_ = wanted;
+}
+
+void InspectTabs::draw(const Look& look, const Rect& rect, const Snapshot& snapshot,
+                       Commands& commands) {
+  const std::vector<InspectTab> tabs = tabs_of(snapshot);
+  const auto chosen = std::ranges::find(tabs, tab_);
+  const auto at = chosen == tabs.end() ? 0 : static_cast<std::size_t>(chosen - tabs.begin());
+  const ImGuiIO& io = ImGui::GetIO();
+  if (io.KeyCtrl && !io.WantTextInput && key_pressed(Key::kTab, false)) {
+    tab_ = shown_ = tabs[(at + (io.KeyShift ? tabs.size() - 1 : 1)) % tabs.size()];
+  } else {
+    shown_ = tabs[at];
+  }
+  fill(rect, color(look.colors().panel), look.px(6));
+  outline(rect, color(look.colors().panel_edge), look.px(6));
+  Rect rest = rect.inset(look.px(kPanelPadding), 0);
+  draw_bar(look, rest.take_top(panel_header_height(look)), snapshot, tabs);
+  rest.h -= look.px(6);
+  if (rest.h > look.px(24)) draw_tab(look, rest, snapshot, commands);
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,71 @@
+// Below the timeline: tables of what is in the selected range, steps, stragglers, SQL, the log.
+// Interface thread, inside a frame.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ui/commands.h"
+#include "ui/inspect/log_tab.h"
+#include "ui/inspect/sql_tab.h"
+#include "ui/inspect/statistics_tab.h"
+#include "ui/inspect/step_tab.h"
+#include "ui/inspect/straggler_tab.h"
+#include "ui/snapshot.h"
+#include "ui/theme.h"
+
+namespace shardlens::ui {
+
+enum class InspectTab : std::uint8_t {
+  kKernels,
+  kOperators,
+  kCollectives,
+  kCopies,
+  kLaunches,
+  kSteps,
+  kStragglers,
+  kSql,
+  kLog,
+};
+inline constexpr int kInspectTabCount = 9;
+
+std::string_view tab_title(InspectTab tab);  // "Kernels"
+
+class InspectTabs {
+ public:
+  // Also obeys Ctrl+Tab and Ctrl+Shift+Tab while no text is being edited.
+  void draw(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands);
+
+  void show(InspectTab tab) { tab_ = tab; }
+  InspectTab tab() const { return tab_; }  // as chosen: a run without it shows its first one
+  // Where a table wants the timeline to go: to a step, to a collective. Asked once per frame, after
+  // draw(); the workspace zooms there.
+  std::optional<trace::TimeRange> take_wanted_view();
+  // Ctrl+Enter is the console's while its editor has the keyboard.
+  bool edits_sql() const { return sql_.edits(); }
+
+ private:
+  std::vector<InspectTab> tabs_of(const Snapshot& snapshot) const;
+  void draw_bar(const Look& look, Rect bar, const Snapshot& snapshot,
+                const std::vector<InspectTab>& tabs);
+  void draw_note(const Look& look, const Rect& room, const InspectView& view) const;
+  void draw_tab(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands);
+
+  InspectTab tab_ = InspectTab::kKernels;
+  InspectTab shown_ = InspectTab::kKernels;  // in this frame
+  std::array<StatisticsTab, 5> statistics_{StatisticsTab(trace::StatisticsTable::kKernels),
+                                           StatisticsTab(trace::StatisticsTable::kOperators),
+                                           StatisticsTab(trace::StatisticsTable::kCollectives),
+                                           StatisticsTab(trace::StatisticsTable::kCopies),
+                                           StatisticsTab(trace::StatisticsTable::kLaunches)};
+  StepTab steps_;
+  StragglerTab stragglers_;
+  SqlTab sql_;
+  LogTab log_;
+  std::optional<trace::TimeRange> wanted_view_;
+};
+
+}  // namespace shardlens::ui

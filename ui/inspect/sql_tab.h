@@ -1,0 +1,40 @@
+// The SQL console: tables and examples, an editor, the answer. Interface thread, inside a frame.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "ui/commands.h"
+#include "ui/inspect/sql_editor.h"
+#include "ui/inspect/sql_sidebar.h"
+#include "ui/inspect/table_view.h"
+#include "ui/theme.h"
+
+namespace shardlens::ui {
+
+class SqlTab {
+ public:
+  // Where the timeline should go.
+  std::optional<trace::TimeRange> draw(const Look& look, const Rect& rect, const InspectView& view,
+                                       Commands& commands);
+  bool edits() const { return editor_.has_keyboard(); }
+
+ private:
+  void draw_question(const Look& look, Rect area, const SqlConsole& console, Commands& commands);
+  std::optional<trace::TimeRange> draw_answer(const Look& look, Rect area, const InspectView& view,
+                                              Commands& commands);
+  void draw_error(const Look& look, const Rect& area) const;
+  std::optional<trace::TimeRange> draw_menu(const Look& look, Commands& commands);
+  void run(Commands& commands) const;
+
+  SqlEditor editor_;
+  SqlSidebar sidebar_;
+  TableView view_;
+  std::shared_ptr<const SqlAnswer> answer_;
+  std::shared_ptr<const Table> table_;
+  std::optional<SqlErrorPlace> wrong_;  // in the text that was asked
+  std::size_t menu_row_ = 0, menu_column_ = 0;
+};
+
+}  // namespace shardlens::ui

@@ -1,0 +1,43 @@
+// A tab of the Inspect workspace: statistics of one kind of events by name, and the distribution of
+// the name that was clicked. Interface thread, inside a frame.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "ui/commands.h"
+#include "ui/inspect/inspect_view.h"
+#include "ui/inspect/table_view.h"
+#include "ui/theme.h"
+
+namespace shardlens::ui {
+
+class StatisticsTab {
+ public:
+  explicit StatisticsTab(trace::StatisticsTable table)
+      : kind_(table), view_(TableSort{"Total", true}) {}
+
+  void draw(const Look& look, const Rect& rect, const InspectView& view, Commands& commands);
+
+ private:
+  void update(const InspectView& view);
+  void draw_tools(const Look& look, Rect tools, const InspectView& view, Commands& commands);
+  void draw_menu(const Look& look, Commands& commands);
+  void draw_distribution(const Look& look, const Rect& rect, const InspectView& view,
+                         Commands& commands);
+  void pick(const trace::NameFigures& row, Commands& commands);
+  const trace::NameFigures* picked() const;  // null: nothing is, or not in this range
+
+  trace::StatisticsTable kind_;
+  TableView view_;
+  std::string filter_;
+  std::size_t group_ = 0;  // into the groups there are
+  std::string picked_;     // a name
+  bool has_pick_ = false;
+  std::size_t menu_row_ = 0;
+  std::shared_ptr<const trace::RangeFigures> figures_;
+  const trace::RangeTable* shown_ = nullptr;  // in figures_
+  std::shared_ptr<const Table> table_;
+};
+
+}  // namespace shardlens::ui

@@ -1,0 +1,330 @@
+#include "ui/inspect/statistics_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "ui/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::NameFigures;
+using trace::StatisticsTable;
+using Kind = TableColumn::Kind;
+
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
+constexpr float kMonoAdvance = 7.5f;  // of scale 1, per letter of a name
+constexpr float kWidestNames = 620;
+
+TableCell figure(const Quantity& quantity, Tone tone = Tone::kText) {
+  return {quantity.value, quantity.unit, tone, {}, {}};
+}
+
+std::string_view collective_class(trace::PieceClass piece_class) {
+  return piece_class == trace::PieceClass::kExposed ? "exposed" : "overlapped";
+}
+
+// Makes columns over the rows of one table, which the table keeps alive.
+class StatisticsColumns {
+ public:
+  StatisticsColumns(const trace::RangeTable& table, Table& out) : table_(table), out_(out) {}
+
+  void add_all() {
+    add_names();
+    add_counts();
+    add_durations();
+    add_traffic();
+    TableColumn shape;
+    shape.title = "Distribution";
+    shape.definition =
+        "How often each duration occurs, from the shortest to the longest of the row on a "
+        "logarithmic axis. A second hump is a second kind of work under one name";
+    shape.kind = Kind::kHistogram;
+    shape.width = 130;
+    shape.wish = 230;
+    shape.priority = 6;
+    shape.number = [this_rows = rows()](std::size_t row) {
+      const NameFigures& r = this_rows[row];
+      return r.least_ns > 0 ? static_cast<double>(r.most_ns) / static_cast<double>(r.least_ns)
+                            : kNoValue;
+    };
+    shape.cell = [this_rows = rows()](std::size_t row) {
+      TableCell cell;
+      cell.mark = this_rows[row].piece_class;
+      cell.histogram = &this_rows[row].histogram;
+      return cell;
+    };
+    out_.columns.push_back(std::move(shape));
+  }
+
+ private:
+  const NameFigures* rows() const { return table_.rows.data(); }
+  bool is(StatisticsTable table) const { return table_.table == table; }
+
+  void add_names() {
+    std::size_t longest = 0;
+    for (const NameFigures& row : table_.rows) longest = std::max(longest, row.name.size());
+    TableColumn name;
+    name.title = "Name";
+    name.definition = "As it was recorded. A click shows its events in the timeline";
+    name.csv_title = "name";
+    name.kind = Kind::kCode;
+    name.width = 220;
+    name.wish = std::clamp(kMonoAdvance * static_cast<float>(longest) + 24, 220.0f, kWidestNames);
+    name.priority = 100;
+    const bool has_classes =
+        is(StatisticsTable::kCollectives) ||
+        std::ranges::any_of(table_.rows, [](const auto& row) { return !row.kernel_class.empty(); });
+    name.cell = [this_rows = rows(), marked = !has_classes](std::size_t row) {
+      TableCell cell{this_rows[row].name, "", Tone::kText, {}, {}};
+      if (cell.text.empty()) cell = {"(no name)", "", Tone::kMuted, {}, {}};
+      if (marked) cell.mark = this_rows[row].piece_class;
+      return cell;
+    };
+    out_.columns.push_back(std::move(name));
+    if (has_classes) add_class();
+  }
+
+  void add_class() {
+    TableColumn column;
+    column.title = "Class";
+    const bool collectives = is(StatisticsTable::kCollectives);
+    column.definition =
+        collectives ? "Whether compute ran beside most of it (overlapped) or nothing did (exposed)"
+                    : "What kind of work the name belongs to, and what it counts as: compute, "
+                      "optimizer or communication";
+    column.csv_title = "class";
+    column.kind = Kind::kText;
+    column.width = 136;
+    column.priority = 7;
+    column.cell = [this_rows = rows(), collectives](std::size_t row) {
+      const NameFigures& r = this_rows[row];
+      TableCell cell;
+      cell.text = collectives ? std::string(collective_class(r.piece_class)) : r.kernel_class;
+      cell.tone = Tone::kSecondary;
+      cell.mark = r.piece_class;
+      return cell;
+    };
+    out_.columns.push_back(std::move(column));
+  }
+
+  void add_counts() {
+    TableColumn count;
+    count.title = "Count";
+    count.definition = "Events that begin in the range, over all its ranks";
+    count.csv_title = "count";
+    count.width = 84;
+    count.priority = 9;
+    count.number = [this_rows = rows()](std::size_t row) {
+      return static_cast<double>(this_rows[row].count);
+    };
+    count.cell = [this_rows = rows()](std::size_t row) {
+      return TableCell{format_integer(this_rows[row].count), "", Tone::kText, {}, {}};
+    };
+    out_.columns.push_back(std::move(count));
+    add_duration("Total", "total_ns", "Sum of their durations, over all ranks of the range", 10,
+                 [](const NameFigures& r) { return static_cast<double>(r.total_ns); });
+    TableColumn share;
+    share.title = "Share";
+    share.definition =
+        "Of the durations of all rows of this table. Events beside each other, on several ranks or "
+        "streams, are added up";
+    share.csv_title = "share";
+    share.kind = Kind::kBar;
+    share.width = 132;
+    share.wish = 176;
+    share.priority = 5;
+    share.number = [this_rows = rows()](std::size_t row) { return this_rows[row].share; };
+    share.cell = [this_rows = rows(), highest = highest_share()](std::size_t row) {
+      const Quantity percent = format_percent(this_rows[row].share);
+      TableCell cell = figure(percent);
+      cell.mark = this_rows[row].piece_class;
+      cell.bar = highest > 0 ? this_rows[row].share / highest : 0;
+      return cell;
+    };
+    out_.columns.push_back(std::move(share));
+  }
+
+  double highest_share() const {
+    double highest = 0;
+    for (const NameFigures& row : table_.rows) highest = std::max(highest, row.share);
+    return highest;
+  }
+
+  template <typename Value>
+  void add_duration(std::string title, std::string csv, std::string definition, int priority,
+                    Value value) {
+    TableColumn column;
+    column.title = std::move(title);
+    column.definition = std::move(definition);
+    column.csv_title = std::move(csv);
+    column.width = 102;
+    column.priority = priority;
+    column.number = [this_rows = rows(), value](std::size_t row) { return value(this_rows[row]); };
+    column.cell = [number = column.number](std::size_t row) {
+      const double ns = number(row);
+      return std::isnan(ns) ? TableCell{} : figure(format_duration(ns));
+    };
+    out_.columns.push_back(std::move(column));
+  }
+
+  void add_durations() {
+    add_duration("Mean", "mean_ns", "Sum ÷ count", 8,
+                 [](const NameFigures& r) { return r.mean_ns; });
+    add_duration("Median", "median_ns", "Half of the events take at most this long", 4,
+                 [](const NameFigures& r) { return static_cast<double>(r.median_ns); });
+    add_duration("p99", "p99_ns", "99 of 100 events take at most this long", 3,
+                 [](const NameFigures& r) { return static_cast<double>(r.p99_ns); });
+    add_duration("Min", "min_ns", "The shortest event", 1,
+                 [](const NameFigures& r) { return static_cast<double>(r.least_ns); });
+    add_duration("Max", "max_ns", "The longest event: a click on the row shows it", 6,
+                 [](const NameFigures& r) { return static_cast<double>(r.most_ns); });
+  }
+
+  template <typename Value, typename Show>
+  void add_optional(std::string title, std::string csv, std::string definition, int priority,
+                    Value value, Show show) {
+    const bool known = std::ranges::any_of(
+        table_.rows, [&](const NameFigures& row) { return !std::isnan(value(row)); });
+    if (!known) return;
+    TableColumn column;
+    column.title = std::move(title);
+    column.definition = std::move(definition);
+    column.csv_title = std::move(csv);
+    column.width = 106;
+    column.priority = priority;
+    column.number = [this_rows = rows(), value](std::size_t row) { return value(this_rows[row]); };
+    column.cell = [number = column.number, show](std::size_t row) {
+      const double given = number(row);
+      return std::isnan(given) ? TableCell{} : figure(show(given));
+    };
+    out_.columns.push_back(std::move(column));
+  }
+
+  void add_traffic() {
+    const auto over = [](double bytes, double ns) {
+      return ns > 0 && bytes > 0 ? bytes / (ns / 1e9) : kNoValue;
+    };
+    add_optional(
+        "Bytes", "bytes",
+        is(StatisticsTable::kCollectives)
+            ? "Sum of their sizes S as nccl-tests counts them, over all ranks of the range"
+            : "Sum of the bytes moved",
+        2,
+        [](const NameFigures& r) { return r.bytes > 0 ? static_cast<double>(r.bytes) : kNoValue; },
+        [](double bytes) { return format_bytes(bytes); });
+    if (is(StatisticsTable::kCopies)) {
+      add_optional(
+          "Bandwidth", "bytes_per_s", "Bytes ÷ sum of the durations", 2,
+          [over](const NameFigures& r) {
+            return over(static_cast<double>(r.bytes), static_cast<double>(r.total_ns));
+          },
+          [](double rate) { return format_bandwidth(rate); });
+      return;
+    }
+    add_optional(
+        "Wait", "mean_wait_ns",
+        "Mean time until the last rank of the group had started: latest start − own start", 3,
+        [](const NameFigures& r) {
+          return r.matched > 0 ? static_cast<double>(r.wait_ns) / static_cast<double>(r.matched)
+                               : kNoValue;
+        },
+        [](double ns) { return format_duration(ns); });
+    add_optional(
+        "Alg. bandwidth", "algbw_bytes_per_s",
+        "S ÷ t, where t is the transfer time: from the latest start over the ranks to the end. "
+        "Waiting for a straggler is not a slow link",
+        1,
+        [over](const NameFigures& r) {
+          return over(static_cast<double>(r.matched_bytes), static_cast<double>(r.transfer_ns));
+        },
+        [](double rate) { return format_bandwidth(rate); });
+    add_optional(
+        "Bus bandwidth", "busbw_bytes_per_s",
+        "Algorithm bandwidth × 2(n−1)/n for all-reduce, × (n−1)/n for all-gather and "
+        "reduce-scatter (nccl-tests): to be compared with the link's",
+        2,
+        [over](const NameFigures& r) {
+          return over(r.bus_bytes, static_cast<double>(r.transfer_ns));
+        },
+        [](double rate) { return format_bandwidth(rate); });
+  }
+
+  const trace::RangeTable& table_;
+  Table& out_;
+};
+
+}  // namespace
+
+const trace::RangeTable* find_range_table(const trace::RangeFigures& figures, StatisticsTable table,
+                                          trace::GroupBy group_by) {
+  for (const trace::RangeTable& each : figures.tables) {
+    if (each.table == table && each.group_by == group_by) return &each;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<const Table> statistics_table(
+    const std::shared_ptr<const trace::RangeFigures>& figures, const trace::RangeTable& table) {
+  auto out = std::make_shared<Table>();
+  out->id = "statistics";
+  out->rows = table.rows.size();
+  out->data = figures;
+  StatisticsColumns(table, *out).add_all();
+  return out;
+}
+
+std::string_view table_title(StatisticsTable table) {
+  switch (table) {
+    case StatisticsTable::kKernels:
+      return "Kernels";
+    case StatisticsTable::kOperators:
+      return "Operators";
+    case StatisticsTable::kCollectives:
+      return "Collectives";
+    case StatisticsTable::kCopies:
+      return "Copies";
+    case StatisticsTable::kLaunches:
+      return "Launches";
+  }
+  return "";
+}
+
+std::string counted(std::int64_t count, StatisticsTable table) {
+  std::string word;
+  switch (table) {
+    case StatisticsTable::kKernels:
+      word = "kernel";
+      break;
+    case StatisticsTable::kOperators:
+      word = "operator";
+      break;
+    case StatisticsTable::kCollectives:
+      word = "collective";
+      break;
+    case StatisticsTable::kCopies:
+      return format_integer(count) + (count == 1 ? " copy" : " copies");
+    case StatisticsTable::kLaunches:
+      return format_integer(count) + (count == 1 ? " launch" : " launches");
+  }
+  return format_integer(count) + " " + word + (count == 1 ? "" : "s");
+}
+
+std::string_view group_title(trace::GroupBy group_by) {
+  switch (group_by) {
+    case trace::GroupBy::kName:
+      return "by name";
+    case trace::GroupBy::kClass:
+      return "by class";
+    case trace::GroupBy::kShape:
+      return "by size";
+    case trace::GroupBy::kUnit:
+      return "by unit";
+  }
+  return "";
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,30 @@
+// The tab of all steps; a click goes to one. Interface thread, inside a frame.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "ui/commands.h"
+#include "ui/inspect/table_view.h"
+#include "ui/snapshot.h"
+#include "ui/theme.h"
+
+namespace shardlens::ui {
+
+class StepTab {
+ public:
+  // Where the timeline should go.
+  std::optional<trace::TimeRange> draw(const Look& look, const Rect& rect, const Snapshot& snapshot,
+                                       Commands& commands);
+
+ private:
+  void draw_tools(const Look& look, Rect tools, const RunView& run, Commands& commands);
+
+  TableView view_;
+  std::shared_ptr<const RunView> run_;
+  std::shared_ptr<const Table> table_;
+  std::int64_t picked_ = -1;  // a step's number
+};
+
+}  // namespace shardlens::ui

@@ -1,0 +1,32 @@
+// The tab of waits and transfers by collective and rank. Interface thread, inside a frame.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "ui/commands.h"
+#include "ui/inspect/inspect_view.h"
+#include "ui/inspect/table_view.h"
+#include "ui/theme.h"
+
+namespace shardlens::ui {
+
+class StragglerTab {
+ public:
+  // Where the timeline should go.
+  std::optional<trace::TimeRange> draw(const Look& look, const Rect& rect, const InspectView& view,
+                                       Commands& commands);
+
+ private:
+  void draw_tools(const Look& look, Rect tools, const InspectView& view, Commands& commands);
+  void explain_cell(const Look& look, const TableEvents& events) const;
+  std::optional<trace::TimeRange> go_to(std::size_t row, Commands& commands) const;
+
+  TableView view_{TableSort{"Longest wait", true}};
+  std::string filter_;
+  std::shared_ptr<const trace::StragglerFigures> figures_;
+  std::shared_ptr<const Table> table_;
+  std::optional<std::size_t> picked_;
+};
+
+}  // namespace shardlens::ui

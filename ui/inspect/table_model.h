@@ -1,0 +1,95 @@
+// A table as its cells, its orders and its CSV, whatever draws it. Cells are made when they are
+// asked for, so that ten thousand rows cost what is on screen. Free of ImGui; any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "trace/timeline/picture.h"
+#include "trace/timeline/range_figures.h"
+#include "ui/palette.h"
+
+namespace shardlens::ui {
+
+struct TableCell {
+  std::string text;
+  std::string unit;  // stands apart, behind the text
+  Tone tone = Tone::kText;
+  std::optional<trace::PieceClass> mark;  // a coloured square in front, or the bar's colour
+  std::optional<double> bar;              // 0..1 of the cell
+  const trace::DurationHistogram* histogram = nullptr;
+  std::vector<std::pair<trace::PieceClass, double>> parts = {};  // of kStack: 0..1 of the cell
+  bool is_marked = false;  // a warning sign in front; of kHeat: the cell that stands out
+};
+
+struct TableColumn {
+  enum class Kind : std::uint8_t {
+    kText,       // words
+    kCode,       // a name as it was recorded
+    kFigure,     // right-aligned, unit apart
+    kBar,        // a bar with a figure behind it
+    kHistogram,  // a small histogram
+    kStack,      // parts side by side
+    kHeat,       // a shaded field, the figure where there is room
+  };
+  std::string title;
+  std::string definition;  // what it is, for the tooltip
+  std::string source;      // where it comes from, for the tooltip
+  std::string csv_title;   // with the unit: "total_ns"; "" leaves the column out of the CSV
+  Kind kind = Kind::kFigure;
+  float width = 80;  // of scale 1; the least that it is drawn with
+  float wish = 0;    // more than that where there is room; 0: no
+  int priority = 0;  // low ones go first when there is little room
+  std::function<TableCell(std::size_t row)> cell;
+  // What it is sorted by, and what stands in the CSV; not a number: nothing. None: by the text.
+  std::function<double(std::size_t row)> number = {};
+  std::function<std::string(std::size_t row)> csv = {};  // instead of both; in full, no "…"
+};
+
+struct Table {
+  std::string id;  // unique in the window, part of the names of what can be clicked
+  std::vector<TableColumn> columns;
+  std::size_t rows = 0;
+  std::size_t frozen = 1;  // columns that stay when the rest is scrolled sideways
+  // Rows above the others that are not sorted: by column.
+  std::vector<std::vector<TableCell>> pinned;
+  std::shared_ptr<const void> data;  // what the cells refer to
+};
+
+struct TableSort {
+  std::string column;  // its title; "": as the rows come
+  bool descending = false;
+
+  bool operator==(const TableSort&) const = default;
+};
+
+// Rows in the order asked for, and only those in which every word of `filter` occurs in a column of
+// words or names, whatever the case. Rows without a value come last in both directions.
+std::vector<std::uint32_t> table_order(const Table& table, const TableSort& sort,
+                                       std::string_view filter);
+
+// What a click on a column's head asks for: figures first from the greatest, texts from the first.
+TableSort next_sort(const TableSort& sort, const TableColumn& column);
+
+// RFC 4180: CRLF, fields quoted where they must be. A cell that a spreadsheet would run as a
+// formula is left as it is: names of kernels are data, and the file is for programs, too.
+std::string csv_field(std::string_view text);
+std::string csv_of(const Table& table, const std::vector<std::uint32_t>& order);
+// One row as tab-separated text, as it stands on screen.
+std::string row_text(const Table& table, std::size_t row);
+
+struct PlacedColumn {
+  std::size_t column = 0;
+  float x = 0, width = 0;  // of scale 1
+};
+// Which columns fit into `width` and how wide they are. Low priorities are left out first; what is
+// left over goes to those that wish for more. `keep_all`: none is left out, the table is scrolled.
+std::vector<PlacedColumn> place_columns(const Table& table, float width, bool keep_all);
+
+}  // namespace shardlens::ui

@@ -1,0 +1,57 @@
+// What stands above and over tables: a filter, a choice of a few words, buttons that copy and save,
+// a row's menu. Interface thread, inside a frame.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ui/commands.h"
+#include "ui/theme.h"
+
+namespace shardlens::ui {
+
+inline constexpr float kToolsHeight = 34;
+
+// Follows every letter. `hint` stands there while it is empty.
+void filter_field(const Look& look, std::string_view name, const Rect& rect, std::string& text,
+                  std::string_view hint);
+
+// Words side by side of which one is chosen; true when another one was. Takes its room from the
+// left of `area`.
+bool choice_strip(const Look& look, std::string_view name, Rect& area,
+                  std::span<const std::string_view> choices, std::size_t& chosen);
+
+enum class TableButton : std::uint8_t { kNone, kCopy, kSave };
+TableButton pressed_table_button(const Look& look, std::string_view name, Rect& area);
+
+// A small quiet button at the right end of `area`, which loses its room.
+bool tool_button(const Look& look, std::string_view name, Rect& area, std::string_view label);
+
+// The pop-up `id`, once ImGui::OpenPopup(id) was called; the entry that was picked.
+std::optional<std::size_t> row_menu(const Look& look, const char* id, std::string_view name,
+                                    std::span<const std::string_view> entries);
+
+// "ddp_resnet50_kernels.csv": a run's name and what it is, without what a file name cannot hold.
+std::string export_file_name(std::string_view run_folder, std::string_view what,
+                             std::string_view extension);
+
+// "Copy" and "Save CSV" at the right end of `area`, which loses their room. `csv` is asked for
+// when one is pressed.
+template <typename Csv>
+void table_buttons(const Look& look, std::string_view name, Rect& area, std::string_view file_name,
+                   const Csv& csv, Commands& commands) {
+  switch (pressed_table_button(look, name, area)) {
+    case TableButton::kNone:
+      return;
+    case TableButton::kCopy:
+      commands.push_back(CopyText{csv()});
+      return;
+    case TableButton::kSave:
+      commands.push_back(SaveText{std::string(file_name), csv()});
+      return;
+  }
+}
+
+}  // namespace shardlens::ui
