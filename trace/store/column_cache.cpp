@@ -48,10 +48,16 @@ void ColumnCache::evict() {
   }
 }
 
-bool ColumnCache::holds(const Key& key) const {
+std::vector<std::shared_ptr<const EventColumns>> ColumnCache::find(std::span<const Key> keys) {
+  std::vector<std::shared_ptr<const EventColumns>> found(keys.size());
   const std::lock_guard lock(mutex_);
-  const auto found = entries_.find(key);
-  return found != entries_.end() && found->second->bytes > 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto entry = entries_.find(keys[i]);
+    if (entry == entries_.end() || entry->second->bytes == 0) continue;
+    found[i] = **entry->second->value;
+    uses_.splice(uses_.begin(), uses_, entry->second->use);
+  }
+  return found;
 }
 
 void ColumnCache::forget_failures(int file) {

@@ -10,7 +10,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "trace/model/result.h"
 #include "trace/store/event_columns.h"
@@ -30,7 +32,9 @@ class ColumnCache {
 
   // decode() runs on this thread, with no lock held. What is damaged stays so without another try.
   Value get(const Key& key, const std::function<Value()>& decode);
-  bool holds(const Key& key) const;
+  // Those that are there now, in the order of `keys`; null for the others. At one go: for many
+  // chunks a lock each would cost as much as what is done with them.
+  std::vector<std::shared_ptr<const EventColumns>> find(std::span<const Key> keys);
   // Drops failures of a file that was opened again.
   void forget_failures(int file);
   std::size_t bytes() const;

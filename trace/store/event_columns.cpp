@@ -63,6 +63,15 @@ ValueRange read_small(VarintReader& column, std::vector<std::uint32_t>& values) 
   return range;
 }
 
+ValueRange read_values(VarintReader& column, std::vector<std::int64_t>& values) {
+  ValueRange range;
+  for (std::int64_t& value : values) {
+    value = unzigzag(column.next());
+    range.include(value);
+  }
+  return range;
+}
+
 }  // namespace
 
 Result<EventColumns> EventColumns::decode(const ChunkHeader& header,
@@ -72,8 +81,10 @@ Result<EventColumns> EventColumns::decode(const ChunkHeader& header,
 }
 
 Result<EventColumns> EventColumns::decode(const ChunkHeader& header,
-                                          std::span<const std::byte> data, DecodeScratch& scratch) {
-  TRY_ASSIGN(auto columns, scratch.opener.open(header, data, ChunkOpener::Part::kFirst));
+                                          std::span<const std::byte> data, DecodeScratch& scratch,
+                                          Values kept) {
+  const auto part = kept == Values::kKept ? ChunkOpener::Part::kAll : ChunkOpener::Part::kFirst;
+  TRY_ASSIGN(auto columns, scratch.opener.open(header, data, part));
   EventColumns events;
   events.size_ = static_cast<std::size_t>(header.count);
   scratch.starts.resize(events.size_);
@@ -92,6 +103,12 @@ Result<EventColumns> EventColumns::decode(const ChunkHeader& header,
   events.durations_ = packed(scratch.durations, times.durations);
   events.names_ = packed(scratch.names, names);
   events.flags_ = packed(scratch.flags, flags);
+  if (kept == Values::kKept) {
+    scratch.values.resize(events.size_);
+    const ValueRange values = read_values(columns[ChunkColumn::kValue], scratch.values);
+    if (!columns.ends(ChunkColumn::kValue)) return damaged_chunk("its columns do not fit");
+    events.values_ = packed(scratch.values, values);
+  }
   return events;
 }
 
@@ -103,7 +120,8 @@ std::size_t EventColumns::first_from(std::int64_t time_ns) const {
 }
 
 std::size_t EventColumns::bytes() const {
-  return sizeof(*this) + starts_.bytes() + durations_.bytes() + names_.bytes() + flags_.bytes();
+  return sizeof(*this) + starts_.bytes() + durations_.bytes() + names_.bytes() + flags_.bytes() +
+         values_.bytes();
 }
 
 }  // namespace shardlens::trace

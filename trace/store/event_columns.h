@@ -18,16 +18,17 @@ namespace shardlens::trace {
 // The memory that decoding needs, for many chunks one after the other. One thread at a time.
 struct DecodeScratch {
   ChunkOpener opener;
-  std::vector<std::int64_t> starts, durations;
+  std::vector<std::int64_t> starts, durations, values;
   std::vector<std::uint32_t> names, flags;
 };
 
 class EventColumns {
  public:
-  // Correlation and value are left out: decode_chunk() has them.
+  // Correlations are left out, and values unless they are wanted: decode_chunk() has them.
+  enum class Values : std::uint8_t { kLeftOut, kKept };
   static Result<EventColumns> decode(const ChunkHeader& header, std::span<const std::byte> data);
   static Result<EventColumns> decode(const ChunkHeader& header, std::span<const std::byte> data,
-                                     DecodeScratch& scratch);
+                                     DecodeScratch& scratch, Values values = Values::kLeftOut);
 
   std::size_t size() const { return size_; }
   std::int64_t start_ns(std::size_t i) const { return starts_.at(i); }
@@ -41,7 +42,8 @@ class EventColumns {
   StringId name(std::size_t i) const { return static_cast<StringId>(names_.at(i)); }
   std::uint32_t flags(std::size_t i) const { return static_cast<std::uint32_t>(flags_.at(i)); }
   int depth(std::size_t i) const { return static_cast<int>((flags(i) >> kEventDepthShift) & 0xff); }
-  bool is_ordered() const { return is_ordered_; }  // by start
+  std::int64_t value(std::size_t i) const { return values_.at(i); }  // 0 where they are left out
+  bool is_ordered() const { return is_ordered_; }                    // by start
   // The first event that begins at `time_ns` or later, where they are ordered; size(): none does.
   std::size_t first_from(std::int64_t time_ns) const;
   std::size_t bytes() const;
@@ -50,11 +52,12 @@ class EventColumns {
   const PackedColumn& starts() const { return starts_; }
   const PackedColumn& durations() const { return durations_; }
   const PackedColumn& names() const { return names_; }
+  const PackedColumn& values() const { return values_; }
 
  private:
   std::size_t size_ = 0;
   bool is_ordered_ = true;
-  PackedColumn starts_, durations_, names_, flags_;
+  PackedColumn starts_, durations_, names_, flags_, values_;
 };
 
 }  // namespace shardlens::trace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <numeric>
 #include <tuple>
 
 #include "trace/store/column_cache.h"
@@ -16,6 +17,11 @@ namespace {
 auto lane_of(const ChunkEntry& chunk) { return std::tuple(chunk.rank, chunk.lane, chunk.kind); }
 
 ColumnCache::Key key_of(const ChunkEntry& chunk) { return {chunk.file, chunk.row_id}; }
+
+// Bytes of copies are summed up; of nothing else are values looked at by the million.
+EventColumns::Values values_of(EventKind kind) {
+  return kind == EventKind::kCopy ? EventColumns::Values::kKept : EventColumns::Values::kLeftOut;
+}
 
 Error with_place(const Error& error, const ChunkEntry& chunk) {
   return {error.kind, error.message + ", at rank " + std::to_string(chunk.rank) + ", lane " +
@@ -104,7 +110,8 @@ ColumnCache::Value EventStore::State::decode(const ChunkEntry& chunk) {
   ++decoded_chunks;
   std::shared_ptr<const EventColumns> columns;
   TRY(read(chunk, [&](std::span<const std::byte> data, DecodeScratch& scratch) -> Result<void> {
-    TRY_ASSIGN(EventColumns decoded, EventColumns::decode(chunk.header, data, scratch));
+    TRY_ASSIGN(EventColumns decoded,
+               EventColumns::decode(chunk.header, data, scratch, values_of(chunk.kind)));
     columns = std::make_shared<const EventColumns>(std::move(decoded));
     return {};
   }));
@@ -130,27 +137,36 @@ EventStore::Visit EventStore::visit(
     const std::function<void(int, const ChunkEntry&, const EventColumns&)>& visit,
     const std::function<bool()>& wanted) {
   // First what is in the cache: reading the others may drop it.
-  std::vector<const ChunkEntry*> order;
-  order.reserve(chunks.size());
-  for (const ChunkEntry& chunk : chunks) order.push_back(&chunk);
-  std::ranges::stable_partition(
-      order, [&](const ChunkEntry* chunk) { return state_->cache.holds(key_of(*chunk)); });
+  std::vector<ColumnCache::Key> keys;
+  keys.reserve(chunks.size());
+  for (const ChunkEntry& chunk : chunks) keys.push_back(key_of(chunk));
+  auto cached = state_->cache.find(keys);
+  std::vector<std::size_t> order(chunks.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_partition(order, [&](std::size_t i) { return cached[i] != nullptr; });
 
-  Visit result;
-  std::mutex mutex;  // of `result`
+  std::vector<Visit> parts(static_cast<std::size_t>(threads()));
   std::atomic<bool> stopped = false;
   for_each_side_by_side(threads(), order.size(), [&](int worker, std::size_t i) {
-    if (stopped) return;
+    if (stopped.load(std::memory_order_relaxed)) return;
     if (wanted && !wanted()) {
       stopped = true;
       return;
     }
-    const auto columns = load(*order[i]);
-    if (columns) visit(worker, *order[i], **columns);
-    const std::lock_guard lock(mutex);
-    ++(columns ? result.visited : result.unreadable);
-    if (!columns && result.problem.empty()) result.problem = columns.error().message;
+    Visit& part = parts[static_cast<std::size_t>(worker)];
+    const ChunkEntry& chunk = chunks[order[i]];
+    const auto known = std::move(cached[order[i]]);
+    const auto columns = known ? ColumnCache::Value(known) : load(chunk);
+    if (columns) visit(worker, chunk, **columns);
+    ++(columns ? part.visited : part.unreadable);
+    if (!columns && part.problem.empty()) part.problem = columns.error().message;
   });
+  Visit result;
+  for (Visit& part : parts) {
+    result.visited += part.visited;
+    result.unreadable += part.unreadable;
+    if (result.problem.empty()) result.problem = std::move(part.problem);
+  }
   result.finished = !stopped;
   return result;
 }

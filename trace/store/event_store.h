@@ -39,8 +39,8 @@ class EventStore {
   // What was committed since; true if anything was. For live runs.
   Result<bool> refresh();
 
-  // From the cache, or decoded on this thread. Errors: kDamaged, naming the place; the same chunk
-  // fails again without being read again.
+  // From the cache, or decoded on this thread; values are kept of copies only. Errors: kDamaged,
+  // naming the place; the same chunk fails again without being read again.
   Result<std::shared_ptr<const EventColumns>> load(const ChunkEntry& chunk);
   // The whole events, with correlation and value; not kept.
   Result<std::vector<Event>> load_whole(const ChunkEntry& chunk);

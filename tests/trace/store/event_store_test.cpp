@@ -18,9 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-// Everything of an event that columns have, under its name.
-using EventText =
-    std::tuple<int, int, EventKind, std::int64_t, std::int64_t, std::string, std::uint32_t>;
+// Everything of an event that columns have, under its name. Values: of copies.
+using EventText = std::tuple<int, int, EventKind, std::int64_t, std::int64_t, std::string,
+                             std::uint32_t, std::int64_t>;
 
 class EventStores : public EventTables {
  protected:
@@ -34,9 +34,9 @@ class EventStores : public EventTables {
     std::vector<EventText> events;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       EXPECT_EQ(columns.end_ns(i), columns.start_ns(i) + columns.duration_ns(i));
-      events.emplace_back(chunk.rank, chunk.lane, chunk.kind, columns.start_ns(i),
-                          columns.duration_ns(i),
-                          std::string(store.text(chunk.rank, columns.name(i))), columns.flags(i));
+      events.emplace_back(
+          chunk.rank, chunk.lane, chunk.kind, columns.start_ns(i), columns.duration_ns(i),
+          std::string(store.text(chunk.rank, columns.name(i))), columns.flags(i), columns.value(i));
     }
     return events;
   }
@@ -44,7 +44,8 @@ class EventStores : public EventTables {
     std::vector<EventText> all;
     for (const KnownEvent& one : *events_) {
       all.emplace_back(one.rank, one.lane, one.kind, one.event.start_ns, one.event.duration_ns,
-                       one.name, one.event.flags);
+                       one.name, one.event.flags,
+                       one.kind == EventKind::kCopy ? one.event.value : 0);
     }
     std::ranges::sort(all);
     return all;
