@@ -111,6 +111,10 @@ std::vector<Piece> PieceFolder::finish() {
   std::vector<Piece> pieces;
   for (Level& level : levels_) {
     end_column(level);
+    // Reversed events may have come out of order.
+    if (!std::ranges::is_sorted(level.pieces, {}, &Piece::start_ns)) {
+      std::ranges::stable_sort(level.pieces, {}, &Piece::start_ns);
+    }
     if (pieces.empty()) {
       pieces = std::move(level.pieces);
     } else {

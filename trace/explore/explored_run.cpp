@@ -1,0 +1,230 @@
+#include "trace/explore/explored_run.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "trace/explore/run_contents.h"
+#include "trace/store/rank_files.h"
+#include "trace/store/run_folder.h"
+#include "trace/store/side_by_side.h"
+#include "trace/store/trace_file.h"
+
+namespace shardlens::trace {
+
+namespace fs = std::filesystem;
+using std::chrono::steady_clock;
+
+namespace {
+
+// Matching all collectives again may take this share of the time while a run is live.
+constexpr int kCallsPause = 10;
+
+Result<std::map<int, fs::path>> files_by_rank(const fs::path& run) {
+  std::error_code error;
+  if (fs::is_directory(run, error)) return rank_files(run);
+  TRY_ASSIGN(TraceFile file, TraceFile::open(run));
+  TRY_ASSIGN(const auto ranks, ranks_in(file.database()));
+  std::map<int, fs::path> files;
+  for (const int rank : ranks) files[rank] = run;
+  return files;
+}
+
+std::span<const ChunkEntry> chunks_of(std::span<const ChunkEntry> chunks, int rank) {
+  const auto found = std::ranges::equal_range(chunks, rank, {}, &ChunkEntry::rank);
+  return {found.begin(), found.end()};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ExploredRun>> ExploredRun::open(const fs::path& path,
+                                                       const EventStoreOptions& options) {
+  TRY(read_run_info(path));
+  std::unique_ptr<ExploredRun> run(new ExploredRun(path));
+  TRY_ASSIGN(run->store_, EventStore::open(path, options));
+  TRY(run->open_sources());
+  if (run->ranks_.empty() && !run->problems_.empty()) {
+    return tl::make_unexpected(run->problems_.begin()->second);
+  }
+  run->publish();
+  return run;
+}
+
+Result<void> ExploredRun::open_sources() {
+  TRY_ASSIGN(auto files, files_by_rank(path_));
+  std::erase_if(files, [&](const auto& file) {
+    return ranks_.contains(file.first) || problems_.contains(file.first);
+  });
+  const std::vector<std::pair<int, fs::path>> wanted(files.begin(), files.end());
+  std::vector<std::optional<Result<std::unique_ptr<RankSource>>>> opened(wanted.size());
+  for_each_side_by_side(store_->threads(), wanted.size(), [&](int, std::size_t i) {
+    opened[i] = RankSource::open(wanted[i].second, wanted[i].first);
+  });
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    auto& source = *opened[i];
+    if (source) {
+      ranks_[wanted[i].first].source = std::move(*source);
+    } else {
+      problems_.emplace(wanted[i].first, source.error());
+    }
+  }
+  return {};
+}
+
+std::shared_ptr<const RunSnapshot> ExploredRun::snapshot() const {
+  const std::lock_guard lock(snapshot_mutex_);
+  return snapshot_;
+}
+
+RankSnapshot ExploredRun::snapshot_of(const Rank& rank, std::span<const ChunkEntry> chunks) const {
+  RankSnapshot result;
+  result.rank = rank.source->rank();
+  result.source = rank.source.get();
+  result.has_all_rows = rank.source->has_all_rows();
+  result.rows = rank.source->rows();
+  result.streams = rank.source->streams();
+  result.extent = extent_of(rank.source->extent(), chunks, *result.rows);
+  bool has_kernels = false;
+  for (const ChunkEntry& chunk : chunks) {
+    if (result.lanes.empty() || result.lanes.back() != std::pair(chunk.lane, chunk.kind)) {
+      result.lanes.emplace_back(chunk.lane, chunk.kind);
+    }
+    has_kernels = has_kernels || chunk.kind == EventKind::kKernel;
+  }
+  // Until all were looked at: a GPU's operators only launch.
+  result.operators_compute =
+      scan_.operators_compute(result.rank) || (!has_kernels && !scan_.is_done());
+  return result;
+}
+
+std::shared_ptr<const CollectiveCalls> ExploredRun::calls_of(const RunSnapshot& run) {
+  for (const RankSnapshot& rank : run.ranks) {
+    if (!rank.has_all_rows) return nullptr;
+  }
+  const auto began = steady_clock::now();
+  if (!calls_are_old_ || (calls_ && began < next_calls_)) return calls_;
+  std::vector<CollectivePart> parts;
+  for (const RankSnapshot& rank : run.ranks) {
+    for (std::uint32_t i = 0; i < rank.rows->collectives.size(); ++i) {
+      parts.push_back(part_of(*rank.rows, i));
+    }
+  }
+  calls_ = std::make_shared<const CollectiveCalls>(std::move(parts));
+  calls_are_old_ = false;
+  next_calls_ = steady_clock::now() + kCallsPause * (steady_clock::now() - began);
+  return calls_;
+}
+
+void ExploredRun::publish() {
+  auto run = std::make_shared<RunSnapshot>();
+  run->store = store_.get();
+  const auto chunks = store_->chunks();
+  std::vector<RankContent> contents;
+  auto rows = std::make_shared<TimelineRows>();
+  Interval extent{INT64_MAX, INT64_MIN};
+  for (const auto& [number, rank] : ranks_) {
+    const auto own = chunks_of(*chunks, number);
+    run->ranks.push_back(snapshot_of(rank, own));
+    const RankSnapshot& added = run->ranks.back();
+    contents.push_back(content_of(added, own, scan_));
+    for (const ChunkEntry& chunk : own) rows->events += chunk.header.count;
+    for (const Step& step : added.rows->steps) {
+      rows->steps.push_back({step.index, number, step.start_ns, step.end_ns});
+    }
+    if (added.extent.length() <= 0) continue;
+    extent.start_ns = std::min(extent.start_ns, added.extent.start_ns);
+    extent.end_ns = std::max(extent.end_ns, added.extent.end_ns);
+  }
+  run->calls = calls_of(*run);
+  catalogue_.update(contents);
+  rows->rows = catalogue_.rows();
+  rows->ranks = catalogue_.ranks();
+  std::ranges::stable_sort(rows->steps, {}, &StepBorder::start_ns);
+  if (extent.end_ns > extent.start_ns) {
+    rows->start_ns = extent.start_ns;
+    rows->end_ns = extent.end_ns;
+  }
+  rows->reversed_events = scan_.reversed_events();
+  rows->overlapping_events = scan_.overlapping_events();
+  run->rows = std::move(rows);
+  const std::lock_guard lock(snapshot_mutex_);
+  snapshot_ = std::move(run);
+}
+
+// A rank that fails keeps what was read of it; the others go on.
+bool ExploredRun::read_rows() {
+  std::vector<Rank*> left;
+  for (auto& [number, rank] : ranks_) {
+    if (rank.has_more_rows) left.push_back(&rank);
+  }
+  if (left.empty()) return false;
+  std::atomic<bool> finished_one = false;
+  for_each_side_by_side(store_->threads(), left.size(), [&](int, std::size_t i) {
+    const auto more = left[i]->source->read_rows();
+    left[i]->has_more_rows = more && *more;
+    if (!left[i]->has_more_rows) finished_one = true;
+  });
+  if (!finished_one) return true;
+  calls_are_old_ = true;
+  publish();
+  return true;
+}
+
+bool ExploredRun::rebuild_tiles() {
+  std::vector<Rank*> left;
+  for (auto& [number, rank] : ranks_) {
+    if (rank.has_more_tiles) left.push_back(&rank);
+  }
+  if (left.empty()) return false;
+  for_each_side_by_side(store_->threads(), left.size(), [&](int, std::size_t i) {
+    const auto more = left[i]->source->rebuild_some();
+    left[i]->has_more_tiles = more && *more;
+  });
+  publish();
+  return true;
+}
+
+void ExploredRun::update_progress() {
+  double rows = 0, tiles = 0;
+  for (const auto& [number, rank] : ranks_) {
+    rows += rank.has_more_rows ? 0 : 1;
+    tiles += rank.has_more_tiles ? rank.source->fraction() : 1;
+  }
+  const double ranks = static_cast<double>(std::max<std::size_t>(ranks_.size(), 1));
+  progress_ = 0.4 * rows / ranks + 0.4 * tiles / ranks + 0.2 * scan_.fraction();
+}
+
+Result<bool> ExploredRun::work() {
+  const std::lock_guard lock(work_mutex_);
+  bool more = read_rows() || rebuild_tiles();
+  if (!more) {
+    more = scan_.scan_some(*store_, *store_->chunks());
+    if (!more) publish();
+  }
+  if (more) {
+    update_progress();
+  } else {
+    progress_ = 1;
+  }
+  return more;
+}
+
+Result<bool> ExploredRun::refresh() {
+  const std::lock_guard lock(work_mutex_);
+  TRY_ASSIGN(bool news, store_->refresh());
+  const std::size_t ranks = ranks_.size();
+  TRY(open_sources());
+  news = news || ranks_.size() > ranks;
+  for (auto& [number, rank] : ranks_) {
+    TRY_ASSIGN(const bool more, rank.source->refresh());
+    rank.has_more_rows = rank.has_more_rows || more;
+    rank.has_more_tiles = true;
+    news = news || more;
+  }
+  if (!news) return false;
+  calls_are_old_ = true;
+  publish();
+  return true;
+}
+
+}  // namespace shardlens::trace

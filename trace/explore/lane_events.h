@@ -1,0 +1,64 @@
+// The events of one lane and kind that a window shows, in order of start whatever order they were
+// recorded in. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "trace/store/event_store.h"
+#include "trace/timeline/drawn_event.h"
+
+namespace shardlens::trace {
+
+EventTableKind table_of(EventKind kind);
+// Of a table of bulk events.
+EventKind kind_of(EventTableKind table);
+
+class LaneEvents {
+ public:
+  // Decodes what is not in the cache.
+  LaneEvents(EventStore& store, int rank, int lane, EventKind kind, Interval window);
+
+  // False where a chunk cannot be read.
+  bool is_complete() const { return is_complete_; }
+
+  // Calls visit(chunk, columns, index, time) for each that touches the window.
+  template <typename Visit>
+  void visit(Visit&& visit) const {
+    if (!is_sorted_) return visit_sorted(visit);
+    for (const Part& part : parts_) {
+      const EventColumns& columns = *part.columns;
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        const Interval time = drawn_event_time(columns.start_ns(i), columns.duration_ns(i));
+        if (time.start_ns >= window_.end_ns) break;
+        if (is_drawn_in(time, window_)) visit(part.chunk, columns, i, time);
+      }
+    }
+  }
+
+ private:
+  struct Part {
+    ChunkEntry chunk;
+    std::shared_ptr<const EventColumns> columns;
+  };
+  struct Place {
+    Interval time;
+    std::uint32_t part = 0, index = 0;
+  };
+  std::vector<Place> places() const;
+  template <typename Visit>
+  void visit_sorted(Visit& visit) const {
+    for (const Place& place : places()) {
+      const Part& part = parts_[place.part];
+      visit(part.chunk, *part.columns, std::size_t{place.index}, place.time);
+    }
+  }
+
+  Interval window_;
+  std::vector<Part> parts_;
+  bool is_sorted_ = true;
+  bool is_complete_ = true;
+};
+
+}  // namespace shardlens::trace

@@ -1,0 +1,43 @@
+// A look at every bulk event of a run, in the background: which contradict themselves, how deep
+// they nest, whether operators count as compute. One thread calls, several work.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "trace/store/event_store.h"
+
+namespace shardlens::trace {
+
+class LaneScan {
+ public:
+  // Looks at some more of these chunks (by rank, lane, kind and time); true while there are more.
+  bool scan_some(EventStore& store, std::span<const ChunkEntry> chunks);
+
+  double fraction() const;
+  bool is_done() const { return scanned_ >= total_; }
+
+  std::int64_t reversed_events() const;
+  std::int64_t overlapping_events() const;
+  int operator_levels(int rank, int lane) const;  // 1: none were seen
+  bool operators_compute(int rank) const;
+
+ private:
+  using LaneKey = std::tuple<int, int, EventKind>;  // rank, lane, kind
+  struct LaneState {
+    std::size_t next = 0;  // chunk
+    std::int64_t reversed = 0, overlapping = 0;
+    int levels = 1;
+    bool computes = false;
+    std::vector<std::int64_t> level_ends;  // by depth: the latest end so far
+  };
+  static void look_at(const EventColumns& columns, LaneState& state);
+
+  std::map<LaneKey, LaneState> lanes_;
+  std::int64_t scanned_ = 0, total_ = 0;  // chunks
+};
+
+}  // namespace shardlens::trace

@@ -1,0 +1,205 @@
+#include "trace/explore/picture_maker.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "trace/explore/picture_names.h"
+#include "trace/explore/ribbon_painter.h"
+#include "trace/explore/row_painter.h"
+#include "trace/store/side_by_side.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+using PictureClock = std::chrono::steady_clock;
+
+// No screen has more; a request for them is a mistake that must not cost the whole run.
+constexpr double kMostPixels = 65536;
+
+// Asked by several threads, of a function that need not stand that.
+class Wanted {
+ public:
+  explicit Wanted(const std::function<bool()>& wanted) : wanted_(wanted) {}
+  bool still() {
+    if (given_up_) return false;
+    if (!wanted_) return true;
+    const std::lock_guard lock(mutex_);
+    if (!wanted_()) given_up_ = true;
+    return !given_up_;
+  }
+
+ private:
+  const std::function<bool()>& wanted_;
+  std::mutex mutex_;
+  std::atomic<bool> given_up_ = false;
+};
+
+class PictureMaker {
+ public:
+  PictureMaker(const RunSnapshot& run, const PictureRequest& request,
+               const std::function<bool()>& wanted)
+      : run_(run), request_(request), wanted_(wanted) {}
+
+  Result<TimelinePicture> make() {
+    for (const RowWindow& window : request_.windows) tasks_.push_back(task_of(window));
+    plan();
+    TRY(side_by_side(activities_, [&](auto& each) { measure(each.first, each.second); }));
+    TRY(side_by_side(ribbons_, [&](auto& each) { measure(each.first, each.second); }));
+    drafts_.resize(tasks_.size());
+    std::vector<std::size_t> order(tasks_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    TRY(side_by_side(order, [&](std::size_t i) { paint(i); }));
+    return join();
+  }
+
+ private:
+  using WindowKey = std::tuple<int, std::int64_t, std::int64_t, double>;  // rank, window, zoom
+
+  static WindowKey key_of(const RankSnapshot& rank, const RowTask& task) {
+    return {rank.rank, task.window.start_ns, task.window.end_ns, task.ns_per_pixel};
+  }
+
+  RowTask task_of(const RowWindow& window) const {
+    RowTask task;
+    task.window = {drawn_instant(window.start_ns), drawn_instant(window.end_ns)};
+    task.ns_per_pixel = std::max(request_.ns_per_pixel > 0 ? request_.ns_per_pixel : 1,
+                                 static_cast<double>(task.window.length()) / kMostPixels);
+    if (window.row < 0 || static_cast<std::size_t>(window.row) >= run_.rows->rows.size()) {
+      return task;
+    }
+    task.row = &run_.rows->rows[static_cast<std::size_t>(window.row)];
+    task.rank = run_.rank(task.row->rank);
+    return task;
+  }
+
+  bool needs_activity(const RowTask& task) const {
+    if (!needs_events(task.ns_per_pixel)) return false;
+    if (task.row->kind == RowKind::kCommunication) return task.rank->has_all_rows;
+    return is_communication_kernels(task);
+  }
+  static bool is_communication_kernels(const RowTask& task) {
+    if (task.row->kind != RowKind::kKernels) return false;
+    const Lane* const lane = task.rank->rows->lane(task.row->lane);
+    return lane != nullptr && lane->kind == LaneKind::kCommunication;
+  }
+
+  // What several rows share is computed once.
+  void plan() {
+    const auto add_ribbon = [&](const RankSnapshot& rank, const RowTask& task) {
+      ribbons_.try_emplace(key_of(rank, task));
+      if (needs_events(task.ns_per_pixel)) activities_.try_emplace(key_of(rank, task));
+    };
+    for (const RowTask& task : tasks_) {
+      if (task.row == nullptr) continue;
+      if (task.row->kind == RowKind::kRibbon && task.rank == nullptr) {
+        for (const RankSnapshot& rank : run_.ranks) add_ribbon(rank, task);
+      } else if (task.rank != nullptr && task.row->kind == RowKind::kRibbon) {
+        add_ribbon(*task.rank, task);
+      } else if (task.rank != nullptr && needs_activity(task)) {
+        activities_.try_emplace(key_of(*task.rank, task));
+      }
+    }
+  }
+
+  void measure(const WindowKey& key, WindowActivity& activity) {
+    const auto& [rank, start_ns, end_ns, ns_per_pixel] = key;
+    const Interval columns = PixelGrid(ns_per_pixel).around({start_ns, end_ns});
+    activity = window_activity(*run_.store, *run_.rank(rank), columns);
+  }
+  void measure(const WindowKey& key, RankRibbon& ribbon) {
+    const auto& [rank, start_ns, end_ns, ns_per_pixel] = key;
+    const auto activity = activities_.find(key);
+    auto painted = rank_ribbon(*run_.rank(rank), {start_ns, end_ns}, ns_per_pixel,
+                               activity == activities_.end() ? nullptr : &activity->second);
+    if (painted) {
+      ribbon = std::move(*painted);
+    } else {
+      note(painted.error());
+    }
+  }
+
+  void paint(std::size_t i) {
+    const RowTask& task = tasks_[i];
+    RowDraft& draft = drafts_[i];
+    if (task.row != nullptr && task.row->kind == RowKind::kRibbon) {
+      draft.picture = ribbon_of(task);
+    } else if (task.row != nullptr && task.rank != nullptr) {
+      const auto activity = activities_.find(key_of(*task.rank, task));
+      auto painted = RowPainter(run_).paint(
+          task,
+          needs_activity(task) && activity != activities_.end() ? &activity->second : nullptr);
+      if (painted) {
+        draft = std::move(*painted);
+      } else {
+        note(painted.error());
+      }
+    }
+    draft.picture.window = request_.windows[i];
+  }
+
+  RowPicture ribbon_of(const RowTask& task) const {
+    if (task.rank != nullptr) return ribbons_.at(key_of(*task.rank, task)).picture();
+    std::vector<const RankRibbon*> ranks;
+    for (const RankSnapshot& rank : run_.ranks) {
+      ranks.push_back(&ribbons_.at(key_of(rank, task)));
+    }
+    return mean_ribbon(ranks);
+  }
+
+  void note(const Error& error) {
+    const std::lock_guard lock(problem_mutex_);
+    if (!problem_) problem_ = error;
+  }
+
+  template <typename Things, typename Work>
+  Result<void> side_by_side(Things& things, Work work) {
+    std::vector<typename Things::iterator> places;
+    for (auto i = things.begin(); i != things.end(); ++i) places.push_back(i);
+    for_each_side_by_side(run_.store->threads(), places.size(), [&](int, std::size_t i) {
+      if (wanted_.still()) work(*places[i]);
+    });
+    if (!wanted_.still()) return fail(ErrorKind::kFailed, "the picture is not wanted any more");
+    if (problem_) return tl::make_unexpected(*problem_);
+    return {};
+  }
+
+  TimelinePicture join() {
+    TimelinePicture picture;
+    picture.request = request_;
+    PictureNames names(*run_.store);
+    for (std::size_t i = 0; i < drafts_.size(); ++i) {
+      names.take_over(drafts_[i], tasks_[i].rank);
+      picture.rows.push_back(std::move(drafts_[i].picture));
+    }
+    picture.names = names.take();
+    return picture;
+  }
+
+  const RunSnapshot& run_;
+  const PictureRequest& request_;
+  Wanted wanted_;
+  std::vector<RowTask> tasks_;
+  std::map<WindowKey, WindowActivity> activities_;
+  std::map<WindowKey, RankRibbon> ribbons_;
+  std::vector<RowDraft> drafts_;
+  std::mutex problem_mutex_;
+  std::optional<Error> problem_;
+};
+
+}  // namespace
+
+Result<TimelinePicture> make_picture(const RunSnapshot& run, const PictureRequest& request,
+                                     const std::function<bool()>& wanted) {
+  const auto began = PictureClock::now();
+  TRY_ASSIGN(TimelinePicture picture, PictureMaker(run, request, wanted).make());
+  picture.prepare_ms =
+      std::chrono::duration<double, std::milli>(PictureClock::now() - began).count();
+  return picture;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,36 @@
+// The texts that a picture's pieces name, each once. One thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/explore/row_painter.h"
+#include "trace/explore/run_snapshot.h"
+
+namespace shardlens::trace {
+
+class PictureNames {
+ public:
+  explicit PictureNames(const EventStore& store);
+
+  // Replaces the numbers of a row's pieces and marks by those of the picture.
+  void take_over(RowDraft& draft, const RankSnapshot* rank);
+  std::vector<std::string> take() { return std::move(names_); }
+
+ private:
+  std::uint32_t number_of(std::string_view text);
+  std::uint32_t of_global(std::uint32_t name);
+  std::uint32_t of_label(const RankSnapshot& rank, std::uint32_t label);
+
+  const EventStore& store_;
+  std::vector<std::string> names_{""};
+  std::unordered_map<std::string, std::uint32_t> numbers_{{"", 0}};
+  std::vector<std::uint32_t> by_global_;
+  std::map<int, std::vector<std::uint32_t>> by_label_;  // by rank
+};
+
+}  // namespace shardlens::trace

@@ -1,0 +1,185 @@
+#include "trace/explore/row_painter.h"
+
+#include <algorithm>
+
+#include "trace/explore/lane_events.h"
+#include "trace/timeline/area_points.h"
+#include "trace/timeline/collective_parts.h"
+#include "trace/timeline/join_pieces.h"
+#include "trace/timeline/phase_class.h"
+#include "trace/timeline/piece_folder.h"
+#include "trace/timeline/ready_points.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+EventKind event_kind_of(RowKind kind) {
+  switch (kind) {
+    case RowKind::kOperators:
+      return EventKind::kOperator;
+    case RowKind::kLaunches:
+      return EventKind::kLaunch;
+    case RowKind::kCopies:
+      return EventKind::kCopy;
+    default:
+      return EventKind::kKernel;
+  }
+}
+
+// Of events in order of start.
+class OptimizerTime {
+ public:
+  explicit OptimizerTime(const Intervals& phases) : phases_(phases) {}
+  bool holds(std::int64_t time_ns) {
+    while (next_ < phases_.size() && phases_[next_].end_ns <= time_ns) ++next_;
+    return next_ < phases_.size() && phases_[next_].start_ns <= time_ns;
+  }
+
+ private:
+  const Intervals& phases_;
+  std::size_t next_ = 0;
+};
+
+void finish_pieces(RowDraft& draft, PieceFolder& folder, PixelGrid grid) {
+  draft.picture.is_exact = true;
+  draft.picture.pieces = folder.finish();
+  join_pieces(draft.picture.pieces, grid);
+}
+
+}  // namespace
+
+Result<RowDraft> RowPainter::paint(const RowTask& task, const WindowActivity* activity) const {
+  switch (task.row->kind) {
+    case RowKind::kReady:
+    case RowKind::kMemory:
+    case RowKind::kCounter:
+      return sample_row(task);
+    default:
+      break;
+  }
+  const bool is_row =
+      task.row->kind == RowKind::kPhases || task.row->kind == RowKind::kCommunication;
+  if (needs_events(task.ns_per_pixel) && (!is_row || task.rank->has_all_rows)) {
+    return paint_events(task, activity);
+  }
+  return paint_cells(task);
+}
+
+Result<RowDraft> RowPainter::paint_events(const RowTask& task,
+                                          const WindowActivity* activity) const {
+  switch (task.row->kind) {
+    case RowKind::kPhases:
+      return span_row(task);
+    case RowKind::kCommunication:
+      return collective_row(task, *activity);
+    default:
+      return bulk_row(task, event_kind_of(task.row->kind), activity);
+  }
+}
+
+RowDraft RowPainter::bulk_row(const RowTask& task, EventKind kind,
+                              const WindowActivity* activity) const {
+  const PixelGrid grid(task.ns_per_pixel);
+  PieceFolder folder(grid, task.window, task.row->levels);
+  const LaneEvents events(*run_.store, task.rank->rank, task.row->lane, kind, folder.window());
+  const std::vector<std::uint32_t> names = run_.store->global_names(task.rank->rank);
+  OptimizerTime optimizer(task.rank->rows->optimizer);
+  DrawnEvent event;
+  event.piece_class = kind == EventKind::kCopy ? PieceClass::kCopy : PieceClass::kHost;
+  event.ref = {table_of(kind), task.rank->rank, 0, 0};
+  events.visit(
+      [&](const ChunkEntry& chunk, const EventColumns& columns, std::size_t i, Interval time) {
+        event.time = time;
+        const StringId name = columns.name(i);
+        event.name = name < names.size() ? names[name] : 0;
+        event.ref.row = chunk.row_id;
+        event.ref.index = static_cast<std::uint32_t>(i);
+        if (kind == EventKind::kOperator) event.level = columns.depth(i);
+        if (kind == EventKind::kKernel) {
+          if (activity != nullptr) {
+            event.piece_class = communication_class(time, activity->compute);
+          } else {
+            event.piece_class =
+                optimizer.holds(time.start_ns) ? PieceClass::kOptimizer : PieceClass::kCompute;
+          }
+        }
+        folder.add(event);
+      });
+  RowDraft draft;
+  draft.picture.is_complete = events.is_complete() && task.rank->has_all_rows;
+  finish_pieces(draft, folder, grid);
+  if (activity != nullptr && kind == EventKind::kKernel) {
+    draft.picture.pieces = split_by_exposure(draft.picture.pieces, activity->compute, grid);
+  }
+  return draft;
+}
+
+RowDraft RowPainter::span_row(const RowTask& task) const {
+  const PixelGrid grid(task.ns_per_pixel);
+  PieceFolder folder(grid, task.window, task.row->levels);
+  const auto& spans = task.rank->rows->spans;
+  visit_rows(spans, folder.window(), [&](std::uint32_t i, Interval time) {
+    const Span& span = spans.rows[i];
+    if (span.lane != task.row->lane) return;
+    folder.add({time,
+                spans.labels[i],
+                span.depth,
+                phase_class(span.phase),
+                0,
+                {EventTableKind::kSpan, task.rank->rank, spans.ids[i], 0}});
+  });
+  RowDraft draft;
+  draft.names_are_labels = true;
+  finish_pieces(draft, folder, grid);
+  return draft;
+}
+
+RowDraft RowPainter::collective_row(const RowTask& task, const WindowActivity& activity) const {
+  const PixelGrid grid(task.ns_per_pixel);
+  PieceFolder folder(grid, task.window, 1);
+  const auto& collectives = task.rank->rows->collectives;
+  visit_rows(collectives, folder.window(), [&](std::uint32_t i, Interval time) {
+    const Collective& row = collectives.rows[i];
+    if (row.lane != task.row->lane) return;
+    const std::int64_t latest =
+        run_.calls == nullptr ? 0 : run_.calls->latest_start_ns(part_of(*task.rank->rows, i));
+    folder.add({time,
+                collectives.labels[i],
+                0,
+                communication_class(time, activity.compute),
+                latest,
+                {EventTableKind::kCollective, task.rank->rank, collectives.ids[i], 0}});
+  });
+  RowDraft draft;
+  draft.names_are_labels = true;
+  draft.picture.is_complete = activity.is_complete && run_.calls != nullptr;
+  finish_pieces(draft, folder, grid);
+  draft.picture.pieces = split_by_exposure(draft.picture.pieces, activity.compute, grid);
+  return draft;
+}
+
+RowDraft RowPainter::sample_row(const RowTask& task) const {
+  const PixelGrid grid(task.ns_per_pixel);
+  const RankRows& rows = *task.rank->rows;
+  RowDraft draft;
+  draft.names_are_labels = true;
+  RowPicture& picture = draft.picture;
+  picture.is_exact = true;
+  picture.is_complete = task.rank->has_all_rows;
+  if (task.row->kind == RowKind::kReady) {
+    const bool of_units = task.row->label.starts_with("Units");
+    picture.ready = ready_points(of_units ? rows.unit_ready : rows.bucket_ready, task.window, grid);
+  } else if (task.row->kind == RowKind::kMemory) {
+    picture.area = area_points(rows.memory, task.window, grid);
+    picture.area_highest = rows.highest_memory;
+  } else {
+    const auto series = std::ranges::find(rows.counters, task.row->label, &CounterSeries::name);
+    if (series == rows.counters.end()) return draft;
+    picture.area = area_points(series->samples, task.window, grid);
+    picture.area_highest = series->highest;
+  }
+  return draft;
+}
+
+}  // namespace shardlens::trace
