@@ -1,0 +1,36 @@
+// Numbers as they are read on screen and in reports: value and unit apart, three or four
+// significant digits, units chosen by size. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace shardlens::trace {
+
+struct Quantity {
+  std::string value;
+  std::string unit;
+  std::string text() const { return unit.empty() ? value : value + " " + unit; }
+};
+
+inline constexpr std::string_view kUnknown = "–";
+
+// "7.25", "42.1", "236.4", "1,204": two decimals below 10, one below 1000.
+std::string format_number(double value);
+// "4,812"
+std::string format_integer(std::int64_t value);
+// As needed: "25", "0.5", "1.25"
+std::string format_plain(double value);
+
+Quantity format_duration(double ns);                            // µs, ms or s
+Quantity format_duration_in(double ns, std::string_view unit);  // one unit for a whole axis
+std::string_view duration_unit(double ns);  // the unit that format_duration would take
+Quantity format_bytes(double bytes);        // B, KiB, MiB, GiB or TiB
+Quantity format_rate(double per_second, std::string_view unit);  // "138.7" "k/s"
+Quantity format_count(double count);                             // "10.2" "M"
+Quantity format_bandwidth(double bytes_per_second);              // GB/s, 10⁹
+Quantity format_percent(double fraction);                        // "67" "%"
+std::string format_signed_percent(double fraction);              // "+14.6 %", "−0.2 %"
+
+}  // namespace shardlens::trace
