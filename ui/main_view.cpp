@@ -8,6 +8,7 @@
 #include "ui/job_text.h"
 #include "ui/keys.h"
 #include "ui/paint.h"
+#include "ui/replay_bar.h"
 #include "ui/top_bar.h"
 
 namespace shardlens::ui {
@@ -85,6 +86,17 @@ void MainView::note_activity(const Snapshot& snapshot) {
   seen_version_ = snapshot.version;
 }
 
+void MainView::draw_inspect(const Look& look, const Rect& area, const Snapshot& snapshot,
+                            Commands& commands) {
+  Rect rest = area.inset(look.px(8), 0);
+  rest.take_bottom(look.px(8));
+  if (snapshot.replay.active) {
+    draw_replay_bar(look, rest.take_top(look.px(kReplayHeight), look.px(8)), snapshot, commands);
+  }
+  const bool keys = keys_are_free(snapshot) && !ImGui::GetIO().KeyCtrl;
+  inspect_.draw(look, rest, snapshot, keys, preferences_, commands);
+}
+
 void MainView::draw_window(const Look& look, const Rect& window, const Snapshot& snapshot,
                            Commands& commands) {
   Rect area = window;
@@ -103,13 +115,21 @@ void MainView::draw_window(const Look& look, const Rect& window, const Snapshot&
   input.open_dock = workspace_.opens_dock();
   const TuneLayout layout = tune_layout(input);
 
-  const TopBarResult bar = draw_top_bar(look, layout.top_bar, snapshot, commands);
+  const TopBarResult bar =
+      draw_top_bar(look, layout.top_bar, preferences_.workspace, snapshot, commands);
   if (bar.toggle_theme) {
     preferences_.theme = look.theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark;
   }
   if (bar.toggle_help) help_ = !help_;
   if (!layout.messages.empty()) draw_messages(look, layout.messages, lines);
-  workspace_.draw(look, layout, snapshot, preferences_, commands);
+  if (inspects()) {
+    const Rect& above = layout.messages.empty() ? layout.top_bar : layout.messages;
+    const float top = above.bottom() + look.px(8);
+    draw_inspect(look, {area.x, top, area.w, area.bottom() - top}, snapshot, commands);
+  } else {
+    workspace_.draw(look, layout, snapshot, preferences_, commands);
+  }
+  if (!bar.workspace.empty()) preferences_.workspace = bar.workspace;
   if (look.present) draw_key_line(look, keys.inset(look.px(16), 0));
 }
 
@@ -144,6 +164,7 @@ void MainView::draw(const Snapshot& snapshot, Commands& commands) {
       look, window, actions(snapshot, commands),
       [this](std::string_view knob) {
         preferences_.fold_knobs = false;
+        preferences_.workspace = kTuneWorkspace;
         workspace_.knobs().reveal(knob);
       },
       commands);

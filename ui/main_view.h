@@ -9,6 +9,7 @@
 
 #include "ui/command_palette.h"
 #include "ui/commands.h"
+#include "ui/inspect/inspect_workspace.h"
 #include "ui/plan_card.h"
 #include "ui/snapshot.h"
 #include "ui/theme.h"
@@ -34,6 +35,8 @@ class MainView {
 
   void set_probe(DrawProbe* probe) { probe_ = probe; }
   TuneWorkspace& workspace() { return workspace_; }
+  InspectWorkspace& inspect() { return inspect_; }
+  bool inspects() const { return preferences_.workspace == kInspectWorkspace; }
 
  private:
   float effective_scale() const;
@@ -47,13 +50,20 @@ class MainView {
                     Commands& commands) const;
   void follow_or_pause(const Snapshot& snapshot, Commands& commands);
   std::vector<Action> actions(const Snapshot& snapshot, Commands& commands);
+  void add_tune_actions(std::vector<Action>& out);
+  void add_inspect_actions(std::vector<Action>& out);
   void add_view_actions(std::vector<Action>& out);  // what changes only the look
   void draw_window(const Look& look, const Rect& window, const Snapshot& snapshot,
                    Commands& commands);
+  void draw_inspect(const Look& look, const Rect& area, const Snapshot& snapshot,
+                    Commands& commands);
+  // Nothing that lies above the workspace, and no field, has the keyboard.
+  bool keys_are_free(const Snapshot& snapshot) const;
   void note_activity(const Snapshot& snapshot);
 
   ViewPreferences preferences_;
   TuneWorkspace workspace_;
+  InspectWorkspace inspect_;
   CommandPalette palette_;
   PlanCardView plan_;
   Fonts fonts_{};

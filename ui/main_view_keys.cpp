@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/inspect/timeline_keys.h"
 #include "ui/job_text.h"
 #include "ui/keys.h"
 #include "ui/main_view.h"
@@ -49,6 +50,10 @@ void MainView::handle_timeline_keys() {
   if (key_pressed(Key::kEscape, false)) timeline.clear();
 }
 
+bool MainView::keys_are_free(const Snapshot& snapshot) const {
+  return !ImGui::GetIO().WantTextInput && !palette_.is_open() && !help_ && !snapshot.plan;
+}
+
 void MainView::handle_keys(const Snapshot& snapshot, Commands& commands) {
   const ImGuiIO& io = ImGui::GetIO();
   if (key_pressed(Key::kF11, false)) preferences_.present_mode = !preferences_.present_mode;
@@ -64,6 +69,9 @@ void MainView::handle_keys(const Snapshot& snapshot, Commands& commands) {
       preferences_.theme =
           preferences_.theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark;
     }
+    if (key_pressed(Key::kOne, false)) preferences_.workspace = kTuneWorkspace;
+    if (key_pressed(Key::kTwo, false)) preferences_.workspace = kInspectWorkspace;
+    if (key_pressed(Key::kF, false) && inspects()) inspect_.find();
     return;
   }
   if (io.WantTextInput || palette_.is_open()) return;
@@ -72,7 +80,11 @@ void MainView::handle_keys(const Snapshot& snapshot, Commands& commands) {
   if (key_pressed(Key::kP, false)) {
     commands.push_back(snapshot.plan ? Command(ClosePlan{}) : Command(OpenPlan{}));
   }
-  if (snapshot.plan) return;
+  if (!keys_are_free(snapshot)) return;
+  if (inspects()) {  // its own keys are obeyed where it draws
+    if (key_pressed(Key::kSpace, false)) follow_or_pause(snapshot, commands);
+    return;
+  }
   handle_timeline_keys();
   if (key_pressed(Key::kSpace, false)) follow_or_pause(snapshot, commands);
   for (const auto& [key, direction] : {std::pair{Key::kLeft, -1}, std::pair{Key::kRight, 1}}) {
@@ -94,13 +106,43 @@ void MainView::start_by_key(const Snapshot& snapshot, bool palette_was_open, std
   if (offers_start(controls) && (controls.enabled || edited)) commands.push_back(StartRun{});
 }
 
-void MainView::add_view_actions(std::vector<Action>& out) {
+void MainView::add_tune_actions(std::vector<Action>& out) {
   out.push_back({"Fit the timeline", "F", [this] { workspace_.timeline().fit(); }});
   out.push_back(
       {"Measure on the timeline", "M", [this] { workspace_.timeline().toggle_measure(); }});
   out.push_back(
       {"Show the ledger of runs", "", [this] { workspace_.dock().show(DockPanel::Tab::kRuns); }});
   out.push_back({"Show the log", "", [this] { workspace_.dock().show(DockPanel::Tab::kLog); }});
+}
+
+void MainView::add_inspect_actions(std::vector<Action>& out) {
+  using Mode = TimelineState::Mode;
+  TimelineState& state = inspect_.timeline().state();
+  out.push_back({"Fit the timeline", "F", [&state] { state.shown_window().fit(); }});
+  out.push_back({"Measure on the timeline", "M", [&state] {
+                   state.measuring = !state.measuring;
+                   state.measured.reset();
+                 }});
+  out.push_back({"Zoom to the selection", "Enter", [&state] { zoom_to_selection(state); }});
+  out.push_back({"Find names", "Ctrl+F", [this] { inspect_.find(); }});
+  const bool steps = state.mode == Mode::kSteps;
+  out.push_back({steps ? "Timeline by the clock" : "Steps one above the other", "",
+                 [&state, steps] { state.mode = steps ? Mode::kTime : Mode::kSteps; }});
+  out.push_back(
+      {state.aligned_by_step ? "Align ranks by their clocks" : "Align ranks by their step", "",
+       [&state] { state.aligned_by_step = !state.aligned_by_step; }});
+  for (int i = 0; i < kInspectTabCount; ++i) {
+    const auto tab = static_cast<InspectTab>(i);
+    out.push_back(
+        {"Show: " + std::string(tab_title(tab)), "", [this, tab] { inspect_.tabs().show(tab); }});
+  }
+}
+
+void MainView::add_view_actions(std::vector<Action>& out) {
+  inspects() ? add_inspect_actions(out) : add_tune_actions(out);
+  out.push_back({"Workspace: Tune", "Ctrl+1", [this] { preferences_.workspace = kTuneWorkspace; }});
+  out.push_back(
+      {"Workspace: Inspect", "Ctrl+2", [this] { preferences_.workspace = kInspectWorkspace; }});
   out.push_back({"Dark or light theme", "Ctrl+T", [this] {
                    preferences_.theme = preferences_.theme == ThemeKind::kDark ? ThemeKind::kLight
                                                                                : ThemeKind::kDark;

@@ -1,12 +1,14 @@
 #include "ui/top_bar.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "ui/headline.h"
 #include "ui/layout.h"
+#include "ui/view_preferences.h"
 #include "ui/widgets.h"
 
 namespace shardlens::ui {
@@ -167,10 +169,57 @@ void draw_tools(const Look& look, Rect box, TopBarResult& result) {
   if (theme_hit.hovered) tooltip(look, "Theme", "Changes between dark and light", "Ctrl+T");
 }
 
+struct WorkspaceTab {
+  const char* id;
+  std::string_view label, explanation, keys;
+};
+constexpr std::array<WorkspaceTab, 2> kWorkspaces{
+    WorkspaceTab{kTuneWorkspace, "Tune", "What did this knob do, what would that one do?",
+                 "Ctrl+1"},
+    WorkspaceTab{kInspectWorkspace, "Inspect", "Where did the time go?", "Ctrl+2"}};
+constexpr float kWidthForTabRow = 1180;  // below it they lie one above the other
+
+void draw_workspace_tab(const Look& look, const Rect& box, const WorkspaceTab& tab, bool active,
+                        bool small, TopBarResult& result) {
+  const Palette& p = look.colors();
+  const Hit hit = hit_area(look, std::string("top/") + tab.id, box);
+  const float rounding = std::min(box.h / 2, look.px(14));
+  if (active) fill(box, color(mix(p.panel, p.accent, 0.2)), rounding);
+  if (hit.hovered && !active) fill(box, color(p.hover), rounding);
+  const Face face = small ? Face::kSmall : active ? Face::kStrong : Face::kMedium;
+  text_in(look, box, face, active || hit.hovered ? p.text : p.text_secondary, tab.label,
+          Align::kCenter);
+  if (hit.hovered) tooltip(look, tab.label, tab.explanation, tab.keys);
+  if (hit.clicked) result.workspace = tab.id;
+}
+
+// Takes its room from `rest`.
+void draw_workspaces(const Look& look, Rect& rest, bool stacked, std::string_view shown,
+                     TopBarResult& result) {
+  const Face face = stacked ? Face::kSmall : Face::kStrong;
+  const float padding = look.px(stacked ? 8 : 12);
+  float widest = 0;
+  for (const WorkspaceTab& tab : kWorkspaces) {
+    widest = std::max(widest, std::ceil(text_width(look, face, tab.label)));
+  }
+  Rect column = stacked ? rest.take_left(widest + 2 * padding, look.px(16)) : Rect{};
+  for (const WorkspaceTab& tab : kWorkspaces) {
+    Rect box;
+    if (stacked) {
+      box = column.take_top(column.h / static_cast<float>(&tab == &kWorkspaces.front() ? 2 : 1));
+    } else {
+      const float width = std::ceil(text_width(look, face, tab.label)) + 2 * padding;
+      box = rest.take_left(width, look.px(4)).inset(0, std::round((rest.h - look.px(28)) / 2));
+    }
+    draw_workspace_tab(look, box, tab, shown == tab.id, stacked, result);
+  }
+  if (!stacked) rest.take_left(look.px(20));
+}
+
 }  // namespace
 
-TopBarResult draw_top_bar(const Look& look, const Rect& rect, const Snapshot& snapshot,
-                          Commands& commands) {
+TopBarResult draw_top_bar(const Look& look, const Rect& rect, std::string_view workspace,
+                          const Snapshot& snapshot, Commands& commands) {
   const Palette& p = look.colors();
   TopBarResult result;
   fill(rect, color(p.panel));
@@ -180,6 +229,7 @@ TopBarResult draw_top_bar(const Look& look, const Rect& rect, const Snapshot& sn
   const Rect brand = rest.take_left(text_width(look, Face::kTitle, "Shardlens"), look.px(24));
   text_in(look, brand, Face::kTitle, p.text, "Shardlens");
   draw_tools(look, rest.take_right(look.px(60), look.px(8)), result);
+  draw_workspaces(look, rest, unit < kWidthForTabRow, workspace, result);
 
   const float progress = look.px(std::clamp(unit * 0.125f, 110.0f, 220.0f));
   const float job = look.px(snapshot.job.phase == JobPhase::kStopping ? 96 : 72);

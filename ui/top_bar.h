@@ -2,6 +2,8 @@
 // Interface thread, inside a frame.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "ui/commands.h"
@@ -15,10 +17,11 @@ namespace shardlens::ui {
 struct TopBarResult {
   bool toggle_theme = false;
   bool toggle_help = false;
+  std::string workspace;  // the one that was chosen; "": none
 };
 
-TopBarResult draw_top_bar(const Look& look, const Rect& rect, const Snapshot& snapshot,
-                          Commands& commands);
+TopBarResult draw_top_bar(const Look& look, const Rect& rect, std::string_view workspace,
+                          const Snapshot& snapshot, Commands& commands);
 void draw_messages(const Look& look, const Rect& rect, const std::vector<Message>& lines);
 
 }  // namespace shardlens::ui

@@ -1,7 +1,10 @@
 // What the window remembers between starts; kept by `app`. Plain values, any thread.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "ui/palette.h"
 
@@ -10,6 +13,14 @@ namespace shardlens::ui {
 inline constexpr const char* kTuneWorkspace = "tune";
 inline constexpr const char* kInspectWorkspace = "inspect";
 
+// A place of a run that is to be found again.
+struct Bookmark {
+  std::int64_t time_ns = 0;  // absolute
+  std::string label;         // of the event or selection there; "" for a bare time
+
+  bool operator==(const Bookmark&) const = default;
+};
+
 struct ViewPreferences {
   ThemeKind theme = ThemeKind::kDark;
   float scale = 1;
@@ -17,6 +28,8 @@ struct ViewPreferences {
   bool fold_knobs = false;
   bool fold_dock = false;
   std::string workspace = kTuneWorkspace;
+  float inspect_tabs_share = 0.36f;  // of the height that timeline and tabs have together
+  std::map<std::string, std::vector<Bookmark>> bookmarks;  // by a run folder's name, then by time
 
   bool operator==(const ViewPreferences&) const = default;
 };

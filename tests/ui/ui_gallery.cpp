@@ -1,7 +1,8 @@
 // Pictures of the window from invented snapshots, to look at while working on panels:
 //   ui_gallery OUT.png [--size 1600x1000] [--scale 1] [--light] [--present]
 //              [--state
-//              sample|gpu|odd|dense|short|done|empty|failed|installing|replay|plan|plan-large|refused|no-card]
+//              sample|gpu|odd|dense|short|done|empty|failed|installing|replay|plan|plan-large|refused|no-card|
+//              inspect|inspect-run|inspect-steps]
 //              [--press K|?] [--hover X,Y] [--click X,Y] [--zoom FACTOR] [--time FRAMES]
 #include <stb/stb_image_write.h>
 
@@ -12,6 +13,7 @@
 #include <string>
 
 #include "tests/ui/headless_window.h"
+#include "tests/ui/inspect/inspect_window.h"
 #include "tests/ui/sample_snapshot.h"
 
 namespace shardlens::ui {
@@ -83,8 +85,42 @@ void print_frame_time(HeadlessWindow& window, const Snapshot& snapshot, int fram
   std::printf("%.2f ms of CPU per frame, %d frames\n", ms / frames, frames);
 }
 
+int write_picture(const HeadlessWindow& window, const std::string& output) {
+  const auto pixels = window.pixels();
+  const int written = stbi_write_png(output.c_str(), window.width(), window.height(), 4,
+                                     pixels.data(), window.width() * 4);
+  if (written == 0) std::fprintf(stderr, "error: cannot write %s\n", output.c_str());
+  return written != 0 ? 0 : 1;
+}
+
+// Three steps of the middle of a made-up run, the whole run, or steps one above the other.
+int run_inspect(const Options& options) {
+  InspectWindow inspect(options.width, options.height, options.preferences);
+  TimelineState& state = inspect.state();
+  const SampleRun& run = inspect.run();
+  if (options.state == "inspect") {
+    state.window.show(run.step_start(0, 300), run.step_end(0, 302));
+    state.selection =
+        TimeInterval{run.step_start(0, 301) + 415'000'000, run.step_start(0, 301) + 541'400'000};
+  }
+  if (options.state == "inspect-steps") {
+    state.mode = TimelineState::Mode::kSteps;
+    state.step_scroll = 118 * 60;
+  }
+  inspect.settle();
+  state.shown_window().zoom(0.5, options.zoom);
+  inspect.settle();
+  HeadlessWindow& window = inspect.window();
+  if (options.click_x >= 0) window.click_at(inspect.snapshot(), options.click_x, options.click_y);
+  if (options.hover_x >= 0) window.move_to(inspect.snapshot(), options.hover_x, options.hover_y);
+  inspect.settle();
+  if (options.timed_frames > 0) print_frame_time(window, inspect.snapshot(), options.timed_frames);
+  return write_picture(window, options.output);
+}
+
 int run(int argc, char** argv) {
   const Options options = parse(argc, argv);
+  if (options.state.starts_with("inspect")) return run_inspect(options);
   const Snapshot snapshot = snapshot_of(options.state);
   HeadlessWindow window(options.width, options.height, options.preferences);
   window.frames(snapshot, 3);
@@ -95,11 +131,7 @@ int run(int argc, char** argv) {
   if (options.hover_x >= 0) window.move_to(snapshot, options.hover_x, options.hover_y);
   window.frames(snapshot, 3);
   if (options.timed_frames > 0) print_frame_time(window, snapshot, options.timed_frames);
-  const auto pixels = window.pixels();
-  const int written = stbi_write_png(options.output.c_str(), options.width, options.height, 4,
-                                     pixels.data(), options.width * 4);
-  if (written == 0) std::fprintf(stderr, "error: cannot write %s\n", options.output.c_str());
-  return written != 0 ? 0 : 1;
+  return write_picture(window, options.output);
 }
 
 }  // namespace

@@ -1,0 +1,117 @@
+#include "ui/inspect/inspect_workspace.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "ui/inspect/details_panel.h"
+#include "ui/keys.h"
+#include "ui/widgets.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+std::string why_nothing(const Snapshot& snapshot) {
+  if (snapshot.inspect && !snapshot.inspect->problem.empty()) return snapshot.inspect->problem;
+  if (!snapshot.run && !snapshot.inspect) {
+    return "Choose a run of the ledger in Tune, or drop a trace on the window";
+  }
+  if (!snapshot.inspect || !snapshot.inspect->rows) return "Opening the run…";
+  return "Nothing has been recorded yet";
+}
+
+bool has_rows(const InspectView& view) {
+  return view.rows && view.rows->end_ns > view.rows->start_ns && !view.rows->rows.empty();
+}
+
+std::string run_key(const InspectView& view) {
+  return std::filesystem::path(view.run_folder).filename().string();
+}
+
+void draw_nothing(const Look& look, const Rect& rect, const Snapshot& snapshot) {
+  const Palette& p = look.colors();
+  fill(rect, color(p.panel), look.px(6));
+  outline(rect, color(p.panel_edge), look.px(6));
+  const std::string text = why_nothing(snapshot);
+  const bool bad = snapshot.inspect && !snapshot.inspect->problem.empty();
+  const float width = std::min(rect.w - look.px(32), look.px(560));
+  const float height = wrapped_height(look, Face::kBody, width, text);
+  const float own = std::min(width, text_width(look, Face::kBody, text));
+  text_wrapped(look, {rect.center_x() - own / 2, rect.center_y() - height / 2, width, height + 1},
+               Face::kBody, bad ? p.danger : p.text_muted, text);
+}
+
+}  // namespace
+
+void InspectWorkspace::follow_run(const InspectView& view) {
+  if (view.run_folder == run_) return;
+  run_ = view.run_folder;
+  toolbar_.search().clear();
+}
+
+void InspectWorkspace::draw_splitter(const Look& look, const InspectLayout& layout,
+                                     ViewPreferences& preferences) {
+  const Palette& p = look.colors();
+  const Hit hit = hit_area(look, "inspect/splitter", layout.splitter);
+  if (hit.hovered || hit.held) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
+  if (hit.held) {
+    preferences.inspect_tabs_share = tabs_share_at(layout, ImGui::GetIO().MousePos.y);
+  }
+  const float width = look.px(36), height = look.px(3);
+  fill({layout.splitter.center_x() - width / 2, layout.splitter.center_y() - height / 2, width,
+        height},
+       color(hit.hovered || hit.held ? p.text_secondary : p.field_edge), height / 2);
+}
+
+void InspectWorkspace::use_bookmark_keys(BookmarkList& bookmarks) {
+  TimelineState& state = timeline_.state();
+  if (state.mode != TimelineState::Mode::kTime) return;
+  if (key_pressed(Key::kB, false)) {
+    const auto reach = static_cast<std::int64_t>(state.window.span_ns() / 200);
+    toggle_bookmark(bookmarks, bookmark_here(state, timeline_.cursor_ns()), reach);
+  }
+  for (const auto& [key, direction] :
+       {std::pair{Key::kLeftBracket, -1}, std::pair{Key::kRightBracket, 1}}) {
+    if (!key_pressed(key)) continue;
+    const auto slack = static_cast<std::int64_t>(state.window.span_ns() / 1000) + 1;
+    const std::int64_t from = state.window.time_at(0.5) + direction * slack;
+    if (const Bookmark* next = neighbour_bookmark(bookmarks, from, direction)) {
+      state.window.center_on(next->time_ns);
+    }
+  }
+}
+
+void InspectWorkspace::go_to_wanted_view() {
+  const auto wanted = tabs_.take_wanted_view();
+  if (!wanted || wanted->end_ns <= wanted->start_ns) return;
+  TimelineState& state = timeline_.state();
+  state.mode = TimelineState::Mode::kTime;
+  const std::int64_t margin = (wanted->end_ns - wanted->start_ns) / 20;
+  state.window.show(wanted->start_ns - margin, wanted->end_ns + margin);
+}
+
+void InspectWorkspace::draw(const Look& look, const Rect& area, const Snapshot& snapshot, bool keys,
+                            ViewPreferences& preferences, Commands& commands) {
+  const InspectView* view = snapshot.inspect.get();
+  if (view != nullptr) follow_run(*view);
+  if (view == nullptr || !has_rows(*view)) {
+    return draw_nothing(look, area, snapshot);
+  }
+  const InspectLayout layout = inspect_layout({area, look.scale, preferences.inspect_tabs_share});
+  timeline_.follow(*view);
+  BookmarkList& bookmarks = preferences.bookmarks[run_key(*view)];
+  if (!layout.minimap.empty()) {
+    minimap_.draw(look, layout.minimap, *view, timeline_.steps(), timeline_.state());
+  }
+  toolbar_.draw(look, layout.toolbar, *view, timeline_.steps(), timeline_.state(), bookmarks,
+                commands);
+  if (keys) use_bookmark_keys(bookmarks);
+  timeline_.draw(look, layout.timeline, bookmarks, keys, commands);
+  if (!layout.details.empty()) draw_details_panel(look, layout.details, snapshot, commands);
+  if (!layout.splitter.empty()) draw_splitter(look, layout, preferences);
+  if (!layout.tabs.empty()) tabs_.draw(look, layout.tabs, snapshot, commands);
+  go_to_wanted_view();
+  if (bookmarks.empty()) preferences.bookmarks.erase(run_key(*view));
+}
+
+}  // namespace shardlens::ui

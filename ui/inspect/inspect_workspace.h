@@ -1,0 +1,41 @@
+// The Inspect workspace: where did the time go? Interface thread, inside a frame.
+#pragma once
+
+#include <string>
+
+#include "ui/commands.h"
+#include "ui/inspect/inspect_layout.h"
+#include "ui/inspect/inspect_tabs.h"
+#include "ui/inspect/minimap.h"
+#include "ui/inspect/timeline_board.h"
+#include "ui/inspect/toolbar.h"
+#include "ui/snapshot.h"
+#include "ui/theme.h"
+#include "ui/view_preferences.h"
+
+namespace shardlens::ui {
+
+class InspectWorkspace {
+ public:
+  // `area`: below the top bar and its messages. `keys`: the keyboard is the workspace's.
+  void draw(const Look& look, const Rect& area, const Snapshot& snapshot, bool keys,
+            ViewPreferences& preferences, Commands& commands);
+
+  TimelineBoard& timeline() { return timeline_; }
+  InspectTabs& tabs() { return tabs_; }
+  void find() { toolbar_.search().focus(); }
+
+ private:
+  void follow_run(const InspectView& view);
+  void draw_splitter(const Look& look, const InspectLayout& layout, ViewPreferences& preferences);
+  void use_bookmark_keys(BookmarkList& bookmarks);
+  void go_to_wanted_view();
+
+  TimelineBoard timeline_;
+  InspectToolbar toolbar_;
+  Minimap minimap_;
+  InspectTabs tabs_;
+  std::string run_;
+};
+
+}  // namespace shardlens::ui

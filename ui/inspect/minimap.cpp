@@ -1,0 +1,155 @@
+#include "ui/inspect/minimap.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "ui/format.h"
+#include "ui/inspect/timeline_colors.h"
+#include "ui/inspect/timeline_row_draw.h"
+#include "ui/inspect/timeline_time_text.h"
+#include "ui/panel.h"
+#include "ui/widgets.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr float kMinimapLabels = 150, kGripReach = 6;
+
+Rect frame_of(const Rect& strip, const TimeWindow& whole, const TimeWindow& window) {
+  const auto x = [&](double position) {
+    return strip.x +
+           static_cast<float>(std::clamp(position, 0.0, 1.0) * static_cast<double>(strip.w));
+  };
+  const float x0 = x(whole.position(window.start_ns()));
+  const float x1 = x(whole.position(window.end_ns()));
+  // A frame of less than a few pixels could neither be seen nor taken hold of.
+  const float width = std::max(x1 - x0, 5.0f);
+  return {std::min(std::round((x0 + x1 - width) / 2), strip.right() - width), strip.y - 3, width,
+          strip.h + 6};
+}
+
+std::string steps_shown(const StepIndex& steps, const TimeWindow& window) {
+  const auto shown =
+      steps.within(steps.reference_rank(), window.start_ns(), window.end_ns()).size();
+  if (shown == 0) return length_text(static_cast<std::int64_t>(window.span_ns())) + " shown";
+  return format_integer(static_cast<std::int64_t>(shown)) +
+         (shown == 1 ? " step shown" : " steps shown");
+}
+
+void draw_names(const Look& look, Rect box, const InspectView& view, const StepIndex& steps) {
+  const Palette& p = look.colors();
+  const auto count = static_cast<std::int64_t>(steps.of(steps.reference_rank()).size());
+  const std::int64_t length = view.rows->end_ns - view.rows->start_ns;
+  const float line_height = std::min(look.px(18), box.h / 2);
+  box = box.inset(0, std::round((box.h - 2 * line_height) / 2));
+  text_in(look, box.take_top(line_height), Face::kStrong, p.text_secondary, "Whole run");
+  std::string note = length_text(length);
+  if (count > 0) note = format_integer(count) + (count == 1 ? " step · " : " steps · ") + note;
+  text_in(look, box, Face::kSmall, p.text_muted, note);
+}
+
+void draw_overview(const Look& look, const Rect& strip, const InspectView& view,
+                   const TimeWindow& whole) {
+  if (!view.overview || view.overview->rows.empty()) {
+    fill(strip, color(look.colors().field), look.px(2));
+    return;
+  }
+  const RowCanvas canvas{look, whole, strip};
+  RowPlace place;
+  place.area = strip;
+  place.row = 0;
+  place.level_height = strip.h;
+  draw_row(canvas, place, view.overview->rows.front(), view.overview->names);
+}
+
+void explain_column(const Look& look, const InspectView& view, const StepIndex& steps,
+                    std::int64_t time_ns) {
+  const Palette& p = look.colors();
+  const TooltipScope tip(look);
+  const trace::StepBorder* step = steps.at(steps.reference_rank(), time_ns);
+  tip.title(step != nullptr ? "Step " + format_integer(step->step)
+                            : length_text(time_ns - view.rows->start_ns) + " after the start");
+  if (step != nullptr) tip.row(nullptr, "Length", length_text(step->end_ns - step->start_ns));
+  if (!view.overview || view.overview->rows.empty()) return;
+  for (const trace::RibbonColumn& column : view.overview->rows.front().columns) {
+    if (time_ns < column.start_ns || time_ns >= column.end_ns) continue;
+    const float exposed = column.share[static_cast<std::size_t>(trace::PieceClass::kExposed)];
+    tip.row(&p.exposed, "Exposed", format_percent(static_cast<double>(exposed)).text());
+    break;
+  }
+  tip.note("Click shows this part; drag the frame or its sides");
+}
+
+}  // namespace
+
+void Minimap::use_mouse(const Look& look, const Rect& strip, const TimeWindow& whole,
+                        TimeWindow& window) {
+  const Hit hit = hit_area(look, "inspect/minimap", strip.inset(-3, -4));
+  const float mouse = ImGui::GetIO().MousePos.x;
+  const double at = static_cast<double>((mouse - strip.x) / std::max(1.0f, strip.w));
+  const Rect frame = frame_of(strip, whole, window);
+  const float reach = look.px(kGripReach);
+  const bool wide = frame.w > 3 * reach;
+  const bool at_start = wide && std::abs(mouse - frame.x) < reach;
+  const bool at_end = wide && std::abs(mouse - frame.right()) < reach;
+  if (hit.hovered && (at_start || at_end)) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+  if (hit.hovered && ImGui::GetIO().MouseWheel != 0) {
+    const double middle = whole.position(window.time_at(0.5));
+    window.zoom(std::abs(at - middle) < 0.5 ? window.position(whole.time_at(at)) : 0.5,
+                std::pow(1.25, static_cast<double>(ImGui::GetIO().MouseWheel)));
+  }
+  if (hit.pressed) {
+    grip_ = at_start ? Grip::kStart : at_end ? Grip::kEnd : Grip::kWhole;
+    const bool inside = mouse >= frame.x - reach && mouse < frame.right() + reach;
+    grabbed_ = inside ? at - whole.position(window.time_at(0.5)) : 0;
+    if (!inside) window.center_on(whole.time_at(at));
+  }
+  if (!hit.held) {
+    grip_ = Grip::kNone;
+  } else if (ImGui::GetIO().MouseDelta.x != 0) {
+    const std::int64_t time = whole.time_at(std::clamp(at, 0.0, 1.0));
+    if (grip_ == Grip::kWhole) window.center_on(whole.time_at(at - grabbed_));
+    if (grip_ == Grip::kStart) window.show(std::min(time, window.end_ns() - 1), window.end_ns());
+    if (grip_ == Grip::kEnd) window.show(window.start_ns(), std::max(time, window.start_ns() + 1));
+  }
+}
+
+void Minimap::draw(const Look& look, const Rect& rect, const InspectView& view,
+                   const StepIndex& steps, TimelineState& state) {
+  const Palette& p = look.colors();
+  fill(rect, color(p.panel), look.px(6));
+  outline(rect, color(p.panel_edge), look.px(6));
+  if (!view.rows) return;
+  Rect rest = rect.inset(look.px(kPanelPadding), look.px(10));
+  const float labels = std::min(look.px(kMinimapLabels), rest.w * 0.3f);
+  draw_names(look, rest.take_left(labels, look.px(8)), view, steps);
+  const Rect strip = rest;
+  TimeWindow whole;
+  whole.set_extent(view.rows->start_ns, view.rows->end_ns);
+  draw_overview(look, strip, view, whole);
+  use_mouse(look, strip, whole, state.window);
+
+  const Rect frame = frame_of(strip, whole, state.window);
+  const float dim_left = frame.x - strip.x, dim_right = strip.right() - frame.right();
+  fill({strip.x, strip.y, dim_left, strip.h}, color(p.panel, 0.45f));
+  fill({frame.right(), strip.y, dim_right, strip.h}, color(p.panel, 0.45f));
+  outline(frame, color(p.text), look.px(3), std::max(1.0f, look.px(1.5f)));
+
+  const std::string note = steps_shown(steps, state.window);
+  const float width = text_width(look, Face::kSmall, note) + look.px(12), height = look.px(17);
+  float x = frame.right() + look.px(6);
+  if (x + width > strip.right()) x = frame.x - look.px(6) - width;
+  if (x >= strip.x) {
+    const Rect box{x, strip.y + look.px(2), width, height};
+    fill(box, color(p.panel, 0.85f), look.px(3));
+    text_in(look, box, Face::kSmall, p.text_secondary, note, Align::kCenter);
+  }
+  if (hovers(strip) && grip_ == Grip::kNone) {
+    const double at = static_cast<double>((ImGui::GetIO().MousePos.x - strip.x) / strip.w);
+    explain_column(look, view, steps, whole.time_at(at));
+  }
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,24 @@
+// The whole run in one strip, and which part of it the timeline shows. Interface thread.
+#pragma once
+
+#include "ui/inspect/inspect_view.h"
+#include "ui/inspect/timeline_state.h"
+#include "ui/inspect/timeline_steps.h"
+#include "ui/theme.h"
+
+namespace shardlens::ui {
+
+class Minimap {
+ public:
+  void draw(const Look& look, const Rect& rect, const InspectView& view, const StepIndex& steps,
+            TimelineState& state);
+
+ private:
+  enum class Grip : std::uint8_t { kNone, kStart, kEnd, kWhole };
+  void use_mouse(const Look& look, const Rect& strip, const TimeWindow& whole, TimeWindow& window);
+
+  Grip grip_ = Grip::kNone;
+  double grabbed_ = 0;  // where in the frame, as a fraction of the run
+};
+
+}  // namespace shardlens::ui

@@ -1,0 +1,18 @@
+// The timeline by keyboard. Interface thread, inside a frame.
+#pragma once
+
+#include "ui/commands.h"
+#include "ui/inspect/timeline_layout.h"
+#include "ui/inspect/timeline_scene.h"
+#include "ui/inspect/timeline_state.h"
+
+namespace shardlens::ui {
+
+void use_timeline_keys(const TimelineScene& scene, const RowLayout& layout, TimelineState& state,
+                       Commands& commands);
+
+// What keys and the command palette have in common.
+void zoom_to_selection(TimelineState& state);
+void clear_marks(TimelineState& state, Commands& commands);
+
+}  // namespace shardlens::ui

@@ -1,0 +1,146 @@
+#include "ui/inspect/timeline_labels_draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "ui/format.h"
+#include "ui/inspect/timeline_colors.h"
+#include "ui/inspect/timeline_time_text.h"
+#include "ui/widgets.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::TimelineRank;
+using trace::TimelineRow;
+
+constexpr float kHeadingHeight = 18;
+
+class LabelColumn {
+ public:
+  LabelColumn(const TimelineScene& scene, float scroll, TimelineState& state)
+      : scene_(scene), look_(scene.look()), scroll_(scroll), state_(state) {}
+
+  void add(const ShownRow& shown);
+
+ private:
+  Rect heading(const ShownRow& shown, Rect box);  // returns what is left of the box
+  void row_label(const ShownRow& shown, const TimelineRow& row, Rect box);
+  void fold_lanes(const ShownRow& shown, const TimelineRow& row);
+  void explain_rank(const TimelineRank& rank, const Rect& box) const;
+
+  const TimelineScene& scene_;
+  const Look& look_;
+  float scroll_;
+  TimelineState& state_;
+};
+
+void LabelColumn::explain_rank(const TimelineRank& rank, const Rect& box) const {
+  std::string body = rank.device_name.empty() ? rank.device : rank.device_name;
+  if (body != rank.device && !rank.device.empty()) body += " · " + rank.device;
+  if (rank.clock_error_ns >= 0) {
+    body += "\nIts clock is known to ± " + length_text(rank.clock_error_ns);
+  }
+  tooltip(look_, "Rank " + std::to_string(rank.rank), body, "Click folds or unfolds it");
+  (void)box;
+}
+
+Rect LabelColumn::heading(const ShownRow& shown, Rect box) {
+  const Palette& p = look_.colors();
+  const bool run = shown.heading == ShownRow::Heading::kRun;
+  const TimelineRank* rank =
+      run ? nullptr : &scene_.rows.ranks[static_cast<std::size_t>(shown.place)];
+  const std::string name = run ? "All ranks" : "Rank " + std::to_string(rank->rank);
+  const float width = look_.px(16) + text_width(look_, Face::kStrong, name);
+  const Rect area = box.take_left(std::min(width, box.w), look_.px(8));
+  const Hit hit =
+      hit_area(look_, run ? std::string("inspect/run") : "inspect/" + name, area.inset(0, -1));
+  const Rgb ink = hit.hovered ? p.accent_text : p.text;
+  shape(shown.unfolded ? Shape::kDown : Shape::kRight, area.x + look_.px(4), area.center_y(),
+        look_.px(7), color(hit.hovered ? p.accent_text : p.text_muted));
+  Rect text = area;
+  text.take_left(look_.px(14));
+  text_in(look_, text, Face::kStrong, ink, name);
+  if (hit.clicked && run) state_.folds.run = shown.unfolded;
+  if (hit.clicked && !run) state_.folds.ranks[rank->rank] = !shown.unfolded;
+  if (hit.hovered && run) {
+    tooltip(look_, "All ranks", "Where the time of all ranks went, the mean over them",
+            "Click folds or unfolds them");
+  } else if (hit.hovered) {
+    explain_rank(*rank, area);
+  }
+  return box;
+}
+
+void LabelColumn::fold_lanes(const ShownRow& shown, const TimelineRow& row) {
+  const std::pair<int, trace::RowKind> key{row.rank, row.kind};
+  if (shown.lanes > 1) {
+    if (state_.folds.lanes.erase(key) == 0) state_.folds.lanes.insert(key);
+  } else if (shown.offers_levels) {
+    if (state_.folds.levels.erase(row.id) == 0) state_.folds.levels.insert(row.id);
+  }
+}
+
+void LabelColumn::row_label(const ShownRow& shown, const TimelineRow& row, Rect box) {
+  const Palette& p = look_.colors();
+  std::string label = row.label.empty() ? std::string(kind_name(row.kind)) : row.label;
+  if (shown.lanes > 1 && !shown.shows_lanes) label += " +" + std::to_string(shown.lanes - 1);
+  const bool folds = shown.lanes > 1 || shown.offers_levels;
+  const bool open = shown.lanes > 1 ? shown.shows_lanes : shown.shows_all_levels;
+  const Hit hit = hit_area(look_, "inspect/row " + std::to_string(row.id), box);
+  const bool loud = hit.hovered || state_.selected_row == row.id;
+  Rect mark = box.take_right(look_.px(12));
+  if (folds) {
+    shape(open ? Shape::kDown : Shape::kLeft, mark.center_x() + look_.px(1), mark.center_y(),
+          look_.px(6), color(loud ? p.accent_text : p.text_muted));
+  }
+  text_in(look_, box, Face::kSmall, loud ? p.accent_text : p.text_secondary, label, Align::kRight);
+  if (hit.clicked) {
+    state_.selected_row = row.id;
+    if (folds) fold_lanes(shown, row);
+  }
+  if (!hit.hovered) return;
+  std::string body = row.count < 0
+                         ? "Events are being counted"
+                         : format_integer(row.count) + (row.count == 1 ? " event" : " events");
+  if (shown.lanes > 1) body += " · one of " + std::to_string(shown.lanes) + " rows of its kind";
+  if (shown.offers_levels) body += " · " + std::to_string(row.levels) + " levels deep";
+  tooltip(look_, label, body,
+          folds ? "Click folds or unfolds" : "Click selects the row for ← and →");
+}
+
+void LabelColumn::add(const ShownRow& shown) {
+  const Rect& labels = scene_.labels;
+  const float height =
+      std::min(std::max(shown.height, look_.px(kHeadingHeight)), look_.px(kHeadingHeight));
+  Rect box{labels.x, scene_.plot().y + shown.y - scroll_, labels.w, height};
+  if (shown.height < height) box.y -= std::round((height - shown.height) / 2);
+  if (shown.heading != ShownRow::Heading::kNone) {
+    box = heading(shown, box);
+  } else {
+    box.take_left(look_.px(14));
+  }
+  const bool ribbon_only =
+      shown.heading != ShownRow::Heading::kNone && (shown.place < 0 || !shown.unfolded);
+  if (shown.row < 0 || ribbon_only) return;
+  // A row that is lower than its label has it to itself where the next one leaves room.
+  row_label(shown, scene_.row(shown.row), box);
+}
+
+}  // namespace
+
+void draw_labels(const TimelineScene& scene, const RowLayout& layout, float scroll,
+                 TimelineState& state) {
+  const Rect area{scene.labels.x, scene.plot().y, scene.labels.w, scene.plot().h};
+  const Clip clip(area);
+  LabelColumn column(scene, scroll, state);
+  for (const ShownRow& shown : layout.rows) {
+    const float y = area.y + shown.y - scroll;
+    if (y + shown.height <= area.y || y >= area.bottom()) continue;
+    column.add(shown);
+  }
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,209 @@
+#include "ui/inspect/timeline_layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::RowKind;
+using trace::TimelineRank;
+using trace::TimelineRow;
+using trace::TimelineRows;
+
+constexpr int kCompactLevels = 2;      // of nesting, before the user asks for all
+constexpr int kMostLanesUnfolded = 4;  // of one kind and rank, before the user asks for all
+constexpr float kRowGap = 4, kRankGap = 14, kFoldedGap = 4, kRibbonHeight = 16;
+
+// Of one level, at scale 1.
+float lane_height(RowKind kind) {
+  switch (kind) {
+    case RowKind::kRibbon:
+      return kRibbonHeight;
+    case RowKind::kPhases:
+      return 16;
+    case RowKind::kOperators:
+      return 12;
+    case RowKind::kLaunches:
+      return 10;
+    case RowKind::kKernels:
+    case RowKind::kCommunication:
+      return 18;
+    case RowKind::kCopies:
+    case RowKind::kReady:
+      return 12;
+    case RowKind::kMemory:
+      return 34;
+    case RowKind::kCounter:
+      return 26;
+  }
+  return 18;
+}
+
+bool nests(RowKind kind) { return kind == RowKind::kPhases || kind == RowKind::kOperators; }
+
+class LayoutMaker {
+ public:
+  LayoutMaker(const TimelineRows& rows, const RowFolds& folds, const RowFilter& filter, float scale)
+      : rows_(rows), folds_(folds), filter_(filter), scale_(scale) {}
+
+  RowLayout make(float available);
+
+ private:
+  float px(float length) const { return std::round(length * scale_); }
+  const TimelineRow* row_of(int id) const;
+  std::vector<const TimelineRow*> lanes_of(const TimelineRank& rank) const;
+  // Calls `take` for what an unfolded rank shows.
+  std::vector<ShownRow> unfolded_rows(int place) const;
+  ShownRow shown(const TimelineRow& row, int place) const;
+  float height_of(const std::vector<ShownRow>& rows) const;
+  void choose_unfolded(float available);
+  void add_rank(int place);
+
+  const TimelineRows& rows_;
+  const RowFolds& folds_;
+  const RowFilter& filter_;
+  float scale_;
+  std::vector<std::vector<ShownRow>> contents_;  // of every rank, unfolded
+  std::vector<bool> unfolded_;
+  RowLayout layout_;
+};
+
+const TimelineRow* LayoutMaker::row_of(int id) const {
+  return id >= 0 && static_cast<std::size_t>(id) < rows_.rows.size()
+             ? &rows_.rows[static_cast<std::size_t>(id)]
+             : nullptr;
+}
+
+std::vector<const TimelineRow*> LayoutMaker::lanes_of(const TimelineRank& rank) const {
+  std::vector<const TimelineRow*> lanes;
+  for (const int id : rank.rows) {
+    const TimelineRow* row = row_of(id);
+    if (row != nullptr && row->kind != RowKind::kRibbon && filter_.shows(row->kind)) {
+      lanes.push_back(row);
+    }
+  }
+  return lanes;
+}
+
+ShownRow LayoutMaker::shown(const TimelineRow& row, int place) const {
+  ShownRow out;
+  out.row = row.id;
+  out.place = place;
+  const bool deep = nests(row.kind) && row.levels > kCompactLevels;
+  out.offers_levels = deep;
+  out.shows_all_levels = deep && folds_.levels.contains(row.id);
+  out.levels = out.shows_all_levels ? row.levels : std::clamp(row.levels, 1, kCompactLevels);
+  out.level_height = px(lane_height(row.kind));
+  out.height = out.level_height * static_cast<float>(out.levels);
+  return out;
+}
+
+std::vector<ShownRow> LayoutMaker::unfolded_rows(int place) const {
+  const TimelineRank& rank = rows_.ranks[static_cast<std::size_t>(place)];
+  const auto lanes = lanes_of(rank);
+  std::vector<ShownRow> out;
+  for (std::size_t i = 0; i < lanes.size();) {
+    const RowKind kind = lanes[i]->kind;
+    std::size_t end = i;
+    while (end < lanes.size() && lanes[end]->kind == kind) ++end;
+    const int count = static_cast<int>(end - i);
+    const bool wish = folds_.lanes.contains({rank.rank, kind});
+    const bool all = (count <= kMostLanesUnfolded) != wish;
+    for (std::size_t j = i; j < (all ? end : i + 1); ++j) {
+      out.push_back(shown(*lanes[j], place));
+      if (j == i && count > 1) {
+        out.back().lanes = count;
+        out.back().shows_lanes = all;
+      }
+    }
+    i = end;
+  }
+  return out;
+}
+
+float LayoutMaker::height_of(const std::vector<ShownRow>& rows) const {
+  float height = px(kRankGap);
+  for (const ShownRow& row : rows) height += row.height + px(kRowGap);
+  return height;
+}
+
+void LayoutMaker::choose_unfolded(float available) {
+  const float folded = px(kRibbonHeight) + px(kFoldedGap);
+  const auto count = rows_.ranks.size();
+  float left = available - folded * static_cast<float>(count + (count > 1 ? 1 : 0));
+  bool fits = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    const float more = height_of(contents_[i]) - folded;
+    fits = fits && (i == 0 || more <= left);
+    const auto wish = folds_.ranks.find(rows_.ranks[i].rank);
+    const bool unfolded = wish != folds_.ranks.end() ? wish->second : fits;
+    unfolded_[i] = unfolded && !contents_[i].empty();
+    if (unfolded_[i]) left -= more;
+  }
+}
+
+void LayoutMaker::add_rank(int place) {
+  const auto index = static_cast<std::size_t>(place);
+  const TimelineRank& rank = rows_.ranks[index];
+  float& y = layout_.height;
+  if (unfolded_[index]) {
+    const bool behind_folded = index > 0 && !unfolded_[index - 1];
+    if (behind_folded) y += px(kRankGap - kFoldedGap);
+    bool first = true;
+    for (ShownRow row : contents_[index]) {
+      if (first) row.heading = ShownRow::Heading::kRank;
+      first = false;
+      row.y = y;
+      y += row.height + px(kRowGap);
+      layout_.rows.push_back(row);
+    }
+    y += px(kRankGap - kRowGap);
+    return;
+  }
+  ShownRow row;
+  row.heading = ShownRow::Heading::kRank;
+  row.place = place;
+  row.unfolded = false;
+  const TimelineRow* ribbon = rank.rows.empty() ? nullptr : row_of(rank.rows.front());
+  if (ribbon != nullptr && ribbon->kind == RowKind::kRibbon) row.row = ribbon->id;
+  row.y = y;
+  row.height = row.level_height = px(kRibbonHeight);
+  layout_.rows.push_back(row);
+  y += row.height + px(kFoldedGap);
+}
+
+RowLayout LayoutMaker::make(float available) {
+  const int count = static_cast<int>(rows_.ranks.size());
+  if (count > 1) {
+    ShownRow run;
+    run.heading = ShownRow::Heading::kRun;
+    run.row = rows_.rows.empty() ? -1 : 0;
+    run.unfolded = !folds_.run;
+    run.height = run.level_height = px(kRibbonHeight);
+    layout_.rows.push_back(run);
+    layout_.height = run.height + px(kRankGap - kFoldedGap);
+    if (folds_.run) return layout_;
+  }
+  for (int place = 0; place < count; ++place) contents_.push_back(unfolded_rows(place));
+  unfolded_.assign(contents_.size(), false);
+  choose_unfolded(available);
+  for (int place = 0; place < count; ++place) add_rank(place);
+  return layout_;
+}
+
+}  // namespace
+
+const ShownRow* RowLayout::find(int row) const {
+  const auto found = std::find_if(rows.begin(), rows.end(),
+                                  [row](const ShownRow& shown) { return shown.row == row; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+RowLayout layout_rows(const TimelineRows& rows, const RowFolds& folds, const RowFilter& filter,
+                      float available, float scale) {
+  return LayoutMaker(rows, folds, filter, scale).make(available);
+}
+
+}  // namespace shardlens::ui

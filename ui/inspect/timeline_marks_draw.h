@@ -1,0 +1,23 @@
+// What lies over the rows: selection, measure, the picked event's outline and what belongs to it.
+// Interface thread, inside a frame.
+#pragma once
+
+#include "trace/timeline/event_details.h"
+#include "ui/inspect/timeline_bookmarks.h"
+#include "ui/inspect/timeline_scene.h"
+#include "ui/inspect/timeline_state.h"
+
+namespace shardlens::ui {
+
+// A stretch of time with its length as label.
+void draw_interval(const TimelineScene& scene, const TimeInterval& interval, bool measure,
+                   TimelineState::Mode mode);
+// Where the mouse is, over all rows.
+void draw_cursor(const TimelineScene& scene);
+void draw_bookmarks(const TimelineScene& scene, const BookmarkList& bookmarks);
+void draw_picked(const TimelineScene& scene, const PickedEvent& picked);
+// The same collective on the other ranks, the launch of a kernel. `details` are of the picked
+// event.
+void draw_connections(const TimelineScene& scene, const trace::EventDetails& details);
+
+}  // namespace shardlens::ui

@@ -1,0 +1,155 @@
+#include "ui/inspect/timeline_row_draw.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/format.h"
+#include "ui/inspect/timeline_colors.h"
+#include "ui/inspect/timeline_quads.h"
+#include "ui/paint.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::RibbonColumn;
+using trace::RowKind;
+using trace::RowPicture;
+
+bool over_columns(const RowCanvas& c, float x0, float x1, const Rect& area) {
+  return c.mouse_inside && area.contains(c.mouse_x, c.mouse_y) && c.mouse_x >= x0 && c.mouse_x < x1;
+}
+
+void stack_column(QuadBatch& quads, const RowCanvas& c, const RibbonColumn& column, float x0,
+                  float x1, const Rect& area) {
+  const Palette& p = c.look.colors();
+  float known = 0, bottom = area.bottom();
+  for (int i = 0; i < trace::kRibbonClasses; ++i) {
+    known += column.share[static_cast<std::size_t>(i)];
+    const float top = std::round(area.bottom() - std::min(known, 1.0f) * area.h);
+    quads.add(x0, top, x1, bottom, color(piece_color(p, static_cast<trace::PieceClass>(i)), c.dim));
+    bottom = std::min(bottom, top);
+  }
+}
+
+// The highest value, in the row's upper right corner, on the panel's ground so that it is read.
+void label_highest(const RowCanvas& c, const RowPlace& place, const RowPicture& picture) {
+  if (picture.area.empty() || !(picture.area_highest > 0)) return;
+  const std::string text = area_value_text(picture.area_highest, place.unit);
+  const float width = text_width(c.look, Face::kMonoSmall, text) + c.look.px(8);
+  const float height = c.look.px(14);
+  if (width > place.area.w || height > place.area.h) return;
+  const Rect box{place.area.right() - width - c.look.px(2), place.area.y, width, height};
+  fill(box, color(c.look.colors().panel, 0.82f), c.look.px(3));
+  text_in(c.look, box, Face::kMonoSmall, c.look.colors().text_secondary, text, Align::kCenter);
+}
+
+}  // namespace
+
+float RowCanvas::x(std::int64_t view_time_ns) const {
+  constexpr double kBeyond = 0.05;
+  const double position = std::clamp(window.position(view_time_ns), -kBeyond, 1 + kBeyond);
+  return plot.x + static_cast<float>(position * static_cast<double>(plot.w));
+}
+
+std::string area_value_text(double value, const std::string& unit) {
+  if (unit == "bytes") return format_bytes(value).text();
+  return format_number(value) + (unit.empty() ? "" : " " + unit);
+}
+
+std::optional<RowItem> draw_columns(const RowCanvas& c, const RowPlace& place,
+                                    const RowPicture& picture) {
+  std::optional<RowItem> hovered;
+  QuadBatch quads;
+  float drawn = place.area.x;
+  for (const RibbonColumn& column : picture.columns) {
+    const float to = std::floor(c.x(column.end_ns - place.shift_ns));
+    const float x1 = std::min(to, place.area.right());
+    const float x0 = std::max(std::floor(c.x(column.start_ns - place.shift_ns)), drawn);
+    if (x1 <= x0) continue;
+    stack_column(quads, c, column, x0, x1, place.area);
+    drawn = x1;
+    if (!over_columns(c, x0, x1, place.area)) continue;
+    hovered = RowItem{.row = place.row,
+                      .shift_ns = place.shift_ns,
+                      .column = column,
+                      .rect = {x0, place.area.y, x1 - x0, place.area.h}};
+  }
+  return hovered;
+}
+
+std::optional<RowItem> draw_area(const RowCanvas& c, const RowPlace& place,
+                                 const RowPicture& picture) {
+  const Palette& p = c.look.colors();
+  const Rgb ink = p.memory[static_cast<std::size_t>(trace::MemoryCategory::kActivations)];
+  const double scale = picture.area_highest > 0 ? 1 / picture.area_highest : 0;
+  const float edge = std::max(1.0f, c.look.px(1));
+  std::optional<RowItem> hovered;
+  QuadBatch quads;
+  float drawn = place.area.x, before = -1;
+  for (std::size_t i = 0; i < picture.area.size(); ++i) {
+    const auto& point = picture.area[i];
+    const bool last = i + 1 == picture.area.size();
+    const std::int64_t end = last ? picture.window.end_ns : picture.area[i + 1].time_ns;
+    const float x1 = std::min(std::floor(c.x(end - place.shift_ns)), place.area.right());
+    const float x0 = std::max(std::floor(c.x(point.time_ns - place.shift_ns)), drawn);
+    if (x1 <= x0) continue;
+    const double share = std::clamp(point.value * scale, 0.0, 1.0);
+    const float top = std::round(place.area.bottom() - static_cast<float>(share) * place.area.h);
+    quads.add(x0, top, x1, place.area.bottom(), color(ink, 0.34f));
+    quads.add(x0, top, x1, top + edge, color(ink));
+    if (before >= 0) {  // the riser between two levels
+      quads.add(x0, std::min(top, before), x0 + edge, std::max(top, before) + edge, color(ink));
+    }
+    drawn = x1;
+    before = top;
+    if (over_columns(c, x0, x1, place.area)) {
+      hovered = RowItem{.row = place.row,
+                        .shift_ns = place.shift_ns,
+                        .point = point,
+                        .rect = {x0, top, x1 - x0, place.area.bottom() - top}};
+    }
+  }
+  quads.flush();
+  label_highest(c, place, picture);
+  return hovered;
+}
+
+std::optional<RowItem> draw_ready(const RowCanvas& c, const RowPlace& place,
+                                  const RowPicture& picture,
+                                  const std::vector<std::string>& names) {
+  const Palette& p = c.look.colors();
+  std::optional<RowItem> hovered;
+  const float size = std::min(place.area.h, c.look.px(8));
+  float drawn = place.area.x - size;
+  for (const trace::ReadyPoint& ready : picture.ready) {
+    const float x = std::round(c.x(ready.time_ns - place.shift_ns));
+    if (x < place.area.x || x >= place.area.right() || x < drawn + 2) continue;
+    drawn = x;
+    shape(Shape::kDown, x, place.area.center_y(), size, color(p.text_secondary, c.dim));
+    const Rect rect{x - size / 2, place.area.y, size, place.area.h};
+    if (!over_columns(c, rect.x, rect.right(), place.area)) continue;
+    hovered = RowItem{.row = place.row, .shift_ns = place.shift_ns, .ready = ready, .rect = rect};
+    if (ready.name < names.size()) hovered->name = names[ready.name];
+  }
+  return hovered;
+}
+
+std::optional<RowItem> draw_row(const RowCanvas& canvas, const RowPlace& place,
+                                const RowPicture& picture, const std::vector<std::string>& names) {
+  switch (place.kind) {
+    case RowKind::kMemory:
+    case RowKind::kCounter:
+      return draw_area(canvas, place, picture);
+    case RowKind::kReady:
+      return draw_ready(canvas, place, picture, names);
+    case RowKind::kRibbon:
+      if (!picture.columns.empty()) return draw_columns(canvas, place, picture);
+      break;
+    default:
+      break;
+  }
+  return draw_pieces(canvas, place, picture, names);
+}
+
+}  // namespace shardlens::ui

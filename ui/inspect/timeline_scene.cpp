@@ -1,0 +1,81 @@
+#include "ui/inspect/timeline_scene.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/paint.h"
+
+namespace shardlens::ui {
+
+std::int64_t TimelineScene::view_time_at(float x) const {
+  const double width = std::max(1.0, static_cast<double>(plot().w));
+  return canvas.window.time_at(static_cast<double>(x - plot().x) / width);
+}
+
+const RowPlace* TimelineScene::place_of(int row, std::int64_t time_ns) const {
+  const RowPlace* any = nullptr;
+  for (const RowPlace& place : places) {
+    if (place.row != row) continue;
+    if (place.start_ns <= time_ns && time_ns < place.end_ns) return &place;
+    any = &place;
+  }
+  return any;
+}
+
+const RowPlace* TimelineScene::place_at(float y) const {
+  for (const RowPlace& place : places) {
+    if (y >= place.area.y && y < place.area.bottom()) return &place;
+  }
+  return nullptr;
+}
+
+Rect TimelineScene::rect_of(const RowPlace& place, std::int64_t start_ns, std::int64_t end_ns,
+                            int level) const {
+  const float x0 = std::floor(canvas.x(start_ns - place.shift_ns));
+  const float x1 = std::max(std::floor(canvas.x(end_ns - place.shift_ns)), x0 + 1);
+  Rect rect{x0, place.area.y, x1 - x0, place.area.h};
+  if (level >= 0 && place.levels > 1) {
+    const int shown = std::min(level, place.levels - 1);
+    rect.y += place.level_height * static_cast<float>(shown);
+    rect.h = place.level_height;
+  }
+  return rect;
+}
+
+std::optional<RowItem> draw_rows(const TimelineScene& scene) {
+  std::optional<RowItem> hovered;
+  RowCanvas unlit = scene.canvas;
+  unlit.lit = nullptr;
+  unlit.dim = 1;
+  const Clip clip(scene.plot());
+  for (const RowPlace& place : scene.places) {
+    const std::int64_t middle = place.start_ns + (place.end_ns - place.start_ns) / 2;
+    const trace::RowPicture* picture = scene.pictures.find(place.row, middle);
+    if (picture == nullptr) continue;
+    const bool lit = !scene.canvas.lights_kind || place.kind == scene.canvas.lit_kind;
+    auto item = draw_row(lit ? scene.canvas : unlit, place, *picture, scene.names);
+    if (item) hovered = std::move(item);
+  }
+  return hovered;
+}
+
+trace::PictureRequest request_of(const TimelineScene& scene) {
+  std::vector<SeenPart> parts;
+  parts.reserve(scene.places.size());
+  for (const RowPlace& place : scene.places) {
+    if (place.row >= 0) parts.push_back({place.row, place.start_ns, place.end_ns});
+  }
+  return picture_request(parts, scene.canvas.window.span_ns(), scene.plot().w, scene.rows.start_ns,
+                         scene.rows.end_ns);
+}
+
+const trace::Piece* find_piece(const TimelineScene& scene, const trace::EventPlace& place) {
+  const trace::RowPicture* picture = scene.pictures.find(place.row, place.start_ns);
+  if (picture == nullptr || !place.ref.exists()) return nullptr;
+  for (const trace::Piece& piece : picture->pieces) {
+    if (piece.ref == place.ref) return &piece;
+  }
+  return nullptr;
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,42 @@
+// Steps of every rank, to be found by number and by time. Built once for a run's rows. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "trace/timeline/timeline_rows.h"
+
+namespace shardlens::ui {
+
+class StepIndex {
+ public:
+  StepIndex() = default;
+  explicit StepIndex(const trace::TimelineRows& rows);
+
+  // By start; empty for a rank that has none.
+  std::span<const trace::StepBorder> of(int rank) const;
+  // Whose border the axis shows: the first one that has steps; -1: none has.
+  int reference_rank() const { return reference_; }
+  // null: there is no such step, or none that holds the time.
+  const trace::StepBorder* find(int rank, std::int64_t step) const;
+  const trace::StepBorder* at(int rank, std::int64_t time_ns) const;
+  // The one that holds the time or is closest to it; null: the rank has no steps.
+  const trace::StepBorder* nearest(int rank, std::int64_t time_ns) const;
+  const trace::StepBorder* longest(int rank) const;
+  // Those that touch [start, end).
+  std::span<const trace::StepBorder> within(int rank, std::int64_t start_ns,
+                                            std::int64_t end_ns) const;
+
+ private:
+  std::map<int, std::vector<trace::StepBorder>> by_rank_;
+  int reference_ = -1;
+};
+
+// How much later than the reference rank each rank of `rows` began the step that is closest to
+// `time_ns`, in the order of rows.ranks; 0 for a rank that has not got it.
+std::vector<std::int64_t> step_shifts(const trace::TimelineRows& rows, const StepIndex& steps,
+                                      std::int64_t time_ns);
+
+}  // namespace shardlens::ui

@@ -1,0 +1,48 @@
+// Which stretch of time is on screen: zoom, pan, positions from times. Whole nanoseconds with a
+// fraction apart, so that nothing is lost from hours down to single ones. Free of ImGui, any
+// thread.
+#pragma once
+
+#include <cstdint>
+
+namespace shardlens::ui {
+
+// a − b without overflow, however damaged the times are.
+double distance_ns(std::int64_t a, std::int64_t b);
+
+class TimeWindow {
+ public:
+  // All there is to see; a fitted window follows it.
+  void set_extent(std::int64_t start_ns, std::int64_t end_ns);
+  void fit();
+  bool is_fitted() const { return fitted_; }
+
+  // `at`: the point that stays where it is, as a fraction of the width. factor > 1 zooms in.
+  void zoom(double at, double factor);
+  void pan(double fraction_of_width);
+  void show(std::int64_t start_ns, std::int64_t end_ns);
+  void center_on(std::int64_t time_ns);
+
+  std::int64_t start_ns() const { return start_; }  // rounded down
+  std::int64_t end_ns() const { return time_at(1) + 1; }
+  double span_ns() const { return span_; }
+  std::int64_t time_at(double position) const;  // 0 is the left border, 1 the right one
+  double position(std::int64_t time_ns) const {
+    return (distance_ns(time_ns, start_) - fraction_) / span_;
+  }
+
+  bool operator==(const TimeWindow&) const = default;
+
+ private:
+  void move(double ns);
+  void clamp();
+  double widest() const;
+
+  std::int64_t extent_start_ = 0, extent_end_ = 1'000'000;
+  std::int64_t start_ = 0;
+  double fraction_ = 0;  // of a nanosecond, behind start_
+  double span_ = 1e6;
+  bool fitted_ = true;
+};
+
+}  // namespace shardlens::ui

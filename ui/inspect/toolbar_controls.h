@@ -1,0 +1,46 @@
+// Small controls of the Inspect workspace's toolbar. Interface thread, inside a frame.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ui/paint.h"
+
+namespace shardlens::ui {
+
+struct Segment {
+  std::string_view label, explanation;
+};
+
+// Choices side by side, one of them chosen; true when the user chose another one.
+float segments_width(const Look& look, std::span<const Segment> segments);
+bool draw_segments(const Look& look, std::string_view name, const Rect& rect,
+                   std::span<const Segment> segments, int& chosen);
+
+// A box to tick with its label behind it.
+float tick_width(const Look& look, std::string_view label);
+bool draw_tick(const Look& look, std::string_view name, const Rect& rect, std::string_view label,
+               bool& value);
+
+// A button that opens a menu below it; true when it was clicked.
+float menu_button_width(const Look& look, std::string_view label);
+bool draw_menu_button(const Look& look, std::string_view name, const Rect& rect,
+                      std::string_view label, std::string_view explanation);
+
+// A pop-up below `anchor`, opened with ImGui::OpenPopup(id); draw into `area` while it is open.
+class MenuScope {
+ public:
+  MenuScope(const Look& look, const char* id, const Rect& anchor, float width, float height);
+  ~MenuScope();
+  MenuScope(const MenuScope&) = delete;
+  MenuScope& operator=(const MenuScope&) = delete;
+  bool is_open() const { return open_; }
+  Rect area;
+
+ private:
+  const Look& look_;
+  bool open_;
+};
+
+}  // namespace shardlens::ui

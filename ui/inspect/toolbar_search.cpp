@@ -1,0 +1,203 @@
+#include "ui/inspect/toolbar_search.h"
+
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/draw_probe.h"
+#include "ui/format.h"
+#include "ui/inspect/timeline_time_text.h"
+#include "ui/keys.h"
+#include "ui/widgets.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr std::size_t kRemembered = 32, kMostListed = 12;
+constexpr float kNameRow = 26, kNameListWidth = 560;
+
+std::string_view table_name(trace::EventTableKind table) {
+  switch (table) {
+    case trace::EventTableKind::kOperator:
+      return "operator";
+    case trace::EventTableKind::kKernel:
+      return "kernel";
+    case trace::EventTableKind::kLaunch:
+      return "launch";
+    case trace::EventTableKind::kCopy:
+      return "copy";
+    case trace::EventTableKind::kAllocation:
+      return "allocation";
+    case trace::EventTableKind::kSpan:
+      return "phase";
+    case trace::EventTableKind::kCollective:
+      return "collective";
+    case trace::EventTableKind::kNone:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
+
+void SearchField::clear() {
+  text_.clear();
+  is_plain_ = false;
+  sent_.clear();
+  hits_.reset();
+}
+
+bool SearchField::is_answered(const InspectView& view) const {
+  return view.hits && !sent_.empty() && view.hits->pattern == sent_.back();
+}
+
+// A table may ask for a name as well: then that is what the field says.
+void SearchField::follow(const InspectView& view) {
+  if (view.hits == hits_) return;
+  const bool was_shown = hits_ != nullptr;
+  hits_ = view.hits;
+  if (active_) return;
+  if (!hits_) {
+    if (was_shown) clear();
+    return;
+  }
+  if (std::find(sent_.begin(), sent_.end(), hits_->pattern) != sent_.end()) return;
+  text_ = hits_->pattern.text;
+  is_plain_ = hits_->pattern.is_plain;
+  sent_ = {hits_->pattern};
+}
+
+void SearchField::send(Commands& commands) {
+  list_open_ = !text_.empty();
+  if (text_.empty()) {
+    sent_.clear();
+    commands.push_back(ClearFind{});
+    return;
+  }
+  sent_.push_back({.text = text_, .is_plain = is_plain_});
+  if (sent_.size() > kRemembered) sent_.pop_front();
+  commands.push_back(FindNames{sent_.back()});
+}
+
+std::string SearchField::count_text(const InspectView& view) const {
+  if (text_.empty()) return "";
+  if (!is_answered(view)) return "…";
+  if (!view.hits->problem.empty()) return "not valid";
+  const std::string count = format_integer(view.hits->count);
+  return count + (view.hits->is_complete ? "" : "+") + (view.hits->count == 1 ? " hit" : " hits");
+}
+
+void SearchField::edit(const Look& look, const Rect& box, std::int64_t from_ns,
+                       Commands& commands) {
+  ImFont* font = look.font(Face::kMono);
+  ImGui::PushFont(font);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
+                      ImVec2(0, std::max(0.0f, (box.h - font->FontSize) / 2)));
+  for (auto slot : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive}) {
+    ImGui::PushStyleColor(slot, IM_COL32_BLACK_TRANS);
+  }
+  ImGui::SetCursorScreenPos({box.x, box.y});
+  ImGui::SetNextItemWidth(box.w);
+  if (focus_) ImGui::SetKeyboardFocusHere();
+  focus_ = false;
+  const bool was_active = active_;
+  const bool edited = ImGui::InputTextWithHint("##search", "Search names  Ctrl+F", &text_);
+  active_ = ImGui::IsItemActive();
+  ImGui::PopStyleColor(3);
+  ImGui::PopStyleVar();
+  ImGui::PopFont();
+  if (edited) {
+    is_plain_ = false;
+    send(commands);
+  }
+  if (was_active && key_pressed(Key::kEscape, false)) {
+    text_.clear();
+    send(commands);
+  } else if (was_active && enter_pressed() && !text_.empty()) {
+    commands.push_back(GoToHit{ImGui::GetIO().KeyShift ? -1 : 1, from_ns});
+    focus_ = true;
+    list_open_ = false;
+  }
+}
+
+void SearchField::draw_list(const Look& look, const Rect& field, const InspectView& view,
+                            std::int64_t from_ns, Commands& commands) {
+  const bool wanted =
+      list_open_ && !text_.empty() && is_answered(view) && (active_ || list_hovered_);
+  list_hovered_ = false;
+  if (!wanted) return;
+  const trace::NameHits& hits = *view.hits;
+  const std::size_t rows = hits.problem.empty() ? std::min(hits.names.size(), kMostListed) : 0;
+  const Palette& p = look.colors();
+  const ImVec2 display = ImGui::GetIO().DisplaySize;
+  const float width = std::min(look.px(kNameListWidth), display.x - field.x - look.px(8));
+  float height =
+      look.px(12) + look.px(kNameRow) * static_cast<float>(std::max<std::size_t>(rows, 1));
+  if (!hits.problem.empty()) {
+    height = look.px(16) + wrapped_height(look, Face::kSmall, width - look.px(20), hits.problem);
+  }
+  const Rect box{field.x, field.bottom() + look.px(4), width, height};
+  ImGui::SetNextWindowPos({box.x, box.y});
+  ImGui::SetNextWindowSize({box.w, box.h});
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, color(p.popup));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1.0f);
+  ImGui::Begin("##found names", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing);
+  if (look.probe != nullptr) look.probe->layer += 5;
+  list_hovered_ = ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
+  Rect rest = box.inset(look.px(6), look.px(6));
+  if (!hits.problem.empty()) {
+    text_wrapped(look, rest.inset(look.px(4), 0), Face::kSmall, p.danger, hits.problem);
+  } else if (rows == 0) {
+    text_in(look, rest.inset(look.px(6), 0), Face::kSmall, p.text_muted, "No name matches");
+  }
+  for (std::size_t i = 0; i < rows; ++i) {
+    const trace::NameHit& hit = hits.names[i];
+    const Rect row = rest.take_top(look.px(kNameRow));
+    const Hit mouse = hit_area(look, "inspect/found " + std::to_string(i), row);
+    if (mouse.hovered) fill(row, color(p.hover), look.px(4));
+    Rect inner = row.inset(look.px(6), 0);
+    const std::string count = format_integer(hit.count) + " × · " + length_text(hit.total_ns);
+    const float count_width = text_width(look, Face::kMonoSmall, count);
+    text_in(look, inner.take_right(count_width + 1, look.px(10)), Face::kMonoSmall,
+            p.text_secondary, count, Align::kRight);
+    const float kind = text_width(look, Face::kSmall, "collective");
+    text_in(look, inner.take_right(kind + 1, look.px(10)), Face::kSmall, p.text_muted,
+            table_name(hit.table), Align::kRight);
+    text_in(look, inner, Face::kMono, p.text, hit.name);
+    if (!mouse.clicked) continue;
+    text_ = hit.name;
+    is_plain_ = true;
+    send(commands);
+    commands.push_back(GoToHit{1, from_ns});
+    list_open_ = false;
+  }
+  if (look.probe != nullptr) look.probe->layer -= 5;
+  ImGui::End();
+  ImGui::PopStyleVar();
+  ImGui::PopStyleColor();
+}
+
+void SearchField::draw(const Look& look, const Rect& rect, const InspectView& view,
+                       std::int64_t from_ns, Commands& commands) {
+  follow(view);
+  const Palette& p = look.colors();
+  if (look.probe != nullptr) look.probe->targets.push_back({"inspect/search", rect});
+  const bool bad = is_answered(view) && !view.hits->problem.empty();
+  fill(rect, color(hovers(rect) ? p.hover : p.field), look.px(6));
+  outline(rect, color(bad ? p.danger : active_ ? p.accent : p.field_edge), look.px(6));
+  Rect inner = rect.inset(look.px(10), 0);
+  const std::string count = count_text(view);
+  const float width = std::ceil(text_width(look, Face::kSmall, count));
+  if (width > 0 && width < inner.w * 0.5f) {
+    text_in(look, inner.take_right(width, look.px(8)), Face::kSmall, bad ? p.danger : p.text_muted,
+            count, Align::kRight);
+  }
+  edit(look, inner, from_ns, commands);
+  draw_list(look, rect, view, from_ns, commands);
+}
+
+}  // namespace shardlens::ui

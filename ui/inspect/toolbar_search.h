@@ -1,0 +1,39 @@
+// The search field: a regular expression over all names, how often it is found, from hit to hit.
+// Interface thread.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "ui/commands.h"
+#include "ui/inspect/inspect_view.h"
+#include "ui/theme.h"
+
+namespace shardlens::ui {
+
+class SearchField {
+ public:
+  // `from_ns`: where the next hit is looked for.
+  void draw(const Look& look, const Rect& rect, const InspectView& view, std::int64_t from_ns,
+            Commands& commands);
+  void focus() { focus_ = true; }
+  void clear();
+
+ private:
+  void follow(const InspectView& view);
+  void edit(const Look& look, const Rect& box, std::int64_t from_ns, Commands& commands);
+  void send(Commands& commands);
+  void draw_list(const Look& look, const Rect& field, const InspectView& view, std::int64_t from_ns,
+                 Commands& commands);
+  bool is_answered(const InspectView& view) const;
+  std::string count_text(const InspectView& view) const;
+
+  std::string text_;
+  bool is_plain_ = false;
+  bool focus_ = false, active_ = false, list_hovered_ = false, list_open_ = false;
+  std::deque<trace::NamePattern> sent_;  // so that late answers are not taken for new questions
+  std::shared_ptr<const trace::NameHits> hits_;
+};
+
+}  // namespace shardlens::ui
