@@ -78,9 +78,11 @@ float flow_links(const Look& look, const Rect& area, const trace::EventDetails& 
                  const Place& place) {
   float x = area.x, y = area.y;
   const float height = look.px(28), gap = look.px(8);
-  for (std::size_t i = 0; i <= details.links.size(); ++i) {
-    const std::string_view label =
-        i < details.links.size() ? std::string_view(details.links[i].label) : "Copy";
+  constexpr std::array<std::string_view, 2> kOwnLinks{"Copy", "Save PNG"};
+  for (std::size_t i = 0; i < details.links.size() + kOwnLinks.size(); ++i) {
+    const std::string_view label = i < details.links.size()
+                                       ? std::string_view(details.links[i].label)
+                                       : kOwnLinks[i - details.links.size()];
     const float width = std::min(button_width(look, label), area.w);
     if (x > area.x && x + width > area.right()) {
       x = area.x;
@@ -104,8 +106,13 @@ std::string details_text(const trace::EventDetails& details) {
 }
 
 void draw_links(const Look& look, const Rect& area, const trace::EventDetails& details,
-                Commands& commands) {
+                const SavePicture& picture, Commands& commands) {
   flow_links(look, area, details, [&](std::size_t i, const Rect& box) {
+    if (i == details.links.size() + 1) {
+      if (button(look, "details/png", box, ButtonKind::kQuiet, "Save PNG"))
+        commands.push_back(picture);
+      return;
+    }
     if (i == details.links.size()) {
       if (button(look, "details/copy", box, ButtonKind::kQuiet, "Copy"))
         commands.push_back(CopyText{details_text(details)});
@@ -193,7 +200,9 @@ void draw_details_panel(const Look& look, const Rect& rect, const Snapshot& snap
     panel.content_height(content);
   }
   if (area.h >= look.px(kLinkRow)) {
-    draw_links(look, {area.x, area.y + look.px(10), area.w, area.h}, *details, commands);
+    const SavePicture picture{
+        export_file_name(snapshot.inspect->run_folder, "details_" + details->title, "png"), rect};
+    draw_links(look, {area.x, area.y + look.px(10), area.w, area.h}, *details, picture, commands);
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <numeric>
 
 #include "ui/format.h"
 #include "ui/paint.h"
@@ -14,8 +14,19 @@ namespace {
 
 constexpr int kBins = trace::kHistogramBins;
 
-std::uint32_t highest_count(const trace::DurationHistogram& histogram) {
-  return *std::ranges::max_element(histogram.counts);
+// Few events in many bins look like a comb: the fewer there are, the more bins make a bar.
+int bins_per_bar(const trace::DurationHistogram& histogram) {
+  const auto count =
+      std::accumulate(histogram.counts.begin(), histogram.counts.end(), std::uint64_t{0});
+  return count >= 400 ? 1 : count >= 80 ? 2 : 4;
+}
+
+std::uint32_t count_of_bar(const trace::DurationHistogram& histogram, int first, int bins) {
+  std::uint32_t sum = 0;
+  for (int i = first; i < std::min(first + bins, kBins); ++i) {
+    sum += histogram.counts[static_cast<std::size_t>(i)];
+  }
+  return sum;
 }
 
 bool has_one_value(const trace::DurationHistogram& histogram) {
@@ -25,27 +36,30 @@ bool has_one_value(const trace::DurationHistogram& histogram) {
 // A logarithmic axis has no zero: what took no time at all counts as one nanosecond.
 double log_of(double ns) { return std::log(std::max(1.0, ns)); }
 
-// Where a bin's bar stands; one value alone stands in the middle.
-Rect bin_rect(const Rect& area, const trace::DurationHistogram& histogram, int bin,
-              std::uint32_t highest) {
-  const double count = histogram.counts[static_cast<std::size_t>(bin)];
-  const float height =
-      std::max(count > 0 ? 2.0f : 0.0f, area.h * static_cast<float>(count / std::max(1u, highest)));
+// Where a bar stands; one value alone stands in the middle.
+Rect bar_rect(const Rect& area, const trace::DurationHistogram& histogram, int first, int bins,
+              double share) {
+  const float height = std::max(2.0f, area.h * static_cast<float>(share));
   const float step = area.w / kBins;
   if (has_one_value(histogram)) {
     return {area.center_x() - step, area.bottom() - height, 2 * step, height};
   }
-  const float x = std::round(area.x + step * static_cast<float>(bin));
-  const float next = std::round(area.x + step * static_cast<float>(bin + 1));
+  const float x = std::round(area.x + step * static_cast<float>(first));
+  const float next = std::round(area.x + step * static_cast<float>(first + bins));
   const float gap = next - x >= 4 ? 1.0f : 0.0f;
   return {x, area.bottom() - height, std::max(1.0f, next - x - gap), height};
 }
 
 void draw_bars(const Rect& area, const trace::DurationHistogram& histogram, Rgb ink) {
-  const std::uint32_t highest = highest_count(histogram);
-  for (int bin = 0; bin < kBins; ++bin) {
-    if (histogram.counts[static_cast<std::size_t>(bin)] == 0) continue;
-    fill(bin_rect(area, histogram, bin, highest), color(ink));
+  const int bins = bins_per_bar(histogram);
+  std::uint32_t highest = 1;
+  for (int first = 0; first < kBins; first += bins) {
+    highest = std::max(highest, count_of_bar(histogram, first, bins));
+  }
+  for (int first = 0; first < kBins; first += bins) {
+    const std::uint32_t count = count_of_bar(histogram, first, bins);
+    if (count == 0) continue;
+    fill(bar_rect(area, histogram, first, bins, static_cast<double>(count) / highest), color(ink));
   }
 }
 
@@ -85,11 +99,14 @@ void draw_mark_line(const Look& look, const Rect& plot, const Rect& names,
 void explain_bin(const Look& look, const Rect& plot, const trace::NameFigures& figures, Rgb ink) {
   if (!hovers(plot) || has_one_value(figures.histogram)) return;
   const float x = ImGui::GetIO().MousePos.x;
-  const int bin = std::clamp(static_cast<int>((x - plot.x) / plot.w * kBins), 0, kBins - 1);
-  const auto [low, high] = histogram_bin(figures.histogram, bin);
-  const double count = figures.histogram.counts[static_cast<std::size_t>(bin)];
+  const int bins = bins_per_bar(figures.histogram);
+  const int bin =
+      std::clamp(static_cast<int>((x - plot.x) / plot.w * kBins), 0, kBins - 1) / bins * bins;
+  const double low = histogram_bin(figures.histogram, bin).first;
+  const double high = histogram_bin(figures.histogram, bin + bins - 1).second;
+  const double count = count_of_bar(figures.histogram, bin, bins);
   const float step = plot.w / kBins;
-  fill({plot.x + step * static_cast<float>(bin), plot.y, step, plot.h},
+  fill({plot.x + step * static_cast<float>(bin), plot.y, step * static_cast<float>(bins), plot.h},
        color(look.colors().text, 0.08f));
   const TooltipScope scope(look);
   const auto unit = duration_unit(high);

@@ -85,13 +85,29 @@ void InspectTabs::draw_note(const Look& look, const Rect& room, const InspectVie
   }
 }
 
+void InspectTabs::draw_tab_choice(const Look& look, const Rect& bar,
+                                  const std::vector<InspectTab>& tabs) {
+  std::vector<std::string_view> titles;
+  for (const InspectTab tab : tabs) titles.push_back(tab_title(tab));
+  std::string value(tab_title(shown_));
+  const Rect box{bar.x, bar.y + look.px(5), std::min(bar.w, look.px(180)), bar.h - look.px(10)};
+  if (!choice_field(look, "inspect/tabs", box, value, titles, false)) return;
+  for (const InspectTab tab : tabs) {
+    if (tab_title(tab) == value) tab_ = shown_ = tab;
+  }
+}
+
 void InspectTabs::draw_bar(const Look& look, Rect bar, const Snapshot& snapshot,
                            const std::vector<InspectTab>& tabs) {
   const Palette& p = look.colors();
+  float needed = 0;
+  for (const InspectTab tab : tabs) {
+    needed += text_width(look, Face::kStrong, tab_title(tab)) + look.px(20);
+  }
+  if (needed > bar.w) return draw_tab_choice(look, bar, tabs);
   for (const InspectTab tab : tabs) {
     const std::string title(tab_title(tab));
     const float width = text_width(look, Face::kStrong, title);
-    if (width > bar.w) break;
     const Rect box = bar.take_left(width, look.px(20));
     const Hit hit = hit_area(look, "inspect/" + title, box);
     const bool active = tab == shown_;

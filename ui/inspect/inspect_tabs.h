@@ -51,6 +51,8 @@ class InspectTabs {
   std::vector<InspectTab> tabs_of(const Snapshot& snapshot) const;
   void draw_bar(const Look& look, Rect bar, const Snapshot& snapshot,
                 const std::vector<InspectTab>& tabs);
+  // Instead of the tabs, where they have no room beside each other.
+  void draw_tab_choice(const Look& look, const Rect& bar, const std::vector<InspectTab>& tabs);
   void draw_note(const Look& look, const Rect& room, const InspectView& view) const;
   void draw_tab(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 #include "ui/format.h"
@@ -86,6 +87,13 @@ void LogTab::draw(const Look& look, const Rect& rect, const Snapshot& snapshot,
     text_in(look, area, Face::kBody, look.colors().text_muted, "No line matches the filter",
             Align::kCenter);
     return;
+  }
+  // Whole lines only: half a line reads like a fault.
+  const float line_height = look.px(18);
+  if (area.h > line_height) {
+    const float whole = std::floor(area.h / line_height) * line_height;
+    area.y += area.h - whole;
+    area.h = whole;
   }
   draw_log_lines(look, area, lines);
 }

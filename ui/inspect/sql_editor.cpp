@@ -37,11 +37,6 @@ Rgb word_color(const Palette& p, SqlWordKind kind) {
   return p.text;
 }
 
-int note_cursor(ImGuiInputTextCallbackData* data) {
-  *static_cast<int*>(data->UserData) = data->CursorPos;
-  return 0;
-}
-
 // How far ImGui has scrolled the field's text: its child window, and the line that is edited.
 ImVec2 scroll_of_field(ImGuiID id) {
   ImVec2 scroll{0, 0};
@@ -66,10 +61,20 @@ std::string inserted_word(std::string_view text, int& cursor, std::string_view w
   return out;
 }
 
-void SqlEditor::set(std::string_view text) {
+int SqlEditor::note_cursor(ImGuiInputTextCallbackData* data) {
+  auto* editor = static_cast<SqlEditor*>(data->UserData);
+  if (std::exchange(editor->restores_cursor_, false)) {
+    data->CursorPos = std::clamp(editor->cursor_, 0, data->BufTextLen);
+    data->ClearSelection();
+  }
+  editor->cursor_ = data->CursorPos;
+  return 0;
+}
+
+void SqlEditor::set(std::string_view text, bool takes_keyboard) {
   text_ = std::string(text);
   cursor_ = static_cast<int>(text_.size());
-  wants_keyboard_ = true;
+  wants_keyboard_ = takes_keyboard;
 }
 
 void SqlEditor::insert(std::string_view word) {
@@ -145,11 +150,14 @@ bool SqlEditor::draw(const Look& look, const Rect& rect,
   // Its text and cursor are drawn here, in colours.
   ImGui::PushStyleColor(ImGuiCol_Text, IM_COL32_BLACK_TRANS);
   ImGui::SetCursorScreenPos({field.x, field.y});
-  if (std::exchange(wants_keyboard_, false)) ImGui::SetKeyboardFocusHere();
+  if (std::exchange(wants_keyboard_, false)) {
+    ImGui::SetKeyboardFocusHere();
+    restores_cursor_ = true;
+  }
   const bool entered = ImGui::InputTextMultiline(
       "##sql", &text_, {std::max(1.0f, field.w), std::max(1.0f, field.h)},
-      ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackAlways, note_cursor,
-      &cursor_);
+      ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackAlways,
+      &SqlEditor::note_cursor, this);
   active_ = ImGui::IsItemActive();
   const ImVec2 scroll = scroll_of_field(ImGui::GetItemID());
   ImGui::PopStyleColor(6);

@@ -1,6 +1,8 @@
 // The field in which a query is written. Interface thread, inside a frame.
 #pragma once
 
+#include <imgui.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,12 +18,13 @@ class SqlEditor {
   bool draw(const Look& look, const Rect& rect, const std::optional<SqlErrorPlace>& wrong);
 
   const std::string& text() const { return text_; }
-  void set(std::string_view text);
+  void set(std::string_view text, bool takes_keyboard = true);
   // At the cursor, apart from the words beside it.
   void insert(std::string_view word);
   bool has_keyboard() const { return active_; }
 
  private:
+  static int note_cursor(ImGuiInputTextCallbackData* data);
   void draw_words(const Look& look, const Rect& field, const std::optional<SqlErrorPlace>& wrong,
                   float scroll_x, float scroll_y) const;
 
@@ -29,6 +32,7 @@ class SqlEditor {
   int cursor_ = 0;  // bytes
   bool active_ = false;
   bool wants_keyboard_ = false;
+  bool restores_cursor_ = false;  // ImGui begins at the start when it gets the keyboard
 };
 
 // `word` put into `text` at `cursor`, with a space where it would stick to a word beside it.

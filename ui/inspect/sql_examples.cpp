@@ -20,12 +20,12 @@ constexpr std::array<SqlExample, 10> kExamples{{
      "from step\n"
      "order by ms desc\n"
      "limit 30"},
-    {"The longest kernels, with their place",
+    {"The longest kernels, one by one",
      "select rank, step, name, duration_ns / 1e3 as us, start_ns, end_ns\n"
      "from kernel\n"
      "order by us desc\n"
      "limit 30"},
-    {"How long kernels queue after their launch",
+    {"Queueing between launch and kernel",
      "select k.name, count(*) as calls,\n"
      "       avg(k.start_ns - l.end_ns) / 1e3 as queued_us\n"
      "from kernel k\n"
@@ -90,7 +90,7 @@ constexpr std::array<SqlExample, 10> kExamples{{
      "group by name\n"
      "order by mib desc\n"
      "limit 30"},
-    {"Counters of each rank: least, mean, most",
+    {"Counters of each rank",
      "select rank, name, unit, min(value) as least, avg(value) as mean, max(value) as most\n"
      "from counter\n"
      "group by rank, name, unit\n"

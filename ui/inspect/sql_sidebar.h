@@ -21,7 +21,7 @@ class SqlSidebar {
  private:
   void draw_tables(const Look& look, const Rect& rect, const SqlConsole& console, Pick& pick);
 
-  std::size_t page_ = 0;
+  std::size_t page_ = 1;            // examples: they teach the tables
   std::set<std::string> unfolded_;  // tables whose columns are shown
 };
 

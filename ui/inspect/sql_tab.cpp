@@ -114,7 +114,7 @@ std::optional<trace::TimeRange> SqlTab::draw(const Look& look, const Rect& rect,
     answer_ = console.answer;
     table_ = answer_ ? sql_result_table(answer_) : nullptr;
     wrong_ = answer_ ? sql_error_place(answer_->query, answer_->error) : std::nullopt;
-    if (answer_ && editor_.text().empty()) editor_.set(answer_->query);
+    if (answer_ && editor_.text().empty()) editor_.set(answer_->query, false);
   }
   Rect area = rect;
   if (area.w >= look.px(kLeastForSidebar)) {

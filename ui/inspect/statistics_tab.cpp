@@ -200,9 +200,9 @@ void StatisticsTab::draw(const Look& look, const Rect& rect, const InspectView& 
   if (events.hovered && table_->columns[events.column].kind == TableColumn::Kind::kHistogram) {
     const NameFigures& hovered = shown_->rows[*events.hovered];
     explain_distribution(look, hovered, mark_color(p, hovered.piece_class));
-  } else if (events.hovered && events.column == 0) {
-    tooltip(look, shown_->rows[*events.hovered].name,
-            "Click shows its events in the timeline and goes to the longest, right-click for more");
+  } else if (events.hovered && events.is_cut) {
+    tooltip(look, shown_->rows[*events.hovered].name, "",
+            "Click shows its events in the timeline, right-click for more");
   }
   draw_menu(look, commands);
 }

@@ -18,7 +18,7 @@ std::string steps_summary(const RunView& run) {
                      (run.figures.steps.size() == 1 ? " step" : " steps");
   if (s.steps_measured == 0) return text;
   text += " · median " + format_duration(s.step_ns.median).text();
-  text += " · p99 " + format_duration(s.step_ns.p99).text();
+  if (s.step_ns.p99 > 0) text += " · p99 " + format_duration(s.step_ns.p99).text();
   return text;
 }
 

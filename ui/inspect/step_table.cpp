@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <utility>
 
@@ -93,6 +94,12 @@ class StepColumns {
     out_.columns.push_back(std::move(column));
   }
 
+  // With the zeros at the end, so that the digits of a column stand in line.
+  static Quantity four_digits(double value) {
+    std::array<char, 32> buffer{};
+    std::snprintf(buffer.data(), buffer.size(), "%#.4g", value);
+    return {buffer.data(), ""};
+  }
   static Quantity as_duration(double ns) { return format_duration(ns); }
 
   void add_number() {
@@ -224,10 +231,10 @@ class StepColumns {
     const auto plain = [](double value) { return Quantity{format_plain(value), ""}; };
     add(
         "Loss", "loss", "Mean over ranks and micro-batches", 84, 8,
-        [](const StepFigures& step) { return step.loss; }, plain);
+        [](const StepFigures& step) { return step.loss; }, four_digits);
     add(
         "Gradient norm", "gradient_norm", "Of all parameters, before clipping", 116, 3,
-        [](const StepFigures& step) { return step.gradient_norm; }, plain);
+        [](const StepFigures& step) { return step.gradient_norm; }, four_digits);
     add(
         "Learning rate", "learning_rate", "Of the step", 112, 1,
         [](const StepFigures& step) {

@@ -132,7 +132,7 @@ void add_rank_columns(Table& table, const StragglerFigures& figures) {
             " waited in the collective for the last rank; \"last\" where it was that itself",
         wide ? 72.0f : 34.0f);
     column.kind = TableColumn::Kind::kHeat;
-    column.wish = wide ? 88.0f : 48.0f;
+    column.wish = wide ? 120.0f : 48.0f;
     column.number = [calls = figures.calls.data(), id = rank.rank](std::size_t row) {
       const StragglerPart* part = calls[row].part_of(id);
       return part == nullptr ? kNoFigure : static_cast<double>(part->wait_ns);
@@ -155,7 +155,7 @@ void add_pinned(Table& table, const StragglerFigures& figures, std::string title
   cells[0].tone = Tone::kSecondary;
   for (const StragglerRank& rank : figures.ranks) {
     const double given = value(rank);
-    TableCell cell = figure_cell(given > 0 ? show(given) : Quantity{"0", ""});
+    TableCell cell = figure_cell(given > 0 ? show(given) : Quantity{});
     cell.bar = highest > 0 ? given / highest : 0;
     cell.mark = trace::PieceClass::kHost;
     cells.push_back(std::move(cell));

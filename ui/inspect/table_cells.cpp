@@ -70,7 +70,7 @@ void draw_heat(const Look& look, const Rect& box, const TableCell& cell) {
   if (!cell.bar) return;
   const Rgb ink = cell.is_marked ? p.exposed : ink_of(p, cell);
   const double share = std::clamp(*cell.bar, 0.0, 1.0);
-  const Rgb shade = cell.is_marked ? mix(p.panel, ink, 0.9) : mix(p.panel, ink, 0.06 + 0.6 * share);
+  const Rgb shade = cell.is_marked ? mix(p.panel, ink, 0.9) : mix(p.panel, ink, 0.05 + 0.4 * share);
   fill(field, color(shade), look.px(2));
   const std::string full = cell.unit.empty() ? cell.text : cell.text + " " + cell.unit;
   const Rect inner = field.inset(look.px(4), 0);

@@ -89,6 +89,17 @@ float total_width(const Table& table, const std::vector<std::size_t>& kept) {
   });
 }
 
+// What nobody wished for goes to the first that wishes for anything, a name or a picture, so that
+// the last column ends where the table does.
+void give_rest(const Table& table, float width, std::vector<PlacedColumn>& placed) {
+  const float rest = std::floor(width - placed.back().x - placed.back().width);
+  const auto takes = std::ranges::find_if(
+      placed, [&](const PlacedColumn& c) { return table.columns[c.column].wish > 0; });
+  if (rest <= 0 || takes == placed.end()) return;
+  takes->width += rest;
+  for (auto behind = takes + 1; behind != placed.end(); ++behind) behind->x += rest;
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> table_order(const Table& table, const TableSort& sort,
@@ -179,11 +190,7 @@ std::vector<PlacedColumn> place_columns(const Table& table, float width, bool ke
   }
   if (placed.empty() || keep_all) return placed;
   if (placed.size() == 1) placed.front().width = std::min(placed.front().width, width);
-  // What nobody wished for goes to the names, so that the last column ends where the table does.
-  const float rest = std::floor(width - placed.back().x - placed.back().width);
-  if (rest <= 0) return placed;
-  placed.front().width += rest;
-  for (std::size_t i = 1; i < placed.size(); ++i) placed[i].x += rest;
+  give_rest(table, width, placed);
   return placed;
 }
 

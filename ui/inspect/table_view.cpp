@@ -17,6 +17,12 @@ constexpr float kTableRow = 26, kTableHead = 28, kPinnedRow = 22;
 
 bool is_right_aligned(TableColumn::Kind kind) { return kind == TableColumn::Kind::kFigure; }
 
+bool is_cut(const Look& look, const Rect& cell, TableColumn::Kind kind, const TableCell& content) {
+  if (kind != TableColumn::Kind::kText && kind != TableColumn::Kind::kCode) return false;
+  const Face face = kind == TableColumn::Kind::kCode ? Face::kMono : Face::kBody;
+  return text_width(look, face, content.text) + (content.mark ? look.px(18) : 0) > cell.w + 1;
+}
+
 // A column's head: its title, and the direction where the table is sorted by it.
 bool draw_column_head(const Look& look, const Rect& box, const std::string& id,
                       const TableColumn& column, const TableSort& sort) {
@@ -98,10 +104,20 @@ void TableView::draw_pinned(const Look& look, const Rect& area) const {
     for_each_cell(look, row, [&](std::size_t column, Rect box) {
       if (column >= cells.size()) return;
       const TableColumn::Kind kind = table_->columns[column].kind;
+      explain_pinned(look, box, column, cells);
       if (kind != TableColumn::Kind::kHeat) box.w -= look.px(kCellGap);
       draw_table_cell(look, box, kind, cells[column]);
     });
   }
+}
+
+void TableView::explain_pinned(const Look& look, const Rect& box, std::size_t column,
+                               const std::vector<TableCell>& cells) const {
+  const TableCell& cell = cells[column];
+  if (column == 0 || !cell.bar) return;
+  const std::string figure = cell.unit.empty() ? cell.text : cell.text + " " + cell.unit;
+  explain(look, box, cells.front().text + ", " + table_->columns[column].title,
+          figure.empty() ? "none" : figure);
 }
 
 void TableView::draw_rows(const Look& look, const Rect& rows, const TableOptions& options,
@@ -125,10 +141,14 @@ void TableView::draw_rows(const Look& look, const Rect& rows, const TableOptions
     if (hit.hovered) events.hovered = row;
     const float mouse = ImGui::GetIO().MousePos.x;
     for_each_cell(look, box, [&](std::size_t column, Rect cell) {
-      if (hit.hovered && mouse >= cell.x && mouse < cell.right()) events.column = column;
+      const bool under_mouse = hit.hovered && mouse >= cell.x && mouse < cell.right();
       const TableColumn& c = table_->columns[column];
       if (c.kind != TableColumn::Kind::kHeat) cell.w -= look.px(kCellGap);
-      draw_table_cell(look, cell, c.kind, c.cell(row));
+      const TableCell content = c.cell(row);
+      draw_table_cell(look, cell, c.kind, content);
+      if (!under_mouse) return;
+      events.column = column;
+      events.is_cut = is_cut(look, cell, c.kind, content);
     });
   }
 }
@@ -148,6 +168,13 @@ TableEvents TableView::draw(const Look& look, const Rect& rect,
       options.scrolls_sideways ? ImGuiWindowFlags_HorizontalScrollbar : ImGuiWindowFlags_None;
   // Wider than the rows, so that the highlight of a row has a margin.
   const float margin = look.px(8);
+  const float row_height = look.px(kTableRow);
+  const float wide = look.px(placed_.back().x + placed_.back().width);
+  const float bar = options.scrolls_sideways && wide > area.w - look.px(10) ? look.px(10) : 0;
+  // Whole rows only: half a row reads like a fault.
+  if (area.h > row_height + bar) {
+    area.h = std::floor((area.h - bar) / row_height) * row_height + bar;
+  }
   const Rect child{area.x - margin, area.y, area.w + margin, area.h};
   ImGui::SetCursorScreenPos({child.x, child.y});
   ImGui::BeginChild((table_->id + "/rows").c_str(),
@@ -155,9 +182,8 @@ TableEvents TableView::draw(const Look& look, const Rect& rect,
                     sideways | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground);
   scroll_x_ = options.scrolls_sideways ? ImGui::GetScrollX() : 0;
   Rect rows = area;
-  if (options.scrolls_sideways) rows.h = std::max(0.0f, rows.h - look.px(10));
+  rows.h = std::max(0.0f, rows.h - bar);
   draw_rows(look, {rows.x, rows.y, rows.w - look.px(10), rows.h}, options, events);
-  const float wide = look.px(placed_.back().x + placed_.back().width);
   const float high = static_cast<float>(order_.size()) * look.px(kTableRow);
   ImGui::SetCursorScreenPos({child.x + margin + (options.scrolls_sideways ? wide : 1) - scroll_x_,
                              area.y - ImGui::GetScrollY() + std::max(1.0f, high) - 1});

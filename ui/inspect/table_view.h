@@ -23,6 +23,7 @@ struct TableOptions {
 struct TableEvents {  // rows of the table, not places on screen
   std::optional<std::size_t> clicked, right_clicked, hovered;
   std::size_t column = 0;  // under the mouse
+  bool is_cut = false;     // its text does not fit the cell
 };
 
 class TableView {
@@ -43,6 +44,8 @@ class TableView {
   void place(const Look& look, const Rect& rect, bool keep_all);
   void draw_head(const Look& look, const Rect& head);
   void draw_pinned(const Look& look, const Rect& area) const;
+  void explain_pinned(const Look& look, const Rect& box, std::size_t column,
+                      const std::vector<TableCell>& cells) const;
   void draw_rows(const Look& look, const Rect& rows, const TableOptions& options,
                  TableEvents& events) const;
   // Calls draw(column, cell's area) for the columns that can be seen in a row; frozen ones last.

@@ -1,0 +1,58 @@
+// One panel in a window without a display: draws a function through frames, moves the mouse,
+// presses keys, and can rasterise what was drawn. One at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "ui/commands.h"
+#include "ui/draw_probe.h"
+#include "ui/keys.h"
+#include "ui/theme.h"
+
+namespace shardlens::ui {
+
+class HeadlessPanel {
+ public:
+  using Draw = std::function<void(const Look&, const Rect&, Commands&)>;
+
+  HeadlessPanel(int width, int height, float scale, ThemeKind theme, Draw draw);
+  ~HeadlessPanel();
+  HeadlessPanel(const HeadlessPanel&) = delete;
+  HeadlessPanel& operator=(const HeadlessPanel&) = delete;
+
+  void frames(int count = 2);
+  void move_to(float x, float y);
+  void click_at(float x, float y, int button = 0);
+  // By a probe's name; false: there is no such target.
+  bool click(std::string_view target, int button = 0);
+  bool hover(std::string_view target);
+  void press(Key key, bool control = false, bool shift = false);
+  void type(std::string_view text);
+  void wheel(float amount);
+
+  const DrawProbe& probe() const { return probe_; }
+  Commands take_commands();
+  template <typename T>
+  static const T* find(const Commands& commands) {
+    for (const Command& command : commands) {
+      if (const T* found = std::get_if<T>(&command)) return found;
+    }
+    return nullptr;
+  }
+  std::vector<std::uint8_t> pixels() const;  // RGBA of the last frame, rows from the top
+
+ private:
+  int width_, height_;
+  Look look_;
+  Draw draw_;
+  DrawProbe probe_;
+  Commands commands_;
+};
+
+// Texts that lie over each other by more than the rounding of their boxes, as "one | other".
+std::vector<std::string> overlapping_texts_of(const DrawProbe& probe);
+
+}  // namespace shardlens::ui

@@ -1,0 +1,35 @@
+// What the tabs below the timeline show, invented but consistent: for tests and pictures.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "trace/timeline/straggler_figures.h"
+#include "ui/snapshot.h"
+
+namespace shardlens::ui {
+
+struct TablesOptions {
+  int ranks = 8;
+  std::size_t extra_names = 0;  // further kernels, as a run with generated code has
+  std::size_t sql_rows = 40;
+  bool selection = true;
+  int steps = 120;
+};
+
+// Durations drawn around `median_ns`, with figures and histogram as the definitions say.
+trace::NameFigures sample_name(const std::string& name, trace::PieceClass piece_class,
+                               std::int64_t count, double median_ns, unsigned seed);
+
+std::shared_ptr<const trace::RangeFigures> sample_range(const TablesOptions& options);
+std::shared_ptr<const trace::StragglerFigures> sample_stragglers(int ranks, int calls);
+std::shared_ptr<const trace::EventDetails> sample_details(int ranks);
+std::shared_ptr<const SqlAnswer> sample_answer(std::size_t rows);
+std::shared_ptr<const SqlAnswer> failed_answer();
+
+Snapshot tables_snapshot(const TablesOptions& options = {});
+// The same with another view: `change` gets a copy.
+Snapshot with_view(const Snapshot& snapshot, const std::function<void(InspectView&)>& change);
+
+}  // namespace shardlens::ui
