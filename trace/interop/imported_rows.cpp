@@ -149,6 +149,7 @@ Result<void> write_slices(RowWriter& writer, const Batch& rows) {
 Result<void> write_imported_rows(const std::filesystem::path& file, int rank, const Batch& rows) {
   TRY_ASSIGN(RowWriter writer, RowWriter::create_file(file, rank));
   TRY(write_slices(writer, rows));
+  TRY(writer.finish());
   { const RowWriter closed = std::move(writer); }
   return checkpoint_trace_file(file);
 }

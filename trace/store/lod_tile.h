@@ -1,22 +1,22 @@
 // Level of detail: what a stretch of one stream of events looks like from afar. A tile is 256 cells
-// of one level; a cell of level 0 is 2^22 ns (4.2 ms), of each further level four times as long.
+// of one level; a cell of level 0 is 2^20 ns (1 ms), of each further level four times as long.
 // Pure values and functions, any thread.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/model/events.h"
 
 namespace shardlens::trace {
 
-inline constexpr int kLodCellBits = 22;  // nanoseconds of a cell of level 0, as a power of two
+inline constexpr int kLodCellBits = 20;  // nanoseconds of a cell of level 0, as a power of two
 inline constexpr int kLodFactorBits = 2;
 inline constexpr int kLodTileBits = 8;  // cells of a tile
-inline constexpr int kLodLevels = 9;    // the last one's cells are 275 s long
+inline constexpr int kLodLevels = 10;   // the last one's cells are 275 s long
 inline constexpr int kLodDepths = 8;    // operators nested deeper are put to the deepest
 
 inline constexpr int lod_cell_bits(int level) { return kLodCellBits + level * kLodFactorBits; }
@@ -39,6 +39,8 @@ enum class LodKind : std::uint8_t {
   kCollective,
   kRibbon
 };
+std::string_view to_string(LodKind);
+
 struct LodStream {
   int lane = 0;  // kRibbon: 0
   LodKind kind = LodKind::kKernel;
@@ -53,7 +55,7 @@ struct LodCell {
   std::int64_t busiest_ns = 0;  // the greatest busy_ns of a cell of level 0 inside
   std::int64_t count = 0;       // events that begin in it
   std::int64_t longest_ns = 0;  // duration of the longest event that touches it, whole
-  StringId longest_name = 0;    // a collective: its tag's text, or its function's
+  StringId longest_name = 0;    // a collective: see lod_name_text() in lod_event.h
 
   bool operator==(const LodCell&) const = default;
 };

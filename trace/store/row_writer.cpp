@@ -16,13 +16,6 @@ std::string insert_row_sql() {
   return insert_sql(RowTable<Row>::kName, columns_of_table<Row>(), true);
 }
 
-std::string table_insert_sql(std::string_view name) {
-  for (const TableSchema& table : trace_tables()) {
-    if (table.name == name) return insert_sql(name, table.columns, false);
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<RowWriter> RowWriter::create_file(const std::filesystem::path& file, int rank) {
@@ -60,6 +53,8 @@ Result<void> RowWriter::prepare() {
   TRY_ASSIGN(pending_, database_.prepare(insert_row_sql<PendingCollective>()));
   TRY_ASSIGN(chunk_, database_.prepare(table_insert_sql("chunk")));
   TRY_ASSIGN(batch_, database_.prepare(table_insert_sql("batch")));
+  TRY_ASSIGN(LodWriter lod, LodWriter::create(database_, rank_));
+  lod_.emplace(std::move(lod));
   marks_.fill(first_row_id(rank_));
   committed_marks_ = marks_;
   last_batch_ = first_row_id(rank_);
@@ -75,6 +70,7 @@ void RowWriter::roll_back() {
   }
   marks_ = committed_marks_;
   buffered_.clear();
+  lod_->abandon();
 }
 
 template <typename Row>
@@ -106,6 +102,7 @@ Result<void> RowWriter::write(const Batch& batch) {
     }
   });
   TRY(done);
+  lod_->add_rows(batch);
   for (const Bucket& bucket : batch.buckets) TRY(write_bucket_parameters(bucket));
   for (const EventRun& run : batch.events) TRY(buffer_events(run));
   return write_present(batch);
@@ -147,6 +144,7 @@ Result<void> RowWriter::buffer_events(const EventRun& run) {
 Result<void> RowWriter::flush(const Lane& lane, std::vector<Event>& events) {
   std::stable_sort(events.begin(), events.end(),
                    [](const Event& a, const Event& b) { return a.start_ns < b.start_ns; });
+  lod_->add_events(lane.first, lane.second, events, strings_);
   // Equal pieces: a small rest would compress badly.
   const std::size_t pieces = (events.size() + 2 * kChunkEvents - 1) / (2 * kChunkEvents);
   const std::size_t count = events.size();
@@ -180,13 +178,27 @@ Result<void> RowWriter::commit(std::int64_t now_ns) {
   }
   // The clock may be set back; commits stay in order.
   now_ns = std::max(now_ns, last_commit_ns_ + 1);
+  TRY_ASSIGN(const std::int64_t lod_ns, lod_->commit(now_ns));
+  return end(now_ns, lod_ns);
+}
+
+Result<void> RowWriter::finish() {
+  if (last_commit_ns_ == 0) return {};
+  TRY(begin());
+  TRY_ASSIGN(const std::int64_t lod_ns, lod_->finish());
+  return end(last_commit_ns_ + 1, lod_ns);
+}
+
+Result<void> RowWriter::end(std::int64_t now_ns, std::int64_t lod_ns) {
   batch_.bind(1, last_batch_ + 1);
   batch_.bind(2, std::int64_t{rank_});
   batch_.bind(3, now_ns);
   int column = 4;
   for (const std::int64_t mark : marks_) batch_.bind(column++, mark);
+  batch_.bind(column, lod_ns);
   TRY(batch_.run());
   TRY(database_.execute("commit"));
+  lod_->confirm(lod_ns);
   committed_marks_ = marks_;
   last_commit_ns_ = now_ns;
   ++last_batch_;

@@ -1,14 +1,17 @@
-// Puts batches into one rank's file, a transaction at a time. Owned by the writer's thread.
+// Puts batches into one rank's file, a transaction at a time, and their pyramid. Owned by the
+// writer's thread.
 #pragma once
 
 #include <array>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "trace/model/batch.h"
 #include "trace/model/result.h"
+#include "trace/store/lod_writer.h"
 #include "trace/store/row_fields.h"
 #include "trace/store/row_io.h"
 #include "trace/store/sqlite.h"
@@ -26,7 +29,9 @@ class RowWriter {
   Result<void> write(const Batch& batch);
   // Chunks what is buffered, adds the row of `batch` and commits.
   Result<void> commit(std::int64_t now_ns);
-  // Forgets everything since begin().
+  // After the last commit: completes the pyramid, which readers would have to do otherwise.
+  Result<void> finish();
+  // Forgets everything since begin(), and writes no more of the pyramid.
   void roll_back();
 
   Database& database() { return database_; }
@@ -42,6 +47,7 @@ class RowWriter {
   Result<void> buffer_events(const EventRun& run);
   Result<void> flush(const Lane& lane, std::vector<Event>& events);
   Result<void> write_chunk(const Lane& lane, std::span<const Event> events);
+  Result<void> end(std::int64_t now_ns, std::int64_t lod_ns);
   template <typename Row>
   Result<void> insert(Statement& statement, std::int64_t& last_row_id, const Row& row);
   template <typename Row>
@@ -56,6 +62,7 @@ class RowWriter {
   std::int64_t last_batch_ = 0;
   std::int64_t last_commit_ns_ = 0;
   std::map<Lane, std::vector<Event>> buffered_;
+  std::optional<LodWriter> lod_;  // once prepared
 };
 
 }  // namespace shardlens::trace

@@ -30,11 +30,30 @@ TableSchema many_per_rank() {
 TableSchema batch_table() {
   std::vector<Column> columns{{"rank", kInteger}, {"committed_ns", kInteger}};
   for (auto& name : mark_names()) columns.push_back({std::move(name), kInteger});
+  // The time before which the pyramid is complete; 0: nothing of it, the highest number: all.
+  columns.push_back({"lod_ns", kInteger});
   return with_row_id("batch", columns);
 }
 
-// Level of detail goes into one more table beside this one: `lod`, per rank, lane, level and tile
-// the busy time, the count and the longest event, written by the recorder as it goes.
+// Level of detail: which streams the pyramid has, numbered within their rank, and its tiles. A tile
+// that is absent has no events, if it ends before `lod_ns` of the last batch. The row id tells the
+// place (lod_rows.h), the columns repeat it.
+TableSchema lod_stream_table() {
+  return with_row_id("lod_stream", {{"rank", kInteger},
+                                    {"stream", kInteger},
+                                    {"lane", kInteger},
+                                    {"kind", kText},
+                                    {"depth", kInteger}});
+}
+TableSchema lod_table() {
+  return with_row_id("lod", {{"rank", kInteger},
+                             {"level", kInteger},
+                             {"stream", kInteger},
+                             {"tile", kInteger},
+                             {"checksum", kInteger},
+                             {"data", "BLOB NOT NULL"}});
+}
+
 TableSchema chunk_table() {
   return with_row_id("chunk", {{"rank", kInteger},
                                {"lane", kInteger},
@@ -68,11 +87,20 @@ std::vector<TableSchema> trace_tables() {
       [&](auto list) { tables.push_back(many_per_rank<decltype(row_type_of(list))>()); });
   tables.push_back(many_per_rank<BucketParameter>());
   tables.push_back(chunk_table());
+  tables.push_back(lod_stream_table());
+  tables.push_back(lod_table());
   tables.push_back(many_per_rank<PendingCollective>());
   tables.push_back(one_per_rank<Heartbeat>());
   tables.push_back(one_per_rank<RecorderCost>());
   tables.push_back(batch_table());
   return tables;
+}
+
+std::string table_insert_sql(std::string_view name, bool replace) {
+  for (const TableSchema& table : trace_tables()) {
+    if (table.name == name) return insert_sql(name, table.columns, false, replace);
+  }
+  return {};
 }
 
 std::string schema_sql() {

@@ -11,7 +11,7 @@
 namespace shardlens::trace {
 
 inline constexpr std::int32_t kApplicationId = 0x5368'4c6e;  // "ShLn"
-inline constexpr std::int32_t kSchemaVersion = 3;
+inline constexpr std::int32_t kSchemaVersion = 4;
 // The rank of rows that belong to the whole run.
 inline constexpr int kRunRank = -1;
 
@@ -34,9 +34,11 @@ std::string schema_sql();
 // INSERT of one row with its row id: "insert into step(row_id,rank,…) values(?,…)".
 std::string insert_sql(std::string_view table, const std::vector<Column>& columns, bool with_row_id,
                        bool replace = false);
+// The same for all columns of a table of trace_tables().
+std::string table_insert_sql(std::string_view table, bool replace = false);
 // "rank,step,…"
 std::string column_names(const std::vector<Column>& columns);
-// The columns of `batch` after its time: "last_string", …
+// The columns of `batch` between its time and `lod_ns`: "last_string", …
 std::vector<std::string> mark_names();
 
 }  // namespace shardlens::trace

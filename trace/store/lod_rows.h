@@ -1,0 +1,48 @@
+// Table `lod`: where its rows lie, and the lists beside the tiles. Pure functions, any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "trace/model/result.h"
+#include "trace/store/lod_codec.h"
+#include "trace/store/lod_event.h"
+#include "trace/store/lod_ribbon.h"
+
+namespace shardlens::trace {
+
+// Rows are ordered by rank, level, stream and tile, so that a look at a stretch of a level reads
+// few pages. (Without a row id, rows of more than a quarter of a page would waste one each.)
+std::int64_t lod_row_id(const LodPlace& place);
+std::pair<int, std::int64_t> lod_level_and_tile(std::int64_t row_id);
+bool has_lod_row(const LodPlace& place);         // whether the row id can tell the place
+inline constexpr int kMostLodStreams = 1 << 12;  // of a rank; further ones are not in the pyramid
+inline constexpr std::int64_t kFirstLodTile = -(std::int64_t{1} << 33);
+inline constexpr std::int64_t kLastLodTile = (std::int64_t{1} << 33) - 1;
+
+// Levels of rows that are no tiles.
+inline constexpr int kLodLongLevel = kLodLevels;         // by stream: lists of its long events
+inline constexpr int kLodStretchLevel = kLodLevels + 1;  // stream 0, tile 0: what was recorded
+inline constexpr int kLodMissingLevel = kLodLevels + 2;  // stream 0: lists of spoiled tiles
+
+// Tiles of level 0 that no longer are what they should be, as later events touch them; neither are
+// those above them.
+struct LodSpoiled {
+  int stream = 0;
+  std::int64_t first = 0, last = 0;
+
+  bool operator==(const LodSpoiled&) const = default;
+};
+
+std::vector<std::byte> encode_long_events(std::span<const LodEvent> events);
+std::vector<std::byte> encode_stretches(std::span<const LodInterval> stretches);
+std::vector<std::byte> encode_spoiled(std::span<const LodSpoiled> spoiled);
+// Errors: kDamaged.
+Result<std::vector<LodEvent>> decode_long_events(std::span<const std::byte> data);
+Result<std::vector<LodInterval>> decode_stretches(std::span<const std::byte> data);
+Result<std::vector<LodSpoiled>> decode_spoiled(std::span<const std::byte> data);
+
+}  // namespace shardlens::trace

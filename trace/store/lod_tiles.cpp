@@ -1,0 +1,240 @@
+#include "trace/store/lod_tiles.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include "trace/store/lod_event.h"
+#include "trace/store/lod_summary.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// Of decoded tiles, 10 to 12 KiB each: several screens full. A run has a cache for each rank.
+constexpr std::size_t kMostKeptBytes = 4u << 20;
+
+constexpr std::size_t kMostKeptTiles =
+    kMostKeptBytes / (kLodTileCells * std::max(sizeof(LodCell), sizeof(LodClassCell)));
+
+tl::unexpected<Error> too_many_tiles() {
+  return fail(ErrorKind::kUsage, "more than " + std::to_string(LodTiles::kMostTilesAtOnce) +
+                                     " tiles of the pyramid were asked for: use a coarser level");
+}
+
+}  // namespace
+
+Result<void> LodTiles::load() {
+  TRY(file_.load());
+  kept_.clear();
+  kept_by_key_.clear();
+  if (!file_.has_any() && file_.streams().empty()) {
+    number({0, LodKind::kRibbon, 0});
+    return {};
+  }
+  for (const auto& [in_file, stream] : file_.streams()) {
+    const int place = number(stream);
+    if (place >= 0) file_numbers_[static_cast<std::size_t>(place)] = in_file;
+  }
+  for (const auto& [in_file, events] : file_.long_events()) {
+    const auto stream = file_.streams().find(in_file);
+    if (stream == file_.streams().end()) continue;
+    const int place = number(stream->second);
+    if (place >= 0) long_events_[static_cast<std::size_t>(place)] = events;
+  }
+  if (!file_.stretches().empty()) stretches_ = file_.stretches();
+  // What the file has by now need not be kept beside it.
+  for (auto rebuilt = rebuilt_.begin(); rebuilt != rebuilt_.end();) {
+    const auto [level, tile] = lod_level_and_tile(rebuilt->first);
+    const bool is_in_file =
+        rebuilt->second.until_file && tile < file_.closed() >> (kLodFactorBits * level);
+    rebuilt = is_in_file ? rebuilt_.erase(rebuilt) : std::next(rebuilt);
+  }
+  return {};
+}
+
+std::optional<int> LodTiles::find(const LodStream& stream) const {
+  const auto found = numbers_.find(stream);
+  return found == numbers_.end() ? std::nullopt : std::optional(found->second);
+}
+
+int LodTiles::number(const LodStream& stream) {
+  if (const auto known = find(stream)) return *known;
+  if (streams_.size() >= kMostLodStreams) return -1;
+  const int place = static_cast<int>(streams_.size());
+  streams_.push_back(stream);
+  file_numbers_.push_back(-1);
+  long_events_.emplace_back();
+  numbers_.emplace(stream, place);
+  return place;
+}
+
+void LodTiles::set_lists(std::map<LodStream, std::vector<LodEvent>> long_events,
+                         std::vector<LodInterval> stretches) {
+  for (auto& [stream, events] : long_events) {
+    const int place = number(stream);
+    if (place >= 0) long_events_[static_cast<std::size_t>(place)] = std::move(events);
+  }
+  stretches_ = std::move(stretches);
+  kept_.clear();
+  kept_by_key_.clear();
+}
+
+LodTiles::Key LodTiles::key(int stream, int level, std::int64_t index) const {
+  return lod_row_id({file_.rank(), level, stream, index});
+}
+
+bool LodTiles::is_ribbon(int stream) const {
+  return streams_[static_cast<std::size_t>(stream)].kind == LodKind::kRibbon;
+}
+
+std::shared_ptr<const LodTile> LodTiles::kept(Key key) {
+  const auto found = kept_by_key_.find(key);
+  if (found == kept_by_key_.end()) return nullptr;
+  kept_.splice(kept_.begin(), kept_, found->second);
+  return found->second->tile;
+}
+
+std::shared_ptr<const LodTile> LodTiles::keep(Key key, std::shared_ptr<const LodTile> tile) {
+  kept_.push_front({key, tile});
+  kept_by_key_[key] = kept_.begin();
+  if (kept_.size() > kMostKeptTiles) {
+    kept_by_key_.erase(kept_.back().key);
+    kept_.pop_back();
+  }
+  return tile;
+}
+
+// Null where nothing is.
+std::shared_ptr<const LodTile> LodTiles::whole(int stream, int level, std::int64_t index,
+                                               std::optional<LodTile> stored) {
+  if (!stored) {
+    stored = is_ribbon(stream) ? idle_tile(level, index, stretches_)
+                               : blank_lod_tile(level, index, false);
+  }
+  LodTile tile = std::move(*stored);
+  for (const LodEvent& event : long_events_[static_cast<std::size_t>(stream)]) cover(tile, event);
+  if (is_blank(tile)) return nullptr;
+  return keep(key(stream, level, index), std::make_shared<const LodTile>(std::move(tile)));
+}
+
+// Tiles of which long events and idle time are all there may be.
+std::vector<std::int64_t> LodTiles::between_stored(const Wanted& wanted) const {
+  std::vector<std::int64_t> tiles;
+  const auto add = [&](std::int64_t start_ns, std::int64_t end_ns) {
+    const std::int64_t to = std::min(wanted.last, lod_tile_at(wanted.level, end_ns));
+    std::int64_t i = std::max(wanted.first, lod_tile_at(wanted.level, start_ns));
+    for (; i <= to; ++i) {
+      if (tiles.size() > kMostTilesAtOnce) return;
+      if (tiles.empty() || tiles.back() < i) tiles.push_back(i);
+    }
+  };
+  if (is_ribbon(wanted.stream)) {
+    for (const LodInterval& each : stretches_) add(each.start_ns, each.end_ns);
+  } else {
+    for (const LodEvent& event : long_events_[static_cast<std::size_t>(wanted.stream)]) {
+      add(event.start_ns, event.end_ns);
+    }
+  }
+  return tiles;
+}
+
+Result<void> LodTiles::add_rebuilt(const Wanted& wanted, FoundTiles& found) {
+  const auto end = rebuilt_.upper_bound(key(wanted.stream, wanted.level, wanted.last));
+  for (auto i = rebuilt_.lower_bound(key(wanted.stream, wanted.level, wanted.first)); i != end;
+       ++i) {
+    if (found.size() >= kMostTilesAtOnce) return too_many_tiles();
+    const std::int64_t index = lod_level_and_tile(i->first).second;
+    Found& tile = found[index];
+    tile.is_known = true;
+    if (i->second.data.empty()) continue;
+    tile.is_stored = true;
+    tile.tile = kept(i->first);
+    if (tile.tile) continue;
+    const LodPlace place{file_.rank(), wanted.level, wanted.stream, index};
+    const auto checksum = lod_checksum(place, i->second.data);
+    TRY_ASSIGN(auto decoded,
+               codec_.decode(place, is_ribbon(wanted.stream), checksum, i->second.data));
+    tile.tile = whole(wanted.stream, wanted.level, index, std::move(decoded));
+  }
+  return {};
+}
+
+Result<void> LodTiles::add_from_file(const Wanted& wanted, FoundTiles& found,
+                                     std::vector<std::int64_t>& damaged) {
+  const int in_file = file_numbers_[static_cast<std::size_t>(wanted.stream)];
+  if (in_file < 0) return {};
+  const auto visit = [&](std::int64_t index, std::int64_t checksum,
+                         std::span<const std::byte> data) -> Result<void> {
+    if (found.size() >= kMostTilesAtOnce) return too_many_tiles();
+    Found& tile = found[index];
+    if (tile.is_known) return {};
+    tile.tile = kept(key(wanted.stream, wanted.level, index));
+    tile.is_stored = true;
+    if (tile.tile) return {};
+    auto decoded = codec_.decode({file_.rank(), wanted.level, in_file, index},
+                                 is_ribbon(wanted.stream), checksum, data);
+    if (decoded) {
+      tile.tile = whole(wanted.stream, wanted.level, index, std::move(*decoded));
+    } else {
+      tile.is_stored = false;
+      damaged.push_back(index);
+    }
+    return {};
+  };
+  return file_.visit(wanted.level, in_file, wanted.first, wanted.last, visit);
+}
+
+Result<LodTiles::Tiles> LodTiles::range(int stream, int level, std::int64_t first,
+                                        std::int64_t last, std::vector<std::int64_t>& damaged) {
+  const Wanted wanted{stream, level, std::max(first, kFirstLodTile), std::min(last, kLastLodTile)};
+  Tiles tiles;
+  if (wanted.first > wanted.last) return tiles;
+  FoundTiles found;
+  TRY(add_rebuilt(wanted, found));
+  TRY(add_from_file(wanted, found, damaged));
+  for (const std::int64_t index : between_stored(wanted)) {
+    Found& tile = found[index];
+    if (found.size() > kMostTilesAtOnce) return too_many_tiles();
+    if (tile.is_stored) continue;
+    tile.tile = kept(key(stream, level, index));
+    if (!tile.tile) tile.tile = whole(stream, level, index, std::nullopt);
+  }
+  for (auto& [index, tile] : found) {
+    if (tile.tile) tiles.push_back(std::move(tile.tile));
+  }
+  return tiles;
+}
+
+Result<std::shared_ptr<const LodTile>> LodTiles::tile(int stream, int level, std::int64_t index,
+                                                      bool& is_damaged) {
+  std::vector<std::int64_t> damaged;
+  TRY_ASSIGN(const auto found, range(stream, level, index, index, damaged));
+  is_damaged = !damaged.empty();
+  return found.empty() ? nullptr : found.front();
+}
+
+void LodTiles::set(int stream, const LodTile& tile, bool until_file) {
+  const Key place = key(stream, tile.level, tile.index);
+  Rebuilt rebuilt{{}, until_file};
+  // Of a ribbon a blank tile is not the same as none, which is idle.
+  if (is_ribbon(stream) || !is_blank(tile)) {
+    const auto data = codec_.encode(tile);
+    rebuilt.data.assign(data.begin(), data.end());
+  }
+  // Where the file has none either, there is nothing to remember.
+  const bool is_nothing = rebuilt.data.empty() && until_file;
+  forget(stream, tile.level, tile.index);
+  if (!is_nothing) rebuilt_[place] = std::move(rebuilt);
+}
+
+void LodTiles::forget(int stream, int level, std::int64_t index) {
+  const Key place = key(stream, level, index);
+  rebuilt_.erase(place);
+  if (const auto old = kept_by_key_.find(place); old != kept_by_key_.end()) {
+    kept_.erase(old->second);
+    kept_by_key_.erase(old);
+  }
+}
+
+}  // namespace shardlens::trace

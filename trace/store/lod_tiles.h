@@ -1,0 +1,97 @@
+// The tiles of one rank, from its file or rebuilt, whole: with long events laid over them and idle
+// time between them. Decoded ones are kept, up to a limit. One thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/model/result.h"
+#include "trace/store/lod_codec.h"
+#include "trace/store/lod_file.h"
+#include "trace/store/lod_stretches.h"
+
+namespace shardlens::trace {
+
+class LodTiles {
+ public:
+  static constexpr std::size_t kMostTilesAtOnce = 4096;
+
+  LodTiles(Database& database, int rank) : file_(database, rank) {}
+  Result<void> load();
+
+  const LodFile& file() const { return file_; }
+  LodFile& file() { return file_; }
+  const std::vector<LodStream>& streams() const { return streams_; }
+  // The place in streams(); a new one for a stream that the file does not know.
+  int number(const LodStream& stream);
+  std::optional<int> find(const LodStream& stream) const;
+  const std::vector<LodInterval>& stretches() const { return stretches_; }
+
+  using Tiles = std::vector<std::shared_ptr<const LodTile>>;
+  // By place in streams(). Null: no events, or `is_damaged`.
+  Result<std::shared_ptr<const LodTile>> tile(int stream, int level, std::int64_t index,
+                                              bool& is_damaged);
+  // Those of [first, last] that have events. `damaged` gets the tiles that could not be read.
+  Result<Tiles> range(int stream, int level, std::int64_t first, std::int64_t last,
+                      std::vector<std::int64_t>& damaged);
+  // Takes the place of what the file has; a blank tile stands for one without events. `until_file`:
+  // only until the file has it.
+  void set(int stream, const LodTile& tile, bool until_file);
+  // The tile is what the file says, or nothing.
+  void forget(int stream, int level, std::int64_t index);
+  // What long events and stretches are, where the file does not say.
+  void set_lists(std::map<LodStream, std::vector<LodEvent>> long_events,
+                 std::vector<LodInterval> stretches);
+
+ private:
+  struct Rebuilt {
+    std::vector<std::byte> data;  // none: a tile without events
+    bool until_file = false;
+  };
+  struct Kept {
+    std::int64_t key = 0;
+    std::shared_ptr<const LodTile> tile;
+  };
+  using Key = std::int64_t;
+  struct Wanted {
+    int stream = 0, level = 0;
+    std::int64_t first = 0, last = 0;
+  };
+  struct Found {
+    std::shared_ptr<const LodTile> tile;
+    bool is_stored = false;  // the tile is all of it
+    bool is_known = false;   // what the file has is out of date
+  };
+  using FoundTiles = std::map<std::int64_t, Found>;
+
+  Key key(int stream, int level, std::int64_t index) const;
+  bool is_ribbon(int stream) const;
+  std::shared_ptr<const LodTile> whole(int stream, int level, std::int64_t index,
+                                       std::optional<LodTile> stored);
+  std::shared_ptr<const LodTile> keep(Key key, std::shared_ptr<const LodTile> tile);
+  std::shared_ptr<const LodTile> kept(Key key);
+  Result<void> add_rebuilt(const Wanted& wanted, FoundTiles& found);
+  Result<void> add_from_file(const Wanted& wanted, FoundTiles& found,
+                             std::vector<std::int64_t>& damaged);
+  std::vector<std::int64_t> between_stored(const Wanted& wanted) const;
+
+  LodFile file_;
+  LodCodec codec_;
+  std::vector<LodStream> streams_;
+  std::vector<int> file_numbers_;  // -1: not in the file
+  std::map<LodStream, int> numbers_;
+  std::vector<std::vector<LodEvent>> long_events_;  // by place in streams()
+  std::vector<LodInterval> stretches_;
+  std::map<Key, Rebuilt> rebuilt_;
+  std::list<Kept> kept_;  // the last used first
+  std::unordered_map<Key, std::list<Kept>::iterator> kept_by_key_;
+};
+
+}  // namespace shardlens::trace
