@@ -101,6 +101,7 @@ void MainView::start_by_key(const Snapshot& snapshot, bool palette_was_open, std
   const bool edited =
       std::any_of(commands.begin() + static_cast<std::ptrdiff_t>(first), commands.end(), sets);
   if (palette_was_open && !edited) return;  // the palette's own entry was meant
+  if (inspects() && inspect_.tabs().edits_sql()) return;  // a query was meant
   const StartControls controls = start_controls(snapshot);
   // Problems are those before the edit; who starts the run checks the settings again.
   if (offers_start(controls) && (controls.enabled || edited)) commands.push_back(StartRun{});

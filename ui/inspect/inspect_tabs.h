@@ -45,7 +45,7 @@ class InspectTabs {
   // draw(); the workspace zooms there.
   std::optional<trace::TimeRange> take_wanted_view();
   // Ctrl+Enter is the console's while its editor has the keyboard.
-  bool edits_sql() const { return sql_.edits(); }
+  bool edits_sql() const { return shown_ == InspectTab::kSql && sql_.edits(); }
 
  private:
   std::vector<InspectTab> tabs_of(const Snapshot& snapshot) const;

@@ -21,6 +21,15 @@ bool is_blank(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c == ' ' || c == '\n' || c == '\t'; });
 }
 
+// A single moment is shown with what is around it.
+trace::TimeRange with_width(trace::TimeRange range) {
+  constexpr std::int64_t kAround = 500'000;
+  if (range.end_ns > range.start_ns) return range;
+  range.start_ns -= kAround;
+  range.end_ns += kAround;
+  return range;
+}
+
 }  // namespace
 
 void SqlTab::run(Commands& commands) const {
@@ -64,7 +73,7 @@ std::optional<trace::TimeRange> SqlTab::draw_menu(const Look& look, Commands& co
   if (place) entries.emplace_back("Show in the timeline");
   const auto chosen = row_menu(look, "menu of an answer", "sql", entries);
   if (!chosen || !table_ || menu_row_ >= table_->rows) return std::nullopt;
-  if (*chosen == 2) return place;
+  if (*chosen == 2) return with_width(*place);
   const bool cell = *chosen == 0 && menu_column_ < table_->columns.size();
   commands.push_back(
       CopyText{cell ? table_->columns[menu_column_].csv(menu_row_) : row_text(*table_, menu_row_)});
