@@ -51,17 +51,22 @@ class PackedColumn {
   void copy_to(std::size_t first, std::span<Value> values) const {
     switch (width_) {
       case 0:
-        return std::ranges::fill(values, static_cast<Value>(base_));
+        std::ranges::fill(values, static_cast<Value>(base_));
+        break;
       case 1:
-        return copy<std::uint8_t>(first, values);
+        copy<std::uint8_t>(first, values);
+        break;
       case 2:
-        return copy<std::uint16_t>(first, values);
+        copy<std::uint16_t>(first, values);
+        break;
       case 4:
-        return copy<std::uint32_t>(first, values);
+        copy<std::uint32_t>(first, values);
+        break;
       default:
         copy<std::uint64_t>(first, values);
     }
   }
+  std::int64_t least() const { return base_; }
   std::size_t bytes() const { return words_.capacity(); }  // beside the object itself
 
  private:

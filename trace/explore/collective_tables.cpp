@@ -1,0 +1,158 @@
+#include "trace/explore/collective_tables.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "trace/analysis/labels.h"
+#include "trace/explore/duration_bins.h"
+#include "trace/explore/name_totals.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// One collective of the range.
+struct RangeCall {
+  const Collective* row = nullptr;
+  const CollectiveRows* of = nullptr;
+  std::size_t index = 0;  // in of->rows
+  std::int64_t duration_ns = 0;
+
+  PieceClass piece_class() const {
+    return of->classes.empty() ? PieceClass::kExposed : of->classes[index];
+  }
+};
+
+std::int64_t call_duration(const Collective& row) {
+  std::int64_t duration;
+  if (__builtin_sub_overflow(row.end_ns, row.start_ns, &duration)) return INT64_MAX;
+  return std::max<std::int64_t>(0, duration);
+}
+
+std::vector<RangeCall> calls_in(std::span<const CollectiveRows> collectives,
+                                const TimeRange& range) {
+  std::vector<RangeCall> calls;
+  for (const CollectiveRows& rank : collectives) {
+    if (!has_rank(range, rank.rank)) continue;
+    for (std::size_t i = 0; i < rank.rows.size(); ++i) {
+      const Collective& row = rank.rows[i];
+      if (row.start_ns < range.start_ns || row.start_ns >= range.end_ns) continue;
+      calls.push_back({&row, &rank, i, call_duration(row)});
+    }
+  }
+  return calls;
+}
+
+// A unit's gathers and its reduction together: its tag begins with its name, which has no spaces.
+std::string unit_label(const Collective& row, const std::string& tag) {
+  if (row.tag_kind == TagKind::kUnit) return tag.substr(0, tag.find(' '));
+  return tag.empty() ? "no tag" : tag;
+}
+
+std::string label_of(const RangeCall& call, GroupBy group_by) {
+  const Collective& row = *call.row;
+  const std::string function(to_string(row.function));
+  const auto tag = [&] {
+    return tag_text(row.tag_kind, row.tag_index, call.of->text(row.tag_name));
+  };
+  switch (group_by) {
+    case GroupBy::kName: {
+      const std::string text = tag();
+      return text.empty() ? function : function + " · " + text;
+    }
+    case GroupBy::kClass:
+      return function;
+    case GroupBy::kShape: {
+      const std::string_view type = call.of->text(row.data_type);
+      return function + " · " + bytes_text(row.bytes) +
+             (type.empty() ? "" : " " + std::string(type));
+    }
+    case GroupBy::kUnit:
+      return unit_label(row, tag());
+  }
+  return function;
+}
+
+void find_longest(std::span<const RangeCall* const> calls, NameFigures& figures) {
+  const RangeCall* longest = *std::ranges::min_element(calls, {}, [](const RangeCall* call) {
+    return std::tuple(-call->duration_ns, call->row->start_ns, call->of->rank, call->index);
+  });
+  figures.longest_start_ns = longest->row->start_ns;
+  if (longest->of->row_ids.empty()) return;
+  figures.longest = {EventTableKind::kCollective, longest->of->rank,
+                     longest->of->row_ids[longest->index], 0};
+}
+
+NameFigures figures_of(const std::string& name, std::span<const RangeCall* const> calls) {
+  NameFigures figures;
+  figures.name = name;
+  figures.count = static_cast<std::int64_t>(calls.size());
+  std::vector<std::int64_t> durations;
+  std::int64_t overlapped_ns = 0;
+  for (const RangeCall* call : calls) {
+    durations.push_back(call->duration_ns);
+    figures.total_ns = saturated_sum(figures.total_ns, call->duration_ns);
+    figures.bytes = saturated_sum(figures.bytes, call->row->bytes);
+    if (call->piece_class() == PieceClass::kOverlapped) {
+      overlapped_ns = saturated_sum(overlapped_ns, call->duration_ns);
+    }
+  }
+  std::ranges::sort(durations);
+  const auto at_rank = [&](std::int64_t hundredths) {
+    return durations[static_cast<std::size_t>(nearest_rank(figures.count, hundredths) - 1)];
+  };
+  figures.piece_class =
+      overlapped_ns > figures.total_ns / 2 ? PieceClass::kOverlapped : PieceClass::kExposed;
+  figures.mean_ns = static_cast<double>(figures.total_ns) / static_cast<double>(figures.count);
+  figures.median_ns = at_rank(50);
+  figures.p99_ns = at_rank(99);
+  figures.least_ns = durations.front();
+  figures.most_ns = durations.back();
+  const DurationBins bins(figures.least_ns, figures.most_ns);
+  figures.histogram.first_ns = bins.first_ns();
+  figures.histogram.last_ns = bins.last_ns();
+  for (const std::int64_t duration : durations) {
+    ++figures.histogram.counts[static_cast<std::size_t>(bins.bin_of(duration))];
+  }
+  find_longest(calls, figures);
+  return figures;
+}
+
+}  // namespace
+
+bool has_rank(const TimeRange& range, int rank) {
+  return range.ranks.empty() || std::ranges::find(range.ranks, rank) != range.ranks.end();
+}
+
+void complete_table(RangeTable& table) {
+  for (const NameFigures& row : table.rows) {
+    table.count += row.count;
+    table.total_ns = saturated_sum(table.total_ns, row.total_ns);
+  }
+  for (NameFigures& row : table.rows) {
+    if (table.total_ns == 0) break;
+    row.share = static_cast<double>(row.total_ns) / static_cast<double>(table.total_ns);
+  }
+  std::ranges::sort(table.rows, {}, [](const NameFigures& row) {
+    return std::tuple(-row.total_ns, -row.count, std::string_view(row.name));
+  });
+}
+
+std::vector<RangeTable> collective_tables(std::span<const CollectiveRows> collectives,
+                                          const TimeRange& range) {
+  const auto calls = calls_in(collectives, range);
+  std::vector<RangeTable> tables;
+  for (const auto group_by : {GroupBy::kName, GroupBy::kClass, GroupBy::kShape, GroupBy::kUnit}) {
+    std::map<std::string, std::vector<const RangeCall*>> groups;
+    for (const RangeCall& call : calls) groups[label_of(call, group_by)].push_back(&call);
+    RangeTable table{StatisticsTable::kCollectives, group_by, {}, 0, 0};
+    for (const auto& [name, members] : groups) table.rows.push_back(figures_of(name, members));
+    complete_table(table);
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,188 @@
+#include "trace/explore/range_statistics.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <optional>
+
+#include "trace/explore/collective_tables.h"
+#include "trace/explore/exact_pass.h"
+#include "trace/timeline/kernel_class.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// The tables from chunks, in the order of StatisticsTable.
+struct ChunkTable {
+  EventKind kind;
+  StatisticsTable table;
+  EventTableKind events;
+};
+constexpr std::array<ChunkTable, 4> kChunkTables{{
+    {EventKind::kKernel, StatisticsTable::kKernels, EventTableKind::kKernel},
+    {EventKind::kOperator, StatisticsTable::kOperators, EventTableKind::kOperator},
+    {EventKind::kCopy, StatisticsTable::kCopies, EventTableKind::kCopy},
+    {EventKind::kLaunch, StatisticsTable::kLaunches, EventTableKind::kLaunch},
+}};
+
+std::size_t table_of(EventKind kind) {
+  return static_cast<std::size_t>(std::ranges::find(kChunkTables, kind, &ChunkTable::kind) -
+                                  kChunkTables.begin());
+}
+
+// What both passes go over.
+struct RangeChunks {
+  std::vector<ChunkEntry> chunks;
+  std::map<int, std::vector<std::uint32_t>> numbers;  // names of the ranks, by string id
+  bool is_whole_run = true;
+};
+
+RangeChunks chunks_of(const EventStore& store, const TimeRange& range) {
+  RangeChunks found;
+  const auto all = store.chunks();
+  for (const ChunkEntry& chunk : *all) {
+    const ChunkHeader& header = chunk.header;
+    const bool is_inside = header.first_ns >= range.start_ns && header.last_ns < range.end_ns;
+    found.is_whole_run = found.is_whole_run && is_inside && has_rank(range, chunk.rank);
+    const bool can_begin = header.first_ns < range.end_ns && header.last_ns >= range.start_ns;
+    if (chunk.kind == EventKind::kAllocation || !can_begin || !has_rank(range, chunk.rank)) {
+      continue;
+    }
+    found.chunks.push_back(chunk);
+    if (!found.numbers.contains(chunk.rank)) {
+      found.numbers[chunk.rank] = store.global_names(chunk.rank);
+    }
+  }
+  return found;
+}
+
+PieceClass piece_class_of(EventKind kind, KernelClass kernel_class) {
+  if (kind == EventKind::kCopy) return PieceClass::kCopy;
+  if (kind != EventKind::kKernel) return PieceClass::kHost;
+  if (kernel_class == KernelClass::kOptimizer) return PieceClass::kOptimizer;
+  if (kernel_class == KernelClass::kCommunication) return PieceClass::kOverlapped;
+  return PieceClass::kCompute;
+}
+
+NameFigures figures_of(const EventStore& store, const ChunkTable& table, const NameTotals& totals,
+                       const ExactPass& exact, std::size_t place) {
+  const NameTotal& total = totals.names()[place];
+  const LongestEvent& longest = total.sum.longest;
+  NameFigures figures;
+  figures.name = store.global_text(total.sum.name);
+  KernelClass kernel_class = KernelClass::kOther;
+  if (table.kind == EventKind::kKernel) {
+    kernel_class = kernel_class_of(figures.name);
+    figures.kernel_class = to_string(kernel_class);
+  }
+  figures.piece_class = piece_class_of(table.kind, kernel_class);
+  figures.count = total.count;
+  figures.total_ns = total.sum.total_ns;
+  figures.mean_ns = static_cast<double>(figures.total_ns) / static_cast<double>(figures.count);
+  figures.median_ns = exact.median_ns(place);
+  figures.p99_ns = exact.p99_ns(place);
+  figures.least_ns = total.sum.least_ns;
+  figures.most_ns = longest.duration_ns;
+  figures.bytes = total.sum.bytes;
+  figures.longest = {table.events, longest.chunk->rank, longest.chunk->row_id, longest.index};
+  figures.longest_start_ns = longest.start_ns;
+  figures.histogram = {total.bins.first_ns(), total.bins.last_ns(), exact.bins(place)};
+  return figures;
+}
+
+// The two passes over all chunks of the range.
+class ChunkStatistics {
+ public:
+  ChunkStatistics(EventStore& store, const TimeRange& range, const std::function<bool()>& wanted)
+      : store_(store), range_(range), wanted_(wanted), found_(chunks_of(store, range)) {}
+
+  Result<void> run() {
+    const auto workers = static_cast<std::size_t>(store_.threads());
+    for (auto& tallies : tallies_) tallies.resize(workers);
+    TRY(pass([&](int worker, const ChunkEntry& chunk, const EventColumns& columns) {
+      tallies_[table_of(chunk.kind)][static_cast<std::size_t>(worker)].add(
+          chunk, columns, range_, found_.numbers.at(chunk.rank));
+    }));
+    for (std::size_t i = 0; i < kChunkTables.size(); ++i) {
+      std::vector<const NameTally*> parts;
+      for (const NameTally& tally : tallies_[i]) parts.push_back(&tally);
+      totals_[i].emplace(parts);
+      exact_[i].emplace(*totals_[i], store_.threads());
+    }
+    return pass([&](int worker, const ChunkEntry& chunk, const EventColumns& columns) {
+      exact_[table_of(chunk.kind)]->add(worker, chunk.rank, columns, range_,
+                                        found_.numbers.at(chunk.rank));
+    });
+  }
+
+  RangeTable table(std::size_t i) const {
+    RangeTable table{kChunkTables[i].table, GroupBy::kName, {}, 0, 0};
+    for (std::size_t place = 0; place < totals_[i]->names().size(); ++place) {
+      table.rows.push_back(figures_of(store_, kChunkTables[i], *totals_[i], *exact_[i], place));
+    }
+    complete_table(table);
+    return table;
+  }
+  bool is_whole_run() const { return found_.is_whole_run; }
+  const std::string& problem() const { return problem_; }
+
+ private:
+  template <typename Add>
+  Result<void> pass(Add&& add) {
+    const auto visit = store_.visit(found_.chunks, add, wanted_);
+    if (!visit.finished) return fail(ErrorKind::kFailed, "the statistics are no longer wanted");
+    problem_ = visit.problem;
+    if (visit.unreadable > 1) {
+      problem_ += " (and " + std::to_string(visit.unreadable - 1) + " more)";
+    }
+    return {};
+  }
+
+  EventStore& store_;
+  const TimeRange& range_;
+  const std::function<bool()>& wanted_;
+  const RangeChunks found_;
+  std::array<std::vector<NameTally>, kChunkTables.size()> tallies_;  // by worker
+  std::array<std::optional<NameTotals>, kChunkTables.size()> totals_;
+  std::array<std::optional<ExactPass>, kChunkTables.size()> exact_;
+  std::string problem_;
+};
+
+bool are_inside(std::span<const CollectiveRows> collectives, const TimeRange& range) {
+  return std::ranges::all_of(collectives, [&](const CollectiveRows& rank) {
+    return has_rank(range, rank.rank) && std::ranges::all_of(rank.rows, [&](const auto& row) {
+             return row.start_ns >= range.start_ns && row.start_ns < range.end_ns;
+           });
+  });
+}
+
+}  // namespace
+
+Result<RangeFigures> range_statistics(EventStore& store,
+                                      std::span<const CollectiveRows> collectives,
+                                      const TimeRange& range, const std::function<bool()>& wanted) {
+  const auto begun = std::chrono::steady_clock::now();
+  ChunkStatistics statistics(store, range, wanted);
+  TRY(statistics.run());
+  RangeFigures figures;
+  figures.range = range;
+  for (std::size_t i = 0; i < kChunkTables.size(); ++i) {
+    figures.tables.push_back(statistics.table(i));
+    if (kChunkTables[i].table != StatisticsTable::kOperators) continue;
+    for (auto& table : collective_tables(collectives, range)) {
+      figures.tables.push_back(std::move(table));
+    }
+  }
+  figures.is_whole_run = statistics.is_whole_run() && are_inside(collectives, range);
+  figures.incomplete = store.problem();
+  if (!statistics.problem().empty()) {
+    figures.incomplete += (figures.incomplete.empty() ? "" : "\n") + statistics.problem();
+  }
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
+  figures.seconds = taken.count();
+  return figures;
+}
+
+}  // namespace shardlens::trace
