@@ -1,0 +1,94 @@
+#include "trace/explore/collectives_in_range.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "trace/analysis/process_groups.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// Collectives with what names them, each once.
+class CallCollector {
+ public:
+  explicit CallCollector(const RunSnapshot& run) : run_(run) {
+    for (const RankSnapshot& rank : run.ranks) {
+      taken_.emplace_back(rank.rows->collectives.size());
+    }
+  }
+
+  void add(const CollectivePart& like) {
+    const auto parts = run_.calls->same_call(like);
+    for (const CollectivePart& part : parts) add_row(part.rank, part.index);
+    if (parts.empty()) add_row(like.rank, like.index);
+  }
+
+  StragglerFigures figures() const {
+    ProcessGroups groups;
+    StringTable names;
+    for (const RankSnapshot& rank : run_.ranks) {
+      for (const ProcessGroup& group : rank.rows->groups) groups.add(group, names);
+    }
+    const auto announced = groups.figures();
+    return straggler_figures(collectives_, refs_, announced, strings_);
+  }
+
+ private:
+  void add_row(int number, std::uint32_t index) {
+    const auto rank = std::ranges::find(run_.ranks, number, &RankSnapshot::rank);
+    if (rank == run_.ranks.end() || index >= rank->rows->collectives.size()) return;
+    auto& taken = taken_[static_cast<std::size_t>(rank - run_.ranks.begin())];
+    if (taken[index]) return;
+    taken[index] = true;
+    const Collective& row = rank->rows->collectives.rows[index];
+    collectives_.push_back(row);
+    refs_.push_back({EventTableKind::kCollective, number, rank->rows->collectives.ids[index], 0});
+    if (row.tag_name != 0 && strings_.get(number, row.tag_name).empty()) {
+      strings_.add({number, row.tag_name, std::string(rank->rows->text(row.tag_name))});
+    }
+  }
+
+  const RunSnapshot& run_;
+  std::vector<std::vector<bool>> taken_;  // by rank, as they stand in the snapshot
+  std::vector<Collective> collectives_;
+  std::vector<EventRef> refs_;
+  StringTable strings_;
+};
+
+}  // namespace
+
+std::vector<CollectiveRows> collective_rows(const RunSnapshot& run) {
+  std::vector<CollectiveRows> result;
+  for (const RankSnapshot& rank : run.ranks) {
+    CollectiveRows& rows = result.emplace_back();
+    const RankRows* const own = rank.rows.get();
+    rows.rank = rank.rank;
+    rows.rows = own->collectives.rows;
+    rows.row_ids = own->collectives.ids;
+    rows.text = [own](StringId id) { return own->text(id); };
+  }
+  return result;
+}
+
+std::shared_ptr<const StragglerFigures> stragglers_in(const RunSnapshot& run,
+                                                      const TimeRange& range) {
+  if (run.calls == nullptr) return nullptr;
+  CallCollector calls(run);
+  for (const RankSnapshot& rank : run.ranks) {
+    if (!range.ranks.empty() && std::ranges::find(range.ranks, rank.rank) == range.ranks.end()) {
+      continue;
+    }
+    const auto& rows = rank.rows->collectives.rows;
+    for (auto i = static_cast<std::uint32_t>(
+             std::ranges::lower_bound(rows, range.start_ns, {}, &Collective::start_ns) -
+             rows.begin());
+         i < rows.size() && rows[i].start_ns < range.end_ns; ++i) {
+      calls.add(part_of(*rank.rows, i));
+    }
+  }
+  return std::make_shared<const StragglerFigures>(calls.figures());
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,53 @@
+#include "trace/explore/run_explorer.h"
+
+#include <utility>
+
+#include "trace/explore/collectives_in_range.h"
+#include "trace/explore/event_facts.h"
+#include "trace/explore/explored_run.h"
+#include "trace/explore/picture_maker.h"
+#include "trace/explore/range_statistics.h"
+
+namespace shardlens::trace {
+
+struct RunExplorer::State {
+  std::unique_ptr<ExploredRun> run;
+};
+
+RunExplorer::RunExplorer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+RunExplorer::~RunExplorer() = default;
+
+Result<std::unique_ptr<RunExplorer>> RunExplorer::open(const std::filesystem::path& run,
+                                                       const EventStoreOptions& options) {
+  auto state = std::make_unique<State>();
+  TRY_ASSIGN(state->run, ExploredRun::open(run, options));
+  return std::unique_ptr<RunExplorer>(new RunExplorer(std::move(state)));
+}
+
+std::shared_ptr<const TimelineRows> RunExplorer::rows() const {
+  return state_->run->snapshot()->rows;
+}
+
+Result<TimelinePicture> RunExplorer::picture(const PictureRequest& request,
+                                             const std::function<bool()>& wanted) {
+  return make_picture(*state_->run->snapshot(), request, wanted);
+}
+
+Result<RangeFigures> RunExplorer::statistics(const TimeRange& range,
+                                             const std::function<bool()>& wanted) {
+  const auto run = state_->run->snapshot();
+  TRY_ASSIGN(RangeFigures figures,
+             range_statistics(*run->store, collective_rows(*run), range, wanted));
+  figures.stragglers = stragglers_in(*run, range);
+  return figures;
+}
+
+Result<EventDetails> RunExplorer::details(const EventRef& event) {
+  return event_details(*state_->run->snapshot(), event);
+}
+
+Result<bool> RunExplorer::work() { return state_->run->work(); }
+double RunExplorer::progress() const { return state_->run->progress(); }
+Result<bool> RunExplorer::refresh() { return state_->run->refresh(); }
+
+}  // namespace shardlens::trace
