@@ -1,0 +1,64 @@
+// Which names a chunk holds, how often and how long, kept when the chunk was once decoded: a search
+// then skips chunks without reading them. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/store/event_store.h"
+
+namespace shardlens::trace {
+
+class ChunkNames {
+ public:
+  struct NameCount {
+    std::uint32_t name = 0;  // of all ranks
+    std::uint32_t count = 0;
+    std::int64_t total_ns = 0;
+  };
+  using Counts = std::vector<NameCount>;
+
+  // `store` outlives this.
+  explicit ChunkNames(EventStore& store) : store_(store) {}
+
+  // Reads those of the chunks that were not read before; the counts of each, in the same order,
+  // null for what cannot be read. False for `wanted` leaves nulls, too, and `finished` false.
+  struct Found {
+    std::vector<std::shared_ptr<const Counts>> counts;
+    bool finished = true;
+  };
+  Found of(std::span<const ChunkEntry> chunks, const std::function<bool()>& wanted);
+
+ private:
+  struct Key {
+    int file = 0;
+    std::int64_t row_id = 0;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      return std::hash<std::int64_t>()(key.row_id * 1'000'003 + key.file);
+    }
+  };
+  // One worker's sums by string id, all 0 between chunks.
+  struct Sums {
+    std::vector<NameCount> by_id;
+    std::vector<std::uint32_t> ids, seen;
+    std::vector<std::int64_t> durations;
+  };
+  static std::shared_ptr<const Counts> counted(const EventColumns& columns,
+                                               std::span<const std::uint32_t> numbers, Sums& sums);
+  void read(std::span<const ChunkEntry> chunks, const std::function<bool()>& wanted, Found& found);
+
+  EventStore& store_;
+  std::mutex mutex_;
+  std::unordered_map<Key, std::shared_ptr<const Counts>, Hash> known_;
+};
+
+}  // namespace shardlens::trace

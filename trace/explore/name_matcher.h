@@ -1,0 +1,36 @@
+// Which names a pattern means. RE2 takes time linear in the text, whatever the expression. Any
+// thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "trace/model/result.h"
+#include "trace/timeline/name_hits.h"
+
+namespace re2 {
+class RE2;
+}
+
+namespace shardlens::trace {
+
+class NameMatcher {
+ public:
+  // Errors: kUsage, in words for who typed it.
+  static Result<NameMatcher> compile(const NamePattern& pattern);
+  ~NameMatcher();
+  NameMatcher(NameMatcher&&) noexcept;
+  NameMatcher& operator=(NameMatcher&&) noexcept;
+
+  // An expression anywhere in the name, a plain pattern the whole of it. No text matches nothing.
+  bool matches(std::string_view name) const;
+
+ private:
+  NameMatcher();
+
+  std::string plain_;
+  std::unique_ptr<re2::RE2> expression_;  // none: a plain pattern
+};
+
+}  // namespace shardlens::trace
