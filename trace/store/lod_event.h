@@ -25,7 +25,7 @@ inline constexpr std::int64_t kLodLongestNs = std::int64_t{86'400} * 1'000'000'0
 // What is longer ends when the tiles that it covers have long been written. Of a long event only
 // the tiles of its start and end hold it; over those between it is laid when they are read or
 // merged.
-inline constexpr std::int64_t kLodLongNs = std::int64_t{4} << lod_tile_bits(0);
+inline constexpr std::int64_t kLodLongNs = std::int64_t{1} << 32;  // 4.3 s
 inline bool is_long(const LodEvent& event) { return event.duration_ns() > kLodLongNs; }
 inline std::int64_t first_tile(const LodEvent& event) { return lod_tile_at(0, event.start_ns); }
 // The tile of its last nanosecond.

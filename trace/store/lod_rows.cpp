@@ -8,8 +8,9 @@ namespace shardlens::trace {
 namespace {
 
 // A row id, from its highest bit: 0, the rank, the level, the stream, the tile.
-constexpr int kTileShift = 34, kStreamShift = 12, kLevelShift = 4, kRankBits = 13;
-static_assert(kTileShift + kStreamShift + kLevelShift + kRankBits == 63);
+constexpr int kTileShift = 64 - lod_tile_bits(0), kStreamShift = 12, kLevelShift = 4;
+constexpr int kRankBits = 63 - kTileShift - kStreamShift - kLevelShift;
+static_assert(kRankBits >= 11);
 static_assert(kMostLodStreams == 1 << kStreamShift && kLodMissingLevel < 1 << kLevelShift);
 
 void put_signed(std::vector<std::byte>& out, std::int64_t value) { put_varint(out, zigzag(value)); }

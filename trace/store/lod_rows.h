@@ -20,8 +20,8 @@ std::int64_t lod_row_id(const LodPlace& place);
 std::pair<int, std::int64_t> lod_level_and_tile(std::int64_t row_id);
 bool has_lod_row(const LodPlace& place);         // whether the row id can tell the place
 inline constexpr int kMostLodStreams = 1 << 12;  // of a rank; further ones are not in the pyramid
-inline constexpr std::int64_t kFirstLodTile = -(std::int64_t{1} << 33);
-inline constexpr std::int64_t kLastLodTile = (std::int64_t{1} << 33) - 1;
+inline constexpr std::int64_t kFirstLodTile = lod_tile_at(0, INT64_MIN);
+inline constexpr std::int64_t kLastLodTile = lod_tile_at(0, INT64_MAX);
 
 // Levels of rows that are no tiles.
 inline constexpr int kLodLongLevel = kLodLevels;         // by stream: lists of its long events

@@ -9,7 +9,7 @@
 
 namespace shardlens::trace {
 
-inline constexpr std::int64_t kLodGapNs = std::int64_t{1} << (lod_tile_bits(0) + 8);  // 275 s
+inline constexpr std::int64_t kLodGapNs = std::int64_t{1} << 38;  // 275 s
 
 class LodStretches {
  public:

@@ -40,7 +40,7 @@ Result<void> LodTiles::load() {
     const auto stream = file_.streams().find(in_file);
     if (stream == file_.streams().end()) continue;
     const int place = number(stream->second);
-    if (place >= 0) long_events_[static_cast<std::size_t>(place)] = events;
+    if (place >= 0) set_long_events(place, events);
   }
   if (!file_.stretches().empty()) stretches_ = file_.stretches();
   // What the file has by now need not be kept beside it.
@@ -73,11 +73,16 @@ void LodTiles::set_lists(std::map<LodStream, std::vector<LodEvent>> long_events,
                          std::vector<LodInterval> stretches) {
   for (auto& [stream, events] : long_events) {
     const int place = number(stream);
-    if (place >= 0) long_events_[static_cast<std::size_t>(place)] = std::move(events);
+    if (place >= 0) set_long_events(place, std::move(events));
   }
   stretches_ = std::move(stretches);
   kept_.clear();
   kept_by_key_.clear();
+}
+
+void LodTiles::set_long_events(int stream, std::vector<LodEvent> events) {
+  std::ranges::stable_sort(events, {}, &LodEvent::start_ns);
+  long_events_[static_cast<std::size_t>(stream)] = std::move(events);
 }
 
 LodTiles::Key LodTiles::key(int stream, int level, std::int64_t index) const {

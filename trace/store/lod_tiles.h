@@ -71,6 +71,7 @@ class LodTiles {
   };
   using FoundTiles = std::map<std::int64_t, Found>;
 
+  void set_long_events(int stream, std::vector<LodEvent> events);
   Key key(int stream, int level, std::int64_t index) const;
   bool is_ribbon(int stream) const;
   std::shared_ptr<const LodTile> whole(int stream, int level, std::int64_t index,
@@ -87,7 +88,7 @@ class LodTiles {
   std::vector<LodStream> streams_;
   std::vector<int> file_numbers_;  // -1: not in the file
   std::map<LodStream, int> numbers_;
-  std::vector<std::vector<LodEvent>> long_events_;  // by place in streams()
+  std::vector<std::vector<LodEvent>> long_events_;  // by place in streams(), by start
   std::vector<LodInterval> stretches_;
   std::map<Key, Rebuilt> rebuilt_;
   std::list<Kept> kept_;  // the last used first
