@@ -162,8 +162,10 @@ TableEvents TableView::draw(const Look& look, const Rect& rect,
   if (placed_.empty()) return events;
   Rect area = rect;
   const Rect head = area.take_top(look.px(kTableHead));
-  const auto pinned = static_cast<float>(table_->pinned.size());
-  const Rect above = area.take_top(pinned > 0 ? pinned * look.px(kPinnedRow) + look.px(6) : 0);
+  const float pinned = look.px(kPinnedRow) * static_cast<float>(table_->pinned.size());
+  // In a low window rows matter more than what sums them up.
+  const bool has_pinned = pinned > 0 && area.h > pinned + 3 * look.px(kTableRow);
+  const Rect above = area.take_top(has_pinned ? pinned + look.px(6) : 0);
   const ImGuiWindowFlags sideways =
       options.scrolls_sideways ? ImGuiWindowFlags_HorizontalScrollbar : ImGuiWindowFlags_None;
   // Wider than the rows, so that the highlight of a row has a margin.
@@ -189,7 +191,7 @@ TableEvents TableView::draw(const Look& look, const Rect& rect,
                              area.y - ImGui::GetScrollY() + std::max(1.0f, high) - 1});
   ImGui::Dummy({1, 1});
   ImGui::EndChild();
-  if (pinned > 0) draw_pinned(look, {above.x, above.y, above.w - look.px(10), above.h});
+  if (has_pinned) draw_pinned(look, {above.x, above.y, above.w - look.px(10), above.h});
   draw_head(look, {head.x, head.y, head.w - look.px(10), head.h});
   line(rect.x, head.bottom() - 1, rect.right(), head.bottom() - 1, color(look.colors().panel_edge));
   if (order_.empty()) {

@@ -35,6 +35,7 @@ class PictureMaker {
   }
   void add(const RowWindow& window);
   void add_event(RowPicture& row, const SampleEvent& event);
+  void add_folds(RowPicture& row);
   void add_ribbon(RowPicture& row, std::int64_t first, std::int64_t last);
   void add_area(RowPicture& row);
 
@@ -71,6 +72,38 @@ void PictureMaker::add_event(RowPicture& row, const SampleEvent& event) {
   row.pieces.push_back(piece);
 }
 
+// Of many steps: a fold per pixel, busy as the steps are in the mean.
+void PictureMaker::add_folds(RowPicture& row) {
+  const trace::TimelineRow& of = run_.rows().rows[static_cast<std::size_t>(row.window.row)];
+  const auto events = run_.events(row.window.row, 0);
+  const std::int64_t step =
+      run_.step_end(std::max(of.rank, 0), 0) - run_.step_start(std::max(of.rank, 0), 0);
+  for (int level = 0; level < of.levels; ++level) {
+    double busy = 0;
+    int count = 0;
+    for (const SampleEvent& event : events) {
+      if (event.level != level) continue;
+      busy += static_cast<double>(event.end_ns - event.start_ns) / static_cast<double>(step);
+      ++count;
+    }
+    if (count == 0) continue;
+    const std::int64_t from = std::max(row.window.start_ns, run_.rows().start_ns);
+    const std::int64_t to = std::min(row.window.end_ns, run_.rows().end_ns);
+    for (std::int64_t at = from; at < to; at += ns_per_pixel_) {
+      Piece piece;
+      piece.start_ns = at;
+      piece.end_ns = std::min(at + ns_per_pixel_, to);
+      piece.count = static_cast<std::uint32_t>(count);
+      piece.busy = static_cast<float>(
+          std::min(1.0, busy * (0.92 + 0.001 * static_cast<double>(at / ns_per_pixel_ % 97))));
+      piece.busiest = std::min(1.0f, piece.busy * 1.25f);
+      piece.level = static_cast<std::uint8_t>(level);
+      piece.piece_class = events[events.size() / 2].piece_class;
+      row.pieces.push_back(piece);
+    }
+  }
+}
+
 void PictureMaker::add_ribbon(RowPicture& row, std::int64_t first, std::int64_t last) {
   std::map<std::int64_t, trace::RibbonColumn> columns;
   const std::int64_t width = std::max<std::int64_t>(ns_per_pixel_, 1'000'000);
@@ -93,12 +126,19 @@ void PictureMaker::add_ribbon(RowPicture& row, std::int64_t first, std::int64_t 
 
 void PictureMaker::add_area(RowPicture& row) {
   row.area_highest = run_.area_highest(row.window.row);
-  const std::int64_t step =
-      std::max(ns_per_pixel_, (row.window.end_ns - row.window.start_ns) / 2'000);
-  for (std::int64_t at = row.window.start_ns; at < row.window.end_ns;
-       at += std::max<std::int64_t>(step, 1'000'000)) {
-    const double value = run_.area_value(row.window.row, at);
-    row.area.push_back({at, value, value});
+  const std::int64_t from = std::max(row.window.start_ns, run_.rows().start_ns);
+  const std::int64_t to = std::min(row.window.end_ns, run_.rows().end_ns);
+  const std::int64_t width =
+      std::max({ns_per_pixel_, (to - from) / 2'000, std::int64_t{1'000'000}});
+  constexpr int kSamples = 5;
+  for (std::int64_t at = from; at < to; at += width) {
+    trace::AreaPoint point{at, 0, 0};
+    for (int i = 0; i < kSamples; ++i) {
+      const double value = run_.area_value(row.window.row, at + width * i / kSamples);
+      point.value += value / kSamples;
+      point.highest = std::max(point.highest, value);
+    }
+    row.area.push_back(point);
   }
 }
 
@@ -116,6 +156,10 @@ void PictureMaker::add(const RowWindow& window) {
   } else if (of.kind == RowKind::kRibbon && ns_per_pixel_ > 200'000) {
     add_ribbon(row, first, last);
   } else {
+    if (!row.is_exact && of.kind != RowKind::kReady) {
+      add_folds(row);
+      last = first;
+    }
     const std::int64_t stride = std::max<std::int64_t>(1, (last - first) / kMostExactSteps);
     for (std::int64_t step = first; step < last; step += stride) {
       for (const SampleEvent& event : run_.events(window.row, step)) {

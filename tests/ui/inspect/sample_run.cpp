@@ -150,8 +150,13 @@ std::vector<SampleEvent> EventMaker::scatters() {
 }
 
 std::vector<SampleEvent> EventMaker::ribbon() {
+  // What a slow step takes longer is not hidden behind compute.
+  const bool slow = step_ == 121 || step_ == 122;
   const double slip =
-      0.01 * chance(static_cast<std::uint64_t>(rank_), 3, static_cast<std::uint64_t>(step_));
+      (slow                         ? 0.4
+       : step_ > 380 && step_ < 420 ? 0.1
+                                    : 0.01) *
+      chance(static_cast<std::uint64_t>(rank_), 3, static_cast<std::uint64_t>(step_));
   add(0, 0.004, "", PieceClass::kIdle);
   add(0.004, 0.018, "", PieceClass::kExposed);
   add(0.018, 0.30, "", PieceClass::kCompute);

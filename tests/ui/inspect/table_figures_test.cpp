@@ -1,0 +1,239 @@
+// What the tabs' tables say of figures, worked out another way.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "tests/ui/inspect/sample_tables.h"
+#include "ui/inspect/histogram.h"
+#include "ui/inspect/range_text.h"
+#include "ui/inspect/statistics_table.h"
+#include "ui/inspect/step_table.h"
+#include "ui/inspect/straggler_table.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+const TableColumn* column_named(const Table& table, std::string_view title) {
+  const auto found = std::ranges::find(table.columns, title, &TableColumn::title);
+  return found == table.columns.end() ? nullptr : &*found;
+}
+
+// "402.1 ms" by hand: three or four digits, the unit by size.
+std::string time_by_hand(double ns) {
+  const char* unit = "µs";
+  double value = ns / 1e3;
+  if (ns >= 999.95e6) {
+    unit = "s";
+    value = ns / 1e9;
+  } else if (ns >= 999.5e3) {
+    unit = "ms";
+    value = ns / 1e6;
+  }
+  char text[64];
+  std::snprintf(text, sizeof text, value < 9.995 ? "%.2f %s" : "%.1f %s", value, unit);
+  return text;
+}
+
+std::string shown(const TableColumn& column, std::size_t row) {
+  const TableCell cell = column.cell(row);
+  return cell.unit.empty() ? cell.text : cell.text + " " + cell.unit;
+}
+
+TEST(StatisticsTable, ShowsTheFiguresOfEveryRow) {
+  const auto figures = sample_range({});
+  const auto* kernels =
+      find_range_table(*figures, trace::StatisticsTable::kKernels, trace::GroupBy::kName);
+  ASSERT_NE(kernels, nullptr);
+  const auto table = statistics_table(figures, *kernels);
+  ASSERT_EQ(table->rows, kernels->rows.size());
+  double shares = 0;
+  for (std::size_t i = 0; i < table->rows; ++i) {
+    const trace::NameFigures& row = kernels->rows[i];
+    EXPECT_EQ(shown(*column_named(*table, "Name"), i), row.name);
+    EXPECT_EQ(shown(*column_named(*table, "Class"), i), row.kernel_class);
+    EXPECT_EQ(shown(*column_named(*table, "Total"), i),
+              time_by_hand(static_cast<double>(row.total_ns)));
+    EXPECT_EQ(shown(*column_named(*table, "Mean"), i), time_by_hand(row.mean_ns));
+    EXPECT_EQ(shown(*column_named(*table, "Median"), i),
+              time_by_hand(static_cast<double>(row.median_ns)));
+    EXPECT_EQ(shown(*column_named(*table, "p99"), i),
+              time_by_hand(static_cast<double>(row.p99_ns)));
+    EXPECT_EQ(shown(*column_named(*table, "Max"), i),
+              time_by_hand(static_cast<double>(row.most_ns)));
+    EXPECT_EQ(column_named(*table, "Total")->number(i), static_cast<double>(row.total_ns));
+    shares += column_named(*table, "Share")->number(i);
+  }
+  EXPECT_NEAR(shares, 1, 1e-9);
+  EXPECT_EQ(column_named(*table, "Bytes"), nullptr) << "no kernel has a size";
+  for (const TableColumn& column : table->columns) EXPECT_NE(column.definition, "") << column.title;
+}
+
+TEST(StatisticsTable, DerivesBandwidthsFromTransfersAlone) {
+  auto figures = std::make_shared<trace::RangeFigures>();
+  trace::RangeTable rows{trace::StatisticsTable::kCollectives, trace::GroupBy::kName, {}, 2, 0};
+  auto known = sample_name("all-reduce", trace::PieceClass::kOverlapped, 4, 1e6, 3);
+  known.bytes = known.matched_bytes = 4'000'000;
+  known.matched = 4;
+  known.wait_ns = 8'000'000;
+  known.transfer_ns = 2'000'000;
+  known.bus_bytes = 7'000'000;
+  auto unknown = known;
+  unknown.name = "broadcast";
+  unknown.matched = unknown.matched_bytes = unknown.transfer_ns = 0;
+  unknown.bus_bytes = 0;
+  rows.rows = {known, unknown};
+  figures->tables = {rows};
+  const auto table = statistics_table(figures, figures->tables.front());
+  EXPECT_DOUBLE_EQ(column_named(*table, "Alg. bandwidth")->number(0), 2e9);  // 4 MB in 2 ms
+  EXPECT_EQ(shown(*column_named(*table, "Alg. bandwidth"), 0), "2.00 GB/s");
+  EXPECT_EQ(shown(*column_named(*table, "Bus bandwidth"), 0), "3.50 GB/s");
+  EXPECT_EQ(shown(*column_named(*table, "Wait"), 0), "2.00 ms");
+  EXPECT_EQ(shown(*column_named(*table, "Alg. bandwidth"), 1), "") << "no wait, no transfer";
+  EXPECT_EQ(shown(*column_named(*table, "Wait"), 1), "");
+}
+
+TEST(RangeNotes, SayWhatTheFiguresAreOfInFewerAndFewerWords) {
+  const Snapshot snapshot = tables_snapshot();
+  const auto notes = range_notes(*snapshot.inspect, trace::StatisticsTable::kKernels);
+  EXPECT_EQ(notes.front(),
+            "in the selection: 126.4 ms on 8 ranks · 3,816 kernels · computed in 4 ms");
+  EXPECT_EQ(notes.back(), "126.4 ms");
+  for (std::size_t i = 1; i < notes.size(); ++i) EXPECT_LE(notes[i].size(), notes[i - 1].size());
+  const auto counting = with_view(snapshot, [](InspectView& v) { v.counting_range = true; });
+  EXPECT_THAT(range_notes(*counting.inspect, {}), testing::ElementsAre("counting…"));
+  const auto part = with_view(snapshot, [](InspectView& view) {
+    auto range = std::make_shared<trace::RangeFigures>(*view.range);
+    range->range.ranks = {1, 2};
+    range->incomplete = "a chunk of rank 2 is damaged";
+    view.range = range;
+  });
+  EXPECT_THAT(
+      range_notes(*part.inspect, {}).front(),
+      testing::AllOf(testing::HasSubstr("2 ranks of 8"), testing::HasSubstr("not complete")));
+  EXPECT_THAT(range_definition(*part.inspect), testing::HasSubstr("rank 2 is damaged"));
+}
+
+TEST(StepTable, ShowsTheSlowestRanksPartsAndMarksWhatStandsOut) {
+  const Snapshot snapshot = tables_snapshot();
+  const auto table = step_table(snapshot.run);
+  const auto& steps = snapshot.run->figures.steps;
+  ASSERT_EQ(table->rows, steps.size());
+  const auto slow = slow_steps(steps);
+  std::vector<std::int64_t> marked;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const trace::StepBreakdown& b = steps[i].ranks[static_cast<std::size_t>(steps[i].slowest_rank)];
+    EXPECT_EQ(shown(*column_named(*table, "Time"), i),
+              time_by_hand(static_cast<double>(b.step_ns)));
+    EXPECT_EQ(shown(*column_named(*table, "Exposed"), i),
+              b.has_detail ? time_by_hand(static_cast<double>(b.exposed_ns)) : "");
+    EXPECT_EQ(column_named(*table, "Step")->cell(i).is_marked, steps[i].nonfinite);
+    EXPECT_EQ(column_named(*table, "Step")->cell(i).tone,
+              steps[i].warmup ? Tone::kMuted : Tone::kText);
+    EXPECT_EQ(column_named(*table, "Time")->cell(i).is_marked, slow[i]);
+    if (slow[i]) marked.push_back(steps[i].index);
+  }
+  EXPECT_THAT(marked, testing::ElementsAre(37, 96)) << "the two that the sample makes slow";
+}
+
+TEST(StepTable, StacksThePartsOfAStepToItsTime) {
+  const Snapshot snapshot = tables_snapshot();
+  const auto& steps = snapshot.run->figures.steps;
+  const auto table = step_table(snapshot.run);
+  const TableColumn* stack = column_named(*table, "Where it went");
+  ASSERT_NE(stack, nullptr);
+  double longest = 0;
+  for (const auto& step : steps) {
+    if (!step.warmup) longest = std::max(longest, static_cast<double>(step.shown().step_ns));
+  }
+  int checked = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    double sum = 0;
+    for (const auto& [piece_class, share] : stack->cell(i).parts) sum += share;
+    const trace::StepBreakdown& b = steps[i].shown();
+    if (!b.has_detail) {
+      EXPECT_EQ(sum, 0);
+    } else if (b.compute_ns >= b.overlap_ns + b.optimizer_compute_ns) {
+      EXPECT_NEAR(sum, static_cast<double>(b.step_ns) / longest, 0.001) << steps[i].index;
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 50);
+}
+
+TEST(StepTable, SurvivesStepsThatNobodyReported) {
+  auto run = std::make_shared<RunView>();
+  run->figures.steps.resize(3);
+  run->figures.steps[1].ranks.resize(2);
+  run->figures.steps[2].slowest_rank = 7;
+  const auto table = step_table(run);
+  for (const TableColumn& column : table->columns) {
+    for (std::size_t row = 0; row < 3; ++row) column.cell(row);
+  }
+  EXPECT_EQ(csv_of(*table, table_order(*table, {}, "")).substr(0, 4), "step");
+}
+
+TEST(StragglerTable, HasAColumnPerRankAndTheCostOfEachOnTop) {
+  const auto figures = sample_stragglers(8, 48);
+  const auto table = straggler_table(figures);
+  ASSERT_EQ(table->columns.size(), 6u + 8u);
+  ASSERT_EQ(table->pinned.size(), 4u);
+  for (std::size_t row = 0; row < table->rows; ++row) {
+    const trace::StragglerCall& call = figures->calls[row];
+    int last = 0;
+    for (std::size_t i = 0; i < 8; ++i) {
+      const TableColumn& column = table->columns[6 + i];
+      EXPECT_EQ(rank_of_column(*figures, 6 + i), static_cast<int>(i));
+      EXPECT_EQ(column.number(row), static_cast<double>(call.parts[i].wait_ns));
+      last += column.cell(row).is_marked ? 1 : 0;
+      if (column.cell(row).is_marked) {
+        EXPECT_EQ(call.last_rank, static_cast<int>(i));
+      }
+    }
+    EXPECT_EQ(last, call.last_rank < 0 ? 0 : 1);
+  }
+  EXPECT_EQ(rank_of_column(*figures, 5), -1);
+  EXPECT_EQ(rank_of_column(*figures, 14), -1);
+  std::int64_t times = 0;
+  for (const auto& call : figures->calls) times += call.last_rank == 3 ? 1 : 0;
+  EXPECT_EQ(table->pinned[0][6 + 3].text, std::to_string(times) + " ×");
+  EXPECT_THAT(straggler_summary(*figures),
+              testing::StartsWith("Rank 3 came last in " + std::to_string(times) + " of 48"));
+}
+
+TEST(Histogram, HasBinsThatJoinAndCoverAllDurations) {
+  trace::DurationHistogram histogram;
+  histogram.first_ns = 1300;
+  histogram.last_ns = 5.2e6;
+  EXPECT_NEAR(histogram_bin(histogram, 0).first, 1300, 1e-6);
+  EXPECT_NEAR(histogram_bin(histogram, trace::kHistogramBins - 1).second, 5.2e6, 1e-3);
+  for (int i = 1; i < trace::kHistogramBins; ++i) {
+    EXPECT_DOUBLE_EQ(histogram_bin(histogram, i).first, histogram_bin(histogram, i - 1).second);
+  }
+  EXPECT_DOUBLE_EQ(histogram_position(histogram, 1300), 0);
+  EXPECT_DOUBLE_EQ(histogram_position(histogram, 5.2e6), 1);
+  EXPECT_DOUBLE_EQ(histogram_position(histogram, std::sqrt(1300 * 5.2e6)), 0.5);
+}
+
+TEST(Histogram, PutsRoundTicksWhereTheyBelong) {
+  trace::DurationHistogram histogram;
+  histogram.first_ns = 90e3;
+  histogram.last_ns = 2.1e6;
+  const auto ticks = histogram_ticks(histogram, 9);
+  std::vector<std::string> labels;
+  for (const auto& tick : ticks) labels.push_back(tick.label);
+  EXPECT_THAT(labels, testing::ElementsAre("100 µs", "200 µs", "500 µs", "1 ms", "2 ms"));
+  EXPECT_NEAR(ticks[3].position, std::log(1e6 / 90e3) / std::log(2.1e6 / 90e3), 1e-9);
+  EXPECT_LE(histogram_ticks(histogram, 3).size(), 3u);
+  histogram.last_ns = histogram.first_ns;
+  EXPECT_EQ(histogram_ticks(histogram, 9).size(), 1u) << "one value";
+  histogram.first_ns = histogram.last_ns = 0;
+  EXPECT_EQ(histogram_ticks(histogram, 9).size(), 1u);
+}
+
+}  // namespace
+
+}  // namespace shardlens::ui
