@@ -76,6 +76,7 @@ TEST(ScreenshotChild, Draws) {
   options.run = run;
   options.runs_dir = options.run.parent_path();
   options.output = std::getenv("SHARDLENS_TEST_PICTURE");
+  if (std::getenv("SHARDLENS_TEST_INSPECT") != nullptr) options.workspace = "inspect";
   if (std::getenv("SHARDLENS_TEST_LARGE") != nullptr) {
     options.width = 2560;  // larger than xvfb-run's screen
     options.height = 1440;
@@ -92,6 +93,15 @@ TEST_F(ScreenshotTest, HasTheAskedSizeAndShowsSomething) {
   EXPECT_GT(picture.colors.size(), 100u) << "text and bars bring many shades";
   EXPECT_GT(picture.colors.count(0x2f6fe0), 0u) << "computing";
   EXPECT_GT(picture.colors.count(0xff8a3d), 0u) << "exposed communication";
+}
+
+TEST_F(ScreenshotTest, TheInspectWorkspaceShowsTheRunThatWasRead) {
+  const auto picture = draw("SHARDLENS_TEST_INSPECT=1");
+  EXPECT_EQ(picture.width, 1600);
+  EXPECT_GT(picture.colors.count(0x2f6fe0), 0u) << "computing";
+  EXPECT_GT(picture.colors.count(0xff8a3d), 0u) << "exposed communication";
+  const auto tune = draw("");
+  EXPECT_NE(picture.colors, tune.colors);
 }
 
 TEST_F(ScreenshotTest, MayBeLargerThanTheScreenAndLight) {

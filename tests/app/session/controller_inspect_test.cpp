@@ -1,0 +1,107 @@
+// What the controller does for the Inspect workspace and for files.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "app/session/controller.h"
+#include "tests/app/session/eventually.h"
+#include "tests/app/session/fake_job.h"
+#include "tests/app/session/synthetic_run.h"
+
+namespace shardlens::app {
+namespace {
+
+struct ControllerInspectTest : testing::Test {
+  TemporaryFolder folder;
+  std::filesystem::path runs = folder.path() / "runs";
+  FakeJobs jobs;
+  std::unique_ptr<Controller> controller;
+  std::filesystem::path run;
+
+  ControllerInspectTest() {
+    std::filesystem::create_directory(runs);
+    SyntheticRun synthetic(runs);
+    synthetic.add_steps(6);
+    synthetic.finish();
+    run = synthetic.folder();
+    ControllerOptions options;
+    options.runs_dir = runs;
+    options.run = run;
+    options.save_dir = folder.path();
+    options.start_job = jobs.starter();
+    controller = std::make_unique<Controller>(options, [] {});
+  }
+  template <typename Condition>
+  bool becomes(Condition condition) {
+    return eventually([&] { return condition(*controller->snapshot()); });
+  }
+};
+
+TEST_F(ControllerInspectTest, OpensTheRunOnlyOnceSomebodyLooksAround) {
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.run != nullptr; }));
+  EXPECT_FALSE(controller->snapshot()->inspect);
+  controller->look_around();
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.inspect && now.inspect->range; }));
+  EXPECT_EQ(controller->snapshot()->inspect->run_folder, run);
+}
+
+TEST_F(ControllerInspectTest, CommandsOfThePanelsReachTheRun) {
+  controller->look_around();
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.inspect && now.inspect->range; }));
+  controller->execute(ui::FindNames{{"forward", false, true}});
+  EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return now.inspect->hits != nullptr; }));
+  controller->execute(ui::RunSql{"select 1"});
+  EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return now.inspect->sql.answer != nullptr; }));
+}
+
+TEST_F(ControllerInspectTest, AnotherRunOnScreenIsLookedAroundIn) {
+  controller->look_around();
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.inspect && now.inspect->rows; }));
+  SyntheticOptions options;
+  options.name = "other";
+  SyntheticRun other(runs, options);
+  other.add_steps(3);
+  other.finish();
+  controller->execute(ui::ShowRun{other.folder()});
+  EXPECT_TRUE(becomes([&](const ui::Snapshot& now) {
+    return now.inspect && now.inspect->rows && now.inspect->run_folder == other.folder() &&
+           now.inspect->rows->steps.size() == 6;
+  }));
+}
+
+TEST_F(ControllerInspectTest, SavesATableAndSaysWhere) {
+  controller->execute(ui::SaveText{"kernels.csv", "name,count\n"});
+  std::ifstream saved(folder.path() / "kernels.csv");
+  const std::string text{std::istreambuf_iterator<char>(saved), std::istreambuf_iterator<char>()};
+  EXPECT_EQ(text, "name,count\n");
+  const auto snapshot = controller->snapshot();
+  EXPECT_FALSE(snapshot->notice_is_error);
+  EXPECT_NE(snapshot->notice.find((folder.path() / "kernels.csv").string()), std::string::npos);
+}
+
+TEST_F(ControllerInspectTest, APictureIsTheWindowsToSave) {
+  EXPECT_FALSE(controller->take_wanted_picture());
+  controller->execute(ui::SavePicture{"timeline.png", {1, 2, 3, 4}});
+  const auto wanted = controller->take_wanted_picture();
+  ASSERT_TRUE(wanted);
+  EXPECT_EQ(wanted->file_name, "timeline.png");
+  EXPECT_FALSE(controller->take_wanted_picture()) << "once";
+  controller->note_saved(trace::fail(trace::ErrorKind::kIo, "no space"));
+  EXPECT_EQ(controller->snapshot()->notice, "no space");
+  EXPECT_TRUE(controller->snapshot()->notice_is_error);
+}
+
+TEST_F(ControllerInspectTest, ATraceThatIsDroppedOnTheWindowIsImportedAndShown) {
+  const auto file = folder.path() / "trace.json";
+  std::ofstream(file) << R"({"distributedInfo": {"rank": 0, "world_size": 1}, "traceEvents": [
+    {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 1000.0, "dur": 5.0,
+     "args": {"device": 0, "stream": 7, "correlation": 1}}]})";
+  controller->execute(ui::ImportTrace{{file.string()}});
+  EXPECT_TRUE(becomes([](const ui::Snapshot& now) {
+    return now.run && now.run->figures.info.name == "trace" && !now.notice_is_error;
+  }));
+}
+
+}  // namespace
+}  // namespace shardlens::app

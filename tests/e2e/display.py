@@ -1,0 +1,58 @@
+"""A virtual screen with a real mouse and keyboard, for windows under test."""
+import os
+import re
+import subprocess
+import time
+
+import harness
+
+
+class Display:
+    """A virtual screen of its own, and the window on it."""
+
+    def __init__(self):
+        read, write = os.pipe()
+        self.server = subprocess.Popen(
+            ['Xvfb', '-displayfd', str(write), '-screen', '0', '1600x1000x24', '-nolisten', 'tcp'],
+            pass_fds=(write,), stderr=subprocess.DEVNULL)
+        os.close(write)
+        with os.fdopen(read) as pipe:
+            number = pipe.readline().strip()
+        self.environment = {**os.environ, 'DISPLAY': f':{number}', 'LIBGL_ALWAYS_SOFTWARE': '1'}
+
+    def close(self):
+        self.server.terminate()
+        self.server.wait()
+
+    def xdotool(self, *arguments):
+        done = subprocess.run(['xdotool', *arguments], env=self.environment, capture_output=True,
+                              text=True, timeout=30)
+        return done.stdout
+
+    def wait_for_window(self):
+        name = harness.wait_until(
+            lambda: self.xdotool('search', '--onlyvisible', '--name', 'Shardlens').split(), 30,
+            'the window')[-1]
+        geometry = self.xdotool('getwindowgeometry', name)
+        self.x, self.y = map(int, re.search(r'Position: (-?\d+),(-?\d+)', geometry).groups())
+        self.width, self.height = map(int, re.search(r'Geometry: (\d+)x(\d+)', geometry).groups())
+        self.window = name
+        # With no window manager nobody gives the window the focus.
+        self.xdotool('windowfocus', '--sync', name)
+
+    def keys(self, *keys):
+        self.xdotool('key', '--delay', '60', *keys)
+        time.sleep(0.4)
+
+    def command(self, text):
+        """Types into the command palette."""
+        self.keys('ctrl+k')
+        self.xdotool('type', '--delay', '40', text)
+        time.sleep(0.6)
+        self.keys('Return')
+
+    def click(self, x, y, *more):
+        self.xdotool('mousemove', str(self.x + x), str(self.y + y))
+        time.sleep(0.3)
+        self.xdotool('click', *more, '1')
+        time.sleep(0.4)
