@@ -2,7 +2,7 @@
 //   ui_gallery OUT.png [--size 1600x1000] [--scale 1] [--light] [--present]
 //              [--state
 //              sample|gpu|odd|dense|short|done|empty|failed|installing|replay|plan|plan-large|refused|no-card|
-//              inspect|inspect-run|inspect-steps]
+//              inspect|inspect-run|inspect-steps|inspect-search]
 //              [--press K|?] [--hover X,Y] [--click X,Y] [--zoom FACTOR] [--time FRAMES]
 #include <stb/stb_image_write.h>
 
@@ -14,6 +14,7 @@
 
 #include "tests/ui/headless_window.h"
 #include "tests/ui/inspect/inspect_window.h"
+#include "tests/ui/inspect/sample_tables.h"
 #include "tests/ui/sample_snapshot.h"
 
 namespace shardlens::ui {
@@ -93,19 +94,51 @@ int write_picture(const HeadlessWindow& window, const std::string& output) {
   return written != 0 ? 0 : 1;
 }
 
+// A collective of the middle step is picked, and seen on every rank.
+std::shared_ptr<trace::EventDetails> picked_details(const SampleRun& run) {
+  auto details = std::make_shared<trace::EventDetails>(*sample_details(run.options().ranks));
+  details->calls.clear();
+  for (const trace::TimelineRow& row : run.rows().rows) {
+    if (!row.label.starts_with("Reduce")) continue;
+    const SampleEvent event = run.events(row.id, 301)[12];
+    trace::EventPlace place{event.ref, event.start_ns, event.end_ns, row.id};
+    details->calls.push_back(
+        {row.rank, event.start_ns, event.latest_start_ns, event.end_ns, place});
+    if (row.rank == 0) details->place = place;
+  }
+  return details;
+}
+
+void fill_view(InspectWindow& inspect, const std::string& state) {
+  InspectView& view = inspect.change();
+  view.range = sample_range({});
+  if (state == "inspect") view.details = picked_details(inspect.run());
+  if (state != "inspect-search") return;
+  auto hits = std::make_shared<trace::NameHits>();
+  hits->pattern.text = "nccl|blocks.1";
+  hits->names = {
+      {"reduce-scatter blocks.11", trace::EventTableKind::kCollective, 4'000, 61'000'000'000},
+      {"all-gather blocks.11", trace::EventTableKind::kCollective, 8'000, 72'000'000'000}};
+  hits->count = 12'000;
+  hits->is_complete = true;
+  view.hits = hits;
+}
+
 // Three steps of the middle of a made-up run, the whole run, or steps one above the other.
 int run_inspect(const Options& options) {
   InspectWindow inspect(options.width, options.height, options.preferences);
   TimelineState& state = inspect.state();
   const SampleRun& run = inspect.run();
-  if (options.state == "inspect") {
+  fill_view(inspect, options.state);
+  inspect.settle();
+  if (options.state == "inspect" || options.state == "inspect-search") {
     state.window.show(run.step_start(0, 300), run.step_end(0, 302));
     state.selection =
         TimeInterval{run.step_start(0, 301) + 415'000'000, run.step_start(0, 301) + 541'400'000};
   }
   if (options.state == "inspect-steps") {
     state.mode = TimelineState::Mode::kSteps;
-    state.step_scroll = 118 * 60;
+    state.step_scroll = 118 * 86;
   }
   inspect.settle();
   state.shown_window().zoom(0.5, options.zoom);

@@ -23,6 +23,7 @@ class InspectWorkspace {
 
   TimelineBoard& timeline() { return timeline_; }
   InspectTabs& tabs() { return tabs_; }
+  const InspectTabs& tabs() const { return tabs_; }
   void find() { toolbar_.search().focus(); }
 
  private:

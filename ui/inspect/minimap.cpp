@@ -30,9 +30,10 @@ Rect frame_of(const Rect& strip, const TimeWindow& whole, const TimeWindow& wind
           strip.h + 6};
 }
 
+// One that only just begins at the side is not shown.
 std::string steps_shown(const StepIndex& steps, const TimeWindow& window) {
   const auto shown =
-      steps.within(steps.reference_rank(), window.start_ns(), window.end_ns()).size();
+      steps.within(steps.reference_rank(), window.time_at(0.01), window.time_at(0.99)).size();
   if (shown == 0) return length_text(static_cast<std::int64_t>(window.span_ns())) + " shown";
   return format_integer(static_cast<std::int64_t>(shown)) +
          (shown == 1 ? " step shown" : " steps shown");
@@ -46,12 +47,34 @@ void draw_names(const Look& look, Rect box, const InspectView& view, const StepI
   box = box.inset(0, std::round((box.h - 2 * line_height) / 2));
   text_in(look, box.take_top(line_height), Face::kStrong, p.text_secondary, "Whole run");
   std::string note = length_text(length);
+  const bool reading = view.progress < 1;
   if (count > 0) note = format_integer(count) + (count == 1 ? " step · " : " steps · ") + note;
-  text_in(look, box, Face::kSmall, p.text_muted, note);
+  if (reading) note = "reading… " + format_percent(std::clamp(view.progress, 0.0, 1.0)).text();
+  text_in(look, box, Face::kSmall, reading ? p.accent_text : p.text_muted, note);
+}
+
+// What the run's own events say against each other is told, not hidden.
+void explain_run(const Look& look, const Rect& box, const InspectView& view) {
+  const trace::TimelineRows& rows = *view.rows;
+  std::string body = format_integer(rows.events) + " events on " +
+                     std::to_string(rows.ranks.size()) +
+                     (rows.ranks.size() == 1 ? " rank" : " ranks");
+  if (view.progress < 1) {
+    body += "\nThe rest is being read in the background; what is there can be looked at";
+  }
+  if (rows.reversed_events > 0) {
+    body += "\n" + format_integer(rows.reversed_events) +
+            " ended before they began: drawn from the earlier time";
+  }
+  if (rows.overlapping_events > 0) {
+    body += "\n" + format_integer(rows.overlapping_events) +
+            " began in another one of their lane: drawn half as high before it";
+  }
+  explain(look, box, "Whole run", body, view.run_folder);
 }
 
 void draw_overview(const Look& look, const Rect& strip, const InspectView& view,
-                   const TimeWindow& whole) {
+                   const StepIndex& steps, const TimeWindow& whole) {
   if (!view.overview || view.overview->rows.empty()) {
     fill(strip, color(look.colors().field), look.px(2));
     return;
@@ -61,6 +84,8 @@ void draw_overview(const Look& look, const Rect& strip, const InspectView& view,
   place.area = strip;
   place.row = 0;
   place.level_height = strip.h;
+  place.smooth_ns = ribbon_smoothing(whole, strip.w, steps.lengths().mean_ns);
+  place.quiet = 0.5f;
   draw_row(canvas, place, view.overview->rows.front(), view.overview->names);
 }
 
@@ -124,18 +149,22 @@ void Minimap::draw(const Look& look, const Rect& rect, const InspectView& view,
   if (!view.rows) return;
   Rect rest = rect.inset(look.px(kPanelPadding), look.px(10));
   const float labels = std::min(look.px(kMinimapLabels), rest.w * 0.3f);
-  draw_names(look, rest.take_left(labels, look.px(8)), view, steps);
+  const Rect names = rest.take_left(labels, look.px(8));
+  draw_names(look, names, view, steps);
+  explain_run(look, names, view);
   const Rect strip = rest;
   TimeWindow whole;
   whole.set_extent(view.rows->start_ns, view.rows->end_ns);
-  draw_overview(look, strip, view, whole);
+  draw_overview(look, strip, view, steps, whole);
   use_mouse(look, strip, whole, state.window);
 
   const Rect frame = frame_of(strip, whole, state.window);
   const float dim_left = frame.x - strip.x, dim_right = strip.right() - frame.right();
   fill({strip.x, strip.y, dim_left, strip.h}, color(p.panel, 0.45f));
   fill({frame.right(), strip.y, dim_right, strip.h}, color(p.panel, 0.45f));
-  outline(frame, color(p.text), look.px(3), std::max(1.0f, look.px(1.5f)));
+  const bool all = state.window.is_fitted();
+  outline(frame, color(all ? p.idle_edge : p.text), look.px(3),
+          all ? 1.0f : std::max(1.0f, look.px(1.5f)));
 
   const std::string note = steps_shown(steps, state.window);
   const float width = text_width(look, Face::kSmall, note) + look.px(12), height = look.px(17);

@@ -54,6 +54,7 @@ void TimelineBoard::place_time_rows(TimelineScene& scene) {
   if (state_.aligned_by_step) {
     shifts = step_shifts(*rows_, steps_, state_.window.time_at(0.5));
   }
+  const std::int64_t smooth = ribbon_smoothing(state_.window, plot.w, steps_.lengths().mean_ns);
   for (const ShownRow& shown : layout_.rows) {
     const float y = plot.y + shown.y - state_.scroll;
     if (shown.row < 0 || y + shown.height <= plot.y || y >= plot.bottom()) continue;
@@ -67,6 +68,7 @@ void TimelineBoard::place_time_rows(TimelineScene& scene) {
     place.level_height = shown.level_height;
     place.start_ns = state_.window.start_ns() + place.shift_ns;
     place.end_ns = state_.window.end_ns() + place.shift_ns;
+    place.smooth_ns = smooth;
     scene.places.push_back(place);
   }
 }
@@ -101,8 +103,9 @@ void TimelineBoard::ask(const TimelineScene& scene, Commands& commands) {
   commands.push_back(ShowTimeline{std::move(request)});
 }
 
-void TimelineBoard::draw_above_rows(const TimelineScene& scene, const BookmarkList& bookmarks) {
-  draw_cursor(scene);
+void TimelineBoard::draw_above_rows(const TimelineScene& scene, const BookmarkList& bookmarks,
+                                    std::int64_t origin_ns) {
+  draw_cursor(scene, origin_ns);
   if (state_.mode == Mode::kTime) draw_bookmarks(scene, bookmarks);
   if (state_.selection) draw_interval(scene, *state_.selection, false, state_.mode);
   if (state_.measured) draw_interval(scene, *state_.measured, true, state_.mode);
@@ -116,18 +119,20 @@ void TimelineBoard::draw_rows_and_marks(TimelineScene& scene, const BookmarkList
                                         Commands& commands) {
   const bool time = state_.mode == Mode::kTime;
   const trace::StepBorder* step = nullptr;
+  AxisOrigin origin{0, "from the step's start"};
+  if (state_.selected_row >= 0) draw_selected_row(scene, state_.selected_row);
   if (time) {
-    const AxisOrigin origin = axis_origin(scene, state_.axis_from_run);
+    origin = axis_origin(scene, state_.axis_from_run);
     step = draw_step_heads(scene);
     draw_axis(scene, origin.time_ns, origin.name);
     draw_step_borders(scene);
     draw_labels(scene, layout_, state_.scroll, state_);
   } else {
-    draw_axis(scene, 0, "from the step's start");
+    draw_axis(scene, origin.time_ns, origin.name);
     draw_step_labels(scene);
   }
   const auto hovered = draw_rows(scene);
-  draw_above_rows(scene, bookmarks);
+  draw_above_rows(scene, bookmarks, origin.time_ns);
   mouse_.act(scene, hovered, step, state_, commands);
   if (hovered && mouse_.is_idle() && !ImGui::IsAnyItemActive()) {
     draw_timeline_tooltip(scene, *hovered);

@@ -41,7 +41,8 @@ class TimelineBoard {
   float place_rows(TimelineScene& scene);
   void place_time_rows(TimelineScene& scene);
   void scroll_to_revealed(const TimelineScene& scene);
-  void draw_above_rows(const TimelineScene& scene, const BookmarkList& bookmarks);
+  void draw_above_rows(const TimelineScene& scene, const BookmarkList& bookmarks,
+                       std::int64_t origin_ns);
   void draw_rows_and_marks(TimelineScene& scene, const BookmarkList& bookmarks, Commands& commands);
   void ask(const TimelineScene& scene, Commands& commands);
 

@@ -47,11 +47,8 @@ void TimelineBoard::follow_rows(const InspectView& view) {
     rows_ = view.rows;
     steps_ = StepIndex(*rows_);
     state_.window.set_extent(rows_->start_ns, rows_->end_ns);
-    std::int64_t longest = 1;
-    for (const trace::StepBorder& step : rows_->steps) {
-      longest = std::max(longest, step.end_ns - step.start_ns);
-    }
-    state_.step_window.set_extent(0, longest);
+    const StepIndex::Lengths lengths = steps_.lengths();
+    state_.step_window.set_extent(0, lengths.longest_ns, 0, lengths.typical_ns);
     if (static_cast<std::size_t>(std::max(state_.selected_row, 0)) >= rows_->rows.size()) {
       state_.selected_row = -1;
     }

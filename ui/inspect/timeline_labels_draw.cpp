@@ -29,7 +29,7 @@ class LabelColumn {
   Rect heading(const ShownRow& shown, Rect box);  // returns what is left of the box
   void row_label(const ShownRow& shown, const TimelineRow& row, Rect box);
   void fold_lanes(const ShownRow& shown, const TimelineRow& row);
-  void explain_rank(const TimelineRank& rank, const Rect& box) const;
+  void explain_rank(const TimelineRank& rank) const;
 
   const TimelineScene& scene_;
   const Look& look_;
@@ -37,14 +37,13 @@ class LabelColumn {
   TimelineState& state_;
 };
 
-void LabelColumn::explain_rank(const TimelineRank& rank, const Rect& box) const {
+void LabelColumn::explain_rank(const TimelineRank& rank) const {
   std::string body = rank.device_name.empty() ? rank.device : rank.device_name;
   if (body != rank.device && !rank.device.empty()) body += " · " + rank.device;
   if (rank.clock_error_ns >= 0) {
     body += "\nIts clock is known to ± " + length_text(rank.clock_error_ns);
   }
   tooltip(look_, "Rank " + std::to_string(rank.rank), body, "Click folds or unfolds it");
-  (void)box;
 }
 
 Rect LabelColumn::heading(const ShownRow& shown, Rect box) {
@@ -69,7 +68,7 @@ Rect LabelColumn::heading(const ShownRow& shown, Rect box) {
     tooltip(look_, "All ranks", "Where the time of all ranks went, the mean over them",
             "Click folds or unfolds them");
   } else if (hit.hovered) {
-    explain_rank(*rank, area);
+    explain_rank(*rank);
   }
   return box;
 }
@@ -113,28 +112,42 @@ void LabelColumn::row_label(const ShownRow& shown, const TimelineRow& row, Rect 
 
 void LabelColumn::add(const ShownRow& shown) {
   const Rect& labels = scene_.labels;
-  const float height =
-      std::min(std::max(shown.height, look_.px(kHeadingHeight)), look_.px(kHeadingHeight));
+  // Beside the middle of a low row, at the top of a high one.
+  const float least = look_.px(kHeadingHeight), most = least * 1.7f;
+  const float height = shown.levels > 1 ? least : std::clamp(shown.height, least, most);
   Rect box{labels.x, scene_.plot().y + shown.y - scroll_, labels.w, height};
   if (shown.height < height) box.y -= std::round((height - shown.height) / 2);
   if (shown.heading != ShownRow::Heading::kNone) {
     box = heading(shown, box);
+    if (shown.place < 0 || !shown.unfolded) return;  // the ribbon has no other name
   } else {
     box.take_left(look_.px(14));
   }
-  const bool ribbon_only =
-      shown.heading != ShownRow::Heading::kNone && (shown.place < 0 || !shown.unfolded);
-  if (shown.row < 0 || ribbon_only) return;
-  // A row that is lower than its label has it to itself where the next one leaves room.
-  row_label(shown, scene_.row(shown.row), box);
+  if (shown.row >= 0) row_label(shown, scene_.row(shown.row), box);
+}
+
+// Between ranks, where one of them is unfolded.
+void draw_separators(const TimelineScene& scene, const RowLayout& layout, float scroll) {
+  const Look& look = scene.look();
+  for (std::size_t i = 1; i < layout.rows.size(); ++i) {
+    const ShownRow& row = layout.rows[i];
+    if (row.heading != ShownRow::Heading::kRank) continue;
+    const ShownRow& before = layout.rows[i - 1];
+    if (!row.unfolded && before.heading == ShownRow::Heading::kRank && !before.unfolded) continue;
+    const float gap = row.y - before.y - before.height;
+    const float y = std::round(scene.plot().y + row.y - scroll - gap / 2);
+    line(scene.labels.x, y, scene.plot().right(), y, color(look.colors().panel_edge));
+  }
 }
 
 }  // namespace
 
 void draw_labels(const TimelineScene& scene, const RowLayout& layout, float scroll,
                  TimelineState& state) {
-  const Rect area{scene.labels.x, scene.plot().y, scene.labels.w, scene.plot().h};
+  const Rect area{scene.labels.x, scene.plot().y, scene.plot().right() - scene.labels.x,
+                  scene.plot().h};
   const Clip clip(area);
+  draw_separators(scene, layout, scroll);
   LabelColumn column(scene, scroll, state);
   for (const ShownRow& shown : layout.rows) {
     const float y = area.y + shown.y - scroll;

@@ -14,7 +14,8 @@ using trace::TimelineRows;
 
 constexpr int kCompactLevels = 2;      // of nesting, before the user asks for all
 constexpr int kMostLanesUnfolded = 4;  // of one kind and rank, before the user asks for all
-constexpr float kRowGap = 4, kRankGap = 14, kFoldedGap = 4, kRibbonHeight = 16;
+constexpr float kMostStretch = 1.6f;   // of rows, where there is room below them
+constexpr float kRowGap = 4, kRankGap = 14, kFoldedGap = 5, kRibbonHeight = 14;
 
 // Of one level, at scale 1.
 float lane_height(RowKind kind) {
@@ -52,6 +53,12 @@ class LayoutMaker {
 
  private:
   float px(float length) const { return std::round(length * scale_); }
+  float row_px(float length) const { return std::floor(length * scale_ * stretch_ + 0.01f); }
+  // Solid bars: they grow less than what has names in it.
+  float ribbon_px() const { return px(kRibbonHeight * std::min(stretch_, 1.2f)); }
+  void place_all();
+  // Rows share what is left below them.
+  void stretch(float available);
   const TimelineRow* row_of(int id) const;
   std::vector<const TimelineRow*> lanes_of(const TimelineRank& rank) const;
   // Calls `take` for what an unfolded rank shows.
@@ -65,6 +72,7 @@ class LayoutMaker {
   const RowFolds& folds_;
   const RowFilter& filter_;
   float scale_;
+  float stretch_ = 1;
   std::vector<std::vector<ShownRow>> contents_;  // of every rank, unfolded
   std::vector<bool> unfolded_;
   RowLayout layout_;
@@ -95,7 +103,7 @@ ShownRow LayoutMaker::shown(const TimelineRow& row, int place) const {
   out.offers_levels = deep;
   out.shows_all_levels = deep && folds_.levels.contains(row.id);
   out.levels = out.shows_all_levels ? row.levels : std::clamp(row.levels, 1, kCompactLevels);
-  out.level_height = px(lane_height(row.kind));
+  out.level_height = row_px(lane_height(row.kind));
   out.height = out.level_height * static_cast<float>(out.levels);
   return out;
 }
@@ -130,7 +138,7 @@ float LayoutMaker::height_of(const std::vector<ShownRow>& rows) const {
 }
 
 void LayoutMaker::choose_unfolded(float available) {
-  const float folded = px(kRibbonHeight) + px(kFoldedGap);
+  const float folded = ribbon_px() + px(kFoldedGap);
   const auto count = rows_.ranks.size();
   float left = available - folded * static_cast<float>(count + (count > 1 ? 1 : 0));
   bool fits = true;
@@ -169,27 +177,46 @@ void LayoutMaker::add_rank(int place) {
   const TimelineRow* ribbon = rank.rows.empty() ? nullptr : row_of(rank.rows.front());
   if (ribbon != nullptr && ribbon->kind == RowKind::kRibbon) row.row = ribbon->id;
   row.y = y;
-  row.height = row.level_height = px(kRibbonHeight);
+  row.height = row.level_height = ribbon_px();
   layout_.rows.push_back(row);
   y += row.height + px(kFoldedGap);
 }
 
-RowLayout LayoutMaker::make(float available) {
+void LayoutMaker::place_all() {
+  layout_ = {};
   const int count = static_cast<int>(rows_.ranks.size());
   if (count > 1) {
     ShownRow run;
     run.heading = ShownRow::Heading::kRun;
     run.row = rows_.rows.empty() ? -1 : 0;
     run.unfolded = !folds_.run;
-    run.height = run.level_height = px(kRibbonHeight);
+    run.height = run.level_height = ribbon_px();
     layout_.rows.push_back(run);
     layout_.height = run.height + px(kRankGap - kFoldedGap);
-    if (folds_.run) return layout_;
+    if (folds_.run) return;
   }
+  contents_.clear();
   for (int place = 0; place < count; ++place) contents_.push_back(unfolded_rows(place));
+  for (int place = 0; place < count; ++place) add_rank(place);
+}
+
+void LayoutMaker::stretch(float available) {
+  float rows = 0;
+  for (const ShownRow& row : layout_.rows) rows += row.height;
+  const float gaps = layout_.height - rows;
+  if (rows <= 0 || layout_.height >= available) return;
+  stretch_ = std::min(kMostStretch, (available - gaps) / rows);
+  if (stretch_ > 1.02f) place_all();
+}
+
+RowLayout LayoutMaker::make(float available) {
+  for (int place = 0; place < static_cast<int>(rows_.ranks.size()); ++place) {
+    contents_.push_back(unfolded_rows(place));
+  }
   unfolded_.assign(contents_.size(), false);
   choose_unfolded(available);
-  for (int place = 0; place < count; ++place) add_rank(place);
+  place_all();
+  stretch(available);
   return layout_;
 }
 

@@ -22,7 +22,9 @@ struct RowFolds {
 };
 
 struct RowFilter {
-  std::uint32_t hidden = 0;  // by kind
+  // By kind. Launches and counters come when they are asked for.
+  std::uint32_t hidden = 1u << static_cast<unsigned>(trace::RowKind::kLaunches) |
+                         1u << static_cast<unsigned>(trace::RowKind::kCounter);
 
   bool shows(trace::RowKind kind) const { return (hidden >> static_cast<unsigned>(kind) & 1) == 0; }
   void set(trace::RowKind kind, bool shown) {

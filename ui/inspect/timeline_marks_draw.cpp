@@ -99,11 +99,38 @@ void draw_interval(const TimelineScene& scene, const TimeInterval& interval, boo
   }
 }
 
-void draw_cursor(const TimelineScene& scene) {
+void draw_cursor(const TimelineScene& scene, std::int64_t origin_ns) {
   const RowCanvas& c = scene.canvas;
   if (!c.mouse_inside || !c.plot.contains(c.mouse_x, c.mouse_y)) return;
+  const Look& look = c.look;
+  const Palette& p = look.colors();
   const float x = std::round(c.mouse_x);
-  line(x, scene.axis.y, x, c.plot.bottom(), color(c.look.colors().text_muted, 0.45f));
+  line(x, scene.axis.y, x, c.plot.bottom(), color(p.text_muted, 0.45f));
+  // To a pixel's worth of time, rounded down to a power of ten.
+  const double pixel = std::max(1.0, c.window.span_ns() / static_cast<double>(c.plot.w));
+  const auto step = static_cast<std::int64_t>(std::pow(10.0, std::floor(std::log10(pixel))));
+  const std::string time = exact_text(scene.view_time_at(c.mouse_x) - origin_ns, step);
+  const float width = text_width(look, Face::kMonoSmall, time) + look.px(12);
+  const float left =
+      std::clamp(x - width / 2, scene.axis.x, std::max(scene.axis.x, scene.axis.right() - width));
+  const Rect box{std::round(left), scene.axis.y, width, scene.axis.h - look.px(2)};
+  if (look.probe != nullptr) ++look.probe->layer;
+  fill(box, color(p.popup), look.px(4));
+  outline(box, color(p.field_edge), look.px(4));
+  text_in(look, box, Face::kMonoSmall, p.text, time, Align::kCenter);
+  if (look.probe != nullptr) --look.probe->layer;
+}
+
+void draw_selected_row(const TimelineScene& scene, int row) {
+  const Clip clip(
+      {scene.labels.x, scene.plot().y, scene.plot().right() - scene.labels.x, scene.plot().h});
+  for (const RowPlace& place : scene.places) {
+    if (place.row != row) continue;
+    const float gap = scene.look().px(2);
+    fill({scene.labels.x, place.area.y - gap, scene.plot().right() - scene.labels.x,
+          place.area.h + 2 * gap},
+         color(scene.look().colors().row_selected), scene.look().px(3));
+  }
 }
 
 void draw_bookmarks(const TimelineScene& scene, const BookmarkList& bookmarks) {

@@ -12,8 +12,10 @@ namespace shardlens::ui {
 // A stretch of time with its length as label.
 void draw_interval(const TimelineScene& scene, const TimeInterval& interval, bool measure,
                    TimelineState::Mode mode);
-// Where the mouse is, over all rows.
-void draw_cursor(const TimelineScene& scene);
+// Where the mouse is, over all rows, with its time above them, counted from `origin_ns`.
+void draw_cursor(const TimelineScene& scene, std::int64_t origin_ns);
+// Behind the rows: the one that the arrow keys move along.
+void draw_selected_row(const TimelineScene& scene, int row);
 void draw_bookmarks(const TimelineScene& scene, const BookmarkList& bookmarks);
 void draw_picked(const TimelineScene& scene, const PickedEvent& picked);
 // The same collective on the other ranks, the launch of a kernel. `details` are of the picked

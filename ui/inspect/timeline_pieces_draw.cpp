@@ -41,8 +41,9 @@ class PieceDrawer {
   Rgb fill_of(const Piece& piece) const;
   void add_event(const Piece& piece, const Rect& rect, float strength);
   void add_fold(const Piece& piece, const Rect& rect, float strength);
-  void add_waiting(const Piece& piece, Rect& rect, Rgb hue);
+  void add_waiting(const Piece& piece, Rect& rect, Rgb hue, float strength);
   void add_label(const Piece& piece, const Rect& rect, Rgb fill);
+  float coverage(const Piece& piece, const Rect& rect) const;
   void note_hover(const Piece& piece, const Rect& rect);
 
   const RowCanvas& c_;
@@ -70,14 +71,15 @@ void PieceDrawer::add_label(const Piece& piece, const Rect& rect, Rgb fill) {
   labels_.push_back({rect.inset(c_.look.px(4), 0), piece.name, text_on(fill)});
 }
 
-void PieceDrawer::add_waiting(const Piece& piece, Rect& rect, Rgb hue) {
+void PieceDrawer::add_waiting(const Piece& piece, Rect& rect, Rgb hue, float strength) {
   if (piece.latest_start_ns <= piece.start_ns) return;
   const std::int64_t until = std::min(piece.latest_start_ns, piece.end_ns);
   const float x = std::clamp(std::floor(c_.x(until - place_.shift_ns)), rect.x, rect.right());
   if (x - rect.x < 2) return;
   const Rect hollow{rect.x, rect.y, x - rect.x, rect.h};
-  quads_.add(hollow, color(mix(palette_.panel, hue, 0.22)));
-  waiting_.push_back({hollow, hue});
+  const auto seen = static_cast<double>(strength);
+  quads_.add(hollow, color(mix(palette_.panel, hue, 0.22 * seen)));
+  waiting_.push_back({hollow, mix(palette_.panel, hue, seen)});
   rect.w -= hollow.w;
   rect.x = x;
 }
@@ -86,7 +88,7 @@ void PieceDrawer::add_event(const Piece& piece, const Rect& whole, float strengt
   const Rgb fill = fill_of(piece);
   Rect rect = whole;
   if (rect.w >= 3) rect.w -= 1;  // so that neighbours are told apart
-  if (place_.kind == RowKind::kCommunication) add_waiting(piece, rect, fill);
+  if (place_.kind == RowKind::kCommunication) add_waiting(piece, rect, fill, strength);
   quads_.add(rect, color(fill, strength));
   const float edge = std::max(1.0f, c_.look.px(1.5f));
   if (is_quiet(piece.piece_class)) {
@@ -110,6 +112,14 @@ void PieceDrawer::add_fold(const Piece& piece, const Rect& rect, float strength)
     quads_.add(rect.x, top, rect.right(), top + 1, color(fill, 0.8f * strength));
   }
   if (is_quiet(piece.piece_class)) add_label(piece, rect, fill);
+}
+
+// A bar of a pixel is as strong as the event covers it, so that dense rows show how dense they are.
+float PieceDrawer::coverage(const Piece& piece, const Rect& rect) const {
+  if (rect.w > 1.5f) return 1;
+  const double pixels = distance_ns(piece.end_ns, piece.start_ns) / c_.window.span_ns() *
+                        static_cast<double>(c_.plot.w);
+  return std::clamp(static_cast<float>(pixels), 0.35f, 1.0f);
 }
 
 void PieceDrawer::note_hover(const Piece& piece, const Rect& rect) {
@@ -140,13 +150,15 @@ void PieceDrawer::add(const Piece& piece) {
     height -= std::round(height / 2);
   }
   const Rect rect{x0, top, x1 - x0, height};
-  const float strength = is_lit(piece) ? 1.0f : c_.dim;
+  const bool lit = is_lit(piece);
+  float strength = lit ? 1.0f : c_.dim;
   if (is_event(piece) || place_.kind == RowKind::kRibbon) {
+    strength *= coverage(piece, rect);
     add_event(piece, rect, strength);
   } else {
     add_fold(piece, rect, strength);
   }
-  if (c_.lit != nullptr && strength == 1.0f) {
+  if (c_.lit != nullptr && lit) {
     quads_.add(rect.x, rect.y, rect.right(), rect.y + std::max(1.0f, c_.look.px(2)),
                color(palette_.text));
   }
@@ -159,8 +171,10 @@ std::optional<RowItem> PieceDrawer::finish() {
     if (rect.w >= c_.look.px(5)) hatch(c_.look, rect, color(hue, 0.55f));
     if (rect.w >= 3) outline(rect, color(hue), 0);
   }
+  // "forw…" would tell nothing; half a kernel's name tells something.
+  const auto draw = place_.kind == RowKind::kPhases ? label_in : text_in;
   for (const PieceLabel& label : labels_) {
-    text_in(c_.look, label.box, Face::kSmall, label.ink, names_[label.name]);
+    draw(c_.look, label.box, Face::kSmall, label.ink, names_[label.name], Align::kLeft);
   }
   return std::move(hovered_);
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "ui/format.h"
-#include "ui/inspect/timeline_colors.h"
 #include "ui/inspect/timeline_quads.h"
 #include "ui/paint.h"
 
@@ -12,24 +12,11 @@ namespace shardlens::ui {
 
 namespace {
 
-using trace::RibbonColumn;
 using trace::RowKind;
 using trace::RowPicture;
 
 bool over_columns(const RowCanvas& c, float x0, float x1, const Rect& area) {
   return c.mouse_inside && area.contains(c.mouse_x, c.mouse_y) && c.mouse_x >= x0 && c.mouse_x < x1;
-}
-
-void stack_column(QuadBatch& quads, const RowCanvas& c, const RibbonColumn& column, float x0,
-                  float x1, const Rect& area) {
-  const Palette& p = c.look.colors();
-  float known = 0, bottom = area.bottom();
-  for (int i = 0; i < trace::kRibbonClasses; ++i) {
-    known += column.share[static_cast<std::size_t>(i)];
-    const float top = std::round(area.bottom() - std::min(known, 1.0f) * area.h);
-    quads.add(x0, top, x1, bottom, color(piece_color(p, static_cast<trace::PieceClass>(i)), c.dim));
-    bottom = std::min(bottom, top);
-  }
 }
 
 // The highest value, in the row's upper right corner, on the panel's ground so that it is read.
@@ -42,6 +29,29 @@ void label_highest(const RowCanvas& c, const RowPlace& place, const RowPicture& 
   const Rect box{place.area.right() - width - c.look.px(2), place.area.y, width, height};
   fill(box, color(c.look.colors().panel, 0.82f), c.look.px(3));
   text_in(c.look, box, Face::kMonoSmall, c.look.colors().text_secondary, text, Align::kCenter);
+}
+
+// Every point as the mean and the highest of a step around it, as ribbons do.
+std::vector<trace::AreaPoint> smoothed_area(const std::vector<trace::AreaPoint>& points,
+                                            std::int64_t smooth_ns) {
+  std::vector<trace::AreaPoint> out = points;
+  const double half = static_cast<double>(smooth_ns) / 2;
+  std::size_t first = 0, behind = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto away = [&](std::size_t j) {
+      return std::abs(distance_ns(points[j].time_ns, points[i].time_ns));
+    };
+    while (first < i && away(first) > half) ++first;
+    behind = std::max(behind, i + 1);
+    while (behind < points.size() && away(behind) <= half) ++behind;
+    double sum = 0;
+    for (std::size_t j = first; j < behind; ++j) {
+      sum += points[j].value;
+      out[i].highest = std::max(out[i].highest, points[j].highest);
+    }
+    out[i].value = sum / static_cast<double>(behind - first);
+  }
+  return out;
 }
 
 }  // namespace
@@ -57,27 +67,6 @@ std::string area_value_text(double value, const std::string& unit) {
   return format_number(value) + (unit.empty() ? "" : " " + unit);
 }
 
-std::optional<RowItem> draw_columns(const RowCanvas& c, const RowPlace& place,
-                                    const RowPicture& picture) {
-  std::optional<RowItem> hovered;
-  QuadBatch quads;
-  float drawn = place.area.x;
-  for (const RibbonColumn& column : picture.columns) {
-    const float to = std::floor(c.x(column.end_ns - place.shift_ns));
-    const float x1 = std::min(to, place.area.right());
-    const float x0 = std::max(std::floor(c.x(column.start_ns - place.shift_ns)), drawn);
-    if (x1 <= x0) continue;
-    stack_column(quads, c, column, x0, x1, place.area);
-    drawn = x1;
-    if (!over_columns(c, x0, x1, place.area)) continue;
-    hovered = RowItem{.row = place.row,
-                      .shift_ns = place.shift_ns,
-                      .column = column,
-                      .rect = {x0, place.area.y, x1 - x0, place.area.h}};
-  }
-  return hovered;
-}
-
 std::optional<RowItem> draw_area(const RowCanvas& c, const RowPlace& place,
                                  const RowPicture& picture) {
   const Palette& p = c.look.colors();
@@ -87,16 +76,23 @@ std::optional<RowItem> draw_area(const RowCanvas& c, const RowPlace& place,
   std::optional<RowItem> hovered;
   QuadBatch quads;
   float drawn = place.area.x, before = -1;
-  for (std::size_t i = 0; i < picture.area.size(); ++i) {
-    const auto& point = picture.area[i];
-    const bool last = i + 1 == picture.area.size();
-    const std::int64_t end = last ? picture.window.end_ns : picture.area[i + 1].time_ns;
+  std::vector<trace::AreaPoint> means;
+  if (place.smooth_ns > 0) means = smoothed_area(picture.area, place.smooth_ns);
+  const auto& points = place.smooth_ns > 0 ? means : picture.area;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto& point = points[i];
+    const bool last = i + 1 == points.size();
+    const std::int64_t end = last ? picture.window.end_ns : points[i + 1].time_ns;
     const float x1 = std::min(std::floor(c.x(end - place.shift_ns)), place.area.right());
     const float x0 = std::max(std::floor(c.x(point.time_ns - place.shift_ns)), drawn);
     if (x1 <= x0) continue;
-    const double share = std::clamp(point.value * scale, 0.0, 1.0);
-    const float top = std::round(place.area.bottom() - static_cast<float>(share) * place.area.h);
-    quads.add(x0, top, x1, place.area.bottom(), color(ink, 0.34f));
+    const auto y = [&](double value) {
+      const double share = std::clamp(value * scale, 0.0, 1.0);
+      return std::round(place.area.bottom() - static_cast<float>(share) * place.area.h);
+    };
+    const float top = y(std::max(point.highest, point.value)), mean = y(point.value);
+    quads.add(x0, top, x1, mean, color(ink, 0.16f));
+    quads.add(x0, mean, x1, place.area.bottom(), color(ink, 0.34f));
     quads.add(x0, top, x1, top + edge, color(ink));
     if (before >= 0) {  // the riser between two levels
       quads.add(x0, std::min(top, before), x0 + edge, std::max(top, before) + edge, color(ink));

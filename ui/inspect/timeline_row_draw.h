@@ -41,6 +41,10 @@ struct RowPlace {
   float level_height = 0;
   std::int64_t start_ns = 0, end_ns = 0;  // the part of the row that it shows, in its own time
   std::string unit;                       // of an area
+  // Ribbons: each column is the mean over this long, so that steps which are narrower than a few
+  // pixels do not flicker; and how strong what is not exposed is drawn.
+  std::int64_t smooth_ns = 0;
+  float quiet = 1;
 };
 
 // What the mouse is over. Times are the row's own.
@@ -70,6 +74,9 @@ std::optional<RowItem> draw_area(const RowCanvas& canvas, const RowPlace& place,
 std::optional<RowItem> draw_ready(const RowCanvas& canvas, const RowPlace& place,
                                   const trace::RowPicture& picture,
                                   const std::vector<std::string>& names);
+
+// What RowPlace::smooth_ns should be where a step lasts so long; 0: it is wide enough to be seen.
+std::int64_t ribbon_smoothing(const TimeWindow& window, float width, std::int64_t step_ns);
 
 // "31.2 GiB", "1,755 MHz"
 std::string area_value_text(double value, const std::string& unit);

@@ -53,6 +53,11 @@ std::optional<RowItem> draw_rows(const TimelineScene& scene) {
     const trace::RowPicture* picture = scene.pictures.find(place.row, middle);
     if (picture == nullptr) continue;
     const bool lit = !scene.canvas.lights_kind || place.kind == scene.canvas.lit_kind;
+    if (!picture->is_complete && picture->pieces.empty() && picture->columns.empty() &&
+        picture->area.empty()) {
+      label_in(scene.look(), place.area, Face::kSmall, scene.look().colors().text_muted, "reading…",
+               Align::kCenter);
+    }
     auto item = draw_row(lit ? scene.canvas : unlit, place, *picture, scene.names);
     if (item) hovered = std::move(item);
   }

@@ -1,6 +1,7 @@
 #include "ui/inspect/timeline_steps.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace shardlens::ui {
 
@@ -25,6 +26,16 @@ StepIndex::StepIndex(const trace::TimelineRows& rows) {
     std::stable_sort(steps.begin(), steps.end(), [](const StepBorder& a, const StepBorder& b) {
       return a.start_ns < b.start_ns;
     });
+  }
+  std::vector<std::int64_t> all;
+  for (const StepBorder& step : rows.steps)
+    all.push_back(std::max<std::int64_t>(step.end_ns - step.start_ns, 1));
+  if (!all.empty()) {
+    const auto at = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) * 19 / 20);
+    std::nth_element(all.begin(), at, all.end());
+    const double sum = std::accumulate(all.begin(), all.end(), 0.0);
+    lengths_ = {*at, *std::max_element(all.begin(), all.end()),
+                static_cast<std::int64_t>(sum / static_cast<double>(all.size()))};
   }
   for (const trace::TimelineRank& rank : rows.ranks) {
     if (!by_rank_.contains(rank.rank)) continue;

@@ -25,6 +25,12 @@ class StepIndex {
   // The one that holds the time or is closest to it; null: the rank has no steps.
   const trace::StepBorder* nearest(int rank, std::int64_t time_ns) const;
   const trace::StepBorder* longest(int rank) const;
+  // Of all ranks. `typical`: nineteen of twenty are shorter, so that a slow first step, which is
+  // usual, does not squeeze the others.
+  struct Lengths {
+    std::int64_t typical_ns = 1, longest_ns = 1, mean_ns = 0;
+  };
+  Lengths lengths() const { return lengths_; }
   // Those that touch [start, end).
   std::span<const trace::StepBorder> within(int rank, std::int64_t start_ns,
                                             std::int64_t end_ns) const;
@@ -32,6 +38,7 @@ class StepIndex {
  private:
   std::map<int, std::vector<trace::StepBorder>> by_rank_;
   int reference_ = -1;
+  Lengths lengths_;
 };
 
 // How much later than the reference rank each rank of `rows` began the step that is closest to

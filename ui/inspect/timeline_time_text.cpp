@@ -22,10 +22,11 @@ struct AxisUnit {
 constexpr std::array<AxisUnit, 4> kAxisUnits{
     AxisUnit{1, "ns"}, {1'000, "µs"}, {1'000'000, "ms"}, {kSecond, "s"}};
 
+// A step of a few seconds reads as milliseconds all along.
 AxisUnit axis_unit(std::int64_t magnitude) {
   AxisUnit best = kAxisUnits[0];
   for (const AxisUnit& unit : kAxisUnits) {
-    if (magnitude >= unit.ns) best = unit;
+    if (magnitude >= (unit.ns == kSecond ? 10 * kSecond : unit.ns)) best = unit;
   }
   return best;
 }

@@ -26,9 +26,12 @@ double TimeWindow::widest() const {
   return std::max(distance_ns(extent_end_, extent_start_), kLeastSpan) / (1 - 2 * kSideMargin);
 }
 
-void TimeWindow::set_extent(std::int64_t start_ns, std::int64_t end_ns) {
+void TimeWindow::set_extent(std::int64_t start_ns, std::int64_t end_ns, std::int64_t home_start_ns,
+                            std::int64_t home_end_ns) {
   extent_start_ = within_reach(start_ns);
   extent_end_ = std::max(within_reach(end_ns), extent_start_ + 1);
+  home_start_ = std::clamp(home_start_ns, extent_start_, extent_end_ - 1);
+  home_end_ = std::clamp(home_end_ns, home_start_ + 1, extent_end_);
   if (fitted_) {
     fit();
   } else {
@@ -38,8 +41,8 @@ void TimeWindow::set_extent(std::int64_t start_ns, std::int64_t end_ns) {
 
 void TimeWindow::fit() {
   fitted_ = true;
-  span_ = widest();
-  start_ = extent_start_;
+  span_ = std::max(distance_ns(home_end_, home_start_), kLeastSpan) / (1 - 2 * kSideMargin);
+  start_ = home_start_;
   fraction_ = 0;
   move(-kSideMargin * span_);
 }
@@ -67,12 +70,17 @@ void TimeWindow::zoom(double at, double factor) {
   move(at * (span_ - span));
   span_ = span;
   fitted_ = false;
-  if (span_ >= widest()) return fit();
+  if (is_whole()) return fit();
   clamp();
 }
 
+bool TimeWindow::is_whole() const {
+  return span_ >= widest() && home_start_ == extent_start_ && home_end_ == extent_end_;
+}
+
 void TimeWindow::pan(double fraction_of_width) {
-  if (fitted_ || !std::isfinite(fraction_of_width)) return;
+  if (is_whole() || !std::isfinite(fraction_of_width)) return;
+  fitted_ = false;
   move(fraction_of_width * span_);
   clamp();
 }
@@ -85,12 +93,13 @@ void TimeWindow::show(std::int64_t start_ns, std::int64_t end_ns) {
   fraction_ = 0;
   if (span_ > wanted) move((wanted - span_) / 2);
   fitted_ = false;
-  if (span_ >= widest()) return fit();
+  if (is_whole()) return fit();
   clamp();
 }
 
 void TimeWindow::center_on(std::int64_t time_ns) {
-  if (fitted_) return;
+  if (is_whole()) return;
+  fitted_ = false;
   start_ = within_reach(time_ns);
   fraction_ = 0;
   move(-span_ / 2);

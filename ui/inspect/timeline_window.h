@@ -12,8 +12,12 @@ double distance_ns(std::int64_t a, std::int64_t b);
 
 class TimeWindow {
  public:
-  // All there is to see; a fitted window follows it.
-  void set_extent(std::int64_t start_ns, std::int64_t end_ns);
+  // All there is to see, and what a fitted window shows of it; a fitted one follows them.
+  void set_extent(std::int64_t start_ns, std::int64_t end_ns) {
+    set_extent(start_ns, end_ns, start_ns, end_ns);
+  }
+  void set_extent(std::int64_t start_ns, std::int64_t end_ns, std::int64_t home_start_ns,
+                  std::int64_t home_end_ns);
   void fit();
   bool is_fitted() const { return fitted_; }
 
@@ -37,8 +41,10 @@ class TimeWindow {
   void move(double ns);
   void clamp();
   double widest() const;
+  bool is_whole() const;  // nothing is left beside it
 
   std::int64_t extent_start_ = 0, extent_end_ = 1'000'000;
+  std::int64_t home_start_ = 0, home_end_ = 1'000'000;
   std::int64_t start_ = 0;
   double fraction_ = 0;  // of a nanosecond, behind start_
   double span_ = 1e6;

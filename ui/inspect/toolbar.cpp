@@ -23,7 +23,7 @@ constexpr std::array<Segment, 2> kModes{
     Segment{"Time", "All ranks over the whole run, by the clock"},
     Segment{"Steps aligned", "One rank's steps one above the other, aligned at their starts"}};
 constexpr std::array<Segment, 2> kAlignments{
-    Segment{"Clock", "Ranks lie as their clocks say, to within the error that their names tell"},
+    Segment{"By clock", "Ranks lie as their clocks say, to within the error that their names tell"},
     Segment{"Step",
             "Ranks are moved so that the step in the middle begins on all of them at once"}};
 
