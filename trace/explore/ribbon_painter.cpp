@@ -26,11 +26,11 @@ Result<RankRibbon> rank_ribbon(const RankSnapshot& rank, Interval window, double
   RankRibbon ribbon;
   if (activity != nullptr) {
     const PixelGrid grid(ns_per_pixel);
-    const std::vector<ClassPiece> parts = activity->partition(rank);
+    Ribbon exact = activity->ribbon(rank, grid);
     ribbon.is_exact = true;
     ribbon.is_complete = activity->is_complete && rank.has_all_rows;
-    ribbon.columns = ribbon_columns(std::span<const ClassPiece>(parts), grid);
-    if (parts.size() <= ribbon.columns.size()) ribbon.pieces = ribbon_pieces(parts);
+    ribbon.columns = std::move(exact.columns);
+    ribbon.pieces = std::move(exact.pieces);
     return ribbon;
   }
   const int level = lod_level_of(ns_per_pixel);

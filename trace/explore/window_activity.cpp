@@ -74,11 +74,11 @@ WindowActivity window_activity(EventStore& store, const RankSnapshot& rank, Inte
   return result;
 }
 
-std::vector<ClassPiece> WindowActivity::partition(const RankSnapshot& rank) const {
+Ribbon WindowActivity::ribbon(const RankSnapshot& rank, PixelGrid grid) const {
   const Interval recorded{std::max(window.start_ns, rank.extent.start_ns),
                           std::min(window.end_ns, rank.extent.end_ns)};
   if (recorded.length() <= 0) return {};
-  return exact_partition({recorded, compute, communication, copies, rank.rows->optimizer});
+  return exact_ribbon({compute, communication, copies, rank.rows->optimizer}, recorded, grid);
 }
 
 }  // namespace shardlens::trace

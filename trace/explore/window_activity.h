@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "trace/analysis/intervals.h"
-#include "trace/analysis/ribbon.h"
 #include "trace/explore/run_snapshot.h"
 #include "trace/timeline/drawn_event.h"
+#include "trace/timeline/ribbon_columns.h"
 
 namespace shardlens::trace {
 
@@ -16,8 +16,8 @@ struct WindowActivity {
   Intervals compute, communication, copies;
   bool is_complete = true;
 
-  // Where the rank's time went within the window, without gaps where it recorded.
-  std::vector<ClassPiece> partition(const RankSnapshot& rank) const;
+  // Where the rank's time went, as far as it recorded.
+  Ribbon ribbon(const RankSnapshot& rank, PixelGrid grid) const;
 };
 
 WindowActivity window_activity(EventStore& store, const RankSnapshot& rank, Interval window);

@@ -14,22 +14,40 @@ constexpr float kSameShare = 1.0F / 128;
 // Sums parts of one column after the other.
 class ColumnSums {
  public:
-  explicit ColumnSums(PixelGrid grid) : grid_(grid) {}
+  explicit ColumnSums(PixelGrid grid)
+      : grid_(grid), per_column_(1 / static_cast<double>(grid.column_ns())) {}
 
-  void add(std::int64_t start_ns, std::size_t piece_class, std::int64_t ns) {
-    const std::int64_t column = grid_.column_at(start_ns);
-    if (columns_.empty() || column != column_) {
-      column_ = column;
-      columns_.push_back({grid_.start_of(column), grid_.start_of(column + 1), {}});
+  // In order of time.
+  void add(Interval part, std::size_t piece_class) {
+    while (part.start_ns < part.end_ns) {
+      if (part.start_ns >= column_end_ns_) begin_column(part.start_ns);
+      const std::int64_t to_ns = std::min(part.end_ns, column_end_ns_);
+      add(piece_class, to_ns - part.start_ns);
+      part.start_ns = to_ns;
     }
-    columns_.back().share[piece_class] +=
-        static_cast<float>(static_cast<double>(ns) / static_cast<double>(grid_.column_ns()));
+  }
+  void add_cell(const ClassCell& cell) {
+    for (std::size_t i = 0; i < cell.ns.size(); ++i) {
+      if (cell.ns[i] <= 0) continue;
+      if (cell.start_ns >= column_end_ns_) begin_column(cell.start_ns);
+      add(i, cell.ns[i]);
+    }
   }
   std::vector<RibbonColumn> take() { return std::move(columns_); }
 
  private:
+  void begin_column(std::int64_t time_ns) {
+    const std::int64_t start_ns = grid_.start_of(grid_.column_at(time_ns));
+    column_end_ns_ = start_ns + grid_.column_ns();
+    columns_.push_back({start_ns, column_end_ns_, {}});
+  }
+  void add(std::size_t piece_class, std::int64_t ns) {
+    columns_.back().share[piece_class] += static_cast<float>(static_cast<double>(ns) * per_column_);
+  }
+
   PixelGrid grid_;
-  std::int64_t column_ = 0;
+  double per_column_;
+  std::int64_t column_end_ns_ = INT64_MIN;
   std::vector<RibbonColumn> columns_;
 };
 
@@ -73,41 +91,31 @@ PieceClass piece_class_of(BarClass bar_class) {
   return PieceClass::kIdle;
 }
 
-std::vector<RibbonColumn> ribbon_columns(std::span<const ClassPiece> pieces, PixelGrid grid) {
+Ribbon exact_ribbon(const ActivitySets& sets, Interval window, PixelGrid grid) {
   ColumnSums sums(grid);
-  for (const ClassPiece& piece : pieces) {
-    const auto piece_class = static_cast<std::size_t>(piece_class_of(piece.bar_class));
-    for (std::int64_t from_ns = piece.time.start_ns; from_ns < piece.time.end_ns;) {
-      const std::int64_t to_ns =
-          std::min(piece.time.end_ns, grid.start_of(grid.column_at(from_ns) + 1));
-      sums.add(from_ns, piece_class, to_ns - from_ns);
-      from_ns = to_ns;
+  Ribbon ribbon;
+  const auto most = static_cast<std::size_t>(
+      std::max<std::int64_t>(1, grid.around(window).length() / grid.column_ns()));
+  std::size_t count = 0;
+  sweep_classes(sets, window, [&](Interval part, PieceClass piece_class) {
+    if (++count <= most) {
+      Piece& piece = ribbon.pieces.emplace_back();
+      piece.start_ns = part.start_ns;
+      piece.end_ns = part.end_ns;
+      piece.longest_ns = part.length();
+      piece.piece_class = piece_class;
     }
-  }
-  return sums.take();
+    sums.add(part, static_cast<std::size_t>(piece_class));
+  });
+  if (count > most) ribbon.pieces.clear();
+  ribbon.columns = sums.take();
+  return ribbon;
 }
 
 std::vector<RibbonColumn> ribbon_columns(std::span<const ClassCell> cells, PixelGrid grid) {
   ColumnSums sums(grid);
-  for (const ClassCell& cell : cells) {
-    for (std::size_t i = 0; i < cell.ns.size(); ++i) {
-      if (cell.ns[i] > 0) sums.add(cell.start_ns, i, cell.ns[i]);
-    }
-  }
+  for (const ClassCell& cell : cells) sums.add_cell(cell);
   return sums.take();
-}
-
-std::vector<Piece> ribbon_pieces(std::span<const ClassPiece> pieces) {
-  std::vector<Piece> result;
-  result.reserve(pieces.size());
-  for (const ClassPiece& from : pieces) {
-    Piece& piece = result.emplace_back();
-    piece.start_ns = from.time.start_ns;
-    piece.end_ns = from.time.end_ns;
-    piece.longest_ns = from.time.length();
-    piece.piece_class = piece_class_of(from.bar_class);
-  }
-  return result;
 }
 
 std::vector<RibbonColumn> mean_columns(std::span<const std::vector<RibbonColumn>> ranks) {

@@ -7,7 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "trace/analysis/ribbon.h"
+#include "trace/analysis/step_timeline.h"
+#include "trace/timeline/class_sweep.h"
 #include "trace/timeline/picture.h"
 #include "trace/timeline/pixel_grid.h"
 
@@ -21,12 +22,15 @@ struct ClassCell {
   std::array<std::int64_t, kRibbonClasses> ns{};
 };
 
-// `pieces`: disjoint, by start. Columns in which nothing is known are left out.
-std::vector<RibbonColumn> ribbon_columns(std::span<const ClassPiece> pieces, PixelGrid grid);
+// What a rank did in a window, as columns; as pieces, too, where there are no more of them than
+// columns.
+struct Ribbon {
+  std::vector<RibbonColumn> columns;
+  std::vector<Piece> pieces;
+};
+Ribbon exact_ribbon(const ActivitySets& sets, Interval window, PixelGrid grid);
 // `cells` by start, of a length that `grid` is a multiple of.
 std::vector<RibbonColumn> ribbon_columns(std::span<const ClassCell> cells, PixelGrid grid);
-// Each piece as it is, for a zoom at which they can be told apart.
-std::vector<Piece> ribbon_pieces(std::span<const ClassPiece> pieces);
 // The mean over `ranks`, all on one grid; a rank without a column adds nothing to it.
 std::vector<RibbonColumn> mean_columns(std::span<const std::vector<RibbonColumn>> ranks);
 

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <random>
 
+#include "trace/analysis/ribbon.h"
+
 namespace shardlens::trace {
 namespace {
 
@@ -15,6 +17,10 @@ std::vector<Interval> random_intervals(std::mt19937_64& random, int count) {
     result.push_back({start, start + static_cast<std::int64_t>(random() % 300)});
   }
   return normalize(std::move(result));
+}
+
+ActivitySets sets_of(const RibbonInput& input) {
+  return {input.compute, input.communication, input.copies, input.optimizer};
 }
 
 bool holds(const Intervals& set, std::int64_t time) {
@@ -44,7 +50,7 @@ TEST(RibbonColumns, ShareOfEveryColumnIsThatOfItsNanoseconds) {
                             random_intervals(random, 20),
                             {{5'000, 6'000}}};
     const PixelGrid grid(static_cast<double>(1 + random() % 500));
-    const auto columns = ribbon_columns(std::span<const ClassPiece>(exact_partition(input)), grid);
+    const auto columns = exact_ribbon(sets_of(input), input.step, grid).columns;
     for (const RibbonColumn& column : columns) {
       std::array<double, kRibbonClasses> share{};
       for (std::int64_t time = std::max<std::int64_t>(column.start_ns, 700);
@@ -60,6 +66,24 @@ TEST(RibbonColumns, ShareOfEveryColumnIsThatOfItsNanoseconds) {
   }
 }
 
+TEST(RibbonColumns, PiecesAreTheExactPartitionWhereTheyCanBeToldApart) {
+  std::mt19937_64 random(8);
+  const RibbonInput input{{700, 9'300},
+                          random_intervals(random, 40),
+                          random_intervals(random, 20),
+                          random_intervals(random, 20),
+                          {{2'000, 2'500}, {5'000, 6'000}}};
+  const auto exact = exact_partition(input);
+  const auto pieces = exact_ribbon(sets_of(input), input.step, PixelGrid(1)).pieces;
+  ASSERT_EQ(pieces.size(), exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    EXPECT_EQ(pieces[i].start_ns, exact[i].time.start_ns);
+    EXPECT_EQ(pieces[i].end_ns, exact[i].time.end_ns);
+    EXPECT_EQ(pieces[i].piece_class, piece_class_of(exact[i].bar_class));
+  }
+  EXPECT_TRUE(exact_ribbon(sets_of(input), input.step, PixelGrid(2'000)).pieces.empty());
+}
+
 TEST(RibbonColumns, OfCellsAreTheSameAsOfThePiecesTheyWereSummedFrom) {
   std::mt19937_64 random(6);
   const RibbonInput input{{0, 9'984},
@@ -67,10 +91,8 @@ TEST(RibbonColumns, OfCellsAreTheSameAsOfThePiecesTheyWereSummedFrom) {
                           random_intervals(random, 20),
                           random_intervals(random, 20),
                           {{5'000, 6'000}}};
-  const auto pieces = exact_partition(input);
   std::vector<ClassCell> cells;
-  for (const RibbonColumn& fine :
-       ribbon_columns(std::span<const ClassPiece>(pieces), PixelGrid(64))) {
+  for (const RibbonColumn& fine : exact_ribbon(sets_of(input), input.step, PixelGrid(64)).columns) {
     ClassCell cell{fine.start_ns, fine.end_ns, {}};
     for (std::size_t i = 0; i < cell.ns.size(); ++i) {
       cell.ns[i] = std::llround(static_cast<double>(fine.share[i]) * 64);
@@ -79,7 +101,7 @@ TEST(RibbonColumns, OfCellsAreTheSameAsOfThePiecesTheyWereSummedFrom) {
   }
   const PixelGrid grid(192);
   const auto from_cells = ribbon_columns(std::span<const ClassCell>(cells), grid);
-  const auto from_pieces = ribbon_columns(std::span<const ClassPiece>(pieces), grid);
+  const auto from_pieces = exact_ribbon(sets_of(input), input.step, grid).columns;
   ASSERT_EQ(from_cells.size(), from_pieces.size());
   for (std::size_t i = 0; i < from_cells.size(); ++i) {
     for (std::size_t c = 0; c < kRibbonClasses; ++c) {
