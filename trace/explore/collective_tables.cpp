@@ -6,8 +6,10 @@
 #include <tuple>
 
 #include "trace/analysis/labels.h"
+#include "trace/analysis/traffic.h"
 #include "trace/explore/duration_bins.h"
 #include "trace/explore/name_totals.h"
+#include "trace/model/saturated.h"
 
 namespace shardlens::trace {
 
@@ -19,6 +21,7 @@ struct RangeCall {
   const CollectiveRows* of = nullptr;
   std::size_t index = 0;  // in of->rows
   std::int64_t duration_ns = 0;
+  CallStart start;
 
   PieceClass piece_class() const {
     return of->classes.empty() ? PieceClass::kExposed : of->classes[index];
@@ -39,7 +42,8 @@ std::vector<RangeCall> calls_in(std::span<const CollectiveRows> collectives,
     for (std::size_t i = 0; i < rank.rows.size(); ++i) {
       const Collective& row = rank.rows[i];
       if (row.start_ns < range.start_ns || row.start_ns >= range.end_ns) continue;
-      calls.push_back({&row, &rank, i, call_duration(row)});
+      calls.push_back(
+          {&row, &rank, i, call_duration(row), rank.call_start ? rank.call_start(i) : CallStart{}});
     }
   }
   return calls;
@@ -85,6 +89,20 @@ void find_longest(std::span<const RangeCall* const> calls, NameFigures& figures)
                      longest->of->row_ids[longest->index], 0};
 }
 
+// Waits and transfers, of those whose last rank is known.
+void add_wait(const RangeCall& call, NameFigures& figures) {
+  if (call.start.ranks < 2) return;
+  const Collective& row = *call.row;
+  const std::int64_t latest = std::max(row.start_ns, call.start.latest_ns);
+  ++figures.matched;
+  figures.wait_ns = saturated_sum(figures.wait_ns, saturated_difference(latest, row.start_ns));
+  // Clocks that disagree may let a rank end before another one started.
+  figures.transfer_ns = saturated_sum(
+      figures.transfer_ns, std::max<std::int64_t>(0, saturated_difference(row.end_ns, latest)));
+  figures.matched_bytes = saturated_sum(figures.matched_bytes, row.bytes);
+  figures.bus_bytes += static_cast<double>(row.bytes) * bus_factor(row.function, call.start.ranks);
+}
+
 NameFigures figures_of(const std::string& name, std::span<const RangeCall* const> calls) {
   NameFigures figures;
   figures.name = name;
@@ -95,6 +113,7 @@ NameFigures figures_of(const std::string& name, std::span<const RangeCall* const
     durations.push_back(call->duration_ns);
     figures.total_ns = saturated_sum(figures.total_ns, call->duration_ns);
     figures.bytes = saturated_sum(figures.bytes, call->row->bytes);
+    add_wait(*call, figures);
     if (call->piece_class() == PieceClass::kOverlapped) {
       overlapped_ns = saturated_sum(overlapped_ns, call->duration_ns);
     }

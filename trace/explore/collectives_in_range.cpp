@@ -57,6 +57,23 @@ class CallCollector {
   StringTable strings_;
 };
 
+// Send and receive wait for one another alone; of a group that was announced all ranks must be
+// there.
+CallStart call_start(const RunSnapshot& run, const RankRows& own, std::uint32_t index) {
+  const Collective& row = own.collectives.rows[index];
+  if (run.calls == nullptr || row.function == CollectiveFunction::kSend ||
+      row.function == CollectiveFunction::kReceive) {
+    return {};
+  }
+  const auto parts = run.calls->same_call(part_of(own, index));
+  const auto group = std::ranges::find(own.groups, row.process_group, &ProcessGroup::id);
+  if (parts.size() < 2 || (group != own.groups.end() && parts.size() < group->ranks.size())) {
+    return {};
+  }
+  return {std::ranges::max(parts, {}, &CollectivePart::start_ns).start_ns,
+          static_cast<int>(parts.size())};
+}
+
 }  // namespace
 
 std::vector<CollectiveRows> collective_rows(const RunSnapshot& run) {
@@ -68,6 +85,9 @@ std::vector<CollectiveRows> collective_rows(const RunSnapshot& run) {
     rows.rows = own->collectives.rows;
     rows.row_ids = own->collectives.ids;
     rows.text = [own](StringId id) { return own->text(id); };
+    rows.call_start = [&run, own](std::size_t index) {
+      return call_start(run, *own, static_cast<std::uint32_t>(index));
+    };
   }
   return result;
 }

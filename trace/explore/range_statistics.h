@@ -16,6 +16,12 @@
 namespace shardlens::trace {
 
 // The collectives of one rank, in any order.
+// When the last rank of a collective's group started it; no ranks: not known.
+struct CallStart {
+  std::int64_t latest_ns = 0;
+  int ranks = 0;
+};
+
 struct CollectiveRows {
   int rank = 0;
   std::span<const Collective> rows;
@@ -24,6 +30,8 @@ struct CollectiveRows {
   // Of each, kOverlapped or kExposed; or empty: a row of the table is then kExposed. Else it has
   // the class of the greater part of its time.
   std::span<const PieceClass> classes;
+  std::function<CallStart(std::size_t index)> call_start =
+      {};  // of each; none: waits are not known
 };
 
 // Tables by name, the four of collectives one after the other. About 5 ns per event and core for

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "trace/analysis/labels.h"
+#include "trace/model/saturated.h"
 
 namespace shardlens::trace {
 
@@ -76,13 +77,15 @@ void fill_waits(StragglerCall& call, std::int64_t clock_error_ns) {
   for (const StragglerPart& part : call.parts) {
     if (part.rank != call.last_rank) before_latest = std::max(before_latest, part.start_ns);
   }
-  if (call.latest_start_ns - before_latest <= clock_error_ns) call.last_rank = -1;
+  if (saturated_difference(call.latest_start_ns, before_latest) <= clock_error_ns)
+    call.last_rank = -1;
   for (StragglerPart& part : call.parts) {
-    const std::int64_t wait = call.latest_start_ns - part.start_ns;
+    const std::int64_t wait = saturated_difference(call.latest_start_ns, part.start_ns);
     part.wait_ns = wait > clock_error_ns ? wait : 0;
     // Clocks that disagree may let a rank end before another one started.
-    part.transfer_ns = std::max<std::int64_t>(0, part.end_ns - call.latest_start_ns);
-    call.wait_ns += part.wait_ns;
+    part.transfer_ns =
+        std::max<std::int64_t>(0, saturated_difference(part.end_ns, call.latest_start_ns));
+    call.wait_ns = saturated_add(call.wait_ns, part.wait_ns);
   }
 }
 
@@ -120,15 +123,17 @@ void count_ranks(const StragglerCall& call, std::map<int, StragglerRank>& ranks)
     StragglerRank& rank = ranks[part.rank];
     rank.rank = part.rank;
     ++rank.calls;
-    rank.late_ns += part.start_ns - call.first_start_ns;
-    rank.waited_ns += part.wait_ns;
+    rank.late_ns =
+        saturated_add(rank.late_ns, saturated_difference(part.start_ns, call.first_start_ns));
+    rank.waited_ns = saturated_add(rank.waited_ns, part.wait_ns);
     if (part.rank != call.last_rank) before_latest = std::max(before_latest, part.start_ns);
   }
   if (call.last_rank < 0) return;
   StragglerRank& last = ranks[call.last_rank];
   ++last.times_last;
-  last.caused_ns += call.wait_ns;
-  last.alone_ns += call.latest_start_ns - before_latest;
+  last.caused_ns = saturated_add(last.caused_ns, call.wait_ns);
+  last.alone_ns =
+      saturated_add(last.alone_ns, saturated_difference(call.latest_start_ns, before_latest));
 }
 
 // The longest waits, as many as were asked for; called now and then, so that memory stays bounded.

@@ -116,6 +116,21 @@ TEST(StragglerFigures, SurviveClocksThatDisagreeAndReversedTimes) {
   }
 }
 
+TEST(StragglerFigures, StopAtTheEndsOfTimeWhereAFileIsDamaged) {
+  constexpr auto kLowest = std::numeric_limits<std::int64_t>::min();
+  constexpr auto kHighest = std::numeric_limits<std::int64_t>::max();
+  std::vector<Collective> calls;
+  for (int i = 0; i < 3; ++i) {
+    calls.push_back(call(0, i, kLowest, kHighest));
+    calls.push_back(call(1, i, kHighest, kLowest));
+  }
+  const auto figures = figures_of(calls);
+  ASSERT_EQ(figures.ranks.size(), 2u);
+  EXPECT_EQ(figures.ranks[1].caused_ns, kHighest);
+  EXPECT_EQ(figures.ranks[0].waited_ns, kHighest);
+  EXPECT_GE(figures.calls.front().transfer_ns(), 0);
+}
+
 TEST(StragglerFigures, KeepTheLongestWaitsAndSumOverAll) {
   std::vector<Collective> calls;
   for (int i = 0; i < 5000; ++i) {
