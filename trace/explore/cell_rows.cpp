@@ -51,19 +51,20 @@ bool is_communication(const RankSnapshot& rank, const TimelineRow& row) {
 
 }  // namespace
 
-// Which is more of each column, by the rank's ribbon.
-Result<void> RowPainter::class_by_ribbon(const RowTask& task, int level, PixelGrid grid,
-                                         RowPicture& picture) const {
+Result<void> RowPainter::class_by_ribbon(const RowTask& task, RowPicture& picture) const {
+  const int level = lod_level_of(task.ns_per_pixel);
+  const PixelGrid grid = grid_of_cells(lod_cell_ns(level), task.ns_per_pixel);
   TRY_ASSIGN(const auto classes, task.rank->source->read_classes(level, grid.around(task.window)));
+  picture.is_complete = picture.is_complete && classes.is_complete;
   const auto columns = ribbon_columns(std::span<const ClassCell>(classes.cells), grid);
   for (Piece& piece : picture.pieces) {
-    const auto column = std::ranges::lower_bound(
-        columns, grid.start_of(grid.column_at(piece.start_ns)), {}, &RibbonColumn::start_ns);
-    if (column == columns.end()) continue;
-    const auto share = [&](PieceClass of) { return column->share[static_cast<std::size_t>(of)]; };
-    piece.piece_class = share(PieceClass::kOverlapped) > share(PieceClass::kExposed)
-                            ? PieceClass::kOverlapped
-                            : PieceClass::kExposed;
+    float overlapped = 0, exposed = 0;
+    for (auto column = std::ranges::upper_bound(columns, piece.start_ns, {}, &RibbonColumn::end_ns);
+         column != columns.end() && column->start_ns < piece.end_ns; ++column) {
+      overlapped += column->share[static_cast<std::size_t>(PieceClass::kOverlapped)];
+      exposed += column->share[static_cast<std::size_t>(PieceClass::kExposed)];
+    }
+    piece.piece_class = overlapped > exposed ? PieceClass::kOverlapped : PieceClass::kExposed;
   }
   return {};
 }
@@ -85,7 +86,7 @@ Result<RowDraft> RowPainter::paint_cells(const RowTask& task) const {
     picture.pieces.insert(picture.pieces.end(), pieces.begin(), pieces.end());
   }
   if (is_communication(*task.rank, *task.row)) {
-    TRY(class_by_ribbon(task, level, grid, picture));
+    TRY(class_by_ribbon(task, picture));
   } else if (kind == RowKind::kKernels) {
     for (Piece& piece : picture.pieces) {
       const Interval time{piece.start_ns, piece.end_ns};

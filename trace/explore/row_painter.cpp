@@ -41,6 +41,15 @@ class OptimizerTime {
   std::size_t next_ = 0;
 };
 
+// Rows that are quicker to go through than tiles are to read, and say more.
+template <typename Row>
+bool is_few(const TimedRows<Row>& timed, Interval window) {
+  constexpr std::ptrdiff_t kMostRows = 50'000;
+  const auto first = std::ranges::lower_bound(timed.latest_end, window.start_ns);
+  const auto last = std::ranges::lower_bound(timed.rows, window.end_ns, {}, &Row::start_ns);
+  return (last - timed.rows.begin()) - (first - timed.latest_end.begin()) <= kMostRows;
+}
+
 void finish_pieces(RowDraft& draft, PieceFolder& folder, PixelGrid grid) {
   draft.picture.is_exact = true;
   draft.picture.pieces = folder.finish();
@@ -58,24 +67,19 @@ Result<RowDraft> RowPainter::paint(const RowTask& task, const WindowActivity* ac
     default:
       break;
   }
-  const bool is_row =
-      task.row->kind == RowKind::kPhases || task.row->kind == RowKind::kCommunication;
-  if (needs_events(task.ns_per_pixel) && (!is_row || task.rank->has_all_rows)) {
-    return paint_events(task, activity);
+  const RankRows& rows = *task.rank->rows;
+  const bool near = needs_events(task.ns_per_pixel);
+  if (task.row->kind == RowKind::kPhases) {
+    const bool paints_rows = task.rank->has_all_rows && (near || is_few(rows.spans, task.window));
+    return paints_rows ? span_row(task) : paint_cells(task);
   }
+  if (task.row->kind == RowKind::kCommunication) {
+    const bool paints_rows =
+        task.rank->has_all_rows && (near || is_few(rows.collectives, task.window));
+    return paints_rows ? collective_row(task, activity) : paint_cells(task);
+  }
+  if (near) return bulk_row(task, event_kind_of(task.row->kind), activity);
   return paint_cells(task);
-}
-
-Result<RowDraft> RowPainter::paint_events(const RowTask& task,
-                                          const WindowActivity* activity) const {
-  switch (task.row->kind) {
-    case RowKind::kPhases:
-      return span_row(task);
-    case RowKind::kCommunication:
-      return collective_row(task, *activity);
-    default:
-      return bulk_row(task, event_kind_of(task.row->kind), activity);
-  }
 }
 
 RowDraft RowPainter::bulk_row(const RowTask& task, EventKind kind,
@@ -135,27 +139,39 @@ RowDraft RowPainter::span_row(const RowTask& task) const {
   return draft;
 }
 
-RowDraft RowPainter::collective_row(const RowTask& task, const WindowActivity& activity) const {
+Result<RowDraft> RowPainter::collective_row(const RowTask& task,
+                                            const WindowActivity* activity) const {
   const PixelGrid grid(task.ns_per_pixel);
   PieceFolder folder(grid, task.window, 1);
   const auto& collectives = task.rank->rows->collectives;
   visit_rows(collectives, folder.window(), [&](std::uint32_t i, Interval time) {
     const Collective& row = collectives.rows[i];
     if (row.lane != task.row->lane) return;
+    // Waits are seen of what is longer than a pixel.
+    const bool is_seen = time.length() >= grid.column_ns() && run_.calls != nullptr;
     const std::int64_t latest =
-        run_.calls == nullptr ? 0 : run_.calls->latest_start_ns(part_of(*task.rank->rows, i));
+        is_seen ? run_.calls->latest_start_ns(part_of(*task.rank->rows, i)) : 0;
+    const PieceClass piece_class =
+        activity == nullptr ? PieceClass::kExposed : communication_class(time, activity->compute);
     folder.add({time,
                 collectives.labels[i],
                 0,
-                communication_class(time, activity.compute),
+                piece_class,
                 latest,
                 {EventTableKind::kCollective, task.rank->rank, collectives.ids[i], 0}});
   });
   RowDraft draft;
   draft.names_are_labels = true;
-  draft.picture.is_complete = activity.is_complete && run_.calls != nullptr;
-  finish_pieces(draft, folder, grid);
-  draft.picture.pieces = split_by_exposure(draft.picture.pieces, activity.compute, grid);
+  draft.picture.is_complete = run_.calls != nullptr;
+  if (activity == nullptr) {
+    draft.picture.pieces = folder.finish();
+    TRY(class_by_ribbon(task, draft.picture));
+    join_pieces(draft.picture.pieces, grid);
+  } else {
+    draft.picture.is_complete = draft.picture.is_complete && activity->is_complete;
+    finish_pieces(draft, folder, grid);
+    draft.picture.pieces = split_by_exposure(draft.picture.pieces, activity->compute, grid);
+  }
   return draft;
 }
 

@@ -40,14 +40,12 @@ class RowPainter {
   Result<RowDraft> paint(const RowTask& task, const WindowActivity* activity) const;
 
  private:
-  struct Cells;
-  Result<RowDraft> paint_events(const RowTask& task, const WindowActivity* activity) const;
   Result<RowDraft> paint_cells(const RowTask& task) const;
-  Result<void> class_by_ribbon(const RowTask& task, int level, PixelGrid grid,
-                               RowPicture& picture) const;
+  // Communication overlapped or exposed, by what the rank's ribbon has more of there.
+  Result<void> class_by_ribbon(const RowTask& task, RowPicture& picture) const;
   RowDraft bulk_row(const RowTask& task, EventKind kind, const WindowActivity* activity) const;
   RowDraft span_row(const RowTask& task) const;
-  RowDraft collective_row(const RowTask& task, const WindowActivity& activity) const;
+  Result<RowDraft> collective_row(const RowTask& task, const WindowActivity* activity) const;
   RowDraft sample_row(const RowTask& task) const;
 
   const RunSnapshot& run_;

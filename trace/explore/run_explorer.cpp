@@ -7,11 +7,13 @@
 #include "trace/explore/explored_run.h"
 #include "trace/explore/picture_maker.h"
 #include "trace/explore/range_statistics.h"
+#include "trace/explore/search_rows.h"
 
 namespace shardlens::trace {
 
 struct RunExplorer::State {
   std::unique_ptr<ExploredRun> run;
+  std::optional<NameSearch> search;  // once the run is open
 };
 
 RunExplorer::RunExplorer(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -21,6 +23,7 @@ Result<std::unique_ptr<RunExplorer>> RunExplorer::open(const std::filesystem::pa
                                                        const EventStoreOptions& options) {
   auto state = std::make_unique<State>();
   TRY_ASSIGN(state->run, ExploredRun::open(run, options));
+  state->search.emplace(*state->run->snapshot()->store);
   return std::unique_ptr<RunExplorer>(new RunExplorer(std::move(state)));
 }
 
@@ -40,6 +43,21 @@ Result<RangeFigures> RunExplorer::statistics(const TimeRange& range,
              range_statistics(*run->store, collective_rows(*run), range, wanted));
   figures.stragglers = stragglers_in(*run, range);
   return figures;
+}
+
+Result<NameHits> RunExplorer::find(const NamePattern& pattern,
+                                   const std::function<bool()>& wanted) {
+  const auto run = state_->run->snapshot();
+  return state_->search->find(pattern, named_rows(*run), wanted);
+}
+
+std::optional<EventPlace> RunExplorer::neighbour_hit(const NamePattern& pattern, int direction,
+                                                     std::int64_t from_ns,
+                                                     const std::function<bool()>& wanted) {
+  const auto run = state_->run->snapshot();
+  auto hit = state_->search->neighbour_hit(pattern, direction, from_ns, named_rows(*run), wanted);
+  if (hit) hit->row = row_of_event(*run, hit->ref);
+  return hit;
 }
 
 Result<EventDetails> RunExplorer::details(const EventRef& event) {
