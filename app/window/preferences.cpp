@@ -91,6 +91,7 @@ void take(Preferences& preferences, std::string_view key, std::string_view value
   if (key == "fold_knobs") take_flag(view.fold_knobs, value);
   if (key == "fold_dock") take_flag(view.fold_dock, value);
   if (key == "inspect_tabs_share") take_number(view.inspect_tabs_share, value, 0.0f, 1.0f);
+  if (key == "inspect_tab" && !value.empty()) view.inspect_tab = value;
   if (key == "bookmark") take_bookmark(view, value);
 }
 
@@ -125,6 +126,7 @@ std::string format_preferences(const Preferences& preferences) {
   text += std::string("fold_knobs: ") + flag(view.fold_knobs);
   text += std::string("fold_dock: ") + flag(view.fold_dock);
   text += "inspect_tabs_share: " + shortest(view.inspect_tabs_share) + "\n";
+  text += "inspect_tab: " + on_one_line(view.inspect_tab) + "\n";
   text += bookmark_lines(view);
   return text;
 }

@@ -59,6 +59,13 @@ std::string_view tab_title(InspectTab tab) {
   }
 }
 
+InspectTab tab_of_title(std::string_view title) {
+  for (int i = 0; i < kInspectTabCount; ++i) {
+    if (tab_title(static_cast<InspectTab>(i)) == title) return static_cast<InspectTab>(i);
+  }
+  return InspectTab::kKernels;
+}
+
 std::vector<InspectTab> InspectTabs::tabs_of(const Snapshot& snapshot) const {
   std::vector<InspectTab> tabs;
   for (int i = 0; i < kInspectTabCount; ++i) {
@@ -68,6 +75,11 @@ std::vector<InspectTab> InspectTabs::tabs_of(const Snapshot& snapshot) const {
     if (!kind || !rows || has_rows_of(*rows, *kind)) tabs.push_back(tab);
   }
   return tabs;
+}
+
+void InspectTabs::remember(std::string& title) {
+  if (!restored_) show(tab_of_title(title));
+  title = tab_title(tab_);
 }
 
 std::optional<trace::TimeRange> InspectTabs::take_wanted_view() {

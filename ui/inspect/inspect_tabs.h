@@ -33,13 +33,19 @@ enum class InspectTab : std::uint8_t {
 inline constexpr int kInspectTabCount = 9;
 
 std::string_view tab_title(InspectTab tab);  // "Kernels"
+InspectTab tab_of_title(std::string_view title);  // kKernels for any other text
 
 class InspectTabs {
  public:
   // Also obeys Ctrl+Tab and Ctrl+Shift+Tab while no text is being edited.
   void draw(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands);
 
-  void show(InspectTab tab) { tab_ = tab; }
+  void show(InspectTab tab) {
+    tab_ = tab;
+    restored_ = true;
+  }
+  // Before draw(): takes the remembered tab over once, from then on writes the chosen one into it.
+  void remember(std::string& title);
   InspectTab tab() const { return tab_; }  // as chosen: a run without it shows its first one
   // Where a table wants the timeline to go: to a step, to a collective. Asked once per frame, after
   // draw(); the workspace zooms there.
@@ -58,6 +64,7 @@ class InspectTabs {
 
   InspectTab tab_ = InspectTab::kKernels;
   InspectTab shown_ = InspectTab::kKernels;  // in this frame
+  bool restored_ = false;
   std::array<StatisticsTab, 5> statistics_{StatisticsTab(trace::StatisticsTable::kKernels),
                                            StatisticsTab(trace::StatisticsTable::kOperators),
                                            StatisticsTab(trace::StatisticsTable::kCollectives),

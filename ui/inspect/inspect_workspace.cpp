@@ -109,6 +109,7 @@ void InspectWorkspace::draw(const Look& look, const Rect& area, const Snapshot& 
   timeline_.draw(look, layout.timeline, bookmarks, keys, commands);
   if (!layout.details.empty()) draw_details_panel(look, layout.details, snapshot, commands);
   if (!layout.splitter.empty()) draw_splitter(look, layout, preferences);
+  tabs_.remember(preferences.inspect_tab);
   if (!layout.tabs.empty()) tabs_.draw(look, layout.tabs, snapshot, commands);
   go_to_wanted_view();
   if (bookmarks.empty()) preferences.bookmarks.erase(run_key(*view));

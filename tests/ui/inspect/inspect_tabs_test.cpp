@@ -158,6 +158,20 @@ TEST(InspectTabs, CycleByKeyUnlessTextIsEdited) {
   EXPECT_EQ(window.tabs.tab(), InspectTab::kKernels);
 }
 
+TEST(InspectTabs, RememberTheTab) {
+  InspectTabs tabs;
+  std::string title = "Stragglers";
+  tabs.remember(title);
+  EXPECT_EQ(tabs.tab(), InspectTab::kStragglers);
+  tabs.show(InspectTab::kSql);
+  tabs.remember(title);
+  EXPECT_EQ(title, "SQL");
+  InspectTabs others;
+  title = "no such tab";
+  others.remember(title);
+  EXPECT_EQ(others.tab(), InspectTab::kKernels);
+}
+
 TEST(StatisticsTab, ShowsANamesEventsWhenItIsClicked) {
   TabsWindow window(tables_snapshot());
   ASSERT_TRUE(window.panel.click("statistics/row/0"));
