@@ -54,6 +54,10 @@ void add_screenshot_command(CLI::App& app, Action& chosen) {
   command->add_option("--workspace", picture.workspace, "What the window shows")
       ->check(CLI::IsMember({"tune", "inspect"}))
       ->capture_default_str();
+  command->add_option("--tab", picture.tab, "Of the Inspect workspace")
+      ->check(CLI::IsMember({"Kernels", "Operators", "Collectives", "Copies", "Launches", "Steps",
+                             "Stragglers", "SQL", "Log"}))
+      ->capture_default_str();
   command->add_option("--size", options->size, "In pixels")
       ->type_name("WxH")
       ->capture_default_str();

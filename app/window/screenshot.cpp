@@ -49,6 +49,7 @@ ui::ViewPreferences preferences_of(const ScreenshotOptions& options) {
   preferences.scale = static_cast<float>(options.scale);
   preferences.present_mode = options.present;
   preferences.workspace = options.workspace;
+  preferences.inspect_tab = options.tab;
   return preferences;
 }
 

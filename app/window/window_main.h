@@ -25,6 +25,7 @@ struct ScreenshotOptions {
   std::filesystem::path output;  // PNG
   std::filesystem::path runs_dir = "runs";
   std::string workspace = "tune";
+  std::string tab = "Kernels";  // of the Inspect workspace
   int width = 1600;
   int height = 1000;
   std::string theme = "dark";  // "dark" or "light"
