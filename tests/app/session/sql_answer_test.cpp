@@ -24,10 +24,10 @@ bool always() { return true; }
 
 TEST_F(SqlAnswerTest, HoldsColumnsRowsAndWhichOfThemAreFigures) {
   const auto answer = ask_sql(
-      run, "select phase, count(*) as n, null as nothing from span group by phase order by phase",
+      run, "select phase, count(*) as n, null as absent from span group by phase order by phase",
       always);
   EXPECT_EQ(answer.error, "");
-  EXPECT_EQ(answer.columns, (std::vector<std::string>{"phase", "n", "nothing"}));
+  EXPECT_EQ(answer.columns, (std::vector<std::string>{"phase", "n", "absent"}));
   ASSERT_FALSE(answer.rows.empty());
   EXPECT_EQ(answer.rows[0], (std::vector<std::string>{"backward", "10", ""}));
   EXPECT_EQ(answer.is_number, (std::vector<bool>{false, true, true}));
