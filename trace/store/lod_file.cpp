@@ -33,6 +33,7 @@ Result<void> LodFile::load() {
   if (!has_lod_row({rank_, 0, 0, 0})) return {};
   const auto loaded = [&]() -> Result<void> {
     TRY(load_closed());
+    if (!has_any()) return {};
     TRY(load_streams());
     return load_lists();
   }();

@@ -31,7 +31,7 @@ class LodFile {
   bool is_complete() const { return closed_ > kLastLodTile; }
   bool has_any() const { return closed_ != kFirstLodTile; }
   // Whether long events and stretches are told; else they have to be found.
-  bool has_lists() const { return !streams_.empty(); }
+  bool has_lists() const { return has_any(); }
   const std::map<int, LodStream>& streams() const { return streams_; }  // by number
   const std::map<int, std::vector<LodEvent>>& long_events() const { return long_events_; }
   const std::vector<LodInterval>& stretches() const { return stretches_; }

@@ -27,12 +27,18 @@ Result<void> LodRebuild::load() {
 
 Result<void> LodRebuild::load_in_transaction() {
   const auto stretches_before = tiles_.stretches();
+  const std::int64_t closed_before = tiles_.file().closed();
   TRY(tiles_.load());
   const LodFile& file = tiles_.file();
   has_lists_ = file.has_lists();
   add_spoiled();
   if (is_loaded_ && has_lists_) add_grown_stretches(stretches_before);
-  if (!is_loaded_) add_open_chain();
+  if (!is_loaded_ || file.closed() != closed_before) {
+    add_open_chain();
+    for (const LodPlace& place : tiles_.set_while_open(closed_before)) {
+      add_damaged(place.stream, place.level, place.tile);
+    }
+  }
   is_loaded_ = true;
   if (file.is_complete() && source_from_ns_ == INT64_MAX) return {};
   const std::int64_t closed_ns = file.has_any() ? start_of_bottom_tile(file.closed()) : INT64_MIN;
@@ -48,6 +54,11 @@ Result<void> LodRebuild::load_in_transaction() {
 // Late events touch these.
 void LodRebuild::add_spoiled() {
   const auto& spoiled = tiles_.file().spoiled();
+  if (spoiled.size() < known_spoiled_) {  // the file was repaired
+    tiles_.forget_all();
+    for (auto& of_level : missing_of_) of_level.clear();
+    known_spoiled_ = 0;
+  }
   for (std::size_t i = std::min(known_spoiled_, spoiled.size()); i < spoiled.size(); ++i) {
     const auto stream = tiles_.file().streams().find(spoiled[i].stream);
     if (stream == tiles_.file().streams().end()) continue;
@@ -90,7 +101,16 @@ Result<void> LodRebuild::find_source(std::int64_t from_ns) {
     source_ = LodSource(*database_, tiles_.file().rank());
   }
   source_from_ns_ = from_ns;
-  return source_.find_new(from_ns, [this](const LodSource::Item& item) { see(item); });
+  TRY(source_.find_new(from_ns, [this](const LodSource::Item& item) { see(item); }));
+  if (!is_scanning()) use_found_lists();
+  return {};
+}
+
+void LodRebuild::use_found_lists() {
+  if (has_lists_) return;
+  const auto before = tiles_.stretches();
+  tiles_.set_lists(long_events_, stretches_.all());
+  if (!before.empty()) add_grown_stretches(before);
 }
 
 void LodRebuild::see(const LodSource::Item& item) {
@@ -160,7 +180,7 @@ std::int64_t LodRebuild::first_missing(int level) const {
 Result<bool> LodRebuild::rebuild_some() {
   if (is_scanning()) {
     TRY(scan_some());
-    return true;
+    return is_scanning() || lowest_level() < kLodLevels;
   }
   const int level = lowest_level();
   if (level == kLodLevels) return false;
@@ -188,7 +208,7 @@ Result<void> LodRebuild::scan_some() {
                source_.next_chunk(from_ns, [this](const LodSource::Item& item) { see(item); }));
     if (!more) break;
   }
-  if (!is_scanning() && !has_lists_) tiles_.set_lists(long_events_, stretches_.all());
+  if (!is_scanning()) use_found_lists();
   return {};
 }
 

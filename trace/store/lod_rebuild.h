@@ -36,6 +36,7 @@ class LodRebuild {
  private:
   Result<void> load_in_transaction();
   Result<void> find_source(std::int64_t from_ns);
+  void use_found_lists();
   void see(const LodSource::Item& item);
   void add_missing(std::int64_t first, std::int64_t last);
   void add_missing_of(int stream, std::int64_t first, std::int64_t last);

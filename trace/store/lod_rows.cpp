@@ -44,10 +44,28 @@ std::int64_t lod_row_id(const LodPlace& place) {
   return id << kTileShift | (place.tile - kFirstLodTile);
 }
 
-std::pair<int, std::int64_t> lod_level_and_tile(std::int64_t row_id) {
-  const std::int64_t tile = row_id & ((std::int64_t{1} << kTileShift) - 1);
-  const std::int64_t level = row_id >> (kTileShift + kStreamShift) & ((1 << kLevelShift) - 1);
-  return {static_cast<int>(level), tile + kFirstLodTile};
+LodPlace lod_place(std::int64_t row_id) {
+  const auto take = [&](int bits) {
+    const std::int64_t part = row_id & ((std::int64_t{1} << bits) - 1);
+    row_id >>= bits;
+    return part;
+  };
+  LodPlace place;
+  place.tile = take(kTileShift) + kFirstLodTile;
+  place.stream = static_cast<int>(take(kStreamShift));
+  place.level = static_cast<int>(take(kLevelShift));
+  place.rank = static_cast<int>(row_id);
+  return place;
+}
+
+void bind_lod_row(Statement& insert, const LodPlace& place, std::span<const std::byte> data) {
+  insert.bind(1, lod_row_id(place));
+  insert.bind(2, std::int64_t{place.rank});
+  insert.bind(3, std::int64_t{place.level});
+  insert.bind(4, std::int64_t{place.stream});
+  insert.bind(5, place.tile);
+  insert.bind(6, lod_checksum(place, data));
+  insert.bind_blob(7, data);
 }
 
 std::vector<std::byte> encode_long_events(std::span<const LodEvent> events) {

@@ -4,20 +4,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "trace/model/result.h"
 #include "trace/store/lod_codec.h"
 #include "trace/store/lod_event.h"
 #include "trace/store/lod_ribbon.h"
+#include "trace/store/sqlite.h"
 
 namespace shardlens::trace {
 
 // Rows are ordered by rank, level, stream and tile, so that a look at a stretch of a level reads
 // few pages. (Without a row id, rows of more than a quarter of a page would waste one each.)
 std::int64_t lod_row_id(const LodPlace& place);
-std::pair<int, std::int64_t> lod_level_and_tile(std::int64_t row_id);
+LodPlace lod_place(std::int64_t row_id);
+// For an insert into all columns.
+void bind_lod_row(Statement& insert, const LodPlace& place, std::span<const std::byte> data);
 bool has_lod_row(const LodPlace& place);         // whether the row id can tell the place
 inline constexpr int kMostLodStreams = 1 << 12;  // of a rank; further ones are not in the pyramid
 inline constexpr std::int64_t kFirstLodTile = lod_tile_at(0, INT64_MIN);

@@ -28,10 +28,7 @@ Result<void> LodTiles::load() {
   TRY(file_.load());
   kept_.clear();
   kept_by_key_.clear();
-  if (!file_.has_any() && file_.streams().empty()) {
-    number({0, LodKind::kRibbon, 0});
-    return {};
-  }
+  number({0, LodKind::kRibbon, 0});  // every rank has one
   for (const auto& [in_file, stream] : file_.streams()) {
     const int place = number(stream);
     if (place >= 0) file_numbers_[static_cast<std::size_t>(place)] = in_file;
@@ -45,9 +42,9 @@ Result<void> LodTiles::load() {
   if (!file_.stretches().empty()) stretches_ = file_.stretches();
   // What the file has by now need not be kept beside it.
   for (auto rebuilt = rebuilt_.begin(); rebuilt != rebuilt_.end();) {
-    const auto [level, tile] = lod_level_and_tile(rebuilt->first);
+    const LodPlace place = lod_place(rebuilt->first);
     const bool is_in_file =
-        rebuilt->second.until_file && tile < file_.closed() >> (kLodFactorBits * level);
+        rebuilt->second.until_file && place.tile < file_.closed() >> (kLodFactorBits * place.level);
     rebuilt = is_in_file ? rebuilt_.erase(rebuilt) : std::next(rebuilt);
   }
   return {};
@@ -149,7 +146,7 @@ Result<void> LodTiles::add_rebuilt(const Wanted& wanted, FoundTiles& found) {
   for (auto i = rebuilt_.lower_bound(key(wanted.stream, wanted.level, wanted.first)); i != end;
        ++i) {
     if (found.size() >= kMostTilesAtOnce) return too_many_tiles();
-    const std::int64_t index = lod_level_and_tile(i->first).second;
+    const std::int64_t index = lod_place(i->first).tile;
     Found& tile = found[index];
     tile.is_known = true;
     if (i->second.data.empty()) continue;
@@ -231,6 +228,31 @@ void LodTiles::set(int stream, const LodTile& tile, bool until_file) {
   const bool is_nothing = rebuilt.data.empty() && until_file;
   forget(stream, tile.level, tile.index);
   if (!is_nothing) rebuilt_[place] = std::move(rebuilt);
+}
+
+void LodTiles::forget_all() {
+  rebuilt_.clear();
+  kept_.clear();
+  kept_by_key_.clear();
+}
+
+Result<void> LodTiles::visit_rebuilt(const VisitRebuilt& visit) const {
+  for (const auto& [row_id, rebuilt] : rebuilt_) {
+    LodPlace place = lod_place(row_id);
+    place.stream = file_numbers_[static_cast<std::size_t>(place.stream)];
+    if (place.stream >= 0) TRY(visit(place, rebuilt.data));
+  }
+  return {};
+}
+
+std::vector<LodPlace> LodTiles::set_while_open(std::int64_t closed) const {
+  std::vector<LodPlace> places;
+  for (const auto& [row_id, rebuilt] : rebuilt_) {
+    const LodPlace place = lod_place(row_id);
+    const bool was_open = place.tile >= closed >> (kLodFactorBits * place.level);
+    if (was_open && !rebuilt.until_file) places.push_back(place);
+  }
+  return places;
 }
 
 void LodTiles::forget(int stream, int level, std::int64_t index) {

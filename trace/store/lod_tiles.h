@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -44,8 +45,14 @@ class LodTiles {
   // Takes the place of what the file has; a blank tile stands for one without events. `until_file`:
   // only until the file has it.
   void set(int stream, const LodTile& tile, bool until_file);
+  // Those set for good, by place in streams(), that ended behind tile `closed` of level 0.
+  std::vector<LodPlace> set_while_open(std::int64_t closed) const;
   // The tile is what the file says, or nothing.
   void forget(int stream, int level, std::int64_t index);
+  void forget_all();
+  // Those set for streams of the file; no data: no events.
+  using VisitRebuilt = std::function<Result<void>(const LodPlace&, std::span<const std::byte>)>;
+  Result<void> visit_rebuilt(const VisitRebuilt& visit) const;
   // What long events and stretches are, where the file does not say.
   void set_lists(std::map<LodStream, std::vector<LodEvent>> long_events,
                  std::vector<LodInterval> stretches);

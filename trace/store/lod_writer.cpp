@@ -59,7 +59,12 @@ void LodWriter::add_row(const LodStream& which, const LodEvent& event) {
 }
 
 void LodWriter::add_rows(const Batch& batch) {
-  if (is_abandoned_) return;
+  if (is_abandoned_) {
+    const bool is_behind =
+        !batch.steps.empty() || !batch.spans.empty() || !batch.collectives.empty();
+    if (is_behind) confirmed_ns_ = kNothingClosed;
+    return;
+  }
   using Kind = LodRibbonWriter::Kind;
   for (const Step& step : batch.steps) {
     if (!step.full_detail) ribbon_.add(Kind::kUndetailed, step.start_ns, step.end_ns);
@@ -108,7 +113,11 @@ void LodWriter::add_to_ribbon(EventKind kind, std::span<const Event> events,
 void LodWriter::add_events(int lane, EventKind kind, std::span<const Event> events,
                            const StringIndex& strings) {
   const auto lod = lod_kind(kind);
-  if (is_abandoned_ || !lod) return;
+  if (!lod) return;
+  if (is_abandoned_) {
+    confirmed_ns_ = kNothingClosed;
+    return;
+  }
   Depths depths{};
   for (const Event& event : events) {
     const LodEvent item = lod_event(event.start_ns, event.duration_ns, event.name);
@@ -188,13 +197,7 @@ Result<void> LodWriter::write_tile(int stream, const LodTile& tile) {
 
 Result<void> LodWriter::write_row(const LodPlace& place, std::span<const std::byte> data) {
   if (!has_lod_row(place)) return {};
-  insert_tile_.bind(1, lod_row_id(place));
-  insert_tile_.bind(2, std::int64_t{rank_});
-  insert_tile_.bind(3, std::int64_t{place.level});
-  insert_tile_.bind(4, std::int64_t{place.stream});
-  insert_tile_.bind(5, place.tile);
-  insert_tile_.bind(6, lod_checksum(place, data));
-  insert_tile_.bind_blob(7, data);
+  bind_lod_row(insert_tile_, place, data);
   return insert_tile_.run();
 }
 
@@ -225,6 +228,7 @@ Result<void> LodWriter::write_lists() {
     TRY(write_row({rank_, kLodLongLevel, writer->number(), lists_++}, encode_long_events(events)));
   }
   if (!spoiled.empty()) {
+    has_spoiled_ = true;
     TRY(write_row({rank_, kLodMissingLevel, 0, lists_++}, encode_spoiled(spoiled)));
   }
   if (ribbon_.stretches() == written_stretches_) return {};

@@ -42,7 +42,10 @@ class LodWriter {
   Result<std::int64_t> finish();
   // What either returned has been committed.
   void confirm(std::int64_t closed_ns);
-  // What was added since the last commit is not in the file: no more tiles are written.
+  // Late events have spoiled tiles in the file.
+  bool has_spoiled() const { return has_spoiled_; }
+  // What was added since the last commit is not in the file: no more tiles are written. Rows that
+  // follow all the same make what was written worthless.
   void abandon();
 
  private:
@@ -64,6 +67,7 @@ class LodWriter {
 
   int rank_;
   bool is_abandoned_ = false;
+  bool has_spoiled_ = false;
   Statement insert_tile_, insert_stream_;
   LodCodec codec_;
   LodRibbonWriter ribbon_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trace/store/chunk_codec.h"
+#include "trace/store/lod_repair.h"
 #include "trace/store/schema.h"
 #include "trace/store/trace_file.h"
 #include "trace/store/wall_clock.h"
@@ -186,7 +187,8 @@ Result<void> RowWriter::finish() {
   if (last_commit_ns_ == 0) return {};
   TRY(begin());
   TRY_ASSIGN(const std::int64_t lod_ns, lod_->finish());
-  return end(last_commit_ns_ + 1, lod_ns);
+  TRY(end(last_commit_ns_ + 1, lod_ns));
+  return lod_->has_spoiled() ? repair_lod(database_, rank_) : Result<void>();
 }
 
 Result<void> RowWriter::end(std::int64_t now_ns, std::int64_t lod_ns) {

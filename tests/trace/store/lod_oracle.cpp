@@ -1,6 +1,7 @@
 #include "tests/trace/store/lod_oracle.h"
 
 #include <algorithm>
+#include <array>
 
 namespace shardlens::trace::test {
 
@@ -172,6 +173,11 @@ LodCell LodOracle::event_cell(const std::vector<const Known*>& events, std::int6
     cell.longest_ns = duration;
     cell.longest_name = name;
   }
+  if (std::ranges::find(parts, std::pair{from, to}) != parts.end()) {
+    cell.busy_ns = to - from;
+    cell.busiest_ns = cell_ns(0);
+    return cell;
+  }
   cell.busy_ns = union_of(parts);
   // The busiest small cell is one where a part begins or ends, or one beside it.
   std::set<std::int64_t> small;
@@ -194,17 +200,18 @@ LodCell LodOracle::event_cell(const std::vector<const Known*>& events, std::int6
 LodTile LodOracle::event_tile(const std::vector<Known>& events, int level, std::int64_t index) {
   LodTile tile{level, index, std::vector<LodCell>(256), {}};
   const std::int64_t tile_start = index * tile_ns(level), tile_end = tile_start + tile_ns(level);
-  std::map<std::int64_t, std::vector<const Known*>> by_cell;
+  std::array<std::vector<const Known*>, 256> by_cell;
   for (const Known& event : events) {
     const std::int64_t last_ns = std::max(event.time.start, event.time.end - 1);
     if (event.time.start >= tile_end || last_ns < tile_start) continue;
     const std::int64_t first = floor_of(std::max(event.time.start, tile_start), cell_ns(level));
     const std::int64_t last = floor_of(std::min(last_ns, tile_end - 1), cell_ns(level));
-    for (std::int64_t i = first; i <= last; ++i) by_cell[i].push_back(&event);
+    for (std::int64_t i = first; i <= last; ++i)
+      by_cell[static_cast<std::size_t>(i - index * 256)].push_back(&event);
   }
-  for (const auto& [i, near] : by_cell) {
-    tile.cells[static_cast<std::size_t>(i - index * 256)] =
-        event_cell(near, i * cell_ns(level), (i + 1) * cell_ns(level));
+  for (std::size_t i = 0; i < by_cell.size(); ++i) {
+    const std::int64_t from = tile_start + static_cast<std::int64_t>(i) * cell_ns(level);
+    if (!by_cell[i].empty()) tile.cells[i] = event_cell(by_cell[i], from, from + cell_ns(level));
   }
   return tile;
 }

@@ -26,6 +26,9 @@ class RandomRecording {
     if (chance(2)) add_step(batch);
     now_ += options_.commit_ns / 2 + below(options_.commit_ns);
     if (chance(30)) now_ += below(12'000'000'000);
+    // Longer than what counts as idle, or nearly.
+    const std::int64_t near = options_.late ? 250'000'000'000 : 290'000'000'000;
+    if (chance(60)) now_ += near + below(50'000'000'000);
     latest_ = std::max(latest_, now_);
     result.now_ns = latest_;
     return result;
@@ -50,7 +53,7 @@ class RandomRecording {
     duration = chance(8) ? 0 : below(chance(3) ? 300'000'000 : 6'000'000);
     if (chance(30)) duration = below(3'000'000'000);
     if (chance(15)) duration = -below(50'000'000);
-    if (options_.long_ && chance(60)) duration = below(chance(4) ? 700'000'000'000 : 9'000'000'000);
+    if (options_.long_ && chance(60)) duration = below(chance(4) ? 40'000'000'000 : 9'000'000'000);
     start = now_ - std::max<std::int64_t>(0, duration) + below(options_.commit_ns);
     if (chance(6)) start -= below(1'500'000'000);
     if (options_.late && chance(80)) start -= below(60'000'000'000);

@@ -1,0 +1,14 @@
+// Makes the tiles anew that late events have spoiled, in the file itself. On the writer's thread.
+#pragma once
+
+#include "trace/model/result.h"
+#include "trace/store/sqlite.h"
+
+namespace shardlens::trace {
+
+// For a file whose pyramid is complete otherwise; in a transaction of its own. Where it would take
+// long nothing is changed: readers rebuild what they need. Errors: of SQLite, after which nothing
+// is changed either.
+Result<void> repair_lod(Database& database, int rank);
+
+}  // namespace shardlens::trace
