@@ -21,7 +21,7 @@ struct NamePart {
 //   flash_, fmha, sdpa           FlashAttention, csrc/flash_attn; CUTLASS, examples/41_fused_multi_
 //                                head_attention (PyTorch's memory-efficient attention); cuDNN's
 //                                "cudnn_generated_fort_native_sdpa_…"
-//   fprop, dgrad, wgrad, …       cuDNN's convolutions, "…implicit_gemm…", Winograd
+//   fprop, dgrad, scudnn, …      cuDNN's convolutions, "…implicit_gemm…", Winograd
 //   gemm, xmma, nvjet, cutlass   cuBLAS: "ampere_sgemm_…", "sm90_xmma_gemm_…", since CUDA 12.5
 //                                "nvjet_…"; CUTLASS; split-K reductions that finish a product
 //   triton_poi_, _red_, _per_    PyTorch, torch/_inductor: pointwise, reduction, persistent
@@ -38,7 +38,13 @@ constexpr auto kNameParts = std::to_array<NamePart>({
     {"lamb_stage", KernelClass::kOptimizer},
     {"adagrad", KernelClass::kOptimizer},
     {"multi_tensor_apply", KernelClass::kOptimizer},
-    {"flash", KernelClass::kAttention},
+    {"reshape_and_cache", KernelClass::kCopy},
+    {"flash_fwd", KernelClass::kAttention},
+    {"flash_bwd", KernelClass::kAttention},
+    {"flash_attn", KernelClass::kAttention},
+    {"flashattn", KernelClass::kAttention},
+    {"flash::", KernelClass::kAttention},
+    {"flashinfer", KernelClass::kAttention},
     {"fmha", KernelClass::kAttention},
     {"sdpa", KernelClass::kAttention},
     {"attention", KernelClass::kAttention},
@@ -55,6 +61,8 @@ constexpr auto kNameParts = std::to_array<NamePart>({
     {"conv2d", KernelClass::kConvolution},
     {"conv_depthwise", KernelClass::kConvolution},
     {"conv1d", KernelClass::kConvolution},
+    {"scudnn", KernelClass::kConvolution},
+    {"cask_cudnn", KernelClass::kConvolution},
     {"softmax", KernelClass::kSoftmax},
     {"layer_norm", KernelClass::kNormalization},
     {"layernorm", KernelClass::kNormalization},
@@ -76,12 +84,16 @@ constexpr auto kNameParts = std::to_array<NamePart>({
     {"wgmma", KernelClass::kMatrixProduct},
     {"matmul", KernelClass::kMatrixProduct},
     {"splitkreduce", KernelClass::kMatrixProduct},
+    {"bmm_", KernelClass::kMatrixProduct},
     {"triton_tem_fused", KernelClass::kMatrixProduct},
     {"embedding", KernelClass::kEmbedding},
     {"index", KernelClass::kEmbedding},
     {"compute_grad_weight", KernelClass::kEmbedding},
     {"gather", KernelClass::kEmbedding},
     {"scatter", KernelClass::kEmbedding},
+    {"triton_red_", KernelClass::kReduction},
+    {"triton_per_", KernelClass::kReduction},
+    {"triton_poi_", KernelClass::kElementwise},
     {"memcpy", KernelClass::kCopy},
     {"memset", KernelClass::kCopy},
     {"copy", KernelClass::kCopy},
@@ -92,26 +104,42 @@ constexpr auto kNameParts = std::to_array<NamePart>({
     {"transpose", KernelClass::kCopy},
     {"reduce", KernelClass::kReduction},
     {"reduction", KernelClass::kReduction},
-    {"triton_red_", KernelClass::kReduction},
-    {"triton_per_", KernelClass::kReduction},
     {"nll_loss", KernelClass::kReduction},
+    {"nllcriterion", KernelClass::kReduction},
     {"dot_kernel", KernelClass::kReduction},
     {"elementwise", KernelClass::kElementwise},
     {"vectorized", KernelClass::kElementwise},
-    {"triton_poi_", KernelClass::kElementwise},
     {"dropout", KernelClass::kElementwise},
     {"pointwise", KernelClass::kElementwise},
     {"activation", KernelClass::kElementwise},
     {"gelu", KernelClass::kElementwise},
     {"relu", KernelClass::kElementwise},
     {"distribution_", KernelClass::kElementwise},
+    {"scalepackedtensor", KernelClass::kElementwise},
+    {"quant", KernelClass::kElementwise},
 });
 
 // Templates can be kilobytes long; what matters stands at their beginning.
 constexpr std::size_t kLongestName = 512;
 
+// Types of parameters say nothing of what a function does. "(anonymous namespace)" is no list.
+std::string_view without_parameters(std::string_view name) {
+  int angles = 0, parentheses = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool is_anonymous = name.substr(i).starts_with("(anonymous");
+    if (name[i] == '(' && angles == 0 && parentheses == 0 && i > 0 && !is_anonymous) {
+      return name.substr(0, i);
+    }
+    if (name[i] == '(') ++parentheses;
+    if (name[i] == ')') --parentheses;
+    if (parentheses == 0 && name[i] == '<') ++angles;
+    if (parentheses == 0 && name[i] == '>') --angles;
+  }
+  return name;
+}
+
 std::string lower_case(std::string_view name) {
-  std::string text(name.substr(0, kLongestName));
+  std::string text(name);
   for (char& c : text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
@@ -121,7 +149,7 @@ std::string lower_case(std::string_view name) {
 }  // namespace
 
 KernelClass kernel_class_of(std::string_view name) {
-  const std::string text = lower_case(name);
+  const std::string text = lower_case(without_parameters(name.substr(0, kLongestName)));
   const auto found = std::ranges::find_if(
       kNameParts, [&](const NamePart& part) { return text.find(part.text) != std::string::npos; });
   return found == kNameParts.end() ? KernelClass::kOther : found->kernel_class;
