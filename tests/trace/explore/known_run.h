@@ -1,0 +1,49 @@
+// A recorded run of two ranks and three steps of which every row is known: what pictures and
+// details are compared with. For the test's thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "tests/trace/store/store_fixture.h"
+#include "trace/explore/run_explorer.h"
+#include "trace/model/batch.h"
+
+namespace shardlens::trace::test {
+
+// Times of a step, from its start, in microseconds: forward 0-40,000, backward 40,000-80,000,
+// optimizer 80,000-100,000. Kernels: "gemm" 5,000-25,000 and 50,000-70,000, "adam" 85,000-95,000.
+// An all-reduce of bucket 0 in 60,000-78,000 (rank 0) and 64,000-78,000 (rank 1): 10,000 of rank 0
+// under compute. Launches some milliseconds before their kernels, inside operators.
+class KnownRun {
+ public:
+  explicit KnownRun(bool with_rows = true);
+
+  static constexpr std::int64_t kBegin = 1'790'000'000'000'000'000;
+  static constexpr std::int64_t kStepNs = 100'000'000;
+  static constexpr std::int64_t kSteps = 3;
+  static constexpr int kPhases = 0, kThread = 1, kCompute = 2, kComm = 3, kCopies = 4;
+  static constexpr std::int64_t at(std::int64_t step, std::int64_t microseconds) {
+    return kBegin + step * kStepNs + microseconds * 1'000;
+  }
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  void write_rank(int rank, bool with_rows);
+
+  Folder folder_;
+  std::filesystem::path path_;
+};
+
+// Opened, and all read.
+std::unique_ptr<RunExplorer> open_whole(const std::filesystem::path& run);
+// The id of a row by its rank and label; −1: there is none.
+int row_named(const TimelineRows& rows, int rank, const std::string& label);
+// One row over a window, `pixels` wide.
+RowPicture picture_of(RunExplorer& run, int row, std::int64_t start_ns, std::int64_t end_ns,
+                      double pixels, std::vector<std::string>* names = nullptr);
+
+}  // namespace shardlens::trace::test
