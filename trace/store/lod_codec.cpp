@@ -2,6 +2,7 @@
 
 #include <zstd.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -15,55 +16,86 @@ namespace {
 
 // The first byte of a tile's data.
 constexpr std::byte kPlainTile{1}, kZstdTile{2};
-constexpr int kTileZstdLevel = 1;
+// Half the time of level 1 for a tenth more bytes.
+constexpr int kTileZstdLevel = -1;
 // Longer is no tile: the numbers of its cells at their longest, and how many cells there are.
 constexpr std::size_t kLongestTile = (kLodTileCells * 7 + 1) * kLongestVarint;
-
-using TileBytes = std::vector<std::byte>;
 
 tl::unexpected<Error> damaged_tile(const char* why) {
   return fail(ErrorKind::kDamaged, std::string("a tile of the pyramid is damaged (") + why + ")");
 }
 
+// Writes varints into a buffer that is long enough for any tile.
+class TileBytesWriter {
+ public:
+  explicit TileBytesWriter(std::byte* to) : next_(to) {}
+  void put(std::uint64_t value) {
+    while (value >= 0x80) {
+      *next_++ = static_cast<std::byte>(value | 0x80);
+      value >>= 7;
+    }
+    *next_++ = static_cast<std::byte>(value);
+  }
+  std::byte* end() const { return next_; }
+
+ private:
+  std::byte* next_;
+};
+
+bool holds_something(const LodCell& cell) {
+  return (cell.busy_ns | cell.count | cell.longest_ns | cell.longest_name) != 0;
+}
+bool holds_something(const LodClassCell& cell) {
+  std::int64_t any = 0;
+  for (const std::int64_t part : cell) any |= part;
+  return any != 0;
+}
+
+// The cells that are written, their places first.
 template <typename Cell>
-void put_places(TileBytes& out, const std::vector<Cell>& cells) {
-  std::size_t count = 0;
-  for (const Cell& cell : cells) count += cell == Cell() ? 0u : 1u;
-  put_varint(out, count);
-  std::size_t last = 0;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (cells[i] == Cell()) continue;
-    put_varint(out, i - last);
-    last = i;
-  }
-}
-
-template <typename Cell, typename Number>
-void put_column(TileBytes& out, const std::vector<Cell>& cells, Number&& number) {
+std::vector<const Cell*> put_places(TileBytesWriter& out, const std::vector<Cell>& cells) {
+  std::vector<const Cell*> held;
+  held.reserve(cells.size());
   for (const Cell& cell : cells) {
-    if (!(cell == Cell())) put_varint(out, number(cell));
+    if (holds_something(cell)) held.push_back(&cell);
   }
+  out.put(held.size());
+  const Cell* last = cells.data();
+  for (const Cell* cell : held) {
+    out.put(static_cast<std::uint64_t>(cell - last));
+    last = cell;
+  }
+  return held;
 }
 
-void put_cells(TileBytes& out, const LodTile& tile) {
-  put_places(out, tile.cells);
-  put_column(out, tile.cells,
-             [](const LodCell& c) { return static_cast<std::uint64_t>(c.busy_ns); });
-  if (tile.level > 0) {
-    put_column(out, tile.cells,
-               [](const LodCell& c) { return static_cast<std::uint64_t>(c.busiest_ns); });
-  }
-  put_column(out, tile.cells, [](const LodCell& c) { return static_cast<std::uint64_t>(c.count); });
+// What of a cell is in no class.
+std::int64_t unknown_ns(const LodClassCell& cell, int level) {
+  std::int64_t rest = lod_cell_ns(level);
+  for (const std::int64_t part : cell) rest -= part;
+  return rest;
+}
+
+void put_cells(TileBytesWriter& out, const LodTile& tile) {
+  const auto held = put_places(out, tile.cells);
+  const auto column = [&](auto&& number) {
+    for (const LodCell* cell : held) out.put(static_cast<std::uint64_t>(number(*cell)));
+  };
+  column([](const LodCell& c) { return c.busy_ns; });
+  if (tile.level > 0) column([](const LodCell& c) { return c.busiest_ns; });
+  column([](const LodCell& c) { return c.count; });
   // Where one event is all, it is as long as the cell is busy.
-  put_column(out, tile.cells, [](const LodCell& c) { return zigzag(c.longest_ns - c.busiest_ns); });
-  put_column(out, tile.cells, [](const LodCell& c) { return std::uint64_t{c.longest_name}; });
+  column([](const LodCell& c) { return zigzag(c.longest_ns - c.busiest_ns); });
+  column([](const LodCell& c) { return c.longest_name; });
 }
 
-void put_classes(TileBytes& out, const LodTile& tile) {
-  put_places(out, tile.classes);
-  for (std::size_t i = 0; i < kLodClasses; ++i) {
-    put_column(out, tile.classes,
-               [i](const LodClassCell& c) { return static_cast<std::uint64_t>(c[i]); });
+// Idle time is what the others leave, where all is known.
+void put_classes(TileBytesWriter& out, const LodTile& tile) {
+  const auto held = put_places(out, tile.classes);
+  for (std::size_t k = 0; k < kLodClasses; ++k) {
+    const bool is_idle = k == static_cast<std::size_t>(LodClass::kIdle);
+    for (const LodClassCell* cell : held) {
+      out.put(static_cast<std::uint64_t>(is_idle ? unknown_ns(*cell, tile.level) : (*cell)[k]));
+    }
   }
 }
 
@@ -109,6 +141,18 @@ void read_classes(VarintReader& in, LodTile& tile) {
   for (std::size_t k = 0; k < kLodClasses; ++k) {
     for (const std::size_t i : places) tile.classes[i][k] = static_cast<std::int64_t>(in.next());
   }
+  constexpr auto kIdle = static_cast<std::size_t>(LodClass::kIdle);
+  const std::int64_t cell_ns = lod_cell_ns(tile.level);
+  for (const std::size_t i : places) {
+    LodClassCell& cell = tile.classes[i];
+    // What is no part of a cell is left as it is, to be refused.
+    const bool is_sane =
+        std::ranges::all_of(cell, [&](std::int64_t part) { return part >= 0 && part <= cell_ns; });
+    if (!is_sane) continue;
+    const std::int64_t unknown = cell[kIdle];
+    cell[kIdle] = 0;
+    cell[kIdle] = unknown_ns(cell, tile.level) - unknown;
+  }
 }
 
 // What is drawn must fit the cell that it is drawn in.
@@ -146,19 +190,22 @@ std::int64_t lod_checksum(const LodPlace& place, std::span<const std::byte> data
 }
 
 std::span<const std::byte> LodCodec::encode(const LodTile& tile) {
-  plain_.assign(1, kPlainTile);
+  plain_.resize(1 + kLongestTile);
+  packed_.resize(1 + ZSTD_compressBound(kLongestTile));
+  TileBytesWriter out(plain_.data() + 1);
   if (tile.classes.empty()) {
-    put_cells(plain_, tile);
+    put_cells(out, tile);
   } else {
-    put_classes(plain_, tile);
+    put_classes(out, tile);
   }
-  packed_.resize(1 + ZSTD_compressBound(plain_.size()));
-  packed_[0] = kZstdTile;
+  const auto plain = std::span(plain_).first(static_cast<std::size_t>(out.end() - plain_.data()));
   const std::size_t size =
-      ZSTD_compressCCtx(compressor_.get(), packed_.data() + 1, packed_.size() - 1,
-                        plain_.data() + 1, plain_.size() - 1, kTileZstdLevel);
-  if (ZSTD_isError(size) || size + 1 >= plain_.size()) return plain_;
-  return std::span(packed_).first(size + 1);
+      ZSTD_compressCCtx(compressor_.get(), packed_.data() + 1, packed_.size() - 1, plain.data() + 1,
+                        plain.size() - 1, kTileZstdLevel);
+  const bool is_shorter = !ZSTD_isError(size) && size + 1 < plain.size();
+  plain_[0] = kPlainTile;
+  packed_[0] = kZstdTile;
+  return is_shorter ? std::span<const std::byte>(packed_).first(size + 1) : plain;
 }
 
 Result<std::span<const std::byte>> LodCodec::unpacked(std::span<const std::byte> data) {

@@ -229,9 +229,7 @@ std::vector<int> LodRebuild::take_missing(int level, std::int64_t index, bool& a
 }
 
 void LodRebuild::set(int stream, const LodTile& tile, bool until_file) {
-  const bool is_idle = until_file && !tile.classes.empty() &&
-                       tile == idle_tile(tile.level, tile.index, tiles_.stretches());
-  if (is_idle) {
+  if (until_file && !tile.classes.empty() && is_idle(tile, tiles_.stretches())) {
     tiles_.forget(stream, tile.level, tile.index);
   } else {
     tiles_.set(stream, tile, until_file);

@@ -1,6 +1,7 @@
 #include "trace/store/lod_ribbon.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "trace/store/lod_event.h"
 #include "trace/store/lod_summary.h"
@@ -143,6 +144,14 @@ LodTile idle_tile(int level, std::int64_t index, Intervals recorded) {
     cells.add(LodClass::kIdle, each.start_ns, each.end_ns);
   }
   return tile;
+}
+
+bool is_idle(const LodTile& tile, Intervals recorded) {
+  const bool has_work = std::ranges::any_of(tile.classes, [](const LodClassCell& cell) {
+    return std::accumulate(cell.begin(), cell.end(), std::int64_t{0}) !=
+           cell[static_cast<std::size_t>(LodClass::kIdle)];
+  });
+  return !has_work && tile == idle_tile(tile.level, tile.index, recorded);
 }
 
 void normalize(std::vector<LodInterval>& intervals) {

@@ -45,6 +45,7 @@ struct RibbonInput {
 LodTile ribbon_tile(std::int64_t index, const RibbonInput& input);
 // A tile of any level in which nothing ran: what an absent tile is.
 LodTile idle_tile(int level, std::int64_t index, std::span<const LodInterval> recorded);
+bool is_idle(const LodTile& tile, std::span<const LodInterval> recorded);
 
 // Orders, drops what is empty, joins what overlaps or touches.
 void normalize(std::vector<LodInterval>& intervals);

@@ -105,7 +105,7 @@ Result<void> LodRibbonWriter::close_before(std::int64_t limit, const LodPyramid:
   for (auto next = next_tile(); next && *next < limit; next = next_tile()) {
     next_ = *next + 1;
     const LodTile tile = ribbon_tile(*next, input);
-    if (tile == idle_tile(0, *next, stretches_.all())) continue;
+    if (is_idle(tile, stretches_.all())) continue;
     TRY(pyramid_.add(tile, complete, write));
   }
   TRY(pyramid_.close_before(limit, complete, write));

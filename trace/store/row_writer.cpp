@@ -143,8 +143,10 @@ Result<void> RowWriter::buffer_events(const EventRun& run) {
 }
 
 Result<void> RowWriter::flush(const Lane& lane, std::vector<Event>& events) {
-  std::stable_sort(events.begin(), events.end(),
-                   [](const Event& a, const Event& b) { return a.start_ns < b.start_ns; });
+  // As they are, mostly.
+  if (!std::ranges::is_sorted(events, {}, &Event::start_ns)) {
+    std::ranges::stable_sort(events, {}, &Event::start_ns);
+  }
   lod_->add_events(lane.first, lane.second, events, strings_);
   // Equal pieces: a small rest would compress badly.
   const std::size_t pieces = (events.size() + 2 * kChunkEvents - 1) / (2 * kChunkEvents);
