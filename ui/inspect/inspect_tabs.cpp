@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ui/inspect/range_text.h"
-#include "ui/inspect/statistics_table.h"
+#include "ui/inspect/statistics_text.h"
 #include "ui/keys.h"
 #include "ui/panel.h"
 #include "ui/widgets.h"

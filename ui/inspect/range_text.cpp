@@ -5,6 +5,7 @@
 
 #include "ui/format.h"
 #include "ui/inspect/statistics_table.h"
+#include "ui/inspect/statistics_text.h"
 #include "ui/inspect/timeline_time_text.h"
 
 namespace shardlens::ui {

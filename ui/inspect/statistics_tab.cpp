@@ -9,6 +9,7 @@
 #include "ui/format.h"
 #include "ui/inspect/histogram.h"
 #include "ui/inspect/statistics_table.h"
+#include "ui/inspect/statistics_text.h"
 #include "ui/inspect/table_cells.h"
 #include "ui/inspect/table_tools.h"
 #include "ui/paint.h"

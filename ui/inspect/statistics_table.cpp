@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ui/format.h"
+#include "ui/inspect/statistics_text.h"
 
 namespace shardlens::ui {
 
@@ -78,12 +79,18 @@ class StatisticsColumns {
     const bool has_classes =
         is(StatisticsTable::kCollectives) ||
         std::ranges::any_of(table_.rows, [](const auto& row) { return !row.kernel_class.empty(); });
-    name.cell = [this_rows = rows(), marked = !has_classes](std::size_t row) {
-      TableCell cell{this_rows[row].name, "", Tone::kText, {}, {}};
-      if (cell.text.empty()) cell = {"(no name)", "", Tone::kMuted, {}, {}};
+    name.cell = [this_rows = rows(), marked = !has_classes,
+                 collectives = is(StatisticsTable::kCollectives)](std::size_t row) {
+      TableCell cell;
+      cell.text = collectives ? collective_title(this_rows[row].name) : this_rows[row].name;
+      if (cell.text.empty()) {
+        cell.text = "(no name)";
+        cell.tone = Tone::kMuted;
+      }
       if (marked) cell.mark = this_rows[row].piece_class;
       return cell;
     };
+    name.csv = [this_rows = rows()](std::size_t row) { return this_rows[row].name; };
     out_.columns.push_back(std::move(name));
     if (has_classes) add_class();
   }
@@ -204,10 +211,11 @@ class StatisticsColumns {
     out_.columns.push_back(std::move(column));
   }
 
+  static double over(double bytes, std::int64_t ns) {
+    return ns > 0 && bytes > 0 ? bytes / (static_cast<double>(ns) / 1e9) : kNoValue;
+  }
+
   void add_traffic() {
-    const auto over = [](double bytes, double ns) {
-      return ns > 0 && bytes > 0 ? bytes / (ns / 1e9) : kNoValue;
-    };
     add_optional(
         "Bytes", "bytes",
         is(StatisticsTable::kCollectives)
@@ -215,16 +223,16 @@ class StatisticsColumns {
             : "Sum of the bytes moved",
         2,
         [](const NameFigures& r) { return r.bytes > 0 ? static_cast<double>(r.bytes) : kNoValue; },
-        [](double bytes) { return format_bytes(bytes); });
-    if (is(StatisticsTable::kCopies)) {
-      add_optional(
-          "Bandwidth", "bytes_per_s", "Bytes ÷ sum of the durations", 2,
-          [over](const NameFigures& r) {
-            return over(static_cast<double>(r.bytes), static_cast<double>(r.total_ns));
-          },
-          [](double rate) { return format_bandwidth(rate); });
-      return;
-    }
+        format_bytes);
+    if (is(StatisticsTable::kCollectives)) return add_collective_traffic();
+    if (!is(StatisticsTable::kCopies)) return;
+    add_optional(
+        "Bandwidth", "bytes_per_s", "Bytes ÷ sum of the durations", 2,
+        [](const NameFigures& r) { return over(static_cast<double>(r.bytes), r.total_ns); },
+        format_bandwidth);
+  }
+
+  void add_collective_traffic() {
     add_optional(
         "Wait", "mean_wait_ns",
         "Mean time until the last rank of the group had started: latest start − own start", 3,
@@ -232,25 +240,21 @@ class StatisticsColumns {
           return r.matched > 0 ? static_cast<double>(r.wait_ns) / static_cast<double>(r.matched)
                                : kNoValue;
         },
-        [](double ns) { return format_duration(ns); });
+        format_duration);
     add_optional(
         "Alg. bandwidth", "algbw_bytes_per_s",
         "S ÷ t, where t is the transfer time: from the latest start over the ranks to the end. "
         "Waiting for a straggler is not a slow link",
         1,
-        [over](const NameFigures& r) {
-          return over(static_cast<double>(r.matched_bytes), static_cast<double>(r.transfer_ns));
+        [](const NameFigures& r) {
+          return over(static_cast<double>(r.matched_bytes), r.transfer_ns);
         },
-        [](double rate) { return format_bandwidth(rate); });
+        format_bandwidth);
     add_optional(
         "Bus bandwidth", "busbw_bytes_per_s",
         "Algorithm bandwidth × 2(n−1)/n for all-reduce, × (n−1)/n for all-gather and "
         "reduce-scatter (nccl-tests): to be compared with the link's",
-        2,
-        [over](const NameFigures& r) {
-          return over(r.bus_bytes, static_cast<double>(r.transfer_ns));
-        },
-        [](double rate) { return format_bandwidth(rate); });
+        2, [](const NameFigures& r) { return over(r.bus_bytes, r.transfer_ns); }, format_bandwidth);
   }
 
   const trace::RangeTable& table_;
@@ -275,56 +279,6 @@ std::shared_ptr<const Table> statistics_table(
   out->data = figures;
   StatisticsColumns(table, *out).add_all();
   return out;
-}
-
-std::string_view table_title(StatisticsTable table) {
-  switch (table) {
-    case StatisticsTable::kKernels:
-      return "Kernels";
-    case StatisticsTable::kOperators:
-      return "Operators";
-    case StatisticsTable::kCollectives:
-      return "Collectives";
-    case StatisticsTable::kCopies:
-      return "Copies";
-    case StatisticsTable::kLaunches:
-      return "Launches";
-  }
-  return "";
-}
-
-std::string counted(std::int64_t count, StatisticsTable table) {
-  std::string word;
-  switch (table) {
-    case StatisticsTable::kKernels:
-      word = "kernel";
-      break;
-    case StatisticsTable::kOperators:
-      word = "operator";
-      break;
-    case StatisticsTable::kCollectives:
-      word = "collective";
-      break;
-    case StatisticsTable::kCopies:
-      return format_integer(count) + (count == 1 ? " copy" : " copies");
-    case StatisticsTable::kLaunches:
-      return format_integer(count) + (count == 1 ? " launch" : " launches");
-  }
-  return format_integer(count) + " " + word + (count == 1 ? "" : "s");
-}
-
-std::string_view group_title(trace::GroupBy group_by) {
-  switch (group_by) {
-    case trace::GroupBy::kName:
-      return "by name";
-    case trace::GroupBy::kClass:
-      return "by class";
-    case trace::GroupBy::kShape:
-      return "by size";
-    case trace::GroupBy::kUnit:
-      return "by unit";
-  }
-  return "";
 }
 
 }  // namespace shardlens::ui

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <string_view>
 
 #include "ui/inspect/inspect_view.h"
 #include "ui/inspect/table_model.h"
@@ -17,9 +15,5 @@ const trace::RangeTable* find_range_table(const trace::RangeFigures& figures,
 // Columns without a value in any row are left out.
 std::shared_ptr<const Table> statistics_table(
     const std::shared_ptr<const trace::RangeFigures>& figures, const trace::RangeTable& table);
-
-std::string_view table_title(trace::StatisticsTable table);             // "Kernels"
-std::string counted(std::int64_t count, trace::StatisticsTable table);  // "3,816 kernels"
-std::string_view group_title(trace::GroupBy group_by);                  // "by shape"
 
 }  // namespace shardlens::ui

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ui/format.h"
+#include "ui/inspect/step_times.h"
 
 namespace shardlens::ui {
 
@@ -19,17 +20,6 @@ using trace::StepFigures;
 constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kBreakdownSource =
     "Of the slowest rank, so that the parts sum to the step's time";
-
-// What is shown of a step; none of an imported step that no rank has reported.
-const StepBreakdown* breakdown_of(const StepFigures& step) {
-  const auto rank = static_cast<std::size_t>(std::max(0, step.slowest_rank));
-  return rank < step.ranks.size() ? &step.ranks[rank] : nullptr;
-}
-
-double step_ns_of(const StepFigures& step) {
-  const StepBreakdown* shown = breakdown_of(step);
-  return shown != nullptr && shown->step_ns > 0 ? static_cast<double>(shown->step_ns) : kNotKnown;
-}
 
 double spread_ns_of(const StepFigures& step) {
   double low = std::numeric_limits<double>::max(), high = 0;
@@ -274,23 +264,6 @@ class StepColumns {
 };
 
 }  // namespace
-
-std::vector<bool> slow_steps(const std::vector<StepFigures>& steps) {
-  std::vector<double> measured;
-  for (const StepFigures& step : steps) {
-    if (!step.warmup && !std::isnan(step_ns_of(step))) measured.push_back(step_ns_of(step));
-  }
-  std::vector<bool> slow(steps.size());
-  if (measured.size() < 3) return slow;
-  std::ranges::sort(measured, std::greater());
-  constexpr double kNotable = 1.1;
-  const double least =
-      std::max(measured[measured.size() / 100], kNotable * measured[measured.size() / 2]);
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    slow[i] = !steps[i].warmup && step_ns_of(steps[i]) >= least;
-  }
-  return slow;
-}
 
 std::shared_ptr<const Table> step_table(const std::shared_ptr<const RunView>& run) {
   auto out = std::make_shared<Table>();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ui/format.h"
+#include "ui/inspect/statistics_text.h"
 
 namespace shardlens::ui {
 
@@ -166,11 +167,7 @@ void add_pinned(Table& table, const StragglerFigures& figures, std::string title
 }  // namespace
 
 std::string call_name(const StragglerCall& call) {
-  std::string name(trace::to_string(call.function));
-  std::ranges::replace(name, '_', '-');
-  if (!name.empty() && name.front() >= 'a' && name.front() <= 'z') {
-    name.front() = static_cast<char>(name.front() - 'a' + 'A');
-  }
+  const std::string name = collective_title(trace::to_string(call.function));
   return call.tag.empty() ? name : name + " · " + call.tag;
 }
 

@@ -39,7 +39,9 @@ bool is_words(const TableColumn& column) {
 bool row_matches(const Table& table, std::size_t row, const std::vector<std::string>& words) {
   std::string texts;
   for (const TableColumn& column : table.columns) {
-    if (is_words(column)) texts += lower_case(column.cell(row).text) + "\n";
+    if (!is_words(column)) continue;
+    texts += lower_case(column.cell(row).text) + "\n";
+    if (column.csv) texts += lower_case(column.csv(row)) + "\n";
   }
   return std::ranges::all_of(
       words, [&](const std::string& word) { return texts.find(word) != std::string::npos; });

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tests/app/session/synthetic_run.h"
+#include "ui/inspect/sql_examples.h"
 
 namespace shardlens::app {
 namespace {
@@ -38,6 +39,14 @@ TEST_F(SqlAnswerTest, SaysWhatIsWrongWithAQuery) {
   const auto answer = ask_sql(run, "select nonsense from step", always);
   EXPECT_NE(answer.error.find("nonsense"), std::string::npos);
   EXPECT_TRUE(answer.rows.empty());
+}
+
+TEST_F(SqlAnswerTest, AnswersEveryExampleOfTheConsole) {
+  for (const ui::SqlExample& example : ui::sql_examples()) {
+    const auto answer = ask_sql(run, std::string(example.query), always);
+    EXPECT_EQ(answer.error, "") << example.title;
+    EXPECT_FALSE(answer.columns.empty()) << example.title;
+  }
 }
 
 TEST_F(SqlAnswerTest, AnEndlessQueryEndsWhenNobodyWaitsForIt) {

@@ -11,6 +11,7 @@
 #include "ui/inspect/range_text.h"
 #include "ui/inspect/statistics_table.h"
 #include "ui/inspect/step_table.h"
+#include "ui/inspect/step_times.h"
 #include "ui/inspect/straggler_table.h"
 
 namespace shardlens::ui {

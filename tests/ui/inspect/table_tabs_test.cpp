@@ -1,0 +1,177 @@
+// Clicks on the tabs of statistics, steps and stragglers, and rows that cost only while they are
+// seen.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "tests/ui/inspect/tabs_window.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+TEST(StatisticsTab, ShowsANamesEventsWhenItIsClicked) {
+  TabsWindow window(tables_snapshot());
+  ASSERT_TRUE(window.panel.click("statistics/row/0"));
+  const Commands commands = window.panel.take_commands();
+  const auto& row = window.snapshot.inspect->range->tables.front().rows.front();
+  const auto* find = HeadlessPanel::find<FindNames>(commands);
+  ASSERT_NE(find, nullptr);
+  EXPECT_EQ(find->pattern.text, row.name);
+  EXPECT_TRUE(find->pattern.is_plain);
+  const auto* go = HeadlessPanel::find<GoToEvent>(commands);
+  ASSERT_NE(go, nullptr);
+  EXPECT_EQ(go->place.ref, row.longest);
+  EXPECT_EQ(go->place.end_ns - go->place.start_ns, row.most_ns);
+  ASSERT_TRUE(window.panel.click("statistics/next")) << "the distribution opens";
+  const Commands next = window.panel.take_commands();
+  ASSERT_NE(HeadlessPanel::find<GoToHit>(next), nullptr);
+  EXPECT_EQ(HeadlessPanel::find<GoToHit>(next)->direction, 1);
+  ASSERT_TRUE(window.panel.click("statistics/png"));
+  const Commands saved = window.panel.take_commands();
+  const auto* picture = HeadlessPanel::find<SavePicture>(saved);
+  ASSERT_NE(picture, nullptr);
+  EXPECT_TRUE(picture->file_name.ends_with(".png"));
+  EXPECT_GT(picture->area.w, 200);
+  ASSERT_TRUE(window.panel.click("statistics/close"));
+  window.panel.frames(2);
+  EXPECT_EQ(window.panel.probe().find("statistics/next"), nullptr);
+}
+
+TEST(StatisticsTab, SortsByAHeadAndBackAgain) {
+  TabsWindow window(tables_snapshot());
+  const auto first_name = [&] {
+    for (const auto& text : window.panel.probe().texts) {
+      if (text.rect.y > 100 && text.rect.x < 40) return text.text;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(first_name(), "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL");
+  ASSERT_TRUE(window.panel.click("statistics/head/Count"));
+  EXPECT_EQ(first_name(), "Memset (Device)");
+  ASSERT_TRUE(window.panel.click("statistics/head/Count"));
+  EXPECT_THAT(first_name(), testing::HasSubstr("indexSelect"));
+  ASSERT_TRUE(window.panel.click("statistics/head/Name"));
+  EXPECT_EQ(first_name(), "flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel");
+}
+
+TEST(StatisticsTab, FiltersWithEveryLetterAndCopiesWhatItShows) {
+  TabsWindow window(tables_snapshot());
+  ASSERT_TRUE(window.panel.click("statistics/filter"));
+  window.panel.type("nccl");
+  window.panel.frames(2);
+  EXPECT_FALSE(window.panel.probe().shows("flash_fwd_kernel"));
+  EXPECT_TRUE(window.panel.probe().shows("ncclDevKernel_AllGather"));
+  ASSERT_TRUE(window.panel.click("statistics/copy"));
+  const Commands commands = window.panel.take_commands();
+  const auto* copied = HeadlessPanel::find<CopyText>(commands);
+  ASSERT_NE(copied, nullptr);
+  EXPECT_EQ(std::ranges::count(copied->text, '\n'), 3) << "a head and two rows";
+  EXPECT_THAT(copied->text, testing::StartsWith("name,class,count,total_ns,share,mean_ns"));
+  ASSERT_TRUE(window.panel.click("statistics/save"));
+  const Commands saved = window.panel.take_commands();
+  EXPECT_EQ(HeadlessPanel::find<SaveText>(saved)->file_name,
+            "2026-11-18T10-11-12_llama-1b_Kernels_selection.csv");
+  window.panel.click("statistics/filter");
+  window.panel.type("zzz");
+  window.panel.frames(2);
+  EXPECT_TRUE(window.panel.probe().shows("No row matches the filter"));
+}
+
+TEST(StatisticsTab, GroupsCollectives) {
+  TabsWindow window(tables_snapshot(), InspectTab::kCollectives);
+  EXPECT_TRUE(window.panel.probe().shows("Reduce-scatter · blocks.6"));
+  EXPECT_TRUE(window.panel.probe().shows("Bus bandwidth"));
+  ASSERT_TRUE(window.panel.click("statistics/group/by class"));
+  window.panel.frames(2);
+  EXPECT_FALSE(window.panel.probe().shows("Reduce-scatter · blocks.6"));
+  EXPECT_TRUE(window.panel.probe().shows("Reduce-scatter"));
+  ASSERT_TRUE(window.panel.click("statistics/row/0"));
+  const Commands commands = window.panel.take_commands();
+  EXPECT_EQ(HeadlessPanel::find<FindNames>(commands), nullptr) << "a class is no name of an event";
+  EXPECT_NE(HeadlessPanel::find<GoToEvent>(commands), nullptr);
+}
+
+TEST(StatisticsTab, OffersAMenuOfARow) {
+  TabsWindow window(tables_snapshot());
+  ASSERT_TRUE(window.panel.click("statistics/row/1", 1));
+  window.panel.frames(3);
+  ASSERT_TRUE(window.panel.click("statistics/menu/Copy the name"));
+  const Commands commands = window.panel.take_commands();
+  EXPECT_EQ(HeadlessPanel::find<CopyText>(commands)->text, "ncclDevKernel_AllGather_RING_LL");
+}
+
+TEST(StatisticsTab, DrawsOnlyTheRowsThatCanBeSeen) {
+  TablesOptions many;
+  many.extra_names = 10'000;
+  TabsWindow window(tables_snapshot(many));
+  const std::size_t drawn = window.panel.probe().texts.size();
+  EXPECT_LT(drawn, 250u);
+  EXPECT_GT(drawn, 60u);
+  window.panel.move_to(400, 250);
+  for (int i = 0; i < 20; ++i) window.panel.wheel(-20);
+  EXPECT_FALSE(window.panel.probe().shows("ncclDevKernel_ReduceScatter"));
+  EXPECT_LT(window.panel.probe().texts.size(), 260u);
+  // A frame without a change sorts nothing again: a thousand of them take no time.
+  const std::clock_t start = std::clock();
+  window.panel.frames(100);
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 2.0);
+}
+
+TEST(StepTab, GoesToTheStepThatIsClicked) {
+  TabsWindow window(tables_snapshot(), InspectTab::kSteps);
+  ASSERT_TRUE(window.panel.click("steps/head/Time"));
+  ASSERT_TRUE(window.panel.click("steps/row/37"));
+  const auto& step = window.snapshot.run->figures.steps[37];
+  const Commands commands = window.panel.take_commands();
+  const auto* select = HeadlessPanel::find<SelectRange>(commands);
+  ASSERT_NE(select, nullptr);
+  EXPECT_EQ(select->range, (trace::TimeRange{step.start_ns, step.end_ns, {}}));
+  ASSERT_TRUE(window.view);
+  EXPECT_EQ(window.view->start_ns, step.start_ns);
+}
+
+TEST(StepTab, DrawsOnlyTheStepsThatCanBeSeen) {
+  TablesOptions many;
+  many.steps = 3000;
+  TabsWindow window(tables_snapshot(many), InspectTab::kSteps);
+  EXPECT_LT(window.panel.probe().texts.size(), 260u);
+}
+
+TEST(StragglerTab, GoesToTheCallAndPicksTheRankThatCameLast) {
+  TabsWindow window(tables_snapshot(), InspectTab::kStragglers);
+  const auto& calls = window.snapshot.inspect->range->stragglers->calls;
+  std::size_t row = 0;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (calls[i].longest_wait_ns() > calls[row].longest_wait_ns()) row = i;
+  }
+  ASSERT_TRUE(window.panel.click("stragglers/row/" + std::to_string(row)));
+  const Commands commands = window.panel.take_commands();
+  const auto* pick = HeadlessPanel::find<PickEvent>(commands);
+  ASSERT_NE(pick, nullptr);
+  EXPECT_EQ(pick->event.rank, calls[row].last_rank);
+  ASSERT_TRUE(window.view);
+  EXPECT_LT(window.view->start_ns, calls[row].first_start_ns);
+  EXPECT_GT(window.view->end_ns, calls[row].end_ns);
+}
+
+TEST(StragglerTab, ScrollsManyRanksSidewaysAndKeepsTheNames) {
+  TablesOptions many;
+  many.ranks = 64;
+  TabsWindow window(tables_snapshot(many), InspectTab::kStragglers);
+  EXPECT_EQ(window.panel.probe().find("stragglers/head/63"), nullptr) << "not in sight";
+  window.panel.move_to(900, 250);
+  ImGui::GetIO().KeyShift = true;
+  for (int i = 0; i < 30; ++i) window.panel.wheel(-5);
+  ImGui::GetIO().KeyShift = false;
+  window.panel.frames(2);
+  EXPECT_NE(window.panel.probe().find("stragglers/head/63"), nullptr);
+  EXPECT_TRUE(window.panel.probe().shows("Reduce-scatter · blocks."));
+  EXPECT_EQ(overlapping_texts_of(window.panel.probe()), std::vector<std::string>{});
+}
+
+}  // namespace
+
+}  // namespace shardlens::ui

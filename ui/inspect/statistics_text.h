@@ -1,0 +1,19 @@
+// The words of the statistics' tabs. Free of ImGui; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "trace/timeline/range_figures.h"
+
+namespace shardlens::ui {
+
+std::string_view table_title(trace::StatisticsTable table);             // "Kernels"
+std::string counted(std::int64_t count, trace::StatisticsTable table);  // "3,816 kernels"
+std::string_view group_title(trace::GroupBy group_by);                  // "by size"
+
+// "Reduce-scatter · blocks.6" of "reduce_scatter · blocks.6".
+std::string collective_title(std::string_view name);
+
+}  // namespace shardlens::ui
