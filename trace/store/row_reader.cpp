@@ -85,6 +85,7 @@ Result<void> RowReader::read_tables(Database& database, RowPart& part) {
   TRY(read(database, rows.units, nullptr));
   TRY(read(database, rows.unit_parameters, nullptr));
   TRY(read(database, rows.buckets, nullptr));
+  for (Bucket& bucket : rows.buckets) bucket.parameters.clear();
   TRY(read(database, part.bucket_parameters, nullptr));
   TRY(read(database, rows.steps, nullptr));
   TRY(read(database, rows.spans, &part.span_ids));
