@@ -4,6 +4,7 @@
 #include <span>
 
 #include "trace/store/chunk_codec.h"
+#include "trace/store/lod_event.h"
 #include "trace/store/output_file.h"
 #include "trace/store/rank_files.h"
 #include "trace/store/schema.h"
@@ -18,6 +19,15 @@ constexpr const char* kMostPageProblems = "20";
 std::string range_of_rank(int rank) {
   return " where row_id > " + std::to_string(first_row_id(rank)) + " and row_id < " +
          std::to_string(first_row_id(rank + 1));
+}
+
+std::optional<LodKind> lod_kind_of(std::string_view event_kind) {
+  for (int i = 0; i < kEventKindCount; ++i) {
+    if (to_string(static_cast<EventKind>(i)) == event_kind) {
+      return lod_kind(static_cast<EventKind>(i));
+    }
+  }
+  return std::nullopt;
 }
 
 std::string in_digits(std::int64_t number, const char* noun) {
@@ -70,6 +80,7 @@ Result<void> FileCheck::run() {
     report_.ranks[rank];
     check_counts(rank);
     check_losses(rank);
+    check_lod(rank);
   }
   if (in_transaction) static_cast<void>(database_.execute("commit"));
   if (stopped_) return fail(ErrorKind::kFailed, "the check was stopped before its end");
@@ -135,6 +146,7 @@ void FileCheck::check_chunks() {
     return !stopped_;
   });
   if (!forward) {
+    has_all_chunks_ = false;
     cannot_read("some of table chunk", forward.error());
     static_cast<void>(visit_chunks("desc", [&](const ChunkRow& row) {
       if (row.row_id <= last) return false;
@@ -161,6 +173,7 @@ void FileCheck::check_chunk(const ChunkRow& row) {
   const std::int64_t count = std::max<std::int64_t>(0, row.header.count);
   ++rank.chunks;
   rank.events += count;
+  if (const auto kind = lod_kind_of(row.kind)) events_[row.rank][{row.lane, *kind}] += count;
   const auto events = decode_chunk(row.header, row.data);
   if (!events) {
     add({"", row.rank, row.lane, row.kind, row.header.first_ns, row.header.last_ns, count,
@@ -199,6 +212,40 @@ void FileCheck::check_counts(int rank) {
                   std::to_string(expected) + " that were committed";
     add(std::move(damage));
   }
+}
+
+Result<LodCheck::Counts> FileCheck::recorded_events(int rank) {
+  LodCheck::Counts counts = events_[rank];
+  for (const LodKind kind : {LodKind::kSpan, LodKind::kCollective}) {
+    TRY_ASSIGN(auto statement,
+               database_.prepare("select lane, count(*) from " + std::string(to_string(kind)) +
+                                 range_of_rank(rank) + " group by lane"));
+    while (true) {
+      TRY_ASSIGN(const bool more, statement.step());
+      if (!more) break;
+      counts[{static_cast<int>(statement.integer(0)), kind}] = statement.integer(1);
+    }
+  }
+  return counts;
+}
+
+void FileCheck::check_lod(int rank) {
+  const auto found = [&](std::string what) {
+    Damage damage;
+    damage.rank = rank;
+    damage.what = std::move(what);
+    add(std::move(damage));
+  };
+  const auto goes_on = [&](std::int64_t bytes) {
+    bytes_read_ += bytes;
+    stopped_ = stopped_ || !goes_on_(bytes_read_);
+    return !stopped_;
+  };
+  LodCheck check(database_, rank, found, goes_on);
+  if (const auto rows = check.check_rows(); !rows) return cannot_read("table lod", rows.error());
+  const auto recorded = recorded_events(rank);
+  if (!recorded) return cannot_read("table span", recorded.error());
+  if (has_all_chunks_ && !stopped_) check.check_counts(*recorded);
 }
 
 // What the recorder counted is in the file, or counted as lost.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trace/model/result.h"
+#include "trace/store/lod_check.h"
 #include "trace/store/sqlite.h"
 #include "trace/store/verify.h"
 
@@ -31,6 +32,8 @@ class FileCheck {
   void check_chunk(const ChunkRow& row);
   void check_counts(int rank);
   void check_losses(int rank);
+  void check_lod(int rank);
+  Result<LodCheck::Counts> recorded_events(int rank);
   void add(Damage damage);
   void cannot_read(const std::string& what, const Error& error);
   template <typename Visit>
@@ -43,6 +46,8 @@ class FileCheck {
   bool stopped_ = false;
   std::map<int, std::set<StringId>> strings_;
   std::map<int, std::int64_t> unnamed_, reversed_;
+  std::map<int, LodCheck::Counts> events_;  // of chunks, by rank
+  bool has_all_chunks_ = true;
 };
 
 }  // namespace shardlens::trace

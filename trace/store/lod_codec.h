@@ -22,6 +22,8 @@ struct LodPlace {
   int level = 0;
   int stream = 0;  // number within the rank
   std::int64_t tile = 0;
+
+  bool operator==(const LodPlace&) const = default;
 };
 std::int64_t lod_checksum(const LodPlace& place, std::span<const std::byte> data);
 

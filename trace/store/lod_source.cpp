@@ -105,7 +105,7 @@ Result<void> LodSource::find_rows(std::int64_t from_ns, const Visit& visit) {
     if (!scanner.problem().empty()) continue;
     const Item item = item_of_row(row);
     if (!item.has_stream && item.part == Item::Part::kNone) continue;
-    rows_.push_back(item);
+    (is_long(item.event) ? long_rows_ : rows_).push_back(item);
     visit(item);
   }
 }
@@ -137,7 +137,17 @@ Result<void> LodSource::find_new(std::int64_t from_ns, const Visit& visit) {
   TRY(find_rows<Step>(from_ns, visit));
   TRY(find_rows<Span>(from_ns, visit));
   TRY(find_rows<Collective>(from_ns, visit));
+  order_rows();
   return find_chunks(from_ns);
+}
+
+void LodSource::order_rows() {
+  std::ranges::stable_sort(rows_, {}, [](const Item& item) { return item.event.start_ns; });
+  latest_end_.clear();
+  for (const Item& item : rows_) {
+    latest_end_.push_back(
+        std::max(latest_end_.empty() ? INT64_MIN : latest_end_.back(), item.event.end_ns));
+  }
 }
 
 // Null: it cannot be read.
@@ -153,7 +163,7 @@ Result<LodSource::Events> LodSource::load(const Chunk& chunk) {
   auto row = statement.step();
   Events events;
   if (row && *row) {
-    if (auto decoded = decode_chunk(chunk.header, statement.blob(0))) {
+    if (auto decoded = decode_chunk(chunk.header, statement.blob(0), opener_)) {
       events = std::make_shared<const std::vector<Event>>(std::move(*decoded));
     }
   } else if (!row && row.error().kind != ErrorKind::kDamaged) {
@@ -197,7 +207,10 @@ Result<bool> LodSource::next_chunk(std::int64_t from_ns, const Visit& visit) {
 }
 
 void LodSource::forget_before(std::int64_t time_ns) {
-  std::erase_if(rows_, [&](const Item& item) { return item.event.end_ns < time_ns; });
+  for (auto* rows : {&rows_, &long_rows_}) {
+    std::erase_if(*rows, [&](const Item& item) { return item.event.end_ns < time_ns; });
+  }
+  order_rows();
   const auto is_old = [&](const Chunk& chunk) { return chunk.header.last_ns < time_ns; };
   shown_ -= static_cast<std::size_t>(std::count_if(
       chunks_.begin(), chunks_.begin() + static_cast<std::ptrdiff_t>(shown_), is_old));
@@ -213,7 +226,13 @@ Result<LodTileEvents> LodSource::events_of(std::int64_t tile) {
     const bool is_between = is_long(item.event) && tile != first && tile != last;
     if (item.has_stream && !is_between) result.streams[item.stream].push_back(item.event);
   };
-  for (const Item& item : rows_) take(item);
+  const std::int64_t start_ns = tile << lod_tile_bits(0);
+  const auto first = std::ranges::lower_bound(latest_end_, start_ns) - latest_end_.begin();
+  for (auto row = rows_.begin() + first; row != rows_.end(); ++row) {
+    if (lod_tile_at(0, row->event.start_ns) > tile) break;
+    take(*row);
+  }
+  for (const Item& item : long_rows_) take(item);
   for (const Chunk& chunk : chunks_) {
     const bool touches = lod_tile_at(0, chunk.header.first_ns) <= tile &&
                          lod_tile_at(0, chunk.header.last_ns) >= tile;

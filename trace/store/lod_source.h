@@ -14,6 +14,7 @@
 #include "trace/model/events.h"
 #include "trace/model/result.h"
 #include "trace/store/chunk_codec.h"
+#include "trace/store/chunk_opener.h"
 #include "trace/store/lod_event.h"
 #include "trace/store/lod_names.h"
 #include "trace/store/lod_ribbon.h"
@@ -67,6 +68,7 @@ class LodSource {
   using Events = std::shared_ptr<const std::vector<Event>>;
 
   Result<void> find_strings();
+  void order_rows();
   template <typename Row>
   Result<void> find_rows(std::int64_t from_ns, const Visit& visit);
   Result<void> find_chunks(std::int64_t from_ns);
@@ -75,10 +77,12 @@ class LodSource {
 
   Database* database_;
   int rank_;
+  ChunkOpener opener_;
   StringIndex strings_;
   mutable LodKernelNames kernel_names_;
   std::map<std::string, std::int64_t> last_row_ids_;  // by table
-  std::vector<Item> rows_;
+  std::vector<Item> rows_, long_rows_;                // by start
+  std::vector<std::int64_t> latest_end_;              // of rows_ up to each
   std::vector<Chunk> chunks_;
   std::size_t shown_ = 0;
   std::list<std::pair<std::int64_t, Events>> decoded_;  // the last used first
