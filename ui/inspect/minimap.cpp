@@ -113,7 +113,8 @@ void Minimap::use_mouse(const Look& look, const Rect& strip, const TimeWindow& w
                         TimeWindow& window) {
   const Hit hit = hit_area(look, "inspect/minimap", strip.inset(-3, -4));
   const float mouse = ImGui::GetIO().MousePos.x;
-  const double at = static_cast<double>((mouse - strip.x) / std::max(1.0f, strip.w));
+  const double at =
+      static_cast<double>(mouse - strip.x) / static_cast<double>(std::max(1.0f, strip.w));
   const Rect frame = frame_of(strip, whole, window);
   const float reach = look.px(kGripReach);
   const bool wide = frame.w > 3 * reach;

@@ -73,6 +73,19 @@ void draw_step_scale(const TimelineScene& scene, std::span<const StepBorder> ste
   }
 }
 
+// As much of it as there is room for.
+void name_origin(const TimelineScene& scene, const std::string& origin, const std::string& base) {
+  const Look& look = scene.look();
+  const Rect box{scene.labels.x, scene.axis.y, scene.labels.w - look.px(10), scene.axis.h};
+  const std::string more = base.empty() ? "" : " + " + base;
+  const std::string shorter = origin.starts_with("from ") ? origin.substr(5) : origin;
+  for (const std::string& name :
+       {"from " + shorter + more, shorter + more, base.empty() ? "" : "+ " + base}) {
+    if (label_in(look, box, Face::kSmall, look.colors().text_muted, name, Align::kRight) > 0)
+      return;
+  }
+}
+
 }  // namespace
 
 const StepBorder* draw_step_heads(const TimelineScene& scene) {
@@ -123,14 +136,12 @@ void draw_axis(const TimelineScene& scene, std::int64_t origin_ns, std::string_v
             p.text_muted, tick.label);
     free_from = left + width + look.px(8);
   }
-  std::string name(origin);
-  if (!plan.base.empty()) name += " + " + plan.base;
-  const Rect box{scene.labels.x, scene.axis.y, scene.labels.w - look.px(10), scene.axis.h};
-  text_in(look, box, Face::kSmall, p.text_muted, name, Align::kRight);
+  name_origin(scene, std::string(origin), plan.base);
 }
 
 void draw_step_borders(const TimelineScene& scene) {
   const Rgb ink = scene.look().colors().field_edge;
+  const Clip clip(scene.plot());
   QuadBatch lines;
   for (std::size_t i = 0; i < scene.places.size();) {
     const RowPlace& first = scene.places[i];

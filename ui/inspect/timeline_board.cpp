@@ -68,6 +68,8 @@ void TimelineBoard::place_time_rows(TimelineScene& scene) {
     place.level_height = shown.level_height;
     place.start_ns = state_.window.start_ns() + place.shift_ns;
     place.end_ns = state_.window.end_ns() + place.shift_ns;
+    place.least_ns = rows_->start_ns;
+    place.most_ns = rows_->end_ns;
     place.smooth_ns = smooth;
     scene.places.push_back(place);
   }
@@ -107,12 +109,13 @@ void TimelineBoard::draw_above_rows(const TimelineScene& scene, const BookmarkLi
                                     std::int64_t origin_ns) {
   draw_cursor(scene, origin_ns);
   if (state_.mode == Mode::kTime) draw_bookmarks(scene, bookmarks);
+  if (state_.picked) {
+    const bool has_details = details_ && details_->place.ref == state_.picked->place.ref;
+    if (has_details) draw_connections(scene, *details_);
+    draw_picked(scene, *state_.picked);
+  }
   if (state_.selection) draw_interval(scene, *state_.selection, false, state_.mode);
   if (state_.measured) draw_interval(scene, *state_.measured, true, state_.mode);
-  if (!state_.picked) return;
-  const bool has_details = details_ && details_->place.ref == state_.picked->place.ref;
-  if (has_details) draw_connections(scene, *details_);
-  draw_picked(scene, *state_.picked);
 }
 
 void TimelineBoard::draw_rows_and_marks(TimelineScene& scene, const BookmarkList& bookmarks,

@@ -152,7 +152,8 @@ void use_timeline_keys(const TimelineScene& scene, const RowLayout& layout, Time
   // Zooms at the pointer where it is over the timeline.
   const RowCanvas& c = scene.canvas;
   const bool over = c.mouse_inside && c.plot.contains(c.mouse_x, c.mouse_y);
-  const double at = over ? static_cast<double>((c.mouse_x - c.plot.x) / c.plot.w) : 0.5;
+  const double at =
+      over ? static_cast<double>(c.mouse_x - c.plot.x) / static_cast<double>(c.plot.w) : 0.5;
   if (key_pressed(Key::kW)) window.zoom(at, kKeyZoom);
   if (key_pressed(Key::kS)) window.zoom(at, 1 / kKeyZoom);
   if (key_pressed(Key::kA)) window.pan(-kKeyPan);

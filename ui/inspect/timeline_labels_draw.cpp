@@ -16,7 +16,7 @@ namespace {
 using trace::TimelineRank;
 using trace::TimelineRow;
 
-constexpr float kHeadingHeight = 18;
+constexpr float kHeadingHeight = 18, kHalfText = 6;
 
 class LabelColumn {
  public:
@@ -117,6 +117,10 @@ void LabelColumn::add(const ShownRow& shown) {
   const float height = shown.levels > 1 ? least : std::clamp(shown.height, least, most);
   Rect box{labels.x, scene_.plot().y + shown.y - scroll_, labels.w, height};
   if (shown.height < height) box.y -= std::round((height - shown.height) / 2);
+  const float half = look_.px(kHalfText);  // half a word reads like a fault
+  if (box.center_y() - half < scene_.plot().y || box.center_y() + half > scene_.plot().bottom()) {
+    return;
+  }
   if (shown.heading != ShownRow::Heading::kNone) {
     box = heading(shown, box);
     if (shown.place < 0 || !shown.unfolded) return;  // the ribbon has no other name

@@ -76,7 +76,8 @@ void TimelineMouse::scroll_wheel(const TimelineScene& scene, TimelineState& stat
     state.shown_scroll() -= io.MouseWheel * scene.look().px(48);
     return;
   }
-  const double at = static_cast<double>((io.MousePos.x - scene.plot().x) / scene.plot().w);
+  const double at =
+      static_cast<double>(io.MousePos.x - scene.plot().x) / static_cast<double>(scene.plot().w);
   state.shown_window().zoom(at, std::pow(kWheelZoom, static_cast<double>(io.MouseWheel)));
 }
 
@@ -107,7 +108,7 @@ void TimelineMouse::drag(const TimelineScene& scene, TimelineState& state) {
   if (drag_ == Drag::kPan) {
     // The first one makes up for what the pointer did before it counted as a drag.
     const ImVec2 delta = first ? way : io.MouseDelta;
-    state.shown_window().pan(static_cast<double>(-delta.x / scene.plot().w));
+    state.shown_window().pan(-static_cast<double>(delta.x) / static_cast<double>(scene.plot().w));
     state.shown_scroll() -= delta.y;
     return;
   }

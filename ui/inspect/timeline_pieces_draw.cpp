@@ -16,7 +16,7 @@ using trace::Piece;
 using trace::PieceClass;
 using trace::RowKind;
 
-constexpr float kLeastNamed = 30;  // a bar's width at scale 1 before its name is tried
+constexpr float kLeastNamed = 46;  // a bar's width at scale 1 before its name is tried
 
 bool is_event(const Piece& piece) { return piece.count <= 1 && piece.ref.exists(); }
 

@@ -24,16 +24,15 @@ std::int64_t round_down(std::int64_t value, std::int64_t step) { return value & 
 
 }  // namespace
 
-PictureRequest picture_request(std::span<const SeenPart> parts, double span_ns, float width,
-                               std::int64_t least_ns, std::int64_t most_ns) {
+PictureRequest picture_request(std::span<const SeenPart> parts, double span_ns, float width) {
   PictureRequest request;
   const std::int64_t step = rounding(span_ns);
   const auto margin = static_cast<std::int64_t>(std::min(kSeenMargin * span_ns, 1e18));
   for (const SeenPart& part : parts) {
     RowWindow window;
     window.row = part.row;
-    window.start_ns = round_down(std::max(part.start_ns - margin, least_ns), step);
-    window.end_ns = round_down(std::min(part.end_ns + margin, most_ns), step) + step;
+    window.start_ns = round_down(std::max(part.start_ns - margin, part.least_ns), step);
+    window.end_ns = round_down(std::min(part.end_ns + margin, part.most_ns), step) + step;
     if (window.end_ns > window.start_ns) request.windows.push_back(window);
   }
   std::sort(request.windows.begin(), request.windows.end(),
@@ -50,13 +49,20 @@ PictureIndex::PictureIndex(const trace::TimelinePicture& picture) {
   for (const trace::RowPicture& row : picture.rows) by_row_[row.window.row].push_back(&row);
 }
 
-const trace::RowPicture* PictureIndex::find(int row, std::int64_t time_ns) const {
+const trace::RowPicture* PictureIndex::find(int row, std::int64_t start_ns,
+                                            std::int64_t end_ns) const {
   const auto found = by_row_.find(row);
   if (found == by_row_.end()) return nullptr;
+  const trace::RowPicture* best = nullptr;
+  double most = 0;
   for (const trace::RowPicture* part : found->second) {
-    if (part->window.start_ns <= time_ns && time_ns < part->window.end_ns) return part;
+    const double covered = distance_ns(std::min(part->window.end_ns, end_ns),
+                                       std::max(part->window.start_ns, start_ns));
+    if (best != nullptr && covered <= most) continue;
+    best = part;
+    most = covered;
   }
-  return found->second.front();
+  return best;
 }
 
 }  // namespace shardlens::ui

@@ -15,19 +15,22 @@ namespace shardlens::ui {
 struct SeenPart {
   int row = 0;
   std::int64_t start_ns = 0, end_ns = 0;
+  // Nothing before and behind is of interest: where the recording, or the step, begins and ends.
+  std::int64_t least_ns = 0, most_ns = 0;
 };
 
-// `least_ns`, `most_ns`: nothing is recorded before and behind; nothing is asked for there.
-trace::PictureRequest picture_request(std::span<const SeenPart> parts, double span_ns, float width,
-                                      std::int64_t least_ns, std::int64_t most_ns);
+trace::PictureRequest picture_request(std::span<const SeenPart> parts, double span_ns, float width);
 
 // The rows of a picture by row and time, for drawing.
 class PictureIndex {
  public:
   PictureIndex() = default;
   explicit PictureIndex(const trace::TimelinePicture& picture);
-  // The part of the row that holds `time_ns`, or else any; null: the row is not in the picture.
-  const trace::RowPicture* find(int row, std::int64_t time_ns) const;
+  // The part of the row that covers most of a stretch of time; null: the row is not in the picture.
+  const trace::RowPicture* find(int row, std::int64_t start_ns, std::int64_t end_ns) const;
+  const trace::RowPicture* find(int row, std::int64_t time_ns) const {
+    return find(row, time_ns, time_ns + 1);
+  }
 
  private:
   std::unordered_map<int, std::vector<const trace::RowPicture*>> by_row_;

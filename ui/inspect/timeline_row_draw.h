@@ -39,8 +39,9 @@ struct RowPlace {
   std::int64_t shift_ns = 0;  // what its own times are ahead of the window's
   int levels = 1;
   float level_height = 0;
-  std::int64_t start_ns = 0, end_ns = 0;  // the part of the row that it shows, in its own time
-  std::string unit;                       // of an area
+  std::int64_t start_ns = 0, end_ns = 0;   // the part of the row that it shows, in its own time
+  std::int64_t least_ns = 0, most_ns = 0;  // it shows nothing before and behind
+  std::string unit;                        // of an area
   // Ribbons: each column is the mean over this long, so that steps which are narrower than a few
   // pixels do not flicker; and how strong what is not exposed is drawn.
   std::int64_t smooth_ns = 0;

@@ -49,8 +49,7 @@ std::optional<RowItem> draw_rows(const TimelineScene& scene) {
   unlit.dim = 1;
   const Clip clip(scene.plot());
   for (const RowPlace& place : scene.places) {
-    const std::int64_t middle = place.start_ns + (place.end_ns - place.start_ns) / 2;
-    const trace::RowPicture* picture = scene.pictures.find(place.row, middle);
+    const trace::RowPicture* picture = scene.pictures.find(place.row, place.start_ns, place.end_ns);
     if (picture == nullptr) continue;
     const bool lit = !scene.canvas.lights_kind || place.kind == scene.canvas.lit_kind;
     if (!picture->is_complete && picture->pieces.empty() && picture->columns.empty() &&
@@ -68,10 +67,10 @@ trace::PictureRequest request_of(const TimelineScene& scene) {
   std::vector<SeenPart> parts;
   parts.reserve(scene.places.size());
   for (const RowPlace& place : scene.places) {
-    if (place.row >= 0) parts.push_back({place.row, place.start_ns, place.end_ns});
+    if (place.row < 0) continue;
+    parts.push_back({place.row, place.start_ns, place.end_ns, place.least_ns, place.most_ns});
   }
-  return picture_request(parts, scene.canvas.window.span_ns(), scene.plot().w, scene.rows.start_ns,
-                         scene.rows.end_ns);
+  return picture_request(parts, scene.canvas.window.span_ns(), scene.plot().w);
 }
 
 const trace::Piece* find_piece(const TimelineScene& scene, const trace::EventPlace& place) {

@@ -52,6 +52,8 @@ RowPlace step_place(const TimelineScene& scene, const TimelineRow& row, const St
   place.row = row.id;
   place.kind = row.kind;
   place.shift_ns = step.start_ns;
+  place.least_ns = step.start_ns;
+  place.most_ns = step.end_ns;
   place.start_ns = std::max(step.start_ns, scene.canvas.window.start_ns() + step.start_ns);
   place.end_ns = std::min(step.end_ns, scene.canvas.window.end_ns() + step.start_ns);
   return place;

@@ -24,7 +24,7 @@ constexpr std::array<Segment, 2> kModes{
     Segment{"Steps aligned", "One rank's steps one above the other, aligned at their starts"}};
 constexpr std::array<Segment, 2> kAlignments{
     Segment{"By clock", "Ranks lie as their clocks say, to within the error that their names tell"},
-    Segment{"Step",
+    Segment{"By step",
             "Ranks are moved so that the step in the middle begins on all of them at once"}};
 
 Rect control(const Look& look, const Rect& box) {
@@ -33,8 +33,9 @@ Rect control(const Look& look, const Rect& box) {
 }
 
 // Kinds of rows that the run has, in the order of the timeline; a ribbon is always shown.
-std::vector<RowKind> kinds_of(const trace::TimelineRows& rows) {
+std::vector<RowKind> kinds_of(const trace::TimelineRows& rows, Mode mode) {
   std::vector<RowKind> kinds;
+  if (mode == Mode::kSteps) return {RowKind::kKernels, RowKind::kCommunication};
   for (const RowKind kind : {RowKind::kKernels, RowKind::kOperators, RowKind::kCommunication,
                              RowKind::kMemory, RowKind::kPhases, RowKind::kLaunches,
                              RowKind::kCopies, RowKind::kReady, RowKind::kCounter}) {
@@ -55,8 +56,9 @@ void tick_kind(const Look& look, const Rect& box, RowKind kind, RowFilter& filte
 }
 
 // Where not all fit, the others are in a menu.
-void draw_kinds(const Look& look, Rect& rest, const trace::TimelineRows& rows, RowFilter& filter) {
-  const auto kinds = kinds_of(rows);
+void draw_kinds(const Look& look, Rect& rest, const trace::TimelineRows& rows, Mode mode,
+                RowFilter& filter) {
+  const auto kinds = kinds_of(rows, mode);
   const float menu = menu_button_width(look, "Rows");
   std::size_t fitting = 0;
   float used = 0;
@@ -175,7 +177,7 @@ void InspectToolbar::draw(const Look& look, const Rect& rect, const InspectView&
             summary, Align::kRight);
   }
   draw_bookmark_menu(look, rest, *view.rows, state, bookmarks);
-  draw_kinds(look, rest, *view.rows, state.filter);
+  draw_kinds(look, rest, *view.rows, state.mode, state.filter);
   if (summary.empty()) label_in(look, rest, Face::kSmall, p.text_muted, keys, Align::kRight);
 }
 

@@ -108,18 +108,18 @@ void SearchField::edit(const Look& look, const Rect& box, std::int64_t from_ns,
   ImGui::PopStyleColor(3);
   ImGui::PopStyleVar();
   ImGui::PopFont();
+  if (was_active && key_pressed(Key::kEscape, false)) {
+    text_.clear();
+    return send(commands);
+  }
   if (edited) {
     is_plain_ = false;
     send(commands);
   }
-  if (was_active && key_pressed(Key::kEscape, false)) {
-    text_.clear();
-    send(commands);
-  } else if (was_active && enter_pressed() && !text_.empty()) {
-    commands.push_back(GoToHit{ImGui::GetIO().KeyShift ? -1 : 1, from_ns});
-    focus_ = true;
-    list_open_ = false;
-  }
+  if (!was_active || !enter_pressed() || text_.empty()) return;
+  commands.push_back(GoToHit{ImGui::GetIO().KeyShift ? -1 : 1, from_ns});
+  focus_ = true;
+  list_open_ = false;
 }
 
 void SearchField::draw_list(const Look& look, const Rect& field, const InspectView& view,

@@ -1,0 +1,173 @@
+// The Inspect workspace without a display: it draws at every size, and texts keep apart.
+#include "tests/ui/inspect/inspect_window.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "tests/ui/inspect/headless_panel.h"
+#include "tests/ui/inspect/sample_tables.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+enum class ShownView { kWholeRun, kThreeSteps, kNanoseconds, kSteps };
+
+void show(InspectWindow& inspect, ShownView view) {
+  TimelineState& state = inspect.state();
+  const SampleRun& run = inspect.run();
+  if (view == ShownView::kThreeSteps) {
+    state.window.show(run.step_start(0, 20), run.step_end(0, 22));
+    state.selection = TimeInterval{run.step_start(0, 21), run.step_end(0, 21)};
+    state.measured = TimeInterval{run.step_start(0, 20), run.step_end(0, 21)};
+  }
+  if (view == ShownView::kNanoseconds) {
+    const std::int64_t at = run.step_start(0, 20) + 250'000'000;
+    state.window.show(at, at + 500);
+  }
+  if (view == ShownView::kSteps) state.mode = TimelineState::Mode::kSteps;
+  inspect.change().range = sample_range({});
+  inspect.settle();
+}
+
+using WindowCase = std::tuple<std::pair<int, int>, float, ShownView>;
+class InspectWindowTest : public ::testing::TestWithParam<WindowCase> {};
+
+TEST_P(InspectWindowTest, KeepsTextsApartAndInside) {
+  const auto& [size, scale, view] = GetParam();
+  for (const ThemeKind theme : {ThemeKind::kDark, ThemeKind::kLight}) {
+    ViewPreferences preferences;
+    preferences.theme = theme;
+    preferences.scale = scale;
+    InspectWindow inspect(size.first, size.second, preferences, {.steps = 60});
+    show(inspect, view);
+    EXPECT_EQ(overlapping_texts_of(inspect.probe()), std::vector<std::string>{});
+    EXPECT_GT(inspect.probe().texts.size(), 15u);
+    for (const auto& text : inspect.probe().texts) {
+      EXPECT_LE(text.rect.right(), static_cast<float>(size.first) + 1) << text.text;
+      EXPECT_GE(text.rect.x, -1) << text.text;
+    }
+  }
+}
+
+// What a recording names may be longer than any bar or column: events, streams, kernels.
+TEST_P(InspectWindowTest, CutsNothingOfItsOwn) {
+  const auto& [size, scale, view] = GetParam();
+  ViewPreferences preferences;
+  preferences.scale = scale;
+  InspectWindow inspect(size.first, size.second, preferences, {.steps = 60});
+  show(inspect, view);
+  const DrawProbe::Target* plot = inspect.probe().find("inspect/plot");
+  const DrawProbe::Target* toolbar = inspect.probe().find("inspect/search");
+  ASSERT_NE(plot, nullptr);
+  ASSERT_NE(toolbar, nullptr);
+  for (const auto& text : inspect.probe().texts) {
+    const bool above = text.rect.y < plot->rect.y && text.rect.right() < plot->rect.right();
+    if (above && text.rect.y > toolbar->rect.y) {
+      EXPECT_FALSE(text.text.ends_with("…")) << text.text;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Sizes, InspectWindowTest,
+    ::testing::Combine(::testing::Values(std::pair{1280, 720}, std::pair{1600, 1000},
+                                         std::pair{1920, 1200}, std::pair{3840, 2160}),
+                       ::testing::Values(0.75f, 1.0f, 1.5f, 3.0f),
+                       ::testing::Values(ShownView::kWholeRun, ShownView::kThreeSteps,
+                                         ShownView::kNanoseconds, ShownView::kSteps)));
+
+TEST(InspectWorkspace, IsChosenInTheTopBarAndByKeys) {
+  InspectWindow inspect(1600, 1000, {}, {.steps = 20});
+  HeadlessWindow& window = inspect.window();
+  EXPECT_TRUE(inspect.probe().shows("Whole run"));
+  ASSERT_TRUE(window.click(inspect.snapshot(), "top/tune"));
+  EXPECT_EQ(window.view().preferences().workspace, kTuneWorkspace);
+  EXPECT_FALSE(inspect.probe().shows("Whole run"));
+  EXPECT_TRUE(inspect.probe().shows("Settings for the next run"));
+  window.press(inspect.snapshot(), Key::kTwo, true);
+  EXPECT_EQ(window.view().preferences().workspace, kInspectWorkspace);
+  EXPECT_TRUE(inspect.probe().shows("Whole run"));
+  window.press(inspect.snapshot(), Key::kOne, true);
+  EXPECT_EQ(window.view().preferences().workspace, kTuneWorkspace);
+}
+
+TEST(InspectWorkspace, SaysWhyThereIsNothing) {
+  InspectWindow inspect(1280, 800, {}, {.steps = 5});
+  inspect.change().rows = nullptr;
+  inspect.settle();
+  EXPECT_TRUE(inspect.probe().shows("Opening the run…"));
+  inspect.change().problem = "rank_0.sqlite is damaged: verify it";
+  inspect.settle();
+  EXPECT_TRUE(inspect.probe().shows("rank_0.sqlite is damaged: verify it"));
+  inspect.snapshot().inspect = nullptr;
+  inspect.frame();
+  EXPECT_TRUE(inspect.probe().shows("Opening the run…"));
+  inspect.snapshot().run = nullptr;
+  inspect.frame();
+  EXPECT_TRUE(inspect.probe().shows("Choose a run of the ledger"));
+}
+
+TEST(InspectWorkspace, SleepsOnceNothingChanges) {
+  InspectWindow inspect(1280, 800, {}, {.steps = 5});
+  for (int i = 0; i < 12; ++i) inspect.frame();
+  EXPECT_FALSE(inspect.window().view().wants_redraw());
+  EXPECT_TRUE(inspect.take_commands().empty());
+}
+
+TEST(InspectWorkspace, KeepsTheSplitterWhereItWasDragged) {
+  InspectWindow inspect(1600, 1000, {}, {.steps = 5});
+  const float before = inspect.window().view().preferences().inspect_tabs_share;
+  inspect.frame();
+  const Rect splitter = inspect.probe().find("inspect/splitter")->rect;
+  inspect.window().move_to(inspect.snapshot(), splitter.center_x(), splitter.center_y());
+  ImGui::GetIO().MouseDown[0] = true;
+  inspect.frame();
+  inspect.window().move_to(inspect.snapshot(), splitter.center_x(), splitter.center_y() - 120);
+  ImGui::GetIO().MouseDown[0] = false;
+  inspect.settle();
+  EXPECT_GT(inspect.window().view().preferences().inspect_tabs_share, before + 0.05f);
+  EXPECT_NEAR(inspect.probe().find("inspect/splitter")->rect.center_y(), splitter.center_y() - 120,
+              2);
+}
+
+TEST(InspectWorkspace, SurvivesTinyAndChangingWindows) {
+  InspectWindow inspect(1280, 720, {}, {.ranks = 3, .steps = 10});
+  for (const auto& [width, height] : {std::pair{200, 120}, {1, 1}, {3840, 2160}, {400, 2000}}) {
+    inspect.window().resize(width, height);
+    inspect.settle();
+  }
+  EXPECT_GT(inspect.probe().texts.size(), 10u);
+}
+
+TEST(InspectWorkspace, SurvivesRowsThatContradictThemselves) {
+  InspectWindow inspect(1280, 800, {}, {.ranks = 2, .steps = 6});
+  auto rows = std::make_shared<trace::TimelineRows>(inspect.run().rows());
+  rows->steps[3].end_ns = rows->steps[3].start_ns - 500;  // reversed
+  rows->steps[4].start_ns = 0;
+  rows->ranks[1].rows.push_back(4'000);
+  rows->reversed_events = 12;
+  rows->overlapping_events = 3;
+  inspect.change().rows = rows;
+  inspect.settle();
+  auto picture = std::make_shared<trace::TimelinePicture>(*inspect.snapshot().inspect->picture);
+  for (auto& row : picture->rows) {
+    for (std::size_t i = 0; i < row.pieces.size(); i += 3) {
+      std::swap(row.pieces[i].start_ns, row.pieces[i].end_ns);
+      row.pieces[i].name = 1'000'000;
+      row.pieces[i].level = 255;
+    }
+  }
+  inspect.change().picture = picture;
+  inspect.frame();
+  inspect.frame();
+  EXPECT_TRUE(inspect.probe().shows("Rank 0"));
+}
+
+}  // namespace
+
+}  // namespace shardlens::ui

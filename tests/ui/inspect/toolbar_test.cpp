@@ -1,0 +1,185 @@
+// Search, modes, kinds of rows, bookmarks.
+#include "ui/inspect/toolbar.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "tests/ui/inspect/inspect_window.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+class ToolbarTest : public ::testing::Test {
+ protected:
+  const Snapshot& snapshot() { return inspect_.snapshot(); }
+  HeadlessWindow& window() { return inspect_.window(); }
+  void answer(std::string text, std::int64_t count, std::string problem = "") {
+    auto hits = std::make_shared<trace::NameHits>();
+    hits->pattern.text = std::move(text);
+    hits->count = count;
+    hits->is_complete = true;
+    hits->problem = std::move(problem);
+    if (count > 0) {
+      hits->names = {
+          {"ncclDevKernel_ReduceScatter", trace::EventTableKind::kKernel, 300, 9'000'000},
+          {"ncclDevKernel_AllGather", trace::EventTableKind::kKernel, count - 300, 5'000}};
+    }
+    inspect_.change().hits = hits;
+    window().frames(snapshot(), 3);
+  }
+  void search(std::string_view text) {
+    window().press(snapshot(), Key::kF, true);
+    window().type(snapshot(), text);
+    window().frames(snapshot(), 2);
+  }
+
+  InspectWindow inspect_{1600, 1000, {}, {.steps = 20}};
+};
+
+TEST_F(ToolbarTest, SearchesWhileTyping) {
+  search("nccl");
+  const auto sent = inspect_.take<FindNames>();
+  ASSERT_FALSE(sent.empty());
+  EXPECT_EQ(sent.back().pattern.text, "nccl");
+  EXPECT_FALSE(sent.back().pattern.is_plain);
+  answer("nccl", 312);
+  EXPECT_TRUE(inspect_.probe().shows("312 hits"));
+  EXPECT_TRUE(inspect_.probe().shows("ncclDevKernel_ReduceScatter"));
+  EXPECT_TRUE(inspect_.probe().shows("300 × · 9.00 ms"));
+}
+
+TEST_F(ToolbarTest, GoesFromHitToHit) {
+  search("nccl");
+  answer("nccl", 312);
+  inspect_.take_commands();
+  window().press(snapshot(), Key::kEnter);
+  auto hits = inspect_.take<GoToHit>();
+  ASSERT_EQ(hits.size(), 1u);
+  EXPECT_EQ(hits[0].direction, 1);
+  EXPECT_EQ(hits[0].from_ns, inspect_.state().window.time_at(0.5));
+  ImGui::GetIO().KeyShift = true;
+  window().press(snapshot(), Key::kEnter);
+  ImGui::GetIO().KeyShift = false;
+  hits = inspect_.take<GoToHit>();
+  ASSERT_EQ(hits.size(), 1u);
+  EXPECT_EQ(hits[0].direction, -1);
+  ASSERT_TRUE(window().click(snapshot(), "inspect/hit behind"));
+  EXPECT_EQ(inspect_.take<GoToHit>().size(), 1u);
+}
+
+TEST_F(ToolbarTest, ANameOfTheListIsSearchedAsItIs) {
+  search("nccl");
+  answer("nccl", 312);
+  inspect_.take_commands();
+  ASSERT_TRUE(window().click(snapshot(), "inspect/found 1"));
+  const auto commands = inspect_.take_commands();
+  const auto* find = HeadlessWindow::find<FindNames>(commands);
+  ASSERT_NE(find, nullptr);
+  EXPECT_EQ(find->pattern.text, "ncclDevKernel_AllGather");
+  EXPECT_TRUE(find->pattern.is_plain);
+  EXPECT_NE(HeadlessWindow::find<GoToHit>(commands), nullptr);
+}
+
+TEST_F(ToolbarTest, ShowsWhatIsWrongWithAnExpression) {
+  search("nccl(");
+  answer("nccl(", 0, "A bracket is not closed: add “)” or write “\\(”");
+  EXPECT_TRUE(inspect_.probe().shows("not valid"));
+  EXPECT_TRUE(inspect_.probe().shows("A bracket is not closed"));
+}
+
+TEST_F(ToolbarTest, EscapeEndsTheSearch) {
+  search("nccl");
+  answer("nccl", 312);
+  inspect_.take_commands();
+  window().press(snapshot(), Key::kEscape);
+  EXPECT_EQ(inspect_.take<ClearFind>().size(), 1u);
+}
+
+TEST_F(ToolbarTest, SaysWhatATableSearchedFor) {
+  answer("flash_fwd_kernel", 400);
+  EXPECT_TRUE(inspect_.probe().shows("400 hits"));
+  inspect_.change().hits = nullptr;
+  window().frames(snapshot(), 2);
+  EXPECT_FALSE(inspect_.probe().shows("hits"));
+}
+
+TEST_F(ToolbarTest, LateAnswersDoNotChangeWhatIsTyped) {
+  search("nc");
+  search("cl");
+  answer("nc", 7);
+  EXPECT_FALSE(inspect_.probe().shows("7 hits"));
+}
+
+TEST_F(ToolbarTest, ChangesModeAndAlignment) {
+  ASSERT_TRUE(window().click(snapshot(), "inspect/mode/Steps aligned"));
+  EXPECT_EQ(inspect_.state().mode, TimelineState::Mode::kSteps);
+  ASSERT_TRUE(window().click(snapshot(), "inspect/rank behind"));
+  EXPECT_EQ(inspect_.state().step_rank, 1);
+  EXPECT_TRUE(inspect_.probe().shows("Rank 1"));
+  ASSERT_TRUE(window().click(snapshot(), "inspect/mode/Time"));
+  ASSERT_TRUE(window().click(snapshot(), "inspect/align/By step"));
+  EXPECT_TRUE(inspect_.state().aligned_by_step);
+}
+
+TEST_F(ToolbarTest, HidesAndShowsKindsOfRows) {
+  ASSERT_TRUE(window().click(snapshot(), "inspect/kind Kernels"));
+  EXPECT_FALSE(inspect_.state().filter.shows(trace::RowKind::kKernels));
+  window().frames(snapshot(), 2);
+  EXPECT_FALSE(inspect_.probe().shows("Compute stream 7"));
+  ASSERT_TRUE(window().click(snapshot(), "inspect/kind Kernels"));
+  window().frames(snapshot(), 2);
+  EXPECT_TRUE(inspect_.probe().shows("Compute stream 7"));
+}
+
+TEST_F(ToolbarTest, PutsKindsIntoAMenuWhereTheyDoNotFit) {
+  window().resize(1280, 800);
+  inspect_.settle();
+  ASSERT_TRUE(window().click(snapshot(), "inspect/rows"));
+  ASSERT_TRUE(window().click(snapshot(), "inspect/kind Counters"));
+  EXPECT_TRUE(inspect_.state().filter.shows(trace::RowKind::kCounter));
+}
+
+TEST_F(ToolbarTest, ListsBookmarks) {
+  ViewPreferences preferences = window().view().preferences();
+  const std::int64_t at = inspect_.run().step_start(0, 12);
+  preferences.bookmarks["sample"] = {{at, "slow gather"}, {at + 5'000'000'000, ""}};
+  window().view().set_preferences(preferences);
+  inspect_.state().window.show(at - 8'000'000'000, at - 7'000'000'000);
+  inspect_.settle();
+  ASSERT_TRUE(inspect_.probe().shows("Bookmarks 2"));
+  ASSERT_TRUE(window().click(snapshot(), "inspect/bookmarks"));
+  window().frames(snapshot(), 2);
+  EXPECT_TRUE(inspect_.probe().shows("slow gather"));
+  ASSERT_TRUE(window().click(snapshot(), "inspect/bookmark 0"));
+  EXPECT_NEAR(inspect_.state().window.position(at), 0.5, 0.01);
+  ASSERT_TRUE(window().click(snapshot(), "inspect/bookmarks"));
+  ASSERT_TRUE(window().click(snapshot(), "inspect/bookmark x 1"));
+  EXPECT_EQ(window().view().preferences().bookmarks.at("sample").size(), 1u);
+}
+
+TEST(Bookmarks, StayInOrderAndAreRemovedByTheSameKey) {
+  BookmarkList list;
+  EXPECT_TRUE(toggle_bookmark(list, {500, "b"}, 10));
+  EXPECT_TRUE(toggle_bookmark(list, {100, "a"}, 10));
+  EXPECT_EQ(list.front().label, "a");
+  EXPECT_EQ(neighbour_bookmark(list, 100, 1)->time_ns, 500);
+  EXPECT_EQ(neighbour_bookmark(list, 500, -1)->time_ns, 100);
+  EXPECT_EQ(neighbour_bookmark(list, 100, -1), nullptr);
+  EXPECT_FALSE(toggle_bookmark(list, {105, ""}, 10));
+  EXPECT_EQ(list.size(), 1u);
+}
+
+TEST(SelectionText, SaysLengthAndRanks) {
+  TimelineState state;
+  EXPECT_EQ(selection_text(state, 8), "");
+  state.selection = TimeInterval{1'000, 126'401'000};
+  EXPECT_EQ(selection_text(state, 8), "126.4 ms on 8 ranks selected");
+  EXPECT_EQ(selection_text(state, 1), "126.4 ms selected");
+}
+
+}  // namespace
+
+}  // namespace shardlens::ui
