@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "trace/analysis/process_groups.h"
+#include "trace/explore/collective_classes.h"
 
 namespace shardlens::trace {
 
@@ -76,10 +77,14 @@ CallStart call_start(const RunSnapshot& run, const RankRows& own, std::uint32_t 
 
 }  // namespace
 
-std::vector<CollectiveRows> collective_rows(const RunSnapshot& run) {
-  std::vector<CollectiveRows> result;
+RunCollectives collective_rows(const RunSnapshot& run, const TimeRange& range) {
+  RunCollectives result;
+  result.classes.reserve(run.ranks.size());  // `rows` refer to them
   for (const RankSnapshot& rank : run.ranks) {
-    CollectiveRows& rows = result.emplace_back();
+    CollectiveRows& rows = result.rows.emplace_back();
+    // Until each was looked at in the background.
+    if (!rank.exposure) result.classes.push_back(collective_classes(run, rank, range));
+    rows.classes = rank.exposure ? *rank.exposure : result.classes.back();
     const RankRows* const own = rank.rows.get();
     rows.rank = rank.rank;
     rows.rows = own->collectives.rows;

@@ -10,8 +10,12 @@
 
 namespace shardlens::trace {
 
-// Of each rank all of them; views into the snapshot, which outlives them.
-std::vector<CollectiveRows> collective_rows(const RunSnapshot& run);
+struct RunCollectives {
+  std::vector<CollectiveRows> rows;              // of each rank all of them
+  std::vector<std::vector<PieceClass>> classes;  // what `rows` refer to
+};
+// Views into the snapshot, which outlives them. Classes are known of those in the range.
+RunCollectives collective_rows(const RunSnapshot& run, const TimeRange& range);
 
 // Of all calls in which a rank of the range took part within it. Null until every rank's rows were
 // read.

@@ -39,8 +39,8 @@ Result<TimelinePicture> RunExplorer::picture(const PictureRequest& request,
 Result<RangeFigures> RunExplorer::statistics(const TimeRange& range,
                                              const std::function<bool()>& wanted) {
   const auto run = state_->run->snapshot();
-  TRY_ASSIGN(RangeFigures figures,
-             range_statistics(*run->store, collective_rows(*run), range, wanted));
+  const RunCollectives collectives = collective_rows(*run, range);
+  TRY_ASSIGN(RangeFigures figures, range_statistics(*run->store, collectives.rows, range, wanted));
   figures.stragglers = stragglers_in(*run, range);
   return figures;
 }

@@ -79,7 +79,8 @@ void StatisticsTab::pick(const NameFigures& row, Commands& commands) {
   picked_ = row.name;
   // The rows of other groupings are not names of events.
   if (shown_->group_by == GroupBy::kName) {
-    commands.push_back(FindNames{{.text = row.name, .is_plain = true, .ignores_case = false}});
+    commands.push_back(FindNames{
+        {.text = searched_name(kind_, row.name), .is_plain = true, .ignores_case = false}});
   }
   go_to_longest(row, commands);
 }
@@ -116,7 +117,8 @@ void StatisticsTab::draw_menu(const Look& look, Commands& commands) {
       return pick(row, commands);
     case 1:
     case 2:
-      commands.push_back(FindNames{{.text = row.name, .is_plain = true, .ignores_case = false}});
+      commands.push_back(FindNames{
+          {.text = searched_name(kind_, row.name), .is_plain = true, .ignores_case = false}});
       commands.push_back(GoToHit{*chosen == 1 ? 1 : -1, row.longest_start_ns});
       return;
     case 3:

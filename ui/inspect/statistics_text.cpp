@@ -58,6 +58,13 @@ std::string_view group_title(trace::GroupBy group_by) {
   return "";
 }
 
+std::string searched_name(StatisticsTable table, const std::string& name) {
+  constexpr std::string_view kBetween = " · ";
+  const std::size_t at = name.find(kBetween);
+  const bool has_tag = table == StatisticsTable::kCollectives && at != std::string::npos;
+  return has_tag ? name.substr(at + kBetween.size()) : name;
+}
+
 std::string collective_title(std::string_view name) {
   // "reduce_scatter · blocks.6 reduce": the tag stays as it was recorded.
   std::string title(name);

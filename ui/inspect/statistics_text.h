@@ -13,6 +13,9 @@ std::string_view table_title(trace::StatisticsTable table);             // "Kern
 std::string counted(std::int64_t count, trace::StatisticsTable table);  // "3,816 kernels"
 std::string_view group_title(trace::GroupBy group_by);                  // "by size"
 
+// What a search finds the events of a row by: a collective is called by its tag where it has one.
+std::string searched_name(trace::StatisticsTable table, const std::string& name);
+
 // "Reduce-scatter · blocks.6" of "reduce_scatter · blocks.6".
 std::string collective_title(std::string_view name);
 

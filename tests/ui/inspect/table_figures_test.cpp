@@ -10,6 +10,7 @@
 #include "ui/inspect/histogram.h"
 #include "ui/inspect/range_text.h"
 #include "ui/inspect/statistics_table.h"
+#include "ui/inspect/statistics_text.h"
 #include "ui/inspect/step_table.h"
 #include "ui/inspect/step_times.h"
 #include "ui/inspect/straggler_table.h"
@@ -95,6 +96,16 @@ TEST(StatisticsTable, DerivesBandwidthsFromTransfersAlone) {
   EXPECT_EQ(shown(*column_named(*table, "Wait"), 0), "2.00 ms");
   EXPECT_EQ(shown(*column_named(*table, "Alg. bandwidth"), 1), "") << "no wait, no transfer";
   EXPECT_EQ(shown(*column_named(*table, "Wait"), 1), "");
+}
+
+TEST(StatisticsText, CallsACollectiveAsReadersAndSearchesDo) {
+  EXPECT_EQ(collective_title("reduce_scatter · blocks.6_x"), "Reduce-scatter · blocks.6_x");
+  EXPECT_EQ(collective_title("all_reduce"), "All-reduce");
+  EXPECT_EQ(collective_title(""), "");
+  using trace::StatisticsTable;
+  EXPECT_EQ(searched_name(StatisticsTable::kCollectives, "all_reduce · bucket 3"), "bucket 3");
+  EXPECT_EQ(searched_name(StatisticsTable::kCollectives, "barrier"), "barrier");
+  EXPECT_EQ(searched_name(StatisticsTable::kKernels, "gemm · x"), "gemm · x");
 }
 
 TEST(RangeNotes, SayWhatTheFiguresAreOfInFewerAndFewerWords) {
