@@ -189,8 +189,10 @@ void Controller::follow_import() {
 
 void Controller::follow_inspect() {
   if (!looks_around_) return;
-  const bool live = watch_state_->view && watch_state_->view->is_live;
-  inspect_.show(watch_state_->run, live && !watch_state_->replay.active);
+  // Not after its figures, which take a while to be made of a large run.
+  const auto run = watcher_.asked_run();
+  const bool is_read = watch_state_->view && watch_state_->run == run;
+  inspect_.show(run, is_read && watch_state_->view->is_live && !watch_state_->replay.active);
   if (!snapshot_ || inspect_.view() != snapshot_->inspect) touch();
 }
 

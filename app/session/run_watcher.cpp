@@ -41,7 +41,7 @@ void RunWatcher::ask(Change change) {
 void RunWatcher::show(const std::filesystem::path& run) {
   ask([&](Requests& requests) {
     requests = {};
-    requests.show = run;
+    requests.show = asked_run_ = run;
   });
 }
 
@@ -66,7 +66,7 @@ void RunWatcher::set_ordinal(const std::string& ordinal) {
 void RunWatcher::start_replay(const std::filesystem::path& run, double speed) {
   ask([&](Requests& requests) {
     requests = {};
-    requests.show = run;
+    requests.show = asked_run_ = run;
     requests.replay = ReplayWish::kStart;
     requests.speed = speed;
     requests.playing = true;
@@ -92,6 +92,11 @@ void RunWatcher::seek_replay(std::int64_t time_ns) {
 std::shared_ptr<const WatchState> RunWatcher::state() const {
   const std::lock_guard lock(mutex_);
   return state_;
+}
+
+std::filesystem::path RunWatcher::asked_run() const {
+  const std::lock_guard lock(mutex_);
+  return asked_run_;
 }
 
 void RunWatcher::work(const std::stop_token& stop) {

@@ -50,6 +50,8 @@ class RunWatcher {
   void seek_replay(std::int64_t time_ns);
 
   std::shared_ptr<const WatchState> state() const;
+  // The run that show() or start_replay() asked for last; state() is of it once it was read.
+  std::filesystem::path asked_run() const;
 
  private:
   enum class ReplayWish : std::uint8_t { kNone, kStart, kStop };
@@ -97,7 +99,7 @@ class RunWatcher {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable_any wake_;
   Requests requests_;
-  std::filesystem::path own_job_;
+  std::filesystem::path own_job_, asked_run_;
   std::shared_ptr<const WatchState> state_;
 
   std::jthread thread_;  // last: stops first
