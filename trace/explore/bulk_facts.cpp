@@ -8,6 +8,7 @@
 #include "trace/explore/lane_events.h"
 #include "trace/explore/window_activity.h"
 #include "trace/timeline/collective_parts.h"
+#include "trace/timeline/kernel_class.h"
 #include "trace/timeline/quantity.h"
 
 namespace shardlens::trace::detail {
@@ -55,6 +56,10 @@ class BulkFacts {
   }
 
   void add_own_facts() {
+    if (kind() == EventKind::kKernel) {
+      sheet_.add("Class", std::string(to_string(kernel_class_of(name_of(event())))),
+                 "by the kernel's name");
+    }
     if (const Lane* const lane = rank_.rows->lane(found_.chunk.lane)) {
       const bool on_gpu = kind() == EventKind::kKernel || kind() == EventKind::kCopy;
       sheet_.add(on_gpu ? "Stream" : "Thread", std::string(rank_.rows->text(lane->name)));
@@ -97,13 +102,19 @@ class BulkFacts {
 
   // Operator → launch → kernel or copy, from whichever of them was picked.
   void add_relatives() {
-    const std::int64_t near_ns = event().start_ns;
+    std::uint64_t number = event().correlation;
+    std::optional<FoundEvent> launch;
+    if (number == 0 && kind() == EventKind::kOperator) {
+      launch = finder_.launch_in(rank_.rank, found_.chunk.lane,
+                                 drawn_event_time(event().start_ns, event().duration_ns));
+      if (launch) number = launch->event.correlation;
+    }
     const auto correlated = [&](EventKind of) {
       return of == kind() ? std::optional(found_)
-                          : finder_.correlated(rank_.rank, of, event().correlation, near_ns);
+                          : finder_.correlated(rank_.rank, of, number, event().start_ns);
     };
-    if (event().correlation == 0 && kind() != EventKind::kLaunch) return;
-    const auto launch = correlated(EventKind::kLaunch);
+    if (number == 0 && kind() != EventKind::kLaunch) return;
+    if (!launch) launch = correlated(EventKind::kLaunch);
     auto work = correlated(EventKind::kKernel);
     if (!work) work = correlated(EventKind::kCopy);
     auto caller = correlated(EventKind::kOperator);

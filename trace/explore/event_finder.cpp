@@ -90,6 +90,19 @@ std::optional<FoundEvent> EventFinder::operator_at(int rank, int lane, std::int6
   return deepest;
 }
 
+std::optional<FoundEvent> EventFinder::launch_in(int rank, int lane, Interval time) const {
+  std::optional<EventRef> first;
+  LaneEvents(*run_.store, rank, lane, EventKind::kLaunch, time)
+      .visit([&](const ChunkEntry& chunk, const EventColumns&, std::size_t i, Interval drawn) {
+        if (first || drawn.start_ns < time.start_ns) return;
+        first =
+            EventRef{EventTableKind::kLaunch, rank, chunk.row_id, static_cast<std::uint32_t>(i)};
+      });
+  if (!first) return std::nullopt;
+  auto found = at(*first);
+  return found ? std::optional(std::move(*found)) : std::nullopt;
+}
+
 std::vector<EventPlace> EventFinder::same_name(const FoundEvent& event, Interval time) const {
   std::vector<EventPlace> places;
   LaneEvents(*run_.store, event.chunk.rank, event.chunk.lane, event.chunk.kind, time)

@@ -30,6 +30,8 @@ class EventFinder {
                                        std::int64_t near_ns) const;
   // The innermost operator on a lane that runs at a time.
   std::optional<FoundEvent> operator_at(int rank, int lane, std::int64_t time_ns) const;
+  // The first launch on a lane that begins within a time: what an operator launched.
+  std::optional<FoundEvent> launch_in(int rank, int lane, Interval time) const;
   // Those with the event's name on its lane that begin within a time, in order.
   std::vector<EventPlace> same_name(const FoundEvent& event, Interval time) const;
   // The longest with the event's name on its rank, in chunks of its kind.

@@ -84,6 +84,7 @@ RankSnapshot ExploredRun::snapshot_of(const Rank& rank, std::span<const ChunkEnt
   result.rows = rank.source->rows();
   result.streams = rank.source->streams();
   result.extent = extent_of(rank.source->extent(), chunks, *result.rows);
+  result.exposure = rank.exposure.classes_of(*result.rows);
   bool has_kernels = false;
   for (const ChunkEntry& chunk : chunks) {
     if (result.lanes.empty() || result.lanes.back() != std::pair(chunk.lane, chunk.kind)) {
@@ -184,6 +185,17 @@ bool ExploredRun::rebuild_tiles() {
   return true;
 }
 
+bool ExploredRun::scan_exposure() {
+  const auto run = snapshot();
+  std::atomic<bool> more = false;
+  for_each_side_by_side(store_->threads(), run->ranks.size(), [&](int, std::size_t i) {
+    const RankSnapshot& rank = run->ranks[i];
+    const auto own = ranks_.find(rank.rank);
+    if (own != ranks_.end() && own->second.exposure.scan_some(*store_, rank)) more = true;
+  });
+  return more;
+}
+
 void ExploredRun::update_progress() {
   double rows = 0, tiles = 0;
   for (const auto& [number, rank] : ranks_) {
@@ -194,19 +206,25 @@ void ExploredRun::update_progress() {
   progress_ = 0.4 * rows / ranks + 0.4 * tiles / ranks + 0.2 * scan_.fraction();
 }
 
+// First what is seen of every picture, then what sharpens it.
 Result<bool> ExploredRun::work() {
   const std::lock_guard lock(work_mutex_);
-  bool more = read_rows() || rebuild_tiles();
-  if (!more) {
-    more = scan_.scan_some(*store_, *store_->chunks());
-    if (!more) publish();
-  }
-  if (more) {
+  if (read_rows() || rebuild_tiles()) {
     update_progress();
-  } else {
-    progress_ = 1;
+    return true;
   }
-  return more;
+  if (!scan_.is_done() || !was_scanned_) {
+    const bool more = scan_.scan_some(*store_, *store_->chunks());
+    was_scanned_ = !more;
+    // Whether operators count as compute is known from here.
+    if (!more) publish();
+    update_progress();
+    return true;
+  }
+  if (scan_exposure()) return true;
+  publish();
+  progress_ = 1;
+  return false;
 }
 
 Result<bool> ExploredRun::refresh() {
@@ -223,6 +241,7 @@ Result<bool> ExploredRun::refresh() {
   }
   if (!news) return false;
   calls_are_old_ = true;
+  was_scanned_ = false;
   publish();
   return true;
 }

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <vector>
 
+#include "trace/explore/exposure_scan.h"
 #include "trace/explore/lane_scan.h"
 #include "trace/explore/rank_source.h"
 #include "trace/explore/run_snapshot.h"
@@ -35,6 +36,7 @@ class ExploredRun {
   struct Rank {
     std::unique_ptr<RankSource> source;
     bool has_more_rows = true, has_more_tiles = true;
+    ExposureScan exposure;
   };
 
   explicit ExploredRun(std::filesystem::path run) : path_(std::move(run)) {}
@@ -42,6 +44,7 @@ class ExploredRun {
   Result<void> open_sources();
   bool read_rows();
   bool rebuild_tiles();
+  bool scan_exposure();
   // Publishes what is known now.
   void publish();
   RankSnapshot snapshot_of(const Rank& rank, std::span<const ChunkEntry> chunks) const;
@@ -56,6 +59,7 @@ class ExploredRun {
   std::map<int, Error> problems_;  // of ranks that could not be opened
   RowCatalogue catalogue_;
   LaneScan scan_;
+  bool was_scanned_ = false;
   std::shared_ptr<const CollectiveCalls> calls_;
   std::chrono::steady_clock::time_point next_calls_;
   bool calls_are_old_ = true;

@@ -144,6 +144,7 @@ Result<RowDraft> RowPainter::collective_row(const RowTask& task,
   const PixelGrid grid(task.ns_per_pixel);
   PieceFolder folder(grid, task.window, 1);
   const auto& collectives = task.rank->rows->collectives;
+  const auto* const exposure = task.rank->exposure.get();
   visit_rows(collectives, folder.window(), [&](std::uint32_t i, Interval time) {
     const Collective& row = collectives.rows[i];
     if (row.lane != task.row->lane) return;
@@ -151,8 +152,10 @@ Result<RowDraft> RowPainter::collective_row(const RowTask& task,
     const bool is_seen = time.length() >= grid.column_ns() && run_.calls != nullptr;
     const std::int64_t latest =
         is_seen ? run_.calls->latest_start_ns(part_of(*task.rank->rows, i)) : 0;
-    const PieceClass piece_class =
-        activity == nullptr ? PieceClass::kExposed : communication_class(time, activity->compute);
+    const PieceClass piece_class = activity != nullptr
+                                       ? communication_class(time, activity->compute)
+                                   : exposure != nullptr ? (*exposure)[i]
+                                                         : PieceClass::kExposed;
     folder.add({time,
                 collectives.labels[i],
                 0,
@@ -165,7 +168,7 @@ Result<RowDraft> RowPainter::collective_row(const RowTask& task,
   draft.picture.is_complete = run_.calls != nullptr;
   if (activity == nullptr) {
     draft.picture.pieces = folder.finish();
-    TRY(class_by_ribbon(task, draft.picture));
+    if (exposure == nullptr) TRY(class_by_ribbon(task, draft.picture));
     join_pieces(draft.picture.pieces, grid);
   } else {
     draft.picture.is_complete = draft.picture.is_complete && activity->is_complete;

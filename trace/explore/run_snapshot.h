@@ -23,7 +23,9 @@ struct RankSnapshot {
   Interval extent;                               // of everything recorded
   std::vector<LodStream> streams;                // of its pyramid
   std::vector<std::pair<int, EventKind>> lanes;  // that have bulk events
-  bool operators_compute = true;                 // some may count as compute
+  // Of its collectives, overlapped or exposed as a whole; null until that is known.
+  std::shared_ptr<const std::vector<PieceClass>> exposure;
+  bool operators_compute = true;  // some may count as compute
 };
 
 struct RunSnapshot {

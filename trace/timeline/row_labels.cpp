@@ -58,8 +58,8 @@ std::string stream_of(std::string_view name) {
 
 // The lane's name without what the title says.
 std::string_view own_name(std::string_view name) {
-  for (const std::string_view prefix :
-       {"operators of the ", "operators of ", "launches of the ", "launches of "}) {
+  for (const std::string_view prefix : {"operators of the ", "operators of ", "launches of the ",
+                                        "launches of ", "annotations of "}) {
     if (name.starts_with(prefix)) return name.substr(prefix.size());
   }
   return name;

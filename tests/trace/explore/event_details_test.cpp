@@ -49,6 +49,7 @@ TEST_F(Details, OfAKernelLeadToItsLaunchAndOperator) {
   EXPECT_EQ(value(details, "Start in run"), "105.0 ms");
   EXPECT_EQ(value(details, "Duration"), "20.0 ms");
   EXPECT_EQ(value(details, "Stream"), "stream 7");
+  EXPECT_EQ(value(details, "Class"), "matrix product");
   EXPECT_EQ(value(details, "Phase"), "forward");
   EXPECT_EQ(value(details, "Correlation"), "11");
   EXPECT_EQ(value(details, "Launch"), "cudaLaunchKernel");
@@ -65,6 +66,15 @@ TEST_F(Details, OfALaunchLeadBackToTheKernel) {
   ASSERT_NE(link(details, "Kernel"), nullptr);
   EXPECT_EQ(link(details, "Kernel")->start_ns, KnownRun::at(1, 50'000));
   EXPECT_EQ(at(link(details, "Kernel")->ref).title, "sm90_gemm");
+}
+
+TEST_F(Details, OfAnOperatorLeadToWhatItLaunchedFirst) {
+  const EventDetails details = of("Operators", 1'000);
+  EXPECT_EQ(details.title, "aten::linear");
+  ASSERT_NE(link(details, "Launch"), nullptr);
+  EXPECT_EQ(link(details, "Launch")->start_ns, KnownRun::at(1, 2'000));
+  ASSERT_NE(link(details, "Kernel"), nullptr);
+  EXPECT_EQ(link(details, "Kernel")->start_ns, KnownRun::at(1, 5'000));
 }
 
 TEST_F(Details, LeadToTheSameInTheStepsAround) {

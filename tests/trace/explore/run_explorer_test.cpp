@@ -78,6 +78,18 @@ TEST_F(OpenRun, CollectivesAreCutWhereComputeEndsAndKnowWhoCameLast) {
   EXPECT_EQ(names[picture.pieces[0].name], "bucket 0");
 }
 
+TEST_F(OpenRun, FromAfarACollectiveIsWhatMostOfItWas) {
+  for (const int rank : {0, 1}) {
+    const RowPicture picture = picture_of(*explorer_, row("All-reduce · world", rank),
+                                          KnownRun::at(0, 0), KnownRun::at(3, 0), 30);
+    ASSERT_EQ(picture.pieces.size(), 3u);
+    for (const Piece& piece : picture.pieces) {
+      EXPECT_EQ(piece.piece_class, rank == 0 ? PieceClass::kOverlapped : PieceClass::kExposed);
+      EXPECT_TRUE(piece.ref.exists());
+    }
+  }
+}
+
 TEST_F(OpenRun, RibbonsSayWhereTheTimeWent) {
   const RowPicture picture = step_of("Rank 0");
   const std::vector<std::pair<std::int64_t, PieceClass>> expected{

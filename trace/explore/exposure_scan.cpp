@@ -1,0 +1,55 @@
+#include "trace/explore/exposure_scan.h"
+
+#include <algorithm>
+
+#include "trace/explore/window_activity.h"
+#include "trace/timeline/collective_parts.h"
+
+namespace shardlens::trace {
+
+namespace {
+// With one call: some milliseconds.
+constexpr std::size_t kCollectivesPerCall = 512;
+constexpr std::int64_t kLongestStretchNs = 5'000'000'000;
+}  // namespace
+
+bool ExposureScan::scan_some(EventStore& store, const RankSnapshot& rank) {
+  const auto& collectives = rank.rows->collectives;
+  // Late rows may have come in between.
+  const bool is_prefix = ids_.size() <= collectives.size() &&
+                         std::equal(ids_.begin(), ids_.end(), collectives.ids.begin());
+  if (!is_prefix) {
+    ids_.clear();
+    classes_.clear();
+  }
+  if (ids_.size() == collectives.size()) return false;
+  const std::size_t first = ids_.size();
+  std::size_t end = first;
+  const auto time_of = [&](std::size_t i) {
+    return drawn_time(collectives.rows[i].start_ns, collectives.rows[i].end_ns);
+  };
+  Interval window = time_of(first);
+  while (end < collectives.size() && end - first < kCollectivesPerCall) {
+    const Interval time = time_of(end);
+    if (end > first && time.end_ns - window.start_ns > kLongestStretchNs) break;
+    window.end_ns = std::max(window.end_ns, time.end_ns);
+    ++end;
+  }
+  window.end_ns = std::max(window.end_ns, window.start_ns + 1);
+  const WindowActivity activity = window_activity(store, rank, window);
+  for (std::size_t i = first; i < end; ++i) {
+    ids_.push_back(collectives.ids[i]);
+    classes_.push_back(communication_class(time_of(i), activity.compute));
+  }
+  shared_.reset();
+  return end < collectives.size();
+}
+
+std::shared_ptr<const std::vector<PieceClass>> ExposureScan::classes_of(
+    const RankRows& rows) const {
+  if (ids_ != rows.collectives.ids) return nullptr;
+  if (!shared_) shared_ = std::make_shared<const std::vector<PieceClass>>(classes_);
+  return shared_;
+}
+
+}  // namespace shardlens::trace
