@@ -51,8 +51,8 @@ std::optional<ChunkRow> chunk_row(const Statement& row) {
                   row.integer(8)};
   const std::int64_t count = chunk.header.count;
   const bool fits = chunk.rank >= 0 && row.integer(1) == chunk.rank &&
-                    row.integer(2) == chunk.lane && count >= 0 &&
-                    count <= static_cast<std::int64_t>(kMostChunkEvents);
+                    row.integer(2) == chunk.lane && chunk.header.first_ns <= chunk.header.last_ns &&
+                    count >= 0 && count <= static_cast<std::int64_t>(kMostChunkEvents);
   return fits && event_kind_from(row.text(3), chunk.kind) ? std::optional(chunk) : std::nullopt;
 }
 

@@ -1,0 +1,34 @@
+// Every `new` of this test passes here, to see that none is without limit.
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "tests/trace/explore/damaged_run.h"
+
+namespace {
+
+std::atomic<std::size_t> largest = 0;
+
+void* allocate(std::size_t size) {
+  std::size_t known = largest.load(std::memory_order_relaxed);
+  while (size > known && !largest.compare_exchange_weak(known, size)) {
+  }
+  void* memory = std::malloc(size > 0 ? size : 1);
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return allocate(size); }
+void* operator new[](std::size_t size) { return allocate(size); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace shardlens::trace::test {
+
+std::size_t take_largest_allocation() { return largest.exchange(0); }
+
+}  // namespace shardlens::trace::test
