@@ -1,6 +1,8 @@
 #include "trace/store/lod_rebuild.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "trace/store/lod_summary.h"
 
@@ -57,13 +59,16 @@ void LodRebuild::add_spoiled() {
   if (spoiled.size() < known_spoiled_) {  // the file was repaired
     tiles_.forget_all();
     for (auto& of_level : missing_of_) of_level.clear();
+    for (auto& of_level : wrong_in_file_) of_level.clear();
     known_spoiled_ = 0;
   }
   for (std::size_t i = std::min(known_spoiled_, spoiled.size()); i < spoiled.size(); ++i) {
     const auto stream = tiles_.file().streams().find(spoiled[i].stream);
     if (stream == tiles_.file().streams().end()) continue;
-    if (const auto place = tiles_.find(stream->second)) {
-      add_missing_of(*place, spoiled[i].first, spoiled[i].last);
+    const auto place = tiles_.find(stream->second);
+    for (int level = 0; place && level < kLodLevels; ++level) {
+      const int shift = kLodFactorBits * level;
+      add_wrong(*place, level, spoiled[i].first >> shift, spoiled[i].last >> shift);
     }
   }
   known_spoiled_ = spoiled.size();
@@ -142,13 +147,18 @@ void LodRebuild::add_missing(std::int64_t first, std::int64_t last) {
 
 void LodRebuild::add_missing_of(int stream, std::int64_t first, std::int64_t last) {
   for (int level = 0; level < kLodLevels; ++level) {
-    missing_of_[static_cast<std::size_t>(level)][stream].add(first >> (kLodFactorBits * level),
-                                                             last >> (kLodFactorBits * level));
+    const int shift = kLodFactorBits * level;
+    missing_of_[static_cast<std::size_t>(level)][stream].add(first >> shift, last >> shift);
   }
 }
 
+void LodRebuild::add_wrong(int stream, int level, std::int64_t first, std::int64_t last) {
+  wrong_in_file_[static_cast<std::size_t>(level)][stream].add(first, last);
+  missing_of_[static_cast<std::size_t>(level)][stream].add(first, last);
+}
+
 void LodRebuild::add_damaged(int stream, int level, std::int64_t index) {
-  missing_of_[static_cast<std::size_t>(level)][stream].add(index, index);
+  add_wrong(stream, level, index, index);
 }
 
 bool LodRebuild::is_scanning() const { return source_.shown_chunks() < source_.chunks(); }
@@ -212,20 +222,24 @@ Result<void> LodRebuild::scan_some() {
   return {};
 }
 
-std::vector<int> LodRebuild::take_missing(int level, std::int64_t index, bool& all) {
+std::vector<LodRebuild::MissingOf> LodRebuild::take_missing(int level, std::int64_t index) {
   const auto at = static_cast<std::size_t>(level);
-  std::vector<int> streams;
-  all = missing_[at].touches(index, index);
-  missing_[at].remove(index);
-  for (auto own = missing_of_[at].begin(); own != missing_of_[at].end();) {
-    if (own->second.touches(index, index)) streams.push_back(own->first);
-    own->second.remove(index);
-    own = own->second.is_empty() ? missing_of_[at].erase(own) : std::next(own);
+  std::set<int> own;
+  for (auto each = missing_of_[at].begin(); each != missing_of_[at].end();) {
+    if (each->second.touches(index, index)) own.insert(each->first);
+    each->second.remove(index);
+    each = each->second.is_empty() ? missing_of_[at].erase(each) : std::next(each);
   }
-  if (!all) return streams;
-  streams.clear();
-  for (std::size_t i = 0; i < tiles_.streams().size(); ++i) streams.push_back(static_cast<int>(i));
-  return streams;
+  const bool of_all = missing_[at].touches(index, index);
+  missing_[at].remove(index);
+  std::vector<MissingOf> result;
+  for (int stream = 0; stream < static_cast<int>(tiles_.streams().size()); ++stream) {
+    if (!of_all && !own.contains(stream)) continue;
+    const auto wrong = wrong_in_file_[at].find(stream);
+    const bool is_wrong = wrong != wrong_in_file_[at].end() && wrong->second.touches(index, index);
+    result.push_back({stream, !is_wrong});
+  }
+  return result;
 }
 
 void LodRebuild::set(int stream, const LodTile& tile, bool until_file) {
@@ -239,9 +253,7 @@ void LodRebuild::set(int stream, const LodTile& tile, bool until_file) {
 Result<void> LodRebuild::rebuild_bottom(std::int64_t index) {
   TRY_ASSIGN(LodTileEvents events, source_.events_of(index));
   for (const auto& [stream, list] : events.streams) tiles_.number(stream);
-  bool all = false;
-  const auto streams = take_missing(0, index, all);
-  for (const int stream : streams) {
+  for (const auto& [stream, until_file] : take_missing(0, index)) {
     const LodStream& which = tiles_.streams()[static_cast<std::size_t>(stream)];
     if (which.kind == LodKind::kRibbon) {
       for (auto* set :
@@ -252,20 +264,19 @@ Result<void> LodRebuild::rebuild_bottom(std::int64_t index) {
       set(stream,
           ribbon_tile(index, {events.compute, events.communication, events.copies, events.phases,
                               tiles_.stretches(), events.undetailed}),
-          all);
+          until_file);
       continue;
     }
     auto& list = events.streams[which];
     std::ranges::stable_sort(list, {}, &LodEvent::start_ns);
-    set(stream, summarize(index, list), all);
+    set(stream, summarize(index, list), until_file);
   }
   ++rebuilt_;
   return {};
 }
 
 Result<void> LodRebuild::rebuild_upper(int level, std::int64_t index) {
-  bool all = false;
-  for (const int stream : take_missing(level, index, all)) {
+  for (const auto& [stream, until_file] : take_missing(level, index)) {
     const bool is_ribbon =
         tiles_.streams()[static_cast<std::size_t>(stream)].kind == LodKind::kRibbon;
     LodTile parent = blank_lod_tile(level, index, is_ribbon);
@@ -279,7 +290,7 @@ Result<void> LodRebuild::rebuild_upper(int level, std::int64_t index) {
       is_whole = is_whole && !is_damaged;
     }
     if (is_whole) {
-      set(stream, parent, all);
+      set(stream, parent, until_file);
     } else {
       add_damaged(stream, level, index);  // again, once its part is there
     }

@@ -40,6 +40,7 @@ class LodRebuild {
   void see(const LodSource::Item& item);
   void add_missing(std::int64_t first, std::int64_t last);
   void add_missing_of(int stream, std::int64_t first, std::int64_t last);
+  void add_wrong(int stream, int level, std::int64_t first, std::int64_t last);
   void add_open_chain();
   void add_spoiled();
   void add_grown_stretches(const std::vector<LodInterval>& before);
@@ -47,8 +48,12 @@ class LodRebuild {
   Result<void> scan_some();
   int lowest_level() const;
   std::int64_t first_missing(int level) const;
-  // Streams of a missing tile, and whether all are missing.
-  std::vector<int> take_missing(int level, std::int64_t index, bool& all);
+  // The streams of which a tile is missing; of some only until the file has it.
+  struct MissingOf {
+    int stream = 0;
+    bool until_file = false;
+  };
+  std::vector<MissingOf> take_missing(int level, std::int64_t index);
   Result<void> rebuild_bottom(std::int64_t index);
   Result<void> rebuild_upper(int level, std::int64_t index);
   void set(int stream, const LodTile& tile, bool until_file);
@@ -61,7 +66,9 @@ class LodRebuild {
   bool has_lists_ = false;  // of long events and stretches: from the file
   std::size_t known_spoiled_ = 0;
   std::array<LodTileRanges, kLodLevels> missing_;  // of all streams
-  std::array<std::map<int, LodTileRanges>, kLodLevels> missing_of_;
+  using OfStreams = std::map<int, LodTileRanges>;
+  std::array<OfStreams, kLodLevels> missing_of_;
+  std::array<OfStreams, kLodLevels> wrong_in_file_;         // spoiled or damaged, also once rebuilt
   std::map<LodStream, std::vector<LodEvent>> long_events_;  // found, where the file has no lists
   LodStretches stretches_;
   std::int64_t rebuilt_ = 0;

@@ -1,5 +1,6 @@
 #include "tests/trace/store/lod_traces.h"
 
+#include <array>
 #include <random>
 #include <string>
 
@@ -39,6 +40,8 @@ class RandomRecording {
     return std::uniform_int_distribution<std::int64_t>(0, limit - 1)(random_);
   }
   bool chance(int of) { return below(of) == 0; }
+  // Few streams; what is nested deeper than the deepest is put to it.
+  int depth() { return std::array{0, 1, kLodDepths - 1, kLodDepths + 3}[below(4)]; }
   StringId name() { return static_cast<StringId>(below(kNames)); }
 
   void define_names(Batch& batch) {
@@ -85,16 +88,16 @@ class RandomRecording {
     event.start_ns = start;
     event.duration_ns = duration;
     event.name = name();
-    event.flags = static_cast<std::uint32_t>(below(4)) | static_cast<std::uint32_t>(below(11))
+    event.flags = static_cast<std::uint32_t>(below(4)) | static_cast<std::uint32_t>(depth())
                                                              << kEventDepthShift;
     const auto event_kind = static_cast<EventKind>(kind % kEventKindCount);
     batch.events.push_back({options_.rank, static_cast<int>(below(2)), event_kind, {event}});
   }
 
   void add_span(Batch& batch, std::int64_t start, std::int64_t duration) {
-    const int depth = chance(2) ? 0 : static_cast<int>(below(11));
+    const int nesting = chance(2) ? 0 : depth();
     const auto phase = static_cast<Phase>(below(kPhaseCount - 1));
-    batch.spans.push_back({options_.rank, 0, 1, phase, depth, name(), start, start + duration});
+    batch.spans.push_back({options_.rank, 0, 1, phase, nesting, name(), start, start + duration});
   }
 
   void add_collective(Batch& batch, std::int64_t start, std::int64_t duration) {

@@ -19,7 +19,9 @@ using test::Folder;
 void make_version_1(const fs::path& file) {
   auto database = Database::open(file.string(), SQLITE_OPEN_READWRITE, file.string());
   ASSERT_TRUE(database);
-  std::string sql = "pragma user_version=1;";
+  std::string sql =
+      "pragma user_version=1; drop table lod; drop table lod_stream; "
+      "alter table batch drop column lod_ns;";
   for (const char* table : {"unit", "unit_parameter", "unit_ready"}) {
     sql +=
         std::string("drop table ") + table + "; alter table batch drop column last_" + table + ";";
