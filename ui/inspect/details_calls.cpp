@@ -81,7 +81,7 @@ void draw_call(const Look& look, const Rect& row, float label_width,
   if (own) outline({begin, y - 1, end - begin, height + 2}, color(p.text), look.px(2));
 }
 
-void draw_legend(const Look& look, Rect row, const trace::EventDetails& details) {
+void draw_calls_legend(const Look& look, Rect row, const trace::EventDetails& details) {
   const Palette& p = look.colors();
   const auto entry = [&](Rgb ink, std::string_view word) {
     const Rect box = row.take_left(look.px(10), look.px(6));
@@ -136,7 +136,7 @@ void draw_calls(const Look& look, const Rect& rect, const trace::EventDetails& d
     if (hit.clicked && call.place.ref.exists()) commands.push_back(GoToEvent{call.place});
     if (hit.hovered) explain_call(look, details, call);
   }
-  draw_legend(look, rest.take_top(look.px(kCallsLegend)), details);
+  draw_calls_legend(look, rest.take_top(look.px(kCallsLegend)), details);
 }
 
 }  // namespace shardlens::ui

@@ -37,8 +37,8 @@ bool has_one_value(const trace::DurationHistogram& histogram) {
 double log_of(double ns) { return std::log(std::max(1.0, ns)); }
 
 // Where a bar stands; one value alone stands in the middle.
-Rect bar_rect(const Rect& area, const trace::DurationHistogram& histogram, int first, int bins,
-              double share) {
+Rect histogram_bar_rect(const Rect& area, const trace::DurationHistogram& histogram, int first,
+                        int bins, double share) {
   const float height = std::max(2.0f, area.h * static_cast<float>(share));
   const float step = area.w / kBins;
   if (has_one_value(histogram)) {
@@ -50,7 +50,7 @@ Rect bar_rect(const Rect& area, const trace::DurationHistogram& histogram, int f
   return {x, area.bottom() - height, std::max(1.0f, next - x - gap), height};
 }
 
-void draw_bars(const Rect& area, const trace::DurationHistogram& histogram, Rgb ink) {
+void draw_histogram_bars(const Rect& area, const trace::DurationHistogram& histogram, Rgb ink) {
   const int bins = bins_per_bar(histogram);
   std::uint32_t highest = 1;
   for (int first = 0; first < kBins; first += bins) {
@@ -59,12 +59,13 @@ void draw_bars(const Rect& area, const trace::DurationHistogram& histogram, Rgb 
   for (int first = 0; first < kBins; first += bins) {
     const std::uint32_t count = count_of_bar(histogram, first, bins);
     if (count == 0) continue;
-    fill(bar_rect(area, histogram, first, bins, static_cast<double>(count) / highest), color(ink));
+    fill(histogram_bar_rect(area, histogram, first, bins, static_cast<double>(count) / highest),
+         color(ink));
   }
 }
 
-void draw_axis(const Look& look, const Rect& plot, const Rect& axis,
-               const trace::DurationHistogram& histogram) {
+void draw_duration_axis(const Look& look, const Rect& plot, const Rect& axis,
+                        const trace::DurationHistogram& histogram) {
   const Palette& p = look.colors();
   line(plot.x, plot.bottom(), plot.right(), plot.bottom(), color(p.idle_edge));
   const int most = std::max(2, static_cast<int>(plot.w / look.px(72)));
@@ -158,7 +159,7 @@ std::vector<HistogramTick> histogram_ticks(const trace::DurationHistogram& histo
 void draw_small_histogram(const Look& look, const Rect& rect,
                           const trace::DurationHistogram& histogram, Rgb ink) {
   line(rect.x, rect.bottom(), rect.right(), rect.bottom(), color(look.colors().panel_edge));
-  draw_bars(rect, histogram, ink);
+  draw_histogram_bars(rect, histogram, ink);
 }
 
 void draw_large_histogram(const Look& look, const Rect& rect, const trace::NameFigures& figures,
@@ -167,9 +168,9 @@ void draw_large_histogram(const Look& look, const Rect& rect, const trace::NameF
   const Rect names = plot.take_top(look.px(18));
   const Rect axis = plot.take_bottom(look.px(22));
   if (plot.h < look.px(12) || figures.count == 0) return;
-  draw_bars(plot, figures.histogram, ink);
-  draw_axis(look, plot, {axis.x, axis.y + look.px(4), axis.w, axis.h - look.px(4)},
-            figures.histogram);
+  draw_histogram_bars(plot, figures.histogram, ink);
+  draw_duration_axis(look, plot, {axis.x, axis.y + look.px(4), axis.w, axis.h - look.px(4)},
+                     figures.histogram);
   if (!has_one_value(figures.histogram)) {
     float free_from = names.x;
     draw_mark_line(look, plot, names, figures.histogram, static_cast<double>(figures.median_ns),

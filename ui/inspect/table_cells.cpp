@@ -32,7 +32,7 @@ void draw_words(const Look& look, Rect box, Face face, const TableCell& cell) {
   text_in(look, box, face, tone_color(p, cell.tone), cell.text);
 }
 
-void draw_bar(const Look& look, Rect box, const TableCell& cell) {
+void draw_bar_cell(const Look& look, Rect box, const TableCell& cell) {
   const Palette& p = look.colors();
   const float figures = look.px(52);
   const float room = box.w - figures;
@@ -134,7 +134,7 @@ void draw_table_cell(const Look& look, const Rect& box, TableColumn::Kind kind,
     case TableColumn::Kind::kFigure:
       return draw_figure(look, box, cell);
     case TableColumn::Kind::kBar:
-      return draw_bar(look, box, cell);
+      return draw_bar_cell(look, box, cell);
     case TableColumn::Kind::kHistogram:
       if (cell.histogram != nullptr) {
         draw_small_histogram(look, box.inset(0, look.px(4)), *cell.histogram, ink_of(p, cell));
