@@ -147,13 +147,15 @@ float draw_details_head(const Look& look, const Rect& area, const trace::EventDe
 }
 
 void draw_nothing_picked(const Look& look, const Rect& rect) {
-  constexpr std::array<std::array<std::string_view, 2>, 7> kKeys{{{"Click", "details of an event"},
-                                                                  {"Drag", "figures of a range"},
-                                                                  {"Wheel, W S", "zoom"},
-                                                                  {"A D", "move"},
-                                                                  {"F", "fit the whole run"},
-                                                                  {"Ctrl+F", "find by name"},
-                                                                  {"Esc", "drop the selection"}}};
+  constexpr std::array<std::array<std::string_view, 2>, 8> kKeys{
+      {{"Click", "details of an event"},
+       {"Shift+drag", "figures of a range"},
+       {"Scroll, W S", "zoom at the mouse"},
+       {"Drag, A D", "pan"},
+       {"F", "fit the whole run"},
+       {"Ctrl+F", "find by name"},
+       {"Enter", "zoom to what is picked"},
+       {"Esc", "drop what is picked"}}};
   const Palette& p = look.colors();
   const Panel panel(look, "details", rect, {.title = "Details", .note = {}});
   Rect rest = panel.body;
