@@ -159,7 +159,8 @@ void MainView::draw(const Snapshot& snapshot, Commands& commands) {
   ImGui::End();
 
   plan_.draw(look, window, snapshot, commands);
-  if (help_ && draw_help_overlay(look, window)) help_ = false;
+  const auto hints = inspects() ? inspect_key_hints() : key_hints();
+  if (help_ && draw_help_overlay(look, window, hints)) help_ = false;
   palette_.draw(
       look, window, actions(snapshot, commands),
       [this](std::string_view knob) {

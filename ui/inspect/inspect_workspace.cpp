@@ -81,6 +81,17 @@ void InspectWorkspace::use_bookmark_keys(BookmarkList& bookmarks) {
   }
 }
 
+void InspectWorkspace::adopt_selection(const Commands& commands, std::size_t first) {
+  TimelineState& state = timeline_.state();
+  for (std::size_t i = first; i < commands.size(); ++i) {
+    if (const auto* select = std::get_if<SelectRange>(&commands[i])) {
+      state.selection = TimeInterval{select->range.start_ns, select->range.end_ns};
+      state.selected_ranks = select->range.ranks.size();
+    }
+    if (std::holds_alternative<ClearRange>(commands[i])) state.selection.reset();
+  }
+}
+
 void InspectWorkspace::go_to_wanted_view() {
   const auto wanted = tabs_.take_wanted_view();
   if (!wanted || wanted->end_ns <= wanted->start_ns) return;
@@ -110,7 +121,9 @@ void InspectWorkspace::draw(const Look& look, const Rect& area, const Snapshot& 
   if (!layout.details.empty()) draw_details_panel(look, layout.details, snapshot, commands);
   if (!layout.splitter.empty()) draw_splitter(look, layout, preferences);
   tabs_.remember(preferences.inspect_tab);
+  const std::size_t first = commands.size();
   if (!layout.tabs.empty()) tabs_.draw(look, layout.tabs, snapshot, commands);
+  adopt_selection(commands, first);
   go_to_wanted_view();
   if (bookmarks.empty()) preferences.bookmarks.erase(run_key(*view));
 }

@@ -30,6 +30,8 @@ class InspectWorkspace {
   void follow_run(const InspectView& view);
   void draw_splitter(const Look& look, const InspectLayout& layout, ViewPreferences& preferences);
   void use_bookmark_keys(BookmarkList& bookmarks);
+  // What tables ask for in this frame: commands from `first` on, and a part of the run.
+  void adopt_selection(const Commands& commands, std::size_t first);
   void go_to_wanted_view();
 
   TimelineBoard timeline_;

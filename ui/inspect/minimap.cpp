@@ -84,7 +84,7 @@ void draw_overview(const Look& look, const Rect& strip, const InspectView& view,
   place.area = strip;
   place.row = 0;
   place.level_height = strip.h;
-  place.smooth_ns = ribbon_smoothing(whole, strip.w, steps.lengths().mean_ns);
+  place.smooth_ns = ribbon_smoothing(whole, strip.w, steps.lengths().mean_ns, look.px(36));
   place.quiet = 0.5f;
   draw_row(canvas, place, view.overview->rows.front(), view.overview->names);
 }

@@ -9,7 +9,7 @@
 #include "ui/inspect/timeline_marks_draw.h"
 #include "ui/inspect/timeline_step_rows.h"
 #include "ui/inspect/timeline_tooltip.h"
-#include "ui/paint.h"
+#include "ui/widgets.h"
 
 namespace shardlens::ui {
 
@@ -88,6 +88,11 @@ float TimelineBoard::place_rows(TimelineScene& scene) {
 void TimelineBoard::scroll_to_revealed(const TimelineScene& scene) {
   if (scroll_to_ < 0) return;
   const ShownRow* shown = layout_.find(scroll_to_);
+  if (shown != nullptr && shown->offers_levels && !shown->shows_all_levels) {
+    // It may be nested deeper than what is shown.
+    auto& levels = state_.folds.levels;
+    if (levels.erase(scroll_to_) == 0) levels.insert(scroll_to_);
+  }
   scroll_to_ = -1;
   if (shown == nullptr || state_.mode != Mode::kTime) return;
   const float height = scene.plot().h;
@@ -103,6 +108,17 @@ void TimelineBoard::ask(const TimelineScene& scene, Commands& commands) {
   if (request == asked_ || request.windows.empty()) return;
   asked_ = request;
   commands.push_back(ShowTimeline{std::move(request)});
+}
+
+void TimelineBoard::choose_origin(const TimelineScene& scene) {
+  const Rect box{scene.labels.x, scene.axis.y, scene.labels.w, scene.axis.h};
+  const Hit hit = hit_area(scene.look(), "inspect/origin", box);
+  if (hit.clicked) state_.axis_from_run = !state_.axis_from_run;
+  if (!hit.hovered) return;
+  tooltip(scene.look(), "What times count from",
+          state_.axis_from_run ? "The start of the run"
+                               : "The first step in sight; the start of the run where many are",
+          "Click changes it");
 }
 
 void TimelineBoard::draw_above_rows(const TimelineScene& scene, const BookmarkList& bookmarks,
@@ -128,6 +144,7 @@ void TimelineBoard::draw_rows_and_marks(TimelineScene& scene, const BookmarkList
     origin = axis_origin(scene, state_.axis_from_run);
     step = draw_step_heads(scene);
     draw_axis(scene, origin.time_ns, origin.name);
+    choose_origin(scene);
     draw_step_borders(scene);
     draw_labels(scene, layout_, state_.scroll, state_);
   } else {

@@ -35,12 +35,16 @@ class TimelineBoard {
   void follow_rows(const InspectView& view);
   void follow_picked(const InspectView& view);
   void reveal(const InspectView& view);
+  void unfold(const trace::TimelineRow& row);
+  // How much later than the reference rank it began its step, where ranks are aligned by steps.
+  std::int64_t shift_of(int rank, std::int64_t time_ns) const;
   void note_names(const InspectView& view);
   TimelineScene make_scene(const Look& look, const Rect& body);
   // Places the rows of the chosen mode; returns the height of all of them.
   float place_rows(TimelineScene& scene);
   void place_time_rows(TimelineScene& scene);
   void scroll_to_revealed(const TimelineScene& scene);
+  void choose_origin(const TimelineScene& scene);
   void draw_above_rows(const TimelineScene& scene, const BookmarkList& bookmarks,
                        std::int64_t origin_ns);
   void draw_rows_and_marks(TimelineScene& scene, const BookmarkList& bookmarks, Commands& commands);

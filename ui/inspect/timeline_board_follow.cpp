@@ -75,6 +75,31 @@ void TimelineBoard::follow_picked(const InspectView& view) {
   state_.selected_row = details_->place.row;
 }
 
+void TimelineBoard::unfold(const trace::TimelineRow& row) {
+  state_.folds.run = false;
+  state_.filter.set(row.kind, true);
+  if (row.rank >= 0 && row.kind != trace::RowKind::kRibbon) state_.folds.ranks[row.rank] = true;
+  // Its kind may have more lanes than are unfolded by themselves.
+  const auto hides = [&](const ShownRow& other) {
+    if (other.lanes <= 1 || other.shows_lanes || other.row < 0) return false;
+    const trace::TimelineRow& first = rows_->rows[static_cast<std::size_t>(other.row)];
+    return first.kind == row.kind && first.rank == row.rank && first.id != row.id;
+  };
+  const RowLayout unfolded = layout_rows(*rows_, state_.folds, state_.filter, 0, 1);
+  if (!std::ranges::any_of(unfolded.rows, hides)) return;
+  const std::pair<int, trace::RowKind> key{row.rank, row.kind};
+  if (state_.folds.lanes.erase(key) == 0) state_.folds.lanes.insert(key);
+}
+
+std::int64_t TimelineBoard::shift_of(int rank, std::int64_t time_ns) const {
+  if (!state_.aligned_by_step) return 0;
+  const auto shifts = step_shifts(*rows_, steps_, time_ns);
+  for (std::size_t i = 0; i < shifts.size(); ++i) {
+    if (rows_->ranks[i].rank == rank) return shifts[i];
+  }
+  return 0;
+}
+
 void TimelineBoard::reveal(const InspectView& view) {
   if (view.reveal_number == revealed_ || !rows_) return;
   revealed_ = view.reveal_number;
@@ -82,30 +107,8 @@ void TimelineBoard::reveal(const InspectView& view) {
   if (place.row < 0 || static_cast<std::size_t>(place.row) >= rows_->rows.size()) return;
   const trace::TimelineRow& row = rows_->rows[static_cast<std::size_t>(place.row)];
   state_.mode = TimelineState::Mode::kTime;
-  state_.folds.run = false;
-  state_.filter.set(row.kind, true);
-  if (row.rank >= 0 && row.kind != trace::RowKind::kRibbon) state_.folds.ranks[row.rank] = true;
-  if (row.levels > 1) state_.folds.levels.insert(row.id);
-  if (const ShownRow* shown = layout_.find(row.id); shown == nullptr) {
-    // Its kind has more lanes than are unfolded by themselves.
-    const bool hidden =
-        std::any_of(layout_.rows.begin(), layout_.rows.end(), [&](const ShownRow& other) {
-          return other.lanes > 1 && !other.shows_lanes && other.row >= 0 &&
-                 rows_->rows[static_cast<std::size_t>(other.row)].kind == row.kind &&
-                 rows_->rows[static_cast<std::size_t>(other.row)].rank == row.rank;
-        });
-    if (hidden) {
-      const std::pair<int, trace::RowKind> key{row.rank, row.kind};
-      if (state_.folds.lanes.erase(key) == 0) state_.folds.lanes.insert(key);
-    }
-  }
-  std::int64_t shift = 0;
-  if (state_.aligned_by_step) {
-    const auto shifts = step_shifts(*rows_, steps_, place.start_ns);
-    for (std::size_t i = 0; i < shifts.size(); ++i) {
-      if (rows_->ranks[i].rank == row.rank) shift = shifts[i];
-    }
-  }
+  unfold(row);
+  const std::int64_t shift = shift_of(row.rank, place.start_ns);
   show_around(state_.window, place.start_ns - shift, place.end_ns - shift);
   scroll_to_ = row.id;
 }

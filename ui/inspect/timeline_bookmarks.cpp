@@ -15,6 +15,25 @@ namespace {
 constexpr std::size_t kMostBookmarks = 200;  // of one run: beyond it a list helps nobody
 constexpr float kBookmarkRow = 28;
 
+enum class BookmarkClick : std::uint8_t { kNone, kGo, kRemove };
+
+BookmarkClick draw_bookmark(const Look& look, Rect row, std::size_t index, const Bookmark& bookmark,
+                            const std::string& time) {
+  const Palette& p = look.colors();
+  const std::string number = std::to_string(index);
+  const Rect cross = row.take_right(look.px(24)).inset(0, look.px(2));
+  if (icon_button(look, "inspect/bookmark x " + number, cross, Shape::kCross)) {
+    return BookmarkClick::kRemove;
+  }
+  const Hit hit = hit_area(look, "inspect/bookmark " + number, row);
+  if (hit.hovered) fill(row, color(p.hover), look.px(4));
+  Rect inner = row.inset(look.px(6), 0);
+  const float width = std::ceil(text_width(look, Face::kMonoSmall, time));
+  text_in(look, inner.take_left(width, look.px(10)), Face::kMonoSmall, p.text, time);
+  text_in(look, inner, Face::kBody, p.text_secondary, bookmark.label);
+  return hit.clicked ? BookmarkClick::kGo : BookmarkClick::kNone;
+}
+
 }  // namespace
 
 bool toggle_bookmark(BookmarkList& bookmarks, const Bookmark& bookmark, std::int64_t reach_ns) {
@@ -50,7 +69,6 @@ Bookmark bookmark_here(const TimelineState& state, std::int64_t cursor_ns) {
 
 void draw_bookmark_menu(const Look& look, Rect& rest, const trace::TimelineRows& rows,
                         TimelineState& state, BookmarkList& bookmarks) {
-  const Palette& p = look.colors();
   const std::string label =
       bookmarks.empty() ? "Bookmarks" : "Bookmarks " + std::to_string(bookmarks.size());
   const float width = menu_button_width(look, label);
@@ -69,27 +87,18 @@ void draw_bookmark_menu(const Look& look, Rect& rest, const trace::TimelineRows&
   if (!menu.is_open()) return;
   Rect area = menu.area;
   if (bookmarks.empty()) {
-    text_in(look, area.inset(look.px(6), 0), Face::kSmall, p.text_muted,
+    text_in(look, area.inset(look.px(6), 0), Face::kSmall, look.colors().text_muted,
             "None yet: B sets one at the mouse");
   }
   std::optional<std::size_t> removed;
   for (std::size_t i = 0; i < bookmarks.size(); ++i) {
-    Rect row = area.take_top(row_height);
-    const Rect cross = row.take_right(look.px(24));
-    if (icon_button(look, "inspect/bookmark x " + std::to_string(i), cross.inset(0, look.px(2)),
-                    Shape::kCross)) {
-      removed = i;
-    }
-    const Hit hit = hit_area(look, "inspect/bookmark " + std::to_string(i), row);
-    if (hit.hovered) fill(row, color(p.hover), look.px(4));
-    Rect inner = row.inset(look.px(6), 0);
-    const std::string time = exact_text(bookmarks[i].time_ns - rows.start_ns, 1'000'000);
-    const float time_width = text_width(look, Face::kMonoSmall, time);
-    text_in(look, inner.take_left(time_width + 1, look.px(10)), Face::kMonoSmall, p.text, time);
-    text_in(look, inner, Face::kBody, p.text_secondary, bookmarks[i].label);
-    if (!hit.clicked) continue;
+    const std::int64_t time = bookmarks[i].time_ns;
+    const BookmarkClick click = draw_bookmark(look, area.take_top(row_height), i, bookmarks[i],
+                                              exact_text(time - rows.start_ns, 1'000'000));
+    if (click == BookmarkClick::kRemove) removed = i;
+    if (click != BookmarkClick::kGo) continue;
     state.mode = TimelineState::Mode::kTime;
-    state.window.center_on(bookmarks[i].time_ns);
+    state.window.center_on(time);
     ImGui::CloseCurrentPopup();
   }
   if (removed) bookmarks.erase(bookmarks.begin() + static_cast<std::ptrdiff_t>(*removed));

@@ -12,7 +12,8 @@ using trace::TimelineRank;
 using trace::TimelineRow;
 using trace::TimelineRows;
 
-constexpr int kCompactLevels = 2;      // of nesting, before the user asks for all
+constexpr int kCompactLevels = 2;  // of nesting, before there is room or the user asks for all
+constexpr int kMostLevelsByThemselves = 16;
 constexpr int kMostLanesUnfolded = 4;  // of one kind and rank, before the user asks for all
 constexpr float kMostStretch = 1.6f;   // of rows, where there is room below them
 constexpr float kRowGap = 4, kRankGap = 14, kFoldedGap = 5, kRibbonHeight = 14;
@@ -57,7 +58,8 @@ class LayoutMaker {
   // Solid bars: they grow less than what has names in it.
   float ribbon_px() const { return px(kRibbonHeight * std::min(stretch_, 1.2f)); }
   void place_all();
-  // Rows share what is left below them.
+  // Nested rows show as many levels as there is room for, and rows share what is left then.
+  void deepen(float available);
   void stretch(float available);
   const TimelineRow* row_of(int id) const;
   std::vector<const TimelineRow*> lanes_of(const TimelineRank& rank) const;
@@ -73,6 +75,7 @@ class LayoutMaker {
   const RowFilter& filter_;
   float scale_;
   float stretch_ = 1;
+  int levels_ = kCompactLevels;                  // rows that are no deeper are shown whole
   std::vector<std::vector<ShownRow>> contents_;  // of every rank, unfolded
   std::vector<bool> unfolded_;
   RowLayout layout_;
@@ -101,8 +104,9 @@ ShownRow LayoutMaker::shown(const TimelineRow& row, int place) const {
   out.place = place;
   const bool deep = nests(row.kind) && row.levels > kCompactLevels;
   out.offers_levels = deep;
-  out.shows_all_levels = deep && folds_.levels.contains(row.id);
-  out.levels = out.shows_all_levels ? row.levels : std::clamp(row.levels, 1, kCompactLevels);
+  out.shows_all_levels = deep && folds_.levels.contains(row.id) != (row.levels <= levels_);
+  out.levels = out.shows_all_levels || !deep ? std::max(row.levels, 1) : kCompactLevels;
+  if (!nests(row.kind)) out.levels = 1;
   out.level_height = row_px(lane_height(row.kind));
   out.height = out.level_height * static_cast<float>(out.levels);
   return out;
@@ -200,6 +204,18 @@ void LayoutMaker::place_all() {
   for (int place = 0; place < count; ++place) add_rank(place);
 }
 
+void LayoutMaker::deepen(float available) {
+  const RowLayout before = layout_;
+  if (before.height >= available) return;
+  for (int levels = kMostLevelsByThemselves; levels > kCompactLevels; --levels) {
+    levels_ = levels;
+    place_all();
+    if (layout_.height <= available) return;
+  }
+  levels_ = kCompactLevels;
+  layout_ = before;
+}
+
 void LayoutMaker::stretch(float available) {
   float rows = 0;
   for (const ShownRow& row : layout_.rows) rows += row.height;
@@ -216,6 +232,7 @@ RowLayout LayoutMaker::make(float available) {
   unfolded_.assign(contents_.size(), false);
   choose_unfolded(available);
   place_all();
+  deepen(available);
   stretch(available);
   return layout_;
 }

@@ -121,6 +121,7 @@ void TimelineMouse::drag(const TimelineScene& scene, TimelineState& state) {
   }
   const TimeInterval interval{std::min(anchor_ns_, at), std::max(anchor_ns_, at)};
   (drag_ == Drag::kMeasure ? state.measured : state.selection) = interval;
+  if (drag_ == Drag::kSelect) state.selected_ranks = 0;
 }
 
 void TimelineMouse::release(TimelineState& state, Commands& commands) {

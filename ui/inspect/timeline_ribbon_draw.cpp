@@ -119,11 +119,11 @@ std::optional<RowItem> draw_columns(const RowCanvas& c, const RowPlace& place,
   return hovered;
 }
 
-std::int64_t ribbon_smoothing(const TimeWindow& window, float width, std::int64_t step_ns) {
-  constexpr double kNarrowStep = 10;  // pixels
+std::int64_t ribbon_smoothing(const TimeWindow& window, float width, std::int64_t step_ns,
+                              float narrow) {
   const double pixels =
       static_cast<double>(step_ns) / window.span_ns() * static_cast<double>(width);
-  return pixels < kNarrowStep ? step_ns : 0;
+  return pixels < static_cast<double>(narrow) ? step_ns : 0;
 }
 
 }  // namespace shardlens::ui

@@ -69,8 +69,8 @@ std::string area_value_text(double value, const std::string& unit) {
 
 std::optional<RowItem> draw_area(const RowCanvas& c, const RowPlace& place,
                                  const RowPicture& picture) {
-  const Palette& p = c.look.colors();
-  const Rgb ink = p.memory[static_cast<std::size_t>(trace::MemoryCategory::kActivations)];
+  constexpr auto kNeutral = static_cast<std::size_t>(trace::MemoryCategory::kActivations);
+  const Rgb ink = c.look.colors().memory[kNeutral];
   const double scale = picture.area_highest > 0 ? 1 / picture.area_highest : 0;
   const float edge = std::max(1.0f, c.look.px(1));
   std::optional<RowItem> hovered;
@@ -117,12 +117,25 @@ std::optional<RowItem> draw_ready(const RowCanvas& c, const RowPlace& place,
   const Palette& p = c.look.colors();
   std::optional<RowItem> hovered;
   const float size = std::min(place.area.h, c.look.px(8));
+  const auto in_sight = [&](const trace::ReadyPoint& ready) {
+    const float x = std::round(c.x(ready.time_ns - place.shift_ns));
+    return x >= place.area.x && x < place.area.right();
+  };
+  const auto count = std::count_if(picture.ready.begin(), picture.ready.end(), in_sight);
+  const bool dense = static_cast<float>(count) * size * 1.5f > place.area.w;
+  const float tick = std::max(1.0f, c.look.px(1));
   float drawn = place.area.x - size;
+  QuadBatch ticks;
   for (const trace::ReadyPoint& ready : picture.ready) {
     const float x = std::round(c.x(ready.time_ns - place.shift_ns));
-    if (x < place.area.x || x >= place.area.right() || x < drawn + 2) continue;
+    if (!in_sight(ready) || x < drawn + 2) continue;
     drawn = x;
-    shape(Shape::kDown, x, place.area.center_y(), size, color(p.text_secondary, c.dim));
+    if (dense) {
+      ticks.add(x, place.area.y + 2, x + tick, place.area.bottom() - 2,
+                color(p.text_muted, 0.7f * c.dim));
+    } else {
+      shape(Shape::kDown, x, place.area.center_y(), size, color(p.text_secondary, c.dim));
+    }
     const Rect rect{x - size / 2, place.area.y, size, place.area.h};
     if (!over_columns(c, rect.x, rect.right(), place.area)) continue;
     hovered = RowItem{.row = place.row, .shift_ns = place.shift_ns, .ready = ready, .rect = rect};

@@ -76,8 +76,10 @@ std::optional<RowItem> draw_ready(const RowCanvas& canvas, const RowPlace& place
                                   const trace::RowPicture& picture,
                                   const std::vector<std::string>& names);
 
-// What RowPlace::smooth_ns should be where a step lasts so long; 0: it is wide enough to be seen.
-std::int64_t ribbon_smoothing(const TimeWindow& window, float width, std::int64_t step_ns);
+// What RowPlace::smooth_ns should be where a step lasts so long; 0: it is wider than `narrow`
+// pixels.
+std::int64_t ribbon_smoothing(const TimeWindow& window, float width, std::int64_t step_ns,
+                              float narrow = 10);
 
 // "31.2 GiB", "1,755 MHz"
 std::string area_value_text(double value, const std::string& unit);

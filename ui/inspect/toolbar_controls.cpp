@@ -98,14 +98,16 @@ MenuScope::MenuScope(const Look& look, const char* id, const Rect& anchor, float
   const float x =
       std::clamp(anchor.x, look.px(8), std::max(look.px(8), display.x - width - look.px(8)));
   const float y = anchor.bottom() + look.px(4);
-  height = std::min(height, display.y - y - look.px(8));
+  const float seen = std::max(std::min(height, display.y - y - look.px(8)), 1.0f);
   ImGui::SetNextWindowPos({x, y});
-  ImGui::SetNextWindowSize({width, std::max(height, 1.0f)});
+  ImGui::SetNextWindowSize({width, seen});
   open_ = ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav);
   if (!open_) return;
   if (look.probe != nullptr) look.probe->layer += 5;
-  area = Rect{x, y - ImGui::GetScrollY(), width, height}.inset(look.px(kMenuPadding),
-                                                               look.px(kMenuPadding));
+  const float top = y - ImGui::GetScrollY();
+  ImGui::SetCursorScreenPos({x, top + height - 1});  // so that a long list scrolls
+  ImGui::Dummy({1, 1});
+  area = Rect{x, top, width, height}.inset(look.px(kMenuPadding), look.px(kMenuPadding));
 }
 
 MenuScope::~MenuScope() {

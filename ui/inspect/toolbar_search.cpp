@@ -7,7 +7,7 @@
 
 #include "ui/draw_probe.h"
 #include "ui/format.h"
-#include "ui/inspect/timeline_time_text.h"
+#include "ui/inspect/toolbar_names.h"
 #include "ui/keys.h"
 #include "ui/widgets.h"
 
@@ -15,30 +15,7 @@ namespace shardlens::ui {
 
 namespace {
 
-constexpr std::size_t kRemembered = 32, kMostListed = 12;
-constexpr float kNameRow = 26, kNameListWidth = 560;
-
-std::string_view table_name(trace::EventTableKind table) {
-  switch (table) {
-    case trace::EventTableKind::kOperator:
-      return "operator";
-    case trace::EventTableKind::kKernel:
-      return "kernel";
-    case trace::EventTableKind::kLaunch:
-      return "launch";
-    case trace::EventTableKind::kCopy:
-      return "copy";
-    case trace::EventTableKind::kAllocation:
-      return "allocation";
-    case trace::EventTableKind::kSpan:
-      return "phase";
-    case trace::EventTableKind::kCollective:
-      return "collective";
-    case trace::EventTableKind::kNone:
-      break;
-  }
-  return "";
-}
+constexpr std::size_t kRemembered = 32;  // patterns whose answers may still come
 
 }  // namespace
 
@@ -128,57 +105,14 @@ void SearchField::draw_list(const Look& look, const Rect& field, const InspectVi
       list_open_ && !text_.empty() && is_answered(view) && (active_ || list_hovered_);
   list_hovered_ = false;
   if (!wanted) return;
-  const trace::NameHits& hits = *view.hits;
-  const std::size_t rows = hits.problem.empty() ? std::min(hits.names.size(), kMostListed) : 0;
-  const Palette& p = look.colors();
-  const ImVec2 display = ImGui::GetIO().DisplaySize;
-  const float width = std::min(look.px(kNameListWidth), display.x - field.x - look.px(8));
-  float height =
-      look.px(12) + look.px(kNameRow) * static_cast<float>(std::max<std::size_t>(rows, 1));
-  if (!hits.problem.empty()) {
-    height = look.px(16) + wrapped_height(look, Face::kSmall, width - look.px(20), hits.problem);
-  }
-  const Rect box{field.x, field.bottom() + look.px(4), width, height};
-  ImGui::SetNextWindowPos({box.x, box.y});
-  ImGui::SetNextWindowSize({box.w, box.h});
-  ImGui::PushStyleColor(ImGuiCol_WindowBg, color(p.popup));
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1.0f);
-  ImGui::Begin("##found names", nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav |
-                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing);
-  if (look.probe != nullptr) look.probe->layer += 5;
-  list_hovered_ = ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
-  Rect rest = box.inset(look.px(6), look.px(6));
-  if (!hits.problem.empty()) {
-    text_wrapped(look, rest.inset(look.px(4), 0), Face::kSmall, p.danger, hits.problem);
-  } else if (rows == 0) {
-    text_in(look, rest.inset(look.px(6), 0), Face::kSmall, p.text_muted, "No name matches");
-  }
-  for (std::size_t i = 0; i < rows; ++i) {
-    const trace::NameHit& hit = hits.names[i];
-    const Rect row = rest.take_top(look.px(kNameRow));
-    const Hit mouse = hit_area(look, "inspect/found " + std::to_string(i), row);
-    if (mouse.hovered) fill(row, color(p.hover), look.px(4));
-    Rect inner = row.inset(look.px(6), 0);
-    const std::string count = format_integer(hit.count) + " × · " + length_text(hit.total_ns);
-    const float count_width = text_width(look, Face::kMonoSmall, count);
-    text_in(look, inner.take_right(count_width + 1, look.px(10)), Face::kMonoSmall,
-            p.text_secondary, count, Align::kRight);
-    const float kind = text_width(look, Face::kSmall, "collective");
-    text_in(look, inner.take_right(kind + 1, look.px(10)), Face::kSmall, p.text_muted,
-            table_name(hit.table), Align::kRight);
-    text_in(look, inner, Face::kMono, p.text, hit.name);
-    if (!mouse.clicked) continue;
-    text_ = hit.name;
-    is_plain_ = true;
-    send(commands);
-    commands.push_back(GoToHit{1, from_ns});
-    list_open_ = false;
-  }
-  if (look.probe != nullptr) look.probe->layer -= 5;
-  ImGui::End();
-  ImGui::PopStyleVar();
-  ImGui::PopStyleColor();
+  const FoundNames found = draw_found_names(look, field, *view.hits);
+  list_hovered_ = found.hovered;
+  if (!found.chosen) return;
+  text_ = view.hits->names[*found.chosen].name;
+  is_plain_ = true;
+  send(commands);
+  commands.push_back(GoToHit{1, from_ns});
+  list_open_ = false;
 }
 
 void SearchField::draw(const Look& look, const Rect& rect, const InspectView& view,

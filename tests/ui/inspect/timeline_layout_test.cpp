@@ -98,14 +98,23 @@ TEST_F(RowLayoutTest, HidesKindsThatAreNotWanted) {
 
 TEST_F(RowLayoutTest, FoldsNestedLevelsUntilAllAreAskedFor) {
   const int operators = row_of(0, RowKind::kOperators);
-  const RowLayout compact = lay_out();
+  const RowLayout compact = lay_out(200);
   EXPECT_EQ(compact.find(operators)->levels, 2);
   EXPECT_TRUE(compact.find(operators)->offers_levels);
   folds_.levels.insert(operators);
-  const RowLayout all = lay_out();
+  const RowLayout all = lay_out(200);
   EXPECT_EQ(all.find(operators)->levels, 4);
   EXPECT_TRUE(all.find(operators)->shows_all_levels);
   EXPECT_FALSE(all.find(row_of(0, RowKind::kKernels))->offers_levels);
+}
+
+TEST_F(RowLayoutTest, ShowsAllLevelsByItselfWhereThereIsRoom) {
+  rows_ = SampleRun({.ranks = 1, .steps = 2}).rows();
+  const int operators = row_of(0, RowKind::kOperators);
+  EXPECT_EQ(lay_out(900).find(operators)->levels, 4);
+  EXPECT_EQ(lay_out(150).find(operators)->levels, 2);
+  folds_.levels.insert(operators);  // the other way round
+  EXPECT_EQ(lay_out(900).find(operators)->levels, 2);
 }
 
 TEST_F(RowLayoutTest, FoldsManyStreamsToTheFirst) {
