@@ -109,13 +109,15 @@ void RowCatalogue::add_samples(const RankContent& rank) {
 }
 
 void RowCatalogue::put_in_order(TimelineRank& rank) const {
+  const auto main_thread = main_threads_.find(rank.rank);
+  const int main_lane = main_thread == main_threads_.end() ? -1 : main_thread->second;
   rank.rows.clear();
   for (const TimelineRow& row : rows_) {
     if (row.rank == rank.rank) rank.rows.push_back(row.id);
   }
   std::ranges::stable_sort(rank.rows, {}, [&](int id) {
     const TimelineRow& row = rows_[static_cast<std::size_t>(id)];
-    return std::tuple(place_of(row.kind), row.lane, row.kind);
+    return std::tuple(place_of(row.kind), row.lane != main_lane, row.lane, row.kind);
   });
 }
 
@@ -130,6 +132,7 @@ void RowCatalogue::update(std::span<const RankContent> ranks) {
     rank->device = content.device;
     rank->device_name = content.device_name;
     rank->clock_error_ns = content.clock_error_ns;
+    main_threads_[content.rank] = main_thread_lane(content);
     put_in_order(*rank);
   }
   std::ranges::sort(ranks_, {}, &TimelineRank::rank);

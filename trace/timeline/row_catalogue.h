@@ -42,6 +42,7 @@ class RowCatalogue {
   std::vector<TimelineRow> rows_;
   std::vector<TimelineRank> ranks_;
   std::map<Key, int> ids_;
+  std::map<int, int> main_threads_;  // by rank: the lane whose thread runs the steps
 };
 
 // The row that shows an event; −1: none does, as with allocations.

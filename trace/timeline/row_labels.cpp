@@ -90,6 +90,15 @@ std::string lane_label(const RankContent& rank, const LaneContent& lane, RowKind
   return label + " · " + std::string(own_name(lane.name));
 }
 
+int main_thread_lane(const RankContent& rank) {
+  const auto phases = std::ranges::max_element(rank.lanes, {}, &LaneContent::spans);
+  if (phases == rank.lanes.end() || phases->spans <= 0) return -1;
+  const auto found = std::ranges::find_if(rank.lanes, [&](const LaneContent& lane) {
+    return shows(lane, RowKind::kOperators) && own_name(lane.name) == own_name(phases->name);
+  });
+  return found == rank.lanes.end() ? -1 : found->lane;
+}
+
 std::string collective_title(CollectiveFunction function) {
   std::string text(to_string(function));
   std::ranges::replace(text, '_', '-');

@@ -13,6 +13,10 @@ namespace shardlens::trace {
 // name is part of it where the rank has several of the kind.
 std::string lane_label(const RankContent& rank, const LaneContent& lane, RowKind kind);
 
+// The lane with the operators of the thread that has most phases, where their names tell; −1: they
+// do not.
+int main_thread_lane(const RankContent& rank);
+
 // "All-reduce" of all_reduce.
 std::string collective_title(CollectiveFunction function);
 

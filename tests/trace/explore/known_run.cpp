@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "trace/store/row_writer.h"
 #include "trace/store/run_folder.h"
+#include "trace/store/trace_file.h"
 
 namespace shardlens::trace::test {
 
@@ -144,22 +144,41 @@ void add_rows(Batch& batch, int rank, std::int64_t step) {
 
 }  // namespace
 
-KnownRun::KnownRun(bool with_rows) {
+KnownRun::KnownRun(std::int64_t steps) {
   RunInfo info = run_info("known", 2);
   path_ = *create_run(folder_.path(), info, false);
-  for (const int rank : {0, 1}) write_rank(rank, with_rows);
+  for (const int rank : {0, 1}) {
+    auto writer = RowWriter::create_file(rank_file(path_, rank), rank);
+    EXPECT_TRUE(writer) << writer.error().message;
+    writers_.push_back(std::move(*writer));
+  }
+  while (steps_ < steps) add_step();
+  if (steps < kSteps) return;
+  for (RowWriter& writer : writers_) EXPECT_TRUE(writer.finish());
 }
 
-void KnownRun::write_rank(int rank, bool with_rows) {
-  auto writer = RowWriter::create_file(rank_file(path_, rank), rank);
-  ASSERT_TRUE(writer) << writer.error().message;
-  for (std::int64_t step = 0; step < kSteps; ++step) {
-    Batch batch = step == 0 ? definitions(rank) : Batch{};
-    add_events(batch, rank, step);
-    if (with_rows) add_rows(batch, rank, step);
-    ASSERT_TRUE(writer->begin());
-    ASSERT_TRUE(writer->write(batch));
-    ASSERT_TRUE(writer->commit(at(step + 1, 100)));
+KnownRun::~KnownRun() = default;
+
+void KnownRun::add_step() {
+  for (const int rank : {0, 1}) {
+    Batch batch = steps_ == 0 ? definitions(rank) : Batch{};
+    add_events(batch, rank, steps_);
+    add_rows(batch, rank, steps_);
+    RowWriter& writer = writers_[static_cast<std::size_t>(rank)];
+    EXPECT_TRUE(writer.begin());
+    EXPECT_TRUE(writer.write(batch));
+    EXPECT_TRUE(writer.commit(at(steps_ + 1, 100)));
+  }
+  ++steps_;
+}
+
+void KnownRun::forget_pyramid() {
+  writers_.clear();
+  for (const int rank : {0, 1}) {
+    auto file = open_for_writing(rank_file(path_, rank));
+    ASSERT_TRUE(file);
+    ASSERT_TRUE(
+        file->execute("delete from lod; delete from lod_stream; update batch set lod_ns=0"));
   }
 }
 

@@ -6,10 +6,11 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tests/trace/store/store_fixture.h"
 #include "trace/explore/run_explorer.h"
-#include "trace/model/batch.h"
+#include "trace/store/row_writer.h"
 
 namespace shardlens::trace::test {
 
@@ -19,7 +20,14 @@ namespace shardlens::trace::test {
 // under compute. Launches some milliseconds before their kernels, inside operators.
 class KnownRun {
  public:
-  explicit KnownRun(bool with_rows = true);
+  // `steps`: that are there from the beginning; fewer than all are those of a live run.
+  explicit KnownRun(std::int64_t steps = kSteps);
+  ~KnownRun();
+
+  // One more step on every rank, as a live run commits it.
+  void add_step();
+  // As a recorder of an older version would have left it.
+  void forget_pyramid();
 
   static constexpr std::int64_t kBegin = 1'790'000'000'000'000'000;
   static constexpr std::int64_t kStepNs = 100'000'000;
@@ -32,10 +40,10 @@ class KnownRun {
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  void write_rank(int rank, bool with_rows);
-
   Folder folder_;
   std::filesystem::path path_;
+  std::vector<RowWriter> writers_;
+  std::int64_t steps_ = 0;
 };
 
 // Opened, and all read.

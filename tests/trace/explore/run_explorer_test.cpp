@@ -204,6 +204,62 @@ TEST_F(OpenRun, SearchNamesTheRowOfItsHits) {
             RowKind::kCommunication);
 }
 
+// All rows over the whole run from afar.
+TimelinePicture far_picture(RunExplorer& explorer) {
+  const auto rows = explorer.rows();
+  PictureRequest request;
+  for (const TimelineRow& row : rows->rows) {
+    request.windows.push_back({row.id, KnownRun::at(0, 0), KnownRun::at(3, 0)});
+  }
+  request.ns_per_pixel = 5e6;
+  auto picture = explorer.picture(request);
+  EXPECT_TRUE(picture) << picture.error().message;
+  return picture ? std::move(*picture) : TimelinePicture{};
+}
+
+TEST(ExploredRun, RebuildsAMissingPyramidWhileItCanBeUsed) {
+  KnownRun run;
+  const TimelinePicture expected = far_picture(*open_whole(run.path()));
+  run.forget_pyramid();
+  auto explorer = RunExplorer::open(run.path());
+  ASSERT_TRUE(explorer) << explorer.error().message;
+  EXPECT_GT((*explorer)->rows()->end_ns, (*explorer)->rows()->start_ns);
+  far_picture(**explorer);
+  while ((*explorer)->work().value_or(false)) {
+  }
+  const TimelinePicture rebuilt = far_picture(**explorer);
+  ASSERT_EQ(rebuilt.rows.size(), expected.rows.size());
+  for (std::size_t i = 0; i < rebuilt.rows.size(); ++i) {
+    EXPECT_TRUE(rebuilt.rows[i].is_complete) << i;
+    EXPECT_EQ(rebuilt.rows[i].pieces.size(), expected.rows[i].pieces.size()) << i;
+    EXPECT_EQ(rebuilt.rows[i].columns.size(), expected.rows[i].columns.size()) << i;
+  }
+}
+
+TEST(ExploredRun, GrowsWithALiveRun) {
+  KnownRun run(1);
+  const auto explorer = open_whole(run.path());
+  ASSERT_TRUE(explorer);
+  EXPECT_EQ(explorer->rows()->steps.size(), 2u);
+  EXPECT_FALSE(explorer->refresh().value_or(true)) << "nothing has happened";
+  for (std::int64_t step = 1; step < 4; ++step) {
+    run.add_step();
+    EXPECT_TRUE(explorer->refresh().value_or(false));
+    while (explorer->work().value_or(false)) {
+    }
+    const auto rows = explorer->rows();
+    EXPECT_EQ(rows->steps.size(), 2u * static_cast<std::size_t>(step + 1));
+    EXPECT_EQ(rows->events, 20 * (step + 1));
+    EXPECT_EQ(rows->end_ns, KnownRun::at(step + 1, 0));
+    const RowPicture kernels = picture_of(*explorer, row_named(*rows, 1, "Compute stream 7"),
+                                          KnownRun::at(step, 0), KnownRun::at(step + 1, 0), 1'000);
+    EXPECT_EQ(kernels.pieces.size(), 3u);
+    const RowPicture memory = picture_of(*explorer, row_named(*rows, 0, "Memory"),
+                                         KnownRun::at(step, 0), KnownRun::at(step + 1, 0), 1'000);
+    EXPECT_EQ(memory.area.size(), 2u);
+  }
+}
+
 TEST_F(OpenRun, PicturesAreMadeWhileOthersRead) {
   auto fresh = RunExplorer::open(run_.path());
   ASSERT_TRUE(fresh);

@@ -97,6 +97,20 @@ TEST(RowCatalogue, RowsKeepTheirNumbersWhenMoreBecomesKnown) {
   EXPECT_EQ(shown.size(), 12u) << "the kernels of collectives are shown as those";
 }
 
+TEST(RowCatalogue, TheThreadThatRunsTheStepsComesFirst) {
+  RowCatalogue rows;
+  std::vector ranks{gpu_rank(0)};
+  ranks[0].lanes[0].spans = 9;
+  ranks[0].lanes[0].name = "annotations of thread 2";
+  ranks[0].lanes[1].name = "thread 1";
+  ranks[0].lanes[2].name = "thread 2";
+  rows.update(ranks);
+  const auto shown = labels(rows, 0);
+  EXPECT_EQ(shown[2], "Operators · thread 2");
+  EXPECT_EQ(shown[3], "Launches · thread 2");
+  EXPECT_EQ(shown[4], "Operators · thread 1");
+}
+
 TEST(RowCatalogue, KernelsOnACommunicationStreamThatAreNoCollectivesAreNotHidden) {
   RowCatalogue rows;
   std::vector ranks{gpu_rank(0)};
