@@ -22,7 +22,6 @@ Preferences unusual() {
   preferences.view.fold_dock = true;
   preferences.view.workspace = "inspect";
   preferences.view.inspect_tabs_share = 0.25f;
-  preferences.view.inspect_tab = "SQL";
   preferences.view.inspect_tab = "Steps";
   preferences.view.bookmarks["2026-11-18T10-00-00_llama, 8 ranks"] = {
       {1'790'000'000'123'456'789, "late | rank 3"}, {1'790'000'001'000'000'000, ""}};
