@@ -19,6 +19,8 @@ namespace {
 
 // Matching all collectives again may take this share of the time while a run is live.
 constexpr int kCallsPause = 10;
+// How often a rebuilt pyramid is shown while it grows.
+constexpr std::chrono::milliseconds kPublishPause{100};
 
 Result<std::map<int, fs::path>> files_by_rank(const fs::path& run) {
   std::error_code error;
@@ -145,6 +147,8 @@ void ExploredRun::publish() {
     rows->start_ns = extent.start_ns;
     rows->end_ns = extent.end_ns;
   }
+  rows->incomplete = problem();
+  published_ = steady_clock::now();
   rows->reversed_events = scan_.reversed_events();
   rows->overlapping_events = scan_.overlapping_events();
   run->rows = std::move(rows);
@@ -152,7 +156,14 @@ void ExploredRun::publish() {
   snapshot_ = std::move(run);
 }
 
-// A rank that fails keeps what was read of it; the others go on.
+std::string ExploredRun::problem() const {
+  if (!problems_.empty()) return problems_.begin()->second.message;
+  for (const auto& [number, rank] : ranks_) {
+    if (auto of_rank = rank.source->problem(); !of_rank.empty()) return of_rank;
+  }
+  return store_->problem();
+}
+
 bool ExploredRun::read_rows() {
   std::vector<Rank*> left;
   for (auto& [number, rank] : ranks_) {
@@ -161,8 +172,7 @@ bool ExploredRun::read_rows() {
   if (left.empty()) return false;
   std::atomic<bool> finished_one = false;
   for_each_side_by_side(store_->threads(), left.size(), [&](int, std::size_t i) {
-    const auto more = left[i]->source->read_rows();
-    left[i]->has_more_rows = more && *more;
+    left[i]->has_more_rows = left[i]->source->read_rows();
     if (!left[i]->has_more_rows) finished_one = true;
   });
   if (!finished_one) return true;
@@ -177,11 +187,12 @@ bool ExploredRun::rebuild_tiles() {
     if (rank.has_more_tiles) left.push_back(&rank);
   }
   if (left.empty()) return false;
+  std::atomic<bool> finished_one = false;
   for_each_side_by_side(store_->threads(), left.size(), [&](int, std::size_t i) {
-    const auto more = left[i]->source->rebuild_some();
-    left[i]->has_more_tiles = more && *more;
+    left[i]->has_more_tiles = left[i]->source->rebuild_some();
+    if (!left[i]->has_more_tiles) finished_one = true;
   });
-  publish();
+  if (finished_one || steady_clock::now() - published_ > kPublishPause) publish();
   return true;
 }
 

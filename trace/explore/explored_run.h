@@ -47,6 +47,7 @@ class ExploredRun {
   bool scan_exposure();
   // Publishes what is known now.
   void publish();
+  std::string problem() const;
   RankSnapshot snapshot_of(const Rank& rank, std::span<const ChunkEntry> chunks) const;
   std::shared_ptr<const CollectiveCalls> calls_of(const RunSnapshot& run);
   void update_progress();
@@ -63,6 +64,7 @@ class ExploredRun {
   std::shared_ptr<const CollectiveCalls> calls_;
   std::chrono::steady_clock::time_point next_calls_;
   bool calls_are_old_ = true;
+  std::chrono::steady_clock::time_point published_;
   std::atomic<double> progress_ = 0;
 
   mutable std::mutex snapshot_mutex_;

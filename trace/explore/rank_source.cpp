@@ -126,19 +126,34 @@ Result<RankSource::Classes> RankSource::read_classes(int level, Interval window)
   return result;
 }
 
-Result<bool> RankSource::read_rows() {
-  const std::lock_guard lock(file_mutex_);
-  if (!has_more_rows_) return false;
+Result<void> RankSource::read_part() {
   TRY_ASSIGN(RowPart part, reader_.read_some(file_->database(), kRowsPerCall));
   has_more_rows_ = part.has_more;
   builder_.add(std::move(part));
+  return {};
+}
+
+bool RankSource::read_rows() {
+  const std::lock_guard lock(file_mutex_);
+  if (!has_more_rows_) return false;
+  if (const auto read = read_part(); !read) {
+    problem_ = read.error().message;
+    has_more_rows_ = false;
+  }
   if (!has_more_rows_) publish(builder_.build());
   return has_more_rows_;
 }
 
-Result<bool> RankSource::rebuild_some() {
+bool RankSource::rebuild_some() {
   const std::lock_guard lock(file_mutex_);
-  return pyramid_->rebuild_some();
+  const auto more = pyramid_->rebuild_some();
+  if (!more) problem_ = more.error().message;
+  return more && *more;
+}
+
+std::string RankSource::problem() const {
+  const std::lock_guard lock(file_mutex_);
+  return problem_.empty() ? reader_.problem() : problem_;
 }
 
 double RankSource::fraction() const {

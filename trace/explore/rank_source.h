@@ -44,10 +44,12 @@ class RankSource {
   };
   Result<Classes> read_classes(int level, Interval window);
 
-  // The next rows; true while there are more.
-  Result<bool> read_rows();
+  // The next rows; true while there are more. Where they cannot be read, what there is stays.
+  bool read_rows();
   // The next missing tiles; true while there are more.
-  Result<bool> rebuild_some();
+  bool rebuild_some();
+  // What could not be read, "" for nothing.
+  std::string problem() const;
   double fraction() const;  // of tiles
   // What was committed since; true if anything was.
   Result<bool> refresh();
@@ -55,18 +57,20 @@ class RankSource {
  private:
   RankSource(std::filesystem::path file, int rank);
   Result<void> open_file();
+  Result<void> read_part();
   void publish(std::shared_ptr<const RankRows> rows);
   Result<LodReader::Tiles> tiles(const LodStream& stream, int level, Interval window);
 
   const std::filesystem::path path_;
   const int rank_;
 
-  mutable std::mutex file_mutex_;  // for the next five
+  mutable std::mutex file_mutex_;  // for the next six
   std::optional<TraceFile> file_;
   std::unique_ptr<LodReader> pyramid_;
   RowReader reader_;
   RankRowsBuilder builder_;
   bool has_more_rows_ = true;
+  std::string problem_;
 
   mutable std::mutex rows_mutex_;  // for the next two
   std::shared_ptr<const RankRows> rows_;

@@ -55,6 +55,7 @@ struct TimelineRows {
   // Events that contradict themselves are shown where they can be, and counted here.
   std::int64_t reversed_events = 0;     // ended before they started: drawn from the earlier time
   std::int64_t overlapping_events = 0;  // began in another one of the same level of their lane
+  std::string incomplete;               // what of the run could not be read, "" for nothing
 };
 
 }  // namespace shardlens::trace

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tests/trace/explore/known_run.h"
+#include "trace/store/run_folder.h"
 #include "trace/timeline/straggler_figures.h"
 
 namespace shardlens::trace::test {
@@ -234,6 +235,20 @@ TEST(ExploredRun, RebuildsAMissingPyramidWhileItCanBeUsed) {
     EXPECT_EQ(rebuilt.rows[i].pieces.size(), expected.rows[i].pieces.size()) << i;
     EXPECT_EQ(rebuilt.rows[i].columns.size(), expected.rows[i].columns.size()) << i;
   }
+}
+
+TEST(ExploredRun, ShowsTheOtherRanksWhereOneCannotBeRead) {
+  const KnownRun run;
+  write_text(rank_file(run.path(), 1), "this is no trace");
+  const auto explorer = open_whole(run.path());
+  ASSERT_TRUE(explorer);
+  const auto rows = explorer->rows();
+  EXPECT_EQ(rows->ranks.size(), 1u);
+  EXPECT_NE(rows->incomplete.find("rank_1"), std::string::npos) << rows->incomplete;
+  EXPECT_EQ(picture_of(*explorer, row_named(*rows, 0, "Compute stream 7"), KnownRun::at(1, 0),
+                       KnownRun::at(2, 0), 1'000)
+                .pieces.size(),
+            3u);
 }
 
 TEST(ExploredRun, GrowsWithALiveRun) {
