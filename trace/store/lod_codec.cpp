@@ -7,6 +7,7 @@
 #include <string>
 
 #include "trace/store/checksum.h"
+#include "trace/store/lod_event.h"
 #include "trace/store/lod_summary.h"
 #include "trace/store/varint.h"
 
@@ -20,6 +21,9 @@ constexpr std::byte kPlainTile{1}, kZstdTile{2};
 constexpr int kTileZstdLevel = -1;
 // Longer is no tile: the numbers of its cells at their longest, and how many cells there are.
 constexpr std::size_t kLongestTile = (kLodTileCells * 7 + 1) * kLongestVarint;
+
+// In a cell of level 0: so many that their sums stay numbers.
+constexpr std::int64_t kMostEvents = std::int64_t{1} << 40;
 
 tl::unexpected<Error> damaged_tile(const char* why) {
   return fail(ErrorKind::kDamaged, std::string("a tile of the pyramid is damaged (") + why + ")");
@@ -160,7 +164,9 @@ bool is_possible(const LodTile& tile) {
   const std::int64_t cell_ns = lod_cell_ns(tile.level);
   for (const LodCell& cell : tile.cells) {
     if (cell.busy_ns < 0 || cell.busy_ns > cell_ns || cell.busiest_ns < 0 ||
-        cell.busiest_ns > lod_cell_ns(0) || cell.count < 0 || cell.longest_ns < 0) {
+        cell.busiest_ns > lod_cell_ns(0) || cell.count < 0 ||
+        cell.count > kMostEvents << (kLodFactorBits * tile.level) || cell.longest_ns < 0 ||
+        cell.longest_ns > kLodLongestNs) {
       return false;
     }
   }

@@ -27,6 +27,25 @@ struct LodInterval {  // half-open
 // damage and no part of the ribbon.
 bool is_plausible_time(std::int64_t start_ns, std::int64_t end_ns);
 
+// Long work makes many tiles, so damaged times must not make many of it: of events only what is
+// shorter counts, of collectives and steps an hour of longer ones in total.
+inline constexpr std::int64_t kLodLongWorkNs = std::int64_t{1} << 36;  // 69 s
+inline constexpr std::int64_t kLodMostLongWorkNs = std::int64_t{3600} * 1'000'000'000;
+class LodLongWork {
+ public:
+  // Once per row; its times are plausible.
+  bool takes(std::int64_t start_ns, std::int64_t end_ns) {
+    const std::int64_t length = end_ns - start_ns;
+    if (length <= kLodLongWorkNs) return true;
+    if (length > kLodMostLongWorkNs - taken_ns_) return false;
+    taken_ns_ += length;
+    return true;
+  }
+
+ private:
+  std::int64_t taken_ns_ = 0;
+};
+
 struct LodPhase {
   LodInterval time;
   Phase phase = Phase::kOther;

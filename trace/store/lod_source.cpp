@@ -103,7 +103,12 @@ Result<void> LodSource::find_rows(std::int64_t from_ns, const Visit& visit) {
     RowScanner scanner(statement, strings_, 1);
     RowTable<Row>::fields(scanner, row);
     if (!scanner.problem().empty()) continue;
-    const Item item = item_of_row(row);
+    Item item = item_of_row(row);
+    const bool is_work =
+        item.part == Item::Part::kCommunication || item.part == Item::Part::kUndetailed;
+    if (is_work && item.is_plausible && !long_work_.takes(row.start_ns, row.end_ns)) {
+      item.part = Item::Part::kNone;
+    }
     if (!item.has_stream && item.part == Item::Part::kNone) continue;
     (is_long(item.event) ? long_rows_ : rows_).push_back(item);
     visit(item);
@@ -186,6 +191,7 @@ LodSource::Item LodSource::item_of(const Chunk& chunk, const Event& event) const
   item.event = lod_event(event.start_ns, event.duration_ns, event.name);
   item.is_plausible = item.event.duration_ns() == event.duration_ns &&
                       is_plausible_time(item.event.start_ns, item.event.end_ns);
+  if (event.duration_ns > kLodLongWorkNs) return item;
   if (chunk.kind == EventKind::kCopy) item.part = Part::kCopy;
   if (is_operator && (event.flags & kEventCompute) != 0) item.part = Part::kCompute;
   if (chunk.kind == EventKind::kKernel) {

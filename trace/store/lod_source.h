@@ -78,6 +78,7 @@ class LodSource {
   Database* database_;
   int rank_;
   ChunkOpener opener_;
+  LodLongWork long_work_;
   StringIndex strings_;
   mutable LodKernelNames kernel_names_;
   std::map<std::string, std::int64_t> last_row_ids_;  // by table

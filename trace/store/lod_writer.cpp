@@ -67,7 +67,7 @@ void LodWriter::add_rows(const Batch& batch) {
   }
   using Kind = LodRibbonWriter::Kind;
   for (const Step& step : batch.steps) {
-    if (!step.full_detail) ribbon_.add(Kind::kUndetailed, step.start_ns, step.end_ns);
+    if (!step.full_detail) add_work(Kind::kUndetailed, step.start_ns, step.end_ns);
   }
   for (const Span& span : batch.spans) {
     add_row(lod_stream_of(span), lod_event_of(span));
@@ -77,8 +77,13 @@ void LodWriter::add_rows(const Batch& batch) {
   for (const Collective& row : batch.collectives) {
     add_row(lod_stream_of(row), lod_event_of(row));
     ribbon_.add_evidence(row.start_ns, row.end_ns);
-    ribbon_.add(Kind::kCommunication, row.start_ns, row.end_ns);
+    add_work(Kind::kCommunication, row.start_ns, row.end_ns);
   }
+}
+
+void LodWriter::add_work(LodRibbonWriter::Kind kind, std::int64_t start_ns, std::int64_t end_ns) {
+  if (!is_plausible_time(start_ns, end_ns) || !long_work_.takes(start_ns, end_ns)) return;
+  ribbon_.add(kind, start_ns, end_ns);
 }
 
 void LodWriter::add_to_ribbon(EventKind kind, std::span<const Event> events,
@@ -98,7 +103,7 @@ void LodWriter::add_to_ribbon(EventKind kind, std::span<const Event> events,
     if (!is_plausible_time(event.start_ns, end)) continue;
     first = std::min(first, event.start_ns);
     last = std::max(last, end);
-    if (kind == EventKind::kLaunch) continue;
+    if (kind == EventKind::kLaunch || event.duration_ns > kLodLongWorkNs) continue;
     if (kind == EventKind::kOperator && (event.flags & kEventCompute) == 0) continue;
     const Kind as =
         kind == EventKind::kCopy ? Kind::kCopy

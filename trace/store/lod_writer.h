@@ -54,6 +54,7 @@ class LodWriter {
   explicit LodWriter(int rank) : rank_(rank) {}
   LodStreamWriter* stream(const LodStream& which);
   void add_row(const LodStream& which, const LodEvent& event);
+  void add_work(LodRibbonWriter::Kind kind, std::int64_t start_ns, std::int64_t end_ns);
   void add_to_ribbon(EventKind kind, std::span<const Event> events, const StringIndex& strings);
   void see(std::int64_t end_ns);
   std::int64_t closable(std::int64_t now_ns) const;
@@ -75,6 +76,7 @@ class LodWriter {
   std::vector<LodStream> new_streams_;
   std::vector<LodInterval> written_stretches_;
   LodKernelNames kernel_names_;
+  LodLongWork long_work_;
   std::int64_t lists_ = 0;  // written so far: their place
   std::int64_t closed_ = kFirstLodTile;
   std::int64_t confirmed_ns_ = kNothingClosed;

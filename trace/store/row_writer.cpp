@@ -189,7 +189,7 @@ Result<void> RowWriter::finish() {
   if (last_commit_ns_ == 0) return {};
   TRY(begin());
   TRY_ASSIGN(const std::int64_t lod_ns, lod_->finish());
-  TRY(end(last_commit_ns_ + 1, lod_ns));
+  TRY(end(last_commit_ns_, lod_ns));
   return lod_->has_spoiled() ? repair_lod(database_, rank_) : Result<void>();
 }
 

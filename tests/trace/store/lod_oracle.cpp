@@ -8,6 +8,7 @@ namespace shardlens::trace::test {
 namespace {
 
 constexpr std::int64_t kDay = std::int64_t{86'400} * 1'000'000'000;
+constexpr std::int64_t kLongestWork = std::int64_t{1} << 36;
 constexpr std::int64_t kGap = std::int64_t{1} << 38;
 
 // No clock of the tests comes near the ends of the numbers' range, where tiles would end behind it.
@@ -97,6 +98,7 @@ void LodOracle::add(const Batch& batch) {
       if (!has_end || !is_sane(event.start_ns, event.end_ns())) continue;
       const Time time{event.start_ns, event.end_ns()};
       evidence_.push_back(time);
+      if (event.duration_ns > kLongestWork) continue;
       if (run.kind == EventKind::kCopy) copies_.push_back(time);
       if (is_operator && (event.flags & kEventCompute) != 0) compute_.push_back(time);
       if (run.kind == EventKind::kKernel) {

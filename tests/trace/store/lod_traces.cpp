@@ -73,6 +73,7 @@ class RandomRecording {
                                      kLodBegin * 2};
       start = starts[below(6)] + below(1'000'000'000);
     }
+    if (options_.long_ && chance(200)) duration = 60'000'000'000 + below(20'000'000'000);
     if (options_.absurd && chance(60)) {
       duration = chance(2) ? std::int64_t{1} << 59 : -(std::int64_t{1} << 59);
     }

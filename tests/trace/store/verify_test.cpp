@@ -196,6 +196,26 @@ TEST_F(VerifyRun, ReversedEventsAreToldAndNoDamage) {
   EXPECT_THAT(report.notes[0], HasSubstr("1 event that end"));
 }
 
+TEST_F(VerifyRun, NamesATileOfThePyramidThatCannotBeRead) {
+  const auto run = record("tile", 1);
+  change(rank_file(run, 0), "update lod set data = x'0102' where level = 2 and stream = 1");
+  const VerifyReport report = verified(run);
+  ASSERT_EQ(report.damage.size(), 1u) << all_text(report);
+  EXPECT_EQ(report.damage[0].rank, 0);
+  EXPECT_THAT(report.damage[0].what, HasSubstr("level 2, stream 1"));
+  EXPECT_THAT(report.damage[0].what, HasSubstr("checksum"));
+}
+
+TEST_F(VerifyRun, MissesATileThatIsGone) {
+  const auto run = record("gone", 1);
+  change(rank_file(run, 0),
+         "delete from lod where level = 0 and stream = (select stream from lod_stream where kind = "
+         "'collective')");
+  const VerifyReport report = verified(run);
+  EXPECT_THAT(all_text(report), HasSubstr("counts 0 of 9 events"));
+  EXPECT_THAT(all_text(report), HasSubstr("level 1 counts 9 events, level 0 0"));
+}
+
 TEST_F(VerifyRun, ARunThatIsBeingRecordedIsWholeAfterEveryCommit) {
   RunInfo info = test::run_info("live", 2);
   const auto run = *create_run(folder_.path(), info, false);
