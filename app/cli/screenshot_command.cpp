@@ -67,7 +67,10 @@ void add_screenshot_command(CLI::App& app, Action& chosen) {
   command->add_option("--scale", picture.scale, "Of the interface")
       ->check(CLI::Range(0.75, 3.0))
       ->capture_default_str();
-  command->add_option("--step", picture.step, "The step to select; by default a typical one")
+  command
+      ->add_option("--step", picture.step,
+                   "The step to select; by default a typical one. Inspect shows it between its\n"
+                   "neighbours and picks its longest collective")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--show", picture.show, "The card that lies over the window")
       ->check(CLI::IsMember({"plan"}));

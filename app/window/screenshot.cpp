@@ -1,7 +1,9 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 
+#include <algorithm>
 #include <cfloat>
+#include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -83,6 +85,44 @@ bool look_around(InspectSession& session, const ui::Commands& commands, ui::Snap
   return true;
 }
 
+// Draws until nothing moves any more and everything asked for has come.
+void settle(ui::MainView& view, InspectSession& session, ui::Snapshot& snapshot,
+            const Canvas& canvas) {
+  for (int frame = 0, calm = 0; frame < kMostFrames && calm < kFewestFrames; ++frame) {
+    ImGui_ImplOpenGL3_NewFrame();
+    const auto commands = draw_frame(view, snapshot, canvas);
+    const bool news = look_around(session, commands, snapshot);
+    calm = news || view.wants_redraw() ? 0 : calm + 1;
+  }
+}
+
+// The step between its neighbours.
+void zoom_to_step(ui::MainView& view, const trace::TimelineRows& rows, std::int64_t step) {
+  std::int64_t start = INT64_MAX, end = INT64_MIN;
+  for (const auto& border : rows.steps) {
+    if (border.step < step - 1 || border.step > step + 1) continue;
+    start = std::min(start, border.start_ns);
+    end = std::max(end, border.end_ns);
+  }
+  if (start < end) view.inspect().timeline().state().window.show(start, end);
+}
+
+// Of what the timeline shows of the step; none: an event that does not exist.
+trace::EventRef longest_collective(const ui::InspectView& inspect, std::int64_t step) {
+  const auto& borders = inspect.rows->steps;
+  const auto border = std::ranges::find(borders, step, &trace::StepBorder::step);
+  const trace::Piece* longest = nullptr;
+  if (border == borders.end() || !inspect.picture) return {};
+  for (const auto& row : inspect.picture->rows) {
+    for (const auto& piece : row.pieces) {
+      const bool within = piece.start_ns >= border->start_ns && piece.start_ns < border->end_ns;
+      if (!within || piece.ref.table != trace::EventTableKind::kCollective) continue;
+      if (longest == nullptr || piece.duration_ns() > longest->duration_ns()) longest = &piece;
+    }
+  }
+  return longest == nullptr ? trace::EventRef{} : longest->ref;
+}
+
 Result<Picture> draw_picture(const ScreenshotOptions& options, ui::Snapshot snapshot) {
   TRY_ASSIGN(const auto graphics, Graphics::create({.width = 64, .height = 64, .visible = false}));
   TRY_ASSIGN(const auto canvas, Canvas::create(options.width, options.height));
@@ -94,15 +134,15 @@ Result<Picture> draw_picture(const ScreenshotOptions& options, ui::Snapshot snap
   view.prepare_fonts(*io.Fonts);
   ImGui_ImplOpenGL3_Init("#version 330");
   InspectSession session([] {});
-  if (options.workspace == ui::kInspectWorkspace) {
-    session.show(options.run, false);
-    look_around(session, {}, snapshot);
-  }
-  for (int frame = 0, calm = 0; frame < kMostFrames && calm < kFewestFrames; ++frame) {
-    ImGui_ImplOpenGL3_NewFrame();
-    const auto commands = draw_frame(view, snapshot, canvas);
-    const bool news = look_around(session, commands, snapshot);
-    calm = news || view.wants_redraw() ? 0 : calm + 1;
+  if (options.workspace == ui::kInspectWorkspace) session.show(options.run, false);
+  look_around(session, {}, snapshot);
+  settle(view, session, snapshot, canvas);
+  if (snapshot.inspect && snapshot.inspect->rows && options.step >= 0) {
+    zoom_to_step(view, *snapshot.inspect->rows, options.step);
+    settle(view, session, snapshot, canvas);
+    const auto event = longest_collective(*snapshot.inspect, options.step);
+    if (event.exists()) look_around(session, {ui::PickEvent{event}}, snapshot);
+    settle(view, session, snapshot, canvas);
   }
   auto picture = canvas.read();
   ImGui_ImplOpenGL3_Shutdown();
