@@ -73,22 +73,6 @@ void explain_run(const Look& look, const Rect& box, const InspectView& view) {
   explain(look, box, "Whole run", body, view.run_folder);
 }
 
-void draw_overview(const Look& look, const Rect& strip, const InspectView& view,
-                   const StepIndex& steps, const TimeWindow& whole) {
-  if (!view.overview || view.overview->rows.empty()) {
-    fill(strip, color(look.colors().field), look.px(2));
-    return;
-  }
-  const RowCanvas canvas{look, whole, strip};
-  RowPlace place;
-  place.area = strip;
-  place.row = 0;
-  place.level_height = strip.h;
-  place.smooth_ns = ribbon_smoothing(whole, strip.w, steps.lengths().mean_ns, look.px(36));
-  place.quiet = 0.5f;
-  draw_row(canvas, place, view.overview->rows.front(), view.overview->names);
-}
-
 void explain_column(const Look& look, const InspectView& view, const StepIndex& steps,
                     std::int64_t time_ns) {
   const Palette& p = look.colors();
@@ -108,6 +92,25 @@ void explain_column(const Look& look, const InspectView& view, const StepIndex& 
 }
 
 }  // namespace
+
+void Minimap::draw_overview(const Look& look, const Rect& strip, const InspectView& view,
+                            const StepIndex& steps, const TimeWindow& whole) {
+  if (view.overview != overview_) means_.clear();
+  overview_ = view.overview;
+  if (!view.overview || view.overview->rows.empty()) {
+    fill(strip, color(look.colors().field), look.px(2));
+    return;
+  }
+  RowCanvas canvas{look, whole, strip};
+  canvas.means = &means_;
+  RowPlace place;
+  place.area = strip;
+  place.row = 0;
+  place.level_height = strip.h;
+  place.smooth_ns = ribbon_smoothing(whole, strip.w, steps.lengths().mean_ns, look.px(36));
+  place.quiet = 0.5f;
+  draw_row(canvas, place, view.overview->rows.front(), view.overview->names);
+}
 
 void Minimap::use_mouse(const Look& look, const Rect& strip, const TimeWindow& whole,
                         TimeWindow& window) {

@@ -1,7 +1,10 @@
 // The whole run in one strip, and which part of it the timeline shows. Interface thread.
 #pragma once
 
+#include <memory>
+
 #include "ui/inspect/inspect_view.h"
+#include "ui/inspect/timeline_means.h"
 #include "ui/inspect/timeline_state.h"
 #include "ui/inspect/timeline_steps.h"
 #include "ui/theme.h"
@@ -17,6 +20,11 @@ class Minimap {
   enum class Grip : std::uint8_t { kNone, kStart, kEnd, kWhole };
   void use_mouse(const Look& look, const Rect& strip, const TimeWindow& whole, TimeWindow& window);
 
+  void draw_overview(const Look& look, const Rect& strip, const InspectView& view,
+                     const StepIndex& steps, const TimeWindow& whole);
+
+  std::shared_ptr<const trace::TimelinePicture> overview_;
+  RowMeans means_;
   Grip grip_ = Grip::kNone;
   double grabbed_ = 0;  // where in the frame, as a fraction of the run
 };

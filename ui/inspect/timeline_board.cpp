@@ -34,6 +34,7 @@ TimelineScene TimelineBoard::make_scene(const Look& look, const Rect& body) {
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const bool inside = ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
   RowCanvas canvas{look, state_.shown_window(), rest, mouse.x, mouse.y, inside};
+  canvas.means = &means_;
   if (has_lit_) {
     canvas.lit = &lit_;
     canvas.dim = hits_ ? kSearchDim : kPickDim;

@@ -55,6 +55,7 @@ class TimelineBoard {
   RowLayout layout_;
   StepIndex steps_;
   PictureIndex pictures_;
+  RowMeans means_;
   std::vector<std::string> no_names_;
   // Names of the picture that are searched, or else picked, and by what they were found.
   std::vector<bool> lit_;

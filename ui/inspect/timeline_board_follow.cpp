@@ -56,6 +56,7 @@ void TimelineBoard::follow_rows(const InspectView& view) {
   if (view.picture == picture_) return;
   picture_ = view.picture;
   pictures_ = picture_ ? PictureIndex(*picture_) : PictureIndex();
+  means_.clear();
   lit_name_.clear();
   has_lit_ = false;
 }

@@ -51,6 +51,7 @@ class PieceDrawer {
   const std::vector<std::string>& names_;
   const Palette& palette_;
   QuadBatch quads_;
+  QuadRun ground_, column_, peak_;  // of folds
   std::vector<PieceLabel> labels_;
   std::vector<std::pair<Rect, Rgb>> waiting_;
   std::optional<RowItem> hovered_;
@@ -103,13 +104,15 @@ void PieceDrawer::add_fold(const Piece& piece, const Rect& rect, float strength)
   const float busy = std::clamp(piece.busy, 0.0f, 1.0f);
   const float busiest = std::clamp(piece.busiest, busy, 1.0f);
   const Rgb fill = piece_color(palette_, piece.piece_class);
-  const float height = std::max(std::round(rect.h * busy), 2.0f);
-  quads_.add(rect.x, rect.y, rect.right(), rect.bottom(), color(fill, 0.16f * strength));
-  quads_.add(rect.x, rect.bottom() - height, rect.right(), rect.bottom(),
-             color(fill, (0.55f + 0.45f * busy) * strength));
-  const float top = std::round(rect.bottom() - rect.h * busiest);
-  if (top < rect.bottom() - height - 1) {
-    quads_.add(rect.x, top, rect.right(), top + 1, color(fill, 0.8f * strength));
+  const float height = std::clamp(std::round(rect.h * busy), std::min(2.0f, rect.h), rect.h);
+  const float top = rect.bottom() - height;
+  ground_.add(quads_, rect.x, rect.y, rect.right(), top, color(fill, 0.16f * strength));
+  // As strong as it is high, so that neighbours of one height are one rectangle.
+  const float solid = 0.55f + 0.45f * height / rect.h;
+  column_.add(quads_, rect.x, top, rect.right(), rect.bottom(), color(fill, solid * strength));
+  const float line = std::round(rect.bottom() - rect.h * busiest);
+  if (line < top - 1) {
+    peak_.add(quads_, rect.x, line, rect.right(), line + 1, color(fill, 0.8f * strength));
   }
   if (is_quiet(piece.piece_class)) add_label(piece, rect, fill);
 }
@@ -166,6 +169,7 @@ void PieceDrawer::add(const Piece& piece) {
 }
 
 std::optional<RowItem> PieceDrawer::finish() {
+  for (QuadRun* run : {&ground_, &column_, &peak_}) run->end(quads_);
   quads_.flush();
   for (const auto& [rect, hue] : waiting_) {
     if (rect.w >= c_.look.px(5)) hatch(c_.look, rect, color(hue, 0.55f));

@@ -38,4 +38,29 @@ class QuadBatch {
   std::size_t count_ = 0;
 };
 
+// Rectangles side by side that look alike, put together to one.
+class QuadRun {
+ public:
+  void add(QuadBatch& quads, float x0, float y0, float x1, float y1, ImU32 color) {
+    if (x0 == x1_ && y0 == y0_ && y1 == y1_ && color == color_) {
+      x1_ = x1;
+      return;
+    }
+    end(quads);
+    x0_ = x0;
+    y0_ = y0;
+    x1_ = x1;
+    y1_ = y1;
+    color_ = color;
+  }
+  void end(QuadBatch& quads) {
+    quads.add(x0_, y0_, x1_, y1_, color_);
+    x1_ = x0_;
+  }
+
+ private:
+  float x0_ = 0, y0_ = 0, x1_ = 0, y1_ = 0;
+  ImU32 color_ = 0;
+};
+
 }  // namespace shardlens::ui

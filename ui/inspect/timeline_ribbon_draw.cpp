@@ -16,98 +16,60 @@ namespace {
 using trace::PieceClass;
 using trace::RibbonColumn;
 
-using Shares = std::array<double, trace::kRibbonClasses>;
-
 // From the ground up: what costs most is compared along one line.
 constexpr std::array<PieceClass, trace::kRibbonClasses> kStacked{
     PieceClass::kExposed,   PieceClass::kCopy,    PieceClass::kOverlapped,
     PieceClass::kOptimizer, PieceClass::kCompute, PieceClass::kIdle};
 
-// Nanoseconds by class from the first column up to any time, for times that only grow.
-class RibbonIntegral {
+// Columns of one height and class side by side are one rectangle.
+class ColumnStack {
  public:
-  explicit RibbonIntegral(const std::vector<RibbonColumn>& columns) : columns_(columns) {}
-
-  const Shares& up_to(double time) {
-    for (; index_ < columns_.size() && end(index_) <= time; ++index_) {
-      add(whole_, index_, end(index_));
+  ColumnStack(const RowCanvas& canvas, const RowPlace& place) : place_(place) {
+    const Palette& p = canvas.look.colors();
+    for (std::size_t i = 0; i < kStacked.size(); ++i) {
+      const float strength = kStacked[i] == PieceClass::kExposed ? 1.0f : place.quiet;
+      const Rgb fill = mix(p.panel, piece_color(p, kStacked[i]), static_cast<double>(strength));
+      colors_[i] = color(fill, canvas.dim);
     }
-    at_ = whole_;
-    if (index_ < columns_.size() && start(index_) < time) add(at_, index_, time);
-    return at_;
   }
+  void add(const RibbonColumn& column, float x0, float x1) {
+    const Rect& area = place_.area;
+    float known = 0, bottom = area.bottom();
+    for (std::size_t i = 0; i < kStacked.size(); ++i) {
+      known += column.share[static_cast<std::size_t>(kStacked[i])];
+      const float top = std::round(area.bottom() - std::min(known, 1.0f) * area.h);
+      if (top < bottom) runs_[i].add(quads_, x0, top, x1, bottom, colors_[i]);
+      bottom = std::min(bottom, top);
+    }
+  }
+  ~ColumnStack() {
+    for (QuadRun& run : runs_) run.end(quads_);
+  }
+  ColumnStack(const ColumnStack&) = delete;
+  ColumnStack& operator=(const ColumnStack&) = delete;
 
  private:
-  double start(std::size_t i) const {
-    return distance_ns(columns_[i].start_ns, columns_.front().start_ns);
-  }
-  double end(std::size_t i) const {
-    return distance_ns(columns_[i].end_ns, columns_.front().start_ns);
-  }
-  void add(Shares& sum, std::size_t i, double until) const {
-    for (std::size_t k = 0; k < sum.size(); ++k) {
-      sum[k] += (until - start(i)) * static_cast<double>(columns_[i].share[k]);
-    }
-  }
-
-  const std::vector<RibbonColumn>& columns_;
-  std::size_t index_ = 0;
-  Shares whole_{}, at_{};
+  const RowPlace& place_;
+  std::array<ImU32, trace::kRibbonClasses> colors_{};
+  std::array<QuadRun, trace::kRibbonClasses> runs_;
+  QuadBatch quads_;
 };
-
-// Every column as the mean over `smooth_ns` around its middle.
-std::vector<RibbonColumn> smoothed(const std::vector<RibbonColumn>& columns,
-                                   std::int64_t smooth_ns) {
-  std::vector<RibbonColumn> out = columns;
-  RibbonIntegral low(columns), high(columns);
-  const double half = static_cast<double>(smooth_ns) / 2;
-  const double all = distance_ns(columns.back().end_ns, columns.front().start_ns);
-  for (RibbonColumn& column : out) {
-    const double start = distance_ns(column.start_ns, columns.front().start_ns);
-    const double middle = start + distance_ns(column.end_ns, column.start_ns) / 2;
-    const double from = std::max(middle - half, 0.0), to = std::min(middle + half, all);
-    const Shares before = low.up_to(from);
-    const Shares& behind = high.up_to(to);
-    for (std::size_t k = 0; k < before.size(); ++k) {
-      column.share[k] =
-          static_cast<float>(std::max(behind[k] - before[k], 0.0) / std::max(to - from, 1.0));
-    }
-  }
-  return out;
-}
-
-void stack_column(QuadBatch& quads, const RowCanvas& c, const RowPlace& place,
-                  const RibbonColumn& column, float x0, float x1) {
-  const Palette& p = c.look.colors();
-  const Rect& area = place.area;
-  float known = 0, bottom = area.bottom();
-  for (const PieceClass piece_class : kStacked) {
-    known += column.share[static_cast<std::size_t>(piece_class)];
-    const float top = std::round(area.bottom() - std::min(known, 1.0f) * area.h);
-    const float strength = piece_class == PieceClass::kExposed ? 1.0f : place.quiet;
-    quads.add(
-        x0, top, x1, bottom,
-        color(mix(p.panel, piece_color(p, piece_class), static_cast<double>(strength)), c.dim));
-    bottom = std::min(bottom, top);
-  }
-}
 
 }  // namespace
 
 std::optional<RowItem> draw_columns(const RowCanvas& c, const RowPlace& place,
                                     const trace::RowPicture& picture) {
-  std::vector<RibbonColumn> means;
-  if (picture.columns.empty()) return std::nullopt;
-  if (place.smooth_ns > 0) means = smoothed(picture.columns, place.smooth_ns);
+  const bool smooth = place.smooth_ns > 0 && c.means != nullptr;
+  const auto& columns = smooth ? c.means->columns(picture, place.smooth_ns) : picture.columns;
   std::optional<RowItem> hovered;
-  QuadBatch quads;
+  ColumnStack stack(c, place);
   float drawn = place.area.x;
-  for (const RibbonColumn& column : place.smooth_ns > 0 ? means : picture.columns) {
+  for (const RibbonColumn& column : columns) {
     const float to = std::floor(c.x(column.end_ns - place.shift_ns));
     const float x1 = std::min(to, place.area.right());
     const float x0 = std::max(std::floor(c.x(column.start_ns - place.shift_ns)), drawn);
     if (x1 <= x0) continue;
-    stack_column(quads, c, place, column, x0, x1);
+    stack.add(column, x0, x1);
     drawn = x1;
     const bool over = c.mouse_inside && place.area.contains(c.mouse_x, c.mouse_y);
     if (!over || c.mouse_x < x0 || c.mouse_x >= x1) continue;

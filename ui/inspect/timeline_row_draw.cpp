@@ -31,29 +31,6 @@ void label_highest(const RowCanvas& c, const RowPlace& place, const RowPicture& 
   text_in(c.look, box, Face::kMonoSmall, c.look.colors().text_secondary, text, Align::kCenter);
 }
 
-// Every point as the mean and the highest of a step around it, as ribbons do.
-std::vector<trace::AreaPoint> smoothed_area(const std::vector<trace::AreaPoint>& points,
-                                            std::int64_t smooth_ns) {
-  std::vector<trace::AreaPoint> out = points;
-  const double half = static_cast<double>(smooth_ns) / 2;
-  std::size_t first = 0, behind = 0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const auto away = [&](std::size_t j) {
-      return std::abs(distance_ns(points[j].time_ns, points[i].time_ns));
-    };
-    while (first < i && away(first) > half) ++first;
-    behind = std::max(behind, i + 1);
-    while (behind < points.size() && away(behind) <= half) ++behind;
-    double sum = 0;
-    for (std::size_t j = first; j < behind; ++j) {
-      sum += points[j].value;
-      out[i].highest = std::max(out[i].highest, points[j].highest);
-    }
-    out[i].value = sum / static_cast<double>(behind - first);
-  }
-  return out;
-}
-
 }  // namespace
 
 float RowCanvas::x(std::int64_t view_time_ns) const {
@@ -76,9 +53,8 @@ std::optional<RowItem> draw_area(const RowCanvas& c, const RowPlace& place,
   std::optional<RowItem> hovered;
   QuadBatch quads;
   float drawn = place.area.x, before = -1;
-  std::vector<trace::AreaPoint> means;
-  if (place.smooth_ns > 0) means = smoothed_area(picture.area, place.smooth_ns);
-  const auto& points = place.smooth_ns > 0 ? means : picture.area;
+  const bool smooth = place.smooth_ns > 0 && c.means != nullptr;
+  const auto& points = smooth ? c.means->area(picture, place.smooth_ns) : picture.area;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const auto& point = points[i];
     const bool last = i + 1 == points.size();

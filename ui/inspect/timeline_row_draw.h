@@ -9,6 +9,7 @@
 
 #include "trace/timeline/picture.h"
 #include "trace/timeline/timeline_rows.h"
+#include "ui/inspect/timeline_means.h"
 #include "ui/inspect/timeline_window.h"
 #include "ui/theme.h"
 
@@ -23,8 +24,9 @@ struct RowCanvas {
   bool mouse_inside = false;
   // By name of the picture: whether it is searched or picked; empty: nothing is.
   const std::vector<bool>* lit = nullptr;
-  float dim = 1;             // how strong the others stay
-  bool lights_kind = false;  // only rows of `lit_kind`
+  float dim = 1;              // how strong the others stay
+  RowMeans* means = nullptr;  // of the picture that is drawn; null: nothing is smoothed
+  bool lights_kind = false;   // only rows of `lit_kind`
   trace::RowKind lit_kind = trace::RowKind::kKernels;
 
   // Cut off beyond the plot's sides, where floats would lose pixels.

@@ -1,0 +1,38 @@
+// Ribbons and areas as means over a step, for zooms at which steps are narrower than a few pixels:
+// worked out once for each picture, drawn as often as wanted. Free of ImGui; one thread.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/timeline/picture.h"
+
+namespace shardlens::ui {
+
+// Every column as the mean over `smooth_ns` around its middle.
+std::vector<trace::RibbonColumn> mean_columns(const std::vector<trace::RibbonColumn>& columns,
+                                              std::int64_t smooth_ns);
+// Every point as the mean and the highest value of `smooth_ns` around it.
+std::vector<trace::AreaPoint> mean_area(const std::vector<trace::AreaPoint>& points,
+                                        std::int64_t smooth_ns);
+
+class RowMeans {
+ public:
+  const std::vector<trace::RibbonColumn>& columns(const trace::RowPicture& row,
+                                                  std::int64_t smooth_ns);
+  const std::vector<trace::AreaPoint>& area(const trace::RowPicture& row, std::int64_t smooth_ns);
+  // Before another picture's rows are asked for.
+  void clear();
+
+ private:
+  template <typename Value>
+  struct Kept {
+    std::int64_t smooth_ns = 0;
+    std::vector<Value> values;
+  };
+  std::unordered_map<const trace::RowPicture*, Kept<trace::RibbonColumn>> columns_;
+  std::unordered_map<const trace::RowPicture*, Kept<trace::AreaPoint>> areas_;
+};
+
+}  // namespace shardlens::ui
