@@ -16,6 +16,8 @@ namespace {
 
 constexpr float kFieldRow = 24, kParameterRow = 18, kDetailsTitle = 40, kLinkRow = 38;
 constexpr std::size_t kMostParameters = 200;
+// Before the picture of a collective on every rank, which says more than the fields that follow it.
+constexpr std::size_t kFieldsBeforeCalls = 8;
 
 bool is_figure_text(std::string_view text) {
   return !text.empty() && ((text.front() >= '0' && text.front() <= '9') || text.front() == '-' ||
@@ -30,11 +32,13 @@ float label_column(const Look& look, const Rect& area, const trace::EventDetails
   return std::min(std::ceil(widest) + look.px(16), area.w * 0.48f);
 }
 
-float draw_fields(const Look& look, const Rect& area, const trace::EventDetails& details) {
+// Takes their room from `rest`.
+void draw_fields(const Look& look, Rect& rest, const trace::EventDetails& details,
+                 std::size_t first, std::size_t end) {
   const Palette& p = look.colors();
-  const float labels = label_column(look, area, details);
-  Rect rest = area;
-  for (const trace::DetailField& field : details.fields) {
+  const float labels = label_column(look, rest, details);
+  for (std::size_t i = first; i < std::min(end, details.fields.size()); ++i) {
+    const trace::DetailField& field = details.fields[i];
     const Rect row = rest.take_top(look.px(kFieldRow));
     Rect value = row;
     const Rect label = value.take_left(labels, 0);
@@ -44,7 +48,6 @@ float draw_fields(const Look& look, const Rect& area, const trace::EventDetails&
             field.value);
     explain(look, row, field.label, field.value, field.note);
   }
-  return area.h - rest.h;
 }
 
 float parameters_height(const Look& look, const trace::EventDetails& details) {
@@ -189,15 +192,18 @@ void draw_details_panel(const Look& look, const Rect& rect, const Snapshot& snap
   const float fields = look.px(kFieldRow) * static_cast<float>(details->fields.size());
   const float calls = calls_height(look, *details);
   const float gap = calls > 0 ? look.px(8) : 0;
-  const float content = fields + gap + calls + parameters_height(look, *details);
+  const std::size_t leading = calls > 0 ? kFieldsBeforeCalls : details->fields.size();
+  const float content = fields + 2 * gap + calls + parameters_height(look, *details);
   const float foot = std::max(look.px(kLinkRow), links + look.px(10));
   const Rect body = area.take_top(std::max(0.0f, std::min(content, area.h - foot)));
   {
     const Panel panel(look, "details fields", {body.x, body.y, body.w + look.px(8), body.h},
                       {.title = {}, .note = {}, .scrolls = true, .plain = true});
     Rect rest{body.x, panel.body.y, body.w - (content > body.h + 1 ? look.px(6) : 0), content};
-    rest.take_top(draw_fields(look, rest, *details), gap);
-    draw_calls(look, rest.take_top(calls), *details, commands);
+    draw_fields(look, rest, *details, 0, leading);
+    rest.take_top(gap);
+    draw_calls(look, rest.take_top(calls, gap), *details, commands);
+    draw_fields(look, rest, *details, leading, details->fields.size());
     draw_parameters(look, rest, *details);
     panel.content_height(content);
   }
