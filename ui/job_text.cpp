@@ -163,7 +163,9 @@ ProgressText progress_text(const Snapshot& snapshot) {
 
 std::vector<Message> messages(const Snapshot& snapshot) {
   std::vector<Message> out;
-  if (!snapshot.notice.empty()) out.push_back({snapshot.notice, snapshot.notice_is_error});
+  if (!snapshot.notice.empty()) {
+    out.push_back({snapshot.notice, snapshot.notice_is_error, !snapshot.notice_is_error});
+  }
   if (snapshot.run) {
     const RunView& run = *snapshot.run;
     if (!run.diagnosis.empty() && run.figures.info.status != trace::RunStatus::kFailed) {

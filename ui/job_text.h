@@ -43,6 +43,7 @@ std::string recorder_text(const trace::RecorderFigures& recorder);
 struct Message {
   std::string text;
   bool is_error = false;
+  bool is_answer = false;  // what came of the last command, and it went well
 };
 std::vector<Message> messages(const Snapshot& snapshot);
 

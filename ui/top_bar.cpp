@@ -256,9 +256,14 @@ void draw_messages(const Look& look, const Rect& rect, const std::vector<Message
     Rect inner = row.inset(look.px(12), 0);
     const Rect mark = inner.take_left(look.px(14), look.px(8));
     const Rgb ink = message.is_error ? p.on_danger : p.text_secondary;
-    shape(Shape::kWarning, mark.center_x(), mark.center_y(), look.px(12), color(ink));
+    shape(message.is_answer ? Shape::kCheck : Shape::kWarning, mark.center_x(), mark.center_y(),
+          look.px(12), color(ink));
     text_in(look, inner, Face::kBody, ink, message.text);
-    explain(look, row, message.is_error ? "What went wrong" : "About this run", message.text);
+    explain(look, row,
+            message.is_error    ? "What went wrong"
+            : message.is_answer ? "What came of it"
+                                : "About this run",
+            message.text);
   }
 }
 

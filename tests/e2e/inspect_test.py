@@ -4,6 +4,7 @@ import os
 import pathlib
 import struct
 import subprocess
+import time
 
 import harness
 from display import Display
@@ -36,6 +37,10 @@ class Pictures(harness.ShardlensTest):
         self.assertGreater(self.picture('real')[2], 40_000)
 
 
+# In a window of 1600 x 1000 with a message line: the button above the table.
+SAVE_CSV = (1544, 766)
+
+
 class Window(harness.ShardlensTest):
     """Looks for a kernel, asks SQL, saves a table, comes back."""
 
@@ -54,3 +59,39 @@ class Window(harness.ShardlensTest):
         self.program.communicate()
         self.display.close()
         super().tearDown()
+
+    def saved(self, pattern, what):
+        found = harness.wait_until(lambda: sorted(self.folder.glob(pattern)), 20, what)
+        return found[0]
+
+    def test_a_user_looks_for_a_kernel_asks_sql_saves_a_table_and_comes_back(self):
+        display = self.display
+        harness.wait_until(lambda: 'big' in display.xdotool('getwindowname', display.window), 30, 'the run')
+        display.keys('ctrl+2')
+        time.sleep(2)
+        display.click(*SAVE_CSV)
+        table = self.saved('*Kernels.csv', 'the table of kernels')
+        with table.open(newline='') as file:
+            rows = list(csv.DictReader(file))
+        counted = {row['name']: int(row['count']) for row in rows}
+        told = self.json('query', 'big', 'select name, count(*) from kernel group by name')['rows']
+        self.assertEqual(counted, dict(map(tuple, told)), 'what is on screen is what was recorded')
+
+        display.keys('b')  # a bookmark in the middle of the run
+        display.keys('ctrl+f')
+        time.sleep(1)
+        display.xdotool('type', '--delay', '40', 'gemm')
+        for key in ('Return', 'Return', 'shift+Return', 'Escape', 'w', 'w', 'd', 'f', 'm', 'Escape'):
+            display.keys(key)
+        display.command('Show: SQL')
+        display.command('Steps one')
+        self.assertIsNone(self.program.poll(), 'the window lives')
+        display.command('Quit')
+        self.assertEqual(self.program.wait(timeout=30), 0)
+        remembered = (self.folder / 'config/shardlens/preferences.yaml').read_text()
+        self.assertIn('workspace: inspect', remembered)
+        self.assertIn('inspect_tab: SQL', remembered)
+        self.assertIn('bookmark: 17', remembered, 'a time of the run')
+
+
+harness.main()
