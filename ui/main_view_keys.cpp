@@ -100,7 +100,7 @@ void MainView::start_by_key(const Snapshot& snapshot, bool palette_was_open, std
   const auto sets = [](const Command& command) { return std::holds_alternative<SetKnob>(command); };
   const bool edited =
       std::any_of(commands.begin() + static_cast<std::ptrdiff_t>(first), commands.end(), sets);
-  if (palette_was_open && !edited) return;  // the palette's own entry was meant
+  if (palette_was_open && !edited) return;                // the palette's own entry was meant
   if (inspects() && inspect_.tabs().edits_sql()) return;  // a query was meant
   const StartControls controls = start_controls(snapshot);
   // Problems are those before the edit; who starts the run checks the settings again.
@@ -184,6 +184,10 @@ std::vector<Action> MainView::actions(const Snapshot& snapshot, Commands& comman
     out.push_back({"Replay this run", "", send(StartReplay{snapshot.run->figures.info.folder})});
   }
   out.push_back({"Follow the latest step", "Space", send(SelectStep{-1})});
+  if (inspects() && snapshot.inspect) {
+    out.push_back({"Save a picture of the timeline", "", send(inspect_.timeline_picture())});
+    out.push_back({"Save a picture of the whole run", "", send(inspect_.whole_run_picture())});
+  }
   add_view_actions(out);
   out.push_back({"Quit", "", send(Quit{})});
   return out;

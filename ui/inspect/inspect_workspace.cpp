@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "ui/inspect/details_panel.h"
+#include "ui/inspect/table_tools.h"
 #include "ui/keys.h"
 #include "ui/widgets.h"
 
@@ -47,6 +48,14 @@ void InspectWorkspace::follow_run(const InspectView& view) {
   if (view.run_folder == run_) return;
   run_ = view.run_folder;
   toolbar_.search().clear();
+}
+
+SavePicture InspectWorkspace::timeline_picture() const {
+  return {export_file_name(run_, "timeline", "png"), timeline_area_};
+}
+
+SavePicture InspectWorkspace::whole_run_picture() const {
+  return {export_file_name(run_, "whole_run", "png"), whole_run_area_};
 }
 
 void InspectWorkspace::draw_splitter(const Look& look, const InspectLayout& layout,
@@ -109,7 +118,10 @@ void InspectWorkspace::draw(const Look& look, const Rect& area, const Snapshot& 
     return draw_nothing(look, area, snapshot);
   }
   const InspectLayout layout = inspect_layout({area, look.scale, preferences.inspect_tabs_share});
+  timeline_area_ = layout.timeline;
+  whole_run_area_ = layout.minimap;
   timeline_.follow(*view);
+  timeline_.state().known_until_ns = snapshot.replay.active ? snapshot.replay.now_ns : INT64_MAX;
   BookmarkList& bookmarks = preferences.bookmarks[run_key(*view)];
   if (!layout.minimap.empty()) {
     minimap_.draw(look, layout.minimap, *view, timeline_.steps(), timeline_.state());

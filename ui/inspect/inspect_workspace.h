@@ -25,6 +25,9 @@ class InspectWorkspace {
   InspectTabs& tabs() { return tabs_; }
   const InspectTabs& tabs() const { return tabs_; }
   void find() { toolbar_.search().focus(); }
+  // As they were drawn last, to be saved as pictures.
+  SavePicture timeline_picture() const;
+  SavePicture whole_run_picture() const;
 
  private:
   void follow_run(const InspectView& view);
@@ -39,6 +42,7 @@ class InspectWorkspace {
   Minimap minimap_;
   InspectTabs tabs_;
   std::string run_;
+  Rect timeline_area_, whole_run_area_;
 };
 
 }  // namespace shardlens::ui

@@ -135,6 +135,16 @@ void TimelineBoard::draw_above_rows(const TimelineScene& scene, const BookmarkLi
   if (state_.measured) draw_interval(scene, *state_.measured, true, state_.mode);
 }
 
+bool TimelineBoard::cover_future(const TimelineScene& scene) const {
+  if (state_.mode != Mode::kTime || state_.known_until_ns >= state_.window.end_ns()) return true;
+  const Palette& p = scene.look().colors();
+  const Rect& plot = scene.plot();
+  const float now = std::clamp(scene.canvas.x(state_.known_until_ns), plot.x, plot.right());
+  fill({now, plot.y, plot.right() - now, plot.h}, color(p.panel), 0);
+  line(now, plot.y, now, plot.bottom(), color(p.text));
+  return !scene.canvas.mouse_inside || scene.canvas.mouse_x < now;
+}
+
 void TimelineBoard::draw_rows_and_marks(TimelineScene& scene, const BookmarkList& bookmarks,
                                         Commands& commands) {
   const bool time = state_.mode == Mode::kTime;
@@ -152,7 +162,8 @@ void TimelineBoard::draw_rows_and_marks(TimelineScene& scene, const BookmarkList
     draw_axis(scene, origin.time_ns, origin.name);
     draw_step_labels(scene);
   }
-  const auto hovered = draw_rows(scene);
+  auto hovered = draw_rows(scene);
+  if (!cover_future(scene)) hovered.reset();
   draw_above_rows(scene, bookmarks, origin.time_ns);
   mouse_.act(scene, hovered, step, state_, commands);
   if (hovered && mouse_.is_idle() && !ImGui::IsAnyItemActive()) {

@@ -47,6 +47,8 @@ class TimelineBoard {
   void choose_origin(const TimelineScene& scene);
   void draw_above_rows(const TimelineScene& scene, const BookmarkList& bookmarks,
                        std::int64_t origin_ns);
+  // Over what a replay has not reached yet; false if the mouse is there.
+  bool cover_future(const TimelineScene& scene) const;
   void draw_rows_and_marks(TimelineScene& scene, const BookmarkList& bookmarks, Commands& commands);
   void ask(const TimelineScene& scene, Commands& commands);
 

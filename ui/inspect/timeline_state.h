@@ -42,6 +42,8 @@ struct TimelineState {
   bool measuring = false;
   std::optional<PickedEvent> picked;
   int selected_row = -1;
+  // How far a replay has come: what is later is not shown.
+  std::int64_t known_until_ns = INT64_MAX;
 
   TimeWindow& shown_window() { return mode == Mode::kTime ? window : step_window; }
   float& shown_scroll() { return mode == Mode::kTime ? scroll : step_scroll; }

@@ -55,6 +55,21 @@ class TimelineMouseTest : public ::testing::Test {
   InspectWindow inspect_{1600, 1000, {}, {.steps = 60}};
 };
 
+TEST_F(TimelineMouseTest, AReplayShowsNothingThatIsStillToCome) {
+  const int phases = row_of(0, "Phases");
+  const std::int64_t start = run().step_start(0, 21), end = run().step_end(0, 21);
+  inspect_.snapshot().replay.active = true;
+  const auto picked_at = [&](std::int64_t now) {
+    inspect_.snapshot().replay.now_ns = now;
+    inspect_.settle();
+    window().click_at(snapshot(), x_of(start + (end - start) / 3), y_of(phases));
+    inspect_.settle();
+    return inspect_.take<PickEvent>().size();
+  };
+  EXPECT_EQ(picked_at(start), 0u);
+  EXPECT_EQ(picked_at(end), 1u);
+}
+
 TEST_F(TimelineMouseTest, ZoomsAtThePointerFromHoursToNanoseconds) {
   state().window.fit();
   inspect_.settle();
