@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trace/explore/name_tally.h"
+#include "trace/model/saturated.h"
 
 namespace shardlens::trace {
 
@@ -20,7 +20,7 @@ std::shared_ptr<const ChunkNames::Counts> ChunkNames::counted(
     NameCount& sum = sums.by_id[id];
     if (sum.count++ == 0) sums.seen.push_back(id);
     const std::int64_t duration = std::max<std::int64_t>(0, sums.durations[i]);
-    sum.total_ns = saturated_sum(sum.total_ns, duration);
+    sum.total_ns = saturated_add(sum.total_ns, duration);
   }
   auto counts = std::make_shared<Counts>();
   counts->reserve(sums.seen.size());

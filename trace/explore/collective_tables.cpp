@@ -29,9 +29,7 @@ struct RangeCall {
 };
 
 std::int64_t call_duration(const Collective& row) {
-  std::int64_t duration;
-  if (__builtin_sub_overflow(row.end_ns, row.start_ns, &duration)) return INT64_MAX;
-  return std::max<std::int64_t>(0, duration);
+  return std::max<std::int64_t>(0, saturated_difference(row.end_ns, row.start_ns));
 }
 
 std::vector<RangeCall> calls_in(std::span<const CollectiveRows> collectives,
@@ -95,11 +93,11 @@ void add_wait(const RangeCall& call, NameFigures& figures) {
   const Collective& row = *call.row;
   const std::int64_t latest = std::max(row.start_ns, call.start.latest_ns);
   ++figures.matched;
-  figures.wait_ns = saturated_sum(figures.wait_ns, saturated_difference(latest, row.start_ns));
+  figures.wait_ns = saturated_add(figures.wait_ns, saturated_difference(latest, row.start_ns));
   // Clocks that disagree may let a rank end before another one started.
-  figures.transfer_ns = saturated_sum(
+  figures.transfer_ns = saturated_add(
       figures.transfer_ns, std::max<std::int64_t>(0, saturated_difference(row.end_ns, latest)));
-  figures.matched_bytes = saturated_sum(figures.matched_bytes, row.bytes);
+  figures.matched_bytes = saturated_add(figures.matched_bytes, row.bytes);
   figures.bus_bytes += static_cast<double>(row.bytes) * bus_factor(row.function, call.start.ranks);
 }
 
@@ -111,11 +109,11 @@ NameFigures figures_of(const std::string& name, std::span<const RangeCall* const
   std::int64_t overlapped_ns = 0;
   for (const RangeCall* call : calls) {
     durations.push_back(call->duration_ns);
-    figures.total_ns = saturated_sum(figures.total_ns, call->duration_ns);
-    figures.bytes = saturated_sum(figures.bytes, call->row->bytes);
+    figures.total_ns = saturated_add(figures.total_ns, call->duration_ns);
+    figures.bytes = saturated_add(figures.bytes, call->row->bytes);
     add_wait(*call, figures);
     if (call->piece_class() == PieceClass::kOverlapped) {
-      overlapped_ns = saturated_sum(overlapped_ns, call->duration_ns);
+      overlapped_ns = saturated_add(overlapped_ns, call->duration_ns);
     }
   }
   std::ranges::sort(durations);
@@ -148,7 +146,7 @@ bool has_rank(const TimeRange& range, int rank) {
 void complete_table(RangeTable& table) {
   for (const NameFigures& row : table.rows) {
     table.count += row.count;
-    table.total_ns = saturated_sum(table.total_ns, row.total_ns);
+    table.total_ns = saturated_add(table.total_ns, row.total_ns);
   }
   for (NameFigures& row : table.rows) {
     if (table.total_ns == 0) break;

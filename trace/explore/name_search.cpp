@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "trace/explore/name_tally.h"
 #include "trace/explore/neighbour_search.h"
+#include "trace/model/saturated.h"
 
 namespace shardlens::trace {
 
@@ -17,7 +17,7 @@ void add_hit(HitSums& sums, std::string_view name, EventTableKind table, std::in
              std::int64_t total_ns) {
   NameHit& hit = sums[{name, table}];
   hit.count += count;
-  hit.total_ns = saturated_sum(hit.total_ns, total_ns);
+  hit.total_ns = saturated_add(hit.total_ns, total_ns);
 }
 
 void count_rows(std::span<const NamedRows> all, const NameMatcher& matcher, HitSums& sums) {
@@ -26,8 +26,7 @@ void count_rows(std::span<const NamedRows> all, const NameMatcher& matcher, HitS
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (!matched[rows.labels[i]]) continue;
       const EventPlace place = rows.place(i);
-      std::int64_t duration;
-      if (__builtin_sub_overflow(place.end_ns, place.start_ns, &duration)) duration = INT64_MAX;
+      const std::int64_t duration = saturated_difference(place.end_ns, place.start_ns);
       add_hit(sums, rows.texts[rows.labels[i]], place.ref.table, 1,
               std::max<std::int64_t>(0, duration));
     }
@@ -121,7 +120,7 @@ void NameSearch::count_events(std::span<const ChunkEntry> chunks,
       if (one.name >= names.size() || !names[one.name]) continue;
       Sum& sum = by_number[one.name][static_cast<std::size_t>(chunks[i].kind)];
       sum.count += one.count;
-      sum.total_ns = saturated_sum(sum.total_ns, one.total_ns);
+      sum.total_ns = saturated_add(sum.total_ns, one.total_ns);
     }
   }
   for (std::uint32_t name = 0; name < names.size(); ++name) {

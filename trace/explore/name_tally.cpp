@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <tuple>
 
-namespace shardlens::trace {
+#include "trace/model/saturated.h"
 
-std::int64_t saturated_sum(std::int64_t a, std::int64_t b) {
-  std::int64_t sum;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return a < 0 ? INT64_MIN : INT64_MAX;
-}
+namespace shardlens::trace {
 
 bool LongestEvent::yields_to(const LongestEvent& other) const {
   if (!chunk || !other.chunk) return other.chunk != nullptr;
@@ -21,9 +17,9 @@ bool LongestEvent::yields_to(const LongestEvent& other) const {
 }
 
 void NameSum::add(const NameSum& other) {
-  total_ns = saturated_sum(total_ns, other.total_ns);
+  total_ns = saturated_add(total_ns, other.total_ns);
   least_ns = std::min(least_ns, other.least_ns);
-  bytes = saturated_sum(bytes, other.bytes);
+  bytes = saturated_add(bytes, other.bytes);
   if (longest.yields_to(other.longest)) longest = other.longest;
 }
 
@@ -62,10 +58,10 @@ void NameTally::add_block(const ChunkEntry& chunk, const EventColumns& columns,
       slot = new_slot(id < ids ? numbers[id] : 0);
     NameSum& sum = sums_[slot - 1];
     const std::int64_t duration = block.durations[i];
-    sum.total_ns = saturated_sum(sum.total_ns, duration);
+    sum.total_ns = saturated_add(sum.total_ns, duration);
     sum.least_ns = std::min(sum.least_ns, duration);
     ++sum.buckets.in(counts_, bucket_of(duration));
-    if (has_bytes) sum.bytes = saturated_sum(sum.bytes, columns.value(block.index(i)));
+    if (has_bytes) sum.bytes = saturated_add(sum.bytes, columns.value(block.index(i)));
     if (duration < sum.longest.duration_ns) [[likely]]
       continue;
     const std::size_t index = block.index(i);

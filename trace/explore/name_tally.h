@@ -22,8 +22,6 @@ struct LongestEvent {
   bool yields_to(const LongestEvent& other) const;
 };
 
-std::int64_t saturated_sum(std::int64_t a, std::int64_t b);
-
 struct NameSum {
   std::uint32_t name = 0;     // of all ranks
   std::int64_t total_ns = 0;  // INT64_MAX: more than that

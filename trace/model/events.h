@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/model/saturated.h"
+
 namespace shardlens::trace {
 
 // An interned string: an index into the string table of the rank that wrote it. 0 is "".
@@ -235,7 +237,7 @@ struct Event {
   std::uint64_t correlation = 0;  // joins kernel, launch and operator; 0: none
   std::int64_t value = 0;         // copy, allocation: bytes (negative: freed); else 0
 
-  std::int64_t end_ns() const { return start_ns + duration_ns; }
+  std::int64_t end_ns() const { return saturated_add(start_ns, duration_ns); }
   int depth() const { return static_cast<int>((flags >> kEventDepthShift) & 0xff); }
 };
 

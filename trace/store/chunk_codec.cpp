@@ -111,10 +111,8 @@ Chunk encode_chunk(std::span<const Event> events, int codec) {
     chunk.last_ns = INT64_MIN;
     for (const Event& event : events) {
       // An event from a clock that was set back ends before it starts.
-      const std::int64_t end_ns =
-          plus(event.start_ns, static_cast<std::uint64_t>(event.duration_ns));
-      chunk.first_ns = std::min({chunk.first_ns, event.start_ns, end_ns});
-      chunk.last_ns = std::max({chunk.last_ns, event.start_ns, end_ns});
+      chunk.first_ns = std::min({chunk.first_ns, event.start_ns, event.end_ns()});
+      chunk.last_ns = std::max({chunk.last_ns, event.start_ns, event.end_ns()});
     }
   }
   chunk.data = compress_parts(columns_of(events, chunk.first_ns), codec);

@@ -33,12 +33,7 @@ class EventColumns {
   std::size_t size() const { return size_; }
   std::int64_t start_ns(std::size_t i) const { return starts_.at(i); }
   std::int64_t duration_ns(std::size_t i) const { return durations_.at(i); }
-  // Of a nonsensical duration: the last moment that there is.
-  std::int64_t end_ns(std::size_t i) const {
-    std::int64_t end;
-    if (!__builtin_add_overflow(start_ns(i), duration_ns(i), &end)) return end;
-    return duration_ns(i) < 0 ? INT64_MIN : INT64_MAX;
-  }
+  std::int64_t end_ns(std::size_t i) const { return saturated_add(start_ns(i), duration_ns(i)); }
   StringId name(std::size_t i) const { return static_cast<StringId>(names_.at(i)); }
   std::uint32_t flags(std::size_t i) const { return static_cast<std::uint32_t>(flags_.at(i)); }
   int depth(std::size_t i) const { return static_cast<int>((flags(i) >> kEventDepthShift) & 0xff); }

@@ -170,7 +170,9 @@ void FileCheck::check_chunk(const ChunkRow& row) {
   bytes_read_ += static_cast<std::int64_t>(row.data.size());
   stopped_ = stopped_ || !goes_on_(bytes_read_);
   VerifiedRank& rank = report_.ranks[row.rank];
-  const std::int64_t count = std::max<std::int64_t>(0, row.header.count);
+  // What no chunk can hold is not lost with it.
+  const std::int64_t count =
+      std::clamp<std::int64_t>(row.header.count, 0, static_cast<std::int64_t>(kMostChunkEvents));
   ++rank.chunks;
   rank.events += count;
   if (const auto kind = lod_kind_of(row.kind)) events_[row.rank][{row.lane, *kind}] += count;

@@ -9,11 +9,16 @@ namespace {
 
 std::atomic<std::size_t> largest = 0;
 
-void* allocate(std::size_t size) {
+// Null where there is none.
+void* watched(std::size_t size) {
   std::size_t known = largest.load(std::memory_order_relaxed);
   while (size > known && !largest.compare_exchange_weak(known, size)) {
   }
-  void* memory = std::malloc(size > 0 ? size : 1);
+  return std::malloc(size > 0 ? size : 1);
+}
+
+void* allocate(std::size_t size) {
+  void* memory = watched(size);
   if (!memory) throw std::bad_alloc();
   return memory;
 }
@@ -22,6 +27,10 @@ void* allocate(std::size_t size) {
 
 void* operator new(std::size_t size) { return allocate(size); }
 void* operator new[](std::size_t size) { return allocate(size); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return watched(size); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return watched(size); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
