@@ -28,7 +28,7 @@ struct ViewPreferences {
   bool fold_knobs = false;
   bool fold_dock = false;
   std::string workspace = kTuneWorkspace;
-  float inspect_tabs_share = 0.36f;  // of the height that timeline and tabs have together
+  float inspect_tabs_share = 0.36f;     // of the height that timeline and tabs have together
   std::string inspect_tab = "Kernels";  // its title
   std::map<std::string, std::vector<Bookmark>> bookmarks;  // by a run folder's name, then by time
 

@@ -32,7 +32,7 @@ enum class InspectTab : std::uint8_t {
 };
 inline constexpr int kInspectTabCount = 9;
 
-std::string_view tab_title(InspectTab tab);  // "Kernels"
+std::string_view tab_title(InspectTab tab);       // "Kernels"
 InspectTab tab_of_title(std::string_view title);  // kKernels for any other text
 
 class InspectTabs {
