@@ -1,5 +1,5 @@
-// The pyramid of a run's files: tiles that were recorded, and those rebuilt where some are missing.
-// One thread at a time.
+// The pyramid of a run's files: tiles that were recorded, and those rebuilt where some are missing,
+// damaged, or out of date as late events touch them. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,11 @@ namespace shardlens::trace {
 
 class LodReader {
  public:
-  // `file` outlives this; `rank`: one of its ranks.
+  // `file` outlives this; `rank`: one of its ranks. Reads no tile and no event.
   static Result<std::unique_ptr<LodReader>> open(Database& file, int rank);
   ~LodReader();
 
+  // Grows with refresh(), and with rebuild_some() where the file does not tell them.
   const std::vector<LodStream>& streams() const;
   // Whole nanoseconds [first, last) for which anything was recorded; {0, 0} for nothing.
   struct Extent {
@@ -27,7 +28,8 @@ class LodReader {
   Extent extent() const;
 
   // Tiles of a stream that touch [start_ns, end_ns), in order; those without events are left out.
-  // `complete` is false where some would have to be rebuilt first.
+  // `is_complete` is false where some would have to be rebuilt first; those are left out, or as
+  // they last were. Errors: kUsage for a range of more than 4096 tiles that hold something.
   struct Tiles {
     std::vector<std::shared_ptr<const LodTile>> tiles;
     bool is_complete = true;

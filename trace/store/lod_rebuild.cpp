@@ -1,8 +1,6 @@
 #include "trace/store/lod_rebuild.h"
 
 #include <algorithm>
-#include <iterator>
-#include <set>
 
 #include "trace/store/lod_summary.h"
 
@@ -38,14 +36,14 @@ Result<void> LodRebuild::load_in_transaction() {
   if (!is_loaded_ || file.closed() != closed_before) {
     add_open_chain();
     for (const LodPlace& place : tiles_.set_while_open(closed_before)) {
-      add_damaged(place.stream, place.level, place.tile);
+      missing_.add_wrong_at(place.stream, place.level, place.tile);
     }
   }
   is_loaded_ = true;
   if (file.is_complete() && source_from_ns_ == INT64_MAX) return {};
   const std::int64_t closed_ns = file.has_any() ? start_of_bottom_tile(file.closed()) : INT64_MIN;
   TRY(find_source(std::min(closed_ns, source_from_ns_)));
-  const bool is_behind = has_lists_ && lowest_level() == kLodLevels && !is_scanning();
+  const bool is_behind = has_lists_ && missing_.lowest_level() == kLodLevels && !is_scanning();
   if (is_behind && closed_ns > source_from_ns_) {
     source_.forget_before(closed_ns);
     source_from_ns_ = closed_ns;
@@ -58,18 +56,14 @@ void LodRebuild::add_spoiled() {
   const auto& spoiled = tiles_.file().spoiled();
   if (spoiled.size() < known_spoiled_) {  // the file was repaired
     tiles_.forget_all();
-    for (auto& of_level : missing_of_) of_level.clear();
-    for (auto& of_level : wrong_in_file_) of_level.clear();
+    missing_.forget_wrong();
     known_spoiled_ = 0;
   }
-  for (std::size_t i = std::min(known_spoiled_, spoiled.size()); i < spoiled.size(); ++i) {
+  for (std::size_t i = known_spoiled_; i < spoiled.size(); ++i) {
     const auto stream = tiles_.file().streams().find(spoiled[i].stream);
     if (stream == tiles_.file().streams().end()) continue;
     const auto place = tiles_.find(stream->second);
-    for (int level = 0; place && level < kLodLevels; ++level) {
-      const int shift = kLodFactorBits * level;
-      add_wrong(*place, level, spoiled[i].first >> shift, spoiled[i].last >> shift);
-    }
+    if (place) missing_.add_wrong(*place, spoiled[i].first, spoiled[i].last);
   }
   known_spoiled_ = spoiled.size();
 }
@@ -81,7 +75,7 @@ void LodRebuild::add_open_chain() {
   for (int level = 1; level < kLodLevels; ++level) {
     const std::int64_t index = (file.closed() - 1) >> (kLodFactorBits * level);
     const bool is_open = (index + 1) << (kLodFactorBits * level) > file.closed();
-    if (is_open) missing_[static_cast<std::size_t>(level)].add(index, index);
+    if (is_open) missing_.add_at(level, index);
   }
 }
 
@@ -97,7 +91,7 @@ void LodRebuild::add_grown_stretches(const std::vector<LodInterval>& before) {
   for (const LodInterval& each : added) {
     const std::int64_t first = std::max(tiles_.file().closed(), lod_tile_at(0, each.start_ns));
     const std::int64_t last = lod_tile_at(0, each.end_ns);
-    if (first <= last) add_missing_of(*ribbon, first, last);
+    if (first <= last) missing_.add_of(*ribbon, first, last);
   }
 }
 
@@ -131,71 +125,43 @@ void LodRebuild::see(const LodSource::Item& item) {
   if (is_long(event) && !fills_ribbon) {
     add_missing(first, first);
     add_missing(last, last);
+    if (item.part == Part::kPhase && item.is_plausible) add_changed_ribbon(first, last);
   } else {
     add_missing(first, last);
   }
 }
 
+// A phase gives or takes the optimizer's time, but makes no tile by itself.
+void LodRebuild::add_changed_ribbon(std::int64_t first, std::int64_t last) {
+  const auto ribbon = tiles_.find({0, LodKind::kRibbon, 0});
+  first = std::max(first, tiles_.file().closed());
+  if (!ribbon || first > last) return;
+  for (const std::int64_t index : tiles_.rebuilt_in(*ribbon, 0, first, last)) {
+    missing_.add_of(*ribbon, index, index);
+  }
+}
+
 void LodRebuild::add_missing(std::int64_t first, std::int64_t last) {
   first = std::max(first, tiles_.file().closed());
-  if (first > last || missing_[0].holds(first, last)) return;
-  for (int level = 0; level < kLodLevels; ++level) {
-    missing_[static_cast<std::size_t>(level)].add(first >> (kLodFactorBits * level),
-                                                  last >> (kLodFactorBits * level));
-  }
-}
-
-void LodRebuild::add_missing_of(int stream, std::int64_t first, std::int64_t last) {
-  for (int level = 0; level < kLodLevels; ++level) {
-    const int shift = kLodFactorBits * level;
-    missing_of_[static_cast<std::size_t>(level)][stream].add(first >> shift, last >> shift);
-  }
-}
-
-void LodRebuild::add_wrong(int stream, int level, std::int64_t first, std::int64_t last) {
-  wrong_in_file_[static_cast<std::size_t>(level)][stream].add(first, last);
-  missing_of_[static_cast<std::size_t>(level)][stream].add(first, last);
-}
-
-void LodRebuild::add_damaged(int stream, int level, std::int64_t index) {
-  add_wrong(stream, level, index, index);
+  if (first <= last) missing_.add(first, last);
 }
 
 bool LodRebuild::is_scanning() const { return source_.shown_chunks() < source_.chunks(); }
 
 bool LodRebuild::is_missing(int stream, int level, std::int64_t first, std::int64_t last) const {
   if (is_scanning() && last >= tiles_.file().closed() >> (kLodFactorBits * level)) return true;
-  const auto at = static_cast<std::size_t>(level);
-  if (missing_[at].touches(first, last)) return true;
-  const auto own = missing_of_[at].find(stream);
-  return own != missing_of_[at].end() && own->second.touches(first, last);
-}
-
-// kLodLevels: nothing is missing.
-int LodRebuild::lowest_level() const {
-  for (int level = 0; level < kLodLevels; ++level) {
-    const auto at = static_cast<std::size_t>(level);
-    if (!missing_[at].is_empty() || !missing_of_[at].empty()) return level;
-  }
-  return kLodLevels;
-}
-
-std::int64_t LodRebuild::first_missing(int level) const {
-  const auto at = static_cast<std::size_t>(level);
-  std::int64_t first = missing_[at].is_empty() ? INT64_MAX : missing_[at].front();
-  for (const auto& [stream, ranges] : missing_of_[at]) first = std::min(first, ranges.front());
-  return first;
+  return missing_.touches(stream, level, first, last);
 }
 
 Result<bool> LodRebuild::rebuild_some() {
   if (is_scanning()) {
     TRY(scan_some());
-    return is_scanning() || lowest_level() < kLodLevels;
+    return is_scanning() || missing_.lowest_level() < kLodLevels;
   }
-  const int level = lowest_level();
+  const int level = missing_.lowest_level();
   if (level == kLodLevels) return false;
   if (level == 0) {
-    const std::int64_t from_ns = start_of_bottom_tile(first_missing(0));
+    const std::int64_t from_ns = start_of_bottom_tile(missing_.first_at(0));
     if (from_ns < source_from_ns_) {
       TRY(find_source(from_ns));
       return true;
@@ -203,11 +169,11 @@ Result<bool> LodRebuild::rebuild_some() {
   }
   const int most = level == 0 ? kBottomTilesAtOnce : kUpperTilesAtOnce;
   for (int i = 0; i < most; ++i) {
-    const std::int64_t index = first_missing(level);
+    const std::int64_t index = missing_.first_at(level);
     if (index == INT64_MAX) break;
     TRY(level == 0 ? rebuild_bottom(index) : rebuild_upper(level, index));
   }
-  return lowest_level() < kLodLevels;
+  return missing_.lowest_level() < kLodLevels;
 }
 
 Result<void> LodRebuild::scan_some() {
@@ -222,26 +188,6 @@ Result<void> LodRebuild::scan_some() {
   return {};
 }
 
-std::vector<LodRebuild::MissingOf> LodRebuild::take_missing(int level, std::int64_t index) {
-  const auto at = static_cast<std::size_t>(level);
-  std::set<int> own;
-  for (auto each = missing_of_[at].begin(); each != missing_of_[at].end();) {
-    if (each->second.touches(index, index)) own.insert(each->first);
-    each->second.remove(index);
-    each = each->second.is_empty() ? missing_of_[at].erase(each) : std::next(each);
-  }
-  const bool of_all = missing_[at].touches(index, index);
-  missing_[at].remove(index);
-  std::vector<MissingOf> result;
-  for (int stream = 0; stream < static_cast<int>(tiles_.streams().size()); ++stream) {
-    if (!of_all && !own.contains(stream)) continue;
-    const auto wrong = wrong_in_file_[at].find(stream);
-    const bool is_wrong = wrong != wrong_in_file_[at].end() && wrong->second.touches(index, index);
-    result.push_back({stream, !is_wrong});
-  }
-  return result;
-}
-
 void LodRebuild::set(int stream, const LodTile& tile, bool until_file) {
   if (until_file && !tile.classes.empty() && is_idle(tile, tiles_.stretches())) {
     tiles_.forget(stream, tile.level, tile.index);
@@ -253,7 +199,8 @@ void LodRebuild::set(int stream, const LodTile& tile, bool until_file) {
 Result<void> LodRebuild::rebuild_bottom(std::int64_t index) {
   TRY_ASSIGN(LodTileEvents events, source_.events_of(index));
   for (const auto& [stream, list] : events.streams) tiles_.number(stream);
-  for (const auto& [stream, until_file] : take_missing(0, index)) {
+  const int streams = static_cast<int>(tiles_.streams().size());
+  for (const auto& [stream, until_file] : missing_.take(0, index, streams)) {
     const LodStream& which = tiles_.streams()[static_cast<std::size_t>(stream)];
     if (which.kind == LodKind::kRibbon) {
       for (auto* set :
@@ -276,7 +223,8 @@ Result<void> LodRebuild::rebuild_bottom(std::int64_t index) {
 }
 
 Result<void> LodRebuild::rebuild_upper(int level, std::int64_t index) {
-  for (const auto& [stream, until_file] : take_missing(level, index)) {
+  const int streams = static_cast<int>(tiles_.streams().size());
+  for (const auto& [stream, until_file] : missing_.take(level, index, streams)) {
     const bool is_ribbon =
         tiles_.streams()[static_cast<std::size_t>(stream)].kind == LodKind::kRibbon;
     LodTile parent = blank_lod_tile(level, index, is_ribbon);
@@ -285,24 +233,23 @@ Result<void> LodRebuild::rebuild_upper(int level, std::int64_t index) {
       const std::int64_t child_index = index * kLodParts + part;
       bool is_damaged = false;
       TRY_ASSIGN(const auto child, tiles_.tile(stream, level - 1, child_index, is_damaged));
-      if (is_damaged) add_damaged(stream, level - 1, child_index);
+      if (is_damaged) missing_.add_wrong_at(stream, level - 1, child_index);
       if (child) merge_part(parent, *child);
       is_whole = is_whole && !is_damaged;
     }
     if (is_whole) {
       set(stream, parent, until_file);
     } else {
-      add_damaged(stream, level, index);  // again, once its part is there
+      missing_.add_wrong_at(stream, level, index);  // again, once its part is there
     }
   }
   return {};
 }
 
 double LodRebuild::fraction() const {
-  std::int64_t rest =
-      missing_[0].count() + static_cast<std::int64_t>(source_.chunks() - source_.shown_chunks());
-  for (const auto& [stream, ranges] : missing_of_[0]) rest += ranges.count();
-  if (rest == 0 && lowest_level() < kLodLevels) rest = 1;
+  std::int64_t rest = missing_.count_at_bottom() +
+                      static_cast<std::int64_t>(source_.chunks() - source_.shown_chunks());
+  if (rest == 0 && missing_.lowest_level() < kLodLevels) rest = 1;
   const auto done = static_cast<double>(rebuilt_) + static_cast<double>(source_.shown_chunks());
   return rest == 0 ? 1.0 : done / (done + static_cast<double>(rest));
 }

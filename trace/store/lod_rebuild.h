@@ -3,15 +3,14 @@
 // at a time.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <vector>
 
 #include "trace/model/result.h"
+#include "trace/store/lod_missing.h"
 #include "trace/store/lod_source.h"
 #include "trace/store/lod_stretches.h"
-#include "trace/store/lod_tile_ranges.h"
 #include "trace/store/lod_tiles.h"
 
 namespace shardlens::trace {
@@ -27,7 +26,9 @@ class LodRebuild {
   Result<bool> rebuild_some();
   bool is_missing(int stream, int level, std::int64_t first, std::int64_t last) const;
   // A tile whose data cannot be read.
-  void add_damaged(int stream, int level, std::int64_t index);
+  void add_damaged(int stream, int level, std::int64_t index) {
+    missing_.add_wrong_at(stream, level, index);
+  }
   double fraction() const;
 
   LodTiles& tiles() { return tiles_; }
@@ -38,22 +39,13 @@ class LodRebuild {
   Result<void> find_source(std::int64_t from_ns);
   void use_found_lists();
   void see(const LodSource::Item& item);
+  void add_changed_ribbon(std::int64_t first, std::int64_t last);
   void add_missing(std::int64_t first, std::int64_t last);
-  void add_missing_of(int stream, std::int64_t first, std::int64_t last);
-  void add_wrong(int stream, int level, std::int64_t first, std::int64_t last);
   void add_open_chain();
   void add_spoiled();
   void add_grown_stretches(const std::vector<LodInterval>& before);
   bool is_scanning() const;
   Result<void> scan_some();
-  int lowest_level() const;
-  std::int64_t first_missing(int level) const;
-  // The streams of which a tile is missing; of some only until the file has it.
-  struct MissingOf {
-    int stream = 0;
-    bool until_file = false;
-  };
-  std::vector<MissingOf> take_missing(int level, std::int64_t index);
   Result<void> rebuild_bottom(std::int64_t index);
   Result<void> rebuild_upper(int level, std::int64_t index);
   void set(int stream, const LodTile& tile, bool until_file);
@@ -65,10 +57,7 @@ class LodRebuild {
   bool is_loaded_ = false;
   bool has_lists_ = false;  // of long events and stretches: from the file
   std::size_t known_spoiled_ = 0;
-  std::array<LodTileRanges, kLodLevels> missing_;  // of all streams
-  using OfStreams = std::map<int, LodTileRanges>;
-  std::array<OfStreams, kLodLevels> missing_of_;
-  std::array<OfStreams, kLodLevels> wrong_in_file_;         // spoiled or damaged, also once rebuilt
+  LodMissing missing_;
   std::map<LodStream, std::vector<LodEvent>> long_events_;  // found, where the file has no lists
   LodStretches stretches_;
   std::int64_t rebuilt_ = 0;

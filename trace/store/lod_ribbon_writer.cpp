@@ -46,6 +46,7 @@ void LodRibbonWriter::add_phase(Phase phase, std::int64_t start_ns, std::int64_t
   if (!is_plausible_time(start_ns, end_ns)) return;
   if (phase == Phase::kOptimizer) {
     spoil_closed(start_ns, end_ns);
+    if (start_ns < closed_ns_) remember_optimizer({start_ns, end_ns});
   } else {
     spoil_phases(start_ns, end_ns);
   }
@@ -56,6 +57,7 @@ void LodRibbonWriter::add_phase(Phase phase, std::int64_t start_ns, std::int64_t
 // a rule, but overlaps none.
 void LodRibbonWriter::spoil_phases(std::int64_t start_ns, std::int64_t end_ns) {
   if (start_ns >= closed_ns_) return;
+  // What is older is forgotten.
   if (optimizer_.size() == kMostOptimizerPhases && start_ns < optimizer_.front().start_ns) {
     spoil_closed(start_ns, end_ns);
     return;
@@ -83,6 +85,13 @@ std::optional<std::int64_t> LodRibbonWriter::next_tile() const {
     next = std::min(next.value_or(tile), tile);
   }
   return next;
+}
+
+void LodRibbonWriter::remember_optimizer(LodInterval phase) {
+  const auto place = std::ranges::lower_bound(optimizer_, phase);
+  if (place != optimizer_.end() && *place == phase) return;
+  optimizer_.insert(place, phase);
+  if (optimizer_.size() > kMostOptimizerPhases) optimizer_.erase(optimizer_.begin());
 }
 
 LodPyramid::Complete LodRibbonWriter::fill_gaps() const {
@@ -127,12 +136,8 @@ void LodRibbonWriter::forget_closed() {
     set.intervals.erase(set.intervals.begin(), open);
   }
   for (const LodPhase& phase : phases_) {
-    const bool is_new = phase.phase == Phase::kOptimizer && phase.time.start_ns < closed_ns_ &&
-                        std::ranges::find(optimizer_, phase.time) == optimizer_.end();
-    if (is_new) optimizer_.push_back(phase.time);
-  }
-  if (optimizer_.size() > kMostOptimizerPhases) {
-    optimizer_.erase(optimizer_.begin(), optimizer_.end() - kMostOptimizerPhases);
+    const bool is_closed = phase.phase == Phase::kOptimizer && phase.time.start_ns < closed_ns_;
+    if (is_closed) remember_optimizer(phase.time);
   }
   std::erase_if(phases_, [&](const LodPhase& phase) { return phase.time.end_ns <= closed_ns_; });
 }

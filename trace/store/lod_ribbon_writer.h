@@ -40,6 +40,7 @@ class LodRibbonWriter {
   };
 
   void spoil_closed(std::int64_t start_ns, std::int64_t end_ns);
+  void remember_optimizer(LodInterval phase);
   void spoil_phases(std::int64_t start_ns, std::int64_t end_ns);
   std::optional<std::int64_t> next_tile() const;
   void forget_closed();
@@ -50,7 +51,7 @@ class LodRibbonWriter {
   std::int64_t next_ = kFirstLodTile;
   std::array<Set, 4> sets_;  // by Kind
   std::vector<LodPhase> phases_;
-  std::vector<LodInterval> optimizer_;  // the last phases of it that lie before closed_
+  std::vector<LodInterval> optimizer_;  // phases of it before closed_, the latest, ordered
   LodStretches stretches_;
   std::vector<LodInterval> added_;
   std::vector<LodSpoiled> spoiled_;

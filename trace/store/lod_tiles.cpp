@@ -230,6 +230,16 @@ void LodTiles::set(int stream, const LodTile& tile, bool until_file) {
   if (!is_nothing) rebuilt_[place] = std::move(rebuilt);
 }
 
+std::vector<std::int64_t> LodTiles::rebuilt_in(int stream, int level, std::int64_t first,
+                                               std::int64_t last) const {
+  std::vector<std::int64_t> tiles;
+  const auto end = rebuilt_.upper_bound(key(stream, level, last));
+  for (auto i = rebuilt_.lower_bound(key(stream, level, first)); i != end; ++i) {
+    tiles.push_back(lod_place(i->first).tile);
+  }
+  return tiles;
+}
+
 void LodTiles::forget_all() {
   rebuilt_.clear();
   kept_.clear();

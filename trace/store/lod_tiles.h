@@ -50,6 +50,8 @@ class LodTiles {
   // The tile is what the file says, or nothing.
   void forget(int stream, int level, std::int64_t index);
   void forget_all();
+  std::vector<std::int64_t> rebuilt_in(int stream, int level, std::int64_t first,
+                                       std::int64_t last) const;
   // Those set for streams of the file; no data: no events.
   using VisitRebuilt = std::function<Result<void>(const LodPlace&, std::span<const std::byte>)>;
   Result<void> visit_rebuilt(const VisitRebuilt& visit) const;

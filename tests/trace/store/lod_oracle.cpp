@@ -83,27 +83,29 @@ void LodOracle::add(const Batch& batch) {
     evidence_.push_back({row.start_ns, row.end_ns});
     communication_.push_back({row.start_ns, row.end_ns});
   }
-  for (const EventRun& run : batch.events) {
-    if (run.kind == EventKind::kAllocation) continue;
-    for (const Event& event : run.events) {
-      const bool is_operator = run.kind == EventKind::kOperator;
-      const std::map<EventKind, LodKind> kinds{{EventKind::kOperator, LodKind::kOperator},
-                                               {EventKind::kKernel, LodKind::kKernel},
-                                               {EventKind::kLaunch, LodKind::kLaunch},
-                                               {EventKind::kCopy, LodKind::kCopy}};
-      add_event(
-          {run.lane, kinds.at(run.kind), is_operator ? std::min(event.depth(), kLodDepths - 1) : 0},
-          event.start_ns, event.duration_ns, event.name);
-      const bool has_end = event.duration_ns >= 0 && event.duration_ns <= kDay;
-      if (!has_end || !is_sane(event.start_ns, event.end_ns())) continue;
-      const Time time{event.start_ns, event.end_ns()};
-      evidence_.push_back(time);
-      if (event.duration_ns > kLongestWork) continue;
-      if (run.kind == EventKind::kCopy) copies_.push_back(time);
-      if (is_operator && (event.flags & kEventCompute) != 0) compute_.push_back(time);
-      if (run.kind == EventKind::kKernel) {
-        (names_[event.name].starts_with("nccl") ? communication_ : compute_).push_back(time);
-      }
+  for (const EventRun& run : batch.events) add_run(run);
+}
+
+void LodOracle::add_run(const EventRun& run) {
+  if (run.kind == EventKind::kAllocation) return;
+  for (const Event& event : run.events) {
+    const bool is_operator = run.kind == EventKind::kOperator;
+    const std::map<EventKind, LodKind> kinds{{EventKind::kOperator, LodKind::kOperator},
+                                             {EventKind::kKernel, LodKind::kKernel},
+                                             {EventKind::kLaunch, LodKind::kLaunch},
+                                             {EventKind::kCopy, LodKind::kCopy}};
+    add_event(
+        {run.lane, kinds.at(run.kind), is_operator ? std::min(event.depth(), kLodDepths - 1) : 0},
+        event.start_ns, event.duration_ns, event.name);
+    const bool has_end = event.duration_ns >= 0 && event.duration_ns <= kDay;
+    if (!has_end || !is_sane(event.start_ns, event.end_ns())) continue;
+    const Time time{event.start_ns, event.end_ns()};
+    evidence_.push_back(time);
+    if (event.duration_ns > kLongestWork) continue;
+    if (run.kind == EventKind::kCopy) copies_.push_back(time);
+    if (is_operator && (event.flags & kEventCompute) != 0) compute_.push_back(time);
+    if (run.kind == EventKind::kKernel) {
+      (names_[event.name].starts_with("nccl") ? communication_ : compute_).push_back(time);
     }
   }
 }

@@ -44,6 +44,7 @@ class LodOracle {
     LodClass kind = LodClass::kIdle;
   };
 
+  void add_run(const EventRun& run);
   void add_event(const LodStream& stream, std::int64_t start, std::int64_t duration, StringId name);
   static bool is_sane(std::int64_t start, std::int64_t end);
   static StringId name_of(const Collective& row);
