@@ -12,9 +12,9 @@ namespace shardlens::trace::test {
 struct LodTraceOptions {
   unsigned seed = 1;
   int rank = 0;
-  int commits = 16;
+  int commits = 14;
   std::int64_t commit_ns = 400'000'000;
-  int events_per_commit = 20;
+  int events_per_commit = 16;
   bool late = false;    // events of the distant past, and a clock that is set back
   bool long_ = false;   // events of seconds to minutes, told when they end
   bool absurd = false;  // times and lengths that no clock tells
