@@ -78,9 +78,9 @@ TEST_F(LodRebuildTest, TakesALongPhaseIntoARibbonThatIsThere) {
   ASSERT_TRUE(writer);
   LodOracle oracle;
   LodCommit commit;
-  commit.now_ns = kBegin + kSecond;
-  commit.batch.spans = {{0, 0, 0, Phase::kOptimizer, 0, 0, kBegin, kBegin + kSecond}};
-  commit.batch.events = {{0, 0, EventKind::kKernel, {{kBegin, kSecond, 0, 0, 0, 0}}}};
+  commit.now_ns = kBegin + 4 * kSecond;
+  commit.batch.spans = {{0, 0, 0, Phase::kOptimizer, 0, 0, kBegin, kBegin + 4 * kSecond}};
+  commit.batch.events = {{0, 0, EventKind::kKernel, {{kBegin, 4 * kSecond, 0, 0, 0, 0}}}};
   write(*writer, commit);
   oracle.add(commit.batch);
   auto file = TraceFile::open(rank_file(run, 0));
@@ -91,7 +91,7 @@ TEST_F(LodRebuildTest, TakesALongPhaseIntoARibbonThatIsThere) {
   commit.now_ns += 1;
   commit.batch = {};
   commit.batch.spans = {
-      {0, 0, 0, Phase::kBackward, 0, 0, kBegin - 9 * kSecond, kBegin + kSecond / 2}};
+      {0, 0, 0, Phase::kBackward, 0, 0, kBegin - 9 * kSecond, kBegin + 3 * kSecond}};
   write(*writer, commit);
   oracle.add(commit.batch);
   ASSERT_TRUE(reader->refresh());
