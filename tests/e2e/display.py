@@ -56,3 +56,23 @@ class Display:
         time.sleep(0.3)
         self.xdotool('click', *more, '1')
         time.sleep(0.4)
+
+
+class WindowTest(harness.ShardlensTest):
+    """One window on a display of its own."""
+
+    def open_window(self):
+        self.display = Display()
+        environment = {**self.display.environment, 'XDG_CONFIG_HOME': str(self.folder / 'config')}
+        self.program = subprocess.Popen(
+            [harness.SHARDLENS, '--runs-dir', str(self.runs)], env=environment, cwd=self.folder,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.display.wait_for_window()
+
+    def tearDown(self):
+        if self.program.poll() is None:
+            self.program.kill()
+        self.program.communicate()
+        self.display.close()
+        harness.wait_until(lambda: not self.rank_processes(), 10, 'the ranks to end')
+        super().tearDown()

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import harness
-from display import Display
+from display import WindowTest
 
 SAMPLES = pathlib.Path(os.environ.get('SHARDLENS_SAMPLES', '/nonexistent'))
 
@@ -41,24 +41,13 @@ class Pictures(harness.ShardlensTest):
 SAVE_CSV = (1544, 766)
 
 
-class Window(harness.ShardlensTest):
+class Window(WindowTest):
     """Looks for a kernel, asks SQL, saves a table, comes back."""
 
     def setUp(self):
         super().setUp()
         self.shardlens('generate', 'big', '--ranks', '4', '--events', '200000')
-        self.display = Display()
-        environment = {**self.display.environment, 'XDG_CONFIG_HOME': str(self.folder / 'config')}
-        self.program = subprocess.Popen([harness.SHARDLENS, '--runs-dir', str(self.runs)], env=environment,
-                                        cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.display.wait_for_window()
-
-    def tearDown(self):
-        if self.program.poll() is None:
-            self.program.kill()
-        self.program.communicate()
-        self.display.close()
-        super().tearDown()
+        self.open_window()
 
     def saved(self, pattern, what):
         found = harness.wait_until(lambda: sorted(self.folder.glob(pattern)), 20, what)

@@ -3,29 +3,16 @@ import subprocess
 import time
 
 import harness
-from display import Display
+from display import WindowTest
 
 # In the knobs panel, under the message of the recorded run that a new window shows.
 PLAN_BUTTON = (270, 801)
 
 
-class Window(harness.ShardlensTest):
+class Window(WindowTest):
     def setUp(self):
         super().setUp()
-        self.display = Display()
-        environment = {**self.display.environment, 'XDG_CONFIG_HOME': str(self.folder / 'config')}
-        self.program = subprocess.Popen(
-            [harness.SHARDLENS, '--runs-dir', str(self.runs)], env=environment, cwd=self.folder,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.display.wait_for_window()
-
-    def tearDown(self):
-        if self.program.poll() is None:
-            self.program.kill()
-        self.program.communicate()
-        self.display.close()
-        harness.wait_until(lambda: not self.rank_processes(), 10, 'the ranks to end')
-        super().tearDown()
+        self.open_window()
 
     def run_folders(self):
         return sorted(p for p in self.runs.iterdir() if p.is_dir()) if self.runs.exists() else []

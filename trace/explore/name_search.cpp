@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "trace/explore/lane_events.h"
 #include "trace/explore/neighbour_search.h"
 #include "trace/model/saturated.h"
 
@@ -54,22 +55,6 @@ EventPlace NamedRows::place(std::size_t i) const {
   place.start_ns = is_span ? spans[i].start_ns : collectives[i].start_ns;
   place.end_ns = is_span ? spans[i].end_ns : collectives[i].end_ns;
   return place;
-}
-
-EventTableKind table_of_kind(EventKind kind) {
-  switch (kind) {
-    case EventKind::kOperator:
-      return EventTableKind::kOperator;
-    case EventKind::kKernel:
-      return EventTableKind::kKernel;
-    case EventKind::kLaunch:
-      return EventTableKind::kLaunch;
-    case EventKind::kCopy:
-      return EventTableKind::kCopy;
-    case EventKind::kAllocation:
-      return EventTableKind::kAllocation;
-  }
-  return EventTableKind::kNone;
 }
 
 std::vector<bool> matching_labels(const NamedRows& rows, const NameMatcher& matcher) {
@@ -127,8 +112,8 @@ void NameSearch::count_events(std::span<const ChunkEntry> chunks,
     for (int kind = 0; kind < kEventKindCount; ++kind) {
       const Sum& sum = by_number[name][static_cast<std::size_t>(kind)];
       if (sum.count == 0) continue;
-      add_hit(sums, store_.global_text(name), table_of_kind(static_cast<EventKind>(kind)),
-              sum.count, sum.total_ns);
+      add_hit(sums, store_.global_text(name), table_of(static_cast<EventKind>(kind)), sum.count,
+              sum.total_ns);
     }
   }
 }

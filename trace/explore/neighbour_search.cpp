@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "trace/explore/lane_events.h"
+
 namespace shardlens::trace {
 
 namespace {
@@ -83,7 +85,7 @@ void NeighbourSearch::look_at(const ChunkEntry& chunk, const EventColumns& colum
     if (id >= wanted_ids.size() || !wanted_ids[id] || !is_on_side(columns.start_ns(i))) {
       return false;
     }
-    offer({{table_of_kind(chunk.kind), chunk.rank, chunk.row_id, static_cast<std::uint32_t>(i)},
+    offer({{table_of(chunk.kind), chunk.rank, chunk.row_id, static_cast<std::uint32_t>(i)},
            columns.start_ns(i),
            columns.end_ns(i),
            -1});

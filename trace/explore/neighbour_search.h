@@ -13,7 +13,6 @@
 
 namespace shardlens::trace {
 
-EventTableKind table_of_kind(EventKind kind);
 // By label.
 std::vector<bool> matching_labels(const NamedRows& rows, const NameMatcher& matcher);
 

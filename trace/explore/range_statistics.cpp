@@ -27,7 +27,7 @@ constexpr std::array<ChunkTable, 4> kChunkTables{{
     {EventKind::kLaunch, StatisticsTable::kLaunches, EventTableKind::kLaunch},
 }};
 
-std::size_t table_of(EventKind kind) {
+std::size_t tally_of(EventKind kind) {
   return static_cast<std::size_t>(std::ranges::find(kChunkTables, kind, &ChunkTable::kind) -
                                   kChunkTables.begin());
 }
@@ -102,7 +102,7 @@ class ChunkStatistics {
     const auto workers = static_cast<std::size_t>(store_.threads());
     for (auto& tallies : tallies_) tallies.resize(workers);
     TRY(pass([&](int worker, const ChunkEntry& chunk, const EventColumns& columns) {
-      tallies_[table_of(chunk.kind)][static_cast<std::size_t>(worker)].add(
+      tallies_[tally_of(chunk.kind)][static_cast<std::size_t>(worker)].add(
           chunk, columns, range_, found_.numbers.at(chunk.rank));
     }));
     for (std::size_t i = 0; i < kChunkTables.size(); ++i) {
@@ -112,7 +112,7 @@ class ChunkStatistics {
       exact_[i].emplace(*totals_[i], store_.threads());
     }
     return pass([&](int worker, const ChunkEntry& chunk, const EventColumns& columns) {
-      exact_[table_of(chunk.kind)]->add(worker, chunk.rank, columns, range_,
+      exact_[tally_of(chunk.kind)]->add(worker, chunk.rank, columns, range_,
                                         found_.numbers.at(chunk.rank));
     });
   }

@@ -12,6 +12,7 @@
 #include "ui/inspect/statistics_text.h"
 #include "ui/inspect/table_cells.h"
 #include "ui/inspect/table_tools.h"
+#include "ui/inspect/timeline_colors.h"
 #include "ui/paint.h"
 #include "ui/widgets.h"
 
@@ -160,7 +161,7 @@ void StatisticsTab::draw_distribution(const Look& look, const Rect& rect, const 
   const std::string facts =
       counted(row.count, kind_) + " · " + format_duration(static_cast<double>(row.total_ns)).text();
   text_in(look, area.take_top(look.px(20)), Face::kSmall, p.text_muted, facts);
-  draw_large_histogram(look, area, row, mark_color(p, row.piece_class));
+  draw_large_histogram(look, area, row, piece_edge(p, row.piece_class));
 }
 
 void StatisticsTab::draw(const Look& look, const Rect& rect, const InspectView& view,
@@ -202,7 +203,7 @@ void StatisticsTab::draw(const Look& look, const Rect& rect, const InspectView& 
   }
   if (events.hovered && table_->columns[events.column].kind == TableColumn::Kind::kHistogram) {
     const NameFigures& hovered = shown_->rows[*events.hovered];
-    explain_distribution(look, hovered, mark_color(p, hovered.piece_class));
+    explain_distribution(look, hovered, piece_edge(p, hovered.piece_class));
   } else if (events.hovered && events.is_cut) {
     tooltip(look, shown_->rows[*events.hovered].name, "",
             "Click shows its events in the timeline, right-click for more");

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ui/inspect/histogram.h"
+#include "ui/inspect/timeline_colors.h"
 #include "ui/paint.h"
 
 namespace shardlens::ui {
@@ -13,7 +14,7 @@ namespace {
 using trace::PieceClass;
 
 Rgb ink_of(const Palette& p, const TableCell& cell) {
-  return cell.mark ? mark_color(p, *cell.mark) : p.compute;
+  return cell.mark ? piece_edge(p, *cell.mark) : p.compute;
 }
 
 void draw_words(const Look& look, Rect box, Face face, const TableCell& cell) {
@@ -26,7 +27,7 @@ void draw_words(const Look& look, Rect box, Face face, const TableCell& cell) {
   if (cell.mark) {
     const Rect place = box.take_left(look.px(10), look.px(8));
     const float side = look.px(10);
-    fill({place.x, place.center_y() - side / 2, side, side}, color(mark_color(p, *cell.mark)),
+    fill({place.x, place.center_y() - side / 2, side, side}, color(piece_edge(p, *cell.mark)),
          look.px(2));
   }
   text_in(look, box, face, tone_color(p, cell.tone), cell.text);
@@ -60,7 +61,7 @@ void draw_stack(const Look& look, const Rect& box, const TableCell& cell) {
     const float right = std::round(box.x + box.w * static_cast<float>(std::clamp(at, 0.0, 1.0)));
     const Palette& p = look.colors();
     const bool idle = piece_class == PieceClass::kIdle;
-    fill({left, y, right - left, height}, color(idle ? p.idle : mark_color(p, piece_class)));
+    fill({left, y, right - left, height}, color(idle ? p.idle : piece_edge(p, piece_class)));
   }
 }
 
@@ -79,33 +80,6 @@ void draw_heat(const Look& look, const Rect& box, const TableCell& cell) {
 }
 
 }  // namespace
-
-Rgb mark_color(const Palette& p, PieceClass piece_class) {
-  switch (piece_class) {
-    case PieceClass::kCompute:
-      return p.compute;
-    case PieceClass::kOptimizer:
-      return p.optimizer;
-    case PieceClass::kOverlapped:
-      return p.overlapped;
-    case PieceClass::kExposed:
-      return p.exposed;
-    case PieceClass::kCopy:
-      return p.copy;
-    case PieceClass::kHost:
-    case PieceClass::kForward:
-    case PieceClass::kBackward:
-      return p.phase_edge;
-    case PieceClass::kOptimizerPhase:
-      return p.phase_optimizer_edge;
-    case PieceClass::kIdle:
-    case PieceClass::kData:
-    case PieceClass::kEvaluation:
-    case PieceClass::kOtherPhase:
-      break;
-  }
-  return p.idle_edge;
-}
 
 void draw_figure(const Look& look, const Rect& box, const TableCell& cell) {
   const Palette& p = look.colors();

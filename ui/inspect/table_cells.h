@@ -6,10 +6,6 @@
 
 namespace shardlens::ui {
 
-// The square or bar of a class; quiet classes get their edge's colour, which is seen on any
-// surface.
-Rgb mark_color(const Palette& palette, trace::PieceClass piece_class);
-
 inline constexpr float kCellGap = 16;  // between one column's figures and the next one's words
 
 void draw_table_cell(const Look& look, const Rect& box, TableColumn::Kind kind,
