@@ -161,7 +161,7 @@ class Bench {
     std::snprintf(text, sizeof text, "8 writers at 200 k events/s each for %g s: lost",
                   soak.seconds);
     add(text, s.at("lost"), "events", 0);
-    add("  their memory at the end, against a quarter of the time", s.at("late_mib"), "MiB",
+    add("  their memory at the end, at most 1.1 of that at half time", s.at("late_mib"), "MiB",
         s.at("early_mib") * 1.1);
     add("  their threads' time", 100 * s.at("writer_cpu_s") / soak.seconds, "% of a core");
   }

@@ -28,7 +28,7 @@ Figures measure_sizes(const std::filesystem::path& run);
 // One core writing chunks and pyramid: events_per_core_s.
 Figures measure_writing(const std::filesystem::path& folder);
 
-// Several recorders at a rate, for a time: events, lost, early_mib (resident after a quarter of the
+// Several recorders at a rate, for a time: events, lost, early_mib (resident after half of the
 // time), late_mib, writer_cpu_s.
 struct SoakOptions {
   int writers = 8;

@@ -119,6 +119,7 @@ Figures measure_writing(const std::filesystem::path& folder) {
     must(writer->write(prepared.steps[step]));
     must(writer->commit(prepared.ends_ns[step]));
   }
+  must(writer->finish());
   const double seconds = thread_cpu_seconds() - begin;
   return {{"events_per_core_s", static_cast<double>(prepared.events) / seconds}};
 }
@@ -156,7 +157,7 @@ Figures measure_soak(const std::filesystem::path& folder, const SoakOptions& opt
     }
     told_ns = now_ns;
     const double passed = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (passed >= options.seconds / 4 && !figures.contains("early_mib")) {
+    if (passed >= options.seconds / 2 && !figures.contains("early_mib")) {
       figures["early_mib"] = resident_mib();
     }
     if (passed >= options.seconds) break;
