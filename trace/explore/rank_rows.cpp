@@ -11,9 +11,6 @@ namespace shardlens::trace {
 
 namespace {
 
-// A damaged file must not make us allocate the whole id space.
-constexpr StringId kLargestStringId = 1u << 24;
-
 template <typename T>
 void append_rows(std::vector<T>& to, std::vector<T>& from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
@@ -147,7 +144,7 @@ void RankRowsBuilder::add(RowPart part) {
   RankRows& all = *shared_;
   Batch& rows = part.rows;
   for (InternedString& string : rows.strings) {
-    if (string.id > kLargestStringId) continue;
+    if (string.id > kMostStringId) continue;
     if (string.id >= all.strings.size()) all.strings.resize(string.id + 1);
     all.strings[string.id] = std::move(string.text);
   }

@@ -14,6 +14,9 @@ namespace shardlens::trace {
 
 // An interned string: an index into the string table of the rank that wrote it. 0 is "".
 using StringId = std::uint32_t;
+// Ids are given one after the other, and no job has as many names. A damaged file must not make a
+// reader allocate the whole space of ids.
+inline constexpr StringId kMostStringId = 1u << 20;
 
 // ---- where an event happened ------------------------------------------------------------------
 

@@ -3,13 +3,12 @@
 namespace shardlens::trace {
 
 namespace {
-// A damaged file must not make us allocate the whole id space.
-constexpr std::size_t kLargestId = 1u << 24;
+// As with ids: not more memory than files have rows.
 constexpr int kLargestRank = 1 << 20;
 }  // namespace
 
 void StringTable::add(const InternedString& string) {
-  if (string.rank < 0 || string.rank > kLargestRank || string.id > kLargestId) return;
+  if (string.rank < 0 || string.rank > kLargestRank || string.id > kMostStringId) return;
   const auto rank = static_cast<std::size_t>(string.rank);
   if (by_rank_.size() <= rank) by_rank_.resize(rank + 1);
   auto& texts = by_rank_[rank];

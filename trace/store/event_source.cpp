@@ -9,9 +9,6 @@ namespace shardlens::trace {
 
 namespace {
 
-// More ids than this in one rank are damage, not names.
-constexpr std::int64_t kMostStrings = 1 << 22;
-
 std::optional<EventKind> event_kind_named(std::string_view text) {
   for (int i = 0; i < kEventKindCount; ++i) {
     if (to_string(static_cast<EventKind>(i)) == text) return static_cast<EventKind>(i);
@@ -113,7 +110,7 @@ Result<RankNames> EventSource::read_names(Database& file, int rank) {
   TRY(for_each_row(file, "select id,text from string" + rows_of_rank(rank),
                    [&](const Statement& row) -> Result<void> {
                      const std::int64_t id = row.integer(0);
-                     if (id < 1 || id > kMostStrings) {
+                     if (id < 1 || id > std::int64_t{kMostStringId}) {
                        return damaged_events(file, "a string has the id " + std::to_string(id));
                      }
                      const auto index = static_cast<std::size_t>(id);

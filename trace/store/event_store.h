@@ -47,7 +47,7 @@ class EventStore {
 
   // Calls visit(worker, chunk, columns) for each, on all threads at once, each chunk once, in any
   // order; `worker` is below threads(). Stops early when `wanted` says false, which is asked
-  // between chunks. Chunks that cannot be read are left out and counted.
+  // between chunks, by all threads. Chunks that cannot be read are left out and counted.
   struct Visit {
     std::int64_t visited = 0, unreadable = 0;
     bool finished = true;

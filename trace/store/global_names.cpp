@@ -1,5 +1,6 @@
 #include "trace/store/global_names.h"
 
+#include <algorithm>
 #include <mutex>
 
 namespace shardlens::trace {
@@ -23,7 +24,10 @@ void GlobalNames::add(std::span<const InternedString> strings) {
   for (const auto& [rank, count] : added) ranks_[rank].known += count;
   for (const InternedString& string : strings) {
     RankStrings& rank = ranks_[string.rank];
-    if (string.id > kIdsOfAString * (rank.known + kSpareIds)) continue;
+    if (string.id >
+        std::min<std::size_t>(kMostStringId, kIdsOfAString * (rank.known + kSpareIds))) {
+      continue;
+    }
     if (string.id >= rank.numbers.size()) rank.numbers.resize(std::size_t{string.id} + 1);
     rank.numbers[string.id] = number_of(string.text);
   }

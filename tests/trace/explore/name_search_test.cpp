@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <regex>
@@ -262,7 +263,7 @@ TEST_F(NameSearches, DecodeNothingForNamesThatNobodyHasAndNothingTwice) {
 }
 
 TEST_F(NameSearches, GiveUpWhenNoLongerWanted) {
-  int asked = 0;
+  std::atomic<int> asked = 0;
   const auto stopped = search_->find({"gemm", false, true}, {}, [&] { return ++asked < 3; });
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().kind, ErrorKind::kFailed);
