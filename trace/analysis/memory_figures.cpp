@@ -12,17 +12,11 @@ namespace {
 
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 56;  // of one category
 
-// What PyTorch allocated. On a CPU the memory outside grows with what the heap keeps of freed
-// tensors, so that a total with it would put the peak anywhere.
-std::int64_t allocated_bytes(const MemorySample& sample) {
-  return sample.total_bytes() - sample.bytes[static_cast<std::size_t>(MemoryCategory::kOutside)];
-}
-
 // Which of two samples stays; independent of the order in which they come. Samples of steps come
 // before those of the start, when the model is built.
 bool is_higher(const MemorySample& a, const MemorySample& b) {
-  return std::make_tuple(a.step >= 0, allocated_bytes(a), -a.time_ns) >
-         std::make_tuple(b.step >= 0, allocated_bytes(b), -b.time_ns);
+  return std::make_tuple(a.step >= 0, a.allocated_bytes(), -a.time_ns) >
+         std::make_tuple(b.step >= 0, b.allocated_bytes(), -b.time_ns);
 }
 
 bool is_later(const MemorySample& a, const MemorySample& b) {

@@ -123,7 +123,7 @@ void RankRowsBuilder::add_ready(const Batch& rows) {
 void RankRowsBuilder::add_samples(const Batch& rows) {
   RankRows& all = *shared_;
   for (const MemorySample& sample : rows.memory) {
-    const auto bytes = static_cast<double>(sample.total_bytes());
+    const auto bytes = static_cast<double>(sample.allocated_bytes());
     all.memory.push_back({sample.time_ns, bytes});
     all.highest_memory = std::max(all.highest_memory, bytes);
   }

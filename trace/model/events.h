@@ -207,6 +207,11 @@ struct MemorySample {
   std::int64_t device_used_bytes = -1;  // whole device or process; -1: not known
   std::int64_t device_total_bytes = -1;
 
+  // By PyTorch. What is outside grows on a CPU with what the heap keeps of freed tensors, so that a
+  // total with it hides what was gathered and freed, and puts the peak anywhere.
+  std::int64_t allocated_bytes() const {
+    return total_bytes() - bytes[static_cast<std::size_t>(MemoryCategory::kOutside)];
+  }
   std::int64_t total_bytes() const {
     std::int64_t sum = 0;
     for (auto b : bytes) sum += b;

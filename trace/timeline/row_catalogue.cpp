@@ -102,7 +102,7 @@ void RowCatalogue::add_samples(const RankContent& rank) {
   };
   add(RowKind::kReady, "buckets", "Buckets ready", "", rank.bucket_ready);
   add(RowKind::kReady, "units", "Units ready", "", rank.unit_ready);
-  add(RowKind::kMemory, "", "Memory", "bytes", rank.memory_samples);
+  add(RowKind::kMemory, "", "Memory allocated", "bytes", rank.memory_samples);
   for (const CounterContent& counter : rank.counters) {
     add(RowKind::kCounter, counter.name, counter.name, counter.unit, counter.samples);
   }

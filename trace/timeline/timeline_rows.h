@@ -16,7 +16,7 @@ enum class RowKind : std::uint8_t {
   kCommunication,  // collectives of one process group
   kCopies,         // copies and memsets of one stream
   kReady,          // when the gradients of buckets or units were ready
-  kMemory,         // bytes allocated, an area
+  kMemory,         // bytes that PyTorch has allocated, an area
   kCounter,        // a sampled figure, an area
 };
 
@@ -26,7 +26,7 @@ struct TimelineRow {
   RowKind kind = RowKind::kRibbon;
   int lane = -1;           // of the file; kCounter: -1
   int levels = 1;          // of nesting: spans and operators; else 1
-  std::string label;       // "Compute stream 7", "All-gather · shard", "Memory"
+  std::string label;       // "Compute stream 7", "All-gather · shard", "Memory allocated"
   std::string unit;        // kMemory "bytes", kCounter as recorded
   std::int64_t count = 0;  // events in it; -1: not counted yet
 };

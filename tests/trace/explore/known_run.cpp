@@ -131,6 +131,8 @@ void add_rows(Batch& batch, int rank, std::int64_t step) {
   memory.step = step;
   memory.time_ns = at(10'000);
   memory.bytes[0] = (step + 1) << 20;
+  // Not drawn: it would hide the rest.
+  memory.bytes[static_cast<std::size_t>(MemoryCategory::kOutside)] = (9 - step) << 30;
   batch.memory = {memory};
   batch.counters = {{rank, kClock, kMegahertz, at(0), 1'700.0 + static_cast<double>(step)}};
   Step done;

@@ -47,9 +47,10 @@ TEST_F(OpenRun, RowsAreThoseOfTheLanesAndSamples) {
   for (const int id : rows->ranks[0].rows) {
     labels.push_back(rows->rows[static_cast<std::size_t>(id)].label);
   }
-  const Names expected{
-      "Rank 0", "Phases",        "Operators", "Launches", "Compute stream 7", "All-reduce · world",
-      "Copies", "Buckets ready", "Memory",    "GPU clock"};
+  const Names expected{"Rank 0",   "Phases",           "Operators",
+                       "Launches", "Compute stream 7", "All-reduce · world",
+                       "Copies",   "Buckets ready",    "Memory allocated",
+                       "GPU clock"};
   EXPECT_EQ(labels, expected);
   EXPECT_EQ(rows->steps.size(), 6u);
   EXPECT_EQ(rows->events, 2 * 3 * 10);
@@ -134,7 +135,7 @@ TEST_F(OpenRun, OperatorsAreNestedPhasesClassedSamplesJoined) {
   ASSERT_EQ(ready.ready.size(), 1u);
   EXPECT_EQ(names[ready.ready[0].name], "bucket 0");
   EXPECT_EQ(ready.ready[0].bytes, 4'000'000);
-  const RowPicture memory = step_of("Memory");
+  const RowPicture memory = step_of("Memory allocated");
   ASSERT_EQ(memory.area.size(), 2u);
   EXPECT_DOUBLE_EQ(memory.area[0].value, 1 << 20) << "from the step before";
   EXPECT_DOUBLE_EQ(memory.area[1].value, 2 << 20);
@@ -269,7 +270,7 @@ TEST(ExploredRun, GrowsWithALiveRun) {
     const RowPicture kernels = picture_of(*explorer, row_named(*rows, 1, "Compute stream 7"),
                                           KnownRun::at(step, 0), KnownRun::at(step + 1, 0), 1'000);
     EXPECT_EQ(kernels.pieces.size(), 3u);
-    const RowPicture memory = picture_of(*explorer, row_named(*rows, 0, "Memory"),
+    const RowPicture memory = picture_of(*explorer, row_named(*rows, 0, "Memory allocated"),
                                          KnownRun::at(step, 0), KnownRun::at(step + 1, 0), 1'000);
     EXPECT_EQ(memory.area.size(), 2u);
   }

@@ -92,7 +92,7 @@ TEST(RowCatalogue, RowsKeepTheirNumbersWhenMoreBecomesKnown) {
   const auto shown = labels(rows, 1);
   EXPECT_EQ(shown[7], "All-reduce · world");
   EXPECT_EQ(shown[9], "Buckets ready");
-  EXPECT_EQ(shown[10], "Memory");
+  EXPECT_EQ(shown[10], "Memory allocated");
   EXPECT_EQ(shown[11], "GPU clock");
   EXPECT_EQ(shown.size(), 12u) << "the kernels of collectives are shown as those";
 }

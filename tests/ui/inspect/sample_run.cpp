@@ -225,7 +225,7 @@ void SampleRun::add_rank(int rank) {
   add(RowKind::kCommunication, 1, "All-gather stream 20");
   add(RowKind::kCommunication, 1, "Reduce-scatter stream 24");
   add(RowKind::kReady, 1, "Gradients ready");
-  add(RowKind::kMemory, 1, "Memory", "bytes");
+  add(RowKind::kMemory, 1, "Memory allocated", "bytes");
   add(RowKind::kCounter, 1, "GPU utilisation", "%");
   rows_.ranks.push_back(out);
   for (int step = 0; step < options_.steps; ++step) {
