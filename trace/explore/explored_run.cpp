@@ -37,6 +37,18 @@ std::span<const ChunkEntry> chunks_of(std::span<const ChunkEntry> chunks, int ra
   return {found.begin(), found.end()};
 }
 
+std::vector<TimelineRank> ranks_of(const RowCatalogue& catalogue, const RunSnapshot& run) {
+  auto ranks = catalogue.ranks();
+  for (TimelineRank& rank : ranks) {
+    if (const RankSnapshot* const of = run.rank(rank.rank)) rank.host = of->rows->info.host;
+    if (!run.clocks) continue;
+    const auto clock = std::ranges::find(*run.clocks, rank.rank,
+                                         [](const RankClock& each) { return each.host.rank; });
+    if (clock != run.clocks->end()) rank.clock_error_ns = clock->error_ns();
+  }
+  return ranks;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ExploredRun>> ExploredRun::open(const fs::path& path,
@@ -100,22 +112,26 @@ RankSnapshot ExploredRun::snapshot_of(const Rank& rank, std::span<const ChunkEnt
   return result;
 }
 
-std::shared_ptr<const CollectiveCalls> ExploredRun::calls_of(const RunSnapshot& run) {
+void ExploredRun::add_calls(RunSnapshot& run) {
   for (const RankSnapshot& rank : run.ranks) {
-    if (!rank.has_all_rows) return nullptr;
+    if (!rank.has_all_rows) return;
   }
-  const auto began = steady_clock::now();
-  if (!calls_are_old_ || (calls_ && began < next_calls_)) return calls_;
-  std::vector<CollectivePart> parts;
-  for (const RankSnapshot& rank : run.ranks) {
-    for (std::uint32_t i = 0; i < rank.rows->collectives.size(); ++i) {
-      parts.push_back(part_of(*rank.rows, i));
+  if (const auto began = steady_clock::now(); calls_are_old_ && (!calls_ || began >= next_calls_)) {
+    std::vector<CollectivePart> parts;
+    std::vector<RankHost> hosts;
+    for (const RankSnapshot& rank : run.ranks) {
+      for (std::uint32_t i = 0; i < rank.rows->collectives.size(); ++i) {
+        parts.push_back(part_of(*rank.rows, i));
+      }
+      hosts.push_back({rank.rank, rank.rows->info.host});
     }
+    calls_ = std::make_shared<const CollectiveCalls>(std::move(parts));
+    clocks_ = std::make_shared<const std::vector<RankClock>>(rank_clocks(hosts, *calls_));
+    calls_are_old_ = false;
+    next_calls_ = steady_clock::now() + kCallsPause * (steady_clock::now() - began);
   }
-  calls_ = std::make_shared<const CollectiveCalls>(std::move(parts));
-  calls_are_old_ = false;
-  next_calls_ = steady_clock::now() + kCallsPause * (steady_clock::now() - began);
-  return calls_;
+  run.calls = calls_;
+  run.clocks = clocks_;
 }
 
 void ExploredRun::publish() {
@@ -138,10 +154,10 @@ void ExploredRun::publish() {
     extent.start_ns = std::min(extent.start_ns, added.extent.start_ns);
     extent.end_ns = std::max(extent.end_ns, added.extent.end_ns);
   }
-  run->calls = calls_of(*run);
+  add_calls(*run);
   catalogue_.update(contents);
   rows->rows = catalogue_.rows();
-  rows->ranks = catalogue_.ranks();
+  rows->ranks = ranks_of(catalogue_, *run);
   std::ranges::stable_sort(rows->steps, {}, &StepBorder::start_ns);
   if (extent.end_ns > extent.start_ns) {
     rows->start_ns = extent.start_ns;

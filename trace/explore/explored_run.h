@@ -49,7 +49,8 @@ class ExploredRun {
   void publish();
   std::string problem() const;
   RankSnapshot snapshot_of(const Rank& rank, std::span<const ChunkEntry> chunks) const;
-  std::shared_ptr<const CollectiveCalls> calls_of(const RunSnapshot& run);
+  // Of `run` what only all ranks' rows together tell.
+  void add_calls(RunSnapshot& run);
   void update_progress();
 
   const std::filesystem::path path_;
@@ -62,6 +63,7 @@ class ExploredRun {
   LaneScan scan_;
   bool was_scanned_ = false;
   std::shared_ptr<const CollectiveCalls> calls_;
+  std::shared_ptr<const std::vector<RankClock>> clocks_;
   std::chrono::steady_clock::time_point next_calls_;
   bool calls_are_old_ = true;
   std::chrono::steady_clock::time_point published_;

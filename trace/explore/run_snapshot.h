@@ -11,6 +11,7 @@
 #include "trace/model/events.h"
 #include "trace/store/event_store.h"
 #include "trace/timeline/collective_calls.h"
+#include "trace/timeline/rank_clocks.h"
 #include "trace/timeline/timeline_rows.h"
 
 namespace shardlens::trace {
@@ -31,8 +32,9 @@ struct RankSnapshot {
 struct RunSnapshot {
   EventStore* store = nullptr;
   std::shared_ptr<const TimelineRows> rows;
-  std::vector<RankSnapshot> ranks;               // by rank
-  std::shared_ptr<const CollectiveCalls> calls;  // of all ranks, once their rows were read
+  std::vector<RankSnapshot> ranks;                       // by rank
+  std::shared_ptr<const CollectiveCalls> calls;          // of all ranks, once their rows were read
+  std::shared_ptr<const std::vector<RankClock>> clocks;  // by rank, as soon as `calls` are known
 
   const RankSnapshot* rank(int number) const {
     for (const RankSnapshot& each : ranks) {
@@ -48,7 +50,7 @@ inline CollectivePart part_of(const RankRows& rows, std::uint32_t index) {
   return {row.process_group, rows.first_member(row.process_group),
           row.sequence,      row.function,
           rows.rank,         index,
-          row.start_ns};
+          row.start_ns,      row.end_ns};
 }
 
 }  // namespace shardlens::trace

@@ -19,7 +19,7 @@ struct CollectivePart {
   CollectiveFunction function = CollectiveFunction::kOther;
   int rank = 0;
   std::uint32_t index = 0;  // among its rank's collectives
-  std::int64_t start_ns = 0;
+  std::int64_t start_ns = 0, end_ns = 0;
 };
 
 class CollectiveCalls {
@@ -31,6 +31,15 @@ class CollectiveCalls {
 
   // Of all ranks, by rank, one of each; empty if the call is not known. `like`: any of them.
   std::span<const CollectivePart> same_call(const CollectivePart& like) const;
+  // visit(parts) for every call, by rank; those of one group in order of their sequence numbers.
+  template <typename Visit>
+  void for_each_call(Visit&& visit) const {
+    for (std::span<const CollectivePart> left = parts_; !left.empty();) {
+      const auto call = same_call(left.front());
+      visit(call);
+      left = left.subspan(call.size());
+    }
+  }
   // The latest start over the ranks; 0 where fewer than two are known.
   std::int64_t latest_start_ns(const CollectivePart& like) const;
 

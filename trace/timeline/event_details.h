@@ -37,7 +37,7 @@ struct EventDetails {
   std::vector<DetailLink> links;
   std::vector<RankCall> calls;          // of a collective, by rank
   std::vector<std::string> parameters;  // of its bucket or unit
-  std::int64_t clock_error_ns = -1;     // between the ranks of `calls`; -1: same clock
+  std::int64_t clock_error_ns = -1;     // between the hosts of `calls`; -1: one host
 };
 
 }  // namespace shardlens::trace

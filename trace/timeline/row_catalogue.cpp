@@ -131,7 +131,6 @@ void RowCatalogue::update(std::span<const RankContent> ranks) {
     rank->rank = content.rank;
     rank->device = content.device;
     rank->device_name = content.device_name;
-    rank->clock_error_ns = content.clock_error_ns;
     main_threads_[content.rank] = main_thread_lane(content);
     put_in_order(*rank);
   }

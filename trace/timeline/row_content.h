@@ -30,7 +30,6 @@ struct CounterContent {
 struct RankContent {
   int rank = 0;
   std::string device, device_name;
-  std::int64_t clock_error_ns = -1;
   std::vector<LaneContent> lanes;  // by number
   // From here: 0 until the rows were read.
   std::int64_t bucket_ready = 0, unit_ready = 0, memory_samples = 0;

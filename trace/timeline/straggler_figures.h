@@ -67,7 +67,7 @@ struct StragglerFigures {
 };
 
 struct StragglerOptions {
-  std::int64_t clock_error_ns = 0;  // between the ranks; no shorter wait is believed
+  std::int64_t clock_error_ns = 0;  // between hosts; no shorter wait is believed
   std::size_t most_calls = 20'000;  // those with the longest waits are kept
 };
 

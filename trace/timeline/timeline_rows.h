@@ -33,10 +33,13 @@ struct TimelineRow {
 
 struct TimelineRank {
   int rank = 0;
-  std::string device;                // "cuda:0"
-  std::string device_name;           // "NVIDIA H100 …"
-  std::vector<int> rows;             // ids, in the order in which they are drawn; the ribbon first
-  std::int64_t clock_error_ns = -1;  // against rank 0; -1: same clock
+  std::string device;       // "cuda:0"
+  std::string device_name;  // "NVIDIA H100 …"
+  std::vector<int> rows;    // ids, in the order in which they are drawn; the ribbon first
+  std::string host;         // "": not known
+  // Against the first rank's clock, at most; 0: the same clock; kUnknownClockError: nothing tells;
+  // -1: not known yet.
+  std::int64_t clock_error_ns = -1;
 };
 
 // A step of one rank; by rank and index.

@@ -97,7 +97,7 @@ void draw_calls_legend(const Look& look, Rect row, const trace::EventDetails& de
       "clock error ± " + format_duration(static_cast<double>(details.clock_error_ns)).text();
   label_in(look, row, Face::kSmall, p.text_muted, error, Align::kRight);
   explain(look, row, "Clock error",
-          "How far the ranks' clocks may be apart. Waits shorter than that are not drawn");
+          "How far the hosts' clocks may be apart. Waits shorter than that are not drawn");
 }
 
 }  // namespace

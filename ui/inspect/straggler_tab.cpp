@@ -34,7 +34,8 @@ std::string completeness(const trace::StragglerFigures& figures) {
         "are in the range. ";
   }
   if (figures.clock_error_ns > 0) {
-    text += "Clocks may be " + format_duration(static_cast<double>(figures.clock_error_ns)).text() +
+    text += "The hosts' clocks may be " +
+            format_duration(static_cast<double>(figures.clock_error_ns)).text() +
             " apart: no shorter wait is counted.";
   }
   return text;

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "ui/format.h"
+#include "ui/inspect/clock_text.h"
 #include "ui/inspect/timeline_colors.h"
-#include "ui/inspect/timeline_time_text.h"
 #include "ui/widgets.h"
 
 namespace shardlens::ui {
@@ -40,8 +40,9 @@ class LabelColumn {
 void LabelColumn::explain_rank(const TimelineRank& rank) const {
   std::string body = rank.device_name.empty() ? rank.device : rank.device_name;
   if (body != rank.device && !rank.device.empty()) body += " · " + rank.device;
-  if (rank.clock_error_ns >= 0) {
-    body += "\nIts clock is known to ± " + length_text(rank.clock_error_ns);
+  if (!rank.host.empty()) body += (body.empty() ? "" : " · ") + rank.host;
+  if (const auto clock = clock_text(rank, scene_.rows.ranks.front()); !clock.empty()) {
+    body += "\n" + clock;
   }
   tooltip(look_, "Rank " + std::to_string(rank.rank), body, "Click folds or unfolds it");
 }

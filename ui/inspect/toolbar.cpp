@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "ui/inspect/clock_text.h"
 #include "ui/inspect/timeline_colors.h"
 #include "ui/inspect/timeline_time_text.h"
 #include "ui/inspect/toolbar_controls.h"
@@ -22,10 +23,6 @@ constexpr float kSearchWidth = 276, kLeastSearchWidth = 150;
 constexpr std::array<Segment, 2> kModes{
     Segment{"Time", "All ranks over the whole run, by the clock"},
     Segment{"Steps aligned", "One rank's steps one above the other, aligned at their starts"}};
-constexpr std::array<Segment, 2> kAlignments{
-    Segment{"By clock", "Ranks lie as their clocks say, to within the error that their names tell"},
-    Segment{"By step",
-            "Ranks are moved so that the step in the middle begins on all of them at once"}};
 
 Rect control(const Look& look, const Rect& box) {
   const float height = std::min(look.px(kControlHeight), box.h);
@@ -152,10 +149,15 @@ void InspectToolbar::draw_modes(const Look& look, Rect& rest, const InspectView&
   }
   if (state.mode == Mode::kSteps) return choose_rank(look, rest, *view.rows, steps, state);
   int alignment = state.aligned_by_step ? 1 : 0;
-  const float alignments = segments_width(look, kAlignments);
+  const std::string clocks = "Ranks lie as their clocks say. " + clocks_text(view.rows->ranks);
+  const std::array<Segment, 2> choices{
+      Segment{"By clock", clocks},
+      Segment{"By step",
+              "Ranks are moved so that the step in the middle begins on all of them at once"}};
+  const float alignments = segments_width(look, choices);
   if (view.rows->ranks.size() < 2 || alignments > rest.w) return;
   draw_segments(look, "inspect/align",
-                control(look, rest.take_left(alignments, look.px(kToolbarGap + 4))), kAlignments,
+                control(look, rest.take_left(alignments, look.px(kToolbarGap + 4))), choices,
                 alignment);
   state.aligned_by_step = alignment == 1;
 }

@@ -161,7 +161,7 @@ std::shared_ptr<const trace::TimelineRows> sample_rows(int ranks) {
   };
   add(-1, trace::RowKind::kRibbon);
   for (int rank = 0; rank < ranks; ++rank) {
-    rows->ranks.push_back({rank, "cuda:" + std::to_string(rank), "NVIDIA H100", {}, -1});
+    rows->ranks.push_back({rank, "cuda:" + std::to_string(rank), "NVIDIA H100", {}, "node-0", 0});
     for (const auto kind :
          {trace::RowKind::kPhases, trace::RowKind::kOperators, trace::RowKind::kLaunches,
           trace::RowKind::kKernels, trace::RowKind::kCommunication, trace::RowKind::kCopies}) {

@@ -1,0 +1,16 @@
+// What is known of the ranks' clocks, in words. Free of ImGui, any thread.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "trace/timeline/timeline_rows.h"
+
+namespace shardlens::ui {
+
+// One sentence about one rank's clock against the first rank's; "" where nothing is to be said.
+std::string clock_text(const trace::TimelineRank& rank, const trace::TimelineRank& first);
+// About all of them: "All on host node-1: one clock."
+std::string clocks_text(std::span<const trace::TimelineRank> ranks);
+
+}  // namespace shardlens::ui
