@@ -87,20 +87,24 @@ class CollectiveFacts {
     for (const CollectivePart& part : parts) add_call(part, latest->start_ns);
     if (run_.clocks) sheet_.details.clock_error_ns = error_between_hosts(clocks_of(parts));
     const ProcessGroup* const group = rows_.group(row_.process_group);
-    const std::string incomplete = group != nullptr && group->ranks.size() > parts.size()
-                                       ? "; not all ranks of the group were recorded"
-                                       : "";
+    std::string but = group != nullptr && group->ranks.size() > parts.size()
+                          ? "; not all ranks of the group were recorded"
+                          : "";
+    if (sheet_.details.clock_error_ns > 0) {
+      but +=
+          "; the hosts' clocks may be " + duration_figure(sheet_.details.clock_error_ns) + " apart";
+    }
     if (latest->rank == rank_.rank) {
-      sheet_.add("Last to start", "this rank", "the others waited for it" + incomplete);
+      sheet_.add("Last to start", "this rank", "the others waited for it" + but);
     } else {
       sheet_.add_duration("Waiting for rank " + std::to_string(latest->rank),
                           latest->start_ns - row_.start_ns,
-                          "latest start over the ranks − own start" + incomplete);
+                          "latest start over the ranks − own start" + but);
     }
     const std::int64_t transfer_ns = row_.end_ns - latest->start_ns;
     // A rank that ended before another began: clocks apart, or a call that does not wait.
     if (transfer_ns <= 0) return;
-    sheet_.add_duration("Transfer", transfer_ns, "own end − latest start" + incomplete);
+    sheet_.add_duration("Transfer", transfer_ns, "own end − latest start" + but);
     add_bandwidth(transfer_ns,
                   static_cast<int>(group == nullptr ? parts.size() : group->ranks.size()));
   }

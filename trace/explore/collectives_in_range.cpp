@@ -73,8 +73,7 @@ CallStart call_start(const RunSnapshot& run, const RankRows& own, std::uint32_t 
   if (parts.size() < 2 || (group != own.groups.end() && parts.size() < group->ranks.size())) {
     return {};
   }
-  return {std::ranges::max(parts, {}, &CollectivePart::start_ns).start_ns,
-          static_cast<int>(parts.size())};
+  return {run.calls->latest_start_ns(part_of(own, index)), static_cast<int>(parts.size())};
 }
 
 }  // namespace

@@ -125,8 +125,10 @@ void ExploredRun::add_calls(RunSnapshot& run) {
       }
       hosts.push_back({rank.rank, rank.rows->info.host});
     }
-    calls_ = std::make_shared<const CollectiveCalls>(std::move(parts));
-    clocks_ = std::make_shared<const std::vector<RankClock>>(rank_clocks(hosts, *calls_));
+    auto calls = std::make_shared<CollectiveCalls>(std::move(parts));
+    clocks_ = std::make_shared<const std::vector<RankClock>>(rank_clocks(hosts, *calls));
+    calls->doubt_waits(std::max<std::int64_t>(0, error_between_hosts(*clocks_)));
+    calls_ = std::move(calls);
     calls_are_old_ = false;
     next_calls_ = steady_clock::now() + kCallsPause * (steady_clock::now() - began);
   }

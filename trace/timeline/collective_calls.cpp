@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "trace/model/saturated.h"
+
 namespace shardlens::trace {
 
 namespace {
@@ -38,7 +40,8 @@ std::span<const CollectivePart> CollectiveCalls::same_call(const CollectivePart&
 std::int64_t CollectiveCalls::latest_start_ns(const CollectivePart& like) const {
   const auto parts = same_call(like);
   if (parts.size() < 2) return 0;
-  return std::ranges::max(parts, {}, &CollectivePart::start_ns).start_ns;
+  const auto latest = std::ranges::max(parts, {}, &CollectivePart::start_ns).start_ns;
+  return saturated_difference(latest, like.start_ns) > clock_error_ns_ ? latest : like.start_ns;
 }
 
 }  // namespace shardlens::trace

@@ -40,11 +40,15 @@ class CollectiveCalls {
       left = left.subspan(call.size());
     }
   }
-  // The latest start over the ranks; 0 where fewer than two are known.
+  // Waits that are not longer count as none: clocks may be that far apart.
+  void doubt_waits(std::int64_t clock_error_ns) { clock_error_ns_ = clock_error_ns; }
+  // The latest start over the ranks, the own one where that is doubted; 0 where fewer than two are
+  // known.
   std::int64_t latest_start_ns(const CollectivePart& like) const;
 
  private:
   std::vector<CollectivePart> parts_;  // in order of the call, then of the rank
+  std::int64_t clock_error_ns_ = 0;
 };
 
 }  // namespace shardlens::trace

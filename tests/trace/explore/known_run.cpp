@@ -184,6 +184,16 @@ void KnownRun::forget_pyramid() {
   }
 }
 
+void KnownRun::put_on_hosts(const std::array<const char*, 2>& names) {
+  writers_.clear();
+  for (const int rank : {0, 1}) {
+    auto file = open_for_writing(rank_file(path_, rank));
+    ASSERT_TRUE(file);
+    const std::string name = names[static_cast<std::size_t>(rank)];
+    ASSERT_TRUE(file->execute("update rank set host='" + name + "'"));
+  }
+}
+
 std::unique_ptr<RunExplorer> open_whole(const std::filesystem::path& run) {
   auto explorer = RunExplorer::open(run);
   EXPECT_TRUE(explorer) << explorer.error().message;

@@ -2,6 +2,7 @@
 // details are compared with. For the test's thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -28,6 +29,8 @@ class KnownRun {
   void add_step();
   // As a recorder of an older version would have left it.
   void forget_pyramid();
+  // By rank.
+  void put_on_hosts(const std::array<const char*, 2>& names);
 
   static constexpr std::int64_t kBegin = 1'790'000'000'000'000'000;
   static constexpr std::int64_t kStepNs = 100'000'000;

@@ -19,6 +19,14 @@ TEST(CollectiveCalls, KnowWhoCameLast) {
   EXPECT_EQ(same[1].rank, 1);
 }
 
+TEST(CollectiveCalls, AWaitThatClocksMayHaveMadeIsNone) {
+  CollectiveCalls calls({part(0, 0, 7, 1, 130), part(0, 0, 7, 0, 100)});
+  calls.doubt_waits(30);
+  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100)), 100);
+  calls.doubt_waits(29);
+  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100)), 130);
+}
+
 TEST(CollectiveCalls, SayNothingWhereNoOtherRankIsKnown) {
   const CollectiveCalls calls({part(0, 0, 8, 0, 200), part(0, 0, -1, 0, 5), part(0, 0, -1, 1, 6)});
   EXPECT_EQ(calls.latest_start_ns(part(0, 0, 8, 0, 200)), 0);

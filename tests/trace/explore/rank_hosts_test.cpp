@@ -1,0 +1,63 @@
+// Ranks of one host and of two: what is made of the difference of their clocks.
+#include <gtest/gtest.h>
+
+#include "tests/trace/explore/known_run.h"
+#include "trace/timeline/straggler_figures.h"
+
+namespace shardlens::trace {
+namespace {
+
+using test::KnownRun;
+
+// Of the known run as two hosts would have recorded it.
+struct HostedRun {
+  HostedRun(const char* first, const char* second) {
+    run.put_on_hosts({first, second});
+    explorer = test::open_whole(run.path());
+    figures = *explorer->statistics({KnownRun::at(1, 0), KnownRun::at(2, 0), {}});
+    const int row = test::row_named(*explorer->rows(), 0, "All-reduce · world");
+    const auto picture =
+        test::picture_of(*explorer, row, KnownRun::at(1, 0), KnownRun::at(2, 0), 1'000);
+    piece = picture.pieces.at(0);
+    details = *explorer->details(piece.ref);
+  }
+
+  KnownRun run;
+  std::unique_ptr<RunExplorer> explorer;
+  RangeFigures figures;
+  Piece piece;  // of rank 0, which waits
+  EventDetails details;
+};
+
+TEST(RankHosts, OfOneHostAnyWaitIsBelieved) {
+  const HostedRun hosted("node-1", "node-1");
+  EXPECT_EQ(hosted.explorer->rows()->ranks[1].host, "node-1");
+  EXPECT_EQ(hosted.explorer->rows()->ranks[1].clock_error_ns, 0);
+  EXPECT_EQ(hosted.figures.stragglers->calls.at(0).wait_ns, 4'000'000);
+  EXPECT_EQ(hosted.piece.latest_start_ns, KnownRun::at(1, 64'000));
+  EXPECT_EQ(hosted.details.clock_error_ns, -1);
+}
+
+// Rank 1's clock may be ahead by as much as lies between rank 0's start and its end, 18 ms, or
+// behind by the 14 ms between its start and rank 0's end.
+TEST(RankHosts, OfTwoHostsNoWaitIsBelievedThatTheClocksMayHaveMade) {
+  const HostedRun hosted("node-1", "node-2");
+  EXPECT_EQ(hosted.explorer->rows()->ranks[0].clock_error_ns, 0);
+  EXPECT_EQ(hosted.explorer->rows()->ranks[1].clock_error_ns, 18'000'000);
+  const StragglerFigures& stragglers = *hosted.figures.stragglers;
+  EXPECT_EQ(stragglers.clock_error_ns, 18'000'000);
+  EXPECT_EQ(stragglers.calls.at(0).wait_ns, 0);
+  EXPECT_EQ(stragglers.calls.at(0).last_rank, -1);
+  EXPECT_EQ(hosted.piece.latest_start_ns, hosted.piece.start_ns) << "nothing is drawn as a wait";
+  EXPECT_EQ(hosted.details.clock_error_ns, 18'000'000);
+}
+
+TEST(RankHosts, UnknownOnesHideNoWaitButTheErrorIsTold) {
+  const HostedRun hosted("", "");
+  EXPECT_EQ(hosted.explorer->rows()->ranks[1].clock_error_ns, 18'000'000);
+  EXPECT_EQ(hosted.figures.stragglers->calls.at(0).wait_ns, 4'000'000);
+  EXPECT_EQ(hosted.details.clock_error_ns, -1);
+}
+
+}  // namespace
+}  // namespace shardlens::trace
