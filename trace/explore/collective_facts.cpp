@@ -120,11 +120,12 @@ class CollectiveFacts {
 
   void add_call(const CollectivePart& part, std::int64_t latest_start_ns) {
     const RankSnapshot* const other = run_.rank(part.rank);
-    if (other == nullptr || part.index >= other->rows->collectives.size()) return;
-    const Collective& row = other->rows->collectives.rows[part.index];
+    const auto index = other == nullptr ? std::nullopt : index_of(*other->rows, part);
+    if (!index) return;
+    const Collective& row = other->rows->collectives.rows[*index];
     sheet_.details.calls.push_back({part.rank, row.start_ns, latest_start_ns, row.end_ns,
                                     place_of_row(run_, EventTableKind::kCollective, part.rank,
-                                                 other->rows->collectives, part.index)});
+                                                 other->rows->collectives, *index)});
   }
 
   void add_bandwidth(std::int64_t transfer_ns, int ranks) {

@@ -47,6 +47,22 @@ std::vector<RangeCall> calls_in(std::span<const CollectiveRows> collectives,
   return calls;
 }
 
+// Calls of one number have the same label in every table.
+std::vector<std::size_t> kinds_of(std::span<const RangeCall> calls) {
+  using Kind = std::tuple<const CollectiveRows*, CollectiveFunction, TagKind, int, StringId,
+                          std::int64_t, StringId>;
+  std::map<Kind, std::size_t> numbers;
+  std::vector<std::size_t> kinds;
+  kinds.reserve(calls.size());
+  for (const RangeCall& call : calls) {
+    const Collective& row = *call.row;
+    const Kind kind(call.of, row.function, row.tag_kind, row.tag_index, row.tag_name, row.bytes,
+                    row.data_type);
+    kinds.push_back(numbers.try_emplace(kind, numbers.size()).first->second);
+  }
+  return kinds;
+}
+
 // A unit's gathers and its reduction together: its tag begins with its name, which has no spaces.
 std::string unit_label(const Collective& row, const std::string& tag) {
   if (row.tag_kind == TagKind::kUnit) return tag.substr(0, tag.find(' '));
@@ -116,17 +132,19 @@ NameFigures figures_of(const std::string& name, std::span<const RangeCall* const
       overlapped_ns = saturated_add(overlapped_ns, call->duration_ns);
     }
   }
-  std::ranges::sort(durations);
   const auto at_rank = [&](std::int64_t hundredths) {
-    return durations[static_cast<std::size_t>(nearest_rank(figures.count, hundredths) - 1)];
+    const auto nth = durations.begin() + (nearest_rank(figures.count, hundredths) - 1);
+    std::ranges::nth_element(durations, nth);
+    return *nth;
   };
   figures.piece_class =
       overlapped_ns > figures.total_ns / 2 ? PieceClass::kOverlapped : PieceClass::kExposed;
   figures.mean_ns = static_cast<double>(figures.total_ns) / static_cast<double>(figures.count);
   figures.median_ns = at_rank(50);
   figures.p99_ns = at_rank(99);
-  figures.least_ns = durations.front();
-  figures.most_ns = durations.back();
+  const auto [least, most] = std::ranges::minmax(durations);
+  figures.least_ns = least;
+  figures.most_ns = most;
   const DurationBins bins(figures.least_ns, figures.most_ns);
   figures.histogram.first_ns = bins.first_ns();
   figures.histogram.last_ns = bins.last_ns();
@@ -160,10 +178,16 @@ void complete_table(RangeTable& table) {
 std::vector<RangeTable> collective_tables(std::span<const CollectiveRows> collectives,
                                           const TimeRange& range) {
   const auto calls = calls_in(collectives, range);
+  const auto kinds = kinds_of(calls);
   std::vector<RangeTable> tables;
   for (const auto group_by : {GroupBy::kName, GroupBy::kClass, GroupBy::kShape, GroupBy::kUnit}) {
     std::map<std::string, std::vector<const RangeCall*>> groups;
-    for (const RangeCall& call : calls) groups[label_of(call, group_by)].push_back(&call);
+    std::vector<std::vector<const RangeCall*>*> group_of(calls.size());  // by kind
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      auto*& group = group_of[kinds[i]];
+      if (group == nullptr) group = &groups[label_of(calls[i], group_by)];
+      group->push_back(&calls[i]);
+    }
     RangeTable table{StatisticsTable::kCollectives, group_by, {}, 0, 0};
     for (const auto& [name, members] : groups) table.rows.push_back(figures_of(name, members));
     complete_table(table);

@@ -6,6 +6,7 @@
 
 #include "trace/analysis/process_groups.h"
 #include "trace/explore/collective_classes.h"
+#include "trace/explore/row_finder.h"
 
 namespace shardlens::trace {
 
@@ -22,8 +23,8 @@ class CallCollector {
 
   void add(const CollectivePart& like) {
     const auto parts = run_.calls->same_call(like);
-    for (const CollectivePart& part : parts) add_row(part.rank, part.index);
-    if (parts.empty()) add_row(like.rank, like.index);
+    for (const CollectivePart& part : parts) add_row(part);
+    if (parts.empty()) add_row(like);
   }
 
   StragglerFigures figures() const {
@@ -39,17 +40,18 @@ class CallCollector {
   }
 
  private:
-  void add_row(int number, std::uint32_t index) {
-    const auto rank = std::ranges::find(run_.ranks, number, &RankSnapshot::rank);
-    if (rank == run_.ranks.end() || index >= rank->rows->collectives.size()) return;
+  void add_row(const CollectivePart& part) {
+    const auto rank = std::ranges::find(run_.ranks, part.rank, &RankSnapshot::rank);
+    if (rank == run_.ranks.end()) return;
+    const auto index = index_of(*rank->rows, part);
     auto& taken = taken_[static_cast<std::size_t>(rank - run_.ranks.begin())];
-    if (taken[index]) return;
-    taken[index] = true;
-    const Collective& row = rank->rows->collectives.rows[index];
+    if (!index || taken[*index]) return;
+    taken[*index] = true;
+    const Collective& row = rank->rows->collectives.rows[*index];
     collectives_.push_back(row);
-    refs_.push_back({EventTableKind::kCollective, number, rank->rows->collectives.ids[index], 0});
-    if (row.tag_name != 0 && strings_.get(number, row.tag_name).empty()) {
-      strings_.add({number, row.tag_name, std::string(rank->rows->text(row.tag_name))});
+    refs_.push_back({EventTableKind::kCollective, part.rank, part.row, 0});
+    if (row.tag_name != 0 && strings_.get(part.rank, row.tag_name).empty()) {
+      strings_.add({part.rank, row.tag_name, std::string(rank->rows->text(row.tag_name))});
     }
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <future>
 #include <map>
 #include <optional>
 
@@ -164,6 +165,8 @@ Result<RangeFigures> range_statistics(EventStore& store,
                                       std::span<const CollectiveRows> collectives,
                                       const TimeRange& range, const std::function<bool()>& wanted) {
   const auto begun = std::chrono::steady_clock::now();
+  auto of_collectives = std::async(
+      std::launch::async, [collectives, &range] { return collective_tables(collectives, range); });
   ChunkStatistics statistics(store, range, wanted);
   TRY(statistics.run());
   RangeFigures figures;
@@ -171,7 +174,7 @@ Result<RangeFigures> range_statistics(EventStore& store,
   for (std::size_t i = 0; i < kChunkTables.size(); ++i) {
     figures.tables.push_back(statistics.table(i));
     if (kChunkTables[i].table != StatisticsTable::kOperators) continue;
-    for (auto& table : collective_tables(collectives, range)) {
+    for (auto& table : of_collectives.get()) {
       figures.tables.push_back(std::move(table));
     }
   }

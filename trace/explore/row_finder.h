@@ -26,6 +26,10 @@ Result<std::uint32_t> row_index(const TimedRows<Row>& rows, std::int64_t id) {
               "the event was not read yet: pick it again once the trace has been read");
 }
 
+// Where it is now among its rank's collectives: rows that came later may stand before it. Nothing:
+// it was not read yet.
+std::optional<std::uint32_t> index_of(const RankRows& rows, const CollectivePart& part);
+
 template <typename Row>
 EventPlace place_of_row(const RunSnapshot& run, EventTableKind table, int rank,
                         const TimedRows<Row>& rows, std::uint32_t index) {

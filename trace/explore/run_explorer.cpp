@@ -1,5 +1,6 @@
 #include "trace/explore/run_explorer.h"
 
+#include <future>
 #include <utility>
 
 #include "trace/explore/collectives_in_range.h"
@@ -39,9 +40,11 @@ Result<TimelinePicture> RunExplorer::picture(const PictureRequest& request,
 Result<RangeFigures> RunExplorer::statistics(const TimeRange& range,
                                              const std::function<bool()>& wanted) {
   const auto run = state_->run->snapshot();
+  auto stragglers =
+      std::async(std::launch::async, [&run, &range] { return stragglers_in(*run, range); });
   const RunCollectives collectives = collective_rows(*run, range);
   TRY_ASSIGN(RangeFigures figures, range_statistics(*run->store, collectives.rows, range, wanted));
-  figures.stragglers = stragglers_in(*run, range);
+  figures.stragglers = stragglers.get();
   return figures;
 }
 

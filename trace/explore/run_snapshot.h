@@ -47,10 +47,15 @@ struct RunSnapshot {
 // A collective as the others know it.
 inline CollectivePart part_of(const RankRows& rows, std::uint32_t index) {
   const Collective& row = rows.collectives.rows[index];
-  return {row.process_group, rows.first_member(row.process_group),
-          row.sequence,      row.function,
-          rows.rank,         index,
-          row.start_ns,      row.end_ns};
+  return {row.process_group,
+          rows.first_member(row.process_group),
+          row.sequence,
+          row.function,
+          rows.rank,
+          index,
+          row.start_ns,
+          row.end_ns,
+          rows.collectives.ids[index]};
 }
 
 }  // namespace shardlens::trace

@@ -28,9 +28,24 @@ CollectiveCalls::CollectiveCalls(std::vector<CollectivePart> parts) : parts_(std
     return a.rank == b.rank && call_of(a) == call_of(b);
   });
   parts_.erase(repeated.begin(), repeated.end());
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const CollectivePart& part = parts_[i];
+    if (i == 0 || call_of(part) != call_of(parts_[i - 1])) calls_.push_back({i, 0});
+    ++calls_.back().size;
+    auto& places = call_of_[part.rank];
+    if (part.index >= places.size()) places.resize(std::size_t{part.index} + 1);
+    places[part.index] = static_cast<std::uint32_t>(calls_.size());
+  }
 }
 
 std::span<const CollectivePart> CollectiveCalls::same_call(const CollectivePart& like) const {
+  const auto places = call_of_.find(like.rank);
+  if (places != call_of_.end() && like.index < places->second.size()) {
+    const std::uint32_t place = places->second[like.index];
+    if (place > 0 && call_of(parts_[calls_[place - 1].first]) == call_of(like)) {
+      return parts_of(calls_[place - 1]);
+    }
+  }
   const auto range = std::equal_range(
       parts_.begin(), parts_.end(), like,
       [](const CollectivePart& a, const CollectivePart& b) { return call_of(a) < call_of(b); });

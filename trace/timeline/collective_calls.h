@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -18,8 +19,9 @@ struct CollectivePart {
   std::int64_t sequence = -1;
   CollectiveFunction function = CollectiveFunction::kOther;
   int rank = 0;
-  std::uint32_t index = 0;  // among its rank's collectives
+  std::uint32_t index = 0;  // among its rank's collectives, which may move it while a run is live
   std::int64_t start_ns = 0, end_ns = 0;
+  std::int64_t row = 0;  // its row id, which stays
 };
 
 class CollectiveCalls {
@@ -34,11 +36,7 @@ class CollectiveCalls {
   // visit(parts) for every call, by rank; those of one group in order of their sequence numbers.
   template <typename Visit>
   void for_each_call(Visit&& visit) const {
-    for (std::span<const CollectivePart> left = parts_; !left.empty();) {
-      const auto call = same_call(left.front());
-      visit(call);
-      left = left.subspan(call.size());
-    }
+    for (const Call& call : calls_) visit(parts_of(call));
   }
   // Waits that are not longer count as none: clocks may be that far apart.
   void doubt_waits(std::int64_t clock_error_ns) { clock_error_ns_ = clock_error_ns; }
@@ -47,7 +45,16 @@ class CollectiveCalls {
   std::int64_t latest_start_ns(const CollectivePart& like) const;
 
  private:
+  struct Call {
+    std::size_t first = 0, size = 0;  // in parts_
+  };
+  std::span<const CollectivePart> parts_of(const Call& call) const {
+    return std::span(parts_).subspan(call.first, call.size);
+  }
+
   std::vector<CollectivePart> parts_;  // in order of the call, then of the rank
+  std::vector<Call> calls_;
+  std::map<int, std::vector<std::uint32_t>> call_of_;  // by rank and index: place in calls_ + 1
   std::int64_t clock_error_ns_ = 0;
 };
 

@@ -40,6 +40,20 @@ TEST(CollectiveCalls, GroupsOfOtherRanksWithTheSameNumberAreNotMixed) {
   EXPECT_EQ(calls.latest_start_ns(part(1, 2, 3, 2, 90)), 95);
 }
 
+TEST(CollectiveCalls, AreFoundWhereRowsHaveMovedSince) {
+  CollectivePart first = part(0, 0, 1, 0, 5), second = part(0, 0, 2, 0, 50);
+  second.index = 1;
+  CollectivePart other = part(0, 0, 2, 1, 60);
+  other.index = 4;
+  const CollectiveCalls calls({second, first, other});
+  EXPECT_EQ(calls.latest_start_ns(second), 60);
+  second.index = 0;  // the other one's place
+  EXPECT_EQ(calls.latest_start_ns(second), 60);
+  second.index = 9;
+  EXPECT_EQ(calls.latest_start_ns(second), 60);
+  EXPECT_EQ(calls.same_call(first).size(), 1u);
+}
+
 TEST(CollectiveCalls, ARankTakesPartOnce) {
   const CollectiveCalls calls({part(0, 0, 1, 0, 5), part(0, 0, 1, 0, 900), part(0, 0, 1, 1, 7)});
   EXPECT_EQ(calls.same_call(part(0, 0, 1, 0, 5)).size(), 2u);
