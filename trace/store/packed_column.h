@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace shardlens::trace {
@@ -101,15 +102,18 @@ class PackedColumn {
   template <typename Word, typename Value>
   void copy(std::size_t first, std::span<Value> values) const {
     constexpr std::size_t kTogether = 16;  // a count that compilers make vector instructions of
+    const auto base = static_cast<Value>(base_);  // which `values` cannot be taken to change
     std::size_t i = 0;
     for (; i + kTogether <= values.size(); i += kTogether) {
       std::array<Word, kTogether> words;
       std::memcpy(words.data(), words_.data() + (first + i) * sizeof(Word), sizeof words);
       for (std::size_t j = 0; j < kTogether; ++j) {
-        values[i + j] = static_cast<Value>(sum(words[j]));
+        values[i + j] = wrapped_sum(base, static_cast<Value>(words[j]));
       }
     }
-    for (; i < values.size(); ++i) values[i] = static_cast<Value>(sum(word<Word>(first + i)));
+    for (; i < values.size(); ++i) {
+      values[i] = wrapped_sum(base, static_cast<Value>(word<Word>(first + i)));
+    }
   }
   template <typename Word>
   std::uint64_t word(std::size_t i) const {
@@ -117,8 +121,13 @@ class PackedColumn {
     std::memcpy(&word, words_.data() + i * sizeof(Word), sizeof(Word));
     return word;
   }
+  template <typename Value>
+  static Value wrapped_sum(Value a, Value b) {
+    using Unsigned = std::make_unsigned_t<Value>;
+    return static_cast<Value>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+  }
   std::int64_t sum(std::uint64_t difference) const {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(base_) + difference);
+    return wrapped_sum(base_, static_cast<std::int64_t>(difference));
   }
 
   std::int64_t base_ = 0;
