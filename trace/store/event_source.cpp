@@ -162,7 +162,7 @@ Result<std::vector<Event>> EventSource::decode(const ChunkPlace& place) {
     return tl::make_unexpected(row.error());
   }
   ++decoded_chunks_;
-  auto events = *row ? decode_chunk(place.header, blob.blob(0))
+  auto events = *row ? decode_chunk(place.header, blob.blob(0), opener_)
                      : Result<std::vector<Event>>(fail(ErrorKind::kDamaged, "a chunk is gone"));
   blob.reset();
   if (events) return events;

@@ -12,6 +12,7 @@
 #include "trace/model/events.h"
 #include "trace/model/result.h"
 #include "trace/store/chunk_codec.h"
+#include "trace/store/chunk_opener.h"
 #include "trace/store/sqlite.h"
 
 namespace shardlens::trace {
@@ -74,6 +75,7 @@ class EventSource {
   std::array<std::vector<int>, kEventKindCount> ranks_;
   std::map<int, RankNames> names_;
   std::map<Database*, Statement> blobs_;
+  ChunkOpener opener_;
   std::int64_t decoded_chunks_ = 0;
 };
 

@@ -176,7 +176,7 @@ void FileCheck::check_chunk(const ChunkRow& row) {
   ++rank.chunks;
   rank.events += count;
   if (const auto kind = lod_kind_of(row.kind)) events_[row.rank][{row.lane, *kind}] += count;
-  const auto events = decode_chunk(row.header, row.data);
+  const auto events = decode_chunk(row.header, row.data, opener_);
   if (!events) {
     add({"", row.rank, row.lane, row.kind, row.header.first_ns, row.header.last_ns, count,
          events.error().message});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trace/model/result.h"
+#include "trace/store/chunk_opener.h"
 #include "trace/store/lod_check.h"
 #include "trace/store/sqlite.h"
 #include "trace/store/verify.h"
@@ -44,6 +45,7 @@ class FileCheck {
   std::function<bool(std::int64_t)> goes_on_;
   std::int64_t bytes_read_ = 0;
   bool stopped_ = false;
+  ChunkOpener opener_;
   std::map<int, std::set<StringId>> strings_;
   std::map<int, std::int64_t> unnamed_, reversed_;
   std::map<int, LodCheck::Counts> events_;  // of chunks, by rank

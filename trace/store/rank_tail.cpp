@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "trace/store/chunk_codec.h"
+#include "trace/store/chunk_opener.h"
 #include "trace/store/schema.h"
 
 namespace shardlens::trace {
@@ -231,12 +232,13 @@ Result<void> RankTail::read_chunks(Database& database, const std::string& condit
                               condition + " order by row_id"));
   statement.bind(1, from);
   statement.bind(2, to);
+  ChunkOpener opener;
   while (true) {
     TRY_ASSIGN(const bool more, statement.step());
     if (!more) return {};
     const ChunkHeader header{statement.integer(0), statement.integer(1), statement.integer(2),
                              static_cast<int>(statement.integer(3)), statement.integer(4)};
-    auto events = decode_chunk(header, statement.blob(5));
+    auto events = decode_chunk(header, statement.blob(5), opener);
     if (!events) {
       return fail(events.error().kind, database.file() + ": " + events.error().message);
     }
