@@ -1,71 +1,18 @@
 #include "trace/store/chunk_codec.h"
 
-#include <zstd.h>
-
 #include <algorithm>
 #include <array>
 
 #include "trace/store/checksum.h"
 #include "trace/store/chunk_opener.h"
+#include "trace/store/chunk_packer.h"
 
 namespace shardlens::trace {
 
 namespace {
 
-constexpr int kZstdLevel = 3;
-
-using Bytes = std::vector<std::byte>;
-
-// Differences wrap around, so that any value survives.
-std::uint64_t minus(std::int64_t a, std::int64_t b) {
-  return static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b);
-}
 std::int64_t plus(std::int64_t a, std::uint64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + b);
-}
-
-std::array<Bytes, kChunkColumns> columns_of(std::span<const Event> events, std::int64_t first_ns) {
-  std::array<Bytes, kChunkColumns> columns;
-  for (auto& column : columns) column.reserve(events.size() * 2);
-  std::int64_t start = first_ns;
-  std::int64_t correlation = 0;
-  for (const Event& event : events) {
-    put_varint(columns[0], zigzag(static_cast<std::int64_t>(minus(event.start_ns, start))));
-    put_varint(columns[1], zigzag(event.duration_ns));
-    put_varint(columns[2], event.name);
-    put_varint(columns[3], event.flags);
-    const auto next = static_cast<std::int64_t>(event.correlation);
-    put_varint(columns[4], zigzag(static_cast<std::int64_t>(minus(next, correlation))));
-    put_varint(columns[5], zigzag(event.value));
-    start = event.start_ns;
-    correlation = next;
-  }
-  return columns;
-}
-
-// The columns' lengths, then the columns.
-Bytes compress(std::span<const Bytes> columns) {
-  Bytes plain;
-  for (const Bytes& column : columns) put_varint(plain, column.size());
-  for (const Bytes& column : columns) plain.insert(plain.end(), column.begin(), column.end());
-  Bytes data(ZSTD_compressBound(plain.size()));
-  const std::size_t size =
-      ZSTD_compress(data.data(), data.size(), plain.data(), plain.size(), kZstdLevel);
-  // Cannot fail: the buffer has the size that zstd asks for.
-  data.resize(ZSTD_isError(size) ? 0 : size);
-  return data;
-}
-
-Bytes compress_parts(std::span<const Bytes> columns, int codec) {
-  if (codec == 1) return compress(columns);
-  const Bytes first = compress(columns.first(kFirstPartColumns));
-  const Bytes second = compress(columns.subspan(kFirstPartColumns));
-  Bytes data;
-  data.reserve(kLongestVarint + first.size() + second.size());
-  put_varint(data, first.size());
-  data.insert(data.end(), first.begin(), first.end());
-  data.insert(data.end(), second.begin(), second.end());
-  return data;
 }
 
 // FNV-1a, 64 bits, of codec 1.
@@ -103,6 +50,11 @@ std::int64_t chunk_checksum(const ChunkHeader& header, std::span<const std::byte
 }
 
 Chunk encode_chunk(std::span<const Event> events, int codec) {
+  ChunkPacker packer;
+  return encode_chunk(events, packer, codec);
+}
+
+Chunk encode_chunk(std::span<const Event> events, ChunkPacker& packer, int codec) {
   Chunk chunk;
   chunk.codec = codec;
   chunk.count = static_cast<std::int64_t>(events.size());
@@ -115,7 +67,8 @@ Chunk encode_chunk(std::span<const Event> events, int codec) {
       chunk.last_ns = std::max({chunk.last_ns, event.start_ns, event.end_ns()});
     }
   }
-  chunk.data = compress_parts(columns_of(events, chunk.first_ns), codec);
+  const auto packed = packer.pack(events, chunk.first_ns, codec);
+  chunk.data.assign(packed.begin(), packed.end());
   chunk.checksum =
       chunk_checksum({chunk.first_ns, chunk.last_ns, chunk.count, chunk.codec, 0}, chunk.data);
   return chunk;

@@ -43,6 +43,9 @@ struct ChunkHeader {
 // `events`: at most kMostChunkEvents, in order of start (any order is kept, but compresses badly).
 // Codec 1 is for tests: the program itself writes the latest one.
 Chunk encode_chunk(std::span<const Event> events, int codec = kChunkCodec);
+// For many chunks, one after the other.
+class ChunkPacker;
+Chunk encode_chunk(std::span<const Event> events, ChunkPacker& packer, int codec = kChunkCodec);
 // Errors: kNewer for an unknown codec, kDamaged for everything that does not add up.
 class ChunkOpener;
 Result<std::vector<Event>> decode_chunk(const ChunkHeader& header, std::span<const std::byte> data);

@@ -29,23 +29,6 @@ tl::unexpected<Error> damaged_tile(const char* why) {
   return fail(ErrorKind::kDamaged, std::string("a tile of the pyramid is damaged (") + why + ")");
 }
 
-// Writes varints into a buffer that is long enough for any tile.
-class TileBytesWriter {
- public:
-  explicit TileBytesWriter(std::byte* to) : next_(to) {}
-  void put(std::uint64_t value) {
-    while (value >= 0x80) {
-      *next_++ = static_cast<std::byte>(value | 0x80);
-      value >>= 7;
-    }
-    *next_++ = static_cast<std::byte>(value);
-  }
-  std::byte* end() const { return next_; }
-
- private:
-  std::byte* next_;
-};
-
 bool holds_something(const LodCell& cell) {
   return (cell.busy_ns | cell.count | cell.longest_ns | cell.longest_name) != 0;
 }
@@ -57,7 +40,7 @@ bool holds_something(const LodClassCell& cell) {
 
 // The cells that are written, their places first.
 template <typename Cell>
-std::vector<const Cell*> put_places(TileBytesWriter& out, const std::vector<Cell>& cells) {
+std::vector<const Cell*> put_places(VarintWriter& out, const std::vector<Cell>& cells) {
   std::vector<const Cell*> held;
   held.reserve(cells.size());
   for (const Cell& cell : cells) {
@@ -79,7 +62,7 @@ std::int64_t unknown_ns(const LodClassCell& cell, int level) {
   return rest;
 }
 
-void put_cells(TileBytesWriter& out, const LodTile& tile) {
+void put_cells(VarintWriter& out, const LodTile& tile) {
   const auto held = put_places(out, tile.cells);
   const auto column = [&](auto&& number) {
     for (const LodCell* cell : held) out.put(static_cast<std::uint64_t>(number(*cell)));
@@ -93,7 +76,7 @@ void put_cells(TileBytesWriter& out, const LodTile& tile) {
 }
 
 // Idle time is what the others leave, where all is known.
-void put_classes(TileBytesWriter& out, const LodTile& tile) {
+void put_classes(VarintWriter& out, const LodTile& tile) {
   const auto held = put_places(out, tile.classes);
   for (std::size_t k = 0; k < kLodClasses; ++k) {
     const bool is_idle = k == static_cast<std::size_t>(LodClass::kIdle);
@@ -198,13 +181,14 @@ std::int64_t lod_checksum(const LodPlace& place, std::span<const std::byte> data
 std::span<const std::byte> LodCodec::encode(const LodTile& tile) {
   plain_.resize(1 + kLongestTile);
   packed_.resize(1 + ZSTD_compressBound(kLongestTile));
-  TileBytesWriter out(plain_.data() + 1);
+  VarintWriter out{plain_.data() + 1};
   if (tile.classes.empty()) {
     put_cells(out, tile);
   } else {
     put_classes(out, tile);
   }
-  const auto plain = std::span(plain_).first(static_cast<std::size_t>(out.end() - plain_.data()));
+  const auto plain =
+      std::span(plain_).first(static_cast<std::size_t>(out.position - plain_.data()));
   const std::size_t size =
       ZSTD_compressCCtx(compressor_.get(), packed_.data() + 1, packed_.size() - 1, plain.data() + 1,
                         plain.size() - 1, kTileZstdLevel);

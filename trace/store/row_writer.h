@@ -11,6 +11,7 @@
 
 #include "trace/model/batch.h"
 #include "trace/model/result.h"
+#include "trace/store/chunk_packer.h"
 #include "trace/store/lod_writer.h"
 #include "trace/store/row_fields.h"
 #include "trace/store/row_io.h"
@@ -55,6 +56,7 @@ class RowWriter {
 
   Database database_;
   int rank_;
+  ChunkPacker packer_;
   StringIndex strings_;
   std::array<Statement, kRowListCount> inserts_;
   Statement bucket_parameter_, chunk_, pending_, batch_;

@@ -27,6 +27,31 @@ inline void put_varint(std::vector<std::byte>& out, std::uint64_t value) {
   out.push_back(static_cast<std::byte>(value));
 }
 
+// Writes varints into a buffer that is long enough: kLongestVarint bytes for each.
+struct VarintWriter {
+  std::byte* position;
+
+  void put(std::uint64_t value) {
+    while (value >= 0x80) {
+      *position++ = static_cast<std::byte>(value | 0x80);
+      value >>= 7;
+    }
+    *position++ = static_cast<std::byte>(value);
+  }
+
+  // As put(), with no branch that depends on the length, where lengths are mixed.
+  void put_mixed(std::uint64_t value) {
+    if (value < 0x80 || value >> 56 != 0) return put(value);
+    const int length = (std::bit_width(value) + 6) / 7;
+    std::uint64_t word = (value & 0x0fff'ffff) | (value & 0x00ff'ffff'f000'0000u) << 4;
+    word = (word & 0x0000'3fff'0000'3fffu) | (word & 0x0fff'c000'0fff'c000u) << 2;
+    word = (word & 0x007f'007f'007f'007fu) | (word & 0x3f80'3f80'3f80'3f80u) << 1;
+    word |= 0x8080'8080'8080'8080u & ((std::uint64_t{1} << (8 * (length - 1))) - 1);
+    std::memcpy(position, &word, sizeof(word));
+    position += length;
+  }
+};
+
 // Reads varints; after an overrun everything is 0 and `ok` false.
 struct VarintReader {
   const std::byte* position;

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "tests/trace/store/store_fixture.h"
+#include "trace/store/chunk_packer.h"
 
 namespace shardlens::trace {
 namespace {
@@ -46,6 +47,17 @@ std::vector<Event> kernel_events(std::size_t count) {
     now += length + static_cast<std::int64_t>(random() % 2000);
   }
   return events;
+}
+
+TEST(ChunkCodec, PacksManyChunksAsItPacksOne) {
+  ChunkPacker packer;
+  for (const std::size_t count : {20'000u, 1u, 300u, 0u, 20'000u}) {
+    for (const int codec : kCodecs) {
+      const auto events = test::operator_events(1'790'000'000'000'000'000, count, 7);
+      EXPECT_EQ(encode_chunk(events, packer, codec).data, encode_chunk(events, codec).data)
+          << count << " events";
+    }
+  }
 }
 
 TEST(ChunkCodec, KeepsEveryField) {
