@@ -1,7 +1,7 @@
 #include "trace/store/lod_stream_writer.h"
 
 #include <algorithm>
-#include <span>
+#include <iterator>
 
 #include "trace/store/lod_summary.h"
 
@@ -9,7 +9,14 @@ namespace shardlens::trace {
 
 namespace {
 
-bool starts_before(const LodEvent& a, const LodEvent& b) { return a.start_ns < b.start_ns; }
+// More memory is not kept for tiles to come.
+constexpr std::size_t kMostSpare = 2;
+
+void order(std::vector<LodEvent>& events) {
+  // As they are, mostly.
+  if (std::ranges::is_sorted(events, {}, &LodEvent::start_ns)) return;
+  std::ranges::stable_sort(events, {}, &LodEvent::start_ns);
+}
 
 }  // namespace
 
@@ -28,7 +35,7 @@ void LodStreamWriter::add_unusual(const LodEvent& event) {
     return;
   }
   if (first < closed_) spoil(first, std::min(last, closed_ - 1));
-  if (last >= closed_) push(event);
+  if (last >= closed_) carried_.push_back(event);
 }
 
 void LodStreamWriter::add_edge(std::int64_t tile, const LodEvent& event) {
@@ -48,35 +55,56 @@ void LodStreamWriter::spoil(std::int64_t first, std::int64_t last) {
   spoiled_.push_back({number_, first, last});
 }
 
+void LodStreamWriter::find_begun(std::int64_t tile) {
+  const auto [place, is_new] = begun_.try_emplace(tile);
+  if (is_new && !spare_.empty()) {
+    place->second = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  latest_ = &place->second;
+  latest_tile_ = tile;
+}
+
+LodStreamWriter::Events LodStreamWriter::take_begun(std::int64_t tile) {
+  const auto node = begun_.extract(tile);
+  if (node.empty()) return {};
+  latest_ = nullptr;
+  pending_ -= node.mapped().size();
+  return std::move(node.mapped());
+}
+
 std::optional<std::int64_t> LodStreamWriter::next_tile() const {
+  if (!carried_.empty()) return next_;
   std::optional<std::int64_t> next;
-  if (head_ < pending_.size()) next = std::max(next_, first_tile(pending_[head_]));
+  if (!begun_.empty()) next = begun_.begin()->first;
   for (const Edge& edge : edges_) next = std::min(next.value_or(edge.tile), edge.tile);
   return next;
 }
 
+LodTile LodStreamWriter::summarize_with_edges(std::int64_t tile, const Events& begun) {
+  Events events = carried_;
+  events.insert(events.end(), begun.begin(), begun.end());
+  std::erase_if(edges_, [&](const Edge& edge) {
+    if (edge.tile == tile) events.push_back(edge.event);
+    return edge.tile == tile;
+  });
+  order(events);
+  return summarize(tile, events);
+}
+
 // Takes what ends in the tile from what is pending.
 LodTile LodStreamWriter::summarize_next(std::int64_t tile) {
-  const auto begin = pending_.begin() + static_cast<std::ptrdiff_t>(head_);
-  const auto end = std::partition_point(
-      begin, pending_.end(), [&](const LodEvent& event) { return first_tile(event) <= tile; });
-  std::span<const LodEvent> events(begin, end);
-  if (std::ranges::any_of(edges_, [&](const Edge& edge) { return edge.tile == tile; })) {
-    scratch_.assign(begin, end);
-    for (const Edge& edge : edges_) {
-      if (edge.tile == tile) scratch_.push_back(edge.event);
-    }
-    std::erase_if(edges_, [&](const Edge& edge) { return edge.tile == tile; });
-    std::ranges::stable_sort(scratch_, starts_before);
-    events = scratch_;
-  }
-  const LodTile summary = summarize(tile, events);
-  auto kept = end;
-  for (auto i = end; i != begin;) {
-    --i;
-    if (last_tile(*i) > tile) *--kept = *i;
-  }
-  head_ = static_cast<std::size_t>(kept - pending_.begin());
+  Events begun = take_begun(tile);
+  order(begun);
+  const bool has_edges =
+      std::ranges::any_of(edges_, [&](const Edge& edge) { return edge.tile == tile; });
+  LodTile summary =
+      has_edges ? summarize_with_edges(tile, begun) : summarize(tile, carried_, begun);
+  const auto ends = [&](const LodEvent& event) { return last_tile(event) <= tile; };
+  std::erase_if(carried_, ends);
+  std::ranges::remove_copy_if(begun, std::back_inserter(carried_), ends);
+  begun.clear();
+  if (spare_.size() < kMostSpare) spare_.push_back(std::move(begun));
   return summary;
 }
 
@@ -87,11 +115,6 @@ LodPyramid::Complete LodStreamWriter::cover_with_long_events() const {
 }
 
 Result<void> LodStreamWriter::close_before(std::int64_t limit, const LodPyramid::Write& write) {
-  if (!is_sorted_) {
-    std::stable_sort(pending_.begin() + static_cast<std::ptrdiff_t>(head_), pending_.end(),
-                     starts_before);
-    is_sorted_ = true;
-  }
   const auto complete = cover_with_long_events();
   for (auto next = next_tile(); next && *next < limit; next = next_tile()) {
     LodTile tile = summarize_next(*next);
@@ -111,10 +134,6 @@ Result<void> LodStreamWriter::close_all(const LodPyramid::Write& write) {
 }
 
 void LodStreamWriter::forget_closed() {
-  if (head_ > pending_.size() / 2) {
-    pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(head_));
-    head_ = 0;
-  }
   constexpr int kTop = kLodLevels - 1;
   const std::int64_t open = closed_ >> (kLodFactorBits * kTop);
   std::erase_if(long_events_,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -22,7 +23,8 @@ class LodStreamWriter {
     if (event.start_ns < closed_ns_ || is_long(event)) {
       add_unusual(event);
     } else {
-      push(event);
+      begun_in(first_tile(event)).push_back(event);
+      ++pending_;
     }
   }
   // Writes all tiles before tile `limit` of level 0; it never goes back.
@@ -33,7 +35,7 @@ class LodStreamWriter {
   std::vector<LodSpoiled> take_spoiled() { return std::exchange(spoiled_, {}); }
 
   int number() const { return number_; }
-  std::size_t pending() const { return pending_.size() - head_; }
+  std::size_t pending() const { return pending_ + carried_.size(); }
 
  private:
   // A long event at one of its two ends.
@@ -41,31 +43,38 @@ class LodStreamWriter {
     std::int64_t tile = 0;
     LodEvent event;
   };
-  void push(const LodEvent& event) {
-    is_sorted_ = is_sorted_ && (pending_.empty() || pending_.back().start_ns <= event.start_ns);
-    pending_.push_back(event);
+  using Events = std::vector<LodEvent>;
+  Events& begun_in(std::int64_t tile) {
+    // Mostly the one of the event before.
+    if (!latest_ || latest_tile_ != tile) find_begun(tile);
+    return *latest_;
   }
+  void find_begun(std::int64_t tile);
+  Events take_begun(std::int64_t tile);
   void add_unusual(const LodEvent& event);
   void add_edge(std::int64_t tile, const LodEvent& event);
   void spoil(std::int64_t first, std::int64_t last);
   void set_closed(std::int64_t tile);
   std::optional<std::int64_t> next_tile() const;
   LodTile summarize_next(std::int64_t tile);
+  LodTile summarize_with_edges(std::int64_t tile, const Events& begun);
   void forget_closed();
   LodPyramid::Complete cover_with_long_events() const;
 
   const int number_;
   LodPyramid pyramid_{false};
   std::int64_t closed_ = 0, closed_ns_ = 0;
-  std::int64_t next_ = 0;          // the first tile that close_before() has not passed
-  std::vector<LodEvent> pending_;  // from head_ on
-  std::size_t head_ = 0;
-  bool is_sorted_ = true;
+  std::int64_t next_ = 0;                 // the first tile that close_before() has not passed
+  std::map<std::int64_t, Events> begun_;  // by the tile in which they begin, from next_ on
+  Events* latest_ = nullptr;              // in begun_: what was last added to
+  std::int64_t latest_tile_ = 0;
+  std::size_t pending_ = 0;    // events in begun_
+  Events carried_;             // began before next_ and reach it
+  std::vector<Events> spare_;  // memory of closed tiles, for the next ones
   std::vector<Edge> edges_;
   std::vector<LodEvent> long_events_;  // that may reach into an open tile of any level
   std::vector<LodEvent> new_long_events_;
   std::vector<LodSpoiled> spoiled_;
-  std::vector<LodEvent> scratch_;
 };
 
 }  // namespace shardlens::trace

@@ -35,6 +35,30 @@ LodClassCell merged(const LodClassCell* cells) {
   return sum;
 }
 
+// `covered`: the union's end so far, in nanoseconds from the tile's start.
+void add_events(LodTile& tile, std::span<const LodEvent> events, std::int64_t& covered) {
+  constexpr std::int64_t kLength = std::int64_t{1} << lod_tile_bits(0);
+  LodCell* const cells = tile.cells.data();
+  for (const LodEvent& event : events) {
+    const std::int64_t from = offset_in_lod_tile(0, tile.index, event.start_ns);
+    const std::int64_t to = offset_in_lod_tile(0, tile.index, event.end_ns);
+    const bool begins = first_tile(event) == tile.index;
+    if (from == kLength || (!begins && to == 0)) continue;
+    const std::int64_t first = from >> kLodCellBits;
+    const std::int64_t last = to > from ? (to - 1) >> kLodCellBits : first;
+    if (begins) ++cells[first].count;
+    for (std::int64_t i = first; i <= last; ++i)
+      lengthen(cells[i], event.duration_ns(), event.name);
+    for (std::int64_t at = std::max(from, covered); at < to;) {
+      const std::int64_t i = at >> kLodCellBits;
+      const std::int64_t next = std::min(to, (i + 1) << kLodCellBits);
+      cells[i].busy_ns += next - at;
+      at = next;
+    }
+    covered = std::max(covered, to);
+  }
+}
+
 template <typename Cell>
 void merge_cells(std::vector<Cell>& to, const std::vector<Cell>& from, std::int64_t part) {
   constexpr int kCells = kLodTileCells / kLodParts;
@@ -65,28 +89,15 @@ bool is_blank(const LodTile& tile) {
 }
 
 LodTile summarize(std::int64_t index, std::span<const LodEvent> events) {
-  constexpr std::int64_t kLength = std::int64_t{1} << lod_tile_bits(0);
+  return summarize(index, {}, events);
+}
+
+LodTile summarize(std::int64_t index, std::span<const LodEvent> before,
+                  std::span<const LodEvent> events) {
   LodTile tile = blank_lod_tile(0, index, false);
-  LodCell* const cells = tile.cells.data();
-  std::int64_t covered = 0;  // the union's end so far
-  for (const LodEvent& event : events) {
-    const std::int64_t from = offset_in_lod_tile(0, index, event.start_ns);
-    const std::int64_t to = offset_in_lod_tile(0, index, event.end_ns);
-    const bool begins = first_tile(event) == index;
-    if (from == kLength || (!begins && to == 0)) continue;
-    const std::int64_t first = from >> kLodCellBits;
-    const std::int64_t last = to > from ? (to - 1) >> kLodCellBits : first;
-    if (begins) ++cells[first].count;
-    for (std::int64_t i = first; i <= last; ++i)
-      lengthen(cells[i], event.duration_ns(), event.name);
-    for (std::int64_t at = std::max(from, covered); at < to;) {
-      const std::int64_t i = at >> kLodCellBits;
-      const std::int64_t next = std::min(to, (i + 1) << kLodCellBits);
-      cells[i].busy_ns += next - at;
-      at = next;
-    }
-    covered = std::max(covered, to);
-  }
+  std::int64_t covered = 0;
+  add_events(tile, before, covered);
+  add_events(tile, events, covered);
   for (LodCell& cell : tile.cells) cell.busiest_ns = cell.busy_ns;
   return tile;
 }

@@ -25,6 +25,9 @@ inline std::int64_t offset_in_lod_tile(int level, std::int64_t index, std::int64
 // A tile of level 0. `events`: at least those that touch it, ordered by start. Of equally long
 // events the one with the greatest name is the longest, in whatever order they came.
 LodTile summarize(std::int64_t index, std::span<const LodEvent> events);
+// `before`: what began before the tile, in any order; `events` began in it or later.
+LodTile summarize(std::int64_t index, std::span<const LodEvent> before,
+                  std::span<const LodEvent> events);
 // Lays a long event over the cells that it covers whole; what holds it already stays as it is.
 void cover(LodTile& tile, const LodEvent& event);
 // Sets the part of `parent` that is `child`.
