@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "trace/store/lod_event.h"
 #include "trace/store/lod_summary.h"
 
 namespace shardlens::trace {
 
 namespace {
-
-constexpr std::int64_t kLodLatestTime = std::int64_t{1} << 62;
 
 using Intervals = std::span<const LodInterval>;
 
@@ -99,11 +96,6 @@ struct ClippedRibbon {
 };
 
 }  // namespace
-
-bool is_plausible_time(std::int64_t start_ns, std::int64_t end_ns) {
-  return start_ns >= 0 && end_ns >= start_ns && end_ns < kLodLatestTime &&
-         end_ns - start_ns <= kLodLongestNs;
-}
 
 LodTile ribbon_tile(std::int64_t index, const RibbonInput& input) {
   LodTile tile = blank_lod_tile(0, index, true);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trace/model/events.h"
+#include "trace/store/lod_event.h"
 #include "trace/store/lod_tile.h"
 
 namespace shardlens::trace {
@@ -25,7 +26,11 @@ struct LodInterval {  // half-open
 
 // Neither reversed nor longer than a day nor beyond any calendar, as in analysis; all else is
 // damage and no part of the ribbon.
-bool is_plausible_time(std::int64_t start_ns, std::int64_t end_ns);
+inline constexpr std::int64_t kLodLatestTime = std::int64_t{1} << 62;
+inline bool is_plausible_time(std::int64_t start_ns, std::int64_t end_ns) {
+  return start_ns >= 0 && end_ns >= start_ns && end_ns < kLodLatestTime &&
+         end_ns - start_ns <= kLodLongestNs;
+}
 
 // Long work makes many tiles, so damaged times must not make many of it: of events only what is
 // shorter counts, of collectives and steps an hour of longer ones in total.
