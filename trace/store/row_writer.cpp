@@ -31,7 +31,9 @@ void order_events(std::vector<Event>& events) {
     const auto distance = static_cast<std::size_t>(next - place);
     if (distance > moves) break;
     moves -= distance;
-    std::rotate(place, next, next + 1);
+    const Event late = *next;
+    std::move_backward(place, next, next + 1);
+    *place = late;
   }
   std::ranges::stable_sort(events, {}, &Event::start_ns);
 }
