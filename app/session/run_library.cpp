@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/session/ledger.h"
+#include "app/session/record_cache.h"
 #include "app/session/run_pulse.h"
 #include "app/session/wall_time.h"
 #include "trace/store/run_folder.h"
@@ -29,9 +30,13 @@ bool was_just_written(const RunStamp& stamp) {
 }
 
 // A damaged file may say what no memory suffices for; the other runs are still to be shown.
-trace::Result<RunRecord> read_safely(const std::string& run) {
+trace::Result<RunRecord> read_safely(const std::string& run, const RunStamp& stamp) {
   try {
-    return read_run_record(run);
+    auto record = read_run_record(run);
+    // Of a run that is being written, what was read may be newer than the stamp.
+    const bool is_quiet = !was_just_written(stamp) && stamp_of(run) == stamp;
+    if (record && is_quiet) keep_record(*record, stamp);
+    return record;
   } catch (const std::exception& error) {
     return trace::fail(trace::ErrorKind::kDamaged,
                        "The run " + run + " cannot be read: " + error.what());
@@ -173,7 +178,8 @@ bool RunLibrary::look_at(const trace::RunInfo& info, bool bundled) {
       return false;
     }
   }
-  auto record = read_safely(info.folder);
+  auto kept = kept_record(info, stamp);
+  auto record = kept ? trace::Result<RunRecord>(std::move(*kept)) : read_safely(info.folder, stamp);
   if (!record) {
     problems_.push_back(record.error().message);
     return false;

@@ -4,6 +4,8 @@
 
 #include "trace/analysis/run_analysis.h"
 #include "trace/analysis/run_summary.h"
+#include "trace/store/checksum.h"
+#include "trace/store/file_system.h"
 #include "trace/store/run_reader.h"
 
 namespace shardlens::app {
@@ -44,10 +46,14 @@ RunStamp stamp_of(const fs::path& run) {
   std::error_code error;
   const auto add = [&stamp](const fs::path& file) {
     std::error_code gone;
-    const auto bytes = fs::file_size(file, gone);
-    if (!gone) stamp.bytes += bytes;
     const auto time = fs::last_write_time(file, gone);
-    if (!gone) stamp.newest = std::max(stamp.newest, time);
+    if (gone) return;
+    stamp.newest = std::max(stamp.newest, time);
+    const auto now = trace::stamp_of(file);
+    // In whatever order the folder lists them.
+    stamp.files +=
+        trace::checksum_of(file.filename().string() + "/" + std::to_string(now.size) + "/" +
+                           std::to_string(now.modified_ns) + "/" + std::to_string(now.inode));
   };
   if (!fs::is_directory(run, error)) {
     add(run);

@@ -1,0 +1,135 @@
+#include "app/session/record_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "app/session/run_library.h"
+#include "tests/app/session/eventually.h"
+#include "tests/app/session/synthetic_run.h"
+
+namespace shardlens::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_bytes(const fs::path& file) {
+  std::ifstream input(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(input), {}};
+}
+
+void write_bytes(const fs::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+struct RecordCache : testing::Test {
+  TemporaryFolder folder;
+  fs::path run;
+  RunRecord record;
+
+  RecordCache() {
+    SyntheticRun synthetic(folder.path());
+    synthetic.add_steps(9);
+    synthetic.beat(1'700'000'001'000'000'000);
+    synthetic.finish();
+    run = synthetic.folder();
+    let_time_pass();
+    record = read_run_record(run).value();
+  }
+  void let_time_pass() const {
+    for (const auto& entry : fs::directory_iterator(run)) {
+      fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - std::chrono::hours(1));
+    }
+  }
+  fs::path cache() const { return run / kRecordCacheFile; }
+  std::optional<RunRecord> kept() const { return kept_record(record.info, stamp_of(run)); }
+};
+
+TEST_F(RecordCache, GivesBackAllThatWasFoundOut) {
+  record.losses = {{3, 2.5}, {4, 2.25}};
+  record.pulse.processes = {{"a host", 17}, {"", 18}};
+  keep_record(record, stamp_of(run));
+  const auto again = kept();
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->info.name, record.info.name);
+  EXPECT_EQ(again->summary.steps_executed, 9);
+  EXPECT_EQ(again->summary.step_ns.mean, record.summary.step_ns.mean);
+  EXPECT_EQ(again->summary.exposed_ns, record.summary.exposed_ns);
+  EXPECT_EQ(again->summary.overlap_fraction, record.summary.overlap_fraction);
+  EXPECT_EQ(again->summary.loss_last, record.summary.loss_last);
+  EXPECT_EQ(again->peak_memory_bytes, record.peak_memory_bytes);
+  ASSERT_EQ(again->step_estimate.has_value(), record.step_estimate.has_value());
+  EXPECT_EQ(again->step_estimate->standard_error, record.step_estimate->standard_error);
+  ASSERT_EQ(again->losses.size(), 2u);
+  EXPECT_EQ(again->losses[1].step, 4);
+  EXPECT_EQ(again->losses[1].value, 2.25);
+  EXPECT_EQ(again->pulse.alive_ns, record.pulse.alive_ns);
+  ASSERT_EQ(again->pulse.processes.size(), 2u);
+  EXPECT_EQ(again->pulse.processes[0].host, "a host");
+  EXPECT_EQ(again->pulse.processes[1].id, 18);
+}
+
+TEST_F(RecordCache, SaysNothingOfARunWhoseFilesHaveChanged) {
+  keep_record(record, stamp_of(run));
+  const fs::path changed = run / "rank_1.sqlite";
+  const auto time = fs::last_write_time(changed);
+  fs::last_write_time(changed, time - std::chrono::seconds(1));  // neither the newest nor larger
+  EXPECT_FALSE(kept());
+  fs::last_write_time(changed, time);
+  EXPECT_TRUE(kept());
+  fs::copy(changed, run / "rank_2.sqlite");
+  fs::last_write_time(run / "rank_2.sqlite", time);
+  EXPECT_FALSE(kept());
+}
+
+TEST_F(RecordCache, BelievesNoDamagedFile) {
+  keep_record(record, stamp_of(run));
+  const std::string whole = read_bytes(cache());
+  ASSERT_FALSE(whole.empty());
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    std::string damaged = whole;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
+    write_bytes(cache(), damaged);
+    ASSERT_FALSE(kept()) << "byte " << i;
+    write_bytes(cache(), whole.substr(0, i));
+    ASSERT_FALSE(kept()) << "only " << i << " bytes";
+  }
+  write_bytes(cache(), whole);
+  EXPECT_TRUE(kept());
+}
+
+TEST_F(RecordCache, LeavesNothingBehindWhereItCannotBeWritten) {
+  fs::create_directories(cache() / "in the way");
+  keep_record(record, stamp_of(run));
+  EXPECT_FALSE(kept());
+  for (const auto& entry : fs::directory_iterator(run)) {
+    const auto name = entry.path().filename().string();
+    EXPECT_FALSE(name.starts_with(kRecordCacheFile) && name != kRecordCacheFile) << name;
+  }
+}
+
+TEST_F(RecordCache, SavesTheLibraryFromReadingARunAgain) {
+  {
+    const RunLibrary library({folder.path(), {}}, [] {});
+    ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
+  }
+  const auto found = kept();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->summary.steps_executed, 9);
+  record.summary.steps_executed = 77;  // which no file says
+  keep_record(record, stamp_of(run));
+  const RunLibrary library({folder.path(), {}}, [] {});
+  ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
+  EXPECT_EQ(library.state().ledger->rows.at(0).summary.steps_executed, 77);
+}
+
+TEST_F(RecordCache, IsNotWrittenForARunThatMayStillBeWritten) {
+  fs::last_write_time(run / "rank_0.sqlite", fs::file_time_type::clock::now());
+  const RunLibrary library({folder.path(), {}}, [] {});
+  ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
+  EXPECT_FALSE(fs::exists(cache()));
+}
+
+}  // namespace
+}  // namespace shardlens::app
