@@ -90,6 +90,10 @@ struct GoToHit {
 struct GoToEvent {
   trace::EventPlace place;
 };  // shows and picks it
+struct GoToNeighbour {
+  trace::EventRef event;
+  int direction = 1;  // or -1
+};                    // shows and picks the one behind or before it on its row and level
 struct RunSql {
   std::string query;
 };
@@ -104,8 +108,8 @@ using Command =
                  SetBaseline, CopySettings, SelectStep, StartReplay, StopReplay, SetReplayPlaying,
                  SetReplaySpeed, SeekReplay, RetryTrainerSetup, OpenPlan, ClosePlan, SetPlanTarget,
                  CopyText, SaveText, SavePicture, ShowTimeline, SelectRange, ClearRange, PickEvent,
-                 DropEvent, FindNames, ClearFind, GoToHit, GoToEvent, RunSql, StopSql, ImportTrace,
-                 Quit>;
+                 DropEvent, FindNames, ClearFind, GoToHit, GoToEvent, GoToNeighbour, RunSql,
+                 StopSql, ImportTrace, Quit>;
 using Commands = std::vector<Command>;
 
 }  // namespace shardlens::ui

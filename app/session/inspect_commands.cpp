@@ -47,6 +47,14 @@ void InspectSession::carry_out(const ui::GoToEvent& command) {
   picks_.ask(std::move(pick));
 }
 
+void InspectSession::carry_out(const ui::GoToNeighbour& command) {
+  Pick pick;
+  pick.place.ref = command.event;
+  pick.direction = command.direction;
+  pick.reveals = true;
+  picks_.ask(std::move(pick));
+}
+
 void InspectSession::carry_out(const ui::DropEvent&) {
   picks_.cancel();
   publish(opened().generation, [](ui::InspectView& view) { view.details.reset(); });

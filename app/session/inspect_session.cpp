@@ -226,21 +226,27 @@ void InspectSession::find_names(const trace::NamePattern& pattern, const Wanted&
   publish(generation, [&](ui::InspectView& view) {
     auto found = std::make_shared<trace::NameHits>();
     if (hits) *found = std::move(*hits);
-    if (!hits) *found = {.pattern = pattern, .names = {}, .problem = hits.error().message};
+    if (!hits) {
+      found->pattern = pattern;
+      found->problem = hits.error().message;
+    }
     view.hits = std::move(found);
   });
+}
+
+std::optional<trace::EventPlace> InspectSession::place_of(trace::RunExplorer& explorer,
+                                                          const Pick& pick, const Wanted& wanted) {
+  if (pick.direction == 0) return pick.place;
+  if (pick.pattern.text.empty()) return explorer.neighbour_event(pick.place.ref, pick.direction);
+  return explorer.neighbour_hit(pick.pattern, pick.direction, pick.from_ns, wanted);
 }
 
 void InspectSession::pick(const Pick& pick, const Wanted& wanted) {
   const auto [explorer, generation] = opened();
   if (!explorer) return;
-  trace::EventPlace place = pick.place;
-  if (pick.direction != 0) {
-    const auto hit = explorer->neighbour_hit(pick.pattern, pick.direction, pick.from_ns, wanted);
-    if (!hit) return;  // the first or the last one is on screen already
-    place = *hit;
-  }
-  auto details = explorer->details(place.ref);
+  const auto place = place_of(*explorer, pick, wanted);
+  if (!place) return;  // the first or the last one is on screen already
+  auto details = explorer->details(place->ref);
   if (!wanted()) return;
   publish(generation, [&](ui::InspectView& view) {
     if (details) {
@@ -249,7 +255,7 @@ void InspectSession::pick(const Pick& pick, const Wanted& wanted) {
       view.problem = details.error().message;
     }
     if (!pick.reveals) return;
-    view.reveal = details ? view.details->place : place;
+    view.reveal = details ? view.details->place : *place;
     ++view.reveal_number;
   });
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "app/session/latest_worker.h"
@@ -33,6 +34,7 @@ class InspectSession {
   void carry_out(const ui::ClearFind& command);
   void carry_out(const ui::GoToHit& command);
   void carry_out(const ui::GoToEvent& command);
+  void carry_out(const ui::GoToNeighbour& command);
   void carry_out(const ui::RunSql& command);
   void carry_out(const ui::StopSql& command);
 
@@ -46,13 +48,13 @@ class InspectSession {
     std::filesystem::path run;
     std::uint64_t generation = 0;
   };
-  // What is to be picked: a place, or the hit next to a time.
+  // What is to be picked: a place, the hit next to a time, or what is next to the place on its row.
   struct Pick {
     trace::EventPlace place;
     bool reveals = false;
-    int direction = 0;  // of a hit; 0: `place`
+    int direction = 0;  // 0: `place`
     std::int64_t from_ns = 0;
-    trace::NamePattern pattern;
+    trace::NamePattern pattern;  // of a hit; "" for a neighbour on the row
   };
   struct Opened {
     std::shared_ptr<trace::RunExplorer> explorer;
@@ -69,6 +71,8 @@ class InspectSession {
   void count_range(const trace::TimeRange& range, const Wanted& wanted);
   void select_range(const trace::TimeRange& range);
   void find_names(const trace::NamePattern& pattern, const Wanted& wanted);
+  static std::optional<trace::EventPlace> place_of(trace::RunExplorer& explorer, const Pick& pick,
+                                                   const Wanted& wanted);
   void pick(const Pick& pick, const Wanted& wanted);
   void run_sql(const std::string& query, const Wanted& wanted);
 

@@ -1,5 +1,6 @@
 // Details of operators, kernels, launches, copies and allocations.
 #include <algorithm>
+#include <tuple>
 
 #include "trace/analysis/step_breakdown.h"
 #include "trace/explore/event_facts.h"
@@ -7,6 +8,7 @@
 #include "trace/explore/fact_sheet.h"
 #include "trace/explore/lane_events.h"
 #include "trace/explore/window_activity.h"
+#include "trace/model/saturated.h"
 #include "trace/timeline/collective_parts.h"
 #include "trace/timeline/kernel_class.h"
 #include "trace/timeline/quantity.h"
@@ -14,6 +16,9 @@
 namespace shardlens::trace::detail {
 
 namespace {
+
+// Of what an operator started; all of them are summed up.
+constexpr std::size_t kMostStartedLinks = 3;
 
 class BulkFacts {
  public:
@@ -24,6 +29,8 @@ class BulkFacts {
     const Step* const step = rank_.rows->step_at(event().start_ns);
     sheet_.details.place = finder_.place_of(found_);
     sheet_.details.title = name_of(event());
+    // No row shows single allocations, so none is searched for.
+    if (kind() != EventKind::kAllocation) sheet_.details.name = sheet_.details.title;
     sheet_.details.subtitle = sheet_.subtitle(step == nullptr ? -1 : step->index);
     sheet_.details.piece_class = piece_class();
     sheet_.add_times(event().start_ns, event().duration_ns);
@@ -105,8 +112,10 @@ class BulkFacts {
     std::uint64_t number = event().correlation;
     std::optional<FoundEvent> launch;
     if (number == 0 && kind() == EventKind::kOperator) {
-      launch = finder_.launch_in(rank_.rank, found_.chunk.lane,
-                                 drawn_event_time(event().start_ns, event().duration_ns));
+      const auto launches = finder_.launches_in(
+          rank_.rank, found_.chunk.lane, drawn_event_time(event().start_ns, event().duration_ns));
+      if (launches.size() > 1) return add_all_launched(launches);
+      if (launches.size() == 1) launch = launches.front();
       if (launch) number = launch->event.correlation;
     }
     const auto correlated = [&](EventKind of) {
@@ -129,6 +138,34 @@ class BulkFacts {
                           "from the host's call to the start on the GPU: queueing behind earlier "
                           "work is part of it");
     }
+  }
+
+  // Of an operator that others run in: everything that was launched meanwhile.
+  void add_all_launched(const std::vector<FoundEvent>& launches) {
+    sheet_.add("Launches", summary_of(launches), "on this thread while it ran");
+    sheet_.add_link("Launch", finder_.place_of(launches.front()));
+    for (const auto& [of, title, label] : {std::tuple(EventKind::kKernel, "Kernels", "Kernel"),
+                                           std::tuple(EventKind::kCopy, "Copies", "Copy")}) {
+      const auto started = finder_.started_by(launches, of);
+      if (started.empty()) continue;
+      sheet_.add(
+          title, summary_of(started),
+          "started by these launches, as their correlation says; the sum of their durations");
+      for (std::size_t i = 0; i < std::min(started.size(), kMostStartedLinks); ++i) {
+        const std::string number = i == 0 ? "" : " " + std::to_string(i + 1);
+        sheet_.add_link(label + number, finder_.place_of(started[i]));
+      }
+    }
+  }
+
+  static std::string summary_of(const std::vector<FoundEvent>& events) {
+    std::int64_t total_ns = 0;
+    for (const FoundEvent& found : events) {
+      const Interval time = drawn_event_time(found.event.start_ns, found.event.duration_ns);
+      total_ns = saturated_add(total_ns, time.length());
+    }
+    return format_integer(static_cast<std::int64_t>(events.size())) + " · " +
+           duration_figure(total_ns);
   }
 
   void add_relative(const char* label, const std::optional<FoundEvent>& other) {

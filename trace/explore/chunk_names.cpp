@@ -79,4 +79,19 @@ void ChunkNames::read(std::span<const ChunkEntry> chunks, const std::function<bo
   }
 }
 
+std::vector<bool> ids_of_names(const EventStore& store, int rank, const std::vector<bool>& names) {
+  const auto numbers = store.global_names(rank);
+  std::vector<bool> ids(numbers.size());
+  for (std::size_t id = 0; id < ids.size(); ++id) {
+    ids[id] = numbers[id] < names.size() && names[numbers[id]];
+  }
+  return ids;
+}
+
+bool holds_any(const ChunkNames::Counts& counts, const std::vector<bool>& names) {
+  return std::ranges::any_of(counts, [&](const ChunkNames::NameCount& one) {
+    return one.name < names.size() && names[one.name];
+  });
+}
+
 }  // namespace shardlens::trace

@@ -61,4 +61,8 @@ class ChunkNames {
   std::unordered_map<Key, std::shared_ptr<const Counts>, Hash> known_;
 };
 
+// By string id of a rank: whether its name is among `names` of all ranks.
+std::vector<bool> ids_of_names(const EventStore& store, int rank, const std::vector<bool>& names);
+bool holds_any(const ChunkNames::Counts& counts, const std::vector<bool>& names);
+
 }  // namespace shardlens::trace

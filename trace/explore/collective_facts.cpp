@@ -33,6 +33,7 @@ class CollectiveFacts {
     const std::string tag = tag_text(row_.tag_kind, row_.tag_index, rows_.text(row_.tag_name));
     sheet_.details.place = place_of(index_);
     sheet_.details.title = collective_title(row_.function) + (tag.empty() ? "" : " · " + tag);
+    sheet_.details.name = rows_.labels[rows_.collectives.labels[index_]];
     sheet_.details.subtitle = sheet_.subtitle(row_.step);
     add_kernel();
     sheet_.add_times(row_.start_ns, row_.end_ns - row_.start_ns);

@@ -40,7 +40,7 @@ Result<EventDetails> span_details(const RunSnapshot& run, const RankSnapshot& ra
   };
   FactSheet sheet(run, rank);
   sheet.details.place = place_of(index);
-  sheet.details.title = name;
+  sheet.details.title = sheet.details.name = name;
   sheet.details.subtitle = sheet.subtitle(span.step);
   sheet.details.piece_class = phase_class(span.phase);
   sheet.add_times(span.start_ns, span.end_ns - span.start_ns);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <unordered_map>
 
 #include "trace/explore/lane_events.h"
 #include "trace/timeline/drawn_event.h"
@@ -44,16 +45,21 @@ Result<FoundEvent> EventFinder::at(const EventRef& ref) const {
               "the event is not in the trace (any more): pick it in the timeline again");
 }
 
+std::vector<ChunkEntry> EventFinder::nearest_chunks(int rank, EventKind kind,
+                                                    std::int64_t near_ns) const {
+  std::vector<ChunkEntry> chunks;
+  chunks_of(rank, kind, chunks);
+  std::erase_if(chunks, [&](const auto& chunk) { return distance(chunk, near_ns) > kFarthestNs; });
+  std::ranges::stable_sort(chunks, {}, [&](const auto& chunk) { return distance(chunk, near_ns); });
+  if (chunks.size() > kMostChunksLookedInto) chunks.resize(kMostChunksLookedInto);
+  return chunks;
+}
+
 std::optional<FoundEvent> EventFinder::correlated(int rank, EventKind kind,
                                                   std::uint64_t correlation,
                                                   std::int64_t near_ns) const {
   if (correlation == 0) return std::nullopt;
-  std::vector<ChunkEntry> chunks;
-  chunks_of(rank, kind, chunks);
-  std::ranges::stable_sort(chunks, {}, [&](const auto& chunk) { return distance(chunk, near_ns); });
-  if (chunks.size() > kMostChunksLookedInto) chunks.resize(kMostChunksLookedInto);
-  for (const ChunkEntry& chunk : chunks) {
-    if (distance(chunk, near_ns) > kFarthestNs) break;
+  for (const ChunkEntry& chunk : nearest_chunks(rank, kind, near_ns)) {
     const auto events = run_.store->load_whole(chunk);
     if (!events) continue;
     // A number may come again in a long run: the nearest is meant.
@@ -90,17 +96,54 @@ std::optional<FoundEvent> EventFinder::operator_at(int rank, int lane, std::int6
   return deepest;
 }
 
-std::optional<FoundEvent> EventFinder::launch_in(int rank, int lane, Interval time) const {
-  std::optional<EventRef> first;
+std::vector<FoundEvent> EventFinder::launches_in(int rank, int lane, Interval time) const {
+  std::vector<FoundEvent> launches;
+  std::vector<Event> events;
+  std::int64_t loaded = -1;  // neighbours are of one chunk
   LaneEvents(*run_.store, rank, lane, EventKind::kLaunch, time)
       .visit([&](const ChunkEntry& chunk, const EventColumns&, std::size_t i, Interval drawn) {
-        if (first || drawn.start_ns < time.start_ns) return;
-        first =
-            EventRef{EventTableKind::kLaunch, rank, chunk.row_id, static_cast<std::uint32_t>(i)};
+        if (drawn.start_ns < time.start_ns) return;
+        if (chunk.row_id != loaded) {
+          auto whole = run_.store->load_whole(chunk);
+          events = whole ? std::move(*whole) : std::vector<Event>();
+          loaded = chunk.row_id;
+        }
+        if (i >= events.size()) return;
+        launches.push_back({chunk, static_cast<std::uint32_t>(i), events[i]});
       });
-  if (!first) return std::nullopt;
-  auto found = at(*first);
-  return found ? std::optional(std::move(*found)) : std::nullopt;
+  return launches;
+}
+
+std::vector<FoundEvent> EventFinder::started_by(std::span<const FoundEvent> launches,
+                                                EventKind kind) const {
+  std::unordered_map<std::uint64_t, std::int64_t> launched_ns;  // by correlation
+  for (const FoundEvent& launch : launches) {
+    if (launch.event.correlation != 0) {
+      launched_ns[launch.event.correlation] = drawn_instant(launch.event.start_ns);
+    }
+  }
+  if (launched_ns.empty()) return {};
+  const std::int64_t first_ns = drawn_instant(launches.front().event.start_ns);
+  std::unordered_map<std::uint64_t, FoundEvent> nearest;
+  const auto away = [&](const Event& event) {
+    return drawn_time(launched_ns[event.correlation], drawn_instant(event.start_ns)).length();
+  };
+  for (const ChunkEntry& chunk : nearest_chunks(launches.front().chunk.rank, kind, first_ns)) {
+    const auto events = run_.store->load_whole(chunk);
+    if (!events) continue;
+    for (std::uint32_t i = 0; i < events->size(); ++i) {
+      const Event& event = (*events)[i];
+      if (!launched_ns.contains(event.correlation)) continue;
+      const auto [found, is_new] =
+          nearest.try_emplace(event.correlation, FoundEvent{chunk, i, event});
+      if (!is_new && away(event) < away(found->second.event)) found->second = {chunk, i, event};
+    }
+    if (nearest.size() == launched_ns.size()) break;
+  }
+  std::vector<FoundEvent> started;
+  for (auto& [correlation, found] : nearest) started.push_back(std::move(found));
+  std::ranges::sort(started, {}, [](const FoundEvent& found) { return found.event.start_ns; });
+  return started;
 }
 
 std::vector<EventPlace> EventFinder::same_name(const FoundEvent& event, Interval time) const {

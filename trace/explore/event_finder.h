@@ -30,8 +30,10 @@ class EventFinder {
                                        std::int64_t near_ns) const;
   // The innermost operator on a lane that runs at a time.
   std::optional<FoundEvent> operator_at(int rank, int lane, std::int64_t time_ns) const;
-  // The first launch on a lane that begins within a time: what an operator launched.
-  std::optional<FoundEvent> launch_in(int rank, int lane, Interval time) const;
+  // The launches on a lane that begin within a time, in order: what an operator launched.
+  std::vector<FoundEvent> launches_in(int rank, int lane, Interval time) const;
+  // What they started, by start: of each launch the one with its correlation nearest in time.
+  std::vector<FoundEvent> started_by(std::span<const FoundEvent> launches, EventKind kind) const;
   // Those with the event's name on its lane that begin within a time, in order.
   std::vector<EventPlace> same_name(const FoundEvent& event, Interval time) const;
   // The longest with the event's name on its rank, in chunks of its kind.
@@ -41,6 +43,8 @@ class EventFinder {
   EventPlace place_of(const ChunkEntry& chunk, std::uint32_t index, Interval time) const;
 
  private:
+  // The nearest in time first, none that is far away.
+  std::vector<ChunkEntry> nearest_chunks(int rank, EventKind kind, std::int64_t near_ns) const;
   std::span<const ChunkEntry> chunks_of(int rank, EventKind kind,
                                         std::vector<ChunkEntry>& chunks) const;
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "trace/explore/earliest_hits.h"
 #include "trace/explore/lane_events.h"
 #include "trace/explore/neighbour_search.h"
 #include "trace/model/saturated.h"
@@ -30,6 +31,17 @@ void count_rows(std::span<const NamedRows> all, const NameMatcher& matcher, HitS
       const std::int64_t duration = saturated_difference(place.end_ns, place.start_ns);
       add_hit(sums, rows.texts[rows.labels[i]], place.ref.table, 1,
               std::max<std::int64_t>(0, duration));
+    }
+  }
+}
+
+// Calls offer(place) of what has such a name, for a search of either kind.
+template <typename Places>
+void offer_rows(std::span<const NamedRows> all, const NameMatcher& matcher, Places& places) {
+  for (const NamedRows& rows : all) {
+    const auto matched = matching_labels(rows, matcher);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (matched[rows.labels[i]]) places.offer(rows.place(i));
     }
   }
 }
@@ -130,14 +142,19 @@ Result<NameHits> NameSearch::find(const NamePattern& pattern, std::span<const Na
   }
   const auto& names = (*matched)->names;
   HitSums sums;
+  EarliestHits earliest;
   count_rows(rows, (*matched)->matcher, sums);
-  if (std::ranges::find(names, true) == names.end()) return hits_of(pattern, std::move(sums));
-
-  const auto chunks = searched_chunks();
-  const auto found = chunk_names_.of(chunks, wanted);
-  if (!found.finished) return fail(ErrorKind::kFailed, "the search is no longer wanted");
-  count_events(chunks, found.counts, names, sums);
-  return hits_of(pattern, std::move(sums));
+  if (pattern.is_plain) offer_rows(rows, (*matched)->matcher, earliest);
+  if (std::ranges::find(names, true) != names.end()) {
+    const auto chunks = searched_chunks();
+    const auto found = chunk_names_.of(chunks, wanted);
+    if (!found.finished) return fail(ErrorKind::kFailed, "the search is no longer wanted");
+    count_events(chunks, found.counts, names, sums);
+    if (pattern.is_plain) earliest.look_into(chunks, found.counts, names, store_);
+  }
+  NameHits hits = hits_of(pattern, std::move(sums));
+  hits.instances = earliest.take();
+  return hits;
 }
 
 std::optional<EventPlace> NameSearch::neighbour_hit(const NamePattern& pattern, int direction,
@@ -147,12 +164,7 @@ std::optional<EventPlace> NameSearch::neighbour_hit(const NamePattern& pattern, 
   const auto matched = match(pattern);
   if (!matched) return std::nullopt;
   NeighbourSearch search(direction, from_ns);
-  for (const NamedRows& each : rows) {
-    const auto labels = matching_labels(each, (*matched)->matcher);
-    for (std::size_t i = 0; i < each.size(); ++i) {
-      if (labels[each.labels[i]]) search.offer(each.place(i));
-    }
-  }
+  offer_rows(rows, (*matched)->matcher, search);
   const auto& names = (*matched)->names;
   if (std::ranges::find(names, true) != names.end()) {
     search.look_into(searched_chunks(), names, store_, chunk_names_, wanted);

@@ -17,22 +17,6 @@ auto tie_order(const EventPlace& place) {
   return std::tuple(place.ref.rank, place.ref.table, place.ref.row, place.ref.index);
 }
 
-// By string id of a rank.
-std::vector<bool> ids_of(const EventStore& store, int rank, const std::vector<bool>& names) {
-  const auto numbers = store.global_names(rank);
-  std::vector<bool> ids(numbers.size());
-  for (std::size_t id = 0; id < ids.size(); ++id) {
-    ids[id] = numbers[id] < names.size() && names[numbers[id]];
-  }
-  return ids;
-}
-
-bool holds_any(const ChunkNames::Counts& counts, const std::vector<bool>& names) {
-  return std::ranges::any_of(counts, [&](const ChunkNames::NameCount& one) {
-    return one.name < names.size() && names[one.name];
-  });
-}
-
 }  // namespace
 
 void NeighbourSearch::offer(const EventPlace& place) {
@@ -72,7 +56,7 @@ void NeighbourSearch::look_into(std::vector<ChunkEntry> chunks, const std::vecto
       const auto columns = store.load(some[i]);
       if (!columns) continue;
       const auto [rank, is_new] = ids.try_emplace(some[i].rank);
-      if (is_new) rank->second = ids_of(store, some[i].rank, names);
+      if (is_new) rank->second = ids_of_names(store, some[i].rank, names);
       look_at(some[i], **columns, rank->second);
     }
   }

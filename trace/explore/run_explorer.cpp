@@ -8,6 +8,7 @@
 #include "trace/explore/explored_run.h"
 #include "trace/explore/picture_maker.h"
 #include "trace/explore/range_statistics.h"
+#include "trace/explore/row_neighbour.h"
 #include "trace/explore/search_rows.h"
 
 namespace shardlens::trace {
@@ -51,7 +52,14 @@ Result<RangeFigures> RunExplorer::statistics(const TimeRange& range,
 Result<NameHits> RunExplorer::find(const NamePattern& pattern,
                                    const std::function<bool()>& wanted) {
   const auto run = state_->run->snapshot();
-  return state_->search->find(pattern, named_rows(*run), wanted);
+  TRY_ASSIGN(NameHits hits, state_->search->find(pattern, named_rows(*run), wanted));
+  for (HitInstance& instance : hits.instances) {
+    const RankSnapshot* const rank = run->rank(instance.place.ref.rank);
+    const Step* const step =
+        rank == nullptr ? nullptr : rank->rows->step_at(instance.place.start_ns);
+    if (step != nullptr) instance.step = step->index;
+  }
+  return hits;
 }
 
 std::optional<EventPlace> RunExplorer::neighbour_hit(const NamePattern& pattern, int direction,
@@ -61,6 +69,10 @@ std::optional<EventPlace> RunExplorer::neighbour_hit(const NamePattern& pattern,
   auto hit = state_->search->neighbour_hit(pattern, direction, from_ns, named_rows(*run), wanted);
   if (hit) hit->row = row_of_event(*run, hit->ref);
   return hit;
+}
+
+std::optional<EventPlace> RunExplorer::neighbour_event(const EventRef& event, int direction) {
+  return row_neighbour(*state_->run->snapshot(), event, direction);
 }
 
 Result<EventDetails> RunExplorer::details(const EventRef& event) {

@@ -40,6 +40,8 @@ class RunExplorer {
   std::optional<EventPlace> neighbour_hit(const NamePattern& pattern, int direction,
                                           std::int64_t from_ns,
                                           const std::function<bool()>& wanted = {});
+  // The event behind (direction 1) or before (-1) another one on its row and level.
+  std::optional<EventPlace> neighbour_event(const EventRef& event, int direction);
   Result<EventDetails> details(const EventRef& event);
 
   // Reads rows and rebuilds missing tiles, a little with each call; true while there is more to do.

@@ -31,6 +31,7 @@ struct RankCall {
 struct EventDetails {
   EventPlace place;
   std::string title;     // "Reduce-scatter · blocks.6", or the name
+  std::string name;      // by which a search finds it and its likes, "" for none
   std::string subtitle;  // "rank 0 · step 301"
   PieceClass piece_class = PieceClass::kCompute;
   std::vector<DetailField> fields;

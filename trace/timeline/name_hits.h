@@ -30,12 +30,19 @@ struct EventPlace {
   int row = -1;  // of TimelineRows
 };
 
+struct HitInstance {
+  EventPlace place;
+  std::int64_t step = -1;  // of its rank; -1: in none
+};
+
 struct NameHits {
   NamePattern pattern;
   std::vector<NameHit> names;  // the most frequent first
   std::int64_t count = 0;      // of events
   bool is_complete = false;    // false: still counting
   std::string problem;         // the expression's error, in words; "" for none
+  // Of a plain name the earliest events, as many as a list takes.
+  std::vector<HitInstance> instances;
 };
 
 }  // namespace shardlens::trace

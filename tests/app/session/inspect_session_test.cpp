@@ -102,7 +102,14 @@ TEST_F(InspectSessionTest, PicksAnEventAndDropsIt) {
   EXPECT_EQ(view->details->place.ref, piece->ref);
   EXPECT_EQ(view->reveal_number, 0u) << "what is clicked is on screen";
   session.carry_out(ui::GoToEvent{view->details->place});
-  EXPECT_EQ(settled()->reveal_number, 1u);
+  view = settled();
+  EXPECT_EQ(view->reveal_number, 1u);
+  const auto first = view->reveal;
+  session.carry_out(ui::GoToNeighbour{first.ref, 1});
+  view = settled();
+  EXPECT_GT(view->reveal.start_ns, first.start_ns);
+  EXPECT_EQ(view->reveal.row, first.row);
+  EXPECT_EQ(view->details->place.ref, view->reveal.ref);
   session.carry_out(ui::DropEvent{});
   EXPECT_FALSE(settled()->details);
 }

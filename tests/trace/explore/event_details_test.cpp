@@ -4,6 +4,8 @@
 
 #include "tests/trace/explore/known_run.h"
 #include "trace/explore/run_explorer.h"
+#include "trace/store/rank_files.h"
+#include "trace/store/run_folder.h"
 
 namespace shardlens::trace::test {
 namespace {
@@ -75,6 +77,54 @@ TEST_F(Details, OfAnOperatorLeadToWhatItLaunchedFirst) {
   EXPECT_EQ(link(details, "Launch")->start_ns, KnownRun::at(1, 2'000));
   ASSERT_NE(link(details, "Kernel"), nullptr);
   EXPECT_EQ(link(details, "Kernel")->start_ns, KnownRun::at(1, 5'000));
+}
+
+// Two launches within it, one of another thread, one behind it; the second starts a copy.
+TEST(DetailsOfAnOperator, SumUpAllThatWasLaunchedWhileItRan) {
+  const Folder folder;
+  RunInfo info = run_info("nested", 1);
+  const auto path = create_run(folder.path(), info, false);
+  ASSERT_TRUE(path);
+  auto writer = RowWriter::create_file(rank_file(*path, 0), 0);
+  ASSERT_TRUE(writer);
+  const auto event = [](std::int64_t start_us, std::int64_t us, StringId name,
+                        std::uint64_t correlation) {
+    return Event{KnownRun::at(0, start_us), us * 1'000, name, 0, correlation, 0};
+  };
+  Batch batch;
+  batch.strings = {{0, 1, "forward"}, {0, 2, "launch"}, {0, 3, "gemm"}, {0, 4, "copy"}};
+  batch.rank_info = RankInfo{};
+  batch.events = {{0, 1, EventKind::kOperator, {event(100, 500, 1, 0)}},
+                  {0,
+                   1,
+                   EventKind::kLaunch,
+                   {event(50, 5, 2, 9), event(120, 5, 2, 10), event(200, 5, 2, 11),
+                    event(300, 5, 2, 12), event(700, 5, 2, 13)}},
+                  {0, 2, EventKind::kLaunch, {event(150, 5, 2, 14)}},
+                  {0,
+                   3,
+                   EventKind::kKernel,
+                   {event(400, 1'000, 3, 9), event(1'400, 1'000, 3, 10), event(2'500, 3'000, 3, 12),
+                    event(5'600, 1'000, 3, 13), event(6'700, 1'000, 3, 14)}},
+                  {0, 4, EventKind::kCopy, {event(900, 100, 4, 11)}}};
+  ASSERT_TRUE(writer->begin());
+  ASSERT_TRUE(writer->write(batch));
+  ASSERT_TRUE(writer->commit(KnownRun::at(1, 0)));
+  ASSERT_TRUE(writer->finish());
+  const auto explorer = open_whole(*path);
+  const auto hits = explorer->find({.text = "forward", .is_plain = true});
+  ASSERT_EQ(hits->instances.size(), 1u);
+  const auto details = explorer->details(hits->instances[0].place.ref);
+  ASSERT_TRUE(details);
+  EXPECT_EQ(value(*details, "Launches"), "3 · 15.0 µs");
+  EXPECT_EQ(value(*details, "Kernels"), "2 · 4.00 ms");
+  EXPECT_EQ(value(*details, "Copies"), "1 · 100.0 µs");
+  ASSERT_NE(link(*details, "Kernel"), nullptr);
+  ASSERT_NE(link(*details, "Kernel 2"), nullptr);
+  EXPECT_EQ(link(*details, "Kernel")->start_ns, KnownRun::at(0, 1'400));
+  EXPECT_EQ(link(*details, "Kernel 2")->start_ns, KnownRun::at(0, 2'500));
+  EXPECT_EQ(link(*details, "Kernel 3"), nullptr);
+  EXPECT_EQ(link(*details, "Copy")->start_ns, KnownRun::at(0, 900));
 }
 
 TEST_F(Details, LeadToTheSameInTheStepsAround) {
