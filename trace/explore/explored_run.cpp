@@ -19,6 +19,8 @@ namespace {
 
 // Matching all collectives again may take this share of the time while a run is live.
 constexpr int kCallsPause = 10;
+// That are told; further ones are of the same kind.
+constexpr std::size_t kMostProblems = 4;
 // How often a rebuilt pyramid is shown while it grows.
 constexpr std::chrono::milliseconds kPublishPause{100};
 
@@ -175,11 +177,22 @@ void ExploredRun::publish() {
 }
 
 std::string ExploredRun::problem() const {
-  if (!problems_.empty()) return problems_.begin()->second.message;
-  for (const auto& [number, rank] : ranks_) {
-    if (auto of_rank = rank.source->problem(); !of_rank.empty()) return of_rank;
+  std::vector<std::string> all;
+  const auto add = [&](std::string text) {
+    if (!text.empty() && std::ranges::find(all, text) == all.end()) all.push_back(std::move(text));
+  };
+  for (const auto& [number, error] : problems_) add(error.message);
+  for (const auto& [number, rank] : ranks_) add(rank.source->problem());
+  add(store_->problem());
+  add(scan_.problem());
+  std::string text;
+  for (std::size_t i = 0; i < std::min(all.size(), kMostProblems); ++i) {
+    text += (i == 0 ? "" : "\n") + all[i];
   }
-  return store_->problem();
+  if (all.size() > kMostProblems) {
+    text += "\nand " + std::to_string(all.size() - kMostProblems) + " more";
+  }
+  return text;
 }
 
 bool ExploredRun::read_rows() {

@@ -4,6 +4,7 @@
 
 #include "trace/store/side_by_side.h"
 #include "trace/timeline/drawn_event.h"
+#include "trace/timeline/quantity.h"
 
 namespace shardlens::trace {
 
@@ -52,7 +53,12 @@ bool LaneScan::scan_some(EventStore& store, std::span<const ChunkEntry> chunks) 
     // An allocation is a moment; two of them at once are no contradiction.
     if (task.kind == EventKind::kAllocation) return;
     for (const ChunkEntry& chunk : task.chunks) {
-      if (const auto columns = store.load(chunk)) look_at(**columns, *task.state);
+      const auto columns = store.load(chunk);
+      if (columns) {
+        look_at(**columns, *task.state);
+      } else if (++task.state->unreadable == 1) {
+        task.state->problem = columns.error().message;
+      }
     }
   });
   total_ = static_cast<std::int64_t>(chunks.size());
@@ -75,6 +81,17 @@ std::int64_t LaneScan::overlapping_events() const {
   std::int64_t sum = 0;
   for (const auto& [key, state] : lanes_) sum += state.overlapping;
   return sum;
+}
+
+std::string LaneScan::problem() const {
+  std::int64_t unreadable = 0;
+  std::string first;
+  for (const auto& [key, state] : lanes_) {
+    unreadable += state.unreadable;
+    if (first.empty()) first = state.problem;
+  }
+  if (unreadable < 2) return first;
+  return format_integer(unreadable) + " parts cannot be read, among them: " + first;
 }
 
 int LaneScan::operator_levels(int rank, int lane) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -22,6 +23,7 @@ class LaneScan {
 
   std::int64_t reversed_events() const;
   std::int64_t overlapping_events() const;
+  std::string problem() const;  // how many chunks could not be read, and why; "" for none
   int operator_levels(int rank, int lane) const;  // 1: none were seen
   bool operators_compute(int rank) const;
 
@@ -30,6 +32,8 @@ class LaneScan {
   struct LaneState {
     std::size_t next = 0;  // chunk
     std::int64_t reversed = 0, overlapping = 0;
+    std::int64_t unreadable = 0;  // chunks
+    std::string problem;          // of the first of them
     int levels = 1;
     bool computes = false;
     std::vector<std::int64_t> level_ends;  // by depth: the latest end so far

@@ -75,6 +75,7 @@ RankContent content_of(const RankSnapshot& rank, std::span<const ChunkEntry> chu
   content.rank = rank.rank;
   content.device = rows.info.device;
   content.device_name = rows.info.device_name;
+  if (rank.extent.length() > 0) content.end_ns = rank.extent.end_ns;
   LaneContents lanes;
   for (const Lane& lane : rows.lanes) {
     LaneContent& named = lane_in(lanes, lane.id);

@@ -131,6 +131,7 @@ void RowCatalogue::update(std::span<const RankContent> ranks) {
     rank->rank = content.rank;
     rank->device = content.device;
     rank->device_name = content.device_name;
+    rank->end_ns = content.end_ns;
     main_threads_[content.rank] = main_thread_lane(content);
     put_in_order(*rank);
   }

@@ -30,7 +30,8 @@ struct CounterContent {
 struct RankContent {
   int rank = 0;
   std::string device, device_name;
-  std::vector<LaneContent> lanes;  // by number
+  std::int64_t end_ns = INT64_MAX;  // of what it recorded; INT64_MAX: not known
+  std::vector<LaneContent> lanes;   // by number
   // From here: 0 until the rows were read.
   std::int64_t bucket_ready = 0, unit_ready = 0, memory_samples = 0;
   std::vector<CounterContent> counters;

@@ -40,6 +40,7 @@ struct TimelineRank {
   // Against the first rank's clock, at most; 0: the same clock; kUnknownClockError: nothing tells;
   // -1: not known yet.
   std::int64_t clock_error_ns = -1;
+  std::int64_t end_ns = INT64_MAX;  // absolute, of what it recorded; INT64_MAX: not known
 };
 
 // A step of one rank; by rank and index.

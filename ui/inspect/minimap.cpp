@@ -39,13 +39,27 @@ std::string steps_shown(const StepIndex& steps, const TimeWindow& window) {
          (shown == 1 ? " step shown" : " steps shown");
 }
 
+// What the run's own events say against each other, and what is missing of it, is told.
+void draw_trouble(const Look& look, Rect box, const trace::TimelineRows& rows) {
+  const bool incomplete = !rows.incomplete.empty();
+  if (!incomplete && rows.reversed_events == 0 && rows.overlapping_events == 0) return;
+  const Palette& p = look.colors();
+  const Rgb ink = incomplete ? p.danger : p.text_muted;
+  const Rect mark = box.take_left(look.px(11), look.px(4));
+  shape(Shape::kWarning, mark.center_x(), mark.center_y(), look.px(10), color(ink));
+  label_in(look, box, Face::kSmall, ink, incomplete ? "incomplete" : "odd times");
+}
+
 void draw_names(const Look& look, Rect box, const InspectView& view, const StepIndex& steps) {
   const Palette& p = look.colors();
   const auto count = static_cast<std::int64_t>(steps.of(steps.reference_rank()).size());
   const std::int64_t length = view.rows->end_ns - view.rows->start_ns;
   const float line_height = std::min(look.px(18), box.h / 2);
   box = box.inset(0, std::round((box.h - 2 * line_height) / 2));
-  text_in(look, box.take_top(line_height), Face::kStrong, p.text_secondary, "Whole run");
+  Rect title = box.take_top(line_height);
+  const float width = text_in(look, title, Face::kStrong, p.text_secondary, "Whole run");
+  title.take_left(width, look.px(8));
+  draw_trouble(look, title, *view.rows);
   std::string note = length_text(length);
   const bool reading = view.progress < 1;
   if (count > 0) note = format_integer(count) + (count == 1 ? " step · " : " steps · ") + note;
@@ -53,7 +67,6 @@ void draw_names(const Look& look, Rect box, const InspectView& view, const StepI
   text_in(look, box, Face::kSmall, reading ? p.accent_text : p.text_muted, note);
 }
 
-// What the run's own events say against each other is told, not hidden.
 void explain_run(const Look& look, const Rect& box, const InspectView& view) {
   const trace::TimelineRows& rows = *view.rows;
   std::string body = format_integer(rows.events) + " events on " +
@@ -62,6 +75,7 @@ void explain_run(const Look& look, const Rect& box, const InspectView& view) {
   if (view.progress < 1) {
     body += "\nThe rest is being read in the background; what is there can be looked at";
   }
+  if (!rows.incomplete.empty()) body += "\nIncomplete: " + rows.incomplete;
   if (rows.reversed_events > 0) {
     body += "\n" + format_integer(rows.reversed_events) +
             " ended before they began: drawn from the earlier time";
