@@ -46,6 +46,7 @@ void draw_step_head(const TimelineScene& scene, const StepBorder& step, const Re
     return;
   }
   text_in(look, inner.take_left(width + 1, look.px(8)), Face::kSmall, p.text_secondary, name);
+  if (step.end_ns > scene.known_until_ns) return;
   label_in(look, inner, Face::kMonoSmall, p.text_muted, length_text(step.end_ns - step.start_ns));
 }
 
@@ -61,6 +62,7 @@ void draw_step_scale(const TimelineScene& scene, std::span<const StepBorder> ste
   fill(scene.steps, color(p.field), look.px(2));
   float free_from = scene.steps.x;
   for (; i < steps.size(); i += static_cast<std::size_t>(stride)) {
+    if (steps[i].start_ns >= scene.known_until_ns) break;
     const float x = std::round(scene.canvas.x(steps[i].start_ns));
     if (x < scene.steps.x || x >= scene.steps.right()) continue;
     line(x, scene.steps.y, x, scene.steps.bottom(), color(p.idle_edge));
@@ -100,9 +102,10 @@ const StepBorder* draw_step_heads(const TimelineScene& scene) {
     hovered = scene.borders.at(scene.borders.reference_rank(), scene.view_time_at(c.mouse_x));
   }
   if (!wide || steps.size() > kMostHeads) return hovered;
-  for (const StepBorder& step : steps) {
+  for (const StepBorder& step : begun_before(steps, scene.known_until_ns)) {
+    const std::int64_t end_ns = std::min(step.end_ns, scene.known_until_ns);
     const float x0 = std::max(std::floor(c.x(step.start_ns)), scene.steps.x);
-    const float x1 = std::min(std::floor(c.x(step.end_ns)), scene.steps.right());
+    const float x1 = std::min(std::floor(c.x(end_ns)), scene.steps.right());
     draw_step_head(scene, step, {x0, scene.steps.y, x1 - x0 - 1, scene.steps.h}, &step == hovered);
   }
   return hovered;

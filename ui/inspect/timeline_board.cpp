@@ -44,8 +44,24 @@ TimelineScene TimelineBoard::make_scene(const Look& look, const Rect& body) {
       canvas.lit_kind = rows_->rows[static_cast<std::size_t>(row)].kind;
     }
   }
-  return {canvas, labels, heads,     axis,
-          *rows_, steps_, pictures_, picture_ ? picture_->names : no_names_};
+  return {canvas,
+          labels,
+          heads,
+          axis,
+          *rows_,
+          steps_,
+          pictures_,
+          picture_ ? picture_->names : no_names_,
+          backdrops_,
+          backdrop_ ? backdrop_->names : no_names_,
+          state_.known_until_ns};
+}
+
+std::int64_t TimelineBoard::end_of_row(trace::RowKind kind, int place) const {
+  // An area's last value holds until then; events end by themselves.
+  const bool is_area = kind == trace::RowKind::kMemory || kind == trace::RowKind::kCounter;
+  if (!is_area || place < 0) return rows_->end_ns;
+  return std::min(rows_->end_ns, rows_->ranks[static_cast<std::size_t>(place)].end_ns);
 }
 
 void TimelineBoard::place_time_rows(TimelineScene& scene) {
@@ -70,7 +86,7 @@ void TimelineBoard::place_time_rows(TimelineScene& scene) {
     place.start_ns = state_.window.start_ns() + place.shift_ns;
     place.end_ns = state_.window.end_ns() + place.shift_ns;
     place.least_ns = rows_->start_ns;
-    place.most_ns = rows_->end_ns;
+    place.most_ns = end_of_row(place.kind, shown.place);
     place.smooth_ns = smooth;
     scene.places.push_back(place);
   }

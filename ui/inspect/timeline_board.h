@@ -43,6 +43,7 @@ class TimelineBoard {
   // Places the rows of the chosen mode; returns the height of all of them.
   float place_rows(TimelineScene& scene);
   void place_time_rows(TimelineScene& scene);
+  std::int64_t end_of_row(trace::RowKind kind, int place) const;
   void scroll_to_revealed(const TimelineScene& scene);
   void choose_origin(const TimelineScene& scene);
   void draw_above_rows(const TimelineScene& scene, const BookmarkList& bookmarks,
@@ -57,6 +58,7 @@ class TimelineBoard {
   RowLayout layout_;
   StepIndex steps_;
   PictureIndex pictures_;
+  PictureIndex backdrops_;  // of the last picture of the whole run
   RowMeans means_;
   std::vector<std::string> no_names_;
   // Names of the picture that are searched, or else picked, and by what they were found.
@@ -66,7 +68,7 @@ class TimelineBoard {
 
   std::string run_;
   std::shared_ptr<const trace::TimelineRows> rows_;
-  std::shared_ptr<const trace::TimelinePicture> picture_;
+  std::shared_ptr<const trace::TimelinePicture> picture_, backdrop_;
   std::shared_ptr<const trace::EventDetails> details_;
   std::shared_ptr<const trace::NameHits> hits_;
   std::uint64_t revealed_ = 0;

@@ -22,6 +22,13 @@ void show_around(TimeWindow& window, std::int64_t start, std::int64_t end) {
   window.center_on(middle);
 }
 
+bool shows_whole_run(const trace::TimelinePicture& picture, const trace::TimelineRows& rows) {
+  // All rows of it show the same stretch, but for what ranks did not record.
+  return std::ranges::any_of(picture.rows, [&](const trace::RowPicture& row) {
+    return row.window.start_ns <= rows.start_ns && row.window.end_ns >= rows.end_ns;
+  });
+}
+
 }  // namespace
 
 void TimelineBoard::follow_run(const InspectView& view) {
@@ -38,6 +45,8 @@ void TimelineBoard::follow_run(const InspectView& view) {
   asked_ = {};
   rows_.reset();
   picture_.reset();
+  backdrop_.reset();
+  backdrops_ = {};
   details_.reset();
   hits_.reset();
 }
@@ -56,6 +65,10 @@ void TimelineBoard::follow_rows(const InspectView& view) {
   if (view.picture == picture_) return;
   picture_ = view.picture;
   pictures_ = picture_ ? PictureIndex(*picture_) : PictureIndex();
+  if (picture_ && rows_ && shows_whole_run(*picture_, *rows_)) {
+    backdrop_ = picture_;
+    backdrops_ = pictures_;
+  }
   means_.clear();
   lit_name_.clear();
   has_lit_ = false;

@@ -15,20 +15,22 @@ using Mode = TimelineState::Mode;
 
 constexpr double kKeyPan = 0.15, kKeyZoom = 1.3;
 
-// The event before or behind the picked one on its row and level; null: none in the picture.
+// The event before or behind the picked one on its row and level; null: the picture does not show
+// it as one event.
 const Piece* neighbour_event(const TimelineScene& scene, const trace::EventPlace& from,
                              int direction) {
   const Piece* own = find_piece(scene, from);
   const trace::RowPicture* picture = scene.pictures.find(from.row, from.start_ns);
   if (own == nullptr || picture == nullptr) return nullptr;
-  const Piece* at = own;
-  const Piece* first = picture->pieces.data();
-  const Piece* last = first + picture->pieces.size();
-  for (at += direction; at >= first && at < last; at += direction) {
-    if (at->level != own->level) return nullptr;
-    if (at->ref.exists()) return at;
+  auto at = own - picture->pieces.data();
+  const auto is_there = [&] { return at >= 0 && at < std::ssize(picture->pieces); };
+  // Parts of one collective are pieces of their own.
+  while (is_there() && picture->pieces[static_cast<std::size_t>(at)].ref == own->ref) {
+    at += direction;
   }
-  return nullptr;
+  if (!is_there()) return nullptr;
+  const Piece& next = picture->pieces[static_cast<std::size_t>(at)];
+  return next.level == own->level && next.ref.exists() ? &next : nullptr;
 }
 
 // The event of a row that is closest to a time, in the row's time.
@@ -85,7 +87,10 @@ void move_sideways(const TimelineScene& scene, TimelineState& state, int directi
   if (!state.picked) return move_by_step(scene, state, direction);
   const int row = state.picked->place.row;
   const Piece* next = neighbour_event(scene, state.picked->place, direction);
-  if (next == nullptr) return;
+  if (next == nullptr) {
+    commands.push_back(GoToNeighbour{state.picked->place.ref, direction});
+    return;
+  }
   const Piece copy = *next;
   pick_piece(scene, row, copy, state, commands);
   keep_in_sight(scene, state.shown_window(), copy, row);

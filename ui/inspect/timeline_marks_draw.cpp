@@ -60,17 +60,22 @@ void arrow(const TimelineScene& scene, const ImVec2& from, const ImVec2& to) {
   shape(Shape::kRight, to.x - size / 2, to.y, size, ink);
 }
 
-void connect_launch(const TimelineScene& scene, const trace::EventDetails& details,
-                    const trace::DetailLink& link) {
-  const bool to_kernel = link.label == "Kernel";
-  if (!to_kernel && link.label != "Launch") return;
-  const trace::EventPlace& launch = to_kernel ? details.place : link.target;
-  const trace::EventPlace& kernel = to_kernel ? link.target : details.place;
+// From a launch to the kernel or copy that it started, whichever of them was picked.
+void connect_launch(const TimelineScene& scene, const trace::EventPlace& picked,
+                    const trace::EventPlace& other) {
+  const bool is_launch = picked.ref.table == trace::EventTableKind::kLaunch;
+  const trace::EventPlace& launch = is_launch ? picked : other;
+  const trace::EventPlace& work = is_launch ? other : picked;
+  const bool is_work = work.ref.table == trace::EventTableKind::kKernel ||
+                       work.ref.table == trace::EventTableKind::kCopy;
+  if (launch.ref.table != trace::EventTableKind::kLaunch || !is_work) return;
+  if (std::max(launch.start_ns, work.start_ns) >= scene.known_until_ns) return;
   const RowPlace* from = scene.place_of(launch.row, launch.start_ns);
-  const RowPlace* to = scene.place_of(kernel.row, kernel.start_ns);
+  const RowPlace* to = scene.place_of(work.row, work.start_ns);
   if (from == nullptr || to == nullptr) return;
   const Rect source = scene.rect_of(*from, launch.start_ns, launch.end_ns, -1);
-  const Rect target = scene.rect_of(*to, kernel.start_ns, kernel.end_ns, -1);
+  const Rect target = scene.rect_of(*to, work.start_ns, work.end_ns, -1);
+  if (!source.overlaps(scene.plot()) || !target.overlaps(scene.plot())) return;
   arrow(scene, {source.right(), source.center_y()}, {target.x, target.center_y()});
 }
 
@@ -178,7 +183,9 @@ void draw_connections(const TimelineScene& scene, const trace::EventDetails& det
     before = {x, rect.bottom()};
     has_before = true;
   }
-  for (const trace::DetailLink& link : details.links) connect_launch(scene, details, link);
+  for (const trace::DetailLink& link : details.links) {
+    connect_launch(scene, details.place, link.target);
+  }
 }
 
 }  // namespace shardlens::ui

@@ -36,7 +36,7 @@ std::int64_t snapped_time(const TimelineScene& scene, float x, float y) {
   std::int64_t found = free + place->shift_ns;
   const auto offer = [&](std::int64_t time) {
     const float distance = std::abs(scene.canvas.x(time - place->shift_ns) - x);
-    if (distance >= best) return;
+    if (distance >= best || time > scene.known_until_ns) return;
     best = distance;
     found = time;
   };

@@ -58,7 +58,9 @@ std::optional<RowItem> draw_area(const RowCanvas& c, const RowPlace& place,
   for (std::size_t i = 0; i < points.size(); ++i) {
     const auto& point = points[i];
     const bool last = i + 1 == points.size();
-    const std::int64_t end = last ? picture.window.end_ns : points[i + 1].time_ns;
+    // A picture may reach beyond what the rank recorded.
+    const std::int64_t end =
+        std::min(last ? picture.window.end_ns : points[i + 1].time_ns, place.most_ns);
     const float x1 = std::min(std::floor(c.x(end - place.shift_ns)), place.area.right());
     const float x0 = std::max(std::floor(c.x(point.time_ns - place.shift_ns)), drawn);
     if (x1 <= x0) continue;

@@ -42,6 +42,41 @@ Rect TimelineScene::rect_of(const RowPlace& place, std::int64_t start_ns, std::i
   return rect;
 }
 
+namespace {
+
+// Dimmed, from `start_ns` to `end_ns` of the row: better than nothing until a picture comes.
+void draw_backdrop(const TimelineScene& scene, const RowPlace& place, std::int64_t start_ns,
+                   std::int64_t end_ns) {
+  const float left = std::max(place.area.x, std::floor(scene.canvas.x(start_ns - place.shift_ns)));
+  const float right =
+      std::min(place.area.right(), std::floor(scene.canvas.x(end_ns - place.shift_ns)));
+  const trace::RowPicture* picture = scene.backdrop.find(place.row, start_ns, end_ns);
+  if (picture == nullptr || right - left < 1) return;
+  RowCanvas canvas = scene.canvas;
+  canvas.mouse_inside = false;  // it is too coarse to be asked
+  canvas.lit = nullptr;
+  canvas.means = nullptr;
+  RowPlace part = place;
+  part.area.x = left;
+  part.area.w = right - left;
+  const Clip clip(part.area);
+  draw_row(canvas, part, *picture, scene.backdrop_names);
+  fill(part.area, color(scene.look().colors().panel, 0.6f), 0);
+}
+
+// What the picture does not reach; all of the row where there is none.
+void draw_backdrops(const TimelineScene& scene, const RowPlace& place,
+                    const trace::RowPicture* picture) {
+  const std::int64_t start = std::max(place.start_ns, place.least_ns);
+  const std::int64_t end = std::min(place.end_ns, place.most_ns);
+  if (picture == nullptr) return draw_backdrop(scene, place, start, end);
+  const trace::RowWindow& reached = picture->window;
+  if (start < reached.start_ns) draw_backdrop(scene, place, start, std::min(reached.start_ns, end));
+  if (reached.end_ns < end) draw_backdrop(scene, place, std::max(reached.end_ns, start), end);
+}
+
+}  // namespace
+
 std::optional<RowItem> draw_rows(const TimelineScene& scene) {
   std::optional<RowItem> hovered;
   RowCanvas unlit = scene.canvas;
@@ -50,6 +85,7 @@ std::optional<RowItem> draw_rows(const TimelineScene& scene) {
   const Clip clip(scene.plot());
   for (const RowPlace& place : scene.places) {
     const trace::RowPicture* picture = scene.pictures.find(place.row, place.start_ns, place.end_ns);
+    draw_backdrops(scene, place, picture);
     if (picture == nullptr) continue;
     const bool lit = !scene.canvas.lights_kind || place.kind == scene.canvas.lit_kind;
     if (!picture->is_complete && picture->pieces.empty() && picture->columns.empty() &&

@@ -21,7 +21,11 @@ struct TimelineScene {
   const StepIndex& borders;
   const PictureIndex& pictures;
   const std::vector<std::string>& names;  // of the picture
-  std::vector<RowPlace> places = {};      // on screen, from the top
+  // An older picture of the whole run, for what the picture does not reach yet.
+  const PictureIndex& backdrop;
+  const std::vector<std::string>& backdrop_names;
+  std::int64_t known_until_ns = INT64_MAX;  // how far a replay has come
+  std::vector<RowPlace> places = {};        // on screen, from the top
 
   const Look& look() const { return canvas.look; }
   const Rect& plot() const { return canvas.plot; }

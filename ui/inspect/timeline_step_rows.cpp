@@ -45,8 +45,8 @@ RowPlace step_place(const TimelineScene& scene, const TimelineRow& row, const St
   const Rect& plot = scene.plot();
   RowPlace place;
   const float left = std::max(plot.x, std::floor(scene.canvas.x(0)));
-  const float right =
-      std::min(plot.right(), std::floor(scene.canvas.x(step.end_ns - step.start_ns)));
+  const std::int64_t known_ns = std::min(step.end_ns, scene.known_until_ns);
+  const float right = std::min(plot.right(), std::floor(scene.canvas.x(known_ns - step.start_ns)));
   place.level_height = step_row_height(scene.look(), row);
   place.area = {left, y, std::max(0.0f, right - left), place.level_height};
   place.row = row.id;
@@ -64,7 +64,7 @@ RowPlace step_place(const TimelineScene& scene, const TimelineRow& row, const St
 float place_step_rows(TimelineScene& scene, int rank, const RowFilter& filter, float scroll) {
   const Look& look = scene.look();
   const auto rows = rows_of_step(scene, rank, filter);
-  const auto steps = scene.borders.of(rank);
+  const auto steps = begun_before(scene.borders.of(rank), scene.known_until_ns);
   if (rows.empty() || steps.empty()) return 0;
   float block = look.px(kStepGap);
   for (const TimelineRow* row : rows) block += step_row_height(look, *row) + look.px(kStepRowGap);
@@ -104,11 +104,12 @@ void draw_step_labels(const TimelineScene& scene) {
       continue;
     }
     before = place.shift_ns;
-    const bool longest = scene.borders.longest(row.rank) == step;
+    const bool longest = scene.borders.longest(row.rank, scene.known_until_ns) == step;
     const std::string name = "Step " + format_integer(step->step);
     const float width = text_width(look, Face::kStrong, name);
     text_in(look, box.take_left(width + 1, look.px(8)), Face::kStrong, p.text, name);
-    std::string length = length_text(step->end_ns - step->start_ns);
+    const bool ended = step->end_ns <= scene.known_until_ns;
+    const std::string length = ended ? length_text(step->end_ns - step->start_ns) : "running";
     if (longest) {
       const Rect mark = box.take_right(look.px(10), look.px(6));
       shape(Shape::kUp, mark.center_x(), mark.center_y(), look.px(7), color(p.danger));

@@ -77,13 +77,15 @@ const StepBorder* StepIndex::nearest(int rank, std::int64_t time_ns) const {
   return in_gap && next->start_ns - time_ns < time_ns - found->end_ns ? &*next : &*found;
 }
 
-const StepBorder* StepIndex::longest(int rank) const {
-  const auto steps = of(rank);
-  const auto found =
-      std::max_element(steps.begin(), steps.end(), [](const StepBorder& a, const StepBorder& b) {
-        return a.end_ns - a.start_ns < b.end_ns - b.start_ns;
-      });
-  return found == steps.end() ? nullptr : &*found;
+const StepBorder* StepIndex::longest(int rank, std::int64_t until_ns) const {
+  const StepBorder* longest = nullptr;
+  for (const StepBorder& step : of(rank)) {
+    if (step.end_ns > until_ns) continue;
+    const bool longer =
+        longest == nullptr || step.end_ns - step.start_ns > longest->end_ns - longest->start_ns;
+    if (longer) longest = &step;
+  }
+  return longest;
 }
 
 std::span<const StepBorder> StepIndex::within(int rank, std::int64_t start_ns,
@@ -95,10 +97,14 @@ std::span<const StepBorder> StepIndex::within(int rank, std::int64_t start_ns,
   } else if (first->end_ns <= start_ns) {
     ++first;
   }
+  return begun_before({first, steps.end()}, end_ns);
+}
+
+std::span<const StepBorder> begun_before(std::span<const StepBorder> steps, std::int64_t time_ns) {
   const auto last = std::lower_bound(
-      first, steps.end(), end_ns,
+      steps.begin(), steps.end(), time_ns,
       [](const StepBorder& step, std::int64_t time) { return step.start_ns < time; });
-  return {first, last};
+  return {steps.begin(), last};
 }
 
 std::vector<std::int64_t> step_shifts(const trace::TimelineRows& rows, const StepIndex& steps,

@@ -24,7 +24,8 @@ class StepIndex {
   const trace::StepBorder* at(int rank, std::int64_t time_ns) const;
   // The one that holds the time or is closest to it; null: the rank has no steps.
   const trace::StepBorder* nearest(int rank, std::int64_t time_ns) const;
-  const trace::StepBorder* longest(int rank) const;
+  // Of those that have ended by then.
+  const trace::StepBorder* longest(int rank, std::int64_t until_ns = INT64_MAX) const;
   // Of all ranks. `typical`: nineteen of twenty are shorter, so that a slow first step, which is
   // usual, does not squeeze the others.
   struct Lengths {
@@ -40,6 +41,10 @@ class StepIndex {
   int reference_ = -1;
   Lengths lengths_;
 };
+
+// Those of them, in order of start, that have begun before a time.
+std::span<const trace::StepBorder> begun_before(std::span<const trace::StepBorder> steps,
+                                                std::int64_t time_ns);
 
 // How much later than the reference rank each rank of `rows` began the step that is closest to
 // `time_ns`, in the order of rows.ranks; 0 for a rank that has not got it.

@@ -1,41 +1,24 @@
 // What is drawn of the rows: against the events themselves, never more than pixels, and only what
 // can be seen is asked for.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <set>
 
-#include "tests/ui/inspect/inspect_window.h"
+#include "tests/ui/inspect/timeline_test.h"
 #include "ui/inspect/timeline_colors.h"
 
 namespace shardlens::ui {
 
 namespace {
 
-class TimelineDrawingTest : public ::testing::Test {
+class TimelineDrawingTest : public TimelineTest {
  protected:
-  TimelineState& state() { return inspect_.state(); }
-  const SampleRun& run() const { return inspect_.run(); }
-  Rect plot() const { return inspect_.probe().find("inspect/plot")->rect; }
-  const RowLayout& layout() { return inspect_.window().view().inspect().timeline().layout(); }
-  int row_of(int rank, std::string_view label) const {
-    for (const auto& row : run().rows().rows) {
-      if (row.rank == rank && row.label.starts_with(label)) return row.id;
-    }
-    return -1;
-  }
-  void show(std::int64_t start, std::int64_t end) {
-    state().window.show(start, end);
-    inspect_.settle();
-  }
   static std::size_t quads() {
     const ImDrawData& data = *ImGui::GetDrawData();
     return static_cast<std::size_t>(data.TotalIdxCount) / 6;
   }
-
-  InspectWindow inspect_{1600, 1000, {}, {.steps = 60}};
 };
 
 // Every pixel column of a row of collectives, against the events that it covers.
@@ -111,6 +94,59 @@ TEST_F(TimelineDrawingTest, DrawsAPictureOfAnotherZoomUntilTheNextOneComes) {
   EXPECT_NE(HeadlessWindow::find<ShowTimeline>(commands), nullptr);
 }
 
+// Zoomed out faster than pictures come: what the last one does not reach is there, but dimmed.
+TEST_F(TimelineDrawingTest, ShowsACoarsePictureWhereTheNextOneHasNotCome) {
+  const int row = row_of(0, "Phases");
+  const auto brightness = [&](std::int64_t time_ns) {
+    const auto pixels = window().pixels();
+    const auto x = static_cast<std::size_t>(x_of(time_ns)), y = static_cast<std::size_t>(y_of(row));
+    const std::uint8_t* pixel = &pixels[4 * (y * static_cast<std::size_t>(window().width()) + x)];
+    return pixel[0] + pixel[1] + pixel[2];
+  };
+  const auto in_backward = [&](int step) {
+    return run().step_start(0, step) +
+           (run().step_end(0, step) - run().step_start(0, step)) * 6 / 10;
+  };
+  show_steps(21, 21);
+  const auto shown = inspect_.snapshot().inspect->picture;
+  show_steps(10, 32);
+  const int bright = brightness(in_backward(12));
+  inspect_.change().picture = shown;
+  window().frames(snapshot(), 2);
+  window().take_commands();
+  ASSERT_EQ(inspect_.snapshot().inspect->picture, shown);
+  const int dimmed = brightness(in_backward(12)), full = brightness(in_backward(21));
+  const Rgb panel = palette(ThemeKind::kDark).panel;
+  EXPECT_LT(dimmed, bright - 20);
+  EXPECT_GT(dimmed, panel.r + panel.g + panel.b + 20);
+  EXPECT_GT(full, dimmed + 20);
+  // Nothing of it can be pointed at.
+  window().move_to(snapshot(), x_of(in_backward(12)), y_of(row));
+  window().frames(snapshot(), 2);
+  EXPECT_FALSE(inspect_.probe().shows("Duration"));
+}
+
+// The memory's last value holds until its rank stopped recording, and no further.
+TEST_F(TimelineDrawingTest, AnAreaEndsWhereItsRankStoppedRecording) {
+  auto rows = std::make_shared<trace::TimelineRows>(run().rows());
+  rows->ranks[0].end_ns = run().step_end(0, 21);
+  inspect_.change().rows = rows;
+  show_steps(20, 23);
+  const int row = row_of(0, "Memory");
+  const ShownRow* shown = layout().find(row);
+  ASSERT_NE(shown, nullptr);
+  const auto bottom = static_cast<std::size_t>(y_of(row) + shown->height / 2 - 4);
+  const auto pixels = window().pixels();
+  const auto green = [&](float x) {
+    return pixels[4 * (bottom * static_cast<std::size_t>(window().width()) +
+                       static_cast<std::size_t>(x)) +
+                  1];
+  };
+  const float end = x_of(run().step_end(0, 21));
+  EXPECT_GT(green(end - 3), green(end + 3) + 10);
+  EXPECT_LT(green(x_of(run().step_start(0, 23)) + 40), green(end - 3) - 10);
+}
+
 TEST_F(TimelineDrawingTest, AsksForAllThatItDrawsAndNothingElse) {
   for (const auto& [first, last] : {std::pair{0, 59}, {20, 22}, {21, 21}}) {
     show(run().step_start(0, first), run().step_end(0, last));
@@ -170,111 +206,6 @@ TEST_F(TimelineDrawingTest, DimsWhatIsNotSearched) {
   inspect_.settle();
   EXPECT_EQ(color_in_event(3), full);
   EXPECT_LT(color_in_event(5), full / 2);
-}
-
-class StepModeTest : public TimelineDrawingTest {
- protected:
-  StepModeTest() {
-    state().mode = TimelineState::Mode::kSteps;
-    inspect_.settle();
-  }
-  std::vector<std::int64_t> shown_steps() const {
-    std::vector<std::int64_t> steps;
-    for (const auto& text : inspect_.probe().texts) {
-      if (text.text.starts_with("Step ") && text.rect.x < plot().x &&
-          plot().contains(plot().center_x(), text.rect.center_y())) {
-        steps.push_back(std::stoll(text.text.substr(5)));
-      }
-    }
-    return steps;
-  }
-};
-
-TEST_F(StepModeTest, PutsStepsOneAboveTheOtherInOrder) {
-  auto steps = shown_steps();
-  ASSERT_GE(steps.size(), 4u);
-  EXPECT_EQ(steps.front(), 0);
-  EXPECT_TRUE(std::is_sorted(steps.begin(), steps.end()));
-  state().step_scroll = 2'000;
-  inspect_.settle();
-  steps = shown_steps();
-  ASSERT_GE(steps.size(), 3u);
-  EXPECT_GT(steps.front(), 10);
-  for (std::size_t i = 1; i < steps.size(); ++i) EXPECT_EQ(steps[i], steps[i - 1] + 1);
-}
-
-TEST_F(StepModeTest, AsksForTheStepsInSightOnly) {
-  state().step_scroll = 2'000;
-  inspect_.settle();
-  const auto steps = shown_steps();
-  const std::int64_t slack = 700'000'000;
-  for (const auto& window : inspect_.request().windows) {
-    EXPECT_GE(window.start_ns, run().step_start(0, steps.front() - 1) - slack);
-    EXPECT_LE(window.end_ns, run().step_end(0, steps.back() + 1) + slack);
-    EXPECT_EQ(run().rows().rows[static_cast<std::size_t>(window.row)].rank, 0);
-  }
-  EXPECT_GE(inspect_.request().windows.size(), steps.size() * 4);
-}
-
-TEST_F(StepModeTest, DrawsEveryStepToItsEnd) {
-  // The last optimizer kernel of every step in sight leaves its colour near the step's end.
-  const Palette& p = palette(ThemeKind::kDark);
-  const auto pixels = inspect_.window().pixels();
-  const int width = inspect_.window().width();
-  int rows_with_optimizer = 0;
-  for (int y = static_cast<int>(plot().y); y < static_cast<int>(plot().bottom()); ++y) {
-    bool seen = false;
-    for (int x = static_cast<int>(plot().x); x < static_cast<int>(plot().right()); ++x) {
-      const std::uint8_t* pixel = &pixels[static_cast<std::size_t>(4 * (y * width + x))];
-      seen |= Rgb{pixel[0], pixel[1], pixel[2]} == p.optimizer;
-    }
-    rows_with_optimizer += seen ? 1 : 0;
-  }
-  // A ribbon and a stream of kernels each.
-  EXPECT_GE(rows_with_optimizer, static_cast<int>(shown_steps().size() - 1) * 20);
-}
-
-TEST_F(StepModeTest, MarksTheLongestStepAndShowsItLonger) {
-  auto rows = std::make_shared<trace::TimelineRows>(run().rows());
-  for (auto& step : rows->steps) {
-    if (step.step == 2) step.end_ns += 60'000'000;
-  }
-  inspect_.change().rows = rows;
-  inspect_.settle();
-  const StepIndex& steps = inspect_.window().view().inspect().timeline().steps();
-  EXPECT_EQ(steps.longest(0)->step, 2);
-  float red = 0;
-  for (const auto& target : inspect_.probe().texts) red += target.text == "674.4 ms" ? 1.0f : 0.0f;
-  const std::int64_t length = steps.longest(0)->end_ns - steps.longest(0)->start_ns;
-  EXPECT_GT(length, 660'000'000);
-  const auto longer = state().step_window.position(length);
-  const auto usual = state().step_window.position(612'000'000);
-  EXPECT_GT(longer, usual + 0.05);
-}
-
-TEST_F(StepModeTest, PicksAndZoomsAsInTime) {
-  HeadlessWindow& window = inspect_.window();
-  window.move_to(inspect_.snapshot(), plot().x + plot().w * 0.4f, plot().y + 30);
-  const double before = state().step_window.span_ns();
-  window.wheel(inspect_.snapshot(), 2);
-  EXPECT_LT(state().step_window.span_ns(), before);
-  EXPECT_TRUE(state().window.is_fitted());
-  inspect_.settle();
-  inspect_.take_commands();
-  const int row = row_of(0, "All-gather");
-  const SampleEvent event = run().events(row, 1)[20];
-  const double middle =
-      state().step_window.position((event.start_ns + event.end_ns) / 2 - run().step_start(0, 1));
-  // The second block's second row.
-  float y = 0;
-  for (const auto& text : inspect_.probe().texts) {
-    if (text.text == "All-gather stream 20" && y == 0 && text.rect.y > plot().y + 80)
-      y = text.rect.center_y();
-  }
-  window.click_at(inspect_.snapshot(), plot().x + static_cast<float>(middle) * plot().w, y);
-  const auto picked = inspect_.take<PickEvent>();
-  ASSERT_EQ(picked.size(), 1u);
-  EXPECT_EQ(picked[0].event, event.ref);
 }
 
 }  // namespace

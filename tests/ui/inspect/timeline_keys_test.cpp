@@ -1,54 +1,17 @@
 // The timeline by keyboard, and what moves it from outside: hits, links, tables.
-#include <gtest/gtest.h>
-
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 
-#include "tests/ui/inspect/inspect_window.h"
+#include "tests/ui/inspect/timeline_test.h"
 
 namespace shardlens::ui {
 
 namespace {
 
-class TimelineKeysTest : public ::testing::Test {
+class TimelineKeysTest : public TimelineTest {
  protected:
-  TimelineKeysTest() { show(20, 22); }
-
-  void show(int first, int last) {
-    state().window.show(run().step_start(0, first), run().step_end(0, last));
-    inspect_.settle();
-    inspect_.take_commands();
-  }
-  TimelineState& state() { return inspect_.state(); }
-  const SampleRun& run() const { return inspect_.run(); }
-  void press(Key key) {
-    inspect_.window().press(inspect_.snapshot(), key);
-    inspect_.settle();
-  }
-  int row_of(int rank, std::string_view label) const {
-    for (const auto& row : run().rows().rows) {
-      if (row.rank == rank && row.label.starts_with(label)) return row.id;
-    }
-    return -1;
-  }
-  trace::EventPlace place_of(int row, int step, std::size_t index) const {
-    const SampleEvent event = run().events(row, step)[index];
-    return {event.ref, event.start_ns, event.end_ns, row};
-  }
-  // As when a table asked for it.
-  void publish(const trace::EventPlace& place, bool reveal) {
-    InspectView& view = inspect_.change();
-    auto details = std::make_shared<trace::EventDetails>();
-    details->place = place;
-    details->title = "picked elsewhere";
-    view.details = details;
-    if (reveal) {
-      view.reveal = place;
-      ++view.reveal_number;
-    }
-    inspect_.settle();
-  }
-
-  InspectWindow inspect_{1600, 1000, {}, {.steps = 60}};
+  TimelineKeysTest() { show_steps(20, 22); }
 };
 
 TEST_F(TimelineKeysTest, ZoomPanAndFit) {
@@ -91,6 +54,49 @@ TEST_F(TimelineKeysTest, ArrowsGoFromEventToEventOfTheRow) {
   picked = inspect_.take<PickEvent>();
   ASSERT_EQ(picked.size(), 2u);
   EXPECT_EQ(picked[1].event, place_of(row, 21, 3).ref);
+}
+
+// Overlapped and exposed parts of a collective are one event.
+TEST_F(TimelineKeysTest, ArrowsPassThePartsOfOneEvent) {
+  const int row = row_of(0, "Reduce");
+  publish(place_of(row, 21, 4), false);
+  auto picture = std::make_shared<trace::TimelinePicture>(*inspect_.snapshot().inspect->picture);
+  for (auto& part : picture->rows) {
+    const auto own = std::ranges::find(part.pieces, place_of(row, 21, 4).ref, &trace::Piece::ref);
+    if (part.window.row != row || own == part.pieces.end()) continue;
+    trace::Piece rest = *own;
+    own->end_ns = rest.start_ns = (own->start_ns + own->end_ns) / 2;
+    part.pieces.insert(own + 1, rest);
+  }
+  inspect_.change().picture = picture;
+  window().frames(snapshot(), 2);
+  inspect_.take_commands();
+  press(Key::kRight);
+  const auto picked = inspect_.take<PickEvent>();
+  ASSERT_EQ(picked.size(), 1u);
+  EXPECT_EQ(picked[0].event, place_of(row, 21, 5).ref);
+}
+
+// Where the picture ends, whoever has the whole run is asked for the neighbour.
+TEST_F(TimelineKeysTest, ArrowsGoOnBeyondThePicture) {
+  const int row = row_of(0, "Reduce");
+  const trace::EventPlace last = place_of(row, 21, 15);
+  show(run().step_start(0, 21), run().step_start(0, 21) + 1'000'000);
+  publish(last, false);
+  auto picture = std::make_shared<trace::TimelinePicture>(*inspect_.snapshot().inspect->picture);
+  for (auto& part : picture->rows) {
+    std::erase_if(part.pieces,
+                  [&](const trace::Piece& piece) { return piece.start_ns > last.start_ns; });
+  }
+  inspect_.change().picture = picture;
+  window().frames(snapshot(), 2);
+  inspect_.take_commands();
+  press(Key::kRight);
+  const auto asked = inspect_.take<GoToNeighbour>();
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].event, last.ref);
+  EXPECT_EQ(asked[0].direction, 1);
+  EXPECT_EQ(state().picked->place.ref, last.ref);
 }
 
 TEST_F(TimelineKeysTest, ArrowsKeepThePickedEventInSight) {
@@ -193,7 +199,7 @@ TEST_F(TimelineKeysTest, SetsVisitsAndRemovesBookmarks) {
   EXPECT_EQ(all.at("sample")[0].time_ns, state().picked->place.start_ns);
   EXPECT_EQ(all.at("sample")[0].label, "reduce-scatter blocks.11");
   press(Key::kEscape);
-  show(40, 42);
+  show_steps(40, 42);
   press(Key::kB);  // in the middle: the mouse is elsewhere
   ASSERT_EQ(all.at("sample").size(), 2u);
   const std::int64_t first = all.at("sample")[0].time_ns, second = all.at("sample")[1].time_ns;

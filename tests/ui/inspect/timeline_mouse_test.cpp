@@ -1,67 +1,23 @@
 // The mouse over the timeline: zoom at the pointer, pan, select, measure, pick, fold.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <cstdint>
 
-#include "tests/ui/inspect/inspect_window.h"
+#include "tests/ui/inspect/timeline_test.h"
 
 namespace shardlens::ui {
 
 namespace {
 
-class TimelineMouseTest : public ::testing::Test {
+class TimelineMouseTest : public TimelineTest {
  protected:
-  TimelineMouseTest() { show(20, 22); }
-
-  void show(int first, int last) {
-    state().window.show(run().step_start(0, first), run().step_end(0, last));
-    inspect_.settle();
-    inspect_.take_commands();
-  }
-  TimelineState& state() { return inspect_.state(); }
-  const SampleRun& run() const { return inspect_.run(); }
-  const Snapshot& snapshot() { return inspect_.snapshot(); }
-  HeadlessWindow& window() { return inspect_.window(); }
-  Rect plot() const { return inspect_.probe().find("inspect/plot")->rect; }
-  float x_of(std::int64_t time) {
-    return plot().x + static_cast<float>(state().window.position(time)) * plot().w;
-  }
-  std::int64_t time_at(float x) {
-    return state().window.time_at(static_cast<double>(x - plot().x) /
-                                  static_cast<double>(plot().w));
-  }
-  // The screen's middle of a row of the timeline.
-  float y_of(int row) {
-    const ShownRow* shown = window().view().inspect().timeline().layout().find(row);
-    return plot().y + shown->y - state().scroll + shown->level_height / 2;
-  }
-  int row_of(int rank, std::string_view label) const {
-    for (const auto& row : run().rows().rows) {
-      if (row.rank == rank && row.label.starts_with(label)) return row.id;
-    }
-    return -1;
-  }
-  void drag(float x0, float y0, float x1, float y1) {
-    window().move_to(snapshot(), x0, y0);
-    ImGui::GetIO().MouseDown[0] = true;
-    window().frame(snapshot());
-    window().move_to(snapshot(), (x0 + x1) / 2, (y0 + y1) / 2);
-    window().move_to(snapshot(), x1, y1);
-    ImGui::GetIO().MouseDown[0] = false;
-    window().frames(snapshot(), 2);
-  }
-
-  InspectWindow inspect_{1600, 1000, {}, {.steps = 60}};
+  TimelineMouseTest() { show_steps(20, 22); }
 };
 
 TEST_F(TimelineMouseTest, AReplayShowsNothingThatIsStillToCome) {
   const int phases = row_of(0, "Phases");
   const std::int64_t start = run().step_start(0, 21), end = run().step_end(0, 21);
-  inspect_.snapshot().replay.active = true;
   const auto picked_at = [&](std::int64_t now) {
-    inspect_.snapshot().replay.now_ns = now;
-    inspect_.settle();
+    replay_until(now);
     window().click_at(snapshot(), x_of(start + (end - start) / 3), y_of(phases));
     inspect_.settle();
     return inspect_.take<PickEvent>().size();

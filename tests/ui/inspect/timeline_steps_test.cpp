@@ -70,6 +70,8 @@ TEST(StepIndex, MeasuresLengths) {
   }
   const StepIndex steps(rows);
   EXPECT_EQ(steps.longest(0)->step, 0);
+  EXPECT_EQ(steps.longest(0, 4'999), nullptr);  // has not ended by then
+  EXPECT_EQ(begun_before(steps.of(0), 5'001).size(), 2u);
   EXPECT_EQ(steps.lengths().longest_ns, 5'000);
   EXPECT_LE(steps.lengths().typical_ns, 139);
   EXPECT_GE(steps.lengths().typical_ns, 135);
