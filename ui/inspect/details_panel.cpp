@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "ui/inspect/details_calls.h"
 #include "ui/inspect/table_tools.h"
@@ -75,17 +76,23 @@ void draw_parameters(const Look& look, const Rect& area, const trace::EventDetai
   }
 }
 
+// Behind the links to other events.
+std::vector<std::string_view> own_links(const trace::EventDetails& details) {
+  if (details.name.empty()) return {"Copy", "Save PNG"};
+  return {"All instances", "Copy", "Save PNG"};
+}
+
 // How buttons of equal height are broken into rows; calls place(index, box) and returns the height.
 template <typename Place>
 float flow_links(const Look& look, const Rect& area, const trace::EventDetails& details,
                  const Place& place) {
   float x = area.x, y = area.y;
   const float height = look.px(28), gap = look.px(8);
-  constexpr std::array<std::string_view, 2> kOwnLinks{"Copy", "Save PNG"};
-  for (std::size_t i = 0; i < details.links.size() + kOwnLinks.size(); ++i) {
+  const auto own = own_links(details);
+  for (std::size_t i = 0; i < details.links.size() + own.size(); ++i) {
     const std::string_view label = i < details.links.size()
                                        ? std::string_view(details.links[i].label)
-                                       : kOwnLinks[i - details.links.size()];
+                                       : own[i - details.links.size()];
     const float width = std::min(button_width(look, label), area.w);
     if (x > area.x && x + width > area.right()) {
       x = area.x;
@@ -111,15 +118,13 @@ std::string details_text(const trace::EventDetails& details) {
 void draw_links(const Look& look, const Rect& area, const trace::EventDetails& details,
                 const SavePicture& picture, Commands& commands) {
   flow_links(look, area, details, [&](std::size_t i, const Rect& box) {
-    if (i == details.links.size() + 1) {
-      if (button(look, "details/png", box, ButtonKind::kQuiet, "Save PNG"))
-        commands.push_back(picture);
-      return;
-    }
-    if (i == details.links.size()) {
-      if (button(look, "details/copy", box, ButtonKind::kQuiet, "Copy"))
-        commands.push_back(CopyText{details_text(details)});
-      return;
+    if (i >= details.links.size()) {
+      const std::string_view label = own_links(details)[i - details.links.size()];
+      if (!button(look, "details/" + std::string(label), box, ButtonKind::kQuiet, label)) return;
+      if (label == "Save PNG") return commands.push_back(picture);
+      if (label == "Copy") return commands.push_back(CopyText{details_text(details)});
+      return commands.push_back(
+          FindNames{{.text = details.name, .is_plain = true, .ignores_case = false}});
     }
     const trace::DetailLink& link = details.links[i];
     if (button(look, "details/" + link.label, box, ButtonKind::kQuiet, link.label))

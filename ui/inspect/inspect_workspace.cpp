@@ -101,6 +101,14 @@ void InspectWorkspace::adopt_selection(const Commands& commands, std::size_t fir
   }
 }
 
+void InspectWorkspace::list_what_details_search(const Commands& commands, std::size_t first) {
+  for (std::size_t i = first; i < commands.size(); ++i) {
+    if (const auto* find = std::get_if<FindNames>(&commands[i])) {
+      toolbar_.search().list(find->pattern);
+    }
+  }
+}
+
 void InspectWorkspace::go_to_wanted_view() {
   const auto wanted = tabs_.take_wanted_view();
   if (!wanted || wanted->end_ns <= wanted->start_ns) return;
@@ -130,7 +138,9 @@ void InspectWorkspace::draw(const Look& look, const Rect& area, const Snapshot& 
                 commands);
   if (keys) use_bookmark_keys(bookmarks);
   timeline_.draw(look, layout.timeline, bookmarks, keys, commands);
+  const std::size_t before = commands.size();
   if (!layout.details.empty()) draw_details_panel(look, layout.details, snapshot, commands);
+  list_what_details_search(commands, before);
   if (!layout.splitter.empty()) draw_splitter(look, layout, preferences);
   tabs_.remember(preferences.inspect_tab);
   const std::size_t first = commands.size();

@@ -35,6 +35,7 @@ class InspectWorkspace {
   void use_bookmark_keys(BookmarkList& bookmarks);
   // What tables ask for in this frame: commands from `first` on, and a part of the run.
   void adopt_selection(const Commands& commands, std::size_t first);
+  void list_what_details_search(const Commands& commands, std::size_t first);
   void go_to_wanted_view();
 
   TimelineBoard timeline_;

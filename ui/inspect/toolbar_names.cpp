@@ -7,6 +7,7 @@
 #include "ui/draw_probe.h"
 #include "ui/format.h"
 #include "ui/inspect/timeline_time_text.h"
+#include "ui/inspect/toolbar_instances.h"
 #include "ui/widgets.h"
 
 namespace shardlens::ui {
@@ -82,7 +83,8 @@ bool draw_name(const Look& look, const Rect& row, std::size_t index, const trace
 
 }  // namespace
 
-FoundNames draw_found_names(const Look& look, const Rect& field, const trace::NameHits& hits) {
+FoundNames draw_found_names(const Look& look, const Rect& field, const trace::NameHits& hits,
+                            std::int64_t origin_ns) {
   const Palette& p = look.colors();
   const std::size_t rows = hits.problem.empty() ? std::min(hits.names.size(), kMostListed) : 0;
   const float room = ImGui::GetIO().DisplaySize.x - field.x - look.px(8);
@@ -92,10 +94,12 @@ FoundNames draw_found_names(const Look& look, const Rect& field, const trace::Na
   if (!hits.problem.empty()) {
     height = look.px(16) + wrapped_height(look, Face::kSmall, width - look.px(20), hits.problem);
   }
-  const Rect box{field.x, field.bottom() + look.px(4), width, height};
+  const float instances = instances_height(look, hits);
+  const Rect box{field.x, field.bottom() + look.px(4), width, height + instances};
   const NamesWindow window(look, box);
   FoundNames found;
-  found.hovered = ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
+  found.hovered = ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem |
+                                         ImGuiHoveredFlags_ChildWindows);
   Rect rest = box.inset(look.px(6), look.px(6));
   if (!hits.problem.empty()) {
     text_wrapped(look, rest.inset(look.px(4), 0), Face::kSmall, p.danger, hits.problem);
@@ -105,6 +109,7 @@ FoundNames draw_found_names(const Look& look, const Rect& field, const trace::Na
   for (std::size_t i = 0; i < rows; ++i) {
     if (draw_name(look, rest.take_top(look.px(kNameRow)), i, hits.names[i])) found.chosen = i;
   }
+  if (instances > 0) found.instance = draw_instances(look, rest, hits, origin_ns);
   return found;
 }
 

@@ -1,8 +1,10 @@
-// Below the search field: the names that were found, with their counts, or why none can be.
+// Below the search field: the names that were found, with their counts, and of one name every
+// event; or why none can be.
 // Interface thread, inside a frame.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "trace/timeline/name_hits.h"
@@ -12,9 +14,12 @@ namespace shardlens::ui {
 
 struct FoundNames {
   bool hovered = false;
-  std::optional<std::size_t> chosen;  // into NameHits::names
+  std::optional<std::size_t> chosen;    // into NameHits::names
+  std::optional<std::size_t> instance;  // into NameHits::instances
 };
 
-FoundNames draw_found_names(const Look& look, const Rect& field, const trace::NameHits& hits);
+// `origin_ns`: the start of the run.
+FoundNames draw_found_names(const Look& look, const Rect& field, const trace::NameHits& hits,
+                            std::int64_t origin_ns);
 
 }  // namespace shardlens::ui

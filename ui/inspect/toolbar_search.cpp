@@ -46,6 +46,13 @@ void SearchField::follow(const InspectView& view) {
   sent_ = {hits_->pattern};
 }
 
+void SearchField::list(const trace::NamePattern& name) {
+  text_ = name.text;
+  is_plain_ = name.is_plain;
+  sent_.push_back(name);
+  list_open_ = focus_ = true;
+}
+
 void SearchField::send(Commands& commands) {
   list_open_ = !text_.empty();
   if (text_.empty()) {
@@ -105,8 +112,12 @@ void SearchField::draw_list(const Look& look, const Rect& field, const InspectVi
       list_open_ && !text_.empty() && is_answered(view) && (active_ || list_hovered_);
   list_hovered_ = false;
   if (!wanted) return;
-  const FoundNames found = draw_found_names(look, field, *view.hits);
+  const FoundNames found = draw_found_names(look, field, *view.hits, view.rows->start_ns);
   list_hovered_ = found.hovered;
+  if (found.instance) {
+    commands.push_back(GoToEvent{view.hits->instances[*found.instance].place});
+    return;
+  }
   if (!found.chosen) return;
   text_ = view.hits->names[*found.chosen].name;
   is_plain_ = true;

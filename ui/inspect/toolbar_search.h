@@ -14,6 +14,8 @@ namespace shardlens::ui {
 
 class SearchField {
  public:
+  // Searches exactly this name, as was asked elsewhere, and lists what is found.
+  void list(const trace::NamePattern& name);
   // `from_ns`: where the next hit is looked for.
   void draw(const Look& look, const Rect& rect, const InspectView& view, std::int64_t from_ns,
             Commands& commands);

@@ -51,6 +51,42 @@ TEST_F(ToolbarTest, SearchesWhileTyping) {
   EXPECT_TRUE(inspect_.probe().shows("300 × · 9.00 ms"));
 }
 
+TEST_F(ToolbarTest, ListsEveryEventOfANameThatTheDetailsAskFor) {
+  auto details = std::make_shared<trace::EventDetails>();
+  details->title = details->name = "gemm (tn)";
+  details->place.ref = {trace::EventTableKind::kKernel, 0, 1, 1};
+  inspect_.change().details = details;
+  inspect_.settle();
+  ASSERT_TRUE(window().click(snapshot(), "details/All instances"));
+  const auto sent = inspect_.take<FindNames>();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].pattern.text, "gemm (tn)");
+  EXPECT_TRUE(sent[0].pattern.is_plain);
+  auto hits = std::make_shared<trace::NameHits>();
+  hits->pattern = sent[0].pattern;
+  hits->names = {{"gemm (tn)", trace::EventTableKind::kKernel, 700, 9'000'000}};
+  hits->count = 700;
+  hits->is_complete = true;
+  const std::int64_t start = inspect_.run().rows().start_ns;
+  for (int i = 0; i < 500; ++i) {
+    const trace::EventRef ref{trace::EventTableKind::kKernel, i % 4, i, 0};
+    hits->instances.push_back(
+        {{ref, start + i * 1'000'000, start + i * 1'000'000 + 42'000}, i / 4});
+  }
+  inspect_.change().hits = hits;
+  window().frames(snapshot(), 3);
+  for (const char* text : {"700 × · 9.00 ms", "The first 500 of 700", "rank 3", "step 2"}) {
+    EXPECT_TRUE(inspect_.probe().shows(text)) << text;
+  }
+  inspect_.take_commands();
+  ASSERT_TRUE(window().click(snapshot(), "inspect/instance 6"));
+  const auto gone = inspect_.take<GoToEvent>();
+  ASSERT_EQ(gone.size(), 1u);
+  EXPECT_EQ(gone[0].place.ref, hits->instances[6].place.ref);
+  // The list stays, for the next one.
+  ASSERT_TRUE(window().click(snapshot(), "inspect/instance 7"));
+}
+
 TEST_F(ToolbarTest, GoesFromHitToHit) {
   search("nccl");
   answer("nccl", 312);
