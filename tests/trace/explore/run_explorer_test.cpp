@@ -238,44 +238,6 @@ TEST(ExploredRun, RebuildsAMissingPyramidWhileItCanBeUsed) {
   }
 }
 
-TEST(ExploredRun, ShowsTheOtherRanksWhereOneCannotBeRead) {
-  const KnownRun run;
-  write_text(rank_file(run.path(), 1), "this is no trace");
-  const auto explorer = open_whole(run.path());
-  ASSERT_TRUE(explorer);
-  const auto rows = explorer->rows();
-  EXPECT_EQ(rows->ranks.size(), 1u);
-  EXPECT_NE(rows->incomplete.find("rank_1"), std::string::npos) << rows->incomplete;
-  EXPECT_EQ(picture_of(*explorer, row_named(*rows, 0, "Compute stream 7"), KnownRun::at(1, 0),
-                       KnownRun::at(2, 0), 1'000)
-                .pieces.size(),
-            3u);
-}
-
-TEST(ExploredRun, GrowsWithALiveRun) {
-  KnownRun run(1);
-  const auto explorer = open_whole(run.path());
-  ASSERT_TRUE(explorer);
-  EXPECT_EQ(explorer->rows()->steps.size(), 2u);
-  EXPECT_FALSE(explorer->refresh().value_or(true)) << "nothing has happened";
-  for (std::int64_t step = 1; step < 4; ++step) {
-    run.add_step();
-    EXPECT_TRUE(explorer->refresh().value_or(false));
-    while (explorer->work().value_or(false)) {
-    }
-    const auto rows = explorer->rows();
-    EXPECT_EQ(rows->steps.size(), 2u * static_cast<std::size_t>(step + 1));
-    EXPECT_EQ(rows->events, 20 * (step + 1));
-    EXPECT_EQ(rows->end_ns, KnownRun::at(step + 1, 0));
-    const RowPicture kernels = picture_of(*explorer, row_named(*rows, 1, "Compute stream 7"),
-                                          KnownRun::at(step, 0), KnownRun::at(step + 1, 0), 1'000);
-    EXPECT_EQ(kernels.pieces.size(), 3u);
-    const RowPicture memory = picture_of(*explorer, row_named(*rows, 0, "Memory allocated"),
-                                         KnownRun::at(step, 0), KnownRun::at(step + 1, 0), 1'000);
-    EXPECT_EQ(memory.area.size(), 2u);
-  }
-}
-
 TEST_F(OpenRun, PicturesAreMadeWhileOthersRead) {
   auto fresh = RunExplorer::open(run_.path());
   ASSERT_TRUE(fresh);

@@ -1,0 +1,74 @@
+// Runs that grow, and runs of which something cannot be read.
+#include <gtest/gtest.h>
+
+#include "tests/trace/explore/known_run.h"
+#include "trace/explore/run_explorer.h"
+#include "trace/store/run_folder.h"
+#include "trace/store/trace_file.h"
+
+namespace shardlens::trace::test {
+namespace {
+
+TEST(ExploredRun, ShowsTheOtherRanksWhereOneCannotBeRead) {
+  const KnownRun run;
+  write_text(rank_file(run.path(), 1), "this is no trace");
+  const auto explorer = open_whole(run.path());
+  ASSERT_TRUE(explorer);
+  const auto rows = explorer->rows();
+  EXPECT_EQ(rows->ranks.size(), 1u);
+  EXPECT_NE(rows->incomplete.find("rank_1"), std::string::npos) << rows->incomplete;
+  EXPECT_EQ(picture_of(*explorer, row_named(*rows, 0, "Compute stream 7"), KnownRun::at(1, 0),
+                       KnownRun::at(2, 0), 1'000)
+                .pieces.size(),
+            3u);
+}
+
+TEST(ExploredRun, GrowsWithALiveRun) {
+  KnownRun run(1);
+  const auto explorer = open_whole(run.path());
+  ASSERT_TRUE(explorer);
+  EXPECT_EQ(explorer->rows()->steps.size(), 2u);
+  EXPECT_FALSE(explorer->refresh().value_or(true)) << "nothing has happened";
+  for (std::int64_t step = 1; step < 4; ++step) {
+    run.add_step();
+    EXPECT_TRUE(explorer->refresh().value_or(false));
+    while (explorer->work().value_or(false)) {
+    }
+    const auto rows = explorer->rows();
+    EXPECT_EQ(rows->steps.size(), 2u * static_cast<std::size_t>(step + 1));
+    EXPECT_EQ(rows->events, 20 * (step + 1));
+    EXPECT_EQ(rows->end_ns, KnownRun::at(step + 1, 0));
+    const RowPicture kernels = picture_of(*explorer, row_named(*rows, 1, "Compute stream 7"),
+                                          KnownRun::at(step, 0), KnownRun::at(step + 1, 0), 1'000);
+    EXPECT_EQ(kernels.pieces.size(), 3u);
+    const RowPicture memory = picture_of(*explorer, row_named(*rows, 0, "Memory allocated"),
+                                         KnownRun::at(step, 0), KnownRun::at(step + 1, 0), 1'000);
+    EXPECT_EQ(memory.area.size(), 2u);
+  }
+}
+
+TEST(ExploredRun, TellsWhichPartsOfWhichRanksCannotBeRead) {
+  const KnownRun run;
+  for (const int rank : {0, 1}) {
+    auto file = open_for_writing(rank_file(run.path(), rank));
+    ASSERT_TRUE(file);
+    ASSERT_TRUE(file->execute("update chunk set data=zeroblob(length(data)) where kind='launch'"));
+  }
+  const auto explorer = open_whole(run.path());
+  ASSERT_TRUE(explorer);
+  const std::string incomplete = explorer->rows()->incomplete;
+  EXPECT_NE(incomplete.find("6 parts cannot be read"), std::string::npos) << incomplete;
+  EXPECT_NE(incomplete.find("rank 0, lane 1, launch"), std::string::npos) << incomplete;
+  EXPECT_EQ(explorer->rows()->ranks.size(), 2u);
+}
+
+TEST(ExploredRun, OfAWholeRunMissesNothingAndKnowsWhereEachRankEnds) {
+  const KnownRun run;
+  const auto explorer = open_whole(run.path());
+  const auto rows = explorer->rows();
+  EXPECT_EQ(rows->incomplete, "");
+  for (const TimelineRank& rank : rows->ranks) EXPECT_EQ(rank.end_ns, KnownRun::at(3, 0));
+}
+
+}  // namespace
+}  // namespace shardlens::trace::test
