@@ -24,7 +24,7 @@ Result<bool> rebuild_all(LodRebuild& rebuild) {
   }
 }
 
-Result<void> write_rebuilt(Database& database, const LodTiles& tiles) {
+Result<void> write_rebuilt(Database& database, LodTiles& tiles) {
   TRY_ASSIGN(auto insert, database.prepare(table_insert_sql("lod", true)));
   TRY_ASSIGN(auto erase, database.prepare("delete from lod where row_id = ?1"));
   return tiles.visit_rebuilt(

@@ -45,7 +45,7 @@ Result<void> LodTiles::load() {
     const LodPlace place = lod_place(rebuilt->first);
     const bool is_in_file =
         rebuilt->second.until_file && place.tile < file_.closed() >> (kLodFactorBits * place.level);
-    rebuilt = is_in_file ? rebuilt_.erase(rebuilt) : std::next(rebuilt);
+    rebuilt = is_in_file ? erase(rebuilt) : std::next(rebuilt);
   }
   return {};
 }
@@ -149,14 +149,14 @@ Result<void> LodTiles::add_rebuilt(const Wanted& wanted, FoundTiles& found) {
     const std::int64_t index = lod_place(i->first).tile;
     Found& tile = found[index];
     tile.is_known = true;
-    if (i->second.data.empty()) continue;
+    if (i->second.data.size == 0) continue;
     tile.is_stored = true;
     tile.tile = kept(i->first);
     if (tile.tile) continue;
     const LodPlace place{file_.rank(), wanted.level, wanted.stream, index};
-    const auto checksum = lod_checksum(place, i->second.data);
+    TRY_ASSIGN(const auto data, rebuilt_data_.bytes_of(i->second.data));
     TRY_ASSIGN(auto decoded,
-               codec_.decode(place, is_ribbon(wanted.stream), checksum, i->second.data));
+               codec_.decode(place, is_ribbon(wanted.stream), lod_checksum(place, data), data));
     tile.tile = whole(wanted.stream, wanted.level, index, std::move(decoded));
   }
   return {};
@@ -217,17 +217,18 @@ Result<std::shared_ptr<const LodTile>> LodTiles::tile(int stream, int level, std
 }
 
 void LodTiles::set(int stream, const LodTile& tile, bool until_file) {
-  const Key place = key(stream, tile.level, tile.index);
-  Rebuilt rebuilt{{}, until_file};
-  // Of a ribbon a blank tile is not the same as none, which is idle.
-  if (is_ribbon(stream) || !is_blank(tile)) {
-    const auto data = codec_.encode(tile);
-    rebuilt.data.assign(data.begin(), data.end());
-  }
-  // Where the file has none either, there is nothing to remember.
-  const bool is_nothing = rebuilt.data.empty() && until_file;
   forget(stream, tile.level, tile.index);
-  if (!is_nothing) rebuilt_[place] = std::move(rebuilt);
+  // Of a ribbon a blank tile is not the same as none, which is idle.
+  const bool is_nothing = !is_ribbon(stream) && is_blank(tile);
+  // Where the file has none either, there is nothing to remember.
+  if (is_nothing && until_file) return;
+  const auto data = is_nothing ? std::span<const std::byte>() : codec_.encode(tile);
+  rebuilt_[key(stream, tile.level, tile.index)] = {rebuilt_data_.put(data), until_file};
+}
+
+LodTiles::RebuiltTiles::iterator LodTiles::erase(RebuiltTiles::iterator rebuilt) {
+  rebuilt_data_.forget(rebuilt->second.data);
+  return rebuilt_.erase(rebuilt);
 }
 
 std::vector<std::int64_t> LodTiles::rebuilt_in(int stream, int level, std::int64_t first,
@@ -242,15 +243,18 @@ std::vector<std::int64_t> LodTiles::rebuilt_in(int stream, int level, std::int64
 
 void LodTiles::forget_all() {
   rebuilt_.clear();
+  rebuilt_data_.forget_all();
   kept_.clear();
   kept_by_key_.clear();
 }
 
-Result<void> LodTiles::visit_rebuilt(const VisitRebuilt& visit) const {
+Result<void> LodTiles::visit_rebuilt(const VisitRebuilt& visit) {
   for (const auto& [row_id, rebuilt] : rebuilt_) {
     LodPlace place = lod_place(row_id);
     place.stream = file_numbers_[static_cast<std::size_t>(place.stream)];
-    if (place.stream >= 0) TRY(visit(place, rebuilt.data));
+    if (place.stream < 0) continue;
+    TRY_ASSIGN(const auto data, rebuilt_data_.bytes_of(rebuilt.data));
+    TRY(visit(place, data));
   }
   return {};
 }
@@ -267,7 +271,7 @@ std::vector<LodPlace> LodTiles::set_while_open(std::int64_t closed) const {
 
 void LodTiles::forget(int stream, int level, std::int64_t index) {
   const Key place = key(stream, level, index);
-  rebuilt_.erase(place);
+  if (const auto old = rebuilt_.find(place); old != rebuilt_.end()) erase(old);
   if (const auto old = kept_by_key_.find(place); old != kept_by_key_.end()) {
     kept_.erase(old->second);
     kept_by_key_.erase(old);

@@ -17,6 +17,7 @@
 #include "trace/store/lod_codec.h"
 #include "trace/store/lod_file.h"
 #include "trace/store/lod_stretches.h"
+#include "trace/store/spill_store.h"
 
 namespace shardlens::trace {
 
@@ -24,7 +25,12 @@ class LodTiles {
  public:
   static constexpr std::size_t kMostTilesAtOnce = 4096;
 
-  LodTiles(Database& database, int rank) : file_(database, rank) {}
+  // Of rebuilt tiles, compressed. Where all are rebuilt, as of a file without a pyramid, they take
+  // half a byte per event of a busy rank, and several of a slow one.
+  static constexpr std::size_t kMostRebuiltBytes = std::size_t{8} << 20;
+
+  LodTiles(Database& database, int rank, std::size_t most_rebuilt_bytes = kMostRebuiltBytes)
+      : file_(database, rank), rebuilt_data_(most_rebuilt_bytes) {}
   Result<void> load();
 
   const LodFile& file() const { return file_; }
@@ -54,16 +60,17 @@ class LodTiles {
                                        std::int64_t last) const;
   // Those set for streams of the file; no data: no events.
   using VisitRebuilt = std::function<Result<void>(const LodPlace&, std::span<const std::byte>)>;
-  Result<void> visit_rebuilt(const VisitRebuilt& visit) const;
+  Result<void> visit_rebuilt(const VisitRebuilt& visit);
   // What long events and stretches are, where the file does not say.
   void set_lists(std::map<LodStream, std::vector<LodEvent>> long_events,
                  std::vector<LodInterval> stretches);
 
  private:
   struct Rebuilt {
-    std::vector<std::byte> data;  // none: a tile without events
+    SpillStore::Block data;  // empty: a tile without events
     bool until_file = false;
   };
+  using RebuiltTiles = std::map<std::int64_t, Rebuilt>;
   struct Kept {
     std::int64_t key = 0;
     std::shared_ptr<const LodTile> tile;
@@ -81,6 +88,7 @@ class LodTiles {
   using FoundTiles = std::map<std::int64_t, Found>;
 
   void set_long_events(int stream, std::vector<LodEvent> events);
+  RebuiltTiles::iterator erase(RebuiltTiles::iterator rebuilt);
   Key key(int stream, int level, std::int64_t index) const;
   bool is_ribbon(int stream) const;
   std::shared_ptr<const LodTile> whole(int stream, int level, std::int64_t index,
@@ -99,7 +107,8 @@ class LodTiles {
   std::map<LodStream, int> numbers_;
   std::vector<std::vector<LodEvent>> long_events_;  // by place in streams(), by start
   std::vector<LodInterval> stretches_;
-  std::map<Key, Rebuilt> rebuilt_;
+  RebuiltTiles rebuilt_;
+  SpillStore rebuilt_data_;
   std::list<Kept> kept_;  // the last used first
   std::unordered_map<Key, std::list<Kept>::iterator> kept_by_key_;
 };
