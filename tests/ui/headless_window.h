@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string_view>
 #include <vector>
 
+#include "tests/ui/headless_context.h"
 #include "ui/draw_probe.h"
 #include "ui/keys.h"
 #include "ui/main_view.h"
@@ -16,11 +16,8 @@ namespace shardlens::ui {
 class HeadlessWindow {
  public:
   HeadlessWindow(int width, int height, ViewPreferences preferences = {});
-  ~HeadlessWindow();
-  HeadlessWindow(const HeadlessWindow&) = delete;
-  HeadlessWindow& operator=(const HeadlessWindow&) = delete;
 
-  void resize(int width, int height);
+  void resize(int width, int height) { context_.resize(width, height); }
   void frame(const Snapshot& snapshot);
   void frames(const Snapshot& snapshot, int count);
 
@@ -38,22 +35,18 @@ class HeadlessWindow {
   const DrawProbe& probe() const { return probe_; }
   MainView& view() { return view_; }
   Commands take_commands();
-  // The first command of a type; nullptr: none.
   template <typename T>
   static const T* find(const Commands& commands) {
-    for (const Command& command : commands) {
-      if (const T* found = std::get_if<T>(&command)) return found;
-    }
-    return nullptr;
+    return find_command<T>(commands);
   }
 
   // RGBA, rows from the top, of the last frame.
-  std::vector<std::uint8_t> pixels() const;
-  int width() const { return width_; }
-  int height() const { return height_; }
+  std::vector<std::uint8_t> pixels() const { return context_.pixels(); }
+  int width() const { return context_.width(); }
+  int height() const { return context_.height(); }
 
  private:
-  int width_, height_;
+  HeadlessContext context_;
   MainView view_;
   DrawProbe probe_;
   Commands commands_;

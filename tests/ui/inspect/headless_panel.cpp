@@ -5,42 +5,23 @@
 #include <algorithm>
 #include <utility>
 
-#include "tests/ui/software_renderer.h"
-
 namespace shardlens::ui {
 
 HeadlessPanel::HeadlessPanel(int width, int height, float scale, ThemeKind theme, Draw draw)
-    : width_(width), height_(height), draw_(std::move(draw)) {
-  ImGui::CreateContext();
-  ImGuiIO& io = ImGui::GetIO();
-  io.IniFilename = nullptr;
-  io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
-  io.ConfigInputTextCursorBlink = false;
-  // As the GLFW backend does.
-  io.KeyMap[ImGuiKey_Tab] = static_cast<int>(Key::kTab);
-  io.KeyMap[ImGuiKey_Enter] = static_cast<int>(Key::kEnter);
-  io.KeyMap[ImGuiKey_Escape] = static_cast<int>(Key::kEscape);
-  io.KeyMap[ImGuiKey_A] = static_cast<int>(Key::kA);
-  io.MousePos = {-1, -1};
+    : context_(width, height), draw_(std::move(draw)) {
   look_.theme = theme;
   look_.palette = &palette(theme);
   look_.scale = scale;
-  look_.fonts = rebuild_fonts(*io.Fonts, scale);
+  look_.fonts = rebuild_fonts(*ImGui::GetIO().Fonts, scale);
   look_.probe = &probe_;
   unsigned char* data = nullptr;
   int atlas_width = 0, atlas_height = 0;
-  io.Fonts->GetTexDataAsAlpha8(&data, &atlas_width, &atlas_height);
+  ImGui::GetIO().Fonts->GetTexDataAsAlpha8(&data, &atlas_width, &atlas_height);
 }
 
-HeadlessPanel::~HeadlessPanel() { ImGui::DestroyContext(); }
-
-void HeadlessPanel::frames(int count) {
-  ImGuiIO& io = ImGui::GetIO();
-  const auto w = static_cast<float>(width_), h = static_cast<float>(height_);
-  for (int i = 0; i < count; ++i) {
-    io.DisplaySize = {w, h};
-    io.DeltaTime = 1.0f / 60;
-    ImGui::NewFrame();
+void HeadlessPanel::frame() {
+  const auto w = static_cast<float>(context_.width()), h = static_cast<float>(context_.height());
+  context_.play([&] {
     probe_.begin_frame();
     apply_style(look_);
     ImGui::SetNextWindowPos({0, 0});
@@ -55,22 +36,19 @@ void HeadlessPanel::frames(int count) {
     draw_(look_, {0, 0, w, h}, commands_);
     ImGui::PopFont();
     ImGui::End();
-    ImGui::Render();
-    io.MouseWheel = 0;
-  }
+  });
+}
+
+void HeadlessPanel::frames(int count) {
+  for (int i = 0; i < count; ++i) frame();
 }
 
 void HeadlessPanel::move_to(float x, float y) {
-  ImGui::GetIO().MousePos = {x, y};
-  frames(2);
+  HeadlessContext::move_to(x, y, [this] { frame(); });
 }
 
 void HeadlessPanel::click_at(float x, float y, int button) {
-  move_to(x, y);
-  ImGui::GetIO().MouseDown[button] = true;
-  frames(1);
-  ImGui::GetIO().MouseDown[button] = false;
-  frames(3);
+  HeadlessContext::click_at(x, y, button, [this] { frame(); });
 }
 
 bool HeadlessPanel::click(std::string_view target, int button) {
@@ -93,21 +71,11 @@ bool HeadlessPanel::hover(std::string_view target) {
 }
 
 void HeadlessPanel::press(Key key, bool control, bool shift) {
-  ImGuiIO& io = ImGui::GetIO();
-  io.KeyCtrl = control;
-  io.KeyShift = shift;
-  io.KeysDown[static_cast<int>(key)] = true;
-  frames(1);
-  io.KeysDown[static_cast<int>(key)] = false;
-  io.KeyCtrl = io.KeyShift = false;
-  frames(2);
+  HeadlessContext::press(key, control, shift, [this] { frame(); });
 }
 
 void HeadlessPanel::type(std::string_view text) {
-  for (const char c : text) {
-    ImGui::GetIO().AddInputCharacter(static_cast<unsigned char>(c));
-    frames(1);
-  }
+  HeadlessContext::type(text, [this] { frame(); });
 }
 
 void HeadlessPanel::wheel(float amount) {
@@ -116,10 +84,6 @@ void HeadlessPanel::wheel(float amount) {
 }
 
 Commands HeadlessPanel::take_commands() { return std::exchange(commands_, {}); }
-
-std::vector<std::uint8_t> HeadlessPanel::pixels() const {
-  return rasterize(*ImGui::GetDrawData(), *ImGui::GetIO().Fonts, width_, height_);
-}
 
 std::vector<std::string> overlapping_texts_of(const DrawProbe& probe) {
   const auto seen = [](const DrawProbe::Text& text) {

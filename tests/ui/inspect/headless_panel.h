@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ui/commands.h"
+#include "tests/ui/headless_context.h"
 #include "ui/draw_probe.h"
 #include "ui/keys.h"
 #include "ui/theme.h"
@@ -19,9 +19,6 @@ class HeadlessPanel {
   using Draw = std::function<void(const Look&, const Rect&, Commands&)>;
 
   HeadlessPanel(int width, int height, float scale, ThemeKind theme, Draw draw);
-  ~HeadlessPanel();
-  HeadlessPanel(const HeadlessPanel&) = delete;
-  HeadlessPanel& operator=(const HeadlessPanel&) = delete;
 
   void frames(int count = 2);
   void move_to(float x, float y);
@@ -37,15 +34,15 @@ class HeadlessPanel {
   Commands take_commands();
   template <typename T>
   static const T* find(const Commands& commands) {
-    for (const Command& command : commands) {
-      if (const T* found = std::get_if<T>(&command)) return found;
-    }
-    return nullptr;
+    return find_command<T>(commands);
   }
-  std::vector<std::uint8_t> pixels() const;  // RGBA of the last frame, rows from the top
+  // RGBA of the last frame, rows from the top.
+  std::vector<std::uint8_t> pixels() const { return context_.pixels(); }
 
  private:
-  int width_, height_;
+  void frame();
+
+  HeadlessContext context_;
   Look look_;
   Draw draw_;
   DrawProbe probe_;
