@@ -132,7 +132,7 @@ TEST_F(TimelineDrawingTest, AnAreaEndsWhereItsRankStoppedRecording) {
   rows->ranks[0].end_ns = run().step_end(0, 21);
   inspect_.change().rows = rows;
   show_steps(20, 23);
-  const int row = row_of(0, "Memory");
+  const int row = row_of(0, "Memory allocated");
   const ShownRow* shown = layout().find(row);
   ASSERT_NE(shown, nullptr);
   const auto bottom = static_cast<std::size_t>(y_of(row) + shown->height / 2 - 4);
