@@ -3,6 +3,8 @@
 #include <numeric>
 #include <thread>
 
+#include "trace/store/wall_clock.h"
+
 namespace shardlens::profiler {
 
 void CategoryBytes::grow(trace::MemoryCategory category, std::int64_t bytes) {
@@ -44,6 +46,7 @@ void CategoryBytes::note_peak() {
   const std::int64_t total = std::accumulate(now.begin(), now.end(), std::int64_t{0});
   if (total >= peak_total_.load(std::memory_order_relaxed)) {
     peak_ = now;
+    peak_ns_ = trace::wall_clock_ns();
     peak_total_.store(total, std::memory_order_relaxed);
   }
   peak_busy_.clear(std::memory_order_release);
@@ -53,7 +56,9 @@ CategoryBytes::Peak CategoryBytes::take_peak() {
   while (peak_busy_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
   Peak taken;
   taken.bytes = peak_;
+  taken.time_ns = peak_ns_;
   peak_ = current();
+  peak_ns_ = trace::wall_clock_ns();
   for (std::size_t i = 0; i < peak_.size(); ++i) {
     taken.highest[i] = highest_[i].exchange(peak_[i], std::memory_order_relaxed);
   }

@@ -20,8 +20,9 @@ class CategoryBytes {
   std::int64_t total() const { return total_.load(std::memory_order_relaxed); }
   Composition current() const;
   struct Peak {
-    Composition bytes{};    // when the total was highest
-    Composition highest{};  // of each category, at its own time
+    Composition bytes{};       // when the total was highest
+    std::int64_t time_ns = 0;  // then; CLOCK_REALTIME
+    Composition highest{};     // of each category, at its own time
   };
   // Since the last call. Of threads that reach a maximum in the same instant, one is remembered.
   Peak take_peak();
@@ -37,7 +38,8 @@ class CategoryBytes {
   std::atomic<std::int64_t> total_{0};
   std::atomic<std::int64_t> peak_total_{0};
   std::atomic_flag peak_busy_;
-  Composition peak_{};  // guarded by peak_busy_
+  Composition peak_{};        // guarded by peak_busy_
+  std::int64_t peak_ns_ = 0;  // as well
 };
 
 }  // namespace shardlens::profiler

@@ -139,6 +139,7 @@ trace::MemorySample sample_cpu_memory() { return to_sample(live_bytes().current(
 trace::MemorySample take_cpu_memory_peak() {
   const CategoryBytes::Peak peak = live_bytes().take_peak();
   trace::MemorySample sample = to_sample(peak.bytes);
+  if (peak.time_ns > 0) sample.time_ns = peak.time_ns;
   sample.highest = peak.highest;
   return sample;
 }

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <thread>
 #include <vector>
+
+#include "trace/store/wall_clock.h"
 
 namespace shardlens::profiler {
 namespace {
@@ -25,6 +28,20 @@ TEST(CategoryBytes, RemembersTheCompositionAtThePeak) {
   EXPECT_EQ(of(peak, MemoryCategory::kActivations), 50);
   EXPECT_EQ(of(peak, MemoryCategory::kGradients), 0);
   EXPECT_EQ(of(bytes.current(), MemoryCategory::kGradients), 30);
+}
+
+TEST(CategoryBytes, RemembersWhenThePeakWas) {
+  CategoryBytes bytes;
+  const std::int64_t before = trace::wall_clock_ns();
+  bytes.add(MemoryCategory::kActivations, 50);
+  const std::int64_t after = trace::wall_clock_ns();
+  bytes.remove(MemoryCategory::kActivations, 50);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  bytes.add(MemoryCategory::kActivations, 40);
+  const auto peak = bytes.take_peak();
+  EXPECT_GE(peak.time_ns, before);
+  EXPECT_LE(peak.time_ns, after);
+  EXPECT_GT(bytes.take_peak().time_ns, after + 2'000'000) << "since the last call";
 }
 
 TEST(CategoryBytes, StartsThePeakAnewAtThePresent) {

@@ -64,6 +64,9 @@ TEST(FormatRate, PutsTheMagnitudeIntoTheUnit) {
   EXPECT_EQ(format_rate(138'700, "/s").text(), "138.7 k/s");
   EXPECT_EQ(format_rate(512.3, "/s").text(), "512.3 /s");
   EXPECT_EQ(format_bandwidth(41.2e9).text(), "41.2 GB/s");
+  EXPECT_EQ(format_bandwidth(0).text(), "0.00 GB/s");
+  EXPECT_EQ(format_bandwidth(4.2e6).text(), "4.20 MB/s");
+  EXPECT_EQ(format_bandwidth(3'500).text(), "3.50 kB/s");
 }
 
 TEST(FormatPercent, HasADecimalOnlyWhereItIsSmall) {

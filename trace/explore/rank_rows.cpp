@@ -124,8 +124,8 @@ void RankRowsBuilder::add_samples(const Batch& rows) {
   RankRows& all = *shared_;
   for (const MemorySample& sample : rows.memory) {
     const auto bytes = static_cast<double>(sample.allocated_bytes());
-    all.memory.push_back({sample.time_ns, bytes});
-    all.highest_memory = std::max(all.highest_memory, bytes);
+    (sample.is_peak ? peaks_ : all.memory).push_back({sample.time_ns, bytes});
+    if (!sample.is_peak) all.highest_memory = std::max(all.highest_memory, bytes);
   }
   for (const CounterSample& sample : rows.counters) {
     const auto name = all.text(sample.name);
@@ -165,6 +165,20 @@ void RankRowsBuilder::add(RowPart part) {
   append_rows(all.collectives.ids, part.collective_ids);
 }
 
+// A peak that has the time of its step's end may have been anywhere in it.
+void RankRowsBuilder::place_peaks() {
+  RankRows& all = *shared_;
+  std::erase_if(peaks_, [&](const AreaSample& peak) {
+    const Step* const step = all.step_at(peak.time_ns);
+    if (step == nullptr) return false;
+    if (step->end_ns - peak.time_ns > (step->end_ns - step->start_ns) / 100) {
+      all.memory.push_back(peak);
+      all.highest_memory = std::max(all.highest_memory, peak.value);
+    }
+    return true;
+  });
+}
+
 std::shared_ptr<const RankRows> RankRowsBuilder::build() {
   RankRows& all = *shared_;
   put_in_order(all.spans);
@@ -172,6 +186,7 @@ std::shared_ptr<const RankRows> RankRowsBuilder::build() {
   sort_by_time(all.steps, &Step::start_ns);
   sort_by_time(all.bucket_ready, &ReadyPoint::time_ns);
   sort_by_time(all.unit_ready, &ReadyPoint::time_ns);
+  place_peaks();
   sort_by_time(all.memory, &AreaSample::time_ns);
   for (CounterSeries& series : all.counters) sort_by_time(series.samples, &AreaSample::time_ns);
   std::vector<Interval> optimizer;

@@ -83,7 +83,10 @@ class RankRowsBuilder {
   void add_ready(const Batch& rows);
   void add_samples(const Batch& rows);
 
+  void place_peaks();
+
   std::shared_ptr<RankRows> shared_;
+  std::vector<AreaSample> peaks_;  // of memory, until the step is known in which they were
   std::map<std::string, std::uint32_t, std::less<>> label_ids_;
 };
 

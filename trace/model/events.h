@@ -199,7 +199,9 @@ struct MemorySample {
   int rank = 0;
   std::int64_t time_ns = 0;
   std::int64_t step = -1;
-  bool is_peak = false;  // the composition at this step's peak, caught between samples
+  // The composition at this step's peak, caught between samples; where nothing tells when it was
+  // (the caching allocator of a GPU), `time_ns` is the end of the step.
+  bool is_peak = false;
   std::array<std::int64_t, kMemoryCategoryCount> bytes{};
   // Of a peak: each category at its own time in the step; 0 where only samples are known.
   std::array<std::int64_t, kMemoryCategoryCount> highest{};

@@ -29,8 +29,8 @@ std::string_view duration_unit(double ns);  // the unit that format_duration wou
 Quantity format_bytes(double bytes);        // B, KiB, MiB, GiB or TiB
 Quantity format_rate(double per_second, std::string_view unit);  // "138.7" "k/s"
 Quantity format_count(double count);                             // "10.2" "M"
-Quantity format_bandwidth(double bytes_per_second);              // GB/s, 10⁹
-Quantity format_percent(double fraction);                        // "67" "%"
-std::string format_signed_percent(double fraction);              // "+14.6 %", "−0.2 %"
+Quantity format_bandwidth(double bytes_per_second);  // GB/s, 10⁹; below 0.01 of it MB/s or kB/s
+Quantity format_percent(double fraction);            // "67" "%"
+std::string format_signed_percent(double fraction);  // "+14.6 %", "−0.2 %"
 
 }  // namespace shardlens::trace
