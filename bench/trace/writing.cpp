@@ -1,8 +1,10 @@
 // Writing: one core as fast as it can, and several recorders at a steady rate.
 #include <time.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -106,12 +108,9 @@ class Stream {
   std::size_t next_ = 0;
 };
 
-}  // namespace
-
-Figures measure_writing(const std::filesystem::path& folder) {
-  const Prepared prepared = prepare(0, 8, kSteps);
+double seconds_of_writing(const Prepared& prepared, const std::filesystem::path& file) {
   const double begin = thread_cpu_seconds();
-  auto writer = trace::RowWriter::create_file(folder / "rank_0.sqlite", 0);
+  auto writer = trace::RowWriter::create_file(file, 0);
   if (!writer) throw std::runtime_error(writer.error().message);
   for (std::size_t step = 0; step < prepared.steps.size(); ++step) {
     must(writer->begin());
@@ -120,8 +119,22 @@ Figures measure_writing(const std::filesystem::path& folder) {
     must(writer->commit(prepared.ends_ns[step]));
   }
   must(writer->finish());
-  const double seconds = thread_cpu_seconds() - begin;
-  return {{"events_per_core_s", static_cast<double>(prepared.events) / seconds}};
+  return thread_cpu_seconds() - begin;
+}
+
+}  // namespace
+
+// The best of several: what it costs where nothing else disturbs it.
+Figures measure_writing(const std::filesystem::path& folder) {
+  constexpr int kRounds = 5;
+  const Prepared prepared = prepare(0, 8, kSteps);
+  double best = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < kRounds; ++round) {
+    const auto file = folder / ("rank_" + std::to_string(round) + ".sqlite");
+    best = std::min(best, seconds_of_writing(prepared, file));
+    std::filesystem::remove(file);
+  }
+  return {{"events_per_core_s", static_cast<double>(prepared.events) / best}};
 }
 
 Figures measure_soak(const std::filesystem::path& folder, const SoakOptions& options) {
