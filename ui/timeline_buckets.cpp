@@ -58,15 +58,9 @@ Rgb main_color(const Palette& p, const CollectiveBar& bar) {
   return bar.exposed_ns > bar.overlapped_ns ? p.exposed : p.overlapped;
 }
 
-// The reduction of what became ready.
 const CollectiveBar* reduction_of(const RankTimeline& rank, const ReadyMark& mark) {
-  for (const CollectiveBar& bar : rank.collectives) {
-    if (bar.event.tag_kind == mark.kind && bar.event.tag_index == mark.index && !is_gather(bar) &&
-        bar.end_ns >= mark.time_ns) {
-      return &bar;
-    }
-  }
-  return nullptr;
+  const auto bars = reductions_of(rank, mark);
+  return bars.empty() ? nullptr : bars.front();
 }
 
 // "blocks.3" of "blocks.3 forward gather".
@@ -223,6 +217,19 @@ std::optional<TimelineItem> draw_ready_mark(const TimelineCanvas& c, int rank,
 
 }  // namespace
 
+std::vector<const CollectiveBar*> reductions_of(const RankTimeline& rank, const ReadyMark& mark) {
+  std::vector<const CollectiveBar*> bars;
+  for (const CollectiveBar& bar : rank.collectives) {
+    const bool is_own = bar.event.tag_kind == mark.kind && bar.event.tag_index == mark.index;
+    if (!is_own || is_gather(bar) || bar.end_ns < mark.time_ns) continue;
+    // Over the same ranks again: of the next micro-batch.
+    if (!bars.empty() && bar.event.process_group == bars.front()->event.process_group) break;
+    bars.push_back(&bar);
+    if (bars.size() == 2) break;
+  }
+  return bars;
+}
+
 bool has_units(const RankTimeline& rank) {
   return std::any_of(rank.collectives.begin(), rank.collectives.end(),
                      [](const auto& bar) { return bar.event.tag_kind == trace::TagKind::kUnit; });
@@ -262,9 +269,9 @@ std::optional<TimelineItem> draw_buckets(const TimelineCanvas& c, float y,
   const SizeLabel size = size_label(c, rank);
   for (std::size_t i = 0; i < marks.size(); ++i) {
     const ReadyMark& mark = marks[i];
-    const CollectiveBar* bar = reduction_of(rank, mark);
-    if (bar != nullptr &&
-        visible(c, static_cast<double>(bar->start_ns), static_cast<double>(bar->end_ns))) {
+    for (const CollectiveBar* bar : reductions_of(rank, mark)) {
+      if (!visible(c, static_cast<double>(bar->start_ns), static_cast<double>(bar->end_ns)))
+        continue;
       float limit = c.plot.right();
       if (i + 1 < marks.size()) {
         const auto* next = reduction_of(rank, marks[i + 1]);

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ui/timeline_draw.h"
 
@@ -12,6 +13,11 @@ namespace shardlens::ui {
 // colour tells whether computation hides it. Several process groups lie below each other.
 std::optional<TimelineItem> draw_communication(const TimelineCanvas& canvas, float y,
                                                const trace::RankTimeline& rank);
+
+// What reduces a bucket or unit that became ready, the first one first: one collective, or two
+// where a unit is sharded within groups of ranks and replicated between them.
+std::vector<const trace::CollectiveBar*> reductions_of(const trace::RankTimeline& rank,
+                                                       const trace::ReadyMark& mark);
 
 // Whether the step's ranks gather and reduce units instead of buckets.
 bool has_units(const trace::RankTimeline& rank);

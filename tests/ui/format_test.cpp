@@ -66,6 +66,7 @@ TEST(FormatRate, PutsTheMagnitudeIntoTheUnit) {
   EXPECT_EQ(format_bandwidth(41.2e9).text(), "41.2 GB/s");
   EXPECT_EQ(format_bandwidth(0).text(), "0.00 GB/s");
   EXPECT_EQ(format_bandwidth(4.2e6).text(), "4.20 MB/s");
+  EXPECT_EQ(format_bandwidth(12'500).text(), "12.5 kB/s");
   EXPECT_EQ(format_bandwidth(3'500).text(), "3.50 kB/s");
 }
 

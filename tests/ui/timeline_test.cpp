@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
 
 #include "tests/ui/sample_timeline.h"
+#include "ui/timeline_buckets.h"
 #include "ui/timeline_item.h"
 #include "ui/timeline_rows.h"
 #include "ui/timeline_view.h"
@@ -191,6 +193,30 @@ TEST(TimelineUnits, KnowWhatAGatherIsFor) {
   EXPECT_TRUE(is_backward(needed) && is_backward(ahead));
   EXPECT_FALSE(is_prefetched(forward) || is_prefetched(needed));
   EXPECT_TRUE(is_prefetched(ahead));
+}
+
+TEST(TimelineUnits, AreReducedWithinTheirGroupAndBetweenReplicas) {
+  auto rank = sample_timeline(units(1)).ranks[0];
+  const auto mark = std::ranges::find(rank.ready, "blocks.1", &trace::ReadyMark::name);
+  ASSERT_NE(mark, rank.ready.end());
+  ASSERT_EQ(reductions_of(rank, *mark).size(), 1u);
+  auto reduce = *reductions_of(rank, *mark).front();
+  const auto add = [&](int group) {
+    reduce.start_ns = reduce.end_ns;
+    reduce.end_ns += 1'000;
+    reduce.event.process_group = group;
+    rank.collectives.push_back(reduce);
+  };
+  const int own = reduce.event.process_group;
+  add(own);  // of the next micro-batch
+  EXPECT_EQ(reductions_of(rank, *mark).size(), 1u);
+  rank.collectives.pop_back();
+  add(own + 1);
+  add(own);
+  const auto bars = reductions_of(rank, *mark);
+  ASSERT_EQ(bars.size(), 2u);
+  EXPECT_EQ(bars[0]->event.process_group, own);
+  EXPECT_EQ(bars[1]->event.process_group, own + 1);
 }
 
 TEST(TimelineUnits, TellWholeAndShardWaitAndTransferAndWhetherTheyWerePrefetched) {

@@ -99,7 +99,7 @@ Quantity format_rate(double per_second, std::string_view unit) {
 
 Quantity format_bandwidth(double bytes_per_second) {
   // Only what would be shown as nothing else has another unit.
-  if (bytes_per_second > 0 && bytes_per_second < 1e4) {
+  if (bytes_per_second > 0 && bytes_per_second < 1e6) {
     return {format_number(bytes_per_second / 1e3), "kB/s"};
   }
   if (bytes_per_second > 0 && bytes_per_second < 1e7) {
