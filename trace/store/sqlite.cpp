@@ -10,6 +10,13 @@ bool is_full_code(int code) {
          code == SQLITE_IOERR_TRUNCATE || code == SQLITE_IOERR_SHMSIZE;
 }
 
+Error foreign_file(const std::string& file) {
+  return {ErrorKind::kForeign,
+          file +
+              " is not a Shardlens trace: name a run's folder or a packed .shardlens file. If it "
+              "belongs to a run, its beginning is damaged: move it away to read the other ranks"};
+}
+
 Error sqlite_error(sqlite3* connection, int code, const std::string& file,
                    std::string_view action) {
   const std::string reason = connection ? sqlite3_errmsg(connection) : sqlite3_errstr(code);
@@ -24,8 +31,7 @@ Error sqlite_error(sqlite3* connection, int code, const std::string& file,
                                        "): fetch it again from where it was recorded, or save what "
                                        "is left with the .recover command of sqlite3"};
     case SQLITE_NOTADB:
-      return {ErrorKind::kForeign,
-              file + " is not a Shardlens trace: name a run's folder or a packed .shardlens file"};
+      return foreign_file(file);
     default:
       return {ErrorKind::kIo, "cannot " + std::string(action) + " " + file + ": " + reason};
   }

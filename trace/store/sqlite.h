@@ -15,8 +15,9 @@
 
 namespace shardlens::trace {
 
-// Decides by SQLite's code what kind of failure it was; `file` is the file that the user knows,
-// `action` completes "cannot …".
+// Of a file that is no trace; `file` is the one that the user knows.
+Error foreign_file(const std::string& file);
+// Decides by SQLite's code what kind of failure it was; `action` completes "cannot …".
 Error sqlite_error(sqlite3* connection, int code, const std::string& file, std::string_view action);
 // Full disks, file size limits and write errors.
 bool is_full_code(int code);

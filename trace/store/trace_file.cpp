@@ -84,9 +84,7 @@ Result<Header> read_header(const fs::path& file) {
   const std::string_view magic(reinterpret_cast<const char*>(start.header.data()),
                                std::min(start.size, kMagic.size()));
   if (magic != kMagic.substr(0, magic.size())) {
-    return fail(ErrorKind::kForeign, quoted(file) +
-                                         " is not a Shardlens trace: name a run's "
-                                         "folder or a packed .shardlens file");
+    return tl::make_unexpected(foreign_file(quoted(file)));
   }
   if (start.size < kHeaderBytes) {
     return fail(ErrorKind::kDamaged, quoted(file) +
