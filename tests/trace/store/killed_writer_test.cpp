@@ -140,7 +140,8 @@ TEST_P(FullDiskTest, StopsTheRecordingAndLeavesAReadableFile) {
     for (Batch& part : *batches) parts.push_back(std::move(part));
   }
   const Batch batch = test::joined(parts, 0);
-  ASSERT_GT(batch.steps.size(), 3u);
+  // How many fit depends on how many a commit took.
+  ASSERT_FALSE(batch.steps.empty());
   for (std::size_t i = 0; i < batch.steps.size(); ++i) {
     EXPECT_EQ(batch.steps[i].index, static_cast<std::int64_t>(i));
   }
