@@ -108,6 +108,9 @@ struct Collective {
   StringId tag_name = 0;         // for kNamed and kUnit: "blocks.6 forward gather"
   Phase phase = Phase::kOther;   // in which phase the host asked for it
   StringId data_type = 0;        // "float32", "bfloat16", …
+  StringId algorithm = 0;        // as NCCL chose it: "RING", "TREE", "NVLS", …; 0: not known
+  StringId protocol = 0;         // "LL", "LL128", "SIMPLE"
+  int channels = 0;              // that it was spread over
   std::int64_t bytes = 0;        // S of nccl-tests: the total over ranks for gather and scatter
   std::int64_t enqueued_ns = 0;  // the host's call
   std::int64_t start_ns = 0;     // the backend really began
@@ -245,7 +248,9 @@ struct Event {
   StringId name = 0;
   std::uint32_t flags = 0;
   std::uint64_t correlation = 0;  // joins kernel, launch and operator; 0: none
-  std::int64_t value = 0;         // copy, allocation: bytes (negative: freed); else 0
+  // Copy: bytes. Allocation: bytes; its duration is how long it lived. Kernel: its node of a CUDA
+  // graph. Else 0.
+  std::int64_t value = 0;
 
   std::int64_t end_ns() const { return saturated_add(start_ns, duration_ns); }
   int depth() const { return static_cast<int>((flags >> kEventDepthShift) & 0xff); }
@@ -309,6 +314,8 @@ struct RankInfo {
   std::string versions;         // "LibTorch 2.11.0, …"
   double peak_flops = 0;        // dense peak for the run's precision; 0: not known
   std::int64_t parameters = 0;  // trained values, shared ones counted once
+  std::string link;  // to the other ranks: "NVLink, 18 links", "PCIe 5 x16"; "": not known
+  double link_bytes_per_second = 0;  // its peak in one direction; 0: not known
 };
 
 std::string_view to_string(LaneKind);

@@ -20,6 +20,11 @@ Result<std::vector<std::string>> columns_in_file(Database& database, const std::
   }
 }
 
+// What a column holds that a file does not have: nothing known.
+std::string missing_value(const Column& column) {
+  return column.type.starts_with("TEXT") ? "''" : "0";
+}
+
 std::string empty_table_sql(const TableSchema& table) {
   return "create temp table " + table.name + "(" + column_names(table.columns) + ")";
 }
@@ -34,7 +39,7 @@ Result<std::string> select_known_columns(Database& database, const std::string& 
   for (const Column& column : table.columns) {
     if (&column != &table.columns.front()) sql += ",";
     const bool is_known = std::ranges::find(known, column.name) != known.end();
-    sql += is_known ? column.name : "0 as " + column.name;
+    sql += is_known ? column.name : missing_value(column) + " as " + column.name;
   }
   return sql + " from " + schema + "." + table.name;
 }

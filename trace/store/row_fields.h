@@ -111,6 +111,9 @@ struct RowTable<Collective> {
     io.tag(row);
     io.enumeration("phase", row.phase, Phase::kOther);
     io.interned("data_type", row.data_type);
+    io.interned("algorithm", row.algorithm);
+    io.interned("protocol", row.protocol);
+    io.integer("channels", row.channels);
     io.integer("bytes", row.bytes);
     io.integer("enqueued_ns", row.enqueued_ns);
     io.integer("start_ns", row.start_ns);
@@ -320,6 +323,8 @@ struct RowTable<RankInfo> {
     io.text("versions", row.versions);
     io.real("peak_flops", row.peak_flops);
     io.integer("parameters", row.parameters);
+    io.text("link", row.link);
+    io.real("link_bytes_per_second", row.link_bytes_per_second);
   }
 };
 

@@ -50,7 +50,8 @@ void add_definitions(Batch& batch, int rank) {
   batch.units = {{rank, 0, 12, 4096, 2048, 8192, 2, 4}, {rank, 1, 12, 64, 32, 64, 2, 4}};
   batch.unit_parameters = {{rank, 0, 8, 4000}, {rank, 0, 9, 96}, {rank, 1, 9, 64}};
   batch.rank_info =
-      RankInfo{rank, rank, "host", 4000 + rank, "cpu", "Xeon, 2 cores", "fakes", "1", 1.5e12, 1234};
+      RankInfo{rank, rank,   "host", 4000 + rank,        "cpu", "Xeon, 2 cores", "fakes",
+               "1",  1.5e12, 1234,   "NVLink, 18 links", 450e9};
 }
 
 Collective collective(int rank, std::int64_t step, int bucket, std::int64_t start) {
@@ -70,6 +71,9 @@ Collective collective(int rank, std::int64_t step, int bucket, std::int64_t star
   }
   row.phase = Phase::kBackward;
   row.data_type = 4;
+  row.algorithm = 6;
+  row.protocol = 7;
+  row.channels = 24;
   row.bytes = 1000 * (bucket + 1);
   row.enqueued_ns = start;
   row.start_ns = start + 10;
