@@ -314,7 +314,7 @@ struct RankInfo {
   std::string versions;         // "LibTorch 2.11.0, …"
   double peak_flops = 0;        // dense peak for the run's precision; 0: not known
   std::int64_t parameters = 0;  // trained values, shared ones counted once
-  std::string link;  // to the other ranks: "NVLink, 18 links", "PCIe 5 x16"; "": not known
+  std::string link = {};  // to the other ranks: "NVLink, 18 links", "PCIe 5 x16"; "": not known
   double link_bytes_per_second = 0;  // its peak in one direction; 0: not known
 };
 
