@@ -58,6 +58,12 @@ void RareRows::add_lost(std::string_view reason, std::int64_t count) {
     found->second += count;
 }
 
+void RareRows::update_rank_info(const std::function<void(trace::RankInfo&)>& change) {
+  const std::lock_guard lock(mutex_);
+  change(rank_info_);
+  rows_.rank_info = rank_info_;
+}
+
 std::int64_t RareRows::lost() const {
   const std::lock_guard lock(mutex_);
   return lost_total_;
@@ -71,6 +77,7 @@ void RareRows::take(trace::Batch& batch) {
   move_all(rows_.units, batch.units);
   move_all(rows_.unit_parameters, batch.unit_parameters);
   move_all(rows_.log, batch.log);
+  if (rows_.rank_info) batch.rank_info = std::exchange(rows_.rank_info, std::nullopt);
   for (auto& [reason, count] : lost_) batch.lost.push_back({rank_, reason, count});
   lost_.clear();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -15,7 +16,9 @@ namespace shardlens::profiler {
 
 class RareRows {
  public:
-  explicit RareRows(int rank) : rank_(rank) {}
+  explicit RareRows(const trace::RankInfo& info) : rank_(info.rank), rank_info_(info) {
+    rows_.rank_info = info;
+  }
 
   int add_lane(trace::LaneKind kind, trace::StringId name);
   void add_process_group(trace::ProcessGroup group);
@@ -23,6 +26,7 @@ class RareRows {
   void add_units(std::vector<trace::Unit> units, std::vector<trace::UnitParameter> parameters);
   void add_log(trace::LogLine line);
   void add_lost(std::string_view reason, std::int64_t count);
+  void update_rank_info(const std::function<void(trace::RankInfo&)>& change);
 
   std::int64_t lost() const;
   // Moves what was added since the last call into `batch`.
@@ -30,6 +34,7 @@ class RareRows {
 
  private:
   const int rank_;
+  trace::RankInfo rank_info_;
   mutable std::mutex mutex_;
   int lanes_ = 0;
   std::int64_t lost_total_ = 0;

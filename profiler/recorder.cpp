@@ -55,11 +55,16 @@ void Recorder::add_process_group(int id, std::string_view name, std::string_view
       {state_->rank, id, intern(name), intern(backend), std::move(ranks)});
 }
 
+void Recorder::update_rank_info(const std::function<void(trace::RankInfo&)>& change) {
+  state_->rare.update_rank_info(change);
+}
+
 void Recorder::add_memory_sample(const trace::MemorySample& sample) {
   trace::MemorySample row = sample;
   row.rank = state_->rank;
   if (row.time_ns == 0) row.time_ns = now_ns();
-  if (row.step < 0) row.step = step();
+  // Which step it is will be known when the moment has long passed.
+  if (row.step < 0 && !state_->options.late_steps) row.step = step();
   state_->push_row(row);
 }
 
@@ -76,43 +81,44 @@ trace::Phase Recorder::phase() const { return state_->phase.load(std::memory_ord
 
 // ---- the training thread
 
-void Recorder::begin_step(std::int64_t index) {
-  state_->step_start_ns = now_ns();
+void Recorder::begin_step(std::int64_t index, std::int64_t at_ns) {
+  state_->step_start_ns = at_ns;
   state_->step = index;
   state_->last_step = index;
   state_->update_detail();
   state_->update_windows(state_->step_start_ns);
   state_->step_detail = recording_detail();
-  state_->progress_ns = state_->step_start_ns;
+  state_->progress_ns = now_ns();
+  if (state_->options.late_steps) state_->step_times.begin(index, at_ns);
 }
 
-void Recorder::end_step(const StepResult& result) {
+void Recorder::end_step(const StepResult& result, std::int64_t at_ns) {
   trace::Step row;
   row.rank = state_->rank;
   row.index = step();
   row.start_ns = state_->step_start_ns;
-  row.end_ns = now_ns();
+  row.end_ns = at_ns;
   row.loss = result.loss;
   row.gradient_norm = result.gradient_norm;
   row.learning_rate = result.learning_rate;
   row.tokens = result.tokens;
   row.samples = result.samples;
   row.model_flops = result.model_flops;
-  row.full_detail = state_->step_detail && recording_detail();
+  row.full_detail = state_->step_detail && recording_detail() && result.has_activity;
   row.nonfinite = result.nonfinite;
   state_->push_row(row);
   state_->step = -1;
   state_->update_detail();
   state_->update_windows(row.end_ns);
-  state_->progress_ns = row.end_ns;
+  state_->progress_ns = now_ns();
+  if (state_->options.late_steps) state_->step_times.end(at_ns);
 }
 
-void Recorder::begin_phase(trace::Phase phase) {
-  const std::int64_t now = now_ns();
+void Recorder::begin_phase(trace::Phase phase, std::int64_t at_ns) {
   const auto name = state_->phase_names[static_cast<std::size_t>(phase)];
-  state_->open_phases.push({phase, name, step(), now});
+  state_->open_phases.push({phase, name, step(), at_ns});
   state_->phase = phase;
-  state_->progress_ns = now;
+  state_->progress_ns = at_ns;
 }
 
 void Recorder::begin_span(trace::StringId name) {
@@ -121,11 +127,10 @@ void Recorder::begin_span(trace::StringId name) {
   state_->progress_ns = now;
 }
 
-void Recorder::end_phase() {
-  const std::int64_t now = now_ns();
+void Recorder::end_phase(std::int64_t at_ns) {
   const auto closed = state_->open_phases.pop();
   state_->phase = state_->open_phases.phase();
-  state_->progress_ns = now;
+  state_->progress_ns = at_ns;
   if (!closed) return;
   trace::Span row;
   row.rank = state_->rank;
@@ -135,7 +140,7 @@ void Recorder::end_phase() {
   row.depth = closed->depth;
   row.name = closed->open.name;
   row.start_ns = closed->open.start_ns;
-  row.end_ns = now;
+  row.end_ns = at_ns;
   state_->push_row(row);
 }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ struct RecorderOptions {
   trace::RankInfo rank_info;
   trace::RecordSchedule schedule;
   std::int64_t size_limit_bytes = INT64_MAX;
+  // Steps are told after the fact, by what a GPU did: rows belong to the step of their time, not to
+  // the one that was open when they were reported.
+  bool late_steps = false;
   // Records per thread until the recorder's thread empties the queue, every 50 ms.
   std::size_t event_queue_capacity = 1 << 16;
   std::size_t row_queue_capacity = 1 << 12;
@@ -47,6 +51,7 @@ struct StepResult {
   std::int64_t samples = 0;
   std::int64_t model_flops = 0;
   bool nonfinite = false;
+  bool has_activity = true;  // whoever recorded would have seen compute and communication
 };
 
 class Recorder {
@@ -70,6 +75,8 @@ class Recorder {
   void count_lost(std::string_view reason, std::int64_t count);
   void add_process_group(int id, std::string_view name, std::string_view backend,
                          std::vector<int> ranks);
+  // Changes what RecorderOptions::rank_info said, once more is known.
+  void update_rank_info(const std::function<void(trace::RankInfo&)>& change);
   // Rank, time (if 0) and step (if negative) are filled in.
   void add_memory_sample(const trace::MemorySample& sample);
   // Bulk events of the calling thread's queue.
@@ -77,11 +84,11 @@ class Recorder {
   // Time that a source spent in callbacks on the job's threads; see callback_cost.h.
   void add_callback_cost(std::int64_t ns);
 
-  // ---- the training thread
-  void begin_step(std::int64_t index);
-  void end_step(const StepResult& result);
-  void begin_phase(trace::Phase phase);
-  void end_phase();
+  // ---- the training thread, or the one that finds out about steps; times never go back
+  void begin_step(std::int64_t index, std::int64_t at_ns = now_ns());
+  void end_step(const StepResult& result, std::int64_t at_ns = now_ns());
+  void begin_phase(trace::Phase phase, std::int64_t at_ns = now_ns());
+  void end_phase(std::int64_t at_ns = now_ns());
   // A named span inside the current phase; ended by end_phase().
   void begin_span(trace::StringId name);
   std::int64_t step() const;   // -1 outside of steps; any thread

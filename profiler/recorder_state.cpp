@@ -31,7 +31,7 @@ Recorder::State::State(RecorderOptions recorder_options,
     : options(std::move(recorder_options)),
       rank(options.rank_info.rank),
       strings(rank),
-      rare(rank),
+      rare(options.rank_info),
       queues(options.event_queue_capacity, options.row_queue_capacity),
       writer_(std::move(trace_writer)),
       builder_(rank) {
@@ -41,9 +41,6 @@ Recorder::State::State(RecorderOptions recorder_options,
         strings.intern(trace::to_string(static_cast<trace::Phase>(i)));
   update_detail();
   update_windows(0);
-  trace::Batch first;
-  first.rank_info = options.rank_info;
-  writer_->submit(std::move(first));
 }
 
 bool Recorder::State::schedule_wants_detail() const {
@@ -84,6 +81,9 @@ void Recorder::State::record_once() {
   const std::int64_t now = now_ns();
   auto drained = builder_.drain(queues.all(), now, now - progress_ns > kStandsStillNs);
   trace::Batch batch = std::move(drained.batch);
+  if (options.late_steps) {
+    for (trace::Collective& row : batch.collectives) row.step = step_times.at(row.start_ns);
+  }
   check_writer();
   check_clock(now);
   take_account(drained, batch);

@@ -14,6 +14,7 @@
 #include "profiler/phase_stack.h"
 #include "profiler/rare_rows.h"
 #include "profiler/recorder.h"
+#include "profiler/step_times.h"
 #include "profiler/string_interner.h"
 #include "profiler/thread_queues.h"
 #include "trace/store/trace_writer.h"
@@ -46,6 +47,7 @@ struct Recorder::State {
   std::int64_t step_start_ns = 0;
   bool step_detail = false;
   DetailWindows detail_windows;  // any thread reads
+  StepTimes step_times;          // as well; only with late_steps
 
   void update_windows(std::int64_t now_ns);  // after `step` has changed
   void update_detail();                      // after `step` or what forbids detail has changed

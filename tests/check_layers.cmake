@@ -16,6 +16,7 @@ set(rules
   "profiler|trace/model trace/store profiler|"
   "profiler/torch|trace/model trace/store profiler profiler/torch|torch/ ATen/ c10/"
   "profiler/cupti|trace/model trace/store profiler profiler/cupti|cupti cuda"
+  "profiler/inject|trace/model trace/store trace/timeline profiler profiler/cupti profiler/inject|"
   "trainer|trace/model trace/store trace/predict profiler profiler/torch profiler/cupti trainer trainer/checkpoint|torch/ ATen/ c10/ cuda nccl"
   "trainer/checkpoint|trace/model trace/store trainer trainer/checkpoint|torch/ nlohmann/"
   "ui|trace/model trace/analysis trace/predict trace/timeline ui|imgui"

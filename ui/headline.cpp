@@ -126,7 +126,7 @@ std::string run_circumstances(const trace::RunInfo& info, bool brief) {
         (info.device == "cuda" ? " on GPU" : " on CPU"));
   }
   if (!info.imported_from.empty()) {
-    add("imported");
+    add(info.command.empty() ? "imported" : "recorded from outside");
   } else if (!brief) {
     add(info.settings.precision);
   }

@@ -62,6 +62,7 @@ void add_commands(CLI::App& app, Action& chosen, const Surroundings& surrounding
   add_runs_dir(app, choice->runs_dir);
   chosen = [choice, surroundings] { return open_window(*choice, surroundings); };
   add_run_command(app, chosen);
+  add_record_command(app, chosen);
   add_report_command(app, chosen);
   add_compare_command(app, chosen);
   add_replay_command(app, chosen, surroundings.preferences);

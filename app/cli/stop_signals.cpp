@@ -30,11 +30,14 @@ StopSignals::~StopSignals() {
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
-bool StopSignals::wait(std::chrono::milliseconds timeout) {
+std::optional<StopSignals::Signal> StopSignals::take(std::chrono::milliseconds timeout) {
   const sigset_t set = stop_set();
   const timespec limit{.tv_sec = timeout.count() / 1000,
                        .tv_nsec = timeout.count() % 1000 * 1'000'000};
-  return sigtimedwait(&set, nullptr, &limit) > 0;
+  siginfo_t info{};
+  const int number = sigtimedwait(&set, &info, &limit);
+  if (number <= 0) return std::nullopt;
+  return Signal{number, info.si_code == SI_KERNEL};
 }
 
 }  // namespace shardlens::app

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 
 namespace shardlens::app {
 
@@ -13,8 +14,13 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  // Waits at most this long; true if a signal came.
-  bool wait(std::chrono::milliseconds timeout);
+  struct Signal {
+    int number = 0;
+    bool is_from_terminal = false;  // then every process in the foreground got it
+  };
+  // Waits at most this long for one.
+  std::optional<Signal> take(std::chrono::milliseconds timeout);
+  bool wait(std::chrono::milliseconds timeout) { return take(timeout).has_value(); }
 };
 
 }  // namespace shardlens::app

@@ -24,4 +24,13 @@ trace::Result<fs::path> find_rank_program() {
           "configure CMake with -DSHARDLENS_TRAINER=ON.");
 }
 
+trace::Result<fs::path> find_record_library() {
+  const fs::path library = program_folder() / kRecordLibrary;
+  if (access(library.c_str(), R_OK) == 0) return library;
+  return trace::fail(
+      trace::ErrorKind::kMissing,
+      "The recorder is not built: there is no " + library.string() +
+          ". Type ./run record, which builds it, or configure CMake with -DSHARDLENS_TRAINER=ON.");
+}
+
 }  // namespace shardlens::app

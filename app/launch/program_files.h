@@ -9,10 +9,13 @@
 namespace shardlens::app {
 
 inline constexpr std::string_view kRankProgram = "shardlens-rank";
+inline constexpr std::string_view kRecordLibrary = "libshardlens-record.so";
 
 // The folder of the running executable.
 std::filesystem::path program_folder();
 // Error kMissing says how to build it.
 trace::Result<std::filesystem::path> find_rank_program();
+// What records a program from inside. As above.
+trace::Result<std::filesystem::path> find_record_library();
 
 }  // namespace shardlens::app

@@ -75,6 +75,7 @@ std::string heading(const RunReport& report) {
   if (info.imported_from.empty()) {
     text += knobs.empty() ? "All settings at their defaults\n" : "Settings: " + knobs + "\n";
   }
+  if (!info.command.empty()) text += "Command: " + info.command + "\n";
   text += sources_text(report.figures);
   if (report.range) {
     text += "Measured: " + range_text(*report.range) +

@@ -42,7 +42,9 @@ std::vector<std::string> banners_of(const trace::RunFigures& figures) {
   if (!info.imported_from.empty()) {
     const auto ranks = std::ranges::count_if(
         figures.ranks, [](const auto& rank) { return !rank.info.device.empty(); });
-    banners.push_back("Imported from " + info.imported_from + ": " + std::to_string(ranks) +
+    const std::string origin =
+        info.command.empty() ? "Imported from " + info.imported_from : "Recorded from outside";
+    banners.push_back(origin + ": " + std::to_string(ranks) +
                       " of " + std::to_string(info.world_size) +
                       (info.world_size == 1 ? " rank" : " ranks") + ", settings not known");
     return banners;

@@ -97,8 +97,8 @@ trace::Result<void> enable_everything() {
 }  // namespace
 
 struct CuptiSource::State {
-  State(Recorder& target, CuptiBufferPool& buffers)
-      : recorder(target), pool(buffers), sink(target), join(sink) {}
+  State(Recorder& target, CuptiBufferPool& buffers, KernelObserver on_kernel)
+      : recorder(target), pool(buffers), sink(target, std::move(on_kernel)), join(sink) {}
 
   void run(const std::stop_token& stop) {
     pthread_setname_np(pthread_self(), "cupti flush");
@@ -153,7 +153,7 @@ trace::Result<std::unique_ptr<CuptiSource>> CuptiSource::start(Recorder& recorde
   }
   // Never freed: CUPTI is never disabled (doing so mid-run is unsafe) and may hold buffers until
   // the process ends.
-  auto state = std::make_unique<State>(recorder, *pool.release());
+  auto state = std::make_unique<State>(recorder, *pool.release(), std::move(options.on_kernel));
   State* raw = state.get();
   state->thread = std::jthread([raw](const std::stop_token& stop) { raw->run(stop); });
   return std::unique_ptr<CuptiSource>(new CuptiSource(std::move(state)));

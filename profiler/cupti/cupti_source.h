@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "profiler/cupti/recorder_sink.h"
 #include "profiler/recorder.h"
 #include "trace/model/result.h"
 
@@ -13,6 +14,8 @@ namespace shardlens::profiler {
 
 struct CuptiOptions {
   std::size_t buffers = 32;  // of 1 MiB
+  // Sees every kernel, those without detail too, before it is recorded; the flush thread.
+  KernelObserver on_kernel;
 };
 
 class CuptiSource {

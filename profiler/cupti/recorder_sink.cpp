@@ -29,6 +29,7 @@ std::string readable_name(std::string_view mangled_name) {
 }
 
 void RecorderSink::kernel(const KernelActivity& kernel) {
+  if (on_kernel_) on_kernel_(kernel, name_id(kernel.name));
   if (!recorder_.wanted_detail_at(kernel.start_ns)) return;
   trace::Event event = to_event(kernel, name_id(kernel.name));
   event.flags = trace::kEventCompute;

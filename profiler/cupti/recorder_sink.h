@@ -3,10 +3,12 @@
 // The flush thread only.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "profiler/cupti/activity_join.h"
 #include "profiler/recorder.h"
@@ -14,9 +16,12 @@
 
 namespace shardlens::profiler {
 
+using KernelObserver = std::function<void(const KernelActivity&, trace::StringId name)>;
+
 class RecorderSink final : public ActivitySink {
  public:
-  explicit RecorderSink(Recorder& recorder) : recorder_(recorder) {}
+  explicit RecorderSink(Recorder& recorder, KernelObserver on_kernel = {})
+      : recorder_(recorder), on_kernel_(std::move(on_kernel)) {}
 
   void kernel(const KernelActivity& kernel) override;
   void copy(const CopyActivity& copy) override;
@@ -31,6 +36,7 @@ class RecorderSink final : public ActivitySink {
   trace::StringId name_id(std::string_view mangled_name);
 
   Recorder& recorder_;
+  const KernelObserver on_kernel_;
   std::map<std::pair<trace::LaneKind, StreamKey>, int> stream_lanes_;
   std::map<std::uint32_t, int> launch_lanes_;
   std::unordered_map<std::string, trace::StringId, TextHash, std::equal_to<>> names_;

@@ -24,6 +24,7 @@ struct RunInfo {
   int recorded_ranks = 0;     // of them; 0: all. A step is complete when these have told theirs
   std::string program;        // "shardlens 0.1.0"
   std::string imported_from;  // "PyTorch profiler": another program's; `settings` say nothing then
+  std::string command;        // of another program that was recorded while it ran; "": none
   Settings settings;
   // Anything that makes the timings unlike a real job's; shown with every view of the run.
   bool simulated_link = false;

@@ -29,6 +29,7 @@ MetaValues meta_of(const RunInfo& info) {
           {"world_size", std::to_string(info.world_size)},
           {"program", info.program},
           {"imported_from", info.imported_from},
+          {"command", info.command},
           {"recorded_ranks", std::to_string(info.recorded_ranks)},
           {"simulated_link", flag(info.simulated_link)},
           {"shared_gpu", flag(info.shared_gpu)},
@@ -91,6 +92,7 @@ RunInfo info_from(MetaValues& meta) {
   info.world_size = static_cast<int>(number("world_size"));
   info.program = meta["program"];
   info.imported_from = meta["imported_from"];
+  info.command = meta["command"];
   info.recorded_ranks = static_cast<int>(number("recorded_ranks"));
   info.simulated_link = number("simulated_link") != 0;
   info.shared_gpu = number("shared_gpu") != 0;
@@ -153,7 +155,8 @@ Result<void> update_run(const fs::path& run_folder, const RunInfo& info) {
   TRY_ASSIGN(auto statement, database.prepare("update meta set value=?1 where rank=-1 and key=?2"));
   const MetaValues values = meta_of(info);
   TRY(database.execute("begin immediate"));
-  for (const char* key : {"status", "reason", "end_ns"}) {
+  for (const char* key :
+       {"status", "reason", "end_ns", "device", "world_size", "recorded_ranks"}) {
     statement.bind_text(1, values.find(key)->second);
     statement.bind_text(2, key);
     TRY(statement.run());

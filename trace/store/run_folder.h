@@ -23,7 +23,8 @@ Result<std::filesystem::path> create_run(const std::filesystem::path& runs_dir, 
                                          bool overwrite);
 // The same for a folder given by the caller, as ranks do that another launcher started.
 Result<void> create_run_at(const std::filesystem::path& run_folder, RunInfo& info);
-// Status, reason and end of a run that exists.
+// Status, reason and end of a run that exists, and its device and ranks, which are known late where
+// another program is recorded.
 Result<void> update_run(const std::filesystem::path& run_folder, const RunInfo& info);
 Result<RunInfo> read_run_info(const std::filesystem::path& run_folder_or_packed);
 

@@ -1,0 +1,271 @@
+#include "app/launch/recorded_program.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "app/launch/program_files.h"
+#include "app/launch/rank_environment.h"
+#include "trace/model/schedule.h"
+#include "trace/store/query.h"
+#include "trace/store/rank_files.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using trace::ErrorKind;
+using trace::Result;
+
+constexpr auto kLongestFarewell = 5s;
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+const std::string* find_variable(const std::vector<std::string>& environment,
+                                 std::string_view name) {
+  const auto found = std::ranges::find_if(environment, [&](const std::string& entry) {
+    return entry.starts_with(name) && entry.size() > name.size() && entry[name.size()] == '=';
+  });
+  return found == environment.end() ? nullptr : &*found;
+}
+
+// As one would type it: quoted where a shell would take it apart.
+std::string command_text(const std::vector<std::string>& command) {
+  std::string text;
+  for (const std::string& word : command) {
+    const bool is_plain =
+        !word.empty() && word.find_first_of(" \t\n\"'\\$`;&|<>()*?[]#~{}!") == std::string::npos;
+    text += (text.empty() ? "" : " ") + (is_plain ? word : "'" + word + "'");
+  }
+  return text;
+}
+
+Result<void> check(const RecordRequest& request) {
+  if (request.command.empty() || request.command.front().empty()) {
+    return trace::fail(ErrorKind::kUsage,
+                       "There is no program to record. Put its command behind two dashes: "
+                       "shardlens record -- torchrun --nproc-per-node 2 train.py");
+  }
+  if (request.steps.empty()) return {};
+  const auto schedule = trace::parse_record_schedule(request.steps);
+  if (!schedule) return tl::make_unexpected(schedule.error());
+  return {};
+}
+
+// "cuda" if any rank has used a GPU.
+std::string device_of(const fs::path& folder) {
+  const auto answer =
+      trace::query_run(folder, "select count(*) from rank where device <> 'cpu'", {});
+  const bool has_gpu =
+      answer && !answer->rows.empty() && trace::to_text(answer->rows.front().front()) != "0";
+  return has_gpu ? "cuda" : "cpu";
+}
+
+Result<pid_t> spawn(const RecordRequest& request, std::vector<std::string> environment) {
+  const auto pointers = [](std::vector<std::string>& texts) {
+    std::vector<char*> result;
+    for (auto& text : texts) result.push_back(text.data());
+    result.push_back(nullptr);
+    return result;
+  };
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (request.output_to_stderr)
+    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  auto arguments = request.command;
+  pid_t process = -1;
+  const int error = posix_spawnp(&process, arguments.front().c_str(), &actions, &attributes,
+                                 pointers(arguments).data(), pointers(environment).data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (error == 0) return process;
+  return trace::fail(
+      ErrorKind::kUsage,
+      "\"" + request.command.front() + "\" could not be started: " + std::strerror(error) + ".");
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> recording_environment(std::vector<std::string> inherited,
+                                                       const RecordRequest& request,
+                                                       const fs::path& folder,
+                                                       const fs::path& library) {
+  for (const std::string_view tool : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
+    if (const std::string* taken = find_variable(inherited, tool)) {
+      return trace::fail(ErrorKind::kUsage, "Another profiler is set (" + *taken +
+                                                "): CUDA takes one at a time. "
+                                                "Start without it.");
+    }
+  }
+  const auto add_unless_set = [&](std::string_view name, const std::string& value) {
+    if (find_variable(inherited, name) == nullptr)
+      inherited.push_back(std::string(name) + "=" + value);
+  };
+  add_unless_set("CUDA_INJECTION64_PATH", library.string());
+  add_unless_set("NVTX_INJECTION64_PATH", library.string());
+  add_unless_set("NCCL_PROFILER_PLUGIN", library.string());
+  // NCCL tells its warnings only if asked; a file for each process, from which they get into the
+  // run's log. What the user has chosen stays.
+  if (find_variable(inherited, "NCCL_DEBUG") == nullptr) {
+    inherited.emplace_back("NCCL_DEBUG=WARN");
+    add_unless_set("NCCL_DEBUG_FILE", (folder / "nccl.%h.%p.log").string());
+  }
+  std::erase_if(inherited,
+                [](const std::string& entry) { return entry.starts_with("SHARDLENS_RECORD_"); });
+  inherited.push_back("SHARDLENS_RECORD_FOLDER=" + folder.string());
+  if (!request.steps.empty()) inherited.push_back("SHARDLENS_RECORD_STEPS=" + request.steps);
+  inherited.push_back("SHARDLENS_RECORD_LIMIT_MB=" + std::to_string(request.limit_mb));
+  return inherited;
+}
+
+Result<std::unique_ptr<RecordedProgram>> RecordedProgram::start(const RecordRequest& request) {
+  TRY(check(request));
+  TRY_ASSIGN(const fs::path library, find_record_library());
+  // Before the folder is made.
+  TRY(recording_environment(own_environment(), request, {}, library));
+  trace::RunInfo run;
+  run.name =
+      request.name.empty() ? fs::path(request.command.front()).filename().string() : request.name;
+  run.start_ns = now_ns();
+  run.program = "shardlens " SHARDLENS_VERSION;
+  run.imported_from = "another program";
+  run.command = command_text(request.command);
+  TRY_ASSIGN(const fs::path made, trace::create_run(request.runs_dir, run, request.overwrite));
+  std::error_code error;
+  fs::path folder = fs::absolute(made, error);
+  if (error) folder = made;
+  TRY_ASSIGN(auto environment, recording_environment(own_environment(), request, folder, library));
+  auto process = spawn(request, std::move(environment));
+  if (!process) {
+    fs::remove_all(folder, error);
+    return tl::make_unexpected(process.error());
+  }
+  return std::unique_ptr<RecordedProgram>(
+      new RecordedProgram(std::move(run), std::move(folder), *process));
+}
+
+RecordedProgram::RecordedProgram(trace::RunInfo run, fs::path folder, pid_t process)
+    : run_(std::move(run)), folder_(std::move(folder)), process_(process) {}
+
+RecordedProgram::~RecordedProgram() {
+  if (has_ended_) return;
+  kill(process_, SIGKILL);
+  int ignored = 0;
+  waitpid(process_, &ignored, 0);
+}
+
+void RecordedProgram::send(int signal) {
+  if (!has_ended_) kill(process_, signal);
+}
+
+bool RecordedProgram::poll() {
+  int status = 0;
+  if (!has_ended_ && waitpid(process_, &status, WNOHANG) == process_) {
+    has_ended_ = true;
+    exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    exit_signal_ = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  }
+  // Whoever watches the run sees its ranks; at the end it is written once more, with errors told.
+  if (adopt_ranks()) static_cast<void>(trace::update_run(folder_, run_));
+  return has_ended_;
+}
+
+// What each recorded process left beside its file; see profiler/inject/rank_identity.
+std::vector<RecordedProgram::Claim> RecordedProgram::claims() const {
+  std::vector<Claim> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+    const std::string name = entry.path().filename().string();
+    Claim claim;
+    constexpr std::string_view kPrefix = "rank_";
+    if (!name.starts_with(kPrefix) || entry.path().extension() != ".claim") continue;
+    std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), claim.rank);
+    std::ifstream(entry.path()) >> claim.process >> claim.world_size;
+    found.push_back(claim);
+  }
+  return found;
+}
+
+bool RecordedProgram::adopt_ranks() {
+  const auto known = claims();
+  if (known.empty()) return false;
+  trace::RunInfo run = run_;
+  const int ranks = static_cast<int>(known.size());
+  run.world_size = ranks;
+  for (const Claim& claim : known)
+    run.world_size = std::max({run.world_size, claim.world_size, claim.rank + 1});
+  run.recorded_ranks = ranks < run.world_size ? ranks : 0;
+  const bool is_new =
+      run.world_size != run_.world_size || run.recorded_ranks != run_.recorded_ranks;
+  run_ = std::move(run);
+  return is_new;
+}
+
+// torchrun, say, may leave before the last worker has closed its file.
+void RecordedProgram::wait_for_ranks() const {
+  const auto deadline = std::chrono::steady_clock::now() + kLongestFarewell;
+  const auto runs = [](const Claim& claim) {
+    return claim.process > 0 && kill(claim.process, 0) == 0;
+  };
+  while (std::ranges::any_of(claims(), runs) && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(20ms);
+}
+
+Result<void> RecordedProgram::conclude(bool stopped) {
+  wait_for_ranks();
+  adopt_ranks();
+  std::error_code ignored;
+  for (const Claim& claim : claims())
+    fs::remove(folder_ / ("rank_" + std::to_string(claim.rank) + ".claim"), ignored);
+  if (trace::rank_files(folder_).empty()) {
+    fs::remove_all(folder_, ignored);
+    return trace::fail(
+        ErrorKind::kMissing,
+        "Nothing was recorded: none of the program's processes used CUDA or had an NVTX range. "
+        "Without a GPU, mark steps and phases with NVTX (torch.cuda.nvtx.range_push).");
+  }
+  run_.end_ns = now_ns();
+  run_.status = trace::RunStatus::kDone;
+  if (stopped) {
+    run_.status = trace::RunStatus::kStopped;
+    run_.reason = "stopped by the user";
+  } else if (exit_code_ != 0) {
+    run_.status = trace::RunStatus::kFailed;
+    run_.reason = exit_signal_ != 0
+                      ? "the program was ended by signal " + std::to_string(exit_signal_) + " (" +
+                            strsignal(exit_signal_) + ")"
+                      : "the program ended with exit code " + std::to_string(exit_code_);
+  }
+  TRY(trace::checkpoint_run(folder_));
+  run_.device = device_of(folder_);
+  return trace::update_run(folder_, run_);
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,75 @@
+// Another program that is recorded while it runs: CUDA, NVTX and NCCL load our library into its
+// processes, which write a run as our own ranks do. One thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/model/result.h"
+#include "trace/model/run_info.h"
+
+namespace shardlens::app {
+
+struct RecordRequest {
+  std::vector<std::string> command;  // the program, found in PATH, and its arguments
+  std::string name;                  // of the run; "": that of the program
+  std::string steps;                 // as the setting `record`; "": every step
+  std::filesystem::path runs_dir = "runs";
+  std::int64_t limit_mb = 2048;  // per rank
+  bool overwrite = false;
+  bool output_to_stderr = false;  // what the program writes to standard output
+};
+
+class RecordedProgram {
+ public:
+  // Errors: no such program, a taken name, a profiler that has taken CUDA's or NVTX's place for
+  // tools (kUsage); no library (kMissing).
+  static trace::Result<std::unique_ptr<RecordedProgram>> start(const RecordRequest& request);
+  // Kills the program if it still runs.
+  ~RecordedProgram();
+  RecordedProgram(const RecordedProgram&) = delete;
+  RecordedProgram& operator=(const RecordedProgram&) = delete;
+
+  const std::filesystem::path& folder() const { return folder_; }
+  const trace::RunInfo& run() const { return run_; }
+  void send(int signal);
+  // True once the program has ended. Tells the run's file which ranks there are.
+  bool poll();
+  // After poll() said so: waits a little for processes that outlive the program, and writes how the
+  // run ended. `stopped`: by the user. Error kMissing: it used nothing that can be recorded; its
+  // folder is gone then.
+  trace::Result<void> conclude(bool stopped);
+  // 0: it ended well.
+  int exit_code() const { return exit_code_; }
+
+ private:
+  RecordedProgram(trace::RunInfo run, std::filesystem::path folder, pid_t process);
+  struct Claim {
+    int rank = 0;
+    pid_t process = 0;
+    int world_size = 0;
+  };
+  std::vector<Claim> claims() const;
+  bool adopt_ranks();
+  void wait_for_ranks() const;
+
+  trace::RunInfo run_;
+  const std::filesystem::path folder_;
+  pid_t process_;
+  bool has_ended_ = false;
+  int exit_code_ = 0;
+  int exit_signal_ = 0;
+};
+
+// Of the recorded program, from ours. `inherited`: "NAME=value" texts.
+trace::Result<std::vector<std::string>> recording_environment(std::vector<std::string> inherited,
+                                                              const RecordRequest& request,
+                                                              const std::filesystem::path& folder,
+                                                              const std::filesystem::path& library);
+
+}  // namespace shardlens::app

@@ -1,0 +1,152 @@
+#include "profiler/inject/process_recorder.h"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <numeric>
+#include <utility>
+
+#include "trace/model/schedule.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::profiler {
+namespace {
+
+using trace::Result;
+
+std::string host_name() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+// Steps are known only while or after they run: what leads into the first one is recorded, too.
+trace::RecordSchedule widened(trace::RecordSchedule schedule) {
+  if (schedule.first > 0) --schedule.first;
+  return schedule;
+}
+
+// NCCL puts host and process where its user wrote %h and %p (NCCL's documentation of
+// NCCL_DEBUG_FILE).
+std::string nccl_log_of_process(std::string file) {
+  const auto put = [&](std::string_view mark, const std::string& value) {
+    for (auto at = file.find(mark); at != std::string::npos;
+         at = file.find(mark, at + value.size()))
+      file.replace(at, mark.size(), value);
+  };
+  put("%h", host_name());
+  put("%p", std::to_string(getpid()));
+  return file;
+}
+
+Result<std::int64_t> size_limit(const VariableLookup& lookup) {
+  const auto text = lookup("SHARDLENS_RECORD_LIMIT_MB");
+  if (!text) return INT64_MAX;
+  std::int64_t megabytes = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), megabytes);
+  if (error == std::errc() && megabytes > 0 && megabytes < (INT64_MAX >> 20))
+    return megabytes << 20;
+  return trace::fail(trace::ErrorKind::kUsage,
+                     "SHARDLENS_RECORD_LIMIT_MB is \"" + *text + "\", which is no size in MiB.");
+}
+
+trace::RankInfo rank_info(const RankIdentity& identity) {
+  trace::RankInfo info;
+  info.rank = identity.rank;
+  info.local_rank = identity.local_rank;
+  info.host = host_name();
+  info.process_id = getpid();
+  info.device = "cpu";
+  return info;
+}
+
+void warn(const std::string& text) { std::fprintf(stderr, "shardlens: %s\n", text.c_str()); }
+
+}  // namespace
+
+Result<std::optional<ProcessOptions>> process_options(const VariableLookup& lookup) {
+  const auto folder = lookup("SHARDLENS_RECORD_FOLDER");
+  if (!folder || folder->empty()) return std::nullopt;
+  ProcessOptions options;
+  options.run_folder = *folder;
+  if (const auto file = lookup("NCCL_DEBUG_FILE")) options.nccl_log = nccl_log_of_process(*file);
+  if (const auto steps = lookup("SHARDLENS_RECORD_STEPS")) {
+    TRY_ASSIGN(options.schedule, trace::parse_record_schedule(*steps));
+  }
+  TRY_ASSIGN(options.size_limit_bytes, size_limit(lookup));
+  return options;
+}
+
+Result<std::unique_ptr<ProcessRecorder>> ProcessRecorder::start(const ProcessOptions& options,
+                                                                const VariableLookup& lookup) {
+  TRY_ASSIGN(const auto known, rank_from_environment(lookup));
+  TRY_ASSIGN(const RankIdentity identity, claim_rank(options.run_folder, known));
+  RecorderOptions recording;
+  recording.file = trace::rank_file(options.run_folder, identity.rank);
+  recording.rank_info = rank_info(identity);
+  recording.schedule = widened(options.schedule);
+  recording.size_limit_bytes = options.size_limit_bytes;
+  recording.late_steps = true;
+  TRY_ASSIGN(auto recorder, Recorder::start(std::move(recording)));
+  return std::unique_ptr<ProcessRecorder>(
+      new ProcessRecorder(std::move(recorder), identity, options));
+}
+
+ProcessRecorder::ProcessRecorder(std::unique_ptr<Recorder> recorder, const RankIdentity& identity,
+                                 const ProcessOptions& options)
+    : recorder_(std::move(recorder)),
+      identity_(identity),
+      steps_(*recorder_),
+      ranges_(*recorder_, steps_),
+      streams_(steps_) {
+  if (!options.nccl_log.empty())
+    nccl_warnings_ = std::make_unique<WarningTail>(*recorder_, options.nccl_log);
+  if (identity_.world_size > 0) {
+    std::vector<int> everybody(static_cast<std::size_t>(identity_.world_size));
+    std::iota(everybody.begin(), everybody.end(), 0);
+    recorder_->add_process_group(0, "world", "", std::move(everybody));
+  }
+}
+
+ProcessRecorder::~ProcessRecorder() { finish(); }
+
+void ProcessRecorder::watch_gpu() {
+  if (gpu_activity_ != nullptr || !gpu_problem_.empty()) return;
+  CuptiOptions options;
+  options.on_kernel = [this](const KernelActivity& kernel, trace::StringId name) {
+    streams_.add(kernel, name);
+  };
+  auto source = CuptiSource::start(*recorder_, std::move(options));
+  if (source) {
+    gpu_activity_ = std::move(*source);
+    steps_.note_activity();
+    recorder_->update_rank_info([&](trace::RankInfo& info) {
+      info.device = "cuda:" + std::to_string(identity_.local_rank);
+    });
+  } else {
+    gpu_problem_ = source.error().message;
+    recorder_->log(trace::LogLine::Level::kWarning, gpu_problem_);
+    warn(gpu_problem_);
+  }
+}
+
+std::string ProcessRecorder::sources() const {
+  std::string text = FoundSteps::text_of(steps_.source());
+  text += gpu_activity_ != nullptr ? "; " + std::string(CuptiSource::kSourceText)
+                                   : std::string("; kernels: none were recorded");
+  text += "; bucket and unit names: not known from outside";
+  if (identity_.is_guessed) text += "; rank: in the order of starting, no launcher told it";
+  return text;
+}
+
+void ProcessRecorder::finish() {
+  if (std::exchange(is_finished_, true)) return;
+  gpu_activity_.reset();  // takes in what CUPTI still holds
+  nccl_warnings_.reset();
+  streams_.finish();
+  ranges_.finish();
+  recorder_->update_rank_info([&](trace::RankInfo& info) { info.sources = sources(); });
+  if (auto written = recorder_->stop(); !written) warn(written.error().message);
+}
+
+}  // namespace shardlens::profiler

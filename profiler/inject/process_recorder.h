@@ -1,0 +1,59 @@
+// Records a process that knows nothing of it, from the first sign of CUDA or NVTX to its end. The
+// functions of InjectedProcess are called once each, by whichever thread CUDA, NVTX or exit() is
+// on.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "profiler/cupti/cupti_source.h"
+#include "profiler/inject/found_steps.h"
+#include "profiler/inject/range_recorder.h"
+#include "profiler/inject/rank_identity.h"
+#include "profiler/inject/stream_steps.h"
+#include "profiler/recorder.h"
+#include "profiler/warning_tail.h"
+#include "trace/model/result.h"
+
+namespace shardlens::profiler {
+
+struct ProcessOptions {
+  std::filesystem::path run_folder;
+  trace::RecordSchedule schedule;
+  std::int64_t size_limit_bytes = INT64_MAX;
+  std::filesystem::path nccl_log;  // where NCCL writes its warnings; empty: not known
+};
+// From the variables that `shardlens record` sets; none where they are not set: then nothing is
+// recorded. Errors: variables that make no sense.
+trace::Result<std::optional<ProcessOptions>> process_options(const VariableLookup& lookup);
+
+class ProcessRecorder {
+ public:
+  static trace::Result<std::unique_ptr<ProcessRecorder>> start(const ProcessOptions& options,
+                                                               const VariableLookup& lookup);
+  ~ProcessRecorder();  // as finish()
+
+  // CUDA starts: before its first call.
+  void watch_gpu();
+  RangeRecorder& ranges() { return ranges_; }
+  // Takes in what is under way and closes the file. A warning on standard error if that fails.
+  void finish();
+
+ private:
+  ProcessRecorder(std::unique_ptr<Recorder> recorder, const RankIdentity& identity,
+                  const ProcessOptions& options);
+  std::string sources() const;
+
+  std::unique_ptr<Recorder> recorder_;
+  const RankIdentity identity_;
+  FoundSteps steps_;
+  RangeRecorder ranges_;
+  StreamSteps streams_;  // the thread that takes in CUPTI's records
+  std::unique_ptr<CuptiSource> gpu_activity_;
+  std::string gpu_problem_;  // why there is none
+  std::unique_ptr<WarningTail> nccl_warnings_;
+  bool is_finished_ = false;
+};
+
+}  // namespace shardlens::profiler

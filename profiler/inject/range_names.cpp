@@ -1,0 +1,84 @@
+#include "profiler/inject/range_names.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+#include <vector>
+
+namespace shardlens::profiler {
+namespace {
+
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_upper(char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; }
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+// "ProfilerStep#3" is "profiler", "step": at anything but letters, and where lower turns to upper
+// case.
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  bool inside = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!is_letter(text[i])) {
+      inside = false;
+      continue;
+    }
+    const bool is_hump = i > 0 && is_upper(text[i]) && !is_upper(text[i - 1]);
+    if (!inside || is_hump) words.emplace_back();
+    inside = true;
+    words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(text[i])));
+  }
+  return words;
+}
+
+bool has_any(const std::vector<std::string>& words, std::initializer_list<std::string_view> any) {
+  return std::ranges::any_of(
+      words, [&](const std::string& word) { return std::ranges::find(any, word) != any.end(); });
+}
+
+}  // namespace
+
+bool names_a_step(std::string_view range) {
+  const auto words = words_of(range);
+  if (phase_named(range)) return false;
+  return has_any(words, {"step", "iteration", "iter", "trainstep", "trainingstep"});
+}
+
+std::optional<trace::Phase> phase_named(std::string_view range) {
+  const auto words = words_of(range);
+  // "forward_backward" is neither, and "optimizer" may be followed by "step".
+  const bool forward = has_any(words, {"forward", "fwd"});
+  const bool backward = has_any(words, {"backward", "bwd"});
+  if (has_any(words, {"optimizer", "optim", "opt"})) return trace::Phase::kOptimizer;
+  if (has_any(words, {"zero"}) && has_any(words, {"grad", "grads"}))
+    return trace::Phase::kOptimizer;
+  if (forward != backward) return forward ? trace::Phase::kForward : trace::Phase::kBackward;
+  // Not "DistributedDataParallel".
+  if (has_any(words, {"dataloader", "data", "loader"}) && !has_any(words, {"parallel"}))
+    return trace::Phase::kData;
+  if (has_any(words, {"eval", "evaluate", "evaluation", "validation", "validate"}))
+    return trace::Phase::kEvaluation;
+  // Not activation checkpointing.
+  if (has_any(words, {"save", "write"}) && has_any(words, {"checkpoint"}))
+    return trace::Phase::kCheckpoint;
+  return std::nullopt;
+}
+
+std::string_view without_call_details(std::string_view range) {
+  constexpr std::array<std::string_view, 3> kOfEmitNvtx{", seq = ", ", op_id = ", ", sizes = "};
+  for (const std::string_view added : kOfEmitNvtx) range = range.substr(0, range.find(added));
+  return range;
+}
+
+std::string without_numbers(std::string_view range) {
+  std::string name;
+  for (const char c : range) {
+    if (!is_digit(c))
+      name += c;
+    else if (name.empty() || name.back() != '#')
+      name += '#';
+  }
+  return name;
+}
+
+}  // namespace shardlens::profiler

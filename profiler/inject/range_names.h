@@ -1,0 +1,25 @@
+// What the names of NVTX ranges tell of a program that was not written for us. Pure functions, any
+// thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "trace/model/events.h"
+
+namespace shardlens::profiler {
+
+// "step 17", "ProfilerStep#3", "train_step", "iteration: 5", "Iter 5/100"; not "optimizer step" and
+// not "timestep embedding".
+bool names_a_step(std::string_view range);
+
+// "Forward", "model.forward", "loss.backward()", "optimizer.step", "zero_grad", "dataloader", …
+std::optional<trace::Phase> phase_named(std::string_view range);
+
+// The name without what PyTorch's emit_nvtx adds for each call ("aten::mm, seq = 12, op_id = 7").
+std::string_view without_call_details(std::string_view range);
+// "step 17" as "step #".
+std::string without_numbers(std::string_view range);
+
+}  // namespace shardlens::profiler

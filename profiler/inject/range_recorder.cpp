@@ -1,0 +1,196 @@
+#include "profiler/inject/range_recorder.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "profiler/inject/range_names.h"
+
+namespace shardlens::profiler {
+namespace {
+
+// A program that puts numbers into its names would fill the table of names.
+constexpr std::size_t kMostExactNames = 4096;
+constexpr std::size_t kMostNames = 65'536;
+constexpr std::size_t kMostStarted = 65'536;
+constexpr int kMostDepth = 64;
+
+std::atomic<std::uint64_t> next_id{1};
+
+bool is_of_a_library(std::string_view domain) {
+  constexpr std::array<std::string_view, 7> kLibraries{"NCCL",  "CCCL",  "cuBLAS", "CUBLAS",
+                                                       "cuDNN", "cudnn", "CUDNN"};
+  return std::ranges::any_of(kLibraries,
+                             [&](std::string_view name) { return domain.starts_with(name); });
+}
+
+}  // namespace
+
+// What one thread has open, in one domain after the other.
+struct RangeRecorder::ThreadRanges {
+  struct Open {
+    trace::StringId name = 0;
+    std::int64_t start_ns = 0;
+  };
+  struct Domain {
+    int id = 0;
+    int lane = -1;
+    int depth = 0;
+    std::array<Open, kMostDepth> open{};
+  };
+  std::uint64_t recorder = 0;
+  std::uint64_t thread = 0;
+  std::vector<Domain> domains;
+
+  Domain& of(int id) {
+    for (Domain& domain : domains) {
+      if (domain.id == id) return domain;
+    }
+    return domains.emplace_back(Domain{.id = id});
+  }
+};
+
+std::uint64_t RangeRecorder::place_of(const ThreadRanges& thread, int domain) {
+  return thread.thread << 16 | static_cast<std::uint16_t>(domain);
+}
+
+RangeRecorder::RangeRecorder(Recorder& recorder, FoundSteps& steps)
+    : recorder_(recorder),
+      finder_(steps, StepSource::kRanges),
+      id_(next_id.fetch_add(1)),
+      steps_(finder_) {
+  domains_.emplace("", 0);
+}
+
+RangeRecorder::ThreadRanges& RangeRecorder::of_this_thread() {
+  thread_local ThreadRanges ranges;
+  if (ranges.recorder != id_) {
+    ranges = {};
+    ranges.recorder = id_;
+    ranges.thread = static_cast<std::uint64_t>(gettid());
+  }
+  return ranges;
+}
+
+// The libraries' domains have negative numbers.
+int RangeRecorder::domain(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = domains_.find(name); found != domains_.end()) return found->second;
+  const int number = static_cast<int>(domains_.size());
+  return domains_.emplace(name, is_of_a_library(name) ? -number : number).first->second;
+}
+
+trace::StringId RangeRecorder::name_id(std::string_view name) {
+  const std::size_t before = names_.load(std::memory_order_relaxed);
+  if (before >= kMostNames) return recorder_.intern("range");
+  name = without_call_details(name);
+  const trace::StringId id =
+      before < kMostExactNames ? recorder_.intern(name) : recorder_.intern(without_numbers(name));
+  // Ids are given one after the other, to others, too: an upper bound of our names is enough.
+  std::size_t seen = before;
+  while (id > seen && !names_.compare_exchange_weak(seen, id, std::memory_order_relaxed)) {
+  }
+  return id;
+}
+
+int RangeRecorder::lane_of(ThreadRanges& thread, int domain) {
+  auto& state = thread.of(domain);
+  if (state.lane >= 0) return state.lane;
+  std::string text = "NVTX";
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, id] : domains_) {
+      if (id == domain && !name.empty()) text += " " + name;
+    }
+  }
+  text += ", thread " + std::to_string(thread.thread);
+  return state.lane = recorder_.add_lane(trace::LaneKind::kOperators, text);
+}
+
+bool RangeRecorder::trains(const ThreadRanges& thread, int domain) const {
+  return training_.load(std::memory_order_relaxed) == place_of(thread, domain);
+}
+
+void RangeRecorder::look_for_training(const ThreadRanges& thread, int domain,
+                                      std::string_view name) {
+  std::uint64_t nobody = 0;
+  if (domain < 0 || training_.load(std::memory_order_relaxed) != nobody) return;
+  if (names_a_step(name) || phase_named(name))
+    training_.compare_exchange_strong(nobody, place_of(thread, domain));
+}
+
+int RangeRecorder::push(int domain, std::string_view name) {
+  ThreadRanges& thread = of_this_thread();
+  lane_of(thread, domain);
+  auto& state = thread.of(domain);
+  const int depth = state.depth++;
+  if (depth >= kMostDepth) return depth;
+  auto& open = state.open[static_cast<std::size_t>(depth)];
+  open = {name_id(name), Recorder::now_ns()};
+  look_for_training(thread, domain, name);
+  if (trains(thread, domain)) {
+    const std::lock_guard lock(mutex_);
+    if (!is_finished_) steps_.opened(name, depth, open.start_ns);
+  }
+  return depth;
+}
+
+int RangeRecorder::pop(int domain) {
+  ThreadRanges& thread = of_this_thread();
+  auto& state = thread.of(domain);
+  if (state.depth == 0) return -1;
+  const int depth = --state.depth;
+  if (depth >= kMostDepth) {
+    recorder_.count_lost("NVTX ranges nested too deeply", 1);
+    return depth;
+  }
+  const auto open = state.open[static_cast<std::size_t>(depth)];
+  add_event(state.lane, open.name, open.start_ns, depth);
+  if (trains(thread, domain)) {
+    const std::lock_guard lock(mutex_);
+    if (!is_finished_) steps_.closed(depth, Recorder::now_ns());
+  }
+  return depth;
+}
+
+void RangeRecorder::add_event(int lane, trace::StringId name, std::int64_t start_ns, int depth) {
+  if (!recorder_.wanted_detail_at(start_ns)) return;
+  trace::Event event;
+  event.start_ns = start_ns;
+  event.duration_ns = Recorder::now_ns() - start_ns;
+  event.name = name;
+  event.flags = static_cast<std::uint32_t>(std::min(depth, 255)) << trace::kEventDepthShift;
+  recorder_.add_event(lane, trace::EventKind::kOperator, event);
+}
+
+std::uint64_t RangeRecorder::start(int domain, std::string_view name) {
+  const Started range{domain, name_id(name), Recorder::now_ns()};
+  const std::uint64_t id = next_range_.fetch_add(1, std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  if (started_.size() < kMostStarted) {
+    started_.emplace(id, range);
+  } else {
+    recorder_.count_lost("NVTX ranges that were started and not ended", 1);
+  }
+  return id;
+}
+
+void RangeRecorder::end(std::uint64_t range) {
+  const std::lock_guard lock(mutex_);
+  const auto found = started_.find(range);
+  if (found == started_.end()) return;
+  if (started_lane_ < 0)
+    started_lane_ = recorder_.add_lane(trace::LaneKind::kOperators, "NVTX, across threads");
+  add_event(started_lane_, found->second.name, found->second.start_ns, 0);
+  started_.erase(found);
+}
+
+void RangeRecorder::finish() {
+  const std::lock_guard lock(mutex_);
+  if (!is_finished_) steps_.finish();
+  is_finished_ = true;
+}
+
+}  // namespace shardlens::profiler

@@ -1,0 +1,68 @@
+#include "profiler/inject/range_steps.h"
+
+#include "profiler/inject/range_names.h"
+
+namespace shardlens::profiler {
+
+using trace::Phase;
+
+void RangeSteps::opened(std::string_view name, int depth, std::int64_t at_ns) {
+  if (const auto phase = phase_named(name)) {
+    if (phase_depth_ == kNone) open_phase(*phase, depth, at_ns);
+    return;
+  }
+  if (mode_ == Mode::kPhaseRanges || step_is_open_ || !names_a_step(name)) return;
+  mode_ = Mode::kStepRanges;
+  step_is_open_ = true;
+  step_depth_ = depth;
+  sink_.begin_step(at_ns);
+}
+
+void RangeSteps::open_phase(Phase phase, int depth, std::int64_t at_ns) {
+  if (mode_ != Mode::kStepRanges && (phase == Phase::kData || phase == Phase::kForward))
+    consider_boundary(at_ns);
+  phase_depth_ = depth;
+  phase_ = phase;
+  sink_.begin_phase(phase, at_ns);
+}
+
+void RangeSteps::consider_boundary(std::int64_t at_ns) {
+  if (!saw_backward_) return;
+  if (!has_optimizer_ && ++cycles_ < kCyclesWithoutOptimizer) {
+    saw_backward_ = false;
+    return;
+  }
+  if (has_optimizer_ && !saw_optimizer_) return;  // the next of several micro-batches
+  if (step_is_open_) sink_.end_step(at_ns);
+  mode_ = Mode::kPhaseRanges;
+  step_is_open_ = true;
+  saw_backward_ = saw_optimizer_ = false;
+  sink_.begin_step(at_ns);
+}
+
+void RangeSteps::closed(int depth, std::int64_t at_ns) {
+  last_closed_ns_ = at_ns;
+  if (depth == phase_depth_) {
+    phase_depth_ = kNone;
+    sink_.end_phase(at_ns);
+    if (phase_ == Phase::kBackward) saw_backward_ = true;
+    // Gradients are set to zero before forward, too.
+    if (phase_ == Phase::kOptimizer && saw_backward_) saw_optimizer_ = has_optimizer_ = true;
+  }
+  if (depth == step_depth_) {
+    step_depth_ = kNone;
+    step_is_open_ = false;
+    sink_.end_step(at_ns);
+  }
+}
+
+void RangeSteps::finish() {
+  if (mode_ == Mode::kPhaseRanges && step_is_open_ && saw_backward_) {
+    sink_.end_step(last_closed_ns_);
+  }
+  step_is_open_ = false;
+  step_depth_ = phase_depth_ = kNone;
+  mode_ = Mode::kPhaseRanges;
+}
+
+}  // namespace shardlens::profiler

@@ -1,0 +1,47 @@
+// Finds steps and phases in the NVTX ranges of the thread that trains. That thread only.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "profiler/inject/step_sink.h"
+
+namespace shardlens::profiler {
+
+// A range that names a step is one. Where there is none, a step begins with the first data or
+// forward range after an optimizer range, and goes on to the next; without ranges for the
+// optimizer, every forward after a backward begins one, which is believed once it has happened
+// kCyclesWithoutOptimizer times. Phases are the outermost ranges that name one.
+class RangeSteps {
+ public:
+  static constexpr int kCyclesWithoutOptimizer = 8;
+
+  explicit RangeSteps(StepSink& sink) : sink_(sink) {}
+
+  // `depth` of a range: how many are open around it.
+  void opened(std::string_view name, int depth, std::int64_t at_ns);
+  void closed(int depth, std::int64_t at_ns);
+  // Ends a step that only the next one would have ended. Nothing is told afterwards.
+  void finish();
+
+ private:
+  enum class Mode : std::uint8_t { kUndecided, kStepRanges, kPhaseRanges };
+  static constexpr int kNone = -1;
+
+  void open_phase(trace::Phase phase, int depth, std::int64_t at_ns);
+  void consider_boundary(std::int64_t at_ns);
+
+  StepSink& sink_;
+  Mode mode_ = Mode::kUndecided;
+  bool step_is_open_ = false;
+  int step_depth_ = kNone;   // of the range that is the step
+  int phase_depth_ = kNone;  // of the range that is the phase
+  trace::Phase phase_ = trace::Phase::kOther;
+  bool saw_backward_ = false;   // since the last boundary
+  bool saw_optimizer_ = false;  // as well
+  bool has_optimizer_ = false;  // ever
+  int cycles_ = 0;
+  std::int64_t last_closed_ns_ = 0;
+};
+
+}  // namespace shardlens::profiler

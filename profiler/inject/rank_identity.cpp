@@ -1,0 +1,109 @@
+#include "profiler/inject/rank_identity.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+namespace shardlens::profiler {
+namespace {
+
+using trace::ErrorKind;
+using trace::Result;
+
+// A run on more ranks than this would have a launcher that tells them.
+constexpr int kMostGuessed = 1024;
+
+struct Launcher {
+  const char* rank;
+  const char* local_rank;
+  const char* world_size;
+};
+// In the order in which they are believed: torchrun's own come first where Slurm started torchrun.
+constexpr std::array kLaunchers{
+    Launcher{"RANK", "LOCAL_RANK", "WORLD_SIZE"},
+    Launcher{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE"},
+    Launcher{"PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE"},
+    Launcher{"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS"},
+};
+
+Result<int> number(const char* name, const std::optional<std::string>& text, int missing) {
+  if (!text || text->empty()) return missing;
+  int value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error == std::errc() && end == text->data() + text->size() && value >= 0) return value;
+  return trace::fail(ErrorKind::kUsage,
+                     std::string(name) + " is \"" + *text + "\", which is no number from 0 on.");
+}
+
+std::filesystem::path claim_file(const std::filesystem::path& folder, int rank) {
+  return folder / ("rank_" + std::to_string(rank) + ".claim");
+}
+
+std::string first_line(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+// False: somebody else has it.
+Result<bool> try_claim(const std::filesystem::path& file, int world_size) {
+  const int descriptor = open(file.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
+  if (descriptor < 0 && errno == EEXIST) return false;
+  if (descriptor < 0) {
+    return trace::fail(ErrorKind::kIo,
+                       "\"" + file.string() + "\" cannot be made: " + std::strerror(errno) + ".");
+  }
+  const std::string text = std::to_string(getpid()) + "\n" + std::to_string(world_size) + "\n";
+  const bool written = write(descriptor, text.data(), text.size()) == std::ssize(text);
+  close(descriptor);
+  if (written) return true;
+  return trace::fail(ErrorKind::kIo,
+                     "\"" + file.string() + "\" cannot be written: is the disk full?");
+}
+
+Result<RankIdentity> claim_known(const std::filesystem::path& folder, const RankIdentity& known) {
+  const auto file = claim_file(folder, known.rank);
+  TRY_ASSIGN(const bool is_ours, try_claim(file, known.world_size));
+  if (is_ours) return known;
+  return trace::fail(ErrorKind::kFailed, "Rank " + std::to_string(known.rank) +
+                                             " is recorded from process " + first_line(file) +
+                                             " already; process " + std::to_string(getpid()) +
+                                             ", which has the same rank, is left out.");
+}
+
+}  // namespace
+
+Result<std::optional<RankIdentity>> rank_from_environment(const VariableLookup& lookup) {
+  for (const Launcher& launcher : kLaunchers) {
+    const auto rank = lookup(launcher.rank);
+    if (!rank) continue;
+    RankIdentity identity;
+    TRY_ASSIGN(identity.rank, number(launcher.rank, rank, 0));
+    TRY_ASSIGN(identity.local_rank,
+               number(launcher.local_rank, lookup(launcher.local_rank), identity.rank));
+    TRY_ASSIGN(identity.world_size, number(launcher.world_size, lookup(launcher.world_size), 0));
+    return identity;
+  }
+  return std::nullopt;
+}
+
+Result<RankIdentity> claim_rank(const std::filesystem::path& run_folder,
+                                std::optional<RankIdentity> known) {
+  if (known) return claim_known(run_folder, *known);
+  for (int rank = 0; rank < kMostGuessed; ++rank) {
+    TRY_ASSIGN(const bool is_ours, try_claim(claim_file(run_folder, rank), 0));
+    if (is_ours) return RankIdentity{rank, rank, 0, true};
+  }
+  return trace::fail(ErrorKind::kFailed, "More than " + std::to_string(kMostGuessed) +
+                                             " processes recorded without a launcher that "
+                                             "numbers them.");
+}
+
+}  // namespace shardlens::profiler

@@ -1,0 +1,34 @@
+#include "profiler/inject/stream_steps.h"
+
+namespace shardlens::profiler {
+
+void StreamSteps::add(const KernelActivity& kernel, trace::StringId name) {
+  auto found = streams_.find(kernel.stream);
+  if (found == streams_.end()) {
+    if (streams_.size() >= kMostStreams) return;
+    found = streams_.emplace(kernel.stream, std::make_unique<Stream>(steps_)).first;
+  }
+  Stream& stream = *found->second;
+  const StepSource source = steps_.source();
+  if (source == StepSource::kNone || source == StepSource::kOptimizer)
+    stream.optimizer.add(part_of(kernel.name, name), kernel.start_ns, kernel.end_ns);
+  if (source == StepSource::kNone || source == StepSource::kPattern)
+    stream.pattern.add(name, kernel.start_ns, kernel.end_ns);
+}
+
+void StreamSteps::finish() {
+  for (const auto& [key, stream] : streams_) stream->optimizer.finish();
+  if (const StepSource source = steps_.source();
+      source != StepSource::kNone && source != StepSource::kPattern) {
+    return;
+  }
+  for (const auto& [key, stream] : streams_) stream->pattern.finish();
+}
+
+KernelPart StreamSteps::part_of(std::string_view kernel, trace::StringId name) {
+  const auto [entry, is_new] = parts_.try_emplace(name);
+  if (is_new) entry->second = kernel_part_of(kernel);
+  return entry->second;
+}
+
+}  // namespace shardlens::profiler

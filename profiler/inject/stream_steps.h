@@ -1,0 +1,49 @@
+// Looks for steps in the kernels of all streams. One thread; a stream's kernels in the order of
+// their start.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+
+#include "profiler/cupti/activity.h"
+#include "profiler/inject/found_steps.h"
+#include "profiler/inject/kernel_steps.h"
+#include "profiler/inject/repeated_kernels.h"
+#include "trace/model/events.h"
+
+namespace shardlens::profiler {
+
+class StreamSteps {
+ public:
+  explicit StreamSteps(FoundSteps& steps) : steps_(steps) {}
+
+  // `name` stands for the kernel's name.
+  void add(const KernelActivity& kernel, trace::StringId name);
+  // Nothing more comes.
+  void finish();
+
+ private:
+  // Training has one stream for compute and a few beside it.
+  static constexpr std::size_t kMostStreams = 8;
+
+  struct Stream {
+    explicit Stream(FoundSteps& steps)
+        : by_optimizer(steps, StepSource::kOptimizer),
+          by_pattern(steps, StepSource::kPattern),
+          optimizer(by_optimizer),
+          pattern(by_pattern) {}
+    FoundSteps::Finder by_optimizer, by_pattern;
+    KernelSteps optimizer;
+    RepeatedKernels pattern;
+  };
+  KernelPart part_of(std::string_view kernel, trace::StringId name);
+
+  FoundSteps& steps_;
+  std::map<StreamKey, std::unique_ptr<Stream>> streams_;
+  std::unordered_map<trace::StringId, KernelPart> parts_;
+};
+
+}  // namespace shardlens::profiler

@@ -1,0 +1,142 @@
+// A real program with the real library in it, on a machine with no GPU: NVTX loads it.
+#include <gmock/gmock.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <map>
+
+#include "trace/model/batch.h"
+#include "trace/model/strings.h"
+#include "trace/store/query.h"
+#include "trace/store/rank_files.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::profiler {
+namespace {
+
+namespace fs = std::filesystem;
+
+class InjectedProgram : public testing::Test {
+ protected:
+  InjectedProgram() {
+    std::string pattern = (fs::temp_directory_path() / "injected.XXXXXX").string();
+    root_ = mkdtemp(pattern.data());
+    trace::RunInfo info;
+    info.name = "injected";
+    info.imported_from = "another program";
+    EXPECT_TRUE(trace::create_run_at(root_ / "run", info));
+  }
+  ~InjectedProgram() override { fs::remove_all(root_); }
+
+  // Returns what waitpid told; standard error is in `said_`.
+  int run(const char* how, std::map<std::string, std::string> variables = {}) {
+    const fs::path bin = fs::path(SHARDLENS_BINARY_DIR) / "bin";
+    variables.try_emplace("SHARDLENS_RECORD_FOLDER", (root_ / "run").string());
+    variables.try_emplace("NVTX_INJECTION64_PATH", (bin / "libshardlens-record.so").string());
+    const fs::path errors = root_ / "stderr";
+    std::string command;
+    for (const auto& [name, value] : variables) command += name + "='" + value + "' ";
+    command += (bin / "nvtx_program").string() + " " + how + " 2>" + errors.string();
+    const int status = std::system(command.c_str());
+    std::ifstream in(errors);
+    said_.assign(std::istreambuf_iterator<char>(in), {});
+    return status;
+  }
+  std::vector<std::vector<std::string>> ask(const std::string& sql) const {
+    const auto answer = trace::query_run(root_ / "run", sql, {});
+    EXPECT_TRUE(answer) << answer.error().message;
+    std::vector<std::vector<std::string>> rows;
+    if (!answer) return rows;
+    for (const auto& row : answer->rows) {
+      auto& texts = rows.emplace_back();
+      for (const auto& value : row) texts.push_back(trace::to_text(value));
+    }
+    return rows;
+  }
+
+  fs::path root_;
+  std::string said_;
+};
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST_F(InjectedProgram, TellsItsStepsPhasesAndRanges) {
+  EXPECT_EQ(run("exit"), 0) << said_;
+  EXPECT_EQ(said_, "");
+  EXPECT_THAT(ask("select step, end_ns - start_ns > 2000000 from step order by step"),
+              ElementsAre(ElementsAre("0", "1"), ElementsAre("1", "1"), ElementsAre("2", "1")));
+  EXPECT_THAT(ask("select phase, count(*) from span group by phase order by 1"),
+              ElementsAre(ElementsAre("backward", "3"), ElementsAre("forward", "3")));
+  EXPECT_THAT(
+      ask("select name, depth, count(*) from op group by name, depth order by name"),
+      ElementsAre(ElementsAre("a library's range", "0", "3"), ElementsAre("forward", "1", "3"),
+                  ElementsAre("on another thread", "0", "3"),
+                  ElementsAre("rückwärts: backward", "1", "3"), ElementsAre("step 0", "0", "1"),
+                  ElementsAre("step 1", "0", "1"), ElementsAre("step 2", "0", "1"),
+                  ElementsAre("whole program", "0", "1")));
+  EXPECT_THAT(ask("select sources from rank"),
+              ElementsAre(ElementsAre(HasSubstr("steps and phases: NVTX ranges"))));
+  EXPECT_THAT(ask("select count(*) from lane where name like 'NVTX NCCL, thread %'"),
+              ElementsAre(ElementsAre("1")));
+}
+
+TEST_F(InjectedProgram, HasTheRankOfItsLauncher) {
+  EXPECT_EQ(run("exit", {{"RANK", "3"}, {"LOCAL_RANK", "1"}, {"WORLD_SIZE", "4"}}), 0);
+  EXPECT_THAT(ask("select rank, local_rank, device from rank"),
+              ElementsAre(ElementsAre("3", "1", "cpu")));
+  EXPECT_THAT(ask("select name, ranks from process_group"),
+              ElementsAre(ElementsAre("world", testing::_)));
+}
+
+TEST_F(InjectedProgram, ASecondOneOfTheSameRankIsLeftOutAndRuns) {
+  EXPECT_EQ(run("exit", {{"RANK", "0"}}), 0);
+  EXPECT_EQ(run("exit", {{"RANK", "0"}}), 0);
+  EXPECT_THAT(said_, HasSubstr("this process is not recorded: Rank 0 is recorded from process"));
+  EXPECT_THAT(ask("select count(*) from step"), ElementsAre(ElementsAre("3")));
+}
+
+TEST_F(InjectedProgram, ItsChildrenAreNotItself) {
+  EXPECT_EQ(run("fork"), 0) << said_;
+  EXPECT_EQ(trace::rank_files(root_ / "run").size(), 1u);
+  EXPECT_THAT(ask("select count(*) from op where name = 'in the child'"),
+              ElementsAre(ElementsAre("0")));
+  EXPECT_THAT(ask("select count(*) from step"), ElementsAre(ElementsAre("3")));
+}
+
+TEST_F(InjectedProgram, WhatItRecordedOutlivesItsDeath) {
+  const int status = run("abort");
+  EXPECT_EQ(WEXITSTATUS(status), 128 + SIGABRT);  // as the shell tells it
+  EXPECT_THAT(ask("select count(*) from step"), ElementsAre(ElementsAre("3")));
+}
+
+TEST_F(InjectedProgram, RecordsOnlyTheStepsThatAreAskedFor) {
+  EXPECT_EQ(run("exit", {{"SHARDLENS_RECORD_STEPS", "2..2"}}), 0);
+  EXPECT_THAT(ask("select count(*) from step"), ElementsAre(ElementsAre("3")));
+  // And what leads into it.
+  EXPECT_THAT(ask("select name from op where name like 'step%' order by 1"),
+              ElementsAre(ElementsAre("step 1"), ElementsAre("step 2")));
+}
+
+TEST_F(InjectedProgram, RunsOnWhereNothingCanBeRecorded) {
+  EXPECT_EQ(run("exit", {{"SHARDLENS_RECORD_FOLDER", "/nowhere/at/all"}}), 0);
+  EXPECT_THAT(said_, HasSubstr("this process is not recorded"));
+  EXPECT_EQ(run("exit", {{"SHARDLENS_RECORD_STEPS", "seven"}}), 0);
+  EXPECT_THAT(said_, HasSubstr("seven"));
+  EXPECT_EQ(run("exit", {{"SHARDLENS_RECORD_FOLDER", ""}}), 0);
+  EXPECT_EQ(said_, "");
+}
+
+TEST_F(InjectedProgram, ItsNcclWarningsAreInTheLog) {
+  const fs::path log = root_ / "run" / "nccl.log";
+  std::ofstream(log) << "host:1:1 [0] NCCL WARN something is odd\n";
+  EXPECT_EQ(run("exit", {{"NCCL_DEBUG_FILE", log.string()}}), 0);
+  EXPECT_THAT(ask("select level, text from log"),
+              ElementsAre(ElementsAre("warning", "NCCL: something is odd")));
+}
+
+}  // namespace
+}  // namespace shardlens::profiler

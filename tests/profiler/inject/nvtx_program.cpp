@@ -1,0 +1,69 @@
+// Uses NVTX in all the ways there are, three steps of it, and dies as its argument says: "exit"
+// (the default), "fork" (a child with ranges of its own), "abort".
+#include <nvtx3/nvToolsExt.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+
+namespace {
+
+nvtxEventAttributes_t attributes() {
+  nvtxEventAttributes_t event{};
+  event.version = NVTX_VERSION;
+  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  return event;
+}
+
+void work() { usleep(2000); }
+
+void step(int index, nvtxDomainHandle_t domain, nvtxStringHandle_t registered) {
+  nvtxRangePushA(("step " + std::to_string(index)).c_str());
+  nvtxEventAttributes_t forward = attributes();
+  forward.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  forward.message.ascii = "forward";
+  nvtxRangePushEx(&forward);
+  nvtxEventAttributes_t inner = attributes();
+  inner.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+  inner.message.registered = registered;
+  nvtxDomainRangePushEx(domain, &inner);
+  work();
+  nvtxDomainRangePop(domain);
+  nvtxRangePop();
+  nvtxRangePushW(L"r\u00fcckw\u00e4rts: backward");
+  std::thread([] {
+    nvtxRangePushA("on another thread");
+    nvtxRangePop();
+  }).join();
+  nvtxRangePop();
+  nvtxRangePop();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const char* how = argc > 1 ? argv[1] : "exit";
+  const nvtxRangeId_t whole = nvtxRangeStartA("whole program");
+  const nvtxDomainHandle_t domain = nvtxDomainCreateA("NCCL");
+  const nvtxStringHandle_t registered = nvtxDomainRegisterStringA(domain, "a library's range");
+  for (int i = 0; i < 3; ++i) step(i, domain, registered);
+  nvtxRangePop();  // one too many
+  if (std::strcmp(how, "fork") == 0) {
+    if (const pid_t child = fork(); child == 0) {
+      nvtxRangePushA("in the child");
+      nvtxRangePop();
+      std::exit(0);
+    } else {
+      waitpid(child, nullptr, 0);
+    }
+  }
+  nvtxRangeEnd(whole);
+  if (std::strcmp(how, "abort") == 0) {
+    usleep(400'000);  // what was recorded until now is committed
+    abort();
+  }
+  return 0;
+}

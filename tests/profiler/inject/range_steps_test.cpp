@@ -1,0 +1,93 @@
+#include "profiler/inject/range_steps.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/profiler/inject/told_steps.h"
+
+namespace shardlens::profiler {
+namespace {
+
+// Opens and closes ranges, one unit of time after the other.
+class RangeStepsTest : public testing::Test {
+ protected:
+  void open(const char* name) { steps_.opened(name, depth_++, time_++); }
+  void close() { steps_.closed(--depth_, time_++); }
+  void range(const char* name) {
+    open(name);
+    close();
+  }
+
+  test::ToldSteps told_;
+  RangeSteps steps_{told_};
+  int depth_ = 0;
+  std::int64_t time_ = 0;
+};
+
+TEST_F(RangeStepsTest, ARangeThatNamesAStepIsOne) {
+  for (int i = 0; i < 2; ++i) {
+    open(("step " + std::to_string(i)).c_str());
+    range("forward");
+    range("backward");
+    range("optimizer.step");
+    close();
+  }
+  EXPECT_EQ(told_.ended(), "0-7 8-15");
+  EXPECT_EQ(told_.phases_text(),
+            "forward 1-2 backward 3-4 optimizer 5-6 forward 9-10 backward 11-12 optimizer 13-14");
+}
+
+TEST_F(RangeStepsTest, PhasesInsideOthersAreNotPhases) {
+  open("step 0");
+  open("forward");
+  range("backward of a custom op");
+  range("inner step");
+  close();
+  close();
+  EXPECT_EQ(told_.ended(), "0-7");
+  EXPECT_EQ(told_.phases_text(), "forward 1-6");
+}
+
+TEST_F(RangeStepsTest, WithoutThemAStepBeginsAfterTheOptimizer) {
+  range("zero_grad");  // 0-1: an optimizer's, but nothing was computed yet
+  for (int i = 0; i < 3; ++i) {
+    for (const char* name : {"forward", "backward", "forward", "backward", "optimizer.step"})
+      range(name);
+  }
+  // The first step is only known to have been one when it has ended.
+  EXPECT_EQ(told_.ended(), "12-22");
+  steps_.finish();
+  EXPECT_EQ(told_.ended(), "12-22 22-31");  // the last ends with its last range
+}
+
+TEST_F(RangeStepsTest, WithoutAnOptimizerEveryForwardAfterABackwardIsBelievedInTheEnd) {
+  for (int i = 0; i < RangeSteps::kCyclesWithoutOptimizer; ++i) {
+    range("forward");
+    range("backward");
+  }
+  EXPECT_EQ(told_.steps.size(), 0u);
+  range("forward");
+  range("backward");
+  range("forward");
+  EXPECT_EQ(told_.ended(), "32-36");
+}
+
+TEST_F(RangeStepsTest, AnEvaluationBetweenStepsIsInNone) {
+  open("step 0");
+  close();
+  range("validation");
+  open("step 1");
+  close();
+  EXPECT_EQ(told_.ended(), "0-1 4-5");
+  EXPECT_EQ(told_.phases_text(), "evaluation 2-3");
+}
+
+TEST_F(RangeStepsTest, AStepThatNeverEndedIsNotTold) {
+  open("step 0");
+  close();
+  open("step 1");
+  steps_.finish();
+  EXPECT_EQ(told_.ended(), "0-1");
+}
+
+}  // namespace
+}  // namespace shardlens::profiler

@@ -1,0 +1,87 @@
+#include "profiler/inject/rank_identity.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <map>
+
+namespace shardlens::profiler {
+namespace {
+
+namespace fs = std::filesystem;
+
+VariableLookup lookup_in(std::map<std::string, std::string> variables) {
+  return [variables](const std::string& name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+TEST(RankIdentity, ComesFromTheLauncher) {
+  const auto torchrun = rank_from_environment(
+      lookup_in({{"RANK", "5"}, {"LOCAL_RANK", "1"}, {"WORLD_SIZE", "8"}, {"SLURM_PROCID", "0"}}));
+  ASSERT_TRUE(torchrun && *torchrun);
+  EXPECT_EQ((*torchrun)->rank, 5);
+  EXPECT_EQ((*torchrun)->local_rank, 1);
+  EXPECT_EQ((*torchrun)->world_size, 8);
+  const auto slurm = rank_from_environment(
+      lookup_in({{"SLURM_PROCID", "3"}, {"SLURM_LOCALID", "3"}, {"SLURM_NTASKS", "4"}}));
+  ASSERT_TRUE(slurm && *slurm);
+  EXPECT_EQ((*slurm)->rank, 3);
+  EXPECT_EQ((*slurm)->world_size, 4);
+  const auto mpi = rank_from_environment(
+      lookup_in({{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "4"}}));
+  ASSERT_TRUE(mpi && *mpi);
+  EXPECT_EQ((*mpi)->rank, 2);
+}
+
+TEST(RankIdentity, IsNoneWithoutOneAndAnErrorWithNonsense) {
+  const auto none = rank_from_environment(lookup_in({}));
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(none->has_value());
+  const auto nonsense = rank_from_environment(lookup_in({{"RANK", "-1"}}));
+  ASSERT_FALSE(nonsense);
+  EXPECT_NE(nonsense.error().message.find("RANK is \"-1\""), std::string::npos);
+}
+
+class ClaimRankTest : public testing::Test {
+ protected:
+  ClaimRankTest() {
+    std::string pattern = (fs::temp_directory_path() / "claim.XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~ClaimRankTest() override { fs::remove_all(folder_); }
+  fs::path folder_;
+};
+
+TEST_F(ClaimRankTest, OneProcessHasARank) {
+  const auto first = claim_rank(folder_, RankIdentity{1, 1, 2});
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->rank, 1);
+  const auto second = claim_rank(folder_, RankIdentity{1, 1, 2});
+  ASSERT_FALSE(second);
+  EXPECT_NE(second.error().message.find(std::to_string(getpid())), std::string::npos);
+  int process = 0, world = 0;
+  std::ifstream(folder_ / "rank_1.claim") >> process >> world;
+  EXPECT_EQ(process, getpid());
+  EXPECT_EQ(world, 2);
+}
+
+TEST_F(ClaimRankTest, WithoutALauncherTheFirstFreeOneIsTaken) {
+  ASSERT_TRUE(claim_rank(folder_, RankIdentity{0, 0, 1}));
+  const auto guessed = claim_rank(folder_, std::nullopt);
+  ASSERT_TRUE(guessed);
+  EXPECT_EQ(guessed->rank, 1);
+  EXPECT_TRUE(guessed->is_guessed);
+}
+
+TEST_F(ClaimRankTest, AFolderThatIsGoneIsAnError) {
+  const auto claimed = claim_rank(folder_ / "gone", std::nullopt);
+  ASSERT_FALSE(claimed);
+  EXPECT_EQ(claimed.error().kind, trace::ErrorKind::kIo);
+}
+
+}  // namespace
+}  // namespace shardlens::profiler
