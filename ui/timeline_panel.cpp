@@ -77,6 +77,9 @@ std::string empty_text(const Snapshot& snapshot, bool without_detail) {
   if (!snapshot.run) return "Press Start, or double-click a run below to replay it";
   const RunView& run = *snapshot.run;
   if (run.selected_step < 0) return "Waiting for the first step…";
+  if (without_detail && !run.figures.info.command.empty()) {
+    return "This step has no kernels; its ranges and phases are in Inspect (Ctrl+2)";
+  }
   if (without_detail) {
     return "This step was recorded without detail; choose another, or set “Record” to every step";
   }

@@ -105,7 +105,7 @@ int RangeRecorder::lane_of(ThreadRanges& thread, int domain) {
       if (id == domain && !name.empty()) text += " " + name;
     }
   }
-  text += ", thread " + std::to_string(thread.thread);
+  text += " of thread " + std::to_string(thread.thread);
   return state.lane = recorder_.add_lane(trace::LaneKind::kOperators, text);
 }
 
@@ -182,7 +182,7 @@ void RangeRecorder::end(std::uint64_t range) {
   const auto found = started_.find(range);
   if (found == started_.end()) return;
   if (started_lane_ < 0)
-    started_lane_ = recorder_.add_lane(trace::LaneKind::kOperators, "NVTX, across threads");
+    started_lane_ = recorder_.add_lane(trace::LaneKind::kOperators, "NVTX across threads");
   add_event(started_lane_, found->second.name, found->second.start_ns, 0);
   started_.erase(found);
 }

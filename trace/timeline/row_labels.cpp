@@ -59,7 +59,7 @@ std::string stream_of(std::string_view name) {
 // The lane's name without what the title says.
 std::string_view own_name(std::string_view name) {
   for (const std::string_view prefix : {"operators of the ", "operators of ", "launches of the ",
-                                        "launches of ", "annotations of "}) {
+                                        "launches of ", "annotations of ", "NVTX of ", "NVTX "}) {
     if (name.starts_with(prefix)) return name.substr(prefix.size());
   }
   return name;
@@ -77,6 +77,7 @@ std::string lane_label(const RankContent& rank, const LaneContent& lane, RowKind
     if (!lane.group_name.empty()) return label + " · " + lane.group_name;
   }
   if (kind == RowKind::kKernels && lane.kind == LaneKind::kCommunication) label = "NCCL kernels";
+  if (kind == RowKind::kOperators && lane.name.starts_with("NVTX")) label = "NVTX";
   const std::string stream = stream_of(lane.name);
   const bool is_only = std::ranges::none_of(rank.lanes, is_same);
   const bool is_of_stream = kind == RowKind::kKernels || kind == RowKind::kCommunication ||

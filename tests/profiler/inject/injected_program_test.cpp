@@ -80,7 +80,7 @@ TEST_F(InjectedProgram, TellsItsStepsPhasesAndRanges) {
                   ElementsAre("whole program", "0", "1")));
   EXPECT_THAT(ask("select sources from rank"),
               ElementsAre(ElementsAre(HasSubstr("steps and phases: NVTX ranges"))));
-  EXPECT_THAT(ask("select count(*) from lane where name like 'NVTX NCCL, thread %'"),
+  EXPECT_THAT(ask("select count(*) from lane where name like 'NVTX NCCL of thread %'"),
               ElementsAre(ElementsAre("1")));
 }
 

@@ -1,0 +1,184 @@
+"""Programs that know nothing of us are recorded: PyTorch's own DistributedDataParallel under torchrun, marked with NVTX, and
+what goes wrong. With a GPU also programs without any mark."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import textwrap
+import unittest
+
+import harness
+
+PYTHON = pathlib.Path(os.environ.get('SHARDLENS_TORCH_PYTHON',
+                                     harness.ROOT / '.deps' / 'venv' / 'bin' / 'python3'))
+
+# Writes what it measured itself: begin and end of every step in ns since 1970.
+MARKED = '''
+import json, os, sys, time, torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+torch.set_num_threads(1)
+dist.init_process_group("gloo")
+model = DistributedDataParallel(torch.nn.Linear(128, 128))
+optimizer = torch.optim.AdamW(model.parameters())
+range_ = torch.cuda.nvtx.range
+steps = []
+for step in range(20):
+    begin = time.time_ns()
+    with range_(f"step {step}"):
+        with range_("data"):
+            batch = torch.randn(8, 128)
+        with range_("forward"):
+            loss = model(batch).square().mean()
+        with range_("backward"):
+            loss.backward()
+        with range_("optimizer"):
+            optimizer.step()
+            optimizer.zero_grad()
+        time.sleep(0.005)
+    steps.append((begin, time.time_ns()))
+print("a line of the program's own")
+with open(f"{sys.argv[1]}.{dist.get_rank()}", "w") as out:
+    json.dump(steps, out)
+dist.destroy_process_group()
+sys.exit(int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+'''
+
+# Neither NVTX nor anything else of ours: a model trained on a shared GPU by two ranks.
+UNMARKED = '''
+import os, sys, torch
+import torch.distributed as dist
+rank = int(os.environ["RANK"])
+os.environ["NCCL_HOSTID"] = f"rank-{rank}"  # two ranks on one GPU
+os.environ["NCCL_SOCKET_IFNAME"] = "lo"
+dist.init_process_group("nccl")
+model = torch.nn.Sequential(*(torch.nn.Sequential(torch.nn.Linear(512, 512), torch.nn.GELU()) for _ in range(6))).cuda()
+if sys.argv[1] == "ddp":
+    model = torch.nn.parallel.DistributedDataParallel(model)
+else:
+    from torch.distributed.fsdp import fully_shard
+    for block in model:
+        fully_shard(block)
+    fully_shard(model)
+optimizer = torch.optim.AdamW(model.parameters(), fused=True)
+for step in range(30):
+    loss = model(torch.randn(64, 512, device="cuda")).square().mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+torch.cuda.synchronize()
+dist.destroy_process_group()
+'''
+
+
+def has_gpu():
+    asked = subprocess.run([PYTHON, '-c', 'import torch; print(torch.cuda.is_available())'],
+                           capture_output=True, text=True, timeout=120)
+    return asked.stdout.strip() == 'True'
+
+
+def torchrun(ranks):
+    return [str(PYTHON), '-m', 'torch.distributed.run', '--nproc-per-node', str(ranks),
+            '--master-port', '0', '--rdzv-backend', 'c10d', '--rdzv-endpoint', 'localhost:0']
+
+
+class Record(harness.ShardlensTest):
+    def script(self, text):
+        file = self.folder / 'train.py'
+        file.write_text(textwrap.dedent(text))
+        return str(file)
+
+    def record(self, name, *command, code=0, options=(), **kwargs):
+        """The library's option stands in front of the command, whose arguments are its own."""
+        done = subprocess.run([harness.SHARDLENS, 'record', '--name', name, '--runs-dir', str(self.runs), *options,
+                               '--', *command], capture_output=True, text=True, timeout=300, cwd=self.folder,
+                              stdin=subprocess.DEVNULL, **kwargs)
+        self.assertEqual(done.returncode, code, f'{done.stdout[-3000:]}\n{done.stderr[-3000:]}')
+        return done
+
+    def query(self, run, sql):
+        answer = json.loads(self.shardlens('query', run, sql, '--format', 'json').stdout)
+        return [dict(zip(answer['columns'], row)) for row in answer['rows']]
+
+    def test_a_marked_program_tells_its_steps_as_it_measured_them(self):
+        measured = self.folder / 'measured'
+        report = json.loads(self.record('ddp', *torchrun(2), self.script(MARKED), str(measured),
+                                        options=['--json']).stdout)
+        self.assertEqual(report['run']['status'], 'done')
+        self.assertEqual(report['run']['world_size'], 2)
+        self.assertEqual(len(report['steps']), 20)
+        self.assertIsNone(report['summary']['exposed_ms'], 'nothing recorded what a step consists of')
+        for rank in (0, 1):
+            own = json.loads(pathlib.Path(f'{measured}.{rank}').read_text())
+            rows = self.query('ddp', f'select start_ns, end_ns from step where rank = {rank} order by step')
+            self.assertEqual(len(rows), len(own))
+            for row, (begin, end) in zip(rows, own):
+                # The program's clock is read outside of its range.
+                self.assertGreaterEqual(row['start_ns'], begin)
+                self.assertLessEqual(row['end_ns'], end)
+                self.assertGreater(row['end_ns'] - row['start_ns'], 5_000_000)
+        phases = self.query('ddp', 'select phase, count(*) as n from span group by phase')
+        self.assertEqual({row['phase']: row['n'] for row in phases},
+                         {phase: 40 for phase in ('data', 'forward', 'backward', 'optimizer')})
+        self.assertEqual(self.query('ddp', 'select sum(count) as n from lost')[0]['n'], None)
+        self.shardlens('verify', 'ddp')
+
+    def test_a_program_that_fails_is_kept_and_its_end_is_told(self):
+        done = self.record('fails', str(PYTHON), self.script(
+            'import torch, sys\nfor i in range(5):\n'
+            '    with torch.cuda.nvtx.range("step"): pass\nsys.exit(3)'), code=1)
+        self.assertIn('the program ended with exit code 3', done.stderr)
+        report = self.json('report', 'fails')
+        self.assertEqual(report['run']['status'], 'failed')
+        self.assertEqual(len(report['steps']), 5)
+
+    def test_a_stopped_program_is_kept(self):
+        script = self.script('import torch, time\nwhile True:\n'
+                             '    with torch.cuda.nvtx.range("step"): time.sleep(0.01)')
+        process = subprocess.Popen([harness.SHARDLENS, 'record', '--name', 'endless', '--runs-dir', str(self.runs),
+                                    '--', str(PYTHON), script], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, cwd=self.folder)
+        self.addCleanup(process.kill)
+        harness.wait_until(lambda: list(self.runs.glob('*/rank_0.sqlite')), 60, 'the recording')
+        harness.wait_until(
+            lambda: self.query('endless', 'select count(*) as n from step')[0]['n'] > 20, 60, 'steps')
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=60)
+        report = self.json('report', 'endless')
+        self.assertEqual(report['run']['status'], 'stopped')
+        self.assertGreater(len(report['steps']), 20)
+
+    def test_where_nothing_can_be_recorded_it_is_said_and_nothing_is_left(self):
+        done = self.record('a', 'true', code=1)
+        self.assertIn('Nothing was recorded', done.stderr)
+        self.assertEqual(list(self.runs.iterdir()), [])
+        done = self.record('a', 'no-such-program', code=2)
+        self.assertIn('could not be started', done.stderr)
+        self.assertEqual(list(self.runs.iterdir()), [])
+        done = self.record('a', 'true', options=['--steps', 'some'], code=2)
+        self.assertIn('some', done.stderr)
+        environment = dict(os.environ, CUDA_INJECTION64_PATH='/opt/nsight/injection.so')
+        done = self.record('a', 'true', code=2, env=environment)
+        self.assertIn('Another profiler is set', done.stderr)
+
+    def test_an_unmarked_program_on_a_gpu(self):
+        if not has_gpu():
+            self.skipTest('no GPU')
+        script = self.script(UNMARKED)
+        for strategy in ('ddp', 'fully_shard'):
+            report = json.loads(self.record(strategy, *torchrun(2), script, strategy,
+                                            options=['--json']).stdout)
+            self.assertEqual(report['run']['device'], 'cuda')
+            # The first step is only known to have been one when it has ended.
+            self.assertIn(len(report['steps']), (28, 29, 30))
+            self.assertGreater(report['summary']['compute_ms'], 0)
+            self.assertGreater(report['summary']['comm_ms'], 0)
+            kernels = self.query(strategy, "select count(*) as n from kernel where name like '%nccl%' and rank = 0")
+            told = self.query(strategy, "select count(*) as n from collective where rank = 0 and algorithm <> ''")
+            self.assertEqual(told[0]['n'], kernels[0]['n'], 'every kernel of NCCL belongs to a collective')
+            self.assertEqual(self.query(strategy, 'select sum(count) as n from lost')[0]['n'], None)
+
+
+if __name__ == '__main__':
+    harness.main()
