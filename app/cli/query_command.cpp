@@ -101,7 +101,9 @@ int query(const QueryArguments& options) {
   print_result(options.format == "json"  ? as_json(*result)
                : options.format == "csv" ? as_csv(*result)
                                          : as_table(*result));
-  return kDone;
+  for (const std::string& problem : result->left_out)
+    print_message("error: the answer lacks a rank: " + problem);
+  return result->left_out.empty() ? kDone : kFailed;
 }
 
 // Lines of at most 78 characters.

@@ -33,7 +33,9 @@ int show_report(const ReportArguments& options) {
   if (!report) return report_error(report.error());
   print_result(options.format == "json" ? dump_json(report_json(*report)) + "\n"
                                         : report_text(*report));
-  return kDone;
+  const auto& problems = report->figures.info.unreadable;
+  for (const std::string& problem : problems) print_message("error: " + problem);
+  return problems.empty() ? kDone : kFailed;
 }
 
 }  // namespace

@@ -81,12 +81,11 @@ Result<RunReport> load_report(const fs::path& run, std::optional<StepRange> rang
     info.reason = ended->reason;
     info.end_ns = ended->end_ns;
   }
-  trace::RunAnalysis analysis(std::move(info));
-  for (bool more = true; more;) {
-    TRY_ASSIGN(const std::vector<trace::Batch> batches, reader->poll());
-    for (const auto& batch : batches) analysis.add(batch);
-    more = !batches.empty();
-  }
+  trace::RunAnalysis analysis(info);
+  TRY_ASSIGN(auto problems, trace::read_everything(
+                                *reader, [&](const trace::Batch& batch) { analysis.add(batch); }));
+  analysis.set_info(
+      trace::without_unreadable(std::move(info), std::move(problems), reader->readable_ranks()));
   RunReport report;
   report.figures = analysis.figures();
   report.figures.recorder.bytes_on_disk = reader->bytes_on_disk();

@@ -58,7 +58,11 @@ Result<bool> RunFeed::advance(std::int64_t until_ns) {
   bool anything_new = goes_back;
   for (bool more = true; more;) {
     const auto batches = reader_->poll(until_ns);
-    if (!batches && anything_new) break;  // shown first; the next call meets the error again
+    if (!batches && note_unreadable(batches.error())) {
+      anything_new = true;
+      continue;
+    }
+    if (!batches && (anything_new || !info_.unreadable.empty())) break;  // it is told already
     if (!batches) return tl::make_unexpected(batches.error());
     for (const auto& batch : *batches) absorb(batch);
     more = !batches->empty();
@@ -69,12 +73,26 @@ Result<bool> RunFeed::advance(std::int64_t until_ns) {
   return anything_new;
 }
 
+// A rank of a run that has ended stays as it is; one that is still written may only not be there
+// yet. The others go on without it.
+bool RunFeed::note_unreadable(const trace::Error& error) {
+  const bool has_ended = info_.status != trace::RunStatus::kRunning;
+  auto problems = info_.unreadable;
+  const bool is_known = std::ranges::find(problems, error.message) != problems.end();
+  if (!has_ended || is_known || reader_->readable_ranks() == 0) return false;
+  problems.push_back(error.message);
+  info_ = trace::without_unreadable(info_, std::move(problems), reader_->readable_ranks());
+  analysis_.set_info(info_);
+  return true;
+}
+
 Result<bool> RunFeed::refresh_info() {
   TRY_ASSIGN(auto info, reader_->info());
   const bool changed =
       info.status != info_.status || info.reason != info_.reason || info.end_ns != info_.end_ns;
   if (changed) {
     info.folder = info_.folder;
+    info.unreadable = info_.unreadable;
     info_ = std::move(info);
     analysis_.set_info(info_);
   }

@@ -39,13 +39,15 @@ bool is_simulated(const trace::RunInfo& info) {
 std::vector<std::string> banners_of(const trace::RunFigures& figures) {
   const auto& info = figures.info;
   std::vector<std::string> banners;
+  for (const std::string& problem : info.unreadable)
+    banners.push_back("Incomplete: " + problem + ". Figures are those of the ranks that are left");
   if (!info.imported_from.empty()) {
     const auto ranks = std::ranges::count_if(
         figures.ranks, [](const auto& rank) { return !rank.info.device.empty(); });
     const std::string origin =
         info.command.empty() ? "Imported from " + info.imported_from : "Recorded from outside";
-    banners.push_back(origin + ": " + std::to_string(ranks) +
-                      " of " + std::to_string(info.world_size) +
+    banners.push_back(origin + ": " + std::to_string(ranks) + " of " +
+                      std::to_string(info.world_size) +
                       (info.world_size == 1 ? " rank" : " ranks") + ", settings not known");
     return banners;
   }

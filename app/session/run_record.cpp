@@ -32,12 +32,11 @@ trace::Result<RunRecord> read_run_record(const fs::path& run) {
   TRY_ASSIGN(const auto reader, trace::RunReader::open(run));
   TRY_ASSIGN(auto info, reader->info());
   info.folder = run.string();
-  trace::RunAnalysis analysis(std::move(info));
-  for (bool more = true; more;) {
-    TRY_ASSIGN(const auto batches, reader->poll());
-    for (const auto& batch : batches) analysis.add(batch);
-    more = !batches.empty();
-  }
+  trace::RunAnalysis analysis(info);
+  TRY_ASSIGN(auto problems, trace::read_everything(
+                                *reader, [&](const trace::Batch& batch) { analysis.add(batch); }));
+  analysis.set_info(
+      trace::without_unreadable(std::move(info), std::move(problems), reader->readable_ranks()));
   return record_from_figures(analysis.figures());
 }
 

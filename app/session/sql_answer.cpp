@@ -44,6 +44,7 @@ ui::SqlAnswer ask_sql(const std::filesystem::path& run, const std::string& query
   answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (result) {
     take_rows(answer, *result);
+    if (!result->left_out.empty()) answer.left_out = result->left_out.front();
   } else {
     answer.error = result.error().message;
   }

@@ -1,4 +1,5 @@
 """Wrong use and bad files: exit code 2 or 1, and a message that says what to do."""
+import json
 import sqlite3
 import unittest
 
@@ -94,6 +95,21 @@ class BadInput(harness.ShardlensTest):
         self.assertIn('newer', self.refused('report', str(packed), code=1))
         self.refused('query', 'a', 'select nonsense from nowhere')
         self.refused('query', 'a', 'delete from step')
+
+    def test_a_damaged_file_of_one_rank_leaves_the_others(self):
+        self.shardlens('run', *harness.QUICK, '--ranks', '2', '--steps', '6', '--name', 'half')
+        whole = self.json('report', 'half')
+        file = next(self.runs.glob('*half*/rank_1.sqlite'))
+        file.write_bytes(file.read_bytes()[:5000])
+        done = self.shardlens('report', 'half', '--json', code=1)
+        self.assertIn('rank_1.sqlite', done.stderr)
+        left = json.loads(done.stdout)
+        self.assertEqual([rank['rank'] for rank in left['ranks']], [0])
+        self.assertEqual(left['summary']['steps_measured'], whole['summary']['steps_measured'])
+        self.assertEqual(left['ranks'][0]['step_ms'], whole['ranks'][0]['step_ms'])
+        done = self.shardlens('query', 'half', 'select count(*) from step', '--format', 'csv', code=1)
+        self.assertEqual(done.stdout.split()[1], '6')
+        self.assertIn('rank_1.sqlite', done.stderr)
 
 
 if __name__ == '__main__':

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "trace/model/settings.h"
 
@@ -30,6 +31,8 @@ struct RunInfo {
   bool simulated_link = false;
   bool shared_gpu = false;
   bool communication_off = false;  // `communication: none`: the loss is invalid
+  // Ranks, or the rest of them, that could not be read, and why; found while reading, never stored.
+  std::vector<std::string> unreadable;
 };
 
 }  // namespace shardlens::trace

@@ -183,7 +183,8 @@ std::vector<QueryTable> query_tables() {
 
 Result<QueryResult> query_run(const fs::path& run, const std::string& sql,
                               const QueryOptions& options) {
-  TRY_ASSIGN(auto files, open_run_files(run));
+  std::vector<std::string> left_out;
+  TRY_ASSIGN(auto files, open_run_files(run, &left_out));
   std::vector<Database*> databases = databases_of(files);
   EventSource events(databases, options.interrupted);
   TRY_ASSIGN(Database connection,
@@ -199,7 +200,9 @@ Result<QueryResult> query_run(const fs::path& run, const std::string& sql,
   }
   TRY_ASSIGN(const OwnedStatement statement, prepare(connection, sql));
   auto result = fetch(connection, statement.get(), options.row_limit);
-  if (result) result->decoded_chunks = events.decoded_chunks();
+  if (!result) return result;
+  result->decoded_chunks = events.decoded_chunks();
+  result->left_out = std::move(left_out);
   return result;
 }
 

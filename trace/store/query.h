@@ -19,8 +19,9 @@ std::string to_text(const QueryValue& value);  // NULL is ""
 struct QueryResult {
   std::vector<std::string> columns;
   std::vector<std::vector<QueryValue>> rows;
-  bool truncated = false;           // there were more rows than the limit
-  std::int64_t decoded_chunks = 0;  // of bulk events: what the query really had to read
+  bool truncated = false;             // there were more rows than the limit
+  std::int64_t decoded_chunks = 0;    // of bulk events: what the query really had to read
+  std::vector<std::string> left_out;  // ranks whose file cannot be opened, and why
 };
 
 struct QueryOptions {

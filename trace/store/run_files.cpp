@@ -1,5 +1,6 @@
 #include "trace/store/run_files.h"
 
+#include <optional>
 #include <system_error>
 
 #include "trace/store/rank_files.h"
@@ -9,7 +10,8 @@ namespace shardlens::trace {
 
 namespace fs = std::filesystem;
 
-Result<std::vector<TraceFile>> open_run_files(const fs::path& run) {
+Result<std::vector<TraceFile>> open_run_files(const fs::path& run,
+                                              std::vector<std::string>* left_out) {
   TRY(read_run_info(run));
   std::vector<TraceFile> files;
   std::error_code error;
@@ -20,10 +22,18 @@ Result<std::vector<TraceFile>> open_run_files(const fs::path& run) {
   }
   TRY_ASSIGN(TraceFile run_file, TraceFile::open(run / kRunFile));
   files.push_back(std::move(run_file));
+  std::optional<Error> problem;
   for (const auto& [rank, path] : rank_files(run)) {
-    TRY_ASSIGN(TraceFile file, TraceFile::open(path));
-    files.push_back(std::move(file));
+    auto file = TraceFile::open(path);
+    if (file) {
+      files.push_back(std::move(*file));
+      continue;
+    }
+    if (left_out == nullptr) return tl::make_unexpected(file.error());
+    left_out->push_back(file.error().message);
+    if (!problem) problem = file.error();
   }
+  if (problem && files.size() == 1) return tl::make_unexpected(*problem);
   return files;
 }
 

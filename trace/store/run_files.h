@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "trace/model/result.h"
@@ -9,8 +10,10 @@
 
 namespace shardlens::trace {
 
-// A run's folder: run.sqlite, then the rank files by rank. A packed file: that one.
-Result<std::vector<TraceFile>> open_run_files(const std::filesystem::path& run);
+// A run's folder: run.sqlite, then the rank files by rank. A packed file: that one. With
+// `left_out`, ranks whose file cannot be opened are told there, as long as another can be.
+Result<std::vector<TraceFile>> open_run_files(const std::filesystem::path& run,
+                                              std::vector<std::string>* left_out = nullptr);
 std::vector<Database*> databases_of(std::vector<TraceFile>& files);
 
 }  // namespace shardlens::trace

@@ -20,6 +20,7 @@ struct RunReader::State {
     fs::path path;
     std::optional<TraceFile> file;  // of a packed run only the first source's
     RankTail tail;
+    bool has_failed = false;
   };
 
   fs::path path;
@@ -28,7 +29,10 @@ struct RunReader::State {
   std::optional<Error> pending;  // what went wrong while something was read; told next
 
   Result<void> open_packed();
+  // Every file is tried; the first error.
   Result<void> find_new_files();
+  // The same for who can go on with what is there.
+  Result<void> need_files();
   Result<Database*> database(Source& source);
 };
 
@@ -41,13 +45,23 @@ Result<void> RunReader::State::open_packed() {
 }
 
 Result<void> RunReader::State::find_new_files() {
-  if (packed) return {};
+  Result<void> result;
+  if (packed) return result;
   for (auto& [rank, file] : rank_files(path)) {
     if (sources.contains(rank)) continue;
-    TRY_ASSIGN(TraceFile opened, TraceFile::open(file));
-    sources.emplace(rank, Source{std::move(file), std::move(opened), RankTail(rank)});
+    auto opened = TraceFile::open(file);
+    if (opened) {
+      sources.emplace(rank, Source{std::move(file), std::move(*opened), RankTail(rank)});
+    } else if (result) {
+      result = tl::make_unexpected(opened.error());
+    }
   }
-  return {};
+  return result;
+}
+
+Result<void> RunReader::State::need_files() {
+  auto found = find_new_files();
+  return sources.empty() ? found : Result<void>();
 }
 
 Result<Database*> RunReader::State::database(Source& source) {
@@ -75,7 +89,7 @@ Result<std::unique_ptr<RunReader>> RunReader::open(const fs::path& path) {
   if (state->packed) {
     TRY(state->open_packed());
   } else {
-    TRY(state->find_new_files());
+    TRY(state->need_files());
   }
   return std::unique_ptr<RunReader>(new RunReader(std::move(state)));
 }
@@ -94,6 +108,7 @@ Result<std::vector<Batch>> RunReader::poll(std::int64_t until_ns) {
     auto database = state_->database(source);
     auto batch = database ? source.tail.poll(**database, until_ns)
                           : Result<Batch>(tl::make_unexpected(database.error()));
+    source.has_failed = !batch;
     if (!batch) {
       note(batch.error());
     } else if (!batch->empty()) {
@@ -108,7 +123,7 @@ Result<std::vector<Batch>> RunReader::poll(std::int64_t until_ns) {
 }
 
 Result<RunReader::CommitRange> RunReader::commit_range() {
-  TRY(state_->find_new_files());
+  TRY(state_->need_files());
   CommitRange range;
   for (auto& [rank, source] : state_->sources) {
     TRY_ASSIGN(Database* const database, state_->database(source));
@@ -127,7 +142,7 @@ void RunReader::rewind() {
 }
 
 Result<std::vector<Batch>> RunReader::read_range(std::int64_t start_ns, std::int64_t end_ns) {
-  TRY(state_->find_new_files());
+  TRY(state_->need_files());
   std::vector<Batch> batches;
   for (auto& [rank, source] : state_->sources) {
     TRY_ASSIGN(Database* const database, state_->database(source));
@@ -137,6 +152,11 @@ Result<std::vector<Batch>> RunReader::read_range(std::int64_t start_ns, std::int
   return batches;
 }
 
+int RunReader::readable_ranks() const {
+  return static_cast<int>(std::ranges::count_if(
+      state_->sources, [](const auto& source) { return !source.second.has_failed; }));
+}
+
 std::int64_t RunReader::bytes_on_disk() const {
   if (state_->packed) return file_size_or_zero(state_->path);
   std::int64_t bytes = file_size_or_zero(state_->path / kRunFile);
@@ -144,6 +164,36 @@ std::int64_t RunReader::bytes_on_disk() const {
     bytes += file_size_or_zero(source.path) + file_size_or_zero(beside(source.path, "-wal"));
   }
   return bytes;
+}
+
+Result<std::vector<std::string>> read_everything(RunReader& reader,
+                                                 const std::function<void(const Batch&)>& take) {
+  std::vector<std::string> problems;
+  bool has_rows = false;
+  bool has_just_failed = false;
+  while (true) {
+    const auto batches = reader.poll();
+    if (!batches) {
+      const std::string& message = batches.error().message;
+      if (std::ranges::find(problems, message) == problems.end()) problems.push_back(message);
+      // Nobody else has anything left.
+      if (std::exchange(has_just_failed, true)) {
+        return has_rows ? Result<std::vector<std::string>>(std::move(problems))
+                        : tl::make_unexpected(batches.error());
+      }
+      continue;
+    }
+    has_just_failed = false;
+    if (batches->empty()) return problems;
+    has_rows = true;
+    for (const Batch& batch : *batches) take(batch);
+  }
+}
+
+RunInfo without_unreadable(RunInfo info, std::vector<std::string> problems, int readable_ranks) {
+  info.unreadable = std::move(problems);
+  if (!info.unreadable.empty() && readable_ranks > 0) info.recorded_ranks = readable_ranks;
+  return info;
 }
 
 }  // namespace shardlens::trace

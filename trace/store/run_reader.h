@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "trace/model/batch.h"
@@ -16,6 +18,7 @@ class RunReader {
  public:
   // `path`: a run's folder or a packed file. Opens read-only; what a killed writer left behind is
   // copied to a temporary folder and recovered there. Errors: kMissing, kForeign, kDamaged, kNewer.
+  // A rank's file that cannot be opened is an error of poll() where another can.
   static Result<std::unique_ptr<RunReader>> open(const std::filesystem::path& path);
   ~RunReader();
 
@@ -40,11 +43,22 @@ class RunReader {
   Result<std::vector<Batch>> read_range(std::int64_t start_ns, std::int64_t end_ns);
 
   std::int64_t bytes_on_disk() const;
+  // Whose rows came without an error so far.
+  int readable_ranks() const;
 
  private:
   struct State;
   explicit RunReader(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+// Polls to the end and hands over everything that can be read. Returns one text for each rank that
+// cannot, or not to its end; its step counts come from the others then. Error: there is nothing
+// else.
+Result<std::vector<std::string>> read_everything(RunReader& reader,
+                                                 const std::function<void(const Batch&)>& take);
+// What a run's info says once that is known: which ranks are missing, and that a step is complete
+// without them.
+RunInfo without_unreadable(RunInfo info, std::vector<std::string> problems, int readable_ranks);
 
 }  // namespace shardlens::trace

@@ -22,6 +22,7 @@ struct SqlAnswer {
   std::vector<bool> is_number;                 // by column
   bool truncated = false;                      // there were more rows than the table takes
   std::string error;                           // "" for none
+  std::string left_out;                        // a rank that cannot be read, and why; "" for none
   double seconds = 0;
 };
 

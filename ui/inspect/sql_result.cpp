@@ -156,7 +156,9 @@ std::string answer_text(const SqlAnswer& answer) {
   const bool long_time = answer.seconds >= 1;
   std::snprintf(buffer.data(), buffer.size(), long_time ? "%.2f s" : "%.0f ms",
                 long_time ? answer.seconds : answer.seconds * 1e3);
-  return text + buffer.data();
+  text += buffer.data();
+  if (!answer.left_out.empty()) text += " · without a rank that cannot be read";
+  return text;
 }
 
 std::optional<SqlErrorPlace> sql_error_place(std::string_view query, std::string_view error) {

@@ -99,7 +99,9 @@ std::optional<trace::TimeRange> SqlTab::draw_answer(const Look& look, Rect area,
       [this] { return view_.csv(); }, commands);
   text_in(look, tools, Face::kSmall, p.text_muted,
           (view.sql.running ? "of the query before: " : "") + answer_text(*answer_));
-  if (answer_->truncated) {
+  if (!answer_->left_out.empty()) {
+    explain(look, tools, "A rank is missing", answer_->left_out);
+  } else if (answer_->truncated) {
     explain(
         look, tools, "There are more rows",
         "The console shows the first ones; `shardlens query … --format csv` writes all of them");

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <thread>
 
 #include "tests/trace/store/store_fixture.h"
 #include "trace/store/pack.h"
+#include "trace/store/query.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/sqlite.h"
 #include "trace/store/trace_file.h"
@@ -201,6 +203,44 @@ TEST(RunReader, ARankThatCannotBeReadDoesNotTakeTheOthersRowsAlong) {
   ASSERT_FALSE(told);
   EXPECT_EQ(told.error().kind, ErrorKind::kDamaged);
   EXPECT_FALSE(reader->poll()) << "it does not go away by itself";
+}
+
+TEST(RunReader, ReadsEverythingThatIsLeft) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "left", 4, 4, true);
+  {
+    auto database = open_for_writing(rank_file(run, 1));
+    ASSERT_TRUE(database) << database.error().message;
+    ASSERT_TRUE(database->execute("update span set phase = 4711"));
+  }
+  std::filesystem::resize_file(rank_file(run, 2), 700);  // cannot even be opened
+  const auto reader = open(run);
+  std::map<int, std::size_t> steps;
+  const auto problems = read_everything(*reader, [&](const Batch& batch) {
+    for (const Step& step : batch.steps) ++steps[step.rank];
+  });
+  ASSERT_TRUE(problems) << problems.error().message;
+  EXPECT_EQ(steps, (std::map<int, std::size_t>{{0, 4}, {3, 4}}));
+  ASSERT_EQ(problems->size(), 2u);
+  EXPECT_NE(((*problems)[0] + (*problems)[1]).find("rank_1.sqlite"), std::string::npos);
+  EXPECT_NE(((*problems)[0] + (*problems)[1]).find("rank_2.sqlite"), std::string::npos);
+  EXPECT_EQ(reader->readable_ranks(), 2);
+  EXPECT_TRUE(reader->commit_range());
+  const auto answer = query_run(run, "select count(distinct rank) from step", {});
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(to_text(answer->rows[0][0]), "3");  // rank 1's steps are whole
+  ASSERT_EQ(answer->left_out.size(), 1u);
+  EXPECT_NE(answer->left_out[0].find("rank_2.sqlite"), std::string::npos);
+}
+
+TEST(RunReader, WithNothingLeftToReadThereIsAnError) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "none", 2, 2);
+  for (const int rank : {0, 1}) std::filesystem::resize_file(rank_file(run, rank), 700);
+  const auto reader = RunReader::open(run);
+  ASSERT_FALSE(reader);
+  EXPECT_EQ(reader.error().kind, ErrorKind::kDamaged);
+  EXPECT_FALSE(query_run(run, "select 1", {}));
 }
 
 TEST(RunReader, ReadsAPackedFileLikeItsFolder) {
