@@ -18,9 +18,13 @@ struct RowSorter {
   void operator()(const trace::BucketReady& row) const { batch.bucket_ready.push_back(row); }
   void operator()(const trace::UnitReady& row) const { batch.unit_ready.push_back(row); }
   void operator()(const trace::MemorySample& row) const { batch.memory.push_back(row); }
+  void operator()(const trace::CounterSample& row) const { batch.counters.push_back(row); }
   void operator()(const CollectiveEntered& part) const { join.add(part, now_ns); }
   void operator()(const CollectiveStarted& part) const { join.add(part, now_ns); }
   void operator()(const CollectiveEnded& part) const { join.add(part, now_ns); }
+  void operator()(const CollectiveLaunched& part) const { join.add(part, now_ns); }
+  void operator()(const LaunchEnded& part) const { join.add(part, now_ns); }
+  void operator()(const CollectiveObserved& part) const { join.add(part, now_ns); }
 };
 
 // Operators are reported when they end, children before parents; a run is ordered by start, parents
@@ -48,7 +52,7 @@ BatchBuilder::Drained BatchBuilder::drain(const std::vector<ThreadQueues*>& queu
     drained.lost_events += thread->events.take_lost();
     drained.lost_rows += thread->rows.take_lost();
   }
-  auto finished = join_.take_finished();
+  auto finished = join_.take_finished(now_ns);
   drained.events += static_cast<std::int64_t>(finished.collectives.size());
   drained.undetailed = finished.undetailed;
   drained.batch.collectives = std::move(finished.collectives);

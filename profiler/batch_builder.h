@@ -29,6 +29,8 @@ class BatchBuilder {
   // Where a collective has been pending for more than a second, or `stands_still`, the batch also
   // has the latest completed one, even if the schedule leaves it out.
   Drained drain(const std::vector<ThreadQueues*>& queues, std::int64_t now_ns, bool stands_still);
+  // No kernel will be reported any more: the next drain gives what still waits for one.
+  void stop_waiting() { join_.stop_waiting(); }
 
  private:
   void drain_rows(ThreadQueues& queues, std::int64_t now_ns, trace::Batch& batch);

@@ -9,8 +9,7 @@ namespace {
 // The queues are drained every 50 ms: a part that is missing for so long was lost.
 constexpr std::int64_t kOrphanAfterNs = 10'000'000'000;
 
-trace::Collective to_row(int rank, const CollectiveEntered& entered,
-                         const std::optional<CollectiveStarted>& started, std::int64_t end_ns) {
+trace::Collective to_row(int rank, const CollectiveEntered& entered) {
   trace::Collective row;
   row.rank = rank;
   row.step = entered.step;
@@ -25,10 +24,19 @@ trace::Collective to_row(int rank, const CollectiveEntered& entered,
   row.data_type = entered.call.data_type;
   row.bytes = entered.call.bytes;
   row.enqueued_ns = entered.enqueued_ns;
-  row.lane = started ? started->lane : 0;
-  row.start_ns = started ? started->start_ns : entered.enqueued_ns;
-  row.end_ns = std::max(end_ns, row.start_ns);
   return row;
+}
+
+void set_times(trace::Collective& row, const CollectiveTimes& times) {
+  row.lane = times.lane;
+  row.start_ns = times.start_ns;
+  row.end_ns = std::max(times.end_ns, times.start_ns);
+}
+
+CollectiveTimes around(const std::optional<CollectiveTimes>& known, const CollectiveTimes& more) {
+  if (!known) return more;
+  return {known->lane, std::min(known->start_ns, more.start_ns),
+          std::max(known->end_ns, more.end_ns)};
 }
 
 }  // namespace
@@ -49,21 +57,83 @@ void CollectiveJoin::add(const CollectiveEnded& ended, std::int64_t now_ns) {
   note_complete(ended.handle, parts);
 }
 
+void CollectiveJoin::add(const CollectiveLaunched& launched, std::int64_t now_ns) {
+  Parts& parts = parts_of(launched.handle, now_ns);
+  if (!parts.chosen) parts.chosen = launched.launch;
+  if (launched.launch.launch == 0) return;
+  ++parts.launches;
+  const auto kernel = kernels_.find(launched.launch.launch);
+  if (kernel != kernels_.end()) {
+    parts.kernels = around(parts.kernels, kernel->second.times);
+  } else {
+    ++parts.kernels_to_come;
+    launched_.emplace(launched.launch.launch, launched.handle);
+  }
+  note_complete(launched.handle, parts);
+}
+
+void CollectiveJoin::add(const LaunchEnded& ended, std::int64_t now_ns) {
+  kernels_.try_emplace(ended.launch, Kernel{ended.times, now_ns});
+  const auto [first, last] = launched_.equal_range(ended.launch);
+  for (auto entry = first; entry != last; ++entry) {
+    const auto found = parts_.find(entry->second);
+    if (found == parts_.end()) continue;
+    Parts& parts = found->second;
+    parts.kernels = around(parts.kernels, ended.times);
+    --parts.kernels_to_come;
+    note_complete(entry->second, parts);
+  }
+  launched_.erase(first, last);
+}
+
+void CollectiveJoin::add(const CollectiveObserved& observed, std::int64_t now_ns) {
+  Parts& parts = parts_of(observed.handle, now_ns);
+  parts.observed = observed.times;
+  parts.observed_at_ns = now_ns;
+  note_complete(observed.handle, parts);
+}
+
 CollectiveJoin::Parts& CollectiveJoin::parts_of(std::uint64_t handle, std::int64_t now_ns) {
   Parts& parts = parts_[handle];
   if (parts.first_seen_ns == 0) parts.first_seen_ns = now_ns;
   return parts;
 }
 
-void CollectiveJoin::note_complete(std::uint64_t handle, const Parts& parts) {
-  if (parts.entered && parts.ended) complete_.push_back(handle);
+void CollectiveJoin::note_complete(std::uint64_t handle, Parts& parts) {
+  if (!parts.entered || !parts.has_ended() || std::exchange(parts.is_listed, true)) return;
+  complete_.push_back(handle);
 }
 
-void CollectiveJoin::finish(const Parts& parts, Finished& finished) {
-  const trace::Collective row = to_row(rank_, *parts.entered, parts.started, parts.ended->end_ns);
-  auto& latest = latest_ended_.try_emplace(row.process_group, row.sequence).first->second;
-  const bool is_latest = row.sequence >= latest;
-  latest = std::max(latest, row.sequence);
+bool CollectiveJoin::is_settled(Parts& parts, std::int64_t now_ns) const {
+  if (!parts.has_ended()) return false;  // launched once more
+  if (parts.ended && parts.started) return true;
+  if (parts.launches > 0 && parts.kernels_to_come == 0) return true;
+  if (parts.observed && !parts.ended) {
+    if (!waits_for_kernels_) return true;
+    if (parts.launches > 0) return now_ns - parts.observed_at_ns >= kKernelLimitNs;
+  }
+  // Another thread's part may be in a queue that was drained before.
+  return std::exchange(parts.waited, true);
+}
+
+void CollectiveJoin::finish(std::uint64_t handle, const Parts& parts, Finished& finished) {
+  trace::Collective row = to_row(rank_, *parts.entered);
+  if (parts.chosen) {
+    row.algorithm = parts.chosen->algorithm;
+    row.protocol = parts.chosen->protocol;
+    row.channels = parts.chosen->channels;
+  }
+  if (parts.ended) {
+    const std::int64_t start_ns = parts.started ? parts.started->start_ns : row.enqueued_ns;
+    set_times(row, {parts.started ? parts.started->lane : 0, start_ns, parts.ended->end_ns});
+  } else {
+    const bool is_complete = parts.launches > 0 && parts.kernels_to_come == 0;
+    set_times(row, is_complete ? *parts.kernels : *parts.observed);
+  }
+  Latest& latest = latest_ended_[row.process_group];
+  const bool is_latest = row.sequence >= latest.sequence;
+  latest.sequence = std::max(latest.sequence, row.sequence);
+  latest.handle = std::max(latest.handle, handle);
   if (parts.entered->detail) {
     finished.collectives.push_back(row);
     if (is_latest) latest_undetailed_.erase(row.process_group);
@@ -73,18 +143,17 @@ void CollectiveJoin::finish(const Parts& parts, Finished& finished) {
   }
 }
 
-CollectiveJoin::Finished CollectiveJoin::take_finished() {
+CollectiveJoin::Finished CollectiveJoin::take_finished(std::int64_t now_ns) {
   Finished finished;
   std::vector<std::uint64_t> waiting;
   for (const std::uint64_t handle : complete_) {
     const auto found = parts_.find(handle);
-    Parts& parts = found->second;
-    // Another thread's start may be in a queue that was drained before the one with the end.
-    if (!parts.started && !std::exchange(parts.waited, true)) {
+    if (found == parts_.end()) continue;
+    if (!is_settled(found->second, now_ns)) {
       waiting.push_back(handle);
       continue;
     }
-    finish(parts, finished);
+    finish(handle, found->second, finished);
     parts_.erase(found);
   }
   complete_ = std::move(waiting);
@@ -94,7 +163,7 @@ CollectiveJoin::Finished CollectiveJoin::take_finished() {
 std::vector<trace::PendingCollective> CollectiveJoin::pending() const {
   std::vector<trace::PendingCollective> rows;
   for (const auto& [handle, parts] : parts_) {
-    if (!parts.entered || parts.ended) continue;
+    if (!parts.entered || parts.has_ended()) continue;
     const auto& [_, call, phase, detail, step, enqueued_ns] = *parts.entered;
     trace::PendingCollective row;
     row.rank = rank_;
@@ -119,20 +188,38 @@ std::vector<trace::Collective> CollectiveJoin::take_latest_undetailed() {
   return rows;
 }
 
-// Another thread's end may be in a queue that was drained before: it gets one drain more.
-bool CollectiveJoin::is_overtaken(Parts& parts) const {
-  if (!parts.entered || parts.ended || parts.entered->call.sequence < 0) return false;
-  const auto latest = latest_ended_.find(parts.entered->call.process_group);
-  if (latest == latest_ended_.end() || latest->second <= parts.entered->call.sequence) return false;
-  return std::exchange(parts.overtaken, true);
+// Another thread's end may be in a queue that was drained before: it gets one drain more. A kernel
+// is reported late, and not always in order.
+bool CollectiveJoin::is_overtaken(std::uint64_t handle, Parts& parts, std::int64_t now_ns) const {
+  if (!parts.entered || parts.has_ended()) return false;
+  const CollectiveCall& call = parts.entered->call;
+  const auto latest = latest_ended_.find(call.process_group);
+  if (latest == latest_ended_.end()) return false;
+  if (call.sequence < 0 && parts.launches == 0) return false;
+  const bool is_behind = call.sequence < 0 ? latest->second.handle > handle
+                                           : latest->second.sequence > call.sequence;
+  if (!is_behind) return false;
+  if (parts.overtaken_ns == 0) {
+    parts.overtaken_ns = now_ns;
+    return false;
+  }
+  return parts.launches == 0 || now_ns - parts.overtaken_ns >= kKernelLimitNs;
+}
+
+void CollectiveJoin::forget_launches(std::int64_t now_ns) {
+  std::erase_if(kernels_, [now_ns](const auto& entry) {
+    return now_ns - entry.second.since_ns > kKernelLimitNs;
+  });
+  std::erase_if(launched_, [this](const auto& entry) { return !parts_.contains(entry.second); });
 }
 
 std::int64_t CollectiveJoin::drop_incomplete(std::int64_t now_ns) {
+  forget_launches(now_ns);
   std::int64_t dropped = 0;
   for (auto entry = parts_.begin(); entry != parts_.end();) {
     Parts& parts = entry->second;
     const bool is_orphan = !parts.entered && now_ns - parts.first_seen_ns > kOrphanAfterNs;
-    if (is_orphan || is_overtaken(parts)) {
+    if (is_orphan || is_overtaken(entry->first, parts, now_ns)) {
       entry = parts_.erase(entry);
       ++dropped;
     } else {

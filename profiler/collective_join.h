@@ -1,5 +1,5 @@
-// Joins what the host, the backend's start and the backend's end report of one collective.
-// The recorder's thread only.
+// Joins what the host, the backend and the GPU report of one collective. The recorder's thread
+// only.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,30 @@ namespace shardlens::profiler {
 
 class CollectiveJoin {
  public:
+  // CUPTI is flushed every 100 ms: a kernel that is not known so long after the host saw its
+  // collective end will not come.
+  static constexpr std::int64_t kKernelLimitNs = 5'000'000'000;
+
   explicit CollectiveJoin(int rank) : rank_(rank) {}
 
   void add(const CollectiveEntered& entered, std::int64_t now_ns);
   void add(const CollectiveStarted& started, std::int64_t now_ns);
   void add(const CollectiveEnded& ended, std::int64_t now_ns);
+  void add(const CollectiveLaunched& launched, std::int64_t now_ns);
+  void add(const LaunchEnded& ended, std::int64_t now_ns);
+  void add(const CollectiveObserved& observed, std::int64_t now_ns);
 
   // Collectives that are complete now; called once per drain of all queues. Those that were entered
   // while no detail was recorded are only counted, in `undetailed`.
+  // Times are those of who ran it, else the kernels', else, where a kernel was never announced or
+  // did not come in time, those that the host observed.
   struct Finished {
     std::vector<trace::Collective> collectives;
     std::int64_t undetailed = 0;
   };
-  Finished take_finished();
+  Finished take_finished(std::int64_t now_ns);
+  // From now on what the host observed counts at once.
+  void stop_waiting() { waits_for_kernels_ = false; }
   // Entered and not ended, in the order of entering.
   std::vector<trace::PendingCollective> pending() const;
   // The latest completed collective of each group, where it was only counted and not given before:
@@ -42,19 +53,44 @@ class CollectiveJoin {
     std::optional<CollectiveEntered> entered;
     std::optional<CollectiveStarted> started;
     std::optional<CollectiveEnded> ended;
+    std::optional<CollectiveTimes> observed;
+    std::optional<CollectiveTimes> kernels;  // around all of them
+    std::optional<CollectiveLaunch> chosen;  // of the first launch
+    int launches = 0;
+    int kernels_to_come = 0;
     std::int64_t first_seen_ns = 0;
-    bool waited = false;     // one drain passed since both ends were there
-    bool overtaken = false;  // one drain passed since a later one of the group had ended
+    std::int64_t observed_at_ns = 0;
+    std::int64_t overtaken_ns = 0;  // when a later one of its group was first found ended
+    bool waited = false;     // one drain passed since all was there that must be
+    bool is_listed = false;  // in complete_
+
+    bool has_ended() const { return ended || observed || (launches > 0 && kernels_to_come == 0); }
   };
+  struct Kernel {
+    CollectiveTimes times;
+    std::int64_t since_ns = 0;
+  };
+  struct Latest {
+    std::int64_t sequence = -1;
+    std::uint64_t handle = 0;
+  };
+
   Parts& parts_of(std::uint64_t handle, std::int64_t now_ns);
-  void note_complete(std::uint64_t handle, const Parts& parts);
-  void finish(const Parts& parts, Finished& finished);
-  bool is_overtaken(Parts& parts) const;
+  void note_complete(std::uint64_t handle, Parts& parts);
+  // Whether nothing better can come any more.
+  bool is_settled(Parts& parts, std::int64_t now_ns) const;
+  void finish(std::uint64_t handle, const Parts& parts, Finished& finished);
+  bool is_overtaken(std::uint64_t handle, Parts& parts, std::int64_t now_ns) const;
+  void forget_launches(std::int64_t now_ns);
 
   const int rank_;
-  std::map<std::uint64_t, Parts> parts_;      // handles grow in the order of entering
-  std::vector<std::uint64_t> complete_;       // entered and ended, in the order of completion
-  std::map<int, std::int64_t> latest_ended_;  // sequence, by group
+  bool waits_for_kernels_ = true;
+  std::map<std::uint64_t, Parts> parts_;  // handles grow in the order of entering
+  std::vector<std::uint64_t> complete_;   // entered and ended, in the order of completion
+  // By launch: the kernels that came, and the collectives that wait for theirs.
+  std::map<std::uint64_t, Kernel> kernels_;
+  std::multimap<std::uint64_t, std::uint64_t> launched_;
+  std::map<int, Latest> latest_ended_;                  // by group
   std::map<int, trace::Collective> latest_undetailed_;  // by group; newer than all recorded
 };
 

@@ -68,6 +68,13 @@ void Recorder::add_memory_sample(const trace::MemorySample& sample) {
   state_->push_row(row);
 }
 
+void Recorder::add_counter(const trace::CounterSample& sample) {
+  trace::CounterSample row = sample;
+  row.rank = state_->rank;
+  if (row.time_ns == 0) row.time_ns = now_ns();
+  state_->push_row(row);
+}
+
 void Recorder::add_event(int lane, trace::EventKind kind, const trace::Event& event) {
   state_->queues.of_this_thread().events.push({event, lane, kind});
 }
@@ -184,6 +191,20 @@ void Recorder::start_collective(std::uint64_t handle, int lane, std::int64_t sta
 
 void Recorder::end_collective(std::uint64_t handle, std::int64_t end_ns) {
   state_->push_row(CollectiveEnded{handle, end_ns});
+}
+
+void Recorder::launch_collective(std::uint64_t handle, const CollectiveLaunch& launch) {
+  state_->push_row(CollectiveLaunched{handle, launch});
+}
+
+void Recorder::end_launch(std::uint64_t launch, int lane, std::int64_t start_ns,
+                          std::int64_t end_ns) {
+  state_->push_row(LaunchEnded{launch, {lane, start_ns, end_ns}});
+}
+
+void Recorder::observe_collective(std::uint64_t handle, int lane, std::int64_t start_ns,
+                                  std::int64_t end_ns) {
+  state_->push_row(CollectiveObserved{handle, {lane, start_ns, end_ns}});
 }
 
 }  // namespace shardlens::profiler

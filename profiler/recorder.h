@@ -43,6 +43,14 @@ struct CollectiveCall {
   std::int64_t bytes = 0;
 };
 
+// What the backend made of a collective once it launched it.
+struct CollectiveLaunch {
+  std::uint64_t launch = 0;  // given to Recorder::end_launch, too; 0: cannot be found again
+  trace::StringId algorithm = 0;
+  trace::StringId protocol = 0;
+  int channels = 0;
+};
+
 struct StepResult {
   double loss = 0;
   double gradient_norm = 0;
@@ -79,6 +87,7 @@ class Recorder {
   void update_rank_info(const std::function<void(trace::RankInfo&)>& change);
   // Rank, time (if 0) and step (if negative) are filled in.
   void add_memory_sample(const trace::MemorySample& sample);
+  void add_counter(const trace::CounterSample& sample);  // rank, and time if 0, are filled in
   // Bulk events of the calling thread's queue.
   void add_event(int lane, trace::EventKind kind, const trace::Event& event);
   // Time that a source spent in callbacks on the job's threads; see callback_cost.h.
@@ -100,10 +109,19 @@ class Recorder {
   void progress();  // the training thread moved on; begin/end of steps and phases do this too
 
   // ---- collectives: the caller of enter, and whichever thread sees start and end
-  // Returns a handle; the collective counts as pending until `end_collective`.
+  // Returns a handle; the collective counts as pending until it has ended, in one of three ways.
   std::uint64_t enter_collective(const CollectiveCall& call);
+  // 1. Whoever runs it reports its true times.
   void start_collective(std::uint64_t handle, int lane, std::int64_t start_ns);
   void end_collective(std::uint64_t handle, std::int64_t end_ns);
+  // 2. The GPU does: the kernel of a launch ran. One kernel may carry several collectives, and a
+  // collective may need several kernels.
+  void launch_collective(std::uint64_t handle, const CollectiveLaunch& launch);
+  void end_launch(std::uint64_t launch, int lane, std::int64_t start_ns, std::int64_t end_ns);
+  // 3. The host saw that it was over. Later than the truth, so it counts only where no kernel is
+  // known within CollectiveJoin::kKernelLimitNs.
+  void observe_collective(std::uint64_t handle, int lane, std::int64_t start_ns,
+                          std::int64_t end_ns);
 
  private:
   struct State;

@@ -74,6 +74,7 @@ void Recorder::State::run(const std::stop_token& stop) {
   }
   record_once();
   // Once more: a collective that ended without a seen start waits for one further drain.
+  builder_.stop_waiting();
   record_once();
 }
 

@@ -16,7 +16,7 @@ struct EventRecord {
   trace::EventKind kind = trace::EventKind::kOperator;
 };
 
-// A collective is reported in three parts, by the threads that see them, in any order.
+// A collective is reported in parts, by the threads that see them, in any order.
 struct CollectiveEntered {
   std::uint64_t handle = 0;
   CollectiveCall call;
@@ -34,11 +34,29 @@ struct CollectiveEnded {
   std::uint64_t handle = 0;
   std::int64_t end_ns = 0;
 };
+struct CollectiveLaunched {
+  std::uint64_t handle = 0;
+  CollectiveLaunch launch;
+};
+struct CollectiveTimes {
+  int lane = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+};
+struct LaunchEnded {
+  std::uint64_t launch = 0;
+  CollectiveTimes times;  // of one kernel
+};
+struct CollectiveObserved {
+  std::uint64_t handle = 0;
+  CollectiveTimes times;
+};
 
 // Everything that is not bulk. These have a queue of their own, so that a flood of operators cannot
 // push out a step.
 using RowRecord =
     std::variant<trace::Step, trace::Span, trace::BucketReady, trace::UnitReady,
-                 trace::MemorySample, CollectiveEntered, CollectiveStarted, CollectiveEnded>;
+                 trace::MemorySample, trace::CounterSample, CollectiveEntered, CollectiveStarted,
+                 CollectiveEnded, CollectiveLaunched, LaunchEnded, CollectiveObserved>;
 
 }  // namespace shardlens::profiler

@@ -27,7 +27,7 @@ TEST(CollectiveJoin, PutsItsThreePartsTogether) {
   join.add(entered(5), kNow);
   join.add(CollectiveStarted{5, 2, 150}, kNow);
   join.add(CollectiveEnded{5, 250}, kNow);
-  const auto finished = join.take_finished();
+  const auto finished = join.take_finished(kNow);
   ASSERT_EQ(finished.collectives.size(), 1u);
   const trace::Collective& row = finished.collectives[0];
   EXPECT_EQ(row.rank, 1);
@@ -47,9 +47,9 @@ TEST(CollectiveJoin, TakesThePartsInAnyOrder) {
   CollectiveJoin join(0);
   join.add(CollectiveEnded{1, 250}, kNow);
   join.add(CollectiveStarted{1, 2, 150}, kNow);
-  EXPECT_TRUE(join.take_finished().collectives.empty());
+  EXPECT_TRUE(join.take_finished(kNow).collectives.empty());
   join.add(entered(1), kNow);
-  const auto finished = join.take_finished();
+  const auto finished = join.take_finished(kNow);
   ASSERT_EQ(finished.collectives.size(), 1u);
   EXPECT_EQ(finished.collectives[0].start_ns, 150);
 }
@@ -58,10 +58,10 @@ TEST(CollectiveJoin, WaitsOneDrainForALateStart) {
   CollectiveJoin join(0);
   join.add(entered(1), kNow);
   join.add(CollectiveEnded{1, 250}, kNow);
-  EXPECT_TRUE(join.take_finished().collectives.empty());
+  EXPECT_TRUE(join.take_finished(kNow).collectives.empty());
   EXPECT_TRUE(join.pending().empty()) << "it has ended";
   join.add(CollectiveStarted{1, 2, 150}, kNow);
-  const auto finished = join.take_finished();
+  const auto finished = join.take_finished(kNow);
   ASSERT_EQ(finished.collectives.size(), 1u);
   EXPECT_EQ(finished.collectives[0].start_ns, 150);
 }
@@ -70,8 +70,8 @@ TEST(CollectiveJoin, WithoutAStartBeginsWhenTheHostAsked) {
   CollectiveJoin join(0);
   join.add(entered(1), kNow);
   join.add(CollectiveEnded{1, 250}, kNow);
-  join.take_finished();
-  const auto finished = join.take_finished();
+  join.take_finished(kNow);
+  const auto finished = join.take_finished(kNow);
   ASSERT_EQ(finished.collectives.size(), 1u);
   EXPECT_EQ(finished.collectives[0].start_ns, 100);
 }
@@ -95,7 +95,7 @@ TEST(CollectiveJoin, OnlyCountsThoseWithoutDetail) {
   join.add(CollectiveStarted{1, 2, 150}, kNow);
   EXPECT_EQ(join.pending().size(), 1u);
   join.add(CollectiveEnded{1, 250}, kNow);
-  const auto finished = join.take_finished();
+  const auto finished = join.take_finished(kNow);
   EXPECT_TRUE(finished.collectives.empty());
   EXPECT_EQ(finished.undetailed, 1);
 }
@@ -119,7 +119,7 @@ TEST(CollectiveJoin, ForgetsWhatHasNotEndedAlthoughALaterOneOfItsGroupHas) {
   join.add(entered(4), kNow);
   join.add(CollectiveStarted{3, 2, 150}, kNow);
   join.add(CollectiveEnded{3, 250}, kNow);
-  EXPECT_EQ(join.take_finished().collectives.size(), 1u);
+  EXPECT_EQ(join.take_finished(kNow).collectives.size(), 1u);
   EXPECT_EQ(join.drop_incomplete(kNow), 0) << "its end may come with the next drain";
   EXPECT_EQ(join.drop_incomplete(kNow), 1);
   const auto pending = join.pending();
@@ -141,12 +141,126 @@ TEST(CollectiveJoin, GivesTheLatestOfEachGroupOnceIfItWasNotRecorded) {
   complete(2, false, 0);
   complete(3, false, 1);
   complete(4, true, 1);
-  join.take_finished();
+  join.take_finished(kNow);
   const auto latest = join.take_latest_undetailed();
   ASSERT_EQ(latest.size(), 1u) << "group 1 has a later one that was recorded";
   EXPECT_EQ(latest[0].sequence, 2);
   EXPECT_EQ(latest[0].bytes, 4096);
   EXPECT_TRUE(join.take_latest_undetailed().empty());
+}
+
+CollectiveLaunched launched(std::uint64_t handle, std::uint64_t launch) {
+  return {handle, {.launch = launch, .algorithm = 11, .protocol = 12, .channels = 8}};
+}
+
+TEST(CollectiveJoin, PrefersTheKernelsTimesToWhatTheHostObserved) {
+  CollectiveJoin join(0);
+  join.add(entered(1), kNow);
+  join.add(launched(1, 70), kNow);
+  join.add(CollectiveObserved{1, {2, 120, 900}}, kNow);
+  EXPECT_TRUE(join.pending().empty()) << "the host has seen it end";
+  EXPECT_TRUE(join.take_finished(kNow).collectives.empty());
+  join.add(LaunchEnded{70, {5, 150, 250}}, kNow);
+  const auto finished = join.take_finished(kNow + 200'000'000);
+  ASSERT_EQ(finished.collectives.size(), 1u);
+  const trace::Collective& row = finished.collectives[0];
+  EXPECT_EQ(row.lane, 5);
+  EXPECT_EQ(row.start_ns, 150);
+  EXPECT_EQ(row.end_ns, 250);
+  EXPECT_EQ(row.algorithm, 11u);
+  EXPECT_EQ(row.protocol, 12u);
+  EXPECT_EQ(row.channels, 8);
+}
+
+TEST(CollectiveJoin, FallsBackToTheHostOnlyWhenTheKernelDoesNotComeInTime) {
+  CollectiveJoin join(0);
+  join.add(entered(1), kNow);
+  join.add(launched(1, 70), kNow);
+  join.add(CollectiveObserved{1, {2, 120, 900}}, kNow);
+  const std::int64_t limit = kNow + CollectiveJoin::kKernelLimitNs;
+  EXPECT_TRUE(join.take_finished(limit - 1).collectives.empty());
+  const auto finished = join.take_finished(limit);
+  ASSERT_EQ(finished.collectives.size(), 1u);
+  EXPECT_EQ(finished.collectives[0].start_ns, 120);
+  EXPECT_EQ(finished.collectives[0].end_ns, 900);
+  EXPECT_EQ(finished.collectives[0].algorithm, 11u) << "NCCL's choice is known all the same";
+  join.add(LaunchEnded{70, {5, 150, 250}}, limit);
+  EXPECT_TRUE(join.take_finished(limit).collectives.empty()) << "one row is enough";
+}
+
+TEST(CollectiveJoin, TakesWhatTheHostObservedAfterOneDrainWhereNoLaunchIsKnown) {
+  CollectiveJoin join(0);
+  join.add(entered(1), kNow);
+  join.add(CollectiveObserved{1, {2, 120, 900}}, kNow);
+  EXPECT_TRUE(join.take_finished(kNow).collectives.empty()) << "the launch may be in a later queue";
+  ASSERT_EQ(join.take_finished(kNow).collectives.size(), 1u);
+}
+
+TEST(CollectiveJoin, DoesNotWaitForTheKernelOfALaunchWithoutANumber) {
+  CollectiveJoin join(0);
+  join.add(entered(1), kNow);
+  join.add(launched(1, 0), kNow);
+  join.add(CollectiveObserved{1, {2, 120, 900}}, kNow);
+  join.take_finished(kNow);
+  const auto finished = join.take_finished(kNow);
+  ASSERT_EQ(finished.collectives.size(), 1u);
+  EXPECT_EQ(finished.collectives[0].channels, 8);
+}
+
+TEST(CollectiveJoin, GivesAllCollectivesOfOneLaunchTheTimesOfItsKernelInEitherOrder) {
+  CollectiveJoin join(0);
+  join.add(entered(1), kNow);
+  join.add(launched(1, 70), kNow);
+  join.add(LaunchEnded{70, {5, 150, 250}}, kNow);
+  join.add(entered(2), kNow);
+  join.add(launched(2, 70), kNow);
+  const auto finished = join.take_finished(kNow);
+  ASSERT_EQ(finished.collectives.size(), 2u);
+  for (const trace::Collective& row : finished.collectives) {
+    EXPECT_EQ(row.start_ns, 150);
+    EXPECT_EQ(row.end_ns, 250);
+  }
+}
+
+TEST(CollectiveJoin, PutsTheKernelsOfSeveralLaunchesAroundOneCollective) {
+  CollectiveJoin join(0);
+  join.add(entered(1), kNow);
+  join.add(launched(1, 70), kNow);
+  join.add(launched(1, 71), kNow);
+  join.add(LaunchEnded{71, {5, 300, 400}}, kNow);
+  EXPECT_TRUE(join.take_finished(kNow).collectives.empty());
+  EXPECT_EQ(join.pending().size(), 1u);
+  join.add(LaunchEnded{70, {5, 150, 250}}, kNow);
+  const auto finished = join.take_finished(kNow);
+  ASSERT_EQ(finished.collectives.size(), 1u);
+  EXPECT_EQ(finished.collectives[0].start_ns, 150);
+  EXPECT_EQ(finished.collectives[0].end_ns, 400);
+}
+
+TEST(CollectiveJoin, WaitsForAKernelThatALaterOneHasOvertakenButNotForEver) {
+  CollectiveJoin join(0);
+  for (const std::uint64_t handle : {1, 2}) {
+    auto part = entered(handle);
+    part.call.sequence = -1;  // as sends and receives
+    join.add(part, kNow);
+    join.add(launched(handle, 70 + handle), kNow);
+  }
+  join.add(LaunchEnded{72, {5, 150, 250}}, kNow);
+  EXPECT_EQ(join.take_finished(kNow).collectives.size(), 1u);
+  EXPECT_EQ(join.drop_incomplete(kNow), 0);
+  EXPECT_EQ(join.drop_incomplete(kNow + CollectiveJoin::kKernelLimitNs - 1), 0);
+  EXPECT_EQ(join.drop_incomplete(kNow + CollectiveJoin::kKernelLimitNs), 1);
+  EXPECT_TRUE(join.pending().empty());
+}
+
+TEST(CollectiveJoin, GivesAtTheEndWhatStillWaitsForAKernel) {
+  CollectiveJoin join(0);
+  join.add(entered(1), kNow);
+  join.add(launched(1, 70), kNow);
+  join.add(CollectiveObserved{1, {2, 120, 900}}, kNow);
+  EXPECT_TRUE(join.take_finished(kNow).collectives.empty());
+  join.stop_waiting();
+  EXPECT_EQ(join.take_finished(kNow).collectives.size(), 1u);
 }
 
 }  // namespace
