@@ -196,8 +196,8 @@ bool CollectiveJoin::is_overtaken(std::uint64_t handle, Parts& parts, std::int64
   const auto latest = latest_ended_.find(call.process_group);
   if (latest == latest_ended_.end()) return false;
   if (call.sequence < 0 && parts.launches == 0) return false;
-  const bool is_behind = call.sequence < 0 ? latest->second.handle > handle
-                                           : latest->second.sequence > call.sequence;
+  const bool is_behind =
+      call.sequence < 0 ? latest->second.handle > handle : latest->second.sequence > call.sequence;
   if (!is_behind) return false;
   if (parts.overtaken_ns == 0) {
     parts.overtaken_ns = now_ns;

@@ -61,8 +61,8 @@ class CollectiveJoin {
     std::int64_t first_seen_ns = 0;
     std::int64_t observed_at_ns = 0;
     std::int64_t overtaken_ns = 0;  // when a later one of its group was first found ended
-    bool waited = false;     // one drain passed since all was there that must be
-    bool is_listed = false;  // in complete_
+    bool waited = false;            // one drain passed since all was there that must be
+    bool is_listed = false;         // in complete_
 
     bool has_ended() const { return ended || observed || (launches > 0 && kernels_to_come == 0); }
   };

@@ -1,0 +1,55 @@
+#include "profiler/nccl/call_pool.h"
+
+namespace shardlens::profiler {
+namespace {
+
+// A handle is the slot's number and how often the slot was used, so that an old one is recognised.
+constexpr std::uint64_t kSlotBits = 12;
+constexpr std::uint64_t kSlotMask = (1u << kSlotBits) - 1;
+static_assert(NcclCallPool::kSlots == kSlotMask + 1);
+
+// Never null and never the address of an object: the lowest bit is set.
+void* to_handle(std::size_t slot, std::uint64_t uses) {
+  return reinterpret_cast<void*>((uses << (kSlotBits + 1)) | (slot << 1) | 1);
+}
+
+}  // namespace
+
+bool NcclCallPool::is_available(const Slot& slot, std::uint64_t state, std::int64_t now_ns) const {
+  if ((state & kStateMask) == kFree) return true;
+  return (state & kStateMask) == kUsed &&
+         now_ns - slot.called_ns.load(std::memory_order_relaxed) > kForgottenAfterNs;
+}
+
+void* NcclCallPool::claim(const Call& call) {
+  for (std::size_t probe = 0; probe < kProbes; ++probe) {
+    const std::size_t index = next_.fetch_add(1, std::memory_order_relaxed) % kSlots;
+    Slot& slot = slots_[index];
+    std::uint64_t state = slot.state.load(std::memory_order_relaxed);
+    if (!is_available(slot, state, call.called_ns)) continue;
+    const std::uint64_t uses = (state >> 2) + 1;
+    if (!slot.state.compare_exchange_strong(state, (uses << 2) | kBusy, std::memory_order_acquire))
+      continue;
+    slot.collective = call.collective;
+    slot.is_foreign = call.is_foreign;
+    slot.called_ns.store(call.called_ns, std::memory_order_relaxed);
+    slot.state.store((uses << 2) | kUsed, std::memory_order_release);
+    return to_handle(index, uses);
+  }
+  return nullptr;
+}
+
+std::optional<NcclCallPool::Call> NcclCallPool::take(void* handle) {
+  const auto value = reinterpret_cast<std::uint64_t>(handle);
+  if ((value & 1) == 0) return std::nullopt;
+  Slot& slot = slots_[(value >> 1) & kSlotMask];
+  const std::uint64_t uses = value >> (kSlotBits + 1);
+  std::uint64_t state = (uses << 2) | kUsed;
+  if (!slot.state.compare_exchange_strong(state, (uses << 2) | kBusy, std::memory_order_acquire))
+    return std::nullopt;
+  const Call call{slot.collective, slot.is_foreign, slot.called_ns.load(std::memory_order_relaxed)};
+  slot.state.store((uses << 2) | kFree, std::memory_order_release);
+  return call;
+}
+
+}  // namespace shardlens::profiler

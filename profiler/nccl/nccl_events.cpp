@@ -1,0 +1,210 @@
+#include "profiler/nccl/nccl_events.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+#include <vector>
+
+#include "profiler/nccl/nccl_names.h"
+
+namespace shardlens::profiler {
+namespace {
+
+struct ThreadState {
+  std::uint64_t host_collective = 0;
+  // The latest launch on this thread: the events of what it carries follow on the same thread.
+  std::uint64_t launch = 0;
+  const NcclCommunicator* communicator = nullptr;
+  bool is_marked = false;
+};
+thread_local ThreadState thread_state;
+
+// Unlike the pool's handles, addresses have their lowest bit clear.
+alignas(2) char ignored_event;
+alignas(2) char launch_event;
+
+std::uint64_t next_number() {
+  static std::atomic<std::uint64_t> numbers{0};
+  return numbers.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+// Launches are numbered per process: a kernel that is reported late must not be taken for one of a
+// later recording.
+std::uint64_t next_launch() {
+  static std::atomic<std::uint64_t> launches{0};
+  return launches.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+// Algorithms and protocols of NCCL 2.28 (ncclAlgoToString, ncclProtoToString), and Python's types.
+constexpr std::array<std::string_view, 22> kKnownNames{
+    "TREE",    "RING",     "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS",    "NVLS_TREE",
+    "PAT",     "LL",       "LL128",          "SIMPLE",        "int8",    "uint8",
+    "int32",   "uint32",   "int64",          "uint64",        "float16", "float32",
+    "float64", "bfloat16", "float8_e4m3fn",  "float8_e5m2"};
+
+std::string_view text_of(const char* text) { return text == nullptr ? "" : text; }
+
+bool is_point_to_point(trace::CollectiveFunction function) {
+  return function == trace::CollectiveFunction::kSend ||
+         function == trace::CollectiveFunction::kReceive;
+}
+
+}  // namespace
+
+NcclEvents::NcclEvents(Recorder& recorder, int rank, LaunchMarker marker)
+    : recorder_(recorder),
+      rank_(rank),
+      marker_(marker),
+      number_(next_number()),
+      lane_(marker.begin == nullptr
+                ? recorder.add_lane(trace::LaneKind::kCommunication, "nccl, as called by the host")
+                : -1) {
+  for (std::size_t i = 0; i < kKnownNames.size(); ++i)
+    known_names_[i] = {kKnownNames[i], recorder.intern(kKnownNames[i])};
+}
+
+NcclEvents::~NcclEvents() {
+  recorder_.count_lost("NCCL call without a free slot", calls_lost_);
+  recorder_.count_lost("NCCL collective of an unknown call", parents_lost_);
+}
+
+void* NcclEvents::start(NcclCommunicator& communicator, const nccl::Event& event) {
+  switch (event.type) {
+    case nccl::kCollectiveCall:
+      return start_call(communicator, event.collective_call);
+    case nccl::kPointToPointCall:
+      return start_call(communicator, event.point_to_point_call);
+    case nccl::kKernelLaunch:
+      return start_launch(communicator);
+    case nccl::kCollective:
+      carry_out(communicator, event.parent, event.collective.algorithm, event.collective.protocol,
+                event.collective.channels);
+      break;
+    case nccl::kPointToPoint:
+      carry_out(communicator, event.parent, nullptr, nullptr, event.point_to_point.channels);
+      break;
+    default:
+      break;
+  }
+  return &ignored_event;
+}
+
+void NcclEvents::stop(void* handle) {
+  if (handle == &launch_event) end_mark();
+}
+
+template <typename CallEvent>
+void* NcclEvents::start_call(NcclCommunicator& communicator, const CallEvent& event) {
+  // Its kernel runs with every replay, without a call.
+  if (event.is_captured) {
+    tell_of_graphs();
+    return &ignored_event;
+  }
+  NcclCallPool::Call call{thread_state.host_collective, false, Recorder::now_ns()};
+  if (call.collective == 0) {
+    call.is_foreign = true;
+    call.collective = enter_foreign(communicator, nccl_function(text_of(event.function)),
+                                    event.count, text_of(event.data_type));
+  }
+  if (void* handle = calls_.claim(call)) return handle;
+  calls_lost_.fetch_add(1, std::memory_order_relaxed);
+  return &ignored_event;
+}
+
+void* NcclEvents::start_launch(NcclCommunicator& communicator) {
+  end_mark();  // if a stop was missing
+  thread_state.communicator = &communicator;
+  thread_state.launch = 0;
+  if (marker_.begin == nullptr) return &ignored_event;
+  thread_state.launch = next_launch();
+  marker_.begin(thread_state.launch);
+  thread_state.is_marked = true;
+  return &launch_event;
+}
+
+void NcclEvents::end_mark() {
+  if (!thread_state.is_marked) return;
+  thread_state.is_marked = false;
+  if (marker_.end != nullptr) marker_.end();
+}
+
+void NcclEvents::carry_out(NcclCommunicator& communicator, void* parent, const char* algorithm,
+                           const char* protocol, int channels) {
+  if (parent == &ignored_event && thread_state.host_collective == 0) return;
+  auto call = calls_.take(parent);
+  if (!call && thread_state.host_collective != 0)
+    call = NcclCallPool::Call{thread_state.host_collective, false, 0};
+  if (!call) {
+    parents_lost_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  CollectiveLaunch launch;
+  // A host function of CUDA may tell of what another thread launched: then the kernel stays
+  // unknown.
+  if (thread_state.communicator == &communicator) launch.launch = thread_state.launch;
+  launch.algorithm = name_id(text_of(algorithm));
+  launch.protocol = name_id(text_of(protocol));
+  launch.channels = channels;
+  recorder_.launch_collective(call->collective, launch);
+  if (call->is_foreign && marker_.begin == nullptr)
+    recorder_.observe_collective(call->collective, lane_, call->called_ns, Recorder::now_ns());
+}
+
+std::uint64_t NcclEvents::enter_foreign(NcclCommunicator& communicator,
+                                        trace::CollectiveFunction function, std::size_t count,
+                                        std::string_view data_type) {
+  if (communicator.announced_to.exchange(number_, std::memory_order_relaxed) != number_)
+    announce(communicator);
+  const NcclType type = nccl_type(data_type);
+  CollectiveCall call;
+  call.process_group = nccl_group_id(communicator.hash);
+  // Programs must ask for collectives in the same order on all ranks. NCCL's own numbers are per
+  // function. Sends and receives have no common order.
+  if (!is_point_to_point(function))
+    call.sequence = communicator.next_sequence.fetch_add(1, std::memory_order_relaxed);
+  call.function = call.executed = function;
+  call.data_type = name_id(type.name);
+  call.bytes = nccl_bytes(function, count, type.bytes, communicator.ranks);
+  return recorder_.enter_collective(call);
+}
+
+// NCCL does not say which global ranks are in a communicator: those of neighbours are assumed.
+void NcclEvents::announce(NcclCommunicator& communicator) {
+  char name[32];
+  std::snprintf(name, sizeof name, "nccl%016llx",
+                static_cast<unsigned long long>(communicator.hash));
+  std::string text = name;
+  if (!communicator.name.empty()) text += " (" + communicator.name + ")";
+  std::vector<int> ranks;
+  const int first = std::max(0, rank_ - communicator.rank);
+  for (int i = 0; i < communicator.ranks; ++i) ranks.push_back(first + i);
+  recorder_.add_process_group(nccl_group_id(communicator.hash), text, "nccl", std::move(ranks));
+}
+
+void NcclEvents::tell_of_graphs() {
+  if (told_of_graphs_.exchange(true, std::memory_order_relaxed)) return;
+  recorder_.log(trace::LogLine::Level::kInfo,
+                "Collectives were captured into a CUDA graph: each replay shows their kernels, but "
+                "not as collectives.");
+}
+
+trace::StringId NcclEvents::name_id(std::string_view name) {
+  if (name.empty()) return 0;
+  const auto known =
+      std::ranges::find(known_names_, name, [](const auto& entry) { return entry.first; });
+  return known == known_names_.end() ? recorder_.intern(name) : known->second;
+}
+
+HostCollectiveScope::HostCollectiveScope(std::uint64_t collective)
+    : outer_(thread_state.host_collective) {
+  thread_state.host_collective = collective;
+}
+
+HostCollectiveScope::~HostCollectiveScope() { thread_state.host_collective = outer_; }
+
+int nccl_group_id(std::uint64_t communicator_hash) {
+  const std::uint64_t folded = (communicator_hash ^ (communicator_hash >> 32)) & 0x3fff'ffff;
+  return static_cast<int>(folded | NcclEvents::kFirstGroup);
+}
+
+}  // namespace shardlens::profiler

@@ -1,0 +1,95 @@
+// What NCCL's events mean for the recorder: which host call a kernel carries out, and how. NCCL's
+// threads; never blocks, and allocates only when a communicator is first used.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "profiler/nccl/call_pool.h"
+#include "profiler/nccl/profiler_abi.h"
+#include "profiler/recorder.h"
+
+namespace shardlens::profiler {
+
+// How the kernels of a launch are found again in what the GPU reports: begin() and end() are called
+// around it on the launching thread, the launch is what Recorder::end_launch is given. Null where
+// nothing records the GPU.
+struct LaunchMarker {
+  void (*begin)(std::uint64_t launch) = nullptr;
+  void (*end)() = nullptr;
+};
+
+struct NcclCommunicator {
+  std::uint64_t hash = 0;  // the same on all its ranks
+  std::string name;        // given by the program; may be empty
+  int ranks = 0;
+  int rank = 0;
+  std::atomic<std::int64_t> next_sequence{0};
+  std::atomic<std::uint64_t> announced_to{0};  // number of the NcclEvents that knows it
+};
+
+class NcclEvents {
+ public:
+  static constexpr int kMask =
+      static_cast<int>(nccl::kCollective | nccl::kPointToPoint | nccl::kGroupCall |
+                       nccl::kCollectiveCall | nccl::kPointToPointCall | nccl::kKernelLaunch);
+  // Ids of process groups that are made from communicators start here, beyond a host's own.
+  static constexpr int kFirstGroup = 1 << 20;
+
+  NcclEvents(Recorder& recorder, int rank, LaunchMarker marker);
+  // Counts what was lost.
+  ~NcclEvents();
+  NcclEvents(const NcclEvents&) = delete;
+  NcclEvents& operator=(const NcclEvents&) = delete;
+
+  // The handle for NCCL, never null: without one it never calls stop().
+  void* start(NcclCommunicator& communicator, const nccl::Event& event);
+  void stop(void* handle);
+
+ private:
+  template <typename CallEvent>
+  void* start_call(NcclCommunicator& communicator, const CallEvent& event);
+  void* start_launch(NcclCommunicator& communicator);
+  void carry_out(NcclCommunicator& communicator, void* call, const char* algorithm,
+                 const char* protocol, int channels);
+  void end_mark();
+  std::uint64_t enter_foreign(NcclCommunicator& communicator, trace::CollectiveFunction function,
+                              std::size_t count, std::string_view data_type);
+  void announce(NcclCommunicator& communicator);
+  void tell_of_graphs();
+  trace::StringId name_id(std::string_view name);
+
+  Recorder& recorder_;
+  const int rank_;
+  const LaunchMarker marker_;
+  const std::uint64_t number_;
+  const int lane_;  // of calls whose kernels nothing reports
+  // Interned beforehand, since interning takes a lock.
+  std::array<std::pair<std::string_view, trace::StringId>, 22> known_names_;
+  NcclCallPool calls_;
+  std::atomic<std::int64_t> calls_lost_{0};
+  std::atomic<std::int64_t> parents_lost_{0};
+  std::atomic<bool> told_of_graphs_{false};
+};
+
+// While it lives, what NCCL is asked for on this thread belongs to `collective`, a handle of
+// Recorder::enter_collective, and makes no row of its own.
+class HostCollectiveScope {
+ public:
+  explicit HostCollectiveScope(std::uint64_t collective);
+  ~HostCollectiveScope();
+  HostCollectiveScope(const HostCollectiveScope&) = delete;
+  HostCollectiveScope& operator=(const HostCollectiveScope&) = delete;
+
+ private:
+  const std::uint64_t outer_;
+};
+
+// The id of a process group made from a communicator: the same on all ranks.
+int nccl_group_id(std::uint64_t communicator_hash);
+
+}  // namespace shardlens::profiler

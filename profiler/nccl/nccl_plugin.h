@@ -1,0 +1,43 @@
+// Records what NCCL is asked for and how it does it, as NCCL's profiler plugin. The program or
+// library that links this exports ncclProfiler_v5, which NCCL (2.28 and newer) looks up when the
+// variable kVariable names it: kThisProgram in an executable, the file's path in a shared library.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "profiler/nccl/nccl_events.h"
+#include "trace/model/result.h"
+
+namespace shardlens::profiler {
+
+class NcclPlugin {
+ public:
+  // To be set before the first call of NCCL.
+  static constexpr const char* kVariable = "NCCL_PROFILER_PLUGIN";
+  static constexpr const char* kThisProgram = "STATIC_PLUGIN";
+  // For RankInfo::sources.
+  static constexpr std::string_view kSourceText = "collectives: NCCL's profiler plugin";
+
+  // `rank` is the global one. One at a time per process, else kFailed. The recorder must outlive
+  // it. Any thread.
+  static trace::Result<std::unique_ptr<NcclPlugin>> attach(Recorder& recorder, int rank,
+                                                           LaunchMarker marker);
+  // From now on NCCL's events are ignored; waits for those that are being handled.
+  ~NcclPlugin();
+  NcclPlugin(const NcclPlugin&) = delete;
+  NcclPlugin& operator=(const NcclPlugin&) = delete;
+
+  // That NCCL has told of since the process began. 0 although one was made: this NCCL does not know
+  // the plugin, or was told to take another.
+  static int communicators();
+
+ private:
+  explicit NcclPlugin(std::unique_ptr<NcclEvents> events);
+  std::unique_ptr<NcclEvents> events_;
+};
+
+}  // namespace shardlens::profiler
+
+// What NCCL looks up.
+extern "C" const shardlens::profiler::nccl::Profiler ncclProfiler_v5;
