@@ -1,6 +1,7 @@
 # LibTorch, CUDA's runtime, CUPTI and NCCL as they come with `pip install torch`, as imported targets:
 #   libtorch::torch   tensors, autograd, c10d with Gloo and NCCL
-#   cuda::runtime cuda::cupti nccl::nccl
+#   cuda::runtime nccl::nccl
+#   cuda::headers     of the runtime, the driver and CUPTI, without a library
 # find_package(Torch) is not used: it wants a full CUDA toolkit.
 
 if(NOT SHARDLENS_LIBTORCH)
@@ -45,7 +46,9 @@ function(import_library target file)
 endfunction()
 
 import_library(cuda::runtime ${cuda}/lib/libcudart.so.13 INCLUDES ${cuda}/include)
-import_library(cuda::cupti ${cuda}/lib/libcupti.so.13 INCLUDES ${cuda}/include)
+set(SHARDLENS_CUPTI ${cuda}/lib/libcupti.so.13)  # looked for at run time; tests name it
+add_library(cuda::headers INTERFACE IMPORTED)
+target_include_directories(cuda::headers SYSTEM INTERFACE ${cuda}/include)
 import_library(nccl::nccl ${nccl}/lib/libnccl.so.2 INCLUDES ${nccl}/include)
 
 add_library(libtorch::torch INTERFACE IMPORTED)

@@ -1,18 +1,39 @@
 #include "profiler/cupti/activity.h"
 
+#include <cstddef>
 #include <cstring>
 
 namespace shardlens::profiler {
 namespace {
 
-// Records are packed: a reference to a member would be misaligned. A copy on the stack is as
-// packed, so that each field is read by value from it.
+// Records are packed: a reference to a member would be misaligned, so they are copied, up to `Last`
+// and no further: an older CUPTI's record ends soon after, and so may its buffer.
+#define SHARDLENS_COPY_UP_TO(Record, last, record) \
+  copy_bytes<Record>(record, offsetof(Record, last) + sizeof(Record::last))
+
 template <typename Record>
-Record copy_of(const CUpti_Activity& record) {
-  Record copy;
-  std::memcpy(&copy, &record, sizeof copy);
+Record copy_bytes(const CUpti_Activity& record, std::size_t bytes) {
+  Record copy{};
+  std::memcpy(&copy, &record, bytes);
   return copy;
 }
+
+// What is read lies at the same place in the records of CUDA 12.
+#define SHARDLENS_SAME_PLACE(Newer, Older, field) \
+  static_assert(offsetof(Newer, field) == offsetof(Older, field))
+SHARDLENS_SAME_PLACE(CUpti_ActivityKernel10, CUpti_ActivityKernel9, start);
+SHARDLENS_SAME_PLACE(CUpti_ActivityKernel10, CUpti_ActivityKernel9, streamId);
+SHARDLENS_SAME_PLACE(CUpti_ActivityKernel10, CUpti_ActivityKernel9, correlationId);
+SHARDLENS_SAME_PLACE(CUpti_ActivityKernel10, CUpti_ActivityKernel9, name);
+SHARDLENS_SAME_PLACE(CUpti_ActivityKernel10, CUpti_ActivityKernel9, graphNodeId);
+SHARDLENS_SAME_PLACE(CUpti_ActivityMemcpy6, CUpti_ActivityMemcpy5, correlationId);
+SHARDLENS_SAME_PLACE(CUpti_ActivityMemcpyPtoP4, CUpti_ActivityMemcpyPtoP3, correlationId);
+SHARDLENS_SAME_PLACE(CUpti_ActivityMemset4, CUpti_ActivityMemset3, correlationId);
+SHARDLENS_SAME_PLACE(CUpti_ActivitySynchronization2, CUpti_ActivitySynchronization, streamId);
+SHARDLENS_SAME_PLACE(CUpti_ActivityOverhead3, CUpti_ActivityOverhead, end);
+SHARDLENS_SAME_PLACE(CUpti_ActivityOverhead3, CUpti_ActivityOverhead2, end);
+SHARDLENS_SAME_PLACE(CUpti_ActivityMemory4, CUpti_ActivityMemory3, streamId);
+#undef SHARDLENS_SAME_PLACE
 
 template <typename Record>
 StreamKey stream_of(const Record& record) {
@@ -56,8 +77,8 @@ std::int64_t signed_ns(std::uint64_t time) { return static_cast<std::int64_t>(ti
 
 KernelActivity decode_kernel(const CUpti_ActivityKernel10& record) {
   const char* name = record.name;
-  return {stream_of(record), signed_ns(record.start), signed_ns(record.end), record.correlationId,
-          name == nullptr ? "kernel" : name};
+  return {stream_of(record),    signed_ns(record.start), signed_ns(record.end),
+          record.correlationId, record.graphNodeId,      name == nullptr ? "kernel" : name};
 }
 
 template <typename Record>
@@ -77,35 +98,133 @@ bool is_of_recording(CUpti_ActivityOverheadKind kind) {
          kind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION;
 }
 
+std::string_view wait_name(CUpti_ActivitySynchronizationType type) {
+  switch (type) {
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE:
+      return "cuEventSynchronize";
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE:
+      return "cuStreamSynchronize";
+    case CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE:
+      return "cuCtxSynchronize";
+    default:
+      return "";  // streams that wait for events: the host does not, and there are very many
+  }
+}
+
+std::optional<Activity> decode_wait(const CUpti_ActivitySynchronization2& record) {
+  const std::string_view name = wait_name(record.type);
+  if (name.empty()) return std::nullopt;
+  return WaitActivity{record.streamId, signed_ns(record.start), signed_ns(record.end),
+                      record.correlationId, name};
+}
+
+std::optional<Activity> decode_marker(const CUpti_ActivityMarker2& record) {
+  MarkerActivity marker;
+  const auto flags = static_cast<std::uint32_t>(record.flags);
+  if ((flags & CUPTI_ACTIVITY_FLAG_MARKER_START) != 0) {
+    marker.part = MarkerActivity::Part::kStart;
+  } else if ((flags & CUPTI_ACTIVITY_FLAG_MARKER_END) != 0) {
+    marker.part = MarkerActivity::Part::kEnd;
+  } else if ((flags & CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS) == 0) {
+    return std::nullopt;  // part of synchronising NVTX's resources
+  }
+  marker.id = record.id;
+  marker.thread = record.objectId.pt.threadId;
+  marker.time_ns = signed_ns(record.timestamp);
+  const char* name = record.name;
+  const char* domain = record.domain;
+  if (name != nullptr) marker.name = name;
+  if (domain != nullptr) marker.domain = domain;
+  return marker;
+}
+
+std::string_view memory_name(CUpti_ActivityMemoryKind kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_MEMORY_KIND_DEVICE:
+    case CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC:
+      return "device memory";
+    case CUPTI_ACTIVITY_MEMORY_KIND_PINNED:
+      return "pinned host memory";
+    case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED:
+    case CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC:
+      return "managed memory";
+    default:
+      return "memory";
+  }
+}
+
+std::optional<Activity> decode_memory(const CUpti_ActivityMemory4& record) {
+  const auto operation = record.memoryOperationType;
+  if (operation != CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION &&
+      operation != CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE)
+    return std::nullopt;
+  return MemoryActivity{operation == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE,
+                        record.address,
+                        signed_ns(record.bytes),
+                        signed_ns(record.timestamp),
+                        record.deviceId,
+                        record.correlationId,
+                        memory_name(record.memoryKind)};
+}
+
+std::optional<Activity> decode_overhead(const CUpti_ActivityOverhead3& record) {
+  if (!is_of_recording(record.overheadKind)) return std::nullopt;
+  return OverheadActivity{signed_ns(record.start), signed_ns(record.end)};
+}
+
 }  // namespace
 
 std::optional<Activity> decode(const CUpti_Activity& record) {
   switch (record.kind) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
     case CUPTI_ACTIVITY_KIND_KERNEL:
-      return decode_kernel(copy_of<CUpti_ActivityKernel10>(record));
+      return decode_kernel(SHARDLENS_COPY_UP_TO(CUpti_ActivityKernel10, graphNodeId, record));
     case CUPTI_ACTIVITY_KIND_MEMCPY: {
-      const auto copy = copy_of<CUpti_ActivityMemcpy6>(record);
+      const auto copy = SHARDLENS_COPY_UP_TO(CUpti_ActivityMemcpy6, correlationId, record);
       return decode_copy(copy, copy_name(copy.copyKind));
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY2:
-      return decode_copy(copy_of<CUpti_ActivityMemcpyPtoP4>(record),
+      return decode_copy(SHARDLENS_COPY_UP_TO(CUpti_ActivityMemcpyPtoP4, correlationId, record),
                          copy_name(CUPTI_ACTIVITY_MEMCPY_KIND_PTOP));
     case CUPTI_ACTIVITY_KIND_MEMSET:
-      return decode_copy(copy_of<CUpti_ActivityMemset4>(record), "set memory");
+      return decode_copy(SHARDLENS_COPY_UP_TO(CUpti_ActivityMemset4, correlationId, record),
+                         "set memory");
     case CUPTI_ACTIVITY_KIND_DRIVER:
-      return decode_launch(copy_of<CUpti_ActivityAPI>(record));
+      return decode_launch(SHARDLENS_COPY_UP_TO(CUpti_ActivityAPI, correlationId, record));
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
-      const auto external = copy_of<CUpti_ActivityExternalCorrelation>(record);
+      const auto external =
+          SHARDLENS_COPY_UP_TO(CUpti_ActivityExternalCorrelation, correlationId, record);
       return ExternalActivity{external.externalKind, external.externalId, external.correlationId};
     }
-    case CUPTI_ACTIVITY_KIND_OVERHEAD: {
-      const auto overhead = copy_of<CUpti_ActivityOverhead3>(record);
-      if (!is_of_recording(overhead.overheadKind)) return std::nullopt;
-      return OverheadActivity{signed_ns(overhead.start), signed_ns(overhead.end)};
-    }
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+      return decode_wait(SHARDLENS_COPY_UP_TO(CUpti_ActivitySynchronization2, streamId, record));
+    case CUPTI_ACTIVITY_KIND_MARKER:
+      return decode_marker(SHARDLENS_COPY_UP_TO(CUpti_ActivityMarker2, domain, record));
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+      return decode_memory(SHARDLENS_COPY_UP_TO(CUpti_ActivityMemory4, deviceId, record));
+    case CUPTI_ACTIVITY_KIND_OVERHEAD:
+      return decode_overhead(SHARDLENS_COPY_UP_TO(CUpti_ActivityOverhead3, end, record));
     default:
       return std::nullopt;
+  }
+}
+
+bool is_known(CUpti_ActivityKind kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+    case CUPTI_ACTIVITY_KIND_KERNEL:
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+    case CUPTI_ACTIVITY_KIND_MARKER:
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+    case CUPTI_ACTIVITY_KIND_OVERHEAD:
+      return true;
+    default:
+      return false;
   }
 }
 

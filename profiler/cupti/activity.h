@@ -23,7 +23,8 @@ struct KernelActivity {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
   std::uint32_t correlation = 0;
-  std::string_view name;  // mangled; lives as long as its module
+  std::uint64_t graph_node = 0;  // of the CUDA graph that launched it; 0: none
+  std::string_view name;         // mangled; lives as long as its module
 };
 
 struct CopyActivity {
@@ -49,16 +50,52 @@ struct ExternalActivity {
   std::uint32_t correlation = 0;
 };
 
+// A call in which the host waited for the GPU.
+struct WaitActivity {
+  static constexpr std::uint32_t kNoStream = UINT32_MAX;
+
+  std::uint32_t stream = kNoStream;  // that it waited for
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::uint32_t correlation = 0;
+  std::string_view name;
+};
+
+// One end of an NVTX range, or a mark. `id` is the range's.
+struct MarkerActivity {
+  enum class Part : std::uint8_t { kStart, kEnd, kMark };
+
+  Part part = Part::kMark;
+  std::uint32_t id = 0;
+  std::uint32_t thread = 0;
+  std::int64_t time_ns = 0;
+  std::string_view name;    // "" of an end; only until the record is gone
+  std::string_view domain;  // "": the default one
+};
+
+// Memory that the driver gave or took back.
+struct MemoryActivity {
+  bool is_release = false;
+  std::uint64_t address = 0;
+  std::int64_t bytes = 0;
+  std::int64_t time_ns = 0;
+  std::uint32_t device = 0;
+  std::uint32_t correlation = 0;
+  std::string_view name;  // of the kind of memory: "device memory", …
+};
+
 // Of CUPTI's own work.
 struct OverheadActivity {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
 };
 
-using Activity =
-    std::variant<KernelActivity, CopyActivity, LaunchActivity, ExternalActivity, OverheadActivity>;
+using Activity = std::variant<KernelActivity, CopyActivity, LaunchActivity, ExternalActivity,
+                              WaitActivity, MarkerActivity, MemoryActivity, OverheadActivity>;
 
-// None for a kind that is not recorded.
+// None for what is not recorded. Reads only fields that records of CUDA 12.0 to 13.x begin with.
 std::optional<Activity> decode(const CUpti_Activity& record);
+// Whether decode() knows what to make of the kind, if only to leave it out.
+bool is_known(CUpti_ActivityKind kind);
 
 }  // namespace shardlens::profiler

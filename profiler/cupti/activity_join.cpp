@@ -8,11 +8,6 @@ bool has_good_times(const T& activity) {
   return activity.start_ns > 0 && activity.end_ns >= activity.start_ns;
 }
 
-// All that a kernel's name can be trusted with.
-bool is_communication(std::string_view mangled_name) {
-  return mangled_name.find("nccl") != std::string_view::npos;
-}
-
 }  // namespace
 
 void ActivityJoin::add(const Activity& activity, std::int64_t now_ns) {
@@ -22,13 +17,14 @@ void ActivityJoin::add(const Activity& activity, std::int64_t now_ns) {
 void ActivityJoin::take(const KernelActivity& kernel, std::int64_t now_ns) {
   if (!has_good_times(kernel)) return sink_.bad_timestamps();
   sink_.kernel(kernel);
-  if (!is_communication(kernel.name)) return;
+  // A graph's kernels share the correlation of its launch, which nobody marks.
+  if (!is_communication(kernel.name) || kernel.graph_node != 0) return;
   const auto external = externals_.find(kernel.correlation);
   if (external == externals_.end()) {
     kernels_[kernel.correlation] = {kernel, now_ns};
     return;
   }
-  sink_.collective(external->second.value, kernel);
+  sink_.launched_kernel(external->second.value, kernel);
   externals_.erase(external);
 }
 
@@ -42,14 +38,20 @@ void ActivityJoin::take(const LaunchActivity& launch, std::int64_t) {
   sink_.launch(launch);
 }
 
+void ActivityJoin::take(const WaitActivity& wait, std::int64_t) {
+  if (!has_good_times(wait)) return sink_.bad_timestamps();
+  sink_.wait(wait);
+}
+
 void ActivityJoin::take(const ExternalActivity& external, std::int64_t now_ns) {
-  if (external.kind != kCollectiveCorrelation) return;
+  if (external.kind != kLaunchCorrelation) return;
+  launches_are_marked_ = true;
   const auto kernel = kernels_.find(external.correlation);
   if (kernel == kernels_.end()) {
     externals_[external.correlation] = {external.external_id, now_ns};
     return;
   }
-  sink_.collective(external.external_id, kernel->second.value);
+  sink_.launched_kernel(external.external_id, kernel->second.value);
   kernels_.erase(kernel);
 }
 
@@ -61,8 +63,10 @@ void ActivityJoin::expire(std::int64_t now_ns) {
   const auto is_old = [&](const auto& entry) {
     return now_ns - entry.second.since_ns > kTimeLimitNs;
   };
-  std::erase_if(kernels_, is_old);
+  const auto kernels = std::erase_if(kernels_, is_old);
+  // A mark without a kernel is no loss: a launch into a graph that is captured runs none.
   std::erase_if(externals_, is_old);
+  if (launches_are_marked_) sink_.unmatched(static_cast<std::int64_t>(kernels));
 }
 
 }  // namespace shardlens::profiler

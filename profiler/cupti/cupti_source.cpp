@@ -1,10 +1,10 @@
 #include "profiler/cupti/cupti_source.h"
 
-#include <cupti.h>
 #include <pthread.h>
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -13,147 +13,162 @@
 #include "profiler/cupti/activity.h"
 #include "profiler/cupti/activity_join.h"
 #include "profiler/cupti/buffer_pool.h"
+#include "profiler/cupti/cupti_clock.h"
+#include "profiler/cupti/enable_activities.h"
 #include "profiler/cupti/recorder_sink.h"
 
 namespace shardlens::profiler {
 namespace {
 
 constexpr std::chrono::milliseconds kFlushInterval{100};
+constexpr std::int64_t kClockIntervalNs = 1'000'000'000;
+// More than a short kernel takes: host and GPU no longer line up.
+constexpr std::int64_t kClockLimitNs = 10'000;
 
-constexpr CUpti_ActivityKind kKinds[] = {
-    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-    CUPTI_ACTIVITY_KIND_MEMCPY,
-    CUPTI_ACTIVITY_KIND_MEMCPY2,
-    CUPTI_ACTIVITY_KIND_MEMSET,
-    CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
-    CUPTI_ACTIVITY_KIND_OVERHEAD,
-};
+// What callbacks use. Never freed: CUPTI is never disabled (doing so mid-run is unsafe) and may
+// hold buffers until the process ends.
+struct Shared {
+  Shared(const CuptiApi& functions, std::size_t buffers) : api(functions), pool(buffers) {}
 
-// One by one, since RUNTIME or DRIVER in full costs up to 10 % of a step.
-constexpr CUpti_CallbackId kLaunchCalls[] = {
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,   CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
+  const CuptiApi api;
+  CuptiBufferPool pool;
 };
 
 // CUPTI's callbacks carry no context, so this is how they find their buffers.
-std::atomic<CuptiBufferPool*> active_pool{nullptr};
+std::atomic<Shared*> active{nullptr};
 
 void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* size,
                                   std::size_t* max_records) {
-  CuptiBufferPool* pool = active_pool.load(std::memory_order_acquire);
-  *buffer = pool == nullptr ? nullptr : pool->request();
+  Shared* shared = active.load(std::memory_order_acquire);
+  *buffer = shared == nullptr ? nullptr : shared->pool.request();
   *size = *buffer == nullptr ? 0 : CuptiBufferPool::kBufferBytes;
   *max_records = 0;  // as many as fit
 }
 
 void CUPTIAPI on_buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
                                   std::size_t valid_bytes) {
-  if (CuptiBufferPool* pool = active_pool.load(std::memory_order_acquire))
-    pool->complete(buffer, valid_bytes);
+  if (Shared* shared = active.load(std::memory_order_acquire))
+    shared->pool.complete(buffer, valid_bytes);
 }
 
-std::string result_text(CUptiResult result) {
-  const char* text = nullptr;
-  cuptiGetResultString(result, &text);
-  return std::string(text == nullptr ? "unknown error" : text) + " (" + std::to_string(result) +
-         ")";
-}
-
-trace::Result<void> check(CUptiResult result, const std::string& what) {
-  if (result == CUPTI_SUCCESS) return {};
-  const bool taken = result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-  return trace::fail(
-      trace::ErrorKind::kFailed,
-      "GPU activity cannot be recorded: " + what + " failed with " + result_text(result) +
-          (taken ? ". Another profiler (nsys, the torch profiler) has CUPTI: run without it. "
-                 : ". Check with `shardlens doctor` that there is a GPU with a working driver. ") +
-          "Until then operators are recorded on the CPU instead.");
-}
-
-trace::Result<void> enable_in_turn() {
-  TRY(check(cuptiActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed),
-            "cuptiActivityRegisterCallbacks"));
-  for (const CUpti_ActivityKind kind : kKinds)
-    TRY(check(cuptiActivityEnable(kind), "cuptiActivityEnable of kind " + std::to_string(kind)));
-  for (const CUpti_CallbackId call : kLaunchCalls)
-    TRY(check(cuptiActivityEnableDriverApi(call, 1),
-              "cuptiActivityEnableDriverApi of call " + std::to_string(call)));
-  return {};
-}
-
-// All or nothing: what stayed enabled would cost time and ask for buffers that nobody gives.
-trace::Result<void> enable_everything() {
-  auto enabled = enable_in_turn();
-  if (enabled) return enabled;
-  // Disabling what was not enabled does no harm. Its own failure has no remedy.
-  for (const CUpti_CallbackId call : kLaunchCalls) {
-    static_cast<void>(cuptiActivityEnableDriverApi(call, 0));
-  }
-  for (const CUpti_ActivityKind kind : kKinds) static_cast<void>(cuptiActivityDisable(kind));
-  return enabled;
+trace::Result<CuptiApi> choose_api(const CuptiOptions& options) {
+  if (options.api != nullptr) return *options.api;
+  return load_cupti(options.library);
 }
 
 }  // namespace
 
 struct CuptiSource::State {
-  State(Recorder& target, CuptiBufferPool& buffers, KernelObserver on_kernel)
-      : recorder(target), pool(buffers), sink(target, std::move(on_kernel)), join(sink) {}
+  State(Recorder& target, Shared& shared, KernelObserver on_kernel)
+      : recorder(target),
+        api(shared.api),
+        pool(shared.pool),
+        sink(target, std::move(on_kernel)),
+        join(sink),
+        offset_name(target.intern("GPU clock offset")),
+        offset_unit(target.intern("ns")) {}
 
   void run(const std::stop_token& stop) {
     pthread_setname_np(pthread_self(), "cupti flush");
     while (!stop.stop_requested()) {
       std::unique_lock lock(mutex);
-      wait.wait_for(lock, stop, kFlushInterval, [] { return false; });
+      changed.wait_for(lock, stop, kFlushInterval, [this] { return asked > answered; });
+      const std::uint64_t question = asked;
+      const bool is_asked = question > answered;
       lock.unlock();
-      cuptiActivityFlushAll(0);
-      take_in();
+      take_in(is_asked ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+      lock.lock();
+      answered = question;
+      lock.unlock();
+      changed.notify_all();
     }
-    cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-    take_in();
+    take_in(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    join.finish(Recorder::now_ns());
   }
 
-  void take_in() {
+  void take_in(std::uint32_t flush_flag) {
+    api.flush_all(flush_flag);
     const std::int64_t now = Recorder::now_ns();
     pool.drain([&](std::uint8_t* buffer, std::size_t bytes) { take_in(buffer, bytes, now); });
     join.expire(now);
     recorder.count_lost("CUPTI had no buffer", pool.take_refused());
     std::size_t dropped = 0;
-    if (cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS)
+    if (api.get_dropped(nullptr, 0, &dropped) == CUPTI_SUCCESS)
       recorder.count_lost("CUPTI dropped records", static_cast<std::int64_t>(dropped));
+    check_clock(now);
   }
 
   void take_in(std::uint8_t* buffer, std::size_t bytes, std::int64_t now_ns) {
+    std::int64_t unknown = 0;
     CUpti_Activity* record = nullptr;
-    while (cuptiActivityGetNextRecord(buffer, bytes, &record) == CUPTI_SUCCESS)
-      if (const auto activity = decode(*record)) join.add(*activity, now_ns);
+    CUptiResult result = CUPTI_SUCCESS;
+    while ((result = api.get_next_record(buffer, bytes, &record)) == CUPTI_SUCCESS) {
+      if (const auto activity = decode(*record)) {
+        join.add(*activity, now_ns);
+      } else if (!is_known(record->kind)) {
+        ++unknown;
+      }
+    }
+    recorder.count_lost("CUPTI record of an unknown kind", unknown);
+    if (result != CUPTI_ERROR_MAX_LIMIT_REACHED) recorder.count_lost("CUPTI buffer unreadable", 1);
+  }
+
+  void check_clock(std::int64_t now_ns) {
+    if (now_ns - clock_checked_ns < kClockIntervalNs) return;
+    clock_checked_ns = now_ns;
+    const auto clock = measure_clock_offset(api);
+    if (!clock) return;
+    trace::CounterSample sample;
+    sample.name = offset_name;
+    sample.unit = offset_unit;
+    sample.time_ns = now_ns;
+    sample.value = static_cast<double>(clock->offset_ns);
+    recorder.add_counter(sample);
+    const std::int64_t at_least = std::abs(clock->offset_ns) - clock->error_ns;
+    if (at_least <= kClockLimitNs || std::exchange(has_warned_of_clock, true)) return;
+    recorder.log(trace::LogLine::Level::kWarning,
+                 "The GPU's clock differs from the host's by " +
+                     std::to_string(clock->offset_ns / 1'000) + " µs (± " +
+                     std::to_string(clock->error_ns / 1'000) +
+                     "): kernels are shown that much away from the host's phases. The counter "
+                     "\"GPU clock offset\" has its course.");
   }
 
   Recorder& recorder;
+  const CuptiApi& api;
   CuptiBufferPool& pool;
   RecorderSink sink;
   ActivityJoin join;
+  const trace::StringId offset_name;
+  const trace::StringId offset_unit;
+  std::int64_t clock_checked_ns = 0;
+  bool has_warned_of_clock = false;
   std::mutex mutex;
-  std::condition_variable_any wait;
+  std::condition_variable_any changed;
+  std::uint64_t asked = 0;  // flushes
+  std::uint64_t answered = 0;
   std::jthread thread;  // last: it uses the others
 };
 
 trace::Result<std::unique_ptr<CuptiSource>> CuptiSource::start(Recorder& recorder,
                                                                CuptiOptions options) {
-  if (active_pool.load() != nullptr)
+  if (active.load() != nullptr)
     return trace::fail(trace::ErrorKind::kFailed,
                        "GPU activity is recorded already: one CuptiSource per process.");
-  auto pool = std::make_unique<CuptiBufferPool>(options.buffers);
-  active_pool = pool.get();
-  if (auto enabled = enable_everything(); !enabled) {
-    active_pool = nullptr;
-    // Nothing was launched yet, but CUPTI may have asked for a buffer all the same.
-    static_cast<void>(pool.release());
-    return tl::make_unexpected(enabled.error());
+  TRY_ASSIGN(const CuptiApi api, choose_api(options));
+  TRY(check_version(api));
+  auto shared = std::make_unique<Shared>(api, options.buffers);
+  active = shared.get();
+  const auto refused = enable_activities(api, options, on_buffer_requested, on_buffer_completed);
+  // Not freed even after a failure: CUPTI may have asked for a buffer all the same.
+  Shared& kept = *shared.release();
+  if (!refused) {
+    active = nullptr;
+    return tl::make_unexpected(refused.error());
   }
-  // Never freed: CUPTI is never disabled (doing so mid-run is unsafe) and may hold buffers until
-  // the process ends.
-  auto state = std::make_unique<State>(recorder, *pool.release(), std::move(options.on_kernel));
+  if (!refused->empty())
+    recorder.log(trace::LogLine::Level::kWarning, "CUPTI does not record " + *refused + ".");
+  auto state = std::make_unique<State>(recorder, kept, std::move(options.on_kernel));
   State* raw = state.get();
   state->thread = std::jthread([raw](const std::stop_token& stop) { raw->run(stop); });
   return std::unique_ptr<CuptiSource>(new CuptiSource(std::move(state)));
@@ -164,7 +179,26 @@ CuptiSource::CuptiSource(std::unique_ptr<State> state) : state_(std::move(state)
 CuptiSource::~CuptiSource() {
   state_->thread.request_stop();
   state_->thread.join();
-  active_pool = nullptr;
+  active = nullptr;
+}
+
+bool CuptiSource::flush(std::chrono::milliseconds limit) {
+  std::unique_lock lock(state_->mutex);
+  const std::uint64_t question = ++state_->asked;
+  state_->changed.notify_all();
+  return state_->changed.wait_for(lock, limit,
+                                  [this, question] { return state_->answered >= question; });
+}
+
+void CuptiSource::begin_launch(std::uint64_t launch) {
+  if (Shared* shared = active.load(std::memory_order_acquire))
+    shared->api.push_external_id(kLaunchCorrelation, launch);
+}
+
+void CuptiSource::end_launch() {
+  std::uint64_t launch = 0;
+  if (Shared* shared = active.load(std::memory_order_acquire))
+    shared->api.pop_external_id(kLaunchCorrelation, &launch);
 }
 
 }  // namespace shardlens::profiler

@@ -2,7 +2,10 @@
 // one per process, and none under another profiler. Any thread.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string_view>
 
@@ -12,20 +15,37 @@
 
 namespace shardlens::profiler {
 
+struct CuptiApi;
+
 struct CuptiOptions {
-  std::size_t buffers = 32;  // of 1 MiB
+  std::size_t buffers = 32;       // of 1 MiB
+  std::filesystem::path library;  // of CUPTI, where the process has not loaded one; may be empty
+  // NVTX ranges. They come only if NVTX_INJECTION64_PATH named load_cupti().library before
+  // the first range of the program. The cost was not measured; it grows with their number.
+  bool nvtx = false;
+  // What the driver allocates and frees: few events under a caching allocator.
+  bool driver_memory = false;
+  const CuptiApi* api = nullptr;  // instead of a library; copied
   // Sees every kernel, those without detail too, before it is recorded; the flush thread.
   KernelObserver on_kernel;
 };
 
 class CuptiSource {
  public:
-  // kFailed without a driver or where another profiler has CUPTI; the message says what is recorded
-  // instead. The recorder must outlive the source.
+  // kMissing without CUPTI, kFailed without a driver, where another profiler has it or the user may
+  // not use it; the message says what to do. The recorder must outlive the source.
   static trace::Result<std::unique_ptr<CuptiSource>> start(Recorder& recorder,
                                                            CuptiOptions options = {});
   // Takes in what CUPTI still holds.
   ~CuptiSource();
+
+  // Hands everything that has ended to the recorder. False: not done within `limit`.
+  bool flush(std::chrono::milliseconds limit);
+
+  // Kernels that this thread launches in between are reported to Recorder::end_launch. Never block;
+  // without a source they do nothing.
+  static void begin_launch(std::uint64_t launch);
+  static void end_launch();
 
   // For RankInfo::sources.
   static constexpr std::string_view kSourceText = "kernels, copies and launches: CUPTI";

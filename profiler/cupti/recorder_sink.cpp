@@ -32,10 +32,11 @@ void RecorderSink::kernel(const KernelActivity& kernel) {
   if (on_kernel_) on_kernel_(kernel, name_id(kernel.name));
   if (!recorder_.wanted_detail_at(kernel.start_ns)) return;
   trace::Event event = to_event(kernel, name_id(kernel.name));
-  event.flags = trace::kEventCompute;
-  if (kernel.name.find("nccl") != std::string_view::npos) event.flags = 0;
-  recorder_.add_event(stream_lane(trace::LaneKind::kCompute, kernel.stream),
-                      trace::EventKind::kKernel, event);
+  event.value = static_cast<std::int64_t>(kernel.graph_node);
+  const bool communicates = is_communication(kernel.name);
+  event.flags = communicates ? 0 : trace::kEventCompute;
+  const auto kind = communicates ? trace::LaneKind::kCommunication : trace::LaneKind::kCompute;
+  recorder_.add_event(stream_lane(kind, kernel.stream), trace::EventKind::kKernel, event);
 }
 
 void RecorderSink::copy(const CopyActivity& copy) {
@@ -48,19 +49,48 @@ void RecorderSink::copy(const CopyActivity& copy) {
 
 void RecorderSink::launch(const LaunchActivity& launch) {
   if (!recorder_.wanted_detail_at(launch.start_ns)) return;
-  recorder_.add_event(launch_lane(launch.thread), trace::EventKind::kLaunch,
+  recorder_.add_event(lane_of(Owner::kLaunches, launch.thread), trace::EventKind::kLaunch,
                       to_event(launch, name_id(launch.name)));
 }
 
-void RecorderSink::collective(std::uint64_t handle, const KernelActivity& kernel) {
-  recorder_.start_collective(handle, stream_lane(trace::LaneKind::kCommunication, kernel.stream),
-                             kernel.start_ns);
-  recorder_.end_collective(handle, kernel.end_ns);
+void RecorderSink::wait(const WaitActivity& wait) {
+  if (!recorder_.wanted_detail_at(wait.start_ns)) return;
+  recorder_.add_event(lane_of(Owner::kWaits, wait.stream), trace::EventKind::kLaunch,
+                      to_event(wait, name_id(wait.name)));
+}
+
+void RecorderSink::range(const RangeActivity& range) {
+  if (!recorder_.wanted_detail_at(range.start_ns)) return;
+  trace::Event event;
+  event.start_ns = range.start_ns;
+  event.duration_ns = range.end_ns - range.start_ns;
+  event.name = range_name_id(range.name);
+  event.flags = static_cast<std::uint32_t>(range.depth) << trace::kEventDepthShift;
+  recorder_.add_event(lane_of(Owner::kRanges, range.thread), trace::EventKind::kOperator, event);
+}
+
+void RecorderSink::allocation(const MemoryActivity& memory, std::int64_t end_ns) {
+  trace::Event event;
+  event.start_ns = memory.time_ns;
+  event.duration_ns = end_ns - memory.time_ns;
+  event.name = name_id(memory.name);
+  event.correlation = memory.correlation;
+  event.value = memory.bytes;
+  recorder_.add_event(lane_of(Owner::kMemory, memory.device), trace::EventKind::kAllocation, event);
+}
+
+void RecorderSink::launched_kernel(std::uint64_t launch, const KernelActivity& kernel) {
+  recorder_.end_launch(launch, stream_lane(trace::LaneKind::kCommunication, kernel.stream),
+                       kernel.start_ns, kernel.end_ns);
 }
 
 void RecorderSink::overhead(std::int64_t ns) { recorder_.add_callback_cost(ns); }
 
 void RecorderSink::bad_timestamps() { recorder_.count_lost("CUPTI record without true times", 1); }
+
+void RecorderSink::unmatched(std::int64_t count) {
+  recorder_.count_lost("CUPTI record without its counterpart", count);
+}
 
 int RecorderSink::stream_lane(trace::LaneKind kind, const StreamKey& stream) {
   const std::pair key{kind, stream};
@@ -70,18 +100,39 @@ int RecorderSink::stream_lane(trace::LaneKind kind, const StreamKey& stream) {
   return stream_lanes_.emplace(key, lane).first->second;
 }
 
-int RecorderSink::launch_lane(std::uint32_t thread) {
-  if (const auto found = launch_lanes_.find(thread); found != launch_lanes_.end())
-    return found->second;
-  const int lane = recorder_.add_lane(trace::LaneKind::kOperators,
-                                      "launches of thread " + std::to_string(thread));
-  return launch_lanes_.emplace(thread, lane).first->second;
+int RecorderSink::lane_of(Owner owner, std::uint32_t number) {
+  const std::pair key{owner, number};
+  if (const auto found = lanes_.find(key); found != lanes_.end()) return found->second;
+  std::string name;
+  switch (owner) {
+    case Owner::kLaunches:
+      name = "launches of thread " + std::to_string(number);
+      break;
+    case Owner::kWaits:
+      name = number == WaitActivity::kNoStream ? "host waits for the GPU"
+                                               : "host waits for stream " + std::to_string(number);
+      break;
+    case Owner::kRanges:
+      name = "NVTX of thread " + std::to_string(number);
+      break;
+    case Owner::kMemory:
+      name = "driver memory of GPU " + std::to_string(number);
+      break;
+  }
+  const int lane = recorder_.add_lane(trace::LaneKind::kOperators, name);
+  return lanes_.emplace(key, lane).first->second;
 }
 
 trace::StringId RecorderSink::name_id(std::string_view mangled_name) {
   if (const auto found = names_.find(mangled_name); found != names_.end()) return found->second;
   const auto id = recorder_.intern(readable_name(mangled_name));
   return names_.emplace(mangled_name, id).first->second;
+}
+
+trace::StringId RecorderSink::range_name_id(std::string_view name) {
+  if (const auto found = range_names_.find(name); found != range_names_.end()) return found->second;
+  if (range_names_.size() >= kMostRangeNames) return recorder_.intern("NVTX range, name left out");
+  return range_names_.emplace(name, recorder_.intern(name)).first->second;
 }
 
 }  // namespace shardlens::profiler

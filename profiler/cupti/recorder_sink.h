@@ -1,6 +1,6 @@
-// Puts joined GPU activities into the recorder: a lane per stream and per launching thread. What
-// began outside of the steps that are recorded in detail is left out.
-// The flush thread only.
+// Puts joined GPU activities into the recorder: a lane per stream, per launching thread, per stream
+// that the host waits for and per thread with NVTX ranges. What began outside of the steps that are
+// recorded in detail is left out. The flush thread only.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "profiler/cupti/activity_join.h"
+#include "profiler/cupti/activity_sink.h"
 #include "profiler/recorder.h"
 #include "profiler/string_interner.h"
 
@@ -20,26 +20,38 @@ using KernelObserver = std::function<void(const KernelActivity&, trace::StringId
 
 class RecorderSink final : public ActivitySink {
  public:
+  // A program may name its ranges by step or sample: beyond so many names they share one.
+  static constexpr std::size_t kMostRangeNames = 10'000;
+
   explicit RecorderSink(Recorder& recorder, KernelObserver on_kernel = {})
       : recorder_(recorder), on_kernel_(std::move(on_kernel)) {}
 
   void kernel(const KernelActivity& kernel) override;
   void copy(const CopyActivity& copy) override;
   void launch(const LaunchActivity& launch) override;
-  void collective(std::uint64_t handle, const KernelActivity& kernel) override;
+  void wait(const WaitActivity& wait) override;
+  void range(const RangeActivity& range) override;
+  void allocation(const MemoryActivity& memory, std::int64_t end_ns) override;
+  void launched_kernel(std::uint64_t launch, const KernelActivity& kernel) override;
   void overhead(std::int64_t ns) override;
   void bad_timestamps() override;
+  void unmatched(std::int64_t count) override;
 
  private:
   int stream_lane(trace::LaneKind kind, const StreamKey& stream);
-  int launch_lane(std::uint32_t thread);
+  // What belongs to one host thread, one stream that is waited for, or one device.
+  enum class Owner : std::uint8_t { kLaunches, kWaits, kRanges, kMemory };
+  int lane_of(Owner owner, std::uint32_t number);
   trace::StringId name_id(std::string_view mangled_name);
+  trace::StringId range_name_id(std::string_view name);
 
   Recorder& recorder_;
   const KernelObserver on_kernel_;
   std::map<std::pair<trace::LaneKind, StreamKey>, int> stream_lanes_;
-  std::map<std::uint32_t, int> launch_lanes_;
-  std::unordered_map<std::string, trace::StringId, TextHash, std::equal_to<>> names_;
+  std::map<std::pair<Owner, std::uint32_t>, int> lanes_;
+  using Names = std::unordered_map<std::string, trace::StringId, TextHash, std::equal_to<>>;
+  Names names_;
+  Names range_names_;
 };
 
 // "void f<int>(int*)" from "_Z1fIiEvPT_"; the name itself where it is not mangled.

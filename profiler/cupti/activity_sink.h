@@ -1,0 +1,46 @@
+// Who gets what the joins of GPU activity have put together. The flush thread only.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "profiler/cupti/activity.h"
+
+namespace shardlens::profiler {
+
+// A whole NVTX range, or a mark, which ends when it starts.
+struct RangeActivity {
+  static constexpr int kMostDepth = 255;  // as an event can hold; deeper ranges share the last row
+
+  std::uint32_t thread = 0;
+  int depth = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::string_view name;
+};
+
+class ActivitySink {
+ public:
+  virtual ~ActivitySink() = default;
+  virtual void kernel(const KernelActivity& kernel) = 0;
+  virtual void copy(const CopyActivity& copy) = 0;
+  virtual void launch(const LaunchActivity& launch) = 0;
+  virtual void wait(const WaitActivity& wait) = 0;
+  virtual void range(const RangeActivity& range) = 0;
+  virtual void allocation(const MemoryActivity& memory, std::int64_t end_ns) = 0;
+  // A communication kernel and the launch that was marked around it. It is a kernel() too.
+  virtual void launched_kernel(std::uint64_t launch, const KernelActivity& kernel) = 0;
+  virtual void overhead(std::int64_t ns) = 0;
+  // A record without a start, or that ends before it starts.
+  virtual void bad_timestamps() = 0;
+  // Records whose counterpart did not come.
+  virtual void unmatched(std::int64_t count) = 0;
+};
+
+// All that a kernel's name can be trusted with: "…_RING_LL" is what NCCL calls its kernel, whatever
+// it really does.
+inline bool is_communication(std::string_view mangled_name) {
+  return mangled_name.find("nccl") != std::string_view::npos;
+}
+
+}  // namespace shardlens::profiler

@@ -1,0 +1,362 @@
+#include "profiler/cupti/cupti_source.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "profiler/cupti/cupti_clock.h"
+#include "tests/profiler/cupti/activity_records.h"
+#include "tests/profiler/cupti/fake_cupti.h"
+#include "tests/profiler/recorded_run.h"
+
+namespace shardlens::profiler {
+namespace {
+
+using trace::EventKind;
+
+constexpr const char* kNccl = "_Z23ncclDevKernel_AllReduceP11ncclDevComm";
+
+class CuptiSourceTest : public testing::Test {
+ protected:
+  CuptiSourceTest() : api_(FakeCupti::api()) {
+    options_.buffers = 4;
+    options_.api = &api_;
+  }
+  void start() {
+    auto started = CuptiSource::start(run_.recorder(), options_);
+    ASSERT_TRUE(started) << started.error().message;
+    source_ = std::move(*started);
+  }
+  RecordedRun::Content finish() {
+    source_.reset();
+    return run_.finish();
+  }
+  static std::vector<trace::Event> events_of(const RecordedRun::Content& content, EventKind kind) {
+    std::vector<trace::Event> events;
+    for (const trace::EventRun& run : content.rows.events)
+      if (run.kind == kind) events.insert(events.end(), run.events.begin(), run.events.end());
+    return events;
+  }
+  static std::string lane_of(const RecordedRun::Content& content, EventKind kind) {
+    for (const trace::EventRun& run : content.rows.events) {
+      if (run.kind != kind) continue;
+      for (const trace::Lane& lane : content.rows.lanes)
+        if (lane.id == run.lane) return content.text(lane.name);
+    }
+    return "";
+  }
+  static std::int64_t lost(const RecordedRun::Content& content, std::string_view reason) {
+    std::int64_t count = 0;
+    for (const trace::Lost& row : content.rows.lost)
+      if (row.reason == reason) count += row.count;
+    return count;
+  }
+
+  FakeCupti cupti_;
+  CuptiApi api_;
+  CuptiOptions options_;
+  RecordedRun run_;
+  std::unique_ptr<CuptiSource> source_;
+};
+
+TEST_F(CuptiSourceTest, BringsRecordsFromCuptisBuffersIntoTheFile) {
+  start();
+  const std::int64_t now = Recorder::now_ns();
+  auto replayed = kernel_record(2, "_Z4gemmPf", now + 20, now + 30);
+  replayed.graphNodeId = 4'711;
+  cupti_.add(kernel_record(1, "_Z4gemmPf", now, now + 10));
+  cupti_.add(replayed);
+  cupti_.add(wait_record(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, 7, now, now + 40));
+  const auto content = finish();
+  const auto kernels = events_of(content, EventKind::kKernel);
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(content.text(kernels[0].name), "gemm(float*)");
+  EXPECT_EQ(kernels[0].value, 0);
+  EXPECT_EQ(kernels[1].value, 4'711) << "its node of a CUDA graph";
+  const auto waits = events_of(content, EventKind::kLaunch);
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_EQ(content.text(waits[0].name), "cuStreamSynchronize");
+  EXPECT_EQ(waits[0].duration_ns, 40);
+  EXPECT_EQ(lane_of(content, EventKind::kLaunch), "host waits for stream 7");
+  EXPECT_EQ(cupti_.forced_flushes, 1) << "at the end";
+  EXPECT_TRUE(content.rows.lost.empty());
+}
+
+TEST_F(CuptiSourceTest, TakesInWhatComesMeanwhileAndTheVeryLastBuffers) {
+  start();
+  cupti_.buffer_limit = 3;
+  constexpr std::uint32_t kRecords = 20;
+  const std::int64_t now = Recorder::now_ns();
+  for (std::uint32_t i = 0; i < kRecords / 2; ++i)
+    cupti_.add(kernel_record(i, "_Z4gemmPf", now + i, now + i + 1));
+  ASSERT_TRUE(source_->flush(std::chrono::seconds(5)));
+  EXPECT_EQ(cupti_.forced_flushes, 1);
+  for (std::uint32_t i = kRecords / 2; i < kRecords; ++i)
+    cupti_.add(kernel_record(i, "_Z4gemmPf", now + i, now + i + 1));
+  const auto content = finish();
+  EXPECT_EQ(cupti_.refused_buffers, 0);
+  EXPECT_EQ(events_of(content, EventKind::kKernel).size(), kRecords);
+}
+
+TEST_F(CuptiSourceTest, GivesACollectiveItsKernelsTimes) {
+  start();
+  auto& recorder = run_.recorder();
+  const auto handle = recorder.enter_collective(bucket_call(3));
+  CuptiSource::begin_launch(70);
+  CuptiSource::end_launch();
+  EXPECT_EQ(cupti_.pushed, (std::vector<std::uint64_t>{70}));
+  EXPECT_EQ(cupti_.popped, 1);
+  recorder.launch_collective(handle, {.launch = 70});
+  const std::int64_t now = Recorder::now_ns();
+  recorder.observe_collective(handle, 0, now, now + 5'000);
+  cupti_.add(kernel_record(9, kNccl, now + 100, now + 300));
+  cupti_.add(external_record(70, 9));
+  const auto content = finish();
+  ASSERT_EQ(content.rows.collectives.size(), 1u);
+  EXPECT_EQ(content.rows.collectives[0].start_ns, now + 100);
+  EXPECT_EQ(content.rows.collectives[0].end_ns, now + 300);
+  const auto kernels = events_of(content, EventKind::kKernel);
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(kernels[0].flags & trace::kEventCompute, 0u);
+}
+
+TEST_F(CuptiSourceTest, ReadsTheShorterRecordsOfCuda12) {
+  cupti_.version = 28;
+  start();
+  const std::int64_t now = Recorder::now_ns();
+  // Poison where the newer record goes on.
+  auto kernel = kernel_record(1, "_Z4gemmPf", now, now + 10);
+  kernel.graphNodeId = 5;
+  cupti_.add(kernel, sizeof(CUpti_ActivityKernel9));
+  CUpti_ActivityMemcpy5 copy{};
+  copy.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+  copy.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_DTOD;
+  copy.bytes = 64;
+  copy.start = static_cast<std::uint64_t>(now);
+  copy.end = static_cast<std::uint64_t>(now + 3);
+  cupti_.add(copy);
+  const auto content = finish();
+  const auto kernels = events_of(content, EventKind::kKernel);
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(kernels[0].value, 5);
+  const auto copies = events_of(content, EventKind::kCopy);
+  ASSERT_EQ(copies.size(), 1u);
+  EXPECT_EQ(content.text(copies[0].name), "copy device to device");
+  EXPECT_EQ(copies[0].value, 64);
+}
+
+TEST_F(CuptiSourceTest, CountsWhatItCannotKeep) {
+  start();
+  CUpti_Activity of_the_future{};
+  of_the_future.kind = static_cast<CUpti_ActivityKind>(999);
+  cupti_.add(of_the_future);
+  const std::int64_t now = Recorder::now_ns();
+  cupti_.add(kernel_record(1, "_Z4gemmPf", 0, now));
+  cupti_.add(kernel_record(2, "_Z4gemmPf", now, now - 1));
+  cupti_.dropped = 12;
+  const auto content = finish();
+  EXPECT_EQ(lost(content, "CUPTI record of an unknown kind"), 1);
+  EXPECT_EQ(lost(content, "CUPTI record without true times"), 2);
+  EXPECT_EQ(lost(content, "CUPTI dropped records"), 12);
+  EXPECT_TRUE(events_of(content, EventKind::kKernel).empty());
+}
+
+TEST_F(CuptiSourceTest, CountsBuffersThatItCouldNotGive) {
+  options_.buffers = 2;
+  start();
+  cupti_.buffer_limit = 1;
+  const std::int64_t now = Recorder::now_ns();
+  for (std::uint32_t i = 0; i < 5; ++i)
+    cupti_.add(kernel_record(i, "_Z4gemmPf", now + i, now + i + 1));
+  const auto content = finish();
+  EXPECT_EQ(cupti_.refused_buffers, 1);
+  EXPECT_EQ(lost(content, "CUPTI had no buffer"), 1);
+}
+
+TEST_F(CuptiSourceTest, RecordsNvtxRangesWithTheirNestingWhereAskedTo) {
+  options_.nvtx = true;
+  start();
+  EXPECT_TRUE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_MARKER));
+  const std::int64_t now = Recorder::now_ns();
+  char name[] = "outer";
+  cupti_.add(marker_record(CUPTI_ACTIVITY_FLAG_MARKER_START, 1, now, name));
+  cupti_.add(marker_record(CUPTI_ACTIVITY_FLAG_MARKER_START, 2, now + 10, "inner", "lib"));
+  cupti_.add(marker_record(CUPTI_ACTIVITY_FLAG_MARKER_END, 2, now + 20));
+  ASSERT_TRUE(source_->flush(std::chrono::seconds(5)));
+  std::strcpy(name, "gone!");  // the program's own memory
+  cupti_.add(marker_record(CUPTI_ACTIVITY_FLAG_MARKER_END, 1, now + 30));
+  const auto content = finish();
+  const auto ranges = events_of(content, EventKind::kOperator);
+  ASSERT_EQ(ranges.size(), 2u);
+  const auto& outer = ranges[0].depth() == 0 ? ranges[0] : ranges[1];
+  const auto& inner = ranges[0].depth() == 0 ? ranges[1] : ranges[0];
+  EXPECT_EQ(content.text(outer.name), "outer");
+  EXPECT_EQ(outer.duration_ns, 30);
+  EXPECT_EQ(content.text(inner.name), "lib: inner");
+  EXPECT_EQ(inner.depth(), 1);
+  EXPECT_EQ(inner.flags & trace::kEventCompute, 0u);
+  EXPECT_EQ(lane_of(content, EventKind::kOperator), "NVTX of thread 77");
+}
+
+TEST_F(CuptiSourceTest, RecordsHowLongTheDriversMemoryLivedWhereAskedTo) {
+  options_.driver_memory = true;
+  start();
+  const std::int64_t now = Recorder::now_ns();
+  cupti_.add(memory_record(CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION, 0x10, 512, now));
+  cupti_.add(memory_record(CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE, 0x10, 512, now + 100));
+  cupti_.add(memory_record(CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION, 0x10, 64, now + 200));
+  const auto content = finish();
+  const auto allocations = events_of(content, EventKind::kAllocation);
+  ASSERT_EQ(allocations.size(), 2u);
+  EXPECT_EQ(allocations[0].value, 512);
+  EXPECT_EQ(allocations[0].duration_ns, 100);
+  EXPECT_EQ(content.text(allocations[0].name), "device memory");
+  EXPECT_EQ(allocations[1].value, 64);
+  EXPECT_GT(allocations[1].duration_ns, 0) << "never released: until the end";
+}
+
+TEST_F(CuptiSourceTest, EnablesByDefaultOnlyWhatIsCheap) {
+  start();
+  EXPECT_TRUE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
+  EXPECT_TRUE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION));
+  EXPECT_FALSE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_MARKER));
+  EXPECT_FALSE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_MEMORY2));
+  EXPECT_FALSE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_RUNTIME));
+  EXPECT_EQ(cupti_.enabled_calls.size(), 6u);
+  source_.reset();
+  EXPECT_TRUE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))
+      << "disabling while others launch is unsafe";
+}
+
+TEST_F(CuptiSourceTest, RecordsTheClocksOffsetAndWarnsOnceOfALargeOne) {
+  cupti_.clock_offset_ns = 3'000'000;
+  start();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1'200));
+  const auto content = finish();
+  std::vector<double> offsets;
+  for (const trace::CounterSample& sample : content.rows.counters)
+    if (content.text(sample.name) == "GPU clock offset") {
+      EXPECT_EQ(content.text(sample.unit), "ns");
+      offsets.push_back(sample.value);
+    }
+  ASSERT_GE(offsets.size(), 2u) << "once per second";
+  for (const double offset : offsets) EXPECT_NEAR(offset, 3e6, 1e6);
+  ASSERT_EQ(content.rows.log.size(), 1u);
+  EXPECT_NE(content.rows.log[0].text.find("GPU's clock differs"), std::string::npos);
+}
+
+TEST_F(CuptiSourceTest, DoesNotWarnOfClocksThatAgree) {
+  start();
+  const auto content = finish();
+  EXPECT_FALSE(content.rows.counters.empty());
+  EXPECT_TRUE(content.rows.log.empty());
+}
+
+TEST_F(CuptiSourceTest, TakesTheReadingWithTheShortestRoundTrip) {
+  static int calls = 0;
+  calls = 0;
+  api_.get_timestamp = [](std::uint64_t* time) {
+    *time = static_cast<std::uint64_t>(Recorder::now_ns() + 1'000'000);
+    if (++calls != 3) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return CUPTI_SUCCESS;
+  };
+  const auto clock = measure_clock_offset(api_);
+  ASSERT_TRUE(clock);
+  EXPECT_EQ(calls, 5);
+  EXPECT_LT(clock->error_ns, 10'000'000);
+  EXPECT_NEAR(static_cast<double>(clock->offset_ns), 1e6, static_cast<double>(clock->error_ns) + 1);
+}
+
+TEST_F(CuptiSourceTest, SaysWhatIsInTheWayAndHowToRemoveIt) {
+  const std::pair<CUptiResult, const char*> cases[] = {
+      {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "nsys"},
+      {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "NVreg_RestrictProfilingToAdminUsers=0"},
+      {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, "enable_profiling"},
+      {CUPTI_ERROR_UNKNOWN, "shardlens doctor"},
+  };
+  for (const auto& [result, advice] : cases) {
+    cupti_.refuse = {{CUPTI_ACTIVITY_KIND_MEMSET, result}};
+    const auto started = CuptiSource::start(run_.recorder(), options_);
+    ASSERT_FALSE(started);
+    EXPECT_NE(started.error().message.find(advice), std::string::npos) << started.error().message;
+    EXPECT_NE(started.error().message.find("(" + std::to_string(result) + ")"), std::string::npos);
+    EXPECT_TRUE(cupti_.enabled.empty()) << "all or nothing";
+    EXPECT_TRUE(cupti_.enabled_calls.empty());
+  }
+  cupti_.refuse = {};
+  start();
+}
+
+TEST_F(CuptiSourceTest, GoesOnWithoutWhatIsNotNeeded) {
+  cupti_.refuse = {{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ERROR_NOT_SUPPORTED}};
+  start();
+  const auto content = finish();
+  ASSERT_EQ(content.rows.log.size(), 1u);
+  EXPECT_NE(content.rows.log[0].text.find("does not record waits for the GPU"), std::string::npos);
+}
+
+TEST_F(CuptiSourceTest, RefusesVersionsWhoseRecordsItDoesNotKnow) {
+  for (const std::uint32_t version : {18u, 100u, 140'000u}) {
+    cupti_.version = version;
+    const auto started = CuptiSource::start(run_.recorder(), options_);
+    ASSERT_FALSE(started) << version;
+    EXPECT_NE(started.error().message.find("API version " + std::to_string(version)),
+              std::string::npos);
+    EXPECT_TRUE(cupti_.enabled.empty());
+  }
+  for (const std::uint32_t version : {19u, 28u, 130'000u, 130'101u}) {
+    cupti_.version = version;
+    start();
+    source_.reset();
+  }
+}
+
+TEST_F(CuptiSourceTest, IsOnePerProcess) {
+  start();
+  const auto second = CuptiSource::start(run_.recorder(), options_);
+  ASSERT_FALSE(second);
+  EXPECT_NE(second.error().message.find("one CuptiSource per process"), std::string::npos);
+}
+
+TEST_F(CuptiSourceTest, MarksNothingWhileItDoesNotRun) {
+  CuptiSource::begin_launch(1);
+  CuptiSource::end_launch();
+  EXPECT_TRUE(cupti_.pushed.empty());
+}
+
+// First of these: a CUPTI that the process has loaded comes before the one that is named.
+TEST(CuptiLibrary, RefusesALibraryThatLacksItsFunctions) {
+  const auto api = load_cupti("libm.so.6");
+  ASSERT_FALSE(api);
+  EXPECT_NE(api.error().message.find("has no cuptiGetVersion"), std::string::npos)
+      << api.error().message;
+}
+
+TEST(CuptiLibrary, SaysWhatWasTriedIfThereIsNone) {
+  const auto api = load_cupti("/nowhere/libcupti.so.13");
+  if (api) GTEST_SKIP() << "the loader finds " << api->library;
+  EXPECT_EQ(api.error().kind, trace::ErrorKind::kMissing);
+  EXPECT_NE(api.error().message.find("/nowhere/libcupti.so.13"), std::string::npos);
+  EXPECT_NE(api.error().message.find("nvidia-cuda-cupti"), std::string::npos);
+}
+
+// The real library of the build, where it is: its functions have the names and the version that are
+// expected. With no driver it starts as far as CUPTI lets it.
+TEST(CuptiLibrary, OfTheBuildIsUnderstood) {
+  const auto api = load_cupti(SHARDLENS_CUPTI);
+  ASSERT_TRUE(api) << api.error().message;
+  EXPECT_NE(api->library.string().find("libcupti.so"), std::string::npos);
+  EXPECT_NE(api->enable_all_sync_records, nullptr);
+  const auto version = check_version(*api);
+  ASSERT_TRUE(version) << version.error().message;
+  EXPECT_EQ(*version, static_cast<std::uint32_t>(CUPTI_API_VERSION));
+  RecordedRun run;
+  const auto source =
+      CuptiSource::start(run.recorder(), {.buffers = 2, .library = SHARDLENS_CUPTI});
+  if (source) GTEST_SKIP() << "this machine has a driver";
+  EXPECT_NE(source.error().message.find("cuptiActivity"), std::string::npos);
+  EXPECT_NE(source.error().message.find("shardlens doctor"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace shardlens::profiler

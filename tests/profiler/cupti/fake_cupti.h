@@ -1,0 +1,159 @@
+// CUPTI as a table of functions with records of the test's choice: fills the buffers that it asks
+// for, as CUPTI does. One at a time. For tests.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profiler/cupti/cupti_api.h"
+#include "profiler/recorder.h"
+
+namespace shardlens::profiler {
+
+class FakeCupti {
+ public:
+  FakeCupti() { instance_ = this; }
+  ~FakeCupti() { instance_ = nullptr; }
+  FakeCupti(const FakeCupti&) = delete;
+  FakeCupti& operator=(const FakeCupti&) = delete;
+
+  std::uint32_t version = CUPTI_API_VERSION;
+  std::int64_t clock_offset_ns = 0;
+  std::size_t buffer_limit = SIZE_MAX;               // records per buffer
+  std::map<CUpti_ActivityKind, CUptiResult> refuse;  // what enabling a kind answers
+  CUptiResult refuse_callbacks = CUPTI_SUCCESS;
+  std::size_t dropped = 0;
+
+  std::set<CUpti_ActivityKind> enabled;
+  std::set<CUpti_CallbackId> enabled_calls;
+  std::vector<std::uint64_t> pushed;  // of this process's threads, in order
+  int popped = 0;
+  int forced_flushes = 0;
+  int refused_buffers = 0;
+
+  // Delivered with the next flush. `bytes` of it: less than its size stands for an older CUPTI.
+  template <typename Record>
+  void add(const Record& record, std::size_t bytes = sizeof(Record)) {
+    const std::lock_guard lock(mutex_);
+    const auto* begin = reinterpret_cast<const std::uint8_t*>(&record);
+    records_.emplace_back(begin, begin + bytes);
+  }
+
+  static CuptiApi api() {
+    CuptiApi api;
+    api.get_version = [](std::uint32_t* version) {
+      *version = instance_->version;
+      return CUPTI_SUCCESS;
+    };
+    api.get_timestamp = [](std::uint64_t* time) {
+      *time = static_cast<std::uint64_t>(Recorder::now_ns() + instance_->clock_offset_ns);
+      return CUPTI_SUCCESS;
+    };
+    api.get_result_string = [](CUptiResult, const char** text) {
+      *text = "CUPTI_ERROR_OF_THE_TEST";
+      return CUPTI_SUCCESS;
+    };
+    api.register_callbacks = [](CUpti_BuffersCallbackRequestFunc request,
+                                CUpti_BuffersCallbackCompleteFunc complete) {
+      instance_->request_ = request;
+      instance_->complete_ = complete;
+      return instance_->refuse_callbacks;
+    };
+    api.enable = [](CUpti_ActivityKind kind) {
+      const auto found = instance_->refuse.find(kind);
+      if (found != instance_->refuse.end()) return found->second;
+      instance_->enabled.insert(kind);
+      return CUPTI_SUCCESS;
+    };
+    api.disable = [](CUpti_ActivityKind kind) {
+      instance_->enabled.erase(kind);
+      return CUPTI_SUCCESS;
+    };
+    api.enable_driver_api = [](CUpti_CallbackId call, std::uint8_t enable) {
+      if (enable != 0) {
+        instance_->enabled_calls.insert(call);
+      } else {
+        instance_->enabled_calls.erase(call);
+      }
+      return CUPTI_SUCCESS;
+    };
+    api.flush_all = [](std::uint32_t flag) { return instance_->flush(flag); };
+    api.get_next_record = [](std::uint8_t* buffer, std::size_t bytes, CUpti_Activity** record) {
+      return instance_->next_record(buffer, bytes, record);
+    };
+    api.get_dropped = [](CUcontext, std::uint32_t, std::size_t* count) {
+      *count = std::exchange(instance_->dropped, 0);
+      return CUPTI_SUCCESS;
+    };
+    api.push_external_id = [](CUpti_ExternalCorrelationKind, std::uint64_t id) {
+      instance_->pushed.push_back(id);
+      return CUPTI_SUCCESS;
+    };
+    api.pop_external_id = [](CUpti_ExternalCorrelationKind, std::uint64_t* id) {
+      *id = instance_->pushed.empty() ? 0 : instance_->pushed.back();
+      ++instance_->popped;
+      return CUPTI_SUCCESS;
+    };
+    api.library = "libcupti of the test";
+    return api;
+  }
+
+ private:
+  // CUPTI's records know their length from their kind; these are preceded by it.
+  struct Header {
+    std::uint64_t bytes = 0;
+  };
+
+  CUptiResult flush(std::uint32_t flag) {
+    const std::lock_guard lock(mutex_);
+    if ((flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0) ++forced_flushes;
+    std::size_t next = 0;
+    while (next < records_.size()) {
+      std::uint8_t* buffer = nullptr;
+      std::size_t size = 0, max_records = 0, used = 0, count = 0;
+      request_(&buffer, &size, &max_records);
+      if (buffer == nullptr) {
+        ++refused_buffers;
+        break;
+      }
+      for (; next < records_.size() && count < buffer_limit; ++next, ++count) {
+        const auto& record = records_[next];
+        if (used + sizeof(Header) + record.size() > size) break;
+        const Header header{record.size()};
+        std::memcpy(buffer + used, &header, sizeof header);
+        std::memcpy(buffer + used + sizeof header, record.data(), record.size());
+        used += (sizeof header + record.size() + 7) / 8 * 8;
+      }
+      complete_(nullptr, 0, buffer, size, used);
+    }
+    records_.clear();
+    return CUPTI_SUCCESS;
+  }
+
+  CUptiResult next_record(std::uint8_t* buffer, std::size_t bytes, CUpti_Activity** record) {
+    std::uint8_t* at = buffer;
+    if (*record != nullptr) {
+      at = reinterpret_cast<std::uint8_t*>(*record);
+      Header header;
+      std::memcpy(&header, at - sizeof header, sizeof header);
+      at += (sizeof header + header.bytes + 7) / 8 * 8 - sizeof header;
+    }
+    if (at + sizeof(Header) >= buffer + bytes) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+    *record = reinterpret_cast<CUpti_Activity*>(at + sizeof(Header));
+    return CUPTI_SUCCESS;
+  }
+
+  static inline FakeCupti* instance_ = nullptr;
+  CUpti_BuffersCallbackRequestFunc request_ = nullptr;
+  CUpti_BuffersCallbackCompleteFunc complete_ = nullptr;
+  std::mutex mutex_;
+  std::vector<std::vector<std::uint8_t>> records_;
+};
+
+}  // namespace shardlens::profiler
