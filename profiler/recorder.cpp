@@ -68,11 +68,9 @@ void Recorder::add_memory_sample(const trace::MemorySample& sample) {
   state_->push_row(row);
 }
 
-void Recorder::add_counter(const trace::CounterSample& sample) {
-  trace::CounterSample row = sample;
-  row.rank = state_->rank;
-  if (row.time_ns == 0) row.time_ns = now_ns();
-  state_->push_row(row);
+void Recorder::add_counter(trace::StringId name, trace::StringId unit, std::int64_t time_ns,
+                           double value) {
+  state_->push_row(trace::CounterSample{state_->rank, name, unit, time_ns, value});
 }
 
 void Recorder::add_event(int lane, trace::EventKind kind, const trace::Event& event) {

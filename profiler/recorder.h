@@ -87,7 +87,7 @@ class Recorder {
   void update_rank_info(const std::function<void(trace::RankInfo&)>& change);
   // Rank, time (if 0) and step (if negative) are filled in.
   void add_memory_sample(const trace::MemorySample& sample);
-  void add_counter(const trace::CounterSample& sample);  // rank, and time if 0, are filled in
+  void add_counter(trace::StringId name, trace::StringId unit, std::int64_t time_ns, double value);
   // Bulk events of the calling thread's queue.
   void add_event(int lane, trace::EventKind kind, const trace::Event& event);
   // Time that a source spent in callbacks on the job's threads; see callback_cost.h.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <thread>
 #include <utility>
@@ -43,6 +44,11 @@ void pretend_own_host(int rank) {
 // Between ranks of one machine nothing should listen to the network; NCCL's own choice would be its
 // first interface. As above.
 void keep_nccl_on_loopback() { setenv("NCCL_SOCKET_IFNAME", "lo", /*overwrite=*/0); }
+
+// NCCL looks for its profiler plugin in this program, unless the user wants another. As above.
+void keep_nccl_plugin_here() {
+  setenv(profiler::NcclPlugin::kVariable, profiler::NcclPlugin::kThisProgram, /*overwrite=*/0);
+}
 
 std::string host_name() {
   char name[256] = {};
@@ -94,6 +100,7 @@ trace::Result<void> RankJob::prepare() {
   TRY(trace::validate(resolved));
   if (device_.device.is_cuda() && is_single_machine()) keep_nccl_on_loopback();
   if (device_.is_shared) pretend_own_host(environment_.rank);
+  if (device_.device.is_cuda()) keep_nccl_plugin_here();
   TRY_ASSIGN(shape_, find_model_preset(settings_.model));
   TRY(start_recorder());
   TRY(check_fits(shape_, settings_.sequence_length));
@@ -114,13 +121,13 @@ trace::Result<void> RankJob::start_recorder() {
   info.process_id = getpid();
   info.device = device_.device.str();
   info.device_name = device_name(device_.device);
-  info.sources =
-      device_.device.is_cuda()
-          ? "operators: RecordFunction; " + std::string(profiler::CuptiSource::kSourceText) +
-                ", or the log says why not; collectives: the host's calls; memory: CUDA's "
-                "caching allocator"
-          : "operators: RecordFunction; collectives: Gloo's own thread; memory: CPU "
-            "allocator";
+  info.sources = device_.device.is_cuda()
+                     ? "operators: RecordFunction; " +
+                           std::string(profiler::CuptiSource::kSourceText) + "; " +
+                           std::string(profiler::NcclPlugin::kSourceText) +
+                           ", or the log says why not; memory: CUDA's caching allocator"
+                     : "operators: RecordFunction; collectives: Gloo's own thread; memory: CPU "
+                       "allocator";
   info.versions = "shardlens " SHARDLENS_VERSION ", LibTorch " TORCH_VERSION;
   info.peak_flops = device_peak_flops(device_.device, settings_.precision);
   info.parameters = parameter_count(shape_);
@@ -131,20 +138,52 @@ trace::Result<void> RankJob::start_recorder() {
 }
 
 void RankJob::start_sources() {
-  if (device_.device.is_cuda()) {
-    if (auto source = profiler::CuptiSource::start(*recorder_)) {
-      gpu_activity_ = std::move(*source);
-    } else {
-      log_.warn(source.error().message);
-    }
-    // After CUPTI, which wants to see the first call of CUDA, and before the sampler, which asks
-    // the allocator. Without a current device a thread would open a context on the first GPU.
-    at::globalContext().lazyInitDevice(at::kCUDA);
-    c10::cuda::set_device(device_.device.index());
-  }
+  if (device_.device.is_cuda()) start_gpu_sources();
+  save_before_death();
   observer_ = std::make_unique<profiler::OperatorObserver>(*recorder_, gpu_activity_ == nullptr);
   memory_sampler_ =
       std::make_unique<profiler::MemorySampler>(*recorder_, memory_source(device_.device));
+}
+
+void RankJob::start_gpu_sources() {
+  profiler::LaunchMarker marker;
+  if (auto source = profiler::CuptiSource::start(*recorder_)) {
+    gpu_activity_ = std::move(*source);
+    marker = {profiler::CuptiSource::begin_launch, profiler::CuptiSource::end_launch};
+  } else {
+    log_.warn(source.error().message + " Until then operators are recorded on the CPU instead.");
+  }
+  if (auto plugin = profiler::NcclPlugin::attach(*recorder_, environment_.rank, marker)) {
+    nccl_plugin_ = std::move(*plugin);
+  } else {
+    log_.warn(plugin.error().message);
+  }
+  // After CUPTI, which wants to see the first call of CUDA, and before the sampler, which asks
+  // the allocator. Without a current device a thread would open a context on the first GPU.
+  at::globalContext().lazyInitDevice(at::kCUDA);
+  c10::cuda::set_device(device_.device.index());
+}
+
+// What led to a crash is what one wants to see of it.
+void RankJob::save_before_death() {
+  static constexpr std::chrono::milliseconds kLimit{3'000};
+  fatal_signals_ = std::make_unique<profiler::FatalSignals>(
+      [this] {
+        if (gpu_activity_) gpu_activity_->flush(kLimit / 2);
+        // The process ends: nobody is left to hear of a failure.
+        static_cast<void>(recorder_->stop());
+      },
+      kLimit);
+}
+
+// The first collectives have made a communicator.
+void RankJob::check_nccl_plugin() {
+  if (nccl_plugin_ == nullptr || environment_.world_size < 2) return;
+  if (profiler::NcclPlugin::communicators() > 0) return;
+  log_.warn(
+      "Collectives have the times that the host saw, and no algorithm: NCCL did not load Shardlens "
+      "as its profiler plugin. It must be of version 2.28 or newer, and NCCL_PROFILER_PLUGIN must "
+      "not be set.");
 }
 
 trace::Result<void> RankJob::load_text() {
@@ -173,6 +212,7 @@ trace::Result<void> RankJob::connect() {
   TRY_ASSIGN(communicator_, Communicator::connect(options, *recorder_));
   TRY(check_equal_on_all_ranks(*communicator_, device_.device, {fingerprint_of(settings_)},
                                "settings"));
+  check_nccl_plugin();
   return check_equal_on_all_ranks(*communicator_, device_.device,
                                   {dataset_->token_count(), dataset_->checksum()}, "text");
 }
@@ -208,6 +248,8 @@ trace::Result<void> RankJob::finish(const trace::Error* failure) {
     observer_.reset();
   }
   gpu_activity_.reset();  // takes in what CUPTI still holds
+  nccl_plugin_.reset();
+  fatal_signals_.reset();
   if (!recorder_) return {};
   if (failure != nullptr) recorder_->log(trace::LogLine::Level::kError, failure->message);
   return recorder_->stop();

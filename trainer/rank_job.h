@@ -7,7 +7,9 @@
 #include <optional>
 
 #include "profiler/cupti/cupti_source.h"
+#include "profiler/fatal_signals.h"
 #include "profiler/memory_sampler.h"
+#include "profiler/nccl/nccl_plugin.h"
 #include "profiler/recorder.h"
 #include "profiler/torch/torch_sources.h"
 #include "trainer/comm/communicator.h"
@@ -36,9 +38,12 @@ class RankJob {
   trace::Result<void> prepare();
   trace::Result<void> start_recorder();
   void start_sources();
+  void start_gpu_sources();
+  void save_before_death();
   trace::Result<void> load_text();
   bool is_single_machine() const;
   trace::Result<void> connect();
+  void check_nccl_plugin();
   trace::Result<void> build_replicas();
 
   const trace::Settings settings_;
@@ -52,6 +57,8 @@ class RankJob {
   std::unique_ptr<profiler::Recorder> recorder_;
   RankLog log_{nullptr};
   std::unique_ptr<profiler::CuptiSource> gpu_activity_;  // on a GPU, unless CUPTI refuses
+  std::unique_ptr<profiler::NcclPlugin> nccl_plugin_;    // on a GPU
+  std::unique_ptr<profiler::FatalSignals> fatal_signals_;
   std::unique_ptr<profiler::OperatorObserver> observer_;
   std::unique_ptr<profiler::MemorySampler> memory_sampler_;
   std::optional<BlockDataset> dataset_;

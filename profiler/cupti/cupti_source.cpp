@@ -15,7 +15,6 @@
 #include "profiler/cupti/buffer_pool.h"
 #include "profiler/cupti/cupti_clock.h"
 #include "profiler/cupti/enable_activities.h"
-#include "profiler/cupti/recorder_sink.h"
 
 namespace shardlens::profiler {
 namespace {
@@ -118,12 +117,7 @@ struct CuptiSource::State {
     clock_checked_ns = now_ns;
     const auto clock = measure_clock_offset(api);
     if (!clock) return;
-    trace::CounterSample sample;
-    sample.name = offset_name;
-    sample.unit = offset_unit;
-    sample.time_ns = now_ns;
-    sample.value = static_cast<double>(clock->offset_ns);
-    recorder.add_counter(sample);
+    recorder.add_counter(offset_name, offset_unit, now_ns, static_cast<double>(clock->offset_ns));
     const std::int64_t at_least = std::abs(clock->offset_ns) - clock->error_ns;
     if (at_least <= kClockLimitNs || std::exchange(has_warned_of_clock, true)) return;
     recorder.log(trace::LogLine::Level::kWarning,

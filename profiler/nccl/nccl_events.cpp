@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/callback_cost.h"
 #include "profiler/nccl/nccl_names.h"
 
 namespace shardlens::profiler {
@@ -44,6 +45,32 @@ constexpr std::array<std::string_view, 22> kKnownNames{
 
 std::string_view text_of(const char* text) { return text == nullptr ? "" : text; }
 
+// Charges a callback to the recording.
+class CostScope {
+ public:
+  explicit CostScope(Recorder& recorder)
+      : recorder_(recorder),
+        is_sampled_(cost().sampled()),
+        start_ns_(is_sampled_ ? CallbackCost::clock_now_ns() : 0) {}
+  ~CostScope() {
+    if (is_sampled_)
+      recorder_.add_callback_cost(cost().scaled_ns(CallbackCost::clock_now_ns() - start_ns_));
+  }
+  CostScope(const CostScope&) = delete;
+  CostScope& operator=(const CostScope&) = delete;
+
+ private:
+  static CallbackCost& cost() {
+    static const std::int64_t clock_ns = CallbackCost::calibrate_ns();
+    thread_local CallbackCost of_thread(clock_ns);
+    return of_thread;
+  }
+
+  Recorder& recorder_;
+  const bool is_sampled_;
+  const std::int64_t start_ns_;
+};
+
 bool is_point_to_point(trace::CollectiveFunction function) {
   return function == trace::CollectiveFunction::kSend ||
          function == trace::CollectiveFunction::kReceive;
@@ -69,6 +96,7 @@ NcclEvents::~NcclEvents() {
 }
 
 void* NcclEvents::start(NcclCommunicator& communicator, const nccl::Event& event) {
+  const CostScope cost(recorder_);
   switch (event.type) {
     case nccl::kCollectiveCall:
       return start_call(communicator, event.collective_call);
@@ -90,6 +118,7 @@ void* NcclEvents::start(NcclCommunicator& communicator, const nccl::Event& event
 }
 
 void NcclEvents::stop(void* handle) {
+  const CostScope cost(recorder_);
   if (handle == &launch_event) end_mark();
 }
 

@@ -8,6 +8,8 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #include <utility>
 
+#include "profiler/nccl/nccl_events.h"
+
 namespace shardlens::trainer {
 
 namespace {
@@ -40,6 +42,7 @@ NcclExecutor::NcclExecutor(c10::intrusive_ptr<c10d::Backend> nccl, torch::Device
 NcclExecutor::~NcclExecutor() { close(); }
 
 c10::intrusive_ptr<c10d::Work> NcclExecutor::submit(CollectiveJob job) {
+  const profiler::HostCollectiveScope scope(job.handle);
   Watched watched{job.handle, profiler::Recorder::now_ns(), job.launch(*nccl_)};
   auto work = watched.work;
   {
@@ -103,9 +106,9 @@ void NcclExecutor::follow(const Watched& watched, const std::stop_token& stop,
   // Not isSuccess(), which NCCL's work answers by throwing.
   if (watched.work->exception() != nullptr) return;
   // One communicator runs its collectives in order.
-  recorder_.start_collective(watched.handle, lane_, std::max(watched.enqueued_ns, previous_end_ns));
+  const std::int64_t start_ns = std::max(watched.enqueued_ns, previous_end_ns);
   previous_end_ns = profiler::Recorder::now_ns();
-  recorder_.end_collective(watched.handle, previous_end_ns);
+  recorder_.observe_collective(watched.handle, lane_, start_ns, previous_end_ns);
 }
 
 }  // namespace shardlens::trainer

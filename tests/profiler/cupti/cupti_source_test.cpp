@@ -98,6 +98,24 @@ TEST_F(CuptiSourceTest, TakesInWhatComesMeanwhileAndTheVeryLastBuffers) {
   EXPECT_EQ(events_of(content, EventKind::kKernel).size(), kRecords);
 }
 
+TEST_F(CuptiSourceTest, ShowsAnObserverKernelsWithoutDetailToo) {
+  RecorderOptions recording;
+  recording.schedule = {.first = 5, .last = 6, .every = 1};
+  RecordedRun run(std::move(recording));
+  std::vector<std::pair<std::string, std::int64_t>> seen;
+  options_.on_kernel = [&seen](const KernelActivity& kernel, trace::StringId name) {
+    EXPECT_NE(name, 0u);
+    seen.emplace_back(kernel.name, kernel.end_ns - kernel.start_ns);
+  };
+  auto source = CuptiSource::start(run.recorder(), options_);
+  ASSERT_TRUE(source);
+  const std::int64_t now = Recorder::now_ns();
+  cupti_.add(kernel_record(1, "_Z4gemmPf", now, now + 10));
+  source->reset();
+  EXPECT_EQ(seen, (std::vector<std::pair<std::string, std::int64_t>>{{"_Z4gemmPf", 10}}));
+  EXPECT_TRUE(run.finish().rows.events.empty()) << "not in the schedule";
+}
+
 TEST_F(CuptiSourceTest, GivesACollectiveItsKernelsTimes) {
   start();
   auto& recorder = run_.recorder();
@@ -351,8 +369,10 @@ TEST(CuptiLibrary, OfTheBuildIsUnderstood) {
   ASSERT_TRUE(version) << version.error().message;
   EXPECT_EQ(*version, static_cast<std::uint32_t>(CUPTI_API_VERSION));
   RecordedRun run;
-  const auto source =
-      CuptiSource::start(run.recorder(), {.buffers = 2, .library = SHARDLENS_CUPTI});
+  CuptiOptions options;
+  options.buffers = 2;
+  options.library = SHARDLENS_CUPTI;
+  const auto source = CuptiSource::start(run.recorder(), options);
   if (source) GTEST_SKIP() << "this machine has a driver";
   EXPECT_NE(source.error().message.find("cuptiActivity"), std::string::npos);
   EXPECT_NE(source.error().message.find("shardlens doctor"), std::string::npos);

@@ -320,6 +320,21 @@ TEST_F(NcclPluginTest, TakesEventsOfManyThreadsAtOnce) {
     EXPECT_EQ(numbers.size(), static_cast<std::size_t>(kCalls));
 }
 
+TEST_F(NcclPluginTest, ChargesItsCallbacksToTheRecording) {
+  static const auto spin = [] {
+    const std::int64_t end = Recorder::now_ns() + 3'000;
+    while (Recorder::now_ns() < end) {
+    }
+  };
+  attach({[](std::uint64_t) { spin(); }, [] { spin(); }});
+  FakeNccl nccl(0xabc, 2, 0);
+  constexpr int kLaunches = 640;
+  for (int i = 0; i < kLaunches; ++i) nccl.launch();
+  const auto content = finish();
+  ASSERT_TRUE(content.rows.cost);
+  EXPECT_GT(content.rows.cost->callback_ns, kLaunches * 2'000);
+}
+
 TEST_F(NcclPluginTest, IgnoresEventsWhileNothingIsAttached) {
   const int before = NcclPlugin::communicators();
   FakeNccl nccl(0xabc, 2, 0);

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <thread>
 
+#include "profiler/nccl/nccl_plugin.h"
+#include "tests/profiler/nccl/fake_nccl.h"
 #include "tests/profiler/recorded_run.h"
 
 namespace shardlens::trainer {
@@ -60,6 +62,32 @@ TEST_F(NcclExecutorTest, RecordsTheEndOfACollective) {
   const auto rows = run.finish().rows;
   ASSERT_EQ(rows.collectives.size(), 2u);
   EXPECT_LE(rows.collectives[0].end_ns, rows.collectives[1].start_ns);
+}
+
+// NCCL's plugin sees the call inside the launch and tells which kernel it became.
+TEST_F(NcclExecutorTest, DoesNotOverwriteTheKernelsTimesWithWhatItObserves) {
+  auto plugin = profiler::NcclPlugin::attach(run.recorder(), 0, profiler::FakeMarks::marker());
+  ASSERT_TRUE(plugin) << plugin.error().message;
+  profiler::FakeMarks::reset();
+  profiler::FakeNccl library(0xabc, 2, 0);
+  CollectiveJob job;
+  profiler::CollectiveCall call;
+  call.sequence = 0;
+  job.handle = run.recorder().enter_collective(call);
+  job.launch = [&library](c10d::Backend&) {
+    library.run("AllReduce", 8, "ncclFloat32");
+    return c10::make_intrusive<FakeWork>();
+  };
+  executor.submit(std::move(job));
+  executor.close();
+  ASSERT_EQ(profiler::FakeMarks::launches.size(), 1u);
+  run.recorder().end_launch(profiler::FakeMarks::launches[0], 7, 100, 200);
+  plugin->reset();
+  const auto content = run.finish();
+  ASSERT_EQ(content.rows.collectives.size(), 1u);
+  EXPECT_EQ(content.rows.collectives[0].start_ns, 100);
+  EXPECT_EQ(content.rows.collectives[0].end_ns, 200);
+  EXPECT_EQ(content.text(content.rows.collectives[0].algorithm), "RING");
 }
 
 TEST_F(NcclExecutorTest, LeavesAFailedCollectivePending) {
