@@ -12,6 +12,7 @@ constexpr std::int64_t kDeviceBytes = 80LL << 30, kOutsideBytes = 1'400LL << 20;
 constexpr std::int64_t kKernelGapNs = 900;
 constexpr std::int64_t kTokensPerStep = 4096;
 constexpr double kPeakFlops = 989e12;  // H100 SXM, bf16, dense: NVIDIA's data sheet
+constexpr double kLinkBytesPerSecond = 450e9;  // its 18 links of NVLink 4, one way: likewise
 
 Event event_of(std::int64_t start, std::int64_t end, StringId name, std::uint32_t flags = 0,
                std::uint64_t correlation = 0, std::int64_t value = 0) {
@@ -58,7 +59,9 @@ Batch SyntheticRank::definitions() const {
                              "made up by a generator",
                              "",
                              kPeakFlops,
-                             parameters_};
+                             parameters_,
+                             "NVLink 4, 18 links",
+                             kLinkBytesPerSecond};
   return batch;
 }
 
