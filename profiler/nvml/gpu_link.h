@@ -1,0 +1,38 @@
+// What links a GPU to those of the other ranks, and how fast that is at best. Any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/nvml/nvml_library.h"
+
+namespace shardlens::profiler {
+
+struct GpuLink {
+  std::string text;             // "NVLink 4, 18 links", "PCIe 5 x16"; "": not known
+  double bytes_per_second = 0;  // peak in one direction; 0: not known
+};
+
+struct NvlinkFacts {
+  int links = 0;    // active
+  int version = 0;  // the first number: 4 of NVLink 4.0; 0: not known
+};
+
+NvlinkFacts nvlink_of(const NvmlLibrary& library, NvmlDevice device);
+// As far as the GPU and the system it is in reach together; text "" where nothing is known.
+GpuLink pcie_of(const NvmlLibrary& library, NvmlDevice device);
+
+enum class PeerAccess { kNvlink, kPcie, kNone, kUnknown };
+PeerAccess peer_access(const NvmlLibrary& library, NvmlDevice from, NvmlDevice to);
+
+// `device` to all `peers`, GPUs of the same machine: as the slowest of them is reached, since a
+// ring runs at its slowest link.
+GpuLink link_to_peers(const NvmlLibrary& library, NvmlDevice device,
+                      const std::vector<NvmlDevice>& peers);
+
+// Bytes a second of one link in one direction, without protocol.
+double nvlink_bytes_per_second(int version);
+double pcie_bytes_per_second(int generation, int width);
+
+}  // namespace shardlens::profiler

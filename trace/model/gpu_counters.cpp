@@ -1,0 +1,40 @@
+#include "trace/model/gpu_counters.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace shardlens::trace {
+
+namespace {
+
+// One word for what the user does about it: software and hardware slow down for the same heat.
+constexpr std::array<std::pair<std::uint32_t, std::string_view>, 5> kThrottlingNames{{
+    {kLimitPowerCap, "power cap"},
+    {kLimitSyncBoost, "sync boost"},
+    {kLimitSoftwareThermal | kLimitHardwareThermal, "thermal slowdown"},
+    {kLimitPowerBrake, "power brake"},
+    {kLimitHardwareSlowdown, "hardware slowdown"},
+}};
+
+}  // namespace
+
+int gpu_counter_place(std::string_view name) {
+  const auto found = std::ranges::find(kGpuCounters, name);
+  return found == kGpuCounters.end() ? -1 : static_cast<int>(found - kGpuCounters.begin());
+}
+
+bool is_leading_gpu_counter(std::string_view name) {
+  return name == kGpuUtilization || name == kGpuPower || name == kSmClock;
+}
+
+std::string throttling_text(std::uint32_t limits) {
+  std::string text;
+  for (const auto& [bits, name] : kThrottlingNames) {
+    if ((limits & bits) == 0) continue;
+    if (!text.empty()) text += ", ";
+    text += name;
+  }
+  return text;
+}
+
+}  // namespace shardlens::trace
