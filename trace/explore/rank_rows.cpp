@@ -5,11 +5,14 @@
 #include <utility>
 
 #include "trace/analysis/labels.h"
+#include "trace/model/gpu_counters.h"
 #include "trace/timeline/drawn_event.h"
 
 namespace shardlens::trace {
 
 namespace {
+
+constexpr double kMostLimits = 4'294'967'296;  // beyond a set of 32 bits
 
 template <typename T>
 void append_rows(std::vector<T>& to, std::vector<T>& from) {
@@ -129,13 +132,42 @@ void RankRowsBuilder::add_samples(const Batch& rows) {
   }
   for (const CounterSample& sample : rows.counters) {
     const auto name = all.text(sample.name);
-    auto series = std::ranges::find(all.counters, name, &CounterSeries::name);
-    if (series == all.counters.end()) {
-      all.counters.push_back({std::string(name), std::string(all.text(sample.unit)), {}, 0});
-      series = std::prev(all.counters.end());
+    if (name != kClockLimits) {
+      add_counter(name, all.text(sample.unit), sample.time_ns, sample.value);
+      continue;
     }
-    series->samples.push_back({sample.time_ns, sample.value});
-    series->highest = std::max(series->highest, sample.value);
+    const bool is_set = sample.value >= 1 && sample.value < kMostLimits &&
+                        (static_cast<std::uint32_t>(sample.value) & kThrottling) != 0;
+    add_counter(kThrottled, "share", sample.time_ns, is_set ? 1 : 0);
+  }
+}
+
+void RankRowsBuilder::add_counter(std::string_view name, std::string_view unit,
+                                  std::int64_t time_ns, double value) {
+  auto& counters = shared_->counters;
+  auto series = std::ranges::find(counters, name, &CounterSeries::name);
+  if (series == counters.end()) {
+    CounterSeries added;
+    added.name = name;
+    added.unit = unit;
+    counters.push_back(std::move(added));
+    series = std::prev(counters.end());
+  }
+  const std::int64_t before = std::exchange(series->last_ns, time_ns);
+  const bool is_own = gpu_counter_place(name) >= 0 || name == kThrottled;
+  // The first stands for a time that nobody knows.
+  if (is_own && before == 0) return;
+  series->samples.push_back({is_own ? before : time_ns, value});
+  series->highest = std::max(series->highest, value);
+}
+
+// Powers share a scale with their limit.
+void RankRowsBuilder::scale_counters() {
+  auto& counters = shared_->counters;
+  const auto limit = std::ranges::find(counters, kPowerLimit, &CounterSeries::name);
+  const double most_watts = limit == counters.end() ? 0 : limit->highest;
+  for (CounterSeries& series : counters) {
+    series.scale = area_scale(series.unit, series.highest, most_watts);
   }
 }
 
@@ -189,6 +221,7 @@ std::shared_ptr<const RankRows> RankRowsBuilder::build() {
   place_peaks();
   sort_by_time(all.memory, &AreaSample::time_ns);
   for (CounterSeries& series : all.counters) sort_by_time(series.samples, &AreaSample::time_ns);
+  scale_counters();
   std::vector<Interval> optimizer;
   for (const Span& span : all.spans.rows) {
     if (span.depth != 0 || span.phase != Phase::kOptimizer) continue;

@@ -31,8 +31,11 @@ struct TimedRows {
 
 struct CounterSeries {
   std::string name, unit;
+  // A GPU's own stand for the time since the one before: their times are where that began.
   std::vector<AreaSample> samples;
   double highest = 0;
+  AreaScale scale{};
+  std::int64_t last_ns = 0;  // of the last sample; 0: none yet
 };
 
 struct RankRows {
@@ -82,6 +85,9 @@ class RankRowsBuilder {
   void add_labels(const RowPart& part);
   void add_ready(const Batch& rows);
   void add_samples(const Batch& rows);
+  void add_counter(std::string_view name, std::string_view unit, std::int64_t time_ns,
+                   double value);
+  void scale_counters();
 
   void place_peaks();
 

@@ -63,6 +63,7 @@ Result<RowDraft> RowPainter::paint(const RowTask& task, const WindowActivity* ac
     case RowKind::kReady:
     case RowKind::kMemory:
     case RowKind::kCounter:
+    case RowKind::kGpu:
       return sample_row(task);
     default:
       break;
@@ -197,6 +198,8 @@ RowDraft RowPainter::sample_row(const RowTask& task) const {
     if (series == rows.counters.end()) return draft;
     picture.area = area_points(series->samples, task.window, grid);
     picture.area_highest = series->highest;
+    picture.area_base = series->scale.base;
+    picture.area_top = series->scale.top;
   }
   return draft;
 }

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "trace/analysis/rank_activity.h"
+#include "trace/model/gpu_counters.h"
 #include "trace/timeline/row_labels.h"
 
 namespace shardlens::trace {
@@ -94,6 +95,8 @@ RankContent content_of(const RankSnapshot& rank, std::span<const ChunkEntry> chu
     content.unit_ready = static_cast<std::int64_t>(rows.unit_ready.size());
     content.memory_samples = static_cast<std::int64_t>(rows.memory.size());
     for (const CounterSeries& series : rows.counters) {
+      if (series.samples.empty()) continue;
+      if (series.name == kThrottled && !(series.highest > 0)) continue;  // as it should be
       content.counters.push_back(
           {series.name, series.unit, static_cast<std::int64_t>(series.samples.size())});
     }

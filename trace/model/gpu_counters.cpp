@@ -24,7 +24,7 @@ int gpu_counter_place(std::string_view name) {
 }
 
 bool is_leading_gpu_counter(std::string_view name) {
-  return name == kGpuUtilization || name == kGpuPower || name == kSmClock;
+  return name == kGpuUtilization || name == kGpuPower || name == kSmClock || name == kThrottled;
 }
 
 std::string throttling_text(std::uint32_t limits) {

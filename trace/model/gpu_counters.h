@@ -28,6 +28,9 @@ inline constexpr std::array kGpuCounters{
     kMemoryClock,    kDeviceMemory, kNvlinkReceived, kNvlinkSent,     kPcieReceived,
     kPcieSent,       kPowerLimit,   kClockLimits};
 
+// Derived of kClockLimits: 1 where one of kThrottling held the clocks down, else 0.
+inline constexpr std::string_view kThrottled = "Throttled";
+
 // Place in kGpuCounters; −1: of another source.
 int gpu_counter_place(std::string_view name);
 // Those that say most in the least room; the others come when they are asked for.

@@ -24,10 +24,9 @@ StepSchedule::StepSchedule(const StepShape& shape, int ranks, std::uint64_t seed
                            std::int64_t start_ns)
     : shape_(shape), random_(seed), start_ns_(start_ns), times_(static_cast<std::size_t>(ranks)) {}
 
-double StepSchedule::speed_of(int rank) {
+bool StepSchedule::is_slow(int rank) const {
   const bool is_last = rank == static_cast<int>(times_.size()) - 1;
-  const double slowness = is_last && step_ % kSlowRankEvery == kSlowRankEvery - 1 ? 1.08 : 1;
-  return slowness * (1 + 0.01 * random_.uniform());
+  return is_last && step_ % kSlowRankEvery == kSlowRankEvery - 1;
 }
 
 void StepSchedule::run_stages(int rank) {
@@ -35,7 +34,8 @@ void StepSchedule::run_stages(int rank) {
   times.start = step_ == 0 ? start_ns_ : times.end + 20'000;
   times.data_end = times.start + scaled(kDataNs, random_.factor(0.3));
   if (rank == 0 && step_ % kStallEvery == 7) times.data_end += kStallNs;
-  const double speed = speed_of(rank);
+  times.is_slow = is_slow(rank);
+  const double speed = (times.is_slow ? 1.08 : 1) * (1 + 0.01 * random_.uniform());
   std::int64_t host = times.data_end, gpu = host;
   const auto run = [&](const std::vector<ModelStage>& stages, std::vector<StageTimes>& all) {
     all.resize(stages.size());

@@ -23,6 +23,7 @@ struct CollectiveTimes {
 
 struct RankStepTimes {
   std::int64_t start = 0, data_end = 0, end = 0;
+  bool is_slow = false;  // the rank computes slower than the others
   std::vector<StageTimes> forward, backward;
   StageTimes optimizer;
   std::vector<CollectiveTimes> collectives;  // a bucket each, then the loss
@@ -41,7 +42,7 @@ class StepSchedule {
   void run_stages(int rank);
   void run_collectives();
   void run_optimizer(int rank);
-  double speed_of(int rank);
+  bool is_slow(int rank) const;
 
   const StepShape& shape_;
   RandomNumbers random_;

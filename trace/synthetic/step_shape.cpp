@@ -252,10 +252,16 @@ void name_the_rest(ShapeBuilder& build, StepShape& shape) {
                                "stream 20, world",      "stream 7, copies"};
   std::ranges::transform(lanes, shape.lanes.begin(),
                          [&](const char* name) { return build.intern(name); });
-  shape.clock = build.intern("GPU clock");
-  shape.megahertz = build.intern("MHz");
-  shape.power = build.intern("GPU power");
-  shape.watt = build.intern("W");
+  shape.ring = build.intern("RING");
+  shape.simple = build.intern("SIMPLE");
+  shape.low_latency = build.intern("LL");
+  constexpr std::array<const char*, kGpuCounters.size()> kUnits{
+      "%",       "W",       "MHz",     "°C",      "%", "MHz", "bytes",
+      "bytes/s", "bytes/s", "bytes/s", "bytes/s", "W", "set"};
+  for (std::size_t i = 0; i < kGpuCounters.size(); ++i) {
+    shape.counters[i] = build.intern(std::string(kGpuCounters[i]));
+    shape.counter_units[i] = build.intern(kUnits[i]);
+  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trace/model/events.h"
+#include "trace/model/gpu_counters.h"
 
 namespace shardlens::trace {
 
@@ -46,7 +47,8 @@ struct StepShape {
   StringId world = 0, nccl = 0, bfloat16 = 0, float32 = 0, loss = 0;
   std::array<StringId, kPhaseCount> phases{};
   std::array<StringId, 6> lanes{};
-  StringId clock = 0, megahertz = 0, power = 0, watt = 0;
+  StringId ring = 0, simple = 0, low_latency = 0;  // NCCL's choices
+  std::array<StringId, kGpuCounters.size()> counters{}, counter_units{};
 
   std::int64_t events_per_step() const;  // of one rank, all bulk kinds
 };

@@ -11,7 +11,7 @@ constexpr std::int64_t kMemorySampleNs = 50'000'000;
 constexpr std::int64_t kDeviceBytes = 80LL << 30, kOutsideBytes = 1'400LL << 20;
 constexpr std::int64_t kKernelGapNs = 900;
 constexpr std::int64_t kTokensPerStep = 4096;
-constexpr double kPeakFlops = 989e12;  // H100 SXM, bf16, dense: NVIDIA's data sheet
+constexpr double kPeakFlops = 989e12;          // H100 SXM, bf16, dense: NVIDIA's data sheet
 constexpr double kLinkBytesPerSecond = 450e9;  // its 18 links of NVLink 4, one way: likewise
 
 Event event_of(std::int64_t start, std::int64_t end, StringId name, std::uint32_t flags = 0,
@@ -25,7 +25,8 @@ SyntheticRank::SyntheticRank(const StepShape& shape, int rank, int ranks, std::u
     : shape_(shape),
       rank_(rank),
       ranks_(ranks),
-      random_(seed ^ (0x5851f42d4c957f2du * static_cast<std::uint64_t>(rank + 1))) {
+      random_(seed ^ (0x5851f42d4c957f2du * static_cast<std::uint64_t>(rank + 1))),
+      gpu_(shape, rank, seed + 0x9e37u * static_cast<std::uint64_t>(rank + 1)) {
   for (const GradientBucket& bucket : shape.buckets) parameters_ += bucket.bytes / 4;
 }
 
@@ -57,7 +58,7 @@ Batch SyntheticRank::definitions() const {
                              "cuda:" + std::to_string(rank_),
                              "made-up GPU",
                              "made up by a generator",
-                             "",
+                             "driver 580.95.05 for CUDA 13.0, NCCL 2.28.9",
                              kPeakFlops,
                              parameters_,
                              "NVLink 4, 18 links",
@@ -214,6 +215,9 @@ void SyntheticRank::add_collectives(const RankStepTimes& times) {
     row.tag_name = is_loss ? shape_.loss : 0;
     row.phase = Phase::kBackward;
     row.data_type = shape_.float32;
+    row.algorithm = shape_.ring;
+    row.protocol = is_loss ? shape_.low_latency : shape_.simple;
+    row.channels = is_loss ? 1 : 24;
     row.bytes = is_loss ? 4 : shape_.buckets[i].bytes;
     row.enqueued_ns = at.enqueued;
     row.start_ns = at.start;
@@ -265,9 +269,7 @@ void SyntheticRank::add_rows(const RankStepTimes& times) {
     sample_memory(time, false);
   }
   const double late = std::exp(-static_cast<double>(step_) / 400);
-  batch_.counters = {
-      {rank_, shape_.clock, shape_.megahertz, times.start, 1755 + 60 * random_.uniform()},
-      {rank_, shape_.power, shape_.watt, times.start, 610 + 40 * random_.uniform()}};
+  gpu_.sample(times, batch_.counters);
   Step row;
   row.rank = rank_;
   row.index = step_;

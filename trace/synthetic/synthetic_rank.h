@@ -7,6 +7,7 @@
 #include "trace/synthetic/random_numbers.h"
 #include "trace/synthetic/step_schedule.h"
 #include "trace/synthetic/step_shape.h"
+#include "trace/synthetic/synthetic_gpu.h"
 
 namespace shardlens::trace {
 
@@ -33,6 +34,7 @@ class SyntheticRank {
   const int rank_;
   const int ranks_;
   RandomNumbers random_;
+  SyntheticGpu gpu_;
   std::int64_t step_ = 0;
   std::uint64_t correlation_ = 0;
   std::int64_t sequence_ = 0;

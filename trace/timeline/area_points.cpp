@@ -4,6 +4,14 @@
 
 namespace shardlens::trace {
 
+AreaScale area_scale(std::string_view unit, double highest, double most_watts) {
+  if (unit == "%") return {0, std::max(100.0, highest)};
+  if (unit == "share") return {0, 1};
+  if (unit == "°C") return {20, std::max(100.0, highest)};
+  if (unit == "W") return {0, std::max({1.0, highest, most_watts})};
+  return {0, highest > 0 ? highest : 1};
+}
+
 std::vector<AreaPoint> area_points(std::span<const AreaSample> samples, Interval window,
                                    PixelGrid grid) {
   const Interval columns = grid.around(window);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "trace/analysis/intervals.h"
@@ -15,6 +16,13 @@ struct AreaSample {
   std::int64_t time_ns = 0;
   double value = 0;
 };
+
+struct AreaScale {
+  double base = 0, top = 1;
+};
+// What a counter's row shows from its bottom to its top: percents and shares whole, temperatures
+// from 20 to 100 °C, watts up to the limit, the rest from 0 to its highest.
+AreaScale area_scale(std::string_view unit, double highest, double most_watts);
 
 // `samples` by time. The last one before the window comes first, since its value holds until the
 // next.

@@ -86,8 +86,10 @@ struct RowPicture {
   bool is_complete = true;            // false: some of it is still being read or rebuilt
   std::vector<Piece> pieces;          // by level, then by start; kRibbon at a fine zoom, too
   std::vector<RibbonColumn> columns;  // kRibbon at a coarse zoom
-  std::vector<AreaPoint> area;        // kMemory, kCounter
+  std::vector<AreaPoint> area;        // kMemory, kCounter, kGpu
   double area_highest = 0;            // over the whole run, so that the scale holds still
+  double area_base = 0;               // the value at the row's bottom
+  double area_top = 0;                // at its top; 0: area_highest
   std::vector<ReadyPoint> ready;      // kReady
 };
 

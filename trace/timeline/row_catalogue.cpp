@@ -1,8 +1,11 @@
 #include "trace/timeline/row_catalogue.h"
 
 #include <algorithm>
+#include <climits>
 #include <tuple>
+#include <utility>
 
+#include "trace/model/gpu_counters.h"
 #include "trace/timeline/row_labels.h"
 
 namespace shardlens::trace {
@@ -15,7 +18,15 @@ std::int64_t events_in(const LaneContent& lane, EventKind kind) {
 
 // Launches belong to the operators of their thread.
 int place_of(RowKind kind) {
+  if (kind == RowKind::kGpu) return static_cast<int>(RowKind::kCounter);
   return static_cast<int>(kind == RowKind::kLaunches ? RowKind::kOperators : kind);
+}
+
+// Counters of a GPU in their own order, those that lead before the others; then other sources'.
+std::pair<bool, int> counter_place(const TimelineRow& row) {
+  if (row.kind == RowKind::kGpu && row.label == kThrottled) return {false, INT_MAX};
+  const int place = gpu_counter_place(row.label);
+  return {row.kind == RowKind::kCounter, place < 0 ? INT_MAX : place};
 }
 
 RowKind row_kind_of(EventTableKind table) {
@@ -104,7 +115,9 @@ void RowCatalogue::add_samples(const RankContent& rank) {
   add(RowKind::kReady, "units", "Units ready", "", rank.unit_ready);
   add(RowKind::kMemory, "", "Memory allocated", "bytes", rank.memory_samples);
   for (const CounterContent& counter : rank.counters) {
-    add(RowKind::kCounter, counter.name, counter.name, counter.unit, counter.samples);
+    const bool leads = is_leading_gpu_counter(counter.name);
+    add(leads ? RowKind::kGpu : RowKind::kCounter, counter.name, counter.name, counter.unit,
+        counter.samples);
   }
 }
 
@@ -117,7 +130,8 @@ void RowCatalogue::put_in_order(TimelineRank& rank) const {
   }
   std::ranges::stable_sort(rank.rows, {}, [&](int id) {
     const TimelineRow& row = rows_[static_cast<std::size_t>(id)];
-    return std::tuple(place_of(row.kind), row.lane != main_lane, row.lane, row.kind);
+    return std::tuple(place_of(row.kind), counter_place(row), row.lane != main_lane, row.lane,
+                      row.kind);
   });
 }
 

@@ -18,16 +18,17 @@ enum class RowKind : std::uint8_t {
   kReady,          // when the gradients of buckets or units were ready
   kMemory,         // bytes that PyTorch has allocated, an area
   kCounter,        // a sampled figure, an area
+  kGpu,            // the few of them that tell how the GPU is doing
 };
 
 struct TimelineRow {
   int id = 0;     // its place in TimelineRows::rows
   int rank = -1;  // -1: mean over all ranks (the ribbon of the whole run)
   RowKind kind = RowKind::kRibbon;
-  int lane = -1;           // of the file; kCounter: -1
+  int lane = -1;           // of the file; kCounter, kGpu: -1
   int levels = 1;          // of nesting: spans and operators; else 1
   std::string label;       // "Compute stream 7", "All-gather · shard", "Memory allocated"
-  std::string unit;        // kMemory "bytes", kCounter as recorded
+  std::string unit;        // kMemory "bytes", kCounter and kGpu as recorded
   std::int64_t count = 0;  // events in it; -1: not counted yet
 };
 

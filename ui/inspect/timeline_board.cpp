@@ -59,7 +59,8 @@ TimelineScene TimelineBoard::make_scene(const Look& look, const Rect& body) {
 
 std::int64_t TimelineBoard::end_of_row(trace::RowKind kind, int place) const {
   // An area's last value holds until then; events end by themselves.
-  const bool is_area = kind == trace::RowKind::kMemory || kind == trace::RowKind::kCounter;
+  const bool is_area = kind == trace::RowKind::kMemory || kind == trace::RowKind::kCounter ||
+                       kind == trace::RowKind::kGpu;
   if (!is_area || place < 0) return rows_->end_ns;
   return std::min(rows_->end_ns, rows_->ranks[static_cast<std::size_t>(place)].end_ns);
 }

@@ -120,6 +120,8 @@ std::string_view kind_name(RowKind kind) {
       return "Memory";
     case RowKind::kCounter:
       return "Counters";
+    case RowKind::kGpu:
+      return "GPU";
   }
   return "";
 }

@@ -39,6 +39,8 @@ float lane_height(RowKind kind) {
       return 34;
     case RowKind::kCounter:
       return 26;
+    case RowKind::kGpu:
+      return 22;
   }
   return 18;
 }
@@ -57,6 +59,7 @@ class LayoutMaker {
   float row_px(float length) const { return std::floor(length * scale_ * stretch_ + 0.01f); }
   // Solid bars: they grow less than what has names in it.
   float ribbon_px() const { return px(kRibbonHeight * std::min(stretch_, 1.2f)); }
+  void choose_and_place(float available);
   void place_all();
   // Nested rows show as many levels as there is room for, and rows share what is left then.
   void deepen(float available);
@@ -78,6 +81,7 @@ class LayoutMaker {
   int levels_ = kCompactLevels;                  // rows that are no deeper are shown whole
   std::vector<std::vector<ShownRow>> contents_;  // of every rank, unfolded
   std::vector<bool> unfolded_;
+  bool tight_ = false;  // the other ranks would be pushed off the screen
   RowLayout layout_;
 };
 
@@ -122,7 +126,10 @@ std::vector<ShownRow> LayoutMaker::unfolded_rows(int place) const {
     while (end < lanes.size() && lanes[end]->kind == kind) ++end;
     const int count = static_cast<int>(end - i);
     const bool wish = folds_.lanes.contains({rank.rank, kind});
-    const bool all = (count <= kMostLanesUnfolded) != wish;
+    // Counters are there because somebody asked for them.
+    const bool fits = (count <= kMostLanesUnfolded && !(tight_ && kind == RowKind::kGpu)) ||
+                      kind == RowKind::kCounter;
+    const bool all = fits != wish;
     for (std::size_t j = i; j < (all ? end : i + 1); ++j) {
       out.push_back(shown(*lanes[j], place));
       if (j == i && count > 1) {
@@ -225,13 +232,22 @@ void LayoutMaker::stretch(float available) {
   if (stretch_ > 1.02f) place_all();
 }
 
-RowLayout LayoutMaker::make(float available) {
+void LayoutMaker::choose_and_place(float available) {
+  contents_.clear();
   for (int place = 0; place < static_cast<int>(rows_.ranks.size()); ++place) {
     contents_.push_back(unfolded_rows(place));
   }
   unfolded_.assign(contents_.size(), false);
   choose_unfolded(available);
   place_all();
+}
+
+RowLayout LayoutMaker::make(float available) {
+  choose_and_place(available);
+  if (layout_.height > available && rows_.ranks.size() > 1) {
+    tight_ = true;
+    choose_and_place(available);
+  }
   deepen(available);
   stretch(available);
   return layout_;

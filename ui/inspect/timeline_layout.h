@@ -22,7 +22,7 @@ struct RowFolds {
 };
 
 struct RowFilter {
-  // By kind. Launches and counters come when they are asked for.
+  // By kind. Launches and most counters come when they are asked for.
   std::uint32_t hidden = 1u << static_cast<unsigned>(trace::RowKind::kLaunches) |
                          1u << static_cast<unsigned>(trace::RowKind::kCounter);
 

@@ -21,7 +21,8 @@ bool over_columns(const RowCanvas& c, float x0, float x1, const Rect& area) {
 
 // The highest value, in the row's upper right corner, on the panel's ground so that it is read.
 void label_highest(const RowCanvas& c, const RowPlace& place, const RowPicture& picture) {
-  if (picture.area.empty() || !(picture.area_highest > 0)) return;
+  // That it was throttled is seen.
+  if (picture.area.empty() || !(picture.area_highest > 0) || place.unit == "share") return;
   const std::string text = area_value_text(picture.area_highest, place.unit);
   const float width = text_width(c.look, Face::kMonoSmall, text) + c.look.px(8);
   const float height = c.look.px(14);
@@ -41,6 +42,13 @@ float RowCanvas::x(std::int64_t view_time_ns) const {
 
 std::string area_value_text(double value, const std::string& unit) {
   if (unit == "bytes") return format_bytes(value).text();
+  if (unit == "bytes/s") return format_bandwidth(value).text();
+  if (unit == "%") return format_percent(value / 100).text();
+  // As the device tells them: whole, or nearly.
+  if (unit == "W" || unit == "MHz" || unit == "°C") {
+    return format_integer(std::llround(std::clamp(value, -1e15, 1e15))) + " " + unit;
+  }
+  if (unit == "share") return format_percent(value).text() + " of the time";
   return format_number(value) + (unit.empty() ? "" : " " + unit);
 }
 
@@ -48,7 +56,9 @@ std::optional<RowItem> draw_area(const RowCanvas& c, const RowPlace& place,
                                  const RowPicture& picture) {
   constexpr auto kNeutral = static_cast<std::size_t>(trace::MemoryCategory::kActivations);
   const Rgb ink = c.look.colors().memory[kNeutral];
-  const double scale = picture.area_highest > 0 ? 1 / picture.area_highest : 0;
+  const double top_value = picture.area_top > 0 ? picture.area_top : picture.area_highest;
+  const double range = top_value - picture.area_base;
+  const double scale = range > 0 ? 1 / range : 0;
   const float edge = std::max(1.0f, c.look.px(1));
   std::optional<RowItem> hovered;
   QuadBatch quads;
@@ -65,7 +75,7 @@ std::optional<RowItem> draw_area(const RowCanvas& c, const RowPlace& place,
     const float x0 = std::max(std::floor(c.x(point.time_ns - place.shift_ns)), drawn);
     if (x1 <= x0) continue;
     const auto y = [&](double value) {
-      const double share = std::clamp(value * scale, 0.0, 1.0);
+      const double share = std::clamp((value - picture.area_base) * scale, 0.0, 1.0);
       return std::round(place.area.bottom() - static_cast<float>(share) * place.area.h);
     };
     const float top = y(std::max(point.highest, point.value)), mean = y(point.value);
@@ -127,6 +137,7 @@ std::optional<RowItem> draw_row(const RowCanvas& canvas, const RowPlace& place,
   switch (place.kind) {
     case RowKind::kMemory:
     case RowKind::kCounter:
+    case RowKind::kGpu:
       return draw_area(canvas, place, picture);
     case RowKind::kReady:
       return draw_ready(canvas, place, picture, names);

@@ -35,7 +35,7 @@ std::vector<RowKind> kinds_of(const trace::TimelineRows& rows, Mode mode) {
   if (mode == Mode::kSteps) return {RowKind::kKernels, RowKind::kCommunication};
   for (const RowKind kind : {RowKind::kKernels, RowKind::kOperators, RowKind::kCommunication,
                              RowKind::kMemory, RowKind::kPhases, RowKind::kLaunches,
-                             RowKind::kCopies, RowKind::kReady, RowKind::kCounter}) {
+                             RowKind::kCopies, RowKind::kReady, RowKind::kGpu, RowKind::kCounter}) {
     const bool there =
         std::any_of(rows.rows.begin(), rows.rows.end(),
                     [kind](const trace::TimelineRow& row) { return row.kind == kind; });

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "trace/model/gpu_counters.h"
 #include "trace/store/batch_queue.h"
 #include "trace/store/file_system.h"
 #include "trace/store/run_reader.h"
@@ -149,6 +150,30 @@ TEST_F(GeneratedRun, AllocationsOfAStepAreGivenBack) {
     }
     EXPECT_EQ(bytes, 0);
     EXPECT_GT(allocated, 0);
+  }
+}
+
+TEST_F(GeneratedRun, AGpuIsHeldDownByHeatWhereItsRankIsSlow) {
+  const auto ranks = read_all(generate("hot").folder);
+  for (const auto& [rank, batch] : ranks) {
+    std::map<StringId, std::string> names;
+    for (const InternedString& string : batch.strings) names[string.id] = string.text;
+    std::set<std::string> seen;
+    std::set<std::int64_t> hot;  // steps
+    std::int64_t before = 0;
+    for (const CounterSample& sample : batch.counters) {
+      seen.insert(names[sample.name]);
+      EXPECT_GE(sample.time_ns, before);
+      before = sample.time_ns;
+      const auto limits = static_cast<std::uint32_t>(sample.value);
+      if (names[sample.name] != kClockLimits || (limits & kLimitSoftwareThermal) == 0) continue;
+      for (const Step& step : batch.steps) {
+        if (sample.time_ns >= step.start_ns && sample.time_ns < step.end_ns) hot.insert(step.index);
+      }
+    }
+    EXPECT_EQ(seen.size(), kGpuCounters.size());
+    const bool has_slow_steps = rank == 2 && batch.steps.size() > 9;
+    EXPECT_EQ(hot, has_slow_steps ? std::set<std::int64_t>{9} : std::set<std::int64_t>{});
   }
 }
 

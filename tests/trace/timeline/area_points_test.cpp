@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "trace/timeline/ready_points.h"
 
 namespace shardlens::trace {
@@ -24,6 +26,22 @@ TEST(AreaPoints, BeginWithTheValueThatHoldsThere) {
   EXPECT_EQ(points[0].time_ns, 115);
   EXPECT_DOUBLE_EQ(points[0].value, 3);
   EXPECT_TRUE(area_points(kSamples, {0, 5}, PixelGrid(1)).empty());
+}
+
+TEST(AreaScale, IsWholeForSharesAndBeginsWhereItSaysMost) {
+  const auto scale = [](const char* unit, double highest, double watts = 0) {
+    const AreaScale got = area_scale(unit, highest, watts);
+    return std::pair(got.base, got.top);
+  };
+  using Range = std::pair<double, double>;
+  EXPECT_EQ(scale("%", 40), Range(0, 100));
+  EXPECT_EQ(scale("share", 1), Range(0, 1));
+  EXPECT_EQ(scale("°C", 71), Range(20, 100));
+  EXPECT_EQ(scale("°C", 104), Range(20, 104));
+  EXPECT_EQ(scale("W", 310, 700), Range(0, 700)) << "against its limit";
+  EXPECT_EQ(scale("W", 310), Range(0, 310));
+  EXPECT_EQ(scale("MHz", 1980, 700), Range(0, 1980));
+  EXPECT_EQ(scale("bytes/s", 0), Range(0, 1)) << "nothing to divide by";
 }
 
 TEST(ReadyPoints, ShowTheLargestOfAPixel) {

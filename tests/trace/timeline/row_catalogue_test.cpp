@@ -97,6 +97,31 @@ TEST(RowCatalogue, RowsKeepTheirNumbersWhenMoreBecomesKnown) {
   EXPECT_EQ(shown.size(), 12u) << "the kernels of collectives are shown as those";
 }
 
+TEST(RowCatalogue, OfAGpusCountersTheFewThatSayMostLeadTheOthers) {
+  RowCatalogue rows;
+  std::vector ranks{gpu_rank(0)};
+  // As a live run learns of them: rates come later than what can be read at once.
+  ranks[0].counters = {{"PCIe sent", "bytes/s", 1},
+                       {"queue depth", "", 3},
+                       {"SM clock", "MHz", 1},
+                       {"GPU temperature", "°C", 1},
+                       {"GPU utilization", "%", 1}};
+  rows.update(ranks);
+  ranks[0].counters.push_back({"NVLink sent", "bytes/s", 1});
+  ranks[0].counters.push_back({"Throttled", "share", 1});
+  ranks[0].counters.push_back({"GPU power", "W", 1});
+  rows.update(ranks);
+  const auto shown = labels(rows, 0);
+  const std::vector<std::string> counters(shown.end() - 8, shown.end());
+  EXPECT_EQ(counters, (std::vector<std::string>{"GPU utilization", "GPU power", "SM clock",
+                                                "Throttled", "GPU temperature", "NVLink sent",
+                                                "PCIe sent", "queue depth"}));
+  for (const TimelineRow& row : rows.rows()) {
+    if (row.label == "SM clock" || row.label == "Throttled") EXPECT_EQ(row.kind, RowKind::kGpu);
+    if (row.label == "NVLink sent") EXPECT_EQ(row.kind, RowKind::kCounter);
+  }
+}
+
 TEST(RowCatalogue, TheThreadThatRunsTheStepsComesFirst) {
   RowCatalogue rows;
   std::vector ranks{gpu_rank(0)};

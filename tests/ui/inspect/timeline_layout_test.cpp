@@ -90,10 +90,32 @@ TEST_F(RowLayoutTest, HidesKindsThatAreNotWanted) {
   const RowLayout layout = lay_out();
   EXPECT_NE(layout.find(row_of(0, RowKind::kLaunches)), nullptr);
   EXPECT_EQ(layout.find(row_of(0, RowKind::kKernels)), nullptr);
-  for (int kind = 0; kind <= static_cast<int>(RowKind::kCounter); ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(RowKind::kGpu); ++kind) {
     filter_.set(static_cast<RowKind>(kind), false);
   }
   for (const ShownRow& row : lay_out().rows) EXPECT_FALSE(row.heading == ShownRow::Heading::kNone);
+}
+
+TEST_F(RowLayoutTest, ShowsHowTheGpuIsDoingUnlessTheOtherRanksWouldGo) {
+  const int rank = 0;
+  for (const char* label : {"GPU utilization", "GPU power", "SM clock"}) {
+    trace::TimelineRow row;
+    row.id = static_cast<int>(rows_.rows.size());
+    row.rank = rank;
+    row.kind = RowKind::kGpu;
+    row.label = label;
+    rows_.rows.push_back(row);
+    rows_.ranks[0].rows.push_back(row.id);
+  }
+  const int last = rows_.rows.back().id, first = last - 2;
+  EXPECT_NE(lay_out(2'000).find(last), nullptr);
+  const RowLayout tight = lay_out(200);
+  ASSERT_NE(tight.find(first), nullptr);
+  EXPECT_EQ(tight.find(first)->lanes, 3);
+  EXPECT_FALSE(tight.find(first)->shows_lanes);
+  EXPECT_EQ(tight.find(last), nullptr);
+  folds_.lanes.insert({rank, RowKind::kGpu});
+  EXPECT_NE(lay_out(200).find(last), nullptr) << "as the user wishes";
 }
 
 TEST_F(RowLayoutTest, FoldsNestedLevelsUntilAllAreAskedFor) {
