@@ -23,6 +23,7 @@ set(rules
   "trainer/checkpoint|trace/model trace/store trainer trainer/checkpoint|torch/ nlohmann/"
   "ui|trace/model trace/analysis trace/predict trace/timeline ui|imgui"
   "app|trace/model trace/store trace/interop trace/synthetic trace/analysis trace/predict trace/timeline trace/explore ui app|CLI/ nlohmann/"
+  "app/cli|trace/model trace/store trace/interop trace/synthetic trace/analysis trace/predict trace/timeline trace/explore profiler/nvml ui app app/cli|CLI/ nlohmann/"
   "app/window|trace/model trace/store trace/analysis trace/predict trace/timeline ui app|imgui GLFW/ GL/ stb yaml-cpp/")
 set(guarded "tl/|sqlite3|zstd|simdjson|zlib|re2/|yaml-cpp/|torch/|ATen/|c10/|cupti|cuda|nccl|imgui|GLFW/|GL/|stb|CLI/|nlohmann/")
 
@@ -58,7 +59,7 @@ function(check_file file)
   separate_arguments(folders)
   separate_arguments(libraries)
   if(file MATCHES "^app/")
-    list(APPEND folders app/window)
+    list(APPEND folders app/window app/cli)
   endif()
   list(JOIN libraries "|" allowed)
   file(STRINGS "${ROOT}/${file}" includes REGEX "^#include [<\"]")

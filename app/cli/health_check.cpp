@@ -7,11 +7,11 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 
-#include "app/launch/device_probe.h"
+#include "app/cli/gpu_health.h"
+#include "app/cli/system_health.h"
 #include "app/launch/program_files.h"
 #include "trace/store/file_system.h"
 #include "ui/format.h"
@@ -23,7 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr double kLittleSpace = 2.0 * (1 << 30);  // a long recording with details
 constexpr double kNoSpace = 100.0 * (1 << 20);
-constexpr double kLittleSharedMemory = 64.0 * (1 << 20);  // what containers get by default
 
 std::string bytes(double count) { return ui::format_bytes(count).text(); }
 
@@ -49,46 +48,8 @@ HealthCheck check_trainer() {
   return check;
 }
 
-HealthCheck check_driver(const CudaProbe& cuda) {
-  HealthCheck check{.name = "NVIDIA driver"};
-  if (!cuda.driver_found) {
-    check.health = Health::kLimited;
-    check.finding = "none: jobs run on the CPU";
-    check.advice = "For training on a GPU install NVIDIA's driver (580 or later for CUDA 13).";
-  } else if (cuda.error_code != 0) {
-    check.health = Health::kLimited;
-    check.finding = "found, but it does not start (CUDA error " + std::to_string(cuda.error_code) +
-                    "): jobs run on the CPU";
-    check.advice = "See whether nvidia-smi works; in a container give it the GPUs (--gpus all).";
-  } else {
-    check.finding = "CUDA " + std::to_string(cuda.driver_cuda_version / 1000) + "." +
-                    std::to_string(cuda.driver_cuda_version % 1000 / 10);
-    if (cuda.driver_cuda_version < 13000) {
-      check.health = Health::kLimited;
-      check.advice = "The trainer is built for CUDA 13; update the driver to 580 or later.";
-    }
-  }
-  return check;
-}
-
-HealthCheck check_gpus(const CudaProbe& cuda) {
-  HealthCheck check{.name = "GPUs"};
-  for (const auto& gpu : cuda.devices) {
-    check.finding += (check.finding.empty() ? "" : ", ") + gpu.name + " " +
-                     bytes(static_cast<double>(gpu.memory_bytes));
-  }
-  if (cuda.devices.empty()) {
-    check.health = Health::kLimited;
-    check.finding = "none";
-    check.advice = "Timings on a CPU show how it works, not how fast a GPU is.";
-  }
-  return check;
-}
-
-// In the Python packages that ./run fetched beside the checkout, else where the system looks.
-HealthCheck check_library(const std::string& name, const std::string& file,
-                          const std::string& package, const std::string& purpose) {
-  HealthCheck check{.name = name};
+// In the Python packages that ./run fetched beside the checkout; "": not there.
+std::string fetched_library(const std::string& package, const std::string& file) {
   std::error_code error;
   for (fs::path folder = program_folder(); folder.has_relative_path();
        folder = folder.parent_path()) {
@@ -96,38 +57,45 @@ HealthCheck check_library(const std::string& name, const std::string& file,
          !error && python != end; python.increment(error)) {
       const fs::path library = python->path() / "site-packages/nvidia" / package / "lib" / file;
       std::error_code unknown;
-      if (!fs::exists(library, unknown)) continue;
-      check.finding = library.string();
-      return check;
+      if (fs::exists(library, unknown)) return library.string();
     }
   }
-  if (void* library = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
-    check.finding = file + ", from the system";
-    dlclose(library);
-    return check;
-  }
-  check.health = Health::kLimited;
-  check.finding = "not found: " + purpose;
-  check.advice = "It comes with LibTorch: type ./run without --viewer.";
-  return check;
+  return "";
 }
 
-HealthCheck check_shared_memory() {
-  HealthCheck check{.name = "Shared memory"};
-  struct statvfs space {};
-  const fs::path folder = "/dev/shm";
-  if (statvfs(folder.c_str(), &space) != 0 || access(folder.c_str(), W_OK) != 0) {
+// "2.28.9" of a loaded NCCL; "": it does not say.
+std::string nccl_version(void* library) {
+  auto* get = reinterpret_cast<int (*)(int*)>(dlsym(library, "ncclGetVersion"));
+  int version = 0;
+  if (get == nullptr || get(&version) != 0 || version < 10000) return "";
+  return std::to_string(version / 10000) + "." + std::to_string(version % 10000 / 100) + "." +
+         std::to_string(version % 100);
+}
+
+// Else where the system looks.
+HealthCheck check_library(const std::string& name, const std::string& file,
+                          const std::string& package, const std::string& purpose) {
+  HealthCheck check{.name = name};
+  const std::string fetched = fetched_library(package, file);
+  void* library = dlopen((fetched.empty() ? file : fetched).c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr && fetched.empty()) {
     check.health = Health::kLimited;
-    check.finding = "/dev/shm is not there or not writable: NCCL cannot use it between GPUs";
-    check.advice = "Mount a tmpfs on /dev/shm.";
+    check.finding = "not found: " + purpose;
+    check.advice = "It comes with LibTorch: type ./run without --viewer.";
     return check;
   }
-  const double total = static_cast<double>(space.f_blocks) * static_cast<double>(space.f_frsize);
-  check.finding = "/dev/shm holds " + bytes(total);
-  if (total <= kLittleSharedMemory) {
+  check.finding = fetched.empty() ? file + ", from the system" : fetched;
+  if (library == nullptr) {
+    const char* reason = dlerror();
     check.health = Health::kLimited;
-    check.advice = "Little for NCCL; in a container use --shm-size=1g.";
+    check.finding += " does not load: " + std::string(reason ? reason : "no reason given");
+    check.advice = "Delete the folder .deps and type ./run, which fetches it again.";
+    return check;
   }
+  if (const auto version = nccl_version(library); !version.empty()) {
+    check.finding = version + ", " + check.finding;
+  }
+  dlclose(library);
   return check;
 }
 
@@ -223,17 +191,22 @@ HealthCheck check_loopback() {
 }
 
 std::vector<HealthCheck> check_health(const HealthContext& context) {
-  const CudaProbe cuda = probe_cuda();
-  return {check_trainer(),
-          check_driver(cuda),
-          check_gpus(cuda),
-          check_library("NCCL", "libnccl.so.2", "nccl", "no communication between GPUs"),
-          check_library("CUPTI", "libcupti.so.13", "cu13", "GPU activity is not recorded"),
-          check_runs_dir(context.runs_dir),
-          check_disk_space(context.runs_dir),
-          check_shared_memory(),
-          check_loopback(),
-          check_display(context.has_display)};
+  const SystemFacts facts = read_system_facts(context.places);
+  std::vector<HealthCheck> checks{check_trainer()};
+  for (HealthCheck& check : check_gpu_health(look_at_gpus(context, facts))) {
+    checks.push_back(std::move(check));
+  }
+  checks.push_back(check_library("NCCL", "libnccl.so.2", "nccl", "no communication between GPUs"));
+  checks.push_back(
+      check_library("CUPTI", "libcupti.so.13", "cu13", "GPU activity is not recorded"));
+  for (const HealthCheck& check :
+       {check_runs_dir(context.runs_dir), check_disk_space(context.runs_dir),
+        check_shared_memory(facts, context.places.shared_memory), check_open_files(facts),
+        check_locked_memory(facts), check_clock(facts), check_loopback(),
+        check_display(context.has_display)}) {
+    checks.push_back(check);
+  }
+  return checks;
 }
 
 }  // namespace shardlens::app

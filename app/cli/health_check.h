@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/system_facts.h"
+
 namespace shardlens::app {
 
 enum class Health {
@@ -20,9 +22,12 @@ struct HealthCheck {
   std::string advice{};  // "" where all is well
 };
 
+// Where to look; tests give other places.
 struct HealthContext {
   std::filesystem::path runs_dir;
   bool has_display = false;
+  std::string nvml_library = "libnvidia-ml.so.1";
+  SystemPlaces places{};
 };
 
 std::vector<HealthCheck> check_health(const HealthContext& context);

@@ -56,7 +56,7 @@ void add_screenshot_command(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   command->add_option("--tab", picture.tab, "Of the Inspect workspace")
       ->check(CLI::IsMember({"Kernels", "Operators", "Collectives", "Copies", "Launches", "Steps",
-                             "Stragglers", "SQL", "Log"}))
+                             "Stragglers", "SQL", "Recording", "Log"}))
       ->capture_default_str();
   command->add_option("--size", options->size, "In pixels")
       ->type_name("WxH")
