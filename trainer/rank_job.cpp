@@ -129,6 +129,7 @@ trace::Result<void> RankJob::start_recorder() {
                      : "operators: RecordFunction; collectives: Gloo's own thread; memory: CPU "
                        "allocator";
   info.versions = "shardlens " SHARDLENS_VERSION ", LibTorch " TORCH_VERSION;
+  describe_gpu(info);
   info.peak_flops = device_peak_flops(device_.device, settings_.precision);
   info.parameters = parameter_count(shape_);
   TRY_ASSIGN(recorder_, profiler::Recorder::start(std::move(options)));
@@ -137,12 +138,36 @@ trace::Result<void> RankJob::start_recorder() {
   return {};
 }
 
+void RankJob::describe_gpu(trace::RankInfo& info) {
+  if (!device_.device.is_cuda()) return;
+  gpu_ = gather_gpu_facts(device_, environment_);
+  info.versions += ", " + gpu_.versions;
+  info.link = gpu_.link.text;
+  info.link_bytes_per_second = gpu_.link.bytes_per_second;
+  if (gpu_.nvml) info.sources += "; " + std::string(profiler::NvmlSampler::kSourceText);
+}
+
+void RankJob::start_nvml_sampler() {
+  if (!device_.device.is_cuda()) return;
+  if (!gpu_.nvml) {
+    log_.warn("Power, clocks and utilization are not recorded: " + gpu_.nvml_problem);
+    return;
+  }
+  auto sampler = profiler::NvmlSampler::start(*recorder_, gpu_.nvml, gpu_.pci_bus_id);
+  if (sampler) {
+    nvml_sampler_ = std::move(*sampler);
+  } else {
+    log_.warn(sampler.error().message);
+  }
+}
+
 void RankJob::start_sources() {
   if (device_.device.is_cuda()) start_gpu_sources();
   save_before_death();
   observer_ = std::make_unique<profiler::OperatorObserver>(*recorder_, gpu_activity_ == nullptr);
   memory_sampler_ =
       std::make_unique<profiler::MemorySampler>(*recorder_, memory_source(device_.device));
+  start_nvml_sampler();
 }
 
 void RankJob::start_gpu_sources() {
@@ -242,6 +267,7 @@ trace::Result<void> RankJob::build_replicas() {
 
 trace::Result<void> RankJob::finish(const trace::Error* failure) {
   memory_sampler_.reset();
+  nvml_sampler_.reset();
   if (failure == nullptr) {
     strategy_.reset();
     if (communicator_) communicator_->shutdown();

@@ -10,10 +10,12 @@
 #include "profiler/fatal_signals.h"
 #include "profiler/memory_sampler.h"
 #include "profiler/nccl/nccl_plugin.h"
+#include "profiler/nvml/nvml_sampler.h"
 #include "profiler/recorder.h"
 #include "profiler/torch/torch_sources.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/data/block_dataset.h"
+#include "trainer/gpu_facts.h"
 #include "trainer/model/decoder_model.h"
 #include "trainer/rank_device.h"
 #include "trainer/rank_log.h"
@@ -40,6 +42,8 @@ class RankJob {
   void start_sources();
   void start_gpu_sources();
   void save_before_death();
+  void describe_gpu(trace::RankInfo& info);
+  void start_nvml_sampler();
   trace::Result<void> load_text();
   bool is_single_machine() const;
   trace::Result<void> connect();
@@ -52,6 +56,7 @@ class RankJob {
   const std::atomic<bool>& stop_requested_;
 
   RankDevice device_;
+  GpuFacts gpu_;  // where `device_` is one
   ModelShape shape_;
   // In order of creation; destroyed the other way round.
   std::unique_ptr<profiler::Recorder> recorder_;
@@ -61,6 +66,7 @@ class RankJob {
   std::unique_ptr<profiler::FatalSignals> fatal_signals_;
   std::unique_ptr<profiler::OperatorObserver> observer_;
   std::unique_ptr<profiler::MemorySampler> memory_sampler_;
+  std::unique_ptr<profiler::NvmlSampler> nvml_sampler_;  // on a GPU, where NVML is
   std::optional<BlockDataset> dataset_;
   std::unique_ptr<Communicator> communicator_;
   std::shared_ptr<DecoderModel> model_;

@@ -87,6 +87,20 @@ PeerAccess peer_access(const NvmlLibrary& library, NvmlDevice from, NvmlDevice t
   return *reads ? PeerAccess::kPcie : PeerAccess::kNone;
 }
 
+GpuLink link_between_ranks(const NvmlLibrary* library, const RankPlaces& places) {
+  if (places.is_shared) return {"sockets, since ranks share a GPU", 0};
+  if (!places.is_single_machine) return {"network between machines", 0};
+  if (library == nullptr) return {};
+  const auto own = library->device_at(places.own);
+  std::vector<NvmlDevice> peers;
+  for (const std::string& peer : places.peers) {
+    const auto device = library->device_at(peer);
+    if (!device) return {};
+    peers.push_back(*device);
+  }
+  return own ? link_to_peers(*library, *own, peers) : GpuLink{};
+}
+
 GpuLink link_to_peers(const NvmlLibrary& library, NvmlDevice device,
                       const std::vector<NvmlDevice>& peers) {
   bool by_nvlink = !peers.empty(), staged = false;

@@ -31,6 +31,17 @@ PeerAccess peer_access(const NvmlLibrary& library, NvmlDevice from, NvmlDevice t
 GpuLink link_to_peers(const NvmlLibrary& library, NvmlDevice device,
                       const std::vector<NvmlDevice>& peers);
 
+// Who talks to whom, by PCI bus ids.
+struct RankPlaces {
+  std::string own{};                 // of this rank's GPU
+  std::vector<std::string> peers{};  // of the GPUs of the other ranks on this machine
+  bool is_shared = false;            // several ranks on one GPU
+  bool is_single_machine = true;
+};
+// What the ranks really use: ranks that share a GPU talk over sockets, those of several machines
+// over the network, whose speed nothing here tells. `library` may be null.
+GpuLink link_between_ranks(const NvmlLibrary* library, const RankPlaces& places);
+
 // Bytes a second of one link in one direction, without protocol.
 double nvlink_bytes_per_second(int version);
 double pcie_bytes_per_second(int generation, int width);

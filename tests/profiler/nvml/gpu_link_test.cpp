@@ -78,6 +78,26 @@ TEST_F(GpuLinkTest, NothingIsClaimedWhereNothingTells) {
   EXPECT_EQ(link().bytes_per_second, 0);
 }
 
+TEST_F(GpuLinkTest, SaysWhatRanksReallyUse) {
+  two_gpus(18, kNvlink4Code);
+  fake_.gpu(1).bus = "00000000:43:00.0";
+  const auto library = NvmlLibrary::open(fake_.path());
+  const RankPlaces apart{.own = fake_.gpu(0).bus, .peers = {fake_.gpu(1).bus}};
+  EXPECT_EQ(link_between_ranks(library->get(), apart).text, "NVLink 4, 18 links");
+  RankPlaces shared = apart;
+  shared.is_shared = true;
+  EXPECT_EQ(link_between_ranks(library->get(), shared).text, "sockets, since ranks share a GPU");
+  EXPECT_EQ(link_between_ranks(library->get(), shared).bytes_per_second, 0);
+  RankPlaces far = apart;
+  far.is_single_machine = false;
+  EXPECT_EQ(link_between_ranks(library->get(), far).text, "network between machines");
+  EXPECT_EQ(link_between_ranks(nullptr, apart).text, "");
+  RankPlaces unknown = apart;
+  unknown.peers = {"00000000:99:00.0"};
+  EXPECT_EQ(link_between_ranks(library->get(), unknown).text, "");
+  EXPECT_EQ(link_between_ranks(library->get(), {.own = fake_.gpu(0).bus}).text, "") << "one rank";
+}
+
 TEST_F(GpuLinkTest, ACensusHasEveryGpuAndEveryPairOnce) {
   fake_.state().gpus.assign(3, test::FakeGpu{});
   fake_.gpu(1).mig = true;
