@@ -77,7 +77,23 @@ std::string recorder_text(const trace::RecorderFigures& recorder) {
     text +=
         "; recording costs " + format_percent(*recorder.overhead_fraction).text() + " of the time";
   }
-  return text + (recorder.lost == 0 ? "; none lost" : "");
+  return text + "; " + (recorder.lost == 0 ? "none" : format_integer(recorder.lost)) + " lost";
+}
+
+std::vector<std::string> device_lines(const trace::RunFigures& figures) {
+  std::vector<std::string> lines;
+  for (const auto& rank : figures.ranks) {
+    const trace::RankInfo& info = rank.info;
+    if (!info.device.starts_with("cuda")) continue;
+    std::string line = info.device_name.empty() ? info.device : info.device_name;
+    if (!info.versions.empty()) line += "; " + info.versions;
+    if (!info.link.empty()) line += "; linked by " + info.link;
+    if (info.link_bytes_per_second > 0) {
+      line += ", " + format_bandwidth(info.link_bytes_per_second).text() + " at most";
+    }
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+  }
+  return lines;
 }
 
 std::string next_ordinal(const Ledger* ledger) {

@@ -36,6 +36,10 @@ struct ProgressText {
 std::string steps_text(std::int64_t steps);  // "1 step", "1,200 steps"
 ProgressText progress_text(const Snapshot& snapshot);
 
+// The GPUs of a run with driver, CUDA, NCCL and what links them, each kind once: "NVIDIA H100;
+// driver 580.95.05, …; linked by NVLink 4, 18 links, 450 GB/s at most". None of a run on the CPU.
+std::vector<std::string> device_lines(const trace::RunFigures& figures);
+
 // What recording did: "12,340 events in 1.2 MiB; recording costs 0.8 % of the time; none lost"
 std::string recorder_text(const trace::RecorderFigures& recorder);
 

@@ -13,6 +13,7 @@ StepBar bar_from(const trace::StepFigures& figures, std::size_t index) {
   bar.figure = index;
   bar.warmup = figures.warmup;
   bar.nonfinite = figures.nonfinite;
+  bar.throttled = !figures.throttling.empty();
   if (figures.ranks.empty()) return bar;
   const trace::StepBreakdown& b = figures.shown();
   bar.total_ns = static_cast<double>(b.step_ns);
@@ -29,9 +30,11 @@ StepBar bar_from(const trace::StepFigures& figures, std::size_t index) {
 void add_to_bin(StepBar& bin, const StepBar& bar) {
   const std::int64_t last = std::max(bin.last, bar.last);
   const bool nonfinite = bin.nonfinite || bar.nonfinite;
+  const bool throttled = bin.throttled || bar.throttled;
   if (bar.total_ns > bin.total_ns) bin = bar;
   bin.last = last;
   bin.nonfinite = nonfinite;
+  bin.throttled = throttled;
 }
 
 // Rare outliers and warm-up steps do not flatten the rest: at most 2.2 medians.
@@ -67,6 +70,7 @@ StepChart step_chart(const std::vector<trace::StepFigures>& steps, const StepCha
   for (std::size_t i = first; i < steps.size(); ++i) {
     const StepBar bar = bar_from(steps[i], i);
     chart.has_copies = chart.has_copies || bar.parts_ns[2] > 0;
+    chart.has_throttled = chart.has_throttled || bar.throttled;
     if ((i - first) % static_cast<std::size_t>(chart.bin) == 0) {
       chart.bars.push_back(bar);
     } else {

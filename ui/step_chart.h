@@ -20,13 +20,14 @@ struct StepBar {
   double total_ns = 0;
   std::array<double, kStepPartCount> parts_ns{};  // sum to total_ns where has_detail
   bool has_detail = false, warmup = false, nonfinite = false;
+  bool throttled = false;  // of a bin: any of its steps
 };
 
 struct StepChart {
   std::vector<StepBar> bars;
   double bar_width = 0;  // pixels, with the gap
   double top_ns = 1;     // of the axis
-  bool has_copies = false;
+  bool has_copies = false, has_throttled = false;
   std::int64_t bin = 1;  // steps per bar
 };
 

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 
+#include "trace/analysis/throttling.h"
 #include "ui/axis.h"
 #include "ui/format.h"
 #include "ui/panel.h"
@@ -13,6 +14,8 @@
 namespace shardlens::ui {
 
 namespace {
+
+constexpr float kThrottleMark = 2.5f;  // high, under the bars
 
 struct ChartArea {
   Rect plot;
@@ -43,6 +46,15 @@ void draw_legend(const Look& look, Rect header, const StepChart& chart) {
     if (part == StepPart::kIdle) outline(swatch, color(p.idle_edge), look.px(2));
     text_in(look, box, Face::kSmall, p.text_secondary, name);
   }
+  if (!chart.has_throttled) return;
+  const std::string_view throttled = "Throttled";
+  const float width = look.px(18) + text_width(look, Face::kSmall, throttled);
+  if (width > header.w) return;
+  Rect box = header.take_left(width);
+  Rect mark = box.take_left(look.px(12), look.px(6));
+  mark = {mark.x, std::round(mark.center_y() + look.px(1)), mark.w, look.px(kThrottleMark)};
+  fill(mark, color(p.text_secondary), 1);
+  text_in(look, box, Face::kSmall, p.text_secondary, throttled);
 }
 
 void draw_axis(const Look& look, const ChartArea& area, float left) {
@@ -166,6 +178,9 @@ void draw_step_tooltip(const Look& look, const trace::StepFigures& step, const S
               format_duration(bar.parts_ns[static_cast<std::size_t>(i)]).text());
   }
   if (!bar.has_detail) scope.note("Recorded without detail");
+  if (const auto throttled = trace::throttling_note(step); !throttled.empty()) {
+    scope.note("Throttled: " + throttled);
+  }
   if (std::isfinite(step.loss)) scope.row(nullptr, "Loss", format_plain(step.loss));
   if (step.nonfinite) {
     scope.note("Loss or gradient norm is not finite, first on rank " +
@@ -251,6 +266,10 @@ void draw_step_chart_panel(const Look& look, const Rect& rect, const Snapshot& s
     const float x = std::floor(plot.x + static_cast<float>(i) * bar_width);
     const float next = std::floor(plot.x + static_cast<float>(i + 1) * bar_width);
     draw_bar(look, area, chart.bars[i], x, next - x - gap);
+    if (chart.bars[i].throttled) {
+      fill({x, plot.bottom() + look.px(1), next - x - gap, look.px(kThrottleMark)},
+           color(p.text_secondary));
+    }
   }
   if (const auto selected = bar_of_step(chart, snapshot.run->selected_step)) {
     const float x = std::floor(plot.x + static_cast<float>(*selected) * bar_width) - 2;

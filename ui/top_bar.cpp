@@ -46,8 +46,9 @@ void draw_run(const Look& look, const Rect& box, const Snapshot& snapshot) {
   if (label_in(look, rows, Face::kSmall, p.text_muted, run_circumstances(info)) == 0) {
     text_in(look, rows, Face::kSmall, p.text_muted, run_circumstances(info, true));
   }
-  const std::string details = run_circumstances(info) + " · " + info.settings.model + "\n" +
-                              recorder_text(snapshot.run->figures.recorder);
+  std::string details = run_circumstances(info) + " · " + info.settings.model + "\n";
+  for (const std::string& line : device_lines(snapshot.run->figures)) details += line + "\n";
+  details += recorder_text(snapshot.run->figures.recorder);
   explain(look, box, title, details, info.folder);
 }
 

@@ -5,7 +5,9 @@
 #include <type_traits>
 #include <variant>
 
+#include "app/session/run_notes.h"
 #include "trace/analysis/run_summary.h"
+#include "trace/model/gpu_counters.h"
 
 namespace shardlens::app {
 namespace {
@@ -117,7 +119,25 @@ Json rank_json(const trace::RankFigures& rank, const trace::RunSummary& summary)
   const bool has_estimate =
       std::ranges::any_of(rank.estimate_peaks, [](std::int64_t bytes) { return bytes > 0; });
   json["memory_estimate_by_category"] = known(has_estimate, categories_json(rank.estimate_peaks));
+  json["device"] = text_or_null(rank.info.device);
+  json["device_name"] = text_or_null(rank.info.device_name);
+  json["versions"] = text_or_null(rank.info.versions);
+  json["link"] = text_or_null(rank.info.link);
+  json["link_gbps"] = known(rank.info.link_bytes_per_second > 0,
+                            number_or_null(rank.info.link_bytes_per_second / 1e9));
   return json;
+}
+
+// Null where nothing held a GPU down, or nobody asked it.
+Json throttling_json(const trace::StepFigures& step) {
+  if (step.throttling.empty()) return nullptr;
+  Json list = Json::array();
+  for (const auto& on : step.throttling) {
+    list.push_back({{"rank", on.rank},
+                    {"limits", trace::throttling_text(on.limits)},
+                    {"ms", ms(static_cast<double>(on.ns))}});
+  }
+  return list;
 }
 
 Json step_json(const trace::StepFigures& step) {
@@ -131,7 +151,8 @@ Json step_json(const trace::StepFigures& step) {
           {"compute_ms", detail_ms(shown.compute_ns)},
           {"exposed_ms", detail_ms(shown.exposed_ns)},
           {"idle_ms", detail_ms(shown.idle_ns)},
-          {"loss", number_or_null(step.loss)}};
+          {"loss", number_or_null(step.loss)},
+          {"throttling", throttling_json(step)}};
 }
 
 Json collective_json(const trace::CollectiveGroupFigures& c, bool measured_detail) {
@@ -148,7 +169,9 @@ Json collective_json(const trace::CollectiveGroupFigures& c, bool measured_detai
           {"transfer_us", known(c.matched > 0, us(c.transfer_ns))},
           {"algbw_gbps", gbps(c.algbw_bytes_per_s)},
           {"busbw_gbps", gbps(c.busbw_bytes_per_s)},
-          {"exposed_ms", known(measured_detail, ms(c.exposed_ns))}};
+          {"exposed_ms", known(measured_detail, ms(c.exposed_ns))},
+          {"algorithm", text_or_null(c.algorithm)},
+          {"protocol", text_or_null(c.protocol)}};
 }
 
 Json unit_json(const trace::UnitFigures& unit) {
@@ -224,6 +247,8 @@ Json report_json(const RunReport& report) {
   json["buckets"] = array_of(figures.buckets, bucket_json);
   json["units"] = array_of(figures.units, unit_json);
   json["recorder"] = recorder_json(figures.recorder);
+  // What must be known to read the figures: "Shared GPU: timings not representative", …
+  json["notes"] = banners_of(figures);
   return json;
 }
 

@@ -33,16 +33,20 @@ std::string other_functions_text(const trace::RunFigures& figures) {
 }
 
 std::string collectives_text(const trace::RunFigures& figures) {
-  TextTable table({{"function"},
-                   {"for", Align::kLeft, 44},
-                   {"bytes", Align::kRight},
-                   {"count", Align::kRight},
-                   {"median", Align::kRight},
-                   {"wait", Align::kRight},
-                   {"transfer", Align::kRight},
-                   {"algbw", Align::kRight},
-                   {"busbw", Align::kRight},
-                   {"exposed/step", Align::kRight}});
+  std::vector<TextTable::Column> columns = {{"function"},
+                                            {"for", Align::kLeft, 44},
+                                            {"bytes", Align::kRight},
+                                            {"count", Align::kRight},
+                                            {"median", Align::kRight},
+                                            {"wait", Align::kRight},
+                                            {"transfer", Align::kRight},
+                                            {"algbw", Align::kRight},
+                                            {"busbw", Align::kRight},
+                                            {"exposed/step", Align::kRight}};
+  const bool has_choices =
+      std::ranges::any_of(figures.collectives, [](const auto& c) { return !c.algorithm.empty(); });
+  if (has_choices) columns.push_back({"chosen by NCCL"});
+  TextTable table(std::move(columns));
   const bool measured_detail = trace::has_measured_detail(figures.steps);
   const auto known = [](bool is_known, double ns) {
     return is_known ? time_text(ns) : std::string(ui::kUnknown);
@@ -50,11 +54,18 @@ std::string collectives_text(const trace::RunFigures& figures) {
   for (const auto& c : figures.collectives) {
     std::string function(to_string(c.function));
     if (c.executed != c.function) function += " as " + std::string(to_string(c.executed));
-    table.add_row({function, c.tag, size_text(static_cast<double>(c.bytes)),
-                   ui::format_integer(c.count), time_text(c.median_ns),
-                   known(c.matched > 0, c.wait_ns), known(c.matched > 0, c.transfer_ns),
-                   bandwidth(c.algbw_bytes_per_s), bandwidth(c.busbw_bytes_per_s),
-                   known(measured_detail, c.exposed_ns)});
+    std::vector<std::string> row = {function,
+                                    c.tag,
+                                    size_text(static_cast<double>(c.bytes)),
+                                    ui::format_integer(c.count),
+                                    time_text(c.median_ns),
+                                    known(c.matched > 0, c.wait_ns),
+                                    known(c.matched > 0, c.transfer_ns),
+                                    bandwidth(c.algbw_bytes_per_s),
+                                    bandwidth(c.busbw_bytes_per_s),
+                                    known(measured_detail, c.exposed_ns)};
+    if (has_choices) row.push_back(c.algorithm + (c.protocol.empty() ? "" : " " + c.protocol));
+    table.add_row(std::move(row));
   }
   if (table.empty()) return "";
   return "\nCollectives; GB/s over the transfer alone, waiting for the last rank kept apart\n" +

@@ -8,7 +8,9 @@
 #include "app/report/text_table.h"
 #include "app/session/run_notes.h"
 #include "trace/analysis/run_summary.h"
+#include "trace/analysis/throttling.h"
 #include "ui/format.h"
+#include "ui/job_text.h"
 
 namespace shardlens::app {
 namespace {
@@ -76,6 +78,7 @@ std::string heading(const RunReport& report) {
     text += knobs.empty() ? "All settings at their defaults\n" : "Settings: " + knobs + "\n";
   }
   if (!info.command.empty()) text += "Command: " + info.command + "\n";
+  for (const auto& line : ui::device_lines(report.figures)) text += "Device: " + line + "\n";
   text += sources_text(report.figures);
   if (report.range) {
     text += "Measured: " + range_text(*report.range) +
@@ -166,6 +169,9 @@ std::string headline(const RunReport& report) {
                        ? "per rank and step; in theory " + bytes(*s.bytes_sent_per_step_theory) +
                              other_functions_text(report.figures)
                        : "per rank and step"});
+  }
+  if (const auto throttled = trace::throttling_sentence(report.figures.steps); !throttled.empty()) {
+    return "\n" + table.text("", false) + throttled + "\n";
   }
   return "\n" + table.text("", false);
 }

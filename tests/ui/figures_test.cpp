@@ -140,6 +140,8 @@ TEST(RecorderText, TellsTheCostOfRecording) {
   recorder.overhead_fraction = 0.008;
   EXPECT_EQ(recorder_text(recorder),
             "12,340 events in 1.20 MiB; recording costs 0.8 % of the time; none lost");
+  recorder.lost = 1'200;
+  EXPECT_TRUE(recorder_text(recorder).ends_with("; 1,200 lost"));
 }
 
 TEST(LedgerTable, ShowsSettingsInWhichRunsDiffer) {

@@ -62,6 +62,18 @@ TEST(StepChart, BinsAFinishedRunAndShowsTheSlowestStepOfEachBin) {
   EXPECT_EQ(chart.bars[50].last, 509);
 }
 
+TEST(StepChart, ABinIsMarkedWhereAnyOfItsStepsWasThrottled) {
+  auto all = steps(1000);
+  EXPECT_FALSE(step_chart(all, input(300)).has_throttled);
+  all[503].throttling = {{0, 4, 20 * kMs}};
+  all[507] = step(507, 180);  // the slowest of the bin was not
+  const StepChart chart = step_chart(all, input(300));
+  EXPECT_TRUE(chart.has_throttled);
+  for (std::size_t i = 0; i < chart.bars.size(); ++i) {
+    EXPECT_EQ(chart.bars[i].throttled, i == 50) << i;
+  }
+}
+
 TEST(StepChart, FindsBarsByPixelAndByStep) {
   const StepChart chart = step_chart(steps(1000), input(300));
   EXPECT_EQ(bar_at(chart, 0.5), 0u);

@@ -38,13 +38,15 @@ int CollectiveStatistics::row_of(const RowKey& key) {
 }
 
 int CollectiveStatistics::add(const Collective& collective, const std::string& tag,
-                              const std::vector<int>& members) {
+                              const std::vector<int>& members, const NcclChoice& choice) {
   const int index = row_of({collective.tag_kind, collective.tag_index, tag, collective.function,
                             collective.executed, collective.bytes});
   if (index == kNoRow) return kNoRow;
   auto& row = rows_[static_cast<std::size_t>(index)];
   row.group_size = std::max(row.group_size, static_cast<int>(members.size()));
   ++row.count;
+  row.algorithms.add(choice.algorithm);
+  row.protocols.add(choice.protocol);
   row.durations.add(collective.end_ns - collective.start_ns);
   if (members.empty() || (collective.sequence < 0 && members.size() > 1)) return index;
   match({collective.process_group, members.front(), collective.sequence, collective.function},
@@ -94,6 +96,8 @@ CollectiveGroupFigures CollectiveStatistics::figures_of(const Row& row) const {
   result.count = row.count;
   result.median_ns = row.durations.median();
   result.matched = row.matched;
+  result.algorithm = row.algorithms.joined();
+  result.protocol = row.protocols.joined();
   if (row.matched == 0) return result;
   result.wait_ns = static_cast<double>(row.wait_ns) / static_cast<double>(row.matched);
   result.transfer_ns = static_cast<double>(row.transfer_ns) / static_cast<double>(row.matched);

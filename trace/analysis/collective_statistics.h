@@ -5,13 +5,20 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "trace/analysis/distinct_texts.h"
 #include "trace/analysis/distribution.h"
 #include "trace/analysis/figures.h"
 
 namespace shardlens::trace {
+
+// What NCCL chose for a call; "": not known.
+struct NcclChoice {
+  std::string_view algorithm, protocol;
+};
 
 class CollectiveStatistics {
  public:
@@ -20,7 +27,8 @@ class CollectiveStatistics {
   // `members`: the ranks of its group, ascending; `tag` as by tag_text(). Returns the collective's
   // row, stable from then on; kNoRow when there are more rows than any real job has.
   // Over the ranks of a group, calls are matched by (group, sequence, function).
-  int add(const Collective& collective, const std::string& tag, const std::vector<int>& members);
+  int add(const Collective& collective, const std::string& tag, const std::vector<int>& members,
+          const NcclChoice& choice = {});
 
   // `exposed_ns_by_row`: per step, mean over ranks. Buckets first, then units, then the rest.
   std::vector<CollectiveGroupFigures> figures(const std::vector<double>& exposed_ns_by_row) const;
@@ -38,6 +46,7 @@ class CollectiveStatistics {
     MedianAccumulator durations, transfers;
     std::int64_t matched = 0;
     std::int64_t wait_ns = 0, transfer_ns = 0;  // sums
+    DistinctTexts algorithms, protocols;
   };
   // Group (its id and lowest rank: ids are unique within a rank only), sequence, function.
   using CallKey = std::tuple<int, int, std::int64_t, CollectiveFunction>;

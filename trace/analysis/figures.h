@@ -36,6 +36,15 @@ struct StepBreakdown {
   bool operator==(const StepBreakdown&) const = default;
 };
 
+// What held a GPU's clocks down in a step, and for how long of it.
+struct StepThrottling {
+  int rank = 0;
+  std::uint32_t limits = 0;  // of kThrottling, trace/model/gpu_counters.h
+  std::int64_t ns = 0;
+
+  bool operator==(const StepThrottling&) const = default;
+};
+
 struct StepFigures {
   std::int64_t index = 0;
   bool warmup = false;        // one of the first skip_steps: shown, not measured
@@ -49,8 +58,9 @@ struct StepFigures {
   double learning_rate = 0;
   bool nonfinite = false;
   int nonfinite_rank = -1;
-  std::int64_t tokens = 0, samples = 0;  // of all ranks together
-  double model_flops = 0;                // of all ranks together
+  std::int64_t tokens = 0, samples = 0;    // of all ranks together
+  double model_flops = 0;                  // of all ranks together
+  std::vector<StepThrottling> throttling;  // by rank; filled in by RunAnalysis::figures()
 
   // What a single step on screen shows: the slowest rank's, so that its parts sum to it.
   const StepBreakdown& shown() const { return ranks[static_cast<std::size_t>(slowest_rank)]; }
@@ -101,7 +111,8 @@ struct CollectiveGroupFigures {  // a row per (function, executed, tag, bytes pe
   double transfer_ns = 0;        // mean: end − latest start
   double algbw_bytes_per_s = 0;  // S / t, t the median transfer
   double busbw_bytes_per_s = 0;
-  double exposed_ns = 0;  // per step, mean over ranks
+  std::string algorithm, protocol;  // as NCCL chose them: "RING", "RING, TREE"; "": not known
+  double exposed_ns = 0;            // per step, mean over ranks
 };
 
 struct BucketFigures {
@@ -144,6 +155,7 @@ struct RankFigures {
   std::array<std::int64_t, kMemoryCategoryCount> estimate_peaks{};  // of each category's own peak
   RankTotals totals;
   Heartbeat heartbeat;
+  std::optional<RecorderCost> cost;  // of recording it; nothing: not known
   std::vector<PendingCollective> pending;
   std::optional<Collective> last_completed;
   std::vector<Collective> recent_completed;  // the last 64 of each process group, by sequence

@@ -15,8 +15,10 @@
 #include "trace/analysis/row_exposure.h"
 #include "trace/analysis/run_summary.h"
 #include "trace/analysis/step_table.h"
+#include "trace/analysis/throttling.h"
 #include "trace/analysis/traffic.h"
 #include "trace/analysis/unit_table.h"
+#include "trace/model/gpu_counters.h"
 
 namespace shardlens::trace {
 
@@ -54,6 +56,7 @@ struct RunAnalysis::State {
     RecentCollectives recent;
     RankFigures figures;  // memory, heartbeat, pending and info; the rest is put in on request
     std::optional<RecorderCost> cost;
+    ThrottledTimes throttled;
   };
 
   explicit State(RunInfo run_info) : info(std::move(run_info)), steps(info.settings.skip_steps) {}
@@ -76,6 +79,7 @@ struct RunAnalysis::State {
   void add_texts_and_groups(const Batch& batch);
   void add_present(const Batch& batch);
   void add_memory_and_losses(const Batch& batch);
+  void add_clock_limits(const Batch& batch);
   void add_step(const Step& step);
   void add_collective(const Collective& collective);
   void add_bucket(const Bucket& bucket);
@@ -83,6 +87,7 @@ struct RunAnalysis::State {
   RankFigures figures_of(const RankState& rank) const;
   std::vector<BucketFigures> plan_in_force() const;
   RecorderFigures recorder_figures() const;
+  void mark_throttled(std::vector<StepFigures>& all) const;
 };
 
 void RunAnalysis::State::add_ranks(std::size_t count) {
@@ -152,6 +157,28 @@ void RunAnalysis::State::add_memory_and_losses(const Batch& batch) {
   }
 }
 
+void RunAnalysis::State::add_clock_limits(const Batch& batch) {
+  for (const auto& sample : batch.counters) {
+    if (strings.get(sample.rank, sample.name) != kClockLimits) continue;
+    auto* rank = rank_of(sample.rank);
+    if (rank != nullptr && !rank->throttled.add(sample.time_ns, sample.value)) ++ignored_rows;
+  }
+}
+
+void RunAnalysis::State::mark_throttled(std::vector<StepFigures>& all) const {
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (ranks[rank].throttled.times().empty()) continue;
+    for (StepFigures& step : all) {
+      if (rank >= step.ranks.size() || step.ranks[rank].step_ns <= 0) continue;
+      const StepBreakdown& own = step.ranks[rank];
+      const auto touch = ranks[rank].throttled.in(own.start_ns, own.start_ns + own.step_ns);
+      if (touch.ns > 0) {
+        step.throttling.push_back({static_cast<int>(rank), touch.limits, touch.ns});
+      }
+    }
+  }
+}
+
 void RunAnalysis::State::add_step(const Step& step) {
   auto* rank = rank_of(step.rank);
   if (rank == nullptr) return;
@@ -175,7 +202,9 @@ void RunAnalysis::State::add_collective(const Collective& collective) {
                      info.world_size > 0 ? info.world_size : static_cast<int>(ranks.size()));
   const auto tag = tag_text(collective.tag_kind, collective.tag_index,
                             strings.get(collective.rank, collective.tag_name));
-  const int row = collectives.add(collective, tag, members);
+  const int row = collectives.add(collective, tag, members,
+                                  {strings.get(collective.rank, collective.algorithm),
+                                   strings.get(collective.rank, collective.protocol)});
   if (row == CollectiveStatistics::kNoRow) ++ignored_rows;
   const auto ran =
       collective.executed == CollectiveFunction::kOther ? collective.function : collective.executed;
@@ -224,6 +253,7 @@ std::vector<BucketFigures> RunAnalysis::State::plan_in_force() const {
 
 RankFigures RunAnalysis::State::figures_of(const RankState& rank) const {
   auto result = rank.figures;
+  result.cost = rank.cost;
   result.totals = rank.activity.totals();
   const MemoryEstimate estimate = estimate_memory(result, info);
   result.estimate = estimate.at_peak;
@@ -265,6 +295,7 @@ void RunAnalysis::add(const Batch& batch) {
   s.add_texts_and_groups(batch);
   s.add_present(batch);
   s.add_memory_and_losses(batch);
+  s.add_clock_limits(batch);
   for (const auto& bucket : batch.buckets) s.add_bucket(bucket);
   for (const auto& unit : batch.units) s.ignored_rows += s.units.add(unit);
   for (const auto& parameter : batch.unit_parameters) s.ignored_rows += s.units.add(parameter);
@@ -295,6 +326,7 @@ RunFigures RunAnalysis::figures() const {
   RunFigures result;
   result.info = s.info;
   result.steps = s.steps.steps();
+  s.mark_throttled(result.steps);
   result.buckets = s.plan_in_force();
   result.units = s.units.figures(s.strings);
   const auto parameters = s.ranks.empty() ? 0 : s.ranks.front().figures.info.parameters;

@@ -39,6 +39,7 @@ class CollectiveFacts {
     sheet_.add_times(row_.start_ns, row_.end_ns - row_.start_ns);
     add_waits();
     add_size();
+    add_choice();
     add_exposure();
     add_group();
     add_host();
@@ -142,6 +143,33 @@ class CollectiveFacts {
     sheet_.add("Bus bandwidth", text,
                "algorithm bandwidth × " + format_plain(factor) + " (nccl-tests); the best of " +
                    "the same function and size on this rank");
+    add_link(rate * factor);
+  }
+
+  // What the link gives at best, and how much of it the call used.
+  void add_link(double bus_rate) {
+    const RankInfo& info = rows_.info;
+    if (info.link.empty()) return;
+    const double peak = info.link_bytes_per_second;
+    sheet_.add("Link",
+               peak > 0 ? format_bandwidth(bus_rate).text() + " of " +
+                              format_bandwidth(peak).text() + " " + info.link
+                        : info.link,
+               peak > 0 ? "bus bandwidth against the link's peak in one direction; the switch "
+                          "adds up for NVLS, which may go beyond"
+                        : "its peak is not known");
+  }
+
+  void add_choice() {
+    const auto algorithm = rows_.text(row_.algorithm), protocol = rows_.text(row_.protocol);
+    if (algorithm.empty() && protocol.empty()) return;
+    std::string text(algorithm);
+    if (!protocol.empty()) text += (text.empty() ? "" : " · ") + std::string(protocol);
+    if (row_.channels > 0) {
+      text +=
+          " · " + std::to_string(row_.channels) + (row_.channels == 1 ? " channel" : " channels");
+    }
+    sheet_.add("Algorithm", text, "with protocol and channels, as NCCL chose them");
   }
 
   // Bytes per second of the fastest like it.

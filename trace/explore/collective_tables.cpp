@@ -5,6 +5,7 @@
 #include <string>
 #include <tuple>
 
+#include "trace/analysis/distinct_texts.h"
 #include "trace/analysis/labels.h"
 #include "trace/analysis/traffic.h"
 #include "trace/explore/duration_bins.h"
@@ -123,15 +124,20 @@ NameFigures figures_of(const std::string& name, std::span<const RangeCall* const
   figures.count = static_cast<std::int64_t>(calls.size());
   std::vector<std::int64_t> durations;
   std::int64_t overlapped_ns = 0;
+  DistinctTexts algorithms, protocols;
   for (const RangeCall* call : calls) {
     durations.push_back(call->duration_ns);
     figures.total_ns = saturated_add(figures.total_ns, call->duration_ns);
     figures.bytes = saturated_add(figures.bytes, call->row->bytes);
     add_wait(*call, figures);
+    algorithms.add(call->of->text(call->row->algorithm));
+    protocols.add(call->of->text(call->row->protocol));
     if (call->piece_class() == PieceClass::kOverlapped) {
       overlapped_ns = saturated_add(overlapped_ns, call->duration_ns);
     }
   }
+  figures.algorithm = algorithms.joined();
+  figures.protocol = protocols.joined();
   const auto at_rank = [&](std::int64_t hundredths) {
     const auto nth = durations.begin() + (nearest_rank(figures.count, hundredths) - 1);
     std::ranges::nth_element(durations, nth);

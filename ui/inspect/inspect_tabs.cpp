@@ -52,6 +52,8 @@ std::string_view tab_title(InspectTab tab) {
       return "Stragglers";
     case InspectTab::kSql:
       return "SQL";
+    case InspectTab::kRecording:
+      return "Recording";
     case InspectTab::kLog:
       return "Log";
     default:
@@ -136,6 +138,7 @@ void InspectTabs::draw_bar(const Look& look, Rect bar, const Snapshot& snapshot,
 void InspectTabs::draw_tab(const Look& look, const Rect& rect, const Snapshot& snapshot,
                            Commands& commands) {
   if (shown_ == InspectTab::kLog) return log_.draw(look, rect, snapshot, commands);
+  if (shown_ == InspectTab::kRecording) return recording_.draw(look, rect, snapshot, commands);
   if (shown_ == InspectTab::kSteps) {
     if (const auto wanted = steps_.draw(look, rect, snapshot, commands)) wanted_view_ = wanted;
     return;

@@ -1,5 +1,5 @@
-// Below the timeline: tables of what is in the selected range, steps, stragglers, SQL, the log.
-// Interface thread, inside a frame.
+// Below the timeline: tables of what is in the selected range, steps, stragglers, SQL, the
+// recording itself, the log. Interface thread, inside a frame.
 #pragma once
 
 #include <array>
@@ -10,6 +10,7 @@
 
 #include "ui/commands.h"
 #include "ui/inspect/log_tab.h"
+#include "ui/inspect/recording_tab.h"
 #include "ui/inspect/sql_tab.h"
 #include "ui/inspect/statistics_tab.h"
 #include "ui/inspect/step_tab.h"
@@ -28,9 +29,10 @@ enum class InspectTab : std::uint8_t {
   kSteps,
   kStragglers,
   kSql,
+  kRecording,
   kLog,
 };
-inline constexpr int kInspectTabCount = 9;
+inline constexpr int kInspectTabCount = 10;
 
 std::string_view tab_title(InspectTab tab);       // "Kernels"
 InspectTab tab_of_title(std::string_view title);  // kKernels for any other text
@@ -73,6 +75,7 @@ class InspectTabs {
   StepTab steps_;
   StragglerTab stragglers_;
   SqlTab sql_;
+  RecordingTab recording_;
   LogTab log_;
   std::optional<trace::TimeRange> wanted_view_;
 };

@@ -232,7 +232,34 @@ class StatisticsColumns {
         format_bandwidth);
   }
 
+  void add_choice(std::string title, std::string csv, std::string definition,
+                  std::string NameFigures::*text) {
+    const bool known = std::ranges::any_of(
+        table_.rows, [text](const NameFigures& row) { return !(row.*text).empty(); });
+    if (!known) return;
+    TableColumn column;
+    column.title = std::move(title);
+    column.definition = std::move(definition);
+    column.csv_title = std::move(csv);
+    column.kind = Kind::kText;
+    column.width = 92;
+    column.priority = 2;
+    column.cell = [this_rows = rows(), text](std::size_t row) {
+      TableCell cell;
+      cell.text = this_rows[row].*text;
+      cell.tone = Tone::kSecondary;
+      return cell;
+    };
+    out_.columns.push_back(std::move(column));
+  }
+
   void add_collective_traffic() {
+    add_choice("Algorithm", "algorithm",
+               "As NCCL chose it: ring, tree, NVLS, …; all that occur in the row",
+               &NameFigures::algorithm);
+    add_choice("Protocol", "protocol",
+               "As NCCL chose it: LL and LL128 have low latency, SIMPLE high bandwidth",
+               &NameFigures::protocol);
     add_optional(
         "Wait", "mean_wait_ns",
         "Mean time until the last rank of the group had started: latest start − own start", 3,

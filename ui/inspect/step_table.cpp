@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "trace/analysis/throttling.h"
+#include "trace/model/gpu_counters.h"
 #include "ui/format.h"
 #include "ui/inspect/step_times.h"
 
@@ -52,6 +54,7 @@ class StepColumns {
              &StepBreakdown::idle_ns);
     add_part("Exposed copies", "exposed_copy_ns", "Copies outside compute and communication", 2,
              &StepBreakdown::exposed_copy_ns);
+    add_throttling();
     add_phases();
     add_training();
   }
@@ -184,6 +187,40 @@ class StepColumns {
                                                        : kNotKnown;
         },
         as_duration, kBreakdownSource);
+  }
+
+  // What held the clocks down, and the longest time that it did so on a rank.
+  void add_throttling() {
+    const bool any = std::ranges::any_of(
+        *steps_, [](const StepFigures& step) { return !step.throttling.empty(); });
+    if (!any) return;
+    TableColumn column;
+    column.title = "Throttled";
+    column.definition =
+        "What held a GPU's clocks down in the step: a power cap, heat, the power supply. A sample "
+        "stands for the time since the one before, a fifth of a second";
+    column.source = "Of NVML, on any rank";
+    column.csv_title = "throttled";
+    column.kind = TableColumn::Kind::kText;
+    column.width = 150;
+    column.priority = 6;
+    column.number = [steps = steps_](std::size_t row) {
+      std::int64_t longest = 0;
+      for (const auto& on : (*steps)[row].throttling) longest = std::max(longest, on.ns);
+      return static_cast<double>(longest);
+    };
+    column.cell = [steps = steps_](std::size_t row) {
+      std::uint32_t limits = 0;
+      for (const auto& on : (*steps)[row].throttling) limits |= on.limits;
+      TableCell cell;
+      cell.text = trace::throttling_text(limits);
+      cell.tone = Tone::kSecondary;
+      return cell;
+    };
+    column.csv = [steps = steps_](std::size_t row) {
+      return trace::throttling_note((*steps)[row]);
+    };
+    out_.columns.push_back(std::move(column));
   }
 
   void add_phases() {

@@ -37,7 +37,7 @@ TEST_F(ReportJson, HasTheKeysOfTheContractInItsOrder) {
   };
   using Names = std::vector<std::string>;
   EXPECT_EQ(keys(*json_), (Names{"schema", "run", "summary", "ranks", "steps", "collectives",
-                                 "buckets", "units", "recorder"}));
+                                 "buckets", "units", "recorder", "notes"}));
   EXPECT_EQ(keys((*json_)["summary"]),
             (Names{"steps_measured", "step_ms", "tokens_per_s", "samples_per_s", "mfu", "phase_ms",
                    "compute_ms", "comm_ms", "overlap_ms", "exposed_ms", "copy_ms",
@@ -45,10 +45,12 @@ TEST_F(ReportJson, HasTheKeysOfTheContractInItsOrder) {
                    "bytes_sent_per_step", "loss_first", "loss_last"}));
   EXPECT_EQ(keys((*json_)["ranks"][0]),
             (Names{"rank", "step_ms", "exposed_ms", "peak_memory_bytes", "memory_by_category",
-                   "memory_peak_by_category", "totals", "memory_estimate_by_category"}));
-  EXPECT_EQ(keys((*json_)["collectives"][0]),
-            (Names{"function", "executed", "tag", "bytes", "count", "median_us", "wait_us",
-                   "transfer_us", "algbw_gbps", "busbw_gbps", "exposed_ms"}));
+                   "memory_peak_by_category", "totals", "memory_estimate_by_category", "device",
+                   "device_name", "versions", "link", "link_gbps"}));
+  EXPECT_EQ(
+      keys((*json_)["collectives"][0]),
+      (Names{"function", "executed", "tag", "bytes", "count", "median_us", "wait_us", "transfer_us",
+             "algbw_gbps", "busbw_gbps", "exposed_ms", "algorithm", "protocol"}));
 }
 
 TEST_F(ReportJson, StepTimesAreMeansOverRanksOfMeasuredSteps) {

@@ -69,6 +69,20 @@ TEST(CollectiveStatistics, AStragglerIsWaitingNotASlowLink) {
   EXPECT_EQ(statistics.unmatched(), 0u);
 }
 
+TEST(CollectiveStatistics, NamesWhatNcclChoseAndAllOfItWhereItDiffers) {
+  CollectiveStatistics statistics;
+  const std::vector<int> members{0};
+  for (const char* algorithm : {"RING", "TREE", "RING", ""}) {
+    statistics.add(all_reduce(0, 0, 0, 10, kMiB, 0), "bucket 0", members, {algorithm, "SIMPLE"});
+  }
+  statistics.add(all_reduce(0, 1, 20, 30, kMiB, 1), "bucket 1", members);
+  const auto rows = statistics.figures({});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].algorithm, "RING, TREE");
+  EXPECT_EQ(rows[0].protocol, "SIMPLE");
+  EXPECT_EQ(rows[1].algorithm, "") << "nobody told";
+}
+
 TEST(CollectiveStatistics, NoTransferGivesNoBandwidth) {
   CollectiveStatistics statistics;
   statistics.add(all_reduce(0, 5, 1000, 1500, 3000), "", {0, 1});

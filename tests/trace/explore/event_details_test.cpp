@@ -149,6 +149,8 @@ TEST_F(Details, OfACollectiveSayWhoWaitedAndHowFastItWas) {
   EXPECT_EQ(value(details, "Transfer"), "14.0 ms");
   EXPECT_EQ(value(details, "Algorithm bandwidth"), "1.00 GB/s");
   EXPECT_EQ(value(details, "Bus bandwidth"), "1.00 GB/s · 100 % of the best seen");
+  EXPECT_EQ(value(details, "Link"), "1.00 GB/s of 450.0 GB/s NVLink 4, 18 links");
+  EXPECT_EQ(value(details, "Algorithm"), "RING · SIMPLE · 24 channels");
   EXPECT_EQ(value(details, "Overlapped"), "10.0 ms (56 %)");
   EXPECT_EQ(value(details, "Exposed"), "8.00 ms (44 %)");
   EXPECT_EQ(value(details, "Size"), "13.4 MiB float32");

@@ -29,6 +29,8 @@ enum Name : StringId {
   kBias,
   kClock,
   kMegahertz,
+  kRing,
+  kSimple,
   kLaneNames
 };
 constexpr std::array kTexts{"forward",
@@ -47,6 +49,8 @@ constexpr std::array kTexts{"forward",
                             "layer.bias",
                             "GPU clock",
                             "MHz",
+                            "RING",
+                            "SIMPLE",
                             "phases",
                             "main thread",
                             "stream 7",
@@ -74,6 +78,8 @@ Batch definitions(int rank) {
   batch.rank_info = RankInfo{};
   batch.rank_info->rank = rank;
   batch.rank_info->device = "cuda:" + std::to_string(rank);
+  batch.rank_info->link = "NVLink 4, 18 links";
+  batch.rank_info->link_bytes_per_second = 450e9;
   return batch;
 }
 
@@ -120,6 +126,9 @@ void add_rows(Batch& batch, int rank, std::int64_t step) {
   row.tag_index = 0;
   row.phase = Phase::kBackward;
   row.data_type = kFloat;
+  row.algorithm = kRing;
+  row.protocol = kSimple;
+  row.channels = 24;
   row.bytes = 14'000'000;
   row.enqueued_ns = at(55'000);
   row.start_ns = at(rank == 0 ? 60'000 : 64'000);

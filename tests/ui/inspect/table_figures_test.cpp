@@ -7,8 +7,10 @@
 #include <cstdio>
 
 #include "tests/ui/inspect/sample_tables.h"
+#include "trace/model/gpu_counters.h"
 #include "ui/inspect/histogram.h"
 #include "ui/inspect/range_text.h"
+#include "ui/inspect/recording_table.h"
 #include "ui/inspect/statistics_table.h"
 #include "ui/inspect/statistics_text.h"
 #include "ui/inspect/step_table.h"
@@ -83,8 +85,10 @@ TEST(StatisticsTable, DerivesBandwidthsFromTransfersAlone) {
   known.wait_ns = 8'000'000;
   known.transfer_ns = 2'000'000;
   known.bus_bytes = 7'000'000;
+  known.algorithm = "RING, TREE";
   auto unknown = known;
   unknown.name = "broadcast";
+  unknown.algorithm.clear();
   unknown.matched = unknown.matched_bytes = unknown.transfer_ns = 0;
   unknown.bus_bytes = 0;
   rows.rows = {known, unknown};
@@ -96,6 +100,9 @@ TEST(StatisticsTable, DerivesBandwidthsFromTransfersAlone) {
   EXPECT_EQ(shown(*column_named(*table, "Wait"), 0), "2.00 ms");
   EXPECT_EQ(shown(*column_named(*table, "Alg. bandwidth"), 1), "") << "no wait, no transfer";
   EXPECT_EQ(shown(*column_named(*table, "Wait"), 1), "");
+  EXPECT_EQ(column_named(*table, "Algorithm")->cell(0).text, "RING, TREE");
+  EXPECT_EQ(column_named(*table, "Algorithm")->cell(1).text, "");
+  EXPECT_EQ(column_named(*table, "Protocol"), nullptr) << "nobody told";
 }
 
 TEST(StatisticsText, CallsACollectiveAsReadersAndSearchesDo) {
@@ -149,6 +156,56 @@ TEST(StepTable, ShowsTheSlowestRanksPartsAndMarksWhatStandsOut) {
     if (slow[i]) marked.push_back(steps[i].index);
   }
   EXPECT_THAT(marked, testing::ElementsAre(37, 96)) << "the two that the sample makes slow";
+}
+
+TEST(StepTable, SaysWhatHeldTheClocksDownWhereAnythingDid) {
+  const Snapshot snapshot = tables_snapshot();
+  EXPECT_EQ(column_named(*step_table(snapshot.run), "Throttled"), nullptr);
+  auto run = std::make_shared<RunView>(*snapshot.run);
+  run->figures.steps[5].throttling = {{0, trace::kLimitPowerCap, 30'000'000},
+                                      {3, trace::kLimitSoftwareThermal, 90'000'000}};
+  const auto table = step_table(run);
+  const TableColumn* throttled = column_named(*table, "Throttled");
+  EXPECT_EQ(throttled->cell(5).text, "power cap, thermal slowdown");
+  EXPECT_EQ(throttled->csv(5), "rank 3: thermal slowdown for 90 ms; rank 0: power cap for 30 ms");
+  EXPECT_EQ(throttled->number(5), 90e6) << "sorted by the longest";
+  EXPECT_EQ(throttled->cell(4).text, "");
+}
+
+TEST(RecordingTable, HasARowPerRankWithWhatRecordedItAndWhatThatCost) {
+  const Snapshot snapshot = tables_snapshot();
+  auto run = std::make_shared<RunView>(*snapshot.run);
+  auto& ranks = run->figures.ranks;
+  ranks.assign(2, trace::RankFigures{});
+  for (int rank = 0; rank < 2; ++rank) {
+    trace::RankFigures& of = ranks[static_cast<std::size_t>(rank)];
+    of.info.rank = rank;
+    of.info.device = "cuda:" + std::to_string(rank);
+    of.info.device_name = "NVIDIA H100";
+    of.info.versions = "driver 580.95.05, NCCL 2.28.9";
+    of.info.link = "NVLink 4, 18 links";
+    of.info.link_bytes_per_second = 450e9;
+    of.info.sources = "kernels: CUPTI; memory: the allocator";
+    of.cost = trace::RecorderCost{rank, 5'000'000, 9'000'000, 1'234'567};
+  }
+  ranks[1].info.sources = "kernels: CUPTI; memory: nothing";
+  run->figures.recorder.losses = {{1, "queue full", 3}, {1, "disk full", 4}};
+  const auto table = recording_table(run);
+  ASSERT_EQ(table->rows, 2u);
+  EXPECT_EQ(shown(*column_named(*table, "Link peak"), 0), "450.0 GB/s");
+  EXPECT_EQ(column_named(*table, "Software")->cell(1).text, "driver 580.95.05, NCCL 2.28.9");
+  EXPECT_EQ(shown(*column_named(*table, "Lost"), 0), "0");
+  EXPECT_EQ(shown(*column_named(*table, "Lost"), 1), "7");
+  EXPECT_EQ(shown(*column_named(*table, "Callbacks"), 1), "5.00 ms");
+  EXPECT_EQ(shown(*column_named(*table, "Events"), 1), "1,234,567");
+  EXPECT_EQ(column_named(*table, "Host"), nullptr) << "nobody said";
+  const auto sources = source_lines(run->figures);
+  ASSERT_EQ(sources.size(), 3u);
+  EXPECT_EQ(sources[0].what, "kernels");
+  EXPECT_EQ(sources[0].source, "CUPTI");
+  EXPECT_EQ(sources[0].ranks, "") << "all ranks";
+  EXPECT_EQ(sources[2].source, "nothing");
+  EXPECT_EQ(sources[2].ranks, "rank 1");
 }
 
 TEST(StepTable, StacksThePartsOfAStepToItsTime) {

@@ -1,0 +1,31 @@
+// The few different texts that a column of many rows holds, in the order in which they came. One
+// owner.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shardlens::trace {
+
+class DistinctTexts {
+ public:
+  void add(std::string_view text) {
+    if (text.empty() || (!texts_.empty() && texts_.back() == text)) return;
+    if (texts_.size() >= kMost || std::ranges::find(texts_, text) != texts_.end()) return;
+    texts_.emplace_back(text);
+  }
+  // "RING, TREE"; "" for none.
+  std::string joined() const {
+    std::string all;
+    for (const std::string& text : texts_) all += (all.empty() ? "" : ", ") + text;
+    return all;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 8;  // NCCL has fewer; a damaged file may have more
+  std::vector<std::string> texts_;
+};
+
+}  // namespace shardlens::trace

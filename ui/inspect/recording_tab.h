@@ -1,0 +1,30 @@
+// The tab about the recording itself: devices, software, links, where each number comes from, what
+// was lost, what it cost. Interface thread, inside a frame.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ui/commands.h"
+#include "ui/inspect/recording_table.h"
+#include "ui/inspect/table_view.h"
+#include "ui/snapshot.h"
+#include "ui/theme.h"
+
+namespace shardlens::ui {
+
+class RecordingTab {
+ public:
+  void draw(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands);
+
+ private:
+  void draw_tools(const Look& look, Rect tools, Commands& commands);
+  void draw_sources(const Look& look, const Rect& rect) const;
+
+  TableView view_;
+  std::shared_ptr<const RunView> run_;
+  std::shared_ptr<const Table> table_;
+  std::vector<SourceLine> sources_;
+};
+
+}  // namespace shardlens::ui

@@ -1,0 +1,199 @@
+#include "ui/inspect/recording_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "ui/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::RankFigures;
+using Kind = TableColumn::Kind;
+
+constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+
+std::string_view trimmed_left(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  return text;
+}
+
+// "a; b; c" piece by piece.
+template <typename Take>
+void for_each_part(std::string_view text, const Take& take) {
+  while (!text.empty()) {
+    const auto end = text.find(';');
+    take(trimmed_left(text.substr(0, end)));
+    text = end == std::string_view::npos ? "" : text.substr(end + 1);
+  }
+}
+
+class RecordingColumns {
+ public:
+  RecordingColumns(const trace::RunFigures& figures, Table& out)
+      : ranks_(&figures.ranks), losses_(&figures.recorder.losses), out_(out) {}
+
+  void add_all() {
+    add_figure(
+        "Rank", "rank", "Global rank", 62, 100,
+        [](const RankFigures& r) { return static_cast<double>(r.info.rank); },
+        [](double rank) {
+          return Quantity{format_plain(rank), ""};
+        });
+    add_text("Device", "device_name", "What it computes on", 190, 9,
+             [](const RankFigures& r) { return r.info.device_name; });
+    add_text("Index", "device", "Of the device among those that its process sees", 74, 4,
+             [](const RankFigures& r) { return r.info.device; });
+    add_text("Software", "versions", "Versions of the program, LibTorch, the driver, CUDA and NCCL",
+             210, 8, [](const RankFigures& r) { return r.info.versions; });
+    add_text("Link", "link", "What links it to the other ranks", 150, 7,
+             [](const RankFigures& r) { return r.info.link; });
+    add_figure(
+        "Link peak", "link_bytes_per_s",
+        "Of the link in one direction, without protocol: what a bus bandwidth is held "
+        "against",
+        92, 6,
+        [](const RankFigures& r) {
+          return r.info.link_bytes_per_second > 0 ? r.info.link_bytes_per_second : kNotKnown;
+        },
+        format_bandwidth);
+    add_text("Host", "host", "Name of its machine", 120, 3,
+             [](const RankFigures& r) { return r.info.host; });
+    add_cost();
+  }
+
+ private:
+  template <typename Text>
+  void add_text(std::string title, std::string csv, std::string definition, float width,
+                int priority, Text text) {
+    if (std::ranges::all_of(*ranks_, [&](const RankFigures& r) { return text(r).empty(); })) return;
+    TableColumn column;
+    column.title = std::move(title);
+    column.definition = std::move(definition);
+    column.csv_title = std::move(csv);
+    column.kind = Kind::kText;
+    column.width = width;
+    column.wish = width * 1.7f;
+    column.priority = priority;
+    column.cell = [ranks = ranks_, text](std::size_t row) {
+      TableCell cell;
+      cell.text = text((*ranks)[row]);
+      return cell;
+    };
+    out_.columns.push_back(std::move(column));
+  }
+
+  template <typename Value, typename Show>
+  void add_figure(std::string title, std::string csv, std::string definition, float width,
+                  int priority, Value value, Show show) {
+    if (std::ranges::all_of(*ranks_, [&](const RankFigures& r) { return std::isnan(value(r)); })) {
+      return;
+    }
+    TableColumn column;
+    column.title = std::move(title);
+    column.definition = std::move(definition);
+    column.csv_title = std::move(csv);
+    column.width = width;
+    column.priority = priority;
+    column.number = [ranks = ranks_, value](std::size_t row) { return value((*ranks)[row]); };
+    column.cell = [ranks = ranks_, value, show](std::size_t row) {
+      const double given = value((*ranks)[row]);
+      if (std::isnan(given)) return TableCell{};
+      const Quantity shown = show(given);
+      TableCell cell;
+      cell.text = shown.value;
+      cell.unit = shown.unit;
+      return cell;
+    };
+    out_.columns.push_back(std::move(column));
+  }
+
+  void add_cost() {
+    const auto duration = [](double ns) { return format_duration(ns); };
+    const auto count = [](double value) {
+      return Quantity{format_integer(static_cast<std::int64_t>(value)), ""};
+    };
+    add_figure(
+        "Events", "events", "Bulk events and collectives that were recorded", 104, 5,
+        [](const RankFigures& r) {
+          return r.cost ? static_cast<double>(r.cost->events) : kNotKnown;
+        },
+        count);
+    add_figure(
+        "Lost", "lost", "Records that could not be kept; the reasons stand beside", 84, 8,
+        [losses = losses_](const RankFigures& r) {
+          double lost = r.cost ? 0 : kNotKnown;
+          for (const trace::Lost& loss : *losses) {
+            if (loss.rank != r.info.rank) continue;
+            lost = (std::isnan(lost) ? 0 : lost) + static_cast<double>(loss.count);
+          }
+          return lost;
+        },
+        count);
+    add_figure(
+        "Callbacks", "callback_ns",
+        "Time that recording took of the job's own threads, measured by sampling", 98, 5,
+        [](const RankFigures& r) {
+          return r.cost ? static_cast<double>(r.cost->callback_ns) : kNotKnown;
+        },
+        duration);
+    add_figure(
+        "Writer", "writer_ns", "CPU time of the recorder's own threads", 90, 4,
+        [](const RankFigures& r) {
+          return r.cost ? static_cast<double>(r.cost->writer_ns) : kNotKnown;
+        },
+        duration);
+  }
+
+  const std::vector<RankFigures>* ranks_;
+  const std::vector<trace::Lost>* losses_;
+  Table& out_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Table> recording_table(const std::shared_ptr<const RunView>& run) {
+  auto out = std::make_shared<Table>();
+  out->id = "recording";
+  out->rows = run->figures.ranks.size();
+  out->data = run;
+  RecordingColumns(run->figures, *out).add_all();
+  return out;
+}
+
+std::vector<SourceLine> source_lines(const trace::RunFigures& figures) {
+  std::vector<SourceLine> lines;
+  std::vector<std::vector<int>> ranks;  // by line
+  std::size_t telling = 0;
+  for (const RankFigures& rank : figures.ranks) {
+    if (!rank.info.sources.empty()) ++telling;
+    for_each_part(rank.info.sources, [&](std::string_view part) {
+      const auto colon = part.find(": ");
+      SourceLine line;
+      if (colon != std::string_view::npos) line.what = part.substr(0, colon);
+      line.source = colon == std::string_view::npos ? part : part.substr(colon + 2);
+      const auto same = std::ranges::find_if(lines, [&](const SourceLine& other) {
+        return other.what == line.what && other.source == line.source;
+      });
+      const auto at = static_cast<std::size_t>(same - lines.begin());
+      if (same == lines.end()) {
+        lines.push_back(std::move(line));
+        ranks.emplace_back();
+      }
+      ranks[at].push_back(rank.info.rank);
+    });
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (ranks[i].size() == telling) continue;
+    lines[i].ranks = ranks[i].size() == 1 ? "rank " : "ranks ";
+    for (std::size_t j = 0; j < ranks[i].size(); ++j) {
+      lines[i].ranks += (j > 0 ? ", " : "") + std::to_string(ranks[i][j]);
+    }
+  }
+  return lines;
+}
+
+}  // namespace shardlens::ui
