@@ -20,6 +20,7 @@ class SyntheticRank {
 
  private:
   void add_rows(const RankStepTimes& times);
+  void add_cost(const RankStepTimes& times);
   void add_collectives(const RankStepTimes& times);
   void add_copies(const RankStepTimes& times);
   void add_stage(const ModelStage& stage, const StageTimes& times, int host_lane);
@@ -40,6 +41,7 @@ class SyntheticRank {
   std::int64_t sequence_ = 0;
   std::int64_t parameters_ = 0;
   std::int64_t activation_bytes_ = 0, peak_bytes_ = 0;
+  RecorderCost cost_;
   Batch batch_;
 };
 

@@ -56,8 +56,12 @@ void RecordingTab::draw_sources(const Look& look, const Rect& rect) const {
   const auto body = [](const SourceLine& line) {
     return line.ranks.empty() ? line.source : line.source + " (" + line.ranks + ")";
   };
-  const float width = rect.w - look.px(8), names = std::round(width * 0.42f);
+  const float width = rect.w - look.px(8);
+  const auto names_of = [&](const SourceLine& line) {
+    return line.what.empty() ? 0.0f : std::round(width * 0.42f);
+  };
   const auto height_of = [&](const SourceLine& line) {
+    const float names = names_of(line);
     return std::max(wrapped_height(look, Face::kSmall, names - look.px(10), line.what),
                     wrapped_height(look, Face::kSmall, width - names, body(line))) +
            look.px(kLineGap);
@@ -75,9 +79,11 @@ void RecordingTab::draw_sources(const Look& look, const Rect& rect) const {
           "Where each number comes from");
   for (const SourceLine& line : lines) {
     Rect row = rest.take_top(height_of(line));
-    Rect name = row.take_left(names);
-    name.w -= look.px(10);
-    text_wrapped(look, name, Face::kSmall, p.text_muted, line.what);
+    if (!line.what.empty()) {
+      Rect name = row.take_left(names_of(line));
+      name.w -= look.px(10);
+      text_wrapped(look, name, Face::kSmall, p.text_muted, line.what);
+    }
     text_wrapped(look, row, Face::kSmall, p.text, body(line));
   }
   panel.content_height(content);
@@ -103,7 +109,6 @@ void RecordingTab::draw(const Look& look, const Rect& rect, const Snapshot& snap
     draw_sources(look, sources);
   }
   TableOptions options;
-  options.scrolls_sideways = true;
   view_.draw(look, area, table_, options);
 }
 

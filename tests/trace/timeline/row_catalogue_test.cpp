@@ -117,8 +117,11 @@ TEST(RowCatalogue, OfAGpusCountersTheFewThatSayMostLeadTheOthers) {
                                                 "Throttled", "GPU temperature", "NVLink sent",
                                                 "PCIe sent", "queue depth"}));
   for (const TimelineRow& row : rows.rows()) {
-    if (row.label == "SM clock" || row.label == "Throttled") EXPECT_EQ(row.kind, RowKind::kGpu);
-    if (row.label == "NVLink sent") EXPECT_EQ(row.kind, RowKind::kCounter);
+    if (row.label == "SM clock" || row.label == "Throttled") {
+      EXPECT_EQ(row.kind, RowKind::kGpu);
+    } else if (row.label == "NVLink sent") {
+      EXPECT_EQ(row.kind, RowKind::kCounter);
+    }
   }
 }
 
