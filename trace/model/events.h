@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,7 @@ enum class LaneKind : std::uint8_t {
   kCompute,        // a GPU stream that runs kernels
   kCommunication,  // the communication thread (CPU) or stream (GPU) of one process group
   kCopies,
+  kMemory,  // allocations of a rank, of all its threads
 };
 
 struct Lane {
@@ -240,6 +242,10 @@ inline constexpr int kEventKindCount = 5;
 inline constexpr std::uint32_t kEventLeaf = 1u << 0;     // an operator that called no other
 inline constexpr std::uint32_t kEventCompute = 1u << 1;  // counts as compute (DESIGN: numbers)
 inline constexpr std::uint32_t kEventDepthShift = 8;     // bits 8-15: nesting depth
+// Of an allocation that was recorded with its life, by one of our recorders.
+inline constexpr std::uint32_t kEventOlder = 1u << 2;     // was there when the step began
+inline constexpr std::uint32_t kEventNotFreed = 1u << 3;  // was still there when it ended
+inline constexpr std::uint32_t kEventCategoryShift = 16;  // bits 16-19: MemoryCategory + 1; 0: none
 
 // One event of the bulk kinds; stored in column chunks.
 struct Event {
@@ -248,13 +254,24 @@ struct Event {
   StringId name = 0;
   std::uint32_t flags = 0;
   std::uint64_t correlation = 0;  // joins kernel, launch and operator; 0: none
-  // Copy: bytes. Allocation: bytes; its duration is how long it lived. Kernel: its node of a CUDA
-  // graph. Else 0.
+  // Copy: bytes. Allocation: bytes; with a category its duration is how long it lived within the
+  // step and its correlation the address, without one (of another program's trace) it is a moment
+  // and negative bytes were freed. Kernel: its node of a CUDA graph. Else 0.
   std::int64_t value = 0;
 
   std::int64_t end_ns() const { return saturated_add(start_ns, duration_ns); }
   int depth() const { return static_cast<int>((flags >> kEventDepthShift) & 0xff); }
 };
+
+// Of an allocation's flags; none: it was not recorded with its life.
+inline std::optional<MemoryCategory> category_of(std::uint32_t event_flags) {
+  const std::uint32_t number = (event_flags >> kEventCategoryShift) & 0xf;
+  if (number == 0 || number > static_cast<std::uint32_t>(kMemoryCategoryCount)) return std::nullopt;
+  return static_cast<MemoryCategory>(number - 1);
+}
+inline std::uint32_t flags_of(MemoryCategory category) {
+  return (static_cast<std::uint32_t>(category) + 1) << kEventCategoryShift;
+}
 
 // Events of one kind on one lane, ordered by start.
 struct EventRun {

@@ -17,6 +17,8 @@ std::string_view to_string(LaneKind kind) {
       return "communication";
     case LaneKind::kCopies:
       return "copies";
+    case LaneKind::kMemory:
+      return "memory";
   }
   return "unknown";
 }

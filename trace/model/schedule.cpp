@@ -119,8 +119,10 @@ Result<Injection> parse_injection(std::string_view text) {
 
 }  // namespace
 
-Result<RecordSchedule> parse_record_schedule(std::string_view text) {
-  constexpr std::string_view kUse = "every step, steps 10..20, or every 10th";
+namespace {
+
+Result<RecordSchedule> parse_schedule(std::string_view knob, std::string_view text,
+                                      std::string_view use) {
   std::string_view rest = trimmed(text);
   RecordSchedule schedule;
   if (take_prefix(rest, "every")) {
@@ -128,7 +130,7 @@ Result<RecordSchedule> parse_record_schedule(std::string_view text) {
     for (std::string_view suffix : {"th", "st", "nd", "rd", " steps"}) {
       if (rest.ends_with(suffix)) rest = rest.substr(0, rest.size() - suffix.size());
     }
-    if (!parse_whole(rest, schedule.every) || schedule.every < 1) return bad("record", text, kUse);
+    if (!parse_whole(rest, schedule.every) || schedule.every < 1) return bad(knob, text, use);
     return schedule;
   }
   take_prefix(rest, "steps");
@@ -136,9 +138,31 @@ Result<RecordSchedule> parse_record_schedule(std::string_view text) {
   if (dots == std::string_view::npos || !parse_whole(rest.substr(0, dots), schedule.first) ||
       !parse_whole(rest.substr(dots + 2), schedule.last) || schedule.first < 0 ||
       schedule.last < schedule.first) {
-    return bad("record", text, kUse);
+    return bad(knob, text, use);
   }
   return schedule;
+}
+
+}  // namespace
+
+Result<RecordSchedule> parse_record_schedule(std::string_view text) {
+  return parse_schedule("record", text, "every step, steps 10..20, or every 10th");
+}
+
+Result<std::optional<RecordSchedule>> parse_allocation_schedule(std::string_view text) {
+  constexpr std::string_view kKnob = "record_allocations";
+  constexpr std::string_view kUse = "off, step 4, steps 4..6, every 10th, or every step";
+  const std::string_view all = trimmed(text);
+  if (all == "off") return std::optional<RecordSchedule>();
+  std::string_view rest = all;
+  if (take_prefix(rest, "step") && !rest.starts_with("s")) {
+    RecordSchedule one;
+    if (!parse_whole(rest, one.first) || one.first < 0) return bad(kKnob, text, kUse);
+    one.last = one.first;
+    return std::optional(one);
+  }
+  TRY_ASSIGN(const RecordSchedule schedule, parse_schedule(kKnob, text, kUse));
+  return std::optional(schedule);
 }
 
 Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view text) {

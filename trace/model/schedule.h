@@ -1,4 +1,5 @@
-// The small grammars inside three settings: `record`, `simulate_link` and `inject`. Any thread.
+// The small grammars inside four settings: `record`, `record_allocations`, `simulate_link` and
+// `inject`. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,8 @@ struct RecordSchedule {
   }
 };
 Result<RecordSchedule> parse_record_schedule(std::string_view text);
+// "off" (none) | "step 4" | any of the above: the steps whose single allocations are recorded.
+Result<std::optional<RecordSchedule>> parse_allocation_schedule(std::string_view text);
 
 // "off" | "latency_us=50,gbps=10": a collective of n ranks and S bytes takes at least
 // latency + S·traffic factor ÷ bandwidth. gbps is 10⁹ bits per second.

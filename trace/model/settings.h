@@ -92,6 +92,7 @@ struct Settings {
 
   // Recording
   std::string record = "every step";
+  std::string record_allocations = "step 4";
   std::int64_t record_limit_mb = 2048;
   std::int64_t skip_steps = 3;
 
@@ -158,7 +159,8 @@ struct SettingProblem {
   std::string_view knob;
   std::string message;
 };
-// Combinations that contradict each other, and grammars (`record`, `simulate_link`, `inject`).
+// Combinations that contradict each other, and grammars (`record`, `record_allocations`,
+// `simulate_link`, `inject`).
 // `device: auto` passes: what needs a GPU is checked again once the device is known. Empty: the
 // settings can be run.
 std::vector<SettingProblem> problems_of(const Settings&);

@@ -13,6 +13,9 @@ void check_grammars(const Settings& s, std::vector<SettingProblem>& problems) {
   if (auto parsed = parse_record_schedule(s.record); !parsed) {
     problems.push_back({"record", parsed.error().message});
   }
+  if (auto parsed = parse_allocation_schedule(s.record_allocations); !parsed) {
+    problems.push_back({"record_allocations", parsed.error().message});
+  }
   if (auto parsed = parse_simulated_link(s.simulate_link); !parsed) {
     problems.push_back({"simulate_link", parsed.error().message});
   } else if (parsed->has_value() && s.device == "cuda") {

@@ -29,6 +29,7 @@ constexpr std::array<Choice, 3> kPrecisions{"fp32", "bf16", "fp16"};
 constexpr std::array<Choice, 3> kLrSchedules{"cosine", "linear", "constant"};
 constexpr std::array<Choice, 2> kOnNonfinite{"stop", "continue"};
 constexpr std::array<Choice, 1> kRecord{"every step"};
+constexpr std::array<Choice, 3> kRecordAllocations{"off", "step 4", "every 10th"};
 constexpr std::array<Choice, 1> kOff{"off"};
 
 constexpr double kLarge = 1e9;
@@ -286,6 +287,9 @@ const Knob kTable[] = {
     {.name = "record", .label = "Record", .group = G::kRecording, .member = &S::record,
      .essential = true, .choices = kRecord, .choices_are_open = true,
      .explanation = "Which steps get full detail: every step, steps 10..20, or every 10th"},
+    {.name = "record_allocations", .label = "Record allocations", .group = G::kRecording,
+     .member = &S::record_allocations, .choices = kRecordAllocations, .choices_are_open = true,
+     .explanation = "Steps whose single allocations are kept: off, step 4, steps 4..6, or every 10th"},
     {.name = "record_limit_mb", .label = "Size limit", .group = G::kRecording,
      .member = &S::record_limit_mb, .unit = "MiB", .minimum = 1, .maximum = 1e7,
      .logarithmic = true,

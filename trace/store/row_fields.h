@@ -42,7 +42,7 @@ struct RowTable<Lane> {
   static void fields(Io& io, Row& row) {
     io.integer("rank", row.rank);
     io.integer("lane", row.id);
-    io.enumeration("kind", row.kind, LaneKind::kCopies);
+    io.enumeration("kind", row.kind, LaneKind::kMemory);
     io.interned("name", row.name);
   }
 };

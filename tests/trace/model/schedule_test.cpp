@@ -36,6 +36,34 @@ TEST(RecordSchedule, RefusesWhatItDoesNotUnderstand) {
   }
 }
 
+std::vector<std::int64_t> allocation_steps(std::string_view text, std::int64_t steps) {
+  const auto schedule = parse_allocation_schedule(text);
+  std::vector<std::int64_t> list;
+  if (!schedule) return {-1};
+  for (std::int64_t step = 0; *schedule && step < steps; ++step) {
+    if ((*schedule)->includes(step)) list.push_back(step);
+  }
+  return list;
+}
+
+TEST(AllocationSchedule, ReadsOffOneStepAndEveryFormOfARecording) {
+  EXPECT_THAT(allocation_steps("off", 8), testing::IsEmpty());
+  EXPECT_THAT(allocation_steps("step 4", 8), testing::ElementsAre(4));
+  EXPECT_THAT(allocation_steps(" step 0", 8), testing::ElementsAre(0));
+  EXPECT_THAT(allocation_steps("steps 2..4", 8), testing::ElementsAre(2, 3, 4));
+  EXPECT_THAT(allocation_steps("every 3rd", 8), testing::ElementsAre(0, 3, 6));
+  EXPECT_THAT(allocation_steps("every step", 2), testing::ElementsAre(0, 1));
+}
+
+TEST(AllocationSchedule, RefusesWhatItDoesNotUnderstand) {
+  for (const char* text : {"", "step", "step x", "step -1", "steps 4", "4", "on", "step 4 5"}) {
+    const auto schedule = parse_allocation_schedule(text);
+    ASSERT_FALSE(schedule) << text;
+    EXPECT_EQ(schedule.error().kind, ErrorKind::kUsage);
+    EXPECT_THAT(schedule.error().message, HasSubstr("off, step 4, steps 4..6, every 10th"));
+  }
+}
+
 TEST(SimulatedLink, ReadsLatencyAndBandwidth) {
   const auto link = parse_simulated_link("latency_us=50, gbps=1.5");
   ASSERT_TRUE(link && link->has_value());

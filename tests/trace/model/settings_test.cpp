@@ -35,12 +35,13 @@ TEST(SettingsTable, BindsEachKnobToAMemberOfItsOwn) {
     Settings settings;
     const std::string other = type_name(knob) == "bool"
                                   ? (default_text(knob) == "true" ? "false" : "true")
-                              : type_name(knob) == "choice"  ? std::string(knob.choices.back())
-                              : knob.name == "data"          ? "/tmp"
-                              : knob.name == "record"        ? "every 2nd"
-                              : knob.name == "simulate_link" ? "gbps=1"
-                              : knob.name == "inject"        ? "nan"
-                                                             : "0.5";
+                              : type_name(knob) == "choice"       ? std::string(knob.choices.back())
+                              : knob.name == "data"               ? "/tmp"
+                              : knob.name == "record"             ? "every 2nd"
+                              : knob.name == "record_allocations" ? "off"
+                              : knob.name == "simulate_link"      ? "gbps=1"
+                              : knob.name == "inject"             ? "nan"
+                                                                  : "0.5";
     auto changed = set_value(settings, knob.name, other);
     if (!changed) changed = set_value(settings, knob.name, "7");
     ASSERT_TRUE(changed) << knob.name;
@@ -169,7 +170,8 @@ TEST(Validate, RefusesCombinationsThatContradictEachOther) {
   settings = {};
   settings.simulate_link = "fast";
   settings.record = "sometimes";
-  EXPECT_EQ(problems_of(settings).size(), 2u);
+  settings.record_allocations = "step";
+  EXPECT_EQ(problems_of(settings).size(), 3u);
 }
 
 TEST(RunName, LeavesOutWhatTheStrategyDoesNotObey) {
