@@ -1,13 +1,16 @@
-// Samples memory at a fixed rate on a thread of its own, and the peak of each step when asked.
+// Samples memory at a fixed rate on a thread of its own, which also writes recorded allocations;
+// and the peak of each step when asked.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <stop_token>
 #include <thread>
 
+#include "profiler/allocation_recorder.h"
 #include "profiler/recorder.h"
 #include "trace/model/events.h"
 
@@ -23,12 +26,13 @@ class MemorySampler {
   static constexpr std::chrono::milliseconds kInterval{50};
 
   MemorySampler(Recorder& recorder, MemorySource source,
-                std::chrono::milliseconds interval = kInterval);
+                std::chrono::milliseconds interval = kInterval,
+                std::unique_ptr<AllocationRecorder> allocations = nullptr);
 
   // The training thread, before Recorder::begin_step: what was highest since the last step, in
   // set-up or evaluation, is not the next step's. It is recorded, without a step, if the rank was
   // never higher.
-  void begin_step();
+  void begin_step(std::int64_t index);
   // The training thread, before Recorder::end_step: records the peak since begin_step() as this
   // step's.
   void record_step_peak();
@@ -39,6 +43,7 @@ class MemorySampler {
   Recorder& recorder_;
   const MemorySource source_;
   const std::chrono::milliseconds interval_;
+  const std::unique_ptr<AllocationRecorder> allocations_;  // null: none are recorded
   std::int64_t highest_bytes_ = 0;  // of the recorded peaks; the training thread's
   std::mutex mutex_;
   std::condition_variable_any wait_;

@@ -47,6 +47,11 @@ void RareRows::add_log(trace::LogLine line) {
   rows_.log.push_back(std::move(line));
 }
 
+void RareRows::add_events(trace::EventRun run) {
+  const std::lock_guard lock(mutex_);
+  rows_.events.push_back(std::move(run));
+}
+
 void RareRows::add_lost(std::string_view reason, std::int64_t count) {
   if (count <= 0) return;
   const std::lock_guard lock(mutex_);
@@ -77,6 +82,7 @@ void RareRows::take(trace::Batch& batch) {
   move_all(rows_.units, batch.units);
   move_all(rows_.unit_parameters, batch.unit_parameters);
   move_all(rows_.log, batch.log);
+  move_all(rows_.events, batch.events);
   if (rows_.rank_info) batch.rank_info = std::exchange(rows_.rank_info, std::nullopt);
   for (auto& [reason, count] : lost_) batch.lost.push_back({rank_, reason, count});
   lost_.clear();

@@ -1,5 +1,5 @@
 // Rows that come seldom and may be of any size: lanes, process groups, bucket plans, units, log,
-// losses. Any thread; locks.
+// losses, events by the thousand. Any thread; locks.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,7 @@ class RareRows {
   void add_buckets(std::vector<trace::Bucket> buckets);
   void add_units(std::vector<trace::Unit> units, std::vector<trace::UnitParameter> parameters);
   void add_log(trace::LogLine line);
+  void add_events(trace::EventRun run);
   void add_lost(std::string_view reason, std::int64_t count);
   void update_rank_info(const std::function<void(trace::RankInfo&)>& change);
 

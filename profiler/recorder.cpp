@@ -77,6 +77,13 @@ void Recorder::add_event(int lane, trace::EventKind kind, const trace::Event& ev
   state_->queues.of_this_thread().events.push({event, lane, kind});
 }
 
+void Recorder::add_events(int lane, trace::EventKind kind, std::vector<trace::Event> events) {
+  if (events.empty()) return;
+  state_->added_events.fetch_add(static_cast<std::int64_t>(events.size()),
+                                 std::memory_order_relaxed);
+  state_->rare.add_events({state_->rank, lane, kind, std::move(events)});
+}
+
 void Recorder::add_callback_cost(std::int64_t ns) {
   state_->callback_ns.fetch_add(ns, std::memory_order_relaxed);
 }
@@ -85,6 +92,8 @@ std::int64_t Recorder::step() const { return state_->step.load(std::memory_order
 trace::Phase Recorder::phase() const { return state_->phase.load(std::memory_order_relaxed); }
 
 // ---- the training thread
+
+std::int64_t Recorder::step_start_ns() const { return state_->step_start_ns; }
 
 void Recorder::begin_step(std::int64_t index, std::int64_t at_ns) {
   state_->step_start_ns = at_ns;

@@ -90,6 +90,8 @@ class Recorder {
   void add_counter(trace::StringId name, trace::StringId unit, std::int64_t time_ns, double value);
   // Bulk events of the calling thread's queue.
   void add_event(int lane, trace::EventKind kind, const trace::Event& event);
+  // Many at once, ordered by start; locks: not in a hot path.
+  void add_events(int lane, trace::EventKind kind, std::vector<trace::Event> events);
   // Time that a source spent in callbacks on the job's threads; see callback_cost.h.
   void add_callback_cost(std::int64_t ns);
 
@@ -100,6 +102,7 @@ class Recorder {
   void end_phase(std::int64_t at_ns = now_ns());
   // A named span inside the current phase; ended by end_phase().
   void begin_span(trace::StringId name);
+  std::int64_t step_start_ns() const;
   std::int64_t step() const;   // -1 outside of steps; any thread
   trace::Phase phase() const;  // the innermost; kOther outside of phases; any thread
   void set_bucket_plan(int plan, std::vector<trace::Bucket> buckets);

@@ -104,7 +104,7 @@ void Recorder::State::take_account(const BatchBuilder::Drained& drained, trace::
   cost.rank = rank;
   cost.callback_ns = callback_ns;
   cost.writer_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + writer_->cpu_ns();
-  cost.events = events_;
+  cost.events = events_ + added_events;
   batch.cost = cost;
 }
 

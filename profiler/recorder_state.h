@@ -39,6 +39,7 @@ struct Recorder::State {
   std::atomic<std::int64_t> progress_ns{0};
   std::atomic<std::int64_t> callback_ns{0};
   std::atomic<std::uint64_t> next_collective{1};
+  std::atomic<std::int64_t> added_events{0};  // beside those of the queues
 
   // ---- the training thread's
   int phases_lane = 0;

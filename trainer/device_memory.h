@@ -1,13 +1,23 @@
-// What the memory sampler asks on each kind of device. Any thread.
+// What memory is asked of on each kind of device. Any thread.
 #pragma once
 
 #include <torch/torch.h>
 
+#include <optional>
+
 #include "profiler/memory_sampler.h"
+#include "profiler/torch/torch_sources.h"
 
 namespace shardlens::trainer {
 
-// On a CPU by category; on a GPU the caching allocator's total, and what else the device holds.
+// By category; on a GPU without a tracker (install_gpu_memory_tracker) the caching allocator's
+// total. With what else the device holds.
 profiler::MemorySource memory_source(torch::Device device);
+
+// Of the device's allocator; null where nothing listens to it.
+profiler::AllocationTracker* allocation_tracker(torch::Device device);
+
+// What was held when the last request failed; none: no hook saw it fail.
+std::optional<profiler::FailedAllocation> last_failed_allocation(torch::Device device);
 
 }  // namespace shardlens::trainer

@@ -44,6 +44,15 @@ std::string held_text(const trace::MemorySample& held) {
   return size_text(total) + (parts.empty() ? "" : " (" + parts + ")");
 }
 
+// What the caching allocator holds in pieces that were too small, where that would have sufficed.
+std::string unused_text(const profiler::FailedAllocation& failed) {
+  const std::int64_t unused =
+      failed.held.reserved_bytes - (failed.held.total_bytes() - outside_of(failed.held));
+  if (unused <= 0 || unused < failed.asked_bytes) return "";
+  return "; " + size_text(unused) +
+         " more are reserved but in pieces: PYTORCH_ALLOC_CONF=expandable_segments:True joins them";
+}
+
 std::string remedies_text(const trace::PlannedJob& job, std::int64_t usable) {
   const auto remedies = trace::changes_that_would_fit(job, usable);
   if (remedies.empty()) {
@@ -78,7 +87,7 @@ std::int64_t asked_bytes(std::string_view message) {
 
 std::optional<profiler::FailedAllocation> failed_allocation(torch::Device device,
                                                             std::string_view message) {
-  if (device.is_cpu()) return profiler::last_failed_cpu_allocation();
+  if (auto failed = last_failed_allocation(device); failed || device.is_cpu()) return failed;
   const std::int64_t asked = asked_bytes(message);
   if (asked == 0) return std::nullopt;
   return profiler::FailedAllocation{asked, memory_source(device).take_peak()};
@@ -91,8 +100,8 @@ std::string explain_out_of_memory(const profiler::FailedAllocation& failed,
                                   ? failed.held.device_total_bytes - outside_of(failed.held)
                                   : held;
   return "out of memory" + (unit.empty() ? "" : " in " + unit) + ": asked for " +
-         size_text(failed.asked_bytes) + " beside " + held_text(failed.held) + ". " +
-         remedies_text(job, usable);
+         size_text(failed.asked_bytes) + " beside " + held_text(failed.held) + unused_text(failed) +
+         ". " + remedies_text(job, usable);
 }
 
 }  // namespace shardlens::trainer

@@ -165,8 +165,9 @@ void RankJob::start_sources() {
   if (device_.device.is_cuda()) start_gpu_sources();
   save_before_death();
   observer_ = std::make_unique<profiler::OperatorObserver>(*recorder_, gpu_activity_ == nullptr);
-  memory_sampler_ =
-      std::make_unique<profiler::MemorySampler>(*recorder_, memory_source(device_.device));
+  memory_sampler_ = std::make_unique<profiler::MemorySampler>(
+      *recorder_, memory_source(device_.device), profiler::MemorySampler::kInterval,
+      allocation_recorder());
   start_nvml_sampler();
 }
 
@@ -187,6 +188,9 @@ void RankJob::start_gpu_sources() {
   // the allocator. Without a current device a thread would open a context on the first GPU.
   at::globalContext().lazyInitDevice(at::kCUDA);
   c10::cuda::set_device(device_.device.index());
+  if (auto listens = profiler::install_gpu_memory_tracker(device_.device.index()); !listens) {
+    log_.warn(listens.error().message);
+  }
 }
 
 // What led to a crash is what one wants to see of it.
@@ -209,6 +213,17 @@ void RankJob::check_nccl_plugin() {
       "Collectives have the times that the host saw, and no algorithm: NCCL did not load Shardlens "
       "as its profiler plugin. It must be of version 2.28 or newer, and NCCL_PROFILER_PLUGIN must "
       "not be set.");
+}
+
+std::unique_ptr<profiler::AllocationRecorder> RankJob::allocation_recorder() {
+  const auto schedule = trace::parse_allocation_schedule(settings_.record_allocations);
+  auto* tracker = allocation_tracker(device_.device);
+  if (!schedule || !*schedule || tracker == nullptr) return nullptr;
+  tracker->keep_addresses(true);
+  // On a GPU the addresses are needed for the categories, too.
+  const bool stops_keeping = device_.device.is_cpu();
+  return std::make_unique<profiler::AllocationRecorder>(*recorder_, *tracker, **schedule,
+                                                        stops_keeping);
 }
 
 trace::Result<void> RankJob::load_text() {

@@ -44,6 +44,8 @@ class RankJob {
   void save_before_death();
   void describe_gpu(trace::RankInfo& info);
   void start_nvml_sampler();
+  // Null where the settings want none.
+  std::unique_ptr<profiler::AllocationRecorder> allocation_recorder();
   trace::Result<void> load_text();
   bool is_single_machine() const;
   trace::Result<void> connect();

@@ -136,7 +136,7 @@ trace::Result<TrainOutcome> TrainLoop::run() {
 }
 
 trace::Result<StepAgreement> TrainLoop::run_step(std::int64_t step) {
-  if (parts_.memory_sampler != nullptr) parts_.memory_sampler->begin_step();
+  if (parts_.memory_sampler != nullptr) parts_.memory_sampler->begin_step(step);
   parts_.recorder.begin_step(step);
   phase_ = Phase::kOther;
   step_samples_ = 0;

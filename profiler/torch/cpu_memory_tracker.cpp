@@ -9,7 +9,7 @@
 #include <mutex>
 #include <new>
 
-#include "profiler/category_bytes.h"
+#include "profiler/allocation_tracker.h"
 #include "profiler/process_memory.h"
 #include "profiler/torch/torch_sources.h"
 
@@ -26,27 +26,23 @@ static_assert(sizeof(Header) == 64);
 
 // LibTorch keeps one allocator per process and calls it for as long as the process lives, so its
 // counters are the process's too.
-CategoryBytes& live_bytes() {
-  static CategoryBytes bytes;
-  return bytes;
-}
-std::atomic<trace::MemoryCategory> default_category{trace::MemoryCategory::kOther};
-constexpr int kNoScope = -1;
-thread_local int scope_category = kNoScope;
-
-trace::MemoryCategory category_now() {
-  if (scope_category != kNoScope) return static_cast<trace::MemoryCategory>(scope_category);
-  return default_category.load(std::memory_order_relaxed);
+AllocationTracker& tracker() {
+  // Never destroyed: tensors of other statics are freed after this one would be.
+  static AllocationTracker& instance = *new AllocationTracker;
+  return instance;
 }
 
 Header* header_of(void* data) {
   return reinterpret_cast<Header*>(static_cast<std::byte*>(data) - sizeof(Header));
 }
 
+std::uint64_t address_of(const void* data) { return reinterpret_cast<std::uintptr_t>(data); }
+
 void release(void* data) {
   if (data == nullptr) return;
   Header* header = header_of(data);
-  live_bytes().remove(header->category.load(std::memory_order_relaxed), header->bytes);
+  tracker().freed(
+      {address_of(data), header->bytes, 0, 0, header->category.load(std::memory_order_relaxed)});
   header->~Header();
   c10::free_cpu(header);
 }
@@ -58,7 +54,7 @@ trace::MemorySample to_sample(const CategoryBytes::Composition& composition) {
   sample.time_ns = Recorder::now_ns();
   sample.bytes = composition;
   sample.reserved_bytes = sample.total_bytes();
-  const std::int64_t tracked = std::max(live_bytes().total(), sample.reserved_bytes);
+  const std::int64_t tracked = std::max(tracker().bytes().total(), sample.reserved_bytes);
   const ProcessMemory process = read_process_memory();
   sample.device_used_bytes = process.resident_bytes;
   sample.device_total_bytes = physical_memory_bytes();
@@ -81,7 +77,7 @@ void* allocate_or_note(std::size_t bytes) {
     return c10::alloc_cpu(bytes + sizeof(Header));
   } catch (...) {
     const std::lock_guard lock(failure().mutex);
-    failure().last = {static_cast<std::int64_t>(bytes), to_sample(live_bytes().current())};
+    failure().last = {static_cast<std::int64_t>(bytes), to_sample(tracker().bytes().current())};
     throw;
   }
 }
@@ -94,9 +90,11 @@ class TrackingAllocator final : public c10::Allocator {
     void* memory = allocate_or_note(bytes);
     auto* header = new (memory) Header;
     header->bytes = static_cast<std::int64_t>(bytes);
-    header->category.store(category_now(), std::memory_order_relaxed);
-    live_bytes().add(header->category.load(std::memory_order_relaxed), header->bytes);
+    const trace::MemoryCategory category = category_now();
+    header->category.store(category, std::memory_order_relaxed);
     void* data = header + 1;
+    tracker().allocated(
+        {address_of(data), header->bytes, 0, OperatorObserver::allocating_operator(), category});
     return {data, data, &release, device};
   }
   c10::DeleterFnPtr raw_deleter() const override { return &release; }
@@ -110,9 +108,10 @@ TrackingAllocator& tracking_allocator() {
   return allocator;
 }
 
-void move_category(Header& header, trace::MemoryCategory category) {
-  const auto previous = header.category.exchange(category, std::memory_order_relaxed);
-  if (previous != category) live_bytes().move(previous, category, header.bytes);
+void move_cpu_category(void* data, trace::MemoryCategory category) {
+  Header* header = header_of(data);
+  const auto previous = header->category.exchange(category, std::memory_order_relaxed);
+  tracker().moved(address_of(data), previous, category, header->bytes);
 }
 
 }  // namespace
@@ -126,18 +125,16 @@ trace::Result<void> install_cpu_memory_tracker() {
   return {};
 }
 
-void set_default_category(trace::MemoryCategory category) {
-  default_category.store(category, std::memory_order_relaxed);
-}
+AllocationTracker& cpu_allocations() { return tracker(); }
 
 std::optional<FailedAllocation> last_failed_cpu_allocation() {
   const std::lock_guard lock(failure().mutex);
   return failure().last;
 }
 
-trace::MemorySample sample_cpu_memory() { return to_sample(live_bytes().current()); }
+trace::MemorySample sample_cpu_memory() { return to_sample(tracker().bytes().current()); }
 trace::MemorySample take_cpu_memory_peak() {
-  const CategoryBytes::Peak peak = live_bytes().take_peak();
+  const CategoryBytes::Peak peak = tracker().take_peak().bytes;
   trace::MemorySample sample = to_sample(peak.bytes);
   if (peak.time_ns > 0) sample.time_ns = peak.time_ns;
   sample.highest = peak.highest;
@@ -147,14 +144,10 @@ trace::MemorySample take_cpu_memory_peak() {
 void recategorize(const at::Tensor& tensor, trace::MemoryCategory category) {
   if (!tensor.defined() || !tensor.has_storage()) return;
   const c10::DataPtr& data = tensor.storage().data_ptr();
-  if (data.get_deleter() != &release || data.get_context() == nullptr) return;
-  move_category(*header_of(data.get_context()), category);
+  if (data.get_context() == nullptr) return;
+  if (data.get_deleter() == &release) return move_cpu_category(data.get_context(), category);
+  if (tensor.is_cuda() && gpu_allocations() != nullptr)
+    gpu_allocations()->moved(address_of(data.get()), category);
 }
-
-MemoryCategoryScope::MemoryCategoryScope(trace::MemoryCategory category)
-    : previous_(scope_category) {
-  scope_category = static_cast<int>(category);
-}
-MemoryCategoryScope::~MemoryCategoryScope() { scope_category = previous_; }
 
 }  // namespace shardlens::profiler

@@ -19,6 +19,7 @@ class OperatorNames {
   struct Entry {
     trace::StringId id = 0;
     bool is_aten = false;
+    bool only_allocates = false;  // aten::empty and its kin, which others call for memory
   };
 
   explicit OperatorNames(Recorder& recorder) : recorder_(recorder) {}
@@ -50,7 +51,10 @@ class OperatorNames {
 
   const Entry& find_by_text(std::string_view name) {
     if (const auto found = entries_.find(name); found != entries_.end()) return found->second;
-    const Entry entry{recorder_.intern(name), name.starts_with("aten::")};
+    const bool only_allocates = name.starts_with("aten::empty") ||
+                                name.starts_with("aten::new_empty") ||
+                                name.starts_with("aten::resize");
+    const Entry entry{recorder_.intern(name), name.starts_with("aten::"), only_allocates};
     return entries_.emplace(name, entry).first->second;
   }
 

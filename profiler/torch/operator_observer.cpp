@@ -49,6 +49,10 @@ struct OperatorObserver::State {
   const std::int64_t clock_ns = CallbackCost::calibrate_ns();
   at::CallbackHandle callback = at::INVALID_CALLBACK_HANDLE;
 
+  // Of the calling thread; may be an older observer's. The plain pointer beside its owner saves
+  // every callback the check whether the owner is built.
+  static inline thread_local constinit Thread* current = nullptr;
+
   // LibTorch's callbacks are plain functions: this is how they find their observer.
   static inline std::atomic<State*> active{nullptr};
 };
@@ -73,8 +77,6 @@ struct OperatorObserver::State::Thread {
 };
 
 OperatorObserver::State::Thread& OperatorObserver::State::this_thread() {
-  // The plain pointer beside its owner saves every callback the check whether the owner is built.
-  thread_local constinit Thread* current = nullptr;
   if (current != nullptr && current->observer_id == id) return *current;
   thread_local std::unique_ptr<Thread> owner;
   owner = std::make_unique<Thread>(*this);
@@ -97,7 +99,7 @@ std::unique_ptr<at::ObserverContext> OperatorObserver::State::on_start(
   const bool sampled = thread.cost.sampled();
   const std::int64_t before = sampled ? CallbackCost::clock_now_ns() : 0;
   const OperatorNames::Entry& entry = thread.names.find(name);
-  thread.stack.begin(Recorder::now_ns(), entry.id, entry.is_aten);
+  thread.stack.begin(Recorder::now_ns(), entry.id, entry.is_aten, entry.only_allocates);
   if (sampled)
     state->recorder.add_callback_cost(thread.cost.scaled_ns(CallbackCost::clock_now_ns() - before));
   return nullptr;
@@ -121,6 +123,13 @@ void OperatorObserver::State::on_end(const at::RecordFunction& function, at::Obs
   }
   if (sampled)
     state->recorder.add_callback_cost(thread.cost.scaled_ns(CallbackCost::clock_now_ns() - before));
+}
+
+trace::StringId OperatorObserver::allocating_operator() {
+  const State* state = State::active.load(std::memory_order_acquire);
+  const State::Thread* thread = State::current;
+  if (state == nullptr || thread == nullptr || thread->observer_id != state->id) return 0;
+  return thread->stack.allocating();
 }
 
 OperatorObserver::OperatorObserver(Recorder& recorder, bool operators_are_compute)

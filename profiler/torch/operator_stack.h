@@ -18,15 +18,17 @@ class OperatorStack {
     std::int64_t start_ns = 0;  // 0: began while no detail was recorded
     trace::StringId name = 0;
     bool is_aten = false;
+    bool only_allocates = false;
     bool inside_aten = false;
     bool called_other = false;    // any operator
     bool called_foreign = false;  // one that is not aten, at any depth
   };
 
-  void begin(std::int64_t start_ns, trace::StringId name, bool is_aten) {
+  void begin(std::int64_t start_ns, trace::StringId name, bool is_aten,
+             bool only_allocates = false) {
     if (depth_ < kMaxDepth) {
       Open& open = open_[static_cast<std::size_t>(depth_)];
-      open = {start_ns, name, is_aten, false, false, false};
+      open = {start_ns, name, is_aten, only_allocates, false, false, false};
       if (depth_ > 0) {
         Open& parent = open_[static_cast<std::size_t>(depth_ - 1)];
         parent.called_other = true;
@@ -57,6 +59,15 @@ class OperatorStack {
   }
 
   int depth() const { return depth_; }
+
+  // Who asks for memory: the innermost one that does more than allocate it. 0: none has a name.
+  trace::StringId allocating() const {
+    for (int i = std::min(depth_, kMaxDepth) - 1; i >= 0; --i) {
+      const Open& open = open_[static_cast<std::size_t>(i)];
+      if (open.name != 0 && (!open.only_allocates || i == 0)) return open.name;
+    }
+    return 0;
+  }
 
  private:
   // The outermost aten operator of a chain that calls aten only. Not the innermost: aten::addmm

@@ -1,11 +1,12 @@
-// What only LibTorch can tell the recorder: operators through at::RecordFunction, and the CPU
-// allocator's bytes by category.
+// What only LibTorch can tell the recorder: operators through at::RecordFunction, and what its
+// allocators on CPU and GPU give and take, by category.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 
+#include "profiler/memory_category.h"
 #include "profiler/recorder.h"
 #include "trace/model/events.h"
 #include "trace/model/result.h"
@@ -15,6 +16,8 @@ class Tensor;
 }
 
 namespace shardlens::profiler {
+
+class AllocationTracker;
 
 // Observes the operators of this process until destroyed. One at a time. The thread that makes it
 // is called "main thread".
@@ -26,16 +29,18 @@ class OperatorObserver {
   OperatorObserver(const OperatorObserver&) = delete;
   OperatorObserver& operator=(const OperatorObserver&) = delete;
 
+  // The operator for which the calling thread allocates memory now; 0: none that was recorded.
+  static trace::StringId allocating_operator();
+
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
 // Replaces the CPU allocator by one that counts bytes by category; call before the first tensor.
-// Bytes count for the category that was set on the allocating thread (MemoryCategoryScope), or, if
-// none was, for the one of the current phase set by set_default_category.
 trace::Result<void> install_cpu_memory_tracker();
-void set_default_category(trace::MemoryCategory category);  // process-wide
+// Who hooks feed; lives as long as the process.
+AllocationTracker& cpu_allocations();
 // Current bytes; `outside` is anonymous resident memory minus what is tracked.
 trace::MemorySample sample_cpu_memory();
 // Peak composition since the last call.
@@ -47,19 +52,15 @@ struct FailedAllocation {
   trace::MemorySample held;
 };
 std::optional<FailedAllocation> last_failed_cpu_allocation();
+
+// Listens to the caching allocator of this GPU from now on, once for a device and process; CUDA
+// must be initialized. Error: the allocator in use has no such hook.
+trace::Result<void> install_gpu_memory_tracker(int device);
+// Null until it is installed.
+AllocationTracker* gpu_allocations();
+
 // Moves a live tensor's whole storage to another category (gradients that turn out as such, …).
 // A tensor whose memory is not tracked (from_blob, allocated before the tracker) is left alone.
 void recategorize(const at::Tensor& tensor, trace::MemoryCategory category);
-
-class MemoryCategoryScope {
- public:
-  explicit MemoryCategoryScope(trace::MemoryCategory category);
-  ~MemoryCategoryScope();
-  MemoryCategoryScope(const MemoryCategoryScope&) = delete;
-  MemoryCategoryScope& operator=(const MemoryCategoryScope&) = delete;
-
- private:
-  int previous_;
-};
 
 }  // namespace shardlens::profiler

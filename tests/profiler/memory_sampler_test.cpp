@@ -71,7 +71,7 @@ TEST(MemorySampler, KeepsWhatIsHighestBetweenStepsApartFromTheSteps) {
   {
     MemorySampler sampler(run.recorder(), source);
     for (int step = 0; step < 3; ++step) {
-      sampler.begin_step();
+      sampler.begin_step(step);
       run.recorder().begin_step(step);
       sampler.record_step_peak();
       run.recorder().end_step({});
@@ -83,6 +83,32 @@ TEST(MemorySampler, KeepsWhatIsHighestBetweenStepsApartFromTheSteps) {
   }
   EXPECT_EQ(recorded, (std::vector<std::pair<std::int64_t, std::int64_t>>{
                           {-1, 300}, {0, 100}, {1, 120}, {-1, 500}, {2, 130}}));
+}
+
+TEST(MemorySampler, TakesNoGrowthOfTheHeapForAPeakBetweenSteps) {
+  RecordedRun run;
+  std::int64_t outside = 0;
+  MemorySource source;
+  source.current = [] { return sample_of(1); };
+  source.take_peak = [&outside] {
+    trace::MemorySample sample = sample_of(100);
+    sample.bytes[static_cast<std::size_t>(trace::MemoryCategory::kOutside)] = ++outside;
+    return sample;
+  };
+  {
+    MemorySampler sampler(run.recorder(), source);
+    for (int step = 0; step < 3; ++step) {
+      sampler.begin_step(step);
+      run.recorder().begin_step(step);
+      sampler.record_step_peak();
+      run.recorder().end_step({});
+    }
+  }
+  std::vector<std::int64_t> steps;
+  for (const auto& sample : run.finish().rows.memory) {
+    if (sample.is_peak) steps.push_back(sample.step);
+  }
+  EXPECT_THAT(steps, testing::ElementsAre(-1, 0, 1, 2));
 }
 
 TEST(MemorySampler, EndsWithAWarningWhenItsSourceFails) {

@@ -41,6 +41,17 @@ TEST(OutOfMemory, NamesTheUnitAndSaysWhenNothingWouldFit) {
   EXPECT_THAT(text, HasSubstr("No change"));
 }
 
+TEST(OutOfMemory, SaysWhenEnoughWasReservedButInPieces) {
+  auto failed = failed_with(71 * kMiB);
+  EXPECT_THAT(explain_out_of_memory(failed, job_of("ddp"), ""), Not(HasSubstr("in pieces")));
+  failed.held.reserved_bytes = 82 * kMiB;
+  EXPECT_THAT(explain_out_of_memory(failed, job_of("ddp"), ""), Not(HasSubstr("in pieces")))
+      << "3 MiB were asked for";
+  failed.held.reserved_bytes = 95 * kMiB;
+  EXPECT_THAT(explain_out_of_memory(failed, job_of("ddp"), ""),
+              HasSubstr("; 15.0 MiB more are reserved but in pieces: "));
+}
+
 TEST(OutOfMemory, ReadsTheSizeFromTheWordsOfCudasAllocator) {
   EXPECT_EQ(asked_bytes("CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has"), 20 * kMiB);
   EXPECT_EQ(asked_bytes("CUDA out of memory. Tried to allocate 1.50 GiB. GPU"), 1536 * kMiB);

@@ -13,7 +13,7 @@ std::vector<std::size_t> optimized_parameters(std::span<const LocalParameter> pa
 }
 
 void count_gradient_of(const torch::Tensor& parameter) {
-  if (!parameter.is_cpu() || !parameter.requires_grad()) return;
+  if (!parameter.requires_grad()) return;
   parameter.register_hook([](const torch::Tensor& gradient) {
     profiler::recategorize(gradient, trace::MemoryCategory::kGradients);
   });

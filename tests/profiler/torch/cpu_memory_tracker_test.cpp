@@ -1,11 +1,17 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "profiler/allocation_tracker.h"
 #include "profiler/torch/torch_sources.h"
+#include "tests/profiler/recorded_run.h"
 
 namespace shardlens::profiler {
 namespace {
@@ -119,6 +125,55 @@ TEST_F(CpuMemoryTracker, WorksWithRawAllocationEmptyAndResizedTensors) {
   EXPECT_EQ(live(MemoryCategory::kOther), before + 200);
   const auto copy = empty.clone();
   EXPECT_EQ(live(MemoryCategory::kOther), before + 400);
+}
+
+// Two ways to one number: what was counted while it ran, and the lives of single allocations.
+TEST_F(CpuMemoryTracker, RecordsAllocationsThatAddUpToTheCountedPeak) {
+  RecordedRun run;
+  const OperatorObserver observer(run.recorder());
+  AllocationTracker& tracker = cpu_allocations();
+  tracker.keep_addresses(true);
+  run.recorder().begin_step(0);
+  const auto weight = torch::ones({64, 64}, torch::requires_grad());
+  torch::Tensor sum;
+  ASSERT_TRUE(tracker.begin_record());
+  take_cpu_memory_peak();
+  const auto step_start = Recorder::now_ns();
+  {
+    const MemoryCategoryScope scope(MemoryCategory::kActivations);
+    auto hidden = torch::ones({32, 64});
+    for (int layer = 0; layer < 6; ++layer) hidden = torch::gelu(torch::linear(hidden, weight));
+    sum = hidden.sum();
+    sum.backward();
+    recategorize(weight.grad(), MemoryCategory::kGradients);
+  }
+  const auto peak = take_cpu_memory_peak();
+  ASSERT_EQ(tracker.end_record(step_start), 0);
+  tracker.keep_addresses(false);
+  const auto events = tracker.take_record();
+  std::map<std::int64_t, std::int64_t> changes;
+  std::set<trace::StringId> ids;
+  bool has_gradient = false;
+  for (const auto& event : events) {
+    changes[event.start_ns] += event.value;
+    changes[event.end_ns()] -= event.value;
+    const bool is_gradient = trace::category_of(event.flags) == MemoryCategory::kGradients;
+    has_gradient = has_gradient || (is_gradient && event.value == 64 * 64 * 4 &&
+                                    (event.flags & trace::kEventNotFreed) != 0);
+    if (event.name != 0) ids.insert(event.name);
+  }
+  std::int64_t live = 0, highest = 0;
+  for (const auto& [time, change] : changes) highest = std::max(highest, live += change);
+  EXPECT_EQ(highest, peak.allocated_bytes());
+  EXPECT_GT(events.size(), 20u);
+  EXPECT_TRUE(has_gradient);
+  run.recorder().end_step({});
+  const auto content = run.finish();
+  std::set<std::string> names;
+  for (const trace::StringId id : ids) names.insert(content.text(id));
+  EXPECT_TRUE(names.contains("aten::addmm") || names.contains("aten::linear"));
+  EXPECT_TRUE(names.contains("aten::gelu"));
+  EXPECT_FALSE(names.contains("aten::empty")) << "who called it is the one who wanted memory";
 }
 
 TEST_F(CpuMemoryTracker, CallsOutsideWhatIsResidentAndNotTracked) {
