@@ -4,13 +4,15 @@ namespace shardlens::trace {
 
 std::string_view to_string(EventColumn column) {
   constexpr std::string_view kNames[] = {
-      "rank",        "lane",        "lane_name", "step",  "name",    "start_ns",  "end_ns",
-      "duration_ns", "correlation", "bytes",     "depth", "is_leaf", "is_compute"};
+      "rank",       "lane",        "lane_name",   "step",     "name",    "start_ns",
+      "end_ns",     "duration_ns", "correlation", "bytes",    "depth",   "is_leaf",
+      "is_compute", "address",     "category",    "is_older", "is_freed"};
   return kNames[static_cast<std::size_t>(column)];
 }
 
 bool is_text(EventColumn column) {
-  return column == EventColumn::kName || column == EventColumn::kLaneName;
+  return column == EventColumn::kName || column == EventColumn::kLaneName ||
+         column == EventColumn::kCategory;
 }
 
 std::string_view describe(EventColumn column) {
@@ -19,15 +21,19 @@ std::string_view describe(EventColumn column) {
       "thread or stream, as in table lane",
       "the lane's name, say 'stream 7'",
       "in which it began; -1: outside any, or the step has not ended yet",
-      "of the kernel, call, operator or copy",
+      "of the kernel, call, operator or copy; of an allocation: the operator that asked for it",
       "nanoseconds since 1970",
       "nanoseconds since 1970",
       "end_ns - start_ns",
       "the same for a launch, its kernel or copy, and the operator that called; 0: none",
-      "copied, or allocated; negative: freed",
+      "copied or allocated; negative: freed, in another program's trace",
       "0 for an operator that no other called",
       "1 for an operator that called no other",
-      "1 where it counts as compute"};
+      "1 where it counts as compute",
+      "in memory; 0: not known",
+      "what the memory is for: 'activations', …; '' in another program's trace",
+      "1 where it was there before the step: then start_ns is the step's",
+      "1 where it was freed in the step; else end_ns is the step's"};
   return kTexts[static_cast<std::size_t>(column)];
 }
 
@@ -53,8 +59,9 @@ const std::vector<EventTable>& event_tables() {
        {kRank, kLane, kLaneName, kStep, kName, kStart, kEnd, kDuration, kCorrelation, kBytes}},
       {"allocation",
        EventKind::kAllocation,
-       "memory allocated and freed",
-       {kRank, kLane, kLaneName, kStep, kName, kStart, kBytes}}};
+       "memory allocated in the steps of record_allocations",
+       {kRank, kLane, kLaneName, kStep, kName, kStart, kEnd, kDuration, kBytes, kAddress, kCategory,
+        kIsOlder, kIsFreed}}};
   return tables;
 }
 
@@ -79,15 +86,28 @@ void require_column(EventColumn column, EventScanPlan& plan) {
     case EventColumn::kDuration:
       return field(EventField::kDuration);
     case EventColumn::kCorrelation:
+    case EventColumn::kAddress:
       return field(EventField::kCorrelation);
     case EventColumn::kBytes:
       return field(EventField::kValue);
     case EventColumn::kDepth:
     case EventColumn::kIsLeaf:
     case EventColumn::kIsCompute:
+    case EventColumn::kCategory:
+    case EventColumn::kIsOlder:
+    case EventColumn::kIsFreed:
       return field(EventField::kFlags);
   }
 }
+
+namespace {
+
+// Of an allocation: recorded by us, not a moment of another program's trace.
+bool has_life(const EventScan& scan) {
+  return category_of(static_cast<std::uint32_t>(scan.value(EventField::kFlags))).has_value();
+}
+
+}  // namespace
 
 std::int64_t integer_of(const EventScan& scan, EventColumn column) {
   const auto flag = [&](std::uint32_t bit) {
@@ -107,6 +127,7 @@ std::int64_t integer_of(const EventScan& scan, EventColumn column) {
     case EventColumn::kDuration:
       return scan.value(EventField::kDuration);
     case EventColumn::kCorrelation:
+    case EventColumn::kAddress:
       return scan.value(EventField::kCorrelation);
     case EventColumn::kBytes:
       return scan.value(EventField::kValue);
@@ -116,14 +137,36 @@ std::int64_t integer_of(const EventScan& scan, EventColumn column) {
       return flag(kEventLeaf);
     case EventColumn::kIsCompute:
       return flag(kEventCompute);
+    case EventColumn::kIsOlder:
+      return flag(kEventOlder);
+    case EventColumn::kIsFreed:
+      return has_life(scan) && flag(kEventNotFreed) == 0 ? 1 : 0;
     case EventColumn::kName:
     case EventColumn::kLaneName:
+    case EventColumn::kCategory:
       break;
   }
   return 0;
 }
 
+namespace {
+
+const std::string& category_text(std::int64_t flags) {
+  static const std::vector<std::string> texts = [] {
+    std::vector<std::string> all(1);
+    for (int i = 0; i < kMemoryCategoryCount; ++i) {
+      all.emplace_back(to_string(static_cast<MemoryCategory>(i)));
+    }
+    return all;
+  }();
+  const auto category = category_of(static_cast<std::uint32_t>(flags));
+  return texts[category ? static_cast<std::size_t>(*category) + 1 : 0];
+}
+
+}  // namespace
+
 const std::string& text_of(const EventScan& scan, EventColumn column) {
+  if (column == EventColumn::kCategory) return category_text(scan.value(EventField::kFlags));
   return column == EventColumn::kName ? scan.name() : scan.names().lane_name(scan.place().lane);
 }
 

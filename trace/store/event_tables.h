@@ -24,7 +24,11 @@ enum class EventColumn : std::uint8_t {
   kBytes,
   kDepth,
   kIsLeaf,
-  kIsCompute
+  kIsCompute,
+  kAddress,
+  kCategory,
+  kIsOlder,
+  kIsFreed
 };
 std::string_view to_string(EventColumn column);
 bool is_text(EventColumn column);

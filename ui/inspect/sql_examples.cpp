@@ -86,7 +86,7 @@ constexpr std::array<SqlExample, 10> kExamples{{
     {"Operators that allocate most",
      "select name, count(*) as times, sum(bytes) / 1048576.0 as mib\n"
      "from allocation\n"
-     "where bytes > 0\n"
+     "where bytes > 0 and is_older = 0\n"
      "group by name\n"
      "order by mib desc\n"
      "limit 30"},

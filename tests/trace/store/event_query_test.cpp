@@ -62,7 +62,34 @@ TEST_F(EventTables, HaveTheColumnsOfTheirKind) {
   EXPECT_EQ(value("select group_concat(distinct lane_name) from op where rank = 0 and lane = 0"),
             name_of(0, 1));
   EXPECT_THAT(result("select * from allocation limit 1").columns,
-              ElementsAre("rank", "lane", "lane_name", "step", "name", "start_ns", "bytes"));
+              ElementsAre("rank", "lane", "lane_name", "step", "name", "start_ns", "end_ns",
+                          "duration_ns", "bytes", "address", "category", "is_older", "is_freed"));
+}
+
+TEST_F(EventTables, TellOfAllocationsWhatForAndHowLong) {
+  std::map<std::string, std::int64_t> bytes_by_category;
+  std::int64_t older = 0, freed = 0, addresses = 0, ends = 0;
+  for (const KnownEvent& known : *events_) {
+    if (known.kind != EventKind::kAllocation) continue;
+    const auto category = category_of(known.event.flags);
+    bytes_by_category[category ? std::string(to_string(*category)) : ""] += known.event.value;
+    older += (known.event.flags & kEventOlder) != 0 ? 1 : 0;
+    freed += category && (known.event.flags & kEventNotFreed) == 0 ? 1 : 0;
+    addresses += static_cast<std::int64_t>(known.event.correlation);
+    ends += known.event.duration_ns;
+  }
+  EXPECT_EQ(bytes_by_category.size(), kMemoryCategoryCount + 1u) << "with those of no category";
+  const QueryResult got =
+      result("select category, sum(bytes) from allocation group by category order by category");
+  ASSERT_EQ(got.rows.size(), bytes_by_category.size());
+  auto row = got.rows.begin();
+  for (const auto& [category, bytes] : bytes_by_category) {
+    EXPECT_EQ(*row++, (std::vector<QueryValue>{category, bytes}));
+  }
+  EXPECT_EQ(value("select sum(is_older) from allocation"), std::to_string(older));
+  EXPECT_EQ(value("select sum(is_freed) from allocation"), std::to_string(freed));
+  EXPECT_EQ(value("select sum(address) from allocation"), std::to_string(addresses));
+  EXPECT_EQ(value("select sum(end_ns - start_ns) from allocation"), std::to_string(ends));
 }
 
 // The same by brute force, for every order that is given without sorting.

@@ -93,6 +93,9 @@ class EventTables : public testing::Test {
       event.duration_ns = static_cast<std::int64_t>(random() % 4'000'000) - 1'000;
       event.name = random() % 6;
       event.flags = random() % 4 | random() % 3 << kEventDepthShift;
+      if (kind == EventKind::kAllocation) {
+        event.flags |= random() % 4 << 2 | random() % 10 << kEventCategoryShift;
+      }
       event.correlation = random() % 1'000;
       event.value = static_cast<std::int64_t>(random() % 1'000'000) - 500'000;
       now += static_cast<std::int64_t>(random() % (kCommitNs / kEventsOfChunk * 2 - 40'000));
