@@ -128,6 +128,7 @@ void RankRowsBuilder::add_samples(const Batch& rows) {
   for (const MemorySample& sample : rows.memory) {
     const auto bytes = static_cast<double>(sample.allocated_bytes());
     (sample.is_peak ? peaks_ : all.memory).push_back({sample.time_ns, bytes});
+    if (sample.is_peak && sample.step >= 0) all.step_peaks[sample.step] = sample;
     if (!sample.is_peak) all.highest_memory = std::max(all.highest_memory, bytes);
   }
   for (const CounterSample& sample : rows.counters) {

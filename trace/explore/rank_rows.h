@@ -57,6 +57,7 @@ struct RankRows {
   std::vector<ReadyPoint> bucket_ready, unit_ready;  // by time; names are labels
   std::vector<AreaSample> memory;
   double highest_memory = 0;
+  std::map<std::int64_t, MemorySample> step_peaks;  // of memory, by step
   std::vector<CounterSeries> counters;
   Intervals optimizer;  // its phases
 

@@ -6,6 +6,7 @@
 #include "trace/explore/collectives_in_range.h"
 #include "trace/explore/event_facts.h"
 #include "trace/explore/explored_run.h"
+#include "trace/explore/memory_of_step.h"
 #include "trace/explore/picture_maker.h"
 #include "trace/explore/range_statistics.h"
 #include "trace/explore/row_neighbour.h"
@@ -77,6 +78,11 @@ std::optional<EventPlace> RunExplorer::neighbour_event(const EventRef& event, in
 
 Result<EventDetails> RunExplorer::details(const EventRef& event) {
   return event_details(*state_->run->snapshot(), event);
+}
+
+Result<StepMemory> RunExplorer::memory(const StepMemoryRequest& request,
+                                       const std::function<bool()>& wanted) {
+  return memory_of_step(*state_->run->snapshot(), request, wanted);
 }
 
 Result<bool> RunExplorer::work() { return state_->run->work(); }

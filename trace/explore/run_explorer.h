@@ -15,6 +15,7 @@
 #include "trace/timeline/name_hits.h"
 #include "trace/timeline/picture.h"
 #include "trace/timeline/range_figures.h"
+#include "trace/timeline/step_memory.h"
 #include "trace/timeline/timeline_rows.h"
 
 namespace shardlens::trace {
@@ -43,6 +44,9 @@ class RunExplorer {
   // The event behind (direction 1) or before (-1) another one on its row and level.
   std::optional<EventPlace> neighbour_event(const EventRef& event, int direction);
   Result<EventDetails> details(const EventRef& event);
+  // Milliseconds for ten thousand allocations.
+  Result<StepMemory> memory(const StepMemoryRequest& request,
+                            const std::function<bool()>& wanted = {});
 
   // Reads rows and rebuilds missing tiles, a little with each call; true while there is more to do.
   // For a background thread.

@@ -1,0 +1,18 @@
+// The allocations of one step of one rank, laid out. Any thread.
+#pragma once
+
+#include <functional>
+
+#include "trace/explore/run_snapshot.h"
+#include "trace/model/result.h"
+#include "trace/timeline/step_memory.h"
+
+namespace shardlens::trace {
+
+// Decodes that step's chunks. A rank or step without a record is no error: then `allocations` is
+// null, and `recorded` says where there is one. `wanted` is asked in between; false gives up with
+// kFailed.
+Result<StepMemory> memory_of_step(const RunSnapshot& run, const StepMemoryRequest& request,
+                                  const std::function<bool()>& wanted);
+
+}  // namespace shardlens::trace
