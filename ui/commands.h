@@ -10,6 +10,7 @@
 #include "trace/timeline/name_hits.h"
 #include "trace/timeline/picture.h"
 #include "trace/timeline/range_figures.h"
+#include "trace/timeline/step_memory.h"
 #include "ui/geometry.h"
 
 namespace shardlens::ui {
@@ -94,6 +95,9 @@ struct GoToNeighbour {
   trace::EventRef event;
   int direction = 1;  // or -1
 };                    // shows and picks the one behind or before it on its row and level
+struct ShowMemory {
+  trace::StepMemoryRequest request;
+};
 struct RunSql {
   std::string query;
 };
@@ -108,8 +112,8 @@ using Command =
                  SetBaseline, CopySettings, SelectStep, StartReplay, StopReplay, SetReplayPlaying,
                  SetReplaySpeed, SeekReplay, RetryTrainerSetup, OpenPlan, ClosePlan, SetPlanTarget,
                  CopyText, SaveText, SavePicture, ShowTimeline, SelectRange, ClearRange, PickEvent,
-                 DropEvent, FindNames, ClearFind, GoToHit, GoToEvent, GoToNeighbour, RunSql,
-                 StopSql, ImportTrace, Quit>;
+                 DropEvent, FindNames, ClearFind, GoToHit, GoToEvent, GoToNeighbour, ShowMemory,
+                 RunSql, StopSql, ImportTrace, Quit>;
 using Commands = std::vector<Command>;
 
 }  // namespace shardlens::ui

@@ -55,8 +55,9 @@ void add_screenshot_command(CLI::App& app, Action& chosen) {
       ->check(CLI::IsMember({"tune", "inspect"}))
       ->capture_default_str();
   command->add_option("--tab", picture.tab, "Of the Inspect workspace")
-      ->check(CLI::IsMember({"Kernels", "Operators", "Collectives", "Copies", "Launches", "Steps",
-                             "Stragglers", "SQL", "Recording", "Log"}))
+      ->transform(CLI::IsMember({"Kernels", "Operators", "Collectives", "Copies", "Launches",
+                                 "Memory", "Steps", "Stragglers", "SQL", "Recording", "Log"},
+                                CLI::ignore_case))
       ->capture_default_str();
   command->add_option("--size", options->size, "In pixels")
       ->type_name("WxH")

@@ -88,6 +88,14 @@ void InspectSession::carry_out(const ui::GoToHit& command) {
   if (!pick.pattern.text.empty()) picks_.ask(std::move(pick));
 }
 
+void InspectSession::carry_out(const ui::ShowMemory& command) {
+  {
+    const std::lock_guard lock(mutex_);
+    memory_request_ = command.request;
+  }
+  memories_.ask(command.request);
+}
+
 void InspectSession::carry_out(const ui::RunSql& command) {
   publish(opened().generation, [&](ui::InspectView& view) {
     view.sql.running = true;

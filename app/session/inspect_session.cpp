@@ -33,6 +33,7 @@ InspectSession::InspectSession(std::function<void()> on_publish)
       ranges_([this](const auto& range, const auto& wanted) { count_range(range, wanted); }),
       finds_([this](const auto& pattern, const auto& wanted) { find_names(pattern, wanted); }),
       picks_([this](const auto& what, const auto& wanted) { pick(what, wanted); }),
+      memories_([this](const auto& what, const auto& wanted) { lay_out_memory(what, wanted); }),
       queries_([this](const auto& query, const auto& wanted) { run_sql(query, wanted); }),
       opener_([this](const auto& what, const auto& wanted) { open_and_follow(what, wanted); }) {}
 
@@ -69,6 +70,7 @@ void InspectSession::show(const std::filesystem::path& run, bool is_live) {
     request_ = {};
     range_ = {};
     pattern_ = {};
+    memory_request_.reset();
     auto history = std::move(draft_.sql.history);
     draft_ = {};
     draft_.run_folder = run.string();
@@ -80,6 +82,7 @@ void InspectSession::show(const std::filesystem::path& run, bool is_live) {
   ranges_.cancel();
   finds_.cancel();
   picks_.cancel();
+  memories_.cancel();
   queries_.cancel();
   opener_.ask(std::move(opening));
   on_publish_();
@@ -88,7 +91,7 @@ void InspectSession::show(const std::filesystem::path& run, bool is_live) {
 void InspectSession::wait_until_idle() {
   const auto all_idle = [this] {
     return opener_.is_idle() && pictures_.is_idle() && ranges_.is_idle() && finds_.is_idle() &&
-           picks_.is_idle() && queries_.is_idle();
+           picks_.is_idle() && memories_.is_idle() && queries_.is_idle();
   };
   // Each answer may ask for another one.
   while (!all_idle()) {
@@ -97,6 +100,7 @@ void InspectSession::wait_until_idle() {
     ranges_.wait_until_idle();
     finds_.wait_until_idle();
     picks_.wait_until_idle();
+    memories_.wait_until_idle();
     queries_.wait_until_idle();
   }
 }
@@ -121,6 +125,7 @@ void InspectSession::open_and_follow(const Opening& opening, const Wanted& wante
   publish_rows(opened, 0, wanted);
   if (!read_all(opened, wanted)) return;
   ranges_.ask({});
+  ask_memory_again();
   follow(opened, wanted);
 }
 
@@ -177,6 +182,7 @@ void InspectSession::follow(const Opened& opened, const Wanted& wanted) {
     if (news && *news) is_uncounted = read_all(opened, wanted) || is_uncounted;
     if (is_uncounted && (!live || Clock::now() - counted >= kLiveCount)) {
       ranges_.ask(range);
+      ask_memory_again();
       counted = Clock::now();
       is_uncounted = false;
     }
@@ -215,6 +221,32 @@ void InspectSession::count_range(const trace::TimeRange& asked, const Wanted& wa
     }
     figures->is_whole_run = is_whole;
     view.range = std::make_shared<const trace::RangeFigures>(std::move(*figures));
+  });
+}
+
+// What was asked for before everything was read.
+void InspectSession::ask_memory_again() {
+  std::optional<trace::StepMemoryRequest> request;
+  {
+    const std::lock_guard lock(mutex_);
+    request = memory_request_;
+  }
+  if (request) memories_.ask(*request);
+}
+
+void InspectSession::lay_out_memory(const trace::StepMemoryRequest& request, const Wanted& wanted) {
+  const auto [explorer, generation] = opened();
+  if (!explorer) return;
+  auto memory = explorer->memory(request, wanted);
+  if (!wanted()) return;
+  publish(generation, [&](ui::InspectView& view) {
+    // Steps that were not read yet may have it; then this is asked again.
+    if (memory && !memory->allocations && view.progress < 1) return;
+    if (memory) {
+      view.memory = std::make_shared<const trace::StepMemory>(std::move(*memory));
+    } else {
+      view.problem = memory.error().message;
+    }
   });
 }
 

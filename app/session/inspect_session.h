@@ -35,6 +35,7 @@ class InspectSession {
   void carry_out(const ui::GoToHit& command);
   void carry_out(const ui::GoToEvent& command);
   void carry_out(const ui::GoToNeighbour& command);
+  void carry_out(const ui::ShowMemory& command);
   void carry_out(const ui::RunSql& command);
   void carry_out(const ui::StopSql& command);
 
@@ -74,6 +75,8 @@ class InspectSession {
   static std::optional<trace::EventPlace> place_of(trace::RunExplorer& explorer, const Pick& pick,
                                                    const Wanted& wanted);
   void pick(const Pick& pick, const Wanted& wanted);
+  void lay_out_memory(const trace::StepMemoryRequest& request, const Wanted& wanted);
+  void ask_memory_again();
   void run_sql(const std::string& query, const Wanted& wanted);
 
   Opened opened() const;
@@ -89,6 +92,7 @@ class InspectSession {
   trace::PictureRequest request_;
   trace::TimeRange range_;
   trace::NamePattern pattern_;
+  std::optional<trace::StepMemoryRequest> memory_request_;
   ui::InspectView draft_;
   std::shared_ptr<const ui::InspectView> view_;
 
@@ -97,6 +101,7 @@ class InspectSession {
   LatestWorker<trace::TimeRange> ranges_;
   LatestWorker<trace::NamePattern> finds_;
   LatestWorker<Pick> picks_;
+  LatestWorker<trace::StepMemoryRequest> memories_;
   LatestWorker<std::string> queries_;
   LatestWorker<Opening> opener_;
 };

@@ -135,6 +135,7 @@ Result<Picture> draw_picture(const ScreenshotOptions& options, ui::Snapshot snap
   ImGui_ImplOpenGL3_Init("#version 330");
   InspectSession session([] {});
   if (options.workspace == ui::kInspectWorkspace) session.show(options.run, false);
+  if (options.step >= 0) view.inspect().show_memory_of(options.step);
   look_around(session, {}, snapshot);
   settle(view, session, snapshot, canvas);
   if (snapshot.inspect && snapshot.inspect->rows && options.step >= 0) {

@@ -57,6 +57,38 @@ class Knobs(harness.ShardlensTest):
             'some', "select distinct step from collective where tag_kind = 'bucket'")}
         self.assertEqual(steps, {2, 3})
 
+    def check_allocations(self, name, steps):
+        """The lives of allocations add up to the peaks that were counted while the steps ran."""
+        events = self.query(name, 'select rank, step, start_ns, end_ns, bytes from allocation')
+        self.assertEqual({(row[0], row[1]) for row in events}, {(r, s) for r in (0, 1) for s in steps})
+        changes = {}
+        for rank, step, start, end, size in events:
+            self.assertGreater(end, start)
+            of_step = changes.setdefault((rank, step), [])
+            of_step += [(start, 1, size), (end, 0, -size)]
+        parts = [f'{part}_bytes' for part in ('parameters', 'gathered_parameters', 'gradients', 'optimizer',
+                                              'activations', 'communication', 'other')]
+        for (rank, step), of_step in changes.items():
+            live = highest = 0
+            for _, _, size in sorted(of_step):
+                live += size
+                highest = max(highest, live)
+            counted = self.query(name, f"select {' + '.join(parts)} from memory where is_peak "
+                                 f'and rank = {rank} and step = {step}')
+            self.assertEqual(counted, [[highest]], (rank, step))
+
+    def test_allocations_of_the_named_steps_add_up_to_their_peaks(self):
+        for strategy in ('ddp', 'full_shard'):
+            self.run_two_ranks(strategy, '--set', 'record_allocations=steps 2..3', '--set',
+                               f'sharding_strategy={strategy}', steps='6')
+            self.check_allocations(strategy, (2, 3))
+            categories = {row[0] for row in self.query(
+                strategy, 'select distinct category from allocation')}
+            self.assertLessEqual({'parameters', 'optimizer', 'activations'}, categories)
+            self.assertEqual(self.query(strategy, 'select * from lost'), [])
+        self.run_two_ranks('off', '--set', 'record_allocations=off', steps='3')
+        self.assertEqual(self.query('off', 'select count(*) from allocation'), [[0]])
+
     def test_evaluation_is_logged_with_its_perplexity(self):
         self.run_two_ranks('eval', '--set', 'evaluate_every=4')
         lines = self.query('eval', "select text from log where text like '%perplexity%'")

@@ -42,10 +42,18 @@ std::optional<trace::StatisticsTable> statistics_of(InspectTab tab) {
   return static_cast<trace::StatisticsTable>(tab);
 }
 
+// Another program's trace has no settings.
+std::string allocation_setting(const Snapshot& snapshot) {
+  if (!snapshot.run || !snapshot.run->figures.info.imported_from.empty()) return "";
+  return snapshot.run->figures.info.settings.record_allocations;
+}
+
 }  // namespace
 
 std::string_view tab_title(InspectTab tab) {
   switch (tab) {
+    case InspectTab::kMemory:
+      return "Memory";
     case InspectTab::kSteps:
       return "Steps";
     case InspectTab::kStragglers:
@@ -140,7 +148,10 @@ void InspectTabs::draw_tab(const Look& look, const Rect& rect, const Snapshot& s
   if (shown_ == InspectTab::kLog) return log_.draw(look, rect, snapshot, commands);
   if (shown_ == InspectTab::kRecording) return recording_.draw(look, rect, snapshot, commands);
   if (shown_ == InspectTab::kSteps) {
-    if (const auto wanted = steps_.draw(look, rect, snapshot, commands)) wanted_view_ = wanted;
+    if (const auto wanted = steps_.draw(look, rect, snapshot, commands)) {
+      wanted_view_ = wanted;
+      memory_.choose_step(steps_.picked());
+    }
     return;
   }
   if (!snapshot.inspect) {
@@ -151,6 +162,11 @@ void InspectTabs::draw_tab(const Look& look, const Rect& rect, const Snapshot& s
   const InspectView& view = *snapshot.inspect;
   if (const auto table = statistics_of(shown_)) {
     return statistics_[static_cast<std::size_t>(*table)].draw(look, rect, view, commands);
+  }
+  if (shown_ == InspectTab::kMemory) {
+    const auto wanted = memory_.draw(look, rect, view, allocation_setting(snapshot), commands);
+    if (wanted) wanted_view_ = wanted;
+    return;
   }
   const auto wanted = shown_ == InspectTab::kSql ? sql_.draw(look, rect, view, commands)
                                                  : stragglers_.draw(look, rect, view, commands);

@@ -10,6 +10,7 @@
 
 #include "ui/commands.h"
 #include "ui/inspect/log_tab.h"
+#include "ui/inspect/memory_tab.h"
 #include "ui/inspect/recording_tab.h"
 #include "ui/inspect/sql_tab.h"
 #include "ui/inspect/statistics_tab.h"
@@ -26,6 +27,7 @@ enum class InspectTab : std::uint8_t {
   kCollectives,
   kCopies,
   kLaunches,
+  kMemory,
   kSteps,
   kStragglers,
   kSql,
@@ -52,6 +54,7 @@ class InspectTabs {
   // Where a table wants the timeline to go: to a step, to a collective. Asked once per frame, after
   // draw(); the workspace zooms there.
   std::optional<trace::TimeRange> take_wanted_view();
+  void show_memory_of(std::int64_t step) { memory_.choose_step(step); }
   // Ctrl+Enter is the console's while its editor has the keyboard.
   bool edits_sql() const { return shown_ == InspectTab::kSql && sql_.edits(); }
 
@@ -73,6 +76,7 @@ class InspectTabs {
                                            StatisticsTab(trace::StatisticsTable::kCopies),
                                            StatisticsTab(trace::StatisticsTable::kLaunches)};
   StepTab steps_;
+  MemoryTab memory_;
   StragglerTab stragglers_;
   SqlTab sql_;
   RecordingTab recording_;

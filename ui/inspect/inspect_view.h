@@ -11,6 +11,7 @@
 #include "trace/timeline/name_hits.h"
 #include "trace/timeline/picture.h"
 #include "trace/timeline/range_figures.h"
+#include "trace/timeline/step_memory.h"
 #include "trace/timeline/timeline_rows.h"
 
 namespace shardlens::ui {
@@ -46,6 +47,7 @@ struct InspectView {
   bool counting_range = false;                             // `range` is of the range before
   std::shared_ptr<const trace::NameHits> hits;             // null: no search
   std::shared_ptr<const trace::EventDetails> details;      // null: nothing is picked
+  std::shared_ptr<const trace::StepMemory> memory;         // null: was not asked for
   // Where the timeline should go next, because a hit, a link or an instance was asked for. Obeyed
   // once for each number.
   trace::EventPlace reveal;

@@ -21,6 +21,7 @@ class InspectWorkspace {
   void draw(const Look& look, const Rect& area, const Snapshot& snapshot, bool keys,
             ViewPreferences& preferences, Commands& commands);
 
+  void show_memory_of(std::int64_t step) { tabs_.show_memory_of(step); }
   TimelineBoard& timeline() { return timeline_; }
   InspectTabs& tabs() { return tabs_; }
   const InspectTabs& tabs() const { return tabs_; }

@@ -18,6 +18,8 @@ class StepTab {
   std::optional<trace::TimeRange> draw(const Look& look, const Rect& rect, const Snapshot& snapshot,
                                        Commands& commands);
 
+  std::int64_t picked() const { return picked_; }  // a step's number; -1: none
+
  private:
   void draw_tools(const Look& look, Rect tools, const RunView& run, Commands& commands);
 

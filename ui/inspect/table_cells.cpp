@@ -24,11 +24,12 @@ void draw_words(const Look& look, Rect box, Face face, const TableCell& cell) {
     shape(Shape::kWarning, sign.center_x(), sign.center_y(), look.px(12),
           color(tone_color(p, cell.tone)));
   }
-  if (cell.mark) {
+  if (cell.mark || cell.memory_mark) {
     const Rect place = box.take_left(look.px(10), look.px(8));
     const float side = look.px(10);
-    fill({place.x, place.center_y() - side / 2, side, side}, color(piece_edge(p, *cell.mark)),
-         look.px(2));
+    const Rgb ink = cell.mark ? piece_edge(p, *cell.mark)
+                              : p.memory[static_cast<std::size_t>(*cell.memory_mark)];
+    fill({place.x, place.center_y() - side / 2, side, side}, color(ink), look.px(2));
   }
   text_in(look, box, face, tone_color(p, cell.tone), cell.text);
 }

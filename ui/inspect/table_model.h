@@ -26,6 +26,7 @@ struct TableCell {
   const trace::DurationHistogram* histogram = nullptr;
   std::vector<std::pair<trace::PieceClass, double>> parts = {};  // of kStack: 0..1 of the cell
   bool is_marked = false;  // a warning sign in front; of kHeat: the cell that stands out
+  std::optional<trace::MemoryCategory> memory_mark = {};  // a square of its colour in front
 };
 
 struct TableColumn {

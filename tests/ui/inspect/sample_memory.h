@@ -1,0 +1,13 @@
+// A step's memory as a small transformer with AdamW has it, invented: for tests and pictures.
+#pragma once
+
+#include <memory>
+
+#include "trace/timeline/step_memory.h"
+
+namespace shardlens::ui {
+
+// Step 4 of rank 0; steps 4 and 8 have a record.
+std::shared_ptr<const trace::StepMemory> sample_memory(bool hides_constant = false);
+
+}  // namespace shardlens::ui

@@ -1,0 +1,55 @@
+// The tab of a step's memory: every allocation as a band over time, what was alive at the peak.
+// Interface thread, inside a frame.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ui/commands.h"
+#include "ui/inspect/inspect_view.h"
+#include "ui/inspect/memory_flame_draw.h"
+#include "ui/inspect/table_view.h"
+#include "ui/inspect/timeline_window.h"
+#include "ui/theme.h"
+
+namespace shardlens::ui {
+
+class MemoryTab {
+ public:
+  // `setting`: the run's record_allocations; "" where the run was not made by this program.
+  // Returns where the timeline should go.
+  std::optional<trace::TimeRange> draw(const Look& look, const Rect& rect, const InspectView& view,
+                                       std::string_view setting, Commands& commands);
+
+  void choose_step(std::int64_t step) { wanted_.step = step; }
+  const trace::StepMemoryRequest& wanted() const { return wanted_; }
+  const TimeWindow& window() const { return window_; }
+
+ private:
+  void ask(const InspectView& view, Commands& commands);
+  void take(const std::shared_ptr<const trace::StepMemory>& memory);
+  void draw_tools(const Look& look, Rect tools, const InspectView& view, const Rect& picture,
+                  Commands& commands);
+  bool draw_choices(const Look& look, Rect& tools);
+  void draw_none(const Look& look, const Rect& rect, std::string_view setting);
+  void draw_picture(const Look& look, const Rect& rect);
+  void use_mouse(const FlameCanvas& canvas, const trace::FlameHit& hit);
+  void explain_hit(const Look& look, const trace::FlameHit& hit) const;
+  void draw_side(const Look& look, Rect rect);
+  std::optional<std::size_t> picked_row() const;
+
+  trace::StepMemoryRequest wanted_;
+  std::optional<trace::StepMemoryRequest> asked_;
+  std::string run_folder_;
+  std::shared_ptr<const trace::StepMemory> memory_;
+  std::shared_ptr<const Table> table_;
+  TableView view_{TableSort{"Size", true}};
+  TimeWindow window_;
+  int picked_ = -1;  // index of an allocation
+  bool moved_ = false;
+  std::optional<trace::TimeRange> wanted_view_;
+};
+
+}  // namespace shardlens::ui

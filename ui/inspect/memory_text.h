@@ -1,0 +1,36 @@
+// What the memory tab says. Free of ImGui; any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "trace/timeline/step_memory.h"
+
+namespace shardlens::ui {
+
+// The operator that asked for it, or, where none was recorded, what it is for.
+std::string allocation_title(const trace::StepMemory& memory,
+                             const trace::StepAllocation& allocation);
+// "1.204 ms into the step, in forward"; "before the step began".
+std::string allocated_text(const trace::StepMemory& memory,
+                           const trace::StepAllocation& allocation);
+// "1.204 ms into the step, in backward, after 310 µs"; "not in this step".
+std::string freed_text(const trace::StepMemory& memory, const trace::StepAllocation& allocation);
+// "1,234 smaller ones, 12.3 MiB"
+std::string small_text(std::int64_t count, std::int64_t bytes);
+
+// "Peak 27.3 MiB, 41.2 ms into the step, in backward · 1,234 allocations"
+std::string memory_summary(const trace::StepMemory& memory);
+// Against what was counted while the step ran, and what the allocator held beyond it: for a
+// tooltip.
+std::string peak_sources(const trace::StepMemory& memory);
+
+// Why there is no picture, and how to get one. `setting`: the run's record_allocations, "" where it
+// is not known (another program's trace).
+struct NoMemoryRecord {
+  std::string title, body;
+  std::int64_t nearest_step = -1;  // of the rank, with a record; -1: none
+};
+NoMemoryRecord no_memory_record(const trace::StepMemory& memory, std::string_view setting);
+
+}  // namespace shardlens::ui
