@@ -118,7 +118,7 @@ bool MemoryTab::draw_choices(const Look& look, Rect& tools) {
 
 void MemoryTab::draw_tools(const Look& look, Rect tools, const InspectView& view,
                            const Rect& picture, Commands& commands) {
-  if (tool_button(look, "memory/png", tools, "Save PNG")) {
+  if (table_ && tool_button(look, "memory/png", tools, "Save PNG")) {
     commands.push_back(SavePicture{export_file_name(view.run_folder, "memory", "png"), picture});
   }
   if (table_) {
@@ -247,7 +247,7 @@ void MemoryTab::draw_side(const Look& look, Rect rect) {
   const auto categories = std::ranges::count_if(memory_->peak.composition,
                                                 [](std::int64_t bytes) { return bytes > 0; });
   const float legend = look.px(16) + look.px(19) * static_cast<float>(categories);
-  draw_peak_composition(look, rect.take_top(std::min(legend, rect.h * 0.6f), look.px(8)), *memory_);
+  draw_peak_composition(look, rect.take_top(legend, look.px(8)), *memory_);
   if (rect.h < look.px(70)) return;
   TableOptions options;
   options.selected = picked_row();

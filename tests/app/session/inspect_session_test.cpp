@@ -114,6 +114,23 @@ TEST_F(InspectSessionTest, PicksAnEventAndDropsIt) {
   EXPECT_FALSE(settled()->details);
 }
 
+TEST_F(InspectSessionTest, SaysWhichRanksHaveNoRecordOfAllocationsHoweverEarlyItIsAsked) {
+  run.finish();
+  session.show(run.folder(), false);
+  session.carry_out(ui::ShowMemory{{1, 3, false}});
+  auto view = settled();
+  ASSERT_TRUE(view->memory) << "asked again once everything was read";
+  EXPECT_EQ(view->memory->rank, 1);
+  EXPECT_EQ(view->memory->step, 3);
+  EXPECT_EQ(view->memory->recorded.size(), 2u);
+  EXPECT_EQ(view->memory->allocations, nullptr);
+  session.carry_out(ui::ShowMemory{{0, 2, true}});
+  view = settled();
+  EXPECT_EQ(view->memory->request, (trace::StepMemoryRequest{0, 2, true}));
+  session.show("", false);
+  EXPECT_EQ(settled(), nullptr);
+}
+
 TEST_F(InspectSessionTest, AnswersSqlAndRemembersWhatWasAsked) {
   run.finish();
   session.show(run.folder(), false);

@@ -7,6 +7,7 @@
 #include <random>
 #include <utility>
 
+#include "tests/ui/inspect/sample_memory.h"
 #include "tests/ui/sample_snapshot.h"
 
 namespace shardlens::ui {
@@ -249,6 +250,7 @@ Snapshot tables_snapshot(const TablesOptions& options) {
   view->rows = sample_rows(options.ranks);
   view->range = sample_range(options);
   view->details = sample_details(options.ranks);
+  view->memory = sample_memory();
   view->sql = sample_console(options.sql_rows);
   snapshot.inspect = view;
   return snapshot;

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "tests/ui/inspect/headless_panel.h"
-#include "tests/ui/inspect/sample_memory.h"
 #include "tests/ui/inspect/sample_tables.h"
 #include "ui/inspect/details_panel.h"
 #include "ui/inspect/inspect_tabs.h"
@@ -51,7 +50,6 @@ GalleryOptions parse(int argc, char** argv) {
 int run(int argc, char** argv) {
   const GalleryOptions options = parse(argc, argv);
   Snapshot snapshot = tables_snapshot(options.tables);
-  snapshot = with_view(snapshot, [](InspectView& view) { view.memory = sample_memory(); });
   if (options.state == "error") {
     snapshot = with_view(snapshot, [](InspectView& view) { view.sql.answer = failed_answer(); });
   }
