@@ -333,6 +333,8 @@ struct RankInfo {
   std::int64_t parameters = 0;  // trained values, shared ones counted once
   std::string link = {};  // to the other ranks: "NVLink, 18 links", "PCIe 5 x16"; "": not known
   double link_bytes_per_second = 0;  // its peak in one direction; 0: not known
+  std::string peak_flops_origin;     // "dense bf16, NVIDIA H100 datasheet"; "": not known
+  std::string environment;           // lines "NAME=value", see library_environment.h
 };
 
 std::string_view to_string(LaneKind);

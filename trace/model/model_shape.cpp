@@ -1,5 +1,6 @@
 #include "trace/model/model_shape.h"
 
+#include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <string>
@@ -39,6 +40,15 @@ constexpr ModelShape llama_1b_shape() {
   return shape;
 }
 
+// GPT-2's layout as training benchmarks have it: a vocabulary padded to a multiple of 64, and an
+// output matrix of its own.
+constexpr ModelShape benchmark_shape(std::string_view name, std::int64_t layers, std::int64_t width,
+                                     std::int64_t heads) {
+  ModelShape shape = gpt2_shape(name, layers, width, heads, 50304, 1024);
+  shape.tied_head = false;
+  return shape;
+}
+
 // `tiny`: 9.0 MiB of gradients, so that bucket caps of 1, 4 and 25 MiB give different plans. The
 // vocabulary of the first two is the byte tokenizer's, padded to a multiple of 64.
 constexpr std::array kPresets{
@@ -48,6 +58,8 @@ constexpr std::array kPresets{
     gpt2_shape("gpt2-medium", 24, 1024, 16, 50257, 1024),
     gpt2_shape("gpt2-large", 36, 1280, 20, 50257, 1024),
     gpt2_shape("gpt2-xl", 48, 1600, 25, 50257, 1024),
+    benchmark_shape("gpt-162m", 12, 768, 12),
+    benchmark_shape("gpt-1.4b", 24, 2048, 16),
     llama_1b_shape(),
 };
 
@@ -105,7 +117,8 @@ std::int64_t gpt2_parameters(const ModelShape& s) {
   const std::int64_t norms = 2 * 2 * s.width;
   const std::int64_t attention = s.width * 3 * s.width + 3 * s.width + s.width * s.width + s.width;
   const std::int64_t mlp = s.width * s.mlp_width + s.mlp_width + s.mlp_width * s.width + s.width;
-  return (s.vocabulary + s.context) * s.width + s.layers * (norms + attention + mlp) + 2 * s.width;
+  const std::int64_t embeddings = ((s.tied_head ? 1 : 2) * s.vocabulary + s.context) * s.width;
+  return embeddings + s.layers * (norms + attention + mlp) + 2 * s.width;
 }
 
 std::int64_t llama_parameters(const ModelShape& s) {
@@ -144,8 +157,15 @@ std::int64_t parameter_count(const ModelShape& shape) {
   return shape.layout == ModelLayout::kGpt2 ? gpt2_parameters(shape) : llama_parameters(shape);
 }
 
-std::int64_t flops_per_token(const ModelShape& shape, std::int64_t sequence_length) {
-  return 6 * parameter_count(shape) + 12 * shape.layers * shape.width * sequence_length;
+std::int64_t flops_per_token(const ModelShape& shape, std::int64_t sequence_length,
+                             std::int64_t frozen_blocks) {
+  ModelShape frozen = shape;
+  frozen.layers = std::min(frozen_blocks, shape.layers);
+  ModelShape no_block = shape;
+  no_block.layers = 0;
+  const std::int64_t frozen_values = parameter_count(frozen) - parameter_count(no_block);
+  return 6 * parameter_count(shape) - 2 * frozen_values +
+         12 * shape.layers * shape.width * sequence_length;
 }
 
 }  // namespace shardlens::trace

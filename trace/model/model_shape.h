@@ -52,11 +52,13 @@ std::span<const ModelShape> planning_presets();
 // Of either list. Error kUsage: in neither; all are named.
 Result<ModelShape> find_planning_model(std::string_view name);
 
-// Trained values, shared ones counted once.
+// All values, shared ones counted once.
 std::int64_t parameter_count(const ModelShape& shape);
 
 // Operations of forward and backward per token, 6·N + 12·L·C·T (Chowdhery et al. 2022, PaLM,
-// appendix B).
-std::int64_t flops_per_token(const ModelShape& shape, std::int64_t sequence_length);
+// appendix B). The weights of frozen blocks count 4 each: forward, and the gradient that passes
+// through. What is computed a second time, to save memory, is not counted.
+std::int64_t flops_per_token(const ModelShape& shape, std::int64_t sequence_length,
+                             std::int64_t frozen_blocks = 0);
 
 }  // namespace shardlens::trace

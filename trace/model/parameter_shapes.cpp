@@ -82,6 +82,7 @@ std::vector<ParameterShape> parameter_shapes(const ModelShape& s) {
     add_blocks(list, s, "transformer.h.");
     list.add("transformer.ln_f.weight", {s.width});
     list.add("transformer.ln_f.bias", {s.width});
+    if (!s.tied_head) list.add("lm_head.weight", {s.vocabulary, s.width});
   } else {
     list.add("model.embed_tokens.weight", {s.vocabulary, s.width});
     add_blocks(list, s, "model.layers.");

@@ -146,7 +146,8 @@ Result<RecordSchedule> parse_schedule(std::string_view knob, std::string_view te
 }  // namespace
 
 Result<RecordSchedule> parse_record_schedule(std::string_view text) {
-  return parse_schedule("record", text, "every step, steps 10..20, or every 10th");
+  if (trimmed(text) == "none") return RecordSchedule{.last = -1};
+  return parse_schedule("record", text, "every step, steps 10..20, every 10th, or none");
 }
 
 Result<std::optional<RecordSchedule>> parse_allocation_schedule(std::string_view text) {

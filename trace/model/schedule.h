@@ -13,7 +13,7 @@
 
 namespace shardlens::trace {
 
-// "every step" | "steps 10..20" | "every 10th"  (also "10..20" and "every 10")
+// "every step" | "steps 10..20" | "every 10th" | "none"  (also "10..20" and "every 10")
 struct RecordSchedule {
   std::int64_t first = 0;
   std::int64_t last = INT64_MAX;  // inclusive
@@ -22,6 +22,8 @@ struct RecordSchedule {
   bool includes(std::int64_t step) const {
     return step >= first && step <= last && (step - first) % every == 0;
   }
+  // No step has detail, and whatever would collect it need not start.
+  bool is_empty() const { return last < first; }
 };
 Result<RecordSchedule> parse_record_schedule(std::string_view text);
 // "off" (none) | "step 4" | any of the above: the steps whose single allocations are recorded.

@@ -135,11 +135,17 @@ std::string range_text(const Knob& knob) {
   if (type == "text") {
     if (knob.name == "data") return "builtin, or the path of a text file or folder";
     if (knob.name == "resume") return "none, or the folder of a checkpoint or of a run";
-    if (knob.name == "record") return "every step, steps A..B, or every Nth";
+    if (knob.name == "record") return "every step, steps A..B, every Nth, or none";
     if (knob.name == "record_allocations") return "off, step N, steps A..B, or every Nth";
     if (knob.name == "simulate_link") return "off, or latency_us=50,gbps=10";
     if (knob.name == "inject") {
       return "off, or rank=1,step=5,phase=backward and one of delay_ms=100, nan, oom, hang, exit";
+    }
+    if (knob.name == "allocator_conf") return "auto, none, or option:value, separated by commas";
+    if (knob.name.starts_with("nccl_")) {
+      return "one of " + join_choices(knob) +
+             ", several with commas between, ^ before those that are not to be used, or "
+             "function:list, separated by semicolons";
     }
     return "any text";
   }

@@ -54,6 +54,12 @@ struct Settings {
   std::string communication = "on";
   std::int64_t collective_timeout_s = 600;
   std::int64_t threads_per_rank = kAuto;
+  std::string nccl_algo = "auto";
+  std::string nccl_proto = "auto";
+  std::int64_t nccl_min_channels = kAuto;
+  std::int64_t nccl_max_channels = kAuto;
+  std::int64_t cuda_device_max_connections = kAuto;
+  std::string comm_stream_priority = "high";
 
   // Precision and memory
   std::string precision = "fp32";
@@ -65,6 +71,8 @@ struct Settings {
   bool cpu_offload = false;
   std::int64_t gradient_accumulation_steps = 1;
   bool sync_each_batch = false;
+  std::int64_t loss_chunk_tokens = kAuto;
+  std::string allocator_conf = "auto";
 
   // Optimization
   std::string optimizer = "adamw";
@@ -79,6 +87,7 @@ struct Settings {
   double adam_epsilon = 1e-8;
   double max_grad_norm = 1.0;
   std::string on_nonfinite = "stop";
+  std::int64_t loss_every = 1;
   std::int64_t evaluate_every = 0;
   std::int64_t frozen_blocks = 0;
   std::int64_t seed = 0;
@@ -95,6 +104,7 @@ struct Settings {
   std::string record_allocations = "step 4";
   std::int64_t record_limit_mb = 2048;
   std::int64_t skip_steps = 3;
+  double peak_tflops = kAuto;
 
   // Simulation
   std::string simulate_link = "off";

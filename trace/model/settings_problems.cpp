@@ -1,9 +1,12 @@
 // What is wrong with a combination of settings, although each value alone is valid.
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "trace/model/schedule.h"
 #include "trace/model/settings.h"
 #include "trace/model/strategy.h"
+#include "trace/model/text.h"
 
 namespace shardlens::trace {
 
@@ -128,6 +131,74 @@ void check_inputs(const Settings& s, std::vector<SettingProblem>& problems) {
   }
 }
 
+std::vector<std::string_view> split_at(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const auto end = std::min(text.find(separator), text.size());
+    parts.push_back(text.substr(0, end));
+    if (end == text.size()) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+bool is_among(std::string_view name, std::span<const std::string_view> choices) {
+  return std::ranges::any_of(choices, [&](auto each) { return equal_but_for_case(each, name); });
+}
+
+std::string joined(std::span<const std::string_view> names) {
+  std::string text;
+  for (const std::string_view name : names) text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
+}
+
+// Of NCCL_ALGO and NCCL_PROTO: lists of names, after ^ of those that are not to be used, for all
+// functions or for one: "Ring;allreduce:Tree,NVLS". NCCL warns of a name that it does not know, and
+// goes on without any.
+void check_names(std::string_view knob, std::string_view value,
+                 std::vector<SettingProblem>& problems) {
+  constexpr std::array<std::string_view, 5> kFunctions{"allreduce", "allgather", "reducescatter",
+                                                       "broadcast", "reduce"};
+  if (value == "auto") return;
+  const auto choices = find_knob(knob)->choices.subspan(1);  // without auto
+  for (std::string_view list : split_at(value, ';')) {
+    if (const auto colon = list.find(':'); colon != list.npos) {
+      const std::string_view function = list.substr(0, colon);
+      if (!is_among(function, kFunctions)) {
+        problems.push_back({knob, std::string(knob) + ": NCCL knows no function \"" +
+                                      std::string(function) + "\"; use one of " +
+                                      joined(kFunctions) + "."});
+      }
+      list.remove_prefix(colon + 1);
+    }
+    if (list.starts_with('^')) list.remove_prefix(1);
+    for (const std::string_view name : split_at(list, ',')) {
+      if (is_among(name, choices)) continue;
+      problems.push_back({knob, std::string(knob) + ": NCCL knows no \"" + std::string(name) +
+                                    "\"; use auto, or one or several of " + joined(choices) +
+                                    ", separated by commas."});
+    }
+  }
+}
+
+void check_libraries(const Settings& s, std::vector<SettingProblem>& problems) {
+  check_names("nccl_algo", s.nccl_algo, problems);
+  check_names("nccl_proto", s.nccl_proto, problems);
+  if (s.nccl_min_channels != kAuto && s.nccl_max_channels != kAuto &&
+      s.nccl_min_channels > s.nccl_max_channels) {
+    problems.push_back({"nccl_min_channels", "nccl_min_channels (" +
+                                                 std::to_string(s.nccl_min_channels) +
+                                                 ") is more than nccl_max_channels (" +
+                                                 std::to_string(s.nccl_max_channels) + ")."});
+  }
+  const bool is_option = s.allocator_conf.find(':') != std::string::npos;
+  if (s.allocator_conf != "auto" && s.allocator_conf != "none" && !is_option) {
+    problems.push_back(
+        {"allocator_conf", "allocator_conf: \"" + s.allocator_conf +
+                               "\" is no list of options; write option:value, separated by commas, "
+                               "as expandable_segments:True, or auto or none."});
+  }
+}
+
 void check_lengths(const Settings& s, std::vector<SettingProblem>& problems) {
   if (s.epochs == 0 && s.warmup_steps > s.steps) {
     problems.push_back({"warmup_steps", "warmup_steps (" + std::to_string(s.warmup_steps) +
@@ -151,6 +222,7 @@ std::vector<SettingProblem> problems_of(const Settings& settings) {
   check_precision(settings, problems);
   check_inputs(settings, problems);
   check_lengths(settings, problems);
+  check_libraries(settings, problems);
   return problems;
 }
 

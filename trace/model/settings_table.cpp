@@ -8,8 +8,9 @@ namespace shardlens::trace {
 namespace {
 
 using Choice = std::string_view;
-constexpr std::array<Choice, 7> kModels{"tiny",       "small",   "gpt2",    "gpt2-medium",
-                                        "gpt2-large", "gpt2-xl", "llama-1b"};
+constexpr std::array<Choice, 9> kModels{"tiny",        "small",      "gpt2",
+                                        "gpt2-medium", "gpt2-large", "gpt2-xl",
+                                        "gpt-162m",    "gpt-1.4b",   "llama-1b"};
 constexpr std::array<Choice, 1> kData{"builtin"};
 constexpr std::array<Choice, 3> kDevices{"auto", "cpu", "cuda"};
 constexpr std::array<Choice, 7> kStrategies{
@@ -28,9 +29,14 @@ constexpr std::array<Choice, 2> kOnNone{"on", "none"};
 constexpr std::array<Choice, 3> kPrecisions{"fp32", "bf16", "fp16"};
 constexpr std::array<Choice, 3> kLrSchedules{"cosine", "linear", "constant"};
 constexpr std::array<Choice, 2> kOnNonfinite{"stop", "continue"};
-constexpr std::array<Choice, 1> kRecord{"every step"};
+constexpr std::array<Choice, 2> kRecord{"every step", "none"};
 constexpr std::array<Choice, 3> kRecordAllocations{"off", "step 4", "every 10th"};
 constexpr std::array<Choice, 1> kOff{"off"};
+constexpr std::array<Choice, 8> kNcclAlgorithms{"auto",         "Ring", "Tree",     "CollnetDirect",
+                                                "CollnetChain", "NVLS", "NVLSTree", "PAT"};
+constexpr std::array<Choice, 4> kNcclProtocols{"auto", "LL", "LL128", "Simple"};
+constexpr std::array<Choice, 2> kPriorities{"high", "normal"};
+constexpr std::array<Choice, 2> kAllocatorConf{"auto", "none"};
 
 constexpr double kLarge = 1e9;
 
@@ -180,6 +186,33 @@ const Knob kTable[] = {
      .member = &S::threads_per_rank, .unit = "threads", .minimum = 1, .maximum = 1024,
      .may_be_auto = true,
      .explanation = "CPU threads of each rank; auto is cores divided by ranks"},
+    {.name = "nccl_algo", .label = "NCCL algorithm", .group = G::kParallelism,
+     .member = &S::nccl_algo, .choices = kNcclAlgorithms, .choices_are_open = true,
+     .explanation = "NCCL_ALGO on GPUs: the algorithms NCCL may take, as Ring,Tree or Ring;allreduce:Tree, "
+                    "or after ^ those it may not; a function that is left with none fails (only Ring "
+                    "broadcasts); auto lets it choose by size"},
+    {.name = "nccl_proto", .label = "NCCL protocol", .group = G::kParallelism,
+     .member = &S::nccl_proto, .choices = kNcclProtocols, .choices_are_open = true,
+     .explanation = "NCCL_PROTO on GPUs: LL has the least latency, LL128 wants NVLink, Simple has the "
+                    "most bandwidth; auto lets NCCL choose by size"},
+    {.name = "nccl_min_channels", .label = "NCCL channels, at least", .group = G::kParallelism,
+     .member = &S::nccl_min_channels, .unit = "channels", .minimum = 1, .maximum = 64,
+     .may_be_auto = true,
+     .explanation = "NCCL_MIN_NCHANNELS on GPUs: blocks that every collective takes from computation "
+                    "at least"},
+    {.name = "nccl_max_channels", .label = "NCCL channels, at most", .group = G::kParallelism,
+     .member = &S::nccl_max_channels, .unit = "channels", .minimum = 1, .maximum = 64,
+     .may_be_auto = true,
+     .explanation = "NCCL_MAX_NCHANNELS on GPUs: fewer leave more of the GPU to computation, at less "
+                    "bandwidth"},
+    {.name = "cuda_device_max_connections", .label = "CUDA work queues", .group = G::kParallelism,
+     .member = &S::cuda_device_max_connections, .unit = "queues", .minimum = 1, .maximum = 32,
+     .may_be_auto = true,
+     .explanation = "CUDA_DEVICE_MAX_CONNECTIONS: queues from the host to a GPU; with 1 kernels start "
+                    "in the order of their launches, auto is CUDA's 8"},
+    {.name = "comm_stream_priority", .label = "Priority of communication", .group = G::kParallelism,
+     .member = &S::comm_stream_priority, .choices = kPriorities,
+     .explanation = "On GPUs high lets collectives start before waiting blocks of computation"},
 
     // ---- precision and memory
     {.name = "precision", .label = "Precision", .group = G::kPrecisionAndMemory,
@@ -218,6 +251,15 @@ const Knob kTable[] = {
     {.name = "sync_each_batch", .label = "Reduce every micro-batch",
      .group = G::kPrecisionAndMemory, .member = &S::sync_each_batch,
      .explanation = "Reduce gradients after every micro-batch instead of only after the last"},
+    {.name = "loss_chunk_tokens", .label = "Loss by chunks of", .group = G::kPrecisionAndMemory,
+     .member = &S::loss_chunk_tokens, .unit = "tokens", .minimum = 0, .maximum = kLarge,
+     .may_be_auto = true,
+     .explanation = "Tokens whose logits exist at a time; 0 is all, auto is all below 32 MiB of "
+                    "logits, else at least 1024 and twice the model's width"},
+    {.name = "allocator_conf", .label = "GPU allocator", .group = G::kPrecisionAndMemory,
+     .member = &S::allocator_conf, .choices = kAllocatorConf, .choices_are_open = true,
+     .explanation = "PYTORCH_ALLOC_CONF on GPUs, as max_split_size_mb:128; auto is "
+                    "expandable_segments:True unless the environment says otherwise, none leaves it"},
 
     // ---- optimization
     {.name = "optimizer", .label = "Optimizer", .group = G::kOptimization,
@@ -256,6 +298,10 @@ const Knob kTable[] = {
     {.name = "on_nonfinite", .label = "On NaN or infinity", .group = G::kOptimization,
      .member = &S::on_nonfinite, .choices = kOnNonfinite,
      .explanation = "Whether a loss or gradient norm that is not finite ends the run"},
+    {.name = "loss_every", .label = "Read the loss every", .group = G::kOptimization,
+     .member = &S::loss_every, .unit = "steps", .minimum = 1, .maximum = kLarge,
+     .explanation = "Steps between reading loss, gradient norm and requests to stop, for which a GPU "
+                    "is waited for; between them they are not known"},
     {.name = "evaluate_every", .label = "Evaluate every", .group = G::kOptimization,
      .member = &S::evaluate_every, .unit = "steps", .minimum = 0, .maximum = kLarge,
      .explanation = "Steps between evaluations on the held-out text; 0 never evaluates"},
@@ -286,7 +332,8 @@ const Knob kTable[] = {
     // ---- recording
     {.name = "record", .label = "Record", .group = G::kRecording, .member = &S::record,
      .essential = true, .choices = kRecord, .choices_are_open = true,
-     .explanation = "Which steps get full detail: every step, steps 10..20, or every 10th"},
+     .explanation = "Which steps get full detail: every step, steps 10..20, every 10th, or none; steps, "
+                    "phases and memory are always recorded"},
     {.name = "record_allocations", .label = "Record allocations", .group = G::kRecording,
      .member = &S::record_allocations, .choices = kRecordAllocations, .choices_are_open = true,
      .explanation = "Steps whose single allocations are kept: off, step 4, steps 4..6, or every 10th"},
@@ -297,6 +344,11 @@ const Knob kTable[] = {
     {.name = "skip_steps", .label = "Left out of the summary", .group = G::kRecording,
      .member = &S::skip_steps, .unit = "steps", .minimum = 0, .maximum = kLarge,
      .explanation = "First steps that the summary does not measure"},
+    {.name = "peak_tflops", .label = "Peak of a GPU", .group = G::kRecording,
+     .member = &S::peak_tflops, .unit = "TFLOP/s", .minimum = 0.001, .maximum = 1e6,
+     .may_be_auto = true, .logarithmic = true,
+     .explanation = "What MFU is measured against; auto is the data sheet's dense peak for the GPU "
+                    "and the precision, if it is known"},
 
     // ---- simulation
     {.name = "simulate_link", .label = "Simulated link", .group = G::kSimulation,

@@ -1,6 +1,7 @@
 #include "trace/model/text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <vector>
 
 namespace shardlens::trace {
@@ -9,6 +10,11 @@ std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+bool equal_but_for_case(std::string_view a, std::string_view b) {
+  return std::ranges::equal(
+      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {

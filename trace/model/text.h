@@ -11,6 +11,9 @@ namespace shardlens::trace {
 // Without the white space around it.
 std::string_view trimmed(std::string_view text);
 
+// Of ASCII letters.
+bool equal_but_for_case(std::string_view a, std::string_view b);
+
 // Levenshtein distance: the least number of insertions, deletions and substitutions.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 

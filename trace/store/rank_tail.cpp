@@ -55,7 +55,8 @@ std::string fingerprint(const T& value) {
 std::string fingerprint(const RankInfo& info) {
   return info.host + '\n' + info.device + '\n' + info.device_name + '\n' + info.sources + '\n' +
          info.versions + '\n' + fingerprint(info.process_id) + fingerprint(info.peak_flops) +
-         fingerprint(info.parameters) + fingerprint(info.local_rank);
+         fingerprint(info.parameters) + fingerprint(info.local_rank) + info.peak_flops_origin +
+         '\n' + info.environment;
 }
 
 }  // namespace

@@ -325,6 +325,8 @@ struct RowTable<RankInfo> {
     io.integer("parameters", row.parameters);
     io.text("link", row.link);
     io.real("link_bytes_per_second", row.link_bytes_per_second);
+    io.text("peak_flops_origin", row.peak_flops_origin);
+    io.text("environment", row.environment);
   }
 };
 

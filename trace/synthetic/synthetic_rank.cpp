@@ -51,18 +51,18 @@ Batch SyntheticRank::definitions() const {
     bucket.parameter_bytes.assign(of.parameters.size(), of.bytes / count);
     batch.buckets.push_back(std::move(bucket));
   }
-  batch.rank_info = RankInfo{rank_,
-                             rank_,
-                             "synthetic",
-                             0,
-                             "cuda:" + std::to_string(rank_),
-                             "made-up GPU",
-                             "made up by a generator",
-                             "driver 580.95.05 for CUDA 13.0, NCCL 2.28.9",
-                             kPeakFlops,
-                             parameters_,
-                             "NVLink 4, 18 links",
-                             kLinkBytesPerSecond};
+  RankInfo info;
+  info.rank = info.local_rank = rank_;
+  info.host = "synthetic";
+  info.device = "cuda:" + std::to_string(rank_);
+  info.device_name = "made-up GPU";
+  info.sources = "made up by a generator";
+  info.versions = "driver 580.95.05 for CUDA 13.0, NCCL 2.28.9";
+  info.peak_flops = kPeakFlops;
+  info.parameters = parameters_;
+  info.link = "NVLink 4, 18 links";
+  info.link_bytes_per_second = kLinkBytesPerSecond;
+  batch.rank_info = std::move(info);
   return batch;
 }
 

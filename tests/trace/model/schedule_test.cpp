@@ -24,6 +24,9 @@ TEST(RecordSchedule, ReadsEveryForm) {
   EXPECT_THAT(included("every 10", 25), testing::ElementsAre(0, 10, 20));
   EXPECT_THAT(included("steps 2..4", 8), testing::ElementsAre(2, 3, 4));
   EXPECT_THAT(included(" 5..5 ", 8), testing::ElementsAre(5));
+  EXPECT_THAT(included("none", 8), testing::IsEmpty());
+  EXPECT_TRUE(parse_record_schedule("none")->is_empty());
+  EXPECT_FALSE(parse_record_schedule("5..5")->is_empty());
 }
 
 TEST(RecordSchedule, RefusesWhatItDoesNotUnderstand) {
@@ -32,7 +35,8 @@ TEST(RecordSchedule, RefusesWhatItDoesNotUnderstand) {
     const auto schedule = parse_record_schedule(text);
     ASSERT_FALSE(schedule) << text;
     EXPECT_EQ(schedule.error().kind, ErrorKind::kUsage);
-    EXPECT_THAT(schedule.error().message, HasSubstr("every step, steps 10..20, or every 10th"));
+    EXPECT_THAT(schedule.error().message,
+                HasSubstr("every step, steps 10..20, every 10th, or none"));
   }
 }
 
