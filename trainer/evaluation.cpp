@@ -24,8 +24,8 @@ Evaluation evaluate(DecoderModel& model, Strategy& strategy, const BlockDataset&
     const TokenBatch tokens = dataset.batch(batch);
     strategy.before_evaluation();
     const AutocastScope autocast(options.device.type(), options.compute_type);
-    const auto loss =
-        model.loss(tokens.inputs.to(options.device), tokens.targets.to(options.device));
+    const auto loss = model.loss(tokens.inputs.to(options.device),
+                                 tokens.targets.to(options.device), options.loss_chunks);
     sums[0].add_(loss.to(torch::kFloat64), static_cast<double>(batch.size()));
     sums[1].add_(static_cast<double>(batch.size()));
     batch.clear();

@@ -3,6 +3,8 @@
 
 #include <torch/torch.h>
 
+#include <optional>
+
 #include "profiler/recorder.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/data/block_dataset.h"
@@ -21,6 +23,7 @@ struct EvaluationOptions {
   std::int64_t batch_size = 8;
   torch::ScalarType compute_type = torch::kFloat32;  // by autocast
   torch::Device device = torch::kCPU;
+  std::optional<ChunkedLossOptions> loss_chunks;
 };
 
 // The first evaluation blocks, at most this many batches on each rank: enough to compare runs, and

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "profiler/torch/torch_sources.h"
+#include "trace/model/loss_chunks.h"
 #include "trace/predict/layer_memory.h"
 #include "trace/predict/memory_model.h"
 #include "trainer/autocast_scope.h"
@@ -24,6 +25,7 @@ struct Case {
   double dropout = 0;
   std::int64_t recompute = 0;
   bool is_gathered_in_16_bits = false;
+  std::int64_t loss_chunk = 0;  // tokens, of 512
 };
 
 void PrintTo(const Case& tried, std::ostream* out) { *out << tried.name; }
@@ -52,6 +54,7 @@ trace::PlannedJob job_of(const Case& tried) {
   job.settings.dropout = tried.dropout;
   job.settings.activation_checkpointing = tried.recompute;
   job.settings.optimizer = "sgd";
+  job.settings.loss_chunk_tokens = tried.loss_chunk;
   if (tried.is_gathered_in_16_bits) {
     job.settings.sharding_strategy = "full_shard";
     job.settings.param_dtype = "bf16";
@@ -83,7 +86,10 @@ class MemoryPrediction : public testing::TestWithParam<Case> {
 
   torch::Tensor forward() {
     const AutocastScope autocast(at::kCPU, compute_type(job_.settings.precision));
-    return model_->loss(tokens_.narrow(1, 0, 128), tokens_.narrow(1, 1, 128));
+    const auto inputs = tokens_.narrow(1, 0, 128), targets = tokens_.narrow(1, 1, 128);
+    const auto chunk = trace::loss_chunk_tokens(job_.settings, job_.shape, job_.tokens());
+    if (chunk == 0) return model_->loss(inputs, targets);
+    return model_->loss(inputs, targets, ChunkedLossOptions{chunk, {}});
   }
 
   trace::PlannedJob job_;
@@ -137,11 +143,19 @@ const Case kModels[] = {
     {"LlamaDropout", ModelLayout::kLlama, false, "fp32", 0.1},
     {"LlamaRecompute", ModelLayout::kLlama, false, "fp32", 0, 2},
     {"LlamaAutocastRecompute", ModelLayout::kLlama, false, "bf16", 0, 1},
+    {"Gpt2Chunks", ModelLayout::kGpt2, true, "fp32", 0, 0, false, 128},
+    {"Gpt2OneChunk", ModelLayout::kGpt2, true, "fp32", 0, 0, false, 512},
+    {"Gpt2AutocastChunks", ModelLayout::kGpt2, true, "bf16", 0, 0, false, 128},
+    {"Gpt2Untied", ModelLayout::kGpt2, false},
+    {"LlamaChunks", ModelLayout::kLlama, false, "fp32", 0, 0, false, 128},
+    {"LlamaAutocastOneChunk", ModelLayout::kLlama, false, "bf16", 0, 0, false, 512},
+    {"LlamaChunksRecompute", ModelLayout::kLlama, false, "fp32", 0, 2, false, 256},
 };
 // Gradients and gathered copies are then the strategy's, not the model's.
 const Case kModelsIn16Bits[] = {
     {"Gpt2In16Bits", ModelLayout::kGpt2, true, "fp32", 0, 0, true},
     {"LlamaIn16Bits", ModelLayout::kLlama, false, "fp32", 0, 0, true},
+    {"LlamaIn16BitsChunks", ModelLayout::kLlama, false, "fp32", 0, 0, true, 128},
 };
 
 INSTANTIATE_TEST_SUITE_P(Models, MemoryPrediction, testing::ValuesIn(kModels), name_of);

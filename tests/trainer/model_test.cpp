@@ -39,16 +39,17 @@ std::int64_t allocated_parameters(const ModelShape& shape) {
 
 TEST(ModelShape, CountsParametersAsTheModuleAllocatesThem) {
   for (const ModelShape& shape :
-       {small_shape(ModelLayout::kGpt2, true), small_shape(ModelLayout::kLlama, true),
-        small_shape(ModelLayout::kLlama, false), *find_model_preset("tiny")}) {
+       {small_shape(ModelLayout::kGpt2, true), small_shape(ModelLayout::kGpt2, false),
+        small_shape(ModelLayout::kLlama, true), small_shape(ModelLayout::kLlama, false),
+        *find_model_preset("tiny")}) {
     EXPECT_EQ(parameter_count(shape), allocated_parameters(shape)) << shape.name;
   }
 }
 
 TEST(ParameterShapes, AreThoseOfTheModuleInRegistrationOrder) {
   for (const ModelShape& shape :
-       {small_shape(ModelLayout::kGpt2, true), small_shape(ModelLayout::kLlama, true),
-        small_shape(ModelLayout::kLlama, false)}) {
+       {small_shape(ModelLayout::kGpt2, true), small_shape(ModelLayout::kGpt2, false),
+        small_shape(ModelLayout::kLlama, true), small_shape(ModelLayout::kLlama, false)}) {
     const auto model = build_model(shape, {});
     const auto expected = named_parameters_of(*model);
     const auto listed = trace::parameter_shapes(shape);

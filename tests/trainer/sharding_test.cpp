@@ -148,7 +148,7 @@ struct SpareModel : DecoderModel {
       layers.push_back(register_module(std::to_string(i), std::make_shared<Spare>(uses)));
     }
   }
-  torch::Tensor logits(const torch::Tensor& tokens) override {
+  torch::Tensor hidden(const torch::Tensor& tokens) override {
     auto x = at::embedding(input, tokens);
     for (const auto& layer : layers) x = layer->forward(x);
     return x;
@@ -156,7 +156,9 @@ struct SpareModel : DecoderModel {
   std::vector<std::shared_ptr<Layer>> blocks() const override {
     return {layers.begin(), layers.end()};
   }
+  OutputHead& head() override { return identity; }
   bool uses = false;
+  OutputHead identity{torch::eye(4)};  // none of the model's modules
   torch::Tensor input;
   std::vector<std::shared_ptr<Spare>> layers;
 };

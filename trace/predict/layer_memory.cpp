@@ -1,5 +1,8 @@
 #include "trace/predict/layer_memory.h"
 
+#include <algorithm>
+
+#include "trace/model/loss_chunks.h"
 #include "trace/predict/gpt2_block.h"
 #include "trace/predict/layer_sizes.h"
 #include "trace/predict/llama_block.h"
@@ -26,6 +29,61 @@ LayerMemory head_saved(const LayerSizes& s, const PlannedJob& job) {
   return head;
 }
 
+std::vector<BackwardOperator> plain_backward(const LayerSizes& s, const PlannedJob& job,
+                                             std::int64_t cast) {
+  const std::int64_t logits = s.tokens * job.shape.vocabulary;
+  const std::int64_t scores = logits * kLossBytes;
+  std::vector<BackwardOperator> backward;
+  backward.push_back({.made = scores});  // of the log-probabilities
+  backward.push_back({.made = scores, .consumed = scores, .released = scores});
+  if (s.product_bytes == 2) backward.push_back({.made = logits * 2, .consumed = scores});
+  BackwardOperator product{
+      .made = s.product, .consumed = logits * s.product_bytes, .released = s.product + cast};
+  if (cast > 0) {
+    product.made += cast;
+    backward.push_back(product);
+    product = {.consumed = cast};
+  }
+  backward.push_back(product);
+  return backward;
+}
+
+// What trainer/model/chunked_loss holds beside what it saves: one chunk at its widest moment.
+std::int64_t chunk_scratch(const LayerSizes& s, const PlannedJob& job, std::int64_t chunk) {
+  const std::int64_t logits = chunk * job.shape.vocabulary;
+  const std::int64_t matrix = job.shape.vocabulary * job.shape.width;
+  const bool in_16_bits = s.product_bytes == 2;
+  const std::int64_t input = chunk * job.shape.width * s.product_bytes;
+  // The logits, their copy in fp32, log-probabilities; the first chunk has no sum of gradients yet.
+  const std::int64_t softmax = logits * (s.product_bytes + (in_16_bits ? 4 : 0) + kLossBytes) -
+                               (chunk >= s.tokens ? matrix * kLossBytes : 0);
+  // The gradient of the logits, the input without ignored tokens, the gradient of the matrix.
+  const std::int64_t product = logits * s.product_bytes + input + (in_16_bits ? 2 * matrix : 0);
+  const std::int64_t cast_input = s.residual_bytes == s.product_bytes ? 0 : input;
+  return std::max(softmax, product) + cast_input + (s.autocast ? 2 * matrix : 0);
+}
+
+LayerMemory chunked_head_saved(const LayerSizes& s, const PlannedJob& job, std::int64_t chunk) {
+  LayerMemory head;
+  head.input_bytes = s.residual;
+  head.saved = {{"input of the last norm", s.residual},
+                {"last norm", s.norm_statistics + s.normalized},
+                {"gradient of its output", s.residual},
+                {"gradient of the head", job.shape.vocabulary * job.shape.width * kLossBytes}};
+  // The last norm's output lives until the loss is there.
+  head.forward_scratch = s.residual + chunk_scratch(s, job, chunk);
+  head.unsaved_scratch = head.forward_scratch;
+  return head;
+}
+
+// Both gradients are there already: they only become somebody else's.
+std::vector<BackwardOperator> chunked_backward(const LayerSizes& s, const PlannedJob& job) {
+  const std::int64_t matrix = job.shape.vocabulary * job.shape.width;
+  const bool is_cast = s.residual_bytes == 2;  // the weights are, and so is their gradient
+  return {{.scratch = is_cast ? 2 * matrix : 0, .released = matrix * kLossBytes + s.residual},
+          {.made = s.residual}};
+}
+
 }  // namespace
 
 std::int64_t LayerMemory::saved_bytes() const {
@@ -42,27 +100,15 @@ LayerMemory block_memory(const PlannedJob& job, bool is_frozen) {
 
 HeadMemory head_memory(const PlannedJob& job) {
   const LayerSizes s = layer_sizes(job);
-  HeadMemory head{head_saved(s, job)};
-  const std::int64_t logits = s.tokens * job.shape.vocabulary;
-  const std::int64_t scores = logits * kLossBytes;
+  const std::int64_t chunk = loss_chunk_tokens(job.settings, job.shape, job.tokens());
+  HeadMemory head{chunk > 0 ? chunked_head_saved(s, job, chunk) : head_saved(s, job)};
   std::vector<BackwardOperator>& backward = head.layer.backward;
-  backward.push_back({.made = scores});  // of the log-probabilities
-  backward.push_back({.made = scores, .consumed = scores, .released = scores});
-  if (s.product_bytes == 2) backward.push_back({.made = logits * 2, .consumed = scores});
-  const std::int64_t cast = head.layer.cast_weights;
-  BackwardOperator product{
-      .made = s.product, .consumed = logits * s.product_bytes, .released = s.product + cast};
-  if (cast > 0) {
-    product.made += cast;
-    backward.push_back(product);
-    product = {.consumed = cast};
-  }
-  head.head_operator = backward.size();
-  backward.push_back(product);
+  backward = chunk > 0 ? chunked_backward(s, job) : plain_backward(s, job, head.layer.cast_weights);
+  head.head_operator = backward.size() - 1;
   // From here on there is a gradient that flows between layers.
   backward.push_back({.made = s.residual,
                       .scratch = s.norm_scratch,
-                      .consumed = s.product,
+                      .consumed = chunk > 0 ? s.residual : s.product,
                       .released = s.residual + s.norm_statistics + s.normalized,
                       .parameters = job.shape.layout == ModelLayout::kGpt2 ? 2 : 1});
   return head;

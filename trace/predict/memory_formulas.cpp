@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "trace/model/loss_chunks.h"
 #include "trace/model/strategy.h"
 #include "trace/model/text.h"
 #include "trace/predict/optimizer_state.h"
@@ -158,6 +159,12 @@ std::string MemoryFormulas::saved_by_blocks(std::int64_t bytes) const {
 
 std::string MemoryFormulas::saved_by_head() const {
   const LayerMemory& head = walk_.head();
+  if (const auto chunk = loss_chunk_tokens(job_.settings, job_.shape, job_.tokens()); chunk > 0) {
+    return grouped(job_.tokens()) + " tokens x " + std::to_string(2 * bytes_.residual) + " B x " +
+           std::to_string(job_.shape.width) + " + " + times(4, walk_.sizes().head, "values") +
+           " (gradients of the head, made with the loss in chunks of " + grouped(chunk) +
+           " tokens)";
+  }
   return grouped(job_.tokens()) + " tokens x (4 B x " + grouped(job_.shape.vocabulary) +
          " log-probabilities, " + std::to_string(bytes_.residual + bytes_.product) + " B x " +
          std::to_string(job_.shape.width) + ")" +

@@ -55,6 +55,7 @@ std::vector<Way> possible_ways(const PlannedJob& job) {
   if (!now.has_units && !s.gradient_as_bucket_view) {
     ways.push_back({{"gradient_as_bucket_view", "true"}});
   }
+  if (s.loss_chunk_tokens == 0) ways.push_back({{"loss_chunk_tokens", "auto"}});
   add_strategies(job, ways);
   add_recomputation(job, ways);
   if (now.shards_parameters && !s.cpu_offload) ways.push_back({{"cpu_offload", "true"}});

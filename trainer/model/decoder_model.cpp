@@ -45,12 +45,6 @@ void initialize(const torch::nn::Module& model, const ModelShape& shape, std::ui
 
 }  // namespace
 
-torch::Tensor DecoderModel::loss(const torch::Tensor& tokens, const torch::Tensor& targets) {
-  const torch::Tensor predicted = logits(tokens);
-  return at::cross_entropy_loss(predicted.view({-1, predicted.size(-1)}).to(torch::kFloat32),
-                                targets.reshape({-1}));
-}
-
 std::shared_ptr<DecoderModel> build_model(const ModelShape& shape, const ModelOptions& options) {
   std::shared_ptr<DecoderModel> model;
   if (shape.layout == ModelLayout::kGpt2) {

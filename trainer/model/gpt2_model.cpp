@@ -98,15 +98,18 @@ struct Gpt2Model::Transformer : Layer {
 Gpt2Model::Gpt2Model(const ModelShape& shape, double dropout, torch::Device device) {
   transformer_ =
       register_module("transformer", std::make_shared<Transformer>(shape, dropout, device));
-  head_ = register_module("lm_head", std::make_shared<Projection>(transformer_->wte->weight));
+  head_ = register_module(
+      "lm_head", shape.tied_head
+                     ? std::make_shared<OutputHead>(transformer_->wte->weight)
+                     : std::make_shared<OutputHead>(shape.width, shape.vocabulary, device));
 }
 
 std::vector<std::shared_ptr<Layer>> Gpt2Model::blocks() const {
   return {transformer_->h.begin(), transformer_->h.end()};
 }
 
-torch::Tensor Gpt2Model::logits(const torch::Tensor& tokens) {
-  return head_->forward(transformer_->forward(tokens));
+torch::Tensor Gpt2Model::hidden(const torch::Tensor& tokens) {
+  return transformer_->forward(tokens);
 }
 
 }  // namespace shardlens::trainer

@@ -13,7 +13,8 @@ namespace shardlens::trainer {
 class Gpt2Model : public DecoderModel {
  public:
   Gpt2Model(const ModelShape& shape, double dropout, torch::Device device);
-  torch::Tensor logits(const torch::Tensor& tokens) override;
+  torch::Tensor hidden(const torch::Tensor& tokens) override;
+  OutputHead& head() override { return *head_; }
   std::vector<std::shared_ptr<Layer>> blocks() const override;
 
  private:
@@ -23,7 +24,7 @@ class Gpt2Model : public DecoderModel {
   struct Transformer;
 
   std::shared_ptr<Transformer> transformer_;
-  std::shared_ptr<Projection> head_;
+  std::shared_ptr<OutputHead> head_;
 };
 
 }  // namespace shardlens::trainer

@@ -102,16 +102,14 @@ LlamaModel::LlamaModel(const ModelShape& shape, double dropout, torch::Device de
   decoder_ = register_module("model", std::make_shared<Decoder>(shape, dropout, rotary_, device));
   head_ = register_module(
       "lm_head", shape.tied_head
-                     ? std::make_shared<Projection>(decoder_->embed_tokens->weight)
-                     : std::make_shared<Projection>(shape.width, shape.vocabulary, device));
+                     ? std::make_shared<OutputHead>(decoder_->embed_tokens->weight)
+                     : std::make_shared<OutputHead>(shape.width, shape.vocabulary, device));
 }
 
 std::vector<std::shared_ptr<Layer>> LlamaModel::blocks() const {
   return {decoder_->layers.begin(), decoder_->layers.end()};
 }
 
-torch::Tensor LlamaModel::logits(const torch::Tensor& tokens) {
-  return head_->forward(decoder_->forward(tokens));
-}
+torch::Tensor LlamaModel::hidden(const torch::Tensor& tokens) { return decoder_->forward(tokens); }
 
 }  // namespace shardlens::trainer

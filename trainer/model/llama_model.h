@@ -14,7 +14,8 @@ namespace shardlens::trainer {
 class LlamaModel : public DecoderModel {
  public:
   LlamaModel(const ModelShape& shape, double dropout, torch::Device device);
-  torch::Tensor logits(const torch::Tensor& tokens) override;
+  torch::Tensor hidden(const torch::Tensor& tokens) override;
+  OutputHead& head() override { return *head_; }
   std::vector<std::shared_ptr<Layer>> blocks() const override;
 
  private:
@@ -25,7 +26,7 @@ class LlamaModel : public DecoderModel {
 
   std::shared_ptr<Rotary> rotary_;
   std::shared_ptr<Decoder> decoder_;
-  std::shared_ptr<Projection> head_;
+  std::shared_ptr<OutputHead> head_;
 };
 
 }  // namespace shardlens::trainer

@@ -137,11 +137,19 @@ TEST(Remedies, OneChangeIsEnoughWhereOneIsEnough) {
   const PlannedJob job =
       gpu_job_of({"model=gpt2", "batch_per_rank=64", "sequence_length=1024"}, 2, 2);
   bool offers_a_batch = false;
-  for (const Remedy& remedy : changes_that_would_fit(job, 40 * kGiB)) {
+  for (const Remedy& remedy : changes_that_would_fit(job, predict_peak_bytes(job) * 7 / 10)) {
     EXPECT_EQ(remedy.changes.size(), 1u) << remedy.text();
     offers_a_batch = offers_a_batch || remedy.changes.front().knob == "batch_per_rank";
   }
   EXPECT_TRUE(offers_a_batch);
+}
+
+TEST(Remedies, ComputeTheLossByChunksWhereAllLogitsExistAtOnce) {
+  const PlannedJob job = gpu_job_of(
+      {"model=gpt2", "batch_per_rank=64", "sequence_length=1024", "loss_chunk_tokens=0"}, 2, 2);
+  const auto remedies = changes_that_would_fit(job, predict_peak_bytes(job) * 9 / 10);
+  const std::vector<Remedy::Change> expected{{"loss_chunk_tokens", "auto"}};
+  EXPECT_THAT(remedies, Contains(Field(&Remedy::changes, expected)));
 }
 
 TEST(Remedies, ArePairedWhereOneIsNotEnough) {
