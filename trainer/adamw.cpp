@@ -1,5 +1,7 @@
 #include "trainer/adamw.h"
 
+#include <optional>
+
 namespace shardlens::trainer {
 
 AdamW::AdamW(std::span<const LocalParameter> parameters, const AdamWOptions& options)
@@ -14,13 +16,15 @@ AdamW::AdamW(std::span<const LocalParameter> parameters, const AdamWOptions& opt
   }
 }
 
-void AdamW::step(std::span<const std::size_t> parameters, double learning_rate) {
+void AdamW::step(std::span<const std::size_t> parameters, double learning_rate,
+                 const torch::Tensor& skip) {
   const torch::NoGradGuard no_grad;
-  step(parameters, learning_rate, true);
-  step(parameters, learning_rate, false);
+  step(parameters, learning_rate, skip, true);
+  step(parameters, learning_rate, skip, false);
 }
 
-void AdamW::step(std::span<const std::size_t> parameters, double learning_rate, bool decays) {
+void AdamW::step(std::span<const std::size_t> parameters, double learning_rate,
+                 const torch::Tensor& skip, bool decays) {
   std::vector<torch::Tensor> values, gradients, first_moments, second_moments, steps;
   for (const std::size_t i : parameters) {
     const torch::Tensor& value = parameters_[i].value;
@@ -32,11 +36,17 @@ void AdamW::step(std::span<const std::size_t> parameters, double learning_rate, 
     steps.push_back(states_[i].steps);
   }
   if (values.empty()) return;
+  std::optional<torch::Tensor> found_inf;
+  if (skip.defined()) found_inf = skip.to(values.front().device());
   at::_foreach_add_(steps, 1);
   at::_fused_adamw_(values, gradients, first_moments, second_moments, /*max_exp_avg_sqs=*/{}, steps,
                     learning_rate, options_.beta1, options_.beta2,
                     decays ? options_.weight_decay : 0.0, options_.epsilon, /*amsgrad=*/false,
-                    /*maximize=*/false);
+                    /*maximize=*/false, /*grad_scale=*/{}, found_inf);
+  // A skipped update does not count.
+  if (found_inf) {
+    at::_foreach_sub_(steps, std::vector<torch::Tensor>(steps.size(), *found_inf));
+  }
 }
 
 }  // namespace shardlens::trainer

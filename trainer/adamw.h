@@ -18,11 +18,13 @@ class AdamW final : public Optimizer {
  public:
   AdamW(std::span<const LocalParameter> parameters, const AdamWOptions& options);
 
-  void step(std::span<const std::size_t> parameters, double learning_rate) override;
+  void step(std::span<const std::size_t> parameters, double learning_rate,
+            const torch::Tensor& skip = {}) override;
   OptimizerState state_of(std::size_t parameter) const override { return states_[parameter]; }
 
  private:
-  void step(std::span<const std::size_t> parameters, double learning_rate, bool decays);
+  void step(std::span<const std::size_t> parameters, double learning_rate,
+            const torch::Tensor& skip, bool decays);
 
   std::vector<LocalParameter> parameters_;
   std::vector<OptimizerState> states_;

@@ -4,15 +4,27 @@
 
 namespace shardlens::trainer {
 
-GradScaler::GradScaler(const GradScalerOptions& options)
-    : options_(options), scale_(options.enabled ? options.initial_scale : 1.0) {}
-
-torch::Tensor GradScaler::scaled(const torch::Tensor& loss) const {
-  return options_.enabled ? loss * scale_ : loss;
+GradScaler::GradScaler(const GradScalerOptions& options, torch::Device device) : options_(options) {
+  if (!options.enabled) return;
+  const auto on_device = torch::TensorOptions().device(device);
+  scale_ = torch::full({}, options.initial_scale, on_device.dtype(torch::kFloat32));
+  growth_tracker_ = torch::zeros({}, on_device.dtype(torch::kInt32));
+  overflowed_ = torch::zeros({}, on_device.dtype(torch::kFloat32));
+  skipped_ = torch::zeros({}, on_device.dtype(torch::kFloat64));
 }
 
-bool GradScaler::unscale(const Strategy& strategy, Communicator& communicator) {
-  if (!options_.enabled) return true;
+double GradScaler::scale() const { return scale_.defined() ? scale_.item<double>() : 1; }
+
+void GradScaler::set_scale(double scale) {
+  if (scale_.defined()) scale_.fill_(scale);
+}
+
+torch::Tensor GradScaler::scaled(const torch::Tensor& loss) const {
+  return scale_.defined() ? loss * scale_ : loss;
+}
+
+void GradScaler::unscale(const Strategy& strategy, Communicator& communicator) {
+  if (!options_.enabled) return;
   const torch::NoGradGuard no_grad;
   std::vector<torch::Tensor> gradients;
   for (const LocalParameter& parameter : strategy.local_parameters()) {
@@ -20,32 +32,30 @@ bool GradScaler::unscale(const Strategy& strategy, Communicator& communicator) {
       gradients.push_back(parameter.value.grad());
     }
   }
+  overflowed_.zero_();
   // A rank without any part of a gradient takes part in the agreement.
-  const auto device = gradients.empty() ? communicator.device() : gradients.front().device();
-  torch::Tensor overflowed = torch::zeros({1}, torch::dtype(torch::kFloat32).device(device));
   if (!gradients.empty()) {
+    // Offloaded gradients are elsewhere than the loss.
+    const auto device = gradients.front().device();
+    torch::Tensor found = overflowed_.to(device);
     // In fp32: gradients may be tiny, and the factor is a power of two.
-    const auto inverse = torch::full({1}, 1.0 / scale_, overflowed.options());
-    at::_amp_foreach_non_finite_check_and_unscale_(gradients, overflowed, inverse);
+    at::_amp_foreach_non_finite_check_and_unscale_(gradients, found,
+                                                   scale_.reciprocal().to(device));
+    if (!found.is_same(overflowed_)) overflowed_.copy_(found);
   }
-  overflowed = overflowed.to(communicator.device());
   if (communicator.world_size() > 1) {
     communicator
-        .all_reduce(overflowed, {trace::TagKind::kNamed, -1, "fp16 overflow"}, c10d::ReduceOp::MAX)
+        .all_reduce(overflowed_, {trace::TagKind::kNamed, -1, "fp16 overflow"}, c10d::ReduceOp::MAX)
         ->wait();
   }
-  return overflowed.item<float>() == 0;
 }
 
-void GradScaler::update(bool was_finite) {
+void GradScaler::update() {
   if (!options_.enabled) return;
-  if (!was_finite) {
-    scale_ *= options_.backoff_factor;
-    finite_steps_ = 0;
-  } else if (++finite_steps_ == options_.growth_interval) {
-    scale_ *= options_.growth_factor;
-    finite_steps_ = 0;
-  }
+  const torch::NoGradGuard no_grad;
+  skipped_.add_(overflowed_);
+  at::_amp_update_scale_(scale_, growth_tracker_, overflowed_, options_.growth_factor,
+                         options_.backoff_factor, options_.growth_interval);
 }
 
 }  // namespace shardlens::trainer

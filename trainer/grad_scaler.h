@@ -1,6 +1,6 @@
 // Keeps small fp16 gradients from vanishing: the loss is multiplied by a factor that gradients are
 // divided by again; where they overflowed on any rank, all ranks skip the step and lower the
-// factor. The training thread.
+// factor. Everything is decided on the device, so that nobody waits for it. The training thread.
 #pragma once
 
 #include <torch/torch.h>
@@ -23,23 +23,30 @@ struct GradScalerOptions {
 
 class GradScaler {
  public:
-  explicit GradScaler(const GradScalerOptions& options);
+  explicit GradScaler(const GradScalerOptions& options, torch::Device device = torch::kCPU);
 
-  double scale() const { return scale_; }
-  void set_scale(double scale) {
-    if (options_.enabled) scale_ = scale;
-  }
+  bool enabled() const { return options_.enabled; }
+  // Waits for the device.
+  double scale() const;
+  void set_scale(double scale);
+  // The factor, a scalar in fp32 on the device; undefined if off.
+  const torch::Tensor& scale_tensor() const { return scale_; }
+
   torch::Tensor scaled(const torch::Tensor& loss) const;
-  // Divides the gradients by the factor, after the last backward of a step. False: one of them was
-  // not finite on some rank; all ranks get the same answer. Throws if the collective fails.
-  bool unscale(const Strategy& strategy, Communicator& communicator);
-  // Adapts the factor to the answer. Once per step.
-  void update(bool was_finite);
+  // Divides the gradients by the factor, after the last backward of a step, and finds out whether
+  // one of them was not finite on some rank. Throws if the collective fails.
+  void unscale(const Strategy& strategy, Communicator& communicator);
+  // What unscale() found, the same on all ranks: a scalar in fp32 on the device, 1 if the step must
+  // be skipped, else 0; undefined if off.
+  const torch::Tensor& overflowed() const { return overflowed_; }
+  // Adapts the factor to what was found. Once per step.
+  void update();
+  // Steps that were skipped so far, a scalar in fp64 on the device; undefined if off.
+  const torch::Tensor& skipped_steps() const { return skipped_; }
 
  private:
   GradScalerOptions options_;
-  double scale_ = 1;
-  std::int64_t finite_steps_ = 0;
+  torch::Tensor scale_, growth_tracker_, overflowed_, skipped_;
 };
 
 }  // namespace shardlens::trainer

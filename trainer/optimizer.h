@@ -20,8 +20,11 @@ struct OptimizerState {
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
-  // One update of these parameters, by their indices; those without a gradient are left alone.
-  virtual void step(std::span<const std::size_t> parameters, double learning_rate) = 0;
+  // One update of these parameters, by their indices; those without a gradient are left alone. If
+  // `skip` is defined, a scalar in fp32, nothing changes where it is 1: the device decides, and the
+  // host need not know.
+  virtual void step(std::span<const std::size_t> parameters, double learning_rate,
+                    const torch::Tensor& skip = {}) = 0;
   // The tensors themselves, so that they can be restored.
   virtual OptimizerState state_of(std::size_t /*parameter*/) const { return {}; }
 };

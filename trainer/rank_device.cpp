@@ -2,27 +2,12 @@
 
 #include <ATen/cuda/CUDAContext.h>
 
-#include <array>
 #include <fstream>
-#include <string_view>
 #include <thread>
 
 namespace shardlens::trainer {
 
 namespace {
-
-struct PeakFlops {
-  std::string_view name;  // part of the device's name; the first match counts
-  double bf16;
-  double fp32;  // without TF32, which the trainer does not switch on
-};
-
-// NVIDIA's data sheets, SXM versions, dense.
-constexpr std::array kPeaks{
-    PeakFlops{"H200", 989e12, 67e12}, PeakFlops{"H100 PCIe", 756e12, 51e12},
-    PeakFlops{"H100", 989e12, 67e12}, PeakFlops{"A100", 312e12, 19.5e12},
-    PeakFlops{"L4", 121e12, 30.3e12}, PeakFlops{"T4", 0, 8.1e12},
-};
 
 std::string cpu_name() {
   std::ifstream info("/proc/cpuinfo");
@@ -73,16 +58,6 @@ trace::Result<RankDevice> choose_device(const trace::Settings& settings,
 std::string device_name(c10::Device device) {
   if (!device.is_cuda()) return cpu_name();
   return at::cuda::getDeviceProperties(device.index())->name;
-}
-
-double device_peak_flops(c10::Device device, const std::string& precision) {
-  if (!device.is_cuda()) return 0;
-  const std::string name = device_name(device);
-  for (const PeakFlops& peak : kPeaks) {
-    if (name.find(peak.name) == std::string::npos) continue;
-    return precision == "bf16" ? peak.bf16 : peak.fp32;
-  }
-  return 0;
 }
 
 }  // namespace shardlens::trainer

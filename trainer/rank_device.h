@@ -24,7 +24,5 @@ trace::Result<RankDevice> choose_device(const trace::Settings& settings,
 
 // "Intel Xeon …, 2 cores", "NVIDIA H100 …".
 std::string device_name(c10::Device device);
-// Dense peak in operations per second for `precision`; 0: not known.
-double device_peak_flops(c10::Device device, const std::string& precision);
 
 }  // namespace shardlens::trainer

@@ -61,6 +61,7 @@ trace::Result<RankEnvironment> parse_rank_environment(const VariableLookup& look
   const char* agent = lookup("TORCHELASTIC_USE_AGENT_STORE");
   environment.agent_store = agent != nullptr && std::strcmp(agent, "True") == 0;
   if (const char* count = lookup("TORCHELASTIC_RESTART_COUNT")) environment.restart_count = count;
+  environment.lookup = lookup;
   return environment;
 }
 

@@ -12,6 +12,8 @@
 
 namespace shardlens::trainer {
 
+using VariableLookup = std::function<const char*(const char* name)>;
+
 struct RankEnvironment {
   int rank = 0;
   int local_rank = 0;
@@ -23,9 +25,9 @@ struct RankEnvironment {
   std::string restart_count;              // torchrun's; keeps a restarted job's keys apart
   std::string store_file;                 // our launcher's; empty: meet at master_address
   std::optional<pid_t> launcher_process;  // ours; none under another launcher
+  // The process's environment as it is now, for what libraries read of it.
+  VariableLookup lookup;
 };
-
-using VariableLookup = std::function<const char*(const char* name)>;
 
 // Error kUsage: a variable is missing, not a number, or contradicts another.
 trace::Result<RankEnvironment> parse_rank_environment(const VariableLookup& lookup);

@@ -12,6 +12,8 @@
 #include <thread>
 #include <utility>
 
+#include "trace/model/device_peaks.h"
+#include "trace/model/library_environment.h"
 #include "trace/model/schedule.h"
 #include "trace/store/run_folder.h"
 #include "trainer/build_strategy.h"
@@ -48,6 +50,17 @@ void keep_nccl_on_loopback() { setenv("NCCL_SOCKET_IFNAME", "lo", /*overwrite=*/
 // NCCL looks for its profiler plugin in this program, unless the user wants another. As above.
 void keep_nccl_plugin_here() {
   setenv(profiler::NcclPlugin::kVariable, profiler::NcclPlugin::kThisProgram, /*overwrite=*/0);
+}
+
+// As above, under a launcher that is not ours and knows nothing of these knobs.
+void change_environment(const trace::Settings& settings, const VariableLookup& lookup) {
+  const auto is_set = [&](std::string_view name) {
+    return lookup(std::string(name).c_str()) != nullptr;
+  };
+  for (const auto& [name, value] : trace::environment_changes(settings, is_set)) {
+    const std::string variable(name);
+    value ? setenv(variable.c_str(), value->c_str(), /*overwrite=*/1) : unsetenv(variable.c_str());
+  }
 }
 
 std::string host_name() {
@@ -94,6 +107,10 @@ trace::Result<void> RankJob::prepare() {
   TRY(trace::validate(settings_));
   set_threads(settings_, environment_.local_world_size);
   TRY(profiler::install_cpu_memory_tracker());
+  // Before the first call of CUDA.
+  if (!environment_.launcher_process && settings_.device != "cpu") {
+    change_environment(settings_, environment_.lookup);
+  }
   TRY_ASSIGN(device_, choose_device(settings_, environment_));
   trace::Settings resolved = settings_;
   resolved.device = device_.kind();  // what needs a GPU is known only now
@@ -130,11 +147,16 @@ trace::Result<void> RankJob::start_recorder() {
                        "allocator";
   info.versions = "shardlens " SHARDLENS_VERSION ", LibTorch " TORCH_VERSION;
   describe_gpu(info);
-  info.peak_flops = device_peak_flops(device_.device, settings_.precision);
+  const bool allows_tf32 = device_.device.is_cuda() && at::globalContext().allowTF32CuBLAS();
+  const trace::PeakFlops peak = trace::peak_flops(settings_, info.device_name, allows_tf32);
+  info.peak_flops = peak.per_second;
+  info.peak_flops_origin = peak.origin;
+  info.environment = trace::noted_environment(environment_.lookup);
   info.parameters = parameter_count(shape_);
+  const bool has_detail = !options.schedule.is_empty();
   TRY_ASSIGN(recorder_, profiler::Recorder::start(std::move(options)));
   log_ = RankLog(recorder_.get());
-  start_sources();
+  start_sources(has_detail);
   return {};
 }
 
@@ -161,17 +183,31 @@ void RankJob::start_nvml_sampler() {
   }
 }
 
-void RankJob::start_sources() {
-  if (device_.device.is_cuda()) start_gpu_sources();
+void RankJob::start_sources(bool has_detail) {
+  if (device_.device.is_cuda()) start_gpu_sources(has_detail);
   save_before_death();
-  observer_ = std::make_unique<profiler::OperatorObserver>(*recorder_, gpu_activity_ == nullptr);
+  if (has_detail) {
+    observer_ = std::make_unique<profiler::OperatorObserver>(*recorder_, gpu_activity_ == nullptr);
+  }
   memory_sampler_ = std::make_unique<profiler::MemorySampler>(
       *recorder_, memory_source(device_.device), profiler::MemorySampler::kInterval,
       allocation_recorder());
   start_nvml_sampler();
 }
 
-void RankJob::start_gpu_sources() {
+void RankJob::start_gpu_sources(bool has_detail) {
+  // CUPTI costs where it is on, whatever becomes of its records.
+  if (has_detail) start_gpu_activity();
+  // After CUPTI, which wants to see the first call of CUDA, and before the sampler, which asks
+  // the allocator. Without a current device a thread would open a context on the first GPU.
+  at::globalContext().lazyInitDevice(at::kCUDA);
+  c10::cuda::set_device(device_.device.index());
+  if (auto listens = profiler::install_gpu_memory_tracker(device_.device.index()); !listens) {
+    log_.warn(listens.error().message);
+  }
+}
+
+void RankJob::start_gpu_activity() {
   profiler::LaunchMarker marker;
   if (auto source = profiler::CuptiSource::start(*recorder_)) {
     gpu_activity_ = std::move(*source);
@@ -183,13 +219,6 @@ void RankJob::start_gpu_sources() {
     nccl_plugin_ = std::move(*plugin);
   } else {
     log_.warn(plugin.error().message);
-  }
-  // After CUPTI, which wants to see the first call of CUDA, and before the sampler, which asks
-  // the allocator. Without a current device a thread would open a context on the first GPU.
-  at::globalContext().lazyInitDevice(at::kCUDA);
-  c10::cuda::set_device(device_.device.index());
-  if (auto listens = profiler::install_gpu_memory_tracker(device_.device.index()); !listens) {
-    log_.warn(listens.error().message);
   }
 }
 
@@ -242,6 +271,7 @@ trace::Result<void> RankJob::connect() {
   options.world_size = environment_.world_size;
   options.device = device_.device;
   options.timeout = std::chrono::seconds(settings_.collective_timeout_s);
+  options.high_priority_streams = settings_.comm_stream_priority == "high";
   TRY_ASSIGN(options.simulated_link, trace::parse_simulated_link(settings_.simulate_link));
   options.store_file = environment_.store_file;
   options.master_address = environment_.master_address;

@@ -39,8 +39,9 @@ class RankJob {
  private:
   trace::Result<void> prepare();
   trace::Result<void> start_recorder();
-  void start_sources();
-  void start_gpu_sources();
+  void start_sources(bool has_detail);
+  void start_gpu_sources(bool has_detail);
+  void start_gpu_activity();
   void save_before_death();
   void describe_gpu(trace::RankInfo& info);
   void start_nvml_sampler();

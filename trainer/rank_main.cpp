@@ -30,12 +30,13 @@ trace::Result<void> describe_model(const std::string& name) {
   std::printf(
       "%s: %s layout, %lld parameters\n"
       "layers %lld, width %lld, heads %lld, key and value heads %lld, MLP width %lld, "
-      "vocabulary %lld, context %lld\n",
+      "vocabulary %lld, context %lld%s\n",
       name.c_str(), std::string(to_string(shape.layout)).c_str(),
       static_cast<long long>(parameter_count(shape)), static_cast<long long>(shape.layers),
       static_cast<long long>(shape.width), static_cast<long long>(shape.heads),
       static_cast<long long>(shape.kv_heads), static_cast<long long>(shape.mlp_width),
-      static_cast<long long>(shape.vocabulary), static_cast<long long>(shape.context));
+      static_cast<long long>(shape.vocabulary), static_cast<long long>(shape.context),
+      shape.tied_head ? ", tied output matrix" : "");
   return {};
 }
 

@@ -10,7 +10,8 @@ class Sgd final : public Optimizer {
   // `weight_decay` is added to the gradient, as torch.optim.SGD does; matrices decay.
   Sgd(std::span<const LocalParameter> parameters, double weight_decay);
 
-  void step(std::span<const std::size_t> parameters, double learning_rate) override;
+  void step(std::span<const std::size_t> parameters, double learning_rate,
+            const torch::Tensor& skip = {}) override;
 
  private:
   std::vector<LocalParameter> parameters_;

@@ -4,24 +4,38 @@
 
 #include <torch/torch.h>
 
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "trainer/comm/communicator.h"
 
 namespace shardlens::trainer {
 
-struct StepAgreement {
-  double loss = 0;             // mean over ranks, those without data left out
-  bool stop = false;           // some rank was asked to
-  std::vector<int> bad_ranks;  // whose own loss was not finite
-  std::vector<int> bad_norms;  // ranks whose gradient norm was not finite
+inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+// What one rank knows of a step; tensors are scalars on its device.
+struct StepReport {
+  torch::Tensor loss;           // the sum of its micro-batches' losses over their number
+  double data_share = 1;        // of them, those for which it had data
+  torch::Tensor gradient_norm;  // as it measured it after the gradients were reduced
+  torch::Tensor overflowed;     // 1: the update was skipped for overflow; undefined: never
+  torch::Tensor skipped_steps;  // updates skipped so far; undefined: none
+  bool stop = false;
 };
 
-// `loss` is the sum of this rank's micro-batches' losses over their number, `data_share` the share
-// of them for which it had data, `gradient_norm` what it measured after the
-// gradients were reduced; both scalars on the rank's device. Throws if the collective fails.
-StepAgreement exchange_step(Communicator& communicator, const torch::Tensor& loss,
-                            double data_share, const torch::Tensor& gradient_norm, bool stop);
+struct StepAgreement {
+  double loss = kUnknown;           // mean over ranks, those without data left out
+  double gradient_norm = kUnknown;  // this rank's; of a skipped update: not known
+  bool stop = false;                // some rank was asked to
+  bool skipped = false;             // this update, for overflow
+  std::int64_t skipped_steps = 0;   // up to and with this one
+  std::vector<int> bad_ranks;       // whose own loss was not finite
+  std::vector<int> bad_norms;       // ranks whose gradient norm was not finite
+};
+
+// Waits for the device, once. Throws if the collective fails.
+StepAgreement exchange_step(Communicator& communicator, const StepReport& report);
 
 // Error kFailed: ranks disagree about one of `values`, `what` says about which thing: "the text".
 trace::Result<void> check_equal_on_all_ranks(Communicator& communicator, torch::Device device,

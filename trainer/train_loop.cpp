@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "profiler/torch/torch_sources.h"
+#include "trace/model/loss_chunks.h"
 #include "trainer/autocast_scope.h"
 #include "trainer/evaluation.h"
 #include "trainer/learning_rate.h"
@@ -93,8 +94,10 @@ TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::Injection
     : parts_(parts),
       optimizer_(optimizer_of(parts)),
       scaler_({.enabled = parts.settings.precision == "fp16",
-               .initial_scale = parts.settings.initial_loss_scale}),
-      batches_(parts.dataset, sampler_options(parts), parts.settings.batch_per_rank),
+               .initial_scale = parts.settings.initial_loss_scale},
+              parts.device),
+      stream_(parts.dataset, sampler_options(parts), parts.settings.batch_per_rank),
+      batches_(stream_, parts.device),
       checkpoints_({parts.settings, parts.run_folder, parts.strategy, *optimizer_, batches_,
                     scaler_, parts.communicator}),
       faults_(injections, parts.communicator) {
@@ -102,7 +105,7 @@ TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::Injection
   total_steps_ = s.steps;
   if (s.epochs > 0) {
     total_steps_ = std::max<std::int64_t>(
-        1, s.epochs * batches_.batches_per_epoch() / s.gradient_accumulation_steps);
+        1, s.epochs * stream_.batches_per_epoch() / s.gradient_accumulation_steps);
   }
 }
 
@@ -147,15 +150,25 @@ trace::Result<StepAgreement> TrainLoop::run_step(std::int64_t step) {
     run_micro_batch(step, i + 1 == micro_batches, loss_sum);
   }
   const torch::Tensor norm = update(step);
-  // A skipped step is the scaler's work, not a failure.
-  const StepAgreement agreement =
-      exchange_step(parts_.communicator, loss_sum,
-                    static_cast<double>(batches_with_data_) / static_cast<double>(micro_batches),
-                    skipped_ ? torch::zeros({}) : norm, parts_.stop_requested.load());
-  const double gradient_norm = norm.item<double>();
-  finish_step(step, agreement, gradient_norm);
+  StepAgreement agreement;
+  if (reads_loss(step)) {
+    agreement = exchange_step(
+        parts_.communicator,
+        {.loss = loss_sum,
+         .data_share = static_cast<double>(batches_with_data_) / static_cast<double>(micro_batches),
+         .gradient_norm = norm,
+         .overflowed = scaler_.overflowed(),
+         .skipped_steps = scaler_.skipped_steps(),
+         .stop = parts_.stop_requested.load()});
+    report_skipped(step, agreement);
+  }
+  finish_step(step, agreement);
   TRY(check_finite(step, agreement));
   return agreement;
+}
+
+bool TrainLoop::reads_loss(std::int64_t step) const {
+  return step % parts_.settings.loss_every == 0 || step + 1 == total_steps_;
 }
 
 void TrainLoop::run_micro_batch(std::int64_t step, bool is_last, torch::Tensor& loss_sum) {
@@ -172,25 +185,28 @@ void TrainLoop::run_micro_batch(std::int64_t step, bool is_last, torch::Tensor& 
 
 TokenBatch TrainLoop::load_batch(std::int64_t step) {
   const PhaseMark mark(*this, step, Phase::kData);
-  TokenBatch batch = batches_.next();
-  if (parts_.device.is_cpu()) return batch;
-  auto move = [&](const torch::Tensor& tokens) {
-    return tokens.pin_memory().to(parts_.device, /*non_blocking=*/true);
-  };
-  return {move(batch.inputs), move(batch.targets), batch.is_stand_in};
+  return batches_.next();
 }
 
 torch::Tensor TrainLoop::forward(std::int64_t step, const TokenBatch& batch) {
   const PhaseMark mark(*this, step, Phase::kForward);
   parts_.strategy.before_forward();
   const AutocastScope autocast(parts_.device.type(), compute_type(parts_.settings.precision));
-  torch::Tensor loss = parts_.model.loss(batch.inputs, batch.targets);
+  torch::Tensor loss = parts_.model.loss(batch.inputs, batch.targets, loss_chunks());
   if (faults_.poisons(step, Phase::kForward) || faults_.poisons(step, Phase::kData)) {
     loss = loss * std::numeric_limits<double>::quiet_NaN();
   }
   // As PyTorch's Join: gradients of zero, divided by the number of all ranks.
   if (batch.is_stand_in) loss = loss * 0.0;
   return loss / static_cast<double>(parts_.settings.gradient_accumulation_steps);
+}
+
+std::optional<ChunkedLossOptions> TrainLoop::loss_chunks() const {
+  const trace::Settings& s = parts_.settings;
+  const std::int64_t chunk =
+      trace::loss_chunk_tokens(s, parts_.shape, s.batch_per_rank * s.sequence_length);
+  if (chunk == 0) return std::nullopt;
+  return ChunkedLossOptions{chunk, scaler_.scale_tensor()};
 }
 
 void TrainLoop::backward(std::int64_t step, const torch::Tensor& loss) {
@@ -211,21 +227,13 @@ void TrainLoop::backward(std::int64_t step, const torch::Tensor& loss) {
 
 torch::Tensor TrainLoop::update(std::int64_t step) {
   const PhaseMark mark(*this, step, Phase::kOptimizer);
-  const bool is_finite = scaler_.unscale(parts_.strategy, parts_.communicator);
-  torch::Tensor norm = torch::full({}, std::numeric_limits<double>::quiet_NaN());
-  if (is_finite) {
-    norm = clip_gradients(parts_.strategy, parts_.settings.max_grad_norm);
-    const double rate = learning_rate_at(parts_.settings, step, total_steps_);
-    parts_.strategy.update(
-        [&](std::span<const std::size_t> parameters) { optimizer_->step(parameters, rate); });
-  }
-  scaler_.update(is_finite);
-  skipped_ = !is_finite;
-  if (skipped_ && parts_.communicator.rank() == 0) {
-    parts_.log.info("step " + std::to_string(step) +
-                    ": gradients overflowed fp16; the step was skipped and the loss scale is " +
-                    decimal(scaler_.scale(), 0));
-  }
+  scaler_.unscale(parts_.strategy, parts_.communicator);
+  torch::Tensor norm = clip_gradients(parts_.strategy, parts_.settings.max_grad_norm);
+  const double rate = learning_rate_at(parts_.settings, step, total_steps_);
+  parts_.strategy.update([&](std::span<const std::size_t> parameters) {
+    optimizer_->step(parameters, rate, scaler_.overflowed());
+  });
+  scaler_.update();
   if (faults_.poisons(step, Phase::kOptimizer)) {
     norm = norm * std::numeric_limits<double>::quiet_NaN();
   }
@@ -233,22 +241,36 @@ torch::Tensor TrainLoop::update(std::int64_t step) {
   return norm;
 }
 
-void TrainLoop::finish_step(std::int64_t step, const StepAgreement& agreement,
-                            double gradient_norm) {
+void TrainLoop::report_skipped(std::int64_t step, const StepAgreement& agreement) {
+  const std::int64_t skipped = agreement.skipped_steps - skipped_steps_;
+  skipped_steps_ = agreement.skipped_steps;
+  if (skipped == 0 || parts_.communicator.rank() != 0) return;
+  const std::string what = skipped == 1 && agreement.skipped
+                               ? "the step was skipped"
+                               : std::to_string(skipped) +
+                                     " steps since the last reading were "
+                                     "skipped";
+  parts_.log.info("step " + std::to_string(step) + ": gradients overflowed fp16; " + what +
+                  " and the loss scale is " + decimal(scaler_.scale(), 0));
+}
+
+void TrainLoop::finish_step(std::int64_t step, const StepAgreement& agreement) {
   const auto rank = parts_.communicator.rank();
   const bool own_loss_bad =
       std::ranges::find(agreement.bad_ranks, rank) != agreement.bad_ranks.end();
   profiler::StepResult result;
   result.loss = agreement.loss;
-  result.gradient_norm = gradient_norm;
+  result.gradient_norm = agreement.gradient_norm;
   result.learning_rate = learning_rate_at(parts_.settings, step, total_steps_);
   result.samples = step_samples_;
   result.tokens = step_samples_ * parts_.settings.sequence_length;
-  result.model_flops =
-      flops_per_token(parts_.shape, parts_.settings.sequence_length) * result.tokens;
+  result.model_flops = flops_per_token(parts_.shape, parts_.settings.sequence_length,
+                                       parts_.settings.frozen_blocks) *
+                       result.tokens;
   // A bad loss spoils everybody's gradients: then only the rank it came from is marked.
-  result.nonfinite =
-      own_loss_bad || (agreement.bad_ranks.empty() && !skipped_ && !std::isfinite(gradient_norm));
+  const bool own_norm_bad =
+      std::ranges::find(agreement.bad_norms, rank) != agreement.bad_norms.end();
+  result.nonfinite = own_loss_bad || (agreement.bad_ranks.empty() && own_norm_bad);
   if (parts_.memory_sampler != nullptr) parts_.memory_sampler->record_step_peak();
   parts_.recorder.end_step(result);
   report_progress(step, agreement.loss);
@@ -282,6 +304,7 @@ void TrainLoop::evaluate_if_due(std::int64_t step) {
   options.batch_size = parts_.settings.batch_per_rank;
   options.compute_type = compute_type(parts_.settings.precision);
   options.device = parts_.device;
+  options.loss_chunks = loss_chunks();
   const Evaluation result = evaluate(parts_.model, parts_.strategy, parts_.dataset,
                                      parts_.communicator, parts_.recorder, options);
   if (parts_.communicator.rank() != 0) return;
@@ -310,6 +333,7 @@ void TrainLoop::report_progress(std::int64_t step, double loss) {
   if (parts_.communicator.rank() != 0) return;
   const auto now = std::chrono::steady_clock::now();
   const bool is_last = step + 1 == total_steps_;
+  if (!reads_loss(step)) return;
   if (!is_last && now - last_report_ < kReportInterval) return;
   last_report_ = now;
   parts_.log.info("step " + std::to_string(step + 1) + " of " + std::to_string(total_steps_) +

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@
 #include "trace/model/result.h"
 #include "trace/model/settings.h"
 #include "trainer/comm/communicator.h"
-#include "trainer/data/batch_stream.h"
+#include "trainer/data/batch_loader.h"
 #include "trainer/fault_injector.h"
 #include "trainer/grad_scaler.h"
 #include "trainer/model/decoder_model.h"
@@ -68,8 +69,12 @@ class TrainLoop {
   TokenBatch load_batch(std::int64_t step);
   torch::Tensor forward(std::int64_t step, const TokenBatch& batch);
   void backward(std::int64_t step, const torch::Tensor& loss);
-  torch::Tensor update(std::int64_t step);  // returns the gradients' norm; NaN: skipped
-  void finish_step(std::int64_t step, const StepAgreement& agreement, double gradient_norm);
+  torch::Tensor update(std::int64_t step);  // returns the gradients' norm, a scalar
+  // Between the steps that it is asked for the loss stays on the device, and nobody waits.
+  bool reads_loss(std::int64_t step) const;
+  void finish_step(std::int64_t step, const StepAgreement& agreement);
+  void report_skipped(std::int64_t step, const StepAgreement& agreement);
+  std::optional<ChunkedLossOptions> loss_chunks() const;
   trace::Result<void> check_finite(std::int64_t step, const StepAgreement& agreement);
   void evaluate_if_due(std::int64_t step);
   trace::Result<void> save_checkpoint(std::int64_t step);
@@ -79,8 +84,9 @@ class TrainLoop {
   TrainParts parts_;
   std::unique_ptr<Optimizer> optimizer_;
   GradScaler scaler_;
-  bool skipped_ = false;  // the last step's update, for overflow
-  BatchStream batches_;
+  std::int64_t skipped_steps_ = 0;  // for overflow, as far as it was read
+  BatchStream stream_;
+  BatchLoader batches_;
   TrainingCheckpoints checkpoints_;
   FaultInjector faults_;
   std::int64_t total_steps_ = 0;

@@ -12,7 +12,7 @@
 #include "trace/store/checkpoint_info.h"
 #include "trainer/checkpoint/sharded_state.h"
 #include "trainer/comm/communicator.h"
-#include "trainer/data/batch_stream.h"
+#include "trainer/data/batch_loader.h"
 #include "trainer/grad_scaler.h"
 #include "trainer/optimizer.h"
 #include "trainer/strategy/strategy.h"
@@ -27,7 +27,7 @@ class TrainingCheckpoints {
     const std::filesystem::path& run_folder;
     Strategy& strategy;
     Optimizer& optimizer;
-    BatchStream& batches;
+    BatchLoader& batches;
     GradScaler& scaler;
     Communicator& communicator;
   };

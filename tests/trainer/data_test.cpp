@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "trainer/data/batch_loader.h"
 #include "trainer/data/batch_stream.h"
 #include "trainer/data/block_dataset.h"
 #include "trainer/data/text_source.h"
@@ -160,6 +161,39 @@ TEST(BatchStream, KeepsTheShortLastBatchUnlessToldToDropIt) {
   stream.next();
   stream.next();
   EXPECT_EQ(stream.next().inputs.size(0), 1);
+}
+
+// Of uneven data over three epochs: short batches, stand-ins, new orders.
+TEST(BatchLoader, AheadItHandsOutTheSameBatchesAndPositions) {
+  const auto dataset = BlockDataset::create(counting_tokens(4 * 7 + 1), settings_for(4, 2, 0), 1);
+  const SamplerOptions options{7, 2, 1, true, false, 3, false};
+  BatchStream plain_stream(*dataset, options, 2), ahead_stream(*dataset, options, 2);
+  BatchLoader plain(plain_stream, torch::kCPU, false), ahead(ahead_stream, torch::kCPU, true);
+  std::vector<TokenBatch> batches;
+  for (int i = 0; i < 7; ++i) {
+    batches.push_back(ahead.next());
+    const TokenBatch expected = plain.next();
+    EXPECT_TRUE(torch::equal(batches.back().inputs, expected.inputs)) << i;
+    EXPECT_TRUE(torch::equal(batches.back().targets, expected.targets)) << i;
+    EXPECT_EQ(batches.back().is_stand_in, expected.is_stand_in) << i;
+    EXPECT_EQ(ahead.epoch(), plain.epoch()) << i;
+    EXPECT_EQ(ahead.batches_drawn(), plain.batches_drawn()) << i;
+  }
+  const torch::Tensor first = batches[0].inputs.clone();
+  for (int i = 0; i < 4; ++i) ahead.next();
+  EXPECT_TRUE(torch::equal(batches[0].inputs, first)) << "its memory was used again";
+}
+
+TEST(BatchLoader, AheadItGoesOnFromAPosition) {
+  const auto dataset = BlockDataset::create(counting_tokens(4 * 11 + 1), settings_for(4, 2, 0), 1);
+  const SamplerOptions options{11, 1, 0, true, true, 3};
+  BatchStream whole_stream(*dataset, options, 2), rest_stream(*dataset, options, 2);
+  BatchLoader whole(whole_stream, torch::kCPU, true), rest(rest_stream, torch::kCPU, true);
+  for (int i = 0; i < 8; ++i) whole.next();
+  rest.go_to(whole.epoch(), whole.batches_drawn());
+  EXPECT_EQ(rest.epoch(), 1);
+  EXPECT_TRUE(torch::equal(rest.next().inputs, whole.next().inputs));
+  EXPECT_THROW(rest.go_to(0, 0), c10::Error);
 }
 
 }  // namespace

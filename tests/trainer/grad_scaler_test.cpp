@@ -23,7 +23,8 @@ TEST(GradScaler, DividesTheGradientsByWhatTheLossWasMultipliedWith) {
   EXPECT_EQ(scaler.scaled(torch::tensor(0.5f)).item<float>(), 512);
   on_ranks(1, [&](Communicator& communicator, profiler::Recorder&) {
     const FakeStrategy strategy(one_parameter(2048));
-    EXPECT_TRUE(scaler.unscale(strategy, communicator));
+    scaler.unscale(strategy, communicator);
+    EXPECT_EQ(scaler.overflowed().item<float>(), 0);
     EXPECT_EQ(strategy.local_parameters()[0].value.grad()[0].item<float>(), 2);
   });
 }
@@ -33,11 +34,16 @@ TEST(GradScaler, AllRanksSkipAStepThatOverflowedOnOne) {
     on_ranks(2, [&](Communicator& communicator, profiler::Recorder&) {
       GradScaler scaler({.initial_scale = 1024});
       const FakeStrategy overflowed(one_parameter(communicator.rank() == 1 ? bad : 1.0f));
-      EXPECT_FALSE(scaler.unscale(overflowed, communicator)) << communicator.rank();
-      scaler.update(false);
+      scaler.unscale(overflowed, communicator);
+      EXPECT_EQ(scaler.overflowed().item<float>(), 1) << communicator.rank();
+      scaler.update();
       EXPECT_EQ(scaler.scale(), 512);
+      EXPECT_EQ(scaler.skipped_steps().item<double>(), 1);
       const FakeStrategy fine(one_parameter(1.0f));
-      EXPECT_TRUE(scaler.unscale(fine, communicator));
+      scaler.unscale(fine, communicator);
+      EXPECT_EQ(scaler.overflowed().item<float>(), 0);
+      scaler.update();
+      EXPECT_EQ(scaler.skipped_steps().item<double>(), 1);
     });
   }
 }
@@ -47,30 +53,36 @@ TEST(GradScaler, ARankWithoutGradientsTakesPartInTheAgreement) {
     GradScaler scaler({});
     const FakeStrategy strategy(communicator.rank() == 0 ? std::vector<torch::Tensor>{}
                                                          : one_parameter(kInfinity));
-    EXPECT_FALSE(scaler.unscale(strategy, communicator));
+    scaler.unscale(strategy, communicator);
+    EXPECT_EQ(scaler.overflowed().item<float>(), 1);
   });
 }
 
 TEST(GradScaler, GrowsAfterAnIntervalWithoutOverflow) {
-  GradScaler scaler({.initial_scale = 8, .growth_interval = 3});
-  scaler.update(true);
-  scaler.update(true);
-  scaler.update(false);
-  EXPECT_EQ(scaler.scale(), 4);
-  scaler.update(true);
-  scaler.update(true);
-  EXPECT_EQ(scaler.scale(), 4);
-  scaler.update(true);
-  EXPECT_EQ(scaler.scale(), 8);
+  on_ranks(1, [](Communicator& communicator, profiler::Recorder&) {
+    GradScaler scaler({.initial_scale = 8, .growth_interval = 3});
+    const auto step = [&](float gradient) {
+      scaler.unscale(FakeStrategy(one_parameter(gradient)), communicator);
+      scaler.update();
+      return scaler.scale();
+    };
+    EXPECT_EQ(step(1), 8);
+    EXPECT_EQ(step(1), 8);
+    EXPECT_EQ(step(kInfinity), 4);
+    EXPECT_EQ(step(1), 4);
+    EXPECT_EQ(step(1), 4);
+    EXPECT_EQ(step(1), 8);
+  });
 }
 
 TEST(GradScaler, DoesNothingWhenOff) {
   GradScaler scaler({.enabled = false});
-  scaler.update(false);
-  EXPECT_EQ(scaler.scale(), 1);
   on_ranks(1, [&](Communicator& communicator, profiler::Recorder&) {
-    EXPECT_TRUE(scaler.unscale(FakeStrategy(one_parameter(kInfinity)), communicator));
+    scaler.unscale(FakeStrategy(one_parameter(kInfinity)), communicator);
+    scaler.update();
   });
+  EXPECT_EQ(scaler.scale(), 1);
+  EXPECT_FALSE(scaler.overflowed().defined());
 }
 
 }  // namespace

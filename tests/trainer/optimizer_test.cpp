@@ -72,6 +72,32 @@ TEST(AdamW, UpdatesOnlyWhatItIsAskedTo) {
   EXPECT_EQ(optimizer.state_of(0).steps.item<float>(), 0);
 }
 
+// As if the step had not been: what overflowed may hold anything.
+TEST(Optimizers, ChangeNothingWhereTheDeviceSaysSkip) {
+  for (const bool adamw : {true, false}) {
+    const auto parameters = parameters_with_gradients(1);
+    const auto untouched = parameters_with_gradients(1);
+    const FakeStrategy strategy(parameters), reference(untouched);
+    trace::Settings settings;
+    settings.optimizer = adamw ? "adamw" : "sgd";
+    const auto optimizer = build_optimizer(strategy.local_parameters(), settings);
+    const auto other = build_optimizer(reference.local_parameters(), settings);
+    for (const int step : {0, 1, 2}) {
+      set_gradients(parameters, 100 + static_cast<std::uint64_t>(step));
+      set_gradients(untouched, 100 + static_cast<std::uint64_t>(step));
+      const bool skips = step == 1;
+      if (skips) parameters[0].mutable_grad().fill_(std::nan(""));
+      optimizer->step(strategy.all(), 0.01, torch::tensor(skips ? 1.0f : 0.0f));
+      if (!skips) other->step(reference.all(), 0.01);
+    }
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      EXPECT_TRUE(torch::allclose(parameters[i], untouched[i], 1e-6, 1e-7)) << settings.optimizer;
+    }
+    if (!adamw) continue;
+    EXPECT_EQ(optimizer->state_of(0).steps.item<float>(), 2);
+  }
+}
+
 TEST(Sgd, FollowsPyTorchsAndDecaysOnlyMatrices) {
   const auto ours = parameters_with_gradients(1);
   const auto theirs = parameters_with_gradients(1);

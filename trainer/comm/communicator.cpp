@@ -49,7 +49,8 @@ BackendPointer connect_backend(const c10::intrusive_ptr<c10d::Store>& store, int
   const int size = static_cast<int>(plan.ranks.size());
   const std::string lane = plan.id == kWorld ? "" : ", " + plan.name;
   if (options.device.is_cuda()) {
-    const auto nccl = create_nccl(store, rank, size, options.device, options.timeout);
+    const auto nccl = create_nccl(store, rank, size, options.device, options.timeout,
+                                  options.high_priority_streams);
     return c10::make_intrusive<RecordedBackend>(
         nccl, std::make_unique<NcclExecutor>(nccl, options.device, recorder, lane), recorder,
         plan.id);

@@ -26,6 +26,7 @@ struct CommunicatorOptions {
   int world_size = 1;
   torch::Device device = torch::kCPU;
   std::chrono::seconds timeout{600};
+  bool high_priority_streams = true;                   // of NCCL
   std::optional<trace::SimulatedLink> simulated_link;  // CPU and one machine only
   // Where ranks meet: a file of this run (our launcher), or torchrun's store if empty.
   std::string store_file;

@@ -21,9 +21,9 @@ constexpr std::chrono::seconds kCloseGrace{2};
 
 c10::intrusive_ptr<c10d::Backend> create_nccl(const c10::intrusive_ptr<c10d::Store>& store,
                                               int rank, int world_size, torch::Device device,
-                                              std::chrono::milliseconds timeout) {
-  // High priority: a collective must not queue behind the kernels that it overlaps.
-  auto options = c10d::ProcessGroupNCCL::Options::create(true);
+                                              std::chrono::milliseconds timeout,
+                                              bool high_priority) {
+  auto options = c10d::ProcessGroupNCCL::Options::create(high_priority);
   options->timeout = timeout;
   auto nccl = c10::make_intrusive<c10d::ProcessGroupNCCL>(store, rank, world_size, options);
   nccl->setBoundDeviceId(device);

@@ -45,9 +45,11 @@ class NcclExecutor final : public CollectiveExecutor {
   std::jthread thread_;
 };
 
-// NCCL on `device` for this rank. Throws c10::Error.
+// NCCL on `device` for this rank; with `high_priority` a collective does not queue behind the
+// kernels that it overlaps. Throws c10::Error.
 c10::intrusive_ptr<c10d::Backend> create_nccl(const c10::intrusive_ptr<c10d::Store>& store,
                                               int rank, int world_size, torch::Device device,
-                                              std::chrono::milliseconds timeout);
+                                              std::chrono::milliseconds timeout,
+                                              bool high_priority);
 
 }  // namespace shardlens::trainer

@@ -39,7 +39,7 @@ FullySharded::FullySharded(DecoderModel& model, Communicator& world, profiler::R
     : options_(options),
       world_(world),
       recorder_(recorder),
-      streams_(world.device()),
+      streams_(world.device(), options.high_priority_streams),
       limiter_(options.limit_all_gathers) {
   connect_groups();
   reducer_.emplace(shard_group_, replicas_, streams_);
@@ -276,10 +276,16 @@ void FullySharded::drop_unused(const float* used_by) {
 }
 
 torch::Tensor FullySharded::sum_over_shards(torch::Tensor local) {
-  const torch::Tensor used = torch::tensor(take_used());
+  const std::vector<float> used = take_used();
+  // Then none is unused on all ranks, and nobody need wait for the device to say so.
+  const bool uses_all = std::ranges::all_of(used, [](float each) { return each > 0; });
+  if (!all_used_.defined()) {
+    all_used_ = torch::ones({static_cast<std::int64_t>(used.size())}, world_.device());
+  }
   const bool one_group = replicas_ == nullptr;
   // One collective carries both where all ranks share in the same shards.
-  torch::Tensor both = at::cat({local.to(torch::kCPU, torch::kFloat32), used}).to(world_.device());
+  torch::Tensor both = at::cat({local.to(world_.device(), torch::kFloat32),
+                                uses_all ? all_used_ : torch::tensor(used).to(world_.device())});
   torch::Tensor norm = both.narrow(0, 0, 1).clone();
   if (world_.world_size() > 1) {
     world_.all_reduce(both, named_tag("gradient norm"))->wait();
@@ -288,8 +294,10 @@ torch::Tensor FullySharded::sum_over_shards(torch::Tensor local) {
     }
   }
   if (one_group) norm = both.narrow(0, 0, 1);
-  const torch::Tensor counts = both.cpu();
-  drop_unused(counts.const_data_ptr<float>() + 1);
+  if (!uses_all) {
+    const torch::Tensor counts = both.cpu();
+    drop_unused(counts.const_data_ptr<float>() + 1);
+  }
   return norm.to(local.device());
 }
 

@@ -33,6 +33,7 @@ struct FullyShardedOptions {
   bool separate_communicators = false;
   bool sync_module_states = false;
   bool cpu_offload = false;
+  bool high_priority_streams = true;  // of gathers and reductions, on a GPU
   torch::ScalarType param_dtype = torch::kFloat32;
   torch::ScalarType reduce_dtype = torch::kFloat32;
   std::optional<torch::ScalarType> buffer_dtype;  // of floating-point buffers; none: as they are
@@ -93,6 +94,7 @@ class FullySharded final : public Strategy {
   std::optional<GradientReducer> reducer_;
   std::vector<std::unique_ptr<ShardedUnit>> units_;  // the root first
   std::vector<LocalParameter> local_;
+  torch::Tensor all_used_;  // what sum_over_shards() says if this rank used every parameter
 
   bool require_sync_ = true;
   bool in_backward_ = false;

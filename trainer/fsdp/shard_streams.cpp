@@ -16,10 +16,10 @@ std::shared_ptr<at::cuda::CUDAEvent> event_of_current_stream() {
 
 }  // namespace
 
-ShardStreams::ShardStreams(torch::Device device) {
+ShardStreams::ShardStreams(torch::Device device, bool high_priority) {
   if (!device.is_cuda()) return;
-  gather_ = c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device.index());
-  reduce_ = c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device.index());
+  gather_ = c10::cuda::getStreamFromPool(high_priority, device.index());
+  reduce_ = c10::cuda::getStreamFromPool(high_priority, device.index());
 }
 
 void ShardStreams::run_on(const std::optional<c10::cuda::CUDAStream>& stream,

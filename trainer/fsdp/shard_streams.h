@@ -16,7 +16,7 @@ namespace shardlens::trainer {
 
 class ShardStreams {
  public:
-  explicit ShardStreams(torch::Device device);
+  ShardStreams(torch::Device device, bool high_priority);
 
   // Run `action` with that stream current.
   void on_gather_stream(const std::function<void()>& action) const;

@@ -30,7 +30,11 @@ CASES = {
         communication_hook="bf16_compress"),
 }
 # What only our trainer has must not change the numbers either.
-OURS_ONLY = {"no overlap": dict(batch_per_rank=4, bucket_cap_mb=1, overlap_comm=False)}
+OURS_ONLY = {
+    "no overlap": dict(batch_per_rank=4, bucket_cap_mb=1, overlap_comm=False),
+    "loss by chunks": dict(batch_per_rank=4, bucket_cap_mb=1, loss_chunk_tokens=48),
+    "loss by chunks, accumulation": dict(batch_per_rank=2, gradient_accumulation_steps=2, loss_chunk_tokens=48),
+}
 
 
 def train(program, folder, name, count, settings):

@@ -46,6 +46,7 @@ def own_cases(count):
         "no_shard": dict(sharding_strategy="no_shard", **batch),
         "full_shard, recomputed": dict(sharding_strategy="full_shard", activation_checkpointing=1, **batch),
         "full_shard, offloaded": dict(sharding_strategy="full_shard", cpu_offload=True, **batch),
+        "full_shard, loss by chunks": dict(sharding_strategy="full_shard", loss_chunk_tokens=48, **batch),
         "full_shard, units by size": dict(sharding_strategy="full_shard", wrap_policy="size", min_num_params=100000,
                                           **batch),
     }
