@@ -89,6 +89,14 @@ std::string memory_source(const trace::RunFigures& figures) {
   return std::string(kUnnamedSource);
 }
 
+std::string peak_flops_text(const trace::RunFigures& figures) {
+  if (figures.ranks.empty() || figures.ranks.front().info.peak_flops <= 0) return "not known";
+  const trace::RankInfo& info = figures.ranks.front().info;
+  std::string text = format_plain(info.peak_flops / 1e12) + " TFLOP/s per GPU";
+  if (!info.peak_flops_origin.empty()) text += " (" + info.peak_flops_origin + ")";
+  return text;
+}
+
 std::vector<Headline> headlines(const trace::RunFigures& figures) {
   std::vector<Headline> out;
   const trace::RunSummary& s = figures.summary;
@@ -105,8 +113,8 @@ std::vector<Headline> headlines(const trace::RunFigures& figures) {
       out.push_back(
           make("MFU", format_percent(*s.mfu), "",
                "Model FLOPs utilization: (6·N + 12·L·C·T) · tokens/s ÷ the device's dense "
-               "peak at the precision used",
-               "From the model's shape, step times and the device's data sheet"));
+               "peak at the precision used; frozen weights count 4, recomputation nothing",
+               "From the model's shape and step times; the peak is " + peak_flops_text(figures)));
     }
     if (s.overlap_fraction) out.push_back(overlap_headline(s, source));
   }

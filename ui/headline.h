@@ -22,6 +22,8 @@ std::vector<Headline> headlines(const trace::RunFigures& figures);
 // How this run's times and its memory were measured, in the words of what recorded them.
 std::string time_source(const trace::RunFigures& figures);
 std::string memory_source(const trace::RunFigures& figures);
+// What MFU is measured against: "989 TFLOP/s per GPU (dense bf16, NVIDIA H100 datasheet)".
+std::string peak_flops_text(const trace::RunFigures& figures);
 // "2026-11-20 14:02:11 · 2 ranks on CPU · fp32"; brief: "14:02 · 2 ranks on CPU"
 std::string run_circumstances(const trace::RunInfo& info, bool brief = false);
 std::string run_title(const trace::RunInfo& info);  // "tiny · cap 60"

@@ -61,7 +61,7 @@ void RunMonitor::take(const trace::Batch& batch) {
     progress_.step_ns =
         progress_.step_ns == 0 ? duration : (1 - kNewest) * progress_.step_ns + kNewest * duration;
     progress_.steps_done = step.index + 1;
-    progress_.loss = step.loss;
+    if (!std::isnan(step.loss) || step.nonfinite) progress_.loss = step.loss;
   }
 }
 

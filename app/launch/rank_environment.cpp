@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/model/library_environment.h"
+
 namespace shardlens::app {
 namespace {
 
@@ -41,6 +43,21 @@ Variables variables_of(const trace::RunInfo& run, const RankPlace& place) {
   return variables;
 }
 
+// `variables` are ours already; the user's environment counts where no knob was set.
+void add_library_variables(const std::vector<std::string>& inherited,
+                           const trace::Settings& settings, Variables& variables,
+                           std::vector<std::string>& removed) {
+  const auto is_set = [&](std::string_view name) {
+    return std::ranges::any_of(inherited, [&](std::string_view entry) {
+      return entry.substr(0, entry.find('=')) == name;
+    });
+  };
+  for (const auto& [name, value] : trace::environment_changes(settings, is_set)) {
+    value ? static_cast<void>(variables.emplace_back(name, *value))
+          : static_cast<void>(removed.emplace_back(name));
+  }
+}
+
 bool belongs_to_another_launcher(std::string_view name) {
   return name.starts_with("TORCHELASTIC_") || name.starts_with("SHARDLENS_") ||
          name == "GROUP_RANK" || name == "ROLE_RANK" || name == "ROLE_WORLD_SIZE";
@@ -50,11 +67,15 @@ bool belongs_to_another_launcher(std::string_view name) {
 
 std::vector<std::string> rank_environment(const std::vector<std::string>& inherited,
                                           const trace::RunInfo& run, const RankPlace& place) {
-  const Variables ours = variables_of(run, place);
+  Variables ours = variables_of(run, place);
+  std::vector<std::string> removed;
+  if (run.device == "cuda") add_library_variables(inherited, run.settings, ours, removed);
   std::vector<std::string> environment;
   for (const auto& entry : inherited) {
     const std::string_view name = std::string_view(entry).substr(0, entry.find('='));
-    const bool replaced = std::ranges::any_of(ours, [&](const auto& v) { return v.first == name; });
+    const bool replaced =
+        std::ranges::any_of(ours, [&](const auto& v) { return v.first == name; }) ||
+        std::ranges::find(removed, name) != removed.end();
     if (!replaced && !belongs_to_another_launcher(name)) environment.push_back(entry);
   }
   for (const auto& [name, value] : ours) environment.push_back(name + "=" + value);

@@ -8,6 +8,7 @@
 #include "app/session/run_notes.h"
 #include "trace/analysis/run_summary.h"
 #include "trace/model/gpu_counters.h"
+#include "trace/model/library_environment.h"
 
 namespace shardlens::app {
 namespace {
@@ -33,13 +34,24 @@ Json optional_number(const std::optional<double>& value, double factor = 1) {
 
 Json text_or_null(const std::string& text) { return known(!text.empty(), text); }
 
-Json run_json(const trace::RunInfo& info) {
+// What libraries were told by variables, as rank 0 saw them.
+Json environment_json(const std::vector<trace::RankFigures>& ranks) {
+  if (ranks.empty() || ranks.front().info.environment.empty()) return nullptr;
+  Json json = Json::object();
+  for (const auto& [name, value] : trace::parse_environment(ranks.front().info.environment)) {
+    json[name] = value;
+  }
+  return json;
+}
+
+Json run_json(const trace::RunInfo& info, const std::vector<trace::RankFigures>& ranks) {
   return {{"name", info.name},
           {"folder", info.folder},
           {"status", to_string(info.status)},
           {"reason", text_or_null(info.reason)},
           {"device", info.device},
           {"world_size", info.world_size},
+          {"environment", environment_json(ranks)},
           {"settings", settings_json(info.settings)}};
 }
 
@@ -125,6 +137,8 @@ Json rank_json(const trace::RankFigures& rank, const trace::RunSummary& summary)
   json["link"] = text_or_null(rank.info.link);
   json["link_gbps"] = known(rank.info.link_bytes_per_second > 0,
                             number_or_null(rank.info.link_bytes_per_second / 1e9));
+  json["peak_tflops"] = known(rank.info.peak_flops > 0, rank.info.peak_flops / 1e12);
+  json["peak_tflops_origin"] = text_or_null(rank.info.peak_flops_origin);
   return json;
 }
 
@@ -234,7 +248,7 @@ Json report_json(const RunReport& report) {
   const RunFigures& figures = report.figures;
   Json json;
   json["schema"] = kSchema;
-  json["run"] = run_json(figures.info);
+  json["run"] = run_json(figures.info, figures.ranks);
   // Only of a run that failed: what each rank was waiting for.
   if (!report.diagnosis.states.empty()) json["diagnosis"] = diagnosis_json(report.diagnosis);
   json["summary"] = summary_json(figures.summary);

@@ -9,7 +9,9 @@
 #include "app/session/run_notes.h"
 #include "trace/analysis/run_summary.h"
 #include "trace/analysis/throttling.h"
+#include "trace/model/library_environment.h"
 #include "ui/format.h"
+#include "ui/headline.h"
 #include "ui/job_text.h"
 
 namespace shardlens::app {
@@ -60,6 +62,17 @@ std::string sources_text(const trace::RunFigures& figures) {
   return text;
 }
 
+// What libraries were told by variables; the ranks of a run are told the same.
+std::string environment_text(const trace::RunFigures& figures) {
+  if (figures.ranks.empty()) return "";
+  std::string text;
+  for (const auto& [name, value] :
+       trace::parse_environment(figures.ranks.front().info.environment)) {
+    text += (text.empty() ? "Environment: " : ", ") + name + "=" + value;
+  }
+  return text.empty() ? "" : text + "\n";
+}
+
 std::string heading(const RunReport& report) {
   const auto& info = report.figures.info;
   const auto& summary = report.figures.summary;
@@ -79,7 +92,7 @@ std::string heading(const RunReport& report) {
   }
   if (!info.command.empty()) text += "Command: " + info.command + "\n";
   for (const auto& line : ui::device_lines(report.figures)) text += "Device: " + line + "\n";
-  text += sources_text(report.figures);
+  text += environment_text(report.figures) + sources_text(report.figures);
   if (report.range) {
     text += "Measured: " + range_text(*report.range) +
             " alone; collectives, memory, totals and the recording are those of the whole run\n";
@@ -157,7 +170,10 @@ std::string headline(const RunReport& report) {
              (s.effective_batch > 0 ? ", effective batch " + ui::format_integer(s.effective_batch)
                                     : "")});
   }
-  if (s.mfu) table.add_row({"MFU", ui::format_percent(*s.mfu).text(), ""});
+  if (s.mfu) {
+    table.add_row(
+        {"MFU", ui::format_percent(*s.mfu).text(), "of " + ui::peak_flops_text(report.figures)});
+  }
   if (s.loss_first && s.loss_last) {
     table.add_row({"Loss", loss(*s.loss_last), "from " + loss(*s.loss_first)});
   } else if (report.figures.info.communication_off) {

@@ -1,6 +1,7 @@
 #include "app/session/run_record.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "trace/analysis/run_analysis.h"
 #include "trace/analysis/run_summary.h"
@@ -23,7 +24,9 @@ RunRecord record_from_figures(const trace::RunFigures& figures) {
         std::max(record.peak_memory_bytes, static_cast<double>(rank.peak.total_bytes()));
   }
   for (const auto& step : figures.steps) {
-    if (step.complete) record.losses.push_back({step.index, step.loss});
+    // With `loss_every` most steps' losses are not known.
+    const bool was_read = !std::isnan(step.loss) || step.nonfinite;
+    if (step.complete && was_read) record.losses.push_back({step.index, step.loss});
   }
   return record;
 }

@@ -1,4 +1,5 @@
 """Knobs whose effect must be seen in the recording of a real run."""
+import os
 import unittest
 
 import harness
@@ -88,6 +89,48 @@ class Knobs(harness.ShardlensTest):
             self.assertEqual(self.query(strategy, 'select * from lost'), [])
         self.run_two_ranks('off', '--set', 'record_allocations=off', steps='3')
         self.assertEqual(self.query('off', 'select count(*) from allocation'), [[0]])
+
+    def test_the_loss_is_read_as_often_as_asked_and_is_the_same(self):
+        def by_step(report):
+            return {step['step']: step['loss'] for step in report['steps']}
+        every = self.run_two_ranks('every')
+        seldom = self.run_two_ranks('seldom', '--set', 'loss_every=3')
+        losses = by_step(every)
+        self.assertEqual(by_step(seldom), {step: losses[step] if step in (0, 3, 6, 7) else None for step in range(8)})
+        self.assertEqual(seldom['summary']['loss_last'], losses[7])
+        agreements = "select count(distinct step) from collective where tag = 'loss' and step >= 0"
+        self.assertEqual(self.query('every', agreements), [[8]])
+        self.assertEqual(self.query('seldom', agreements), [[4]])
+        report = self.shardlens('report', 'seldom').stdout
+        self.assertNotIn('nan', report)
+        self.assertNotIn('NaN', report)
+
+    def test_a_loss_by_chunks_is_the_same_loss(self):
+        whole = self.run_two_ranks('whole', '--set', 'loss_chunk_tokens=0')
+        chunks = self.run_two_ranks('chunks', '--set', 'loss_chunk_tokens=10')
+        for step, other in zip(whole['steps'], chunks['steps'], strict=True):
+            self.assertLess(abs(step['loss'] - other['loss']), 1e-4 * step['loss'])
+
+    def test_the_environment_of_libraries_is_noted_and_nothing_else(self):
+        environment = dict(os.environ, NCCL_PROTO='LL', SOME_SECRET='x')
+        report = self.json('run', *harness.QUICK, '--ranks', '1', '--steps', '2', '--name', 'noted', '--set',
+                           'nccl_algo=Ring', '--set', 'threads_per_rank=1', env=environment)
+        noted = report['run']['environment']
+        self.assertEqual(noted['NCCL_PROTO'], 'LL')
+        self.assertEqual(noted['OMP_NUM_THREADS'], '1')
+        self.assertNotIn('SOME_SECRET', noted)
+        self.assertNotIn('NCCL_ALGO', noted, 'a CPU has no use for it')
+        self.assertIn('NCCL_PROTO=LL', self.shardlens('report', 'noted').stdout)
+        refused = self.shardlens('run', '--set', 'nccl_algo=Rnig', code=2)
+        self.assertIn('Ring, Tree', refused.stderr)
+
+    def test_without_detail_steps_phases_and_losses_stay(self):
+        report = self.run_two_ranks('bare', '--set', 'record=none')
+        self.assertEqual(len(report['steps']), 8)
+        self.assertIsNotNone(report['summary']['loss_last'])
+        self.assertIsNone(report['summary']['compute_ms'])
+        self.assertGreater(report['summary']['phase_ms']['backward'], 0)
+        self.assertEqual(self.query('bare', 'select count(*) from chunk'), [[0]])
 
     def test_evaluation_is_logged_with_its_perplexity(self):
         self.run_two_ranks('eval', '--set', 'evaluate_every=4')

@@ -171,15 +171,28 @@ class Comparer {
     const auto known = [](double loss) {
       return loss == loss ? std::optional(loss) : std::nullopt;
     };
+    const auto was_read = [](const StepFigures& step) {
+      return step.loss == step.loss || step.nonfinite;
+    };
     auto a = first_.steps.rbegin();
     auto b = second_.steps.rbegin();
-    while (a != first_.steps.rend() && b != second_.steps.rend() && a->index != b->index) {
-      (a->index > b->index) ? static_cast<void>(++a) : static_cast<void>(++b);
+    while (a != first_.steps.rend() && b != second_.steps.rend()) {
+      if (a->index != b->index) {
+        (a->index > b->index) ? static_cast<void>(++a) : static_cast<void>(++b);
+        continue;
+      }
+      // With `loss_every` the last step of both may be one whose loss nobody read.
+      const bool both_read = was_read(*a) && was_read(*b);
+      if (both_read || result_.common_step < 0) {
+        result_.common_step = a->index;
+        result_.first_loss = known(a->loss);
+        result_.second_loss = known(b->loss);
+      }
+      if (both_read) break;
+      ++a;
+      ++b;
     }
-    if (a == first_.steps.rend() || b == second_.steps.rend()) return;
-    result_.common_step = a->index;
-    result_.first_loss = known(a->loss);
-    result_.second_loss = known(b->loss);
+    if (result_.common_step < 0) return;
     add_optional("loss", FigureUnit::kNone, result_.first_loss, result_.second_loss);
   }
 

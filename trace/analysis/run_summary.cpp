@@ -115,6 +115,14 @@ std::optional<double> known(double loss) {
   return std::isnan(loss) ? std::nullopt : std::optional(loss);
 }
 
+// Of the last step whose loss was read; none if that was not a number.
+std::optional<double> last_loss(const std::vector<StepFigures>& steps) {
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    if (!std::isnan(step->loss) || step->nonfinite) return known(step->loss);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool is_measured(const StepFigures& step) {
@@ -172,7 +180,7 @@ RunSummary summarize(const RunInfo& info, const std::vector<StepFigures>& steps,
   // Without communication ranks train apart: their losses say nothing.
   if (!steps.empty() && !info.communication_off) {
     if (steps.front().index == 0) summary.loss_first = known(steps.front().loss);
-    summary.loss_last = known(steps.back().loss);
+    summary.loss_last = last_loss(steps);
   }
   return summary;
 }

@@ -153,6 +153,30 @@ TEST(RankEnvironment, GivesRanksThatShareAGpuDifferentHosts) {
   EXPECT_NE(host(first), host(second));
 }
 
+TEST(RankEnvironment, FollowsTheKnobsOfLibrariesOnGpusAlone) {
+  trace::RunInfo run;
+  run.world_size = 1;
+  run.settings.nccl_algo = "Tree";
+  run.settings.allocator_conf = "max_split_size_mb:64";
+  const std::vector<std::string> inherited{"NCCL_ALGO=Ring", "NCCL_PROTO=LL",
+                                           "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:False"};
+  const auto entries_of = [&](const std::string& device) {
+    run.device = device;
+    std::vector<std::string> entries;
+    for (const auto& entry : rank_environment(inherited, run, {.store_file = "s"})) {
+      const bool is_library =
+          entry.starts_with("NCCL_") || entry.starts_with("PYTORCH_") || entry.starts_with("CUDA_");
+      if (is_library && !entry.starts_with("NCCL_SOCKET")) entries.push_back(entry);
+    }
+    std::ranges::sort(entries);
+    return entries;
+  };
+  EXPECT_EQ(entries_of("cuda"),
+            (std::vector<std::string>{"NCCL_ALGO=Tree", "NCCL_PROTO=LL",
+                                      "PYTORCH_ALLOC_CONF=max_split_size_mb:64"}));
+  EXPECT_EQ(entries_of("cpu"), inherited);
+}
+
 TEST(DefaultJob, HasNoMoreRanksThanGpus) {
   CudaProbe one;
   one.devices.resize(1);

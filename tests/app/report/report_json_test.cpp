@@ -23,6 +23,9 @@ TEST_F(ReportJson, SaysWhichRunItIs) {
   EXPECT_TRUE(run["reason"].is_null());
   EXPECT_EQ(run["device"], "cpu");
   EXPECT_EQ(run["world_size"], kRanks);
+  EXPECT_EQ(run["environment"], (Json{{"NCCL_ALGO", "Ring"}, {"OMP_NUM_THREADS", "2"}}));
+  EXPECT_EQ((*json_)["ranks"][0]["peak_tflops"], 1.0);
+  EXPECT_EQ((*json_)["ranks"][0]["peak_tflops_origin"], "dense bf16, a data sheet");
   EXPECT_EQ(run["settings"]["bucket_cap_mb"], 1.0);
   EXPECT_EQ(run["settings"]["first_bucket_mb"], "auto");
   EXPECT_EQ(run["settings"]["static_graph"], false);
@@ -43,10 +46,11 @@ TEST_F(ReportJson, HasTheKeysOfTheContractInItsOrder) {
                    "compute_ms", "comm_ms", "overlap_ms", "exposed_ms", "copy_ms",
                    "exposed_copy_ms", "idle_ms", "overlap_percent", "effective_batch",
                    "bytes_sent_per_step", "loss_first", "loss_last"}));
-  EXPECT_EQ(keys((*json_)["ranks"][0]),
-            (Names{"rank", "step_ms", "exposed_ms", "peak_memory_bytes", "memory_by_category",
-                   "memory_peak_by_category", "totals", "memory_estimate_by_category", "device",
-                   "device_name", "versions", "link", "link_gbps"}));
+  EXPECT_EQ(
+      keys((*json_)["ranks"][0]),
+      (Names{"rank", "step_ms", "exposed_ms", "peak_memory_bytes", "memory_by_category",
+             "memory_peak_by_category", "totals", "memory_estimate_by_category", "device",
+             "device_name", "versions", "link", "link_gbps", "peak_tflops", "peak_tflops_origin"}));
   EXPECT_EQ(
       keys((*json_)["collectives"][0]),
       (Names{"function", "executed", "tag", "bytes", "count", "median_us", "wait_us", "transfer_us",

@@ -35,6 +35,8 @@ TEST_F(ReportText, LeadsWithTheStepAndExposedTimeAndCarriesTheBanner) {
   EXPECT_TRUE(text.starts_with("made up · done · 3 ranks on cpu · 9 steps, 6 measured\n")) << text;
   EXPECT_TRUE(contains(text, "CPU run")) << text;
   EXPECT_TRUE(contains(text, "bucket_cap_mb 1"));
+  EXPECT_TRUE(contains(text, "Environment: NCCL_ALGO=Ring, OMP_NUM_THREADS=2\n"));
+  EXPECT_TRUE(contains(text, "of 1 TFLOP/s per GPU (dense bf16, a data sheet)")) << text;
   EXPECT_LT(text.find("\nStep"), text.find("\nExposed"));
   EXPECT_LT(text.find("\nExposed"), text.find("Collectives"));
   EXPECT_TRUE(contains(text, "reduce_scatter as all_reduce"));

@@ -304,6 +304,19 @@ TEST(RunAnalysis, ANonfiniteLossIsMarkedWithItsRank) {
   EXPECT_FALSE(figures.steps[2].nonfinite);
 }
 
+TEST(RunAnalysis, TheLastLossIsTheLastThatWasRead) {
+  auto run = make_run({});
+  const double last_read = analyse(run.info, run.ranks).steps[3].loss;
+  for (auto& rank : run.ranks) {
+    for (std::size_t i = 4; i < rank.steps.size(); ++i) {
+      rank.steps[i].loss = rank.steps[i].gradient_norm = std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+  EXPECT_EQ(analyse(run.info, run.ranks).summary.loss_last, last_read);
+  for (auto& rank : run.ranks) rank.steps[5].nonfinite = true;
+  EXPECT_FALSE(analyse(run.info, run.ranks).summary.loss_last) << "read, and not a number";
+}
+
 TEST(RunAnalysis, NonsenseIsCountedAndLeftOut) {
   const auto run = make_run({});
   const auto clean = analyse(run.info, run.ranks);
