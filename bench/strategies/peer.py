@@ -1,7 +1,7 @@
 """One rank of PyTorch's own training, timed and with its memory counted.
 
 Reads a JSON job from the file given; the environment says which rank it is. Writes {"starts_ns": when each step began,
-and when the last one ended; "losses"; "peaks": bytes, step by step, if asked to count} to the job's "result" + rank.
+and when the last one ended; "ends_ns"; "losses"; "peaks": bytes, step by step, if asked to count} to the job's "result" + rank.
 """
 import ctypes
 import json
@@ -13,6 +13,7 @@ import time
 import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
+from torch.profiler import ProfilerActivity, profile
 from torch.utils.data import DistributedSampler
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/trainer/truth"))
@@ -81,8 +82,12 @@ def build(job, ranks, device):
     model = peer_model.Gpt2(job["shape"])
     model.load_state_dict(torch.load(job["weights"], weights_only=False), strict=False)
     model.to(device)
+    if not job.get("replicates", True):
+        return model, torch.optim.AdamW(parameter_groups(job, model), fused=True)
     if job["sharding_strategy"] in ("ddp", "no_shard", "zero1"):
         replica = DistributedDataParallel(model)
+        if job.get("compiles"):
+            replica = torch.compile(replica)
         groups = parameter_groups(job, model)
         if job["sharding_strategy"] == "zero1":
             return replica, reference_strategies.shard_optimizer(groups, fused=True)
@@ -91,15 +96,40 @@ def build(job, ranks, device):
     return model, torch.optim.AdamW(parameter_groups(job, model), fused=True)
 
 
+class Recording:
+    """PyTorch's own profiler, on during every second block of steps, as `profiles` asks for."""
+
+    def __init__(self, job, device):
+        self.block, self.profiler = job.get("profiles", 0), None
+        self.activities = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if device == "cuda" else [])
+
+    def before_step(self, step):
+        if self.block == 0 or step % self.block != 0:
+            return
+        self.end()
+        if step // self.block % 2 == 1:
+            self.profiler = profile(activities=self.activities)
+            self.profiler.__enter__()
+
+    def end(self):
+        if self.profiler is not None:
+            self.profiler.__exit__(None, None, None)
+            self.profiler = None
+
+
 def train(job, rank, ranks, device, count):
     model, optimizer = build(job, ranks, device)
     data = batches(job, rank, ranks, device)
-    starts, losses, peaks = [], [], []
-    for _ in range(job["steps"]):
+    recording = Recording(job, device)
+    compute_type = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(job.get("precision"))
+    starts, ends, losses, peaks = [], [], [], []
+    for step in range(job["steps"]):
+        recording.before_step(step)
         starts.append(time.time_ns())
         count.begin()
         inputs, targets = next(data)
-        loss = model(inputs, targets)
+        with torch.autocast(device, dtype=compute_type, enabled=compute_type is not None):
+            loss = model(inputs, targets)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), job["max_grad_norm"])
         optimizer.step()
@@ -108,8 +138,10 @@ def train(job, rank, ranks, device, count):
         dist.all_reduce(total)
         losses.append(total.item() / ranks)
         peaks.append(count.end())
-    starts.append(time.time_ns())
-    return {"starts_ns": starts, "losses": losses, "peaks": peaks}
+        ends.append(time.time_ns())
+    recording.end()
+    starts.append(ends[-1])
+    return {"starts_ns": starts, "ends_ns": ends, "losses": losses, "peaks": peaks}
 
 
 def main():

@@ -31,5 +31,10 @@ class Block(reference_models.Gpt2Block):
 class Gpt2(reference_models.Gpt2):
     block = Block
 
+    def __init__(self, shape):
+        super().__init__(shape)
+        if not shape.get("tied_head", True):
+            self.lm_head = torch.nn.Linear(shape["width"], shape["vocabulary"], bias=False)
+
     def forward(self, tokens, targets):
         return F.cross_entropy(super().forward(tokens).flatten(0, 1), targets.flatten())

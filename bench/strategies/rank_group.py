@@ -1,6 +1,8 @@
 """Ranks of one training job as processes, ours or PyTorch's: same environment, same cores."""
 import os
+import re
 import subprocess
+import time
 
 
 def cores_of(rank, ranks):
@@ -12,11 +14,22 @@ def cores_of(rank, ranks):
     return set(cores[rank * size : (rank + 1) * size])
 
 
+def largest_resident(process):
+    """Bytes that it had resident at most so far; 0 once it is gone."""
+    try:
+        with open(f"/proc/{process}/status") as status:
+            found = re.search(r"VmHWM:\s+(\d+) kB", status.read())
+    except OSError:
+        return 0
+    return int(found[1]) * 1024 if found else 0
+
+
 class RankGroup:
     """Starts `command` once per rank; logs and the meeting point are in `folder`, which must be new."""
 
     def __init__(self, command, ranks, folder):
         self.name = folder.name
+        self.resident_bytes = 0  # the most of any rank, sampled
         folder.mkdir(parents=True)
         self.logs = [folder / f"rank_{rank}.log" for rank in range(ranks)]
         self.processes = [self.start(command, rank, ranks, folder / "store") for rank in range(ranks)]
@@ -32,8 +45,14 @@ class RankGroup:
 
     def wait(self, seconds):
         """Throws what the first rank that failed said last."""
+        end = time.monotonic() + seconds
         try:
-            codes = [process.wait(seconds) for process in self.processes]
+            while any(process.poll() is None for process in self.processes):
+                self.resident_bytes = max([self.resident_bytes] + [largest_resident(p.pid) for p in self.processes])
+                if time.monotonic() > end:
+                    raise RuntimeError(f"{self.name}: the ranks were not done after {seconds} s")
+                time.sleep(0.05)
+            codes = [process.returncode for process in self.processes]
         finally:
             for process in self.processes:
                 if process.poll() is None:

@@ -38,12 +38,15 @@ class Task:
                  "vocabulary": "vocabulary", "context": "context"}
         figures = described.splitlines()[1]
         self.shape = {key: int(re.search(rf"(?:^|, ){name} (\d+)", figures)[1]) for name, key in names.items()}
+        self.shape["tied_head"] = "tied output matrix" in figures
 
 
 @dataclasses.dataclass
 class Training:
     step_ms: float  # median over measured steps, from one step's start to the next, mean over ranks
     losses: list
+    spans_ns: list  # of rank 0's steps, begin and end
+    resident_bytes: int  # the most that any process had resident
     peak_bytes: int  # the highest of any rank in measured steps; 0: not counted
 
 
@@ -57,21 +60,23 @@ def train_ours(task, case, ranks, counts_memory, name):
     """While time is measured no detail is recorded; steps, their peaks and samples of memory always are."""
     settings = {**task.settings, **case, "data": task.text, "device": task.device, "skip_steps": task.skip_steps,
                 "oversubscribe": "true" if task.device == "cuda" and ranks > task.gpus else "false",
-                "record": "every step" if counts_memory else "steps 0..0"}
+                "record": case.get("record", "every step" if counts_memory else "steps 0..0")}
     folder = task.folder / name
     file = task.folder / f"{name}.yaml"
     file.write_text("".join(f"{key}: {value}\n" for key, value in settings.items()))
     run = folder / "run"
-    RankGroup([task.programs / "shardlens-rank", "--settings", file, "--run", run], ranks, folder).wait(TIMEOUT_S)
-    starts, peaks, losses = [], [], []
+    group = RankGroup([task.programs / "shardlens-rank", "--settings", file, "--run", run], ranks, folder)
+    group.wait(TIMEOUT_S)
+    starts, peaks, losses, spans = [], [], [], []
     for rank in range(ranks):
         with sqlite3.connect(f"file:{run / f'rank_{rank}.sqlite'}?mode=ro", uri=True) as database:
             rows = database.execute("select start_ns, end_ns, loss from step order by step").fetchall()
             starts.append([row[0] for row in rows] + [rows[-1][1]])
             losses = [row[2] for row in rows]
+            spans = spans or [row[:2] for row in rows]
             peaks.append(database.execute(f"select max({TENSOR_BYTES}) from memory where is_peak and step >= ?",
                                           (task.skip_steps,)).fetchone()[0])
-    return Training(median_step_ms(starts, task.skip_steps), losses, max(peaks))
+    return Training(median_step_ms(starts, task.skip_steps), losses, spans, group.resident_bytes, max(peaks))
 
 
 def train_peer(task, case, ranks, counts_memory, name):
@@ -82,7 +87,9 @@ def train_peer(task, case, ranks, counts_memory, name):
            "count_library": str(task.programs / "libbench_allocation_peak.so")}
     file = task.folder / f"{name}.json"
     file.write_text(json.dumps(job))
-    RankGroup([sys.executable, pathlib.Path(__file__).parent / "peer.py", file], ranks, folder).wait(TIMEOUT_S)
+    group = RankGroup([sys.executable, pathlib.Path(__file__).parent / "peer.py", file], ranks, folder)
+    group.wait(TIMEOUT_S)
     results = [json.loads(pathlib.Path(f"{result}{rank}").read_text()) for rank in range(ranks)]
     peaks = [max(r["peaks"][task.skip_steps :]) for r in results] if counts_memory else [0]
-    return Training(median_step_ms([r["starts_ns"] for r in results], task.skip_steps), results[0]["losses"], max(peaks))
+    return Training(median_step_ms([r["starts_ns"] for r in results], task.skip_steps), results[0]["losses"],
+                    list(zip(results[0]["starts_ns"], results[0]["ends_ns"])), group.resident_bytes, max(peaks))

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Everything of Shardlens that needs a GPU, in one go on a bare machine: build without the window, tests labelled gpu,
+# benchmarks beside PyTorch, and recorded runs to look at. Results go into one folder (default gpu_results).
+#   bench/gpu_all.sh [FOLDER]
+# SHARDLENS_LIBTORCH: the folder of a Python package torch 2.11 that is there already. SHARDLENS_RANK: a shardlens-rank
+# that is built already. PARTS: which of "tests step recorder runs" (default all), so that a machine that is lent for
+# minutes can be asked for one at a time. Without a GPU it says so and leaves with 0.
+set -uo pipefail
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+OUT=$(mkdir -p "${1:-gpu_results}" && cd "${1:-gpu_results}" && pwd)
+PARTS=${PARTS:-tests step recorder runs}
+BUILD=$ROOT/build/gpu
+MOST_BYTES=$((3 << 20))  # of one recorded run, packed
+
+say() { printf 'gpu_all: %s\n' "$*" >&2; }
+
+if ! nvidia-smi -L >"$OUT/gpus.txt" 2>/dev/null; then
+  say "no GPU here (nvidia-smi finds none): nothing was done"
+  rm -f "$OUT/gpus.txt"
+  rmdir "$OUT" 2>/dev/null
+  exit 0
+fi
+nvidia-smi >>"$OUT/gpus.txt"
+
+if [ -n "${SHARDLENS_LIBTORCH:-}" ]; then
+  PYTHON=$(command -v python3)
+else
+  source "$ROOT/scripts/setup.sh"
+  ensure_packages $VIEWER_PACKAGES $TRAINER_PACKAGES
+  fetch_libtorch || exit 1
+  PYTHON=$VENV/bin/python3
+  SHARDLENS_LIBTORCH=$(echo "$VENV"/lib/python3*/site-packages/torch)
+fi
+
+if [ -n "${SHARDLENS_RANK:-}" ]; then
+  PROGRAMS=$(dirname "$SHARDLENS_RANK")
+else
+  say "building the trainer without the window"
+  { cmake -S "$ROOT" -B "$BUILD" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSHARDLENS_UI=OFF -DSHARDLENS_TESTS=OFF \
+      -DSHARDLENS_LIBTORCH="$SHARDLENS_LIBTORCH" &&
+    ninja -C "$BUILD" shardlens-rank bench_allocation_peak
+  } >"$OUT/build.log" 2>&1 || { say "the build failed; the end of $OUT/build.log:"; tail -n 20 "$OUT/build.log" >&2; exit 1; }
+  PROGRAMS=$BUILD/bin
+fi
+RANK=$PROGRAMS/shardlens-rank
+failed=0
+
+run_tests() {
+  local case code
+  for case in one_rank two_ranks four_ranks sixteen_bits overflow seldom_read out_of_memory killed; do
+    say "test $case"
+    "$PYTHON" -B "$ROOT/tests/trainer/truth/gpu_truth.py" "$RANK" "$case" >"$OUT/test_$case.log" 2>&1
+    code=$?
+    printf '%-14s %s\n' "$case" "$([ $code -eq 0 ] && echo passed || echo "FAILED ($code)")" >>"$OUT/tests.txt"
+    [ $code -eq 0 ] || failed=1
+  done
+}
+
+# measure NAME ARGUMENTS…: rows into NAME.json, what it says into NAME.log
+measure() {
+  local name=$1 script=$2
+  shift 2
+  say "benchmark $name"
+  "$PYTHON" -B "$ROOT/bench/gpu_step/$script.py" --programs "$PROGRAMS" "$@" >"$OUT/$name.json" 2>"$OUT/$name.log" ||
+    { say "$name failed: $(tail -n 1 "$OUT/$name.log")"; failed=1; }
+}
+
+# record NAME RANKS SETTING…: a recorded run of the tiny model, packed
+record() {
+  local name=$1 ranks=$2 work
+  shift 2
+  work=$(mktemp -d)
+  say "recording $name"
+  "$PYTHON" -B "$ROOT/bench/gpu_step/record_run.py" "$RANK" "$work" "$name" "$ranks" "$@" >"$OUT/$name.log" 2>&1 || {
+    say "$name failed: $(tail -n 1 "$OUT/$name.log")"
+    failed=1
+  }
+  tar -C "$work" -czf "$OUT/$name.tar.gz" "$name" 2>/dev/null
+  [ "$(stat -c %s "$OUT/$name.tar.gz")" -le $MOST_BYTES ] || say "$name is larger than $MOST_BYTES bytes"
+  rm -rf "$work"
+}
+
+for part in $PARTS; do
+  case $part in
+    tests) run_tests ;;
+    step) measure gpu_step gpu_step ;;
+    recorder)
+      measure gpu_recorder_162m gpu_recorder --models gpt-162m
+      measure gpu_recorder_1.4b gpu_recorder --models gpt-1.4b --runs 2 --steps 40
+      ;;
+    runs)
+      for cap in 1 4 25; do record "gpu_ddp_cap_$cap" 2 bucket_cap_mb=$cap; done
+      record gpu_full_shard 2 sharding_strategy=full_shard
+      record gpu_full_shard_no_prefetch 2 sharding_strategy=full_shard backward_prefetch=none
+      record gpu_ddp_straggler 4 "inject=rank=2,step=3,phase=forward,every=1,delay_ms=15"
+      ;;
+    *) say "there is no part \"$part\"; parts are tests, step, recorder and runs"; exit 2 ;;
+  esac
+done
+say "results are in $OUT"
+exit $failed

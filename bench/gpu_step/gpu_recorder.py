@@ -1,0 +1,145 @@
+"""What full recording costs a training, beside PyTorch's own profiler on the same model.
+
+Runs with everything recorded and runs without (`record: none`, where CUPTI and the observer of operators are not even
+started) alternate: what CUPTI costs is paid in a process for as long as it lives, whatever becomes of its records.
+PyTorch's profiler can be switched, so its blocks of steps alternate within one process. Reported is the median over the
+steps of all runs, and the 95 % confidence interval of the ratio of both medians by bootstrap over steps (Efron 1979;
+2,000 resamples, fixed seed). Besides: bytes on disk per recorded GPU kernel, or operator on a CPU, and the memory that
+a rank holds beyond one that records nothing.
+Without a GPU it says so and leaves with 0, unless --device cpu asks for the CPU.
+"""
+import argparse
+import json
+import pathlib
+import random
+import sqlite3
+import statistics
+import sys
+import tempfile
+
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "strategies"))
+from strategies import say, write_text
+from trainings import Task, train_ours, train_peer
+
+SEED = 3
+RESAMPLES = 2000
+BUDGETS = {"gpt-162m": 1.02, "gpt-1.4b": 1.01}  # launch-bound, and bound by its products
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(prog="shardlens bench gpu_recorder --", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu proves the script; default cuda")
+    parser.add_argument("--models", default="gpt-162m,gpt-1.4b", help="presets, separated by commas")
+    parser.add_argument("--precision", choices=("fp32", "bf16"), default="bf16")
+    parser.add_argument("--batch", type=int, default=8, help="sequences; default 8")
+    parser.add_argument("--length", type=int, default=1024, help="tokens per sequence; default 1024")
+    parser.add_argument("--steps", type=int, default=60, help="of each run; default 60")
+    parser.add_argument("--skip", type=int, default=10, help="first steps that are not measured; default 10")
+    parser.add_argument("--runs", type=int, default=4, help="of each kind; default 4")
+    options = parser.parse_args()
+    if options.steps < options.skip + 10 or options.runs < 1:
+        parser.error("--steps has to be at least 10 above --skip, and --runs at least 1")
+    options.programs = options.programs.resolve()
+    return options
+
+
+BLOCK = 10  # steps for which PyTorch's profiler stays on or off
+
+
+def steps_ms(spans_ns, skip):
+    return [(end - begin) / 1e6 for begin, end in spans_ns[skip:]]
+
+
+def split_steps(spans_ns):
+    """Step times in ms, without and with the profiler. The first step of a block warms up, the first two blocks do."""
+    plain, recorded = [], []
+    for index, (begin, end) in enumerate(spans_ns):
+        if index >= 2 * BLOCK and index % BLOCK != 0:
+            (recorded if index // BLOCK % 2 == 1 else plain).append((end - begin) / 1e6)
+    return plain, recorded
+
+
+def ratio_with_interval(plain, recorded):
+    chooser = random.Random(SEED)
+    ratios = sorted(statistics.median(chooser.choices(recorded, k=len(recorded)))
+                    / statistics.median(chooser.choices(plain, k=len(plain))) for _ in range(RESAMPLES))
+    return (statistics.median(recorded) / statistics.median(plain), ratios[int(0.025 * RESAMPLES)],
+            ratios[int(0.975 * RESAMPLES)])
+
+
+def row_of(what, plain, recorded, budget=None):
+    ratio, low, high = ratio_with_interval(plain, recorded)
+    return {"what": f"{what}: step time while recording, {len(recorded)} steps; ratio within {low:.4f} to {high:.4f}",
+            "value": statistics.median(recorded), "unit": "ms",
+            "peer": f"the same without recording: {statistics.median(plain):.4g} ms, {len(plain)} steps",
+            "ratio": ratio, "budget": f"<= {budget}" if budget else None, "met": ratio <= budget if budget else None}
+
+
+def file_figures(folder):
+    file = folder / "run" / "rank_0.sqlite"
+    with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as database:
+        kinds = dict(database.execute("select kind, sum(count) from chunk group by kind").fetchall())
+        events = kinds.get("kernel") or kinds.get("operator") or 0
+        data = database.execute("select sum(length(data)) from chunk where kind in ('kernel', 'operator')").fetchone()[0]
+    return events, data or 0, file.stat().st_size
+
+
+def measure_ours(task, options, model):
+    """Step times without and with recording, and what the processes had resident at most."""
+    plain, recorded, resident = [], [], {}
+    for run in range(options.runs):
+        for record, times in (("none", plain), ("every step", recorded)):
+            say(f"{model}: record {record}, run {run + 1} of {options.runs}")
+            name = f"{record.replace(' ', '-')}-{run}"
+            training = train_ours(task, {"sharding_strategy": "ddp", "record": record}, 1, False, name)
+            times += steps_ms(training.spans_ns, options.skip)
+            resident.setdefault(record, []).append(training.resident_bytes / (1 << 20))
+    return plain, recorded, [statistics.median(resident[record]) for record in ("none", "every step")]
+
+
+def measure(options, model, folder):
+    settings = dict(model=model, batch_per_rank=options.batch, sequence_length=options.length, steps=options.steps,
+                    threads_per_rank=1, seed=SEED, evaluation_fraction=0, lr_schedule="constant",
+                    precision=options.precision)
+    folder.mkdir()
+    write_text(folder / "text.txt", 4 * options.batch * options.length * (12 * BLOCK + options.steps + 1))
+    gpus = torch.cuda.device_count() if options.device == "cuda" else 0
+    task = Task(options.programs, folder, options.device, gpus, settings, 0)
+    plain, recorded, (quiet_mib, loud_mib) = measure_ours(task, options, model)
+    rows = [row_of(f"{model}, Shardlens", plain, recorded, BUDGETS.get(model) if gpus else None)]
+    events, data, size = file_figures(folder / "every-step-0")
+    kind = "kernel" if gpus else "operator"
+    rows.append({"what": f"{model}: bytes on disk per {kind}, {events} of them, file of {size} bytes",
+                 "value": data / max(events, 1), "unit": "B", "peer": None, "ratio": None, "budget": "<= 12 B",
+                 "met": data <= 12 * events})
+    rows.append({"what": f"{model}: memory of the process beyond one that records nothing", "value": loud_mib - quiet_mib,
+                 "unit": "MiB", "peer": f"{quiet_mib:.0f} MiB", "ratio": None, "budget": None, "met": None})
+    say(f"{model}: PyTorch with its profiler, in turns")
+    settings["steps"] = 12 * BLOCK
+    theirs = train_peer(task, {"sharding_strategy": "ddp", "replicates": False, "profiles": BLOCK}, 1, False, "profiler")
+    rows.append(row_of(f"{model}, torch.profiler", *split_steps(theirs.spans_ns)))
+    return rows
+
+
+def main():
+    options = parse_options()
+    if options.device == "cuda" and not torch.cuda.is_available():
+        say("no GPU: nothing was measured; --device cpu --models tiny --batch 2 --length 64 tries the script")
+        print("[]")
+        return
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="shardlens-bench-") as name:
+        for model in options.models.split(","):
+            rows += measure(options, model, pathlib.Path(name) / model)
+    print(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (RuntimeError, OSError) as error:
+        sys.exit(f"error: {error}")

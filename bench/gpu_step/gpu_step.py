@@ -1,0 +1,141 @@
+"""The step time of one rank beside PyTorch's eager, DDP and compiled DDP, and the memory of full_shard on two ranks.
+
+One sequence, several times over: a GPT (gpt-162m: 12 layers, 768 wide, vocabulary 50,304) from the same weights and
+batches, with the same optimizer (fused AdamW) and the same reading of the loss in every step. A run's step time is the
+median over its measured steps, from the start of one to the start of the next; reported is the median over runs, with
+the lowest and the highest. Ours record no detail then. Memory: the most bytes that CUDA's caching allocator had handed
+out at one moment of a measured step on any rank (on a CPU the bytes of tensors), two ranks sharing one GPU.
+Without a GPU it says so and leaves with 0, unless --device cpu asks for the CPU.
+"""
+import argparse
+import json
+import pathlib
+import statistics
+import sys
+import tempfile
+
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "strategies"))
+from strategies import check_same_work, memory_row, say, spread, write_text
+from trainings import Task, train_ours, train_peer
+
+SEED = 3
+# Ours and PyTorch's, one rank each; the second of a pair is what PyTorch's side is asked for.
+PEERS = {
+    "PyTorch eager": {"replicates": False},
+    "DistributedDataParallel": {},
+    "DistributedDataParallel with torch.compile": {"compiles": True},
+}
+OURS = {
+    "ddp": {},
+    "ddp, all logits at once": {"loss_chunk_tokens": 0},
+    "full_shard": {"sharding_strategy": "full_shard"},
+}
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(prog="shardlens bench gpu_step --", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--programs", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu proves the script; default cuda")
+    parser.add_argument("--model", default="gpt-162m", help="a preset of GPT-2's layout; default gpt-162m")
+    parser.add_argument("--precision", choices=("fp32", "bf16"), default="bf16")
+    parser.add_argument("--batch", type=int, default=8, help="sequences per rank; default 8")
+    parser.add_argument("--length", type=int, default=1024, help="tokens per sequence; default 1024")
+    parser.add_argument("--steps", type=int, default=40, help="of each run; default 40")
+    parser.add_argument("--skip", type=int, default=10, help="first steps that are not measured; default 10")
+    parser.add_argument("--repeats", type=int, default=3, help="of the whole sequence; default 3")
+    parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out")
+    parser.add_argument("--no-memory", action="store_true", help="leave the memory of two ranks out")
+    options = parser.parse_args()
+    if options.steps <= options.skip or options.repeats < 1:
+        parser.error("--steps has to be above --skip and --repeats above 0")
+    options.programs = options.programs.resolve()
+    return options
+
+
+def run_sequence(task, options, ours, theirs, failed):
+    """Adds one step time to each side; a peer that cannot run here (torch.compile wants Python's headers) is named."""
+    for repeat in range(options.repeats):
+        reference = None
+        for name, extra in PEERS.items():
+            if name in failed or (options.no_compile and extra.get("compiles")):
+                continue
+            say(f"{name}: run {repeat + 1} of {options.repeats}")
+            try:
+                training = train_peer(task, {"sharding_strategy": "ddp", **extra}, 1, False, f"peer-{len(theirs[name])}-"
+                                      + name.replace(" ", "-"))
+            except RuntimeError as error:
+                failed[name] = str(error)
+                continue
+            theirs[name].append(training.step_ms)
+            reference = reference or training
+        for name, extra in OURS.items():
+            say(f"{name}: run {repeat + 1} of {options.repeats}")
+            case = {"sharding_strategy": "ddp", **extra}
+            training = train_ours(task, case, 1, False, f"ours-{repeat}-" + name.replace(" ", "-").replace(",", ""))
+            if reference is not None:
+                check_same_work(name, training, reference)
+            ours[name].append(training.step_ms)
+
+
+def time_rows(ours, theirs, failed, is_gpu):
+    rows = []
+    for name, times in ours.items():
+        runs = f"median of {len(times)} runs ({spread(times)})" if len(times) > 1 else "1 run"
+        for peer, peer_times in theirs.items():
+            if not peer_times:
+                continue
+            ratio = statistics.median(times) / statistics.median(peer_times)
+            # The budget is against what does the same: DDP.
+            has_budget = is_gpu and name == "ddp" and peer == "DistributedDataParallel"
+            rows.append({"what": f"{name}: step time, {runs}", "value": statistics.median(times), "unit": "ms",
+                         "peer": f"{peer}: {statistics.median(peer_times):.4g} ms ({spread(peer_times)})",
+                         "ratio": ratio, "budget": "<= 1.0" if has_budget else None,
+                         "met": ratio <= 1.0 if has_budget else None})
+    rows += [{"what": f"{peer} did not run: {error[:300]}", "value": None, "unit": None, "peer": None, "ratio": None,
+              "budget": None, "met": None} for peer, error in failed.items()]
+    return rows
+
+
+def memory_rows(task):
+    case = {"sharding_strategy": "full_shard"}
+    rows = []
+    for label, extra in {"full_shard, 2 ranks": {}, "full_shard, 2 ranks, all logits at once":
+                         {"loss_chunk_tokens": 0}}.items():
+        say(f"{label}: memory")
+        ours = train_ours(task, {**case, **extra}, 2, True, label.replace(" ", "-").replace(",", ""))
+        theirs = train_peer(task, case, 2, True, label.replace(" ", "-").replace(",", "") + "-peer")
+        rows.append(memory_row(label, "fully_shard", ours.peak_bytes, theirs.peak_bytes))
+    return rows
+
+
+def main():
+    options = parse_options()
+    if options.device == "cuda" and not torch.cuda.is_available():
+        say("no GPU: nothing was measured; --device cpu --model tiny tries the script on the CPU")
+        print("[]")
+        return
+    settings = dict(model=options.model, batch_per_rank=options.batch, sequence_length=options.length,
+                    steps=options.steps, threads_per_rank=1, seed=SEED, evaluation_fraction=0, learning_rate=0.0003,
+                    lr_schedule="constant", weight_decay=0.01, max_grad_norm=1.0, precision=options.precision)
+    ours, theirs, failed = {name: [] for name in OURS}, {name: [] for name in PEERS}, {}
+    with tempfile.TemporaryDirectory(prefix="shardlens-bench-") as name:
+        folder = pathlib.Path(name)
+        # An epoch of two ranks is longer than a run.
+        write_text(folder / "text.txt", 8 * options.batch * options.length * (options.steps + 1))
+        gpus = torch.cuda.device_count() if options.device == "cuda" else 0
+        task = Task(options.programs, folder, options.device, gpus, settings, options.skip)
+        run_sequence(task, options, ours, theirs, failed)
+        rows = time_rows(ours, theirs, failed, options.device == "cuda")
+        if not options.no_memory:
+            rows += memory_rows(task)
+    print(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (RuntimeError, OSError) as error:
+        sys.exit(f"error: {error}")
