@@ -2,7 +2,6 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
-#include <c10/cuda/CUDAFunctions.h>
 #include <torch/version.h>
 #include <unistd.h>
 
@@ -18,7 +17,6 @@
 #include "trace/store/run_folder.h"
 #include "trainer/build_strategy.h"
 #include "trainer/data/text_source.h"
-#include "trainer/device_memory.h"
 #include "trainer/model/recompute.h"
 #include "trainer/step_exchange.h"
 #include "trainer/step_failure.h"
@@ -95,7 +93,7 @@ trace::Result<TrainOutcome> RankJob::run() {
     TRY_ASSIGN(const auto injections, trace::parse_injections(settings_.inject));
     TrainLoop loop(
         {settings_, shape_, *dataset_, device_.device, *model_, *strategy_, *communicator_,
-         run_.folder, *recorder_, memory_sampler_.get(), log_, stop_requested_},
+         run_.folder, *recorder_, &sources_->memory_sampler(), log_, stop_requested_},
         injections);
     return loop.run();
   } catch (const std::exception& failure) {
@@ -138,15 +136,9 @@ trace::Result<void> RankJob::start_recorder() {
   info.process_id = getpid();
   info.device = device_.device.str();
   info.device_name = device_name(device_.device);
-  info.sources = device_.device.is_cuda()
-                     ? "operators: RecordFunction; " +
-                           std::string(profiler::CuptiSource::kSourceText) + "; " +
-                           std::string(profiler::NcclPlugin::kSourceText) +
-                           ", or the log says why not; memory: CUDA's caching allocator"
-                     : "operators: RecordFunction; collectives: Gloo's own thread; memory: CPU "
-                       "allocator";
   info.versions = "shardlens " SHARDLENS_VERSION ", LibTorch " TORCH_VERSION;
   describe_gpu(info);
+  info.sources = sources_text(device_, gpu_);
   const bool allows_tf32 = device_.device.is_cuda() && at::globalContext().allowTF32CuBLAS();
   const trace::PeakFlops peak = trace::peak_flops(settings_, info.device_name, allows_tf32);
   info.peak_flops = peak.per_second;
@@ -156,7 +148,9 @@ trace::Result<void> RankJob::start_recorder() {
   const bool has_detail = !options.schedule.is_empty();
   TRY_ASSIGN(recorder_, profiler::Recorder::start(std::move(options)));
   log_ = RankLog(recorder_.get());
-  start_sources(has_detail);
+  sources_ = std::make_unique<RankSources>(
+      RankSources::Parts{*recorder_, log_, settings_, environment_, device_, gpu_,
+                         trace::rank_log(run_.folder, environment_.rank), has_detail});
   return {};
 }
 
@@ -166,93 +160,6 @@ void RankJob::describe_gpu(trace::RankInfo& info) {
   info.versions += ", " + gpu_.versions;
   info.link = gpu_.link.text;
   info.link_bytes_per_second = gpu_.link.bytes_per_second;
-  if (gpu_.nvml) info.sources += "; " + std::string(profiler::NvmlSampler::kSourceText);
-}
-
-void RankJob::start_nvml_sampler() {
-  if (!device_.device.is_cuda()) return;
-  if (!gpu_.nvml) {
-    log_.warn("Power, clocks and utilization are not recorded: " + gpu_.nvml_problem);
-    return;
-  }
-  auto sampler = profiler::NvmlSampler::start(*recorder_, gpu_.nvml, gpu_.pci_bus_id);
-  if (sampler) {
-    nvml_sampler_ = std::move(*sampler);
-  } else {
-    log_.warn(sampler.error().message);
-  }
-}
-
-void RankJob::start_sources(bool has_detail) {
-  if (device_.device.is_cuda()) start_gpu_sources(has_detail);
-  save_before_death();
-  if (has_detail) {
-    observer_ = std::make_unique<profiler::OperatorObserver>(*recorder_, gpu_activity_ == nullptr);
-  }
-  memory_sampler_ = std::make_unique<profiler::MemorySampler>(
-      *recorder_, memory_source(device_.device), profiler::MemorySampler::kInterval,
-      allocation_recorder());
-  start_nvml_sampler();
-}
-
-void RankJob::start_gpu_sources(bool has_detail) {
-  // CUPTI costs where it is on, whatever becomes of its records.
-  if (has_detail) start_gpu_activity();
-  // After CUPTI, which wants to see the first call of CUDA, and before the sampler, which asks
-  // the allocator. Without a current device a thread would open a context on the first GPU.
-  at::globalContext().lazyInitDevice(at::kCUDA);
-  c10::cuda::set_device(device_.device.index());
-  if (auto listens = profiler::install_gpu_memory_tracker(device_.device.index()); !listens) {
-    log_.warn(listens.error().message);
-  }
-}
-
-void RankJob::start_gpu_activity() {
-  profiler::LaunchMarker marker;
-  if (auto source = profiler::CuptiSource::start(*recorder_)) {
-    gpu_activity_ = std::move(*source);
-    marker = {profiler::CuptiSource::begin_launch, profiler::CuptiSource::end_launch};
-  } else {
-    log_.warn(source.error().message + " Until then operators are recorded on the CPU instead.");
-  }
-  if (auto plugin = profiler::NcclPlugin::attach(*recorder_, environment_.rank, marker)) {
-    nccl_plugin_ = std::move(*plugin);
-  } else {
-    log_.warn(plugin.error().message);
-  }
-}
-
-// What led to a crash is what one wants to see of it.
-void RankJob::save_before_death() {
-  static constexpr std::chrono::milliseconds kLimit{3'000};
-  fatal_signals_ = std::make_unique<profiler::FatalSignals>(
-      [this] {
-        if (gpu_activity_) gpu_activity_->flush(kLimit / 2);
-        // The process ends: nobody is left to hear of a failure.
-        static_cast<void>(recorder_->stop());
-      },
-      kLimit);
-}
-
-// The first collectives have made a communicator.
-void RankJob::check_nccl_plugin() {
-  if (nccl_plugin_ == nullptr || environment_.world_size < 2) return;
-  if (profiler::NcclPlugin::communicators() > 0) return;
-  log_.warn(
-      "Collectives have the times that the host saw, and no algorithm: NCCL did not load Shardlens "
-      "as its profiler plugin. It must be of version 2.28 or newer, and NCCL_PROFILER_PLUGIN must "
-      "not be set.");
-}
-
-std::unique_ptr<profiler::AllocationRecorder> RankJob::allocation_recorder() {
-  const auto schedule = trace::parse_allocation_schedule(settings_.record_allocations);
-  auto* tracker = allocation_tracker(device_.device);
-  if (!schedule || !*schedule || tracker == nullptr) return nullptr;
-  tracker->keep_addresses(true);
-  // On a GPU the addresses are needed for the categories, too.
-  const bool stops_keeping = device_.device.is_cpu();
-  return std::make_unique<profiler::AllocationRecorder>(*recorder_, *tracker, **schedule,
-                                                        stops_keeping);
 }
 
 trace::Result<void> RankJob::load_text() {
@@ -282,7 +189,7 @@ trace::Result<void> RankJob::connect() {
   TRY_ASSIGN(communicator_, Communicator::connect(options, *recorder_));
   TRY(check_equal_on_all_ranks(*communicator_, device_.device, {fingerprint_of(settings_)},
                                "settings"));
-  check_nccl_plugin();
+  sources_->check_nccl_plugin();
   return check_equal_on_all_ranks(*communicator_, device_.device,
                                   {dataset_->token_count(), dataset_->checksum()}, "text");
 }
@@ -311,16 +218,13 @@ trace::Result<void> RankJob::build_replicas() {
 }
 
 trace::Result<void> RankJob::finish(const trace::Error* failure) {
-  memory_sampler_.reset();
-  nvml_sampler_.reset();
+  if (sources_) sources_->stop_sampling();
   if (failure == nullptr) {
     strategy_.reset();
     if (communicator_) communicator_->shutdown();
-    observer_.reset();
+    if (sources_) sources_->stop_operators();
   }
-  gpu_activity_.reset();  // takes in what CUPTI still holds
-  nccl_plugin_.reset();
-  fatal_signals_.reset();
+  if (sources_) sources_->stop_gpu_activity();
   if (!recorder_) return {};
   if (failure != nullptr) recorder_->log(trace::LogLine::Level::kError, failure->message);
   return recorder_->stop();

@@ -6,19 +6,14 @@
 #include <memory>
 #include <optional>
 
-#include "profiler/cupti/cupti_source.h"
-#include "profiler/fatal_signals.h"
-#include "profiler/memory_sampler.h"
-#include "profiler/nccl/nccl_plugin.h"
-#include "profiler/nvml/nvml_sampler.h"
 #include "profiler/recorder.h"
-#include "profiler/torch/torch_sources.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/data/block_dataset.h"
 #include "trainer/gpu_facts.h"
 #include "trainer/model/decoder_model.h"
 #include "trainer/rank_device.h"
 #include "trainer/rank_log.h"
+#include "trainer/rank_sources.h"
 #include "trainer/run_agreement.h"
 #include "trainer/strategy/strategy.h"
 #include "trainer/train_loop.h"
@@ -39,18 +34,10 @@ class RankJob {
  private:
   trace::Result<void> prepare();
   trace::Result<void> start_recorder();
-  void start_sources(bool has_detail);
-  void start_gpu_sources(bool has_detail);
-  void start_gpu_activity();
-  void save_before_death();
   void describe_gpu(trace::RankInfo& info);
-  void start_nvml_sampler();
-  // Null where the settings want none.
-  std::unique_ptr<profiler::AllocationRecorder> allocation_recorder();
   trace::Result<void> load_text();
   bool is_single_machine() const;
   trace::Result<void> connect();
-  void check_nccl_plugin();
   trace::Result<void> build_replicas();
 
   const trace::Settings settings_;
@@ -64,12 +51,7 @@ class RankJob {
   // In order of creation; destroyed the other way round.
   std::unique_ptr<profiler::Recorder> recorder_;
   RankLog log_{nullptr};
-  std::unique_ptr<profiler::CuptiSource> gpu_activity_;  // on a GPU, unless CUPTI refuses
-  std::unique_ptr<profiler::NcclPlugin> nccl_plugin_;    // on a GPU
-  std::unique_ptr<profiler::FatalSignals> fatal_signals_;
-  std::unique_ptr<profiler::OperatorObserver> observer_;
-  std::unique_ptr<profiler::MemorySampler> memory_sampler_;
-  std::unique_ptr<profiler::NvmlSampler> nvml_sampler_;  // on a GPU, where NVML is
+  std::unique_ptr<RankSources> sources_;
   std::optional<BlockDataset> dataset_;
   std::unique_ptr<Communicator> communicator_;
   std::shared_ptr<DecoderModel> model_;

@@ -52,6 +52,8 @@ void add_library_variables(const std::vector<std::string>& inherited,
       return entry.substr(0, entry.find('=')) == name;
     });
   };
+  // What NCCL has to say against its use gets into the rank's log.
+  if (!is_set("NCCL_DEBUG")) variables.emplace_back("NCCL_DEBUG", "WARN");
   for (const auto& [name, value] : trace::environment_changes(settings, is_set)) {
     value ? static_cast<void>(variables.emplace_back(name, *value))
           : static_cast<void>(removed.emplace_back(name));

@@ -25,8 +25,6 @@ struct CuptiOptions {
   bool nvtx = false;
   // What the driver allocates and frees: few events under a caching allocator.
   bool driver_memory = false;
-  // Sees every kernel, those without detail too, before it is recorded; the flush thread.
-  KernelObserver on_kernel;
   const CuptiApi* api = nullptr;  // instead of a library; copied
   // Sees every kernel, those without detail too, before it is recorded; the flush thread.
   KernelObserver on_kernel;

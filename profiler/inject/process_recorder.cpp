@@ -39,6 +39,12 @@ std::string nccl_log_of_process(std::string file) {
   return file;
 }
 
+// Where the program has not loaded a CUPTI of its own.
+std::filesystem::path fallback_cupti() {
+  std::error_code error;
+  return std::filesystem::exists(SHARDLENS_CUPTI, error) ? SHARDLENS_CUPTI : "";
+}
+
 Result<std::int64_t> size_limit(const VariableLookup& lookup) {
   const auto text = lookup("SHARDLENS_RECORD_LIMIT_MB");
   if (!text) return INT64_MAX;
@@ -98,7 +104,9 @@ ProcessRecorder::ProcessRecorder(std::unique_ptr<Recorder> recorder, const RankI
       identity_(identity),
       steps_(*recorder_),
       ranges_(*recorder_, steps_),
-      streams_(steps_) {
+      streams_(steps_),
+      device_(*recorder_, identity) {
+  save_before_death();
   if (!options.nccl_log.empty())
     nccl_warnings_ = std::make_unique<WarningTail>(*recorder_, options.nccl_log);
   if (identity_.world_size > 0) {
@@ -112,8 +120,18 @@ ProcessRecorder::~ProcessRecorder() { finish(); }
 
 void ProcessRecorder::watch_gpu() {
   if (gpu_activity_ != nullptr || !gpu_problem_.empty()) return;
+  start_gpu_activity();
+  LaunchMarker marker;
+  if (gpu_activity_) marker = {CuptiSource::begin_launch, CuptiSource::end_launch};
+  if (auto plugin = NcclPlugin::attach(*recorder_, identity_.rank, marker))
+    nccl_plugin_ = std::move(*plugin);
+}
+
+void ProcessRecorder::start_gpu_activity() {
   CuptiOptions options;
+  options.library = fallback_cupti();
   options.on_kernel = [this](const KernelActivity& kernel, trace::StringId name) {
+    device_.note_use(kernel.stream.device);
     streams_.add(kernel, name);
   };
   auto source = CuptiSource::start(*recorder_, std::move(options));
@@ -130,10 +148,25 @@ void ProcessRecorder::watch_gpu() {
   }
 }
 
+void ProcessRecorder::save_before_death() {
+  static constexpr std::chrono::milliseconds kLimit{3'000};
+  fatal_signals_ = std::make_unique<FatalSignals>(
+      [this] {
+        if (gpu_activity_) gpu_activity_->flush(kLimit / 2);
+        // The process ends: nobody is left to hear of a failure.
+        static_cast<void>(recorder_->stop());
+      },
+      kLimit);
+}
+
 std::string ProcessRecorder::sources() const {
   std::string text = FoundSteps::text_of(steps_.source());
   text += gpu_activity_ != nullptr ? "; " + std::string(CuptiSource::kSourceText)
                                    : std::string("; kernels: none were recorded");
+  if (NcclPlugin::communicators() > 0) text += "; " + std::string(NcclPlugin::kSourceText);
+  if (device_.has_counters()) {
+    text += "; memory of the process: NVML; " + std::string(NvmlSampler::kSourceText);
+  }
   text += "; bucket and unit names: not known from outside";
   if (identity_.is_guessed) text += "; rank: in the order of starting, no launcher told it";
   return text;
@@ -141,8 +174,11 @@ std::string ProcessRecorder::sources() const {
 
 void ProcessRecorder::finish() {
   if (std::exchange(is_finished_, true)) return;
+  fatal_signals_.reset();
   gpu_activity_.reset();  // takes in what CUPTI still holds
+  nccl_plugin_.reset();
   nccl_warnings_.reset();
+  device_.finish();
   streams_.finish();
   ranges_.finish();
   recorder_->update_rank_info([&](trace::RankInfo& info) { info.sources = sources(); });

@@ -8,10 +8,13 @@
 #include <string>
 
 #include "profiler/cupti/cupti_source.h"
+#include "profiler/fatal_signals.h"
+#include "profiler/inject/device_watch.h"
 #include "profiler/inject/found_steps.h"
 #include "profiler/inject/range_recorder.h"
 #include "profiler/inject/rank_identity.h"
 #include "profiler/inject/stream_steps.h"
+#include "profiler/nccl/nccl_plugin.h"
 #include "profiler/recorder.h"
 #include "profiler/warning_tail.h"
 #include "trace/model/result.h"
@@ -43,6 +46,8 @@ class ProcessRecorder {
  private:
   ProcessRecorder(std::unique_ptr<Recorder> recorder, const RankIdentity& identity,
                   const ProcessOptions& options);
+  void start_gpu_activity();
+  void save_before_death();
   std::string sources() const;
 
   std::unique_ptr<Recorder> recorder_;
@@ -50,7 +55,10 @@ class ProcessRecorder {
   FoundSteps steps_;
   RangeRecorder ranges_;
   StreamSteps streams_;  // the thread that takes in CUPTI's records
+  DeviceWatch device_;   // as well
   std::unique_ptr<CuptiSource> gpu_activity_;
+  std::unique_ptr<NcclPlugin> nccl_plugin_;
+  std::unique_ptr<FatalSignals> fatal_signals_;
   std::string gpu_problem_;  // why there is none
   std::unique_ptr<WarningTail> nccl_warnings_;
   bool is_finished_ = false;

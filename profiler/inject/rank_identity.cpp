@@ -23,13 +23,15 @@ struct Launcher {
   const char* rank;
   const char* local_rank;
   const char* world_size;
+  const char* local_world_size;
 };
 // In the order in which they are believed: torchrun's own come first where Slurm started torchrun.
 constexpr std::array kLaunchers{
-    Launcher{"RANK", "LOCAL_RANK", "WORLD_SIZE"},
-    Launcher{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE"},
-    Launcher{"PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE"},
-    Launcher{"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS"},
+    Launcher{"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE"},
+    Launcher{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE",
+             "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    Launcher{"PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE", "MPI_LOCALNRANKS"},
+    Launcher{"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS", "SLURM_NTASKS_PER_NODE"},
 };
 
 Result<int> number(const char* name, const std::optional<std::string>& text, int missing) {
@@ -89,6 +91,8 @@ Result<std::optional<RankIdentity>> rank_from_environment(const VariableLookup& 
     TRY_ASSIGN(identity.local_rank,
                number(launcher.local_rank, lookup(launcher.local_rank), identity.rank));
     TRY_ASSIGN(identity.world_size, number(launcher.world_size, lookup(launcher.world_size), 0));
+    TRY_ASSIGN(identity.local_world_size,
+               number(launcher.local_world_size, lookup(launcher.local_world_size), 0));
     return identity;
   }
   return std::nullopt;
@@ -99,7 +103,7 @@ Result<RankIdentity> claim_rank(const std::filesystem::path& run_folder,
   if (known) return claim_known(run_folder, *known);
   for (int rank = 0; rank < kMostGuessed; ++rank) {
     TRY_ASSIGN(const bool is_ours, try_claim(claim_file(run_folder, rank), 0));
-    if (is_ours) return RankIdentity{rank, rank, 0, true};
+    if (is_ours) return RankIdentity{rank, rank, 0, 0, true};
   }
   return trace::fail(ErrorKind::kFailed, "More than " + std::to_string(kMostGuessed) +
                                              " processes recorded without a launcher that "

@@ -13,8 +13,9 @@ namespace shardlens::profiler {
 struct RankIdentity {
   int rank = 0;
   int local_rank = 0;
-  int world_size = 0;       // 0: not known
-  bool is_guessed = false;  // no launcher told: in the order of starting
+  int world_size = 0;        // 0: not known
+  int local_world_size = 0;  // on this machine; as above
+  bool is_guessed = false;   // no launcher told: in the order of starting
 };
 
 using VariableLookup = std::function<std::optional<std::string>(const std::string&)>;

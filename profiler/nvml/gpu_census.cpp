@@ -5,9 +5,9 @@
 
 namespace shardlens::profiler {
 
-namespace {
-
-std::optional<std::vector<NvmlProcess>> processes_on(const NvmlApi& api, NvmlDevice device) {
+std::optional<std::vector<NvmlProcess>> compute_processes_on(const NvmlLibrary& library,
+                                                             NvmlDevice device) {
+  const NvmlApi& api = library.api();
   if (!api.compute_processes) return std::nullopt;
   std::vector<NvmlProcess> processes(64);
   auto count = static_cast<unsigned>(processes.size());
@@ -22,6 +22,8 @@ std::optional<std::vector<NvmlProcess>> processes_on(const NvmlApi& api, NvmlDev
   return processes;
 }
 
+namespace {
+
 GpuFacts facts_of(const NvmlLibrary& library, NvmlDevice device) {
   const NvmlApi& api = library.api();
   GpuFacts facts;
@@ -35,7 +37,7 @@ GpuFacts facts_of(const NvmlLibrary& library, NvmlDevice device) {
   if (api.persistence_mode && api.persistence_mode(device, &persistence) == kNvmlSuccess) {
     facts.persistence = persistence == kNvmlEnabled;
   }
-  facts.processes = processes_on(api, device);
+  facts.processes = compute_processes_on(library, device);
   facts.nvlink = nvlink_of(library, device);
   facts.pcie = pcie_of(library, device);
   return facts;

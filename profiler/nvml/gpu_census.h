@@ -21,6 +21,10 @@ struct GpuFacts {
   GpuLink pcie;
 };
 
+// Nothing: not allowed, or not known.
+std::optional<std::vector<NvmlProcess>> compute_processes_on(const NvmlLibrary& library,
+                                                             NvmlDevice device);
+
 struct GpuPair {
   int from = 0, to = 0;  // places in GpuCensus::gpus
   PeerAccess access = PeerAccess::kUnknown;

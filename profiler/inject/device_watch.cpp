@@ -1,0 +1,154 @@
+#include "profiler/inject/device_watch.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "profiler/nvml/gpu_census.h"
+#include "profiler/nvml/gpu_link.h"
+
+namespace shardlens::profiler {
+namespace {
+
+using trace::MemoryCategory;
+
+// Of CUDA's driver API (cuda.h), which the program has loaded and initialised. Empty: not known.
+class Driver {
+ public:
+  Driver() : library_(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD)) {
+    if (library_ == nullptr) return;
+    load(device_count_, "cuDeviceGetCount");
+    load(device_get_, "cuDeviceGet");
+    load(bus_id_, "cuDeviceGetPCIBusId");
+  }
+  ~Driver() {
+    if (library_ != nullptr) dlclose(library_);
+  }
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
+
+  int devices() const {
+    int count = 0;
+    return device_count_ != nullptr && device_count_(&count) == 0 ? count : 0;
+  }
+  std::string bus_id(std::uint32_t device) const {
+    int handle = 0;
+    std::array<char, 32> text{};
+    if (device_get_ == nullptr || bus_id_ == nullptr ||
+        device_get_(&handle, static_cast<int>(device)) != 0 ||
+        bus_id_(text.data(), static_cast<int>(text.size()), handle) != 0) {
+      return "";
+    }
+    return text.data();
+  }
+
+ private:
+  template <typename F>
+  void load(F& function, const char* name) {
+    function = reinterpret_cast<F>(dlsym(library_, name));
+  }
+
+  void* library_;
+  int (*device_count_)(int*) = nullptr;
+  int (*device_get_)(int*, int) = nullptr;
+  int (*bus_id_)(char*, int, int) = nullptr;
+};
+
+// Ranks take their machine's GPUs in order. One that sees a single GPU may be one of many that do.
+RankPlaces places_of(const Driver& driver, const RankIdentity& identity,
+                     const std::string& bus_id) {
+  RankPlaces places;
+  places.own = bus_id;
+  const int local = identity.local_world_size;
+  places.is_single_machine = identity.world_size <= local;
+  places.is_shared = driver.devices() > 1 && local > driver.devices();
+  for (int rank = 0; rank < std::min(local, driver.devices()); ++rank) {
+    const std::string peer = driver.bus_id(static_cast<std::uint32_t>(rank));
+    if (peer != bus_id) places.peers.push_back(peer);
+  }
+  return places;
+}
+
+// What this process holds; all that is used where NVML does not tell, as in a container.
+std::int64_t held_bytes(const NvmlLibrary& nvml, NvmlDevice device, std::int64_t all_used) {
+  const auto processes = compute_processes_on(nvml, device);
+  if (!processes) return all_used;
+  for (const NvmlProcess& process : *processes) {
+    const bool is_ours = process.process_id == static_cast<unsigned>(getpid());
+    if (is_ours && process.used_bytes < (1ULL << 62))
+      return static_cast<std::int64_t>(process.used_bytes);
+  }
+  return all_used;
+}
+
+trace::MemorySample sample_of(const NvmlLibrary& nvml, NvmlDevice device) {
+  trace::MemorySample sample;
+  NvmlMemory memory;
+  if (nvml.api().memory == nullptr || nvml.api().memory(device, &memory) != kNvmlSuccess)
+    return sample;
+  sample.device_total_bytes = static_cast<std::int64_t>(memory.total);
+  sample.device_used_bytes = static_cast<std::int64_t>(memory.used);
+  // What of it the allocator gave out, and for what, is not known from outside.
+  sample.bytes[static_cast<std::size_t>(MemoryCategory::kOther)] =
+      held_bytes(nvml, device, sample.device_used_bytes);
+  return sample;
+}
+
+}  // namespace
+
+void DeviceWatch::note_use(std::uint32_t device) {
+  if (!std::exchange(is_watching_, true)) watch(device);
+}
+
+void DeviceWatch::watch(std::uint32_t device) {
+  auto library = NvmlLibrary::open();
+  if (!library) {
+    recorder_.log(trace::LogLine::Level::kWarning,
+                  "Memory, power and clocks are not recorded: " + library.error().message);
+    return;
+  }
+  nvml_ = std::move(*library);
+  const std::string bus_id = Driver().bus_id(device);
+  describe(device, bus_id);
+  const auto handle = nvml_->device_at(bus_id);
+  if (!handle) return;
+  sample_memory(*handle);
+  if (auto sampler = NvmlSampler::start(recorder_, nvml_, bus_id)) counters_ = std::move(*sampler);
+  has_counters_ = counters_ != nullptr;
+}
+
+void DeviceWatch::finish() {
+  counters_.reset();
+  memory_.reset();
+}
+
+void DeviceWatch::describe(std::uint32_t device, const std::string& bus_id) {
+  const Driver driver;
+  GpuLink link;
+  if (identity_.local_world_size > 1 && driver.devices() > 1)
+    link = link_between_ranks(nvml_.get(), places_of(driver, identity_, bus_id));
+  std::array<char, 97> name{};
+  const auto handle = nvml_->device_at(bus_id);
+  if (handle && nvml_->api().name != nullptr)
+    nvml_->api().name(*handle, name.data(), static_cast<unsigned>(name.size()) - 1);
+  recorder_.update_rank_info([&](trace::RankInfo& info) {
+    info.device = "cuda:" + std::to_string(device);
+    info.device_name = name.data();
+    info.versions = "driver " + nvml_->driver_version() + " for CUDA " +
+                    cuda_version_text(nvml_->cuda_version());
+    info.link = link.text;
+    info.link_bytes_per_second = link.bytes_per_second;
+  });
+}
+
+void DeviceWatch::sample_memory(NvmlDevice device) {
+  const auto sample = [nvml = nvml_, device] { return sample_of(*nvml, device); };
+  memory_ =
+      std::make_unique<MemorySampler>(recorder_, MemorySource{sample, sample}, kMemoryInterval);
+}
+
+}  // namespace shardlens::profiler
