@@ -195,15 +195,17 @@ bool CollectiveJoin::is_overtaken(std::uint64_t handle, Parts& parts, std::int64
   const CollectiveCall& call = parts.entered->call;
   const auto latest = latest_ended_.find(call.process_group);
   if (latest == latest_ended_.end()) return false;
-  if (call.sequence < 0 && parts.launches == 0) return false;
+  // Sends and receives have no number; handles grow as they are entered.
+  const bool is_numbered = call.sequence >= 0;
   const bool is_behind =
-      call.sequence < 0 ? latest->second.handle > handle : latest->second.sequence > call.sequence;
+      is_numbered ? latest->second.sequence > call.sequence : latest->second.handle > handle;
   if (!is_behind) return false;
   if (parts.overtaken_ns == 0) {
     parts.overtaken_ns = now_ns;
     return false;
   }
-  return parts.launches == 0 || now_ns - parts.overtaken_ns >= kKernelLimitNs;
+  const bool waits_for_kernel = parts.launches > 0 || !is_numbered;
+  return !waits_for_kernel || now_ns - parts.overtaken_ns >= kKernelLimitNs;
 }
 
 void CollectiveJoin::forget_launches(std::int64_t now_ns) {

@@ -70,6 +70,7 @@ void RecorderSink::range(const RangeActivity& range) {
 }
 
 void RecorderSink::allocation(const MemoryActivity& memory, std::int64_t end_ns) {
+  if (!recorder_.wanted_detail_at(memory.time_ns)) return;
   trace::Event event;
   event.start_ns = memory.time_ns;
   event.duration_ns = end_ns - memory.time_ns;

@@ -253,6 +253,21 @@ TEST(CollectiveJoin, WaitsForAKernelThatALaterOneHasOvertakenButNotForEver) {
   EXPECT_TRUE(join.pending().empty());
 }
 
+TEST(CollectiveJoin, ForgetsASendThatWasNeverLaunchedOnceALaterOneHasEnded) {
+  CollectiveJoin join(0);
+  for (const std::uint64_t handle : {1, 2}) {
+    auto part = entered(handle);
+    part.call.sequence = -1;
+    join.add(part, kNow);
+  }
+  join.add(launched(2, 70), kNow);
+  join.add(LaunchEnded{70, {5, 150, 250}}, kNow);
+  EXPECT_EQ(join.take_finished(kNow).collectives.size(), 1u);
+  EXPECT_EQ(join.drop_incomplete(kNow), 0);
+  EXPECT_EQ(join.drop_incomplete(kNow + CollectiveJoin::kKernelLimitNs), 1);
+  EXPECT_TRUE(join.pending().empty());
+}
+
 TEST(CollectiveJoin, GivesAtTheEndWhatStillWaitsForAKernel) {
   CollectiveJoin join(0);
   join.add(entered(1), kNow);

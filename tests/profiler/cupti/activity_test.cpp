@@ -8,13 +8,9 @@
 #include "profiler/cupti/activity_join.h"
 #include "profiler/cupti/recorder_sink.h"
 #include "tests/profiler/cupti/activity_records.h"
-#include "tests/profiler/cupti/fake_sink.h"
-#include "tests/profiler/recorded_run.h"
 
 namespace shardlens::profiler {
 namespace {
-
-constexpr std::int64_t kNow = 1'000'000;
 
 // As CUPTI does it: the record somewhere in a buffer of bytes, at no particular alignment.
 template <typename Record>
@@ -167,155 +163,6 @@ TEST(CuptiActivity, LeavesOutKindsThatAreNotRecorded) {
   record.kind = CUPTI_ACTIVITY_KIND_DEVICE;
   EXPECT_FALSE(decode(record));
   EXPECT_FALSE(is_known(record.kind));
-}
-
-KernelActivity kernel(std::uint32_t correlation, std::string_view name) {
-  return {{0, 1, 7}, 100, 200, correlation, 0, name};
-}
-ExternalActivity external(std::uint64_t id, std::uint32_t correlation) {
-  return {kLaunchCorrelation, id, correlation};
-}
-constexpr std::string_view kNccl = "_Z23ncclDevKernel_AllReduceP11ncclDevComm";
-
-TEST(ActivityJoin, FindsTheLaunchOfAKernelInEitherOrder) {
-  FakeSink sink;
-  ActivityJoin join(sink);
-  join.add(external(11, 1), kNow);
-  join.add(kernel(1, kNccl), kNow);
-  join.add(kernel(2, kNccl), kNow);
-  join.add(external(22, 2), kNow + 200'000'000);
-  EXPECT_EQ(sink.launched,
-            (std::vector<std::pair<std::uint64_t, std::uint32_t>>{{11, 1}, {22, 2}}));
-  EXPECT_EQ(sink.kernels, 2);
-  EXPECT_EQ(join.waiting(), 0u);
-}
-
-TEST(ActivityJoin, PassesOtherKernelsOnAtOnce) {
-  FakeSink sink;
-  ActivityJoin join(sink);
-  join.add(kernel(1, "gemm"), kNow);
-  EXPECT_EQ(sink.kernels, 1);
-  EXPECT_EQ(join.waiting(), 0u);
-}
-
-TEST(ActivityJoin, DoesNotWaitForTheMarkOfAGraphsKernel) {
-  FakeSink sink;
-  ActivityJoin join(sink);
-  KernelActivity replayed = kernel(1, kNccl);
-  replayed.graph_node = 9;
-  join.add(replayed, kNow);
-  EXPECT_EQ(sink.kernels, 1);
-  EXPECT_EQ(join.waiting(), 0u);
-}
-
-TEST(ActivityJoin, CountsKernelsWithoutAMarkOnlyWhereLaunchesAreMarked) {
-  FakeSink sink;
-  ActivityJoin join(sink);
-  join.add(kernel(1, kNccl), kNow);
-  const std::int64_t late = kNow + ActivityJoin::kTimeLimitNs + 1;
-  join.expire(late);
-  EXPECT_EQ(sink.no_counterpart, 0) << "nobody told which launch it is of";
-  join.add(external(5, 2), late);
-  join.add(kernel(3, kNccl), late);
-  join.expire(late + ActivityJoin::kTimeLimitNs + 1);
-  EXPECT_EQ(sink.no_counterpart, 1) << "a mark without a kernel is no loss";
-}
-
-TEST(ActivityJoin, IgnoresExternalIdsOfOthers) {
-  FakeSink sink;
-  ActivityJoin join(sink);
-  join.add(ExternalActivity{CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 5, 1}, kNow);
-  EXPECT_EQ(join.waiting(), 0u);
-}
-
-TEST(ActivityJoin, GivesUpWaitingAfterItsTimeLimit) {
-  FakeSink sink;
-  ActivityJoin join(sink);
-  join.add(kernel(1, kNccl), kNow);
-  join.add(external(5, 9), kNow);
-  join.expire(kNow + ActivityJoin::kTimeLimitNs);
-  EXPECT_EQ(join.waiting(), 2u);
-  join.expire(kNow + ActivityJoin::kTimeLimitNs + 1);
-  EXPECT_EQ(join.waiting(), 0u);
-}
-
-TEST(ActivityJoin, CountsZeroAndReversedTimes) {
-  FakeSink sink;
-  ActivityJoin join(sink);
-  join.add(KernelActivity{{0, 1, 7}, 0, 200, 1, 0, "gemm"}, kNow);
-  join.add(CopyActivity{{0, 1, 7}, 300, 200, 1, 8, "copy"}, kNow);
-  join.add(OverheadActivity{300, 350}, kNow);
-  EXPECT_EQ(sink.bad, 2);
-  EXPECT_EQ(sink.kernels + sink.copies, 0);
-  EXPECT_EQ(sink.overhead_ns, 50);
-}
-
-TEST(RecorderSink, WritesKernelsCopiesLaunchesAndCollectives) {
-  RecordedRun run;
-  RecorderSink sink(run.recorder());
-  ActivityJoin join(sink);
-  CollectiveCall call;
-  call.tag_kind = trace::TagKind::kBucket;
-  call.tag_index = 4;
-  const auto handle = run.recorder().enter_collective(call);
-  const std::int64_t now = Recorder::now_ns();
-  join.add(KernelActivity{{0, 1, 7}, now, now + 100, 1, 0, "_Z4gemmPf"}, now);
-  join.add(LaunchActivity{55, now - 50, now - 40, 1, "cuLaunchKernel"}, now);
-  join.add(CopyActivity{{0, 1, 8}, now, now + 10, 2, 4096, "copy host to device"}, now);
-  join.add(KernelActivity{{0, 1, 9}, now + 5, now + 95, 3, 0, kNccl}, now);
-  run.recorder().launch_collective(handle, {.launch = 70});
-  join.add(external(70, 3), now);
-
-  const auto content = run.finish();
-  ASSERT_EQ(content.rows.collectives.size(), 1u);
-  EXPECT_EQ(content.rows.collectives[0].tag_index, 4);
-  EXPECT_EQ(content.rows.collectives[0].end_ns, now + 95);
-  int kernels = 0;
-  for (const auto& events : content.rows.events)
-    for (const trace::Event& event : events.events) {
-      if (events.kind == trace::EventKind::kCopy) {
-        EXPECT_EQ(event.value, 4096);
-      }
-      if (events.kind == trace::EventKind::kLaunch) {
-        EXPECT_EQ(event.correlation, 1u);
-      }
-      if (events.kind != trace::EventKind::kKernel) continue;
-      ++kernels;
-      const bool is_gemm = content.text(event.name) == "gemm(float*)";
-      EXPECT_EQ((event.flags & trace::kEventCompute) != 0, is_gemm);
-    }
-  EXPECT_EQ(kernels, 2);
-  EXPECT_EQ(content.rows.events.size(), 4u) << "a lane each";
-}
-
-TEST(RecorderSink, LeavesOutWhatBeganOutsideTheScheduleAlthoughItComesLate) {
-  RecorderOptions options;
-  options.schedule = {.first = 1, .last = 2, .every = 1};
-  RecordedRun run(std::move(options));
-  Recorder& recorder = run.recorder();
-  std::vector<std::int64_t> inside;
-  const std::int64_t before = Recorder::now_ns();
-  for (int step = 0; step < 4; ++step) {
-    recorder.begin_step(step);
-    inside.push_back(Recorder::now_ns());
-    recorder.end_step({});
-  }
-  const std::int64_t after = Recorder::now_ns();
-  RecorderSink sink(recorder);
-  std::vector<std::int64_t> starts = inside;
-  starts.insert(starts.end(), {before, after});
-  for (const std::int64_t start : starts) {
-    sink.kernel({{0, 1, 7}, start, start + 10, 1, 0, "gemm"});
-    sink.copy({{0, 1, 7}, start, start + 10, 2, 8, "set memory"});
-    sink.launch({5, start, start + 10, 1, "cuLaunchKernel"});
-  }
-  const auto content = run.finish();
-  ASSERT_EQ(content.rows.events.size(), 3u) << "kernels, copies and launches";
-  for (const auto& events : content.rows.events) {
-    ASSERT_EQ(events.events.size(), 2u);
-    EXPECT_EQ(events.events[0].start_ns, inside[1]);
-    EXPECT_EQ(events.events[1].start_ns, inside[2]);
-  }
 }
 
 }  // namespace

@@ -1,0 +1,97 @@
+#include "profiler/cupti/activity_join.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "tests/profiler/cupti/fake_sink.h"
+
+namespace shardlens::profiler {
+namespace {
+
+constexpr std::int64_t kNow = 1'000'000;
+
+KernelActivity kernel(std::uint32_t correlation, std::string_view name) {
+  return {{0, 1, 7}, 100, 200, correlation, 0, name};
+}
+ExternalActivity external(std::uint64_t id, std::uint32_t correlation) {
+  return {kLaunchCorrelation, id, correlation};
+}
+constexpr std::string_view kNccl = "_Z23ncclDevKernel_AllReduceP11ncclDevComm";
+
+TEST(ActivityJoin, FindsTheLaunchOfAKernelInEitherOrder) {
+  FakeSink sink;
+  ActivityJoin join(sink);
+  join.add(external(11, 1), kNow);
+  join.add(kernel(1, kNccl), kNow);
+  join.add(kernel(2, kNccl), kNow);
+  join.add(external(22, 2), kNow + 200'000'000);
+  EXPECT_EQ(sink.launched,
+            (std::vector<std::pair<std::uint64_t, std::uint32_t>>{{11, 1}, {22, 2}}));
+  EXPECT_EQ(sink.kernels, 2);
+  EXPECT_EQ(join.waiting(), 0u);
+}
+
+TEST(ActivityJoin, PassesOtherKernelsOnAtOnce) {
+  FakeSink sink;
+  ActivityJoin join(sink);
+  join.add(kernel(1, "gemm"), kNow);
+  EXPECT_EQ(sink.kernels, 1);
+  EXPECT_EQ(join.waiting(), 0u);
+}
+
+TEST(ActivityJoin, DoesNotWaitForTheMarkOfAGraphsKernel) {
+  FakeSink sink;
+  ActivityJoin join(sink);
+  KernelActivity replayed = kernel(1, kNccl);
+  replayed.graph_node = 9;
+  join.add(replayed, kNow);
+  EXPECT_EQ(sink.kernels, 1);
+  EXPECT_EQ(join.waiting(), 0u);
+}
+
+TEST(ActivityJoin, CountsKernelsWithoutAMarkOnlyWhereLaunchesAreMarked) {
+  FakeSink sink;
+  ActivityJoin join(sink);
+  join.add(kernel(1, kNccl), kNow);
+  const std::int64_t late = kNow + ActivityJoin::kTimeLimitNs + 1;
+  join.expire(late);
+  EXPECT_EQ(sink.no_counterpart, 0) << "nobody told which launch it is of";
+  join.add(external(5, 2), late);
+  join.add(kernel(3, kNccl), late);
+  join.expire(late + ActivityJoin::kTimeLimitNs + 1);
+  EXPECT_EQ(sink.no_counterpart, 1) << "a mark without a kernel is no loss";
+}
+
+TEST(ActivityJoin, IgnoresExternalIdsOfOthers) {
+  FakeSink sink;
+  ActivityJoin join(sink);
+  join.add(ExternalActivity{CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 5, 1}, kNow);
+  EXPECT_EQ(join.waiting(), 0u);
+}
+
+TEST(ActivityJoin, GivesUpWaitingAfterItsTimeLimit) {
+  FakeSink sink;
+  ActivityJoin join(sink);
+  join.add(kernel(1, kNccl), kNow);
+  join.add(external(5, 9), kNow);
+  join.expire(kNow + ActivityJoin::kTimeLimitNs);
+  EXPECT_EQ(join.waiting(), 2u);
+  join.expire(kNow + ActivityJoin::kTimeLimitNs + 1);
+  EXPECT_EQ(join.waiting(), 0u);
+}
+
+TEST(ActivityJoin, CountsZeroAndReversedTimes) {
+  FakeSink sink;
+  ActivityJoin join(sink);
+  join.add(KernelActivity{{0, 1, 7}, 0, 200, 1, 0, "gemm"}, kNow);
+  join.add(CopyActivity{{0, 1, 7}, 300, 200, 1, 8, "copy"}, kNow);
+  join.add(OverheadActivity{300, 350}, kNow);
+  EXPECT_EQ(sink.bad, 2);
+  EXPECT_EQ(sink.kernels + sink.copies, 0);
+  EXPECT_EQ(sink.overhead_ns, 50);
+}
+
+}  // namespace
+}  // namespace shardlens::profiler

@@ -1,0 +1,82 @@
+#include "profiler/cupti/recorder_sink.h"
+
+#include <gtest/gtest.h>
+
+#include "profiler/cupti/activity_join.h"
+#include "tests/profiler/recorded_run.h"
+
+namespace shardlens::profiler {
+namespace {
+
+constexpr std::string_view kNccl = "_Z23ncclDevKernel_AllReduceP11ncclDevComm";
+
+TEST(RecorderSink, WritesKernelsCopiesLaunchesAndCollectives) {
+  RecordedRun run;
+  RecorderSink sink(run.recorder());
+  ActivityJoin join(sink);
+  CollectiveCall call;
+  call.tag_kind = trace::TagKind::kBucket;
+  call.tag_index = 4;
+  const auto handle = run.recorder().enter_collective(call);
+  const std::int64_t now = Recorder::now_ns();
+  join.add(KernelActivity{{0, 1, 7}, now, now + 100, 1, 0, "_Z4gemmPf"}, now);
+  join.add(LaunchActivity{55, now - 50, now - 40, 1, "cuLaunchKernel"}, now);
+  join.add(CopyActivity{{0, 1, 8}, now, now + 10, 2, 4096, "copy host to device"}, now);
+  join.add(KernelActivity{{0, 1, 9}, now + 5, now + 95, 3, 0, kNccl}, now);
+  run.recorder().launch_collective(handle, {.launch = 70});
+  join.add(ExternalActivity{kLaunchCorrelation, 70, 3}, now);
+
+  const auto content = run.finish();
+  ASSERT_EQ(content.rows.collectives.size(), 1u);
+  EXPECT_EQ(content.rows.collectives[0].tag_index, 4);
+  EXPECT_EQ(content.rows.collectives[0].end_ns, now + 95);
+  int kernels = 0;
+  for (const auto& events : content.rows.events)
+    for (const trace::Event& event : events.events) {
+      if (events.kind == trace::EventKind::kCopy) {
+        EXPECT_EQ(event.value, 4096);
+      }
+      if (events.kind == trace::EventKind::kLaunch) {
+        EXPECT_EQ(event.correlation, 1u);
+      }
+      if (events.kind != trace::EventKind::kKernel) continue;
+      ++kernels;
+      const bool is_gemm = content.text(event.name) == "gemm(float*)";
+      EXPECT_EQ((event.flags & trace::kEventCompute) != 0, is_gemm);
+    }
+  EXPECT_EQ(kernels, 2);
+  EXPECT_EQ(content.rows.events.size(), 4u) << "a lane each";
+}
+
+TEST(RecorderSink, LeavesOutWhatBeganOutsideTheScheduleAlthoughItComesLate) {
+  RecorderOptions options;
+  options.schedule = {.first = 1, .last = 2, .every = 1};
+  RecordedRun run(std::move(options));
+  Recorder& recorder = run.recorder();
+  std::vector<std::int64_t> inside;
+  const std::int64_t before = Recorder::now_ns();
+  for (int step = 0; step < 4; ++step) {
+    recorder.begin_step(step);
+    inside.push_back(Recorder::now_ns());
+    recorder.end_step({});
+  }
+  const std::int64_t after = Recorder::now_ns();
+  RecorderSink sink(recorder);
+  std::vector<std::int64_t> starts = inside;
+  starts.insert(starts.end(), {before, after});
+  for (const std::int64_t start : starts) {
+    sink.kernel({{0, 1, 7}, start, start + 10, 1, 0, "gemm"});
+    sink.copy({{0, 1, 7}, start, start + 10, 2, 8, "set memory"});
+    sink.launch({5, start, start + 10, 1, "cuLaunchKernel"});
+  }
+  const auto content = run.finish();
+  ASSERT_EQ(content.rows.events.size(), 3u) << "kernels, copies and launches";
+  for (const auto& events : content.rows.events) {
+    ASSERT_EQ(events.events.size(), 2u);
+    EXPECT_EQ(events.events[0].start_ns, inside[1]);
+    EXPECT_EQ(events.events[1].start_ns, inside[2]);
+  }
+}
+
+}  // namespace
+}  // namespace shardlens::profiler
