@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kLongestNs = 1'000'000'000;  // five samples
 constexpr std::size_t kMostNamedRanks = 8;
 
-std::string ranks_text(const std::vector<int>& ranks) {
+std::string named_ranks(const std::vector<int>& ranks) {
   if (ranks.size() > kMostNamedRanks) return std::to_string(ranks.size()) + " ranks";
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -69,7 +69,7 @@ std::string throttling_sentence(const std::vector<StepFigures>& steps) {
   const ThrottlingSummary summary = throttling_of(steps);
   if (summary.steps == 0) return "";
   return std::to_string(summary.steps) + " of " + std::to_string(steps.size()) +
-         (steps.size() == 1 ? " step" : " steps") + " throttled on " + ranks_text(summary.ranks) +
+         (steps.size() == 1 ? " step" : " steps") + " throttled on " + named_ranks(summary.ranks) +
          ": " + throttling_text(summary.limits);
 }
 

@@ -14,7 +14,7 @@ namespace {
 using trace::RankFigures;
 using Kind = TableColumn::Kind;
 
-constexpr double kNoFigure = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUnrecorded = std::numeric_limits<double>::quiet_NaN();
 
 std::string_view trimmed_left(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
@@ -57,7 +57,7 @@ class RecordingColumns {
         "against",
         92, 6,
         [](const RankFigures& r) {
-          return r.info.link_bytes_per_second > 0 ? r.info.link_bytes_per_second : kNoFigure;
+          return r.info.link_bytes_per_second > 0 ? r.info.link_bytes_per_second : kUnrecorded;
         },
         format_bandwidth);
     add_text("Host", "host", "Name of its machine", 120, 3,
@@ -119,13 +119,13 @@ class RecordingColumns {
     add_figure(
         "Events", "events", "Bulk events and collectives that were recorded", 104, 5,
         [](const RankFigures& r) {
-          return r.cost ? static_cast<double>(r.cost->events) : kNoFigure;
+          return r.cost ? static_cast<double>(r.cost->events) : kUnrecorded;
         },
         count);
     add_figure(
         "Lost", "lost", "Records that could not be kept; the reasons stand beside", 84, 8,
         [losses = losses_](const RankFigures& r) {
-          double lost = r.cost ? 0 : kNoFigure;
+          double lost = r.cost ? 0 : kUnrecorded;
           for (const trace::Lost& loss : *losses) {
             if (loss.rank != r.info.rank) continue;
             lost = (std::isnan(lost) ? 0 : lost) + static_cast<double>(loss.count);
@@ -137,13 +137,13 @@ class RecordingColumns {
         "Callbacks", "callback_ns",
         "Time that recording took of the job's own threads, measured by sampling", 98, 5,
         [](const RankFigures& r) {
-          return r.cost ? static_cast<double>(r.cost->callback_ns) : kNoFigure;
+          return r.cost ? static_cast<double>(r.cost->callback_ns) : kUnrecorded;
         },
         duration);
     add_figure(
         "Writer", "writer_ns", "CPU time of the recorder's own threads", 90, 4,
         [](const RankFigures& r) {
-          return r.cost ? static_cast<double>(r.cost->writer_ns) : kNoFigure;
+          return r.cost ? static_cast<double>(r.cost->writer_ns) : kUnrecorded;
         },
         duration);
   }
