@@ -66,6 +66,13 @@ constexpr Measured kMeasured[] = {
     {"model=gpt2 batch_per_rank=1", 2, {497759232, 0, 340224000, 995519056, 463562760, 497759232, 1036}},
     {"model=tiny batch_per_rank=1 wrap_policy=size sharding_strategy=shard_grad_op min_num_params=100000", 2, {4768896, 9537792, 1536, 9538012, 9218824, 0, 1036}},
     {"model=tiny batch_per_rank=1 wrap_policy=size sharding_strategy=full_shard", 2, {4768896, 9537792, 7119360, 9537928, 2906888, 0, 1036}},
+    // The loss by chunks.
+    {"model=tiny loss_chunk_tokens=128", 2, {9537792, 0, 1536, 19075840, 67888904, 9537792, 16388}},
+    {"model=tiny loss_chunk_tokens=1024", 2, {9537792, 0, 0, 19075840, 68134924, 9537792, 16388}},
+    {"model=tiny precision=bf16 loss_chunk_tokens=256", 2, {9537792, 0, 1536, 19075840, 43853960, 9537792, 16388}},
+    {"model=tiny batch_per_rank=4 loss_chunk_tokens=128 sharding_strategy=full_shard param_dtype=bf16", 2, {4768896, 2544576, 768, 9537980, 17623176, 0, 8452}},
+    {"model=small batch_per_rank=2 sharding_strategy=full_shard loss_chunk_tokens=64", 2, {51816448, 27975680, 15762432, 103633192, 57885704, 12609536, 4500}},
+    {"model=gpt2 batch_per_rank=2 sharding_strategy=full_shard", 2, {248879616, 157541376, 170115072, 497759668, 309959688, 28351488, 4692}},
 };
 // clang-format on
 
