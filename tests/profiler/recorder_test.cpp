@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <thread>
 #include <vector>
 
@@ -250,6 +251,43 @@ TEST(Recorder, MayBeStoppedTwiceAndUsedAfterwards) {
   run.recorder().begin_step(0);
   run.recorder().end_step({});
   EXPECT_FALSE(run.recorder().recording_detail());
+}
+
+TEST(Recorder, LateStepsHaveTheCollectivesOfTheirTime) {
+  RecorderOptions options;
+  options.late_steps = true;
+  RecordedRun run(options);
+  Recorder& recorder = run.recorder();
+  const int lane = recorder.add_lane(trace::LaneKind::kCommunication, "stream 9");
+  const std::int64_t start = Recorder::now_ns();
+  const auto collective = [&](std::int64_t from) {
+    const auto handle = recorder.enter_collective({});
+    recorder.start_collective(handle, lane, start + from);
+    recorder.end_collective(handle, start + from + 10);
+  };
+  for (const std::int64_t index : {0, 1}) {
+    recorder.begin_step(index, start + 100 * index);
+    recorder.end_step({}, start + 100 * (index + 1));
+  }
+  for (const std::int64_t from : {-50, 20, 120, 250}) collective(from);
+  const auto content = run.finish();
+  std::map<std::int64_t, std::int64_t> steps;
+  for (const auto& row : content.rows.collectives) steps[row.start_ns - start] = row.step;
+  EXPECT_EQ(steps, (std::map<std::int64_t, std::int64_t>{{-50, -1}, {20, 0}, {120, 1}, {250, -1}}));
+}
+
+TEST(Recorder, WhatIsLearntOfARankReplacesWhatWasKnown) {
+  RecorderOptions options;
+  options.rank_info.device = "cpu";
+  options.rank_info.host = "somewhere";
+  RecordedRun run(options);
+  run.recorder().update_rank_info([](trace::RankInfo& info) { info.device = "cuda:1"; });
+  run.recorder().update_rank_info([](trace::RankInfo& info) { info.sources = "several"; });
+  const auto content = run.finish();
+  ASSERT_TRUE(content.rows.rank_info);
+  EXPECT_EQ(content.rows.rank_info->device, "cuda:1");
+  EXPECT_EQ(content.rows.rank_info->sources, "several");
+  EXPECT_EQ(content.rows.rank_info->host, "somewhere");
 }
 
 }  // namespace

@@ -32,14 +32,16 @@ class InjectedProgram : public testing::Test {
   ~InjectedProgram() override { fs::remove_all(root_); }
 
   // Returns what waitpid told; standard error is in `said_`.
-  int run(const char* how, std::map<std::string, std::string> variables = {}) {
+  int run(const char* how, std::map<std::string, std::string> variables = {},
+          const char* program = "nvtx_program") {
     const fs::path bin = fs::path(SHARDLENS_BINARY_DIR) / "bin";
     variables.try_emplace("SHARDLENS_RECORD_FOLDER", (root_ / "run").string());
-    variables.try_emplace("NVTX_INJECTION64_PATH", (bin / "libshardlens-record.so").string());
+    for (const char* loader : {"NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH"})
+      variables.try_emplace(loader, (bin / "libshardlens-record.so").string());
     const fs::path errors = root_ / "stderr";
     std::string command;
     for (const auto& [name, value] : variables) command += name + "='" + value + "' ";
-    command += (bin / "nvtx_program").string() + " " + how + " 2>" + errors.string();
+    command += (bin / program).string() + " " + how + " 2>" + errors.string();
     const int status = std::system(command.c_str());
     std::ifstream in(errors);
     said_.assign(std::istreambuf_iterator<char>(in), {});
@@ -136,6 +138,46 @@ TEST_F(InjectedProgram, ItsNcclWarningsAreInTheLog) {
   EXPECT_EQ(run("exit", {{"NCCL_DEBUG_FILE", log.string()}}), 0);
   EXPECT_THAT(ask("select level, text from log"),
               ElementsAre(ElementsAre("warning", "NCCL: something is odd")));
+}
+
+// ---- with a made-up GPU
+
+TEST_F(InjectedProgram, StepsEndWithTheOptimizersKernelsWhereNobodyTellsThem) {
+  EXPECT_EQ(run("optimizer", {}, "cuda_program"), 0) << said_;
+  // 12 steps of 25 kernels of 100 µs and a pause; where the first began is not known.
+  EXPECT_THAT(ask("select count(*), min(end_ns - start_ns), max(end_ns - start_ns) from step"),
+              ElementsAre(ElementsAre("11", "2900000", "2900000")));
+  EXPECT_THAT(
+      ask("select phase, count(*), min(end_ns - start_ns) from span group by phase order by 1"),
+      ElementsAre(ElementsAre("backward", "11", "1400000"), ElementsAre("forward", "11", "1410000"),
+                  ElementsAre("optimizer", "11", "90000")));
+  EXPECT_THAT(ask("select count(*) from kernel"), ElementsAre(ElementsAre("300")));
+  EXPECT_THAT(ask("select min(full_detail) from step"), ElementsAre(ElementsAre("1")));
+  EXPECT_THAT(ask("select sources from rank"),
+              ElementsAre(ElementsAre(HasSubstr("a step ends with its optimizer's"))));
+}
+
+TEST_F(InjectedProgram, StepsAreWhatRepeatsWhereTheOptimizerIsUnknown) {
+  EXPECT_EQ(run("pattern", {}, "cuda_program"), 0) << said_;
+  // The last one is known by its length alone, without the pause after it.
+  EXPECT_THAT(ask("select count(*), min(end_ns - start_ns), max(end_ns - start_ns) from step"),
+              ElementsAre(ElementsAre("12", "2490000", "2900000")));
+  EXPECT_THAT(ask("select sources from rank"),
+              ElementsAre(ElementsAre(HasSubstr("how kernels repeat"))));
+}
+
+TEST_F(InjectedProgram, CollectivesHaveTheirKernelsTimesAndNcclsChoices) {
+  EXPECT_EQ(run("optimizer", {}, "cuda_program"), 0) << said_;
+  EXPECT_THAT(ask("select function, bytes, data_type, algorithm, protocol, channels, "
+                  "min(end_ns - start_ns), count(*) from collective group by 1, 2, 3, 4, 5, 6"),
+              ElementsAre(ElementsAre("all_reduce", "4194304", "float32", "NVLS", "SIMPLE", "24",
+                                      "90000", "12")));
+  // Each in the step of its kernel, although it was asked for before steps were known.
+  EXPECT_THAT(ask("select count(*) from collective c join step s on s.step = c.step "
+                  "where c.start_ns between s.start_ns and s.end_ns"),
+              ElementsAre(ElementsAre("11")));
+  EXPECT_THAT(ask("select name from process_group"), ElementsAre(ElementsAre(HasSubstr("(test)"))));
+  EXPECT_THAT(ask("select count(*) from lost"), ElementsAre(ElementsAre("0")));
 }
 
 }  // namespace
