@@ -3,8 +3,8 @@
 # benchmarks beside PyTorch, and recorded runs to look at. Results go into one folder (default gpu_results).
 #   bench/gpu_all.sh [FOLDER]
 # SHARDLENS_LIBTORCH: the folder of a Python package torch 2.11 that is there already. SHARDLENS_RANK: a shardlens-rank
-# that is built already. PARTS: which of "tests step recorder runs" (default all), so that a machine that is lent for
-# minutes can be asked for one at a time. Without a GPU it says so and leaves with 0.
+# that is built already. PARTS: which of "tests step recorder runs" (default all), so that a machine that is there for
+# minutes only can do one at a time. Without a GPU it says so and leaves with 0.
 set -uo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 OUT=$(mkdir -p "${1:-gpu_results}" && cd "${1:-gpu_results}" && pwd)
@@ -39,7 +39,11 @@ else
   { cmake -S "$ROOT" -B "$BUILD" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSHARDLENS_UI=OFF -DSHARDLENS_TESTS=OFF \
       -DSHARDLENS_LIBTORCH="$SHARDLENS_LIBTORCH" &&
     ninja -C "$BUILD" shardlens-rank bench_allocation_peak
-  } >"$OUT/build.log" 2>&1 || { say "the build failed; the end of $OUT/build.log:"; tail -n 20 "$OUT/build.log" >&2; exit 1; }
+  } >"$OUT/build.log" 2>&1 || {
+    say "the build failed; the end of $OUT/build.log:"
+    tail -n 20 "$OUT/build.log" >&2
+    exit 1
+  }
   PROGRAMS=$BUILD/bin
 fi
 RANK=$PROGRAMS/shardlens-rank

@@ -1,14 +1,11 @@
 #include "trainer/train_loop.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <limits>
 
 #include "profiler/torch/torch_sources.h"
 #include "trace/model/loss_chunks.h"
 #include "trainer/autocast_scope.h"
-#include "trainer/evaluation.h"
 #include "trainer/learning_rate.h"
 #include "trainer/memory_failure.h"
 #include "trainer/step_failure.h"
@@ -19,8 +16,6 @@ using trace::MemoryCategory;
 using trace::Phase;
 
 namespace {
-
-constexpr std::chrono::seconds kReportInterval{2};
 
 SamplerOptions sampler_options(const TrainParts& parts) {
   SamplerOptions options;
@@ -50,20 +45,6 @@ MemoryCategory category_of(Phase phase) {
 std::unique_ptr<Optimizer> optimizer_of(const TrainParts& parts) {
   const profiler::MemoryCategoryScope category(MemoryCategory::kOptimizer);
   return build_optimizer(parts.strategy.local_parameters(), parts.settings);
-}
-
-std::string joined(const std::vector<int>& ranks) {
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    text += (i > 0 ? ", " : "") + std::to_string(ranks[i]);
-  }
-  return text;
-}
-
-std::string decimal(double value, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
 }
 
 }  // namespace
@@ -241,19 +222,6 @@ torch::Tensor TrainLoop::update(std::int64_t step) {
   return norm;
 }
 
-void TrainLoop::report_skipped(std::int64_t step, const StepAgreement& agreement) {
-  const std::int64_t skipped = agreement.skipped_steps - skipped_steps_;
-  skipped_steps_ = agreement.skipped_steps;
-  if (skipped == 0 || parts_.communicator.rank() != 0) return;
-  const std::string what = skipped == 1 && agreement.skipped
-                               ? "the step was skipped"
-                               : std::to_string(skipped) +
-                                     " steps since the last reading were "
-                                     "skipped";
-  parts_.log.info("step " + std::to_string(step) + ": gradients overflowed fp16; " + what +
-                  " and the loss scale is " + decimal(scaler_.scale(), 0));
-}
-
 void TrainLoop::finish_step(std::int64_t step, const StepAgreement& agreement) {
   const auto rank = parts_.communicator.rank();
   const bool own_loss_bad =
@@ -276,26 +244,6 @@ void TrainLoop::finish_step(std::int64_t step, const StepAgreement& agreement) {
   report_progress(step, agreement.loss);
 }
 
-trace::Result<void> TrainLoop::check_finite(std::int64_t step, const StepAgreement& agreement) {
-  const bool loss_is_bad = !agreement.bad_ranks.empty();
-  const std::vector<int>& bad = loss_is_bad ? agreement.bad_ranks : agreement.bad_norms;
-  if (bad.empty()) return {};
-  std::string what = place_name(step, Phase::kOther) + ": the ";
-  what += loss_is_bad ? "loss" : "gradient norm";
-  // All ranks have the same reduced gradients: then none of them is to blame.
-  const bool is_everybody = static_cast<int>(bad.size()) == parts_.communicator.world_size();
-  if (loss_is_bad || !is_everybody) what += " of " + joined(bad);
-  what += " is not finite";
-  if (parts_.settings.on_nonfinite == "continue") {
-    if (parts_.communicator.rank() == bad.front()) parts_.log.warn(what);
-    return {};
-  }
-  return trace::fail(trace::ErrorKind::kFailed,
-                     what +
-                         ". Lower learning_rate, set max_grad_norm, or train on with "
-                         "on_nonfinite: continue.");
-}
-
 void TrainLoop::evaluate_if_due(std::int64_t step) {
   const auto every = parts_.settings.evaluate_every;
   if (every == 0 || (step + 1) % every != 0) return;
@@ -307,10 +255,7 @@ void TrainLoop::evaluate_if_due(std::int64_t step) {
   options.loss_chunks = loss_chunks();
   const Evaluation result = evaluate(parts_.model, parts_.strategy, parts_.dataset,
                                      parts_.communicator, parts_.recorder, options);
-  if (parts_.communicator.rank() != 0) return;
-  parts_.log.info("evaluation after step " + std::to_string(step) + ": loss " +
-                  decimal(result.loss, 4) + ", perplexity " + decimal(result.perplexity, 2) + " (" +
-                  std::to_string(result.sequences) + " sequences)");
+  report_evaluation(step, result);
 }
 
 std::string TrainLoop::explain_memory(const std::string& message) const {
@@ -327,17 +272,6 @@ trace::Result<void> TrainLoop::save_checkpoint(std::int64_t step) {
   TRY_ASSIGN(const auto folder, checkpoints_.save(step + 1));
   if (parts_.communicator.rank() == 0) parts_.log.info("checkpoint " + folder.string());
   return {};
-}
-
-void TrainLoop::report_progress(std::int64_t step, double loss) {
-  if (parts_.communicator.rank() != 0) return;
-  const auto now = std::chrono::steady_clock::now();
-  const bool is_last = step + 1 == total_steps_;
-  if (!reads_loss(step)) return;
-  if (!is_last && now - last_report_ < kReportInterval) return;
-  last_report_ = now;
-  parts_.log.info("step " + std::to_string(step + 1) + " of " + std::to_string(total_steps_) +
-                  ", loss " + decimal(loss, 4));
 }
 
 }  // namespace shardlens::trainer

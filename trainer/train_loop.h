@@ -18,6 +18,7 @@
 #include "trace/model/settings.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/data/batch_loader.h"
+#include "trainer/evaluation.h"
 #include "trainer/fault_injector.h"
 #include "trainer/grad_scaler.h"
 #include "trainer/model/decoder_model.h"
@@ -80,6 +81,7 @@ class TrainLoop {
   trace::Result<void> save_checkpoint(std::int64_t step);
   std::string explain_memory(const std::string& message) const;
   void report_progress(std::int64_t step, double loss);
+  void report_evaluation(std::int64_t step, const Evaluation& result);
 
   TrainParts parts_;
   std::unique_ptr<Optimizer> optimizer_;

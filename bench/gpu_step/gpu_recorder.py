@@ -117,11 +117,13 @@ def measure(options, model, folder):
     rows.append({"what": f"{model}: bytes on disk per {kind}, {events} of them, file of {size} bytes",
                  "value": data / max(events, 1), "unit": "B", "peer": None, "ratio": None, "budget": "<= 12 B",
                  "met": 0 < data <= 12 * events})
-    rows.append({"what": f"{model}: memory of the process beyond one that records nothing", "value": loud_mib - quiet_mib,
-                 "unit": "MiB", "peer": f"{quiet_mib:.0f} MiB", "ratio": None, "budget": None, "met": None})
+    rows.append({"what": f"{model}: memory of the process beyond one that records nothing",
+                 "value": loud_mib - quiet_mib, "unit": "MiB", "peer": f"{quiet_mib:.0f} MiB", "ratio": None,
+                 "budget": None, "met": None})
     say(f"{model}: PyTorch with its profiler, in turns")
     settings["steps"] = 12 * BLOCK
-    theirs = train_peer(task, {"sharding_strategy": "ddp", "replicates": False, "profiles": BLOCK}, 1, False, "profiler")
+    case = {"sharding_strategy": "ddp", "replicates": False, "profiles": BLOCK}
+    theirs = train_peer(task, case, 1, False, "profiler")
     rows.append(row_of(f"{model}, torch.profiler", *split_steps(theirs.spans_ns)))
     return rows
 

@@ -55,6 +55,11 @@ def parse_options():
     return options
 
 
+def slug(name):
+    """As the name of a folder."""
+    return name.replace(" ", "-").replace(",", "")
+
+
 def run_sequence(task, options, ours, theirs, failed):
     """Adds one step time to each side; a peer that cannot run here (torch.compile wants Python's headers) is named."""
     for repeat in range(options.repeats):
@@ -64,8 +69,7 @@ def run_sequence(task, options, ours, theirs, failed):
                 continue
             say(f"{name}: run {repeat + 1} of {options.repeats}")
             try:
-                training = train_peer(task, {"sharding_strategy": "ddp", **extra}, 1, False, f"peer-{len(theirs[name])}-"
-                                      + name.replace(" ", "-"))
+                training = train_peer(task, {"sharding_strategy": "ddp", **extra}, 1, False, f"{repeat}-{slug(name)}")
             except RuntimeError as error:
                 failed[name] = str(error)
                 continue
@@ -74,7 +78,7 @@ def run_sequence(task, options, ours, theirs, failed):
         for name, extra in OURS.items():
             say(f"{name}: run {repeat + 1} of {options.repeats}")
             case = {"sharding_strategy": "ddp", **extra}
-            training = train_ours(task, case, 1, False, f"ours-{repeat}-" + name.replace(" ", "-").replace(",", ""))
+            training = train_ours(task, case, 1, False, f"ours-{repeat}-{slug(name)}")
             if reference is not None:
                 check_same_work(name, training, reference)
             ours[name].append(training.step_ms)
@@ -105,8 +109,8 @@ def memory_rows(task):
     for label, extra in {"full_shard, 2 ranks": {}, "full_shard, 2 ranks, all logits at once":
                          {"loss_chunk_tokens": 0}}.items():
         say(f"{label}: memory")
-        ours = train_ours(task, {**case, **extra}, 2, True, label.replace(" ", "-").replace(",", ""))
-        theirs = train_peer(task, case, 2, True, label.replace(" ", "-").replace(",", "") + "-peer")
+        ours = train_ours(task, {**case, **extra}, 2, True, slug(label))
+        theirs = train_peer(task, case, 2, True, slug(label) + "-peer")
         rows.append(memory_row(label, "fully_shard", ours.peak_bytes, theirs.peak_bytes))
     return rows
 

@@ -143,8 +143,8 @@ def killed(program, folder):
 
 def start(program, folder, **settings):
     ranks.write_text(folder / "text.txt")
-    file = ranks.write_settings(folder / "job.yaml", **{**COMMON, **ON_GPU, "batch_per_rank": 2, "collective_timeout_s": 30, **settings},
-                                data=folder / "text.txt")
+    job = {**COMMON, **ON_GPU, "batch_per_rank": 2, "collective_timeout_s": 30, **settings}
+    file = ranks.write_settings(folder / "job.yaml", **job, data=folder / "text.txt")
     return ranks.Job(program, folder / "job", file, 2)
 
 
