@@ -36,7 +36,7 @@ constexpr std::array<Choice, 8> kNcclAlgorithms{"auto",         "Ring", "Tree", 
                                                 "CollnetChain", "NVLS", "NVLSTree", "PAT"};
 constexpr std::array<Choice, 4> kNcclProtocols{"auto", "LL", "LL128", "Simple"};
 constexpr std::array<Choice, 2> kPriorities{"high", "normal"};
-constexpr std::array<Choice, 2> kAllocatorConf{"auto", "none"};
+constexpr std::array<Choice, 2> kAllocatorChoices{"auto", "none"};
 
 constexpr double kLarge = 1e9;
 
@@ -257,7 +257,7 @@ const Knob kTable[] = {
      .explanation = "Tokens whose logits exist at a time; 0 is all, auto is all below 32 MiB of "
                     "logits, else at least 1024 and twice the model's width"},
     {.name = "allocator_conf", .label = "GPU allocator", .group = G::kPrecisionAndMemory,
-     .member = &S::allocator_conf, .choices = kAllocatorConf, .choices_are_open = true,
+     .member = &S::allocator_conf, .choices = kAllocatorChoices, .choices_are_open = true,
      .explanation = "PYTORCH_ALLOC_CONF on GPUs, as max_split_size_mb:128; auto is "
                     "expandable_segments:True unless the environment says otherwise, none leaves it"},
 
