@@ -58,7 +58,7 @@ Result<bool> RunFeed::advance(std::int64_t until_ns) {
   bool anything_new = goes_back;
   for (bool more = true; more;) {
     const auto batches = reader_->poll(until_ns);
-    if (!batches && note_unreadable(batches.error())) {
+    if (!batches && note_unreadable()) {
       anything_new = true;
       continue;
     }
@@ -75,12 +75,11 @@ Result<bool> RunFeed::advance(std::int64_t until_ns) {
 
 // A rank of a run that has ended stays as it is; one that is still written may only not be there
 // yet. The others go on without it.
-bool RunFeed::note_unreadable(const trace::Error& error) {
+bool RunFeed::note_unreadable() {
   const bool has_ended = info_.status != trace::RunStatus::kRunning;
-  auto problems = info_.unreadable;
-  const bool is_known = std::ranges::find(problems, error.message) != problems.end();
+  auto problems = reader_->problems();
+  const bool is_known = problems == info_.unreadable;
   if (!has_ended || is_known || reader_->readable_ranks() == 0) return false;
-  problems.push_back(error.message);
   info_ = trace::without_unreadable(info_, std::move(problems), reader_->readable_ranks());
   analysis_.set_info(info_);
   return true;

@@ -46,7 +46,7 @@ class RunFeed {
  private:
   RunFeed(std::unique_ptr<trace::RunReader> reader, trace::RunInfo info);
 
-  bool note_unreadable(const trace::Error& error);
+  bool note_unreadable();  // false: nothing new
   void start_over();
   void absorb(const trace::Batch& batch);
   void note_detail(int rank, std::int64_t start_ns, std::int64_t end_ns);

@@ -20,13 +20,13 @@ struct RunReader::State {
     fs::path path;
     std::optional<TraceFile> file;  // of a packed run only the first source's
     RankTail tail;
-    bool has_failed = false;
   };
 
   fs::path path;
   bool packed = false;
   std::map<int, Source> sources;
-  std::optional<Error> pending;  // what went wrong while something was read; told next
+  std::map<int, std::string> problems;  // by rank, as of the last time it was read
+  std::optional<Error> pending;         // what went wrong while something was read; told next
 
   Result<void> open_packed();
   // Every file is tried; the first error.
@@ -51,10 +51,12 @@ Result<void> RunReader::State::find_new_files() {
     if (sources.contains(rank)) continue;
     auto opened = TraceFile::open(file);
     if (opened) {
+      problems.erase(rank);
       sources.emplace(rank, Source{std::move(file), std::move(*opened), RankTail(rank)});
-    } else if (result) {
-      result = tl::make_unexpected(opened.error());
+      continue;
     }
+    problems[rank] = opened.error().message;
+    if (result) result = tl::make_unexpected(opened.error());
   }
   return result;
 }
@@ -108,8 +110,9 @@ Result<std::vector<Batch>> RunReader::poll(std::int64_t until_ns) {
     auto database = state_->database(source);
     auto batch = database ? source.tail.poll(**database, until_ns)
                           : Result<Batch>(tl::make_unexpected(database.error()));
-    source.has_failed = !batch;
+    state_->problems.erase(rank);
     if (!batch) {
+      state_->problems[rank] = batch.error().message;
       note(batch.error());
     } else if (!batch->empty()) {
       batches.push_back(std::move(*batch));
@@ -153,8 +156,15 @@ Result<std::vector<Batch>> RunReader::read_range(std::int64_t start_ns, std::int
 }
 
 int RunReader::readable_ranks() const {
-  return static_cast<int>(std::ranges::count_if(
-      state_->sources, [](const auto& source) { return !source.second.has_failed; }));
+  return static_cast<int>(std::ranges::count_if(state_->sources, [this](const auto& source) {
+    return !state_->problems.contains(source.first);
+  }));
+}
+
+std::vector<std::string> RunReader::problems() const {
+  std::vector<std::string> texts;
+  for (const auto& [rank, text] : state_->problems) texts.push_back(text);
+  return texts;
 }
 
 std::int64_t RunReader::bytes_on_disk() const {
@@ -168,23 +178,20 @@ std::int64_t RunReader::bytes_on_disk() const {
 
 Result<std::vector<std::string>> read_everything(RunReader& reader,
                                                  const std::function<void(const Batch&)>& take) {
-  std::vector<std::string> problems;
   bool has_rows = false;
   bool has_just_failed = false;
   while (true) {
     const auto batches = reader.poll();
     if (!batches) {
-      const std::string& message = batches.error().message;
-      if (std::ranges::find(problems, message) == problems.end()) problems.push_back(message);
       // Nobody else has anything left.
       if (std::exchange(has_just_failed, true)) {
-        return has_rows ? Result<std::vector<std::string>>(std::move(problems))
+        return has_rows ? Result<std::vector<std::string>>(reader.problems())
                         : tl::make_unexpected(batches.error());
       }
       continue;
     }
     has_just_failed = false;
-    if (batches->empty()) return problems;
+    if (batches->empty()) return reader.problems();
     has_rows = true;
     for (const Batch& batch : *batches) take(batch);
   }

@@ -43,8 +43,9 @@ class RunReader {
   Result<std::vector<Batch>> read_range(std::int64_t start_ns, std::int64_t end_ns);
 
   std::int64_t bytes_on_disk() const;
-  // Whose rows came without an error so far.
+  // Ranks whose rows came without an error so far, and what is wrong with each of the others.
   int readable_ranks() const;
+  std::vector<std::string> problems() const;
 
  private:
   struct State;

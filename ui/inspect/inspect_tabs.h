@@ -34,7 +34,7 @@ enum class InspectTab : std::uint8_t {
   kRecording,
   kLog,
 };
-inline constexpr int kInspectTabCount = 10;
+inline constexpr int kInspectTabCount = 11;
 
 std::string_view tab_title(InspectTab tab);       // "Kernels"
 InspectTab tab_of_title(std::string_view title);  // kKernels for any other text

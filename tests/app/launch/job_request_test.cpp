@@ -172,7 +172,7 @@ TEST(RankEnvironment, FollowsTheKnobsOfLibrariesOnGpusAlone) {
     return entries;
   };
   EXPECT_EQ(entries_of("cuda"),
-            (std::vector<std::string>{"NCCL_ALGO=Tree", "NCCL_PROTO=LL",
+            (std::vector<std::string>{"NCCL_ALGO=Tree", "NCCL_DEBUG=WARN", "NCCL_PROTO=LL",
                                       "PYTORCH_ALLOC_CONF=max_split_size_mb:64"}));
   EXPECT_EQ(entries_of("cpu"), inherited);
 }
