@@ -105,6 +105,7 @@ HeadMemory head_memory(const PlannedJob& job) {
   std::vector<BackwardOperator>& backward = head.layer.backward;
   backward = chunk > 0 ? chunked_backward(s, job) : plain_backward(s, job, head.layer.cast_weights);
   head.head_operator = backward.size() - 1;
+  head.gradient_is_added_to = chunk > 0;
   // From here on there is a gradient that flows between layers.
   backward.push_back({.made = s.residual,
                       .scratch = s.norm_scratch,

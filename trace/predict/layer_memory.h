@@ -46,6 +46,9 @@ LayerMemory block_memory(const PlannedJob& job, bool is_frozen);
 struct HeadMemory {
   LayerMemory layer;
   std::size_t head_operator = 0;
+  // The loss by chunks hands its gradient over as a tensor of its own, to which autograd adds the
+  // embedding's where both share a matrix. That of a product is a view, which needs a new sum.
+  bool gradient_is_added_to = false;
 };
 HeadMemory head_memory(const PlannedJob& job);
 

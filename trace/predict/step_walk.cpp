@@ -146,10 +146,9 @@ void StepWalk::backward_embedding() {
   run({.consumed = sizes_.positions > 0 ? 0 : flowing, .released = embedding_dropout_},
       Holding::kSavedByHead, sizes_.embedding);
   if (job_.shape.tied_head) {
-    // The sum of both is a tensor of its own.
-    const std::int64_t bytes = gradient_bytes_ * sizes_.embedding;
-    ledger_.add(Holding::kFreshGradients, bytes);
-    ledger_.remove(Holding::kFreshGradients, bytes);
+    const std::int64_t sum = head_.gradient_is_added_to ? 0 : gradient_bytes_ * sizes_.embedding;
+    ledger_.add(Holding::kFreshGradients, sum);
+    ledger_.remove(Holding::kFreshGradients, sum);
     ledger_.remove_all(Holding::kTiedGradient);
   }
   kept_->keep_gradient(ledger_, sizes_.embedding);

@@ -155,8 +155,7 @@ Result<void> update_run(const fs::path& run_folder, const RunInfo& info) {
   TRY_ASSIGN(auto statement, database.prepare("update meta set value=?1 where rank=-1 and key=?2"));
   const MetaValues values = meta_of(info);
   TRY(database.execute("begin immediate"));
-  for (const char* key :
-       {"status", "reason", "end_ns", "device", "world_size", "recorded_ranks"}) {
+  for (const char* key : {"status", "reason", "end_ns", "device", "world_size", "recorded_ranks"}) {
     statement.bind_text(1, values.find(key)->second);
     statement.bind_text(2, key);
     TRY(statement.run());
