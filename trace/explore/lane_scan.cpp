@@ -1,6 +1,7 @@
 #include "trace/explore/lane_scan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "trace/store/side_by_side.h"
 #include "trace/timeline/drawn_event.h"
@@ -27,11 +28,22 @@ void LaneScan::look_at(const EventColumns& columns, LaneState& state) {
   state.levels = std::max(state.levels, static_cast<int>(state.level_ends.size()));
 }
 
+std::vector<const ChunkEntry*> LaneScan::next_of_lane(std::span<const ChunkEntry> lane,
+                                                      const LaneState& state) {
+  std::vector<const ChunkEntry*> recorded;
+  for (const ChunkEntry& chunk : lane) recorded.push_back(&chunk);
+  std::ranges::sort(recorded, {}, &ChunkEntry::row_id);
+  const auto from = static_cast<std::ptrdiff_t>(std::min(state.next, recorded.size()));
+  recorded.erase(recorded.begin(), recorded.begin() + from);
+  if (recorded.size() > kChunksPerCall) recorded.resize(kChunksPerCall);
+  return recorded;
+}
+
 bool LaneScan::scan_some(EventStore& store, std::span<const ChunkEntry> chunks) {
   struct Task {
     LaneState* state;
     EventKind kind;
-    std::span<const ChunkEntry> chunks;
+    std::vector<const ChunkEntry*> chunks;
   };
   std::vector<Task> tasks;
   for (std::size_t first = 0; first < chunks.size();) {
@@ -42,18 +54,17 @@ bool LaneScan::scan_some(EventStore& store, std::span<const ChunkEntry> chunks) 
       ++end;
     }
     LaneState& state = lanes_[{chunk.rank, chunk.lane, chunk.kind}];
-    const std::size_t from = first + std::min(state.next, end - first);
-    const std::size_t count = std::min(end - from, kChunksPerCall);
-    if (count > 0) tasks.push_back({&state, chunk.kind, chunks.subspan(from, count)});
+    auto next = next_of_lane(chunks.subspan(first, end - first), state);
+    if (!next.empty()) tasks.push_back({&state, chunk.kind, std::move(next)});
     first = end;
   }
   for_each_side_by_side(store.threads(), tasks.size(), [&](int, std::size_t i) {
     Task& task = tasks[i];
     task.state->next += task.chunks.size();
-    // An allocation is a moment; two of them at once are no contradiction.
+    // Allocations live beside each other.
     if (task.kind == EventKind::kAllocation) return;
-    for (const ChunkEntry& chunk : task.chunks) {
-      const auto columns = store.load(chunk);
+    for (const ChunkEntry* chunk : task.chunks) {
+      const auto columns = store.load(*chunk);
       if (columns) {
         look_at(**columns, *task.state);
       } else if (++task.state->unreadable == 1) {

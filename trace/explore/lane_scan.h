@@ -39,6 +39,10 @@ class LaneScan {
     std::vector<std::int64_t> level_ends;  // by depth: the latest end so far
   };
   static void look_at(const EventColumns& columns, LaneState& state);
+  // In the order of recording: an operator that lasts is recorded after those that it calls, and
+  // what is recorded late must not be taken for something seen.
+  static std::vector<const ChunkEntry*> next_of_lane(std::span<const ChunkEntry> lane,
+                                                     const LaneState& state);
 
   std::map<LaneKey, LaneState> lanes_;
   std::int64_t scanned_ = 0, total_ = 0;  // chunks

@@ -3,6 +3,7 @@
 
 #include "tests/trace/explore/known_run.h"
 #include "trace/explore/run_explorer.h"
+#include "trace/store/row_writer.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/trace_file.h"
 
@@ -68,6 +69,42 @@ TEST(ExploredRun, OfAWholeRunMissesNothingAndKnowsWhereEachRankEnds) {
   const auto rows = explorer->rows();
   EXPECT_EQ(rows->incomplete, "");
   for (const TimelineRank& rank : rows->ranks) EXPECT_EQ(rank.end_ns, KnownRun::at(3, 0));
+}
+
+// An operator that lasts is recorded with what it called last, after what it called first.
+TEST(ExploredRun, OperatorsThatLastDoNotContradictThoseRecordedBefore) {
+  const Folder folder;
+  const auto path = folder / "run";
+  RunInfo info = run_info("run", 1);
+  ASSERT_TRUE(create_run_at(path, info));
+  const auto operator_at = [](std::int64_t start, std::int64_t end, std::uint32_t depth) {
+    Event event;
+    event.start_ns = KnownRun::at(0, start);
+    event.duration_ns = KnownRun::at(0, end) - event.start_ns;
+    event.name = 1;
+    event.flags = depth << kEventDepthShift;
+    return event;
+  };
+  auto writer = RowWriter::create_file(rank_file(path, 0), 0);
+  ASSERT_TRUE(writer) << writer.error().message;
+  Batch first;
+  first.strings = {{0, 1, "aten::linear"}};
+  first.lanes = {{0, 0, LaneKind::kOperators, 1}};
+  first.events = {{0, 0, EventKind::kOperator, {operator_at(10, 20, 1), operator_at(30, 40, 1)}}};
+  Batch second;
+  second.events = {
+      {0, 0, EventKind::kOperator, {operator_at(5, 150, 0), operator_at(110, 120, 1)}}};
+  for (const Batch& batch : {first, second}) {
+    ASSERT_TRUE(writer->begin());
+    ASSERT_TRUE(writer->write(batch));
+    ASSERT_TRUE(writer->commit(KnownRun::at(0, 200)));
+  }
+  ASSERT_TRUE(writer->finish());
+  const auto explorer = open_whole(path);
+  ASSERT_TRUE(explorer);
+  EXPECT_EQ(explorer->rows()->events, 4);
+  EXPECT_EQ(explorer->rows()->overlapping_events, 0);
+  EXPECT_EQ(explorer->rows()->reversed_events, 0);
 }
 
 }  // namespace
