@@ -97,7 +97,7 @@ void RankSources::save_before_death() {
 std::unique_ptr<profiler::AllocationRecorder> RankSources::allocation_recorder() const {
   const auto schedule = trace::parse_allocation_schedule(parts_.settings.record_allocations);
   auto* tracker = allocation_tracker(parts_.device.device);
-  if (!schedule || !*schedule || tracker == nullptr) return nullptr;
+  if (!schedule || !*schedule || tracker == nullptr || !parts_.has_detail) return nullptr;
   tracker->keep_addresses(true);
   // On a GPU the addresses are needed for the categories, too.
   const bool stops_keeping = parts_.device.device.is_cpu();

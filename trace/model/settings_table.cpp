@@ -336,7 +336,8 @@ const Knob kTable[] = {
                     "phases and memory are always recorded"},
     {.name = "record_allocations", .label = "Record allocations", .group = G::kRecording,
      .member = &S::record_allocations, .choices = kRecordAllocations, .choices_are_open = true,
-     .explanation = "Steps whose single allocations are kept: off, step 4, steps 4..6, or every 10th"},
+     .explanation = "Steps whose single allocations are kept, unless record is none: off, step 4, "
+                    "steps 4..6, or every 10th"},
     {.name = "record_limit_mb", .label = "Size limit", .group = G::kRecording,
      .member = &S::record_limit_mb, .unit = "MiB", .minimum = 1, .maximum = 1e7,
      .logarithmic = true,
