@@ -32,6 +32,10 @@ Ending end_of(const std::function<void(int out)>& child) {
   const pid_t pid = fork();
   if (pid == 0) {
     close(pipe_ends[0]);
+    // As in a program without a sanitizer.
+    for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) {
+      ::signal(signal, SIG_DFL);
+    }
     child(pipe_ends[1]);
     _exit(0);
   }
