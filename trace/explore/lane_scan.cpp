@@ -30,13 +30,15 @@ void LaneScan::look_at(const EventColumns& columns, LaneState& state) {
 
 std::vector<const ChunkEntry*> LaneScan::next_of_lane(std::span<const ChunkEntry> lane,
                                                       const LaneState& state) {
-  std::vector<const ChunkEntry*> recorded;
-  for (const ChunkEntry& chunk : lane) recorded.push_back(&chunk);
-  std::ranges::sort(recorded, {}, &ChunkEntry::row_id);
-  const auto from = static_cast<std::ptrdiff_t>(std::min(state.next, recorded.size()));
-  recorded.erase(recorded.begin(), recorded.begin() + from);
-  if (recorded.size() > kChunksPerCall) recorded.resize(kChunksPerCall);
-  return recorded;
+  std::vector<const ChunkEntry*> rest;
+  for (const ChunkEntry& chunk : lane) {
+    if (chunk.row_id > state.last_row_id) rest.push_back(&chunk);
+  }
+  const std::size_t count = std::min(rest.size(), kChunksPerCall);
+  const auto end = rest.begin() + static_cast<std::ptrdiff_t>(count);
+  std::ranges::partial_sort(rest, end, {}, &ChunkEntry::row_id);
+  rest.erase(end, rest.end());
+  return rest;
 }
 
 bool LaneScan::scan_some(EventStore& store, std::span<const ChunkEntry> chunks) {
@@ -60,7 +62,8 @@ bool LaneScan::scan_some(EventStore& store, std::span<const ChunkEntry> chunks) 
   }
   for_each_side_by_side(store.threads(), tasks.size(), [&](int, std::size_t i) {
     Task& task = tasks[i];
-    task.state->next += task.chunks.size();
+    task.state->seen += task.chunks.size();
+    task.state->last_row_id = task.chunks.back()->row_id;
     // Allocations live beside each other.
     if (task.kind == EventKind::kAllocation) return;
     for (const ChunkEntry* chunk : task.chunks) {
@@ -74,8 +77,8 @@ bool LaneScan::scan_some(EventStore& store, std::span<const ChunkEntry> chunks) 
   });
   total_ = static_cast<std::int64_t>(chunks.size());
   scanned_ = 0;
-  for (const auto& [key, state] : lanes_) scanned_ += static_cast<std::int64_t>(state.next);
-  return !is_done();
+  for (const auto& [key, state] : lanes_) scanned_ += static_cast<std::int64_t>(state.seen);
+  return !tasks.empty() && !is_done();
 }
 
 double LaneScan::fraction() const {

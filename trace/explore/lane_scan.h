@@ -30,7 +30,8 @@ class LaneScan {
  private:
   using LaneKey = std::tuple<int, int, EventKind>;  // rank, lane, kind
   struct LaneState {
-    std::size_t next = 0;  // chunk
+    std::size_t seen = 0;                  // chunks
+    std::int64_t last_row_id = INT64_MIN;  // of them
     std::int64_t reversed = 0, overlapping = 0;
     std::int64_t unreadable = 0;  // chunks
     std::string problem;          // of the first of them
