@@ -8,42 +8,28 @@ steps of all runs, and the 95 % confidence interval of the ratio of both medians
 a rank holds beyond one that records nothing.
 Without a GPU it says so and leaves with 0, unless --device cpu asks for the CPU.
 """
-import argparse
-import json
 import pathlib
 import random
 import sqlite3
 import statistics
-import sys
 import tempfile
 
-import torch
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "strategies"))
+import gpu_bench  # also finds the modules below
+from gpu_bench import SEED, gpus_of, job_settings
 from strategies import say, write_text
 from trainings import Task, train_ours, train_peer
 
-SEED = 3
 RESAMPLES = 2000
 BUDGETS = {"gpt-162m": 1.02, "gpt-1.4b": 1.01}  # launch-bound, and bound by its products
 
 
 def parse_options():
-    parser = argparse.ArgumentParser(prog="shardlens bench gpu_recorder --", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu proves the script; default cuda")
+    parser = gpu_bench.option_parser("gpu_recorder", __doc__, steps=60)
     parser.add_argument("--models", default="gpt-162m,gpt-1.4b", help="presets, separated by commas")
-    parser.add_argument("--precision", choices=("fp32", "bf16"), default="bf16")
-    parser.add_argument("--batch", type=int, default=8, help="sequences; default 8")
-    parser.add_argument("--length", type=int, default=1024, help="tokens per sequence; default 1024")
-    parser.add_argument("--steps", type=int, default=60, help="of each run; default 60")
-    parser.add_argument("--skip", type=int, default=10, help="first steps that are not measured; default 10")
     parser.add_argument("--runs", type=int, default=4, help="of each kind; default 4")
     options = parser.parse_args()
     if options.steps < options.skip + 10 or options.runs < 1:
         parser.error("--steps has to be at least 10 above --skip, and --runs at least 1")
-    options.programs = options.programs.resolve()
     return options
 
 
@@ -101,14 +87,11 @@ def measure_ours(task, options, model):
     return plain, recorded, [statistics.median(resident[record]) for record in ("none", "every step")]
 
 
-def measure(options, model, folder):
-    settings = dict(model=model, batch_per_rank=options.batch, sequence_length=options.length, steps=options.steps,
-                    threads_per_rank=1, seed=SEED, evaluation_fraction=0, lr_schedule="constant",
-                    learning_rate=0.0003, weight_decay=0.01, max_grad_norm=1.0,
-                    precision=options.precision)
+def measure_model(options, model, folder):
+    settings = job_settings(options, model)
     folder.mkdir()
     write_text(folder / "text.txt", 4 * options.batch * options.length * (12 * BLOCK + options.steps + 1))
-    gpus = torch.cuda.device_count() if options.device == "cuda" else 0
+    gpus = gpus_of(options)
     task = Task(options.programs, folder, options.device, gpus, settings, 0)
     plain, recorded, (quiet_mib, loud_mib) = measure_ours(task, options, model)
     rows = [row_of(f"{model}, Shardlens", plain, recorded, BUDGETS.get(model) if gpus else None)]
@@ -128,21 +111,13 @@ def measure(options, model, folder):
     return rows
 
 
-def main():
-    options = parse_options()
-    if options.device == "cuda" and not torch.cuda.is_available():
-        say("no GPU: nothing was measured; --device cpu --models tiny --batch 2 --length 64 tries the script")
-        print("[]")
-        return
+def measure(options):
     rows = []
     with tempfile.TemporaryDirectory(prefix="shardlens-bench-") as name:
         for model in options.models.split(","):
-            rows += measure(options, model, pathlib.Path(name) / model)
-    print(json.dumps(rows, indent=1))
+            rows += measure_model(options, model, pathlib.Path(name) / model)
+    return rows
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except (RuntimeError, OSError) as error:
-        sys.exit(f"error: {error}")
+    gpu_bench.run(parse_options(), measure, "--device cpu --models tiny --batch 2 --length 64")

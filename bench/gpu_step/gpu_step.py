@@ -7,20 +7,15 @@ the lowest and the highest. Ours record no detail then. Memory: the most bytes t
 out at one moment of a measured step on any rank (on a CPU the bytes of tensors), two ranks sharing one GPU.
 Without a GPU it says so and leaves with 0, unless --device cpu asks for the CPU.
 """
-import argparse
-import json
 import pathlib
 import statistics
-import sys
 import tempfile
 
-import torch
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "strategies"))
+import gpu_bench  # also finds the modules below
+from gpu_bench import gpus_of, job_settings
 from strategies import check_same_work, memory_row, say, spread, write_text
 from trainings import Task, train_ours, train_peer
 
-SEED = 3
 # Ours and PyTorch's, one rank each; the second of a pair is what PyTorch's side is asked for.
 PEERS = {
     "PyTorch eager": {"replicates": False},
@@ -35,23 +30,14 @@ OURS = {
 
 
 def parse_options():
-    parser = argparse.ArgumentParser(prog="shardlens bench gpu_step --", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu proves the script; default cuda")
+    parser = gpu_bench.option_parser("gpu_step", __doc__, steps=40)
     parser.add_argument("--model", default="gpt-162m", help="a preset of GPT-2's layout; default gpt-162m")
-    parser.add_argument("--precision", choices=("fp32", "bf16"), default="bf16")
-    parser.add_argument("--batch", type=int, default=8, help="sequences per rank; default 8")
-    parser.add_argument("--length", type=int, default=1024, help="tokens per sequence; default 1024")
-    parser.add_argument("--steps", type=int, default=40, help="of each run; default 40")
-    parser.add_argument("--skip", type=int, default=10, help="first steps that are not measured; default 10")
     parser.add_argument("--repeats", type=int, default=3, help="of the whole sequence; default 3")
     parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out")
     parser.add_argument("--no-memory", action="store_true", help="leave the memory of two ranks out")
     options = parser.parse_args()
     if options.steps <= options.skip or options.repeats < 1:
         parser.error("--steps has to be above --skip and --repeats above 0")
-    options.programs = options.programs.resolve()
     return options
 
 
@@ -115,31 +101,20 @@ def memory_rows(task):
     return rows
 
 
-def main():
-    options = parse_options()
-    if options.device == "cuda" and not torch.cuda.is_available():
-        say("no GPU: nothing was measured; --device cpu --model tiny tries the script on the CPU")
-        print("[]")
-        return
-    settings = dict(model=options.model, batch_per_rank=options.batch, sequence_length=options.length,
-                    steps=options.steps, threads_per_rank=1, seed=SEED, evaluation_fraction=0, learning_rate=0.0003,
-                    lr_schedule="constant", weight_decay=0.01, max_grad_norm=1.0, precision=options.precision)
+def measure(options):
+    settings = job_settings(options, options.model)
     ours, theirs, failed = {name: [] for name in OURS}, {name: [] for name in PEERS}, {}
     with tempfile.TemporaryDirectory(prefix="shardlens-bench-") as name:
         folder = pathlib.Path(name)
         # An epoch of two ranks is longer than a run.
         write_text(folder / "text.txt", 8 * options.batch * options.length * (options.steps + 1))
-        gpus = torch.cuda.device_count() if options.device == "cuda" else 0
-        task = Task(options.programs, folder, options.device, gpus, settings, options.skip)
+        task = Task(options.programs, folder, options.device, gpus_of(options), settings, options.skip)
         run_sequence(task, options, ours, theirs, failed)
         rows = time_rows(ours, theirs, failed, options.device == "cuda")
         if not options.no_memory:
             rows += memory_rows(task)
-    print(json.dumps(rows, indent=1))
+    return rows
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except (RuntimeError, OSError) as error:
-        sys.exit(f"error: {error}")
+    gpu_bench.run(parse_options(), measure, "--device cpu --model tiny")
