@@ -4,6 +4,8 @@
 TORCH_VERSION=2.11.0
 DEPS=$ROOT/.deps
 VENV=$DEPS/venv
+ORACLES=$DEPS/oracles
+ORACLE_PACKAGES="transformers==5.23.0 tokenizers==0.23.3 peft==0.21.2 safetensors==0.8.0 jinja2==3.1.6"
 LOG=$ROOT/build/setup.log
 mkdir -p "$ROOT/build" "$DEPS"
 
@@ -54,6 +56,19 @@ fetch_libtorch() {
     "$VENV/bin/pip" install --quiet --disable-pip-version-check "torch==$TORCH_VERSION" numpy
   } >>"$LOG" 2>&1 || { say "pip could not install torch==$TORCH_VERSION; see $LOG"; return 1; }
   touch "$DEPS/torch-$TORCH_VERSION"
+}
+
+# What only tests compare with, beside LibTorch's Python, which it uses.
+fetch_oracles() {
+  [ "$(cat "$ORACLES/versions" 2>/dev/null)" = "$ORACLE_PACKAGES" ] && return 0
+  say "fetching transformers, tokenizers and peft for the tests into .deps"
+  rm -rf "$ORACLES"
+  { /usr/bin/python3 -m venv "$ORACLES" &&
+    "$VENV/bin/python3" -c 'import site; print(site.getsitepackages()[0])' \
+      >"$("$ORACLES/bin/python3" -c 'import site; print(site.getsitepackages()[0])')/libtorch.pth" &&
+    "$ORACLES/bin/pip" install --quiet --disable-pip-version-check $ORACLE_PACKAGES
+  } >>"$LOG" 2>&1 || { say "pip could not install $ORACLE_PACKAGES; see $LOG"; return 1; }
+  printf '%s' "$ORACLE_PACKAGES" >"$ORACLES/versions"
 }
 
 # build PRESET TRAINER(ON|OFF) TARGET…: configures when needed and builds.

@@ -21,8 +21,15 @@ struct Settings {
   // Model and data
   std::string model = "tiny";
   std::string data = "builtin";
+  std::string tokenizer = "auto";
+  std::string evaluation_data = "split";
   std::int64_t batch_per_rank = 8;
   std::int64_t sequence_length = 128;
+  std::string packing = "auto";
+  bool completion_only_loss = true;
+  std::int64_t num_labels = kAuto;
+  std::string on_bad_lines = "stop";
+  std::string token_cache = "auto";
   double evaluation_fraction = 0.1;
   bool shuffle = true;
   bool drop_last = true;
@@ -66,6 +73,7 @@ struct Settings {
   std::string param_dtype = "auto";
   std::string reduce_dtype = "auto";
   std::string buffer_dtype = "auto";
+  std::string base_dtype = "auto";
   double initial_loss_scale = 65536.0;
   std::int64_t activation_checkpointing = 0;
   bool cpu_offload = false;
@@ -81,6 +89,10 @@ struct Settings {
   double learning_rate = 3e-4;
   std::string lr_schedule = "cosine";
   std::int64_t warmup_steps = 0;
+  std::int64_t lr_decay_steps = kAuto;
+  double lr_min_ratio = kAuto;
+  double lr_cycles = kAuto;
+  double lr_power = 1.0;
   double weight_decay = 0.01;
   double adam_beta1 = 0.9;
   double adam_beta2 = 0.999;
@@ -89,7 +101,15 @@ struct Settings {
   std::string on_nonfinite = "stop";
   std::int64_t loss_every = 1;
   std::int64_t evaluate_every = 0;
+  std::int64_t evaluation_batches = 20;
+  std::int64_t sample_tokens = 0;
+  std::string sample_prompt = "auto";
+  double sample_temperature = 0.0;
   std::int64_t frozen_blocks = 0;
+  std::int64_t lora_rank = 0;
+  double lora_alpha = 8.0;
+  double lora_dropout = 0.0;
+  std::string lora_target_modules = "auto";
   std::int64_t seed = 0;
 
   // Checkpoints
@@ -97,7 +117,10 @@ struct Settings {
   std::int64_t keep_checkpoints = 2;
   std::string checkpoint_format = "full";
   bool checkpoint_on_stop = false;
+  bool keep_best = false;
   std::string resume = "none";
+  std::string save_model = "auto";
+  bool merge_lora = false;
 
   // Recording
   std::string record = "every step";

@@ -27,7 +27,17 @@ constexpr std::array<Choice, 1> kNone{"none"};
 constexpr std::array<Choice, 3> kHooks{"none", "fp16_compress", "bf16_compress"};
 constexpr std::array<Choice, 2> kOnNone{"on", "none"};
 constexpr std::array<Choice, 3> kPrecisions{"fp32", "bf16", "fp16"};
-constexpr std::array<Choice, 3> kLrSchedules{"cosine", "linear", "constant"};
+constexpr std::array<Choice, 9> kLrSchedules{
+    "cosine",       "linear",      "constant", "constant_with_warmup", "cosine_with_restarts",
+    "cosine_with_min_lr", "polynomial", "inverse_sqrt", "warmup_stable_decay"};
+constexpr std::array<Choice, 2> kTokenizers{"auto", "bytes"};
+constexpr std::array<Choice, 1> kSplit{"split"};
+constexpr std::array<Choice, 2> kOnBadLines{"stop", "skip"};
+constexpr std::array<Choice, 2> kAutoOff{"auto", "off"};
+constexpr std::array<Choice, 4> kBaseTypes{"auto", "fp32", "bf16", "nf4"};
+constexpr std::array<Choice, 2> kLoraTargets{"auto", "all-linear"};
+constexpr std::array<Choice, 4> kSaveModel{"auto", "none", "end", "best"};
+constexpr std::array<Choice, 1> kAutoText{"auto"};
 constexpr std::array<Choice, 2> kOnNonfinite{"stop", "continue"};
 constexpr std::array<Choice, 2> kRecord{"every step", "none"};
 constexpr std::array<Choice, 3> kRecordAllocations{"off", "step 4", "every 10th"};
@@ -55,11 +65,20 @@ using S = Settings;
 const Knob kTable[] = {
     // ---- model and data
     {.name = "model", .label = "Model", .group = G::kModelAndData, .member = &S::model,
-     .essential = true, .choices = kModels,
-     .explanation = "Which decoder language model is trained, initialised from the seed"},
+     .essential = true, .choices = kModels, .choices_are_open = true,
+     .explanation = "A preset, initialised from the seed, or a Hugging Face folder with config.json and "
+                    "safetensors to go on from"},
     {.name = "data", .label = "Text", .group = G::kModelAndData, .member = &S::data,
      .essential = true, .choices = kData, .choices_are_open = true,
-     .explanation = "A text file or a folder of text files; builtin is the project's own text"},
+     .explanation = "A text file, a folder of them, or JSON Lines with text, prompt and completion, "
+                    "messages, or text and label; builtin is the project's own text"},
+    {.name = "tokenizer", .label = "Tokenizer", .group = G::kModelAndData, .member = &S::tokenizer,
+     .choices = kTokenizers, .choices_are_open = true,
+     .explanation = "auto is the model folder's own, bytes for presets; or a folder with tokenizer.json, "
+                    "or with vocab.json and merges.txt"},
+    {.name = "evaluation_data", .label = "Evaluation text", .group = G::kModelAndData,
+     .member = &S::evaluation_data, .choices = kSplit, .choices_are_open = true,
+     .explanation = "A file or folder to evaluate on, of the same form; split keeps a share of the text"},
     {.name = "batch_per_rank", .label = "Batch per rank", .group = G::kModelAndData,
      .member = &S::batch_per_rank, .unit = "sequences", .minimum = 1, .maximum = 65536,
      .logarithmic = true, .essential = true,
@@ -68,6 +87,24 @@ const Knob kTable[] = {
      .member = &S::sequence_length, .unit = "tokens", .minimum = 2, .maximum = 131072,
      .logarithmic = true, .essential = true,
      .explanation = "Tokens per sequence"},
+    {.name = "packing", .label = "Pack sequences", .group = G::kModelAndData, .member = &S::packing,
+     .choices = kAutoBool,
+     .explanation = "Put documents one after another and cut them into full sequences; false pads each "
+                    "to its batch's longest; auto packs plain text"},
+    {.name = "completion_only_loss", .label = "Learn completions only", .group = G::kModelAndData,
+     .member = &S::completion_only_loss,
+     .explanation = "Prompts, system and user messages are read but left out of the loss"},
+    {.name = "num_labels", .label = "Classes", .group = G::kModelAndData, .member = &S::num_labels,
+     .unit = "classes", .minimum = 1, .maximum = 65536, .may_be_auto = true,
+     .explanation = "Classes that a classifier tells apart; auto is the model folder's number"},
+    {.name = "on_bad_lines", .label = "On bad lines", .group = G::kModelAndData,
+     .member = &S::on_bad_lines, .choices = kOnBadLines,
+     .explanation = "Whether a line of JSON Lines that cannot be used ends the run or is counted and "
+                    "left out"},
+    {.name = "token_cache", .label = "Token cache", .group = G::kModelAndData,
+     .member = &S::token_cache, .choices = kAutoOff, .choices_are_open = true,
+     .explanation = "Folder that keeps tokenized texts for the next run; auto is the user's cache "
+                    "folder"},
     {.name = "evaluation_fraction", .label = "Evaluation split", .group = G::kModelAndData,
      .member = &S::evaluation_fraction, .minimum = 0, .maximum = 0.9,
      .explanation = "Share of the text that is kept for evaluation, taken from its end"},
@@ -231,6 +268,10 @@ const Knob kTable[] = {
      .member = &S::buffer_dtype, .choices = kDataTypes,
      .explanation = "Floating-point buffers of the model are kept in this type; auto leaves them",
      .applies_to = kUnits},
+    {.name = "base_dtype", .label = "Frozen weights as", .group = G::kPrecisionAndMemory,
+     .member = &S::base_dtype, .choices = kBaseTypes,
+     .explanation = "How weights that are not trained are kept: nf4 is QLoRA's 4 bits; auto is bf16 "
+                    "where that is computed in, else fp32"},
     {.name = "initial_loss_scale", .label = "Initial loss scale",
      .group = G::kPrecisionAndMemory, .member = &S::initial_loss_scale, .minimum = 1,
      .maximum = 4294967296.0, .logarithmic = true,
@@ -276,10 +317,25 @@ const Knob kTable[] = {
      .explanation = "Peak learning rate"},
     {.name = "lr_schedule", .label = "Schedule", .group = G::kOptimization,
      .member = &S::lr_schedule, .choices = kLrSchedules,
-     .explanation = "How the learning rate decays to zero after the warm-up"},
+     .explanation = "How the learning rate goes on after the warm-up, by transformers' names"},
     {.name = "warmup_steps", .label = "Warm-up", .group = G::kOptimization,
      .member = &S::warmup_steps, .unit = "steps", .minimum = 0, .maximum = kLarge,
      .explanation = "Steps over which the learning rate rises from zero to its peak"},
+    {.name = "lr_decay_steps", .label = "Decay", .group = G::kOptimization,
+     .member = &S::lr_decay_steps, .unit = "steps", .minimum = 1, .maximum = kLarge,
+     .may_be_auto = true,
+     .explanation = "Last steps of warmup_stable_decay, over which the rate falls; auto is a tenth of "
+                    "all"},
+    {.name = "lr_min_ratio", .label = "Lowest learning rate", .group = G::kOptimization,
+     .member = &S::lr_min_ratio, .minimum = 0, .maximum = 1, .may_be_auto = true,
+     .explanation = "Share of the peak at which cosine_with_min_lr, polynomial and warmup_stable_decay "
+                    "end; auto is 0.1, 1e-7 and 0"},
+    {.name = "lr_cycles", .label = "Cycles", .group = G::kOptimization, .member = &S::lr_cycles,
+     .minimum = 0.01, .maximum = 1000, .may_be_auto = true,
+     .explanation = "Waves of the cosine schedules; auto is half a wave, and with restarts one"},
+    {.name = "lr_power", .label = "Power", .group = G::kOptimization, .member = &S::lr_power,
+     .minimum = 0.01, .maximum = 100,
+     .explanation = "Exponent of the polynomial schedule"},
     {.name = "weight_decay", .label = "Weight decay", .group = G::kOptimization,
      .member = &S::weight_decay, .minimum = 0, .maximum = 10,
      .explanation = "Weight decay, decoupled with AdamW; biases and norms have none"},
@@ -305,9 +361,34 @@ const Knob kTable[] = {
     {.name = "evaluate_every", .label = "Evaluate every", .group = G::kOptimization,
      .member = &S::evaluate_every, .unit = "steps", .minimum = 0, .maximum = kLarge,
      .explanation = "Steps between evaluations on the held-out text; 0 never evaluates"},
+    {.name = "evaluation_batches", .label = "Batches of an evaluation", .group = G::kOptimization,
+     .member = &S::evaluation_batches, .unit = "batches", .minimum = 0, .maximum = kLarge,
+     .explanation = "Batches per rank of one evaluation at most; 0 takes all held-out text"},
+    {.name = "sample_tokens", .label = "Sample", .group = G::kOptimization,
+     .member = &S::sample_tokens, .unit = "tokens", .minimum = 0, .maximum = 4096,
+     .explanation = "Tokens that the model writes into the log at every evaluation; 0 writes none"},
+    {.name = "sample_prompt", .label = "Sample's prompt", .group = G::kOptimization,
+     .member = &S::sample_prompt, .choices = kAutoText, .choices_are_open = true,
+     .explanation = "What the model's sample goes on from; auto is the beginning of held-out text"},
+    {.name = "sample_temperature", .label = "Sample's temperature", .group = G::kOptimization,
+     .member = &S::sample_temperature, .minimum = 0, .maximum = 10,
+     .explanation = "0 always takes the most probable token; 1 draws by the model's probabilities"},
     {.name = "frozen_blocks", .label = "Frozen blocks", .group = G::kOptimization,
      .member = &S::frozen_blocks, .unit = "blocks", .minimum = 0, .maximum = 1024,
      .explanation = "The first blocks of the model that are not trained"},
+    {.name = "lora_rank", .label = "LoRA rank", .group = G::kOptimization, .member = &S::lora_rank,
+     .minimum = 0, .maximum = 4096, .essential = true,
+     .explanation = "Trains low-rank adapters of this rank beside frozen weights; 0 trains all weights"},
+    {.name = "lora_alpha", .label = "LoRA alpha", .group = G::kOptimization,
+     .member = &S::lora_alpha, .minimum = 0.001, .maximum = 65536,
+     .explanation = "Adapters count alpha divided by rank"},
+    {.name = "lora_dropout", .label = "LoRA dropout", .group = G::kOptimization,
+     .member = &S::lora_dropout, .minimum = 0, .maximum = 0.9,
+     .explanation = "Probability with which an adapter's inputs are zeroed while training"},
+    {.name = "lora_target_modules", .label = "LoRA's targets", .group = G::kOptimization,
+     .member = &S::lora_target_modules, .choices = kLoraTargets, .choices_are_open = true,
+     .explanation = "Names of the layers that get adapters, as q_proj,v_proj; auto is peft's choice for "
+                    "the model, all-linear all but the output matrix"},
     {.name = "seed", .label = "Seed", .group = G::kOptimization, .member = &S::seed,
      .minimum = 0, .maximum = kLarge,
      .explanation = "Seed of initial weights, shuffling and dropout"},
@@ -328,6 +409,18 @@ const Knob kTable[] = {
     {.name = "resume", .label = "Resume from", .group = G::kCheckpoints, .member = &S::resume,
      .choices = kNone, .choices_are_open = true,
      .explanation = "A checkpoint's folder, or a run's, to go on from with any strategy and ranks"},
+
+    {.name = "keep_best", .label = "Keep the best", .group = G::kCheckpoints,
+     .member = &S::keep_best,
+     .explanation = "A checkpoint after each evaluation with the lowest loss so far, kept beside the last "
+                    "ones"},
+    {.name = "save_model", .label = "Save the model", .group = G::kCheckpoints,
+     .member = &S::save_model, .choices = kSaveModel,
+     .explanation = "A Hugging Face folder in the run's: at the end, or at the best evaluation; auto is "
+                    "end for models that came from a folder or have adapters"},
+    {.name = "merge_lora", .label = "Merge adapters", .group = G::kCheckpoints,
+     .member = &S::merge_lora,
+     .explanation = "The saved model has the adapters added to its weights instead of beside them"},
 
     // ---- recording
     {.name = "record", .label = "Record", .group = G::kRecording, .member = &S::record,
