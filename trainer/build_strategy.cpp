@@ -14,7 +14,7 @@ namespace {
 
 struct Parts {
   const trace::Settings& settings;
-  DecoderModel& model;
+  Model& model;
   Communicator& communicator;
   profiler::Recorder& recorder;
   int local_world_size;
@@ -111,7 +111,7 @@ constexpr std::array<Builder, 7> kBuilders{{
 
 }  // namespace
 
-std::unique_ptr<Strategy> build_strategy(const trace::Settings& settings, DecoderModel& model,
+std::unique_ptr<Strategy> build_strategy(const trace::Settings& settings, Model& model,
                                          Communicator& communicator, profiler::Recorder& recorder,
                                          int local_world_size) {
   const Parts parts{settings, model, communicator, recorder, local_world_size};

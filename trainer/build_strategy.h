@@ -6,14 +6,14 @@
 #include "profiler/recorder.h"
 #include "trace/model/settings.h"
 #include "trainer/comm/communicator.h"
-#include "trainer/model/decoder_model.h"
+#include "trainer/model/model.h"
 #include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer {
 
 // `model` and `communicator` outlive the strategy. Throws c10::Error when ranks differ or the ranks
 // cannot be divided as asked.
-std::unique_ptr<Strategy> build_strategy(const trace::Settings& settings, DecoderModel& model,
+std::unique_ptr<Strategy> build_strategy(const trace::Settings& settings, Model& model,
                                          Communicator& communicator, profiler::Recorder& recorder,
                                          int local_world_size);
 

@@ -8,7 +8,7 @@
 
 namespace shardlens::trainer {
 
-Evaluation evaluate(DecoderModel& model, Strategy& strategy, const BlockDataset& dataset,
+Evaluation evaluate(Model& model, Strategy& strategy, const BlockDataset& dataset,
                     Communicator& communicator, profiler::Recorder& recorder,
                     const EvaluationOptions& options) {
   const torch::NoGradGuard no_grad;
@@ -21,11 +21,13 @@ Evaluation evaluate(DecoderModel& model, Strategy& strategy, const BlockDataset&
   std::vector<std::int64_t> batch;
   auto add_batch = [&] {
     if (batch.empty()) return;
-    const TokenBatch tokens = dataset.batch(batch);
+    TokenBatch tokens = dataset.batch(batch);
+    tokens.inputs = tokens.inputs.to(options.device);
+    tokens.targets = tokens.targets.to(options.device);
     strategy.before_evaluation();
     const AutocastScope autocast(options.device.type(), options.compute_type);
-    const auto loss = model.loss(tokens.inputs.to(options.device),
-                                 tokens.targets.to(options.device), options.loss_chunks);
+    const auto loss =
+        model.loss(tokens, static_cast<double>(tokens.counted_targets), options.loss_chunks);
     sums[0].add_(loss.to(torch::kFloat64), static_cast<double>(batch.size()));
     sums[1].add_(static_cast<double>(batch.size()));
     batch.clear();

@@ -8,7 +8,7 @@
 #include "profiler/recorder.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/data/block_dataset.h"
-#include "trainer/model/decoder_model.h"
+#include "trainer/model/model.h"
 #include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer {
@@ -31,7 +31,7 @@ struct EvaluationOptions {
 inline constexpr std::int64_t kMaxEvaluationBatches = 20;
 
 // Every rank calls it. Leaves the model in training mode. Throws if a collective fails.
-Evaluation evaluate(DecoderModel& model, Strategy& strategy, const BlockDataset& dataset,
+Evaluation evaluate(Model& model, Strategy& strategy, const BlockDataset& dataset,
                     Communicator& communicator, profiler::Recorder& recorder,
                     const EvaluationOptions& options);
 

@@ -67,7 +67,7 @@ std::string host_name() {
 }
 
 // The first blocks are kept as they are.
-void freeze_blocks(DecoderModel& model, std::int64_t count) {
+void freeze_blocks(Model& model, std::int64_t count) {
   const auto blocks = model.blocks();
   for (std::int64_t i = 0; i < std::min(count, static_cast<std::int64_t>(blocks.size())); ++i) {
     for (torch::Tensor& parameter : blocks[static_cast<std::size_t>(i)]->parameters()) {

@@ -54,7 +54,7 @@ class RankJob {
   std::unique_ptr<RankSources> sources_;
   std::optional<BlockDataset> dataset_;
   std::unique_ptr<Communicator> communicator_;
-  std::shared_ptr<DecoderModel> model_;
+  std::shared_ptr<Model> model_;
   std::unique_ptr<Strategy> strategy_;
 };
 

@@ -173,7 +173,8 @@ torch::Tensor TrainLoop::forward(std::int64_t step, const TokenBatch& batch) {
   const PhaseMark mark(*this, step, Phase::kForward);
   parts_.strategy.before_forward();
   const AutocastScope autocast(parts_.device.type(), compute_type(parts_.settings.precision));
-  torch::Tensor loss = parts_.model.loss(batch.inputs, batch.targets, loss_chunks());
+  torch::Tensor loss =
+      parts_.model.loss(batch, static_cast<double>(batch.counted_targets), loss_chunks());
   if (faults_.poisons(step, Phase::kForward) || faults_.poisons(step, Phase::kData)) {
     loss = loss * std::numeric_limits<double>::quiet_NaN();
   }

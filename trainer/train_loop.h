@@ -21,7 +21,8 @@
 #include "trainer/evaluation.h"
 #include "trainer/fault_injector.h"
 #include "trainer/grad_scaler.h"
-#include "trainer/model/decoder_model.h"
+#include "trainer/model/model.h"
+#include "trainer/model/model_shape.h"
 #include "trainer/optimizer.h"
 #include "trainer/rank_log.h"
 #include "trainer/step_exchange.h"
@@ -36,7 +37,7 @@ struct TrainParts {
   const ModelShape& shape;
   const BlockDataset& dataset;
   torch::Device device;
-  DecoderModel& model;
+  Model& model;
   Strategy& strategy;
   Communicator& communicator;
   const std::filesystem::path& run_folder;  // checkpoints go there

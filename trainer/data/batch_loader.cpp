@@ -14,6 +14,7 @@ struct BatchLoader::Slot {
   bool is_full = false;
   torch::Tensor inputs, targets;  // [most rows, time], pinned for a GPU
   std::int64_t rows = 0;          // of the batch
+  std::int64_t counted_targets = 0;
   bool is_stand_in = false;
   Position position;                            // after the batch
   std::optional<at::cuda::CUDAEvent> was_read;  // by the copies to the GPU
@@ -53,7 +54,9 @@ TokenBatch BatchLoader::next() {
   if (!prefetches_) {
     TokenBatch batch = stream_.next();
     position_ = drawn();
-    return {batch.inputs.to(device_), batch.targets.to(device_), batch.is_stand_in};
+    batch.inputs = batch.inputs.to(device_);
+    batch.targets = batch.targets.to(device_);
+    return batch;
   }
   if (!thread_.joinable()) {
     for (std::size_t i = 0; i < kSlots; ++i) slots_.push_back(std::make_unique<Slot>());
@@ -81,7 +84,11 @@ TokenBatch BatchLoader::take(Slot& slot) {
     const torch::Tensor rows = tokens.narrow(0, 0, slot.rows);
     return device_.is_cuda() ? rows.to(device_, /*non_blocking=*/true) : rows.clone();
   };
-  TokenBatch batch{move(slot.inputs), move(slot.targets), slot.is_stand_in};
+  TokenBatch batch;
+  batch.inputs = move(slot.inputs);
+  batch.targets = move(slot.targets);
+  batch.counted_targets = slot.counted_targets;
+  batch.is_stand_in = slot.is_stand_in;
   if (device_.is_cuda()) {
     if (!slot.was_read) slot.was_read.emplace();
     slot.was_read->record();
@@ -125,6 +132,7 @@ void BatchLoader::fill(Slot& slot) {
   copy_rows(batch.inputs, slot.inputs);
   copy_rows(batch.targets, slot.targets);
   slot.rows = batch.inputs.size(0);
+  slot.counted_targets = batch.counted_targets;
   slot.is_stand_in = batch.is_stand_in;
   slot.position = drawn();
 }

@@ -50,7 +50,11 @@ TokenBatch BlockDataset::batch(std::span<const std::int64_t> blocks) const {
   for (const std::int64_t block : blocks) {
     out = std::copy_n(tokens_.begin() + block * length_, length_ + 1, out);
   }
-  return {both.narrow(1, 0, length_).contiguous(), both.narrow(1, 1, length_).contiguous()};
+  TokenBatch batch;
+  batch.inputs = both.narrow(1, 0, length_).contiguous();
+  batch.targets = both.narrow(1, 1, length_).contiguous();
+  batch.counted_targets = batch.targets.numel();
+  return batch;
 }
 
 std::int64_t BlockDataset::checksum() const {

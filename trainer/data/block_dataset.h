@@ -11,16 +11,9 @@
 #include "trace/model/result.h"
 #include "trace/model/settings.h"
 #include "trainer/data/byte_tokenizer.h"
+#include "trainer/model/token_batch.h"
 
 namespace shardlens::trainer {
-
-struct TokenBatch {
-  torch::Tensor inputs;   // [batch, time], int64
-  torch::Tensor targets;  // the same shifted by one token
-  // This rank has run out of data before others: the batch is there so that it can take part in
-  // their collectives, and counts for nothing.
-  bool is_stand_in = false;
-};
 
 class BlockDataset {
  public:

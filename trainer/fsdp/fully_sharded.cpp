@@ -34,7 +34,7 @@ struct AfterBackward : torch::autograd::Function<AfterBackward> {
 
 }  // namespace
 
-FullySharded::FullySharded(DecoderModel& model, Communicator& world, profiler::Recorder& recorder,
+FullySharded::FullySharded(Model& model, Communicator& world, profiler::Recorder& recorder,
                            const FullyShardedOptions& options)
     : options_(options),
       world_(world),
@@ -74,7 +74,7 @@ void FullySharded::connect_groups() {
   }
 }
 
-void FullySharded::share_initial_values(DecoderModel& model) {
+void FullySharded::share_initial_values(Model& model) {
   std::vector<torch::Tensor> values;
   for (const auto& list : {named_parameters_of(model), named_buffers_of(model)}) {
     for (const NamedTensor& each : list) values.push_back(each.tensor.detach());
@@ -84,7 +84,7 @@ void FullySharded::share_initial_values(DecoderModel& model) {
   c10d::broadcast_coalesced(world_.process_group(), values, kBroadcastBytes, 0);
 }
 
-void FullySharded::cast_buffers(DecoderModel& model) const {
+void FullySharded::cast_buffers(Model& model) const {
   if (!options_.buffer_dtype) return;
   for (NamedTensor& buffer : named_buffers_of(model)) {
     if (buffer.tensor.is_floating_point()) {
@@ -93,7 +93,7 @@ void FullySharded::cast_buffers(DecoderModel& model) const {
   }
 }
 
-void FullySharded::build_units(DecoderModel& model) {
+void FullySharded::build_units(Model& model) {
   FlatBufferOptions flat;
   flat.device = world_.device();
   flat.shard_device = options_.cpu_offload ? torch::Device(torch::kCPU) : flat.device;

@@ -15,7 +15,7 @@
 #include "trainer/fsdp/shard_streams.h"
 #include "trainer/fsdp/sharded_unit.h"
 #include "trainer/fsdp/unit_plan.h"
-#include "trainer/model/decoder_model.h"
+#include "trainer/model/model.h"
 #include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer {
@@ -43,7 +43,7 @@ class FullySharded final : public Strategy {
  public:
   // Steps in around the forward of the model's layers; the model's parameters have no memory
   // outside of a step. The model and the communicator outlive it.
-  FullySharded(DecoderModel& model, Communicator& world, profiler::Recorder& recorder,
+  FullySharded(Model& model, Communicator& world, profiler::Recorder& recorder,
                const FullyShardedOptions& options);
   ~FullySharded() override;
   FullySharded(const FullySharded&) = delete;
@@ -64,9 +64,9 @@ class FullySharded final : public Strategy {
 
  private:
   void connect_groups();
-  void share_initial_values(DecoderModel& model);
-  void cast_buffers(DecoderModel& model) const;
-  void build_units(DecoderModel& model);
+  void share_initial_values(Model& model);
+  void cast_buffers(Model& model) const;
+  void build_units(Model& model);
   void report_units();
 
   torch::Tensor run_forward(ShardedUnit& unit, const torch::Tensor& input,

@@ -26,7 +26,7 @@ std::set<Impl> shared_parameters(const torch::nn::Module& model) {
 
 class Planner {
  public:
-  explicit Planner(DecoderModel& model) : model_(model), shared_(shared_parameters(model)) {
+  explicit Planner(Model& model) : model_(model), shared_(shared_parameters(model)) {
     const auto blocks = model.blocks();
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       block_names_[blocks[i].get()] = "blocks." + std::to_string(i);
@@ -94,7 +94,7 @@ class Planner {
     units_[shared_.contains(impl) ? 0 : unit].parameters.push_back({name, parameter});
   }
 
-  DecoderModel& model_;
+  Model& model_;
   std::set<Impl> shared_, seen_;
   std::map<const Layer*, std::string> block_names_;
   std::set<const Layer*> chosen_;
@@ -103,8 +103,7 @@ class Planner {
 
 }  // namespace
 
-std::vector<UnitPlan> plan_units(DecoderModel& model, WrapPolicy policy,
-                                 std::int64_t min_num_params) {
+std::vector<UnitPlan> plan_units(Model& model, WrapPolicy policy, std::int64_t min_num_params) {
   return Planner(model).plan(policy, min_num_params);
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/model/decoder_model.h"
+#include "trainer/model/model.h"
 #include "trainer/strategy/named_tensor.h"
 
 namespace shardlens::trainer {
@@ -25,7 +25,6 @@ struct UnitPlan {
 // The root unit first, with all parameters that are in no other unit and those that several modules
 // share; then the others in registration order. Every parameter is in exactly one unit. Units
 // without parameters are left out, save the root.
-std::vector<UnitPlan> plan_units(DecoderModel& model, WrapPolicy policy,
-                                 std::int64_t min_num_params);
+std::vector<UnitPlan> plan_units(Model& model, WrapPolicy policy, std::int64_t min_num_params);
 
 }  // namespace shardlens::trainer

@@ -6,10 +6,9 @@
 
 #include <cstdint>
 
-namespace shardlens::trainer {
+#include "trainer/model/token_batch.h"
 
-// Targets with this value count for nothing; PyTorch's default.
-inline constexpr std::int64_t kIgnoredTarget = -100;
+namespace shardlens::trainer {
 
 struct ChunkedLossOptions {
   std::int64_t chunk_tokens = 1024;  // whose logits exist at a time

@@ -6,26 +6,28 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
-#include "trainer/model/layer.h"
+#include "trainer/model/model.h"
 #include "trainer/model/model_shape.h"
 #include "trainer/model/output_head.h"
 
 namespace shardlens::trainer {
 
-class DecoderModel : public torch::nn::Module {
+class DecoderModel : public Model {
  public:
   // `tokens` [batch, time], int64 → [batch, time, width], what the output matrix gets.
   virtual torch::Tensor hidden(const torch::Tensor& tokens) = 0;
   virtual OutputHead& head() = 0;
-  // The transformer blocks, first to last.
-  virtual std::vector<std::shared_ptr<Layer>> blocks() const = 0;
 
   // `tokens` [batch, time], int64 → [batch, time, vocabulary].
   torch::Tensor logits(const torch::Tensor& tokens) { return head().forward(hidden(tokens)); }
-  // Mean cross entropy of `targets` [batch, time], a scalar in nats per token. With `chunks` the
-  // logits of all tokens never exist at once.
+  // Padding needs no mask: it comes last, and no token looks ahead.
+  torch::Tensor loss(const TokenBatch& batch, double divisor,
+                     const std::optional<ChunkedLossOptions>& chunks = std::nullopt) override {
+    return head().loss(hidden(batch.inputs), batch.targets, chunks) *
+           (static_cast<double>(batch.counted_targets) / divisor);
+  }
+  // Mean cross entropy of `targets` [batch, time], a scalar in nats per token.
   torch::Tensor loss(const torch::Tensor& tokens, const torch::Tensor& targets,
                      const std::optional<ChunkedLossOptions>& chunks = std::nullopt) {
     return head().loss(hidden(tokens), targets, chunks);

@@ -91,7 +91,7 @@ void recompute_in_backward(Layer& layer) {
   });
 }
 
-void recompute_every_nth_block(DecoderModel& model, std::int64_t n) {
+void recompute_every_nth_block(Model& model, std::int64_t n) {
   if (n == 0) return;
   const auto blocks = model.blocks();
   for (std::size_t i = 0; i < blocks.size(); i += static_cast<std::size_t>(n)) {

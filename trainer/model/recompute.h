@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "trainer/model/decoder_model.h"
+#include "trainer/model/model.h"
 
 namespace shardlens::trainer {
 
@@ -13,6 +13,6 @@ namespace shardlens::trainer {
 void recompute_in_backward(Layer& layer);
 
 // Every n-th block, starting with the first; 0: none.
-void recompute_every_nth_block(DecoderModel& model, std::int64_t n);
+void recompute_every_nth_block(Model& model, std::int64_t n);
 
 }  // namespace shardlens::trainer
