@@ -16,6 +16,7 @@
 #include "trace/model/schedule.h"
 #include "trace/store/run_folder.h"
 #include "trainer/build_strategy.h"
+#include "trainer/comm/flight_recorder.h"
 #include "trainer/data/text_source.h"
 #include "trainer/model/recompute.h"
 #include "trainer/step_exchange.h"
@@ -115,7 +116,7 @@ trace::Result<void> RankJob::prepare() {
   TRY(trace::validate(resolved));
   if (device_.device.is_cuda() && is_single_machine()) keep_nccl_on_loopback();
   if (device_.is_shared) pretend_own_host(environment_.rank);
-  if (device_.device.is_cuda()) keep_nccl_plugin_here();
+  device_.device.is_cuda() ? keep_nccl_plugin_here() : turn_flight_recorder_off();
   TRY_ASSIGN(shape_, find_model_preset(settings_.model));
   TRY(start_recorder());
   TRY(check_fits(shape_, settings_.sequence_length));

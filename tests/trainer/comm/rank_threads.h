@@ -15,6 +15,7 @@
 
 #include "tests/profiler/recorded_run.h"
 #include "trainer/comm/communicator.h"
+#include "trainer/comm/flight_recorder.h"
 
 namespace shardlens::trainer {
 
@@ -61,6 +62,7 @@ class StoreFile {
 // Runs `body` on every rank and returns what each recorded. A throwing body fails the test.
 inline std::vector<Recording> on_ranks(int world_size, const RankBody& body,
                                        CommunicatorOptions options = {}) {
+  turn_flight_recorder_off();
   const StoreFile store;
   if (options.master_address.empty()) options.store_file = store.path();
   options.world_size = world_size;
