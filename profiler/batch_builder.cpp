@@ -17,6 +17,7 @@ struct RowSorter {
   void operator()(const trace::Span& row) const { batch.spans.push_back(row); }
   void operator()(const trace::BucketReady& row) const { batch.bucket_ready.push_back(row); }
   void operator()(const trace::UnitReady& row) const { batch.unit_ready.push_back(row); }
+  void operator()(const trace::Evaluation& row) const { batch.evaluations.push_back(row); }
   void operator()(const trace::MemorySample& row) const { batch.memory.push_back(row); }
   void operator()(const trace::CounterSample& row) const { batch.counters.push_back(row); }
   void operator()(const CollectiveEntered& part) const { join.add(part, now_ns); }

@@ -172,6 +172,12 @@ void Recorder::unit_ready(int unit) {
   state_->push_row(trace::UnitReady{state_->rank, step(), unit, now_ns()});
 }
 
+void Recorder::add_evaluation(trace::Evaluation row) {
+  row.rank = state_->rank;
+  row.time_ns = now_ns();
+  state_->push_row(row);
+}
+
 void Recorder::bucket_ready(int bucket) {
   state_->push_row(trace::BucketReady{state_->rank, step(), bucket, now_ns()});
 }

@@ -109,6 +109,8 @@ class Recorder {
   void bucket_ready(int bucket);
   void set_units(std::vector<trace::Unit> units, std::vector<trace::UnitParameter> parameters);
   void unit_ready(int unit);
+  // After a step; rank and time are filled in.
+  void add_evaluation(trace::Evaluation row);
   void progress();  // the training thread moved on; begin/end of steps and phases do this too
 
   // ---- collectives: the caller of enter, and whichever thread sees start and end

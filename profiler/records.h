@@ -55,7 +55,7 @@ struct CollectiveObserved {
 // Everything that is not bulk. These have a queue of their own, so that a flood of operators cannot
 // push out a step.
 using RowRecord =
-    std::variant<trace::Step, trace::Span, trace::BucketReady, trace::UnitReady,
+    std::variant<trace::Step, trace::Span, trace::BucketReady, trace::UnitReady, trace::Evaluation,
                  trace::MemorySample, trace::CounterSample, CollectiveEntered, CollectiveStarted,
                  CollectiveEnded, CollectiveLaunched, LaunchEnded, CollectiveObserved>;
 

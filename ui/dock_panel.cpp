@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "ui/learning_panel.h"
 #include "ui/log_panel.h"
 #include "ui/memory_panel.h"
 #include "ui/panel.h"
@@ -18,6 +19,8 @@ std::string tab_label(DockPanel::Tab tab, const Snapshot& snapshot) {
       return "Runs";
     case DockPanel::Tab::kMemory:
       return "Memory";
+    case DockPanel::Tab::kLearning:
+      return "Learning";
     case DockPanel::Tab::kLog:
       break;
   }
@@ -44,8 +47,8 @@ bool DockPanel::draw_tabs(const Look& look, Rect header, const Input& input,
       icon_button(look, "dock/toggle", toggle.inset(0, (toggle.h - look.px(24)) / 2),
                   input.folded ? Shape::kUp : Shape::kDown);
   bool opened = false;
-  for (const Tab tab : {Tab::kRuns, Tab::kMemory, Tab::kLog}) {
-    if (tab == Tab::kMemory && !input.offers_memory) continue;
+  for (const Tab tab : {Tab::kRuns, Tab::kLearning, Tab::kMemory, Tab::kLog}) {
+    if (!input.offers(tab)) continue;
     const std::string label = tab_label(tab, snapshot);
     const Rect box = header.take_left(text_width(look, Face::kStrong, label), look.px(20));
     const Hit hit = hit_area(look, "dock/" + label.substr(0, label.find(' ')), box);
@@ -67,7 +70,7 @@ bool DockPanel::draw_tabs(const Look& look, Rect header, const Input& input,
 
 bool DockPanel::draw(const Look& look, const Rect& rect, const Input& input,
                      const Snapshot& snapshot, Commands& commands) {
-  if (tab_ == Tab::kMemory && !input.offers_memory) tab_ = Tab::kRuns;
+  if (!input.offers(tab_)) tab_ = Tab::kRuns;
   fill(rect, color(look.colors().panel), look.px(6));
   outline(rect, color(look.colors().panel_edge), look.px(6));
   Rect rest = rect.inset(look.px(kPanelPadding), 0);
@@ -84,6 +87,9 @@ bool DockPanel::draw(const Look& look, const Rect& rect, const Input& input,
       break;
     case Tab::kMemory:
       draw_memory_wide(look, rest, snapshot);
+      break;
+    case Tab::kLearning:
+      draw_learning_charts(look, rest, snapshot, commands);
       break;
   }
   return toggled;

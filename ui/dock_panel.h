@@ -1,4 +1,4 @@
-// The panel at the window's foot: ledger, log, and memory where it has no column of its own.
+// The panel at the window's foot: ledger, log, and what has no room elsewhere: memory, learning.
 // Interface thread, inside a frame.
 #pragma once
 
@@ -11,11 +11,17 @@ namespace shardlens::ui {
 
 class DockPanel {
  public:
-  enum class Tab : std::uint8_t { kRuns, kLog, kMemory };
+  enum class Tab : std::uint8_t { kRuns, kLog, kMemory, kLearning };
 
   struct Input {
     bool folded = false;
     bool offers_memory = false;
+    bool offers_learning = false;
+
+    bool offers(Tab tab) const {
+      if (tab == Tab::kMemory) return offers_memory;
+      return tab != Tab::kLearning || offers_learning;
+    }
   };
   // Returns true when the user folded or unfolded it.
   bool draw(const Look& look, const Rect& rect, const Input& input, const Snapshot& snapshot,

@@ -10,6 +10,7 @@ namespace {
 constexpr float kGap = 8;
 constexpr float kSidebar = 304, kNarrowSidebar = 288;
 constexpr float kMemory = 248;
+constexpr float kLearningShare = 0.4f, kMostLearning = 560;
 constexpr float kFoldedDock = 36, kLeastDock = 168;
 // The dock's tabs, the ledger's head and foot; one of its rows.
 constexpr float kDockFrame = 92, kDockRow = 28;
@@ -17,6 +18,7 @@ constexpr float kLeastTimeline = 110, kLeastSteps = 88;
 // Below these, in lengths of scale 1, there is no room for memory beside the timeline, or for the
 // ledger under it.
 constexpr float kWidthForMemory = 1160, kHeightForDock = 640;
+constexpr float kWidthForLearning = 880;  // of step times and it together
 
 // High enough for every run, as far as that leaves the timeline its part of the window.
 float dock_height(int rows, float window) {
@@ -68,6 +70,8 @@ TuneLayout tune_layout(const LayoutInput& input) {
   const float steps = std::clamp(height * 0.215f, 116.0f, 264.0f);
   out.steps = rest.take_top(px(steps), px(kGap));
   out.timeline = rest;
+  const bool shows_learning = input.learns && out.steps.w >= px(kWidthForLearning);
+  const float learning = std::min(px(kMostLearning), std::round(out.steps.w * kLearningShare));
   if (rest.h < px(kLeastTimeline) &&
       !out.dock_folded) {  // the user opened the ledger: it takes over
     const float bottom = out.dock.bottom();
@@ -77,6 +81,7 @@ TuneLayout tune_layout(const LayoutInput& input) {
   } else if (rest.h < px(kLeastTimeline)) {
     share_low_center(out, px(kLeastSteps), px(kLeastTimeline), px(kGap));
   }
+  if (shows_learning) out.learning = out.steps.take_right(learning, px(kGap));
   return out;
 }
 

@@ -11,6 +11,7 @@ struct LayoutInput {
   int message_lines = 0;  // banners and notices
   int dock_rows = -1;     // of the ledger: a short one leaves its room to the timeline; -1: many
   bool replay = false;
+  bool learns = false;  // the run has losses to draw
   bool fold_knobs = false;
   bool fold_dock = false;  // the user's wish; a low window folds it anyway
   bool open_dock = false;  // the user's wish in a low window
@@ -19,6 +20,7 @@ struct LayoutInput {
 // Empty rectangles are not drawn.
 struct TuneLayout {
   Rect top_bar, messages, replay, knobs, steps, timeline, memory, dock;
+  Rect learning;  // beside the step times, where both have room
   bool dock_folded = false;
 };
 

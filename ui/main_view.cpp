@@ -7,6 +7,7 @@
 #include "ui/help_overlay.h"
 #include "ui/job_text.h"
 #include "ui/keys.h"
+#include "ui/learning_chart.h"
 #include "ui/paint.h"
 #include "ui/replay_bar.h"
 #include "ui/top_bar.h"
@@ -110,6 +111,7 @@ void MainView::draw_window(const Look& look, const Rect& window, const Snapshot&
   input.message_lines = static_cast<int>(lines.size());
   if (snapshot.ledger) input.dock_rows = static_cast<int>(snapshot.ledger->rows.size());
   input.replay = snapshot.replay.active;
+  input.learns = snapshot.run && has_learning(snapshot.run->figures);
   input.fold_knobs = preferences_.fold_knobs || look.present;
   input.fold_dock = preferences_.fold_dock || (look.present && !workspace_.opens_dock());
   input.open_dock = workspace_.opens_dock();

@@ -4,6 +4,8 @@
 
 #include "ui/empty_state.h"
 #include "ui/failure_card.h"
+#include "ui/learning_chart.h"
+#include "ui/learning_panel.h"
 #include "ui/memory_panel.h"
 #include "ui/replay_bar.h"
 #include "ui/step_chart_panel.h"
@@ -36,6 +38,7 @@ void TuneWorkspace::draw_center(const Look& look, const TuneLayout& layout,
     if (draw_failure_card(look, area, snapshot, commands)) hidden_failure_ = folder;
   }
   draw_step_chart_panel(look, layout.steps, snapshot, commands);
+  if (!layout.learning.empty()) draw_learning_panel(look, layout.learning, snapshot, commands);
   if (!timeline.empty()) timeline_.draw(look, timeline, snapshot, commands);
   if (!layout.memory.empty()) draw_memory_panel(look, layout.memory, snapshot);
 }
@@ -45,7 +48,10 @@ void TuneWorkspace::draw(const Look& look, const TuneLayout& layout, const Snaps
   if (!layout.replay.empty()) draw_replay_bar(look, layout.replay, snapshot, commands);
   if (!layout.knobs.empty()) knobs_.draw(look, layout.knobs, snapshot, commands);
   draw_center(look, layout, snapshot, commands);
-  const DockPanel::Input dock{layout.dock_folded, layout.memory.empty()};
+  const bool learns = snapshot.run && has_learning(snapshot.run->figures);
+  const DockPanel::Input dock{.folded = layout.dock_folded,
+                              .offers_memory = layout.memory.empty(),
+                              .offers_learning = learns && layout.learning.empty()};
   if (dock_.draw(look, layout.dock, dock, snapshot, commands)) {
     folds.fold_dock = !layout.dock_folded;
     open_dock_ = layout.dock_folded;

@@ -207,6 +207,15 @@ Json bucket_json(const trace::BucketFigures& bucket) {
           {"parameters", bucket.parameters}};
 }
 
+Json evaluation_json(const trace::Evaluation& row) {
+  return {{"step", row.step},
+          {"loss", number_or_null(row.loss)},
+          {"perplexity", number_or_null(row.perplexity)},
+          {"accuracy", number_or_null(row.accuracy)},
+          {"targets", row.targets},
+          {"sequences", row.sequences}};
+}
+
 template <typename Items, typename ToJson>
 Json array_of(const Items& items, ToJson to_json) {
   Json array = Json::array();
@@ -255,6 +264,7 @@ Json report_json(const RunReport& report) {
   json["ranks"] =
       array_of(figures.ranks, [&](const auto& rank) { return rank_json(rank, figures.summary); });
   json["steps"] = array_of(figures.steps, step_json);
+  json["evaluations"] = array_of(figures.evaluations, evaluation_json);
   const bool measured_detail = trace::has_measured_detail(figures.steps);
   json["collectives"] = array_of(
       figures.collectives, [&](const auto& c) { return collective_json(c, measured_detail); });

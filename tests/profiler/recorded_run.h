@@ -80,6 +80,7 @@ class RecordedRun {
     move_rows(from.units, to.units);
     move_rows(from.unit_parameters, to.unit_parameters);
     move_rows(from.unit_ready, to.unit_ready);
+    move_rows(from.evaluations, to.evaluations);
     move_rows(from.memory, to.memory);
     move_rows(from.counters, to.counters);
     move_rows(from.events, to.events);

@@ -183,8 +183,9 @@ struct RunFigures {
   std::vector<RankFigures> ranks;
   std::vector<StepFigures> steps;
   std::vector<CollectiveGroupFigures> collectives;
-  std::vector<BucketFigures> buckets;  // the plan after the rebuild
-  std::vector<UnitFigures> units;      // of a sharding strategy, by index
+  std::vector<BucketFigures> buckets;   // the plan after the rebuild
+  std::vector<UnitFigures> units;       // of a sharding strategy, by index
+  std::vector<Evaluation> evaluations;  // by step
   RecorderFigures recorder;
   std::vector<ProcessGroupFigures> process_groups;
   std::int64_t ignored_rows = 0;  // contradictory rows: negative durations, impossible ranks, …

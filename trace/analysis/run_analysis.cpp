@@ -7,6 +7,7 @@
 
 #include "trace/analysis/bucket_figures.h"
 #include "trace/analysis/collective_statistics.h"
+#include "trace/analysis/evaluation_table.h"
 #include "trace/analysis/labels.h"
 #include "trace/analysis/memory_figures.h"
 #include "trace/analysis/process_groups.h"
@@ -70,6 +71,7 @@ struct RunAnalysis::State {
   ProcessGroups groups;
   std::map<std::pair<int, int>, Bucket> buckets;  // by (plan, index), of the lowest rank
   UnitTable units;
+  EvaluationTable evaluations;
   std::map<std::pair<int, std::string>, std::int64_t> losses;  // by (rank, reason)
   std::int64_t ignored_rows = 0;
 
@@ -299,6 +301,7 @@ void RunAnalysis::add(const Batch& batch) {
   for (const auto& bucket : batch.buckets) s.add_bucket(bucket);
   for (const auto& unit : batch.units) s.ignored_rows += s.units.add(unit);
   for (const auto& parameter : batch.unit_parameters) s.ignored_rows += s.units.add(parameter);
+  for (const auto& row : batch.evaluations) s.ignored_rows += s.evaluations.add(row);
   for (const auto& run : batch.events) {
     if (auto* rank = s.rank_of(run.rank)) {
       s.ignored_rows += rank->activity.add_events(run, s.strings);
@@ -329,6 +332,7 @@ RunFigures RunAnalysis::figures() const {
   s.mark_throttled(result.steps);
   result.buckets = s.plan_in_force();
   result.units = s.units.figures(s.strings);
+  result.evaluations = s.evaluations.figures();
   const auto parameters = s.ranks.empty() ? 0 : s.ranks.front().figures.info.parameters;
   const auto bytes_per_value = gradient_bytes_per_value(result.buckets, parameters);
   for (const auto& rank : s.ranks) {

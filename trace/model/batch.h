@@ -27,6 +27,7 @@ struct Batch {
   std::vector<Unit> units;
   std::vector<UnitParameter> unit_parameters;
   std::vector<UnitReady> unit_ready;
+  std::vector<Evaluation> evaluations;
 
   // The present: each replaces what was there for its rank.
   std::optional<std::vector<PendingCollective>> pending;

@@ -66,6 +66,18 @@ struct Step {
   bool nonfinite = false;        // loss or gradient norm was not finite
 };
 
+// What the model got on held-out data after a step, over all ranks; rank 0 records it.
+struct Evaluation {
+  int rank = 0;
+  std::int64_t step = 0;
+  std::int64_t time_ns = 0;    // when it ended
+  double loss = 0;             // mean over targets, nats
+  double perplexity = 0;       // NaN: the model is no language model
+  double accuracy = 0;         // share of targets that were the most probable; NaN: not computed
+  std::int64_t targets = 0;    // tokens or examples that counted
+  std::int64_t sequences = 0;  // that they came from
+};
+
 // A host phase, or a span nested in one (depth 1, 2, …). Phases of depth 0 do not overlap.
 struct Span {
   int rank = 0;

@@ -151,8 +151,8 @@ bool Batch::empty() const {
   return strings.empty() && lanes.empty() && process_groups.empty() && steps.empty() &&
          spans.empty() && collectives.empty() && buckets.empty() && bucket_ready.empty() &&
          memory.empty() && counters.empty() && events.empty() && log.empty() && lost.empty() &&
-         units.empty() && unit_parameters.empty() && unit_ready.empty() && !pending && !heartbeat &&
-         !cost && !rank_info;
+         units.empty() && unit_parameters.empty() && unit_ready.empty() && evaluations.empty() &&
+         !pending && !heartbeat && !cost && !rank_info;
 }
 
 }  // namespace shardlens::trace

@@ -18,6 +18,8 @@ namespace shardlens::trace {
 // <run>/checkpoints/step_000020/checkpoint.yaml beside model*.safetensors and
 // optimizer*.safetensors.
 inline constexpr std::string_view kCheckpointsFolder = "checkpoints";
+// <run>/best_checkpoint/step_000040: of the evaluation with the lowest loss.
+inline constexpr std::string_view kBestCheckpointFolder = "best_checkpoint";
 inline constexpr std::string_view kCheckpointFile = "checkpoint.yaml";
 // A folder with this in its name is being written, or is what a killed run left behind.
 inline constexpr std::string_view kUnfinishedMark = ".tmp-";

@@ -217,6 +217,22 @@ struct RowTable<UnitReady> {
   }
 };
 
+template <>
+struct RowTable<Evaluation> {
+  static constexpr const char* kName = "evaluation";
+  template <typename Io, typename Row>
+  static void fields(Io& io, Row& row) {
+    io.integer("rank", row.rank);
+    io.integer("step", row.step);
+    io.integer("time_ns", row.time_ns);
+    io.real("loss", row.loss);
+    io.real("perplexity", row.perplexity);
+    io.real("accuracy", row.accuracy);
+    io.integer("targets", row.targets);
+    io.integer("sequences", row.sequences);
+  }
+};
+
 inline constexpr std::array<const char*, kMemoryCategoryCount> kMemoryColumns{
     "parameters_bytes",  "gathered_parameters_bytes", "gradients_bytes", "optimizer_bytes",
     "activations_bytes", "communication_bytes",       "other_bytes",     "outside_bytes"};
@@ -349,8 +365,9 @@ void for_each_row_list(Visit&& visit) {
   visit(&Batch::units);
   visit(&Batch::unit_parameters);
   visit(&Batch::unit_ready);
+  visit(&Batch::evaluations);
 }
-inline constexpr int kRowListCount = 15;
+inline constexpr int kRowListCount = 16;
 
 // Positions in table `batch`: the row lists, then these two.
 inline constexpr int kBucketParameterMark = kRowListCount;

@@ -9,9 +9,6 @@ namespace shardlens::trace {
 
 namespace {
 
-// The tables that read_tables() asks, in its order.
-constexpr std::size_t kReadTables = 13;
-
 // What one call reads comes from one state of the file.
 class RowSnapshot {
  public:
@@ -27,12 +24,12 @@ class RowSnapshot {
 
 }  // namespace
 
-RowReader::RowReader(int rank)
-    : rank_(rank), last_string_(first_row_id(rank)), last_ids_(kReadTables, first_row_id(rank)) {}
+RowReader::RowReader(int rank) : rank_(rank), last_string_(first_row_id(rank)) {}
 
 template <typename Row>
 Result<void> RowReader::read(Database& database, std::vector<Row>& rows,
                              std::vector<std::int64_t>* ids) {
+  if (table_ == last_ids_.size()) last_ids_.push_back(first_row_id(rank_));
   std::int64_t& last_id = last_ids_[table_++];
   if (left_ <= 0) return {};
   TRY_ASSIGN(auto statement,
@@ -92,6 +89,7 @@ Result<void> RowReader::read_tables(Database& database, RowPart& part) {
   TRY(read(database, rows.collectives, &part.collective_ids));
   TRY(read(database, rows.bucket_ready, nullptr));
   TRY(read(database, rows.unit_ready, nullptr));
+  TRY(read(database, rows.evaluations, nullptr));
   TRY(read(database, rows.memory, nullptr));
   return read(database, rows.counters, nullptr);
 }

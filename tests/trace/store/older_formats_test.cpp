@@ -29,7 +29,7 @@ void make_version_1(const fs::path& file) {
         "rank drop column environment"}) {
     sql += std::string("alter table ") + column + ";";
   }
-  for (const char* table : {"unit", "unit_parameter", "unit_ready"}) {
+  for (const char* table : {"unit", "unit_parameter", "unit_ready", "evaluation"}) {
     sql +=
         std::string("drop table ") + table + "; alter table batch drop column last_" + table + ";";
   }
@@ -61,6 +61,7 @@ std::string rows_of(const fs::path& run, int rank) {
   all.units.clear();
   all.unit_parameters.clear();
   all.unit_ready.clear();
+  all.evaluations.clear();
   for (Collective& row : all.collectives) row.algorithm = row.protocol = row.channels = 0;
   if (all.rank_info) {
     all.rank_info->link.clear();

@@ -170,6 +170,9 @@ Batch step_batch(int rank, std::int64_t step) {
   }
   batch.bucket_ready = {{rank, step, 0, start + 39'000'000}};
   batch.unit_ready = {{rank, step, 1, start + 44'000'000}};
+  if (rank == 0) {
+    batch.evaluations = {{rank, step, start + kStepNs, 5.25, 190.5, 0.125, 2048, 8}};
+  }
   batch.memory = {{rank, start, step, step % 2 == 1, {1, 2, 3, 4, 5, 6, 7, 8}, 30, 40, 50}};
   batch.counters = {{rank, 10, 11, start, 1410.5}};
   batch.log = {{rank, start, LogLine::Level::kWarning, "step " + std::to_string(step)}};

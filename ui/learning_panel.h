@@ -1,0 +1,18 @@
+// What the run learns, beside its step times: loss and evaluations, learning rate, gradient norm.
+// Interface thread, inside a frame.
+#pragma once
+
+#include "ui/commands.h"
+#include "ui/snapshot.h"
+#include "ui/theme.h"
+
+namespace shardlens::ui {
+
+// With a surface and a title of its own.
+void draw_learning_panel(const Look& look, const Rect& rect, const Snapshot& snapshot,
+                         Commands& commands);
+// The charts alone, for whoever has a frame already.
+void draw_learning_charts(const Look& look, const Rect& body, const Snapshot& snapshot,
+                          Commands& commands);
+
+}  // namespace shardlens::ui
