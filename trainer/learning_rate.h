@@ -7,8 +7,9 @@
 
 namespace shardlens::trainer {
 
-// Of 0-based `step` of `total_steps`: a linear rise from zero over warmup_steps, then lr_schedule,
-// as transformers' get_{cosine,linear,constant}_schedule_with_warmup.
+// Of 0-based `step` of `total_steps`: a linear rise over warmup_steps, then lr_schedule, as the
+// function of that name in transformers' optimization.py. One difference: there `constant` has no
+// warm-up, here it is `constant_with_warmup`.
 double learning_rate_at(const trace::Settings& settings, std::int64_t step,
                         std::int64_t total_steps);
 

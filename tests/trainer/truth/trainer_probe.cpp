@@ -1,5 +1,6 @@
 // Lets the Python tests see what the trainer's parts compute.
 //   trainer_probe models FILE    three small models: shape, weights, batch, logits, loss, gradients
+//   trainer_probe schedules      lines "steps key=value …" → the learning rate of each step
 //   trainer_probe sampler        lines "samples ranks rank shuffle drop_last seed epoch" → indices
 #include <torch/torch.h>
 
@@ -12,6 +13,7 @@
 
 #include "trainer/data/distributed_sampler.h"
 #include "trainer/ddp/data_parallel.h"
+#include "trainer/learning_rate.h"
 #include "trainer/model/decoder_model.h"
 
 namespace {
@@ -114,12 +116,30 @@ int print_samplers() {
   return 0;
 }
 
+int print_schedules() {
+  for (std::string line; std::getline(std::cin, line);) {
+    std::istringstream words(line);
+    std::int64_t steps = 0;
+    words >> steps;
+    shardlens::trace::Settings settings;
+    for (std::string assignment; words >> assignment;) {
+      if (!shardlens::trace::set_assignment(settings, assignment)) return 1;
+    }
+    for (std::int64_t step = 0; step < steps; ++step) {
+      std::printf("%.17g ", learning_rate_at(settings, step, steps));
+    }
+    std::printf("\n");
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   const std::string what = count > 1 ? arguments[1] : "";
   if (what == "models" && count == 3) return write_models(arguments[2]);
   if (what == "sampler") return print_samplers();
-  std::fputs("trainer_probe models FILE | sampler\n", stderr);
+  if (what == "schedules") return print_schedules();
+  std::fputs("trainer_probe models FILE | sampler | schedules\n", stderr);
   return 2;
 }
