@@ -108,7 +108,7 @@ trace::Result<TrainOutcome> TrainLoop::run() {
         parts_.log.info("stopped after step " + std::to_string(step) + ", as asked");
         return outcome;
       }
-      evaluate_if_due(step);
+      TRY(evaluate_if_due(step));
       if (checkpoints_.is_due(step + 1)) TRY(save_checkpoint(step));
     } catch (const std::exception& failure) {
       return tl::make_unexpected(
@@ -245,18 +245,32 @@ void TrainLoop::finish_step(std::int64_t step, const StepAgreement& agreement) {
   report_progress(step, agreement.loss);
 }
 
-void TrainLoop::evaluate_if_due(std::int64_t step) {
+trace::Result<void> TrainLoop::evaluate_if_due(std::int64_t step) {
   const auto every = parts_.settings.evaluate_every;
-  if (every == 0 || (step + 1) % every != 0) return;
+  if (every == 0 || (step + 1) % every != 0) return {};
+  const Evaluation result = evaluate_after(step);
+  report_evaluation(step, result);
+  return keep_if_best(step, result);
+}
+
+Evaluation TrainLoop::evaluate_after(std::int64_t step) {
   const PhaseMark mark(*this, step, Phase::kEvaluation);
   EvaluationOptions options;
   options.batch_size = parts_.settings.batch_per_rank;
   options.compute_type = compute_type(parts_.settings.precision);
   options.device = parts_.device;
   options.loss_chunks = loss_chunks();
-  const Evaluation result = evaluate(parts_.model, parts_.strategy, parts_.dataset,
-                                     parts_.communicator, parts_.recorder, options);
-  report_evaluation(step, result);
+  return evaluate(parts_.model, parts_.strategy, parts_.dataset, parts_.communicator,
+                  parts_.recorder, options);
+}
+
+trace::Result<void> TrainLoop::keep_if_best(std::int64_t step, const Evaluation& result) {
+  const PhaseMark mark(*this, step, Phase::kCheckpoint);
+  TRY_ASSIGN(const auto folder, checkpoints_.save_if_best(step + 1, result.loss));
+  if (!folder.empty() && parts_.communicator.rank() == 0) {
+    parts_.log.info("the best so far: checkpoint " + folder.string());
+  }
+  return {};
 }
 
 std::string TrainLoop::explain_memory(const std::string& message) const {

@@ -78,7 +78,9 @@ class TrainLoop {
   void report_skipped(std::int64_t step, const StepAgreement& agreement);
   std::optional<ChunkedLossOptions> loss_chunks() const;
   trace::Result<void> check_finite(std::int64_t step, const StepAgreement& agreement);
-  void evaluate_if_due(std::int64_t step);
+  trace::Result<void> evaluate_if_due(std::int64_t step);
+  Evaluation evaluate_after(std::int64_t step);
+  trace::Result<void> keep_if_best(std::int64_t step, const Evaluation& result);
   trace::Result<void> save_checkpoint(std::int64_t step);
   std::string explain_memory(const std::string& message) const;
   void report_progress(std::int64_t step, double loss);

@@ -73,6 +73,12 @@ void TrainLoop::report_progress(std::int64_t step, double loss) {
 
 void TrainLoop::report_evaluation(std::int64_t step, const Evaluation& result) {
   if (parts_.communicator.rank() != 0) return;
+  parts_.recorder.add_evaluation({.step = step,
+                                  .loss = result.loss,
+                                  .perplexity = result.perplexity,
+                                  .accuracy = kUnknown,
+                                  .targets = result.sequences * parts_.settings.sequence_length,
+                                  .sequences = result.sequences});
   parts_.log.info("evaluation after step " + std::to_string(step) + ": loss " +
                   decimal(result.loss, 4) + ", perplexity " + decimal(result.perplexity, 2) + " (" +
                   std::to_string(result.sequences) + " sequences)");

@@ -1,5 +1,8 @@
 #include "trainer/training_checkpoints.h"
 
+#include <cmath>
+#include <cstdio>
+
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/random_state.h"
 #include "trainer/step_exchange.h"
@@ -9,6 +12,13 @@ namespace shardlens::trainer {
 namespace {
 
 constexpr const char* kLossScale = "loss_scale";
+constexpr const char* kBestLoss = "best_evaluation_loss";
+
+std::string exact_text(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.17g", value);
+  return text;
+}
 
 }  // namespace
 
@@ -53,16 +63,30 @@ trace::CheckpointInfo TrainingCheckpoints::describe(std::int64_t steps_done) con
   info.model = settings.model;
   info.optimizer = settings.optimizer;
   info.notes[kLossScale] = std::to_string(parts_.scaler.scale());
+  if (std::isfinite(best_loss_)) info.notes[kBestLoss] = exact_text(best_loss_);
   return info;
 }
 
 trace::Result<std::filesystem::path> TrainingCheckpoints::save(std::int64_t steps_done) {
+  return save_into(trace::kCheckpointsFolder, steps_done, parts_.settings.keep_checkpoints);
+}
+
+trace::Result<std::filesystem::path> TrainingCheckpoints::save_if_best(std::int64_t steps_done,
+                                                                       double loss) {
+  if (!(loss < best_loss_)) return std::filesystem::path();
+  best_loss_ = loss;
+  if (!parts_.settings.keep_best) return std::filesystem::path();
+  return save_into(trace::kBestCheckpointFolder, steps_done, 1);
+}
+
+trace::Result<std::filesystem::path> TrainingCheckpoints::save_into(std::string_view folder,
+                                                                    std::int64_t steps_done,
+                                                                    std::int64_t keep_last) {
   SaveOptions options;
   options.info = describe(steps_done);
-  options.keep_last = parts_.settings.keep_checkpoints;
+  options.keep_last = keep_last;
   options.generator_state = generator_state(parts_.communicator.device());
-  return save_checkpoint(parts_.run_folder / trace::kCheckpointsFolder, options, pieces(),
-                         parts_.communicator);
+  return save_checkpoint(parts_.run_folder / folder, options, pieces(), parts_.communicator);
 }
 
 trace::Result<std::int64_t> TrainingCheckpoints::resume() {
@@ -101,6 +125,9 @@ void TrainingCheckpoints::take_over(std::span<const StatePiece> loaded,
   parts_.batches.go_to(info.epoch, info.samples_seen / together);
   if (const auto scale = info.notes.find(kLossScale); scale != info.notes.end()) {
     parts_.scaler.set_scale(std::stod(scale->second));
+  }
+  if (const auto best = info.notes.find(kBestLoss); best != info.notes.end()) {
+    best_loss_ = std::stod(best->second);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -37,6 +38,12 @@ class TrainingCheckpoints {
   // After `steps_done` steps. Returns the checkpoint's folder.
   trace::Result<std::filesystem::path> save(std::int64_t steps_done);
 
+  // After an evaluation that all ranks know: with `keep_best` its checkpoint in
+  // <run>/best_checkpoint if `loss` is lower than any before it, those before `resume` included.
+  // Returns the folder, or
+  // "" if it was not.
+  trace::Result<std::filesystem::path> save_if_best(std::int64_t steps_done, double loss);
+
   // Takes over what `resume` names: values, optimizer, data position and loss scale; random
   // numbers, too, if the number of ranks is the same. Returns how many steps were done; 0 without
   // `resume`. Errors, the same on all ranks: the checkpoint is damaged or of another model.
@@ -46,10 +53,13 @@ class TrainingCheckpoints {
   // What this rank needs of the checkpoint; no collective.
   trace::Result<trace::CheckpointInfo> load();
   std::vector<StatePiece> pieces() const;
+  trace::Result<std::filesystem::path> save_into(std::string_view folder, std::int64_t steps_done,
+                                                 std::int64_t keep_last);
   trace::CheckpointInfo describe(std::int64_t steps_done) const;
   void take_over(std::span<const StatePiece> loaded, const trace::CheckpointInfo& info);
 
   Parts parts_;
+  double best_loss_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace shardlens::trainer

@@ -1,0 +1,56 @@
+"""What a run learns: evaluations, the best checkpoint, samples."""
+import math
+import re
+
+import harness
+
+
+class Learning(harness.ShardlensTest):
+    def setUp(self):
+        super().setUp()
+        self.text = self.folder / 'text.txt'
+        self.text.write_text('the quick brown fox jumps over the lazy dog\n' * 800)
+
+    def train(self, name, *settings):
+        return self.json('run', '--device', 'cpu', '--ranks', '2', '--steps', '12', '--name', name, '--set', f'data={self.text}',
+                         '--set', 'sequence_length=32', '--set', 'batch_per_rank=4', '--set', 'learning_rate=0.003',
+                         '--set', 'evaluate_every=4', *settings)
+
+    def log(self, report):
+        return (self.folder / report['run']['folder'] / 'rank_0.log').read_text()
+
+    def query(self, report, sql):
+        return self.json('query', report['run']['name'], sql)['rows']
+
+    def test_evaluations_are_in_the_report_and_in_sql(self):
+        report = self.train('evaluated', '--set', 'sharding_strategy=full_shard')
+        rows = report['evaluations']
+        self.assertEqual([row['step'] for row in rows], [3, 7, 11])
+        for row in rows:
+            self.assertAlmostEqual(row['perplexity'], math.exp(row['loss']), delta=1e-6 * row['perplexity'])
+            self.assertGreater(row['targets'], 0)
+            self.assertTrue(0 <= row['accuracy'] <= 1, row)
+        # It repeats itself: the model learns it, and sees it in text that it was not trained on.
+        self.assertLess(rows[-1]['loss'], rows[0]['loss'] - 0.5)
+        stored = self.query(report, 'select step, loss from evaluation order by step')
+        self.assertEqual([loss for _, loss in stored], [row['loss'] for row in rows])
+
+    def test_the_best_is_kept_beside_the_last(self):
+        # After the second evaluation the rate is so high that the loss rises.
+        report = self.train('best', '--set', 'keep_best=true', '--set', 'save_every=6', '--set', 'optimizer=sgd', '--set',
+                            'learning_rate=9', '--set', 'lr_schedule=linear', '--set', 'warmup_steps=12', '--set', 'max_grad_norm=0')
+        best = min(report['evaluations'], key=lambda row: row['loss'])
+        folder = self.folder / report['run']['folder']
+        self.assertEqual([p.name for p in (folder / 'best_checkpoint').iterdir()], [f'step_{best["step"] + 1:06}'])
+        self.assertEqual(sorted(p.name for p in (folder / 'checkpoints').iterdir()), ['step_000006', 'step_000012'])
+        again = self.train('again', '--set', f'resume={folder / "best_checkpoint"}')
+        self.assertEqual(again['steps'][0]['step'], best['step'] + 1)
+
+    def test_the_model_writes_a_sample_at_every_evaluation(self):
+        report = self.train('sample', '--set', 'sample_tokens=24', '--set', 'sample_prompt=the quick', '--steps', '40')
+        samples = re.findall(r'sample after step (\d+): the quick(.*)', self.log(report))
+        self.assertEqual([int(step) for step, _ in samples], list(range(3, 40, 4)))
+        self.assertIn(' brown fox', samples[-1][1])
+
+
+harness.main()
