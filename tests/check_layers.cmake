@@ -8,6 +8,7 @@ set(rules
   "trace/model|trace/model|tl/"
   "trace/store|trace/model trace/store|sqlite3 zstd yaml-cpp/"
   "trace/interop|trace/model trace/store trace/interop|tl/ simdjson zlib"
+  "trace/huggingface|trace/model trace/huggingface|nlohmann/"
   "trace/synthetic|trace/model trace/store trace/synthetic|"
   "trace/analysis|trace/model trace/predict trace/analysis|"
   "trace/predict|trace/model trace/predict|"
@@ -19,11 +20,12 @@ set(rules
   "profiler/cupti|trace/model trace/store profiler profiler/cupti|cupti cuda"
   "profiler/inject|trace/model trace/store trace/timeline profiler profiler/cupti profiler/nccl profiler/nvml profiler/inject|"
   "profiler/nccl|trace/model trace/store profiler profiler/nccl|"
-  "trainer|trace/model trace/store trace/predict profiler profiler/torch profiler/cupti profiler/nccl profiler/nvml trainer trainer/checkpoint|torch/ ATen/ c10/ cuda nccl"
+  "trainer|trace/model trace/huggingface trace/store trace/predict profiler profiler/torch profiler/cupti profiler/nccl profiler/nvml trainer trainer/checkpoint trainer/huggingface|torch/ ATen/ c10/ cuda nccl"
   "trainer/checkpoint|trace/model trace/store trainer trainer/checkpoint|torch/ nlohmann/"
+  "trainer/huggingface|trace/model trace/huggingface trace/store trainer trainer/checkpoint trainer/huggingface|torch/ nlohmann/"
   "ui|trace/model trace/analysis trace/predict trace/timeline ui|imgui"
-  "app|trace/model trace/store trace/interop trace/synthetic trace/analysis trace/predict trace/timeline trace/explore ui app|CLI/ nlohmann/"
-  "app/cli|trace/model trace/store trace/interop trace/synthetic trace/analysis trace/predict trace/timeline trace/explore profiler/nvml ui app app/cli|CLI/ nlohmann/"
+  "app|trace/model trace/huggingface trace/store trace/interop trace/synthetic trace/analysis trace/predict trace/timeline trace/explore ui app|CLI/ nlohmann/"
+  "app/cli|trace/model trace/huggingface trace/store trace/interop trace/synthetic trace/analysis trace/predict trace/timeline trace/explore profiler/nvml ui app app/cli|CLI/ nlohmann/"
   "app/window|trace/model trace/store trace/analysis trace/predict trace/timeline ui app|imgui GLFW/ GL/ stb yaml-cpp/")
 set(guarded "tl/|sqlite3|zstd|simdjson|zlib|re2/|yaml-cpp/|torch/|ATen/|c10/|cupti|cuda|nccl|imgui|GLFW/|GL/|stb|CLI/|nlohmann/")
 

@@ -3,9 +3,11 @@
 #include <array>
 #include <string_view>
 
+#include "profiler/torch/torch_sources.h"
 #include "trace/model/strategy.h"
 #include "trainer/ddp/data_parallel.h"
 #include "trainer/fsdp/fully_sharded.h"
+#include "trainer/model/build_model.h"
 #include "trainer/zero/zero_redundancy.h"
 
 namespace shardlens::trainer {
@@ -18,6 +20,7 @@ struct Parts {
   Communicator& communicator;
   profiler::Recorder& recorder;
   int local_world_size;
+  ParameterSource* source;
 };
 
 GradientCompression compression_of(const std::string& hook) {
@@ -78,13 +81,22 @@ FullyShardedOptions fully_sharded_options(const Parts& parts) {
   return options;
 }
 
+// The others get them when the replicas are made equal.
+void let_first_rank_read(const Parts& parts) {
+  if (parts.source == nullptr) return;
+  const profiler::MemoryCategoryScope category(trace::MemoryCategory::kParameters);
+  allocate_parameters(parts.model, *parts.source, parts.communicator.rank() == 0);
+}
+
 std::unique_ptr<Strategy> build_data_parallel(const Parts& parts) {
+  let_first_rank_read(parts);
   return std::make_unique<DataParallel>(named_parameters_of(parts.model),
                                         named_buffers_of(parts.model), parts.communicator,
                                         parts.recorder, data_parallel_options(parts.settings));
 }
 
 std::unique_ptr<Strategy> build_zero_redundancy(const Parts& parts) {
+  let_first_rank_read(parts);
   return std::make_unique<ZeroRedundancy>(named_parameters_of(parts.model),
                                           named_buffers_of(parts.model), parts.communicator,
                                           parts.recorder, data_parallel_options(parts.settings));
@@ -92,7 +104,7 @@ std::unique_ptr<Strategy> build_zero_redundancy(const Parts& parts) {
 
 std::unique_ptr<Strategy> build_fully_sharded(const Parts& parts) {
   return std::make_unique<FullySharded>(parts.model, parts.communicator, parts.recorder,
-                                        fully_sharded_options(parts));
+                                        fully_sharded_options(parts), parts.source);
 }
 
 struct Builder {
@@ -113,8 +125,8 @@ constexpr std::array<Builder, 7> kBuilders{{
 
 std::unique_ptr<Strategy> build_strategy(const trace::Settings& settings, Model& model,
                                          Communicator& communicator, profiler::Recorder& recorder,
-                                         int local_world_size) {
-  const Parts parts{settings, model, communicator, recorder, local_world_size};
+                                         int local_world_size, ParameterSource* source) {
+  const Parts parts{settings, model, communicator, recorder, local_world_size, source};
   for (const Builder& builder : kBuilders) {
     if (builder.strategy == settings.sharding_strategy) return builder.build(parts);
   }

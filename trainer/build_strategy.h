@@ -7,14 +7,16 @@
 #include "trace/model/settings.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/model/model.h"
+#include "trainer/model/parameter_source.h"
 #include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer {
 
-// `model` and `communicator` outlive the strategy. Throws c10::Error when ranks differ or the ranks
-// cannot be divided as asked.
+// `model` and `communicator` outlive the strategy. Parameters without memory get it, and their
+// values from `source`: whole on rank 0, which sends them to the others, or shard by shard. Throws
+// c10::Error when ranks differ or the ranks cannot be divided as asked.
 std::unique_ptr<Strategy> build_strategy(const trace::Settings& settings, Model& model,
                                          Communicator& communicator, profiler::Recorder& recorder,
-                                         int local_world_size);
+                                         int local_world_size, ParameterSource* source = nullptr);
 
 }  // namespace shardlens::trainer

@@ -11,13 +11,16 @@
 #include <thread>
 #include <utility>
 
+#include "trace/huggingface/find_model.h"
 #include "trace/model/device_peaks.h"
 #include "trace/model/library_environment.h"
 #include "trace/model/schedule.h"
+#include "trace/model/shape_text.h"
 #include "trace/store/run_folder.h"
 #include "trainer/build_strategy.h"
 #include "trainer/comm/flight_recorder.h"
 #include "trainer/data/text_source.h"
+#include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
 #include "trainer/step_exchange.h"
 #include "trainer/step_failure.h"
@@ -117,9 +120,10 @@ trace::Result<void> RankJob::prepare() {
   if (device_.device.is_cuda() && is_single_machine()) keep_nccl_on_loopback();
   if (device_.is_shared) pretend_own_host(environment_.rank);
   device_.device.is_cuda() ? keep_nccl_plugin_here() : turn_flight_recorder_off();
-  TRY_ASSIGN(shape_, find_model_preset(settings_.model));
+  TRY_ASSIGN(shape_, trace::find_model(settings_.model));
   TRY(start_recorder());
   TRY(check_fits(shape_, settings_.sequence_length));
+  TRY(open_model_folder());
   TRY(load_text());
   TRY(connect());
   return build_replicas();
@@ -146,6 +150,7 @@ trace::Result<void> RankJob::start_recorder() {
   info.peak_flops_origin = peak.origin;
   info.environment = trace::noted_environment(environment_.lookup);
   info.parameters = parameter_count(shape_);
+  info.model = trace::shape_text(shape_);
   const bool has_detail = !options.schedule.is_empty();
   TRY_ASSIGN(recorder_, profiler::Recorder::start(std::move(options)));
   log_ = RankLog(recorder_.get());
@@ -161,6 +166,14 @@ void RankJob::describe_gpu(trace::RankInfo& info) {
   info.versions += ", " + gpu_.versions;
   info.link = gpu_.link.text;
   info.link_bytes_per_second = gpu_.link.bytes_per_second;
+}
+
+// Only what its files have, so that every rank says what is wrong with them before it waits for
+// others.
+trace::Result<void> RankJob::open_model_folder() {
+  if (!trace::is_model_folder(settings_.model)) return {};
+  TRY_ASSIGN(model_folder_, FolderSource::open(settings_.model, shape_));
+  return {};
 }
 
 trace::Result<void> RankJob::load_text() {
@@ -198,14 +211,17 @@ trace::Result<void> RankJob::connect() {
 trace::Result<void> RankJob::build_replicas() {
   {
     const profiler::MemoryCategoryScope category(trace::MemoryCategory::kParameters);
-    model_ = build_model(
-        shape_, {settings_.dropout, static_cast<std::uint64_t>(settings_.seed), device_.device});
+    const auto seed = static_cast<std::uint64_t>(settings_.seed);
+    model_ = build_any_model(
+        shape_, {settings_.dropout, seed, device_.device, /*has_memory=*/!model_folder_});
+    if (model_folder_) initialize_parameters(*model_, shape_, seed, model_folder_->fresh());
   }
   freeze_blocks(*model_, settings_.frozen_blocks);
   // Before sharding, which gathers a block around its recomputation.
   recompute_every_nth_block(*model_, settings_.activation_checkpointing);
   strategy_ =
-      build_strategy(settings_, *model_, *communicator_, *recorder_, environment_.local_world_size);
+      build_strategy(settings_, *model_, *communicator_, *recorder_, environment_.local_world_size,
+                     model_folder_ ? &*model_folder_ : nullptr);
   // Dropout differs between ranks, as their data does.
   torch::manual_seed(static_cast<std::uint64_t>(settings_.seed + environment_.rank));
   if (environment_.rank == 0) {
@@ -214,7 +230,12 @@ trace::Result<void> RankJob::build_replicas() {
               std::to_string(dataset_->training_blocks()) + " sequences of " +
               std::to_string(settings_.sequence_length) + " tokens for training, " +
               std::to_string(dataset_->evaluation_blocks()) + " for evaluation");
+    if (model_folder_ && !model_folder_->fresh().empty()) {
+      log_.info("the model folder has no head for " + std::to_string(shape_.labels) + " classes: " +
+                std::to_string(model_folder_->fresh().size()) + " tensors start from the seed");
+    }
   }
+  model_folder_.reset();
   return {};
 }
 

@@ -10,7 +10,9 @@
 #include "trainer/comm/communicator.h"
 #include "trainer/data/block_dataset.h"
 #include "trainer/gpu_facts.h"
-#include "trainer/model/decoder_model.h"
+#include "trainer/huggingface/folder_source.h"
+#include "trainer/model/model.h"
+#include "trainer/model/model_shape.h"
 #include "trainer/rank_device.h"
 #include "trainer/rank_log.h"
 #include "trainer/rank_sources.h"
@@ -35,6 +37,7 @@ class RankJob {
   trace::Result<void> prepare();
   trace::Result<void> start_recorder();
   void describe_gpu(trace::RankInfo& info);
+  trace::Result<void> open_model_folder();
   trace::Result<void> load_text();
   bool is_single_machine() const;
   trace::Result<void> connect();
@@ -48,6 +51,7 @@ class RankJob {
   RankDevice device_;
   GpuFacts gpu_;  // where `device_` is one
   ModelShape shape_;
+  std::optional<FolderSource> model_folder_;  // until the model has its values
   // In order of creation; destroyed the other way round.
   std::unique_ptr<profiler::Recorder> recorder_;
   RankLog log_{nullptr};

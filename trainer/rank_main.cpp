@@ -9,6 +9,9 @@
 #include <fstream>
 #include <memory>
 
+#include "trace/huggingface/find_model.h"
+#include "trainer/huggingface/folder_source.h"
+#include "trainer/model/build_model.h"
 #include "trainer/rank_job.h"
 #include "trainer/rank_options.h"
 #include "trainer/run_agreement.h"
@@ -26,7 +29,7 @@ int report(const trace::Error& error) {
 }
 
 trace::Result<void> describe_model(const std::string& name) {
-  TRY_ASSIGN(const ModelShape shape, find_model_preset(name));
+  TRY_ASSIGN(const ModelShape shape, trace::find_model(name));
   std::printf(
       "%s: %s layout, %lld parameters\n"
       "layers %lld, width %lld, heads %lld, key and value heads %lld, MLP width %lld, "
@@ -40,11 +43,23 @@ trace::Result<void> describe_model(const std::string& name) {
   return {};
 }
 
+trace::Result<std::shared_ptr<Model>> initial_model(const trace::Settings& settings,
+                                                    const ModelShape& shape) {
+  const auto seed = static_cast<std::uint64_t>(settings.seed);
+  if (!trace::is_model_folder(settings.model)) {
+    return build_any_model(shape, {settings.dropout, seed, torch::kCPU});
+  }
+  TRY_ASSIGN(FolderSource source, FolderSource::open(settings.model, shape));
+  auto model = build_any_model(shape, {settings.dropout, seed, torch::kCPU, /*has_memory=*/false});
+  initialize_parameters(*model, shape, seed, source.fresh());
+  allocate_parameters(*model, source, /*reads=*/true);
+  return model;
+}
+
 trace::Result<void> dump_weights(const RankOptions& options) {
   TRY_ASSIGN(const trace::Settings settings, settings_of(options));
-  TRY_ASSIGN(const ModelShape shape, find_model_preset(settings.model));
-  const auto model = build_model(
-      shape, {settings.dropout, static_cast<std::uint64_t>(settings.seed), torch::kCPU});
+  TRY_ASSIGN(const ModelShape shape, trace::find_model(settings.model));
+  TRY_ASSIGN(const auto model, initial_model(settings, shape));
   c10::Dict<std::string, torch::Tensor> weights;
   for (const auto& parameter : named_parameters_of(*model)) {
     weights.insert(parameter.name, parameter.tensor.detach());

@@ -10,6 +10,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "app/report/plan_report.h"
+#include "trace/huggingface/find_model.h"
 #include "trace/model/text.h"
 #include "trace/predict/gpu_table.h"
 #include "trace/store/settings_file.h"
@@ -84,7 +85,7 @@ trace::Result<trace::PlanRequest> request_of(const PlanArguments& options) {
       TRY(trace::set_assignment(request.settings, assignment));
     }
   }
-  TRY_ASSIGN(request.shape, trace::find_planning_model(model));
+  TRY_ASSIGN(request.shape, trace::find_planned_model(model));
   if (options.memory_gb) {
     request.memory_bytes = static_cast<std::int64_t>(*options.memory_gb * kGiB);
   } else {
@@ -111,12 +112,13 @@ std::string footer() {
   std::string gpus;
   for (const auto& gpu : trace::gpu_models()) gpus += " " + std::string(gpu.name);
   std::string models;
-  for (const auto& shape : trace::planning_presets()) models += " " + std::string(shape.name);
+  for (const auto& shape : trace::planning_presets()) models += " " + shape.name;
   return "For every strategy: memory per rank, whether it fits, the largest batch, bytes sent.\n"
          "GPUs:" +
          gpus + "\nModels that can be planned for beside those that can be trained:\n  " + models +
          "\n\nExamples:\n"
          "  shardlens plan --set model=llama-8b --gpu h100-80 --gpus-per-node 8 --nodes 2\n"
+         "  shardlens plan --set model=./my-model --gpus-per-node 4\n"
          "  shardlens plan job.yaml --memory-gb 24 --gpus-per-node 2 --json";
 }
 

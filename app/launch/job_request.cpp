@@ -4,6 +4,7 @@
 #include <set>
 #include <system_error>
 
+#include "trace/huggingface/find_model.h"
 #include "trace/model/parameter_shapes.h"
 #include "trace/store/checkpoint_info.h"
 #include "trace/store/run_folder.h"
@@ -57,7 +58,7 @@ Result<void> check_resume(const trace::Settings& settings) {
                                               std::to_string(info.step) +
                                               " steps done already; set steps to more than that.");
   }
-  TRY_ASSIGN(const auto shape, trace::find_model_preset(settings.model));
+  TRY_ASSIGN(const auto shape, trace::find_model(settings.model));
   return trace::check_parameters(info, trace::parameter_shapes(shape));
 }
 
@@ -94,6 +95,7 @@ JobRequest default_job(const CudaProbe& cuda) {
 Result<trace::RunInfo> check_job(const JobRequest& request, const CudaProbe& cuda) {
   TRY(trace::validate(request.settings));
   TRY(check_data(request.settings));
+  TRY(trace::find_model(request.settings.model).map([](const auto&) {}));
   TRY(check_resume(request.settings));
   trace::RunInfo info;
   TRY_ASSIGN(info.device, resolve_device(request.settings, cuda));
@@ -101,6 +103,7 @@ Result<trace::RunInfo> check_job(const JobRequest& request, const CudaProbe& cud
   resolved.device = info.device;  // what needs a GPU is known only now
   TRY(trace::validate(resolved));
   info.settings = request.settings;
+  info.settings.model = trace::absolute_model(request.settings.model);
   info.world_size = static_cast<int>(request.settings.ranks);
   info.program = "shardlens " SHARDLENS_VERSION;
   info.simulated_link = request.settings.simulate_link != "off";

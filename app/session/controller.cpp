@@ -32,7 +32,7 @@ bool same(const ui::TrainerSetup& a, const ui::TrainerSetup& b) {
 Controller::Controller(ControllerOptions options, std::function<void()> wake)
     : runs_dir_(one_spelling(options.runs_dir)),
       options_(std::move(options)),
-      planner_(options_.machine),
+      planner_(options_.machine, wake),
       replay_speed_(options_.replay_speed),
       watch_state_(std::make_shared<const WatchState>()),
       trainer_(options_.trainer_status, options_.trainer_found, wake),
@@ -83,6 +83,7 @@ std::shared_ptr<const ui::Snapshot> Controller::snapshot() {
     seen_.job_watch = job_watch;
     touch();
   }
+  if (planner_.has_news()) touch();
   if (!std::exchange(changed_, false) && snapshot_) return snapshot_;
 
   auto next = std::make_shared<ui::Snapshot>();

@@ -67,11 +67,13 @@ Result<std::int64_t> parse_count(std::string_view what, std::string_view text, s
   return count;
 }
 
-Result<trace::PlanRequest> request_for(const Settings& next, const ui::PlanTarget& target) {
+Result<trace::PlanRequest> request_for(const Settings& next, const ui::PlanTarget& target,
+                                       ModelLookup& models) {
   trace::PlanRequest request;
   request.settings = next;
-  TRY_ASSIGN(request.shape,
-             trace::find_planning_model(target.model.empty() ? next.model : target.model));
+  const auto shape = models.find(target.model.empty() ? next.model : target.model);
+  if (!shape) return fail(ErrorKind::kMissing, "The model's folder is being read…");
+  TRY_ASSIGN(request.shape, *shape);
   TRY_ASSIGN(const auto gpu, trace::find_gpu(target.gpu));
   request.memory_bytes = gpu.memory_bytes();
   request.reserved_bytes = trace::kReservedBytes;
@@ -80,10 +82,10 @@ Result<trace::PlanRequest> request_for(const Settings& next, const ui::PlanTarge
   return request;
 }
 
-ui::PlanCard plan_card(const Settings& next, const ui::PlanTarget& target) {
+ui::PlanCard plan_card(const Settings& next, const ui::PlanTarget& target, ModelLookup& models) {
   ui::PlanCard card;
   card.target = target;
-  auto plan = request_for(next, target).and_then(trace::plan_job);
+  auto plan = request_for(next, target, models).and_then(trace::plan_job);
   if (!plan) {
     card.problem = plan.error().message;
     return card;
@@ -92,6 +94,9 @@ ui::PlanCard plan_card(const Settings& next, const ui::PlanTarget& target) {
   card.plan = std::move(*plan);
   return card;
 }
+
+// Whether it is there, its card says: that takes a look at the disk.
+bool looks_like_a_folder(const std::string& model) { return model.find('/') != std::string::npos; }
 
 }  // namespace
 
@@ -104,20 +109,30 @@ std::int64_t usable_bytes_here(const Settings& settings, const Machine& machine)
   return std::max<std::int64_t>(gpu_bytes(machine.cuda) / sharing - trace::kReservedBytes, 1);
 }
 
-StrategyPlanner::StrategyPlanner(Machine machine) : machine_(std::move(machine)) {}
+StrategyPlanner::StrategyPlanner(Machine machine, std::function<void()> on_change)
+    : machine_(std::move(machine)), models_(std::move(on_change)) {}
+
+void StrategyPlanner::forget_if_news() {
+  if (!has_news()) return;
+  seen_models_ = models_.version();
+  estimated_.reset();
+  planned_.reset();
+}
 
 std::shared_ptr<const ui::StrategyEstimates> StrategyPlanner::estimates(const Settings& next) {
+  forget_if_news();
   if (estimated_ == next) return estimates_;
   estimated_ = next;
   estimates_ = nullptr;
-  const auto shape = trace::find_model_preset(next.model);
-  if (!shape) return nullptr;
+  const auto found_shape = models_.find(next.model);
+  if (!found_shape || !*found_shape) return nullptr;
+  const trace::ModelShape& shape = **found_shape;
   auto found = std::make_shared<ui::StrategyEstimates>();
   found->usable_bytes = usable_bytes_here(next, machine_);
   found->device = device_name(next, machine_);
   const bool on_gpu = runs_on_gpu(next, machine_);
   for (const auto& traits : trace::strategies()) {
-    found->strategies.push_back(estimate(next, *shape, on_gpu, traits.name, found->usable_bytes));
+    found->strategies.push_back(estimate(next, shape, on_gpu, traits.name, found->usable_bytes));
   }
   estimates_ = std::move(found);
   return estimates_;
@@ -126,7 +141,9 @@ std::shared_ptr<const ui::StrategyEstimates> StrategyPlanner::estimates(const Se
 Result<void> StrategyPlanner::set_target(const ui::SetPlanTarget& change) {
   ui::PlanTarget target = target_;
   if (change.name == "model") {
-    TRY(trace::find_planning_model(change.text).map([](const auto&) {}));
+    if (!looks_like_a_folder(change.text)) {
+      TRY(trace::find_planning_model(change.text).map([](const auto&) {}));
+    }
     target.model = change.text;
   } else if (change.name == "gpu") {
     TRY(trace::find_gpu(change.text).map([](const auto&) {}));
@@ -145,11 +162,12 @@ Result<void> StrategyPlanner::set_target(const ui::SetPlanTarget& change) {
 
 std::shared_ptr<const ui::PlanCard> StrategyPlanner::card(const Settings& next) {
   if (!is_open_) return nullptr;
+  forget_if_news();
   if (target_.model == next.model) target_.model.clear();  // and follow the settings again
   const Question question{next, target_};
   if (planned_ != question) {
     planned_ = question;
-    card_ = std::make_shared<const ui::PlanCard>(plan_card(next, target_));
+    card_ = std::make_shared<const ui::PlanCard>(plan_card(next, target_, models_));
   }
   return card_;
 }

@@ -3,10 +3,13 @@
 // one costs milliseconds. Interface thread only.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
 #include "app/session/machine.h"
+#include "app/session/model_lookup.h"
 #include "trace/model/result.h"
 #include "trace/model/settings.h"
 #include "ui/commands.h"
@@ -16,9 +19,12 @@ namespace shardlens::app {
 
 class StrategyPlanner {
  public:
-  explicit StrategyPlanner(Machine machine = {});
+  // `on_change` comes from another thread, when the folder of a model has been read.
+  explicit StrategyPlanner(Machine machine = {}, std::function<void()> on_change = {});
 
-  // The same pointer for the same settings; null where their model is not known.
+  // Whether the same questions would be answered differently now.
+  bool has_news() const { return models_.version() != seen_models_; }
+  // The same pointer for the same settings; null where their model is not known, or not yet.
   std::shared_ptr<const ui::StrategyEstimates> estimates(const trace::Settings& next);
 
   void open_card() { is_open_ = true; }
@@ -35,7 +41,11 @@ class StrategyPlanner {
     bool operator==(const Question&) const = default;
   };
 
+  void forget_if_news();
+
   const Machine machine_;
+  ModelLookup models_;
+  std::uint64_t seen_models_ = 0;
   ui::PlanTarget target_;
   bool is_open_ = false;
   std::optional<trace::Settings> estimated_;

@@ -9,7 +9,7 @@
 #include "trace/predict/layer_memory.h"
 #include "trace/predict/memory_model.h"
 #include "trainer/autocast_scope.h"
-#include "trainer/model/decoder_model.h"
+#include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
 
 namespace shardlens::trainer {
@@ -26,9 +26,28 @@ struct Case {
   std::int64_t recompute = 0;
   bool is_gathered_in_16_bits = false;
   std::int64_t loss_chunk = 0;  // tokens, of 512
+  void (*change)(ModelShape&) = nullptr;
 };
 
 void PrintTo(const Case& tried, std::ostream* out) { *out << tried.name; }
+
+void as_qwen2(ModelShape& shape) { shape.qkv_bias = true; }
+void with_all_biases(ModelShape& shape) {
+  shape.qkv_bias = shape.output_bias = shape.mlp_bias = true;
+}
+void as_qwen3(ModelShape& shape) {
+  shape.head_size = 32;  // twice as wide as the model together
+  shape.qk_norm = true;
+}
+void as_mistral(ModelShape& shape) { shape.window = 48; }
+void as_encoder(ModelShape& shape) {
+  shape.kv_heads = shape.heads;
+  shape.tied_head = false;
+  shape.token_types = 2;
+  shape.padding_token = 0;
+  shape.activation = Activation::kGelu;
+  shape.labels = 3;
+}
 
 ModelShape shape_of(const Case& tried) {
   ModelShape shape;
@@ -42,6 +61,7 @@ ModelShape shape_of(const Case& tried) {
   shape.vocabulary = 640;
   shape.context = 128;
   shape.tied_head = tried.tied;
+  if (tried.change != nullptr) tried.change(shape);
   return shape;
 }
 
@@ -75,7 +95,7 @@ class MemoryPrediction : public testing::TestWithParam<Case> {
 
   void SetUp() override {
     job_ = job_of(GetParam());
-    model_ = build_model(job_.shape, {.dropout = GetParam().dropout});
+    model_ = build_any_model(job_.shape, {.dropout = GetParam().dropout});
     if (GetParam().is_gathered_in_16_bits) model_->to(torch::kBFloat16);
     model_->train();
     recompute_every_nth_block(*model_, GetParam().recompute);
@@ -86,14 +106,19 @@ class MemoryPrediction : public testing::TestWithParam<Case> {
 
   torch::Tensor forward() {
     const AutocastScope autocast(at::kCPU, compute_type(job_.settings.precision));
-    const auto inputs = tokens_.narrow(1, 0, 128), targets = tokens_.narrow(1, 1, 128);
+    TokenBatch batch;
+    batch.inputs = tokens_.narrow(1, 0, 128);
+    batch.targets = trace::is_encoder(job_.shape.layout) ? tokens_.select(1, 0).remainder(3)
+                                                         : tokens_.narrow(1, 1, 128);
+    batch.counted_targets = batch.targets.numel();
+    const auto divisor = static_cast<double>(batch.counted_targets);
     const auto chunk = trace::loss_chunk_tokens(job_.settings, job_.shape, job_.tokens());
-    if (chunk == 0) return model_->loss(inputs, targets);
-    return model_->loss(inputs, targets, ChunkedLossOptions{chunk, {}});
+    if (chunk == 0) return model_->loss(batch, divisor);
+    return model_->loss(batch, divisor, ChunkedLossOptions{chunk, {}});
   }
 
   trace::PlannedJob job_;
-  std::shared_ptr<DecoderModel> model_;
+  std::shared_ptr<Model> model_;
   torch::Tensor tokens_;
   std::int64_t before_ = 0;
 };
@@ -150,6 +175,17 @@ const Case kModels[] = {
     {"LlamaChunks", ModelLayout::kLlama, false, "fp32", 0, 0, false, 128},
     {"LlamaAutocastOneChunk", ModelLayout::kLlama, false, "bf16", 0, 0, false, 512},
     {"LlamaChunksRecompute", ModelLayout::kLlama, false, "fp32", 0, 2, false, 256},
+    {"Qwen2", ModelLayout::kLlama, false, "fp32", 0, 0, false, 0, as_qwen2},
+    {"LlamaWithBiases", ModelLayout::kLlama, true, "fp32", 0, 0, false, 0, with_all_biases},
+    {"LlamaWithBiasesAutocast", ModelLayout::kLlama, true, "bf16", 0, 0, false, 0, with_all_biases},
+    {"Qwen3", ModelLayout::kLlama, false, "fp32", 0, 0, false, 0, as_qwen3},
+    {"Qwen3Recompute", ModelLayout::kLlama, false, "fp32", 0, 1, false, 0, as_qwen3},
+    {"Mistral", ModelLayout::kLlama, false, "fp32", 0, 0, false, 0, as_mistral},
+    {"Bert", ModelLayout::kBert, false, "fp32", 0, 0, false, 0, as_encoder},
+    {"BertDropout", ModelLayout::kBert, false, "fp32", 0.1, 0, false, 0, as_encoder},
+    {"BertRecompute", ModelLayout::kBert, false, "fp32", 0, 1, false, 0, as_encoder},
+    {"BertAutocast", ModelLayout::kBert, false, "bf16", 0, 0, false, 0, as_encoder},
+    {"Roberta", ModelLayout::kRoberta, false, "fp32", 0, 0, false, 0, as_encoder},
 };
 // Gradients and gathered copies are then the strategy's, not the model's.
 const Case kModelsIn16Bits[] = {

@@ -7,7 +7,7 @@
 
 #include "trace/model/parameter_shapes.h"
 #include "trainer/ddp/data_parallel.h"
-#include "trainer/model/decoder_model.h"
+#include "trainer/model/build_model.h"
 
 namespace shardlens::trainer {
 namespace {

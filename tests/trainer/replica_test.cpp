@@ -5,7 +5,7 @@
 
 #include "tests/trainer/comm/rank_threads.h"
 #include "trainer/ddp/data_parallel.h"
-#include "trainer/model/decoder_model.h"
+#include "trainer/model/build_model.h"
 
 namespace shardlens::trainer {
 namespace {

@@ -14,7 +14,7 @@
 #include "tests/trainer/comm/rank_threads.h"
 #include "tests/trainer/fake_strategy.h"
 #include "trainer/build_strategy.h"
-#include "trainer/model/decoder_model.h"
+#include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
 #include "trainer/optimizer.h"
 #include "trainer/strategy/named_tensor.h"

@@ -1,9 +1,11 @@
 #include "trace/analysis/memory_figures.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include "trace/model/model_shape.h"
+#include "trace/model/shape_text.h"
 #include "trace/predict/memory_model.h"
 
 namespace shardlens::trace {
@@ -21,6 +23,13 @@ bool is_higher(const MemorySample& a, const MemorySample& b) {
 
 bool is_later(const MemorySample& a, const MemorySample& b) {
   return std::make_tuple(a.time_ns, !a.is_peak) > std::make_tuple(b.time_ns, !b.is_peak);
+}
+
+// The folder that a model came from may be gone; older versions only stored a preset's name.
+std::optional<ModelShape> shape_of(const RankInfo& rank, const Settings& settings) {
+  if (!rank.model.empty()) return parse_shape_text(rank.model);
+  const auto preset = find_model_preset(settings.model);
+  return preset ? std::optional(*preset) : std::nullopt;
 }
 
 }  // namespace
@@ -44,7 +53,7 @@ bool take_in(RankFigures& rank, const MemorySample& sample) {
 
 MemoryEstimate estimate_memory(const RankFigures& rank, const RunInfo& info) {
   MemoryEstimate estimate;
-  const auto shape = find_model_preset(info.settings.model);
+  const auto shape = shape_of(rank.info, info.settings);
   // Another count: a model of that name as it was in another version.
   if (!shape || parameter_count(*shape) != rank.info.parameters || info.world_size < 1) {
     return estimate;

@@ -347,6 +347,7 @@ struct RankInfo {
   double link_bytes_per_second = 0;  // its peak in one direction; 0: not known
   std::string peak_flops_origin;     // "dense bf16, NVIDIA H100 datasheet"; "": not known
   std::string environment;           // lines "NAME=value", see library_environment.h
+  std::string model;                 // its shape, see shape_text.h; "": of an older version
 };
 
 std::string_view to_string(LaneKind);

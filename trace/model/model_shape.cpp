@@ -1,16 +1,16 @@
 #include "trace/model/model_shape.h"
 
 #include <algorithm>
-#include <array>
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 namespace shardlens::trace {
 
 namespace {
 
-constexpr ModelShape gpt2_shape(std::string_view name, std::int64_t layers, std::int64_t width,
-                                std::int64_t heads, std::int64_t vocabulary, std::int64_t context) {
+ModelShape gpt2_shape(std::string_view name, std::int64_t layers, std::int64_t width,
+                      std::int64_t heads, std::int64_t vocabulary, std::int64_t context) {
   ModelShape shape;
   shape.name = name;
   shape.layers = layers;
@@ -24,7 +24,7 @@ constexpr ModelShape gpt2_shape(std::string_view name, std::int64_t layers, std:
 }
 
 // Llama 3.2 1B, from its config.json.
-constexpr ModelShape llama_1b_shape() {
+ModelShape llama_1b_shape() {
   ModelShape shape;
   shape.name = "llama-1b";
   shape.layout = ModelLayout::kLlama;
@@ -42,8 +42,8 @@ constexpr ModelShape llama_1b_shape() {
 
 // GPT-2's layout as training benchmarks have it: a vocabulary padded to a multiple of 64, and an
 // output matrix of its own.
-constexpr ModelShape benchmark_shape(std::string_view name, std::int64_t layers, std::int64_t width,
-                                     std::int64_t heads) {
+ModelShape benchmark_shape(std::string_view name, std::int64_t layers, std::int64_t width,
+                           std::int64_t heads) {
   ModelShape shape = gpt2_shape(name, layers, width, heads, 50304, 1024);
   shape.tied_head = false;
   return shape;
@@ -51,22 +51,24 @@ constexpr ModelShape benchmark_shape(std::string_view name, std::int64_t layers,
 
 // `tiny`: 9.0 MiB of gradients, so that bucket caps of 1, 4 and 25 MiB give different plans. The
 // vocabulary of the first two is the byte tokenizer's, padded to a multiple of 64.
-constexpr std::array kPresets{
-    gpt2_shape("tiny", 5, 192, 6, 320, 512),
-    gpt2_shape("small", 8, 512, 8, 320, 1024),
-    gpt2_shape("gpt2", 12, 768, 12, 50257, 1024),
-    gpt2_shape("gpt2-medium", 24, 1024, 16, 50257, 1024),
-    gpt2_shape("gpt2-large", 36, 1280, 20, 50257, 1024),
-    gpt2_shape("gpt2-xl", 48, 1600, 25, 50257, 1024),
-    benchmark_shape("gpt-162m", 12, 768, 12),
-    benchmark_shape("gpt-1.4b", 24, 2048, 16),
-    llama_1b_shape(),
-};
+const std::vector<ModelShape>& presets() {
+  static const std::vector<ModelShape> kPresets{
+      gpt2_shape("tiny", 5, 192, 6, 320, 512),
+      gpt2_shape("small", 8, 512, 8, 320, 1024),
+      gpt2_shape("gpt2", 12, 768, 12, 50257, 1024),
+      gpt2_shape("gpt2-medium", 24, 1024, 16, 50257, 1024),
+      gpt2_shape("gpt2-large", 36, 1280, 20, 50257, 1024),
+      gpt2_shape("gpt2-xl", 48, 1600, 25, 50257, 1024),
+      benchmark_shape("gpt-162m", 12, 768, 12),
+      benchmark_shape("gpt-1.4b", 24, 2048, 16),
+      llama_1b_shape(),
+  };
+  return kPresets;
+}
 
-constexpr ModelShape llama_shape(std::string_view name, std::int64_t layers, std::int64_t width,
-                                 std::int64_t heads, std::int64_t kv_heads, std::int64_t mlp_width,
-                                 std::int64_t vocabulary, std::int64_t context,
-                                 double rotary_base) {
+ModelShape llama_shape(std::string_view name, std::int64_t layers, std::int64_t width,
+                       std::int64_t heads, std::int64_t kv_heads, std::int64_t mlp_width,
+                       std::int64_t vocabulary, std::int64_t context, double rotary_base) {
   ModelShape shape;
   shape.name = name;
   shape.layout = ModelLayout::kLlama;
@@ -82,7 +84,7 @@ constexpr ModelShape llama_shape(std::string_view name, std::int64_t layers, std
   return shape;
 }
 
-constexpr ModelShape qwen2_7b_shape() {
+ModelShape qwen2_7b_shape() {
   ModelShape shape = llama_shape("qwen2-7b", 28, 3584, 28, 4, 18944, 152064, 131072, 1000000);
   shape.qkv_bias = true;
   shape.norm_epsilon = 1e-6;
@@ -91,14 +93,17 @@ constexpr ModelShape qwen2_7b_shape() {
 
 // From the models' config.json: Llama-2-7b-hf, Llama-2-13b-hf, Meta-Llama-3-8B, Meta-Llama-3-70B,
 // Mistral-7B-v0.1 and Qwen2-7B.
-constexpr std::array kPlanningPresets{
-    llama_shape("llama-7b", 32, 4096, 32, 32, 11008, 32000, 4096, 10000),
-    llama_shape("llama-8b", 32, 4096, 32, 8, 14336, 128256, 8192, 500000),
-    llama_shape("llama-13b", 40, 5120, 40, 40, 13824, 32000, 4096, 10000),
-    llama_shape("llama-70b", 80, 8192, 64, 8, 28672, 128256, 8192, 500000),
-    llama_shape("mistral-7b", 32, 4096, 32, 8, 14336, 32000, 32768, 10000),
-    qwen2_7b_shape(),
-};
+const std::vector<ModelShape>& plannable() {
+  static const std::vector<ModelShape> kPlanningPresets{
+      llama_shape("llama-7b", 32, 4096, 32, 32, 11008, 32000, 4096, 10000),
+      llama_shape("llama-8b", 32, 4096, 32, 8, 14336, 128256, 8192, 500000),
+      llama_shape("llama-13b", 40, 5120, 40, 40, 13824, 32000, 4096, 10000),
+      llama_shape("llama-70b", 80, 8192, 64, 8, 28672, 128256, 8192, 500000),
+      llama_shape("mistral-7b", 32, 4096, 32, 8, 14336, 32000, 32768, 10000),
+      qwen2_7b_shape(),
+  };
+  return kPlanningPresets;
+}
 
 Result<ModelShape> find_in(std::initializer_list<std::span<const ModelShape>> lists,
                            std::string_view name) {
@@ -106,7 +111,7 @@ Result<ModelShape> find_in(std::initializer_list<std::span<const ModelShape>> li
   for (const auto list : lists) {
     for (const ModelShape& shape : list) {
       if (shape.name == name) return shape;
-      names += (names.empty() ? "" : ", ") + std::string(shape.name);
+      names += (names.empty() ? "" : ", ") + shape.name;
     }
   }
   return fail(ErrorKind::kUsage,
@@ -122,13 +127,23 @@ std::int64_t gpt2_parameters(const ModelShape& s) {
 }
 
 std::int64_t llama_parameters(const ModelShape& s) {
-  const std::int64_t norms = 2 * s.width;
-  const std::int64_t kv_width = s.kv_heads * s.head_width();
-  const std::int64_t biases = s.qkv_bias ? s.width + 2 * kv_width : 0;
-  const std::int64_t attention = 2 * s.width * s.width + 2 * s.width * kv_width + biases;
+  const std::int64_t norms = 2 * s.width + (s.qk_norm ? 2 * s.head_width() : 0);
+  const std::int64_t biases = (s.qkv_bias ? s.attention_width() + 2 * s.kv_width() : 0) +
+                              (s.output_bias ? s.width : 0) +
+                              (s.mlp_bias ? 2 * s.mlp_width + s.width : 0);
+  const std::int64_t attention = 2 * s.width * (s.attention_width() + s.kv_width());
   const std::int64_t mlp = 3 * s.width * s.mlp_width;
   const std::int64_t embeddings = (s.tied_head ? 1 : 2) * s.vocabulary * s.width;
-  return embeddings + s.layers * (norms + attention + mlp) + s.width;
+  return embeddings + s.layers * (norms + biases + attention + mlp) + s.width;
+}
+
+// BERT's pooler is as large as the inner layer of RoBERTa's head.
+std::int64_t encoder_parameters(const ModelShape& s) {
+  const std::int64_t norm = 2 * s.width, square = s.width * s.width + s.width;
+  const std::int64_t mlp = 2 * s.width * s.mlp_width + s.mlp_width + s.width;
+  const std::int64_t embeddings = (s.vocabulary + s.context + s.token_types) * s.width + norm;
+  const std::int64_t classifier = square + s.labels * (s.width + 1);
+  return embeddings + s.layers * (4 * square + mlp + 2 * norm) + classifier;
 }
 
 }  // namespace
@@ -139,22 +154,61 @@ std::string_view to_string(ModelLayout layout) {
       return "GPT-2";
     case ModelLayout::kLlama:
       return "Llama";
+    case ModelLayout::kBert:
+      return "BERT";
+    case ModelLayout::kRoberta:
+      return "RoBERTa";
   }
   return "";
 }
 
-std::span<const ModelShape> model_presets() { return kPresets; }
+std::string_view to_string(Activation activation) {
+  switch (activation) {
+    case Activation::kGeluTanh:
+      return "gelu_new";
+    case Activation::kGelu:
+      return "gelu";
+    case Activation::kRelu:
+      return "relu";
+  }
+  return "";
+}
 
-Result<ModelShape> find_model_preset(std::string_view name) { return find_in({kPresets}, name); }
+std::string_view to_string(RotaryKind kind) {
+  switch (kind) {
+    case RotaryKind::kLlama3:
+      return "llama3";
+    case RotaryKind::kLinear:
+      return "linear";
+    case RotaryKind::kDynamic:
+      return "dynamic";
+    case RotaryKind::kYarn:
+      return "yarn";
+  }
+  return "";
+}
 
-std::span<const ModelShape> planning_presets() { return kPlanningPresets; }
+std::span<const ModelShape> model_presets() { return presets(); }
+
+Result<ModelShape> find_model_preset(std::string_view name) { return find_in({presets()}, name); }
+
+std::span<const ModelShape> planning_presets() { return plannable(); }
 
 Result<ModelShape> find_planning_model(std::string_view name) {
-  return find_in({kPresets, kPlanningPresets}, name);
+  return find_in({presets(), plannable()}, name);
 }
 
 std::int64_t parameter_count(const ModelShape& shape) {
-  return shape.layout == ModelLayout::kGpt2 ? gpt2_parameters(shape) : llama_parameters(shape);
+  switch (shape.layout) {
+    case ModelLayout::kGpt2:
+      return gpt2_parameters(shape);
+    case ModelLayout::kLlama:
+      return llama_parameters(shape);
+    case ModelLayout::kBert:
+    case ModelLayout::kRoberta:
+      return encoder_parameters(shape);
+  }
+  return 0;
 }
 
 std::int64_t flops_per_token(const ModelShape& shape, std::int64_t sequence_length,
@@ -165,7 +219,7 @@ std::int64_t flops_per_token(const ModelShape& shape, std::int64_t sequence_leng
   no_block.layers = 0;
   const std::int64_t frozen_values = parameter_count(frozen) - parameter_count(no_block);
   return 6 * parameter_count(shape) - 2 * frozen_values +
-         12 * shape.layers * shape.width * sequence_length;
+         12 * shape.layers * shape.attention_width() * sequence_length;
 }
 
 }  // namespace shardlens::trace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trace/model/loss_chunks.h"
+#include "trace/predict/encoder_block.h"
 #include "trace/predict/gpt2_block.h"
 #include "trace/predict/layer_sizes.h"
 #include "trace/predict/llama_block.h"
@@ -76,6 +77,16 @@ LayerMemory chunked_head_saved(const LayerSizes& s, const PlannedJob& job, std::
   return head;
 }
 
+// Sees the first token alone, but keeps the whole tensor that it is a part of; the gradient of all
+// others is zero. What the classifier makes of one token per sequence is not counted.
+LayerMemory classifier_memory(const LayerSizes& s) {
+  LayerMemory head;
+  head.input_bytes = s.residual;
+  head.saved = {{"output of the last block", s.residual}};
+  head.backward = {{.made = s.residual, .released = s.residual}};
+  return head;
+}
+
 // Both gradients are there already: they only become somebody else's.
 std::vector<BackwardOperator> chunked_backward(const LayerSizes& s, const PlannedJob& job) {
   const std::int64_t matrix = job.shape.vocabulary * job.shape.width;
@@ -94,12 +105,14 @@ std::int64_t LayerMemory::saved_bytes() const {
 
 LayerMemory block_memory(const PlannedJob& job, bool is_frozen) {
   const LayerSizes sizes = layer_sizes(job);
+  if (is_encoder(job.shape.layout)) return encoder_block_memory(sizes, is_frozen);
   return job.shape.layout == ModelLayout::kGpt2 ? gpt2_block_memory(sizes, is_frozen)
                                                 : llama_block_memory(sizes, is_frozen);
 }
 
 HeadMemory head_memory(const PlannedJob& job) {
   const LayerSizes s = layer_sizes(job);
+  if (is_encoder(job.shape.layout)) return {classifier_memory(s)};
   const std::int64_t chunk = loss_chunk_tokens(job.settings, job.shape, job.tokens());
   HeadMemory head{chunk > 0 ? chunked_head_saved(s, job, chunk) : head_saved(s, job)};
   std::vector<BackwardOperator>& backward = head.layer.backward;

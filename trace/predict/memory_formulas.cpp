@@ -159,6 +159,10 @@ std::string MemoryFormulas::saved_by_blocks(std::int64_t bytes) const {
 
 std::string MemoryFormulas::saved_by_head() const {
   const LayerMemory& head = walk_.head();
+  if (is_encoder(job_.shape.layout)) {
+    return grouped(job_.tokens()) + " tokens x " + std::to_string(2 * bytes_.residual) + " B x " +
+           std::to_string(job_.shape.width) + " (the embeddings' norm and the last block's output)";
+  }
   if (const auto chunk = loss_chunk_tokens(job_.settings, job_.shape, job_.tokens()); chunk > 0) {
     return grouped(job_.tokens()) + " tokens x " + std::to_string(2 * bytes_.residual) + " B x " +
            std::to_string(job_.shape.width) + " + " + times(4, walk_.sizes().head, "values") +

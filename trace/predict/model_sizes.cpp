@@ -50,6 +50,13 @@ ModelSizes model_sizes(const ModelShape& shape, std::int64_t frozen_blocks) {
   }
   sizes.embedding = shape.vocabulary * shape.width;
   sizes.head = sizes.embedding;
+  if (is_encoder(shape.layout)) {
+    // The pooler, or the head's inner layer, and the classes.
+    sizes.head = shape.width * (shape.width + 1) + shape.labels * (shape.width + 1);
+    // With the tables of types, and the norm of the embeddings, which is as small.
+    sizes.positions = (shape.context + shape.token_types + 2) * shape.width;
+    return sizes;
+  }
   const bool is_gpt2 = shape.layout == ModelLayout::kGpt2;
   sizes.positions = is_gpt2 ? shape.context * shape.width : 0;
   sizes.final_norm = (is_gpt2 ? 2 : 1) * shape.width;

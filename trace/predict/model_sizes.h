@@ -14,8 +14,8 @@ struct ModelSizes {
   std::vector<std::int64_t> block;  // values per parameter of one block, in registration order
   std::vector<std::int64_t> root;   // those outside of blocks
   std::int64_t embedding = 0;       // values of the token embedding
-  std::int64_t positions = 0;       // of learned positions
-  std::int64_t head = 0;            // of the output matrix, also if it is the embedding
+  std::int64_t positions = 0;       // of learned positions, token types and their norm
+  std::int64_t head = 0;  // of the output matrix, also if it is the embedding; of a classifier
   std::int64_t final_norm = 0;
 
   std::int64_t block_values() const;

@@ -42,11 +42,11 @@ Result<void> check_request(const PlanRequest& request) {
                 "The GPU has no more memory than what CUDA and NCCL need themselves (" +
                     std::to_string(request.reserved_bytes >> 20) + " MiB). Plan for a larger one.");
   }
-  if (request.settings.sequence_length > request.shape.context) {
+  if (request.settings.sequence_length > request.shape.longest_sequence()) {
     return fail(ErrorKind::kUsage,
                 "sequence_length is " + std::to_string(request.settings.sequence_length) +
                     ", but model " + std::string(request.shape.name) + " has a context of " +
-                    std::to_string(request.shape.context) +
+                    std::to_string(request.shape.longest_sequence()) +
                     " tokens. Set sequence_length to at "
                     "most that, or choose another model.");
   }

@@ -4,6 +4,7 @@
 
 #include "trace/model/strategy.h"
 #include "trace/predict/element_bytes.h"
+#include "trace/predict/encoder_block.h"
 #include "trace/predict/layer_sizes.h"
 
 namespace shardlens::trace {
@@ -15,9 +16,10 @@ constexpr std::int64_t kGeneratorStateBytes = 5056;  // of at::CPUGeneratorImpl
 
 using Part = StepPlace::Part;
 
-std::int64_t dropout_of_embeddings(const PlannedJob& job) {
-  if (job.settings.dropout <= 0 || job.shape.layout != ModelLayout::kGpt2) return 0;
+std::int64_t saved_by_embeddings(const PlannedJob& job) {
   const LayerSizes sizes = layer_sizes(job);
+  if (is_encoder(job.shape.layout)) return encoder_embeddings_memory(sizes);
+  if (job.settings.dropout <= 0 || job.shape.layout != ModelLayout::kGpt2) return 0;
   return job.on_gpu ? sizes.dropout_mask : sizes.residual;
 }
 
@@ -30,7 +32,7 @@ StepWalk::StepWalk(const PlannedJob& job)
       frozen_block_(block_memory(job, true)),
       head_(head_memory(job)),
       gradient_bytes_(element_bytes(job.settings).gathered),
-      embedding_dropout_(dropout_of_embeddings(job)),
+      saved_by_embeddings_(saved_by_embeddings(job)),
       kept_(kept_memory(job, sizes_)) {}
 
 bool StepWalk::recomputes(std::int64_t block) const {
@@ -56,7 +58,7 @@ const MemoryLedger& StepWalk::run() {
 }
 
 void StepWalk::forward() {
-  ledger_.add(Holding::kSavedByHead, embedding_dropout_);
+  ledger_.add(Holding::kSavedByHead, saved_by_embeddings_);
   for (std::int64_t i = 0; i < sizes_.layers; ++i) forward_block(i);
   forward_head();
   ledger_.remove_all(Holding::kCastWeights);
@@ -143,7 +145,7 @@ void StepWalk::backward_block(std::int64_t index) {
 void StepWalk::backward_embedding() {
   ledger_.enter({Part::kBackward, kRootBlock});
   const std::int64_t flowing = ledger_.held(Holding::kFlowing);
-  run({.consumed = sizes_.positions > 0 ? 0 : flowing, .released = embedding_dropout_},
+  run({.consumed = sizes_.positions > 0 ? 0 : flowing, .released = saved_by_embeddings_},
       Holding::kSavedByHead, sizes_.embedding);
   if (job_.shape.tied_head) {
     const std::int64_t sum = head_.gradient_is_added_to ? 0 : gradient_bytes_ * sizes_.embedding;

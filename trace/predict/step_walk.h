@@ -40,8 +40,8 @@ class StepWalk {
   ModelSizes sizes_;
   LayerMemory trained_block_, frozen_block_;
   HeadMemory head_;
-  std::int64_t gradient_bytes_;     // per value
-  std::int64_t embedding_dropout_;  // bytes
+  std::int64_t gradient_bytes_;       // per value
+  std::int64_t saved_by_embeddings_;  // bytes
   std::unique_ptr<KeptMemory> kept_;
   MemoryLedger ledger_;
 };

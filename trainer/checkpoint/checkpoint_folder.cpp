@@ -63,8 +63,9 @@ Result<void> write_info(const fs::path& file, const trace::CheckpointInfo& info)
   return out.synchronize();
 }
 
-// After it, `to` is the new one at any moment; an older one of this name ends up as `from`.
-Result<void> replace(const fs::path& from, const fs::path& to) {
+}  // namespace
+
+Result<void> replace_folder(const fs::path& from, const fs::path& to) {
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
   if (errno == EEXIST &&
       renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) {
@@ -77,8 +78,6 @@ Result<void> replace(const fs::path& from, const fs::path& to) {
   return fail(ErrorKind::kIo, "cannot create " + quoted(to) + ": " + std::strerror(code) +
                                   (taken ? "; delete it or save into another run" : ""));
 }
-
-}  // namespace
 
 Result<fs::path> begin_checkpoint(const fs::path& checkpoints, std::int64_t step) {
   std::error_code error;
@@ -95,7 +94,7 @@ Result<fs::path> publish_checkpoint(const fs::path& unfinished, const trace::Che
   TRY(write_info(unfinished / trace::kCheckpointFile, info));
   TRY(trace::synchronize(unfinished));
   const fs::path finished = finished_path(unfinished);
-  TRY(replace(unfinished, finished));
+  TRY(replace_folder(unfinished, finished));
   TRY(trace::synchronize(finished.parent_path()));
   abandon_checkpoint(unfinished);
   return finished;

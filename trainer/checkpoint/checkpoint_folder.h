@@ -18,6 +18,10 @@ trace::Result<std::filesystem::path> begin_checkpoint(const std::filesystem::pat
 // folder.
 trace::Result<std::filesystem::path> publish_checkpoint(const std::filesystem::path& unfinished,
                                                         const trace::CheckpointInfo& info);
+// Gives `from` the name `to`, on the same file system. After it `to` is the new one at any moment;
+// an older folder of this name ends up as `from`.
+trace::Result<void> replace_folder(const std::filesystem::path& from,
+                                   const std::filesystem::path& to);
 // Removes an unfinished one.
 void abandon_checkpoint(const std::filesystem::path& unfinished);
 

@@ -3,38 +3,21 @@
 #include <algorithm>
 
 #include "profiler/torch/torch_sources.h"
+#include "trainer/strategy/tensor_memory.h"
 
 namespace shardlens::trainer {
 
 using profiler::MemoryCategoryScope;
 using trace::MemoryCategory;
 
-namespace {
-
-// Swapping the pointer inside the same StorageImpl keeps every view valid, also those that autograd
-// saved in forward.
-void give_memory(const torch::Tensor& tensor) {
-  const std::size_t bytes = static_cast<std::size_t>(tensor.numel()) * tensor.element_size();
-  c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
-  storage->set_data_ptr_noswap(c10::GetAllocator(tensor.device().type())->allocate(bytes));
-  storage->set_nbytes(bytes);
-}
-
-void take_memory(const torch::Tensor& tensor) {
-  c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
-  storage->set_data_ptr_noswap(c10::DataPtr(nullptr, tensor.device()));
-  storage->set_nbytes(0);
-}
-
-}  // namespace
-
-FlatBuffer::FlatBuffer(const std::vector<NamedTensor>& parameters, const FlatBufferOptions& options)
+FlatBuffer::FlatBuffer(const std::vector<NamedTensor>& parameters, const FlatBufferOptions& options,
+                       ParameterSource* source)
     : options_(options), parameters_(parameters), used_(parameters.size(), 0.0f) {
   TORCH_CHECK(!parameters_.empty(), "a unit of sharding needs at least one parameter");
   trained_ = parameters_.front().tensor.requires_grad();
   const torch::NoGradGuard no_grad;
   lay_out();
-  take_values();
+  take_values(source);
   list_local();
 }
 
@@ -47,30 +30,19 @@ void FlatBuffer::lay_out() {
   shard_numel_ = (offset + options_.shard_count - 1) / options_.shard_count;
 }
 
-void FlatBuffer::take_values() {
-  const auto fp32 = torch::dtype(torch::kFloat32).device(options_.device);
-  torch::Tensor values;
+void FlatBuffer::take_values(ParameterSource* source) {
   {
     const MemoryCategoryScope category(MemoryCategory::kParameters);
-    values = torch::zeros({numel()}, fp32);
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      const torch::Tensor& value = parameters_[i].tensor;
-      values.narrow(0, places_[i].offset, value.numel()).copy_(value.detach().flatten());
-    }
-    const auto begin = options_.shard_rank * shard_numel_;
-    shard_ = options_.shard_count == 1 ? values : values.narrow(0, begin, shard_numel_).clone();
-    shard_ = shard_.to(options_.shard_device);
+    shard_ =
+        torch::zeros({shard_numel_}, torch::dtype(torch::kFloat32).device(options_.shard_device));
+    fill_shard(source);
     // Copies to and from pinned memory overlap with computation.
     if (options_.shard_device != options_.device) shard_ = shard_.pin_memory();
   }
   resident_ = options_.shard_count == 1 && options_.param_dtype == torch::kFloat32 &&
               options_.shard_device == options_.device;
-  if (resident_) {
-    whole_ = shard_;
-  } else {
-    const MemoryCategoryScope category(MemoryCategory::kGatheredParameters);
-    whole_ = torch::empty({numel()}, fp32.dtype(options_.param_dtype));
-  }
+  const auto gathered = torch::dtype(options_.param_dtype).device(options_.device);
+  whole_ = resident_ ? shard_ : tensor_without_memory({numel()}, gathered);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     torch::Tensor& parameter = parameters_[i].tensor;
     parameter.set_data(
@@ -78,6 +50,24 @@ void FlatBuffer::take_values() {
     count_gradient_of(parameter);
   }
   if (!resident_) take_memory(whole_);
+}
+
+void FlatBuffer::fill_shard(ParameterSource* source) {
+  const std::int64_t first = options_.shard_rank * shard_numel_, last = first + shard_numel_;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const torch::Tensor& value = parameters_[i].tensor;
+    const std::int64_t begin = std::max(first, places_[i].offset);
+    const std::int64_t end = std::min(last, places_[i].offset + value.numel());
+    if (begin >= end) continue;
+    const torch::Tensor part = shard_.narrow(0, begin - first, end - begin);
+    if (has_memory(value)) {
+      part.copy_(value.detach().flatten().narrow(0, begin - places_[i].offset, end - begin));
+      continue;
+    }
+    TORCH_CHECK(source != nullptr, "parameter ", parameters_[i].name, " has no values");
+    const auto read = source->read(parameters_[i].name, begin - places_[i].offset, part);
+    TORCH_CHECK(read, read.error().message);
+  }
 }
 
 void FlatBuffer::list_local() {

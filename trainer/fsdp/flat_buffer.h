@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trainer/comm/communicator.h"
+#include "trainer/model/parameter_source.h"
 #include "trainer/strategy/named_tensor.h"
 #include "trainer/strategy/strategy.h"
 
@@ -27,9 +28,11 @@ struct FlatBufferOptions {
 
 class FlatBuffer {
  public:
-  // Takes over the values of `parameters`, which are all trained or all frozen. From here on they
-  // are views of the flat buffer, without memory until allocate().
-  FlatBuffer(const std::vector<NamedTensor>& parameters, const FlatBufferOptions& options);
+  // Takes over the values of `parameters`, which are all trained or all frozen; this rank's part of
+  // those without memory is read from `source`. From here on they are views of the flat buffer,
+  // without memory until allocate(). Throws c10::Error if the source cannot be read.
+  FlatBuffer(const std::vector<NamedTensor>& parameters, const FlatBufferOptions& options,
+             ParameterSource* source = nullptr);
 
   bool is_trained() const { return trained_; }
   std::int64_t numel() const { return shard_numel_ * options_.shard_count; }  // with padding
@@ -68,7 +71,8 @@ class FlatBuffer {
   static constexpr std::size_t kNowhere = SIZE_MAX;
 
   void lay_out();
-  void take_values();
+  void take_values(ParameterSource* source);
+  void fill_shard(ParameterSource* source);
   void list_local();
 
   FlatBufferOptions options_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "profiler/torch/torch_sources.h"
+#include "trainer/strategy/tensor_memory.h"
 
 namespace shardlens::trainer {
 
@@ -35,7 +36,7 @@ struct AfterBackward : torch::autograd::Function<AfterBackward> {
 }  // namespace
 
 FullySharded::FullySharded(Model& model, Communicator& world, profiler::Recorder& recorder,
-                           const FullyShardedOptions& options)
+                           const FullyShardedOptions& options, ParameterSource* source)
     : options_(options),
       world_(world),
       recorder_(recorder),
@@ -45,7 +46,7 @@ FullySharded::FullySharded(Model& model, Communicator& world, profiler::Recorder
   reducer_.emplace(shard_group_, replicas_, streams_);
   if (options_.sync_module_states) share_initial_values(model);
   cast_buffers(model);
-  build_units(model);
+  build_units(model, source);
   report_units();
 }
 
@@ -77,7 +78,10 @@ void FullySharded::connect_groups() {
 void FullySharded::share_initial_values(Model& model) {
   std::vector<torch::Tensor> values;
   for (const auto& list : {named_parameters_of(model), named_buffers_of(model)}) {
-    for (const NamedTensor& each : list) values.push_back(each.tensor.detach());
+    for (const NamedTensor& each : list) {
+      // What is read from a source is the same for all.
+      if (has_memory(each.tensor)) values.push_back(each.tensor.detach());
+    }
   }
   world_.set_default_tag(named_tag("parameters"));
   const profiler::MemoryCategoryScope category(trace::MemoryCategory::kCommunication);
@@ -93,7 +97,7 @@ void FullySharded::cast_buffers(Model& model) const {
   }
 }
 
-void FullySharded::build_units(Model& model) {
+void FullySharded::build_units(Model& model, ParameterSource* source) {
   FlatBufferOptions flat;
   flat.device = world_.device();
   flat.shard_device = options_.cpu_offload ? torch::Device(torch::kCPU) : flat.device;
@@ -104,7 +108,7 @@ void FullySharded::build_units(Model& model) {
   flat.is_primary = world_.rank() < options_.shard_group_size;
   for (const UnitPlan& plan : plan_units(model, options_.wrap_policy, options_.min_num_params)) {
     const int index = static_cast<int>(units_.size());
-    auto& unit = *units_.emplace_back(std::make_unique<ShardedUnit>(index, plan, flat));
+    auto& unit = *units_.emplace_back(std::make_unique<ShardedUnit>(index, plan, flat, source));
     unit.after_backward = [this, &unit] { after_unit_backward(unit); };
     if (plan.layer != nullptr) {
       plan.layer->wrap_forward(

@@ -42,9 +42,10 @@ struct FullyShardedOptions {
 class FullySharded final : public Strategy {
  public:
   // Steps in around the forward of the model's layers; the model's parameters have no memory
-  // outside of a step. The model and the communicator outlive it.
+  // outside of a step. The model and the communicator outlive it. Parameters without memory get
+  // their values from `source`, each rank reading what it keeps.
   FullySharded(Model& model, Communicator& world, profiler::Recorder& recorder,
-               const FullyShardedOptions& options);
+               const FullyShardedOptions& options, ParameterSource* source = nullptr);
   ~FullySharded() override;
   FullySharded(const FullySharded&) = delete;
   FullySharded& operator=(const FullySharded&) = delete;
@@ -66,7 +67,7 @@ class FullySharded final : public Strategy {
   void connect_groups();
   void share_initial_values(Model& model);
   void cast_buffers(Model& model) const;
-  void build_units(Model& model);
+  void build_units(Model& model, ParameterSource* source);
   void report_units();
 
   torch::Tensor run_forward(ShardedUnit& unit, const torch::Tensor& input,

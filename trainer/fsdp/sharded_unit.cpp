@@ -4,14 +4,15 @@
 
 namespace shardlens::trainer {
 
-ShardedUnit::ShardedUnit(int index, const UnitPlan& plan, const FlatBufferOptions& options)
+ShardedUnit::ShardedUnit(int index, const UnitPlan& plan, const FlatBufferOptions& options,
+                         ParameterSource* source)
     : index_(index), name_(plan.name) {
   std::vector<NamedTensor> trained, frozen;
   for (const NamedTensor& parameter : plan.parameters) {
     (parameter.tensor.requires_grad() ? trained : frozen).push_back(parameter);
   }
   for (const auto* part : {&trained, &frozen}) {
-    if (!part->empty()) buffers_.emplace_back(*part, options);
+    if (!part->empty()) buffers_.emplace_back(*part, options, source);
   }
 }
 

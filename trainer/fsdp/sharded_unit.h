@@ -18,7 +18,8 @@ namespace shardlens::trainer {
 class ShardedUnit {
  public:
   // Trained and frozen parameters lie in buffers of their own: only the first are reduced.
-  ShardedUnit(int index, const UnitPlan& plan, const FlatBufferOptions& options);
+  ShardedUnit(int index, const UnitPlan& plan, const FlatBufferOptions& options,
+              ParameterSource* source);
 
   int index() const { return index_; }
   const std::string& name() const { return name_; }

@@ -19,6 +19,11 @@ class DecoderModel : public Model {
   virtual torch::Tensor hidden(const torch::Tensor& tokens) = 0;
   virtual OutputHead& head() = 0;
 
+  // `tokens` [batch, time], int64 → [batch, vocabulary], of the token that follows.
+  torch::Tensor last_logits(const torch::Tensor& tokens) {
+    const auto last = hidden(tokens).narrow(1, tokens.size(1) - 1, 1);
+    return head().forward(last).squeeze(1);
+  }
   // `tokens` [batch, time], int64 → [batch, time, vocabulary].
   torch::Tensor logits(const torch::Tensor& tokens) { return head().forward(hidden(tokens)); }
   // Padding needs no mask: it comes last, and no token looks ahead.
@@ -33,14 +38,5 @@ class DecoderModel : public Model {
     return head().loss(hidden(tokens), targets, chunks);
   }
 };
-
-struct ModelOptions {
-  double dropout = 0;
-  std::uint64_t seed = 0;
-  torch::Device device = torch::kCPU;
-};
-
-// Initialised as Hugging Face does; the same on every rank and device for the same seed.
-std::shared_ptr<DecoderModel> build_model(const ModelShape& shape, const ModelOptions& options);
 
 }  // namespace shardlens::trainer

@@ -1,15 +1,25 @@
 #include "trainer/model/gpt2_model.h"
 
+#include <cmath>
+#include <optional>
 #include <string>
+
+#include "trainer/model/attention.h"
 
 namespace shardlens::trainer {
 
 struct Gpt2Model::Attention : Layer {
-  Attention(const ModelShape& shape, double dropout_probability, torch::Device device)
+  Attention(const ModelShape& shape, std::int64_t layer, double dropout_probability,
+            ParameterPlace place)
       : heads(shape.heads), dropout(dropout_probability) {
+    if (!shape.scales_attention || shape.scales_attention_by_layer) {
+      const auto width = static_cast<double>(shape.head_width());
+      scale = (shape.scales_attention ? 1 / std::sqrt(width) : 1.0) /
+              (shape.scales_attention_by_layer ? static_cast<double>(layer + 1) : 1.0);
+    }
     c_attn =
-        register_module("c_attn", std::make_shared<Conv1d>(shape.width, 3 * shape.width, device));
-    c_proj = register_module("c_proj", std::make_shared<Conv1d>(shape.width, shape.width, device));
+        register_module("c_attn", std::make_shared<Conv1d>(shape.width, 3 * shape.width, place));
+    c_proj = register_module("c_proj", std::make_shared<Conv1d>(shape.width, shape.width, place));
   }
 
   torch::Tensor compute(const torch::Tensor& x) override {
@@ -19,40 +29,42 @@ struct Gpt2Model::Attention : Layer {
       return part.view({batch, time, heads, width / heads}).transpose(1, 2);
     };
     const auto mixed = causal_attention(by_head(parts[0]), by_head(parts[1]), by_head(parts[2]),
-                                        is_training() ? dropout : 0.0);
+                                        {is_training() ? dropout : 0.0, scale, {}});
     const auto joined = mixed.transpose(1, 2).reshape({batch, time, width});
     return at::dropout(c_proj->forward(joined), dropout, is_training());
   }
 
   std::int64_t heads;
   double dropout;
+  std::optional<double> scale;
   std::shared_ptr<Conv1d> c_attn, c_proj;
 };
 
 struct Gpt2Model::Mlp : Layer {
-  Mlp(const ModelShape& shape, double dropout_probability, torch::Device device)
-      : dropout(dropout_probability) {
-    c_fc = register_module("c_fc", std::make_shared<Conv1d>(shape.width, shape.mlp_width, device));
+  Mlp(const ModelShape& shape, double dropout_probability, ParameterPlace place)
+      : activation(shape.activation), dropout(dropout_probability) {
+    c_fc = register_module("c_fc", std::make_shared<Conv1d>(shape.width, shape.mlp_width, place));
     c_proj =
-        register_module("c_proj", std::make_shared<Conv1d>(shape.mlp_width, shape.width, device));
+        register_module("c_proj", std::make_shared<Conv1d>(shape.mlp_width, shape.width, place));
   }
 
   torch::Tensor compute(const torch::Tensor& x) override {
-    const auto hidden = at::gelu(c_fc->forward(x), "tanh");
+    const auto hidden = activate(activation, c_fc->forward(x));
     return at::dropout(c_proj->forward(hidden), dropout, is_training());
   }
 
+  Activation activation;
   double dropout;
   std::shared_ptr<Conv1d> c_fc, c_proj;
 };
 
 struct Gpt2Model::Block : Layer {
-  Block(const ModelShape& shape, double dropout, torch::Device device) {
+  Block(const ModelShape& shape, std::int64_t layer, double dropout, ParameterPlace place) {
     const double epsilon = shape.norm_epsilon;
-    ln_1 = register_module("ln_1", std::make_shared<LayerNorm>(shape.width, epsilon, device));
-    attn = register_module("attn", std::make_shared<Attention>(shape, dropout, device));
-    ln_2 = register_module("ln_2", std::make_shared<LayerNorm>(shape.width, epsilon, device));
-    mlp = register_module("mlp", std::make_shared<Mlp>(shape, dropout, device));
+    ln_1 = register_module("ln_1", std::make_shared<LayerNorm>(shape.width, epsilon, place));
+    attn = register_module("attn", std::make_shared<Attention>(shape, layer, dropout, place));
+    ln_2 = register_module("ln_2", std::make_shared<LayerNorm>(shape.width, epsilon, place));
+    mlp = register_module("mlp", std::make_shared<Mlp>(shape, dropout, place));
   }
 
   torch::Tensor compute(const torch::Tensor& x) override {
@@ -66,19 +78,18 @@ struct Gpt2Model::Block : Layer {
 };
 
 struct Gpt2Model::Transformer : Layer {
-  Transformer(const ModelShape& shape, double dropout_probability, torch::Device device)
+  Transformer(const ModelShape& shape, double dropout_probability, ParameterPlace place)
       : dropout(dropout_probability) {
-    wte =
-        register_module("wte", std::make_shared<Embedding>(shape.vocabulary, shape.width, device));
-    wpe = register_module("wpe", std::make_shared<Embedding>(shape.context, shape.width, device));
+    wte = register_module("wte", std::make_shared<Embedding>(shape.vocabulary, shape.width, place));
+    wpe = register_module("wpe", std::make_shared<Embedding>(shape.context, shape.width, place));
     auto list = std::make_shared<torch::nn::Module>();
     for (std::int64_t i = 0; i < shape.layers; ++i) {
       h.push_back(list->register_module(std::to_string(i),
-                                        std::make_shared<Block>(shape, dropout, device)));
+                                        std::make_shared<Block>(shape, i, dropout, place)));
     }
     register_module("h", list);
     ln_f = register_module("ln_f",
-                           std::make_shared<LayerNorm>(shape.width, shape.norm_epsilon, device));
+                           std::make_shared<LayerNorm>(shape.width, shape.norm_epsilon, place));
   }
 
   torch::Tensor compute(const torch::Tensor& tokens) override {
@@ -95,13 +106,13 @@ struct Gpt2Model::Transformer : Layer {
   std::shared_ptr<LayerNorm> ln_f;
 };
 
-Gpt2Model::Gpt2Model(const ModelShape& shape, double dropout, torch::Device device) {
+Gpt2Model::Gpt2Model(const ModelShape& shape, double dropout, ParameterPlace place) {
   transformer_ =
-      register_module("transformer", std::make_shared<Transformer>(shape, dropout, device));
-  head_ = register_module(
-      "lm_head", shape.tied_head
-                     ? std::make_shared<OutputHead>(transformer_->wte->weight)
-                     : std::make_shared<OutputHead>(shape.width, shape.vocabulary, device));
+      register_module("transformer", std::make_shared<Transformer>(shape, dropout, place));
+  head_ = register_module("lm_head",
+                          shape.tied_head
+                              ? std::make_shared<OutputHead>(transformer_->wte->weight)
+                              : std::make_shared<OutputHead>(shape.width, shape.vocabulary, place));
 }
 
 std::vector<std::shared_ptr<Layer>> Gpt2Model::blocks() const {

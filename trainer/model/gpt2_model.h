@@ -12,7 +12,7 @@ namespace shardlens::trainer {
 
 class Gpt2Model : public DecoderModel {
  public:
-  Gpt2Model(const ModelShape& shape, double dropout, torch::Device device);
+  Gpt2Model(const ModelShape& shape, double dropout, ParameterPlace place);
   torch::Tensor hidden(const torch::Tensor& tokens) override;
   OutputHead& head() override { return *head_; }
   std::vector<std::shared_ptr<Layer>> blocks() const override;

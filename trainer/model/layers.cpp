@@ -1,22 +1,27 @@
 #include "trainer/model/layers.h"
 
+#include "trainer/strategy/tensor_memory.h"
+
 namespace shardlens::trainer {
 
 namespace {
 
-torch::Tensor blank(at::IntArrayRef sizes, torch::Device device) {
-  return torch::empty(sizes, torch::dtype(torch::kFloat32).device(device));
+torch::Tensor blank(at::IntArrayRef sizes, ParameterPlace place) {
+  const auto options = torch::dtype(torch::kFloat32).device(place.device);
+  return place.has_memory ? torch::empty(sizes, options) : tensor_without_memory(sizes, options);
 }
 
 }  // namespace
 
-Embedding::Embedding(std::int64_t rows, std::int64_t width, torch::Device device) {
-  weight = register_parameter("weight", blank({rows, width}, device));
+Embedding::Embedding(std::int64_t rows, std::int64_t width, ParameterPlace place,
+                     std::int64_t padding)
+    : padding_(padding) {
+  weight = register_parameter("weight", blank({rows, width}, place));
 }
 
-Conv1d::Conv1d(std::int64_t in, std::int64_t out, torch::Device device) {
-  weight = register_parameter("weight", blank({in, out}, device));
-  bias = register_parameter("bias", blank({out}, device));
+Conv1d::Conv1d(std::int64_t in, std::int64_t out, ParameterPlace place) {
+  weight = register_parameter("weight", blank({in, out}, place));
+  bias = register_parameter("bias", blank({out}, place));
 }
 
 torch::Tensor Conv1d::compute(const torch::Tensor& x) {
@@ -25,36 +30,42 @@ torch::Tensor Conv1d::compute(const torch::Tensor& x) {
   return at::addmm(bias, x.reshape({-1, x.size(-1)}), weight).view(sizes);
 }
 
-Projection::Projection(std::int64_t in, std::int64_t out, torch::Device device) {
-  weight = register_parameter("weight", blank({out, in}, device));
+Projection::Projection(std::int64_t in, std::int64_t out, ParameterPlace place, bool has_bias) {
+  weight = register_parameter("weight", blank({out, in}, place));
+  if (has_bias) bias = register_parameter("bias", blank({out}, place));
 }
 
 Projection::Projection(const torch::Tensor& shared) {
   weight = register_parameter("weight", shared);
 }
 
-LayerNorm::LayerNorm(std::int64_t width, double epsilon, torch::Device device) : epsilon_(epsilon) {
-  weight = register_parameter("weight", blank({width}, device));
-  bias = register_parameter("bias", blank({width}, device));
+LayerNorm::LayerNorm(std::int64_t width, double epsilon, ParameterPlace place) : epsilon_(epsilon) {
+  weight = register_parameter("weight", blank({width}, place));
+  bias = register_parameter("bias", blank({width}, place));
 }
 
 torch::Tensor LayerNorm::compute(const torch::Tensor& x) {
   return at::layer_norm(x, weight.sizes(), weight, bias, epsilon_);
 }
 
-RmsNorm::RmsNorm(std::int64_t width, double epsilon, torch::Device device) : epsilon_(epsilon) {
-  weight = register_parameter("weight", blank({width}, device));
+RmsNorm::RmsNorm(std::int64_t width, double epsilon, ParameterPlace place) : epsilon_(epsilon) {
+  weight = register_parameter("weight", blank({width}, place));
 }
 
 torch::Tensor RmsNorm::compute(const torch::Tensor& x) {
   return at::rms_norm(x, weight.sizes(), weight, epsilon_);
 }
 
-torch::Tensor causal_attention(const torch::Tensor& query, const torch::Tensor& key,
-                               const torch::Tensor& value, double dropout) {
-  const bool grouped = key.size(1) != query.size(1);
-  return at::scaled_dot_product_attention(query, key, value, /*attn_mask=*/{}, dropout,
-                                          /*is_causal=*/true, /*scale=*/std::nullopt, grouped);
+torch::Tensor activate(Activation activation, const torch::Tensor& x) {
+  switch (activation) {
+    case Activation::kGeluTanh:
+      return at::gelu(x, "tanh");
+    case Activation::kGelu:
+      return at::gelu(x);
+    case Activation::kRelu:
+      return at::relu(x);
+  }
+  return x;
 }
 
 }  // namespace shardlens::trainer

@@ -1,4 +1,4 @@
-// The building blocks of both layouts, with Hugging Face's parameter names and shapes and without
+// The building blocks of all layouts, with Hugging Face's parameter names and shapes and without
 // values: the model initialises them. The training thread.
 #pragma once
 
@@ -7,35 +7,42 @@
 #include <cstdint>
 
 #include "trainer/model/layer.h"
+#include "trainer/model/model_options.h"
+#include "trainer/model/model_shape.h"
 
 namespace shardlens::trainer {
 
 struct Embedding : Layer {
-  Embedding(std::int64_t rows, std::int64_t width, torch::Device device);
+  // The row `padding` gets no gradient; -1: all do.
+  Embedding(std::int64_t rows, std::int64_t width, ParameterPlace place, std::int64_t padding = -1);
   torch::Tensor compute(const torch::Tensor& tokens) override {
-    return at::embedding(weight, tokens);
+    return at::embedding(weight, tokens, padding_);
   }
   torch::Tensor weight;  // [rows, width]
+
+ private:
+  std::int64_t padding_;
 };
 
 // GPT-2's linear layer, stored transposed.
 struct Conv1d : Layer {
-  Conv1d(std::int64_t in, std::int64_t out, torch::Device device);
+  Conv1d(std::int64_t in, std::int64_t out, ParameterPlace place);
   torch::Tensor compute(const torch::Tensor& x) override;
   torch::Tensor weight;  // [in, out]
   torch::Tensor bias;    // [out]
 };
 
 struct Projection : Layer {
-  Projection(std::int64_t in, std::int64_t out, torch::Device device);
+  Projection(std::int64_t in, std::int64_t out, ParameterPlace place, bool has_bias = false);
   // The same matrix under a second name.
   explicit Projection(const torch::Tensor& shared);
-  torch::Tensor compute(const torch::Tensor& x) override { return at::linear(x, weight); }
+  torch::Tensor compute(const torch::Tensor& x) override { return at::linear(x, weight, bias); }
   torch::Tensor weight;  // [out, in]
+  torch::Tensor bias;    // [out], or undefined
 };
 
 struct LayerNorm : Layer {
-  LayerNorm(std::int64_t width, double epsilon, torch::Device device);
+  LayerNorm(std::int64_t width, double epsilon, ParameterPlace place);
   torch::Tensor compute(const torch::Tensor& x) override;
   torch::Tensor weight;
   torch::Tensor bias;
@@ -45,7 +52,7 @@ struct LayerNorm : Layer {
 };
 
 struct RmsNorm : Layer {
-  RmsNorm(std::int64_t width, double epsilon, torch::Device device);
+  RmsNorm(std::int64_t width, double epsilon, ParameterPlace place);
   torch::Tensor compute(const torch::Tensor& x) override;
   torch::Tensor weight;
 
@@ -53,8 +60,6 @@ struct RmsNorm : Layer {
   double epsilon_;
 };
 
-// Causal attention over [batch, heads, time, head width]; key and value may have fewer heads.
-torch::Tensor causal_attention(const torch::Tensor& query, const torch::Tensor& key,
-                               const torch::Tensor& value, double dropout);
+torch::Tensor activate(Activation activation, const torch::Tensor& x);
 
 }  // namespace shardlens::trainer

@@ -1,45 +1,70 @@
 #include "trainer/model/llama_model.h"
 
 #include <string>
-#include <utility>
+
+#include "trainer/model/attention.h"
 
 namespace shardlens::trainer {
 
+// What blocks share to know where tokens are.
+struct LlamaModel::Positions {
+  std::shared_ptr<Rotary> rotary;
+  std::shared_ptr<SlidingWindow> window;
+};
+
 struct LlamaModel::Attention : Layer {
-  Attention(const ModelShape& shape, double dropout_probability, std::shared_ptr<Rotary> positions,
-            torch::Device device)
-      : head_width(shape.head_width()), dropout(dropout_probability), rotary(std::move(positions)) {
-    const auto width = shape.width, kv_width = shape.kv_heads * head_width;
-    q_proj = register_module("q_proj", std::make_shared<Projection>(width, width, device));
-    k_proj = register_module("k_proj", std::make_shared<Projection>(width, kv_width, device));
-    v_proj = register_module("v_proj", std::make_shared<Projection>(width, kv_width, device));
-    o_proj = register_module("o_proj", std::make_shared<Projection>(width, width, device));
+  Attention(const ModelShape& shape, double dropout_probability, const Positions& positions,
+            ParameterPlace place)
+      : head_width(shape.head_width()),
+        dropout(dropout_probability),
+        rotary(positions.rotary),
+        window(positions.window) {
+    const auto width = shape.width, wide = shape.attention_width(), kv_width = shape.kv_width();
+    auto add = [&](const char* name, std::int64_t in, std::int64_t out, bool has_bias) {
+      return register_module(name, std::make_shared<Projection>(in, out, place, has_bias));
+    };
+    q_proj = add("q_proj", width, wide, shape.qkv_bias);
+    k_proj = add("k_proj", width, kv_width, shape.qkv_bias);
+    v_proj = add("v_proj", width, kv_width, shape.qkv_bias);
+    o_proj = add("o_proj", wide, width, shape.output_bias);
+    if (!shape.qk_norm) return;
+    auto norm = [&] { return std::make_shared<RmsNorm>(head_width, shape.norm_epsilon, place); };
+    q_norm = register_module("q_norm", norm());
+    k_norm = register_module("k_norm", norm());
   }
 
   torch::Tensor compute(const torch::Tensor& x) override {
     const auto batch = x.size(0), time = x.size(1);
-    auto by_head = [&](const torch::Tensor& part) {
-      return part.view({batch, time, -1, head_width}).transpose(1, 2);
+    auto by_head = [&](const torch::Tensor& part, const std::shared_ptr<RmsNorm>& norm = nullptr) {
+      const auto heads = part.view({batch, time, -1, head_width});
+      return (norm ? norm->forward(heads) : heads).transpose(1, 2);
     };
-    const auto query = rotary->apply(by_head(q_proj->forward(x)));
-    const auto key = rotary->apply(by_head(k_proj->forward(x)));
+    const auto query = rotary->apply(by_head(q_proj->forward(x), q_norm));
+    const auto key = rotary->apply(by_head(k_proj->forward(x), k_norm));
     const auto value = by_head(v_proj->forward(x));
-    const auto mixed = causal_attention(query, key, value, is_training() ? dropout : 0.0);
+    AttentionOptions options{is_training() ? dropout : 0.0, std::nullopt, {}};
+    if (window) options.mask = window->mask(query);
+    const auto mixed = causal_attention(query, key, value, options);
     return o_proj->forward(mixed.transpose(1, 2).reshape({batch, time, -1}));
   }
 
   std::int64_t head_width;
   double dropout;
-  std::shared_ptr<Rotary> rotary;  // one for all blocks
+  std::shared_ptr<Rotary> rotary;
+  std::shared_ptr<SlidingWindow> window;  // null: every token sees all before it
   std::shared_ptr<Projection> q_proj, k_proj, v_proj, o_proj;
+  std::shared_ptr<RmsNorm> q_norm, k_norm;  // null: there are none
 };
 
 struct LlamaModel::Mlp : Layer {
-  Mlp(const ModelShape& shape, torch::Device device) {
+  Mlp(const ModelShape& shape, ParameterPlace place) {
     const auto width = shape.width, hidden = shape.mlp_width;
-    gate_proj = register_module("gate_proj", std::make_shared<Projection>(width, hidden, device));
-    up_proj = register_module("up_proj", std::make_shared<Projection>(width, hidden, device));
-    down_proj = register_module("down_proj", std::make_shared<Projection>(hidden, width, device));
+    auto add = [&](const char* name, std::int64_t in, std::int64_t out) {
+      return register_module(name, std::make_shared<Projection>(in, out, place, shape.mlp_bias));
+    };
+    gate_proj = add("gate_proj", width, hidden);
+    up_proj = add("up_proj", width, hidden);
+    down_proj = add("down_proj", hidden, width);
   }
 
   torch::Tensor compute(const torch::Tensor& x) override {
@@ -50,12 +75,11 @@ struct LlamaModel::Mlp : Layer {
 };
 
 struct LlamaModel::Block : Layer {
-  Block(const ModelShape& shape, double dropout, const std::shared_ptr<Rotary>& rotary,
-        torch::Device device) {
+  Block(const ModelShape& shape, double dropout, const Positions& positions, ParameterPlace place) {
     self_attn =
-        register_module("self_attn", std::make_shared<Attention>(shape, dropout, rotary, device));
-    mlp = register_module("mlp", std::make_shared<Mlp>(shape, device));
-    auto norm = [&] { return std::make_shared<RmsNorm>(shape.width, shape.norm_epsilon, device); };
+        register_module("self_attn", std::make_shared<Attention>(shape, dropout, positions, place));
+    mlp = register_module("mlp", std::make_shared<Mlp>(shape, place));
+    auto norm = [&] { return std::make_shared<RmsNorm>(shape.width, shape.norm_epsilon, place); };
     input_layernorm = register_module("input_layernorm", norm());
     post_attention_layernorm = register_module("post_attention_layernorm", norm());
   }
@@ -72,18 +96,21 @@ struct LlamaModel::Block : Layer {
 
 struct LlamaModel::Decoder : Layer {
   Decoder(const ModelShape& shape, double dropout, const std::shared_ptr<Rotary>& rotary,
-          torch::Device device) {
+          ParameterPlace place) {
     embed_tokens = register_module(
-        "embed_tokens", std::make_shared<Embedding>(shape.vocabulary, shape.width, device));
+        "embed_tokens",
+        std::make_shared<Embedding>(shape.vocabulary, shape.width, place, shape.padding_token));
     auto list = std::make_shared<torch::nn::Module>();
+    const auto window = shape.window > 0 ? std::make_shared<SlidingWindow>(shape.window) : nullptr;
     for (std::int64_t i = 0; i < shape.layers; ++i) {
+      const Positions positions{rotary, i < shape.full_layers ? nullptr : window};
       layers.push_back(list->register_module(
-          std::to_string(i), std::make_shared<Block>(shape, dropout, rotary, device)));
+          std::to_string(i), std::make_shared<Block>(shape, dropout, positions, place)));
     }
     register_module("layers", list);
     register_module("rotary_emb", rotary);
     norm =
-        register_module("norm", std::make_shared<RmsNorm>(shape.width, shape.norm_epsilon, device));
+        register_module("norm", std::make_shared<RmsNorm>(shape.width, shape.norm_epsilon, place));
   }
 
   torch::Tensor compute(const torch::Tensor& tokens) override {
@@ -97,13 +124,13 @@ struct LlamaModel::Decoder : Layer {
   std::shared_ptr<RmsNorm> norm;
 };
 
-LlamaModel::LlamaModel(const ModelShape& shape, double dropout, torch::Device device)
-    : rotary_(std::make_shared<Rotary>(shape, device)) {
-  decoder_ = register_module("model", std::make_shared<Decoder>(shape, dropout, rotary_, device));
-  head_ = register_module(
-      "lm_head", shape.tied_head
-                     ? std::make_shared<OutputHead>(decoder_->embed_tokens->weight)
-                     : std::make_shared<OutputHead>(shape.width, shape.vocabulary, device));
+LlamaModel::LlamaModel(const ModelShape& shape, double dropout, ParameterPlace place)
+    : rotary_(std::make_shared<Rotary>(shape, place.device)) {
+  decoder_ = register_module("model", std::make_shared<Decoder>(shape, dropout, rotary_, place));
+  head_ = register_module("lm_head",
+                          shape.tied_head
+                              ? std::make_shared<OutputHead>(decoder_->embed_tokens->weight)
+                              : std::make_shared<OutputHead>(shape.width, shape.vocabulary, place));
 }
 
 std::vector<std::shared_ptr<Layer>> LlamaModel::blocks() const {

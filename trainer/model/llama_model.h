@@ -13,12 +13,13 @@ namespace shardlens::trainer {
 
 class LlamaModel : public DecoderModel {
  public:
-  LlamaModel(const ModelShape& shape, double dropout, torch::Device device);
+  LlamaModel(const ModelShape& shape, double dropout, ParameterPlace place);
   torch::Tensor hidden(const torch::Tensor& tokens) override;
   OutputHead& head() override { return *head_; }
   std::vector<std::shared_ptr<Layer>> blocks() const override;
 
  private:
+  struct Positions;
   struct Attention;
   struct Mlp;
   struct Block;

@@ -7,17 +7,17 @@
 namespace shardlens::trainer {
 
 trace::Result<void> check_fits(const ModelShape& shape, std::int64_t sequence_length) {
-  if (sequence_length > shape.context) {
+  if (sequence_length > shape.longest_sequence()) {
     return trace::fail(trace::ErrorKind::kUsage,
                        "sequence_length is " + std::to_string(sequence_length) + ", but model " +
-                           std::string(shape.name) + " has a context of " +
-                           std::to_string(shape.context) +
+                           shape.name + " has a context of " +
+                           std::to_string(shape.longest_sequence()) +
                            " tokens. Set sequence_length to at most " +
-                           std::to_string(shape.context) + " or choose another model.");
+                           std::to_string(shape.longest_sequence()) + " or choose another model.");
   }
   if (shape.vocabulary < ByteTokenizer::kVocabulary) {
     return trace::fail(trace::ErrorKind::kUsage,
-                       "Model " + std::string(shape.name) + " knows " +
+                       "Model " + shape.name + " knows " +
                            std::to_string(shape.vocabulary) + " tokens; the byte tokenizer needs " +
                            std::to_string(ByteTokenizer::kVocabulary) + ".");
   }

@@ -8,9 +8,11 @@
 
 namespace shardlens::trainer {
 
+using trace::Activation;
 using trace::find_model_preset;
 using trace::ModelLayout;
 using trace::ModelShape;
+using trace::RotaryKind;
 using trace::RotaryScaling;
 
 // Error kUsage: the sequence does not fit the context, or the vocabulary not the tokenizer.

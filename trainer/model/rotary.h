@@ -10,7 +10,7 @@
 
 namespace shardlens::trainer {
 
-// Rotation per position of each of the head_width / 2 pairs, stretched as Llama 3 does if asked.
+// Rotation per position of each of the head_width / 2 pairs, stretched if asked.
 std::vector<float> rotary_frequencies(const ModelShape& shape);
 
 class Rotary : public torch::nn::Module {
@@ -23,6 +23,7 @@ class Rotary : public torch::nn::Module {
  private:
   void extend_to(std::int64_t time);
 
+  double amplitude_ = 1;       // of sine and cosine, YaRN's
   torch::Tensor frequencies_;  // [head width / 2]; the buffer inv_freq, which may be of fewer bits
   torch::Tensor cos_, sin_;    // [time, head width], of the longest sequence seen
 };

@@ -2,8 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <thread>
+
 #include "trace/model/strategy.h"
 #include "trace/predict/gpu_table.h"
+#include "trace/store/file_system.h"
 
 namespace shardlens::app {
 namespace {
@@ -65,6 +71,36 @@ TEST(StrategyPlanner, EstimatesForTheCpuWhereThereIsNoGpu) {
     job.settings.sharding_strategy = plan.strategy;
     EXPECT_EQ(plan.memory.total(), trace::predict_peak_bytes(job)) << plan.strategy;
   }
+}
+
+TEST(StrategyPlanner, PlansForAModelFolderOnceAWorkerHasReadIt) {
+  auto folder = *trace::TemporaryFolder::create();
+  std::atomic<bool> told = false;
+  StrategyPlanner planner(machine_with_gpus(0), [&] { told = true; });
+  planner.open_card();
+  trace::Settings settings;
+  settings.model = folder.path();
+  const auto ask_until_told = [&] {
+    told = false;
+    for (int i = 0; i < 500 && !told; ++i) {
+      planner.card(settings);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return planner.has_news();
+  };
+  EXPECT_EQ(planner.estimates(settings), nullptr);
+  ASSERT_TRUE(ask_until_told());
+  EXPECT_NE(planner.card(settings)->problem.find("no config.json"), std::string::npos);
+  std::ofstream(folder.path() / "config.json")
+      << R"({"model_type": "gpt2", "n_embd": 8, "n_layer": 1, "n_head": 2, "n_positions": 512,
+             "vocab_size": 300})";
+  settings.seed = 5;  // another question
+  for (int i = 0; i < 500 && !planner.estimates(settings); ++i) {
+    settings.seed = 10 + i;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  ASSERT_TRUE(planner.card(settings)->plan);
+  EXPECT_EQ(planner.card(settings)->plan->request.shape.width, 8);
 }
 
 TEST(StrategyPlanner, SharesAGpuAmongItsRanks) {

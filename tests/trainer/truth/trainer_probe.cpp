@@ -14,7 +14,7 @@
 #include "trainer/data/distributed_sampler.h"
 #include "trainer/ddp/data_parallel.h"
 #include "trainer/learning_rate.h"
-#include "trainer/model/decoder_model.h"
+#include "trainer/model/build_model.h"
 
 namespace {
 

@@ -1,0 +1,143 @@
+// What full sharding keeps and needs while it loads a model folder.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "profiler/torch/torch_sources.h"
+#include "tests/trainer/comm/rank_threads.h"
+#include "tests/trainer/huggingface/model_folder.h"
+#include "trainer/fsdp/fully_sharded.h"
+#include "trainer/huggingface/folder_source.h"
+#include "trainer/huggingface/save_model_folder.h"
+#include "trainer/model/build_model.h"
+
+namespace shardlens::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+constexpr int kRanks = 2;
+
+// 25 M values, 101 MB; the largest tensor has 4 MB.
+trace::ModelShape large_shape() {
+  trace::ModelShape shape = folder_shape();
+  shape.layers = 8;
+  shape.width = 512;
+  shape.heads = shape.kv_heads = 8;
+  shape.mlp_width = 2048;
+  shape.vocabulary = 400;
+  return shape;
+}
+
+std::int64_t tensor_bytes(const trace::MemorySample& sample) {
+  return sample.total_bytes() -
+         sample.bytes[static_cast<std::size_t>(trace::MemoryCategory::kOutside)];
+}
+
+std::int64_t status_bytes(const std::string& key) {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    std::int64_t kibibytes = 0;
+    if (word == key + ":" && status >> kibibytes) return kibibytes << 10;
+  }
+  return 0;
+}
+
+FullyShardedOptions full_shard() {
+  FullyShardedOptions options;
+  options.shard_group_size = kRanks;
+  return options;
+}
+
+std::shared_ptr<Model> empty_model(const trace::ModelShape& shape) {
+  return build_any_model(shape, {0.0, 5, torch::kCPU, /*has_memory=*/false});
+}
+
+void expect_values(const LocalParameter& part, FolderSource& source) {
+  const auto expected = torch::empty({part.end - part.begin});
+  ASSERT_TRUE(source.read(part.name, part.begin, expected));
+  EXPECT_TRUE(torch::equal(part.value.detach().view({-1}), expected)) << part.name;
+}
+
+TEST(ShardedLoad, GivesEachRankItsPart) {
+  const ModelFolder folder;
+  folder.write_model(folder_shape());
+  on_ranks(kRanks, [&](Communicator& communicator, profiler::Recorder& recorder) {
+    auto source = FolderSource::open(folder.path(), folder_shape());
+    ASSERT_TRUE(source);
+    const auto model = empty_model(folder_shape());
+    const FullySharded strategy(*model, communicator, recorder, full_shard(), &*source);
+    std::int64_t kept = 0;
+    for (const LocalParameter& part : strategy.local_parameters()) {
+      expect_values(part, *source);
+      kept += part.end - part.begin;
+    }
+    EXPECT_LT(kept, 0.52 * static_cast<double>(parameter_count(folder_shape())));
+  });
+}
+
+TEST(ShardedLoad, NeedsNoMoreThanTheShardAndOneTensor) {
+  const auto shape = large_shape();
+  const std::int64_t model_bytes = 4 * parameter_count(shape);
+  ASSERT_GT(model_bytes, 100'000'000);
+  const std::int64_t largest = 4 * shape.width * shape.mlp_width;
+  const ModelFolder folder;
+  folder.write_model(shape);
+  ASSERT_TRUE(profiler::install_cpu_memory_tracker());
+  const std::int64_t before = tensor_bytes(profiler::sample_cpu_memory());
+  profiler::take_cpu_memory_peak();
+  std::ofstream("/proc/self/clear_refs") << "5";  // VmHWM begins anew
+  const std::int64_t resident = status_bytes("VmRSS");
+  on_ranks(kRanks, [&](Communicator& communicator, profiler::Recorder& recorder) {
+    auto source = FolderSource::open(folder.path(), shape);
+    ASSERT_TRUE(source);
+    const auto model = empty_model(shape);
+    const FullySharded strategy(*model, communicator, recorder, full_shard(), &*source);
+  });
+  // Both ranks are in this process: their shards are one model together.
+  const std::int64_t allowed = model_bytes + kRanks * largest;
+  EXPECT_LE(tensor_bytes(profiler::take_cpu_memory_peak()) - before, allowed);
+  EXPECT_GT(tensor_bytes(profiler::take_cpu_memory_peak()), 0);
+  constexpr std::int64_t kThreadsAndRecorders = 40 << 20;
+  EXPECT_LE(status_bytes("VmHWM") - resident, allowed + kThreadsAndRecorders);
+}
+
+TEST(ShardedLoad, IsSavedAsItWasRead) {
+  const ModelFolder from, to;
+  from.write_model(folder_shape());
+  from.write("config.json", R"({"model_type": "gpt2", "n_embd": 8, "n_layer": 2, "n_head": 2,
+                                "n_positions": 16, "vocab_size": 30})");
+  from.write("tokenizer.json", "{}");
+  SaveModelOptions options;
+  options.folder = to.path() / "saved";
+  options.shape = folder_shape();
+  options.source = from.path();
+  options.file_bytes = 2000;
+  on_ranks(kRanks, [&](Communicator& communicator, profiler::Recorder& recorder) {
+    auto source = FolderSource::open(from.path(), folder_shape());
+    ASSERT_TRUE(source);
+    const auto model = empty_model(folder_shape());
+    const FullySharded strategy(*model, communicator, recorder, full_shard(), &*source);
+    for (int again = 0; again < 2; ++again) {  // replaces what it wrote
+      const auto saved = save_model_folder(options, strategy.local_parameters(), communicator);
+      ASSERT_TRUE(saved) << saved.error().message;
+    }
+    SaveModelOptions foreign = options;
+    foreign.folder = from.path();
+    const auto refused = save_model_folder(foreign, strategy.local_parameters(), communicator);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("was not saved by this program"));
+    auto saved = FolderSource::open(options.folder, folder_shape());
+    ASSERT_TRUE(saved) << saved.error().message;
+    for (const LocalParameter& part : strategy.local_parameters()) expect_values(part, *saved);
+  });
+  EXPECT_TRUE(fs::exists(options.folder / "tokenizer.json"));
+  EXPECT_TRUE(fs::exists(options.folder / kIndexFile));
+  EXPECT_EQ(std::distance(fs::directory_iterator(to.path()), {}), 1) << "nothing else is left";
+}
+
+}  // namespace
+}  // namespace shardlens::trainer

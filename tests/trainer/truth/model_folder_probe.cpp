@@ -1,0 +1,129 @@
+// Lets the Python tests see what becomes of a model folder.
+//   model_folder_probe run FOLDER BATCH FILE   its logits, loss and gradients for a batch: a dict
+//   of
+//                                              tokens, targets and perhaps mask
+//   model_folder_probe save FOLDER INTO TYPE BYTES   saves it again, in files of so many bytes at
+//   most;
+//                                              TYPE: F32, BF16, F16 or as-it-is; a preset's name
+//                                              instead of FOLDER: with initial values
+#include <torch/torch.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "tests/trainer/comm/rank_threads.h"
+#include "trace/huggingface/find_model.h"
+#include "trainer/huggingface/folder_source.h"
+#include "trainer/huggingface/save_model_folder.h"
+#include "trainer/model/build_model.h"
+#include "trainer/model/encoder_classifier.h"
+#include "trainer/strategy/named_tensor.h"
+
+namespace {
+
+using namespace shardlens::trainer;
+namespace trace = shardlens::trace;
+
+using Values = c10::Dict<std::string, torch::Tensor>;
+
+constexpr std::uint64_t kSeed = 7;
+
+struct Loaded {
+  ModelShape shape;
+  std::shared_ptr<Model> model;
+};
+
+trace::Result<Loaded> load(const std::string& name) {
+  TRY_ASSIGN(const ModelShape shape, trace::find_model(name));
+  if (!trace::is_model_folder(name)) {
+    return Loaded{shape, build_any_model(shape, {0.0, kSeed, torch::kCPU})};
+  }
+  TRY_ASSIGN(FolderSource source, FolderSource::open(name, shape));
+  auto model = build_any_model(shape, {0.0, kSeed, torch::kCPU, /*has_memory=*/false});
+  initialize_parameters(*model, shape, kSeed, source.fresh());
+  allocate_parameters(*model, source, /*reads=*/true);
+  return Loaded{shape, model};
+}
+
+TokenBatch read_batch(const char* path) {
+  std::ifstream stream(path, std::ios::binary);
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(stream), {}};
+  TokenBatch batch;
+  for (const auto& item : torch::pickle_load(bytes).toGenericDict()) {
+    const std::string& name = item.key().toStringRef();
+    if (name == "tokens") batch.inputs = item.value().toTensor();
+    if (name == "targets") batch.targets = item.value().toTensor();
+    if (name == "mask") batch.attention_mask = item.value().toTensor();
+  }
+  batch.counted_targets = batch.targets.ne(kIgnoredTarget).sum().item<std::int64_t>();
+  return batch;
+}
+
+torch::Tensor logits_of(Model& model, const TokenBatch& batch) {
+  if (auto* encoder = dynamic_cast<EncoderClassifier*>(&model)) {
+    return encoder->logits(batch.inputs, batch.attention_mask);
+  }
+  return dynamic_cast<DecoderModel&>(model).logits(batch.inputs);
+}
+
+trace::Result<void> run(const char* folder, const char* batch_file, const char* path) {
+  TRY_ASSIGN(const Loaded loaded, load(folder));
+  const TokenBatch batch = read_batch(batch_file);
+  const auto loss = loaded.model->loss(batch, static_cast<double>(batch.counted_targets));
+  loss.backward();
+  Values values;
+  values.insert("loss", loss.detach());
+  values.insert("logits", logits_of(*loaded.model, batch).detach());
+  for (const auto& parameter : named_parameters_of(*loaded.model)) {
+    values.insert("weight." + parameter.name, parameter.tensor.detach());
+    values.insert("gradient." + parameter.name, parameter.tensor.grad());
+  }
+  const auto bytes = torch::pickle_save(values);
+  std::ofstream file(path, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return {};
+}
+
+// Two ranks, each with one half of every parameter.
+trace::Result<void> save(const char* from, const char* into, const std::string& type,
+                         std::int64_t file_bytes) {
+  TRY_ASSIGN(const Loaded loaded, load(from));
+  SaveModelOptions options;
+  options.folder = into;
+  options.shape = loaded.shape;
+  if (trace::is_model_folder(from)) options.source = from;
+  options.type = data_type_from(type);
+  options.file_bytes = file_bytes;
+  trace::Result<void> results[2];
+  on_ranks(2, [&](Communicator& communicator, shardlens::profiler::Recorder&) {
+    std::vector<LocalParameter> parts;
+    for (const auto& parameter : named_parameters_of(*loaded.model)) {
+      const torch::Tensor flat = parameter.tensor.detach().view({-1});
+      const std::int64_t half = flat.numel() / 2;
+      const std::int64_t begin = communicator.rank() == 0 ? 0 : half;
+      const std::int64_t end = communicator.rank() == 0 ? half : flat.numel();
+      parts.push_back(
+          {parameter.name, parameter.tensor.sizes().vec(), begin, end, flat.slice(0, begin, end)});
+    }
+    results[communicator.rank()] = save_model_folder(options, parts, communicator);
+  });
+  TRY(results[0]);
+  return results[1];
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::string what = count > 1 ? arguments[1] : "";
+  trace::Result<void> done =
+      trace::fail(trace::ErrorKind::kUsage, "model_folder_probe run | save; see its source");
+  if (what == "run" && count == 5) done = run(arguments[2], arguments[3], arguments[4]);
+  if (what == "save" && count == 6) {
+    done = save(arguments[2], arguments[3], arguments[4], std::atoll(arguments[5]));
+  }
+  if (!done) std::fprintf(stderr, "%s\n", done.error().message.c_str());
+  return done ? 0 : 1;
+}

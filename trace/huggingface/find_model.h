@@ -1,0 +1,29 @@
+// What the setting `model` means: a preset's name, or a folder as the Hugging Face hub has it.
+// Reads a file: any thread but the UI's.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "trace/model/model_shape.h"
+#include "trace/model/result.h"
+
+namespace shardlens::trace {
+
+inline constexpr const char* kConfigFile = "config.json";
+
+// No preset's name, and with a slash or an existing folder.
+bool is_model_folder(const std::string& model);
+// A folder's absolute path, so that a stored setting says where it was; presets as they are.
+std::string absolute_model(const std::string& model);
+
+// The bytes of config.json. Errors: kMissing, kDamaged (absurdly large), kIo.
+Result<std::string> read_model_config(const std::filesystem::path& folder);
+
+// The shape of a preset that can be trained, or of a folder. Errors: kUsage: neither a preset,
+// which are named, nor a folder; kMissing: no config.json there; those of shape_from_config().
+Result<ModelShape> find_model(const std::string& model);
+// Presets that can only be planned for, too.
+Result<ModelShape> find_planned_model(const std::string& model);
+
+}  // namespace shardlens::trace

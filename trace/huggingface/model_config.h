@@ -1,0 +1,21 @@
+// From the config.json of a model folder to the model's shape, as transformers 5 reads it. Any
+// thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "trace/model/model_shape.h"
+#include "trace/model/result.h"
+
+namespace shardlens::trace {
+
+// `source` is how messages call the file. Errors: kDamaged: no JSON object, or keys that are
+// missing, of the wrong type or absurd; kUsage: a model that is not among the supported ones, which
+// are listed, or keys that ask for what is not implemented. All keys are named in one message.
+Result<ModelShape> shape_from_config(std::string_view json, const std::string& source);
+
+// "GPT-2 (gpt2), Llama (llama), …"
+std::string supported_model_types();
+
+}  // namespace shardlens::trace

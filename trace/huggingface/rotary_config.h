@@ -1,0 +1,13 @@
+// How a config.json tells rotary positions, in the spellings of transformers 4 (`rope_theta`,
+// `rope_scaling`) and 5 (`rope_parameters`). One thread.
+#pragma once
+
+#include "trace/huggingface/config_keys.h"
+#include "trace/model/model_shape.h"
+
+namespace shardlens::trace {
+
+// Fills rotary_base and rotary; shape.context must be known.
+void read_rotary(ConfigKeys& keys, std::vector<std::string>& problems, ModelShape& shape);
+
+}  // namespace shardlens::trace

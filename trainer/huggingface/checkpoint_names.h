@@ -1,0 +1,37 @@
+// What the tensors of a checkpoint are called, and what they are in our models, whose names are
+// those of transformers. Plain functions, any thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/model/model_shape.h"
+#include "trace/model/parameter_shapes.h"
+#include "trace/model/result.h"
+
+namespace shardlens::trainer {
+
+struct StoredTensor {
+  std::string name;
+  std::vector<std::int64_t> sizes;
+  std::string type;  // "BF16"
+};
+
+struct MatchedNames {
+  // From a parameter of the model to the index of the stored tensor that has its values.
+  std::map<std::string, std::size_t, std::less<>> stored;
+  // Parameters of a classifier's head that the checkpoint, of another task, does not have.
+  std::vector<std::string> fresh;
+};
+
+// Takes prefixes of bare models, old names of norms and heads of other tasks into account. Error
+// kUsage, one that lists all (the first ten) that are missing, of another shape, of a type that is
+// not read, or that no parameter of the model wants. `source` is how messages call the folder.
+trace::Result<MatchedNames> match_names(const trace::ModelShape& shape,
+                                        const std::vector<StoredTensor>& stored,
+                                        const std::string& source);
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,121 @@
+#include "trainer/huggingface/folder_source.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "trace/store/file_system.h"
+#include "trainer/checkpoint/tensor_bytes.h"
+#include "trainer/huggingface/checkpoint_names.h"
+#include "trainer/huggingface/weight_files.h"
+
+namespace shardlens::trainer {
+
+using trace::ErrorKind;
+using trace::fail;
+using trace::quoted;
+using trace::Result;
+
+namespace {
+
+constexpr const char* kTiedHead = "lm_head.weight";
+// A headers' worth of values is enough to tell two matrices apart.
+constexpr std::int64_t kComparedValues = 4096;
+
+// A view of bytes of a file, or a copy where they do not lie as values of this type must.
+torch::Tensor as_tensor(std::span<const std::byte> bytes, torch::ScalarType type) {
+  const auto width = static_cast<std::int64_t>(c10::elementSize(type));
+  const std::int64_t numel = std::ssize(bytes) / width;
+  // LibTorch has no views of constant memory; nobody writes.
+  void* data = const_cast<std::byte*>(bytes.data());
+  if (reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(width) == 0) {
+    return torch::from_blob(data, {numel}, torch::dtype(type));
+  }
+  torch::Tensor copy = torch::empty({numel}, torch::dtype(type));
+  std::memcpy(copy.mutable_data_ptr(), bytes.data(), bytes.size());
+  return copy;
+}
+
+}  // namespace
+
+Result<FolderSource> FolderSource::open(const std::filesystem::path& folder,
+                                        const trace::ModelShape& shape) {
+  TRY_ASSIGN(const auto files, open_weight_files(folder));
+  std::vector<StoredTensor> stored;
+  std::vector<Place> places;
+  FolderSource source;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (const TensorEntry& tensor : files[i].tensors()) {
+      stored.push_back({tensor.name, tensor.sizes, std::string(name_of(tensor.type))});
+      places.push_back({i, tensor, files[i].position_of(tensor)});
+    }
+    TRY_ASSIGN(MappedFile mapped, MappedFile::open(files[i].path(), files[i].file_bytes()));
+    source.files_.push_back(std::move(mapped));
+  }
+  TRY_ASSIGN(MatchedNames matched, match_names(shape, stored, quoted(folder)));
+  std::map<DataType, std::int64_t> values;
+  for (const auto& [name, index] : matched.stored) {
+    source.places_[name] = places[index];
+    values[places[index].tensor.type] += places[index].tensor.numel();
+  }
+  const auto most =
+      std::ranges::max_element(values, {}, [](const auto& each) { return each.second; });
+  if (most != values.end()) source.stored_type_ = most->first;
+  source.fresh_ = std::move(matched.fresh);
+  for (const Place& place : places) {
+    if (shape.tied_head && place.tensor.name == kTiedHead) source.tied_head_ = place;
+  }
+  TRY(source.check_tied(shape, folder));
+  return source;
+}
+
+Result<void> FolderSource::check_tied(const trace::ModelShape& shape,
+                                      const std::filesystem::path& folder) {
+  if (!tied_head_) return {};
+  const bool is_gpt2 = shape.layout == trace::ModelLayout::kGpt2;
+  const Place& embedding =
+      places_.at(is_gpt2 ? "transformer.wte.weight" : "model.embed_tokens.weight");
+  const std::int64_t numel = std::min(tied_head_->tensor.numel(), embedding.tensor.numel());
+  const std::int64_t compared = std::min(numel, kComparedValues);
+  for (const std::int64_t begin : {std::int64_t{0}, (numel - compared) / 2, numel - compared}) {
+    const torch::Tensor head = torch::empty({compared}), other = torch::empty({compared});
+    TRY(read_place(*tied_head_, begin, head));
+    TRY(read_place(embedding, begin, other));
+    if (tied_head_->tensor.sizes == embedding.tensor.sizes && torch::equal(head, other)) continue;
+    return fail(ErrorKind::kUsage,
+                quoted(folder) + " has an output matrix (" + kTiedHead +
+                    ") of its own, but its config.json says that the embedding is it. Set "
+                    "tie_word_embeddings to false there.");
+  }
+  return {};
+}
+
+Result<void> FolderSource::read(const std::string& name, std::int64_t begin,
+                                const torch::Tensor& into) {
+  const auto at = places_.find(name);
+  if (at == places_.end()) {
+    return fail(ErrorKind::kFailed, "the model folder has no parameter '" + name + "'");
+  }
+  return read_place(at->second, begin, into);
+}
+
+Result<void> FolderSource::read_place(const Place& place, std::int64_t begin,
+                                      const torch::Tensor& into) {
+  const std::int64_t width = bytes_of(place.tensor.type), numel = into.numel();
+  if (begin < 0 || numel > place.tensor.numel() - begin) {
+    return fail(ErrorKind::kFailed, "tensor '" + place.tensor.name + "' has no such range");
+  }
+  const torch::NoGradGuard no_grad;
+  const torch::ScalarType type = scalar_type_of(place.tensor.type);
+  const torch::Tensor flat = into.view({-1});
+  std::int64_t done = 0;
+  const std::int64_t first = place.position + begin * width;
+  return files_[place.file].visit(first, first + numel * width, width,
+                                  [&](std::span<const std::byte> piece) {
+                                    const torch::Tensor values = as_tensor(piece, type);
+                                    flat.narrow(0, done, values.numel()).copy_(values);
+                                    done += values.numel();
+                                  });
+}
+
+}  // namespace shardlens::trainer

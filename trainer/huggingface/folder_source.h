@@ -1,0 +1,56 @@
+// The values of a model folder, read range by range through mappings: a rank's memory holds what it
+// keeps and a few MiB. The training thread.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/model/model_shape.h"
+#include "trace/model/result.h"
+#include "trainer/checkpoint/safetensors.h"
+#include "trainer/huggingface/mapped_file.h"
+#include "trainer/model/parameter_source.h"
+
+namespace shardlens::trainer {
+
+class FolderSource final : public ParameterSource {
+ public:
+  // Reads headers only, and checks that the files have what a model of this shape needs. Errors:
+  // those of open_weight_files() and match_names().
+  static trace::Result<FolderSource> open(const std::filesystem::path& folder,
+                                          const trace::ModelShape& shape);
+
+  // kIo and kDamaged name the file; kFailed: no such parameter or range.
+  trace::Result<void> read(const std::string& name, std::int64_t begin,
+                           const torch::Tensor& into) override;
+
+  // Parameters of a new classifier's head, which the folder does not have.
+  const std::vector<std::string>& fresh() const { return fresh_; }
+  // In which most values are stored.
+  DataType stored_type() const { return stored_type_; }
+
+ private:
+  struct Place {
+    std::size_t file = 0;
+    TensorEntry tensor;
+    std::int64_t position = 0;  // of its first byte in the file
+  };
+  FolderSource() = default;
+  // Of a matrix that is there twice, tied, both must say the same.
+  trace::Result<void> check_tied(const trace::ModelShape& shape,
+                                 const std::filesystem::path& folder);
+  trace::Result<void> read_place(const Place& place, std::int64_t begin, const torch::Tensor& into);
+
+  std::vector<MappedFile> files_;
+  std::map<std::string, Place> places_;
+  std::vector<std::string> fresh_;
+  std::optional<Place> tied_head_;  // that is stored besides the embedding
+  DataType stored_type_ = DataType::kF32;
+};
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,42 @@
+// Which tensor of a saved model lies where: one file, or several with an index. Plain values, any
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trace/model/model_shape.h"
+#include "trainer/checkpoint/safetensors.h"
+
+namespace shardlens::trainer {
+
+// As transformers: larger models are cut into files of at most so many bytes, tensors stay whole.
+inline constexpr std::int64_t kFileBytes = 5'000'000'000;
+
+struct SavedFile {
+  std::string name;
+  std::vector<TensorEntry> tensors;  // placed
+  std::string header;
+
+  std::int64_t bytes() const;
+};
+
+struct SavedLayout {
+  std::vector<SavedFile> files;
+  struct Place {
+    std::size_t file = 0, tensor = 0;
+  };
+  std::map<std::string, Place, std::less<>> places;
+  std::int64_t values = 0;  // of all tensors
+
+  // model.safetensors.index.json; "" for a single file.
+  std::string index() const;
+};
+
+// All parameters of a model, tied ones once. The same on every rank.
+SavedLayout layout_of(const trace::ModelShape& shape, DataType type,
+                      std::int64_t file_bytes = kFileBytes);
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,241 @@
+#include "trainer/huggingface/save_model_folder.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "trace/huggingface/find_model.h"
+#include "trace/store/file_system.h"
+#include "trainer/checkpoint/checkpoint_folder.h"
+#include "trainer/checkpoint/disk_file.h"
+#include "trainer/checkpoint/rank_exchange.h"
+#include "trainer/checkpoint/tensor_bytes.h"
+#include "trainer/huggingface/folder_source.h"
+#include "trainer/huggingface/saved_config.h"
+#include "trainer/huggingface/saved_mark.h"
+#include "trainer/huggingface/weight_files.h"
+
+namespace shardlens::trainer {
+
+namespace fs = std::filesystem;
+using trace::ErrorKind;
+using trace::fail;
+using trace::quoted;
+using trace::Result;
+
+namespace {
+
+constexpr const char* kTag = "model folder";
+constexpr std::int64_t kPieceValues = 2 << 20;
+
+// Everything beside the weights that transformers reads.
+constexpr std::array kCopied{"tokenizer.json",
+                             "tokenizer_config.json",
+                             "vocab.json",
+                             "merges.txt",
+                             "vocab.txt",
+                             "tokenizer.model",
+                             "special_tokens_map.json",
+                             "added_tokens.json",
+                             "chat_template.jinja",
+                             "chat_template.json",
+                             "generation_config.json"};
+
+fs::path unfinished(const fs::path& folder) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return trace::beside(folder,
+                       ".tmp-" + std::to_string(getpid()) + "-" + std::to_string(now.count()));
+}
+
+Result<void> write_text(const fs::path& file, const std::string& text) {
+  TRY_ASSIGN(DiskFile out, DiskFile::create(file, std::ssize(text)));
+  TRY(out.write(0, std::as_bytes(std::span(text))));
+  return out.synchronize();
+}
+
+Result<DataType> type_of_source(const SaveModelOptions& options) {
+  if (options.type) return *options.type;
+  if (options.source.empty()) return DataType::kF32;
+  TRY_ASSIGN(const FolderSource source, FolderSource::open(options.source, options.shape));
+  return source.stored_type();
+}
+
+// One model being saved, seen from one rank.
+class Saving {
+ public:
+  Saving(const SaveModelOptions& options, std::span<const LocalParameter> parameters,
+         Communicator& communicator)
+      : options_(options),
+        parameters_(parameters),
+        communicator_(communicator),
+        is_first_(communicator.rank() == 0) {}
+
+  // Rank 0 makes the folder, all learn its name and the type of the values.
+  Result<void> begin() {
+    Result<std::string> opening = std::string();
+    if (is_first_) opening = make_folder();
+    TRY_ASSIGN(const auto texts, exchange(communicator_, opening, kTag));
+    const std::string& text = texts.front();
+    const auto end = text.find('\n');
+    type_ = data_type_from(text.substr(0, end)).value_or(DataType::kF32);
+    temporary_ = text.substr(end + 1);
+    layout_ = layout_of(options_.shape, type_, options_.file_bytes);
+    return {};
+  }
+
+  Result<void> write_tensors() {
+    TRY_ASSIGN(const auto counts, exchange(communicator_, written_values(), kTag));
+    std::int64_t written = 0;
+    for (const std::string& count : counts) written += std::stoll(count);
+    if (written == layout_.values) return {};
+    return fail(ErrorKind::kFailed, "cannot save the model: the ranks have " +
+                                        std::to_string(written) + " of its " +
+                                        std::to_string(layout_.values) + " values");
+  }
+
+  // What is not spread over ranks, and the last: the headers, without which a file is none.
+  Result<void> finish() {
+    return agree(communicator_, is_first_ ? write_rest() : Result<void>(), kTag);
+  }
+
+  void abandon() {
+    if (is_first_ && !temporary_.empty()) abandon_checkpoint(temporary_);
+  }
+
+ private:
+  Result<std::string> make_folder() {
+    std::error_code error;
+    const fs::path& folder = options_.folder;
+    if (fs::exists(folder, error) && !was_saved_here(folder)) {
+      return fail(ErrorKind::kUsage, "cannot save the model: " + quoted(folder) +
+                                         " exists and was not saved by this program. Choose "
+                                         "another place, or delete it.");
+    }
+    TRY_ASSIGN(const DataType type, type_of_source(options_));
+    temporary_ = unfinished(folder);
+    if (!fs::create_directories(temporary_, error)) {
+      return fail(ErrorKind::kIo,
+                  "cannot create the folder " + quoted(temporary_) + ": " + error.message());
+    }
+    return std::string(name_of(type)) + "\n" + temporary_.string();
+  }
+
+  // Writes this rank's parts; how many values they are.
+  Result<std::string> written_values() {
+    std::vector<std::unique_ptr<DiskFile>> files(layout_.files.size());
+    std::int64_t values = 0;
+    for (const LocalParameter& part : parameters_) {
+      const auto at = layout_.places.find(part.name);
+      if (!part.is_primary || at == layout_.places.end()) continue;
+      const SavedFile& file = layout_.files[at->second.file];
+      std::unique_ptr<DiskFile>& out = files[at->second.file];
+      if (!out) {
+        TRY_ASSIGN(DiskFile made, DiskFile::create(temporary_ / file.name, file.bytes()));
+        out = std::make_unique<DiskFile>(std::move(made));
+      }
+      TRY(write_part(part, file, file.tensors[at->second.tensor], *out));
+      values += part.end - part.begin;
+    }
+    for (const auto& file : files) {
+      if (file) TRY(file->synchronize());
+    }
+    return std::to_string(values);
+  }
+
+  Result<void> write_part(const LocalParameter& part, const SavedFile& file,
+                          const TensorEntry& tensor, DiskFile& out) {
+    if (part.sizes != tensor.sizes || part.value.numel() != part.end - part.begin) {
+      return fail(ErrorKind::kFailed,
+                  "cannot save the model: parameter '" + part.name + "' has another shape");
+    }
+    const torch::NoGradGuard no_grad;
+    const torch::Tensor flat = part.value.detach().view({-1});
+    const std::int64_t start = std::ssize(file.header) + tensor.begin;
+    for (std::int64_t done = 0; done < flat.numel(); done += kPieceValues) {
+      const std::int64_t count = std::min(kPieceValues, flat.numel() - done);
+      torch::Tensor values = flat.narrow(0, done, count);
+      const std::int64_t begin = part.begin + done;
+      if (options_.change) {
+        values = options_.change(part.name, begin, values.to(torch::kFloat32)).view({-1});
+        TORCH_CHECK(values.numel() == count, "a change of ", part.name, " lost values");
+      }
+      values = values.to(torch::kCPU, scalar_type_of(type_)).contiguous();
+      TRY(out.write(start + begin * bytes_of(type_), bytes_of_tensor(values)));
+    }
+    return {};
+  }
+
+  Result<void> write_rest() {
+    for (const SavedFile& file : layout_.files) {
+      TRY_ASSIGN(DiskFile out, DiskFile::create(temporary_ / file.name, file.bytes()));
+      TRY(out.write(0, std::as_bytes(std::span(file.header))));
+      TRY(out.synchronize());
+    }
+    if (const std::string index = layout_.index(); !index.empty()) {
+      TRY(write_text(temporary_ / kIndexFile, index));
+    }
+    std::string original;
+    if (!options_.source.empty()) {
+      TRY_ASSIGN(original, trace::read_model_config(options_.source));
+    }
+    TRY_ASSIGN(const std::string config,
+               saved_config(original, options_.shape, type_, options_.labels));
+    TRY(write_text(temporary_ / trace::kConfigFile, config));
+    TRY(copy_tokenizer());
+    TRY(trace::synchronize(temporary_));
+    TRY(replace_folder(temporary_, options_.folder));
+    TRY(trace::synchronize(options_.folder / ".."));
+    abandon_checkpoint(temporary_);  // what stood there before
+    return {};
+  }
+
+  Result<void> copy_tokenizer() {
+    if (options_.source.empty()) return {};
+    for (const char* name : kCopied) {
+      std::error_code error;
+      const fs::path from = options_.source / name, to = temporary_ / name;
+      if (!fs::is_regular_file(from, error)) continue;
+      if (!fs::copy_file(from, to, error)) {
+        return fail(ErrorKind::kIo, "cannot copy " + quoted(from) + ": " + error.message());
+      }
+    }
+    return {};
+  }
+
+  const SaveModelOptions& options_;
+  std::span<const LocalParameter> parameters_;
+  Communicator& communicator_;
+  const bool is_first_;
+  fs::path temporary_;
+  DataType type_ = DataType::kF32;
+  SavedLayout layout_;
+};
+
+Result<void> saved(Saving& saving) {
+  TRY(saving.begin());
+  TRY(saving.write_tensors());
+  return saving.finish();
+}
+
+}  // namespace
+
+bool was_saved_here(const fs::path& folder) {
+  const auto files = open_weight_files(folder);
+  return files && !files->empty() && files->front().metadata() == saved_metadata();
+}
+
+Result<void> save_model_folder(const SaveModelOptions& options,
+                               std::span<const LocalParameter> parameters,
+                               Communicator& communicator) {
+  Saving saving(options, parameters, communicator);
+  const auto done = saved(saving);
+  if (!done) saving.abandon();
+  return done;
+}
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,48 @@
+// Writes a model as a folder that transformers loads. The training thread.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trace/model/model_shape.h"
+#include "trace/model/result.h"
+#include "trainer/checkpoint/safetensors.h"
+#include "trainer/comm/communicator.h"
+#include "trainer/huggingface/model_layout.h"
+#include "trainer/strategy/strategy.h"
+
+namespace shardlens::trainer {
+
+struct SaveModelOptions {
+  std::filesystem::path folder;
+  trace::ModelShape shape;
+  // The model folder that training started from, whose config.json and tokenizer are taken over;
+  // empty: a preset.
+  std::filesystem::path source;
+  std::optional<DataType> type;  // of the values; none: as most of the source's, of a preset fp32
+  std::vector<std::string> labels;  // names of a classifier's classes; empty: as they were
+  std::int64_t file_bytes = kFileBytes;
+  // Changes values on their way, such as a merge of adapters: gets a part of a parameter, flat and
+  // in fp32, which begins at element `begin` of the whole, and may return another of its size.
+  using Change = std::function<torch::Tensor(const std::string& name, std::int64_t begin,
+                                             const torch::Tensor& values)>;
+  Change change;
+};
+
+// All ranks call it, each with what its strategy keeps; together the primary parts must cover every
+// parameter of the shape exactly once, others are passed over. Each rank writes its parts into
+// files that all share, so all must see the same file system; none holds more than 16 MiB beside
+// its parts. The folder appears as a whole; one of this name is replaced if it was written here,
+// else kUsage. The same result on all ranks. Throws c10::Error when a collective fails.
+trace::Result<void> save_model_folder(const SaveModelOptions& options,
+                                      std::span<const LocalParameter> parameters,
+                                      Communicator& communicator);
+
+}  // namespace shardlens::trainer

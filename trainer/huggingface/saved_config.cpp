@@ -1,0 +1,113 @@
+#include "trainer/huggingface/saved_config.h"
+
+#include <nlohmann/json.hpp>
+
+namespace shardlens::trainer {
+
+using nlohmann::ordered_json;
+using trace::ErrorKind;
+using trace::fail;
+using trace::ModelLayout;
+using trace::ModelShape;
+using trace::Result;
+
+namespace {
+
+constexpr int kIndent = 2;
+
+std::string_view type_name(DataType type) {
+  switch (type) {
+    case DataType::kF16:
+      return "float16";
+    case DataType::kBF16:
+      return "bfloat16";
+    default:
+      return "float32";
+  }
+}
+
+// Of the families that presets belong to.
+ordered_json preset_config(const ModelShape& s) {
+  ordered_json json;
+  if (s.layout == ModelLayout::kGpt2) {
+    json = {{"model_type", "gpt2"},     {"vocab_size", s.vocabulary},
+            {"n_positions", s.context}, {"n_embd", s.width},
+            {"n_layer", s.layers},      {"n_head", s.heads},
+            {"n_inner", s.mlp_width},   {"activation_function", to_string(s.activation)},
+            {"resid_pdrop", 0.0},       {"embd_pdrop", 0.0},
+            {"attn_pdrop", 0.0},        {"layer_norm_epsilon", s.norm_epsilon},
+            {"bos_token_id", nullptr},  {"eos_token_id", nullptr}};
+  } else {
+    json = {{"model_type", "llama"},
+            {"vocab_size", s.vocabulary},
+            {"hidden_size", s.width},
+            {"intermediate_size", s.mlp_width},
+            {"num_hidden_layers", s.layers},
+            {"num_attention_heads", s.heads},
+            {"num_key_value_heads", s.kv_heads},
+            {"head_dim", s.head_width()},
+            {"hidden_act", "silu"},
+            {"max_position_embeddings", s.context},
+            {"rms_norm_eps", s.norm_epsilon},
+            {"rope_theta", s.rotary_base},
+            {"bos_token_id", nullptr},
+            {"eos_token_id", nullptr}};
+    if (s.rotary.factor > 0) {
+      json["rope_scaling"] = {{"rope_type", "llama3"},
+                              {"factor", s.rotary.factor},
+                              {"low_freq_factor", s.rotary.low_frequency_factor},
+                              {"high_freq_factor", s.rotary.high_frequency_factor},
+                              {"original_max_position_embeddings", s.rotary.original_context}};
+    }
+  }
+  json["tie_word_embeddings"] = s.tied_head;
+  return json;
+}
+
+// The class of transformers that is trained: of a bare model or another task it was another one.
+std::string architecture_of(const std::string& model_type) {
+  if (model_type == "gpt2") return "GPT2LMHeadModel";
+  if (model_type == "bert") return "BertForSequenceClassification";
+  if (model_type == "roberta") return "RobertaForSequenceClassification";
+  std::string name = model_type + "ForCausalLM";
+  name.front() = static_cast<char>(name.front() - 'a' + 'A');
+  return name;
+}
+
+void name_classes(ordered_json& json, const ModelShape& shape,
+                  const std::vector<std::string>& labels) {
+  if (labels.empty() && json.contains("id2label")) return;
+  ordered_json names = ordered_json::object(), numbers = ordered_json::object();
+  for (std::int64_t i = 0; i < shape.labels; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const std::string name = at < labels.size() ? labels[at] : "LABEL_" + std::to_string(i);
+    names[std::to_string(i)] = name;
+    numbers[name] = i;
+  }
+  json["id2label"] = names;
+  json["label2id"] = numbers;
+  json["problem_type"] = "single_label_classification";
+  json.erase("num_labels");  // follows from the names
+}
+
+}  // namespace
+
+Result<std::string> saved_config(std::string_view original, const ModelShape& shape, DataType type,
+                                 const std::vector<std::string>& labels) {
+  ordered_json json =
+      original.empty() ? preset_config(shape) : ordered_json::parse(original, nullptr, false);
+  const auto model_type = json.is_object() ? json.find("model_type") : json.end();
+  if (!json.is_object() || model_type == json.end() || !model_type->is_string() ||
+      model_type->get<std::string>().empty()) {
+    return fail(ErrorKind::kDamaged, "the model's config.json has changed and cannot be read");
+  }
+  json["architectures"] = {architecture_of(model_type->get<std::string>())};
+  // transformers 4 reads the first, 5 either.
+  const bool is_new = json.contains("dtype");
+  if (!is_new || json.contains("torch_dtype")) json["torch_dtype"] = type_name(type);
+  if (is_new) json["dtype"] = type_name(type);
+  if (is_encoder(shape.layout)) name_classes(json, shape, labels);
+  return json.dump(kIndent, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace shardlens::trainer

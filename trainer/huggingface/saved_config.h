@@ -1,0 +1,20 @@
+// The config.json of a saved model. Any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/model/model_shape.h"
+#include "trace/model/result.h"
+#include "trainer/checkpoint/safetensors.h"
+
+namespace shardlens::trainer {
+
+// `original`, the source's, with the type of the values, the architecture that was trained and, for
+// a classifier, its classes (`labels`: their names, or empty: as they were or by number). Without
+// an original, "", one of the shape's family.
+trace::Result<std::string> saved_config(std::string_view original, const trace::ModelShape& shape,
+                                        DataType type, const std::vector<std::string>& labels);
+
+}  // namespace shardlens::trainer

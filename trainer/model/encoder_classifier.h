@@ -1,0 +1,42 @@
+// The BERT and RoBERTa families as classifiers of sequences, with Hugging Face's names:
+// bert.encoder.layer.0.attention.self.query.weight, … The training thread.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "trainer/model/layers.h"
+#include "trainer/model/model.h"
+#include "trainer/model/model_shape.h"
+
+namespace shardlens::trainer {
+
+class EncoderClassifier : public Model {
+ public:
+  EncoderClassifier(const ModelShape& shape, double dropout, ParameterPlace place);
+
+  // `tokens` [batch, time], int64; `attention_mask` as TokenBatch's → [batch, labels].
+  torch::Tensor logits(const torch::Tensor& tokens, const torch::Tensor& attention_mask = {});
+  torch::Tensor loss(const TokenBatch& batch, double divisor,
+                     const std::optional<ChunkedLossOptions>& chunks = std::nullopt) override;
+  std::vector<std::shared_ptr<Layer>> blocks() const override;
+
+ private:
+  struct Padding;
+  struct SelfAttention;
+  struct Output;
+  struct Attention;
+  struct Intermediate;
+  struct Block;
+  struct Embeddings;
+  struct Pooler;
+  struct Encoder;
+  struct RobertaHead;
+
+  double dropout_;
+  std::shared_ptr<Padding> padding_;
+  std::shared_ptr<Encoder> encoder_;
+  std::shared_ptr<Layer> head_;
+};
+
+}  // namespace shardlens::trainer
