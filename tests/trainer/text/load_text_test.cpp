@@ -1,0 +1,158 @@
+#include "trainer/text/load_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/trainer/text/letter_tokenizer.h"
+#include "tests/trainer/text/text_files.h"
+#include "trainer/text/byte_tokenizer.h"
+#include "trainer/text/label_names.h"
+#include "trainer/text/text_source.h"
+
+namespace shardlens::trainer {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr TokenId kEnd = ByteTokenizer::kEndOfText;
+
+class LoadText : public ::testing::Test {
+ protected:
+  trace::Result<EncodedText> load(const std::string& data) {
+    TextOptions options;
+    options.data = data;
+    options.skip_bad_lines = skip_bad_lines_;
+    return load_text(options, ByteTokenizer(),
+                     [](const std::string& message) { FAIL() << message; });
+  }
+  std::vector<std::int64_t> tokens_of(const std::string& data) {
+    const auto text = load(data);
+    if (!text) {
+      ADD_FAILURE() << text.error().message;
+      return {};
+    }
+    std::vector<std::int64_t> tokens(static_cast<std::size_t>(text->tokens()));
+    text->copy(0, text->tokens(), tokens.data());
+    return tokens;
+  }
+  std::string error_of(const std::string& data) {
+    const auto text = load(data);
+    return text ? "" : text.error().message;
+  }
+
+  TextFiles files_;
+  bool skip_bad_lines_ = false;
+};
+
+TEST_F(LoadText, ReadsAFolderRecursivelyInOrderOfPaths) {
+  files_.write("b.txt", "B");
+  files_.write("a/deep/er.md", "A");
+  files_.write("c.bin", "left out for its name");
+  files_.write(".hidden/d.txt", "left out for its folder");
+  files_.write("e.txt", std::string("left out for the zero byte\0", 27));
+  files_.write("f.txt", "");
+  EXPECT_THAT(tokens_of(files_.folder().string()), ElementsAre('A', kEnd, 'B', kEnd));
+  EXPECT_EQ(load(files_.folder().string())->encoding_counts().binary_files, 1);
+}
+
+TEST_F(LoadText, KeepsEveryByteOfAFileWhateverItsName) {
+  const auto file = files_.write("emoji 🙂 'quoted'", "\xff\x80é");
+  EXPECT_THAT(tokens_of(file), ElementsAre(0xff, 0x80, 0xc3, 0xa9, kEnd));
+}
+
+TEST_F(LoadText, SaysWhatIsWrongWithAText) {
+  EXPECT_THAT(error_of((files_.folder() / "nowhere").string()), HasSubstr("is not there"));
+  EXPECT_THAT(error_of(files_.folder().string()), HasSubstr("holds no text files"));
+  EXPECT_THAT(error_of(files_.write("empty.txt", "")), HasSubstr("is empty"));
+  EXPECT_THAT(error_of(files_.write("empty.jsonl", "\n \r\n")), HasSubstr("is empty"));
+  EXPECT_THAT(error_of(files_.write("binary", std::string("\0\0", 2))), HasSubstr("is binary"));
+}
+
+TEST_F(LoadText, IsLongEnoughWithTheProjectsOwnText) {
+  EXPECT_GT(load("builtin")->tokens(), 500 * 128);
+}
+
+TEST_F(LoadText, CutsLongTextsWithoutLosingAByte) {
+  std::string text;
+  for (int i = 0; text.size() < (3u << 20) + 17; ++i) text += std::to_string(i) + " ";
+  const auto tokens = tokens_of(files_.write("long.txt", text));
+  ASSERT_EQ(tokens.size(), text.size() + 1);
+  EXPECT_TRUE(std::equal(text.begin(), text.end(), tokens.begin()));
+}
+
+TEST_F(LoadText, TokenizesDocumentsAsAWholeWhereThatMatters) {
+  std::string text(1 << 20, 'x');
+  text.back() = 'a';  // the last of the first piece
+  text += 'b';
+  TextOptions options;
+  options.data = files_.write("long.txt", text);
+  const auto encoded = load_text(options, LetterTokenizer(), {});
+  ASSERT_TRUE(encoded);
+  std::int64_t token = 0;
+  encoded->copy(encoded->tokens() - 2, 1, &token);
+  EXPECT_EQ(token, LetterTokenizer::kAb);
+}
+
+TEST_F(LoadText, JsonLinesAreTextInAMixedFolderOnly) {
+  files_.write("lines/a.jsonl", "{\"text\": \"A\"}\r\n\n{\"text\": \"B\"}");
+  files_.write("lines/b.jsonl", "\xef\xbb\xbf{\"text\": \"C\"}\n");
+  EXPECT_THAT(tokens_of((files_.folder() / "lines").string()),
+              ElementsAre('A', kEnd, 'B', kEnd, 'C', kEnd));
+  files_.write("mixed/a.jsonl", "{}");
+  files_.write("mixed/b.txt", "B");
+  EXPECT_THAT(tokens_of((files_.folder() / "mixed").string()),
+              ElementsAre('{', '}', kEnd, 'B', kEnd));
+  EXPECT_THAT(tokens_of(files_.write("one.json", "{\"text\": \"A\"}")), ElementsAre('A', kEnd));
+}
+
+TEST_F(LoadText, NamesTheFileAndTheLineOfWhatIsWrong) {
+  const auto file = files_.write("data.jsonl",
+                                 "{\"prompt\": \"p\", \"completion\": \"c\"}\n\n"
+                                 "{\"prompt\": \"p\"}\n");
+  EXPECT_EQ(error_of(file), file +
+                                ":3: \"completion\" is missing. Mend the line, or set "
+                                "on_bad_lines to skip to leave out lines that cannot be used.");
+  const auto mixed = files_.write("mixed.jsonl", "{\"text\": \"a\"}\n{\"messages\": []}\n");
+  EXPECT_THAT(error_of(mixed), StartsWith(mixed + ":2: has messages, but"));
+  files_.write("folder/a.jsonl", "{\"text\": \"a\"}\n");
+  const auto second = files_.write("folder/b.jsonl", "{\"text\": \"a\", \"label\": 1}\n");
+  EXPECT_THAT(error_of((files_.folder() / "folder").string()), StartsWith(second + ":1: "));
+}
+
+TEST_F(LoadText, LeavesBadLinesOutIfAskedTo) {
+  skip_bad_lines_ = true;
+  const auto file =
+      files_.write("data.jsonl", "not JSON\n{\"text\": \"A\"}\n[]\n{\"text\": \"B\"}\n");
+  EXPECT_THAT(tokens_of(file), ElementsAre('A', kEnd, 'B', kEnd));
+  const auto text = load(file);
+  EXPECT_EQ(text->encoding_counts().bad_lines, 2);
+  ASSERT_EQ(text->bad_lines().size(), 2);
+  EXPECT_EQ(text->bad_lines()[1], file + ":3: is JSON, but not an object");
+}
+
+TEST_F(LoadText, NeedsOneGoodLineAndAFirstOneThatSaysWhatTheyAre) {
+  skip_bad_lines_ = true;
+  EXPECT_THAT(error_of(files_.write("bad.jsonl", "x\ny\n")),
+              HasSubstr("has no line that can be used; the first: "));
+  const auto unknown = files_.write("unknown.jsonl", "{\"content\": \"a\"}\n{\"text\": \"a\"}\n");
+  EXPECT_THAT(error_of(unknown), StartsWith(unknown + ":1: has none of the keys \"text\""));
+}
+
+TEST_F(LoadText, KnowsTheNamesThatAModelsFolderGivesItsClasses) {
+  files_.write("named/config.json", R"({"label2id": {"no": 0, "yes": 1}, "other": [1]})");
+  const auto named = read_label_numbers(files_.folder() / "named");
+  ASSERT_TRUE(named);
+  EXPECT_EQ(named->at("yes"), 1);
+  files_.write("plain/config.json", R"({"label2id": {"LABEL_0": 0, "LABEL_1": 1}})");
+  EXPECT_TRUE(read_label_numbers(files_.folder() / "plain")->empty());
+  files_.write("none/config.json", "{}");
+  EXPECT_TRUE(read_label_numbers(files_.folder() / "none")->empty());
+  files_.write("bad/config.json", R"({"label2id": {"no": -1}})");
+  EXPECT_THAT(read_label_numbers(files_.folder() / "bad").error().message,
+              HasSubstr("numbers are no classes"));
+}
+
+}  // namespace
+}  // namespace shardlens::trainer

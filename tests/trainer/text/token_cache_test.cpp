@@ -1,0 +1,272 @@
+#include "trainer/text/token_cache.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "tests/trainer/text/letter_tokenizer.h"
+#include "tests/trainer/text/text_files.h"
+#include "trainer/text/byte_tokenizer.h"
+#include "trainer/text/load_text.h"
+
+namespace shardlens::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class TokenCacheTest : public ::testing::Test {
+ protected:
+  TokenCacheTest() : cache_folder_(files_.folder() / "cache") {
+    options_.data = files_.write("data.jsonl", "{\"prompt\": \"p\", \"completion\": \"abc\"}\n");
+    options_.cache_folder = cache_folder_;
+  }
+  EncodedText load(const Tokenizer& tokenizer = ByteTokenizer()) {
+    auto text = load_text(options_, tokenizer,
+                          [this](const std::string& message) { warnings_.push_back(message); });
+    EXPECT_TRUE(text) << text.error().message;
+    return *text;
+  }
+  std::vector<fs::path> entries() const {
+    std::vector<fs::path> found;
+    if (!fs::exists(cache_folder_)) return found;
+    for (const auto& entry : fs::directory_iterator(cache_folder_)) found.push_back(entry.path());
+    std::ranges::sort(found);
+    return found;
+  }
+  // Only what was read from the entry can have what was written into it.
+  void change_first_token(const fs::path& entry) {
+    std::fstream file(entry, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(kTokensBegin);
+    file.put('Z');
+  }
+  static std::int64_t first_token(const EncodedText& text) {
+    std::int64_t token = 0;
+    text.copy(0, 1, &token);
+    return token;
+  }
+
+  TextFiles files_;
+  fs::path cache_folder_;
+  TextOptions options_;
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(TokenCacheTest, GivesWhatWasEncodedBefore) {
+  const EncodedText first = load();
+  ASSERT_EQ(entries().size(), 1) << "an entry, and neither a lock nor a part";
+  change_first_token(entries().front());
+  const EncodedText second = load();
+  EXPECT_EQ(first_token(second), 'Z');
+  EXPECT_EQ(second.tokens(), first.tokens());
+  EXPECT_EQ(second.content(), first.content());
+  EXPECT_FALSE(second.counts(0));
+  EXPECT_TRUE(second.counts(1));
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(TokenCacheTest, ContentDecidesNotPlaceOrTime) {
+  load();
+  options_.data =
+      files_.write("elsewhere/other name.jsonl", "{\"prompt\": \"p\", \"completion\": \"abc\"}\n");
+  load();
+  EXPECT_EQ(entries().size(), 1);
+}
+
+TEST_F(TokenCacheTest, EachChangeThatMattersMakesAnotherEntry) {
+  std::size_t count = 0;
+  const auto expect_another = [&](const char* change, const Tokenizer& tokenizer) {
+    load(tokenizer);
+    EXPECT_EQ(entries().size(), ++count) << change;
+  };
+  expect_another("first", ByteTokenizer());
+  expect_another("tokenizer", LetterTokenizer());
+  expect_another("its definition", LetterTokenizer(true));
+  options_.encoding.completion_only_loss = false;
+  expect_another("loss", ByteTokenizer());
+  options_.encoding.classes = 2;
+  expect_another("classes", ByteTokenizer());
+  options_.encoding.label_numbers = {{"a", 0}};
+  expect_another("names", ByteTokenizer());
+  options_.skip_bad_lines = true;
+  expect_another("bad lines", ByteTokenizer());
+  // As long as before, and as old.
+  const auto time = fs::last_write_time(options_.data);
+  files_.write("data.jsonl", "{\"prompt\": \"p\", \"completion\": \"abd\"}\n");
+  fs::last_write_time(options_.data, time);
+  expect_another("content", ByteTokenizer());
+}
+
+TEST_F(TokenCacheTest, MakesADamagedEntryAgain) {
+  load();
+  const fs::path entry = entries().front();
+  const auto size = fs::file_size(entry);
+  const auto damage = [&](const std::function<void()>& action) {
+    warnings_.clear();
+    action();
+    EXPECT_EQ(first_token(load()), 'p');
+    ASSERT_EQ(warnings_.size(), 1);
+    EXPECT_THAT(warnings_.front(), HasSubstr("is damaged"));
+    EXPECT_EQ(fs::file_size(entry), size);
+  };
+  damage([&] { fs::resize_file(entry, size - 1); });
+  damage([&] { fs::resize_file(entry, 10); });
+  damage([&] { fs::resize_file(entry, 0); });
+  damage([&] { std::ofstream(entry) << std::string(size, 'x'); });
+  for (const int byte : {0, 8, 12, 16, 24, 28, 32, 40, 56, 64, 80, 100}) {
+    damage([&] {
+      std::fstream file(entry, std::ios::in | std::ios::out | std::ios::binary);
+      file.seekg(byte);
+      const int old = file.get();
+      file.seekp(byte);
+      file.put(static_cast<char>(old ^ 0x10));
+    });
+  }
+  // Where examples begin is checked, too: it would be read beyond the end.
+  damage([&] {
+    std::fstream file(entry, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(kTokensBegin + 16 + 8 + 8));
+    file.put('\x7f');
+  });
+}
+
+TEST_F(TokenCacheTest, TrainsFromMemoryWhereItCannotWrite) {
+  files_.write("cache", "a file where a folder is expected");
+  EXPECT_EQ(first_token(load()), 'p');
+  ASSERT_EQ(warnings_.size(), 1);
+  EXPECT_THAT(warnings_.front(), HasSubstr("tokens are kept in memory"));
+}
+
+TEST_F(TokenCacheTest, TrainsFromMemoryOnAFullDisk) {
+  struct rlimit old = {};
+  getrlimit(RLIMIT_FSIZE, &old);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit limit = {2048, old.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  // Memory counts as a file for this limit, so only what is in it is tried here.
+  const TokenCache cache(cache_folder_, [this](const std::string& m) { warnings_.push_back(m); });
+  int calls = 0;
+  const auto text = cache.get(5, 10, [&](TokenWriter writer) -> trace::Result<MappedImage> {
+    if (++calls == 2) setrlimit(RLIMIT_FSIZE, &old);
+    TRY(writer.append(std::vector<TokenId>{7}));
+    writer.end_example();
+    return writer.finish(5, {}, {});
+  });
+  setrlimit(RLIMIT_FSIZE, &old);
+  std::signal(SIGXFSZ, handler);
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(first_token(*text), 7);
+  ASSERT_EQ(warnings_.size(), 1);
+  EXPECT_THAT(warnings_.front(), HasSubstr("cannot take the text"));
+  EXPECT_THAT(entries(), IsEmpty());
+}
+
+TEST_F(TokenCacheTest, AnErrorOfTheTextLeavesNothing) {
+  options_.data = files_.write("bad.jsonl", "{\"text\": \"a\"}\nx\n");
+  EXPECT_FALSE(load_text(options_, ByteTokenizer(), {}));
+  EXPECT_THAT(entries(), IsEmpty());
+}
+
+TEST_F(TokenCacheTest, SmallTextsAreNotWorthAFile) {
+  options_.smallest_cached = 1000;
+  load();
+  EXPECT_THAT(entries(), IsEmpty());
+}
+
+TEST_F(TokenCacheTest, OfSeveralProcessesOneEncodes) {
+  const auto count_file = files_.folder() / "encoded";
+  const auto child = [&] {
+    const TokenCache cache(cache_folder_, [](const std::string&) {});
+    const auto text = cache.get(9, 300, [&](TokenWriter writer) -> trace::Result<MappedImage> {
+      std::ofstream(count_file, std::ios::app) << "x" << std::flush;
+      usleep(200'000);
+      TRY(writer.append(std::vector<TokenId>(5000, 17)));
+      writer.end_example();
+      return writer.finish(9, {}, {});
+    });
+    return text && text->tokens() == 5000 && first_token(*text) == 17;
+  };
+  std::vector<pid_t> children;
+  for (int i = 0; i < 4; ++i) {
+    children.push_back(fork());
+    if (children.back() == 0) _exit(child() ? 0 : 1);
+  }
+  for (const pid_t pid : children) {
+    int status = -1;
+    waitpid(pid, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(fs::file_size(count_file), 1);
+  EXPECT_EQ(entries().size(), 1);
+}
+
+TEST_F(TokenCacheTest, AProcessThatDiesHoldsNobodyUp) {
+  int started[2];
+  ASSERT_EQ(pipe(started), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const TokenCache cache(cache_folder_, [](const std::string&) {});
+    const auto never = cache.get(3, 300, [&](TokenWriter writer) -> trace::Result<MappedImage> {
+      if (write(started[1], "x", 1) != 1) _exit(1);
+      pause();
+      return writer.finish(3, {}, {});
+    });
+    _exit(never ? 0 : 1);
+  }
+  char byte = 0;
+  ASSERT_EQ(read(started[0], &byte, 1), 1);
+  kill(child, SIGKILL);
+  int status = 0;
+  waitpid(child, &status, 0);
+  close(started[0]);
+  close(started[1]);
+  const TokenCache cache(cache_folder_, [](const std::string&) {});
+  const auto text = cache.get(3, 300, [&](TokenWriter writer) -> trace::Result<MappedImage> {
+    TRY(writer.append(std::vector<TokenId>{1, 2}));
+    writer.end_example();
+    return writer.finish(3, {}, {});
+  });
+  ASSERT_TRUE(text);
+  EXPECT_EQ(text->tokens(), 2);
+}
+
+TEST_F(TokenCacheTest, DeletesTheLongestUnusedBeyondItsLimit) {
+  const auto put = [&](std::uint64_t key) {
+    const TokenCache cache(
+        cache_folder_, [](const std::string&) {}, 3 * 4200);
+    const auto text = cache.get(key, 300, [&](TokenWriter writer) -> trace::Result<MappedImage> {
+      TRY(writer.append(std::vector<TokenId>{1}));
+      writer.end_example();
+      return writer.finish(key, {}, {});
+    });
+    EXPECT_TRUE(text);
+    usleep(20'000);  // times of files are coarse
+  };
+  const TokenCache cache(cache_folder_, {});
+  for (const std::uint64_t key : {1, 2, 3}) put(key);
+  put(1);  // used again
+  put(4);
+  EXPECT_THAT(entries(), ElementsAre(cache.file_of(1), cache.file_of(3), cache.file_of(4)));
+}
+
+TEST(DefaultTokenCache, FollowsTheEnvironment) {
+  const auto folder = [](const char* cache, const char* home) {
+    return default_token_cache(
+        [=](const char* name) { return std::string_view(name) == "HOME" ? home : cache; });
+  };
+  EXPECT_EQ(folder("/c", "/h"), "/c/shardlens/tokens");
+  EXPECT_EQ(folder("relative", "/h"), "/h/.cache/shardlens/tokens");
+  EXPECT_EQ(folder(nullptr, "/h"), "/h/.cache/shardlens/tokens");
+  EXPECT_EQ(folder(nullptr, nullptr), "");
+}
+
+}  // namespace
+}  // namespace shardlens::trainer

@@ -1,0 +1,110 @@
+#include "trainer/text/byte_reader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace shardlens::trainer {
+
+namespace {
+
+constexpr std::size_t kPiece = std::size_t{1} << 20;
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+tl::unexpected<trace::Error> unreadable(const std::filesystem::path& file, const char* why) {
+  return trace::fail(
+      trace::ErrorKind::kFailed,
+      "The text \"" + file.string() + "\" cannot be read: " + why + ". Check its permissions.");
+}
+
+}  // namespace
+
+trace::Result<ByteReader> ByteReader::open(const std::filesystem::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return unreadable(file, std::strerror(errno));
+  ByteReader reader(file, descriptor, 0);
+  struct stat status = {};
+  if (fstat(descriptor, &status) != 0) return unreadable(file, std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) return unreadable(file, "it is not a regular file");
+  reader.size_ = status.st_size;
+  return reader;
+}
+
+ByteReader::ByteReader(ByteReader&& other) noexcept { *this = std::move(other); }
+
+ByteReader& ByteReader::operator=(ByteReader&& other) noexcept {
+  std::swap(file_, other.file_);
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(size_, other.size_);
+  std::swap(buffer_, other.buffer_);
+  return *this;
+}
+
+ByteReader::~ByteReader() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+trace::Result<std::size_t> ByteReader::read_into(char* to, std::size_t bytes) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t count = ::read(descriptor_, to + done, bytes - done);
+    if (count == 0) break;
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return unreadable(file_, std::strerror(errno));
+    done += static_cast<std::size_t>(count);
+  }
+  return done;
+}
+
+trace::Result<std::string_view> ByteReader::read(std::size_t limit) {
+  buffer_.resize(limit);
+  TRY_ASSIGN(const std::size_t bytes, read_into(buffer_.data(), limit));
+  return std::string_view(buffer_.data(), bytes);
+}
+
+trace::Result<std::string> ByteReader::read_rest() {
+  std::string text;
+  while (true) {
+    // One byte more than expected, so that the end is seen without another piece.
+    const auto known = static_cast<std::size_t>(size_) + 1;
+    const std::size_t begin = text.size();
+    text.resize(begin < known ? known : begin + kPiece);
+    TRY_ASSIGN(const std::size_t bytes, read_into(text.data() + begin, text.size() - begin));
+    const bool is_end = begin + bytes < text.size();
+    text.resize(begin + bytes);
+    if (is_end) return text;
+  }
+}
+
+trace::Result<bool> LineReader::next() {
+  if (number_ == 0 && pending_.empty()) {
+    TRY_ASSIGN(const std::string_view first, reader_.read(kPiece));
+    pending_ = first;
+    at_end_ = first.empty();
+    if (pending_.starts_with(kByteOrderMark)) begin_ = kByteOrderMark.size();
+  }
+  std::size_t searched = begin_;
+  while (true) {
+    const std::size_t end = pending_.find('\n', searched);
+    const bool found = end != std::string::npos;
+    if (found || at_end_) {
+      if (!found && begin_ == pending_.size()) return false;
+      line_ = std::string_view(pending_).substr(begin_, (found ? end : pending_.size()) - begin_);
+      begin_ = found ? end + 1 : pending_.size();
+      ++number_;
+      return true;
+    }
+    pending_.erase(0, begin_);
+    begin_ = 0;
+    searched = pending_.size();
+    TRY_ASSIGN(const std::string_view more, reader_.read(kPiece));
+    at_end_ = more.empty();
+    pending_ += more;
+  }
+}
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,58 @@
+// Reads a file from beginning to end in pieces or in lines. Read calls, no mapping: a file that is
+// cut off meanwhile is an error and no SIGBUS. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "trace/model/result.h"
+
+namespace shardlens::trainer {
+
+class ByteReader {
+ public:
+  // Error kFailed names the file and the reason.
+  static trace::Result<ByteReader> open(const std::filesystem::path& file);
+  ByteReader(ByteReader&& other) noexcept;
+  ByteReader& operator=(ByteReader&& other) noexcept;
+  ~ByteReader();
+
+  std::int64_t size() const { return size_; }  // when it was opened
+  // At most `limit` bytes, fewer only at the end, where it is empty. Valid until the next call.
+  trace::Result<std::string_view> read(std::size_t limit);
+  // All that is left.
+  trace::Result<std::string> read_rest();
+
+ private:
+  ByteReader(std::filesystem::path file, int descriptor, std::int64_t size)
+      : file_(std::move(file)), descriptor_(descriptor), size_(size) {}
+  trace::Result<std::size_t> read_into(char* to, std::size_t bytes);
+
+  std::filesystem::path file_;
+  int descriptor_ = -1;
+  std::int64_t size_ = 0;
+  std::string buffer_;
+};
+
+class LineReader {
+ public:
+  explicit LineReader(ByteReader reader) : reader_(std::move(reader)) {}
+
+  // False: at the end. A line has neither its "\n" nor the byte order mark of a file's start.
+  trace::Result<bool> next();
+  std::string_view line() const { return line_; }  // valid until next()
+  std::int64_t number() const { return number_; }  // from 1
+
+ private:
+  ByteReader reader_;
+  std::string pending_;  // read, from `begin_` on not yet handed out
+  std::size_t begin_ = 0;
+  bool at_end_ = false;
+  std::string_view line_;
+  std::int64_t number_ = 0;
+};
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,64 @@
+// Examples as tokens, in a mapped file or in memory: what data sets are made of. Immutable and
+// cheap to copy; any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trace/model/result.h"
+#include "trainer/text/mapped_image.h"
+#include "trainer/text/token_layout.h"
+
+namespace shardlens::trainer {
+
+class EncodedText {
+ public:
+  // Error kDamaged: not such a file, of another version, of another key, cut off or changed. The
+  // tokens themselves are not read.
+  static trace::Result<EncodedText> from(MappedImage image, std::uint64_t key);
+
+  TextKind kind() const { return header_.kind; }
+  std::int64_t tokens() const { return static_cast<std::int64_t>(header_.tokens); }
+  std::int64_t examples() const { return static_cast<std::int64_t>(header_.examples); }
+  // Example i is tokens [begin(i), begin(i + 1)).
+  std::int64_t begin(std::int64_t example) const {
+    return static_cast<std::int64_t>(offsets_[static_cast<std::size_t>(example)]);
+  }
+  // Writes `count` tokens from `begin` on to `out`.
+  void copy(std::int64_t begin, std::int64_t count, std::int64_t* out) const;
+  bool has_mask() const { return header_.has_mask != 0; }
+  // Whether the token is one to learn.
+  bool counts(std::int64_t token) const;
+  // How many of the tokens [begin, end) are.
+  std::int64_t counted(std::int64_t begin, std::int64_t end) const;
+  std::int64_t label(std::int64_t example) const {
+    return labels_[static_cast<std::size_t>(example)];
+  }
+
+  // What follows the text of every example (a [SEP]): truncation spares it.
+  std::int64_t tail_tokens() const { return static_cast<std::int64_t>(header_.tail_tokens); }
+  std::int64_t largest_token() const { return header_.largest_token; }
+  std::int64_t largest_label() const { return header_.largest_label; }
+  const EncodingCounts& encoding_counts() const { return header_.counts; }
+  // Of labels that were names, in order of their numbers; else empty.
+  const std::vector<std::string>& label_names() const { return label_names_; }
+  // What was wrong with the first bad lines.
+  const std::vector<std::string>& bad_lines() const { return bad_lines_; }
+  // Equal for equal tokens, masks, examples and labels.
+  std::uint64_t content() const { return header_.content; }
+
+ private:
+  EncodedText() = default;
+  trace::Result<void> bind();
+
+  std::shared_ptr<const MappedImage> image_;
+  TokenHeader header_;
+  std::span<const std::uint64_t> mask_, offsets_;
+  std::span<const std::int32_t> labels_;
+  std::vector<std::string> label_names_, bad_lines_;
+};
+
+}  // namespace shardlens::trainer

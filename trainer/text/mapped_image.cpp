@@ -1,0 +1,56 @@
+#include "trainer/text/mapped_image.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace shardlens::trainer {
+
+namespace {
+
+tl::unexpected<trace::Error> unmappable(const std::string& name, const char* why) {
+  const auto kind = errno == ENOENT ? trace::ErrorKind::kMissing : trace::ErrorKind::kIo;
+  return trace::fail(kind, "\"" + name + "\" cannot be mapped: " + why + ".");
+}
+
+}  // namespace
+
+trace::Result<MappedImage> MappedImage::of_file(const std::filesystem::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return unmappable(file.string(), std::strerror(errno));
+  auto image = of_descriptor(descriptor, file.string());
+  ::close(descriptor);
+  return image;
+}
+
+trace::Result<MappedImage> MappedImage::of_descriptor(int descriptor, const std::string& name) {
+  struct stat status = {};
+  if (fstat(descriptor, &status) != 0) return unmappable(name, std::strerror(errno));
+  if (!S_ISREG(status.st_mode) || status.st_size == 0) {
+    errno = 0;
+    return unmappable(name, "it is not a regular file with content");
+  }
+  const auto size = static_cast<std::size_t>(status.st_size);
+  void* address = mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
+  if (address == MAP_FAILED) return unmappable(name, std::strerror(errno));
+  return MappedImage({static_cast<const std::byte*>(address), size});
+}
+
+MappedImage::MappedImage(MappedImage&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+
+MappedImage& MappedImage::operator=(MappedImage&& other) noexcept {
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+MappedImage::~MappedImage() {
+  if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+}  // namespace shardlens::trainer

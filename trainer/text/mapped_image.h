@@ -1,0 +1,31 @@
+// A file, or memory without one, mapped read-only. Immutable; any thread.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "trace/model/result.h"
+
+namespace shardlens::trainer {
+
+class MappedImage {
+ public:
+  // Nobody may cut the file off while it is mapped; replacing and deleting it are fine.
+  static trace::Result<MappedImage> of_file(const std::filesystem::path& file);
+  // Of an open file, which may be closed afterwards; `name` is for messages.
+  static trace::Result<MappedImage> of_descriptor(int descriptor, const std::string& name);
+  MappedImage(MappedImage&& other) noexcept;
+  MappedImage& operator=(MappedImage&& other) noexcept;
+  ~MappedImage();
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  explicit MappedImage(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace shardlens::trainer

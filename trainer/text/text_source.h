@@ -1,0 +1,28 @@
+// Finds the text to train on: a file, a folder, or the project's own text. Any thread.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "trace/model/result.h"
+
+namespace shardlens::trainer {
+
+// The value of the setting `data` that stands for the project's own text.
+inline constexpr std::string_view kBuiltinText = "builtin";
+
+struct TextSource {
+  // Sorted by path, so that every rank sees the same order.
+  std::vector<std::filesystem::path> files;
+  // A file .jsonl or .json, or a folder whose text files are all .jsonl. In other folders such
+  // files are text like any other.
+  bool json_lines = false;
+};
+
+// A folder is searched recursively for text extensions; hidden and build folders are left out.
+// Errors: kUsage for a path that is not there, kMissing for a folder without text or project text
+// that is gone.
+trace::Result<TextSource> find_text(const std::string& data);
+
+}  // namespace shardlens::trainer

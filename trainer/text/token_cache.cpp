@@ -1,0 +1,186 @@
+#include "trainer/text/token_cache.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace shardlens::trainer {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::chrono::milliseconds kLockPoll{20};
+// What a process that was killed has left.
+constexpr std::chrono::hours kAbandoned{24};
+constexpr std::string_view kExtension = ".tokens", kPartExtension = ".part";
+
+// The system lets go of it when its process ends, however that is.
+class FileLock {
+ public:
+  static trace::Result<FileLock> acquire(const fs::path& file) {
+    FileLock lock(file);
+    lock.descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (lock.descriptor_ < 0) return failed(std::strerror(errno));
+    // Polled, so that a signal can end the process as always.
+    while (flock(lock.descriptor_, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK && errno != EINTR) return failed(std::strerror(errno));
+      std::this_thread::sleep_for(kLockPoll);
+    }
+    return lock;
+  }
+  FileLock(FileLock&& other) noexcept
+      : file_(std::move(other.file_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+  FileLock& operator=(FileLock&&) = delete;
+  ~FileLock() {
+    if (descriptor_ < 0) return;
+    // Who waits for it now looks for the entry before it makes one.
+    ::unlink(file_.c_str());
+    ::close(descriptor_);
+  }
+
+ private:
+  explicit FileLock(fs::path file) : file_(std::move(file)) {}
+  static tl::unexpected<trace::Error> failed(const char* why) {
+    return trace::fail(trace::ErrorKind::kIo, why);
+  }
+
+  fs::path file_;
+  int descriptor_ = -1;
+};
+
+std::string without_full_stop(std::string text) {
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+bool is_of_the_disk(const trace::Error& error) {
+  return error.kind == trace::ErrorKind::kDiskFull || error.kind == trace::ErrorKind::kIo;
+}
+
+struct Entry {
+  fs::path file;
+  fs::file_time_type used;
+  std::uint64_t bytes = 0;
+};
+
+}  // namespace
+
+fs::path default_token_cache(const EnvironmentLookup& lookup) {
+  // The XDG Base Directory Specification: relative paths are to be ignored.
+  const char* cache = lookup("XDG_CACHE_HOME");
+  if (cache != nullptr && fs::path(cache).is_absolute()) {
+    return fs::path(cache) / "shardlens" / "tokens";
+  }
+  const char* home = lookup("HOME");
+  if (home == nullptr || !fs::path(home).is_absolute()) return {};
+  return fs::path(home) / ".cache" / "shardlens" / "tokens";
+}
+
+fs::path TokenCache::file_of(std::uint64_t key) const {
+  return folder_ / (hexadecimal(key) + std::string(kExtension));
+}
+
+trace::Result<EncodedText> TokenCache::find(std::uint64_t key) const {
+  const fs::path file = file_of(key);
+  TRY_ASSIGN(MappedImage image, MappedImage::of_file(file));
+  TRY_ASSIGN(EncodedText text, EncodedText::from(std::move(image), key));
+  // Used now; where that cannot be noted the entry only looks older than it is.
+  utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
+  return text;
+}
+
+trace::Result<EncodedText> TokenCache::get(std::uint64_t key, std::int64_t vocabulary,
+                                           const Encode& encode) const {
+  if (folder_.empty()) return make_in_memory(key, vocabulary, encode);
+  if (auto text = find(key)) return text;
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  auto lock = FileLock::acquire(folder_ / (hexadecimal(key) + ".lock"));
+  if (error || !lock) {
+    warn_("The token cache \"" + folder_.string() + "\" cannot be used (" +
+          (error ? error.message() : lock.error().message) +
+          "); tokens are kept in memory. Set token_cache to a folder that can be written, or to "
+          "off.");
+    return make_in_memory(key, vocabulary, encode);
+  }
+  // Somebody else may have made it meanwhile.
+  auto found = find(key);
+  if (found) return found;
+  if (found.error().kind != trace::ErrorKind::kMissing) {
+    warn_("The token cache's \"" + file_of(key).string() + "\" is damaged (" +
+          without_full_stop(found.error().message) + ") and is made again.");
+  }
+  auto made = make(key, vocabulary, encode);
+  if (made || !is_of_the_disk(made.error())) return made;
+  warn_("The token cache \"" + folder_.string() + "\" cannot take the text (" +
+        without_full_stop(made.error().message) +
+        "); tokens are kept in memory. Make room or set token_cache to another folder.");
+  return make_in_memory(key, vocabulary, encode);
+}
+
+trace::Result<EncodedText> TokenCache::make(std::uint64_t key, std::int64_t vocabulary,
+                                            const Encode& encode) const {
+  const fs::path part =
+      folder_ / (hexadecimal(key) + "." + std::to_string(getpid()) + std::string(kPartExtension));
+  const auto encoded = [&]() -> trace::Result<EncodedText> {
+    TRY_ASSIGN(TokenWriter writer, TokenWriter::to_file(part, vocabulary));
+    TRY_ASSIGN(MappedImage image, encode(std::move(writer)));
+    TRY_ASSIGN(EncodedText text, EncodedText::from(std::move(image), key));
+    if (::rename(part.c_str(), file_of(key).c_str()) != 0) {
+      return trace::fail(trace::ErrorKind::kIo, std::strerror(errno));
+    }
+    return text;
+  }();
+  if (!encoded) {
+    ::unlink(part.c_str());
+    return encoded;
+  }
+  delete_oldest(file_of(key));
+  return encoded;
+}
+
+trace::Result<EncodedText> TokenCache::make_in_memory(std::uint64_t key, std::int64_t vocabulary,
+                                                      const Encode& encode) const {
+  TRY_ASSIGN(TokenWriter writer, TokenWriter::to_memory(vocabulary));
+  TRY_ASSIGN(MappedImage image, encode(std::move(writer)));
+  return EncodedText::from(std::move(image), key);
+}
+
+// Who has one mapped keeps it.
+void TokenCache::delete_oldest(const fs::path& kept) const {
+  std::vector<Entry> entries;
+  std::uint64_t total = 0;
+  std::error_code error;
+  for (auto it = fs::directory_iterator(folder_, error); !error && it != fs::directory_iterator();
+       it.increment(error)) {
+    std::error_code ignored;
+    const Entry entry{it->path(), it->last_write_time(ignored), it->file_size(ignored)};
+    if (ignored) continue;
+    const std::string extension = it->path().extension().string();
+    if (extension == kPartExtension && fs::file_time_type::clock::now() - entry.used > kAbandoned) {
+      fs::remove(entry.file, ignored);
+    }
+    if (extension != kExtension) continue;
+    total += entry.bytes;
+    if (entry.file != kept) entries.push_back(entry);
+  }
+  std::ranges::sort(entries, {}, &Entry::used);
+  for (const Entry& entry : entries) {
+    if (total <= limit_bytes_) return;
+    std::error_code ignored;
+    if (fs::remove(entry.file, ignored)) total -= entry.bytes;
+  }
+}
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,55 @@
+// Encoded texts on disk, for the next run and for the other ranks of this machine. Any thread; any
+// number of processes at once.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "trace/model/result.h"
+#include "trainer/text/encoded_text.h"
+#include "trainer/text/token_writer.h"
+
+namespace shardlens::trainer {
+
+// Gets what the environment has of a name, null if nothing.
+using EnvironmentLookup = std::function<const char*(const char* name)>;
+
+// $XDG_CACHE_HOME/shardlens/tokens, else ~/.cache/shardlens/tokens; empty if neither is known.
+std::filesystem::path default_token_cache(const EnvironmentLookup& lookup);
+
+class TokenCache {
+ public:
+  // Whoever writes an entry deletes the longest unused ones beyond this.
+  static constexpr std::uint64_t kLimitBytes = std::uint64_t{64} << 30;
+
+  using Encode = std::function<trace::Result<MappedImage>(TokenWriter)>;
+  using Warn = std::function<void(const std::string& message)>;
+
+  // `folder` empty: everything is encoded in memory. `warn` hears why that has to be, too, and of
+  // damaged entries.
+  TokenCache(std::filesystem::path folder, Warn warn, std::uint64_t limit_bytes = kLimitBytes)
+      : folder_(std::move(folder)), warn_(std::move(warn)), limit_bytes_(limit_bytes) {}
+
+  // The entry of this key, or what `encode` makes. Of several processes one encodes, and the others
+  // wait for it; if it dies one of them goes on. Errors are those of `encode`.
+  trace::Result<EncodedText> get(std::uint64_t key, std::int64_t vocabulary,
+                                 const Encode& encode) const;
+
+  std::filesystem::path file_of(std::uint64_t key) const;
+
+ private:
+  trace::Result<EncodedText> find(std::uint64_t key) const;
+  trace::Result<EncodedText> make(std::uint64_t key, std::int64_t vocabulary,
+                                  const Encode& encode) const;
+  trace::Result<EncodedText> make_in_memory(std::uint64_t key, std::int64_t vocabulary,
+                                            const Encode& encode) const;
+  void delete_oldest(const std::filesystem::path& kept) const;
+
+  std::filesystem::path folder_;
+  Warn warn_;
+  std::uint64_t limit_bytes_;
+};
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,57 @@
+// How an encoded text lies in its file: a header, then tokens, which of them count, where each
+// example begins, labels and their names, one after another. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "trainer/text/text_example.h"
+
+namespace shardlens::trainer {
+
+inline constexpr std::uint64_t kTokenMagic = 0x534e454b4f544c53u;  // "SLTOKENS"
+inline constexpr std::uint32_t kTokenVersion = 1;
+inline constexpr std::uint64_t kTokensBegin = 4096;  // a page for the header
+
+// What was met while encoding; counts of examples.
+struct EncodingCounts {
+  std::uint64_t bad_lines = 0;           // left out, because that was asked for
+  std::uint64_t binary_files = 0;        // left out
+  std::uint64_t crossed_boundaries = 0;  // a token holds the end of a prompt and what follows
+};
+
+struct TokenHeader {
+  std::uint64_t magic = kTokenMagic;
+  std::uint32_t version = kTokenVersion;
+  TextKind kind = TextKind::kPlain;
+  std::uint64_t key = 0;  // of what it was made of; see token_cache.h
+  std::uint32_t token_bytes = 4;
+  std::uint32_t has_mask = 0;  // else every token counts
+  std::uint64_t tokens = 0;
+  std::uint64_t examples = 0;
+  std::uint64_t notes_bytes = 0;  // names of labels, what was wrong with the first bad lines
+  std::uint64_t content = 0;      // hash of everything after the header
+  std::int64_t largest_token = -1;
+  std::int64_t largest_label = -1;
+  std::uint64_t tail_tokens = 0;  // at the end of each example, that outlive its truncation
+  EncodingCounts counts;
+  std::uint64_t checksum = 0;  // of the header up to here
+
+  bool has_labels() const { return kind == TextKind::kLabeled; }
+  std::uint64_t mask_begin() const { return aligned(kTokensBegin + tokens * token_bytes); }
+  // A bit for each token, in words of 64.
+  std::uint64_t offsets_begin() const {
+    return mask_begin() + (has_mask != 0 ? (tokens + 63) / 64 * 8 : 0);
+  }
+  std::uint64_t labels_begin() const { return offsets_begin() + (examples + 1) * 8; }
+  std::uint64_t notes_begin() const {
+    return labels_begin() + (has_labels() ? aligned(examples * 4) : 0);
+  }
+  std::uint64_t file_bytes() const { return notes_begin() + notes_bytes; }
+
+ private:
+  static constexpr std::uint64_t aligned(std::uint64_t position) { return (position + 7) / 8 * 8; }
+};
+static_assert(std::is_trivially_copyable_v<TokenHeader>);
+
+}  // namespace shardlens::trainer
