@@ -1,4 +1,4 @@
-// The loss on held-out text, shared out over the ranks. The training thread.
+// How well held-out text is predicted, shared out over the ranks. The training thread.
 #pragma once
 
 #include <torch/torch.h>
@@ -7,31 +7,32 @@
 
 #include "profiler/recorder.h"
 #include "trainer/comm/communicator.h"
-#include "trainer/data/block_dataset.h"
+#include "trainer/data/token_dataset.h"
 #include "trainer/model/model.h"
 #include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer {
 
+// Of all ranks' targets together, each counted once whatever the number of ranks and batches.
 struct Evaluation {
-  double loss = 0;  // mean over tokens, nats
-  double perplexity = 0;
+  double loss = 0;        // mean over targets, nats
+  double perplexity = 0;  // of tokens; of classes NaN: exp(loss) is none
+  double accuracy = 0;    // share of targets that the model finds most probable
+  std::int64_t targets = 0;
   std::int64_t sequences = 0;
 };
 
 struct EvaluationOptions {
   std::int64_t batch_size = 8;
+  std::int64_t most_batches = 0;                     // on each rank, of the first samples; 0: all
   torch::ScalarType compute_type = torch::kFloat32;  // by autocast
   torch::Device device = torch::kCPU;
   std::optional<ChunkedLossOptions> loss_chunks;
 };
 
-// The first evaluation blocks, at most this many batches on each rank: enough to compare runs, and
-// short beside training.
-inline constexpr std::int64_t kMaxEvaluationBatches = 20;
-
-// Every rank calls it. Leaves the model in training mode. Throws if a collective fails.
-Evaluation evaluate(Model& model, Strategy& strategy, const BlockDataset& dataset,
+// Every rank calls it, and all do the same number of forwards. Leaves the model in training mode.
+// Throws if a collective fails.
+Evaluation evaluate(Model& model, Strategy& strategy, const TokenDataset& dataset,
                     Communicator& communicator, profiler::Recorder& recorder,
                     const EvaluationOptions& options);
 

@@ -40,9 +40,7 @@ std::vector<std::int64_t> generate(DecoderModel& model, Strategy& strategy,
     strategy.before_evaluation();
     const AutocastScope autocast(options.device.type(), options.compute_type);
     const auto tokens = last_tokens(text, options.context).to(options.device);
-    const auto hidden = model.hidden(tokens);
-    const auto logits = model.head().forward(hidden.narrow(1, hidden.size(1) - 1, 1));
-    text.push_back(draw(logits.flatten(), options.temperature, generator));
+    text.push_back(draw(model.last_logits(tokens)[0], options.temperature, generator));
   }
   strategy.after_evaluation();
   model.train();

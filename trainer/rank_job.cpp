@@ -19,9 +19,9 @@
 #include "trace/store/run_folder.h"
 #include "trainer/build_strategy.h"
 #include "trainer/comm/flight_recorder.h"
-#include "trainer/data/text_source.h"
 #include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
+#include "trainer/rank_text.h"
 #include "trainer/step_exchange.h"
 #include "trainer/step_failure.h"
 
@@ -177,8 +177,16 @@ trace::Result<void> RankJob::open_model_folder() {
 }
 
 trace::Result<void> RankJob::load_text() {
-  TRY_ASSIGN(auto tokens, load_tokens(settings_.data));
-  TRY_ASSIGN(dataset_, BlockDataset::create(std::move(tokens), settings_, environment_.world_size));
+  TRY_ASSIGN(RankText text,
+             load_rank_text(settings_, shape_.vocabulary, shape_.labels, environment_.lookup, log_));
+  tokenizer_ = std::move(text.tokenizer);
+  TRY_ASSIGN(dataset_,
+             TokenDataset::create(std::move(text.training), std::move(text.evaluation), settings_,
+                                  {shape_.vocabulary, shape_.labels, text.padding_token},
+                                  environment_.world_size));
+  if (environment_.rank == 0) {
+    for (const std::string& note : dataset_->notes()) log_.info(note);
+  }
   return {};
 }
 
@@ -227,9 +235,10 @@ trace::Result<void> RankJob::build_replicas() {
   if (environment_.rank == 0) {
     log_.info("model " + settings_.model + ": " + std::to_string(parameter_count(shape_)) +
               " parameters; text " + settings_.data + ": " +
-              std::to_string(dataset_->training_blocks()) + " sequences of " +
+              std::to_string(dataset_->training_samples()) + " sequences of " +
+              (dataset_->is_packed() ? "" : "at most ") +
               std::to_string(settings_.sequence_length) + " tokens for training, " +
-              std::to_string(dataset_->evaluation_blocks()) + " for evaluation");
+              std::to_string(dataset_->evaluation_samples()) + " for evaluation");
     if (model_folder_ && !model_folder_->fresh().empty()) {
       log_.info("the model folder has no head for " + std::to_string(shape_.labels) + " classes: " +
                 std::to_string(model_folder_->fresh().size()) + " tensors start from the seed");

@@ -8,7 +8,7 @@
 
 #include "profiler/recorder.h"
 #include "trainer/comm/communicator.h"
-#include "trainer/data/block_dataset.h"
+#include "trainer/data/token_dataset.h"
 #include "trainer/gpu_facts.h"
 #include "trainer/huggingface/folder_source.h"
 #include "trainer/model/model.h"
@@ -18,6 +18,7 @@
 #include "trainer/rank_sources.h"
 #include "trainer/run_agreement.h"
 #include "trainer/strategy/strategy.h"
+#include "trainer/tokenizer/tokenizer.h"
 #include "trainer/train_loop.h"
 
 namespace shardlens::trainer {
@@ -56,7 +57,8 @@ class RankJob {
   std::unique_ptr<profiler::Recorder> recorder_;
   RankLog log_{nullptr};
   std::unique_ptr<RankSources> sources_;
-  std::optional<BlockDataset> dataset_;
+  std::unique_ptr<const Tokenizer> tokenizer_;
+  std::optional<TokenDataset> dataset_;
   std::unique_ptr<Communicator> communicator_;
   std::shared_ptr<Model> model_;
   std::unique_ptr<Strategy> strategy_;

@@ -1,6 +1,9 @@
 #include "trainer/run_agreement.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -14,6 +17,10 @@ namespace shardlens::trainer {
 namespace {
 
 using std::chrono::seconds;
+
+// What is in them is compared by the tokens that it gives.
+constexpr std::array<std::string_view, 4> kPlacesOfText{"data", "evaluation_data", "tokenizer",
+                                                        "token_cache"};
 
 constexpr seconds kWaitForFolder{60};
 // How long the first rank of another host looks for a folder on a shared disk before it makes one
@@ -73,7 +80,7 @@ trace::Result<trace::Settings> settings_of(const RankOptions& options) {
 std::int64_t fingerprint_of(const trace::Settings& settings) {
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a
   for (const trace::Knob& knob : trace::knobs()) {
-    if (knob.name == "data") continue;
+    if (std::ranges::find(kPlacesOfText, knob.name) != kPlacesOfText.end()) continue;
     for (const char c : std::string(knob.name) + "=" + trace::value_text(settings, knob) + "\n") {
       hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
     }

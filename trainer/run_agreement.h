@@ -21,8 +21,8 @@ struct AgreedRun {
 // Settings of the command line. Errors name file, line and the nearest key.
 trace::Result<trace::Settings> settings_of(const RankOptions& options);
 
-// Equal only for the same settings; positive. Hosts may keep the text in different places: `data`
-// does not count, its content is compared instead.
+// Equal only for the same settings; positive. Hosts may keep the text in different places: where it
+// lies does not count, the tokens are compared instead.
 std::int64_t fingerprint_of(const trace::Settings& settings);
 
 // Errors: settings that cannot be run, a folder that exists already or cannot be made, another

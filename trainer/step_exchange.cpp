@@ -6,7 +6,7 @@ namespace shardlens::trainer {
 
 namespace {
 
-constexpr int kFixed = 3;  // slots that all ranks add to
+constexpr int kFixed = 2;  // slots that all ranks add to
 
 // A skipped step is the scaler's work, not a failure.
 torch::Tensor has_failed(const StepReport& report) {
@@ -31,13 +31,12 @@ torch::Tensor own_figures(const StepReport& report, const torch::TensorOptions& 
 StepAgreement exchange_step(Communicator& communicator, const StepReport& report) {
   const torch::NoGradGuard no_grad;
   const int ranks = communicator.world_size();
-  // loss, number of ranks that were asked to stop, share of data, and one slot per rank for a loss
-  // and one for a norm gone bad: a sum with a NaN in it would not say whose it was.
+  // loss, number of ranks that were asked to stop, and one slot per rank for a loss and one for a
+  // norm gone bad: a sum with a NaN in it would not say whose it was.
   const torch::Tensor shared = torch::zeros(
       {kFixed + 2 * ranks}, report.loss.options().dtype(torch::kFloat64).requires_grad(false));
   shared[0].copy_(report.loss);
   shared[1].fill_(report.stop ? 1.0 : 0.0);
-  shared[2].fill_(report.data_share);
   shared[kFixed + communicator.rank()].copy_(at::isfinite(report.loss).logical_not());
   shared[kFixed + ranks + communicator.rank()].copy_(has_failed(report));
   communicator.all_reduce(shared, {trace::TagKind::kNamed, -1, "loss"})->wait();
@@ -49,7 +48,7 @@ StepAgreement exchange_step(Communicator& communicator, const StepReport& report
   agreement.skipped = own[1] > 0;
   agreement.skipped_steps = static_cast<std::int64_t>(own[2]);
   if (!agreement.skipped) agreement.gradient_norm = own[0];
-  agreement.loss = values[0] / values[2];
+  agreement.loss = values[0] / ranks;
   agreement.stop = values[1] > 0;
   for (int rank = 0; rank < ranks; ++rank) {
     if (values[kFixed + rank] > 0) agreement.bad_ranks.push_back(rank);

@@ -16,8 +16,7 @@ inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // What one rank knows of a step; tensors are scalars on its device.
 struct StepReport {
-  torch::Tensor loss;           // the sum of its micro-batches' losses over their number
-  double data_share = 1;        // of them, those for which it had data
+  torch::Tensor loss;  // its sum over targets, divided by all ranks' number of them per rank
   torch::Tensor gradient_norm;  // as it measured it after the gradients were reduced
   torch::Tensor overflowed;     // 1: the update was skipped for overflow; undefined: never
   torch::Tensor skipped_steps;  // updates skipped so far; undefined: none
@@ -25,7 +24,7 @@ struct StepReport {
 };
 
 struct StepAgreement {
-  double loss = kUnknown;           // mean over ranks, those without data left out
+  double loss = kUnknown;           // mean over the targets of all ranks
   double gradient_norm = kUnknown;  // this rank's; of a skipped update: not known
   bool stop = false;                // some rank was asked to
   bool skipped = false;             // this update, for overflow

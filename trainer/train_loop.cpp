@@ -19,7 +19,7 @@ namespace {
 
 SamplerOptions sampler_options(const TrainParts& parts) {
   SamplerOptions options;
-  options.samples = parts.dataset.training_blocks();
+  options.samples = parts.dataset.training_samples();
   options.world_size = parts.communicator.world_size();
   options.rank = parts.communicator.rank();
   options.shuffle = parts.settings.shuffle;
@@ -77,7 +77,8 @@ TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::Injection
       scaler_({.enabled = parts.settings.precision == "fp16",
                .initial_scale = parts.settings.initial_loss_scale},
               parts.device),
-      stream_(parts.dataset, sampler_options(parts), parts.settings.batch_per_rank),
+      stream_(parts.dataset, sampler_options(parts), parts.settings.batch_per_rank,
+              parts.settings.gradient_accumulation_steps),
       batches_(stream_, parts.device),
       checkpoints_({parts.settings, parts.run_folder, parts.strategy, *optimizer_, batches_,
                     scaler_, parts.communicator}),
@@ -123,8 +124,7 @@ trace::Result<StepAgreement> TrainLoop::run_step(std::int64_t step) {
   if (parts_.memory_sampler != nullptr) parts_.memory_sampler->begin_step(step);
   parts_.recorder.begin_step(step);
   phase_ = Phase::kOther;
-  step_samples_ = 0;
-  batches_with_data_ = 0;
+  step_samples_ = step_tokens_ = step_flops_ = 0;
   const auto micro_batches = parts_.settings.gradient_accumulation_steps;
   torch::Tensor loss_sum = torch::zeros({}, torch::device(parts_.device));
   for (std::int64_t i = 0; i < micro_batches; ++i) {
@@ -133,14 +133,11 @@ trace::Result<StepAgreement> TrainLoop::run_step(std::int64_t step) {
   const torch::Tensor norm = update(step);
   StepAgreement agreement;
   if (reads_loss(step)) {
-    agreement = exchange_step(
-        parts_.communicator,
-        {.loss = loss_sum,
-         .data_share = static_cast<double>(batches_with_data_) / static_cast<double>(micro_batches),
-         .gradient_norm = norm,
-         .overflowed = scaler_.overflowed(),
-         .skipped_steps = scaler_.skipped_steps(),
-         .stop = parts_.stop_requested.load()});
+    agreement = exchange_step(parts_.communicator, {.loss = loss_sum,
+                                                    .gradient_norm = norm,
+                                                    .overflowed = scaler_.overflowed(),
+                                                    .skipped_steps = scaler_.skipped_steps(),
+                                                    .stop = parts_.stop_requested.load()});
     report_skipped(step, agreement);
   }
   finish_step(step, agreement);
@@ -153,34 +150,46 @@ bool TrainLoop::reads_loss(std::int64_t step) const {
 }
 
 void TrainLoop::run_micro_batch(std::int64_t step, bool is_last, torch::Tensor& loss_sum) {
-  const TokenBatch batch = load_batch(step);
-  if (!batch.is_stand_in) {
-    step_samples_ += batch.inputs.size(0);
-    ++batches_with_data_;
-  }
+  const TrainingBatch batch = load_batch(step);
+  count_work(batch);
   parts_.strategy.set_require_sync(is_last || parts_.settings.sync_each_batch);
   const torch::Tensor loss = forward(step, batch);
   loss_sum += loss.detach();
-  backward(step, loss);
+  // As PyTorch's Join: gradients of ranks without data are zero, and the mean is over all ranks.
+  const StepTotals& totals = batch.step;
+  const double share =
+      static_cast<double>(totals.batches - totals.stand_ins) / static_cast<double>(totals.batches);
+  backward(step, totals.stand_ins == 0 ? loss : loss * share);
 }
 
-TokenBatch TrainLoop::load_batch(std::int64_t step) {
+void TrainLoop::count_work(const TrainingBatch& batch) {
+  if (batch.is_stand_in) return;
+  step_samples_ += batch.inputs.size(0);
+  step_tokens_ += batch.read_tokens;
+  // Padding is computed, too.
+  step_flops_ +=
+      flops_per_token(parts_.shape, batch.inputs.size(1), parts_.settings.frozen_blocks) *
+      batch.inputs.numel();
+}
+
+TrainingBatch TrainLoop::load_batch(std::int64_t step) {
   const PhaseMark mark(*this, step, Phase::kData);
   return batches_.next();
 }
 
-torch::Tensor TrainLoop::forward(std::int64_t step, const TokenBatch& batch) {
+// Summed over micro-batches and averaged over ranks, as strategies do with gradients, it is the
+// mean over all targets that count in the step.
+torch::Tensor TrainLoop::forward(std::int64_t step, const TrainingBatch& batch) {
   const PhaseMark mark(*this, step, Phase::kForward);
   parts_.strategy.before_forward();
   const AutocastScope autocast(parts_.device.type(), compute_type(parts_.settings.precision));
+  const double targets = static_cast<double>(std::max<std::int64_t>(1, batch.step.targets));
   torch::Tensor loss =
-      parts_.model.loss(batch, static_cast<double>(batch.counted_targets), loss_chunks());
+      parts_.model.loss(batch, targets / parts_.communicator.world_size(), loss_chunks());
   if (faults_.poisons(step, Phase::kForward) || faults_.poisons(step, Phase::kData)) {
     loss = loss * std::numeric_limits<double>::quiet_NaN();
   }
-  // As PyTorch's Join: gradients of zero, divided by the number of all ranks.
-  if (batch.is_stand_in) loss = loss * 0.0;
-  return loss / static_cast<double>(parts_.settings.gradient_accumulation_steps);
+  return loss;
 }
 
 std::optional<ChunkedLossOptions> TrainLoop::loss_chunks() const {
@@ -232,10 +241,8 @@ void TrainLoop::finish_step(std::int64_t step, const StepAgreement& agreement) {
   result.gradient_norm = agreement.gradient_norm;
   result.learning_rate = learning_rate_at(parts_.settings, step, total_steps_);
   result.samples = step_samples_;
-  result.tokens = step_samples_ * parts_.settings.sequence_length;
-  result.model_flops = flops_per_token(parts_.shape, parts_.settings.sequence_length,
-                                       parts_.settings.frozen_blocks) *
-                       result.tokens;
+  result.tokens = step_tokens_;
+  result.model_flops = step_flops_;
   // A bad loss spoils everybody's gradients: then only the rank it came from is marked.
   const bool own_norm_bad =
       std::ranges::find(agreement.bad_norms, rank) != agreement.bad_norms.end();
@@ -257,6 +264,7 @@ Evaluation TrainLoop::evaluate_after(std::int64_t step) {
   const PhaseMark mark(*this, step, Phase::kEvaluation);
   EvaluationOptions options;
   options.batch_size = parts_.settings.batch_per_rank;
+  options.most_batches = parts_.settings.evaluation_batches;
   options.compute_type = compute_type(parts_.settings.precision);
   options.device = parts_.device;
   options.loss_chunks = loss_chunks();

@@ -35,7 +35,7 @@ namespace shardlens::trainer {
 struct TrainParts {
   const trace::Settings& settings;
   const ModelShape& shape;
-  const BlockDataset& dataset;
+  const TokenDataset& dataset;
   torch::Device device;
   Model& model;
   Strategy& strategy;
@@ -68,8 +68,9 @@ class TrainLoop {
   trace::Result<StepAgreement> run_step(std::int64_t step);
   // Forward and backward of one micro-batch; adds its loss to `loss_sum`.
   void run_micro_batch(std::int64_t step, bool is_last, torch::Tensor& loss_sum);
-  TokenBatch load_batch(std::int64_t step);
-  torch::Tensor forward(std::int64_t step, const TokenBatch& batch);
+  void count_work(const TrainingBatch& batch);
+  TrainingBatch load_batch(std::int64_t step);
+  torch::Tensor forward(std::int64_t step, const TrainingBatch& batch);
   void backward(std::int64_t step, const torch::Tensor& loss);
   torch::Tensor update(std::int64_t step);  // returns the gradients' norm, a scalar
   // Between the steps that it is asked for the loss stays on the device, and nobody waits.
@@ -95,8 +96,10 @@ class TrainLoop {
   TrainingCheckpoints checkpoints_;
   FaultInjector faults_;
   std::int64_t total_steps_ = 0;
+  // Of this rank's micro-batches of the step.
   std::int64_t step_samples_ = 0;
-  std::int64_t batches_with_data_ = 0;         // micro-batches of the step
+  std::int64_t step_tokens_ = 0;               // without padding
+  std::int64_t step_flops_ = 0;                // with it
   trace::Phase phase_ = trace::Phase::kOther;  // for the message of a failure
   std::chrono::steady_clock::time_point last_report_{};
 };

@@ -76,12 +76,14 @@ void TrainLoop::report_evaluation(std::int64_t step, const Evaluation& result) {
   parts_.recorder.add_evaluation({.step = step,
                                   .loss = result.loss,
                                   .perplexity = result.perplexity,
-                                  .accuracy = kUnknown,
-                                  .targets = result.sequences * parts_.settings.sequence_length,
+                                  .accuracy = result.accuracy,
+                                  .targets = result.targets,
                                   .sequences = result.sequences});
-  parts_.log.info("evaluation after step " + std::to_string(step) + ": loss " +
-                  decimal(result.loss, 4) + ", perplexity " + decimal(result.perplexity, 2) + " (" +
-                  std::to_string(result.sequences) + " sequences)");
+  parts_.log.info(
+      "evaluation after step " + std::to_string(step) + ": loss " + decimal(result.loss, 4) +
+      (parts_.dataset.is_classification() ? "" : ", perplexity " + decimal(result.perplexity, 2)) +
+      ", accuracy " + decimal(result.accuracy, 4) + " (" + std::to_string(result.sequences) +
+      " sequences)");
 }
 
 }  // namespace shardlens::trainer

@@ -39,7 +39,8 @@ torch::Tensor plain_loss(const Problem& problem) {
 
 Loss chunked_loss(std::int64_t chunk, torch::Tensor loss_scale = {}) {
   return [=](const Problem& problem) {
-    return chunked_cross_entropy(problem.hidden, problem.weight, problem.targets,
+    const auto counted = problem.targets.ne(kIgnoredTarget).sum().item<double>();
+    return chunked_cross_entropy(problem.hidden, problem.weight, problem.targets, counted,
                                  {chunk, loss_scale});
   };
 }
@@ -175,11 +176,24 @@ TEST(ChunkedLoss, NeedsNoGradientsToBeEvaluated) {
   EXPECT_TRUE(torch::equal(with, without));
 }
 
-TEST(ChunkedLoss, HasNoMeanWithoutAValidTarget) {
-  Problem problem = random_problem(torch::kFloat64);
-  problem.targets.fill_(kIgnoredTarget);
-  EXPECT_TRUE(std::isnan(chunked_loss(8)(problem).item<double>()));
-  EXPECT_TRUE(std::isnan(plain_loss(problem).item<double>()));
+TEST(ChunkedLoss, DividesItsSumByWhatItIsTold) {
+  const Problem problem = random_problem(torch::kFloat64);
+  const auto loss =
+      chunked_cross_entropy(problem.hidden, problem.weight, problem.targets, 7, {8, {}});
+  EXPECT_NEAR(loss.item<double>(), plain_loss(problem).item<double>() * (kTokens - 2) / 7, 1e-12);
+}
+
+TEST(ChunkedLoss, IsZeroWithGradientsOfZeroWhereAllTargetsAreIgnored) {
+  for (const auto type : {torch::kFloat64, torch::kFloat32, torch::kFloat16}) {
+    Problem problem = random_problem(type);
+    problem.targets.fill_(kIgnoredTarget);
+    const auto loss =
+        chunked_cross_entropy(problem.hidden, problem.weight, problem.targets, 5, {8, {}});
+    loss.backward();
+    EXPECT_EQ(loss.item<double>(), 0);
+    EXPECT_TRUE(problem.hidden.grad().eq(0).all().item<bool>());
+    EXPECT_TRUE(problem.weight.grad().eq(0).all().item<bool>());
+  }
 }
 
 TEST(ChunkedLoss, AddsToATiedWeightsOtherGradient) {

@@ -90,7 +90,7 @@ const Knob kTable[] = {
     {.name = "packing", .label = "Pack sequences", .group = G::kModelAndData, .member = &S::packing,
      .choices = kAutoBool,
      .explanation = "Put documents one after another and cut them into full sequences; false pads each "
-                    "to its batch's longest; auto packs plain text"},
+                    "to the longest of its batch and cuts longer ones; auto packs plain text"},
     {.name = "completion_only_loss", .label = "Learn completions only", .group = G::kModelAndData,
      .member = &S::completion_only_loss,
      .explanation = "Prompts, system and user messages are read but left out of the loss"},
@@ -103,8 +103,8 @@ const Knob kTable[] = {
                     "left out"},
     {.name = "token_cache", .label = "Token cache", .group = G::kModelAndData,
      .member = &S::token_cache, .choices = kAutoOff, .choices_are_open = true,
-     .explanation = "Folder that keeps tokenized texts for the next run; auto is the user's cache "
-                    "folder"},
+     .explanation = "Folder that keeps tokenized texts for the next run and may be emptied at any time; "
+                    "auto keeps larger ones in the user's cache folder"},
     {.name = "evaluation_fraction", .label = "Evaluation split", .group = G::kModelAndData,
      .member = &S::evaluation_fraction, .minimum = 0, .maximum = 0.9,
      .explanation = "Share of the text that is kept for evaluation, taken from its end"},

@@ -7,15 +7,16 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 namespace shardlens::trainer {
 
 struct BatchLoader::Slot {
   bool is_full = false;
-  torch::Tensor inputs, targets;  // [most rows, time], pinned for a GPU
-  std::int64_t rows = 0;          // of the batch
-  std::int64_t counted_targets = 0;
-  bool is_stand_in = false;
+  // As large as the largest batch so far, pinned for a GPU.
+  torch::Tensor inputs, targets, attention_mask;
+  // Its tensors are parts of the above.
+  TrainingBatch batch;
   Position position;                            // after the batch
   std::optional<at::cuda::CUDAEvent> was_read;  // by the copies to the GPU
 };
@@ -24,14 +25,24 @@ namespace {
 
 constexpr std::chrono::microseconds kPollInterval{100};
 
-// A few kilobytes: not worth an operator.
-void copy_rows(const torch::Tensor& from, const torch::Tensor& to) {
-  std::memcpy(to.data_ptr(), from.const_data_ptr(), from.nbytes());
+// Copies into `memory`, which grows if it has to, and returns that part of it.
+torch::Tensor stored(const torch::Tensor& from, torch::Tensor& memory, bool pinned) {
+  if (!from.defined()) return {};
+  if (!memory.defined() || memory.numel() < from.numel()) {
+    memory = torch::empty({from.numel()}, from.options().pinned_memory(pinned));
+  }
+  // A few kilobytes: not worth an operator.
+  std::memcpy(memory.data_ptr(), from.const_data_ptr(), from.nbytes());
+  return memory.narrow(0, 0, from.numel()).view(from.sizes());
 }
 
-torch::Tensor memory_for(const torch::Tensor& batch, const torch::Tensor& current, bool pinned) {
-  if (current.defined() && current.size(0) >= batch.size(0)) return current;
-  return torch::empty(batch.sizes(), batch.options().pinned_memory(pinned));
+// Applies `move` to each tensor that is there.
+template <typename Move>
+TrainingBatch moved(TrainingBatch batch, const Move& move) {
+  for (torch::Tensor* tensor : {&batch.inputs, &batch.targets, &batch.attention_mask}) {
+    if (tensor->defined()) *tensor = move(*tensor);
+  }
+  return batch;
 }
 
 }  // namespace
@@ -50,13 +61,11 @@ void BatchLoader::go_to(std::int64_t epoch, std::int64_t batches) {
   position_ = drawn();
 }
 
-TokenBatch BatchLoader::next() {
+TrainingBatch BatchLoader::next() {
   if (!prefetches_) {
-    TokenBatch batch = stream_.next();
+    TrainingBatch batch = stream_.next();
     position_ = drawn();
-    batch.inputs = batch.inputs.to(device_);
-    batch.targets = batch.targets.to(device_);
-    return batch;
+    return moved(std::move(batch), [&](const torch::Tensor& tensor) { return tensor.to(device_); });
   }
   if (!thread_.joinable()) {
     for (std::size_t i = 0; i < kSlots; ++i) slots_.push_back(std::make_unique<Slot>());
@@ -69,7 +78,7 @@ TokenBatch BatchLoader::next() {
     changed_.wait(lock, [&] { return slot.is_full || failure_ != nullptr; });
     if (!slot.is_full) std::rethrow_exception(failure_);
   }
-  TokenBatch batch = take(slot);
+  TrainingBatch batch = take(slot);
   {
     const std::lock_guard lock(mutex_);
     slot.is_full = false;
@@ -78,17 +87,11 @@ TokenBatch BatchLoader::next() {
   return batch;
 }
 
-TokenBatch BatchLoader::take(Slot& slot) {
+TrainingBatch BatchLoader::take(Slot& slot) {
   position_ = slot.position;
-  const auto move = [&](const torch::Tensor& tokens) {
-    const torch::Tensor rows = tokens.narrow(0, 0, slot.rows);
-    return device_.is_cuda() ? rows.to(device_, /*non_blocking=*/true) : rows.clone();
-  };
-  TokenBatch batch;
-  batch.inputs = move(slot.inputs);
-  batch.targets = move(slot.targets);
-  batch.counted_targets = slot.counted_targets;
-  batch.is_stand_in = slot.is_stand_in;
+  TrainingBatch batch = moved(slot.batch, [&](const torch::Tensor& tensor) {
+    return device_.is_cuda() ? tensor.to(device_, /*non_blocking=*/true) : tensor.clone();
+  });
   if (device_.is_cuda()) {
     if (!slot.was_read) slot.was_read.emplace();
     slot.was_read->record();
@@ -126,14 +129,12 @@ void BatchLoader::prepare(const std::stop_token& stop) {
 }
 
 void BatchLoader::fill(Slot& slot) {
-  const TokenBatch batch = stream_.next();
-  slot.inputs = memory_for(batch.inputs, slot.inputs, device_.is_cuda());
-  slot.targets = memory_for(batch.targets, slot.targets, device_.is_cuda());
-  copy_rows(batch.inputs, slot.inputs);
-  copy_rows(batch.targets, slot.targets);
-  slot.rows = batch.inputs.size(0);
-  slot.counted_targets = batch.counted_targets;
-  slot.is_stand_in = batch.is_stand_in;
+  TrainingBatch batch = stream_.next();
+  const bool pinned = device_.is_cuda();
+  batch.inputs = stored(batch.inputs, slot.inputs, pinned);
+  batch.targets = stored(batch.targets, slot.targets, pinned);
+  batch.attention_mask = stored(batch.attention_mask, slot.attention_mask, pinned);
+  slot.batch = std::move(batch);
   slot.position = drawn();
 }
 

@@ -27,7 +27,7 @@ class BatchLoader {
 
   // Copies to a GPU are on the current stream, and nobody waits for them. Throws what preparing the
   // batch threw.
-  TokenBatch next();
+  TrainingBatch next();
 
   // Of what next() has handed out, however far ahead the thread is.
   std::int64_t epoch() const { return position_.epoch; }
@@ -46,7 +46,7 @@ class BatchLoader {
   Position drawn() const { return {stream_.epoch(), stream_.batches_drawn()}; }
   void prepare(const std::stop_token& stop);
   void fill(Slot& slot);
-  TokenBatch take(Slot& slot);
+  TrainingBatch take(Slot& slot);
 
   BatchStream& stream_;
   torch::Device device_;

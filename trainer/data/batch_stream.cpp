@@ -1,52 +1,79 @@
 #include "trainer/data/batch_stream.h"
 
 #include <algorithm>
-#include <array>
-#include <span>
 
 namespace shardlens::trainer {
 
-BatchStream::BatchStream(const BlockDataset& dataset, const SamplerOptions& options,
-                         std::int64_t batch_per_rank)
+BatchStream::BatchStream(const TokenDataset& dataset, const SamplerOptions& options,
+                         std::int64_t batch_per_rank, std::int64_t batches_per_step)
     : dataset_(dataset),
+      options_(options),
       sampler_(options),
       batch_per_rank_(batch_per_rank),
-      drop_last_(options.drop_last) {
-  start_epoch(0);
-}
+      batches_per_step_(batches_per_step) {}
 
 std::int64_t BatchStream::batches_per_epoch() const {
   const auto size = sampler_.size();
-  return drop_last_ ? size / batch_per_rank_ : (size + batch_per_rank_ - 1) / batch_per_rank_;
-}
-
-void BatchStream::start_epoch(std::int64_t epoch) {
-  epoch_ = epoch;
-  sampler_.set_epoch(epoch);
-  order_ = sampler_.indices();
-  position_ = 0;
-  batches_ = 0;
+  return options_.drop_last ? size / batch_per_rank_
+                            : (size + batch_per_rank_ - 1) / batch_per_rank_;
 }
 
 void BatchStream::go_to(std::int64_t epoch, std::int64_t batches) {
-  start_epoch(epoch);
-  batches_ = std::clamp<std::int64_t>(batches, 0, batches_per_epoch());
-  position_ = std::min(order_.size(), static_cast<std::size_t>(batches_ * batch_per_rank_));
+  place_ = {epoch, std::clamp<std::int64_t>(batches, 0, batches_per_epoch())};
+  left_of_step_ = 0;
+  epochs_.clear();
 }
 
-TokenBatch BatchStream::next() {
-  // An epoch without a whole batch ends at once: the data set has enough for one, see create().
-  while (batches_ == batches_per_epoch()) start_epoch(epoch_ + 1);
-  ++batches_;
-  const auto rows = std::min(order_.size() - position_, static_cast<std::size_t>(batch_per_rank_));
-  if (rows == 0) {
-    TokenBatch stand_in = dataset_.batch(std::array<std::int64_t, 1>{0});
-    stand_in.is_stand_in = true;
-    return stand_in;
+BatchStream::Place BatchStream::after(Place place) const {
+  // The data set has enough for a batch, see TokenDataset::create().
+  if (place.batches == batches_per_epoch()) place = {place.epoch + 1, 0};
+  ++place.batches;
+  return place;
+}
+
+const std::vector<std::int64_t>& BatchStream::order_of(std::int64_t epoch) {
+  while (!epochs_.empty() && epochs_.front().number < place_.epoch) epochs_.pop_front();
+  const auto found = std::ranges::find(epochs_, epoch, &Epoch::number);
+  if (found != epochs_.end()) return found->order;
+  sampler_.set_epoch(epoch);
+  return epochs_.emplace_back(Epoch{epoch, sampler_.order()}).order;
+}
+
+std::vector<std::int64_t> BatchStream::samples_at(Place place, int rank) {
+  const std::vector<std::int64_t>& order = order_of(place.epoch);
+  const std::int64_t begin = (place.batches - 1) * batch_per_rank_;
+  const std::int64_t end = std::min(sampler_.size(), begin + batch_per_rank_);
+  std::vector<std::int64_t> samples;
+  for (std::int64_t i = begin; i < end; ++i) {
+    const auto sample = sampler_.sample_at(order, rank, i);
+    if (sample) samples.push_back(*sample);
   }
-  const std::span<const std::int64_t> blocks(order_.data() + position_, rows);
-  position_ += rows;
-  return dataset_.batch(blocks);
+  return samples;
+}
+
+StepTotals BatchStream::step_from(Place place) {
+  StepTotals totals;
+  for (std::int64_t batch = 0; batch < batches_per_step_; ++batch, place = after(place)) {
+    for (int rank = 0; rank < options_.world_size; ++rank) {
+      const auto samples = samples_at(place, rank);
+      ++totals.batches;
+      if (samples.empty()) ++totals.stand_ins;
+      for (const std::int64_t sample : samples) totals.targets += dataset_.counted_targets(sample);
+    }
+  }
+  return totals;
+}
+
+TrainingBatch BatchStream::next() {
+  place_ = after(place_);
+  if (left_of_step_ == 0) {
+    step_ = step_from(place_);
+    left_of_step_ = batches_per_step_;
+  }
+  --left_of_step_;
+  const auto samples = samples_at(place_, options_.rank);
+  TokenBatch batch = samples.empty() ? dataset_.stand_in() : dataset_.batch(samples);
+  return {std::move(batch), step_};
 }
 
 }  // namespace shardlens::trainer

@@ -2,38 +2,64 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
-#include "trainer/data/block_dataset.h"
 #include "trainer/data/distributed_sampler.h"
+#include "trainer/data/token_dataset.h"
 
 namespace shardlens::trainer {
+
+// All ranks' micro-batches of one step together. Every rank knows them without asking: all have the
+// same data and the same sampler.
+struct StepTotals {
+  std::int64_t targets = 0;  // that count
+  std::int64_t batches = 0, stand_ins = 0;
+};
+
+struct TrainingBatch : TokenBatch {
+  StepTotals step;  // that the batch belongs to
+};
 
 class BatchStream {
  public:
   // With drop_last an epoch's last, shorter batch is left out, else it is used as it is. Every rank
   // gets the same number of batches per epoch; without padding the last may be a stand-in.
-  BatchStream(const BlockDataset& dataset, const SamplerOptions& options,
-              std::int64_t batch_per_rank);
+  BatchStream(const TokenDataset& dataset, const SamplerOptions& options,
+              std::int64_t batch_per_rank, std::int64_t batches_per_step = 1);
 
   std::int64_t batches_per_epoch() const;
-  std::int64_t epoch() const { return epoch_; }
-  std::int64_t batches_drawn() const { return batches_; }  // of this epoch
-  // Goes on as if so many batches of that epoch had been drawn.
+  std::int64_t epoch() const { return place_.epoch; }
+  std::int64_t batches_drawn() const { return place_.batches; }  // of this epoch
+  // Goes on as if so many batches of that epoch had been drawn, with the first batch of a step.
   void go_to(std::int64_t epoch, std::int64_t batches);
-  TokenBatch next();
+  TrainingBatch next();
 
  private:
-  void start_epoch(std::int64_t epoch);
+  struct Place {
+    std::int64_t epoch = 0, batches = 0;  // handed out
+  };
+  struct Epoch {
+    std::int64_t number = 0;
+    std::vector<std::int64_t> order;  // of all ranks
+  };
 
-  const BlockDataset& dataset_;
+  // Past a batch; an epoch without one more ends.
+  Place after(Place place) const;
+  const std::vector<std::int64_t>& order_of(std::int64_t epoch);
+  // A rank's samples of the batch at a place.
+  std::vector<std::int64_t> samples_at(Place place, int rank);
+  StepTotals step_from(Place place);
+
+  const TokenDataset& dataset_;
+  SamplerOptions options_;
   DistributedSampler sampler_;
   std::int64_t batch_per_rank_;
-  bool drop_last_;
-  std::int64_t epoch_ = 0;
-  std::vector<std::int64_t> order_;
-  std::size_t position_ = 0;
-  std::int64_t batches_ = 0;  // of this epoch, handed out
+  std::int64_t batches_per_step_;
+  Place place_;
+  std::int64_t left_of_step_ = 0;
+  StepTotals step_;
+  std::deque<Epoch> epochs_;  // this one, and as many as the step reaches into
 };
 
 }  // namespace shardlens::trainer

@@ -23,21 +23,30 @@ std::int64_t DistributedSampler::size() const {
   return options_.drop_last ? options_.samples / ranks : (options_.samples + ranks - 1) / ranks;
 }
 
-std::vector<std::int64_t> DistributedSampler::indices() const {
-  std::vector<std::int64_t> all(static_cast<std::size_t>(options_.samples));
+std::vector<std::int64_t> DistributedSampler::order() const {
   if (options_.shuffle) {
-    all = permutation(options_.samples, options_.seed + static_cast<std::uint64_t>(epoch_));
-  } else {
-    std::iota(all.begin(), all.end(), std::int64_t{0});
+    return permutation(options_.samples, options_.seed + static_cast<std::uint64_t>(epoch_));
   }
+  std::vector<std::int64_t> all(static_cast<std::size_t>(options_.samples));
+  std::iota(all.begin(), all.end(), std::int64_t{0});
+  return all;
+}
+
+std::optional<std::int64_t> DistributedSampler::sample_at(const std::vector<std::int64_t>& order,
+                                                          int rank, std::int64_t index) const {
+  const auto position = static_cast<std::size_t>(rank + index * options_.world_size);
+  if (order.empty() || (!options_.pad && position >= order.size())) return std::nullopt;
   // Beyond the end the samples repeat, as often as it takes.
+  return order[position % order.size()];
+}
+
+std::vector<std::int64_t> DistributedSampler::indices() const {
+  const std::vector<std::int64_t> all = order();
   std::vector<std::int64_t> mine;
-  if (all.empty()) return mine;
   mine.reserve(static_cast<std::size_t>(size()));
   for (std::int64_t i = 0; i < size(); ++i) {
-    const auto position = static_cast<std::size_t>(options_.rank + i * options_.world_size);
-    if (!options_.pad && position >= all.size()) break;
-    mine.push_back(all[position % all.size()]);
+    const auto sample = sample_at(all, options_.rank, i);
+    if (sample) mine.push_back(*sample);
   }
   return mine;
 }

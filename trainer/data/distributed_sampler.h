@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace shardlens::trainer {
@@ -24,6 +25,11 @@ class DistributedSampler {
   void set_epoch(std::int64_t epoch) { epoch_ = epoch; }
   // Per rank and epoch; the same on every rank, of which one may have one fewer without padding.
   std::int64_t size() const;
+  // All samples in the epoch's order, each once, for sample_at().
+  std::vector<std::int64_t> order() const;
+  // Sample `index` < size() of a rank in that order; absent: it has one fewer.
+  std::optional<std::int64_t> sample_at(const std::vector<std::int64_t>& order, int rank,
+                                        std::int64_t index) const;
   // This rank's samples of the epoch, in order.
   std::vector<std::int64_t> indices() const;
 

@@ -23,7 +23,7 @@ struct LossAndGradients {
 
 class ChunkedLoss {
  public:
-  ChunkedLoss(const Tensor& hidden, const Tensor& weight, const Tensor& targets,
+  ChunkedLoss(const Tensor& hidden, const Tensor& weight, const Tensor& targets, double divisor,
               const ChunkedLossOptions& options, Wanted wanted)
       : hidden_(hidden),
         type_(compute_type_of(hidden)),
@@ -31,7 +31,7 @@ class ChunkedLoss {
         weight_(weight.to(type_)),
         is_valid_(targets.ne(kIgnoredTarget)),
         targets_(targets.clamp_min(0)),
-        count_(is_valid_.sum().to(softmax_type_)),
+        divisor_(divisor),
         options_(options),
         wanted_(wanted) {}
 
@@ -43,8 +43,7 @@ class ChunkedLoss {
     for (std::int64_t begin = 0; begin < tokens; begin += options_.chunk_tokens) {
       add_chunk(begin, std::min(options_.chunk_tokens, tokens - begin));
     }
-    // No valid target: 0 / 0, as PyTorch.
-    result_.loss = losses_.sum() / count_;
+    result_.loss = losses_.sum() / divisor_;
     return std::move(result_);
   }
 
@@ -55,16 +54,17 @@ class ChunkedLoss {
                                                      : hidden.scalar_type();
   }
 
-  // The mean's division comes last, but in fp16, whose range is small, with the logits' gradients.
+  // The division comes last, but in fp16, whose range is small, with the logits' gradients.
   void prepare_factors() {
     if (!wanted_.any()) return;
+    const auto scalar = hidden_.options().dtype(softmax_type_).requires_grad(false);
     if (type_ != torch::kFloat16) {
-      result_.factor = count_.reciprocal();
+      result_.factor = at::full({}, 1.0 / divisor_, scalar);
       return;
     }
     const Tensor scale = options_.loss_scale.defined() ? options_.loss_scale.to(softmax_type_)
-                                                       : at::ones_like(count_);
-    chunk_factor_ = scale / count_;
+                                                       : at::ones({}, scalar);
+    chunk_factor_ = scale / divisor_;
     result_.factor = scale.reciprocal();
   }
 
@@ -115,7 +115,7 @@ class ChunkedLoss {
   torch::ScalarType type_, softmax_type_;
   Tensor weight_;
   Tensor is_valid_, targets_;
-  Tensor count_;  // of valid targets; on the device, so that nobody waits for it
+  double divisor_;
   const ChunkedLossOptions& options_;
   Wanted wanted_;
   Tensor chunk_factor_;  // of the logits' gradients; undefined: 1
@@ -127,10 +127,10 @@ struct ChunkedLossFunction : torch::autograd::Function<ChunkedLossFunction> {
   static constexpr const char* kWeightType = "weight type";
 
   static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& hidden,
-                        const Tensor& weight, const Tensor& targets,
+                        const Tensor& weight, const Tensor& targets, double divisor,
                         const ChunkedLossOptions& options, Wanted wanted) {
     // Every type here is chosen; autocast would choose again.
-    ChunkedLoss chunked(hidden, weight, targets, options, wanted);
+    ChunkedLoss chunked(hidden, weight, targets, divisor, options, wanted);
     const AutocastScope no_autocast(hidden.device().type(), torch::kFloat32);
     LossAndGradients result = chunked.compute();
     context->saved_data[kWeightType] = static_cast<std::int64_t>(weight.scalar_type());
@@ -152,20 +152,21 @@ struct ChunkedLossFunction : torch::autograd::Function<ChunkedLossFunction> {
       const auto type = context->saved_data[kWeightType].toInt();
       saved[1] = saved[1].to(static_cast<torch::ScalarType>(type));
     }
-    return {saved[0], saved[1], Tensor(), Tensor(), Tensor()};
+    return {saved[0], saved[1], Tensor(), Tensor(), Tensor(), Tensor()};
   }
 };
 
 }  // namespace
 
 Tensor chunked_cross_entropy(const Tensor& hidden, const Tensor& weight, const Tensor& targets,
-                             const ChunkedLossOptions& options) {
+                             double divisor, const ChunkedLossOptions& options) {
   TORCH_CHECK(options.chunk_tokens > 0, "a chunk has at least one token");
+  TORCH_CHECK(divisor > 0, "the loss is divided by a positive number");
   Wanted wanted;
   if (torch::GradMode::is_enabled()) {
     wanted = {hidden.requires_grad(), weight.requires_grad()};
   }
-  return ChunkedLossFunction::apply(hidden, weight, targets, options, wanted);
+  return ChunkedLossFunction::apply(hidden, weight, targets, divisor, options, wanted);
 }
 
 }  // namespace shardlens::trainer

@@ -17,14 +17,15 @@ struct ChunkedLossOptions {
   torch::Tensor loss_scale;
 };
 
-// Mean cross entropy in nats over the targets that are not ignored, a scalar in fp32 (fp64 for
-// fp64), of the logits hidden · weightᵀ. `hidden` [tokens, width], `weight` [vocabulary, width],
-// `targets` [tokens], int64. Computes in autocast's type if that is on, else in the type of
-// `hidden`; softmax, loss and the sum of the weight's gradient over chunks are in fp32. The
-// gradients are computed with the loss, as long as a chunk's logits are there (Hsu et al. 2024,
-// Liger Kernel, section 3.2), so that nothing as large as the logits waits for backward.
+// Cross entropy in nats, summed over the targets that are not ignored and divided by `divisor`, a
+// scalar in fp32 (fp64 for fp64), of the logits hidden · weightᵀ. `hidden` [tokens, width],
+// `weight` [vocabulary, width], `targets` [tokens], int64. All may be ignored: 0. Computes in
+// autocast's type if that is on, else in the type of `hidden`; softmax, loss and the sum of the
+// weight's gradient over chunks are in fp32. The gradients are computed with the loss, as long as a
+// chunk's logits are there (Hsu et al. 2024, Liger Kernel, section 3.2), so that nothing as large
+// as the logits waits for backward.
 torch::Tensor chunked_cross_entropy(const torch::Tensor& hidden, const torch::Tensor& weight,
-                                    const torch::Tensor& targets,
+                                    const torch::Tensor& targets, double divisor,
                                     const ChunkedLossOptions& options);
 
 }  // namespace shardlens::trainer

@@ -29,13 +29,17 @@ class DecoderModel : public Model {
   // Padding needs no mask: it comes last, and no token looks ahead.
   torch::Tensor loss(const TokenBatch& batch, double divisor,
                      const std::optional<ChunkedLossOptions>& chunks = std::nullopt) override {
-    return head().loss(hidden(batch.inputs), batch.targets, chunks) *
-           (static_cast<double>(batch.counted_targets) / divisor);
+    return head().loss(hidden(batch.inputs), batch.targets, divisor, chunks);
   }
-  // Mean cross entropy of `targets` [batch, time], a scalar in nats per token.
+  torch::Tensor score(const TokenBatch& batch,
+                      const std::optional<ChunkedLossOptions>& chunks = std::nullopt) override {
+    return head().score(hidden(batch.inputs), batch.targets, chunks);
+  }
+  // Mean cross entropy of `targets` [batch, time], none of them ignored, a scalar in nats per
+  // token.
   torch::Tensor loss(const torch::Tensor& tokens, const torch::Tensor& targets,
                      const std::optional<ChunkedLossOptions>& chunks = std::nullopt) {
-    return head().loss(hidden(tokens), targets, chunks);
+    return head().loss(hidden(tokens), targets, static_cast<double>(targets.numel()), chunks);
   }
 };
 

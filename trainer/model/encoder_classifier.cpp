@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "trainer/model/attention.h"
+#include "trainer/model/batch_score.h"
 
 namespace shardlens::trainer {
 
@@ -227,6 +228,11 @@ torch::Tensor EncoderClassifier::loss(const TokenBatch& batch, double divisor,
   return at::cross_entropy_loss(scores, batch.targets, /*weight=*/{}, at::Reduction::Sum,
                                 kIgnoredTarget) /
          divisor;
+}
+
+torch::Tensor EncoderClassifier::score(const TokenBatch& batch,
+                                       const std::optional<ChunkedLossOptions>& /*chunks*/) {
+  return score_of_logits(logits(batch.inputs, batch.attention_mask), batch.targets);
 }
 
 std::vector<std::shared_ptr<Layer>> EncoderClassifier::blocks() const {

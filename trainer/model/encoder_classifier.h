@@ -19,6 +19,8 @@ class EncoderClassifier : public Model {
   torch::Tensor logits(const torch::Tensor& tokens, const torch::Tensor& attention_mask = {});
   torch::Tensor loss(const TokenBatch& batch, double divisor,
                      const std::optional<ChunkedLossOptions>& chunks = std::nullopt) override;
+  torch::Tensor score(const TokenBatch& batch,
+                      const std::optional<ChunkedLossOptions>& chunks = std::nullopt) override;
   std::vector<std::shared_ptr<Layer>> blocks() const override;
 
  private:

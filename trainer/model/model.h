@@ -23,6 +23,10 @@ class Model : public torch::nn::Module {
   // all tokens never exist at once.
   virtual torch::Tensor loss(const TokenBatch& batch, double divisor,
                              const std::optional<ChunkedLossOptions>& chunks = std::nullopt) = 0;
+  // As score_of_logits() of batch_score.h: [2] in fp64, the sum of the counted targets' cross
+  // entropies and how many of them are foretold. Without gradients.
+  virtual torch::Tensor score(const TokenBatch& batch,
+                              const std::optional<ChunkedLossOptions>& chunks = std::nullopt) = 0;
 };
 
 }  // namespace shardlens::trainer

@@ -2,25 +2,43 @@
 
 #include <utility>
 
+#include "trainer/model/batch_score.h"
+
 namespace shardlens::trainer {
 
 torch::Tensor OutputHead::loss(const torch::Tensor& hidden, const torch::Tensor& targets,
-                               const std::optional<ChunkedLossOptions>& chunks) {
+                               double divisor, const std::optional<ChunkedLossOptions>& chunks) {
   const torch::Tensor flat_targets = targets.reshape({-1});
   if (!chunks) {
     const torch::Tensor logits = forward(hidden);
-    return at::cross_entropy_loss(logits.view({-1, logits.size(-1)}).to(torch::kFloat32),
-                                  flat_targets);
+    const torch::Tensor sum =
+        at::cross_entropy_loss(logits.view({-1, logits.size(-1)}).to(torch::kFloat32), flat_targets,
+                               {}, at::Reduction::Sum, kIgnoredTarget);
+    return sum / divisor;
   }
-  chunked_ = ChunkedTargets{flat_targets, *chunks};
+  by_chunks_ = [=, this, options = *chunks](const torch::Tensor& flat_hidden) {
+    return chunked_cross_entropy(flat_hidden, weight, flat_targets, divisor, options);
+  };
+  return forward(hidden);
+}
+
+torch::Tensor OutputHead::score(const torch::Tensor& hidden, const torch::Tensor& targets,
+                                const std::optional<ChunkedLossOptions>& chunks) {
+  const torch::Tensor flat_targets = targets.reshape({-1});
+  if (!chunks) {
+    const torch::Tensor logits = forward(hidden);
+    return score_of_logits(logits.view({-1, logits.size(-1)}), flat_targets);
+  }
+  by_chunks_ = [=, this, chunk = chunks->chunk_tokens](const torch::Tensor& flat_hidden) {
+    return score_of_hidden(flat_hidden, weight, flat_targets, chunk);
+  };
   return forward(hidden);
 }
 
 torch::Tensor OutputHead::compute(const torch::Tensor& hidden) {
-  const auto chunked = std::exchange(chunked_, std::nullopt);
-  if (!chunked) return Projection::compute(hidden);
-  return chunked_cross_entropy(hidden.reshape({-1, hidden.size(-1)}), weight, chunked->targets,
-                               chunked->options);
+  const auto by_chunks = std::exchange(by_chunks_, std::nullopt);
+  return by_chunks ? (*by_chunks)(hidden.reshape({-1, hidden.size(-1)}))
+                   : Projection::compute(hidden);
 }
 
 }  // namespace shardlens::trainer

@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "trainer/model/chunked_loss.h"
@@ -14,21 +15,24 @@ namespace shardlens::trainer {
 struct OutputHead : Projection {
   using Projection::Projection;
 
-  // Mean cross entropy of `targets` [batch, time] after `hidden` [batch, time, width], a scalar in
-  // nats per token. `chunks` absent: the logits of all tokens exist at once.
-  torch::Tensor loss(const torch::Tensor& hidden, const torch::Tensor& targets,
+  // Cross entropy of `targets` [batch, time] after `hidden` [batch, time, width] in nats, summed
+  // over those that are not ignored and divided by `divisor`, a scalar; 0 if all are. `chunks`
+  // absent: the logits of all tokens exist at once.
+  torch::Tensor loss(const torch::Tensor& hidden, const torch::Tensor& targets, double divisor,
                      const std::optional<ChunkedLossOptions>& chunks);
 
-  // The logits; within a chunked loss(), that loss: a strategy that steps in around the forward of
-  // layers gathers the matrix for either.
+  // As score_of_logits() of batch_score.h: [2], the sum of losses and the targets foretold.
+  torch::Tensor score(const torch::Tensor& hidden, const torch::Tensor& targets,
+                      const std::optional<ChunkedLossOptions>& chunks);
+
+  // The logits; within loss() and score() by chunks, their result: a strategy that steps in around
+  // the forward of layers gathers the matrix for either.
   torch::Tensor compute(const torch::Tensor& hidden) override;
 
  private:
-  struct ChunkedTargets {
-    torch::Tensor targets;
-    ChunkedLossOptions options;
-  };
-  std::optional<ChunkedTargets> chunked_;
+  // Gets hidden [tokens, width].
+  using ByChunks = std::function<torch::Tensor(const torch::Tensor& hidden)>;
+  std::optional<ByChunks> by_chunks_;
 };
 
 }  // namespace shardlens::trainer

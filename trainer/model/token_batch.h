@@ -17,6 +17,7 @@ struct TokenBatch {
   // [batch, time], bool, false for padding, which is always at the end; undefined: there is none.
   torch::Tensor attention_mask;
   std::int64_t counted_targets = 0;  // that are not kIgnoredTarget
+  std::int64_t read_tokens = 0;      // inputs that are not padding
   // This rank has run out of data before others: the batch is there so that it can take part in
   // their collectives, and counts for nothing.
   bool is_stand_in = false;

@@ -1,0 +1,258 @@
+#include "trainer/data/token_dataset.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "trainer/text/content_hash.h"
+
+namespace shardlens::trainer {
+
+namespace {
+
+constexpr std::int64_t kWidthMultiple = 8;
+
+tl::unexpected<trace::Error> refuse(std::string message) {
+  return trace::fail(trace::ErrorKind::kUsage, std::move(message));
+}
+
+trace::Result<bool> decide_packing(const EncodedText& text, const trace::Settings& settings) {
+  const bool has_labels = text.kind() == TextKind::kLabeled;
+  if (has_labels && settings.packing == "true") {
+    return refuse(
+        "Texts with labels are classified one by one and cannot be packed. Set packing to auto or "
+        "false.");
+  }
+  if (settings.packing == "auto") return text.kind() == TextKind::kPlain;
+  return settings.packing == "true";
+}
+
+trace::Result<void> check_fits_model(const EncodedText& text, const std::string& data,
+                                     const DatasetTraits& traits) {
+  const bool has_labels = text.kind() == TextKind::kLabeled;
+  if (has_labels && traits.classes == 0) {
+    return refuse("The data \"" + data +
+                  "\" has labels, but the model predicts text. Set model to the folder of a "
+                  "classifier (BERT, RoBERTa), or take the labels out.");
+  }
+  if (!has_labels && traits.classes > 0) {
+    return refuse("The model is a classifier, but the data \"" + data + "\" has " +
+                  std::string(to_string(text.kind())) +
+                  ". Set data to JSON Lines with text and label, or model to a language model.");
+  }
+  if (text.largest_token() >= traits.vocabulary) {
+    return refuse("The tokenizer gives token " + std::to_string(text.largest_token()) +
+                  ", but the model's vocabulary has " + std::to_string(traits.vocabulary) +
+                  " tokens. Set tokenizer to the one that the model was trained with.");
+  }
+  if (has_labels && text.largest_label() >= traits.classes) {
+    return refuse("The data \"" + data + "\" has the label " +
+                  std::to_string(text.largest_label()) + ", but the model tells " +
+                  std::to_string(traits.classes) + " classes apart. Set num_labels.");
+  }
+  return {};
+}
+
+trace::Result<SampleView> view(EncodedText text, const std::string& data,
+                               const trace::Settings& settings, const DatasetTraits& traits) {
+  TRY(check_fits_model(text, data, traits));
+  TRY_ASSIGN(const bool is_packed, decide_packing(text, settings));
+  const std::int64_t tail = text.kind() == TextKind::kLabeled ? text.tail_tokens() : 0;
+  if (settings.sequence_length <= tail + 1) {
+    return refuse("sequence_length " + std::to_string(settings.sequence_length) +
+                  " leaves no room for text beside the tokenizer's special tokens. Raise it.");
+  }
+  return SampleView(std::move(text), settings.sequence_length, is_packed);
+}
+
+std::string of_examples(std::int64_t count, std::int64_t total) {
+  return std::to_string(count) + " of " + std::to_string(total) + " examples";
+}
+
+void add_notes(const SampleView& samples, const std::string& where,
+               std::vector<std::string>& notes) {
+  const EncodedText& text = samples.text();
+  const EncodingCounts& counts = text.encoding_counts();
+  const auto note = [&](const std::string& line) { notes.push_back(where + line); };
+  if (counts.bad_lines > 0) {
+    note(std::to_string(counts.bad_lines) + " lines cannot be used and were left out, the first:");
+    for (const std::string& line : text.bad_lines()) note("  " + line);
+  }
+  if (counts.binary_files > 0) {
+    note(std::to_string(counts.binary_files) + " binary files were left out");
+  }
+  const auto crossed = static_cast<std::int64_t>(counts.crossed_boundaries);
+  if (crossed > 0) {
+    note(
+        "in " + of_examples(crossed, text.examples()) +
+        " a token holds the end of the prompt and the beginning of the completion; let completions "
+        "begin with a space or a new line");
+  }
+  if (samples.counts().cut > 0) {
+    note(of_examples(samples.counts().cut, text.examples()) +
+         " are longer than sequence_length and were cut");
+  }
+  if (samples.counts().left_out > 0) {
+    note(of_examples(samples.counts().left_out, text.examples()) +
+         " have nothing to learn in the part that is used and were left out");
+  }
+  if (!text.label_names().empty()) {
+    std::string line = "labels:";
+    for (std::size_t i = 0; i < text.label_names().size(); ++i) {
+      line += (i > 0 ? ", " : " ") + text.label_names()[i] + " = " + std::to_string(i);
+    }
+    note(line);
+  }
+}
+
+}  // namespace
+
+trace::Result<TokenDataset> TokenDataset::create(EncodedText text,
+                                                 std::optional<EncodedText> evaluation,
+                                                 const trace::Settings& settings,
+                                                 const DatasetTraits& traits, int world_size) {
+  TRY_ASSIGN(SampleView training, view(std::move(text), settings.data, settings, traits));
+  std::optional<SampleView> held_out;
+  if (evaluation) {
+    TRY_ASSIGN(held_out, view(std::move(*evaluation), settings.evaluation_data, settings, traits));
+    if (held_out->is_packed() != training.is_packed()) {
+      return refuse("The data \"" + settings.data + "\" and the evaluation data \"" +
+                    settings.evaluation_data +
+                    "\" are of different forms: one is packed, the other padded. Set packing to "
+                    "true or false.");
+    }
+  }
+  TokenDataset dataset(std::move(training), std::move(held_out), traits, settings.sequence_length);
+  TRY(dataset.split(settings, world_size));
+  return dataset;
+}
+
+trace::Result<void> TokenDataset::split(const trace::Settings& settings, int world_size) {
+  const std::int64_t count = training_.count();
+  std::int64_t held_out = 0;
+  if (!evaluation_) {
+    held_out = static_cast<std::int64_t>(static_cast<double>(count) * settings.evaluation_fraction);
+    if (settings.evaluate_every > 0 && settings.evaluation_fraction > 0 && count > 0) {
+      held_out = std::max<std::int64_t>(held_out, 1);
+    }
+  }
+  training_samples_ = count - held_out;
+  if (settings.evaluate_every > 0 && count > 0 && evaluation_samples() == 0) {
+    return evaluation_ ? refuse("The evaluation data \"" + settings.evaluation_data +
+                                "\" is shorter than one sequence. Use a longer text or lower "
+                                "sequence_length.")
+                       : refuse(
+                             "evaluate_every asks for evaluation, but evaluation_fraction keeps "
+                             "no text for it. Set evaluation_fraction above 0, evaluation_data "
+                             "to a file or evaluate_every to 0.");
+  }
+  const auto needed = settings.batch_per_rank * settings.gradient_accumulation_steps *
+                      static_cast<std::int64_t>(world_size);
+  if (training_samples_ >= needed) return {};
+  const std::string length = std::to_string(length_);
+  return refuse("The text \"" + settings.data + "\" has " +
+                std::to_string(training_.text().tokens()) + " tokens, which is " +
+                std::to_string(training_samples_) + " training sequences of " +
+                (is_packed() ? "" : "at most ") + length + " tokens; one step needs " +
+                std::to_string(needed) +
+                ". Use a longer text, or lower sequence_length, batch_per_rank, "
+                "gradient_accumulation_steps, evaluation_fraction or ranks.");
+}
+
+std::int64_t TokenDataset::samples() const {
+  return training_.count() + (evaluation_ ? evaluation_->count() : 0);
+}
+
+// Changes `sample` to its number in the view.
+const SampleView& TokenDataset::view_of(std::int64_t& sample) const {
+  if (!evaluation_ || sample < training_.count()) return training_;
+  sample -= training_.count();
+  return *evaluation_;
+}
+
+std::int64_t TokenDataset::counted_targets(std::int64_t sample) const {
+  const SampleView& samples = view_of(sample);
+  return samples.counted_targets(sample);
+}
+
+std::int64_t TokenDataset::width_of(std::span<const std::int64_t> samples) const {
+  if (is_packed()) return length_;
+  std::int64_t longest = 1;
+  for (std::int64_t sample : samples) {
+    const SampleView& view = view_of(sample);
+    longest = std::max(longest, view.range(sample).width());
+  }
+  return std::min(length_, (longest + kWidthMultiple - 1) / kWidthMultiple * kWidthMultiple);
+}
+
+TokenBatch TokenDataset::batch(std::span<const std::int64_t> samples) const {
+  const auto rows = static_cast<std::int64_t>(samples.size());
+  const std::int64_t width = width_of(samples);
+  TokenBatch batch;
+  batch.inputs = torch::full({rows, width}, traits_.padding_token, torch::kLong);
+  batch.targets = traits_.classes > 0 ? torch::full({rows}, kIgnoredTarget, torch::kLong)
+                                      : torch::full({rows, width}, kIgnoredTarget, torch::kLong);
+  if (!is_packed()) batch.attention_mask = torch::zeros({rows, width}, torch::kBool);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    fill_row(samples[static_cast<std::size_t>(row)], row, batch);
+  }
+  // Without padding models are faster without a mask.
+  if (batch.attention_mask.defined() && batch.read_tokens == rows * width) {
+    batch.attention_mask = torch::Tensor();
+  }
+  return batch;
+}
+
+void TokenDataset::fill_row(std::int64_t sample, std::int64_t row, TokenBatch& batch) const {
+  const SampleView& samples = view_of(sample);
+  const EncodedText& text = samples.text();
+  const SampleRange range = samples.range(sample);
+  const std::int64_t width = batch.inputs.size(1);
+  auto* inputs = batch.inputs.data_ptr<std::int64_t>() + row * width;
+  text.copy(range.begin, range.inputs, inputs);
+  text.copy(range.tail_begin, range.tail, inputs + range.inputs);
+  batch.read_tokens += range.width();
+  batch.counted_targets += samples.counted_targets(sample);
+  if (batch.attention_mask.defined()) {
+    std::fill_n(batch.attention_mask.data_ptr<bool>() + row * width, range.width(), true);
+  }
+  if (traits_.classes > 0) {
+    batch.targets.data_ptr<std::int64_t>()[row] = samples.label(sample);
+    return;
+  }
+  auto* targets = batch.targets.data_ptr<std::int64_t>() + row * width;
+  text.copy(range.begin + 1, range.inputs, targets);
+  if (!text.has_mask()) return;
+  for (std::int64_t i = 0; i < range.inputs; ++i) {
+    if (!text.counts(range.begin + 1 + i)) targets[i] = kIgnoredTarget;
+  }
+}
+
+TokenBatch TokenDataset::stand_in() const {
+  TokenBatch batch = this->batch(std::array<std::int64_t, 1>{0});
+  batch.targets.fill_(kIgnoredTarget);
+  batch.counted_targets = 0;
+  batch.read_tokens = 0;
+  batch.is_stand_in = true;
+  return batch;
+}
+
+std::vector<std::string> TokenDataset::notes() const {
+  std::vector<std::string> notes;
+  add_notes(training_, evaluation_ ? "training data: " : "data: ", notes);
+  if (evaluation_) add_notes(*evaluation_, "evaluation data: ", notes);
+  return notes;
+}
+
+std::int64_t TokenDataset::checksum() const {
+  ContentHash hash;
+  hash.update_number(training_.text().content());
+  if (evaluation_) hash.update_number(evaluation_->text().content());
+  return static_cast<std::int64_t>(hash.digest() >> 1);  // its negative must exist too
+}
+
+std::int64_t TokenDataset::token_count() const {
+  return training_.text().tokens() + (evaluation_ ? evaluation_->text().tokens() : 0);
+}
+
+}  // namespace shardlens::trainer

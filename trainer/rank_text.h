@@ -1,0 +1,31 @@
+// The text that a rank trains and evaluates on, from its settings. The main thread, before the
+// first step.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "trace/model/result.h"
+#include "trace/model/settings.h"
+#include "trainer/rank_environment.h"
+#include "trainer/rank_log.h"
+#include "trainer/text/encoded_text.h"
+#include "trainer/tokenizer/tokenizer.h"
+
+namespace shardlens::trainer {
+
+struct RankText {
+  std::unique_ptr<const Tokenizer> tokenizer;
+  EncodedText training;
+  std::optional<EncodedText> evaluation;  // absent: a share of the above is
+  std::int64_t padding_token = 0;
+};
+
+// `vocabulary` and `classes` (0: a language model) are the model's. Warns of a token cache that
+// cannot be used. Errors name the file, the line and what to do.
+trace::Result<RankText> load_rank_text(const trace::Settings& settings, std::int64_t vocabulary,
+                                       std::int64_t classes, const VariableLookup& lookup,
+                                       RankLog& log);
+
+}  // namespace shardlens::trainer
