@@ -13,7 +13,7 @@ VIEWER_PACKAGES="g++ cmake ninja-build ccache pkg-config libsqlite3-dev libzstd-
   libsimdjson-dev libre2-dev libexpected-dev libyaml-cpp-dev libcli11-dev nlohmann-json3-dev libglfw3-dev libgl-dev libimgui-dev libstb-dev
   libfreetype-dev
   libgl1-mesa-dri fonts-inter fonts-jetbrains-mono"
-TRAINER_PACKAGES="python3 python3-venv"
+TRAINER_PACKAGES="python3 python3-venv libicu-dev libonig-dev"
 TEST_PACKAGES="libgtest-dev libgmock-dev xvfb xauth xdotool sqlite3 clang-format"
 
 say() { printf 'shardlens: %s\n' "$*" >&2; }
