@@ -1,0 +1,260 @@
+"""Tokenizers configured as the published families are, trained on given lines. Used by tokenizer_truth.py.
+
+Each function returns the text of a tokenizer.json."""
+
+import json
+
+from tokenizers import (AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers,
+                        processors, trainers)
+
+LLAMA3_WORDS = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|"
+                r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+QWEN_WORDS = LLAMA3_WORDS.replace(r"\p{N}{1,3}", r"\p{N}")
+# Mistral Nemo and later: words end before a capital letter.
+TEKKEN_WORDS = (r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|"
+                r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}|"
+                r" ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+
+# Every combination of what an added token may be, in the texts and in capitals.
+ADDED = [AddedToken("added_tok", single_word=True), AddedToken("lword", lstrip=True, normalized=False),
+         AddedToken("rword", rstrip=True, normalized=True), AddedToken("both", lstrip=True, rstrip=True),
+         AddedToken("lrboth", single_word=True, lstrip=True, rstrip=True, normalized=False),
+         AddedToken("added  tok"), AddedToken("é", normalized=True), AddedToken("quick brown", normalized=False)]
+
+
+def byte_level(lines, pre_tokenizer, special, size=3000, normalizer=None, **options):
+    tokenizer = Tokenizer(models.BPE(**options))
+    if normalizer is not None:
+        tokenizer.normalizer = normalizer
+    tokenizer.pre_tokenizer = pre_tokenizer
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.train_from_iterator(lines, trainers.BpeTrainer(
+        vocab_size=size, special_tokens=special, show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
+    return tokenizer
+
+
+def gpt2(lines):
+    tokenizer = byte_level(lines, pre_tokenizers.ByteLevel(add_prefix_space=False), ["<|endoftext|>"])
+    tokenizer.post_processor = processors.ByteLevel(trim_offsets=False)
+    return tokenizer
+
+
+def gpt2_with_added_tokens(lines):
+    tokenizer = byte_level(lines, pre_tokenizers.ByteLevel(add_prefix_space=True), ["<|endoftext|>"])
+    tokenizer.add_tokens(ADDED)
+    tokenizer.add_special_tokens(["<|im_start|>", "<|im_end|>"])
+    return tokenizer
+
+
+def roberta(lines):
+    special = ["<s>", "<pad>", "</s>", "<unk>", AddedToken("<mask>", lstrip=True, normalized=False)]
+    tokenizer = byte_level(lines, pre_tokenizers.ByteLevel(add_prefix_space=False), special)
+    ids = tokenizer.get_vocab()
+    tokenizer.post_processor = processors.RobertaProcessing(
+        ("</s>", ids["</s>"]), ("<s>", ids["<s>"]), add_prefix_space=False)
+    return tokenizer
+
+
+def split_words(words):
+    return pre_tokenizers.Sequence([
+        pre_tokenizers.Split(Regex(words), behavior="isolated"),
+        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+
+
+def llama3(lines):
+    tokenizer = byte_level(lines, split_words(LLAMA3_WORDS), ["<|begin_of_text|>", "<|end_of_text|>"],
+                           size=6000, ignore_merges=True)
+    begin = tokenizer.token_to_id("<|begin_of_text|>")
+    tokenizer.post_processor = processors.Sequence([
+        processors.ByteLevel(trim_offsets=True),
+        processors.TemplateProcessing(single="<|begin_of_text|> $A", pair="<|begin_of_text|> $A $B",
+                                      special_tokens=[("<|begin_of_text|>", begin)])])
+    # A token that no merge makes: taken whole where ignore_merges says so.
+    definition = json.loads(tokenizer.to_str())
+    vocabulary = definition["model"]["vocab"]
+    vocabulary["Ġlazyfox"] = len(vocabulary)
+    vocabulary["Ġjumps"] = vocabulary.get("Ġjumps", len(vocabulary))
+    return Tokenizer.from_str(json.dumps(definition))
+
+
+def qwen2(lines):
+    tokenizer = byte_level(lines, split_words(QWEN_WORDS), [], normalizer=normalizers.NFC())
+    tokenizer.add_special_tokens(["<|endoftext|>", "<|im_start|>", "<|im_end|>"])
+    tokenizer.add_tokens(ADDED)
+    return tokenizer
+
+
+def mistral_tekken(lines):
+    tokenizer = byte_level(lines, split_words(TEKKEN_WORDS), ["<unk>", "<s>", "</s>", "[INST]"])
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> $B </s>", special_tokens=[("<s>", 1), ("</s>", 2)])
+    return tokenizer
+
+
+def sentence_piece(lines, legacy, bytes_too=True, fuse=True):
+    """As converted from SentencePiece: bytes after the special tokens, then what was trained."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always", split=True)
+    tokenizer.train_from_iterator(lines, trainers.BpeTrainer(vocab_size=2500, show_progress=False, limit_alphabet=300))
+    definition = json.loads(tokenizer.to_str())
+    special = ["<unk>", "<s>", "</s>"]
+    tokens = special + [f"<0x{byte:02X}>" for byte in range(256)] * bytes_too
+    tokens += [token for token in definition["model"]["vocab"] if token not in tokens]
+    definition["model"].update(vocab={token: i for i, token in enumerate(tokens)}, byte_fallback=bytes_too,
+                               fuse_unk=fuse, unk_token="<unk>")
+    definition["added_tokens"] = [
+        dict(id=i, content=token, single_word=False, lstrip=False, rstrip=False, normalized=False, special=True)
+        for i, token in enumerate(special)]
+    tokenizer = Tokenizer.from_str(json.dumps(definition))
+    if legacy:
+        tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+        tokenizer.pre_tokenizer = None
+    else:
+        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first", split=False)
+    tokenizer.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(),
+                                           decoders.Fuse(), decoders.Strip(" ", 1, 0)])
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A", pair="<s> $A <s>:1 $B:1", special_tokens=[("<s>", 1)])
+    return tokenizer
+
+
+def llama2_with_added_tokens(lines):
+    tokenizer = sentence_piece(lines, legacy=True)
+    tokenizer.add_tokens(ADDED)
+    return tokenizer
+
+
+def bert(lines, lower, **options):
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]", max_input_chars_per_word=100))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lower, **options)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece(prefix="##", cleanup=True)
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    tokenizer.train_from_iterator(lines, trainers.WordPieceTrainer(vocab_size=3000, special_tokens=special, show_progress=False))
+    ids = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=ids)
+    return tokenizer
+
+
+def bert_processing(lines):
+    tokenizer = bert(lines, lower=True, strip_accents=False, handle_chinese_chars=False)
+    ids = tokenizer.get_vocab()
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"]))
+    tokenizer.add_tokens(ADDED)
+    return tokenizer
+
+
+def end_of_word(lines):
+    """As OpenAI's first GPT and CLIP."""
+    tokenizer = Tokenizer(models.BPE(end_of_word_suffix="</w>", unk_token="<unk>"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.BPEDecoder(suffix="</w>")
+    tokenizer.train_from_iterator(lines, trainers.BpeTrainer(
+        vocab_size=3000, special_tokens=["<unk>"], end_of_word_suffix="</w>", show_progress=False))
+    return tokenizer
+
+
+def unigram(lines, byte_fallback):
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Nmt(), normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")])
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    tokenizer.train_from_iterator(lines, trainers.UnigramTrainer(
+        vocab_size=2000, special_tokens=["<unk>", "</s>"], unk_token="<unk>", show_progress=False))
+    definition = json.loads(tokenizer.to_str())
+    if byte_fallback:
+        definition["model"]["byte_fallback"] = True
+        definition["model"]["vocab"] += [[f"<0x{byte:02X}>", -20.0 - byte / 10] for byte in range(256)]
+    return Tokenizer.from_str(json.dumps(definition))
+
+
+def word_level(lines):
+    tokenizer = Tokenizer(models.WordLevel(unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.train_from_iterator(lines, trainers.WordLevelTrainer(vocab_size=3000, special_tokens=["<unk>"], show_progress=False))
+    return tokenizer
+
+
+FAMILIES = {
+    "gpt2": gpt2, "gpt2 with added tokens": gpt2_with_added_tokens, "roberta": roberta, "llama3": llama3,
+    "qwen2": qwen2, "mistral, tekken": mistral_tekken,
+    "llama2, normalizer": lambda lines: sentence_piece(lines, legacy=True),
+    "llama2, metaspace": lambda lines: sentence_piece(lines, legacy=False),
+    "llama2 with added tokens": llama2_with_added_tokens,
+    "sentence piece without bytes": lambda lines: sentence_piece(lines, legacy=True, bytes_too=False),
+    "sentence piece, each unknown": lambda lines: sentence_piece(lines, legacy=False, bytes_too=False, fuse=False),
+    "bert uncased": lambda lines: bert(lines, lower=True), "bert cased": lambda lines: bert(lines, lower=False),
+    "bert with BertProcessing": bert_processing, "end of word": end_of_word,
+    "unigram": lambda lines: unigram(lines, False), "unigram with bytes": lambda lines: unigram(lines, True),
+    "word level": word_level,
+}
+
+N, P, D = normalizers, pre_tokenizers, decoders
+
+# One part at a time, over a model that shows where words begin.
+PARTS = {
+    "nothing": (None, None, None),
+    "NFC": (N.NFC(), None, D.Fuse()), "NFD": (N.NFD(), None, D.Fuse()), "NFKC": (N.NFKC(), None, D.Fuse()),
+    "NFKD": (N.NFKD(), None, None), "Lowercase": (N.Lowercase(), None, None), "Nmt": (N.Nmt(), None, None),
+    "Strip": (N.Strip(), P.Metaspace(prepend_scheme="first"), D.Metaspace()),
+    "Strip left": (N.Strip(True, False), P.Metaspace(prepend_scheme="first"), D.Metaspace()),
+    "Strip right": (N.Strip(False, True), P.WhitespaceSplit(), None),
+    "StripAccents": (N.Sequence([N.NFD(), N.StripAccents()]), P.Whitespace(), None),
+    "StripAccents alone": (N.StripAccents(), None, None),
+    "Replace": (N.Replace("a", "<>"), None, D.Replace("<>", "a")),
+    "Replace regex": (N.Replace(Regex(r"\s+"), " "), P.Metaspace(prepend_scheme="first", split=False), D.Replace(Regex("[aeiou]"), "")),
+    "Replace by nothing": (N.Replace(Regex(r"\p{M}"), ""), None, None),
+    "Replace empty": (N.Replace(Regex("x*"), "-"), None, None),
+    "Prepend": (N.Prepend("▁▁"), P.Metaspace(prepend_scheme="first"), D.Metaspace(prepend_scheme="never")),
+    "Prepend space": (N.Prepend(" "), P.Metaspace(prepend_scheme="first"), D.Metaspace(prepend_scheme="first")),
+    "ByteLevel normalizer": (N.ByteLevel(), None, D.ByteLevel()),
+    "BertNormalizer": (N.BertNormalizer(), P.BertPreTokenizer(), D.WordPiece(prefix="##", cleanup=False)),
+    "BertNormalizer, clean only": (N.BertNormalizer(True, False, False, False), None, None),
+    "BertNormalizer, chinese only": (N.BertNormalizer(False, True, False, False), P.WhitespaceSplit(), None),
+    "BertNormalizer, accents only": (N.BertNormalizer(False, False, True, False), None, None),
+    "Whitespace": (None, P.Whitespace(), None), "WhitespaceSplit": (None, P.WhitespaceSplit(), None),
+    "Punctuation": (None, P.Punctuation(), None),
+    "Punctuation, with next": (None, P.Punctuation("merged_with_next"), None),
+    "Punctuation, contiguous": (None, P.Punctuation("contiguous"), None),
+    "Digits": (None, P.Digits(False), None), "Digits, each": (None, P.Digits(True), None),
+    "CharDelimiterSplit": (None, P.CharDelimiterSplit("e"), None),
+    "Metaspace": (None, P.Metaspace(), D.Metaspace()),
+    "Metaspace, never": (None, P.Metaspace(prepend_scheme="never"), D.Metaspace(prepend_scheme="never")),
+    "Metaspace of pieces": (None, P.Sequence([P.Punctuation(), P.Metaspace(replacement="_", prepend_scheme="always")]), D.Metaspace("_")),
+    "Metaspace first of pieces": (N.NFD(), P.Sequence([P.Digits(True), P.Metaspace(prepend_scheme="first")]), None),
+    "ByteLevel": (None, P.ByteLevel(add_prefix_space=True), D.ByteLevel()),
+    "ByteLevel without regex": (None, P.ByteLevel(add_prefix_space=True, use_regex=False), D.ByteLevel()),
+    "ByteLevel, then more": (None, P.Sequence([P.ByteLevel(False), P.Split("Ġ", "merged_with_previous")]), D.ByteLevel()),
+    "Digits and ByteLevel": (None, P.Sequence([P.Digits(True), P.ByteLevel(add_prefix_space=True)]), D.ByteLevel()),
+    "Strip decoder": (None, P.Whitespace(), D.Sequence([D.Strip("a", 2, 0), D.Fuse()])),
+    "Byte fallback decoder": (None, None, D.Sequence([D.ByteFallback(), D.Fuse()])),
+    "BPE decoder": (None, P.Whitespace(), D.BPEDecoder("e")),
+}
+for behavior in ("removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"):
+    for invert in (False, True):
+        PARTS[f"Split {behavior} {invert}"] = (None, P.Split(Regex(r"\s+|\p{P}"), behavior, invert), None)
+        PARTS[f"Split string {behavior} {invert}"] = (None, P.Split("e", behavior, invert), None)
+    PARTS[f"Split empty {behavior}"] = (None, P.Split(Regex(r"x*(?=[ab])"), behavior), None)
+PARTS["Split before"] = (None, P.Split(Regex(r"(?<=[a-z])(?=[A-Z])|(?<!\w)\d"), "isolated"), None)
+
+
+def one_part(name, texts):
+    normalizer, pre_tokenizer, decoder = PARTS[name]
+    characters = sorted({c for text in texts for c in text} | set(pre_tokenizers.ByteLevel.alphabet()) | set("▁_-<>ġ"))
+    characters = characters[::2] + characters[1:400:2]  # others are unknown
+    tokens = ["<unk>"] + characters + ["##" + c for c in characters] + ["##ab", "##re", "re", "##the"]
+    vocabulary = {token: i for i, token in enumerate(dict.fromkeys(tokens))}
+    merges = [(a, b) for a, b in (("r", "##e"), ("##r", "##e"), ("##a", "##b")) if a in vocabulary and b in vocabulary]
+    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges, unk_token="<unk>", continuing_subword_prefix="##"))
+    if normalizer is not None:
+        tokenizer.normalizer = normalizer
+    if pre_tokenizer is not None:
+        tokenizer.pre_tokenizer = pre_tokenizer
+    if decoder is not None:
+        tokenizer.decoder = decoder
+    tokenizer.add_tokens(ADDED)
+    tokenizer.add_special_tokens(["<s>", AddedToken("<mask>", lstrip=True, normalized=False)])
+    return tokenizer

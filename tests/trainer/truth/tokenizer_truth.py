@@ -1,0 +1,149 @@
+"""Our tokenizers against the `tokenizers` package, token by token and text by text.
+
+  tokenizer_truth.py <tokenizer_probe> [families|parts|files]
+
+Families are trained here on the project's own text and on texts that are hard on tokenizers. Characters
+that the package's Unicode knows and ours does not are left out, and counted."""
+
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import unicodedata
+
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+import tokenizer_families  # noqa: E402
+import tokenizer_texts  # noqa: E402
+from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers  # noqa: E402
+
+ROOT = pathlib.Path(__file__).parents[3]
+
+
+def newer_characters():
+    """Unassigned in our libraries' Unicode (Python's is of the same system), assigned in the package's."""
+    unassigned = "".join(chr(c) for c in range(0x110000)
+                         if not 0xD800 <= c <= 0xDFFF and unicodedata.category(chr(c)) == "Cn")
+    removed = normalizers.Replace(Regex(r"[\p{L}\p{N}\p{M}\p{P}\p{S}\p{Cf}]"), "").normalize_str(unassigned)
+    newer = set(unassigned) - set(removed)
+    newer |= {a for a, b in zip(unassigned, normalizers.Lowercase().normalize_str(unassigned)) if a != b}
+    newer |= {piece for piece, _ in pre_tokenizers.Digits(True).pre_tokenize_str(unassigned) if len(piece) == 1}
+    spaced = " ".join(unassigned) + " "  # a word runs on into the next character only if both are of one kind
+    words = pre_tokenizers.Split(Regex(" "), "removed").pre_tokenize_str(spaced)
+    assert len(words) == len(unassigned)
+    paired = pre_tokenizers.Whitespace().pre_tokenize_str(" ".join("a" + c for c in unassigned))
+    newer |= {piece[1] for piece, _ in paired if len(piece) == 2}
+    return newer
+
+
+def write_texts(texts, path):
+    with open(path, "wb") as file:
+        file.write(struct.pack("<I", len(texts)))
+        for text in texts:
+            file.write(struct.pack("<I", len(text)) + text)
+
+
+def read_tokens(path, count):
+    data = memoryview(pathlib.Path(path).read_bytes())
+    at = 0
+
+    def number():
+        nonlocal at
+        at += 4
+        return struct.unpack_from("<I", data, at - 4)[0]
+
+    def ids():
+        nonlocal at
+        size = number()
+        at += 4 * size
+        return list(struct.unpack_from(f"<{size}i", data, at - 4 * size))
+
+    def text():
+        nonlocal at
+        size = number()
+        at += size
+        return bytes(data[at - size:at])
+
+    results = [(ids(), ids(), text(), text()) for _ in range(count)]
+    assert at == len(data)
+    return results
+
+
+def expected(tokenizer, texts):
+    plain = [e.ids for e in tokenizer.encode_batch(texts, add_special_tokens=False)]
+    special = [e.ids for e in tokenizer.encode_batch(texts, add_special_tokens=True)]
+    whole = tokenizer.decode_batch(special, skip_special_tokens=False)
+    skipped = tokenizer.decode_batch(special, skip_special_tokens=True)
+    return list(zip(plain, special, (t.encode() for t in whole), (t.encode() for t in skipped)))
+
+
+def compare(name, folder, tokenizer, texts, probe):
+    """`tokenizer`: the package's; ours is read from `folder`. Returns tokens compared and differences."""
+    texts_file, tokens_file = os.path.join(folder, "texts"), os.path.join(folder, "tokens")
+    write_texts(texts, texts_file)
+    done = subprocess.run([probe, folder, texts_file, tokens_file], capture_output=True, text=True)
+    if done.returncode != 0:
+        print(f"{name}: {done.stderr.strip()}")
+        return 0, 1
+    ours = read_tokens(tokens_file, len(texts))
+    theirs = expected(tokenizer, [text.decode("utf-8", "replace") for text in texts])
+    differences = 0
+    for text, a, b in zip(texts, ours, theirs):
+        if a == b:
+            continue
+        differences += 1
+        if differences <= 3:
+            which = [i for i in range(4) if a[i] != b[i]][0]
+            at = next((i for i, (x, y) in enumerate(zip(a[which], b[which])) if x != y), min(len(a[which]), len(b[which])))
+            where = slice(max(0, at - 3), at + 6)
+            print(f"{name}: {('ids', 'ids with special', 'decoded', 'decoded without special')[which]} of "
+                  f"{text[:160]!r} at {at}: ours {a[which][where]!r}, theirs {b[which][where]!r}")
+    vocabulary = json.loads(done.stdout)["vocabulary"]
+    if vocabulary != 1 + max(tokenizer.get_vocab().values()):
+        print(f"{name}: vocabulary {vocabulary}")
+        differences += 1
+    return sum(len(special) for _, special, _, _ in theirs), differences
+
+
+def check_all(tokenizers, texts, probe):
+    total = wrong = 0
+    for name, make in tokenizers:
+        with tempfile.TemporaryDirectory() as folder:
+            tokenizer = make()
+            tokenizer.save(os.path.join(folder, "tokenizer.json"))
+            # As ours, the package's is the one that is read from the file.
+            tokens, differences = compare(name, folder, Tokenizer.from_file(os.path.join(folder, "tokenizer.json")), texts, probe)
+        print(f"{name}: {tokens} tokens, {differences} texts differ", flush=True)
+        total, wrong = total + tokens, wrong + differences
+    return total, wrong
+
+
+def main():
+    probe, what = sys.argv[1], sys.argv[2]
+    newer = newer_characters()
+    known = lambda c: chr(c) not in newer  # noqa: E731
+    print(f"{len(newer)} characters are newer than Unicode {unicodedata.unidata_version} and left out")
+    texts = [text.encode() for text in tokenizer_texts.SCRIPTS]
+    texts += tokenizer_texts.damaged_texts(1)
+    texts += [text.encode() for text in tokenizer_texts.random_texts(2, 1500, known)]
+    texts += [text.encode() for text in tokenizer_texts.every_character(known)]
+    if what == "families":
+        project = tokenizer_texts.project_texts(ROOT, 400_000)
+        lines = project + [line for text in tokenizer_texts.SCRIPTS for line in text.split("\n")] * 3
+        texts += [text.encode() for text in project]
+        tokenizers = [(name, lambda make=make: make(lines)) for name, make in tokenizer_families.FAMILIES.items()]
+    else:
+        characters = tokenizer_texts.SCRIPTS + tokenizer_texts.random_texts(2, 200, known)
+        tokenizers = [(name, lambda name=name: tokenizer_families.one_part(name, characters))
+                      for name in tokenizer_families.PARTS]
+    texts = [text for text in texts if newer.isdisjoint(text.decode("utf-8", "replace"))]
+    total, wrong = check_all(tokenizers, texts, probe)
+    print(f"{len(texts)} texts, {total} tokens, {wrong} differences")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
