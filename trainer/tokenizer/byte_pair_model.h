@@ -14,12 +14,12 @@
 namespace shardlens::trainer {
 
 struct BytePairOptions {
-  std::optional<std::string> unknown;  // token of characters that are not in the vocabulary
-  std::string continuing_prefix;       // of symbols that do not begin a word
-  std::string end_suffix;              // of symbols that end one
-  bool fuse_unknown = false;           // unknown characters in a row become one token
-  bool byte_fallback = false;          // an unknown character becomes tokens <0xNN>
-  bool ignore_merges = false;          // a word that is a token stays whole
+  std::optional<std::string> unknown{};  // token of characters that are not in the vocabulary
+  std::string continuing_prefix{};       // of symbols that do not begin a word
+  std::string end_suffix{};              // of symbols that end one
+  bool fuse_unknown = false;             // unknown characters in a row become one token
+  bool byte_fallback = false;            // an unknown character becomes tokens <0xNN>
+  bool ignore_merges = false;            // a word that is a token stays whole
 };
 
 class BytePairModel final : public TokenModel {

@@ -1,0 +1,91 @@
+// Small tokenizers written to a folder of their own, and what they make of texts.
+#pragma once
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "trainer/tokenizer/load_tokenizer.h"
+
+namespace shardlens::trainer {
+
+class SmallFolder {
+ public:
+  SmallFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "tokenizer_XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  SmallFolder(const SmallFolder&) = delete;
+  SmallFolder& operator=(const SmallFolder&) = delete;
+  ~SmallFolder() { std::filesystem::remove_all(path_); }
+
+  const std::filesystem::path& path() const { return path_; }
+  void write(const std::string& name, std::string_view text) const {
+    std::ofstream(path_ / name, std::ios::binary) << text;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline trace::Result<std::unique_ptr<Tokenizer>> load_json(std::string_view json) {
+  const SmallFolder folder;
+  folder.write("tokenizer.json", json);
+  return load_tokenizer(folder.path());
+}
+
+inline std::string error_of(std::string_view json) {
+  const auto loaded = load_json(json);
+  return loaded ? "" : loaded.error().message;
+}
+
+inline std::vector<TokenId> encode(const Tokenizer& tokenizer, std::string_view text,
+                                   bool special = false) {
+  std::vector<TokenId> tokens;
+  tokenizer.encode(text, special, tokens);
+  return tokens;
+}
+
+using Ids = std::vector<TokenId>;
+
+// Byte-level: h e l o Ġ(space) w r d, then "he" "ll" "hell" "hello" "Ġw", "<|end|>" special.
+inline constexpr std::string_view kByteLevelJson = R"({
+  "version": "1.0", "truncation": {"max_length": 2}, "padding": null,
+  "added_tokens": [{"id": 13, "content": "<|end|>", "single_word": false, "lstrip": false,
+                    "rstrip": false, "normalized": false, "special": true}],
+  "normalizer": null,
+  "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true},
+  "post_processor": null,
+  "decoder": {"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true},
+  "model": {"type": "BPE", "dropout": null, "unk_token": null,
+    "vocab": {"h":0,"e":1,"l":2,"o":3,"Ġ":4,"w":5,"r":6,"d":7,"he":8,"ll":9,"hell":10,"hello":11,
+              "Ġw":12},
+    "merges": ["h e", "l l", "he ll", "hell o", "Ġ w"]}})";
+
+// SentencePiece: spaces become ▁, unknown characters bytes if all of them are tokens.
+inline constexpr std::string_view kSentencePieceJson = R"({
+  "version": "1.0",
+  "added_tokens": [
+    {"id": 0, "content": "<unk>", "single_word": false, "lstrip": false, "rstrip": false,
+     "normalized": false, "special": true},
+    {"id": 1, "content": "<s>", "single_word": false, "lstrip": false, "rstrip": false,
+     "normalized": false, "special": true}],
+  "normalizer": {"type": "Sequence", "normalizers": [
+    {"type": "Prepend", "prepend": "▁"},
+    {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]},
+  "pre_tokenizer": null,
+  "post_processor": {"type": "TemplateProcessing",
+    "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}},
+               {"Sequence": {"id": "A", "type_id": 0}}],
+    "pair": [], "special_tokens": {"<s>": {"id": "<s>", "ids": [1], "tokens": ["<s>"]}}},
+  "decoder": {"type": "Sequence", "decoders": [
+    {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}, {"type": "ByteFallback"},
+    {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}]},
+  "model": {"type": "BPE", "unk_token": "<unk>", "fuse_unk": true, "byte_fallback": true,
+    "vocab": {"<unk>":0,"<s>":1,"<0xC3>":2,"<0xA9>":3,"▁":4,"a":5,"b":6,"▁a":7,"ab":8,"▁ab":9},
+    "merges": [["▁","a"], ["a","b"], ["▁a","b"]]}})";
+
+}  // namespace shardlens::trainer
