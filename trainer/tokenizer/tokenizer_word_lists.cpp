@@ -89,20 +89,19 @@ Result<PreTokenizer> byte_level(Family family, bool prefix_space) {
   return PreTokenizer::parse(file->root());
 }
 
-AddedToken special(std::string_view content, bool strip_left = false) {
-  return {.content = std::string(content),
-          .strip_left = strip_left,
-          .normalized = false,
-          .special = true};
+AddedToken special(std::string_view content) {
+  return {.content = std::string(content), .normalized = false, .special = true};
 }
 
 constexpr std::array<std::string_view, 7> kRoles{"bos_token", "eos_token", "unk_token", "sep_token",
                                                  "pad_token", "cls_token", "mask_token"};
 
-// Tokens whose ids are told come first, then those with a role, then the rest.
+// Tokens whose ids are told come first, then those with a role, then what the family usually has,
+// if the vocabulary does, or where it never holds special tokens.
 Result<std::vector<AddedToken>> special_tokens(const TokenizerSettings& settings,
                                                const std::vector<AddedToken>& usual,
-                                               const Vocabulary& vocabulary) {
+                                               const Vocabulary& vocabulary,
+                                               bool vocabulary_lacks_special) {
   TRY_ASSIGN(const auto told, settings.added_tokens());
   std::vector<AddedToken> tokens;
   const auto add = [&](AddedToken token) {
@@ -113,12 +112,15 @@ Result<std::vector<AddedToken>> special_tokens(const TokenizerSettings& settings
   for (const auto& [id, token] : told) add(token);
   for (const std::string_view role : kRoles) {
     if (const auto token = settings.token(role)) {
-      add(special(token->content, token->strip_left || role == "mask_token"));
+      AddedToken added = special(token->content);
+      added.strip_left = token->strip_left;
+      added.strip_right = token->strip_right;
+      add(std::move(added));
     }
   }
   for (const AddedToken& token : settings.more_special_tokens()) add(special(token.content));
   for (const AddedToken& token : usual) {
-    if (vocabulary.find(token.content)) add(token);
+    if (vocabulary.find(token.content) || vocabulary_lacks_special) add(token);
   }
   return tokens;
 }
@@ -163,9 +165,10 @@ Result<TokenizerParts> parts_of_byte_pairs(std::string_view vocabulary_json,
   std::vector<AddedToken> usual{special("<|endoftext|>")};
   if (family == Family::kRoberta) {
     usual = {special("<s>"), special("</s>"), special("<unk>"), special("<pad>"),
-             special("<mask>", true)};
+             special("<mask>")};
   }
-  TRY_ASSIGN(const auto added, special_tokens(settings, usual, parts.model->vocabulary()));
+  TRY_ASSIGN(const auto added,
+             special_tokens(settings, usual, parts.model->vocabulary(), family == Family::kQwen));
   TRY_ASSIGN(parts.added,
              AddedTokens::make(added, parts.model->vocabulary(), parts.normalizer.get()));
   TRY(check_ids(parts.added, settings));
@@ -192,7 +195,7 @@ Result<TokenizerParts> parts_of_word_pieces(std::string_view vocabulary_lines,
   TRY_ASSIGN(parts.pre_tokenizer, PreTokenizer::parse(file->root()));
   const std::vector<AddedToken> usual{special("[UNK]"), special("[SEP]"), special("[PAD]"),
                                       special("[CLS]"), special("[MASK]")};
-  TRY_ASSIGN(const auto added, special_tokens(settings, usual, parts.model->vocabulary()));
+  TRY_ASSIGN(const auto added, special_tokens(settings, usual, parts.model->vocabulary(), false));
   TRY_ASSIGN(parts.added,
              AddedTokens::make(added, parts.model->vocabulary(), parts.normalizer.get()));
   TRY(check_ids(parts.added, settings));

@@ -121,6 +121,32 @@ def check_all(tokenizers, texts, probe):
     return total, wrong
 
 
+def check_files(lines, texts, probe):
+    """Folders without a tokenizer.json against the classes of `transformers` that read them."""
+    from transformers import BertTokenizer, GPT2Tokenizer, Qwen2Tokenizer, RobertaTokenizer
+    told = {str(3000 + i): {"content": token, "special": True, "normalized": False, "lstrip": False,
+                            "rstrip": False, "single_word": False}
+            for i, token in enumerate(("<|endoftext|>", "<|im_start|>", "<|im_end|>"))}
+    cases = [("gpt2", GPT2Tokenizer, {}, {}),
+             ("gpt2", GPT2Tokenizer, {}, {"add_prefix_space": True}),
+             ("roberta", RobertaTokenizer, {"model_type": "roberta"}, {}),
+             ("bert uncased", BertTokenizer, {}, {}),
+             ("bert cased", BertTokenizer, {}, {"do_lower_case": False}),
+             ("qwen2", Qwen2Tokenizer, {"model_type": "qwen2"}, {}),
+             ("qwen2", Qwen2Tokenizer, {"model_type": "qwen3"}, {"added_tokens_decoder": told, "eos_token": "<|im_end|>"})]
+    total = wrong = 0
+    for family, reader, model, settings in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            tokenizer_families.FAMILIES[family](lines).model.save(folder)
+            for name, content in (("config.json", model), ("tokenizer_config.json", settings)):
+                pathlib.Path(folder, name).write_text(json.dumps(content))
+            theirs = reader.from_pretrained(folder)
+            tokens, differences = compare(f"{family} {settings}", folder, theirs.backend_tokenizer, texts, probe)
+        print(f"{family} {sorted(settings)}: {tokens} tokens, {differences} texts differ", flush=True)
+        total, wrong = total + tokens, wrong + differences
+    return total, wrong
+
+
 def main():
     probe, what = sys.argv[1], sys.argv[2]
     newer = newer_characters()
@@ -128,10 +154,15 @@ def main():
     print(f"{len(newer)} characters are newer than Unicode {unicodedata.unidata_version} and left out")
     texts = [text.encode() for text in tokenizer_texts.SCRIPTS]
     texts += tokenizer_texts.damaged_texts(1)
-    texts += [text.encode() for text in tokenizer_texts.random_texts(2, 1500, known)]
+    texts += [text.encode() for text in tokenizer_texts.random_texts(2, 1500 if what == "families" else 400, known)]
     texts += [text.encode() for text in tokenizer_texts.every_character(known)]
+    if what == "files":
+        project = tokenizer_texts.project_texts(ROOT, 100_000)
+        total, wrong = check_files(project, [text for text in texts if newer.isdisjoint(text.decode("utf-8", "replace"))], probe)
+        print(f"{total} tokens, {wrong} differences")
+        sys.exit(1 if wrong else 0)
     if what == "families":
-        project = tokenizer_texts.project_texts(ROOT, 400_000)
+        project = tokenizer_texts.project_texts(ROOT, 300_000)
         lines = project + [line for text in tokenizer_texts.SCRIPTS for line in text.split("\n")] * 3
         texts += [text.encode() for text in project]
         tokenizers = [(name, lambda make=make: make(lines)) for name, make in tokenizer_families.FAMILIES.items()]
