@@ -1,0 +1,62 @@
+// Reads the expressions of a template, with Jinja's precedence. One thread.
+#pragma once
+
+#include "trainer/chat/template_nodes.h"
+#include "trainer/chat/token_cursor.h"
+
+namespace shardlens::trainer::chat {
+
+class ExpressionParser {
+ public:
+  explicit ExpressionParser(TokenCursor& cursor) : cursor_(cursor) {}
+
+  // With an inline if where `with_condition`.
+  Result<ExpressionPtr> expression(bool with_condition = true);
+  // One expression, or several with commas between them: a tuple. Where it stands without brackets,
+  // it ends at the end of the tag or at the name `end`.
+  Result<ExpressionPtr> tuple(bool with_condition = true, std::string_view end = {});
+  // What follows a value: | filter …, for a value that is not written. `first`: without its |.
+  Result<ExpressionPtr> filters_of_block(bool first);
+  Result<Target> target(bool with_attributes, std::string_view end = {});
+  Result<ExpressionPtr> call();
+
+ private:
+  using Rule = Result<ExpressionPtr> (ExpressionParser::*)();
+
+  template <typename Node>
+  Result<ExpressionPtr> make(Node node, int line, int height_below);
+  Result<ExpressionPtr> disjunction();
+  Result<ExpressionPtr> conjunction();
+  Result<ExpressionPtr> negation();
+  Result<ExpressionPtr> comparison();
+  Result<ExpressionPtr> sum();
+  Result<ExpressionPtr> concatenation();
+  Result<ExpressionPtr> product();
+  Result<ExpressionPtr> power();
+  Result<ExpressionPtr> filtered_unary() { return unary(true); }
+  Result<ExpressionPtr> unary(bool with_filters);
+  Result<ExpressionPtr> primary();
+  Result<ExpressionPtr> name();
+  Result<ExpressionPtr> text();
+  Result<ExpressionPtr> list();
+  Result<ExpressionPtr> dict();
+  Result<ExpressionPtr> postfix(ExpressionPtr value);
+  Result<ExpressionPtr> attribute(ExpressionPtr value);
+  Result<ExpressionPtr> subscript(ExpressionPtr value);
+  Result<ExpressionPtr> call_of(ExpressionPtr callee);
+  Result<ExpressionPtr> filters_and_tests(ExpressionPtr value);
+  Result<ExpressionPtr> filter(ExpressionPtr input);
+  Result<ExpressionPtr> test(ExpressionPtr input);
+  Result<CallArguments> arguments();
+  Result<void> argument(CallArguments& arguments);
+  Result<ExpressionPtr> binary(Rule next, std::initializer_list<std::string_view> signs);
+  Result<std::string> dotted_name();
+  bool tuple_ends(std::string_view end) const;
+
+  TokenCursor& cursor_;
+};
+
+// The height of the highest of them, 0 for none.
+int highest(const CallArguments& arguments);
+
+}  // namespace shardlens::trainer::chat

@@ -1,0 +1,247 @@
+#include <algorithm>
+#include <memory>
+
+#include "trainer/chat/builtins.h"
+#include "trainer/chat/interpreter.h"
+#include "trainer/chat/value_order.h"
+
+namespace shardlens::trainer::chat {
+
+namespace {
+
+// The items of a value one by one. What cannot be iterated over fails at the first, as in Python.
+class ItemSource {
+ public:
+  explicit ItemSource(Value value) : value_(std::move(value)) {}
+
+  Result<std::optional<Value>> next(Interpreter& interpreter) {
+    if (value_.kind() == Kind::kObject && value_.as_object().is_iterator()) {
+      return value_.as_object().next(interpreter);
+    }
+    if (!begun_) {
+      TRY_ASSIGN(items_, interpreter.iterate(value_));
+      begun_ = true;
+    }
+    if (at_ == items_.size()) return std::nullopt;
+    return items_[at_++];
+  }
+
+ private:
+  Value value_;
+  Items items_;
+  std::size_t at_ = 0;
+  bool begun_ = false;
+};
+
+using NextItem = Result<std::optional<Value>>;
+
+Result<Value> generator(Interpreter& interpreter, Generator::Next next, int depth) {
+  return interpreter.budget().object(
+      std::make_shared<Generator>("generator", std::move(next), depth));
+}
+
+int depth_of(const Value& input, const Arguments& arguments) {
+  int depth = input.depth();
+  for (const Value& value : arguments.positional) depth = std::max(depth, value.depth());
+  for (const auto& [name, value] : arguments.named) depth = std::max(depth, value.depth());
+  return depth + 1;
+}
+
+Result<Value> without_first(Arguments& arguments, const char* what) {
+  if (arguments.positional.empty()) return fail(ErrorKind::kDamaged, what);
+  Value value = std::move(arguments.positional.front());
+  arguments.positional.erase(arguments.positional.begin());
+  return value;
+}
+
+// map(attribute=…, default=…)
+Result<Value> mapped_attribute(Interpreter& interpreter, const Value& item,
+                               const Arguments& arguments) {
+  const Value* path = nullptr;
+  const Value* fallback = nullptr;
+  for (const auto& [name, value] : arguments.named) {
+    if (name == "attribute") {
+      path = &value;
+    } else if (name == "default") {
+      fallback = value.is_none() ? nullptr : &value;
+    } else {
+      return fail(ErrorKind::kDamaged, "map does not take the argument '" + name + "'");
+    }
+  }
+  return attribute_by_path(interpreter, item, *path, fallback);
+}
+
+Result<Value> mapped(Interpreter& interpreter, const Value& item, Arguments arguments) {
+  const bool by_attribute =
+      arguments.positional.empty() &&
+      std::any_of(arguments.named.begin(), arguments.named.end(),
+                  [](const auto& given) { return given.first == "attribute"; });
+  if (by_attribute) return mapped_attribute(interpreter, item, arguments);
+  TRY_ASSIGN(const Value name, without_first(arguments, "map needs the name of a filter"));
+  if (!name.is_text()) return fail(ErrorKind::kDamaged, "the name of a filter is no text");
+  return interpreter.apply_filter(name.as_text(), item, std::move(arguments));
+}
+
+Result<Value> map_filter(Interpreter& interpreter, const Value& input, Arguments arguments) {
+  const int depth = depth_of(input, arguments);
+  if (!truth(input)) return generator(interpreter, [](Interpreter&) -> NextItem { return std::nullopt; }, 1);
+  const auto source = std::make_shared<ItemSource>(input);
+  return generator(
+      interpreter,
+      [source, arguments](Interpreter& running) -> NextItem {
+        TRY_ASSIGN(const auto item, source->next(running));
+        if (!item) return std::nullopt;
+        TRY_ASSIGN(Value value, mapped(running, *item, arguments));
+        return value;
+      },
+      depth);
+}
+
+// Whether an item passes the test that the arguments of select and its kin name.
+Result<bool> passes(Interpreter& interpreter, const Value& item, Arguments arguments,
+                    bool by_attribute) {
+  Value tested = item;
+  if (by_attribute) {
+    TRY_ASSIGN(const Value path, without_first(arguments, "the name of an attribute is missing"));
+    TRY_ASSIGN(tested, attribute_by_path(interpreter, item, path));
+  }
+  if (arguments.positional.empty()) return truth(tested);
+  TRY_ASSIGN(const Value name, without_first(arguments, ""));
+  if (!name.is_text()) return fail(ErrorKind::kDamaged, "the name of a test is no text");
+  return interpreter.apply_test(name.as_text(), tested, std::move(arguments));
+}
+
+template <bool kWanted, bool kByAttribute>
+Result<Value> select(Interpreter& interpreter, const Value& input, Arguments arguments) {
+  const int depth = depth_of(input, arguments);
+  if (!truth(input)) return generator(interpreter, [](Interpreter&) -> NextItem { return std::nullopt; }, 1);
+  const auto source = std::make_shared<ItemSource>(input);
+  return generator(
+      interpreter,
+      [source, arguments](Interpreter& running) -> NextItem {
+        while (true) {
+          TRY_ASSIGN(auto item, source->next(running));
+          if (!item) return std::nullopt;
+          TRY_ASSIGN(const bool passed, passes(running, *item, arguments, kByAttribute));
+          if (passed == kWanted) return item;
+        }
+      },
+      depth);
+}
+
+Result<Value> unique(Interpreter& interpreter, const Value& input, Arguments arguments) {
+  const int depth = depth_of(input, arguments) + 1;
+  TRY_ASSIGN(const auto bound, bind_arguments("unique", std::move(arguments),
+                                              {"case_sensitive", "attribute"}, 0));
+  const bool case_sensitive = bound[0] && truth(*bound[0]);
+  const Value path = bound[1].value_or(Value());
+  const auto source = std::make_shared<ItemSource>(input);
+  return generator(
+      interpreter,
+      [source, case_sensitive, path, seen = Items()](Interpreter& running) mutable -> NextItem {
+        while (true) {
+          TRY_ASSIGN(auto item, source->next(running));
+          if (!item) return std::nullopt;
+          TRY_ASSIGN(const Value value, attribute_by_path(running, *item, path));
+          TRY_ASSIGN(const Value key, comparison_key(running, value, case_sensitive));
+          TRY(check_hashable(key));
+          bool known = false;
+          for (const Value& other : seen) {
+            TRY_ASSIGN(const bool same, equal(running.budget(), other, key));
+            known = known || same;
+          }
+          if (known) continue;
+          seen.push_back(key);
+          return item;
+        }
+      },
+      depth);
+}
+
+Result<Value> items_filter(Interpreter& interpreter, const Value& input, Arguments arguments) {
+  TRY(bind_arguments("items", std::move(arguments), {}, 0));
+  const auto next = [input, at = std::size_t{0}](Interpreter&) mutable -> NextItem {
+    if (input.is_undefined()) return std::nullopt;
+    if (!input.is_dict()) return fail(ErrorKind::kDamaged, "items needs a dict");
+    if (at == input.entries().size()) return std::nullopt;
+    const Entry& entry = input.entries()[at++];
+    return Value::tuple({entry.key, entry.value});
+  };
+  return generator(interpreter, next, input.depth() + 2);
+}
+
+Result<Value> batch(Interpreter& interpreter, const Value& input, Arguments arguments) {
+  const int depth = depth_of(input, arguments) + 1;
+  TRY_ASSIGN(const auto bound,
+             bind_arguments("batch", std::move(arguments), {"linecount", "fill_with"}, 1));
+  const Value count = *bound[0];
+  const Value fill = bound[1].value_or(Value());
+  const auto source = std::make_shared<ItemSource>(input);
+  return generator(
+      interpreter,
+      [source, count, fill](Interpreter& running) -> NextItem {
+        if (!count.is_whole() || count.as_integer() < 1) {
+          return fail(ErrorKind::kDamaged, "batch needs a number of items of 1 or more");
+        }
+        Items line;
+        while (static_cast<std::int64_t>(line.size()) < count.as_integer()) {
+          TRY_ASSIGN(auto item, source->next(running));
+          if (!item) break;
+          line.push_back(std::move(*item));
+        }
+        if (line.empty()) return std::nullopt;
+        while (!fill.is_none() && static_cast<std::int64_t>(line.size()) < count.as_integer()) {
+          TRY(running.budget().spend_items(1));
+          line.push_back(fill);
+        }
+        TRY_ASSIGN(Value list, running.budget().list(std::move(line)));
+        return list;
+      },
+      depth);
+}
+
+Result<Value> slice(Interpreter& interpreter, const Value& input, Arguments arguments) {
+  const int depth = depth_of(input, arguments) + 1;
+  TRY_ASSIGN(const auto bound,
+             bind_arguments("slice", std::move(arguments), {"slices", "fill_with"}, 1));
+  const Value slices = *bound[0];
+  const Value fill = bound[1].value_or(Value());
+  return generator(
+      interpreter,
+      [input, slices, fill, at = std::int64_t{0}](Interpreter& running) mutable -> NextItem {
+        if (!slices.is_whole() || slices.as_integer() == 0) {
+          return fail(ErrorKind::kDamaged, "slice needs a number of slices");
+        }
+        TRY_ASSIGN(const Items all, running.iterate(input));
+        if (at >= slices.as_integer()) return std::nullopt;
+        const auto size = static_cast<std::int64_t>(all.size());
+        const std::int64_t each = size / slices.as_integer();
+        const std::int64_t longer = size % slices.as_integer();
+        const std::int64_t begin = at * each + std::min(at, longer);
+        const std::int64_t end = begin + each + (at < longer ? 1 : 0);
+        Items part(all.begin() + begin, all.begin() + end);
+        if (!fill.is_none() && at >= longer) part.push_back(fill);
+        ++at;
+        TRY_ASSIGN(Value list, running.budget().list(std::move(part)));
+        return list;
+      },
+      depth);
+}
+
+constexpr Filter kFilters[] = {
+    {"map", map_filter},
+    {"select", select<true, false>},
+    {"reject", select<false, false>},
+    {"selectattr", select<true, true>},
+    {"rejectattr", select<false, true>},
+    {"unique", unique},
+    {"items", items_filter},
+    {"batch", batch},
+    {"slice", slice},
+};
+
+}  // namespace
+
+std::span<const Filter> lazy_filters() { return kFilters; }
+
+}  // namespace shardlens::trainer::chat
