@@ -95,10 +95,12 @@ trace::Result<TrainOutcome> RankJob::run() {
   try {
     TRY(prepare());
     TRY_ASSIGN(const auto injections, trace::parse_injections(settings_.inject));
-    TrainLoop loop(
-        {settings_, shape_, *dataset_, device_.device, *model_, *strategy_, *communicator_,
-         run_.folder, *recorder_, &sources_->memory_sampler(), log_, stop_requested_},
-        injections);
+    TRY_ASSIGN(const SampleWriter samples, SampleWriter::create(settings_, *dataset_, *tokenizer_));
+    const ModelSaver saver({settings_, run_.folder, shape_, label_names_});
+    TrainLoop loop({settings_, shape_, *dataset_, device_.device, *model_, *strategy_,
+                    *communicator_, run_.folder, *recorder_, &sources_->memory_sampler(), log_,
+                    stop_requested_, samples, saver},
+                   injections);
     return loop.run();
   } catch (const std::exception& failure) {
     return tl::make_unexpected(describe_failure(failure, "before the first step"));
@@ -177,9 +179,10 @@ trace::Result<void> RankJob::open_model_folder() {
 }
 
 trace::Result<void> RankJob::load_text() {
-  TRY_ASSIGN(RankText text,
-             load_rank_text(settings_, shape_.vocabulary, shape_.labels, environment_.lookup, log_));
+  TRY_ASSIGN(RankText text, load_rank_text(settings_, shape_.vocabulary, shape_.labels,
+                                           environment_.lookup, log_));
   tokenizer_ = std::move(text.tokenizer);
+  label_names_ = text.training.label_names();
   TRY_ASSIGN(dataset_,
              TokenDataset::create(std::move(text.training), std::move(text.evaluation), settings_,
                                   {shape_.vocabulary, shape_.labels, text.padding_token},

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "profiler/recorder.h"
 #include "trainer/comm/communicator.h"
@@ -59,6 +61,7 @@ class RankJob {
   std::unique_ptr<RankSources> sources_;
   std::unique_ptr<const Tokenizer> tokenizer_;
   std::optional<TokenDataset> dataset_;
+  std::vector<std::string> label_names_;  // of a classifier's classes
   std::unique_ptr<Communicator> communicator_;
   std::shared_ptr<Model> model_;
   std::unique_ptr<Strategy> strategy_;

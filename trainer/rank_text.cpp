@@ -3,10 +3,12 @@
 #include <filesystem>
 #include <utility>
 
+#include "trace/huggingface/find_model.h"
+#include "trainer/conversations.h"
 #include "trainer/text/byte_tokenizer.h"
-#include "trainer/text/chatml.h"
 #include "trainer/text/label_names.h"
 #include "trainer/text/load_text.h"
+#include "trainer/tokenizer/load_tokenizer.h"
 
 namespace shardlens::trainer {
 
@@ -17,17 +19,12 @@ namespace {
 constexpr std::uint64_t kSmallestCachedBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kSmallestCachedText = std::uint64_t{1} << 20;
 
-bool is_model_folder(const trace::Settings& settings) {
-  std::error_code error;
-  return std::filesystem::exists(std::filesystem::path(settings.model) / "config.json", error);
-}
-
 trace::Result<std::unique_ptr<const Tokenizer>> choose_tokenizer(const trace::Settings& settings) {
+  const bool is_auto = settings.tokenizer == "auto";
   const bool is_bytes =
-      settings.tokenizer == "bytes" || (settings.tokenizer == "auto" && !is_model_folder(settings));
+      settings.tokenizer == "bytes" || (is_auto && !trace::is_model_folder(settings.model));
   if (is_bytes) return std::make_unique<const ByteTokenizer>();
-  return trace::fail(trace::ErrorKind::kUsage, "The tokenizer \"" + settings.tokenizer +
-                                                   "\" is not known. Set tokenizer to bytes.");
+  return load_tokenizer(is_auto ? settings.model : settings.tokenizer);
 }
 
 void choose_cache(const trace::Settings& settings, const Tokenizer& tokenizer,
@@ -70,9 +67,10 @@ trace::Result<RankText> load_rank_text(const trace::Settings& settings, std::int
   choose_cache(settings, *tokenizer, lookup, options);
   options.encoding.completion_only_loss = settings.completion_only_loss;
   options.encoding.classes = classes;
-  options.encoding.render = render_chatml;
-  options.encoding.renderer_fingerprint = kChatmlFingerprint;
-  if (classes > 0 && is_model_folder(settings)) {
+  const Conversations conversations = conversations_of(settings);
+  options.encoding.render = conversations.render;
+  options.encoding.renderer_fingerprint = conversations.fingerprint;
+  if (classes > 0 && trace::is_model_folder(settings.model)) {
     TRY_ASSIGN(options.encoding.label_numbers, read_label_numbers(settings.model));
   }
   const auto warn = [&](const std::string& message) { log.warn(message); };

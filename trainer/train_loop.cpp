@@ -111,6 +111,8 @@ trace::Result<TrainOutcome> TrainLoop::run() {
       }
       TRY(evaluate_if_due(step));
       if (checkpoints_.is_due(step + 1)) TRY(save_checkpoint(step));
+      const bool is_last = step + 1 == total_steps_;
+      if (is_last && ModelSaver::saves_at_end(parts_.settings)) TRY(save_model(step));
     } catch (const std::exception& failure) {
       return tl::make_unexpected(
           describe_failure(failure, place_name(step, phase_),
@@ -257,7 +259,24 @@ trace::Result<void> TrainLoop::evaluate_if_due(std::int64_t step) {
   if (every == 0 || (step + 1) % every != 0) return {};
   const Evaluation result = evaluate_after(step);
   report_evaluation(step, result);
+  if (parts_.samples.is_on()) write_sample(step);
   return keep_if_best(step, result);
+}
+
+void TrainLoop::write_sample(std::int64_t step) {
+  auto* model = dynamic_cast<DecoderModel*>(&parts_.model);
+  if (model == nullptr) return;
+  const PhaseMark mark(*this, step, Phase::kEvaluation);
+  GenerationOptions options;
+  options.tokens = parts_.settings.sample_tokens;
+  options.temperature = parts_.settings.sample_temperature;
+  options.seed = static_cast<std::uint64_t>(parts_.settings.seed + step);
+  options.context = std::min(parts_.shape.context, parts_.settings.sequence_length);
+  options.compute_type = compute_type(parts_.settings.precision);
+  options.device = parts_.device;
+  const std::string text = parts_.samples.write(*model, parts_.strategy, options);
+  if (parts_.communicator.rank() != 0) return;
+  parts_.log.info("sample after step " + std::to_string(step) + ": " + text);
 }
 
 Evaluation TrainLoop::evaluate_after(std::int64_t step) {
@@ -273,10 +292,22 @@ Evaluation TrainLoop::evaluate_after(std::int64_t step) {
 }
 
 trace::Result<void> TrainLoop::keep_if_best(std::int64_t step, const Evaluation& result) {
+  if (!checkpoints_.is_best(result.loss)) return {};
+  if (parts_.settings.keep_best) {
+    const PhaseMark mark(*this, step, Phase::kCheckpoint);
+    TRY_ASSIGN(const auto folder, checkpoints_.save_best(step + 1));
+    if (parts_.communicator.rank() == 0) {
+      parts_.log.info("the best so far: checkpoint " + folder.string());
+    }
+  }
+  return parts_.settings.save_model == "best" ? save_model(step) : trace::Result<void>();
+}
+
+trace::Result<void> TrainLoop::save_model(std::int64_t step) {
   const PhaseMark mark(*this, step, Phase::kCheckpoint);
-  TRY_ASSIGN(const auto folder, checkpoints_.save_if_best(step + 1, result.loss));
-  if (!folder.empty() && parts_.communicator.rank() == 0) {
-    parts_.log.info("the best so far: checkpoint " + folder.string());
+  TRY_ASSIGN(const auto folder, parts_.saver.save(parts_.strategy, parts_.communicator));
+  if (parts_.communicator.rank() == 0) {
+    parts_.log.info("model after step " + std::to_string(step) + ": " + folder.string());
   }
   return {};
 }

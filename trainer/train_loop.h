@@ -23,8 +23,10 @@
 #include "trainer/grad_scaler.h"
 #include "trainer/model/model.h"
 #include "trainer/model/model_shape.h"
+#include "trainer/model_saver.h"
 #include "trainer/optimizer.h"
 #include "trainer/rank_log.h"
+#include "trainer/sample_writer.h"
 #include "trainer/step_exchange.h"
 #include "trainer/strategy/strategy.h"
 #include "trainer/training_checkpoints.h"
@@ -45,6 +47,8 @@ struct TrainParts {
   profiler::MemorySampler* memory_sampler;  // null: memory is not recorded
   RankLog& log;
   const std::atomic<bool>& stop_requested;
+  const SampleWriter& samples;
+  const ModelSaver& saver;
 };
 
 struct TrainOutcome {
@@ -82,6 +86,8 @@ class TrainLoop {
   trace::Result<void> evaluate_if_due(std::int64_t step);
   Evaluation evaluate_after(std::int64_t step);
   trace::Result<void> keep_if_best(std::int64_t step, const Evaluation& result);
+  void write_sample(std::int64_t step);
+  trace::Result<void> save_model(std::int64_t step);
   trace::Result<void> save_checkpoint(std::int64_t step);
   std::string explain_memory(const std::string& message) const;
   void report_progress(std::int64_t step, double loss);

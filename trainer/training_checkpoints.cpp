@@ -71,11 +71,13 @@ trace::Result<std::filesystem::path> TrainingCheckpoints::save(std::int64_t step
   return save_into(trace::kCheckpointsFolder, steps_done, parts_.settings.keep_checkpoints);
 }
 
-trace::Result<std::filesystem::path> TrainingCheckpoints::save_if_best(std::int64_t steps_done,
-                                                                       double loss) {
-  if (!(loss < best_loss_)) return std::filesystem::path();
+bool TrainingCheckpoints::is_best(double loss) {
+  if (!(loss < best_loss_)) return false;
   best_loss_ = loss;
-  if (!parts_.settings.keep_best) return std::filesystem::path();
+  return true;
+}
+
+trace::Result<std::filesystem::path> TrainingCheckpoints::save_best(std::int64_t steps_done) {
   return save_into(trace::kBestCheckpointFolder, steps_done, 1);
 }
 

@@ -38,11 +38,11 @@ class TrainingCheckpoints {
   // After `steps_done` steps. Returns the checkpoint's folder.
   trace::Result<std::filesystem::path> save(std::int64_t steps_done);
 
-  // After an evaluation that all ranks know: with `keep_best` its checkpoint in
-  // <run>/best_checkpoint if `loss` is lower than any before it, those before `resume` included.
-  // Returns the folder, or
-  // "" if it was not.
-  trace::Result<std::filesystem::path> save_if_best(std::int64_t steps_done, double loss);
+  // Whether an evaluation's loss, which all ranks know, is lower than any before it, those before
+  // `resume` included; remembers it.
+  bool is_best(double loss);
+  // As save(), alone in <run>/best_checkpoint.
+  trace::Result<std::filesystem::path> save_best(std::int64_t steps_done);
 
   // Takes over what `resume` names: values, optimizer, data position and loss scale; random
   // numbers, too, if the number of ranks is the same. Returns how many steps were done; 0 without

@@ -1,0 +1,38 @@
+// When and where a run writes its model, and as what. The training thread.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trace/model/model_shape.h"
+#include "trace/model/result.h"
+#include "trace/model/settings.h"
+#include "trainer/comm/communicator.h"
+#include "trainer/strategy/strategy.h"
+
+namespace shardlens::trainer {
+
+class ModelSaver {
+ public:
+  struct Parts {
+    const trace::Settings& settings;
+    const std::filesystem::path& run_folder;
+    const trace::ModelShape& shape;
+    std::vector<std::string> labels;  // names of the classes, if they have some
+  };
+  explicit ModelSaver(Parts parts) : parts_(std::move(parts)) {}
+
+  // `save_model: auto` does for models that came from a folder.
+  static bool saves_at_end(const trace::Settings& settings);
+
+  // Writes <run>/model, which replaces an earlier one; all ranks call it. Returns the folder.
+  trace::Result<std::filesystem::path> save(const Strategy& strategy,
+                                            Communicator& communicator) const;
+
+ private:
+  Parts parts_;
+};
+
+}  // namespace shardlens::trainer

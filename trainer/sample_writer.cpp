@@ -1,0 +1,79 @@
+#include "trainer/sample_writer.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "trainer/tokenizer/utf8.h"
+
+namespace shardlens::trainer {
+
+namespace {
+
+// Of held-out text: enough to go on from, and short in a log.
+constexpr std::int64_t kAutomaticPrompt = 16;
+
+std::vector<std::int64_t> beginning_of_held_out(const TokenDataset& dataset) {
+  if (dataset.evaluation_samples() == 0) return {};
+  const TokenBatch batch = dataset.batch(std::array{dataset.training_samples()});
+  const torch::Tensor row = batch.inputs[0].contiguous();
+  const auto count = std::min(kAutomaticPrompt, std::max<std::int64_t>(1, row.numel() / 2));
+  const auto* tokens = row.const_data_ptr<std::int64_t>();
+  return {tokens, tokens + count};
+}
+
+}  // namespace
+
+trace::Result<SampleWriter> SampleWriter::create(const trace::Settings& settings,
+                                                 const TokenDataset& dataset,
+                                                 const Tokenizer& tokenizer) {
+  SampleWriter writer(tokenizer);
+  if (settings.sample_tokens == 0 || settings.evaluate_every == 0 || dataset.is_classification()) {
+    return writer;
+  }
+  if (settings.sample_prompt == "auto") {
+    writer.prompt_ = beginning_of_held_out(dataset);
+    return writer;
+  }
+  std::vector<TokenId> tokens;
+  tokenizer.encode(settings.sample_prompt, /*add_special_tokens=*/true, tokens);
+  if (tokens.empty()) {
+    return trace::fail(trace::ErrorKind::kUsage,
+                       "sample_prompt is empty: give the model a word to go on from, or use auto.");
+  }
+  writer.prompt_.assign(tokens.begin(), tokens.end());
+  return writer;
+}
+
+std::string SampleWriter::write(DecoderModel& model, Strategy& strategy,
+                                GenerationOptions options) const {
+  std::vector<std::int64_t> text = prompt_;
+  const auto added = generate(model, strategy, prompt_, options);
+  const auto end = tokenizer_.end_of_text();
+  // What comes after the end of a document is another one.
+  const auto stop = end ? std::ranges::find(added, *end) : added.end();
+  text.insert(text.end(), added.begin(), stop);
+  const std::vector<TokenId> tokens(text.begin(), text.end());
+  return one_line(tokenizer_.decode(tokens, /*skip_special_tokens=*/true));
+}
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : replace_invalid_utf8(text)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      line += "\\n";
+    } else if (c == '\t') {
+      line += "\\t";
+    } else if (byte < 0x20 || byte == 0x7F) {
+      char escaped[8];
+      std::snprintf(escaped, sizeof escaped, "\\x%02x", byte);
+      line += escaped;
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
+}  // namespace shardlens::trainer
