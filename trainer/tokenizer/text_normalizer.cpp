@@ -1,11 +1,11 @@
 #include "trainer/tokenizer/text_normalizer.h"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <vector>
 
 #include "trainer/tokenizer/byte_alphabet.h"
+#include "trainer/tokenizer/text_change.h"
 #include "trainer/tokenizer/unicode.h"
 #include "trainer/tokenizer/utf8.h"
 
@@ -20,27 +20,6 @@ void check_limit(const NormalizedText& text, std::size_t bytes) {
   throw std::runtime_error(
       "The tokenizer's normalizer makes more than " + std::to_string(text.limit) +
       " bytes of a text a fraction of that size. Use the tokenizer of the model's publisher.");
-}
-
-// Puts `changed` in the place of the text; what stems from its first character is as long as what
-// `change` makes of that part alone.
-template <typename Change>
-void change_all(NormalizedText& text, Change&& change) {
-  const std::string_view whole = text.text;
-  const std::size_t from_start = change(whole.substr(0, text.from_start)).size();
-  text.text = change(whole);
-  text.from_start = std::min(from_start, text.text.size());
-}
-
-template <typename Keep>
-std::string filtered(std::string_view text, Keep&& keep) {
-  std::string kept;
-  kept.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t begin = at;
-    if (keep(next_code_point(text, at))) kept.append(text.substr(begin, at - begin));
-  }
-  return kept;
 }
 
 class Forms final : public TextNormalizer {
@@ -117,77 +96,6 @@ class Replace final : public TextNormalizer {
   std::string content_;
 };
 
-// Of Google's neural machine translation: control characters go, rarer spaces become plain ones.
-class Nmt final : public TextNormalizer {
- public:
-  void normalize(NormalizedText& text) const override {
-    change_all(text, [](std::string_view part) {
-      std::string cleaned;
-      for (std::size_t at = 0; at < part.size();) {
-        const char32_t c = next_code_point(part, at);
-        if (!is_removed(c)) append_utf8(is_space(c) ? U' ' : c, cleaned);
-      }
-      return cleaned;
-    });
-  }
-
- private:
-  static bool is_removed(char32_t c) {
-    return (c >= 0x01 && c <= 0x08) || c == 0x0B || (c >= 0x0E && c <= 0x1F) || c == 0x7F ||
-           c == 0x8F || c == 0x9F;
-  }
-  static bool is_space(char32_t c) {
-    return c == 0x09 || c == 0x0A || c == 0x0C || c == 0x0D || c == 0x1680 ||
-           (c >= 0x200B && c <= 0x200F) || c == 0x2028 || c == 0x2029 || c == 0x2581 ||
-           c == 0xFEFF || c == 0xFFFD;
-  }
-};
-
-class Bert final : public TextNormalizer {
- public:
-  Bert(bool clean, bool separate_chinese, bool strip_accents, bool lower)
-      : clean_(clean),
-        separate_chinese_(separate_chinese),
-        strip_accents_(strip_accents),
-        lower_(lower) {}
-
-  void normalize(NormalizedText& text) const override {
-    change_all(text, [&](std::string_view part) {
-      std::string bert = cleaned(part);
-      if (strip_accents_ && !is_ascii(bert)) {
-        bert = filtered(trainer::normalize(NormalizationForm::kNfd, bert),
-                        [](char32_t c) { return !is_nonspacing_mark(c); });
-      }
-      return lower_ ? lowercase(bert) : bert;
-    });
-  }
-
- private:
-  std::string cleaned(std::string_view text) const {
-    std::string result;
-    result.reserve(text.size());
-    for (std::size_t at = 0; at < text.size();) {
-      const char32_t c = next_code_point(text, at);
-      if (clean_ && (c == 0 || c == kReplacementCharacter || is_bert_control(c))) continue;
-      const bool separate = separate_chinese_ && is_chinese(c);
-      if (separate) result.push_back(' ');
-      append_utf8(clean_ && is_white_space(c) ? U' ' : c, result);
-      if (separate) result.push_back(' ');
-    }
-    return result;
-  }
-
-  // The blocks of BERT's own tokenizer, with its misprint of one (2B920 for 2B820).
-  static bool is_chinese(char32_t c) {
-    return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) ||
-           (c >= 0x20000 && c <= 0x2A6DF) || (c >= 0x2A700 && c <= 0x2B73F) ||
-           (c >= 0x2B740 && c <= 0x2B81F) || (c >= 0x2B920 && c <= 0x2CEAF) ||
-           (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
-  }
-
-  bool clean_, separate_chinese_, strip_accents_, lower_;
-};
-
 class Bytes final : public TextNormalizer {
  public:
   void normalize(NormalizedText& text) const override { change_all(text, spelled_bytes); }
@@ -215,7 +123,7 @@ Made parse_bert(const Definition& definition) {
   TRY_ASSIGN(const bool chinese, definition.flag("handle_chinese_chars"));
   TRY_ASSIGN(const bool lower, definition.flag("lowercase"));
   TRY_ASSIGN(const bool strip, definition.flag_or("strip_accents", lower));
-  return std::make_unique<Bert>(clean, chinese, strip, lower);
+  return bert_normalizer(clean, chinese, strip, lower);
 }
 
 Made parse_sequence(const Definition& definition) {
@@ -239,11 +147,6 @@ Made parse_replace(const Definition& definition) {
 
 std::unique_ptr<TextNormalizer> form_normalizer(NormalizationForm form) {
   return std::make_unique<Forms>(form);
-}
-
-std::unique_ptr<TextNormalizer> bert_normalizer(bool clean, bool separate_chinese,
-                                                bool strip_accents, bool lower) {
-  return std::make_unique<Bert>(clean, separate_chinese, strip_accents, lower);
 }
 
 std::size_t grow_limit(std::size_t text_bytes) {
@@ -307,7 +210,7 @@ Result<std::unique_ptr<TextNormalizer>> parse_normalizer(const Definition& defin
   if (type == "StripAccents") return std::make_unique<StripAccents>();
   if (type == "BertNormalizer") return parse_bert(definition);
   if (type == "Replace") return parse_replace(definition);
-  if (type == "Nmt") return std::make_unique<Nmt>();
+  if (type == "Nmt") return nmt_normalizer();
   if (type == "ByteLevel") return std::make_unique<Bytes>();
   if (type == "Prepend") {
     TRY_ASSIGN(const std::string_view content, definition.text("prepend"));

@@ -35,6 +35,8 @@ class TextNormalizer {
 trace::Result<std::unique_ptr<TextNormalizer>> parse_normalizer(const Definition& definition);
 
 std::unique_ptr<TextNormalizer> form_normalizer(NormalizationForm form);
+// Of Google's neural machine translation.
+std::unique_ptr<TextNormalizer> nmt_normalizer();
 // BERT's: clean text of control characters and odd spaces, put spaces around Chinese characters.
 std::unique_ptr<TextNormalizer> bert_normalizer(bool clean, bool separate_chinese,
                                                 bool strip_accents, bool lower);

@@ -95,7 +95,10 @@ TEST(LoadTokenizer, VocabularyAndMergesAlone) {
   folder.write("config.json", R"({"model_type": "roberta"})");
   const auto roberta = load_tokenizer(folder.path());
   ASSERT_TRUE(roberta) << roberta.error().message;
-  EXPECT_EQ(encode(**roberta, "ab <mask>", true), (Ids{0, 4, 7, 1}));
+  EXPECT_EQ(encode(**roberta, "ab <mask>", true), (Ids{0, 4, 5, 7, 1}));
+  folder.write("special_tokens_map.json",
+               R"({"mask_token": {"content": "<mask>", "lstrip": true}})");
+  EXPECT_EQ(encode(**load_tokenizer(folder.path()), "ab <mask>", true), (Ids{0, 4, 7, 1}));
   EXPECT_NE((*gpt2)->fingerprint(), (*roberta)->fingerprint());
   folder.write("config.json", R"({"model_type": "whisper"})");
   EXPECT_THAT(load_tokenizer(folder.path()).error().message, HasSubstr("'whisper'"));
