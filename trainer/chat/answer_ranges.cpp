@@ -13,8 +13,8 @@ bool is_answer(const Value& message) {
   return role != nullptr && role->is_text() && role->as_text() == "assistant";
 }
 
-// The message with this text as its content, in the shape that its content has; nothing where it has
-// none.
+// The message with this text as its content, in the shape that its content has; nothing where it
+// has none.
 std::optional<Value> with_content(const Value& message, const std::string& text) {
   Entries entries = message.entries();
   for (Entry& entry : entries) {
@@ -22,8 +22,8 @@ std::optional<Value> with_content(const Value& message, const std::string& text)
     if (entry.value.is_text()) {
       entry.value = Value::text(text);
     } else if (entry.value.is_sequence()) {
-      entry.value = Value::list({Value::dict({{Value::text("type"), Value::text("text")},
-                                              {Value::text("text"), Value::text(text)}})});
+      entry.value = Value::list({Value::dict(
+          {{Value::text("type"), Value::text("text")}, {Value::text("text"), Value::text(text)}})});
     } else {
       return std::nullopt;
     }
@@ -51,11 +51,12 @@ class AnswerFinder {
       const std::optional<ByteRange> range = find(i);
       const std::size_t done = result.answers.empty() ? 0 : result.answers.back().end;
       if (!range || range->begin < done || range->end < range->begin) {
-        return fail(ErrorKind::kDamaged,
-                    "where the answer of message " + std::to_string(i + 1) +
-                        " is in the text cannot be told, because the chat template writes it " +
-                        "differently within the conversation: mark answers with {% generation %} in " +
-                        "the template, or use data with 'prompt' and 'completion'");
+        return fail(
+            ErrorKind::kDamaged,
+            "where the answer of message " + std::to_string(i + 1) +
+                " is in the text cannot be told, because the chat template writes it " +
+                "differently within the conversation: mark answers with {% generation %} in " +
+                "the template, or use data with 'prompt' and 'completion'");
       }
       result.answers.push_back(*range);
     }
@@ -110,8 +111,8 @@ class AnswerFinder {
     }
     const std::string_view before = std::string_view(*text).substr(0, at);
     const std::string_view after = std::string_view(*text).substr(at + mark_.size());
-    const bool fits = whole_.size() >= before.size() + after.size() &&
-                      whole_.starts_with(before) && whole_.ends_with(after);
+    const bool fits = whole_.size() >= before.size() + after.size() && whole_.starts_with(before) &&
+                      whole_.ends_with(after);
     if (!fits) return std::nullopt;
     return ByteRange{before.size(), whole_.size() - after.size()};
   }
@@ -150,8 +151,8 @@ class AnswerFinder {
 Result<ChatText> ChatTemplate::render_with_answers(const Value& messages,
                                                    const RenderOptions& options) const {
   if (!messages.is_sequence()) {
-    return fail(ErrorKind::kDamaged, "the messages of a chat are a list, not a value of type " +
-                                         messages.type_name());
+    return fail(ErrorKind::kDamaged,
+                "the messages of a chat are a list, not a value of type " + messages.type_name());
   }
   RenderOptions plain = options;
   plain.add_generation_prompt = false;
@@ -160,8 +161,9 @@ Result<ChatText> ChatTemplate::render_with_answers(const Value& messages,
     return AnswerFinder(*this, messages.items(), plain, std::move(rendering.text)).run();
   }
   if (rendering.generated_elsewhere) {
-    return fail(ErrorKind::kDamaged, "the chat template marks answers with {% generation %} inside of "
-                                     "a macro or a block, where their place is not known");
+    return fail(ErrorKind::kDamaged,
+                "the chat template marks answers with {% generation %} inside of "
+                "a macro or a block, where their place is not known");
   }
   return ChatText{std::move(rendering.text), std::move(rendering.generated)};
 }

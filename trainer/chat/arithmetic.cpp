@@ -15,9 +15,7 @@ namespace {
 
 constexpr std::int64_t kSmallest = std::numeric_limits<std::int64_t>::min();
 
-tl::unexpected<Error> too_large() {
-  return fail(ErrorKind::kDamaged, "an integer beyond 64 bits");
-}
+tl::unexpected<Error> too_large() { return fail(ErrorKind::kDamaged, "an integer beyond 64 bits"); }
 
 tl::unexpected<Error> division_by_zero() { return fail(ErrorKind::kDamaged, "division by zero"); }
 
@@ -49,7 +47,8 @@ Result<Value> calculate_whole(std::string_view sign, std::int64_t a, std::int64_
   } else {
     if (b == 0) return division_by_zero();
     if (sign == "/") return Value::real(static_cast<double>(a) / static_cast<double>(b));
-    if (a == kSmallest && b == -1) return sign == "%" ? Result<Value>(Value::integer(0)) : too_large();
+    if (a == kSmallest && b == -1)
+      return sign == "%" ? Result<Value>(Value::integer(0)) : too_large();
     // Rounded down, not towards zero.
     const bool down = a % b != 0 && (a % b < 0) != (b < 0);
     result = sign == "%" ? a % b + (down ? b : 0) : a / b - (down ? 1 : 0);
@@ -111,9 +110,8 @@ Result<Value> joined_sequences(RenderBudget& budget, const Value& left, const Va
 Result<Value> repeated(RenderBudget& budget, const Value& value, std::int64_t count) {
   const auto times = static_cast<std::size_t>(std::max<std::int64_t>(count, 0));
   const std::size_t size = value.is_text() ? value.as_text().size() : value.items().size();
-  if (size > 0 && times > kRenderUnits / size) return budget.spend(kRenderUnits + 1).map([] {
-    return Value();
-  });
+  if (size > 0 && times > kRenderUnits / size)
+    return budget.spend(kRenderUnits + 1).map([] { return Value(); });
   TRY(value.is_text() ? budget.spend(size * times) : budget.spend_items(size * times));
   if (value.is_text()) {
     std::string text;
@@ -155,8 +153,8 @@ Result<Value> calculate(RenderBudget& budget, std::string_view sign, const Value
   if (sign == "*" && repeats(right) && left.is_whole()) {
     return repeated(budget, right, left.as_integer());
   }
-  return fail(ErrorKind::kDamaged, "unsupported types for '" + std::string(sign) + "': " +
-                                       left.type_name() + " and " + right.type_name());
+  return fail(ErrorKind::kDamaged, "unsupported types for '" + std::string(sign) +
+                                       "': " + left.type_name() + " and " + right.type_name());
 }
 
 Result<Value> negated(const Value& value) {

@@ -26,7 +26,8 @@ Result<std::string> read_file(const fs::path& path) {
   const std::uintmax_t size = fs::file_size(path, error);
   if (error) return fail(ErrorKind::kIo, path.string() + " cannot be read: " + error.message());
   if (size > kLargestFile) {
-    return fail(ErrorKind::kDamaged, path.string() + " has more than 64 MiB, which no such file has");
+    return fail(ErrorKind::kDamaged,
+                path.string() + " has more than 64 MiB, which no such file has");
   }
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -80,18 +81,20 @@ Result<std::optional<std::string>> template_of(const Json& config, const fs::pat
     if (name == "default" && has_text) return entry["template"].get<std::string>();
     names += (names.empty() ? "" : ", ") + name;
   }
-  return fail(ErrorKind::kDamaged, path.string() + " has a chat_template that is neither a text nor " +
+  return fail(ErrorKind::kDamaged, path.string() +
+                                       " has a chat_template that is neither a text nor " +
                                        "a list with one named 'default'" +
                                        (names.empty() ? "" : " (there are: " + names + ")"));
 }
 
 tl::unexpected<Error> no_template(const fs::path& folder) {
-  return fail(ErrorKind::kMissing,
-              folder.string() + " has no chat template: neither " + kTemplateFile +
-                  " nor a chat_template in " + kConfigFile +
-                  ". Instruct models of the Llama, Mistral and Qwen families have one, base models and " +
-                  "GPT-2, BERT and RoBERTa do not. Put the template as " + kTemplateFile +
-                  " into the folder, or use data with 'prompt' and 'completion' or with 'text'.");
+  return fail(
+      ErrorKind::kMissing,
+      folder.string() + " has no chat template: neither " + kTemplateFile +
+          " nor a chat_template in " + kConfigFile +
+          ". Instruct models of the Llama, Mistral and Qwen families have one, base models and " +
+          "GPT-2, BERT and RoBERTa do not. Put the template as " + kTemplateFile +
+          " into the folder, or use data with 'prompt' and 'completion' or with 'text'.");
 }
 
 }  // namespace
@@ -181,12 +184,12 @@ Result<Rendering> ChatTemplate::run(const Items& messages, const RenderOptions& 
     shown.push_back(std::move(value));
   }
   Entries variables = special_tokens_;
+  set(variables, "tools", Value());
+  set(variables, "documents", Value());
   for (const Entry& entry : options.variables) {
     set(variables, entry.key.as_text(), entry.value);
   }
   set(variables, "messages", Value::list(std::move(shown)));
-  set(variables, "tools", Value());
-  set(variables, "documents", Value());
   set(variables, "add_generation_prompt", Value::boolean(options.add_generation_prompt));
   Interpreter interpreter(options.now);
   auto rendering = interpreter.run(template_->body, variables);
@@ -198,8 +201,8 @@ namespace {
 
 Result<Items> messages_of(const Value& messages) {
   if (messages.is_sequence()) return messages.items();
-  return fail(ErrorKind::kDamaged, "the messages of a chat are a list, not a value of type " +
-                                       messages.type_name());
+  return fail(ErrorKind::kDamaged,
+              "the messages of a chat are a list, not a value of type " + messages.type_name());
 }
 
 }  // namespace

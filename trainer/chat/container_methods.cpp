@@ -65,8 +65,8 @@ Result<Value> sequence_index(Interpreter& interpreter, const Value& self, Argume
     if (limits[i] < 0) limits[i] = std::max<std::int64_t>(limits[i] + size, 0);
   }
   for (std::int64_t i = limits[0]; i < std::min(limits[1], size); ++i) {
-    TRY_ASSIGN(const bool same, equal(interpreter.budget(),
-                                      self.items()[static_cast<std::size_t>(i)], *bound[0]));
+    TRY_ASSIGN(const bool same,
+               equal(interpreter.budget(), self.items()[static_cast<std::size_t>(i)], *bound[0]));
     if (same) return Value::integer(i);
   }
   return fail(ErrorKind::kDamaged, "index(): the value is not in the " + self.type_name());
@@ -104,8 +104,8 @@ bool changes_its_object(Kind kind, std::string_view name) {
 
 // Methods of Python's str that no template in use calls.
 bool known_but_missing(std::string_view name) {
-  constexpr std::array<std::string_view, 8> kNames = {"encode",     "expandtabs", "format_map",
-                                                      "casefold",   "maketrans",  "translate",
+  constexpr std::array<std::string_view, 8> kNames = {"encode",       "expandtabs", "format_map",
+                                                      "casefold",     "maketrans",  "translate",
                                                       "isidentifier", "__len__"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
@@ -144,8 +144,7 @@ std::optional<Value> method_of(const Value& receiver, std::string_view name) {
   const auto body = [receiver, method](Interpreter& interpreter, Arguments arguments) {
     return method->body(interpreter, receiver, std::move(arguments));
   };
-  return Value::object(
-      std::make_shared<Function>(std::string(name), body, receiver.depth() + 1));
+  return Value::object(std::make_shared<Function>(std::string(name), body, receiver.depth() + 1));
 }
 
 }  // namespace shardlens::trainer::chat

@@ -190,8 +190,8 @@ Result<Items> Interpreter::iterate(const Value& value) {
   } else if (value.kind() == Kind::kObject && value.as_object().iterable()) {
     return value.as_object().iterate(*this);
   } else if (!value.is_undefined()) {
-    return fail(ErrorKind::kDamaged, "a value of type " + value.type_name() +
-                                         " cannot be iterated over");
+    return fail(ErrorKind::kDamaged,
+                "a value of type " + value.type_name() + " cannot be iterated over");
   }
   TRY(budget_.spend_items(items.size()));
   return items;

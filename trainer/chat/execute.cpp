@@ -1,8 +1,9 @@
 // The part of the interpreter that carries statements out.
-#include <algorithm>
+#include <utility>
 
 #include "trainer/chat/interpreter.h"
 #include "trainer/chat/loop_state.h"
+#include "trainer/chat/scope_guard.h"
 #include "trainer/chat/token_cursor.h"
 #include "trainer/chat/value_order.h"
 
@@ -26,23 +27,6 @@ void Scope::set(std::string_view name, Value value) {
   variables.emplace_back(name, std::move(value));
 }
 
-class Interpreter::ScopeGuard {
- public:
-  // A new level within `parent`, or within the current one.
-  explicit ScopeGuard(Interpreter& interpreter, std::shared_ptr<Scope> parent = nullptr)
-      : interpreter_(interpreter), outer_(interpreter.scope_) {
-    interpreter.scope_ = std::make_shared<Scope>();
-    interpreter.scope_->parent = parent ? std::move(parent) : outer_;
-  }
-  ~ScopeGuard() { interpreter_.scope_ = std::move(outer_); }
-  ScopeGuard(const ScopeGuard&) = delete;
-  ScopeGuard& operator=(const ScopeGuard&) = delete;
-
- private:
-  Interpreter& interpreter_;
-  std::shared_ptr<Scope> outer_;
-};
-
 Interpreter::~Interpreter() {
   for (const auto& space : namespaces_) space->clear();
   for (const auto& scope : closures_) scope->variables.clear();
@@ -50,8 +34,6 @@ Interpreter::~Interpreter() {
 
 Result<Rendering> Interpreter::run(const Body& body, const Entries& variables) {
   for (const Entry& entry : variables) scope_->set(entry.key.as_text(), entry.value);
-  // What the template sets does not hide what it was given from macros alone: one level each.
-  const ScopeGuard guard(*this);
   Rendering rendering;
   top_ = &rendering.text;
   const auto flow = execute(body, rendering.text);
@@ -72,8 +54,8 @@ Result<Interpreter::Flow> Interpreter::execute(const Body& body, std::string& ou
   for (const Statement& statement : body) {
     line_ = statement.line;
     TRY(budget_.spend(kUnitsPerNode));
-    TRY_ASSIGN(const Flow flow, std::visit([&](const auto& node) { return visit(node, out); },
-                                           statement.node));
+    TRY_ASSIGN(const Flow flow,
+               std::visit([&](const auto& node) { return visit(node, out); }, statement.node));
     if (flow != Flow::kOn) return flow;
   }
   return Flow::kOn;
@@ -110,6 +92,7 @@ Result<Items> Interpreter::filtered(const ForStatement& node, Items items) {
   Items kept;
   for (Value& item : items) {
     const ScopeGuard guard(*this);
+    TRY(budget_.spend(kUnitsPerNode));
     TRY(assign(node.target, item));
     TRY_ASSIGN(const Value test, evaluate(node.test));
     if (truth(test)) kept.push_back(std::move(item));
@@ -121,21 +104,24 @@ Result<Interpreter::Flow> Interpreter::visit(const ForStatement& node, std::stri
   TRY_ASSIGN(const Value iterable, evaluate(node.iterable));
   TRY_ASSIGN(Items items, iterate(iterable));
   TRY_ASSIGN(items, filtered(node, std::move(items)));
-  if (items.empty()) {
-    const ScopeGuard guard(*this);
-    return execute(node.otherwise, out);
-  }
   const auto count = static_cast<std::int64_t>(items.size());
   const auto loop = std::make_shared<LoopState>(std::move(items));
+  // As Jinja compiles it: {% else %} is for loops of which no round came to its end, so that of a
+  // round that {% continue %} or {% break %} leaves, too.
+  bool completed = false;
   for (std::int64_t i = 0; i < count; ++i) {
     const ScopeGuard guard(*this);
+    TRY(budget_.spend(kUnitsPerNode));
     loop->move_to(i);
     scope_->set("loop", Value::object(loop));
     TRY(assign(node.target, loop->item()));
     TRY_ASSIGN(const Flow flow, execute(node.body, out));
     if (flow == Flow::kBreak) break;
+    completed = completed || flow == Flow::kOn;
   }
-  return Flow::kOn;
+  if (completed) return Flow::kOn;
+  const ScopeGuard guard(*this);
+  return execute(node.otherwise, out);
 }
 
 Result<void> Interpreter::assign(const Target& target, Value value) {
@@ -217,53 +203,6 @@ Result<Interpreter::Flow> Interpreter::visit(const WithStatement& node, std::str
   return execute(node.body, out);
 }
 
-namespace {
-
-class Macro final : public Object {
- public:
-  Macro(std::shared_ptr<const MacroBody> body, std::shared_ptr<Scope> scope)
-      : body_(std::move(body)), scope_(std::move(scope)) {}
-
-  std::string type_name() const override { return "Macro"; }
-  std::string representation() const override { return "<Macro '" + body_->name + "'>"; }
-  bool callable() const override { return true; }
-  Result<Value> call(Interpreter& interpreter, Arguments arguments) override {
-    const std::shared_ptr<const MacroBody> body = body_;
-    return interpreter.run_macro(*body, scope_, std::move(arguments));
-  }
-  std::optional<Value> attribute(std::string_view name) const override {
-    if (name == "name") return Value::text(body_->name);
-    return std::nullopt;
-  }
-
- private:
-  std::shared_ptr<const MacroBody> body_;
-  std::shared_ptr<Scope> scope_;
-};
-
-}  // namespace
-
-Value Interpreter::macro_value(const std::shared_ptr<const MacroBody>& macro) {
-  if (closures_.empty() || closures_.back() != scope_) closures_.push_back(scope_);
-  return Value::object(std::make_shared<Macro>(macro, scope_));
-}
-
-Result<Interpreter::Flow> Interpreter::visit(const MacroStatement& node, std::string&) {
-  scope_->set(node.macro->name, macro_value(node.macro));
-  return Flow::kOn;
-}
-
-Result<Interpreter::Flow> Interpreter::visit(const CallBlock& node, std::string& out) {
-  const auto& call_node = std::get<Call>(node.call->node);
-  TRY_ASSIGN(const Value callee, evaluate(call_node.callee));
-  TRY_ASSIGN(Arguments arguments, evaluate(call_node.arguments));
-  arguments.named.emplace_back("caller", macro_value(node.caller));
-  TRY_ASSIGN(const Value value, call(callee, std::move(arguments)));
-  TRY_ASSIGN(const std::string text, shown(value));
-  TRY(write(out, text));
-  return Flow::kOn;
-}
-
 Result<Interpreter::Flow> Interpreter::visit(const GenerationBlock& node, std::string& out) {
   TRY_ASSIGN(const std::string text, captured(node.body));
   // Only what goes straight to the output has a place in it.
@@ -274,67 +213,6 @@ Result<Interpreter::Flow> Interpreter::visit(const GenerationBlock& node, std::s
   }
   TRY(write(out, text));
   return Flow::kOn;
-}
-
-Result<void> Interpreter::bind_parameters(const MacroBody& macro, Arguments& arguments) {
-  Items& positional = arguments.positional;
-  for (std::size_t i = 0; i < macro.parameters.size(); ++i) {
-    const Parameter& parameter = macro.parameters[i];
-    const auto named =
-        std::find_if(arguments.named.begin(), arguments.named.end(),
-                     [&](const auto& given) { return given.first == parameter.name; });
-    if (i < positional.size()) {
-      scope_->set(parameter.name, positional[i]);
-    } else if (named != arguments.named.end()) {
-      scope_->set(parameter.name, std::move(named->second));
-      arguments.named.erase(named);
-    } else if (parameter.fallback) {
-      TRY_ASSIGN(Value value, evaluate(parameter.fallback));
-      scope_->set(parameter.name, std::move(value));
-    } else {
-      scope_->set(parameter.name,
-                  Value::undefined("parameter '" + parameter.name + "' was not provided"));
-    }
-  }
-  positional.erase(positional.begin(),
-                   positional.begin() + static_cast<std::ptrdiff_t>(std::min(
-                                            positional.size(), macro.parameters.size())));
-  return {};
-}
-
-Result<Value> Interpreter::run_macro(const MacroBody& macro, const std::shared_ptr<Scope>& scope,
-                                     Arguments arguments) {
-  const ScopeGuard guard(*this, scope);
-  TRY(bind_parameters(macro, arguments));
-  if (macro.uses_caller) {
-    const auto caller = std::find_if(arguments.named.begin(), arguments.named.end(),
-                                     [](const auto& given) { return given.first == "caller"; });
-    Value value = Value::undefined("no caller is defined");
-    if (caller != arguments.named.end()) {
-      value = std::move(caller->second);
-      arguments.named.erase(caller);
-    }
-    scope_->set("caller", std::move(value));
-  }
-  if (macro.uses_named) {
-    Entries entries;
-    for (auto& [name, value] : arguments.named) entries.push_back({Value::text(name), value});
-    TRY_ASSIGN(Value named, budget_.dict(std::move(entries)));
-    scope_->set("kwargs", std::move(named));
-  } else if (!arguments.named.empty()) {
-    return fail(ErrorKind::kDamaged, "macro '" + macro.name + "' takes no argument '" +
-                                         arguments.named[0].first + "'");
-  }
-  if (macro.uses_positional) {
-    TRY_ASSIGN(Value rest, budget_.tuple(std::move(arguments.positional)));
-    scope_->set("varargs", std::move(rest));
-  } else if (!arguments.positional.empty()) {
-    return fail(ErrorKind::kDamaged, "macro '" + macro.name + "' takes not more than " +
-                                         std::to_string(macro.parameters.size()) + " arguments");
-  }
-  std::string text;
-  TRY(execute(*macro.body, text));
-  return Value::text(std::move(text));
 }
 
 }  // namespace shardlens::trainer::chat

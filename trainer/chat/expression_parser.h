@@ -1,6 +1,10 @@
 // Reads the expressions of a template, with Jinja's precedence. One thread.
 #pragma once
 
+#include <memory>
+#include <string_view>
+#include <utility>
+
 #include "trainer/chat/template_nodes.h"
 #include "trainer/chat/token_cursor.h"
 
@@ -56,7 +60,21 @@ class ExpressionParser {
   TokenCursor& cursor_;
 };
 
-// The height of the highest of them, 0 for none.
+// Of the tree below it; 0 for none.
+int height_of(const ExpressionPtr& expression);
+// Of the highest of them.
 int highest(const CallArguments& arguments);
+
+template <typename Node>
+Result<ExpressionPtr> ExpressionParser::make(Node node, int line, int height_below) {
+  if (height_below >= kDeepestSyntax) {
+    return TokenCursor::wrong_at(line, "an expression nested or chained more than 200 times");
+  }
+  auto expression = std::make_unique<Expression>();
+  expression->node = std::move(node);
+  expression->line = line;
+  expression->height = height_below + 1;
+  return expression;
+}
 
 }  // namespace shardlens::trainer::chat

@@ -10,7 +10,8 @@
 namespace shardlens::trainer::chat {
 
 const Filter* filter_named(std::string_view name) {
-  for (const auto filters : {text_filters(), number_filters(), sequence_filters(), lazy_filters()}) {
+  for (const auto filters :
+       {text_filters(), number_filters(), sequence_filters(), lazy_filters()}) {
     const auto found = std::find_if(filters.begin(), filters.end(),
                                     [&](const Filter& filter) { return filter.name == name; });
     if (found != filters.end()) return &*found;
@@ -19,9 +20,9 @@ const Filter* filter_named(std::string_view name) {
 }
 
 bool unsupported_filter(std::string_view name) {
-  constexpr std::array<std::string_view, 9> kNames = {
-      "filesizeformat", "groupby", "pprint",  "random",  "striptags",
-      "urlencode",      "urlize",  "wordwrap", "xmlattr"};
+  constexpr std::array<std::string_view, 9> kNames = {"filesizeformat", "groupby",   "pprint",
+                                                      "random",         "striptags", "urlencode",
+                                                      "urlize",         "wordwrap",  "xmlattr"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 

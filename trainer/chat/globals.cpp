@@ -46,7 +46,7 @@ Result<Entries> entries_from(Interpreter& interpreter, Arguments arguments, cons
       entries = source.entries();
       continue;
     }
-    if (source.is_undefined()) continue;
+    if (source.is_undefined()) return fail(ErrorKind::kDamaged, source.why());
     TRY_ASSIGN(const Items pairs, interpreter.iterate(source));
     for (const Value& pair : pairs) {
       TRY_ASSIGN(const Items both, interpreter.iterate(pair));
@@ -116,8 +116,8 @@ Result<Value> cycler(Interpreter& interpreter, Arguments arguments) {
 Result<Value> joiner(Interpreter& interpreter, Arguments arguments) {
   TRY_ASSIGN(const auto bound, bind_arguments("joiner", std::move(arguments), {"sep"}, 0));
   const Value separator = bound[0].value_or(Value::text(", "));
-  const auto body = [separator, used = std::make_shared<bool>(false)](
-                        Interpreter&, Arguments) -> Result<Value> {
+  const auto body = [separator, used = std::make_shared<bool>(false)](Interpreter&,
+                                                                      Arguments) -> Result<Value> {
     return std::exchange(*used, true) ? separator : Value::text("");
   };
   return interpreter.budget().object(
@@ -132,8 +132,7 @@ Result<Value> raise_exception(Interpreter& interpreter, Arguments arguments) {
 }
 
 Result<Value> strftime_now(Interpreter& interpreter, Arguments arguments) {
-  TRY_ASSIGN(const auto bound,
-             bind_arguments("strftime_now", std::move(arguments), {"format"}, 1));
+  TRY_ASSIGN(const auto bound, bind_arguments("strftime_now", std::move(arguments), {"format"}, 1));
   if (!bound[0]->is_text()) return fail(ErrorKind::kDamaged, "strftime_now() needs a text");
   const std::string& format = bound[0]->as_text();
   if (format.size() > 1000) return fail(ErrorKind::kDamaged, "a format of more than 1000 bytes");

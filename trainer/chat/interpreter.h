@@ -1,6 +1,6 @@
 // Runs a parsed template: Jinja's semantics in the environment that transformers makes (sandboxed,
-// values cannot be changed, trim_blocks, lstrip_blocks, loop controls). One thread for one rendering;
-// the template itself may be shared.
+// values cannot be changed, trim_blocks, lstrip_blocks, loop controls). One thread for one
+// rendering; the template itself may be shared.
 #pragma once
 
 #include <memory>

@@ -84,7 +84,9 @@ Result<Value> mapped(Interpreter& interpreter, const Value& item, Arguments argu
 
 Result<Value> map_filter(Interpreter& interpreter, const Value& input, Arguments arguments) {
   const int depth = depth_of(input, arguments);
-  if (!truth(input)) return generator(interpreter, [](Interpreter&) -> NextItem { return std::nullopt; }, 1);
+  if (!truth(input))
+    return generator(
+        interpreter, [](Interpreter&) -> NextItem { return std::nullopt; }, 1);
   const auto source = std::make_shared<ItemSource>(input);
   return generator(
       interpreter,
@@ -114,7 +116,9 @@ Result<bool> passes(Interpreter& interpreter, const Value& item, Arguments argum
 template <bool kWanted, bool kByAttribute>
 Result<Value> select(Interpreter& interpreter, const Value& input, Arguments arguments) {
   const int depth = depth_of(input, arguments);
-  if (!truth(input)) return generator(interpreter, [](Interpreter&) -> NextItem { return std::nullopt; }, 1);
+  if (!truth(input))
+    return generator(
+        interpreter, [](Interpreter&) -> NextItem { return std::nullopt; }, 1);
   const auto source = std::make_shared<ItemSource>(input);
   return generator(
       interpreter,
@@ -131,8 +135,8 @@ Result<Value> select(Interpreter& interpreter, const Value& input, Arguments arg
 
 Result<Value> unique(Interpreter& interpreter, const Value& input, Arguments arguments) {
   const int depth = depth_of(input, arguments) + 1;
-  TRY_ASSIGN(const auto bound, bind_arguments("unique", std::move(arguments),
-                                              {"case_sensitive", "attribute"}, 0));
+  TRY_ASSIGN(const auto bound,
+             bind_arguments("unique", std::move(arguments), {"case_sensitive", "attribute"}, 0));
   const bool case_sensitive = bound[0] && truth(*bound[0]);
   const Value path = bound[1].value_or(Value());
   const auto source = std::make_shared<ItemSource>(input);

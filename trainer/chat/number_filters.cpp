@@ -73,7 +73,8 @@ Result<Value> rounded_whole(std::int64_t value, std::int64_t digits) {
   std::int64_t rest = value % unit;
   if (rest < 0) rest += unit;
   std::int64_t below = 0;
-  if (__builtin_sub_overflow(value, rest, &below)) return fail(ErrorKind::kDamaged, "an integer beyond 64 bits");
+  if (__builtin_sub_overflow(value, rest, &below))
+    return fail(ErrorKind::kDamaged, "an integer beyond 64 bits");
   const bool odd = (below / unit) % 2 != 0;
   const bool up = rest > unit - rest || (rest == unit - rest && odd);
   if (up && __builtin_add_overflow(below, unit, &below)) {
@@ -87,8 +88,9 @@ Result<Value> round_filter(Interpreter& interpreter, const Value& input, Argumen
              bind_arguments("round", std::move(arguments), {"precision", "method"}, 0));
   const Value digits = bound[0].value_or(Value::integer(0));
   const Value method = bound[1].value_or(Value::text("common"));
-  const bool known = method.is_text() && (method.as_text() == "common" ||
-                                          method.as_text() == "ceil" || method.as_text() == "floor");
+  const bool known =
+      method.is_text() &&
+      (method.as_text() == "common" || method.as_text() == "ceil" || method.as_text() == "floor");
   if (!known) return fail(ErrorKind::kDamaged, "round: the method is common, ceil or floor");
   if (!input.is_number()) {
     return fail(ErrorKind::kDamaged, "round of a value of type " + input.type_name());

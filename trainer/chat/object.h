@@ -145,9 +145,9 @@ class DictView final : public Object {
   Value items_;
 };
 
-// What `name` is bound to by each of `arguments`, in the order of `parameters`, absent where none was
-// given. An empty name can only be given by position. Errors as Python's TypeError: too many, unknown
-// or missing (the first `required` must be there).
+// What `name` is bound to by each of `arguments`, in the order of `parameters`, absent where none
+// was given. An empty name can only be given by position. Errors as Python's TypeError: too many,
+// unknown or missing (the first `required` must be there).
 Result<std::vector<std::optional<Value>>> bind_arguments(
     std::string_view function, Arguments arguments,
     std::initializer_list<std::string_view> parameters, std::size_t required);

@@ -16,7 +16,8 @@ void append_hex(std::string& result, char32_t code) {
   constexpr char kDigits[] = "0123456789abcdef";
   const int digits = code < 0x100 ? 2 : code < 0x10000 ? 4 : 8;
   result += digits == 2 ? "\\x" : digits == 4 ? "\\u" : "\\U";
-  for (int shift = (digits - 1) * 4; shift >= 0; shift -= 4) result += kDigits[(code >> shift) & 15];
+  for (int shift = (digits - 1) * 4; shift >= 0; shift -= 4)
+    result += kDigits[(code >> shift) & 15];
 }
 
 // ASCII digits for those of other scripts, spaces around it and underscores between digits removed;
@@ -30,7 +31,8 @@ std::optional<std::string> plain_number(std::string_view text) {
     if (character.code < 0x80) {
       plain += static_cast<char>(character.code);
     } else if ((traits_of(character.code) & kDecimal) != 0) {
-      // Decimal digits of a script are ten in a row that begin at their zero, some sets side by side.
+      // Decimal digits of a script are ten in a row that begin at their zero, some sets side by
+      // side.
       char32_t zero = character.code;
       while ((traits_of(zero - 1) & kDecimal) != 0) --zero;
       plain += static_cast<char>('0' + (character.code - zero) % 10);
@@ -111,8 +113,8 @@ std::optional<double> parse_real(std::string_view text) {
   if (stop != end || error == std::errc::invalid_argument) return std::nullopt;
   if (error != std::errc::result_out_of_range) return value;
   // from_chars leaves the value alone; Python gives infinity or zero.
-  const bool tiny = digits.find("e-") != std::string_view::npos ||
-                    digits.find("E-") != std::string_view::npos;
+  const bool tiny =
+      digits.find("e-") != std::string_view::npos || digits.find("E-") != std::string_view::npos;
   const double far = tiny ? 0.0 : std::numeric_limits<double>::infinity();
   return digits[0] == '-' ? -far : far;
 }

@@ -1,5 +1,5 @@
-// What Python's str does, on UTF-8. Positions and lengths are characters (code points), as in Python,
-// unless they are called bytes. Pure functions; any thread.
+// What Python's str does, on UTF-8. Positions and lengths are characters (code points), as in
+// Python, unless they are called bytes. Pure functions; any thread.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +54,8 @@ std::vector<std::string_view> split_from_right(std::string_view text,
                                                std::optional<std::string_view> separator,
                                                std::int64_t limit);
 std::vector<std::string_view> split_lines(std::string_view text, bool keep_ends);
-// At most `limit` replacements; negative: all. Nothing where more than `longest` bytes would come out.
+// At most `limit` replacements; negative: all. Nothing where more than `longest` bytes would come
+// out.
 std::optional<std::string> replace(std::string_view text, std::string_view from,
                                    std::string_view to, std::int64_t limit, std::size_t longest);
 // How often it occurs without overlap.

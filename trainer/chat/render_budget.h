@@ -7,11 +7,16 @@
 
 namespace shardlens::trainer::chat {
 
-// A unit is a byte of text, made or looked at; about 2 s of work and never more memory than this.
+// A unit is a byte of text, made or looked at; never more memory than this, and about a second of
+// work.
 inline constexpr std::size_t kRenderUnits = std::size_t{256} << 20;
-inline constexpr std::size_t kUnitsPerNode = 8;
+// Of the template, each time it is evaluated: two million of them. A conversation of a thousand
+// messages takes the longest templates in use some hundred thousand.
+inline constexpr std::size_t kUnitsPerNode = 128;
+// Of a container.
 inline constexpr std::size_t kUnitsPerItem = 32;
-// Nested calls of macros; each takes several frames of the stack for every level of nesting in it.
+// Levels of expressions and blocks within each other, those of called macros included: each takes
+// some frames of the stack.
 inline constexpr int kDeepestEvaluation = 400;
 
 class RenderBudget {

@@ -23,8 +23,8 @@ Result<Value> length(Interpreter&, const Value& input, Arguments arguments) {
 }
 
 Result<Value> default_filter(Interpreter&, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("default", std::move(arguments),
-                                              {"default_value", "boolean"}, 0));
+  TRY_ASSIGN(const auto bound,
+             bind_arguments("default", std::move(arguments), {"default_value", "boolean"}, 0));
   const bool also_false = bound[1] && truth(*bound[1]);
   if (!input.is_undefined() && !(also_false && !truth(input))) return input;
   return bound[0].value_or(Value::text(""));
@@ -73,8 +73,8 @@ Result<Value> reverse(Interpreter& interpreter, const Value& input, Arguments ar
   }
   TRY_ASSIGN(const Value list, interpreter.budget().list(std::move(items)));
   if (was_iterator) return list;
-  const auto next = [list, at = std::size_t{0}](Interpreter&) mutable
-      -> Result<std::optional<Value>> {
+  const auto next = [list,
+                     at = std::size_t{0}](Interpreter&) mutable -> Result<std::optional<Value>> {
     if (at == list.items().size()) return std::nullopt;
     return list.items()[at++];
   };
@@ -110,9 +110,8 @@ Result<Value> sorted_by(Interpreter& interpreter, const Items& items,
 }
 
 Result<Value> sort_filter(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound,
-             bind_arguments("sort", std::move(arguments),
-                            {"reverse", "case_sensitive", "attribute"}, 0));
+  TRY_ASSIGN(const auto bound, bind_arguments("sort", std::move(arguments),
+                                              {"reverse", "case_sensitive", "attribute"}, 0));
   TRY_ASSIGN(const Items items, interpreter.iterate(input));
   std::vector<Items> keys;
   for (const Value& item : items) {
@@ -124,9 +123,8 @@ Result<Value> sort_filter(Interpreter& interpreter, const Value& input, Argument
 }
 
 Result<Value> dictsort(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound,
-             bind_arguments("dictsort", std::move(arguments),
-                            {"case_sensitive", "by", "reverse"}, 0));
+  TRY_ASSIGN(const auto bound, bind_arguments("dictsort", std::move(arguments),
+                                              {"case_sensitive", "by", "reverse"}, 0));
   const Value by = bound[1].value_or(Value::text("key"));
   const bool by_value = by.is_text() && by.as_text() == "value";
   if (!by_value && !(by.is_text() && by.as_text() == "key")) {
@@ -152,10 +150,8 @@ Result<Value> extreme(Interpreter& interpreter, const Value& input, Arguments ar
   const Value* best = nullptr;
   Value best_key;
   for (const Value& item : items) {
-    TRY_ASSIGN(const Value value,
-               attribute_by_path(interpreter, item, bound[1].value_or(Value())));
-    TRY_ASSIGN(const Value key,
-               comparison_key(interpreter, value, bound[0] && truth(*bound[0])));
+    TRY_ASSIGN(const Value value, attribute_by_path(interpreter, item, bound[1].value_or(Value())));
+    TRY_ASSIGN(const Value key, comparison_key(interpreter, value, bound[0] && truth(*bound[0])));
     int order = -1;
     if (best != nullptr) {
       TRY_ASSIGN(order, kLargest ? compare(interpreter.budget(), best_key, key, ">")
@@ -175,8 +171,7 @@ Result<Value> sum(Interpreter& interpreter, const Value& input, Arguments argume
   Value total = bound[1].value_or(Value::integer(0));
   if (total.is_text()) return fail(ErrorKind::kDamaged, "sum() cannot join texts: use join");
   for (const Value& item : items) {
-    TRY_ASSIGN(const Value value,
-               attribute_by_path(interpreter, item, bound[0].value_or(Value())));
+    TRY_ASSIGN(const Value value, attribute_by_path(interpreter, item, bound[0].value_or(Value())));
     TRY_ASSIGN(total, calculate(interpreter.budget(), "+", total, value));
   }
   return total;
@@ -195,11 +190,11 @@ Result<Value> attr(Interpreter& interpreter, const Value& input, Arguments argum
 }
 
 constexpr Filter kFilters[] = {
-    {"length", length},         {"count", length},         {"default", default_filter},
-    {"d", default_filter},      {"first", first},          {"last", last},
-    {"list", list_filter},      {"reverse", reverse},      {"sort", sort_filter},
-    {"dictsort", dictsort},     {"min", extreme<false>},   {"max", extreme<true>},
-    {"sum", sum},               {"attr", attr},
+    {"length", length},     {"count", length},       {"default", default_filter},
+    {"d", default_filter},  {"first", first},        {"last", last},
+    {"list", list_filter},  {"reverse", reverse},    {"sort", sort_filter},
+    {"dictsort", dictsort}, {"min", extreme<false>}, {"max", extreme<true>},
+    {"sum", sum},           {"attr", attr},
 };
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <cctype>
 #include <optional>
 
-#include "trainer/chat/python_text.h"
 #include "trainer/chat/literals.h"
+#include "trainer/chat/python_text.h"
 
 namespace shardlens::trainer::chat {
 
@@ -54,9 +54,7 @@ class Lexer {
     if (bytes > 0) line_starting_ = source_[at_ - 1] == '\n';
   }
 
-  void advance_over_spaces() {
-    advance(rest().size() - strip(rest(), Side::kLeft).size());
-  }
+  void advance_over_spaces() { advance(rest().size() - strip(rest(), Side::kLeft).size()); }
 
   void add(TokenKind kind, std::string text, Value number = {}) {
     tokens_.push_back({kind, std::move(text), std::move(number), line_});
@@ -114,7 +112,9 @@ class Lexer {
     return read_tag(kind == '{');
   }
 
+  // A comment or raw block that begins at the very end is none, as in Jinja.
   Result<void> read_comment() {
+    if (rest().empty()) return {};
     const std::size_t end = rest().find("#}");
     if (end == std::string_view::npos) return wrong("a comment {# … #} that does not end");
     const char sign = end > 0 ? rest()[end - 1] : '\0';
@@ -134,6 +134,7 @@ class Lexer {
 
   Result<void> read_raw(std::size_t begin) {
     advance(begin);
+    if (rest().empty()) return {};
     for (std::size_t tag = rest().find("{%"); tag != std::string_view::npos;
          tag = rest().find("{%", tag + 1)) {
       std::string_view inside = rest().substr(tag + 2);

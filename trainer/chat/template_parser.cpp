@@ -36,9 +36,8 @@ class TemplateParser {
         statements.push_back({ValueOutput{std::move(value)}, token.line});
         TRY(cursor_.expect(TokenKind::kOutputEnd, "'}}'"));
       } else {
-        const bool ends_here = std::any_of(ends.begin(), ends.end(), [&](std::string_view end) {
-          return cursor_.at_name(end);
-        });
+        const bool ends_here = std::any_of(
+            ends.begin(), ends.end(), [&](std::string_view end) { return cursor_.at_name(end); });
         if (ends_here) return statements;
         TRY_ASSIGN(Statement statement, this->statement(token.line));
         statements.push_back(std::move(statement));

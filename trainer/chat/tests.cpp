@@ -82,6 +82,7 @@ Result<bool> compared(Interpreter& interpreter, const Value& input, Arguments ar
 template <bool kFilters>
 Result<bool> known(Interpreter&, const Value& input, Arguments arguments) {
   TRY(bind_arguments("a test", std::move(arguments), {}, 0));
+  TRY(check_hashable(input));
   if (!input.is_text()) return false;
   return kFilters ? filter_named(input.as_text()) != nullptr
                   : test_named(input.as_text()) != nullptr;

@@ -33,7 +33,8 @@ Result<Value> change_case(Interpreter& interpreter, const Value& input, Argument
 std::string title_of_words(std::string_view text) {
   std::string result;
   const auto separates = [](char32_t code) {
-    return is_space(code) || code == '-' || code == '(' || code == '{' || code == '[' || code == '<';
+    return is_space(code) || code == '-' || code == '(' || code == '{' || code == '[' ||
+           code == '<';
   };
   for (std::size_t at = 0; at < text.size();) {
     const bool separator = separates(character_at(text, at).code);
@@ -147,22 +148,25 @@ Result<Value> center(Interpreter& interpreter, const Value& input, Arguments arg
 }
 
 Result<Value> truncate(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound,
-             bind_arguments("truncate", std::move(arguments),
-                            {"length", "killwords", "end", "leeway"}, 0));
+  TRY_ASSIGN(const auto bound, bind_arguments("truncate", std::move(arguments),
+                                              {"length", "killwords", "end", "leeway"}, 0));
   const Value length = bound[0].value_or(Value::integer(255));
   const Value end = bound[2].value_or(Value::text("..."));
   Value leeway = bound[3].value_or(Value());
   if (leeway.is_none()) leeway = Value::integer(5);
-  if (!input.is_text() || !length.is_whole() || !end.is_text() || !leeway.is_whole()) {
-    return fail(ErrorKind::kDamaged, "truncate needs a text, a length and a text for the end");
+  if (!length.is_whole() || !end.is_text() || !leeway.is_whole()) {
+    return fail(ErrorKind::kDamaged, "truncate needs a length and a text for the end");
   }
   const std::int64_t kept = length.as_integer() - character_count(end.as_text());
   if (kept < 0 || leeway.as_integer() < 0) {
     return fail(ErrorKind::kDamaged, "truncate: the length is shorter than the end");
   }
-  const std::int64_t size = character_count(input.as_text());
-  if (size <= length.as_integer() || size - length.as_integer() <= leeway.as_integer()) return input;
+  // What is short enough need not be a text.
+  TRY_ASSIGN(const Value counted, interpreter.apply_filter("length", input, {}));
+  const std::int64_t size = counted.as_integer();
+  if (size <= length.as_integer() || size - length.as_integer() <= leeway.as_integer())
+    return input;
+  if (!input.is_text()) return fail(ErrorKind::kDamaged, "truncate needs a text");
   std::string text = input.as_text().substr(0, byte_of_character(input.as_text(), kept));
   const bool cut_words = bound[1] && truth(*bound[1]);
   const std::size_t last_space = text.rfind(' ');
@@ -177,8 +181,8 @@ Result<Value> wordcount(Interpreter& interpreter, const Value& input, Arguments 
   bool in_word = false;
   for (std::size_t at = 0; at < text.as_text().size();) {
     const Character character = character_at(text.as_text(), at);
-    const bool part = character.code == '_' ||
-                      (traits_of(character.code) & (kAlphabetic | kDecimal | kDigit | kNumeric)) != 0;
+    const bool part = character.code == '_' || (traits_of(character.code) &
+                                                (kAlphabetic | kDecimal | kDigit | kNumeric)) != 0;
     words += part && !in_word ? 1 : 0;
     in_word = part;
     at += character.bytes;

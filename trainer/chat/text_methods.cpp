@@ -75,8 +75,8 @@ struct Part {
   std::int64_t begin;  // in characters
 };
 
-// The part of a text that the optional bounds of find(), count() and so on name. Without a value: its
-// begin is beyond its end, where not even an empty text is found.
+// The part of a text that the optional bounds of find(), count() and so on name. Without a value:
+// its begin is beyond its end, where not even an empty text is found.
 std::optional<Part> part_of(std::string_view text, std::int64_t start, std::int64_t stop) {
   const std::int64_t length = character_count(text);
   if (stop > length) stop = length;
@@ -107,8 +107,8 @@ Result<Value> affix_method(Interpreter& interpreter, const Value& self, Argument
   for (const Value& affix : bound[0]->kind() == Kind::kTuple ? bound[0]->items() : single) {
     if (!affix.is_text()) return wrong_type(name, affix);
     if (!part) continue;
-    const bool found = kPrefix ? part->text.starts_with(affix.as_text())
-                               : part->text.ends_with(affix.as_text());
+    const bool found =
+        kPrefix ? part->text.starts_with(affix.as_text()) : part->text.ends_with(affix.as_text());
     if (found) return Value::boolean(true);
   }
   return Value::boolean(false);
@@ -123,8 +123,8 @@ Result<Value> find_method(Interpreter& interpreter, const Value& self, Arguments
   TRY(interpreter.budget().spend(self.as_text().size()));
   std::int64_t position = -1;
   if (const auto part = part_of(self.as_text(), start, stop)) {
-    const std::size_t at = kFromRight ? part->text.rfind(bound[0]->as_text())
-                                      : part->text.find(bound[0]->as_text());
+    const std::size_t at =
+        kFromRight ? part->text.rfind(bound[0]->as_text()) : part->text.find(bound[0]->as_text());
     if (at != std::string_view::npos) {
       position = part->begin + character_count(part->text.substr(0, at));
     }
@@ -165,8 +165,8 @@ Result<Value> join_method(Interpreter& interpreter, const Value& self, Arguments
     if (!items[i].is_text()) return wrong_type("join", items[i]);
     TRY(interpreter.budget().spend(self.as_text().size() + items[i].as_text().size()));
     if (i > 0) text += self.as_text();
-    text += self.is_safe() && !items[i].is_safe() ? escaped(items[i].as_text())
-                                                   : items[i].as_text();
+    text +=
+        self.is_safe() && !items[i].is_safe() ? escaped(items[i].as_text()) : items[i].as_text();
   }
   return Value::text(std::move(text), self.is_safe());
 }

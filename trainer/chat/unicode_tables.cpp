@@ -1,4 +1,4 @@
-// Made from Python 3.11's `unicodedata` (Unicode 14.0.0) and `str`: what its text methods know of characters.
+// Made by scripts/make_unicode_tables.py with Python 3.11.2, Unicode 14.0.0.
 #include "trainer/chat/unicode_tables.h"
 
 namespace shardlens::trainer::chat {
@@ -568,6 +568,7 @@ constexpr CaseText kTitleTexts[] = {
     {0xfb14, "\u0544\u0565"}, {0xfb15, "\u0544\u056b"}, {0xfb16, "\u054e\u0576"},
     {0xfb17, "\u0544\u056d"},
 };
+
 // clang-format on
 
 }  // namespace

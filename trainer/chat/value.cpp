@@ -45,8 +45,7 @@ Value Value::dict(Entries entries) {
   for (const Entry& entry : entries) {
     deepest = std::max({deepest, entry.key.depth(), entry.value.depth()});
   }
-  return Value(
-      Data(std::make_shared<const Mapping>(Mapping{std::move(entries), deepest + 1})));
+  return Value(Data(std::make_shared<const Mapping>(Mapping{std::move(entries), deepest + 1})));
 }
 
 Value Value::object(std::shared_ptr<Object> object) { return Value(Data(std::move(object))); }
@@ -178,8 +177,8 @@ Result<Value> convert(const nlohmann::ordered_json& json, int depth) {
   }
   if (json.is_boolean()) return Value::boolean(json.get<bool>());
   if (json.is_number_float()) return Value::real(json.get<double>());
-  if (json.is_number_unsigned() && json.get<std::uint64_t>() >
-                                       std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
+  if (json.is_number_unsigned() &&
+      json.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
     return fail(ErrorKind::kDamaged, "the number " + json.dump() + " has more than 64 bits");
   }
   if (json.is_number()) return Value::integer(json.get<std::int64_t>());

@@ -1,6 +1,6 @@
 // What a chat template computes with: Python's values, as far as templates use them. Values are
-// immutable and cheap to copy; what can change (namespaces, iterators) is an Object. One thread at a
-// time for a value that holds objects, any thread for plain data.
+// immutable and cheap to copy; what can change (namespaces, iterators) is an Object. One thread at
+// a time for a value that holds objects, any thread for plain data.
 #pragma once
 
 #include <cstdint>

@@ -74,7 +74,7 @@ Result<bool> equal_dicts(RenderBudget& budget, const Value& left, const Value& r
 }  // namespace
 
 Result<bool> equal(RenderBudget& budget, const Value& left, const Value& right) {
-  TRY(budget.spend(kUnitsPerNode));
+  TRY(budget.spend_items(1));
   if (left.is_number() && right.is_number()) return order_of_numbers(left, right) == 0;
   if (left.kind() != right.kind()) return false;
   switch (left.kind()) {
@@ -93,9 +93,8 @@ Result<bool> equal(RenderBudget& budget, const Value& left, const Value& right) 
   }
 }
 
-Result<int> compare(RenderBudget& budget, const Value& left, const Value& right,
-                    const char* sign) {
-  TRY(budget.spend(kUnitsPerNode));
+Result<int> compare(RenderBudget& budget, const Value& left, const Value& right, const char* sign) {
+  TRY(budget.spend_items(1));
   if (left.is_number() && right.is_number()) return order_of_numbers(left, right);
   if (left.is_text() && right.is_text()) {
     TRY(budget.spend(std::min(left.as_text().size(), right.as_text().size())));

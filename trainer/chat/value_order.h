@@ -12,8 +12,7 @@ Result<bool> equal(RenderBudget& budget, const Value& left, const Value& right);
 
 // Negative, 0, positive as left is less than, equal to or greater than right; 2: neither (a NaN).
 // `sign` is the operator of the error for types that have no order.
-Result<int> compare(RenderBudget& budget, const Value& left, const Value& right,
-                    const char* sign);
+Result<int> compare(RenderBudget& budget, const Value& left, const Value& right, const char* sign);
 inline constexpr int kUnordered = 2;
 
 // The stable order of `keys`, each a list to be compared; `reverse` keeps equals in their order.

@@ -19,7 +19,7 @@ class Representation {
     if (depth > kDeepestText) {
       return fail(ErrorKind::kDamaged, "a value that contains itself cannot be shown");
     }
-    TRY(budget_.spend(kUnitsPerNode));
+    TRY(budget_.spend_items(1));
     switch (value.kind()) {
       case Kind::kList:
         return append_items(value.items(), "[", "]", depth);
@@ -101,7 +101,7 @@ class Json {
   Json(RenderBudget& budget, const JsonStyle& style) : budget_(budget), style_(style) {}
 
   Result<void> append(const Value& value, int depth) {
-    TRY(budget_.spend(kUnitsPerNode));
+    TRY(budget_.spend_items(1));
     if (value.is_sequence()) return append_items(value.items(), depth);
     if (value.is_dict()) return append_entries(value.entries(), depth);
     if (value.is_text()) return append_text(value.as_text());
@@ -159,7 +159,7 @@ class Json {
     if (named != std::string_view::npos) {
       text_ += '\\';
       text_ += kNames[named];
-    } else if (code < 0x20 || (style_.ascii && code > 0x7E && code < 0x10000 && code != 0x7F)) {
+    } else if (code < 0x20 || (style_.ascii && code > 0x7E && code < 0x10000)) {
       append_escaped(code);
     } else if (style_.ascii && code >= 0x10000) {
       append_escaped(0xD800 + ((code - 0x10000) >> 10));

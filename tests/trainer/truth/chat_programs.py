@@ -53,10 +53,95 @@ METHODS = [
 ]  # fmt: skip
 
 
+TEXT_METHODS = [
+    ".upper()", ".lower()", ".title()", ".capitalize()", ".swapcase()", ".strip()", ".lstrip('H ')", ".rstrip('\\n >')", ".replace('l', 'LL')", ".replace('o', '', 1)", ".zfill(9)", ".ljust(9, '.')", ".center(15)",
+    "[1:]", "[:-1]", "[::-1]", "[0:3]", "[-2:]", "[::2]", "[0]", ".split('l')[0]", ".split('o')[-1]", ".partition('l')[2]", ".removeprefix('He')", ".format(1, 2)", ".split()|join('+')", "|trim", "|upper", "|lower", "|title", "|capitalize",
+    "|replace('l', 'r')", "|indent(2)", "|indent(3, true, true)", "|reverse", "|string", "|default('d', true)", "|first", "|last", "|e|string", "|tojson", "|truncate(6)", "|truncate(6, true, '')", "|center(12)", "|trim('H ')", "|list|join('-')",
+]  # fmt: skip
+NUMBER_OF_TEXT = ["|length", "|count", ".find('l')", ".rfind('l')", ".count('l')", "|wordcount", "|int", "|int(3)", ".find('o', 2)", "|float|int"]
+NUMBER_FILTERS = ["|abs", "|int", "|round", "|round(1)|int", "|float", "|round(1, 'ceil')", "|round(0, 'floor')", "|default(5)"]
+LIST_FILTERS = [
+    "|list", "|reverse|list", "|unique|list", "[1:]", "[::-1]", "[:2]", "[-2:]", "|batch(2)|list", "|slice(2)|list", "|map('string')|list", "|select('defined')|list", "|reject('none')|list", "|select|list", "|batch(3, 'f')|list", "|map('default', 1)|list", "*2",
+]  # fmt: skip
+TEXT_OF_ANY = ["|string", "|tojson", "|tojson(indent=1)", "|tojson(sort_keys=true)", "|default('x')|string"]
+ANY_OF_LIST = ["|first", "|last", "[0]", "[-1]", "[1]", "[7]"]
+
+
 class Generator:
     def __init__(self, random):
         self.random = random
         self.macros = []
+
+    # Expressions whose values have a type, so that most of them have a value at all.
+    def text(self, depth):
+        if depth <= 0:
+            return self.pick("text", "lines", "empty", "map.role", "words[0]", "'Hello'", "'a b  c'", "'\\u00e9x\\n'", "'äÖü ß'", '"it\'s"', "people[1].name", "'x=%s'", "' 42 '")
+        kind = self.random.randrange(8)
+        if kind < 3:
+            return f"({self.text(depth - 1)}){self.pick(*TEXT_METHODS)}"
+        if kind == 3:
+            return f"({self.any(depth - 1)} ~ {self.any(depth - 1)})"
+        if kind == 4:
+            return f"({self.text(depth - 1)} + {self.text(depth - 1)})"
+        if kind == 5:
+            return f"({self.any(depth - 1)}){self.pick(*TEXT_OF_ANY)}"
+        if kind == 6:
+            return self.pick(f"('%s|%s' % ({self.any(depth - 1)}, {self.number(depth - 1)}))", f"('%5.2f|%-4d' % ({self.number(depth - 1)}, {self.number(depth - 1)}|int))", f"'{{:>9}}|{{!r}}'.format({self.text(depth - 1)}, {self.any(depth - 1)})")
+        return f"({self.items(depth - 1)}|map('string')|join({self.text(depth - 1)}))"
+
+    def number(self, depth):
+        if depth <= 0:
+            return self.pick("n", "zero", "half", "1", "2", "10", "-3", "1.5", "0x1f", "numbers[0]", "people[0].age", "1e3", "0.1")
+        kind = self.random.randrange(6)
+        if kind < 2:
+            return f"({self.number(depth - 1)} {self.pick('+', '-', '*', '+', '-', '//', '%', '/')} {self.number(depth - 1)})"
+        if kind == 2:
+            return f"({self.text(depth - 1)}){self.pick(*NUMBER_OF_TEXT)}"
+        if kind == 3:
+            return f"({self.number(depth - 1)}){self.pick(*NUMBER_FILTERS)}"
+        if kind == 4:
+            return f"({self.items(depth - 1)}|{self.pick('length', 'count')})"
+        return f"(numbers|{self.pick('sum', 'min', 'max', 'first', 'last')})"
+
+    def truth(self, depth):
+        if depth <= 0:
+            return self.pick("yes", "true", "false", "nothing", "missing", "empty", "text", "numbers")
+        kind = self.random.randrange(7)
+        if kind == 0:
+            return f"({self.number(depth - 1)} {self.pick('<', '<=', '>', '>=', '==', '!=')} {self.number(depth - 1)})"
+        if kind == 1:
+            return f"({self.text(depth - 1)} {self.pick('in', 'not in', '==', '<')} {self.text(depth - 1)})"
+        if kind == 2:
+            return f"({self.any(depth - 1)} {self.pick('in', 'not in')} {self.items(depth - 1)})"
+        if kind == 3:
+            return f"({self.any(depth - 1)} is {self.pick('', 'not ')}{self.pick('defined', 'none', 'string', 'number', 'mapping', 'iterable', 'sequence', 'true', 'false', 'boolean', 'integer', 'float', 'callable', 'lower', 'upper', 'eq 7', 'sameas none')})"
+        if kind == 4:
+            return f"({self.truth(depth - 1)} {self.pick('and', 'or')} {self.truth(depth - 1)})"
+        if kind == 5:
+            return f"(not {self.truth(depth - 1)})"
+        return f"({self.text(depth - 1)}).{self.pick('startswith', 'endswith')}({self.text(depth - 1)})"
+
+    def items(self, depth):
+        if depth <= 0:
+            return self.pick("numbers", "words", "mixed", "pairs", "people", "[]", "[1, 'a']", "(2, none)")
+        kind = self.random.randrange(5)
+        if kind == 0:
+            return "[" + ", ".join(self.any(depth - 1) for _ in range(self.random.randrange(4))) + "]"
+        if kind < 3:
+            return f"({self.items(depth - 1)}|list){self.pick(*LIST_FILTERS)}"
+        if kind == 3:
+            return f"(({self.items(depth - 1)})|list + ({self.items(depth - 1)})|list)"
+        return self.pick(f"({self.text(depth - 1)}).split()", f"({self.text(depth - 1)}).splitlines()", f"range({self.random.randrange(9)})|list", "words|sort", "numbers|sort(reverse=true)", "map.items()|list", "map|list", "people|map(attribute='name')|list", "people|selectattr('home')|list", "map|dictsort", f"{self.text(depth - 1)}|list")
+
+    def any(self, depth):
+        kind = self.random.randrange(12)
+        if kind == 0 and depth > 0:
+            return f"({self.any(depth - 1)} if {self.truth(depth - 1)} else {self.any(depth - 1)})"
+        if kind == 1 and depth > 0:
+            return f"({self.items(depth - 1)}){self.pick(*ANY_OF_LIST)}"
+        if kind == 2:
+            return self.pick("map", "{'a': 1}", "map.content", "map['n']", "missing", "x", "nothing", "{'é': [1], 2: none}")
+        return self.pick(self.text, self.text, self.number, self.truth, self.items)(depth)
 
     def pick(self, *choices):
         return self.random.choice(choices)
@@ -75,36 +160,41 @@ class Generator:
         if depth <= 0 or kind < 0.3:
             return self.pick(self.literal, self.name, self.name)()
         if kind < 0.4:
-            return "[" + ", ".join(self.expression(depth - 1) for _ in range(self.random.randrange(4))) + "]"
+            return "[" + ", ".join(self.wild(depth - 1) for _ in range(self.random.randrange(4))) + "]"
         if kind < 0.45:
-            return "(" + ", ".join(self.expression(depth - 1) for _ in range(self.random.randrange(2, 4))) + ")"
+            return "(" + ", ".join(self.wild(depth - 1) for _ in range(self.random.randrange(2, 4))) + ")"
         if kind < 0.5:
-            return "{" + ", ".join(f"{self.pick(self.literal, self.name)()}: {self.expression(depth - 1)}" for _ in range(self.random.randrange(3))) + "}"
+            return "{" + ", ".join(f"{self.pick(self.literal, self.name)()}: {self.wild(depth - 1)}" for _ in range(self.random.randrange(3))) + "}"
         if kind < 0.55:
-            arguments = ", ".join(self.expression(depth - 1) for _ in range(self.random.randrange(1, 4)))
+            arguments = ", ".join(self.wild(depth - 1) for _ in range(self.random.randrange(1, 4)))
             return self.pick("range", "dict", "namespace", "joiner", "cycler", "raise_exception", "missing") + f"({arguments})"
         if kind < 0.6 and self.macros:
             return self.call(depth)
-        return "(" + self.expression(depth - 1) + ")"
+        return "(" + self.wild(depth - 1) + ")"
 
     def call(self, depth):
         name = self.pick(*self.macros)
+        if self.random.random() < 0.7:
+            return name + "()"
         return name + "(" + ", ".join(self.pick(*([self.expression(depth - 1)] * 3 + ["b=" + self.expression(depth - 1)])) for _ in range(self.random.randrange(3))) + ")"
 
     def expression(self, depth=3):
+        return self.wild(depth) if self.random.random() < 0.06 else self.any(depth)
+
+    def wild(self, depth):
         kind = self.random.random()
         if depth <= 0:
             return self.atom(0)
         if kind < 0.2:
-            return f"{self.expression(depth - 1)} {self.pick(*BINARY)} {self.expression(depth - 1)}"
+            return f"{self.wild(depth - 1)} {self.pick(*BINARY)} {self.wild(depth - 1)}"
         if kind < 0.3:
-            more = f" {self.pick(*COMPARE)} {self.expression(depth - 2)}" if self.random.random() < 0.3 else ""
-            return f"{self.expression(depth - 1)} {self.pick(*COMPARE)} {self.expression(depth - 1)}{more}"
+            more = f" {self.pick(*COMPARE)} {self.wild(depth - 2)}" if self.random.random() < 0.3 else ""
+            return f"{self.wild(depth - 1)} {self.pick(*COMPARE)} {self.wild(depth - 1)}{more}"
         if kind < 0.4:
-            return f"{self.expression(depth - 1)} {self.pick('and', 'or')} {self.pick('', 'not ')}{self.expression(depth - 1)}"
+            return f"{self.wild(depth - 1)} {self.pick('and', 'or')} {self.pick('', 'not ')}{self.wild(depth - 1)}"
         if kind < 0.45:
-            other = f" else {self.expression(depth - 1)}" if self.random.random() < 0.7 else ""
-            return f"{self.expression(depth - 1)} if {self.expression(depth - 1)}{other}"
+            other = f" else {self.wild(depth - 1)}" if self.random.random() < 0.7 else ""
+            return f"{self.wild(depth - 1)} if {self.wild(depth - 1)}{other}"
         if kind < 0.5:
             return f"{self.pick('-', '+', 'not ', '- -')}{self.atom(depth - 1)}"
         if kind < 0.65:
@@ -122,7 +212,7 @@ class Generator:
         return "{%" + self.pick("", "", "-", "+") + " " + inside + " " + self.pick("", "", "-", "+") + "%}"
 
     def target(self):
-        return self.pick("x", "y", "z", "ns.a", "x, y", "(x, y)", "loop" if self.random.random() < 0.05 else "x")
+        return self.pick("x", "y", "z", "x", "y", "ns.a") if self.random.random() < 0.95 else self.pick("x, y", "(x, y)", "loop")
 
     def block(self, depth):
         return self.space() + "".join(self.statement(depth) + self.space() for _ in range(self.random.randrange(1, 4)))
@@ -132,11 +222,11 @@ class Generator:
         if depth <= 0 or kind < 0.35:
             return "{{" + self.pick("", "-", " ", "- ") + self.expression() + self.pick("", " ", " -") + "}}"
         if kind < 0.5:
-            return self.tag(f"set {self.target()} = {self.pick(self.expression(2), self.expression(1) + ', ' + self.expression(1))}")
+            return self.tag(f"set {self.target()} = {self.pick(self.expression(2), self.expression(2), self.expression(1) + ', ' + self.expression(1))}")
         if kind < 0.65:
-            parts = self.tag(f"if {self.expression(2)}") + self.block(depth - 1)
+            parts = self.tag(f"if {self.truth(2)}") + self.block(depth - 1)
             if self.random.random() < 0.4:
-                parts += self.tag(f"elif {self.expression(2)}") + self.block(depth - 1)
+                parts += self.tag(f"elif {self.truth(2)}") + self.block(depth - 1)
             if self.random.random() < 0.5:
                 parts += self.tag("else") + self.block(depth - 1)
             return parts + self.tag("endif")
@@ -156,17 +246,17 @@ class Generator:
 
     def loop(self, depth):
         target, source = self.pick(
-            ("x", self.expression(2)), ("x", self.name()), ("x", "numbers"), ("x", "people"), ("x, y", "map.items()"), ("x, y", "pairs"),
+            ("x", self.items(2)), ("x", self.items(1)), ("x", "numbers"), ("x", "people"), ("x, y", "map.items()"), ("x, y", "pairs"),
             ("x", "range(4)"), ("x", "words|reverse"), ("i", "numbers[1:]"), ("k", "map"),
         )  # fmt: skip
         head = f"for {target} in {source}"
         if self.random.random() < 0.25:
-            head += f" if {self.expression(1)}"
+            head += f" if {self.truth(1)}"
         body = self.block(depth - 1)
         if self.random.random() < 0.6:
             body += "{{ loop." + self.pick("index", "index0", "first", "last", "length", "revindex", "previtem", "nextitem", "cycle('a', 'b')", "changed(x)", "depth", "missing") + " }}"
         if self.random.random() < 0.2:
-            body += self.tag(f"if {self.expression(1)}") + self.tag(self.pick("break", "continue")) + self.tag("endif") + self.block(0)
+            body += self.tag(f"if {self.truth(1)}") + self.tag(self.pick("break", "continue")) + self.tag("endif") + self.block(0)
         if self.random.random() < 0.2:
             body += self.tag("else") + self.block(depth - 1)
         return self.tag(head) + body + self.tag("endfor")
@@ -174,13 +264,13 @@ class Generator:
     def macro(self):
         name = f"m{len(self.macros)}"
         parameters = self.pick("", "a", "a, b", "a, b=1", "a='x', b=a")
-        extra = self.pick("", "", "{{ caller() if caller }}", "{{ varargs }}{{ kwargs }}")
+        extra = self.pick("", "", "{{ caller() if caller }}", "{{ varargs }}")
         text = self.tag(f"macro {name}({parameters})") + "{{ a }}{{ b }}" + self.block(1) + extra + self.tag("endmacro")
         self.macros.append(name)
         return text
 
     def program(self):
-        text = "{% set ns = namespace(a=1, b='two') %}" if self.random.random() < 0.6 else ""
+        text = "{% set ns = namespace(a=1, b='two') %}" if self.random.random() < 0.9 else ""
         for _ in range(self.random.randrange(2)):
             text += self.macro()
         return text + self.block(2) + self.pick("", "\n", "\n\n", " \n ")

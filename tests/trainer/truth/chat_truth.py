@@ -17,6 +17,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import warnings
 
 import transformers
 from tokenizers import Tokenizer, models
@@ -37,6 +38,7 @@ class FixedDate(datetime.datetime):
 
 
 chat_template_utils.datetime = FixedDate
+warnings.simplefilter("ignore", SyntaxWarning)  # of what Jinja compiles
 
 
 class Probe:
@@ -57,6 +59,7 @@ class Report:
         self.checks = 0
         self.failures = 0
         self.excused = {}
+        self.rendered = 0
 
     def check(self, passed, *what):
         self.checks += 1
@@ -196,6 +199,8 @@ def compare_program(probe, report, source, variables):
     expected = program_reference(source, variables)
     got = probe.ask(plain=True, template=source, variables=variables, now=NOW)
     if isinstance(expected, Exception):
+        if re.match("No (filter|test) named", str(expected)) and "text" in got:
+            return report.excuse("a name that is unknown where it is never used")
         report.check("error" in got, source, f"expected {expected!r}", f"got {got}")
         return
     if re.search(r" at 0x[0-9a-f]+>|Undefined|built-in method|<function|<class", expected):
@@ -205,9 +210,11 @@ def compare_program(probe, report, source, variables):
     except UnicodeEncodeError:
         return report.excuse("half a surrogate pair")
     error = got.get("error", "")
-    for limit in ("64 bits", "not supported", "beyond 10000", "nested more than 100", "a '*'"):
+    # Of a constant that has no slices Jinja's optimizer makes nothing, its compiled code an error.
+    for limit in ("64 bits", "not supported", "beyond 10000", "nested more than 100", "has no slices"):
         if limit in error:
             return report.excuse(limit)
+    report.rendered += 1
     report.check(got.get("text") == expected, source, f"expected {expected!r}", f"got      {got}")
 
 
@@ -256,8 +263,10 @@ def main():
     conversations = report.checks
     compare_characters(probe, report)
     compare_programs(probe, report, 6000)
-    print(f"{conversations} checks of conversations, {report.checks - conversations} of the language, "
-          f"{report.failures} different, not compared: {report.excused}")
+    print(f"{conversations} checks of conversations, {report.checks - conversations} of the language "
+          f"({report.rendered} programs with a text, the others refused), {report.failures} different, not compared: {report.excused}")
+    if report.rendered < 3000:
+        sys.exit("too few programs have a text")
     if sum(report.excused.values()) * 10 > report.checks:
         sys.exit("too much was not compared")
     sys.exit(1 if report.failures else 0)
