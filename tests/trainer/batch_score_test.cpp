@@ -13,7 +13,8 @@ namespace {
 // By hand: logits 0 and ln 3 are probabilities 1/4 and 3/4.
 TEST(BatchScore, SumsLossesAndCountsWhatIsForetold) {
   const double ln3 = std::log(3.0);
-  const auto logits = torch::tensor({{0.0, ln3}, {0.0, ln3}, {ln3, 0.0}, {0.0, 0.0}});
+  const auto logits =
+      torch::tensor({{0.0, ln3}, {0.0, ln3}, {ln3, 0.0}, {0.0, 0.0}}, torch::kFloat64);
   const auto targets = torch::tensor({1L, 0L, kIgnoredTarget, 0L});
   const auto score = score_of_logits(logits, targets);
   EXPECT_NEAR(score[0].item<double>(), -std::log(0.75) - std::log(0.25) - std::log(0.5), 1e-12);

@@ -145,6 +145,13 @@ TEST(PaddedDataset, LeavesOutExamplesWithNothingToLearnAndSaysSo) {
   EXPECT_THAT(dataset->notes(), Contains(HasSubstr("3 of 4 examples have nothing to learn")));
 }
 
+TEST(PaddedDataset, SaysWhyThereIsNothingLeftToTrainOn) {
+  const auto dataset =
+      dataset_of(encoded(TextKind::kCompletion, {{{1, 2, 3, 4, 5}, "00001"}, {{6, 7, 8}, "100"}}),
+                 settings_for(3, 1, 0));
+  EXPECT_THAT(error_of(dataset), HasSubstr("2 of 2 examples have nothing to learn"));
+}
+
 TEST(LabeledDataset, HasOneTargetPerRowAndKeepsTheTailOfWhatItCuts) {
   const auto text =
       encoded(TextKind::kLabeled, {{{1, 2, 3, 4, 5, 6, 7, 80, 81}, "", 1}, {{1, 2, 81}, "", 0}}, 2);

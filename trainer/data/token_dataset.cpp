@@ -149,14 +149,17 @@ trace::Result<void> TokenDataset::split(const trace::Settings& settings, int wor
   const auto needed = settings.batch_per_rank * settings.gradient_accumulation_steps *
                       static_cast<std::int64_t>(world_size);
   if (training_samples_ >= needed) return {};
-  const std::string length = std::to_string(length_);
-  return refuse("The text \"" + settings.data + "\" has " +
-                std::to_string(training_.text().tokens()) + " tokens, which is " +
-                std::to_string(training_samples_) + " training sequences of " +
-                (is_packed() ? "" : "at most ") + length + " tokens; one step needs " +
-                std::to_string(needed) +
-                ". Use a longer text, or lower sequence_length, batch_per_rank, "
-                "gradient_accumulation_steps, evaluation_fraction or ranks.");
+  const std::int64_t left_out = training_.counts().left_out;
+  return refuse(
+      "The text \"" + settings.data + "\" has " + std::to_string(training_.text().tokens()) +
+      " tokens, which is " + std::to_string(training_samples_) + " training sequences of " +
+      (is_packed() ? "" : "at most ") + std::to_string(length_) + " tokens" +
+      (left_out > 0 ? " (" + of_examples(left_out, training_.text().examples()) +
+                          " have nothing to learn in their first " + std::to_string(length_) + ")"
+                    : "") +
+      "; one step needs " + std::to_string(needed) +
+      ". Use a longer text, or lower sequence_length, batch_per_rank, "
+      "gradient_accumulation_steps, evaluation_fraction or ranks.");
 }
 
 std::int64_t TokenDataset::samples() const {

@@ -2,8 +2,6 @@
 
 #include <string>
 
-#include "trainer/data/byte_tokenizer.h"
-
 namespace shardlens::trainer {
 
 trace::Result<void> check_fits(const ModelShape& shape, std::int64_t sequence_length) {
@@ -14,12 +12,6 @@ trace::Result<void> check_fits(const ModelShape& shape, std::int64_t sequence_le
                            std::to_string(shape.longest_sequence()) +
                            " tokens. Set sequence_length to at most " +
                            std::to_string(shape.longest_sequence()) + " or choose another model.");
-  }
-  if (shape.vocabulary < ByteTokenizer::kVocabulary) {
-    return trace::fail(trace::ErrorKind::kUsage,
-                       "Model " + shape.name + " knows " +
-                           std::to_string(shape.vocabulary) + " tokens; the byte tokenizer needs " +
-                           std::to_string(ByteTokenizer::kVocabulary) + ".");
   }
   return {};
 }

@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/trainer/text/letter_tokenizer.h"
 #include "tests/trainer/text/text_files.h"
@@ -80,6 +84,35 @@ TEST_F(LoadText, CutsLongTextsWithoutLosingAByte) {
   const auto tokens = tokens_of(files_.write("long.txt", text));
   ASSERT_EQ(tokens.size(), text.size() + 1);
   EXPECT_TRUE(std::equal(text.begin(), text.end(), tokens.begin()));
+}
+
+// In a process of its own: its largest memory only grows.
+TEST_F(LoadText, TakesLittleMoreMemoryThanAPieceForALongText) {
+  constexpr std::size_t kBytes = std::size_t{32} << 20;
+  constexpr long kAllowedKib = 12 << 10;
+  const auto file = files_.write("long.txt", std::string(kBytes, 'x'));
+  std::string line = "{\"text\": \"" + std::string(1000, 'x') + "\"}\n", lines;
+  while (lines.size() < kBytes) lines += line;
+  const auto json = files_.write("long.jsonl", lines);
+  lines = std::string();
+  malloc_trim(0);
+  for (const std::string& data : {file, json}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      struct rusage before = {}, after = {};
+      getrusage(RUSAGE_SELF, &before);
+      TextOptions options;
+      options.data = data;
+      options.cache_folder = files_.folder() / "cache";
+      const auto text = load_text(options, ByteTokenizer(), {});
+      getrusage(RUSAGE_SELF, &after);
+      const bool is_whole = text && text->tokens() > static_cast<std::int64_t>(kBytes) * 9 / 10;
+      _exit(!is_whole ? 2 : after.ru_maxrss - before.ru_maxrss < kAllowedKib ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0) << data;
+  }
 }
 
 TEST_F(LoadText, TokenizesDocumentsAsAWholeWhereThatMatters) {

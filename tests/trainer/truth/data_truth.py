@@ -208,6 +208,7 @@ def check_cache(program, folder):
 
 def main():
     program = sys.argv[1]
+    torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         make_files(folder)
