@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "profiler/recorder.h"
+#include "trace/huggingface/find_model.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/settings_file.h"
 #include "trainer/rank_device.h"
@@ -40,6 +41,7 @@ trace::Result<trace::RunInfo> make_run(const RankOptions& options,
                                        const RankEnvironment& environment) {
   trace::RunInfo info;
   TRY_ASSIGN(info.settings, settings_of(options));
+  info.settings.model = trace::absolute_model(info.settings.model);
   info.settings.ranks = environment.world_size;
   TRY(trace::validate(info.settings));
   TRY_ASSIGN(const RankDevice device, choose_device(info.settings, environment));

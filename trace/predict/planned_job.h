@@ -18,7 +18,9 @@ struct PlannedJob {
   bool on_gpu = false;
 
   // No sequence is longer than what the model sees.
-  std::int64_t sequence() const { return std::min(settings.sequence_length, shape.longest_sequence()); }
+  std::int64_t sequence() const {
+    return std::min(settings.sequence_length, shape.longest_sequence());
+  }
   std::int64_t tokens() const { return settings.batch_per_rank * sequence(); }
 };
 

@@ -111,7 +111,9 @@ class Saving {
   Result<std::string> make_folder() {
     std::error_code error;
     const fs::path& folder = options_.folder;
-    if (fs::exists(folder, error) && !was_saved_here(folder)) {
+    const bool is_free = !fs::exists(folder, error) ||
+                         (fs::is_directory(folder, error) && fs::is_empty(folder, error));
+    if (!is_free && !was_saved_here(folder)) {
       return fail(ErrorKind::kUsage, "cannot save the model: " + quoted(folder) +
                                          " exists and was not saved by this program. Choose "
                                          "another place, or delete it.");
