@@ -1,6 +1,6 @@
 """Folders that were read and saved again are loaded by transformers, without a word, with equal logits.
 
-saved_folders_truth.py PROBE: every configuration of families.py, and presets.
+saved_folders_truth.py PROBE FAMILY: its configurations in families.py; "presets": one of those.
 """
 import json
 import pathlib
@@ -85,13 +85,13 @@ def check_preset(probe, preset, parameters, folder):
 
 
 def main():
-    probe = sys.argv[1]
-    for family, cases in families.CASES.items():
-        for name, config, settings in cases:
-            with tempfile.TemporaryDirectory() as folder:
-                check_folder(probe, family, name, config, settings, pathlib.Path(folder))
-    with tempfile.TemporaryDirectory() as folder:
-        check_preset(probe, "tiny", 2384448, pathlib.Path(folder))
+    probe, family = sys.argv[1:]
+    for name, config, settings in families.CASES.get(family, []):
+        with tempfile.TemporaryDirectory() as folder:
+            check_folder(probe, family, name, config, settings, pathlib.Path(folder))
+    if family == "presets":
+        with tempfile.TemporaryDirectory() as folder:
+            check_preset(probe, "tiny", 2384448, pathlib.Path(folder))
 
 
 transformers.utils.logging.set_verbosity_warning()
