@@ -24,6 +24,7 @@ set(rules
   "trainer/chat|trace/model trainer/chat|nlohmann/"
   "trainer/checkpoint|trace/model trace/store trainer trainer/checkpoint|torch/ nlohmann/"
   "trainer/huggingface|trace/model trace/huggingface trace/store trainer trainer/checkpoint trainer/huggingface|torch/ nlohmann/"
+  "trainer/lora|trace/model trainer trainer/checkpoint trainer/lora|torch/ ATen/ c10/ nlohmann/"
   "trainer/text|trace/model trainer/text trainer/tokenizer|simdjson"
   "trainer/tokenizer|trace/model trainer/tokenizer|tl/ simdjson onig unicode/"
   "ui|trace/model trace/analysis trace/predict trace/timeline ui|imgui"

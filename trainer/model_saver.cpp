@@ -2,26 +2,36 @@
 
 #include "trace/huggingface/find_model.h"
 #include "trainer/huggingface/save_model_folder.h"
+#include "trainer/trained_part.h"
 
 namespace shardlens::trainer {
 
 namespace {
 
 constexpr const char* kFolder = "model";
+constexpr const char* kAdapterFolder = "adapter";
 
 }  // namespace
 
 bool ModelSaver::saves_at_end(const trace::Settings& settings) {
-  if (settings.save_model == "auto") return trace::is_model_folder(settings.model);
+  if (settings.save_model == "auto") {
+    return settings.lora_rank > 0 || trace::is_model_folder(settings.model);
+  }
   return settings.save_model == "end";
 }
 
 trace::Result<std::filesystem::path> ModelSaver::save(const Strategy& strategy,
                                                       Communicator& communicator) const {
+  const trace::Settings& settings = parts_.settings;
+  if (settings.lora_rank > 0) {
+    const auto folder = parts_.run_folder / (settings.merge_lora ? kFolder : kAdapterFolder);
+    TRY(save_adapted(folder, {settings, parts_.shape, parts_.model, strategy, communicator}));
+    return folder;
+  }
   SaveModelOptions options;
   options.folder = parts_.run_folder / kFolder;
   options.shape = parts_.shape;
-  if (trace::is_model_folder(parts_.settings.model)) options.source = parts_.settings.model;
+  if (trace::is_model_folder(settings.model)) options.source = settings.model;
   options.labels = parts_.labels;
   TRY(save_model_folder(options, strategy.local_parameters(), communicator));
   return options.folder;

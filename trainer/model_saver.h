@@ -10,6 +10,7 @@
 #include "trace/model/result.h"
 #include "trace/model/settings.h"
 #include "trainer/comm/communicator.h"
+#include "trainer/model/model.h"
 #include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer {
@@ -20,14 +21,16 @@ class ModelSaver {
     const trace::Settings& settings;
     const std::filesystem::path& run_folder;
     const trace::ModelShape& shape;
+    const Model& model;
     std::vector<std::string> labels;  // names of the classes, if they have some
   };
   explicit ModelSaver(Parts parts) : parts_(std::move(parts)) {}
 
-  // `save_model: auto` does for models that came from a folder.
+  // `save_model: auto` does for models that came from a folder or have adapters.
   static bool saves_at_end(const trace::Settings& settings);
 
-  // Writes <run>/model, which replaces an earlier one; all ranks call it. Returns the folder.
+  // Writes <run>/model, or <run>/adapter where adapters are trained and not merged; replaces an
+  // earlier one. All ranks call it. Returns the folder.
   trace::Result<std::filesystem::path> save(const Strategy& strategy,
                                             Communicator& communicator) const;
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <thread>
 #include <utility>
@@ -14,16 +15,20 @@
 #include "trace/huggingface/find_model.h"
 #include "trace/model/device_peaks.h"
 #include "trace/model/library_environment.h"
+#include "trace/model/lora.h"
 #include "trace/model/schedule.h"
 #include "trace/model/shape_text.h"
+#include "trace/model/text.h"
 #include "trace/store/run_folder.h"
 #include "trainer/build_strategy.h"
 #include "trainer/comm/flight_recorder.h"
+#include "trainer/lora/base_source.h"
 #include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
 #include "trainer/rank_text.h"
 #include "trainer/step_exchange.h"
 #include "trainer/step_failure.h"
+#include "trainer/trained_part.h"
 
 namespace shardlens::trainer {
 
@@ -70,14 +75,15 @@ std::string host_name() {
   return gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
-// The first blocks are kept as they are.
-void freeze_blocks(Model& model, std::int64_t count) {
-  const auto blocks = model.blocks();
-  for (std::int64_t i = 0; i < std::min(count, static_cast<std::int64_t>(blocks.size())); ++i) {
-    for (torch::Tensor& parameter : blocks[static_cast<std::size_t>(i)]->parameters()) {
-      parameter.set_requires_grad(false);
-    }
-  }
+// "124,734,720 parameters, 294,912 of them trained (0.24 %)"
+std::string parameters_text(const ModelShape& shape, const trace::Settings& settings) {
+  const trace::TrainedShare share = trace::trained_share(shape, settings);
+  std::string text = trace::grouped(share.all) + " parameters";
+  if (share.trained == share.all) return text;
+  char percent[16];
+  std::snprintf(percent, sizeof percent, "%.3g",
+                100.0 * static_cast<double>(share.trained) / static_cast<double>(share.all));
+  return text + ", " + trace::grouped(share.trained) + " of them trained (" + percent + " %)";
 }
 
 }  // namespace
@@ -96,7 +102,7 @@ trace::Result<TrainOutcome> RankJob::run() {
     TRY(prepare());
     TRY_ASSIGN(const auto injections, trace::parse_injections(settings_.inject));
     TRY_ASSIGN(const SampleWriter samples, SampleWriter::create(settings_, *dataset_, *tokenizer_));
-    const ModelSaver saver({settings_, run_.folder, shape_, label_names_});
+    const ModelSaver saver({settings_, run_.folder, shape_, *model_, label_names_});
     TrainLoop loop({settings_, shape_, *dataset_, device_.device, *model_, *strategy_,
                     *communicator_, run_.folder, *recorder_, &sources_->memory_sampler(), log_,
                     stop_requested_, samples, saver},
@@ -151,7 +157,9 @@ trace::Result<void> RankJob::start_recorder() {
   info.peak_flops = peak.per_second;
   info.peak_flops_origin = peak.origin;
   info.environment = trace::noted_environment(environment_.lookup);
-  info.parameters = parameter_count(shape_);
+  const trace::TrainedShare share = trace::trained_share(shape_, settings_);
+  info.parameters = share.all;
+  info.trained_parameters = share.trained;
   info.model = trace::shape_text(shape_);
   const bool has_detail = !options.schedule.is_empty();
   TRY_ASSIGN(recorder_, profiler::Recorder::start(std::move(options)));
@@ -227,19 +235,22 @@ trace::Result<void> RankJob::build_replicas() {
         shape_, {settings_.dropout, seed, device_.device, /*has_memory=*/!model_folder_});
     if (model_folder_) initialize_parameters(*model_, shape_, seed, model_folder_->fresh());
   }
-  freeze_blocks(*model_, settings_.frozen_blocks);
+  {
+    const profiler::MemoryCategoryScope category(trace::MemoryCategory::kParameters);
+    TRY(choose_trained_part(*model_, settings_));
+  }
   // Before sharding, which gathers a block around its recomputation.
   recompute_every_nth_block(*model_, settings_.activation_checkpointing);
-  strategy_ =
-      build_strategy(settings_, *model_, *communicator_, *recorder_, environment_.local_world_size,
-                     model_folder_ ? &*model_folder_ : nullptr);
+  std::optional<BaseSource> base;
+  if (model_folder_) base.emplace(*model_, *model_folder_);
+  strategy_ = build_strategy(settings_, *model_, *communicator_, *recorder_,
+                             environment_.local_world_size, base ? &*base : nullptr);
   // Dropout differs between ranks, as their data does.
   torch::manual_seed(static_cast<std::uint64_t>(settings_.seed + environment_.rank));
   if (environment_.rank == 0) {
-    log_.info("model " + settings_.model + ": " + std::to_string(parameter_count(shape_)) +
-              " parameters; text " + settings_.data + ": " +
-              std::to_string(dataset_->training_samples()) + " sequences of " +
-              (dataset_->is_packed() ? "" : "at most ") +
+    log_.info("model " + settings_.model + ": " + parameters_text(shape_, settings_) + "; text " +
+              settings_.data + ": " + std::to_string(dataset_->training_samples()) +
+              " sequences of " + (dataset_->is_packed() ? "" : "at most ") +
               std::to_string(settings_.sequence_length) + " tokens for training, " +
               std::to_string(dataset_->evaluation_samples()) + " for evaluation");
     if (model_folder_ && !model_folder_->fresh().empty()) {

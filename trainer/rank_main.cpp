@@ -16,6 +16,7 @@
 #include "trainer/rank_options.h"
 #include "trainer/run_agreement.h"
 #include "trainer/strategy/named_tensor.h"
+#include "trainer/trained_part.h"
 
 namespace shardlens::trainer {
 
@@ -60,6 +61,7 @@ trace::Result<void> dump_weights(const RankOptions& options) {
   TRY_ASSIGN(const trace::Settings settings, settings_of(options));
   TRY_ASSIGN(const ModelShape shape, trace::find_model(settings.model));
   TRY_ASSIGN(const auto model, initial_model(settings, shape));
+  TRY(choose_trained_part(*model, settings));
   c10::Dict<std::string, torch::Tensor> weights;
   for (const auto& parameter : named_parameters_of(*model)) {
     weights.insert(parameter.name, parameter.tensor.detach());

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "profiler/torch/torch_sources.h"
+#include "trace/model/lora.h"
 #include "trace/model/loss_chunks.h"
 #include "trainer/autocast_scope.h"
 #include "trainer/learning_rate.h"
@@ -170,7 +171,7 @@ void TrainLoop::count_work(const TrainingBatch& batch) {
   step_tokens_ += batch.read_tokens;
   // Padding is computed, too.
   step_flops_ +=
-      flops_per_token(parts_.shape, batch.inputs.size(1), parts_.settings.frozen_blocks) *
+      trace::flops_per_token(parts_.shape, parts_.settings, batch.inputs.size(1)) *
       batch.inputs.numel();
 }
 

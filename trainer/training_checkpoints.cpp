@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "trainer/checkpoint/rank_exchange.h"
+#include "trainer/lora/base_fingerprint.h"
 #include "trainer/random_state.h"
 #include "trainer/step_exchange.h"
 
@@ -19,6 +20,10 @@ std::string exact_text(double value) {
   std::snprintf(text, sizeof text, "%.17g", value);
   return text;
 }
+constexpr const char* kBase = "base";
+constexpr const char* kBaseType = "base_dtype";
+
+bool trains_adapters(const trace::Settings& settings) { return settings.lora_rank > 0; }
 
 }  // namespace
 
@@ -32,6 +37,7 @@ std::vector<StatePiece> TrainingCheckpoints::pieces() const {
   const auto parameters = parts_.strategy.local_parameters();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const LocalParameter& parameter = parameters[i];
+    if (parameter.is_frozen && trains_adapters(parts_.settings)) continue;
     StatePiece& piece = pieces.emplace_back();
     piece.name = parameter.name;
     piece.full_sizes = parameter.sizes;
@@ -64,6 +70,10 @@ trace::CheckpointInfo TrainingCheckpoints::describe(std::int64_t steps_done) con
   info.optimizer = settings.optimizer;
   info.notes[kLossScale] = std::to_string(parts_.scaler.scale());
   if (std::isfinite(best_loss_)) info.notes[kBestLoss] = exact_text(best_loss_);
+  if (trains_adapters(settings)) {
+    info.notes[kBase] = base_;
+    info.notes[kBaseType] = settings.base_dtype;
+  }
   return info;
 }
 
@@ -85,6 +95,7 @@ trace::Result<std::filesystem::path> TrainingCheckpoints::save_into(std::string_
                                                                     std::int64_t steps_done,
                                                                     std::int64_t keep_last) {
   SaveOptions options;
+  if (trains_adapters(parts_.settings)) base();
   options.info = describe(steps_done);
   options.keep_last = keep_last;
   options.generator_state = generator_state(parts_.communicator.device());
@@ -93,6 +104,7 @@ trace::Result<std::filesystem::path> TrainingCheckpoints::save_into(std::string_
 
 trace::Result<std::int64_t> TrainingCheckpoints::resume() {
   if (parts_.settings.resume == "none") return 0;
+  if (trains_adapters(parts_.settings)) base();
   const trace::Result<trace::CheckpointInfo> loaded = load();
   // A rank that cannot read its part tells the others, which would wait for it otherwise.
   TRY(agree(parts_.communicator, loaded ? trace::Result<void>() : tl::unexpected(loaded.error()),
@@ -105,6 +117,7 @@ trace::Result<std::int64_t> TrainingCheckpoints::resume() {
 trace::Result<trace::CheckpointInfo> TrainingCheckpoints::load() {
   TRY_ASSIGN(const auto folder, trace::find_checkpoint(parts_.settings.resume));
   TRY_ASSIGN(const auto info, trace::read_checkpoint_info(folder));
+  TRY(check_base(info));
   std::vector<StatePiece> wanted = pieces();
   {
     const torch::NoGradGuard no_grad;
@@ -117,11 +130,35 @@ trace::Result<trace::CheckpointInfo> TrainingCheckpoints::load() {
   return info;
 }
 
+const std::string& TrainingCheckpoints::base() {
+  if (base_.empty())
+    base_ = base_fingerprint(parts_.strategy.local_parameters(), parts_.communicator);
+  return base_;
+}
+
+trace::Result<void> TrainingCheckpoints::check_base(const trace::CheckpointInfo& info) const {
+  const auto saved = info.notes.find(kBase);
+  if (!trains_adapters(parts_.settings) || saved == info.notes.end() || saved->second == base_) {
+    return {};
+  }
+  const auto type = info.notes.find(kBaseType);
+  return trace::fail(trace::ErrorKind::kUsage,
+                     "resume: the adapters in " + info.folder.string() +
+                         " belong to other frozen weights: model " + info.model + ", seed " +
+                         std::to_string(info.seed) + ", base_dtype " +
+                         (type == info.notes.end() ? "" : type->second) +
+                         ". Set the same model, seed, precision and base_dtype, or do not resume.");
+}
+
 void TrainingCheckpoints::take_over(std::span<const StatePiece> loaded,
                                     const trace::CheckpointInfo& info) {
-  for (std::size_t i = 0; i < loaded.size(); ++i) {
+  const auto parameters = parts_.strategy.local_parameters();
+  auto piece = loaded.begin();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].is_frozen && trains_adapters(parts_.settings)) continue;
     const torch::Tensor steps = parts_.optimizer.state_of(i).steps;
-    if (steps.defined()) steps.fill_(loaded[i].optimizer_steps);
+    if (steps.defined()) steps.fill_(piece->optimizer_steps);
+    ++piece;
   }
   const std::int64_t together = parts_.settings.batch_per_rank * parts_.communicator.world_size();
   parts_.batches.go_to(info.epoch, info.samples_seen / together);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "trace/model/result.h"
@@ -57,9 +58,13 @@ class TrainingCheckpoints {
                                                  std::int64_t keep_last);
   trace::CheckpointInfo describe(std::int64_t steps_done) const;
   void take_over(std::span<const StatePiece> loaded, const trace::CheckpointInfo& info);
+  // Of a job that trains adapters, whose checkpoints leave out the model they belong to. All ranks.
+  const std::string& base();
+  trace::Result<void> check_base(const trace::CheckpointInfo& info) const;
 
   Parts parts_;
   double best_loss_ = std::numeric_limits<double>::infinity();
+  std::string base_;  // its fingerprint once it was asked for
 };
 
 }  // namespace shardlens::trainer

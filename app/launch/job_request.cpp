@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "trace/huggingface/find_model.h"
-#include "trace/model/parameter_shapes.h"
+#include "trace/model/lora.h"
 #include "trace/store/checkpoint_info.h"
 #include "trace/store/run_folder.h"
 
@@ -59,7 +59,7 @@ Result<void> check_resume(const trace::Settings& settings) {
                                               " steps done already; set steps to more than that.");
   }
   TRY_ASSIGN(const auto shape, trace::find_model(settings.model));
-  return trace::check_parameters(info, trace::parameter_shapes(shape));
+  return trace::check_parameters(info, trace::saved_parameters(shape, settings));
 }
 
 }  // namespace

@@ -44,6 +44,13 @@ Json environment_json(const std::vector<trace::RankFigures>& ranks) {
   return json;
 }
 
+// Of the model; older files do not know it.
+Json count_or_null(const std::vector<trace::RankFigures>& ranks,
+                   std::int64_t trace::RankInfo::*count) {
+  if (ranks.empty() || ranks.front().info.*count == 0) return nullptr;
+  return ranks.front().info.*count;
+}
+
 Json run_json(const trace::RunInfo& info, const std::vector<trace::RankFigures>& ranks) {
   return {{"name", info.name},
           {"folder", info.folder},
@@ -51,6 +58,8 @@ Json run_json(const trace::RunInfo& info, const std::vector<trace::RankFigures>&
           {"reason", text_or_null(info.reason)},
           {"device", info.device},
           {"world_size", info.world_size},
+          {"parameters", count_or_null(ranks, &trace::RankInfo::parameters)},
+          {"trained_parameters", count_or_null(ranks, &trace::RankInfo::trained_parameters)},
           {"environment", environment_json(ranks)},
           {"settings", settings_json(info.settings)}};
 }

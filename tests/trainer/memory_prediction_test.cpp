@@ -6,11 +6,13 @@
 
 #include "profiler/torch/torch_sources.h"
 #include "trace/model/loss_chunks.h"
+#include "trace/predict/adapter_memory.h"
 #include "trace/predict/layer_memory.h"
 #include "trace/predict/memory_model.h"
 #include "trainer/autocast_scope.h"
 #include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
+#include "trainer/trained_part.h"
 
 namespace shardlens::trainer {
 namespace {
@@ -27,6 +29,8 @@ struct Case {
   bool is_gathered_in_16_bits = false;
   std::int64_t loss_chunk = 0;  // tokens, of 512
   void (*change)(ModelShape&) = nullptr;
+  const char* adapters = "";  // of which layers, beside frozen weights
+  const char* base = "auto";
 };
 
 void PrintTo(const Case& tried, std::ostream* out) { *out << tried.name; }
@@ -75,6 +79,11 @@ trace::PlannedJob job_of(const Case& tried) {
   job.settings.activation_checkpointing = tried.recompute;
   job.settings.optimizer = "sgd";
   job.settings.loss_chunk_tokens = tried.loss_chunk;
+  if (*tried.adapters != 0) {
+    job.settings.lora_rank = 8;
+    job.settings.lora_target_modules = tried.adapters;
+    job.settings.base_dtype = tried.base;
+  }
   if (tried.is_gathered_in_16_bits) {
     job.settings.sharding_strategy = "full_shard";
     job.settings.param_dtype = "bf16";
@@ -97,6 +106,7 @@ class MemoryPrediction : public testing::TestWithParam<Case> {
     job_ = job_of(GetParam());
     model_ = build_any_model(job_.shape, {.dropout = GetParam().dropout});
     if (GetParam().is_gathered_in_16_bits) model_->to(torch::kBFloat16);
+    ASSERT_TRUE(choose_trained_part(*model_, job_.settings));
     model_->train();
     recompute_every_nth_block(*model_, GetParam().recompute);
     tokens_ = torch::randint(job_.shape.vocabulary, {4, 129}, torch::kLong);
@@ -130,11 +140,15 @@ class SavedMemory : public MemoryPrediction {};
 TEST_P(SavedMemory, IsWhatForwardKeeps) {
   const torch::Tensor loss = forward();
   const std::int64_t saved = tensors_of(profiler::sample_cpu_memory()) - before_;
-  const trace::LayerMemory block = trace::block_memory(job_, false);
   std::int64_t predicted = trace::head_memory(job_).layer.saved_bytes();
+  const bool is_adapted = job_.settings.lora_rank > 0;
+  const trace::LayerMemory block = trace::block_memory(job_, is_adapted);
+  const trace::AdapterMemory adapters = trace::adapter_memory(job_);
+  const std::int64_t of_block = block.saved_bytes() + adapters.saved_bytes();
+  predicted -= GetParam().recompute > 0 ? 0 : adapters.spared;
   for (std::int64_t i = 0; i < job_.shape.layers; ++i) {
     const bool recomputes = GetParam().recompute > 0 && i % GetParam().recompute == 0;
-    predicted += recomputes ? block.input_bytes : block.saved_bytes();
+    predicted += recomputes ? block.input_bytes : of_block;
   }
   const double allowed = GetParam().dropout > 0 || GetParam().recompute > 0 ? 0.02 : 0.005;
   EXPECT_NEAR(static_cast<double>(predicted), static_cast<double>(saved),
@@ -194,6 +208,41 @@ const Case kModelsIn16Bits[] = {
     {"LlamaIn16BitsChunks", ModelLayout::kLlama, false, "fp32", 0, 0, true, 128},
 };
 
+const Case kAdapters[] = {
+    {.name = "Gpt2", .layout = ModelLayout::kGpt2, .adapters = "auto"},
+    {.name = "Gpt2All", .layout = ModelLayout::kGpt2, .adapters = "all-linear"},
+    {.name = "Gpt2Nf4", .layout = ModelLayout::kGpt2, .adapters = "all-linear", .base = "nf4"},
+    {.name = "Gpt2Chunks",
+     .layout = ModelLayout::kGpt2,
+     .loss_chunk = 128,
+     .adapters = "all-linear"},
+    {.name = "Gpt2Autocast",
+     .layout = ModelLayout::kGpt2,
+     .precision = "bf16",
+     .adapters = "all-linear"},
+    {.name = "Llama", .layout = ModelLayout::kLlama, .tied = false, .adapters = "auto"},
+    {.name = "LlamaAll", .layout = ModelLayout::kLlama, .tied = false, .adapters = "all-linear"},
+    {.name = "LlamaNf4Autocast",
+     .layout = ModelLayout::kLlama,
+     .tied = false,
+     .precision = "bf16",
+     .adapters = "all-linear",
+     .base = "nf4"},
+    {.name = "LlamaBf16",
+     .layout = ModelLayout::kLlama,
+     .tied = false,
+     .adapters = "auto",
+     .base = "bf16"},
+    {.name = "LlamaRecompute",
+     .layout = ModelLayout::kLlama,
+     .tied = false,
+     .recompute = 1,
+     .adapters = "all-linear",
+     .base = "nf4"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Adapters, MemoryPrediction, testing::ValuesIn(kAdapters), name_of);
+INSTANTIATE_TEST_SUITE_P(Adapters, SavedMemory, testing::ValuesIn(kAdapters), name_of);
 INSTANTIATE_TEST_SUITE_P(Models, MemoryPrediction, testing::ValuesIn(kModels), name_of);
 INSTANTIATE_TEST_SUITE_P(Models, SavedMemory, testing::ValuesIn(kModels), name_of);
 INSTANTIATE_TEST_SUITE_P(ModelsIn16Bits, SavedMemory, testing::ValuesIn(kModelsIn16Bits), name_of);

@@ -18,6 +18,7 @@
 #include "trainer/model/recompute.h"
 #include "trainer/optimizer.h"
 #include "trainer/strategy/named_tensor.h"
+#include "trainer/trained_part.h"
 
 namespace shardlens::trainer {
 
@@ -67,11 +68,8 @@ inline torch::Tensor loss_of(DecoderModel& model, int step, int micro_batch, int
 
 inline std::shared_ptr<DecoderModel> initial_model(const Training& training) {
   auto model = build_model(trained_shape(training.layout), {0.0, 5, torch::kCPU});
-  for (std::int64_t i = 0; i < training.settings.frozen_blocks; ++i) {
-    for (auto& parameter : model->blocks()[static_cast<std::size_t>(i)]->parameters()) {
-      parameter.set_requires_grad(false);
-    }
-  }
+  const auto chosen = choose_trained_part(*model, training.settings);
+  EXPECT_TRUE(chosen) << chosen.error().message;
   return model;
 }
 
@@ -148,7 +146,8 @@ inline Trained train_rank(const Training& training, Communicator& communicator,
 inline void expect_equal(const LocalParameter& part, const torch::Tensor& whole,
                          const Training& training, int rank) {
   const auto expected = whole.flatten().slice(0, part.begin, part.end);
-  auto difference = part.value.detach().flatten() - expected;
+  // Bytes, too, which wrap around.
+  auto difference = part.value.detach().flatten().to(torch::kFloat64) - expected;
   if (training.of_each_value > 0) {
     // Attention does not depend on the keys' bias: its gradient is rounding alone.
     if (part.name.ends_with("c_attn.bias")) {
@@ -160,7 +159,7 @@ inline void expect_equal(const LocalParameter& part, const torch::Tensor& whole,
         << part.name << " on rank " << rank;
   } else {
     EXPECT_LE(difference.norm().item<double>(),
-              training.relative * whole.norm().item<double>() + 1e-9)
+              training.relative * whole.to(torch::kFloat64).norm().item<double>() + 1e-9)
         << part.name << " on rank " << rank;
   }
 }

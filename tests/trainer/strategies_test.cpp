@@ -68,6 +68,28 @@ std::vector<Training> long_trainings() {
   return all;
 }
 
+// Adapters beside frozen weights of each type, under every strategy.
+std::vector<Training> adapter_trainings() {
+  std::vector<Training> all;
+  for (const std::string strategy : {"ddp", "zero1", "no_shard", "shard_grad_op", "full_shard",
+                                     "hybrid_shard", "hybrid_shard_zero2"}) {
+    for (const std::string type : {"fp32", "bf16", "nf4"}) {
+      Training training;
+      training.ranks = strategy.starts_with("hybrid") ? 4 : 2;
+      training.name = strategy + "_" + type;
+      training.layout = type == "bf16" ? ModelLayout::kLlama : ModelLayout::kGpt2;
+      training.steps = 10;
+      training.settings =
+          settings_of({"strategy=" + strategy, "optimizer=adamw", "max_grad_norm=0.5",
+                       "shard_group_size=2", "bucket_cap_mb=0.01", "lora_rank=4", "lora_alpha=32",
+                       "lora_target_modules=all-linear", "base_dtype=" + type});
+      training.of_each_value = 2e-3;
+      all.push_back(std::move(training));
+    }
+  }
+  return all;
+}
+
 class EveryStrategy : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryStrategy, GivesBitIdenticalLossesTwice) {
@@ -127,6 +149,24 @@ std::vector<Training> trainings() {
       of("Frozen", 2, {"strategy=full_shard", "frozen_blocks=2"}),
       of("FrozenZero1", 2, {"strategy=zero1", "frozen_blocks=1"}),
       of("FrozenDdp", 2, {"strategy=ddp", "frozen_blocks=1"}),
+      of("AdaptersRecomputed", 2,
+         {"strategy=full_shard", "lora_rank=4", "lora_alpha=32", "activation_checkpointing=1"}),
+      of("AdaptersOfBytesRecomputed", 2,
+         {"strategy=full_shard", "lora_rank=4", "lora_alpha=32", "base_dtype=nf4",
+          "activation_checkpointing=2"}),
+      of("AdaptersOffloaded", 2,
+         {"strategy=full_shard", "lora_rank=4", "lora_alpha=32", "base_dtype=nf4",
+          "cpu_offload=true"}),
+      llama(of("AdaptersOfEveryLayerAUnit", 2,
+               {"strategy=full_shard", "wrap_policy=size", "min_num_params=1", "lora_rank=4",
+                "lora_alpha=32", "base_dtype=nf4"})),
+      of("AdaptersOnFour", 4,
+         {"strategy=full_shard", "lora_rank=4", "lora_alpha=32", "base_dtype=nf4",
+          "lora_target_modules=c_fc,attn.c_proj"}),
+      accumulating(
+          of("AdaptersAccumulating", 2, {"strategy=full_shard", "lora_rank=4", "lora_alpha=32"}),
+          false),
+      of("FrozenInBf16", 2, {"strategy=full_shard", "frozen_blocks=2", "base_dtype=bf16"}),
       accumulating(of("FullShardAccumulating", 2, {"strategy=full_shard"}), false),
       accumulating(of("FullShardReducingEach", 2, {"strategy=full_shard"}), true),
       accumulating(of("ShardGradOpAccumulating", 2, {"strategy=shard_grad_op"}), false),
@@ -152,6 +192,10 @@ std::vector<Training> trainings() {
                    false),
       // 8 bits of mantissa in what is gathered and reduced.
       within(of("ParametersInBf16", 2, {"strategy=full_shard", "param_dtype=bf16"}), 3e-2),
+      within(of("AdaptersGatheredInBf16", 2,
+                {"strategy=full_shard", "lora_rank=4", "lora_alpha=32", "base_dtype=nf4",
+                 "param_dtype=bf16"}),
+             3e-2),
       within(of("ReducedInBf16", 2, {"strategy=full_shard", "reduce_dtype=bf16"}), 3e-2),
       within(of("NoShardInBf16", 2, {"strategy=no_shard", "param_dtype=bf16"}), 3e-2),
   };
@@ -161,6 +205,9 @@ INSTANTIATE_TEST_SUITE_P(Strategies, EveryTraining, testing::ValuesIn(trainings(
                          [](const auto& training) { return training.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(TwentySteps, EveryTraining, testing::ValuesIn(long_trainings()),
+                         [](const auto& training) { return training.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(Adapters, EveryTraining, testing::ValuesIn(adapter_trainings()),
                          [](const auto& training) { return training.param.name; });
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <optional>
 #include <tuple>
 
+#include "trace/model/lora.h"
 #include "trace/model/model_shape.h"
 #include "trace/model/shape_text.h"
 #include "trace/predict/memory_model.h"
@@ -55,7 +56,8 @@ MemoryEstimate estimate_memory(const RankFigures& rank, const RunInfo& info) {
   MemoryEstimate estimate;
   const auto shape = shape_of(rank.info, info.settings);
   // Another count: a model of that name as it was in another version.
-  if (!shape || parameter_count(*shape) != rank.info.parameters || info.world_size < 1) {
+  if (!shape || trained_share(*shape, info.settings).all != rank.info.parameters ||
+      info.world_size < 1) {
     return estimate;
   }
   PlannedJob job = job_on_this_machine(info.settings, *shape);

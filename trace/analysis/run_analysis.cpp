@@ -324,6 +324,15 @@ const std::vector<StepFigures>& RunAnalysis::steps() const { return state_->step
 
 const StringTable& RunAnalysis::strings() const { return state_->strings; }
 
+namespace {
+
+// Files of older formats do not know how many of the parameters are trained.
+std::int64_t trained_values(const RankInfo& info) {
+  return info.trained_parameters > 0 ? info.trained_parameters : info.parameters;
+}
+
+}  // namespace
+
 RunFigures RunAnalysis::figures() const {
   const auto& s = *state_;
   RunFigures result;
@@ -333,7 +342,7 @@ RunFigures RunAnalysis::figures() const {
   result.buckets = s.plan_in_force();
   result.units = s.units.figures(s.strings);
   result.evaluations = s.evaluations.figures();
-  const auto parameters = s.ranks.empty() ? 0 : s.ranks.front().figures.info.parameters;
+  const auto parameters = s.ranks.empty() ? 0 : trained_values(s.ranks.front().figures.info);
   const auto bytes_per_value = gradient_bytes_per_value(result.buckets, parameters);
   for (const auto& rank : s.ranks) {
     result.ranks.push_back(s.figures_of(rank));

@@ -57,6 +57,12 @@ Result<std::string> read_model_config(const fs::path& folder) {
                                        "config.json and safetensors files.");
   }
   const fs::path file = folder / kConfigFile;
+  if (!fs::is_regular_file(file, error) && fs::exists(folder / "adapter_config.json", error)) {
+    return fail(ErrorKind::kUsage, "model: " + quoted_path(folder) +
+                                       " holds adapters alone, which training cannot go on from. "
+                                       "Name the model's folder, and resume: a checkpoint of the "
+                                       "run; or save the model with merge_lora: true.");
+  }
   if (!fs::is_regular_file(file, error)) {
     return fail(ErrorKind::kMissing, "model: there is no config.json in " + quoted_path(folder) +
                                          ". Name a folder as it is downloaded from the Hugging "

@@ -3,6 +3,8 @@
 #include <array>
 #include <span>
 
+#include "trace/model/lora.h"
+#include "trace/model/model_shape.h"
 #include "trace/model/schedule.h"
 #include "trace/model/settings.h"
 #include "trace/model/strategy.h"
@@ -123,6 +125,37 @@ void check_precision(const Settings& s, std::vector<SettingProblem>& problems) {
   }
 }
 
+void check_adapters(const Settings& s, std::vector<SettingProblem>& problems) {
+  if (s.lora_rank == 0) {
+    if (s.base_dtype == "nf4") {
+      problems.push_back({"base_dtype",
+                          "base_dtype: nf4 keeps weights that are not trained in 4 bits, beside "
+                          "which adapters are trained; set lora_rank, or base_dtype: auto."});
+    } else if (s.base_dtype != "auto" && s.base_dtype != "fp32" && s.frozen_blocks == 0) {
+      problems.push_back(
+          {"base_dtype", "base_dtype: " + s.base_dtype +
+                             " is for weights that are not trained, and all are; "
+                             "set lora_rank or frozen_blocks, or base_dtype: auto."});
+    }
+    if (s.merge_lora) {
+      problems.push_back({"merge_lora",
+                          "merge_lora has no adapters to merge; set lora_rank, or merge_lora: "
+                          "false."});
+    }
+    return;
+  }
+  if (s.frozen_blocks > 0) {
+    problems.push_back({"frozen_blocks",
+                        "With lora_rank every weight of the model is frozen; use frozen_blocks: "
+                        "0, or lora_rank: 0."});
+  }
+  const auto shape = find_model_preset(s.model);
+  if (!shape) return;  // the rank will say
+  if (auto targets = adapted_layers(*shape, s.lora_target_modules); !targets) {
+    problems.push_back({"lora_target_modules", targets.error().message});
+  }
+}
+
 void check_inputs(const Settings& s, std::vector<SettingProblem>& problems) {
   if (s.uneven_inputs == "join" && s.drop_last) {
     problems.push_back({"uneven_inputs",
@@ -220,6 +253,7 @@ std::vector<SettingProblem> problems_of(const Settings& settings) {
   check_buckets(settings, problems);
   check_sharding(settings, problems);
   check_precision(settings, problems);
+  check_adapters(settings, problems);
   check_inputs(settings, problems);
   check_lengths(settings, problems);
   check_libraries(settings, problems);

@@ -271,7 +271,7 @@ const Knob kTable[] = {
     {.name = "base_dtype", .label = "Frozen weights as", .group = G::kPrecisionAndMemory,
      .member = &S::base_dtype, .choices = kBaseTypes,
      .explanation = "How weights that are not trained are kept: nf4 is QLoRA's 4 bits; auto is bf16 "
-                    "where that is computed in, else fp32"},
+                    "where adapters are trained in bf16, else fp32"},
     {.name = "initial_loss_scale", .label = "Initial loss scale",
      .group = G::kPrecisionAndMemory, .member = &S::initial_loss_scale, .minimum = 1,
      .maximum = 4294967296.0, .logarithmic = true,

@@ -1,8 +1,11 @@
 #include "trace/predict/layer_memory.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "trace/model/lora.h"
 #include "trace/model/loss_chunks.h"
+#include "trace/predict/adapter_memory.h"
 #include "trace/predict/encoder_block.h"
 #include "trace/predict/gpt2_block.h"
 #include "trace/predict/layer_sizes.h"
@@ -95,6 +98,49 @@ std::vector<BackwardOperator> chunked_backward(const LayerSizes& s, const Planne
           {.made = s.residual}};
 }
 
+LayerMemory memory_of(ModelLayout layout, const LayerSizes& sizes, bool is_frozen) {
+  if (is_encoder(layout)) return encoder_block_memory(sizes, is_frozen);
+  return layout == ModelLayout::kGpt2 ? gpt2_block_memory(sizes, is_frozen)
+                                      : llama_block_memory(sizes, is_frozen);
+}
+
+// Every product expands its matrix, also in backward.
+void expand_matrices(LayerMemory& memory, std::int64_t bytes) {
+  memory.forward_scratch += bytes;
+  memory.unsaved_scratch += bytes;
+  for (BackwardOperator& op : memory.backward) op.scratch = std::max(op.scratch, bytes);
+}
+
+// Nothing is kept for gradients of the last norm and of the head, which adapters leave as they are.
+HeadMemory frozen_head(HeadMemory head, const LayerSizes& s, const PlannedJob& job,
+                       std::int64_t chunk) {
+  LayerMemory& layer = head.layer;
+  const std::int64_t matrix = job.shape.vocabulary * job.shape.width;
+  const bool is_cast = s.autocast && kept_types(job.settings).other == KeptType::kFp32;
+  const std::int64_t cast = is_cast ? 2 * matrix : 0;
+  for (SavedTensors& each : layer.saved) {
+    if (each.what == "input of the head" || each.what == "gradient of the head") each.bytes = 0;
+    if (each.what == "weights of the head in 16 bits") each.bytes = cast;
+    if (each.what == "last norm") each.bytes = s.norm_statistics;
+  }
+  layer.cast_weights = cast;
+  const std::int64_t logits = s.tokens * job.shape.vocabulary;
+  BackwardOperator product{
+      .made = s.product, .consumed = logits * s.product_bytes, .released = cast};
+  if (chunk > 0) product = {.released = s.residual};
+  // Without a gradient of the matrix there is nothing to cast.
+  layer.backward = chunk > 0 ? std::vector<BackwardOperator>{} : plain_backward(s, job, 0);
+  if (chunk == 0) layer.backward.pop_back();
+  layer.backward.push_back(product);
+  if (chunk > 0) layer.backward.push_back({.made = s.residual});
+  head.head_operator = layer.backward.size() - 1;
+  layer.backward.push_back({.made = s.residual,
+                            .scratch = s.norm_scratch,
+                            .consumed = chunk > 0 ? s.residual : s.product,
+                            .released = s.residual + s.norm_statistics});
+  return head;
+}
+
 }  // namespace
 
 std::int64_t LayerMemory::saved_bytes() const {
@@ -104,10 +150,12 @@ std::int64_t LayerMemory::saved_bytes() const {
 }
 
 LayerMemory block_memory(const PlannedJob& job, bool is_frozen) {
-  const LayerSizes sizes = layer_sizes(job);
-  if (is_encoder(job.shape.layout)) return encoder_block_memory(sizes, is_frozen);
-  return job.shape.layout == ModelLayout::kGpt2 ? gpt2_block_memory(sizes, is_frozen)
-                                                : llama_block_memory(sizes, is_frozen);
+  LayerSizes sizes = layer_sizes(job);
+  const bool is_packed = is_frozen && kept_types(job.settings).linear != KeptType::kFp32;
+  if (is_packed) sizes.autocast = false;  // no casts of matrices are kept
+  LayerMemory memory = memory_of(job.shape.layout, sizes, is_frozen);
+  if (is_packed) expand_matrices(memory, expanded_matrix_bytes(job));
+  return memory;
 }
 
 HeadMemory head_memory(const PlannedJob& job) {
@@ -125,6 +173,7 @@ HeadMemory head_memory(const PlannedJob& job) {
                       .consumed = chunk > 0 ? s.residual : s.product,
                       .released = s.residual + s.norm_statistics + s.normalized,
                       .parameters = job.shape.layout == ModelLayout::kGpt2 ? 2 : 1});
+  if (job.settings.lora_rank > 0) return frozen_head(std::move(head), s, job, chunk);
   return head;
 }
 

@@ -4,9 +4,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "trace/model/lora.h"
 #include "trace/model/model_shape.h"
+#include "trace/model/settings.h"
 
 namespace shardlens::trace {
+
+// Bytes of frozen weights where adapters are trained.
+struct FrozenBytes {
+  std::int64_t kept = 0;      // at rest
+  std::int64_t gathered = 0;  // as they are computed with
+  std::int64_t cast = 0;      // of `gathered`, what is kept in another type
+};
 
 struct ModelSizes {
   std::int64_t layers = 0;
@@ -17,19 +26,28 @@ struct ModelSizes {
   std::int64_t positions = 0;       // of learned positions, token types and their norm
   std::int64_t head = 0;  // of the output matrix, also if it is the embedding; of a classifier
   std::int64_t final_norm = 0;
+  // Of a job that trains adapters: values per trained tensor, of one block and outside of blocks;
+  // all that is above is frozen.
+  bool is_adapted = false;
+  std::vector<std::int64_t> block_adapters, trained_root;
+  FrozenBytes frozen_block, frozen_root;
 
   std::int64_t block_values() const;
   std::int64_t root_values() const;
   std::int64_t all_values() const { return root_values() + layers * block_values(); }
+  std::int64_t trained_block_values() const;
+  std::int64_t trained_root_values() const;
   std::int64_t trained_values() const {
-    return root_values() + (layers - frozen_layers) * block_values();
+    return trained_root_values() + (layers - frozen_layers) * trained_block_values();
   }
+  // Of all parameters at rest, on a rank that holds all of them.
+  std::int64_t kept_bytes() const;
   std::int64_t trained_tensors() const;
   // Values per trained parameter, in registration order up to where the root's lie.
   std::vector<std::int64_t> trained() const;
 };
 
-ModelSizes model_sizes(const ModelShape& shape, std::int64_t frozen_blocks);
+ModelSizes model_sizes(const ModelShape& shape, const Settings& settings);
 
 // The largest share of `values` that a rank gets when whole parameters are given, largest first, to
 // the rank that has least so far (PyTorch's ZeroRedundancyOptimizer._partition_parameters).

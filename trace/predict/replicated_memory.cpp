@@ -11,7 +11,7 @@ ReplicatedMemory::ReplicatedMemory(const PlannedJob& job, const ModelSizes& size
       compresses_(job.settings.communication_hook != "none") {}
 
 void ReplicatedMemory::hold_at_rest(MemoryLedger& ledger) {
-  ledger.add(Holding::kParameters, 4 * sizes_.all_values());
+  ledger.add(Holding::kParameters, sizes_.kept_bytes());
   ledger.add(are_views_ ? Holding::kGradients : Holding::kBuckets, 4 * sizes_.trained_values());
   ledger.add(Holding::kOptimizerState, optimizer_state(job_, sizes_).bytes);
 }

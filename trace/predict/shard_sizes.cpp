@@ -66,6 +66,30 @@ std::int64_t part_of(std::int64_t values, std::int64_t ranks) {
   return (values + ranks - 1) / ranks;
 }
 
+FrozenBytes part_of(const FrozenBytes& bytes, std::int64_t ranks) {
+  return {part_of(bytes.kept, ranks), part_of(bytes.gathered, ranks), part_of(bytes.cast, ranks)};
+}
+
+FrozenBytes sum_of(const FrozenBytes& a, const FrozenBytes& b, std::int64_t times) {
+  return {a.kept + times * b.kept, a.gathered + times * b.gathered, a.cast + times * b.cast};
+}
+
+// Trained values are the adapters' alone; `size`, which may make units inside of blocks, is counted
+// as if blocks were the units.
+void divide_adapted(ShardSizes& shards, const ModelSizes& sizes) {
+  const bool has_blocks = shards.whole.block > 0;
+  const std::int64_t in_root = has_blocks ? 0 : sizes.layers;
+  const std::int64_t of_block = sizes.trained_block_values();
+  shards.whole.block = has_blocks ? of_block : 0;
+  shards.whole.root = sizes.trained_root_values() + in_root * of_block;
+  shards.whole.root_frozen = 0;
+  shards.root_trained = part_of(shards.whole.root, shards.group);
+  shards.block = part_of(shards.whole.block, shards.group);
+  shards.frozen_root_bytes =
+      part_of(sum_of(sizes.frozen_root, sizes.frozen_block, in_root), shards.group);
+  if (has_blocks) shards.frozen_block_bytes = part_of(sizes.frozen_block, shards.group);
+}
+
 }  // namespace
 
 UnitSizes unit_sizes(const PlannedJob& job, const ModelSizes& sizes) {
@@ -84,10 +108,12 @@ UnitSizes unit_sizes(const PlannedJob& job, const ModelSizes& sizes) {
 }
 
 std::int64_t ShardSizes::trained_values(const ModelSizes& sizes) const {
+  if (sizes.is_adapted) return root_trained + sizes.layers * block;
   return root_trained + (sizes.layers - sizes.frozen_layers) * block;
 }
 
 std::int64_t ShardSizes::frozen_values(const ModelSizes& sizes) const {
+  if (sizes.is_adapted) return 0;
   return root_frozen + sizes.frozen_layers * block;
 }
 
@@ -95,6 +121,10 @@ ShardSizes shard_sizes(const PlannedJob& job, const ModelSizes& sizes) {
   ShardSizes shards;
   shards.group = shard_group_size(job.settings, job.ranks, job.ranks_per_node);
   shards.whole = unit_sizes(job, sizes);
+  if (sizes.is_adapted) {
+    divide_adapted(shards, sizes);
+    return shards;
+  }
   shards.root_trained = part_of(shards.whole.root - shards.whole.root_frozen, shards.group);
   shards.root_frozen = part_of(shards.whole.root_frozen, shards.group);
   shards.block = part_of(shards.whole.block, shards.group);

@@ -26,6 +26,9 @@ struct ShardSizes {
   std::int64_t root_trained = 0, root_frozen = 0;
   std::int64_t block = 0;
 
+  // Of one shard where adapters are trained: bytes of frozen weights.
+  FrozenBytes frozen_root_bytes, frozen_block_bytes;
+
   bool blocks_are_units() const { return whole.block > 0; }
   // Values of all shards of one rank.
   std::int64_t trained_values(const ModelSizes& sizes) const;

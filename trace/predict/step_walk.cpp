@@ -27,9 +27,10 @@ std::int64_t saved_by_embeddings(const PlannedJob& job) {
 
 StepWalk::StepWalk(const PlannedJob& job)
     : job_(job),
-      sizes_(model_sizes(job.shape, job.settings.frozen_blocks)),
-      trained_block_(block_memory(job, false)),
+      sizes_(model_sizes(job.shape, job.settings)),
+      trained_block_(block_memory(job, sizes_.is_adapted)),
       frozen_block_(block_memory(job, true)),
+      adapters_(adapter_memory(job)),
       head_(head_memory(job)),
       gradient_bytes_(element_bytes(job.settings).gathered),
       saved_by_embeddings_(saved_by_embeddings(job)),
@@ -76,7 +77,7 @@ void StepWalk::forward_block(std::int64_t index) {
     ledger_.add(Holding::kFlowing, layer.unsaved_scratch);
     ledger_.remove(Holding::kFlowing, layer.unsaved_scratch);
   } else {
-    ledger_.add(Holding::kSavedByBlocks, layer.saved_bytes());
+    ledger_.add(Holding::kSavedByBlocks, saved_bytes(layer, index));
     ledger_.add(Holding::kFlowing, layer.forward_scratch);
     ledger_.remove(Holding::kFlowing, layer.forward_scratch);
   }
@@ -109,10 +110,11 @@ void StepWalk::backward_head() {
   const auto& operators = head_.layer.backward;
   for (std::size_t i = 0; i < operators.size(); ++i) {
     const bool is_head = i == head_.head_operator;
-    const std::int64_t fresh =
+    const std::int64_t own =
         is_head ? sizes_.head : (operators[i].parameters > 0 ? sizes_.final_norm : 0);
+    const std::int64_t fresh = sizes_.is_adapted ? 0 : own;
     run(operators[i], Holding::kSavedByHead, fresh);
-    if (is_head && job_.shape.tied_head) {
+    if (is_head && fresh > 0 && job_.shape.tied_head) {
       ledger_.move(Holding::kFreshGradients, Holding::kTiedGradient, gradient_bytes_ * fresh);
     } else if (fresh > 0) {
       kept_->keep_gradient(ledger_, fresh);
@@ -128,23 +130,44 @@ void StepWalk::backward_block(std::int64_t index) {
   if (again) {
     ledger_.remove(Holding::kSavedInputs,
                    layer.input_bytes + (job_.on_gpu ? 0 : kGeneratorStateBytes));
-    ledger_.add(Holding::kSavedByBlocks, layer.saved_bytes());
+    ledger_.add(Holding::kSavedByBlocks, saved_bytes(layer, index));
     ledger_.add(Holding::kFlowing, layer.input_bytes);  // its output, computed again
   }
-  for (const BackwardOperator& op : layer.backward) {
-    std::int64_t fresh = 0;
-    const auto first = sizes_.block.begin() + op.first_parameter;
-    for (auto size = first; size != first + op.parameters; ++size) fresh += *size;
-    run(op, Holding::kSavedByBlocks, fresh);
-    if (fresh > 0) kept_->keep_gradient(ledger_, fresh);
+  const auto& operators = layer.backward;
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    // The first half is the MLP's, nearly.
+    if (i == operators.size() / 2) ledger_.remove(Holding::kSavedByBlocks, adapters_.mlp);
+    run_block_operator(operators[i]);
+  }
+  if (sizes_.is_adapted) {
+    const std::int64_t fresh = sizes_.trained_block_values();
+    ledger_.remove(Holding::kSavedByBlocks, adapters_.attention);
+    ledger_.add(Holding::kFreshGradients, gradient_bytes_ * fresh);
+    kept_->keep_gradient(ledger_, fresh);
+    // Its first norm had not kept it.
+    ledger_.add(Holding::kSavedByBlocks, spared(index));
   }
   if (again) ledger_.remove(Holding::kFlowing, layer.input_bytes);
   kept_->leave_block_backward(ledger_, index);
 }
 
+void StepWalk::run_block_operator(const BackwardOperator& op) {
+  std::int64_t fresh = 0;
+  const auto first = sizes_.block.begin() + op.first_parameter;
+  for (auto size = first; size != first + op.parameters; ++size) fresh += *size;
+  if (sizes_.is_adapted) fresh = 0;
+  run(op, Holding::kSavedByBlocks, fresh);
+  if (fresh > 0) kept_->keep_gradient(ledger_, fresh);
+}
+
 void StepWalk::backward_embedding() {
   ledger_.enter({Part::kBackward, kRootBlock});
   const std::int64_t flowing = ledger_.held(Holding::kFlowing);
+  if (sizes_.is_adapted) {
+    // The first adapter's input needs no gradient.
+    run({.consumed = flowing, .released = saved_by_embeddings_}, Holding::kSavedByHead, 0);
+    return;
+  }
   run({.consumed = sizes_.positions > 0 ? 0 : flowing, .released = saved_by_embeddings_},
       Holding::kSavedByHead, sizes_.embedding);
   if (job_.shape.tied_head) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "trace/predict/adapter_memory.h"
 #include "trace/predict/kept_memory.h"
 #include "trace/predict/layer_memory.h"
 
@@ -26,12 +27,17 @@ class StepWalk {
   const LayerMemory& block(std::int64_t index) const {
     return index < sizes_.frozen_layers ? frozen_block_ : trained_block_;
   }
+  std::int64_t saved_bytes(const LayerMemory& layer, std::int64_t index) const {
+    return layer.saved_bytes() + adapters_.saved_bytes() - spared(index);
+  }
+  std::int64_t spared(std::int64_t index) const { return index == 0 ? adapters_.spared : 0; }
   void forward();
   void forward_block(std::int64_t index);
   void forward_head();
   void backward();
   void backward_head();
   void backward_block(std::int64_t index);
+  void run_block_operator(const BackwardOperator& op);
   void backward_embedding();
   // `fresh`: values of gradients of parameters that appear meanwhile.
   void run(const BackwardOperator& op, Holding saved, std::int64_t fresh);
@@ -39,6 +45,7 @@ class StepWalk {
   const PlannedJob& job_;
   ModelSizes sizes_;
   LayerMemory trained_block_, frozen_block_;
+  AdapterMemory adapters_;  // of one block
   HeadMemory head_;
   std::int64_t gradient_bytes_;       // per value
   std::int64_t saved_by_embeddings_;  // bytes

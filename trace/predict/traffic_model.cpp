@@ -36,7 +36,7 @@ class Traffic {
  public:
   explicit Traffic(const PlannedJob& job)
       : job_(job),
-        sizes_(model_sizes(job.shape, job.settings.frozen_blocks)),
+        sizes_(model_sizes(job.shape, job.settings)),
         bytes_(element_bytes(job.settings)),
         traits_(strategy_traits(job.settings.sharding_strategy)),
         micro_batches_(job.settings.gradient_accumulation_steps),
@@ -51,6 +51,7 @@ class Traffic {
   void add_buckets();
   void add_units();
   void add_gathers(const ShardSizes& shards, Group group);
+  void add_adapted_gathers(const ShardSizes& shards, Group group);
   void add(const Transfer& transfer);
 
   const PlannedJob& job_;
@@ -110,6 +111,7 @@ void Traffic::add_units() {
 }
 
 void Traffic::add_gathers(const ShardSizes& shards, Group group) {
+  if (sizes_.is_adapted) return add_adapted_gathers(shards, group);
   const std::int64_t root = shards.group * (shards.root_trained + shards.root_frozen);
   const std::int64_t blocks = shards.group * shards.block * sizes_.layers;
   // What is kept after forward stays until gradients have been reduced.
@@ -119,6 +121,19 @@ void Traffic::add_gathers(const ShardSizes& shards, Group group) {
   if (!traits_.frees_after_forward) return;
   add({CollectiveFunction::kAllGather, "backward gathers", group, bytes_.gathered,
        blocks + shards.whole.outside, times, " (the root stays gathered)"});
+}
+
+// Frozen weights travel as they are kept, 4-bit ones in 4 bits; values are bytes here.
+void Traffic::add_adapted_gathers(const ShardSizes& shards, Group group) {
+  const std::int64_t root =
+      shards.group * (bytes_.gathered * shards.root_trained + shards.frozen_root_bytes.gathered);
+  const std::int64_t blocks = shards.group * sizes_.layers *
+                              (bytes_.gathered * shards.block + shards.frozen_block_bytes.gathered);
+  const std::int64_t times = traits_.frees_after_forward ? micro_batches_ : reductions_;
+  const std::string note = " (bytes: frozen weights as they are kept)";
+  add({CollectiveFunction::kAllGather, "forward gathers", group, 1, root + blocks, times, note});
+  if (!traits_.frees_after_forward) return;
+  add({CollectiveFunction::kAllGather, "backward gathers", group, 1, blocks, times, note});
 }
 
 std::int64_t sum_over(const std::vector<TrafficTerm>& terms, std::int64_t TrafficTerm::*member) {

@@ -44,7 +44,7 @@ std::int64_t UnitMemory::trained_values(std::int64_t block) const {
 void UnitMemory::hold_at_rest(MemoryLedger& ledger) {
   if (offloads_) return;
   const std::int64_t values = shards_.trained_values(sizes_) + shards_.frozen_values(sizes_);
-  ledger.add(Holding::kParameters, bytes_.master * values);
+  ledger.add(Holding::kParameters, bytes_.master * values + kept_frozen_bytes());
   ledger.add(Holding::kOptimizerState, optimizer_state(job_, sizes_).bytes);
 }
 
@@ -52,7 +52,27 @@ std::int64_t UnitMemory::host_bytes() const {
   if (!offloads_) return 0;
   const std::int64_t trained = shards_.trained_values(sizes_);
   return 2 * bytes_.master * trained + bytes_.master * shards_.frozen_values(sizes_) +
-         optimizer_state(job_, sizes_).bytes;
+         kept_frozen_bytes() + optimizer_state(job_, sizes_).bytes;
+}
+
+std::int64_t UnitMemory::kept_frozen_bytes() const {
+  return shards_.frozen_root_bytes.kept + sizes_.layers * shards_.frozen_block_bytes.kept;
+}
+
+std::int64_t UnitMemory::gathered_bytes(std::int64_t block) const {
+  // Buffers whose type is the one they are computed with are used where they are.
+  const bool is_whole = shards_.group == 1 && !offloads_;
+  const FrozenBytes& frozen = frozen_bytes(block);
+  return shards_.group *
+         (bytes_.gathered * shard_values(block) + (is_whole ? frozen.cast : frozen.gathered));
+}
+
+std::int64_t UnitMemory::gather_input_bytes(std::int64_t block) const {
+  if (shards_.group == 1) return 0;
+  const FrozenBytes& frozen = frozen_bytes(block);
+  if (offloads_) return bytes_.gathered * shard_values(block) + frozen.gathered;
+  return (bytes_.gathered != bytes_.master ? bytes_.gathered * shard_values(block) : 0) +
+         frozen.cast;
 }
 
 void UnitMemory::begin_forward(MemoryLedger& ledger, bool reduces, bool adds) {
@@ -103,29 +123,25 @@ void UnitMemory::end_backward(MemoryLedger& ledger) {
 }
 
 void UnitMemory::gather(MemoryLedger& ledger, std::int64_t block) {
-  if (state_of(block) != State::kFree || shard_values(block) == 0) return;
+  if (state_of(block) != State::kFree || gathered_bytes(block) == 0) return;
   state_of(block) = State::kGathering;
   if (is_resident_) return;
-  ledger.add(gathered_as(block), bytes_.gathered * whole_values(block));
-  if (shards_.group > 1 && (bytes_.gathered != bytes_.master || offloads_)) {
-    ledger.add(Holding::kGatherInputs, bytes_.gathered * shard_values(block));
-  }
+  ledger.add(gathered_as(block), gathered_bytes(block));
+  ledger.add(Holding::kGatherInputs, gather_input_bytes(block));
 }
 
 void UnitMemory::wait(MemoryLedger& ledger, std::int64_t block) {
   if (state_of(block) != State::kGathering) return;
   state_of(block) = State::kGathered;
   if (is_resident_) return;
-  if (shards_.group > 1 && (bytes_.gathered != bytes_.master || offloads_)) {
-    ledger.remove(Holding::kGatherInputs, bytes_.gathered * shard_values(block));
-  }
+  ledger.remove(Holding::kGatherInputs, gather_input_bytes(block));
 }
 
 void UnitMemory::free(MemoryLedger& ledger, std::int64_t block) {
   wait(ledger, block);
   if (state_of(block) == State::kFree) return;
   state_of(block) = State::kFree;
-  if (!is_resident_) ledger.remove(gathered_as(block), bytes_.gathered * whole_values(block));
+  if (!is_resident_) ledger.remove(gathered_as(block), gathered_bytes(block));
 }
 
 void UnitMemory::gather_ahead(MemoryLedger& ledger, std::int64_t block) {

@@ -36,9 +36,14 @@ class UnitMemory final : public KeptMemory {
   std::int64_t shard_values(std::int64_t block) const;  // trained and frozen
   std::int64_t trained_shard(std::int64_t block) const;
   std::int64_t trained_values(std::int64_t block) const;  // without padding
-  std::int64_t whole_values(std::int64_t block) const {
-    return shards_.group * shard_values(block);
+  // Bytes of one shard: frozen weights where adapters are trained, and all of the unit as it is
+  // gathered, and what of that takes memory before it is gathered.
+  const FrozenBytes& frozen_bytes(std::int64_t block) const {
+    return block == kRootBlock ? shards_.frozen_root_bytes : shards_.frozen_block_bytes;
   }
+  std::int64_t kept_frozen_bytes() const;
+  std::int64_t gathered_bytes(std::int64_t block) const;
+  std::int64_t gather_input_bytes(std::int64_t block) const;
 
   void gather(MemoryLedger& ledger, std::int64_t block);
   void wait(MemoryLedger& ledger, std::int64_t block);

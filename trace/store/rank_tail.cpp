@@ -55,8 +55,9 @@ std::string fingerprint(const T& value) {
 std::string fingerprint(const RankInfo& info) {
   return info.host + '\n' + info.device + '\n' + info.device_name + '\n' + info.sources + '\n' +
          info.versions + '\n' + fingerprint(info.process_id) + fingerprint(info.peak_flops) +
-         fingerprint(info.parameters) + fingerprint(info.local_rank) + info.peak_flops_origin +
-         '\n' + info.environment + '\n' + info.model;
+         fingerprint(info.parameters) + fingerprint(info.trained_parameters) +
+         fingerprint(info.local_rank) + info.peak_flops_origin + '\n' + info.environment + '\n' +
+         info.model;
 }
 
 }  // namespace

@@ -343,6 +343,7 @@ struct RowTable<RankInfo> {
     io.real("link_bytes_per_second", row.link_bytes_per_second);
     io.text("peak_flops_origin", row.peak_flops_origin);
     io.text("environment", row.environment);
+    io.integer("trained_parameters", row.trained_parameters);
     io.text("model", row.model);
   }
 };

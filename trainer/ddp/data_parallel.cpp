@@ -168,7 +168,7 @@ DataParallel::DataParallel(std::vector<NamedTensor> parameters, std::vector<Name
     if (trained) state_->parameters.push_back(each);
     state_->local_parameters.push_back({each.name, each.tensor.sizes().vec(), 0,
                                         each.tensor.numel(), each.tensor, trained,
-                                        communicator.rank() == 0});
+                                        communicator.rank() == 0, !trained});
     count_gradient_of(each.tensor);
   }
   TORCH_CHECK(!state_->parameters.empty(), "the model has no parameter to train");

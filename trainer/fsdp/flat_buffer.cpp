@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "profiler/torch/torch_sources.h"
+#include "trace/model/lora.h"
 #include "trainer/strategy/tensor_memory.h"
 
 namespace shardlens::trainer {
@@ -15,6 +16,9 @@ FlatBuffer::FlatBuffer(const std::vector<NamedTensor>& parameters, const FlatBuf
     : options_(options), parameters_(parameters), used_(parameters.size(), 0.0f) {
   TORCH_CHECK(!parameters_.empty(), "a unit of sharding needs at least one parameter");
   trained_ = parameters_.front().tensor.requires_grad();
+  kept_type_ = parameters_.front().tensor.scalar_type();
+  TORCH_CHECK(!trained_ || kept_type_ == torch::kFloat32, "trained parameters are kept in fp32");
+  gathered_type_ = kept_type_ == torch::kFloat32 ? options_.param_dtype : kept_type_;
   const torch::NoGradGuard no_grad;
   lay_out();
   take_values(source);
@@ -27,21 +31,23 @@ void FlatBuffer::lay_out() {
     places_.push_back({offset, kNowhere});
     offset += parameter.tensor.numel();
   }
-  shard_numel_ = (offset + options_.shard_count - 1) / options_.shard_count;
+  // Blocks of 4-bit values are not cut: their scale is the block's own.
+  const std::int64_t granule = kept_type_ == torch::kUInt8 ? trace::kNf4BlockBytes : 1;
+  const std::int64_t parts = granule * options_.shard_count;
+  shard_numel_ = (offset + parts - 1) / parts * granule;
 }
 
 void FlatBuffer::take_values(ParameterSource* source) {
   {
     const MemoryCategoryScope category(MemoryCategory::kParameters);
-    shard_ =
-        torch::zeros({shard_numel_}, torch::dtype(torch::kFloat32).device(options_.shard_device));
+    shard_ = torch::zeros({shard_numel_}, torch::dtype(kept_type_).device(options_.shard_device));
     fill_shard(source);
     // Copies to and from pinned memory overlap with computation.
     if (options_.shard_device != options_.device) shard_ = shard_.pin_memory();
   }
-  resident_ = options_.shard_count == 1 && options_.param_dtype == torch::kFloat32 &&
+  resident_ = options_.shard_count == 1 && gathered_type_ == kept_type_ &&
               options_.shard_device == options_.device;
-  const auto gathered = torch::dtype(options_.param_dtype).device(options_.device);
+  const auto gathered = torch::dtype(gathered_type_).device(options_.device);
   whole_ = resident_ ? shard_ : tensor_without_memory({numel()}, gathered);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     torch::Tensor& parameter = parameters_[i].tensor;
@@ -80,12 +86,12 @@ void FlatBuffer::list_local() {
     places_[i].local = local_.size();
     local_.push_back({parameters_[i].name, parameter.sizes().vec(), begin - places_[i].offset,
                       end - places_[i].offset, shard_.narrow(0, begin - first, end - begin),
-                      trained_, options_.is_primary});
+                      trained_, options_.is_primary, !trained_});
   }
 }
 
 std::int64_t FlatBuffer::bytes() const {
-  return numel() * static_cast<std::int64_t>(c10::elementSize(options_.param_dtype));
+  return numel() * static_cast<std::int64_t>(c10::elementSize(gathered_type_));
 }
 
 std::int64_t FlatBuffer::shard_bytes() const { return static_cast<std::int64_t>(shard_.nbytes()); }
@@ -101,7 +107,7 @@ torch::Tensor FlatBuffer::allocate() {
     whole_.copy_(shard_, /*non_blocking=*/true);
     return whole_;
   }
-  const auto options = shard_.options().dtype(options_.param_dtype).device(options_.device);
+  const auto options = shard_.options().dtype(gathered_type_).device(options_.device);
   return shard_.to(options, /*non_blocking=*/true);
 }
 

@@ -17,9 +17,9 @@
 namespace shardlens::trainer {
 
 struct FlatBufferOptions {
-  torch::Device device = torch::kCPU;        // of the gathered parameters
-  torch::Device shard_device = torch::kCPU;  // of the shard and its gradient
-  torch::ScalarType param_dtype = torch::kFloat32;
+  torch::Device device = torch::kCPU;               // of the gathered parameters
+  torch::Device shard_device = torch::kCPU;         // of the shard and its gradient
+  torch::ScalarType param_dtype = torch::kFloat32;  // of what is kept in fp32
   torch::ScalarType reduce_dtype = torch::kFloat32;
   int shard_rank = 0;  // within the shard group
   int shard_count = 1;
@@ -28,16 +28,18 @@ struct FlatBufferOptions {
 
 class FlatBuffer {
  public:
-  // Takes over the values of `parameters`, which are all trained or all frozen; this rank's part of
-  // those without memory is read from `source`. From here on they are views of the flat buffer,
-  // without memory until allocate(). Throws c10::Error if the source cannot be read.
+  // Takes over the values of `parameters`, which are all trained or all frozen, and of one type;
+  // that is fp32 if they are trained, and otherwise the one they are kept and gathered in. This
+  // rank's part of those without memory is read from `source`. From here on they are views of the
+  // flat buffer, without memory until allocate(). Throws c10::Error if the source cannot be read.
   FlatBuffer(const std::vector<NamedTensor>& parameters, const FlatBufferOptions& options,
              ParameterSource* source = nullptr);
 
   bool is_trained() const { return trained_; }
   std::int64_t numel() const { return shard_numel_ * options_.shard_count; }  // with padding
   std::int64_t bytes() const;                                                 // as it is gathered
-  std::int64_t shard_bytes() const;                                           // as it is kept, fp32
+  std::int64_t shard_bytes() const;                                           // as it is kept
+  torch::ScalarType gathered_type() const { return gathered_type_; }
   std::int64_t reduced_bytes() const;
   const std::vector<NamedTensor>& parameters() const { return parameters_; }
 
@@ -81,10 +83,11 @@ class FlatBuffer {
   std::vector<float> used_;
   std::vector<LocalParameter> local_;
   bool trained_ = true;
+  torch::ScalarType kept_type_ = torch::kFloat32, gathered_type_ = torch::kFloat32;
   bool resident_ = false;
   std::int64_t shard_numel_ = 0;
-  torch::Tensor whole_;           // [numel()], param_dtype
-  torch::Tensor shard_;           // [shard_numel_], fp32
+  torch::Tensor whole_;           // [numel()], gathered_type_
+  torch::Tensor shard_;           // [shard_numel_], kept_type_
   torch::Tensor shard_gradient_;  // as shard_, or undefined
 };
 

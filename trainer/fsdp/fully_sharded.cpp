@@ -33,6 +33,19 @@ struct AfterBackward : torch::autograd::Function<AfterBackward> {
   }
 };
 
+// "float32", "float32 and uint8"
+std::string gathered_types(const ShardedUnit& unit) {
+  std::vector<std::string_view> types;
+  std::string text;
+  for (const FlatBuffer& buffer : unit.buffers()) {
+    const std::string_view type = to_text(buffer.gathered_type());
+    if (std::ranges::find(types, type) != types.end()) continue;
+    types.push_back(type);
+    text += (text.empty() ? "" : " and ") + std::string(type);
+  }
+  return text;
+}
+
 }  // namespace
 
 FullySharded::FullySharded(Model& model, Communicator& world, profiler::Recorder& recorder,
@@ -130,7 +143,7 @@ void FullySharded::report_units() {
     trace::Unit& row = units.emplace_back();
     row.index = unit->index();
     row.name = recorder_.intern(unit->name());
-    row.data_type = recorder_.intern(to_text(options_.param_dtype));
+    row.data_type = recorder_.intern(gathered_types(*unit));
     row.shard_count = options_.shard_group_size;
     for (const FlatBuffer& buffer : unit->buffers()) {
       row.bytes += buffer.bytes();

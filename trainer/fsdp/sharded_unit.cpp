@@ -1,5 +1,6 @@
 #include "trainer/fsdp/sharded_unit.h"
 
+#include <map>
 #include <utility>
 
 namespace shardlens::trainer {
@@ -7,12 +8,14 @@ namespace shardlens::trainer {
 ShardedUnit::ShardedUnit(int index, const UnitPlan& plan, const FlatBufferOptions& options,
                          ParameterSource* source)
     : index_(index), name_(plan.name) {
-  std::vector<NamedTensor> trained, frozen;
+  // In the order in which a unit's gathers are launched.
+  std::map<std::pair<bool, torch::ScalarType>, std::vector<NamedTensor>> groups;
   for (const NamedTensor& parameter : plan.parameters) {
-    (parameter.tensor.requires_grad() ? trained : frozen).push_back(parameter);
+    groups[{!parameter.tensor.requires_grad(), parameter.tensor.scalar_type()}].push_back(
+        parameter);
   }
-  for (const auto* part : {&trained, &frozen}) {
-    if (!part->empty()) buffers_.emplace_back(*part, options, source);
+  for (const auto& [kind, parameters] : groups) {
+    buffers_.emplace_back(parameters, options, source);
   }
 }
 

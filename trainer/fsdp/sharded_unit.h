@@ -17,7 +17,8 @@ namespace shardlens::trainer {
 
 class ShardedUnit {
  public:
-  // Trained and frozen parameters lie in buffers of their own: only the first are reduced.
+  // Trained and frozen parameters lie in buffers of their own, since only the first are reduced;
+  // frozen ones in one for each type they are kept in.
   ShardedUnit(int index, const UnitPlan& plan, const FlatBufferOptions& options,
               ParameterSource* source);
 

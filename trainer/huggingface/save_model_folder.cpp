@@ -131,9 +131,13 @@ class Saving {
   Result<std::string> written_values() {
     std::vector<std::unique_ptr<DiskFile>> files(layout_.files.size());
     std::int64_t values = 0;
-    for (const LocalParameter& part : parameters_) {
+    for (const LocalParameter& kept : parameters_) {
+      if (!kept.is_primary) continue;
+      const auto expanded = options_.expand ? options_.expand(kept) : std::optional(kept);
+      if (!expanded) continue;
+      const LocalParameter& part = *expanded;
       const auto at = layout_.places.find(part.name);
-      if (!part.is_primary || at == layout_.places.end()) continue;
+      if (at == layout_.places.end()) continue;
       const SavedFile& file = layout_.files[at->second.file];
       std::unique_ptr<DiskFile>& out = files[at->second.file];
       if (!out) {

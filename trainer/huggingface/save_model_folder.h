@@ -34,6 +34,10 @@ struct SaveModelOptions {
   using Change = std::function<torch::Tensor(const std::string& name, std::int64_t begin,
                                              const torch::Tensor& values)>;
   Change change;
+  // Makes of a part as the strategy keeps it, frozen weights in fewer bits, say, the part of a
+  // parameter of the shape, one at a time; none: it is not of the model.
+  using Expand = std::function<std::optional<LocalParameter>(const LocalParameter& kept)>;
+  Expand expand;
 };
 
 // All ranks call it, each with what its strategy keeps; together the primary parts must cover every

@@ -20,23 +20,31 @@ Embedding::Embedding(std::int64_t rows, std::int64_t width, ParameterPlace place
 }
 
 Conv1d::Conv1d(std::int64_t in, std::int64_t out, ParameterPlace place) {
-  weight = register_parameter("weight", blank({in, out}, place));
+  register_matrix(blank({in, out}, place));
   bias = register_parameter("bias", blank({out}, place));
 }
 
-torch::Tensor Conv1d::compute(const torch::Tensor& x) {
+torch::Tensor Conv1d::multiply(const torch::Tensor& x) {
+  if (is_packed_for(x)) {
+    const torch::Tensor product = packed_product(x);
+    return product + bias.to(product.scalar_type());
+  }
   auto sizes = x.sizes().vec();
-  sizes.back() = weight.size(1);
+  sizes.back() = out_features();
   return at::addmm(bias, x.reshape({-1, x.size(-1)}), weight).view(sizes);
 }
 
 Projection::Projection(std::int64_t in, std::int64_t out, ParameterPlace place, bool has_bias) {
-  weight = register_parameter("weight", blank({out, in}, place));
+  register_matrix(blank({out, in}, place));
   if (has_bias) bias = register_parameter("bias", blank({out}, place));
 }
 
-Projection::Projection(const torch::Tensor& shared) {
-  weight = register_parameter("weight", shared);
+Projection::Projection(const torch::Tensor& shared) { register_matrix(shared); }
+
+torch::Tensor Projection::multiply(const torch::Tensor& x) {
+  if (!is_packed_for(x)) return at::linear(x, weight, bias);
+  const torch::Tensor product = packed_product(x);
+  return bias.defined() ? product + bias.to(product.scalar_type()) : product;
 }
 
 LayerNorm::LayerNorm(std::int64_t width, double epsilon, ParameterPlace place) : epsilon_(epsilon) {

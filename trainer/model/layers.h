@@ -5,8 +5,9 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <optional>
 
-#include "trainer/model/layer.h"
+#include "trainer/model/linear_layer.h"
 #include "trainer/model/model_options.h"
 #include "trainer/model/model_shape.h"
 
@@ -16,29 +17,31 @@ struct Embedding : Layer {
   // The row `padding` gets no gradient; -1: all do.
   Embedding(std::int64_t rows, std::int64_t width, ParameterPlace place, std::int64_t padding = -1);
   torch::Tensor compute(const torch::Tensor& tokens) override {
-    return at::embedding(weight, tokens, padding_);
+    const torch::Tensor rows = at::embedding(weight, tokens, padding_);
+    return output_type ? rows.to(*output_type) : rows;
   }
   torch::Tensor weight;  // [rows, width]
+  // What it gives if not the type of `weight`, which may be kept in fewer bits.
+  std::optional<torch::ScalarType> output_type;
 
  private:
   std::int64_t padding_;
 };
 
 // GPT-2's linear layer, stored transposed.
-struct Conv1d : Layer {
+struct Conv1d : LinearLayer {
   Conv1d(std::int64_t in, std::int64_t out, ParameterPlace place);
-  torch::Tensor compute(const torch::Tensor& x) override;
-  torch::Tensor weight;  // [in, out]
-  torch::Tensor bias;    // [out]
+  bool is_transposed() const override { return true; }
+  torch::Tensor multiply(const torch::Tensor& x) override;
+  torch::Tensor bias;  // [out]
 };
 
-struct Projection : Layer {
+struct Projection : LinearLayer {
   Projection(std::int64_t in, std::int64_t out, ParameterPlace place, bool has_bias = false);
   // The same matrix under a second name.
   explicit Projection(const torch::Tensor& shared);
-  torch::Tensor compute(const torch::Tensor& x) override { return at::linear(x, weight, bias); }
-  torch::Tensor weight;  // [out, in]
-  torch::Tensor bias;    // [out], or undefined
+  torch::Tensor multiply(const torch::Tensor& x) override;
+  torch::Tensor bias;  // [out], or undefined
 };
 
 struct LayerNorm : Layer {

@@ -18,9 +18,12 @@ struct LocalParameter {
   std::vector<std::int64_t> sizes;  // of the whole parameter
   std::int64_t begin = 0;           // the elements of the flattened parameter
   std::int64_t end = 0;             // that `value` holds
-  torch::Tensor value;              // fp32; its gradient, if there is one, is value.grad()
-  bool is_optimized = true;         // by this rank; not if it is frozen or another rank's to update
-  bool is_primary = true;           // of equal replicas of this part, the one that is saved
+  // fp32 if it is trained, with its gradient, if there is one, as value.grad(). A frozen one is in
+  // the type it is kept in; in 4 bits `sizes`, `begin` and `end` count its bytes, in whole blocks.
+  torch::Tensor value;
+  bool is_optimized = true;  // by this rank; not if it is frozen or another rank's to update
+  bool is_primary = true;    // of equal replicas of this part, the one that is saved
+  bool is_frozen = false;
 
   // Matrices decay; biases and norms (one dimension) do not.
   bool decays() const { return sizes.size() >= 2; }

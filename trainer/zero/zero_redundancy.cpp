@@ -30,7 +30,7 @@ ZeroRedundancy::ZeroRedundancy(const std::vector<NamedTensor>& parameters,
   partition(trained, options.bucket_cap_mb);
   for (const NamedTensor& each : frozen) {
     local_.push_back({each.name, each.tensor.sizes().vec(), 0, each.tensor.numel(), each.tensor,
-                      false, communicator.rank() == 0});
+                      false, communicator.rank() == 0, true});
   }
   // Only now: the Reducer looks at the parameters' memory.
   gradients_ = std::make_unique<DataParallel>(parameters, buffers, communicator, recorder, options);
@@ -60,7 +60,7 @@ void ZeroRedundancy::partition(const std::vector<NamedTensor>& trained, double c
   for (std::size_t i = 0; i < trained.size(); ++i) {
     const bool is_own = owners[i] == communicator_.rank();
     local_.push_back({trained[i].name, trained[i].tensor.sizes().vec(), 0, numels[i],
-                      trained[i].tensor, is_own, is_own});
+                      trained[i].tensor, is_own, is_own, false});
   }
 }
 

@@ -54,6 +54,13 @@ TEST_F(FindModel, SaysWhatIsWrong) {
   EXPECT_EQ(error_of(folder_with("no JSON")).kind, ErrorKind::kDamaged);
 }
 
+TEST_F(FindModel, SaysThatAdaptersAreNoModel) {
+  std::ofstream(temporary_.path() / "adapter_config.json") << "{}";
+  const Error error = error_of(temporary_.path());
+  EXPECT_EQ(error.kind, ErrorKind::kUsage);
+  EXPECT_THAT(error.message, HasSubstr("adapters alone"));
+}
+
 TEST_F(FindModel, StoresWhereAFolderWas) {
   EXPECT_EQ(absolute_model("tiny"), "tiny");
   EXPECT_EQ(absolute_model("a/../b/"), (fs::current_path() / "b").string());

@@ -22,11 +22,11 @@ void make_version_1(const fs::path& file) {
   std::string sql =
       "pragma user_version=1; drop table lod; drop table lod_stream; "
       "alter table batch drop column lod_ns;";
-  for (const char* column :
-       {"collective drop column algorithm", "collective drop column protocol",
-        "collective drop column channels", "rank drop column link",
-        "rank drop column link_bytes_per_second", "rank drop column peak_flops_origin",
-        "rank drop column environment"}) {
+  for (const char* column : {"collective drop column algorithm", "collective drop column protocol",
+                             "collective drop column channels", "rank drop column link",
+                             "rank drop column link_bytes_per_second",
+                             "rank drop column peak_flops_origin", "rank drop column environment",
+                             "rank drop column trained_parameters", "rank drop column model"}) {
     sql += std::string("alter table ") + column + ";";
   }
   for (const char* table : {"unit", "unit_parameter", "unit_ready", "evaluation"}) {
@@ -68,6 +68,7 @@ std::string rows_of(const fs::path& run, int rank) {
     all.rank_info->link_bytes_per_second = 0;
     all.rank_info->peak_flops_origin.clear();
     all.rank_info->environment.clear();
+    all.rank_info->trained_parameters = 0;
   }
   return test::text_of(all);
 }

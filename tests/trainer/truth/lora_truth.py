@@ -1,0 +1,154 @@
+"""Adapters trained under several strategies = those that peft trains on transformers' model under DDP.
+
+lora_truth.py RANK_PROGRAM [CASE…]: 20 steps of fp32 AdamW from the same weights, adapters and text: loss curves within 1e-5,
+also beside frozen weights in bf16 and in 4 bits, of presets and of model folders. The adapters that we save are loaded
+by peft, the models that we merge by transformers; a checkpoint goes on under another strategy.
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import peft
+import torch
+
+import families
+import lora_reference
+import ranks
+import truth_jobs
+
+COMMON = dict(model="tiny", device="cpu", sequence_length=32, evaluation_fraction=0.1, steps=20, batch_per_rank=4,
+              learning_rate=0.003, weight_decay=0.1, warmup_steps=2, max_grad_norm=1.0, seed=3, threads_per_rank=1,
+              record="none")
+LINEAR = ["c_attn", "c_proj", "c_fc"]
+LLAMA_LINEAR = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+# peft's names of the layers, ours, and how frozen weights are kept.
+CASES = {
+    "peft's choice": dict(targets=["c_attn"], lora_rank=8, lora_alpha=16),
+    "all layers": dict(targets=LINEAR, lora_target_modules="all-linear", lora_rank=4, lora_alpha=8),
+    "named layers": dict(targets=["attn.c_proj", "c_fc"], lora_target_modules="attn.c_proj, c_fc", lora_rank=2,
+                         lora_alpha=8),
+    "bf16": dict(targets=LINEAR, lora_target_modules="all-linear", lora_rank=4, lora_alpha=8, base_dtype="bf16"),
+    "nf4": dict(targets=LINEAR, lora_target_modules="all-linear", lora_rank=4, lora_alpha=8, base_dtype="nf4"),
+}
+# Of model folders: the family and which of its configurations in families.py.
+FOLDERS = {
+    "llama": ("llama", 0, dict(targets=["q_proj", "v_proj"], lora_rank=8, lora_alpha=16)),
+    "llama nf4": ("llama", 0, dict(targets=LLAMA_LINEAR, lora_target_modules="all-linear", lora_rank=4, lora_alpha=8,
+                                   base_dtype="nf4")),
+    "qwen2": ("qwen2", 0, dict(targets=["q_proj", "v_proj"], lora_rank=8, lora_alpha=16)),
+    "qwen3 bf16": ("qwen3", 0, dict(targets=["q_proj", "v_proj"], lora_rank=8, lora_alpha=16, base_dtype="bf16")),
+}
+STRATEGIES = ["ddp", "zero1", "full_shard"]
+
+
+def settings_of(case):
+    return {name: value for name, value in case.items() if name not in ("targets", "weights", "folder", "family")}
+
+
+def dump(program, case, file):
+    """The initial weights and adapters, before anything is kept in fewer bits."""
+    settings = {**COMMON, **settings_of(case), "base_dtype": "fp32"}
+    names = ("model", "seed", "tokenizer", "lora_rank", "lora_target_modules", "base_dtype")
+    chosen = [part for name in names if name in settings for part in ("--set", f"{name}={settings[name]}")]
+    subprocess.run([program, "--dump-initial-weights", file, *chosen], check=True)
+
+
+def logits_of(weights, case, adapter):
+    base = lora_reference.base_model(weights, case)
+    model = peft.PeftModel.from_pretrained(base, adapter)
+    model.eval()
+    with torch.no_grad():
+        return model(input_ids=torch.arange(48).view(2, 24) * 5 % 257).logits
+
+
+def same_adapters(name, weights, case, ours):
+    theirs = peft.load_peft_weights(case["folder"], device="cpu")
+    found = peft.load_peft_weights(str(ours), device="cpu")
+    assert sorted(theirs) == sorted(found), f"{name}: {set(theirs) ^ set(found)}"
+    off = max((found[k] - theirs[k]).norm().item() / theirs[k].norm().item() for k in theirs)
+    a, b = logits_of(weights, case, ours), logits_of(weights, case, case["folder"])
+    logits = (a - b).abs().max().item() / b.abs().max().item()
+    changed = (b - logits_of_base(weights, case)).abs().max().item()
+    print(f"{name:50s} adapters differ by {off:.1e}, logits by {logits:.1e} (trained by {changed:.2f})", flush=True)
+    return off < 1e-3 and logits < 1e-4 and changed > 0.1
+
+
+def logits_of_base(weights, case):
+    model = lora_reference.base_model(weights, case)
+    with torch.no_grad():
+        return model(input_ids=torch.arange(48).view(2, 24) * 5 % 257).logits
+
+
+def add_folders(folder):
+    for name, (family, place, case) in FOLDERS.items():
+        _, config, save = families.CASES[family][place]
+        model = folder / family
+        families.make(family, config, save, model)
+        CASES[name] = dict(case, family=family, model=str(model), tokenizer="bytes")
+
+
+def same_merged(program, folder, name, strategy, adapter):
+    """The folder with merged weights = peft's merge of the same adapters into the same frozen weights."""
+    case = CASES[name]
+    run = truth_jobs.train(program, folder, f"merged {name} {strategy}", 2,
+                           {**COMMON, **settings_of(case), "sharding_strategy": strategy, "merge_lora": True})
+    ours = families.load(case["family"], run / "model").state_dict()
+    base = lora_reference.base_model(None, case)
+    theirs = peft.PeftModel.from_pretrained(base, adapter).merge_and_unload().state_dict()
+    assert sorted(ours) == sorted(theirs), set(ours) ^ set(theirs)
+    off = max((ours[k] - theirs[k]).abs().max().item() for k in theirs)
+    changed = max((theirs[k] - v).abs().max().item() for k, v in families.load(case["family"], case["model"])
+                  .state_dict().items())
+    print(f"{strategy + ', merged ' + name:50s} differs by {off:.1e} (merging and rounding changed {changed:.2f})",
+          flush=True)
+    return off < 1e-5 and changed > 1e-3
+
+
+def goes_on(program, folder, name, expected):
+    """Ten steps under DDP, ten more under full_shard from its checkpoint; not with other frozen weights."""
+    settings = {**COMMON, **settings_of(CASES[name])}
+    first = truth_jobs.train(program, folder, "first half", 2, {**settings, "save_every": 10, "keep_checkpoints": 0})
+    checkpoint = first / "checkpoints" / "step_000010"
+    held = sum(file.stat().st_size for file in checkpoint.iterdir())
+    more = {**settings, "resume": str(checkpoint), "sharding_strategy": "full_shard"}
+    run = truth_jobs.train(program, folder, "second half", 2, more)
+    good = truth_jobs.same_losses(f"goes on from {held:,} B", ranks.losses(run), expected[10:], 10)
+    other = "bf16" if settings.get("base_dtype") == "nf4" else "nf4"
+    file = ranks.write_settings(folder / "other.yaml", **{**more, "base_dtype": other}, data=folder / "text.txt")
+    job = ranks.Job(program, folder / "other", file, 2)
+    refused = all(code != 0 for code in job.wait()) and "other frozen weights" in job.log(0)
+    assert refused, "went on with other frozen weights:\n" + job.log(0)
+    return good
+
+
+def main():
+    program = sys.argv[1]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        ranks.write_text(folder / "text.txt")
+        add_folders(folder)
+        for name in [name for name in CASES if sys.argv[2:] and name not in sys.argv[2:]]:
+            del CASES[name]
+        for number, case in enumerate(CASES.values()):
+            case["weights"], case["folder"] = str(folder / f"{number}.pt"), str(folder / f"peft_{number}")
+            dump(program, case, case["weights"])
+        expected = truth_jobs.reference("lora_reference.py", program, folder, COMMON, ranks=2,
+                                        cases={n: {**COMMON, **c} for n, c in CASES.items()})
+        good = []
+        for case_name, case in CASES.items():
+            weights = dict(torch.load(case["weights"], weights_only=False).items())
+            for strategy in STRATEGIES:
+                title = f"{strategy}, {case_name}"
+                run = truth_jobs.train(program, folder, title.replace("'", ""), 2,
+                                       {**COMMON, **settings_of(case), "sharding_strategy": strategy})
+                good.append(truth_jobs.same_losses(title, ranks.losses(run), expected[case_name], COMMON["steps"]))
+                good.append(same_adapters(title, weights, case, run / "adapter"))
+                if case_name in FOLDERS and strategy == "full_shard":
+                    good.append(same_merged(program, folder, case_name, strategy, run / "adapter"))
+        last = list(CASES)[-1]
+        good.append(goes_on(program, folder, last, expected[last]))
+    sys.exit(0 if all(good) else 1)
+
+
+main()

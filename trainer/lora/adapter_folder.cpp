@@ -1,0 +1,212 @@
+#include "trainer/lora/adapter_folder.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "trace/model/lora.h"
+#include "trainer/checkpoint/rank_exchange.h"
+#include "trainer/checkpoint/safetensors.h"
+#include "trainer/checkpoint/tensor_bytes.h"
+#include "trainer/lora/nf4.h"
+#include "trainer/strategy/named_tensor.h"
+
+namespace shardlens::trainer {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// What peft puts before the names of the model it wraps.
+constexpr const char* kPeftPrefix = "base_model.model.";
+
+std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
+
+std::vector<NamedLinear> adapted_layers_of(const Model& model) {
+  std::vector<NamedLinear> layers = linear_layers_of(model);
+  std::erase_if(layers, [](const NamedLinear& each) {
+    return std::ranges::none_of(each.layer->named_children(),
+                                [](const auto& item) { return item.key() == kLoraA; });
+  });
+  return layers;
+}
+
+// As short as peft writes them, if they then mean these layers and no others.
+std::vector<std::string> target_modules(const Model& model) {
+  std::vector<std::string> whole, kinds;
+  for (const NamedLinear& each : adapted_layers_of(model)) {
+    whole.push_back(each.name);
+    const std::string kind = last_part(each.name);
+    if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
+  }
+  const auto is_meant = [&](const std::string& name) {
+    return std::ranges::find(kinds, last_part(name)) != kinds.end();
+  };
+  std::size_t meant = 0;
+  for (const auto& module : model.named_modules()) {
+    const bool is_layer = dynamic_cast<LinearLayer*>(module.value().get()) != nullptr;
+    if (is_layer && is_meant(module.key())) ++meant;
+  }
+  return meant == whole.size() ? kinds : whole;
+}
+
+std::vector<std::string> trained_modules(const TrainedValues& trained) {
+  std::vector<std::string> modules;
+  for (const auto& [name, value] : trained) {
+    const std::string module = name.substr(0, name.find('.'));
+    if (is_adapter_parameter(name)) continue;
+    if (std::ranges::find(modules, module) == modules.end()) modules.push_back(module);
+  }
+  return modules;
+}
+
+std::string config_text(const AdapterDescription& description, const Model& model,
+                        const TrainedValues& trained) {
+  const auto layers = adapted_layers_of(model);
+  nlohmann::ordered_json config;
+  config["auto_mapping"] = nullptr;
+  config["base_model_name_or_path"] = description.base_model;
+  config["bias"] = "none";
+  config["fan_in_fan_out"] = !layers.empty() && layers.front().layer->is_transposed();
+  config["inference_mode"] = true;
+  config["init_lora_weights"] = true;
+  config["lora_alpha"] = description.lora.alpha;
+  config["lora_dropout"] = description.lora.dropout;
+  const auto modules = trained_modules(trained);
+  config["modules_to_save"] = nullptr;
+  if (!modules.empty()) config["modules_to_save"] = modules;
+  config["peft_type"] = "LORA";
+  config["r"] = description.lora.rank;
+  config["revision"] = nullptr;
+  config["target_modules"] = target_modules(model);
+  config["task_type"] = description.classifies ? "SEQ_CLS" : "CAUSAL_LM";
+  config["use_dora"] = false;
+  config["use_rslora"] = false;
+  return config.dump(2) + "\n";
+}
+
+tl::unexpected<trace::Error> cannot_write(const fs::path& path, const std::string& why) {
+  return trace::fail(trace::ErrorKind::kFailed, "Cannot write the adapters to " + path.string() +
+                                                    ": " + why +
+                                                    ". Is there room, and may you write there?");
+}
+
+trace::Result<void> write_files(const fs::path& folder, const std::string& config,
+                                const TrainedValues& trained) {
+  std::vector<TensorBytes> tensors;
+  std::vector<TensorEntry> entries;
+  for (const auto& [name, value] : trained) {
+    entries.push_back({kPeftPrefix + name, DataType::kF32, value.sizes().vec()});
+    entries.back().end = static_cast<std::int64_t>(value.nbytes());
+  }
+  place_tensors(entries);
+  auto entry = entries.begin();
+  for (const auto& [name, value] : trained) tensors.push_back({*entry++, bytes_of_tensor(value)});
+  TRY(write_safetensors(folder / "adapter_model.safetensors", tensors, {{"format", "pt"}}));
+  const fs::path file = folder / "adapter_config.json";
+  std::ofstream out(file);
+  out << config;
+  out.close();
+  if (!out) return cannot_write(file, "the file could not be written");
+  return {};
+}
+
+trace::Result<void> publish(const fs::path& folder, const std::string& config,
+                            const TrainedValues& trained) {
+  const fs::path unfinished = folder.string() + ".tmp-" + std::to_string(getpid());
+  std::error_code failed;
+  fs::create_directories(unfinished, failed);
+  if (failed) return cannot_write(unfinished, failed.message());
+  auto written = write_files(unfinished, config, trained);
+  if (written) {
+    fs::remove_all(folder, failed);
+    if (!failed) fs::rename(unfinished, folder, failed);
+    if (failed) written = cannot_write(folder, failed.message());
+  }
+  if (!written) fs::remove_all(unfinished, failed);
+  return written;
+}
+
+}  // namespace
+
+TrainedValues gather_trained(const Model& model, std::span<const LocalParameter> parameters,
+                             Communicator& communicator) {
+  const torch::NoGradGuard no_grad;
+  TrainedValues trained;
+  for (const NamedTensor& each : named_parameters_of(model)) {
+    if (!each.tensor.requires_grad()) continue;
+    // Zero but for the parts that are kept here, of which each is counted once.
+    torch::Tensor whole = torch::zeros({each.tensor.numel()},
+                                       torch::dtype(torch::kFloat32).device(communicator.device()));
+    for (const LocalParameter& part : parameters) {
+      if (part.name != each.name || !part.is_primary) continue;
+      whole.narrow(0, part.begin, part.end - part.begin).copy_(part.value.detach().flatten());
+    }
+    if (communicator.world_size() > 1) {
+      communicator.all_reduce(whole, {trace::TagKind::kNamed, -1, "trained values"})->wait();
+    }
+    trained[each.name] = whole.cpu().view(each.tensor.sizes());
+  }
+  return trained;
+}
+
+trace::Result<void> save_adapter(const fs::path& folder, const AdapterDescription& description,
+                                 const Model& model, const TrainedValues& trained,
+                                 Communicator& communicator) {
+  trace::Result<void> written;
+  if (communicator.rank() == 0) {
+    written = publish(folder, config_text(description, model, trained), trained);
+  }
+  return agree(communicator, written, "adapters");
+}
+
+MergedWeights::MergedWeights(const Model& model, const LoraOptions& lora,
+                             const TrainedValues& trained)
+    : scaling_(lora.scaling()) {
+  for (const NamedLinear& each : linear_layers_of(model)) {
+    Matrix& matrix = matrices_[each.name + ".weight"];
+    matrix.sizes = each.layer->matrix_sizes();
+    matrix.transposed = each.layer->is_transposed();
+    const auto a = trained.find(each.name + "." + kLoraA + ".weight");
+    if (a == trained.end()) continue;
+    matrix.a = a->second;
+    matrix.b = trained.at(each.name + "." + kLoraB + ".weight");
+  }
+}
+
+std::optional<MergedRange> MergedWeights::range_of(const LocalParameter& part) const {
+  if (is_adapter_parameter(part.name)) return std::nullopt;
+  const torch::NoGradGuard no_grad;
+  MergedRange range{part.name, part.sizes, part.begin, part.end, {}};
+  const torch::Tensor kept = part.value.detach().flatten();
+  const auto found = matrices_.find(part.name);
+  if (kept.scalar_type() == torch::kUInt8) {
+    range.sizes = found->second.sizes;
+    const std::int64_t all = c10::multiply_integers(range.sizes);
+    const auto values_before = [&](std::int64_t bytes) {
+      return std::min(all, bytes / trace::kNf4BlockBytes * trace::kNf4BlockValues);
+    };
+    range.begin = values_before(part.begin);
+    range.end = values_before(part.end);
+    range.values = dequantize_nf4(kept, range.end - range.begin, torch::kFloat32);
+  } else {
+    range.values = kept.to(torch::kFloat32, /*non_blocking=*/false, /*copy=*/true);
+  }
+  if (found == matrices_.end() || !found->second.a.defined()) return range;
+  const Matrix& matrix = found->second;
+  const auto device = range.values.device();
+  // The rows of the matrix as it is stored that the range touches.
+  const std::int64_t columns = matrix.sizes[1];
+  const std::int64_t first = range.begin / columns, last = (range.end + columns - 1) / columns;
+  const torch::Tensor left = matrix.transposed ? matrix.a.t() : matrix.b;
+  const torch::Tensor right = matrix.transposed ? matrix.b.t() : matrix.a;
+  const torch::Tensor change =
+      at::mm(left.slice(0, first, last).to(device), right.to(device)).mul_(scaling_);
+  range.values.add_(
+      change.flatten().narrow(0, range.begin - first * columns, range.end - range.begin));
+  return range;
+}
+
+}  // namespace shardlens::trainer

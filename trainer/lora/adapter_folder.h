@@ -1,0 +1,66 @@
+// Adapters as files in peft's layout, and as part of a model without adapters. The training thread;
+// all ranks call the same functions in the same order. Throws c10::Error when a collective fails.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trace/model/result.h"
+#include "trainer/comm/communicator.h"
+#include "trainer/lora/adapters.h"
+#include "trainer/model/model.h"
+#include "trainer/strategy/strategy.h"
+
+namespace shardlens::trainer {
+
+// All that is trained, whole, by the parameters' names, in fp32 on the CPU.
+using TrainedValues = std::map<std::string, torch::Tensor>;
+// Only what is trained crosses the wire, tensor by tensor.
+TrainedValues gather_trained(const Model& model, std::span<const LocalParameter> parameters,
+                             Communicator& communicator);
+
+struct AdapterDescription {
+  LoraOptions lora;
+  std::string base_model;   // where peft finds the model that the adapters belong to
+  bool classifies = false;  // sequences, else it is a causal language model
+};
+// Rank 0 writes adapter_config.json and adapter_model.safetensors, which peft loads; a folder of
+// that name is replaced, and appears as a whole. The same result on all ranks.
+trace::Result<void> save_adapter(const std::filesystem::path& folder,
+                                 const AdapterDescription& description, const Model& model,
+                                 const TrainedValues& trained, Communicator& communicator);
+
+// A range of a parameter of the model without adapters.
+struct MergedRange {
+  std::string name;
+  std::vector<std::int64_t> sizes;  // of the whole parameter
+  std::int64_t begin = 0, end = 0;
+  torch::Tensor values;  // [end - begin], fp32, on the device where the part is kept
+};
+
+// W + alpha/rank · B·A, computed in fp32. A matrix that is kept in fewer bits is expanded first, as
+// peft does: what was rounded when the model was loaded stays rounded. No collective.
+class MergedWeights {
+ public:
+  MergedWeights(const Model& model, const LoraOptions& lora, const TrainedValues& trained);
+  // Of a part that a rank keeps, one at a time; none: it is an adapter's.
+  std::optional<MergedRange> range_of(const LocalParameter& part) const;
+
+ private:
+  struct Matrix {
+    std::vector<std::int64_t> sizes;
+    bool transposed = false;
+    torch::Tensor a, b;  // undefined: no adapter
+  };
+  std::map<std::string, Matrix> matrices_;  // by their parameters' names
+  double scaling_;
+};
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,65 @@
+#include "trainer/lora/kept_matrix.h"
+
+#include "trainer/autocast_scope.h"
+#include "trainer/lora/nf4.h"
+
+namespace shardlens::trainer {
+
+namespace {
+
+using torch::Tensor;
+using torch::autograd::variable_list;
+
+struct KeptMatrixProduct : torch::autograd::Function<KeptMatrixProduct> {
+  static constexpr const char* kSizes = "sizes";
+  static constexpr const char* kTransposed = "transposed";
+  static constexpr const char* kInputType = "input type";
+
+  static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& x,
+                        const Tensor& kept, const std::vector<std::int64_t>& sizes,
+                        bool transposed) {
+    const auto type = computed_type(x);
+    context->save_for_backward({kept});
+    context->saved_data[kSizes] = sizes;
+    context->saved_data[kTransposed] = transposed;
+    context->saved_data[kInputType] = static_cast<std::int64_t>(x.scalar_type());
+    // The types are chosen; autocast would keep a copy of the matrix.
+    const AutocastScope no_autocast(x.device().type(), torch::kFloat32);
+    const Tensor matrix = expand_matrix(kept, sizes, type);
+    return at::matmul(x.to(type), transposed ? matrix : matrix.t());
+  }
+
+  static variable_list backward(torch::autograd::AutogradContext* context,
+                                variable_list gradients) {
+    if (!context->needs_input_grad(0)) return {Tensor(), Tensor(), Tensor(), Tensor()};
+    const Tensor& gradient = gradients[0];
+    const Tensor matrix =
+        expand_matrix(context->get_saved_variables()[0], context->saved_data[kSizes].toIntVector(),
+                      gradient.scalar_type());
+    const bool transposed = context->saved_data[kTransposed].toBool();
+    const auto input_type = static_cast<torch::ScalarType>(context->saved_data[kInputType].toInt());
+    const Tensor of_input = at::matmul(gradient, transposed ? matrix.t() : matrix);
+    return {of_input.to(input_type), Tensor(), Tensor(), Tensor()};
+  }
+};
+
+}  // namespace
+
+torch::ScalarType computed_type(const Tensor& x) {
+  const auto device = x.device().type();
+  return at::autocast::is_autocast_enabled(device) ? at::autocast::get_autocast_dtype(device)
+                                                   : x.scalar_type();
+}
+
+Tensor expand_matrix(const Tensor& kept, const std::vector<std::int64_t>& sizes,
+                     torch::ScalarType type) {
+  if (kept.scalar_type() != torch::kUInt8) return kept.detach().to(type);
+  return dequantize_nf4(kept.detach(), c10::multiply_integers(sizes), type).view(sizes);
+}
+
+Tensor kept_matrix_product(const Tensor& x, const Tensor& kept,
+                           const std::vector<std::int64_t>& sizes, bool transposed) {
+  return KeptMatrixProduct::apply(x, kept, sizes, transposed);
+}
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,21 @@
+// QLoRA's 4-bit NormalFloat, by plain ATen operators on any device: blocks of 64 values that share
+// the largest absolute one. A tensor in 4 bits is a flat one of bytes, block after block: the scale
+// (fp32, the machine's byte order), then the values' codes, the first of two in the higher half of
+// a byte; the last block is filled up with zeros. trace::nf4_bytes() says how many. Any thread.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+
+namespace shardlens::trainer {
+
+// `values` floating-point, of any shape → bytes, on the same device. Each becomes the nearest of
+// the 16 levels times its block's largest absolute value.
+torch::Tensor quantize_nf4(const torch::Tensor& values);
+
+// Bytes of whole blocks → the first `count` values in `type`, flat; rounded once.
+torch::Tensor dequantize_nf4(const torch::Tensor& bytes, std::int64_t count,
+                             torch::ScalarType type);
+
+}  // namespace shardlens::trainer
