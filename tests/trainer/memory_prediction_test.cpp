@@ -7,7 +7,9 @@
 #include "profiler/torch/torch_sources.h"
 #include "trace/model/loss_chunks.h"
 #include "trace/predict/adapter_memory.h"
+#include "trace/predict/encoder_block.h"
 #include "trace/predict/layer_memory.h"
+#include "trace/predict/layer_sizes.h"
 #include "trace/predict/memory_model.h"
 #include "trainer/autocast_scope.h"
 #include "trainer/model/build_model.h"
@@ -40,7 +42,7 @@ void with_all_biases(ModelShape& shape) {
   shape.qkv_bias = shape.output_bias = shape.mlp_bias = true;
 }
 void as_qwen3(ModelShape& shape) {
-  shape.head_size = 32;  // twice as wide as the model together
+  shape.head_size = 24;  // wider than the model together
   shape.qk_norm = true;
 }
 void as_mistral(ModelShape& shape) { shape.window = 48; }
@@ -49,6 +51,7 @@ void as_encoder(ModelShape& shape) {
   shape.tied_head = false;
   shape.token_types = 2;
   shape.padding_token = 0;
+  shape.context = 132;  // RoBERTa has no use for the first
   shape.activation = Activation::kGelu;
   shape.labels = 3;
 }
@@ -146,6 +149,9 @@ TEST_P(SavedMemory, IsWhatForwardKeeps) {
   const trace::AdapterMemory adapters = trace::adapter_memory(job_);
   const std::int64_t of_block = block.saved_bytes() + adapters.saved_bytes();
   predicted -= GetParam().recompute > 0 ? 0 : adapters.spared;
+  if (trace::is_encoder(job_.shape.layout)) {
+    predicted += trace::encoder_embeddings_memory(trace::layer_sizes(job_));
+  }
   for (std::int64_t i = 0; i < job_.shape.layers; ++i) {
     const bool recomputes = GetParam().recompute > 0 && i % GetParam().recompute == 0;
     predicted += recomputes ? block.input_bytes : of_block;

@@ -80,8 +80,9 @@ void EncoderBlock::add_attention_backward(std::vector<BackwardOperator>& backwar
   backward.push_back({.made = s.cast + dropped, .released = s.dropout_mask});
   add_product(backward, {.made = s.product, .consumed = s.cast + dropped}, s.square_matrix,
               kAttentionDense);
+  // No causal mask is added to the scores, which takes one matrix of them less.
   backward.push_back({.made = 3 * s.product,
-                      .scratch = 2 * s.attention_matrix,
+                      .scratch = s.attention_matrix,
                       .consumed = s.product,
                       .released = s.attended + encoder_attention_result(s, kept_product)});
   // Each makes a gradient of the input, added to that of those before.

@@ -85,8 +85,9 @@ LayerMemory chunked_head_saved(const LayerSizes& s, const PlannedJob& job, std::
 LayerMemory classifier_memory(const LayerSizes& s) {
   LayerMemory head;
   head.input_bytes = s.residual;
-  head.saved = {{"output of the last block", s.residual}};
-  head.backward = {{.made = s.residual, .released = s.residual}};
+  const std::int64_t kept = s.autocast ? 0 : s.residual;  // autocast keeps a copy of the one token
+  head.saved = {{"output of the last block", kept}};
+  head.backward = {{.made = s.residual, .released = kept}};
   return head;
 }
 
