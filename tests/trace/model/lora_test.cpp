@@ -90,9 +90,9 @@ TEST(LoraFlops, CountFrozenWeightsFourTimesAndThoseBelowTheFirstAdapterTwice) {
   values.sequence_length = 1024;
   // q_proj and k_proj read the same input, which needs no gradient.
   const std::int64_t below_values = std::int64_t{128256} * 4096 + 4096 * (4096 + 2 * 1024);
-  EXPECT_EQ(flops_per_token(llama, values, values.sequence_length), 6 * trained_share(llama, values).trained +
-                                                4 * parameter_count(llama) - 2 * below_values +
-                                                std::int64_t{12} * 32 * 4096 * 1024);
+  EXPECT_EQ(flops_per_token(llama, values, values.sequence_length),
+            6 * trained_share(llama, values).trained + 4 * parameter_count(llama) -
+                2 * below_values + std::int64_t{12} * 32 * 4096 * 1024);
 }
 
 TEST(LoraFlops, AreAsBeforeWithoutAdapters) {
