@@ -73,9 +73,12 @@ Result<Value> replace_filter(Interpreter& interpreter, const Value& input, Argum
     if (!bound[2]->is_whole()) return fail(ErrorKind::kDamaged, "replace needs an integer count");
     limit = bound[2]->as_integer();
   }
+  // Paid for before it is there.
+  TRY(interpreter.budget().spend(text.size() +
+                                 static_cast<std::size_t>(count(text, from)) * to.size()));
   auto result = replace(text, from, to, limit, kRenderUnits);
-  if (!result) result = std::string(kRenderUnits, ' ');  // which the budget refuses
-  return interpreter.budget().text(std::move(*result));
+  if (!result) return fail(ErrorKind::kDamaged, "a text too long to be made by replace");
+  return Value::text(std::move(*result));
 }
 
 Result<Value> string_filter(Interpreter& interpreter, const Value& input, Arguments arguments) {

@@ -152,9 +152,12 @@ Result<Value> replace_method(Interpreter& interpreter, const Value& self, Argume
   TRY(interpreter.budget().spend(self.as_text().size()));
   const bool escape = self.is_safe() && !bound[1]->is_safe();
   const std::string to = escape ? escaped(bound[1]->as_text()) : bound[1]->as_text();
+  // Paid for before it is there.
+  const std::int64_t places = count(self.as_text(), bound[0]->as_text());
+  TRY(interpreter.budget().spend(static_cast<std::size_t>(places) * to.size()));
   auto text = replace(self.as_text(), bound[0]->as_text(), to, limit, kRenderUnits);
-  if (!text) text = std::string(kRenderUnits, ' ');  // which the budget refuses
-  return interpreter.budget().text(std::move(*text), self.is_safe());
+  if (!text) return fail(ErrorKind::kDamaged, "a text too long to be made by replace()");
+  return Value::text(std::move(*text), self.is_safe());
 }
 
 Result<Value> join_method(Interpreter& interpreter, const Value& self, Arguments arguments) {

@@ -58,7 +58,7 @@ TEST(HostileTemplate, CannotFillTheMemory) {
            "{% set ns = namespace(x=[1]) %}{% for i in range(90) %}{% set ns.x = [ns.x, ns.x] %}{% "
            "endfor %}{{ ns.x == ns.x[:] + [] }}",
            "{{ [1, 2] | batch(10000000000, 0) | list }}",
-           "{{ '\\n' * 100000 | indent('x' * 10000) }}",
+           "{{ ('\\n' * 100000) | indent('x' * 10000) }}",
        }) {
     EXPECT_THAT(error_of(source), HasSubstr(kTooMuch)) << source;
   }
