@@ -74,6 +74,31 @@ trace::Result<std::string> messages_of(const object& line) {
   return simdjson::minify(messages);
 }
 
+// Fills in what an example of its kind has.
+trace::Result<void> read_keys(const object& keys, TextExample& example) {
+  switch (example.kind) {
+    case TextKind::kLabeled: {
+      TRY_ASSIGN(example.label, label_of(keys));
+      TRY_ASSIGN(example.text, text_of(keys, "text"));
+      break;
+    }
+    case TextKind::kPlain: {
+      TRY_ASSIGN(example.text, text_of(keys, "text"));
+      break;
+    }
+    case TextKind::kCompletion: {
+      TRY_ASSIGN(example.prompt, text_of(keys, "prompt"));
+      TRY_ASSIGN(example.completion, text_of(keys, "completion"));
+      break;
+    }
+    case TextKind::kChat: {
+      TRY_ASSIGN(example.messages, messages_of(keys));
+      break;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string_view to_string(TextKind kind) {
@@ -121,26 +146,7 @@ trace::Result<TextExample> ExampleParser::parse(std::string_view line,
     return bad("has " + std::string(to_string(*kind)) + ", but the lines before have " +
                std::string(to_string(*expected)) + "; one data set has one kind");
   }
-  switch (*kind) {
-    case TextKind::kLabeled: {
-      TRY_ASSIGN(example.label, label_of(keys));
-      TRY_ASSIGN(example.text, text_of(keys, "text"));
-      break;
-    }
-    case TextKind::kPlain: {
-      TRY_ASSIGN(example.text, text_of(keys, "text"));
-      break;
-    }
-    case TextKind::kCompletion: {
-      TRY_ASSIGN(example.prompt, text_of(keys, "prompt"));
-      TRY_ASSIGN(example.completion, text_of(keys, "completion"));
-      break;
-    }
-    case TextKind::kChat: {
-      TRY_ASSIGN(example.messages, messages_of(keys));
-      break;
-    }
-  }
+  TRY(read_keys(keys, example));
   return example;
 }
 

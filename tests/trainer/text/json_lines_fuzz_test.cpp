@@ -51,7 +51,7 @@ TEST(JsonLinesFuzz, EveryFileGivesTextOrAnErrorWithItsName) {
   const TextFiles files;
   std::mt19937 random(7);
   int refused = 0, used = 0;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 600; ++i) {
     const std::string& good = kGood[random() % std::size(kGood)];
     TextOptions options;
     options.encoding.render = render_chatml;
@@ -70,8 +70,8 @@ TEST(JsonLinesFuzz, EveryFileGivesTextOrAnErrorWithItsName) {
       EXPECT_NE(text.error().message.find(options.data), std::string::npos);
     }
   }
-  EXPECT_GT(refused, 300);
-  EXPECT_GT(used, 300);
+  EXPECT_GT(refused, 200);
+  EXPECT_GT(used, 200);
 }
 
 }  // namespace
