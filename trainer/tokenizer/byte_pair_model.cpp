@@ -106,22 +106,20 @@ Result<std::unique_ptr<TokenModel>> BytePairModel::parse(const Definition& defin
 
 Result<void> BytePairModel::add_merge(std::string_view left, std::string_view right,
                                       std::uint32_t rank) {
-  const std::string place =
-      "merge " + std::to_string(rank) + " (" + in_quotes(left) + " with " + in_quotes(right) + ")";
+  const auto refuse = [&](const std::string& problem) {
+    return fail(ErrorKind::kDamaged, "merge " + std::to_string(rank) + " (" + in_quotes(left) +
+                                         " with " + in_quotes(right) + "): " + problem);
+  };
   const std::string& prefix = options_.continuing_prefix;
   if (right.size() < prefix.size()) {
-    return fail(ErrorKind::kDamaged,
-                place + ": the second does not begin with " + in_quotes(prefix));
+    return refuse("the second does not begin with " + in_quotes(prefix));
   }
   const std::string made = std::string(left).append(right.substr(prefix.size()));
   const auto left_id = vocabulary_.find(left), right_id = vocabulary_.find(right);
   const auto made_id = vocabulary_.find(made);
   if (!left_id || !right_id || !made_id) {
-    return fail(ErrorKind::kDamaged, place + ": " +
-                                         in_quotes(!left_id    ? left
-                                                   : !right_id ? right
-                                                               : made) +
-                                         " is not in the vocabulary");
+    const std::string_view missing = !left_id ? left : !right_id ? right : made;
+    return refuse(in_quotes(missing) + " is not in the vocabulary");
   }
   merges_.set(*left_id, *right_id, {.rank = rank, .made = *made_id});
   return {};

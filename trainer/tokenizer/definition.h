@@ -22,10 +22,8 @@ class Definition {
       : value_(value), place_(std::move(place)) {}
 
   const std::string& place() const { return place_; }
-  bool is_null() const { return value_.is_null(); }
   bool is_object() const { return value_.is_object(); }
   bool is_array() const { return value_.is_array(); }
-  bool is_string() const { return value_.is_string(); }
 
   // Absent and null are the same: not there.
   std::optional<Definition> find(std::string_view name) const;

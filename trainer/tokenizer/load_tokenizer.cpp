@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <functional>
 
 #include "trainer/tokenizer/tokenizer_files.h"
 #include "trainer/tokenizer/unicode.h"

@@ -24,11 +24,6 @@ Result<Vocabulary> Vocabulary::parse(const Definition& definition) {
   return vocabulary;
 }
 
-void Vocabulary::reserve(std::size_t tokens, std::size_t bytes) {
-  bytes_.reserve(bytes);
-  entries_.reserve(tokens);
-}
-
 void Vocabulary::add(std::string_view token, TokenId id) {
   if ((entries_.size() + 1) * 2 > slots_.size()) grow();
   std::uint32_t& slot = slots_[slot_of(token)];
@@ -37,7 +32,6 @@ void Vocabulary::add(std::string_view token, TokenId id) {
         {.begin = bytes_.size(), .length = static_cast<std::uint32_t>(token.size())});
     bytes_.append(token);
     slot = static_cast<std::uint32_t>(entries_.size());
-    longest_ = std::max(longest_, token.size());
   } else if (const auto old = by_id_.find(entries_[slot - 1].id);
              old != by_id_.end() && old->second == slot - 1) {
     by_id_.erase(old);

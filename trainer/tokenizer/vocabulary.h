@@ -20,7 +20,6 @@ class Vocabulary {
   // From an object {token: id}. Of a token that comes twice the last id counts.
   static trace::Result<Vocabulary> parse(const Definition& definition);
 
-  void reserve(std::size_t tokens, std::size_t bytes);
   void add(std::string_view token, TokenId id);
 
   std::optional<TokenId> find(std::string_view token) const;
@@ -30,7 +29,6 @@ class Vocabulary {
   // Different tokens, which may be fewer than the largest id tells.
   std::size_t size() const { return entries_.size(); }
   TokenId largest_id() const { return largest_; }  // -1: none
-  std::size_t longest_token() const { return longest_; }
 
   template <typename Visit>
   void each(Visit&& visit) const {
@@ -55,7 +53,6 @@ class Vocabulary {
   std::vector<std::uint32_t> slots_;  // open addressing: index into entries_ plus one, 0 is free
   std::unordered_map<TokenId, std::uint32_t> by_id_;
   TokenId largest_ = -1;
-  std::size_t longest_ = 0;
 };
 
 }  // namespace shardlens::trainer
