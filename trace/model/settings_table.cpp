@@ -27,9 +27,15 @@ constexpr std::array<Choice, 1> kNone{"none"};
 constexpr std::array<Choice, 3> kHooks{"none", "fp16_compress", "bf16_compress"};
 constexpr std::array<Choice, 2> kOnNone{"on", "none"};
 constexpr std::array<Choice, 3> kPrecisions{"fp32", "bf16", "fp16"};
-constexpr std::array<Choice, 9> kLrSchedules{
-    "cosine",       "linear",      "constant", "constant_with_warmup", "cosine_with_restarts",
-    "cosine_with_min_lr", "polynomial", "inverse_sqrt", "warmup_stable_decay"};
+constexpr std::array<Choice, 9> kLrSchedules{"cosine",
+                                             "linear",
+                                             "constant",
+                                             "constant_with_warmup",
+                                             "cosine_with_restarts",
+                                             "cosine_with_min_lr",
+                                             "polynomial",
+                                             "inverse_sqrt",
+                                             "warmup_stable_decay"};
 constexpr std::array<Choice, 2> kTokenizers{"auto", "bytes"};
 constexpr std::array<Choice, 1> kSplit{"split"};
 constexpr std::array<Choice, 2> kOnBadLines{"stop", "skip"};

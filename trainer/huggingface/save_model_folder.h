@@ -44,7 +44,8 @@ struct SaveModelOptions {
 // parameter of the shape exactly once, others are passed over. Each rank writes its parts into
 // files that all share, so all must see the same file system; none holds more than 16 MiB beside
 // its parts. The folder appears as a whole; one of this name is replaced if it was written here
-// or is empty, else kUsage. The same result on all ranks. Throws c10::Error when a collective fails.
+// or is empty, else kUsage. The same result on all ranks. Throws c10::Error when a collective
+// fails.
 trace::Result<void> save_model_folder(const SaveModelOptions& options,
                                       std::span<const LocalParameter> parameters,
                                       Communicator& communicator);
