@@ -201,6 +201,9 @@ def compare_program(probe, report, source, variables):
     if isinstance(expected, Exception):
         if re.match("No (filter|test) named", str(expected)) and "text" in got:
             return report.excuse("a name that is unknown where it is never used")
+        # Jinja's optimizer fails on {[]: 1} even where it is never evaluated.
+        if "unhashable" in str(expected) and "text" in got:
+            return report.excuse("a constant that has no value, never used")
         report.check("error" in got, source, f"expected {expected!r}", f"got {got}")
         return
     if re.search(r" at 0x[0-9a-f]+>|Undefined|built-in method|<function|<class", expected):
@@ -228,9 +231,10 @@ def compare_programs(probe, report, count):
 
 def compare_characters(probe, report):
     """What the text methods know of every character, alone and among others."""
-    everything = [chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000]
+    # Beyond are ideographs of the last planes, tags and what is not assigned.
+    everything = [chr(c) for c in range(0x20000) if not 0xD800 <= c < 0xE000]
     for method in "upper lower title capitalize swapcase".split():
-        for text in ("".join(everything), "|".join(everything), "a".join(everything[:0x20000])):
+        for text in ("".join(everything), "|".join(everything), "a".join(everything)):
             got = probe.ask(plain=True, template="{{ text." + method + "() }}", variables={"text": text})
             report.check(got.get("text") == getattr(text, method)(), f"{method} of all", got.get("error"))
     kinds = "isalpha isdigit isdecimal isnumeric isspace isupper islower istitle isprintable isalnum".split()
