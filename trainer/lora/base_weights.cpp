@@ -18,8 +18,8 @@ void replace(torch::Tensor& parameter, const torch::Tensor& value) { parameter.s
 
 void keep_in_nf4(torch::Tensor& matrix) {
   if (has_memory(matrix)) return replace(matrix, quantize_nf4(matrix));
-  replace(matrix,
-          without_memory({trace::nf4_bytes(matrix.numel())}, torch::kUInt8, matrix.device()));
+  replace(matrix, tensor_without_memory({trace::nf4_bytes(matrix.numel())},
+                                        matrix.options().dtype(torch::kUInt8)));
 }
 
 void keep_in_bf16(torch::Tensor& matrix) {
