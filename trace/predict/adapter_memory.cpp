@@ -42,7 +42,8 @@ AdapterMemory adapter_memory(const PlannedJob& job) {
   const auto layers = adapted_layers(job.shape, job.settings.lora_target_modules);
   if (!layers) return memory;
   const ElementBytes bytes = element_bytes(job.settings);
-  const bool keeps_attention = job.settings.dropout <= 0 || job.on_gpu;
+  // Under autocast the result that attention keeps is not the tensor that this layer gets.
+  const bool keeps_attention = !bytes.autocast && (job.settings.dropout <= 0 || job.on_gpu);
   const bool drops = job.settings.lora_dropout > 0;
   std::set<std::string> kept;
   for (const LinearShape& layer : *layers) {
