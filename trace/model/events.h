@@ -344,11 +344,11 @@ struct RankInfo {
   double peak_flops = 0;        // dense peak for the run's precision; 0: not known
   std::int64_t parameters = 0;  // values, shared ones counted once
   std::string link = {};  // to the other ranks: "NVLink, 18 links", "PCIe 5 x16"; "": not known
-  double link_bytes_per_second = 0;  // its peak in one direction; 0: not known
-  std::string peak_flops_origin;     // "dense bf16, NVIDIA H100 datasheet"; "": not known
-  std::string environment;           // lines "NAME=value", see library_environment.h
+  double link_bytes_per_second = 0;     // its peak in one direction; 0: not known
+  std::string peak_flops_origin;        // "dense bf16, NVIDIA H100 datasheet"; "": not known
+  std::string environment;              // lines "NAME=value", see library_environment.h
   std::int64_t trained_parameters = 0;  // of `parameters`; 0: not known
-  std::string model;                 // its shape, see shape_text.h; "": of an older version
+  std::string model;                    // its shape, see shape_text.h; "": of an older version
 };
 
 std::string_view to_string(LaneKind);
