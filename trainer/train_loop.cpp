@@ -170,9 +170,8 @@ void TrainLoop::count_work(const TrainingBatch& batch) {
   step_samples_ += batch.inputs.size(0);
   step_tokens_ += batch.read_tokens;
   // Padding is computed, too.
-  step_flops_ +=
-      trace::flops_per_token(parts_.shape, parts_.settings, batch.inputs.size(1)) *
-      batch.inputs.numel();
+  step_flops_ += trace::flops_per_token(parts_.shape, parts_.settings, batch.inputs.size(1)) *
+                 batch.inputs.numel();
 }
 
 TrainingBatch TrainLoop::load_batch(std::int64_t step) {

@@ -95,6 +95,14 @@ std::vector<MemoryPart> memory_parts(const trace::MemoryPrediction& memory) {
   return parts;
 }
 
+std::string parameters_text(const trace::TrainedShare& parameters) {
+  const std::string count = format_count(static_cast<double>(parameters.all)).text();
+  if (parameters.trained == parameters.all) return count + " parameters, all trained";
+  const double share =
+      static_cast<double>(parameters.trained) / static_cast<double>(parameters.all);
+  return count + " parameters, " + format_percent(share).text() + " trained";
+}
+
 std::string shortage_text(const trace::StrategyPlan& plan, std::int64_t usable_bytes) {
   if (usable_bytes <= 0 || !plan.refused.empty() || plan.spare_bytes >= 0) return "";
   return "Short by " + bytes_or_zero(-plan.spare_bytes) + " of " + bytes_or_zero(usable_bytes);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/model/lora.h"
 #include "trace/predict/plan.h"
 #include "ui/memory_stack.h"
 
@@ -36,6 +37,9 @@ FormulaLine host_line(const trace::MemoryPrediction& memory);
 
 // At the peak, from the left; empty parts left out.
 std::vector<MemoryPart> memory_parts(const trace::MemoryPrediction& memory);
+
+// "124 M parameters, all trained", "1.24 G parameters, 0.45 % trained"
+std::string parameters_text(const trace::TrainedShare& parameters);
 
 // "Short by 12.4 GiB of 79.6 GiB"; "" where it fits or where `usable_bytes` is 0.
 std::string shortage_text(const trace::StrategyPlan& plan, std::int64_t usable_bytes);

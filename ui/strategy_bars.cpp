@@ -162,7 +162,13 @@ void draw_strategy_bars(const Look& look, const Rect& rect, const KnobDraft& dra
   explain(look, plan, "Plan", "What every strategy would need on other GPUs and more machines",
           "P");
   foot.take_left(look.px(8));
-  label_in(look, foot, Face::kSmall, look.colors().text_muted, "Estimated, per rank");
+  const trace::TrainedShare& parameters = draft.estimates->parameters;
+  text_in(look, foot, Face::kSmall, look.colors().text_secondary, parameters_text(parameters));
+  explain(look, foot, "Parameters",
+          format_integer(parameters.all) +
+              " values, shared ones counted once, adapters included; " +
+              format_integer(parameters.trained) + " of them are trained",
+          "From the model's shape, before it is loaded");
 }
 
 }  // namespace shardlens::ui

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/model/lora.h"
 #include "trace/predict/plan.h"
 #include "trace/predict/remedies.h"
 
@@ -18,6 +19,7 @@ struct StrategyEstimates {
   std::vector<trace::StrategyPlan> strategies;
   std::int64_t usable_bytes = 0;  // of one rank; 0: not known
   std::string device;             // whose memory that is: "NVIDIA H100 80GB HBM3"
+  trace::TrainedShare parameters;
 };
 
 // Where a planned job would run, as it was typed or picked.

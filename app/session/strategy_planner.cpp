@@ -130,6 +130,7 @@ std::shared_ptr<const ui::StrategyEstimates> StrategyPlanner::estimates(const Se
   auto found = std::make_shared<ui::StrategyEstimates>();
   found->usable_bytes = usable_bytes_here(next, machine_);
   found->device = device_name(next, machine_);
+  found->parameters = trace::trained_share(shape, next);
   const bool on_gpu = runs_on_gpu(next, machine_);
   for (const auto& traits : trace::strategies()) {
     found->strategies.push_back(estimate(next, shape, on_gpu, traits.name, found->usable_bytes));

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "trainer/autocast_scope.h"
-#include "trainer/model/decoder_model.h"
+#include "trainer/model/build_model.h"
 
 namespace shardlens::trainer {
 namespace {

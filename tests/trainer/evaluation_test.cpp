@@ -10,7 +10,7 @@
 #include "tests/trainer/fake_strategy.h"
 #include "trainer/data/batch_stream.h"
 #include "trainer/model/batch_score.h"
-#include "trainer/model/decoder_model.h"
+#include "trainer/model/build_model.h"
 
 namespace shardlens::trainer {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "tests/trainer/fake_strategy.h"
 #include "tests/trainer/sharded_training.h"
+#include "trainer/fsdp/fully_sharded.h"
 
 namespace shardlens::trainer {
 namespace {
@@ -72,7 +73,9 @@ TEST(Generation, DrawsByProbabilityAndTheSameForTheSameSeed) {
     GenerationOptions options = of(1, 2.0);
     options.seed = static_cast<std::uint64_t>(seed);
     const auto first = generate(*model, strategy, kPrompt, options);
-    if (seed < 3) EXPECT_EQ(generate(*model, strategy, kPrompt, options), first);
+    if (seed < 3) {
+      EXPECT_EQ(generate(*model, strategy, kPrompt, options), first);
+    }
     ++drawn[first.front()];
   }
   // The most probable token's share within four standard deviations.

@@ -240,6 +240,7 @@ std::shared_ptr<const StrategyEstimates> sample_estimates(const trace::Settings&
   auto out = std::make_shared<StrategyEstimates>();
   out->usable_bytes = usable_bytes;
   out->device = "a sample device";
+  out->parameters = trace::trained_share(*trace::find_model_preset(settings.model), settings);
   for (const trace::StrategyTraits& traits : trace::strategies()) {
     auto job = trace::job_on_this_machine(settings, *trace::find_model_preset(settings.model));
     job.settings.sharding_strategy = traits.name;

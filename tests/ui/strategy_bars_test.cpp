@@ -67,6 +67,18 @@ TEST_F(StrategyBarsTest, ShowTheMemoryThatThePredictionSumsUpTo) {
   }
 }
 
+TEST_F(StrategyBarsTest, TellHowManyParametersThereAreAndWhatShareIsTrained) {
+  estimate();
+  EXPECT_TRUE(window_.probe().shows(format_count(kParameters).text() + " parameters, all trained"));
+  // Adapters of rank 4 beside c_attn, which makes 3·d of d values: 4·(d + 3·d) values a block.
+  snapshot_.knobs.next.lora_rank = 4;
+  const double adapters = kBlocks * 4 * (kWidth + 3 * kWidth);
+  estimate();
+  EXPECT_TRUE(window_.probe().shows(format_count(kParameters + adapters).text() + " parameters, " +
+                                    format_percent(adapters / (kParameters + adapters)).text() +
+                                    " trained"));
+}
+
 TEST_F(StrategyBarsTest, ChooseAStrategyByAClick) {
   estimate();
   ASSERT_TRUE(window_.click(snapshot_, "strategy/full_shard"));

@@ -69,6 +69,7 @@ std::string rows_of(const fs::path& run, int rank) {
     all.rank_info->peak_flops_origin.clear();
     all.rank_info->environment.clear();
     all.rank_info->trained_parameters = 0;
+    all.rank_info->model.clear();
   }
   return test::text_of(all);
 }

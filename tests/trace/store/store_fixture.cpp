@@ -49,10 +49,10 @@ void add_definitions(Batch& batch, int rank) {
   batch.buckets = {{rank, 0, 0, 400, {9}, {400}}, {rank, 0, 1, 2800, {8, 9}, {2400, 400}}};
   batch.units = {{rank, 0, 12, 4096, 2048, 8192, 2, 4}, {rank, 1, 12, 64, 32, 64, 2, 4}};
   batch.unit_parameters = {{rank, 0, 8, 4000}, {rank, 0, 9, 96}, {rank, 1, 9, 64}};
-  batch.rank_info =
-      RankInfo{rank, rank,   "host", 4000 + rank,        "cpu", "Xeon, 2 cores", "fakes",
-               "1",  1.5e12, 1234,   "NVLink, 18 links", 450e9, "knob",          "NCCL_ALGO=Ring\n",
-               617};
+  batch.rank_info = RankInfo{
+      rank, rank,       "host", 4000 + rank,        "cpu", "Xeon, 2 cores", "fakes",
+      "1",  1.5e12,     1234,   "NVLink, 18 links", 450e9, "knob",          "NCCL_ALGO=Ring\n",
+      617,  "a shape\n"};
 }
 
 Collective collective(int rank, std::int64_t step, int bucket, std::int64_t start) {
