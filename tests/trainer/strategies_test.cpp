@@ -79,11 +79,12 @@ std::vector<Training> adapter_trainings() {
       training.name = strategy + "_" + type;
       training.layout = type == "bf16" ? ModelLayout::kLlama : ModelLayout::kGpt2;
       training.steps = 10;
+      // AdamW divides small gradients by their size: with a factor of 8 on the adapters it would
+      // make 1e-7 of rounding 1e-3 in ten steps, whatever the strategy. Plain SGD does not.
       training.settings =
-          settings_of({"strategy=" + strategy, "optimizer=adamw", "max_grad_norm=0.5",
+          settings_of({"strategy=" + strategy, "optimizer=sgd", "max_grad_norm=0.5",
                        "shard_group_size=2", "bucket_cap_mb=0.01", "lora_rank=4", "lora_alpha=32",
                        "lora_target_modules=all-linear", "base_dtype=" + type});
-      training.of_each_value = 2e-3;
       all.push_back(std::move(training));
     }
   }

@@ -1,5 +1,5 @@
-// Where a model's initial values come from, range by range, so that a rank reads only what it keeps.
-// The training thread.
+// Where a model's initial values come from, range by range, so that a rank reads only what it
+// keeps. The training thread.
 #pragma once
 
 #include <torch/torch.h>

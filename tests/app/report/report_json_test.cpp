@@ -39,8 +39,8 @@ TEST_F(ReportJson, HasTheKeysOfTheContractInItsOrder) {
     return names;
   };
   using Names = std::vector<std::string>;
-  EXPECT_EQ(keys(*json_), (Names{"schema", "run", "summary", "ranks", "steps", "collectives",
-                                 "buckets", "units", "recorder", "notes"}));
+  EXPECT_EQ(keys(*json_), (Names{"schema", "run", "summary", "ranks", "steps", "evaluations",
+                                 "collectives", "buckets", "units", "recorder", "notes"}));
   EXPECT_EQ(keys((*json_)["summary"]),
             (Names{"steps_measured", "step_ms", "tokens_per_s", "samples_per_s", "mfu", "phase_ms",
                    "compute_ms", "comm_ms", "overlap_ms", "exposed_ms", "copy_ms",
