@@ -84,6 +84,19 @@ TEST(LoadTokenizer, SpecialTokensComeFromTheFilesBesideIt) {
   EXPECT_THAT(load_tokenizer(folder.path()).error().message, HasSubstr("tokenizer_config.json"));
 }
 
+TEST(LoadTokenizer, WholeNumbersOfAnySizeAreRead) {
+  // As transformers writes a tokenizer without a limit.
+  const SmallFolder folder;
+  folder.write("tokenizer.json", kByteLevelJson);
+  folder.write("tokenizer_config.json",
+               R"({"model_max_length":1000000000000000019884624838656,
+                   "name": "12345678901234567890 \"9", "eos_token": "<|end|>",
+                   "x": [-98765432109876543210987]})");
+  const auto loaded = load_tokenizer(folder.path());
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ((*loaded)->end_of_text(), 13);
+}
+
 TEST(LoadTokenizer, VocabularyAndMergesAlone) {
   const SmallFolder folder;
   folder.write("vocab.json", R"({"<s>":0,"</s>":1,"a":2,"b":3,"ab":4,"Ġ":5,"Ġab":6,"<mask>":7})");
