@@ -23,16 +23,16 @@ struct LiteralExample {
 inline EncodedText encoded(TextKind kind, const std::vector<LiteralExample>& examples,
                            std::int64_t tail = 0) {
   auto writer = TokenWriter::to_memory(100000);
-  writer->set_kind(kind);
-  writer->set_tail_tokens(tail);
+  writer.set_kind(kind);
+  writer.set_tail_tokens(tail);
   for (const LiteralExample& example : examples) {
     for (std::size_t i = 0; i < example.tokens.size(); ++i) {
       const bool counted = example.counted.empty() || example.counted[i] == '1';
-      EXPECT_TRUE(writer->append({&example.tokens[i], 1}, counted));
+      EXPECT_TRUE(writer.append({&example.tokens[i], 1}, counted));
     }
-    writer->end_example(example.label);
+    writer.end_example(example.label);
   }
-  auto image = writer->finish(0, {}, {});
+  auto image = writer.finish(0, {}, {});
   return *EncodedText::from(std::move(*image), 0);
 }
 

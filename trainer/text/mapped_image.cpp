@@ -39,18 +39,20 @@ trace::Result<MappedImage> MappedImage::of_descriptor(int descriptor, const std:
   const auto size = static_cast<std::size_t>(status.st_size);
   void* address = mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
   if (address == MAP_FAILED) return unmappable(name, std::strerror(errno));
-  return MappedImage({static_cast<const std::byte*>(address), size});
+  return of_mapping({static_cast<const std::byte*>(address), size}, size);
 }
 
-MappedImage::MappedImage(MappedImage&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+MappedImage::MappedImage(MappedImage&& other) noexcept
+    : mapping_(std::exchange(other.mapping_, {})), size_(std::exchange(other.size_, 0)) {}
 
 MappedImage& MappedImage::operator=(MappedImage&& other) noexcept {
-  std::swap(bytes_, other.bytes_);
+  std::swap(mapping_, other.mapping_);
+  std::swap(size_, other.size_);
   return *this;
 }
 
 MappedImage::~MappedImage() {
-  if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  if (!mapping_.empty()) munmap(const_cast<std::byte*>(mapping_.data()), mapping_.size());
 }
 
 }  // namespace shardlens::trainer

@@ -152,7 +152,7 @@ trace::Result<EncodedText> TokenCache::make(std::uint64_t key, std::int64_t voca
 
 trace::Result<EncodedText> TokenCache::make_in_memory(std::uint64_t key, std::int64_t vocabulary,
                                                       const Encode& encode) const {
-  TRY_ASSIGN(TokenWriter writer, TokenWriter::to_memory(vocabulary));
+  TokenWriter writer = TokenWriter::to_memory(vocabulary);
   TRY_ASSIGN(MappedImage image, encode(std::move(writer)));
   return EncodedText::from(std::move(image), key);
 }

@@ -1,7 +1,6 @@
 #include "trainer/text/token_writer.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -49,14 +48,13 @@ trace::Result<TokenWriter> TokenWriter::to_file(const std::filesystem::path& fil
   return TokenWriter(descriptor, file.string(), vocabulary);
 }
 
-trace::Result<TokenWriter> TokenWriter::to_memory(std::int64_t vocabulary) {
-  const int descriptor = memfd_create("shardlens tokens", MFD_CLOEXEC);
-  if (descriptor < 0) return unwritable("memory for tokens", errno);
-  return TokenWriter(descriptor, "memory for tokens", vocabulary);
+TokenWriter TokenWriter::to_memory(std::int64_t vocabulary) {
+  return TokenWriter(-1, "memory for tokens", vocabulary);
 }
 
 TokenWriter::TokenWriter(TokenWriter&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
+      memory_(std::move(other.memory_)),
       name_(std::move(other.name_)),
       vocabulary_(other.vocabulary_),
       header_(other.header_),
@@ -117,6 +115,7 @@ void TokenWriter::renumber_labels(std::span<const std::int64_t> numbers) {
 
 trace::Result<void> TokenWriter::write_at(std::uint64_t position,
                                           std::span<const std::byte> bytes) {
+  if (descriptor_ < 0) return memory_.write_at(position, bytes);
   while (!bytes.empty()) {
     const ssize_t count =
         pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(position));
@@ -169,8 +168,8 @@ trace::Result<MappedImage> TokenWriter::finish(std::uint64_t key,
   const auto bytes = std::as_bytes(std::span(&header_, 1));
   header_.checksum = content_hash(bytes.first(offsetof(TokenHeader, checksum)));
   TRY(write_at(0, bytes));
-  // In memory there is nothing to wait for, and it says so.
-  if (fsync(descriptor_) != 0 && errno != EINVAL) return unwritable(name_, errno);
+  if (descriptor_ < 0) return memory_.to_image();
+  if (fsync(descriptor_) != 0) return unwritable(name_, errno);
   return MappedImage::of_descriptor(descriptor_, name_);
 }
 

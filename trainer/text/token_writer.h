@@ -10,6 +10,7 @@
 
 #include "trace/model/result.h"
 #include "trainer/text/content_hash.h"
+#include "trainer/text/growing_memory.h"
 #include "trainer/text/mapped_image.h"
 #include "trainer/text/token_layout.h"
 #include "trainer/tokenizer/tokenizer.h"
@@ -22,7 +23,7 @@ class TokenWriter {
   static trace::Result<TokenWriter> to_file(const std::filesystem::path& file,
                                             std::int64_t vocabulary);
   // Memory that lives as long as its image.
-  static trace::Result<TokenWriter> to_memory(std::int64_t vocabulary);
+  static TokenWriter to_memory(std::int64_t vocabulary);
   TokenWriter(TokenWriter&& other) noexcept;
   TokenWriter& operator=(TokenWriter&&) = delete;
   ~TokenWriter();
@@ -53,7 +54,8 @@ class TokenWriter {
   trace::Result<void> pad_to(std::uint64_t position);
   void mark(bool counted, std::size_t count);
 
-  int descriptor_ = -1;
+  int descriptor_ = -1;  // of the file; none: it goes into memory_
+  GrowingMemory memory_;
   std::string name_;
   std::int64_t vocabulary_;
   TokenHeader header_;

@@ -22,7 +22,7 @@ class Encoding {
  public:
   explicit Encoding(const Tokenizer& tokenizer, EncodingOptions options = {})
       : options_(std::move(options)),
-        writer_(*TokenWriter::to_memory(tokenizer.vocabulary())),
+        writer_(TokenWriter::to_memory(tokenizer.vocabulary())),
         encoder_(tokenizer, options_, writer_) {}
 
   std::string add(const TextExample& example) {
