@@ -11,15 +11,20 @@ namespace shardlens::trainer {
 namespace {
 
 // Of held-out text: enough to go on from, and short in a log.
-constexpr std::int64_t kAutomaticPrompt = 16;
+constexpr std::size_t kAutomaticPrompt = 16;
 
+// What is read before the first target that counts, a question; of plain text its first words.
 std::vector<std::int64_t> beginning_of_held_out(const TokenDataset& dataset) {
   if (dataset.evaluation_samples() == 0) return {};
   const TokenBatch batch = dataset.batch(std::array{dataset.training_samples()});
   const torch::Tensor row = batch.inputs[0].contiguous();
-  const auto count = std::min(kAutomaticPrompt, std::max<std::int64_t>(1, row.numel() / 2));
-  const auto* tokens = row.const_data_ptr<std::int64_t>();
-  return {tokens, tokens + count};
+  const torch::Tensor targets = batch.targets[0].contiguous();
+  const std::span tokens(row.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(row.numel()));
+  const auto* target = targets.const_data_ptr<std::int64_t>();
+  std::size_t count = 1;
+  while (count < tokens.size() && target[count - 1] == kIgnoredTarget) ++count;
+  if (count == 1) count = std::max<std::size_t>(1, std::min(kAutomaticPrompt, tokens.size() / 2));
+  return {tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
 }  // namespace
@@ -47,14 +52,13 @@ trace::Result<SampleWriter> SampleWriter::create(const trace::Settings& settings
 
 std::string SampleWriter::write(DecoderModel& model, Strategy& strategy,
                                 GenerationOptions options) const {
-  std::vector<std::int64_t> text = prompt_;
   const auto added = generate(model, strategy, prompt_, options);
   const auto end = tokenizer_.end_of_text();
   // What comes after the end of a document is another one.
   const auto stop = end ? std::ranges::find(added, *end) : added.end();
-  text.insert(text.end(), added.begin(), stop);
-  const std::vector<TokenId> tokens(text.begin(), text.end());
-  return one_line(tokenizer_.decode(tokens, /*skip_special_tokens=*/true));
+  const std::vector<TokenId> prompt(prompt_.begin(), prompt_.end()), answer(added.begin(), stop);
+  return one_line(tokenizer_.decode(prompt, /*skip_special_tokens=*/true)) + " → " +
+         one_line(tokenizer_.decode(answer, /*skip_special_tokens=*/true));
 }
 
 std::string one_line(std::string_view text) {

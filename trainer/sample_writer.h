@@ -14,15 +14,15 @@ namespace shardlens::trainer {
 
 class SampleWriter {
  public:
-  // The prompt is the setting's, or the beginning of the first held-out sample. Error kUsage: the
-  // setting's has no tokens.
+  // The prompt is the setting's, or of the first held-out sample what comes before its answer, of
+  // plain text its beginning. Error kUsage: the setting's has no tokens.
   static trace::Result<SampleWriter> create(const trace::Settings& settings,
                                             const TokenDataset& dataset,
                                             const Tokenizer& tokenizer);
 
   // Whether it writes at all: not unless asked to, and not with a classifier.
   bool is_on() const { return !prompt_.empty(); }
-  // Prompt and what the model adds to it, in one line of UTF-8. Every rank calls it and gets the
+  // "prompt → what the model adds to it", in one line of UTF-8. Every rank calls it and gets the
   // same.
   std::string write(DecoderModel& model, Strategy& strategy, GenerationOptions options) const;
 

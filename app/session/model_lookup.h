@@ -26,7 +26,7 @@ class ModelLookup {
   std::optional<trace::Result<trace::ModelShape>> find(const std::string& model);
   // Grows whenever find() would say something else than before.
   std::uint64_t version() const;
-  // For tests.
+  // Until all that was asked for has been read.
   void wait_until_idle() { worker_.wait_until_idle(); }
 
  private:

@@ -97,6 +97,8 @@ Result<ui::Snapshot> still_snapshot(const StillOptions& options) {
   snapshot.knobs = knobs.draft(taken);
   // Of no machine: a picture says the same wherever it is taken.
   StrategyPlanner planner;
+  planner.estimates(knobs.next());
+  planner.wait_for_models();  // a still picture has no next frame
   snapshot.knobs.estimates = planner.estimates(knobs.next());
   if (options.plan) planner.open_card();
   snapshot.plan = planner.card(knobs.next());

@@ -27,6 +27,9 @@ class StrategyPlanner {
   // The same pointer for the same settings; null where their model is not known, or not yet.
   std::shared_ptr<const ui::StrategyEstimates> estimates(const trace::Settings& next);
 
+  // Until the folders that were asked for have been read. For whoever draws only once.
+  void wait_for_models() { models_.wait_until_idle(); }
+
   void open_card() { is_open_ = true; }
   void close_card() { is_open_ = false; }
   // Error kUsage: no such GPU or model, or not a number of machines; the target stays.

@@ -52,9 +52,9 @@ class Learning(harness.ShardlensTest):
     def test_the_model_writes_a_sample_at_every_evaluation(self):
         report = self.train('sample', '--set', 'sample_tokens=24', '--set', 'sample_prompt=the quick', '--set',
                             'evaluate_every=50', steps=150)
-        samples = re.findall(r'sample after step (\d+): the quick(.*)', self.log(report))
+        samples = re.findall(r'sample after step (\d+): the quick → (.*)', self.log(report))
         self.assertEqual([int(step) for step, _ in samples], [49, 99, 149])
-        self.assertIn(' brown fox', samples[-1][1])
+        self.assertIn('brown fox', samples[-1][1])
 
 
 harness.main()
