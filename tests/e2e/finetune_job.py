@@ -10,8 +10,9 @@ import tempfile
 
 import torch
 from peft import PeftModel
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import (AutoModelForCausalLM, AutoModelForSequenceClassification, AutoTokenizer, BertConfig,
+                          BertForSequenceClassification, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast)
 
 SHARDLENS = pathlib.Path(sys.argv[1]).resolve() / 'shardlens'
 WORDS = 'red green blue small large round square warm cold'.split()
@@ -133,6 +134,64 @@ def four_bits(work):
         check_learning(report)
 
 
+def labelled():
+    films = (('the film was great and warm', 'good'), ('a dull cold film', 'bad'), ('it was a film', 'neutral'))
+    for i in range(300):
+        text, label = films[i % 3]
+        yield f'{text} number {i % 17}', label
+
+
+def make_classifier(folder):
+    tokenizer = Tokenizer(models.WordPiece(unk_token='[UNK]'))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.train_from_iterator([text for text, _ in labelled()], trainers.WordPieceTrainer(
+        vocab_size=300, special_tokens=['[PAD]', '[UNK]', '[CLS]', '[SEP]']))
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single='[CLS] $A [SEP]', special_tokens=[('[CLS]', 2), ('[SEP]', 3)])
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token='[PAD]', cls_token='[CLS]', sep_token='[SEP]',
+                                   unk_token='[UNK]')
+    fast.save_pretrained(folder)
+    torch.manual_seed(0)
+    names = ['bad', 'neutral', 'good']
+    BertForSequenceClassification(BertConfig(
+        vocab_size=len(fast), hidden_size=48, num_hidden_layers=2, num_attention_heads=4, intermediate_size=96,
+        max_position_embeddings=64, id2label=dict(enumerate(names)),
+        label2id={name: i for i, name in enumerate(names)})).save_pretrained(folder)
+
+
+def class_loss(model, folder):
+    """Mean loss and accuracy on what was held out there, the end of the data."""
+    tokenizer, numbers = AutoTokenizer.from_pretrained(folder), {'bad': 0, 'neutral': 1, 'good': 2}
+    total, right, held_out = 0.0, 0, list(labelled())[-30:]
+    for text, label in held_out:
+        with torch.no_grad():
+            logits = model(**tokenizer(text, return_tensors='pt')).logits
+        total += torch.nn.functional.cross_entropy(logits, torch.tensor([numbers[label]])).item()
+        right += int(logits.argmax()) == numbers[label]
+    return total / len(held_out), right / len(held_out)
+
+
+def classifier(work):
+    (work / 'films.jsonl').write_text(''.join(json.dumps({'text': t, 'label': n}) + '\n' for t, n in labelled()))
+    make_classifier(work / 'bert')
+    common = [f'model={work / "bert"}', f'data={work / "films.jsonl"}', 'learning_rate=0.003', 'batch_per_rank=8',
+              'evaluate_every=30', 'sharding_strategy=full_shard']
+    for name, more in (('films', []), ('films, adapters', ['lora_rank=8'])):
+        report, folder = run(work, name, *common, *more, steps=30)
+        if more:
+            base = AutoModelForSequenceClassification.from_pretrained(work / 'bert', dtype=torch.float32)
+            model = PeftModel.from_pretrained(base, folder / 'adapter').eval()
+        else:
+            model = AutoModelForSequenceClassification.from_pretrained(folder / 'model', dtype=torch.float32).eval()
+            check_learning(report)
+        loss, accuracy = class_loss(model, work / 'bert')
+        row = report['evaluations'][-1]
+        print(f"{name}: {row['loss']:.6f}, {row['accuracy']:.3f} right; from outside {loss:.6f}, {accuracy:.3f}")
+        assert row['targets'] == 30 and row['perplexity'] is None, row
+        assert abs(row['loss'] - loss) < 1e-5 and abs(row['accuracy'] - accuracy) < 1e-9, (row, loss, accuracy)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         work = pathlib.Path(name)
@@ -141,6 +200,7 @@ def main():
         whole_model(work)
         adapters(work)
         four_bits(work)
+        classifier(work)
 
 
 main()
