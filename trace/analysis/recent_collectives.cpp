@@ -5,14 +5,14 @@
 namespace shardlens::trace {
 
 namespace {
-constexpr std::size_t kMostGroups = 1024;  // a bound on what nonsense can make us keep
+constexpr std::size_t kKeptCollectives = 1024;  // a bound on what nonsense can make us keep
 }
 
 void RecentCollectives::add(const Collective& collective) {
   const auto order = [](const Collective& c) { return std::make_tuple(c.end_ns, c.sequence); };
   if (!last_ || order(collective) > order(*last_)) last_ = collective;
   if (collective.sequence < 0) return;
-  if (by_group_.size() >= kMostGroups && !by_group_.contains(collective.process_group)) return;
+  if (by_group_.size() >= kKeptCollectives && !by_group_.contains(collective.process_group)) return;
   auto& group = by_group_[collective.process_group];
   group.emplace(collective.sequence, collective);
   if (group.size() > kKeptPerGroup) group.erase(group.begin());
