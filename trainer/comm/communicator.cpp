@@ -5,6 +5,7 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <utility>
 
+#include "trainer/comm/connect_together.h"
 #include "trainer/comm/gloo_link.h"
 #include "trainer/comm/nccl_executor.h"
 #include "trainer/comm/recorded_backend.h"
@@ -31,12 +32,17 @@ c10::intrusive_ptr<TaggedGloo> connect_gloo(const c10::intrusive_ptr<c10d::Store
                                             int size, const CommunicatorOptions& options) {
   auto gloo_options = c10d::ProcessGroupGloo::Options::create(
       std::max<std::chrono::milliseconds>(options.timeout, kConnectTimeout));
-  gloo_options->devices = {options.single_machine
-                               ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
-                               : c10d::ProcessGroupGloo::createDefaultDevice()};
   // With more, two collectives run side by side and finish out of order.
   gloo_options->threads = 1;
-  auto gloo = c10::make_intrusive<TaggedGloo>(store, rank, size, gloo_options);
+  c10::intrusive_ptr<TaggedGloo> gloo;
+  // Under load Gloo now and then takes a connection that is being made for one that was closed.
+  connect_together(store, rank, size, [&](const c10::intrusive_ptr<c10d::Store>& part) {
+    gloo.reset();
+    gloo_options->devices = {options.single_machine
+                                 ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
+                                 : c10d::ProcessGroupGloo::createDefaultDevice()};
+    gloo = c10::make_intrusive<TaggedGloo>(part, rank, size, gloo_options);
+  });
   // Only now: ranks may start further apart than a collective may take.
   gloo->setTimeout(options.timeout);
   return gloo;

@@ -1,0 +1,72 @@
+#include "trainer/comm/connect_together.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <thread>
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
+
+namespace shardlens::trainer {
+namespace {
+
+using testing::HasSubstr;
+using StorePointer = c10::intrusive_ptr<c10d::Store>;
+
+constexpr int kRanks = 3;
+
+struct Attempts {
+  std::array<int, kRanks> begun{};
+  std::array<std::string, kRanks> errors;
+};
+
+// Ranks as threads; `fails` says which attempt, from 1, fails on which rank.
+template <typename Fails>
+Attempts connect_with(const Fails& fails) {
+  const auto store = c10::make_intrusive<c10d::HashStore>();
+  store->setTimeout(std::chrono::seconds(20));
+  Attempts attempts;
+  std::vector<std::jthread> ranks;
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    ranks.emplace_back([&, rank] {
+      try {
+        connect_together(store, static_cast<int>(rank), kRanks, [&](const StorePointer& part) {
+          const int attempt = ++attempts.begun[rank];
+          // As Gloo does: ranks write their addresses under names that attempts would share.
+          const std::string key = "address " + std::to_string(rank);
+          TORCH_CHECK(part->add(key, 1) == 1, "this attempt sees an earlier one");
+          TORCH_CHECK(!fails(static_cast<int>(rank), attempt), "rank ", rank,
+                      " was refused in attempt ", attempt);
+        });
+      } catch (const c10::Error& error) {
+        attempts.errors[rank] = error.what_without_backtrace();
+      }
+    });
+  }
+  ranks.clear();
+  return attempts;
+}
+
+TEST(ConnectTogether, DoesItOnceWhenItSucceeds) {
+  const Attempts attempts = connect_with([](int, int) { return false; });
+  EXPECT_THAT(attempts.begun, testing::Each(1));
+  EXPECT_THAT(attempts.errors, testing::Each(""));
+}
+
+TEST(ConnectTogether, AllRanksTryAgainWhenOneFailed) {
+  const Attempts attempts =
+      connect_with([](int rank, int attempt) { return rank == 2 && attempt == 1; });
+  EXPECT_THAT(attempts.begun, testing::Each(2));
+  EXPECT_THAT(attempts.errors, testing::Each(""));
+}
+
+TEST(ConnectTogether, GivesUpOnEveryRankWithTheReason) {
+  const Attempts attempts = connect_with([](int rank, int) { return rank == 1; });
+  EXPECT_THAT(attempts.begun, testing::Each(kConnectAttempts));
+  EXPECT_THAT(attempts.errors, testing::Each(HasSubstr("rank 1 was refused in attempt " +
+                                                       std::to_string(kConnectAttempts))));
+}
+
+}  // namespace
+}  // namespace shardlens::trainer

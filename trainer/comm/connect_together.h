@@ -1,0 +1,23 @@
+// What all ranks of a group must do together to connect, tried again by all where it failed for
+// one. The training thread.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <functional>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+namespace shardlens::trainer {
+
+inline constexpr int kConnectAttempts = 3;
+
+// Calls `connect` with a part of `store` that no earlier attempt has written to, until an attempt
+// succeeds on all `size` ranks; what it made in an attempt that failed on another rank must be
+// given up by the next call. All ranks of the group call it. Throws c10::Error once
+// kConnectAttempts have failed, on every rank, with this rank's reason or that of the lowest rank
+// that has one; or when a rank does not say within half a minute how an attempt went, as one that
+// died.
+void connect_together(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
+                      const std::function<void(const c10::intrusive_ptr<c10d::Store>&)>& connect);
+
+}  // namespace shardlens::trainer
