@@ -102,7 +102,7 @@ struct KnobDraft {
   std::string baseline_name;  // "run 3"; "" compares with the defaults
   std::vector<trace::SettingProblem> problems;
   std::string next_name;  // what the run will be called
-  // Of `next`; null: its model is not known.
+  // Of `next`; null: its model cannot be used, which `problems` says, or is being read.
   std::shared_ptr<const StrategyEstimates> estimates;
 };
 

@@ -91,7 +91,7 @@ std::shared_ptr<const ui::Snapshot> Controller::snapshot() {
   next->inspect = inspect_.view();
   next->ledger = library_state_.ledger;
   next->knobs = knobs_.draft(taken_names());
-  next->knobs.estimates = planner_.estimates(knobs_.next());
+  planner_.complete(next->knobs);
   next->plan = planner_.card(knobs_.next());
   next->job = job_state();
   next->trainer = trainer_state_;

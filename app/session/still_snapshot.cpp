@@ -99,7 +99,7 @@ Result<ui::Snapshot> still_snapshot(const StillOptions& options) {
   StrategyPlanner planner;
   planner.estimates(knobs.next());
   planner.wait_for_models();  // a still picture has no next frame
-  snapshot.knobs.estimates = planner.estimates(knobs.next());
+  planner.complete(snapshot.knobs);
   if (options.plan) planner.open_card();
   snapshot.plan = planner.card(knobs.next());
   snapshot.run = std::move(named);

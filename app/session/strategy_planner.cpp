@@ -112,8 +112,14 @@ std::int64_t usable_bytes_here(const Settings& settings, const Machine& machine)
 StrategyPlanner::StrategyPlanner(Machine machine, std::function<void()> on_change)
     : machine_(std::move(machine)), models_(std::move(on_change)) {}
 
+bool StrategyPlanner::has_news() {
+  if (!model_problem_.empty()) models_.find(estimated_->model);
+  return models_.version() != seen_models_;
+}
+
 void StrategyPlanner::forget_if_news() {
   if (!has_news()) return;
+  model_problem_.clear();
   seen_models_ = models_.version();
   estimated_.reset();
   planned_.reset();
@@ -124,8 +130,13 @@ std::shared_ptr<const ui::StrategyEstimates> StrategyPlanner::estimates(const Se
   if (estimated_ == next) return estimates_;
   estimated_ = next;
   estimates_ = nullptr;
+  model_problem_.clear();
   const auto found_shape = models_.find(next.model);
-  if (!found_shape || !*found_shape) return nullptr;
+  if (!found_shape) return nullptr;
+  if (!*found_shape) {
+    model_problem_ = found_shape->error().message;
+    return nullptr;
+  }
   const trace::ModelShape& shape = **found_shape;
   auto found = std::make_shared<ui::StrategyEstimates>();
   found->usable_bytes = usable_bytes_here(next, machine_);
@@ -137,6 +148,11 @@ std::shared_ptr<const ui::StrategyEstimates> StrategyPlanner::estimates(const Se
   }
   estimates_ = std::move(found);
   return estimates_;
+}
+
+void StrategyPlanner::complete(ui::KnobDraft& draft) {
+  draft.estimates = estimates(draft.next);
+  if (!model_problem_.empty()) draft.problems.push_back({"model", model_problem_});
 }
 
 Result<void> StrategyPlanner::set_target(const ui::SetPlanTarget& change) {

@@ -7,13 +7,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "app/session/machine.h"
 #include "app/session/model_lookup.h"
 #include "trace/model/result.h"
 #include "trace/model/settings.h"
 #include "ui/commands.h"
-#include "ui/strategy_estimates.h"
+#include "ui/snapshot.h"
 
 namespace shardlens::app {
 
@@ -22,10 +23,13 @@ class StrategyPlanner {
   // `on_change` comes from another thread, when the folder of a model has been read.
   explicit StrategyPlanner(Machine machine = {}, std::function<void()> on_change = {});
 
-  // Whether the same questions would be answered differently now.
-  bool has_news() const { return models_.version() != seen_models_; }
-  // The same pointer for the same settings; null where their model is not known, or not yet.
+  // Whether the same questions would be answered differently now. Looks again, now and then, for a
+  // model that cannot be used: its folder may have been put right meanwhile.
+  bool has_news();
+  // The same pointer for the same settings; null where their model cannot be used, or not yet.
   std::shared_ptr<const ui::StrategyEstimates> estimates(const trace::Settings& next);
+  // Adds to a draft what its model says: the estimates, or why it cannot be used.
+  void complete(ui::KnobDraft& draft);
 
   // Until the folders that were asked for have been read. For whoever draws only once.
   void wait_for_models() { models_.wait_until_idle(); }
@@ -53,6 +57,7 @@ class StrategyPlanner {
   bool is_open_ = false;
   std::optional<trace::Settings> estimated_;
   std::shared_ptr<const ui::StrategyEstimates> estimates_;
+  std::string model_problem_;  // of what was estimated; "": none that is known
   std::optional<Question> planned_;
   std::shared_ptr<const ui::PlanCard> card_;
 };

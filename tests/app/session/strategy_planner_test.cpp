@@ -88,17 +88,28 @@ TEST(StrategyPlanner, PlansForAModelFolderOnceAWorkerHasReadIt) {
     }
     return planner.has_news();
   };
-  EXPECT_EQ(planner.estimates(settings), nullptr);
+  ui::KnobDraft draft;
+  draft.next = settings;
+  planner.complete(draft);
+  EXPECT_EQ(draft.estimates, nullptr);
+  EXPECT_TRUE(draft.problems.empty()) << "it is being read";
   ASSERT_TRUE(ask_until_told());
   EXPECT_NE(planner.card(settings)->problem.find("no config.json"), std::string::npos);
+  planner.complete(draft);
+  ASSERT_EQ(draft.problems.size(), 1u);
+  EXPECT_EQ(draft.problems[0].knob, "model");
+  EXPECT_NE(draft.problems[0].message.find("no config.json"), std::string::npos);
   std::ofstream(folder.path() / "config.json")
       << R"({"model_type": "gpt2", "n_embd": 8, "n_layer": 1, "n_head": 2, "n_positions": 512,
              "vocab_size": 300})";
-  settings.seed = 5;  // another question
-  for (int i = 0; i < 500 && !planner.estimates(settings); ++i) {
-    settings.seed = 10 + i;
+  // Nobody changes a setting: it looks again by itself.
+  for (int i = 0; i < 500 && !planner.has_news(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
+  draft.problems.clear();
+  planner.complete(draft);
+  EXPECT_TRUE(draft.problems.empty());
+  EXPECT_NE(draft.estimates, nullptr);
   ASSERT_TRUE(planner.card(settings)->plan);
   EXPECT_EQ(planner.card(settings)->plan->request.shape.width, 8);
 }
