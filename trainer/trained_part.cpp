@@ -55,11 +55,7 @@ trace::Result<void> save_merged(const std::filesystem::path& folder, const Adapt
 
 trace::Result<void> choose_trained_part(Model& model, const trace::Settings& settings) {
   freeze_blocks(model, settings.frozen_blocks);
-  if (settings.lora_rank > 0) {
-    TRY(add_adapters(model,
-                     {settings.lora_rank, settings.lora_alpha, settings.lora_dropout,
-                      settings.lora_target_modules, static_cast<std::uint64_t>(settings.seed)}));
-  }
+  if (settings.lora_rank > 0) TRY(add_adapters(model, lora_options(settings)));
   keep_frozen_as(model, trace::kept_types(settings), type_between_layers(settings));
   return {};
 }

@@ -139,7 +139,9 @@ const trace::Evaluation* evaluation_at(const trace::RunFigures& figures, std::in
 }
 
 bool has_learning(const trace::RunFigures& figures) {
-  return !figures.info.communication_off && nearest_read_step(figures, 0) != nullptr;
+  return !figures.info.communication_off &&
+         std::ranges::any_of(figures.steps,
+                             [](const auto& step) { return std::isfinite(step.loss); });
 }
 
 }  // namespace shardlens::ui

@@ -155,18 +155,17 @@ std::string breakdown_text(const RunSummary& s) {
   return text + "\n";
 }
 
-std::string headline(const RunReport& report) {
-  const RunSummary& s = report.figures.summary;
-  if (s.steps_measured == 0 && report.range) {
-    const auto& steps = report.figures.steps;
-    return "\nNo step was measured: the run has no complete step among " +
-           range_text(*report.range) +
-           (steps.empty() ? "" : "; its last is step " + std::to_string(steps.back().index)) + "\n";
-  }
-  if (s.steps_measured == 0) {
+std::string nothing_measured(const RunReport& report) {
+  if (!report.range) {
     return "\nNo step was measured: the run ended within its skipped steps (skip_steps)\n";
   }
-  TextTable table({{"", Align::kLeft}, {"", Align::kRight}, {"", Align::kLeft, 200}});
+  const auto& steps = report.figures.steps;
+  return "\nNo step was measured: the run has no complete step among " + range_text(*report.range) +
+         (steps.empty() ? "" : "; its last is step " + std::to_string(steps.back().index)) + "\n";
+}
+
+void add_times(TextTable& table, const RunReport& report) {
+  const RunSummary& s = report.figures.summary;
   table.add_row({"Step", duration(s.step_ns.mean),
                  "median " + duration(s.step_ns.median) + ", 10 to 90 % " +
                      duration(s.step_ns.p10) + " to " + duration(s.step_ns.p90) + ", longest " +
@@ -187,6 +186,10 @@ std::string headline(const RunReport& report) {
     table.add_row(
         {"MFU", ui::format_percent(*s.mfu).text(), "of " + ui::peak_flops_text(report.figures)});
   }
+}
+
+void add_learning(TextTable& table, const RunReport& report) {
+  const RunSummary& s = report.figures.summary;
   if (s.loss_first && s.loss_last) {
     table.add_row({"Loss", loss(*s.loss_last), "from " + loss(*s.loss_first)});
   } else if (report.figures.info.communication_off) {
@@ -195,6 +198,14 @@ std::string headline(const RunReport& report) {
   if (const auto* best = trace::best_evaluation(report.figures.evaluations)) {
     table.add_row({"Evaluation", loss(best->loss), evaluation_note(*best, report.figures)});
   }
+}
+
+std::string headline(const RunReport& report) {
+  const RunSummary& s = report.figures.summary;
+  if (s.steps_measured == 0) return nothing_measured(report);
+  TextTable table({{"", Align::kLeft}, {"", Align::kRight}, {"", Align::kLeft, 200}});
+  add_times(table, report);
+  add_learning(table, report);
   if (s.bytes_sent_per_step) {
     table.add_row({"Sent", bytes(*s.bytes_sent_per_step),
                    s.bytes_sent_per_step_theory

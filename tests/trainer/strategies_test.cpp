@@ -19,6 +19,10 @@ trace::Settings settings_of(std::vector<std::string> assignments) {
   return settings;
 }
 
+std::string name_of(const testing::TestParamInfo<Training>& training) {
+  return training.param.name;
+}
+
 class EveryTraining : public testing::TestWithParam<Training> {};
 
 TEST_P(EveryTraining, EqualsOneProcess) { expect_equal_to_one_process(GetParam()); }
@@ -115,8 +119,8 @@ INSTANTIATE_TEST_SUITE_P(Deterministic, EveryStrategy,
                                          "hybrid_shard", "hybrid_shard_zero2"),
                          [](const auto& strategy) { return strategy.param; });
 
-// The table of knobs is not there yet while constants are made.
-std::vector<Training> trainings() {
+// Functions: the table of knobs is not there yet while constants are made.
+std::vector<Training> plain_trainings() {
   return {
       of("Ddp", 2, {"strategy=ddp", "bucket_cap_mb=0.01"}),
       of("Zero1", 2, {"strategy=zero1", "bucket_cap_mb=0.01"}),
@@ -133,6 +137,12 @@ std::vector<Training> trainings() {
          {"strategy=hybrid_shard_zero2", "shard_group_size=2", "max_grad_norm=0.5"}),
       llama(of("LlamaFullShard", 2, {"strategy=full_shard"})),
       llama(of("LlamaZero1", 2, {"strategy=zero1"})),
+  };
+}
+
+// When units are gathered, and what they are.
+std::vector<Training> unit_trainings() {
+  return {
       of("PrefetchPost", 2, {"strategy=full_shard", "backward_prefetch=post"}),
       of("PrefetchNone", 2, {"strategy=full_shard", "backward_prefetch=none"}),
       of("ForwardPrefetch", 2, {"strategy=full_shard", "forward_prefetch=true"}),
@@ -147,6 +157,11 @@ std::vector<Training> trainings() {
           "activation_checkpointing=1"}),
       llama(of("LlamaEveryLayerAUnit", 2,
                {"strategy=full_shard", "wrap_policy=size", "min_num_params=1"})),
+  };
+}
+
+std::vector<Training> frozen_trainings() {
+  return {
       of("Frozen", 2, {"strategy=full_shard", "frozen_blocks=2"}),
       of("FrozenZero1", 2, {"strategy=zero1", "frozen_blocks=1"}),
       of("FrozenDdp", 2, {"strategy=ddp", "frozen_blocks=1"}),
@@ -168,6 +183,11 @@ std::vector<Training> trainings() {
           of("AdaptersAccumulating", 2, {"strategy=full_shard", "lora_rank=4", "lora_alpha=32"}),
           false),
       of("FrozenInBf16", 2, {"strategy=full_shard", "frozen_blocks=2", "base_dtype=bf16"}),
+  };
+}
+
+std::vector<Training> accumulating_trainings() {
+  return {
       accumulating(of("FullShardAccumulating", 2, {"strategy=full_shard"}), false),
       accumulating(of("FullShardReducingEach", 2, {"strategy=full_shard"}), true),
       accumulating(of("ShardGradOpAccumulating", 2, {"strategy=shard_grad_op"}), false),
@@ -191,6 +211,11 @@ std::vector<Training> trainings() {
                       {"strategy=hybrid_shard", "shard_group_size=2", "max_grad_norm=0.5",
                        "activation_checkpointing=1"}),
                    false),
+  };
+}
+
+std::vector<Training> narrow_trainings() {
+  return {
       // 8 bits of mantissa in what is gathered and reduced.
       within(of("ParametersInBf16", 2, {"strategy=full_shard", "param_dtype=bf16"}), 3e-2),
       within(of("AdaptersGatheredInBf16", 2,
@@ -202,14 +227,20 @@ std::vector<Training> trainings() {
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(Strategies, EveryTraining, testing::ValuesIn(trainings()),
-                         [](const auto& training) { return training.param.name; });
+INSTANTIATE_TEST_SUITE_P(Strategies, EveryTraining, testing::ValuesIn(plain_trainings()), name_of);
 
-INSTANTIATE_TEST_SUITE_P(TwentySteps, EveryTraining, testing::ValuesIn(long_trainings()),
-                         [](const auto& training) { return training.param.name; });
+INSTANTIATE_TEST_SUITE_P(Units, EveryTraining, testing::ValuesIn(unit_trainings()), name_of);
 
-INSTANTIATE_TEST_SUITE_P(Adapters, EveryTraining, testing::ValuesIn(adapter_trainings()),
-                         [](const auto& training) { return training.param.name; });
+INSTANTIATE_TEST_SUITE_P(Frozen, EveryTraining, testing::ValuesIn(frozen_trainings()), name_of);
+
+INSTANTIATE_TEST_SUITE_P(Accumulating, EveryTraining, testing::ValuesIn(accumulating_trainings()),
+                         name_of);
+
+INSTANTIATE_TEST_SUITE_P(Narrow, EveryTraining, testing::ValuesIn(narrow_trainings()), name_of);
+
+INSTANTIATE_TEST_SUITE_P(TwentySteps, EveryTraining, testing::ValuesIn(long_trainings()), name_of);
+
+INSTANTIATE_TEST_SUITE_P(Adapters, EveryTraining, testing::ValuesIn(adapter_trainings()), name_of);
 
 }  // namespace
 }  // namespace shardlens::trainer
