@@ -51,9 +51,12 @@ Json count_or_null(const std::vector<trace::RankFigures>& ranks,
   return ranks.front().info.*count;
 }
 
-Json run_json(const trace::RunInfo& info, const std::vector<trace::RankFigures>& ranks) {
+Json run_json(const RunReport& report) {
+  const trace::RunInfo& info = report.figures.info;
+  const std::vector<trace::RankFigures>& ranks = report.figures.ranks;
   return {{"name", info.name},
           {"folder", info.folder},
+          {"saved_model", text_or_null(report.saved_model.string())},
           {"status", to_string(info.status)},
           {"reason", text_or_null(info.reason)},
           {"device", info.device},
@@ -266,7 +269,7 @@ Json report_json(const RunReport& report) {
   const RunFigures& figures = report.figures;
   Json json;
   json["schema"] = kSchema;
-  json["run"] = run_json(figures.info, figures.ranks);
+  json["run"] = run_json(report);
   // Only of a run that failed: what each rank was waiting for.
   if (!report.diagnosis.states.empty()) json["diagnosis"] = diagnosis_json(report.diagnosis);
   json["summary"] = summary_json(figures.summary);

@@ -89,6 +89,7 @@ Result<RunReport> load_report(const fs::path& run, std::optional<StepRange> rang
   RunReport report;
   report.figures = analysis.figures();
   report.figures.recorder.bytes_on_disk = reader->bytes_on_disk();
+  report.saved_model = trace::saved_model(run);
   report.range = range;
   if (range) restrict_to(report.figures, *range);
   if (is_abandoned(pulse_of(report.figures), wall_now_ns())) mark_as_cut_off(report.figures.info);

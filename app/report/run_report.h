@@ -26,6 +26,7 @@ struct RunReport {
   trace::HangDiagnosis diagnosis;     // of a failed run: who did not arrive where; else empty
   int failed_rank = -1;               // the rank that the reason names
   std::vector<std::string> log_tail;  // of that rank
+  std::filesystem::path saved_model;  // the folder that transformers or peft loads; "": none
 };
 
 // `range`: these steps are measured, in place of all but skip_steps. `ended`: how the run ended

@@ -56,7 +56,10 @@ def run(work, name, *settings, steps=20):
         capture_output=True, text=True, cwd=work)
     assert done.returncode == 0, done.stderr[-4000:]
     report = json.loads(done.stdout)
-    return report, work / report['run']['folder']
+    folder = work / report['run']['folder']
+    saved = pathlib.Path(report['run']['saved_model'])
+    assert saved.parent == folder and saved.is_dir(), report['run']
+    return report, folder
 
 
 def check_learning(report):

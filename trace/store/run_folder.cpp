@@ -126,6 +126,18 @@ fs::path rank_log(const fs::path& run_folder, int rank) {
   return run_folder / ("rank_" + std::to_string(rank) + ".log");
 }
 
+fs::path model_folder(const fs::path& run_folder) { return run_folder / "model"; }
+
+fs::path adapter_folder(const fs::path& run_folder) { return run_folder / "adapter"; }
+
+fs::path saved_model(const fs::path& run_folder) {
+  std::error_code error;
+  for (const fs::path& folder : {model_folder(run_folder), adapter_folder(run_folder)}) {
+    if (fs::is_directory(folder, error)) return folder;
+  }
+  return {};
+}
+
 Result<void> create_run_at(const fs::path& run_folder, RunInfo& info) {
   std::error_code error;
   fs::create_directories(run_folder, error);

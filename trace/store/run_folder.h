@@ -15,6 +15,11 @@ inline constexpr std::string_view kRunFile = "run.sqlite";
 inline constexpr std::string_view kPackedSuffix = ".shardlens";
 std::filesystem::path rank_file(const std::filesystem::path& run_folder, int rank);
 std::filesystem::path rank_log(const std::filesystem::path& run_folder, int rank);
+// Where the built-in trainer saves what it trained: a whole model, or adapters alone.
+std::filesystem::path model_folder(const std::filesystem::path& run_folder);
+std::filesystem::path adapter_folder(const std::filesystem::path& run_folder);
+// The one of them that is there; "": none.
+std::filesystem::path saved_model(const std::filesystem::path& run_folder);
 
 // Creates <runs_dir>/<date>T<time>_<name>/ with a run.sqlite that holds `info`. A taken name is
 // kUsage unless `overwrite`, which deletes the old run. Fills in info.folder and returns the

@@ -56,6 +56,15 @@ TEST_F(ReportText, ARangeSaysWhatItDoesNotCoverAndWhetherItHoldsAnyStep) {
       contains(report_text(*none), "no complete step among steps 100 to 200; its last is step 8"));
 }
 
+TEST_F(ReportText, SaysWhereTheTrainedModelIs) {
+  const auto run = write_synthetic_run(folder_->path());
+  EXPECT_FALSE(contains(report_text(*load_report(run.folder)), "Trained model"));
+  const auto adapter = std::filesystem::path(run.folder) / "adapter";
+  std::filesystem::create_directory(adapter);
+  EXPECT_TRUE(contains(report_text(*load_report(run.folder)),
+                       "\nTrained model: " + adapter.string() + "\n"));
+}
+
 TEST_F(ReportText, AFailedRunLeadsWithItsReasonAndTheEndOfThatRanksLog) {
   const auto run = write_synthetic_run(folder_->path(), [](trace::RunInfo& info) {
     info.status = trace::RunStatus::kFailed;
