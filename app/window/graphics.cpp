@@ -6,6 +6,8 @@
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 
+#include <algorithm>
+
 namespace shardlens::app {
 
 using trace::ErrorKind;
@@ -29,6 +31,27 @@ void ask_for_context(const GraphicsOptions& options) {
   glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "shardlens");
 }
 
+struct Size {
+  int width = 0, height = 0;
+};
+
+// At most what the largest screen has room for: a first window, and one that was last open on
+// another screen. Pictures are drawn off the screen and may be of any size.
+Size size_on_screen(const GraphicsOptions& options) {
+  const Size wanted{options.width, options.height};
+  if (!options.visible) return wanted;
+  int count = 0;
+  GLFWmonitor** const monitors = glfwGetMonitors(&count);
+  Size room;
+  for (int i = 0; i < count; ++i) {
+    int left = 0, top = 0, width = 0, height = 0;
+    glfwGetMonitorWorkarea(monitors[i], &left, &top, &width, &height);
+    room = {std::max(room.width, width), std::max(room.height, height)};
+  }
+  if (room.width <= 0 || room.height <= 0) return wanted;  // nobody knows
+  return {std::min(wanted.width, room.width), std::min(wanted.height, room.height)};
+}
+
 }  // namespace
 
 trace::Result<std::unique_ptr<Graphics>> Graphics::create(const GraphicsOptions& options) {
@@ -39,8 +62,9 @@ trace::Result<std::unique_ptr<Graphics>> Graphics::create(const GraphicsOptions&
   }
   std::unique_ptr<Graphics> graphics(new Graphics);
   ask_for_context(options);
+  const Size size = size_on_screen(options);
   graphics->window_ =
-      glfwCreateWindow(options.width, options.height, options.title.c_str(), nullptr, nullptr);
+      glfwCreateWindow(size.width, size.height, options.title.c_str(), nullptr, nullptr);
   if (graphics->window_ == nullptr) {
     return fail(ErrorKind::kMissing,
                 "The display offers no OpenGL 3.3 (" + last_problem() +

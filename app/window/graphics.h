@@ -13,6 +13,7 @@ namespace shardlens::app {
 
 struct GraphicsOptions {
   std::string title = "Shardlens";
+  // In screen coordinates; a visible window is at most as large as the screen.
   int width = 1600;
   int height = 1000;
   bool visible = true;

@@ -10,10 +10,10 @@ import harness
 class Display:
     """A virtual screen of its own, and the window on it."""
 
-    def __init__(self):
+    def __init__(self, screen='1600x1000'):
         read, write = os.pipe()
         self.server = subprocess.Popen(
-            ['Xvfb', '-displayfd', str(write), '-screen', '0', '1600x1000x24', '-nolisten', 'tcp'],
+            ['Xvfb', '-displayfd', str(write), '-screen', '0', f'{screen}x24', '-nolisten', 'tcp'],
             pass_fds=(write,), stderr=subprocess.DEVNULL)
         os.close(write)
         with os.fdopen(read) as pipe:
@@ -61,8 +61,8 @@ class Display:
 class WindowTest(harness.ShardlensTest):
     """One window on a display of its own."""
 
-    def open_window(self):
-        self.display = Display()
+    def open_window(self, screen='1600x1000'):
+        self.display = Display(screen)
         environment = {**self.display.environment, 'XDG_CONFIG_HOME': str(self.folder / 'config')}
         self.program = subprocess.Popen(
             [harness.SHARDLENS, '--runs-dir', str(self.runs)], env=environment, cwd=self.folder,

@@ -102,5 +102,13 @@ class Window(WindowTest):
         self.assertIn('present', remembered[0].read_text())
 
 
+class SmallScreen(WindowTest):
+    def test_the_first_window_is_not_larger_than_its_screen(self):
+        self.open_window('1280x720')
+        self.assertEqual((self.display.width, self.display.height), (1280, 720))
+        self.display.command('Quit')
+        self.assertEqual(self.program.wait(timeout=20), 0)
+
+
 if __name__ == '__main__':
     harness.main()
