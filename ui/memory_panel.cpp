@@ -198,10 +198,11 @@ void draw_estimate(const Look& look, const Rect& row, const MemoryBar& bar) {
   const float y = std::round(mark.center_y());
   dashed_line(look, mark.x, y, mark.right(), y, color(look.colors().changed));
   text_in(look, box, Face::kSmall, look.colors().text_muted, note);
-  explain(look, row, "Estimate",
-          "From the settings and the model's shape alone; what lies outside PyTorch as measured at "
-          "the peak",
-          "Dashed outline around each bar");
+  explain(
+      look, row, "Estimate",
+      "From the settings and the model's shape alone, as if every sequence were full; what lies "
+      "outside PyTorch as measured at the peak",
+      "Dashed outline around each bar");
 }
 
 bool draw_empty(const Look& look, const Rect& area, const MemoryStacks& stacks) {

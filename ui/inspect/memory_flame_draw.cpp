@@ -254,31 +254,4 @@ void draw_flame(const FlameCanvas& canvas, int picked, const trace::FlameHit& hi
   draw_time_axis(canvas);
 }
 
-void draw_peak_composition(const Look& look, const Rect& rect, const trace::StepMemory& memory) {
-  const Palette& p = look.colors();
-  Rect rest = rect;
-  const double total = std::max<double>(1, static_cast<double>(memory.peak.bytes));
-  Rect bar = rest.take_top(look.px(10), look.px(6));
-  for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
-    const auto bytes = static_cast<double>(memory.peak.composition[static_cast<std::size_t>(i)]);
-    const float width = std::round(rect.w * static_cast<float>(bytes / total));
-    fill(bar.take_left(width), color(p.memory[i]));
-  }
-  for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
-    const std::int64_t bytes = memory.peak.composition[static_cast<std::size_t>(i)];
-    if (bytes == 0 || rest.h < look.px(18)) continue;
-    Rect row = rest.take_top(look.px(19));
-    const Rect mark = row.take_left(look.px(10), look.px(8));
-    fill({mark.x, std::round(mark.center_y() - mark.w / 2), mark.w, mark.w}, color(p.memory[i]),
-         look.px(2));
-    const std::string share = format_percent(static_cast<double>(bytes) / total).text();
-    text_in(look, row.take_right(look.px(52)), Face::kMonoSmall, p.text_muted, share,
-            Align::kRight);
-    text_in(look, row.take_right(look.px(84)), Face::kMonoSmall, p.text,
-            format_bytes(static_cast<double>(bytes)).text(), Align::kRight);
-    text_in(look, row, Face::kSmall, p.text_secondary,
-            memory_name(static_cast<trace::MemoryCategory>(i)));
-  }
-}
-
 }  // namespace shardlens::ui

@@ -38,7 +38,4 @@ FlameCanvas flame_canvas(const Look& look, Rect rect, const trace::StepMemory& m
 // `picked`: index of an allocation, -1 for none; outlined, as is the one at `hit`.
 void draw_flame(const FlameCanvas& canvas, int picked, const trace::FlameHit& hit);
 
-// "Parameters", … at the moment of the peak, as a legend; with what the bands are coloured by.
-void draw_peak_composition(const Look& look, const Rect& rect, const trace::StepMemory& memory);
-
 }  // namespace shardlens::ui

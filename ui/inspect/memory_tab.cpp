@@ -9,6 +9,7 @@
 #include "ui/format.h"
 #include "ui/inspect/memory_table.h"
 #include "ui/inspect/memory_text.h"
+#include "ui/inspect/peak_composition.h"
 #include "ui/inspect/table_tools.h"
 #include "ui/memory_stack.h"
 #include "ui/paint.h"

@@ -1,0 +1,15 @@
+// What a step's memory was used for at its peak: a bar, and a legend with bytes and shares.
+// Interface thread, inside a frame.
+#pragma once
+
+#include "trace/timeline/step_memory.h"
+#include "ui/geometry.h"
+#include "ui/theme.h"
+
+namespace shardlens::ui {
+
+// "Parameters", … in the colours of the bands. Without the shares where there is room only for two
+// columns.
+void draw_peak_composition(const Look& look, const Rect& rect, const trace::StepMemory& memory);
+
+}  // namespace shardlens::ui
