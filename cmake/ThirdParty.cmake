@@ -8,7 +8,7 @@ pkg_check_modules(simdjson REQUIRED IMPORTED_TARGET simdjson)
 find_package(tl-expected REQUIRED)
 find_package(yaml-cpp REQUIRED)
 
-if(SHARDLENS_UI OR SHARDLENS_TRAINER)
+if(SHARDLENS_UI OR SHARDLENS_TRAINER OR SHARDLENS_SANITIZE)
   find_package(nlohmann_json REQUIRED)
 endif()
 if(SHARDLENS_TRAINER OR SHARDLENS_SANITIZE)
