@@ -39,13 +39,11 @@ struct EncodingOptions {
 
 // What becomes of an example:
 //   plain       the tokenizer's special tokens around the text, and its end_of_text
-//   completion  prompt and completion tokenized as one text, and end_of_text, as TRL's SFTTrainer:
-//   as
-//               many tokens as the prompt alone has are out of the loss, also where a token holds
-//               the prompt's end and the completion's beginning (counted)
+//   completion  prompt and completion tokenized as one text, and end_of_text; as many tokens as the
+//               prompt alone has are out of the loss, also where a token holds the prompt's end and
+//               the completion's beginning (counted); as TRL's SFTTrainer
 //   chat        the rendered text, whose special tokens the template writes itself; a token is in
-//   the
-//               loss if it ends inside an answer
+//               the loss if it ends inside an answer
 //   labelled    the tokenizer's special tokens around the text
 class TextEncoder {
  public:
