@@ -12,6 +12,7 @@
 
 #include "trainer/tokenizer/text_normalizer.h"
 #include "trainer/tokenizer/text_pieces.h"
+#include "trainer/tokenizer/token_trie.h"
 #include "trainer/tokenizer/vocabulary.h"
 
 namespace shardlens::trainer {
@@ -29,31 +30,6 @@ struct AddedToken {
 
 // Of an object with all of these fields and "content".
 trace::Result<AddedToken> parse_added_token(const Definition& definition);
-
-// A set of strings that is looked for in one pass over a text.
-class TokenTrie {
- public:
-  struct Found {
-    TextRange range;
-    TokenId token = kNoToken;
-  };
-
-  bool empty() const { return nodes_.size() == 1; }
-  // False if it was there.
-  bool add(std::string_view string, TokenId token);
-  // The first place at or behind `from` where one begins, and the longest one there.
-  std::optional<Found> find(std::string_view text, std::size_t from) const;
-
- private:
-  struct Node {
-    TokenId token = kNoToken;
-    std::vector<std::pair<char, std::uint32_t>> children;  // by character
-  };
-  const Node* child(const Node& node, char c) const;
-
-  std::vector<Node> nodes_ = std::vector<Node>(1);
-  std::vector<bool> first_ = std::vector<bool>(256);  // bytes that begin a string
-};
 
 class AddedTokens {
  public:

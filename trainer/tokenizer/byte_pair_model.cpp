@@ -64,8 +64,8 @@ Result<BytePairModel::Merges> parse_merges(const Definition& definition) {
 }  // namespace
 
 BytePairModel::BytePairModel(BytePairOptions options, Vocabulary vocabulary, std::size_t merges)
-    : options_(std::move(options)), vocabulary_(std::move(vocabulary)), merges_(merges) {
-  if (options_.unknown) unknown_ = vocabulary_.find(*options_.unknown).value_or(-1);
+    : TokenModel(std::move(vocabulary)), options_(std::move(options)), merges_(merges) {
+  if (options_.unknown) unknown_ = this->vocabulary().find(*options_.unknown).value_or(-1);
   index_characters();
 }
 
@@ -115,8 +115,8 @@ Result<void> BytePairModel::add_merge(std::string_view left, std::string_view ri
     return refuse("the second does not begin with " + in_quotes(prefix));
   }
   const std::string made = std::string(left).append(right.substr(prefix.size()));
-  const auto left_id = vocabulary_.find(left), right_id = vocabulary_.find(right);
-  const auto made_id = vocabulary_.find(made);
+  const auto left_id = vocabulary().find(left), right_id = vocabulary().find(right);
+  const auto made_id = vocabulary().find(made);
   if (!left_id || !right_id || !made_id) {
     const std::string_view missing = !left_id ? left : !right_id ? right : made;
     return refuse(in_quotes(missing) + " is not in the vocabulary");
@@ -131,13 +131,13 @@ void BytePairModel::index_characters() {
   for (char32_t c = 0; c < characters_.size(); ++c) {
     std::string character;
     append_utf8(c, character);
-    characters_[c] = vocabulary_.find(character).value_or(-1);
+    characters_[c] = vocabulary().find(character).value_or(-1);
   }
   if (!options_.byte_fallback) return;
   for (unsigned byte = 0; byte < bytes_.size(); ++byte) {
     char name[8];
     std::snprintf(name, sizeof name, "<0x%02X>", byte);
-    bytes_[byte] = vocabulary_.find(name).value_or(-1);
+    bytes_[byte] = vocabulary().find(name).value_or(-1);
   }
 }
 
@@ -153,7 +153,7 @@ TokenId BytePairModel::symbol_of(std::string_view word, std::size_t begin, std::
     if (c < characters_.size() && characters_[c] >= 0) return characters_[c];
   }
   scratch.text.assign(prefix).append(word.substr(begin, end - begin)).append(suffix);
-  return vocabulary_.find(scratch.text).value_or(-1);
+  return vocabulary().find(scratch.text).value_or(-1);
 }
 
 bool BytePairModel::add_bytes(std::string_view symbol, ModelScratch& scratch) const {
@@ -222,7 +222,7 @@ void BytePairModel::merge_all(ModelScratch& scratch) const {
 void BytePairModel::tokenize(std::string_view word, ModelScratch& scratch,
                              std::vector<TokenId>& tokens) const {
   if (options_.ignore_merges) {
-    if (const auto whole = vocabulary_.find(word)) return tokens.push_back(*whole);
+    if (const auto whole = vocabulary().find(word)) return tokens.push_back(*whole);
   }
   divide(word, scratch);
   merge_all(scratch);

@@ -34,7 +34,6 @@ class BytePairModel final : public TokenModel {
 
   void tokenize(std::string_view word, ModelScratch& scratch,
                 std::vector<TokenId>& tokens) const override;
-  const Vocabulary& vocabulary() const override { return vocabulary_; }
 
  private:
   BytePairModel(BytePairOptions options, Vocabulary vocabulary, std::size_t merges);
@@ -49,7 +48,6 @@ class BytePairModel final : public TokenModel {
   void queue_merge(std::int32_t at, ModelScratch& scratch) const;
 
   BytePairOptions options_;
-  Vocabulary vocabulary_;
   MergeTable merges_;
   TokenId unknown_ = -1;
   std::array<TokenId, 512> characters_{};  // tokens of one character below U+0200; -1: none

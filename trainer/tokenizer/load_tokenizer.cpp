@@ -6,7 +6,7 @@
 #include <cstring>
 #include <exception>
 
-#include "trainer/tokenizer/tokenizer_files.h"
+#include "trainer/tokenizer/tokenizer_parts.h"
 #include "trainer/tokenizer/unicode.h"
 
 namespace shardlens::trainer {

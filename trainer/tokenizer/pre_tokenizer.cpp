@@ -115,7 +115,8 @@ class SpelledBytes final : public TextDivider {
 
 class MetaspaceSplit final : public TextDivider {
  public:
-  explicit MetaspaceSplit(Metaspace metaspace) : metaspace_(std::move(metaspace)) {}
+  explicit MetaspaceSplit(Metaspace metaspace)
+      : metaspace_(std::move(metaspace)), pattern_(metaspace_.replacement) {}
 
   void divide(TextPieces& pieces) const override {
     pieces.divide([&](const TextPiece& piece) {
@@ -127,7 +128,7 @@ class MetaspaceSplit final : public TextDivider {
       const TextPiece whole{.text = pieces.store(std::move(text.text)),
                             .from_start = text.from_start};
       if (!metaspace_.split) return pieces.add(whole);
-      TextPattern(metaspace_.replacement).find_all(whole.text, pieces.matches);
+      pattern_.find_all(whole.text, pieces.matches);
       cover_matches(whole.text, pieces.matches, pieces.cover);
       pieces.add_parts(whole, SplitBehavior::kMergedWithNext);
     });
@@ -148,6 +149,7 @@ class MetaspaceSplit final : public TextDivider {
   }
 
   Metaspace metaspace_;
+  TextPattern pattern_;  // of the replacement
 };
 
 // Of GPT-2.

@@ -192,8 +192,8 @@ class ReplaceDecoder final : public TokenDecoder {
     for (std::string& token : tokens) {
       if (token.empty()) continue;
       pattern_.find_all(token, matches);
-      NormalizedText text{.text = std::move(token), .limit = 0};
-      text.limit = grow_limit(text.text.size());
+      const std::size_t limit = grow_limit(token.size());
+      NormalizedText text{.text = std::move(token), .limit = limit};
       replace_matches(matches, content_, text);
       token = std::move(text.text);
     }

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trainer/tokenizer/definition.h"
@@ -32,16 +33,22 @@ struct ModelScratch {
   std::vector<Symbol> symbols;
   std::vector<Merge> queue;
   std::vector<Node> nodes;
+  std::vector<std::size_t> ends;
   std::string text;
 };
 
 class TokenModel {
  public:
+  explicit TokenModel(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {}
   virtual ~TokenModel() = default;
+
   // Appends the tokens of a word, which is not empty.
   virtual void tokenize(std::string_view word, ModelScratch& scratch,
                         std::vector<TokenId>& tokens) const = 0;
-  virtual const Vocabulary& vocabulary() const = 0;
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+
+ private:
+  Vocabulary vocabulary_;
 };
 
 // Errors: kUsage for a type or an option that is not supported, kDamaged otherwise.

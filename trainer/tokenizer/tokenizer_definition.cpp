@@ -1,7 +1,8 @@
 // From tokenizer.json.
 #include "trainer/tokenizer/byte_pair_model.h"
-#include "trainer/tokenizer/tokenizer_files.h"
+#include "trainer/tokenizer/tokenizer_parts.h"
 #include "trainer/tokenizer/unigram_model.h"
+#include "trainer/tokenizer/word_level_model.h"
 #include "trainer/tokenizer/word_piece_model.h"
 
 namespace shardlens::trainer {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "trainer/tokenizer/byte_pair_model.h"
-#include "trainer/tokenizer/tokenizer_files.h"
+#include "trainer/tokenizer/tokenizer_parts.h"
 #include "trainer/tokenizer/word_piece_model.h"
 
 namespace shardlens::trainer {

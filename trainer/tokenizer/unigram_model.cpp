@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <limits>
 
 #include "trainer/tokenizer/utf8.h"
 
@@ -22,39 +21,47 @@ constexpr TokenId kNone = -1;
 
 }  // namespace
 
+UnigramModel::UnigramModel(Vocabulary vocabulary, std::vector<double> scores, TokenId unknown,
+                           bool byte_fallback)
+    : TokenModel(std::move(vocabulary)),
+      scores_(std::move(scores)),
+      unknown_(unknown),
+      unknown_score_(std::ranges::min(scores_) - kUnknownPenalty),
+      byte_fallback_(byte_fallback) {
+  index();
+}
+
 Result<std::unique_ptr<TokenModel>> UnigramModel::parse(const Definition& definition) {
-  std::unique_ptr<UnigramModel> model(new UnigramModel());
   TRY_ASSIGN(const Definition list, definition.at("vocab"));
   TRY_ASSIGN(const std::vector<Definition> items, list.items());
-  double least = std::numeric_limits<double>::infinity();
+  Vocabulary vocabulary;
+  std::vector<double> scores;
   for (const Definition& item : items) {
     TRY_ASSIGN(const std::vector<Definition> pair, item.items());
     if (pair.size() != 2) return item.error("is no pair of a token and its score");
     TRY_ASSIGN(const std::string_view token, pair[0].text());
     TRY_ASSIGN(const double score, pair[1].number());
-    model->vocabulary_.add(token, static_cast<TokenId>(model->scores_.size()));
-    model->scores_.push_back(score);
-    least = std::min(least, score);
+    vocabulary.add(token, static_cast<TokenId>(scores.size()));
+    scores.push_back(score);
   }
-  model->unknown_score_ = least - kUnknownPenalty;
-  TRY_ASSIGN(model->byte_fallback_, definition.flag_or("byte_fallback", false));
-  const auto unknown = definition.find("unk_id");
-  if (!unknown) {
+  TRY_ASSIGN(const bool byte_fallback, definition.flag_or("byte_fallback", false));
+  const auto unknown_at = definition.find("unk_id");
+  if (!unknown_at) {
     return fail(ErrorKind::kUsage, definition.place() +
                                        ": a Unigram model without unk_id cannot tokenize every "
                                        "text, which is not supported");
   }
-  TRY_ASSIGN(model->unknown_, unknown->id());
-  if (static_cast<std::size_t>(*model->unknown_) >= model->scores_.size()) {
-    return unknown->error("is not in the vocabulary");
+  TRY_ASSIGN(const TokenId unknown, unknown_at->id());
+  if (static_cast<std::size_t>(unknown) >= scores.size()) {
+    return unknown_at->error("is not in the vocabulary");
   }
-  model->index();
-  return model;
+  return std::unique_ptr<TokenModel>(
+      new UnigramModel(std::move(vocabulary), std::move(scores), unknown, byte_fallback));
 }
 
 void UnigramModel::index() {
   token_at_.assign(1, kNone);
-  vocabulary_.each([&](std::string_view token, TokenId id) {
+  vocabulary().each([&](std::string_view token, TokenId id) {
     std::uint32_t node = 0;
     for (const char c : token) {
       const std::uint64_t key = std::uint64_t{node} << 8 | static_cast<unsigned char>(c);
@@ -88,24 +95,24 @@ void UnigramModel::score_from(std::string_view word, std::size_t begin,
     offer(at + 1, scores_[static_cast<std::size_t>(token)], token);
     single = single || at + 1 == begin + character;
   }
-  if (!single) offer(begin + character, unknown_score_, *unknown_);
+  if (!single) offer(begin + character, unknown_score_, unknown_);
 }
 
 void UnigramModel::add_unknown(std::string_view part, std::vector<TokenId>& tokens) const {
   // A run of unknown characters may be spelled like a token.
-  if (const auto token = vocabulary_.find(part)) return tokens.push_back(*token);
+  if (const auto token = vocabulary().find(part)) return tokens.push_back(*token);
   const std::size_t before = tokens.size();
   for (std::size_t i = 0; byte_fallback_ && i < part.size(); ++i) {
     char name[8];
     std::snprintf(name, sizeof name, "<0x%02X>", static_cast<unsigned char>(part[i]));
-    const auto byte = vocabulary_.find(name);
+    const auto byte = vocabulary().find(name);
     if (!byte) {
       tokens.resize(before);
       break;
     }
     tokens.push_back(*byte);
   }
-  if (tokens.size() == before) tokens.push_back(*unknown_);
+  if (tokens.size() == before) tokens.push_back(unknown_);
 }
 
 void UnigramModel::tokenize(std::string_view word, ModelScratch& scratch,
@@ -116,23 +123,21 @@ void UnigramModel::tokenize(std::string_view word, ModelScratch& scratch,
     score_from(word, at, scratch);
   }
   // From the end back; what is kept are the ends of tokens.
-  std::vector<std::size_t> ends;
+  std::vector<std::size_t>& ends = scratch.ends;
+  ends.clear();
   for (std::size_t end = word.size(); end > 0; end = nodes[end].begin) ends.push_back(end);
-  std::ranges::reverse(ends);
-  std::size_t unknown_begin = 0;
-  bool unknown = false;
-  for (const std::size_t end : ends) {
-    const bool is_unknown = nodes[end].token == *unknown_;
-    if (is_unknown && !unknown) unknown_begin = nodes[end].begin;
-    if (!is_unknown) {
-      if (unknown)
-        add_unknown(word.substr(unknown_begin, nodes[end].begin - unknown_begin), tokens);
-      const auto part = word.substr(nodes[end].begin, end - nodes[end].begin);
-      tokens.push_back(vocabulary_.find(part).value_or(*unknown_));
+  // Neighbours that are unknown become one.
+  std::size_t known_end = 0;
+  for (auto end = ends.rbegin(); end != ends.rend(); ++end) {
+    const ModelScratch::Node& node = nodes[*end];
+    if (node.token == unknown_) continue;
+    if (known_end < node.begin) {
+      add_unknown(word.substr(known_end, node.begin - known_end), tokens);
     }
-    unknown = is_unknown;
+    tokens.push_back(node.token);
+    known_end = *end;
   }
-  if (unknown) add_unknown(word.substr(unknown_begin), tokens);
+  if (known_end < word.size()) add_unknown(word.substr(known_end), tokens);
 }
 
 }  // namespace shardlens::trainer

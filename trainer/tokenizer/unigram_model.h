@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -17,20 +16,19 @@ class UnigramModel final : public TokenModel {
 
   void tokenize(std::string_view word, ModelScratch& scratch,
                 std::vector<TokenId>& tokens) const override;
-  const Vocabulary& vocabulary() const override { return vocabulary_; }
 
  private:
-  UnigramModel() = default;
+  UnigramModel(Vocabulary vocabulary, std::vector<double> scores, TokenId unknown,
+               bool byte_fallback);
 
   void index();
   void score_from(std::string_view word, std::size_t begin, ModelScratch& scratch) const;
   void add_unknown(std::string_view part, std::vector<TokenId>& tokens) const;
 
-  Vocabulary vocabulary_;
   std::vector<double> scores_;  // by id
-  double unknown_score_ = 0;
-  std::optional<TokenId> unknown_;
-  bool byte_fallback_ = false;
+  TokenId unknown_;
+  double unknown_score_;
+  bool byte_fallback_;
   // A trie over bytes: (node << 8 | byte) -> next node, and the token that ends in a node.
   std::unordered_map<std::uint64_t, std::uint32_t> next_;
   std::vector<TokenId> token_at_;

@@ -48,6 +48,13 @@ std::optional<TokenId> Vocabulary::find(std::string_view token) const {
   return entries_[slot - 1].id;
 }
 
+Result<TokenId> Vocabulary::unknown(std::string_view token) const {
+  if (const auto id = find(token)) return *id;
+  return trace::fail(trace::ErrorKind::kDamaged, "the token for unknown words, '" +
+                                                     std::string(token.substr(0, 60)) +
+                                                     "', is not in the vocabulary");
+}
+
 std::optional<std::string_view> Vocabulary::token_of(TokenId id) const {
   const auto found = by_id_.find(id);
   if (found == by_id_.end()) return {};

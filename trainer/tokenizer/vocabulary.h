@@ -23,6 +23,8 @@ class Vocabulary {
   void add(std::string_view token, TokenId id);
 
   std::optional<TokenId> find(std::string_view token) const;
+  // kDamaged, which says what it is for: the token for unknown words is not there.
+  trace::Result<TokenId> unknown(std::string_view token) const;
   // Of two tokens with one id, the one added last.
   std::optional<std::string_view> token_of(TokenId id) const;
 

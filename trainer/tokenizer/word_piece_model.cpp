@@ -7,25 +7,13 @@
 
 namespace shardlens::trainer {
 
-using trace::ErrorKind;
-using trace::fail;
 using trace::Result;
 
-namespace {
-
-Result<TokenId> unknown_in(const Vocabulary& vocabulary, const std::string& token) {
-  if (const auto id = vocabulary.find(token)) return *id;
-  return fail(ErrorKind::kDamaged, "the token for unknown words, '" + token.substr(0, 60) +
-                                       "', is not in the vocabulary");
-}
-
-}  // namespace
-
 WordPieceModel::WordPieceModel(WordPieceOptions options, Vocabulary vocabulary, TokenId unknown)
-    : options_(std::move(options)), vocabulary_(std::move(vocabulary)), unknown_(unknown) {
+    : TokenModel(std::move(vocabulary)), options_(std::move(options)), unknown_(unknown) {
   std::set<std::size_t, std::greater<>> first, continuing;
   const std::string& prefix = options_.continuing_prefix;
-  vocabulary_.each([&](std::string_view token, TokenId) {
+  this->vocabulary().each([&](std::string_view token, TokenId) {
     if (!token.empty()) first.insert(token.size());
     if (token.size() > prefix.size() && token.starts_with(prefix)) {
       continuing.insert(token.size() - prefix.size());
@@ -37,7 +25,7 @@ WordPieceModel::WordPieceModel(WordPieceOptions options, Vocabulary vocabulary, 
 
 Result<std::unique_ptr<TokenModel>> WordPieceModel::make(WordPieceOptions options,
                                                          Vocabulary vocabulary) {
-  TRY_ASSIGN(const TokenId unknown, unknown_in(vocabulary, options.unknown));
+  TRY_ASSIGN(const TokenId unknown, vocabulary.unknown(options.unknown));
   return std::unique_ptr<TokenModel>(
       new WordPieceModel(std::move(options), std::move(vocabulary), unknown));
 }
@@ -63,7 +51,7 @@ std::size_t WordPieceModel::longest_match(std::string_view rest, bool first, Mod
       scratch.text.assign(options_.continuing_prefix).append(part);
       part = scratch.text;
     }
-    if (const auto found = vocabulary_.find(part)) {
+    if (const auto found = vocabulary().find(part)) {
       token = *found;
       return length;
     }
@@ -85,19 +73,6 @@ void WordPieceModel::tokenize(std::string_view word, ModelScratch& scratch,
     tokens.push_back(token);
     at += length;
   }
-}
-
-Result<std::unique_ptr<TokenModel>> WordLevelModel::parse(const Definition& definition) {
-  TRY_ASSIGN(const std::string_view unknown, definition.text("unk_token"));
-  TRY_ASSIGN(const Definition tokens, definition.at("vocab"));
-  TRY_ASSIGN(Vocabulary vocabulary, Vocabulary::parse(tokens));
-  TRY_ASSIGN(const TokenId id, unknown_in(vocabulary, std::string(unknown)));
-  return std::unique_ptr<TokenModel>(new WordLevelModel(std::move(vocabulary), id));
-}
-
-void WordLevelModel::tokenize(std::string_view word, ModelScratch&,
-                              std::vector<TokenId>& tokens) const {
-  tokens.push_back(vocabulary_.find(word).value_or(unknown_));
 }
 
 }  // namespace shardlens::trainer

@@ -24,7 +24,6 @@ class WordPieceModel final : public TokenModel {
 
   void tokenize(std::string_view word, ModelScratch& scratch,
                 std::vector<TokenId>& tokens) const override;
-  const Vocabulary& vocabulary() const override { return vocabulary_; }
 
  private:
   WordPieceModel(WordPieceOptions options, Vocabulary vocabulary, TokenId unknown);
@@ -32,27 +31,9 @@ class WordPieceModel final : public TokenModel {
                             TokenId& token) const;
 
   WordPieceOptions options_;
-  Vocabulary vocabulary_;
   TokenId unknown_;
   // Lengths in bytes that tokens have, the longest first: no others need be tried.
   std::vector<std::size_t> first_lengths_, continuing_lengths_;
-};
-
-// Every word is a token or unknown.
-class WordLevelModel final : public TokenModel {
- public:
-  static trace::Result<std::unique_ptr<TokenModel>> parse(const Definition& definition);
-
-  void tokenize(std::string_view word, ModelScratch& scratch,
-                std::vector<TokenId>& tokens) const override;
-  const Vocabulary& vocabulary() const override { return vocabulary_; }
-
- private:
-  WordLevelModel(Vocabulary vocabulary, TokenId unknown)
-      : vocabulary_(std::move(vocabulary)), unknown_(unknown) {}
-
-  Vocabulary vocabulary_;
-  TokenId unknown_;
 };
 
 }  // namespace shardlens::trainer
