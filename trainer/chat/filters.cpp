@@ -6,6 +6,7 @@
 #include "trainer/chat/interpreter.h"
 #include "trainer/chat/operators.h"
 #include "trainer/chat/python_text.h"
+#include "trainer/chat/unicode_tables.h"
 
 namespace shardlens::trainer::chat {
 
@@ -58,7 +59,7 @@ Result<Value> attribute_by_path(Interpreter& interpreter, Value item, const Valu
     return item;
   }
   for (const std::string_view part : split(path.as_text(), ".", -1)) {
-    const bool digits = all_have(part, 8U);  // str.isdigit()
+    const bool digits = all_have(part, kDigit);
     const auto index = digits ? parse_integer(part, 10) : std::nullopt;
     TRY(step(index ? Value::integer(*index) : Value::text(std::string(part))));
   }

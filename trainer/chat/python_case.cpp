@@ -44,21 +44,18 @@ void append_title(std::string& result, char32_t code) {
   }
 }
 
-bool is_cased(char32_t code) {
-  return (traits_of(code) & (kLowercase | kUppercase | kTitlecase)) != 0;
-}
+bool is_cased(char32_t code) { return (traits_of(code) & kCased) != 0; }
 
-// What Unicode's Final_Sigma looks through: marks and a few signs, approximated by Python from its
-// tables. Here: characters that are neither letters, digits, spaces nor ASCII but these signs.
 bool is_case_ignorable(char32_t code) {
-  if (code < 0x80) return code == '\'' || code == '.' || code == ':' || code == '^' || code == '`';
-  const bool mark = (code >= 0x300 && code <= 0x36F) || (code >= 0x1AB0 && code <= 0x1AFF) ||
-                    (code >= 0x1DC0 && code <= 0x1DFF) || (code >= 0x20D0 && code <= 0x20FF);
-  return mark || code == 0xAD || code == 0xB7 || code == 0x2018 || code == 0x2019 ||
-         (code >= 0x200B && code <= 0x200F);
+  const auto ranges = case_ignorable_ranges();
+  const auto after =
+      std::upper_bound(ranges.begin(), ranges.end(), code,
+                       [](char32_t left, const CharacterRange& r) { return left < r.first; });
+  return after != ranges.begin() && code <= std::prev(after)->last;
 }
 
-// Whether the capital sigma at `at` ends a word: a cased letter before it and none after.
+// Whether the capital sigma at `at` ends a word: a cased letter before it and none after, as
+// Unicode's Final_Sigma.
 bool final_sigma(const std::vector<char32_t>& codes, std::size_t at) {
   std::size_t before = at;
   while (before > 0 && is_case_ignorable(codes[before - 1])) --before;
@@ -153,7 +150,7 @@ bool all_in_case(std::string_view text, std::uint32_t wanted) {
   for (const char32_t code : codes_of(text)) {
     const std::uint32_t traits = traits_of(code);
     if ((traits & wanted) != 0) any = true;
-    if ((traits & (kLowercase | kUppercase | kTitlecase) & ~wanted) != 0) return false;
+    if ((traits & kCased & ~wanted) != 0) return false;
   }
   return any;
 }

@@ -91,10 +91,12 @@ std::vector<std::string_view> characters(std::string_view text) {
 }
 
 std::uint32_t traits_of(char32_t code) {
-  const auto runs = character_traits();
-  const auto key = (static_cast<std::uint32_t>(code) << 8) | 0xFFU;
-  const auto after = std::upper_bound(runs.begin(), runs.end(), key);
-  return *std::prev(after) & 0xFFU;
+  const auto runs = trait_runs();
+  const auto after =
+      std::upper_bound(runs.begin(), runs.end(), std::uint64_t{code} << 16 | 0xFFFFU);
+  const std::uint64_t run = *std::prev(after);
+  const bool is_second = (code - (run >> 16)) % 2 != 0;
+  return static_cast<std::uint32_t>(is_second ? run >> 8 : run) & 0xFFU;
 }
 
 bool is_space(char32_t code) {

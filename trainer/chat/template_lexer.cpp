@@ -7,6 +7,7 @@
 
 #include "trainer/chat/literals.h"
 #include "trainer/chat/python_text.h"
+#include "trainer/chat/unicode_tables.h"
 
 namespace shardlens::trainer::chat {
 
@@ -198,7 +199,7 @@ class Lexer {
       const Character character = character_at(rest(), end);
       const bool ascii = character.code < 0x80;
       if (ascii ? std::isalnum(static_cast<int>(character.code)) == 0 && character.code != '_'
-                : (traits_of(character.code) & 0x1EU) == 0) {  // letters and digits
+                : (traits_of(character.code) & kAlphanumeric) == 0) {
         break;
       }
       end += character.bytes;

@@ -49,7 +49,7 @@ constexpr Method kMethods[] = {
     {"isdigit", ask<all_with<kDigit>>},
     {"isdecimal", ask<all_with<kDecimal>>},
     {"isnumeric", ask<all_with<kNumeric>>},
-    {"isalnum", ask<all_with<kAlphabetic | kDecimal | kDigit | kNumeric>>},
+    {"isalnum", ask<all_with<kAlphanumeric>>},
     {"isprintable", ask<all_printable>},
     {"isascii", ask<all_ascii>},
 };

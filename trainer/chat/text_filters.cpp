@@ -184,8 +184,7 @@ Result<Value> wordcount(Interpreter& interpreter, const Value& input, Arguments 
   bool in_word = false;
   for (std::size_t at = 0; at < text.as_text().size();) {
     const Character character = character_at(text.as_text(), at);
-    const bool part = character.code == '_' || (traits_of(character.code) &
-                                                (kAlphabetic | kDecimal | kDigit | kNumeric)) != 0;
+    const bool part = character.code == '_' || (traits_of(character.code) & kAlphanumeric) != 0;
     words += part && !in_word ? 1 : 0;
     in_word = part;
     at += character.bytes;

@@ -16,6 +16,9 @@ enum CharacterTraits : std::uint32_t {
   kLowercase = 32,
   kUppercase = 64,
   kTitlecase = 128,
+
+  kAlphanumeric = kAlphabetic | kDecimal | kDigit | kNumeric,
+  kCased = kLowercase | kUppercase | kTitlecase,
 };
 
 // Every `step`th character from first to last becomes itself + delta.
@@ -30,11 +33,23 @@ struct CaseText {
   const char* text;
 };
 
-// Runs, ascending: first code point << 8 | CharacterTraits of all up to the next run.
-std::span<const std::uint32_t> character_traits();
+// Characters from first to last.
+struct CharacterRange {
+  char32_t first, last;
+};
+
+// All are ascending.
+
+// Runs: first code point << 16 | CharacterTraits of every second one after it << 8 | those of
+// itself and the others, up to the next run. Letters alternate between upper and lower case.
+std::span<const std::uint64_t> trait_runs();
 std::span<const CaseRange> upper_ranges();
 std::span<const CaseRange> lower_ranges();
+// Characters that become several.
 std::span<const CaseText> upper_texts();
+// Where it is not the upper case.
 std::span<const CaseText> title_texts();
+// Unicode's Case_Ignorable: marks and signs that are part of the word they stand in.
+std::span<const CharacterRange> case_ignorable_ranges();
 
 }  // namespace shardlens::trainer::chat

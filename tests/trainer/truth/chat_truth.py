@@ -237,6 +237,11 @@ def compare_characters(probe, report):
         for text in ("".join(everything), "|".join(everything), "a".join(everything)):
             got = probe.ask(plain=True, template="{{ text." + method + "() }}", variables={"text": text})
             report.check(got.get("text") == getattr(text, method)(), f"{method} of all", got.get("error"))
+    # A capital sigma at the end of a word is another one; what ends a word depends on its neighbours.
+    for form in ("AΣ{}", "AΣ{}A", "A{}Σ"):
+        text = " ".join(form.format(c) for c in everything)
+        got = probe.ask(plain=True, template="{{ text.lower() }}", variables={"text": text})
+        report.check(got.get("text") == text.lower(), f"lower of {form}", got.get("error"))
     kinds = "isalpha isdigit isdecimal isnumeric isspace isupper islower istitle isprintable isalnum".split()
     some = everything[:0x3100] + random.Random(1).sample(everything, 15_000)
     calls = "".join("{{ c." + kind + "() }}" for kind in kinds)
