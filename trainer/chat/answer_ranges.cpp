@@ -150,15 +150,12 @@ class AnswerFinder {
 
 Result<ChatText> ChatTemplate::render_with_answers(const Value& messages,
                                                    const RenderOptions& options) const {
-  if (!messages.is_sequence()) {
-    return fail(ErrorKind::kDamaged,
-                "the messages of a chat are a list, not a value of type " + messages.type_name());
-  }
+  TRY_ASSIGN(const Items all, messages_of(messages));
   RenderOptions plain = options;
   plain.add_generation_prompt = false;
-  TRY_ASSIGN(Rendering rendering, run(messages.items(), plain));
+  TRY_ASSIGN(Rendering rendering, run(all, plain));
   if (!template_->marks_answers) {
-    return AnswerFinder(*this, messages.items(), plain, std::move(rendering.text)).run();
+    return AnswerFinder(*this, all, plain, std::move(rendering.text)).run();
   }
   if (rendering.generated_elsewhere) {
     return fail(ErrorKind::kDamaged,

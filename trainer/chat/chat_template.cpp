@@ -1,128 +1,8 @@
 #include "trainer/chat/chat_template.h"
 
-#include <algorithm>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
-
 #include "trainer/chat/template_parser.h"
-#include "trainer/chat/value_order.h"
 
 namespace shardlens::trainer::chat {
-
-namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
-namespace {
-
-constexpr const char* kTemplateFile = "chat_template.jinja";
-constexpr const char* kConfigFile = "tokenizer_config.json";
-constexpr const char* kTokensFile = "special_tokens_map.json";
-// The largest tokenizer_config.json in use, with every added token in it, has 200 KiB.
-constexpr std::uintmax_t kLargestFile = std::uintmax_t{64} << 20;
-
-Result<std::string> read_file(const fs::path& path) {
-  std::error_code error;
-  const std::uintmax_t size = fs::file_size(path, error);
-  if (error) return fail(ErrorKind::kIo, path.string() + " cannot be read: " + error.message());
-  if (size > kLargestFile) {
-    return fail(ErrorKind::kDamaged,
-                path.string() + " has more than 64 MiB, which no such file has");
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) return fail(ErrorKind::kIo, path.string() + " cannot be read");
-  return text.str();
-}
-
-// The object of a file; an empty one where there is no file.
-Result<Json> read_object(const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return Json::object();
-  TRY_ASSIGN(const std::string text, read_file(path));
-  Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) {
-    return fail(ErrorKind::kDamaged, path.string() + " is no JSON object: download it again");
-  }
-  return json;
-}
-
-void put(Entries& entries, const std::string& name, std::string text) {
-  for (Entry& entry : entries) {
-    if (entry.key.as_text() != name) continue;
-    entry.value = Value::text(std::move(text));
-    return;
-  }
-  entries.push_back({Value::text(name), Value::text(std::move(text))});
-}
-
-void add_special_tokens(const Json& object, Entries& tokens) {
-  for (const auto& [name, value] : object.items()) {
-    if (!name.ends_with("_token")) continue;
-    if (value.is_string()) put(tokens, name, value.get<std::string>());
-    const bool described = value.is_object() && value.contains("content");
-    if (described && value["content"].is_string()) {
-      put(tokens, name, value["content"].get<std::string>());
-    }
-  }
-}
-
-// The template of a configuration; nothing: it has none.
-Result<std::optional<std::string>> template_of(const Json& config, const fs::path& path) {
-  if (!config.contains("chat_template") || config["chat_template"].is_null()) return std::nullopt;
-  const Json& value = config["chat_template"];
-  if (value.is_string()) return value.get<std::string>();
-  std::string names;
-  for (const Json& entry : value.is_array() ? value : Json::array()) {
-    if (!entry.is_object() || !entry.contains("name") || !entry["name"].is_string()) continue;
-    const auto name = entry["name"].get<std::string>();
-    const bool has_text = entry.contains("template") && entry["template"].is_string();
-    if (name == "default" && has_text) return entry["template"].get<std::string>();
-    names += (names.empty() ? "" : ", ") + name;
-  }
-  return fail(ErrorKind::kDamaged, path.string() +
-                                       " has a chat_template that is neither a text nor " +
-                                       "a list with one named 'default'" +
-                                       (names.empty() ? "" : " (there are: " + names + ")"));
-}
-
-tl::unexpected<Error> no_template(const fs::path& folder) {
-  return fail(
-      ErrorKind::kMissing,
-      folder.string() + " has no chat template: neither " + kTemplateFile +
-          " nor a chat_template in " + kConfigFile +
-          ". Instruct models of the Llama, Mistral and Qwen families have one, base models and " +
-          "GPT-2, BERT and RoBERTa do not. Put the template as " + kTemplateFile +
-          " into the folder, or use data with 'prompt' and 'completion' or with 'text'.");
-}
-
-}  // namespace
-
-Result<ChatTemplate> ChatTemplate::load(const fs::path& folder) {
-  const fs::path config_path = folder / kConfigFile;
-  TRY_ASSIGN(const Json config, read_object(config_path));
-  Entries tokens;
-  add_special_tokens(config, tokens);
-  // transformers 5 reads the older file only where the tokens are not described in the newer one.
-  if (!config.contains("added_tokens_decoder")) {
-    TRY_ASSIGN(const Json older, read_object(folder / kTokensFile));
-    add_special_tokens(older, tokens);
-  }
-  fs::path path = folder / kTemplateFile;
-  std::optional<std::string> source;
-  std::error_code ignored;
-  if (fs::exists(path, ignored)) {
-    TRY_ASSIGN(source, read_file(path));
-  } else {
-    path = config_path;
-    TRY_ASSIGN(source, template_of(config, config_path));
-  }
-  if (!source) return no_template(folder);
-  auto parsed = parse(*source, std::move(tokens));
-  if (!parsed) return fail(parsed.error().kind, path.string() + ": " + parsed.error().message);
-  return parsed;
-}
 
 Result<ChatTemplate> ChatTemplate::parse(std::string_view source, Entries special_tokens) {
   auto parsed = parse_template(source);
@@ -154,24 +34,8 @@ Result<Value> prepared(const Value& message) {
   if (thinking == nullptr || thinking->is_none()) {
     entries.insert(entries.begin(), {Value::text("thinking"), kept});
   }
-  const auto content = std::find_if(entries.begin(), entries.end(), [](const Entry& entry) {
-    return entry.key.as_text() == "reasoning_content";
-  });
-  if (content != entries.end()) {
-    content->value = kept;
-  } else {
-    entries.push_back({Value::text("reasoning_content"), kept});
-  }
+  set_text_entry(entries, "reasoning_content", kept);
   return Value::dict(std::move(entries));
-}
-
-void set(Entries& variables, const std::string& name, const Value& value) {
-  for (Entry& entry : variables) {
-    if (entry.key.as_text() != name) continue;
-    entry.value = value;
-    return;
-  }
-  variables.push_back({Value::text(name), value});
 }
 
 }  // namespace
@@ -184,28 +48,24 @@ Result<Rendering> ChatTemplate::run(const Items& messages, const RenderOptions& 
     shown.push_back(std::move(value));
   }
   Entries variables = special_tokens_;
-  set(variables, "tools", Value());
-  set(variables, "documents", Value());
+  set_text_entry(variables, "tools", Value());
+  set_text_entry(variables, "documents", Value());
   for (const Entry& entry : options.variables) {
-    set(variables, entry.key.as_text(), entry.value);
+    set_text_entry(variables, entry.key.as_text(), entry.value);
   }
-  set(variables, "messages", Value::list(std::move(shown)));
-  set(variables, "add_generation_prompt", Value::boolean(options.add_generation_prompt));
+  set_text_entry(variables, "messages", Value::list(std::move(shown)));
+  set_text_entry(variables, "add_generation_prompt", Value::boolean(options.add_generation_prompt));
   Interpreter interpreter(options.now);
   auto rendering = interpreter.run(template_->body, variables);
   if (rendering) return rendering;
   return fail(rendering.error().kind, "the chat template, " + rendering.error().message);
 }
 
-namespace {
-
-Result<Items> messages_of(const Value& messages) {
+Result<Items> ChatTemplate::messages_of(const Value& messages) {
   if (messages.is_sequence()) return messages.items();
   return fail(ErrorKind::kDamaged,
               "the messages of a chat are a list, not a value of type " + messages.type_name());
 }
-
-}  // namespace
 
 Result<std::string> ChatTemplate::render(const Value& messages,
                                          const RenderOptions& options) const {

@@ -70,6 +70,7 @@ class ChatTemplate {
   friend class AnswerFinder;
   Result<Rendering> run(const Items& messages, const RenderOptions& options) const;
 
+  static Result<Items> messages_of(const Value& messages);
   std::shared_ptr<const ParsedTemplate> template_;
   Entries special_tokens_;
 };

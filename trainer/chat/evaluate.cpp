@@ -1,8 +1,8 @@
 // The part of the interpreter that evaluates expressions.
 #include "trainer/chat/builtins.h"
+#include "trainer/chat/depth_scope.h"
 #include "trainer/chat/interpreter.h"
 #include "trainer/chat/operators.h"
-#include "trainer/chat/token_cursor.h"
 #include "trainer/chat/value_order.h"
 #include "trainer/chat/value_text.h"
 

@@ -1,10 +1,10 @@
 // The part of the interpreter that carries statements out.
 #include <utility>
 
+#include "trainer/chat/depth_scope.h"
 #include "trainer/chat/interpreter.h"
 #include "trainer/chat/loop_state.h"
 #include "trainer/chat/scope_guard.h"
-#include "trainer/chat/token_cursor.h"
 #include "trainer/chat/value_order.h"
 
 namespace shardlens::trainer::chat {

@@ -43,12 +43,7 @@ std::optional<Value> Namespace::attribute(std::string_view name) const {
 }
 
 void Namespace::set(std::string_view name, Value value) {
-  for (Entry& entry : entries_) {
-    if (!entry.key.is_text() || entry.key.as_text() != name) continue;
-    entry.value = std::move(value);
-    return;
-  }
-  entries_.push_back({Value::text(std::string(name)), std::move(value)});
+  set_text_entry(entries_, name, std::move(value));
 }
 
 std::string Range::representation() const {

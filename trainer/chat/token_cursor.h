@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trainer/chat/depth_scope.h"
 #include "trainer/chat/template_lexer.h"
 
 namespace shardlens::trainer::chat {
@@ -96,18 +97,6 @@ class TokenCursor {
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
   std::set<std::string, std::less<>> used_names_;
-};
-
-// One level of recursion while it lives.
-class DepthScope {
- public:
-  explicit DepthScope(int& depth) : depth_(depth) { ++depth_; }
-  ~DepthScope() { --depth_; }
-  DepthScope(const DepthScope&) = delete;
-  DepthScope& operator=(const DepthScope&) = delete;
-
- private:
-  int& depth_;
 };
 
 }  // namespace shardlens::trainer::chat

@@ -169,6 +169,15 @@ const Value* Value::find(std::string_view key) const {
   return nullptr;
 }
 
+void set_text_entry(Entries& entries, std::string_view key, Value value) {
+  for (Entry& entry : entries) {
+    if (!entry.key.is_text() || entry.key.as_text() != key) continue;
+    entry.value = std::move(value);
+    return;
+  }
+  entries.push_back({Value::text(std::string(key)), std::move(value)});
+}
+
 namespace {
 
 Result<Value> convert(const nlohmann::ordered_json& json, int depth) {

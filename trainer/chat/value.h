@@ -123,6 +123,9 @@ struct Entry {
   Value value;
 };
 
+// Puts the value where this text is the key, or at the end.
+void set_text_entry(Entries& entries, std::string_view key, Value value);
+
 // A JSON document as a value. Refused: nesting beyond kDeepestValue, integers beyond 64 bits.
 Result<Value> value_from_json(const nlohmann::ordered_json& json);
 
