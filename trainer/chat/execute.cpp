@@ -93,11 +93,24 @@ Result<Items> Interpreter::filtered(const ForStatement& node, Items items) {
   for (Value& item : items) {
     const ScopeGuard guard(*this);
     TRY(budget_.spend(kUnitsPerNode));
-    TRY(assign(node.target, item));
+    TRY(assign(node.target, std::move(item)));
     TRY_ASSIGN(const Value test, evaluate(node.test));
-    if (truth(test)) kept.push_back(std::move(item));
+    if (!truth(test)) continue;
+    // As Jinja compiles it: what passes is put together again from the names it was assigned to.
+    TRY_ASSIGN(Value passed, assigned(node.target));
+    kept.push_back(std::move(passed));
   }
   return kept;
+}
+
+Result<Value> Interpreter::assigned(const Target& target) {
+  if (!target.is_tuple) return *scope_->find(target.name);
+  Items parts;
+  for (const Target& part : target.parts) {
+    TRY_ASSIGN(Value value, assigned(part));
+    parts.push_back(std::move(value));
+  }
+  return budget_.tuple(std::move(parts));
 }
 
 Result<Interpreter::Flow> Interpreter::visit(const ForStatement& node, std::string& out) {

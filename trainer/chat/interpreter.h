@@ -110,6 +110,8 @@ class Interpreter {
   Result<void> write(std::string& out, std::string_view text);
 
   // A level of variables while it lives.
+  // What was assigned to it, which may be a name or a tuple of them.
+  Result<Value> assigned(const Target& target);
   class ScopeGuard;
 
   RenderBudget budget_;

@@ -26,6 +26,9 @@ class ItemSource {
     return items_[at_++];
   }
 
+  // All at once, in place of next().
+  Result<Items> all(Interpreter& interpreter) const { return interpreter.iterate(value_); }
+
  private:
   Value value_;
   Items items_;
@@ -35,10 +38,18 @@ class ItemSource {
 
 using NextItem = Result<std::optional<Value>>;
 
-Result<Value> generator(Interpreter& interpreter, Generator::Next next, int depth) {
-  return interpreter.budget().object(
-      std::make_shared<Generator>("generator", std::move(next), depth));
+// A generator of values nested no more than `depth`; each is what `next(interpreter, source)` makes
+// of the items of `input`.
+template <typename Next>
+Result<Value> lazily(Interpreter& interpreter, const Value& input, int depth, Next next) {
+  const auto source = std::make_shared<ItemSource>(input);
+  return interpreter.budget().object(std::make_shared<Generator>(
+      "generator", [source, next](Interpreter& running) mutable { return next(running, *source); },
+      depth));
 }
+
+// As `if value:` of Jinja before it looks at items: whatever is false has none.
+Value or_nothing(const Value& input) { return truth(input) ? input : Value::tuple({}); }
 
 int depth_of(const Value& input, const Arguments& arguments) {
   int depth = input.depth();
@@ -84,19 +95,13 @@ Result<Value> mapped(Interpreter& interpreter, const Value& item, Arguments argu
 
 Result<Value> map_filter(Interpreter& interpreter, const Value& input, Arguments arguments) {
   const int depth = depth_of(input, arguments);
-  if (!truth(input))
-    return generator(
-        interpreter, [](Interpreter&) -> NextItem { return std::nullopt; }, 1);
-  const auto source = std::make_shared<ItemSource>(input);
-  return generator(
-      interpreter,
-      [source, arguments](Interpreter& running) -> NextItem {
-        TRY_ASSIGN(const auto item, source->next(running));
-        if (!item) return std::nullopt;
-        TRY_ASSIGN(Value value, mapped(running, *item, arguments));
-        return value;
-      },
-      depth);
+  return lazily(interpreter, or_nothing(input), depth,
+                [arguments](Interpreter& running, ItemSource& source) -> NextItem {
+                  TRY_ASSIGN(const auto item, source.next(running));
+                  if (!item) return std::nullopt;
+                  TRY_ASSIGN(Value value, mapped(running, *item, arguments));
+                  return value;
+                });
 }
 
 // Whether an item passes the test that the arguments of select and its kin name.
@@ -116,120 +121,132 @@ Result<bool> passes(Interpreter& interpreter, const Value& item, Arguments argum
 template <bool kWanted, bool kByAttribute>
 Result<Value> select(Interpreter& interpreter, const Value& input, Arguments arguments) {
   const int depth = depth_of(input, arguments);
-  if (!truth(input))
-    return generator(
-        interpreter, [](Interpreter&) -> NextItem { return std::nullopt; }, 1);
-  const auto source = std::make_shared<ItemSource>(input);
-  return generator(
-      interpreter,
-      [source, arguments](Interpreter& running) -> NextItem {
-        while (true) {
-          TRY_ASSIGN(auto item, source->next(running));
-          if (!item) return std::nullopt;
-          TRY_ASSIGN(const bool passed, passes(running, *item, arguments, kByAttribute));
-          if (passed == kWanted) return item;
-        }
-      },
-      depth);
+  return lazily(interpreter, or_nothing(input), depth,
+                [arguments](Interpreter& running, ItemSource& source) -> NextItem {
+                  while (true) {
+                    TRY_ASSIGN(auto item, source.next(running));
+                    if (!item) return std::nullopt;
+                    TRY_ASSIGN(const bool passed, passes(running, *item, arguments, kByAttribute));
+                    if (passed == kWanted) return item;
+                  }
+                });
 }
+
+// The items whose keys were not there before.
+class Unseen {
+ public:
+  Unseen(bool case_sensitive, Value path)
+      : case_sensitive_(case_sensitive), path_(std::move(path)) {}
+
+  NextItem operator()(Interpreter& interpreter, ItemSource& source) {
+    while (true) {
+      TRY_ASSIGN(auto item, source.next(interpreter));
+      if (!item) return std::nullopt;
+      TRY_ASSIGN(const bool added, add(interpreter, *item));
+      if (added) return item;
+    }
+  }
+
+ private:
+  Result<bool> add(Interpreter& interpreter, const Value& item) {
+    TRY_ASSIGN(const Value value, attribute_by_path(interpreter, item, path_));
+    TRY_ASSIGN(Value key, comparison_key(interpreter, value, case_sensitive_));
+    TRY(check_hashable(key));
+    for (const Value& other : seen_) {
+      TRY_ASSIGN(const bool same, equal(interpreter.budget(), other, key));
+      if (same) return false;
+    }
+    seen_.push_back(std::move(key));
+    return true;
+  }
+
+  bool case_sensitive_;
+  Value path_;
+  Items seen_;
+};
 
 Result<Value> unique(Interpreter& interpreter, const Value& input, Arguments arguments) {
   const int depth = depth_of(input, arguments) + 1;
   TRY_ASSIGN(const auto bound,
              bind_arguments("unique", std::move(arguments), {"case_sensitive", "attribute"}, 0));
-  const bool case_sensitive = bound[0] && truth(*bound[0]);
-  const Value path = bound[1].value_or(Value());
-  const auto source = std::make_shared<ItemSource>(input);
-  return generator(
-      interpreter,
-      [source, case_sensitive, path, seen = Items()](Interpreter& running) mutable -> NextItem {
-        while (true) {
-          TRY_ASSIGN(auto item, source->next(running));
-          if (!item) return std::nullopt;
-          TRY_ASSIGN(const Value value, attribute_by_path(running, *item, path));
-          TRY_ASSIGN(const Value key, comparison_key(running, value, case_sensitive));
-          TRY(check_hashable(key));
-          bool known = false;
-          for (const Value& other : seen) {
-            TRY_ASSIGN(const bool same, equal(running.budget(), other, key));
-            known = known || same;
-          }
-          if (known) continue;
-          seen.push_back(key);
-          return item;
-        }
-      },
-      depth);
+  return lazily(interpreter, input, depth,
+                Unseen(bound[0] && truth(*bound[0]), bound[1].value_or(Value())));
 }
 
 Result<Value> items_filter(Interpreter& interpreter, const Value& input, Arguments arguments) {
   TRY(bind_arguments("items", std::move(arguments), {}, 0));
-  const auto next = [input, at = std::size_t{0}](Interpreter&) mutable -> NextItem {
+  const auto next = [input, at = std::size_t{0}](Interpreter&, ItemSource&) mutable -> NextItem {
     if (input.is_undefined()) return std::nullopt;
     if (!input.is_dict()) return fail(ErrorKind::kDamaged, "items needs a dict");
     if (at == input.entries().size()) return std::nullopt;
     const Entry& entry = input.entries()[at++];
     return Value::tuple({entry.key, entry.value});
   };
-  return generator(interpreter, next, input.depth() + 2);
+  return lazily(interpreter, input, input.depth() + 2, next);
 }
 
 Result<Value> batch(Interpreter& interpreter, const Value& input, Arguments arguments) {
   const int depth = depth_of(input, arguments) + 1;
   TRY_ASSIGN(const auto bound,
              bind_arguments("batch", std::move(arguments), {"linecount", "fill_with"}, 1));
-  const Value count = *bound[0];
-  const Value fill = bound[1].value_or(Value());
-  const auto source = std::make_shared<ItemSource>(input);
-  return generator(
-      interpreter,
-      [source, count, fill](Interpreter& running) -> NextItem {
-        if (!count.is_whole() || count.as_integer() < 1) {
-          return fail(ErrorKind::kDamaged, "batch needs a number of items of 1 or more");
-        }
-        Items line;
-        while (static_cast<std::int64_t>(line.size()) < count.as_integer()) {
-          TRY_ASSIGN(auto item, source->next(running));
-          if (!item) break;
-          line.push_back(std::move(*item));
-        }
-        if (line.empty()) return std::nullopt;
-        while (!fill.is_none() && static_cast<std::int64_t>(line.size()) < count.as_integer()) {
-          TRY(running.budget().spend_items(1));
-          line.push_back(fill);
-        }
-        TRY_ASSIGN(Value list, running.budget().list(std::move(line)));
-        return list;
-      },
-      depth);
+  const auto next = [count = *bound[0], fill = bound[1].value_or(Value())](
+                        Interpreter& running, ItemSource& source) -> NextItem {
+    if (!count.is_whole() || count.as_integer() < 1) {
+      return fail(ErrorKind::kDamaged, "batch needs a number of items of 1 or more");
+    }
+    Items line;
+    while (static_cast<std::int64_t>(line.size()) < count.as_integer()) {
+      TRY_ASSIGN(auto item, source.next(running));
+      if (!item) break;
+      line.push_back(std::move(*item));
+    }
+    if (line.empty()) return std::nullopt;
+    while (!fill.is_none() && static_cast<std::int64_t>(line.size()) < count.as_integer()) {
+      TRY(running.budget().spend_items(1));
+      line.push_back(fill);
+    }
+    TRY_ASSIGN(Value list, running.budget().list(std::move(line)));
+    return list;
+  };
+  return lazily(interpreter, input, depth, next);
 }
+
+// Cuts all items into `slices` parts, the first of which may be longer by one.
+class Slices {
+ public:
+  Slices(Value slices, Value fill) : slices_(std::move(slices)), fill_(std::move(fill)) {}
+
+  NextItem operator()(Interpreter& interpreter, ItemSource& source) {
+    if (!slices_.is_whole() || slices_.as_integer() == 0) {
+      return fail(ErrorKind::kDamaged, "slice needs a number of slices");
+    }
+    if (at_ == 0) {
+      TRY_ASSIGN(all_, source.all(interpreter));
+    }
+    if (at_ >= slices_.as_integer()) return std::nullopt;
+    const auto size = static_cast<std::int64_t>(all_.size());
+    const std::int64_t each = size / slices_.as_integer();
+    const std::int64_t longer = size % slices_.as_integer();
+    const std::int64_t begin = at_ * each + std::min(at_, longer);
+    const std::int64_t end = begin + each + (at_ < longer ? 1 : 0);
+    Items part(all_.begin() + begin, all_.begin() + end);
+    if (!fill_.is_none() && at_ >= longer) part.push_back(fill_);
+    ++at_;
+    TRY_ASSIGN(Value list, interpreter.budget().list(std::move(part)));
+    return list;
+  }
+
+ private:
+  Value slices_, fill_;
+  Items all_;
+  std::int64_t at_ = 0;
+};
 
 Result<Value> slice(Interpreter& interpreter, const Value& input, Arguments arguments) {
   const int depth = depth_of(input, arguments) + 1;
   TRY_ASSIGN(const auto bound,
              bind_arguments("slice", std::move(arguments), {"slices", "fill_with"}, 1));
-  const Value slices = *bound[0];
-  const Value fill = bound[1].value_or(Value());
-  return generator(
-      interpreter,
-      [input, slices, fill, at = std::int64_t{0}](Interpreter& running) mutable -> NextItem {
-        if (!slices.is_whole() || slices.as_integer() == 0) {
-          return fail(ErrorKind::kDamaged, "slice needs a number of slices");
-        }
-        TRY_ASSIGN(const Items all, running.iterate(input));
-        if (at >= slices.as_integer()) return std::nullopt;
-        const auto size = static_cast<std::int64_t>(all.size());
-        const std::int64_t each = size / slices.as_integer();
-        const std::int64_t longer = size % slices.as_integer();
-        const std::int64_t begin = at * each + std::min(at, longer);
-        const std::int64_t end = begin + each + (at < longer ? 1 : 0);
-        Items part(all.begin() + begin, all.begin() + end);
-        if (!fill.is_none() && at >= longer) part.push_back(fill);
-        ++at;
-        TRY_ASSIGN(Value list, running.budget().list(std::move(part)));
-        return list;
-      },
-      depth);
+  return lazily(interpreter, input, depth, Slices(*bound[0], bound[1].value_or(Value())));
 }
 
 constexpr Filter kFilters[] = {

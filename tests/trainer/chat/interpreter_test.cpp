@@ -87,6 +87,13 @@ TEST(Interpreter, TellsALoopWhereItIs) {
             "024");
 }
 
+TEST(Interpreter, PutsItemsOfAFilteredLoopTogetherAgain) {
+  EXPECT_EQ(rendered("{% for a, b in [[1, 2], [3, 4]] %}{{ loop.nextitem }}{% endfor %}"),
+            "[3, 4]");
+  EXPECT_EQ(rendered("{% for a, b in [[1, 2], [3, 4]] if a %}{{ loop.nextitem }}{% endfor %}"),
+            "(3, 4)");
+}
+
 TEST(Interpreter, TakesTheElseOfALoopWhereNoRoundEnds) {
   EXPECT_EQ(rendered("{% for n in numbers %}{% continue %}{% else %}else{% endfor %}"), "else");
   EXPECT_EQ(
@@ -117,6 +124,7 @@ TEST(Interpreter, TakesSpacesAwayAsTransformersSetsItUp) {
 TEST(Interpreter, GivesGeneratorsOnce) {
   EXPECT_EQ(rendered("{% set g = numbers | select('odd') %}{{ g | list }}{{ g | list }}"),
             "[3, 1][]");
+  EXPECT_EQ(rendered("{{ numbers | select | slice(2) | list }}"), "[[3, 1], [2]]");
   EXPECT_THAT(error_of("{{ numbers | map('string') | length }}"), HasSubstr("has no length"));
 }
 
