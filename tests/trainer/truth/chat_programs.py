@@ -1,5 +1,7 @@
 """Random programs in the language of chat templates, and some written by hand for its corners."""
 
+import re
+
 VARIABLES = {
     "n": 7,
     "zero": 0,
@@ -21,50 +23,107 @@ VARIABLES = {
     ],
 }
 
-BINARY = ["+", "-", "*", "/", "//", "%", "**", "~"]
-COMPARE = ["==", "!=", "<", "<=", ">", ">=", "in", "not in"]
-FILTERS = [
-    "trim", "upper", "lower", "title", "capitalize", "length", "count", "string", "list", "first", "last",
-    "reverse", "sort", "sort(reverse=true)", "unique", "unique|list", "join", "join(', ')", "default('d')",
-    "d('e', true)", "int", "float", "abs", "round", "round(1)", "round(2, 'floor')", "tojson", "tojson(indent=2)",
-    "tojson(sort_keys=true)", "tojson(separators=(',', ':'))", "replace('l', 'L')", "replace('l', 'LL', 1)", "indent",
-    "indent(2, true)", "indent(width='> ', blank=true)", "e", "safe", "escape", "items|list", "dictsort",
-    "dictsort(by='value')", "min", "max", "sum", "wordcount", "map('upper')|list", "map('int')|list",
-    "map(attribute='name')|list", "map(attribute='home.city', default='?')|join(',')", "select|list", "reject|list",
-    "select('string')|list", "reject('none')|list", "select('>', 1)|list", "selectattr('age')|list",
-    "selectattr('age', 'equalto', 36)|map(attribute='name')|list", "rejectattr('home')|list", "batch(2)|list",
-    "batch(3, 0)|list", "slice(2)|list", "center(20)", "truncate(8)", "truncate(8, true, '!')", "attr('upper')",
-    "format(1)", "sort(attribute='age')|map(attribute='name')|join(' ')", "sort(attribute='age,name')", "sort(case_sensitive=true)",
-    "unknown_filter", "list|length", "tojson|e", "string|length",
-]  # fmt: skip
-TESTS = [
-    "defined", "undefined", "none", "string", "number", "integer", "float", "boolean", "mapping", "sequence", "iterable",
-    "callable", "true", "false", "odd", "even", "lower", "upper", "divisibleby(3)", "divisibleby 2", "eq 7", "ne(7)", "gt 3", "lt 3", "ge 7", "le 7",
-    "sameas none", "in numbers", "in 'Hello'", "equalto 'b'", "escaped", "filter", "test", "greaterthan 2", "unknown_test", "==7",
-]  # fmt: skip
-METHODS = [
-    ".upper()", ".lower()", ".title()", ".capitalize()", ".swapcase()", ".strip()", ".lstrip()", ".rstrip('\\n ')", ".strip('Hd> ')", ".split()", ".split(',')",
-    ".split('l', 1)", ".rsplit('l', 1)", ".split(none, 1)", ".rsplit(maxsplit=1)", ".split(sep=' ')", ".splitlines()", ".splitlines(true)", ".startswith('H')",
-    ".startswith(('x', 'H'))", ".endswith('>')", ".find('l')", ".rfind('l')", ".find('l', 4)", ".find('l', -9, -1)", ".index('l')", ".count('l')", ".count('')", ".replace('l', '')", ".replace('', '-')",
-    ".replace('l', 'r', 1)", ".join(words)", ".join(numbers)", ".format(1, 2)", ".isdigit()", ".isalpha()", ".isupper()", ".islower()", ".isspace()", ".istitle()", ".isalnum()",
-    ".partition(',')", ".rpartition('l')", ".removeprefix('He')", ".removesuffix('>')", ".zfill(20)", ".ljust(20)", ".rjust(20, '.')", ".center(21, '*')", ".center(20)", ".keys()", ".keys()|list", ".values()|list",
-    ".items()", ".items()|list", ".get('role')", ".get('none', 5)", ".get('none')", ".copy()", ".index(2)", ".count(2)", ".append(1)", ".pop()", ".update({})", ".role", ".items", ".name", ".missing",
-    ".missing.more", "['role']", "['items']", "['missing']", "[0]", "[-1]", "[99]", "[1:3]", "[::-1]", "[:-1]", "[-3:]", "[::2]", "[5:1:-2]", "['upper']()", ".0", "[none]", "[true]", "[:n]", "[half]", "[1:2:0]", ".__class__", "(1)",
-]  # fmt: skip
+# What may stand for a name in angle brackets, one as likely as the other.
+PIECES = {
+    "binary": ["+", "-", "*", "/", "//", "%", "**", "~"],
+    "compare": ["==", "!=", "<", "<=", ">", ">=", "in", "not in"],
+    "filter": [
+        "trim", "upper", "lower", "title", "capitalize", "length", "count", "string", "list", "first", "last",
+        "reverse", "sort", "sort(reverse=true)", "unique", "unique|list", "join", "join(', ')", "default('d')",
+        "d('e', true)", "int", "float", "abs", "round", "round(1)", "round(2, 'floor')", "tojson", "tojson(indent=2)",
+        "tojson(sort_keys=true)", "tojson(separators=(',', ':'))", "replace('l', 'L')", "replace('l', 'LL', 1)", "indent",
+        "indent(2, true)", "indent(width='> ', blank=true)", "e", "safe", "escape", "items|list", "dictsort",
+        "dictsort(by='value')", "min", "max", "sum", "wordcount", "map('upper')|list", "map('int')|list",
+        "map(attribute='name')|list", "map(attribute='home.city', default='?')|join(',')", "select|list", "reject|list",
+        "select('string')|list", "reject('none')|list", "select('>', 1)|list", "selectattr('age')|list",
+        "selectattr('age', 'equalto', 36)|map(attribute='name')|list", "rejectattr('home')|list", "batch(2)|list",
+        "batch(3, 0)|list", "slice(2)|list", "center(20)", "truncate(8)", "truncate(8, true, '!')", "attr('upper')",
+        "format(1)", "sort(attribute='age')|map(attribute='name')|join(' ')", "sort(attribute='age,name')", "sort(case_sensitive=true)",
+        "unknown_filter", "list|length", "tojson|e", "string|length",
+    ],
+    "test": [
+        "defined", "undefined", "none", "string", "number", "integer", "float", "boolean", "mapping", "sequence", "iterable",
+        "callable", "true", "false", "odd", "even", "lower", "upper", "divisibleby(3)", "divisibleby 2", "eq 7", "ne(7)", "gt 3", "lt 3", "ge 7", "le 7",
+        "sameas none", "in numbers", "in 'Hello'", "equalto 'b'", "escaped", "filter", "test", "greaterthan 2", "unknown_test", "==7",
+    ],
+    "method": [
+        ".upper()", ".lower()", ".title()", ".capitalize()", ".swapcase()", ".strip()", ".lstrip()", ".rstrip('\\n ')", ".strip('Hd> ')", ".split()", ".split(',')",
+        ".split('l', 1)", ".rsplit('l', 1)", ".split(none, 1)", ".rsplit(maxsplit=1)", ".split(sep=' ')", ".splitlines()", ".splitlines(true)", ".startswith('H')",
+        ".startswith(('x', 'H'))", ".endswith('>')", ".find('l')", ".rfind('l')", ".find('l', 4)", ".find('l', -9, -1)", ".index('l')", ".count('l')", ".count('')", ".replace('l', '')", ".replace('', '-')",
+        ".replace('l', 'r', 1)", ".join(words)", ".join(numbers)", ".format(1, 2)", ".isdigit()", ".isalpha()", ".isupper()", ".islower()", ".isspace()", ".istitle()", ".isalnum()",
+        ".partition(',')", ".rpartition('l')", ".removeprefix('He')", ".removesuffix('>')", ".zfill(20)", ".ljust(20)", ".rjust(20, '.')", ".center(21, '*')", ".center(20)", ".keys()", ".keys()|list", ".values()|list",
+        ".items()", ".items()|list", ".get('role')", ".get('none', 5)", ".get('none')", ".copy()", ".index(2)", ".count(2)", ".append(1)", ".pop()", ".update({})", ".role", ".items", ".name", ".missing",
+        ".missing.more", "['role']", "['items']", "['missing']", "[0]", "[-1]", "[99]", "[1:3]", "[::-1]", "[:-1]", "[-3:]", "[::2]", "[5:1:-2]", "['upper']()", ".0", "[none]", "[true]", "[:n]", "[half]", "[1:2:0]", ".__class__", "(1)",
+    ],
+    "text method": [
+        ".upper()", ".lower()", ".title()", ".capitalize()", ".swapcase()", ".strip()", ".lstrip('H ')", ".rstrip('\\n >')", ".replace('l', 'LL')", ".replace('o', '', 1)", ".zfill(9)", ".ljust(9, '.')", ".center(15)",
+        "[1:]", "[:-1]", "[::-1]", "[0:3]", "[-2:]", "[::2]", "[0]", ".split('l')[0]", ".split('o')[-1]", ".partition('l')[2]", ".removeprefix('He')", ".format(1, 2)", ".split()|join('+')", "|trim", "|upper", "|lower", "|title", "|capitalize",
+        "|replace('l', 'r')", "|indent(2)", "|indent(3, true, true)", "|reverse", "|string", "|default('d', true)", "|first", "|last", "|e|string", "|tojson", "|truncate(6)", "|truncate(6, true, '')", "|center(12)", "|trim('H ')", "|list|join('-')",
+    ],
+    "number of text": ["|length", "|count", ".find('l')", ".rfind('l')", ".count('l')", "|wordcount", "|int", "|int(3)", ".find('o', 2)", "|float|int"],
+    "number filter": ["|abs", "|int", "|round", "|round(1)|int", "|float", "|round(1, 'ceil')", "|round(0, 'floor')", "|default(5)"],
+    "list filter": [
+        "|list", "|reverse|list", "|unique|list", "[1:]", "[::-1]", "[:2]", "[-2:]", "|batch(2)|list", "|slice(2)|list", "|map('string')|list", "|select('defined')|list", "|reject('none')|list", "|select|list", "|batch(3, 'f')|list", "|map('default', 1)|list", "*2",
+    ],
+    "text of any": ["|string", "|tojson", "|tojson(indent=1)", "|tojson(sort_keys=true)", "|default('x')|string"],
+    "any of list": ["|first", "|last", "[0]", "[-1]", "[1]", "[7]"],
+    "arithmetic": ["+", "-", "*", "+", "-", "//", "%", "/"],
+    "order": ["<", "<=", ">", ">=", "==", "!="],
+    "and or": ["and", "or"],
+    "maybe not": ["", "not "],
+    "sign": ["-", "+", "not ", "- -"],
+    "digit": [str(digit) for digit in range(9)],
+    "kind": [
+        "defined", "none", "string", "number", "mapping", "iterable", "sequence", "true", "false", "boolean", "integer", "float", "callable", "lower", "upper", "eq 7", "sameas none",
+    ],
+    "global": ["range", "dict", "namespace", "joiner", "cycler", "raise_exception", "missing"],
+    "literal": [
+        "0", "1", "2", "-3", "10", "7", "0x1f", "1_000", "1.5", "0.1", "1e3", "2.5e-7", "1e16", "123456789.125", "'a'", "'Hello'", '"it\'s"', "'\\n'", "'\\u00e9\\x41'", "''", "' two  words '", "'%s and %d'", "'%05.1f|%-6s|%x'", "'{} {0}'",
+        "'{:>8}|{!r}'", "'äöü'", "'3'", "' 42 '", "'1.5'", "true", "false", "none", "True", "None", "[]", "()", "{}", "(1,)", "'a' 'b'",
+    ],
+    "name": [*VARIABLES, "missing", "x", "y", "loop", "n", "text", "numbers", "words", "map", "people"],
+}  # fmt: skip
 
+TEXTS = ["text", "lines", "empty", "map.role", "words[0]", "'Hello'", "'a b  c'", "'\\u00e9x\\n'", "'äÖü ß'", '"it\'s"', "people[1].name", "'x=%s'", "' 42 '"]
+NUMBERS = ["n", "zero", "half", "1", "2", "10", "-3", "1.5", "0x1f", "numbers[0]", "people[0].age", "1e3", "0.1"]
+TRUTHS = ["yes", "true", "false", "nothing", "missing", "empty", "text", "numbers"]
+ITEMS = ["numbers", "words", "mixed", "pairs", "people", "[]", "[1, 'a']", "(2, none)"]
+OTHERS = ["map", "{'a': 1}", "map.content", "map['n']", "missing", "x", "nothing", "{'é': [1], 2: none}"]
 
-TEXT_METHODS = [
-    ".upper()", ".lower()", ".title()", ".capitalize()", ".swapcase()", ".strip()", ".lstrip('H ')", ".rstrip('\\n >')", ".replace('l', 'LL')", ".replace('o', '', 1)", ".zfill(9)", ".ljust(9, '.')", ".center(15)",
-    "[1:]", "[:-1]", "[::-1]", "[0:3]", "[-2:]", "[::2]", "[0]", ".split('l')[0]", ".split('o')[-1]", ".partition('l')[2]", ".removeprefix('He')", ".format(1, 2)", ".split()|join('+')", "|trim", "|upper", "|lower", "|title", "|capitalize",
-    "|replace('l', 'r')", "|indent(2)", "|indent(3, true, true)", "|reverse", "|string", "|default('d', true)", "|first", "|last", "|e|string", "|tojson", "|truncate(6)", "|truncate(6, true, '')", "|center(12)", "|trim('H ')", "|list|join('-')",
-]  # fmt: skip
-NUMBER_OF_TEXT = ["|length", "|count", ".find('l')", ".rfind('l')", ".count('l')", "|wordcount", "|int", "|int(3)", ".find('o', 2)", "|float|int"]
-NUMBER_FILTERS = ["|abs", "|int", "|round", "|round(1)|int", "|float", "|round(1, 'ceil')", "|round(0, 'floor')", "|default(5)"]
-LIST_FILTERS = [
-    "|list", "|reverse|list", "|unique|list", "[1:]", "[::-1]", "[:2]", "[-2:]", "|batch(2)|list", "|slice(2)|list", "|map('string')|list", "|select('defined')|list", "|reject('none')|list", "|select|list", "|batch(3, 'f')|list", "|map('default', 1)|list", "*2",
-]  # fmt: skip
-TEXT_OF_ANY = ["|string", "|tojson", "|tojson(indent=1)", "|tojson(sort_keys=true)", "|default('x')|string"]
-ANY_OF_LIST = ["|first", "|last", "[0]", "[-1]", "[1]", "[7]"]
+# Expressions: what ends a branch, and the rules that go on, each with how likely it is among them.
+# Those of text, number, truth, items and any have a value as a rule, since their operands are of the
+# right type; the wild ones seldom do.
+GRAMMAR = {
+    "text": (TEXTS, {
+        "(<text>)<text method>": 9, "(<any> ~ <any>)": 3, "(<text> + <text>)": 3, "(<any>)<text of any>": 3, "(<items>|map('string')|join(<text>))": 3,
+        "('%s|%s' % (<any>, <number>))": 1, "('%5.2f|%-4d' % (<number>, <number>|int))": 1, "'{:>9}|{!r}'.format(<text>, <any>)": 1,
+    }),
+    "number": (NUMBERS, {
+        "(<number> <arithmetic> <number>)": 10, "(<text>)<number of text>": 5, "(<number>)<number filter>": 5, "(<items>|length)": 5,
+        "(numbers|sum)": 1, "(numbers|min)": 1, "(numbers|max)": 1, "(numbers|first)": 1, "(numbers|last)": 1,
+    }),
+    "truth": (TRUTHS, {
+        "(<number> <order> <number>)": 2, "(<text> in <text>)": 1, "(<text> not in <text>)": 1, "(<text> == <text>)": 1, "(<text> < <text>)": 1, "(<any> in <items>)": 1, "(<any> not in <items>)": 1,
+        "(<any> is <maybe not><kind>)": 2, "(<truth> <and or> <truth>)": 2, "(not <truth>)": 2, "(<text>).startswith(<text>)": 1, "(<text>).endswith(<text>)": 1,
+    }),
+    "items": (ITEMS, {
+        "[]": 10, "[<any>]": 10, "[<any>, <any>]": 10, "[<any>, <any>, <any>]": 10, "(<items>|list)<list filter>": 80, "((<items>)|list + (<items>)|list)": 40,
+        "(<text>).split()": 4, "(<text>).splitlines()": 4, "range(<digit>)|list": 4, "words|sort": 4, "numbers|sort(reverse=true)": 4, "map.items()|list": 4, "map|list": 4,
+        "people|map(attribute='name')|list": 4, "people|selectattr('home')|list": 4, "map|dictsort": 4, "<text>|list": 4,
+    }),
+    "any": ([*TEXTS, *NUMBERS, *TRUTHS, *ITEMS, *OTHERS], {
+        "<text>": 18, "<number>": 9, "<truth>": 9, "<items>": 9, "(<any> if <truth> else <any>)": 5, "(<items>)<any of list>": 5, **{other: 1 for other in OTHERS},
+    }),
+    "atom": ([], {
+        "<literal>": 10, "<name>": 20, "(<wild>)": 40, "<call>": 5, "<global>(<wild>)": 2, "<global>(<wild>, <wild>)": 2, "<global>(<wild>, <wild>, <wild>)": 2,
+        "[]": 2, "[<wild>]": 2, "[<wild>, <wild>]": 2, "[<wild>, <wild>, <wild>]": 2, "(<wild>, <wild>)": 2, "(<wild>, <wild>, <wild>)": 2,
+        "{}": 2, "{<literal>: <wild>}": 1, "{<name>: <wild>}": 1, "{<literal>: <wild>, <name>: <wild>}": 2,
+    }),
+    "wild": ([], {
+        "<wild> <binary> <wild>": 20, "<wild> <compare> <wild>": 7, "<wild> <compare> <wild> <compare> <wild>": 3, "<wild> <and or> <maybe not><wild>": 10, "<wild> if <wild>": 1, "<wild> if <wild> else <wild>": 4,
+        "<sign><atom>": 5, "<atom>|<filter>": 15, "<atom> is <maybe not><test>": 7, "<atom><method>": 18, "<atom>": 10,
+    }),
+}  # fmt: skip
 
 
 class Generator:
@@ -72,138 +131,32 @@ class Generator:
         self.random = random
         self.macros = []
 
-    # Expressions whose values have a type, so that most of them have a value at all.
-    def text(self, depth):
+    def value(self, kind, depth):
+        """An expression of a kind of the grammar."""
+        if kind == "call" and self.macros:
+            return self.call(depth)
+        if kind == "call" or (kind in ("atom", "wild") and depth <= 0):
+            kind = self.pick("literal", "name", "name")
+        if kind in PIECES:
+            return self.pick(*PIECES[kind])
+        leaves, rules = GRAMMAR[kind]
         if depth <= 0:
-            return self.pick("text", "lines", "empty", "map.role", "words[0]", "'Hello'", "'a b  c'", "'\\u00e9x\\n'", "'äÖü ß'", '"it\'s"', "people[1].name", "'x=%s'", "' 42 '")
-        kind = self.random.randrange(8)
-        if kind < 3:
-            return f"({self.text(depth - 1)}){self.pick(*TEXT_METHODS)}"
-        if kind == 3:
-            return f"({self.any(depth - 1)} ~ {self.any(depth - 1)})"
-        if kind == 4:
-            return f"({self.text(depth - 1)} + {self.text(depth - 1)})"
-        if kind == 5:
-            return f"({self.any(depth - 1)}){self.pick(*TEXT_OF_ANY)}"
-        if kind == 6:
-            return self.pick(f"('%s|%s' % ({self.any(depth - 1)}, {self.number(depth - 1)}))", f"('%5.2f|%-4d' % ({self.number(depth - 1)}, {self.number(depth - 1)}|int))", f"'{{:>9}}|{{!r}}'.format({self.text(depth - 1)}, {self.any(depth - 1)})")
-        return f"({self.items(depth - 1)}|map('string')|join({self.text(depth - 1)}))"
-
-    def number(self, depth):
-        if depth <= 0:
-            return self.pick("n", "zero", "half", "1", "2", "10", "-3", "1.5", "0x1f", "numbers[0]", "people[0].age", "1e3", "0.1")
-        kind = self.random.randrange(6)
-        if kind < 2:
-            return f"({self.number(depth - 1)} {self.pick('+', '-', '*', '+', '-', '//', '%', '/')} {self.number(depth - 1)})"
-        if kind == 2:
-            return f"({self.text(depth - 1)}){self.pick(*NUMBER_OF_TEXT)}"
-        if kind == 3:
-            return f"({self.number(depth - 1)}){self.pick(*NUMBER_FILTERS)}"
-        if kind == 4:
-            return f"({self.items(depth - 1)}|{self.pick('length', 'count')})"
-        return f"(numbers|{self.pick('sum', 'min', 'max', 'first', 'last')})"
-
-    def truth(self, depth):
-        if depth <= 0:
-            return self.pick("yes", "true", "false", "nothing", "missing", "empty", "text", "numbers")
-        kind = self.random.randrange(7)
-        if kind == 0:
-            return f"({self.number(depth - 1)} {self.pick('<', '<=', '>', '>=', '==', '!=')} {self.number(depth - 1)})"
-        if kind == 1:
-            return f"({self.text(depth - 1)} {self.pick('in', 'not in', '==', '<')} {self.text(depth - 1)})"
-        if kind == 2:
-            return f"({self.any(depth - 1)} {self.pick('in', 'not in')} {self.items(depth - 1)})"
-        if kind == 3:
-            return f"({self.any(depth - 1)} is {self.pick('', 'not ')}{self.pick('defined', 'none', 'string', 'number', 'mapping', 'iterable', 'sequence', 'true', 'false', 'boolean', 'integer', 'float', 'callable', 'lower', 'upper', 'eq 7', 'sameas none')})"
-        if kind == 4:
-            return f"({self.truth(depth - 1)} {self.pick('and', 'or')} {self.truth(depth - 1)})"
-        if kind == 5:
-            return f"(not {self.truth(depth - 1)})"
-        return f"({self.text(depth - 1)}).{self.pick('startswith', 'endswith')}({self.text(depth - 1)})"
-
-    def items(self, depth):
-        if depth <= 0:
-            return self.pick("numbers", "words", "mixed", "pairs", "people", "[]", "[1, 'a']", "(2, none)")
-        kind = self.random.randrange(5)
-        if kind == 0:
-            return "[" + ", ".join(self.any(depth - 1) for _ in range(self.random.randrange(4))) + "]"
-        if kind < 3:
-            return f"({self.items(depth - 1)}|list){self.pick(*LIST_FILTERS)}"
-        if kind == 3:
-            return f"(({self.items(depth - 1)})|list + ({self.items(depth - 1)})|list)"
-        return self.pick(f"({self.text(depth - 1)}).split()", f"({self.text(depth - 1)}).splitlines()", f"range({self.random.randrange(9)})|list", "words|sort", "numbers|sort(reverse=true)", "map.items()|list", "map|list", "people|map(attribute='name')|list", "people|selectattr('home')|list", "map|dictsort", f"{self.text(depth - 1)}|list")
-
-    def any(self, depth):
-        kind = self.random.randrange(12)
-        if kind == 0 and depth > 0:
-            return f"({self.any(depth - 1)} if {self.truth(depth - 1)} else {self.any(depth - 1)})"
-        if kind == 1 and depth > 0:
-            return f"({self.items(depth - 1)}){self.pick(*ANY_OF_LIST)}"
-        if kind == 2:
-            return self.pick("map", "{'a': 1}", "map.content", "map['n']", "missing", "x", "nothing", "{'é': [1], 2: none}")
-        return self.pick(self.text, self.text, self.number, self.truth, self.items)(depth)
+            return self.pick(*leaves)
+        rule = self.random.choices(list(rules), rules.values())[0]
+        return re.sub("<([a-z]+( [a-z]+)*)>", lambda found: self.value(found[1], depth - 1), rule)
 
     def pick(self, *choices):
         return self.random.choice(choices)
-
-    def literal(self):
-        return self.pick(
-            "0", "1", "2", "-3", "10", "7", "0x1f", "1_000", "1.5", "0.1", "1e3", "2.5e-7", "1e16", "123456789.125", "'a'", "'Hello'", '"it\'s"', "'\\n'", "'\\u00e9\\x41'", "''", "' two  words '", "'%s and %d'", "'%05.1f|%-6s|%x'", "'{} {0}'",
-            "'{:>8}|{!r}'", "'äöü'", "'3'", "' 42 '", "'1.5'", "true", "false", "none", "True", "None", "[]", "()", "{}", "(1,)", "'a' 'b'",
-        )  # fmt: skip
-
-    def name(self):
-        return self.pick(*VARIABLES, "missing", "x", "y", "loop", "n", "text", "numbers", "words", "map", "people")
-
-    def atom(self, depth):
-        kind = self.random.random()
-        if depth <= 0 or kind < 0.3:
-            return self.pick(self.literal, self.name, self.name)()
-        if kind < 0.4:
-            return "[" + ", ".join(self.wild(depth - 1) for _ in range(self.random.randrange(4))) + "]"
-        if kind < 0.45:
-            return "(" + ", ".join(self.wild(depth - 1) for _ in range(self.random.randrange(2, 4))) + ")"
-        if kind < 0.5:
-            return "{" + ", ".join(f"{self.pick(self.literal, self.name)()}: {self.wild(depth - 1)}" for _ in range(self.random.randrange(3))) + "}"
-        if kind < 0.55:
-            arguments = ", ".join(self.wild(depth - 1) for _ in range(self.random.randrange(1, 4)))
-            return self.pick("range", "dict", "namespace", "joiner", "cycler", "raise_exception", "missing") + f"({arguments})"
-        if kind < 0.6 and self.macros:
-            return self.call(depth)
-        return "(" + self.wild(depth - 1) + ")"
 
     def call(self, depth):
         name = self.pick(*self.macros)
         if self.random.random() < 0.7:
             return name + "()"
-        return name + "(" + ", ".join(self.pick(*([self.expression(depth - 1)] * 3 + ["b=" + self.expression(depth - 1)])) for _ in range(self.random.randrange(3))) + ")"
+        arguments = [self.pick("", "", "", "b=") + self.expression(depth) for _ in range(self.random.randrange(3))]
+        return name + "(" + ", ".join(arguments) + ")"
 
-    def expression(self, depth=3):
-        return self.wild(depth) if self.random.random() < 0.06 else self.any(depth)
-
-    def wild(self, depth):
-        kind = self.random.random()
-        if depth <= 0:
-            return self.atom(0)
-        if kind < 0.2:
-            return f"{self.wild(depth - 1)} {self.pick(*BINARY)} {self.wild(depth - 1)}"
-        if kind < 0.3:
-            more = f" {self.pick(*COMPARE)} {self.wild(depth - 2)}" if self.random.random() < 0.3 else ""
-            return f"{self.wild(depth - 1)} {self.pick(*COMPARE)} {self.wild(depth - 1)}{more}"
-        if kind < 0.4:
-            return f"{self.wild(depth - 1)} {self.pick('and', 'or')} {self.pick('', 'not ')}{self.wild(depth - 1)}"
-        if kind < 0.45:
-            other = f" else {self.wild(depth - 1)}" if self.random.random() < 0.7 else ""
-            return f"{self.wild(depth - 1)} if {self.wild(depth - 1)}{other}"
-        if kind < 0.5:
-            return f"{self.pick('-', '+', 'not ', '- -')}{self.atom(depth - 1)}"
-        if kind < 0.65:
-            return f"{self.atom(depth - 1)}|{self.pick(*FILTERS)}"
-        if kind < 0.72:
-            return f"{self.atom(depth - 1)} is {self.pick('', '', 'not ')}{self.pick(*TESTS)}"
-        if kind < 0.9:
-            return self.atom(depth - 1) + self.pick(*METHODS)
-        return self.atom(depth)
+    def expression(self, depth=4):
+        return self.value("wild" if self.random.random() < 0.06 else "any", depth)
 
     def space(self):
         return self.pick("", "", "", " ", "\n", "  \n  ", "\n\n", "\t", "text", "\n  text\n")
@@ -222,11 +175,11 @@ class Generator:
         if depth <= 0 or kind < 0.35:
             return "{{" + self.pick("", "-", " ", "- ") + self.expression() + self.pick("", " ", " -") + "}}"
         if kind < 0.5:
-            return self.tag(f"set {self.target()} = {self.pick(self.expression(2), self.expression(2), self.expression(1) + ', ' + self.expression(1))}")
+            return self.tag(f"set {self.target()} = {self.pick(self.expression(3), self.expression(3), self.expression(2) + ', ' + self.expression(2))}")
         if kind < 0.65:
-            parts = self.tag(f"if {self.truth(2)}") + self.block(depth - 1)
+            parts = self.tag(f"if {self.value('truth', 2)}") + self.block(depth - 1)
             if self.random.random() < 0.4:
-                parts += self.tag(f"elif {self.truth(2)}") + self.block(depth - 1)
+                parts += self.tag(f"elif {self.value('truth', 2)}") + self.block(depth - 1)
             if self.random.random() < 0.5:
                 parts += self.tag("else") + self.block(depth - 1)
             return parts + self.tag("endif")
@@ -239,24 +192,24 @@ class Generator:
             name = self.pick("upper", "trim", "replace('e', '3')|title", "indent(2)")
             return self.tag(f"filter {name}") + self.block(depth - 1) + self.tag("endfilter")
         if kind < 0.95:
-            return self.tag(f"with x = {self.expression(1)}, y = {self.expression(1)}") + self.block(depth - 1) + self.tag("endwith")
+            return self.tag(f"with x = {self.expression(2)}, y = {self.expression(2)}") + self.block(depth - 1) + self.tag("endwith")
         if kind < 0.97 and self.macros:
             return self.tag(f"call{self.pick('', '(u)')} {self.call(1)}") + self.block(depth - 1) + self.tag("endcall")
         return self.pick("{# a {{ comment }} #}", "{#- c -#}", "{% raw %} {{ x }} {% endraw %}", "{%- raw -%} {% if %}\n{%- endraw -%}")
 
     def loop(self, depth):
         target, source = self.pick(
-            ("x", self.items(2)), ("x", self.items(1)), ("x", "numbers"), ("x", "people"), ("x, y", "map.items()"), ("x, y", "pairs"),
+            ("x", self.value("items", 2)), ("x", self.value("items", 1)), ("x", "numbers"), ("x", "people"), ("x, y", "map.items()"), ("x, y", "pairs"),
             ("x", "range(4)"), ("x", "words|reverse"), ("i", "numbers[1:]"), ("k", "map"),
         )  # fmt: skip
         head = f"for {target} in {source}"
         if self.random.random() < 0.25:
-            head += f" if {self.truth(1)}"
+            head += f" if {self.value('truth', 1)}"
         body = self.block(depth - 1)
         if self.random.random() < 0.6:
             body += "{{ loop." + self.pick("index", "index0", "first", "last", "length", "revindex", "previtem", "nextitem", "cycle('a', 'b')", "changed(x)", "depth", "missing") + " }}"
         if self.random.random() < 0.2:
-            body += self.tag(f"if {self.truth(1)}") + self.tag(self.pick("break", "continue")) + self.tag("endif") + self.block(0)
+            body += self.tag(f"if {self.value('truth', 1)}") + self.tag(self.pick("break", "continue")) + self.tag("endif") + self.block(0)
         if self.random.random() < 0.2:
             body += self.tag("else") + self.block(depth - 1)
         return self.tag(head) + body + self.tag("endfor")
@@ -321,6 +274,7 @@ WRITTEN = [
     "{% for i in numbers if i > 1 %}{{ loop.index }}/{{ loop.length }}:{{ i }} {% else %}none{% endfor %}",
     "{% for i in [] %}{{ i }}{% else %}none{% endfor %}{% for i in missing %}{{ i }}{% else %}none{% endfor %}",
     "{% for a, b in {'x': 1}.items() %}{{ a }}{{ b }}{% endfor %}{% for a, (b, c) in [[1, [2, 3]]] %}{{ a }}{{ b }}{{ c }}{% endfor %}",
+    "{% for a, (b, c) in [[1, [2, 3]], [4, [5, 6]]] if b %}{{ loop.nextitem }}{{ loop.previtem }}{% endfor %}{% for a in [[1], [2]] if a %}{{ loop.nextitem }}{% endfor %}",
     "{% for a, b in [[1, 2, 3]] %}{{ a }}{% endfor %}", "{% for i in 5 %}{% endfor %}", "{% for i in none %}{% endfor %}",
     "{% for i in range(10) %}{% if i == 2 %}{% continue %}{% endif %}{% if i == 5 %}{% break %}{% endif %}{{ i }}{% endfor %}",
     "{% break %}", "{% for i in [1] %}{% macro m() %}{% break %}{% endmacro %}{% endfor %}",
@@ -360,7 +314,7 @@ WRITTEN = [
     "{{ 0.1 + 0.2 }}{{ 1 / 3 }}{{ 10 / 2 }}{{ 7 // 2.0 }}{{ 1e300 * 10 }}{{ 5 % 0.3 }}", "{{ 1 / 0 }}", "{{ 1 // 0 }}", "{{ 1.0 % 0 }}",
     "{{ '\\x41\\u00e9\\U0001F44D\\101\\q\\\nz' }}{{ '\\u12' }}",
     "{{- '  a  ' -}}  b  {{- 'c' }}", "{{ foo.bar.baz }}", "{{ 'a' if n > 5 and text or empty else 'b' }}",
-    "{{ numbers | batch(2) | map('join', '-') | join('|') }}{{ numbers | slice(3) | list }}{{ numbers | batch(4, 'x') | list }}",
+    "{{ numbers | batch(2) | map('join', '-') | join('|') }}{{ numbers | slice(3) | list }}{{ numbers | batch(4, 'x') | list }}{{ numbers | select | slice(3) | list }}",
     "{{ map | dictsort }}{{ {'b': 1, 'A': 2} | dictsort }}{{ {'b': 1, 'A': 2} | dictsort(true) }}{{ {'b': 2, 'A': 1} | dictsort(false, 'value') }}{{ {'b': 1, 'A': 2} | dictsort(reverse=true) }}",
     "{{ [[1, 'b'], [1, 'a']] | sort }}{{ ['b', 1] | sort }}", "{{ {'a': missing} | tojson }}", "{{ map.items() | tojson }}", "{{ range(2) | tojson }}",
 ]  # fmt: skip
