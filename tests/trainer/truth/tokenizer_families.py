@@ -2,6 +2,7 @@
 
 Each function returns the text of a tokenizer.json."""
 
+import functools
 import json
 
 from tokenizers import (AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers,
@@ -157,14 +158,19 @@ def end_of_word(lines):
     return tokenizer
 
 
-def unigram(lines, byte_fallback):
+@functools.cache  # the training takes seconds
+def trained_unigram(lines):
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.normalizer = normalizers.Sequence([normalizers.Nmt(), normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")])
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.decoder = decoders.Metaspace()
     tokenizer.train_from_iterator(lines, trainers.UnigramTrainer(
         vocab_size=2000, special_tokens=["<unk>", "</s>"], unk_token="<unk>", show_progress=False))
-    definition = json.loads(tokenizer.to_str())
+    return tokenizer.to_str()
+
+
+def unigram(lines, byte_fallback):
+    definition = json.loads(trained_unigram(tuple(lines)))
     if byte_fallback:
         definition["model"]["byte_fallback"] = True
         definition["model"]["vocab"] += [[f"<0x{byte:02X}>", -20.0 - byte / 10] for byte in range(256)]

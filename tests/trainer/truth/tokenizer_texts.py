@@ -102,14 +102,16 @@ def damaged_texts(seed):
 
 def project_texts(root, most_bytes):
     """The project's own sources and documents, whole and by lines."""
-    texts, total = [], 0
-    for path in sorted(pathlib.Path(root).rglob("*")):
-        if path.suffix not in (".md", ".h", ".cpp", ".py") or {"build", ".deps"} & set(path.parts):
-            continue
+    root = pathlib.Path(root)
+    left_out = {"build", "runs"}  # and hidden ones, which may hold whole environments of Python
+    folders = [f for f in root.iterdir() if f.is_dir() and f.name not in left_out and f.name[0] != "."]
+    paths = [path for folder in (root.glob("*"), *(f.rglob("*") for f in folders)) for path in folder
+             if path.suffix in (".md", ".h", ".cpp", ".py")]
+    texts, total = {}, 0  # a dict for its order: many lines are in many files
+    for path in sorted(paths):
         text = path.read_bytes().decode("utf-8", "replace")
         if total + len(text) > most_bytes:
             break
         total += len(text)
-        texts.append(text)
-        texts.extend(text.splitlines(keepends=True)[:30])
-    return texts
+        texts.update(dict.fromkeys([text, *text.splitlines(keepends=True)[:30]]))
+    return list(texts)

@@ -25,8 +25,9 @@ ROOT = pathlib.Path(__file__).parents[3]
 
 def newer_characters():
     """Unassigned in our libraries' Unicode (Python's is of the same system), assigned in the package's."""
-    unassigned = "".join(chr(c) for c in range(0x110000)
-                         if not 0xD800 <= c <= 0xDFFF and unicodedata.category(chr(c)) == "Cn")
+    # Planes 4 to 13, most of all code points, hold nothing in any version.
+    unassigned = "".join(chr(c) for plane in (range(0x40000), range(0xE0000, 0x110000)) for c in plane
+                         if unicodedata.category(chr(c)) == "Cn")
     removed = normalizers.Replace(Regex(r"[\p{L}\p{N}\p{M}\p{P}\p{S}\p{Cf}]"), "").normalize_str(unassigned)
     newer = set(unassigned) - set(removed)
     newer |= {a for a, b in zip(unassigned, normalizers.Lowercase().normalize_str(unassigned)) if a != b}
