@@ -43,9 +43,10 @@ Value at(const Value& value, std::int64_t index) {
 
 }  // namespace
 
-Result<Value> attribute_of(Interpreter&, const Value& object, std::string_view name) {
+Result<Value> attribute_of(Interpreter& interpreter, const Value& object, std::string_view name) {
   if (object.is_undefined()) return fail(ErrorKind::kDamaged, object.why());
   if (auto own = own_attribute(object, name)) return std::move(*own);
+  if (object.is_dict()) TRY(interpreter.budget().spend(object.entries().size()));
   if (const Value* item = object.find(name)) return *item;
   return no_attribute(object, name);
 }
@@ -160,7 +161,7 @@ Result<bool> contains(Interpreter& interpreter, const Value& container, const Va
                   "'in' of a text needs a text, not a value of type " + item.type_name());
     }
     TRY(budget.spend(container.as_text().size()));
-    return container.as_text().find(item.as_text()) != std::string::npos;
+    return find(container.as_text(), item.as_text()) != std::string_view::npos;
   }
   if (container.is_dict()) {
     TRY(check_hashable(item));

@@ -114,9 +114,14 @@ Result<Value> repeated(RenderBudget& budget, const Value& value, std::int64_t co
     return budget.spend(kRenderUnits + 1).map([] { return Value(); });
   TRY(value.is_text() ? budget.spend(size * times) : budget.spend_items(size * times));
   if (value.is_text()) {
+    const std::string& once = value.as_text();
     std::string text;
-    text.reserve(size * times);
-    for (std::size_t i = 0; size > 0 && i < times; ++i) text += value.as_text();
+    if (size == 1) {
+      text.assign(times, once[0]);
+    } else {
+      text.reserve(size * times);
+      for (std::size_t i = 0; size > 0 && i < times; ++i) text += once;
+    }
     return Value::text(std::move(text), value.is_safe());
   }
   Items items;

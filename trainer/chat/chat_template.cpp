@@ -55,7 +55,7 @@ Result<Rendering> ChatTemplate::run(const Items& messages, const RenderOptions& 
   }
   set_text_entry(variables, "messages", Value::list(std::move(shown)));
   set_text_entry(variables, "add_generation_prompt", Value::boolean(options.add_generation_prompt));
-  Interpreter interpreter(options.now);
+  Interpreter interpreter(options.now, options.units);
   auto rendering = interpreter.run(template_->body, variables);
   if (rendering) return rendering;
   return fail(rendering.error().kind, "the chat template, " + rendering.error().message);

@@ -20,6 +20,8 @@ struct RenderOptions {
   // What strftime_now() of a template formats, seconds since 1970 of local time: an input, so that
   // the same data gives the same text on every rank and every day.
   std::int64_t now = 0;
+  // How much work and memory it may take; see render_budget.h.
+  std::size_t units = kRenderUnits;
   // More variables for the template, as the keyword arguments of apply_chat_template.
   Entries variables;
 };
@@ -68,9 +70,9 @@ class ChatTemplate {
       : template_(std::move(parsed)), special_tokens_(std::move(special_tokens)) {}
 
   friend class AnswerFinder;
+  static Result<Items> messages_of(const Value& messages);
   Result<Rendering> run(const Items& messages, const RenderOptions& options) const;
 
-  static Result<Items> messages_of(const Value& messages);
   std::shared_ptr<const ParsedTemplate> template_;
   Entries special_tokens_;
 };

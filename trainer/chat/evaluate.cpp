@@ -114,12 +114,18 @@ Result<Value> Interpreter::visit(const SliceUse& node) {
 
 Result<Arguments> Interpreter::evaluate(const CallArguments& arguments) {
   Arguments result;
-  for (const ExpressionPtr& argument : arguments.positional) {
+  // Whoever is called looks at texts without asking what that costs.
+  const auto paid = [this](const ExpressionPtr& argument) -> Result<Value> {
     TRY_ASSIGN(Value value, evaluate(argument));
+    if (value.is_text()) TRY(budget_.spend(value.as_text().size()));
+    return value;
+  };
+  for (const ExpressionPtr& argument : arguments.positional) {
+    TRY_ASSIGN(Value value, paid(argument));
     result.positional.push_back(std::move(value));
   }
   for (const auto& [name, argument] : arguments.named) {
-    TRY_ASSIGN(Value value, evaluate(argument));
+    TRY_ASSIGN(Value value, paid(argument));
     result.named.emplace_back(name, std::move(value));
   }
   if (arguments.unpacked_items) {
@@ -132,6 +138,7 @@ Result<Arguments> Interpreter::evaluate(const CallArguments& arguments) {
   if (!unpacked.is_dict()) return fail(ErrorKind::kDamaged, "what follows ** is no dict");
   for (const Entry& entry : unpacked.entries()) {
     if (!entry.key.is_text()) return fail(ErrorKind::kDamaged, "an argument's name is no text");
+    TRY(budget_.spend_items(result.named.size()));
     for (const auto& [name, value] : result.named) {
       if (name == entry.key.as_text()) {
         return fail(ErrorKind::kDamaged, "the argument '" + name + "' is given twice");

@@ -11,20 +11,10 @@ namespace shardlens::trainer::chat {
 
 const Value* Scope::find(std::string_view name) const {
   for (const Scope* scope = this; scope != nullptr; scope = scope->parent.get()) {
-    for (const auto& [own, value] : scope->variables) {
-      if (own == name) return &value;
-    }
+    const auto found = scope->variables.find(name);
+    if (found != scope->variables.end()) return &found->second;
   }
   return nullptr;
-}
-
-void Scope::set(std::string_view name, Value value) {
-  for (auto& [own, held] : variables) {
-    if (own != name) continue;
-    held = std::move(value);
-    return;
-  }
-  variables.emplace_back(name, std::move(value));
 }
 
 Interpreter::~Interpreter() {
@@ -154,6 +144,7 @@ Result<void> Interpreter::assign(const Target& target, Value value) {
     if (target.attribute.starts_with('_')) {
       return fail(ErrorKind::kDamaged, "a namespace holds no names that begin with '_'");
     }
+    TRY(budget_.spend_items(space->entries().size()));
     space->set(target.attribute, std::move(value));
     return {};
   }

@@ -76,6 +76,7 @@ Result<void> ExpressionParser::argument(CallArguments& arguments) {
     if (arguments.unpacked_dict) return misplaced();
     std::string name = cursor_.take().text;
     cursor_.take();
+    if (arguments.named.size() == kMostNames) return cursor_.wrong("more than 1000 arguments");
     for (const auto& [other, value] : arguments.named) {
       if (other == name) return cursor_.wrong("the argument '" + name + "' twice");
     }

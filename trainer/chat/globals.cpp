@@ -68,14 +68,15 @@ Result<Value> dict(Interpreter& interpreter, Arguments arguments) {
 Result<Value> make_namespace(Interpreter& interpreter, Arguments arguments) {
   TRY_ASSIGN(const Entries entries, entries_from(interpreter, std::move(arguments), "namespace"));
   TRY(interpreter.budget().spend_items(entries.size() + 4));
-  const auto space = std::make_shared<Namespace>();
+  Entries attributes;
   for (const Entry& entry : entries) {
     if (!entry.key.is_text()) continue;  // cannot be asked for
     if (entry.key.as_text().starts_with('_')) {
       return fail(ErrorKind::kDamaged, "a namespace holds no names that begin with '_'");
     }
-    space->set(entry.key.as_text(), entry.value);
+    attributes.push_back(entry);
   }
+  const auto space = std::make_shared<Namespace>(std::move(attributes));
   interpreter.keep(space);
   return Value::object(space);
 }

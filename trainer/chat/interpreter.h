@@ -3,6 +3,8 @@
 // rendering; the template itself may be shared.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,10 +20,12 @@ namespace shardlens::trainer::chat {
 // The variables of one level; those of the levels around it are seen through it.
 struct Scope {
   std::shared_ptr<Scope> parent;
-  std::vector<std::pair<std::string, Value>> variables;
+  std::map<std::string, Value, std::less<>> variables;
 
   const Value* find(std::string_view name) const;
-  void set(std::string_view name, Value value);
+  void set(const std::string& name, Value value) {
+    variables.insert_or_assign(name, std::move(value));
+  }
 };
 
 // Bytes of a text, [begin, end).
@@ -41,8 +45,9 @@ struct Rendering {
 
 class Interpreter {
  public:
-  // `now`: what strftime_now() formats, seconds since 1970, UTC.
-  explicit Interpreter(std::int64_t now) : now_(now) {}
+  // `now`: what strftime_now() formats, seconds since 1970, UTC. `units`: of the RenderBudget.
+  explicit Interpreter(std::int64_t now, std::size_t units = kRenderUnits)
+      : budget_(units), now_(now) {}
   ~Interpreter();
   Interpreter(const Interpreter&) = delete;
   Interpreter& operator=(const Interpreter&) = delete;
@@ -105,13 +110,13 @@ class Interpreter {
   Result<Value> filtered_text(const ExpressionPtr& filter, std::string text);
   Result<std::string> captured(const Body& body);
   Result<void> assign(const Target& target, Value value);
+  // What was assigned to it, which may be a name or a tuple of them.
+  Result<Value> assigned(const Target& target);
   Result<void> bind_parameters(const MacroBody& macro, Arguments& arguments);
   Value macro_value(const std::shared_ptr<const MacroBody>& macro);
   Result<void> write(std::string& out, std::string_view text);
 
   // A level of variables while it lives.
-  // What was assigned to it, which may be a name or a tuple of them.
-  Result<Value> assigned(const Target& target);
   class ScopeGuard;
 
   RenderBudget budget_;

@@ -105,12 +105,6 @@ std::size_t real_end(std::string_view text, std::size_t whole) {
   return end;
 }
 
-std::string without_underscores(std::string_view text) {
-  std::string plain(text);
-  std::erase(plain, '_');
-  return plain;
-}
-
 }  // namespace
 
 Result<std::string> unescaped(std::string_view text) { return Unescaper(text).run(); }
@@ -124,7 +118,7 @@ NumberLiteral number_literal(std::string_view text, bool may_be_real) {
     const std::size_t with_fraction = may_be_real ? real_end(text, end) : end;
     if (with_fraction > end) {
       const std::string literal(text.substr(0, with_fraction));
-      const auto value = parse_real(without_underscores(literal));
+      const auto value = parse_real(literal);
       return {literal, value ? std::optional(Value::real(*value)) : std::nullopt};
     }
     // 0 begins no longer number.
@@ -137,7 +131,7 @@ NumberLiteral number_literal(std::string_view text, bool may_be_real) {
     }
   }
   const std::string literal(text.substr(0, end));
-  const auto value = parse_integer(without_underscores(literal), base == 10 ? 10 : base);
+  const auto value = parse_integer(literal, base);
   return {literal, value ? std::optional(Value::integer(*value)) : std::nullopt};
 }
 

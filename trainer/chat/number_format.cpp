@@ -61,6 +61,12 @@ std::string real_digits(double size, const FormatSpec& spec) {
   return text;
 }
 
+std::string filling(std::string_view fill, std::int64_t times) {
+  std::string text;
+  for (; times > 0; --times) text += fill;
+  return text;
+}
+
 void group(std::string& digits, char separator, std::size_t step) {
   std::size_t whole = 0;
   while (whole < digits.size() && std::isxdigit(static_cast<unsigned char>(digits[whole])) != 0 &&
@@ -102,7 +108,7 @@ Result<std::string> set_number(const Value& value, const FormatSpec& spec) {
   if ((spec.zero || spec.align == '=') && (numeral || spec.align == '=')) {
     const auto length = static_cast<std::int64_t>(sign.size() + digits.size());
     const std::string fill = spec.align == '=' && !spec.zero ? spec.fill : "0";
-    for (std::int64_t i = length; i < spec.width; ++i) digits.insert(0, fill);
+    digits.insert(0, filling(fill, spec.width - length));
   }
   return sign + digits;
 }
@@ -115,11 +121,7 @@ Result<std::string> padded(RenderBudget& budget, std::string text, const FormatS
   if (missing <= 0) return text;
   const char align = spec.align == '\0' ? usual_align : spec.align;
   const std::int64_t before = align == '>' ? missing : align == '^' ? missing / 2 : 0;
-  std::string result;
-  for (std::int64_t i = 0; i < before; ++i) result += spec.fill;
-  result += text;
-  for (std::int64_t i = before; i < missing; ++i) result += spec.fill;
-  return result;
+  return filling(spec.fill, before) + text + filling(spec.fill, missing - before);
 }
 
 }  // namespace shardlens::trainer::chat

@@ -91,6 +91,9 @@ class Generator final : public Object {
 // namespace(…): the one thing a template can change from within a loop.
 class Namespace final : public Object {
  public:
+  // `entries`: different texts as keys.
+  explicit Namespace(Entries entries) : entries_(std::move(entries)) {}
+
   std::string type_name() const override { return "Namespace"; }
   std::optional<Value> attribute(std::string_view name) const override;
   void set(std::string_view name, Value value);

@@ -93,6 +93,7 @@ class PercentFormat {
       const std::size_t end = rest_.find(')');
       if (end == std::string_view::npos) return unformattable("has a '(' without ')'");
       if (!values_.is_dict()) return unformattable("needs a dict for a place with a name");
+      TRY(budget_.spend(values_.entries().size()));
       const Value* value = values_.find(rest_.substr(1, end - 1));
       if (value == nullptr)
         return unformattable("has a place for '" + std::string(rest_.substr(1, end - 1)) +

@@ -20,6 +20,23 @@ void append_hex(std::string& result, char32_t code) {
     result += kDigits[(code >> shift) & 15];
 }
 
+// Without the underscores, which stand between two digits (or letters of a base) each; nothing
+// where one does not.
+std::optional<std::string> without_underscores(std::string_view text) {
+  const auto alphanumeric = [&](std::size_t at) {
+    return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
+  };
+  std::string plain;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '_') {
+      plain += text[at];
+    } else if (at == 0 || !alphanumeric(at - 1) || !alphanumeric(at + 1)) {
+      return std::nullopt;
+    }
+  }
+  return plain;
+}
+
 // ASCII digits for those of other scripts, spaces around it and underscores between digits removed;
 // nothing where Python would not take it for a number.
 std::optional<std::string> plain_number(std::string_view text) {
@@ -40,14 +57,7 @@ std::optional<std::string> plain_number(std::string_view text) {
       return std::nullopt;
     }
   }
-  const auto alphanumeric = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
-  for (std::size_t at = plain.find('_'); at != std::string::npos; at = plain.find('_', at)) {
-    const bool between = at > 0 && at + 1 < plain.size() && alphanumeric(plain[at - 1]) &&
-                         alphanumeric(plain[at + 1]);
-    if (!between) return std::nullopt;
-    plain.erase(at, 1);
-  }
-  return plain;
+  return without_underscores(plain);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "trainer/chat/python_text.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "trainer/chat/unicode_tables.h"
 
@@ -118,10 +119,24 @@ bool all_spaces(std::string_view text) { return !text.empty() && strip(text, Sid
 
 namespace {
 
-bool stripped(std::string_view character, const std::optional<std::string_view>& set) {
-  if (set) return set->find(character) != std::string_view::npos;
-  return is_space(character_at(character, 0).code);
-}
+// What strip() takes away: the characters of a text, or spaces.
+class StrippedSet {
+ public:
+  explicit StrippedSet(std::optional<std::string_view> of) {
+    if (!of) return;
+    characters_ = characters(*of);
+    std::ranges::sort(*characters_);
+    const auto repeated = std::ranges::unique(*characters_);
+    characters_->erase(repeated.begin(), repeated.end());
+  }
+  bool contains(std::string_view character) const {
+    if (characters_) return std::ranges::binary_search(*characters_, character);
+    return is_space(character_at(character, 0).code);
+  }
+
+ private:
+  std::optional<std::vector<std::string_view>> characters_;
+};
 
 std::size_t last_character(std::string_view text) {
   std::size_t at = text.size() - 1;
@@ -133,14 +148,15 @@ std::size_t last_character(std::string_view text) {
 
 std::string_view strip(std::string_view text, Side side,
                        std::optional<std::string_view> characters) {
+  const StrippedSet set(characters);
   while (side != Side::kRight && !text.empty()) {
     const std::size_t bytes = character_at(text, 0).bytes;
-    if (!stripped(text.substr(0, bytes), characters)) break;
+    if (!set.contains(text.substr(0, bytes))) break;
     text.remove_prefix(bytes);
   }
   while (side != Side::kLeft && !text.empty()) {
     const std::size_t last = last_character(text);
-    if (!stripped(text.substr(last), characters)) break;
+    if (!set.contains(text.substr(last))) break;
     text.remove_suffix(text.size() - last);
   }
   return text;
@@ -188,14 +204,30 @@ std::vector<std::string_view> split_at_spaces_from_right(std::string_view text,
   return parts;
 }
 
+std::string reversed(std::string_view bytes) { return {bytes.rbegin(), bytes.rend()}; }
+
 }  // namespace
+
+std::size_t find(std::string_view text, std::string_view part, std::size_t from) {
+  if (from > text.size()) return std::string_view::npos;
+  if (part.empty()) return from;
+  // Of glibc, which has a bound where std::string_view has none.
+  const void* found = memmem(text.data() + from, text.size() - from, part.data(), part.size());
+  if (found == nullptr) return std::string_view::npos;
+  return static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
+}
+
+std::size_t find_last(std::string_view text, std::string_view part) {
+  const std::size_t after = find(reversed(text), reversed(part));
+  return after == std::string_view::npos ? after : text.size() - part.size() - after;
+}
 
 std::vector<std::string_view> split(std::string_view text,
                                     std::optional<std::string_view> separator, std::int64_t limit) {
   if (!separator) return split_at_spaces(text, limit);
   std::vector<std::string_view> parts;
   while (limit < 0 || static_cast<std::int64_t>(parts.size()) < limit) {
-    const std::size_t at = text.find(*separator);
+    const std::size_t at = find(text, *separator);
     if (at == std::string_view::npos) break;
     parts.push_back(text.substr(0, at));
     text.remove_prefix(at + separator->size());
@@ -208,15 +240,13 @@ std::vector<std::string_view> split_from_right(std::string_view text,
                                                std::optional<std::string_view> separator,
                                                std::int64_t limit) {
   if (!separator) return split_at_spaces_from_right(text, limit);
-  std::vector<std::string_view> parts;
-  while (limit < 0 || static_cast<std::int64_t>(parts.size()) < limit) {
-    const std::size_t at = text.rfind(*separator);
-    if (at == std::string_view::npos) break;
-    parts.push_back(text.substr(at + separator->size()));
-    text = text.substr(0, at);
+  const std::string backwards = reversed(text);
+  std::vector<std::string_view> parts = split(backwards, reversed(*separator), limit);
+  std::ranges::reverse(parts);
+  for (std::string_view& part : parts) {
+    const auto after = static_cast<std::size_t>(part.data() - backwards.data());
+    part = text.substr(text.size() - after - part.size(), part.size());
   }
-  parts.push_back(text);
-  std::reverse(parts.begin(), parts.end());
   return parts;
 }
 
@@ -240,12 +270,12 @@ std::vector<std::string_view> split_lines(std::string_view text, bool keep_ends)
   return lines;
 }
 
-std::optional<std::string> replace(std::string_view text, std::string_view from,
-                                   std::string_view to, std::int64_t limit, std::size_t longest) {
+std::string replace(std::string_view text, std::string_view from, std::string_view to,
+                    std::int64_t limit) {
   std::string result;
   std::size_t at = 0;
-  while (limit != 0 && result.size() <= longest) {
-    const std::size_t found = text.find(from, at);
+  while (limit != 0) {
+    const std::size_t found = find(text, from, at);
     if (found == std::string_view::npos) break;
     result.append(text.substr(at, found - at));
     result += to;
@@ -258,7 +288,6 @@ std::optional<std::string> replace(std::string_view text, std::string_view from,
     result.append(text.substr(at, bytes));
     at += bytes;
   }
-  if (result.size() > longest) return std::nullopt;
   result.append(text.substr(at));
   return result;
 }
@@ -266,8 +295,8 @@ std::optional<std::string> replace(std::string_view text, std::string_view from,
 std::int64_t count(std::string_view text, std::string_view part) {
   if (part.empty()) return character_count(text) + 1;
   std::int64_t total = 0;
-  for (std::size_t at = text.find(part); at != std::string_view::npos;
-       at = text.find(part, at + part.size())) {
+  for (std::size_t at = find(text, part); at != std::string_view::npos;
+       at = find(text, part, at + part.size())) {
     ++total;
   }
   return total;

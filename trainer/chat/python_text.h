@@ -47,6 +47,10 @@ enum class Side { kLeft, kRight, kBoth };
 // Without `characters`: spaces are stripped.
 std::string_view strip(std::string_view text, Side side,
                        std::optional<std::string_view> characters = {});
+// The byte at which `part` begins first from `from` on, and last; npos: nowhere. Unlike those of
+// std::string_view in time proportional to both, whatever they are.
+std::size_t find(std::string_view text, std::string_view part, std::size_t from = 0);
+std::size_t find_last(std::string_view text, std::string_view part);
 // At spaces, or at each `separator` (not empty). At most `limit` splits; negative: all.
 std::vector<std::string_view> split(std::string_view text,
                                     std::optional<std::string_view> separator, std::int64_t limit);
@@ -54,10 +58,9 @@ std::vector<std::string_view> split_from_right(std::string_view text,
                                                std::optional<std::string_view> separator,
                                                std::int64_t limit);
 std::vector<std::string_view> split_lines(std::string_view text, bool keep_ends);
-// At most `limit` replacements; negative: all. Nothing where more than `longest` bytes would come
-// out.
-std::optional<std::string> replace(std::string_view text, std::string_view from,
-                                   std::string_view to, std::int64_t limit, std::size_t longest);
+// At most `limit` replacements; negative: all.
+std::string replace(std::string_view text, std::string_view from, std::string_view to,
+                    std::int64_t limit);
 // How often it occurs without overlap.
 std::int64_t count(std::string_view text, std::string_view part);
 

@@ -7,8 +7,8 @@
 
 namespace shardlens::trainer::chat {
 
-// A unit is a byte of text, made or looked at; never more memory than this, and about a second of
-// work.
+// A unit is a byte of text, made or looked at. What a rendering has unless told otherwise: never
+// more memory than this, and about a second of work.
 inline constexpr std::size_t kRenderUnits = std::size_t{256} << 20;
 // Of the template, each time it is evaluated: two million of them. A conversation of a thousand
 // messages takes the longest templates in use some hundred thousand.
@@ -21,6 +21,8 @@ inline constexpr int kDeepestEvaluation = 400;
 
 class RenderBudget {
  public:
+  explicit RenderBudget(std::size_t units = kRenderUnits) : left_(units) {}
+
   Result<void> spend(std::size_t units) {
     if (units > left_) {
       left_ = 0;
@@ -56,7 +58,7 @@ class RenderBudget {
     return value;
   }
 
-  std::size_t left_ = kRenderUnits;
+  std::size_t left_;
 };
 
 }  // namespace shardlens::trainer::chat

@@ -28,9 +28,9 @@ class TemplateParser {
     if (cursor_.depth > kDeepestSyntax) return cursor_.wrong("blocks nested too deeply");
     Body statements;
     while (cursor_.now().kind != TokenKind::kEnd) {
-      const Token token = cursor_.take();
+      Token token = cursor_.take();
       if (token.kind == TokenKind::kData) {
-        statements.push_back({DataOutput{token.text}, token.line});
+        statements.push_back({DataOutput{std::move(token.text)}, token.line});
       } else if (token.kind == TokenKind::kOutputBegin) {
         TRY_ASSIGN(ExpressionPtr value, expressions_.tuple());
         statements.push_back({ValueOutput{std::move(value)}, token.line});
@@ -176,6 +176,7 @@ class TemplateParser {
     TRY(cursor_.expect_operator("("));
     while (!cursor_.at_operator(")")) {
       if (!macro.parameters.empty()) TRY(cursor_.expect_operator(","));
+      if (macro.parameters.size() == kMostNames) return cursor_.wrong("more than 1000 parameters");
       Parameter parameter;
       TRY_ASSIGN(parameter.name, cursor_.expect_name());
       if (cursor_.skip_operator("=")) {

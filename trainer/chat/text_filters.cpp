@@ -4,6 +4,7 @@
 #include "trainer/chat/builtins.h"
 #include "trainer/chat/format.h"
 #include "trainer/chat/interpreter.h"
+#include "trainer/chat/methods.h"
 #include "trainer/chat/operators.h"
 #include "trainer/chat/python_text.h"
 #include "trainer/chat/unicode_tables.h"
@@ -53,7 +54,7 @@ std::string title_of_words(std::string_view text) {
 Result<Value> trim(Interpreter& interpreter, const Value& input, Arguments arguments) {
   TRY_ASSIGN(const auto bound, bind_arguments("trim", std::move(arguments), {"chars"}, 0));
   TRY_ASSIGN(const Value text, soft_text(interpreter, input));
-  std::optional<std::string> characters;
+  std::optional<std::string_view> characters;
   if (bound[0] && !bound[0]->is_none()) {
     if (!bound[0]->is_text()) return fail(ErrorKind::kDamaged, "trim needs a text of characters");
     characters = bound[0]->as_text();
@@ -73,12 +74,8 @@ Result<Value> replace_filter(Interpreter& interpreter, const Value& input, Argum
     if (!bound[2]->is_whole()) return fail(ErrorKind::kDamaged, "replace needs an integer count");
     limit = bound[2]->as_integer();
   }
-  // Paid for before it is there.
-  TRY(interpreter.budget().spend(text.size() +
-                                 static_cast<std::size_t>(count(text, from)) * to.size()));
-  auto result = replace(text, from, to, limit, kRenderUnits);
-  if (!result) return fail(ErrorKind::kDamaged, "a text too long to be made by replace");
-  return Value::text(std::move(*result));
+  TRY_ASSIGN(std::string result, replaced(interpreter.budget(), text, from, to, limit));
+  return Value::text(std::move(result));
 }
 
 Result<Value> string_filter(Interpreter& interpreter, const Value& input, Arguments arguments) {

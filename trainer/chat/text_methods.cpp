@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "trainer/chat/format.h"
 #include "trainer/chat/interpreter.h"
 #include "trainer/chat/methods.h"
@@ -18,11 +20,11 @@ tl::unexpected<Error> wrong_type(const char* method, const Value& value) {
 }
 
 // An optional text: absent or None is nothing.
-Result<std::optional<std::string>> text_or_none(const char* method,
-                                                const std::optional<Value>& value) {
+Result<std::optional<std::string_view>> text_or_none(const char* method,
+                                                     const std::optional<Value>& value) {
   if (!value || value->is_none()) return std::nullopt;
   if (!value->is_text()) return wrong_type(method, *value);
-  return value->as_text();
+  return std::string_view(value->as_text());
 }
 
 Result<std::int64_t> whole(const char* method, const std::optional<Value>& value,
@@ -57,7 +59,10 @@ Result<Value> split_method(Interpreter& interpreter, const Value& self, Argument
   TRY_ASSIGN(const auto separator, text_or_none("split", bound[0]));
   TRY_ASSIGN(const std::int64_t limit, whole("split", bound[1], -1));
   if (separator && separator->empty()) return fail(ErrorKind::kDamaged, "an empty separator");
-  TRY(interpreter.budget().spend_items(self.as_text().size()));
+  // Paid for before they are there; words are no more than characters.
+  const std::int64_t parts = separator ? count(self.as_text(), *separator) + 1
+                                       : static_cast<std::int64_t>(self.as_text().size());
+  TRY(interpreter.budget().spend_items(static_cast<std::size_t>(parts)));
   return as_list(interpreter, self,
                  kFromRight ? split_from_right(self.as_text(), separator, limit)
                             : split(self.as_text(), separator, limit));
@@ -123,8 +128,8 @@ Result<Value> find_method(Interpreter& interpreter, const Value& self, Arguments
   TRY(interpreter.budget().spend(self.as_text().size()));
   std::int64_t position = -1;
   if (const auto part = part_of(self.as_text(), start, stop)) {
-    const std::size_t at =
-        kFromRight ? part->text.rfind(bound[0]->as_text()) : part->text.find(bound[0]->as_text());
+    const std::string_view wanted = bound[0]->as_text();
+    const std::size_t at = kFromRight ? find_last(part->text, wanted) : find(part->text, wanted);
     if (at != std::string_view::npos) {
       position = part->begin + character_count(part->text.substr(0, at));
     }
@@ -149,15 +154,11 @@ Result<Value> replace_method(Interpreter& interpreter, const Value& self, Argume
     if (!bound[i]->is_text()) return wrong_type("replace", *bound[i]);
   }
   TRY_ASSIGN(const std::int64_t limit, whole("replace", bound[2], -1));
-  TRY(interpreter.budget().spend(self.as_text().size()));
   const bool escape = self.is_safe() && !bound[1]->is_safe();
   const std::string to = escape ? escaped(bound[1]->as_text()) : bound[1]->as_text();
-  // Paid for before it is there.
-  const std::int64_t places = count(self.as_text(), bound[0]->as_text());
-  TRY(interpreter.budget().spend(static_cast<std::size_t>(places) * to.size()));
-  auto text = replace(self.as_text(), bound[0]->as_text(), to, limit, kRenderUnits);
-  if (!text) return fail(ErrorKind::kDamaged, "a text too long to be made by replace()");
-  return Value::text(std::move(*text), self.is_safe());
+  TRY_ASSIGN(std::string text,
+             replaced(interpreter.budget(), self.as_text(), bound[0]->as_text(), to, limit));
+  return Value::text(std::move(text), self.is_safe());
 }
 
 Result<Value> join_method(Interpreter& interpreter, const Value& self, Arguments arguments) {
@@ -182,7 +183,7 @@ Result<Value> partition_method(Interpreter& interpreter, const Value& self, Argu
   if (separator.empty()) return fail(ErrorKind::kDamaged, "an empty separator");
   const std::string_view text = self.as_text();
   TRY(interpreter.budget().spend(text.size() * 2));
-  const std::size_t at = kFromRight ? text.rfind(separator) : text.find(separator);
+  const std::size_t at = kFromRight ? find_last(text, separator) : find(text, separator);
   const auto part = [&](std::string_view piece) {
     return Value::text(std::string(piece), self.is_safe());
   };
@@ -272,5 +273,14 @@ constexpr Method kMethods[] = {
 }  // namespace
 
 std::span<const Method> text_methods() { return kMethods; }
+
+Result<std::string> replaced(RenderBudget& budget, std::string_view text, std::string_view from,
+                             std::string_view to, std::int64_t limit) {
+  TRY(budget.spend(text.size()));
+  std::int64_t places = count(text, from);
+  if (limit >= 0) places = std::min(places, limit);
+  TRY(budget.spend(text.size() + static_cast<std::size_t>(places) * to.size()));
+  return replace(text, from, to, limit);
+}
 
 }  // namespace shardlens::trainer::chat

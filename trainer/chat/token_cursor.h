@@ -13,6 +13,8 @@ namespace shardlens::trainer::chat {
 
 // Deeper templates are refused: parser and interpreter recurse.
 inline constexpr int kDeepestSyntax = 200;
+// Of a call or a macro; more are refused: each is compared with the others.
+inline constexpr std::size_t kMostNames = 1000;
 
 class TokenCursor {
  public:
@@ -22,11 +24,8 @@ class TokenCursor {
   const Token& ahead() const { return tokens_[at_ + 1 < tokens_.size() ? at_ + 1 : at_]; }
   int line() const { return now().line; }
 
-  Token take() {
-    const Token token = now();
-    if (at_ + 1 < tokens_.size()) ++at_;
-    return token;
-  }
+  // The last one, kEnd, stays.
+  Token take() { return at_ + 1 < tokens_.size() ? std::move(tokens_[at_++]) : tokens_[at_]; }
 
   static bool is(const Token& token, TokenKind kind, std::string_view text) {
     return token.kind == kind && token.text == text;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
@@ -19,11 +20,16 @@ Value conversation() {
           {"role": "assistant", "content": "<think>x</think>ü"}, {"role": "user", "content": ""}])"));
 }
 
+// A small part of what a rendering has otherwise: the same cases end, only sooner.
+constexpr std::size_t kFewUnits = kRenderUnits / 32;
+
 // Nothing: it rendered.
-std::string error_of(std::string_view source) {
+std::string error_of(std::string_view source, std::size_t units = kRenderUnits) {
   const auto chat = ChatTemplate::parse(source, {});
   if (!chat) return chat.error().message;
-  const auto text = chat->render(conversation());
+  RenderOptions options;
+  options.units = units;
+  const auto text = chat->render(conversation(), options);
   return text ? std::string() : text.error().message;
 }
 
@@ -31,11 +37,14 @@ constexpr const char* kTooMuch = "more work or memory than any chat needs";
 
 TEST(HostileTemplate, CannotLoopWithoutEnd) {
   EXPECT_THAT(
-      error_of("{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}"),
+      error_of("{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}",
+               kFewUnits),
       HasSubstr(kTooMuch));
-  EXPECT_THAT(error_of("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}"), HasSubstr("too deeply"));
+  EXPECT_THAT(error_of("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", kFewUnits),
+              HasSubstr("too deeply"));
   EXPECT_THAT(error_of("{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% "
-                       "endmacro %}{{ f(60) }}"),
+                       "endmacro %}{{ f(60) }}",
+                       kFewUnits),
               HasSubstr(kTooMuch));
 }
 
@@ -60,15 +69,53 @@ TEST(HostileTemplate, CannotFillTheMemory) {
            "{{ [1, 2] | batch(10000000000, 0) | list }}",
            "{{ ('\\n' * 100000) | indent('x' * 10000) }}",
        }) {
-    EXPECT_THAT(error_of(source), HasSubstr(kTooMuch)) << source;
+    EXPECT_THAT(error_of(source, kFewUnits), HasSubstr(kTooMuch)) << source;
   }
+  // What a rendering has unless told otherwise is a bound, too.
+  EXPECT_EQ(error_of("{{ ('x' * 1000) * 50000 }}"), "");
+  EXPECT_THAT(error_of("{{ ('x' * 1000) * 300000 }}"), HasSubstr(kTooMuch));
   EXPECT_THAT(error_of("{{ 'x'.ljust(10000000000) }}"), HasSubstr("beyond 10000"));
   EXPECT_THAT(error_of("{{ '%10000000000d' % 1 }}"), HasSubstr("beyond 10000"));
   EXPECT_THAT(error_of("{{ '{:10000000000}'.format(1) }}"), HasSubstr("not supported"));
 }
 
+// Each would take minutes if it took as many steps as its text is long, times what is looked for.
+TEST(HostileTemplate, CannotMakeALongTextSlow) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string texts = "{% set a = 'a' * 3000000 %}{% set b = 'a' * 1500000 %}";
+  for (const char* step : {
+           "{{ (b ~ 'x') in a }}",
+           "{{ a.find(b ~ 'x') }}{{ a.rfind('x' ~ b) }}{{ a.count(b ~ 'x') }}",
+           "{{ a.split(b ~ 'x') | length }}{{ a.rsplit('x' ~ b) | length }}",
+           "{{ a.replace(b ~ 'x', '') | length }}{{ a.rpartition('x' ~ b) | length }}",
+           "{{ a.strip('x' * 1500000 ~ 'a') | length }}",
+           "{{ ('1_' * 1500000 ~ '1') | int }}",
+       }) {
+    EXPECT_EQ(error_of(texts + step), "") << step;
+  }
+  EXPECT_THAT(
+      error_of("{% for i in range(100000) %}{% set x = '%010000d' % 1 %}{% endfor %}", kFewUnits),
+      HasSubstr(kTooMuch));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::minutes(1));
+}
+
+TEST(HostileTemplate, CannotMakeManyNamesSlow) {
+  std::string names, call = "{{ dict(", sets = "{% set ns = namespace() %}";
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string name = "a" + std::to_string(i);
+    names += "{% set " + name + " = 1 %}";
+    sets += "{% set ns." + name + " = 1 %}";
+    call += name + "=1, ";
+  }
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(error_of(names), "");
+  EXPECT_THAT(error_of(sets), HasSubstr(kTooMuch));
+  EXPECT_THAT(error_of(call + "b=1) }}"), HasSubstr("more than 1000 arguments"));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::minutes(1));
+}
+
 TEST(HostileTemplate, CannotNestValuesUntilTheStackEnds) {
-  const char* loop = "{% set ns = namespace(x=1) %}{% for i in range(100000) %}";
+  const char* loop = "{% set ns = namespace(x=1) %}{% for i in range(50000) %}";
   for (const char* step : {"{% set ns.x = [ns.x] %}", "{% set ns.x = {'a': ns.x} %}",
                            "{% set ns.x = [ns.x] | map('string') %}",
                            "{% set ns.x = cycler(ns.x) %}", "{% set ns.x = joiner(ns.x) %}"}) {
