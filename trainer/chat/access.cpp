@@ -168,8 +168,7 @@ Result<bool> contains(Interpreter& interpreter, const Value& container, const Va
     TRY_ASSIGN(const Value* found, find_entry(budget, container, item));
     return found != nullptr;
   }
-  const bool one_by_one = container.kind() == Kind::kObject && container.as_object().is_iterator();
-  while (one_by_one) {
+  while (is_iterator(container)) {
     TRY_ASSIGN(const auto next, container.as_object().next(interpreter));
     if (!next) return false;
     TRY_ASSIGN(const bool same, equal(budget, *next, item));

@@ -17,21 +17,21 @@ Result<Value> view(Interpreter& interpreter, const char* type, Items items) {
 }
 
 Result<Value> dict_keys(Interpreter& interpreter, const Value& self, Arguments arguments) {
-  TRY(bind_arguments("keys", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   Items keys;
   for (const Entry& entry : self.entries()) keys.push_back(entry.key);
   return view(interpreter, "dict_keys", std::move(keys));
 }
 
 Result<Value> dict_values(Interpreter& interpreter, const Value& self, Arguments arguments) {
-  TRY(bind_arguments("values", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   Items values;
   for (const Entry& entry : self.entries()) values.push_back(entry.value);
   return view(interpreter, "dict_values", std::move(values));
 }
 
 Result<Value> dict_items(Interpreter& interpreter, const Value& self, Arguments arguments) {
-  TRY(bind_arguments("items", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   Items pairs;
   for (const Entry& entry : self.entries()) {
     TRY_ASSIGN(Value pair, interpreter.budget().tuple({entry.key, entry.value}));
@@ -41,7 +41,7 @@ Result<Value> dict_items(Interpreter& interpreter, const Value& self, Arguments 
 }
 
 Result<Value> dict_get(Interpreter& interpreter, const Value& self, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("get", std::move(arguments), {"", ""}, 1));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"", ""}, 1));
   TRY(check_hashable(*bound[0]));
   TRY_ASSIGN(const Value* found, find_entry(interpreter.budget(), self, *bound[0]));
   if (found != nullptr) return *found;
@@ -49,13 +49,13 @@ Result<Value> dict_get(Interpreter& interpreter, const Value& self, Arguments ar
 }
 
 Result<Value> dict_copy(Interpreter&, const Value& self, Arguments arguments) {
-  TRY(bind_arguments("copy", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   return self;
 }
 
 // Of a list or a tuple.
 Result<Value> sequence_index(Interpreter& interpreter, const Value& self, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("index", std::move(arguments), {"", "", ""}, 1));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"", "", ""}, 1));
   const auto size = static_cast<std::int64_t>(self.items().size());
   std::int64_t limits[] = {0, size};
   for (int i = 0; i < 2; ++i) {
@@ -73,7 +73,7 @@ Result<Value> sequence_index(Interpreter& interpreter, const Value& self, Argume
 }
 
 Result<Value> sequence_count(Interpreter& interpreter, const Value& self, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("count", std::move(arguments), {""}, 1));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {""}, 1));
   std::int64_t count = 0;
   for (const Value& item : self.items()) {
     TRY_ASSIGN(const bool same, equal(interpreter.budget(), item, *bound[0]));

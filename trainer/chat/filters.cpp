@@ -34,6 +34,7 @@ Result<Value> Interpreter::apply_filter(std::string_view name, Value input, Argu
                                          (unsupported_filter(name) ? "supported" : "known"));
   }
   if (input.is_text()) TRY(budget_.spend(input.as_text().size()));
+  arguments.callee = filter->name;
   return filter->body(*this, input, std::move(arguments));
 }
 
@@ -43,6 +44,7 @@ Result<bool> Interpreter::apply_test(std::string_view name, const Value& input,
   if (test == nullptr) {
     return fail(ErrorKind::kDamaged, "the test '" + std::string(name) + "' is not known");
   }
+  arguments.callee = test->name;
   return test->body(*this, input, std::move(arguments));
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kLongestRange = 100'000;
 
 Result<Value> range(Interpreter&, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("range", std::move(arguments), {"", "", ""}, 1));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"", "", ""}, 1));
   std::array<std::int64_t, 3> numbers = {0, 0, 1};
   for (std::size_t i = 0; i < 3; ++i) {
     if (!bound[i]) continue;
@@ -36,10 +36,10 @@ Result<Value> range(Interpreter&, Arguments arguments) {
 }
 
 // What dict(…) and namespace(…) hold: a dict or pairs, then arguments with names.
-Result<Entries> entries_from(Interpreter& interpreter, Arguments arguments, const char* function) {
+Result<Entries> entries_from(Interpreter& interpreter, Arguments arguments) {
   Entries entries;
   if (arguments.positional.size() > 1) {
-    return fail(ErrorKind::kDamaged, std::string(function) + "() takes one dict");
+    return fail(ErrorKind::kDamaged, std::string(arguments.callee) + "() takes one dict");
   }
   for (const Value& source : arguments.positional) {
     if (source.is_dict()) {
@@ -61,12 +61,12 @@ Result<Entries> entries_from(Interpreter& interpreter, Arguments arguments, cons
 }
 
 Result<Value> dict(Interpreter& interpreter, Arguments arguments) {
-  TRY_ASSIGN(Entries entries, entries_from(interpreter, std::move(arguments), "dict"));
+  TRY_ASSIGN(Entries entries, entries_from(interpreter, std::move(arguments)));
   return interpreter.budget().dict(std::move(entries));
 }
 
 Result<Value> make_namespace(Interpreter& interpreter, Arguments arguments) {
-  TRY_ASSIGN(const Entries entries, entries_from(interpreter, std::move(arguments), "namespace"));
+  TRY_ASSIGN(const Entries entries, entries_from(interpreter, std::move(arguments)));
   TRY(interpreter.budget().spend_items(entries.size() + 4));
   Entries attributes;
   for (const Entry& entry : entries) {
@@ -115,7 +115,7 @@ Result<Value> cycler(Interpreter& interpreter, Arguments arguments) {
 }
 
 Result<Value> joiner(Interpreter& interpreter, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("joiner", std::move(arguments), {"sep"}, 0));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"sep"}, 0));
   const Value separator = bound[0].value_or(Value::text(", "));
   const auto body = [separator, used = std::make_shared<bool>(false)](Interpreter&,
                                                                       Arguments) -> Result<Value> {
@@ -126,14 +126,13 @@ Result<Value> joiner(Interpreter& interpreter, Arguments arguments) {
 }
 
 Result<Value> raise_exception(Interpreter& interpreter, Arguments arguments) {
-  TRY_ASSIGN(const auto bound,
-             bind_arguments("raise_exception", std::move(arguments), {"message"}, 1));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"message"}, 1));
   TRY_ASSIGN(const std::string message, interpreter.shown(*bound[0]));
   return fail(ErrorKind::kDamaged, message);
 }
 
 Result<Value> strftime_now(Interpreter& interpreter, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("strftime_now", std::move(arguments), {"format"}, 1));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"format"}, 1));
   if (!bound[0]->is_text()) return fail(ErrorKind::kDamaged, "strftime_now() needs a text");
   const std::string& format = bound[0]->as_text();
   if (format.size() > 1000) return fail(ErrorKind::kDamaged, "a format of more than 1000 bytes");

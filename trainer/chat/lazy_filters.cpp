@@ -15,9 +15,7 @@ class ItemSource {
   explicit ItemSource(Value value) : value_(std::move(value)) {}
 
   Result<std::optional<Value>> next(Interpreter& interpreter) {
-    if (value_.kind() == Kind::kObject && value_.as_object().is_iterator()) {
-      return value_.as_object().next(interpreter);
-    }
+    if (is_iterator(value_)) return value_.as_object().next(interpreter);
     if (!begun_) {
       TRY_ASSIGN(items_, interpreter.iterate(value_));
       begun_ = true;
@@ -168,13 +166,13 @@ class Unseen {
 Result<Value> unique(Interpreter& interpreter, const Value& input, Arguments arguments) {
   const int depth = depth_of(input, arguments) + 1;
   TRY_ASSIGN(const auto bound,
-             bind_arguments("unique", std::move(arguments), {"case_sensitive", "attribute"}, 0));
+             bind_arguments(std::move(arguments), {"case_sensitive", "attribute"}, 0));
   return lazily(interpreter, input, depth,
                 Unseen(bound[0] && truth(*bound[0]), bound[1].value_or(Value())));
 }
 
 Result<Value> items_filter(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY(bind_arguments("items", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   const auto next = [input, at = std::size_t{0}](Interpreter&, ItemSource&) mutable -> NextItem {
     if (input.is_undefined()) return std::nullopt;
     if (!input.is_dict()) return fail(ErrorKind::kDamaged, "items needs a dict");
@@ -187,8 +185,7 @@ Result<Value> items_filter(Interpreter& interpreter, const Value& input, Argumen
 
 Result<Value> batch(Interpreter& interpreter, const Value& input, Arguments arguments) {
   const int depth = depth_of(input, arguments) + 1;
-  TRY_ASSIGN(const auto bound,
-             bind_arguments("batch", std::move(arguments), {"linecount", "fill_with"}, 1));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"linecount", "fill_with"}, 1));
   const auto next = [count = *bound[0], fill = bound[1].value_or(Value())](
                         Interpreter& running, ItemSource& source) -> NextItem {
     if (!count.is_whole() || count.as_integer() < 1) {
@@ -244,8 +241,7 @@ class Slices {
 
 Result<Value> slice(Interpreter& interpreter, const Value& input, Arguments arguments) {
   const int depth = depth_of(input, arguments) + 1;
-  TRY_ASSIGN(const auto bound,
-             bind_arguments("slice", std::move(arguments), {"slices", "fill_with"}, 1));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"slices", "fill_with"}, 1));
   return lazily(interpreter, input, depth, Slices(*bound[0], bound[1].value_or(Value())));
 }
 

@@ -18,7 +18,7 @@ std::optional<std::int64_t> truncated(double value) {
 }
 
 Result<Value> int_filter(Interpreter&, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("int", std::move(arguments), {"default", "base"}, 0));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"default", "base"}, 0));
   if (input.is_undefined()) return fail(ErrorKind::kDamaged, input.why());
   const Value fallback = bound[0].value_or(Value::integer(0));
   const Value base = bound[1].value_or(Value::integer(10));
@@ -36,7 +36,7 @@ Result<Value> int_filter(Interpreter&, const Value& input, Arguments arguments) 
 }
 
 Result<Value> float_filter(Interpreter&, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("float", std::move(arguments), {"default"}, 0));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"default"}, 0));
   if (input.is_undefined()) return fail(ErrorKind::kDamaged, input.why());
   if (input.is_number()) return Value::real(input.as_real());
   const auto value = input.is_text() ? parse_real(input.as_text()) : std::nullopt;
@@ -44,7 +44,7 @@ Result<Value> float_filter(Interpreter&, const Value& input, Arguments arguments
 }
 
 Result<Value> abs_filter(Interpreter&, const Value& input, Arguments arguments) {
-  TRY(bind_arguments("abs", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   if (input.kind() == Kind::kReal) return Value::real(std::abs(input.as_real()));
   if (input.is_whole() && input.as_integer() >= 0) return Value::integer(input.as_integer());
   return negated(input);
@@ -84,8 +84,7 @@ Result<Value> rounded_whole(std::int64_t value, std::int64_t digits) {
 }
 
 Result<Value> round_filter(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound,
-             bind_arguments("round", std::move(arguments), {"precision", "method"}, 0));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"precision", "method"}, 0));
   const Value digits = bound[0].value_or(Value::integer(0));
   const Value method = bound[1].value_or(Value::text("common"));
   const bool known =

@@ -85,10 +85,9 @@ Result<Items> DictView::iterate(Interpreter& interpreter) {
 }
 
 Result<std::vector<std::optional<Value>>> bind_arguments(
-    std::string_view function, Arguments arguments,
-    std::initializer_list<std::string_view> parameters, std::size_t required) {
+    Arguments arguments, std::initializer_list<std::string_view> parameters, std::size_t required) {
   const auto wrong = [&](const std::string& what) {
-    return fail(ErrorKind::kDamaged, std::string(function) + "() " + what);
+    return fail(ErrorKind::kDamaged, std::string(arguments.callee) + "() " + what);
   };
   if (arguments.positional.size() > parameters.size()) {
     return wrong("takes at most " + std::to_string(parameters.size()) + " arguments");

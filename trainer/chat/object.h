@@ -18,6 +18,8 @@ class Interpreter;
 struct Arguments {
   Items positional;
   std::vector<std::pair<std::string, Value>> named;
+  // The name of the function, method, filter or test that is called, for its errors.
+  std::string_view callee = {};
 };
 
 class Object {
@@ -58,6 +60,7 @@ class Function final : public Object {
   int depth() const override { return depth_; }
   bool callable() const override { return true; }
   Result<Value> call(Interpreter& interpreter, Arguments arguments) override {
+    arguments.callee = name_;
     return body_(interpreter, std::move(arguments));
   }
 
@@ -148,11 +151,15 @@ class DictView final : public Object {
   Value items_;
 };
 
+// Whether it gives its items once.
+inline bool is_iterator(const Value& value) {
+  return value.kind() == Kind::kObject && value.as_object().is_iterator();
+}
+
 // What `name` is bound to by each of `arguments`, in the order of `parameters`, absent where none
 // was given. An empty name can only be given by position. Errors as Python's TypeError: too many,
 // unknown or missing (the first `required` must be there).
 Result<std::vector<std::optional<Value>>> bind_arguments(
-    std::string_view function, Arguments arguments,
-    std::initializer_list<std::string_view> parameters, std::size_t required);
+    Arguments arguments, std::initializer_list<std::string_view> parameters, std::size_t required);
 
 }  // namespace shardlens::trainer::chat

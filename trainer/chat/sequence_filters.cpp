@@ -11,7 +11,7 @@ namespace shardlens::trainer::chat {
 namespace {
 
 Result<Value> length(Interpreter&, const Value& input, Arguments arguments) {
-  TRY(bind_arguments("length", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   std::optional<std::int64_t> size;
   if (input.is_undefined()) size = 0;
   if (input.is_text()) size = character_count(input.as_text());
@@ -24,18 +24,14 @@ Result<Value> length(Interpreter&, const Value& input, Arguments arguments) {
 
 Result<Value> default_filter(Interpreter&, const Value& input, Arguments arguments) {
   TRY_ASSIGN(const auto bound,
-             bind_arguments("default", std::move(arguments), {"default_value", "boolean"}, 0));
+             bind_arguments(std::move(arguments), {"default_value", "boolean"}, 0));
   const bool also_false = bound[1] && truth(*bound[1]);
   if (!input.is_undefined() && !(also_false && !truth(input))) return input;
   return bound[0].value_or(Value::text(""));
 }
 
-bool is_iterator(const Value& value) {
-  return value.kind() == Kind::kObject && value.as_object().is_iterator();
-}
-
 Result<Value> first(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY(bind_arguments("first", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   if (is_iterator(input)) {
     TRY_ASSIGN(auto item, input.as_object().next(interpreter));
     return item ? *item : Value::undefined("there is no first item: the sequence is empty");
@@ -46,7 +42,7 @@ Result<Value> first(Interpreter& interpreter, const Value& input, Arguments argu
 }
 
 Result<Value> last(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY(bind_arguments("last", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   if (is_iterator(input)) {
     return fail(ErrorKind::kDamaged, "last of a generator: put '| list' before it");
   }
@@ -56,13 +52,13 @@ Result<Value> last(Interpreter& interpreter, const Value& input, Arguments argum
 }
 
 Result<Value> list_filter(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY(bind_arguments("list", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   TRY_ASSIGN(Items items, interpreter.iterate(input));
   return interpreter.budget().list(std::move(items));
 }
 
 Result<Value> reverse(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY(bind_arguments("reverse", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   const bool was_iterator = is_iterator(input);
   TRY_ASSIGN(Items items, interpreter.iterate(input));
   std::reverse(items.begin(), items.end());
@@ -110,8 +106,8 @@ Result<Value> sorted_by(Interpreter& interpreter, const Items& items,
 }
 
 Result<Value> sort_filter(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("sort", std::move(arguments),
-                                              {"reverse", "case_sensitive", "attribute"}, 0));
+  TRY_ASSIGN(const auto bound,
+             bind_arguments(std::move(arguments), {"reverse", "case_sensitive", "attribute"}, 0));
   TRY_ASSIGN(const Items items, interpreter.iterate(input));
   std::vector<Items> keys;
   for (const Value& item : items) {
@@ -123,8 +119,8 @@ Result<Value> sort_filter(Interpreter& interpreter, const Value& input, Argument
 }
 
 Result<Value> dictsort(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("dictsort", std::move(arguments),
-                                              {"case_sensitive", "by", "reverse"}, 0));
+  TRY_ASSIGN(const auto bound,
+             bind_arguments(std::move(arguments), {"case_sensitive", "by", "reverse"}, 0));
   const Value by = bound[1].value_or(Value::text("key"));
   const bool by_value = by.is_text() && by.as_text() == "value";
   if (!by_value && !(by.is_text() && by.as_text() == "key")) {
@@ -144,8 +140,8 @@ Result<Value> dictsort(Interpreter& interpreter, const Value& input, Arguments a
 
 template <bool kLargest>
 Result<Value> extreme(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments(kLargest ? "max" : "min", std::move(arguments),
-                                              {"case_sensitive", "attribute"}, 0));
+  TRY_ASSIGN(const auto bound,
+             bind_arguments(std::move(arguments), {"case_sensitive", "attribute"}, 0));
   TRY_ASSIGN(const Items items, interpreter.iterate(input));
   const Value* best = nullptr;
   Value best_key;
@@ -165,8 +161,7 @@ Result<Value> extreme(Interpreter& interpreter, const Value& input, Arguments ar
 }
 
 Result<Value> sum(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound,
-             bind_arguments("sum", std::move(arguments), {"attribute", "start"}, 0));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"attribute", "start"}, 0));
   TRY_ASSIGN(const Items items, interpreter.iterate(input));
   Value total = bound[1].value_or(Value::integer(0));
   if (total.is_text()) return fail(ErrorKind::kDamaged, "sum() cannot join texts: use join");
@@ -178,7 +173,7 @@ Result<Value> sum(Interpreter& interpreter, const Value& input, Arguments argume
 }
 
 Result<Value> attr(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("attr", std::move(arguments), {"name"}, 1));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"name"}, 1));
   if (input.is_undefined()) return fail(ErrorKind::kDamaged, input.why());
   if (!bound[0]->is_text()) return fail(ErrorKind::kDamaged, "attr needs a name");
   const std::string& name = bound[0]->as_text();

@@ -13,7 +13,7 @@ namespace {
 
 template <bool (*kQuestion)(const Value&)>
 Result<bool> about(Interpreter&, const Value& input, Arguments arguments) {
-  TRY(bind_arguments("a test", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   return kQuestion(input);
 }
 
@@ -37,7 +37,7 @@ bool is_false(const Value& value) { return value.kind() == Kind::kBoolean && !va
 
 template <bool (*kQuestion)(std::string_view)>
 Result<bool> about_text(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY(bind_arguments("a test", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   TRY_ASSIGN(const std::string text, interpreter.shown(input));
   return kQuestion(text);
 }
@@ -50,22 +50,22 @@ Result<bool> remainder_is(Interpreter& interpreter, const Value& input, const Va
 
 template <std::int64_t kRest>
 Result<bool> parity(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY(bind_arguments("a test", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   return remainder_is(interpreter, input, Value::integer(2), kRest);
 }
 
 Result<bool> divisible(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("divisibleby", std::move(arguments), {"num"}, 1));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"num"}, 1));
   return remainder_is(interpreter, input, *bound[0], 0);
 }
 
 Result<bool> same(Interpreter&, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("sameas", std::move(arguments), {"other"}, 1));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"other"}, 1));
   return input.same_as(*bound[0]);
 }
 
 Result<bool> inside(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("in", std::move(arguments), {"seq"}, 1));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"seq"}, 1));
   return contains(interpreter, *bound[0], input);
 }
 
@@ -75,13 +75,13 @@ constexpr std::string_view kSigns[] = {"==", "!=", "<", "<=", ">", ">="};
 
 template <Sign kSign>
 Result<bool> compared(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("a test", std::move(arguments), {""}, 1));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {""}, 1));
   return holds(interpreter, kSigns[kSign], input, *bound[0]);
 }
 
 template <bool kFilters>
 Result<bool> known(Interpreter&, const Value& input, Arguments arguments) {
-  TRY(bind_arguments("a test", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   TRY(check_hashable(input));
   if (!input.is_text()) return false;
   return kFilters ? filter_named(input.as_text()) != nullptr

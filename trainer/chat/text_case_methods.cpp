@@ -9,14 +9,14 @@ namespace {
 
 template <std::string (*kChange)(std::string_view)>
 Result<Value> change_case(Interpreter& interpreter, const Value& self, Arguments arguments) {
-  TRY(bind_arguments("upper", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   TRY(interpreter.budget().spend(self.as_text().size() * 4));
   return interpreter.budget().text(kChange(self.as_text()), self.is_safe());
 }
 
 template <bool (*kQuestion)(std::string_view)>
 Result<Value> ask(Interpreter& interpreter, const Value& self, Arguments arguments) {
-  TRY(bind_arguments("isupper", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   TRY(interpreter.budget().spend(self.as_text().size() * 4));
   return Value::boolean(kQuestion(self.as_text()));
 }

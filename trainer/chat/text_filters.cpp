@@ -24,7 +24,7 @@ Result<Value> soft_text(Interpreter& interpreter, const Value& value) {
 
 template <std::string (*kChange)(std::string_view)>
 Result<Value> change_case(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY(bind_arguments("upper", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   TRY_ASSIGN(const Value text, soft_text(interpreter, input));
   TRY(interpreter.budget().spend(text.as_text().size() * 4));
   return interpreter.budget().text(kChange(text.as_text()), text.is_safe());
@@ -52,7 +52,7 @@ std::string title_of_words(std::string_view text) {
 }
 
 Result<Value> trim(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("trim", std::move(arguments), {"chars"}, 0));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"chars"}, 0));
   TRY_ASSIGN(const Value text, soft_text(interpreter, input));
   std::optional<std::string_view> characters;
   if (bound[0] && !bound[0]->is_none()) {
@@ -64,8 +64,7 @@ Result<Value> trim(Interpreter& interpreter, const Value& input, Arguments argum
 }
 
 Result<Value> replace_filter(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound,
-             bind_arguments("replace", std::move(arguments), {"old", "new", "count"}, 2));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"old", "new", "count"}, 2));
   TRY_ASSIGN(const std::string text, interpreter.shown(input));
   TRY_ASSIGN(const std::string from, interpreter.shown(*bound[0]));
   TRY_ASSIGN(const std::string to, interpreter.shown(*bound[1]));
@@ -79,19 +78,19 @@ Result<Value> replace_filter(Interpreter& interpreter, const Value& input, Argum
 }
 
 Result<Value> string_filter(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY(bind_arguments("string", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   return soft_text(interpreter, input);
 }
 
 Result<Value> safe_filter(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY(bind_arguments("safe", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   TRY_ASSIGN(std::string text, interpreter.shown(input));
   return Value::text(std::move(text), true);
 }
 
 template <bool kAlsoSafe>
 Result<Value> escape_filter(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY(bind_arguments("escape", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   if (!kAlsoSafe && input.is_safe()) return input;
   TRY_ASSIGN(const std::string text, interpreter.shown(input));
   return interpreter.budget().text(escaped(text), true);
@@ -121,7 +120,7 @@ Result<std::string> indentation(const std::optional<Value>& width) {
 
 Result<Value> indent(Interpreter& interpreter, const Value& input, Arguments arguments) {
   TRY_ASSIGN(const auto bound,
-             bind_arguments("indent", std::move(arguments), {"width", "first", "blank"}, 0));
+             bind_arguments(std::move(arguments), {"width", "first", "blank"}, 0));
   if (input.is_undefined()) return fail(ErrorKind::kDamaged, input.why());
   if (!input.is_text()) return fail(ErrorKind::kDamaged, "indent needs a text");
   TRY_ASSIGN(const std::string space, indentation(bound[0]));
@@ -141,15 +140,15 @@ Result<Value> indent(Interpreter& interpreter, const Value& input, Arguments arg
 }
 
 Result<Value> center(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("center", std::move(arguments), {"width"}, 0));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"width"}, 0));
   TRY_ASSIGN(const Value text, soft_text(interpreter, input));
   TRY_ASSIGN(const Value method, attribute_of(interpreter, text, "center"));
   return interpreter.call(method, {{bound[0].value_or(Value::integer(80))}, {}});
 }
 
 Result<Value> truncate(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("truncate", std::move(arguments),
-                                              {"length", "killwords", "end", "leeway"}, 0));
+  TRY_ASSIGN(const auto bound,
+             bind_arguments(std::move(arguments), {"length", "killwords", "end", "leeway"}, 0));
   const Value length = bound[0].value_or(Value::integer(255));
   const Value end = bound[2].value_or(Value::text("..."));
   Value leeway = bound[3].value_or(Value());
@@ -175,7 +174,7 @@ Result<Value> truncate(Interpreter& interpreter, const Value& input, Arguments a
 }
 
 Result<Value> wordcount(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY(bind_arguments("wordcount", std::move(arguments), {}, 0));
+  TRY(bind_arguments(std::move(arguments), {}, 0));
   TRY_ASSIGN(const Value text, soft_text(interpreter, input));
   std::int64_t words = 0;
   bool in_word = false;
@@ -191,7 +190,7 @@ Result<Value> wordcount(Interpreter& interpreter, const Value& input, Arguments 
 
 Result<Value> tojson(Interpreter& interpreter, const Value& input, Arguments arguments) {
   TRY_ASSIGN(const auto bound,
-             bind_arguments("tojson", std::move(arguments),
+             bind_arguments(std::move(arguments),
                             {"ensure_ascii", "indent", "separators", "sort_keys"}, 0));
   JsonStyle style;
   style.ascii = bound[0] && truth(*bound[0]);
@@ -214,7 +213,7 @@ Result<Value> tojson(Interpreter& interpreter, const Value& input, Arguments arg
 }
 
 Result<Value> join(Interpreter& interpreter, const Value& input, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("join", std::move(arguments), {"d", "attribute"}, 0));
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"d", "attribute"}, 0));
   TRY_ASSIGN(const std::string separator, interpreter.shown(bound[0].value_or(Value::text(""))));
   TRY_ASSIGN(const Items items, interpreter.iterate(input));
   std::string text;

@@ -13,21 +13,21 @@ Result<Value> like(Interpreter& interpreter, const Value& self, std::string_view
   return interpreter.budget().text(std::string(text), self.is_safe());
 }
 
-tl::unexpected<Error> wrong_type(const char* method, const Value& value) {
+tl::unexpected<Error> wrong_type(std::string_view method, const Value& value) {
   if (value.is_undefined()) return fail(ErrorKind::kDamaged, value.why());
   return fail(ErrorKind::kDamaged,
               std::string(method) + "() got a value of type " + value.type_name());
 }
 
 // An optional text: absent or None is nothing.
-Result<std::optional<std::string_view>> text_or_none(const char* method,
+Result<std::optional<std::string_view>> text_or_none(std::string_view method,
                                                      const std::optional<Value>& value) {
   if (!value || value->is_none()) return std::nullopt;
   if (!value->is_text()) return wrong_type(method, *value);
   return std::string_view(value->as_text());
 }
 
-Result<std::int64_t> whole(const char* method, const std::optional<Value>& value,
+Result<std::int64_t> whole(std::string_view method, const std::optional<Value>& value,
                            std::int64_t missing) {
   if (!value) return missing;
   if (!value->is_whole()) return wrong_type(method, *value);
@@ -36,8 +36,9 @@ Result<std::int64_t> whole(const char* method, const std::optional<Value>& value
 
 template <Side kSide>
 Result<Value> strip_method(Interpreter& interpreter, const Value& self, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("strip", std::move(arguments), {""}, 0));
-  TRY_ASSIGN(const auto characters, text_or_none("strip", bound[0]));
+  const std::string_view name = arguments.callee;
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {""}, 0));
+  TRY_ASSIGN(const auto characters, text_or_none(name, bound[0]));
   TRY(interpreter.budget().spend(self.as_text().size()));
   return like(interpreter, self, strip(self.as_text(), kSide, characters));
 }
@@ -54,10 +55,10 @@ Result<Value> as_list(Interpreter& interpreter, const Value& self,
 
 template <bool kFromRight>
 Result<Value> split_method(Interpreter& interpreter, const Value& self, Arguments arguments) {
-  TRY_ASSIGN(const auto bound,
-             bind_arguments("split", std::move(arguments), {"sep", "maxsplit"}, 0));
-  TRY_ASSIGN(const auto separator, text_or_none("split", bound[0]));
-  TRY_ASSIGN(const std::int64_t limit, whole("split", bound[1], -1));
+  const std::string_view name = arguments.callee;
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"sep", "maxsplit"}, 0));
+  TRY_ASSIGN(const auto separator, text_or_none(name, bound[0]));
+  TRY_ASSIGN(const std::int64_t limit, whole(name, bound[1], -1));
   if (separator && separator->empty()) return fail(ErrorKind::kDamaged, "an empty separator");
   // Paid for before they are there; words are no more than characters.
   const std::int64_t parts = separator ? count(self.as_text(), *separator) + 1
@@ -69,8 +70,9 @@ Result<Value> split_method(Interpreter& interpreter, const Value& self, Argument
 }
 
 Result<Value> splitlines(Interpreter& interpreter, const Value& self, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("splitlines", std::move(arguments), {"keepends"}, 0));
-  TRY_ASSIGN(const std::int64_t keep, whole("splitlines", bound[0], 0));
+  const std::string_view name = arguments.callee;
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"keepends"}, 0));
+  TRY_ASSIGN(const std::int64_t keep, whole(name, bound[0], 0));
   TRY(interpreter.budget().spend_items(self.as_text().size()));
   return as_list(interpreter, self, split_lines(self.as_text(), keep != 0));
 }
@@ -94,7 +96,7 @@ std::optional<Part> part_of(std::string_view text, std::int64_t start, std::int6
 
 constexpr std::int64_t kFarEnd = std::int64_t{1} << 40;
 
-Result<std::int64_t> bound_or(const char* method, const std::optional<Value>& value,
+Result<std::int64_t> bound_or(std::string_view method, const std::optional<Value>& value,
                               std::int64_t missing) {
   if (value && value->is_none()) return missing;
   return whole(method, value, missing);
@@ -102,8 +104,8 @@ Result<std::int64_t> bound_or(const char* method, const std::optional<Value>& va
 
 template <bool kPrefix>
 Result<Value> affix_method(Interpreter& interpreter, const Value& self, Arguments arguments) {
-  const char* name = kPrefix ? "startswith" : "endswith";
-  TRY_ASSIGN(const auto bound, bind_arguments(name, std::move(arguments), {"", "", ""}, 1));
+  const std::string_view name = arguments.callee;
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"", "", ""}, 1));
   TRY_ASSIGN(const std::int64_t start, bound_or(name, bound[1], 0));
   TRY_ASSIGN(const std::int64_t stop, bound_or(name, bound[2], kFarEnd));
   TRY(interpreter.budget().spend(self.as_text().size() / 8));
@@ -119,16 +121,28 @@ Result<Value> affix_method(Interpreter& interpreter, const Value& self, Argument
   return Value::boolean(false);
 }
 
+// What find(), count() and their kin look for, and where.
+struct Search {
+  Value wanted;
+  std::optional<Part> part;
+};
+
+Result<Search> search(Interpreter& interpreter, const Value& self, Arguments arguments) {
+  const std::string_view name = arguments.callee;
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"", "", ""}, 1));
+  if (!bound[0]->is_text()) return wrong_type(name, *bound[0]);
+  TRY_ASSIGN(const std::int64_t start, bound_or(name, bound[1], 0));
+  TRY_ASSIGN(const std::int64_t stop, bound_or(name, bound[2], kFarEnd));
+  TRY(interpreter.budget().spend(self.as_text().size()));
+  return Search{*bound[0], part_of(self.as_text(), start, stop)};
+}
+
 template <bool kFromRight, bool kMustBeThere>
 Result<Value> find_method(Interpreter& interpreter, const Value& self, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("find", std::move(arguments), {"", "", ""}, 1));
-  if (!bound[0]->is_text()) return wrong_type("find", *bound[0]);
-  TRY_ASSIGN(const std::int64_t start, bound_or("find", bound[1], 0));
-  TRY_ASSIGN(const std::int64_t stop, bound_or("find", bound[2], kFarEnd));
-  TRY(interpreter.budget().spend(self.as_text().size()));
+  TRY_ASSIGN(const Search given, search(interpreter, self, std::move(arguments)));
   std::int64_t position = -1;
-  if (const auto part = part_of(self.as_text(), start, stop)) {
-    const std::string_view wanted = bound[0]->as_text();
+  if (const auto& part = given.part) {
+    const std::string_view wanted = given.wanted.as_text();
     const std::size_t at = kFromRight ? find_last(part->text, wanted) : find(part->text, wanted);
     if (at != std::string_view::npos) {
       position = part->begin + character_count(part->text.substr(0, at));
@@ -139,21 +153,17 @@ Result<Value> find_method(Interpreter& interpreter, const Value& self, Arguments
 }
 
 Result<Value> count_method(Interpreter& interpreter, const Value& self, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("count", std::move(arguments), {"", "", ""}, 1));
-  if (!bound[0]->is_text()) return wrong_type("count", *bound[0]);
-  TRY_ASSIGN(const std::int64_t start, bound_or("count", bound[1], 0));
-  TRY_ASSIGN(const std::int64_t stop, bound_or("count", bound[2], kFarEnd));
-  TRY(interpreter.budget().spend(self.as_text().size()));
-  const auto part = part_of(self.as_text(), start, stop);
-  return Value::integer(part ? count(part->text, bound[0]->as_text()) : 0);
+  TRY_ASSIGN(const Search given, search(interpreter, self, std::move(arguments)));
+  return Value::integer(given.part ? count(given.part->text, given.wanted.as_text()) : 0);
 }
 
 Result<Value> replace_method(Interpreter& interpreter, const Value& self, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("replace", std::move(arguments), {"", "", ""}, 2));
+  const std::string_view name = arguments.callee;
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"", "", ""}, 2));
   for (int i = 0; i < 2; ++i) {
-    if (!bound[i]->is_text()) return wrong_type("replace", *bound[i]);
+    if (!bound[i]->is_text()) return wrong_type(name, *bound[i]);
   }
-  TRY_ASSIGN(const std::int64_t limit, whole("replace", bound[2], -1));
+  TRY_ASSIGN(const std::int64_t limit, whole(name, bound[2], -1));
   const bool escape = self.is_safe() && !bound[1]->is_safe();
   const std::string to = escape ? escaped(bound[1]->as_text()) : bound[1]->as_text();
   TRY_ASSIGN(std::string text,
@@ -162,11 +172,12 @@ Result<Value> replace_method(Interpreter& interpreter, const Value& self, Argume
 }
 
 Result<Value> join_method(Interpreter& interpreter, const Value& self, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("join", std::move(arguments), {""}, 1));
+  const std::string_view name = arguments.callee;
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {""}, 1));
   TRY_ASSIGN(const Items items, interpreter.iterate(*bound[0]));
   std::string text;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if (!items[i].is_text()) return wrong_type("join", items[i]);
+    if (!items[i].is_text()) return wrong_type(name, items[i]);
     TRY(interpreter.budget().spend(self.as_text().size() + items[i].as_text().size()));
     if (i > 0) text += self.as_text();
     text +=
@@ -177,8 +188,9 @@ Result<Value> join_method(Interpreter& interpreter, const Value& self, Arguments
 
 template <bool kFromRight>
 Result<Value> partition_method(Interpreter& interpreter, const Value& self, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("partition", std::move(arguments), {""}, 1));
-  if (!bound[0]->is_text()) return wrong_type("partition", *bound[0]);
+  const std::string_view name = arguments.callee;
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {""}, 1));
+  if (!bound[0]->is_text()) return wrong_type(name, *bound[0]);
   const std::string& separator = bound[0]->as_text();
   if (separator.empty()) return fail(ErrorKind::kDamaged, "an empty separator");
   const std::string_view text = self.as_text();
@@ -197,8 +209,9 @@ Result<Value> partition_method(Interpreter& interpreter, const Value& self, Argu
 
 template <bool kPrefix>
 Result<Value> remove_affix(Interpreter& interpreter, const Value& self, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("removeprefix", std::move(arguments), {""}, 1));
-  if (!bound[0]->is_text()) return wrong_type("removeprefix", *bound[0]);
+  const std::string_view name = arguments.callee;
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {""}, 1));
+  if (!bound[0]->is_text()) return wrong_type(name, *bound[0]);
   std::string_view text = self.as_text();
   const std::string& affix = bound[0]->as_text();
   if (kPrefix && text.starts_with(affix)) text.remove_prefix(affix.size());
@@ -208,13 +221,14 @@ Result<Value> remove_affix(Interpreter& interpreter, const Value& self, Argument
 
 template <char kAlign>
 Result<Value> justify(Interpreter& interpreter, const Value& self, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("ljust", std::move(arguments), {"", ""}, 1));
+  const std::string_view name = arguments.callee;
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {"", ""}, 1));
   FormatSpec spec;
-  TRY_ASSIGN(spec.width, whole("ljust", bound[0], 0));
-  TRY_ASSIGN(const auto fill, text_or_none("ljust", bound[1]));
+  TRY_ASSIGN(spec.width, whole(name, bound[0], 0));
+  TRY_ASSIGN(const auto fill, text_or_none(name, bound[1]));
   if (fill) spec.fill = *fill;
   if (character_count(spec.fill) != 1) {
-    return fail(ErrorKind::kDamaged, "ljust() fills with one character");
+    return fail(ErrorKind::kDamaged, std::string(name) + "() fills with one character");
   }
   // Of an odd rest, Python's center() gives the left side one more where the width is odd.
   const std::int64_t missing = spec.width - character_count(self.as_text());
@@ -227,10 +241,11 @@ Result<Value> justify(Interpreter& interpreter, const Value& self, Arguments arg
 }
 
 Result<Value> zfill(Interpreter& interpreter, const Value& self, Arguments arguments) {
-  TRY_ASSIGN(const auto bound, bind_arguments("zfill", std::move(arguments), {""}, 1));
+  const std::string_view name = arguments.callee;
+  TRY_ASSIGN(const auto bound, bind_arguments(std::move(arguments), {""}, 1));
   FormatSpec spec;
   spec.fill = "0";
-  TRY_ASSIGN(spec.width, whole("zfill", bound[0], 0));
+  TRY_ASSIGN(spec.width, whole(name, bound[0], 0));
   std::string_view text = self.as_text();
   const std::string sign(text.starts_with('-') || text.starts_with('+') ? text.substr(0, 1) : "");
   text.remove_prefix(sign.size());

@@ -149,6 +149,9 @@ TEST(Interpreter, SaysTheLineAndTheReasonOfAnError) {
   EXPECT_EQ(error_of("{{ map.missing.more }}"), "line 1: 'dict object' has no attribute 'missing'");
   EXPECT_EQ(error_of("{{ text | groupby('x') }}"), "line 1: the filter 'groupby' is not supported");
   EXPECT_EQ(error_of("{{ text | shout }}"), "line 1: the filter 'shout' is not known");
+  EXPECT_EQ(error_of("{{ text.lower(1) }}"), "line 1: lower() takes at most 0 arguments");
+  EXPECT_EQ(error_of("{{ text.rfind(1) }}"), "line 1: rfind() got a value of type int");
+  EXPECT_EQ(error_of("{{ text | e(1) }}"), "line 1: e() takes at most 0 arguments");
 }
 
 TEST(Interpreter, NotesWhatGenerationBlocksEnclose) {
