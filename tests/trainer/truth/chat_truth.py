@@ -243,13 +243,19 @@ def compare_characters(probe, report):
         got = probe.ask(plain=True, template="{{ text.lower() }}", variables={"text": text})
         report.check(got.get("text") == text.lower(), f"lower of {form}", got.get("error"))
     kinds = "isalpha isdigit isdecimal isnumeric isspace isupper islower istitle isprintable isalnum".split()
-    some = everything[:0x3100] + random.Random(1).sample(everything, 15_000)
+
+    def answers(character):
+        return [getattr(character, kind)() for kind in kinds]
+
+    # All that are unlike a neighbour: where a table is wrong, it is so at an end of a run.
+    known = [answers(c) for c in everything]
+    some = [c for i, c in enumerate(everything) if known[i] != known[i - 1] or known[i] != known[(i + 1) % len(known)]]
     calls = "".join("{{ c." + kind + "() }}" for kind in kinds)
     for begin in range(0, len(some), 5000):
         block = some[begin : begin + 5000]
         template = "{% for c in text %}" + calls + "|{% endfor %}"
         got = probe.ask(plain=True, template=template, variables={"text": "".join(block)})
-        expected = "".join("".join(str(getattr(c, kind)()) for kind in kinds) + "|" for c in block)
+        expected = "".join("".join(map(str, answers(c))) + "|" for c in block)
         report.check(got.get("text") == expected, f"kinds from {begin}", got.get("error"))
 
 
