@@ -1,5 +1,6 @@
 #include "trace/huggingface/config_keys.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -9,18 +10,28 @@ namespace {
 
 constexpr std::size_t kShownCharacters = 40;
 
+// "silu is", "gelu, gelu_new and relu are"
+std::string are_supported(std::span<const std::string_view> names) {
+  std::string text(names.front());
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    text += (i + 1 == names.size() ? " and " : ", ") + std::string(names[i]);
+  }
+  return text + (names.size() == 1 ? " is" : " are");
+}
+
+}  // namespace
+
 std::string shown(const nlohmann::json& value) {
-  std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  constexpr bool kEscapesToAscii = true;  // no character is cut in two
+  std::string text = value.dump(-1, ' ', kEscapesToAscii, nlohmann::json::error_handler_t::replace);
   if (text.size() > kShownCharacters) text = text.substr(0, kShownCharacters) + "…";
   return text;
 }
 
-std::string number_text(double value) { return shown(nlohmann::json(value)); }
+ConfigKeys::ConfigKeys(const nlohmann::json& object, ConfigProblems& problems)
+    : ConfigKeys(object, problems, "") {}
 
-}  // namespace
-
-ConfigKeys::ConfigKeys(const nlohmann::json& object, std::vector<std::string>& problems,
-                       std::string prefix)
+ConfigKeys::ConfigKeys(const nlohmann::json& object, ConfigProblems& problems, std::string prefix)
     : object_(object), problems_(problems), prefix_(std::move(prefix)) {}
 
 const nlohmann::json* ConfigKeys::find(std::string_view key) const {
@@ -28,15 +39,22 @@ const nlohmann::json* ConfigKeys::find(std::string_view key) const {
   return at == object_.end() || at->is_null() ? nullptr : &*at;
 }
 
-void ConfigKeys::problem(std::string_view key, const std::string& what) {
-  problems_.push_back(prefix_ + std::string(key) + " " + what);
+void ConfigKeys::damaged(std::string_view key, std::string_view what) {
+  problems_.damaged.push_back(prefix_ + std::string(key) + " " + std::string(what));
+}
+
+void ConfigKeys::unsupported(std::string_view key, std::string_view supported) {
+  const nlohmann::json* value = find(key);
+  problems_.unsupported.push_back(prefix_ + std::string(key) +
+                                  (value == nullptr ? "" : " " + shown(*value)) +
+                                  " is not supported (" + std::string(supported) + ")");
 }
 
 std::int64_t ConfigKeys::count(std::string_view key, CountRange range,
                                std::optional<std::int64_t> automatic) {
   const nlohmann::json* value = find(key);
   if (value == nullptr) {
-    if (!automatic) problem(key, "is missing");
+    if (!automatic) damaged(key, "is missing");
     return automatic.value_or(range.least);
   }
   const bool is_whole = value->is_number_integer();
@@ -45,7 +63,7 @@ std::int64_t ConfigKeys::count(std::string_view key, CountRange range,
                    value->get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX));
   const std::int64_t count = fits ? value->get<std::int64_t>() : range.least - 1;
   if (count >= range.least && count <= range.most) return count;
-  problem(key, "is " + shown(*value) + ", not a whole number from " + std::to_string(range.least) +
+  damaged(key, "is " + shown(*value) + ", not a whole number from " + std::to_string(range.least) +
                    " to " + std::to_string(range.most));
   return range.least;
 }
@@ -54,13 +72,13 @@ double ConfigKeys::number(std::string_view key, double least, double most,
                           std::optional<double> automatic) {
   const nlohmann::json* value = find(key);
   if (value == nullptr) {
-    if (!automatic) problem(key, "is missing");
+    if (!automatic) damaged(key, "is missing");
     return automatic.value_or(least);
   }
   const double number = value->is_number() ? value->get<double>() : std::nan("");
   if (number >= least && number <= most) return number;
-  problem(key, "is " + shown(*value) + ", not a number from " + number_text(least) + " to " +
-                   number_text(most));
+  damaged(key,
+          "is " + shown(*value) + ", not a number from " + shown(least) + " to " + shown(most));
   return least;
 }
 
@@ -68,32 +86,43 @@ bool ConfigKeys::flag(std::string_view key, bool automatic) {
   const nlohmann::json* value = find(key);
   if (value == nullptr) return automatic;
   if (value->is_boolean()) return value->get<bool>();
-  problem(key, "is " + shown(*value) + ", not true or false");
+  damaged(key, "is " + shown(*value) + ", not true or false");
   return automatic;
 }
 
-std::string ConfigKeys::text(std::string_view key, std::string_view automatic) {
+std::string ConfigKeys::choice(std::string_view key, std::string_view automatic,
+                               std::span<const std::string_view> supported) {
   const nlohmann::json* value = find(key);
   if (value == nullptr) return std::string(automatic);
-  if (value->is_string()) return value->get<std::string>();
-  problem(key, "is " + shown(*value) + ", not a text");
+  if (!value->is_string()) {
+    damaged(key, "is " + shown(*value) + ", not a text");
+    return std::string(automatic);
+  }
+  std::string text = value->get<std::string>();
+  if (std::ranges::find(supported, text) != supported.end()) return text;
+  unsupported(key, are_supported(supported));
   return std::string(automatic);
 }
 
 const nlohmann::json* ConfigKeys::object(std::string_view key) {
   const nlohmann::json* value = find(key);
   if (value == nullptr || value->is_object()) return value;
-  problem(key, "is " + shown(*value) + ", not an object");
+  damaged(key, "is " + shown(*value) + ", not an object");
   return nullptr;
 }
 
+ConfigKeys ConfigKeys::inside(std::string_view key) {
+  static const nlohmann::json kNothing = nlohmann::json::object();
+  const nlohmann::json* found = object(key);
+  return {found != nullptr ? *found : kNothing, problems_, prefix_ + std::string(key) + "."};
+}
+
 void ConfigKeys::must_be_absent(std::string_view key) {
-  const nlohmann::json* value = find(key);
-  if (value != nullptr) problem(key, "(" + shown(*value) + ") is not implemented");
+  if (has(key)) unsupported(key, "models without it are");
 }
 
 void ConfigKeys::must_be_off(std::string_view key) {
-  if (flag(key, false)) problem(key, "(true) is not implemented");
+  if (flag(key, false)) unsupported(key, "false is");
 }
 
 }  // namespace shardlens::trace

@@ -3,14 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "trace/model/result.h"
 
 namespace shardlens::trace {
 
@@ -19,35 +17,56 @@ struct CountRange {
   std::int64_t most = 1;
 };
 
-// A key that is there with the value null is as one that is not there.
+// As messages show a value: its JSON in ASCII, at most 40 characters of it.
+std::string shown(const nlohmann::json& value);
+
+// Parts of one message, each naming its key.
+struct ConfigProblems {
+  std::vector<std::string> damaged;      // "vocab_size is missing"
+  std::vector<std::string> unsupported;  // "hidden_act \"gelu\" is not supported (silu is)"
+
+  bool empty() const { return damaged.empty() && unsupported.empty(); }
+};
+
+// A key that is there with the value null is as one that is not there. A value that is a problem is
+// answered with one that can be computed with.
 class ConfigKeys {
  public:
-  // `prefix` stands before the names of keys in messages: "rope_scaling.".
-  ConfigKeys(const nlohmann::json& object, std::vector<std::string>& problems,
-             std::string prefix = "");
+  // Both outlive it.
+  ConfigKeys(const nlohmann::json& object, ConfigProblems& problems);
 
   bool has(std::string_view key) const { return find(key) != nullptr; }
+  // nullptr: there is none.
+  const nlohmann::json* find(std::string_view key) const;
   // Without `automatic` the key must be there.
   std::int64_t count(std::string_view key, CountRange range,
                      std::optional<std::int64_t> automatic = std::nullopt);
   double number(std::string_view key, double least, double most,
                 std::optional<double> automatic = std::nullopt);
   bool flag(std::string_view key, bool automatic);
-  std::string text(std::string_view key, std::string_view automatic);
-  // The object under `key`; null: there is none.
+  // A text among those that are supported, as `automatic` is.
+  std::string choice(std::string_view key, std::string_view automatic,
+                     std::span<const std::string_view> supported);
+  // nullptr: there is none.
   const nlohmann::json* object(std::string_view key);
-  const nlohmann::json* find(std::string_view key) const;
+  // The keys of the object under `key`, named "key.inner" in messages; none if there is no object.
+  ConfigKeys inside(std::string_view key);
 
-  // What is not implemented: `key` must be absent or have the value that changes nothing.
+  // What is not supported: `key` must be absent or have the value that changes nothing.
   void must_be_absent(std::string_view key);
   void must_be_off(std::string_view key);
 
-  void problem(std::string_view key, const std::string& what);
+  // `what` follows the key's name: "is missing".
+  void damaged(std::string_view key, std::string_view what);
+  // `supported` follows the key's name and value: "silu is".
+  void unsupported(std::string_view key, std::string_view supported);
 
  private:
+  ConfigKeys(const nlohmann::json& object, ConfigProblems& problems, std::string prefix);
+
   const nlohmann::json& object_;
-  std::vector<std::string>& problems_;
-  std::string prefix_;
+  ConfigProblems& problems_;
+  std::string prefix_;  // "rope_scaling.", or nothing
 };
 
 }  // namespace shardlens::trace

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "trace/huggingface/config_keys.h"
 #include "trace/model/model_shape.h"
@@ -18,18 +16,17 @@ inline constexpr CountRange kMlpWidths{1, 1 << 21}, kVocabularies{1, 1 << 26},
 inline constexpr CountRange kContexts{1, std::int64_t{1} << 32}, kWindows{1, std::int64_t{1} << 40};
 inline constexpr CountRange kTokenTypes{1, 1 << 16}, kLabels{2, 1 << 20};
 
-struct Reading {
-  ConfigKeys keys;
-  std::vector<std::string>& problems;
-};
+// Each fills a shape that says nothing yet.
+void read_gpt2(ConfigKeys& keys, ModelShape& shape);
+void read_llama(ConfigKeys& keys, ModelShape& shape);
+void read_mistral(ConfigKeys& keys, ModelShape& shape);
+void read_qwen2(ConfigKeys& keys, ModelShape& shape);
+void read_qwen3(ConfigKeys& keys, ModelShape& shape);
+void read_bert(ConfigKeys& keys, ModelShape& shape);
+void read_roberta(ConfigKeys& keys, ModelShape& shape);
 
-void read_gpt2(Reading& reading, ModelShape& shape);
-void read_llama(Reading& reading, ModelShape& shape);
-void read_mistral(Reading& reading, ModelShape& shape);
-void read_qwen2(Reading& reading, ModelShape& shape);
-void read_qwen3(Reading& reading, ModelShape& shape);
-void read_bert(Reading& reading, ModelShape& shape);
-void read_roberta(Reading& reading, ModelShape& shape);
+// The text under `key`, as an activation of GPT-2 and of the encoders.
+Activation read_activation(ConfigKeys& keys, std::string_view key, std::string_view automatic);
 
 // As torch.nn.Embedding: a negative one counts from the end of the vocabulary.
 void read_padding_token(ConfigKeys& keys, ModelShape& shape,

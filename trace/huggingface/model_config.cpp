@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <span>
-#include <vector>
 
 #include "trace/huggingface/config_keys.h"
 #include "trace/huggingface/family_config.h"
@@ -16,9 +14,9 @@ namespace {
 struct Family {
   std::string_view type;
   std::string_view title;
-  // Beginnings of the names in `architectures` that have the weights that are needed.
+  // Classes of transformers that have the weights that are needed; the first is what is trained.
   std::array<std::string_view, 5> architectures;
-  void (*read)(Reading&, ModelShape&);
+  void (*read)(ConfigKeys&, ModelShape&);
 };
 
 constexpr std::array<Family, 7> kFamilies{{
@@ -38,12 +36,6 @@ constexpr std::array<Family, 7> kFamilies{{
      read_roberta},
 }};
 
-std::string joined(std::span<const std::string> parts, std::string_view between) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : std::string(between)) + part;
-  return text;
-}
-
 Result<const Family*> family_of(const nlohmann::json& config, const std::string& source) {
   const auto type = config.find("model_type");
   if (type == config.end() || !type->is_string()) {
@@ -53,8 +45,8 @@ Result<const Family*> family_of(const nlohmann::json& config, const std::string&
   const std::string name = type->get<std::string>();
   const auto family = std::ranges::find(kFamilies, name, &Family::type);
   if (family == kFamilies.end()) {
-    return fail(ErrorKind::kUsage, source + ": model_type \"" + name.substr(0, 60) +
-                                       "\" is not supported. Supported are " +
+    return fail(ErrorKind::kUsage, source + ": model_type " + shown(*type) +
+                                       " is not supported. Supported are " +
                                        supported_model_types() + ".");
   }
   const auto architectures = config.find("architectures");
@@ -69,34 +61,43 @@ Result<const Family*> family_of(const nlohmann::json& config, const std::string&
   for (const std::string_view each : family->architectures) {
     if (!each.empty()) known += (known.empty() ? "" : ", ") + std::string(each);
   }
-  return fail(ErrorKind::kUsage, source + ": architecture \"" + architecture.substr(0, 60) +
-                                     "\" is not supported. Of " + std::string(family->title) +
+  return fail(ErrorKind::kUsage, source + ": architecture " + shown(architectures->front()) +
+                                     " is not supported. Of " + std::string(family->title) +
                                      " supported are " + known + ".");
 }
 
 // What holds whatever the family.
-void check_shape(Reading& reading, const ModelShape& shape) {
-  ConfigKeys& keys = reading.keys;
+void check_shape(ConfigKeys& keys, const ModelShape& shape, ConfigProblems& problems) {
   for (const char* key : {"quantization_config", "attn_logit_softcapping",
                           "final_logit_softcapping", "num_experts", "num_local_experts"}) {
     keys.must_be_absent(key);
   }
   const std::string heads = std::to_string(shape.heads);
   if (shape.head_size == 0 && shape.width % shape.heads != 0) {
-    reading.problems.push_back("a width of " + std::to_string(shape.width) +
+    problems.damaged.push_back("a width of " + std::to_string(shape.width) +
                                " is not divisible by " + heads + " heads");
   }
   if (shape.heads % shape.kv_heads != 0) {
-    reading.problems.push_back(heads + " heads are not divisible by " +
+    problems.damaged.push_back(heads + " heads are not divisible by " +
                                std::to_string(shape.kv_heads) + " heads of keys and values");
   }
   if (shape.attention_width() > 4 * kWidths.most) {
-    reading.problems.push_back("head_dim makes attention absurdly wide");
+    problems.damaged.push_back("head_dim makes attention absurdly wide");
   }
   if (shape.layout == ModelLayout::kLlama && shape.head_width() % 2 != 0) {
-    reading.problems.push_back("a head's width of " + std::to_string(shape.head_width()) +
+    problems.damaged.push_back("a head's width of " + std::to_string(shape.head_width()) +
                                " is odd, which rotary positions cannot be");
   }
+}
+
+Error error_of(const ConfigProblems& problems, const std::string& source) {
+  std::string list;
+  for (const auto& parts : {problems.damaged, problems.unsupported}) {
+    for (const std::string& part : parts) list += (list.empty() ? "" : "; ") + part;
+  }
+  const bool is_sound = problems.damaged.empty();
+  return {is_sound ? ErrorKind::kUsage : ErrorKind::kDamaged,
+          source + " cannot be used: " + list + "." + (is_sound ? " Choose another model." : "")};
 }
 
 }  // namespace
@@ -116,18 +117,13 @@ Result<ModelShape> shape_from_config(std::string_view json, const std::string& s
     return fail(ErrorKind::kDamaged, source + " is not a JSON object. Download the folder again.");
   }
   TRY_ASSIGN(const Family* family, family_of(config, source));
-  std::vector<std::string> problems;
-  Reading reading{ConfigKeys(config, problems), problems};
+  ConfigProblems problems;
+  ConfigKeys keys(config, problems);
   ModelShape shape;
-  family->read(reading, shape);
-  check_shape(reading, shape);
-  if (problems.empty()) return shape;
-  const bool is_unsupported = std::ranges::all_of(problems, [](const std::string& problem) {
-    return problem.find("not implemented") != std::string::npos;
-  });
-  return fail(is_unsupported ? ErrorKind::kUsage : ErrorKind::kDamaged,
-              source + " cannot be used: " + joined(problems, "; ") + "." +
-                  (is_unsupported ? " Choose another model." : ""));
+  family->read(keys, shape);
+  check_shape(keys, shape, problems);
+  if (!problems.empty()) return tl::make_unexpected(error_of(problems, source));
+  return shape;
 }
 
 }  // namespace shardlens::trace

@@ -12,7 +12,7 @@ namespace shardlens::trace {
 
 // `source` is how messages call the file. Errors: kDamaged: no JSON object, or keys that are
 // missing, of the wrong type or absurd; kUsage: a model that is not among the supported ones, which
-// are listed, or keys that ask for what is not implemented. All keys are named in one message.
+// are listed, or keys with values that are not. All keys are named in one message.
 Result<ModelShape> shape_from_config(std::string_view json, const std::string& source);
 
 // "GPT-2 (gpt2), Llama (llama), …"

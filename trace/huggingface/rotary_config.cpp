@@ -1,6 +1,9 @@
 #include "trace/huggingface/rotary_config.h"
 
+#include <array>
 #include <cmath>
+#include <string>
+#include <string_view>
 
 namespace shardlens::trace {
 
@@ -8,6 +11,8 @@ namespace {
 
 constexpr double kDefaultBase = 10000, kLargestBase = 1e12, kLargestFactor = 1e6;
 constexpr std::int64_t kLongestContext = std::int64_t{1} << 40;
+constexpr std::string_view kUnscaled = "default";
+constexpr std::array<std::string_view, 5> kTypes{kUnscaled, "linear", "dynamic", "llama3", "yarn"};
 
 // YaRN's magnitude correction (Peng et al. 2023, section 3.4; `mscale` is DeepSeek's).
 double magnitude(double factor, double scale = 1) {
@@ -59,33 +64,23 @@ void read_scaling(ConfigKeys& outer, ConfigKeys& keys, const std::string& type, 
 
 }  // namespace
 
-void read_rotary(ConfigKeys& keys, std::vector<std::string>& problems, ModelShape& shape) {
+void read_rotary(ConfigKeys& keys, ModelShape& shape) {
   // As transformers: the old spelling wins where it says something.
   const nlohmann::json* old = keys.object("rope_scaling");
   const bool is_old = old != nullptr && !old->empty();
-  const nlohmann::json* found = is_old ? old : keys.object("rope_parameters");
-  const nlohmann::json nothing = nlohmann::json::object();
-  ConfigKeys inner(found != nullptr ? *found : nothing, problems,
-                   is_old ? "rope_scaling." : "rope_parameters.");
+  ConfigKeys inner = keys.inside(is_old ? "rope_scaling" : "rope_parameters");
   shape.rotary = {};
   const double base = keys.number("rope_theta", 1, kLargestBase, kDefaultBase);
   shape.rotary_base = inner.number("rope_theta", 1, kLargestBase, base);
   for (ConfigKeys* each : {&keys, &inner}) {
     if (each->number("partial_rotary_factor", 0, 1, 1) != 1) {
-      each->problem("partial_rotary_factor", "other than 1 is not implemented");
+      each->unsupported("partial_rotary_factor", "1 is");
     }
   }
   for (const char* layers : {"full_attention", "sliding_attention"}) inner.must_be_absent(layers);
-  const std::string type = inner.text("rope_type", inner.text("type", "default"));
-  if (type == "default") return;
-  const bool known = type == "llama3" || type == "linear" || type == "dynamic" || type == "yarn";
-  if (!known) {
-    inner.problem("rope_type", "\"" + type.substr(0, 40) +
-                                   "\" is not implemented (default, linear, dynamic, llama3 and "
-                                   "yarn are)");
-    return;
-  }
-  read_scaling(keys, inner, type, shape);
+  const char* type_key = inner.has("rope_type") || !inner.has("type") ? "rope_type" : "type";
+  const std::string type = inner.choice(type_key, kUnscaled, kTypes);
+  if (type != kUnscaled) read_scaling(keys, inner, type, shape);
 }
 
 }  // namespace shardlens::trace

@@ -8,6 +8,6 @@
 namespace shardlens::trace {
 
 // Fills rotary_base and rotary; shape.context must be known.
-void read_rotary(ConfigKeys& keys, std::vector<std::string>& problems, ModelShape& shape);
+void read_rotary(ConfigKeys& keys, ModelShape& shape);
 
 }  // namespace shardlens::trace

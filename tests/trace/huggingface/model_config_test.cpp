@@ -120,22 +120,51 @@ TEST(ModelConfig, NamesEveryKeyThatIsWrongInOneMessage) {
             HasSubstr("vocab_size is \"many\""), HasSubstr("hidden_size is missing")));
 }
 
-TEST(ModelConfig, RefusesWhatIsNotImplementedByName) {
-  const std::pair<const char*, const char*> cases[] = {
-      {"\"use_cache\": true", R"("quantization_config": {"bits": 4})"},
-      {"\"use_cache\": true", R"("attn_logit_softcapping": 50.0)"},
-      {"\"use_cache\": true", R"("partial_rotary_factor": 0.5)"},
-      {"\"hidden_act\": \"silu\"", R"("hidden_act": "gelu")"},
-      {"\"rope_type\": \"llama3\"", R"("rope_type": "longrope")"}};
-  for (const auto& [from, to] : cases) {
-    const Error error = error_of(with(kLlama, from, to));
+TEST(ModelConfig, RefusesWhatIsNotSupportedWithTheValueAndWhatIs) {
+  struct Case {
+    const std::string& of;
+    const char *from, *to, *message;
+  };
+  const Case cases[] = {
+      {kLlama, R"("use_cache": true)", R"("quantization_config": {"bits": 4})",
+       R"(quantization_config {"bits":4} is not supported (models without it are))"},
+      {kLlama, R"("use_cache": true)", R"("attn_logit_softcapping": 50.0)",
+       "attn_logit_softcapping 50.0 is not supported (models without it are)"},
+      {kLlama, R"("use_cache": true)", R"("partial_rotary_factor": 0.5)",
+       "partial_rotary_factor 0.5 is not supported (1 is)"},
+      {kLlama, R"("hidden_act": "silu")", R"("hidden_act": "gelu")",
+       R"(hidden_act "gelu" is not supported (silu and swish are))"},
+      {kLlama, R"("rope_type": "llama3")", R"("type": "longrope")",
+       R"(rope_scaling.type "longrope" is not supported (default, linear, dynamic, llama3 and yarn )"
+       "are)"},
+      {kGpt2, R"("gelu_new")", R"("quick_gelu")",
+       R"(activation_function "quick_gelu" is not supported (gelu_new, gelu_pytorch_tanh, gelu and )"
+       "relu are)"},
+      {kBert, R"("pad_token_id")", R"("is_decoder": true, "pad_token_id")",
+       "is_decoder true is not supported (false is)"},
+      {kBert, R"("pad_token_id")", R"("position_embedding_type": "relative_key", "pad_token_id")",
+       R"(position_embedding_type "relative_key" is not supported (absolute is))"}};
+  for (const auto& [of, from, to, message] : cases) {
+    const Error error = error_of(with(of, from, to));
     EXPECT_EQ(error.kind, ErrorKind::kUsage) << to;
-    const std::string key(to + 1, std::string(to).find('"', 1) - 1);
-    EXPECT_THAT(error.message, AllOf(HasSubstr(key), HasSubstr("not implemented")));
+    EXPECT_EQ(error.message, "\"config.json\" cannot be used: " + std::string(message) +
+                                 ". Choose another model.");
   }
-  const Error positions = error_of(with(
-      kBert, "\"pad_token_id\"", R"("position_embedding_type": "relative_key", "pad_token_id")"));
-  EXPECT_THAT(positions.message, HasSubstr("position_embedding_type"));
+}
+
+TEST(ModelConfig, NamesWhatIsNotSupportedBesideWhatIsDamaged) {
+  const Error error = error_of(with(with(kLlama, R"("vocab_size": 128256)", R"("vocab_size": 0)"),
+                                    R"("hidden_act": "silu")", R"("hidden_act": "gelu")"));
+  EXPECT_EQ(error.kind, ErrorKind::kDamaged);
+  EXPECT_THAT(error.message, AllOf(HasSubstr("vocab_size is 0"),
+                                   HasSubstr("hidden_act \"gelu\" is not supported")));
+}
+
+TEST(ModelConfig, CutsLongValuesBetweenCharacters) {
+  std::string name = "x";
+  for (int i = 0; i < 100; ++i) name += "é";
+  const Error error = error_of(with(kLlama, "\"silu\"", "\"" + name + "\""));
+  EXPECT_THAT(error.message, AllOf(HasSubstr("…"), Not(HasSubstr("é"))));
 }
 
 TEST(ModelConfig, ListsWhatIsSupported) {
