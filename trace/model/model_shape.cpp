@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "trace/model/parameter_shapes.h"
+
 namespace shardlens::trace {
 
 namespace {
@@ -118,32 +120,12 @@ Result<ModelShape> find_in(std::initializer_list<std::span<const ModelShape>> li
               "There is no model \"" + std::string(name) + "\". Choose one of " + names + ".");
 }
 
-std::int64_t gpt2_parameters(const ModelShape& s) {
-  const std::int64_t norms = 2 * 2 * s.width;
-  const std::int64_t attention = s.width * 3 * s.width + 3 * s.width + s.width * s.width + s.width;
-  const std::int64_t mlp = s.width * s.mlp_width + s.mlp_width + s.mlp_width * s.width + s.width;
-  const std::int64_t embeddings = ((s.tied_head ? 1 : 2) * s.vocabulary + s.context) * s.width;
-  return embeddings + s.layers * (norms + attention + mlp) + 2 * s.width;
-}
-
-std::int64_t llama_parameters(const ModelShape& s) {
-  const std::int64_t norms = 2 * s.width + (s.qk_norm ? 2 * s.head_width() : 0);
-  const std::int64_t biases = (s.qkv_bias ? s.attention_width() + 2 * s.kv_width() : 0) +
-                              (s.output_bias ? s.width : 0) +
-                              (s.mlp_bias ? 2 * s.mlp_width + s.width : 0);
-  const std::int64_t attention = 2 * s.width * (s.attention_width() + s.kv_width());
-  const std::int64_t mlp = 3 * s.width * s.mlp_width;
-  const std::int64_t embeddings = (s.tied_head ? 1 : 2) * s.vocabulary * s.width;
-  return embeddings + s.layers * (norms + biases + attention + mlp) + s.width;
-}
-
-// BERT's pooler is as large as the inner layer of RoBERTa's head.
-std::int64_t encoder_parameters(const ModelShape& s) {
-  const std::int64_t norm = 2 * s.width, square = s.width * s.width + s.width;
-  const std::int64_t mlp = 2 * s.width * s.mlp_width + s.mlp_width + s.width;
-  const std::int64_t embeddings = (s.vocabulary + s.context + s.token_types) * s.width + norm;
-  const std::int64_t classifier = square + s.labels * (s.width + 1);
-  return embeddings + s.layers * (4 * square + mlp + 2 * norm) + classifier;
+std::int64_t values_with_layers(const ModelShape& shape, std::int64_t layers) {
+  ModelShape cut = shape;
+  cut.layers = layers;
+  std::int64_t values = 0;
+  for (const ParameterShape& parameter : parameter_shapes(cut)) values += parameter.numel();
+  return values;
 }
 
 }  // namespace
@@ -199,16 +181,9 @@ Result<ModelShape> find_planning_model(std::string_view name) {
 }
 
 std::int64_t parameter_count(const ModelShape& shape) {
-  switch (shape.layout) {
-    case ModelLayout::kGpt2:
-      return gpt2_parameters(shape);
-    case ModelLayout::kLlama:
-      return llama_parameters(shape);
-    case ModelLayout::kBert:
-    case ModelLayout::kRoberta:
-      return encoder_parameters(shape);
-  }
-  return 0;
+  // One block is as large as another.
+  const std::int64_t outside = values_with_layers(shape, 0);
+  return outside + shape.layers * (values_with_layers(shape, 1) - outside);
 }
 
 std::int64_t flops_per_token(const ModelShape& shape, std::int64_t sequence_length,

@@ -48,7 +48,7 @@ TEST(ModelShape, OnlyModelsThatCanBeTrainedAreChoicesOfTheKnob) {
   EXPECT_THAT(unknown.error().message, HasSubstr("llama-70b"));
 }
 
-TEST(ParameterShapes, SumToTheCountOfTheFormula) {
+TEST(ParameterShapes, SumToTheCount) {
   for (const auto list : {model_presets(), planning_presets()}) {
     for (const ModelShape& shape : list) {
       std::int64_t sum = 0;
