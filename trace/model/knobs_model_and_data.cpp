@@ -23,6 +23,7 @@ constexpr Knob kModelAndDataKnobs[] = {
                     "safetensors to go on from"},
     {.name = "data", .label = "Text", .member = &Settings::data, .essential = true,
      .choices = kData, .choices_are_open = true,
+     .accepted = "builtin, or the path of a text file or folder",
      .explanation = "A text file, a folder of them, or JSON Lines with text, prompt and completion, "
                     "messages, or text and label; builtin is the project's own text"},
     {.name = "tokenizer", .label = "Tokenizer", .member = &Settings::tokenizer,

@@ -121,11 +121,16 @@ constexpr Knob kParallelismKnobs[] = {
      .explanation = "CPU threads of each rank; auto is cores divided by ranks"},
     {.name = "nccl_algo", .label = "NCCL algorithm", .member = &Settings::nccl_algo,
      .choices = kNcclAlgorithms, .choices_are_open = true,
+     .accepted = "one of auto, Ring, Tree, CollnetDirect, CollnetChain, NVLS, NVLSTree or PAT, "
+                 "several with commas between, ^ before those that are not to be used, or "
+                 "function:list, separated by semicolons",
      .explanation = "NCCL_ALGO on GPUs: the algorithms NCCL may take, as Ring,Tree or Ring;allreduce:Tree, "
                     "or after ^ those it may not; a function that is left with none fails (only Ring "
                     "broadcasts); auto lets it choose by size"},
     {.name = "nccl_proto", .label = "NCCL protocol", .member = &Settings::nccl_proto,
      .choices = kNcclProtocols, .choices_are_open = true,
+     .accepted = "one of auto, LL, LL128 or Simple, several with commas between, ^ "
+                 "before those that are not to be used, or function:list, separated by semicolons",
      .explanation = "NCCL_PROTO on GPUs: LL has the least latency, LL128 wants NVLink, Simple has the "
                     "most bandwidth; auto lets NCCL choose by size"},
     {.name = "nccl_min_channels", .label = "NCCL channels, at least",

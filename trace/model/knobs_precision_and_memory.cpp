@@ -59,6 +59,7 @@ constexpr Knob kPrecisionAndMemoryKnobs[] = {
                     "logits, else at least 1024 and twice the model's width"},
     {.name = "allocator_conf", .label = "GPU allocator", .member = &Settings::allocator_conf,
      .choices = kAllocatorChoices, .choices_are_open = true,
+     .accepted = "auto, none, or option:value, separated by commas",
      .explanation = "PYTORCH_ALLOC_CONF on GPUs, as max_split_size_mb:128; auto is "
                     "expandable_segments:True unless the environment says otherwise, none leaves it"},
 };

@@ -12,11 +12,13 @@ constexpr std::string_view kRecordAllocations[] = {"off", "step 4", "every 10th"
 constexpr Knob kRecordingKnobs[] = {
     {.name = "record", .label = "Record", .member = &Settings::record, .essential = true,
      .choices = kRecord, .choices_are_open = true,
+     .accepted = "every step, steps A..B, every Nth, or none",
      .explanation = "Which steps get full detail: every step, steps 10..20, every 10th, or none; steps, "
                     "phases and memory are always recorded"},
     {.name = "record_allocations", .label = "Record allocations",
      .member = &Settings::record_allocations, .choices = kRecordAllocations,
      .choices_are_open = true,
+     .accepted = "off, step N, steps A..B, or every Nth",
      .explanation = "Steps whose single allocations are kept, unless record is none: off, step 4, "
                     "steps 4..6, or every 10th"},
     {.name = "record_limit_mb", .label = "Size limit", .member = &Settings::record_limit_mb,

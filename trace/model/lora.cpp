@@ -34,13 +34,9 @@ bool matches(std::string_view layer, std::string_view target) {
 }
 
 std::vector<std::string_view> target_list(std::string_view setting) {
-  std::vector<std::string_view> targets;
-  while (true) {
-    const auto end = std::min(setting.find(','), setting.size());
-    targets.push_back(trimmed(setting.substr(0, end)));
-    if (end == setting.size()) return targets;
-    setting.remove_prefix(end + 1);
-  }
+  std::vector<std::string_view> targets = split(setting, ',');
+  std::ranges::transform(targets, targets.begin(), trimmed);
+  return targets;
 }
 
 std::vector<std::string_view> family_targets(std::span<const std::string> layers) {

@@ -1,5 +1,6 @@
 #include "trace/model/schedule.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -35,18 +36,12 @@ struct Pair {
 
 // "a=1, b" → {a, 1}, {b, ""}
 std::vector<Pair> split_pairs(std::string_view text) {
+  if (text.ends_with(',')) text.remove_suffix(1);  // says nothing
   std::vector<Pair> pairs;
-  while (!text.empty()) {
-    const auto comma = text.find(',');
-    const std::string_view part = trimmed(text.substr(0, comma));
-    const auto equals = part.find('=');
-    if (equals == std::string_view::npos) {
-      pairs.push_back({part, {}});
-    } else {
-      pairs.push_back({trimmed(part.substr(0, equals)), trimmed(part.substr(equals + 1))});
-    }
-    if (comma == std::string_view::npos) break;
-    text = text.substr(comma + 1);
+  for (const std::string_view part : split(text, ',')) {
+    const auto equals = std::min(part.find('='), part.size());
+    const std::string_view value = part.substr(std::min(equals + 1, part.size()));
+    pairs.push_back({trimmed(part.substr(0, equals)), trimmed(value)});
   }
   return pairs;
 }
@@ -116,10 +111,6 @@ Result<Injection> parse_injection(std::string_view text) {
   if (!has_fault) return bad("inject", text, kInjectUse);
   return injection;
 }
-
-}  // namespace
-
-namespace {
 
 Result<RecordSchedule> parse_schedule(std::string_view knob, std::string_view text,
                                       std::string_view use) {
@@ -195,12 +186,10 @@ Result<std::vector<Injection>> parse_injections(std::string_view text) {
   std::vector<Injection> injections;
   text = trimmed(text);
   if (text == "off") return injections;
-  while (true) {
-    const auto semicolon = text.find(';');
-    TRY_ASSIGN(injections.emplace_back(), parse_injection(trimmed(text.substr(0, semicolon))));
-    if (semicolon == std::string_view::npos) return injections;
-    text = text.substr(semicolon + 1);
+  for (const std::string_view part : split(text, ';')) {
+    TRY_ASSIGN(injections.emplace_back(), parse_injection(trimmed(part)));
   }
+  return injections;
 }
 
 }  // namespace shardlens::trace

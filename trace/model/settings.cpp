@@ -102,14 +102,9 @@ const Knob* find_knob(std::string_view name) {
 }
 
 bool applies(const Knob& knob, std::string_view strategy) {
-  std::string_view rest = knob.applies_to;
-  if (rest.empty()) return true;
-  while (!rest.empty()) {
-    const auto comma = std::min(rest.find(','), rest.size());
-    if (trimmed(rest.substr(0, comma)) == strategy) return true;
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-  }
-  return false;
+  return knob.applies_to.empty() ||
+         std::ranges::any_of(split(knob.applies_to, ','),
+                             [&](std::string_view name) { return trimmed(name) == strategy; });
 }
 
 std::string_view nearest_knob(std::string_view name) {
@@ -132,23 +127,7 @@ std::string range_text(const Knob& knob) {
   const std::string_view type = type_name(knob);
   if (type == "bool") return "true or false";
   if (type == "choice") return join_choices(knob);
-  if (type == "text") {
-    if (knob.name == "data") return "builtin, or the path of a text file or folder";
-    if (knob.name == "resume") return "none, or the folder of a checkpoint or of a run";
-    if (knob.name == "record") return "every step, steps A..B, every Nth, or none";
-    if (knob.name == "record_allocations") return "off, step N, steps A..B, or every Nth";
-    if (knob.name == "simulate_link") return "off, or latency_us=50,gbps=10";
-    if (knob.name == "inject") {
-      return "off, or rank=1,step=5,phase=backward and one of delay_ms=100, nan, oom, hang, exit";
-    }
-    if (knob.name == "allocator_conf") return "auto, none, or option:value, separated by commas";
-    if (knob.name.starts_with("nccl_")) {
-      return "one of " + join_choices(knob) +
-             ", several with commas between, ^ before those that are not to be used, or "
-             "function:list, separated by semicolons";
-    }
-    return "any text";
-  }
+  if (type == "text") return std::string(knob.accepted.empty() ? "any text" : knob.accepted);
   std::string text = number_text(knob.minimum) + " to " + number_text(knob.maximum);
   if (type == "integer") text = "a whole number from " + text;
   if (!knob.unit.empty()) text += " " + std::string(knob.unit);

@@ -164,6 +164,7 @@ struct Knob {
   bool essential = false;                          // shown without unfolding "more"
   std::span<const std::string_view> choices = {};  // of texts; empty: free text
   bool choices_are_open = false;      // a path or grammar is accepted beside the choices
+  std::string_view accepted = {};     // what that is, choices included; "": any text
   std::string_view explanation = {};  // one sentence, no full stop
   std::string_view applies_to = {};   // strategies, comma-separated; "": all
 };

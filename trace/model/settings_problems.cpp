@@ -164,16 +164,6 @@ void check_inputs(const Settings& s, std::vector<SettingProblem>& problems) {
   }
 }
 
-std::vector<std::string_view> split_at(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const auto end = std::min(text.find(separator), text.size());
-    parts.push_back(text.substr(0, end));
-    if (end == text.size()) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
 bool is_among(std::string_view name, std::span<const std::string_view> choices) {
   return std::ranges::any_of(choices, [&](auto each) { return equal_but_for_case(each, name); });
 }
@@ -193,7 +183,7 @@ void check_names(std::string_view knob, std::string_view value,
                                                        "broadcast", "reduce"};
   if (value == "auto") return;
   const auto choices = find_knob(knob)->choices.subspan(1);  // without auto
-  for (std::string_view list : split_at(value, ';')) {
+  for (std::string_view list : split(value, ';')) {
     if (const auto colon = list.find(':'); colon != list.npos) {
       const std::string_view function = list.substr(0, colon);
       if (!is_among(function, kFunctions)) {
@@ -204,7 +194,7 @@ void check_names(std::string_view knob, std::string_view value,
       list.remove_prefix(colon + 1);
     }
     if (list.starts_with('^')) list.remove_prefix(1);
-    for (const std::string_view name : split_at(list, ',')) {
+    for (const std::string_view name : split(list, ',')) {
       if (is_among(name, choices)) continue;
       problems.push_back({knob, std::string(knob) + ": NCCL knows no \"" + std::string(name) +
                                     "\"; use auto, or one or several of " + joined(choices) +

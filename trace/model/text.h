@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace shardlens::trace {
 
@@ -16,6 +17,9 @@ bool equal_but_for_case(std::string_view a, std::string_view b);
 
 // Levenshtein distance: the least number of insertions, deletions and substitutions.
 std::size_t edit_distance(std::string_view a, std::string_view b);
+
+// The parts between separators, one more than there are separators. Views of `text`.
+std::vector<std::string_view> split(std::string_view text, char separator);
 
 // "1,204", "-1,204"
 std::string grouped(std::int64_t number);

@@ -53,6 +53,14 @@ TEST(SettingsTable, BindsEachKnobToAMemberOfItsOwn) {
   }
 }
 
+TEST(SettingsTable, NamesNcclsChoicesInWhatItAccepts) {
+  for (const char* name : {"nccl_algo", "nccl_proto"}) {
+    for (const std::string_view choice : find_knob(name)->choices) {
+      EXPECT_THAT(range_text(*find_knob(name)), HasSubstr(std::string(choice)));
+    }
+  }
+}
+
 TEST(SettingsTable, DefaultsAreValidAndReadBackFromTheirText) {
   EXPECT_TRUE(validate(Settings{}));
   Settings settings;
