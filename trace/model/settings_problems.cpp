@@ -228,9 +228,10 @@ void check_lengths(const Settings& s, std::vector<SettingProblem>& problems) {
                                             ") is more than steps (" + std::to_string(s.steps) +
                                             ")."});
   }
-  if (s.evaluate_every > 0 && s.evaluation_fraction == 0) {
-    problems.push_back(
-        {"evaluate_every", "evaluate_every needs held-out text; set evaluation_fraction above 0."});
+  if (s.evaluate_every > 0 && s.evaluation_data == "split" && s.evaluation_fraction == 0) {
+    problems.push_back({"evaluate_every",
+                        "evaluate_every needs held-out text; set evaluation_fraction above 0, or "
+                        "evaluation_data to a file."});
   }
 }
 

@@ -182,6 +182,16 @@ TEST(Validate, RefusesCombinationsThatContradictEachOther) {
   EXPECT_EQ(problems_of(settings).size(), 3u);
 }
 
+TEST(Validate, AsksForHeldOutTextOnlyWhereNoneIsGiven) {
+  Settings settings;
+  settings.evaluate_every = 5;
+  EXPECT_TRUE(validate(settings));
+  settings.evaluation_fraction = 0;
+  EXPECT_THAT(validate(settings).error().message, HasSubstr("evaluation_data to a file"));
+  settings.evaluation_data = "held_out.txt";
+  EXPECT_TRUE(validate(settings));
+}
+
 TEST(RunName, LeavesOutWhatTheStrategyDoesNotObey) {
   Settings base, next;
   base.sharding_strategy = "hybrid_shard";
