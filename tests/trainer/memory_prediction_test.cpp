@@ -14,6 +14,7 @@
 #include "trainer/autocast_scope.h"
 #include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
+#include "trainer/strategy/named_tensor.h"
 #include "trainer/trained_part.h"
 
 namespace shardlens::trainer {
@@ -33,6 +34,7 @@ struct Case {
   void (*change)(ModelShape&) = nullptr;
   const char* adapters = "";  // of which layers, beside frozen weights
   const char* base = "auto";
+  std::int64_t frozen_blocks = 0;
 };
 
 void PrintTo(const Case& tried, std::ostream* out) { *out << tried.name; }
@@ -82,10 +84,11 @@ trace::PlannedJob job_of(const Case& tried) {
   job.settings.activation_checkpointing = tried.recompute;
   job.settings.optimizer = "sgd";
   job.settings.loss_chunk_tokens = tried.loss_chunk;
+  job.settings.base_dtype = tried.base;
+  job.settings.frozen_blocks = tried.frozen_blocks;
   if (*tried.adapters != 0) {
     job.settings.lora_rank = 8;
     job.settings.lora_target_modules = tried.adapters;
-    job.settings.base_dtype = tried.base;
   }
   if (tried.is_gathered_in_16_bits) {
     job.settings.sharding_strategy = "full_shard";
@@ -145,16 +148,16 @@ TEST_P(SavedMemory, IsWhatForwardKeeps) {
   const std::int64_t saved = tensors_of(profiler::sample_cpu_memory()) - before_;
   std::int64_t predicted = trace::head_memory(job_).layer.saved_bytes();
   const bool is_adapted = job_.settings.lora_rank > 0;
-  const trace::LayerMemory block = trace::block_memory(job_, is_adapted);
   const trace::AdapterMemory adapters = trace::adapter_memory(job_);
-  const std::int64_t of_block = block.saved_bytes() + adapters.saved_bytes();
   predicted -= GetParam().recompute > 0 ? 0 : adapters.spared;
   if (trace::is_encoder(job_.shape.layout)) {
     predicted += trace::encoder_embeddings_memory(trace::layer_sizes(job_));
   }
   for (std::int64_t i = 0; i < job_.shape.layers; ++i) {
+    const trace::LayerMemory block =
+        trace::block_memory(job_, is_adapted || i < job_.settings.frozen_blocks);
     const bool recomputes = GetParam().recompute > 0 && i % GetParam().recompute == 0;
-    predicted += recomputes ? block.input_bytes : of_block;
+    predicted += recomputes ? block.input_bytes : block.saved_bytes() + adapters.saved_bytes();
   }
   const double allowed = GetParam().dropout > 0 || GetParam().recompute > 0 ? 0.02 : 0.005;
   EXPECT_NEAR(static_cast<double>(predicted), static_cast<double>(saved),
@@ -172,6 +175,17 @@ TEST_P(MemoryPrediction, KnowsThePeakOfForwardAndBackward) {
   EXPECT_NEAR(static_cast<double>(predicted), static_cast<double>(peak),
               0.05 * static_cast<double>(peak))
       << "in " << prediction.peak_place;
+}
+
+class KeptMemory : public MemoryPrediction {};
+
+TEST_P(KeptMemory, IsThatOfTheParametersAsTheyAreKept) {
+  std::int64_t kept = 0;
+  for (const NamedTensor& each : named_parameters_of(*model_)) {
+    kept += static_cast<std::int64_t>(each.tensor.nbytes());
+  }
+  const trace::MemoryPrediction prediction = trace::predict_memory(job_);
+  EXPECT_EQ(prediction.at_peak[static_cast<std::size_t>(MemoryCategory::kParameters)], kept);
 }
 
 std::string name_of(const testing::TestParamInfo<Case>& tried) { return tried.param.name; }
@@ -251,8 +265,39 @@ const Case kAdaptersRecomputed[] = {
      .base = "nf4"},
 };
 
+const Case kFrozen[] = {
+    {.name = "Gpt2", .layout = ModelLayout::kGpt2, .frozen_blocks = 2},
+    {.name = "Gpt2Bf16", .layout = ModelLayout::kGpt2, .base = "bf16", .frozen_blocks = 2},
+    {.name = "Gpt2Bf16Recompute",
+     .layout = ModelLayout::kGpt2,
+     .recompute = 1,
+     .base = "bf16",
+     .frozen_blocks = 4},
+    {.name = "LlamaBf16",
+     .layout = ModelLayout::kLlama,
+     .tied = false,
+     .base = "bf16",
+     .frozen_blocks = 3},
+    {.name = "LlamaBf16Autocast",
+     .layout = ModelLayout::kLlama,
+     .tied = false,
+     .precision = "bf16",
+     .base = "bf16",
+     .frozen_blocks = 3},
+    {.name = "BertBf16",
+     .layout = ModelLayout::kBert,
+     .tied = false,
+     .change = as_encoder,
+     .base = "bf16",
+     .frozen_blocks = 2},
+};
+
 INSTANTIATE_TEST_SUITE_P(AdaptersRecomputed, SavedMemory, testing::ValuesIn(kAdaptersRecomputed),
                          name_of);
+INSTANTIATE_TEST_SUITE_P(Frozen, MemoryPrediction, testing::ValuesIn(kFrozen), name_of);
+INSTANTIATE_TEST_SUITE_P(Frozen, SavedMemory, testing::ValuesIn(kFrozen), name_of);
+INSTANTIATE_TEST_SUITE_P(Frozen, KeptMemory, testing::ValuesIn(kFrozen), name_of);
+INSTANTIATE_TEST_SUITE_P(Adapters, KeptMemory, testing::ValuesIn(kAdapters), name_of);
 INSTANTIATE_TEST_SUITE_P(Adapters, MemoryPrediction, testing::ValuesIn(kAdapters), name_of);
 INSTANTIATE_TEST_SUITE_P(Adapters, SavedMemory, testing::ValuesIn(kAdapters), name_of);
 INSTANTIATE_TEST_SUITE_P(Models, MemoryPrediction, testing::ValuesIn(kModels), name_of);

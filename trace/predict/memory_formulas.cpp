@@ -66,12 +66,12 @@ std::string MemoryFormulas::at_rest(Holding holding) const {
 
 std::string MemoryFormulas::parameters() const {
   const ModelSizes& sizes = walk_.sizes();
-  if (sizes.is_adapted) {
+  if (!sizes.is_uniform()) {
     return times(4, sizes.trained_values(), "trained parameters") + " + " +
-           grouped(sizes.frozen_root.kept + sizes.layers * sizes.frozen_block.kept) +
-           " B of frozen ones" + (is_divided_ ? divided_by(shards_.group) + " (shards)" : "");
+           grouped(sizes.frozen_bytes()) + " B of frozen ones" +
+           (is_divided_ ? divided_by(shards_.group) + " (shards)" : "");
   }
-  const std::string whole = times(4, walk_.sizes().all_values(), "parameters");
+  const std::string whole = times(4, sizes.all_values(), "parameters");
   return is_divided_ ? whole + divided_by(shards_.group) + " (shard)" : whole;
 }
 
@@ -107,7 +107,7 @@ std::string MemoryFormulas::units(Holding holding, std::int64_t bytes) const {
     const double count = static_cast<double>(bytes) / static_cast<double>(bytes_each * values);
     return one_decimal(count) + " blocks x " + times(bytes_each, values, "parameters");
   };
-  if (walk_.sizes().is_adapted) {
+  if (!walk_.sizes().is_uniform()) {
     if (holding == Holding::kGatheredRoot) return grouped(bytes) + " B of the root unit";
     if (holding == Holding::kGatheredBlocks) {
       return grouped(bytes) +

@@ -39,7 +39,9 @@ void add_frozen(FrozenBytes& sum, const ParameterShape& parameter, const Setting
   sum.gathered += bytes;
 }
 
-void add_adapters(ModelSizes& sizes, const ModelShape& one_block, const Settings& settings) {
+// What adapters train, tensor by tensor; their names.
+std::set<std::string> add_adapters(ModelSizes& sizes, const ModelShape& one_block,
+                                   const Settings& settings) {
   sizes.is_adapted = true;
   std::set<std::string> trained;
   for (const ParameterShape& each : saved_parameters(one_block, settings)) {
@@ -47,10 +49,16 @@ void add_adapters(ModelSizes& sizes, const ModelShape& one_block, const Settings
     const bool is_root = each.block == ParameterShape::kRoot;
     (is_root ? sizes.trained_root : sizes.block_adapters).push_back(each.numel());
   }
+  return trained;
+}
+
+void add_frozen_weights(ModelSizes& sizes, const ModelShape& one_block, const Settings& settings) {
+  std::set<std::string> trained;
+  if (settings.lora_rank > 0) trained = add_adapters(sizes, one_block, settings);
   for (const ParameterShape& each : parameter_shapes(one_block)) {
-    if (trained.contains(each.name)) continue;
     const bool is_root = each.block == ParameterShape::kRoot;
-    add_frozen(is_root ? sizes.frozen_root : sizes.frozen_block, each, settings);
+    const bool is_frozen = sizes.is_adapted ? !trained.contains(each.name) : !is_root;
+    if (is_frozen) add_frozen(is_root ? sizes.frozen_root : sizes.frozen_block, each, settings);
   }
 }
 
@@ -68,8 +76,7 @@ std::int64_t ModelSizes::trained_root_values() const {
 }
 
 std::int64_t ModelSizes::kept_bytes() const {
-  if (!is_adapted) return kTrainedBytes * all_values();
-  return kTrainedBytes * trained_values() + frozen_root.kept + layers * frozen_block.kept;
+  return kTrainedBytes * trained_values() + frozen_bytes();
 }
 
 std::int64_t ModelSizes::trained_tensors() const {
@@ -99,7 +106,9 @@ ModelSizes model_sizes(const ModelShape& shape, const Settings& settings) {
       sizes.block.push_back(values);
     }
   }
-  if (settings.lora_rank > 0) add_adapters(sizes, one_block, settings);
+  if (settings.lora_rank > 0 || sizes.frozen_layers > 0) {
+    add_frozen_weights(sizes, one_block, settings);
+  }
   sizes.embedding = shape.vocabulary * shape.width;
   sizes.head = sizes.embedding;
   if (is_encoder(shape.layout)) {

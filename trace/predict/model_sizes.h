@@ -10,7 +10,7 @@
 
 namespace shardlens::trace {
 
-// Bytes of frozen weights where adapters are trained.
+// Bytes of frozen weights.
 struct FrozenBytes {
   std::int64_t kept = 0;      // at rest
   std::int64_t gathered = 0;  // as they are computed with
@@ -19,7 +19,7 @@ struct FrozenBytes {
 
 struct ModelSizes {
   std::int64_t layers = 0;
-  std::int64_t frozen_layers = 0;   // the first ones, not trained
+  std::int64_t frozen_layers = 0;   // the first ones, of which nothing is trained
   std::vector<std::int64_t> block;  // values per parameter of one block, in registration order
   std::vector<std::int64_t> root;   // those outside of blocks
   std::int64_t embedding = 0;       // values of the token embedding
@@ -30,7 +30,8 @@ struct ModelSizes {
   // all that is above is frozen.
   bool is_adapted = false;
   std::vector<std::int64_t> block_adapters, trained_root;
-  FrozenBytes frozen_block, frozen_root;
+  // Outside of blocks, and of one block that has frozen weights.
+  FrozenBytes frozen_root, frozen_block;
 
   std::int64_t block_values() const;
   std::int64_t root_values() const;
@@ -40,8 +41,14 @@ struct ModelSizes {
   std::int64_t trained_values() const {
     return trained_root_values() + (layers - frozen_layers) * trained_block_values();
   }
+  std::int64_t blocks_with_frozen_weights() const { return is_adapted ? layers : frozen_layers; }
+  std::int64_t frozen_bytes() const {
+    return frozen_root.kept + blocks_with_frozen_weights() * frozen_block.kept;
+  }
   // Of all parameters at rest, on a rank that holds all of them.
   std::int64_t kept_bytes() const;
+  // No adapters, and all weights are kept in fp32.
+  bool is_uniform() const { return !is_adapted && kept_bytes() == 4 * all_values(); }
   std::int64_t trained_tensors() const;
   // Values per trained parameter, in registration order up to where the root's lie.
   std::vector<std::int64_t> trained() const;

@@ -1,5 +1,6 @@
 #include "trace/predict/shard_sizes.h"
 
+#include <cmath>
 #include <map>
 #include <string>
 #include <string_view>
@@ -66,28 +67,34 @@ std::int64_t part_of(std::int64_t values, std::int64_t ranks) {
   return (values + ranks - 1) / ranks;
 }
 
+// Parts end between values of 4 bytes.
 FrozenBytes part_of(const FrozenBytes& bytes, std::int64_t ranks) {
-  return {part_of(bytes.kept, ranks), part_of(bytes.gathered, ranks), part_of(bytes.cast, ranks)};
+  const auto part = [&](std::int64_t all) { return 4 * part_of(part_of(all, 4), ranks); };
+  return {part(bytes.kept), part(bytes.gathered), part(bytes.cast)};
 }
 
 FrozenBytes sum_of(const FrozenBytes& a, const FrozenBytes& b, std::int64_t times) {
   return {a.kept + times * b.kept, a.gathered + times * b.gathered, a.cast + times * b.cast};
 }
 
+// Of some of a block's values, as if all were kept alike.
+FrozenBytes share_of(const FrozenBytes& block, std::int64_t values, std::int64_t all) {
+  if (values == all) return block;
+  const double share = static_cast<double>(values) / static_cast<double>(all);
+  const auto of = [&](std::int64_t bytes) {
+    return std::llround(share * static_cast<double>(bytes));
+  };
+  return {of(block.kept), of(block.gathered), of(block.cast)};
+}
+
 // Trained values are the adapters' alone; `size`, which may make units inside of blocks, is counted
 // as if blocks were the units.
-void divide_adapted(ShardSizes& shards, const ModelSizes& sizes) {
-  const bool has_blocks = shards.whole.block > 0;
-  const std::int64_t in_root = has_blocks ? 0 : sizes.layers;
-  const std::int64_t of_block = sizes.trained_block_values();
-  shards.whole.block = has_blocks ? of_block : 0;
-  shards.whole.root = sizes.trained_root_values() + in_root * of_block;
-  shards.whole.root_frozen = 0;
-  shards.root_trained = part_of(shards.whole.root, shards.group);
-  shards.block = part_of(shards.whole.block, shards.group);
-  shards.frozen_root_bytes =
-      part_of(sum_of(sizes.frozen_root, sizes.frozen_block, in_root), shards.group);
-  if (has_blocks) shards.frozen_block_bytes = part_of(sizes.frozen_block, shards.group);
+void count_adapters_alone(UnitSizes& units, const ModelSizes& sizes) {
+  const bool has_blocks = units.block > 0;
+  units.block = has_blocks ? sizes.trained_block_values() : 0;
+  units.root =
+      sizes.trained_root_values() + (has_blocks ? 0 : sizes.layers * sizes.trained_block_values());
+  units.root_frozen = 0;
 }
 
 }  // namespace
@@ -108,25 +115,29 @@ UnitSizes unit_sizes(const PlannedJob& job, const ModelSizes& sizes) {
 }
 
 std::int64_t ShardSizes::trained_values(const ModelSizes& sizes) const {
-  if (sizes.is_adapted) return root_trained + sizes.layers * block;
-  return root_trained + (sizes.layers - sizes.frozen_layers) * block;
+  return root + (sizes.layers - sizes.frozen_layers) * block;
 }
 
-std::int64_t ShardSizes::frozen_values(const ModelSizes& sizes) const {
-  if (sizes.is_adapted) return 0;
-  return root_frozen + sizes.frozen_layers * block;
+std::int64_t ShardSizes::frozen_bytes(const ModelSizes& sizes) const {
+  return frozen_root.kept + sizes.blocks_with_frozen_weights() * frozen_block.kept;
 }
 
 ShardSizes shard_sizes(const PlannedJob& job, const ModelSizes& sizes) {
   ShardSizes shards;
   shards.group = shard_group_size(job.settings, job.ranks, job.ranks_per_node);
   shards.whole = unit_sizes(job, sizes);
+  const std::int64_t all = sizes.block_values();
+  std::int64_t in_unit = shards.whole.block;
   if (sizes.is_adapted) {
-    divide_adapted(shards, sizes);
-    return shards;
+    if (in_unit > 0) in_unit = all;
+    count_adapters_alone(shards.whole, sizes);
   }
-  shards.root_trained = part_of(shards.whole.root - shards.whole.root_frozen, shards.group);
-  shards.root_frozen = part_of(shards.whole.root_frozen, shards.group);
+  const FrozenBytes in_root =
+      sum_of(sizes.frozen_root, share_of(sizes.frozen_block, all - in_unit, all),
+             sizes.blocks_with_frozen_weights());
+  shards.frozen_root = part_of(in_root, shards.group);
+  shards.frozen_block = part_of(share_of(sizes.frozen_block, in_unit, all), shards.group);
+  shards.root = part_of(shards.whole.root - shards.whole.root_frozen, shards.group);
   shards.block = part_of(shards.whole.block, shards.group);
   return shards;
 }

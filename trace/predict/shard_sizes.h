@@ -21,18 +21,16 @@ UnitSizes unit_sizes(const PlannedJob& job, const ModelSizes& sizes);
 
 struct ShardSizes {
   std::int64_t group = 1;  // ranks that share one set of shards
-  UnitSizes whole;
-  // Values of one shard.
-  std::int64_t root_trained = 0, root_frozen = 0;
-  std::int64_t block = 0;
-
-  // Of one shard where adapters are trained: bytes of frozen weights.
-  FrozenBytes frozen_root_bytes, frozen_block_bytes;
+  UnitSizes whole;         // with adapters of these alone
+  // Of one shard: trained values of the root unit and of a block that is trained.
+  std::int64_t root = 0, block = 0;
+  // Of one shard: frozen weights in the root unit and in a block that has some.
+  FrozenBytes frozen_root, frozen_block;
 
   bool blocks_are_units() const { return whole.block > 0; }
-  // Values of all shards of one rank.
+  // Of all shards of one rank.
   std::int64_t trained_values(const ModelSizes& sizes) const;
-  std::int64_t frozen_values(const ModelSizes& sizes) const;
+  std::int64_t frozen_bytes(const ModelSizes& sizes) const;
 };
 ShardSizes shard_sizes(const PlannedJob& job, const ModelSizes& sizes);
 

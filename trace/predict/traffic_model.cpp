@@ -51,7 +51,6 @@ class Traffic {
   void add_buckets();
   void add_units();
   void add_gathers(const ShardSizes& shards, Group group);
-  void add_adapted_gathers(const ShardSizes& shards, Group group);
   void add(const Transfer& transfer);
 
   const PlannedJob& job_;
@@ -111,29 +110,23 @@ void Traffic::add_units() {
 }
 
 void Traffic::add_gathers(const ShardSizes& shards, Group group) {
-  if (sizes_.is_adapted) return add_adapted_gathers(shards, group);
-  const std::int64_t root = shards.group * (shards.root_trained + shards.root_frozen);
-  const std::int64_t blocks = shards.group * shards.block * sizes_.layers;
+  const std::int64_t root =
+      shards.group * (bytes_.gathered * shards.root + shards.frozen_root.gathered);
+  const std::int64_t blocks =
+      shards.group * (bytes_.gathered * shards.block * (sizes_.layers - sizes_.frozen_layers) +
+                      shards.frozen_block.gathered * sizes_.blocks_with_frozen_weights());
+  // Frozen weights travel as they are kept, 4-bit ones in 4 bits; what is counted is bytes then.
+  const bool is_uniform = sizes_.is_uniform();
+  const std::int64_t each = is_uniform ? bytes_.gathered : 1;
+  const std::string note = is_uniform ? "" : " (bytes: frozen weights as they are kept)";
   // What is kept after forward stays until gradients have been reduced.
   const std::int64_t times = traits_.frees_after_forward ? micro_batches_ : reductions_;
-  add({CollectiveFunction::kAllGather, "forward gathers", group, bytes_.gathered, root + blocks,
-       times});
+  add({CollectiveFunction::kAllGather, "forward gathers", group, each, (root + blocks) / each,
+       times, note});
   if (!traits_.frees_after_forward) return;
-  add({CollectiveFunction::kAllGather, "backward gathers", group, bytes_.gathered,
-       blocks + shards.whole.outside, times, " (the root stays gathered)"});
-}
-
-// Frozen weights travel as they are kept, 4-bit ones in 4 bits; values are bytes here.
-void Traffic::add_adapted_gathers(const ShardSizes& shards, Group group) {
-  const std::int64_t root =
-      shards.group * (bytes_.gathered * shards.root_trained + shards.frozen_root_bytes.gathered);
-  const std::int64_t blocks = shards.group * sizes_.layers *
-                              (bytes_.gathered * shards.block + shards.frozen_block_bytes.gathered);
-  const std::int64_t times = traits_.frees_after_forward ? micro_batches_ : reductions_;
-  const std::string note = " (bytes: frozen weights as they are kept)";
-  add({CollectiveFunction::kAllGather, "forward gathers", group, 1, root + blocks, times, note});
-  if (!traits_.frees_after_forward) return;
-  add({CollectiveFunction::kAllGather, "backward gathers", group, 1, blocks, times, note});
+  const std::int64_t outside = sizes_.is_adapted ? 0 : bytes_.gathered * shards.whole.outside;
+  add({CollectiveFunction::kAllGather, "backward gathers", group, each, (blocks + outside) / each,
+       times, note + (is_uniform ? " (the root stays gathered)" : "")});
 }
 
 std::int64_t sum_over(const std::vector<TrafficTerm>& terms, std::int64_t TrafficTerm::*member) {

@@ -26,14 +26,14 @@ UnitMemory::UnitMemory(const PlannedJob& job, const ModelSizes& sizes)
       is_resident_(shards_.group == 1 && bytes_.gathered == 4 && !offloads_),
       states_(static_cast<std::size_t>(sizes.layers + 1), State::kFree) {}
 
-std::int64_t UnitMemory::shard_values(std::int64_t block) const {
-  if (block == kRootBlock) return shards_.root_trained + shards_.root_frozen;
-  return shards_.block;
+std::int64_t UnitMemory::trained_shard(std::int64_t block) const {
+  if (block == kRootBlock) return shards_.root;
+  return block < sizes_.frozen_layers ? 0 : shards_.block;
 }
 
-std::int64_t UnitMemory::trained_shard(std::int64_t block) const {
-  if (block == kRootBlock) return shards_.root_trained;
-  return block < sizes_.frozen_layers ? 0 : shard_values(block);
+FrozenBytes UnitMemory::frozen_shard(std::int64_t block) const {
+  if (block == kRootBlock) return shards_.frozen_root;
+  return block < sizes_.blocks_with_frozen_weights() ? shards_.frozen_block : FrozenBytes{};
 }
 
 std::int64_t UnitMemory::trained_values(std::int64_t block) const {
@@ -43,35 +43,31 @@ std::int64_t UnitMemory::trained_values(std::int64_t block) const {
 
 void UnitMemory::hold_at_rest(MemoryLedger& ledger) {
   if (offloads_) return;
-  const std::int64_t values = shards_.trained_values(sizes_) + shards_.frozen_values(sizes_);
-  ledger.add(Holding::kParameters, bytes_.master * values + kept_frozen_bytes());
+  ledger.add(Holding::kParameters,
+             bytes_.master * shards_.trained_values(sizes_) + shards_.frozen_bytes(sizes_));
   ledger.add(Holding::kOptimizerState, optimizer_state(job_, sizes_).bytes);
 }
 
 std::int64_t UnitMemory::host_bytes() const {
   if (!offloads_) return 0;
-  const std::int64_t trained = shards_.trained_values(sizes_);
-  return 2 * bytes_.master * trained + bytes_.master * shards_.frozen_values(sizes_) +
-         kept_frozen_bytes() + optimizer_state(job_, sizes_).bytes;
-}
-
-std::int64_t UnitMemory::kept_frozen_bytes() const {
-  return shards_.frozen_root_bytes.kept + sizes_.layers * shards_.frozen_block_bytes.kept;
+  // Shards and their gradients.
+  return 2 * bytes_.master * shards_.trained_values(sizes_) + shards_.frozen_bytes(sizes_) +
+         optimizer_state(job_, sizes_).bytes;
 }
 
 std::int64_t UnitMemory::gathered_bytes(std::int64_t block) const {
   // Buffers whose type is the one they are computed with are used where they are.
   const bool is_whole = shards_.group == 1 && !offloads_;
-  const FrozenBytes& frozen = frozen_bytes(block);
+  const FrozenBytes frozen = frozen_shard(block);
   return shards_.group *
-         (bytes_.gathered * shard_values(block) + (is_whole ? frozen.cast : frozen.gathered));
+         (bytes_.gathered * trained_shard(block) + (is_whole ? frozen.cast : frozen.gathered));
 }
 
 std::int64_t UnitMemory::gather_input_bytes(std::int64_t block) const {
   if (shards_.group == 1) return 0;
-  const FrozenBytes& frozen = frozen_bytes(block);
-  if (offloads_) return bytes_.gathered * shard_values(block) + frozen.gathered;
-  return (bytes_.gathered != bytes_.master ? bytes_.gathered * shard_values(block) : 0) +
+  const FrozenBytes frozen = frozen_shard(block);
+  if (offloads_) return bytes_.gathered * trained_shard(block) + frozen.gathered;
+  return (bytes_.gathered != bytes_.master ? bytes_.gathered * trained_shard(block) : 0) +
          frozen.cast;
 }
 

@@ -33,15 +33,10 @@ class UnitMemory final : public KeptMemory {
   };
 
   State& state_of(std::int64_t block) { return states_[static_cast<std::size_t>(block + 1)]; }
-  std::int64_t shard_values(std::int64_t block) const;  // trained and frozen
-  std::int64_t trained_shard(std::int64_t block) const;
-  std::int64_t trained_values(std::int64_t block) const;  // without padding
-  // Bytes of one shard: frozen weights where adapters are trained, and all of the unit as it is
-  // gathered, and what of that takes memory before it is gathered.
-  const FrozenBytes& frozen_bytes(std::int64_t block) const {
-    return block == kRootBlock ? shards_.frozen_root_bytes : shards_.frozen_block_bytes;
-  }
-  std::int64_t kept_frozen_bytes() const;
+  std::int64_t trained_shard(std::int64_t block) const;   // values
+  std::int64_t trained_values(std::int64_t block) const;  // of the whole unit, without padding
+  FrozenBytes frozen_shard(std::int64_t block) const;
+  // Of the whole unit, and what of a shard takes memory on its way into a gather.
   std::int64_t gathered_bytes(std::int64_t block) const;
   std::int64_t gather_input_bytes(std::int64_t block) const;
 

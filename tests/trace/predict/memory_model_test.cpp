@@ -94,6 +94,29 @@ TEST(MemoryModel, OffloadMovesShardsToTheHostOfAGpu) {
   EXPECT_LT(offloaded.total(), on_device.total());
 }
 
+TEST(MemoryModel, FrozenBlocksAreKeptAndGatheredInTheirOwnType) {
+  std::int64_t frozen = 0, trained = 0;
+  for (const ParameterShape& each : parameter_shapes(*find_model_preset("tiny"))) {
+    const bool is_frozen = each.block == 0 || each.block == 1;
+    const std::int64_t bytes_each = is_frozen && each.sizes.size() == 2 ? 2 : 4;
+    (is_frozen ? frozen : trained) += bytes_each * each.numel();
+  }
+  const std::vector<std::string> settings{"frozen_blocks=2", "base_dtype=bf16"};
+  const auto kept = [&](const char* strategy) {
+    auto with = settings;
+    with.push_back("sharding_strategy=" + std::string(strategy));
+    return at_peak(predict_memory(job_of(with, 4)), MemoryCategory::kParameters);
+  };
+  EXPECT_EQ(kept("ddp"), frozen + trained);
+  EXPECT_EQ(kept("no_shard"), frozen + trained);
+  EXPECT_EQ(kept("full_shard"), (frozen + trained) / 4);
+  auto whole = settings;
+  whole.insert(whole.end(), {"sharding_strategy=full_shard", "wrap_policy=whole_model"});
+  const MemoryPrediction prediction = predict_memory(job_of(whole, 4));
+  EXPECT_EQ(highest(prediction, MemoryCategory::kGatheredParameters), frozen + trained);
+  EXPECT_THAT(prediction.formula(MemoryCategory::kParameters), HasSubstr("B of frozen ones"));
+}
+
 TEST(MemoryModel, RecomputationKeepsInputsInsteadOfActivations) {
   const std::vector<std::string> settings{"model=small", "batch_per_rank=8"};
   auto recomputing = settings;

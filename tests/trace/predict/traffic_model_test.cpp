@@ -48,6 +48,14 @@ TEST(TrafficModel, ShardingGradientsCostsNothingAndShardingParametersHalfAsMuchA
   EXPECT_EQ(bytes({"sharding_strategy=full_shard"}, 4), replicated + 4 * kTinyBlocks * 3 / 4);
 }
 
+TEST(TrafficModel, FrozenBlocksTravelInTheTypeTheyAreKeptIn) {
+  const std::vector<std::string> fp32{"sharding_strategy=full_shard", "frozen_blocks=2"};
+  auto bf16 = fp32;
+  bf16.push_back("base_dtype=bf16");
+  // Gathered twice by half of two ranks: 12 C² values of matrices in each of two blocks.
+  EXPECT_EQ(bytes(fp32, 2) - bytes(bf16, 2), 2 * (2 * 12 * 192 * 192) * (4 - 2) / 2);
+}
+
 TEST(TrafficModel, AccumulationReducesOnceUnlessTold) {
   const std::vector<std::string> k4{"gradient_accumulation_steps=4"};
   EXPECT_EQ(bytes(k4, 2), 4 * kTiny);
