@@ -34,8 +34,12 @@ void add_adapter(const NamedLinear& target, const LoraOptions& options) {
   b->weight.detach().zero_();
   const double scaling = options.scaling(), dropout = options.dropout;
   layer.set_addition([owner = &layer, a, b, scaling, dropout](const torch::Tensor& x) {
-    const torch::Tensor kept =
-        at::dropout(x.to(a->weight.scalar_type()), dropout, dropout > 0 && owner->is_training());
+    const bool drops = dropout > 0 && owner->is_training();
+    // As peft, which drops values of the factors' type. Where nothing is dropped, autocast gives
+    // the products the type they want, without a copy in between.
+    const bool casts = drops || !at::autocast::is_autocast_enabled(x.device().type());
+    const torch::Tensor input = casts ? x.to(a->weight.scalar_type()) : x;
+    const torch::Tensor kept = drops ? at::dropout(input, dropout, /*train=*/true) : input;
     return at::linear(at::linear(kept, a->weight), b->weight) * scaling;
   });
 }
