@@ -1,8 +1,6 @@
 #include "trace/predict/adapter_memory.h"
 
-#include <algorithm>
 #include <set>
-#include <string>
 #include <string_view>
 
 #include "trace/model/lora.h"
@@ -28,54 +26,48 @@ bool reads_attention(std::string_view layer) {
          layer.ends_with("attention.output.dense");
 }
 
-bool is_of_mlp(std::string_view layer) {
-  return layer.find("mlp.") != std::string_view::npos ||
-         layer.find("intermediate.") != std::string_view::npos ||
-         (layer.ends_with("output.dense") && !layer.ends_with("attention.output.dense"));
+// Behind "transformer.h.0.", "model.layers.0." or "bert.encoder.layer.0."
+std::string name_in_first_block(const std::string& name) {
+  return name.substr(name.find(".0.") + 3);
 }
 
 }  // namespace
 
-AdapterMemory adapter_memory(const PlannedJob& job) {
-  AdapterMemory memory;
-  if (job.settings.lora_rank == 0) return memory;
+std::vector<AdaptedLayer> adapter_memory(const PlannedJob& job) {
+  const std::int64_t rank = job.settings.lora_rank;
+  if (rank == 0) return {};
   const auto layers = adapted_layers(job.shape, job.settings.lora_target_modules);
-  if (!layers) return memory;
+  if (!layers) return {};
   const ElementBytes bytes = element_bytes(job.settings);
-  // Under autocast the result that attention keeps is not the tensor that this layer gets.
-  const bool keeps_attention = !bytes.autocast && (job.settings.dropout <= 0 || job.on_gpu);
+  // Attention that is not fused keeps other things than its result.
+  const bool keeps_attention = job.settings.dropout <= 0 || job.on_gpu;
   const bool drops = job.settings.lora_dropout > 0;
+  std::vector<AdaptedLayer> adapters;
   std::set<std::string> kept;
   for (const LinearShape& layer : *layers) {
     if (layer.block != 0) continue;
-    std::int64_t& sum = is_of_mlp(layer.name) ? memory.mlp : memory.attention;
-    sum += job.tokens() * job.settings.lora_rank * bytes.product;
-    if (bytes.autocast) sum += 2 * adapter_values(layer, job.settings.lora_rank);
-    const std::int64_t input = job.tokens() * layer.in;
-    if (drops) sum += input * (job.on_gpu ? 1 : bytes.product);  // the mask
+    AdaptedLayer& adapter = adapters.emplace_back();
+    adapter.layer = name_in_first_block(layer.name);
+    adapter.input = job.tokens() * layer.in * bytes.product;
+    adapter.between = job.tokens() * rank * bytes.product;
+    adapter.output = job.tokens() * layer.out * bytes.product;
+    adapter.saved = adapter.between;
+    if (bytes.autocast) adapter.saved += 2 * adapter_values(layer, rank);
+    if (drops) adapter.saved += job.on_gpu ? job.tokens() * layer.in : adapter.input;  // the mask
     if (!drops && reads_attention(layer.name) && keeps_attention) continue;
     // Autocast casts the input for each product; dropout makes another for each.
     const bool is_shared = !bytes.autocast && !drops;
     if (is_shared && !kept.insert(input_of(layer.name)).second) continue;
-    sum += input * bytes.product;
+    adapter.saved += adapter.input;
   }
-  // An encoder's block begins with attention.
-  if (is_encoder(job.shape.layout)) return memory;
-  const LayerSizes sizes = layer_sizes(job);
-  memory.spared = sizes.residual + sizes.norm_statistics;
-  return memory;
+  return adapters;
 }
 
-std::int64_t expanded_matrix_bytes(const PlannedJob& job) {
-  const KeptType kept = kept_types(job.settings).linear;
-  const std::int64_t computed = element_bytes(job.settings).product;
-  if (kept == KeptType::kFp32 || (kept == KeptType::kBf16 && computed == 2)) return 0;
-  std::int64_t largest = 0;
-  for (const LinearShape& layer : linear_layers(job.shape)) {
-    largest = std::max(largest, layer.in * layer.out);
-  }
-  // 4 bits: values in fp32 beside either the codes as indices, half as many, or the result.
-  return largest * (kept == KeptType::kNf4 ? 4 + 2 : computed);
+std::int64_t spared_by_first_block(const PlannedJob& job) {
+  // An encoder's block begins with attention.
+  if (job.settings.lora_rank == 0 || is_encoder(job.shape.layout)) return 0;
+  const LayerSizes sizes = layer_sizes(job);
+  return sizes.residual + sizes.norm_statistics;
 }
 
 }  // namespace shardlens::trace

@@ -1,26 +1,29 @@
-// What low-rank adapters beside a block's layers keep for backward. Any thread.
+// What low-rank adapters beside a block's layers keep for backward, and make in it. Any thread.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "trace/predict/planned_job.h"
 
 namespace shardlens::trace {
 
-// Bytes; nothing where no adapters are trained.
-struct AdapterMemory {
-  // Inputs of a block's adapted layers that nobody else keeps, what lies between both factors, and
-  // under autocast the factors in 16 bits: of layers before the MLP, and of its own.
-  std::int64_t attention = 0, mlp = 0;
-  // What the first block's first norm does not keep, since its input needs no gradient.
-  std::int64_t spared = 0;
-
-  std::int64_t saved_bytes() const { return attention + mlp; }
+// Bytes, of one layer's adapter.
+struct AdaptedLayer {
+  std::string layer;         // within its block: "attn.c_attn"
+  std::int64_t input = 0;    // of the layer, in the type that is computed in
+  std::int64_t between = 0;  // both factors
+  std::int64_t output = 0;   // of the layer
+  // By forward: what lies between the factors, an input that nobody else keeps, dropout's mask, and
+  // under autocast the factors in 16 bits.
+  std::int64_t saved = 0;
 };
-AdapterMemory adapter_memory(const PlannedJob& job);
+// Of one block, in registration order; none where no adapters are trained.
+std::vector<AdaptedLayer> adapter_memory(const PlannedJob& job);
 
-// Bytes that exist for a moment while the largest matrix of a block is expanded from what it is
-// kept in; 0 where it is used as it is.
-std::int64_t expanded_matrix_bytes(const PlannedJob& job);
+// Bytes that the first block's first norm does not keep where adapters are trained, since its input
+// needs no gradient.
+std::int64_t spared_by_first_block(const PlannedJob& job);
 
 }  // namespace shardlens::trace

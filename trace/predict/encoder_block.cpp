@@ -1,5 +1,7 @@
 #include "trace/predict/encoder_block.h"
 
+#include <algorithm>
+
 namespace shardlens::trace {
 
 namespace {
@@ -16,104 +18,81 @@ enum EncoderParameter {
   kNormOfOutput = 14
 };
 
-std::int64_t encoder_attention_result(const LayerSizes& s, std::int64_t kept_input) {
-  if (s.attention_matrix == 0) return s.product + s.log_sum;
-  return 3 * s.attention_matrix + kept_input;
+// A norm's output, kept beside its casts: under autocast it is of another type than they.
+std::int64_t kept_casts(const BlockBackward& backward, const LayerSizes& s) {
+  return s.autocast ? backward.if_trained(s.product) : 0;
 }
 
-struct EncoderBlock {
-  const LayerSizes& s;
-  bool is_frozen;
-  std::int64_t kept_product, kept_mlp;  // inputs of trained matrices
-  // A norm's output, kept beside its casts: under autocast it is of another type than they.
-  std::int64_t kept_casts;
-
-  EncoderBlock(const LayerSizes& sizes, bool frozen)
-      : s(sizes),
-        is_frozen(frozen),
-        kept_product(frozen ? 0 : sizes.product),
-        kept_mlp(frozen ? 0 : sizes.mlp),
-        kept_casts(frozen || !sizes.autocast ? 0 : sizes.product) {}
-
-  BackwardOperator with(BackwardOperator op, EncoderParameter first) const {
-    if (is_frozen) return op;
-    op.first_parameter = first;
-    op.parameters = 2;
-    return op;
-  }
-  // Under autocast the copy of the weights in 16 bits goes, and their gradient is made so and cast.
-  void add_product(std::vector<BackwardOperator>& backward, BackwardOperator op,
-                   std::int64_t values, EncoderParameter first) const {
-    if (!s.autocast) return backward.push_back(with(op, first));
-    op.released += 2 * values;
-    if (is_frozen) return backward.push_back(op);
-    op.made += 2 * values;
-    backward.push_back(op);
-    backward.push_back(with({.consumed = 2 * values}, first));
-  }
-  // Makes the gradient of the sum, which goes on to both terms.
-  BackwardOperator norm(EncoderParameter first) const {
-    return with(
-        {.made = s.residual, .consumed = s.residual, .released = s.residual + s.norm_statistics},
-        first);
-  }
-
-  void add_mlp_backward(std::vector<BackwardOperator>& backward) const;
-  void add_attention_backward(std::vector<BackwardOperator>& backward) const;
-};
-
-void EncoderBlock::add_mlp_backward(std::vector<BackwardOperator>& backward) const {
-  const std::int64_t dropped = s.dropout_mask > 0 ? s.product : 0;
-  backward.push_back(norm(kNormOfOutput));
-  backward.push_back({.made = s.cast + dropped, .released = s.dropout_mask});
-  add_product(backward, {.made = s.mlp, .consumed = s.cast + dropped, .released = kept_mlp},
-              s.mlp_matrix, kOutputDense);
-  backward.push_back({.made = s.mlp, .consumed = s.mlp, .released = s.mlp});
-  add_product(backward, {.made = s.product, .consumed = s.mlp, .released = kept_product},
-              s.mlp_matrix, kIntermediate);
-  backward.push_back({.made = s.residual, .consumed = s.product + s.residual});  // of both terms
+// Makes the gradient of the sum, which goes on to both terms.
+void add_norm_backward(BlockBackward& backward, const LayerSizes& s, EncoderParameter first) {
+  backward.add({.made = s.residual,
+                .consumed = s.residual,
+                .released = s.residual + s.norm_statistics,
+                .ends_output_gradient = first == kNormOfOutput},
+               first, 2);
 }
 
-void EncoderBlock::add_attention_backward(std::vector<BackwardOperator>& backward) const {
+void add_encoder_mlp_backward(BlockBackward& backward, const LayerSizes& s) {
   const std::int64_t dropped = s.dropout_mask > 0 ? s.product : 0;
-  backward.push_back(norm(kNormOfAttention));
-  backward.push_back({.made = s.cast + dropped, .released = s.dropout_mask});
-  add_product(backward, {.made = s.product, .consumed = s.cast + dropped}, s.square_matrix,
-              kAttentionDense);
+  add_norm_backward(backward, s, kNormOfOutput);
+  backward.add({.made = s.cast + dropped, .released = s.dropout_mask});
+  backward.add_product(
+      {.made = s.mlp, .consumed = s.cast + dropped, .released = backward.if_trained(s.mlp)},
+      {"output.dense", s.mlp_matrix, kOutputDense});
+  backward.add({.made = s.mlp, .consumed = s.mlp, .released = s.mlp});
+  backward.add_product(
+      {.made = s.product, .consumed = s.mlp, .released = backward.if_trained(s.product)},
+      {"intermediate.dense", s.mlp_matrix, kIntermediate});
+  backward.add({.made = s.residual, .consumed = s.product + s.residual});  // of both terms
+}
+
+void add_encoder_attention_backward(BlockBackward& backward, const LayerSizes& s) {
+  const std::int64_t dropped = s.dropout_mask > 0 ? s.product : 0;
+  const std::int64_t kept_product = backward.if_trained(s.product);
+  add_norm_backward(backward, s, kNormOfAttention);
+  backward.add({.made = s.cast + dropped, .released = s.dropout_mask});
+  backward.add_product({.made = s.product, .consumed = s.cast + dropped},
+                       {"attention.output.dense", s.square_matrix, kAttentionDense});
   // No causal mask is added to the scores, which takes one matrix of them less.
-  backward.push_back({.made = 3 * s.product,
-                      .scratch = s.attention_matrix,
-                      .consumed = s.product,
-                      .released = s.attended + encoder_attention_result(s, kept_product)});
+  backward.add({.made = 3 * s.product,
+                .scratch = s.attention_matrix,
+                .consumed = s.product,
+                .released = s.attended + attention_result(s, kept_product)});
   // Each makes a gradient of the input, added to that of those before.
-  add_product(backward, {.made = s.product, .consumed = s.product, .released = kept_casts},
-              s.square_matrix, kValue);
-  add_product(backward, {.made = s.product, .consumed = 2 * s.product, .released = kept_casts},
-              s.square_matrix, kKey);
-  add_product(backward, {.made = s.product, .consumed = 2 * s.product, .released = kept_product},
-              s.square_matrix, kQuery);
-  backward.push_back({.made = s.residual, .consumed = s.product + s.residual});
+  const std::int64_t casts = kept_casts(backward, s);
+  backward.add_product({.made = s.product, .consumed = s.product, .released = casts},
+                       {"attention.self.value", s.square_matrix, kValue});
+  backward.add_product({.made = s.product, .consumed = 2 * s.product, .released = casts},
+                       {"attention.self.key", s.square_matrix, kKey});
+  backward.add_product({.made = s.product, .consumed = 2 * s.product, .released = kept_product},
+                       {"attention.self.query", s.square_matrix, kQuery});
+  backward.add({.made = s.residual, .consumed = s.product + s.residual});
 }
 
 }  // namespace
 
-LayerMemory encoder_block_memory(const LayerSizes& s, bool is_frozen) {
-  const EncoderBlock block(s, is_frozen);
+LayerMemory encoder_block_memory(const LayerSizes& s, const BlockWeights& weights) {
+  BlockBackward backward(s, weights);
+  const std::int64_t kept_product = backward.if_trained(s.product);
   LayerMemory memory;
   memory.input_bytes = s.residual;
-  const std::int64_t matrices = 4 * s.square_matrix + 2 * s.mlp_matrix;
-  memory.cast_weights = s.autocast ? 2 * matrices : 0;
+  memory.saves_input =
+      !weights.is_frozen || std::ranges::any_of(weights.adapters, [](const AdaptedLayer& adapter) {
+        return adapter.layer.starts_with("attention.self.");
+      });
+  memory.cast_weights = s.autocast ? 2 * (4 * s.square_matrix + 2 * s.mlp_matrix) : 0;
   memory.saved = {{"sums", 2 * s.residual},
-                  {"norms", 2 * (s.norm_statistics + block.kept_product) + 2 * block.kept_casts},
+                  {"norms", 2 * (s.norm_statistics + kept_product + kept_casts(backward, s))},
                   {"queries, keys, values", s.attended},
-                  {"attention", encoder_attention_result(s, block.kept_product)},
-                  {"MLP", s.mlp + block.kept_mlp},
+                  {"attention", attention_result(s, kept_product)},
+                  {"MLP", s.mlp + backward.if_trained(s.mlp)},
                   {"dropout", 2 * s.dropout_mask},
                   {"weights in 16 bits", memory.cast_weights}};
   memory.forward_scratch = s.product + 2 * s.residual;
   memory.unsaved_scratch = 2 * s.residual + s.product + 2 * s.mlp;
-  block.add_mlp_backward(memory.backward);
-  block.add_attention_backward(memory.backward);
+  add_encoder_mlp_backward(backward, s);
+  add_encoder_attention_backward(backward, s);
+  memory.backward = backward.take();
   return memory;
 }
 

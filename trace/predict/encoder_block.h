@@ -2,12 +2,11 @@
 // norms come after what they normalise. Any thread.
 #pragma once
 
-#include "trace/predict/layer_memory.h"
-#include "trace/predict/layer_sizes.h"
+#include "trace/predict/block_backward.h"
 
 namespace shardlens::trace {
 
-LayerMemory encoder_block_memory(const LayerSizes& sizes, bool is_frozen);
+LayerMemory encoder_block_memory(const LayerSizes& sizes, const BlockWeights& weights);
 
 // What the norm and the dropout of the embeddings keep.
 std::int64_t encoder_embeddings_memory(const LayerSizes& sizes);

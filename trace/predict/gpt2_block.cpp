@@ -14,100 +14,63 @@ enum Gpt2Parameter {
   kMlpOut = 10
 };
 
-// What attention keeps besides its queries, keys and values.
-std::int64_t attention_result(const LayerSizes& s, std::int64_t kept_input) {
-  if (s.attention_matrix == 0) return s.product + s.log_sum;
-  return 3 * s.attention_matrix + kept_input;
+void add_gpt2_mlp_backward(BlockBackward& backward, const LayerSizes& s) {
+  const std::int64_t dropped = s.dropout_mask > 0 ? s.product : 0;
+  backward.add({.made = s.cast + dropped, .released = s.dropout_mask});
+  backward.add_product(
+      {.made = s.mlp, .consumed = s.cast + dropped, .released = backward.if_trained(s.mlp)},
+      {"mlp.c_proj", s.mlp_matrix, kMlpOut});
+  backward.add({.made = s.mlp, .consumed = s.mlp, .released = s.mlp});
+  backward.add_product(
+      {.made = s.product, .consumed = s.mlp, .released = backward.if_trained(s.product)},
+      {"mlp.c_fc", s.mlp_matrix, kMlpIn});
+  backward.add({.made = s.residual,
+                .consumed = s.product + s.residual,
+                .released = s.residual + s.norm_statistics,
+                .ends_output_gradient = true},
+               kNorm2, 2);
 }
 
-struct Gpt2Block {
-  const LayerSizes& s;
-  bool is_frozen;
-  std::int64_t kept_product, kept_mlp;  // inputs of trained matrices
-  std::int64_t cast_mlp, cast_square;   // autocast's copies of one MLP and one square matrix
-
-  explicit Gpt2Block(const LayerSizes& sizes, bool frozen)
-      : s(sizes),
-        is_frozen(frozen),
-        kept_product(frozen ? 0 : sizes.product),
-        kept_mlp(frozen ? 0 : sizes.mlp),
-        cast_mlp(sizes.autocast ? 2 * sizes.mlp_matrix : 0),
-        cast_square(sizes.autocast ? 2 * sizes.square_matrix : 0) {}
-
-  std::int64_t cast_weights() const { return 2 * cast_mlp + 4 * cast_square; }
-
-  BackwardOperator with(BackwardOperator op, Gpt2Parameter first) const {
-    if (is_frozen) return op;
-    op.first_parameter = first;
-    op.parameters = 2;
-    return op;
-  }
-  // A matrix product, of which autocast keeps `weights` bytes in 16 bits. Its gradient is made in
-  // 16 bits and cast.
-  void add_product(std::vector<BackwardOperator>& backward, BackwardOperator op,
-                   std::int64_t weights, Gpt2Parameter first) const {
-    op.released += weights;
-    if (weights == 0 || is_frozen) return backward.push_back(with(op, first));
-    op.made += weights;
-    backward.push_back(op);
-    backward.push_back(with({.consumed = weights}, first));
-  }
-
-  void add_mlp_backward(std::vector<BackwardOperator>& backward) const;
-  void add_attention_backward(std::vector<BackwardOperator>& backward) const;
-};
-
-void Gpt2Block::add_mlp_backward(std::vector<BackwardOperator>& backward) const {
+void add_gpt2_attention_backward(BlockBackward& backward, const LayerSizes& s) {
   const std::int64_t dropped = s.dropout_mask > 0 ? s.product : 0;
-  backward.push_back({.made = s.cast + dropped, .released = s.dropout_mask});
-  add_product(backward, {.made = s.mlp, .consumed = s.cast + dropped, .released = kept_mlp},
-              cast_mlp, kMlpOut);
-  backward.push_back({.made = s.mlp, .consumed = s.mlp, .released = s.mlp});
-  add_product(backward, {.made = s.product, .consumed = s.mlp, .released = kept_product}, cast_mlp,
-              kMlpIn);
-  backward.push_back(with({.made = s.residual,
-                           .consumed = s.product + s.residual,
-                           .released = s.residual + s.norm_statistics},
-                          kNorm2));
-}
-
-void Gpt2Block::add_attention_backward(std::vector<BackwardOperator>& backward) const {
-  const std::int64_t dropped = s.dropout_mask > 0 ? s.product : 0;
-  backward.push_back({.made = s.cast + dropped, .released = s.dropout_mask});
-  add_product(backward, {.made = s.product, .consumed = s.cast + dropped}, cast_square,
-              kAttentionOut);
-  backward.push_back({.made = 3 * s.product,
-                      .scratch = 2 * s.attention_matrix,
-                      .consumed = s.product,
-                      .released = s.attended + attention_result(s, kept_product)});
+  const std::int64_t kept_input = backward.if_trained(s.product);
+  backward.add({.made = s.cast + dropped, .released = s.dropout_mask});
+  backward.add_product({.made = s.product, .consumed = s.cast + dropped},
+                       {"attn.c_proj", s.square_matrix, kAttentionOut});
+  backward.add({.made = 3 * s.product,
+                .scratch = 2 * s.attention_matrix,
+                .consumed = s.product,
+                .released = s.attended + attention_result(s, kept_input)});
   // Gradients of queries, keys and values become one tensor.
-  backward.push_back({.made = 3 * s.product, .consumed = 3 * s.product});
-  add_product(backward, {.made = s.product, .consumed = 3 * s.product, .released = kept_product},
-              3 * cast_square, kQkv);
-  backward.push_back(with({.made = s.residual,
-                           .consumed = s.product + s.residual,
-                           .released = s.residual + s.norm_statistics},
-                          kNorm1));
+  backward.add({.made = 3 * s.product, .consumed = 3 * s.product});
+  backward.add_product({.made = s.product, .consumed = 3 * s.product, .released = kept_input},
+                       {"attn.c_attn", 3 * s.square_matrix, kQkv});
+  backward.add({.made = s.residual,
+                .consumed = s.product + s.residual,
+                .released = s.residual + s.norm_statistics},
+               kNorm1, 2);
 }
 
 }  // namespace
 
-LayerMemory gpt2_block_memory(const LayerSizes& s, bool is_frozen) {
-  const Gpt2Block block(s, is_frozen);
+LayerMemory gpt2_block_memory(const LayerSizes& s, const BlockWeights& weights) {
+  BlockBackward backward(s, weights);
+  const std::int64_t kept_product = backward.if_trained(s.product);
   LayerMemory memory;
   memory.input_bytes = s.residual;
-  memory.cast_weights = block.cast_weights();
+  memory.cast_weights = s.autocast ? 2 * (2 * s.mlp_matrix + 4 * s.square_matrix) : 0;
   memory.saved = {{"residuals", 2 * s.residual},
-                  {"norms", 2 * (s.norm_statistics + block.kept_product)},
+                  {"norms", 2 * (s.norm_statistics + kept_product)},
                   {"queries, keys, values", s.attended},
-                  {"attention", attention_result(s, block.kept_product)},
-                  {"MLP", s.mlp + block.kept_mlp},
+                  {"attention", attention_result(s, kept_product)},
+                  {"MLP", s.mlp + backward.if_trained(s.mlp)},
                   {"dropout", 2 * s.dropout_mask},
-                  {"weights in 16 bits", block.cast_weights()}};
+                  {"weights in 16 bits", memory.cast_weights}};
   memory.forward_scratch = s.product + 2 * s.residual;
   memory.unsaved_scratch = 2 * s.residual + s.product + 2 * s.mlp;
-  block.add_mlp_backward(memory.backward);
-  block.add_attention_backward(memory.backward);
+  add_gpt2_mlp_backward(backward, s);
+  add_gpt2_attention_backward(backward, s);
+  memory.backward = backward.take();
   return memory;
 }
 

@@ -2,11 +2,10 @@
 // Any thread.
 #pragma once
 
-#include "trace/predict/layer_memory.h"
-#include "trace/predict/layer_sizes.h"
+#include "trace/predict/block_backward.h"
 
 namespace shardlens::trace {
 
-LayerMemory gpt2_block_memory(const LayerSizes& sizes, bool is_frozen);
+LayerMemory gpt2_block_memory(const LayerSizes& sizes, const BlockWeights& weights);
 
 }  // namespace shardlens::trace

@@ -6,6 +6,7 @@
 #include "trace/model/lora.h"
 #include "trace/model/loss_chunks.h"
 #include "trace/predict/adapter_memory.h"
+#include "trace/predict/element_bytes.h"
 #include "trace/predict/encoder_block.h"
 #include "trace/predict/gpt2_block.h"
 #include "trace/predict/layer_sizes.h"
@@ -80,12 +81,23 @@ LayerMemory chunked_head_saved(const LayerSizes& s, const PlannedJob& job, std::
   return head;
 }
 
+// Whether the layer that reads the encoder's output, BERT's pooler or the first of RoBERTa's head,
+// is trained or has an adapter.
+bool reads_for_gradients(const PlannedJob& job) {
+  if (job.settings.lora_rank == 0 || job.shape.layout == ModelLayout::kRoberta) return true;
+  const auto adapted = adapted_layers(job.shape, job.settings.lora_target_modules);
+  return adapted && std::ranges::any_of(*adapted, [](const LinearShape& layer) {
+           return layer.block == ParameterShape::kRoot;
+         });
+}
+
 // Sees the first token alone, but keeps the whole tensor that it is a part of; the gradient of all
 // others is zero. What the classifier makes of one token per sequence is not counted.
-LayerMemory classifier_memory(const LayerSizes& s) {
+LayerMemory classifier_memory(const LayerSizes& s, const PlannedJob& job) {
   LayerMemory head;
   head.input_bytes = s.residual;
-  const std::int64_t kept = s.autocast ? 0 : s.residual;  // autocast keeps a copy of the one token
+  // Autocast keeps a copy of the one token, a frozen layer nothing.
+  const std::int64_t kept = s.autocast || !reads_for_gradients(job) ? 0 : s.residual;
   head.saved = {{"output of the last block", kept}};
   head.backward = {{.made = s.residual, .released = kept}};
   return head;
@@ -99,17 +111,29 @@ std::vector<BackwardOperator> chunked_backward(const LayerSizes& s, const Planne
           {.made = s.residual}};
 }
 
-LayerMemory memory_of(ModelLayout layout, const LayerSizes& sizes, bool is_frozen) {
-  if (is_encoder(layout)) return encoder_block_memory(sizes, is_frozen);
-  return layout == ModelLayout::kGpt2 ? gpt2_block_memory(sizes, is_frozen)
-                                      : llama_block_memory(sizes, is_frozen);
+LayerMemory memory_of(ModelLayout layout, const LayerSizes& sizes, const BlockWeights& weights) {
+  if (is_encoder(layout)) return encoder_block_memory(sizes, weights);
+  return layout == ModelLayout::kGpt2 ? gpt2_block_memory(sizes, weights)
+                                      : llama_block_memory(sizes, weights);
 }
 
 // Every product expands its matrix, also in backward.
-void expand_matrices(LayerMemory& memory, std::int64_t bytes) {
-  memory.forward_scratch += bytes;
-  memory.unsaved_scratch += bytes;
-  for (BackwardOperator& op : memory.backward) op.scratch = std::max(op.scratch, bytes);
+void set_expansion(BlockWeights& weights, const PlannedJob& job) {
+  const KeptType kept = kept_types(job.settings).linear;
+  const std::int64_t computed = element_bytes(job.settings).product;
+  if (kept == KeptType::kBf16 && computed == 2) return;
+  weights.expanded = computed;
+  weights.while_expanding = computed;
+  // 4 bits: values in fp32 beside either the codes as indices, half as many, or the result.
+  if (kept == KeptType::kNf4) weights.while_expanding = 4 + 2;
+}
+
+std::int64_t largest_matrix(const PlannedJob& job) {
+  std::int64_t largest = 0;
+  for (const LinearShape& layer : linear_layers(job.shape)) {
+    largest = std::max(largest, layer.in * layer.out);
+  }
+  return largest;
 }
 
 // Nothing is kept for gradients of the last norm and of the head, which adapters leave as they are.
@@ -152,16 +176,29 @@ std::int64_t LayerMemory::saved_bytes() const {
 
 LayerMemory block_memory(const PlannedJob& job, bool is_frozen) {
   LayerSizes sizes = layer_sizes(job);
+  BlockWeights weights;
+  weights.is_frozen = is_frozen;
+  if (is_frozen) weights.adapters = adapter_memory(job);
   const bool is_packed = is_frozen && kept_types(job.settings).linear != KeptType::kFp32;
-  if (is_packed) sizes.autocast = false;  // no casts of matrices are kept
-  LayerMemory memory = memory_of(job.shape.layout, sizes, is_frozen);
-  if (is_packed) expand_matrices(memory, expanded_matrix_bytes(job));
+  if (is_packed) {
+    sizes.autocast = false;  // no casts of matrices are kept
+    set_expansion(weights, job);
+  }
+  LayerMemory memory = memory_of(job.shape.layout, sizes, weights);
+  if (weights.while_expanding > 0) {
+    const std::int64_t expanded = weights.while_expanding * largest_matrix(job);
+    memory.forward_scratch += expanded;
+    memory.unsaved_scratch += expanded;
+  }
+  std::int64_t saved = 0;
+  for (const AdaptedLayer& adapter : weights.adapters) saved += adapter.saved;
+  if (saved > 0) memory.saved.push_back({"adapters", saved});
   return memory;
 }
 
 HeadMemory head_memory(const PlannedJob& job) {
   const LayerSizes s = layer_sizes(job);
-  if (is_encoder(job.shape.layout)) return {classifier_memory(s)};
+  if (is_encoder(job.shape.layout)) return {classifier_memory(s, job)};
   const std::int64_t chunk = loss_chunk_tokens(job.settings, job.shape, job.tokens());
   HeadMemory head{chunk > 0 ? chunked_head_saved(s, job, chunk) : head_saved(s, job)};
   std::vector<BackwardOperator>& backward = head.layer.backward;

@@ -21,14 +21,18 @@ struct BackwardOperator {
   std::int64_t scratch = 0;   // gone when it ends
   std::int64_t consumed = 0;  // gradients of activations, freed when it ends
   std::int64_t released = 0;  // saved tensors, freed when it ends
-  // Whose gradients appear: the layer's parameters in registration order.
+  // Whose gradients appear: the layer's parameters in registration order, or of a block with
+  // adapters these, A before B.
   int first_parameter = 0;
   int parameters = 0;
+  // Of a block: `consumed` has the gradient of the block's output, which it is the last to read.
+  bool ends_output_gradient = false;
 };
 
 struct LayerMemory {
   std::vector<SavedTensors> saved;   // by forward
-  std::int64_t input_bytes = 0;      // of what flows in, part of `saved`
+  std::int64_t input_bytes = 0;      // of what flows in
+  bool saves_input = true;           // it is part of `saved`
   std::int64_t cast_weights = 0;     // autocast's copies of the weights, part of `saved`
   std::int64_t forward_scratch = 0;  // beside `saved`
   std::int64_t unsaved_scratch = 0;  // of a forward that saves nothing
@@ -37,7 +41,7 @@ struct LayerMemory {
   std::int64_t saved_bytes() const;
 };
 
-// A transformer block; a frozen one keeps no inputs of its matrices.
+// A transformer block; a frozen one keeps no inputs of its matrices, but has the job's adapters.
 LayerMemory block_memory(const PlannedJob& job, bool is_frozen);
 
 // The last norm, the output matrix and the loss. The gradient of the output matrix is made in

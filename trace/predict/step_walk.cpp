@@ -1,6 +1,7 @@
 #include "trace/predict/step_walk.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "trace/model/strategy.h"
 #include "trace/predict/element_bytes.h"
@@ -17,6 +18,7 @@ constexpr std::int64_t kGeneratorStateBytes = 5056;  // of at::CPUGeneratorImpl
 using Part = StepPlace::Part;
 
 std::int64_t saved_by_embeddings(const PlannedJob& job) {
+  if (job.settings.lora_rank > 0) return 0;  // they are frozen
   const LayerSizes sizes = layer_sizes(job);
   if (is_encoder(job.shape.layout)) return encoder_embeddings_memory(sizes);
   if (job.settings.dropout <= 0 || job.shape.layout != ModelLayout::kGpt2) return 0;
@@ -30,10 +32,10 @@ StepWalk::StepWalk(const PlannedJob& job)
       sizes_(model_sizes(job.shape, job.settings)),
       trained_block_(block_memory(job, sizes_.is_adapted)),
       frozen_block_(block_memory(job, true)),
-      adapters_(adapter_memory(job)),
       head_(head_memory(job)),
       gradient_bytes_(element_bytes(job.settings).gathered),
       saved_by_embeddings_(saved_by_embeddings(job)),
+      spared_(spared_by_first_block(job)),
       kept_(kept_memory(job, sizes_)) {}
 
 bool StepWalk::recomputes(std::int64_t block) const {
@@ -127,35 +129,29 @@ void StepWalk::backward_block(std::int64_t index) {
   ledger_.enter({Part::kBackward, index});
   kept_->enter_block_backward(ledger_, index);
   const bool again = recomputes(index);
+  // The block's output, and its input if the block itself does not save it.
+  const std::int64_t held_meanwhile = (layer.saves_input ? 1 : 2) * layer.input_bytes;
   if (again) {
     ledger_.remove(Holding::kSavedInputs,
                    layer.input_bytes + (job_.on_gpu ? 0 : kGeneratorStateBytes));
     ledger_.add(Holding::kSavedByBlocks, saved_bytes(layer, index));
-    ledger_.add(Holding::kFlowing, layer.input_bytes);  // its output, computed again
+    ledger_.add(Holding::kFlowing, held_meanwhile);
   }
-  const auto& operators = layer.backward;
-  for (std::size_t i = 0; i < operators.size(); ++i) {
-    // The first half is the MLP's, nearly.
-    if (i == operators.size() / 2) ledger_.remove(Holding::kSavedByBlocks, adapters_.mlp);
-    run_block_operator(operators[i]);
+  for (const BackwardOperator& op : layer.backward) {
+    run_block_operator(op);
+    // Who asked for the recomputation holds it to the end.
+    if (again && op.ends_output_gradient) ledger_.add(Holding::kFlowing, layer.input_bytes);
   }
-  if (sizes_.is_adapted) {
-    const std::int64_t fresh = sizes_.trained_block_values();
-    ledger_.remove(Holding::kSavedByBlocks, adapters_.attention);
-    ledger_.add(Holding::kFreshGradients, gradient_bytes_ * fresh);
-    kept_->keep_gradient(ledger_, fresh);
-    // Its first norm had not kept it.
-    ledger_.add(Holding::kSavedByBlocks, spared(index));
-  }
-  if (again) ledger_.remove(Holding::kFlowing, layer.input_bytes);
+  // The first norm had not kept it.
+  ledger_.add(Holding::kSavedByBlocks, spared(index));
+  if (again) ledger_.remove(Holding::kFlowing, held_meanwhile + layer.input_bytes);
   kept_->leave_block_backward(ledger_, index);
 }
 
 void StepWalk::run_block_operator(const BackwardOperator& op) {
-  std::int64_t fresh = 0;
-  const auto first = sizes_.block.begin() + op.first_parameter;
-  for (auto size = first; size != first + op.parameters; ++size) fresh += *size;
-  if (sizes_.is_adapted) fresh = 0;
+  const auto& parameters = sizes_.is_adapted ? sizes_.block_adapters : sizes_.block;
+  const auto first = parameters.begin() + op.first_parameter;
+  const std::int64_t fresh = std::accumulate(first, first + op.parameters, std::int64_t{0});
   run(op, Holding::kSavedByBlocks, fresh);
   if (fresh > 0) kept_->keep_gradient(ledger_, fresh);
 }

@@ -28,9 +28,9 @@ class StepWalk {
     return index < sizes_.frozen_layers ? frozen_block_ : trained_block_;
   }
   std::int64_t saved_bytes(const LayerMemory& layer, std::int64_t index) const {
-    return layer.saved_bytes() + adapters_.saved_bytes() - spared(index);
+    return layer.saved_bytes() - spared(index);
   }
-  std::int64_t spared(std::int64_t index) const { return index == 0 ? adapters_.spared : 0; }
+  std::int64_t spared(std::int64_t index) const { return index == 0 ? spared_ : 0; }
   void forward();
   void forward_block(std::int64_t index);
   void forward_head();
@@ -45,10 +45,10 @@ class StepWalk {
   const PlannedJob& job_;
   ModelSizes sizes_;
   LayerMemory trained_block_, frozen_block_;
-  AdapterMemory adapters_;  // of one block
   HeadMemory head_;
   std::int64_t gradient_bytes_;       // per value
   std::int64_t saved_by_embeddings_;  // bytes
+  std::int64_t spared_;               // bytes that the first block does not save
   std::unique_ptr<KeptMemory> kept_;
   MemoryLedger ledger_;
 };

@@ -27,7 +27,7 @@ std::vector<PlannedJob> all_kinds_of_jobs() {
     for (const StrategyTraits& strategy : strategies()) {
       for (const char* how :
            {"precision=fp32", "precision=bf16", "dropout=0.1", "activation_checkpointing=2",
-            "frozen_blocks=3", "gradient_accumulation_steps=4"}) {
+            "frozen_blocks=3", "gradient_accumulation_steps=4", "lora_rank=4"}) {
         for (const bool on_gpu : {false, true}) {
           jobs.push_back(
               job_of({model, "sharding_strategy=" + std::string(strategy.name), how}, 4));
