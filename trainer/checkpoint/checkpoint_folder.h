@@ -1,4 +1,4 @@
-// The folders of a run's checkpoints: a new one appears as a whole or not at all. Rank 0's training
+// The folders of a run's checkpoints, which appear as a whole (whole_folder.h). Rank 0's training
 // thread; one process at a time.
 #pragma once
 
@@ -10,7 +10,8 @@
 
 namespace shardlens::trainer {
 
-// Creates <checkpoints>/step_000020.tmp-<process>-<time> and removes what killed saves left.
+// Creates <checkpoints>/step_000020.tmp-<process>-<time>, to be published or abandoned, and removes
+// what killed saves left.
 trace::Result<std::filesystem::path> begin_checkpoint(const std::filesystem::path& checkpoints,
                                                       std::int64_t step);
 // Writes checkpoint.yaml into `unfinished`, whose other files must be on the disk, and gives the
@@ -18,12 +19,6 @@ trace::Result<std::filesystem::path> begin_checkpoint(const std::filesystem::pat
 // folder.
 trace::Result<std::filesystem::path> publish_checkpoint(const std::filesystem::path& unfinished,
                                                         const trace::CheckpointInfo& info);
-// Gives `from` the name `to`, on the same file system. After it `to` is the new one at any moment;
-// an older folder of this name ends up as `from`.
-trace::Result<void> replace_folder(const std::filesystem::path& from,
-                                   const std::filesystem::path& to);
-// Removes an unfinished one.
-void abandon_checkpoint(const std::filesystem::path& unfinished);
 
 // Deletes all but the `count` last steps and the one that was just saved; 0 keeps all.
 trace::Result<void> keep_last(const std::filesystem::path& checkpoints, std::int64_t count,

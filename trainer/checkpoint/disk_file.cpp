@@ -109,4 +109,10 @@ Result<void> DiskFile::synchronize() {
   return {};
 }
 
+Result<void> write_file(const std::filesystem::path& path, std::string_view text) {
+  TRY_ASSIGN(DiskFile file, DiskFile::create(path, std::ssize(text)));
+  TRY(file.write(0, std::as_bytes(std::span(text))));
+  return file.synchronize();
+}
+
 }  // namespace shardlens::trainer

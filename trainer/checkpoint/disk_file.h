@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string_view>
 
 #include "trace/model/result.h"
 
@@ -41,5 +42,8 @@ class DiskFile {
   int descriptor_ = -1;
   std::int64_t size_ = 0;
 };
+
+// A new file with this text, on the disk when it returns.
+trace::Result<void> write_file(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace shardlens::trainer

@@ -11,6 +11,7 @@
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/checkpoint/sharded_state.h"
 #include "trainer/checkpoint/tensor_bytes.h"
+#include "trainer/checkpoint/whole_folder.h"
 
 namespace shardlens::trainer {
 
@@ -236,12 +237,12 @@ Result<fs::path> save_checkpoint(const fs::path& checkpoints, const SaveOptions&
   // A failure of one rank is known to all at the end of each stage, so that nobody writes any more.
   const auto done = written(saving, checkpoints);
   if (!done) {
-    if (first && !saving.folder().empty()) abandon_checkpoint(saving.folder());
+    if (first && !saving.folder().empty()) abandon_folder(saving.folder());
     return tl::make_unexpected(done.error());
   }
   Result<std::string> published = "";
   if (first) published = saving.publish().map([](const fs::path& path) { return path.string(); });
-  if (!published) abandon_checkpoint(saving.folder());
+  if (!published) abandon_folder(saving.folder());
   TRY_ASSIGN(const auto texts, exchange(communicator, published, kTag));
   return fs::path(texts.front());
 }

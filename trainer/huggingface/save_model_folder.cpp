@@ -1,20 +1,17 @@
 #include "trainer/huggingface/save_model_folder.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <memory>
 #include <system_error>
 #include <utility>
 
 #include "trace/huggingface/find_model.h"
 #include "trace/store/file_system.h"
-#include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/disk_file.h"
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/checkpoint/tensor_bytes.h"
+#include "trainer/checkpoint/whole_folder.h"
 #include "trainer/huggingface/folder_source.h"
 #include "trainer/huggingface/saved_config.h"
 #include "trainer/huggingface/saved_mark.h"
@@ -45,18 +42,6 @@ constexpr std::array kCopied{"tokenizer.json",
                              "chat_template.jinja",
                              "chat_template.json",
                              "generation_config.json"};
-
-fs::path unfinished(const fs::path& folder) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return trace::beside(folder,
-                       ".tmp-" + std::to_string(getpid()) + "-" + std::to_string(now.count()));
-}
-
-Result<void> write_text(const fs::path& file, const std::string& text) {
-  TRY_ASSIGN(DiskFile out, DiskFile::create(file, std::ssize(text)));
-  TRY(out.write(0, std::as_bytes(std::span(text))));
-  return out.synchronize();
-}
 
 Result<DataType> type_of_source(const SaveModelOptions& options) {
   if (options.type) return *options.type;
@@ -104,7 +89,7 @@ class Saving {
   }
 
   void abandon() {
-    if (is_first_ && !temporary_.empty()) abandon_checkpoint(temporary_);
+    if (is_first_ && !temporary_.empty()) abandon_folder(temporary_);
   }
 
  private:
@@ -119,11 +104,7 @@ class Saving {
                                          "another place, or delete it.");
     }
     TRY_ASSIGN(const DataType type, type_of_source(options_));
-    temporary_ = unfinished(folder);
-    if (!fs::create_directories(temporary_, error)) {
-      return fail(ErrorKind::kIo,
-                  "cannot create the folder " + quoted(temporary_) + ": " + error.message());
-    }
+    TRY_ASSIGN(temporary_, begin_folder(folder));
     return std::string(name_of(type)) + "\n" + temporary_.string();
   }
 
@@ -183,7 +164,7 @@ class Saving {
       TRY(out.synchronize());
     }
     if (const std::string index = layout_.index(); !index.empty()) {
-      TRY(write_text(temporary_ / kIndexFile, index));
+      TRY(write_file(temporary_ / kIndexFile, index));
     }
     std::string original;
     if (!options_.source.empty()) {
@@ -191,13 +172,9 @@ class Saving {
     }
     TRY_ASSIGN(const std::string config,
                saved_config(original, options_.shape, type_, options_.labels));
-    TRY(write_text(temporary_ / trace::kConfigFile, config));
+    TRY(write_file(temporary_ / trace::kConfigFile, config));
     TRY(copy_tokenizer());
-    TRY(trace::synchronize(temporary_));
-    TRY(replace_folder(temporary_, options_.folder));
-    TRY(trace::synchronize(options_.folder / ".."));
-    abandon_checkpoint(temporary_);  // what stood there before
-    return {};
+    return publish_folder(temporary_, options_.folder);
   }
 
   Result<void> copy_tokenizer() {

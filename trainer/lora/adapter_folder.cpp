@@ -1,15 +1,14 @@
 #include "trainer/lora/adapter_folder.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "trace/model/lora.h"
+#include "trainer/checkpoint/disk_file.h"
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/checkpoint/tensor_bytes.h"
+#include "trainer/checkpoint/whole_folder.h"
 #include "trainer/lora/nf4.h"
 #include "trainer/strategy/named_tensor.h"
 
@@ -87,45 +86,23 @@ std::string config_text(const AdapterDescription& description, const Model& mode
   return config.dump(2) + "\n";
 }
 
-tl::unexpected<trace::Error> cannot_write(const fs::path& path, const std::string& why) {
-  return trace::fail(trace::ErrorKind::kFailed, "Cannot write the adapters to " + path.string() +
-                                                    ": " + why +
-                                                    ". Is there room, and may you write there?");
-}
-
 trace::Result<void> write_files(const fs::path& folder, const std::string& config,
                                 const TrainedValues& trained) {
   std::vector<TensorBytes> tensors;
-  std::vector<TensorEntry> entries;
   for (const auto& [name, value] : trained) {
-    entries.push_back({kPeftPrefix + name, DataType::kF32, value.sizes().vec()});
-    entries.back().end = static_cast<std::int64_t>(value.nbytes());
+    tensors.push_back(
+        {{kPeftPrefix + name, DataType::kF32, value.sizes().vec()}, bytes_of_tensor(value)});
   }
-  place_tensors(entries);
-  auto entry = entries.begin();
-  for (const auto& [name, value] : trained) tensors.push_back({*entry++, bytes_of_tensor(value)});
   TRY(write_safetensors(folder / "adapter_model.safetensors", tensors, {{"format", "pt"}}));
-  const fs::path file = folder / "adapter_config.json";
-  std::ofstream out(file);
-  out << config;
-  out.close();
-  if (!out) return cannot_write(file, "the file could not be written");
-  return {};
+  return write_file(folder / "adapter_config.json", config);
 }
 
-trace::Result<void> publish(const fs::path& folder, const std::string& config,
-                            const TrainedValues& trained) {
-  const fs::path unfinished = folder.string() + ".tmp-" + std::to_string(getpid());
-  std::error_code failed;
-  fs::create_directories(unfinished, failed);
-  if (failed) return cannot_write(unfinished, failed.message());
+trace::Result<void> write_adapter(const fs::path& folder, const std::string& config,
+                                  const TrainedValues& trained) {
+  TRY_ASSIGN(const fs::path unfinished, begin_folder(folder));
   auto written = write_files(unfinished, config, trained);
-  if (written) {
-    fs::remove_all(folder, failed);
-    if (!failed) fs::rename(unfinished, folder, failed);
-    if (failed) written = cannot_write(folder, failed.message());
-  }
-  if (!written) fs::remove_all(unfinished, failed);
+  if (written) written = publish_folder(unfinished, folder);
+  if (!written) abandon_folder(unfinished);
   return written;
 }
 
@@ -157,7 +134,7 @@ trace::Result<void> save_adapter(const fs::path& folder, const AdapterDescriptio
                                  Communicator& communicator) {
   trace::Result<void> written;
   if (communicator.rank() == 0) {
-    written = publish(folder, config_text(description, model, trained), trained);
+    written = write_adapter(folder, config_text(description, model, trained), trained);
   }
   return agree(communicator, written, "adapters");
 }

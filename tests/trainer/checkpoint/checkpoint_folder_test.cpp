@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "trace/store/file_system.h"
+#include "trainer/checkpoint/whole_folder.h"
 
 namespace shardlens::trainer {
 namespace {
@@ -82,7 +83,7 @@ TEST_F(CheckpointFolders, OfTheSameStepAreReplaced) {
 
 TEST_F(CheckpointFolders, AbandonedLeaveNothing) {
   save(10);
-  abandon_checkpoint(*begin_checkpoint(checkpoints(), 20));
+  abandon_folder(*begin_checkpoint(checkpoints(), 20));
   EXPECT_THAT(names(), ElementsAre("step_000010"));
 }
 

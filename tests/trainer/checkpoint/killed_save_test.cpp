@@ -14,6 +14,7 @@
 #include "tests/trainer/checkpoint/sample_state.h"
 #include "trace/store/file_system.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
+#include "trainer/checkpoint/whole_folder.h"
 
 extern char** environ;
 
@@ -79,7 +80,7 @@ TEST(KilledSave, LeavesOnlyWholeCheckpoints) {
     // The next save removes what was left behind.
     const auto unfinished = begin_checkpoint(checkpoints, 999);
     ASSERT_TRUE(unfinished);
-    abandon_checkpoint(*unfinished);
+    abandon_folder(*unfinished);
     for (const auto& entry : fs::directory_iterator(checkpoints)) {
       EXPECT_EQ(entry.path().string().find(trace::kUnfinishedMark), std::string::npos);
     }

@@ -1,0 +1,77 @@
+#include "trainer/checkpoint/whole_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "trace/store/file_system.h"
+
+namespace shardlens::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class WholeFolder : public testing::Test {
+ protected:
+  fs::path place() const { return folder_.path() / "run" / "model"; }
+
+  fs::path begun(const std::string& content) const {
+    const auto unfinished = begin_folder(place());
+    EXPECT_TRUE(unfinished) << unfinished.error().message;
+    std::ofstream(*unfinished / content) << content;
+    return *unfinished;
+  }
+  static std::vector<std::string> names_in(const fs::path& folder) {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      names.push_back(entry.path().filename().string());
+    }
+    return names;
+  }
+
+ private:
+  trace::TemporaryFolder folder_ = std::move(*trace::TemporaryFolder::create());
+};
+
+TEST_F(WholeFolder, HasItsNameOnceItIsPublished) {
+  const fs::path unfinished = begun("a");
+  EXPECT_FALSE(fs::exists(place()));
+  EXPECT_EQ(unfinished.parent_path(), place().parent_path());
+  ASSERT_TRUE(publish_folder(unfinished, place()));
+  EXPECT_THAT(names_in(place().parent_path()), ElementsAre("model"));
+  EXPECT_THAT(names_in(place()), ElementsAre("a"));
+}
+
+TEST_F(WholeFolder, TakesThePlaceOfAnOlderOneWithAllItHeld) {
+  ASSERT_TRUE(publish_folder(begun("old"), place()));
+  const fs::path unfinished = begun("new");
+  EXPECT_THAT(names_in(place()), ElementsAre("old"));
+  ASSERT_TRUE(publish_folder(unfinished, place()));
+  EXPECT_THAT(names_in(place()), ElementsAre("new"));
+  EXPECT_THAT(names_in(place().parent_path()), ElementsAre("model"));
+}
+
+TEST_F(WholeFolder, LeavesNothingWhenItIsAbandonedOrDeleted) {
+  abandon_folder(begun("a"));
+  EXPECT_THAT(names_in(place().parent_path()), IsEmpty());
+  ASSERT_TRUE(publish_folder(begun("a"), place()));
+  ASSERT_TRUE(delete_folder(place()));
+  EXPECT_THAT(names_in(place().parent_path()), IsEmpty());
+  const auto again = delete_folder(place());
+  ASSERT_FALSE(again);
+  EXPECT_THAT(again.error().message, testing::HasSubstr(place().string()));
+}
+
+TEST_F(WholeFolder, IsRefusedWhereAFileIsInTheWay) {
+  fs::create_directories(place().parent_path().parent_path());
+  std::ofstream(place().parent_path()) << "a file";
+  EXPECT_FALSE(begin_folder(place()));
+}
+
+}  // namespace
+}  // namespace shardlens::trainer

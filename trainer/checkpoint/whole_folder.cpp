@@ -1,0 +1,84 @@
+#include "trainer/checkpoint/whole_folder.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <system_error>
+
+#include "trace/store/checkpoint_info.h"
+#include "trace/store/file_system.h"
+
+namespace shardlens::trainer {
+
+namespace fs = std::filesystem;
+using trace::ErrorKind;
+using trace::fail;
+using trace::quoted;
+using trace::Result;
+
+namespace {
+
+fs::path unfinished_path(const fs::path& finished) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return trace::beside(finished, std::string(trace::kUnfinishedMark) + std::to_string(getpid()) +
+                                     "-" + std::to_string(now.count()));
+}
+
+// What had the name `to` ends up as `from`.
+Result<void> rename_or_exchange(const fs::path& from, const fs::path& to) {
+  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
+  if (errno == EEXIST &&
+      renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) {
+    return {};
+  }
+  // A file system without these flags, where a plain rename refuses a folder that is not empty.
+  if (errno == EINVAL && std::rename(from.c_str(), to.c_str()) == 0) return {};
+  const int code = errno;
+  const bool taken = code == EEXIST || code == ENOTEMPTY;
+  return fail(ErrorKind::kIo, "cannot create " + quoted(to) + ": " + std::strerror(code) +
+                                  (taken ? "; delete it or save into another run" : ""));
+}
+
+}  // namespace
+
+Result<fs::path> begin_folder(const fs::path& finished) {
+  const fs::path unfinished = unfinished_path(finished);
+  std::error_code error;
+  fs::create_directories(unfinished, error);
+  if (!error) return unfinished;
+  const bool full = error == std::errc::no_space_on_device;
+  return fail(full ? ErrorKind::kDiskFull : ErrorKind::kIo,
+              "cannot create the folder " + quoted(unfinished) + ": " + error.message());
+}
+
+Result<void> publish_folder(const fs::path& unfinished, const fs::path& finished) {
+  TRY(trace::synchronize(unfinished));
+  TRY(rename_or_exchange(unfinished, finished));
+  TRY(trace::synchronize(finished / ".."));
+  abandon_folder(unfinished);  // the older one
+  return {};
+}
+
+void abandon_folder(const fs::path& unfinished) {
+  std::error_code ignored;
+  fs::remove_all(unfinished, ignored);
+}
+
+Result<void> delete_folder(const fs::path& finished) {
+  const fs::path doomed = unfinished_path(finished);
+  std::error_code error;
+  fs::rename(finished, doomed, error);
+  if (error) {
+    return fail(ErrorKind::kIo,
+                "cannot delete the folder " + quoted(finished) + ": " + error.message());
+  }
+  abandon_folder(doomed);
+  return {};
+}
+
+}  // namespace shardlens::trainer
