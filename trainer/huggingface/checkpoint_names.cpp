@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <span>
 #include <utility>
+
+#include "trace/store/checkpoint_info.h"
 
 namespace shardlens::trainer {
 
@@ -16,7 +17,6 @@ using trace::Result;
 
 namespace {
 
-constexpr std::string_view kHead = "lm_head.weight";
 constexpr std::size_t kListed = 10;
 
 std::string_view prefix_of(ModelLayout layout) {
@@ -31,10 +31,6 @@ std::string_view prefix_of(ModelLayout layout) {
       return "roberta.";
   }
   return "";
-}
-
-std::string_view embedding_of(ModelLayout layout) {
-  return layout == ModelLayout::kGpt2 ? "transformer.wte.weight" : "model.embed_tokens.weight";
 }
 
 // Tensors that say nothing: tables that a model computes, and heads of other tasks.
@@ -65,12 +61,6 @@ std::string with_new_norms(std::string name) {
     if (name.ends_with(old)) name.replace(name.size() - old.size(), old.size(), now);
   }
   return name;
-}
-
-std::string sizes_text(std::span<const std::int64_t> sizes) {
-  std::string text;
-  for (const std::int64_t size : sizes) text += (text.empty() ? "" : ", ") + std::to_string(size);
-  return "[" + text + "]";
 }
 
 std::string listed(std::string_view what, const std::vector<std::string>& names) {
@@ -125,7 +115,7 @@ class Matcher {
     const std::string shown = tensor.name.substr(0, 200);
     const ParameterShape* parameter = parameter_of(tensor.name);
     if (parameter == nullptr) {
-      if (shape_.tied_head && tensor.name == kHead) {
+      if (shape_.tied_head && tensor.name == kHeadName) {
         tied_head_ = index;
       } else if (!is_ignored(tensor.name, shape_)) {
         extra_.push_back(shown);
@@ -142,8 +132,8 @@ class Matcher {
   void check(const StoredTensor& tensor, const ParameterShape& parameter) {
     const std::string shown = tensor.name.substr(0, 200);
     if (tensor.sizes != parameter.sizes) {
-      misshapen_.push_back(shown + " " + sizes_text(tensor.sizes) + " instead of " +
-                           sizes_text(parameter.sizes));
+      misshapen_.push_back(shown + " " + trace::sizes_text(tensor.sizes) + " instead of " +
+                           trace::sizes_text(parameter.sizes));
     }
     if (tensor.type != "F32" && tensor.type != "F16" && tensor.type != "BF16") {
       unread_.push_back(shown + " (" + tensor.type + ")");
@@ -152,7 +142,7 @@ class Matcher {
 
   // As transformers: of two tied matrices a file may have either.
   void use_head_as_embedding() {
-    const std::string_view embedding = embedding_of(shape_.layout);
+    const std::string_view embedding = embedding_name(shape_.layout);
     if (!tied_head_ || matched_.stored.contains(embedding)) return;
     matched_.stored.emplace(embedding, *tied_head_);
     check(stored_[*tied_head_], *by_name_.at(std::string(embedding)));
@@ -168,6 +158,10 @@ class Matcher {
 };
 
 }  // namespace
+
+std::string_view embedding_name(ModelLayout decoder) {
+  return decoder == ModelLayout::kGpt2 ? "transformer.wte.weight" : "model.embed_tokens.weight";
+}
 
 Result<MatchedNames> match_names(const trace::ModelShape& shape,
                                  const std::vector<StoredTensor>& stored,

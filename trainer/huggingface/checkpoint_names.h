@@ -14,6 +14,10 @@
 
 namespace shardlens::trainer {
 
+// The output matrix of a decoder, and its token embedding, which may be the same.
+inline constexpr std::string_view kHeadName = "lm_head.weight";
+std::string_view embedding_name(trace::ModelLayout decoder);
+
 struct StoredTensor {
   std::string name;
   std::vector<std::int64_t> sizes;

@@ -18,8 +18,7 @@ using trace::Result;
 
 namespace {
 
-constexpr const char* kTiedHead = "lm_head.weight";
-// A headers' worth of values is enough to tell two matrices apart.
+// So many at the beginning, in the middle and at the end tell two matrices apart.
 constexpr std::int64_t kComparedValues = 4096;
 
 // A view of bytes of a file, or a copy where they do not lie as values of this type must.
@@ -63,7 +62,7 @@ Result<FolderSource> FolderSource::open(const std::filesystem::path& folder,
   if (most != values.end()) source.stored_type_ = most->first;
   source.fresh_ = std::move(matched.fresh);
   for (const Place& place : places) {
-    if (shape.tied_head && place.tensor.name == kTiedHead) source.tied_head_ = place;
+    if (shape.tied_head && place.tensor.name == kHeadName) source.tied_head_ = place;
   }
   TRY(source.check_tied(shape, folder));
   return source;
@@ -72,9 +71,7 @@ Result<FolderSource> FolderSource::open(const std::filesystem::path& folder,
 Result<void> FolderSource::check_tied(const trace::ModelShape& shape,
                                       const std::filesystem::path& folder) {
   if (!tied_head_) return {};
-  const bool is_gpt2 = shape.layout == trace::ModelLayout::kGpt2;
-  const Place& embedding =
-      places_.at(is_gpt2 ? "transformer.wte.weight" : "model.embed_tokens.weight");
+  const Place& embedding = places_.at(std::string(embedding_name(shape.layout)));
   const std::int64_t numel = std::min(tied_head_->tensor.numel(), embedding.tensor.numel());
   const std::int64_t compared = std::min(numel, kComparedValues);
   for (const std::int64_t begin : {std::int64_t{0}, (numel - compared) / 2, numel - compared}) {
@@ -83,7 +80,7 @@ Result<void> FolderSource::check_tied(const trace::ModelShape& shape,
     TRY(read_place(embedding, begin, other));
     if (tied_head_->tensor.sizes == embedding.tensor.sizes && torch::equal(head, other)) continue;
     return fail(ErrorKind::kUsage,
-                quoted(folder) + " has an output matrix (" + kTiedHead +
+                quoted(folder) + " has an output matrix (" + std::string(kHeadName) +
                     ") of its own, but its config.json says that the embedding is it. Set "
                     "tie_word_embeddings to false there.");
   }
