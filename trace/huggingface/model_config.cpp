@@ -111,6 +111,11 @@ std::string supported_model_types() {
   return text;
 }
 
+std::string_view trained_architecture(std::string_view model_type) {
+  const auto family = std::ranges::find(kFamilies, model_type, &Family::type);
+  return family == kFamilies.end() ? "" : family->architectures.front();
+}
+
 Result<ModelShape> shape_from_config(std::string_view json, const std::string& source) {
   const auto config = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!config.is_object()) {

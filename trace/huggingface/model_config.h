@@ -15,6 +15,9 @@ namespace shardlens::trace {
 // are listed, or keys with values that are not. All keys are named in one message.
 Result<ModelShape> shape_from_config(std::string_view json, const std::string& source);
 
+// The class of transformers that is trained: "GPT2LMHeadModel" of "gpt2"; "" of an unknown type.
+std::string_view trained_architecture(std::string_view model_type);
+
 // "GPT-2 (gpt2), Llama (llama), …"
 std::string supported_model_types();
 

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "trace/huggingface/model_config.h"
+
 namespace shardlens::trainer {
 
 using nlohmann::ordered_json;
@@ -64,16 +66,6 @@ ordered_json preset_config(const ModelShape& s) {
   return json;
 }
 
-// The class of transformers that is trained: of a bare model or another task it was another one.
-std::string architecture_of(const std::string& model_type) {
-  if (model_type == "gpt2") return "GPT2LMHeadModel";
-  if (model_type == "bert") return "BertForSequenceClassification";
-  if (model_type == "roberta") return "RobertaForSequenceClassification";
-  std::string name = model_type + "ForCausalLM";
-  name.front() = static_cast<char>(name.front() - 'a' + 'A');
-  return name;
-}
-
 void name_classes(ordered_json& json, const ModelShape& shape,
                   const std::vector<std::string>& labels) {
   if (labels.empty() && json.contains("id2label")) return;
@@ -97,11 +89,15 @@ Result<std::string> saved_config(std::string_view original, const ModelShape& sh
   ordered_json json =
       original.empty() ? preset_config(shape) : ordered_json::parse(original, nullptr, false);
   const auto model_type = json.is_object() ? json.find("model_type") : json.end();
-  if (!json.is_object() || model_type == json.end() || !model_type->is_string() ||
-      model_type->get<std::string>().empty()) {
+  const std::string_view architecture =
+      model_type != json.end() && model_type->is_string()
+          ? trace::trained_architecture(model_type->get_ref<const std::string&>())
+          : "";
+  if (architecture.empty()) {
     return fail(ErrorKind::kDamaged, "the model's config.json has changed and cannot be read");
   }
-  json["architectures"] = {architecture_of(model_type->get<std::string>())};
+  // Of a bare model or one for another task it was another one.
+  json["architectures"] = {architecture};
   // transformers 4 reads the first, 5 either.
   const bool is_new = json.contains("dtype");
   if (!is_new || json.contains("torch_dtype")) json["torch_dtype"] = type_name(type);

@@ -41,6 +41,7 @@ TEST(SavedConfig, KeepsWhatTheOriginalSays) {
   EXPECT_EQ(read["id2label"], (json{{"0", "no"}, {"1", "yes"}}));
   EXPECT_EQ(read["label2id"]["yes"], 1);
   EXPECT_FALSE(saved_config("[]", shape, DataType::kF32, {}));
+  EXPECT_FALSE(saved_config(R"({"model_type": "mamba"})", shape, DataType::kF32, {}));
 }
 
 TEST(ModelLayout, CutsLargeModelsIntoFiles) {
