@@ -8,6 +8,7 @@
 #include "trace/model/loss_chunks.h"
 #include "trace/predict/adapter_memory.h"
 #include "trace/predict/encoder_block.h"
+#include "trace/predict/head_memory.h"
 #include "trace/predict/layer_memory.h"
 #include "trace/predict/layer_sizes.h"
 #include "trace/predict/memory_model.h"

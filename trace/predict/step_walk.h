@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "trace/predict/adapter_memory.h"
+#include "trace/predict/head_memory.h"
 #include "trace/predict/kept_memory.h"
 #include "trace/predict/layer_memory.h"
 

@@ -6,6 +6,7 @@
 #include "tests/trace/predict/predicted_jobs.h"
 #include "trace/model/parameter_shapes.h"
 #include "trace/model/strategy.h"
+#include "trace/predict/head_memory.h"
 #include "trace/predict/layer_memory.h"
 
 namespace shardlens::trace {
