@@ -61,11 +61,6 @@ std::string kinds_of(std::span<const std::string> layers) {
   return text;
 }
 
-// A classifier's is trained beside the adapters; a language model's is not.
-bool is_trained_head(std::string_view parameter) {
-  return is_output_layer(parameter) && !parameter.starts_with("lm_head");
-}
-
 bool computes_in_bf16(const Settings& s) {
   return s.precision == "bf16" ||
          (strategy_traits(s.sharding_strategy).has_units && s.param_dtype == "bf16");
@@ -121,6 +116,10 @@ bool is_output_layer(std::string_view name) {
   return std::ranges::any_of(kOutputs, [&](std::string_view output) {
     return name == output || (name.starts_with(output) && name[output.size()] == '.');
   });
+}
+
+bool is_trained_head(std::string_view parameter) {
+  return is_output_layer(parameter) && !parameter.starts_with("lm_head");
 }
 
 std::vector<LinearShape> linear_layers(const ModelShape& shape) {

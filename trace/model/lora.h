@@ -42,6 +42,9 @@ std::vector<LinearShape> linear_layers(const ModelShape& shape);
 
 // The output of a model, which peft neither adapts nor keeps in 4 bits: "lm_head", "classifier", …
 bool is_output_layer(std::string_view name);
+// Whether a parameter is of an output that is trained beside adapters: a classifier's, not that of
+// a language model.
+bool is_trained_head(std::string_view parameter);
 
 // Those of `layers` that `lora_target_modules` names: a layer whose name is a target's, or ends
 // with it after a dot; "auto" is peft's choice for the family, which the names tell. Error kUsage:

@@ -57,10 +57,6 @@ void collect(const torch::nn::Module& module, const std::string& prefix,
   }
 }
 
-bool is_classifier(const std::string& parameter) {
-  return trace::is_output_layer(parameter) && !parameter.starts_with("lm_head");
-}
-
 }  // namespace
 
 std::vector<NamedLinear> linear_layers_of(const Model& model) {
@@ -75,7 +71,7 @@ trace::Result<std::vector<NamedLinear>> add_adapters(Model& model, const LoraOpt
   for (const NamedLinear& each : layers) names.push_back(each.name);
   TRY_ASSIGN(const auto chosen, trace::lora_targets(options.targets, names));
   for (const auto& item : model.named_parameters()) {
-    if (!is_classifier(item.key())) item.value().set_requires_grad(false);
+    if (!trace::is_trained_head(item.key())) item.value().set_requires_grad(false);
   }
   const std::set<std::string> wanted(chosen.begin(), chosen.end());
   std::erase_if(layers, [&](const NamedLinear& each) { return !wanted.contains(each.name); });

@@ -7,6 +7,7 @@
 
 #include "tests/trainer/sharded_training.h"
 #include "trace/model/lora.h"
+#include "trainer/autocast_scope.h"
 
 namespace shardlens::trainer {
 namespace {
@@ -51,6 +52,26 @@ TEST(Adapters, AddAlphaOverRankTimesBAToTheMatrix) {
     }
     EXPECT_NEAR(loss_of(*merged, 0, 0, 0).item<double>(), loss_of(*adapted, 0, 0, 0).item<double>(),
                 1e-6);
+  }
+}
+
+// Autocast casts a layer's input, of whatever type, to what a copy in the factors' type would be
+// cast to.
+TEST(Adapters, UnderAutocastComputeAsFromACopyOfTheirInput) {
+  for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
+    const auto plain = model_of(ModelLayout::kLlama), adapted = model_of(ModelLayout::kLlama);
+    const auto layers = add_adapters(*adapted, {4, 6, 0.0, "q_proj", 1});
+    ASSERT_TRUE(layers);
+    const NamedLinear& first = layers->front();
+    const auto parameters = adapted->named_parameters();
+    const auto a = parameters[first.name + ".lora_A.weight"];
+    const auto b = parameters[first.name + ".lora_B.weight"];
+    torch::nn::init::normal_(b, 0, 0.1);
+    const auto x = torch::randn({2, 5, first.layer->in_features()}).to(type);
+    const AutocastScope autocast(at::kCPU, torch::kBFloat16);
+    const auto alone = linear_layers_of(*plain).front().layer->forward(x);
+    const auto addition = at::linear(at::linear(x.to(torch::kFloat32), a), b) * (6.0 / 4);
+    EXPECT_TRUE(torch::equal(first.layer->forward(x), (alone + addition).to(alone.scalar_type())));
   }
 }
 
