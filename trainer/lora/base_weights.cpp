@@ -32,11 +32,16 @@ void keep_in_bf16(torch::Tensor& matrix) {
 void keep_frozen_as(Model& model, const trace::KeptTypes& types, torch::ScalarType embeds_in) {
   const torch::NoGradGuard no_grad;
   std::unordered_set<const c10::TensorImpl*> linear;
+  torch::Tensor levels;  // one table for all layers
   for (const NamedLinear& each : linear_layers_of(model)) {
     torch::Tensor& matrix = each.layer->weight;
     if (matrix.requires_grad()) continue;
     linear.insert(matrix.unsafeGetTensorImpl());
-    if (types.linear == KeptType::kNf4) keep_in_nf4(matrix);
+    if (types.linear == KeptType::kNf4) {
+      keep_in_nf4(matrix);
+      if (!levels.defined()) levels = nf4_levels(matrix.device());
+      each.layer->set_nf4_levels(levels);
+    }
     if (types.linear == KeptType::kBf16) keep_in_bf16(matrix);
   }
   if (types.other == KeptType::kFp32) return;

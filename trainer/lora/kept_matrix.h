@@ -14,13 +14,14 @@ namespace shardlens::trainer {
 torch::ScalarType computed_type(const torch::Tensor& x);
 
 // The matrix of these sizes in `type`. `kept`: of these sizes in any floating-point type, or the
-// bytes of quantize_nf4().
+// bytes of quantize_nf4(), which are expanded by `nf4_levels` if these are given.
 torch::Tensor expand_matrix(const torch::Tensor& kept, const std::vector<std::int64_t>& sizes,
-                            torch::ScalarType type);
+                            torch::ScalarType type, const torch::Tensor& nf4_levels = {});
 
 // `x` [..., in] → [..., out] in the computed type. `transposed`: the matrix is [in, out], else
 // [out, in]. The gradient of `x` is as at::linear's; the matrix gets none.
 torch::Tensor kept_matrix_product(const torch::Tensor& x, const torch::Tensor& kept,
-                                  const std::vector<std::int64_t>& sizes, bool transposed);
+                                  const std::vector<std::int64_t>& sizes, bool transposed,
+                                  const torch::Tensor& nf4_levels = {});
 
 }  // namespace shardlens::trainer

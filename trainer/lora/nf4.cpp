@@ -45,16 +45,6 @@ torch::Tensor borders(torch::Device device) {
   return on_device(middles, device);
 }
 
-// The two levels that each byte stands for, [256, 2].
-torch::Tensor levels_of_bytes(torch::Device device) {
-  std::array<float, 512> pairs;
-  for (std::size_t byte = 0; byte < 256; ++byte) {
-    pairs[2 * byte] = kLevels[byte >> 4];
-    pairs[2 * byte + 1] = kLevels[byte & 15];
-  }
-  return on_device(pairs, device).view({256, 2});
-}
-
 }  // namespace
 
 torch::Tensor quantize_nf4(const torch::Tensor& values) {
@@ -77,18 +67,26 @@ torch::Tensor quantize_nf4(const torch::Tensor& values) {
   return bytes.flatten();
 }
 
-torch::Tensor dequantize_nf4(const torch::Tensor& bytes, std::int64_t count,
-                             torch::ScalarType type) {
+torch::Tensor nf4_levels(torch::Device device) {
+  std::array<float, 512> pairs;
+  for (std::size_t byte = 0; byte < 256; ++byte) {
+    pairs[2 * byte] = kLevels[byte >> 4];
+    pairs[2 * byte + 1] = kLevels[byte & 15];
+  }
+  return on_device(pairs, device).view({256, 2});
+}
+
+torch::Tensor dequantize_nf4(const torch::Tensor& bytes, std::int64_t count, torch::ScalarType type,
+                             const torch::Tensor& levels) {
   const torch::NoGradGuard no_grad;
   const torch::Tensor by_block = bytes.view({-1, kNf4BlockBytes});
   const std::int64_t blocks = by_block.size(0);
   const torch::Tensor scale =
       by_block.narrow(1, 0, kScaleBytes).contiguous().view(torch::kFloat32);  // [blocks, 1]
   const torch::Tensor packed = by_block.narrow(1, kScaleBytes, kNf4BlockValues / 2);
-  torch::Tensor levels =
-      at::index_select(levels_of_bytes(bytes.device()), 0, packed.to(torch::kInt32).flatten());
-  levels = levels.view({blocks, kNf4BlockValues}).mul_(scale).to(type);
-  return levels.view({-1}).narrow(0, 0, count);
+  const torch::Tensor shares = at::index_select(levels, 0, packed.to(torch::kInt32).flatten());
+  const torch::Tensor values = shares.view({blocks, kNf4BlockValues}).mul_(scale).to(type);
+  return values.view({-1}).narrow(0, 0, count);
 }
 
 }  // namespace shardlens::trainer

@@ -14,8 +14,17 @@ namespace shardlens::trainer {
 // the 16 levels times its block's largest absolute value.
 torch::Tensor quantize_nf4(const torch::Tensor& values);
 
-// Bytes of whole blocks → the first `count` values in `type`, flat; rounded once.
-torch::Tensor dequantize_nf4(const torch::Tensor& bytes, std::int64_t count,
-                             torch::ScalarType type);
+// The two levels that each byte of codes stands for, [256, 2] in fp32. On a GPU the host waits for
+// the copy: who dequantizes again and again keeps it.
+torch::Tensor nf4_levels(torch::Device device);
+
+// Bytes of whole blocks → the first `count` values in `type`, flat; rounded once. `levels`: those
+// of the bytes' device.
+torch::Tensor dequantize_nf4(const torch::Tensor& bytes, std::int64_t count, torch::ScalarType type,
+                             const torch::Tensor& levels);
+inline torch::Tensor dequantize_nf4(const torch::Tensor& bytes, std::int64_t count,
+                                    torch::ScalarType type) {
+  return dequantize_nf4(bytes, count, type, nf4_levels(bytes.device()));
+}
 
 }  // namespace shardlens::trainer

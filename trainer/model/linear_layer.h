@@ -27,6 +27,10 @@ class LinearLayer : public Layer {
   // keeps its type.
   void set_addition(Forward addition) { addition_ = std::move(addition); }
 
+  // For a matrix in 4 bits, nf4_levels() of its device, which layers can share: without them they
+  // are made for every product.
+  void set_nf4_levels(torch::Tensor levels) { nf4_levels_ = std::move(levels); }
+
  protected:
   // Once, by constructors.
   void register_matrix(const torch::Tensor& matrix) {
@@ -47,12 +51,13 @@ class LinearLayer : public Layer {
            weight.scalar_type() != computed_type(x);
   }
   torch::Tensor packed_product(const torch::Tensor& x) const {
-    return kept_matrix_product(x, weight, matrix_sizes_, is_transposed());
+    return kept_matrix_product(x, weight, matrix_sizes_, is_transposed(), nf4_levels_);
   }
 
  private:
   std::vector<std::int64_t> matrix_sizes_;
   Forward addition_;
+  torch::Tensor nf4_levels_;
 };
 
 }  // namespace shardlens::trainer
