@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trainer/autocast_scope.h"
+#include "trainer/lora/kept_matrix.h"
 
 namespace shardlens::trainer {
 
@@ -26,7 +27,7 @@ class ChunkedLoss {
   ChunkedLoss(const Tensor& hidden, const Tensor& weight, const Tensor& targets, double divisor,
               const ChunkedLossOptions& options, Wanted wanted)
       : hidden_(hidden),
-        type_(compute_type_of(hidden)),
+        type_(computed_type(hidden)),
         softmax_type_(at::promote_types(type_, torch::kFloat32)),
         weight_(weight.to(type_)),
         is_valid_(targets.ne(kIgnoredTarget)),
@@ -48,12 +49,6 @@ class ChunkedLoss {
   }
 
  private:
-  static torch::ScalarType compute_type_of(const Tensor& hidden) {
-    const auto device = hidden.device().type();
-    return at::autocast::is_autocast_enabled(device) ? at::autocast::get_autocast_dtype(device)
-                                                     : hidden.scalar_type();
-  }
-
   // The division comes last, but in fp16, whose range is small, with the logits' gradients.
   void prepare_factors() {
     if (!wanted_.any()) return;

@@ -109,10 +109,7 @@ struct Gpt2Model::Transformer : Layer {
 Gpt2Model::Gpt2Model(const ModelShape& shape, double dropout, ParameterPlace place) {
   transformer_ =
       register_module("transformer", std::make_shared<Transformer>(shape, dropout, place));
-  head_ = register_module("lm_head",
-                          shape.tied_head
-                              ? std::make_shared<OutputHead>(transformer_->wte->weight)
-                              : std::make_shared<OutputHead>(shape.width, shape.vocabulary, place));
+  head_ = register_module("lm_head", OutputHead::create(shape, transformer_->wte->weight, place));
 }
 
 std::vector<std::shared_ptr<Layer>> Gpt2Model::blocks() const {

@@ -127,10 +127,8 @@ struct LlamaModel::Decoder : Layer {
 LlamaModel::LlamaModel(const ModelShape& shape, double dropout, ParameterPlace place)
     : rotary_(std::make_shared<Rotary>(shape, place.device)) {
   decoder_ = register_module("model", std::make_shared<Decoder>(shape, dropout, rotary_, place));
-  head_ = register_module("lm_head",
-                          shape.tied_head
-                              ? std::make_shared<OutputHead>(decoder_->embed_tokens->weight)
-                              : std::make_shared<OutputHead>(shape.width, shape.vocabulary, place));
+  head_ =
+      register_module("lm_head", OutputHead::create(shape, decoder_->embed_tokens->weight, place));
 }
 
 std::vector<std::shared_ptr<Layer>> LlamaModel::blocks() const {

@@ -15,7 +15,7 @@ using trace::ModelShape;
 using trace::RotaryKind;
 using trace::RotaryScaling;
 
-// Error kUsage: the sequence does not fit the context, or the vocabulary not the tokenizer.
+// Error kUsage: a sequence of so many tokens does not fit the context.
 trace::Result<void> check_fits(const ModelShape& shape, std::int64_t sequence_length);
 
 }  // namespace shardlens::trainer

@@ -6,6 +6,13 @@
 
 namespace shardlens::trainer {
 
+std::shared_ptr<OutputHead> OutputHead::create(const ModelShape& shape,
+                                               const torch::Tensor& embedding,
+                                               ParameterPlace place) {
+  return shape.tied_head ? std::make_shared<OutputHead>(embedding)
+                         : std::make_shared<OutputHead>(shape.width, shape.vocabulary, place);
+}
+
 torch::Tensor OutputHead::loss(const torch::Tensor& hidden, const torch::Tensor& targets,
                                double divisor, const std::optional<ChunkedLossOptions>& chunks) {
   const torch::Tensor flat_targets = targets.reshape({-1});

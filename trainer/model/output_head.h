@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "trainer/model/chunked_loss.h"
@@ -14,6 +15,10 @@ namespace shardlens::trainer {
 
 struct OutputHead : Projection {
   using Projection::Projection;
+
+  // Its matrix is `embedding` [vocabulary, width] where the shape ties them, else its own.
+  static std::shared_ptr<OutputHead> create(const ModelShape& shape, const torch::Tensor& embedding,
+                                            ParameterPlace place);
 
   // Cross entropy of `targets` [batch, time] after `hidden` [batch, time, width] in nats, summed
   // over those that are not ignored and divided by `divisor`, a scalar; 0 if all are. `chunks`
