@@ -211,6 +211,9 @@ TEST(RunName, SaysWhatDiffers) {
   settings = {};
   settings.data = "/home/a b/text\"s.txt";
   EXPECT_EQ(name_from_difference(Settings{}, settings), "data text-s.txt");
+  settings = {};
+  settings.model = "/models/Llama-3.2-1B/";
+  EXPECT_EQ(name_from_difference(Settings{}, settings), "model Llama-3.2-1B");
 }
 
 }  // namespace
