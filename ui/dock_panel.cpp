@@ -89,7 +89,7 @@ bool DockPanel::draw(const Look& look, const Rect& rect, const Input& input,
       draw_memory_wide(look, rest, snapshot);
       break;
     case Tab::kLearning:
-      draw_learning_charts(look, rest, snapshot, commands);
+      draw_learning_wide(look, rest, snapshot, commands);
       break;
   }
   return toggled;

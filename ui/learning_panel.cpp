@@ -198,8 +198,6 @@ std::string best_text(const trace::RunFigures& figures) {
   return "lowest " + value_text(best->loss) + " after step " + format_integer(best->step);
 }
 
-}  // namespace
-
 void draw_learning_charts(const Look& look, const Rect& body, const Snapshot& snapshot,
                           Commands& commands) {
   const trace::RunFigures& figures = snapshot.run->figures;
@@ -212,6 +210,18 @@ void draw_learning_charts(const Look& look, const Rect& body, const Snapshot& sn
     drawing.draw_small(small, LearningCurve::kGradientNorm, "Gradient norm");
   }
   drawing.draw_loss(rest);
+}
+
+}  // namespace
+
+void draw_learning_wide(const Look& look, const Rect& body, const Snapshot& snapshot,
+                        Commands& commands) {
+  const trace::RunFigures& figures = snapshot.run->figures;
+  Rect rest = body;
+  Rect head = rest.take_top(look.px(18));
+  text_in(look, head, Face::kSmall, look.colors().text_muted, best_text(figures), Align::kRight);
+  draw_legend(look, head, !figures.evaluations.empty());
+  draw_learning_charts(look, rest, snapshot, commands);
 }
 
 void draw_learning_panel(const Look& look, const Rect& rect, const Snapshot& snapshot,

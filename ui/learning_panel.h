@@ -11,8 +11,8 @@ namespace shardlens::ui {
 // With a surface and a title of its own.
 void draw_learning_panel(const Look& look, const Rect& rect, const Snapshot& snapshot,
                          Commands& commands);
-// The charts alone, for whoever has a frame already.
-void draw_learning_charts(const Look& look, const Rect& body, const Snapshot& snapshot,
-                          Commands& commands);
+// For whoever has a frame already.
+void draw_learning_wide(const Look& look, const Rect& body, const Snapshot& snapshot,
+                        Commands& commands);
 
 }  // namespace shardlens::ui
