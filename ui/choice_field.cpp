@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ui/draw_probe.h"
+#include "ui/format.h"
 #include "ui/keys.h"
 #include "ui/widgets.h"
 
@@ -59,7 +60,10 @@ bool choice_field(const Look& look, std::string_view name, const Rect& rect, std
   Rect inner = rect.inset(look.px(8), 0);
   const Rect arrow = inner.take_right(look.px(8), look.px(6));
   shape(Shape::kDown, arrow.center_x(), arrow.center_y(), look.px(7), color(p.text_secondary));
-  text_in(look, inner, Face::kMono, changed ? p.changed : p.text, value);
+  // A path is known by its end.
+  const std::string shown = elide_start(
+      value, inner.w, [&](std::string_view part) { return text_width(look, Face::kMono, part); });
+  text_in(look, inner, Face::kMono, changed ? p.changed : p.text, shown);
 
   const std::string popup = "choices of " + std::string(name);
   if (hit.clicked) ImGui::OpenPopup(popup.c_str());

@@ -63,21 +63,39 @@ std::string format_elapsed(double seconds) {
   return buffer.data();
 }
 
-std::string elide(std::string_view text, float width, const Measure& measure) {
-  if (measure(text) <= width) return std::string(text);
-  std::size_t low = 0, high = text.size();  // bytes kept: low fits, high does not
-  const auto cut = [&](std::size_t bytes) {
-    while (bytes > 0 && is_continuation(text[bytes])) --bytes;
-    while (bytes > 0 && text[bytes - 1] == ' ') --bytes;
-    return std::string(text.substr(0, bytes)) + "…";
-  };
+namespace {
+
+// The longest that fits: `cut` gives the text with so many of its `size` bytes.
+template <typename Cut>
+std::string longest_cut(std::size_t size, float width, const Measure& measure, const Cut& cut) {
   if (measure("…") > width) return "";
+  std::size_t low = 0, high = size;  // bytes kept: low fits, high does not
   while (low + 1 < high) {
     const std::size_t middle = (low + high) / 2;
     (measure(cut(middle)) <= width ? low : high) = middle;
   }
   const std::string result = cut(low);
   return result == "…" ? "" : result;
+}
+
+}  // namespace
+
+std::string elide(std::string_view text, float width, const Measure& measure) {
+  if (measure(text) <= width) return std::string(text);
+  return longest_cut(text.size(), width, measure, [&](std::size_t bytes) {
+    while (bytes > 0 && is_continuation(text[bytes])) --bytes;
+    while (bytes > 0 && text[bytes - 1] == ' ') --bytes;
+    return std::string(text.substr(0, bytes)) + "…";
+  });
+}
+
+std::string elide_start(std::string_view text, float width, const Measure& measure) {
+  if (measure(text) <= width) return std::string(text);
+  return longest_cut(text.size(), width, measure, [&](std::size_t bytes) {
+    std::size_t begin = text.size() - bytes;
+    while (begin < text.size() && is_continuation(text[begin])) ++begin;
+    return "…" + std::string(text.substr(begin));
+  });
 }
 
 }  // namespace shardlens::ui

@@ -34,5 +34,7 @@ std::string format_elapsed(double seconds);          // "0:38.4", "1:04:07"
 // Cuts `text` so that it measures at most `width`, with "…" at the end; "" if not even that fits.
 using Measure = std::function<float(std::string_view)>;
 std::string elide(std::string_view text, float width, const Measure& measure);
+// The same with "…" at the beginning: a path's end tells most.
+std::string elide_start(std::string_view text, float width, const Measure& measure);
 
 }  // namespace shardlens::ui

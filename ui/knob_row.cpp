@@ -23,14 +23,17 @@ float choice_width(const Look& look, std::string_view choice) {
 float control_width(const Look& look, float row_width, const KnobRow& row) {
   if (row.control == KnobControl::kCheckbox) return look.px(kCheckboxWidth);
   if (row.control != KnobControl::kChoice) return look.px(kControlWidth);
-  const float set = std::max(look.px(kChoiceWidth), choice_width(look, row.value));
+  const float labels = std::max(text_width(look, Face::kBody, row.knob->label),
+                                text_width(look, Face::kSmall, row.knob->name));
+  const float room = row_width - labels - look.px(8);
+  // A path may be longer than the row.
+  const float set = std::clamp(choice_width(look, row.value), look.px(kChoiceWidth),
+                               std::max(look.px(kChoiceWidth), room));
   float longest = set;
   for (const auto choice : row.knob->choices) {
     longest = std::max(longest, choice_width(look, choice));
   }
-  const float labels = std::max(text_width(look, Face::kBody, row.knob->label),
-                                text_width(look, Face::kSmall, row.knob->name));
-  return row_width - longest >= labels + look.px(8) ? longest : set;
+  return longest <= room ? longest : set;
 }
 
 std::string unit_in_field(const Look& look, const KnobRow& row) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "trace/model/knob_text.h"
 #include "trace/model/schedule.h"
 #include "ui/format.h"
 
@@ -59,7 +60,7 @@ LedgerCell duration_cell(double ns) {
 
 LedgerCell setting_cell(const LedgerRow& row, const trace::Knob& knob) {
   if (row.is_imported) return {};
-  const std::string value = trace::value_text(row.settings, knob);
+  const std::string value = trace::short_value_text(row.settings, knob);
   return {knob.name == "simulate_link" ? trace::link_text(value) : value, Tone::kSecondary};
 }
 

@@ -141,6 +141,18 @@ TEST_F(ClickTest, ShowsEveryKnobsNameAndChoiceUncut) {
   }
 }
 
+TEST_F(ClickTest, ShowsTheEndOfALongPathBesideTheKnobsName) {
+  snapshot_.knobs.next.model = "/home/somebody/models of mine/hub/Llama-3.2-1B-Instruct";
+  window_.frames(snapshot_, 2);
+  EXPECT_TRUE(window_.probe().shows("Llama-3.2-1B-Instruct"));
+  const DrawProbe::Target* field = window_.probe().find("knob/model");
+  ASSERT_NE(field, nullptr);
+  for (const auto& text : window_.probe().texts) {
+    if (text.text != "Model" || text.rect.x >= 312) continue;
+    EXPECT_LT(text.rect.right(), field->rect.x);
+  }
+}
+
 TEST_F(ClickTest, ChangesAKnobByTyping) {
   ASSERT_TRUE(window_.click(snapshot_, "knob/ranks"));
   window_.type(snapshot_, "4");

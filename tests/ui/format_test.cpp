@@ -99,6 +99,13 @@ TEST(Elide, NeverCutsACharacterInTwo) {
   EXPECT_EQ(cut, "µµ…");
 }
 
+TEST(Elide, AtItsStartKeepsTheEndOfAPath) {
+  EXPECT_EQ(elide_start("/models/Llama", 13, by_bytes), "/models/Llama");
+  EXPECT_EQ(elide_start("/models/Llama", 9, by_bytes), "…ls/Llama");
+  EXPECT_EQ(elide_start("µµµµµµ", 3, by_bytes), "…µµ") << "no character cut in two";
+  EXPECT_EQ(elide_start("/models/Llama", 1, by_bytes), "");
+}
+
 TEST(Elide, LeavesOutWhatCannotBeShown) {
   EXPECT_EQ(elide("bucket", 1, by_bytes), "");
   EXPECT_EQ(elide("bucket", 0, by_bytes), "");

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "trace/model/knob_text.h"
 #include "trace/model/text.h"
 
 namespace shardlens::trace {
@@ -196,18 +197,6 @@ std::vector<const Knob*> differing_knobs(const Settings& a, const Settings& b) {
 
 namespace {
 
-bool is_path(const Knob& knob) {
-  constexpr std::array<std::string_view, 6> kPaths{"model",           "tokenizer", "data",
-                                                   "evaluation_data", "resume",    "token_cache"};
-  return std::ranges::find(kPaths, knob.name) != kPaths.end();
-}
-
-// Of a path; a slash at its end does not count.
-std::string last_part(std::string_view path) {
-  while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
-  return std::string(path.substr(path.find_last_of('/') + 1));
-}
-
 // How a knob appears in a run's name: "cap 60", "hook bf16_compress", "views".
 std::string name_part(const Settings& settings, const Knob& knob) {
   constexpr std::array<Alias, 14> kShort{{{"bucket_cap_mb", "cap"},
@@ -233,9 +222,8 @@ std::string name_part(const Settings& settings, const Knob& knob) {
     name = knob.name;
     std::replace(name.begin(), name.end(), '_', ' ');
   }
-  const std::string value = value_text(settings, knob);
+  const std::string value = short_value_text(settings, knob);
   if (type_name(knob) == "bool") return value == "true" ? name : "no " + name;
-  if (is_path(knob)) return name + " " + last_part(value);
   return name.empty() ? value : name + " " + value;
 }
 
