@@ -32,5 +32,7 @@ function(add_layer_test name)
     list(APPEND properties RUN_SERIAL ON)
   endif()
   include(GoogleTest)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
+  # The first program to load LibTorch waits for the disk, longer than the default of 5 seconds.
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
+                       PROPERTIES ${properties})
 endfunction()
