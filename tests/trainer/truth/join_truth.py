@@ -57,15 +57,15 @@ def without_key_bias(name, values):
 
 
 def largest_difference(case, ours, theirs):
-    """1 is the tolerance: of each tensor's norm with SGD; absolute with AdamW, where a value may move by the learning
-    rate in every step, in any direction if its gradient is next to zero (PyTorch's side spells attention out, so that
-    last bits differ).
+    """1 is the tolerance: of each tensor's norm with SGD; with AdamW the root mean square, as a share of how far a value
+    can move. Single values whose gradient is next to zero may go in any direction there: PyTorch's side spells attention
+    out, and last bits differ from processor to processor.
     """
     assert ours.keys() == theirs.keys(), ours.keys() ^ theirs.keys()
     if case["optimizer"] == "sgd":
         return max((ours[n] - theirs[n]).norm().item() / (1e-5 * theirs[n].norm().item()) for n in ours)
-    limit = 1e-2 * case["learning_rate"] * case["epochs"] * STEPS
-    return max(without_key_bias(n, ours[n] - theirs[n]).abs().max().item() / limit for n in ours)
+    limit = 1e-3 * case["learning_rate"] * case["epochs"] * STEPS
+    return max(without_key_bias(n, ours[n] - theirs[n]).square().mean().sqrt().item() / limit for n in ours)
 
 
 def references(program, folder, count):
