@@ -29,6 +29,15 @@ void BlockBackward::add_product(BackwardOperator op, const BlockProduct& product
   if (adapter != nullptr) add({.made = adapter->input, .consumed = 2 * adapter->input});
 }
 
+void BlockBackward::add_mlp(const BlockProduct& last, const BlockProduct& first) {
+  const LayerSizes& s = sizes_;
+  const std::int64_t dropped = s.dropout_mask > 0 ? s.product : 0;
+  add({.made = s.cast + dropped, .released = s.dropout_mask});
+  add_product({.made = s.mlp, .consumed = s.cast + dropped, .released = if_trained(s.mlp)}, last);
+  add({.made = s.mlp, .consumed = s.mlp, .released = s.mlp});
+  add_product({.made = s.product, .consumed = s.mlp, .released = if_trained(s.product)}, first);
+}
+
 // Its gradients come before the layer's own; those of the input are summed up then.
 const AdaptedLayer* BlockBackward::add_adapter(std::string_view layer) {
   const auto found = std::ranges::find(weights_.adapters, layer, &AdaptedLayer::layer);

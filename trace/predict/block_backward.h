@@ -46,6 +46,10 @@ class BlockBackward {
   // the matrix in 16 bits goes with it, and the matrix's gradient is made so and cast.
   void add_product(BackwardOperator op, const BlockProduct& product);
 
+  // From the gradient of an MLP's output, dropped out or not, to that of its input, in the type
+  // that is computed in: `last`, the activation, `first`.
+  void add_mlp(const BlockProduct& last, const BlockProduct& first);
+
   std::vector<BackwardOperator> take() { return std::move(operators_); }
 
  private:

@@ -33,16 +33,9 @@ void add_norm_backward(BlockBackward& backward, const LayerSizes& s, EncoderPara
 }
 
 void add_encoder_mlp_backward(BlockBackward& backward, const LayerSizes& s) {
-  const std::int64_t dropped = s.dropout_mask > 0 ? s.product : 0;
   add_norm_backward(backward, s, kNormOfOutput);
-  backward.add({.made = s.cast + dropped, .released = s.dropout_mask});
-  backward.add_product(
-      {.made = s.mlp, .consumed = s.cast + dropped, .released = backward.if_trained(s.mlp)},
-      {"output.dense", s.mlp_matrix, kOutputDense});
-  backward.add({.made = s.mlp, .consumed = s.mlp, .released = s.mlp});
-  backward.add_product(
-      {.made = s.product, .consumed = s.mlp, .released = backward.if_trained(s.product)},
-      {"intermediate.dense", s.mlp_matrix, kIntermediate});
+  backward.add_mlp({"output.dense", s.mlp_matrix, kOutputDense},
+                   {"intermediate.dense", s.mlp_matrix, kIntermediate});
   backward.add({.made = s.residual, .consumed = s.product + s.residual});  // of both terms
 }
 

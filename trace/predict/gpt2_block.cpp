@@ -15,15 +15,7 @@ enum Gpt2Parameter {
 };
 
 void add_gpt2_mlp_backward(BlockBackward& backward, const LayerSizes& s) {
-  const std::int64_t dropped = s.dropout_mask > 0 ? s.product : 0;
-  backward.add({.made = s.cast + dropped, .released = s.dropout_mask});
-  backward.add_product(
-      {.made = s.mlp, .consumed = s.cast + dropped, .released = backward.if_trained(s.mlp)},
-      {"mlp.c_proj", s.mlp_matrix, kMlpOut});
-  backward.add({.made = s.mlp, .consumed = s.mlp, .released = s.mlp});
-  backward.add_product(
-      {.made = s.product, .consumed = s.mlp, .released = backward.if_trained(s.product)},
-      {"mlp.c_fc", s.mlp_matrix, kMlpIn});
+  backward.add_mlp({"mlp.c_proj", s.mlp_matrix, kMlpOut}, {"mlp.c_fc", s.mlp_matrix, kMlpIn});
   backward.add({.made = s.residual,
                 .consumed = s.product + s.residual,
                 .released = s.residual + s.norm_statistics,
