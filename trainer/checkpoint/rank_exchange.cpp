@@ -21,7 +21,7 @@ std::vector<std::string> gathered(Communicator& communicator, const std::string&
                                   const CollectiveTag& tag) {
   const auto options = torch::TensorOptions().device(communicator.device());
   const std::int64_t ranks = communicator.world_size();
-  const auto my_length = torch::full({1}, std::ssize(mine), options.dtype(torch::kInt64));
+  const auto my_length = torch::tensor({std::ssize(mine)}).to(communicator.device());
   auto all_lengths = torch::empty({ranks}, options.dtype(torch::kInt64));
   communicator.all_gather(all_lengths, my_length, tag)->wait();
   const auto lengths = all_lengths.cpu();

@@ -1,0 +1,123 @@
+#include "activity.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "counters.h"
+#include "cupti_records.h"
+
+namespace shardlens::fake_gpu {
+namespace {
+
+// The driver's call that launches, from its beginning to its end.
+class LaunchCall {
+ public:
+  explicit LaunchCall(CUpti_CallbackId call)
+      : call_(call), correlation_(next_correlation()), start_ns_(now_ns()) {}
+  LaunchCall(const LaunchCall&) = delete;
+  LaunchCall& operator=(const LaunchCall&) = delete;
+  ~LaunchCall() {
+    if (!is_call_wanted(call_)) return;
+    const std::int64_t end_ns = now_ns();
+    CUpti_ActivityAPI record{};
+    record.kind = CUPTI_ACTIVITY_KIND_DRIVER;
+    record.cbid = call_;
+    record.start = static_cast<std::uint64_t>(start_ns_);
+    record.end = static_cast<std::uint64_t>(end_ns);
+    record.processId = static_cast<std::uint32_t>(getpid());
+    record.threadId = static_cast<std::uint32_t>(gettid());
+    record.correlationId = correlation_;
+    put(record, end_ns);
+    put_external_ids(correlation_, end_ns);
+  }
+  std::uint32_t correlation() const { return correlation_; }
+
+ private:
+  CUpti_CallbackId call_;
+  std::uint32_t correlation_;
+  std::int64_t start_ns_;
+};
+
+template <typename Record>
+void place(Record& record, const Stream& stream, std::uint32_t correlation) {
+  record.deviceId = static_cast<std::uint32_t>(stream_device(stream));
+  record.contextId = 1;
+  record.streamId = stream_id(stream);
+  record.correlationId = correlation;
+}
+
+template <typename Record>
+void put_span(Record record, Span span) {
+  record.start = static_cast<std::uint64_t>(span.start_ns);
+  record.end = static_cast<std::uint64_t>(span.end_ns);
+  put(record, span.end_ns);
+}
+
+// What happens once the times of the work are known.
+template <typename Record>
+std::function<void(Span)> finish(const Record& record, CUpti_ActivityKind kind,
+                                 std::function<void()> effect) {
+  return [record, is_told = is_wanted(kind), effect = std::move(effect)](Span span) {
+    if (effect) effect();
+    if (is_told) put_span(record, span);
+  };
+}
+
+}  // namespace
+
+std::int64_t elementwise_ns(std::int64_t threads) { return 1500 + threads / 100; }
+std::int64_t matrix_product_ns(double operations) {
+  return 2500 + static_cast<std::int64_t>(operations / 600e3);
+}
+std::int64_t transfer_ns(std::int64_t bytes, double bytes_per_ns) {
+  return 1500 + static_cast<std::int64_t>(static_cast<double>(bytes) / bytes_per_ns);
+}
+
+void launch_kernel(Stream& stream, Kernel kernel) {
+  counters().kernels++;
+  counters().kernel_ns += kernel.duration_ns;
+  const LaunchCall call(kernel.gate == nullptr ? CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel
+                                               : CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx);
+  CUpti_ActivityKernel10 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  record.name = kernel.name;
+  place(record, stream, call.correlation());
+  enqueue(stream,
+          {kernel.duration_ns, std::move(kernel.gate),
+           finish(record, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, std::move(kernel.effect))});
+}
+
+void launch_copy(Stream& stream, std::int64_t bytes, CUpti_ActivityMemcpyKind kind,
+                 std::function<void()> effect) {
+  CUpti_ActivityMemcpy6 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+  record.copyKind = static_cast<std::uint8_t>(kind);
+  record.bytes = static_cast<std::uint64_t>(bytes);
+  place(record, stream, next_correlation());
+  const double bytes_per_ns = kind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOD ? 1500 : 50;
+  enqueue(stream, {transfer_ns(bytes, bytes_per_ns), nullptr,
+                   finish(record, CUPTI_ACTIVITY_KIND_MEMCPY, std::move(effect))});
+}
+
+void launch_set(Stream& stream, std::int64_t bytes, std::function<void()> effect) {
+  CUpti_ActivityMemset4 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_MEMSET;
+  record.bytes = static_cast<std::uint64_t>(bytes);
+  place(record, stream, next_correlation());
+  enqueue(stream, {transfer_ns(bytes, 3000), nullptr,
+                   finish(record, CUPTI_ACTIVITY_KIND_MEMSET, std::move(effect))});
+}
+
+void note_wait(CUpti_ActivitySynchronizationType type, const Stream* stream, Span span) {
+  if (!is_wanted(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION)) return;
+  CUpti_ActivitySynchronization2 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
+  record.type = type;
+  record.contextId = 1;
+  record.streamId = stream == nullptr ? CUPTI_SYNCHRONIZATION_INVALID_VALUE : stream_id(*stream);
+  record.correlationId = next_correlation();
+  put_span(record, span);
+}
+
+}  // namespace shardlens::fake_gpu

@@ -1,0 +1,35 @@
+// Work of the made-up GPU as CUPTI tells of it: what is launched here takes its place in the
+// timeline and, where recording is on, becomes a record once its times are known. Any thread.
+#pragma once
+
+#include <cupti.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "timeline.h"
+
+namespace shardlens::fake_gpu {
+
+// How long work takes: rough figures of an H100, so that pictures have its proportions. They prove
+// nothing about time.
+std::int64_t elementwise_ns(std::int64_t threads);
+std::int64_t matrix_product_ns(double operations);
+std::int64_t transfer_ns(std::int64_t bytes, double bytes_per_ns);
+
+struct Kernel {
+  const char* name;  // must stay
+  std::int64_t duration_ns = 0;
+  std::shared_ptr<Gate> gate = nullptr;    // of a collective: its other ranks
+  std::function<void()> effect = nullptr;  // what it does when its time has come
+};
+
+void launch_kernel(Stream& stream, Kernel kernel);
+void launch_copy(Stream& stream, std::int64_t bytes, CUpti_ActivityMemcpyKind kind,
+                 std::function<void()> effect);
+void launch_set(Stream& stream, std::int64_t bytes, std::function<void()> effect);
+// The calling thread waited for a stream or, with null, for something else.
+void note_wait(CUpti_ActivitySynchronizationType type, const Stream* stream, Span span);
+
+}  // namespace shardlens::fake_gpu

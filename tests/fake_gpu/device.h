@@ -1,0 +1,23 @@
+// The made-up GPUs themselves: how many, what they are called, what a thread last failed with.
+// FAKE_GPU_COUNT (8), FAKE_GPU_NAME and FAKE_GPU_MEMORY_MB (81920, each) change them.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "timeline.h"
+
+namespace shardlens::fake_gpu {
+
+int device_count();
+std::int64_t device_bytes();
+int current_device();
+
+// Remembers an error for cudaGetLastError.
+cudaError_t failed(cudaError_t error);
+
+// CUDA's handle as ours: null and the two special values are the current device's default stream.
+Stream& stream_of(cudaStream_t stream);
+
+}  // namespace shardlens::fake_gpu

@@ -1,0 +1,131 @@
+// The driver's calls that PyTorch looks up itself: memory with addresses of its own (expandable
+// segments), and whether there is a driver at all.
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <string_view>
+
+#include "device.h"
+#include "memory.h"
+
+using namespace shardlens::fake_gpu;
+
+namespace {
+
+// A handle of memory is its size and its device in one number.
+constexpr int kDeviceBits = 8;
+CUmemGenericAllocationHandle handle_of(std::size_t bytes, int device) {
+  return bytes << kDeviceBits | static_cast<unsigned>(device);
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
+CUresult cuDriverGetVersion(int* version) {
+  *version = 13000;
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetCount(int* count) {
+  *count = device_count();
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGet(CUdevice* device, int ordinal) {
+  *device = ordinal;
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
+  // The runtime's and the driver's attributes have the same numbers.
+  return cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device) ==
+                 cudaSuccess
+             ? CUDA_SUCCESS
+             : CUDA_ERROR_INVALID_VALUE;
+}
+CUresult cuGetErrorString(CUresult, const char** text) {
+  *text = "an error of the made-up driver";
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxGetCurrent(CUcontext* context) {
+  *context = reinterpret_cast<CUcontext>(1);
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxSetCurrent(CUcontext) { return CUDA_SUCCESS; }
+CUresult cuDevicePrimaryCtxGetState(CUdevice, unsigned* flags, int* active) {
+  *flags = 0;
+  *active = 1;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetAllocationGranularity(std::size_t* bytes, const CUmemAllocationProp*,
+                                       CUmemAllocationGranularity_flags) {
+  *bytes = 2 << 20;
+  return CUDA_SUCCESS;
+}
+CUresult cuMemAddressReserve(CUdeviceptr* address, std::size_t bytes, std::size_t, CUdeviceptr,
+                             unsigned long long) {
+  void* reserved = reserve_addresses(bytes);
+  *address = reinterpret_cast<CUdeviceptr>(reserved);
+  return reserved == nullptr ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+CUresult cuMemAddressFree(CUdeviceptr address, std::size_t) {
+  release_addresses(reinterpret_cast<void*>(address));
+  return CUDA_SUCCESS;
+}
+CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
+                     const CUmemAllocationProp* properties, unsigned long long) {
+  if (!take_bytes(bytes, properties->location.id)) return CUDA_ERROR_OUT_OF_MEMORY;
+  *handle = handle_of(bytes, properties->location.id);
+  return CUDA_SUCCESS;
+}
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
+  give_bytes(handle >> kDeviceBits, static_cast<int>(handle & ((1U << kDeviceBits) - 1)));
+  return CUDA_SUCCESS;
+}
+CUresult cuMemMap(CUdeviceptr, std::size_t, std::size_t, CUmemGenericAllocationHandle,
+                  unsigned long long) {
+  return CUDA_SUCCESS;
+}
+CUresult cuMemUnmap(CUdeviceptr, std::size_t) { return CUDA_SUCCESS; }
+CUresult cuMemSetAccess(CUdeviceptr, std::size_t, const CUmemAccessDesc*, std::size_t) {
+  return CUDA_SUCCESS;
+}
+
+// Everything else: multicast, green contexts, handles for other processes.
+static CUresult refuse() { return CUDA_ERROR_NOT_SUPPORTED; }
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned,
+                                             unsigned long long,
+                                             cudaDriverEntryPointQueryResult* status) {
+  struct Entry {
+    std::string_view name;
+    void* function;
+  };
+#define ENTRY(name) \
+  { #name, reinterpret_cast < void*>(name) }
+  static const Entry entries[] = {
+      ENTRY(cuDeviceGet),
+      ENTRY(cuDeviceGetAttribute),
+      ENTRY(cuGetErrorString),
+      ENTRY(cuCtxGetCurrent),
+      ENTRY(cuCtxSetCurrent),
+      ENTRY(cuMemGetAllocationGranularity),
+      ENTRY(cuMemAddressReserve),
+      ENTRY(cuMemAddressFree),
+      ENTRY(cuMemCreate),
+      ENTRY(cuMemRelease),
+      ENTRY(cuMemMap),
+      ENTRY(cuMemUnmap),
+      ENTRY(cuMemSetAccess),
+      ENTRY(cuDevicePrimaryCtxGetState),
+  };
+#undef ENTRY
+  *function = reinterpret_cast<void*>(refuse);
+  for (const Entry& entry : entries) {
+    if (entry.name == symbol) *function = entry.function;
+  }
+  if (status != nullptr) *status = cudaDriverEntryPointSuccess;
+  return cudaSuccess;
+}
+
+}  // extern "C"
