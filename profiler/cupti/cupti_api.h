@@ -27,6 +27,7 @@ struct CuptiApi {
   decltype(&cuptiActivityPopExternalCorrelationId) pop_external_id = nullptr;
   // Not in every version; may be null.
   decltype(&cuptiActivityEnableAllSyncRecords) enable_all_sync_records = nullptr;
+  decltype(&cuptiActivitySetAttribute) set_attribute = nullptr;
 
   std::filesystem::path library;  // where it was found; NVTX_INJECTION64_PATH wants it
 };

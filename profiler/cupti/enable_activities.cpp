@@ -19,9 +19,14 @@ constexpr CUpti_ActivityKind kNeededKinds[] = {
 
 // One by one, since RUNTIME or DRIVER in full costs up to 10 % of a step.
 constexpr CUpti_CallbackId kLaunchCalls[] = {
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,   CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
 };
 
 // What is useful but not needed. Waits are few per step; their cost was not measured.
@@ -45,9 +50,25 @@ trace::Result<void> check(const CuptiApi& api, CUptiResult result, const std::st
                                                     "." + (advice.empty() ? "" : " " + advice));
 }
 
+// Must come first. A CUPTI that does not know an attribute (before CUDA 12.3 the first) behaves as
+// it is asked to.
+void set_attributes(const CuptiApi& api) {
+  const auto set = [&api](CUpti_ActivityAttribute attribute, std::uint8_t value) {
+    std::size_t bytes = sizeof value;
+    if (api.set_attribute != nullptr)
+      static_cast<void>(api.set_attribute(attribute, &bytes, &value));
+  };
+  // By default CUPTI 13 fills a buffer per thread. Then kernels of one stream do not come in the
+  // order of their start where several threads launch them, as in forward and backward.
+  set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, 0);
+  // The pool clears its buffers. Otherwise CUPTI does, on the thread that launches.
+  set(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1);
+}
+
 trace::Result<void> enable_needed(const CuptiApi& api,
                                   CUpti_BuffersCallbackRequestFunc on_requested,
                                   CUpti_BuffersCallbackCompleteFunc on_completed) {
+  set_attributes(api);
   TRY(check(api, api.register_callbacks(on_requested, on_completed),
             "cuptiActivityRegisterCallbacks"));
   for (const CUpti_ActivityKind kind : kNeededKinds)

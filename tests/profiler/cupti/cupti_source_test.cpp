@@ -240,10 +240,20 @@ TEST_F(CuptiSourceTest, EnablesByDefaultOnlyWhatIsCheap) {
   EXPECT_FALSE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_MARKER));
   EXPECT_FALSE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_MEMORY2));
   EXPECT_FALSE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_RUNTIME));
-  EXPECT_EQ(cupti_.enabled_calls.size(), 6u);
+  EXPECT_EQ(cupti_.enabled_calls.size(), 8u);
+  EXPECT_TRUE(cupti_.enabled_calls.contains(CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel));
   source_.reset();
   EXPECT_TRUE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))
       << "disabling while others launch is unsafe";
+}
+
+// CUPTI 13 fills a buffer per thread by default: what autograd's thread launches into a stream
+// would come long after what the main thread launched there later.
+TEST_F(CuptiSourceTest, AsksForOneOrderOverAllThreadsAndClearsBuffersItself) {
+  start();
+  EXPECT_EQ(cupti_.attributes, (std::map<CUpti_ActivityAttribute, int>{
+                                   {CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, 0},
+                                   {CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1}}));
 }
 
 TEST_F(CuptiSourceTest, RecordsTheClocksOffsetAndWarnsOnceOfALargeOne) {

@@ -32,7 +32,8 @@ class FakeCupti {
 
   std::set<CUpti_ActivityKind> enabled;
   std::set<CUpti_CallbackId> enabled_calls;
-  std::vector<std::uint64_t> pushed;  // of this process's threads, in order
+  std::map<CUpti_ActivityAttribute, int> attributes;  // as set before callbacks were registered
+  std::vector<std::uint64_t> pushed;                  // of this process's threads, in order
   int popped = 0;
   int forced_flushes = 0;
   int refused_buffers = 0;
@@ -57,6 +58,12 @@ class FakeCupti {
     };
     api.get_result_string = [](CUptiResult, const char** text) {
       *text = "CUPTI_ERROR_OF_THE_TEST";
+      return CUPTI_SUCCESS;
+    };
+    api.set_attribute = [](CUpti_ActivityAttribute attribute, std::size_t* bytes, void* value) {
+      if (*bytes != 1) return CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT;
+      if (instance_->request_ == nullptr)
+        instance_->attributes[attribute] = *static_cast<const std::uint8_t*>(value);
       return CUPTI_SUCCESS;
     };
     api.register_callbacks = [](CUpti_BuffersCallbackRequestFunc request,
