@@ -15,6 +15,7 @@
 #include "profiler/cupti/buffer_pool.h"
 #include "profiler/cupti/cupti_clock.h"
 #include "profiler/cupti/enable_activities.h"
+#include "profiler/cupti/spare_buffers.h"
 
 namespace shardlens::profiler {
 namespace {
@@ -35,17 +36,22 @@ struct Shared {
 
 // CUPTI's callbacks carry no context, so this is how they find their buffers.
 std::atomic<Shared*> active{nullptr};
+// Outlive every source: kinds stay enabled, so CUPTI goes on asking.
+std::atomic<bool> refusal_crashes{false};
+CuptiSpareBuffers spare_buffers;
 
 void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* size,
                                   std::size_t* max_records) {
   Shared* shared = active.load(std::memory_order_acquire);
   *buffer = shared == nullptr ? nullptr : shared->pool.request();
+  if (*buffer == nullptr && refusal_crashes) *buffer = spare_buffers.request();
   *size = *buffer == nullptr ? 0 : CuptiBufferPool::kBufferBytes;
   *max_records = 0;  // as many as fit
 }
 
 void CUPTIAPI on_buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
                                   std::size_t valid_bytes) {
+  if (refusal_crashes && spare_buffers.complete(buffer)) return;
   if (Shared* shared = active.load(std::memory_order_acquire))
     shared->pool.complete(buffer, valid_bytes);
 }
@@ -150,7 +156,8 @@ trace::Result<std::unique_ptr<CuptiSource>> CuptiSource::start(Recorder& recorde
     return trace::fail(trace::ErrorKind::kFailed,
                        "GPU activity is recorded already: one CuptiSource per process.");
   TRY_ASSIGN(const CuptiApi api, choose_api(options));
-  TRY(check_version(api));
+  TRY_ASSIGN(const std::uint32_t version, check_version(api));
+  refusal_crashes = version < CuptiSpareBuffers::kFirstVersionThatTakesNone;
   auto shared = std::make_unique<Shared>(api, options.buffers);
   active = shared.get();
   const auto refused = enable_activities(api, options, on_buffer_requested, on_buffer_completed);

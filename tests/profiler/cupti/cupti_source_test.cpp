@@ -191,6 +191,28 @@ TEST_F(CuptiSourceTest, CountsBuffersThatItCouldNotGive) {
   EXPECT_EQ(lost(content, "CUPTI had no buffer"), 1);
 }
 
+TEST_F(CuptiSourceTest, RefusesNoBufferWhereCuptiWouldCrash) {
+  for (const std::uint32_t version : {26u, 27u}) {
+    const bool crashes = version < 27;
+    cupti_.version = version;
+    options_.buffers = 1;
+    start();
+    std::vector<std::uint8_t*> given;
+    for (int i = 0; i < 3; ++i) given.push_back(cupti_.request_buffer());
+    EXPECT_NE(given[0], nullptr);
+    EXPECT_EQ(given[1] != nullptr, crashes) << version;
+    EXPECT_EQ(given[2] != nullptr, crashes) << version;
+    source_.reset();
+    // Kinds stay enabled: CUPTI goes on asking.
+    given.push_back(cupti_.request_buffer());
+    EXPECT_EQ(given[3] != nullptr, crashes) << version;
+    for (std::uint8_t* buffer : given)
+      if (buffer != nullptr) cupti_.complete_buffer(buffer, 64);
+  }
+  const auto content = run_.finish();
+  EXPECT_EQ(lost(content, "CUPTI had no buffer"), 4) << "two of each version, while it recorded";
+}
+
 TEST_F(CuptiSourceTest, RecordsNvtxRangesWithTheirNestingWhereAskedTo) {
   options_.nvtx = true;
   start();

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/cupti/buffer_pool.h"
 #include "profiler/cupti/cupti_api.h"
 #include "profiler/recorder.h"
 
@@ -37,6 +38,17 @@ class FakeCupti {
   int popped = 0;
   int forced_flushes = 0;
   int refused_buffers = 0;
+
+  // As CUPTI does on the job's threads, at any time.
+  std::uint8_t* request_buffer() {
+    std::uint8_t* buffer = nullptr;
+    std::size_t size = 0, max_records = 0;
+    request_(&buffer, &size, &max_records);
+    return size == 0 ? nullptr : buffer;
+  }
+  void complete_buffer(std::uint8_t* buffer, std::size_t used) {
+    complete_(nullptr, 0, buffer, CuptiBufferPool::kBufferBytes, used);
+  }
 
   // Delivered with the next flush. `bytes` of it: less than its size stands for an older CUPTI.
   template <typename Record>
