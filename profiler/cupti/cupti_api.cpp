@@ -78,12 +78,12 @@ trace::Result<CuptiApi> load_cupti(const std::filesystem::path& library) {
       .need(api.register_callbacks, "cuptiActivityRegisterCallbacks")
       .need(api.enable, "cuptiActivityEnable")
       .need(api.disable, "cuptiActivityDisable")
-      .need(api.enable_driver_api, "cuptiActivityEnableDriverApi")
       .need(api.flush_all, "cuptiActivityFlushAll")
       .need(api.get_next_record, "cuptiActivityGetNextRecord")
       .need(api.get_dropped, "cuptiActivityGetNumDroppedRecords")
       .need(api.push_external_id, "cuptiActivityPushExternalCorrelationId")
       .need(api.pop_external_id, "cuptiActivityPopExternalCorrelationId");
+  resolver.find(api.enable_driver_api, "cuptiActivityEnableDriverApi");
   resolver.find(api.enable_all_sync_records, "cuptiActivityEnableAllSyncRecords");
   resolver.find(api.set_attribute, "cuptiActivitySetAttribute");
   if (resolver.missing().empty()) return api;

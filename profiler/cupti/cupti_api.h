@@ -19,13 +19,13 @@ struct CuptiApi {
   decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
   decltype(&cuptiActivityEnable) enable = nullptr;
   decltype(&cuptiActivityDisable) disable = nullptr;
-  decltype(&cuptiActivityEnableDriverApi) enable_driver_api = nullptr;
   decltype(&cuptiActivityFlushAll) flush_all = nullptr;
   decltype(&cuptiActivityGetNextRecord) get_next_record = nullptr;
   decltype(&cuptiActivityGetNumDroppedRecords) get_dropped = nullptr;
   decltype(&cuptiActivityPushExternalCorrelationId) push_external_id = nullptr;
   decltype(&cuptiActivityPopExternalCorrelationId) pop_external_id = nullptr;
   // Not in every version; may be null.
+  decltype(&cuptiActivityEnableDriverApi) enable_driver_api = nullptr;
   decltype(&cuptiActivityEnableAllSyncRecords) enable_all_sync_records = nullptr;
   decltype(&cuptiActivitySetAttribute) set_attribute = nullptr;
 

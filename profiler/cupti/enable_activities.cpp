@@ -17,7 +17,8 @@ constexpr CUpti_ActivityKind kNeededKinds[] = {
     CUPTI_ACTIVITY_KIND_OVERHEAD,
 };
 
-// One by one, since RUNTIME or DRIVER in full costs up to 10 % of a step.
+// One by one, since RUNTIME or DRIVER in full costs up to 10 % of a step. None where CUPTI lacks
+// the function for it, as before CUDA 12.5.
 constexpr CUpti_CallbackId kLaunchCalls[] = {
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
@@ -65,6 +66,14 @@ void set_attributes(const CuptiApi& api) {
   set(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1);
 }
 
+trace::Result<void> enable_launch_calls(const CuptiApi& api) {
+  if (api.enable_driver_api == nullptr) return {};
+  for (const CUpti_CallbackId call : kLaunchCalls)
+    TRY(check(api, api.enable_driver_api(call, 1),
+              "cuptiActivityEnableDriverApi of call " + std::to_string(call)));
+  return {};
+}
+
 trace::Result<void> enable_needed(const CuptiApi& api,
                                   CUpti_BuffersCallbackRequestFunc on_requested,
                                   CUpti_BuffersCallbackCompleteFunc on_completed) {
@@ -73,17 +82,14 @@ trace::Result<void> enable_needed(const CuptiApi& api,
             "cuptiActivityRegisterCallbacks"));
   for (const CUpti_ActivityKind kind : kNeededKinds)
     TRY(check(api, api.enable(kind), "cuptiActivityEnable of kind " + std::to_string(kind)));
-  for (const CUpti_CallbackId call : kLaunchCalls)
-    TRY(check(api, api.enable_driver_api(call, 1),
-              "cuptiActivityEnableDriverApi of call " + std::to_string(call)));
-  return {};
+  return enable_launch_calls(api);
 }
 
 // What stayed enabled would cost time and ask for buffers that nobody gives. Disabling what was not
 // enabled does no harm, and a failure has no remedy.
 void disable_needed(const CuptiApi& api) {
   for (const CUpti_CallbackId call : kLaunchCalls)
-    static_cast<void>(api.enable_driver_api(call, 0));
+    if (api.enable_driver_api != nullptr) static_cast<void>(api.enable_driver_api(call, 0));
   for (const CUpti_ActivityKind kind : kNeededKinds) static_cast<void>(api.disable(kind));
 }
 
@@ -98,7 +104,8 @@ trace::Result<std::string> enable_activities(const CuptiApi& api, const CuptiOpt
   }
   // Questions whether something has ended are asked thousands of times by those who poll.
   if (api.enable_all_sync_records != nullptr) static_cast<void>(api.enable_all_sync_records(0));
-  std::string refused;
+  std::string refused =
+      api.enable_driver_api == nullptr ? "launch calls: its CUPTI is older than CUDA 12.5" : "";
   for (const auto& [kind, name] : extra_kinds(options)) {
     const CUptiResult result = api.enable(kind);
     if (result == CUPTI_SUCCESS) continue;

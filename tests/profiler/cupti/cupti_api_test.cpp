@@ -30,7 +30,9 @@ TEST(CuptiLibrary, OfTheBuildIsUnderstood) {
   const auto api = load_cupti(SHARDLENS_CUPTI);
   ASSERT_TRUE(api) << api.error().message;
   EXPECT_NE(api->library.string().find("libcupti.so"), std::string::npos);
+  EXPECT_NE(api->enable_driver_api, nullptr);
   EXPECT_NE(api->enable_all_sync_records, nullptr);
+  EXPECT_NE(api->set_attribute, nullptr);
   const auto version = check_version(*api);
   ASSERT_TRUE(version) << version.error().message;
   EXPECT_EQ(*version, static_cast<std::uint32_t>(CUPTI_API_VERSION));

@@ -345,6 +345,21 @@ TEST_F(CuptiSourceTest, GoesOnWithoutWhatIsNotNeeded) {
   EXPECT_NE(content.rows.log[0].text.find("does not record waits for the GPU"), std::string::npos);
 }
 
+// cuptiActivityEnableDriverApi came with CUDA 12.5; all driver calls would cost too much.
+TEST_F(CuptiSourceTest, GoesOnWithoutLaunchCallsWhereAnOlderCuptiCannotChooseThem) {
+  cupti_.version = 22;
+  api_.enable_driver_api = nullptr;
+  start();
+  const std::int64_t now = Recorder::now_ns();
+  cupti_.add(kernel_record(1, "_Z4gemmPf", now, now + 10));
+  const auto content = finish();
+  EXPECT_EQ(events_of(content, EventKind::kKernel).size(), 1u);
+  ASSERT_EQ(content.rows.log.size(), 1u);
+  EXPECT_NE(content.rows.log[0].text.find("does not record launch calls: its CUPTI is older"),
+            std::string::npos)
+      << content.rows.log[0].text;
+}
+
 TEST_F(CuptiSourceTest, RefusesVersionsWhoseRecordsItDoesNotKnow) {
   for (const std::uint32_t version : {18u, 100u, 140'000u}) {
     cupti_.version = version;
