@@ -81,7 +81,12 @@ RangeRecorder* injected_ranges() {
 // Called inside the first call of CUDA. 1 is success; 0 would end the program.
 extern "C" int InitializeInjection() {
   try {
-    if (auto* recorder = shardlens::profiler::injected_recorder()) recorder->watch_gpu();
+    if (auto* recorder = shardlens::profiler::injected_recorder()) {
+      recorder->watch_gpu();
+      // Once more: what is registered last runs first, and CUPTI, which may just have been loaded,
+      // has an end of its own.
+      std::atexit(shardlens::profiler::finish_at_exit);
+    }
   } catch (const std::exception& failure) {
     shardlens::profiler::say(failure.what());
   }

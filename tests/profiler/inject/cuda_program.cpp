@@ -1,7 +1,8 @@
 // What CUDA and NCCL do to a program that is recorded, without a GPU: loads the library that
 // CUDA_INJECTION64_PATH names and starts it, as cuInit() does; tells NCCL's plugin of all-reduces,
-// as NCCL does; and says which kernels ran (fake_cupti_library.cpp). The argument is how steps can
-// be told: "optimizer" or "pattern".
+// as NCCL does; and says which kernels ran (fake_cupti_library.cpp). The first argument is how
+// steps can be told: "optimizer" or "pattern". The second, "late": CUPTI comes after the first NVTX
+// range, otherwise it is there from the start, as PyTorch links it.
 #include <dlfcn.h>
 
 #include <chrono>
@@ -12,8 +13,6 @@
 
 #include "profiler/nccl/profiler_abi.h"
 
-extern "C" void fake_kernel(const char* name, std::uint64_t start_ns, std::uint64_t end_ns);
-
 namespace {
 
 namespace nccl = shardlens::profiler::nccl;
@@ -21,6 +20,7 @@ constexpr int kSteps = 12;
 constexpr std::uint64_t kKernelNs = 90'000;
 
 std::uint64_t time_ns = 0;
+void (*fake_kernel)(const char* name, std::uint64_t start_ns, std::uint64_t end_ns) = nullptr;
 
 void kernel(const char* name) {
   fake_kernel(name, time_ns, time_ns + kKernelNs);
@@ -75,14 +75,36 @@ void step(Communicator& communicator, bool has_optimizer) {
   time_ns += 400'000;
 }
 
+bool load_cupti() {
+  void* library = dlopen(SHARDLENS_FAKE_CUPTI, RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr) std::fprintf(stderr, "%s\n", dlerror());
+  if (library == nullptr) return false;
+  fake_kernel = reinterpret_cast<decltype(fake_kernel)>(dlsym(library, "fake_kernel"));
+  return fake_kernel != nullptr;
+}
+
+// As the first range of a program; a tool that is offered no table of functions leaves it at that.
+void use_nvtx(void* handle) {
+  using GetExportTable = const void* (*)(std::uint32_t);
+  const auto initialize =
+      reinterpret_cast<int (*)(GetExportTable)>(dlsym(handle, "InitializeInjectionNvtx2"));
+  if (initialize != nullptr) initialize([](std::uint32_t) -> const void* { return nullptr; });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  const bool is_late = argc > 2 && std::strcmp(argv[2], "late") == 0;
+  if (!is_late && !load_cupti()) return 5;
   const char* library = std::getenv("CUDA_INJECTION64_PATH");
   void* handle = library == nullptr ? nullptr : dlopen(library, RTLD_NOW);
   if (handle == nullptr) {
     std::fprintf(stderr, "no injection: %s\n", library == nullptr ? "not set" : dlerror());
     return 3;
+  }
+  if (is_late) {
+    use_nvtx(handle);
+    if (!load_cupti()) return 5;
   }
   const auto initialize = reinterpret_cast<int (*)()>(dlsym(handle, "InitializeInjection"));
   const auto* plugin = static_cast<const nccl::Profiler*>(dlsym(handle, "ncclProfiler_v5"));

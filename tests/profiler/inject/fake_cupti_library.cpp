@@ -2,6 +2,8 @@
 // it has run. Its functions have CUPTI's names and types; what nothing here needs does nothing.
 #include <cupti.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <mutex>
@@ -22,6 +24,12 @@ Fake& fake() {
   return *instance;
 }
 thread_local std::vector<std::uint64_t> external_ids;
+
+// The real one's static objects are gone, too, once its destructors have run.
+bool has_ended = false;
+struct End {
+  ~End() { has_ended = true; }
+} end;
 
 template <typename Record>
 void deliver(const std::vector<Record>& records) {
@@ -92,6 +100,10 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind) { return CUPTI_SUCCESS; }
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind) { return CUPTI_SUCCESS; }
 CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId, std::uint8_t) { return CUPTI_SUCCESS; }
 CUptiResult cuptiActivityFlushAll(std::uint32_t) {
+  if (has_ended) {
+    std::fputs("CUPTI is called after its end\n", stderr);
+    std::abort();
+  }
   std::vector<CUpti_ActivityKernel10> kernels;
   std::vector<CUpti_ActivityExternalCorrelation> externals;
   {

@@ -157,6 +157,13 @@ TEST_F(InjectedProgram, StepsEndWithTheOptimizersKernelsWhereNobodyTellsThem) {
               ElementsAre(ElementsAre(HasSubstr("a step ends with its optimizer's"))));
 }
 
+// What was loaded last ends first: the end of the recording must come before CUPTI's own.
+TEST_F(InjectedProgram, TakesInCuptisLastRecordsThoughCuptiCameLaterThanItself) {
+  EXPECT_EQ(run("optimizer late", {}, "cuda_program"), 0) << said_;
+  EXPECT_EQ(said_, "");
+  EXPECT_THAT(ask("select count(*) from kernel"), ElementsAre(ElementsAre("300")));
+}
+
 TEST_F(InjectedProgram, StepsAreWhatRepeatsWhereTheOptimizerIsUnknown) {
   EXPECT_EQ(run("pattern", {}, "cuda_program"), 0) << said_;
   // The last one is known by its length alone, without the pause after it.
