@@ -10,6 +10,7 @@
 #include <string>
 
 #include "profiler/inject/injected_process.h"
+#include "profiler/inject/rank_identity.h"
 
 namespace shardlens::profiler {
 namespace {
@@ -41,7 +42,7 @@ void say(const std::string& why) {
 
 trace::Result<ProcessRecorder*> start() {
   TRY_ASSIGN(const auto options, process_options(variable));
-  if (!options) return nullptr;
+  if (!options || starts_ranks(own_arguments())) return nullptr;
   TRY_ASSIGN(auto recorder, ProcessRecorder::start(*options, variable));
   pthread_atfork(nullptr, nullptr, forget_in_child);
   std::atexit(finish_at_exit);

@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <string_view>
 #include <system_error>
 
 namespace shardlens::profiler {
@@ -33,6 +35,33 @@ constexpr std::array kLaunchers{
     Launcher{"PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE", "MPI_LOCALNRANKS"},
     Launcher{"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS", "SLURM_NTASKS_PER_NODE"},
 };
+
+// Commands, and modules behind "python -m".
+constexpr std::array kStarters{std::string_view("torchrun"),
+                               std::string_view("torch.distributed.run"),
+                               std::string_view("torch.distributed.launch"),
+                               std::string_view("accelerate"),
+                               std::string_view("accelerate.commands.launch"),
+                               std::string_view("deepspeed"),
+                               std::string_view("deepspeed.launcher.runner"),
+                               std::string_view("deepspeed.launcher.launch")};
+
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// What Python runs, or the program itself.
+std::string_view program_of(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) return "";
+  const std::string_view program = file_name(arguments.front());
+  if (!program.starts_with("python")) return program;
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string_view argument = arguments[i];
+    if (argument == "-m" && i + 1 < arguments.size()) return arguments[i + 1];
+    if (argument == "-c") return "";
+    if (!argument.starts_with('-')) return file_name(argument);
+    if (argument == "-X" || argument == "-W") ++i;  // its value
+  }
+  return "";
+}
 
 Result<int> number(const char* name, const std::optional<std::string>& text, int missing) {
   if (!text || text->empty()) return missing;
@@ -96,6 +125,17 @@ Result<std::optional<RankIdentity>> rank_from_environment(const VariableLookup& 
     return identity;
   }
   return std::nullopt;
+}
+
+bool starts_ranks(const std::vector<std::string>& arguments) {
+  return std::ranges::find(kStarters, program_of(arguments)) != kStarters.end();
+}
+
+std::vector<std::string> own_arguments() {
+  std::ifstream in("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> arguments;
+  for (std::string argument; std::getline(in, argument, '\0');) arguments.push_back(argument);
+  return arguments;
 }
 
 Result<RankIdentity> claim_rank(const std::filesystem::path& run_folder,

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "trace/model/result.h"
 
@@ -23,6 +24,11 @@ using VariableLookup = std::function<std::optional<std::string>(const std::strin
 // From the variables of torchrun, Slurm, Open MPI, MPICH or Intel MPI; none where none is set.
 // Errors: a variable that is no number.
 trace::Result<std::optional<RankIdentity>> rank_from_environment(const VariableLookup& lookup);
+
+// Whether a program only starts ranks (torchrun, accelerate, deepspeed; with Python before it or
+// not). It may ask CUDA how many GPUs there are, and must not take a rank's place for that.
+bool starts_ranks(const std::vector<std::string>& arguments);
+std::vector<std::string> own_arguments();
 
 // Takes the rank's place in the run's folder for this process, so that no second one, say a child
 // that inherited the variables, writes into the same file. Without a known rank: the first that is

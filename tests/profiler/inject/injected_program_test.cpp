@@ -101,6 +101,16 @@ TEST_F(InjectedProgram, ASecondOneOfTheSameRankIsLeftOutAndRuns) {
   EXPECT_THAT(ask("select count(*) from step"), ElementsAre(ElementsAre("3")));
 }
 
+TEST_F(InjectedProgram, TakesNoRanksPlaceWhereItOnlyStartsRanks) {
+  const fs::path launcher = root_ / "torchrun";
+  fs::create_symlink(fs::path(SHARDLENS_BINARY_DIR) / "bin" / "nvtx_program", launcher);
+  EXPECT_EQ(run("exit", {{"SLURM_PROCID", "0"}}, launcher.c_str()), 0);
+  EXPECT_EQ(said_, "");
+  EXPECT_EQ(run("exit", {{"RANK", "0"}}), 0);
+  EXPECT_EQ(said_, "");
+  EXPECT_EQ(trace::rank_files(root_ / "run").size(), 1u);
+}
+
 TEST_F(InjectedProgram, ItsChildrenAreNotItself) {
   EXPECT_EQ(run("fork"), 0) << said_;
   EXPECT_EQ(trace::rank_files(root_ / "run").size(), 1u);

@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <map>
+#include <vector>
 
 namespace shardlens::profiler {
 namespace {
@@ -35,6 +36,25 @@ TEST(RankIdentity, ComesFromTheLauncher) {
       lookup_in({{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "4"}}));
   ASSERT_TRUE(mpi && *mpi);
   EXPECT_EQ((*mpi)->rank, 2);
+}
+
+TEST(RankIdentity, IsNotThatOfAProgramThatOnlyStartsRanks) {
+  using Arguments = std::vector<std::string>;
+  for (const Arguments& launcher :
+       {Arguments{"/usr/bin/python3.12", "/venv/bin/torchrun", "--nproc-per-node", "gpu", "a.py"},
+        Arguments{"torchrun", "a.py"}, Arguments{"python", "-m", "torch.distributed.run", "a.py"},
+        Arguments{"python", "-X", "dev", "-u", "/venv/bin/accelerate", "launch", "a.py"},
+        Arguments{"/opt/bin/deepspeed", "a.py"}}) {
+    EXPECT_TRUE(starts_ranks(launcher)) << testing::PrintToString(launcher);
+  }
+  for (const Arguments& program :
+       {Arguments{}, Arguments{"python"}, Arguments{"python", "-m"},
+        Arguments{"python", "-u", "train.py", "torchrun"}, Arguments{"python", "-c", "torchrun"},
+        Arguments{"./train", "--with", "torchrun"}}) {
+    EXPECT_FALSE(starts_ranks(program)) << testing::PrintToString(program);
+  }
+  ASSERT_FALSE(own_arguments().empty());
+  EXPECT_NE(own_arguments().front().find("profiler_inject_tests"), std::string::npos);
 }
 
 TEST(RankIdentity, IsNoneWithoutOneAndAnErrorWithNonsense) {
