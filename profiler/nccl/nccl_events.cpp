@@ -79,13 +79,7 @@ bool is_point_to_point(trace::CollectiveFunction function) {
 }  // namespace
 
 NcclEvents::NcclEvents(Recorder& recorder, int rank, LaunchMarker marker)
-    : recorder_(recorder),
-      rank_(rank),
-      marker_(marker),
-      number_(next_number()),
-      lane_(marker.begin == nullptr
-                ? recorder.add_lane(trace::LaneKind::kCommunication, "nccl, as called by the host")
-                : -1) {
+    : recorder_(recorder), rank_(rank), marker_(marker), number_(next_number()) {
   for (std::size_t i = 0; i < kKnownNames.size(); ++i)
     known_names_[i] = {kKnownNames[i], recorder.intern(kKnownNames[i])};
 }
@@ -137,6 +131,7 @@ void* NcclEvents::start_call(NcclCommunicator& communicator, const CallEvent& ev
   }
   if (void* handle = calls_.claim(call)) return handle;
   calls_lost_.fetch_add(1, std::memory_order_relaxed);
+  if (call.is_foreign) end_unseen(call);
   return &ignored_event;
 }
 
@@ -168,15 +163,22 @@ void NcclEvents::carry_out(NcclCommunicator& communicator, void* parent, const c
     return;
   }
   CollectiveLaunch launch;
-  // A host function of CUDA may tell of what another thread launched: then the kernel stays
-  // unknown.
+  // A host function of CUDA may tell of what another thread launched (NCCL uses one where it must
+  // wait, as with CUDA_LAUNCH_BLOCKING): then the kernel stays unknown.
   if (thread_state.communicator == &communicator) launch.launch = thread_state.launch;
   launch.algorithm = name_id(text_of(algorithm));
   launch.protocol = name_id(text_of(protocol));
   launch.channels = channels;
   recorder_.launch_collective(call->collective, launch);
-  if (call->is_foreign && marker_.begin == nullptr)
-    recorder_.observe_collective(call->collective, lane_, call->called_ns, Recorder::now_ns());
+  if (call->is_foreign && launch.launch == 0) end_unseen(*call);
+}
+
+// Nothing would end it ever: it would be shown as pending, and kept, to the end of the run.
+void NcclEvents::end_unseen(const NcclCallPool::Call& call) {
+  std::call_once(has_lane_, [this] {
+    lane_ = recorder_.add_lane(trace::LaneKind::kCommunication, "nccl, as called by the host");
+  });
+  recorder_.observe_collective(call.collective, lane_, call.called_ns, Recorder::now_ns());
 }
 
 std::uint64_t NcclEvents::enter_foreign(NcclCommunicator& communicator,

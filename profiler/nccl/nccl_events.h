@@ -1,10 +1,12 @@
 // What NCCL's events mean for the recorder: which host call a kernel carries out, and how. NCCL's
-// threads; never blocks, and allocates only when a communicator is first used.
+// threads; never blocks, and allocates only when a communicator, or the lane of calls whose kernels
+// nothing reports, is first used.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,6 +59,7 @@ class NcclEvents {
   void carry_out(NcclCommunicator& communicator, void* call, const char* algorithm,
                  const char* protocol, int channels);
   void end_mark();
+  void end_unseen(const NcclCallPool::Call& call);
   std::uint64_t enter_foreign(NcclCommunicator& communicator, trace::CollectiveFunction function,
                               std::size_t count, std::string_view data_type);
   void announce(NcclCommunicator& communicator);
@@ -67,7 +70,8 @@ class NcclEvents {
   const int rank_;
   const LaunchMarker marker_;
   const std::uint64_t number_;
-  const int lane_;  // of calls whose kernels nothing reports
+  std::once_flag has_lane_;
+  int lane_ = -1;  // of calls whose kernels nothing reports
   // Interned beforehand, since interning takes a lock.
   std::array<std::pair<std::string_view, trace::StringId>, 22> known_names_;
   NcclCallPool calls_;

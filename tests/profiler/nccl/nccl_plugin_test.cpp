@@ -217,15 +217,20 @@ TEST_F(NcclPluginTest, ALaunchOfAnotherCommunicatorIsNotTaken) {
   attach();
   FakeNccl one(0x1, 2, 0);
   FakeNccl other(0x2, 2, 0);
+  const std::int64_t before = Recorder::now_ns();
   void* call = one.call("AllReduce", 8, "ncclFloat32");
   other.launch();
   one.carry_out(call);  // as in a host function of CUDA: its own launch is not known
+  const std::int64_t after = Recorder::now_ns();
   end_launch(FakeMarks::launches.at(0), 100, 200);
   wait_for_drain();
   const auto content = finish();
-  EXPECT_TRUE(content.rows.collectives.empty()) << "no times are better than another's";
+  ASSERT_EQ(content.rows.collectives.size(), 1u);
+  EXPECT_GE(content.rows.collectives[0].start_ns, before) << "the host's times, not another's";
+  EXPECT_LE(content.rows.collectives[0].end_ns, after);
+  EXPECT_EQ(content.text(content.rows.lanes.back().name), "nccl, as called by the host");
   ASSERT_TRUE(content.rows.pending);
-  EXPECT_EQ(content.rows.pending->size(), 1u);
+  EXPECT_TRUE(content.rows.pending->empty()) << "nothing else would ever end it";
 }
 
 TEST_F(NcclPluginTest, CountsCollectivesWithAWrongParent) {
@@ -245,7 +250,10 @@ TEST_F(NcclPluginTest, CountsCallsThatFindNoFreeSlot) {
   FakeNccl nccl(0xabc, 2, 0);
   for (std::size_t i = 0; i < NcclCallPool::kSlots + 5; ++i)
     ASSERT_NE(nccl.call("AllReduce", 8, "ncclFloat32"), nullptr);
-  EXPECT_EQ(lost(finish(), "NCCL call without a free slot"), 5);
+  const auto content = finish();
+  EXPECT_EQ(lost(content, "NCCL call without a free slot"), 5);
+  ASSERT_TRUE(content.rows.pending);
+  EXPECT_EQ(content.rows.pending->size(), NcclCallPool::kSlots) << "those without have ended";
 }
 
 TEST_F(NcclPluginTest, WithoutAFreeSlotTheHostsCollectiveIsStillKnownOnItsThread) {
