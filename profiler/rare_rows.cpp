@@ -20,6 +20,17 @@ int RareRows::add_lane(trace::LaneKind kind, trace::StringId name) {
   return lanes_++;
 }
 
+void RareRows::set_lane_of_thread(std::uint32_t thread, int lane) {
+  const std::lock_guard lock(mutex_);
+  lanes_of_threads_[thread] = lane;
+}
+
+std::optional<int> RareRows::lane_of_thread(std::uint32_t thread) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = lanes_of_threads_.find(thread);
+  return found == lanes_of_threads_.end() ? std::nullopt : std::optional(found->second);
+}
+
 void RareRows::add_process_group(trace::ProcessGroup group) {
   group.rank = rank_;
   const std::lock_guard lock(mutex_);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,9 @@ class RareRows {
   }
 
   int add_lane(trace::LaneKind kind, trace::StringId name);
+  // By the lower half of its pthread_t.
+  void set_lane_of_thread(std::uint32_t thread, int lane);
+  std::optional<int> lane_of_thread(std::uint32_t thread) const;
   void add_process_group(trace::ProcessGroup group);
   void add_buckets(std::vector<trace::Bucket> buckets);
   void add_units(std::vector<trace::Unit> units, std::vector<trace::UnitParameter> parameters);
@@ -38,6 +42,7 @@ class RareRows {
   trace::RankInfo rank_info_;
   mutable std::mutex mutex_;
   int lanes_ = 0;
+  std::map<std::uint32_t, int> lanes_of_threads_;
   std::int64_t lost_total_ = 0;
   std::map<std::string, std::int64_t, std::less<>> lost_;
   trace::Batch rows_;

@@ -1,5 +1,7 @@
 #include "profiler/recorder.h"
 
+#include <pthread.h>
+
 #include <utility>
 
 #include "profiler/recorder_state.h"
@@ -33,6 +35,14 @@ trace::StringId Recorder::intern(std::string_view text) { return state_->strings
 
 int Recorder::add_lane(trace::LaneKind kind, std::string_view name) {
   return state_->rare.add_lane(kind, intern(name));
+}
+
+void Recorder::set_lane_of_this_thread(int lane) {
+  state_->rare.set_lane_of_thread(static_cast<std::uint32_t>(pthread_self()), lane);
+}
+
+std::optional<int> Recorder::lane_of_thread(std::uint32_t thread) const {
+  return state_->rare.lane_of_thread(thread);
 }
 
 bool Recorder::recording_detail() const { return state_->detail.load(std::memory_order_relaxed); }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,6 +77,10 @@ class Recorder {
   static std::int64_t now_ns();                   // CLOCK_REALTIME
   trace::StringId intern(std::string_view text);  // may allocate: not in a hot path
   int add_lane(trace::LaneKind kind, std::string_view name);
+  // The lane of the calling thread's operators: what others learn of the thread belongs there, too.
+  void set_lane_of_this_thread(int lane);
+  // `thread` as CUPTI tells it: the lower half of pthread_self(). None: no such lane. Locks.
+  std::optional<int> lane_of_thread(std::uint32_t thread) const;
   bool recording_detail() const;  // false outside the schedule and beyond the size limit
   // Whether the schedule wanted detail at a moment of the past, for events that are reported late.
   bool wanted_detail_at(std::int64_t time_ns) const;

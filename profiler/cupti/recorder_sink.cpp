@@ -49,8 +49,9 @@ void RecorderSink::copy(const CopyActivity& copy) {
 
 void RecorderSink::launch(const LaunchActivity& launch) {
   if (!recorder_.wanted_detail_at(launch.start_ns)) return;
-  recorder_.add_event(lane_of(Owner::kLaunches, launch.thread), trace::EventKind::kLaunch,
-                      to_event(launch, name_id(launch.name)));
+  const auto of_operators = recorder_.lane_of_thread(launch.thread);
+  recorder_.add_event(of_operators ? *of_operators : lane_of(Owner::kLaunches, launch.thread),
+                      trace::EventKind::kLaunch, to_event(launch, name_id(launch.name)));
 }
 
 void RecorderSink::wait(const WaitActivity& wait) {

@@ -1,6 +1,6 @@
-// Puts joined GPU activities into the recorder: a lane per stream, per launching thread, per stream
-// that the host waits for and per thread with NVTX ranges. What began outside of the steps that are
-// recorded in detail is left out. The flush thread only.
+// Puts joined GPU activities into the recorder: a lane per stream, per stream that the host waits
+// for, per thread with NVTX ranges and per launching thread that has no lane of operators. What
+// began outside of the steps that are recorded in detail is left out. The flush thread only.
 #pragma once
 
 #include <functional>

@@ -106,7 +106,9 @@ int RangeRecorder::lane_of(ThreadRanges& thread, int domain) {
     }
   }
   text += " of thread " + std::to_string(thread.thread);
-  return state.lane = recorder_.add_lane(trace::LaneKind::kOperators, text);
+  state.lane = recorder_.add_lane(trace::LaneKind::kOperators, text);
+  if (domain == 0) recorder_.set_lane_of_this_thread(state.lane);
+  return state.lane;
 }
 
 bool RangeRecorder::trains(const ThreadRanges& thread, int domain) const {

@@ -63,9 +63,11 @@ struct OperatorObserver::State::Thread {
       : observer_id(state.id), names(state.recorder), cost(state.clock_ns) {}
 
   int operators_lane(State& state) {
-    if (operators < 0)
+    if (operators < 0) {
       operators =
           state.recorder.add_lane(trace::LaneKind::kOperators, lane_name(state.main_thread));
+      state.recorder.set_lane_of_this_thread(operators);
+    }
     return operators;
   }
 

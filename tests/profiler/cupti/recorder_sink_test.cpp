@@ -1,6 +1,7 @@
 #include "profiler/cupti/recorder_sink.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include "profiler/cupti/activity_join.h"
 #include "tests/profiler/recorded_run.h"
@@ -46,6 +47,24 @@ TEST(RecorderSink, WritesKernelsCopiesLaunchesAndCollectives) {
     }
   EXPECT_EQ(kernels, 2);
   EXPECT_EQ(content.rows.events.size(), 4u) << "a lane each";
+}
+
+// So that the kernels of an operator are found by what its thread launched meanwhile.
+TEST(RecorderSink, PutsLaunchesBesideTheOperatorsOfTheirThread) {
+  RecordedRun run;
+  RecorderSink sink(run.recorder());
+  const int lane = run.recorder().add_lane(trace::LaneKind::kOperators, "main thread");
+  run.recorder().set_lane_of_this_thread(lane);
+  const std::int64_t now = Recorder::now_ns();
+  const auto own = static_cast<std::uint32_t>(pthread_self());
+  sink.launch({own, now, now + 10, 1, "cuLaunchKernel"});
+  sink.launch({own + 1, now, now + 10, 2, "cuLaunchKernel"});
+  const auto content = run.finish();
+  ASSERT_EQ(content.rows.events.size(), 2u);
+  for (const auto& events : content.rows.events) {
+    const bool is_own = events.events[0].correlation == 1;
+    EXPECT_EQ(events.lane == lane, is_own);
+  }
 }
 
 TEST(RecorderSink, LeavesOutWhatBeganOutsideTheScheduleAlthoughItComesLate) {

@@ -1,5 +1,6 @@
 #include <ATen/ThreadLocalState.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <torch/torch.h>
 
@@ -56,6 +57,8 @@ TEST_F(OperatorObserverTest, RecordsOperatorsWithDepthLeafAndCompute) {
     OperatorObserver observer(run.recorder());
     torch::addmm(bias, input, weight);
   }
+  const auto own_lane =
+      run.recorder().lane_of_thread(static_cast<std::uint32_t>(pthread_self())).value_or(-1);
   const auto content = run.finish();
   const auto outer = named(content, "aten::addmm"), inner = named(content, "aten::expand");
   ASSERT_EQ(outer.size(), 1u);
@@ -68,6 +71,7 @@ TEST_F(OperatorObserverTest, RecordsOperatorsWithDepthLeafAndCompute) {
   EXPECT_LE(outer[0].event.start_ns, inner[0].event.start_ns);
   EXPECT_GE(outer[0].event.end_ns(), inner[0].event.end_ns());
   EXPECT_EQ(lane_name(content, outer[0].lane), "main thread");
+  EXPECT_EQ(own_lane, outer[0].lane) << "for what CUPTI tells of this thread";
   const auto innermost = named(content, "aten::as_strided");
   ASSERT_FALSE(innermost.empty());
   EXPECT_TRUE(has(innermost[0], trace::kEventLeaf));
