@@ -44,6 +44,7 @@ CollectiveTimes around(const std::optional<CollectiveTimes>& known, const Collec
 void CollectiveJoin::add(const CollectiveEntered& entered, std::int64_t now_ns) {
   Parts& parts = parts_of(entered.handle, now_ns);
   parts.entered = entered;
+  latest_seen_ns_[entered.call.process_group] = now_ns;
   note_complete(entered.handle, parts);
 }
 
@@ -188,6 +189,12 @@ std::vector<trace::Collective> CollectiveJoin::take_latest_undetailed() {
   return rows;
 }
 
+bool CollectiveJoin::is_left_behind(const Parts& parts) const {
+  if (!parts.entered || parts.has_ended()) return false;
+  const auto latest = latest_seen_ns_.find(parts.entered->call.process_group);
+  return latest != latest_seen_ns_.end() && latest->second - parts.first_seen_ns > kAheadLimitNs;
+}
+
 // Another thread's end may be in a queue that was drained before: it gets one drain more. A kernel
 // is reported late, and not always in order.
 bool CollectiveJoin::is_overtaken(std::uint64_t handle, Parts& parts, std::int64_t now_ns) const {
@@ -221,7 +228,7 @@ std::int64_t CollectiveJoin::drop_incomplete(std::int64_t now_ns) {
   for (auto entry = parts_.begin(); entry != parts_.end();) {
     Parts& parts = entry->second;
     const bool is_orphan = !parts.entered && now_ns - parts.first_seen_ns > kOrphanAfterNs;
-    if (is_orphan || is_overtaken(entry->first, parts, now_ns)) {
+    if (is_orphan || is_left_behind(parts) || is_overtaken(entry->first, parts, now_ns)) {
       entry = parts_.erase(entry);
       ++dropped;
     } else {

@@ -18,6 +18,10 @@ class CollectiveJoin {
   // collective end will not come.
   static constexpr std::int64_t kKernelLimitNs = 5'000'000'000;
 
+  // A host that has asked for more so long afterwards waits for no earlier one: that has ended, or
+  // will never be seen to.
+  static constexpr std::int64_t kAheadLimitNs = 60'000'000'000;
+
   explicit CollectiveJoin(int rank) : rank_(rank) {}
 
   void add(const CollectiveEntered& entered, std::int64_t now_ns);
@@ -45,7 +49,7 @@ class CollectiveJoin {
   std::vector<trace::Collective> take_latest_undetailed();
   // Forgets what can never be complete since a record was lost, and returns how many: starts and
   // ends without an entering, and what has not ended although a later one of its group has, as
-  // groups run theirs in order.
+  // groups run theirs in order, or was asked for long afterwards.
   std::int64_t drop_incomplete(std::int64_t now_ns);
 
  private:
@@ -80,6 +84,7 @@ class CollectiveJoin {
   // Whether nothing better can come any more.
   bool is_settled(Parts& parts, std::int64_t now_ns) const;
   void finish(std::uint64_t handle, const Parts& parts, Finished& finished);
+  bool is_left_behind(const Parts& parts) const;
   bool is_overtaken(std::uint64_t handle, Parts& parts, std::int64_t now_ns) const;
   void forget_launches(std::int64_t now_ns);
 
@@ -91,6 +96,7 @@ class CollectiveJoin {
   std::map<std::uint64_t, Kernel> kernels_;
   std::multimap<std::uint64_t, std::uint64_t> launched_;
   std::map<int, Latest> latest_ended_;                  // by group
+  std::map<int, std::int64_t> latest_seen_ns_;          // of those entered, by group
   std::map<int, trace::Collective> latest_undetailed_;  // by group; newer than all recorded
 };
 

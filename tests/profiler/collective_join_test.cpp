@@ -268,6 +268,32 @@ TEST(CollectiveJoin, ForgetsASendThatWasNeverLaunchedOnceALaterOneHasEnded) {
   EXPECT_TRUE(join.pending().empty());
 }
 
+// Another profiler took CUPTI over, or NCCL runs the calls in a way that it does not tell of.
+TEST(CollectiveJoin, ForgetsWhatHasNoKernelOnceTheHostIsFarBeyondIt) {
+  CollectiveJoin join(0);
+  join.add(entered(1), kNow);
+  join.add(launched(1, 70), kNow);
+  join.add(entered(2), kNow);
+  auto of_another_group = entered(3);
+  of_another_group.call.process_group = 9;
+  join.add(of_another_group, kNow);
+  const std::int64_t later = kNow + CollectiveJoin::kAheadLimitNs;
+  join.add(entered(4), later);
+  EXPECT_EQ(join.drop_incomplete(later), 0);
+  join.add(entered(5), later + 1);
+  EXPECT_EQ(join.drop_incomplete(later + 1), 2);
+  EXPECT_EQ(join.pending().size(), 3u) << "one of another group and two that are new";
+}
+
+TEST(CollectiveJoin, KeepsWhatTheHostWaitsForHoweverLong) {
+  CollectiveJoin join(0);
+  join.add(entered(1), kNow);
+  join.add(launched(1, 70), kNow);
+  join.add(entered(2), kNow + 1'000'000);  // asked for before the host began to wait
+  EXPECT_EQ(join.drop_incomplete(kNow + 100 * CollectiveJoin::kAheadLimitNs), 0);
+  EXPECT_EQ(join.pending().size(), 2u);
+}
+
 TEST(CollectiveJoin, GivesAtTheEndWhatStillWaitsForAKernel) {
   CollectiveJoin join(0);
   join.add(entered(1), kNow);
