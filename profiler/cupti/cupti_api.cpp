@@ -10,8 +10,9 @@ namespace {
 
 constexpr std::array<const char*, 2> kNames{"libcupti.so.13", "libcupti.so.12"};
 
-// CUPTI's own numbers (cupti_version.h): 19 is CUDA 12.0, 28 is 12.9.1, then major · 10000 + ….
-constexpr std::uint32_t kCuda12 = 19;
+// CUPTI's own numbers (cupti_version.h): 19 is CUDA 12.0, 28 is 12.9.1, then major · 10000 + …. But
+// the library of CUDA 12.1 says 18, as that of 11.8 does, which has another name.
+constexpr std::uint32_t kCuda12 = 18;
 constexpr std::uint32_t kAfterCuda12 = 99;
 constexpr std::uint32_t kCuda13 = 130'000;
 constexpr std::uint32_t kAfterCuda13 = 139'999;

@@ -361,7 +361,7 @@ TEST_F(CuptiSourceTest, GoesOnWithoutLaunchCallsWhereAnOlderCuptiCannotChooseThe
 }
 
 TEST_F(CuptiSourceTest, RefusesVersionsWhoseRecordsItDoesNotKnow) {
-  for (const std::uint32_t version : {18u, 100u, 140'000u}) {
+  for (const std::uint32_t version : {17u, 100u, 140'000u}) {
     cupti_.version = version;
     const auto started = CuptiSource::start(run_.recorder(), options_);
     ASSERT_FALSE(started) << version;
@@ -369,7 +369,7 @@ TEST_F(CuptiSourceTest, RefusesVersionsWhoseRecordsItDoesNotKnow) {
               std::string::npos);
     EXPECT_TRUE(cupti_.enabled.empty());
   }
-  for (const std::uint32_t version : {19u, 28u, 130'000u, 130'101u}) {
+  for (const std::uint32_t version : {18u, 28u, 130'000u, 130'101u}) {
     cupti_.version = version;
     start();
     source_.reset();
