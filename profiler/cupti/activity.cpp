@@ -1,7 +1,10 @@
 #include "profiler/cupti/activity.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
+
+#include "profiler/cupti/launch_calls.h"
 
 namespace shardlens::profiler {
 namespace {
@@ -57,23 +60,15 @@ std::string_view copy_name(std::uint8_t kind) {
   }
 }
 
-std::string_view launch_name(CUpti_CallbackId id) {
-  switch (id) {
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
-      return "cuLaunchKernel";
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
-      return "cuLaunchKernelEx";
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
-    case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
-      return "cuLaunchCooperativeKernel";
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch:
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz:
-      return "cuGraphLaunch";
-    default:
-      return "driver call";
-  }
+template <typename Calls>
+std::string_view name_in(const Calls& calls, CUpti_CallbackId id) {
+  const auto found = std::ranges::find(calls, id, &LaunchCall::id);
+  return found == calls.end() ? "CUDA call" : found->name;
+}
+
+std::string_view launch_name(const CUpti_ActivityAPI& record) {
+  return record.kind == CUPTI_ACTIVITY_KIND_DRIVER ? name_in(kDriverLaunchCalls, record.cbid)
+                                                   : name_in(kRuntimeLaunchCalls, record.cbid);
 }
 
 std::int64_t signed_ns(std::uint64_t time) { return static_cast<std::int64_t>(time); }
@@ -92,7 +87,7 @@ CopyActivity decode_copy(const Record& record, std::string_view name) {
 
 LaunchActivity decode_launch(const CUpti_ActivityAPI& record) {
   return {record.threadId, signed_ns(record.start), signed_ns(record.end), record.correlationId,
-          launch_name(record.cbid)};
+          launch_name(record)};
 }
 
 // Compiling and loading modules would happen without us too.
@@ -193,6 +188,7 @@ std::optional<Activity> decode(const CUpti_Activity& record) {
       return decode_copy(SHARDLENS_COPY_UP_TO(CUpti_ActivityMemset4, correlationId, record),
                          "set memory");
     case CUPTI_ACTIVITY_KIND_DRIVER:
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
       return decode_launch(SHARDLENS_COPY_UP_TO(CUpti_ActivityAPI, correlationId, record));
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
       const auto external =
@@ -220,6 +216,7 @@ bool is_known(CUpti_ActivityKind kind) {
     case CUPTI_ACTIVITY_KIND_MEMCPY2:
     case CUPTI_ACTIVITY_KIND_MEMSET:
     case CUPTI_ACTIVITY_KIND_DRIVER:
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
     case CUPTI_ACTIVITY_KIND_MARKER:

@@ -85,6 +85,7 @@ trace::Result<CuptiApi> load_cupti(const std::filesystem::path& library) {
       .need(api.push_external_id, "cuptiActivityPushExternalCorrelationId")
       .need(api.pop_external_id, "cuptiActivityPopExternalCorrelationId");
   resolver.find(api.enable_driver_api, "cuptiActivityEnableDriverApi");
+  resolver.find(api.enable_runtime_api, "cuptiActivityEnableRuntimeApi");
   resolver.find(api.enable_all_sync_records, "cuptiActivityEnableAllSyncRecords");
   resolver.find(api.set_attribute, "cuptiActivitySetAttribute");
   if (resolver.missing().empty()) return api;

@@ -26,6 +26,7 @@ struct CuptiApi {
   decltype(&cuptiActivityPopExternalCorrelationId) pop_external_id = nullptr;
   // Not in every version; may be null.
   decltype(&cuptiActivityEnableDriverApi) enable_driver_api = nullptr;
+  decltype(&cuptiActivityEnableRuntimeApi) enable_runtime_api = nullptr;
   decltype(&cuptiActivityEnableAllSyncRecords) enable_all_sync_records = nullptr;
   decltype(&cuptiActivitySetAttribute) set_attribute = nullptr;
 

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "profiler/cupti/launch_calls.h"
+
 namespace shardlens::profiler {
 namespace {
 
@@ -15,19 +17,6 @@ constexpr CUpti_ActivityKind kNeededKinds[] = {
     CUPTI_ACTIVITY_KIND_MEMSET,
     CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
     CUPTI_ACTIVITY_KIND_OVERHEAD,
-};
-
-// One by one, since RUNTIME or DRIVER in full costs up to 10 % of a step. None where CUPTI lacks
-// the function for it, as before CUDA 12.5.
-constexpr CUpti_CallbackId kLaunchCalls[] = {
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
-    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
-    CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
 };
 
 // What is useful but not needed. Waits are few per step; their cost was not measured.
@@ -66,12 +55,25 @@ void set_attributes(const CuptiApi& api) {
   set(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1);
 }
 
+// One by one, since RUNTIME or DRIVER in full costs up to 10 % of a step. None where CUPTI lacks
+// the functions for it, as before CUDA 12.5.
 trace::Result<void> enable_launch_calls(const CuptiApi& api) {
   if (api.enable_driver_api == nullptr) return {};
-  for (const CUpti_CallbackId call : kLaunchCalls)
-    TRY(check(api, api.enable_driver_api(call, 1),
-              "cuptiActivityEnableDriverApi of call " + std::to_string(call)));
+  for (const LaunchCall& call : kDriverLaunchCalls)
+    TRY(check(api, api.enable_driver_api(call.id, 1),
+              "cuptiActivityEnableDriverApi of " + std::string(call.name)));
+  if (api.enable_runtime_api == nullptr) return {};
+  // An older CUPTI does not know the newest, nor do programs of its time.
+  for (const LaunchCall& call : kRuntimeLaunchCalls)
+    static_cast<void>(api.enable_runtime_api(call.id, 1));
   return {};
+}
+
+void disable_launch_calls(const CuptiApi& api) {
+  for (const LaunchCall& call : kDriverLaunchCalls)
+    if (api.enable_driver_api != nullptr) static_cast<void>(api.enable_driver_api(call.id, 0));
+  for (const LaunchCall& call : kRuntimeLaunchCalls)
+    if (api.enable_runtime_api != nullptr) static_cast<void>(api.enable_runtime_api(call.id, 0));
 }
 
 trace::Result<void> enable_needed(const CuptiApi& api,
@@ -88,8 +90,7 @@ trace::Result<void> enable_needed(const CuptiApi& api,
 // What stayed enabled would cost time and ask for buffers that nobody gives. Disabling what was not
 // enabled does no harm, and a failure has no remedy.
 void disable_needed(const CuptiApi& api) {
-  for (const CUpti_CallbackId call : kLaunchCalls)
-    if (api.enable_driver_api != nullptr) static_cast<void>(api.enable_driver_api(call, 0));
+  disable_launch_calls(api);
   for (const CUpti_ActivityKind kind : kNeededKinds) static_cast<void>(api.disable(kind));
 }
 

@@ -82,6 +82,10 @@ TEST(CuptiActivity, DecodesALaunchAnExternalIdAndOverhead) {
   EXPECT_EQ(launch.name, "cuLaunchKernelEx");
   EXPECT_EQ(launch.thread, 99u);
   EXPECT_EQ(launch.correlation, 42u);
+  api.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
+  api.cbid = CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000;
+  EXPECT_EQ(std::get<LaunchActivity>(decode_misaligned(api).value()).name, "cudaLaunchKernel");
+  EXPECT_TRUE(is_known(api.kind));
 
   CUpti_ActivityExternalCorrelation external{};
   external.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION;

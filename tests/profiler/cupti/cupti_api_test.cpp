@@ -31,6 +31,7 @@ TEST(CuptiLibrary, OfTheBuildIsUnderstood) {
   ASSERT_TRUE(api) << api.error().message;
   EXPECT_NE(api->library.string().find("libcupti.so"), std::string::npos);
   EXPECT_NE(api->enable_driver_api, nullptr);
+  EXPECT_NE(api->enable_runtime_api, nullptr);
   EXPECT_NE(api->enable_all_sync_records, nullptr);
   EXPECT_NE(api->set_attribute, nullptr);
   const auto version = check_version(*api);

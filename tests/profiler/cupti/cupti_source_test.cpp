@@ -264,6 +264,9 @@ TEST_F(CuptiSourceTest, EnablesByDefaultOnlyWhatIsCheap) {
   EXPECT_FALSE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_RUNTIME));
   EXPECT_EQ(cupti_.enabled_calls.size(), 8u);
   EXPECT_TRUE(cupti_.enabled_calls.contains(CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel));
+  EXPECT_EQ(cupti_.enabled_runtime_calls.size(), 10u);
+  EXPECT_TRUE(
+      cupti_.enabled_runtime_calls.contains(CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000));
   source_.reset();
   EXPECT_TRUE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))
       << "disabling while others launch is unsafe";
@@ -332,6 +335,7 @@ TEST_F(CuptiSourceTest, SaysWhatIsInTheWayAndHowToRemoveIt) {
     EXPECT_NE(started.error().message.find("(" + std::to_string(result) + ")"), std::string::npos);
     EXPECT_TRUE(cupti_.enabled.empty()) << "all or nothing";
     EXPECT_TRUE(cupti_.enabled_calls.empty());
+    EXPECT_TRUE(cupti_.enabled_runtime_calls.empty());
   }
   cupti_.refuse = {};
   start();
@@ -349,6 +353,7 @@ TEST_F(CuptiSourceTest, GoesOnWithoutWhatIsNotNeeded) {
 TEST_F(CuptiSourceTest, GoesOnWithoutLaunchCallsWhereAnOlderCuptiCannotChooseThem) {
   cupti_.version = 22;
   api_.enable_driver_api = nullptr;
+  api_.enable_runtime_api = nullptr;
   start();
   const std::int64_t now = Recorder::now_ns();
   cupti_.add(kernel_record(1, "_Z4gemmPf", now, now + 10));
@@ -358,6 +363,13 @@ TEST_F(CuptiSourceTest, GoesOnWithoutLaunchCallsWhereAnOlderCuptiCannotChooseThe
   EXPECT_NE(content.rows.log[0].text.find("does not record launch calls: its CUPTI is older"),
             std::string::npos)
       << content.rows.log[0].text;
+}
+
+TEST_F(CuptiSourceTest, GoesOnWithoutARuntimeCallThatAnOlderCuptiDoesNotKnow) {
+  cupti_.first_unknown_runtime_call = CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000;
+  start();
+  EXPECT_EQ(cupti_.enabled_runtime_calls.size(), 8u);
+  EXPECT_TRUE(finish().rows.log.empty());
 }
 
 TEST_F(CuptiSourceTest, RefusesVersionsWhoseRecordsItDoesNotKnow) {

@@ -29,10 +29,12 @@ class FakeCupti {
   std::size_t buffer_limit = SIZE_MAX;               // records per buffer
   std::map<CUpti_ActivityKind, CUptiResult> refuse;  // what enabling a kind answers
   CUptiResult refuse_callbacks = CUPTI_SUCCESS;
+  CUpti_CallbackId first_unknown_runtime_call = CUPTI_RUNTIME_TRACE_CBID_SIZE;
   std::size_t dropped = 0;
 
   std::set<CUpti_ActivityKind> enabled;
-  std::set<CUpti_CallbackId> enabled_calls;
+  std::set<CUpti_CallbackId> enabled_calls;  // of the driver
+  std::set<CUpti_CallbackId> enabled_runtime_calls;
   std::map<CUpti_ActivityAttribute, int> attributes;  // as set before callbacks were registered
   std::vector<std::uint64_t> pushed;                  // of this process's threads, in order
   int popped = 0;
@@ -99,6 +101,15 @@ class FakeCupti {
         instance_->enabled_calls.insert(call);
       } else {
         instance_->enabled_calls.erase(call);
+      }
+      return CUPTI_SUCCESS;
+    };
+    api.enable_runtime_api = [](CUpti_CallbackId call, std::uint8_t enable) {
+      if (call >= instance_->first_unknown_runtime_call) return CUPTI_ERROR_INVALID_PARAMETER;
+      if (enable != 0) {
+        instance_->enabled_runtime_calls.insert(call);
+      } else {
+        instance_->enabled_runtime_calls.erase(call);
       }
       return CUPTI_SUCCESS;
     };
