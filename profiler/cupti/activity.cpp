@@ -90,10 +90,12 @@ LaunchActivity decode_launch(const CUpti_ActivityAPI& record) {
           launch_name(record)};
 }
 
-// Compiling and loading modules would happen without us too.
+// Compiling, loading modules and waiting for room to launch would happen without us too.
 bool is_of_recording(CUpti_ActivityOverheadKind kind) {
   return kind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH ||
-         kind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION;
+         kind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION ||
+         kind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE ||
+         kind == CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST;
 }
 
 std::string_view wait_name(CUpti_ActivitySynchronizationType type) {
@@ -167,7 +169,9 @@ std::optional<Activity> decode_memory(const CUpti_ActivityMemory4& record) {
 
 std::optional<Activity> decode_overhead(const CUpti_ActivityOverhead3& record) {
   if (!is_of_recording(record.overheadKind)) return std::nullopt;
-  return OverheadActivity{signed_ns(record.start), signed_ns(record.end)};
+  const bool has_thread = record.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD;
+  return OverheadActivity{signed_ns(record.start), signed_ns(record.end),
+                          has_thread ? record.objectId.pt.threadId : 0};
 }
 
 }  // namespace
@@ -206,6 +210,15 @@ std::optional<Activity> decode(const CUpti_Activity& record) {
     default:
       return std::nullopt;
   }
+}
+
+// A launch that waits for room in CUDA's queue makes such a record, so there may be one for every
+// kernel. They came with the record that has the pointer, in CUDA 12.4.
+void* left_to_free(const CUpti_Activity& record) {
+  if (record.kind != CUPTI_ACTIVITY_KIND_OVERHEAD) return nullptr;
+  const auto overhead = SHARDLENS_COPY_UP_TO(CUpti_ActivityOverhead3, overheadKind, record);
+  if (overhead.overheadKind != CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL) return nullptr;
+  return SHARDLENS_COPY_UP_TO(CUpti_ActivityOverhead3, overheadData, record).overheadData;
 }
 
 bool is_known(CUpti_ActivityKind kind) {

@@ -75,6 +75,7 @@ struct CuptiSource::State {
 
   void run(const std::stop_token& stop) {
     pthread_setname_np(pthread_self(), "cupti flush");
+    own_thread = static_cast<std::uint32_t>(pthread_self());
     while (!stop.stop_requested()) {
       std::unique_lock lock(mutex);
       changed.wait_for(lock, stop, kFlushInterval, [this] { return asked > answered; });
@@ -108,14 +109,22 @@ struct CuptiSource::State {
     CUpti_Activity* record = nullptr;
     CUptiResult result = CUPTI_SUCCESS;
     while ((result = api.get_next_record(buffer, bytes, &record)) == CUPTI_SUCCESS) {
-      if (const auto activity = decode(*record)) {
-        join.add(*activity, now_ns);
+      const auto activity = decode(*record);
+      std::free(left_to_free(*record));
+      if (activity) {
+        if (!is_own(*activity)) join.add(*activity, now_ns);
       } else if (!is_known(record->kind)) {
         ++unknown;
       }
     }
     recorder.count_lost("CUPTI record of an unknown kind", unknown);
     if (result != CUPTI_ERROR_MAX_LIMIT_REACHED) recorder.count_lost("CUPTI buffer unreadable", 1);
+  }
+
+  // What it costs to flush is not the job's.
+  bool is_own(const Activity& activity) const {
+    const auto* overhead = std::get_if<OverheadActivity>(&activity);
+    return overhead != nullptr && overhead->thread == own_thread;
   }
 
   void check_clock(std::int64_t now_ns) {
@@ -141,6 +150,7 @@ struct CuptiSource::State {
   ActivityJoin join;
   const trace::StringId offset_name;
   const trace::StringId offset_unit;
+  std::uint32_t own_thread = 0;  // the flush thread, as CUPTI tells it
   std::int64_t clock_checked_ns = 0;
   bool has_warned_of_clock = false;
   std::mutex mutex;

@@ -109,14 +109,43 @@ TEST(CuptiActivity, ChargesOnlyCuptisOwnWorkToTheRecording) {
   overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
   overhead.start = 100;
   overhead.end = 160;
-  overhead.overheadKind = CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION;
-  EXPECT_TRUE(decode_misaligned(overhead));
+  for (const auto kind :
+       {CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION, CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE,
+        CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST}) {
+    overhead.overheadKind = kind;
+    EXPECT_TRUE(decode_misaligned(overhead)) << kind;
+  }
   for (const auto kind :
        {CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER, CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING,
-        CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING}) {
+        CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING,
+        CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL}) {
     overhead.overheadKind = kind;
     EXPECT_FALSE(decode_misaligned(overhead)) << kind;
   }
+}
+
+TEST(CuptiActivity, KnowsWhoseOverheadItIs) {
+  CUpti_ActivityOverhead3 overhead{};
+  overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
+  overhead.overheadKind = CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH;
+  overhead.objectId.pt.threadId = 77;
+  EXPECT_EQ(std::get<OverheadActivity>(decode_misaligned(overhead).value()).thread, 0u);
+  overhead.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
+  EXPECT_EQ(std::get<OverheadActivity>(decode_misaligned(overhead).value()).thread, 77u);
+}
+
+// "Client is responsible for freeing this memory": CUpti_ActivityOverhead3::overheadData.
+TEST(CuptiActivity, TellsWhatARecordLeavesToBeFreed) {
+  CUpti_ActivityOverhead3 overhead{};
+  overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
+  int details = 0;
+  overhead.overheadData = &details;
+  EXPECT_EQ(left_to_free(reinterpret_cast<const CUpti_Activity&>(overhead)), nullptr)
+      << "in CUDA 12.0 to 12.3 the record ends before it";
+  overhead.overheadKind = CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL;
+  EXPECT_EQ(left_to_free(reinterpret_cast<const CUpti_Activity&>(overhead)), &details);
+  overhead.kind = CUPTI_ACTIVITY_KIND_MEMSET;
+  EXPECT_EQ(left_to_free(reinterpret_cast<const CUpti_Activity&>(overhead)), nullptr);
 }
 
 TEST(CuptiActivity, DecodesWaitsOfTheHostButNotOfStreams) {

@@ -179,6 +179,26 @@ TEST_F(CuptiSourceTest, CountsWhatItCannotKeep) {
   EXPECT_TRUE(events_of(content, EventKind::kKernel).empty());
 }
 
+// What a flush costs is the flush thread's own.
+TEST_F(CuptiSourceTest, ChargesTheJobOnlyWithTheOverheadOfItsThreads) {
+  start();
+  CUpti_ActivityOverhead3 overhead{};
+  overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
+  overhead.overheadKind = CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH;
+  overhead.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
+  overhead.start = 100;
+  overhead.end = 1'100;
+  overhead.objectId.pt.threadId = 77;
+  cupti_.add(overhead);
+  ASSERT_TRUE(source_->flush(std::chrono::seconds(5)));
+  overhead.end = 1'000'000'100;
+  overhead.objectId.pt.threadId = cupti_.flushing_thread;
+  cupti_.add(overhead);
+  const auto content = finish();
+  ASSERT_TRUE(content.rows.cost);
+  EXPECT_EQ(content.rows.cost->callback_ns, 1'000);
+}
+
 TEST_F(CuptiSourceTest, CountsBuffersThatItCouldNotGive) {
   options_.buffers = 2;
   start();
