@@ -9,17 +9,23 @@
 
 namespace shardlens::profiler {
 
+using trace::KernelClass;
 using trace::Phase;
 
 KernelPart kernel_part_of(std::string_view name) {
-  if (trace::kernel_class_of(name) == trace::KernelClass::kOptimizer) return KernelPart::kOptimizer;
+  const KernelClass kernel_class = trace::kernel_class_of(name);
+  if (kernel_class == KernelClass::kOptimizer) return KernelPart::kOptimizer;
   std::string text(name.substr(0, 512));
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
   constexpr std::array<std::string_view, 5> kOfBackward{"backward", "bwd", "dgrad", "wgrad",
                                                         "grad_input"};
   const bool is_backward = std::ranges::any_of(
       kOfBackward, [&](std::string_view part) { return text.find(part) != std::string::npos; });
-  return is_backward ? KernelPart::kBackward : KernelPart::kOther;
+  if (is_backward) return KernelPart::kBackward;
+  const bool is_product = kernel_class == KernelClass::kMatrixProduct ||
+                          kernel_class == KernelClass::kAttention ||
+                          kernel_class == KernelClass::kConvolution;
+  return is_product ? KernelPart::kProduct : KernelPart::kOther;
 }
 
 void KernelSteps::add(KernelPart part, std::int64_t start_ns, std::int64_t end_ns) {
@@ -29,12 +35,14 @@ void KernelSteps::add(KernelPart part, std::int64_t start_ns, std::int64_t end_n
     others_after_ = 0;
     return;
   }
+  has_products_ |= part == KernelPart::kProduct;
   if (optimizer_start_ns_ == 0) {
     ++others_;
     if (part == KernelPart::kBackward) enter_backward(start_ns);
     return;
   }
-  if (++others_after_ < kFewest && part != KernelPart::kBackward) return;
+  ++others_after_;
+  if (!works_again(part)) return;
   if (others_ >= kFewest) {
     end_step();
   } else {
@@ -44,6 +52,11 @@ void KernelSteps::add(KernelPart part, std::int64_t start_ns, std::int64_t end_n
   others_after_ = 0;
   optimizer_start_ns_ = 0;
   if (part == KernelPart::kBackward) enter_backward(start_ns);
+}
+
+bool KernelSteps::works_again(KernelPart part) const {
+  if (part == KernelPart::kBackward || part == KernelPart::kProduct) return true;
+  return !has_products_ && others_after_ >= kFewest;
 }
 
 void KernelSteps::enter_backward(std::int64_t at_ns) {

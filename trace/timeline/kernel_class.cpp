@@ -17,7 +17,8 @@ struct NamePart {
 //   nccl…                        NCCL's device functions, src/device/generate.py
 //   ("ncclDevKernel_…") multi_tensor_apply, Adam     PyTorch,
 //   aten/src/ATen/native/cuda/{MultiTensorApply.cuh,Fused*.cu};
-//                                NVIDIA Apex, csrc/multi_tensor_*.cu
+//                                NVIDIA Apex, csrc/multi_tensor_*.cu; norms and copies of many
+//                                tensors (ForeachReduceOp.cu, ForeachUnaryOp.cu) go the same way
 //   flash_, fmha, sdpa           FlashAttention, csrc/flash_attn; CUTLASS, examples/41_fused_multi_
 //                                head_attention (PyTorch's memory-efficient attention); cuDNN's
 //                                "cudnn_generated_fort_native_sdpa_…"
@@ -37,6 +38,11 @@ constexpr auto kNameParts = std::to_array<NamePart>({
     {"fused_sgd", KernelClass::kOptimizer},
     {"lamb_stage", KernelClass::kOptimizer},
     {"adagrad", KernelClass::kOptimizer},
+    {"native::copy<", KernelClass::kCopy},
+    {"native4copyi", KernelClass::kCopy},
+    {"_4copyi", KernelClass::kCopy},
+    {"zerofunctor", KernelClass::kCopy},
+    {"lpnorm", KernelClass::kReduction},
     {"multi_tensor_apply", KernelClass::kOptimizer},
     {"reshape_and_cache", KernelClass::kCopy},
     {"flash_fwd", KernelClass::kAttention},

@@ -8,11 +8,18 @@ namespace shardlens::profiler {
 namespace {
 
 TEST(KernelPart, IsToldByTheName) {
-  EXPECT_EQ(kernel_part_of("ampere_bf16_s16816gemm_bf16_128x256"), KernelPart::kOther);
+  EXPECT_EQ(kernel_part_of("at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor>"),
+            KernelPart::kOther);
+  EXPECT_EQ(kernel_part_of("ampere_bf16_s16816gemm_bf16_128x256"), KernelPart::kProduct);
   EXPECT_EQ(kernel_part_of("flash::flash_bwd_dq_dk_dv_loop_kernel"), KernelPart::kBackward);
   EXPECT_EQ(kernel_part_of("at::native::cunn_SoftMaxBackwardSmem<8>"), KernelPart::kBackward);
   EXPECT_EQ(kernel_part_of("at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor<float>>"),
             KernelPart::kOptimizer);
+  // FSDP copies with the same kernel.
+  EXPECT_EQ(kernel_part_of("void at::native::(anonymous namespace)::multi_tensor_apply_kernel<"
+                           "TensorListMetadata<2>, UnaryOpFunctor<float, 2, 1, 1>, "
+                           "at::native::Copy<float, float> >"),
+            KernelPart::kOther);
 }
 
 class KernelStepsTest : public testing::Test {
@@ -66,6 +73,21 @@ TEST_F(KernelStepsTest, AFewKernelsOfTheOptimizersKindAreNoStep) {
   run(KernelPart::kOptimizer, 3);
   run(KernelPart::kOther, 8);
   EXPECT_EQ(told_.ended(), "258-518 518-788");
+}
+
+TEST_F(KernelStepsTest, ClippingIsOfTheOptimizersStepHoweverManyKernelsItHas) {
+  for (int i = 0; i < 4; ++i) {
+    run(KernelPart::kOther, 5);  // embeddings and the first norm
+    run(KernelPart::kProduct, 10);
+    run(KernelPart::kBackward, 10);
+    run(KernelPart::kOptimizer, 2);  // gradients scaled
+    run(KernelPart::kOther, 3 * KernelSteps::kFewest);
+    run(KernelPart::kOptimizer, 4);
+  }
+  EXPECT_EQ(told_.ended(), "548-1098 1098-1648");
+  EXPECT_TRUE(told_.phases_text().starts_with(
+      "forward 548-700 backward 700-800 optimizer 800-1098 forward 1098-1250"))
+      << told_.phases_text();
 }
 
 TEST_F(KernelStepsTest, WithoutAnOptimizerNothingIsTold) {

@@ -43,6 +43,15 @@ constexpr std::pair<const char*, KernelClass> kKernels[] = {
      KernelClass::kSoftmax},
     {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<FusedAdamMathFunctor>",
      KernelClass::kOptimizer},
+    {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<TensorListMetadata<2>, "
+     "UnaryOpFunctor<float, 2, 1, 1>, at::native::Copy<float, float> >",
+     KernelClass::kCopy},
+    {"_ZN2at6native12_GLOBAL__N_125multi_tensor_apply_kernelINS1_18TensorListMetadataILi2EEENS1_"
+     "14UnaryOpFunctorIfLi2ELi1ELi1EEEJNS0_4CopyIffEEEEEvT_T0_DpT1_",
+     KernelClass::kCopy},
+    {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<TensorListMetadata<1>, "
+     "at::native::LpNormFunctor<float, (at::native::NormType)1, float, 1, 1, 0>, float*, int>",
+     KernelClass::kReduction},
     {"void at::native::(anonymous namespace)::indexSelectSmallIndex<float, long>",
      KernelClass::kEmbedding},
     {"ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
