@@ -17,6 +17,15 @@ namespace {
 constexpr std::chrono::microseconds kPollInterval{500};
 constexpr std::chrono::seconds kCloseGrace{2};
 
+// What tells of a collective's end without keeping its tensors, as the copy that LibTorch's own
+// watchdog has. Memory that training gives back must be free at once, not when the watch comes by.
+c10::intrusive_ptr<c10d::Work> without_tensors(const c10::intrusive_ptr<c10d::Work>& work) {
+  using WorkNccl = c10d::ProcessGroupNCCL::WorkNCCL;
+  const auto* nccl = dynamic_cast<const WorkNccl*>(work.get());
+  if (nccl == nullptr) return work;
+  return c10::make_intrusive<WorkNccl>(*nccl);
+}
+
 }  // namespace
 
 c10::intrusive_ptr<c10d::Backend> create_nccl(const c10::intrusive_ptr<c10d::Store>& store,
@@ -43,11 +52,11 @@ NcclExecutor::~NcclExecutor() { close(); }
 
 c10::intrusive_ptr<c10d::Work> NcclExecutor::submit(CollectiveJob job) {
   const profiler::HostCollectiveScope scope(job.handle);
-  Watched watched{job.handle, profiler::Recorder::now_ns(), job.launch(*nccl_)};
-  auto work = watched.work;
+  const std::int64_t enqueued_ns = profiler::Recorder::now_ns();
+  auto work = job.launch(*nccl_);
   {
     const std::lock_guard lock(mutex_);
-    watched_.push_back(std::move(watched));
+    watched_.push_back({job.handle, enqueued_ns, without_tensors(work)});
   }
   changed_.notify_all();
   return work;
