@@ -92,7 +92,9 @@ constexpr Knob kParallelismKnobs[] = {
      .applies_to = kShardedUnits},
     {.name = "limit_all_gathers", .label = "Limit all-gathers",
      .member = &Settings::limit_all_gathers,
-     .explanation = "On a GPU the host waits until at most two gathered units are alive",
+     .explanation = "On a GPU the host waits until at most two gathered units are alive, as FSDP 1 "
+                    "does by default; a unit's memory is used again in the stream's order, so "
+                    "fully_shard and this trainer need no such wait",
      .applies_to = kShardedUnits},
     {.name = "reshard_after_forward", .label = "Free units after forward",
      .member = &Settings::reshard_after_forward, .choices = kAutoBool,

@@ -46,7 +46,7 @@ struct Settings {
   std::int64_t min_num_params = 100'000'000;
   std::string backward_prefetch = "pre";
   bool forward_prefetch = false;
-  bool limit_all_gathers = true;
+  bool limit_all_gathers = false;
   std::string reshard_after_forward = "auto";
   bool separate_communicators = false;
   bool sync_module_states = false;

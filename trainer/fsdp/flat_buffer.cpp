@@ -11,6 +11,28 @@ namespace shardlens::trainer {
 using profiler::MemoryCategoryScope;
 using trace::MemoryCategory;
 
+namespace {
+
+// Fills `parts` with `gradients` times `scale`; these are gone afterwards.
+void put_scaled(std::vector<torch::Tensor>& parts, std::vector<torch::Tensor> gradients,
+                double scale) {
+  if (parts.empty()) return;
+  if (parts.front().is_cuda()) {
+    // On a GPU many small kernels cost more than reading the values twice. The scaling comes first:
+    // the type of the reduction may be coarser.
+    at::_foreach_mul_(gradients, scale);
+    at::_foreach_copy_(parts, gradients);
+    return;
+  }
+  const torch::Tensor factor = torch::scalar_tensor(scale, torch::kFloat64);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    at::mul_out(parts[i], gradients[i], factor);
+    gradients[i].reset();
+  }
+}
+
+}  // namespace
+
 FlatBuffer::FlatBuffer(const std::vector<NamedTensor>& parameters, const FlatBufferOptions& options,
                        ParameterSource* source)
     : options_(options), parameters_(parameters), used_(parameters.size(), 0.0f) {
@@ -122,19 +144,22 @@ torch::Tensor FlatBuffer::take_gradients(double scale) {
   const MemoryCategoryScope category(options_.shard_count == 1 ? MemoryCategory::kGradients
                                                                : MemoryCategory::kCommunication);
   torch::Tensor flat = torch::empty({numel()}, whole_.options().dtype(options_.reduce_dtype));
+  std::vector<torch::Tensor> gradients, parts;
   std::int64_t end = 0;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     torch::Tensor& gradient = parameters_[i].tensor.mutable_grad();
     torch::Tensor part = flat.narrow(0, places_[i].offset, parameters_[i].tensor.numel());
     end = places_[i].offset + part.numel();
     if (gradient.defined()) {
-      at::mul_out(part, gradient.flatten(), torch::scalar_tensor(scale, torch::kFloat64));
+      gradients.push_back(gradient.flatten());
+      parts.push_back(std::move(part));
       gradient.reset();
       used_[i] = 1.0f;
     } else {
       part.zero_();
     }
   }
+  put_scaled(parts, std::move(gradients), scale);
   flat.narrow(0, end, numel() - end).zero_();
   return flat;
 }

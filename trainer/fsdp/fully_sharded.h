@@ -29,7 +29,7 @@ struct FullyShardedOptions {
   bool frees_after_forward = true;
   BackwardPrefetch backward_prefetch = BackwardPrefetch::kPre;
   bool forward_prefetch = false;
-  bool limit_all_gathers = true;
+  bool limit_all_gathers = false;
   bool separate_communicators = false;
   bool sync_module_states = false;
   bool cpu_offload = false;
