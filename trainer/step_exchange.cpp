@@ -1,58 +1,61 @@
 #include "trainer/step_exchange.h"
 
+#include <cmath>
+#include <numeric>
+#include <span>
 #include <string>
 
 namespace shardlens::trainer {
 
 namespace {
 
-constexpr int kFixed = 2;  // slots that all ranks add to
-
-// A skipped step is the scaler's work, not a failure.
-torch::Tensor has_failed(const StepReport& report) {
-  const torch::Tensor is_bad = at::isfinite(report.gradient_norm).logical_not();
-  if (!report.overflowed.defined()) return is_bad;
-  return is_bad.logical_and(report.overflowed.to(is_bad.device()).eq(0));
+// What only this rank knows, read together with what all share: whoever reads waits for the device.
+constexpr int kOwn = 2;
+torch::Tensor with_own_figures(const torch::Tensor& shared, const StepReport& report) {
+  if (!report.overflowed.defined()) return at::constant_pad_nd(shared.cpu(), {kOwn, 0});
+  const torch::Tensor own = torch::zeros({kOwn}, shared.options());
+  own[0].copy_(report.overflowed);
+  own[1].copy_(report.skipped_steps);
+  return at::cat({own, shared}).cpu();
 }
 
-// Only this rank's, read together with what all ranks share: whoever reads waits for the device.
-torch::Tensor own_figures(const StepReport& report, const torch::TensorOptions& options) {
-  const torch::Tensor own = torch::zeros({3}, options);
-  own[0].copy_(report.gradient_norm);
-  if (report.overflowed.defined()) {
-    own[1].copy_(report.overflowed);
-    own[2].copy_(report.skipped_steps);
+std::vector<int> ranks_with_bad(std::span<const double> values) {
+  std::vector<int> bad;
+  for (std::size_t rank = 0; rank < values.size(); ++rank) {
+    if (!std::isfinite(values[rank])) bad.push_back(static_cast<int>(rank));
   }
-  return own;
+  return bad;
 }
 
 }  // namespace
 
 StepAgreement exchange_step(Communicator& communicator, const StepReport& report) {
   const torch::NoGradGuard no_grad;
-  const int ranks = communicator.world_size();
-  // loss, number of ranks that were asked to stop, and one slot per rank for a loss and one for a
-  // norm gone bad: a sum with a NaN in it would not say whose it was.
-  const torch::Tensor shared = torch::zeros(
-      {kFixed + 2 * ranks}, report.loss.options().dtype(torch::kFloat64).requires_grad(false));
-  shared[0].copy_(report.loss);
-  shared[1].fill_(report.stop ? 1.0 : 0.0);
-  shared[kFixed + communicator.rank()].copy_(at::isfinite(report.loss).logical_not());
-  shared[kFixed + ranks + communicator.rank()].copy_(has_failed(report));
+  const auto ranks = static_cast<std::size_t>(communicator.world_size());
+  // The number of ranks that were asked to stop, and for each rank a slot for its loss and one for
+  // its norm to which all others add nothing: a sum with a NaN in it would not say whose it was.
+  const torch::Tensor shared =
+      torch::zeros({1 + 2 * communicator.world_size()},
+                   report.loss.options().dtype(torch::kFloat64).requires_grad(false));
+  if (report.stop) shared[0].fill_(1.0);
+  shared[1 + communicator.rank()].copy_(report.loss);
+  shared[1 + communicator.world_size() + communicator.rank()].copy_(report.gradient_norm);
   communicator.all_reduce(shared, {trace::TagKind::kNamed, -1, "loss"})->wait();
 
-  const torch::Tensor result = at::cat({own_figures(report, shared.options()), shared}).cpu();
-  const auto* own = result.const_data_ptr<double>();
-  const auto* values = own + 3;
+  const torch::Tensor result = with_own_figures(shared, report);
+  const std::span values(result.const_data_ptr<double>(), kOwn + 1 + 2 * ranks);
+  const auto losses = values.subspan(kOwn + 1, ranks);
+  const auto norms = values.subspan(kOwn + 1 + ranks, ranks);
   StepAgreement agreement;
-  agreement.skipped = own[1] > 0;
-  agreement.skipped_steps = static_cast<std::int64_t>(own[2]);
-  if (!agreement.skipped) agreement.gradient_norm = own[0];
-  agreement.loss = values[0] / ranks;
-  agreement.stop = values[1] > 0;
-  for (int rank = 0; rank < ranks; ++rank) {
-    if (values[kFixed + rank] > 0) agreement.bad_ranks.push_back(rank);
-    if (values[kFixed + ranks + rank] > 0) agreement.bad_norms.push_back(rank);
+  agreement.skipped = values[0] > 0;
+  agreement.skipped_steps = static_cast<std::int64_t>(values[1]);
+  agreement.stop = values[kOwn] > 0;
+  agreement.loss = std::reduce(losses.begin(), losses.end()) / static_cast<double>(ranks);
+  agreement.bad_ranks = ranks_with_bad(losses);
+  // A skipped step is the scaler's work, not a failure.
+  if (!agreement.skipped) {
+    agreement.gradient_norm = norms[static_cast<std::size_t>(communicator.rank())];
+    agreement.bad_norms = ranks_with_bad(norms);
   }
   return agreement;
 }
