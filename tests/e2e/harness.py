@@ -19,6 +19,12 @@ def main():
     unittest.main(argv=sys.argv[:1], verbosity=2)
 
 
+def fake_gpu(**variables):
+    """The environment in which PyTorch, ours and others', finds GPUs that compute nothing."""
+    folder = BIN / 'fake_gpu'
+    return dict(os.environ, LD_PRELOAD=str(folder / 'libcupti.so.13'), LD_LIBRARY_PATH=str(folder), **variables)
+
+
 def process_lines(needle):
     """Command lines of live processes (not zombies) that contain `needle`."""
     lines = []

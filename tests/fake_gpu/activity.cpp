@@ -1,5 +1,6 @@
 #include "activity.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <utility>
@@ -10,23 +11,23 @@
 namespace shardlens::fake_gpu {
 namespace {
 
-// The driver's call that launches, from its beginning to its end.
+// The call that launches, from its beginning to its end.
 class LaunchCall {
  public:
-  explicit LaunchCall(CUpti_CallbackId call)
-      : call_(call), correlation_(next_correlation()), start_ns_(now_ns()) {}
+  LaunchCall(CUpti_ActivityKind kind, CUpti_CallbackId call)
+      : kind_(kind), call_(call), correlation_(next_correlation()), start_ns_(now_ns()) {}
   LaunchCall(const LaunchCall&) = delete;
   LaunchCall& operator=(const LaunchCall&) = delete;
   ~LaunchCall() {
-    if (!is_call_wanted(call_)) return;
+    if (!is_call_wanted(kind_, call_)) return;
     const std::int64_t end_ns = now_ns();
     CUpti_ActivityAPI record{};
-    record.kind = CUPTI_ACTIVITY_KIND_DRIVER;
+    record.kind = kind_;
     record.cbid = call_;
     record.start = static_cast<std::uint64_t>(start_ns_);
     record.end = static_cast<std::uint64_t>(end_ns);
     record.processId = static_cast<std::uint32_t>(getpid());
-    record.threadId = static_cast<std::uint32_t>(gettid());
+    record.threadId = static_cast<std::uint32_t>(pthread_self());
     record.correlationId = correlation_;
     put(record, end_ns);
     put_external_ids(correlation_, end_ns);
@@ -34,6 +35,7 @@ class LaunchCall {
   std::uint32_t correlation() const { return correlation_; }
 
  private:
+  CUpti_ActivityKind kind_;
   CUpti_CallbackId call_;
   std::uint32_t correlation_;
   std::int64_t start_ns_;
@@ -77,8 +79,12 @@ std::int64_t transfer_ns(std::int64_t bytes, double bytes_per_ns) {
 void launch_kernel(Stream& stream, Kernel kernel) {
   counters().kernels++;
   counters().kernel_ns += kernel.duration_ns;
-  const LaunchCall call(kernel.gate == nullptr ? CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel
-                                               : CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx);
+  // NCCL calls the driver, everybody else the runtime.
+  const LaunchCall call =
+      kernel.gate != nullptr
+          ? LaunchCall(CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx)
+          : LaunchCall(CUPTI_ACTIVITY_KIND_RUNTIME,
+                       CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000);
   CUpti_ActivityKernel10 record{};
   record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   record.name = kernel.name;

@@ -3,6 +3,7 @@
 #include <bitset>
 #include <map>
 #include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct Cupti {
   CUpti_BuffersCallbackRequestFunc request = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
   std::bitset<CUPTI_ACTIVITY_KIND_COUNT> kinds;
-  std::map<CUpti_CallbackId, bool> calls;
+  std::set<std::pair<CUpti_ActivityKind, CUpti_CallbackId>> calls;
   std::vector<Waiting> waiting;
   std::size_t dropped = 0;
   std::atomic<std::uint32_t> next_correlation{1};
@@ -38,6 +39,7 @@ thread_local std::map<CUpti_ExternalCorrelationKind, std::vector<std::uint64_t>>
 std::size_t bytes_of(const CUpti_Activity& record) {
   switch (record.kind) {
     case CUPTI_ACTIVITY_KIND_DRIVER:
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
       return sizeof(CUpti_ActivityAPI);
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
       return sizeof(CUpti_ActivityExternalCorrelation);
@@ -83,6 +85,16 @@ void deliver(Cupti& all, const std::vector<Waiting>& records) {
   }
 }
 
+CUptiResult want_call(CUpti_ActivityKind kind, CUpti_CallbackId call, bool is_wanted) {
+  const std::lock_guard lock(cupti().mutex);
+  if (is_wanted) {
+    cupti().calls.insert({kind, call});
+  } else {
+    cupti().calls.erase({kind, call});
+  }
+  return CUPTI_SUCCESS;
+}
+
 }  // namespace
 
 bool is_wanted(CUpti_ActivityKind kind) {
@@ -90,10 +102,9 @@ bool is_wanted(CUpti_ActivityKind kind) {
   return cupti().kinds.test(kind);
 }
 
-bool is_call_wanted(CUpti_CallbackId call) {
+bool is_call_wanted(CUpti_ActivityKind kind, CUpti_CallbackId call) {
   const std::lock_guard lock(cupti().mutex);
-  const auto found = cupti().calls.find(call);
-  return found != cupti().calls.end() && found->second;
+  return cupti().calls.contains({kind, call});
 }
 
 std::uint32_t next_correlation() { return cupti().next_correlation++; }
@@ -151,11 +162,11 @@ CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId call, std::uint8_t enable) {
-  const std::lock_guard lock(cupti().mutex);
-  cupti().calls[call] = enable != 0;
-  return CUPTI_SUCCESS;
+  return want_call(CUPTI_ACTIVITY_KIND_DRIVER, call, enable != 0);
 }
-CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId, std::uint8_t) { return CUPTI_SUCCESS; }
+CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId call, std::uint8_t enable) {
+  return want_call(CUPTI_ACTIVITY_KIND_RUNTIME, call, enable != 0);
+}
 CUptiResult cuptiActivityEnableAllSyncRecords(std::uint8_t) { return CUPTI_SUCCESS; }
 CUptiResult cuptiActivityFlushAll(std::uint32_t flag) {
   if (cupti().request == nullptr) return CUPTI_SUCCESS;

@@ -11,7 +11,8 @@
 namespace shardlens::fake_gpu {
 
 bool is_wanted(CUpti_ActivityKind kind);
-bool is_call_wanted(CUpti_CallbackId call);
+// `kind`: the runtime's calls or the driver's.
+bool is_call_wanted(CUpti_ActivityKind kind, CUpti_CallbackId call);
 std::uint32_t next_correlation();
 
 // A record as CUPTI lays it out, of what ends at `end_ns`.

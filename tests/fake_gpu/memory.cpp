@@ -128,6 +128,7 @@ void write_values(void* to, std::span<const std::byte> values) {
 
 std::vector<std::byte> read_values(const void* from, std::size_t bytes) {
   std::vector<std::byte> values(bytes);
+  if (bytes == 0) return values;
   const std::lock_guard lock(memory().mutex);
   const auto after = memory().known.upper_bound(address_of(from));
   if (after == memory().known.begin()) return values;

@@ -109,11 +109,10 @@ void tell_of_call(Call& call) {
   Profiled::stop(call.handle);
 }
 
-// What this rank gives, where there is little of it.
-std::vector<std::byte> payload_of(const Call& call) {
+// How much of a rank's values the others see: all where there are few.
+std::size_t payload_bytes(const Call& call) {
   const std::size_t bytes = call.count * static_cast<std::size_t>(bytes_of(call.type));
-  if (call.send == nullptr || bytes > fake::kMostKnownBytes) return {};
-  return fake::read_values(call.send, bytes);
+  return call.send == nullptr || bytes > fake::kMostKnownBytes ? 0 : bytes;
 }
 
 template <typename Value>
@@ -153,9 +152,9 @@ fake::Kernel kernel_of(const Call& call) {
   if (call.is_point_to_point) return kernel;
   const std::uint64_t kind = std::hash<std::string>()(call.function) ^ (call.count << 8) ^
                              static_cast<std::uint64_t>(call.type);
-  auto payload = payload_of(call);
-  const std::size_t bytes_of_rank = payload.size();
-  auto entered = call.communicator->ranks->enter(kind, std::move(payload));
+  const std::size_t bytes_of_rank = payload_bytes(call);
+  auto entered = call.communicator->ranks->enter(
+      kind, [call, bytes_of_rank] { return fake::read_values(call.send, bytes_of_rank); });
   kernel.gate = std::move(entered.gate);
   if (bytes_of_rank > 0) {
     kernel.effect = [call, number = entered.number, bytes_of_rank] {

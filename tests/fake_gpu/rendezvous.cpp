@@ -64,7 +64,7 @@ struct SharedPage {
 class Rendezvous::Arrival final : public Gate {
  public:
   Arrival(std::shared_ptr<Rendezvous> at, std::uint64_t number, std::uint64_t kind,
-          std::vector<std::byte> payload)
+          std::function<std::vector<std::byte>()> payload)
       : at_(std::move(at)), number_(number), kind_(kind), payload_(std::move(payload)) {}
 
   std::int64_t passed_ns(std::int64_t arrived_ns) override {
@@ -83,14 +83,14 @@ class Rendezvous::Arrival final : public Gate {
   void say(RankWords& own, std::int64_t arrived_ns) const {
     Word& word = own.collectives[number_ % kRing];
     if (word.is_said(number_)) return;
-    std::ranges::copy(payload_, own.payloads[number_ % kRing]);
+    std::ranges::copy(payload_(), own.payloads[number_ % kRing]);
     word.say(number_, kind_, arrived_ns);
   }
 
   std::shared_ptr<Rendezvous> at_;
   std::uint64_t number_;
   std::uint64_t kind_;
-  std::vector<std::byte> payload_;
+  std::function<std::vector<std::byte>()> payload_;
 };
 
 Rendezvous::Rendezvous(std::uint64_t id, int ranks, int rank, SharedPage* page)
@@ -116,7 +116,8 @@ std::shared_ptr<Rendezvous> Rendezvous::join(std::uint64_t id, int ranks, int ra
   return joined;
 }
 
-Rendezvous::Entered Rendezvous::enter(std::uint64_t kind, std::vector<std::byte> payload) {
+Rendezvous::Entered Rendezvous::enter(std::uint64_t kind,
+                                      std::function<std::vector<std::byte>()> payload) {
   const std::uint64_t number = ++entered_;
   return {number, std::make_shared<Arrival>(shared_from_this(), number, kind, std::move(payload))};
 }

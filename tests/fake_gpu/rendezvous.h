@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -30,12 +31,12 @@ class Rendezvous : public std::enable_shared_from_this<Rendezvous> {
 
   // The next collective: its number and what its stream waits for. `kind` tells what it is: ranks
   // that enter different ones never get past it, as with NCCL. Others see the `payload`, at most
-  // kMostKnownBytes, when the stream has arrived.
+  // kMostKnownBytes, which is asked for when the stream arrives.
   struct Entered {
     std::uint64_t number;
     std::shared_ptr<Gate> gate;
   };
-  Entered enter(std::uint64_t kind, std::vector<std::byte> payload);
+  Entered enter(std::uint64_t kind, std::function<std::vector<std::byte>()> payload);
   // What a rank gave for it: from when the gate is passed until the stream's next collective.
   const std::byte* payload_of(std::uint64_t number, int rank) const;
   // Waits on the host for everybody's value. For setting up; empty when somebody does not come.

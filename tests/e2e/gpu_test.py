@@ -1,0 +1,154 @@
+"""Training and recording on GPUs that compute nothing (tests/fake_gpu): everything but values and times is as on real ones."""
+import json
+import os
+import pathlib
+import struct
+import subprocess
+
+import harness
+
+PYTHON = pathlib.Path(os.environ.get('SHARDLENS_TORCH_PYTHON', harness.ROOT / '.deps' / 'venv' / 'bin' / 'python3'))
+
+JOB = ['--set', 'device=cuda', '--set', 'batch_per_rank=2', '--set', 'sequence_length=32', '--set', 'evaluation_fraction=0.1']
+# GPT-2's shape at a size at which activations, the optimizer and what is communicated all count.
+LARGE = ['--set', 'device=cuda', '--set', 'model=gpt-162m', '--set', 'batch_per_rank=8', '--set', 'sequence_length=1024',
+         '--set', 'precision=bf16', '--set', 'evaluation_fraction=0']
+STRATEGIES = ['ddp', 'zero1', 'no_shard', 'shard_grad_op', 'full_shard']
+CASES = {
+    **{name: dict(sharding_strategy=name) for name in STRATEGIES},
+    'views': dict(bucket_cap_mb=1, gradient_as_bucket_view='true'),
+    'static graph': dict(static_graph='true'),
+    'compressed': dict(communication_hook='bf16_compress'),
+    'accumulated': dict(gradient_accumulation_steps=2, sync_each_batch='false'),
+    'recomputed': dict(sharding_strategy='full_shard', activation_checkpointing=1),
+    'offloaded': dict(sharding_strategy='full_shard', cpu_offload='true'),
+    'own gathers': dict(sharding_strategy='full_shard', separate_communicators='true', forward_prefetch='true'),
+    'limited': dict(sharding_strategy='full_shard', limit_all_gathers='true'),
+    'fp16': dict(precision='fp16'),
+    'bf16 shards': dict(sharding_strategy='full_shard', param_dtype='bf16', reduce_dtype='bf16'),
+    'adapters': dict(lora_rank=8, sharding_strategy='full_shard', precision='bf16', base_dtype='nf4'),
+    'merged': dict(lora_rank=8, save_model='end', merge_lora='true'),
+    'evaluated': dict(evaluate_every=2, keep_best='true', sample_tokens=4),
+    'saved': dict(sharding_strategy='shard_grad_op', save_every=2, save_model='end'),
+    'allocations': dict(sharding_strategy='full_shard', record_allocations='2..3'),
+}
+# What PyTorch has, and the shape of the models as its side needs it.
+PEERS = ['ddp', 'full_shard']
+SHAPES = {
+    'tiny': dict(layers=5, width=192, heads=6, mlp_width=768, vocabulary=320, context=512, tied_head=True),
+    'gpt-162m': dict(layers=12, width=768, heads=12, mlp_width=3072, vocabulary=50304, context=1024, tied_head=False),
+}
+COUNTERS = ('kernels', 'kernel_ns', 'copies_to_device', 'copies_to_host', 'host_waits', 'collectives', 'allocations')
+
+
+class Gpu(harness.ShardlensTest):
+    def setUp(self):
+        super().setUp()
+        self.text = self.folder / 'text.txt'
+        self.text.write_text(''.join(f'{i * i} is the square of {i}\n' for i in range(40000)))
+
+    def run_job(self, name, settings, job=JOB, ranks=2, steps=6):
+        options = [part for key, value in settings.items() for part in ('--set', f'{key}={value}')]
+        return self.json('run', *job, '--set', f'data={self.text}', '--ranks', str(ranks), '--steps', str(steps), '--name', name,
+                         *options, env=harness.fake_gpu(FAKE_GPU_COUNTERS=str(self.folder / name)))
+
+    def counted(self, name, rank=0):
+        """What the GPU of a rank was asked for."""
+        file = self.folder / f'{name}.{rank}'
+        return dict(zip(COUNTERS, struct.unpack(f'{len(COUNTERS)}q', file.read_bytes()), strict=True))
+
+    def value(self, name, sql):
+        return self.json('query', name, sql)['rows'][0][0]
+
+    def check_recording(self, name):
+        """Nothing is lost; every kernel of NCCL belongs to a collective, and the other way round."""
+        self.assertEqual(self.value(name, 'select count(*) from lost'), 0)
+        for rank in (0, 1):
+            told = self.value(name, f"select count(*) from collective where rank = {rank} and algorithm = 'RING'")
+            self.assertGreaterEqual(told, 6)
+            self.assertEqual(self.value(name, f"select count(*) from kernel where rank = {rank} and name like 'nccl%'"), told)
+            self.assertEqual(self.value(name, f'select count(*) from collective where rank = {rank}'), told)
+            self.assertEqual(self.value(name, 'select count(*) from collective c left join kernel k on k.rank = c.rank and '
+                                              f'k.start_ns = c.start_ns where c.rank = {rank} and k.name is null'), 0)
+
+    def test_every_strategy_and_type_trains_and_is_recorded(self):
+        for name, settings in CASES.items():
+            with self.subTest(name):
+                run = name.replace(' ', '-')
+                report = self.run_job(run, {'record': 'every step', **settings})
+                self.assertEqual(report['run']['status'], 'done')
+                self.assertEqual(len(report['steps']), 6)
+                self.check_recording(run)
+
+    def test_every_kernel_is_recorded_with_the_time_it_took(self):
+        self.run_job('a', {'record': 'every step'})
+        for rank in (0, 1):
+            counted = self.counted('a', rank)
+            row = self.json('query', 'a', f'select count(*), sum(duration_ns) from kernel where rank = {rank}')['rows'][0]
+            self.assertEqual(row, [counted['kernels'], counted['kernel_ns']])
+        launches = self.value('a', "select count(*) from launch where name like '%Launch%'")
+        self.assertEqual(launches, sum(self.counted('a', rank)['kernels'] for rank in (0, 1)))
+
+    def test_the_host_waits_only_where_the_loss_is_read(self):
+        for strategy in STRATEGIES:
+            def waits(loss_every, steps):
+                name = f'{strategy}-{loss_every}-{steps}'
+                self.run_job(name, dict(sharding_strategy=strategy, record='none', loss_every=loss_every), steps=steps)
+                return self.counted(name)['host_waits']
+
+            with self.subTest(strategy):
+                # Once for the batch's copy and once for the loss; then for the loss of every eighth step.
+                self.assertLessEqual(waits(1, 17) - waits(1, 9), 2 * 8)
+                self.assertLessEqual(waits(8, 25) - waits(8, 9), 2 * 2)
+
+    def test_memory_is_what_was_estimated_and_no_more_than_pytorchs(self):
+        plan = self.json('plan', *LARGE, '--gpus-per-node', '2')
+        estimated = {row['strategy']: row['memory']['total_bytes'] for row in plan['strategies']}
+        for strategy in STRATEGIES:
+            with self.subTest(strategy):
+                self.run_job(strategy, dict(sharding_strategy=strategy, record='none'), job=LARGE, steps=6)
+                # The steps in which DDP lays its buckets out anew and the optimizer begins are others.
+                peak = self.value(strategy, 'select max(parameters_bytes + gathered_parameters_bytes + gradients_bytes + '
+                                            'optimizer_bytes + activations_bytes + communication_bytes + other_bytes) '
+                                            'from memory where is_peak and step > 2')
+                self.assertAlmostEqual(estimated[strategy] / peak, 1, delta=0.03)
+                if strategy in PEERS:
+                    peer = self.train_peer(strategy, 'gpt-162m', 8, 1024, 'bf16', 6)
+                    self.assertLess(peak, max(peer['peaks'][3:]))
+
+    def test_a_step_launches_no_more_kernels_than_pytorchs(self):
+        for strategy in PEERS:
+            with self.subTest(strategy):
+                ours, theirs = {}, {}
+                for steps in (6, 14):
+                    name = f'{strategy}-{steps}'
+                    self.run_job(name, dict(sharding_strategy=strategy, record='none', max_grad_norm=1), steps=steps)
+                    ours[steps] = self.counted(name)
+                    self.train_peer(strategy, 'tiny', 2, 32, 'fp32', steps)
+                    theirs[steps] = self.counted(f'peer-{strategy}')
+                kernels, peer = (side[14]['kernels'] - side[6]['kernels'] for side in (ours, theirs))
+                print(f'{strategy}: {kernels / 8} kernels a step, PyTorch {peer / 8}', flush=True)
+                self.assertLessEqual(kernels, peer)
+
+    def train_peer(self, strategy, model, batch, length, precision, steps):
+        """PyTorch's own strategy with the same model on two ranks; what rank 0 tells of it."""
+        settings = dict(model=model, batch_per_rank=batch, sequence_length=length, precision=precision, steps=steps, seed=3,
+                        learning_rate=0.001, weight_decay=0.1, max_grad_norm=1.0, threads_per_rank=1)
+        folder = self.folder / f'peer-{strategy}-{steps}'
+        folder.mkdir()
+        subprocess.run([harness.BIN / 'shardlens-rank', '--dump-initial-weights', folder / 'weights.pt', '--set',
+                        f'model={model}', '--set', 'seed=3'], check=True)
+        # bench/strategies/peer.py says what a job is.
+        job = dict(settings, sharding_strategy=strategy, text=str(self.text), weights=str(folder / 'weights.pt'), device='cuda',
+                   shape=SHAPES[model], counts_memory=True, result=str(folder / 'result'))
+        (folder / 'job.json').write_text(json.dumps(job))
+        common = dict(WORLD_SIZE='2', LOCAL_WORLD_SIZE='2', SHARDLENS_STORE_FILE=str(folder / 'store'),
+                      FAKE_GPU_COUNTERS=str(self.folder / f'peer-{strategy}'), PYTHONDONTWRITEBYTECODE='1')
+        ranks = [subprocess.Popen([PYTHON, harness.ROOT / 'bench/strategies/peer.py', folder / 'job.json'],
+                                  env=harness.fake_gpu(RANK=rank, LOCAL_RANK=rank, **common)) for rank in ('0', '1')]
+        self.assertEqual([rank.wait(120) for rank in ranks], [0, 0])
+        return json.loads((folder / 'result0').read_text())
+
+
+if __name__ == '__main__':
+    harness.main()
