@@ -1,7 +1,8 @@
 # add_layer(<name> SOURCES <files>… [DEPENDS <targets>…])
 #   One folder of the architecture as the static library shardlens::<name>.
-# add_layer_test(<name> SOURCES <files>… DEPENDS <targets>… [LABELS <labels>…] [SERIAL])
-#   Its tests, one executable, registered with ctest test by test.
+# add_layer_test(<name> SOURCES <files>… DEPENDS <targets>… [LABELS <labels>…] [SERIAL] [BY_SUITE])
+#   Its tests, one executable, registered with ctest test by test; BY_SUITE: suite by suite, each in one process,
+#   for programs with LibTorch, which takes half a second to start. There a test that skips itself fails.
 
 function(add_layer name)
   cmake_parse_arguments(LAYER "" "" "SOURCES;DEPENDS" ${ARGN})
@@ -17,7 +18,7 @@ function(add_layer name)
 endfunction()
 
 function(add_layer_test name)
-  cmake_parse_arguments(TEST "SERIAL" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "SERIAL;BY_SUITE" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_DEPENDS} GTest::gtest_main GTest::gmock shardlens_flags)
   target_compile_definitions(${name} PRIVATE
@@ -31,8 +32,24 @@ function(add_layer_test name)
   if(TEST_SERIAL)
     list(APPEND properties RUN_SERIAL ON)
   endif()
+  if(TEST_BY_SUITE)
+    discover_suites(${name} ${properties})
+    return()
+  endif()
   include(GoogleTest)
   # The first program to load LibTorch waits for the disk, longer than the default of 5 seconds.
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120
                        PROPERTIES ${properties})
+endfunction()
+
+# discover_suites(<target> <properties>…): each of its test suites is one test, found when ctest starts.
+function(discover_suites target)
+  set(discovery ${CMAKE_CURRENT_BINARY_DIR}/${target}_discovery.cmake)
+  file(GENERATE OUTPUT ${discovery} CONTENT
+       "set(PROGRAM \"$<TARGET_FILE:${target}>\")
+set(SUITES \"${CMAKE_CURRENT_BINARY_DIR}/${target}_suites.txt\")
+set(PROPERTIES \"${ARGN}\")
+include(\"${CMAKE_SOURCE_DIR}/cmake/DiscoverSuites.cmake\")
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${discovery})
 endfunction()
