@@ -2,18 +2,23 @@
 #   One folder of the architecture as the static library shardlens::<name>.
 # add_layer_test(<name> SOURCES <files>… DEPENDS <targets>… [LABELS <labels>…] [SERIAL] [BY_SUITE])
 #   Its tests, one executable, registered with ctest test by test; BY_SUITE: suite by suite, each in one process,
-#   for programs with LibTorch, which takes half a second to start. There a test that skips itself fails.
+#   for programs with LibTorch, which takes half a second to start. There a test that skips itself fails. Such
+#   programs are compiled in batches as layers are.
 
 function(add_layer name)
   cmake_parse_arguments(LAYER "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(shardlens_${name} STATIC ${LAYER_SOURCES})
   add_library(shardlens::${name} ALIAS shardlens_${name})
   target_link_libraries(shardlens_${name} PUBLIC ${LAYER_DEPENDS} shardlens_flags)
-  # Half of the viewer's first build is parsing the same headers for each file. With SHARDLENS_UNITY (the
-  # release preset) eight files of a layer are compiled as one, which needs names in anonymous namespaces
-  # to be unique within a layer; the test Build.TheViewerBuildsAsReleased sees to that.
-  if(SHARDLENS_UNITY AND name MATCHES "^(trace|ui|app)")
-    set_target_properties(shardlens_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  compile_in_batches(shardlens_${name})
+endfunction()
+
+# Half of a first build is parsing the same headers for each file; a file with LibTorch's takes 7 seconds before
+# its own first line. With SHARDLENS_UNITY (the release preset, and folders that ./run and ./test make) eight files
+# of a layer are compiled as one, which needs names in anonymous namespaces to be unique within it.
+function(compile_in_batches target)
+  if(SHARDLENS_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   endif()
 endfunction()
 
@@ -33,6 +38,7 @@ function(add_layer_test name)
     list(APPEND properties RUN_SERIAL ON)
   endif()
   if(TEST_BY_SUITE)
+    compile_in_batches(${name})
     discover_suites(${name} ${properties})
     return()
   endif()

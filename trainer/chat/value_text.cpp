@@ -40,7 +40,7 @@ class Representation {
   Result<void> append_plain(const Value& value) {
     std::string part;
     if (value.is_text()) {
-      part = quoted(value.as_text());
+      part = chat::quoted(value.as_text());
       if (value.is_safe()) part = "Markup(" + part + ")";
     } else if (value.kind() == Kind::kBoolean) {
       part = value.as_boolean() ? "True" : "False";

@@ -15,7 +15,7 @@ namespace shardlens::trainer {
 namespace {
 
 constexpr std::chrono::microseconds kPollInterval{500};
-constexpr std::chrono::seconds kCloseGrace{2};
+constexpr std::chrono::seconds kWatchGrace{2};
 
 // What tells of a collective's end without keeping its tensors, as the copy that LibTorch's own
 // watchdog has. Memory that training gives back must be free at once, not when the watch comes by.
@@ -66,7 +66,7 @@ void NcclExecutor::close() {
   if (!thread_.joinable()) return;
   {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, kCloseGrace, [this] { return watched_.empty(); });
+    changed_.wait_for(lock, kWatchGrace, [this] { return watched_.empty(); });
   }
   thread_.request_stop();
   thread_.join();

@@ -15,7 +15,7 @@ using trace::Result;
 
 namespace {
 
-constexpr int kIndent = 2;
+constexpr int kConfigIndent = 2;
 
 std::string_view type_name(DataType type) {
   switch (type) {
@@ -103,7 +103,7 @@ Result<std::string> saved_config(std::string_view original, const ModelShape& sh
   if (!is_new || json.contains("torch_dtype")) json["torch_dtype"] = type_name(type);
   if (is_new) json["dtype"] = type_name(type);
   if (is_encoder(shape.layout)) name_classes(json, shape, labels);
-  return json.dump(kIndent, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json.dump(kConfigIndent, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace shardlens::trainer

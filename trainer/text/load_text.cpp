@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 20;
+constexpr std::size_t kTextPiece = std::size_t{1} << 20;
 constexpr std::size_t kShownBadLines = 5;
 // Everything but bytes is tokenized a document at a time.
 constexpr std::int64_t kLargestDocument = std::int64_t{4} << 30;
@@ -53,7 +53,7 @@ class TextLoading {
   trace::Result<void> add_document(const fs::path& file) {
     TRY_ASSIGN(ByteReader reader, ByteReader::open(file));
     if (!cuts_anywhere_) return add_whole_document(file, reader);
-    TRY_ASSIGN(std::string_view piece, reader.read(kPiece));
+    TRY_ASSIGN(std::string_view piece, reader.read(kTextPiece));
     if (piece.empty()) return {};
     if (is_binary(piece)) {
       ++writer_.counts().binary_files;
@@ -61,7 +61,7 @@ class TextLoading {
     }
     while (!piece.empty()) {
       TRY(encoder_.add_piece(piece));
-      TRY_ASSIGN(piece, reader.read(kPiece));
+      TRY_ASSIGN(piece, reader.read(kTextPiece));
     }
     return encoder_.end_document();
   }
@@ -156,7 +156,7 @@ trace::Result<void> add_content(const fs::path& file, ContentHash& key) {
   TRY_ASSIGN(ByteReader reader, ByteReader::open(file));
   ContentHash content;
   while (true) {
-    TRY_ASSIGN(const std::string_view piece, reader.read(kPiece));
+    TRY_ASSIGN(const std::string_view piece, reader.read(kTextPiece));
     if (piece.empty()) break;
     content.update(piece);
   }

@@ -16,8 +16,6 @@ using std::chrono::steady_clock;
 using testing::AllOf;
 using testing::HasSubstr;
 
-CollectiveTag bucket(int index) { return {trace::TagKind::kBucket, index, ""}; }
-
 CommunicatorOptions with_timeout(seconds timeout) {
   CommunicatorOptions options;
   options.timeout = timeout;
@@ -27,7 +25,7 @@ CommunicatorOptions with_timeout(seconds timeout) {
 std::string reduce_and_catch(Communicator& communicator, int index) {
   return message_thrown_by([&] {
     auto tensor = torch::ones({64});
-    communicator.all_reduce(tensor, bucket(index))->wait();
+    communicator.all_reduce(tensor, bucket_tag(index))->wait();
   });
 }
 
@@ -82,7 +80,7 @@ TEST(CommunicatorFailure, UnequalSizesFailAndOverwriteNothing) {
         }
         auto tensor = torch::ones({64});
         const auto message =
-            message_thrown_by([&] { communicator.all_reduce(tensor, bucket(0))->wait(); });
+            message_thrown_by([&] { communicator.all_reduce(tensor, bucket_tag(0))->wait(); });
         EXPECT_THAT(message, HasSubstr(communicator.rank() == 1 ? "260 bytes" : "256 bytes"));
         EXPECT_TRUE(torch::equal(tensor, torch::ones({64})));
         both_done.arrive_and_wait();
@@ -128,7 +126,7 @@ TEST(CommunicatorFailure, ShutdownDoesNotWaitForARankThatNeverComes) {
       [&](Communicator& communicator, profiler::Recorder&) {
         if (communicator.rank() == 0) {
           auto tensor = torch::ones({64});
-          const auto work = communicator.all_reduce(tensor, bucket(0));
+          const auto work = communicator.all_reduce(tensor, bucket_tag(0));
           communicator.shutdown();
           communicator.shutdown();
           EXPECT_NE(message_thrown_by([&] { work->wait(); }), "");

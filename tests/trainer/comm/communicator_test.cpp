@@ -15,7 +15,6 @@ using testing::HasSubstr;
 using trace::CollectiveFunction;
 using trace::TagKind;
 
-CollectiveTag bucket(int index) { return {TagKind::kBucket, index, ""}; }
 CollectiveTag named(const char* name) { return {TagKind::kNamed, -1, name}; }
 
 float rank_value(const Communicator& communicator) {
@@ -26,7 +25,7 @@ TEST(Communicator, ReducesOverAllRanks) {
   on_ranks(2, [](Communicator& communicator, profiler::Recorder&) {
     auto sum = torch::full({1000}, rank_value(communicator));
     auto most = torch::full({1}, rank_value(communicator));
-    const auto first = communicator.all_reduce(sum, bucket(0));
+    const auto first = communicator.all_reduce(sum, bucket_tag(0));
     const auto second = communicator.all_reduce(most, named("stop"), c10d::ReduceOp::MAX);
     first->wait();
     second->wait();
@@ -50,7 +49,7 @@ TEST(Communicator, BroadcastsAndGathers) {
 TEST(Communicator, WorksWithASingleRank) {
   on_ranks(1, [](Communicator& communicator, profiler::Recorder&) {
     auto sum = torch::ones({4});
-    communicator.all_reduce(sum, bucket(0))->wait();
+    communicator.all_reduce(sum, bucket_tag(0))->wait();
     communicator.barrier(named("end"));
     EXPECT_TRUE(torch::equal(sum, torch::ones({4})));
   });
@@ -60,7 +59,7 @@ TEST(Communicator, HandsItsResultToFutures) {
   on_ranks(2, [](Communicator& communicator, profiler::Recorder&) {
     auto sum = torch::ones({8});
     const auto doubled =
-        communicator.all_reduce(sum, bucket(0))
+        communicator.all_reduce(sum, bucket_tag(0))
             ->getFuture()
             ->then([](c10::ivalue::Future& f) { return f.value().toTensorVector()[0] * 2; },
                    c10::TensorType::get());
@@ -71,7 +70,7 @@ TEST(Communicator, HandsItsResultToFutures) {
 
 TEST(Communicator, RecordsEveryCollectiveWithWhatItIs) {
   const auto recordings = on_ranks(2, [](Communicator& communicator, profiler::Recorder&) {
-    communicator.all_reduce(torch::ones({256}), bucket(7))->wait();
+    communicator.all_reduce(torch::ones({256}), bucket_tag(7))->wait();
     communicator
         .all_gather(torch::zeros({2}, torch::kInt64), torch::ones({1}, torch::kInt64),
                     named("counts"))
@@ -124,7 +123,7 @@ TEST(Communicator, MeetsAtATcpStoreWithoutAFile) {
       2,
       [](Communicator& communicator, profiler::Recorder&) {
         auto sum = torch::ones({4});
-        communicator.all_reduce(sum, bucket(0))->wait();
+        communicator.all_reduce(sum, bucket_tag(0))->wait();
         EXPECT_TRUE(torch::equal(sum, torch::full({4}, 2.f)));
       },
       options);

@@ -22,6 +22,8 @@ namespace shardlens::trainer {
 using Recording = profiler::RecordedRun::Content;
 using RankBody = std::function<void(Communicator&, profiler::Recorder&)>;
 
+inline CollectiveTag bucket_tag(int index) { return {trace::TagKind::kBucket, index, ""}; }
+
 inline std::string message_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);

@@ -14,8 +14,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-CollectiveTag bucket(int index) { return {trace::TagKind::kBucket, index, ""}; }
-
 // 0.08 gbps = 10 bytes per µs.
 CommunicatorOptions slow_link() {
   CommunicatorOptions options;
@@ -37,7 +35,7 @@ TEST(SimulatedLink, TakesAtLeastLatencyAndTrafficOverBandwidth) {
       [](Communicator& communicator, profiler::Recorder&) {
         auto sum = torch::full({kValues}, 1.f + static_cast<float>(communicator.rank()));
         const auto before = steady_clock::now();
-        communicator.all_reduce(sum, bucket(0))->wait();
+        communicator.all_reduce(sum, bucket_tag(0))->wait();
         const auto took = steady_clock::now() - before;
         EXPECT_GE(took, kTransfer);
         EXPECT_LT(took, 20 * kTransfer) << "it ends at all, and in the order of the formula";
@@ -63,7 +61,7 @@ TEST(SimulatedLink, CountsFromTheStartOfTheLastRank) {
           std::this_thread::sleep_for(milliseconds(150));
           late_start = steady_clock::now().time_since_epoch().count();
         }
-        communicator.all_reduce(sum, bucket(0))->wait();
+        communicator.all_reduce(sum, bucket_tag(0))->wait();
         const auto end = steady_clock::now().time_since_epoch();
         EXPECT_GE(end.count() - late_start.load(), std::chrono::nanoseconds(kTransfer).count());
       },
@@ -79,7 +77,7 @@ TEST(SimulatedLink, CarriesCollectivesOneAfterAnotherInOrder) {
         const auto before = steady_clock::now();
         for (int i = 0; i < 3; ++i) {
           tensors.push_back(torch::full({kValues / 4}, static_cast<float>(i)));
-          works.push_back(communicator.all_reduce(tensors.back(), bucket(i)));
+          works.push_back(communicator.all_reduce(tensors.back(), bucket_tag(i)));
         }
         works.back()->wait();
         EXPECT_GE(steady_clock::now() - before, 3 * milliseconds(51));
@@ -109,8 +107,8 @@ TEST(SimulatedLink, IsSharedByTheGroupsOfARank) {
         auto of_other = torch::ones({kValues});
         world.barrier({});
         const auto before = steady_clock::now();
-        const auto first = world.all_reduce(of_world, bucket(0));
-        other->all_reduce(of_other, bucket(1))->wait();
+        const auto first = world.all_reduce(of_world, bucket_tag(0));
+        other->all_reduce(of_other, bucket_tag(1))->wait();
         first->wait();
         EXPECT_GE(steady_clock::now() - before, 2 * milliseconds(200) + milliseconds(1));
         EXPECT_EQ(of_other[0].item<float>(), 2.f);
@@ -127,7 +125,7 @@ TEST(SimulatedLink, BurnsNoProcessorAndLetsTheCallerCompute) {
         auto sum = torch::ones({4 * kValues});  // 0.8 s
         together.arrive_and_wait();
         const double cpu_before = cpu_seconds_of_process();
-        const auto work = communicator.all_reduce(sum, bucket(0));
+        const auto work = communicator.all_reduce(sum, bucket_tag(0));
         const auto computed = torch::ones({64, 64}).matmul(torch::ones({64, 64}));
         EXPECT_EQ(computed[0][0].item<float>(), 64.f);
         EXPECT_FALSE(work->isCompleted()) << "computation and transfer ran side by side";
