@@ -59,6 +59,12 @@ void keep_nccl_plugin_here() {
   setenv(profiler::NcclPlugin::kVariable, profiler::NcclPlugin::kThisProgram, /*overwrite=*/0);
 }
 
+// After a collective's timeout LibTorch's watchdog waits four times as long for its own diagnosis
+// before it ends the process; by default that is a minute. As above.
+void end_hung_collectives_soon() {
+  setenv("TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC", "1000", /*overwrite=*/0);
+}
+
 // As above, under a launcher that is not ours and knows nothing of these knobs.
 void change_environment(const trace::Settings& settings, const VariableLookup& lookup) {
   const auto is_set = [&](std::string_view name) {
@@ -127,7 +133,12 @@ trace::Result<void> RankJob::prepare() {
   TRY(trace::validate(resolved));
   if (device_.device.is_cuda() && is_single_machine()) keep_nccl_on_loopback();
   if (device_.is_shared) pretend_own_host(environment_.rank);
-  device_.device.is_cuda() ? keep_nccl_plugin_here() : turn_flight_recorder_off();
+  if (device_.device.is_cuda()) {
+    keep_nccl_plugin_here();
+    end_hung_collectives_soon();
+  } else {
+    turn_flight_recorder_off();
+  }
   TRY_ASSIGN(shape_, trace::find_model(settings_.model));
   TRY(start_recorder());
   TRY(check_fits(shape_, settings_.sequence_length));
