@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "trace/timeline/kernel_title.h"
 #include "ui/format.h"
 #include "ui/inspect/statistics_text.h"
 
@@ -65,12 +66,21 @@ class StatisticsColumns {
   const NameFigures* rows() const { return table_.rows.data(); }
   bool is(StatisticsTable table) const { return table_.table == table; }
 
+  static std::string title_in(StatisticsTable table, const std::string& name) {
+    if (table == StatisticsTable::kCollectives) return collective_title(name);
+    return table == StatisticsTable::kKernels ? trace::kernel_title(name) : name;
+  }
+  std::string title(const NameFigures& row) const { return title_in(table_.table, row.name); }
+
   void add_names() {
     std::size_t longest = 0;
-    for (const NameFigures& row : table_.rows) longest = std::max(longest, row.name.size());
+    for (const NameFigures& row : table_.rows) longest = std::max(longest, title(row).size());
     TableColumn name;
     name.title = "Name";
-    name.definition = "As it was recorded. A click shows its events in the timeline";
+    name.definition = is(StatisticsTable::kKernels)
+                          ? "What it does, without namespaces and types; a pause over it shows "
+                            "the whole name. A click shows its events in the timeline"
+                          : "As it was recorded. A click shows its events in the timeline";
     name.csv_title = "name";
     name.kind = Kind::kCode;
     name.width = 220;
@@ -79,10 +89,10 @@ class StatisticsColumns {
     const bool has_classes =
         is(StatisticsTable::kCollectives) ||
         std::ranges::any_of(table_.rows, [](const auto& row) { return !row.kernel_class.empty(); });
-    name.cell = [this_rows = rows(), marked = !has_classes,
-                 collectives = is(StatisticsTable::kCollectives)](std::size_t row) {
+    name.cell = [this_rows = rows(), marked = !has_classes, table = table_.table](std::size_t row) {
       TableCell cell;
-      cell.text = collectives ? collective_title(this_rows[row].name) : this_rows[row].name;
+      cell.text = title_in(table, this_rows[row].name);
+      cell.is_short = table == StatisticsTable::kKernels && cell.text != this_rows[row].name;
       if (cell.text.empty()) {
         cell.text = "(no name)";
         cell.tone = Tone::kMuted;

@@ -148,7 +148,7 @@ void TableView::draw_rows(const Look& look, const Rect& rows, const TableOptions
       draw_table_cell(look, cell, c.kind, content);
       if (!under_mouse) return;
       events.column = column;
-      events.is_cut = is_cut(look, cell, c.kind, content);
+      events.is_cut = content.is_short || is_cut(look, cell, c.kind, content);
     });
   }
 }

@@ -23,7 +23,7 @@ struct TableOptions {
 struct TableEvents {  // rows of the table, not places on screen
   std::optional<std::size_t> clicked, right_clicked, hovered;
   std::size_t column = 0;  // under the mouse
-  bool is_cut = false;     // its text does not fit the cell
+  bool is_cut = false;     // the cell does not show all of its text
 };
 
 class TableView {

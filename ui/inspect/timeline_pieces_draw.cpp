@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 
+#include "trace/timeline/kernel_title.h"
 #include "ui/inspect/timeline_colors.h"
 #include "ui/inspect/timeline_quads.h"
 #include "ui/inspect/timeline_row_draw.h"
@@ -178,7 +179,9 @@ std::optional<RowItem> PieceDrawer::finish() {
   // "forw…" would tell nothing; half a kernel's name tells something.
   const auto draw = place_.kind == RowKind::kPhases ? label_in : text_in;
   for (const PieceLabel& label : labels_) {
-    draw(c_.look, label.box, Face::kSmall, label.ink, names_[label.name], Align::kLeft);
+    const std::string& name = names_[label.name];
+    draw(c_.look, label.box, Face::kSmall, label.ink,
+         place_.kind == RowKind::kKernels ? trace::kernel_title(name) : name, Align::kLeft);
   }
   return std::move(hovered_);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "trace/timeline/kernel_title.h"
 #include "ui/format.h"
 #include "ui/inspect/timeline_colors.h"
 #include "ui/inspect/timeline_time_text.h"
@@ -31,7 +32,9 @@ void describe_event(const TimelineScene& scene, const TooltipScope& tip, const R
   const trace::TimelineRow& row = scene.row(item.row);
   const Rgb swatch = piece_color(scene.look().colors(), piece.piece_class);
   const bool ribbon = row.kind == trace::RowKind::kRibbon;
-  tip.title(item.name.empty() || ribbon ? std::string(class_name(piece.piece_class)) : item.name);
+  const std::string title =
+      row.kind == trace::RowKind::kKernels ? trace::kernel_title(item.name) : item.name;
+  tip.title(title.empty() || ribbon ? std::string(class_name(piece.piece_class)) : title);
   tip.row(&swatch, "Duration", length_text(piece.duration_ns()));
   if (piece.latest_start_ns > piece.start_ns) {
     const std::int64_t until = std::min(piece.latest_start_ns, piece.end_ns);

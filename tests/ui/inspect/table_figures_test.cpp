@@ -8,6 +8,7 @@
 
 #include "tests/ui/inspect/sample_tables.h"
 #include "trace/model/gpu_counters.h"
+#include "trace/timeline/kernel_title.h"
 #include "ui/inspect/histogram.h"
 #include "ui/inspect/range_text.h"
 #include "ui/inspect/recording_table.h"
@@ -57,7 +58,8 @@ TEST(StatisticsTable, ShowsTheFiguresOfEveryRow) {
   double shares = 0;
   for (std::size_t i = 0; i < table->rows; ++i) {
     const trace::NameFigures& row = kernels->rows[i];
-    EXPECT_EQ(shown(*column_named(*table, "Name"), i), row.name);
+    EXPECT_EQ(shown(*column_named(*table, "Name"), i), trace::kernel_title(row.name));
+    EXPECT_EQ(column_named(*table, "Name")->csv(i), row.name);
     EXPECT_EQ(shown(*column_named(*table, "Class"), i), row.kernel_class);
     EXPECT_EQ(shown(*column_named(*table, "Total"), i),
               time_by_hand(static_cast<double>(row.total_ns)));
