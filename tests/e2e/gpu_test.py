@@ -89,6 +89,13 @@ class Gpu(harness.ShardlensTest):
         launches = self.value('a', "select count(*) from launch where name like '%Launch%'")
         self.assertEqual(launches, sum(self.counted('a', rank)['kernels'] for rank in (0, 1)))
 
+    def test_what_the_driver_tells_of_the_gpus_is_recorded(self):
+        self.run_job('a', {}, steps=200)
+        self.assertIn('driver 580.95.05 for CUDA 13.0, CUDA 13.0, NCCL 2.28', self.shardlens('report', 'a').stdout)
+        for rank in (0, 1):
+            rows = self.json('query', 'a', f'select distinct name from counter where rank = {rank}')['rows']
+            self.assertGreaterEqual({row[0] for row in rows}, {'GPU utilization', 'GPU power', 'GPU temperature'})
+
     def test_the_host_waits_only_where_the_loss_is_read(self):
         for strategy in STRATEGIES:
             def waits(loss_every, steps):
@@ -106,15 +113,20 @@ class Gpu(harness.ShardlensTest):
         estimated = {row['strategy']: row['memory']['total_bytes'] for row in plan['strategies']}
         for strategy in STRATEGIES:
             with self.subTest(strategy):
-                self.run_job(strategy, dict(sharding_strategy=strategy, record='none'), job=LARGE, steps=6)
-                # The steps in which DDP lays its buckets out anew and the optimizer begins are others.
-                peak = self.value(strategy, 'select max(parameters_bytes + gathered_parameters_bytes + gradients_bytes + '
-                                            'optimizer_bytes + activations_bytes + communication_bytes + other_bytes) '
-                                            'from memory where is_peak and step > 2')
+                peak = self.peak_of(strategy, dict(sharding_strategy=strategy))
                 self.assertAlmostEqual(estimated[strategy] / peak, 1, delta=0.03)
                 if strategy in PEERS:
-                    peer = self.train_peer(strategy, 'gpt-162m', 8, 1024, 'bf16', 6)
-                    self.assertLess(peak, max(peer['peaks'][3:]))
+                    theirs = max(self.train_peer(strategy, 'gpt-162m', 8, 1024, 'bf16', 6)['peaks'][3:])
+                    self.assertLess(peak, theirs)
+                    whole = self.peak_of(f'{strategy}-whole', dict(sharding_strategy=strategy, loss_chunk_tokens=0))
+                    print(f'{strategy}: {peak >> 20} MiB, {whole >> 20} with all logits at once, PyTorch {theirs >> 20}', flush=True)
+                    self.assertLess(whole, 1.01 * theirs)
+
+    def peak_of(self, name, settings):
+        """Of a step once DDP has laid its buckets out anew and the optimizer has its state."""
+        self.run_job(name, {**settings, 'record': 'none'}, job=LARGE)
+        return self.value(name, 'select max(parameters_bytes + gathered_parameters_bytes + gradients_bytes + optimizer_bytes + '
+                                'activations_bytes + communication_bytes + other_bytes) from memory where is_peak and step > 2')
 
     def test_a_step_launches_no_more_kernels_than_pytorchs(self):
         for strategy in PEERS:

@@ -1,12 +1,12 @@
-#include "activity.h"
+#include "tests/fake_gpu/activity.h"
 
 #include <pthread.h>
 #include <unistd.h>
 
 #include <utility>
 
-#include "counters.h"
-#include "cupti_records.h"
+#include "tests/fake_gpu/counters.h"
+#include "tests/fake_gpu/cupti_records.h"
 
 namespace shardlens::fake_gpu {
 namespace {

@@ -8,7 +8,7 @@
 #include <functional>
 #include <memory>
 
-#include "timeline.h"
+#include "tests/fake_gpu/timeline.h"
 
 namespace shardlens::fake_gpu {
 

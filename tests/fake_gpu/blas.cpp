@@ -5,9 +5,9 @@
 
 #include <cstring>
 
-#include "activity.h"
-#include "device.h"
-#include "memory.h"
+#include "tests/fake_gpu/activity.h"
+#include "tests/fake_gpu/device.h"
+#include "tests/fake_gpu/memory.h"
 
 struct cublasContext {
   cudaStream_t stream = nullptr;

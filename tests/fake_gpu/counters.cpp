@@ -1,4 +1,4 @@
-#include "counters.h"
+#include "tests/fake_gpu/counters.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

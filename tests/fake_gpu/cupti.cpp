@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "cupti_records.h"
-#include "timeline.h"
+#include "tests/fake_gpu/cupti_records.h"
+#include "tests/fake_gpu/timeline.h"
 
 namespace shardlens::fake_gpu {
 namespace {

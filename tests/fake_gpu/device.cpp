@@ -1,4 +1,4 @@
-#include "device.h"
+#include "tests/fake_gpu/device.h"
 
 #include <dlfcn.h>
 
@@ -11,6 +11,7 @@ namespace shardlens::fake_gpu {
 namespace {
 
 constexpr int kCudaVersion = 13000;
+constexpr int kFirstBus = 0x1B;  // as in tests/profiler/nvml/fake_nvml
 
 // cuDNN, which PyTorch takes for attention on an H100 first, is not made up: flash attention is
 // next.
@@ -164,7 +165,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int which) {
   properties->memoryBusWidth = 5120;
   properties->asyncEngineCount = 3;
   properties->textureAlignment = 512;
-  properties->pciBusID = 16 + which;
+  properties->pciBusID = kFirstBus + which;
   return cudaSuccess;
 }
 
@@ -174,7 +175,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int size, int which) {
-  std::snprintf(text, static_cast<std::size_t>(size), "0000:%02X:00.0", 16 + which);
+  std::snprintf(text, static_cast<std::size_t>(size), "0000:%02X:00.0", kFirstBus + which);
   return cudaSuccess;
 }
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "timeline.h"
+#include "tests/fake_gpu/timeline.h"
 
 namespace shardlens::fake_gpu {
 

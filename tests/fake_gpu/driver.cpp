@@ -5,8 +5,8 @@
 
 #include <string_view>
 
-#include "device.h"
-#include "memory.h"
+#include "tests/fake_gpu/device.h"
+#include "tests/fake_gpu/memory.h"
 
 using namespace shardlens::fake_gpu;
 

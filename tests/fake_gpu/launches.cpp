@@ -6,9 +6,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "activity.h"
-#include "device.h"
-#include "memory.h"
+#include "tests/fake_gpu/activity.h"
+#include "tests/fake_gpu/device.h"
+#include "tests/fake_gpu/memory.h"
 
 using namespace shardlens::fake_gpu;
 

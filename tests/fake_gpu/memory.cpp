@@ -1,4 +1,4 @@
-#include "memory.h"
+#include "tests/fake_gpu/memory.h"
 
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
@@ -9,9 +9,9 @@
 #include <map>
 #include <mutex>
 
-#include "activity.h"
-#include "counters.h"
-#include "device.h"
+#include "tests/fake_gpu/activity.h"
+#include "tests/fake_gpu/counters.h"
+#include "tests/fake_gpu/device.h"
 
 namespace shardlens::fake_gpu {
 namespace {

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "activity.h"
-#include "counters.h"
-#include "device.h"
-#include "memory.h"
-#include "nccl_profiler.h"
-#include "rendezvous.h"
+#include "tests/fake_gpu/activity.h"
+#include "tests/fake_gpu/counters.h"
+#include "tests/fake_gpu/device.h"
+#include "tests/fake_gpu/memory.h"
+#include "tests/fake_gpu/nccl_profiler.h"
+#include "tests/fake_gpu/rendezvous.h"
 
 namespace fake = shardlens::fake_gpu;
 namespace abi = shardlens::profiler::nccl;

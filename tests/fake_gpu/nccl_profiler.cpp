@@ -1,4 +1,4 @@
-#include "nccl_profiler.h"
+#include "tests/fake_gpu/nccl_profiler.h"
 
 #include <dlfcn.h>
 

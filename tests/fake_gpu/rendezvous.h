@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "timeline.h"
+#include "tests/fake_gpu/timeline.h"
 
 namespace shardlens::fake_gpu {
 

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <thread>
 
-#include "activity.h"
-#include "counters.h"
-#include "device.h"
+#include "tests/fake_gpu/activity.h"
+#include "tests/fake_gpu/counters.h"
+#include "tests/fake_gpu/device.h"
 
 using namespace shardlens::fake_gpu;
 

@@ -1,4 +1,4 @@
-#include "timeline.h"
+#include "tests/fake_gpu/timeline.h"
 
 #include <algorithm>
 #include <ctime>

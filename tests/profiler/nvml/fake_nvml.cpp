@@ -2,6 +2,8 @@
 #include "tests/profiler/nvml/fake_nvml.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 using namespace shardlens;
@@ -10,6 +12,19 @@ using profiler::NvmlDevice;
 namespace {
 
 test::FakeNvml fake;
+
+// Programs that nobody tells otherwise see the GPUs of tests/fake_gpu: that many, one bus after the
+// other.
+bool add_gpus() {
+  const char* count = std::getenv("FAKE_GPU_COUNT");
+  for (int i = 1; count != nullptr && i < std::atoi(count); ++i) {
+    char bus[32];
+    std::snprintf(bus, sizeof bus, "00000000:%02X:00.0", 0x1B + i);
+    fake.gpus.push_back({.bus = bus});
+  }
+  return true;
+}
+[[maybe_unused]] const bool has_gpus = add_gpus();
 
 test::FakeGpu* gpu_of(NvmlDevice device) { return reinterpret_cast<test::FakeGpu*>(device); }
 
@@ -216,5 +231,17 @@ int nvmlDeviceGetComputeRunningProcesses_v3(NvmlDevice device, unsigned* count,
     std::ranges::copy(gpu.processes, processes);
     return 0;
   });
+}
+
+// LibTorch wants these to be there.
+int nvmlDeviceGetComputeRunningProcesses(NvmlDevice, unsigned*, void*) {
+  return profiler::kNvmlNotSupported;
+}
+int nvmlDeviceGetGpuFabricInfoV(NvmlDevice, void*) { return profiler::kNvmlNotSupported; }
+int nvmlDeviceGetNvLinkRemoteDeviceType(NvmlDevice, unsigned, void*) {
+  return profiler::kNvmlNotSupported;
+}
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(NvmlDevice, unsigned, void*) {
+  return profiler::kNvmlNotSupported;
 }
 }
