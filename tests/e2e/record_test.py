@@ -72,6 +72,23 @@ torch.cuda.synchronize()
 dist.destroy_process_group()
 '''
 
+# Products one right after the other, timed by CUDA.
+TIMED = '''
+import torch
+matrix = torch.randn(4096, 4096, device="cuda", dtype=torch.bfloat16)
+for _ in range(5):
+    matrix @ matrix
+torch.cuda.synchronize()
+begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+with torch.cuda.nvtx.range("step"):
+    begin.record()
+    for _ in range(50):
+        matrix @ matrix
+    end.record()
+    torch.cuda.synchronize()
+print("took", begin.elapsed_time(end), flush=True)
+'''
+
 
 def has_gpu():
     asked = subprocess.run([PYTHON, '-c', 'import torch; print(torch.cuda.is_available())'],
@@ -178,6 +195,15 @@ class Record(harness.ShardlensTest):
             told = self.query(strategy, "select count(*) as n from collective where rank = 0 and algorithm <> ''")
             self.assertEqual(told[0]['n'], kernels[0]['n'], 'every kernel of NCCL belongs to a collective')
             self.assertEqual(self.query(strategy, 'select sum(count) as n from lost')[0]['n'], None)
+
+    def test_kernels_take_as_long_as_cuda_events_say(self):
+        done = self.record('timed', str(PYTHON), self.script(TIMED), env=None if has_gpu() else harness.fake_gpu())
+        took_ms = next(float(line.split()[1]) for line in done.stdout.splitlines() if line.startswith('took '))
+        kernels = self.query('timed', 'select count(*) as n, sum(k.duration_ns) / 1e6 as ms from kernel k '
+                                      'join step s on k.start_ns between s.start_ns and s.end_ns')[0]
+        self.assertEqual(kernels['n'], 50)
+        # Between two kernels a GPU rests for about a microsecond.
+        self.assertAlmostEqual(kernels['ms'] / took_ms, 1, delta=0.03)
 
 
 if __name__ == '__main__':

@@ -6,6 +6,7 @@ import ctypes
 import math
 import os
 import pathlib
+import shutil
 import signal
 import sys
 import tempfile
@@ -141,6 +142,24 @@ def killed(program, folder):
     print(f"rank 0 left {time.monotonic() - began:.1f} s after rank 1 was killed: {job.last_lines()[0]}", flush=True)
 
 
+def sanitized(program, folder):
+    """Recorded under NVIDIA's memory checker, which sees what kernels and copies touch."""
+    if shutil.which("compute-sanitizer") is None:
+        print("no compute-sanitizer: skipped")
+        sys.exit(SKIPPED)
+    checked = folder / "checked"
+    checked.write_text("#!/bin/sh\n"
+                       f'exec compute-sanitizer --tool memcheck --error-exitcode 86 --target-processes all {program} "$@"\n')
+    checked.chmod(0o755)
+    settings = {**COMMON, **ON_GPU, "batch_per_rank": 2, "steps": 3, "evaluation_fraction": 0, "record": "every step",
+                "data": folder / "text.txt"}
+    job = ranks.Job(checked, folder / "job", ranks.write_settings(folder / "job.yaml", **settings), 1)
+    codes = job.wait(500)
+    assert codes == [0], job.log(0)
+    assert "ERROR SUMMARY: 0 errors" in job.log(0), job.log(0)
+    assert recorded_steps(job) == 3
+
+
 def start(program, folder, **settings):
     ranks.write_text(folder / "text.txt")
     job = {**COMMON, **ON_GPU, "batch_per_rank": 2, "collective_timeout_s": 30, **settings}
@@ -155,7 +174,8 @@ def recorded_steps(job):
         return 0
 
 
-CASES = (one_rank, two_ranks, four_ranks, sixteen_bits, overflow, seldom_read, out_of_memory, killed)
+CASES = (one_rank, two_ranks, four_ranks, sixteen_bits, overflow, seldom_read, out_of_memory, killed,
+         sanitized)
 
 
 def main():
