@@ -118,9 +118,7 @@ class Gpu(harness.ShardlensTest):
                 if strategy in PEERS:
                     theirs = max(self.train_peer(strategy, 'gpt-162m', 8, 1024, 'bf16', 6)['peaks'][3:])
                     self.assertLess(peak, theirs)
-                    whole = self.peak_of(f'{strategy}-whole', dict(sharding_strategy=strategy, loss_chunk_tokens=0))
-                    print(f'{strategy}: {peak >> 20} MiB, {whole >> 20} with all logits at once, PyTorch {theirs >> 20}', flush=True)
-                    self.assertLess(whole, 1.01 * theirs)
+                    print(f'{strategy}: {peak >> 20} MiB, PyTorch {theirs >> 20}', flush=True)
 
     def peak_of(self, name, settings):
         """Of a step once DDP has laid its buckets out anew and the optimizer has its state."""

@@ -1,5 +1,5 @@
 // The made-up GPUs themselves: how many, what they are called, what a thread last failed with.
-// FAKE_GPU_COUNT (8), FAKE_GPU_NAME and FAKE_GPU_MEMORY_MB (81920, each) change them.
+// FAKE_GPU_COUNT (1), FAKE_GPU_NAME and FAKE_GPU_MEMORY_MB (81920, each) change them.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -309,11 +309,13 @@ ncclResult_t ncclCommSplit(ncclComm_t parent, int color, int key, ncclComm_t* co
 }
 ncclResult_t ncclCommFinalize(ncclComm_t) { return ncclSuccess; }
 ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
+  communicator->ranks->leave();
   delete communicator;
   return ncclSuccess;
 }
 ncclResult_t ncclCommAbort(ncclComm_t communicator) {
   communicator->ranks->abort();
+  communicator->ranks->leave();
   delete communicator;
   return ncclSuccess;
 }

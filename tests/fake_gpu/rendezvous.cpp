@@ -21,6 +21,7 @@ constexpr std::chrono::seconds kPatience{60};
 constexpr std::chrono::microseconds kPoll{100};
 // A rank is one collective ahead of another at most: it waits for all others in each.
 constexpr std::uint64_t kRing = 4;
+constexpr int kLeft = 0;  // instead of a process; also before it has come
 
 template <typename Done>
 bool wait_until(Done done) {
@@ -34,6 +35,7 @@ bool wait_until(Done done) {
 
 // Also where nobody has asked for its exit code yet: no command line is left then.
 bool has_ended(int process) {
+  if (process == kLeft) return false;
   std::ifstream command("/proc/" + std::to_string(process) + "/cmdline");
   return command.peek() == std::ifstream::traits_type::eof();
 }
@@ -144,6 +146,8 @@ std::vector<std::uint64_t> Rendezvous::exchange(std::uint64_t value) {
   }
   return values;
 }
+
+void Rendezvous::leave() { page_->ranks[rank_].process = kLeft; }
 
 bool Rendezvous::has_lost_a_rank() const {
   return std::any_of(page_->ranks, page_->ranks + ranks_,

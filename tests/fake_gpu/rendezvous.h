@@ -44,7 +44,9 @@ class Rendezvous : public std::enable_shared_from_this<Rendezvous> {
 
   // From now on nothing waits here any more.
   void abort() { is_aborted_ = true; }
-  // A rank's process is gone.
+  // This rank has done its part: nobody misses its process from now on.
+  void leave();
+  // A rank's process is gone without having left.
   bool has_lost_a_rank() const;
 
  private:

@@ -234,8 +234,9 @@ int nvmlDeviceGetComputeRunningProcesses_v3(NvmlDevice device, unsigned* count,
 }
 
 // LibTorch wants these to be there.
-int nvmlDeviceGetComputeRunningProcesses(NvmlDevice, unsigned*, void*) {
-  return profiler::kNvmlNotSupported;
+int nvmlDeviceGetComputeRunningProcesses(NvmlDevice, unsigned* count, void*) {
+  *count = 0;
+  return 0;
 }
 int nvmlDeviceGetGpuFabricInfoV(NvmlDevice, void*) { return profiler::kNvmlNotSupported; }
 int nvmlDeviceGetNvLinkRemoteDeviceType(NvmlDevice, unsigned, void*) {
