@@ -79,7 +79,7 @@ def parameter_groups(job, model):
 
 
 def build(job, ranks, device):
-    model = peer_model.Gpt2(job["shape"])
+    model = peer_model.Gpt2(job["shape"], job.get("widens_logits", False))
     model.load_state_dict(torch.load(job["weights"], weights_only=False), strict=False)
     model.to(device)
     if not job.get("replicates", True):

@@ -31,10 +31,13 @@ class Block(reference_models.Gpt2Block):
 class Gpt2(reference_models.Gpt2):
     block = Block
 
-    def __init__(self, shape):
+    def __init__(self, shape, widens_logits=False):
+        """`widens_logits`: to fp32 before the loss, as transformers does. Else autocast keeps log-probabilities in 16 bits."""
         super().__init__(shape)
+        self.widens_logits = widens_logits
         if not shape.get("tied_head", True):
             self.lm_head = torch.nn.Linear(shape["width"], shape["vocabulary"], bias=False)
 
     def forward(self, tokens, targets):
-        return F.cross_entropy(super().forward(tokens).flatten(0, 1), targets.flatten())
+        logits = super().forward(tokens).flatten(0, 1)
+        return F.cross_entropy(logits.float() if self.widens_logits else logits, targets.flatten())

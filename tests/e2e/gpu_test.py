@@ -120,6 +120,13 @@ class Gpu(harness.ShardlensTest):
                     self.assertLess(peak, theirs)
                     print(f'{strategy}: {peak >> 20} MiB, PyTorch {theirs >> 20}', flush=True)
 
+    def test_all_logits_at_once_need_no_more_memory_than_pytorchs_in_fp32(self):
+        peak = self.peak_of('whole', dict(sharding_strategy='full_shard', loss_chunk_tokens=0))
+        theirs = max(self.train_peer('full_shard', 'gpt-162m', 8, 1024, 'bf16', 6, widens_logits=True)['peaks'][3:])
+        self.assertLess(peak, theirs)
+        self.assertGreater(peak, 0.9 * theirs)
+        print(f'all logits at once: {peak >> 20} MiB, PyTorch {theirs >> 20}', flush=True)
+
     def peak_of(self, name, settings):
         """Of a step once DDP has laid its buckets out anew and the optimizer has its state."""
         self.run_job(name, {**settings, 'record': 'none'}, job=LARGE)
@@ -140,16 +147,16 @@ class Gpu(harness.ShardlensTest):
                 print(f'{strategy}: {kernels / 8} kernels a step, PyTorch {peer / 8}', flush=True)
                 self.assertLessEqual(kernels, peer)
 
-    def train_peer(self, strategy, model, batch, length, precision, steps):
+    def train_peer(self, strategy, model, batch, length, precision, steps, **extra):
         """PyTorch's own strategy with the same model on two ranks; what rank 0 tells of it."""
         settings = dict(model=model, batch_per_rank=batch, sequence_length=length, precision=precision, steps=steps, seed=3,
                         learning_rate=0.001, weight_decay=0.1, max_grad_norm=1.0, threads_per_rank=1)
-        folder = self.folder / f'peer-{strategy}-{steps}'
+        folder = self.folder / f'peer-{strategy}-{"-".join([str(steps), *extra])}'
         folder.mkdir()
         subprocess.run([harness.BIN / 'shardlens-rank', '--dump-initial-weights', folder / 'weights.pt', '--set',
                         f'model={model}', '--set', 'seed=3'], check=True)
         # bench/strategies/peer.py says what a job is.
-        job = dict(settings, sharding_strategy=strategy, text=str(self.text), weights=str(folder / 'weights.pt'), device='cuda',
+        job = dict(settings, **extra, sharding_strategy=strategy, text=str(self.text), weights=str(folder / 'weights.pt'), device='cuda',
                    shape=SHAPES[model], counts_memory=True, result=str(folder / 'result'))
         (folder / 'job.json').write_text(json.dumps(job))
         common = dict(WORLD_SIZE='2', LOCAL_WORLD_SIZE='2', SHARDLENS_STORE_FILE=str(folder / 'store'),

@@ -18,6 +18,7 @@ torch::Tensor OutputHead::loss(const torch::Tensor& hidden, const torch::Tensor&
   const torch::Tensor flat_targets = targets.reshape({-1});
   if (!chunks) {
     const torch::Tensor logits = forward(hidden);
+    // Widened first, as transformers does: autocast would keep the log-probabilities in 16 bits.
     const torch::Tensor sum =
         at::cross_entropy_loss(logits.view({-1, logits.size(-1)}).to(torch::kFloat32), flat_targets,
                                {}, at::Reduction::Sum, kIgnoredTarget);
