@@ -112,8 +112,9 @@ void compare_speed(ui::LedgerRow& row, const RunRecord& record, const RunRecord&
     row.relative_to_baseline = own.step_ns.mean / other.step_ns.mean - 1;
   }
   const auto estimate = [&](const RunRecord& run) {
-    return row.by_throughput ? trace::estimate_rate(run.summary.tokens_per_s, run.step_estimate)
-                             : run.step_estimate;
+    return row.by_throughput
+               ? trace::estimate_reciprocal(run.summary.tokens_per_s, run.step_estimate)
+               : run.step_estimate;
   };
   // Even where runs agree by luck, their steps scatter.
   row.beyond_noise = trace::differ(estimate(record), estimate(baseline)).value_or(false) &&

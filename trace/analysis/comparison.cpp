@@ -99,7 +99,8 @@ class Comparer {
     const double second = second_.summary.tokens_per_s;
     if (first <= 0 || second <= 0) return;
     const auto estimate = [](const RunFigures& run) {
-      return estimate_rate(run.summary.tokens_per_s, estimate_mean(measured_step_times(run.steps)));
+      return estimate_reciprocal(run.summary.tokens_per_s,
+                                 estimate_mean(measured_step_times(run.steps)));
     };
     auto& figure = add("tokens per second", FigureUnit::kPerSecond, first, second);
     figure.beyond_noise = differ(estimate(first_), estimate(second_));

@@ -51,9 +51,10 @@ std::optional<MeanEstimate> estimate_mean(const std::vector<double>& series) {
   return result;
 }
 
-std::optional<MeanEstimate> estimate_rate(double rate, const std::optional<MeanEstimate>& of_step) {
-  if (!of_step || of_step->mean <= 0) return std::nullopt;
-  return MeanEstimate{rate, rate * of_step->standard_error / of_step->mean,
+std::optional<MeanEstimate> estimate_reciprocal(double rate,
+                                                const std::optional<MeanEstimate>& of_step) {
+  if (!of_step || of_step->mean <= 0 || rate <= 0) return std::nullopt;
+  return MeanEstimate{1 / rate, of_step->standard_error / of_step->mean / rate,
                       of_step->degrees_of_freedom};
 }
 

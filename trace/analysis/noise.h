@@ -26,9 +26,11 @@ std::optional<MeanEstimate> estimate_mean(const std::vector<double>& series);
 std::optional<bool> differ(const std::optional<MeanEstimate>& a,
                            const std::optional<MeanEstimate>& b);
 
-// Of a rate that is a constant ÷ that mean, as tokens per second: the relative error is the same
-// (delta method). None without an estimate or with a mean of 0.
-std::optional<MeanEstimate> estimate_rate(double rate, const std::optional<MeanEstimate>& of_step);
+// Rates that are a constant ÷ such a mean, as tokens per second, are told apart by their
+// reciprocals, the seconds of one token: proportional to what was measured, so that the verdict is
+// that of the means where the constant is the same. None without an estimate or with a mean of 0.
+std::optional<MeanEstimate> estimate_reciprocal(double rate,
+                                                const std::optional<MeanEstimate>& of_step);
 
 // The two-sided 5 % point of Student's t.
 double student_t_95(double degrees_of_freedom);

@@ -69,6 +69,20 @@ TEST(Comparison, ASmallDifferenceIsWithinTheNoise) {
   EXPECT_EQ(find(comparison, "step")->beyond_noise, false);
 }
 
+// Half as long again, or a third fewer tokens per second: one measurement, however much it
+// scatters.
+TEST(Comparison, ThroughputIsJudgedAsTheStepItComesFrom) {
+  bool has_seen[2] = {};
+  for (const double spread_ns : {20e6, 40e6, 60e6, 80e6, 100e6, 120e6}) {
+    const auto comparison =
+        compare_runs(run_of(100e6, spread_ns / 4, 27, 1), run_of(150e6, spread_ns, 27, 2));
+    const auto verdict = find(comparison, "step")->beyond_noise;
+    EXPECT_EQ(find(comparison, "tokens per second")->beyond_noise, verdict) << spread_ns;
+    has_seen[*verdict ? 1 : 0] = true;
+  }
+  EXPECT_TRUE(has_seen[0] && has_seen[1]);
+}
+
 TEST(Comparison, TooFewStepsAreNotJudged) {
   const auto comparison = compare_runs(run_of(100e6, 1e6, 3, 1), run_of(200e6, 1e6, 3, 2));
   EXPECT_FALSE(comparison.beyond_noise);
