@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Everything of Shardlens that needs a GPU, in one go on a bare machine: build without the window, tests labelled gpu,
-# benchmarks beside PyTorch, and recorded runs to look at. Results go into one folder (default gpu_results).
+# Everything of Shardlens that needs a GPU, in one go on a bare machine: build, tests labelled gpu, benchmarks beside
+# PyTorch, and recorded runs to look at. Results go into one folder (default gpu_results).
 #   bench/gpu_all.sh [FOLDER]
-# SHARDLENS_LIBTORCH: the folder of a Python package torch 2.11 that is there already. SHARDLENS_RANK: a shardlens-rank
-# that is built already. PARTS: which of "tests step recorder runs" (default all), so that a machine that is there for
-# minutes only can do one at a time. Without a GPU it says so and leaves with 0.
+# SHARDLENS_LIBTORCH: the folder of a Python package torch 2.11 that is there already; nothing is installed then, and what
+# is built is the trainer alone, without the command line and GoogleTest's tests. SHARDLENS_RANK: a shardlens-rank that is
+# built already; what lies beside it is used, too. PARTS: which of "tests step recorder runs" (default all), so that a
+# machine that is there for minutes only can do one at a time. Without a GPU it says so and leaves with 0.
 set -uo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 OUT=$(mkdir -p "${1:-gpu_results}" && cd "${1:-gpu_results}" && pwd)
@@ -22,23 +23,27 @@ if ! nvidia-smi -L >"$OUT/gpus.txt" 2>/dev/null; then
 fi
 nvidia-smi >>"$OUT/gpus.txt"
 
+targets="shardlens-rank bench_allocation_peak"
 if [ -n "${SHARDLENS_LIBTORCH:-}" ]; then
   PYTHON=$(command -v python3)
+  parts_built="-DSHARDLENS_UI=OFF -DSHARDLENS_TESTS=OFF"
 else
   source "$ROOT/scripts/setup.sh"
-  ensure_packages $VIEWER_PACKAGES $TRAINER_PACKAGES
+  ensure_packages $VIEWER_PACKAGES $TRAINER_PACKAGES $TEST_PACKAGES
   fetch_libtorch || exit 1
   PYTHON=$VENV/bin/python3
   SHARDLENS_LIBTORCH=$(echo "$VENV"/lib/python3*/site-packages/torch)
+  parts_built="-DSHARDLENS_UNITY=ON"
+  targets="$targets shardlens shardlens-record trainer_checkpoint_gpu_tests"
 fi
 
 if [ -n "${SHARDLENS_RANK:-}" ]; then
   PROGRAMS=$(dirname "$SHARDLENS_RANK")
 else
-  say "building the trainer without the window"
-  { cmake -S "$ROOT" -B "$BUILD" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSHARDLENS_UI=OFF -DSHARDLENS_TESTS=OFF \
+  say "building"
+  { cmake -S "$ROOT" -B "$BUILD" -G Ninja -DCMAKE_BUILD_TYPE=Release $parts_built \
       -DSHARDLENS_LIBTORCH="$SHARDLENS_LIBTORCH" &&
-    ninja -C "$BUILD" shardlens-rank bench_allocation_peak
+    ninja -C "$BUILD" $targets
   } >"$OUT/build.log" 2>&1 || {
     say "the build failed; the end of $OUT/build.log:"
     tail -n 20 "$OUT/build.log" >&2
@@ -49,19 +54,32 @@ fi
 RANK=$PROGRAMS/shardlens-rank
 failed=0
 
+# run_test NAME PROGRAM ARGUMENTS…: what came of it into tests.txt, what it says into test_NAME.log
+run_test() {
+  local name=$1 result
+  shift
+  say "test $name"
+  "$@" >"$OUT/test_$name.log" 2>&1
+  case $? in
+    0) result=passed ;;
+    77) result="skipped: $(tail -n 1 "$OUT/test_$name.log")" ;;
+    127) result="not built" ;;
+    *) result=FAILED failed=1 ;;
+  esac
+  printf '%-14s %s\n' "$name" "$result" >>"$OUT/tests.txt"
+}
+
 run_tests() {
-  local case code result
+  local case
   for case in one_rank two_ranks four_ranks sixteen_bits overflow seldom_read out_of_memory killed sanitized; do
-    say "test $case"
-    "$PYTHON" -B "$ROOT/tests/trainer/truth/gpu_truth.py" "$RANK" "$case" >"$OUT/test_$case.log" 2>&1
-    code=$?
-    case $code in
-      0) result=passed ;;
-      77) result="skipped: $(tail -n 1 "$OUT/test_$case.log")" ;;
-      *) result="FAILED ($code)" failed=1 ;;
-    esac
-    printf '%-14s %s\n' "$case" "$result" >>"$OUT/tests.txt"
+    run_test "$case" "$PYTHON" -B "$ROOT/tests/trainer/truth/gpu_truth.py" "$RANK" "$case"
   done
+  run_test checkpoint "$PROGRAMS/trainer_checkpoint_gpu_tests"
+  if [ -x "$PROGRAMS/shardlens" ]; then
+    SHARDLENS_TORCH_PYTHON=$PYTHON run_test record "$PYTHON" -B "$ROOT/tests/e2e/record_test.py" "$PROGRAMS" "$ROOT"
+  else
+    printf '%-14s %s\n' record "not built" >>"$OUT/tests.txt"
+  fi
 }
 
 # measure NAME ARGUMENTS…: rows into NAME.json, what it says into NAME.log
@@ -71,6 +89,19 @@ measure() {
   say "benchmark $name"
   "$PYTHON" -B "$ROOT/bench/gpu_step/$script.py" --programs "$PROGRAMS" "$@" >"$OUT/$name.json" 2>"$OUT/$name.log" ||
     { say "$name failed: $(tail -n 1 "$OUT/$name.log")"; failed=1; }
+}
+
+# pack FOLDER NAME: one file of at most MOST_BYTES
+pack() {
+  local folder=$1 file=$OUT/$2.shardlens
+  if [ -x "$PROGRAMS/shardlens" ]; then
+    "$PROGRAMS/shardlens" pack "$folder" -o "$file" >>"$OUT/$2.log" 2>&1
+  else
+    file=$OUT/$2.tar.gz
+    tar -C "$(dirname "$folder")" -czf "$file" "$(basename "$folder")"
+  fi
+  [ -e "$file" ] || { say "$2 could not be packed: $(tail -n 1 "$OUT/$2.log")"; failed=1; return; }
+  [ "$(stat -c %s "$file")" -le $MOST_BYTES ] || { say "$2 is larger than $MOST_BYTES bytes"; failed=1; }
 }
 
 # record NAME RANKS SETTING…: a recorded run of the tiny model, packed
@@ -83,8 +114,7 @@ record() {
     say "$name failed: $(tail -n 1 "$OUT/$name.log")"
     failed=1
   }
-  tar -C "$work" -czf "$OUT/$name.tar.gz" "$name" 2>/dev/null
-  [ "$(stat -c %s "$OUT/$name.tar.gz")" -le $MOST_BYTES ] || say "$name is larger than $MOST_BYTES bytes"
+  [ ! -d "$work/$name" ] || pack "$work/$name" "$name"
   rm -rf "$work"
 }
 

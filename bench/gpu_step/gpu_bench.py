@@ -1,4 +1,4 @@
-"""What both GPU benchmarks do alike: their common options, the settings of the job, and how they begin and end."""
+"""What the GPU benchmarks do alike: their common options, the settings of the job, and how they begin and end."""
 import argparse
 import json
 import pathlib
@@ -16,13 +16,16 @@ def option_parser(name, description, steps):
     parser = argparse.ArgumentParser(prog=f"shardlens bench {name} --", description=description,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu proves the script; default cuda")
     parser.add_argument("--precision", choices=("fp32", "bf16"), default="bf16")
     parser.add_argument("--batch", type=int, default=8, help="sequences per rank; default 8")
     parser.add_argument("--length", type=int, default=1024, help="tokens per sequence; default 1024")
     parser.add_argument("--steps", type=int, default=steps, help=f"of each run; default {steps}")
     parser.add_argument("--skip", type=int, default=10, help="first steps that are not measured; default 10")
     return parser
+
+
+def add_device(parser):
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu proves the script; default cuda")
 
 
 def job_settings(options, model):
@@ -35,14 +38,18 @@ def gpus_of(options):
     return torch.cuda.device_count() if options.device == "cuda" else 0
 
 
+def print_rows(options, measure):
+    options.programs = options.programs.resolve()
+    try:
+        print(json.dumps(measure(options), indent=1))
+    except (RuntimeError, OSError) as error:
+        sys.exit(f"error: {error}")
+
+
 def run(options, measure, on_a_cpu):
     """Prints the rows of measure(options). Without a GPU: none, and how the script is tried `on_a_cpu`."""
     if options.device == "cuda" and not torch.cuda.is_available():
         say(f"no GPU: nothing was measured; {on_a_cpu} tries the script")
         print("[]")
         return
-    options.programs = options.programs.resolve()
-    try:
-        print(json.dumps(measure(options), indent=1))
-    except (RuntimeError, OSError) as error:
-        sys.exit(f"error: {error}")
+    print_rows(options, measure)

@@ -25,6 +25,7 @@ BUDGETS = {"gpt-162m": 1.02, "gpt-1.4b": 1.01}  # launch-bound, and bound by its
 
 def parse_options():
     parser = gpu_bench.option_parser("gpu_recorder", __doc__, steps=60)
+    gpu_bench.add_device(parser)
     parser.add_argument("--models", default="gpt-162m,gpt-1.4b", help="presets, separated by commas")
     parser.add_argument("--runs", type=int, default=4, help="of each kind; default 4")
     options = parser.parse_args()

@@ -31,6 +31,7 @@ OURS = {
 
 def parse_options():
     parser = gpu_bench.option_parser("gpu_step", __doc__, steps=40)
+    gpu_bench.add_device(parser)
     parser.add_argument("--model", default="gpt-162m", help="a preset of GPT-2's layout; default gpt-162m")
     parser.add_argument("--repeats", type=int, default=3, help="of the whole sequence; default 3")
     parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out")
@@ -92,12 +93,14 @@ def time_rows(ours, theirs, failed, is_gpu):
 def memory_rows(task):
     case = {"sharding_strategy": "full_shard"}
     rows = []
-    for label, extra in {"full_shard, 2 ranks": {}, "full_shard, 2 ranks, all logits at once":
-                         {"loss_chunk_tokens": 0}}.items():
+    for label, extra, peer, peer_extra in (
+            ("full_shard, 2 ranks", {}, "fully_shard", {}),
+            ("full_shard, 2 ranks, all logits at once", {"loss_chunk_tokens": 0}, "fully_shard, logits in fp32, too",
+             {"widens_logits": True})):
         say(f"{label}: memory")
         ours = train_ours(task, {**case, **extra}, 2, True, slug(label))
-        theirs = train_peer(task, case, 2, True, slug(label) + "-peer")
-        rows.append(memory_row(label, "fully_shard", ours.peak_bytes, theirs.peak_bytes))
+        theirs = train_peer(task, {**case, **peer_extra}, 2, True, slug(label) + "-peer")
+        rows.append(memory_row(label, peer, ours.peak_bytes, theirs.peak_bytes))
     return rows
 
 
