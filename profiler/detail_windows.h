@@ -2,6 +2,7 @@
 // opens and closes, in turn and in the order of time; any thread asks. Never locks or allocates.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -18,10 +19,11 @@ class DetailWindows {
   void open(std::int64_t now_ns) {
     if (is_open_) return;
     is_open_ = true;
-    Window& window = windows_[count_++ % kKept];
+    Window& window = windows_[count_ % kKept];
     window.start_ns = INT64_MAX;  // nothing is inside while both change
     window.end_ns = INT64_MAX;
     window.start_ns = now_ns;
+    ++count_;
   }
   void close(std::int64_t now_ns) {
     if (!is_open_) return;
@@ -29,8 +31,11 @@ class DetailWindows {
     windows_[(count_ - 1) % kKept].end_ns = now_ns;
   }
   bool contains(std::int64_t time_ns) const {
-    for (const Window& window : windows_) {
-      if (time_ns >= window.start_ns && time_ns < window.end_ns) return true;
+    const std::size_t count = count_;
+    for (std::size_t age = 0; age < std::min(count, kKept); ++age) {
+      const Window& window = windows_[(count - 1 - age) % kKept];
+      // The newest that had begun decides; most that is asked for is later than all windows' begin.
+      if (time_ns >= window.start_ns) return time_ns < window.end_ns;
     }
     return false;
   }
@@ -41,8 +46,8 @@ class DetailWindows {
     std::atomic<std::int64_t> end_ns{INT64_MAX};
   };
   std::array<Window, kKept> windows_;
-  std::size_t count_ = 0;  // the writer's, as is_open_
-  bool is_open_ = false;
+  std::atomic<std::size_t> count_{0};
+  bool is_open_ = false;  // the writer's
 };
 
 }  // namespace shardlens::profiler

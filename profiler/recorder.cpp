@@ -105,12 +105,19 @@ trace::Phase Recorder::phase() const { return state_->phase.load(std::memory_ord
 
 std::int64_t Recorder::step_start_ns() const { return state_->step_start_ns; }
 
+void Recorder::on_detail_change(std::function<void(bool)> follow) {
+  state_->follow_detail = std::move(follow);
+  state_->followed_detail = true;
+  state_->tell_follower();
+}
+
 void Recorder::begin_step(std::int64_t index, std::int64_t at_ns) {
   state_->step_start_ns = at_ns;
   state_->step = index;
   state_->last_step = index;
   state_->update_detail();
   state_->update_windows(state_->step_start_ns);
+  state_->tell_follower();
   state_->step_detail = recording_detail();
   state_->progress_ns = now_ns();
   if (state_->options.late_steps) state_->step_times.begin(index, at_ns);
@@ -134,6 +141,7 @@ void Recorder::end_step(const StepResult& result, std::int64_t at_ns) {
   state_->step = -1;
   state_->update_detail();
   state_->update_windows(row.end_ns);
+  state_->tell_follower();
   state_->progress_ns = now_ns();
   if (state_->options.late_steps) state_->step_times.end(at_ns);
 }

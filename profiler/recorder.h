@@ -101,6 +101,9 @@ class Recorder {
   void add_callback_cost(std::int64_t ns);
 
   // ---- the training thread, or the one that finds out about steps; times never go back
+  // Calls `follow` where detail ends or begins again with a step, at once if there is none now, so
+  // that a source costs nothing without; nullptr ends that.
+  void on_detail_change(std::function<void(bool is_wanted)> follow);
   void begin_step(std::int64_t index, std::int64_t at_ns = now_ns());
   void end_step(const StepResult& result, std::int64_t at_ns = now_ns());
   void begin_phase(trace::Phase phase, std::int64_t at_ns = now_ns());

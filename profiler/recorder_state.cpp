@@ -56,6 +56,12 @@ void Recorder::State::update_detail() {
   detail = schedule_wants_detail() && !over_limit && !failed;
 }
 
+void Recorder::State::tell_follower() {
+  if (!follow_detail || detail == followed_detail) return;
+  followed_detail = detail;
+  follow_detail(followed_detail);
+}
+
 void Recorder::State::update_windows(std::int64_t now_ns) {
   if (schedule_wants_detail()) {
     detail_windows.open(now_ns);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -49,9 +50,12 @@ struct Recorder::State {
   bool step_detail = false;
   DetailWindows detail_windows;  // any thread reads
   StepTimes step_times;          // as well; only with late_steps
+  std::function<void(bool)> follow_detail;
+  bool followed_detail = true;  // what it was told last
 
   void update_windows(std::int64_t now_ns);  // after `step` has changed
   void update_detail();                      // after `step` or what forbids detail has changed
+  void tell_follower();                      // after a step has begun or ended
   void push_row(const RowRecord& row) { queues.of_this_thread().rows.push(row); }
 
   // ---- the recorder's thread

@@ -142,9 +142,13 @@ OperatorObserver::OperatorObserver(Recorder& recorder, bool operators_are_comput
   state_->callback =
       at::addGlobalCallback(at::RecordFunctionCallback(&State::on_start, &State::on_end)
                                 .scopes({at::RecordScope::FUNCTION, at::RecordScope::USER_SCOPE}));
+  recorder.on_detail_change([callback = state_->callback](bool is_wanted) {
+    is_wanted ? at::reenableCallback(callback) : at::disableCallback(callback);
+  });
 }
 
 OperatorObserver::~OperatorObserver() {
+  state_->recorder.on_detail_change(nullptr);
   at::removeCallback(state_->callback);
   State::active.store(nullptr, std::memory_order_release);
 }

@@ -136,6 +136,27 @@ TEST_F(OperatorObserverTest, RecordsNothingOutsideTheScheduleNorAfterItsEnd) {
   EXPECT_EQ(named(content, "aten::zeros").size(), 1u);
 }
 
+TEST_F(OperatorObserverTest, IsNotCalledInStepsWithoutDetail) {
+  RecorderOptions options;
+  options.schedule = {.first = 1, .last = 3, .every = 2};
+  RecordedRun run(options);
+  const auto is_called = [] {
+    return at::getStepCallbacksUnlessEmpty(at::RecordScope::FUNCTION).has_value();
+  };
+  {
+    OperatorObserver observer(run.recorder());
+    EXPECT_FALSE(is_called()) << "before the first step";
+    for (int step = 0; step < 5; ++step) {
+      run.recorder().begin_step(step);
+      EXPECT_EQ(is_called(), step == 1 || step == 3) << "step " << step;
+      torch::ones({3});
+      run.recorder().end_step({});
+      EXPECT_FALSE(is_called()) << "after step " << step;
+    }
+  }
+  EXPECT_EQ(named(run.finish(), "aten::ones").size(), 2u);
+}
+
 TEST_F(OperatorObserverTest, CallsTheComputeOfAnAutogradCallbackComputeButNotTheCallback) {
   RecordedRun run;
   {
