@@ -13,7 +13,7 @@ PARTS=${PARTS:-tests step recorder runs}
 BUILD=$ROOT/build/gpu
 MOST_BYTES=$((3 << 20))  # of one recorded run, packed
 
-say() { printf 'gpu_all: %s\n' "$*" >&2; }
+say() { printf 'shardlens: %s\n' "$*" >&2; }
 
 if ! nvidia-smi -L >"$OUT/gpus.txt" 2>/dev/null; then
   say "no GPU here (nvidia-smi finds none): nothing was done"
