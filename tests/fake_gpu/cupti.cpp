@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <atomic>
 #include <bitset>
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <set>
@@ -28,8 +30,16 @@ struct Cupti {
   std::size_t dropped = 0;
   std::atomic<std::uint32_t> next_correlation{1};
 };
+
+// The real one's static objects end at exit(), before those of whoever was loaded first.
+std::atomic<bool> has_ended{false};
+struct End {
+  ~End() { has_ended = true; }
+};
+
 Cupti& cupti() {
   static auto* instance = new Cupti;  // used until the process has ended
+  static End end;                     // as if loaded now
   return *instance;
 }
 
@@ -169,6 +179,10 @@ CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId call, std::uint8_t en
 }
 CUptiResult cuptiActivityEnableAllSyncRecords(std::uint8_t) { return CUPTI_SUCCESS; }
 CUptiResult cuptiActivityFlushAll(std::uint32_t flag) {
+  if (has_ended) {
+    std::fputs("CUPTI is called after its end\n", stderr);
+    std::abort();
+  }
   if (cupti().request == nullptr) return CUPTI_SUCCESS;
   deliver(cupti(), take_ended(cupti(), (flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0 ? INT64_MAX
                                                                                       : now_ns()));

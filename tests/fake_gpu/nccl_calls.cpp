@@ -165,7 +165,7 @@ void tell_of_work(const NcclCall& call) {
       0,
       adds_up ? name_of(call.type) : "ncclInt8",
       16,
-      16,
+      17,  // of 32 threads: 512 and one more
       "RING",
       "SIMPLE",
       nullptr};

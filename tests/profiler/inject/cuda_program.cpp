@@ -1,119 +1,164 @@
-// What CUDA and NCCL do to a program that is recorded, without a GPU: loads the library that
-// CUDA_INJECTION64_PATH names and starts it, as cuInit() does; tells NCCL's plugin of all-reduces,
-// as NCCL does; and says which kernels ran (fake_cupti_library.cpp). The first argument is how
-// steps can be told: "optimizer" or "pattern". The second, "late": CUPTI comes after the first NVTX
-// range, otherwise it is there from the start, as PyTorch links it.
-#include <dlfcn.h>
+// A program as they are out there: it trains on two GPUs, knows CUDA and NCCL, and nothing of us.
+// It is run on GPUs that compute nothing (tests/fake_gpu), so its kernels are empty. The first
+// argument is how steps can be told: "optimizer" or "pattern". The second, "ranges": NVTX is used
+// before CUDA is.
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+#include <nvtx3/nvToolsExt.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include <chrono>
+#include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <string>
-
-#include "profiler/nccl/profiler_abi.h"
+#include <string_view>
 
 namespace {
 
-namespace nccl = shardlens::profiler::nccl;
 constexpr int kSteps = 12;
-constexpr std::uint64_t kKernelNs = 90'000;
 
-std::uint64_t time_ns = 0;
-void (*fake_kernel)(const char* name, std::uint64_t start_ns, std::uint64_t end_ns) = nullptr;
+// Sizes that take round times there (activity.cpp, nccl_calls.cpp): a kernel and a collective 100
+// µs each, setting the gradients to zero 500 µs.
+constexpr unsigned kBlock = 250, kGrid = 39'400;
+constexpr std::size_t kValues = 7'387'500;
+constexpr std::size_t kGradientBytes = 1'495'500'000;
+// Half a second, in which the host gets ahead: from then on no stream waits for it.
+constexpr unsigned kSetUpGrid = 200'000'000;
 
-void kernel(const char* name) {
-  fake_kernel(name, time_ns, time_ns + kKernelNs);
-  time_ns += kKernelNs + 10'000;
+constexpr char kKernels[] = R"(
+.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry set_up() { ret; }
+.visible .entry sm90_xmma_gemm() { ret; }
+.visible .entry gelu_kernel() { ret; }
+.visible .entry elementwise_kernel() { ret; }
+.visible .entry cunn_SoftMaxBackward() { ret; }
+.visible .entry multi_tensor_apply_kernel() { ret; }
+.visible .entry my_update() { ret; }
+)";
+
+void must(cudaError_t result) {
+  if (result == cudaSuccess) return;
+  std::fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(result));
+  std::exit(3);
+}
+void must(ncclResult_t result) {
+  if (result == ncclSuccess) return;
+  std::fprintf(stderr, "NCCL: %s\n", ncclGetErrorString(result));
+  std::exit(4);
 }
 
-// One collective of its own group, in NCCL's order of events.
-class Communicator {
+// What both ranks have: a GPU, its stream, and collectives in it.
+class Rank {
  public:
-  explicit Communicator(const nccl::Profiler* plugin) : plugin_(plugin) {
-    int mask = 0;
-    plugin_->init(&context_, 0xabcd, &mask, "test", 1, 2, 0, nullptr);
+  Rank(const ncclUniqueId& id, int rank) : rank_(rank) {
+    must(cudaSetDevice(rank));
+    must(cudaStreamCreate(&stream_));
+    void* values = nullptr;
+    must(cudaMalloc(&values, kGradientBytes));
+    values_ = static_cast<float*>(values);
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.commName = "test";
+    must(ncclCommInitRankConfig(&communicator_, 2, id, rank, &config));
   }
-  void all_reduce() {
-    nccl::Event call = of_type(nccl::kCollectiveCall);
-    call.collective_call = {"AllReduce", 1 << 20, "ncclFloat32", 0, nullptr, false};
-    void* task = start(call);
-    plugin_->stop_event(task);
-    void* launch = start(of_type(nccl::kKernelLaunch));
-    kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)");
-    plugin_->stop_event(launch);
-    nccl::Event carried = of_type(nccl::kCollective);
-    carried.parent = task;
-    carried.collective = {0,          "AllReduce", nullptr, nullptr, 1,        0,
-                          "ncclInt8", 24,          8,       "NVLS",  "SIMPLE", nullptr};
-    plugin_->stop_event(start(carried));
+  ~Rank() {
+    must(cudaStreamSynchronize(stream_));
+    must(ncclCommDestroy(communicator_));
+    must(cudaFree(values_));
+    must(cudaStreamDestroy(stream_));
+  }
+  Rank(const Rank&) = delete;
+  Rank& operator=(const Rank&) = delete;
+
+  cudaStream_t stream() const { return stream_; }
+  void set_gradients_to_zero() { must(cudaMemsetAsync(values_, 0, kGradientBytes, stream_)); }
+  void gather_parameters() {
+    const float* own = values_ + static_cast<std::size_t>(rank_) * kValues;
+    must(ncclAllGather(own, values_, kValues, ncclFloat32, communicator_, stream_));
+  }
+  void reduce_gradients() {
+    must(ncclAllReduce(values_, values_, kValues, ncclFloat32, ncclSum, communicator_, stream_));
   }
 
  private:
-  static nccl::Event of_type(std::uint64_t type) {
-    nccl::Event event;
-    std::memset(&event, 0, sizeof event);
-    event.type = type;
-    return event;
-  }
-  void* start(nccl::Event event) {
-    void* handle = nullptr;
-    plugin_->start_event(context_, &handle, &event);
-    return handle;
-  }
-
-  const nccl::Profiler* plugin_;
-  void* context_ = nullptr;
+  int rank_;
+  cudaStream_t stream_ = nullptr;
+  float* values_ = nullptr;
+  ncclComm_t communicator_ = nullptr;
 };
 
-void step(Communicator& communicator, bool has_optimizer) {
-  for (int i = 0; i < 10; ++i) kernel(i % 2 == 0 ? "sm90_xmma_gemm" : "gelu_kernel");
-  kernel("cunn_SoftMaxBackward");
-  for (int i = 0; i < 12; ++i) kernel(i % 3 == 0 ? "elementwise_kernel" : "sm90_xmma_gemm");
-  communicator.all_reduce();
-  kernel(has_optimizer ? "multi_tensor_apply_kernel<FusedAdamMathFunctor>" : "my_update");
-  time_ns += 400'000;
+class Kernels {
+ public:
+  explicit Kernels(cudaStream_t stream) : stream_(stream) {
+    must(cudaLibraryLoadData(&library_, kKernels, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  }
+  void launch(const char* name, unsigned grid = kGrid) {
+    cudaKernel_t kernel = nullptr;
+    must(cudaLibraryGetKernel(&kernel, library_, name));
+    must(cudaLaunchKernel(kernel, dim3(grid), dim3(kBlock), nullptr, 0, stream_));
+  }
+
+ private:
+  cudaStream_t stream_;
+  cudaLibrary_t library_ = nullptr;
+};
+
+void step(Rank& rank, Kernels& kernels, const char* update) {
+  rank.set_gradients_to_zero();
+  rank.gather_parameters();
+  for (int i = 0; i < 9; ++i) kernels.launch(i % 2 == 0 ? "sm90_xmma_gemm" : "gelu_kernel");
+  kernels.launch("cunn_SoftMaxBackward");
+  for (int i = 0; i < 12; ++i) kernels.launch(i % 3 == 0 ? "elementwise_kernel" : "sm90_xmma_gemm");
+  rank.reduce_gradients();
+  kernels.launch(update);
 }
 
-bool load_cupti() {
-  void* library = dlopen(SHARDLENS_FAKE_CUPTI, RTLD_NOW | RTLD_GLOBAL);
-  if (library == nullptr) std::fprintf(stderr, "%s\n", dlerror());
-  if (library == nullptr) return false;
-  fake_kernel = reinterpret_cast<decltype(fake_kernel)>(dlsym(library, "fake_kernel"));
-  return fake_kernel != nullptr;
+// Rank 1: a process of its own that nobody records and that takes part in what collectives need.
+[[noreturn]] void run_peer(int id_end) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (const char* variable :
+       {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "NCCL_PROFILER_PLUGIN"})
+    unsetenv(variable);
+  ncclUniqueId id;
+  if (read(id_end, &id, sizeof id) != sizeof id) std::exit(5);
+  {
+    Rank rank(id, 1);
+    for (int i = 0; i < kSteps; ++i) {
+      rank.gather_parameters();
+      rank.reduce_gradients();
+    }
+  }
+  std::exit(0);
 }
 
-// As the first range of a program; a tool that is offered no table of functions leaves it at that.
-void use_nvtx(void* handle) {
-  using GetExportTable = const void* (*)(std::uint32_t);
-  const auto initialize =
-      reinterpret_cast<int (*)(GetExportTable)>(dlsym(handle, "InitializeInjectionNvtx2"));
-  if (initialize != nullptr) initialize([](std::uint32_t) -> const void* { return nullptr; });
+void train(int id_end, bool has_optimizer) {
+  ncclUniqueId id;
+  must(ncclGetUniqueId(&id));
+  if (write(id_end, &id, sizeof id) != sizeof id) std::exit(5);
+  Rank rank(id, 0);
+  Kernels kernels(rank.stream());
+  kernels.launch("set_up", kSetUpGrid);
+  for (int i = 0; i < kSteps; ++i)
+    step(rank, kernels, has_optimizer ? "multi_tensor_apply_kernel" : "my_update");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool is_late = argc > 2 && std::strcmp(argv[2], "late") == 0;
-  if (!is_late && !load_cupti()) return 5;
-  const char* library = std::getenv("CUDA_INJECTION64_PATH");
-  void* handle = library == nullptr ? nullptr : dlopen(library, RTLD_NOW);
-  if (handle == nullptr) {
-    std::fprintf(stderr, "no injection: %s\n", library == nullptr ? "not set" : dlerror());
-    return 3;
+  const std::string_view told_by = argc > 1 ? argv[1] : "pattern";
+  alarm(60);  // whoever runs it is not kept waiting by a peer that never came
+  int id_ends[2];
+  if (pipe(id_ends) != 0) return 5;
+  const pid_t peer = fork();
+  if (peer == 0) run_peer(id_ends[0]);
+  if (argc > 2 && std::string_view(argv[2]) == "ranges") {
+    nvtxRangePushA("before CUDA");
+    nvtxRangePop();
   }
-  if (is_late) {
-    use_nvtx(handle);
-    if (!load_cupti()) return 5;
-  }
-  const auto initialize = reinterpret_cast<int (*)()>(dlsym(handle, "InitializeInjection"));
-  const auto* plugin = static_cast<const nccl::Profiler*>(dlsym(handle, "ncclProfiler_v5"));
-  if (initialize == nullptr || plugin == nullptr || initialize() != 1) return 4;
-  time_ns = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                           std::chrono::system_clock::now().time_since_epoch())
-                                           .count());
-  Communicator communicator(plugin);
-  for (int i = 0; i < kSteps; ++i)
-    step(communicator, argc > 1 && std::strcmp(argv[1], "optimizer") == 0);
-  return 0;
+  train(id_ends[1], told_by == "optimizer");
+  int status = 0;
+  return waitpid(peer, &status, 0) == peer && status == 0 ? 0 : 6;
 }

@@ -1,4 +1,5 @@
-// A real program with the real library in it, on a machine with no GPU: NVTX loads it.
+// Real programs with the real library in them, on a machine with no GPU: NVTX, CUDA and NCCL load
+// it.
 #include <gmock/gmock.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -34,18 +35,26 @@ class InjectedProgram : public testing::Test {
   // Returns what waitpid told; standard error is in `said_`.
   int run(const char* how, std::map<std::string, std::string> variables = {},
           const char* program = "nvtx_program") {
-    const fs::path bin = fs::path(SHARDLENS_BINARY_DIR) / "bin";
     variables.try_emplace("SHARDLENS_RECORD_FOLDER", (root_ / "run").string());
-    for (const char* loader : {"NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH"})
-      variables.try_emplace(loader, (bin / "libshardlens-record.so").string());
+    for (const char* loader :
+         {"NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH", "NCCL_PROFILER_PLUGIN"})
+      variables.try_emplace(loader, (bin_ / "libshardlens-record.so").string());
     const fs::path errors = root_ / "stderr";
     std::string command;
     for (const auto& [name, value] : variables) command += name + "='" + value + "' ";
-    command += (bin / program).string() + " " + how + " 2>" + errors.string();
+    command += (bin_ / program).string() + " " + how + " 2>" + errors.string();
     const int status = std::system(command.c_str());
     std::ifstream in(errors);
     said_.assign(std::istreambuf_iterator<char>(in), {});
     return status;
+  }
+  int run_on_gpus(const char* how) {
+    const fs::path gpu = bin_ / "fake_gpu";
+    return run(how,
+               {{"LD_PRELOAD", (gpu / "libcupti.so.13").string()},
+                {"LD_LIBRARY_PATH", gpu.string()},
+                {"FAKE_GPU_COUNT", "2"}},
+               "cuda_program");
   }
   std::vector<std::vector<std::string>> ask(const std::string& sql) const {
     const auto answer = trace::query_run(root_ / "run", sql, {});
@@ -59,6 +68,7 @@ class InjectedProgram : public testing::Test {
     return rows;
   }
 
+  const fs::path bin_ = fs::path(SHARDLENS_BINARY_DIR) / "bin";
   fs::path root_;
   std::string said_;
 };
@@ -150,18 +160,19 @@ TEST_F(InjectedProgram, ItsNcclWarningsAreInTheLog) {
               ElementsAre(ElementsAre("warning", "NCCL: something is odd")));
 }
 
-// ---- with a made-up GPU
+// ---- on GPUs that compute nothing
 
 TEST_F(InjectedProgram, StepsEndWithTheOptimizersKernelsWhereNobodyTellsThem) {
-  EXPECT_EQ(run("optimizer", {}, "cuda_program"), 0) << said_;
-  // 12 steps of 25 kernels of 100 µs and a pause; where the first began is not known.
+  EXPECT_EQ(run_on_gpus("optimizer"), 0) << said_;
+  // 12 steps of half a millisecond and 25 kernels of 100 µs; where the first began is not known.
   EXPECT_THAT(ask("select count(*), min(end_ns - start_ns), max(end_ns - start_ns) from step"),
-              ElementsAre(ElementsAre("11", "2900000", "2900000")));
+              ElementsAre(ElementsAre("11", "3000000", "3000000")));
   EXPECT_THAT(
       ask("select phase, count(*), min(end_ns - start_ns) from span group by phase order by 1"),
-      ElementsAre(ElementsAre("backward", "11", "1400000"), ElementsAre("forward", "11", "1410000"),
-                  ElementsAre("optimizer", "11", "90000")));
-  EXPECT_THAT(ask("select count(*) from kernel"), ElementsAre(ElementsAre("300")));
+      ElementsAre(ElementsAre("backward", "11", "1400000"), ElementsAre("forward", "11", "1500000"),
+                  ElementsAre("optimizer", "11", "100000")));
+  EXPECT_THAT(ask("select count(*) from kernel where name <> 'set_up'"),
+              ElementsAre(ElementsAre("300")));
   EXPECT_THAT(ask("select min(full_detail) from step"), ElementsAre(ElementsAre("1")));
   EXPECT_THAT(ask("select sources from rank"),
               ElementsAre(ElementsAre(HasSubstr("a step ends with its optimizer's"))));
@@ -169,30 +180,35 @@ TEST_F(InjectedProgram, StepsEndWithTheOptimizersKernelsWhereNobodyTellsThem) {
 
 // What was loaded last ends first: the end of the recording must come before CUPTI's own.
 TEST_F(InjectedProgram, TakesInCuptisLastRecordsThoughCuptiCameLaterThanItself) {
-  EXPECT_EQ(run("optimizer late", {}, "cuda_program"), 0) << said_;
+  EXPECT_EQ(run_on_gpus("optimizer ranges"), 0) << said_;
   EXPECT_EQ(said_, "");
-  EXPECT_THAT(ask("select count(*) from kernel"), ElementsAre(ElementsAre("300")));
+  EXPECT_THAT(ask("select count(*) from kernel where name <> 'set_up'"),
+              ElementsAre(ElementsAre("300")));
 }
 
 TEST_F(InjectedProgram, StepsAreWhatRepeatsWhereTheOptimizerIsUnknown) {
-  EXPECT_EQ(run("pattern", {}, "cuda_program"), 0) << said_;
+  EXPECT_EQ(run_on_gpus("pattern"), 0) << said_;
   // The last one is known by its length alone, without the pause after it.
   EXPECT_THAT(ask("select count(*), min(end_ns - start_ns), max(end_ns - start_ns) from step"),
-              ElementsAre(ElementsAre("12", "2490000", "2900000")));
+              ElementsAre(ElementsAre("12", "2500000", "3000000")));
   EXPECT_THAT(ask("select sources from rank"),
               ElementsAre(ElementsAre(HasSubstr("how kernels repeat"))));
 }
 
 TEST_F(InjectedProgram, CollectivesHaveTheirKernelsTimesAndNcclsChoices) {
-  EXPECT_EQ(run("optimizer", {}, "cuda_program"), 0) << said_;
-  EXPECT_THAT(ask("select function, bytes, data_type, algorithm, protocol, channels, "
-                  "min(end_ns - start_ns), count(*) from collective group by 1, 2, 3, 4, 5, 6"),
-              ElementsAre(ElementsAre("all_reduce", "4194304", "float32", "NVLS", "SIMPLE", "24",
-                                      "90000", "12")));
+  EXPECT_EQ(run_on_gpus("optimizer"), 0) << said_;
+  // Bytes and type are the caller's, also where NCCL works on plain bytes, as it gathers.
+  EXPECT_THAT(
+      ask("select function, bytes, data_type, algorithm, protocol, channels, "
+          "min(end_ns - start_ns), count(*) from collective group by 1, 2, 3, 4, 5, 6 order by 1"),
+      ElementsAre(
+          ElementsAre("all_gather", "59100000", "float32", "RING", "SIMPLE", "16", "100000", "12"),
+          ElementsAre("all_reduce", "29550000", "float32", "RING", "SIMPLE", "16", "100000",
+                      "12")));
   // Each in the step of its kernel, although it was asked for before steps were known.
   EXPECT_THAT(ask("select count(*) from collective c join step s on s.step = c.step "
                   "where c.start_ns between s.start_ns and s.end_ns"),
-              ElementsAre(ElementsAre("11")));
+              ElementsAre(ElementsAre("22")));
   EXPECT_THAT(ask("select name from process_group"), ElementsAre(ElementsAre(HasSubstr("(test)"))));
   EXPECT_THAT(ask("select count(*) from lost"), ElementsAre(ElementsAre("0")));
 }
