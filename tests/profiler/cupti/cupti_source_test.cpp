@@ -2,12 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <thread>
+#include <cstring>
 
-#include "profiler/cupti/cupti_clock.h"
-#include "tests/profiler/cupti/activity_records.h"
-#include "tests/profiler/cupti/fake_cupti.h"
-#include "tests/profiler/recorded_run.h"
+#include "tests/profiler/cupti/cupti_source_fixture.h"
 
 namespace shardlens::profiler {
 namespace {
@@ -16,48 +13,7 @@ using trace::EventKind;
 
 constexpr const char* kNccl = "_Z23ncclDevKernel_AllReduceP11ncclDevComm";
 
-class CuptiSourceTest : public testing::Test {
- protected:
-  CuptiSourceTest() : api_(FakeCupti::api()) {
-    options_.buffers = 4;
-    options_.api = &api_;
-  }
-  void start() {
-    auto started = CuptiSource::start(run_.recorder(), options_);
-    ASSERT_TRUE(started) << started.error().message;
-    source_ = std::move(*started);
-  }
-  RecordedRun::Content finish() {
-    source_.reset();
-    return run_.finish();
-  }
-  static std::vector<trace::Event> events_of(const RecordedRun::Content& content, EventKind kind) {
-    std::vector<trace::Event> events;
-    for (const trace::EventRun& run : content.rows.events)
-      if (run.kind == kind) events.insert(events.end(), run.events.begin(), run.events.end());
-    return events;
-  }
-  static std::string lane_of(const RecordedRun::Content& content, EventKind kind) {
-    for (const trace::EventRun& run : content.rows.events) {
-      if (run.kind != kind) continue;
-      for (const trace::Lane& lane : content.rows.lanes)
-        if (lane.id == run.lane) return content.text(lane.name);
-    }
-    return "";
-  }
-  static std::int64_t lost(const RecordedRun::Content& content, std::string_view reason) {
-    std::int64_t count = 0;
-    for (const trace::Lost& row : content.rows.lost)
-      if (row.reason == reason) count += row.count;
-    return count;
-  }
-
-  FakeCupti cupti_;
-  CuptiApi api_;
-  CuptiOptions options_;
-  RecordedRun run_;
-  std::unique_ptr<CuptiSource> source_;
-};
+using CuptiSourceTest = CuptiSourceFixture;
 
 TEST_F(CuptiSourceTest, BringsRecordsFromCuptisBuffersIntoTheFile) {
   start();
@@ -163,22 +119,6 @@ TEST_F(CuptiSourceTest, ReadsTheShorterRecordsOfCuda12) {
   EXPECT_EQ(copies[0].value, 64);
 }
 
-TEST_F(CuptiSourceTest, CountsWhatItCannotKeep) {
-  start();
-  CUpti_Activity of_the_future{};
-  of_the_future.kind = static_cast<CUpti_ActivityKind>(999);
-  cupti_.add(of_the_future);
-  const std::int64_t now = Recorder::now_ns();
-  cupti_.add(kernel_record(1, "_Z4gemmPf", 0, now));
-  cupti_.add(kernel_record(2, "_Z4gemmPf", now, now - 1));
-  cupti_.dropped = 12;
-  const auto content = finish();
-  EXPECT_EQ(lost(content, "CUPTI record of an unknown kind"), 1);
-  EXPECT_EQ(lost(content, "CUPTI record without true times"), 2);
-  EXPECT_EQ(lost(content, "CUPTI dropped records"), 12);
-  EXPECT_TRUE(events_of(content, EventKind::kKernel).empty());
-}
-
 // What a flush costs is the flush thread's own.
 TEST_F(CuptiSourceTest, ChargesTheJobOnlyWithTheOverheadOfItsThreads) {
   start();
@@ -197,40 +137,6 @@ TEST_F(CuptiSourceTest, ChargesTheJobOnlyWithTheOverheadOfItsThreads) {
   const auto content = finish();
   ASSERT_TRUE(content.rows.cost);
   EXPECT_EQ(content.rows.cost->callback_ns, 1'000);
-}
-
-TEST_F(CuptiSourceTest, CountsBuffersThatItCouldNotGive) {
-  options_.buffers = 2;
-  start();
-  cupti_.buffer_limit = 1;
-  const std::int64_t now = Recorder::now_ns();
-  for (std::uint32_t i = 0; i < 5; ++i)
-    cupti_.add(kernel_record(i, "_Z4gemmPf", now + i, now + i + 1));
-  const auto content = finish();
-  EXPECT_EQ(cupti_.refused_buffers, 1);
-  EXPECT_EQ(lost(content, "CUPTI had no buffer"), 1);
-}
-
-TEST_F(CuptiSourceTest, RefusesNoBufferWhereCuptiWouldCrash) {
-  for (const std::uint32_t version : {26u, 27u}) {
-    const bool crashes = version < 27;
-    cupti_.version = version;
-    options_.buffers = 1;
-    start();
-    std::vector<std::uint8_t*> given;
-    for (int i = 0; i < 3; ++i) given.push_back(cupti_.request_buffer());
-    EXPECT_NE(given[0], nullptr);
-    EXPECT_EQ(given[1] != nullptr, crashes) << version;
-    EXPECT_EQ(given[2] != nullptr, crashes) << version;
-    source_.reset();
-    // Kinds stay enabled: CUPTI goes on asking.
-    given.push_back(cupti_.request_buffer());
-    EXPECT_EQ(given[3] != nullptr, crashes) << version;
-    for (std::uint8_t* buffer : given)
-      if (buffer != nullptr) cupti_.complete_buffer(buffer, 64);
-  }
-  const auto content = run_.finish();
-  EXPECT_EQ(lost(content, "CUPTI had no buffer"), 4) << "two of each version, while it recorded";
 }
 
 TEST_F(CuptiSourceTest, RecordsNvtxRangesWithTheirNestingWhereAskedTo) {
@@ -273,139 +179,6 @@ TEST_F(CuptiSourceTest, RecordsHowLongTheDriversMemoryLivedWhereAskedTo) {
   EXPECT_EQ(content.text(allocations[0].name), "device memory");
   EXPECT_EQ(allocations[1].value, 64);
   EXPECT_GT(allocations[1].duration_ns, 0) << "never released: until the end";
-}
-
-TEST_F(CuptiSourceTest, EnablesByDefaultOnlyWhatIsCheap) {
-  start();
-  EXPECT_TRUE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
-  EXPECT_TRUE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION));
-  EXPECT_FALSE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_MARKER));
-  EXPECT_FALSE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_MEMORY2));
-  EXPECT_FALSE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_RUNTIME));
-  EXPECT_EQ(cupti_.enabled_calls.size(), 8u);
-  EXPECT_TRUE(cupti_.enabled_calls.contains(CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel));
-  EXPECT_EQ(cupti_.enabled_runtime_calls.size(), 10u);
-  EXPECT_TRUE(
-      cupti_.enabled_runtime_calls.contains(CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000));
-  source_.reset();
-  EXPECT_TRUE(cupti_.enabled.contains(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))
-      << "disabling while others launch is unsafe";
-}
-
-// CUPTI 13 fills a buffer per thread by default: what autograd's thread launches into a stream
-// would come long after what the main thread launched there later.
-TEST_F(CuptiSourceTest, AsksForOneOrderOverAllThreadsAndClearsBuffersItself) {
-  start();
-  EXPECT_EQ(cupti_.attributes, (std::map<CUpti_ActivityAttribute, int>{
-                                   {CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, 0},
-                                   {CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1}}));
-}
-
-TEST_F(CuptiSourceTest, RecordsTheClocksOffsetAndWarnsOnceOfALargeOne) {
-  cupti_.clock_offset_ns = 3'000'000;
-  start();
-  std::this_thread::sleep_for(std::chrono::milliseconds(1'200));
-  const auto content = finish();
-  std::vector<double> offsets;
-  for (const trace::CounterSample& sample : content.rows.counters)
-    if (content.text(sample.name) == "GPU clock offset") {
-      EXPECT_EQ(content.text(sample.unit), "ns");
-      offsets.push_back(sample.value);
-    }
-  ASSERT_GE(offsets.size(), 2u) << "once per second";
-  for (const double offset : offsets) EXPECT_NEAR(offset, 3e6, 1e6);
-  ASSERT_EQ(content.rows.log.size(), 1u);
-  EXPECT_NE(content.rows.log[0].text.find("GPU's clock differs"), std::string::npos);
-}
-
-TEST_F(CuptiSourceTest, DoesNotWarnOfClocksThatAgree) {
-  start();
-  const auto content = finish();
-  EXPECT_FALSE(content.rows.counters.empty());
-  EXPECT_TRUE(content.rows.log.empty());
-}
-
-TEST_F(CuptiSourceTest, TakesTheReadingWithTheShortestRoundTrip) {
-  static int calls = 0;
-  calls = 0;
-  api_.get_timestamp = [](std::uint64_t* time) {
-    *time = static_cast<std::uint64_t>(Recorder::now_ns() + 1'000'000);
-    if (++calls != 3) std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    return CUPTI_SUCCESS;
-  };
-  const auto clock = measure_clock_offset(api_);
-  ASSERT_TRUE(clock);
-  EXPECT_EQ(calls, 5);
-  EXPECT_LT(clock->error_ns, 10'000'000);
-  EXPECT_NEAR(static_cast<double>(clock->offset_ns), 1e6, static_cast<double>(clock->error_ns) + 1);
-}
-
-TEST_F(CuptiSourceTest, SaysWhatIsInTheWayAndHowToRemoveIt) {
-  const std::pair<CUptiResult, const char*> cases[] = {
-      {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "nsys"},
-      {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "NVreg_RestrictProfilingToAdminUsers=0"},
-      {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, "enable_profiling"},
-      {CUPTI_ERROR_UNKNOWN, "shardlens doctor"},
-  };
-  for (const auto& [result, advice] : cases) {
-    cupti_.refuse = {{CUPTI_ACTIVITY_KIND_MEMSET, result}};
-    const auto started = CuptiSource::start(run_.recorder(), options_);
-    ASSERT_FALSE(started);
-    EXPECT_NE(started.error().message.find(advice), std::string::npos) << started.error().message;
-    EXPECT_NE(started.error().message.find("(" + std::to_string(result) + ")"), std::string::npos);
-    EXPECT_TRUE(cupti_.enabled.empty()) << "all or nothing";
-    EXPECT_TRUE(cupti_.enabled_calls.empty());
-    EXPECT_TRUE(cupti_.enabled_runtime_calls.empty());
-  }
-  cupti_.refuse = {};
-  start();
-}
-
-TEST_F(CuptiSourceTest, GoesOnWithoutWhatIsNotNeeded) {
-  cupti_.refuse = {{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ERROR_NOT_SUPPORTED}};
-  start();
-  const auto content = finish();
-  ASSERT_EQ(content.rows.log.size(), 1u);
-  EXPECT_NE(content.rows.log[0].text.find("does not record waits for the GPU"), std::string::npos);
-}
-
-// cuptiActivityEnableDriverApi came with CUDA 12.5; all driver calls would cost too much.
-TEST_F(CuptiSourceTest, GoesOnWithoutLaunchCallsWhereAnOlderCuptiCannotChooseThem) {
-  cupti_.version = 22;
-  api_.enable_driver_api = nullptr;
-  api_.enable_runtime_api = nullptr;
-  start();
-  const std::int64_t now = Recorder::now_ns();
-  cupti_.add(kernel_record(1, "_Z4gemmPf", now, now + 10));
-  const auto content = finish();
-  EXPECT_EQ(events_of(content, EventKind::kKernel).size(), 1u);
-  ASSERT_EQ(content.rows.log.size(), 1u);
-  EXPECT_NE(content.rows.log[0].text.find("does not record launch calls: its CUPTI is older"),
-            std::string::npos)
-      << content.rows.log[0].text;
-}
-
-TEST_F(CuptiSourceTest, GoesOnWithoutARuntimeCallThatAnOlderCuptiDoesNotKnow) {
-  cupti_.first_unknown_runtime_call = CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000;
-  start();
-  EXPECT_EQ(cupti_.enabled_runtime_calls.size(), 8u);
-  EXPECT_TRUE(finish().rows.log.empty());
-}
-
-TEST_F(CuptiSourceTest, RefusesVersionsWhoseRecordsItDoesNotKnow) {
-  for (const std::uint32_t version : {17u, 100u, 140'000u}) {
-    cupti_.version = version;
-    const auto started = CuptiSource::start(run_.recorder(), options_);
-    ASSERT_FALSE(started) << version;
-    EXPECT_NE(started.error().message.find("API version " + std::to_string(version)),
-              std::string::npos);
-    EXPECT_TRUE(cupti_.enabled.empty());
-  }
-  for (const std::uint32_t version : {18u, 28u, 130'000u, 130'101u}) {
-    cupti_.version = version;
-    start();
-    source_.reset();
-  }
 }
 
 TEST_F(CuptiSourceTest, IsOnePerProcess) {

@@ -1,0 +1,55 @@
+#include "profiler/cupti/cupti_clock.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "tests/profiler/cupti/cupti_source_fixture.h"
+
+namespace shardlens::profiler {
+namespace {
+
+using CuptiClockTest = CuptiSourceFixture;
+
+TEST_F(CuptiClockTest, RecordsTheClocksOffsetAndWarnsOnceOfALargeOne) {
+  cupti_.clock_offset_ns = 3'000'000;
+  start();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1'200));
+  const auto content = finish();
+  std::vector<double> offsets;
+  for (const trace::CounterSample& sample : content.rows.counters)
+    if (content.text(sample.name) == "GPU clock offset") {
+      EXPECT_EQ(content.text(sample.unit), "ns");
+      offsets.push_back(sample.value);
+    }
+  ASSERT_GE(offsets.size(), 2u) << "once per second";
+  for (const double offset : offsets) EXPECT_NEAR(offset, 3e6, 1e6);
+  ASSERT_EQ(content.rows.log.size(), 1u);
+  EXPECT_NE(content.rows.log[0].text.find("GPU's clock differs"), std::string::npos);
+}
+
+TEST_F(CuptiClockTest, DoesNotWarnOfClocksThatAgree) {
+  start();
+  const auto content = finish();
+  EXPECT_FALSE(content.rows.counters.empty());
+  EXPECT_TRUE(content.rows.log.empty());
+}
+
+TEST_F(CuptiClockTest, TakesTheReadingWithTheShortestRoundTrip) {
+  static int calls = 0;
+  calls = 0;
+  api_.get_timestamp = [](std::uint64_t* time) {
+    *time = static_cast<std::uint64_t>(Recorder::now_ns() + 1'000'000);
+    if (++calls != 3) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return CUPTI_SUCCESS;
+  };
+  const auto clock = measure_clock_offset(api_);
+  ASSERT_TRUE(clock);
+  EXPECT_EQ(calls, 5);
+  EXPECT_LT(clock->error_ns, 10'000'000);
+  EXPECT_NEAR(static_cast<double>(clock->offset_ns), 1e6, static_cast<double>(clock->error_ns) + 1);
+}
+
+}  // namespace
+}  // namespace shardlens::profiler

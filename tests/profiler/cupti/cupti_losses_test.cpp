@@ -1,0 +1,64 @@
+// What CUPTI tells and the recorder cannot keep, and when it gets no buffer to tell it in.
+#include <gtest/gtest.h>
+
+#include "tests/profiler/cupti/cupti_source_fixture.h"
+
+namespace shardlens::profiler {
+namespace {
+
+using trace::EventKind;
+
+using CuptiLossesTest = CuptiSourceFixture;
+
+TEST_F(CuptiLossesTest, CountsWhatItCannotKeep) {
+  start();
+  CUpti_Activity of_the_future{};
+  of_the_future.kind = static_cast<CUpti_ActivityKind>(999);
+  cupti_.add(of_the_future);
+  const std::int64_t now = Recorder::now_ns();
+  cupti_.add(kernel_record(1, "_Z4gemmPf", 0, now));
+  cupti_.add(kernel_record(2, "_Z4gemmPf", now, now - 1));
+  cupti_.dropped = 12;
+  const auto content = finish();
+  EXPECT_EQ(lost(content, "CUPTI record of an unknown kind"), 1);
+  EXPECT_EQ(lost(content, "CUPTI record without true times"), 2);
+  EXPECT_EQ(lost(content, "CUPTI dropped records"), 12);
+  EXPECT_TRUE(events_of(content, EventKind::kKernel).empty());
+}
+
+TEST_F(CuptiLossesTest, CountsBuffersThatItCouldNotGive) {
+  options_.buffers = 2;
+  start();
+  cupti_.buffer_limit = 1;
+  const std::int64_t now = Recorder::now_ns();
+  for (std::uint32_t i = 0; i < 5; ++i)
+    cupti_.add(kernel_record(i, "_Z4gemmPf", now + i, now + i + 1));
+  const auto content = finish();
+  EXPECT_EQ(cupti_.refused_buffers, 1);
+  EXPECT_EQ(lost(content, "CUPTI had no buffer"), 1);
+}
+
+TEST_F(CuptiLossesTest, RefusesNoBufferWhereCuptiWouldCrash) {
+  for (const std::uint32_t version : {26u, 27u}) {
+    const bool crashes = version < 27;
+    cupti_.version = version;
+    options_.buffers = 1;
+    start();
+    std::vector<std::uint8_t*> given;
+    for (int i = 0; i < 3; ++i) given.push_back(cupti_.request_buffer());
+    EXPECT_NE(given[0], nullptr);
+    EXPECT_EQ(given[1] != nullptr, crashes) << version;
+    EXPECT_EQ(given[2] != nullptr, crashes) << version;
+    source_.reset();
+    // Kinds stay enabled: CUPTI goes on asking.
+    given.push_back(cupti_.request_buffer());
+    EXPECT_EQ(given[3] != nullptr, crashes) << version;
+    for (std::uint8_t* buffer : given)
+      if (buffer != nullptr) cupti_.complete_buffer(buffer, 64);
+  }
+  const auto content = run_.finish();
+  EXPECT_EQ(lost(content, "CUPTI had no buffer"), 4) << "two of each version, while it recorded";
+}
+
+}  // namespace
+}  // namespace shardlens::profiler

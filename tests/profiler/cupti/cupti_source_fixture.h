@@ -1,0 +1,64 @@
+// A CuptiSource with a made-up CUPTI, and what is in the file afterwards. For tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "profiler/cupti/cupti_source.h"
+#include "tests/profiler/cupti/activity_records.h"
+#include "tests/profiler/cupti/fake_cupti.h"
+#include "tests/profiler/recorded_run.h"
+
+namespace shardlens::profiler {
+
+class CuptiSourceFixture : public testing::Test {
+ protected:
+  CuptiSourceFixture() : api_(FakeCupti::api()) {
+    options_.buffers = 4;
+    options_.api = &api_;
+  }
+  void start() {
+    auto started = CuptiSource::start(run_.recorder(), options_);
+    ASSERT_TRUE(started) << started.error().message;
+    source_ = std::move(*started);
+  }
+  RecordedRun::Content finish() {
+    source_.reset();
+    return run_.finish();
+  }
+  static std::vector<trace::Event> events_of(const RecordedRun::Content& content,
+                                             trace::EventKind kind) {
+    std::vector<trace::Event> events;
+    for (const trace::EventRun& run : content.rows.events)
+      if (run.kind == kind) events.insert(events.end(), run.events.begin(), run.events.end());
+    return events;
+  }
+  static std::string lane_of(const RecordedRun::Content& content, trace::EventKind kind) {
+    for (const trace::EventRun& run : content.rows.events) {
+      if (run.kind != kind) continue;
+      for (const trace::Lane& lane : content.rows.lanes)
+        if (lane.id == run.lane) return content.text(lane.name);
+    }
+    return "";
+  }
+  static std::int64_t lost(const RecordedRun::Content& content, std::string_view reason) {
+    std::int64_t count = 0;
+    for (const trace::Lost& row : content.rows.lost)
+      if (row.reason == reason) count += row.count;
+    return count;
+  }
+
+  FakeCupti cupti_;
+  CuptiApi api_;
+  CuptiOptions options_;
+  RecordedRun run_;
+  std::unique_ptr<CuptiSource> source_;
+};
+
+}  // namespace shardlens::profiler
