@@ -137,6 +137,7 @@ void ProcessRecorder::start_gpu_activity() {
   auto source = CuptiSource::start(*recorder_, std::move(options));
   if (source) {
     gpu_activity_ = std::move(*source);
+    has_gpu_activity_ = true;
     steps_.note_activity();
     recorder_->update_rank_info([&](trace::RankInfo& info) {
       info.device = "cuda:" + std::to_string(identity_.local_rank);
@@ -161,8 +162,8 @@ void ProcessRecorder::save_before_death() {
 
 std::string ProcessRecorder::sources() const {
   std::string text = FoundSteps::text_of(steps_.source());
-  text += gpu_activity_ != nullptr ? "; " + std::string(CuptiSource::kSourceText)
-                                   : std::string("; kernels: none were recorded");
+  text += has_gpu_activity_ ? "; " + std::string(CuptiSource::kSourceText)
+                            : std::string("; kernels: none were recorded");
   if (NcclPlugin::communicators() > 0) text += "; " + std::string(NcclPlugin::kSourceText);
   if (device_.has_counters()) {
     text += "; memory of the process: NVML; " + std::string(NvmlSampler::kSourceText);

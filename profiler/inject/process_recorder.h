@@ -61,6 +61,7 @@ class ProcessRecorder {
   std::unique_ptr<FatalSignals> fatal_signals_;
   std::string gpu_problem_;  // why there is none
   std::unique_ptr<WarningTail> nccl_warnings_;
+  bool has_gpu_activity_ = false;  // stays once there was one
   bool is_finished_ = false;
 };
 
