@@ -65,6 +65,21 @@ class FakeCupti {
 
   static CuptiApi api() {
     CuptiApi api;
+    set_answers(api);
+    set_choice_of_records(api);
+    set_delivery(api);
+    set_external_ids(api);
+    api.library = "libcupti of the test";
+    return api;
+  }
+
+ private:
+  // CUPTI's records know their length from their kind; these are preceded by it.
+  struct Header {
+    std::uint64_t bytes = 0;
+  };
+
+  static void set_answers(CuptiApi& api) {
     api.get_version = [](std::uint32_t* version) {
       *version = instance_->version;
       return CUPTI_SUCCESS;
@@ -83,12 +98,8 @@ class FakeCupti {
         instance_->attributes[attribute] = *static_cast<const std::uint8_t*>(value);
       return CUPTI_SUCCESS;
     };
-    api.register_callbacks = [](CUpti_BuffersCallbackRequestFunc request,
-                                CUpti_BuffersCallbackCompleteFunc complete) {
-      instance_->request_ = request;
-      instance_->complete_ = complete;
-      return instance_->refuse_callbacks;
-    };
+  }
+  static void set_choice_of_records(CuptiApi& api) {
     api.enable = [](CUpti_ActivityKind kind) {
       const auto found = instance_->refuse.find(kind);
       if (found != instance_->refuse.end()) return found->second;
@@ -100,21 +111,28 @@ class FakeCupti {
       return CUPTI_SUCCESS;
     };
     api.enable_driver_api = [](CUpti_CallbackId call, std::uint8_t enable) {
-      if (enable != 0) {
-        instance_->enabled_calls.insert(call);
-      } else {
-        instance_->enabled_calls.erase(call);
-      }
-      return CUPTI_SUCCESS;
+      return choose(instance_->enabled_calls, call, enable != 0);
     };
     api.enable_runtime_api = [](CUpti_CallbackId call, std::uint8_t enable) {
       if (call >= instance_->first_unknown_runtime_call) return CUPTI_ERROR_INVALID_PARAMETER;
-      if (enable != 0) {
-        instance_->enabled_runtime_calls.insert(call);
-      } else {
-        instance_->enabled_runtime_calls.erase(call);
-      }
-      return CUPTI_SUCCESS;
+      return choose(instance_->enabled_runtime_calls, call, enable != 0);
+    };
+  }
+  static CUptiResult choose(std::set<CUpti_CallbackId>& calls, CUpti_CallbackId call,
+                            bool is_wanted) {
+    if (is_wanted) {
+      calls.insert(call);
+    } else {
+      calls.erase(call);
+    }
+    return CUPTI_SUCCESS;
+  }
+  static void set_delivery(CuptiApi& api) {
+    api.register_callbacks = [](CUpti_BuffersCallbackRequestFunc request,
+                                CUpti_BuffersCallbackCompleteFunc complete) {
+      instance_->request_ = request;
+      instance_->complete_ = complete;
+      return instance_->refuse_callbacks;
     };
     api.flush_all = [](std::uint32_t flag) { return instance_->flush(flag); };
     api.get_next_record = [](std::uint8_t* buffer, std::size_t bytes, CUpti_Activity** record) {
@@ -124,6 +142,8 @@ class FakeCupti {
       *count = std::exchange(instance_->dropped, 0);
       return CUPTI_SUCCESS;
     };
+  }
+  static void set_external_ids(CuptiApi& api) {
     api.push_external_id = [](CUpti_ExternalCorrelationKind, std::uint64_t id) {
       instance_->pushed.push_back(id);
       return CUPTI_SUCCESS;
@@ -133,15 +153,7 @@ class FakeCupti {
       ++instance_->popped;
       return CUPTI_SUCCESS;
     };
-    api.library = "libcupti of the test";
-    return api;
   }
-
- private:
-  // CUPTI's records know their length from their kind; these are preceded by it.
-  struct Header {
-    std::uint64_t bytes = 0;
-  };
 
   CUptiResult flush(std::uint32_t flag) {
     const std::lock_guard lock(mutex_);
