@@ -260,24 +260,48 @@ TEST(AllocationTracker, WithoutAddressesCountsAndRecordsNothing) {
   EXPECT_EQ(tracker.bytes().total(), 0);
 }
 
+MemorySource peaks_of(KeptTracker& tracker) {
+  MemorySource source;
+  source.current = [] { return trace::MemorySample{}; };
+  source.take_peak = [&tracker] {
+    trace::MemorySample sample;
+    sample.bytes = tracker.take_peak().bytes.bytes;
+    return sample;
+  };
+  return source;
+}
+
+// Recorded allocations by the index of the step that they lie within.
+std::map<std::int64_t, std::vector<trace::Event>> allocations_by_step(
+    const RecordedRun::Content& content) {
+  std::map<std::int64_t, std::vector<trace::Event>> by_step;
+  for (const auto& events : content.rows.events) {
+    if (events.kind != trace::EventKind::kAllocation) continue;
+    const auto lane = std::ranges::find(content.rows.lanes, events.lane, &trace::Lane::id);
+    EXPECT_TRUE(lane != content.rows.lanes.end() && lane->kind == trace::LaneKind::kMemory);
+    for (const auto& event : events.events) {
+      const auto step = std::ranges::find_if(content.rows.steps, [&](const trace::Step& each) {
+        return event.start_ns >= each.start_ns && event.end_ns() <= each.end_ns;
+      });
+      const bool is_in_a_step = step != content.rows.steps.end();
+      EXPECT_TRUE(is_in_a_step) << "an event lies within its step";
+      if (is_in_a_step) by_step[step->index].push_back(event);
+    }
+  }
+  return by_step;
+}
+
 TEST(AllocationRecorder, WritesTheStepsOfItsScheduleWithTheSampler) {
   RecordedRun run;
   KeptTracker tracker;
   const trace::StringId name = run.recorder().intern("aten::mm");
   tracker.allocated({64, 1'000, 0, name, kParameters});
-  MemorySource source;
-  source.current = [] { return trace::MemorySample{}; };
-  source.take_peak = [&] {
-    trace::MemorySample sample;
-    sample.bytes = tracker.take_peak().bytes.bytes;
-    return sample;
-  };
   {
     trace::RecordSchedule schedule;
     schedule.first = 2;
     schedule.last = 3;
     MemorySampler sampler(
-        run.recorder(), source, std::chrono::milliseconds(1),
+        run.recorder(), peaks_of(tracker), std::chrono::milliseconds(1),
         std::make_unique<AllocationRecorder>(run.recorder(), tracker, schedule, true));
     for (int step = 0; step < 6; ++step) {
       sampler.begin_step(step);
@@ -289,31 +313,17 @@ TEST(AllocationRecorder, WritesTheStepsOfItsScheduleWithTheSampler) {
     }
   }
   const auto content = run.finish();
-  std::map<std::int64_t, std::vector<trace::Event>> by_step;
-  for (const auto& events : content.rows.events) {
-    if (events.kind != trace::EventKind::kAllocation) continue;
-    const auto lane = std::ranges::find(content.rows.lanes, events.lane, &trace::Lane::id);
-    ASSERT_NE(lane, content.rows.lanes.end());
-    EXPECT_EQ(lane->kind, trace::LaneKind::kMemory);
-    for (const auto& event : events.events) {
-      const auto step = std::ranges::find_if(content.rows.steps, [&](const trace::Step& each) {
-        return event.start_ns >= each.start_ns && event.end_ns() <= each.end_ns;
-      });
-      ASSERT_NE(step, content.rows.steps.end()) << "an event lies within its step";
-      by_step[step->index].push_back(event);
-      EXPECT_EQ(content.text(event.name), "aten::mm");
-    }
-  }
-  ASSERT_EQ(by_step.size(), 2u);
+  const auto by_step = allocations_by_step(content);
+  EXPECT_THAT(by_step, testing::ElementsAre(testing::Key(2), testing::Key(3)));
   for (const auto& [step, events] : by_step) {
     EXPECT_EQ(events.size(), 2u);
+    for (const auto& event : events) EXPECT_EQ(content.text(event.name), "aten::mm");
     const auto peak = std::ranges::find_if(content.rows.memory, [&](const auto& sample) {
       return sample.is_peak && sample.step == step;
     });
     ASSERT_NE(peak, content.rows.memory.end());
     EXPECT_EQ(highest_of(events), peak->allocated_bytes());
   }
-  EXPECT_TRUE(by_step.contains(2));
   EXPECT_TRUE(content.rows.lost.empty());
   EXPECT_FALSE(tracker.begin_record()) << "after its last step it keeps no addresses";
 }

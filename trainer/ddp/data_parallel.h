@@ -21,7 +21,7 @@ namespace shardlens::trainer {
 struct DataParallelOptions {
   double bucket_cap_mb = 25;  // MiB
   // MiB; none: PyTorch's rule, 1 MiB if bucket_cap_mb is 25, its default, else bucket_cap_mb.
-  std::optional<double> first_bucket_mb;
+  std::optional<double> first_bucket_mb = std::nullopt;
   bool gradient_as_bucket_view = false;
   bool static_graph = false;
   bool find_unused_parameters = false;

@@ -41,6 +41,80 @@ Event compute(std::int64_t start, std::int64_t length, StringId name) {
       .start_ns = start, .duration_ns = length, .name = name, .flags = kEventLeaf | kEventCompute};
 }
 
+// One step of one rank, and when its moments are.
+struct StepPlace {
+  int rank = 0;
+  std::int64_t index = 0;
+  std::int64_t start_ns = 0;
+  double stretch = 1;
+
+  std::int64_t at(double ms) const {
+    return start_ns + static_cast<std::int64_t>(ms * stretch * static_cast<double>(kMs));
+  }
+};
+
+Span phase(const StepPlace& step, Phase kind, double from, double to) {
+  return {.rank = step.rank,
+          .lane = kPhaseLane,
+          .step = step.index,
+          .phase = kind,
+          .depth = 0,
+          .name = 0,
+          .start_ns = step.at(from),
+          .end_ns = step.at(to)};
+}
+
+EventRun operators_of(const StepPlace& step) {
+  const auto from_to = [&](double from, double to, StringId name) {
+    return compute(step.at(from), step.at(to) - step.at(from), name);
+  };
+  return {.rank = step.rank,
+          .lane = kOperatorLane,
+          .kind = EventKind::kOperator,
+          .events = {from_to(1, 5, kMatmul), from_to(5, 13, kMatmul), from_to(15, 18, kAdam)}};
+}
+
+Collective bucket_of(const StepPlace& step, int bucket, double from, double to) {
+  Collective collective;
+  collective.rank = step.rank;
+  collective.lane = kCommunicationLane;
+  collective.step = step.index;
+  collective.sequence = step.index * 2 + bucket;
+  collective.function = collective.executed = CollectiveFunction::kAllReduce;
+  collective.tag_kind = TagKind::kBucket;
+  collective.tag_index = bucket;
+  collective.phase = Phase::kBackward;
+  collective.data_type = kFloat;
+  collective.bytes = 2'000'000;
+  collective.start_ns = collective.enqueued_ns = step.at(from);
+  collective.end_ns = step.at(to);
+  return collective;
+}
+
+MemorySample memory_of(const StepPlace& step) {
+  MemorySample memory;
+  memory.rank = step.rank;
+  memory.time_ns = step.at(10);
+  memory.step = step.index;
+  memory.bytes = {4'000'000, 0, 4'000'000, 8'000'000, 10'000'000 + step.rank * 1'000'000,
+                  4'000'000, 0, 0};
+  return memory;
+}
+
+Step row_of(const StepPlace& place) {
+  Step step;
+  step.rank = place.rank;
+  step.index = place.index;
+  step.start_ns = place.at(0);
+  step.end_ns = place.at(20);
+  step.loss = 5.0 - 0.01 * static_cast<double>(place.index);
+  step.gradient_norm = 1;
+  step.tokens = 1024;
+  step.samples = 8;
+  step.full_detail = true;
+  return step;
+}
+
 }  // namespace
 
 SyntheticRun::SyntheticRun(const std::filesystem::path& runs_dir, SyntheticOptions options)
@@ -86,68 +160,14 @@ Batch SyntheticRun::first_batch(int rank) const {
 }
 
 Batch SyntheticRun::step_batch(int rank, std::int64_t index, double stretch) const {
-  const auto at = [&](double ms) {
-    return now_ns_ + static_cast<std::int64_t>(ms * stretch * static_cast<double>(kMs));
-  };
+  const StepPlace step{.rank = rank, .index = index, .start_ns = now_ns_, .stretch = stretch};
   Batch batch;
-  const auto phase = [&](Phase kind, double from, double to) {
-    batch.spans.push_back({.rank = rank,
-                           .lane = kPhaseLane,
-                           .step = index,
-                           .phase = kind,
-                           .depth = 0,
-                           .name = 0,
-                           .start_ns = at(from),
-                           .end_ns = at(to)});
-  };
-  phase(Phase::kData, 0, 1);
-  phase(Phase::kForward, 1, 5);
-  phase(Phase::kBackward, 5, 15);
-  phase(Phase::kOptimizer, 15, 18);
-
-  EventRun operators{
-      .rank = rank, .lane = kOperatorLane, .kind = EventKind::kOperator, .events = {}};
-  operators.events = {compute(at(1), at(5) - at(1), kMatmul),
-                      compute(at(5), at(13) - at(5), kMatmul),
-                      compute(at(15), at(18) - at(15), kAdam)};
-  batch.events = {operators};
-
-  for (int bucket = 0; bucket < 2; ++bucket) {
-    Collective collective;
-    collective.rank = rank;
-    collective.lane = kCommunicationLane;
-    collective.step = index;
-    collective.sequence = index * 2 + bucket;
-    collective.function = collective.executed = CollectiveFunction::kAllReduce;
-    collective.tag_kind = TagKind::kBucket;
-    collective.tag_index = bucket;
-    collective.phase = Phase::kBackward;
-    collective.data_type = kFloat;
-    collective.bytes = 2'000'000;
-    collective.start_ns = collective.enqueued_ns = at(bucket == 0 ? 7 : 11);
-    collective.end_ns = at(bucket == 0 ? 11 : 15);
-    batch.collectives.push_back(collective);
-  }
-
-  MemorySample memory;
-  memory.rank = rank;
-  memory.time_ns = at(10);
-  memory.step = index;
-  memory.bytes = {4'000'000, 0, 4'000'000, 8'000'000, 10'000'000 + rank * 1'000'000,
-                  4'000'000, 0, 0};
-  batch.memory = {memory};
-
-  Step step;
-  step.rank = rank;
-  step.index = index;
-  step.start_ns = at(0);
-  step.end_ns = at(20);
-  step.loss = 5.0 - 0.01 * static_cast<double>(index);
-  step.gradient_norm = 1;
-  step.tokens = 1024;
-  step.samples = 8;
-  step.full_detail = true;
-  batch.steps = {step};
+  batch.spans = {phase(step, Phase::kData, 0, 1), phase(step, Phase::kForward, 1, 5),
+                 phase(step, Phase::kBackward, 5, 15), phase(step, Phase::kOptimizer, 15, 18)};
+  batch.events = {operators_of(step)};
+  batch.collectives = {bucket_of(step, 0, 7, 11), bucket_of(step, 1, 11, 15)};
+  batch.memory = {memory_of(step)};
+  batch.steps = {row_of(step)};
   return batch;
 }
 

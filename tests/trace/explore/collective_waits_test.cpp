@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <random>
 #include <vector>
@@ -12,70 +13,96 @@ namespace shardlens::trace {
 
 namespace {
 
+constexpr int kRanks = 4, kCalls = 60;
+
+// One rank's part in a call whose last rank is known.
 struct WaitedCall {
   std::int64_t start_ns = 0, end_ns = 0, latest_ns = 0, bytes = 0;
 };
 
-TEST(CollectiveTables, SumWaitsAndTransfersOfCallsWhoseLastRankIsKnown) {
+struct WaitedCalls {
+  std::array<std::vector<Collective>, kRanks> rows;  // of each rank, one per call
+  std::vector<CallStart> starts;                     // by call
+  std::map<CollectiveFunction, std::vector<WaitedCall>> known;
+};
+
+Collective random_row(std::mt19937& random, int rank, int call) {
+  Collective row;
+  row.rank = rank;
+  row.function = call % 3 == 0 ? CollectiveFunction::kAllReduce : CollectiveFunction::kAllGather;
+  row.bytes = 1000 * (call + 1);
+  row.start_ns = 100'000 * (call + 1) + static_cast<std::int64_t>(random() % 50'000);
+  row.end_ns = row.start_ns + static_cast<std::int64_t>(random() % 60'000);
+  return row;
+}
+
+// Of every fifth call nobody knows who came last.
+WaitedCalls random_calls() {
   std::mt19937 random(11);
-  constexpr int kRanks = 4, kCalls = 60;
-  std::vector<std::vector<Collective>> rows(kRanks);
-  std::vector<CallStart> starts;
-  std::map<CollectiveFunction, std::vector<WaitedCall>> expected;
+  WaitedCalls calls;
   for (int i = 0; i < kCalls; ++i) {
-    const auto function =
-        i % 3 == 0 ? CollectiveFunction::kAllReduce : CollectiveFunction::kAllGather;
-    const bool known = i % 5 != 0;
     std::int64_t latest = 0;
     for (int rank = 0; rank < kRanks; ++rank) {
-      Collective row;
-      row.rank = rank;
-      row.function = function;
-      row.bytes = 1000 * (i + 1);
-      row.start_ns = 100'000 * (i + 1) + static_cast<std::int64_t>(random() % 50'000);
-      row.end_ns = row.start_ns + static_cast<std::int64_t>(random() % 60'000);
-      latest = std::max(latest, row.start_ns);
-      rows[static_cast<std::size_t>(rank)].push_back(row);
+      auto& rows = calls.rows[static_cast<std::size_t>(rank)];
+      rows.push_back(random_row(random, rank, i));
+      latest = std::max(latest, rows.back().start_ns);
     }
-    starts.push_back(known ? CallStart{latest, kRanks} : CallStart{});
+    const bool known = i % 5 != 0;
+    calls.starts.push_back(known ? CallStart{latest, kRanks} : CallStart{});
     if (!known) continue;
-    for (const auto& rank : rows) {
-      expected[function].push_back(
-          {rank.back().start_ns, rank.back().end_ns, latest, rank.back().bytes});
+    for (const auto& rows : calls.rows) {
+      const Collective& row = rows.back();
+      calls.known[row.function].push_back({row.start_ns, row.end_ns, latest, row.bytes});
     }
   }
+  return calls;
+}
+
+std::vector<CollectiveRows> rows_by_rank(const WaitedCalls& calls) {
   std::vector<CollectiveRows> all;
   for (int rank = 0; rank < kRanks; ++rank) {
     CollectiveRows one;
     one.rank = rank;
-    one.rows = rows[static_cast<std::size_t>(rank)];
+    one.rows = calls.rows[static_cast<std::size_t>(rank)];
     one.text = [](StringId) { return std::string_view(); };
-    one.call_start = [&starts](std::size_t index) { return starts[index]; };
+    one.call_start = [&calls](std::size_t index) { return calls.starts[index]; };
     all.push_back(one);
   }
-  const auto tables = collective_tables(all, {0, 100'000'000, {}});
-  ASSERT_EQ(tables.size(), 4u);
-  int compared = 0;
-  for (const NameFigures& row : tables[1].rows) {
-    const bool all_reduce = row.name == "all_reduce";
-    const auto& calls =
-        expected[all_reduce ? CollectiveFunction::kAllReduce : CollectiveFunction::kAllGather];
-    std::int64_t wait = 0, transfer = 0, bytes = 0;
-    for (const WaitedCall& call : calls) {
-      wait += call.latest_ns - call.start_ns;
-      transfer += std::max<std::int64_t>(0, call.end_ns - call.latest_ns);
-      bytes += call.bytes;
-    }
-    EXPECT_EQ(row.matched, static_cast<std::int64_t>(calls.size()));
-    EXPECT_LT(row.matched, row.count);
-    EXPECT_EQ(row.wait_ns, wait);
-    EXPECT_EQ(row.transfer_ns, transfer);
-    EXPECT_EQ(row.matched_bytes, bytes);
-    // nccl-tests: 2(n−1)/n of an all-reduce, (n−1)/n of an all-gather.
-    EXPECT_NEAR(row.bus_bytes, static_cast<double>(bytes) * (all_reduce ? 1.5 : 0.75), 1);
-    ++compared;
+  return all;
+}
+
+// `bus_share`: what goes through a rank's link, of the bytes of a call.
+void expect_sums_of(const std::vector<WaitedCall>& calls, double bus_share,
+                    const NameFigures& row) {
+  std::int64_t wait = 0, transfer = 0, bytes = 0;
+  for (const WaitedCall& call : calls) {
+    wait += call.latest_ns - call.start_ns;
+    transfer += std::max<std::int64_t>(0, call.end_ns - call.latest_ns);
+    bytes += call.bytes;
   }
-  EXPECT_EQ(compared, 2);
+  EXPECT_EQ(row.matched, static_cast<std::int64_t>(calls.size()));
+  EXPECT_LT(row.matched, row.count);
+  EXPECT_EQ(row.wait_ns, wait);
+  EXPECT_EQ(row.transfer_ns, transfer);
+  EXPECT_EQ(row.matched_bytes, bytes);
+  EXPECT_NEAR(row.bus_bytes, static_cast<double>(bytes) * bus_share, 1);
+}
+
+TEST(CollectiveTables, SumWaitsAndTransfersOfCallsWhoseLastRankIsKnown) {
+  const WaitedCalls calls = random_calls();
+  const auto tables = collective_tables(rows_by_rank(calls), {0, 100'000'000, {}});
+  ASSERT_EQ(tables.size(), 4u);
+  const std::vector<NameFigures>& by_function = tables[1].rows;
+  ASSERT_EQ(by_function.size(), 2u);
+  for (const NameFigures& row : by_function) {
+    SCOPED_TRACE(row.name);
+    // nccl-tests: 2(n−1)/n of an all-reduce, (n−1)/n of an all-gather.
+    if (row.name == "all_reduce") {
+      expect_sums_of(calls.known.at(CollectiveFunction::kAllReduce), 1.5, row);
+    } else {
+      expect_sums_of(calls.known.at(CollectiveFunction::kAllGather), 0.75, row);
+    }
+  }
 }
 
 TEST(CollectiveTables, KnowNoWaitWithoutTheOtherRanks) {

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 #include <tuple>
@@ -148,80 +150,112 @@ TEST(StragglerFigures, KeepTheLongestWaitsAndSumOverAll) {
   for (const auto& each : figures.calls) EXPECT_GE(each.wait_ns, 498);
 }
 
-// Every figure of a call from its definition, with nothing sorted or shared.
+constexpr int kRandomCalls = 60;
+
+// Of some calls ranks are missing.
+std::vector<Collective> random_calls(std::mt19937& random, int ranks) {
+  std::vector<Collective> calls;
+  for (int i = 0; i < kRandomCalls; ++i) {
+    const bool whole = random() % 4 != 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+      if (!whole && random() % 3 == 0) continue;
+      const auto start = static_cast<std::int64_t>(1'000'000 + i * 10'000 + random() % 5000);
+      calls.push_back(call(rank, i, start, start + static_cast<std::int64_t>(random() % 9000)));
+    }
+  }
+  std::ranges::shuffle(calls, random);
+  return calls;
+}
+
+std::vector<Collective> parts_of(const std::vector<Collective>& calls, int sequence) {
+  std::vector<Collective> parts;
+  std::ranges::copy_if(calls, std::back_inserter(parts),
+                       [sequence](const Collective& c) { return c.sequence == sequence; });
+  return parts;
+}
+
+struct Arrivals {
+  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t latest_ns = 0;
+  std::int64_t second_ns = 0;  // the latest but one; equal to it where two came together
+};
+
+Arrivals arrivals_of(const std::vector<Collective>& parts) {
+  Arrivals found;
+  for (const auto& c : parts) {
+    found.first_ns = std::min(found.first_ns, c.start_ns);
+    if (c.start_ns >= found.latest_ns) {
+      found.second_ns = found.latest_ns;
+      found.latest_ns = c.start_ns;
+    } else {
+      found.second_ns = std::max(found.second_ns, c.start_ns);
+    }
+  }
+  return found;
+}
+
+// Every figure of a call from its definition, with nothing sorted or shared; `ranks` takes in what
+// is each rank's.
+void expect_as_defined(const StragglerCall& found, const std::vector<Collective>& parts,
+                       std::map<int, StragglerRank>& ranks) {
+  const Arrivals arrivals = arrivals_of(parts);
+  std::int64_t waits = 0;
+  for (const auto& c : parts) {
+    const std::int64_t wait = arrivals.latest_ns - c.start_ns;
+    const StragglerPart* part = found.part_of(c.rank);
+    ASSERT_NE(part, nullptr);
+    EXPECT_EQ(part->wait_ns, wait);
+    EXPECT_EQ(part->transfer_ns, std::max<std::int64_t>(0, c.end_ns - arrivals.latest_ns));
+    waits += wait;
+    auto& rank = ranks[c.rank];
+    ++rank.calls;
+    rank.late_ns += c.start_ns - arrivals.first_ns;
+    rank.waited_ns += wait;
+  }
+  EXPECT_EQ(found.wait_ns, waits);
+  if (arrivals.latest_ns == arrivals.second_ns) return;
+  const auto last = std::ranges::find(parts, arrivals.latest_ns, &Collective::start_ns);
+  EXPECT_EQ(found.last_rank, last->rank);
+  auto& blamed = ranks[last->rank];
+  ++blamed.times_last;
+  blamed.caused_ns += waits;
+  blamed.alone_ns += arrivals.latest_ns - arrivals.second_ns;
+}
+
+void expect_equal(const StragglerRank& found, const StragglerRank& wanted) {
+  EXPECT_EQ(std::tuple(found.calls, found.times_last, found.late_ns, found.waited_ns,
+                       found.caused_ns, found.alone_ns),
+            std::tuple(wanted.calls, wanted.times_last, wanted.late_ns, wanted.waited_ns,
+                       wanted.caused_ns, wanted.alone_ns));
+}
+
 TEST(StragglerFigures, AgreeWithTheDefinitionsOnRandomCalls) {
   for (unsigned seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
     std::mt19937 random(seed);
-    const int ranks = 2 + static_cast<int>(random() % 7);
-    std::vector<ProcessGroupFigures> groups{{0, "world", "", {}}};
-    for (int rank = 0; rank < ranks; ++rank) groups[0].ranks.push_back(rank);
-    std::vector<Collective> calls;
-    for (int i = 0; i < 60; ++i) {
-      const bool whole = random() % 4 != 0;
-      for (int rank = 0; rank < ranks; ++rank) {
-        if (!whole && random() % 3 == 0) continue;
-        const auto start = static_cast<std::int64_t>(1'000'000 + i * 10'000 + random() % 5000);
-        calls.push_back(call(rank, i, start, start + static_cast<std::int64_t>(random() % 9000)));
-      }
-    }
-    std::ranges::shuffle(calls, random);
+    const std::size_t ranks = 2 + random() % 7;
+    std::vector<ProcessGroupFigures> groups{{0, "world", "", std::vector<int>(ranks)}};
+    std::iota(groups[0].ranks.begin(), groups[0].ranks.end(), 0);
+    const auto calls = random_calls(random, static_cast<int>(ranks));
     const StragglerFigures figures = figures_of(calls, groups);
     std::map<int, StragglerRank> expected;
     std::int64_t matched = 0;
     std::size_t used = 0;
-    for (int i = 0; i < 60; ++i) {
-      std::vector<Collective> parts;
-      for (const auto& c : calls) {
-        if (c.sequence == i) parts.push_back(c);
-      }
+    for (int i = 0; i < kRandomCalls; ++i) {
+      const auto parts = parts_of(calls, i);
       const auto found = std::ranges::find(figures.calls, i, &StragglerCall::sequence);
-      if (parts.size() < static_cast<std::size_t>(ranks)) {
+      if (parts.size() < ranks) {
         EXPECT_EQ(found, figures.calls.end());
         continue;
       }
       ++matched;
       used += parts.size();
       ASSERT_NE(found, figures.calls.end());
-      std::int64_t first = std::numeric_limits<std::int64_t>::max(), latest = 0, second = 0;
-      for (const auto& c : parts) {
-        first = std::min(first, c.start_ns);
-        if (c.start_ns >= latest) {
-          second = latest;
-          latest = c.start_ns;
-        } else {
-          second = std::max(second, c.start_ns);
-        }
-      }
-      std::int64_t waits = 0;
-      for (const auto& c : parts) {
-        const StragglerPart* part = found->part_of(c.rank);
-        ASSERT_NE(part, nullptr);
-        EXPECT_EQ(part->wait_ns, latest - c.start_ns);
-        EXPECT_EQ(part->transfer_ns, std::max<std::int64_t>(0, c.end_ns - latest));
-        waits += latest - c.start_ns;
-        auto& rank = expected[c.rank];
-        ++rank.calls;
-        rank.late_ns += c.start_ns - first;
-        rank.waited_ns += latest - c.start_ns;
-      }
-      EXPECT_EQ(found->wait_ns, waits);
-      if (latest == second) continue;
-      const auto last = std::ranges::find(parts, latest, &Collective::start_ns);
-      EXPECT_EQ(found->last_rank, last->rank);
-      auto& blamed = expected[last->rank];
-      ++blamed.times_last;
-      blamed.caused_ns += waits;
-      blamed.alone_ns += latest - second;
+      ASSERT_NO_FATAL_FAILURE(expect_as_defined(*found, parts, expected));
     }
     EXPECT_EQ(figures.matched, matched);
     EXPECT_EQ(figures.unmatched, static_cast<std::int64_t>(calls.size() - used));
-    for (const auto& rank : figures.ranks) {
-      const auto& wanted = expected[rank.rank];
-      EXPECT_EQ(std::tuple(rank.calls, rank.times_last, rank.late_ns, rank.waited_ns,
-                           rank.caused_ns, rank.alone_ns),
-                std::tuple(wanted.calls, wanted.times_last, wanted.late_ns, wanted.waited_ns,
-                           wanted.caused_ns, wanted.alone_ns));
-    }
+    for (const auto& rank : figures.ranks) expect_equal(rank, expected[rank.rank]);
   }
 }
 

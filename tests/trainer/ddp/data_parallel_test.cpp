@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 struct Variant {
   const char* name = "";
-  DataParallelOptions options;
+  DataParallelOptions options{};
   int ranks = kRanks;
   int micro_batches = 1;
   bool sync_each = false;
@@ -69,70 +69,55 @@ class EveryVariant : public testing::TestWithParam<Variant> {};
 
 TEST_P(EveryVariant, TrainsAsOneProcessDoes) { train_and_compare(GetParam()); }
 
+Variant several_buckets(const char* name, DataParallelOptions options = {}, int ranks = kRanks) {
+  options.bucket_cap_mb = 0.002;
+  return {.name = name, .options = options, .ranks = ranks};
+}
+Variant an_unused_parameter(const char* name, const DataParallelOptions& options) {
+  Variant variant = several_buckets(name, options);
+  variant.use_last = false;
+  return variant;
+}
+Variant accumulation(const char* name, const DataParallelOptions& options = {},
+                     bool sync_each = false) {
+  Variant variant = several_buckets(name, options);
+  variant.micro_batches = kMicroBatches;
+  variant.sync_each = sync_each;
+  return variant;
+}
+Variant compression(const char* name, const DataParallelOptions& options, double tolerance) {
+  Variant variant = several_buckets(name, options);
+  variant.tolerance = tolerance;
+  return variant;
+}
+
 std::vector<Variant> variants() {
-  std::vector<Variant> all;
-  const auto add = [&](const char* name, auto change) {
-    Variant variant;
-    variant.name = name;
-    variant.options.bucket_cap_mb = 0.002;  // several buckets
-    change(variant);
-    all.push_back(variant);
+  constexpr auto kFp16 = GradientCompression::kFp16, kBf16 = GradientCompression::kBf16;
+  return {
+      several_buckets("small_buckets"),
+      {.name = "default_cap"},
+      several_buckets("one_rank", {}, 1),
+      several_buckets("three_ranks", {}, 3),
+      several_buckets("bucket_views", {.gradient_as_bucket_view = true}),
+      several_buckets("static_graph", {.static_graph = true}),
+      several_buckets("static_graph_and_views",
+                      {.gradient_as_bucket_view = true, .static_graph = true}),
+      several_buckets("find_unused", {.find_unused_parameters = true}),
+      an_unused_parameter("an_unused_parameter", {.find_unused_parameters = true}),
+      an_unused_parameter("an_unused_parameter_in_a_static_graph", {.static_graph = true}),
+      several_buckets("no_overlap", {.overlap_comm = false}),
+      several_buckets("no_overlap_static_graph", {.static_graph = true, .overlap_comm = false}),
+      accumulation("accumulation"),
+      accumulation("accumulation_into_views", {.gradient_as_bucket_view = true}),
+      accumulation("accumulation_in_a_static_graph", {.static_graph = true}),
+      accumulation("accumulation_synchronised_each_time", {}, true),
+      accumulation("synchronised_each_time_into_views", {.gradient_as_bucket_view = true}, true),
+      compression("fp16_compress", {.compression = kFp16}, 1e-4),
+      compression("bf16_compress", {.compression = kBf16}, 1e-3),
+      compression("fp16_compress_no_overlap_views",
+                  {.gradient_as_bucket_view = true, .compression = kFp16, .overlap_comm = false},
+                  1e-4),
   };
-  add("small_buckets", [](Variant&) {});
-  add("default_cap", [](Variant& v) { v.options.bucket_cap_mb = 25; });
-  add("one_rank", [](Variant& v) { v.ranks = 1; });
-  add("three_ranks", [](Variant& v) { v.ranks = 3; });
-  add("bucket_views", [](Variant& v) { v.options.gradient_as_bucket_view = true; });
-  add("static_graph", [](Variant& v) { v.options.static_graph = true; });
-  add("static_graph_and_views",
-      [](Variant& v) { v.options.static_graph = v.options.gradient_as_bucket_view = true; });
-  add("find_unused", [](Variant& v) { v.options.find_unused_parameters = true; });
-  add("an_unused_parameter", [](Variant& v) {
-    v.options.find_unused_parameters = true;
-    v.use_last = false;
-  });
-  add("an_unused_parameter_in_a_static_graph", [](Variant& v) {
-    v.options.static_graph = true;
-    v.use_last = false;
-  });
-  add("no_overlap", [](Variant& v) { v.options.overlap_comm = false; });
-  add("no_overlap_static_graph", [](Variant& v) {
-    v.options.overlap_comm = false;
-    v.options.static_graph = true;
-  });
-  add("accumulation", [](Variant& v) { v.micro_batches = kMicroBatches; });
-  add("accumulation_into_views", [](Variant& v) {
-    v.micro_batches = kMicroBatches;
-    v.options.gradient_as_bucket_view = true;
-  });
-  add("accumulation_in_a_static_graph", [](Variant& v) {
-    v.micro_batches = kMicroBatches;
-    v.options.static_graph = true;
-  });
-  add("accumulation_synchronised_each_time", [](Variant& v) {
-    v.micro_batches = kMicroBatches;
-    v.sync_each = true;
-  });
-  add("synchronised_each_time_into_views", [](Variant& v) {
-    v.micro_batches = kMicroBatches;
-    v.sync_each = true;
-    v.options.gradient_as_bucket_view = true;
-  });
-  add("fp16_compress", [](Variant& v) {
-    v.options.compression = GradientCompression::kFp16;
-    v.tolerance = 1e-4;
-  });
-  add("bf16_compress", [](Variant& v) {
-    v.options.compression = GradientCompression::kBf16;
-    v.tolerance = 1e-3;
-  });
-  add("fp16_compress_no_overlap_views", [](Variant& v) {
-    v.options.compression = GradientCompression::kFp16;
-    v.options.overlap_comm = false;
-    v.options.gradient_as_bucket_view = true;
-    v.tolerance = 1e-4;
-  });
-  return all;
 }
 
 INSTANTIATE_TEST_SUITE_P(DataParallel, EveryVariant, testing::ValuesIn(variants()),
