@@ -90,10 +90,11 @@ print("took", begin.elapsed_time(end), flush=True)
 '''
 
 
-def has_gpu():
+def with_gpus():
+    """An environment with this machine's GPUs or, where it has none, with some that compute nothing."""
     asked = subprocess.run([PYTHON, '-c', 'import torch; print(torch.cuda.is_available())'],
                            capture_output=True, text=True, timeout=120)
-    return asked.stdout.strip() == 'True'
+    return dict(os.environ) if asked.stdout.strip() == 'True' else harness.fake_gpu()
 
 
 def torchrun(ranks):
@@ -181,11 +182,10 @@ class Record(harness.ShardlensTest):
         self.assertIn('Another profiler is set', done.stderr)
 
     def test_an_unmarked_program_on_a_gpu(self):
-        environment = None if has_gpu() else harness.fake_gpu()
         script = self.script(UNMARKED)
         for strategy in ('ddp', 'fully_shard'):
             report = json.loads(self.record(strategy, *torchrun(2), script, strategy,
-                                            options=['--json'], env=environment).stdout)
+                                            options=['--json'], env=with_gpus()).stdout)
             self.assertEqual(report['run']['device'], 'cuda')
             # The first step is only known to have been one when it has ended.
             self.assertIn(len(report['steps']), (28, 29, 30))
@@ -197,7 +197,7 @@ class Record(harness.ShardlensTest):
             self.assertEqual(self.query(strategy, 'select sum(count) as n from lost')[0]['n'], None)
 
     def test_kernels_take_as_long_as_cuda_events_say(self):
-        done = self.record('timed', str(PYTHON), self.script(TIMED), env=None if has_gpu() else harness.fake_gpu())
+        done = self.record('timed', str(PYTHON), self.script(TIMED), env=with_gpus())
         took_ms = next(float(line.split()[1]) for line in done.stdout.splitlines() if line.startswith('took '))
         kernels = self.query('timed', 'select count(*) as n, sum(k.duration_ns) / 1e6 as ms from kernel k '
                                       'join step s on k.start_ns between s.start_ns and s.end_ns')[0]

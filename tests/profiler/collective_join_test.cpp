@@ -10,6 +10,7 @@ constexpr std::int64_t kNow = 1'000;
 CollectiveEntered entered(std::uint64_t handle, bool detail = true) {
   CollectiveEntered part;
   part.handle = handle;
+  part.call.process_group = 4;
   part.call.sequence = static_cast<std::int64_t>(handle);
   part.call.function = trace::CollectiveFunction::kAllReduce;
   part.call.tag_kind = trace::TagKind::kBucket;
@@ -20,6 +21,23 @@ CollectiveEntered entered(std::uint64_t handle, bool detail = true) {
   part.step = 7;
   part.enqueued_ns = 100;
   return part;
+}
+
+CollectiveEntered entered_by_group(std::uint64_t handle, int group, bool detail = true) {
+  auto part = entered(handle, detail);
+  part.call.process_group = group;
+  return part;
+}
+
+// As sends and receives are, which overtake each other.
+CollectiveEntered entered_without_a_number(std::uint64_t handle) {
+  auto part = entered(handle);
+  part.call.sequence = -1;
+  return part;
+}
+
+CollectiveLaunched launched(std::uint64_t handle, std::uint64_t launch) {
+  return {handle, {.launch = launch, .algorithm = 11, .protocol = 12, .channels = 8}};
 }
 
 TEST(CollectiveJoin, PutsItsThreePartsTogether) {
@@ -112,9 +130,7 @@ TEST(CollectiveJoin, ForgetsPartsWhoseEnteringWasLost) {
 TEST(CollectiveJoin, ForgetsWhatHasNotEndedAlthoughALaterOneOfItsGroupHas) {
   CollectiveJoin join(0);
   join.add(entered(1), kNow);
-  auto of_another_group = entered(2);
-  of_another_group.call.process_group = 1;
-  join.add(of_another_group, kNow);
+  join.add(entered_by_group(2, 1), kNow);
   join.add(entered(3), kNow);
   join.add(entered(4), kNow);
   join.add(CollectiveStarted{3, 2, 150}, kNow);
@@ -131,9 +147,7 @@ TEST(CollectiveJoin, ForgetsWhatHasNotEndedAlthoughALaterOneOfItsGroupHas) {
 TEST(CollectiveJoin, GivesTheLatestOfEachGroupOnceIfItWasNotRecorded) {
   CollectiveJoin join(0);
   const auto complete = [&join](std::uint64_t handle, bool detail, int group) {
-    auto part = entered(handle, detail);
-    part.call.process_group = group;
-    join.add(part, kNow);
+    join.add(entered_by_group(handle, group, detail), kNow);
     join.add(CollectiveStarted{handle, 2, 150}, kNow);
     join.add(CollectiveEnded{handle, 250}, kNow);
   };
@@ -147,10 +161,6 @@ TEST(CollectiveJoin, GivesTheLatestOfEachGroupOnceIfItWasNotRecorded) {
   EXPECT_EQ(latest[0].sequence, 2);
   EXPECT_EQ(latest[0].bytes, 4096);
   EXPECT_TRUE(join.take_latest_undetailed().empty());
-}
-
-CollectiveLaunched launched(std::uint64_t handle, std::uint64_t launch) {
-  return {handle, {.launch = launch, .algorithm = 11, .protocol = 12, .channels = 8}};
 }
 
 TEST(CollectiveJoin, PrefersTheKernelsTimesToWhatTheHostObserved) {
@@ -240,9 +250,7 @@ TEST(CollectiveJoin, PutsTheKernelsOfSeveralLaunchesAroundOneCollective) {
 TEST(CollectiveJoin, WaitsForAKernelThatALaterOneHasOvertakenButNotForEver) {
   CollectiveJoin join(0);
   for (const std::uint64_t handle : {1, 2}) {
-    auto part = entered(handle);
-    part.call.sequence = -1;  // as sends and receives
-    join.add(part, kNow);
+    join.add(entered_without_a_number(handle), kNow);
     join.add(launched(handle, 70 + handle), kNow);
   }
   join.add(LaunchEnded{72, {5, 150, 250}}, kNow);
@@ -255,11 +263,7 @@ TEST(CollectiveJoin, WaitsForAKernelThatALaterOneHasOvertakenButNotForEver) {
 
 TEST(CollectiveJoin, ForgetsASendThatWasNeverLaunchedOnceALaterOneHasEnded) {
   CollectiveJoin join(0);
-  for (const std::uint64_t handle : {1, 2}) {
-    auto part = entered(handle);
-    part.call.sequence = -1;
-    join.add(part, kNow);
-  }
+  for (const std::uint64_t handle : {1, 2}) join.add(entered_without_a_number(handle), kNow);
   join.add(launched(2, 70), kNow);
   join.add(LaunchEnded{70, {5, 150, 250}}, kNow);
   EXPECT_EQ(join.take_finished(kNow).collectives.size(), 1u);
@@ -274,9 +278,7 @@ TEST(CollectiveJoin, ForgetsWhatHasNoKernelOnceTheHostIsFarBeyondIt) {
   join.add(entered(1), kNow);
   join.add(launched(1, 70), kNow);
   join.add(entered(2), kNow);
-  auto of_another_group = entered(3);
-  of_another_group.call.process_group = 9;
-  join.add(of_another_group, kNow);
+  join.add(entered_by_group(3, 9), kNow);
   const std::int64_t later = kNow + CollectiveJoin::kAheadLimitNs;
   join.add(entered(4), later);
   EXPECT_EQ(join.drop_incomplete(later), 0);

@@ -4,6 +4,9 @@
 
 #include <array>
 #include <cstring>
+#include <optional>
+#include <utility>
+#include <variant>
 
 #include "profiler/cupti/activity_join.h"
 #include "profiler/cupti/recorder_sink.h"
@@ -20,10 +23,13 @@ std::optional<Activity> decode_misaligned(const Record& record) {
   return decode(*reinterpret_cast<const CUpti_Activity*>(buffer.data() + 8));
 }
 
+template <typename Decoded, typename Record>
+Decoded decoded_as(const Record& record) {
+  return std::get<Decoded>(decode_misaligned(record).value());
+}
+
 TEST(CuptiActivity, DecodesAKernel) {
-  const auto activity = decode_misaligned(kernel_record(42, "_Z1fIiEvPT_"));
-  ASSERT_TRUE(activity);
-  const auto& kernel = std::get<KernelActivity>(*activity);
+  const auto kernel = decoded_as<KernelActivity>(kernel_record(42, "_Z1fIiEvPT_"));
   EXPECT_EQ(kernel.stream, (StreamKey{1, 2, 7}));
   EXPECT_EQ(kernel.start_ns, 1'000);
   EXPECT_EQ(kernel.end_ns, 1'500);
@@ -32,9 +38,7 @@ TEST(CuptiActivity, DecodesAKernel) {
 }
 
 TEST(CuptiActivity, NamesAKernelThatHasNoName) {
-  const auto activity = decode_misaligned(kernel_record(1, nullptr));
-  ASSERT_TRUE(activity);
-  EXPECT_EQ(std::get<KernelActivity>(*activity).name, "kernel");
+  EXPECT_EQ(decoded_as<KernelActivity>(kernel_record(1, nullptr)).name, "kernel");
 }
 
 TEST(CuptiActivity, DecodesCopiesAndMemsets) {
@@ -46,7 +50,7 @@ TEST(CuptiActivity, DecodesCopiesAndMemsets) {
   copy.end = 30;
   copy.streamId = 3;
   copy.correlationId = 9;
-  const auto decoded = std::get<CopyActivity>(decode_misaligned(copy).value());
+  const auto decoded = decoded_as<CopyActivity>(copy);
   EXPECT_EQ(decoded.name, "copy host to device");
   EXPECT_EQ(decoded.bytes, 4096);
   EXPECT_EQ(decoded.correlation, 9u);
@@ -57,131 +61,123 @@ TEST(CuptiActivity, DecodesCopiesAndMemsets) {
   peer.bytes = 8;
   peer.start = 1;
   peer.end = 2;
-  EXPECT_EQ(std::get<CopyActivity>(decode_misaligned(peer).value()).name, "copy peer to peer");
+  EXPECT_EQ(decoded_as<CopyActivity>(peer).name, "copy peer to peer");
 
   CUpti_ActivityMemset4 memset{};
   memset.kind = CUPTI_ACTIVITY_KIND_MEMSET;
   memset.bytes = 16;
   memset.start = 1;
   memset.end = 5;
-  const auto set = std::get<CopyActivity>(decode_misaligned(memset).value());
+  const auto set = decoded_as<CopyActivity>(memset);
   EXPECT_EQ(set.name, "set memory");
   EXPECT_EQ(set.bytes, 16);
   EXPECT_EQ(set.end_ns, 5);
 }
 
-TEST(CuptiActivity, DecodesALaunchAnExternalIdAndOverhead) {
-  CUpti_ActivityAPI api{};
-  api.kind = CUPTI_ACTIVITY_KIND_DRIVER;
-  api.cbid = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx;
-  api.start = 5;
-  api.end = 8;
-  api.threadId = 99;
-  api.correlationId = 42;
-  const auto launch = std::get<LaunchActivity>(decode_misaligned(api).value());
-  EXPECT_EQ(launch.name, "cuLaunchKernelEx");
-  EXPECT_EQ(launch.thread, 99u);
-  EXPECT_EQ(launch.correlation, 42u);
-  api.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
-  api.cbid = CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000;
-  EXPECT_EQ(std::get<LaunchActivity>(decode_misaligned(api).value()).name, "cudaLaunchKernel");
-  EXPECT_TRUE(is_known(api.kind));
+TEST(CuptiActivity, DecodesLaunchesThroughTheDriverAndTheRuntime) {
+  struct Call {
+    CUpti_ActivityKind kind;
+    CUpti_CallbackId id;
+    const char* name;
+  };
+  for (const Call& call :
+       {Call{CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+             "cuLaunchKernelEx"},
+        Call{CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000,
+             "cudaLaunchKernel"}}) {
+    CUpti_ActivityAPI api{};
+    api.kind = call.kind;
+    api.cbid = call.id;
+    api.start = 5;
+    api.end = 8;
+    api.threadId = 99;
+    api.correlationId = 42;
+    const auto launch = decoded_as<LaunchActivity>(api);
+    EXPECT_EQ(launch.name, call.name);
+    EXPECT_EQ(launch.thread, 99u);
+    EXPECT_EQ(launch.correlation, 42u);
+    EXPECT_TRUE(is_known(call.kind));
+  }
+}
 
+TEST(CuptiActivity, DecodesAnExternalId) {
   CUpti_ActivityExternalCorrelation external{};
   external.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION;
   external.externalKind = kLaunchCorrelation;
   external.externalId = 1'234'567'890'123;
   external.correlationId = 42;
-  const auto id = std::get<ExternalActivity>(decode_misaligned(external).value());
+  const auto id = decoded_as<ExternalActivity>(external);
   EXPECT_EQ(id.external_id, 1'234'567'890'123u);
   EXPECT_EQ(id.correlation, 42u);
-
-  CUpti_ActivityOverhead3 overhead{};
-  overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
-  overhead.overheadKind = CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH;
-  overhead.start = 100;
-  overhead.end = 160;
-  EXPECT_EQ(std::get<OverheadActivity>(decode_misaligned(overhead).value()).end_ns, 160);
 }
 
 TEST(CuptiActivity, ChargesOnlyCuptisOwnWorkToTheRecording) {
-  CUpti_ActivityOverhead3 overhead{};
-  overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
-  overhead.start = 100;
-  overhead.end = 160;
-  for (const auto kind :
-       {CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION, CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE,
-        CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST}) {
-    overhead.overheadKind = kind;
-    EXPECT_TRUE(decode_misaligned(overhead)) << kind;
-  }
-  for (const auto kind :
-       {CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER, CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING,
-        CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING,
-        CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL}) {
-    overhead.overheadKind = kind;
-    EXPECT_FALSE(decode_misaligned(overhead)) << kind;
-  }
+  const std::pair<CUpti_ActivityOverheadKind, bool> kinds[] = {
+      {CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH, true},
+      {CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION, true},
+      {CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE, true},
+      {CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST, true},
+      {CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER, false},
+      {CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING, false},
+      {CUPTI_ACTIVITY_OVERHEAD_RUNTIME_TRIGGERED_MODULE_LOADING, false},
+      {CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL, false},
+  };
+  for (const auto& [kind, is_cuptis] : kinds)
+    EXPECT_EQ(decode_misaligned(overhead_record(kind)).has_value(), is_cuptis) << kind;
 }
 
 TEST(CuptiActivity, KnowsWhoseOverheadItIs) {
-  CUpti_ActivityOverhead3 overhead{};
-  overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
-  overhead.overheadKind = CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH;
+  auto overhead = overhead_record(CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH);
+  EXPECT_EQ(decoded_as<OverheadActivity>(overhead).end_ns, 160);
   overhead.objectId.pt.threadId = 77;
-  EXPECT_EQ(std::get<OverheadActivity>(decode_misaligned(overhead).value()).thread, 0u);
+  EXPECT_EQ(decoded_as<OverheadActivity>(overhead).thread, 0u);
   overhead.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
-  EXPECT_EQ(std::get<OverheadActivity>(decode_misaligned(overhead).value()).thread, 77u);
+  EXPECT_EQ(decoded_as<OverheadActivity>(overhead).thread, 77u);
 }
 
 // "Client is responsible for freeing this memory": CUpti_ActivityOverhead3::overheadData.
 TEST(CuptiActivity, TellsWhatARecordLeavesToBeFreed) {
-  CUpti_ActivityOverhead3 overhead{};
-  overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
+  auto overhead = overhead_record(CUPTI_ACTIVITY_OVERHEAD_UNKNOWN);
+  const auto left = [&overhead] {
+    return left_to_free(reinterpret_cast<const CUpti_Activity&>(overhead));
+  };
   int details = 0;
   overhead.overheadData = &details;
-  EXPECT_EQ(left_to_free(reinterpret_cast<const CUpti_Activity&>(overhead)), nullptr)
-      << "in CUDA 12.0 to 12.3 the record ends before it";
+  EXPECT_EQ(left(), nullptr) << "in CUDA 12.0 to 12.3 the record ends before it";
   overhead.overheadKind = CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL;
-  EXPECT_EQ(left_to_free(reinterpret_cast<const CUpti_Activity&>(overhead)), &details);
+  EXPECT_EQ(left(), &details);
   overhead.kind = CUPTI_ACTIVITY_KIND_MEMSET;
-  EXPECT_EQ(left_to_free(reinterpret_cast<const CUpti_Activity&>(overhead)), nullptr);
+  EXPECT_EQ(left(), nullptr);
 }
 
 TEST(CuptiActivity, DecodesWaitsOfTheHostButNotOfStreams) {
-  const auto wait = std::get<WaitActivity>(
-      decode_misaligned(
-          wait_record(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, 7, 10, 30))
-          .value());
+  const auto wait = decoded_as<WaitActivity>(
+      wait_record(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, 7, 10, 30));
   EXPECT_EQ(wait.name, "cuEventSynchronize");
   EXPECT_EQ(wait.stream, 7u);
   EXPECT_EQ(wait.end_ns, 30);
   const auto all = wait_record(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE,
                                CUPTI_SYNCHRONIZATION_INVALID_VALUE, 10, 30);
-  EXPECT_EQ(std::get<WaitActivity>(decode_misaligned(all).value()).stream, WaitActivity::kNoStream);
+  EXPECT_EQ(decoded_as<WaitActivity>(all).stream, WaitActivity::kNoStream);
   EXPECT_FALSE(decode_misaligned(
       wait_record(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT, 7, 10, 30)));
   EXPECT_TRUE(is_known(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION)) << "left out on purpose";
 }
 
 TEST(CuptiActivity, DecodesMarkersAndMemory) {
-  const auto start = std::get<MarkerActivity>(
-      decode_misaligned(marker_record(CUPTI_ACTIVITY_FLAG_MARKER_START, 4, 10, "epoch", "lib"))
-          .value());
+  const auto start = decoded_as<MarkerActivity>(
+      marker_record(CUPTI_ACTIVITY_FLAG_MARKER_START, 4, 10, "epoch", "lib"));
   EXPECT_EQ(start.part, MarkerActivity::Part::kStart);
   EXPECT_EQ(start.id, 4u);
   EXPECT_EQ(start.thread, 77u);
   EXPECT_EQ(start.name, "epoch");
   EXPECT_EQ(start.domain, "lib");
-  const auto end = std::get<MarkerActivity>(
-      decode_misaligned(marker_record(CUPTI_ACTIVITY_FLAG_MARKER_END, 4, 20)).value());
+  const auto end = decoded_as<MarkerActivity>(marker_record(CUPTI_ACTIVITY_FLAG_MARKER_END, 4, 20));
   EXPECT_EQ(end.part, MarkerActivity::Part::kEnd);
   EXPECT_EQ(end.name, "");
 
-  const auto release = std::get<MemoryActivity>(
-      decode_misaligned(
-          memory_record(CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE, 0xabc, 4096, 55))
-          .value());
+  const auto release = decoded_as<MemoryActivity>(
+      memory_record(CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE, 0xabc, 4096, 55));
   EXPECT_TRUE(release.is_release);
   EXPECT_EQ(release.address, 0xabcu);
   EXPECT_EQ(release.bytes, 4096);

@@ -30,9 +30,7 @@ TEST_F(CuptiLossesTest, CountsBuffersThatItCouldNotGive) {
   options_.buffers = 2;
   start();
   cupti_.buffer_limit = 1;
-  const std::int64_t now = Recorder::now_ns();
-  for (std::uint32_t i = 0; i < 5; ++i)
-    cupti_.add(kernel_record(i, "_Z4gemmPf", now + i, now + i + 1));
+  add_kernels(5);
   const auto content = finish();
   EXPECT_EQ(cupti_.refused_buffers, 1);
   EXPECT_EQ(lost(content, "CUPTI had no buffer"), 1);

@@ -28,6 +28,12 @@ class CuptiSourceFixture : public testing::Test {
     ASSERT_TRUE(started) << started.error().message;
     source_ = std::move(*started);
   }
+  // One after the other from now on.
+  void add_kernels(std::uint32_t count) {
+    const std::int64_t now = Recorder::now_ns();
+    for (std::uint32_t i = 0; i < count; ++i)
+      cupti_.add(kernel_record(next_correlation_++, "_Z4gemmPf", now + i, now + i + 1));
+  }
   RecordedRun::Content finish() {
     source_.reset();
     return run_.finish();
@@ -47,6 +53,11 @@ class CuptiSourceFixture : public testing::Test {
     }
     return "";
   }
+  static std::vector<std::string> log_of(const RecordedRun::Content& content) {
+    std::vector<std::string> texts;
+    for (const trace::LogLine& line : content.rows.log) texts.push_back(line.text);
+    return texts;
+  }
   static std::int64_t lost(const RecordedRun::Content& content, std::string_view reason) {
     std::int64_t count = 0;
     for (const trace::Lost& row : content.rows.lost)
@@ -59,6 +70,9 @@ class CuptiSourceFixture : public testing::Test {
   CuptiOptions options_;
   RecordedRun run_;
   std::unique_ptr<CuptiSource> source_;
+
+ private:
+  std::uint32_t next_correlation_ = 1;
 };
 
 }  // namespace shardlens::profiler

@@ -42,13 +42,10 @@ TEST_F(CuptiSourceTest, TakesInWhatComesMeanwhileAndTheVeryLastBuffers) {
   start();
   cupti_.buffer_limit = 3;
   constexpr std::uint32_t kRecords = 20;
-  const std::int64_t now = Recorder::now_ns();
-  for (std::uint32_t i = 0; i < kRecords / 2; ++i)
-    cupti_.add(kernel_record(i, "_Z4gemmPf", now + i, now + i + 1));
+  add_kernels(kRecords / 2);
   ASSERT_TRUE(source_->flush(std::chrono::seconds(5)));
   EXPECT_EQ(cupti_.forced_flushes, 1);
-  for (std::uint32_t i = kRecords / 2; i < kRecords; ++i)
-    cupti_.add(kernel_record(i, "_Z4gemmPf", now + i, now + i + 1));
+  add_kernels(kRecords / 2);
   const auto content = finish();
   EXPECT_EQ(cupti_.refused_buffers, 0);
   EXPECT_EQ(events_of(content, EventKind::kKernel).size(), kRecords);
@@ -122,11 +119,8 @@ TEST_F(CuptiSourceTest, ReadsTheShorterRecordsOfCuda12) {
 // What a flush costs is the flush thread's own.
 TEST_F(CuptiSourceTest, ChargesTheJobOnlyWithTheOverheadOfItsThreads) {
   start();
-  CUpti_ActivityOverhead3 overhead{};
-  overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
-  overhead.overheadKind = CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH;
+  auto overhead = overhead_record(CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH);
   overhead.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
-  overhead.start = 100;
   overhead.end = 1'100;
   overhead.objectId.pt.threadId = 77;
   cupti_.add(overhead);

@@ -1,5 +1,6 @@
 #include "profiler/cupti/enable_activities.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -10,6 +11,9 @@
 
 namespace shardlens::profiler {
 namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
 
 using EnableActivitiesTest = CuptiSourceFixture;
 
@@ -64,8 +68,7 @@ TEST_F(EnableActivitiesTest, GoesOnWithoutWhatIsNotNeeded) {
   cupti_.refuse = {{CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ERROR_NOT_SUPPORTED}};
   start();
   const auto content = finish();
-  ASSERT_EQ(content.rows.log.size(), 1u);
-  EXPECT_NE(content.rows.log[0].text.find("does not record waits for the GPU"), std::string::npos);
+  EXPECT_THAT(log_of(content), ElementsAre(HasSubstr("does not record waits for the GPU")));
 }
 
 // cuptiActivityEnableDriverApi came with CUDA 12.5; all driver calls would cost too much.
@@ -74,14 +77,11 @@ TEST_F(EnableActivitiesTest, GoesOnWithoutLaunchCallsWhereAnOlderCuptiCannotChoo
   api_.enable_driver_api = nullptr;
   api_.enable_runtime_api = nullptr;
   start();
-  const std::int64_t now = Recorder::now_ns();
-  cupti_.add(kernel_record(1, "_Z4gemmPf", now, now + 10));
+  add_kernels(1);
   const auto content = finish();
   EXPECT_EQ(events_of(content, trace::EventKind::kKernel).size(), 1u);
-  ASSERT_EQ(content.rows.log.size(), 1u);
-  EXPECT_NE(content.rows.log[0].text.find("does not record launch calls: its CUPTI is older"),
-            std::string::npos)
-      << content.rows.log[0].text;
+  EXPECT_THAT(log_of(content),
+              ElementsAre(HasSubstr("does not record launch calls: its CUPTI is older")));
 }
 
 TEST_F(EnableActivitiesTest, GoesOnWithoutARuntimeCallThatAnOlderCuptiDoesNotKnow) {

@@ -68,6 +68,11 @@ class InjectedProgram : public testing::Test {
     return rows;
   }
 
+  // Of its steps, as opposed to what comes before them.
+  std::vector<std::vector<std::string>> count_kernels() const {
+    return ask("select count(*) from kernel where name <> 'set_up'");
+  }
+
   const fs::path bin_ = fs::path(SHARDLENS_BINARY_DIR) / "bin";
   fs::path root_;
   std::string said_;
@@ -173,8 +178,7 @@ TEST_F(InjectedProgram, StepsEndWithTheOptimizersKernelsWhereNobodyTellsThem) {
       ask("select phase, count(*), min(end_ns - start_ns) from span group by phase order by 1"),
       ElementsAre(ElementsAre("backward", "11", "1400000"), ElementsAre("forward", "11", "1500000"),
                   ElementsAre("optimizer", "11", "100000")));
-  EXPECT_THAT(ask("select count(*) from kernel where name <> 'set_up'"),
-              ElementsAre(ElementsAre("300")));
+  EXPECT_THAT(count_kernels(), ElementsAre(ElementsAre("300")));
   EXPECT_THAT(ask("select min(full_detail) from step"), ElementsAre(ElementsAre("1")));
   EXPECT_THAT(ask("select sources from rank"),
               ElementsAre(ElementsAre(AllOf(HasSubstr("a step ends with its optimizer's"),
@@ -186,8 +190,7 @@ TEST_F(InjectedProgram, StepsEndWithTheOptimizersKernelsWhereNobodyTellsThem) {
 TEST_F(InjectedProgram, TakesInCuptisLastRecordsThoughCuptiCameLaterThanItself) {
   EXPECT_EQ(run_on_gpus("optimizer ranges"), 0) << said_;
   EXPECT_EQ(said_, "");
-  EXPECT_THAT(ask("select count(*) from kernel where name <> 'set_up'"),
-              ElementsAre(ElementsAre("300")));
+  EXPECT_THAT(count_kernels(), ElementsAre(ElementsAre("300")));
 }
 
 TEST_F(InjectedProgram, StepsAreWhatRepeatsWhereTheOptimizerIsUnknown) {

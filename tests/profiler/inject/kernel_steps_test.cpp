@@ -2,24 +2,27 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/profiler/inject/told_steps.h"
 
 namespace shardlens::profiler {
 namespace {
 
+constexpr std::pair<const char*, KernelPart> kParts[] = {
+    {"at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor>", KernelPart::kOther},
+    {"ampere_bf16_s16816gemm_bf16_128x256", KernelPart::kProduct},
+    {"flash::flash_bwd_dq_dk_dv_loop_kernel", KernelPart::kBackward},
+    {"at::native::cunn_SoftMaxBackwardSmem<8>", KernelPart::kBackward},
+    {"at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor<float>>", KernelPart::kOptimizer},
+    // FSDP copies with the same kernel.
+    {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<TensorListMetadata<2>, "
+     "UnaryOpFunctor<float, 2, 1, 1>, at::native::Copy<float, float> >",
+     KernelPart::kOther},
+};
+
 TEST(KernelPart, IsToldByTheName) {
-  EXPECT_EQ(kernel_part_of("at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor>"),
-            KernelPart::kOther);
-  EXPECT_EQ(kernel_part_of("ampere_bf16_s16816gemm_bf16_128x256"), KernelPart::kProduct);
-  EXPECT_EQ(kernel_part_of("flash::flash_bwd_dq_dk_dv_loop_kernel"), KernelPart::kBackward);
-  EXPECT_EQ(kernel_part_of("at::native::cunn_SoftMaxBackwardSmem<8>"), KernelPart::kBackward);
-  EXPECT_EQ(kernel_part_of("at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor<float>>"),
-            KernelPart::kOptimizer);
-  // FSDP copies with the same kernel.
-  EXPECT_EQ(kernel_part_of("void at::native::(anonymous namespace)::multi_tensor_apply_kernel<"
-                           "TensorListMetadata<2>, UnaryOpFunctor<float, 2, 1, 1>, "
-                           "at::native::Copy<float, float> >"),
-            KernelPart::kOther);
+  for (const auto& [name, part] : kParts) EXPECT_EQ(kernel_part_of(name), part) << name;
 }
 
 class KernelStepsTest : public testing::Test {

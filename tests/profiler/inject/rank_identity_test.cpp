@@ -21,21 +21,22 @@ VariableLookup lookup_in(std::map<std::string, std::string> variables) {
 }
 
 TEST(RankIdentity, ComesFromTheLauncher) {
-  const auto torchrun = rank_from_environment(
-      lookup_in({{"RANK", "5"}, {"LOCAL_RANK", "1"}, {"WORLD_SIZE", "8"}, {"SLURM_PROCID", "0"}}));
-  ASSERT_TRUE(torchrun && *torchrun);
-  EXPECT_EQ((*torchrun)->rank, 5);
-  EXPECT_EQ((*torchrun)->local_rank, 1);
-  EXPECT_EQ((*torchrun)->world_size, 8);
-  const auto slurm = rank_from_environment(
-      lookup_in({{"SLURM_PROCID", "3"}, {"SLURM_LOCALID", "3"}, {"SLURM_NTASKS", "4"}}));
-  ASSERT_TRUE(slurm && *slurm);
-  EXPECT_EQ((*slurm)->rank, 3);
-  EXPECT_EQ((*slurm)->world_size, 4);
-  const auto mpi = rank_from_environment(
-      lookup_in({{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "4"}}));
-  ASSERT_TRUE(mpi && *mpi);
-  EXPECT_EQ((*mpi)->rank, 2);
+  struct Launcher {
+    std::map<std::string, std::string> variables;
+    int rank, local_rank, world_size;
+  };
+  const Launcher launchers[] = {
+      {{{"RANK", "5"}, {"LOCAL_RANK", "1"}, {"WORLD_SIZE", "8"}, {"SLURM_PROCID", "0"}}, 5, 1, 8},
+      {{{"SLURM_PROCID", "3"}, {"SLURM_LOCALID", "2"}, {"SLURM_NTASKS", "4"}}, 3, 2, 4},
+      {{{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "4"}}, 2, 2, 4},
+  };
+  for (const auto& [variables, rank, local_rank, world_size] : launchers) {
+    const auto identity = rank_from_environment(lookup_in(variables));
+    ASSERT_TRUE(identity && *identity) << testing::PrintToString(variables);
+    EXPECT_EQ((*identity)->rank, rank);
+    EXPECT_EQ((*identity)->local_rank, local_rank);
+    EXPECT_EQ((*identity)->world_size, world_size);
+  }
 }
 
 TEST(RankIdentity, IsNotThatOfAProgramThatOnlyStartsRanks) {
