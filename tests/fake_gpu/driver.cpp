@@ -1,5 +1,5 @@
-// The driver's calls that PyTorch looks up itself: memory with addresses of its own (expandable
-// segments), and whether there is a driver at all.
+// The driver's calls that PyTorch and the recorder look up themselves: memory with addresses of its
+// own (expandable segments), and whether there is a driver at all.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
@@ -41,6 +41,10 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
                  cudaSuccess
              ? CUDA_SUCCESS
              : CUDA_ERROR_INVALID_VALUE;
+}
+CUresult cuDeviceGetPCIBusId(char* text, int size, CUdevice device) {
+  return cudaDeviceGetPCIBusId(text, size, device) == cudaSuccess ? CUDA_SUCCESS
+                                                                  : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult cuGetErrorString(CUresult, const char** text) {
   *text = "an error of the made-up driver";

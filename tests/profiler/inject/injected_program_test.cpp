@@ -220,5 +220,18 @@ TEST_F(InjectedProgram, CollectivesHaveTheirKernelsTimesAndNcclsChoices) {
   EXPECT_THAT(ask("select count(*) from lost"), ElementsAre(ElementsAre("0")));
 }
 
+// Of NVML's stand-in (tests/profiler/nvml/fake_nvml), found by what CUDA's driver calls the GPU.
+TEST_F(InjectedProgram, TellsOfTheGpuThatItUsed) {
+  EXPECT_EQ(run_on_gpus("optimizer"), 0) << said_;
+  EXPECT_THAT(ask("select device, device_name, versions from rank"),
+              ElementsAre(ElementsAre("cuda:0", "Fake GPU", "driver 580.95.05 for CUDA 13.0")));
+  EXPECT_THAT(ask("select distinct other_bytes from memory"),
+              ElementsAre(ElementsAre(std::to_string(20LL << 30))));
+  EXPECT_THAT(ask("select distinct value from counter where name = 'GPU temperature'"),
+              ElementsAre(ElementsAre("64")));
+  EXPECT_THAT(ask("select sources from rank"),
+              ElementsAre(ElementsAre(HasSubstr("memory of the process: NVML; power, clocks"))));
+}
+
 }  // namespace
 }  // namespace shardlens::profiler
