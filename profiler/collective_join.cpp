@@ -33,6 +33,9 @@ void set_times(trace::Collective& row, const CollectiveTimes& times) {
   row.end_ns = std::max(times.end_ns, times.start_ns);
 }
 
+// Sends and receives have no number; handles grow as they are entered.
+bool is_numbered(const CollectiveCall& call) { return call.sequence >= 0; }
+
 CollectiveTimes around(const std::optional<CollectiveTimes>& known, const CollectiveTimes& more) {
   if (!known) return more;
   return {known->lane, std::min(known->start_ns, more.start_ns),
@@ -189,30 +192,31 @@ std::vector<trace::Collective> CollectiveJoin::take_latest_undetailed() {
   return rows;
 }
 
+bool CollectiveJoin::is_overtaken(std::uint64_t handle, const CollectiveCall& call) const {
+  const auto latest = latest_ended_.find(call.process_group);
+  if (latest == latest_ended_.end()) return false;
+  return is_numbered(call) ? latest->second.sequence > call.sequence
+                           : latest->second.handle > handle;
+}
+
 bool CollectiveJoin::is_left_behind(const Parts& parts) const {
-  if (!parts.entered || parts.has_ended()) return false;
   const auto latest = latest_seen_ns_.find(parts.entered->call.process_group);
   return latest != latest_seen_ns_.end() && latest->second - parts.first_seen_ns > kAheadLimitNs;
 }
 
 // Another thread's end may be in a queue that was drained before: it gets one drain more. A kernel
-// is reported late, and not always in order.
-bool CollectiveJoin::is_overtaken(std::uint64_t handle, Parts& parts, std::int64_t now_ns) const {
+// is reported late, and not always in order; nothing else ends what was only left behind.
+bool CollectiveJoin::is_lost(std::uint64_t handle, Parts& parts, std::int64_t now_ns) const {
   if (!parts.entered || parts.has_ended()) return false;
   const CollectiveCall& call = parts.entered->call;
-  const auto latest = latest_ended_.find(call.process_group);
-  if (latest == latest_ended_.end()) return false;
-  // Sends and receives have no number; handles grow as they are entered.
-  const bool is_numbered = call.sequence >= 0;
-  const bool is_behind =
-      is_numbered ? latest->second.sequence > call.sequence : latest->second.handle > handle;
-  if (!is_behind) return false;
-  if (parts.overtaken_ns == 0) {
-    parts.overtaken_ns = now_ns;
+  const bool overtaken = is_overtaken(handle, call);
+  if (!overtaken && !is_left_behind(parts)) return false;
+  if (parts.behind_ns == 0) {
+    parts.behind_ns = now_ns;
     return false;
   }
-  const bool waits_for_kernel = parts.launches > 0 || !is_numbered;
-  return !waits_for_kernel || now_ns - parts.overtaken_ns >= kKernelLimitNs;
+  const bool waits_for_kernel = !overtaken || parts.launches > 0 || !is_numbered(call);
+  return !waits_for_kernel || now_ns - parts.behind_ns >= kKernelLimitNs;
 }
 
 void CollectiveJoin::forget_launches(std::int64_t now_ns) {
@@ -228,7 +232,7 @@ std::int64_t CollectiveJoin::drop_incomplete(std::int64_t now_ns) {
   for (auto entry = parts_.begin(); entry != parts_.end();) {
     Parts& parts = entry->second;
     const bool is_orphan = !parts.entered && now_ns - parts.first_seen_ns > kOrphanAfterNs;
-    if (is_orphan || is_left_behind(parts) || is_overtaken(entry->first, parts, now_ns)) {
+    if (is_orphan || is_lost(entry->first, parts, now_ns)) {
       entry = parts_.erase(entry);
       ++dropped;
     } else {

@@ -64,9 +64,9 @@ class CollectiveJoin {
     int kernels_to_come = 0;
     std::int64_t first_seen_ns = 0;
     std::int64_t observed_at_ns = 0;
-    std::int64_t overtaken_ns = 0;  // when a later one of its group was first found ended
-    bool waited = false;            // one drain passed since all was there that must be
-    bool is_listed = false;         // in complete_
+    std::int64_t behind_ns = 0;  // when it was first found overtaken or left behind
+    bool waited = false;         // one drain passed since all was there that must be
+    bool is_listed = false;      // in complete_
 
     bool has_ended() const { return ended || observed || (launches > 0 && kernels_to_come == 0); }
   };
@@ -84,8 +84,11 @@ class CollectiveJoin {
   // Whether nothing better can come any more.
   bool is_settled(Parts& parts, std::int64_t now_ns) const;
   void finish(std::uint64_t handle, const Parts& parts, Finished& finished);
+  // Whether a later one of its group has ended.
+  bool is_overtaken(std::uint64_t handle, const CollectiveCall& call) const;
+  // Whether its group's latest was asked for kAheadLimitNs after it.
   bool is_left_behind(const Parts& parts) const;
-  bool is_overtaken(std::uint64_t handle, Parts& parts, std::int64_t now_ns) const;
+  bool is_lost(std::uint64_t handle, Parts& parts, std::int64_t now_ns) const;
   void forget_launches(std::int64_t now_ns);
 
   const int rank_;

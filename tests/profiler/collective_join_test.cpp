@@ -283,8 +283,23 @@ TEST(CollectiveJoin, ForgetsWhatHasNoKernelOnceTheHostIsFarBeyondIt) {
   join.add(entered(4), later);
   EXPECT_EQ(join.drop_incomplete(later), 0);
   join.add(entered(5), later + 1);
-  EXPECT_EQ(join.drop_incomplete(later + 1), 2);
+  EXPECT_EQ(join.drop_incomplete(later + 1), 0) << "its kernel may be on its way";
+  EXPECT_EQ(join.drop_incomplete(later + CollectiveJoin::kKernelLimitNs), 0);
+  EXPECT_EQ(join.drop_incomplete(later + 1 + CollectiveJoin::kKernelLimitNs), 2);
   EXPECT_EQ(join.pending().size(), 3u) << "one of another group and two that are new";
+}
+
+// The others waited in it while one rank wrote a checkpoint: the very one to be looked at.
+TEST(CollectiveJoin, KeepsWhatHeldTheHostUpForLongUntilItsKernelIsReported) {
+  CollectiveJoin join(0);
+  join.add(entered(1), kNow);
+  join.add(launched(1, 70), kNow);
+  const std::int64_t later = kNow + 2 * CollectiveJoin::kAheadLimitNs;
+  join.add(entered(2), later);  // the next step begins before CUPTI is asked again
+  EXPECT_EQ(join.drop_incomplete(later), 0);
+  join.add(LaunchEnded{70, {5, 150, later - 1}}, later + 1);
+  EXPECT_EQ(join.take_finished(later + 1).collectives.size(), 1u);
+  EXPECT_EQ(join.drop_incomplete(later + 1), 0);
 }
 
 TEST(CollectiveJoin, KeepsWhatTheHostWaitsForHoweverLong) {
