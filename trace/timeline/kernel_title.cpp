@@ -16,6 +16,8 @@ constexpr Text kAnonymous = "(anonymous namespace)";
 // Kernels that do nothing of their own: what is in their template arguments says it.
 constexpr std::array<Text, 4> kCarriers{"elementwise_kernel", "reduce_kernel",
                                         "multi_tensor_apply_kernel", "index_kernel"};
+// Of CUTLASS and Thrust: their first template argument is what they run.
+constexpr std::array<Text, 4> kShells{"Kernel", "Kernel2", "device_kernel", "_kernel_agent"};
 // Around an operation that is named after them.
 constexpr std::array<Text, 8> kWrappers{"AUnaryFunctor",
                                         "BUnaryFunctor",
@@ -39,10 +41,29 @@ bool is_one_of(const std::array<Text, count>& texts, Text text) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Up to the first list of template arguments or parameters.
+// Where what is declared begins: behind a return type, if there is one, as for templates. That may
+// be one itself: "std::enable_if<!T7, void>::type kernel<…>(…)".
+Text declaration(Text name) {
+  constexpr Text kUsual = "void ";
+  if (name.starts_with(kUsual)) return name.substr(kUsual.size());
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>') --depth;
+    if (depth > 0) continue;
+    if (name[i] == ' ') begin = i + 1;
+    if (name[i] != '(') continue;
+    if (!name.substr(i).starts_with(kAnonymous)) break;
+    i += kAnonymous.size() - 1;
+  }
+  return name.substr(begin);
+}
+
+// Up to the first list of template arguments or parameters, or where the argument ends.
 Text qualified_name(Text name) {
   for (std::size_t i = 0; i < name.size(); ++i) {
-    if (name[i] == '<') return name.substr(0, i);
+    if (name[i] == '<' || name[i] == '>' || name[i] == ',') return name.substr(0, i);
     if (name[i] != '(') continue;
     if (!name.substr(i).starts_with(kAnonymous)) return name.substr(0, i);
     i += kAnonymous.size() - 1;
@@ -53,6 +74,14 @@ Text qualified_name(Text name) {
 Text last_part(Text qualified) {
   const auto colons = qualified.rfind("::");
   return colons == Text::npos ? qualified : qualified.substr(colons + 2);
+}
+
+// cuBLAS has kernels that only their namespace tells apart.
+Text own_name(Text qualified) {
+  const Text own = last_part(qualified);
+  if (own != "kernel" || own == qualified) return own;
+  const Text around = last_part(qualified.substr(0, qualified.size() - own.size() - 2));
+  return qualified.substr(static_cast<std::size_t>(around.data() - qualified.data()));
 }
 
 bool is_operation(Text word) {
@@ -105,19 +134,26 @@ std::optional<std::string> operation_of(Text arguments) {
 }  // namespace
 
 std::string kernel_title(std::string_view name) {
-  constexpr Text kReturnType = "void ";
   if (name.find('<') == Text::npos && name.find('(') == Text::npos) return std::string(name);
-  const Text declared = name.starts_with(kReturnType) ? name.substr(kReturnType.size()) : name;
+  const Text declared = declaration(name);
   const Text qualified = qualified_name(declared);
-  const Text own = last_part(qualified);
-  if (own.empty() || own.find(' ') != Text::npos) return std::string(name);
+  const Text own = own_name(qualified);
+  if (own.empty()) return std::string(name);
+  const Text rest = declared.substr(qualified.size());
+  if (is_one_of(kShells, own) && rest.starts_with('<')) {
+    const Text content = last_part(qualified_name(rest.substr(1)));
+    if (!content.empty()) return std::string(content) + " · " + std::string(own);
+  }
   const bool is_carrier =
       std::ranges::any_of(kCarriers, [&](Text carrier) { return own.ends_with(carrier); });
   if (is_carrier) {
-    if (const auto operation = operation_of(declared.substr(qualified.size())))
-      return *operation + " · " + std::string(own);
+    if (const auto operation = operation_of(rest)) return *operation + " · " + std::string(own);
   }
   return std::string(own);
+}
+
+std::string event_title(RowKind kind, std::string_view name) {
+  return kind == RowKind::kKernels ? kernel_title(name) : std::string(name);
 }
 
 }  // namespace shardlens::trace

@@ -179,9 +179,8 @@ std::optional<RowItem> PieceDrawer::finish() {
   // "forw…" would tell nothing; half a kernel's name tells something.
   const auto draw = place_.kind == RowKind::kPhases ? label_in : text_in;
   for (const PieceLabel& label : labels_) {
-    const std::string& name = names_[label.name];
     draw(c_.look, label.box, Face::kSmall, label.ink,
-         place_.kind == RowKind::kKernels ? trace::kernel_title(name) : name, Align::kLeft);
+         trace::event_title(place_.kind, names_[label.name]), Align::kLeft);
   }
   return std::move(hovered_);
 }

@@ -32,8 +32,7 @@ void describe_event(const TimelineScene& scene, const TooltipScope& tip, const R
   const trace::TimelineRow& row = scene.row(item.row);
   const Rgb swatch = piece_color(scene.look().colors(), piece.piece_class);
   const bool ribbon = row.kind == trace::RowKind::kRibbon;
-  const std::string title =
-      row.kind == trace::RowKind::kKernels ? trace::kernel_title(item.name) : item.name;
+  const std::string title = trace::event_title(row.kind, item.name);
   tip.title(title.empty() || ribbon ? std::string(class_name(piece.piece_class)) : title);
   tip.row(&swatch, "Duration", length_text(piece.duration_ns()));
   if (piece.latest_start_ns > piece.start_ns) {
@@ -53,8 +52,9 @@ void describe_fold(const TimelineScene& scene, const TooltipScope& tip, const Ro
   tip.row(nullptr, "Busiest part", share_text(static_cast<double>(piece.busiest)));
   tip.row(nullptr, "In", length_text(piece.duration_ns()));
   if (piece.longest_ns > 0) tip.row(nullptr, "Longest", length_text(piece.longest_ns));
-  if (!item.name.empty()) tip.note(item.name);
-  describe_start(scene, tip, scene.row(item.row).rank, piece.start_ns);
+  const trace::TimelineRow& row = scene.row(item.row);
+  if (!item.name.empty()) tip.note(trace::event_title(row.kind, item.name));
+  describe_start(scene, tip, row.rank, piece.start_ns);
   tip.note("Too short to be told apart: zoom in, or double-click");
 }
 

@@ -49,6 +49,16 @@ constexpr std::pair<const char*, const char*> kTitles[] = {
      "FusedAdamMath<float> · multi_tensor_apply_kernel"},
     {"void at::native::elementwise_kernel_with_index<int, at::native::arange_cuda_out()>(int)",
      "elementwise_kernel_with_index"},
+    {"void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_128x128_32x5_nn_align8>("
+     "cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_128x128_32x5_nn_align8::Params)",
+     "cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_128x128_32x5_nn_align8 · Kernel2"},
+    {"void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<cute::tuple<int, int>, "
+     "float> >(Params)",
+     "GemmUniversal · device_kernel"},
+    {"std::enable_if<!T7, void>::type internal::gemvx::kernel<int, int, float, false, "
+     "cublasGemvParamsEx<int> >(cublasGemvParamsEx<int>)",
+     "gemvx::kernel"},
+    {"void kernel<(bool)1>(int)", "kernel"},
     {"Memcpy HtoD (Pinned -> Device)", "Memcpy HtoD (Pinned -> Device)"},
     {"void <(", "void <("},
     {"", ""},
@@ -56,6 +66,12 @@ constexpr std::pair<const char*, const char*> kTitles[] = {
 
 TEST(KernelTitle, SaysWhatAKernelDoesInAFewWords) {
   for (const auto& [name, title] : kTitles) EXPECT_EQ(kernel_title(name), title) << name;
+}
+
+TEST(KernelTitle, IsOnlyForKernels) {
+  EXPECT_EQ(event_title(RowKind::kKernels, "void native::f<int>(int)"), "f");
+  EXPECT_EQ(event_title(RowKind::kOperators, "void native::f<int>(int)"),
+            "void native::f<int>(int)");
 }
 
 TEST(KernelTitle, TakesAnything) {
