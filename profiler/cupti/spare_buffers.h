@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "profiler/cupti/buffer_pool.h"
+
 namespace shardlens::profiler {
 
 class CuptiSpareBuffers {
@@ -14,7 +16,7 @@ class CuptiSpareBuffers {
   // Of CUDA 12.9, as Kineto tells them apart (kCuptiBufferRejectionMinVersion).
   static constexpr std::uint32_t kFirstVersionThatTakesNone = 27;
   static constexpr std::size_t kMost = 256;
-  static constexpr std::size_t kBytes = 1 << 20;  // as of the pool's
+  static constexpr std::size_t kBytes = CuptiBufferPool::kBufferBytes;
 
   // Zeroed. nullptr: so many are out that CUPTI no longer gives them back, or no memory.
   std::uint8_t* request();

@@ -28,6 +28,7 @@ trace::Result<std::optional<RankIdentity>> rank_from_environment(const VariableL
 // Whether a program only starts ranks (torchrun, accelerate, deepspeed; with Python before it or
 // not). It may ask CUDA how many GPUs there are, and must not take a rank's place for that.
 bool starts_ranks(const std::vector<std::string>& arguments);
+// This process's command line, its program first; empty where /proc does not tell it.
 std::vector<std::string> own_arguments();
 
 // Takes the rank's place in the run's folder for this process, so that no second one, say a child

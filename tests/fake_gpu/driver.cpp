@@ -3,6 +3,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <cstdio>
 #include <string_view>
 
 #include "tests/fake_gpu/device.h"
@@ -35,16 +36,26 @@ CUresult cuDeviceGet(CUdevice* device, int ordinal) {
   *device = ordinal;
   return CUDA_SUCCESS;
 }
+CUresult cuDeviceGetName(char* text, int size, CUdevice device) {
+  cudaDeviceProp properties;
+  if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) return CUDA_ERROR_INVALID_DEVICE;
+  std::snprintf(text, static_cast<std::size_t>(size), "%s", properties.name);
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceTotalMem(std::size_t* bytes, CUdevice) {
+  *bytes = static_cast<std::size_t>(device_bytes());
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetPCIBusId(char* text, int size, CUdevice device) {
+  return cudaDeviceGetPCIBusId(text, size, device) == cudaSuccess ? CUDA_SUCCESS
+                                                                  : CUDA_ERROR_INVALID_DEVICE;
+}
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
   // The runtime's and the driver's attributes have the same numbers.
   return cudaDeviceGetAttribute(value, static_cast<cudaDeviceAttr>(attribute), device) ==
                  cudaSuccess
              ? CUDA_SUCCESS
              : CUDA_ERROR_INVALID_VALUE;
-}
-CUresult cuDeviceGetPCIBusId(char* text, int size, CUdevice device) {
-  return cudaDeviceGetPCIBusId(text, size, device) == cudaSuccess ? CUDA_SUCCESS
-                                                                  : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult cuGetErrorString(CUresult, const char** text) {
   *text = "an error of the made-up driver";
