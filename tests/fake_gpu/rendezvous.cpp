@@ -119,10 +119,10 @@ std::shared_ptr<Rendezvous> Rendezvous::join(std::uint64_t id, int ranks, int ra
   auto* page = static_cast<SharedPage*>(mapped);
   page->ranks[rank].process = getpid();
   std::shared_ptr<Rendezvous> joined(new Rendezvous(id, ranks, rank, page));
-  if (joined->exchange(0).empty()) return nullptr;
-  // All have it: whatever becomes of them, nothing is left behind.
-  if (rank == 0) shm_unlink(path);
-  return joined;
+  const bool all_have_come = !joined->exchange(0).empty();
+  // All have it, or somebody never will: whatever becomes of them, nothing is left behind.
+  if (rank == 0 || !all_have_come) shm_unlink(path);
+  return all_have_come ? joined : nullptr;
 }
 
 Rendezvous::Entered Rendezvous::enter(std::uint64_t kind,
