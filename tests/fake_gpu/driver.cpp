@@ -3,8 +3,11 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <string_view>
+#include <utility>
 
 #include "tests/fake_gpu/device.h"
 #include "tests/fake_gpu/memory.h"
@@ -17,6 +20,37 @@ namespace {
 constexpr int kDeviceBits = 8;
 CUmemGenericAllocationHandle handle_of(std::size_t bytes, int device) {
   return bytes << kDeviceBits | static_cast<unsigned>(device);
+}
+
+template <typename Function>
+void* address_of(Function* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+// Everything that is not here: multicast, green contexts, handles for other processes.
+CUresult refuse() { return CUDA_ERROR_NOT_SUPPORTED; }
+
+void* driver_function(std::string_view name) {
+#define ENTRY(function) std::pair(std::string_view(#function), address_of(function))
+  static const std::array entries{
+      ENTRY(cuDeviceGet),
+      ENTRY(cuDeviceGetAttribute),
+      ENTRY(cuGetErrorString),
+      ENTRY(cuCtxGetCurrent),
+      ENTRY(cuCtxSetCurrent),
+      ENTRY(cuMemGetAllocationGranularity),
+      ENTRY(cuMemAddressReserve),
+      ENTRY(cuMemAddressFree),
+      ENTRY(cuMemCreate),
+      ENTRY(cuMemRelease),
+      ENTRY(cuMemMap),
+      ENTRY(cuMemUnmap),
+      ENTRY(cuMemSetAccess),
+      ENTRY(cuDevicePrimaryCtxGetState),
+  };
+#undef ENTRY
+  const auto found = std::ranges::find(entries, name, &std::pair<std::string_view, void*>::first);
+  return found == entries.end() ? address_of(refuse) : found->second;
 }
 
 }  // namespace
@@ -106,39 +140,10 @@ CUresult cuMemSetAccess(CUdeviceptr, std::size_t, const CUmemAccessDesc*, std::s
   return CUDA_SUCCESS;
 }
 
-// Everything else: multicast, green contexts, handles for other processes.
-static CUresult refuse() { return CUDA_ERROR_NOT_SUPPORTED; }
-
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned,
                                              unsigned long long,
                                              cudaDriverEntryPointQueryResult* status) {
-  struct Entry {
-    std::string_view name;
-    void* function;
-  };
-#define ENTRY(name) \
-  { #name, reinterpret_cast < void*>(name) }
-  static const Entry entries[] = {
-      ENTRY(cuDeviceGet),
-      ENTRY(cuDeviceGetAttribute),
-      ENTRY(cuGetErrorString),
-      ENTRY(cuCtxGetCurrent),
-      ENTRY(cuCtxSetCurrent),
-      ENTRY(cuMemGetAllocationGranularity),
-      ENTRY(cuMemAddressReserve),
-      ENTRY(cuMemAddressFree),
-      ENTRY(cuMemCreate),
-      ENTRY(cuMemRelease),
-      ENTRY(cuMemMap),
-      ENTRY(cuMemUnmap),
-      ENTRY(cuMemSetAccess),
-      ENTRY(cuDevicePrimaryCtxGetState),
-  };
-#undef ENTRY
-  *function = reinterpret_cast<void*>(refuse);
-  for (const Entry& entry : entries) {
-    if (entry.name == symbol) *function = entry.function;
-  }
+  *function = driver_function(symbol);
   if (status != nullptr) *status = cudaDriverEntryPointSuccess;
   return cudaSuccess;
 }
