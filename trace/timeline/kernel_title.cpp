@@ -77,7 +77,7 @@ Text last_part(Text qualified) {
 }
 
 // cuBLAS has kernels that only their namespace tells apart.
-Text own_name(Text qualified) {
+Text kernel_name(Text qualified) {
   const Text own = last_part(qualified);
   if (own != "kernel" || own == qualified) return own;
   const Text around = last_part(qualified.substr(0, qualified.size() - own.size() - 2));
@@ -137,7 +137,7 @@ std::string kernel_title(std::string_view name) {
   if (name.find('<') == Text::npos && name.find('(') == Text::npos) return std::string(name);
   const Text declared = declaration(name);
   const Text qualified = qualified_name(declared);
-  const Text own = own_name(qualified);
+  const Text own = kernel_name(qualified);
   if (own.empty()) return std::string(name);
   const Text rest = declared.substr(qualified.size());
   if (is_one_of(kShells, own) && rest.starts_with('<')) {
