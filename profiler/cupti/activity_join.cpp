@@ -60,12 +60,11 @@ void ActivityJoin::take(const OverheadActivity& overhead, std::int64_t) {
 }
 
 void ActivityJoin::expire(std::int64_t now_ns) {
-  const auto is_old = [&](const auto& entry) {
-    return now_ns - entry.second.since_ns > kTimeLimitNs;
-  };
-  const auto kernels = std::erase_if(kernels_, is_old);
+  const auto kernels = std::erase_if(
+      kernels_, [&](const auto& entry) { return now_ns - entry.second.since_ns > kTimeLimitNs; });
   // A mark without a kernel is no loss: a launch into a graph that is captured runs none.
-  std::erase_if(externals_, is_old);
+  std::erase_if(externals_,
+                [&](const auto& entry) { return now_ns - entry.second.since_ns > kMarkLimitNs; });
   if (launches_are_marked_) sink_.unmatched(static_cast<std::int64_t>(kernels));
 }
 

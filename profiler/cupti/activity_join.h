@@ -20,11 +20,14 @@ class ActivityJoin {
  public:
   // CUPTI is flushed every 100-250 ms: a record that is missing for so long will not come.
   static constexpr std::int64_t kTimeLimitNs = 5'000'000'000;
+  // But a mark comes with the launch, and the kernel not before its end: it may wait for a rank
+  // that writes a checkpoint. Longer than NCCL's watchdog lets it by default, 10 minutes.
+  static constexpr std::int64_t kMarkLimitNs = 900'000'000'000;
 
   explicit ActivityJoin(ActivitySink& sink) : sink_(sink), markers_(sink), memory_(sink) {}
 
   void add(const Activity& activity, std::int64_t now_ns);
-  // Gives up waiting for what is older than the time limit.
+  // Gives up waiting for what is older than its time limit.
   void expire(std::int64_t now_ns);
   // Nothing follows.
   void finish(std::int64_t now_ns) { memory_.finish(now_ns); }

@@ -79,7 +79,19 @@ TEST(ActivityJoin, GivesUpWaitingAfterItsTimeLimit) {
   join.expire(kNow + ActivityJoin::kTimeLimitNs);
   EXPECT_EQ(join.waiting(), 2u);
   join.expire(kNow + ActivityJoin::kTimeLimitNs + 1);
+  EXPECT_EQ(join.waiting(), 1u) << "the mark: its kernel may wait for another rank";
+  join.expire(kNow + ActivityJoin::kMarkLimitNs + 1);
   EXPECT_EQ(join.waiting(), 0u);
+}
+
+TEST(ActivityJoin, FindsTheLaunchOfAKernelThatWaitedForMinutes) {
+  FakeSink sink;
+  ActivityJoin join(sink);
+  join.add(external(11, 1), kNow);
+  const std::int64_t later = kNow + 120'000'000'000;
+  join.expire(later);
+  join.add(kernel(1, kNccl), later);
+  EXPECT_EQ(sink.launched, (std::vector<std::pair<std::uint64_t, std::uint32_t>>{{11, 1}}));
 }
 
 TEST(ActivityJoin, CountsZeroAndReversedTimes) {
