@@ -14,12 +14,11 @@ from gpu_bench import job_settings
 from strategies import say, time_row, write_text
 from trainings import Task, train_ours, train_peer
 
-# What runs beside what: ours, PyTorch's name, and what its side is asked for beside our strategy.
-PAIRS = {
-    "ddp": ({"sharding_strategy": "ddp"}, "DistributedDataParallel"),
-    "ddp, everything recorded": ({"sharding_strategy": "ddp", "record": "every step"}, "DistributedDataParallel"),
-    "zero1": ({"sharding_strategy": "zero1"}, "ZeroRedundancyOptimizer"),
-    "full_shard": ({"sharding_strategy": "full_shard"}, "fully_shard"),
+# PyTorch's name of each strategy.
+PEERS = {
+    "ddp": "DistributedDataParallel",
+    "zero1": "ZeroRedundancyOptimizer",
+    "full_shard": "fully_shard",
 }
 
 
@@ -44,15 +43,19 @@ def stand_in_for_a_gpu(options):
                       FAKE_GPU_INSTANT="1")
 
 
-def measure_pair(task, options, name):
-    case, peer = PAIRS[name]
-    ours, theirs = [], []
+def measure_strategy(task, options, name):
+    """Ours beside PyTorch's, neither recorded; and ours recorded beside ours not recorded, which has no budget: the
+    recorder's threads share this machine's cores with the ranks'."""
+    case = {"sharding_strategy": name}
+    plain, recorded, theirs = [], [], []
     for repeat in range(options.repeats):
         say(f"{name}: run {repeat + 1} of {options.repeats}")
-        folder = f"{repeat}-{name.replace(' ', '-').replace(',', '')}"
-        ours.append(train_ours(task, case, options.ranks, False, folder).step_ms)
-        theirs.append(train_peer(task, case, options.ranks, False, folder + "-peer").step_ms)
-    return time_row(f"{name}, host", peer, ours, theirs, True)
+        for times, record in ((plain, "none"), (recorded, "every step")):
+            folder = f"{repeat}-{name}-{record.replace(' ', '-')}"
+            times.append(train_ours(task, {**case, "record": record}, options.ranks, False, folder).step_ms)
+        theirs.append(train_peer(task, case, options.ranks, False, f"{repeat}-{name}-peer").step_ms)
+    return [time_row(f"{name}, host", PEERS[name], plain, theirs, True),
+            time_row(f"{name}, host, every step recorded", "the same, not recorded", recorded, plain, False)]
 
 
 def measure(options):
@@ -62,7 +65,7 @@ def measure(options):
         # An epoch is longer than a run.
         write_text(folder / "text.txt", 4 * options.ranks * options.batch * options.length * (options.steps + 1))
         task = Task(options.programs, folder, "cuda", options.ranks, job_settings(options, options.model), options.skip)
-        return [measure_pair(task, options, each) for each in PAIRS]
+        return [row for name in PEERS for row in measure_strategy(task, options, name)]
 
 
 if __name__ == "__main__":

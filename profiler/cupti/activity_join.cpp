@@ -63,8 +63,10 @@ void ActivityJoin::expire(std::int64_t now_ns) {
   const auto kernels = std::erase_if(
       kernels_, [&](const auto& entry) { return now_ns - entry.second.since_ns > kTimeLimitNs; });
   // A mark without a kernel is no loss: a launch into a graph that is captured runs none.
+  const std::int64_t mark_limit_ns =
+      externals_.size() > kMostOldMarks ? kTimeLimitNs : kMarkLimitNs;
   std::erase_if(externals_,
-                [&](const auto& entry) { return now_ns - entry.second.since_ns > kMarkLimitNs; });
+                [&](const auto& entry) { return now_ns - entry.second.since_ns > mark_limit_ns; });
   if (launches_are_marked_) sink_.unmatched(static_cast<std::int64_t>(kernels));
 }
 

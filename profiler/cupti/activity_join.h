@@ -23,6 +23,9 @@ class ActivityJoin {
   // But a mark comes with the launch, and the kernel not before its end: it may wait for a rank
   // that writes a checkpoint. Longer than NCCL's watchdog lets it by default, 10 minutes.
   static constexpr std::int64_t kMarkLimitNs = 900'000'000'000;
+  // Marks of calls that start no kernel stay, too. With more than this (4 MiB) kTimeLimitNs holds
+  // for marks as well.
+  static constexpr std::size_t kMostOldMarks = 65'536;
 
   explicit ActivityJoin(ActivitySink& sink) : sink_(sink), markers_(sink), memory_(sink) {}
 

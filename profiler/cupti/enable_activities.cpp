@@ -105,8 +105,9 @@ trace::Result<std::string> enable_activities(const CuptiApi& api, const CuptiOpt
   }
   // Questions whether something has ended are asked thousands of times by those who poll.
   if (api.enable_all_sync_records != nullptr) static_cast<void>(api.enable_all_sync_records(0));
-  std::string refused =
-      api.enable_driver_api == nullptr ? "launch calls: its CUPTI is older than CUDA 12.5" : "";
+  std::string refused = api.enable_driver_api == nullptr || api.enable_runtime_api == nullptr
+                            ? "launch calls (CUPTI of CUDA 12.5 or newer does)"
+                            : "";
   for (const auto& [kind, name] : extra_kinds(options)) {
     const CUptiResult result = api.enable(kind);
     if (result == CUPTI_SUCCESS) continue;

@@ -1,13 +1,12 @@
 #include "profiler/inject/device_watch.h"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
+#include "profiler/inject/cuda_driver.h"
 #include "profiler/nvml/gpu_census.h"
 #include "profiler/nvml/gpu_link.h"
 
@@ -16,50 +15,8 @@ namespace {
 
 using trace::MemoryCategory;
 
-// Of CUDA's driver API (cuda.h), which the program has loaded and initialised. Empty: not known.
-class Driver {
- public:
-  Driver() : library_(dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD)) {
-    if (library_ == nullptr) return;
-    load(device_count_, "cuDeviceGetCount");
-    load(device_get_, "cuDeviceGet");
-    load(bus_id_, "cuDeviceGetPCIBusId");
-  }
-  ~Driver() {
-    if (library_ != nullptr) dlclose(library_);
-  }
-  Driver(const Driver&) = delete;
-  Driver& operator=(const Driver&) = delete;
-
-  int devices() const {
-    int count = 0;
-    return device_count_ != nullptr && device_count_(&count) == 0 ? count : 0;
-  }
-  std::string bus_id(std::uint32_t device) const {
-    int handle = 0;
-    std::array<char, 32> text{};
-    if (device_get_ == nullptr || bus_id_ == nullptr ||
-        device_get_(&handle, static_cast<int>(device)) != 0 ||
-        bus_id_(text.data(), static_cast<int>(text.size()), handle) != 0) {
-      return "";
-    }
-    return text.data();
-  }
-
- private:
-  template <typename F>
-  void load(F& function, const char* name) {
-    function = reinterpret_cast<F>(dlsym(library_, name));
-  }
-
-  void* library_;
-  int (*device_count_)(int*) = nullptr;
-  int (*device_get_)(int*, int) = nullptr;
-  int (*bus_id_)(char*, int, int) = nullptr;
-};
-
 // Ranks take their machine's GPUs in order. One that sees a single GPU may be one of many that do.
-RankPlaces places_of(const Driver& driver, const RankIdentity& identity,
+RankPlaces places_of(const CudaDriver& driver, const RankIdentity& identity,
                      const std::string& bus_id) {
   RankPlaces places;
   places.own = bus_id;
@@ -100,10 +57,6 @@ trace::MemorySample sample_of(const NvmlLibrary& nvml, NvmlDevice device) {
 
 }  // namespace
 
-void DeviceWatch::note_use(std::uint32_t device) {
-  if (!std::exchange(is_watching_, true)) watch(device);
-}
-
 void DeviceWatch::watch(std::uint32_t device) {
   auto library = NvmlLibrary::open();
   if (!library) {
@@ -112,10 +65,15 @@ void DeviceWatch::watch(std::uint32_t device) {
     return;
   }
   nvml_ = std::move(*library);
-  const std::string bus_id = Driver().bus_id(device);
+  const std::string bus_id = CudaDriver().bus_id(device);
   describe(device, bus_id);
   const auto handle = nvml_->device_at(bus_id);
-  if (!handle) return;
+  if (!handle) {
+    recorder_.log(trace::LogLine::Level::kWarning,
+                  "Memory, power and clocks are not recorded: NVML does not know the GPU at \"" +
+                      bus_id + "\".");
+    return;
+  }
   sample_memory(*handle);
   if (auto sampler = NvmlSampler::start(recorder_, nvml_, bus_id)) counters_ = std::move(*sampler);
   has_counters_ = counters_ != nullptr;
@@ -127,7 +85,7 @@ void DeviceWatch::finish() {
 }
 
 void DeviceWatch::describe(std::uint32_t device, const std::string& bus_id) {
-  const Driver driver;
+  const CudaDriver driver;
   GpuLink link;
   if (identity_.local_world_size > 1 && driver.devices() > 1)
     link = link_between_ranks(nvml_.get(), places_of(driver, identity_, bus_id));

@@ -21,20 +21,18 @@ class DeviceWatch {
   DeviceWatch(Recorder& recorder, const RankIdentity& identity)
       : recorder_(recorder), identity_(identity) {}
 
-  // A kernel ran there: `device` is CUDA's number in this process. Only the first is watched.
-  void note_use(std::uint32_t device);
+  // Once: a kernel ran there. `device` is CUDA's number in this process.
+  void watch(std::uint32_t device);
   bool has_counters() const { return has_counters_; }
   // Samples nothing any more.
   void finish();
 
  private:
-  void watch(std::uint32_t device);
   void describe(std::uint32_t device, const std::string& bus_id);
   void sample_memory(NvmlDevice device);
 
   Recorder& recorder_;
   const RankIdentity identity_;
-  bool is_watching_ = false;
   bool has_counters_ = false;
   std::shared_ptr<const NvmlLibrary> nvml_;
   std::unique_ptr<NvmlSampler> counters_;

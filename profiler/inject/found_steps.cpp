@@ -51,8 +51,14 @@ void FoundSteps::begin_step(const Finder& finder, std::int64_t at_ns) {
   if (believed_ == &finder) recorder_.begin_step(next_step_++, at_ns);
 }
 
+void FoundSteps::watch_activity(std::function<bool()> uses_gpu) {
+  const std::lock_guard lock(mutex_);
+  uses_gpu_ = std::move(uses_gpu);
+}
+
 void FoundSteps::end_step(const Finder& finder, std::int64_t at_ns) {
   const std::lock_guard lock(mutex_);
+  if (!has_activity_ && uses_gpu_ && uses_gpu_()) has_activity_ = true;
   if (believed_ == &finder) recorder_.end_step(unknown_result(has_activity_), at_ns);
 }
 

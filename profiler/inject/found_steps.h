@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 
 #include "profiler/inject/step_sink.h"
@@ -34,7 +35,10 @@ class FoundSteps {
     const StepSource source_;
   };
 
-  // From now on kernels are recorded: without them nobody knows what a step consists of.
+  // Kernels are recorded from now on, once the program `uses_gpu`: without them nobody knows what a
+  // step consists of. It is asked at the end of each step until it does.
+  void watch_activity(std::function<bool()> uses_gpu);
+  // A kernel ran.
   void note_activity() { has_activity_ = true; }
   // Who told the steps so far.
   StepSource source() const;
@@ -53,6 +57,7 @@ class FoundSteps {
   const Finder* believed_ = nullptr;
   StepSource source_ = StepSource::kNone;
   std::int64_t next_step_ = 0;
+  std::function<bool()> uses_gpu_;
   std::atomic<bool> has_activity_{false};
 };
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "profiler/inject/cuda_driver.h"
 #include "trace/model/schedule.h"
 #include "trace/store/run_folder.h"
 
@@ -131,22 +132,27 @@ void ProcessRecorder::start_gpu_activity() {
   CuptiOptions options;
   options.library = fallback_cupti();
   options.on_kernel = [this](const KernelActivity& kernel, trace::StringId name) {
-    device_.note_use(kernel.stream.device);
+    note_gpu_use(kernel.stream.device);
     streams_.add(kernel, name);
   };
   auto source = CuptiSource::start(*recorder_, std::move(options));
   if (source) {
     gpu_activity_ = std::move(*source);
-    has_gpu_activity_ = true;
-    steps_.note_activity();
-    recorder_->update_rank_info([&](trace::RankInfo& info) {
-      info.device = "cuda:" + std::to_string(identity_.local_rank);
-    });
+    steps_.watch_activity([] { return CudaDriver().has_context(); });
   } else {
     gpu_problem_ = source.error().message;
     recorder_->log(trace::LogLine::Level::kWarning, gpu_problem_);
     warn(gpu_problem_);
   }
+}
+
+// CUPTI also starts where a program only asks how many GPUs there are, and computes without.
+void ProcessRecorder::note_gpu_use(std::uint32_t device) {
+  if (std::exchange(has_gpu_activity_, true)) return;
+  steps_.note_activity();
+  recorder_->update_rank_info(
+      [&](trace::RankInfo& info) { info.device = "cuda:" + std::to_string(device); });
+  device_.watch(device);
 }
 
 void ProcessRecorder::save_before_death() {

@@ -47,6 +47,7 @@ class ProcessRecorder {
   ProcessRecorder(std::unique_ptr<Recorder> recorder, const RankIdentity& identity,
                   const ProcessOptions& options);
   void start_gpu_activity();
+  void note_gpu_use(std::uint32_t device);
   void save_before_death();
   std::string sources() const;
 
@@ -61,7 +62,7 @@ class ProcessRecorder {
   std::unique_ptr<FatalSignals> fatal_signals_;
   std::string gpu_problem_;  // why there is none
   std::unique_ptr<WarningTail> nccl_warnings_;
-  bool has_gpu_activity_ = false;  // stays once there was one
+  bool has_gpu_activity_ = false;  // a kernel ran
   bool is_finished_ = false;
 };
 

@@ -143,6 +143,15 @@ class Record(harness.ShardlensTest):
         self.assertEqual(self.query('ddp', 'select sum(count) as n from lost')[0]['n'], None)
         self.shardlens('verify', 'ddp')
 
+    def test_who_only_asks_for_gpus_does_not_compute_on_them(self):
+        report = json.loads(self.record('asks', str(PYTHON), self.script(
+            'import time, torch\nassert torch.cuda.is_available()\nfor i in range(5):\n'
+            '    with torch.cuda.nvtx.range(f"step {i}"): time.sleep(0.01)'),
+            options=['--json'], env=with_gpus()).stdout)
+        self.assertEqual(len(report['steps']), 5)
+        self.assertEqual(report['run']['device'], 'cpu')
+        self.assertIsNone(report['summary']['exposed_ms'], 'what the processor did was not recorded')
+
     def test_a_program_that_fails_is_kept_and_its_end_is_told(self):
         done = self.record('fails', str(PYTHON), self.script(
             'import torch, sys\nfor i in range(5):\n'

@@ -11,11 +11,7 @@ namespace shardlens::fake_gpu {
 struct Counters {
   std::atomic<std::int64_t> kernels;  // collectives included
   std::atomic<std::int64_t> kernel_ns;
-  std::atomic<std::int64_t> copies_to_device;
-  std::atomic<std::int64_t> copies_to_host;
   std::atomic<std::int64_t> host_waits;  // for a stream, an event or the device
-  std::atomic<std::int64_t> collectives;
-  std::atomic<std::int64_t> allocations;
 };
 Counters& counters();
 

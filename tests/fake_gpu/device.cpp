@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -30,6 +31,7 @@ void start_injected_library() {
 }
 
 thread_local int device = 0;
+std::atomic<unsigned> contexts{0};  // a bit per device
 thread_local cudaError_t last_error = cudaSuccess;
 
 std::int64_t number_from(const char* variable, std::int64_t otherwise) {
@@ -51,12 +53,16 @@ std::int64_t device_bytes() {
 
 int current_device() { return device; }
 
+bool has_context(int device) { return (contexts & (1U << device)) != 0; }
+void make_context(int device) { contexts |= 1U << device; }
+
 cudaError_t failed(cudaError_t error) {
   if (error != cudaSuccess) last_error = error;
   return error;
 }
 
 Stream& stream_of(cudaStream_t stream) {
+  make_context(device);
   if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
     return *default_stream(device);
   return *reinterpret_cast<Stream*>(stream);
@@ -132,6 +138,7 @@ cudaError_t cudaSetDevice(int which) {
   start_injected_library();
   if (which < 0 || which >= device_count()) return failed(cudaErrorInvalidDevice);
   device = which;
+  make_context(which);
   return cudaSuccess;
 }
 

@@ -13,6 +13,10 @@ namespace shardlens::fake_gpu {
 int device_count();
 std::int64_t device_bytes();
 int current_device();
+// Whether the process has a context there: cudaSetDevice makes one, and whatever has a stream's
+// place or memory. Asking how many GPUs there are does not.
+bool has_context(int device);
+void make_context(int device);
 
 // Remembers an error for cudaGetLastError.
 cudaError_t failed(cudaError_t error);

@@ -100,9 +100,9 @@ CUresult cuCtxGetCurrent(CUcontext* context) {
   return CUDA_SUCCESS;
 }
 CUresult cuCtxSetCurrent(CUcontext) { return CUDA_SUCCESS; }
-CUresult cuDevicePrimaryCtxGetState(CUdevice, unsigned* flags, int* active) {
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
   *flags = 0;
-  *active = 1;
+  *active = has_context(device) ? 1 : 0;
   return CUDA_SUCCESS;
 }
 

@@ -10,7 +10,6 @@
 #include <mutex>
 
 #include "tests/fake_gpu/activity.h"
-#include "tests/fake_gpu/counters.h"
 #include "tests/fake_gpu/device.h"
 
 namespace shardlens::fake_gpu {
@@ -75,6 +74,7 @@ Range remove_range(void* pointer) {
 }  // namespace
 
 bool take_bytes(std::size_t bytes, int device) {
+  make_context(device);
   const std::lock_guard lock(memory().mutex);
   std::int64_t& used = memory().used[device];
   if (used + static_cast<std::int64_t>(bytes) > device_bytes()) return false;
@@ -94,7 +94,6 @@ std::int64_t used_bytes(int device) {
 
 void* allocate_on_device(std::size_t bytes, int device) {
   if (!take_bytes(bytes, device)) return nullptr;
-  counters().allocations++;
   return add_range(bytes, device);
 }
 
@@ -180,8 +179,6 @@ std::function<void()> effect_of(void* to, const void* from, std::size_t bytes,
 void copy(void* to, const void* from, std::size_t bytes, cudaStream_t stream) {
   const CUpti_ActivityMemcpyKind kind = kind_of(is_on_device(from), is_on_device(to));
   if (kind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOH) std::memmove(to, from, bytes);
-  if (kind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH) counters().copies_to_host++;
-  if (kind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD) counters().copies_to_device++;
   if (bytes == 0 || kind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOH) return;
   launch_copy(stream_of(stream), static_cast<std::int64_t>(bytes), kind,
               effect_of(to, from, bytes, kind));

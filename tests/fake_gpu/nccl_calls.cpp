@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "tests/fake_gpu/activity.h"
-#include "tests/fake_gpu/counters.h"
 #include "tests/fake_gpu/device.h"
 #include "tests/fake_gpu/memory.h"
 
@@ -136,7 +135,6 @@ Kernel kernel_of(const NcclCall& call) {
 void launch(const NcclCall& call) {
   Profiled& profiled = *call.communicator->profiled;
   void* launch = profiled.start(Profiled::of_type(abi::kKernelLaunch));
-  counters().collectives++;
   launch_kernel(stream_of(call.stream), kernel_of(call));
   Profiled::stop(launch);
 }

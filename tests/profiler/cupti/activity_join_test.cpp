@@ -84,6 +84,19 @@ TEST(ActivityJoin, GivesUpWaitingAfterItsTimeLimit) {
   EXPECT_EQ(join.waiting(), 0u);
 }
 
+TEST(ActivityJoin, OfVeryManyMarksOnlyTheNewStay) {
+  FakeSink sink;
+  ActivityJoin join(sink);
+  const auto most = static_cast<std::uint32_t>(ActivityJoin::kMostOldMarks);
+  const std::int64_t later = kNow + ActivityJoin::kTimeLimitNs + 1;
+  for (std::uint32_t i = 0; i < most; ++i) join.add(external(i, i), kNow);
+  join.expire(later);
+  EXPECT_EQ(join.waiting(), most);
+  join.add(external(most, most), later);
+  join.expire(later);
+  EXPECT_EQ(join.waiting(), 1u);
+}
+
 TEST(ActivityJoin, FindsTheLaunchOfAKernelThatWaitedForMinutes) {
   FakeSink sink;
   ActivityJoin join(sink);
