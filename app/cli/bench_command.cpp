@@ -1,5 +1,6 @@
 // `shardlens bench`: runs a benchmark program that lies beside this one.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <set>
 
@@ -79,11 +80,20 @@ std::string rows_text(const Json& rows, const Json& machine) {
   return machine_text(machine) + "\n" + table.text();
 }
 
+bool asks_for_help(const std::vector<std::string>& arguments) {
+  return std::ranges::any_of(
+      arguments, [](const std::string& each) { return each == "--help" || each == "-h"; });
+}
+
 int bench(const BenchArguments& options) {
   const auto program = find_benchmark(options.name);
   if (!program) return report_error(program.error());
   const auto output = run_and_read(*program, options.arguments);
   if (!output) return report_error(output.error());
+  if (asks_for_help(options.arguments)) {
+    print_result(*output);
+    return kDone;
+  }
   auto rows = rows_of(*output, options.name);
   if (!rows) return report_error(rows.error());
   const Json machine = describe_machine();

@@ -74,6 +74,10 @@ class Commands(harness.ShardlensTest):
         self.assertTrue((folder / 'run.sqlite').exists() or
                         (self.folder / folder / 'run.sqlite').exists(), done.stdout)
 
+    def test_a_benchmark_tells_its_own_options(self):
+        told = self.shardlens('bench', 'strategies', '--', '--help').stdout
+        self.assertTrue(told.startswith('usage: shardlens bench strategies'), told)
+
     def test_settings_are_all_described(self):
         listed = self.shardlens('settings').stdout
         self.assertIn('bucket_cap_mb', listed)
