@@ -13,15 +13,15 @@ using trace::MemoryCategory;
 
 namespace {
 
-// Fills `parts` with `gradients` times `scale`; these are gone afterwards.
-void put_scaled(std::vector<torch::Tensor>& parts, std::vector<torch::Tensor> gradients,
-                double scale) {
+// Fills `parts`, which lie in `flat`, with `gradients` times `scale`; these are gone afterwards.
+void put_scaled(torch::Tensor& flat, std::vector<torch::Tensor>& parts,
+                std::vector<torch::Tensor> gradients, double scale) {
   if (parts.empty()) return;
-  if (parts.front().is_cuda()) {
-    // On a GPU many small kernels cost more than reading the values twice. The scaling comes first:
-    // the type of the reduction may be coarser.
-    at::_foreach_mul_(gradients, scale);
+  if (flat.is_cuda()) {
+    // On a GPU many small kernels cost more than touching the values twice. Scaled in the type of
+    // the reduction, as fully_shard does (_div_if_needed of its reduce-scatter's input).
     at::_foreach_copy_(parts, gradients);
+    if (scale != 1) flat.mul_(scale);
     return;
   }
   const torch::Tensor factor = torch::scalar_tensor(scale, torch::kFloat64);
@@ -159,7 +159,7 @@ torch::Tensor FlatBuffer::take_gradients(double scale) {
       part.zero_();
     }
   }
-  put_scaled(parts, std::move(gradients), scale);
+  put_scaled(flat, parts, std::move(gradients), scale);
   flat.narrow(0, end, numel() - end).zero_();
   return flat;
 }
