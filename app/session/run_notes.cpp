@@ -29,6 +29,14 @@ bool stands_still(const trace::RunFigures& figures, std::int64_t now_ns) {
   return false;
 }
 
+// In a run that came to its end nobody waits any more: what still does was not recorded whole.
+std::size_t collectives_without_end(const trace::RunFigures& figures) {
+  if (figures.info.status != trace::RunStatus::kDone) return 0;
+  std::size_t count = 0;
+  for (const auto& rank : figures.ranks) count += rank.pending.size();
+  return count;
+}
+
 }  // namespace
 
 bool is_simulated(const trace::RunInfo& info) {
@@ -41,6 +49,11 @@ std::vector<std::string> banners_of(const trace::RunFigures& figures) {
   std::vector<std::string> banners;
   for (const std::string& problem : info.unreadable)
     banners.push_back("Incomplete: " + problem + ". Figures are those of the ranks that are left");
+  if (const auto count = collectives_without_end(figures); count > 0) {
+    banners.push_back("Incomplete: " + std::to_string(count) +
+                      (count == 1 ? " collective was" : " collectives were") +
+                      " not seen to end: figures of communication are without them");
+  }
   if (!info.imported_from.empty()) {
     const auto ranks = std::ranges::count_if(
         figures.ranks, [](const auto& rank) { return !rank.info.device.empty(); });
