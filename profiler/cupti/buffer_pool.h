@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace shardlens::profiler {
 class CuptiBufferPool {
  public:
   static constexpr std::size_t kBufferBytes = 1 << 20;
+  // As many have their memory from the start: about what 100 ms fill, after which they are taken
+  // back. The others get theirs when a burst of records needs them.
+  static constexpr std::size_t kReadyBuffers = 8;
 
   explicit CuptiBufferPool(std::size_t buffers);
   CuptiBufferPool(const CuptiBufferPool&) = delete;
@@ -47,7 +51,11 @@ class CuptiBufferPool {
   std::vector<Slot*> completed_slots();
   static void release(Slot& slot);
 
-  const std::unique_ptr<std::uint8_t[]> memory_;
+  struct Free {
+    void operator()(std::uint8_t* memory) const { std::free(memory); }
+  };
+
+  const std::unique_ptr<std::uint8_t[], Free> memory_;
   std::vector<Slot> slots_;
   std::atomic<std::uint64_t> completions_{0};
   std::atomic<std::int64_t> refused_{0};
