@@ -6,8 +6,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <type_traits>
+
+#include "profiler/reserved_memory.h"
 
 namespace shardlens::profiler {
 
@@ -16,10 +17,12 @@ class EventQueue {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  // The capacity is rounded up to a power of two. All memory is touched here, so that no push meets
-  // a page fault.
+  // The capacity is rounded up to a power of two. Memory comes as it is gone round for the first
+  // time: most threads never do, and a busy one meets some hundred page faults, once.
   explicit EventQueue(std::size_t capacity)
-      : mask_(std::bit_ceil(capacity) - 1), slots_(std::make_unique<T[]>(mask_ + 1)) {}
+      : mask_(std::bit_ceil(capacity) - 1),
+        memory_((mask_ + 1) * sizeof(T)),
+        slots_(static_cast<T*>(memory_.data())) {}
   EventQueue(const EventQueue&) = delete;
   EventQueue& operator=(const EventQueue&) = delete;
 
@@ -63,7 +66,8 @@ class EventQueue {
   static constexpr std::size_t kCacheLine = 64;
 
   const std::uint64_t mask_;
-  const std::unique_ptr<T[]> slots_;
+  const ReservedMemory memory_;
+  T* const slots_;
   alignas(kCacheLine) std::atomic<std::uint64_t> tail_{0};
   std::uint64_t head_seen_ = 0;  // the producer's copy of head_
   std::atomic<std::int64_t> lost_{0};

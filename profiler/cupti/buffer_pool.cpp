@@ -2,32 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 
 namespace shardlens::profiler {
 
-namespace {
-
-// Zeroed pages of which none is there yet.
-std::uint8_t* reserve(std::size_t bytes) {
-  void* memory = std::calloc(bytes, 1);
-  if (memory == nullptr) throw std::bad_alloc();
-  return static_cast<std::uint8_t*>(memory);
-}
-
-// So that the thread which launches meets no page fault.
-void touch(std::uint8_t* memory, std::size_t bytes) {
-  constexpr std::size_t kPageBytes = 4096;
-  volatile std::uint8_t* page = memory;
-  for (std::size_t i = 0; i < bytes; i += kPageBytes) page[i] = 0;
-}
-
-}  // namespace
-
 CuptiBufferPool::CuptiBufferPool(std::size_t buffers)
-    : memory_(reserve(buffers * kBufferBytes)), slots_(buffers) {
-  for (std::size_t i = 0; i < buffers; ++i) slots_[i].memory = memory_.get() + i * kBufferBytes;
-  touch(memory_.get(), std::min(buffers, kReadyBuffers) * kBufferBytes);
+    : memory_(buffers * kBufferBytes), slots_(buffers) {
+  auto* memory = static_cast<std::uint8_t*>(memory_.data());
+  for (std::size_t i = 0; i < buffers; ++i) slots_[i].memory = memory + i * kBufferBytes;
+  // The thread that launches meets no page fault there.
+  memory_.touch(kReadyBuffers * kBufferBytes);
 }
 
 // The first that is free, so that those whose memory is there are used most.

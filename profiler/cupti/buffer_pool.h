@@ -5,9 +5,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <vector>
+
+#include "profiler/reserved_memory.h"
 
 namespace shardlens::profiler {
 
@@ -51,11 +51,7 @@ class CuptiBufferPool {
   std::vector<Slot*> completed_slots();
   static void release(Slot& slot);
 
-  struct Free {
-    void operator()(std::uint8_t* memory) const { std::free(memory); }
-  };
-
-  const std::unique_ptr<std::uint8_t[], Free> memory_;
+  const ReservedMemory memory_;
   std::vector<Slot> slots_;
   std::atomic<std::uint64_t> completions_{0};
   std::atomic<std::int64_t> refused_{0};
