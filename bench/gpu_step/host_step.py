@@ -1,8 +1,8 @@
 """The host's time of a step beside PyTorch's: what a step takes where the GPU needs no time at all.
 
-A GPU waits for its host in models whose kernels are short (gpt-162m on an H100 is near that): no step is shorter than
-what its host needs to launch it. Ranks of both sides run on a GPU that computes nothing, in no time (tests/fake_gpu),
-so this can be measured anywhere; its launches cost about what the driver's do, and the same on both sides. Runs
+A GPU waits for its host in models whose kernels are short. Ranks of both sides run on a GPU that computes nothing, in
+no time (tests/fake_gpu), so this can be measured anywhere. What the driver needs for a launch is not in it, nor what
+CUPTI does, only what the stand-ins for both need, on both sides: compare the sides, do not add these times up. Runs
 alternate; a run's figure is the median over its measured steps, from the start of one to the start of the next.
 """
 import os
