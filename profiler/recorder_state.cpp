@@ -14,7 +14,6 @@ constexpr std::chrono::milliseconds kDrainInterval{50};
 constexpr std::int64_t kClockCheckIntervalNs = 1'000'000'000;
 // Half of what is taken for a hang, so that the rows are there when somebody asks.
 constexpr std::int64_t kStandsStillNs = 5'000'000'000;
-constexpr std::int64_t kClockStepNs = 1'000'000;  // less is slewing
 
 std::int64_t clock_ns(clockid_t clock) {
   timespec time{};
@@ -141,14 +140,12 @@ void Recorder::State::check_writer() {
 
 void Recorder::State::check_clock(std::int64_t now_ns) {
   if (now_ns - clock_checked_ns_ < kClockCheckIntervalNs && now_ns > clock_checked_ns_) return;
-  const std::int64_t offset = now_ns - clock_ns(CLOCK_MONOTONIC);
-  const std::int64_t moved = offset - clock_offset_ns_;
-  if (clock_checked_ns_ != 0 && std::abs(moved) > kClockStepNs)
-    rare.add_log({rank, now_ns, trace::LogLine::Level::kWarning,
-                  "The system clock was set by " + std::to_string(moved / 1'000'000) +
-                      " ms: times across this moment do not compare."});
-  clock_offset_ns_ = offset;
   clock_checked_ns_ = now_ns;
+  const auto moved_ns = clock_watch_.moved(ClockWatch::read());
+  if (!moved_ns) return;
+  rare.add_log({rank, now_ns, trace::LogLine::Level::kWarning,
+                "The system clock was set by " + std::to_string(*moved_ns / 1'000'000) +
+                    " ms: times across this moment do not compare."});
 }
 
 trace::Result<void> Recorder::State::stop() {

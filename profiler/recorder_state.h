@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "profiler/batch_builder.h"
+#include "profiler/clock_watch.h"
 #include "profiler/detail_windows.h"
 #include "profiler/phase_stack.h"
 #include "profiler/rare_rows.h"
@@ -72,7 +73,7 @@ struct Recorder::State {
   std::unique_ptr<trace::TraceWriter> writer_;
   BatchBuilder builder_;
   std::int64_t events_ = 0;
-  std::int64_t clock_offset_ns_ = 0;  // CLOCK_REALTIME minus CLOCK_MONOTONIC
+  ClockWatch clock_watch_;
   std::int64_t clock_checked_ns_ = 0;
   mutable std::mutex failure_mutex_;
   std::string failure_;

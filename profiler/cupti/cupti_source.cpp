@@ -130,7 +130,7 @@ struct CuptiSource::State {
   void check_clock(std::int64_t now_ns) {
     if (now_ns - clock_checked_ns < kClockIntervalNs) return;
     clock_checked_ns = now_ns;
-    const auto clock = measure_clock_offset(api);
+    const auto clock = cupti_clock_offset(api);
     if (!clock) return;
     recorder.add_counter(offset_name, offset_unit, now_ns, static_cast<double>(clock->offset_ns));
     const std::int64_t at_least = std::abs(clock->offset_ns) - clock->error_ns;

@@ -47,7 +47,7 @@ TEST_F(CuptiClockTest, TakesTheReadingWithTheShortestRoundTrip) {
     if (++calls != 3) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     return CUPTI_SUCCESS;
   };
-  const auto clock = measure_clock_offset(api_);
+  const auto clock = cupti_clock_offset(api_);
   ASSERT_TRUE(clock);
   EXPECT_EQ(calls, 5);
   EXPECT_LT(clock->error_ns, 10'000'000);

@@ -1,0 +1,32 @@
+// How far apart two clocks are: one is read between two readings of the other.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace shardlens::profiler {
+
+struct ClockOffset {
+  std::int64_t offset_ns = 0;  // the clock's time minus the reference's
+  std::int64_t error_ns = 0;   // of the offset, at most: half of the round trip
+};
+
+// The reading with the shortest round trip of several. `clock` returns an optional time in ns,
+// `reference` one that there always is. None if the clock gives no time.
+template <typename Clock, typename Reference>
+std::optional<ClockOffset> measure_clock_offset(Clock&& clock, Reference&& reference) {
+  constexpr int kReadings = 5;
+  std::optional<ClockOffset> best;
+  for (int i = 0; i < kReadings; ++i) {
+    const std::int64_t before = reference();
+    const std::optional<std::int64_t> time = clock();
+    const std::int64_t after = reference();
+    if (!time) return std::nullopt;
+    const std::int64_t error = (after - before + 1) / 2;
+    if (best && best->error_ns <= error) continue;
+    best = ClockOffset{*time - (before + (after - before) / 2), error};
+  }
+  return best;
+}
+
+}  // namespace shardlens::profiler
