@@ -74,7 +74,7 @@ FullyShardedOptions fully_sharded_options(const Parts& parts) {
   options.separate_communicators = s.separate_communicators;
   options.sync_module_states = s.sync_module_states;
   options.cpu_offload = s.cpu_offload;
-  options.high_priority_streams = s.comm_stream_priority == "high";
+  options.high_priority_streams = trace::has_high_priority_streams(s);
   options.param_dtype = type_of(s.param_dtype, torch::kFloat32);
   options.reduce_dtype = type_of(s.reduce_dtype, options.param_dtype);
   if (s.buffer_dtype != "auto") options.buffer_dtype = type_of(s.buffer_dtype, torch::kFloat32);

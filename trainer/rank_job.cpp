@@ -18,6 +18,7 @@
 #include "trace/model/lora.h"
 #include "trace/model/schedule.h"
 #include "trace/model/shape_text.h"
+#include "trace/model/strategy.h"
 #include "trace/model/text.h"
 #include "trace/store/run_folder.h"
 #include "trainer/build_strategy.h"
@@ -222,7 +223,7 @@ trace::Result<void> RankJob::connect() {
   options.world_size = environment_.world_size;
   options.device = device_.device;
   options.timeout = std::chrono::seconds(settings_.collective_timeout_s);
-  options.high_priority_streams = settings_.comm_stream_priority == "high";
+  options.high_priority_streams = trace::has_high_priority_streams(settings_);
   TRY_ASSIGN(options.simulated_link, trace::parse_simulated_link(settings_.simulate_link));
   options.store_file = environment_.store_file;
   options.master_address = environment_.master_address;

@@ -16,7 +16,7 @@ constexpr std::string_view kPrefetches[] = {"pre", "post", "none"};
 constexpr std::string_view kNcclAlgorithms[] = {"auto",         "Ring", "Tree",     "CollnetDirect",
                                                 "CollnetChain", "NVLS", "NVLSTree", "PAT"};
 constexpr std::string_view kNcclProtocols[] = {"auto", "LL", "LL128", "Simple"};
-constexpr std::string_view kPriorities[] = {"high", "normal"};
+constexpr std::string_view kPriorities[] = {"auto", "high", "normal"};
 
 // Strategies with buckets, and with two groups of ranks.
 constexpr std::string_view kBucketed = "ddp, zero1";
@@ -88,7 +88,8 @@ constexpr Knob kParallelismKnobs[] = {
      .applies_to = kShardedUnits},
     {.name = "forward_prefetch", .label = "Forward prefetch", .member = &Settings::forward_prefetch,
      .essential = true,
-     .explanation = "Gather the next unit while this one's forward runs",
+     .explanation = "Ask for the next unit before this one's forward; without, its gather overlaps "
+                    "only on a GPU, as far as the host is ahead of it",
      .applies_to = kShardedUnits},
     {.name = "limit_all_gathers", .label = "Limit all-gathers",
      .member = &Settings::limit_all_gathers,
@@ -152,7 +153,8 @@ constexpr Knob kParallelismKnobs[] = {
                     "in the order of their launches, auto is CUDA's 8"},
     {.name = "comm_stream_priority", .label = "Priority of communication",
      .member = &Settings::comm_stream_priority, .choices = kPriorities,
-     .explanation = "On GPUs high lets collectives start before waiting blocks of computation"},
+     .explanation = "On GPUs high lets collectives start before waiting blocks of computation; "
+                    "auto is as in PyTorch: high for units, normal for buckets"},
 };
 // clang-format on
 

@@ -66,7 +66,7 @@ struct Settings {
   std::int64_t nccl_min_channels = kAuto;
   std::int64_t nccl_max_channels = kAuto;
   std::int64_t cuda_device_max_connections = kAuto;
-  std::string comm_stream_priority = "high";
+  std::string comm_stream_priority = "auto";
 
   // Precision and memory
   std::string precision = "fp32";

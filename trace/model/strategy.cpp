@@ -47,6 +47,11 @@ const StrategyTraits& strategy_traits(std::string_view name) {
   return found != kTraits.end() ? *found : kTraits.front();
 }
 
+bool has_high_priority_streams(const Settings& settings) {
+  if (settings.comm_stream_priority != "auto") return settings.comm_stream_priority == "high";
+  return strategy_traits(settings.sharding_strategy).has_units;
+}
+
 std::int64_t shard_group_size(const Settings& settings, std::int64_t ranks,
                               std::int64_t ranks_per_node) {
   const StrategyTraits& traits = strategy_traits(settings.sharding_strategy);

@@ -25,6 +25,10 @@ std::span<const StrategyTraits> strategies();
 // `name` must be one of the setting's choices; problems_of() has refused others.
 const StrategyTraits& strategy_traits(std::string_view name);
 
+// What comm_stream_priority stands for. `auto`: DDP's process group has normal priority, while
+// fully_shard's streams, on which its collectives run, have a high one (PyTorch 2.11).
+bool has_high_priority_streams(const Settings& settings);
+
 // Over how many of `ranks` a unit is divided: 1 for no_shard; `ranks` for DDP and ZeRO-1, too,
 // which divide no unit. `ranks_per_node` is what `shard_group_size: auto` stands for.
 std::int64_t shard_group_size(const Settings& settings, std::int64_t ranks,
