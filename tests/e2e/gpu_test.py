@@ -136,6 +136,28 @@ class Gpu(harness.ShardlensTest):
                                 'activations_bytes + communication_bytes + other_bytes) from memory '
                                 f'where is_peak and step = {LARGE_STEPS - 1}')
 
+    def test_gathers_in_forward_run_beside_the_unit_before(self):
+        """As those of fully_shard do unasked, if the host is ahead of the device: this one has much to do."""
+        self.run_job('a', dict(sharding_strategy='full_shard', batch_per_rank=64, record='every step'), job=LARGE, steps=4)
+        hidden = self.hidden_part('a', "tag like 'unit blocks.%forward gather' and tag not like 'unit blocks.0 %'")
+        print(f'full_shard: {hidden:.3f} of the gathers in forward is hidden', flush=True)
+        self.assertGreater(hidden, 0.8)
+        # The root and two blocks, as in backward.
+        held = self.value('a', 'select max(gathered_parameters_highest_bytes) from memory')
+        sizes = dict(self.json('query', 'a', 'select name, bytes from unit')['rows'])
+        self.assertEqual(held, sizes['root'] + 2 * sizes['blocks.0'])
+
+    def hidden_part(self, name, which, rank=0, step=3):
+        """Of the time of a step's collectives, the part in which the device computes."""
+        def spans(table, condition):
+            return self.json('query', name, f'select start_ns, end_ns from {table} where rank = {rank} and step = {step} and '
+                                            f'{condition}')['rows']
+        computed = spans('kernel', 'is_compute')
+        collectives = spans('collective', which)
+        self.assertEqual(len(collectives), 11)
+        hidden = sum(max(0, min(end, to) - max(start, since)) for start, end in collectives for since, to in computed)
+        return hidden / sum(end - start for start, end in collectives)
+
     def test_a_step_launches_no_more_kernels_than_pytorchs(self):
         for strategy in PEERS:
             with self.subTest(strategy):

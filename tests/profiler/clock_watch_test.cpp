@@ -46,7 +46,7 @@ TEST(ClockWatch, ReadsClocksThatNobodySetsAlike) {
 
 TEST(ClockOffset, IsThatOfTheShortestRoundTripAndNotOffByMoreThanItsError) {
   // Five readings: reference before, clock, reference after. The third is the shortest.
-  constexpr std::array<std::int64_t, 10> kReference{0, 900, 1'000, 1'400, 2'000,
+  constexpr std::array<std::int64_t, 10> kReference{0,     900,   1'000, 1'400, 2'000,
                                                     2'030, 3'000, 3'800, 4'000, 4'500};
   constexpr std::array<std::int64_t, 5> kClock{10'800, 11'100, 12'010, 13'700, 14'100};
   std::size_t references = 0, clocks = 0;

@@ -94,7 +94,7 @@ TEST(FlatBuffer, KeepsThisRanksPartAndGivesTheRestBack) {
   buffer.whole().copy_(torch::arange(16, torch::kFloat32));
   EXPECT_EQ(parameters[0].tensor[2][3].item<float>(), 11);
   EXPECT_EQ(parameters[1].tensor[0].item<float>(), 12);
-  buffer.free();
+  buffer.release();
   EXPECT_EQ(parameters[0].tensor.storage().nbytes(), 0u);
 }
 

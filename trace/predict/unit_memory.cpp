@@ -86,7 +86,11 @@ void UnitMemory::enter_block(MemoryLedger& ledger, std::int64_t block) {
 }
 
 void UnitMemory::leave_block(MemoryLedger& ledger, std::int64_t block) {
-  if (frees_after_forward_) free(ledger, block);
+  if (!frees_after_forward_) return;
+  const bool is_last = block + 1 == sizes_.layers;
+  if (job_.on_gpu && !job_.settings.forward_prefetch && !is_last) return retire(ledger, block);
+  drop_retired(ledger);
+  free(ledger, block);
 }
 
 void UnitMemory::begin_backward(MemoryLedger& ledger) {
@@ -124,6 +128,11 @@ void UnitMemory::gather(MemoryLedger& ledger, std::int64_t block) {
   if (is_resident_) return;
   ledger.add(gathered_as(block), gathered_bytes(block));
   ledger.add(Holding::kGatherInputs, gather_input_bytes(block));
+  // An offloaded shard is cast on the device.
+  const bool is_cast = offloads_ && bytes_.gathered != bytes_.master;
+  const std::int64_t before = is_cast ? bytes_.master * trained_shard(block) : 0;
+  ledger.add(Holding::kGatherInputs, before);
+  ledger.remove(Holding::kGatherInputs, before);
 }
 
 void UnitMemory::wait(MemoryLedger& ledger, std::int64_t block) {
@@ -138,6 +147,17 @@ void UnitMemory::free(MemoryLedger& ledger, std::int64_t block) {
   if (state_of(block) == State::kFree) return;
   state_of(block) = State::kFree;
   if (!is_resident_) ledger.remove(gathered_as(block), gathered_bytes(block));
+}
+
+void UnitMemory::retire(MemoryLedger& ledger, std::int64_t block) {
+  drop_retired(ledger);
+  wait(ledger, block);
+  if (std::exchange(state_of(block), State::kFree) != State::kFree) retired_ = block;
+}
+
+void UnitMemory::drop_retired(MemoryLedger& ledger) {
+  const auto block = std::exchange(retired_, std::nullopt);
+  if (block && !is_resident_) ledger.remove(gathered_as(*block), gathered_bytes(*block));
 }
 
 void UnitMemory::gather_ahead(MemoryLedger& ledger, std::int64_t block) {

@@ -43,6 +43,8 @@ class UnitMemory final : public KeptMemory {
   void gather(MemoryLedger& ledger, std::int64_t block);
   void wait(MemoryLedger& ledger, std::int64_t block);
   void free(MemoryLedger& ledger, std::int64_t block);
+  void retire(MemoryLedger& ledger, std::int64_t block);
+  void drop_retired(MemoryLedger& ledger);
   void gather_ahead(MemoryLedger& ledger, std::int64_t block);
   void reduce(MemoryLedger& ledger, std::int64_t block);
   void finish_reduction(MemoryLedger& ledger);
@@ -54,6 +56,8 @@ class UnitMemory final : public KeptMemory {
   bool frees_after_forward_, offloads_, is_resident_;
   bool reduces_ = true, adds_ = false, has_shard_gradients_ = false;
   std::vector<State> states_;  // the root first
+  // Freed in forward, but a GPU may still compute with it (trainer/fsdp/retired_unit).
+  std::optional<std::int64_t> retired_;
   std::optional<UnderWay> under_way_;
 };
 

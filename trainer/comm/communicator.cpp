@@ -128,9 +128,11 @@ class BackendCommunicator final : public Communicator {
   WorkPointer all_gather(torch::Tensor output, torch::Tensor input, CollectiveTag tag) override {
     return backend_->all_gather(std::move(output), std::move(input), std::move(tag));
   }
-  WorkPointer reduce_scatter(torch::Tensor output, torch::Tensor input,
-                             CollectiveTag tag) override {
-    return backend_->reduce_scatter(std::move(output), std::move(input), std::move(tag));
+  WorkPointer reduce_scatter(torch::Tensor output, torch::Tensor input, CollectiveTag tag,
+                             c10d::ReduceOp::RedOpType operation) override {
+    c10d::ReduceScatterOptions options;
+    options.reduceOp = operation;
+    return backend_->reduce_scatter(std::move(output), std::move(input), std::move(tag), options);
   }
   void barrier(CollectiveTag tag) override {
     c10d::BarrierOptions options;

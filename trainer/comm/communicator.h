@@ -62,9 +62,10 @@ class Communicator {
   virtual c10::intrusive_ptr<c10d::Work> all_gather(torch::Tensor output, torch::Tensor input,
                                                     CollectiveTag tag) = 0;
   // `input` holds a part for each rank, and is overwritten; `output` becomes the sum over ranks of
-  // this rank's part.
-  virtual c10::intrusive_ptr<c10d::Work> reduce_scatter(torch::Tensor output, torch::Tensor input,
-                                                        CollectiveTag tag) = 0;
+  // this rank's part, or another `operation` of them, on a GPU.
+  virtual c10::intrusive_ptr<c10d::Work> reduce_scatter(
+      torch::Tensor output, torch::Tensor input, CollectiveTag tag,
+      c10d::ReduceOp::RedOpType operation = c10d::ReduceOp::SUM) = 0;
   virtual void barrier(CollectiveTag tag) = 0;
   // The tag of collectives that others, such as c10d::Reducer, ask process_group() for.
   virtual void set_default_tag(CollectiveTag tag) = 0;

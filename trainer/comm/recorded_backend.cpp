@@ -153,7 +153,8 @@ WorkPointer RecordedBackend::all_gather(torch::Tensor output, torch::Tensor inpu
 }
 
 WorkPointer RecordedBackend::reduce_scatter(torch::Tensor output, torch::Tensor input,
-                                            CollectiveTag tag) {
+                                            CollectiveTag tag,
+                                            const c10d::ReduceScatterOptions& options) {
   if (take_fault() == trace::InjectedFault::kSkipCollective) return completed_work({output});
   // Gloo has no reduce-scatter: it reduces everything everywhere.
   const bool gloo = getBackendName() == "gloo";
@@ -164,8 +165,9 @@ WorkPointer RecordedBackend::reduce_scatter(torch::Tensor output, torch::Tensor 
             std::move(tag),
             {output},
             {}};
-  call.launch = [output, input, gloo](c10d::Backend& backend) mutable -> WorkPointer {
-    if (!gloo) return backend._reduce_scatter_base(output, input);
+  TORCH_CHECK(!gloo || options.reduceOp == c10d::ReduceOp::SUM, "Gloo's reduce-scatter sums only");
+  call.launch = [output, input, gloo, options](c10d::Backend& backend) mutable -> WorkPointer {
+    if (!gloo) return backend._reduce_scatter_base(output, input, options);
     // In place: Gloo's own form copies the whole input first, and frees the copy a little late.
     std::vector<torch::Tensor> tensors{input};
     wait_and_release(backend.allreduce(tensors));
@@ -227,8 +229,8 @@ WorkPointer RecordedBackend::allgather(std::vector<std::vector<at::Tensor>>& out
 }
 
 WorkPointer RecordedBackend::_reduce_scatter_base(at::Tensor& output, at::Tensor& input,
-                                                  const c10d::ReduceScatterOptions&) {
-  return reduce_scatter(output, input, default_tag());
+                                                  const c10d::ReduceScatterOptions& options) {
+  return reduce_scatter(output, input, default_tag(), options);
 }
 
 WorkPointer RecordedBackend::barrier(const c10d::BarrierOptions& options) {

@@ -42,7 +42,8 @@ class RecordedBackend final : public c10d::Backend {
   c10::intrusive_ptr<c10d::Work> all_gather(torch::Tensor output, torch::Tensor input,
                                             CollectiveTag tag);
   c10::intrusive_ptr<c10d::Work> reduce_scatter(torch::Tensor output, torch::Tensor input,
-                                                CollectiveTag tag);
+                                                CollectiveTag tag,
+                                                const c10d::ReduceScatterOptions& options);
   c10::intrusive_ptr<c10d::Work> barrier_tagged(CollectiveTag tag,
                                                 const c10d::BarrierOptions& options);
 

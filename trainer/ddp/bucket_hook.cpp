@@ -63,7 +63,9 @@ FuturePointer BucketHook::reduce(int bucket, torch::Tensor buffer) {
 
 FuturePointer BucketHook::reduce_plain(int bucket, torch::Tensor buffer) {
   auto operation = c10d::ReduceOp::SUM;
-  if (buffer.is_cuda()) {
+  if (communicator_.world_size() == 1) {
+    // NCCL would run a kernel of its own over the bucket for an average, and has none for a sum.
+  } else if (buffer.is_cuda()) {
     operation = c10d::ReduceOp::AVG;  // inside NCCL's kernel: no pass of our own over the bucket
   } else {
     buffer.mul_(1.0 / communicator_.world_size());

@@ -18,8 +18,8 @@ void put_scaled(torch::Tensor& flat, std::vector<torch::Tensor>& parts,
                 std::vector<torch::Tensor> gradients, double scale) {
   if (parts.empty()) return;
   if (flat.is_cuda()) {
-    // On a GPU many small kernels cost more than touching the values twice. Scaled in the type of
-    // the reduction, as fully_shard does (_div_if_needed of its reduce-scatter's input).
+    // On a GPU many small kernels cost more than touching the values twice, which only fp16 needs:
+    // see GradientReducer::averaging(). In the type of the reduction, as in fully_shard.
     at::_foreach_copy_(parts, gradients);
     if (scale != 1) flat.mul_(scale);
     return;
@@ -77,7 +77,7 @@ void FlatBuffer::take_values(ParameterSource* source) {
         whole_.narrow(0, places_[i].offset, parameter.numel()).view(parameter.sizes()));
     count_gradient_of(parameter);
   }
-  if (!resident_) take_memory(whole_);
+  if (!resident_) release();
 }
 
 void FlatBuffer::fill_shard(ParameterSource* source) {
@@ -125,15 +125,16 @@ std::int64_t FlatBuffer::reduced_bytes() const {
 torch::Tensor FlatBuffer::allocate() {
   const MemoryCategoryScope category(MemoryCategory::kGatheredParameters);
   give_memory(whole_);
-  if (options_.shard_count == 1) {
-    whole_.copy_(shard_, /*non_blocking=*/true);
-    return whole_;
-  }
-  const auto options = shard_.options().dtype(gathered_type_).device(options_.device);
-  return shard_.to(options, /*non_blocking=*/true);
+  // Cast on the device: a cast on the host would be one to memory that is not pinned.
+  const torch::Tensor part = gathered_type_ == kept_type_ && options_.shard_count == 1
+                                 ? shard_
+                                 : shard_.to(options_.device, /*non_blocking=*/true);
+  if (options_.shard_count > 1) return part.to(gathered_type_);
+  whole_.copy_(part, /*non_blocking=*/true);
+  return whole_;
 }
 
-void FlatBuffer::free() { take_memory(whole_); }
+c10::DataPtr FlatBuffer::release() { return take_memory(whole_); }
 
 bool FlatBuffer::has_gradients() const {
   return std::ranges::any_of(parameters_,
@@ -166,7 +167,13 @@ torch::Tensor FlatBuffer::take_gradients(double scale) {
 
 void FlatBuffer::add_reduced(const torch::Tensor& part) {
   const MemoryCategoryScope category(MemoryCategory::kGradients);
-  const torch::Tensor added = part.to(shard_.options());
+  torch::Tensor added = part.to(kept_type_);
+  if (options_.shard_device != options_.device) {
+    const torch::Tensor on_device = std::move(added);
+    added = torch::empty({shard_numel_}, shard_.options().pinned_memory(true));
+    // What is added on the host has to be there. The rest is once the stream has been waited for.
+    added.copy_(on_device, /*non_blocking=*/!shard_gradient_.defined());
+  }
   if (shard_gradient_.defined()) {
     shard_gradient_ += added;
   } else {

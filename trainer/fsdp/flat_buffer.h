@@ -40,6 +40,7 @@ class FlatBuffer {
   std::int64_t bytes() const;                                                 // as it is gathered
   std::int64_t shard_bytes() const;                                           // as it is kept
   torch::ScalarType gathered_type() const { return gathered_type_; }
+  torch::ScalarType reduced_type() const { return options_.reduce_dtype; }
   std::int64_t reduced_bytes() const;
   const std::vector<NamedTensor>& parameters() const { return parameters_; }
 
@@ -48,13 +49,15 @@ class FlatBuffer {
   // Gives the whole buffer memory, and returns this rank's part of what has to be gathered.
   torch::Tensor allocate();
   torch::Tensor whole() const { return whole_; }
-  void free();
+  // The memory is freed with what is returned.
+  c10::DataPtr release();
 
   // The gradients of the parameters, flat, times `scale`, in the type of the reduction; zero where
   // there is none. They are taken away from the parameters.
   torch::Tensor take_gradients(double scale);
   bool has_gradients() const;
-  // Adds this rank's part of reduced gradients.
+  // Adds this rank's part of reduced gradients. On another device than the shard's it may be there
+  // only once the host has waited for the current stream.
   void add_reduced(const torch::Tensor& part);
   // Which parameters got a gradient since the last time, 1 or 0 each [parameters()].
   std::vector<float> take_used();

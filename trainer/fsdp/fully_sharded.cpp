@@ -54,6 +54,7 @@ FullySharded::FullySharded(Model& model, Communicator& world, profiler::Recorder
       world_(world),
       recorder_(recorder),
       streams_(world.device(), options.high_priority_streams),
+      retired_(streams_),
       limiter_(options.limit_all_gathers) {
   connect_groups();
   reducer_.emplace(shard_group_, replicas_, streams_);
@@ -165,6 +166,7 @@ void FullySharded::before_forward() {
   in_backward_ = false;
   entered_before_ = std::exchange(entered_, {});
   left_.clear();
+  retired_.drop();
   // Shards have just been updated on the current stream.
   streams_.let_gather_stream_wait();
   ShardedUnit& root = *units_.front();
@@ -202,6 +204,7 @@ torch::Tensor FullySharded::run_forward(ShardedUnit& unit, const torch::Tensor& 
 
 void FullySharded::before_backward(const torch::Tensor& /*loss*/) {
   in_backward_ = true;
+  retired_.drop();
   if (options_.backward_prefetch == BackwardPrefetch::kPre && !left_.empty()) {
     gather(*units_[static_cast<std::size_t>(left_.back())], true);
   }
@@ -223,7 +226,7 @@ void FullySharded::after_unit_backward(ShardedUnit& unit) {
   for (FlatBuffer& buffer : unit.buffers()) {
     if (!buffer.is_trained()) continue;
     recorder_.unit_ready(unit.index());
-    reducer_->launch(buffer, 1.0 / world_.world_size(), unit.tag("reduce"));
+    reducer_->launch(buffer, unit.tag("reduce"));
   }
 }
 
@@ -235,6 +238,8 @@ void FullySharded::after_backward() {
   current_unit_ = -1;
   if (!require_sync_) return;
   reducer_->finish();
+  // The host's optimizer reads gradients, and writes shards that gathers have read.
+  if (options_.cpu_offload) streams_.synchronize();
   for (const auto& unit : units_) {
     for (FlatBuffer& buffer : unit->buffers()) buffer.publish_gradients();
   }
@@ -254,8 +259,14 @@ void FullySharded::gather(ShardedUnit& unit, bool ahead) {
 
 void FullySharded::free(ShardedUnit& unit) {
   if (unit.is_free()) return;
-  unit.free(streams_);
+  retired_.replace(unit.release());
+  if (!keeps_retired_unit()) retired_.drop();
   limiter_.unit_was_freed(streams_);
+}
+
+bool FullySharded::keeps_retired_unit() const {
+  const bool all_were_entered = entered_.size() >= units_.size();
+  return !in_backward_ && !options_.forward_prefetch && !all_were_entered;
 }
 
 void FullySharded::prefetch_after(const ShardedUnit& unit, const std::vector<int>& order) {

@@ -12,6 +12,7 @@
 #include "profiler/recorder.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/fsdp/gradient_reducer.h"
+#include "trainer/fsdp/retired_unit.h"
 #include "trainer/fsdp/shard_streams.h"
 #include "trainer/fsdp/sharded_unit.h"
 #include "trainer/fsdp/unit_plan.h"
@@ -76,6 +77,10 @@ class FullySharded final : public Strategy {
   void after_unit_backward(ShardedUnit& unit);
   void gather(ShardedUnit& unit, bool ahead);
   void free(ShardedUnit& unit);
+  // Whether the next gather may run beside the computation of the unit that is freed: as that of
+  // fully_shard does in forward if the host is ahead of the device. Where gathers are asked for
+  // ahead, they do so without.
+  bool keeps_retired_unit() const;
   void prefetch_after(const ShardedUnit& unit, const std::vector<int>& order);
   void prefetch_for_backward(const ShardedUnit& unit);
   // Of all trained parameters, in the order of the units.
@@ -91,6 +96,7 @@ class FullySharded final : public Strategy {
   Communicator* gather_group_ = nullptr;
 
   ShardStreams streams_;
+  RetiredUnit retired_;
   GatherLimiter limiter_;
   std::optional<GradientReducer> reducer_;
   std::vector<std::unique_ptr<ShardedUnit>> units_;  // the root first

@@ -34,29 +34,47 @@ c10::intrusive_ptr<Future> chained(const c10::intrusive_ptr<Future>& first,
 
 }  // namespace
 
-void GradientReducer::launch(FlatBuffer& buffer, double scale, const CollectiveTag& tag) {
+// As fully_shard (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py,
+// _get_gradient_divide_factors): NCCL divides inside its kernel, without a pass of our own, but in
+// fp16 one half of the division comes before and one after, so that neither sum nor summands leave
+// its range. Gloo only sums.
+GradientReducer::Averaging GradientReducer::averaging(torch::ScalarType type) const {
+  const int shards = shard_group_ != nullptr ? shard_group_->world_size() : 1;
+  const int ranks = shards * (replicas_ != nullptr ? replicas_->world_size() : 1);
+  if (ranks == 1) return {};
+  if (!streams_.exist()) return {.before = 1.0 / ranks};
+  if (type != torch::kFloat16) return {.operation = c10d::ReduceOp::AVG};
+  int before = 1;
+  while (ranks % before == 0 && ranks / before > before) before *= 2;
+  return {.before = 1.0 / before, .after = static_cast<double>(before) / ranks};
+}
+
+void GradientReducer::launch(FlatBuffer& buffer, const CollectiveTag& tag) {
   finish();
   UnderWay next;
   next.buffer = &buffer;
-  next.input = buffer.take_gradients(scale);
+  const Averaging average = averaging(buffer.reduced_type());
+  next.factor = average.after;
+  next.input = buffer.take_gradients(average.before);
   next.output = next.input;
   if (shard_group_ != nullptr) {
     const profiler::MemoryCategoryScope category(trace::MemoryCategory::kGradients);
     next.output =
         torch::empty({next.input.numel() / shard_group_->world_size()}, next.input.options());
   }
-  next.completion = reduce(next.input, next.output, tag);
+  next.completion = reduce(next.input, next.output, tag, average.operation);
   under_way_ = std::move(next);
 }
 
 Completion GradientReducer::reduce(const torch::Tensor& input, const torch::Tensor& output,
-                                   const CollectiveTag& tag) {
+                                   const CollectiveTag& tag, c10d::ReduceOp::RedOpType operation) {
   if (!streams_.exist()) return reduce_on_host(input, output, tag);
   streams_.let_reduce_stream_wait();
   Completion completion;
   streams_.on_reduce_stream([&] {
-    if (shard_group_ != nullptr) shard_group_->reduce_scatter(output, input, tag)->wait();
-    if (replicas_ != nullptr) replicas_->all_reduce(output, tag)->wait();
+    if (shard_group_ != nullptr)
+      shard_group_->reduce_scatter(output, input, tag, operation)->wait();
+    if (replicas_ != nullptr) replicas_->all_reduce(output, tag, operation)->wait();
     completion = *streams_.mark();
   });
   return completion;
@@ -77,6 +95,7 @@ void GradientReducer::finish() {
   UnderWay ended = *std::exchange(under_way_, std::nullopt);
   ended.completion.wait();
   ended.input.reset();
+  if (ended.factor != 1) ended.output.mul_(ended.factor);
   ended.buffer->add_reduced(ended.output);
 }
 

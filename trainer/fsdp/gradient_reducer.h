@@ -21,21 +21,28 @@ class GradientReducer {
   GradientReducer(Communicator* shard_group, Communicator* replicas, const ShardStreams& streams)
       : shard_group_(shard_group), replicas_(replicas), streams_(streams) {}
 
-  // Takes the gradients of `buffer`'s parameters; the sums are added to the buffer once they are
-  // there.
-  void launch(FlatBuffer& buffer, double scale, const CollectiveTag& tag);
+  // Takes the gradients of `buffer`'s parameters; their averages over all ranks are added to the
+  // buffer once they are there.
+  void launch(FlatBuffer& buffer, const CollectiveTag& tag);
   // All that was launched has been added. Throws if a collective failed.
   void finish();
 
  private:
+  // How a reduction becomes an average.
+  struct Averaging {
+    double before = 1, after = 1;  // factors of what is reduced, and of the result
+    c10d::ReduceOp::RedOpType operation = c10d::ReduceOp::SUM;
+  };
   struct UnderWay {
     FlatBuffer* buffer = nullptr;
     torch::Tensor input, output;
+    double factor = 1;  // that the output still has to be multiplied by
     Completion completion;
   };
 
+  Averaging averaging(torch::ScalarType type) const;
   Completion reduce(const torch::Tensor& input, const torch::Tensor& output,
-                    const CollectiveTag& tag);
+                    const CollectiveTag& tag, c10d::ReduceOp::RedOpType operation);
   Completion reduce_on_host(const torch::Tensor& input, const torch::Tensor& output,
                             const CollectiveTag& tag);
 

@@ -45,6 +45,10 @@ void ShardStreams::let_gather_stream_wait() const { let_wait(gather_); }
 
 void ShardStreams::let_reduce_stream_wait() const { let_wait(reduce_); }
 
+void ShardStreams::synchronize() const {
+  if (exist()) c10::cuda::getCurrentCUDAStream().synchronize();
+}
+
 std::optional<Completion> ShardStreams::mark() const {
   if (!exist()) return std::nullopt;
   return Completion(event_of_current_stream());

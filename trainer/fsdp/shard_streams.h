@@ -27,6 +27,9 @@ class ShardStreams {
   void let_gather_stream_wait() const;
   void let_reduce_stream_wait() const;
 
+  // The host waits for the stream that is current.
+  void synchronize() const;
+
   // What was launched on the stream that is current; null on a CPU.
   std::optional<Completion> mark() const;
 

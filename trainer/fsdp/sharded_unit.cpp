@@ -49,16 +49,15 @@ void ShardedUnit::wait() {
   if (state_ == State::kGathering) state_ = State::kGathered;
 }
 
-void ShardedUnit::free(const ShardStreams& streams) {
-  if (is_free()) return;
+std::vector<c10::DataPtr> ShardedUnit::release() {
+  std::vector<c10::DataPtr> memory;
+  if (is_free()) return memory;
   wait();
-  streams.let_gather_stream_wait();
-  streams.on_gather_stream([&] {
-    for (FlatBuffer& buffer : buffers_) {
-      if (!buffer.is_resident()) buffer.free();
-    }
-  });
+  for (FlatBuffer& buffer : buffers_) {
+    if (!buffer.is_resident()) memory.push_back(buffer.release());
+  }
   state_ = State::kFree;
+  return memory;
 }
 
 }  // namespace shardlens::trainer

@@ -34,7 +34,8 @@ class ShardedUnit {
   void gather(Communicator* group, const ShardStreams& streams, const std::string& what);
   // From here on the parameters can be used.
   void wait();
-  void free(const ShardStreams& streams);
+  // Its memory, which is freed with what is returned.
+  std::vector<c10::DataPtr> release();
 
   // Of the forward and backward under way, set by whoever drives the unit.
   bool awaits_backward = false;

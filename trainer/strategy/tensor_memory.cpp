@@ -25,10 +25,10 @@ void give_memory(const torch::Tensor& tensor) {
   storage->set_nbytes(bytes);
 }
 
-void take_memory(const torch::Tensor& tensor) {
+c10::DataPtr take_memory(const torch::Tensor& tensor) {
   c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
-  storage->set_data_ptr_noswap(c10::DataPtr(nullptr, tensor.device()));
   storage->set_nbytes(0);
+  return storage->set_data_ptr(c10::DataPtr(nullptr, tensor.device()));
 }
 
 }  // namespace shardlens::trainer

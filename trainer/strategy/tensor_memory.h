@@ -11,6 +11,7 @@ torch::Tensor tensor_without_memory(at::IntArrayRef sizes, const torch::TensorOp
 bool has_memory(const torch::Tensor& tensor);
 // Uninitialised, for the whole storage.
 void give_memory(const torch::Tensor& tensor);
-void take_memory(const torch::Tensor& tensor);
+// The memory is freed with what is returned.
+c10::DataPtr take_memory(const torch::Tensor& tensor);
 
 }  // namespace shardlens::trainer
