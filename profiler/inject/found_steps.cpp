@@ -1,5 +1,6 @@
 #include "profiler/inject/found_steps.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -42,13 +43,29 @@ bool FoundSteps::is_believed(const Finder& finder) const {
          (believed_ == nullptr && finder.source() == StepSource::kRanges);
 }
 
+bool FoundSteps::replaces_believed(const Finder& finder, std::int64_t at_ns) {
+  if (finder.source() != source_ || at_ns <= recorder_.step_start_ns()) return false;
+  if (std::exchange(other_, &finder) != &finder) steps_of_other_ = 0;
+  return ++steps_of_other_ >= kStepsOfSilence;
+}
+
+void FoundSteps::close_step(std::int64_t at_ns) {
+  for (; open_phases_ > 0; --open_phases_) recorder_.end_phase(at_ns);
+  recorder_.end_step(unknown_result(has_activity_), at_ns);
+}
+
 void FoundSteps::begin_step(const Finder& finder, std::int64_t at_ns) {
   const std::lock_guard lock(mutex_);
   if (believed_ == nullptr) {
-    believed_ = &finder;
     source_ = finder.source();
+  } else if (believed_ != &finder) {
+    if (!replaces_believed(finder, at_ns)) return;
+    // It began a step when its last one ended, and has not been heard of since.
+    if (recorder_.step() >= 0) close_step(at_ns);
   }
-  if (believed_ == &finder) recorder_.begin_step(next_step_++, at_ns);
+  believed_ = &finder;
+  other_ = nullptr;
+  recorder_.begin_step(next_step_++, at_ns);
 }
 
 void FoundSteps::watch_activity(std::function<bool()> uses_gpu) {
@@ -64,12 +81,16 @@ void FoundSteps::end_step(const Finder& finder, std::int64_t at_ns) {
 
 void FoundSteps::begin_phase(const Finder& finder, trace::Phase phase, std::int64_t at_ns) {
   const std::lock_guard lock(mutex_);
-  if (is_believed(finder)) recorder_.begin_phase(phase, at_ns);
+  if (!is_believed(finder)) return;
+  ++open_phases_;
+  recorder_.begin_phase(phase, at_ns);
 }
 
 void FoundSteps::end_phase(const Finder& finder, std::int64_t at_ns) {
   const std::lock_guard lock(mutex_);
-  if (is_believed(finder)) recorder_.end_phase(at_ns);
+  if (!is_believed(finder)) return;
+  open_phases_ = std::max(0, open_phases_ - 1);
+  recorder_.end_phase(at_ns);
 }
 
 }  // namespace shardlens::profiler

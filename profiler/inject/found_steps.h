@@ -1,5 +1,7 @@
 // Puts the steps that were found into the recorder. Several look for them at once, on their own
-// threads; the first to find one is believed from then on. Any thread.
+// threads; the first to find one is believed from then on, until it falls silent while another
+// finds steps by the same means: a program that replays a CUDA graph does so in another stream than
+// the one in which it warmed up. Any thread.
 #pragma once
 
 #include <atomic>
@@ -17,6 +19,9 @@ enum class StepSource : std::uint8_t { kNone, kRanges, kOptimizer, kPattern };
 class FoundSteps {
  public:
   explicit FoundSteps(Recorder& recorder) : recorder_(recorder) {}
+
+  // So many steps of another, and none of the one who is believed: the other is from then on.
+  static constexpr int kStepsOfSilence = 2;
 
   // One who looks. Must not outlive the steps.
   class Finder final : public StepSink {
@@ -51,10 +56,15 @@ class FoundSteps {
   void begin_phase(const Finder& finder, trace::Phase phase, std::int64_t at_ns);
   void end_phase(const Finder& finder, std::int64_t at_ns);
   bool is_believed(const Finder& finder) const;
+  bool replaces_believed(const Finder& finder, std::int64_t at_ns);
+  void close_step(std::int64_t at_ns);
 
   Recorder& recorder_;
   mutable std::mutex mutex_;
   const Finder* believed_ = nullptr;
+  const Finder* other_ = nullptr;  // who found steps since the believed one began its last
+  int steps_of_other_ = 0;
+  int open_phases_ = 0;
   StepSource source_ = StepSource::kNone;
   std::int64_t next_step_ = 0;
   std::function<bool()> uses_gpu_;

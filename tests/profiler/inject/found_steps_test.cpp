@@ -45,5 +45,43 @@ TEST(FoundSteps, HaveDetailOnceAKernelRan) {
   EXPECT_TRUE(content.rows.steps[1].full_detail);
 }
 
+// Warm-up in one stream, then replays of a CUDA graph in another.
+TEST(FoundSteps, GoOnInAnotherStreamOnceTheFirstIsSilent) {
+  RecordedRun run;
+  FoundSteps steps(run.recorder());
+  FoundSteps::Finder first(steps, StepSource::kOptimizer), second(steps, StepSource::kOptimizer);
+  const auto step = [](FoundSteps::Finder& finder, std::int64_t end_ns) {
+    finder.end_phase(end_ns);
+    finder.end_step(end_ns);
+    finder.begin_step(end_ns);
+    finder.begin_phase(trace::Phase::kForward, end_ns);
+  };
+  for (const std::int64_t end_ns : {100, 200, 300}) step(first, end_ns);
+  for (const std::int64_t end_ns : {400, 500, 600, 700}) step(second, end_ns);
+  const auto content = run.finish();
+  ASSERT_EQ(content.rows.steps.size(), 5u);
+  EXPECT_EQ(content.rows.steps[2].start_ns, 300) << "with what led into the replays";
+  EXPECT_EQ(content.rows.steps[2].end_ns, 500);
+  EXPECT_EQ(content.rows.steps[4].end_ns, 700);
+  EXPECT_EQ(content.rows.spans.size(), 5u);
+}
+
+TEST(FoundSteps, AreNotThoseOfAnotherStreamWhileTheFirstGoesOn) {
+  RecordedRun run;
+  FoundSteps steps(run.recorder());
+  FoundSteps::Finder first(steps, StepSource::kOptimizer), second(steps, StepSource::kOptimizer);
+  FoundSteps::Finder pattern(steps, StepSource::kPattern);
+  for (std::int64_t start_ns = 100; start_ns < 600; start_ns += 100) {
+    first.begin_step(start_ns);
+    second.begin_step(start_ns + 10);
+    pattern.begin_step(start_ns + 20);
+    pattern.begin_step(start_ns + 30);
+    first.end_step(start_ns + 90);
+  }
+  const auto content = run.finish();
+  ASSERT_EQ(content.rows.steps.size(), 5u);
+  EXPECT_EQ(content.rows.steps[4].start_ns, 500);
+}
+
 }  // namespace
 }  // namespace shardlens::profiler
