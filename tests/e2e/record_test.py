@@ -72,6 +72,92 @@ torch.cuda.synchronize()
 dist.destroy_process_group()
 '''
 
+# A whole step, DDP's collectives in it, captured after a warm-up and replayed, with one collective by hand now and then.
+GRAPHED = '''
+import os, torch
+import torch.distributed as dist
+rank = int(os.environ["RANK"])
+os.environ["NCCL_HOSTID"] = f"rank-{rank}"  # two ranks on one GPU
+os.environ["NCCL_SOCKET_IFNAME"] = "lo"
+dist.init_process_group("nccl")
+model = torch.nn.Sequential(*(torch.nn.Sequential(torch.nn.Linear(512, 512), torch.nn.GELU()) for _ in range(6))).cuda()
+side = torch.cuda.Stream()
+with torch.cuda.stream(side):
+    model = torch.nn.parallel.DistributedDataParallel(model, bucket_cap_mb=3)
+optimizer = torch.optim.AdamW(model.parameters(), fused=True, capturable=True)
+batch = torch.randn(64, 512, device="cuda")
+def step():
+    optimizer.zero_grad(set_to_none=False)
+    model(batch).square().mean().backward()
+    optimizer.step()
+side.wait_stream(torch.cuda.current_stream())
+with torch.cuda.stream(side):
+    for _ in range(11):  # as many as DDP needs
+        step()
+torch.cuda.current_stream().wait_stream(side)
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    step()
+for replay in range(20):
+    batch.copy_(torch.randn(64, 512))
+    graph.replay()
+    if replay % 7 == rank * 3:
+        torch.cuda.synchronize()  # ranks are recorded at different times
+    if replay % 5 == 0:
+        dist.all_reduce(batch)
+torch.cuda.synchronize()
+dist.destroy_process_group()
+'''
+
+# What CUDA says of captures: copies are work whose values the made-up GPU knows.
+CAPTURED = '''
+import threading, torch
+on_gpu = torch.zeros(8, device="cuda")
+source, target = torch.arange(8.0).pin_memory(), torch.zeros(8).pin_memory()
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    on_gpu.copy_(source, non_blocking=True)
+    target.copy_(on_gpu, non_blocking=True)
+torch.cuda.synchronize()
+assert target.sum() == 0, "captured work is not done"
+for added in (1, 2):
+    source += 1
+    graph.replay()
+    torch.cuda.synchronize()
+    assert target[0] == added, "a replay does it anew"
+
+def capture(work, mode="global"):
+    try:
+        with torch.cuda.graph(torch.cuda.CUDAGraph(), capture_error_mode=mode):
+            on_gpu.copy_(source, non_blocking=True)
+            work()
+    except RuntimeError as error:
+        return str(error).splitlines()[0].removeprefix("CUDA error: ")
+
+def ask_elsewhere():
+    def ask():
+        try:
+            before.query()
+        except RuntimeError:
+            pass
+    thread = threading.Thread(target=ask)
+    thread.start()
+    thread.join()
+
+def leave_unjoined():
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        on_gpu.add_(1)
+
+side = torch.cuda.Stream()
+before = torch.cuda.Event()
+before.record()
+assert capture(ask_elsewhere, "thread_local") is None
+assert capture(ask_elsewhere, "relaxed") is None
+assert capture(ask_elsewhere) == "operation failed due to a previous error during capture"
+assert capture(leave_unjoined) == "capturing stream has unjoined work"
+'''
+
 # Products one right after the other, timed by CUDA.
 TIMED = '''
 import torch
@@ -204,6 +290,25 @@ class Record(harness.ShardlensTest):
             told = self.query(strategy, "select count(*) as n from collective where rank = 0 and algorithm <> ''")
             self.assertEqual(told[0]['n'], kernels[0]['n'], 'every kernel of NCCL belongs to a collective')
             self.assertEqual(self.query(strategy, 'select sum(count) as n from lost')[0]['n'], None)
+
+    def test_a_program_that_replays_a_cuda_graph(self):
+        report = json.loads(self.record('graphed', *torchrun(2), self.script(GRAPHED), options=['--json'],
+                                        env=with_gpus()).stdout)
+        # Of the steps of the warm-up and the replays, those in between, which lead from stream to stream, are one.
+        self.assertIn(len(report['steps']), range(25, 32))
+        for rank in (0, 1):
+            replays = self.query('graphed', 'select l.correlation, count(*) as kernels, sum(k.name like "%nccl%") as nccl '
+                                            'from launch l join kernel k on k.rank = l.rank and k.correlation = '
+                                            f'l.correlation where l.name = "cudaGraphLaunch" and l.rank = {rank} '
+                                            'group by l.correlation')
+            self.assertEqual(len(replays), 20)
+            self.assertEqual(len({row['kernels'] for row in replays}), 1, 'every replay runs the same kernels')
+            self.assertGreater(replays[0]['kernels'], 40)
+            self.assertGreater(replays[0]['nccl'], 1)
+        self.assertEqual(self.query('graphed', 'select sum(count) as n from lost')[0]['n'], None)
+
+    def test_a_gpu_that_computes_nothing_captures_as_cuda_does(self):
+        subprocess.run([PYTHON, self.script(CAPTURED)], env=harness.fake_gpu(), check=True, timeout=120)
 
     def test_kernels_take_as_long_as_cuda_events_say(self):
         done = self.record('timed', str(PYTHON), self.script(TIMED), env=with_gpus())

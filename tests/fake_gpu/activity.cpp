@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "tests/fake_gpu/capture.h"
 #include "tests/fake_gpu/counters.h"
 #include "tests/fake_gpu/cupti_records.h"
 
@@ -42,11 +43,13 @@ class LaunchCall {
 };
 
 template <typename Record>
-void place(Record& record, const Stream& stream, std::uint32_t correlation) {
+void place(Record& record, const Stream& stream, const Launched& launched) {
   record.deviceId = static_cast<std::uint32_t>(stream_device(stream));
   record.contextId = 1;
   record.streamId = stream_id(stream);
-  record.correlationId = correlation;
+  record.correlationId = launched.correlation;
+  record.graphNodeId = launched.graph_node;
+  record.graphId = static_cast<std::uint32_t>(launched.graph_node >> 32);
 }
 
 template <typename Record>
@@ -66,6 +69,24 @@ std::function<void(Span)> finish(const Record& record, CUpti_ActivityKind kind,
   };
 }
 
+// Now or, where the stream is captured, with every replay.
+void put_in(Stream& stream, CUgraphNodeType type, std::uint32_t correlation,
+            const CapturedWork& work) {
+  if (!capture_work(stream, type, work)) work(stream, {correlation});
+}
+
+void run_kernel(const Kernel& kernel, Stream& stream, const Launched& launched) {
+  counters().kernels++;
+  counters().kernel_ns += kernel.duration_ns;
+  CUpti_ActivityKernel10 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  record.name = kernel.name;
+  place(record, stream, launched);
+  Kernel::Entered run = kernel.enter ? kernel.enter() : Kernel::Entered{nullptr, kernel.effect};
+  enqueue(stream, {kernel.duration_ns, std::move(run.gate),
+                   finish(record, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, std::move(run.effect))});
+}
+
 }  // namespace
 
 std::int64_t elementwise_ns(std::int64_t threads) { return 1500 + threads / 100; }
@@ -77,42 +98,57 @@ std::int64_t transfer_ns(std::int64_t bytes, double bytes_per_ns) {
 }
 
 void launch_kernel(Stream& stream, Kernel kernel) {
-  counters().kernels++;
-  counters().kernel_ns += kernel.duration_ns;
   // NCCL calls the driver, everybody else the runtime.
   const LaunchCall call =
-      kernel.gate != nullptr
+      kernel.enter != nullptr
           ? LaunchCall(CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx)
           : LaunchCall(CUPTI_ACTIVITY_KIND_RUNTIME,
                        CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000);
-  CUpti_ActivityKernel10 record{};
-  record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-  record.name = kernel.name;
-  place(record, stream, call.correlation());
-  enqueue(stream,
-          {kernel.duration_ns, std::move(kernel.gate),
-           finish(record, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, std::move(kernel.effect))});
+  put_in(stream, CU_GRAPH_NODE_TYPE_KERNEL, call.correlation(),
+         [kernel = std::move(kernel)](Stream& on, const Launched& launched) {
+           run_kernel(kernel, on, launched);
+         });
 }
 
 void launch_copy(Stream& stream, std::int64_t bytes, CUpti_ActivityMemcpyKind kind,
                  std::function<void()> effect) {
-  CUpti_ActivityMemcpy6 record{};
-  record.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
-  record.copyKind = static_cast<std::uint8_t>(kind);
-  record.bytes = static_cast<std::uint64_t>(bytes);
-  place(record, stream, next_correlation());
-  const double bytes_per_ns = kind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOD ? 1500 : 50;
-  enqueue(stream, {transfer_ns(bytes, bytes_per_ns), nullptr,
-                   finish(record, CUPTI_ACTIVITY_KIND_MEMCPY, std::move(effect))});
+  const auto copy = [bytes, kind, effect = std::move(effect)](Stream& on,
+                                                              const Launched& launched) {
+    CUpti_ActivityMemcpy6 record{};
+    record.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+    record.copyKind = static_cast<std::uint8_t>(kind);
+    record.bytes = static_cast<std::uint64_t>(bytes);
+    place(record, on, launched);
+    const double bytes_per_ns = kind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOD ? 1500 : 50;
+    enqueue(on, {transfer_ns(bytes, bytes_per_ns), nullptr,
+                 finish(record, CUPTI_ACTIVITY_KIND_MEMCPY, effect)});
+  };
+  put_in(stream, CU_GRAPH_NODE_TYPE_MEMCPY, next_correlation(), copy);
 }
 
 void launch_set(Stream& stream, std::int64_t bytes, std::function<void()> effect) {
-  CUpti_ActivityMemset4 record{};
-  record.kind = CUPTI_ACTIVITY_KIND_MEMSET;
-  record.bytes = static_cast<std::uint64_t>(bytes);
-  place(record, stream, next_correlation());
-  enqueue(stream, {transfer_ns(bytes, 3000), nullptr,
-                   finish(record, CUPTI_ACTIVITY_KIND_MEMSET, std::move(effect))});
+  const auto set = [bytes, effect = std::move(effect)](Stream& on, const Launched& launched) {
+    CUpti_ActivityMemset4 record{};
+    record.kind = CUPTI_ACTIVITY_KIND_MEMSET;
+    record.bytes = static_cast<std::uint64_t>(bytes);
+    place(record, on, launched);
+    enqueue(on, {transfer_ns(bytes, 3000), nullptr,
+                 finish(record, CUPTI_ACTIVITY_KIND_MEMSET, effect)});
+  };
+  put_in(stream, CU_GRAPH_NODE_TYPE_MEMSET, next_correlation(), set);
+}
+
+void launch_host(Stream& stream, std::function<void()> function) {
+  const auto call = [function = std::move(function)](Stream& on, const Launched&) {
+    enqueue(on, {.finished = [function](Span) { function(); }});
+  };
+  put_in(stream, CU_GRAPH_NODE_TYPE_HOST, 0, call);
+}
+
+void launch_graph(const Graph& executable, Stream& stream) {
+  const LaunchCall call(CUPTI_ACTIVITY_KIND_RUNTIME,
+                        CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000);
+  replay(executable, stream, call.correlation());
 }
 
 void note_wait(CUpti_ActivitySynchronizationType type, const Stream* stream, Span span) {

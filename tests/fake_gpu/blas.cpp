@@ -23,7 +23,7 @@ cublasStatus_t multiply(cudaStream_t stream, double rows, double columns, double
                         double count) {
   launch_kernel(stream_of(stream),
                 {"nvjet_made_up_matrix_product",
-                 matrix_product_ns(2 * rows * columns * inner * count), nullptr, forget_values});
+                 matrix_product_ns(2 * rows * columns * inner * count), forget_values});
   return CUBLAS_STATUS_SUCCESS;
 }
 

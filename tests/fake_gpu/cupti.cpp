@@ -223,17 +223,6 @@ CUptiResult cuptiActivityEnableCudaEventDeviceTimestamps(std::uint8_t) { return 
 CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc) {
   return CUPTI_ERROR_NOT_SUPPORTED;
 }
-CUptiResult cuptiSubscribe(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*) {
-  return CUPTI_ERROR_NOT_SUPPORTED;
-}
-CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) { return CUPTI_ERROR_NOT_SUPPORTED; }
-CUptiResult cuptiEnableCallback(std::uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain,
-                                CUpti_CallbackId) {
-  return CUPTI_ERROR_NOT_SUPPORTED;
-}
-CUptiResult cuptiEnableDomain(std::uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain) {
-  return CUPTI_ERROR_NOT_SUPPORTED;
-}
 CUptiResult cuptiFinalize() { return CUPTI_ERROR_NOT_SUPPORTED; }
 
 }  // extern "C"

@@ -34,9 +34,9 @@ const char* name_of(const void* function) {
 std::int64_t count_of(dim3 size) { return static_cast<std::int64_t>(size.x) * size.y * size.z; }
 
 cudaError_t launch(const void* function, dim3 grid, dim3 block, cudaStream_t stream) {
-  launch_kernel(stream_of(stream),
-                {name_of(function), elementwise_ns(count_of(grid) * count_of(block)), nullptr,
-                 forget_values});
+  launch_kernel(
+      stream_of(stream),
+      {name_of(function), elementwise_ns(count_of(grid) * count_of(block)), forget_values});
   return cudaSuccess;
 }
 

@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "tests/fake_gpu/activity.h"
+#include "tests/fake_gpu/capture.h"
 #include "tests/fake_gpu/device.h"
 
 namespace shardlens::fake_gpu {
@@ -198,10 +199,12 @@ void set(void* to, int value, std::size_t bytes, cudaStream_t stream) {
 extern "C" {
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
+  if (const cudaError_t error = check_capture_modes()) return failed(error);
   *pointer = allocate_on_device(bytes, current_device());
   return *pointer == nullptr ? failed(cudaErrorMemoryAllocation) : cudaSuccess;
 }
 cudaError_t cudaFree(void* pointer) {
+  if (const cudaError_t error = check_capture_modes()) return failed(error);
   if (pointer == nullptr || free_on_device(pointer)) return cudaSuccess;
   return failed(cudaErrorInvalidValue);
 }
@@ -211,10 +214,12 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t) {
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
 
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned) {
+  if (const cudaError_t error = check_capture_modes()) return failed(error);
   *pointer = add_range(bytes, -1);
   return *pointer == nullptr ? failed(cudaErrorMemoryAllocation) : cudaSuccess;
 }
 cudaError_t cudaFreeHost(void* pointer) {
+  if (const cudaError_t error = check_capture_modes()) return failed(error);
   remove_range(pointer);
   return cudaSuccess;
 }

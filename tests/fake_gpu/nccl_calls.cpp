@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/fake_gpu/activity.h"
+#include "tests/fake_gpu/capture.h"
 #include "tests/fake_gpu/device.h"
 #include "tests/fake_gpu/memory.h"
 
@@ -64,14 +65,15 @@ thread_local Group group;
 
 void tell_of_call(NcclCall& call) {
   Profiled& profiled = *call.communicator->profiled;
+  const bool is_captured = is_capturing(stream_of(call.stream));
   abi::Event event =
       Profiled::of_type(call.is_point_to_point ? abi::kPointToPointCall : abi::kCollectiveCall);
   if (call.is_point_to_point) {
     event.point_to_point_call = {call.function.c_str(), call.count, name_of(call.type), call.stream,
-                                 false};
+                                 is_captured};
   } else {
     event.collective_call = {call.function.c_str(), call.count, name_of(call.type), 0,
-                             call.stream,           false};
+                             call.stream,           is_captured};
   }
   call.handle = profiled.start(event);
   Profiled::stop(call.handle);
@@ -113,22 +115,27 @@ std::vector<std::byte> result_of(const NcclCall& call, std::uint64_t number, std
   return result;
 }
 
-Kernel kernel_of(const NcclCall& call) {
-  const double bytes = static_cast<double>(call.count) * static_cast<double>(bytes_of(call.type));
-  Kernel kernel{call.kernel,
-                transfer_ns(static_cast<std::int64_t>(bytes * call.parts), kBytesPerNs)};
-  if (call.is_point_to_point) return kernel;
+// One run of the collective: all ranks are waited for.
+Kernel::Entered enter_ranks(const NcclCall& call) {
   const std::uint64_t kind = std::hash<std::string>()(call.function) ^ (call.count << 8) ^
                              static_cast<std::uint64_t>(call.type);
   const std::size_t bytes_of_rank = payload_bytes(call);
   auto entered = call.communicator->ranks->enter(
       kind, [call, bytes_of_rank] { return read_values(call.send, bytes_of_rank); });
-  kernel.gate = std::move(entered.gate);
+  Kernel::Entered run{std::move(entered.gate), nullptr};
   if (bytes_of_rank > 0) {
-    kernel.effect = [call, number = entered.number, bytes_of_rank] {
+    run.effect = [call, number = entered.number, bytes_of_rank] {
       write_values(call.receive, result_of(call, number, bytes_of_rank));
     };
   }
+  return run;
+}
+
+Kernel kernel_of(const NcclCall& call) {
+  const double bytes = static_cast<double>(call.count) * static_cast<double>(bytes_of(call.type));
+  Kernel kernel{call.kernel,
+                transfer_ns(static_cast<std::int64_t>(bytes * call.parts), kBytesPerNs)};
+  if (!call.is_point_to_point) kernel.enter = [call] { return enter_ranks(call); };
   return kernel;
 }
 

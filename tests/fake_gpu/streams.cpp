@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "tests/fake_gpu/activity.h"
+#include "tests/fake_gpu/capture.h"
 #include "tests/fake_gpu/counters.h"
 #include "tests/fake_gpu/device.h"
 
@@ -15,6 +16,11 @@ namespace {
 constexpr std::chrono::microseconds kPoll{20};
 
 const Event& event_of(cudaEvent_t event) { return *reinterpret_cast<const Event*>(event); }
+
+// Whether it may be asked how far it is.
+cudaError_t check_event(const Event& event) {
+  return is_captured(event) ? cudaErrorCapturedEvent : check_capture_modes();
+}
 
 template <typename Done>
 cudaError_t wait_until(Done done, CUpti_ActivitySynchronizationType type, const Stream* stream) {
@@ -51,48 +57,35 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return cudaSuccess;
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (const cudaError_t error = refuse_capturing(stream_of(stream))) return failed(error);
   return is_done(stream_of(stream)) ? cudaSuccess : cudaErrorNotReady;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   Stream& waited = stream_of(stream);
+  if (const cudaError_t error = refuse_capturing(waited)) return failed(error);
   return wait_until([&] { return is_done(waited); },
                     CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, &waited);
 }
 cudaError_t cudaDeviceSynchronize() {
+  if (const cudaError_t error = refuse_capturing_on(current_device())) return failed(error);
   return wait_until([] { return is_device_done(current_device()); },
                     CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE, nullptr);
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  if (const auto captured = capture_wait(stream_of(stream), event_of(event)))
+    return failed(*captured);
   wait(stream_of(stream), event_of(event));
   return cudaSuccess;
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  enqueue(stream_of(stream), {.finished = [function, data](Span) { function(data); }});
+  launch_host(stream_of(stream), [function, data] { function(data); });
   return cudaSuccess;
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                   unsigned) {
-  enqueue(stream_of(stream),
-          {.finished = [stream, callback, data](Span) { callback(stream, cudaSuccess, data); }});
+  launch_host(stream_of(stream), [stream, callback, data] { callback(stream, cudaSuccess, data); });
   return cudaSuccess;
 }
-
-// There are no CUDA graphs.
-cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
-  *status = cudaStreamCaptureStatusNone;
-  return cudaSuccess;
-}
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t, cudaStreamCaptureStatus* status,
-                                     unsigned long long* id, cudaGraph_t*, const cudaGraphNode_t**,
-                                     const cudaGraphEdgeData**, std::size_t*) {
-  *status = cudaStreamCaptureStatusNone;
-  if (id != nullptr) *id = 0;
-  return cudaSuccess;
-}
-cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
-  return failed(cudaErrorNotSupported);
-}
-cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) { return cudaSuccess; }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   *event = reinterpret_cast<cudaEvent_t>(create_event());
@@ -100,20 +93,24 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
 }
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  forget_captured(event_of(event));
   destroy_event(reinterpret_cast<Event*>(event));
   return cudaSuccess;
 }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
-  record(*reinterpret_cast<Event*>(event), stream_of(stream));
+  Event& recorded = *reinterpret_cast<Event*>(event);
+  if (!capture_record(recorded, stream_of(stream))) record(recorded, stream_of(stream));
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return cudaEventRecordWithFlags(event, stream, 0);
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (const cudaError_t error = check_event(event_of(event))) return failed(error);
   return is_done(event_of(event)) ? cudaSuccess : cudaErrorNotReady;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (const cudaError_t error = check_event(event_of(event))) return failed(error);
   return wait_until([event] { return is_done(event_of(event)); },
                     CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE, nullptr);
 }
