@@ -1,6 +1,7 @@
 #include "profiler/batch_builder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <variant>
 
 namespace shardlens::profiler {
@@ -11,6 +12,7 @@ constexpr std::int64_t kLongWaitNs = 1'000'000'000;
 struct RowSorter {
   trace::Batch& batch;
   CollectiveJoin& join;
+  CapturedCollectives& captured;
   std::int64_t now_ns;
 
   void operator()(const trace::Step& row) const { batch.steps.push_back(row); }
@@ -26,6 +28,9 @@ struct RowSorter {
   void operator()(const CollectiveLaunched& part) const { join.add(part, now_ns); }
   void operator()(const LaunchEnded& part) const { join.add(part, now_ns); }
   void operator()(const CollectiveObserved& part) const { join.add(part, now_ns); }
+  void operator()(const CollectiveCaptured& part) const { captured.add(part); }
+  void operator()(const CapturedLaunched& part) const { captured.add(part); }
+  void operator()(const CollectiveReplay& part) const { captured.add(part, now_ns); }
 };
 
 // Operators are reported when they end, children before parents; a run is ordered by start, parents
@@ -54,9 +59,10 @@ BatchBuilder::Drained BatchBuilder::drain(const std::vector<ThreadQueues*>& queu
     drained.lost_rows += thread->rows.take_lost();
   }
   auto finished = join_.take_finished(now_ns);
-  drained.events += static_cast<std::int64_t>(finished.collectives.size());
   drained.undetailed = finished.undetailed;
   drained.batch.collectives = std::move(finished.collectives);
+  std::ranges::move(captured_.take_finished(now_ns), std::back_inserter(drained.batch.collectives));
+  drained.events += static_cast<std::int64_t>(drained.batch.collectives.size());
   drained.incomplete = join_.drop_incomplete(now_ns);
   drained.batch.pending = join_.pending();
   if (stands_still || waits_long(*drained.batch.pending, now_ns)) {
@@ -69,7 +75,7 @@ BatchBuilder::Drained BatchBuilder::drain(const std::vector<ThreadQueues*>& queu
 
 void BatchBuilder::drain_rows(ThreadQueues& queues, std::int64_t now_ns, trace::Batch& batch) {
   queues.rows.drain([&](const RowRecord& record) {
-    std::visit(RowSorter{batch, join_, now_ns}, record);
+    std::visit(RowSorter{batch, join_, captured_, now_ns}, record);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/captured_collectives.h"
 #include "profiler/collective_join.h"
 #include "profiler/thread_queues.h"
 #include "trace/model/batch.h"
@@ -14,7 +15,7 @@ namespace shardlens::profiler {
 
 class BatchBuilder {
  public:
-  explicit BatchBuilder(int rank) : rank_(rank), join_(rank) {}
+  explicit BatchBuilder(int rank) : rank_(rank), join_(rank), captured_(rank) {}
 
   // Rows first, events second: so an event that ended before a step did is in the same batch as its
   // step, or in an earlier one.
@@ -38,6 +39,7 @@ class BatchBuilder {
 
   const int rank_;
   CollectiveJoin join_;
+  CapturedCollectives captured_;
   std::map<std::pair<int, trace::EventKind>, std::vector<trace::Event>> runs_;
 };
 

@@ -233,6 +233,18 @@ void Recorder::end_launch(std::uint64_t launch, int lane, std::int64_t start_ns,
   state_->push_row(LaunchEnded{launch, {lane, start_ns, end_ns}});
 }
 
+std::uint64_t Recorder::capture_collective(const CollectiveCall& call) {
+  const std::uint64_t handle = state_->next_collective.fetch_add(1, std::memory_order_relaxed);
+  state_->push_row(CollectiveCaptured{handle, call});
+  return handle;
+}
+
+void Recorder::launch_captured(std::uint64_t handle, const CollectiveLaunch& launch) {
+  state_->push_row(CapturedLaunched{handle, launch});
+}
+
+void Recorder::end_replay(const CollectiveReplay& replay) { state_->push_row(replay); }
+
 void Recorder::observe_collective(std::uint64_t handle, int lane, std::int64_t start_ns,
                                   std::int64_t end_ns) {
   state_->push_row(CollectiveObserved{handle, {lane, start_ns, end_ns}});

@@ -46,10 +46,22 @@ struct CollectiveCall {
 
 // What the backend made of a collective once it launched it.
 struct CollectiveLaunch {
+  static constexpr std::uint64_t kNotFound = UINT64_MAX;  // of what a graph captures: as 0
+
   std::uint64_t launch = 0;  // given to Recorder::end_launch, too; 0: cannot be found again
   trace::StringId algorithm = 0;
   trace::StringId protocol = 0;
   int channels = 0;
+};
+
+// A kernel that a CUDA graph has replayed.
+struct CollectiveReplay {
+  std::uint64_t launch = 0;  // that was captured
+  std::int64_t number = -1;  // of its replays, the same on all ranks; -1: not known
+  std::int64_t called_ns = 0;
+  int lane = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
 };
 
 struct StepResult {
@@ -135,6 +147,15 @@ class Recorder {
   // known within CollectiveJoin::kKernelLimitNs.
   void observe_collective(std::uint64_t handle, int lane, std::int64_t start_ns,
                           std::int64_t end_ns);
+
+  // ---- collectives that a CUDA graph captures instead: nothing is pending, and each replay is one
+  // Returns a handle. The call's sequence counts what was captured in its group, which must have no
+  // others.
+  std::uint64_t capture_collective(const CollectiveCall& call);
+  // Which launch carries it and how, together or one by one: what is 0 is not told. A later launch
+  // takes the place of an earlier one.
+  void launch_captured(std::uint64_t handle, const CollectiveLaunch& launch);
+  void end_replay(const CollectiveReplay& replay);
 
  private:
   struct State;

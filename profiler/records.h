@@ -47,6 +47,15 @@ struct LaunchEnded {
   std::uint64_t launch = 0;
   CollectiveTimes times;  // of one kernel
 };
+// Of a collective that a CUDA graph has captured, to be done with each of its replays.
+struct CollectiveCaptured {
+  std::uint64_t handle = 0;
+  CollectiveCall call;
+};
+struct CapturedLaunched {
+  std::uint64_t handle = 0;
+  CollectiveLaunch launch;  // what is 0 is not told
+};
 struct CollectiveObserved {
   std::uint64_t handle = 0;
   CollectiveTimes times;
@@ -57,6 +66,7 @@ struct CollectiveObserved {
 using RowRecord =
     std::variant<trace::Step, trace::Span, trace::BucketReady, trace::UnitReady, trace::Evaluation,
                  trace::MemorySample, trace::CounterSample, CollectiveEntered, CollectiveStarted,
-                 CollectiveEnded, CollectiveLaunched, LaunchEnded, CollectiveObserved>;
+                 CollectiveEnded, CollectiveLaunched, LaunchEnded, CollectiveObserved,
+                 CollectiveCaptured, CapturedLaunched, CollectiveReplay>;
 
 }  // namespace shardlens::profiler

@@ -1,5 +1,7 @@
 #include "profiler/cupti/activity_join.h"
 
+#include "profiler/cupti/launch_calls.h"
+
 namespace shardlens::profiler {
 namespace {
 
@@ -15,10 +17,14 @@ void ActivityJoin::add(const Activity& activity, std::int64_t now_ns) {
 }
 
 void ActivityJoin::take(const KernelActivity& kernel, std::int64_t now_ns) {
-  if (!has_good_times(kernel)) return sink_.bad_timestamps();
+  if (!has_good_times(kernel)) {
+    if (kernel.graph_node != 0) note_loss();
+    return sink_.bad_timestamps();
+  }
   sink_.kernel(kernel);
+  if (!is_communication(kernel.name)) return;
   // A graph's kernels share the correlation of its launch, which nobody marks.
-  if (!is_communication(kernel.name) || kernel.graph_node != 0) return;
+  if (kernel.graph_node != 0) return take_replayed(kernel);
   const auto external = externals_.find(kernel.correlation);
   if (external == externals_.end()) {
     kernels_[kernel.correlation] = {kernel, now_ns};
@@ -26,6 +32,11 @@ void ActivityJoin::take(const KernelActivity& kernel, std::int64_t now_ns) {
   }
   sink_.launched_kernel(external->second.value, kernel);
   externals_.erase(external);
+}
+
+void ActivityJoin::take_replayed(const KernelActivity& kernel) {
+  const std::uint64_t launch = nodes_ == nullptr ? 0 : nodes_->launch_of(kernel.graph_node);
+  if (launch != 0) replays_.add(launch, kernel);
 }
 
 void ActivityJoin::take(const CopyActivity& copy, std::int64_t) {
@@ -36,6 +47,7 @@ void ActivityJoin::take(const CopyActivity& copy, std::int64_t) {
 void ActivityJoin::take(const LaunchActivity& launch, std::int64_t) {
   if (!has_good_times(launch)) return sink_.bad_timestamps();
   sink_.launch(launch);
+  if (nodes_ != nullptr && is_graph_launch(launch.name)) replays_.add(launch);
 }
 
 void ActivityJoin::take(const WaitActivity& wait, std::int64_t) {
@@ -59,7 +71,8 @@ void ActivityJoin::take(const OverheadActivity& overhead, std::int64_t) {
   if (overhead.end_ns > overhead.start_ns) sink_.overhead(overhead.end_ns - overhead.start_ns);
 }
 
-void ActivityJoin::expire(std::int64_t now_ns) {
+void ActivityJoin::expire(std::int64_t now_ns, bool all) {
+  replays_.settle(all);
   const auto kernels = std::erase_if(
       kernels_, [&](const auto& entry) { return now_ns - entry.second.since_ns > kTimeLimitNs; });
   // A mark without a kernel is no loss: a launch into a graph that is captured runs none.

@@ -1,12 +1,15 @@
 // Joins CUPTI's records, which arrive out of order, and hands them to a sink. The flush thread
 // only. A kernel, its launch and its copies share CUPTI's correlation id, so only communication
-// kernels, whose launch was marked with an external id, have to wait for another record.
+// kernels, whose launch was marked with an external id, have to wait for another record. Those that
+// a CUDA graph replays are known by their node.
 #pragma once
 
 #include <cstdint>
 #include <unordered_map>
 
 #include "profiler/cupti/activity_sink.h"
+#include "profiler/cupti/graph_nodes.h"
+#include "profiler/cupti/graph_replays.h"
 #include "profiler/cupti/marker_join.h"
 #include "profiler/cupti/memory_join.h"
 
@@ -27,11 +30,16 @@ class ActivityJoin {
   // for marks as well.
   static constexpr std::size_t kMostOldMarks = 65'536;
 
-  explicit ActivityJoin(ActivitySink& sink) : sink_(sink), markers_(sink), memory_(sink) {}
+  // `nodes`: of the graphs that the job builds; null where nobody watches them.
+  explicit ActivityJoin(ActivitySink& sink, const GraphNodes* nodes = nullptr)
+      : sink_(sink), nodes_(nodes), markers_(sink), memory_(sink), replays_(sink) {}
 
   void add(const Activity& activity, std::int64_t now_ns);
-  // Gives up waiting for what is older than its time limit.
-  void expire(std::int64_t now_ns);
+  // CUPTI has lost records.
+  void note_loss() { replays_.note_loss(); }
+  // After each flush; `all`: after one that gave everything. Gives up waiting for what is older
+  // than its time limit.
+  void expire(std::int64_t now_ns, bool all = false);
   // Nothing follows.
   void finish(std::int64_t now_ns) { memory_.finish(now_ns); }
   std::size_t waiting() const { return kernels_.size() + externals_.size(); }
@@ -52,9 +60,13 @@ class ActivityJoin {
   void take(const ExternalActivity& external, std::int64_t now_ns);
   void take(const OverheadActivity& overhead, std::int64_t now_ns);
 
+  void take_replayed(const KernelActivity& kernel);
+
   ActivitySink& sink_;
+  const GraphNodes* nodes_;
   MarkerJoin markers_;
   MemoryJoin memory_;
+  GraphReplays replays_;
   bool launches_are_marked_ = false;
   // By correlation id.
   std::unordered_map<std::uint32_t, Waiting<KernelActivity>> kernels_;

@@ -19,6 +19,14 @@ struct RangeActivity {
   std::string_view name;
 };
 
+// A communication kernel that a CUDA graph replayed.
+struct ReplayedKernel {
+  std::uint64_t launch = 0;    // that was marked when it was captured
+  std::int64_t number = -1;    // of the replays of that launch, from 0; -1: not sure
+  std::int64_t called_ns = 0;  // when the host asked for the replay; the kernel's start if unknown
+  KernelActivity kernel;
+};
+
 class ActivitySink {
  public:
   virtual ~ActivitySink() = default;
@@ -30,6 +38,7 @@ class ActivitySink {
   virtual void allocation(const MemoryActivity& memory, std::int64_t end_ns) = 0;
   // A communication kernel and the launch that was marked around it. It is a kernel() too.
   virtual void launched_kernel(std::uint64_t launch, const KernelActivity& kernel) = 0;
+  virtual void replayed_kernel(const ReplayedKernel& replay) = 0;  // as well
   virtual void overhead(std::int64_t ns) = 0;
   // A record without a start, or that ends before it starts.
   virtual void bad_timestamps() = 0;

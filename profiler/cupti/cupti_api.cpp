@@ -88,6 +88,10 @@ trace::Result<CuptiApi> load_cupti(const std::filesystem::path& library) {
   resolver.find(api.enable_runtime_api, "cuptiActivityEnableRuntimeApi");
   resolver.find(api.enable_all_sync_records, "cuptiActivityEnableAllSyncRecords");
   resolver.find(api.set_attribute, "cuptiActivitySetAttribute");
+  resolver.find(api.subscribe, "cuptiSubscribe");
+  resolver.find(api.unsubscribe, "cuptiUnsubscribe");
+  resolver.find(api.enable_callback, "cuptiEnableCallback");
+  resolver.find(api.get_graph_node_id, "cuptiGetGraphNodeId");
   if (resolver.missing().empty()) return api;
   return trace::fail(trace::ErrorKind::kFailed,
                      "GPU activity cannot be recorded: " + api.library.string() + " has no " +

@@ -29,6 +29,10 @@ struct CuptiApi {
   decltype(&cuptiActivityEnableRuntimeApi) enable_runtime_api = nullptr;
   decltype(&cuptiActivityEnableAllSyncRecords) enable_all_sync_records = nullptr;
   decltype(&cuptiActivitySetAttribute) set_attribute = nullptr;
+  decltype(&cuptiSubscribe) subscribe = nullptr;
+  decltype(&cuptiUnsubscribe) unsubscribe = nullptr;
+  decltype(&cuptiEnableCallback) enable_callback = nullptr;
+  decltype(&cuptiGetGraphNodeId) get_graph_node_id = nullptr;
 
   std::filesystem::path library;  // where it was found; NVTX_INJECTION64_PATH wants it
 };

@@ -15,6 +15,7 @@
 #include "profiler/cupti/buffer_pool.h"
 #include "profiler/cupti/cupti_clock.h"
 #include "profiler/cupti/enable_activities.h"
+#include "profiler/cupti/graph_watch.h"
 #include "profiler/cupti/spare_buffers.h"
 
 namespace shardlens::profiler {
@@ -28,10 +29,12 @@ constexpr std::int64_t kClockLimitNs = 10'000;
 // What callbacks use. Never freed: CUPTI is never disabled (doing so mid-run is unsafe) and may
 // hold buffers until the process ends.
 struct Shared {
-  Shared(const CuptiApi& functions, std::size_t buffers) : api(functions), pool(buffers) {}
+  Shared(const CuptiApi& functions, std::size_t buffers)
+      : api(functions), pool(buffers), graphs(api) {}
 
   const CuptiApi api;
   CuptiBufferPool pool;
+  GraphWatch graphs;
 };
 
 // CUPTI's callbacks carry no context, so this is how they find their buffers.
@@ -64,12 +67,13 @@ trace::Result<CuptiApi> choose_api(const CuptiOptions& options) {
 }  // namespace
 
 struct CuptiSource::State {
-  State(Recorder& target, Shared& shared, KernelObserver on_kernel)
+  State(Recorder& target, Shared& shared, GraphNodes* graphs, KernelObserver on_kernel)
       : recorder(target),
         api(shared.api),
         pool(shared.pool),
+        graph_nodes(graphs),
         sink(target, std::move(on_kernel)),
-        join(sink),
+        join(sink, graph_nodes),
         offset_name(target.intern("GPU clock offset")),
         offset_unit(target.intern("ns")) {}
 
@@ -96,11 +100,12 @@ struct CuptiSource::State {
     api.flush_all(flush_flag);
     const std::int64_t now = Recorder::now_ns();
     pool.drain([&](std::uint8_t* buffer, std::size_t bytes) { take_in(buffer, bytes, now); });
-    join.expire(now);
-    recorder.count_lost("CUPTI had no buffer", pool.take_refused());
+    count_lost("CUPTI had no buffer", pool.take_refused());
     std::size_t dropped = 0;
     if (api.get_dropped(nullptr, 0, &dropped) == CUPTI_SUCCESS)
-      recorder.count_lost("CUPTI dropped records", static_cast<std::int64_t>(dropped));
+      count_lost("CUPTI dropped records", static_cast<std::int64_t>(dropped));
+    join.expire(now, flush_flag == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+    tell_of_changed_graphs();
     check_clock(now);
   }
 
@@ -118,7 +123,22 @@ struct CuptiSource::State {
       }
     }
     recorder.count_lost("CUPTI record of an unknown kind", unknown);
-    if (result != CUPTI_ERROR_MAX_LIMIT_REACHED) recorder.count_lost("CUPTI buffer unreadable", 1);
+    count_lost("CUPTI buffer unreadable", result == CUPTI_ERROR_MAX_LIMIT_REACHED ? 0 : 1);
+  }
+
+  void count_lost(std::string_view reason, std::int64_t count) {
+    if (count == 0) return;
+    recorder.count_lost(reason, count);
+    join.note_loss();
+  }
+
+  void tell_of_changed_graphs() {
+    if (graph_nodes == nullptr || !graph_nodes->take_was_forgotten()) return;
+    if (std::exchange(has_told_of_changed_graphs, true)) return;
+    recorder.log(
+        trace::LogLine::Level::kInfo,
+        "The program changes CUDA graphs after it has made them. Collectives of those that "
+        "were there are shown as kernels from then on.");
   }
 
   // What it costs to flush is not the job's.
@@ -146,6 +166,7 @@ struct CuptiSource::State {
   Recorder& recorder;
   const CuptiApi& api;
   CuptiBufferPool& pool;
+  GraphNodes* const graph_nodes;  // null: nobody watches graphs
   RecorderSink sink;
   ActivityJoin join;
   const trace::StringId offset_name;
@@ -153,6 +174,8 @@ struct CuptiSource::State {
   std::uint32_t own_thread = 0;  // the flush thread, as CUPTI tells it
   std::int64_t clock_checked_ns = 0;
   bool has_warned_of_clock = false;
+  bool has_told_of_changed_graphs = false;
+  std::string graphs_refused;
   std::mutex mutex;
   std::condition_variable_any changed;
   std::uint64_t asked = 0;  // flushes
@@ -170,16 +193,21 @@ trace::Result<std::unique_ptr<CuptiSource>> CuptiSource::start(Recorder& recorde
   refusal_crashes = version < CuptiSpareBuffers::kFirstVersionThatTakesNone;
   auto shared = std::make_unique<Shared>(api, options.buffers);
   active = shared.get();
+  std::string graphs_refused = options.graphs ? shared->graphs.start() : "";
   const auto refused = enable_activities(api, options, on_buffer_requested, on_buffer_completed);
   // Not freed even after a failure: CUPTI may have asked for a buffer all the same.
   Shared& kept = *shared.release();
   if (!refused) {
+    kept.graphs.stop();
     active = nullptr;
     return tl::make_unexpected(refused.error());
   }
   if (!refused->empty())
     recorder.log(trace::LogLine::Level::kWarning, "CUPTI does not record " + *refused + ".");
-  auto state = std::make_unique<State>(recorder, kept, std::move(options.on_kernel));
+  const bool sees_graphs = options.graphs && graphs_refused.empty();
+  auto state = std::make_unique<State>(recorder, kept, sees_graphs ? &kept.graphs.nodes() : nullptr,
+                                       std::move(options.on_kernel));
+  state->graphs_refused = std::move(graphs_refused);
   State* raw = state.get();
   state->thread = std::jthread([raw](const std::stop_token& stop) { raw->run(stop); });
   return std::unique_ptr<CuptiSource>(new CuptiSource(std::move(state)));
@@ -201,12 +229,16 @@ bool CuptiSource::flush(std::chrono::milliseconds limit) {
                                   [this, question] { return state_->answered >= question; });
 }
 
+const std::string& CuptiSource::graphs_refused() const { return state_->graphs_refused; }
+
 void CuptiSource::begin_launch(std::uint64_t launch) {
+  GraphWatch::mark_launch(launch);
   if (Shared* shared = active.load(std::memory_order_acquire))
     shared->api.push_external_id(kLaunchCorrelation, launch);
 }
 
 void CuptiSource::end_launch() {
+  GraphWatch::mark_launch(0);
   std::uint64_t launch = 0;
   if (Shared* shared = active.load(std::memory_order_acquire))
     shared->api.pop_external_id(kLaunchCorrelation, &launch);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "profiler/cupti/recorder_sink.h"
@@ -26,6 +27,9 @@ struct CuptiOptions {
   // What the driver allocates and frees: few events under a caching allocator.
   bool driver_memory = false;
   const CuptiApi* api = nullptr;  // instead of a library; copied
+  // Collectives that CUDA graphs replay become rows, not only kernels. CUPTI has one subscriber per
+  // process, so other users of its callbacks get none.
+  bool graphs = false;
   // Sees every kernel, those without detail too, before it is recorded; the flush thread.
   KernelObserver on_kernel;
 };
@@ -42,8 +46,12 @@ class CuptiSource {
   // Hands everything that has ended to the recorder. False: not done within `limit`.
   bool flush(std::chrono::milliseconds limit);
 
-  // Kernels that this thread launches in between are reported to Recorder::end_launch. Never block;
-  // without a source they do nothing.
+  // "" or why CUPTI does not tell of graphs although it was asked to.
+  const std::string& graphs_refused() const;
+
+  // Kernels that this thread launches in between are reported to Recorder::end_launch; those that
+  // it captures into a CUDA graph, with every replay, to Recorder::end_replay. Never block; without
+  // a source they do nothing.
   static void begin_launch(std::uint64_t launch);
   static void end_launch();
 

@@ -43,4 +43,8 @@ inline constexpr std::array kRuntimeLaunchCalls{
     LaunchCall{CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_ptsz_v10000, "cudaGraphLaunch"},
 };
 
+inline bool is_graph_launch(std::string_view name) {
+  return name == "cuGraphLaunch" || name == "cudaGraphLaunch";
+}
+
 }  // namespace shardlens::profiler

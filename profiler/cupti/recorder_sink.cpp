@@ -86,6 +86,17 @@ void RecorderSink::launched_kernel(std::uint64_t launch, const KernelActivity& k
                        kernel.start_ns, kernel.end_ns);
 }
 
+void RecorderSink::replayed_kernel(const ReplayedKernel& replay) {
+  const KernelActivity& kernel = replay.kernel;
+  if (!recorder_.wanted_detail_at(kernel.start_ns)) return;
+  recorder_.end_replay({.launch = replay.launch,
+                        .number = replay.number,
+                        .called_ns = replay.called_ns,
+                        .lane = stream_lane(trace::LaneKind::kCommunication, kernel.stream),
+                        .start_ns = kernel.start_ns,
+                        .end_ns = kernel.end_ns});
+}
+
 void RecorderSink::overhead(std::int64_t ns) { recorder_.add_callback_cost(ns); }
 
 void RecorderSink::bad_timestamps() { recorder_.count_lost("CUPTI record without true times", 1); }

@@ -123,7 +123,10 @@ void ProcessRecorder::watch_gpu() {
   if (gpu_activity_ != nullptr || !gpu_problem_.empty()) return;
   start_gpu_activity();
   LaunchMarker marker;
-  if (gpu_activity_) marker = {CuptiSource::begin_launch, CuptiSource::end_launch};
+  if (gpu_activity_) {
+    marker = {CuptiSource::begin_launch, CuptiSource::end_launch,
+              gpu_activity_->graphs_refused().empty()};
+  }
   if (auto plugin = NcclPlugin::attach(*recorder_, identity_.rank, marker))
     nccl_plugin_ = std::move(*plugin);
 }
@@ -131,6 +134,7 @@ void ProcessRecorder::watch_gpu() {
 void ProcessRecorder::start_gpu_activity() {
   CuptiOptions options;
   options.library = fallback_cupti();
+  options.graphs = true;
   options.on_kernel = [this](const KernelActivity& kernel, trace::StringId name) {
     note_gpu_use(kernel.stream.device);
     streams_.add(kernel, name);
@@ -138,6 +142,11 @@ void ProcessRecorder::start_gpu_activity() {
   auto source = CuptiSource::start(*recorder_, std::move(options));
   if (source) {
     gpu_activity_ = std::move(*source);
+    if (const std::string& refused = gpu_activity_->graphs_refused(); !refused.empty()) {
+      recorder_->log(trace::LogLine::Level::kInfo,
+                     "CUPTI does not tell of CUDA graphs: " + refused +
+                         ". Collectives that they replay are shown as kernels.");
+    }
     steps_.watch_activity([] { return CudaDriver().has_context(); });
   } else {
     gpu_problem_ = source.error().message;

@@ -1,9 +1,7 @@
 #include "profiler/nccl/nccl_events.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <string_view>
-#include <vector>
 
 #include "profiler/callback_cost.h"
 #include "profiler/nccl/nccl_names.h"
@@ -17,12 +15,13 @@ struct ThreadState {
   std::uint64_t launch = 0;
   const NcclCommunicator* communicator = nullptr;
   bool is_marked = false;
+  bool is_captured = false;  // the launch
 };
 thread_local ThreadState thread_state;
 
-// Unlike the pool's handles, addresses have their lowest bit clear.
-alignas(2) char ignored_event;
-alignas(2) char launch_event;
+// Unlike handles of calls, addresses have their two lowest bits clear.
+alignas(4) char ignored_event;
+alignas(4) char launch_event;
 
 std::uint64_t next_number() {
   static std::atomic<std::uint64_t> numbers{0};
@@ -79,7 +78,11 @@ bool is_point_to_point(trace::CollectiveFunction function) {
 }  // namespace
 
 NcclEvents::NcclEvents(Recorder& recorder, int rank, LaunchMarker marker)
-    : recorder_(recorder), rank_(rank), marker_(marker), number_(next_number()) {
+    : recorder_(recorder),
+      rank_(rank),
+      marker_(marker),
+      number_(next_number()),
+      captured_(number_) {
   for (std::size_t i = 0; i < kKnownNames.size(); ++i)
     known_names_[i] = {kKnownNames[i], recorder.intern(kKnownNames[i])};
 }
@@ -99,11 +102,13 @@ void* NcclEvents::start(NcclCommunicator& communicator, const nccl::Event& event
     case nccl::kKernelLaunch:
       return start_launch(communicator);
     case nccl::kCollective:
-      carry_out(communicator, event.parent, event.collective.algorithm, event.collective.protocol,
-                event.collective.channels);
+      carry_out(communicator, event.parent,
+                {.algorithm = name_id(text_of(event.collective.algorithm)),
+                 .protocol = name_id(text_of(event.collective.protocol)),
+                 .channels = event.collective.channels});
       break;
     case nccl::kPointToPoint:
-      carry_out(communicator, event.parent, nullptr, nullptr, event.point_to_point.channels);
+      carry_out(communicator, event.parent, {.channels = event.point_to_point.channels});
       break;
     default:
       break;
@@ -121,18 +126,26 @@ void* NcclEvents::start_call(NcclCommunicator& communicator, const CallEvent& ev
   // Its kernel runs with every replay, without a call.
   if (event.is_captured) {
     tell_of_graphs();
-    return &ignored_event;
+    if (!marker_.sees_replays || thread_state.host_collective != 0) return &ignored_event;
+    return start_captured_call(communicator, call_in(communicator, NcclGroup::kGraphs, event));
   }
+  communicator.captured.end();
   NcclCallPool::Call call{thread_state.host_collective, false, Recorder::now_ns()};
   if (call.collective == 0) {
     call.is_foreign = true;
-    call.collective = enter_foreign(communicator, nccl_function(text_of(event.function)),
-                                    event.count, text_of(event.data_type));
+    call.collective = recorder_.enter_collective(call_in(communicator, NcclGroup::kCalls, event));
   }
   if (void* handle = calls_.claim(call)) return handle;
   calls_lost_.fetch_add(1, std::memory_order_relaxed);
   if (call.is_foreign) end_unseen(call);
   return &ignored_event;
+}
+
+void* NcclEvents::start_captured_call(NcclCommunicator& communicator, const CollectiveCall& call) {
+  const std::uint64_t collective = recorder_.capture_collective(call);
+  communicator.captured.add_call(collective);
+  void* handle = captured_.add(collective);
+  return handle == nullptr ? &ignored_event : handle;
 }
 
 void* NcclEvents::start_launch(NcclCommunicator& communicator) {
@@ -143,7 +156,16 @@ void* NcclEvents::start_launch(NcclCommunicator& communicator) {
   thread_state.launch = next_launch();
   marker_.begin(thread_state.launch);
   thread_state.is_marked = true;
+  thread_state.is_captured = communicator.captured.is_open();
+  if (thread_state.is_captured) launch_captured(communicator);
   return &launch_event;
+}
+
+void NcclEvents::launch_captured(NcclCommunicator& communicator) {
+  const CapturedGroup::Carried carried = communicator.captured.begin_launch();
+  const std::uint64_t launch = carried.is_known ? thread_state.launch : CollectiveLaunch::kNotFound;
+  for (const std::uint64_t collective : carried.collectives)
+    recorder_.launch_captured(collective, {.launch = launch});
 }
 
 void NcclEvents::end_mark() {
@@ -152,8 +174,9 @@ void NcclEvents::end_mark() {
   if (marker_.end != nullptr) marker_.end();
 }
 
-void NcclEvents::carry_out(NcclCommunicator& communicator, void* parent, const char* algorithm,
-                           const char* protocol, int channels) {
+void NcclEvents::carry_out(NcclCommunicator& communicator, void* parent, CollectiveLaunch launch) {
+  if (const auto captured = captured_.take(parent))
+    return carry_out_captured(communicator, *captured, launch);
   if (parent == &ignored_event && thread_state.host_collective == 0) return;
   auto call = calls_.take(parent);
   if (!call && thread_state.host_collective != 0)
@@ -162,15 +185,24 @@ void NcclEvents::carry_out(NcclCommunicator& communicator, void* parent, const c
     parents_lost_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  CollectiveLaunch launch;
   // A host function of CUDA may tell of what another thread launched (NCCL uses one where it must
   // wait, as with CUDA_LAUNCH_BLOCKING): then the kernel stays unknown.
   if (thread_state.communicator == &communicator) launch.launch = thread_state.launch;
-  launch.algorithm = name_id(text_of(algorithm));
-  launch.protocol = name_id(text_of(protocol));
-  launch.channels = channels;
   recorder_.launch_collective(call->collective, launch);
   if (call->is_foreign && launch.launch == 0) end_unseen(*call);
+}
+
+// Told once, while it is captured, or again and again by a host function in the graph, which knows
+// nothing of the launch.
+void NcclEvents::carry_out_captured(NcclCommunicator& communicator, const CapturedCalls::Call& call,
+                                    CollectiveLaunch launch) {
+  const bool is_at_launch = thread_state.communicator == &communicator && thread_state.is_captured;
+  if (call.is_told) return;
+  if (is_at_launch) {
+    communicator.captured.tell(call.collective);
+    launch.launch = thread_state.launch;
+  }
+  recorder_.launch_captured(call.collective, launch);
 }
 
 // Nothing would end it ever: it would be shown as pending, and kept, to the end of the run.
@@ -181,42 +213,34 @@ void NcclEvents::end_unseen(const NcclCallPool::Call& call) {
   recorder_.observe_collective(call.collective, lane_, call.called_ns, Recorder::now_ns());
 }
 
-std::uint64_t NcclEvents::enter_foreign(NcclCommunicator& communicator,
-                                        trace::CollectiveFunction function, std::size_t count,
-                                        std::string_view data_type) {
-  if (communicator.announced_to.exchange(number_, std::memory_order_relaxed) != number_)
-    announce(communicator);
-  const NcclType type = nccl_type(data_type);
+template <typename CallEvent>
+CollectiveCall NcclEvents::call_in(NcclCommunicator& communicator, NcclGroup which,
+                                   const CallEvent& event) {
+  NcclCommunicator::Group& group = communicator.group(which);
+  if (group.announced_to.exchange(number_, std::memory_order_relaxed) != number_)
+    announce_group(recorder_, communicator, which, rank_);
+  const NcclType type = nccl_type(text_of(event.data_type));
   CollectiveCall call;
-  call.process_group = nccl_group_id(communicator.hash);
+  call.process_group = nccl_group_id(communicator.hash, which);
+  call.function = call.executed = nccl_function(text_of(event.function));
   // Programs must ask for collectives in the same order on all ranks. NCCL's own numbers are per
   // function. Sends and receives have no common order.
-  if (!is_point_to_point(function))
-    call.sequence = communicator.next_sequence.fetch_add(1, std::memory_order_relaxed);
-  call.function = call.executed = function;
+  if (!is_point_to_point(call.function))
+    call.sequence = group.next_sequence.fetch_add(1, std::memory_order_relaxed);
   call.data_type = name_id(type.name);
-  call.bytes = nccl_bytes(function, count, type.bytes, communicator.ranks);
-  return recorder_.enter_collective(call);
-}
-
-// NCCL does not say which global ranks are in a communicator: those of neighbours are assumed.
-void NcclEvents::announce(NcclCommunicator& communicator) {
-  char name[32];
-  std::snprintf(name, sizeof name, "nccl%016llx",
-                static_cast<unsigned long long>(communicator.hash));
-  std::string text = name;
-  if (!communicator.name.empty()) text += " (" + communicator.name + ")";
-  std::vector<int> ranks;
-  const int first = std::max(0, rank_ - communicator.rank);
-  for (int i = 0; i < communicator.ranks; ++i) ranks.push_back(first + i);
-  recorder_.add_process_group(nccl_group_id(communicator.hash), text, "nccl", std::move(ranks));
+  call.bytes = nccl_bytes(call.function, event.count, type.bytes, communicator.ranks);
+  return call;
 }
 
 void NcclEvents::tell_of_graphs() {
   if (told_of_graphs_.exchange(true, std::memory_order_relaxed)) return;
-  recorder_.log(trace::LogLine::Level::kInfo,
-                "Collectives were captured into a CUDA graph: each replay shows their kernels, but "
-                "not as collectives.");
+  recorder_.log(
+      trace::LogLine::Level::kInfo,
+      marker_.sees_replays
+          ? "Collectives were captured into a CUDA graph: each replay has rows of what was "
+            "asked for then, in process groups of their own."
+          : "Collectives were captured into a CUDA graph: each replay shows their kernels, "
+            "but not as collectives.");
 }
 
 trace::StringId NcclEvents::name_id(std::string_view name) {
@@ -232,10 +256,5 @@ HostCollectiveScope::HostCollectiveScope(std::uint64_t collective)
 }
 
 HostCollectiveScope::~HostCollectiveScope() { thread_state.host_collective = outer_; }
-
-int nccl_group_id(std::uint64_t communicator_hash) {
-  const std::uint64_t folded = (communicator_hash ^ (communicator_hash >> 32)) & 0x3fff'ffff;
-  return static_cast<int>(folded | NcclEvents::kFirstGroup);
-}
 
 }  // namespace shardlens::profiler

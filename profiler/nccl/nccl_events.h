@@ -1,6 +1,6 @@
 // What NCCL's events mean for the recorder: which host call a kernel carries out, and how. NCCL's
 // threads; never blocks, and allocates only when a communicator, or the lane of calls whose kernels
-// nothing reports, is first used.
+// nothing reports, is first used, and while a CUDA graph is captured.
 #pragma once
 
 #include <array>
@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "profiler/nccl/call_pool.h"
+#include "profiler/nccl/captured_calls.h"
+#include "profiler/nccl/nccl_communicator.h"
 #include "profiler/nccl/profiler_abi.h"
 #include "profiler/recorder.h"
 
@@ -23,15 +25,8 @@ namespace shardlens::profiler {
 struct LaunchMarker {
   void (*begin)(std::uint64_t launch) = nullptr;
   void (*end)() = nullptr;
-};
-
-struct NcclCommunicator {
-  std::uint64_t hash = 0;  // the same on all its ranks
-  std::string name;        // given by the program; may be empty
-  int ranks = 0;
-  int rank = 0;
-  std::atomic<std::int64_t> next_sequence{0};
-  std::atomic<std::uint64_t> announced_to{0};  // number of the NcclEvents that knows it
+  // Whether a launch that a CUDA graph captures is found in each of its replays, too.
+  bool sees_replays = false;
 };
 
 class NcclEvents {
@@ -39,9 +34,6 @@ class NcclEvents {
   static constexpr int kMask =
       static_cast<int>(nccl::kCollective | nccl::kPointToPoint | nccl::kGroupCall |
                        nccl::kCollectiveCall | nccl::kPointToPointCall | nccl::kKernelLaunch);
-  // Ids of process groups that are made from communicators start here, beyond a host's own.
-  static constexpr int kFirstGroup = 1 << 20;
-
   NcclEvents(Recorder& recorder, int rank, LaunchMarker marker);
   // Counts what was lost.
   ~NcclEvents();
@@ -55,14 +47,16 @@ class NcclEvents {
  private:
   template <typename CallEvent>
   void* start_call(NcclCommunicator& communicator, const CallEvent& event);
+  void* start_captured_call(NcclCommunicator& communicator, const CollectiveCall& call);
   void* start_launch(NcclCommunicator& communicator);
-  void carry_out(NcclCommunicator& communicator, void* call, const char* algorithm,
-                 const char* protocol, int channels);
+  void launch_captured(NcclCommunicator& communicator);
+  void carry_out_captured(NcclCommunicator& communicator, const CapturedCalls::Call& call,
+                          CollectiveLaunch launch);
+  void carry_out(NcclCommunicator& communicator, void* call, CollectiveLaunch launch);
   void end_mark();
   void end_unseen(const NcclCallPool::Call& call);
-  std::uint64_t enter_foreign(NcclCommunicator& communicator, trace::CollectiveFunction function,
-                              std::size_t count, std::string_view data_type);
-  void announce(NcclCommunicator& communicator);
+  template <typename CallEvent>
+  CollectiveCall call_in(NcclCommunicator& communicator, NcclGroup which, const CallEvent& event);
   void tell_of_graphs();
   trace::StringId name_id(std::string_view name);
 
@@ -75,6 +69,7 @@ class NcclEvents {
   // Interned beforehand, since interning takes a lock.
   std::array<std::pair<std::string_view, trace::StringId>, 22> known_names_;
   NcclCallPool calls_;
+  CapturedCalls captured_;
   std::atomic<std::int64_t> calls_lost_{0};
   std::atomic<std::int64_t> parents_lost_{0};
   std::atomic<bool> told_of_graphs_{false};
@@ -92,8 +87,5 @@ class HostCollectiveScope {
  private:
   const std::uint64_t outer_;
 };
-
-// The id of a process group made from a communicator: the same on all ranks.
-int nccl_group_id(std::uint64_t communicator_hash);
 
 }  // namespace shardlens::profiler

@@ -304,7 +304,29 @@ class Record(harness.ShardlensTest):
             self.assertEqual(len(replays), 20)
             self.assertEqual(len({row['kernels'] for row in replays}), 1, 'every replay runs the same kernels')
             self.assertGreater(replays[0]['kernels'], 40)
-            self.assertGreater(replays[0]['nccl'], 1)
+            nccl = self.query('graphed', f'select count(*) as n from kernel where name like "%nccl%" and rank = {rank}')
+            told = self.query('graphed', f'select count(*) as n from collective where algorithm <> "" and rank = {rank}')
+            self.assertEqual(told[0]['n'], nccl[0]['n'], 'every kernel of NCCL belongs to a collective')
+            # What the replays communicate is what one step of the warm-up did, the gradients of all parameters.
+            rows = self.query('graphed', 'select c.bytes, c.data_type, c.function, c.channels, l.correlation from collective c '
+                                         'join process_group g on g.rank = c.rank and g.process_group = c.process_group '
+                                         'left join launch l on l.rank = c.rank and l.start_ns = c.enqueued_ns and '
+                                         'l.name = "cudaGraphLaunch" '
+                                         f'where g.name like "%CUDA graphs" and c.rank = {rank}')
+            self.assertEqual(len(rows), sum(row['nccl'] for row in replays))
+            self.assertEqual({(row['function'], row['data_type']) for row in rows}, {('all_reduce', 'float32')})
+            self.assertEqual(sum(row['bytes'] for row in rows), 20 * 6 * 4 * (512 * 512 + 512))
+            self.assertEqual({row['correlation'] for row in rows}, {row['correlation'] for row in replays},
+                             'the host asked for it when it replayed the graph')
+            self.assertGreater(min(row['channels'] for row in rows), 0)
+        # Ranks meet in each of them, so that it runs on both at the same time.
+        sums = self.query('graphed', 'select count(*) as n from collective where function = "all_reduce" and rank = 0')
+        matched = self.query('graphed', 'select max(a.start_ns, b.start_ns) < min(a.end_ns, b.end_ns) as at_once, a.bytes = '
+                                        'b.bytes as alike from collective a join collective b on a.process_group = '
+                                        'b.process_group and a.sequence = b.sequence where a.rank = 0 and b.rank = 1 and '
+                                        'a.function = "all_reduce"')
+        self.assertEqual(len(matched), sums[0]['n'], 'each has its counterpart on the other rank')
+        self.assertEqual({(row['at_once'], row['alike']) for row in matched}, {(1, 1)})
         self.assertEqual(self.query('graphed', 'select sum(count) as n from lost')[0]['n'], None)
 
     def test_a_gpu_that_computes_nothing_captures_as_cuda_does(self):

@@ -161,9 +161,8 @@ bool capture_record(Event& event, Stream& stream) {
   const Branch& branch = capture->branches.at(&stream);
   const std::shared_ptr<Event> mark(create_event(), destroy_event);
   captures().events[&event] = {capture, mark, branch.tails};
-  capture->graph->parts.push_back({branch.number, nullptr, [mark](Stream& on, const Launched&) {
-                                     record(*mark, on);
-                                   }});
+  capture->graph->parts.push_back(
+      {branch.number, nullptr, [mark](Stream& on, const Launched&) { record(*mark, on); }});
   return true;
 }
 

@@ -99,8 +99,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* result) {
   tell_of_call(CUPTI_RUNTIME_TRACE_CBID_cudaGraphExecUpdate_v10020, "cudaGraphExecUpdate");
   const bool is_done = update(*graph_of(executable), *graph_of(graph));
-  result->result =
-      is_done ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged;
+  result->result = is_done ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged;
   return is_done ? cudaSuccess : failed(cudaErrorGraphExecUpdateFailure);
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {

@@ -51,6 +51,43 @@ TEST(ActivityJoin, DoesNotWaitForTheMarkOfAGraphsKernel) {
   EXPECT_EQ(join.waiting(), 0u);
 }
 
+TEST(ActivityJoin, FindsTheCapturedLaunchOfAGraphsKernelByItsNode) {
+  FakeSink sink;
+  GraphNodes nodes;
+  nodes.created(1, 11);
+  nodes.cloned(9, 1);
+  ActivityJoin join(sink, &nodes);
+  for (const std::uint64_t node : {8, 9}) {
+    KernelActivity replayed = kernel(1, kNccl);
+    replayed.graph_node = node;
+    join.add(replayed, kNow);
+  }
+  join.add(LaunchActivity{5, 50, 60, 1, "cudaGraphLaunch"}, kNow);
+  join.expire(kNow, /*all=*/true);
+  EXPECT_EQ(sink.kernels, 2) << "it is a kernel, too";
+  ASSERT_EQ(sink.replayed.size(), 1u);
+  EXPECT_EQ(sink.replayed[0].launch, 11u);
+  EXPECT_EQ(sink.replayed[0].number, 0);
+  EXPECT_EQ(sink.replayed[0].called_ns, 50);
+  EXPECT_TRUE(sink.launched.empty());
+}
+
+TEST(ActivityJoin, AReplayedKernelWithoutTimesIsALoss) {
+  FakeSink sink;
+  GraphNodes nodes;
+  nodes.created(9, 11);
+  ActivityJoin join(sink, &nodes);
+  KernelActivity replayed = kernel(1, kNccl);
+  replayed.graph_node = 9;
+  KernelActivity timeless = replayed;
+  timeless.start_ns = 0;
+  join.add(timeless, kNow);
+  join.add(replayed, kNow);
+  join.expire(kNow, /*all=*/true);
+  ASSERT_EQ(sink.replayed.size(), 1u);
+  EXPECT_EQ(sink.replayed[0].number, -1);
+}
+
 TEST(ActivityJoin, CountsKernelsWithoutAMarkOnlyWhereLaunchesAreMarked) {
   FakeSink sink;
   ActivityJoin join(sink);

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "profiler/captured_collectives.h"
 #include "tests/profiler/cupti/cupti_source_fixture.h"
 
 namespace shardlens::profiler {
@@ -89,6 +90,78 @@ TEST_F(CuptiSourceTest, GivesACollectiveItsKernelsTimes) {
   const auto kernels = events_of(content, EventKind::kKernel);
   ASSERT_EQ(kernels.size(), 1u);
   EXPECT_EQ(kernels[0].flags & trace::kEventCompute, 0u);
+}
+
+TEST_F(CuptiSourceTest, GivesEachReplayOfACapturedLaunchARow) {
+  options_.graphs = true;
+  start();
+  EXPECT_EQ(source_->graphs_refused(), "");
+  Recorder& recorder = run_.recorder();
+  const auto captured =
+      recorder.capture_collective({.process_group = 3, .sequence = 0, .bytes = 64});
+  CuptiSource::begin_launch(11);
+  cupti_.call_back_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 0x10);
+  CuptiSource::end_launch();
+  recorder.launch_captured(captured, {.launch = 11, .channels = 4});
+  cupti_.call_back_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, 0x20, 0x10);
+  const std::int64_t now = Recorder::now_ns();
+  for (std::uint32_t call = 1; call <= 3; ++call) {
+    auto kernel = kernel_record(call, kNccl, now + call * 100, now + call * 100 + 50);
+    kernel.graphNodeId = 0x20;
+    cupti_.add(kernel);
+  }
+  const auto content = finish();
+  ASSERT_EQ(content.rows.collectives.size(), 3u);
+  EXPECT_EQ(content.rows.collectives[2].bytes, 64);
+  EXPECT_EQ(content.rows.collectives[2].channels, 4);
+  EXPECT_EQ(content.rows.collectives[2].start_ns, now + 300);
+  EXPECT_EQ(content.rows.collectives[2].sequence, CapturedCollectives::sequence_of(0, 2));
+  EXPECT_TRUE(content.rows.lost.empty());
+}
+
+TEST_F(CuptiSourceTest, ReplaysHaveNoNumberOnceRecordsWereDropped) {
+  options_.graphs = true;
+  start();
+  Recorder& recorder = run_.recorder();
+  recorder.launch_captured(recorder.capture_collective({.sequence = 0}), {.launch = 11});
+  CuptiSource::begin_launch(11);
+  cupti_.call_back_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 0x10);
+  CuptiSource::end_launch();
+  const std::int64_t now = Recorder::now_ns();
+  auto kernel = kernel_record(1, kNccl, now, now + 50);
+  kernel.graphNodeId = 0x10;
+  cupti_.dropped = 1;
+  cupti_.add(kernel);
+  const auto content = finish();
+  ASSERT_EQ(content.rows.collectives.size(), 1u);
+  EXPECT_EQ(content.rows.collectives[0].sequence, -1);
+}
+
+TEST_F(CuptiSourceTest, WatchesNoGraphsUnlessAskedTo) {
+  start();
+  EXPECT_FALSE(cupti_.has_subscriber);
+}
+
+TEST_F(CuptiSourceTest, RecordsKernelsWhereGraphsCannotBeWatched) {
+  options_.graphs = true;
+  cupti_.refuse_subscriber = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  start();
+  EXPECT_NE(source_->graphs_refused(), "");
+  add_kernels(1);
+  EXPECT_EQ(events_of(finish(), EventKind::kKernel).size(), 1u);
+}
+
+TEST_F(CuptiSourceTest, SaysThatGraphsWereChanged) {
+  options_.graphs = true;
+  start();
+  CuptiSource::begin_launch(11);
+  cupti_.call_back_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 0x10);
+  CuptiSource::end_launch();
+  cupti_.call_back(CUPTI_CB_DOMAIN_RUNTIME_API,
+                   CUPTI_RUNTIME_TRACE_CBID_cudaGraphExecUpdate_v10020);
+  const auto log = log_of(finish());
+  ASSERT_EQ(log.size(), 1u);
+  EXPECT_NE(log[0].find("changes CUDA graphs"), std::string::npos);
 }
 
 TEST_F(CuptiSourceTest, ReadsTheShorterRecordsOfCuda12) {

@@ -44,6 +44,28 @@ class FakeCupti {
   std::uint32_t flushing_thread = 0;  // as CUPTI tells it
   int refused_buffers = 0;
 
+  CUptiResult refuse_subscriber = CUPTI_SUCCESS;
+  std::set<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>> refuse_callback;
+  bool has_subscriber = false;
+  std::set<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>> wanted_callbacks;
+
+  // As CUPTI does on the thread that builds a graph. Nodes stand for themselves: their address is
+  // their id.
+  void call_back_node(CUpti_CallbackIdResource what, std::uint64_t node, std::uint64_t original = 0,
+                      CUgraphNodeType type = CU_GRAPH_NODE_TYPE_KERNEL) {
+    CUpti_GraphData graph{};
+    graph.node = reinterpret_cast<CUgraphNode>(node);
+    graph.originalNode = reinterpret_cast<CUgraphNode>(original);
+    graph.nodeType = type;
+    CUpti_ResourceData resource{};
+    resource.resourceDescriptor = &graph;
+    call_back(CUPTI_CB_DOMAIN_RESOURCE, what, &resource);
+  }
+  void call_back(CUpti_CallbackDomain domain, CUpti_CallbackId what, const void* data = nullptr) {
+    if (has_subscriber && wanted_callbacks.contains({domain, what}))
+      callback_(callback_argument_, domain, what, data);
+  }
+
   // As CUPTI does on the job's threads, at any time.
   std::uint8_t* request_buffer() {
     std::uint8_t* buffer = nullptr;
@@ -69,6 +91,7 @@ class FakeCupti {
     set_choice_of_records(api);
     set_delivery(api);
     set_external_ids(api);
+    set_callbacks(api);
     api.library = "libcupti of the test";
     return api;
   }
@@ -155,6 +178,32 @@ class FakeCupti {
     };
   }
 
+  static void set_callbacks(CuptiApi& api) {
+    api.subscribe = [](CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
+                       void* argument) {
+      if (instance_->refuse_subscriber != CUPTI_SUCCESS) return instance_->refuse_subscriber;
+      instance_->has_subscriber = true;
+      instance_->callback_ = callback;
+      instance_->callback_argument_ = argument;
+      *subscriber = reinterpret_cast<CUpti_SubscriberHandle>(instance_);
+      return CUPTI_SUCCESS;
+    };
+    api.unsubscribe = [](CUpti_SubscriberHandle) {
+      instance_->has_subscriber = false;
+      return CUPTI_SUCCESS;
+    };
+    api.enable_callback = [](std::uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain domain,
+                             CUpti_CallbackId what) {
+      if (instance_->refuse_callback.contains({domain, what})) return CUPTI_ERROR_INVALID_PARAMETER;
+      instance_->wanted_callbacks.insert({domain, what});
+      return CUPTI_SUCCESS;
+    };
+    api.get_graph_node_id = [](CUgraphNode node, std::uint64_t* id) {
+      *id = reinterpret_cast<std::uint64_t>(node);
+      return CUPTI_SUCCESS;
+    };
+  }
+
   CUptiResult flush(std::uint32_t flag) {
     const std::lock_guard lock(mutex_);
     flushing_thread = static_cast<std::uint32_t>(pthread_self());
@@ -198,6 +247,8 @@ class FakeCupti {
   static inline FakeCupti* instance_ = nullptr;
   CUpti_BuffersCallbackRequestFunc request_ = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete_ = nullptr;
+  CUpti_CallbackFunc callback_ = nullptr;
+  void* callback_argument_ = nullptr;
   std::mutex mutex_;
   std::vector<std::vector<std::uint8_t>> records_;
 };

@@ -24,6 +24,7 @@ struct FakeSink final : ActivitySink {
   void launched_kernel(std::uint64_t launch, const KernelActivity& kernel) override {
     launched.emplace_back(launch, kernel.correlation);
   }
+  void replayed_kernel(const ReplayedKernel& replay) override { replayed.push_back(replay); }
   void overhead(std::int64_t ns) override { overhead_ns += ns; }
   void bad_timestamps() override { ++bad; }
   void unmatched(std::int64_t count) override { no_counterpart += count; }
@@ -38,6 +39,7 @@ struct FakeSink final : ActivitySink {
   int kernels = 0, copies = 0, launches = 0, waits = 0, bad = 0;
   std::int64_t overhead_ns = 0, no_counterpart = 0;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> launched;
+  std::vector<ReplayedKernel> replayed;
   std::vector<Range> ranges;
   std::vector<std::pair<std::int64_t, std::int64_t>> allocations;
 };

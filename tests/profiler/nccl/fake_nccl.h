@@ -50,9 +50,10 @@ class FakeNccl {
     stop(handle);
     return handle;
   }
-  void* call_point_to_point(const char* function, std::size_t count, const char* type) {
+  void* call_point_to_point(const char* function, std::size_t count, const char* type,
+                            bool is_captured = false) {
     nccl::Event event = of_type(nccl::kPointToPointCall);
-    event.point_to_point_call = {function, count, type, nullptr, false};
+    event.point_to_point_call = {function, count, type, nullptr, is_captured};
     void* handle = start(event);
     stop(handle);
     return handle;

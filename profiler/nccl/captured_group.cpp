@@ -1,0 +1,30 @@
+#include "profiler/nccl/captured_group.h"
+
+#include <utility>
+
+namespace shardlens::profiler {
+
+void CapturedGroup::add_call(std::uint64_t collective) {
+  if (!is_open_ || has_launched_) *this = {};
+  is_open_ = true;
+  waiting_.push_back(collective);
+}
+
+void CapturedGroup::end() {
+  if (is_open_) *this = {};
+}
+
+CapturedGroup::Carried CapturedGroup::begin_launch() {
+  const bool is_first = !std::exchange(has_launched_, true);
+  const bool is_known = is_first || was_told_;
+  was_told_ = false;
+  if (is_known) return {waiting_, true};
+  return {std::exchange(waiting_, {}), false};
+}
+
+void CapturedGroup::tell(std::uint64_t collective) {
+  was_told_ = true;
+  std::erase(waiting_, collective);
+}
+
+}  // namespace shardlens::profiler

@@ -1,0 +1,36 @@
+// Which launch carries which of the calls that a CUDA graph captures, of one communicator. NCCL makes
+// all calls of a group, then its launches. Right after each it tells what that carries, unless the
+// host takes part in replays, as it does across machines: then it tells with the replays, and not of
+// which launch. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace shardlens::profiler {
+
+class CapturedGroup {
+ public:
+  void add_call(std::uint64_t collective);
+  // A call was not captured, so what follows is not either.
+  void end();
+  bool is_open() const { return is_open_; }
+
+  // A launch begins. What it carries, as far as can be said: all that was not told to be carried by
+  // an earlier one. Later launches may take from that.
+  struct Carried {
+    std::vector<std::uint64_t> collectives;
+    bool is_known = true;  // false: by this launch or the one before, which was said to
+  };
+  Carried begin_launch();
+  // NCCL says that the latest launch carries it.
+  void tell(std::uint64_t collective);
+
+ private:
+  bool is_open_ = false;
+  bool has_launched_ = false;
+  bool was_told_ = false;  // of the latest launch
+  std::vector<std::uint64_t> waiting_;
+};
+
+}  // namespace shardlens::profiler

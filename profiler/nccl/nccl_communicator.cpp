@@ -1,0 +1,38 @@
+#include "profiler/nccl/nccl_communicator.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+namespace shardlens::profiler {
+namespace {
+
+// Any odd number: it sets a communicator's second group apart from all first ones.
+constexpr std::uint64_t kOfGraphs = 0x9e37'79b9'7f4a'7c15;
+
+}  // namespace
+
+int nccl_group_id(std::uint64_t communicator_hash, NcclGroup which) {
+  const std::uint64_t hash =
+      which == NcclGroup::kCalls ? communicator_hash : communicator_hash * kOfGraphs + 1;
+  const std::uint64_t folded = (hash ^ (hash >> 32)) & 0x3fff'ffff;
+  return static_cast<int>(folded | kFirstNcclGroup);
+}
+
+void announce_group(Recorder& recorder, const NcclCommunicator& communicator, NcclGroup which,
+                    int rank) {
+  char name[32];
+  std::snprintf(name, sizeof name, "nccl%016llx",
+                static_cast<unsigned long long>(communicator.hash));
+  std::string text = name;
+  if (!communicator.name.empty()) text += " (" + communicator.name + ")";
+  if (which == NcclGroup::kGraphs) text += ", in CUDA graphs";
+  std::vector<int> ranks;
+  const int first = std::max(0, rank - communicator.rank);
+  for (int i = 0; i < communicator.ranks; ++i) ranks.push_back(first + i);
+  recorder.add_process_group(nccl_group_id(communicator.hash, which), text, "nccl",
+                             std::move(ranks));
+}
+
+}  // namespace shardlens::profiler

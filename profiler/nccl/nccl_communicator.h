@@ -1,0 +1,43 @@
+// A communicator of NCCL and the process groups that it is for the recorder: one for what the host
+// calls, and one for what CUDA graphs replay, which is counted by itself.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "profiler/nccl/captured_group.h"
+#include "profiler/recorder.h"
+
+namespace shardlens::profiler {
+
+enum class NcclGroup : std::uint8_t { kCalls, kGraphs };
+
+struct NcclCommunicator {
+  // What is told of one of its groups.
+  struct Group {
+    std::atomic<std::int64_t> next_sequence{0};
+    std::atomic<std::uint64_t> announced_to{0};  // number of the NcclEvents that knows it
+  };
+
+  Group& group(NcclGroup which) { return which == NcclGroup::kCalls ? calls : graphs; }
+
+  std::uint64_t hash = 0;  // the same on all its ranks
+  std::string name;        // given by the program; may be empty
+  int ranks = 0;
+  int rank = 0;
+  Group calls, graphs;
+  CapturedGroup captured;  // the thread that calls NCCL
+};
+
+// Ids of process groups that are made from communicators start here, beyond a host's own.
+inline constexpr int kFirstNcclGroup = 1 << 20;
+// The same on all ranks.
+int nccl_group_id(std::uint64_t communicator_hash, NcclGroup which = NcclGroup::kCalls);
+
+// `rank`: the global one of this process. NCCL does not say which global ranks are in a
+// communicator: those of neighbours are assumed.
+void announce_group(Recorder& recorder, const NcclCommunicator& communicator, NcclGroup which,
+                    int rank);
+
+}  // namespace shardlens::profiler
