@@ -109,6 +109,34 @@ torch.cuda.synchronize()
 dist.destroy_process_group()
 '''
 
+# Two graphs, of which one gets the other's work.
+CHANGED = '''
+import ctypes, time, torch
+import torch.distributed as dist
+dist.init_process_group("nccl")
+def capture(values):
+    graph = torch.cuda.CUDAGraph(keep_graph=True)
+    with torch.cuda.graph(graph):
+        dist.all_reduce(values)
+    graph.instantiate()
+    return graph
+def replay(graph):
+    for _ in range(3):
+        graph.replay()
+    torch.cuda.synchronize()
+    time.sleep(0.5)  # until it is recorded
+small, large = torch.ones(1024, device="cuda"), torch.ones(4096, device="cuda")
+dist.all_reduce(small)
+first, second = capture(small), capture(large)
+replay(first)
+replay(second)
+result = (ctypes.c_uint64 * 3)()
+handles = [ctypes.c_void_p(handle) for handle in (first.raw_cuda_graph_exec(), second.raw_cuda_graph())]
+assert ctypes.CDLL(None).cudaGraphExecUpdate(*handles, ctypes.byref(result)) == 0
+replay(first)
+dist.destroy_process_group()
+'''
+
 # What CUDA says of captures: copies are work whose values the made-up GPU knows.
 CAPTURED = '''
 import threading, torch
@@ -291,9 +319,26 @@ class Record(harness.ShardlensTest):
             self.assertEqual(told[0]['n'], kernels[0]['n'], 'every kernel of NCCL belongs to a collective')
             self.assertEqual(self.query(strategy, 'select sum(count) as n from lost')[0]['n'], None)
 
+    def test_what_a_cuda_graph_replays_after_it_was_changed_is_shown_as_kernels(self):
+        self.record('changed', *torchrun(2), self.script(CHANGED), env=harness.fake_gpu())
+        rows = self.query('changed', 'select c.bytes, count(*) as n from collective c join process_group g on g.rank = c.rank '
+                                     'and g.process_group = c.process_group where g.name like "%CUDA graphs" group by c.bytes')
+        self.assertEqual({row['bytes']: row['n'] for row in rows}, {4096: 2 * 3, 16384: 2 * 3})
+        kernels = self.query('changed', 'select count(*) as n from kernel where name like "%AllReduce%"')[0]['n']
+        self.assertEqual(kernels, 2 * (1 + 9))
+        told = self.query('changed', 'select count(*) as n from log where text like "%changes CUDA graphs%"')[0]['n']
+        self.assertEqual(told, 2)
+
     def test_a_program_that_replays_a_cuda_graph(self):
+        self.check_replays(with_gpus())
+
+    def test_a_program_that_replays_a_cuda_graph_across_machines(self):
+        """NCCL then tells what it does with each replay, on another thread."""
+        self.check_replays(harness.fake_gpu(FAKE_GPU_NETWORK='1'))
+
+    def check_replays(self, environment):
         report = json.loads(self.record('graphed', *torchrun(2), self.script(GRAPHED), options=['--json'],
-                                        env=with_gpus()).stdout)
+                                        env=environment).stdout)
         # Of the steps of the warm-up and the replays, those in between, which lead from stream to stream, are one.
         self.assertIn(len(report['steps']), range(25, 32))
         for rank in (0, 1):
