@@ -1,5 +1,5 @@
-// What CUDA graphs have captured of collectives, and a row for each of their replays. The recorder's
-// thread only.
+// What CUDA graphs have captured of collectives, and a row for each of their replays. The
+// recorder's thread only.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ class CapturedCollectives {
   trace::Collective row_of(const Captured& captured, const CollectiveReplay& replay) const;
 
   const int rank_;
-  std::map<std::uint64_t, Captured> captured_;              // handles grow
+  std::map<std::uint64_t, Captured> captured_;             // handles grow
   std::multimap<std::uint64_t, std::uint64_t> by_launch_;  // handles
   std::vector<Waiting> replays_;
 };

@@ -18,10 +18,11 @@ void GraphReplays::add(const LaunchActivity& call) {
 void GraphReplays::settle(bool is_last) {
   for (const Waiting& replay : take_settled(is_last)) {
     const auto call = calls_.find(replay.kernel.correlation);
-    sink_.replayed_kernel({.launch = replay.launch,
-                           .number = number_of(replay),
-                           .called_ns = call == calls_.end() ? replay.kernel.start_ns : call->second,
-                           .kernel = replay.kernel});
+    sink_.replayed_kernel(
+        {.launch = replay.launch,
+         .number = number_of(replay),
+         .called_ns = call == calls_.end() ? replay.kernel.start_ns : call->second,
+         .kernel = replay.kernel});
   }
   for (Waiting& replay : waiting_) replay.is_old = true;
 }

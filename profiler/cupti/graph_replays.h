@@ -50,7 +50,7 @@ class GraphReplays {
 
   ActivitySink& sink_;
   std::vector<Waiting> waiting_;
-  std::map<std::uint32_t, std::int64_t> calls_;           // their start, by correlation
+  std::map<std::uint32_t, std::int64_t> calls_;         // their start, by correlation
   std::unordered_map<std::uint64_t, Counted> counted_;  // by launch
   bool has_lost_ = false;
 };

@@ -57,8 +57,7 @@ void GraphWatch::stop() {
 CUptiResult GraphWatch::want_callbacks() {
   for (const auto what :
        {CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED}) {
-    const CUptiResult result =
-        api_.enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, what);
+    const CUptiResult result = api_.enable_callback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, what);
     if (result != CUPTI_SUCCESS) return result;
   }
   // An older CUPTI does not know the newest, nor do programs of its time.

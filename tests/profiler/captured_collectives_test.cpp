@@ -19,7 +19,8 @@ CapturedLaunched carried(std::uint64_t handle, std::uint64_t launch) {
   return {handle, {.launch = launch}};
 }
 CollectiveReplay replay(std::uint64_t launch, std::int64_t number = 0) {
-  return {.launch = launch, .number = number, .called_ns = 5, .lane = 2, .start_ns = 10, .end_ns = 20};
+  return {
+      .launch = launch, .number = number, .called_ns = 5, .lane = 2, .start_ns = 10, .end_ns = 20};
 }
 
 TEST(CapturedCollectives, NumbersAreThoseOfTheCaptureWithinThoseOfTheReplay) {
