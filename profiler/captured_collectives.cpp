@@ -5,9 +5,11 @@
 
 namespace shardlens::profiler {
 
-std::int64_t CapturedCollectives::sequence_of(std::int64_t captured, std::int64_t replay) {
-  if (captured < 0 || captured >= kMostNumbered || replay < 0) return -1;
-  return replay * kMostNumbered + captured;
+std::int64_t CapturedCollectives::sequence_of(std::int64_t index, const CollectiveReplay& replay) {
+  if (index < 0 || index >= kMostOfLaunch || replay.place < 0 || replay.place >= kMostLaunches ||
+      replay.number < 0)
+    return -1;
+  return (replay.number * kMostLaunches + replay.place) * kMostOfLaunch + index;
 }
 
 void CapturedCollectives::add(const CollectiveCaptured& captured) {
@@ -72,7 +74,7 @@ trace::Collective CapturedCollectives::row_of(const Captured& captured,
   trace::Collective row;
   row.rank = rank_;
   row.process_group = captured.call.process_group;
-  row.sequence = sequence_of(captured.call.sequence, replay.number);
+  row.sequence = sequence_of(captured.call.sequence, replay);
   row.function = captured.call.function;
   row.executed = captured.call.executed;
   row.data_type = captured.call.data_type;

@@ -17,8 +17,8 @@ class CapturedCollectives {
   static constexpr std::size_t kMostCaptured = 65'536;
   // The queues are drained every 50 ms: what a replayed kernel carries is known by then, or never.
   static constexpr std::int64_t kReplayLimitNs = 1'000'000'000;
-  // Captured collectives of a communicator that can be told apart; see sequence_of().
-  static constexpr std::int64_t kMostNumbered = 1 << 20;
+  // What can be told apart by number: collectives of one launch, launches of one communicator.
+  static constexpr std::int64_t kMostOfLaunch = 1 << 8, kMostLaunches = 1 << 16;
 
   explicit CapturedCollectives(int rank) : rank_(rank) {}
 
@@ -30,9 +30,9 @@ class CapturedCollectives {
   // shown all the same.
   std::vector<trace::Collective> take_finished(std::int64_t now_ns);
 
-  // The same on all ranks, whatever else they do: the replays of a captured collective are counted
-  // by themselves. -1 where either number is not known.
-  static std::int64_t sequence_of(std::int64_t captured, std::int64_t replay);
+  // The same on all ranks, whatever else they do. `index`: of the collective among those of its
+  // launch. -1 where any of the numbers is not known.
+  static std::int64_t sequence_of(std::int64_t index, const CollectiveReplay& replay);
 
  private:
   struct Captured {

@@ -57,7 +57,10 @@ struct CollectiveLaunch {
 // A kernel that a CUDA graph has replayed.
 struct CollectiveReplay {
   std::uint64_t launch = 0;  // that was captured
-  std::int64_t number = -1;  // of its replays, the same on all ranks; -1: not known
+  // The same on all ranks, or -1: of the launch among those of its communicator, and of the replay
+  // among those of the launch.
+  std::int64_t place = -1;
+  std::int64_t number = -1;
   std::int64_t called_ns = 0;
   int lane = 0;
   std::int64_t start_ns = 0;
@@ -149,8 +152,8 @@ class Recorder {
                           std::int64_t end_ns);
 
   // ---- collectives that a CUDA graph captures instead: nothing is pending, and each replay is one
-  // Returns a handle. The call's sequence counts what was captured in its group, which must have no
-  // others.
+  // Returns a handle. The call's sequence counts what a kernel carries at most, from 0. Its process
+  // group must have no others.
   std::uint64_t capture_collective(const CollectiveCall& call);
   // Which launch carries it and how, together or one by one: what is 0 is not told. A later launch
   // takes the place of an earlier one.

@@ -35,8 +35,9 @@ void ActivityJoin::take(const KernelActivity& kernel, std::int64_t now_ns) {
 }
 
 void ActivityJoin::take_replayed(const KernelActivity& kernel) {
-  const std::uint64_t launch = nodes_ == nullptr ? 0 : nodes_->launch_of(kernel.graph_node);
-  if (launch != 0) replays_.add(launch, kernel);
+  const CapturedLaunch launch =
+      nodes_ == nullptr ? CapturedLaunch{} : nodes_->launch_of(kernel.graph_node);
+  if (launch.launch != 0) replays_.add(launch, kernel);
 }
 
 void ActivityJoin::take(const CopyActivity& copy, std::int64_t) {

@@ -21,8 +21,9 @@ struct RangeActivity {
 
 // A communication kernel that a CUDA graph replayed.
 struct ReplayedKernel {
-  std::uint64_t launch = 0;    // that was marked when it was captured
-  std::int64_t number = -1;    // of the replays of that launch, from 0; -1: not sure
+  std::uint64_t launch = 0;  // that was marked when it was captured
+  std::int64_t place = -1;   // see CollectiveReplay
+  std::int64_t number = -1;
   std::int64_t called_ns = 0;  // when the host asked for the replay; the kernel's start if unknown
   KernelActivity kernel;
 };

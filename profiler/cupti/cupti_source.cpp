@@ -104,8 +104,8 @@ struct CuptiSource::State {
     std::size_t dropped = 0;
     if (api.get_dropped(nullptr, 0, &dropped) == CUPTI_SUCCESS)
       count_lost("CUPTI dropped records", static_cast<std::int64_t>(dropped));
+    check_graphs();
     join.expire(now, flush_flag == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-    tell_of_changed_graphs();
     check_clock(now);
   }
 
@@ -132,9 +132,12 @@ struct CuptiSource::State {
     join.note_loss();
   }
 
-  void tell_of_changed_graphs() {
-    if (graph_nodes == nullptr || !graph_nodes->take_was_forgotten()) return;
-    if (std::exchange(has_told_of_changed_graphs, true)) return;
+  void check_graphs() {
+    if (graph_nodes == nullptr) return;
+    const GraphNodes::Forgotten forgotten = graph_nodes->take_forgotten();
+    // When, as seen from the records, differs from rank to rank.
+    if (forgotten.by_change || forgotten.by_number) join.note_loss();
+    if (!forgotten.by_change || std::exchange(has_told_of_changed_graphs, true)) return;
     recorder.log(
         trace::LogLine::Level::kInfo,
         "The program changes CUDA graphs after it has made them. Collectives of those that "
@@ -231,14 +234,14 @@ bool CuptiSource::flush(std::chrono::milliseconds limit) {
 
 const std::string& CuptiSource::graphs_refused() const { return state_->graphs_refused; }
 
-void CuptiSource::begin_launch(std::uint64_t launch) {
-  GraphWatch::mark_launch(launch);
+void CuptiSource::begin_launch(std::uint64_t launch, std::uint64_t order) {
+  GraphWatch::mark_launch({launch, order});
   if (Shared* shared = active.load(std::memory_order_acquire))
     shared->api.push_external_id(kLaunchCorrelation, launch);
 }
 
 void CuptiSource::end_launch() {
-  GraphWatch::mark_launch(0);
+  GraphWatch::mark_launch({});
   std::uint64_t launch = 0;
   if (Shared* shared = active.load(std::memory_order_acquire))
     shared->api.pop_external_id(kLaunchCorrelation, &launch);

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "profiler/cupti/graph_nodes.h"
 #include "profiler/cupti/recorder_sink.h"
 #include "profiler/recorder.h"
 #include "trace/model/result.h"
@@ -52,7 +53,7 @@ class CuptiSource {
   // Kernels that this thread launches in between are reported to Recorder::end_launch; those that
   // it captures into a CUDA graph, with every replay, to Recorder::end_replay. Never block; without
   // a source they do nothing.
-  static void begin_launch(std::uint64_t launch);
+  static void begin_launch(std::uint64_t launch, std::uint64_t order = CapturedLaunch::kNoOrder);
   static void end_launch();
 
   // For RankInfo::sources.

@@ -4,7 +4,7 @@
 
 namespace shardlens::profiler {
 
-void GraphNodes::created(std::uint64_t node, std::uint64_t launch) {
+void GraphNodes::created(std::uint64_t node, const CapturedLaunch& launch) {
   const std::lock_guard lock(mutex_);
   set(node, launch);
 }
@@ -21,26 +21,26 @@ void GraphNodes::cloned(std::uint64_t node, std::uint64_t original) {
 
 void GraphNodes::forget_all() {
   const std::lock_guard lock(mutex_);
-  was_forgotten_ |= !launches_.empty();
+  forgotten_.by_change |= !launches_.empty();
   launches_.clear();
   oldest_first_.clear();
 }
 
-std::uint64_t GraphNodes::launch_of(std::uint64_t node) const {
+CapturedLaunch GraphNodes::launch_of(std::uint64_t node) const {
   const std::lock_guard lock(mutex_);
   const auto found = launches_.find(node);
-  return found == launches_.end() ? 0 : found->second;
+  return found == launches_.end() ? CapturedLaunch{} : found->second;
 }
 
-bool GraphNodes::take_was_forgotten() {
+GraphNodes::Forgotten GraphNodes::take_forgotten() {
   const std::lock_guard lock(mutex_);
-  return std::exchange(was_forgotten_, false);
+  return std::exchange(forgotten_, {});
 }
 
-void GraphNodes::set(std::uint64_t node, std::uint64_t launch) {
+void GraphNodes::set(std::uint64_t node, const CapturedLaunch& launch) {
   if (launches_.insert_or_assign(node, launch).second) oldest_first_.push_back(node);
   if (oldest_first_.size() <= kMostNodes) return;
-  launches_.erase(oldest_first_.front());
+  forgotten_.by_number |= launches_.erase(oldest_first_.front()) > 0;
   oldest_first_.pop_front();
 }
 

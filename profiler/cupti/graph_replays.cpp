@@ -6,7 +6,7 @@
 
 namespace shardlens::profiler {
 
-void GraphReplays::add(std::uint64_t launch, const KernelActivity& kernel) {
+void GraphReplays::add(const CapturedLaunch& launch, const KernelActivity& kernel) {
   waiting_.push_back({launch, kernel});
 }
 
@@ -16,15 +16,16 @@ void GraphReplays::add(const LaunchActivity& call) {
 }
 
 void GraphReplays::settle(bool is_last) {
-  for (const Waiting& replay : take_settled(is_last)) {
-    const auto call = calls_.find(replay.kernel.correlation);
-    sink_.replayed_kernel(
-        {.launch = replay.launch,
-         .number = number_of(replay),
-         .called_ns = call == calls_.end() ? replay.kernel.start_ns : call->second,
-         .kernel = replay.kernel});
+  for (const Waiting& waiting : take_settled(is_last)) {
+    ReplayedKernel replay{.launch = waiting.launch.launch,
+                          .called_ns = waiting.kernel.start_ns,
+                          .kernel = waiting.kernel};
+    const auto call = calls_.find(waiting.kernel.correlation);
+    if (call != calls_.end()) replay.called_ns = call->second;
+    number(replay, waiting.launch.order);
+    sink_.replayed_kernel(replay);
   }
-  for (Waiting& replay : waiting_) replay.is_old = true;
+  for (Waiting& waiting : waiting_) waiting.is_old = true;
 }
 
 std::vector<GraphReplays::Waiting> GraphReplays::take_settled(bool is_last) {
@@ -44,14 +45,21 @@ std::vector<GraphReplays::Waiting> GraphReplays::take_settled(bool is_last) {
   return settled;
 }
 
-std::int64_t GraphReplays::number_of(const Waiting& replay) {
-  Counted& counted = counted_[replay.launch];
-  const auto& [stream, start_ns, end_ns, correlation, node, name] = replay.kernel;
-  if (correlation < counted.last_call || start_ns < counted.last_start_ns) counted.is_sure = false;
-  counted.last_call = std::max(counted.last_call, correlation);
-  counted.last_start_ns = std::max(counted.last_start_ns, start_ns);
-  if (has_lost_ || !counted.is_sure) return -1;
-  return counted.replays++;
+void GraphReplays::number(ReplayedKernel& replay, std::uint64_t order) {
+  if (order == CapturedLaunch::kNoOrder) return;
+  if (order == CapturedLaunch::kUnsure) return note_loss();
+  Order& own = orders_[order];
+  const KernelActivity& kernel = replay.kernel;
+  if (kernel.correlation < own.last_call || kernel.start_ns < own.last_start_ns)
+    own.is_in_order = false;
+  own.last_call = kernel.correlation;
+  own.last_start_ns = kernel.start_ns;
+  if (launches_.size() >= kMostLaunches) note_loss();
+  if (has_lost_ || !own.is_in_order) return;
+  const auto [launch, is_new] = launches_.try_emplace(replay.launch);
+  if (is_new) launch->second.place = own.launches++;
+  replay.place = launch->second.place;
+  replay.number = launch->second.replays++;
 }
 
 }  // namespace shardlens::profiler

@@ -8,12 +8,15 @@
 #include <vector>
 
 #include "profiler/cupti/activity_sink.h"
+#include "profiler/cupti/graph_nodes.h"
 
 namespace shardlens::profiler {
 
-// A kernel says which node of which graph it is, so its number is the count of those before it. All
-// ranks come to the same number, whenever their records come, if each has seen all: from the first
-// doubt on there are none, since a replay that is compared with another one would be worse.
+// A kernel says which launch it is a replay of. The launches of one order are numbered in the
+// order in which they ran first, and the replays of each by themselves: as all ranks run what they
+// share in the same order, they come to the same numbers, whatever else they do and whenever their
+// records come, if each has seen all. From the first doubt on there are none, since a replay that
+// is compared with another one would be worse.
 class GraphReplays {
  public:
   // The host is never so many launches ahead of the GPU: 1,024 is what CUDA lets wait.
@@ -22,7 +25,7 @@ class GraphReplays {
   explicit GraphReplays(ActivitySink& sink) : sink_(sink) {}
 
   // Of a captured launch.
-  void add(std::uint64_t launch, const KernelActivity& kernel);
+  void add(const CapturedLaunch& launch, const KernelActivity& kernel);
   // A call that replays a graph.
   void add(const LaunchActivity& call);
   // Records are missing, nobody knows of what.
@@ -34,24 +37,31 @@ class GraphReplays {
 
  private:
   struct Waiting {
-    std::uint64_t launch = 0;
+    CapturedLaunch launch;
     KernelActivity kernel;
     bool is_old = false;  // one flush has passed
   };
-  struct Counted {
-    std::int64_t replays = 0;
+  struct Order {
+    std::int64_t launches = 0;
     std::uint32_t last_call = 0;
     std::int64_t last_start_ns = 0;
-    bool is_sure = true;
+    bool is_in_order = true;
   };
+  struct Launch {
+    std::int64_t place = 0;
+    std::int64_t replays = 0;
+  };
+  // Counted for good: what was counted once must not be counted anew.
+  static constexpr std::size_t kMostLaunches = 1 << 20;
 
   std::vector<Waiting> take_settled(bool is_last);
-  std::int64_t number_of(const Waiting& replay);
+  void number(ReplayedKernel& replay, std::uint64_t order);
 
   ActivitySink& sink_;
   std::vector<Waiting> waiting_;
-  std::map<std::uint32_t, std::int64_t> calls_;         // their start, by correlation
-  std::unordered_map<std::uint64_t, Counted> counted_;  // by launch
+  std::map<std::uint32_t, std::int64_t> calls_;  // their start, by correlation
+  std::unordered_map<std::uint64_t, Order> orders_;
+  std::unordered_map<std::uint64_t, Launch> launches_;
   bool has_lost_ = false;
 };
 

@@ -5,7 +5,7 @@
 namespace shardlens::profiler {
 namespace {
 
-thread_local std::uint64_t marked_launch = 0;
+thread_local CapturedLaunch marked_launch;
 
 // Calls that change what kernels of a graph do once it was built; then it cannot be said any more
 // which collective one is. Callbacks of the runtime and of the driver, since a CUPTI may leave out
@@ -32,7 +32,7 @@ constexpr std::array kRuntimeChanges{
 
 }  // namespace
 
-void GraphWatch::mark_launch(std::uint64_t launch) { marked_launch = launch; }
+void GraphWatch::mark_launch(const CapturedLaunch& launch) { marked_launch = launch; }
 
 std::string GraphWatch::start() {
   if (api_.subscribe == nullptr || api_.unsubscribe == nullptr || api_.enable_callback == nullptr ||
@@ -80,7 +80,8 @@ void GraphWatch::on_callback(void* watch, CUpti_CallbackDomain domain, CUpti_Cal
 void GraphWatch::add_node(CUpti_CallbackId what, const CUpti_GraphData& graph) {
   if (graph.nodeType != CU_GRAPH_NODE_TYPE_KERNEL) return;
   // What is instantiated is created as well, but within no launch.
-  const bool is_captured = what == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED && marked_launch != 0;
+  const bool is_captured =
+      what == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED && marked_launch.launch != 0;
   const bool is_clone = what == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
   std::uint64_t node = 0, original = 0;
   if ((!is_captured && !is_clone) || api_.get_graph_node_id(graph.node, &node) != CUPTI_SUCCESS)

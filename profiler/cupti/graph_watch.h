@@ -25,8 +25,8 @@ class GraphWatch {
   GraphNodes& nodes() { return nodes_; }
 
   // The launch that is marked on the calling thread, to which kernels belong that are captured on
-  // it; 0: none.
-  static void mark_launch(std::uint64_t launch);
+  // it.
+  static void mark_launch(const CapturedLaunch& launch);
 
  private:
   static void CUPTIAPI on_callback(void* watch, CUpti_CallbackDomain domain, CUpti_CallbackId what,

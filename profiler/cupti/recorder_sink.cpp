@@ -90,6 +90,7 @@ void RecorderSink::replayed_kernel(const ReplayedKernel& replay) {
   const KernelActivity& kernel = replay.kernel;
   if (!recorder_.wanted_detail_at(kernel.start_ns)) return;
   recorder_.end_replay({.launch = replay.launch,
+                        .place = replay.place,
                         .number = replay.number,
                         .called_ns = replay.called_ns,
                         .lane = stream_lane(trace::LaneKind::kCommunication, kernel.stream),

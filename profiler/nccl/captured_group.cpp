@@ -4,10 +4,16 @@
 
 namespace shardlens::profiler {
 
-void CapturedGroup::add_call(std::uint64_t collective) {
-  if (!is_open_ || has_launched_) *this = {};
+void CapturedGroup::add_call(std::uint64_t collective, bool is_numbered) {
+  if (starts_anew()) *this = {};
   is_open_ = true;
+  (is_numbered ? has_numbered_ : has_others_) = true;
   waiting_.push_back(collective);
+}
+
+CapturedGroup::Counting CapturedGroup::counting() const {
+  if (has_numbered_ && has_others_) return Counting::kUnsure;
+  return has_numbered_ ? Counting::kWithAllRanks : Counting::kNot;
 }
 
 void CapturedGroup::end() {

@@ -11,10 +11,18 @@ namespace shardlens::profiler {
 
 class CapturedGroup {
  public:
-  void add_call(std::uint64_t collective);
+  // `is_numbered`: all ranks make it, in the same order; others are sends and receives.
+  void add_call(std::uint64_t collective, bool is_numbered);
+  // Whether the next call is the first of a group.
+  bool starts_anew() const { return !is_open_ || has_launched_; }
   // A call was not captured, so what follows is not either.
   void end();
   bool is_open() const { return is_open_; }
+  // How its launches are counted beside those of other ranks: all have the same if all calls are
+  // numbered. Of numbered and other calls together NCCL may make more launches on one rank than on
+  // another.
+  enum class Counting : std::uint8_t { kWithAllRanks, kNot, kUnsure };
+  Counting counting() const;
 
   // A launch begins. What it carries, as far as can be said: all that was not told to be carried by
   // an earlier one. Later launches may take from that.
@@ -30,6 +38,8 @@ class CapturedGroup {
   bool is_open_ = false;
   bool has_launched_ = false;
   bool was_told_ = false;  // of the latest launch
+  bool has_numbered_ = false;
+  bool has_others_ = false;
   std::vector<std::uint64_t> waiting_;
 };
 

@@ -16,7 +16,7 @@ enum class NcclGroup : std::uint8_t { kCalls, kGraphs };
 struct NcclCommunicator {
   // What is told of one of its groups.
   struct Group {
-    std::atomic<std::int64_t> next_sequence{0};
+    std::atomic<std::int64_t> next_sequence{0};  // within a group of calls, of what is captured
     std::atomic<std::uint64_t> announced_to{0};  // number of the NcclEvents that knows it
   };
 

@@ -70,6 +70,19 @@ class CostScope {
   const std::int64_t start_ns_;
 };
 
+// See LaunchMarker.
+std::uint64_t order_of(const NcclCommunicator& communicator) {
+  switch (communicator.captured.counting()) {
+    case CapturedGroup::Counting::kWithAllRanks:
+      return communicator.hash;
+    case CapturedGroup::Counting::kUnsure:
+      return LaunchMarker::kUnsure;
+    case CapturedGroup::Counting::kNot:
+      break;
+  }
+  return LaunchMarker::kNoOrder;
+}
+
 bool is_point_to_point(trace::CollectiveFunction function) {
   return function == trace::CollectiveFunction::kSend ||
          function == trace::CollectiveFunction::kReceive;
@@ -127,7 +140,7 @@ void* NcclEvents::start_call(NcclCommunicator& communicator, const CallEvent& ev
   if (event.is_captured) {
     tell_of_graphs();
     if (!marker_.sees_replays || thread_state.host_collective != 0) return &ignored_event;
-    return start_captured_call(communicator, call_in(communicator, NcclGroup::kGraphs, event));
+    return start_captured_call(communicator, event);
   }
   communicator.captured.end();
   NcclCallPool::Call call{thread_state.host_collective, false, Recorder::now_ns()};
@@ -141,9 +154,12 @@ void* NcclEvents::start_call(NcclCommunicator& communicator, const CallEvent& ev
   return &ignored_event;
 }
 
-void* NcclEvents::start_captured_call(NcclCommunicator& communicator, const CollectiveCall& call) {
+template <typename CallEvent>
+void* NcclEvents::start_captured_call(NcclCommunicator& communicator, const CallEvent& event) {
+  if (communicator.captured.starts_anew()) communicator.graphs.next_sequence = 0;
+  const CollectiveCall call = call_in(communicator, NcclGroup::kGraphs, event);
   const std::uint64_t collective = recorder_.capture_collective(call);
-  communicator.captured.add_call(collective);
+  communicator.captured.add_call(collective, !is_point_to_point(call.function));
   void* handle = captured_.add(collective);
   return handle == nullptr ? &ignored_event : handle;
 }
@@ -154,7 +170,7 @@ void* NcclEvents::start_launch(NcclCommunicator& communicator) {
   thread_state.launch = 0;
   if (marker_.begin == nullptr) return &ignored_event;
   thread_state.launch = next_launch();
-  marker_.begin(thread_state.launch);
+  marker_.begin(thread_state.launch, order_of(communicator));
   thread_state.is_marked = true;
   thread_state.is_captured = communicator.captured.is_open();
   if (thread_state.is_captured) launch_captured(communicator);

@@ -23,7 +23,10 @@ namespace shardlens::profiler {
 // around it on the launching thread, the launch is what Recorder::end_launch is given. Null where
 // nothing records the GPU.
 struct LaunchMarker {
-  void (*begin)(std::uint64_t launch) = nullptr;
+  // `order`: launches with the same are run one after the other by all ranks alike. kNoOrder: this
+  // one has no counterpart, kUnsure: nobody knows.
+  void (*begin)(std::uint64_t launch, std::uint64_t order) = nullptr;
+  static constexpr std::uint64_t kNoOrder = 0, kUnsure = UINT64_MAX;
   void (*end)() = nullptr;
   // Whether a launch that a CUDA graph captures is found in each of its replays, too.
   bool sees_replays = false;
@@ -47,7 +50,8 @@ class NcclEvents {
  private:
   template <typename CallEvent>
   void* start_call(NcclCommunicator& communicator, const CallEvent& event);
-  void* start_captured_call(NcclCommunicator& communicator, const CollectiveCall& call);
+  template <typename CallEvent>
+  void* start_captured_call(NcclCommunicator& communicator, const CallEvent& event);
   void* start_launch(NcclCommunicator& communicator);
   void launch_captured(NcclCommunicator& communicator);
   void carry_out_captured(NcclCommunicator& communicator, const CapturedCalls::Call& call,

@@ -23,13 +23,19 @@ CollectiveReplay replay(std::uint64_t launch, std::int64_t number = 0) {
       .launch = launch, .number = number, .called_ns = 5, .lane = 2, .start_ns = 10, .end_ns = 20};
 }
 
-TEST(CapturedCollectives, NumbersAreThoseOfTheCaptureWithinThoseOfTheReplay) {
-  const auto number = CapturedCollectives::sequence_of;
-  EXPECT_LT(number(0, 0), number(1, 0));
-  EXPECT_LT(number(CapturedCollectives::kMostNumbered - 1, 0), number(0, 1));
-  EXPECT_EQ(number(-1, 3), -1) << "a send";
-  EXPECT_EQ(number(3, -1), -1) << "which replay it is is not sure";
-  EXPECT_EQ(number(CapturedCollectives::kMostNumbered, 0), -1);
+TEST(CapturedCollectives, ANumberIsOfTheReplayThenTheLaunchThenTheCollective) {
+  const auto number = [](std::int64_t replay, std::int64_t place, std::int64_t index) {
+    return CapturedCollectives::sequence_of(index, {.place = place, .number = replay});
+  };
+  constexpr std::int64_t kMostOfLaunch = CapturedCollectives::kMostOfLaunch;
+  constexpr std::int64_t kMostLaunches = CapturedCollectives::kMostLaunches;
+  EXPECT_EQ(number(0, 0, 0), 0);
+  EXPECT_LT(number(0, 0, kMostOfLaunch - 1), number(0, 1, 0));
+  EXPECT_LT(number(0, kMostLaunches - 1, kMostOfLaunch - 1), number(1, 0, 0));
+  EXPECT_EQ(number(3, 3, -1), -1) << "a send";
+  EXPECT_EQ(number(-1, -1, 3), -1) << "which replay it is is not sure";
+  EXPECT_EQ(number(0, 0, kMostOfLaunch), -1);
+  EXPECT_EQ(number(0, kMostLaunches, 0), -1);
 }
 
 TEST(CapturedCollectives, PartsMayComeInAnyOrder) {

@@ -54,7 +54,7 @@ TEST(ActivityJoin, DoesNotWaitForTheMarkOfAGraphsKernel) {
 TEST(ActivityJoin, FindsTheCapturedLaunchOfAGraphsKernelByItsNode) {
   FakeSink sink;
   GraphNodes nodes;
-  nodes.created(1, 11);
+  nodes.created(1, {11, 5});
   nodes.cloned(9, 1);
   ActivityJoin join(sink, &nodes);
   for (const std::uint64_t node : {8, 9}) {
@@ -75,7 +75,7 @@ TEST(ActivityJoin, FindsTheCapturedLaunchOfAGraphsKernelByItsNode) {
 TEST(ActivityJoin, AReplayedKernelWithoutTimesIsALoss) {
   FakeSink sink;
   GraphNodes nodes;
-  nodes.created(9, 11);
+  nodes.created(9, {11, 5});
   ActivityJoin join(sink, &nodes);
   KernelActivity replayed = kernel(1, kNccl);
   replayed.graph_node = 9;

@@ -99,7 +99,7 @@ TEST_F(CuptiSourceTest, GivesEachReplayOfACapturedLaunchARow) {
   Recorder& recorder = run_.recorder();
   const auto captured =
       recorder.capture_collective({.process_group = 3, .sequence = 0, .bytes = 64});
-  CuptiSource::begin_launch(11);
+  CuptiSource::begin_launch(11, 5);
   cupti_.call_back_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 0x10);
   CuptiSource::end_launch();
   recorder.launch_captured(captured, {.launch = 11, .channels = 4});
@@ -115,7 +115,8 @@ TEST_F(CuptiSourceTest, GivesEachReplayOfACapturedLaunchARow) {
   EXPECT_EQ(content.rows.collectives[2].bytes, 64);
   EXPECT_EQ(content.rows.collectives[2].channels, 4);
   EXPECT_EQ(content.rows.collectives[2].start_ns, now + 300);
-  EXPECT_EQ(content.rows.collectives[2].sequence, CapturedCollectives::sequence_of(0, 2));
+  EXPECT_EQ(content.rows.collectives[2].sequence,
+            CapturedCollectives::sequence_of(0, {.place = 0, .number = 2}));
   EXPECT_TRUE(content.rows.lost.empty());
 }
 
@@ -124,7 +125,7 @@ TEST_F(CuptiSourceTest, ReplaysHaveNoNumberOnceRecordsWereDropped) {
   start();
   Recorder& recorder = run_.recorder();
   recorder.launch_captured(recorder.capture_collective({.sequence = 0}), {.launch = 11});
-  CuptiSource::begin_launch(11);
+  CuptiSource::begin_launch(11, 5);
   cupti_.call_back_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 0x10);
   CuptiSource::end_launch();
   const std::int64_t now = Recorder::now_ns();
@@ -154,7 +155,7 @@ TEST_F(CuptiSourceTest, RecordsKernelsWhereGraphsCannotBeWatched) {
 TEST_F(CuptiSourceTest, SaysThatGraphsWereChanged) {
   options_.graphs = true;
   start();
-  CuptiSource::begin_launch(11);
+  CuptiSource::begin_launch(11, 5);
   cupti_.call_back_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 0x10);
   CuptiSource::end_launch();
   cupti_.call_back(CUPTI_CB_DOMAIN_RUNTIME_API,

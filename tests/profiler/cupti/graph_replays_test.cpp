@@ -16,6 +16,8 @@ KernelActivity replayed(std::uint32_t correlation, std::int64_t start_ns) {
   return {{0, 1, 7}, start_ns, start_ns + 5, correlation, 9, "ncclDevKernel"};
 }
 
+CapturedLaunch launch(std::uint64_t launch) { return {launch, 5}; }
+
 // Launch and number of each, in the order in which they were handed out.
 Numbers numbers_of(const FakeSink& sink) {
   Numbers numbers;
@@ -33,10 +35,10 @@ TEST(GraphReplays, AreCountedForEachLaunchByItself) {
   FakeSink sink;
   GraphReplays replays(sink);
   for (std::uint32_t call = 0; call < 2; ++call) {
-    replays.add(11, replayed(100 + call, 1'000 + 100 * call));
-    replays.add(22, replayed(100 + call, 1'050 + 100 * call));
+    replays.add(launch(11), replayed(100 + call, 1'000 + 100 * call));
+    replays.add(launch(22), replayed(100 + call, 1'050 + 100 * call));
   }
-  replays.add(22, replayed(102, 1'300));
+  replays.add(launch(22), replayed(102, 1'300));
   replays.settle();
   EXPECT_TRUE(sink.replayed.empty()) << "an earlier one may come with the next flush";
   replays.settle();
@@ -47,9 +49,9 @@ TEST(GraphReplays, AreCountedForEachLaunchByItself) {
 TEST(GraphReplays, KnowTheCallThatMadeThem) {
   FakeSink sink;
   GraphReplays replays(sink);
-  replays.add(11, replayed(100, 1'000));
+  replays.add(launch(11), replayed(100, 1'000));
   replays.add(LaunchActivity{5, 400, 450, 100, "cudaGraphLaunch"});
-  replays.add(11, replayed(101, 2'000));
+  replays.add(launch(11), replayed(101, 2'000));
   settle(replays);
   ASSERT_EQ(sink.replayed.size(), 2u);
   EXPECT_EQ(sink.replayed[0].called_ns, 400);
@@ -59,11 +61,11 @@ TEST(GraphReplays, KnowTheCallThatMadeThem) {
 TEST(GraphReplays, AreNumberedInTheOrderOfTheirCallsWhateverOrderTheyComeIn) {
   FakeSink sink;
   GraphReplays replays(sink);
-  replays.add(11, replayed(102, 3'000));
-  replays.add(11, replayed(100, 1'000));
+  replays.add(launch(11), replayed(102, 3'000));
+  replays.add(launch(11), replayed(100, 1'000));
   replays.settle();
-  replays.add(11, replayed(101, 2'000));  // a flush later
-  replays.add(11, replayed(103, 4'000));
+  replays.add(launch(11), replayed(101, 2'000));  // a flush later
+  replays.add(launch(11), replayed(103, 4'000));
   replays.settle();
   EXPECT_EQ(numbers_of(sink), (Numbers{{11, 0}, {11, 1}, {11, 2}}));
   EXPECT_EQ(replays.waiting(), 1u);
@@ -76,10 +78,10 @@ TEST(GraphReplays, AreNumberedInTheOrderOfTheirCallsWhateverOrderTheyComeIn) {
 TEST(GraphReplays, HaveNoNumberOnceRecordsWereLost) {
   FakeSink sink;
   GraphReplays replays(sink);
-  replays.add(11, replayed(100, 1'000));
+  replays.add(launch(11), replayed(100, 1'000));
   replays.settle();
   replays.note_loss();  // found out after the flush that brought the first
-  replays.add(11, replayed(102, 3'000));
+  replays.add(launch(11), replayed(102, 3'000));
   settle(replays);
   EXPECT_EQ(numbers_of(sink), (Numbers{{11, -1}, {11, -1}}));
 }
@@ -87,21 +89,52 @@ TEST(GraphReplays, HaveNoNumberOnceRecordsWereLost) {
 TEST(GraphReplays, HaveNoNumberOnceOneComesTooLate) {
   FakeSink sink;
   GraphReplays replays(sink);
-  replays.add(11, replayed(101, 2'000));
-  replays.add(22, replayed(101, 2'100));
+  replays.add(launch(11), replayed(101, 2'000));
+  replays.add(launch(22), replayed(101, 2'100));
   settle(replays);
-  replays.add(11, replayed(100, 1'000));
-  replays.add(11, replayed(102, 3'000));
-  replays.add(22, replayed(102, 3'100));
+  replays.add(launch(11), replayed(100, 1'000));
+  replays.add(launch(11), replayed(102, 3'000));
+  replays.add(launch(22), replayed(102, 3'100));
   settle(replays);
-  EXPECT_EQ(numbers_of(sink), (Numbers{{11, 0}, {22, 0}, {11, -1}, {11, -1}, {22, 1}}));
+  replays.add({33, 6}, replayed(103, 4'000));
+  settle(replays);
+  EXPECT_EQ(numbers_of(sink), (Numbers{{11, 0}, {22, 0}, {11, -1}, {11, -1}, {22, -1}, {33, 0}}))
+      << "of the same order, none is sure; another is";
+}
+
+// However the captures went: a rank may have captured more that never ran.
+TEST(GraphReplays, LaunchesHaveTheirPlacesInTheOrderInWhichTheyRanFirst) {
+  FakeSink sink;
+  GraphReplays replays(sink);
+  const std::pair<std::uint64_t, std::uint64_t> launches[] = {{77, 5}, {11, 5}, {44, 6},
+                                                              {77, 5}, {22, 0}, {33, 5}};
+  std::uint32_t call = 100;
+  for (const auto& [launch, order] : launches) {
+    replays.add({launch, order}, replayed(call, 10 * call));
+    ++call;
+  }
+  settle(replays);
+  Numbers places;
+  for (const ReplayedKernel& replay : sink.replayed)
+    places.emplace_back(replay.launch, replay.place);
+  EXPECT_EQ(places, (Numbers{{77, 0}, {11, 1}, {44, 0}, {77, 0}, {22, -1}, {33, 2}}));
+}
+
+TEST(GraphReplays, HaveNoNumberOnceALaunchMayHaveNoCounterpart) {
+  FakeSink sink;
+  GraphReplays replays(sink);
+  replays.add(launch(11), replayed(100, 1'000));
+  replays.add({22, CapturedLaunch::kUnsure}, replayed(101, 2'000));
+  replays.add(launch(11), replayed(102, 3'000));
+  settle(replays);
+  EXPECT_EQ(numbers_of(sink), (Numbers{{11, 0}, {22, -1}, {11, -1}}));
 }
 
 TEST(GraphReplays, OfOneCallTwoOfTheSameLaunchAreTwo) {
   FakeSink sink;
   GraphReplays replays(sink);
-  replays.add(11, replayed(100, 2'000));
-  replays.add(11, replayed(100, 1'000));
+  replays.add(launch(11), replayed(100, 2'000));
+  replays.add(launch(11), replayed(100, 1'000));
   settle(replays);
   EXPECT_EQ(numbers_of(sink), (Numbers{{11, 0}, {11, 1}}));
   EXPECT_EQ(sink.replayed[0].kernel.start_ns, 1'000);

@@ -11,13 +11,13 @@ namespace {
 
 class GraphWatchTest : public testing::Test {
  protected:
-  ~GraphWatchTest() override { GraphWatch::mark_launch(0); }
+  ~GraphWatchTest() override { GraphWatch::mark_launch({}); }
 
   void capture(std::uint64_t node, std::uint64_t launch,
                CUgraphNodeType type = CU_GRAPH_NODE_TYPE_KERNEL) {
-    GraphWatch::mark_launch(launch);
+    GraphWatch::mark_launch({launch, 5});
     cupti_.call_back_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, node, 0, type);
-    GraphWatch::mark_launch(0);
+    GraphWatch::mark_launch({});
   }
   void clone(std::uint64_t node, std::uint64_t original) {
     cupti_.call_back_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, node);
@@ -35,9 +35,10 @@ TEST_F(GraphWatchTest, FindsTheMarkedKernelsOfExecutableGraphs) {
   capture(0x20, 0);
   capture(0x30, 33, CU_GRAPH_NODE_TYPE_MEMSET);
   for (const std::uint64_t node : {0x10, 0x20, 0x30}) clone(0x1000 + node, node);
-  EXPECT_EQ(watch_.nodes().launch_of(0x1010), 11u);
-  EXPECT_EQ(watch_.nodes().launch_of(0x1020), 0u);
-  EXPECT_EQ(watch_.nodes().launch_of(0x1030), 0u) << "no kernel";
+  EXPECT_EQ(watch_.nodes().launch_of(0x1010).launch, 11u);
+  EXPECT_EQ(watch_.nodes().launch_of(0x1010).order, 5u);
+  EXPECT_EQ(watch_.nodes().launch_of(0x1020).launch, 0u);
+  EXPECT_EQ(watch_.nodes().launch_of(0x1030).launch, 0u) << "no kernel";
 }
 
 // Nobody says in which order a new node is told to be created and to be a clone.
@@ -46,14 +47,14 @@ TEST_F(GraphWatchTest, TakesACloneThatIsSaidToBeCreatedAfterwards) {
   capture(0x10, 11);
   cupti_.call_back_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, 0x1010, 0x10);
   cupti_.call_back_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 0x1010);
-  EXPECT_EQ(watch_.nodes().launch_of(0x1010), 11u);
+  EXPECT_EQ(watch_.nodes().launch_of(0x1010).launch, 11u);
 }
 
 TEST_F(GraphWatchTest, TheMarkIsTheCapturingThreadsOwn) {
   EXPECT_EQ(watch_.start(), "");
-  GraphWatch::mark_launch(11);
+  GraphWatch::mark_launch({11, 5});
   std::thread([&] { cupti_.call_back_node(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 0x10); }).join();
-  EXPECT_EQ(watch_.nodes().launch_of(0x10), 0u);
+  EXPECT_EQ(watch_.nodes().launch_of(0x10).launch, 0u);
 }
 
 TEST_F(GraphWatchTest, ForgetsWhatAProgramChangesAfterwards) {
@@ -66,9 +67,9 @@ TEST_F(GraphWatchTest, ForgetsWhatAProgramChangesAfterwards) {
   for (const auto& [domain, call] : changes) {
     capture(0x10, 11);
     clone(0x1010, 0x10);
-    ASSERT_EQ(watch_.nodes().launch_of(0x1010), 11u);
+    ASSERT_EQ(watch_.nodes().launch_of(0x1010).launch, 11u);
     cupti_.call_back(domain, call);
-    EXPECT_EQ(watch_.nodes().launch_of(0x1010), 0u) << call;
+    EXPECT_EQ(watch_.nodes().launch_of(0x1010).launch, 0u) << call;
   }
 }
 

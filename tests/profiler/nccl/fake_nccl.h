@@ -100,15 +100,18 @@ class FakeNccl {
 // Stands for CUPTI: which launches were marked, in order, and how deep the marks are nested.
 struct FakeMarks {
   static inline thread_local std::vector<std::uint64_t> launches;
+  static inline thread_local std::vector<std::uint64_t> orders;
   static inline thread_local int depth = 0;
   static inline thread_local int deepest = 0;
 
   static void reset() {
     launches.clear();
+    orders.clear();
     depth = deepest = 0;
   }
-  static void begin(std::uint64_t launch) {
+  static void begin(std::uint64_t launch, std::uint64_t order) {
     launches.push_back(launch);
+    orders.push_back(order);
     deepest = std::max(deepest, ++depth);
   }
   static void end() { --depth; }

@@ -334,7 +334,7 @@ TEST_F(NcclPluginTest, ChargesItsCallbacksToTheRecording) {
     while (Recorder::now_ns() < end) {
     }
   };
-  attach({[](std::uint64_t) { spin(); }, [] { spin(); }});
+  attach({[](std::uint64_t, std::uint64_t) { spin(); }, [] { spin(); }});
   FakeNccl nccl(0xabc, 2, 0);
   constexpr int kLaunches = 640;
   for (int i = 0; i < kLaunches; ++i) nccl.launch();
