@@ -243,7 +243,10 @@ void Recorder::launch_captured(std::uint64_t handle, const CollectiveLaunch& lau
   state_->push_row(CapturedLaunched{handle, launch});
 }
 
-void Recorder::end_replay(const CollectiveReplay& replay) { state_->push_row(replay); }
+void Recorder::end_replay(const CollectiveReplay& replay) {
+  if (state_->over_limit) return count_lost("size limit", 1);
+  state_->push_row(replay);
+}
 
 void Recorder::observe_collective(std::uint64_t handle, int lane, std::int64_t start_ns,
                                   std::int64_t end_ns) {

@@ -19,7 +19,7 @@ namespace shardlens::profiler {
 // is compared with another one would be worse.
 class GraphReplays {
  public:
-  // The host is never so many launches ahead of the GPU: 1,024 is what CUDA lets wait.
+  // Of a host that is further ahead of the GPU, calls are forgotten before their kernels come.
   static constexpr std::size_t kMostCalls = 8'192;
 
   explicit GraphReplays(ActivitySink& sink) : sink_(sink) {}

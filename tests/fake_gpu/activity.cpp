@@ -70,9 +70,11 @@ std::function<void(Span)> finish(const Record& record, CUpti_ActivityKind kind,
 }
 
 // Now or, where the stream is captured, with every replay.
-void put_in(Stream& stream, CUgraphNodeType type, std::uint32_t correlation,
-            const CapturedWork& work) {
-  if (!capture_work(stream, type, work)) work(stream, {correlation});
+template <typename Work>
+void put_in(Stream& stream, CUgraphNodeType type, std::uint32_t correlation, const Work& work) {
+  if (capture_state(stream).status == cudaStreamCaptureStatusNone)
+    return work(stream, Launched{correlation});
+  capture_work(stream, type, work);
 }
 
 void run_kernel(const Kernel& kernel, Stream& stream, const Launched& launched) {

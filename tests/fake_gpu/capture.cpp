@@ -140,16 +140,14 @@ bool is_capturing(const Stream& stream) {
   return capture_state(stream).status == cudaStreamCaptureStatusActive;
 }
 
-bool capture_work(Stream& stream, CUgraphNodeType type, const CapturedWork& work) {
-  if (!is_any_under_way()) return false;
+void capture_work(Stream& stream, CUgraphNodeType type, const CapturedWork& work) {
   const std::lock_guard lock(captures().mutex);
   const auto capture = capture_of(stream);
-  if (capture == nullptr) return false;
+  if (capture == nullptr) return;
   Branch& branch = capture->branches.at(&stream);
   Node* node = add_node(*capture->graph, type, std::exchange(branch.tails, {}));
   branch.tails = {node};
   capture->graph->parts.push_back({branch.number, node, work});
-  return true;
 }
 
 bool capture_record(Event& event, Stream& stream) {

@@ -23,8 +23,8 @@ struct CaptureState {
 CaptureState capture_state(const Stream& stream);
 bool is_capturing(const Stream& stream);
 
-// False: the stream captures nothing, so that the work is to be done.
-bool capture_work(Stream& stream, CUgraphNodeType type, const CapturedWork& work);
+// Of a stream that is captured, however far that went well.
+void capture_work(Stream& stream, CUgraphNodeType type, const CapturedWork& work);
 // Marks the stream's place; false: it captures nothing.
 bool capture_record(Event& event, Stream& stream);
 // The stream waits for a place in a graph and, from then on, captures into it, too. None: neither

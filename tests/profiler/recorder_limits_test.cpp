@@ -85,12 +85,14 @@ TEST(Recorder, EndsDetailAtItsSizeLimitAndSaysSo) {
   EXPECT_FALSE(recorder.recording_detail());
   recorder.begin_step(1);
   recorder.end_collective(recorder.enter_collective(bucket_call(0)), Recorder::now_ns());
+  recorder.launch_captured(recorder.capture_collective(bucket_call(0)), {.launch = 7});
+  recorder.end_replay({.launch = 7});
   recorder.end_step({});
   const auto content = run.finish();
   EXPECT_EQ(content.rows.steps.size(), 2u);
   EXPECT_FALSE(content.rows.steps[1].full_detail);
   EXPECT_TRUE(content.rows.collectives.empty());
-  EXPECT_EQ(lost_for(content.rows, "size limit"), 1);
+  EXPECT_EQ(lost_for(content.rows, "size limit"), 2);
   ASSERT_FALSE(content.rows.log.empty());
   EXPECT_THAT(content.rows.log[0].text, testing::HasSubstr("size limit"));
 }
