@@ -96,11 +96,12 @@ std::string parameters_text(const ModelShape& shape, const trace::Settings& sett
 }  // namespace
 
 RankJob::RankJob(const AgreedRun& run, const RankEnvironment& environment,
-                 const std::atomic<bool>& stop_requested)
+                 const std::atomic<bool>& stop_requested, OnHang on_hang)
     : settings_(run.info.settings),
       run_(run),
       environment_(environment),
-      stop_requested_(stop_requested) {}
+      stop_requested_(stop_requested),
+      on_hang_(std::move(on_hang)) {}
 
 RankJob::~RankJob() = default;
 
@@ -231,12 +232,19 @@ trace::Result<void> RankJob::connect() {
   options.agent_store = environment_.agent_store;
   options.store_prefix = environment_.restart_count;
   options.single_machine = is_single_machine();
+  options.on_timeout = [this](const CollectiveTimeout& timeout) { report_hang(timeout); };
   TRY_ASSIGN(communicator_, Communicator::connect(options, *recorder_));
   TRY(check_equal_on_all_ranks(*communicator_, device_.device, {fingerprint_of(settings_)},
                                "settings"));
   sources_->check_nccl_plugin();
   return check_equal_on_all_ranks(*communicator_, device_.device,
                                   {dataset_->token_count(), dataset_->checksum()}, "text");
+}
+
+void RankJob::report_hang(const CollectiveTimeout& timeout) {
+  const std::string place =
+      timeout.step < 0 ? "outside of steps" : place_name(timeout.step, timeout.phase);
+  on_hang_(*this, {trace::ErrorKind::kFailed, place + ": " + timeout.text});
 }
 
 trace::Result<void> RankJob::build_replicas() {
@@ -285,6 +293,11 @@ trace::Result<void> RankJob::finish(const trace::Error* failure) {
   if (!recorder_) return {};
   if (failure != nullptr) recorder_->log(trace::LogLine::Level::kError, failure->message);
   return recorder_->stop();
+}
+
+void RankJob::save_in_haste(const trace::Error& failure) {
+  recorder_->log(trace::LogLine::Level::kError, failure.message);
+  sources_->save_in_haste();
 }
 
 }  // namespace shardlens::trainer

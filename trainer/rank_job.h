@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,14 +28,19 @@ namespace shardlens::trainer {
 
 class RankJob {
  public:
+  // Called by a thread that sees that the training thread waits in vain; ends the process.
+  using OnHang = std::function<void(RankJob& job, const trace::Error& error)>;
+
   RankJob(const AgreedRun& run, const RankEnvironment& environment,
-          const std::atomic<bool>& stop_requested);
+          const std::atomic<bool>& stop_requested, OnHang on_hang);
   ~RankJob();
 
   trace::Result<TrainOutcome> run();
   // Writes everything that was recorded, with the failure if there was one. After a failure the
   // process must leave without destroying the job: other threads may still wait inside c10d.
   trace::Result<void> finish(const trace::Error* failure);
+  // Instead of finish(), for OnHang: writes what was recorded without waiting for other threads.
+  void save_in_haste(const trace::Error& failure);
 
  private:
   trace::Result<void> prepare();
@@ -44,12 +50,14 @@ class RankJob {
   trace::Result<void> load_text();
   bool is_single_machine() const;
   trace::Result<void> connect();
+  void report_hang(const CollectiveTimeout& timeout);
   trace::Result<void> build_replicas();
 
   const trace::Settings settings_;
   const AgreedRun run_;
   const RankEnvironment environment_;
   const std::atomic<bool>& stop_requested_;
+  const OnHang on_hang_;
 
   RankDevice device_;
   GpuFacts gpu_;  // where `device_` is one

@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <memory>
+#include <mutex>
 
 #include "trace/huggingface/find_model.h"
 #include "trainer/huggingface/folder_source.h"
@@ -84,30 +86,54 @@ trace::Result<void> die_with_launcher(const RankEnvironment& environment) {
   return trace::fail(trace::ErrorKind::kFailed, "The launcher ended before this rank had started.");
 }
 
-[[noreturn]] void leave_after_failure(RankJob& job, AgreedRun& run, const RankEnvironment& place,
-                                      const trace::Error& error) {
-  RankLog log(nullptr);
-  if (auto written = job.finish(&error); !written) log.warn(written.error().message);
-  if (run.owns_status) {
-    const std::string reason = "rank " + std::to_string(place.rank) + " failed: " + error.message;
-    if (auto ended = record_end(run, trace::RunStatus::kFailed, reason); !ended) {
-      log.warn(ended.error().message);
+// Ends the process after a failure. The training thread and the one that sees it hang may both want
+// that: the first has the say, the other waits for the end.
+class FailureExit {
+ public:
+  FailureExit(AgreedRun& run, const RankEnvironment& place) : run_(run), place_(place) {}
+
+  // `save` writes what was recorded.
+  [[noreturn]] void leave(const trace::Error& error,
+                          const std::function<trace::Result<void>()>& save) {
+    const std::lock_guard lock(mutex_);
+    RankLog log(nullptr);
+    if (auto written = save(); !written) log.warn(written.error().message);
+    if (run_.owns_status) {
+      const std::string reason =
+          "rank " + std::to_string(place_.rank) + " failed: " + error.message;
+      if (auto ended = record_end(run_, trace::RunStatus::kFailed, reason); !ended) {
+        log.warn(ended.error().message);
+      }
     }
+    log.error(error.message);
+    std::fflush(nullptr);
+    std::_Exit(exit_code(error));
   }
-  log.error(error.message);
-  std::fflush(nullptr);
-  std::_Exit(exit_code(error));
-}
+
+ private:
+  AgreedRun& run_;
+  const RankEnvironment& place_;
+  std::mutex mutex_;  // never unlocked
+};
 
 trace::Result<void> train(const RankOptions& options, const VariableLookup& lookup,
                           const std::atomic<bool>& stop_requested) {
   TRY_ASSIGN(const RankEnvironment environment, parse_rank_environment(lookup));
   TRY(die_with_launcher(environment));
   TRY_ASSIGN(AgreedRun run, agree_on_run(options, environment));
+  FailureExit failure_exit(run, environment);
+  const auto leave_hung = [&](RankJob& hung, const trace::Error& error) {
+    failure_exit.leave(error, [&]() -> trace::Result<void> {
+      hung.save_in_haste(error);
+      return {};
+    });
+  };
   // Not destroyed after a failure; see RankJob::finish.
-  auto job = std::make_unique<RankJob>(run, environment, stop_requested);
+  auto job = std::make_unique<RankJob>(run, environment, stop_requested, leave_hung);
   const auto outcome = job->run();
-  if (!outcome) leave_after_failure(*job.release(), run, environment, outcome.error());
+  if (!outcome) {
+    failure_exit.leave(outcome.error(), [&] { return job->finish(&outcome.error()); });
+  }
 
   // A recording that could not be completed (disk full) does not spoil the training.
   if (auto written = job->finish(nullptr); !written) RankLog(nullptr).warn(written.error().message);

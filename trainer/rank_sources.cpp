@@ -12,6 +12,12 @@
 
 namespace shardlens::trainer {
 
+namespace {
+
+constexpr std::chrono::milliseconds kHasteLimit{3'000};
+
+}  // namespace
+
 std::string sources_text(const RankDevice& device, const GpuFacts& gpu) {
   if (!device.device.is_cuda()) {
     return "operators: RecordFunction; collectives: Gloo's own thread; memory: CPU allocator";
@@ -26,7 +32,7 @@ std::string sources_text(const RankDevice& device, const GpuFacts& gpu) {
 
 RankSources::RankSources(const Parts& parts) : parts_(parts) {
   if (parts_.device.device.is_cuda()) start_gpu();
-  save_before_death();
+  watch_fatal_signals();
   if (parts_.has_detail) {
     observer_ =
         std::make_unique<profiler::OperatorObserver>(parts_.recorder, gpu_activity_ == nullptr);
@@ -83,15 +89,15 @@ void RankSources::start_nvml_sampler() {
 }
 
 // What led to a crash is what one wants to see of it.
-void RankSources::save_before_death() {
-  static constexpr std::chrono::milliseconds kLimit{3'000};
-  fatal_signals_ = std::make_unique<profiler::FatalSignals>(
-      [this] {
-        if (gpu_activity_) gpu_activity_->flush(kLimit / 2);
-        // The process ends: nobody is left to hear of a failure.
-        static_cast<void>(parts_.recorder.stop());
-      },
-      kLimit);
+void RankSources::watch_fatal_signals() {
+  fatal_signals_ =
+      std::make_unique<profiler::FatalSignals>([this] { save_in_haste(); }, kHasteLimit);
+}
+
+void RankSources::save_in_haste() {
+  if (gpu_activity_) gpu_activity_->flush(kHasteLimit / 2);
+  // The process ends: nobody is left to hear of a failure.
+  static_cast<void>(parts_.recorder.stop());
 }
 
 std::unique_ptr<profiler::AllocationRecorder> RankSources::allocation_recorder() const {

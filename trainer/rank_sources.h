@@ -42,6 +42,10 @@ class RankSources {
   // Once there is a communicator: whether NCCL has taken the plugin.
   void check_nccl_plugin() const;
 
+  // Writes what was recorded and ends the recording, soon, whatever other threads wait for: the
+  // process is about to end. Any thread.
+  void save_in_haste();
+
   // In this order. Operators must not be let go while another thread may run one.
   void stop_sampling();
   void stop_operators() { observer_.reset(); }
@@ -51,7 +55,7 @@ class RankSources {
   void start_gpu();
   void start_gpu_activity();
   void start_nvml_sampler();
-  void save_before_death();
+  void watch_fatal_signals();
   std::unique_ptr<profiler::AllocationRecorder> allocation_recorder() const;
 
   const Parts parts_;

@@ -1,6 +1,7 @@
 #include "app/launch/log_tail.h"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <sstream>
 #include <string_view>
@@ -11,6 +12,18 @@ namespace {
 // Enough for any stack trace; a log may be far longer.
 constexpr std::streamoff kTailBytes = 64 * 1024;
 constexpr std::string_view kErrorPrefix = "error: ";
+// What LibTorch's watchdog says of a collective before it ends the process.
+constexpr std::string_view kWatchdog = "Watchdog caught collective operation timeout";
+
+// Of the stack trace with which a process ends that LibTorch or the C++ runtime aborted.
+bool is_trace(std::string_view line) {
+  constexpr std::array<std::string_view, 3> kStarts = {"frame #", "Exception raised from",
+                                                       "terminate called"};
+  const auto first = line.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return true;
+  line.remove_prefix(first);
+  return std::ranges::any_of(kStarts, [&](auto start) { return line.starts_with(start); });
+}
 
 }  // namespace
 
@@ -34,12 +47,14 @@ std::vector<std::string> log_tail(const std::filesystem::path& log, std::size_t 
 
 std::string last_message(const std::filesystem::path& log) {
   const auto lines = log_tail(log, 400);
-  std::string last;
+  std::string last, watchdog;
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
     if (line->starts_with(kErrorPrefix)) return line->substr(kErrorPrefix.size());
-    if (last.empty() && line->find_first_not_of(" \t") != std::string::npos) last = *line;
+    if (last.empty() && !is_trace(*line)) last = *line;
+    const auto told = line->find(kWatchdog);
+    if (told != std::string::npos) watchdog = line->substr(told);
   }
-  return last;
+  return watchdog.empty() ? last : watchdog;
 }
 
 }  // namespace shardlens::app

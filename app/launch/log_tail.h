@@ -10,8 +10,8 @@ namespace shardlens::app {
 // At most `count` lines, the last one last; empty if there is no such file.
 std::vector<std::string> log_tail(const std::filesystem::path& log, std::size_t count);
 
-// What a rank said at last: the text of its last "error: " line, else its last line that says
-// anything.
+// What a rank said at last: the text of its last "error: " line, else what LibTorch's watchdog
+// first said of a collective that did not end, else its last line outside of stack traces.
 std::string last_message(const std::filesystem::path& log);
 
 }  // namespace shardlens::app

@@ -55,8 +55,12 @@ const RankExit* first_failure(std::span<const RankExit> exits) {
 }
 
 bool any_ran_out_of_patience(std::span<const RankExit> exits) {
-  return std::ranges::any_of(exits, [](const RankExit& exit) {
-    return exit.failed() && exit.message.find("collective_timeout_s") != std::string::npos;
+  const auto says = [](const RankExit& exit, std::string_view words) {
+    return exit.message.find(words) != std::string::npos;
+  };
+  return std::ranges::any_of(exits, [&](const RankExit& exit) {
+    return exit.failed() && (says(exit, "collective_timeout_s") ||
+                             says(exit, "Watchdog caught collective operation timeout"));
   });
 }
 

@@ -8,14 +8,64 @@ import unittest
 import harness
 
 
-class Failures(harness.ShardlensTest):
+class FailingRuns(harness.ShardlensTest):
+    device = 'cpu'
+    environment = None
+
     def run_failing(self, name, *settings, timeout=90, steps='40'):
-        done = self.shardlens('run', *harness.QUICK, '--ranks', '2', '--steps', steps, '--name',
-                              name, *settings, code=1, timeout=timeout)
+        done = self.shardlens('run', *harness.QUICK[2:], '--device', self.device, '--ranks', '2', '--steps', steps, '--name',
+                              name, *settings, code=1, timeout=timeout, env=self.environment)
         report = self.json('report', name)
         self.assertEqual(report['run']['status'], 'failed')
         return done, report
 
+    def assert_reason_names_rank_1(self, report):
+        # It is the reason itself, or ends what the rank that waited for it had to say.
+        reason = report['run']['reason']
+        self.assertTrue(reason.startswith('rank 1 ') or '; rank 1 ' in reason, reason)
+
+    def assert_diagnosis(self, name, text):
+        printed = self.shardlens('report', name).stdout
+        self.assertIn(text, printed)
+        self.assertIn('last completed', printed.lower())
+
+
+class Hangs:
+    """What both backends have to say of a collective for which a rank waits in vain."""
+
+    def test_a_rank_that_hangs_is_named(self):
+        _, report = self.run_failing('hang', '--set', 'inject=rank=1,step=5,phase=backward,hang',
+                                     '--set', 'collective_timeout_s=4')
+        self.assert_reason_names_rank_1(report)
+        self.assert_reason_tells_of_the_collective(report)
+        self.assert_diagnosis('hang', 'rank 1')
+
+    def test_a_skipped_collective_is_found(self):
+        _, report = self.run_failing(
+            'skip', '--set', 'inject=rank=1,step=5,phase=backward,skip_collective',
+            '--set', 'collective_timeout_s=4', '--set', 'bucket_cap_mb=1')
+        self.assert_reason_tells_of_the_collective(report)
+        self.assertTrue(report['run']['reason'].endswith('; rank 1 left out a collective'), report['run']['reason'])
+        self.assert_diagnosis('skip', 'rank 1')
+
+    def test_unequal_sizes_are_found(self):
+        _, report = self.run_failing('size', '--set', 'inject=rank=1,step=5,phase=backward,unequal_size',
+                                     '--set', 'collective_timeout_s=4', '--set', 'bucket_cap_mb=1')
+        self.assert_reason_tells_of_the_collective(report)
+        self.assert_diagnosis('size', 'bytes')
+
+    def assert_reason_tells_of_the_collective(self, report):
+        self.assertRegex(report['run']['reason'],
+                         r'^rank (\d) failed: step 5, backward: collective \d+ \(all_reduce of \d+ bytes float32 for bucket \d+\) '
+                         r'failed on rank \1: the other ranks did not take part within 4 s \(collective_timeout_s\)')
+
+
+class HangsOfGpus(Hangs, FailingRuns):
+    device = 'cuda'
+    environment = harness.fake_gpu()
+
+
+class Failures(Hangs, FailingRuns):
     def test_a_rank_that_exits_is_named_and_what_it_recorded_stays(self):
         done, report = self.run_failing('exit', '--set', 'inject=rank=1,step=8,exit')
         self.assertIn('rank 1', report['run']['reason'])
@@ -60,24 +110,6 @@ class Failures(harness.ShardlensTest):
         self.assert_diagnosis('s', 'rank 1')
         self.assert_reason_names_rank_1(self.json('report', 's'))
 
-    def test_a_rank_that_hangs_is_named(self):
-        _, report = self.run_failing('hang', '--set', 'inject=rank=1,step=5,phase=backward,hang',
-                                     '--set', 'collective_timeout_s=4')
-        self.assert_reason_names_rank_1(report)
-        self.assert_diagnosis('hang', 'rank 1')
-
-    def test_a_skipped_collective_is_found(self):
-        _, report = self.run_failing(
-            'skip', '--set', 'inject=rank=1,step=5,phase=backward,skip_collective',
-            '--set', 'collective_timeout_s=4', '--set', 'bucket_cap_mb=1')
-        self.assertTrue(report['run']['reason'].endswith('; rank 1 left out a collective'))
-        self.assert_diagnosis('skip', 'rank 1')
-
-    def test_unequal_sizes_are_found(self):
-        self.run_failing('size', '--set', 'inject=rank=1,step=5,phase=backward,unequal_size',
-                         '--set', 'collective_timeout_s=4', '--set', 'bucket_cap_mb=1')
-        self.assert_diagnosis('size', 'bytes')
-
     def test_sigterm_stops_all_ranks_after_the_same_step_and_a_new_run_starts(self):
         for attempt in range(3):
             job = self.start('run', *harness.QUICK, '--ranks', '2', '--steps', '100000',
@@ -113,16 +145,6 @@ class Failures(harness.ShardlensTest):
         report = self.json('report', 'full')
         self.assertEqual(report['run']['status'], 'done')
         self.assertIn('disk', done.stdout + done.stderr)
-
-    def assert_reason_names_rank_1(self, report):
-        # It is the reason itself, or ends what the rank that waited for it had to say.
-        reason = report['run']['reason']
-        self.assertTrue(reason.startswith('rank 1 ') or '; rank 1 ' in reason, reason)
-
-    def assert_diagnosis(self, name, text):
-        printed = self.shardlens('report', name).stdout
-        self.assertIn(text, printed)
-        self.assertIn('last completed', printed.lower())
 
     def wait_for_steps(self, job, name):
         def recorded():

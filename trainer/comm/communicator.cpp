@@ -17,6 +17,9 @@ namespace shardlens::trainer {
 namespace {
 
 constexpr int kWorld = 0;  // the recorder's id of the group of all ranks
+// For CommunicatorOptions::on_timeout to save what was recorded and end the process, before
+// LibTorch's watchdog, which counts from an earlier moment, ends it with a stack trace.
+constexpr std::chrono::seconds kWatchdogGrace{10};
 
 using WorkPointer = c10::intrusive_ptr<c10d::Work>;
 using BackendPointer = c10::intrusive_ptr<RecordedBackend>;
@@ -55,11 +58,15 @@ BackendPointer connect_backend(const c10::intrusive_ptr<c10d::Store>& store, int
   const int size = static_cast<int>(plan.ranks.size());
   const std::string lane = plan.id == kWorld ? "" : ", " + plan.name;
   if (options.device.is_cuda()) {
-    const auto nccl = create_nccl(store, rank, size, options.device, options.timeout,
+    const auto grace = options.on_timeout ? kWatchdogGrace : std::chrono::seconds(0);
+    const auto nccl = create_nccl(store, rank, size, options.device, options.timeout + grace,
                                   options.high_priority_streams);
     return c10::make_intrusive<RecordedBackend>(
-        nccl, std::make_unique<NcclExecutor>(nccl, options.device, recorder, lane), recorder,
-        plan.id);
+        nccl,
+        std::make_unique<NcclExecutor>(nccl, recorder,
+                                       NcclExecutorOptions{options.device, options.rank, lane,
+                                                           options.timeout, options.on_timeout}),
+        recorder, plan.id);
   }
   const auto gloo = connect_gloo(store, rank, size, options);
   return c10::make_intrusive<RecordedBackend>(

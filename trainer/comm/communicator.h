@@ -18,6 +18,7 @@
 #include "trace/model/result.h"
 #include "trace/model/schedule.h"
 #include "trainer/comm/collective_description.h"
+#include "trainer/comm/collective_failure.h"
 
 namespace shardlens::trainer {
 
@@ -36,12 +37,18 @@ struct CommunicatorOptions {
   // Keeps the keys of a restarted job apart: TORCHELASTIC_RESTART_COUNT, or empty.
   std::string store_prefix;
   bool single_machine = true;  // Gloo stays on 127.0.0.1
+  // With NCCL a rank waits for a collective inside CUDA, where no exception reaches it: another
+  // thread calls this after `timeout`, to end the process. LibTorch's watchdog does so if it is
+  // null, or does not.
+  OnCollectiveTimeout on_timeout;
 };
 
 // A failed collective throws from Work::wait(), or through its future, with the collective's
 // number, function, bytes and tag in the message; those after it fail at once. Ranks that enter
 // different collectives (function, size, type or tag) never exchange data: both fail after
-// `timeout`.
+// `timeout`. With NCCL, Work::wait() only makes the current stream wait: a collective that does not
+// end is told to `on_timeout`, one that fails ends the process through LibTorch's watchdog, and
+// ranks that enter different ones hang, or exchange what means nothing.
 class Communicator {
  public:
   static trace::Result<std::unique_ptr<Communicator>> connect(const CommunicatorOptions& options,

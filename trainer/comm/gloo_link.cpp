@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "trainer/comm/collective_failure.h"
+
 namespace shardlens::trainer {
 
 namespace {
@@ -127,21 +129,15 @@ GlooLink::Clock::time_point GlooLink::last_start_of_all_ranks(const CollectiveJo
 }
 
 std::string GlooLink::describe_failure(const CollectiveJob& job, const std::string& reason) const {
-  std::string text =
-      to_text(job.description) + " failed on rank " + std::to_string(world_rank_) + ": ";
+  std::string text = reason;
   if (contains(reason, "imed out") || contains(reason, "imeout")) {
-    text += "the other ranks did not take part within " +
-            std::to_string(std::chrono::duration_cast<std::chrono::seconds>(timeout_).count()) +
-            " s (collective_timeout_s). A rank is stopped, hangs or entered another collective; "
-            "compare the last collectives of the ranks.";
+    text = timeout_reason(timeout_);
   } else if (contains(reason, "onnection")) {
-    text +=
+    text =
         "another rank closed its connection. It ended, or gave up on a collective; its log "
         "says why.";
-  } else {
-    text += reason;
   }
-  return text;
+  return failure_text(job.description, world_rank_, text);
 }
 
 }  // namespace shardlens::trainer

@@ -39,13 +39,13 @@ c10::intrusive_ptr<c10d::Backend> create_nccl(const c10::intrusive_ptr<c10d::Sto
   return nccl;
 }
 
-NcclExecutor::NcclExecutor(c10::intrusive_ptr<c10d::Backend> nccl, torch::Device device,
-                           profiler::Recorder& recorder, const std::string& lane_suffix)
+NcclExecutor::NcclExecutor(c10::intrusive_ptr<c10d::Backend> nccl, profiler::Recorder& recorder,
+                           NcclExecutorOptions options)
     : nccl_(std::move(nccl)),
-      device_(device),
       recorder_(recorder),
+      options_(std::move(options)),
       lane_(recorder.add_lane(trace::LaneKind::kCommunication,
-                              "nccl, as seen by the host" + lane_suffix)),
+                              "nccl, as seen by the host" + options_.lane_suffix)),
       thread_([this](std::stop_token stop) { watch(std::move(stop)); }) {}
 
 NcclExecutor::~NcclExecutor() { close(); }
@@ -56,7 +56,8 @@ c10::intrusive_ptr<c10d::Work> NcclExecutor::submit(CollectiveJob job) {
   auto work = job.launch(*nccl_);
   {
     const std::lock_guard lock(mutex_);
-    watched_.push_back({job.handle, enqueued_ns, without_tensors(work)});
+    watched_.push_back({std::move(job.description), job.handle, enqueued_ns, recorder_.step(),
+                        recorder_.phase(), without_tensors(work)});
   }
   changed_.notify_all();
   return work;
@@ -107,17 +108,30 @@ void NcclExecutor::watch(std::stop_token stop) {
 void NcclExecutor::follow(const Watched& watched, const std::stop_token& stop,
                           std::int64_t& previous_end_ns) {
   // A thread without a device of its own would open a context on the first GPU.
-  if (device_.is_cuda()) c10::cuda::set_device(device_.index());
-  while (!watched.work->isCompleted()) {
-    if (stop.stop_requested()) return;
-    std::this_thread::sleep_for(kPollInterval);
-  }
+  if (options_.device.is_cuda()) c10::cuda::set_device(options_.device.index());
+  if (!await(watched, stop)) return;
   // Not isSuccess(), which NCCL's work answers by throwing.
   if (watched.work->exception() != nullptr) return;
   // One communicator runs its collectives in order.
   const std::int64_t start_ns = std::max(watched.enqueued_ns, previous_end_ns);
   previous_end_ns = profiler::Recorder::now_ns();
   recorder_.observe_collective(watched.handle, lane_, start_ns, previous_end_ns);
+}
+
+bool NcclExecutor::await(const Watched& watched, const std::stop_token& stop) const {
+  // Not since it was enqueued: the host runs ahead of its GPU.
+  const auto patience_ends = std::chrono::steady_clock::now() + options_.timeout;
+  while (!watched.work->isCompleted()) {
+    if (stop.stop_requested()) return false;
+    if (options_.on_timeout && std::chrono::steady_clock::now() >= patience_ends) {
+      options_.on_timeout({watched.step, watched.phase,
+                           failure_text(watched.description, options_.world_rank,
+                                        timeout_reason(options_.timeout))});
+      return false;
+    }
+    std::this_thread::sleep_for(kPollInterval);
+  }
+  return true;
 }
 
 }  // namespace shardlens::trainer

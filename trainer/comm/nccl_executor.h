@@ -1,23 +1,37 @@
 // Launches collectives on NCCL at once, in the caller's stream order, and watches for their end so
-// that a hang shows which one is pending. True times come from CUPTI, what was observed here counts
-// only without them; NCCL's profiler plugin says which kernel is which collective's.
+// that a hang shows which one is pending, and says so before LibTorch's watchdog ends the process.
+// True times come from CUPTI, what was observed here counts only without them; NCCL's profiler
+// plugin says which kernel is which collective's.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include "profiler/recorder.h"
 #include "trainer/comm/collective_executor.h"
+#include "trainer/comm/collective_failure.h"
 
 namespace shardlens::trainer {
 
+struct NcclExecutorOptions {
+  torch::Device device = torch::kCPU;
+  int world_rank = 0;
+  std::string lane_suffix;  // tells the lanes of several groups apart
+  // How long a collective may be the next one to end before `on_timeout` is told, by a thread of
+  // the executor's; null: nobody is.
+  std::chrono::milliseconds timeout{0};
+  OnCollectiveTimeout on_timeout;
+};
+
 class NcclExecutor final : public CollectiveExecutor {
  public:
-  NcclExecutor(c10::intrusive_ptr<c10d::Backend> nccl, torch::Device device,
-               profiler::Recorder& recorder, const std::string& lane_suffix);
+  NcclExecutor(c10::intrusive_ptr<c10d::Backend> nccl, profiler::Recorder& recorder,
+               NcclExecutorOptions options);
   ~NcclExecutor() override;
 
   c10::intrusive_ptr<c10d::Work> submit(CollectiveJob job) override;
@@ -25,18 +39,24 @@ class NcclExecutor final : public CollectiveExecutor {
 
  private:
   struct Watched {
+    CollectiveDescription description;
     std::uint64_t handle = 0;
     std::int64_t enqueued_ns = 0;
+    std::int64_t step = -1;  // in which it was asked for
+    trace::Phase phase = trace::Phase::kOther;
     c10::intrusive_ptr<c10d::Work> work;
   };
 
   void watch(std::stop_token stop);
-  // Waits for the collective's end and records it, unless it failed. Throws what CUDA reports.
+  // Waits for the collective's end and records it, unless it failed or did not come in time. Throws
+  // what CUDA reports.
   void follow(const Watched& watched, const std::stop_token& stop, std::int64_t& previous_end_ns);
+  // Whether the collective ended.
+  bool await(const Watched& watched, const std::stop_token& stop) const;
 
   c10::intrusive_ptr<c10d::Backend> nccl_;
-  torch::Device device_;
   profiler::Recorder& recorder_;
+  const NcclExecutorOptions options_;
   int lane_;
 
   std::mutex mutex_;

@@ -59,7 +59,10 @@ TEST(RankExits, TellWhetherAnyRankRanOutOfPatience) {
   const std::string lost = "another rank closed its connection";
   const std::string waited = "did not take part within 4 s (collective_timeout_s)";
   const RankExit loser = exit_at(1, 0ms, 1, 0, lost), waiter = exit_at(0, 900ms, 1, 0, waited);
+  const RankExit aborted =
+      exit_at(0, 0ms, 0, SIGABRT, "Watchdog caught collective operation timeout: WorkNCCL(…)");
   EXPECT_TRUE(any_ran_out_of_patience(std::vector{loser, waiter}));
+  EXPECT_TRUE(any_ran_out_of_patience(std::vector{loser, aborted}));
   EXPECT_FALSE(any_ran_out_of_patience(std::vector{loser}));
   EXPECT_FALSE(any_ran_out_of_patience(std::vector{exit_at(0, 0ms, 0, 0, waited)}));
 }

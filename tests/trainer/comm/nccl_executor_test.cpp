@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <thread>
 
 #include "profiler/nccl/nccl_plugin.h"
@@ -38,10 +39,15 @@ class BrokenWork final : public FakeWork {
   bool isCompleted() override { throw std::runtime_error("CUDA error: launch failed"); }
 };
 
+class EndlessWork final : public FakeWork {
+ public:
+  bool isCompleted() override { return false; }
+};
+
 struct NcclExecutorTest : testing::Test {
   c10::intrusive_ptr<FakeNccl> nccl = c10::make_intrusive<FakeNccl>();
   profiler::RecordedRun run;
-  NcclExecutor executor{nccl, torch::kCPU, run.recorder(), ""};
+  NcclExecutor executor{nccl, run.recorder(), {}};
 
   void submit(const c10::intrusive_ptr<c10d::Work>& work) {
     profiler::CollectiveCall call;
@@ -99,6 +105,36 @@ TEST_F(NcclExecutorTest, LeavesAFailedCollectivePending) {
   EXPECT_EQ(rows.collectives[0].sequence, 0);
   ASSERT_TRUE(rows.pending && rows.pending->size() == 1u);
   EXPECT_EQ(rows.pending->at(0).sequence, 1);
+}
+
+TEST_F(NcclExecutorTest, TellsWhichCollectiveDidNotEndInTime) {
+  std::promise<CollectiveTimeout> told;
+  NcclExecutorOptions options;
+  options.world_rank = 3;
+  options.timeout = std::chrono::seconds(1);
+  options.on_timeout = [&](const CollectiveTimeout& timeout) { told.set_value(timeout); };
+  NcclExecutor impatient{nccl, run.recorder(), options};
+  run.recorder().begin_step(5);
+  run.recorder().begin_phase(trace::Phase::kBackward);
+  CollectiveJob job;
+  job.description = {57,
+                     trace::CollectiveFunction::kAllReduce,
+                     trace::CollectiveFunction::kAllReduce,
+                     torch::kFloat32,
+                     64,
+                     {trace::TagKind::kBucket, 2, ""}};
+  job.launch = [](c10d::Backend&) { return c10::make_intrusive<EndlessWork>(); };
+  impatient.submit(std::move(job));
+  run.recorder().end_phase();  // the host goes on
+  auto answer = told.get_future();
+  ASSERT_EQ(answer.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  const CollectiveTimeout timeout = answer.get();
+  EXPECT_EQ(timeout.step, 5);
+  EXPECT_EQ(timeout.phase, trace::Phase::kBackward);
+  EXPECT_THAT(timeout.text,
+              testing::StartsWith("collective 57 (all_reduce of 64 bytes float32 for bucket 2) "
+                                  "failed on rank 3: the other ranks did not take part within 1 s "
+                                  "(collective_timeout_s)"));
 }
 
 TEST_F(NcclExecutorTest, SurvivesAnErrorOfCudaAndSaysItOnce) {

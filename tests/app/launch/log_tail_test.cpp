@@ -1,0 +1,55 @@
+#include "app/launch/log_tail.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace shardlens::app {
+namespace {
+
+struct LastMessage : testing::Test {
+  const std::filesystem::path log =
+      std::filesystem::temp_directory_path() / ("shardlens_log_" + std::to_string(getpid()));
+
+  void TearDown() override { std::filesystem::remove(log); }
+
+  std::string of(const std::string& text) const {
+    std::ofstream(log) << text;
+    return last_message(log);
+  }
+};
+
+TEST_F(LastMessage, IsTheErrorThatTheRankNamedWhateverFollows) {
+  EXPECT_EQ(of("step 1\nerror: the cause\nwarning: later\n\n"), "the cause");
+}
+
+TEST_F(LastMessage, IsTheLastLineThatIsNotOfAStackTrace) {
+  EXPECT_EQ(of("step 1\n"
+               "terminate called after throwing an instance of 'c10::DistBackendError'\n"
+               "  what():  NCCL error: remote process exited\n"
+               "Exception raised from checkForNCCLErrors at ProcessGroupNCCL.cpp:2\n"
+               "frame #0: c10::Error::Error(c10::SourceLocation) + 0x9 (0x7f in libc10.so)\n"
+               "  frame #4: <unknown function> + 0x1098ec (0x7f in /lib/libc.so.6)\n\n"),
+            "  what():  NCCL error: remote process exited");
+}
+
+TEST_F(LastMessage, IsWhatTheWatchdogSaidFirst) {
+  EXPECT_EQ(of("[rank0]:[E 12] [PG ID 0] Watchdog caught collective operation timeout: "
+               "WorkNCCL(SeqNum=57, OpType=ALLREDUCE)\n"
+               "[rank0]:[E 13] [PG ID 0] Watchdog caught collective operation timeout: "
+               "WorkNCCL(SeqNum=58, OpType=ALLREDUCE)\n"
+               "  what():  To avoid data inconsistency, the process is taken down.\n"
+               "frame #4: <unknown function>\n"),
+            "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=57, OpType=ALLREDUCE)");
+}
+
+TEST_F(LastMessage, IsNothingWithoutALog) {
+  EXPECT_EQ(last_message(log), "");
+  EXPECT_EQ(of("\n \t\nframe #0: main\n"), "");
+}
+
+}  // namespace
+}  // namespace shardlens::app
