@@ -90,6 +90,15 @@ class Gpu(harness.ShardlensTest):
         launches = self.value('a', "select count(*) from launch where name like '%Launch%'")
         self.assertEqual(launches, sum(self.counted('a', rank)['kernels'] for rank in (0, 1)))
 
+    def test_a_single_rank_communicates_in_no_time(self):
+        for strategy in ('ddp', 'full_shard'):
+            with self.subTest(strategy):
+                report = self.run_job(strategy, dict(sharding_strategy=strategy, record='every step'), ranks=1)
+                self.assertGreater(self.value(strategy, 'select count(*) from collective where end_ns = start_ns'), 6)
+                self.assertEqual([report['summary'][key] for key in ('comm_ms', 'overlap_ms', 'exposed_ms', 'overlap_percent')],
+                                 [0, 0, 0, None])
+                self.assertEqual({step['exposed_ms'] for step in report['steps']}, {0})
+
     def test_what_the_driver_tells_of_the_gpus_is_recorded(self):
         self.run_job('a', {}, steps=200)
         self.assertIn('driver 580.95.05 for CUDA 13.0, CUDA 13.0, NCCL 2.28', self.shardlens('report', 'a').stdout)

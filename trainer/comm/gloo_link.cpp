@@ -101,9 +101,11 @@ void GlooLink::transfer(const CollectiveJob& job, const std::stop_token& stop) {
   // The span of this collective is ours to report: Gloo's own lacks the simulated part, and ends
   // also when the collective failed.
   const at::RecordFunctionGuard no_spans_of_gloo(false);
-  recorder_.start_collective(job.handle, lane_, profiler::Recorder::now_ns());
+  const bool is_alone = gloo_->getSize() == 1;
+  const std::int64_t start_ns = profiler::Recorder::now_ns();
+  recorder_.start_collective(job.handle, lane_, start_ns);
   Clock::time_point earliest_end{};
-  if (simulated_ && gloo_->getSize() > 1) {
+  if (simulated_ && !is_alone) {
     earliest_end =
         simulated_->transfer(last_start_of_all_ranks(job), job.description, gloo_->getSize());
   }
@@ -113,7 +115,8 @@ void GlooLink::transfer(const CollectiveJob& job, const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     changed_.wait_until(lock, stop, earliest_end, [] { return false; });
   }
-  recorder_.end_collective(job.handle, profiler::Recorder::now_ns());
+  // A single rank sends nothing, which takes no time.
+  recorder_.end_collective(job.handle, is_alone ? start_ns : profiler::Recorder::now_ns());
 }
 
 GlooLink::Clock::time_point GlooLink::last_start_of_all_ranks(const CollectiveJob& job) {

@@ -56,6 +56,11 @@ c10::intrusive_ptr<c10d::Work> NcclExecutor::submit(CollectiveJob job) {
   auto work = job.launch(*nccl_);
   {
     const std::lock_guard lock(mutex_);
+  // Nothing is sent: what the work waits for is the GPU's own. In place NCCL launches nothing.
+  if (nccl_->getSize() == 1) {
+    recorder_.observe_collective(job.handle, lane_, enqueued_ns, enqueued_ns);
+    return work;
+  }
     watched_.push_back({std::move(job.description), job.handle, enqueued_ns, recorder_.step(),
                         recorder_.phase(), without_tensors(work)});
   }

@@ -17,7 +17,7 @@ namespace {
 
 class FakeNccl final : public c10d::Backend {
  public:
-  FakeNccl() : Backend(0, 1) {}
+  explicit FakeNccl(int size) : Backend(0, size) {}
   void shutdown() override { is_shut_down = true; }
   std::atomic<bool> is_shut_down{false};
 };
@@ -45,7 +45,7 @@ class EndlessWork final : public FakeWork {
 };
 
 struct NcclExecutorTest : testing::Test {
-  c10::intrusive_ptr<FakeNccl> nccl = c10::make_intrusive<FakeNccl>();
+  c10::intrusive_ptr<FakeNccl> nccl = c10::make_intrusive<FakeNccl>(2);
   profiler::RecordedRun run;
   NcclExecutor executor{nccl, run.recorder(), {}};
 
@@ -82,6 +82,21 @@ TEST_F(NcclExecutorTest, DoesNotOverwriteTheKernelsTimesWithWhatItObserves) {
   job.handle = run.recorder().enter_collective(call);
   job.launch = [&library](c10d::Backend&) {
     library.run("AllReduce", 8, "ncclFloat32");
+TEST_F(NcclExecutorTest, ASingleRankCommunicatesInNoTime) {
+  NcclExecutor alone{c10::make_intrusive<FakeNccl>(1), run.recorder(), {}};
+  CollectiveJob job;
+  profiler::CollectiveCall call;
+  call.sequence = 0;
+  job.handle = run.recorder().enter_collective(call);
+  job.launch = [](c10d::Backend&) { return c10::make_intrusive<EndlessWork>(); };
+  alone.submit(std::move(job));
+  alone.close();
+  const auto rows = run.finish().rows;
+  ASSERT_EQ(rows.collectives.size(), 1u);
+  EXPECT_GT(rows.collectives[0].start_ns, 0);
+  EXPECT_EQ(rows.collectives[0].end_ns, rows.collectives[0].start_ns);
+}
+
     return c10::make_intrusive<FakeWork>();
   };
   executor.submit(std::move(job));
