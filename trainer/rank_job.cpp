@@ -232,6 +232,7 @@ trace::Result<void> RankJob::connect() {
   options.agent_store = environment_.agent_store;
   options.store_prefix = environment_.restart_count;
   options.single_machine = is_single_machine();
+  options.records_kernels = sources_->records_nccl_kernels();
   options.on_timeout = [this](const CollectiveTimeout& timeout) { report_hang(timeout); };
   TRY_ASSIGN(communicator_, Communicator::connect(options, *recorder_));
   TRY(check_equal_on_all_ranks(*communicator_, device_.device, {fingerprint_of(settings_)},

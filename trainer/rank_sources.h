@@ -39,6 +39,9 @@ class RankSources {
   explicit RankSources(const Parts& parts);
 
   profiler::MemorySampler& memory_sampler() { return *memory_sampler_; }
+  // Whether NCCL's kernels are recorded, and which collective each carries, if NCCL takes the
+  // plugin.
+  bool records_nccl_kernels() const { return gpu_activity_ && nccl_plugin_; }
   // Once there is a communicator: whether NCCL has taken the plugin.
   void check_nccl_plugin() const;
 

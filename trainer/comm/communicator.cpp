@@ -63,9 +63,10 @@ BackendPointer connect_backend(const c10::intrusive_ptr<c10d::Store>& store, int
                                   options.high_priority_streams);
     return c10::make_intrusive<RecordedBackend>(
         nccl,
-        std::make_unique<NcclExecutor>(nccl, recorder,
-                                       NcclExecutorOptions{options.device, options.rank, lane,
-                                                           options.timeout, options.on_timeout}),
+        std::make_unique<NcclExecutor>(
+            nccl, recorder,
+            NcclExecutorOptions{options.device, options.rank, lane, options.records_kernels,
+                                options.timeout, options.on_timeout}),
         recorder, plan.id);
   }
   const auto gloo = connect_gloo(store, rank, size, options);

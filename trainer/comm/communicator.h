@@ -28,6 +28,7 @@ struct CommunicatorOptions {
   torch::Device device = torch::kCPU;
   std::chrono::seconds timeout{600};
   bool high_priority_streams = true;                   // of NCCL
+  bool records_kernels = false;                        // the recorder learns when NCCL's ran
   std::optional<trace::SimulatedLink> simulated_link;  // CPU and one machine only
   // Where ranks meet: a file of this run (our launcher), or torchrun's store if empty.
   std::string store_file;

@@ -8,13 +8,15 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #include <utility>
 
-#include "profiler/nccl/nccl_events.h"
+#include "profiler/nccl/nccl_plugin.h"
 
 namespace shardlens::trainer {
 
 namespace {
 
-constexpr std::chrono::microseconds kPollInterval{500};
+// Where times are shown that the host saw, and where they only say that a collective is no longer
+// pending: each look asks the driver for its locks. LibTorch's watchdog looks every 100 ms.
+constexpr std::chrono::microseconds kTimingInterval{500}, kPendingInterval{20'000};
 constexpr std::chrono::seconds kWatchGrace{2};
 
 // What tells of a collective's end without keeping its tensors, as the copy that LibTorch's own
@@ -54,13 +56,13 @@ c10::intrusive_ptr<c10d::Work> NcclExecutor::submit(CollectiveJob job) {
   const profiler::HostCollectiveScope scope(job.handle);
   const std::int64_t enqueued_ns = profiler::Recorder::now_ns();
   auto work = job.launch(*nccl_);
-  {
-    const std::lock_guard lock(mutex_);
   // Nothing is sent: what the work waits for is the GPU's own. In place NCCL launches nothing.
   if (nccl_->getSize() == 1) {
     recorder_.observe_collective(job.handle, lane_, enqueued_ns, enqueued_ns);
     return work;
   }
+  {
+    const std::lock_guard lock(mutex_);
     watched_.push_back({std::move(job.description), job.handle, enqueued_ns, recorder_.step(),
                         recorder_.phase(), without_tensors(work)});
   }
@@ -123,6 +125,12 @@ void NcclExecutor::follow(const Watched& watched, const std::stop_token& stop,
   recorder_.observe_collective(watched.handle, lane_, start_ns, previous_end_ns);
 }
 
+std::chrono::microseconds NcclExecutor::poll_interval() const {
+  const bool has_kernel_times =
+      options_.records_kernels && profiler::NcclPlugin::communicators() > 0;
+  return recorder_.recording_detail() && !has_kernel_times ? kTimingInterval : kPendingInterval;
+}
+
 bool NcclExecutor::await(const Watched& watched, const std::stop_token& stop) const {
   // Not since it was enqueued: the host runs ahead of its GPU.
   const auto patience_ends = std::chrono::steady_clock::now() + options_.timeout;
@@ -134,7 +142,7 @@ bool NcclExecutor::await(const Watched& watched, const std::stop_token& stop) co
                                         timeout_reason(options_.timeout))});
       return false;
     }
-    std::this_thread::sleep_for(kPollInterval);
+    std::this_thread::sleep_for(poll_interval());
   }
   return true;
 }

@@ -22,6 +22,9 @@ struct NcclExecutorOptions {
   torch::Device device = torch::kCPU;
   int world_rank = 0;
   std::string lane_suffix;  // tells the lanes of several groups apart
+  // The recorder learns from CUPTI when the kernels ran of which NCCL's plugin tells, if NCCL has
+  // taken it.
+  bool records_kernels = false;
   // How long a collective may be the next one to end before `on_timeout` is told, by a thread of
   // the executor's; null: nobody is.
   std::chrono::milliseconds timeout{0};
@@ -51,6 +54,7 @@ class NcclExecutor final : public CollectiveExecutor {
   // Waits for the collective's end and records it, unless it failed or did not come in time. Throws
   // what CUDA reports.
   void follow(const Watched& watched, const std::stop_token& stop, std::int64_t& previous_end_ns);
+  std::chrono::microseconds poll_interval() const;
   // Whether the collective ended.
   bool await(const Watched& watched, const std::stop_token& stop) const;
 

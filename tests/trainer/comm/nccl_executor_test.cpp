@@ -44,6 +44,18 @@ class EndlessWork final : public FakeWork {
   bool isCompleted() override { return false; }
 };
 
+class SlowWork final : public FakeWork {
+ public:
+  bool isCompleted() override {
+    ++looks;
+    return std::chrono::steady_clock::now() - start_ > std::chrono::milliseconds(300);
+  }
+  std::atomic<int> looks{0};
+
+ private:
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
 struct NcclExecutorTest : testing::Test {
   c10::intrusive_ptr<FakeNccl> nccl = c10::make_intrusive<FakeNccl>(2);
   profiler::RecordedRun run;
@@ -70,18 +82,6 @@ TEST_F(NcclExecutorTest, RecordsTheEndOfACollective) {
   EXPECT_LE(rows.collectives[0].end_ns, rows.collectives[1].start_ns);
 }
 
-// NCCL's plugin sees the call inside the launch and tells which kernel it became.
-TEST_F(NcclExecutorTest, DoesNotOverwriteTheKernelsTimesWithWhatItObserves) {
-  auto plugin = profiler::NcclPlugin::attach(run.recorder(), 0, profiler::FakeMarks::marker());
-  ASSERT_TRUE(plugin) << plugin.error().message;
-  profiler::FakeMarks::reset();
-  profiler::FakeNccl library(0xabc, 2, 0);
-  CollectiveJob job;
-  profiler::CollectiveCall call;
-  call.sequence = 0;
-  job.handle = run.recorder().enter_collective(call);
-  job.launch = [&library](c10d::Backend&) {
-    library.run("AllReduce", 8, "ncclFloat32");
 TEST_F(NcclExecutorTest, ASingleRankCommunicatesInNoTime) {
   NcclExecutor alone{c10::make_intrusive<FakeNccl>(1), run.recorder(), {}};
   CollectiveJob job;
@@ -97,6 +97,18 @@ TEST_F(NcclExecutorTest, ASingleRankCommunicatesInNoTime) {
   EXPECT_EQ(rows.collectives[0].end_ns, rows.collectives[0].start_ns);
 }
 
+// NCCL's plugin sees the call inside the launch and tells which kernel it became.
+TEST_F(NcclExecutorTest, DoesNotOverwriteTheKernelsTimesWithWhatItObserves) {
+  auto plugin = profiler::NcclPlugin::attach(run.recorder(), 0, profiler::FakeMarks::marker());
+  ASSERT_TRUE(plugin) << plugin.error().message;
+  profiler::FakeMarks::reset();
+  profiler::FakeNccl library(0xabc, 2, 0);
+  CollectiveJob job;
+  profiler::CollectiveCall call;
+  call.sequence = 0;
+  job.handle = run.recorder().enter_collective(call);
+  job.launch = [&library](c10d::Backend&) {
+    library.run("AllReduce", 8, "ncclFloat32");
     return c10::make_intrusive<FakeWork>();
   };
   executor.submit(std::move(job));
@@ -120,6 +132,26 @@ TEST_F(NcclExecutorTest, LeavesAFailedCollectivePending) {
   EXPECT_EQ(rows.collectives[0].sequence, 0);
   ASSERT_TRUE(rows.pending && rows.pending->size() == 1u);
   EXPECT_EQ(rows.pending->at(0).sequence, 1);
+}
+
+TEST_F(NcclExecutorTest, LooksOftenOnlyWhereTheTimesThatItSeesAreShown) {
+  auto plugin = profiler::NcclPlugin::attach(run.recorder(), 0, profiler::FakeMarks::marker());
+  ASSERT_TRUE(plugin) << plugin.error().message;
+  const profiler::FakeNccl library(0xdef, 2, 0);
+  const auto looks_of = [this](bool records_kernels) {
+    NcclExecutorOptions options;
+    options.records_kernels = records_kernels;
+    NcclExecutor watching{nccl, run.recorder(), options};
+    const auto work = c10::make_intrusive<SlowWork>();
+    CollectiveJob job;
+    job.launch = [&work](c10d::Backend&) { return work; };
+    watching.submit(std::move(job));
+    watching.close();
+    return work->looks.load();
+  };
+  const int rarely = looks_of(true);
+  EXPECT_LE(rarely, 17);
+  EXPECT_GT(looks_of(false), rarely);
 }
 
 TEST_F(NcclExecutorTest, TellsWhichCollectiveDidNotEndInTime) {
