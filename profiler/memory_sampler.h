@@ -17,7 +17,7 @@
 namespace shardlens::profiler {
 
 struct MemorySource {
-  std::function<trace::MemorySample()> current;    // any thread
+  std::function<trace::MemorySample()> current;    // the sampler's thread; may ask the system
   std::function<trace::MemorySample()> take_peak;  // since the last call; any thread
 };
 

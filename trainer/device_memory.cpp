@@ -4,6 +4,9 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
 
 namespace shardlens::trainer {
 
@@ -12,15 +15,39 @@ namespace {
 using trace::MemoryCategory;
 using trace::MemorySample;
 
-// Adds what the device says now. `reserved` is what the caching allocator holds now, too.
-void add_device(MemorySample& sample, std::int64_t reserved) {
-  std::size_t free = 0, total = 0;
-  if (cudaMemGetInfo(&free, &total) != cudaSuccess) return;
-  sample.device_total_bytes = static_cast<std::int64_t>(total);
-  sample.device_used_bytes = static_cast<std::int64_t>(total - free);
-  sample.bytes[static_cast<std::size_t>(MemoryCategory::kOutside)] =
-      std::max<std::int64_t>(0, sample.device_used_bytes - reserved);
-}
+// What else a device holds. The driver is asked by one thread, now and then, since that may wait
+// for its locks; any thread may have the last answer.
+class DeviceUse {
+ public:
+  explicit DeviceUse(c10::DeviceIndex index) : index_(index) {}
+
+  // `reserved`: what the caching allocator holds.
+  void ask(std::int64_t reserved) {
+    const auto now = std::chrono::steady_clock::now();
+    if (total_ >= 0 && now - asked_ < kInterval) return;
+    asked_ = now;
+    // The sampler's thread has no current device of its own.
+    cudaSetDevice(index_);
+    std::size_t free = 0, total = 0;
+    if (cudaMemGetInfo(&free, &total) != cudaSuccess) return;
+    outside_ = std::max<std::int64_t>(0, static_cast<std::int64_t>(total - free) - reserved);
+    total_ = static_cast<std::int64_t>(total);
+  }
+
+  void add_to(MemorySample& sample) const {
+    if (total_ < 0) return;
+    sample.device_total_bytes = total_;
+    sample.device_used_bytes = outside_ + sample.reserved_bytes;
+    sample.bytes[static_cast<std::size_t>(MemoryCategory::kOutside)] = outside_;
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kInterval{250};
+
+  const c10::DeviceIndex index_;
+  std::chrono::steady_clock::time_point asked_;  // of the asking thread
+  std::atomic<std::int64_t> total_{-1}, outside_{0};
+};
 
 // From the allocator's own statistics, which know neither category nor time.
 MemorySample sample_sum(c10::DeviceIndex index, bool peak) {
@@ -32,7 +59,6 @@ MemorySample sample_sum(c10::DeviceIndex index, bool peak) {
   sample.bytes[static_cast<std::size_t>(MemoryCategory::kOther)] =
       peak ? allocated.peak : allocated.current;
   sample.reserved_bytes = peak ? reserved.peak : reserved.current;
-  add_device(sample, reserved.current);
   if (peak) allocator::resetPeakStats(index);
   return sample;
 }
@@ -49,7 +75,6 @@ MemorySample sample_categories(profiler::AllocationTracker& tracker, bool peak) 
     sample.bytes = tracker.bytes().current();
     sample.reserved_bytes = tracker.reserved_bytes();
   }
-  add_device(sample, tracker.reserved_bytes());
   return sample;
 }
 
@@ -58,13 +83,22 @@ MemorySample sample_categories(profiler::AllocationTracker& tracker, bool peak) 
 profiler::MemorySource memory_source(torch::Device device) {
   if (!device.is_cuda()) return {profiler::sample_cpu_memory, profiler::take_cpu_memory_peak};
   const auto index = device.index();
-  auto sample = [index](bool peak) {
-    // The sampler's thread has no current device of its own.
-    cudaSetDevice(index);
+  const auto use = std::make_shared<DeviceUse>(index);
+  const auto sample = [index](bool peak) {
     auto* tracker = profiler::gpu_allocations();
     return tracker != nullptr ? sample_categories(*tracker, peak) : sample_sum(index, peak);
   };
-  return {[sample] { return sample(false); }, [sample] { return sample(true); }};
+  return {[sample, use] {
+            MemorySample now = sample(false);
+            use->ask(now.reserved_bytes);
+            use->add_to(now);
+            return now;
+          },
+          [sample, use] {
+            MemorySample peak = sample(true);
+            use->add_to(peak);
+            return peak;
+          }};
 }
 
 profiler::AllocationTracker* allocation_tracker(torch::Device device) {
@@ -79,7 +113,9 @@ std::optional<profiler::FailedAllocation> last_failed_allocation(torch::Device d
   MemorySample held;
   held.bytes = shortage->held;
   held.reserved_bytes = shortage->reserved_bytes;
-  add_device(held, tracker->reserved_bytes());
+  DeviceUse use(device.index());
+  use.ask(held.reserved_bytes);
+  use.add_to(held);
   return profiler::FailedAllocation{shortage->asked_bytes, held};
 }
 

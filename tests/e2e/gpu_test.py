@@ -39,7 +39,7 @@ SHAPES = {
     'tiny': dict(layers=5, width=192, heads=6, mlp_width=768, vocabulary=320, context=512, tied_head=True),
     'gpt-162m': dict(layers=12, width=768, heads=12, mlp_width=3072, vocabulary=50304, context=1024, tied_head=False),
 }
-COUNTERS = ('kernels', 'kernel_ns', 'host_waits')
+COUNTERS = ('kernels', 'kernel_ns', 'host_waits', 'memory_questions')
 
 
 class Gpu(harness.ShardlensTest):
@@ -117,6 +117,14 @@ class Gpu(harness.ShardlensTest):
                 # Once for the batch's copy and once for the loss; then for the loss of every eighth step.
                 self.assertLessEqual(waits(1, 17) - waits(1, 9), 2 * 8)
                 self.assertLessEqual(waits(8, 25) - waits(8, 9), 2 * 2)
+
+    def test_the_driver_is_not_asked_for_its_memory_in_every_step(self):
+        asked = {}
+        for steps in (10, 210):
+            self.run_job(str(steps), {}, steps=steps)
+            asked[steps] = self.counted(str(steps))['memory_questions']
+        self.assertGreater(asked[10], 0)
+        self.assertLess(asked[210] - asked[10], 200)
 
     def test_memory_is_what_was_estimated_and_no_more_than_pytorchs(self):
         plan = self.json('plan', *LARGE, '--gpus-per-node', '2')

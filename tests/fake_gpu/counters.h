@@ -11,7 +11,8 @@ namespace shardlens::fake_gpu {
 struct Counters {
   std::atomic<std::int64_t> kernels;  // collectives included
   std::atomic<std::int64_t> kernel_ns;
-  std::atomic<std::int64_t> host_waits;  // for a stream, an event or the device
+  std::atomic<std::int64_t> host_waits;        // for a stream, an event or the device
+  std::atomic<std::int64_t> memory_questions;  // how much is free
 };
 Counters& counters();
 

@@ -11,6 +11,7 @@
 
 #include "tests/fake_gpu/activity.h"
 #include "tests/fake_gpu/capture.h"
+#include "tests/fake_gpu/counters.h"
 #include "tests/fake_gpu/device.h"
 
 namespace shardlens::fake_gpu {
@@ -227,6 +228,7 @@ cudaError_t cudaHostRegister(void*, std::size_t, unsigned) { return cudaSuccess;
 cudaError_t cudaHostUnregister(void*) { return cudaSuccess; }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  counters().memory_questions++;
   *total = static_cast<std::size_t>(device_bytes());
   *free = *total - static_cast<std::size_t>(used_bytes(current_device()));
   return cudaSuccess;
