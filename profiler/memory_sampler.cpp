@@ -35,6 +35,11 @@ void MemorySampler::record_step_peak() {
   recorder_.add_memory_sample(peak);
 }
 
+void MemorySampler::sample_phase_border() {
+  if (source_.counters && recorder_.recording_detail())
+    recorder_.add_memory_sample(source_.counters());
+}
+
 void MemorySampler::run(const std::stop_token& stop) {
   pthread_setname_np(pthread_self(), "memory sampler");
   while (!stop.stop_requested()) {

@@ -1,5 +1,5 @@
 // Samples memory at a fixed rate on a thread of its own, which also writes recorded allocations;
-// and the peak of each step when asked.
+// and, when asked, the peak of each step and what there is where a phase begins.
 #pragma once
 
 #include <chrono>
@@ -19,6 +19,8 @@ namespace shardlens::profiler {
 struct MemorySource {
   std::function<trace::MemorySample()> current;    // the sampler's thread; may ask the system
   std::function<trace::MemorySample()> take_peak;  // since the last call; any thread
+  // What is counted anyway: a few atomics, no lock, no call of the system. Any thread; null: none.
+  std::function<trace::MemorySample()> counters;
 };
 
 class MemorySampler {
@@ -36,6 +38,9 @@ class MemorySampler {
   // The training thread, before Recorder::end_step: records the peak since begin_step() as this
   // step's.
   void record_step_peak();
+  // The training thread, where a phase begins: what the one before it leaves behind, if detail is
+  // recorded.
+  void sample_phase_border();
 
  private:
   void run(const std::stop_token& stop);

@@ -81,12 +81,19 @@ MemorySample sample_categories(profiler::AllocationTracker& tracker, bool peak) 
 }  // namespace
 
 profiler::MemorySource memory_source(torch::Device device) {
-  if (!device.is_cuda()) return {profiler::sample_cpu_memory, profiler::take_cpu_memory_peak};
+  if (!device.is_cuda())
+    return {profiler::sample_cpu_memory, profiler::take_cpu_memory_peak,
+            profiler::cpu_memory_counters};
   const auto index = device.index();
   const auto use = std::make_shared<DeviceUse>(index);
   const auto sample = [index](bool peak) {
     auto* tracker = profiler::gpu_allocations();
     return tracker != nullptr ? sample_categories(*tracker, peak) : sample_sum(index, peak);
+  };
+  const std::function<MemorySample()> counters = [use] {
+    MemorySample now = sample_categories(*profiler::gpu_allocations(), /*peak=*/false);
+    use->add_to(now);
+    return now;
   };
   return {[sample, use] {
             MemorySample now = sample(false);
@@ -98,7 +105,8 @@ profiler::MemorySource memory_source(torch::Device device) {
             MemorySample peak = sample(true);
             use->add_to(peak);
             return peak;
-          }};
+          },
+          profiler::gpu_allocations() == nullptr ? nullptr : counters};
 }
 
 profiler::AllocationTracker* allocation_tracker(torch::Device device) {

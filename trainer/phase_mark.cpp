@@ -29,6 +29,7 @@ MemoryCategory category_of(Phase phase) {
 TrainLoop::PhaseMark::PhaseMark(TrainLoop& loop, std::int64_t step, Phase phase)
     : loop_(loop), scope_(loop.parts_.recorder, phase) {
   loop.phase_ = phase;
+  if (loop.parts_.memory_sampler != nullptr) loop.parts_.memory_sampler->sample_phase_border();
   profiler::set_default_category(category_of(phase));
   loop.faults_.enter(step, phase);
 }

@@ -47,6 +47,15 @@ void release(void* data) {
   c10::free_cpu(header);
 }
 
+// What the system said when it was last asked.
+struct LastAnswer {
+  std::atomic<std::int64_t> outside_bytes{0}, used_bytes{-1}, total_bytes{-1};
+};
+LastAnswer& last_answer() {
+  static LastAnswer instance;
+  return instance;
+}
+
 // What is outside is only known now. A peak's bytes that were freed since may still be resident in
 // the heap: they are in `composition` already.
 trace::MemorySample to_sample(const CategoryBytes::Composition& composition) {
@@ -132,7 +141,26 @@ std::optional<FailedAllocation> last_failed_cpu_allocation() {
   return failure().last;
 }
 
-trace::MemorySample sample_cpu_memory() { return to_sample(tracker().bytes().current()); }
+trace::MemorySample sample_cpu_memory() {
+  const trace::MemorySample sample = to_sample(tracker().bytes().current());
+  last_answer().outside_bytes =
+      sample.bytes[static_cast<std::size_t>(trace::MemoryCategory::kOutside)];
+  last_answer().used_bytes = sample.device_used_bytes;
+  last_answer().total_bytes = sample.device_total_bytes;
+  return sample;
+}
+
+trace::MemorySample cpu_memory_counters() {
+  trace::MemorySample sample;
+  sample.bytes = tracker().bytes().current();
+  sample.reserved_bytes = sample.total_bytes();
+  sample.bytes[static_cast<std::size_t>(trace::MemoryCategory::kOutside)] =
+      last_answer().outside_bytes;
+  sample.device_used_bytes = last_answer().used_bytes;
+  sample.device_total_bytes = last_answer().total_bytes;
+  return sample;
+}
+
 trace::MemorySample take_cpu_memory_peak() {
   const CategoryBytes::Peak peak = tracker().take_peak().bytes;
   trace::MemorySample sample = to_sample(peak.bytes);

@@ -43,6 +43,8 @@ trace::Result<void> install_cpu_memory_tracker();
 AllocationTracker& cpu_allocations();
 // Current bytes; `outside` is anonymous resident memory minus what is tracked.
 trace::MemorySample sample_cpu_memory();
+// As far as it is counted anyway, with what was outside when it was last sampled: a few atomics.
+trace::MemorySample cpu_memory_counters();
 // Peak composition since the last call.
 trace::MemorySample take_cpu_memory_peak();
 // The last request that could not be met, and what was allocated then: later, once the exception

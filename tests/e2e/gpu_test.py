@@ -90,6 +90,14 @@ class Gpu(harness.ShardlensTest):
         launches = self.value('a', "select count(*) from launch where name like '%Launch%'")
         self.assertEqual(launches, sum(self.counted('a', rank)['kernels'] for rank in (0, 1)))
 
+    def test_memory_is_sampled_where_phases_begin(self):
+        self.run_job('a', {'record': '2..3'})
+        borders = ("select count(*) from span s where s.rank = 0 and s.depth = 0 and s.step = {0} and not exists (select 1 from "
+                   "memory m where m.rank = 0 and m.step = {0} and m.time_ns between s.start_ns and s.end_ns)")
+        for step in (2, 3):
+            self.assertGreater(self.value('a', f'select count(*) from span where rank = 0 and depth = 0 and step = {step}'), 3)
+            self.assertEqual(self.value('a', borders.format(step)), 0)
+
     def test_a_single_rank_communicates_in_no_time(self):
         for strategy in ('ddp', 'full_shard'):
             with self.subTest(strategy):

@@ -59,6 +59,33 @@ trace::MemorySample sample_of(std::int64_t bytes) {
   return sample;
 }
 
+TEST(MemorySampler, SamplesWherePhasesBeginInRecordedSteps) {
+  RecorderOptions options;
+  options.schedule = *trace::parse_record_schedule("1..1");
+  RecordedRun run(std::move(options));
+  MemorySource source;
+  source.current = [] { return sample_of(1); };
+  source.take_peak = [] { return sample_of(3); };
+  source.counters = [] { return sample_of(2); };
+  {
+    MemorySampler sampler(run.recorder(), source);
+    for (int step = 0; step < 3; ++step) {
+      run.recorder().begin_step(step);
+      sampler.sample_phase_border();
+      sampler.sample_phase_border();
+      run.recorder().end_step({});
+    }
+  }
+  std::vector<std::int64_t> steps;
+  for (const auto& sample : run.finish().rows.memory) {
+    if (sample.total_bytes() != 2) continue;
+    EXPECT_FALSE(sample.is_peak);
+    EXPECT_GT(sample.time_ns, 0);
+    steps.push_back(sample.step);
+  }
+  EXPECT_THAT(steps, testing::ElementsAre(1, 1));
+}
+
 TEST(MemorySampler, KeepsWhatIsHighestBetweenStepsApartFromTheSteps) {
   RecordedRun run;
   // Set-up, step 0, between, step 1: an evaluation higher than all, step 2.
