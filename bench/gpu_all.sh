@@ -71,7 +71,7 @@ run_test() {
 
 run_tests() {
   local case
-  for case in one_rank two_ranks four_ranks sixteen_bits overflow seldom_read out_of_memory killed sanitized; do
+  for case in one_rank two_ranks four_ranks sixteen_bits overflow seldom_read recorded out_of_memory killed sanitized; do
     run_test "$case" "$PYTHON" -B "$ROOT/tests/trainer/truth/gpu_truth.py" "$RANK" "$case"
   done
   run_test checkpoint "$PROGRAMS/trainer_checkpoint_gpu_tests"

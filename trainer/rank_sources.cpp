@@ -126,9 +126,11 @@ void RankSources::stop_sampling() {
 }
 
 void RankSources::stop_gpu_activity() {
+  // First: it uses CUPTI's source from a thread of its own. A crash from here on costs only what is
+  // not written yet.
+  fatal_signals_.reset();
   gpu_activity_.reset();  // takes in what CUPTI still holds
   nccl_plugin_.reset();
-  fatal_signals_.reset();
   warnings_.reset();
 }
 

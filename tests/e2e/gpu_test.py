@@ -122,9 +122,10 @@ class Gpu(harness.ShardlensTest):
                 return self.counted(name)['host_waits']
 
             with self.subTest(strategy):
-                # Once for the batch's copy and once for the loss; then for the loss of every eighth step.
-                self.assertLessEqual(waits(1, 17) - waits(1, 9), 2 * 8)
-                self.assertLessEqual(waits(8, 25) - waits(8, 9), 2 * 2)
+                # Twice to read it, and never else: in every step, in every eighth, and in none between the first and the last.
+                self.assertEqual(waits(1, 17) - waits(1, 9), 2 * 8)
+                self.assertEqual(waits(8, 25) - waits(8, 9), 2 * 2)
+                self.assertEqual(waits(100, 17) - waits(100, 9), 0)
 
     def test_the_driver_is_not_asked_for_its_memory_in_every_step(self):
         asked = {}

@@ -23,10 +23,6 @@ class Completion {
     if (future_) future_->waitAndThrow();
     if (event_) event_->block(c10::cuda::getCurrentCUDAStream());
   }
-  bool is_done() const {
-    if (future_) return future_->completed();
-    return !event_ || event_->query();
-  }
 
  private:
   c10::intrusive_ptr<c10::ivalue::Future> future_;

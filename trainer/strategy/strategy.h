@@ -73,8 +73,7 @@ class Strategy {
 // The indices of those that this rank optimizes.
 std::vector<std::size_t> optimized_parameters(std::span<const LocalParameter> parameters);
 
-// Counts the memory of the parameter's gradient as gradients as soon as autograd made it. CPU only;
-// on a GPU categories follow from sizes.
+// Counts the memory of the parameter's gradient as gradients as soon as autograd made it.
 void count_gradient_of(const torch::Tensor& parameter);
 
 }  // namespace shardlens::trainer

@@ -3,11 +3,13 @@
 gpu_truth.py RANK_PROGRAM CASE. Ranks beyond the number of GPUs share one. Leaves with 77 where there is no GPU.
 """
 import ctypes
+import json
 import math
 import os
 import pathlib
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -122,6 +124,31 @@ def seldom_read(program, folder):
     same("loss_every 5", [loss for _, loss in known], [every[step] for step, _ in known])
 
 
+def recorded(program, folder):
+    """Nothing is lost; every kernel of NCCL belongs to a collective of ours, and the other way round."""
+    if not pathlib.Path(program).with_name("shardlens").exists():
+        print("no shardlens beside the rank, which is asked what was recorded: skipped")
+        sys.exit(SKIPPED)
+    run = pathlib.Path(truth_jobs.train(program, folder, "recorded", 2, {**COMMON, **ON_GPU, "batch_per_rank": SAMPLES // 2,
+                                                                        "record": "every step"}))
+    assert value(program, run, "select count(*) from lost") == 0, "records were lost"
+    for rank in (0, 1):
+        collectives = value(program, run, f"select count(*) from collective where rank = {rank}")
+        told = value(program, run, f"select count(*) from collective where rank = {rank} and algorithm <> ''")
+        kernels = value(program, run, f"select count(*) from kernel where rank = {rank} and name like 'nccl%'")
+        apart = value(program, run, "select count(*) from collective c left join kernel k on k.rank = c.rank and "
+                                    f"k.start_ns = c.start_ns where c.rank = {rank} and k.name is null")
+        print(f"rank {rank}: {collectives} collectives, {told} told by NCCL, {kernels} kernels, {apart} apart", flush=True)
+        assert collectives > 0 and collectives == told == kernels and apart == 0
+
+
+def value(program, run, sql):
+    """The only value of a query over all ranks, which the program beside the rank's answers."""
+    done = subprocess.run([pathlib.Path(program).with_name("shardlens"), "query", run.name, sql, "--runs-dir", run.parent, "--json"],
+                          check=True, text=True, stdout=subprocess.PIPE)
+    return json.loads(done.stdout)["rows"][0][0]
+
+
 def out_of_memory(program, folder):
     job = start(program, folder, inject='"rank=1,step=1,phase=backward,oom"')
     codes = job.wait(90)
@@ -174,8 +201,8 @@ def recorded_steps(job):
         return 0
 
 
-CASES = (one_rank, two_ranks, four_ranks, sixteen_bits, overflow, seldom_read, out_of_memory, killed,
-         sanitized)
+CASES = (one_rank, two_ranks, four_ranks, sixteen_bits, overflow, seldom_read, recorded, out_of_memory,
+         killed, sanitized)
 
 
 def main():
