@@ -157,10 +157,16 @@ std::string breakdown_text(const RunSummary& s) {
 }
 
 std::string nothing_measured(const RunReport& report) {
-  if (!report.range) {
-    return "\nNo step was measured: the run ended within its skipped steps (skip_steps)\n";
-  }
   const auto& steps = report.figures.steps;
+  if (!report.range) {
+    std::string why = "the run ended within its skipped steps (skip_steps)";
+    if (steps.empty()) {
+      why = "none was recorded";
+    } else if (std::ranges::none_of(steps, &trace::StepFigures::complete)) {
+      why = "none was reported by all ranks";
+    }
+    return "\nNo step was measured: " + why + "\n";
+  }
   return "\nNo step was measured: the run has no complete step among " + range_text(*report.range) +
          (steps.empty() ? "" : "; its last is step " + std::to_string(steps.back().index)) + "\n";
 }

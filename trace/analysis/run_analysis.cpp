@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "trace/analysis/bucket_figures.h"
 #include "trace/analysis/collective_statistics.h"
@@ -58,6 +59,7 @@ struct RunAnalysis::State {
     RankFigures figures;  // memory, heartbeat, pending and info; the rest is put in on request
     std::optional<RecorderCost> cost;
     ThrottledTimes throttled;
+    bool has_steps = false;
   };
 
   explicit State(RunInfo run_info) : info(std::move(run_info)), steps(info.settings.skip_steps) {}
@@ -66,6 +68,7 @@ struct RunAnalysis::State {
   StringTable strings;
   std::deque<RankState> ranks;  // by rank; a deque, since growing must not copy
   StepTable steps;
+  std::size_t ranks_with_steps = 0;
   CollectiveStatistics collectives;
   RowExposure exposure;
   ProcessGroups groups;
@@ -105,7 +108,10 @@ void RunAnalysis::State::adopt_world_size() {
   add_ranks(static_cast<std::size_t>(announced));
   steps.set_rank_count(ranks.size());
   const int recorded = info.recorded_ranks > 0 ? info.recorded_ranks : info.world_size;
-  steps.set_world_size(recorded > 0 ? static_cast<std::size_t>(recorded) : ranks.size());
+  const auto expected = recorded > 0 ? static_cast<std::size_t>(recorded) : ranks.size();
+  // In another's program not everybody who uses a GPU has steps; while it runs, they may come.
+  const bool has_all = !info.imported_from.empty() && info.status != RunStatus::kRunning;
+  steps.set_world_size(has_all ? std::min(expected, ranks_with_steps) : expected);
 }
 
 auto RunAnalysis::State::rank_of(int rank) -> RankState* {
@@ -187,6 +193,10 @@ void RunAnalysis::State::add_step(const Step& step) {
   if (!is_plausible(step) || rank->activity.add_step(step) != 0) {
     ++ignored_rows;
     return;
+  }
+  if (!std::exchange(rank->has_steps, true)) {
+    ++ranks_with_steps;
+    adopt_world_size();
   }
   steps.add(step);
 }

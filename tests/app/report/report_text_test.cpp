@@ -56,6 +56,18 @@ TEST_F(ReportText, ARangeSaysWhatItDoesNotCoverAndWhetherItHoldsAnyStep) {
       contains(report_text(*none), "no complete step among steps 100 to 200; its last is step 8"));
 }
 
+TEST_F(ReportText, SaysTrulyWhyNoStepWasMeasured) {
+  const auto run = write_synthetic_run(folder_->path());
+  auto report = load_report(run.folder);
+  ASSERT_TRUE(report);
+  report->figures.summary.steps_measured = 0;
+  EXPECT_TRUE(contains(report_text(*report), "No step was measured: the run ended within its"));
+  for (auto& step : report->figures.steps) step.complete = false;
+  EXPECT_TRUE(contains(report_text(*report), "No step was measured: none was reported by all"));
+  report->figures.steps.clear();
+  EXPECT_TRUE(contains(report_text(*report), "No step was measured: none was recorded\n"));
+}
+
 TEST_F(ReportText, SaysWhereTheTrainedModelIs) {
   const auto run = write_synthetic_run(folder_->path());
   EXPECT_FALSE(contains(report_text(*load_report(run.folder)), "Trained model"));

@@ -286,6 +286,20 @@ TEST(RunAnalysis, AStepThatOneRankHasNotReportedIsNotMeasured) {
   EXPECT_EQ(figures.summary.steps_measured, 3);
 }
 
+// A process that computes and does not train, beside those that do.
+TEST(RunAnalysis, InAnothersProgramARankWithoutStepsDoesNotHideThoseOfTheOthers) {
+  auto run = make_run({});
+  run.ranks[1].steps.clear();
+  EXPECT_EQ(analyse(run.info, run.ranks).summary.steps_measured, 0);
+  run.info.imported_from = "another program";
+  run.info.status = RunStatus::kRunning;
+  EXPECT_EQ(analyse(run.info, run.ranks).summary.steps_measured, 0) << "they may come";
+  run.info.status = RunStatus::kDone;
+  EXPECT_EQ(analyse(run.info, run.ranks).summary.steps_measured, 4);
+  std::swap(run.ranks.front(), run.ranks.back());
+  EXPECT_EQ(analyse(run.info, run.ranks).summary.steps_measured, 4) << "in any order";
+}
+
 TEST(RunAnalysis, ASingleStepShowsItsSlowestRank) {
   const auto run = make_run({});
   for (const auto& step : analyse(run.info, run.ranks).steps) {
