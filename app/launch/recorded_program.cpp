@@ -248,7 +248,8 @@ Result<void> RecordedProgram::conclude(bool stopped) {
     fs::remove_all(folder_, ignored);
     return trace::fail(
         ErrorKind::kMissing,
-        "Nothing was recorded: none of the program's processes used CUDA or had an NVTX range. "
+        "Nothing was recorded: none of the program's processes had work for a GPU or an NVTX "
+        "range. "
         "Without a GPU, mark steps and phases with NVTX (torch.cuda.nvtx.range_push).");
   }
   run_.end_ns = now_ns();

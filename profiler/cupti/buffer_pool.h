@@ -1,5 +1,6 @@
 // The fixed set of buffers that CUPTI fills. request() and complete() run inside CUPTI's callbacks
-// on the job's threads: they never block and never allocate. drain() is the flush thread's.
+// on the job's threads: they never block and never allocate. The rest is
+// for one thread at a time, later the flush thread.
 #pragma once
 
 #include <atomic>
@@ -35,6 +36,19 @@ class CuptiBufferPool {
       release(*slot);
     }
   }
+
+  // Frees completed buffers, oldest first, up to one that `is_wanted(buffer, valid_bytes)`. False:
+  // none was.
+  template <typename IsWanted>
+  bool drop_until(IsWanted&& is_wanted) {
+    for (Slot* slot : completed_slots()) {
+      if (is_wanted(slot->memory, slot->valid_bytes)) return true;
+      release(*slot);
+    }
+    return false;
+  }
+  // How many wait for drain().
+  std::size_t completed() { return completed_slots().size(); }
 
   // How often request() had nothing to give, since the last call.
   std::int64_t take_refused() { return refused_.exchange(0, std::memory_order_relaxed); }

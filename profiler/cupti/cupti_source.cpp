@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <variant>
 
 #include "profiler/cupti/activity.h"
 #include "profiler/cupti/activity_join.h"
@@ -35,6 +36,11 @@ struct Shared {
   const CuptiApi api;
   CuptiBufferPool pool;
   GraphWatch graphs;
+  bool sees_graphs = false;
+  std::string graphs_refused;
+  std::string refused;  // kinds of records that CUPTI does not make
+  std::mutex mutex;  // guards what follows, and the pool's completed buffers until they are taken
+  bool is_taken = false;  // by a source
 };
 
 // CUPTI's callbacks carry no context, so this is how they find their buffers.
@@ -64,14 +70,65 @@ trace::Result<CuptiApi> choose_api(const CuptiOptions& options) {
   return load_cupti(options.library);
 }
 
+// From here on CUPTI records.
+trace::Result<Shared*> enable(const CuptiOptions& options) {
+  TRY_ASSIGN(const CuptiApi api, choose_api(options));
+  TRY_ASSIGN(const std::uint32_t version, check_version(api));
+  refusal_crashes = version < CuptiSpareBuffers::kFirstVersionThatTakesNone;
+  auto shared = std::make_unique<Shared>(api, options.buffers);
+  active = shared.get();
+  if (options.graphs) {
+    shared->graphs_refused = shared->graphs.start();
+    shared->sees_graphs = shared->graphs_refused.empty();
+  }
+  auto refused = enable_activities(api, options, on_buffer_requested, on_buffer_completed);
+  // Not freed even after a failure: CUPTI may have asked for a buffer all the same.
+  Shared& kept = *shared.release();
+  if (!refused) {
+    kept.graphs.stop();
+    active = nullptr;
+    return tl::make_unexpected(refused.error());
+  }
+  kept.refused = std::move(*refused);
+  return &kept;
+}
+
+// The one that prepare() has left, or a new one.
+trace::Result<Shared*> take_shared(const CuptiOptions& options) {
+  Shared* shared = active.load();
+  if (shared == nullptr) {
+    TRY_ASSIGN(shared, enable(options));
+  }
+  const std::lock_guard lock(shared->mutex);
+  if (std::exchange(shared->is_taken, true))
+    return trace::fail(trace::ErrorKind::kFailed,
+                       "GPU activity is recorded already: one CuptiSource per process.");
+  return shared;
+}
+
+// Setting CUDA up makes records, too, as does a wait of those who launched nothing.
+bool is_work(const CUpti_Activity& record) {
+  const auto activity = decode(record);
+  return activity && !std::holds_alternative<OverheadActivity>(*activity) &&
+         !std::holds_alternative<WaitActivity>(*activity);
+}
+
+bool holds_work(const CuptiApi& api, std::uint8_t* buffer, std::size_t bytes) {
+  CUpti_Activity* record = nullptr;
+  while (api.get_next_record(buffer, bytes, &record) == CUPTI_SUCCESS)
+    if (is_work(*record)) return true;
+  return false;
+}
+
 }  // namespace
 
 struct CuptiSource::State {
-  State(Recorder& target, Shared& shared, GraphNodes* graphs, KernelObserver on_kernel)
+  State(Recorder& target, Shared& kept, KernelObserver on_kernel)
       : recorder(target),
-        api(shared.api),
-        pool(shared.pool),
-        graph_nodes(graphs),
+        api(kept.api),
+        pool(kept.pool),
+        graph_nodes(kept.sees_graphs ? &kept.graphs.nodes() : nullptr),
+        graphs_refused(kept.graphs_refused),
         sink(target, std::move(on_kernel)),
         join(sink, graph_nodes),
         offset_name(target.intern("GPU clock offset")),
@@ -170,6 +227,7 @@ struct CuptiSource::State {
   const CuptiApi& api;
   CuptiBufferPool& pool;
   GraphNodes* const graph_nodes;  // null: nobody watches graphs
+  const std::string graphs_refused;
   RecorderSink sink;
   ActivityJoin join;
   const trace::StringId offset_name;
@@ -178,7 +236,6 @@ struct CuptiSource::State {
   std::int64_t clock_checked_ns = 0;
   bool has_warned_of_clock = false;
   bool has_told_of_changed_graphs = false;
-  std::string graphs_refused;
   std::mutex mutex;
   std::condition_variable_any changed;
   std::uint64_t asked = 0;  // flushes
@@ -186,31 +243,38 @@ struct CuptiSource::State {
   std::jthread thread;  // last: it uses the others
 };
 
+trace::Result<void> CuptiSource::prepare(const CuptiOptions& options) {
+  if (active.load() != nullptr) return {};
+  TRY(enable(options));
+  return {};
+}
+
+bool CuptiSource::is_prepared() { return active.load() != nullptr; }
+
+bool CuptiSource::has_work(bool is_forced) {
+  Shared* shared = active.load();
+  if (shared == nullptr) return false;
+  const std::lock_guard lock(shared->mutex);
+  if (shared->is_taken) return true;
+  shared->api.flush_all(is_forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+  return shared->pool.drop_until([&](std::uint8_t* buffer, std::size_t bytes) {
+    return holds_work(shared->api, buffer, bytes);
+  });
+}
+
+std::size_t CuptiSource::held_buffers() {
+  Shared* shared = active.load();
+  if (shared == nullptr) return 0;
+  const std::lock_guard lock(shared->mutex);
+  return shared->is_taken ? 0 : shared->pool.completed();
+}
+
 trace::Result<std::unique_ptr<CuptiSource>> CuptiSource::start(Recorder& recorder,
                                                                CuptiOptions options) {
-  if (active.load() != nullptr)
-    return trace::fail(trace::ErrorKind::kFailed,
-                       "GPU activity is recorded already: one CuptiSource per process.");
-  TRY_ASSIGN(const CuptiApi api, choose_api(options));
-  TRY_ASSIGN(const std::uint32_t version, check_version(api));
-  refusal_crashes = version < CuptiSpareBuffers::kFirstVersionThatTakesNone;
-  auto shared = std::make_unique<Shared>(api, options.buffers);
-  active = shared.get();
-  std::string graphs_refused = options.graphs ? shared->graphs.start() : "";
-  const auto refused = enable_activities(api, options, on_buffer_requested, on_buffer_completed);
-  // Not freed even after a failure: CUPTI may have asked for a buffer all the same.
-  Shared& kept = *shared.release();
-  if (!refused) {
-    kept.graphs.stop();
-    active = nullptr;
-    return tl::make_unexpected(refused.error());
-  }
-  if (!refused->empty())
-    recorder.log(trace::LogLine::Level::kWarning, "CUPTI does not record " + *refused + ".");
-  const bool sees_graphs = options.graphs && graphs_refused.empty();
-  auto state = std::make_unique<State>(recorder, kept, sees_graphs ? &kept.graphs.nodes() : nullptr,
-                                       std::move(options.on_kernel));
-  state->graphs_refused = std::move(graphs_refused);
+  TRY_ASSIGN(Shared* const shared, take_shared(options));
+  if (!shared->refused.empty())
+    recorder.log(trace::LogLine::Level::kWarning, "CUPTI does not record " + shared->refused + ".");
+  auto state = std::make_unique<State>(recorder, *shared, std::move(options.on_kernel));
   State* raw = state.get();
   state->thread = std::jthread([raw](const std::stop_token& stop) { raw->run(stop); });
   return std::unique_ptr<CuptiSource>(new CuptiSource(std::move(state)));

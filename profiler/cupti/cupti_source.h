@@ -37,8 +37,19 @@ struct CuptiOptions {
 
 class CuptiSource {
  public:
+  // For a program of which it is not known yet whether it will work on a GPU: CUPTI records, and
+  // start() takes over what it has by then. Errors as of start().
+  static trace::Result<void> prepare(const CuptiOptions& options);
+  static bool is_prepared();  // or started, and not ended
+  // After prepare(): whether the GPU did anything yet, with `is_forced` also what CUPTI has not
+  // handed over. What came without work, as waits for nothing, is dropped.
+  static bool has_work(bool is_forced = false);
+  // Of CuptiOptions::buffers: how many are full of records that nobody has taken in.
+  static std::size_t held_buffers();
+
   // kMissing without CUPTI, kFailed without a driver, where another profiler has it or the user may
-  // not use it; the message says what to do. The recorder must outlive the source.
+  // not use it; the message says what to do. After prepare() only the observer of `options` counts.
+  // The recorder must outlive the source.
   static trace::Result<std::unique_ptr<CuptiSource>> start(Recorder& recorder,
                                                            CuptiOptions options = {});
   // Takes in what CUPTI still holds.

@@ -1,15 +1,49 @@
-// The recorder of this process, made by whichever of CUDA and NVTX is used first. Any thread.
+// The process into which CUDA or NVTX has loaded us. It is recorded from its first work on: a range
+// of its own, a communicator of NCCL, or something that a GPU does for it. Many only ask which GPUs
+// there are, among them helpers that inherited a rank, whose place they must not take. Any thread.
 #pragma once
 
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "profiler/inject/first_work.h"
 #include "profiler/inject/process_recorder.h"
 
 namespace shardlens::profiler {
 
-// nullptr: nothing is recorded here; standard error has said why, once. It is finished at exit()
-// and never destroyed. A child made by fork() records nothing.
-ProcessRecorder* injected_recorder();
+class InjectedProcess {
+ public:
+  // nullptr: nothing is recorded here, or no longer; standard error has said why, once, if it is a
+  // failure. It is finished at exit() and never destroyed. A child made by fork() records nothing.
+  static InjectedProcess* current();
 
-// Where ranges go; nullptr: nowhere, or no longer.
-RangeRecorder* injected_ranges();
+  // CUDA starts: before its first call.
+  void start_cuda();
+  // NCCL tells of a communicator.
+  void enter(const CommunicatorPlace& place);
+  // Where ranges go. nullptr: nowhere.
+  RangeRecorder* ranges() {
+    ProcessRecorder* recorder = recorder_.load(std::memory_order_acquire);
+    return recorder == nullptr ? nullptr : &recorder->ranges();
+  }
+  // As ranges(); the first call begins the recording.
+  RangeRecorder* ranges_of_work();
+
+ private:
+  InjectedProcess(ProcessOptions options, std::optional<RankIdentity> known);
+  static trace::Result<std::unique_ptr<InjectedProcess>> make();
+  static void finish_at_exit();
+  ProcessRecorder* record(const std::optional<RankIdentity>& known);
+  void finish();
+
+  const ProcessOptions options_;
+  const std::optional<RankIdentity> known_;  // by a launcher
+  std::atomic<ProcessRecorder*> recorder_{nullptr};
+  std::mutex mutex_;  // guards what follows
+  bool uses_cuda_ = false;
+  std::unique_ptr<FirstWork> first_work_;
+};
 
 }  // namespace shardlens::profiler

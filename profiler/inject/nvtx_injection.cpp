@@ -1,6 +1,8 @@
 // The entry point that NVTX looks for in the library that NVTX_INJECTION64_PATH names, and the
 // functions that take the place of NVTX's own, which do nothing.
 #include <algorithm>
+#include <atomic>
+#include <climits>
 #include <deque>
 #include <mutex>
 #include <string>
@@ -8,13 +10,18 @@
 
 #include "profiler/inject/injected_process.h"
 #include "profiler/inject/nvtx_abi.h"
+#include "profiler/inject/range_names.h"
 
 namespace shardlens::profiler {
 namespace {
 
 // Handles stay valid to the end of the process, as NVTX's users expect.
 struct Domain {
-  int id = 0;
+  static constexpr int kUnknown = INT_MIN;
+
+  const std::string name;
+  const bool is_of_library = is_of_a_library(name);
+  std::atomic<int> id = kUnknown;  // RangeRecorder's
 };
 struct Handles {
   std::mutex mutex;
@@ -65,31 +72,47 @@ std::string_view message_of(const nvtx::EventAttributes* attributes, std::string
   }
 }
 
-int id_of(const Domain* domain) { return domain == nullptr ? 0 : domain->id; }
+int id_of(RangeRecorder& ranges, Domain* domain) {
+  if (domain == nullptr) return 0;
+  if (domain->id.load(std::memory_order_relaxed) == Domain::kUnknown)
+    domain->id = ranges.domain(domain->name);
+  return domain->id;
+}
+
+// A range of the program's own begins the recording. One of a library does not: NCCL's are there
+// before it tells which rank this is.
+RangeRecorder* recorder_of(const Domain* domain) {
+  InjectedProcess* process = InjectedProcess::current();
+  if (process == nullptr) return nullptr;
+  return domain != nullptr && domain->is_of_library ? process->ranges() : process->ranges_of_work();
+}
 
 // A recorder that is gone or broken must not end the program that it was put into.
 template <typename Result, typename Use>
-Result with_ranges(Result otherwise, Use&& use) noexcept {
+Result with_ranges(const Domain* domain, Result otherwise, Use&& use) noexcept {
   try {
-    RangeRecorder* ranges = injected_ranges();
+    RangeRecorder* ranges = recorder_of(domain);
     return ranges == nullptr ? otherwise : use(*ranges);
   } catch (...) {
     return otherwise;
   }
 }
 
-int push(const Domain* domain, std::string_view name) noexcept {
-  return with_ranges(-1, [&](RangeRecorder& to) { return to.push(id_of(domain), name); });
+int push(Domain* domain, std::string_view name) noexcept {
+  return with_ranges(domain, -1,
+                     [&](RangeRecorder& to) { return to.push(id_of(to, domain), name); });
 }
-int pop(const Domain* domain) noexcept {
-  return with_ranges(-1, [&](RangeRecorder& to) { return to.pop(id_of(domain)); });
+int pop(Domain* domain) noexcept {
+  return with_ranges(domain, -1, [&](RangeRecorder& to) { return to.pop(id_of(to, domain)); });
 }
-std::uint64_t start(const Domain* domain, std::string_view name) noexcept {
-  return with_ranges(std::uint64_t{0},
-                     [&](RangeRecorder& to) { return to.start(id_of(domain), name); });
+std::uint64_t start(Domain* domain, std::string_view name) noexcept {
+  return with_ranges(domain, std::uint64_t{0},
+                     [&](RangeRecorder& to) { return to.start(id_of(to, domain), name); });
 }
+// 0: it began before the recording.
 void end(std::uint64_t range) noexcept {
-  with_ranges(0, [&](RangeRecorder& to) {
+  if (range == 0) return;
+  with_ranges(nullptr, 0, [&](RangeRecorder& to) {
     to.end(range);
     return 0;
   });
@@ -97,16 +120,16 @@ void end(std::uint64_t range) noexcept {
 
 // ---- what NVTX calls; the names are those of its functions without "nvtx"
 
-int domain_range_push_ex(const Domain* domain, const nvtx::EventAttributes* attributes) {
+int domain_range_push_ex(Domain* domain, const nvtx::EventAttributes* attributes) {
   std::string storage;
   return push(domain, message_of(attributes, storage));
 }
-int domain_range_pop(const Domain* domain) { return pop(domain); }
-std::uint64_t domain_range_start_ex(const Domain* domain, const nvtx::EventAttributes* attributes) {
+int domain_range_pop(Domain* domain) { return pop(domain); }
+std::uint64_t domain_range_start_ex(Domain* domain, const nvtx::EventAttributes* attributes) {
   std::string storage;
   return start(domain, message_of(attributes, storage));
 }
-void domain_range_end(const Domain*, std::uint64_t range) { end(range); }
+void domain_range_end(Domain*, std::uint64_t range) { end(range); }
 
 int range_push_ex(const nvtx::EventAttributes* attributes) {
   return domain_range_push_ex(nullptr, attributes);
@@ -122,9 +145,8 @@ std::uint64_t range_start_w(const wchar_t* name) { return start(nullptr, utf8(na
 void range_end(std::uint64_t range) { end(range); }
 
 Domain* create_domain(std::string_view name) {
-  const int id = with_ranges(0, [&](RangeRecorder& to) { return to.domain(name); });
   const std::lock_guard lock(handles().mutex);
-  return &handles().domains.emplace_back(Domain{id});
+  return &handles().domains.emplace_back(std::string(name));
 }
 Domain* domain_create_a(const char* name) { return create_domain(text_of(name)); }
 Domain* domain_create_w(const wchar_t* name) { return create_domain(utf8(name)); }
@@ -183,7 +205,7 @@ void attach(const nvtx::Callbacks& callbacks) {
 // Called inside the first call of each library that uses NVTX. 0: NVTX stays switched off there.
 extern "C" int InitializeInjectionNvtx2(shardlens::profiler::nvtx::GetExportTable export_table) {
   using namespace shardlens::profiler;
-  if (injected_recorder() == nullptr) return 0;
+  if (InjectedProcess::current() == nullptr) return 0;
   const auto* callbacks = static_cast<const nvtx::Callbacks*>(export_table(nvtx::kCallbacks));
   if (callbacks == nullptr || callbacks->struct_size < sizeof *callbacks) return 0;
   attach(*callbacks);

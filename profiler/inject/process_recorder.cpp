@@ -84,9 +84,8 @@ Result<std::optional<ProcessOptions>> process_options(const VariableLookup& look
   return options;
 }
 
-Result<std::unique_ptr<ProcessRecorder>> ProcessRecorder::start(const ProcessOptions& options,
-                                                                const VariableLookup& lookup) {
-  TRY_ASSIGN(const auto known, rank_from_environment(lookup));
+Result<std::unique_ptr<ProcessRecorder>> ProcessRecorder::start(
+    const ProcessOptions& options, const std::optional<RankIdentity>& known) {
   TRY_ASSIGN(const RankIdentity identity, claim_rank(options.run_folder, known));
   RecorderOptions recording;
   recording.file = trace::rank_file(options.run_folder, identity.rank);
@@ -118,6 +117,12 @@ ProcessRecorder::ProcessRecorder(std::unique_ptr<Recorder> recorder, const RankI
 }
 
 ProcessRecorder::~ProcessRecorder() { finish(); }
+
+void ProcessRecorder::prepare_gpu() {
+  CuptiOptions options;
+  options.library = fallback_cupti();
+  static_cast<void>(CuptiSource::prepare(options));
+}
 
 void ProcessRecorder::watch_gpu() {
   if (gpu_activity_ != nullptr || !gpu_problem_.empty()) return;
@@ -184,7 +189,10 @@ std::string ProcessRecorder::sources() const {
     text += "; memory of the process: NVML; " + std::string(NvmlSampler::kSourceText);
   }
   text += "; bucket and unit names: not known from outside";
-  if (identity_.is_guessed) text += "; rank: in the order of starting, no launcher told it";
+  if (identity_.told_by == RankSource::kCommunicator)
+    text += "; rank: that of NCCL's communicator, no launcher told it";
+  if (identity_.told_by == RankSource::kOrderOfStarting)
+    text += "; rank: in the order of starting, no launcher told it";
   return text;
 }
 

@@ -1,6 +1,5 @@
-// Records a process that knows nothing of it, from the first sign of CUDA or NVTX to its end. The
-// functions of InjectedProcess are called once each, by whichever thread CUDA, NVTX or exit() is
-// on.
+// Records a process that knows nothing of it, from its first work to its end. Its functions are
+// called once each, by whichever thread CUDA, NVTX, NCCL or exit() is on.
 #pragma once
 
 #include <filesystem>
@@ -33,11 +32,15 @@ trace::Result<std::optional<ProcessOptions>> process_options(const VariableLooku
 
 class ProcessRecorder {
  public:
-  static trace::Result<std::unique_ptr<ProcessRecorder>> start(const ProcessOptions& options,
-                                                               const VariableLookup& lookup);
+  // Claims the rank; `known`: what is told of it.
+  static trace::Result<std::unique_ptr<ProcessRecorder>> start(
+      const ProcessOptions& options, const std::optional<RankIdentity>& known);
   ~ProcessRecorder();  // as finish()
 
-  // CUDA starts: before its first call.
+  // Before CUDA's first call: CUPTI holds what it records until watch_gpu(). A failure is told
+  // there.
+  static void prepare_gpu();
+  // CUDA starts, or has started.
   void watch_gpu();
   RangeRecorder& ranges() { return ranges_; }
   // Takes in what is under way and closes the file. A warning on standard error if that fails.

@@ -64,6 +64,13 @@ std::optional<trace::Phase> phase_named(std::string_view range) {
   return std::nullopt;
 }
 
+bool is_of_a_library(std::string_view domain) {
+  constexpr std::array<std::string_view, 7> kLibraries{"NCCL",  "CCCL",  "cuBLAS", "CUBLAS",
+                                                       "cuDNN", "cudnn", "CUDNN"};
+  return std::ranges::any_of(kLibraries,
+                             [&](std::string_view name) { return domain.starts_with(name); });
+}
+
 std::string_view without_call_details(std::string_view range) {
   constexpr std::array<std::string_view, 3> kOfEmitNvtx{", seq = ", ", op_id = ", ", sizes = "};
   for (const std::string_view added : kOfEmitNvtx) range = range.substr(0, range.find(added));

@@ -17,6 +17,9 @@ bool names_a_step(std::string_view range);
 // "Forward", "model.forward", "loss.backward()", "optimizer.step", "zero_grad", "dataloader", …
 std::optional<trace::Phase> phase_named(std::string_view range);
 
+// Whether a domain is that of a library (NCCL, cuBLAS, …), whose ranges tell nothing of training.
+bool is_of_a_library(std::string_view domain);
+
 // The name without what PyTorch's emit_nvtx adds for each call ("aten::mm, seq = 12, op_id = 7").
 std::string_view without_call_details(std::string_view range);
 // "step 17" as "step #".

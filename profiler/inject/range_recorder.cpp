@@ -19,13 +19,6 @@ constexpr int kMostDepth = 64;
 
 std::atomic<std::uint64_t> next_id{1};
 
-bool is_of_a_library(std::string_view domain) {
-  constexpr std::array<std::string_view, 7> kLibraries{"NCCL",  "CCCL",  "cuBLAS", "CUBLAS",
-                                                       "cuDNN", "cudnn", "CUDNN"};
-  return std::ranges::any_of(kLibraries,
-                             [&](std::string_view name) { return domain.starts_with(name); });
-}
-
 }  // namespace
 
 // What one thread has open, in one domain after the other.

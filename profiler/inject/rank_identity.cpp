@@ -99,10 +99,22 @@ Result<bool> try_claim(const std::filesystem::path& file, int world_size) {
                      "\"" + file.string() + "\" cannot be written: is the disk full?");
 }
 
+Result<RankIdentity> claim_free(const std::filesystem::path& folder) {
+  for (int rank = 0; rank < kMostGuessed; ++rank) {
+    TRY_ASSIGN(const bool is_ours, try_claim(claim_file(folder, rank), 0));
+    if (is_ours) return RankIdentity{rank, rank, 0, 0, RankSource::kOrderOfStarting};
+  }
+  return trace::fail(ErrorKind::kFailed, "More than " + std::to_string(kMostGuessed) +
+                                             " processes recorded without a launcher that "
+                                             "numbers them.");
+}
+
 Result<RankIdentity> claim_known(const std::filesystem::path& folder, const RankIdentity& known) {
   const auto file = claim_file(folder, known.rank);
   TRY_ASSIGN(const bool is_ours, try_claim(file, known.world_size));
   if (is_ours) return known;
+  // Several groups may each have this rank.
+  if (known.told_by == RankSource::kCommunicator) return claim_free(folder);
   return trace::fail(ErrorKind::kFailed, "Rank " + std::to_string(known.rank) +
                                              " is recorded from process " + first_line(file) +
                                              " already; process " + std::to_string(getpid()) +
@@ -127,6 +139,21 @@ Result<std::optional<RankIdentity>> rank_from_environment(const VariableLookup& 
   return std::nullopt;
 }
 
+std::optional<RankIdentity> rank_from_communicator(const CommunicatorPlace& place) {
+  if (place.ranks < 2) return std::nullopt;
+  RankIdentity identity{place.rank, place.rank, place.ranks, 0, RankSource::kCommunicator};
+  if (place.nodes == 1) identity.local_world_size = place.ranks;
+  return identity;
+}
+
+// "python -c 'from multiprocessing.spawn import spawn_main; …'", and the same of forkserver.
+bool is_worker_of_multiprocessing(const std::vector<std::string>& arguments) {
+  return std::ranges::any_of(arguments, [](const std::string& argument) {
+    return argument.starts_with("from multiprocessing.spawn import") ||
+           argument.starts_with("from multiprocessing.forkserver import");
+  });
+}
+
 bool starts_ranks(const std::vector<std::string>& arguments) {
   return std::ranges::find(kStarters, program_of(arguments)) != kStarters.end();
 }
@@ -140,14 +167,7 @@ std::vector<std::string> own_arguments() {
 
 Result<RankIdentity> claim_rank(const std::filesystem::path& run_folder,
                                 std::optional<RankIdentity> known) {
-  if (known) return claim_known(run_folder, *known);
-  for (int rank = 0; rank < kMostGuessed; ++rank) {
-    TRY_ASSIGN(const bool is_ours, try_claim(claim_file(run_folder, rank), 0));
-    if (is_ours) return RankIdentity{rank, rank, 0, 0, true};
-  }
-  return trace::fail(ErrorKind::kFailed, "More than " + std::to_string(kMostGuessed) +
-                                             " processes recorded without a launcher that "
-                                             "numbers them.");
+  return known ? claim_known(run_folder, *known) : claim_free(run_folder);
 }
 
 }  // namespace shardlens::profiler

@@ -1,22 +1,30 @@
 // Which rank of a job a process is that was not started by us. Any thread.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "profiler/nccl/nccl_plugin.h"
 #include "trace/model/result.h"
 
 namespace shardlens::profiler {
+
+enum class RankSource : std::uint8_t {
+  kLauncher,
+  kCommunicator,     // NCCL's: no launcher told
+  kOrderOfStarting,  // nobody did
+};
 
 struct RankIdentity {
   int rank = 0;
   int local_rank = 0;
   int world_size = 0;        // 0: not known
   int local_world_size = 0;  // on this machine; as above
-  bool is_guessed = false;   // no launcher told: in the order of starting
+  RankSource told_by = RankSource::kLauncher;
 };
 
 using VariableLookup = std::function<std::optional<std::string>(const std::string&)>;
@@ -25,6 +33,13 @@ using VariableLookup = std::function<std::optional<std::string>(const std::strin
 // Errors: a variable that is no number.
 trace::Result<std::optional<RankIdentity>> rank_from_environment(const VariableLookup& lookup);
 
+// Of the first communicator that has more than one rank: usually that of the whole job. None for
+// one with a single rank, of which every process may have some.
+std::optional<RankIdentity> rank_from_communicator(const CommunicatorPlace& place);
+
+// Whether Python's multiprocessing started a process, as torch.multiprocessing.spawn does: it
+// learns its rank from its arguments, which nobody else sees.
+bool is_worker_of_multiprocessing(const std::vector<std::string>& arguments);
 // Whether a program only starts ranks (torchrun, accelerate, deepspeed; with Python before it or
 // not). It may ask CUDA how many GPUs there are, and must not take a rank's place for that.
 bool starts_ranks(const std::vector<std::string>& arguments);
@@ -32,8 +47,9 @@ bool starts_ranks(const std::vector<std::string>& arguments);
 std::vector<std::string> own_arguments();
 
 // Takes the rank's place in the run's folder for this process, so that no second one, say a child
-// that inherited the variables, writes into the same file. Without a known rank: the first that is
-// free. Error: the rank is taken; the message says by which process.
+// that inherited the variables, writes into the same file. Without a known rank, or where another
+// has a communicator's: the first that is free. Error: a launcher's rank is taken; the message says
+// by which process.
 trace::Result<RankIdentity> claim_rank(const std::filesystem::path& run_folder,
                                        std::optional<RankIdentity> known);
 

@@ -12,6 +12,7 @@ namespace {
 std::atomic<NcclEvents*> active_events{nullptr};
 std::atomic<int> running_callbacks{0};
 std::atomic<int> communicators_seen{0};
+std::atomic<void (*)(const CommunicatorPlace&)> communicator_observer{nullptr};
 
 // Keeps what is attached from going away while a callback uses it.
 class ActiveEvents {
@@ -30,9 +31,10 @@ class ActiveEvents {
   NcclEvents* events_ = nullptr;
 };
 
-nccl::Result on_init(void** context, std::uint64_t communicator, int* mask, const char* name, int,
-                     int ranks, int rank, void*) {
+nccl::Result on_init(void** context, std::uint64_t communicator, int* mask, const char* name,
+                     int nodes, int ranks, int rank, void*) {
   communicators_seen.fetch_add(1, std::memory_order_relaxed);
+  if (const auto observe = communicator_observer.load()) observe({rank, ranks, nodes});
   auto* own = new (std::nothrow) NcclCommunicator;
   *context = own;
   if (own == nullptr) return nccl::kSuccess;
@@ -82,6 +84,10 @@ NcclPlugin::NcclPlugin(std::unique_ptr<NcclEvents> events) : events_(std::move(e
 NcclPlugin::~NcclPlugin() {
   active_events = nullptr;
   while (running_callbacks.load() > 0) std::this_thread::yield();
+}
+
+void NcclPlugin::on_communicator(void (*observer)(const CommunicatorPlace&)) {
+  communicator_observer = observer;
 }
 
 int NcclPlugin::communicators() { return communicators_seen.load(std::memory_order_relaxed); }

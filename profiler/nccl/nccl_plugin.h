@@ -11,6 +11,13 @@
 
 namespace shardlens::profiler {
 
+// Of this process in a communicator.
+struct CommunicatorPlace {
+  int rank = 0;
+  int ranks = 0;
+  int nodes = 0;
+};
+
 class NcclPlugin {
  public:
   // To be set before the first call of NCCL.
@@ -23,6 +30,8 @@ class NcclPlugin {
   // it. Any thread.
   static trace::Result<std::unique_ptr<NcclPlugin>> attach(Recorder& recorder, int rank,
                                                            LaunchMarker marker);
+  // `observer` is called inside ncclCommInitRank and its like, for each communicator from now on.
+  static void on_communicator(void (*observer)(const CommunicatorPlace&));
   // From now on NCCL's events are ignored; waits for those that are being handled.
   ~NcclPlugin();
   NcclPlugin(const NcclPlugin&) = delete;

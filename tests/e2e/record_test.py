@@ -186,6 +186,47 @@ assert capture(ask_elsewhere) == "operation failed due to a previous error durin
 assert capture(leave_unjoined) == "capturing stream has unjoined work"
 '''
 
+# Its first line asks another process which GPU there is, as build scripts and samplers do.
+HELPED = '''
+import subprocess, sys, torch
+subprocess.run([sys.executable, "-c", "import torch; torch.cuda.get_device_name(0)"], check=True)
+values = torch.zeros(256, 256, device="cuda")
+for step in range(5):
+    with torch.cuda.nvtx.range(f"step {step}"):
+        values = values @ values
+        torch.cuda.synchronize()
+'''
+
+# Ranks that no launcher numbers. The second one starts first, and both compute before they meet.
+SPAWNED = '''
+import os, sys, time, torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+def work(rank, ranks):
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29557", NCCL_SOCKET_IFNAME="lo",
+                      NCCL_HOSTID=f"rank-{rank}")
+    with open(f"{sys.argv[1]}.{rank}", "w") as out:
+        out.write(str(os.getpid()))
+    torch.cuda.set_device(rank % torch.cuda.device_count())
+    time.sleep(0 if rank else 1)
+    torch.ones(512, device="cuda").mul_(2)
+    time.sleep(1)
+    dist.init_process_group("nccl", rank=rank, world_size=ranks)
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(512, 512).cuda())
+    optimizer = torch.optim.AdamW(model.parameters(), fused=True)
+    for _ in range(20):
+        model(torch.randn(64, 512, device="cuda")).square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    torch.cuda.synchronize()
+    dist.destroy_process_group()
+
+if __name__ == "__main__":
+    assert torch.cuda.is_available()
+    mp.spawn(work, args=(2,), nprocs=2)
+'''
+
 # Products one right after the other, timed by CUDA.
 TIMED = '''
 import torch
@@ -265,6 +306,30 @@ class Record(harness.ShardlensTest):
         self.assertEqual(len(report['steps']), 5)
         self.assertEqual(report['run']['device'], 'cpu')
         self.assertIsNone(report['summary']['exposed_ms'], 'what the processor did was not recorded')
+
+    def test_helpers_that_ask_for_gpus_take_no_ranks_place(self):
+        script = self.script(HELPED)
+        for launcher in ({}, {'RANK': '0', 'WORLD_SIZE': '1'}):
+            name = f'helped{len(launcher)}'
+            done = self.record(name, str(PYTHON), script, options=['--json'], env=with_gpus() | launcher)
+            self.assertNotIn('is not recorded', done.stderr)
+            report = json.loads(done.stdout)
+            self.assertEqual(len(report['steps']), 5)
+            self.assertEqual(report['run']['world_size'], 1)
+
+    def test_spawned_workers_have_the_ranks_of_their_communicator(self):
+        told = self.folder / 'process'
+        report = json.loads(self.record('spawned', str(PYTHON), self.script(SPAWNED), str(told), options=['--json'],
+                                        env=with_gpus()).stdout)
+        self.assertEqual(report['run']['world_size'], 2)
+        self.assertGreater(len(report['steps']), 10)
+        ranks = self.query('spawned', 'select rank, process_id, sources from rank order by rank')
+        self.assertEqual([row['rank'] for row in ranks], [0, 1])
+        for row in ranks:
+            self.assertEqual(row['process_id'], int(pathlib.Path(f'{told}.{row["rank"]}').read_text()))
+            self.assertIn("rank: that of NCCL's communicator", row['sources'])
+        self.assertEqual(self.query('spawned', 'select sum(count) as n from lost')[0]['n'], None)
+        self.shardlens('verify', 'spawned')
 
     def test_a_program_that_fails_is_kept_and_its_end_is_told(self):
         done = self.record('fails', str(PYTHON), self.script(

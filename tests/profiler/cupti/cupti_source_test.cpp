@@ -52,6 +52,34 @@ TEST_F(CuptiSourceTest, TakesInWhatComesMeanwhileAndTheVeryLastBuffers) {
   EXPECT_EQ(events_of(content, EventKind::kKernel).size(), kRecords);
 }
 
+TEST_F(CuptiSourceTest, HoldsWhatComesBetweenItsPreparationAndItsStart) {
+  ASSERT_TRUE(CuptiSource::prepare(options_));
+  EXPECT_FALSE(CuptiSource::has_work());
+  add_kernels(3);
+  EXPECT_TRUE(CuptiSource::has_work());
+  EXPECT_EQ(CuptiSource::held_buffers(), 1u);
+  EXPECT_TRUE(CuptiSource::has_work()) << "still";
+  start();
+  add_kernels(2);
+  const auto content = finish();
+  EXPECT_EQ(events_of(content, EventKind::kKernel).size(), 5u);
+  EXPECT_TRUE(content.rows.lost.empty());
+}
+
+// A process may only set CUDA up, for as long as it likes.
+TEST_F(CuptiSourceTest, KeepsNoBufferInWhichNothingWorks) {
+  ASSERT_TRUE(CuptiSource::prepare(options_));
+  const std::int64_t now = Recorder::now_ns();
+  for (std::size_t i = 0; i < 2 * options_.buffers; ++i) {
+    cupti_.add(
+        wait_record(CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE, 7, now, now + 40));
+    EXPECT_FALSE(CuptiSource::has_work(true));
+  }
+  EXPECT_EQ(CuptiSource::held_buffers(), 0u);
+  EXPECT_EQ(cupti_.refused_buffers, 0);
+  start();
+}
+
 TEST_F(CuptiSourceTest, ShowsAnObserverKernelsWithoutDetailToo) {
   RecorderOptions recording;
   recording.schedule = {.first = 5, .last = 6, .every = 1};

@@ -1,7 +1,8 @@
 // A program as they are out there: it trains on two GPUs, knows CUDA and NCCL, and nothing of us.
 // It is run on GPUs that compute nothing (tests/fake_gpu), so its kernels are empty. The first
-// argument is how steps can be told: "optimizer" or "pattern". The second, "ranges": NVTX is used
-// before CUDA is.
+// argument is how steps can be told: "optimizer" or "pattern"; "rank 1": as "pattern", with the
+// ranks the other way round; or what it does instead of training, see does_something_else(). The
+// second, "ranges": NVTX is used before CUDA is.
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <nvtx3/nvToolsExt.h>
@@ -116,8 +117,9 @@ void step(Rank& rank, Kernels& kernels, const char* update) {
   kernels.launch(update);
 }
 
-// Rank 1: a process of its own that nobody records and that takes part in what collectives need.
-[[noreturn]] void run_peer(int id_end) {
+// The other rank: a process of its own that nobody records and that takes part in what collectives
+// need.
+[[noreturn]] void run_peer(int id_end, int number) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const char* variable :
        {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "NCCL_PROFILER_PLUGIN"})
@@ -125,7 +127,7 @@ void step(Rank& rank, Kernels& kernels, const char* update) {
   ncclUniqueId id;
   if (read(id_end, &id, sizeof id) != sizeof id) std::exit(5);
   {
-    Rank rank(id, 1);
+    Rank rank(id, number);
     for (int i = 0; i < kSteps; ++i) {
       rank.gather_parameters();
       rank.reduce_gradients();
@@ -134,15 +136,35 @@ void step(Rank& rank, Kernels& kernels, const char* update) {
   std::exit(0);
 }
 
-void train(int id_end, bool has_optimizer) {
+void train(int id_end, int number, bool has_optimizer) {
   ncclUniqueId id;
   must(ncclGetUniqueId(&id));
   if (write(id_end, &id, sizeof id) != sizeof id) std::exit(5);
-  Rank rank(id, 0);
+  Rank rank(id, number);
   Kernels kernels(rank.stream());
   kernels.launch("set_up", kSetUpGrid);
   for (int i = 0; i < kSteps; ++i)
     step(rank, kernels, has_optimizer ? "multi_tensor_apply_kernel" : "my_update");
+}
+
+// "asks": all that can be found out about a GPU without using it; "one kernel", and the end at
+// once.
+bool does_something_else(std::string_view what) {
+  if (what == "asks") {
+    int count = 0;
+    must(cudaGetDeviceCount(&count));
+    cudaDeviceProp properties;
+    must(cudaGetDeviceProperties(&properties, 0));
+    must(cudaFree(nullptr));  // makes a context
+    must(cudaDeviceSynchronize());
+  } else if (what == "one kernel") {
+    must(cudaSetDevice(0));
+    Kernels(nullptr).launch("my_update");
+    must(cudaDeviceSynchronize());
+  } else {
+    return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -150,15 +172,17 @@ void train(int id_end, bool has_optimizer) {
 int main(int argc, char** argv) {
   const std::string_view told_by = argc > 1 ? argv[1] : "pattern";
   alarm(60);  // whoever runs it is not kept waiting by a peer that never came
+  if (does_something_else(told_by)) return 0;
+  const int number = told_by == "rank 1" ? 1 : 0;
   int id_ends[2];
   if (pipe(id_ends) != 0) return 5;
   const pid_t peer = fork();
-  if (peer == 0) run_peer(id_ends[0]);
+  if (peer == 0) run_peer(id_ends[0], 1 - number);
   if (argc > 2 && std::string_view(argv[2]) == "ranges") {
     nvtxRangePushA("before CUDA");
     nvtxRangePop();
   }
-  train(id_ends[1], told_by == "optimizer");
+  train(id_ends[1], number, told_by == "optimizer");
   int status = 0;
   return waitpid(peer, &status, 0) == peer && status == 0 ? 0 : 6;
 }

@@ -48,13 +48,13 @@ class InjectedProgram : public testing::Test {
     said_.assign(std::istreambuf_iterator<char>(in), {});
     return status;
   }
-  int run_on_gpus(const char* how) {
+  int run_on_gpus(const char* how, std::map<std::string, std::string> variables = {}) {
     const fs::path gpu = bin_ / "fake_gpu";
-    return run(how,
-               {{"LD_PRELOAD", (gpu / "libcupti.so.13").string()},
-                {"LD_LIBRARY_PATH", gpu.string()},
-                {"FAKE_GPU_COUNT", "2"}},
-               "cuda_program");
+    variables.merge(
+        std::map<std::string, std::string>{{"LD_PRELOAD", (gpu / "libcupti.so.13").string()},
+                                           {"LD_LIBRARY_PATH", gpu.string()},
+                                           {"FAKE_GPU_COUNT", "2"}});
+    return run(how, std::move(variables), "cuda_program");
   }
   std::vector<std::vector<std::string>> ask(const std::string& sql) const {
     const auto answer = trace::query_run(root_ / "run", sql, {});
@@ -186,6 +186,31 @@ TEST_F(InjectedProgram, StepsEndWithTheOptimizersKernelsWhereNobodyTellsThem) {
                                             HasSubstr("collectives: NCCL's profiler plugin")))));
 }
 
+// A helper of the trainer, say: it inherits the rank.
+TEST_F(InjectedProgram, WhoOnlyAsksForGpusTakesNoRanksPlace) {
+  EXPECT_EQ(run_on_gpus("asks", {{"RANK", "0"}}), 0) << said_;
+  EXPECT_EQ(said_, "");
+  EXPECT_TRUE(trace::rank_files(root_ / "run").empty());
+  EXPECT_EQ(run_on_gpus("optimizer", {{"RANK", "0"}}), 0) << said_;
+  EXPECT_EQ(said_, "");
+  EXPECT_THAT(ask("select count(*) from step"), ElementsAre(ElementsAre("11")));
+}
+
+TEST_F(InjectedProgram, RecordsWorkThatIsOverAtOnce) {
+  EXPECT_EQ(run_on_gpus("'one kernel'"), 0) << said_;
+  EXPECT_THAT(ask("select name from kernel"), ElementsAre(ElementsAre("my_update")));
+  EXPECT_THAT(ask("select sources from rank"),
+              ElementsAre(ElementsAre(HasSubstr("rank: in the order of starting"))));
+}
+
+TEST_F(InjectedProgram, WithoutALauncherItsRankIsThatOfNcclsCommunicator) {
+  // Rank 0 is somebody else's: it is not the order of starting that counts.
+  EXPECT_EQ(run_on_gpus("'rank 1'"), 0) << said_;
+  EXPECT_THAT(ask("select rank, local_rank from rank"), ElementsAre(ElementsAre("1", "1")));
+  EXPECT_THAT(ask("select sources from rank"),
+              ElementsAre(ElementsAre(HasSubstr("rank: that of NCCL's communicator"))));
+}
+
 // What was loaded last ends first: the end of the recording must come before CUPTI's own.
 TEST_F(InjectedProgram, TakesInCuptisLastRecordsThoughCuptiCameLaterThanItself) {
   EXPECT_EQ(run_on_gpus("optimizer ranges"), 0) << said_;
@@ -216,7 +241,8 @@ TEST_F(InjectedProgram, CollectivesHaveTheirKernelsTimesAndNcclsChoices) {
   EXPECT_THAT(ask("select count(*) from collective c join step s on s.step = c.step "
                   "where c.start_ns between s.start_ns and s.end_ns"),
               ElementsAre(ElementsAre("22")));
-  EXPECT_THAT(ask("select name from process_group"), ElementsAre(ElementsAre(HasSubstr("(test)"))));
+  EXPECT_THAT(ask("select name from process_group where name <> 'world'"),
+              ElementsAre(ElementsAre(HasSubstr("(test)"))));
   EXPECT_THAT(ask("select count(*) from lost"), ElementsAre(ElementsAre("0")));
 }
 

@@ -67,6 +67,25 @@ TEST(RankIdentity, IsNoneWithoutOneAndAnErrorWithNonsense) {
   EXPECT_NE(nonsense.error().message.find("RANK is \"-1\""), std::string::npos);
 }
 
+TEST(RankIdentity, IsThatOfACommunicatorWithSeveralRanks) {
+  EXPECT_FALSE(rank_from_communicator({.rank = 0, .ranks = 1, .nodes = 1}));
+  const auto local = rank_from_communicator({.rank = 3, .ranks = 4, .nodes = 1});
+  ASSERT_TRUE(local);
+  EXPECT_EQ(local->rank, 3);
+  EXPECT_EQ(local->world_size, 4);
+  EXPECT_EQ(local->local_world_size, 4);
+  const auto spread = rank_from_communicator({.rank = 3, .ranks = 4, .nodes = 2});
+  ASSERT_TRUE(spread);
+  EXPECT_EQ(spread->local_world_size, 0) << "not known";
+}
+
+TEST(RankIdentity, WorkersOfMultiprocessingAreKnownByTheirCommand) {
+  EXPECT_TRUE(is_worker_of_multiprocessing(
+      {"python", "-c", "from multiprocessing.spawn import spawn_main; spawn_main(pipe_handle=7)",
+       "--multiprocessing-fork"}));
+  EXPECT_FALSE(is_worker_of_multiprocessing({"python", "train.py", "--spawn"}));
+}
+
 class ClaimRankTest : public testing::Test {
  protected:
   ClaimRankTest() {
@@ -95,7 +114,20 @@ TEST_F(ClaimRankTest, WithoutALauncherTheFirstFreeOneIsTaken) {
   const auto guessed = claim_rank(folder_, std::nullopt);
   ASSERT_TRUE(guessed);
   EXPECT_EQ(guessed->rank, 1);
-  EXPECT_TRUE(guessed->is_guessed);
+  EXPECT_EQ(guessed->told_by, RankSource::kOrderOfStarting);
+}
+
+TEST_F(ClaimRankTest, ACommunicatorsRankThatAnotherHasIsNoReasonToGiveUp) {
+  const auto of_communicator = rank_from_communicator({.rank = 1, .ranks = 2, .nodes = 1});
+  const auto first = claim_rank(folder_, of_communicator);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->rank, 1);
+  EXPECT_EQ(first->told_by, RankSource::kCommunicator);
+  // Rank 1 of another group of two.
+  const auto second = claim_rank(folder_, of_communicator);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->rank, 0);
+  EXPECT_EQ(second->told_by, RankSource::kOrderOfStarting);
 }
 
 TEST_F(ClaimRankTest, AFolderThatIsGoneIsAnError) {
