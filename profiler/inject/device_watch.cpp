@@ -1,5 +1,6 @@
 #include "profiler/inject/device_watch.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -58,6 +59,13 @@ trace::MemorySample sample_of(const NvmlLibrary& nvml, NvmlDevice device) {
 }  // namespace
 
 void DeviceWatch::watch(std::uint32_t device) {
+  thread_ = std::jthread([this, device] {
+    pthread_setname_np(pthread_self(), "device watch");
+    start(device);
+  });
+}
+
+void DeviceWatch::start(std::uint32_t device) {
   auto library = NvmlLibrary::open();
   if (!library) {
     recorder_.log(trace::LogLine::Level::kWarning,
@@ -80,6 +88,7 @@ void DeviceWatch::watch(std::uint32_t device) {
 }
 
 void DeviceWatch::finish() {
+  if (thread_.joinable()) thread_.join();
   counters_.reset();
   memory_.reset();
 }

@@ -1,11 +1,13 @@
 // What can be told of the GPU that a foreign program uses, once it has used it: its name, its
-// links, its counters and the memory that the process holds there. The thread that takes in CUPTI's
-// records.
+// links, its counters and the memory that the process holds there. It has a thread of its own,
+// since NVML takes up to seconds to start where there are many GPUs.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "profiler/inject/rank_identity.h"
 #include "profiler/memory_sampler.h"
@@ -21,13 +23,15 @@ class DeviceWatch {
   DeviceWatch(Recorder& recorder, const RankIdentity& identity)
       : recorder_(recorder), identity_(identity) {}
 
-  // Once: a kernel ran there. `device` is CUDA's number in this process.
+  // Once: a kernel ran there. `device` is CUDA's number in this process. Returns at once; whoever
+  // takes in CUPTI's records may call it.
   void watch(std::uint32_t device);
-  bool has_counters() const { return has_counters_; }
   // Samples nothing any more.
   void finish();
+  bool has_counters() const { return has_counters_; }  // after finish()
 
  private:
+  void start(std::uint32_t device);
   void describe(std::uint32_t device, const std::string& bus_id);
   void sample_memory(NvmlDevice device);
 
@@ -37,6 +41,7 @@ class DeviceWatch {
   std::shared_ptr<const NvmlLibrary> nvml_;
   std::unique_ptr<NvmlSampler> counters_;
   std::unique_ptr<MemorySampler> memory_;
+  std::jthread thread_;  // last: it makes the others
 };
 
 }  // namespace shardlens::profiler

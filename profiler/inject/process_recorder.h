@@ -59,7 +59,7 @@ class ProcessRecorder {
   FoundSteps steps_;
   RangeRecorder ranges_;
   StreamSteps streams_;  // the thread that takes in CUPTI's records
-  DeviceWatch device_;   // as well
+  DeviceWatch device_;
   std::unique_ptr<CuptiSource> gpu_activity_;
   std::unique_ptr<NcclPlugin> nccl_plugin_;
   std::unique_ptr<FatalSignals> fatal_signals_;

@@ -148,7 +148,7 @@ void train(int id_end, int number, bool has_optimizer) {
 }
 
 // "asks": all that can be found out about a GPU without using it; "one kernel", and the end at
-// once.
+// once; "many kernels", for two seconds.
 bool does_something_else(std::string_view what) {
   if (what == "asks") {
     int count = 0;
@@ -161,6 +161,14 @@ bool does_something_else(std::string_view what) {
     must(cudaSetDevice(0));
     Kernels(nullptr).launch("my_update");
     must(cudaDeviceSynchronize());
+  } else if (what == "many kernels") {
+    must(cudaSetDevice(0));
+    Kernels kernels(nullptr);
+    constexpr int kBursts = 400, kKernelsOfBurst = 400;
+    for (int burst = 0; burst < kBursts; ++burst) {
+      for (int i = 0; i < kKernelsOfBurst; ++i) kernels.launch("my_update");
+      usleep(5'000);
+    }
   } else {
     return false;
   }

@@ -259,5 +259,15 @@ TEST_F(InjectedProgram, TellsOfTheGpuThatItUsed) {
               ElementsAre(ElementsAre(HasSubstr("memory of the process: NVML; power, clocks"))));
 }
 
+// More records than CUPTI has buffers for come while NVML starts.
+TEST_F(InjectedProgram, LosesNothingWhileNvmlStarts) {
+  EXPECT_EQ(
+      run_on_gpus("'many kernels'", {{"FAKE_NVML_INIT_MS", "4000"}, {"FAKE_GPU_INSTANT", "1"}}), 0)
+      << said_;
+  EXPECT_THAT(ask("select reason, count from lost"), ElementsAre());
+  EXPECT_THAT(count_kernels(), ElementsAre(ElementsAre("160000")));
+  EXPECT_THAT(ask("select device_name from rank"), ElementsAre(ElementsAre("Fake GPU")));
+}
+
 }  // namespace
 }  // namespace shardlens::profiler

@@ -2,16 +2,19 @@
 #include "tests/profiler/nvml/fake_nvml.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 using namespace shardlens;
 using profiler::NvmlDevice;
 
 namespace {
 
-test::FakeNvml fake;
+// Never destroyed: a recorder may ask until the very end of a process.
+test::FakeNvml& fake = *new test::FakeNvml;
 
 // Programs that nobody tells otherwise see the GPUs of tests/fake_gpu: that many, one bus after the
 // other.
@@ -67,6 +70,9 @@ test::FakeNvml* reset_fake_nvml() {
 
 int nvmlInit_v2() {
   ++fake.inits;
+  // As long as it takes with many GPUs and no persistence mode.
+  if (const char* ms = std::getenv("FAKE_NVML_INIT_MS"))
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(ms)));
   return fake.init_status;
 }
 int nvmlShutdown() {
