@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -23,8 +24,9 @@ constexpr std::array<int, 8> kSignals{SIGSEGV, SIGBUS,  SIGILL, SIGFPE,
 // context and may run while the object goes away.
 struct Shared {
   std::atomic<bool> is_armed{false};
-  std::atomic<bool> is_hit{false};
-  std::atomic<bool> is_done{false};
+  std::atomic<bool> is_busy{false};  // a rescue is asked for or under way
+  std::atomic<bool> is_last{false};  // that one
+  std::atomic<bool> is_over{false};  // the last one is
   std::atomic<std::int64_t> limit_ms{0};
   std::atomic<pid_t> process{0};  // a forked child has the handlers, but no thread to rescue it
   sem_t wake;
@@ -34,29 +36,43 @@ struct Shared {
 Shared shared;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-void wait_for_rescue() {
+// In turn, where several threads are hit; after the last rescue, what hits others is a consequence.
+void wait_for_rescue(bool is_last) {
   constexpr long kPollNs = 2'000'000;
-  const std::int64_t polls = shared.limit_ms * 1'000'000 / kPollNs;
-  for (std::int64_t i = 0; i < polls && !shared.is_done; ++i) {
+  std::int64_t polls = shared.limit_ms * 1'000'000 / kPollNs;
+  const auto is_in_time = [&polls] {
     timespec pause{0, kPollNs};
     nanosleep(&pause, nullptr);
+    return --polls > 0;
+  };
+  while (shared.is_busy.exchange(true))
+    if (!is_in_time()) return;
+  if (shared.is_over) {
+    shared.is_busy = false;
+    return;
+  }
+  shared.is_last = is_last;
+  sem_post(&shared.wake);
+  while (shared.is_busy && is_in_time()) {
   }
 }
 
-void on_signal(int signal) {
+// A fault of the kernel's comes again, with its address, when the instruction is repeated. What was
+// sent does not, nor does a failure of memory that nobody has touched yet.
+bool comes_again(const siginfo_t& info) {
+  const int signal = info.si_signo;
+  if (signal != SIGSEGV && signal != SIGBUS && signal != SIGILL && signal != SIGFPE) return false;
+  return info.si_code > 0 && (signal != SIGBUS || info.si_code != BUS_MCEERR_AO);
+}
+
+void on_signal(int signal, siginfo_t* info, void*) {
   const int error = errno;
-  // Only the first: what hits other threads, or the rescue itself, is a consequence.
-  const bool is_rescued = shared.is_armed && shared.process == getpid();
-  if (is_rescued && !shared.is_hit.exchange(true)) {
-    sem_post(&shared.wake);
-    wait_for_rescue();
-  } else if (is_rescued && !shared.is_done) {
-    wait_for_rescue();
-  }
-  for (std::size_t i = 0; i < kSignals.size(); ++i)
-    if (kSignals[i] == signal) sigaction(signal, &shared.before[i], nullptr);
-  // A fault comes again when the instruction is repeated; what was sent has to be sent again.
-  raise(signal);
+  const auto found = std::ranges::find(kSignals, signal);
+  const auto& before = shared.before[static_cast<std::size_t>(found - kSignals.begin())];
+  if (shared.is_armed && shared.process == getpid()) wait_for_rescue(before.sa_handler == SIG_DFL);
+  // From here on this signal is the program's own, and what it has for it sees the true cause.
+  sigaction(signal, &before, nullptr);
+  if (!comes_again(*info)) raise(signal);
   errno = error;
 }
 
@@ -68,8 +84,8 @@ bool ends_process(int signal, const struct sigaction& action) {
 
 void install() {
   struct sigaction own = {};
-  own.sa_handler = on_signal;
-  own.sa_flags = SA_ONSTACK;
+  own.sa_sigaction = on_signal;
+  own.sa_flags = SA_ONSTACK | SA_SIGINFO;
   sigemptyset(&own.sa_mask);
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
     sigaction(kSignals[i], nullptr, &shared.before[i]);
@@ -83,7 +99,7 @@ void restore() {
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
     struct sigaction now = {};
     if (!shared.is_ours[i] || sigaction(kSignals[i], nullptr, &now) != 0) continue;
-    if ((now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == on_signal)
+    if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == on_signal)
       sigaction(kSignals[i], &shared.before[i], nullptr);
   }
 }
@@ -91,15 +107,16 @@ void restore() {
 }  // namespace
 
 struct FatalSignals::State {
-  std::function<void()> rescue;
+  std::function<void(bool)> rescue;
   std::thread thread;
 };
 
-FatalSignals::FatalSignals(std::function<void()> rescue, std::chrono::milliseconds limit)
+FatalSignals::FatalSignals(std::function<void(bool is_last)> rescue,
+                           std::chrono::milliseconds limit)
     : state_(std::make_unique<State>()) {
   shared.limit_ms = limit.count();
   shared.process = getpid();
-  shared.is_hit = shared.is_done = false;
+  shared.is_busy = shared.is_over = false;
   sem_init(&shared.wake, 0, 0);
   state_->rescue = std::move(rescue);
   state_->thread = std::thread([state = state_.get()] {
@@ -108,11 +125,14 @@ FatalSignals::FatalSignals(std::function<void()> rescue, std::chrono::millisecon
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
     pthread_setname_np(pthread_self(), "fatal signals");
-    while (sem_wait(&shared.wake) != 0 && errno == EINTR) {
+    for (;;) {
+      while (sem_wait(&shared.wake) != 0 && errno == EINTR) {
+      }
+      if (!shared.is_busy) return;  // woken by the destructor
+      state->rescue(shared.is_last);
+      shared.is_over = shared.is_last.load();
+      shared.is_busy = false;
     }
-    if (!shared.is_hit) return;
-    state->rescue();
-    shared.is_done = true;
   });
   shared.is_armed = true;
   install();

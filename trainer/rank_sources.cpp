@@ -90,12 +90,16 @@ void RankSources::start_nvml_sampler() {
 
 // What led to a crash is what one wants to see of it.
 void RankSources::watch_fatal_signals() {
-  fatal_signals_ =
-      std::make_unique<profiler::FatalSignals>([this] { save_in_haste(); }, kHasteLimit);
+  fatal_signals_ = std::make_unique<profiler::FatalSignals>(
+      [this](bool is_last) { is_last ? save_in_haste() : flush_gpu_activity(); }, kHasteLimit);
+}
+
+void RankSources::flush_gpu_activity() {
+  if (gpu_activity_) gpu_activity_->flush(kHasteLimit / 2);
 }
 
 void RankSources::save_in_haste() {
-  if (gpu_activity_) gpu_activity_->flush(kHasteLimit / 2);
+  flush_gpu_activity();
   // The process ends: nobody is left to hear of a failure.
   static_cast<void>(parts_.recorder.stop());
 }

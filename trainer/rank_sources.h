@@ -59,6 +59,7 @@ class RankSources {
   void start_gpu_activity();
   void start_nvml_sampler();
   void watch_fatal_signals();
+  void flush_gpu_activity();
   std::unique_ptr<profiler::AllocationRecorder> allocation_recorder() const;
 
   const Parts parts_;

@@ -340,6 +340,14 @@ class Record(harness.ShardlensTest):
         self.assertEqual(report['run']['status'], 'failed')
         self.assertEqual(len(report['steps']), 5)
 
+    def test_a_crash_is_reported_by_pythons_own_handler_and_what_came_before_is_kept(self):
+        done = self.record('crashes', str(PYTHON), '-X', 'faulthandler', self.script(
+            'import ctypes, torch\nfor i in range(5):\n'
+            '    with torch.cuda.nvtx.range("step"): pass\nctypes.string_at(0)'), code=1)
+        self.assertIn('Fatal Python error: Segmentation fault', done.stderr)
+        self.assertIn('ended by signal 11', done.stderr)
+        self.assertEqual(len(self.json('report', 'crashes')['steps']), 5)
+
     def test_a_stopped_program_is_kept(self):
         script = self.script('import torch, time\nwhile True:\n'
                              '    with torch.cuda.nvtx.range("step"): time.sleep(0.01)')

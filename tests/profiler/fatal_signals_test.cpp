@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,7 +60,7 @@ void say(int out, std::string_view text) {
 TEST(FatalSignals, RescuesBeforeTheProcessDiesOfWhatHitIt) {
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTERM, SIGINT, SIGHUP}) {
     const Ending ending = end_of([signal](int out) {
-      FatalSignals guard([out] { say(out, "rescued"); }, 5s);
+      FatalSignals guard([out](bool) { say(out, "rescued"); }, 5s);
       raise(signal);
     });
     EXPECT_EQ(ending.said, "rescued") << signal;
@@ -71,7 +72,7 @@ TEST(FatalSignals, RescuesBeforeTheProcessDiesOfWhatHitIt) {
 
 TEST(FatalSignals, RescuesAfterARealFaultInAnotherThread) {
   const Ending ending = end_of([](int out) {
-    FatalSignals guard([out] { say(out, "rescued"); }, 5s);
+    FatalSignals guard([out](bool) { say(out, "rescued"); }, 5s);
     std::thread([] {
       volatile int* nowhere = nullptr;
       *nowhere = 1;
@@ -84,7 +85,7 @@ TEST(FatalSignals, RescuesAfterARealFaultInAnotherThread) {
 
 TEST(FatalSignals, DiesAllTheSameIfTheRescueHangs) {
   const Ending ending = end_of([](int) {
-    FatalSignals guard([] { std::this_thread::sleep_for(1h); }, 200ms);
+    FatalSignals guard([](bool) { std::this_thread::sleep_for(1h); }, 200ms);
     std::abort();
   });
   ASSERT_TRUE(WIFSIGNALED(ending.status));
@@ -96,7 +97,7 @@ TEST(FatalSignals, DiesAllTheSameIfTheRescueHangs) {
 TEST(FatalSignals, ADeathInTheRescueIsNotRescuedAgain) {
   const Ending ending = end_of([](int out) {
     FatalSignals guard(
-        [out] {
+        [out](bool) {
           say(out, "once");
           std::abort();
         },
@@ -115,7 +116,7 @@ TEST(FatalSignals, LeavesAloneWhatTheProgramHandlesOrIgnores) {
     own.sa_handler = [](int) { handled = 1; };
     sigaction(SIGTERM, &own, nullptr);
     signal(SIGINT, SIG_IGN);
-    FatalSignals guard([out] { say(out, "rescued"); }, 5s);
+    FatalSignals guard([out](bool) { say(out, "rescued"); }, 5s);
     raise(SIGTERM);
     raise(SIGINT);
     say(out, handled != 0 ? "handled" : "not handled");
@@ -134,7 +135,7 @@ TEST(FatalSignals, CallsAFaultHandlerOfTheProgramAfterwards) {
       _exit(3);
     };
     sigaction(SIGSEGV, &own, nullptr);
-    FatalSignals guard([out] { say(out, "rescued"); }, 5s);
+    FatalSignals guard([out](bool) { say(out, "rescued"); }, 5s);
     raise(SIGSEGV);
   });
   EXPECT_EQ(ending.said, "rescued, reported");
@@ -142,12 +143,59 @@ TEST(FatalSignals, CallsAFaultHandlerOfTheProgramAfterwards) {
   EXPECT_EQ(WEXITSTATUS(ending.status), 3);
 }
 
+// As programs do that grow a stack or collect garbage: the fault is part of how they work.
+TEST(FatalSignals, AFaultThatTheProgramMendsIsSeenAsItHappenedAndIsNotTheEnd) {
+  static int pipe_end = -1;
+  static char* page = nullptr;
+  const Ending ending = end_of([](int out) {
+    pipe_end = out;
+    const auto bytes = static_cast<std::size_t>(getpagesize());
+    page = static_cast<char*>(mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    struct sigaction own = {};
+    own.sa_flags = SA_SIGINFO;
+    own.sa_sigaction = [](int, siginfo_t* info, void*) {
+      const bool is_true = info->si_code == SEGV_ACCERR && info->si_addr == page + 7;
+      say(pipe_end, is_true ? "the true cause, " : "another cause, ");
+      mprotect(page, static_cast<std::size_t>(getpagesize()), PROT_READ | PROT_WRITE);
+    };
+    sigaction(SIGSEGV, &own, nullptr);
+    FatalSignals guard([out](bool is_last) { say(out, is_last ? "ended" : "flushed, "); }, 5s);
+    static_cast<volatile char*>(page)[7] = 1;
+    say(out, "goes on, ");
+    raise(SIGTERM);
+  });
+  EXPECT_EQ(ending.said, "flushed, the true cause, goes on, ended");
+  ASSERT_TRUE(WIFSIGNALED(ending.status));
+  EXPECT_EQ(WTERMSIG(ending.status), SIGTERM);
+}
+
+// As Python's faulthandler.
+TEST(FatalSignals, AHandlerThatReportsAndGivesTheSignalBackEndsTheProcessByIt) {
+  static int pipe_end = -1;
+  const Ending ending = end_of([](int out) {
+    pipe_end = out;
+    struct sigaction own = {};
+    own.sa_handler = [](int signal) {
+      say(pipe_end, ", reported");
+      ::signal(signal, SIG_DFL);
+      raise(signal);
+    };
+    sigaction(SIGSEGV, &own, nullptr);
+    FatalSignals guard([out](bool) { say(out, "rescued"); }, 5s);
+    volatile int* nowhere = nullptr;
+    *nowhere = 1;
+  });
+  EXPECT_EQ(ending.said, "rescued, reported");
+  ASSERT_TRUE(WIFSIGNALED(ending.status));
+  EXPECT_EQ(WTERMSIG(ending.status), SIGSEGV);
+}
+
 TEST(FatalSignals, DoesNotHoldUpForkedChildren) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the thread sanitizer delivers no signal in a child of a process with threads";
 #endif
   const Ending ending = end_of([](int out) {
-    FatalSignals guard([out] { say(out, "rescued"); }, 10s);
+    FatalSignals guard([out](bool) { say(out, "rescued"); }, 10s);
     const Ending child = end_of([](int) { raise(SIGTERM); });
     say(out, WIFSIGNALED(child.status) && child.took < 5s ? "at once" : "late");
   });
@@ -157,7 +205,7 @@ TEST(FatalSignals, DoesNotHoldUpForkedChildren) {
 TEST(FatalSignals, RestoresWhatWasThereBefore) {
   const Ending ending = end_of([](int out) {
     {
-      FatalSignals guard([out] { say(out, "rescued"); }, 5s);
+      FatalSignals guard([out](bool) { say(out, "rescued"); }, 5s);
     }
     struct sigaction now = {};
     sigaction(SIGSEGV, nullptr, &now);

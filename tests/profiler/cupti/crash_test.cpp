@@ -56,7 +56,7 @@ class TemporaryRun {
   auto source = CuptiSource::start(**recorder, options);
   if (!source) _exit(2);
   const FatalSignals guard(
-      [&] {
+      [&](bool) {
         (*source)->flush(2s);
         static_cast<void>((*recorder)->stop());
       },

@@ -142,6 +142,11 @@ TEST_F(InjectedProgram, WhatItRecordedOutlivesItsDeath) {
   EXPECT_THAT(ask("select count(*) from step"), ElementsAre(ElementsAre("3")));
 }
 
+TEST_F(InjectedProgram, AFaultThatItMendsEndsNeitherItNorItsRecording) {
+  EXPECT_EQ(run("fault"), 0) << said_;
+  EXPECT_THAT(ask("select count(*) from step"), ElementsAre(ElementsAre("4")));
+}
+
 TEST_F(InjectedProgram, RecordsOnlyTheStepsThatAreAskedFor) {
   EXPECT_EQ(run("exit", {{"SHARDLENS_RECORD_STEPS", "2..2"}}), 0);
   EXPECT_THAT(ask("select count(*) from step"), ElementsAre(ElementsAre("3")));

@@ -1,6 +1,9 @@
 // Uses NVTX in all the ways there are, three steps of it, and dies as its argument says: "exit"
-// (the default), "fork" (a child with ranges of its own), "abort".
+// (the default), "fork" (a child with ranges of its own), "abort", "fault" (which it mends: it goes
+// on and ends well).
 #include <nvtx3/nvToolsExt.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +22,20 @@ nvtxEventAttributes_t attributes() {
 }
 
 void work() { usleep(2000); }
+
+// Touches a page that is not there, with a handler that brings it.
+void fault() {
+  static void* page = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  *static_cast<volatile char*>(page) = 1;
+}
+void mend_faults() {
+  struct sigaction mend = {};
+  mend.sa_flags = SA_SIGINFO;
+  mend.sa_sigaction = [](int, siginfo_t* info, void*) {
+    if (mprotect(info->si_addr, 4096, PROT_READ | PROT_WRITE) != 0) _exit(9);
+  };
+  sigaction(SIGSEGV, &mend, nullptr);
+}
 
 void step(int index, nvtxDomainHandle_t domain, nvtxStringHandle_t registered) {
   nvtxRangePushA(("step " + std::to_string(index)).c_str());
@@ -46,6 +63,7 @@ void step(int index, nvtxDomainHandle_t domain, nvtxStringHandle_t registered) {
 
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "exit";
+  if (std::strcmp(how, "fault") == 0) mend_faults();
   const nvtxRangeId_t whole = nvtxRangeStartA("whole program");
   const nvtxDomainHandle_t domain = nvtxDomainCreateA("NCCL");
   const nvtxStringHandle_t registered = nvtxDomainRegisterStringA(domain, "a library's range");
@@ -59,6 +77,10 @@ int main(int argc, char** argv) {
     } else {
       waitpid(child, nullptr, 0);
     }
+  }
+  if (std::strcmp(how, "fault") == 0) {
+    fault();
+    step(3, domain, registered);
   }
   nvtxRangeEnd(whole);
   if (std::strcmp(how, "abort") == 0) {
