@@ -1,5 +1,7 @@
-// A bounded queue from one producing to one consuming thread. Pushing never blocks and never
-// allocates; what finds no room is counted. push() is the producer's, the rest the consumer's.
+// A bounded queue from one producing to one consuming thread. Pushing takes no lock, calls no
+// allocator and never waits for the consumer; in the first round it may meet a page fault, in which
+// the kernel gives the memory. What finds no room is counted. push() is the producer's, the rest
+// the consumer's.
 #pragma once
 
 #include <atomic>
