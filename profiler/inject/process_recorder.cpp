@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "profiler/inject/cuda_driver.h"
+#include "profiler/inject/nccl_log.h"
 #include "trace/model/schedule.h"
 #include "trace/store/run_folder.h"
 
@@ -26,19 +27,6 @@ std::string host_name() {
 trace::RecordSchedule widened(trace::RecordSchedule schedule) {
   if (schedule.first > 0) --schedule.first;
   return schedule;
-}
-
-// NCCL puts host and process where its user wrote %h and %p (NCCL's documentation of
-// NCCL_DEBUG_FILE).
-std::string nccl_log_of_process(std::string file) {
-  const auto put = [&](std::string_view mark, const std::string& value) {
-    for (auto at = file.find(mark); at != std::string::npos;
-         at = file.find(mark, at + value.size()))
-      file.replace(at, mark.size(), value);
-  };
-  put("%h", host_name());
-  put("%p", std::to_string(getpid()));
-  return file;
 }
 
 // Where the program has not loaded a CUPTI of its own.
@@ -77,7 +65,8 @@ Result<std::optional<ProcessOptions>> process_options(const VariableLookup& look
   if (!folder || folder->empty()) return std::nullopt;
   ProcessOptions options;
   options.run_folder = *folder;
-  if (const auto file = lookup("NCCL_DEBUG_FILE")) options.nccl_log = nccl_log_of_process(*file);
+  if (const auto file = lookup("NCCL_DEBUG_FILE"))
+    options.nccl_log = nccl_log_file(*file, host_name(), getpid());
   if (const auto steps = lookup("SHARDLENS_RECORD_STEPS")) {
     TRY_ASSIGN(options.schedule, trace::parse_record_schedule(*steps));
   }
