@@ -132,6 +132,8 @@ void ProcessRecorder::start_gpu_activity() {
   options.graphs = true;
   options.on_kernel = [this](const KernelActivity& kernel, trace::StringId name) {
     note_gpu_use(kernel.stream.device);
+    if (!has_nccl_kernels_ && NcclPlugin::communicators() == 0)
+      has_nccl_kernels_ = kernel.name.find("nccl") != std::string_view::npos;
     streams_.add(kernel, name);
   };
   auto source = CuptiSource::start(*recorder_, std::move(options));
@@ -176,6 +178,15 @@ void ProcessRecorder::save_before_death() {
       kLimit);
 }
 
+void ProcessRecorder::check_nccl_plugin() const {
+  if (!has_nccl_kernels_ || NcclPlugin::communicators() > 0) return;
+  recorder_->log(
+      trace::LogLine::Level::kWarning,
+      "Collectives are not recorded, only their kernels: NCCL did not load Shardlens as its "
+      "profiler plugin. It must be of version 2.28 or newer, as PyTorch 2.11 has it, and "
+      "NCCL_PROFILER_PLUGIN must not be set.");
+}
+
 std::string ProcessRecorder::sources() const {
   std::string text = FoundSteps::text_of(steps_.source());
   text += has_gpu_activity_ ? "; " + std::string(CuptiSource::kSourceText)
@@ -201,6 +212,7 @@ void ProcessRecorder::finish() {
   device_.finish();
   streams_.finish();
   ranges_.finish();
+  check_nccl_plugin();
   recorder_->update_rank_info([&](trace::RankInfo& info) { info.sources = sources(); });
   if (auto written = recorder_->stop(); !written) warn(written.error().message);
 }

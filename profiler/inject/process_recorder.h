@@ -52,6 +52,7 @@ class ProcessRecorder {
   void start_gpu_activity();
   void note_gpu_use(std::uint32_t device);
   void save_before_death();
+  void check_nccl_plugin() const;
   std::string sources() const;
 
   std::unique_ptr<Recorder> recorder_;
@@ -66,6 +67,7 @@ class ProcessRecorder {
   std::string gpu_problem_;  // why there is none
   std::unique_ptr<WarningTail> nccl_warnings_;
   bool has_gpu_activity_ = false;  // a kernel ran
+  bool has_nccl_kernels_ = false;  // one of NCCL's, which told of no communicator
   bool is_finished_ = false;
 };
 

@@ -251,6 +251,17 @@ TEST_F(InjectedProgram, CollectivesHaveTheirKernelsTimesAndNcclsChoices) {
   EXPECT_THAT(ask("select count(*) from lost"), ElementsAre(ElementsAre("0")));
 }
 
+// As with an NCCL that is too old for the plugin.
+TEST_F(InjectedProgram, SaysWhyThereAreNoCollectivesWhereNcclTellsNothing) {
+  const auto of_plugin = "select text from log where text like '%profiler plugin%'";
+  EXPECT_EQ(run_on_gpus("optimizer", {{"NCCL_PROFILER_PLUGIN", "none"}, {"RANK", "0"}}), 0)
+      << said_;
+  EXPECT_THAT(ask("select count(*) from collective"), ElementsAre(ElementsAre("0")));
+  EXPECT_THAT(ask(of_plugin), ElementsAre(ElementsAre(HasSubstr("version 2.28 or newer"))));
+  EXPECT_EQ(run_on_gpus("optimizer", {{"RANK", "1"}}), 0) << said_;
+  EXPECT_THAT(ask(of_plugin), testing::SizeIs(1)) << "rank 1 has them";
+}
+
 // Of NVML's stand-in (tests/profiler/nvml/fake_nvml), found by what CUDA's driver calls the GPU.
 TEST_F(InjectedProgram, TellsOfTheGpuThatItUsed) {
   EXPECT_EQ(run_on_gpus("optimizer"), 0) << said_;
