@@ -48,7 +48,7 @@ std::optional<int> Recorder::lane_of_thread(std::uint32_t thread) const {
 bool Recorder::recording_detail() const { return state_->detail.load(std::memory_order_relaxed); }
 
 bool Recorder::wanted_detail_at(std::int64_t time_ns) const {
-  return state_->detail_windows.contains(time_ns);
+  return !state_->over_limit && !state_->failed && state_->detail_windows.contains(time_ns);
 }
 
 void Recorder::log(trace::LogLine::Level level, std::string_view text) {

@@ -97,7 +97,8 @@ class Recorder {
   // `thread` as CUPTI tells it: the lower half of pthread_self(). None: no such lane. Locks.
   std::optional<int> lane_of_thread(std::uint32_t thread) const;
   bool recording_detail() const;  // false outside the schedule and beyond the size limit
-  // Whether the schedule wanted detail at a moment of the past, for events that are reported late.
+  // Whether the schedule wanted detail at a moment of the past, for events that are reported late;
+  // false beyond the size limit.
   bool wanted_detail_at(std::int64_t time_ns) const;
   void log(trace::LogLine::Level level, std::string_view text);
   void count_lost(std::string_view reason, std::int64_t count);

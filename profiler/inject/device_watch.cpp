@@ -114,8 +114,8 @@ void DeviceWatch::describe(std::uint32_t device, const std::string& bus_id) {
 
 void DeviceWatch::sample_memory(NvmlDevice device) {
   const auto sample = [nvml = nvml_, device] { return sample_of(*nvml, device); };
-  memory_ =
-      std::make_unique<MemorySampler>(recorder_, MemorySource{sample, sample}, kMemoryInterval);
+  memory_ = std::make_unique<MemorySampler>(recorder_, MemorySource{sample, sample, nullptr},
+                                            kMemoryInterval);
 }
 
 }  // namespace shardlens::profiler

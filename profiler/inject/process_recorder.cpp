@@ -29,10 +29,13 @@ trace::RecordSchedule widened(trace::RecordSchedule schedule) {
   return schedule;
 }
 
-// Where the program has not loaded a CUPTI of its own.
-std::filesystem::path fallback_cupti() {
+CuptiOptions cupti_options() {
+  CuptiOptions options;
+  // Where the program has not loaded a CUPTI of its own.
   std::error_code error;
-  return std::filesystem::exists(SHARDLENS_CUPTI, error) ? SHARDLENS_CUPTI : "";
+  options.library = std::filesystem::exists(SHARDLENS_CUPTI, error) ? SHARDLENS_CUPTI : "";
+  options.graphs = true;
+  return options;
 }
 
 Result<std::int64_t> size_limit(const VariableLookup& lookup) {
@@ -108,11 +111,7 @@ ProcessRecorder::ProcessRecorder(std::unique_ptr<Recorder> recorder, const RankI
 
 ProcessRecorder::~ProcessRecorder() { finish(); }
 
-void ProcessRecorder::prepare_gpu() {
-  CuptiOptions options;
-  options.library = fallback_cupti();
-  static_cast<void>(CuptiSource::prepare(options));
-}
+void ProcessRecorder::prepare_gpu() { static_cast<void>(CuptiSource::prepare(cupti_options())); }
 
 void ProcessRecorder::watch_gpu() {
   if (gpu_activity_ != nullptr || !gpu_problem_.empty()) return;
@@ -127,9 +126,7 @@ void ProcessRecorder::watch_gpu() {
 }
 
 void ProcessRecorder::start_gpu_activity() {
-  CuptiOptions options;
-  options.library = fallback_cupti();
-  options.graphs = true;
+  CuptiOptions options = cupti_options();
   options.on_kernel = [this](const KernelActivity& kernel, trace::StringId name) {
     note_gpu_use(kernel.stream.device);
     if (!has_nccl_kernels_ && NcclPlugin::communicators() == 0)

@@ -84,6 +84,7 @@ TEST(Recorder, EndsDetailAtItsSizeLimitAndSaysSo) {
   for (int i = 0; i < 20 && recorder.recording_detail(); ++i) wait_for_drain();
   EXPECT_FALSE(recorder.recording_detail());
   recorder.begin_step(1);
+  EXPECT_FALSE(recorder.wanted_detail_at(Recorder::now_ns())) << "what a GPU did ends as well";
   recorder.end_collective(recorder.enter_collective(bucket_call(0)), Recorder::now_ns());
   recorder.launch_captured(recorder.capture_collective(bucket_call(0)), {.launch = 7});
   recorder.end_replay({.launch = 7});
