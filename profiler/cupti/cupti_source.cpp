@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 
-#include <atomic>
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
@@ -13,11 +12,9 @@
 
 #include "profiler/cupti/activity.h"
 #include "profiler/cupti/activity_join.h"
-#include "profiler/cupti/buffer_pool.h"
 #include "profiler/cupti/cupti_clock.h"
-#include "profiler/cupti/enable_activities.h"
+#include "profiler/cupti/cupti_session.h"
 #include "profiler/cupti/graph_watch.h"
-#include "profiler/cupti/spare_buffers.h"
 
 namespace shardlens::profiler {
 namespace {
@@ -27,108 +24,15 @@ constexpr std::int64_t kClockIntervalNs = 1'000'000'000;
 // More than a short kernel takes: host and GPU no longer line up.
 constexpr std::int64_t kClockLimitNs = 10'000;
 
-// What callbacks use. Never freed: CUPTI is never disabled (doing so mid-run is unsafe) and may
-// hold buffers until the process ends.
-struct Shared {
-  Shared(const CuptiApi& functions, std::size_t buffers)
-      : api(functions), pool(buffers), graphs(api) {}
-
-  const CuptiApi api;
-  CuptiBufferPool pool;
-  GraphWatch graphs;
-  bool sees_graphs = false;
-  std::string graphs_refused;
-  std::string refused;  // kinds of records that CUPTI does not make
-  std::mutex mutex;  // guards what follows, and the pool's completed buffers until they are taken
-  bool is_taken = false;  // by a source
-};
-
-// CUPTI's callbacks carry no context, so this is how they find their buffers.
-std::atomic<Shared*> active{nullptr};
-// Outlive every source: kinds stay enabled, so CUPTI goes on asking.
-std::atomic<bool> refusal_crashes{false};
-CuptiSpareBuffers spare_buffers;
-
-void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* size,
-                                  std::size_t* max_records) {
-  Shared* shared = active.load(std::memory_order_acquire);
-  *buffer = shared == nullptr ? nullptr : shared->pool.request();
-  if (*buffer == nullptr && refusal_crashes) *buffer = spare_buffers.request();
-  *size = *buffer == nullptr ? 0 : CuptiBufferPool::kBufferBytes;
-  *max_records = 0;  // as many as fit
-}
-
-void CUPTIAPI on_buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
-                                  std::size_t valid_bytes) {
-  if (refusal_crashes && spare_buffers.complete(buffer)) return;
-  if (Shared* shared = active.load(std::memory_order_acquire))
-    shared->pool.complete(buffer, valid_bytes);
-}
-
-trace::Result<CuptiApi> choose_api(const CuptiOptions& options) {
-  if (options.api != nullptr) return *options.api;
-  return load_cupti(options.library);
-}
-
-// From here on CUPTI records.
-trace::Result<Shared*> enable(const CuptiOptions& options) {
-  TRY_ASSIGN(const CuptiApi api, choose_api(options));
-  TRY_ASSIGN(const std::uint32_t version, check_version(api));
-  refusal_crashes = version < CuptiSpareBuffers::kFirstVersionThatTakesNone;
-  auto shared = std::make_unique<Shared>(api, options.buffers);
-  active = shared.get();
-  if (options.graphs) {
-    shared->graphs_refused = shared->graphs.start();
-    shared->sees_graphs = shared->graphs_refused.empty();
-  }
-  auto refused = enable_activities(api, options, on_buffer_requested, on_buffer_completed);
-  // Not freed even after a failure: CUPTI may have asked for a buffer all the same.
-  Shared& kept = *shared.release();
-  if (!refused) {
-    kept.graphs.stop();
-    active = nullptr;
-    return tl::make_unexpected(refused.error());
-  }
-  kept.refused = std::move(*refused);
-  return &kept;
-}
-
-// The one that prepare() has left, or a new one.
-trace::Result<Shared*> take_shared(const CuptiOptions& options) {
-  Shared* shared = active.load();
-  if (shared == nullptr) {
-    TRY_ASSIGN(shared, enable(options));
-  }
-  const std::lock_guard lock(shared->mutex);
-  if (std::exchange(shared->is_taken, true))
-    return trace::fail(trace::ErrorKind::kFailed,
-                       "GPU activity is recorded already: one CuptiSource per process.");
-  return shared;
-}
-
-// Setting CUDA up makes records, too, as does a wait of those who launched nothing.
-bool is_work(const CUpti_Activity& record) {
-  const auto activity = decode(record);
-  return activity && !std::holds_alternative<OverheadActivity>(*activity) &&
-         !std::holds_alternative<WaitActivity>(*activity);
-}
-
-bool holds_work(const CuptiApi& api, std::uint8_t* buffer, std::size_t bytes) {
-  CUpti_Activity* record = nullptr;
-  while (api.get_next_record(buffer, bytes, &record) == CUPTI_SUCCESS)
-    if (is_work(*record)) return true;
-  return false;
-}
-
 }  // namespace
 
 struct CuptiSource::State {
-  State(Recorder& target, Shared& kept, KernelObserver on_kernel)
+  State(Recorder& target, CuptiSession& session, KernelObserver on_kernel)
       : recorder(target),
-        api(kept.api),
-        pool(kept.pool),
-        graph_nodes(kept.sees_graphs ? &kept.graphs.nodes() : nullptr),
-        graphs_refused(kept.graphs_refused),
+        api(session.api()),
+        pool(session.pool()),
+        graph_nodes(session.graph_nodes()),
+        graphs_refused(session.graphs_refused()),
         sink(target, std::move(on_kernel)),
         join(sink, graph_nodes),
         offset_name(target.intern("GPU clock offset")),
@@ -227,7 +131,7 @@ struct CuptiSource::State {
   const CuptiApi& api;
   CuptiBufferPool& pool;
   GraphNodes* const graph_nodes;  // null: nobody watches graphs
-  const std::string graphs_refused;
+  const std::string& graphs_refused;
   RecorderSink sink;
   ActivityJoin join;
   const trace::StringId offset_name;
@@ -244,37 +148,29 @@ struct CuptiSource::State {
 };
 
 trace::Result<void> CuptiSource::prepare(const CuptiOptions& options) {
-  if (active.load() != nullptr) return {};
-  TRY(enable(options));
+  if (is_prepared()) return {};
+  TRY(CuptiSession::begin(options));
   return {};
 }
 
-bool CuptiSource::is_prepared() { return active.load() != nullptr; }
+bool CuptiSource::is_prepared() { return CuptiSession::active() != nullptr; }
 
 bool CuptiSource::has_work(bool is_forced) {
-  Shared* shared = active.load();
-  if (shared == nullptr) return false;
-  const std::lock_guard lock(shared->mutex);
-  if (shared->is_taken) return true;
-  shared->api.flush_all(is_forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
-  return shared->pool.drop_until([&](std::uint8_t* buffer, std::size_t bytes) {
-    return holds_work(shared->api, buffer, bytes);
-  });
+  CuptiSession* session = CuptiSession::active();
+  return session != nullptr && session->has_work(is_forced);
 }
 
 std::size_t CuptiSource::held_buffers() {
-  Shared* shared = active.load();
-  if (shared == nullptr) return 0;
-  const std::lock_guard lock(shared->mutex);
-  return shared->is_taken ? 0 : shared->pool.completed();
+  CuptiSession* session = CuptiSession::active();
+  return session == nullptr ? 0 : session->held_buffers();
 }
 
 trace::Result<std::unique_ptr<CuptiSource>> CuptiSource::start(Recorder& recorder,
                                                                CuptiOptions options) {
-  TRY_ASSIGN(Shared* const shared, take_shared(options));
-  if (!shared->refused.empty())
-    recorder.log(trace::LogLine::Level::kWarning, "CUPTI does not record " + shared->refused + ".");
-  auto state = std::make_unique<State>(recorder, *shared, std::move(options.on_kernel));
+  TRY_ASSIGN(CuptiSession* const session, CuptiSession::take(options));
+  if (const std::string& refused = session->refused(); !refused.empty())
+    recorder.log(trace::LogLine::Level::kWarning, "CUPTI does not record " + refused + ".");
+  auto state = std::make_unique<State>(recorder, *session, std::move(options.on_kernel));
   State* raw = state.get();
   state->thread = std::jthread([raw](const std::stop_token& stop) { raw->run(stop); });
   return std::unique_ptr<CuptiSource>(new CuptiSource(std::move(state)));
@@ -285,7 +181,7 @@ CuptiSource::CuptiSource(std::unique_ptr<State> state) : state_(std::move(state)
 CuptiSource::~CuptiSource() {
   state_->thread.request_stop();
   state_->thread.join();
-  active = nullptr;
+  CuptiSession::end();
 }
 
 bool CuptiSource::flush(std::chrono::milliseconds limit) {
@@ -300,15 +196,15 @@ const std::string& CuptiSource::graphs_refused() const { return state_->graphs_r
 
 void CuptiSource::begin_launch(std::uint64_t launch, std::uint64_t order) {
   GraphWatch::mark_launch({launch, order});
-  if (Shared* shared = active.load(std::memory_order_acquire))
-    shared->api.push_external_id(kLaunchCorrelation, launch);
+  if (const CuptiSession* session = CuptiSession::active())
+    session->api().push_external_id(kLaunchCorrelation, launch);
 }
 
 void CuptiSource::end_launch() {
   GraphWatch::mark_launch({});
   std::uint64_t launch = 0;
-  if (Shared* shared = active.load(std::memory_order_acquire))
-    shared->api.pop_external_id(kLaunchCorrelation, &launch);
+  if (const CuptiSession* session = CuptiSession::active())
+    session->api().pop_external_id(kLaunchCorrelation, &launch);
 }
 
 }  // namespace shardlens::profiler
