@@ -127,6 +127,17 @@ class Gpu(harness.ShardlensTest):
                 self.assertEqual(waits(8, 25) - waits(8, 9), 2 * 2)
                 self.assertEqual(waits(100, 17) - waits(100, 9), 0)
 
+    def test_offloading_waits_for_a_step_and_not_for_each_unit(self):
+        for param_dtype in ('fp32', 'bf16'):
+            waits = {}
+            for steps in (9, 17):
+                name = f'{param_dtype}-{steps}'
+                self.run_job(name, dict(sharding_strategy='full_shard', cpu_offload='true', param_dtype=param_dtype,
+                                        record='none', loss_every=100), steps=steps)
+                waits[steps] = self.counted(name)['host_waits']
+            # For the gradients, and for their norm on its way to the device and back; tiny has six units.
+            self.assertEqual(waits[17] - waits[9], 4 * 8)
+
     def test_the_driver_is_not_asked_for_its_memory_in_every_step(self):
         asked = {}
         for steps in (10, 210):
