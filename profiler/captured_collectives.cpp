@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/collective_row.h"
+
 namespace shardlens::profiler {
 
 std::int64_t CapturedCollectives::sequence_of(std::int64_t index, const CollectiveReplay& replay) {
@@ -71,21 +73,11 @@ bool CapturedCollectives::make_rows(const CollectiveReplay& replay,
 
 trace::Collective CapturedCollectives::row_of(const Captured& captured,
                                               const CollectiveReplay& replay) const {
-  trace::Collective row;
-  row.rank = rank_;
-  row.process_group = captured.call.process_group;
+  trace::Collective row = profiler::row_of(rank_, captured.call);
   row.sequence = sequence_of(captured.call.sequence, replay);
-  row.function = captured.call.function;
-  row.executed = captured.call.executed;
-  row.data_type = captured.call.data_type;
-  row.bytes = captured.call.bytes;
-  row.algorithm = captured.launch.algorithm;
-  row.protocol = captured.launch.protocol;
-  row.channels = captured.launch.channels;
   row.enqueued_ns = replay.called_ns;
-  row.lane = replay.lane;
-  row.start_ns = replay.start_ns;
-  row.end_ns = replay.end_ns;
+  set_launch(row, captured.launch);
+  set_times(row, {replay.lane, replay.start_ns, replay.end_ns});
   return row;
 }
 

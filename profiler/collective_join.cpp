@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/collective_row.h"
+
 namespace shardlens::profiler {
 namespace {
 
@@ -10,27 +12,11 @@ namespace {
 constexpr std::int64_t kOrphanAfterNs = 10'000'000'000;
 
 trace::Collective to_row(int rank, const CollectiveEntered& entered) {
-  trace::Collective row;
-  row.rank = rank;
+  trace::Collective row = row_of(rank, entered.call);
   row.step = entered.step;
-  row.process_group = entered.call.process_group;
-  row.sequence = entered.call.sequence;
-  row.function = entered.call.function;
-  row.executed = entered.call.executed;
-  row.tag_kind = entered.call.tag_kind;
-  row.tag_index = entered.call.tag_index;
-  row.tag_name = entered.call.tag_name;
   row.phase = entered.phase;
-  row.data_type = entered.call.data_type;
-  row.bytes = entered.call.bytes;
   row.enqueued_ns = entered.enqueued_ns;
   return row;
-}
-
-void set_times(trace::Collective& row, const CollectiveTimes& times) {
-  row.lane = times.lane;
-  row.start_ns = times.start_ns;
-  row.end_ns = std::max(times.end_ns, times.start_ns);
 }
 
 // Sends and receives have no number; handles grow as they are entered.
@@ -122,11 +108,7 @@ bool CollectiveJoin::is_settled(Parts& parts, std::int64_t now_ns) const {
 
 void CollectiveJoin::finish(std::uint64_t handle, const Parts& parts, Finished& finished) {
   trace::Collective row = to_row(rank_, *parts.entered);
-  if (parts.chosen) {
-    row.algorithm = parts.chosen->algorithm;
-    row.protocol = parts.chosen->protocol;
-    row.channels = parts.chosen->channels;
-  }
+  if (parts.chosen) set_launch(row, *parts.chosen);
   if (parts.ended) {
     const std::int64_t start_ns = parts.started ? parts.started->start_ns : row.enqueued_ns;
     set_times(row, {parts.started ? parts.started->lane : 0, start_ns, parts.ended->end_ns});

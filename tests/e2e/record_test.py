@@ -45,8 +45,8 @@ dist.destroy_process_group()
 sys.exit(int(sys.argv[2]) if len(sys.argv) > 2 else 0)
 '''
 
-# Neither NVTX nor anything else of ours: a model trained on a shared GPU by two ranks.
-UNMARKED = '''
+# Two ranks on a shared GPU.
+TWO_RANKS = '''
 import os, sys, torch
 import torch.distributed as dist
 rank = int(os.environ["RANK"])
@@ -54,6 +54,10 @@ os.environ["NCCL_HOSTID"] = f"rank-{rank}"  # two ranks on one GPU
 os.environ["NCCL_SOCKET_IFNAME"] = "lo"
 dist.init_process_group("nccl")
 model = torch.nn.Sequential(*(torch.nn.Sequential(torch.nn.Linear(512, 512), torch.nn.GELU()) for _ in range(6))).cuda()
+'''
+
+# Neither NVTX nor anything else of ours.
+UNMARKED = TWO_RANKS + '''
 if sys.argv[1] == "ddp":
     model = torch.nn.parallel.DistributedDataParallel(model)
 else:
@@ -73,14 +77,7 @@ dist.destroy_process_group()
 '''
 
 # A whole step, DDP's collectives in it, captured after a warm-up and replayed, with one collective by hand now and then.
-GRAPHED = '''
-import os, torch
-import torch.distributed as dist
-rank = int(os.environ["RANK"])
-os.environ["NCCL_HOSTID"] = f"rank-{rank}"  # two ranks on one GPU
-os.environ["NCCL_SOCKET_IFNAME"] = "lo"
-dist.init_process_group("nccl")
-model = torch.nn.Sequential(*(torch.nn.Sequential(torch.nn.Linear(512, 512), torch.nn.GELU()) for _ in range(6))).cuda()
+GRAPHED = TWO_RANKS + '''
 side = torch.cuda.Stream()
 with torch.cuda.stream(side):
     model = torch.nn.parallel.DistributedDataParallel(model, bucket_cap_mb=3)
