@@ -102,9 +102,9 @@ struct RunSql {
   std::string query;
 };
 struct StopSql {};
-struct ImportTrace {
-  std::vector<std::string> files;
-};
+struct OpenFiles {
+  std::vector<std::string> paths;
+};  // traces of other programs are imported, as one run; of runs the first is shown
 struct Quit {};
 
 using Command =
@@ -113,7 +113,7 @@ using Command =
                  SetReplaySpeed, SeekReplay, RetryTrainerSetup, OpenPlan, ClosePlan, SetPlanTarget,
                  CopyText, SaveText, SavePicture, ShowTimeline, SelectRange, ClearRange, PickEvent,
                  DropEvent, FindNames, ClearFind, GoToHit, GoToEvent, GoToNeighbour, ShowMemory,
-                 RunSql, StopSql, ImportTrace, Quit>;
+                 RunSql, StopSql, OpenFiles, Quit>;
 using Commands = std::vector<Command>;
 
 }  // namespace shardlens::ui

@@ -9,6 +9,7 @@
 #include "app/cli/output.h"
 #include "app/cli/run_job.h"
 #include "app/window/window_main.h"
+#include "trace/interop/kineto_import.h"
 #include "trace/store/run_folder.h"
 
 namespace shardlens::app {
@@ -20,11 +21,11 @@ struct WindowChoice {
   std::filesystem::path trainer_status;
 };
 
-int need_display() {
+int need_display(const std::string& instead) {
   return report_error({trace::ErrorKind::kFailed,
                        "There is no display (DISPLAY and WAYLAND_DISPLAY are not set), so no "
-                       "window. Use `shardlens report RUN`, or a virtual display: xvfb-run -a "
-                       "shardlens …"});
+                       "window. Use `shardlens " +
+                           instead + "`, or a virtual display: xvfb-run -a shardlens …"});
 }
 
 int open_window(const WindowChoice& choice, const Surroundings& surroundings) {
@@ -33,6 +34,10 @@ int open_window(const WindowChoice& choice, const Surroundings& surroundings) {
   options.trainer_status = choice.trainer_status;
   options.preferences = surroundings.preferences;
   for (const auto& name : choice.runs) {
+    if (trace::may_be_kineto(name)) {
+      options.traces.emplace_back(name);
+      continue;
+    }
     auto run = trace::find_run(name, choice.runs_dir);
     if (run) {
       options.runs.push_back(std::move(*run));
@@ -45,7 +50,8 @@ int open_window(const WindowChoice& choice, const Surroundings& surroundings) {
          run.error().message + (missing ? " For commands see shardlens --help." : "")});
   }
   if (surroundings.has_display) return run_window(options);
-  if (!options.runs.empty()) return need_display();
+  if (!options.traces.empty()) return need_display("import FILE…");
+  if (!options.runs.empty()) return need_display("report RUN");
   print_message("No display: training the default job instead of opening a window");
   JobRequest request = default_job(probe_cuda());
   request.runs_dir = choice.runs_dir;
@@ -55,7 +61,9 @@ int open_window(const WindowChoice& choice, const Surroundings& surroundings) {
 void add_commands(CLI::App& app, Action& chosen, const Surroundings& surroundings) {
   auto choice = std::make_shared<WindowChoice>();
   choice->trainer_status = surroundings.trainer_status;
-  app.add_option("RUN", choice->runs, "Runs to open: names, folders or packed files");
+  app.add_option("RUN", choice->runs,
+                 "What to open: names, folders or packed files of runs; traces of PyTorch's "
+                 "profiler (.json, .json.gz, one per rank) are imported");
   app.add_option("--trainer-status", choice->trainer_status,
                  "The file in which the set-up script says how far the trainer is")
       ->group("");

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "app/session/job_progress.h"
+#include "trace/interop/kineto_import.h"
 
 namespace shardlens::app {
 
@@ -171,6 +172,15 @@ void Controller::follow_watch() {
     library_.set_live(view);
     queue_.observe(std::move(view));
   }
+}
+
+void Controller::perform_on_files(const ui::OpenFiles& command) {
+  std::vector<fs::path> traces, runs;
+  for (const fs::path path : command.paths) {
+    (trace::may_be_kineto(path) ? traces : runs).push_back(path);
+  }
+  if (!runs.empty()) perform_on_run(ui::ShowRun{one_spelling(runs.front())});
+  import_.add(std::move(traces));
 }
 
 void Controller::follow_import() {

@@ -69,7 +69,7 @@ class Controller {
   void perform(const Command& command);
   void perform_on_files(const ui::SaveText& command);
   void perform_on_files(const ui::SavePicture& command);
-  void perform_on_files(const ui::ImportTrace& command);
+  void perform_on_files(const ui::OpenFiles& command);
   void perform_on_run(const ui::StartRun& command);
   void perform_on_run(const ui::ShowRun& command);
   void perform_on_run(const ui::StartReplay& command);

@@ -100,10 +100,6 @@ void Controller::perform_on_files(const ui::SaveText& command) {
 
 void Controller::perform_on_files(const ui::SavePicture& command) { wanted_picture_ = command; }
 
-void Controller::perform_on_files(const ui::ImportTrace& command) {
-  import_.add({command.files.begin(), command.files.end()});
-}
-
 void Controller::perform_on_run(const ui::ShowRun& command) {
   note({});
   watcher_.show(command.folder);

@@ -76,7 +76,7 @@ void MainWindow::watch_input() {
                                  [](GLFWwindow* w, int, int) { window_of(w)->note_input(); });
   glfwSetDropCallback(handle, [](GLFWwindow* w, int count, const char** paths) {
     window_of(w)->note_input();
-    window_of(w)->controller_.execute(ui::ImportTrace{{paths, paths + count}});
+    window_of(w)->controller_.execute(ui::OpenFiles{{paths, paths + count}});
   });
   glfwSetWindowRefreshCallback(handle, [](GLFWwindow* w) { window_of(w)->note_input(); });
 }

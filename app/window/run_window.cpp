@@ -75,6 +75,9 @@ int run_window(const WindowOptions& options) {
   auto* handle = (*graphics)->window();
   if (first_start) adopt_display_scale(handle, preferences);
   Controller controller(controller_options(options, preferences), [] { glfwPostEmptyEvent(); });
+  if (!options.traces.empty()) {
+    controller.execute(ui::OpenFiles{{options.traces.begin(), options.traces.end()}});
+  }
   {
     MainWindow window(**graphics, controller, preferences.view);
     while (!window.closed() && !controller.quit_requested() && !signals.arrived()) window.turn();

@@ -9,9 +9,10 @@ namespace shardlens::app {
 
 struct WindowOptions {
   std::filesystem::path runs_dir = "runs";
-  std::vector<std::filesystem::path> runs;  // to open: folders or packed files; empty: the newest
-  bool replay = false;                      // plays runs[0] from its start
-  double replay_speed = 0;                  // 0: as in the last replay
+  std::vector<std::filesystem::path> runs;    // to open: folders or packed files; empty: the newest
+  std::vector<std::filesystem::path> traces;  // of other programs, to import and show
+  bool replay = false;                        // plays runs[0] from its start
+  double replay_speed = 0;                    // 0: as in the last replay
   // Written by the set-up script while it fetches and builds the trainer; empty: nobody does.
   std::filesystem::path trainer_status;
   std::filesystem::path

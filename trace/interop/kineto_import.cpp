@@ -1,6 +1,8 @@
 #include "trace/interop/kineto_import.h"
 
 #include <algorithm>
+#include <array>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <utility>
@@ -173,6 +175,18 @@ Result<ImportedRun> Import::run(const fs::path& runs_dir) {
 }
 
 }  // namespace
+
+bool may_be_kineto(const fs::path& file) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return false;
+  std::ifstream input(file, std::ios::binary);
+  std::array<char, 64> begin{};
+  input.read(begin.data(), begin.size());
+  const std::string_view text(begin.data(), static_cast<std::size_t>(input.gcount()));
+  if (text.starts_with("\x1f\x8b")) return true;
+  const auto first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+}
 
 Result<ImportedRun> import_kineto(std::span<const fs::path> files, const fs::path& runs_dir,
                                   const ImportOptions& options) {

@@ -28,6 +28,9 @@ struct ImportedRun {
   std::vector<std::string> warnings;  // "worker0.json was cut off after 1,234 events", …
 };
 
+// Whether a file begins as one of these traces does: JSON, or something compressed by gzip.
+bool may_be_kineto(const std::filesystem::path& file);
+
 // The run appears whole or not at all. Each file's rank is what its distributedInfo says; where
 // none says so, files are ranks in their order. Errors: kUsage for no files, ranks that meet or a
 // taken name; kForeign for what is no trace; kDamaged; those of writing.

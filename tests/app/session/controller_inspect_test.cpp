@@ -97,9 +97,22 @@ TEST_F(ControllerInspectTest, ATraceThatIsDroppedOnTheWindowIsImportedAndShown) 
   std::ofstream(file) << R"({"distributedInfo": {"rank": 0, "world_size": 1}, "traceEvents": [
     {"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 1000.0, "dur": 5.0,
      "args": {"device": 0, "stream": 7, "correlation": 1}}]})";
-  controller->execute(ui::ImportTrace{{file.string()}});
+  controller->execute(ui::OpenFiles{{file.string()}});
   EXPECT_TRUE(becomes([](const ui::Snapshot& now) {
     return now.run && now.run->figures.info.name == "trace" && !now.notice_is_error;
+  }));
+}
+
+TEST_F(ControllerInspectTest, ARunThatIsOpenedAsAFileIsShownAndNotImported) {
+  SyntheticOptions options;
+  options.name = "dropped";
+  TemporaryFolder elsewhere;
+  SyntheticRun other(elsewhere.path(), options);
+  other.add_steps(2);
+  other.finish();
+  controller->execute(ui::OpenFiles{{other.folder()}});
+  EXPECT_TRUE(becomes([](const ui::Snapshot& now) {
+    return now.run && now.run->figures.info.name == "dropped" && !now.notice_is_error;
   }));
 }
 
