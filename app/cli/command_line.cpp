@@ -2,14 +2,15 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <iostream>
 #include <memory>
+#include <sstream>
 
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "app/cli/run_job.h"
 #include "app/window/window_main.h"
 #include "trace/interop/kineto_import.h"
+#include "trace/model/printable.h"
 #include "trace/store/run_folder.h"
 
 namespace shardlens::app {
@@ -49,7 +50,7 @@ int open_window(const WindowChoice& choice, const Surroundings& surroundings) {
         {missing ? trace::ErrorKind::kUsage : run.error().kind,
          run.error().message + (missing ? " For commands see shardlens --help." : "")});
   }
-  if (surroundings.has_display) return run_window(options);
+  if (surroundings.has_display) return exit_code_of(run_window(options));
   if (!options.traces.empty()) return need_display("import FILE…");
   if (!options.runs.empty()) return need_display("report RUN");
   print_message("No display: training the default job instead of opening a window");
@@ -110,13 +111,20 @@ int run_command_line(int argc, const char* const* argv, const Surroundings& surr
       "  shardlens report \"cap 1\"\n"
       "  shardlens compare \"cap 1\" baseline\n"
       "  shardlens replay \"cap 1\" --speed 4");
+  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+    return trace::printable_line(error.what()) + "\nRun with --help for more information.";
+  });
   Action chosen;
   add_commands(app, chosen, surroundings);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // CLI11's own codes tell only --help and --version from wrong use.
-    return app.exit(error, std::cout, std::cerr) == 0 ? kDone : kWrongUse;
+    std::ostringstream result, message;
+    const bool is_answer = app.exit(error, result, message) == 0;
+    print_result(result.str());
+    if (!message.str().empty()) print_message(message.str());
+    return is_answer ? kDone : kWrongUse;
   }
   return code_after_writing(chosen());
 }

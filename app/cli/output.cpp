@@ -1,23 +1,44 @@
 #include "app/cli/output.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "app/cli/command_line.h"
-#include "app/cli/printable.h"
+#include "trace/model/printable.h"
 
 namespace shardlens::app {
+namespace {
 
-void print_result(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+void write_out(std::string_view bytes) {
+  std::fwrite(bytes.data(), 1, bytes.size(), stdout);
   std::fflush(stdout);
 }
 
-void print_message(std::string_view text) { std::fprintf(stderr, "%s\n", printable(text).c_str()); }
+}  // namespace
+
+void print_result(std::string_view text) { write_out(trace::printable(text)); }
+
+void print_message(std::string_view text) {
+  std::fprintf(stderr, "%s\n", trace::printable(text).c_str());
+}
+
+void print_data(std::string_view data) {
+  if (isatty(STDOUT_FILENO) == 1) {
+    print_result(data);
+  } else {
+    write_out(data);
+  }
+}
 
 int report_error(const trace::Error& error) {
-  print_message("error: " + error.message);
+  print_message("error: " + trace::printable_line(error.message));
   return error.kind == trace::ErrorKind::kUsage ? kWrongUse : kFailed;
+}
+
+int exit_code_of(const trace::Result<void>& result) {
+  return result ? kDone : report_error(result.error());
 }
 
 void add_runs_dir(CLI::App& command, std::filesystem::path& runs_dir) {

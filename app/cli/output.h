@@ -14,11 +14,16 @@ class App;
 
 namespace shardlens::app {
 
+// All that commands print passes here, where text from outside loses what a terminal would obey.
 void print_result(std::string_view text);   // standard output, flushed
 void print_message(std::string_view text);  // standard error, with a newline
+// For other programs, byte by byte, unless standard output is a terminal. Flushed.
+void print_data(std::string_view data);
 
-// "error: …" on standard error. Returns the exit code: 2 for wrong use, 1 for all else.
+// "error: …" on one line of standard error. Returns the exit code: 2 for wrong use, 1 for all else.
 int report_error(const trace::Error& error);
+// kDone, or that of the error, which is reported.
+int exit_code_of(const trace::Result<void>& result);
 
 // --runs-dir, as every command has it.
 void add_runs_dir(CLI::App& command, std::filesystem::path& runs_dir);

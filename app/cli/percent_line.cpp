@@ -6,10 +6,12 @@
 #include <cstdio>
 #include <utility>
 
+#include "trace/model/printable.h"
+
 namespace shardlens::app {
 
 PercentLine::PercentLine(std::string what)
-    : what_(std::move(what)), is_terminal_(isatty(STDERR_FILENO) == 1) {}
+    : what_(trace::printable_line(what)), is_terminal_(isatty(STDERR_FILENO) == 1) {}
 
 void PercentLine::show(double part) {
   const int percent = static_cast<int>(std::clamp(part, 0.0, 1.0) * 100);

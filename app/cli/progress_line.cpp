@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "app/cli/output.h"
-#include "app/cli/printable.h"
 #include "app/report/text_table.h"
+#include "trace/model/printable.h"
 #include "ui/format.h"
 
 namespace shardlens::app {
@@ -70,7 +70,7 @@ void ProgressLine::erase() {
 void ProgressLine::show(const RunProgress& progress) {
   if (is_terminal_) {
     erase();
-    const std::string text = printable(progress_text(name_, progress, kBarWidth));
+    const std::string text = trace::printable_line(progress_text(name_, progress, kBarWidth));
     std::fputs(cut_to_width(text, terminal_width()).c_str(), stderr);
     std::fflush(stderr);
     drawn_ = true;

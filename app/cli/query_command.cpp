@@ -98,9 +98,11 @@ int query(const QueryArguments& options) {
   how.interrupted = [&] { return signals.wait(std::chrono::milliseconds(0)); };
   const auto result = trace::query_run(*run, options.sql, how);
   if (!result) return report_error(result.error());
-  print_result(options.format == "json"  ? as_json(*result)
-               : options.format == "csv" ? as_csv(*result)
-                                         : as_table(*result));
+  if (options.format == "csv") {
+    print_data(as_csv(*result));
+  } else {
+    print_result(options.format == "json" ? as_json(*result) : as_table(*result));
+  }
   for (const std::string& problem : result->left_out)
     print_message("error: the answer lacks a rank: " + problem);
   return result->left_out.empty() ? kDone : kFailed;

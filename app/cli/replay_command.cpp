@@ -26,7 +26,7 @@ int replay(const ReplayArguments& options) {
   window.preferences = options.preferences;
   window.replay = true;
   window.replay_speed = options.speed;
-  return run_window(window);
+  return exit_code_of(run_window(window));
 }
 
 }  // namespace

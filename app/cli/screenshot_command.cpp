@@ -30,14 +30,14 @@ trace::Result<void> parse_size(const std::string& text, int& width, int& height)
   return {};
 }
 
-int take_screenshot(ScreenshotArguments& options) {
+int screenshot(ScreenshotArguments& options) {
   if (auto size = parse_size(options.size, options.picture.width, options.picture.height); !size) {
     return report_error(size.error());
   }
   const auto run = trace::find_run(options.run, options.picture.runs_dir);
   if (!run) return report_error(run.error());
   options.picture.run = *run;
-  return run_screenshot(options.picture);
+  return exit_code_of(take_screenshot(options.picture));
 }
 
 }  // namespace
@@ -81,8 +81,7 @@ void add_screenshot_command(CLI::App& app, Action& chosen) {
       "Needs a display, if only a virtual one: xvfb-run -a shardlens screenshot …\n\n"
       "Example:\n"
       "  shardlens screenshot \"cap 1\" -o tune.png --size 1600x1000 --theme light");
-  command->callback(
-      [&chosen, options] { chosen = [options] { return take_screenshot(*options); }; });
+  command->callback([&chosen, options] { chosen = [options] { return screenshot(*options); }; });
 }
 
 }  // namespace shardlens::app

@@ -6,7 +6,6 @@
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "app/cli/percent_line.h"
-#include "app/cli/printable.h"
 #include "app/cli/stop_signals.h"
 #include "app/report/report_json.h"
 #include "trace/model/text.h"
@@ -47,14 +46,14 @@ Json verified_json(const std::filesystem::path& run, const VerifyReport& report)
     damage.push_back({{"file", part.file},
                       {"rank", known(part.rank)},
                       {"lane", known(part.lane)},
-                      {"kind", part.kind.empty() ? Json(nullptr) : Json(printable(part.kind))},
+                      {"kind", part.kind.empty() ? Json(nullptr) : Json(part.kind)},
                       {"first_ns", has_times ? Json(part.first_ns) : Json(nullptr)},
                       {"last_ns", has_times ? Json(part.last_ns) : Json(nullptr)},
                       {"events", part.events},
-                      {"what", printable(part.what)}});
+                      {"what", part.what}});
   }
   for (const trace::Lost& one : report.lost) {
-    lost.push_back({{"rank", one.rank}, {"reason", printable(one.reason)}, {"count", one.count}});
+    lost.push_back({{"rank", one.rank}, {"reason", one.reason}, {"count", one.count}});
   }
   return {{"run", run.string()},
           {"intact", report.damage.empty()},
@@ -124,7 +123,7 @@ int verify(const VerifyArguments& arguments) {
   line.end();
   if (!report) return report_error(report.error());
   print_result(arguments.format == "json" ? dump_json(verified_json(*run, *report)) + "\n"
-                                          : printable(verified_text(*run, *report)));
+                                          : verified_text(*run, *report));
   return report->damage.empty() ? kDone : kFailed;
 }
 

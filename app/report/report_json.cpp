@@ -9,6 +9,7 @@
 #include "trace/analysis/run_summary.h"
 #include "trace/model/gpu_counters.h"
 #include "trace/model/library_environment.h"
+#include "trace/model/printable.h"
 
 namespace shardlens::app {
 namespace {
@@ -310,7 +311,7 @@ Json settings_json(const trace::Settings& settings) {
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 std::string dump_json(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return trace::printable_json(json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace shardlens::app

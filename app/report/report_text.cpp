@@ -11,6 +11,7 @@
 #include "trace/analysis/run_summary.h"
 #include "trace/analysis/throttling.h"
 #include "trace/model/library_environment.h"
+#include "trace/model/printable.h"
 #include "ui/format.h"
 #include "ui/headline.h"
 #include "ui/job_text.h"
@@ -49,7 +50,7 @@ std::string evaluation_note(const trace::Evaluation& best, const trace::RunFigur
 
 std::string ranks_text(const trace::RunInfo& info) {
   return std::to_string(info.world_size) + (info.world_size == 1 ? " rank on " : " ranks on ") +
-         info.device;
+         trace::printable_line(info.device);
 }
 
 // "steps 10 to 20", "step 7", "steps from 10"
@@ -104,7 +105,7 @@ std::string heading(const RunReport& report) {
   if (info.imported_from.empty()) {
     text += knobs.empty() ? "All settings at their defaults\n" : "Settings: " + knobs + "\n";
   }
-  if (!info.command.empty()) text += "Command: " + info.command + "\n";
+  if (!info.command.empty()) text += "Command: " + trace::printable_line(info.command) + "\n";
   for (const auto& line : ui::device_lines(report.figures)) text += "Device: " + line + "\n";
   text += environment_text(report.figures) + sources_text(report.figures);
   if (report.range) {

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "trace/model/printable.h"
+
 namespace shardlens::app {
 namespace {
 
@@ -30,14 +32,16 @@ std::string cut_to_width(std::string_view text, std::size_t width) {
   return std::string(text.substr(0, kept)) + "…";
 }
 
-TextTable::TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+TextTable::TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {
+  for (Column& column : columns_) column.heading = trace::printable_line(column.heading);
+}
 
 void TextTable::add_row(std::vector<std::string> cells) {
   cells.resize(columns_.size());
   for (std::size_t i = 0; i < cells.size(); ++i) {
     std::ranges::replace_if(
         cells[i], [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
-    cells[i] = cut_to_width(cells[i], columns_[i].longest);
+    cells[i] = cut_to_width(trace::printable_line(cells[i]), columns_[i].longest);
   }
   rows_.push_back(std::move(cells));
 }

@@ -2,7 +2,6 @@
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "app/launch/job_request.h"
 #include "app/launch/program_files.h"
@@ -59,7 +58,7 @@ void remember_size(GLFWwindow* window, Preferences& preferences) {
 
 }  // namespace
 
-int run_window(const WindowOptions& options) {
+trace::Result<void> run_window(const WindowOptions& options) {
   QuitSignals signals([] { glfwPostEmptyEvent(); });
   auto preferences = load_preferences(options.preferences);
   std::error_code error;
@@ -68,10 +67,7 @@ int run_window(const WindowOptions& options) {
   const auto graphics = Graphics::create({.width = preferences.width,
                                           .height = preferences.height,
                                           .maximized = preferences.maximized});
-  if (!graphics) {
-    std::fprintf(stderr, "error: %s\n", graphics.error().message.c_str());
-    return 1;
-  }
+  if (!graphics) return tl::make_unexpected(graphics.error());
   auto* handle = (*graphics)->window();
   if (first_start) adopt_display_scale(handle, preferences);
   Controller controller(controller_options(options, preferences), [] { glfwPostEmptyEvent(); });
@@ -85,10 +81,7 @@ int run_window(const WindowOptions& options) {
     preferences.view = window.preferences();
     preferences.replay_speed = controller.replay_speed();
   }
-  if (const auto saved = save_preferences(options.preferences, preferences); !saved) {
-    std::fprintf(stderr, "%s\n", saved.error().message.c_str());
-  }
-  return 0;
+  return save_preferences(options.preferences, preferences);
 }
 
 }  // namespace shardlens::app

@@ -150,6 +150,8 @@ Result<Picture> draw_picture(const ScreenshotOptions& options, ui::Snapshot snap
   return picture;
 }
 
+}  // namespace
+
 Result<void> take_screenshot(const ScreenshotOptions& options) {
   TRY(check(options));
   StillOptions still{.run = options.run,
@@ -160,15 +162,6 @@ Result<void> take_screenshot(const ScreenshotOptions& options) {
   TRY_ASSIGN(auto snapshot, still_snapshot(still));
   TRY_ASSIGN(const auto picture, draw_picture(options, std::move(snapshot)));
   return write_png(options.output, picture);
-}
-
-}  // namespace
-
-int run_screenshot(const ScreenshotOptions& options) {
-  const auto taken = take_screenshot(options);
-  if (taken) return 0;
-  std::fprintf(stderr, "error: %s\n", taken.error().message.c_str());
-  return taken.error().kind == ErrorKind::kUsage ? 2 : 1;
 }
 
 }  // namespace shardlens::app

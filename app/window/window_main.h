@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "trace/model/result.h"
+
 namespace shardlens::app {
 
 struct WindowOptions {
@@ -36,8 +38,9 @@ struct ScreenshotOptions {
   std::string show;  // what lies over the window: "plan"; "": nothing
 };
 
-// Both return an exit code (0, 1 or 2) and print their error to standard error.
-int run_window(const WindowOptions& options);
-int run_screenshot(const ScreenshotOptions& options);
+// Until the window is closed. An error: there is no window to be had, or what is to be remembered
+// could not be saved.
+trace::Result<void> run_window(const WindowOptions& options);
+trace::Result<void> take_screenshot(const ScreenshotOptions& options);
 
 }  // namespace shardlens::app

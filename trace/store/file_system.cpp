@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -10,7 +11,10 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <thread>
 #include <utility>
+
+#include "trace/model/printable.h"
 
 namespace shardlens::trace {
 
@@ -66,6 +70,29 @@ std::string network_file_system_warning(const fs::path& path) {
   return quoted(path) + " is on a network file system (" + std::string(name) +
          "), where a trace can be damaged while it is written and watched: record on a local disk "
          "(--runs-dir) and copy the packed run";
+}
+
+Result<FolderLock> FolderLock::acquire(const fs::path& folder, std::chrono::milliseconds patience) {
+  constexpr std::chrono::milliseconds kPoll{10};
+  FolderLock lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (lock.descriptor_ < 0) {
+    return fail(ErrorKind::kIo,
+                "cannot open the folder " + quoted(folder) + ": " + std::strerror(errno));
+  }
+  // Polled, so that a signal can end the process as always.
+  for (auto waited = kPoll; flock(lock.descriptor_, LOCK_EX | LOCK_NB) != 0; waited += kPoll) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return lock;
+    if (waited > patience) {
+      return fail(ErrorKind::kFailed, "another program is changing the folder " + quoted(folder) +
+                                          " and does not finish: end it, or try again later");
+    }
+    std::this_thread::sleep_for(kPoll);
+  }
+  return lock;
+}
+
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 Result<TemporaryFolder> TemporaryFolder::create() {
@@ -140,6 +167,6 @@ Result<void> publish_file(const fs::path& from, const fs::path& to) {
   return fail(ErrorKind::kIo, "cannot create " + quoted(to) + ": " + std::strerror(code));
 }
 
-std::string quoted(const fs::path& path) { return "'" + path.string() + "'"; }
+std::string quoted(const fs::path& path) { return "'" + printable_line(path.string()) + "'"; }
 
 }  // namespace shardlens::trace

@@ -1,10 +1,12 @@
 // The few things about files that the standard library lacks. Any thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "trace/model/result.h"
 
@@ -31,6 +33,22 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
+// Held by one process at a time; the system lets go of it when that ends, however it does.
+class FolderLock {
+ public:
+  // Waits up to `patience`. Error kFailed: another process holds it. A file system without locks
+  // gives one to everybody.
+  static Result<FolderLock> acquire(const std::filesystem::path& folder,
+                                    std::chrono::milliseconds patience);
+  FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  FolderLock& operator=(FolderLock&&) = delete;
+  ~FolderLock();
+
+ private:
+  explicit FolderLock(int descriptor) : descriptor_(descriptor) {}
+  int descriptor_;
+};
+
 // 0 for a file that is not there.
 std::int64_t file_size_or_zero(const std::filesystem::path& file);
 
@@ -52,6 +70,7 @@ Result<void> synchronize(const std::filesystem::path& file);
 // Moves `from` to `to` on the same file system; an existing `to` is kUsage.
 Result<void> publish_file(const std::filesystem::path& from, const std::filesystem::path& to);
 
+// For a message, on one line.
 std::string quoted(const std::filesystem::path& path);
 
 }  // namespace shardlens::trace

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <map>
 
+#include "trace/model/printable.h"
 #include "trace/store/rank_files.h"
 #include "trace/store/schema.h"
 #include "trace/store/trace_file.h"
@@ -83,7 +84,7 @@ RunInfo info_from(MetaValues& meta) {
     return static_cast<std::int64_t>(std::strtoll(meta[key].c_str(), nullptr, 10));
   };
   RunInfo info;
-  info.name = meta["name"];
+  info.name = printable_line(meta["name"]);  // as create_run has it
   info.status = status_from(meta["status"]);
   info.reason = meta["reason"];
   info.start_ns = number("start_ns");

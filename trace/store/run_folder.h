@@ -22,8 +22,9 @@ std::filesystem::path adapter_folder(const std::filesystem::path& run_folder);
 std::filesystem::path saved_model(const std::filesystem::path& run_folder);
 
 // Creates <runs_dir>/<date>T<time>_<name>/ with a run.sqlite that holds `info`. A taken name is
-// kUsage unless `overwrite`, which deletes the old run. Fills in info.folder and returns the
-// folder.
+// kUsage unless `overwrite`, which deletes the old run; of several programs that take one at the
+// same time one gets it. A name that cannot be printed on a line is kUsage. Fills in info.folder
+// and returns the folder.
 Result<std::filesystem::path> create_run(const std::filesystem::path& runs_dir, RunInfo& info,
                                          bool overwrite);
 // The same for a folder given by the caller, as ranks do that another launcher started.

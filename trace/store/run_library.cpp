@@ -10,7 +10,9 @@
 #include <system_error>
 #include <tuple>
 
+#include "trace/model/printable.h"
 #include "trace/model/text.h"
+#include "trace/store/file_system.h"
 #include "trace/store/rank_files.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/trace_file.h"
@@ -23,6 +25,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kLongestFolderName = 60;
+// To look through a library of thousands of runs on a slow disk.
+constexpr std::chrono::seconds kLongestClaim{30};
 
 // Only what every file system and shell takes; the exact name is in the file.
 std::string folder_name_from(std::string_view name) {
@@ -47,13 +51,16 @@ std::string local_time_text(std::int64_t time_ns) {
   return text;
 }
 
-Result<fs::path> new_folder(const fs::path& runs_dir, const RunInfo& info) {
+Result<void> make_library(const fs::path& runs_dir) {
   std::error_code error;
   fs::create_directories(runs_dir, error);
-  if (error) {
-    return fail(ErrorKind::kIo, "cannot create the folder of runs " + quoted(runs_dir) + ": " +
-                                    error.message() + "; choose another with --runs-dir");
-  }
+  if (!error) return {};
+  return fail(ErrorKind::kIo, "cannot create the folder of runs " + quoted(runs_dir) + ": " +
+                                  error.message() + "; choose another with --runs-dir");
+}
+
+Result<fs::path> new_folder(const fs::path& runs_dir, const RunInfo& info) {
+  std::error_code error;
   const fs::path wanted =
       runs_dir / (local_time_text(info.start_ns) + "_" + folder_name_from(info.name));
   fs::path folder = wanted;
@@ -123,6 +130,13 @@ bool is_run(const fs::path& path) {
 }  // namespace
 
 Result<fs::path> create_run(const fs::path& runs_dir, RunInfo& info, bool overwrite) {
+  if (info.name != printable_line(info.name)) {
+    return fail(ErrorKind::kUsage, "the name '" + printable_line(info.name) +
+                                       "' has characters that cannot be printed: choose another");
+  }
+  TRY(make_library(runs_dir));
+  // Until the run is there, nobody else may take its name.
+  TRY_ASSIGN(const FolderLock lock, FolderLock::acquire(runs_dir, kLongestClaim));
   std::vector<fs::path> old;
   for (const RunInfo& run : list_runs(runs_dir).runs) {
     if (run.name == info.name) old.emplace_back(run.folder);

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <optional>
 
-#include "app/cli/printable.h"
 #include "app/cli/progress_line.h"
 #include "trace/store/file_system.h"
 
@@ -62,16 +61,6 @@ TEST(ProgressText, LeavesOutWhatIsNotKnown) {
   RunProgress progress;
   progress.loss = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(progress_text("job", progress, 10), "job  step 0");
-}
-
-TEST(Printable, KeepsTextAndReplacesWhatATerminalWouldObey) {
-  EXPECT_EQ(printable("déjà 😀\n\tok"), "déjà 😀\n\tok");
-  EXPECT_EQ(printable("\x1b[31mred\x7f"), "�[31mred�");
-  EXPECT_EQ(printable("a\xff"
-                      "b\xc3"),
-            "a�b�");
-  EXPECT_EQ(printable("\xc0\xaf|\xed\xa0\x80"), "��|���") << "overlong, surrogate";
-  EXPECT_EQ(printable(std::string_view("\0", 1)), "�");
 }
 
 }  // namespace

@@ -52,11 +52,11 @@ TEST(RunFolder, KeepsEverythingThatIsKnownOfARun) {
   EXPECT_FALSE(read->communication_off);
 }
 
-TEST(RunFolder, TakesAnyNameAndMakesAPlainFolderOfIt) {
+TEST(RunFolder, TakesAnyNameOfOneLineAndMakesAPlainFolderOfIt) {
   const Folder folder;
   const std::vector<std::string> names{
-      "cap 60, hook bf16", "it's \"quoted\"",    "🚀", "../../etc/passwd", "a/b", ".", "", "-rf",
-      "line\nbreak",       std::string(500, 'x')};
+      "cap 60, hook bf16",  "it's \"quoted\"", "🚀", "../../etc/passwd", "a/b", ".", "", "-rf",
+      std::string(500, 'x')};
   for (const std::string& name : names) {
     const auto run = create(folder.path(), name);
     EXPECT_EQ(run.parent_path(), folder.path());
@@ -67,6 +67,17 @@ TEST(RunFolder, TakesAnyNameAndMakesAPlainFolderOfIt) {
         << run;
     EXPECT_EQ(*find_run(name, folder.path()), run);
   }
+}
+
+TEST(RunFolder, RefusesNamesThatCannotBePrintedOnALine) {
+  const Folder folder;
+  for (const std::string name : {"line\nbreak", "red\x1b[31m", "gnp\u202egpj"}) {
+    RunInfo info = test::run_info(name, 1);
+    const auto run = create_run(folder / "runs", info, false);
+    ASSERT_FALSE(run) << name;
+    EXPECT_EQ(run.error().kind, ErrorKind::kUsage);
+  }
+  EXPECT_FALSE(fs::exists(folder / "runs")) << "nothing was made";
 }
 
 TEST(RunFolder, TwoNamesWithTheSameLettersGetTwoFolders) {
