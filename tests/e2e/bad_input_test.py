@@ -1,9 +1,27 @@
 """Wrong use and bad files: exit code 2 or 1, and a message that says what to do."""
+import contextlib
 import json
+import os
+import pty
+import shutil
 import sqlite3
+import subprocess
 import unittest
 
 import harness
+
+
+def on_a_terminal(arguments):
+    """What shardlens writes to a terminal."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([harness.SHARDLENS, *arguments], stdout=theirs, stderr=theirs):
+        os.close(theirs)
+        written = b''
+        with contextlib.suppress(OSError):  # the last one to have it open has ended
+            while part := os.read(ours, 65536):
+                written += part
+    os.close(ours)
+    return written.decode()
 
 
 class BadInput(harness.ShardlensTest):
@@ -48,6 +66,41 @@ class BadInput(harness.ShardlensTest):
             done = self.shardlens(*quick, '--set', f'data={path}', '--name', path.stem,
                                   code=2 if path.stem == 'none' else 1)
             self.assertIn(path.name, done.stderr)
+
+    def test_of_programs_that_take_a_name_at_once_one_gets_it(self):
+        command = [harness.SHARDLENS, 'generate', 'same', '--ranks', '1', '--events', '1000',
+                   '--runs-dir', str(self.runs)]
+        for _ in range(3):
+            started = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                       for _ in range(6)]
+            ended = [(process.communicate(timeout=60)[1], process.returncode) for process in started]
+            self.assertEqual(sorted(code for _, code in ended), [0, 2, 2, 2, 2, 2], ended)
+            self.assertTrue(all('--overwrite' in message for message, code in ended if code == 2), ended)
+            self.assertEqual(len(self.run_folders()), 1)
+            shutil.rmtree(self.runs)
+
+    def test_what_is_printed_does_not_steer_the_terminal(self):
+        self.shardlens('generate', 'plain', '--ranks', '1', '--events', '1000')
+        hostile = 'red\x1b[31m\x9b2J\u202egpj\nok: done'
+        with contextlib.closing(sqlite3.connect(self.run_folders()[0] / 'run.sqlite')) as database, database:
+            database.execute("update meta set value = ? where key = 'name'", [hostile])
+        sql = "select value from meta where key = 'name'"
+        marks = ('\x1b', '\x9b', '\u202e')
+
+        def quiet(text):
+            self.assertFalse([mark for mark in marks if mark in text], text)
+            self.assertFalse([line for line in text.splitlines() if line.startswith('ok: done')], text)
+        run = str(self.run_folders()[0])
+        quiet(self.shardlens('query', run, sql).stdout)
+        document = self.shardlens('query', run, sql, '--json').stdout
+        quiet(document)
+        self.assertEqual(json.loads(document)['rows'], [[hostile]], 'for programs it is whole')
+        self.assertIn(hostile, self.shardlens('query', run, sql, '--format', 'csv').stdout)
+        self.assertNotIn('\x1b', on_a_terminal(['query', run, sql, '--format', 'csv']))
+        quiet(self.shardlens('report', run).stdout)
+        quiet(self.shardlens('report', f'no such run {hostile}', code=1).stderr)
+        quiet(self.refused(f'--{hostile}'))
+        self.refused('generate', hostile, '--ranks', '1', '--events', '10')
 
     def test_names(self):
         quick = ['run', *harness.QUICK, '--ranks', '1', '--steps', '2']

@@ -79,5 +79,8 @@ class ShardlensTest(unittest.TestCase):
     def json(self, *arguments, code=0, **options):
         return json.loads(self.shardlens(*arguments, '--json', code=code, **options).stdout)
 
+    def run_folders(self):
+        return [path for path in self.runs.iterdir() if (path / 'run.sqlite').exists()]
+
     def rank_processes(self):
         return [line for line in process_lines(str(self.runs)) if 'shardlens-rank' in line]
