@@ -9,9 +9,11 @@
 #include "app/cli/commands.h"
 #include "app/cli/machine.h"
 #include "app/cli/output.h"
+#include "app/cli/stop_request.h"
 #include "app/launch/program_files.h"
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"
+#include "trace/store/file_system.h"
 #include "ui/format.h"
 
 namespace shardlens::app {
@@ -88,7 +90,13 @@ bool asks_for_help(const std::vector<std::string>& arguments) {
 int bench(const BenchArguments& options) {
   const auto program = find_benchmark(options.name);
   if (!program) return report_error(program.error());
-  const auto output = run_and_read(*program, options.arguments);
+  StopRequest stop;
+  // Its made-up runs go with it, however it ends.
+  const auto temporary = trace::TemporaryFolder::create();
+  if (!temporary) return report_error(temporary.error());
+  stop.remove_if_ended(temporary->path());
+  const auto output =
+      run_and_read(*program, options.arguments, temporary->path(), [&] { return !stop.is_made(); });
   if (!output) return report_error(output.error());
   if (asks_for_help(options.arguments)) {
     print_result(*output);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,12 @@
 
 namespace shardlens::app {
 
-// Its standard error goes where ours goes. Error kFailed if it leaves with anything but 0.
+// Its standard error goes where ours goes, its temporary files into `temporary`. `go_on` is asked
+// many times a second; false kills it and all that it started. Error kFailed then, and if it leaves
+// with anything but 0.
 trace::Result<std::string> run_and_read(const std::filesystem::path& program,
-                                        const std::vector<std::string>& arguments);
+                                        const std::vector<std::string>& arguments,
+                                        const std::filesystem::path& temporary,
+                                        const std::function<bool()>& go_on);
 
 }  // namespace shardlens::app

@@ -6,12 +6,13 @@
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "app/cli/percent_line.h"
-#include "app/cli/stop_signals.h"
+#include "app/cli/stop_request.h"
 #include "app/report/report_json.h"
 #include "trace/model/text.h"
 #include "trace/store/export_rows.h"
 #include "trace/store/file_system.h"
 #include "trace/store/run_folder.h"
+#include "trace/store/trace_file.h"
 
 namespace shardlens::app {
 namespace {
@@ -47,14 +48,12 @@ Json exported_json(const std::filesystem::path& file, const trace::ExportedRows&
 int export_run(const ExportArguments& arguments) {
   const auto run = trace::find_run(arguments.run, arguments.runs_dir);
   if (!run) return report_error(run.error());
-  StopSignals signals;
+  StopRequest stop;
   PercentLine line("exporting");
   trace::ExportOptions options;
   options.overwrite = arguments.overwrite;
-  options.progress = [&](double part) {
-    line.show(part);
-    return !signals.wait(std::chrono::milliseconds(0));
-  };
+  options.progress = stop.progress(line);
+  stop.remove_if_ended(trace::detail::temporary_name(arguments.output));
   const auto rows = trace::export_rows(*run, arguments.output, options);
   line.end();
   if (!rows) return report_error(rows.error());

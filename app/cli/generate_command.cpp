@@ -7,7 +7,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "app/cli/percent_line.h"
-#include "app/cli/stop_signals.h"
+#include "app/cli/stop_request.h"
 #include "app/report/report_json.h"
 #include "trace/model/text.h"
 #include "trace/synthetic/synthetic_run.h"
@@ -35,12 +35,10 @@ std::string generated_text(const trace::SyntheticRun& run, int ranks) {
 }
 
 int generate(GenerateArguments& arguments) {
-  StopSignals signals;
+  StopRequest stop;
   PercentLine line("writing");
-  arguments.options.progress = [&](double part) {
-    line.show(part);
-    return !signals.wait(std::chrono::milliseconds(0));
-  };
+  arguments.options.progress = stop.progress(line);
+  arguments.options.begun = [&](const auto& folder) { stop.remove_if_ended(folder); };
   const auto run = trace::generate_run(arguments.runs_dir, arguments.options);
   line.end();
   if (!run) return report_error(run.error());

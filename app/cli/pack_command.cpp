@@ -6,11 +6,12 @@
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "app/cli/percent_line.h"
-#include "app/cli/stop_signals.h"
+#include "app/cli/stop_request.h"
 #include "app/report/report_json.h"
 #include "trace/store/file_system.h"
 #include "trace/store/pack.h"
 #include "trace/store/run_folder.h"
+#include "trace/store/trace_file.h"
 
 namespace shardlens::app {
 namespace {
@@ -28,12 +29,10 @@ int pack(const PackArguments& options) {
   if (!run) return report_error(run.error());
   trace::PackOptions how;
   how.overwrite = options.overwrite;
-  StopSignals signals;
+  StopRequest stop;
   PercentLine line("packing");
-  how.progress = [&](double part) {
-    line.show(part);
-    return !signals.wait(std::chrono::milliseconds(0));
-  };
+  how.progress = stop.progress(line);
+  stop.remove_if_ended(trace::detail::temporary_name(options.output));
   const auto packed = trace::pack_run(*run, options.output, how);
   line.end();
   if (!packed) return report_error(packed.error());

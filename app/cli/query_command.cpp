@@ -8,7 +8,7 @@
 #include "app/cli/command_line.h"
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
-#include "app/cli/stop_signals.h"
+#include "app/cli/stop_request.h"
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"
 #include "trace/store/event_tables.h"
@@ -93,9 +93,9 @@ std::string as_table(const QueryResult& result) {
 int query(const QueryArguments& options) {
   const auto run = trace::find_run(options.run, options.runs_dir);
   if (!run) return report_error(run.error());
-  StopSignals signals;
+  StopRequest stop;
   trace::QueryOptions how;
-  how.interrupted = [&] { return signals.wait(std::chrono::milliseconds(0)); };
+  how.interrupted = [&] { return stop.is_made(); };
   const auto result = trace::query_run(*run, options.sql, how);
   if (!result) return report_error(result.error());
   if (options.format == "csv") {

@@ -6,7 +6,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "app/cli/percent_line.h"
-#include "app/cli/stop_signals.h"
+#include "app/cli/stop_request.h"
 #include "app/report/report_json.h"
 #include "trace/model/text.h"
 #include "trace/store/run_folder.h"
@@ -112,13 +112,10 @@ std::string verified_text(const std::filesystem::path& run, const VerifyReport& 
 int verify(const VerifyArguments& arguments) {
   const auto run = trace::find_run(arguments.run, arguments.runs_dir);
   if (!run) return report_error(run.error());
-  StopSignals signals;
+  StopRequest stop;
   PercentLine line("checking");
   trace::VerifyOptions options;
-  options.progress = [&](double part) {
-    line.show(part);
-    return !signals.wait(std::chrono::milliseconds(0));
-  };
+  options.progress = stop.progress(line);
   const auto report = trace::verify_run(*run, options);
   line.end();
   if (!report) return report_error(report.error());

@@ -150,6 +150,7 @@ Result<SyntheticRun> generate_run(const fs::path& runs_dir, const SyntheticRunOp
     TRY_ASSIGN(fs::path folder, create_run(runs_dir, info, options.overwrite));
     return SyntheticRun{std::move(folder), 0, 0, 0};
   }());
+  if (options.begun) options.begun(result.folder);
   const auto begin = std::chrono::steady_clock::now();
   Generation generation(options, result.folder);
   auto done = generation.run();

@@ -20,6 +20,8 @@ struct SyntheticRunOptions {
   bool overwrite = false;
   // From 0 to 1, on the caller's thread; false ends it.
   std::function<bool(double)> progress;
+  // Told of the run's folder before anything is in it: half made until generate_run() returns.
+  std::function<void(const std::filesystem::path&)> begun;
 };
 
 struct SyntheticRun {
