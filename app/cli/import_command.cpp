@@ -6,10 +6,11 @@
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "app/cli/percent_line.h"
-#include "app/cli/stop_signals.h"
+#include "app/cli/stop_request.h"
 #include "app/report/report_json.h"
 #include "trace/interop/kineto_import.h"
 #include "trace/model/text.h"
+#include "trace/store/run_folder.h"
 
 namespace shardlens::app {
 namespace {
@@ -29,16 +30,31 @@ Json as_json(const trace::ImportedRun& run) {
           {"warnings", run.warnings}};
 }
 
+std::filesystem::path without_last_slash(const std::filesystem::path& path) {
+  const auto normal = path.lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
+}
+
+int refuse_packed(const std::filesystem::path& output) {
+  return report_error({trace::ErrorKind::kUsage,
+                       "-o " + output.string() +
+                           " names a packed file, and an import makes a folder: leave the suffix "
+                           "out, then `shardlens pack` it"});
+}
+
 int import_traces(const ImportArguments& arguments) {
-  StopSignals signals;
+  StopRequest stop;
   PercentLine line("reading");
   trace::ImportOptions options;
-  options.name = arguments.name;
+  if (arguments.name.find('/') == std::string::npos) {
+    options.name = arguments.name;
+  } else {
+    options.folder = without_last_slash(arguments.name);
+    if (options.folder.extension() == trace::kPackedSuffix) return refuse_packed(options.folder);
+  }
   options.overwrite = arguments.overwrite;
-  options.progress = [&](double part) {
-    line.show(part);
-    return !signals.wait(std::chrono::milliseconds(0));
-  };
+  options.progress = stop.progress(line);
+  options.begun = [&](const auto& folder) { stop.remove_if_ended(folder); };
   const auto imported = trace::import_kineto(arguments.files, arguments.runs_dir, options);
   line.end();
   if (!imported) return report_error(imported.error());
@@ -61,7 +77,8 @@ void add_import_command(CLI::App& app, Action& chosen) {
   command->add_option("FILE", arguments->files, "Kineto JSON, plain or gzip, one file per rank")
       ->required();
   command->add_option("-o,--name", arguments->name,
-                      "Of the run; by default that of the first file");
+                      "Of the run, in the library, or with a slash the folder to make; by default "
+                      "the first file's name");
   command->add_flag("--overwrite", arguments->overwrite, "Replaces a run of that name");
   add_format(*command, arguments->format, {"text", "json"});
   add_runs_dir(*command, arguments->runs_dir);

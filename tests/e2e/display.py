@@ -61,11 +61,11 @@ class Display:
 class WindowTest(harness.ShardlensTest):
     """One window on a display of its own."""
 
-    def open_window(self, screen='1600x1000'):
+    def open_window(self, screen='1600x1000', what=()):
         self.display = Display(screen)
         environment = {**self.display.environment, 'XDG_CONFIG_HOME': str(self.folder / 'config')}
         self.program = subprocess.Popen(
-            [harness.SHARDLENS, '--runs-dir', str(self.runs)], env=environment, cwd=self.folder,
+            [harness.SHARDLENS, *what, '--runs-dir', str(self.runs)], env=environment, cwd=self.folder,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.display.wait_for_window()
 

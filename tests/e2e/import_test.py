@@ -11,6 +11,7 @@ import os
 import pathlib
 import subprocess
 import tarfile
+import time
 import unittest
 
 import harness
@@ -55,7 +56,137 @@ def totals_of(text):
             **{f'{kind}_events': len(found) for kind, found in spans.items()}}
 
 
+# Two ranks of DDP over Gloo, profiled as PyTorch's own documentation does: a file per rank.
+DDP_PROGRAM = '''
+import sys, torch, torch.distributed as dist, torch.multiprocessing as mp
+from torch.profiler import profile, schedule, ProfilerActivity
+
+def work(rank, folder):
+    torch.set_num_threads(1)
+    dist.init_process_group('gloo', init_method=f'file://{folder}/store', rank=rank, world_size=2)
+    model = torch.nn.Sequential(*[torch.nn.Linear(256, 256) for _ in range(4)])
+    model = torch.nn.parallel.DistributedDataParallel(model, bucket_cap_mb=0.3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with profile(activities=[ProfilerActivity.CPU], schedule=schedule(wait=0, warmup=1, active=3),
+                 on_trace_ready=lambda p: p.export_chrome_trace(f'{folder}/rank{rank}.json')) as p:
+        for _ in range(4):
+            model(torch.randn(64, 256)).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            p.step()
+    dist.destroy_process_group()
+
+if __name__ == '__main__':
+    mp.spawn(work, args=(sys.argv[1],), nprocs=2)
+'''
+
+
+def clipped(intervals, start, end):
+    return [(max(a, start), min(b, end)) for a, b in intervals if b > start and a < end]
+
+
+def exposed_ns(text):
+    """Per step of a trace of one CPU rank: Gloo's time under no outermost operator that is all ATen's."""
+    events = [e for e in json.loads(text, parse_float=decimal.Decimal)['traceEvents'] if e['ph'] == 'X']
+    spans = [(*(int(decimal.Decimal(e[key]) * 1000) for key in ('ts', 'dur')), e) for e in events]
+    spans = [(start, start + duration, e) for start, duration, e in spans]
+    comm = [(a, b) for a, b, e in spans if e['name'].startswith('gloo:')]
+    operators = [(a, b, e) for a, b, e in spans if e['cat'] == 'cpu_op']
+    compute = []
+    for a, b, e in operators:
+        inside = [o['name'] for c, d, o in operators if o['tid'] == e['tid'] and a <= c and d <= b]
+        if all(name.startswith('aten::') for name in inside):
+            compute.append((a, b))
+    steps = sorted((a, b) for a, b, e in spans if e['name'].startswith('ProfilerStep#'))
+    ends = [start for start, _ in steps[1:]] + [steps[-1][1]]
+    exposed = []
+    for (start, _), end in zip(steps, ends):
+        of_comm, of_compute = clipped(comm, start, end), clipped(compute, start, end)
+        exposed.append(union_ns(of_comm + of_compute) - union_ns(of_compute))
+    return exposed
+
+
+def kernel(ts, name='gemm', **more):
+    return {'ph': 'X', 'cat': 'kernel', 'name': name, 'pid': 0, 'tid': 7, 'ts': ts, 'dur': 5,
+            'args': {'device': 0, 'stream': 7}, **more}
+
+
 class Import(harness.ShardlensTest):
+    def write(self, name, events, **members):
+        file = self.folder / name
+        file.write_text(json.dumps({**members, 'traceEvents': events}))
+        return str(file)
+
+    def test_ddp_over_gloo_shows_its_communication(self):
+        subprocess.run([PYTHON, self.program('ddp.py', DDP_PROGRAM), str(self.folder)],
+                       check=True, capture_output=True, timeout=300)
+        files = [self.folder / f'rank{rank}.json' for rank in range(2)]
+        imported = self.json('import', *map(str, files), '--name', 'ddp')
+        self.assertEqual((imported['ranks'], imported['warnings']), ([0, 1], []))
+        report = self.json('report', 'ddp')
+        for rank, file in enumerate(files):
+            steps = exposed_ns(file.read_text())
+            self.assertEqual(len(steps), 3)
+            self.assertGreater(min(steps), 0)
+            self.assertAlmostEqual(report['ranks'][rank]['exposed_ms'], sum(steps) / 3 / 1e6, delta=1e-6)
+        reduced = self.json('query', 'ddp', "select count(*) from collective where function = 'all_reduce'")
+        self.assertEqual(reduced['rows'], [[sum(f.read_text().count('"gloo:all_reduce"') for f in files)]])
+
+    def program(self, name, text):
+        (self.folder / name).write_text(text)
+        return str(self.folder / name)
+
+    def test_a_kernel_at_time_zero_is_left_out_and_said(self):
+        file = self.write('two_far_kernels.json', [kernel(0), kernel(1700000000000000)])
+        imported = self.json('import', file, '-o', 'far', timeout=20)
+        self.assertEqual(len(imported['warnings']), 1)
+        self.assertIn('1 event was left out', imported['warnings'][0])
+        self.assertEqual(self.json('report', 'far')['ranks'][0]['totals']['compute_events'], 1)
+        self.assertEqual(self.json('query', 'far', 'select is_compute from kernel')['rows'], [[1]])
+
+    def test_every_command_takes_a_run_whose_events_are_hours_apart(self):
+        hour = 3_600_000_000
+        events = [kernel(1700000000000000 + i * 15 * hour) for i in range(40)]
+        events += [{'ph': 'X', 'cat': 'user_annotation', 'name': f'ProfilerStep#{i * 10**15}', 'pid': 1, 'tid': 1,
+                    'ts': 1700000000000000 + i * 15 * hour, 'dur': 50} for i in range(40)]
+        file = self.write('slow.json', events)
+        began = time.monotonic()
+        self.assertEqual(self.json('import', file, '-o', 'slow', timeout=20)['warnings'], [])
+        self.assertEqual(self.json('report', 'slow', timeout=20)['ranks'][0]['totals']['compute_events'], 40)
+        self.shardlens('report', 'slow', timeout=20)
+        self.assertTrue(self.json('verify', 'slow', timeout=20)['intact'])
+        self.assertEqual(self.json('query', 'slow', 'select count(*) from kernel', timeout=20)['rows'], [[40]])
+        self.shardlens('pack', 'slow', '-o', str(self.folder / 'slow.shardlens'), timeout=20)
+        self.shardlens('export', 'slow', '-o', str(self.folder / 'slow.sqlite'), timeout=20)
+        self.shardlens('compare', 'slow', str(self.folder / 'slow.shardlens'), timeout=20)
+        size = sum(f.stat().st_size for f in self.runs.rglob('*') if f.is_file())
+        self.assertLess(size, 2_000_000)
+        self.assertLess(time.monotonic() - began, 60)
+
+    def test_numbers_that_no_job_has_are_refused(self):
+        for info in ({'rank': 0, 'world_size': 300000000}, {'rank': 2000000, 'world_size': 2}):
+            file = self.write('big.json', [kernel(5)], distributedInfo=info)
+            refused = self.shardlens('import', file, '-o', 'big', code=1, timeout=20)
+            self.assertIn('at most 65,536 ranks', refused.stderr)
+        self.assertFalse(self.runs.exists() and list(self.runs.iterdir()))
+
+    def test_traces_of_two_jobs_are_refused_as_one_run(self):
+        a = self.write('a.json', [kernel(5)], distributedInfo={'rank': 0, 'world_size': 2})
+        b = self.write('b.json', [kernel(5)], distributedInfo={'rank': 1, 'world_size': 8})
+        self.assertIn('the one is of 2 ranks, the other of 8', self.shardlens('import', a, b, code=2).stderr)
+        c = self.write('c.json', [kernel(5e9)], distributedInfo={'rank': 1, 'world_size': 2})
+        self.assertIn('not of one job', self.shardlens('import', a, c, code=2).stderr)
+
+    def test_a_path_with_a_slash_is_where_the_run_is_made(self):
+        file = self.write('a.json', [kernel(5)])
+        place = self.folder / 'elsewhere' / 'mine'
+        self.assertEqual(self.json('import', file, '-o', str(place) + '/')['run'], str(place))
+        self.assertEqual(self.json('report', str(place))['run']['name'], 'mine')
+        self.shardlens('import', file, '-o', str(place), code=2)
+        self.shardlens('import', file, '-o', str(self.folder) + '/', '--overwrite', code=2)
+        self.assertIn('pack', self.shardlens('import', file, '-o', './x.shardlens', code=2).stderr)
+        self.assertFalse(self.runs.exists())
+
     def test_a_trace_that_pytorch_exported_opens_with_its_steps_and_phases(self):
         trace = self.folder / 'cpu.json'
         program = '''

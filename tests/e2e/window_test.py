@@ -1,4 +1,6 @@
 """The window, driven by a real mouse and keyboard: change a knob, start, stop, replay, close."""
+import gzip
+import json
 import subprocess
 import time
 
@@ -100,6 +102,20 @@ class Window(WindowTest):
         remembered = [p for p in (self.folder / 'config').rglob('*') if p.is_file()]
         self.assertEqual(len(remembered), 1)
         self.assertIn('present', remembered[0].read_text())
+
+
+class Traces(WindowTest):
+    def test_a_trace_named_on_the_command_line_is_imported_and_shown(self):
+        events = [{'ph': 'X', 'cat': 'kernel', 'name': 'gemm', 'pid': 0, 'tid': 7, 'ts': 1000 + i, 'dur': 1,
+                   'args': {'device': 0, 'stream': 7}} for i in range(10)]
+        with gzip.open(self.folder / 'little.json.gz', 'wt') as out:
+            json.dump({'traceEvents': events}, out)
+        self.open_window(what=['little.json.gz'])
+        harness.wait_until(lambda: 'little' in self.display.xdotool('getwindowname', self.display.window), 30,
+                           'the run to be shown')
+        self.assertEqual(len(list(self.runs.iterdir())), 1)
+        self.display.command('Quit')
+        self.assertEqual(self.program.wait(timeout=20), 0)
 
 
 class SmallScreen(WindowTest):

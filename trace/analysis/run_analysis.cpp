@@ -21,13 +21,12 @@
 #include "trace/analysis/traffic.h"
 #include "trace/analysis/unit_table.h"
 #include "trace/model/gpu_counters.h"
+#include "trace/model/run_limits.h"
 
 namespace shardlens::trace {
 
 namespace {
 
-// Larger jobs are not what one trace holds; bounds what nonsense can make us allocate.
-constexpr int kMostRanks = 65536;
 constexpr int kMostUnannouncedRanks = 1024;  // when the run does not say how many it has
 constexpr std::int64_t kMostPerStep = std::int64_t{1} << 40;  // tokens or samples of a rank
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 56;
@@ -116,7 +115,7 @@ void RunAnalysis::State::adopt_world_size() {
 
 auto RunAnalysis::State::rank_of(int rank) -> RankState* {
   const int limit =
-      info.world_size > 0 ? std::min(info.world_size, kMostRanks) : kMostUnannouncedRanks;
+      info.world_size > 0 ? std::min(info.world_size, kMostRunRanks) : kMostUnannouncedRanks;
   if (rank < 0 || rank >= limit) {
     ++ignored_rows;
     return nullptr;

@@ -1,8 +1,11 @@
 #include "trace/interop/imported_rows.h"
 
 #include <algorithm>
+#include <functional>
+#include <queue>
 #include <vector>
 
+#include "trace/model/saturated.h"
 #include "trace/store/row_writer.h"
 #include "trace/store/trace_file.h"
 
@@ -48,6 +51,10 @@ class Slices {
       to.push_back(rows_[next_]);
     }
   }
+  // INT64_MAX: none is left.
+  std::int64_t next_time() const {
+    return next_ < rows_.size() ? time_of(rows_[next_]) : INT64_MAX;
+  }
 
  private:
   std::vector<Row> rows_;
@@ -61,8 +68,9 @@ class RowReplay {
         steps_(rows.steps),
         spans_(rows.spans),
         collectives_(rows.collectives),
-        memory_(rows.memory),
-        next_event_(rows.events.size()) {}
+        memory_(rows.memory) {
+    for (std::size_t i = 0; i < rows.events.size(); ++i) await(i, 0);
+  }
 
   // What has no time of its own.
   Batch beginning() const {
@@ -82,25 +90,44 @@ class RowReplay {
     spans_.take_until(time_ns, batch.spans);
     collectives_.take_until(time_ns, batch.collectives);
     memory_.take_until(time_ns, batch.memory);
-    for (std::size_t i = 0; i < rows_.events.size(); ++i) {
-      const EventRun& run = rows_.events[i];
-      const auto first = run.events.begin() + static_cast<std::ptrdiff_t>(next_event_[i]);
+    while (!awaited_.empty() && awaited_.top().time_ns < time_ns) {
+      const Awaited next = awaited_.top();
+      awaited_.pop();
+      const EventRun& run = rows_.events[next.run];
+      const auto first = run.events.begin() + static_cast<std::ptrdiff_t>(next.event);
       const auto last = std::ranges::lower_bound(first, run.events.end(), time_ns, {},
                                                  [](const Event& e) { return time_of(e); });
-      if (first == last) continue;
       batch.events.push_back({run.rank, run.lane, run.kind, {first, last}});
-      next_event_[i] += static_cast<std::size_t>(last - first);
+      await(next.run, static_cast<std::size_t>(last - run.events.begin()));
     }
     return batch;
   }
 
+  // Of the earliest row that is left; INT64_MAX: there is none.
+  std::int64_t next_time() const {
+    return std::min({steps_.next_time(), spans_.next_time(), collectives_.next_time(),
+                     memory_.next_time(),
+                     awaited_.empty() ? std::int64_t{INT64_MAX} : awaited_.top().time_ns});
+  }
+
  private:
+  // The next event of a run: those of a job's many threads are not looked through slice by slice.
+  struct Awaited {
+    std::int64_t time_ns = 0;
+    std::size_t run = 0, event = 0;
+    auto operator<=>(const Awaited&) const = default;
+  };
+  void await(std::size_t run, std::size_t event) {
+    const auto& events = rows_.events[run].events;
+    if (event < events.size()) awaited_.push({time_of(events[event]), run, event});
+  }
+
   const Batch& rows_;
   Slices<Step> steps_;
   Slices<Span> spans_;
   Slices<Collective> collectives_;
   Slices<MemorySample> memory_;
-  std::vector<std::size_t> next_event_;
+  std::priority_queue<Awaited, std::vector<Awaited>, std::greater<>> awaited_;
 };
 
 }  // namespace
@@ -123,7 +150,9 @@ std::size_t events_in(const Batch& batch) {
   return count;
 }
 
-Result<void> write_slices(RowWriter& writer, const Batch& rows) {
+// A slice for each stretch in which there are rows, however far apart those are.
+Result<void> write_slices(RowWriter& writer, const Batch& rows,
+                          const std::function<bool()>& goes_on) {
   RowReplay replay(rows);
   const auto [start, end] = times_of(rows);
   TRY(writer.begin());
@@ -131,14 +160,16 @@ Result<void> write_slices(RowWriter& writer, const Batch& rows) {
   TRY(writer.commit(start));
   std::size_t pending = 0;
   TRY(writer.begin());
-  for (std::int64_t time = start + kCommitInterval;; time += kCommitInterval) {
-    const bool is_last = time > end;
+  for (std::int64_t time = start;;) {
+    time = saturated_add(std::max(time, replay.next_time()), kCommitInterval);
     const Batch batch = replay.until(time);
     TRY(writer.write(batch));
     pending += events_in(batch);
+    const bool is_last = replay.next_time() == INT64_MAX;
     if (!is_last && pending < kFewEvents && batch.steps.empty()) continue;
     TRY(writer.commit(std::min(time, end)));
     if (is_last) return {};
+    if (!goes_on()) return fail(ErrorKind::kFailed, "stopped while rows were written");
     pending = 0;
     TRY(writer.begin());
   }
@@ -146,9 +177,10 @@ Result<void> write_slices(RowWriter& writer, const Batch& rows) {
 
 }  // namespace
 
-Result<void> write_imported_rows(const std::filesystem::path& file, int rank, const Batch& rows) {
+Result<void> write_imported_rows(const std::filesystem::path& file, int rank, const Batch& rows,
+                                 const std::function<bool()>& goes_on) {
   TRY_ASSIGN(RowWriter writer, RowWriter::create_file(file, rank));
-  TRY(write_slices(writer, rows));
+  TRY(write_slices(writer, rows, goes_on));
   TRY(writer.finish());
   { const RowWriter closed = std::move(writer); }
   return checkpoint_trace_file(file);

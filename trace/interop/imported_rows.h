@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 
 #include "trace/model/batch.h"
 #include "trace/model/result.h"
@@ -14,9 +15,11 @@ struct ImportedTimes {
   std::int64_t start_ns = 0, end_ns = 0;
 };
 
-// From the first to the last row that has a time.
+// From the first to the last row that has a time; there is none if the end is before the start.
 ImportedTimes times_of(const Batch& rows);
-// `rows`: everything of one rank. Errors: those of writing.
-Result<void> write_imported_rows(const std::filesystem::path& file, int rank, const Batch& rows);
+// `rows`: everything of one rank. `goes_on` is asked between commits; false ends it with kFailed.
+// Errors: those of writing.
+Result<void> write_imported_rows(const std::filesystem::path& file, int rank, const Batch& rows,
+                                 const std::function<bool()>& goes_on);
 
 }  // namespace shardlens::trace

@@ -1,4 +1,5 @@
-// The part of KinetoRank that makes collectives and their process groups out of NCCL's kernels.
+// The part of KinetoRank that makes collectives and their process groups out of NCCL's kernels and
+// Gloo's calls.
 #include <algorithm>
 #include <charconv>
 
@@ -8,18 +9,20 @@
 namespace shardlens::trace {
 
 void KinetoRank::make_groups(const KinetoJob& job, int world_size) {
+  const bool on_host = !collectives_.empty() && gpu_events_ == 0;
+  const StringId backend = intern(!job.backend.empty() ? job.backend : on_host ? "gloo" : "nccl");
   for (const KinetoJob::Group& group : job.groups) {
     const int id = static_cast<int>(groups_.size());
     if (!groups_.try_emplace(group.name, id).second) continue;
     const bool is_named = !group.description.empty() && group.description != "undefined";
     rows_.process_groups.push_back(
-        {0, id, intern(is_named ? group.description : group.name), intern("nccl"), group.ranks});
+        {0, id, intern(is_named ? group.description : group.name), backend, group.ranks});
   }
   if (!groups_.empty() || collectives_.empty()) return;
   std::vector<int> all;
   for (int rank = 0; rank < world_size; ++rank) all.push_back(rank);
   groups_.emplace("", 0);
-  rows_.process_groups.push_back({0, 0, intern("world"), intern("nccl"), all});
+  rows_.process_groups.push_back({0, 0, intern("world"), backend, all});
 }
 
 // Kernels without a group's name belong to the first.
@@ -44,7 +47,7 @@ int KinetoRank::group_id(const KinetoEvent& event) {
 
 void KinetoRank::make_collectives() {
   std::unordered_map<std::uint64_t, std::int64_t> launched;
-  for (const Kernel& kernel : collectives_) launched.emplace(kernel.event.correlation, 0);
+  for (const Call& call : collectives_) launched.emplace(call.event.correlation, 0);
   for (const auto& [key, events] : runs_) {
     if (key.second != EventKind::kLaunch) continue;
     for (const Event& event : events) {
@@ -52,12 +55,12 @@ void KinetoRank::make_collectives() {
       if (found != launched.end()) found->second = event.start_ns;
     }
   }
-  std::ranges::stable_sort(collectives_, {}, [](const Kernel& k) { return k.event.start_ns; });
+  std::ranges::stable_sort(collectives_, {}, [](const Call& c) { return c.event.start_ns; });
   std::map<int, std::int64_t> sequences;
-  for (const Kernel& kernel : collectives_) {
-    const KinetoEvent& event = kernel.event;
+  for (const Call& made : collectives_) {
+    const KinetoEvent& event = made.event;
     Collective row;
-    row.lane = kernel.lane;
+    row.lane = made.lane;
     row.process_group = group_id(event);
     const std::int64_t next = sequences[row.process_group]++;
     row.sequence = event.sequence >= 0 ? event.sequence : next;

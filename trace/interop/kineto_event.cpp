@@ -115,15 +115,19 @@ void reset(KinetoEvent& event) {
 }  // namespace
 
 std::int64_t microseconds_to_ns(std::string_view text) {
+  constexpr std::int64_t kMostWhole = INT64_MAX / 1000 - 1;
   std::int64_t whole = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, whole);
+  if (error == std::errc::result_out_of_range)
+    return text.front() == '-' ? INT64_MIN + 1 : INT64_MAX;
   if (error != std::errc()) return 0;
+  whole = std::clamp(whole, -kMostWhole, kMostWhole);
   if (rest == end) return whole * 1000;
   if (*rest != '.' || text.find_first_of("eE") != std::string_view::npos) {
     double value = 0;
     std::from_chars(text.data(), end, value);
-    return std::llround(value * 1000);
+    return std::llround(std::clamp(value * 1000, -0x1p62, 0x1p62));
   }
   std::int64_t digits = 0;
   std::int64_t scale = 1000;

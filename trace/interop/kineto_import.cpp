@@ -11,6 +11,8 @@
 #include "trace/interop/json_events.h"
 #include "trace/interop/kineto_job.h"
 #include "trace/interop/kineto_rank.h"
+#include "trace/model/run_limits.h"
+#include "trace/model/saturated.h"
 #include "trace/model/text.h"
 #include "trace/store/run_folder.h"
 
@@ -20,7 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kEventsPerReport = 20'000;
+constexpr std::int64_t kEventsPerReport = 5'000;
+constexpr std::int64_t kMostClockDifference = 60'000'000'000;  // between hosts, far beyond NTP's
 
 struct KinetoFile {
   fs::path path;
@@ -28,6 +31,7 @@ struct KinetoFile {
   KinetoJob job;
   std::int64_t events = 0;
   bool cut_off = false;
+  ImportedTimes times;
 };
 
 tl::unexpected<Error> stopped() {
@@ -45,6 +49,55 @@ std::string plain_name(const fs::path& file) {
   return name;
 }
 
+tl::unexpected<Error> not_one_job(const KinetoFile& a, const KinetoFile& b,
+                                  const std::string& why) {
+  return fail(ErrorKind::kUsage, "'" + a.path.string() + "' and '" + b.path.string() +
+                                     "' are not of one job: " + why +
+                                     ". Import them as runs of their own");
+}
+
+const std::vector<int>* ranks_of_world(const KinetoJob& job) {
+  const auto found = std::ranges::find(job.groups, "default_pg", &KinetoJob::Group::description);
+  return found == job.groups.end() || found->ranks.empty() ? nullptr : &found->ranks;
+}
+
+// What their distributedInfo says; "": of one.
+std::string why_not_one_job(const KinetoJob& a, const KinetoJob& b) {
+  if ((a.rank >= 0) != (b.rank >= 0)) return "only one of them says of which rank it is";
+  if (a.world_size > 0 && b.world_size > 0 && a.world_size != b.world_size) {
+    return "the one is of " + grouped(a.world_size) + " ranks, the other of " +
+           grouped(b.world_size);
+  }
+  if (!a.backend.empty() && !b.backend.empty() && a.backend != b.backend) {
+    return "the one communicates with " + a.backend + ", the other with " + b.backend;
+  }
+  const auto* world = ranks_of_world(a);
+  const auto* other = ranks_of_world(b);
+  if (world != nullptr && other != nullptr && *world != *other) {
+    return "their default process groups have other members";
+  }
+  return {};
+}
+
+// Numbers that no job has: a damaged file, and memory for nothing.
+Result<void> check_numbers(const KinetoFile& file) {
+  const int largest = std::max(file.job.rank, file.job.world_size - 1);
+  if (largest < kMostRunRanks) return {};
+  return fail(ErrorKind::kDamaged,
+              "'" + file.path.string() + "' says that it is of rank " + grouped(file.job.rank) +
+                  " of " + grouped(file.job.world_size) + ", but runs have at most " +
+                  grouped(kMostRunRanks) + " ranks: look at its distributedInfo");
+}
+
+Result<void> check_one_job(const std::vector<KinetoFile>& files) {
+  for (const KinetoFile& file : files) {
+    TRY(check_numbers(file));
+    const std::string why = why_not_one_job(files.front().job, file.job);
+    if (!why.empty()) return not_one_job(files.front(), file, why);
+  }
+  return {};
+}
+
 class Import {
  public:
   Import(std::span<const fs::path> files, const ImportOptions& options)
@@ -56,7 +109,9 @@ class Import {
   Result<void> read(const fs::path& path, std::size_t index);
   Result<void> take_in(JsonEvents& input, KinetoFile& file, std::size_t index);
   Result<void> number_ranks();
-  void describe();
+  Result<void> check_times(const KinetoFile& file, const ImportedTimes& times);
+  Result<void> describe();
+  Result<fs::path> create(const fs::path& runs_dir);
   Result<void> write(const fs::path& folder);
   bool goes_on(double part) const { return !options_.progress || options_.progress(part); }
 
@@ -111,8 +166,8 @@ Result<void> Import::read(const fs::path& path, std::size_t index) {
 }
 
 Result<void> Import::number_ranks() {
-  const bool all_know =
-      std::ranges::all_of(files_, [](const KinetoFile& file) { return file.job.rank >= 0; });
+  TRY(check_one_job(files_));
+  const bool all_know = files_.front().job.rank >= 0;
   int next = 0;
   for (KinetoFile& file : files_) {
     const int rank = all_know ? file.job.rank : next++;
@@ -130,8 +185,26 @@ Result<void> Import::number_ranks() {
   return {};
 }
 
-void Import::describe() {
-  info_.name = options_.name.empty() ? plain_name(paths_.front()) : options_.name;
+// Ranks of one job work at the same time, as far as their hosts' clocks agree.
+Result<void> Import::check_times(const KinetoFile& file, const ImportedTimes& times) {
+  if (times.start_ns > times.end_ns) {
+    return fail(ErrorKind::kForeign, "'" + file.path.string() +
+                                         "' holds no events that take place: expected a trace of "
+                                         "PyTorch's profiler");
+  }
+  const KinetoFile& first = by_rank_.begin()->second;
+  const std::int64_t apart = std::max(saturated_difference(times.start_ns, first.times.end_ns),
+                                      saturated_difference(first.times.start_ns, times.end_ns));
+  if (&file == &first || apart <= kMostClockDifference) return {};
+  return not_one_job(first, file,
+                     "the one ends " + grouped(apart / 1'000'000'000) +
+                         " s before the other begins: ranks of one job work at the same time");
+}
+
+Result<void> Import::describe() {
+  info_.name = !options_.name.empty()     ? options_.name
+               : !options_.folder.empty() ? options_.folder.filename().string()
+                                          : plain_name(paths_.front());
   info_.world_size = world_size_;
   info_.recorded_ranks = static_cast<int>(by_rank_.size());
   info_.program = info_.imported_from = "PyTorch profiler";
@@ -139,20 +212,39 @@ void Import::describe() {
   info_.device = "cpu";
   info_.start_ns = INT64_MAX;
   for (auto& [rank, file] : by_rank_) {
+    if (!goes_on(1)) return stopped();
     if (file.rows.uses_gpu()) info_.device = "cuda";
     Batch rows = file.rows.finish(rank, world_size_, file.job,
                                   "imported from " + file.path.filename().string());
-    const ImportedTimes times = times_of(rows);
-    info_.start_ns = std::min(info_.start_ns, times.start_ns);
-    info_.end_ns = std::max(info_.end_ns, times.end_ns);
+    file.times = times_of(rows);
+    TRY(check_times(file, file.times));
+    for (const Lost& lost : rows.lost) {
+      result_.warnings.push_back("'" + file.path.string() + "': " + grouped(lost.count) +
+                                 (lost.count == 1 ? " event was" : " events were") +
+                                 " left out: " + lost.reason);
+    }
+    info_.start_ns = std::min(info_.start_ns, file.times.start_ns);
+    info_.end_ns = std::max(info_.end_ns, file.times.end_ns);
     rows_.emplace(rank, std::move(rows));
   }
+  return {};
+}
+
+Result<fs::path> Import::create(const fs::path& runs_dir) {
+  if (options_.folder.empty()) return create_run(runs_dir, info_, options_.overwrite);
+  TRY(create_run_in(options_.folder, info_, options_.overwrite));
+  return options_.folder;
 }
 
 Result<void> Import::write(const fs::path& folder) {
   for (const auto& [rank, rows] : rows_) {
-    TRY(write_imported_rows(rank_file(folder, rank), rank, rows));
-    if (!goes_on(1)) return stopped();
+    bool was_stopped = false;
+    const auto written = write_imported_rows(rank_file(folder, rank), rank, rows, [&] {
+      was_stopped = !goes_on(1);
+      return !was_stopped;
+    });
+    if (was_stopped) return stopped();
+    TRY(written);
   }
   info_.status = RunStatus::kDone;
   return update_run(folder, info_);
@@ -164,8 +256,9 @@ Result<ImportedRun> Import::run(const fs::path& runs_dir) {
   }
   for (std::size_t i = 0; i < paths_.size(); ++i) TRY(read(paths_[i], i));
   TRY(number_ranks());
-  describe();
-  TRY_ASSIGN(result_.folder, create_run(runs_dir, info_, options_.overwrite));
+  TRY(describe());
+  TRY_ASSIGN(result_.folder, create(runs_dir));
+  if (options_.begun) options_.begun(result_.folder);
   if (const auto written = write(result_.folder); !written) {
     std::error_code ignored;
     fs::remove_all(result_.folder, ignored);

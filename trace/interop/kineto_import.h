@@ -16,24 +16,30 @@ namespace shardlens::trace {
 
 struct ImportOptions {
   std::string name;  // of the run; "": after the first file
+  // Where the run is made, a folder that takes the run's name; "": in the library.
+  std::filesystem::path folder;
   bool overwrite = false;
   // From 0 to 1, on the caller's thread; false ends the import.
   std::function<bool(double)> progress;
+  // Told of the run's folder before anything is in it: half made until the import returns.
+  std::function<void(const std::filesystem::path&)> begun;
 };
 
 struct ImportedRun {
   std::filesystem::path folder;
   std::int64_t events = 0;
   std::vector<int> ranks;
-  std::vector<std::string> warnings;  // "worker0.json was cut off after 1,234 events", …
+  // "'worker0.json' was cut off after 1,234 events", "'worker0.json': 3 events were left out: …"
+  std::vector<std::string> warnings;
 };
 
 // Whether a file begins as one of these traces does: JSON, or something compressed by gzip.
 bool may_be_kineto(const std::filesystem::path& file);
 
 // The run appears whole or not at all. Each file's rank is what its distributedInfo says; where
-// none says so, files are ranks in their order. Errors: kUsage for no files, ranks that meet or a
-// taken name; kForeign for what is no trace; kDamaged; those of writing.
+// none says so, files are ranks in their order. Time and memory grow with the events, whatever
+// times and numbers stand in the files. Errors: kUsage for no files, files that are not of one job
+// (which says why) or a taken name; kForeign for what is no trace; kDamaged; those of writing.
 Result<ImportedRun> import_kineto(std::span<const std::filesystem::path> files,
                                   const std::filesystem::path& runs_dir,
                                   const ImportOptions& options = {});

@@ -2,7 +2,11 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
+#include <climits>
 #include <string>
+
+#include "trace/model/run_limits.h"
 
 namespace shardlens::trace {
 
@@ -12,7 +16,8 @@ namespace dom = simdjson::dom;
 
 int int_or(const simdjson::simdjson_result<dom::element>& element, int otherwise) {
   std::int64_t value = 0;
-  return element.get(value) == simdjson::SUCCESS ? static_cast<int>(value) : otherwise;
+  if (element.get(value) != simdjson::SUCCESS) return otherwise;
+  return static_cast<int>(std::clamp<std::int64_t>(value, -1, INT_MAX));
 }
 
 std::string text_or_empty(const simdjson::simdjson_result<dom::element>& element) {
@@ -31,7 +36,8 @@ void take_in_groups(KinetoJob& job, const simdjson::simdjson_result<dom::element
     if (group["ranks"].get(ranks) != simdjson::SUCCESS) continue;
     for (const dom::element rank : ranks) {
       std::int64_t number = 0;
-      if (rank.get(number) == simdjson::SUCCESS) added.ranks.push_back(static_cast<int>(number));
+      if (rank.get(number) != simdjson::SUCCESS) continue;
+      if (number >= 0 && number < kMostRunRanks) added.ranks.push_back(static_cast<int>(number));
     }
   }
 }
@@ -39,6 +45,7 @@ void take_in_groups(KinetoJob& job, const simdjson::simdjson_result<dom::element
 void take_in_distribution(KinetoJob& job, const dom::element& info) {
   job.rank = int_or(info["rank"], job.rank);
   job.world_size = int_or(info["world_size"], job.world_size);
+  job.backend = text_or_empty(info["backend"]);
   const std::string nccl = text_or_empty(info["nccl_version"]);
   if (!nccl.empty()) job.versions += (job.versions.empty() ? "NCCL " : ", NCCL ") + nccl;
   take_in_groups(job, info["pg_config"]);
@@ -58,7 +65,8 @@ void take_in_member(KinetoJob& job, std::string_view key, std::string_view text)
     job.device_name = text_or_empty(devices.at(0)["name"]);
   } else if (key == "baseTimeNanoseconds") {
     std::int64_t base = 0;
-    if (value.get(base) == simdjson::SUCCESS) job.base_ns = base;
+    const bool is_date = value.get(base) == simdjson::SUCCESS && base >= 0 && base < INT64_MAX / 2;
+    if (is_date) job.base_ns = base;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "trace/interop/nccl_names.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::string_view kStepPrefix = "ProfilerStep#";
 constexpr int kDeepest = 255;
+constexpr std::int64_t kFurthest = (std::int64_t{1} << 62) - 1;  // ns: 146 years
 
 std::string thread_name(const KinetoEvent& event) { return "thread " + event.thread; }
 
@@ -50,23 +52,30 @@ int KinetoRank::lane_of(LaneKind kind, const std::string& name) {
 }
 
 void KinetoRank::add_bulk(const KinetoEvent& event, LaneKind lane_kind, const std::string& lane,
-                          EventKind kind, std::int64_t value) {
+                          EventKind kind, std::int64_t value, std::uint32_t flags) {
   Event row;
   row.start_ns = event.start_ns;
   row.duration_ns = event.duration_ns;
   row.name = intern(event.name);
   row.correlation = event.correlation;
   row.value = value;
+  row.flags = flags;
   run_of(lane_of(lane_kind, lane), kind).push_back(row);
 }
 
 void KinetoRank::add(const KinetoEvent& event) {
+  if (event.category == KinetoCategory::kFlow) return;
+  if (std::abs(event.start_ns) > kFurthest || event.duration_ns > kFurthest) {
+    return leave_out("their times are no dates");
+  }
+  times_.add(event.start_ns);
   switch (event.category) {
     case KinetoCategory::kKernel: {
       ++gpu_events_;
       const bool communicates = is_nccl_kernel(event.name);
       const auto kind = communicates ? LaneKind::kCommunication : LaneKind::kCompute;
-      add_bulk(event, kind, stream_name(event), EventKind::kKernel, 0);
+      add_bulk(event, kind, stream_name(event), EventKind::kKernel, 0,
+               communicates ? 0 : kEventCompute);
       if (communicates) collectives_.push_back({lane_of(kind, stream_name(event)), event});
       break;
     }
@@ -85,21 +94,28 @@ void KinetoRank::add(const KinetoEvent& event) {
                0);
       break;
     case KinetoCategory::kAnnotation:
-      annotations_.push_back(
-          {event.name, event.thread, event.start_ns, event.start_ns + event.duration_ns});
+      add_annotation(event);
       break;
     case KinetoCategory::kMemory:
       add_memory(event);
       break;
     case KinetoCategory::kFlow:
-      return;
+      break;
     case KinetoCategory::kOther:
       add_bulk(event, LaneKind::kOperators, event.category_text + " of " + event.thread,
                EventKind::kOperator, 0);
       break;
   }
-  first_ns_ = std::min(first_ns_, event.start_ns);
-  last_ns_ = std::max(last_ns_, event.start_ns + event.duration_ns);
+}
+
+// Gloo's and MPI's collectives are annotations, on the threads that carry them out.
+void KinetoRank::add_annotation(const KinetoEvent& event) {
+  if (is_host_collective(event.name)) {
+    const int lane = lane_of(LaneKind::kCommunication, thread_name(event));
+    return collectives_.push_back({lane, event});
+  }
+  annotations_.push_back(
+      {event.name, event.thread, event.start_ns, event.start_ns + event.duration_ns});
 }
 
 void KinetoRank::add_memory(const KinetoEvent& event) {
@@ -120,12 +136,13 @@ void KinetoRank::order_runs() {
       return std::pair(a.start_ns, -a.duration_ns) < std::pair(b.start_ns, -b.duration_ns);
     });
     if (key.second != EventKind::kOperator) continue;
-    std::vector<std::int64_t> ends;
+    std::vector<Event*> callers;
     for (Event& event : events) {
-      while (!ends.empty() && ends.back() <= event.start_ns) ends.pop_back();
-      const auto depth = std::min<std::size_t>(ends.size(), kDeepest);
-      event.flags |= static_cast<std::uint32_t>(depth) << kEventDepthShift;
-      ends.push_back(event.end_ns());
+      while (!callers.empty() && callers.back()->end_ns() <= event.start_ns) callers.pop_back();
+      const auto depth = std::min<std::size_t>(callers.size(), kDeepest);
+      event.flags |= static_cast<std::uint32_t>(depth) << kEventDepthShift | kEventLeaf;
+      if (!callers.empty()) callers.back()->flags &= ~kEventLeaf;
+      callers.push_back(&event);
     }
   }
 }
@@ -137,18 +154,18 @@ void KinetoRank::mark_compute() {
   for (const auto& [text, id] : strings_) is_aten[id] = text.starts_with("aten::");
   for (auto& [key, events] : runs_) {
     if (key.second != EventKind::kOperator) continue;
+    std::vector<std::size_t> others(events.size() + 1);  // before each event
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      others[i + 1] = others[i] + (is_aten[events[i].name] ? 0 : 1);
+    }
     for (std::size_t i = 0; i < events.size();) {
-      std::size_t next = i + 1;
-      bool all_aten = is_aten[events[i].name];
-      for (; next < events.size() && events[next].start_ns < events[i].end_ns(); ++next) {
-        all_aten = all_aten && is_aten[events[next].name];
-      }
-      if (!all_aten) {
-        ++i;
-        continue;
-      }
-      events[i].flags |= kEventCompute;
-      i = next;
+      const auto behind =
+          std::ranges::lower_bound(events.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                   events.end(), events[i].end_ns(), {}, &Event::start_ns);
+      const auto next = static_cast<std::size_t>(behind - events.begin());
+      const bool all_aten = others[next] == others[i];
+      if (all_aten) events[i].flags |= kEventCompute;
+      i = all_aten ? next : i + 1;
     }
   }
 }
@@ -229,7 +246,7 @@ void set_rank_and_base(Batch& rows, int rank, std::int64_t base_ns) {
   const auto shift = [&](auto& list, auto... times) {
     for (auto& row : list) {
       row.rank = rank;
-      ((row.*times += base_ns), ...);
+      ((row.*times = saturated_add(row.*times, base_ns)), ...);
     }
   };
   shift(rows.strings);
@@ -242,7 +259,7 @@ void set_rank_and_base(Batch& rows, int rank, std::int64_t base_ns) {
   shift(rows.lost);
   for (EventRun& run : rows.events) {
     run.rank = rank;
-    for (Event& event : run.events) event.start_ns += base_ns;
+    for (Event& event : run.events) event.start_ns = saturated_add(event.start_ns, base_ns);
   }
 }
 
@@ -250,6 +267,7 @@ void set_rank_and_base(Batch& rows, int rank, std::int64_t base_ns) {
 
 Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
                          const std::string& source) {
+  leave_out_unbelievable();
   order_runs();
   mark_compute();
   make_steps();

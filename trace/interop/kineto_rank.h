@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/interop/believable_times.h"
 #include "trace/interop/kineto_event.h"
 #include "trace/model/batch.h"
 
@@ -20,6 +21,7 @@ struct KinetoJob {
   int rank = -1;  // -1: it does not say
   int world_size = -1;
   std::int64_t base_ns = 0;  // of all times
+  std::string backend;       // of the collectives: "nccl", "gloo"; "": it does not say
   std::string device_name;
   std::string versions;
   struct Group {
@@ -34,7 +36,8 @@ class KinetoRank {
   void add(const KinetoEvent& event);
   void leave_out(const std::string& reason) { ++left_out_[reason]; }
 
-  // All rows, each list in order of time. Afterwards this object is empty.
+  // All rows, each list in order of time, less those whose times cannot be believed: `lost` says
+  // how many and why. Afterwards this object is empty.
   Batch finish(int rank, int world_size, const KinetoJob& job, const std::string& source);
 
   bool uses_gpu() const { return gpu_events_ > 0; }
@@ -44,7 +47,7 @@ class KinetoRank {
     std::string name, thread;
     std::int64_t start_ns = 0, end_ns = 0;
   };
-  struct Kernel {  // of a collective
+  struct Call {  // of a collective: NCCL's kernel, or the time on Gloo's thread
     int lane = 0;
     KinetoEvent event;
   };
@@ -54,8 +57,10 @@ class KinetoRank {
   int lane_of(LaneKind kind, const std::string& name);
   std::vector<Event>& run_of(int lane, EventKind kind) { return runs_[{lane, kind}]; }
   void add_bulk(const KinetoEvent& event, LaneKind lane_kind, const std::string& lane,
-                EventKind kind, std::int64_t value);
+                EventKind kind, std::int64_t value, std::uint32_t flags = 0);
+  void add_annotation(const KinetoEvent& event);
   void add_memory(const KinetoEvent& event);
+  void leave_out_unbelievable();
   void order_runs();
   void mark_compute();
   void make_steps();
@@ -72,9 +77,10 @@ class KinetoRank {
   std::map<RunKey, std::vector<Event>> runs_;
   std::vector<Annotation> annotations_;
   std::vector<Span> phases_;  // those of depth 0, by start
-  std::vector<Kernel> collectives_;
+  std::vector<Call> collectives_;
   std::map<std::string, int> groups_;
   std::map<std::string, std::int64_t> left_out_;
+  BelievableTimes times_;
   std::int64_t gpu_events_ = 0;
   std::int64_t first_ns_ = INT64_MAX, last_ns_ = INT64_MIN;
 };

@@ -64,6 +64,10 @@ CollectiveFunction function_in(std::string_view name) {
 
 bool is_nccl_kernel(std::string_view name) { return name.starts_with("nccl"); }
 
+bool is_host_collective(std::string_view name) {
+  return name.starts_with("gloo:") || name.starts_with("mpi:") || name.starts_with("ucc:");
+}
+
 CollectiveFunction collective_function(std::string_view collective, std::string_view kernel) {
   const CollectiveFunction named = function_in(collective);
   return named == CollectiveFunction::kOther ? function_in(kernel) : named;

@@ -11,6 +11,9 @@ namespace shardlens::trace {
 // "ncclDevKernel_AllGather_RING_LL(…)", "ncclKernel_SendRecv…", "nccl:all_reduce".
 bool is_nccl_kernel(std::string_view name);
 
+// "gloo:all_reduce", "mpi:broadcast": collectives that a thread of the host carries out.
+bool is_host_collective(std::string_view name);
+
 // From PyTorch's name of the collective ("_allgather_base"), else from the kernel's. Send and
 // receive share a kernel: without PyTorch's name they are kSend.
 CollectiveFunction collective_function(std::string_view collective, std::string_view kernel);

@@ -29,6 +29,8 @@ Result<std::filesystem::path> create_run(const std::filesystem::path& runs_dir, 
                                          bool overwrite);
 // The same for a folder given by the caller, as ranks do that another launcher started.
 Result<void> create_run_at(const std::filesystem::path& run_folder, RunInfo& info);
+// The same where a run that is there may be replaced; anything else that is there is kUsage.
+Result<void> create_run_in(const std::filesystem::path& run_folder, RunInfo& info, bool overwrite);
 // Status, reason and end of a run that exists, and its device and ranks, which are known late where
 // another program is recorded.
 Result<void> update_run(const std::filesystem::path& run_folder, const RunInfo& info);

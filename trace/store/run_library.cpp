@@ -159,6 +159,19 @@ Result<fs::path> create_run(const fs::path& runs_dir, RunInfo& info, bool overwr
   return folder;
 }
 
+Result<void> create_run_in(const fs::path& run_folder, RunInfo& info, bool overwrite) {
+  std::error_code error;
+  const bool is_free = !fs::exists(fs::symlink_status(run_folder, error)) ||
+                       (fs::is_directory(run_folder, error) && fs::is_empty(run_folder, error));
+  if (!is_free && (!overwrite || is_being_recorded(run_folder))) {
+    return fail(ErrorKind::kUsage, quoted(run_folder) +
+                                       " exists already: choose another folder, or give "
+                                       "--overwrite to replace a finished run");
+  }
+  if (!is_free) TRY(delete_run(run_folder));
+  return create_run_at(run_folder, info);
+}
+
 Library list_runs(const fs::path& runs_dir) {
   Library library;
   std::error_code error;

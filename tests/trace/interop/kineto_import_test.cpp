@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
 #include <map>
 
 #include "trace/analysis/run_analysis.h"
+#include "trace/interop/kineto_rank.h"
 #include "trace/model/strings.h"
 #include "trace/store/file_system.h"
 #include "trace/store/run_folder.h"
@@ -232,6 +234,187 @@ TEST_F(KinetoImport, RefusesATakenNameUnlessItMayBeReplaced) {
   EXPECT_EQ(import_kineto(files, runs(), named("x")).error().kind, ErrorKind::kUsage);
   EXPECT_TRUE(import_kineto(files, runs(), named("x", true)));
   EXPECT_EQ(list_runs(runs()).runs.size(), 1u);
+}
+
+// `events`: of a trace with this distributedInfo, "" for none.
+std::string trace_of(const std::vector<std::string>& events, const std::string& info) {
+  std::string text = "{";
+  if (!info.empty()) text += "\"distributedInfo\":{" + info + "},";
+  text += "\"traceEvents\":[";
+  for (const auto& event : events) text += (text.back() == '[' ? "" : ",") + event;
+  return text + "]}";
+}
+
+std::string kernel_at(const std::string& ts, const std::string& duration = "5") {
+  return "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"gemm\",\"pid\":0,\"tid\":7,\"ts\":" + ts +
+         ",\"dur\":" + duration + ",\"args\":{\"device\":0,\"stream\":7}}";
+}
+
+TEST_F(KinetoImport, AnEventDecadesFromAllOthersIsLeftOutAndCounted) {
+  const std::vector files{
+      write("far.json", trace_of({kernel_at("0"), kernel_at("1700000000000000")}, ""))};
+  const auto imported = import_kineto(files, runs());
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_THAT(imported->warnings,
+              testing::ElementsAre(HasSubstr("1 event was left out: their times lie days before")));
+  const Run run = open(imported->folder);
+  EXPECT_EQ(run.figures.ranks[0].totals.compute_events, 1);
+  EXPECT_EQ(run.figures.info.start_ns, 1'700'000'000'000'000'000);
+  EXPECT_EQ(run.figures.info.end_ns, 1'700'000'000'000'005'000);
+  EXPECT_EQ(run.figures.recorder.lost, 1);
+}
+
+TEST_F(KinetoImport, ZerosOfCuptiAndEndlessDurationsAreLeftOutWhereverTheyStand) {
+  std::vector<std::string> events;
+  for (int i = 0; i < 10; ++i)
+    events.push_back(kernel_at(std::to_string(1'700'000'000'000'000 + i * 10)));
+  for (const char* ts : {"0", "0", "-5000000000000000000000", "99999999999999999999", "1e300"}) {
+    events.push_back(kernel_at(ts));
+  }
+  events.push_back(kernel_at("1700000000000050", "1e18"));
+  events.push_back(complete("user_annotation", "## forward ##", "77", 0, 5));
+  const auto imported =
+      import_kineto(std::vector{write("zeros.json", trace_of(events, ""))}, runs());
+  ASSERT_TRUE(imported) << imported.error().message;
+  const Run run = open(imported->folder);
+  EXPECT_EQ(run.figures.ranks[0].totals.compute_events, 10);
+  EXPECT_EQ(run.figures.recorder.lost, 7);
+  EXPECT_EQ(run.figures.info.end_ns - run.figures.info.start_ns, 95'000);
+}
+
+TEST_F(KinetoImport, ATraceWithLongPausesIsWrittenByItsEventsAndNotByItsTime) {
+  // 15 hours apart each: nothing is left out, and half a month has 13 million tenths of seconds.
+  std::vector<std::string> events;
+  for (std::int64_t i = 0; i < 24; ++i) {
+    events.push_back(kernel_at(std::to_string(1'700'000'000'000'000 + i * 15 * 3'600'000'000)));
+  }
+  const auto imported =
+      import_kineto(std::vector{write("slow.json", trace_of(events, ""))}, runs());
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_TRUE(imported->warnings.empty());
+  const Run run = open(imported->folder);
+  EXPECT_EQ(run.figures.ranks[0].totals.compute_events, 24);
+  EXPECT_LT(run.batches.size(), 30u);
+}
+
+TEST_F(KinetoImport, NumbersThatNoJobHasAreRefused) {
+  for (const char* info :
+       {"\"rank\":0,\"world_size\":300000000", "\"rank\":2000000,\"world_size\":2",
+        "\"rank\":0,\"world_size\":99999999999999"}) {
+    const auto imported =
+        import_kineto(std::vector{write("big.json", trace_of({kernel_at("5")}, info))}, runs());
+    ASSERT_FALSE(imported) << info;
+    EXPECT_EQ(imported.error().kind, ErrorKind::kDamaged);
+    EXPECT_THAT(imported.error().message, HasSubstr("at most 65,536 ranks"));
+  }
+}
+
+TEST_F(KinetoImport, TracesOfDifferentJobsAreNotOneRun) {
+  const auto refusal = [&](const std::string& a, const std::string& b, const char* ts = "5") {
+    const auto imported = import_kineto(std::vector{write("a.json", trace_of({kernel_at("5")}, a)),
+                                                    write("b.json", trace_of({kernel_at(ts)}, b))},
+                                        runs(), named("both", true));
+    if (imported) return std::string();
+    EXPECT_EQ(imported.error().kind, ErrorKind::kUsage);
+    return imported.error().message;
+  };
+  const std::string first = "\"rank\":0,\"world_size\":2,\"backend\":\"nccl\"";
+  const std::string second = "\"rank\":1,\"world_size\":2,\"backend\":\"nccl\"";
+  EXPECT_EQ(refusal(first, second), "");
+  EXPECT_EQ(refusal("", ""), "") << "older traces say nothing of their job";
+  EXPECT_THAT(refusal(first, "\"rank\":1,\"world_size\":8"),
+              HasSubstr("the one is of 2 ranks, the other of 8"));
+  EXPECT_THAT(refusal(first, ""), HasSubstr("only one of them says of which rank it is"));
+  EXPECT_THAT(refusal(first, "\"rank\":1,\"world_size\":2,\"backend\":\"gloo\""),
+              HasSubstr("communicates with nccl, the other with gloo"));
+  EXPECT_THAT(refusal(first, first), HasSubstr("are both of rank 0"));
+  EXPECT_THAT(refusal(first, second, "400000000"), HasSubstr("399 s before the other begins"));
+  const std::string group =
+      ",\"pg_config\":[{\"pg_name\":\"0\",\"pg_desc\":\"default_pg\",\"ranks\":";
+  EXPECT_THAT(refusal(first + group + "[0,1]}]", second + group + "[1,5]}]"),
+              HasSubstr("default process groups"));
+}
+
+TEST_F(KinetoImport, AFolderMayBeNamedInsteadOfALibrary) {
+  ImportOptions options;
+  options.folder = folder_->path() / "elsewhere" / "mine";
+  const std::vector files{write("a.json", job(0, 2))};
+  const auto imported = import_kineto(files, runs(), options);
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_EQ(imported->folder, options.folder);
+  EXPECT_EQ(open(options.folder).figures.info.name, "mine");
+  EXPECT_FALSE(std::filesystem::exists(runs()));
+  EXPECT_FALSE(import_kineto(files, runs(), options)) << "there already";
+  options.overwrite = true;
+  EXPECT_TRUE(import_kineto(files, runs(), options));
+  options.folder = folder_->path();
+  EXPECT_FALSE(import_kineto(files, runs(), options)) << "no run, which would be lost";
+  EXPECT_TRUE(std::filesystem::exists(files.front()));
+}
+
+TEST_F(KinetoImport, GloosCallsAreCommunication) {
+  const auto text = trace_of(
+      {complete("user_annotation", "ProfilerStep#1", "77", 1000, 100),
+       complete("cpu_op", "aten::mm", "77", 1000, 40),
+       complete("cpu_op", "autograd::engine::evaluate_function: MmBackward0", "77", 50000, 1),
+       complete("user_annotation", "gloo:all_reduce", "88", 1020, 50),
+       complete("user_annotation", "gloo:all_reduce", "89", 1060, 30)},
+      "\"backend\":\"gloo\",\"rank\":0,\"world_size\":2");
+  const auto imported = import_kineto(std::vector{write("gloo.json", text)}, runs());
+  ASSERT_TRUE(imported) << imported.error().message;
+  const Run run = open(imported->folder);
+  const auto& step = run.figures.steps.at(0).ranks.at(0);
+  EXPECT_EQ(step.compute_ns, 40'000);
+  EXPECT_EQ(step.comm_ns, 70'000);
+  EXPECT_EQ(step.exposed_ns, 50'000);
+  std::vector<Collective> rows;
+  for (const Batch& batch : run.batches) {
+    rows.insert(rows.end(), batch.collectives.begin(), batch.collectives.end());
+    for (const Lane& lane : batch.lanes)
+      EXPECT_EQ(lane.kind == LaneKind::kCommunication,
+                run.strings.get(0, lane.name).ends_with("8") ||
+                    run.strings.get(0, lane.name).ends_with("9"))
+          << run.strings.get(0, lane.name);
+  }
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].function, CollectiveFunction::kAllReduce);
+  EXPECT_EQ(rows[1].sequence, 1);
+}
+
+TEST_F(KinetoImport, EventsSayWhetherTheyComputeAndCallOthers) {
+  const std::vector files{write("a.json", job(0, 2))};
+  const Run run = open(import_kineto(files, runs())->folder);
+  std::map<std::string, std::uint32_t> flags;
+  for (const Batch& batch : run.batches) {
+    for (const EventRun& events : batch.events) {
+      for (const Event& event : events.events)
+        flags[std::string(run.strings.get(0, event.name))] = event.flags;
+    }
+  }
+  EXPECT_NE(flags.at("gemm") & kEventCompute, 0u);
+  EXPECT_EQ(flags.at("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)") & kEventCompute, 0u);
+  EXPECT_EQ(flags.at("aten::linear") & kEventLeaf, 0u);
+  EXPECT_NE(flags.at("aten::addmm") & kEventLeaf, 0u);
+}
+
+// Quadratic work would take minutes.
+TEST(KinetoRank, OperatorsThatAllOverlapTakeNoLongerThanNestedOnes) {
+  KinetoRank rank;
+  KinetoEvent event;
+  event.category = KinetoCategory::kOperator;
+  event.thread = "7";
+  constexpr int kMany = 400'000;
+  for (int i = 0; i <= kMany; ++i) {
+    event.name = i == kMany ? "c10d::wait" : "aten::mm";
+    event.start_ns = 1'000'000 + i;
+    event.duration_ns = i == kMany ? 1 : 2 * kMany;
+    rank.add(event);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const Batch rows = rank.finish(0, 1, {}, "");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
+  ASSERT_EQ(rows.events.size(), 1u);
+  EXPECT_EQ(rows.events[0].events.size(), static_cast<std::size_t>(kMany) + 1);
 }
 
 }  // namespace
