@@ -5,6 +5,7 @@
 #include "tests/trainer/sharded_training.h"
 #include "trainer/fsdp/flat_buffer.h"
 #include "trainer/fsdp/fully_sharded.h"
+#include "trainer/fsdp/sharded_unit.h"
 #include "trainer/fsdp/unit_plan.h"
 #include "trainer/zero/partition.h"
 
@@ -211,6 +212,57 @@ TEST(FullySharded, AParameterWithoutGradientOnAllRanksIsLeftAlone) {
     for (const LocalParameter& part : sharded.local_parameters()) {
       const auto whole = expected.at(part.name).flatten().slice(0, part.begin, part.end);
       EXPECT_TRUE(torch::allclose(part.value, whole, 1e-5, 1e-7)) << part.name;
+    }
+  });
+}
+
+// Blocks gathered in another type than their shard's, so that they are copies.
+ShardedUnit gathered_block(Model& model, const ShardStreams& streams) {
+  FlatBufferOptions options;
+  options.param_dtype = torch::kBFloat16;
+  const auto plan = plan_units(model, WrapPolicy::kTransformerBlock, 0).at(1);
+  ShardedUnit unit(1, plan, options, nullptr);
+  unit.gather(nullptr, streams, "forward gather");
+  unit.wait();
+  return unit;
+}
+
+TEST(ShardedUnit, IsNotUsedWithWeightsFromBeforeAnUpdate) {
+  const auto model = model_of(ModelLayout::kGpt2);
+  const ShardStreams streams(torch::kCPU, false);
+  ShardedUnit unit = gathered_block(*model, streams);
+  unit.buffers().front().shard_was_updated();
+  EXPECT_THAT(message_thrown_by([&] { unit.wait(); }),
+              HasSubstr("unit blocks.0 would be used with weights from before the last update"));
+  unit.release();
+  unit.gather(nullptr, streams, "forward gather");
+  EXPECT_EQ(message_thrown_by([&] { unit.wait(); }), "");
+}
+
+TEST(ShardedUnit, NoticesAnyWriteToItsShard) {
+  const auto model = model_of(ModelLayout::kGpt2);
+  const ShardStreams streams(torch::kCPU, false);
+  ShardedUnit unit = gathered_block(*model, streams);
+  const torch::NoGradGuard no_grad;
+  unit.buffers().front().local_parameters().back().value.mul_(2);
+  EXPECT_THAT(message_thrown_by([&] { unit.wait(); }), HasSubstr("unit blocks.0"));
+}
+
+TEST(FullySharded, AUnitThatOutlivesAnUpdateEndsTheRun) {
+  on_ranks(2, [](Communicator& communicator, profiler::Recorder& recorder) {
+    const auto model = model_of(ModelLayout::kGpt2);
+    FullyShardedOptions options;
+    options.shard_group_size = 2;
+    FullySharded sharded(*model, communicator, recorder, options);
+    for (const char* optimizer : {"adamw", "sgd"}) {
+      trace::Settings settings;
+      settings.optimizer = optimizer;
+      const auto ours = build_optimizer(sharded.local_parameters(), settings);
+      sharded.before_forward();  // gathers the root, which no backward frees
+      sharded.update([&](auto indices) { ours->step(indices, kRate); });
+      EXPECT_THAT(message_thrown_by([&] { sharded.before_forward(); }), HasSubstr("unit root"))
+          << optimizer;
+      sharded.after_evaluation();
     }
   });
 }

@@ -144,6 +144,13 @@ std::vector<Training> plain_trainings() {
 std::vector<Training> unit_trainings() {
   return {
       of("PrefetchPost", 2, {"strategy=full_shard", "backward_prefetch=post"}),
+      // An MLP within each block's unit: its backward ends before the block's does.
+      of("PrefetchPostOfUnitsWithinUnits", 2,
+         {"strategy=full_shard", "backward_prefetch=post", "wrap_policy=size",
+          "min_num_params=1700"}),
+      of("PrefetchPostOfFrozenUnitsWithinUnits", 2,
+         {"strategy=shard_grad_op", "backward_prefetch=post", "wrap_policy=size",
+          "min_num_params=1700", "frozen_blocks=2"}),
       of("PrefetchNone", 2, {"strategy=full_shard", "backward_prefetch=none"}),
       of("ForwardPrefetch", 2, {"strategy=full_shard", "forward_prefetch=true"}),
       of("SeparateCommunicators", 2, {"strategy=full_shard", "separate_communicators=true"}),

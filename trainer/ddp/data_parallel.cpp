@@ -8,14 +8,13 @@
 #include <utility>
 
 #include "profiler/torch/torch_sources.h"
+#include "trainer/strategy/initial_values.h"
 
 namespace shardlens::trainer {
 
 namespace {
 
 constexpr double kMiB = 1024.0 * 1024.0;
-// DistributedDataParallel.broadcast_bucket_size
-constexpr std::size_t kBroadcastBytes = 250u << 20;
 
 using Plan = std::vector<std::vector<std::size_t>>;
 
@@ -74,17 +73,15 @@ struct DataParallel::State {
 
 void DataParallel::State::take_over_values(const std::vector<NamedTensor>& all_parameters,
                                            const std::vector<NamedTensor>& buffers) {
-  const auto group = communicator.process_group();
   communicator.set_default_tag(named_tag("parameter shapes"));
-  c10d::verify_params_across_processes(group, tensors_of(parameters), std::nullopt);
+  c10d::verify_params_across_processes(communicator.process_group(), tensors_of(parameters),
+                                       std::nullopt);
 
   std::vector<torch::Tensor> values;
   for (const auto* list : {&all_parameters, &buffers}) {
     for (const NamedTensor& each : *list) values.push_back(each.tensor.detach());
   }
-  communicator.set_default_tag(named_tag("parameters"));
-  const profiler::MemoryCategoryScope memory(trace::MemoryCategory::kCommunication);
-  c10d::broadcast_coalesced(group, values, kBroadcastBytes, 0);
+  broadcast_initial_values(communicator, values);
 }
 
 void DataParallel::State::build_reducer() {

@@ -124,6 +124,7 @@ std::int64_t FlatBuffer::reduced_bytes() const {
 
 torch::Tensor FlatBuffer::allocate() {
   const MemoryCategoryScope category(MemoryCategory::kGatheredParameters);
+  gathered_version_ = shard_version();
   give_memory(whole_);
   // Cast on the device: a cast on the host would be one to memory that is not pinned.
   const torch::Tensor part = gathered_type_ == kept_type_ && options_.shard_count == 1
@@ -135,6 +136,8 @@ torch::Tensor FlatBuffer::allocate() {
 }
 
 c10::DataPtr FlatBuffer::release() { return take_memory(whole_); }
+
+void FlatBuffer::shard_was_updated() { shard_.unsafeGetTensorImpl()->bump_version(); }
 
 bool FlatBuffer::has_gradients() const {
   return std::ranges::any_of(parameters_,

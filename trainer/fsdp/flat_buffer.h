@@ -52,6 +52,12 @@ class FlatBuffer {
   // The memory is freed with what is returned.
   c10::DataPtr release();
 
+  // The shard has new values. Those that a tensor's own operation wrote are noticed without, but
+  // PyTorch's fused optimizers tell nobody.
+  void shard_was_updated();
+  // Whether what was gathered last is what the shard holds now.
+  bool is_current() const { return resident_ || gathered_version_ == shard_version(); }
+
   // The gradients of the parameters, flat, times `scale`, in the type of the reduction; zero where
   // there is none. They are taken away from the parameters.
   torch::Tensor take_gradients(double scale);
@@ -75,6 +81,7 @@ class FlatBuffer {
   };
   static constexpr std::size_t kNowhere = SIZE_MAX;
 
+  std::int64_t shard_version() const { return shard_._version(); }
   void lay_out();
   void take_values(ParameterSource* source);
   void fill_shard(ParameterSource* source);
@@ -89,9 +96,10 @@ class FlatBuffer {
   torch::ScalarType kept_type_ = torch::kFloat32, gathered_type_ = torch::kFloat32;
   bool resident_ = false;
   std::int64_t shard_numel_ = 0;
-  torch::Tensor whole_;           // [numel()], gathered_type_
-  torch::Tensor shard_;           // [shard_numel_], kept_type_
-  torch::Tensor shard_gradient_;  // as shard_, or undefined
+  std::int64_t gathered_version_ = -1;  // of the shard, when it was gathered
+  torch::Tensor whole_;                 // [numel()], gathered_type_
+  torch::Tensor shard_;                 // [shard_numel_], kept_type_
+  torch::Tensor shard_gradient_;        // as shard_, or undefined
 };
 
 }  // namespace shardlens::trainer

@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <numeric>
-#include <torch/csrc/distributed/c10d/comm.hpp>
 #include <utility>
 
 #include "profiler/torch/torch_sources.h"
+#include "trainer/strategy/initial_values.h"
 #include "trainer/strategy/tensor_memory.h"
 
 namespace shardlens::trainer {
 
 namespace {
-
-constexpr std::size_t kBroadcastBytes = 250u << 20;  // as DistributedDataParallel
 
 CollectiveTag named_tag(std::string name) { return {trace::TagKind::kNamed, -1, std::move(name)}; }
 
@@ -97,9 +95,7 @@ void FullySharded::share_initial_values(Model& model) {
       if (has_memory(each.tensor)) values.push_back(each.tensor.detach());
     }
   }
-  world_.set_default_tag(named_tag("parameters"));
-  const profiler::MemoryCategoryScope category(trace::MemoryCategory::kCommunication);
-  c10d::broadcast_coalesced(world_.process_group(), values, kBroadcastBytes, 0);
+  broadcast_initial_values(world_, values);
 }
 
 void FullySharded::cast_buffers(Model& model) const {
@@ -165,7 +161,7 @@ void FullySharded::set_require_sync(bool require_sync) { require_sync_ = require
 void FullySharded::before_forward() {
   in_backward_ = false;
   entered_before_ = std::exchange(entered_, {});
-  left_.clear();
+  await_backward_.clear();
   retired_.drop();
   // Shards have just been updated on the current stream.
   streams_.let_gather_stream_wait();
@@ -195,8 +191,8 @@ torch::Tensor FullySharded::run_forward(ShardedUnit& unit, const torch::Tensor& 
   if (has_backward) unit.awaits_backward = true;
   torch::Tensor output = inner(tells ? AfterBackward::apply(input, &unit) : input);
   if (options_.frees_after_forward) free(unit);
-  if (!in_backward_) left_.push_back(unit.index());
   if (has_backward && output.requires_grad()) {
+    await_backward_.push_back(unit.index());
     output.register_hook([this, &unit](const torch::Tensor&) { before_unit_backward(unit); });
   }
   return output;
@@ -205,21 +201,25 @@ torch::Tensor FullySharded::run_forward(ShardedUnit& unit, const torch::Tensor& 
 void FullySharded::before_backward(const torch::Tensor& /*loss*/) {
   in_backward_ = true;
   retired_.drop();
-  if (options_.backward_prefetch == BackwardPrefetch::kPre && !left_.empty()) {
-    gather(*units_[static_cast<std::size_t>(left_.back())], true);
-  }
+  if (options_.backward_prefetch == BackwardPrefetch::kPre) prefetch_for_backward();
 }
 
 void FullySharded::before_unit_backward(ShardedUnit& unit) {
   current_unit_ = unit.index();
+  // Autograd goes through forward in reverse: what left it after this unit has had its backward, or
+  // has none.
+  const auto begun = std::find(await_backward_.rbegin(), await_backward_.rend(), unit.index());
+  if (begun != await_backward_.rend()) {
+    await_backward_.erase(std::prev(begun.base()), await_backward_.end());
+  }
   gather(unit, false);
   unit.wait();
-  if (options_.backward_prefetch == BackwardPrefetch::kPre) prefetch_for_backward(unit);
+  if (options_.backward_prefetch == BackwardPrefetch::kPre) prefetch_for_backward();
 }
 
 void FullySharded::after_unit_backward(ShardedUnit& unit) {
   unit.awaits_backward = false;
-  if (options_.backward_prefetch == BackwardPrefetch::kPost) prefetch_for_backward(unit);
+  if (options_.backward_prefetch == BackwardPrefetch::kPost) prefetch_for_backward();
   // Without synchronisation shard_grad_op keeps what it has gathered for the next micro-batch.
   if (require_sync_ || options_.frees_after_forward) free(unit);
   if (!require_sync_) return;
@@ -231,11 +231,14 @@ void FullySharded::after_unit_backward(ShardedUnit& unit) {
 }
 
 void FullySharded::after_backward() {
+  await_backward_.clear();
   // The root, and units whose input needs no gradient.
   for (auto unit = units_.rbegin(); unit != units_.rend(); ++unit) {
     if ((*unit)->awaits_backward) after_unit_backward(**unit);
   }
   current_unit_ = -1;
+  // What was gathered ahead for a use that did not come must not outlive the update, either.
+  if (require_sync_ || options_.frees_after_forward) free_all();
   if (!require_sync_) return;
   reducer_->finish();
   // The host's optimizer reads gradients, and writes shards that gathers have read.
@@ -245,9 +248,7 @@ void FullySharded::after_backward() {
   }
 }
 
-void FullySharded::after_evaluation() {
-  for (const auto& unit : units_) free(*unit);
-}
+void FullySharded::after_evaluation() { free_all(); }
 
 void FullySharded::gather(ShardedUnit& unit, bool ahead) {
   if (!unit.is_free()) return;
@@ -264,6 +265,10 @@ void FullySharded::free(ShardedUnit& unit) {
   limiter_.unit_was_freed(streams_);
 }
 
+void FullySharded::free_all() {
+  for (const auto& unit : units_) free(*unit);
+}
+
 bool FullySharded::keeps_retired_unit() const {
   const bool all_were_entered = entered_.size() >= units_.size();
   return !in_backward_ && !options_.forward_prefetch && !all_were_entered;
@@ -275,10 +280,9 @@ void FullySharded::prefetch_after(const ShardedUnit& unit, const std::vector<int
   gather(*units_[static_cast<std::size_t>(*(here + 1))], true);
 }
 
-void FullySharded::prefetch_for_backward(const ShardedUnit& unit) {
-  const auto here = std::ranges::find(left_, unit.index());
-  if (here == left_.end() || here == left_.begin()) return;
-  gather(*units_[static_cast<std::size_t>(*(here - 1))], true);
+void FullySharded::prefetch_for_backward() {
+  if (await_backward_.empty()) return;
+  gather(*units_[static_cast<std::size_t>(await_backward_.back())], true);
 }
 
 std::vector<float> FullySharded::take_used() {
@@ -329,7 +333,14 @@ torch::Tensor FullySharded::sum_over_shards(torch::Tensor local) {
   return norm.to(local.device());
 }
 
-void FullySharded::update(const Optimize& optimize) { optimize(optimized_parameters(local_)); }
+void FullySharded::update(const Optimize& optimize) {
+  optimize(optimized_parameters(local_));
+  for (const auto& unit : units_) {
+    for (FlatBuffer& buffer : unit->buffers()) {
+      if (buffer.is_trained()) buffer.shard_was_updated();
+    }
+  }
+}
 
 void FullySharded::zero_gradients() {
   for (const auto& unit : units_) {

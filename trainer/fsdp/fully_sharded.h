@@ -77,12 +77,13 @@ class FullySharded final : public Strategy {
   void after_unit_backward(ShardedUnit& unit);
   void gather(ShardedUnit& unit, bool ahead);
   void free(ShardedUnit& unit);
+  void free_all();
   // Whether the next gather may run beside the computation of the unit that is freed: as that of
   // fully_shard does in forward if the host is ahead of the device. Where gathers are asked for
   // ahead, they do so without.
   bool keeps_retired_unit() const;
   void prefetch_after(const ShardedUnit& unit, const std::vector<int>& order);
-  void prefetch_for_backward(const ShardedUnit& unit);
+  void prefetch_for_backward();
   // Of all trained parameters, in the order of the units.
   std::vector<float> take_used();
   void drop_unused(const float* used_by);
@@ -106,8 +107,10 @@ class FullySharded final : public Strategy {
   bool require_sync_ = true;
   bool in_backward_ = false;
   int current_unit_ = -1;  // whose forward or backward is under way
-  // Units by their index, as forward entered and left them; the first of the step before.
-  std::vector<int> entered_, left_, entered_before_;
+  // Units by their index, as forward entered them, in this step and in the one before.
+  std::vector<int> entered_, entered_before_;
+  // Those whose backward has not begun, as forward left them: the last is the next.
+  std::vector<int> await_backward_;
 };
 
 }  // namespace shardlens::trainer

@@ -1,5 +1,6 @@
 #include "trainer/fsdp/sharded_unit.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -45,6 +46,15 @@ void ShardedUnit::gather(Communicator* group, const ShardStreams& streams,
 }
 
 void ShardedUnit::wait() {
+  end_gathers();
+  const bool is_current = std::ranges::all_of(buffers_, &FlatBuffer::is_current);
+  TORCH_CHECK(is_current, "unit ", name_,
+              " would be used with weights from before the last update: it was gathered before its "
+              "shard changed, and nobody freed it. This is a fault in how units are gathered and "
+              "freed; please report it with the run's settings.");
+}
+
+void ShardedUnit::end_gathers() {
   for (const Completion& gather : std::exchange(gathers_, {})) gather.wait();
   if (state_ == State::kGathering) state_ = State::kGathered;
 }
@@ -52,7 +62,7 @@ void ShardedUnit::wait() {
 std::vector<c10::DataPtr> ShardedUnit::release() {
   std::vector<c10::DataPtr> memory;
   if (is_free()) return memory;
-  wait();
+  end_gathers();
   for (FlatBuffer& buffer : buffers_) {
     if (!buffer.is_resident()) memory.push_back(buffer.release());
   }

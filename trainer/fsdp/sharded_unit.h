@@ -32,7 +32,8 @@ class ShardedUnit {
   bool is_free() const { return state_ == State::kFree; }
   // Starts gathering over `group` (null: of one rank), unless it is gathered already.
   void gather(Communicator* group, const ShardStreams& streams, const std::string& what);
-  // From here on the parameters can be used.
+  // From here on the parameters can be used. Throws if they are not those of the shard: it was
+  // updated since they were gathered.
   void wait();
   // Its memory, which is freed with what is returned.
   std::vector<c10::DataPtr> release();
@@ -42,6 +43,8 @@ class ShardedUnit {
   std::function<void()> after_backward;
 
  private:
+  void end_gathers();
+
   enum class State : std::uint8_t { kFree, kGathering, kGathered };
 
   int index_;

@@ -79,6 +79,21 @@ TEST(ShardedLoad, GivesEachRankItsPart) {
   });
 }
 
+// GPT-2 has no buffers, and what each rank reads needs no broadcast: there is nothing to send.
+TEST(ShardedLoad, HasNothingToBroadcastWithoutBuffers) {
+  const ModelFolder folder;
+  folder.write_model(folder_shape());
+  on_ranks(kRanks, [&](Communicator& communicator, profiler::Recorder& recorder) {
+    auto source = FolderSource::open(folder.path(), folder_shape());
+    ASSERT_TRUE(source);
+    const auto model = empty_model(folder_shape());
+    FullyShardedOptions options = full_shard();
+    options.sync_module_states = true;
+    const FullySharded strategy(*model, communicator, recorder, options, &*source);
+    for (const LocalParameter& part : strategy.local_parameters()) expect_values(part, *source);
+  });
+}
+
 TEST(ShardedLoad, NeedsNoMoreThanTheShardAndOneTensor) {
   const auto shape = large_shape();
   const std::int64_t model_bytes = 4 * parameter_count(shape);

@@ -1,0 +1,24 @@
+#include "trainer/strategy/initial_values.h"
+
+#include <torch/csrc/distributed/c10d/comm.hpp>
+
+#include "profiler/torch/torch_sources.h"
+
+namespace shardlens::trainer {
+
+namespace {
+
+// DistributedDataParallel.broadcast_bucket_size
+constexpr std::size_t kBroadcastBytes = 250u << 20;
+
+}  // namespace
+
+void broadcast_initial_values(Communicator& world, const std::vector<torch::Tensor>& values) {
+  // c10d asserts that there is one.
+  if (values.empty()) return;
+  world.set_default_tag({trace::TagKind::kNamed, -1, "parameters"});
+  const profiler::MemoryCategoryScope category(trace::MemoryCategory::kCommunication);
+  c10d::broadcast_coalesced(world.process_group(), values, kBroadcastBytes, 0);
+}
+
+}  // namespace shardlens::trainer
