@@ -60,6 +60,12 @@ void check_buckets(const Settings& s, std::vector<SettingProblem>& problems) {
                         "communication: none sends nothing that a hook could compress; use "
                         "communication_hook: none."});
   }
+  if (s.find_unused_parameters && s.activation_checkpointing > 0) {
+    problems.push_back({"find_unused_parameters",
+                        "find_unused_parameters walks the graph, and takes what "
+                        "activation_checkpointing computes again only in backward for unused, as "
+                        "PyTorch does; turn one of them off."});
+  }
   if (s.communication == "none" && s.find_unused_parameters) {
     problems.push_back({"find_unused_parameters",
                         "communication: none reduces nothing that an unused parameter could hold "

@@ -169,6 +169,10 @@ TEST(Validate, RefusesCombinationsThatContradictEachOther) {
   settings.communication_hook = "fp16_compress";
   EXPECT_THAT(validate(settings).error().message, HasSubstr("communication_hook: none"));
   settings = {};
+  settings.find_unused_parameters = true;
+  settings.activation_checkpointing = 2;
+  EXPECT_THAT(validate(settings).error().message, HasSubstr("turn one of them off"));
+  settings = {};
   settings.communication = "none";
   settings.find_unused_parameters = true;
   EXPECT_THAT(validate(settings).error().message, HasSubstr("find_unused_parameters off"));
