@@ -47,9 +47,11 @@ LedgerCell relative_cell(const LedgerRow& row) {
   const double relative = *row.relative_to_baseline;
   // More tokens per second is faster, more time per step is slower.
   const bool slower = row.by_throughput ? relative < 0 : relative > 0;
-  LedgerCell cell{format_signed_percent(relative), row.beyond_noise ? Tone::kText : Tone::kMuted,
+  const bool is_beyond = row.beyond_noise.value_or(false);
+  LedgerCell cell{format_signed_percent(relative), is_beyond ? Tone::kText : Tone::kMuted,
                   slower ? Trend::kSlower : Trend::kFaster};
   if (row.by_throughput) cell.text += " tokens/s";
+  if (!row.beyond_noise) cell.mark = "?";
   return cell;
 }
 

@@ -89,7 +89,7 @@ void add_relative(Builder& builder) {
       {.title = "Against baseline",
        .key = {},
        .definition = "Step time against the baseline run, tokens/s once batch or ranks differ; "
-                     "grey is below the noise",
+                     "grey is within the noise, ? not known to be beyond it",
        .figure = true,
        .width = by_throughput ? 156.0f : 116.0f,
        .priority = 90,
@@ -117,14 +117,15 @@ void add_communication(Builder& builder) {
 }
 
 void add_memory(Builder& builder) {
-  builder.add({.title = "Peak memory",
-               .key = {},
-               .definition = "The largest memory of any rank",
-               .figure = true,
-               .width = 92,
-               .priority = 50,
-               .cell = {}},
-              peak_memory_cell);
+  builder.add(
+      {.title = "Peak memory",
+       .key = {},
+       .definition = "The most that tensors took on any rank, without what is outside PyTorch",
+       .figure = true,
+       .width = 92,
+       .priority = 50,
+       .cell = {}},
+      peak_memory_cell);
 }
 
 // Among the rows that have a value.

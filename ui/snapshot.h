@@ -48,9 +48,10 @@ struct LedgerRow {
   std::optional<double> loss_at_common_step;
   std::int64_t common_step = -1;
   // Against the baseline run: relative difference of step time (or of tokens/s once batch or ranks
-  // differ), and whether it is beyond the noise. None: not comparable, or the baseline itself.
+  // differ), and whether it is beyond the noise. None: not comparable, or the baseline itself; of
+  // the noise: not known.
   std::optional<double> relative_to_baseline;
-  bool beyond_noise = false;
+  std::optional<bool> beyond_noise;
   bool by_throughput = false;
   std::optional<trace::Scaling> scaling;  // against the baseline, if only ranks differ
   bool is_baseline = false;
@@ -61,7 +62,7 @@ struct LedgerRow {
 
 struct Ledger {
   std::vector<LedgerRow> rows;        // newest first
-  std::string spread_note;            // "Spread between runs 3 and 4, same settings: ± 0.3 %", …
+  std::string spread_note;            // what the noise model says of it: one sentence
   std::vector<std::string> problems;  // unreadable runs
 };
 

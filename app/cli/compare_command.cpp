@@ -7,6 +7,7 @@
 #include "app/cli/output.h"
 #include "app/report/comparison_report.h"
 #include "app/report/run_report.h"
+#include "app/session/run_siblings.h"
 #include "trace/store/run_folder.h"
 
 namespace shardlens::app {
@@ -28,7 +29,10 @@ int compare(const CompareArguments& options) {
   if (!first) return report_error(first.error());
   const auto second = load(options.second, options);
   if (!second) return report_error(second.error());
-  const auto comparison = trace::compare_runs(*first, *second);
+  const auto siblings = siblings_of(*first, *second, options.runs_dir);
+  std::vector<trace::NoiseRun> others;
+  for (const auto& sibling : siblings) others.push_back(noise_run(sibling));
+  const auto comparison = trace::compare_runs(*first, *second, others);
   print_result(options.format == "json"
                    ? dump_json(comparison_json(*first, *second, comparison)) + "\n"
                    : comparison_text(*first, *second, comparison));
@@ -47,8 +51,8 @@ void add_compare_command(CLI::App& app, Action& chosen) {
   add_format(*command, options->format, {"text", "json"});
   add_runs_dir(*command, options->runs_dir);
   command->footer(
-      "Differences are second − first. \"within the spread\" means that the scatter of the steps\n"
-      "explains the difference.\n\n"
+      "Differences are second − first. \"within the spread\" means that chance explains them:\n"
+      "runs of the same settings in --runs-dir tell how far two runs lie apart by themselves.\n\n"
       "Example:\n"
       "  shardlens compare baseline \"cap 1\"");
   command->callback([&chosen, options] { chosen = [options] { return compare(*options); }; });

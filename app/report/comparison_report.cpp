@@ -90,7 +90,36 @@ Json scaling_json(const std::optional<trace::Scaling>& scaling) {
 
 std::string verdict(const trace::FigureDifference& figure) {
   if (!figure.beyond_noise) return "";
+  // Bytes of tensors do not scatter.
+  if (figure.unit == FigureUnit::kBytes) return *figure.beyond_noise ? "different" : "the same";
   return *figure.beyond_noise ? "beyond the spread" : "within the spread";
+}
+
+// What stands before everything else: why there is no verdict.
+std::string comparability_text(const Comparison& comparison) {
+  if (!comparison.other_job.empty()) {
+    return "Different jobs (" + trace::other_job_text(comparison.other_job) +
+           "): the figures are listed, but nothing can be concluded from their differences\n\n";
+  }
+  if (comparison.same_work) return "";
+  return "Different work per step: tokens per second are compared, times of steps and their parts "
+         "only listed\n\n";
+}
+
+Json noise_json(const Comparison& comparison) {
+  const trace::NoiseBasis& noise = comparison.noise;
+  return {{"within_run", optional_json(noise.within_run)},
+          {"between_runs", optional_json(noise.between_runs)},
+          {"degrees_of_freedom", noise.degrees_of_freedom},
+          {"runs", noise.runs},
+          {"drifts", noise.drifts},
+          {"note", comparison.noise_note}};
+}
+
+Json other_job_json(const Comparison& comparison) {
+  Json reasons = Json::array();
+  for (const auto reason : comparison.other_job) reasons.push_back(trace::other_job_text({reason}));
+  return reasons;
 }
 
 std::string settings_text(const Comparison& comparison, const std::string& first,
@@ -128,30 +157,36 @@ Json comparison_json(const trace::RunFigures& first, const trace::RunFigures& se
          {"first", converted(figure.first)},
          {"second", converted(figure.second)},
          {"difference", converted(figure.difference)},
+         {"low", figure.half_width ? converted(figure.difference - *figure.half_width) : Json()},
+         {"high", figure.half_width ? converted(figure.difference + *figure.half_width) : Json()},
          {"relative", optional_json(figure.relative)},
          {"beyond_noise", figure.beyond_noise ? Json(*figure.beyond_noise) : Json(nullptr)}});
   }
   const bool common = comparison.common_step >= 0;
-  return {{"schema", 1},
-          {"first", side_json(first)},
-          {"second", side_json(second)},
-          {"settings", std::move(settings)},
-          {"figures", std::move(figures)},
-          {"by_throughput", comparison.by_throughput},
-          {"relative", optional_json(comparison.relative)},
-          {"beyond_noise", comparison.beyond_noise},
-          {"spread_within_run_only", comparison.spread_within_run_only},
-          {"common_step", common ? Json(comparison.common_step) : Json(nullptr)},
-          {"first_loss", optional_json(comparison.first_loss)},
-          {"second_loss", optional_json(comparison.second_loss)},
-          {"scaling", scaling_json(comparison.scaling)}};
+  return {
+      {"schema", 1},
+      {"first", side_json(first)},
+      {"second", side_json(second)},
+      {"settings", std::move(settings)},
+      {"figures", std::move(figures)},
+      {"by_throughput", comparison.by_throughput},
+      {"relative", optional_json(comparison.relative)},
+      {"beyond_noise", comparison.beyond_noise ? Json(*comparison.beyond_noise) : Json(nullptr)},
+      {"different_jobs", other_job_json(comparison)},
+      {"same_work", comparison.same_work},
+      {"spread_within_run_only", !comparison.noise.between_runs.has_value()},
+      {"noise", noise_json(comparison)},
+      {"common_step", common ? Json(comparison.common_step) : Json(nullptr)},
+      {"first_loss", optional_json(comparison.first_loss)},
+      {"second_loss", optional_json(comparison.second_loss)},
+      {"scaling", scaling_json(comparison.scaling)}};
 }
 
 std::string comparison_text(const trace::RunFigures& first, const trace::RunFigures& second,
                             const Comparison& comparison) {
   const std::string a = cut_to_width(first.info.name, kLongestName);
   const std::string b = cut_to_width(second.info.name, kLongestName);
-  std::string text;
+  std::string text = comparability_text(comparison);
   for (const auto* run : {&first, &second}) {
     text += run->info.name + ": " + std::string(to_string(run->info.status)) + ", " +
             ui::format_integer(run->summary.steps_measured) + " steps measured\n";
@@ -184,10 +219,9 @@ std::string comparison_text(const trace::RunFigures& first, const trace::RunFigu
             ", the last that both executed: " + loss_text(*comparison.first_loss) + " and " +
             loss_text(*comparison.second_loss) + "\n";
   }
-  if (comparison.spread_within_run_only) {
-    text +=
-        "\nThe spread is that of the steps within each run; between two starts of the same "
-        "job it may be larger\n";
+  if (comparison.other_job.empty() && !comparison.noise_note.empty()) {
+    text += "\n" + comparison.noise_note + "\n";
+    if (!comparison.beyond_noise) text += "Whether the runs differ is not known\n";
   }
   return text;
 }

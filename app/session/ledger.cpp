@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <iterator>
-#include <numeric>
 
 #include "app/session/run_notes.h"
+#include "trace/analysis/comparison.h"
 
 namespace shardlens::app {
 
@@ -23,71 +22,19 @@ bool is_measured(const RunRecord& record) {
   return record.summary.steps_measured > 0 && record.summary.step_ns.mean > 0;
 }
 
-// The same work per step: only then are step times comparable.
-bool same_work(const RunRecord& a, const RunRecord& b) {
-  const auto& x = a.info.settings;
-  const auto& y = b.info.settings;
-  return x.batch_per_rank == y.batch_per_rank && x.sequence_length == y.sequence_length &&
-         x.gradient_accumulation_steps == y.gradient_accumulation_steps &&
-         a.info.world_size == b.info.world_size;
-}
-
-// The same model on the same kind of device: else any difference means nothing.
+// One job on one machine: else any difference means nothing.
 bool same_job(const RunRecord& a, const RunRecord& b) {
   if (is_imported(a) || is_imported(b)) return &a == &b;
-  return a.info.settings.model == b.info.settings.model && a.info.device == b.info.device;
+  return trace::is_same_job(noise_run(a).job, noise_run(b).job);
 }
 
-// Whether two runs should take equally long: what differs does not touch the step.
-bool same_settings(const RunRecord& a, const RunRecord& b) {
-  auto x = a.info.settings;
-  x.steps = b.info.settings.steps;
-  x.epochs = b.info.settings.epochs;
-  x.seed = b.info.settings.seed;
-  return x == b.info.settings && a.info.device == b.info.device &&
-         a.info.world_size == b.info.world_size;
-}
-
-std::string percent(double relative) {
-  char text[32];
-  std::snprintf(text, sizeof text, relative < 0.1 ? "%.1f" : "%.0f", relative * 100);
-  return text;
-}
-
-// Half the width of the 95 % interval of a run's mean step time, from its own steps; relative.
-std::optional<double> spread_within(const RunRecord& record) {
-  const auto& estimate = record.step_estimate;
-  if (!estimate || estimate->mean <= 0) return std::nullopt;
-  return trace::student_t_95(estimate->degrees_of_freedom) * estimate->standard_error /
-         estimate->mean;
-}
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-std::optional<Noise> noise_between_runs(const std::vector<RunRecord>& records,
-                                        const std::vector<std::string>& ordinals,
-                                        const RunRecord& about) {
-  std::optional<Noise> noise;
-  for (std::size_t a = 0; a < records.size(); ++a) {
-    for (std::size_t b = a + 1; b < records.size(); ++b) {
-      if (!is_measured(records[a]) || !is_measured(records[b])) continue;
-      if (records[a].is_bundled || records[b].is_bundled) continue;
-      if (!same_job(records[a], about) || !same_settings(records[a], records[b])) continue;
-      const double x = records[a].summary.step_ns.mean, y = records[b].summary.step_ns.mean;
-      const double spread = std::abs(x - y) / ((x + y) / 2);
-      if (noise && noise->relative >= spread) continue;
-      noise = Noise{.relative = spread,
-                    .between_runs = true,
-                    .note = "Spread between " + ordinals[a] + " and " + ordinals[b] +
-                            ", same settings: ± " + percent(spread) + " %"};
-    }
+// Of the job of `about`, from all runs that were recorded here.
+trace::NoiseModel noise_model(const std::vector<RunRecord>& records, const RunRecord& about) {
+  std::vector<trace::NoiseRun> runs;
+  for (const auto& record : records) {
+    if (!record.is_bundled || &record == &about) runs.push_back(noise_run(record));
   }
-  return noise;
+  return {noise_run(about), runs};
 }
 
 std::vector<std::string> ordinals_by_age(const std::vector<RunRecord>& oldest_first) {
@@ -101,24 +48,24 @@ std::vector<std::string> ordinals_by_age(const std::vector<RunRecord>& oldest_fi
 }
 
 void compare_speed(ui::LedgerRow& row, const RunRecord& record, const RunRecord& baseline,
-                   const Noise& noise) {
+                   const trace::NoiseModel& model) {
   if (!is_measured(record) || !is_measured(baseline) || !same_job(record, baseline)) return;
   const auto &own = record.summary, &other = baseline.summary;
-  row.by_throughput = !same_work(record, baseline);
+  row.by_throughput = !trace::has_same_work(record.info, baseline.info);
+  double own_factor = 1, other_factor = 1;
   if (row.by_throughput) {
-    if (other.tokens_per_s <= 0 || own.tokens_per_s <= 0) return;
+    if (!(other.tokens_per_s > 0) || !(own.tokens_per_s > 0)) return;
     row.relative_to_baseline = own.tokens_per_s / other.tokens_per_s - 1;
+    // Judged as the seconds of one token.
+    own_factor = 1 / (own.tokens_per_s * own.step_ns.mean);
+    other_factor = 1 / (other.tokens_per_s * other.step_ns.mean);
   } else {
     row.relative_to_baseline = own.step_ns.mean / other.step_ns.mean - 1;
   }
-  const auto estimate = [&](const RunRecord& run) {
-    return row.by_throughput
-               ? trace::estimate_reciprocal(run.summary.tokens_per_s, run.step_estimate)
-               : run.step_estimate;
-  };
-  // Even where runs agree by luck, their steps scatter.
-  row.beyond_noise = trace::differ(estimate(record), estimate(baseline)).value_or(false) &&
-                     std::abs(*row.relative_to_baseline) > noise.relative;
+  const auto record_run = noise_run(record), baseline_run = noise_run(baseline);
+  const auto judgement =
+      model.judge(trace::kStepTime, {&baseline_run, other_factor}, {&record_run, own_factor});
+  if (judgement) row.beyond_noise = judgement->beyond_noise();
 }
 
 bool has_valid_loss(const RunRecord& record) {
@@ -168,21 +115,6 @@ ui::LedgerRow row_from(const RunRecord& record, const std::string& ordinal) {
 
 }  // namespace
 
-Noise estimate_noise(const std::vector<RunRecord>& records,
-                     const std::vector<std::string>& ordinals, const RunRecord& about) {
-  if (auto noise = noise_between_runs(records, ordinals, about)) return *noise;
-  std::vector<double> spreads;
-  for (const auto& record : records) {
-    if (!is_measured(record) || !same_job(record, about)) continue;
-    if (const auto spread = spread_within(record)) spreads.push_back(*spread);
-  }
-  if (spreads.empty()) return {};
-  return {.relative = 0,
-          .between_runs = false,
-          .note = "Spread within the run only (± " + percent(median_of(std::move(spreads))) +
-                  " %): run the same settings twice to learn the spread between runs"};
-}
-
 ui::Ledger build_ledger(const std::vector<RunRecord>& records, const LedgerQuestion& question) {
   std::vector<RunRecord> sorted = records;
   std::stable_sort(sorted.begin(), sorted.end(), is_older);
@@ -194,16 +126,16 @@ ui::Ledger build_ledger(const std::vector<RunRecord>& records, const LedgerQuest
   const auto common = base == nullptr ? INT64_MAX : last_common_step(sorted, *base);
 
   if (sorted.empty()) return {};
-  const auto noise = estimate_noise(sorted, ordinals, base != nullptr ? *base : sorted.back());
+  const auto model = noise_model(sorted, base != nullptr ? *base : sorted.back());
   ui::Ledger ledger;
-  ledger.spread_note = noise.note;
+  ledger.spread_note = model.note();
   for (auto i = sorted.size(); i-- > 0;) {
     const auto& record = sorted[i];
     auto row = row_from(record, ordinals[i]);
     row.is_baseline = &record == base;
     row.is_shown = record.info.folder == question.shown_folder;
     if (base != nullptr && !row.is_baseline && !row.is_imported) {
-      compare_speed(row, record, *base, noise);
+      compare_speed(row, record, *base, model);
       row.scaling = trace::scaling_between(record.info, record.summary, base->info, base->summary);
     }
     fill_loss(row, record, base != nullptr && same_job(record, *base) ? common : INT64_MAX);

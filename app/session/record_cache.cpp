@@ -72,10 +72,12 @@ class RecordCacheReader {
 template <typename Cache, typename Record>
 void each_cached_value(Cache& cache, Record& record) {
   const auto value = [&](auto& one) { cache.value(one); };
-  auto& [info, summary, peak, estimate, losses, pulse, is_bundled] = record;
+  auto& [info, summary, peak, noise, hosts, devices, losses, pulse, is_bundled] = record;
   value(summary);
   value(peak);
-  value(estimate);
+  value(noise);
+  cache.list(hosts, value);
+  cache.list(devices, value);
   cache.list(losses, value);
   auto& [status, start_ns, alive_ns, world_size, processes] = pulse;
   value(status);

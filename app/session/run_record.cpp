@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "trace/analysis/run_analysis.h"
 #include "trace/analysis/run_summary.h"
@@ -13,15 +14,22 @@ namespace shardlens::app {
 
 namespace fs = std::filesystem;
 
+trace::NoiseRun noise_run(const RunRecord& record) {
+  return {{&record.info, record.hosts, record.devices}, &record.noise};
+}
+
 RunRecord record_from_figures(const trace::RunFigures& figures) {
   RunRecord record;
   record.info = figures.info;
   record.summary = figures.summary;
   record.pulse = pulse_of(figures);
-  record.step_estimate = trace::estimate_mean(trace::measured_step_times(figures.steps));
+  record.noise = trace::noise_of(figures);
+  auto machine = trace::machine_of(figures.ranks);
+  record.hosts = std::move(machine.hosts);
+  record.devices = std::move(machine.devices);
   for (const auto& rank : figures.ranks) {
     record.peak_memory_bytes =
-        std::max(record.peak_memory_bytes, static_cast<double>(rank.peak.total_bytes()));
+        std::max(record.peak_memory_bytes, static_cast<double>(rank.peak.allocated_bytes()));
   }
   for (const auto& step : figures.steps) {
     // With `loss_every` most steps' losses are not known.

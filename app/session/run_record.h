@@ -3,12 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
+#include <string>
 #include <vector>
 
 #include "app/session/run_pulse.h"
 #include "trace/analysis/figures.h"
-#include "trace/analysis/noise.h"
+#include "trace/analysis/noise/noise_model.h"
 #include "trace/model/result.h"
 #include "trace/model/run_info.h"
 
@@ -17,8 +17,9 @@ namespace shardlens::app {
 struct RunRecord {
   trace::RunInfo info;
   trace::RunSummary summary;
-  double peak_memory_bytes = 0;                      // of the rank that needs most
-  std::optional<trace::MeanEstimate> step_estimate;  // of the mean step time
+  double peak_memory_bytes = 0;  // of tensors, of the rank that needs most
+  trace::RunNoise noise;         // what tells noise from a difference
+  std::string hosts, devices;    // that recorded it; "": not known
   // Of complete steps, in order; NaN where it is not known.
   struct Loss {
     std::int64_t step = 0;
@@ -28,6 +29,9 @@ struct RunRecord {
   RunPulse pulse;
   bool is_bundled = false;
 };
+
+// As the noise model takes it; refers to the record.
+trace::NoiseRun noise_run(const RunRecord& record);
 
 RunRecord record_from_figures(const trace::RunFigures& figures);
 // Reads the whole run: slow.

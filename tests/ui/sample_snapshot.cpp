@@ -217,7 +217,7 @@ std::shared_ptr<Ledger> sample_ledger(const RunView& run) {
   bundled.relative_to_baseline.reset();
   ledger->rows.push_back(bundled);
   ledger->spread_note =
-      "Spread between runs 3 and 4, same settings: ± 0.3 %. Differences below it are shown in grey";
+      "Two runs of the same settings differ by up to 0.3 % by chance (95 %, from 5 runs)";
   return ledger;
 }
 

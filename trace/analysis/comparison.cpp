@@ -1,9 +1,8 @@
 #include "trace/analysis/comparison.h"
 
 #include <algorithm>
-#include <functional>
+#include <utility>
 
-#include "trace/analysis/noise.h"
 #include "trace/analysis/run_summary.h"
 #include "trace/model/settings.h"
 
@@ -11,24 +10,25 @@ namespace shardlens::trace {
 
 namespace {
 
-using PerRank = std::function<double(const StepBreakdown&)>;
+// A run with what is needed to tell noise from a difference.
+struct ComparedRun {
+  explicit ComparedRun(const RunFigures& run)
+      : figures(run), machine(machine_of(run.ranks)), noise(noise_of(run)) {}
+  ComparedRun(const ComparedRun&) = delete;
+  ComparedRun& operator=(const ComparedRun&) = delete;
 
-// One value per measured step: the mean over ranks.
-std::vector<double> series_of(const RunFigures& run, bool needs_detail, const PerRank& value) {
-  std::vector<double> series;
-  for (const auto& step : run.steps) {
-    if (!is_measured(step) || (needs_detail && !has_detail(step))) continue;
-    double sum = 0;
-    for (const auto& rank : step.ranks) sum += value(rank);
-    series.push_back(sum / step.rank_count());
-  }
-  return series;
-}
+  NoiseRun for_model() const { return {{&figures.info, machine.hosts, machine.devices}, &noise}; }
 
-double mean_of(const std::vector<double>& series) {
-  double sum = 0;
-  for (double value : series) sum += value;
-  return sum / static_cast<double>(series.size());
+  const RunFigures& figures;
+  const MachineNames machine;
+  const RunNoise noise;
+};
+
+std::vector<NoiseRun> with_compared(std::vector<NoiseRun> runs, const ComparedRun& first,
+                                    const ComparedRun& second) {
+  runs.push_back(first.for_model());
+  runs.push_back(second.for_model());
+  return runs;
 }
 
 std::int64_t effective_batch(const RunInfo& info) {
@@ -61,16 +61,27 @@ std::optional<ScalingKind> scaling_kind(const RunInfo& a, const RunInfo& b) {
 
 class Comparer {
  public:
-  Comparer(const RunFigures& first, const RunFigures& second) : first_(first), second_(second) {}
+  Comparer(const ComparedRun& first, const ComparedRun& second, const std::vector<NoiseRun>& others)
+      : first_(first.figures),
+        second_(second.figures),
+        first_noise_(first.for_model()),
+        second_noise_(second.for_model()),
+        model_(first_noise_, with_compared(others, first, second)) {}
 
   Comparison compare() {
+    result_.other_job = why_other_job(first_noise_.job, second_noise_.job);
+    result_.same_work = has_same_work(first_.info, second_.info);
+    result_.noise = model_.basis();
+    result_.noise_note = model_.note();
     compare_settings();
-    add_series("step", false, [](const auto& rank) { return static_cast<double>(rank.step_ns); });
+    add_step_figure(kStepTime);
     add_throughput();
-    add_detail();
-    add_phases();
+    for (std::size_t figure = kStepTime + 1; figure < kStepFigures; ++figure) {
+      add_step_figure(figure);
+    }
     add_plain();
     compare_losses();
+    decide();
     set_headline();
     result_.scaling = scaling_between(first_.info, first_.summary, second_.info, second_.summary);
     return std::move(result_);
@@ -78,58 +89,44 @@ class Comparer {
 
  private:
   FigureDifference& add(std::string_view name, FigureUnit unit, double first, double second) {
-    FigureDifference figure{name, unit, first, second, second - first, std::nullopt, std::nullopt};
+    FigureDifference figure{name,           unit,         first,        second,
+                            second - first, std::nullopt, std::nullopt, std::nullopt};
     if (first != 0) figure.relative = figure.difference / first;
     return result_.figures.emplace_back(figure);
   }
 
-  void add_series(std::string_view name, bool needs_detail, const PerRank& value) {
-    const auto first = series_of(first_, needs_detail, value);
-    const auto second = series_of(second_, needs_detail, value);
-    if (first.empty() || second.empty()) return;
-    const double first_mean = mean_of(first);
-    const double second_mean = mean_of(second);
-    if (first_mean == 0 && second_mean == 0) return;
-    auto& figure = add(name, FigureUnit::kNanoseconds, first_mean, second_mean);
-    figure.beyond_noise = differ(estimate_mean(first), estimate_mean(second));
+  bool may_judge() const { return result_.other_job.empty(); }
+
+  void add_step_figure(std::size_t figure) {
+    const auto& first = first_noise_.noise->estimates[figure];
+    const auto& second = second_noise_.noise->estimates[figure];
+    if (!first || !second || (first->mean == 0 && second->mean == 0)) return;
+    auto& added =
+        add(step_figure_name(figure), FigureUnit::kNanoseconds, first->mean, second->mean);
+    if (!may_judge() || !result_.same_work) return;
+    const auto judgement = model_.judge(figure, {&first_noise_}, {&second_noise_});
+    if (!judgement) return;
+    added.half_width = judgement->half_width;
+    if (figure == kStepTime) {
+      headline_ = judgement->p;
+    } else {
+      judged_.push_back({result_.figures.size() - 1, judgement->p});
+    }
   }
 
+  // Told apart by their reciprocals, the seconds of one token: proportional to the steps that they
+  // come from, so that the verdict is that of the steps where a step's tokens are the same.
   void add_throughput() {
     const double first = first_.summary.tokens_per_s;
     const double second = second_.summary.tokens_per_s;
-    if (first <= 0 || second <= 0) return;
-    const auto estimate = [](const RunFigures& run) {
-      return estimate_reciprocal(run.summary.tokens_per_s,
-                                 estimate_mean(measured_step_times(run.steps)));
-    };
-    auto& figure = add("tokens per second", FigureUnit::kPerSecond, first, second);
-    figure.beyond_noise = differ(estimate(first_), estimate(second_));
-  }
-
-  void add_detail() {
-    struct Part {
-      std::string_view name;
-      std::int64_t StepBreakdown::*member;
-    };
-    constexpr Part kParts[] = {{"compute", &StepBreakdown::compute_ns},
-                               {"communication", &StepBreakdown::comm_ns},
-                               {"overlap", &StepBreakdown::overlap_ns},
-                               {"exposed", &StepBreakdown::exposed_ns},
-                               {"copies", &StepBreakdown::copy_ns},
-                               {"exposed copies", &StepBreakdown::exposed_copy_ns},
-                               {"idle", &StepBreakdown::idle_ns}};
-    for (const auto& part : kParts) {
-      add_series(part.name, true,
-                 [&](const auto& rank) { return static_cast<double>(rank.*part.member); });
-    }
-  }
-
-  void add_phases() {
-    for (int i = 0; i < kPhaseCount; ++i) {
-      const auto phase = static_cast<std::size_t>(i);
-      add_series(to_string(static_cast<Phase>(i)), false,
-                 [&](const auto& rank) { return static_cast<double>(rank.phase_ns[phase]); });
-    }
+    if (!(first > 0) || !(second > 0)) return;
+    add("tokens per second", FigureUnit::kPerSecond, first, second);
+    const auto& a = first_noise_.noise->step();
+    const auto& b = second_noise_.noise->step();
+    if (result_.same_work || !may_judge() || !a || !b) return;
+    const auto judgement = model_.judge(kStepTime, {&first_noise_, 1 / (first * a->mean)},
+                                        {&second_noise_, 1 / (second * b->mean)});
+    if (judgement) headline_ = judgement->p;
   }
 
   void add_optional(std::string_view name, FigureUnit unit, std::optional<double> first,
@@ -144,14 +141,23 @@ class Comparer {
     add_optional("MFU", FigureUnit::kFraction, a.mfu, b.mfu);
     add_optional("bytes sent per step", FigureUnit::kBytes, a.bytes_sent_per_step,
                  b.bytes_sent_per_step);
-    const auto peak = [](const RunFigures& run) {
-      std::int64_t highest = 0;
-      for (const auto& rank : run.ranks) highest = std::max(highest, rank.peak.total_bytes());
-      return static_cast<double>(highest);
+    // Tensors are the same in every run of the same settings, what the process holds beside them
+    // is not.
+    const auto highest = [](const RunFigures& run, auto bytes_of) {
+      std::int64_t result = 0;
+      for (const auto& rank : run.ranks) result = std::max(result, bytes_of(rank.peak));
+      return static_cast<double>(result);
     };
-    if (peak(first_) > 0 && peak(second_) > 0) {
-      add("peak memory", FigureUnit::kBytes, peak(first_), peak(second_));
-    }
+    const auto add_memory = [&](std::string_view name, auto bytes_of) {
+      const double first = highest(first_, bytes_of), second = highest(second_, bytes_of);
+      return first > 0 && second > 0 ? &add(name, FigureUnit::kBytes, first, second) : nullptr;
+    };
+    auto* tensors = add_memory("peak memory of tensors",
+                               [](const MemorySample& sample) { return sample.allocated_bytes(); });
+    if (tensors != nullptr && may_judge()) tensors->beyond_noise = tensors->difference != 0;
+    add_memory("memory outside PyTorch", [](const MemorySample& sample) {
+      return sample.total_bytes() - sample.allocated_bytes();
+    });
   }
 
   void compare_settings() {
@@ -161,10 +167,7 @@ class Comparer {
       result_.settings.push_back(
           {std::string(knob->name), value_text(a, *knob), value_text(b, *knob)});
     }
-    result_.by_throughput = a.batch_per_rank != b.batch_per_rank ||
-                            a.sequence_length != b.sequence_length ||
-                            a.gradient_accumulation_steps != b.gradient_accumulation_steps ||
-                            first_.info.world_size != second_.info.world_size;
+    result_.by_throughput = !result_.same_work;
   }
 
   void compare_losses() {
@@ -197,17 +200,44 @@ class Comparer {
     add_optional("loss", FigureUnit::kNone, result_.first_loss, result_.second_loss);
   }
 
-  void set_headline() {
-    const std::string_view wanted = result_.by_throughput ? "tokens per second" : "step";
-    for (const auto& figure : result_.figures) {
-      if (figure.name != wanted) continue;
-      result_.relative = figure.relative;
-      result_.beyond_noise = figure.beyond_noise.value_or(false);
+  std::string_view headline_name() const {
+    return result_.by_throughput ? "tokens per second" : "step";
+  }
+
+  void decide() {
+    std::vector<double> others;
+    for (const auto& judged : judged_) others.push_back(judged.p);
+    const auto verdicts = beyond_chance(headline_, others);
+    for (std::size_t i = 0; i < judged_.size(); ++i) {
+      result_.figures[judged_[i].figure].beyond_noise = verdicts[i + 1];
+    }
+    if (!headline_) return;
+    for (auto& figure : result_.figures) {
+      // A rate is the step that it comes from.
+      const bool is_rate = figure.name == "tokens per second";
+      if (figure.name == headline_name() || is_rate) figure.beyond_noise = verdicts[0];
     }
   }
 
+  void set_headline() {
+    for (const auto& figure : result_.figures) {
+      if (figure.name != headline_name()) continue;
+      result_.relative = figure.relative;
+      result_.beyond_noise = figure.beyond_noise;
+    }
+  }
+
+  struct Judged {
+    std::size_t figure = 0;
+    double p = 1;
+  };
+
   const RunFigures& first_;
   const RunFigures& second_;
+  const NoiseRun first_noise_, second_noise_;
+  const NoiseModel model_;
+  std::optional<double> headline_;  // p
+  std::vector<Judged> judged_;
   Comparison result_;
 };
 
@@ -233,8 +263,10 @@ std::optional<Scaling> scaling_between(const RunInfo& a, const RunSummary& a_sum
                  a.device == "cpu"};
 }
 
-Comparison compare_runs(const RunFigures& first, const RunFigures& second) {
-  return Comparer(first, second).compare();
+Comparison compare_runs(const RunFigures& first, const RunFigures& second,
+                        const std::vector<NoiseRun>& others) {
+  const ComparedRun a(first), b(second);
+  return Comparer(a, b, others).compare();
 }
 
 }  // namespace shardlens::trace

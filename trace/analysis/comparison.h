@@ -1,5 +1,5 @@
-// Two runs side by side: which settings differ, which figures, and whether that is more than their
-// steps scatter. Any thread.
+// Two runs side by side: which settings differ, which figures, and whether that is more than
+// chance. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trace/analysis/figures.h"
+#include "trace/analysis/noise/noise_model.h"
 
 namespace shardlens::trace {
 
@@ -23,10 +24,10 @@ struct FigureDifference {
   std::string_view name;  // "step", "exposed", "tokens per second", …
   FigureUnit unit = FigureUnit::kNone;
   double first = 0, second = 0;
-  double difference = 0;           // second − first
-  std::optional<double> relative;  // difference ÷ first; none when first is 0
-  // Whether the difference exceeds what the steps' scatter explains; none where it cannot be
-  // judged.
+  double difference = 0;             // second − first
+  std::optional<double> relative;    // difference ÷ first; none when first is 0
+  std::optional<double> half_width;  // of the difference's 95 % interval
+  // Whether the difference exceeds what chance explains; none where it cannot be judged.
   std::optional<bool> beyond_noise;
 };
 
@@ -55,15 +56,18 @@ struct Comparison {
   // What the ledger shows: of step time, or of tokens/s once batch, sequence or ranks differ.
   bool by_throughput = false;
   std::optional<double> relative;
-  bool beyond_noise = false;
-  // The scatter of steps within each run is all that two runs can tell: what differs from one start
-  // to the next (placement, temperature, neighbours) is not in it.
-  bool spread_within_run_only = true;
+  std::optional<bool> beyond_noise;
+  std::vector<OtherJob> other_job;  // why nothing is judged: the runs are of different jobs
+  bool same_work = true;            // else only rates are judged
+  NoiseBasis noise;
+  std::string noise_note;
   std::int64_t common_step = -1;                  // the last that both executed; -1: none
   std::optional<double> first_loss, second_loss;  // at the common step
   std::optional<Scaling> scaling;
 };
 
-Comparison compare_runs(const RunFigures& first, const RunFigures& second);
+// `others`: more runs of the library, from which the spread between runs is learnt.
+Comparison compare_runs(const RunFigures& first, const RunFigures& second,
+                        const std::vector<NoiseRun>& others = {});
 
 }  // namespace shardlens::trace

@@ -26,7 +26,12 @@ RunRecord record(const std::string& name, std::int64_t start_ns, double step_ms,
                             .p99 = 0,
                             .max = 0,
                             .standard_deviation = deviation_ms * 1e6};
-  result.step_estimate = trace::MeanEstimate{step_ms * 1e6, deviation_ms * 1e6 / 10, 99};
+  result.noise.estimates[trace::kStepTime] =
+      trace::MeanEstimate{.mean = step_ms * 1e6,
+                          .count = 100,
+                          .standard_error = deviation_ms * 1e6 / 10,
+                          .degrees_of_freedom = 19,
+                          .drift = 0};
   result.summary.tokens_per_s = 1e6 / step_ms;
   result.losses = {{0, 5}, {1, 4}, {2, 3}, {3, 2}};
   return result;
@@ -82,7 +87,7 @@ TEST(Ledger, ComparesStepTimeWithTheBaseline) {
   EXPECT_FALSE(row(ledger, "base").relative_to_baseline);
   ASSERT_TRUE(row(ledger, "slower").relative_to_baseline);
   EXPECT_NEAR(*row(ledger, "slower").relative_to_baseline, 0.10, 1e-9);
-  EXPECT_TRUE(row(ledger, "slower").beyond_noise);
+  EXPECT_EQ(row(ledger, "slower").beyond_noise, true);
   EXPECT_FALSE(row(ledger, "slower").by_throughput);
   EXPECT_TRUE(row(ledger, "slower").is_shown);
 }
@@ -131,7 +136,7 @@ TEST(Ledger, ADifferenceWithinTheStepsScatterIsNotBeyondNoise) {
   noisy.info.settings.bucket_cap_mb = 1;
   const auto ledger = build_ledger({record("base", 10, 100, 20), noisy},
                                    {.baseline_folder = "/runs/base", .shown_folder = ""});
-  EXPECT_FALSE(row(ledger, "noisy").beyond_noise);
+  EXPECT_EQ(row(ledger, "noisy").beyond_noise, false);
   EXPECT_THAT(ledger.spread_note, HasSubstr("Spread within the run only"));
 }
 
@@ -146,20 +151,55 @@ TEST(Ledger, TheSpreadBetweenRunsOfAnotherJobSaysNothingAboutThisOne) {
 TEST(Ledger, ASingleMeasuredStepIsNeverBeyondNoise) {
   auto brief = record("brief", 20, 500);
   brief.summary.step_ns.count = 1;
-  brief.step_estimate.reset();
+  brief.info.settings.bucket_cap_mb = 1;
+  brief.noise.estimates[trace::kStepTime]->count = 1;
+  brief.noise.estimates[trace::kStepTime]->degrees_of_freedom = 0;
   const auto ledger = build_ledger({record("base", 10, 100), brief},
                                    {.baseline_folder = "/runs/base", .shown_folder = ""});
   EXPECT_NEAR(*row(ledger, "brief").relative_to_baseline, 4, 1e-9);
   EXPECT_FALSE(row(ledger, "brief").beyond_noise);
 }
 
-TEST(Ledger, TheSameSettingsTwiceGiveTheSpreadBetweenRuns) {
-  auto changed = record("changed", 30, 103);
+TEST(Ledger, RunsOfTheSameSettingsTellWhatChanceDoes) {
+  std::vector<RunRecord> records;
+  for (const double step_ms : {100.0, 104.0, 98.0, 101.0}) {
+    const auto number = static_cast<std::int64_t>(records.size()) + 1;
+    records.push_back(record("same " + std::to_string(number), number, step_ms));
+  }
+  // A loose knob of another strategy, and what `auto` stands for, change nothing.
+  records[1].info.settings.backward_prefetch = "none";
+  records[2].info.settings.first_bucket_mb = 1;
+  for (const double step_ms : {105.0, 130.0}) {
+    records.push_back(record("at " + std::to_string(static_cast<int>(step_ms)), 9, step_ms));
+    records.back().info.settings.bucket_cap_mb = 1;
+    records.back().info.settings.gradient_as_bucket_view = step_ms > 110;
+  }
+  const LedgerQuestion question{.baseline_folder = "/runs/same 1", .shown_folder = ""};
+  const auto ledger = build_ledger(records, question);
+  EXPECT_THAT(ledger.spread_note, HasSubstr("Two runs of the same settings differ by up to 11 %"));
+  EXPECT_EQ(row(ledger, "same 2").beyond_noise, false);
+  EXPECT_EQ(row(ledger, "at 105").beyond_noise, false) << "5 % is less than what chance does";
+  EXPECT_EQ(row(ledger, "at 130").beyond_noise, true);
+}
+
+TEST(Ledger, OnAMachineThatDriftsTwoRunsSayNothing) {
+  auto base = record("base", 10, 100), changed = record("changed", 30, 150);
+  base.noise.estimates[trace::kStepTime]->drift = 9;
   changed.info.settings.bucket_cap_mb = 1;
-  const auto ledger = build_ledger({record("base", 10, 100), record("again", 20, 104), changed},
-                                   {.baseline_folder = "/runs/base", .shown_folder = ""});
-  EXPECT_EQ(ledger.spread_note, "Spread between run 1 and run 2, same settings: ± 3.9 %");
-  EXPECT_FALSE(row(ledger, "changed").beyond_noise) << "3 % is less than what chance does";
+  const auto ledger =
+      build_ledger({base, changed}, {.baseline_folder = "/runs/base", .shown_folder = ""});
+  EXPECT_TRUE(row(ledger, "changed").relative_to_baseline);
+  EXPECT_FALSE(row(ledger, "changed").beyond_noise);
+  EXPECT_THAT(ledger.spread_note, HasSubstr("run the same settings three times"));
+}
+
+TEST(Ledger, OnlyRunsOfTheSameMachineAreHeldAgainstEachOther) {
+  auto base = record("base", 10, 100), other = record("other", 30, 150);
+  base.hosts = "a";
+  other.hosts = "b";
+  const auto ledger =
+      build_ledger({base, other}, {.baseline_folder = "/runs/base", .shown_folder = ""});
+  EXPECT_FALSE(row(ledger, "other").relative_to_baseline);
 }
 
 TEST(Ledger, ComparesLossesAtTheLastStepThatAllHaveReached) {

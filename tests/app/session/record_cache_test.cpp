@@ -59,8 +59,9 @@ TEST_F(RecordCache, GivesBackAllThatWasFoundOut) {
   EXPECT_EQ(again->summary.overlap_fraction, record.summary.overlap_fraction);
   EXPECT_EQ(again->summary.loss_last, record.summary.loss_last);
   EXPECT_EQ(again->peak_memory_bytes, record.peak_memory_bytes);
-  ASSERT_EQ(again->step_estimate.has_value(), record.step_estimate.has_value());
-  EXPECT_EQ(again->step_estimate->standard_error, record.step_estimate->standard_error);
+  ASSERT_EQ(again->noise.step().has_value(), record.noise.step().has_value());
+  EXPECT_EQ(again->noise.step()->standard_error, record.noise.step()->standard_error);
+  EXPECT_EQ(again->devices, record.devices);
   ASSERT_EQ(again->losses.size(), 2u);
   EXPECT_EQ(again->losses[1].step, 4);
   EXPECT_EQ(again->losses[1].value, 2.25);

@@ -1,0 +1,206 @@
+#include "trace/analysis/noise/noise_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+#include <utility>
+
+#include "trace/analysis/noise/student_t.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+constexpr double kDriftQuantile = 1.645;  // of N(0, 1), one-sided 5 %
+constexpr std::int64_t kFewestSteps = 4;  // of a run that tells what its settings come to
+constexpr double kFewIsTold = 3;          // degrees of freedom below which t is wide
+
+struct Spread {  // of a difference
+  double variance = 0;
+  double freedom = 0;
+};
+
+Judgement judgement_of(double difference, const Spread& spread) {
+  if (spread.variance <= 0) return {.p = difference == 0 ? 1.0 : 0.0, .half_width = 0};
+  const double error = std::sqrt(spread.variance);
+  return {.p = student_t_p(difference / error, spread.freedom),
+          .half_width = student_t_quantile(kFalseClaims, spread.freedom) * error};
+}
+
+// Welch 1947, degrees of freedom after Satterthwaite 1946.
+Spread sum_of(const std::vector<Spread>& parts) {
+  Spread sum;
+  double uncertainty = 0;
+  for (const Spread& part : parts) {
+    sum.variance += part.variance;
+    if (part.variance > 0) uncertainty += part.variance * part.variance / part.freedom;
+  }
+  sum.freedom = uncertainty > 0 ? sum.variance * sum.variance / uncertainty : 1;
+  return sum;
+}
+
+Spread within(const MeanEstimate& estimate) {
+  return {estimate.standard_error * estimate.standard_error, estimate.degrees_of_freedom};
+}
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::string percent_text(double relative) {
+  char text[32];
+  std::snprintf(text, sizeof text, relative < 0.1 ? "%.1f %%" : "%.0f %%", relative * 100);
+  return text;
+}
+
+}  // namespace
+
+NoiseModel::NoiseModel(const NoiseRun& about, const std::vector<NoiseRun>& library) {
+  for (const NoiseRun& run : library) {
+    if (is_same_job(run.job, about.job)) add(run);
+  }
+  for (std::size_t figure = 0; figure < kStepFigures; ++figure) pooled_[figure] = pool(figure);
+  describe();
+}
+
+void NoiseModel::add(const NoiseRun& run) {
+  const auto& step = run.noise->step();
+  if (!step || step->count < kFewestSteps || !(step->mean > 0)) return;
+  Settings settings = acting_settings(*run.job.info, run.noise->chosen);
+  // Nobody knows the settings of an imported run.
+  const bool is_known = run.job.info->imported_from.empty() || !run.job.info->command.empty();
+  auto group = is_known ? std::ranges::find(groups_, settings, &Group::settings) : groups_.end();
+  if (group == groups_.end()) group = groups_.insert(group, Group{std::move(settings), {}});
+  group->runs.push_back(run.noise);
+}
+
+// Relative to their group's mean, runs of all settings are taken to scatter alike.
+auto NoiseModel::pool(std::size_t figure) const -> Pooled {
+  Pooled result;
+  double within = 0, errors = 0, steps = 0, runs = 0;
+  for (const Group& group : groups_) {
+    std::vector<MeanEstimate> known;
+    double mean = 0;
+    for (const RunNoise* run : group.runs) {
+      if (run->estimates[figure]) known.push_back(*run->estimates[figure]);
+    }
+    for (const auto& run : known) mean += run.mean / static_cast<double>(known.size());
+    if (known.size() < 2 || !(mean > 0)) continue;
+    result.freedom += static_cast<double>(known.size() - 1);
+    for (const auto& run : known) {
+      result.squares += (run.mean / mean - 1) * (run.mean / mean - 1);
+      steps += static_cast<double>(run.count);
+      ++runs;
+      if (!run.has_error()) continue;
+      within += run.standard_error * run.standard_error / (mean * mean);
+      result.within_freedom += run.degrees_of_freedom;
+      ++errors;
+    }
+  }
+  if (runs > 0) result.mean_steps = steps / runs;
+  if (errors > 0) result.within = within / errors;
+  return result;
+}
+
+void NoiseModel::describe() {
+  std::vector<double> errors, drifts;
+  for (const Group& group : groups_) {
+    for (const RunNoise* run : group.runs) {
+      const MeanEstimate& step = *run->step();
+      drifts.push_back(step.drift);
+      if (step.has_error()) errors.push_back(step.standard_error / step.mean);
+    }
+    if (group.runs.size() < 2) continue;
+    basis_.runs += static_cast<int>(group.runs.size());
+    ++basis_.settings;
+  }
+  if (!errors.empty()) basis_.within_run = median_of(errors);
+  // Stouffer's sum of the runs' tests.
+  const double drift = std::accumulate(drifts.begin(), drifts.end(), 0.0);
+  basis_.drifts = drift > kDriftQuantile * std::sqrt(static_cast<double>(drifts.size()));
+  const Pooled& step = pooled_[kStepTime];
+  basis_.degrees_of_freedom = step.freedom;
+  if (step.freedom > 0) basis_.between_runs = std::sqrt(step.squares / step.freedom);
+}
+
+auto NoiseModel::common_group(const RunNoise& a, const RunNoise& b) const -> const Group* {
+  const auto has = [](const Group& group, const RunNoise& run) {
+    return std::ranges::find(group.runs, &run) != group.runs.end();
+  };
+  const auto found = std::ranges::find_if(
+      groups_, [&](const Group& group) { return has(group, a) && has(group, b); });
+  return found == groups_.end() ? nullptr : &*found;
+}
+
+std::optional<Judgement> NoiseModel::judge(std::size_t figure, const Side& first,
+                                           const Side& second) const {
+  const auto &own = first.run->noise->estimates[figure],
+             &other = second.run->noise->estimates[figure];
+  if (!own || !other) return std::nullopt;
+  const MeanEstimate a = scaled(*own, first.factor), b = scaled(*other, second.factor);
+  const double difference = b.mean - a.mean;
+  Pooled pooled = pooled_[figure];
+  const Group* same = common_group(*first.run->noise, *second.run->noise);
+  if (same != nullptr && pooled.freedom > 0) {
+    // What is judged must not be judged by itself: its own share is taken out of the spread.
+    const double relative = difference * 2 / (a.mean + b.mean);
+    pooled.squares = std::max(0.0, pooled.squares - relative * relative / 2);
+    --pooled.freedom;
+  }
+  if (pooled.freedom < 1) {
+    // A run's steps say nothing of what changes from one start to the next, least of all where they
+    // drift.
+    const bool is_told = same == nullptr && !basis_.drifts && a.has_error() && b.has_error();
+    return is_told ? std::optional(judgement_of(difference, sum_of({within(a), within(b)})))
+                   : std::nullopt;
+  }
+  double more = 0;
+  for (const MeanEstimate& side : {a, b}) {
+    const double missing = pooled.mean_steps / static_cast<double>(side.count) - 1;
+    if (missing <= 0) continue;
+    // A shorter run than those that the spread was seen in scatters more by so much.
+    if (!pooled.within) return std::nullopt;
+    more += *pooled.within * missing * side.mean * side.mean;
+  }
+  const double of_runs = pooled.squares / pooled.freedom * (a.mean * a.mean + b.mean * b.mean);
+  return judgement_of(difference,
+                      sum_of({{of_runs, pooled.freedom}, {more, pooled.within_freedom}}));
+}
+
+std::string NoiseModel::note() const {
+  const NoiseBasis& b = basis_;
+  if (b.between_runs) {
+    const double apart =
+        student_t_quantile(kFalseClaims, b.degrees_of_freedom) * std::sqrt(2.0) * *b.between_runs;
+    return "Two runs of the same settings differ by up to " + percent_text(apart) +
+           " by chance (95 %, from " + std::to_string(b.runs) + " runs" +
+           (b.settings > 1 ? " of " + std::to_string(b.settings) + " settings" : "") + ")" +
+           (b.degrees_of_freedom < kFewIsTold ? ": more of them narrow it down" : "");
+  }
+  if (b.drifts) {
+    return "Step times drift on this machine and no settings ran twice, so that the spread between "
+           "runs is not known: run the same settings three times to learn it";
+  }
+  if (!b.within_run) return "";
+  return "Spread within the run only (± " + percent_text(2 * *b.within_run) +
+         "): run the same settings three times to learn the spread between runs";
+}
+
+std::vector<bool> beyond_chance(std::optional<double> headline, const std::vector<double>& others) {
+  std::vector<bool> result(others.size() + 1, false);
+  result[0] = headline && *headline <= kHeadlineClaims;
+  const double level = result[0] ? kFalseClaims : kFalseClaims - kHeadlineClaims;
+  std::vector<std::size_t> order(others.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return others[i]; });
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    if (others[order[place]] > level / static_cast<double>(order.size() - place)) break;
+    result[order[place] + 1] = true;
+  }
+  return result;
+}
+
+}  // namespace shardlens::trace

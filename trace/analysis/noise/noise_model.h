@@ -1,0 +1,85 @@
+// Is a difference between two runs more than chance? The one model that comparisons, the ledger and
+// their texts ask. Definitions and sources: docs/NUMBERS.md, "Is a difference real?". Any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/analysis/noise/step_estimates.h"
+#include "trace/analysis/same_job.h"
+
+namespace shardlens::trace {
+
+// At most so many comparisons of equals call any figure different. Half of it is spent on the
+// figure that a comparison is about, whose verdict is thereby the same wherever it is shown.
+inline constexpr double kFalseClaims = 0.05;
+inline constexpr double kHeadlineClaims = kFalseClaims / 2;
+
+struct NoiseRun {  // refers to what its owner keeps for as long as the model lives
+  JobFacts job;
+  const RunNoise* noise = nullptr;
+};
+
+struct Judgement {
+  double p = 1;           // of a difference at least as large where there is none
+  double half_width = 0;  // of the 95 % interval of the difference
+
+  bool beyond_noise() const { return p <= kHeadlineClaims; }
+};
+
+// What the spread is known from.
+struct NoiseBasis {
+  std::optional<double> between_runs;  // standard deviation of step time, relative
+  double degrees_of_freedom = 0;       // of it
+  int runs = 0, settings = 0;          // it comes from
+  std::optional<double> within_run;    // standard error of a run's mean, relative; the median
+  bool drifts = false;                 // neighbouring steps resemble each other on this machine
+};
+
+class NoiseModel {
+ public:
+  // Of the runs in `library`, in any order, those of the job of `about` count.
+  NoiseModel(const NoiseRun& about, const std::vector<NoiseRun>& library);
+
+  // Of second − first, each times its factor. None: cannot be known. Both may be in the library.
+  struct Side {
+    const NoiseRun* run = nullptr;
+    double factor = 1;
+  };
+  std::optional<Judgement> judge(std::size_t figure, const Side& first, const Side& second) const;
+
+  const NoiseBasis& basis() const { return basis_; }
+  // One sentence for the reader, without a full stop; "": no run was measured.
+  std::string note() const;
+
+ private:
+  struct Group {  // runs that did the same
+    Settings settings;
+    std::vector<const RunNoise*> runs;
+  };
+  struct Pooled {  // of a figure over the groups, relative to their means
+    double squares = 0, freedom = 0;
+    double mean_steps = 0;         // of a run
+    std::optional<double> within;  // mean squared standard error of a run's mean
+    double within_freedom = 0;
+  };
+
+  void add(const NoiseRun& run);
+  Pooled pool(std::size_t figure) const;
+  void describe();
+  const Group* common_group(const RunNoise& a, const RunNoise& b) const;
+
+  std::vector<Group> groups_;
+  std::array<Pooled, kStepFigures> pooled_;
+  NoiseBasis basis_;
+};
+
+// Which of several figures are beyond chance, given their p; the first is the headline. Wiens's
+// fallback (2003): the headline at kHeadlineClaims, the others by Holm's method (1979) with the
+// rest, and with all once the headline is beyond.
+std::vector<bool> beyond_chance(std::optional<double> headline, const std::vector<double>& others);
+
+}  // namespace shardlens::trace

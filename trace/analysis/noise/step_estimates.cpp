@@ -1,0 +1,86 @@
+#include "trace/analysis/noise/step_estimates.h"
+
+#include <charconv>
+#include <string>
+
+#include "trace/analysis/run_summary.h"
+#include "trace/model/library_environment.h"
+#include "trace/model/loss_chunks.h"
+#include "trace/model/shape_text.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+struct StepPart {
+  std::string_view name;
+  std::int64_t StepBreakdown::*member;
+};
+constexpr std::array<StepPart, kStepParts> kStepPartTable{{
+    {"step", &StepBreakdown::step_ns},
+    {"compute", &StepBreakdown::compute_ns},
+    {"communication", &StepBreakdown::comm_ns},
+    {"overlap", &StepBreakdown::overlap_ns},
+    {"exposed", &StepBreakdown::exposed_ns},
+    {"copies", &StepBreakdown::copy_ns},
+    {"exposed copies", &StepBreakdown::exposed_copy_ns},
+    {"idle", &StepBreakdown::idle_ns},
+}};
+
+std::int64_t value_of(const StepBreakdown& rank, std::size_t figure) {
+  return figure < kStepParts ? rank.*kStepPartTable[figure].member
+                             : rank.phase_ns[figure - kStepParts];
+}
+
+std::int64_t threads_in(const RankInfo& rank) {
+  std::int64_t threads = 0;
+  for (const auto& [name, value] : parse_environment(rank.environment)) {
+    if (name == "OMP_NUM_THREADS") {
+      std::from_chars(value.data(), value.data() + value.size(), threads);
+    }
+  }
+  return threads;
+}
+
+ChosenValues chosen_values(const RunFigures& run) {
+  ChosenValues chosen;
+  if (run.ranks.empty()) return chosen;
+  const RankInfo& rank = run.ranks.front().info;
+  const Settings& settings = run.info.settings;
+  chosen.threads_per_rank = threads_in(rank);
+  if (const auto shape = parse_shape_text(rank.model)) {
+    chosen.loss_chunk_tokens =
+        loss_chunk_tokens(settings, *shape, settings.batch_per_rank * settings.sequence_length);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+std::string_view step_figure_name(std::size_t figure) {
+  return figure < kStepParts ? kStepPartTable[figure].name
+                             : to_string(static_cast<Phase>(figure - kStepParts));
+}
+
+std::vector<double> step_figure_series(const std::vector<StepFigures>& steps, std::size_t figure) {
+  const bool needs_detail = figure != kStepTime && figure < kStepParts;
+  std::vector<double> series;
+  for (const auto& step : steps) {
+    if (!is_measured(step) || (needs_detail && !has_detail(step))) continue;
+    double sum = 0;
+    for (const auto& rank : step.ranks) sum += static_cast<double>(value_of(rank, figure));
+    series.push_back(sum / step.rank_count());
+  }
+  return series;
+}
+
+RunNoise noise_of(const RunFigures& run) {
+  RunNoise noise;
+  for (std::size_t figure = 0; figure < kStepFigures; ++figure) {
+    noise.estimates[figure] = estimate_mean(step_figure_series(run.steps, figure));
+  }
+  noise.chosen = chosen_values(run);
+  return noise;
+}
+
+}  // namespace shardlens::trace

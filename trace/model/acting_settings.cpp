@@ -1,0 +1,78 @@
+#include "trace/model/acting_settings.h"
+
+#include <string>
+#include <variant>
+
+#include "trace/model/lora.h"
+#include "trace/model/strategy.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+constexpr double kAutoNumber = static_cast<double>(kAuto);
+
+void reset_what_is_not_obeyed(Settings& settings) {
+  const Settings defaults;
+  const std::string strategy = settings.sharding_strategy;
+  for (const Knob& knob : knobs()) {
+    if (applies(knob, strategy)) continue;
+    std::visit([&](auto member) { settings.*member = defaults.*member; }, knob.member);
+  }
+  settings.steps = defaults.steps;
+  settings.epochs = defaults.epochs;
+  settings.seed = defaults.seed;
+}
+
+void choose_buckets_and_units(Settings& settings) {
+  const Settings defaults;
+  const StrategyTraits& traits = strategy_traits(settings.sharding_strategy);
+  if (settings.first_bucket_mb == kAutoNumber) {
+    const bool is_default = settings.bucket_cap_mb == defaults.bucket_cap_mb;
+    settings.first_bucket_mb = is_default ? 1 : settings.bucket_cap_mb;
+  }
+  if (settings.reshard_after_forward == "auto" && traits.has_units) {
+    settings.reshard_after_forward = traits.frees_after_forward ? "true" : "false";
+  }
+  // A knob that a strategy does not obey was reset before.
+  if (settings.shard_group_size == kAuto && traits.has_groups) {
+    settings.shard_group_size = settings.ranks;
+  }
+  settings.comm_stream_priority = has_high_priority_streams(settings) ? "high" : "normal";
+}
+
+// Named by the first that keeps the same.
+void choose_base_type(Settings& settings) {
+  if (settings.base_dtype != "auto") return;
+  const KeptTypes automatic = kept_types(settings);
+  for (const char* type : {"fp32", "bf16"}) {
+    settings.base_dtype = type;
+    const KeptTypes named = kept_types(settings);
+    if (named.linear == automatic.linear && named.other == automatic.other) return;
+  }
+  settings.base_dtype = "auto";
+}
+
+void choose_types(Settings& settings) {
+  choose_base_type(settings);
+  if (!strategy_traits(settings.sharding_strategy).has_units) return;
+  if (settings.param_dtype == "auto") settings.param_dtype = "fp32";
+  if (settings.reduce_dtype == "auto") settings.reduce_dtype = settings.param_dtype;
+}
+
+}  // namespace
+
+Settings acting_settings(const RunInfo& info, const ChosenValues& chosen) {
+  Settings settings = info.settings;
+  reset_what_is_not_obeyed(settings);
+  settings.ranks = info.world_size;
+  settings.device = info.device;
+  choose_buckets_and_units(settings);
+  choose_types(settings);
+  if (settings.packing == "auto" && settings.data == Settings().data) settings.packing = "true";
+  if (chosen.threads_per_rank > 0) settings.threads_per_rank = chosen.threads_per_rank;
+  if (chosen.loss_chunk_tokens != kAuto) settings.loss_chunk_tokens = chosen.loss_chunk_tokens;
+  return settings;
+}
+
+}  // namespace shardlens::trace

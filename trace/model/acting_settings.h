@@ -1,0 +1,21 @@
+// What settings come to in a run: two runs whose settings act alike did the same, whatever was
+// written. Any thread.
+#pragma once
+
+#include <cstdint>
+
+#include "trace/model/run_info.h"
+
+namespace shardlens::trace {
+
+// What a run chose where its settings left the choice to it; 0: not known.
+struct ChosenValues {
+  std::int64_t threads_per_rank = 0;
+  std::int64_t loss_chunk_tokens = kAuto;  // kAuto: not known
+};
+
+// `auto` replaced by what was chosen, as far as that is known; what the strategy does not obey, and
+// what no step's time depends on (how many steps there are, the seed), at its default.
+Settings acting_settings(const RunInfo& info, const ChosenValues& chosen);
+
+}  // namespace shardlens::trace
