@@ -8,7 +8,8 @@ ReplicatedMemory::ReplicatedMemory(const PlannedJob& job, const ModelSizes& size
     : job_(job),
       sizes_(sizes),
       are_views_(job.settings.gradient_as_bucket_view),
-      compresses_(job.settings.communication_hook != "none") {}
+      compresses_(job.settings.communication_hook != "none"),
+      rebuilds_(job.settings.static_graph || !job.settings.find_unused_parameters) {}
 
 void ReplicatedMemory::hold_at_rest(MemoryLedger& ledger) {
   ledger.add(Holding::kParameters, sizes_.kept_bytes());
@@ -16,7 +17,12 @@ void ReplicatedMemory::hold_at_rest(MemoryLedger& ledger) {
   ledger.add(Holding::kOptimizerState, optimizer_state(job_, sizes_).bytes);
 }
 
-void ReplicatedMemory::begin_forward(MemoryLedger& /*ledger*/, bool reduces, bool adds) {
+void ReplicatedMemory::begin_forward(MemoryLedger& ledger, bool reduces, bool adds) {
+  // After the first reduction buckets are built anew; gradients that are there are copied over.
+  if (are_views_ && rebuilds_ && adds && reduces_) {
+    ledger.add(Holding::kGradients, 4 * sizes_.trained_values());
+    ledger.remove(Holding::kGradients, 4 * sizes_.trained_values());
+  }
   reduces_ = reduces;
   adds_ = adds;
 }
@@ -24,7 +30,7 @@ void ReplicatedMemory::begin_forward(MemoryLedger& /*ledger*/, bool reduces, boo
 void ReplicatedMemory::keep_gradient(MemoryLedger& ledger, std::int64_t values) {
   const std::int64_t bytes = 4 * values;
   ledger.move(Holding::kFreshGradients, Holding::kGradients, bytes);
-  // It is copied into its bucket, or added to what is there.
+  // It is moved into its bucket, as trainer/ddp does in every backward, or added to what is there.
   if (are_views_ || adds_) ledger.remove(Holding::kGradients, bytes);
   if (compresses_ && reduces_) ledger.add(Holding::kCompressed, 2 * values);
 }

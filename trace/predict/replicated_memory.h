@@ -17,7 +17,7 @@ class ReplicatedMemory final : public KeptMemory {
  private:
   const PlannedJob& job_;
   const ModelSizes& sizes_;
-  bool are_views_, compresses_;
+  bool are_views_, compresses_, rebuilds_;
   bool reduces_ = true, adds_ = false;
 };
 

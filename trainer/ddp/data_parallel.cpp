@@ -39,6 +39,29 @@ std::vector<std::size_t> first_plan_caps(const DataParallelOptions& options) {
           static_cast<std::size_t>(bytes_of_cap(options.bucket_cap_mb))};
 }
 
+// A gradient that was just made is moved into its bucket at once. The Reducer does so only in the
+// backward that reduces: those before it would keep whole gradients beside the buckets.
+class IntoBucket final : public torch::autograd::PostAccumulateGradHook {
+ public:
+  using Views = std::vector<torch::Tensor>;  // by parameter; none while buckets are rebuilt
+  IntoBucket(std::shared_ptr<const Views> views, std::size_t parameter)
+      : views_(std::move(views)), parameter_(parameter) {}
+
+  void operator()(const torch::Tensor& parameter) override {
+    if (views_->empty()) return;
+    const torch::NoGradGuard no_gradients;
+    torch::Tensor& gradient = parameter.mutable_grad();
+    const torch::Tensor& view = (*views_)[parameter_];
+    if (!gradient.defined() || gradient.is_alias_of(view)) return;
+    view.copy_(gradient);
+    gradient = view;
+  }
+
+ private:
+  std::shared_ptr<const Views> views_;
+  std::size_t parameter_;
+};
+
 CollectiveTag named_tag(std::string name) { return {trace::TagKind::kNamed, -1, std::move(name)}; }
 
 }  // namespace
@@ -51,7 +74,10 @@ struct DataParallel::State {
                         const std::vector<NamedTensor>& buffers);
   void build_reducer();
   void report_plan(int plan);
+  std::unordered_map<const c10::TensorImpl*, std::size_t> indices() const;
   Plan current_plan() const;
+  void find_views();
+  void rebuild_buckets();
   // The first backward of a static graph always reduces: the Reducer counts in it how often each
   // gradient comes, up to its first reduction. With two backwards counted it would wait for two
   // ever after, and never reduce again (PyTorch's no_sync() has this fault).
@@ -65,6 +91,7 @@ struct DataParallel::State {
   std::vector<LocalParameter> local_parameters;  // frozen ones, too
   std::shared_ptr<std::size_t> launched = std::make_shared<std::size_t>(0);
   std::shared_ptr<c10d::Reducer> reducer;
+  std::shared_ptr<IntoBucket::Views> views = std::make_shared<IntoBucket::Views>();
   std::size_t bucket_count = 0;
   bool require_sync = true;
   bool awaits_reduction = false;
@@ -111,11 +138,16 @@ void DataParallel::State::build_reducer() {
   if (options.static_graph) reducer->set_static_graph();
 }
 
-Plan DataParallel::State::current_plan() const {
+std::unordered_map<const c10::TensorImpl*, std::size_t> DataParallel::State::indices() const {
   std::unordered_map<const c10::TensorImpl*, std::size_t> index_of;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     index_of[parameters[i].tensor.unsafeGetTensorImpl()] = i;
   }
+  return index_of;
+}
+
+Plan DataParallel::State::current_plan() const {
+  const auto index_of = indices();
   Plan plan;
   for (const c10d::GradBucket& bucket : reducer->get_grad_buckets(/*return_zero_tensors=*/false)) {
     std::vector<std::size_t>& indices = plan.emplace_back();
@@ -145,6 +177,31 @@ void DataParallel::State::report_plan(int plan) {
   recorder.set_bucket_plan(plan, std::move(buckets));
 }
 
+void DataParallel::State::find_views() {
+  if (!options.gradient_as_bucket_view || !views->empty()) return;
+  const auto index_of = indices();
+  views->resize(parameters.size());
+  for (const c10d::GradBucket& bucket : reducer->get_grad_buckets(/*return_zero_tensors=*/false)) {
+    const std::vector<torch::Tensor> of_bucket = bucket.getParameters();
+    const std::vector<torch::Tensor> gradients = bucket.getGradients();
+    for (std::size_t i = 0; i < of_bucket.size(); ++i) {
+      (*views)[index_of.at(of_bucket[i].unsafeGetTensorImpl())] = gradients[i];
+    }
+  }
+}
+
+void DataParallel::State::rebuild_buckets() {
+  const profiler::MemoryCategoryScope memory(options.gradient_as_bucket_view
+                                                 ? trace::MemoryCategory::kGradients
+                                                 : trace::MemoryCategory::kCommunication);
+  communicator.set_default_tag(named_tag("bucket order"));
+  // The old buckets live as long as their views.
+  if (reducer->should_rebuild_buckets()) views->clear();
+  if (reducer->rebuild_buckets()) report_plan(1);
+  find_views();
+  communicator.set_default_tag(named_tag("unused parameters"));
+}
+
 // With a static graph the first backward only counts gradients; PyTorch's _DDPSink then reduces
 // all of them once backward is through. Without it nothing is reduced, and nothing complains.
 void DataParallel::State::reduce_at_the_end_of_backward(const torch::Tensor& loss) {
@@ -172,21 +229,26 @@ DataParallel::DataParallel(std::vector<NamedTensor> parameters, std::vector<Name
   state_->take_over_values(all, without_duplicates(buffers));
   state_->build_reducer();
   state_->report_plan(0);
+  if (options.gradient_as_bucket_view) {
+    for (std::size_t i = 0; i < state_->parameters.size(); ++i) {
+      torch::autograd::impl::set_post_acc_grad_hooks(
+          state_->parameters[i].tensor, std::make_unique<IntoBucket>(state_->views, i));
+    }
+  }
   communicator.set_default_tag(named_tag("unused parameters"));
 }
 
-DataParallel::~DataParallel() = default;
+DataParallel::~DataParallel() {
+  for (const NamedTensor& each : state_->parameters) {
+    torch::autograd::impl::set_post_acc_grad_hooks(each.tensor, nullptr);
+  }
+}
 
 void DataParallel::set_require_sync(bool require_sync) { state_->require_sync = require_sync; }
 
 void DataParallel::before_forward() {
   if (state_->reduces()) state_->reducer->prepare_for_forward();
-  const profiler::MemoryCategoryScope memory(state_->options.gradient_as_bucket_view
-                                                 ? trace::MemoryCategory::kGradients
-                                                 : trace::MemoryCategory::kCommunication);
-  state_->communicator.set_default_tag(named_tag("bucket order"));
-  if (state_->reducer->rebuild_buckets()) state_->report_plan(1);
-  state_->communicator.set_default_tag(named_tag("unused parameters"));
+  state_->rebuild_buckets();
 }
 
 void DataParallel::before_backward(const torch::Tensor& loss) {

@@ -123,6 +123,32 @@ std::vector<Variant> variants() {
 INSTANTIATE_TEST_SUITE_P(DataParallel, EveryVariant, testing::ValuesIn(variants()),
                          [](const auto& each) { return std::string(each.param.name); });
 
+// Whole gradients beside the buckets would be twice the memory. Nor is there a moment with both.
+TEST(DataParallel, GradientsAreViewsOfTheBucketsBeforeTheyAreReduced) {
+  Variant variant = accumulation("views", {.gradient_as_bucket_view = true});
+  on_ranks(2, [&](Communicator& communicator, profiler::Recorder& recorder) {
+    SmallModel model(initial_values());
+    DataParallel replica(model.parameters, {}, communicator, recorder, variant.options);
+    for (int step = 0; step < 2; ++step) {  // before and after the buckets are rebuilt
+      for (int micro = 0; micro < 2; ++micro) {
+        replica.set_require_sync(micro == 1);
+        replica.before_forward();
+        const auto loss = model.loss(input_of(step, micro, communicator.rank())) / 2;
+        replica.before_backward(loss);
+        loss.backward();
+        replica.after_backward();
+        for (const auto& bucket : replica.bucket_plan()) {
+          const auto& first = model.weight(bucket.front()).grad();
+          for (const std::size_t i : bucket) {
+            EXPECT_TRUE(model.weight(i).grad().is_alias_of(first)) << step << " " << micro;
+          }
+        }
+      }
+      replica.zero_gradients();
+    }
+  });
+}
+
 TEST(DataParallel, CompressionRoundsAsItsTypeDoes) {
   Variant variant;
   variant.options.compression = GradientCompression::kBf16;
