@@ -45,7 +45,11 @@ void MemorySampler::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     if (allocations_) allocations_->write();
     try {
-      recorder_.add_memory_sample(source_.current());
+      // Asking the system takes time: what set-up or an evaluation held must not become the sample
+      // of the step that begins meanwhile.
+      const std::int64_t step = recorder_.step();
+      const trace::MemorySample sample = source_.current();
+      if (recorder_.step() == step) recorder_.add_memory_sample(sample);
     } catch (const std::exception& failure) {
       recorder_.log(trace::LogLine::Level::kWarning,
                     std::string("Memory is no longer sampled: ") + failure.what());

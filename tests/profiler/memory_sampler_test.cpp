@@ -112,6 +112,36 @@ TEST(MemorySampler, KeepsWhatIsHighestBetweenStepsApartFromTheSteps) {
                           {-1, 300}, {0, 100}, {1, 120}, {-1, 500}, {2, 130}}));
 }
 
+TEST(MemorySampler, MakesWhatWasCountedBeforeAStepNoSampleOfIt) {
+  RecordedRun run;
+  std::latch asked(1), begun(1), later(3);
+  MemorySource source;
+  source.current = [&, first = true]() mutable {
+    if (std::exchange(first, false)) {
+      asked.count_down();
+      begun.wait();  // set-up ends while the system is asked
+      return sample_of(900);
+    }
+    if (!later.try_wait()) later.count_down();
+    return sample_of(1);
+  };
+  source.take_peak = [] { return sample_of(2); };
+  {
+    MemorySampler sampler(run.recorder(), source, std::chrono::milliseconds(1));
+    asked.wait();
+    run.recorder().begin_step(0);
+    begun.count_down();
+    later.wait();
+    run.recorder().end_step({});
+  }
+  bool has_samples_of_the_step = false;
+  for (const auto& sample : run.finish().rows.memory) {
+    EXPECT_NE(sample.total_bytes(), 900) << "in step " << sample.step;
+    has_samples_of_the_step |= sample.step == 0;
+  }
+  EXPECT_TRUE(has_samples_of_the_step);
+}
+
 TEST(MemorySampler, TakesNoGrowthOfTheHeapForAPeakBetweenSteps) {
   RecordedRun run;
   std::int64_t outside = 0;

@@ -37,11 +37,13 @@ GlooLink::~GlooLink() { close(); }
 
 c10::intrusive_ptr<c10d::Work> GlooLink::submit(CollectiveJob job) {
   auto work = c10::make_intrusive<LinkWork>(job.outputs);
+  const auto let_go = std::make_shared<std::atomic<bool>>(false);
+  work->wait_also_for(let_go);
   {
     const std::lock_guard lock(mutex_);
     TORCH_CHECK(!closed_, to_text(job.description),
                 " was asked for after the end of communication");
-    queue_.push_back({std::move(job), work});
+    queue_.push_back({std::move(job), work, let_go});
   }
   changed_.notify_all();
   return work;
@@ -74,6 +76,10 @@ void GlooLink::run(std::stop_token stop) {
       busy_ = true;
     }
     carry_out(next, stop);
+    const LinkWork::LetGo let_go = std::move(next.let_go);
+    next = {};
+    let_go->store(true);
+    let_go->notify_all();
   }
 }
 
@@ -110,7 +116,7 @@ void GlooLink::transfer(const CollectiveJob& job, const std::stop_token& stop) {
         simulated_->transfer(last_start_of_all_ranks(job), job.description, gloo_->getSize());
   }
   gloo_->set_next_tag(fingerprint(job.description));
-  job.launch(*gloo_)->wait();
+  wait_and_release(job.launch(*gloo_));
   if (simulated_) {
     std::unique_lock lock(mutex_);
     changed_.wait_until(lock, stop, earliest_end, [] { return false; });

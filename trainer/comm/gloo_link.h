@@ -35,6 +35,7 @@ class GlooLink final : public CollectiveExecutor {
   struct Queued {
     CollectiveJob job;
     c10::intrusive_ptr<LinkWork> work;
+    LinkWork::LetGo let_go;
   };
 
   void run(std::stop_token stop);

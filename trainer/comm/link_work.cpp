@@ -1,5 +1,6 @@
 #include "trainer/comm/link_work.h"
 
+#include <thread>
 #include <utility>
 
 namespace shardlens::trainer {
@@ -15,9 +16,20 @@ void LinkWork::complete() {
   finish();
 }
 
+bool LinkWork::wait(std::chrono::milliseconds timeout) {
+  const bool done = Work::wait(timeout);
+  if (let_go_) let_go_->wait(false);
+  return done;
+}
+
 void LinkWork::fail(std::exception_ptr reason) {
   future_->setError(reason);
   finish(std::move(reason));
+}
+
+void wait_and_release(const c10::intrusive_ptr<c10d::Work>& work) {
+  work->wait();
+  while (work.use_count() > 1) std::this_thread::yield();
 }
 
 }  // namespace shardlens::trainer

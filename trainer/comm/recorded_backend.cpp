@@ -1,6 +1,5 @@
 #include "trainer/comm/recorded_backend.h"
 
-#include <thread>
 #include <utility>
 
 #include "trainer/comm/link_work.h"
@@ -21,13 +20,6 @@ WorkPointer completed_work(std::vector<torch::Tensor> outputs) {
   auto work = c10::make_intrusive<LinkWork>(std::move(outputs));
   work->complete();
   return work;
-}
-
-// Gloo's thread tells that it is done a moment before it lets go of the tensors: until then whoever
-// waits would free them in vain, and memory would depend on the machine's load.
-void wait_and_release(const WorkPointer& work) {
-  work->wait();
-  while (work.use_count() > 1) std::this_thread::yield();
 }
 
 }  // namespace

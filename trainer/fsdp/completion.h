@@ -7,25 +7,35 @@
 #include <torch/torch.h>
 
 #include <memory>
+#include <torch/csrc/distributed/c10d/Work.hpp>
 #include <utility>
+#include <vector>
 
 namespace shardlens::trainer {
 
 class Completion {
  public:
   Completion() = default;  // of nothing: never waits
-  explicit Completion(c10::intrusive_ptr<c10::ivalue::Future> future)
-      : future_(std::move(future)) {}
+  using Works = std::vector<c10::intrusive_ptr<c10d::Work>>;
+  explicit Completion(c10::intrusive_ptr<c10d::Work> work)
+      : works_(std::make_shared<Works>(Works{std::move(work)})) {}
+  // `works` that launch one another; all are known once `future` is there.
+  Completion(c10::intrusive_ptr<c10::ivalue::Future> future, std::shared_ptr<const Works> works)
+      : future_(std::move(future)), works_(std::move(works)) {}
   explicit Completion(std::shared_ptr<at::cuda::CUDAEvent> event) : event_(std::move(event)) {}
 
-  // Throws what made it fail.
+  // Throws what made it fail. A work that was waited for holds no tensor but here.
   void wait() const {
     if (future_) future_->waitAndThrow();
+    if (works_) {
+      for (const auto& work : *works_) work->wait();
+    }
     if (event_) event_->block(c10::cuda::getCurrentCUDAStream());
   }
 
  private:
   c10::intrusive_ptr<c10::ivalue::Future> future_;
+  std::shared_ptr<const Works> works_;
   std::shared_ptr<at::cuda::CUDAEvent> event_;
 };
 

@@ -10,10 +10,11 @@ namespace {
 
 using c10::ivalue::Future;
 
-// Runs `next` once `first` is there; the result is there once that has ended, too. No thread waits.
-c10::intrusive_ptr<Future> chained(const c10::intrusive_ptr<Future>& first,
-                                   std::function<c10::intrusive_ptr<c10d::Work>()> next) {
-  auto both = c10::make_intrusive<Future>(c10::NoneType::get());
+// Runs `next` once `first` is there, and is complete once that has ended, too. No thread waits.
+Completion chained(const c10::intrusive_ptr<c10d::Work>& first,
+                   std::function<c10::intrusive_ptr<c10d::Work>()> next) {
+  const auto both = c10::make_intrusive<Future>(c10::NoneType::get());
+  const auto works = std::make_shared<Completion::Works>(Completion::Works{first});
   auto end = [both](Future& ended) {
     if (ended.hasError()) {
       both->setError(ended.exception_ptr());
@@ -21,15 +22,16 @@ c10::intrusive_ptr<Future> chained(const c10::intrusive_ptr<Future>& first,
       both->markCompleted();
     }
   };
-  first->addCallback([both, end, next = std::move(next)](Future& ended) {
+  first->getFuture()->addCallback([both, works, end, next = std::move(next)](Future& ended) {
     if (ended.hasError()) return both->setError(ended.exception_ptr());
     try {
-      next()->getFuture()->addCallback(end);
+      works->push_back(next());
+      works->back()->getFuture()->addCallback(end);
     } catch (...) {
       both->setError(std::current_exception());
     }
   });
-  return both;
+  return {both, works};
 }
 
 }  // namespace
@@ -83,17 +85,17 @@ Completion GradientReducer::reduce(const torch::Tensor& input, const torch::Tens
 Completion GradientReducer::reduce_on_host(const torch::Tensor& input, const torch::Tensor& output,
                                            const CollectiveTag& tag) {
   if (shard_group_ == nullptr && replicas_ == nullptr) return {};
-  if (shard_group_ == nullptr) return Completion(replicas_->all_reduce(output, tag)->getFuture());
-  const auto scattered = shard_group_->reduce_scatter(output, input, tag)->getFuture();
+  if (shard_group_ == nullptr) return Completion(replicas_->all_reduce(output, tag));
+  const auto scattered = shard_group_->reduce_scatter(output, input, tag);
   if (replicas_ == nullptr) return Completion(scattered);
-  return Completion(
-      chained(scattered, [this, output, tag] { return replicas_->all_reduce(output, tag); }));
+  return chained(scattered, [this, output, tag] { return replicas_->all_reduce(output, tag); });
 }
 
 void GradientReducer::finish() {
   if (!under_way_) return;
   UnderWay ended = *std::exchange(under_way_, std::nullopt);
   ended.completion.wait();
+  ended.completion = {};
   ended.input.reset();
   if (ended.factor != 1) ended.output.mul_(ended.factor);
   ended.buffer->add_reduced(ended.output);

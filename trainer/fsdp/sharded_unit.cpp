@@ -39,7 +39,7 @@ void ShardedUnit::gather(Communicator* group, const ShardStreams& streams,
         if (work) work->wait();
         gathers_.push_back(*streams.mark());
       } else if (work) {
-        gathers_.push_back(Completion(work->getFuture()));
+        gathers_.push_back(Completion(work));
       }
     }
   });
