@@ -110,11 +110,12 @@ std::vector<Headline> headlines(const trace::RunFigures& figures) {
                          "From batch, sequence length and step times"));
     }
     if (s.mfu) {
-      out.push_back(
-          make("MFU", format_percent(*s.mfu), "",
-               "Model FLOPs utilization: (6·N + 12·L·C·T) · tokens/s ÷ the device's dense "
-               "peak at the precision used; frozen weights count 4, recomputation nothing",
-               "From the model's shape and step times; the peak is " + peak_flops_text(figures)));
+      out.push_back(make(
+          "MFU", format_percent(*s.mfu), "",
+          "Model FLOPs utilization: (6·N + 12·L·C·T) · tokens/s ÷ the device's dense "
+          "peak at the precision used; N leaves out embeddings that are only looked up, frozen "
+          "weights count 4, recomputation nothing",
+          "From the model's shape and step times; the peak is " + peak_flops_text(figures)));
     }
     if (s.overlap_fraction) out.push_back(overlap_headline(s, source));
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "trace/model/lookup_tables.h"
 #include "trace/model/strategy.h"
 #include "trace/model/text.h"
 
@@ -75,7 +76,8 @@ std::int64_t trained_blocks_values(const ModelShape& shape, std::int64_t frozen_
 }
 
 // Of the model's own weights, those whose gradient nobody needs: all that is registered before the
-// first adapted layer, its own matrix, and the matrices that read the same input.
+// first adapted layer, its own matrix, and the matrices that read the same input. Tables compute
+// nothing.
 std::int64_t values_below_adapters(const ModelShape& shape, const LinearShape& first) {
   const auto reads_block_input = [](std::string_view layer) {
     return std::ranges::find(kReadersOfBlockInput, last_part(layer)) != kReadersOfBlockInput.end();
@@ -86,7 +88,7 @@ std::int64_t values_below_adapters(const ModelShape& shape, const LinearShape& f
   for (const ParameterShape& each : parameters) {
     const std::string_view layer = std::string_view(each.name).substr(0, each.name.rfind('.'));
     // A tied embedding is the output matrix, too, which the gradient passes through.
-    if (shape.tied_head && &each == &parameters.front()) continue;
+    if (is_lookup_table(shape, each) || (shape.tied_head && &each == &parameters.front())) continue;
     is_before = is_before && layer != first.name;
     const bool is_beside =
         each.block == first.block && reads_block_input(first.name) && reads_block_input(layer);
@@ -205,9 +207,10 @@ std::int64_t flops_per_token(const ModelShape& shape, const Settings& s,
   if (s.lora_rank == 0) return flops_per_token(shape, sequence_length, s.frozen_blocks);
   const std::int64_t attention = 12 * shape.layers * shape.attention_width() * sequence_length;
   const auto adapted = adapted_layers(shape, s.lora_target_modules);
-  if (!adapted || adapted->empty()) return 2 * parameter_count(shape) + attention / 3;
+  if (!adapted || adapted->empty())
+    return 2 * (parameter_count(shape) - lookup_values(shape)) + attention / 3;
   const TrainedShare share = trained_share(shape, s);
-  return 6 * share.trained + 4 * (share.all - share.trained) -
+  return 6 * share.trained + 4 * (share.all - share.trained - lookup_values(shape)) -
          2 * values_below_adapters(shape, adapted->front()) + attention;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/model/lookup_tables.h"
 #include "trace/model/parameter_shapes.h"
 
 namespace shardlens::trace {
@@ -193,7 +194,7 @@ std::int64_t flops_per_token(const ModelShape& shape, std::int64_t sequence_leng
   ModelShape no_block = shape;
   no_block.layers = 0;
   const std::int64_t frozen_values = parameter_count(frozen) - parameter_count(no_block);
-  return 6 * parameter_count(shape) - 2 * frozen_values +
+  return 6 * (parameter_count(shape) - lookup_values(shape)) - 2 * frozen_values +
          12 * shape.layers * shape.attention_width() * sequence_length;
 }
 
