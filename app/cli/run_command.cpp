@@ -66,7 +66,7 @@ void add_options(CLI::App& command, RunArguments& options) {
   command.add_option("--steps", options.steps, "How many optimizer steps")->type_name("N");
   command.add_option("--device", options.device, "auto, cpu or cuda")->type_name("DEVICE");
   command.add_option("--link", options.link, "Simulates a slower link between CPU ranks")
-      ->type_name("latency_us=A,gbps=B");
+      ->type_name("latency_us=A,gbit_per_s=B");
   command.add_flag("--oversubscribe", options.oversubscribe, "Lets ranks share a GPU");
   command
       .add_option("--name", options.name, "Of the run; by default what differs from the defaults")
@@ -88,7 +88,7 @@ void add_run_command(CLI::App& app, Action& chosen) {
       "Examples:\n"
       "  shardlens run --set bucket_cap_mb=1 --ranks 2 --steps 30 --device cpu\n"
       "  shardlens run job.yaml --name \"cap 1\" --overwrite\n"
-      "  shardlens run --link latency_us=50,gbps=1 --set overlap_comm=false");
+      "  shardlens run --link latency_us=50,gbit_per_s=1 --set overlap_comm=false");
   command->callback([&chosen, options] { chosen = [options] { return train(*options); }; });
 }
 

@@ -148,8 +148,11 @@ Json rank_json(const trace::RankFigures& rank, const trace::RunSummary& summary)
   json["device_name"] = text_or_null(rank.info.device_name);
   json["versions"] = text_or_null(rank.info.versions);
   json["link"] = text_or_null(rank.info.link);
-  json["link_gbps"] = known(rank.info.link_bytes_per_second > 0,
-                            number_or_null(rank.info.link_bytes_per_second / 1e9));
+  // Gigabytes per second, as all that is called gbps here; so that nobody takes them for bits.
+  const Json link_gb_per_s = known(rank.info.link_bytes_per_second > 0,
+                                   number_or_null(rank.info.link_bytes_per_second / 1e9));
+  json["link_gbps"] = link_gb_per_s;
+  json["link_gb_per_s"] = link_gb_per_s;
   json["peak_tflops"] = known(rank.info.peak_flops > 0, rank.info.peak_flops / 1e12);
   json["peak_tflops_origin"] = text_or_null(rank.info.peak_flops_origin);
   return json;
@@ -183,7 +186,7 @@ Json step_json(const trace::StepFigures& step) {
 }
 
 Json collective_json(const trace::CollectiveGroupFigures& c, bool measured_detail) {
-  const auto gbps = [](double bytes_per_s) {
+  const auto gb_per_s = [](double bytes_per_s) {
     return known(bytes_per_s > 0, number_or_null(bytes_per_s / 1e9));
   };
   return {{"function", to_string(c.function)},
@@ -194,8 +197,10 @@ Json collective_json(const trace::CollectiveGroupFigures& c, bool measured_detai
           {"median_us", us(c.median_ns)},
           {"wait_us", known(c.matched > 0, us(c.wait_ns))},
           {"transfer_us", known(c.matched > 0, us(c.transfer_ns))},
-          {"algbw_gbps", gbps(c.algbw_bytes_per_s)},
-          {"busbw_gbps", gbps(c.busbw_bytes_per_s)},
+          {"algbw_gbps", gb_per_s(c.algbw_bytes_per_s)},
+          {"busbw_gbps", gb_per_s(c.busbw_bytes_per_s)},
+          {"algbw_gb_per_s", gb_per_s(c.algbw_bytes_per_s)},
+          {"busbw_gb_per_s", gb_per_s(c.busbw_bytes_per_s)},
           {"exposed_ms", known(measured_detail, ms(c.exposed_ns))},
           {"algorithm", text_or_null(c.algorithm)},
           {"protocol", text_or_null(c.protocol)}};

@@ -4,7 +4,7 @@ import unittest
 
 import harness
 
-LINK = ['--set', 'simulate_link=latency_us=50,gbps=2']
+LINK = ['--set', 'simulate_link=latency_us=50,gbit_per_s=2']
 
 
 class Knobs(harness.ShardlensTest):

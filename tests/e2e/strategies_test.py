@@ -68,7 +68,7 @@ class Strategies(harness.ShardlensTest):
         for name, settings in cases.items():
             # The estimate has every collective under way until somebody waits for it, as on a slow link.
             report = self.run_ranks(f'memory {name}', *settings, '--set', 'shard_group_size=2', '--set',
-                                    'batch_per_rank=8', '--set', 'simulate_link=latency_us=100,gbps=1', steps='4')
+                                    'batch_per_rank=8', '--set', 'simulate_link=latency_us=100,gbit_per_s=1', steps='4')
             # Of the rank that needs most: whole parameters cannot be divided evenly by ZeRO-1.
             for category, estimate in report['ranks'][0]['memory_estimate_by_category'].items():
                 if category in ('other', 'outside'):

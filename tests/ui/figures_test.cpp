@@ -244,7 +244,7 @@ TEST(LedgerTable, MarksSimulatedRunsAndSaysWhatWasSimulated) {
   EXPECT_EQ(table.columns.front().cell(ledger.rows[1], {}).mark, "simulated");
   trace::Settings settings;
   EXPECT_EQ(simulation_text(settings), "");
-  settings.simulate_link = "latency_us=50, gbps=1";
+  settings.simulate_link = "latency_us=50, gbit_per_s=1";
   settings.overlap_comm = false;
   EXPECT_EQ(simulation_text(settings),
             "link of 1 Gbit/s, 50 µs; communication kept from overlapping");

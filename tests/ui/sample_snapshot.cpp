@@ -209,7 +209,7 @@ std::shared_ptr<Ledger> sample_ledger(const RunView& run) {
   ledger->rows.push_back(hook);
   LedgerRow slow = ledger_row(run, "run 1", "cap 0.25", 1.373);
   slow.settings.bucket_cap_mb = 0.25;
-  slow.settings.simulate_link = "latency_us=50, gbps=1";
+  slow.settings.simulate_link = "latency_us=50, gbit_per_s=1";
   slow.simulated = true;
   ledger->rows.push_back(slow);
   LedgerRow bundled = ledger_row(run, "", "demo, two ranks", 1.1);

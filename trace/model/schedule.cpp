@@ -158,26 +158,28 @@ Result<std::optional<RecordSchedule>> parse_allocation_schedule(std::string_view
 }
 
 Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view text) {
-  constexpr std::string_view kUse = "off, or latency_us=50,gbps=10 (gbps above 0)";
+  constexpr std::string_view kUse =
+      "off, or latency_us=50,gbit_per_s=10 (above 0; 8 Gbit/s = 1 GB/s)";
   text = trimmed(text);
   if (text == "off") return std::optional<SimulatedLink>();
   SimulatedLink link;
   for (const Pair& pair : split_pairs(text)) {
+    const bool is_speed = pair.key == "gbit_per_s" || pair.key == "gbps";
     const bool valid = pair.key == "latency_us" ? parse_nonnegative(pair.value, link.latency_us)
-                       : pair.key == "gbps"     ? parse_nonnegative(pair.value, link.gbps)
+                       : is_speed               ? parse_nonnegative(pair.value, link.gbit_per_s)
                                                 : false;
     if (!valid) return bad("simulate_link", text, kUse);
   }
-  if (link.gbps <= 0) return bad("simulate_link", text, kUse);
+  if (link.gbit_per_s <= 0) return bad("simulate_link", text, kUse);
   return std::optional<SimulatedLink>(link);
 }
 
 std::string link_text(std::string_view setting) {
   const auto link = parse_simulated_link(setting);
   if (!link || !*link) return std::string(setting);
-  const auto [latency_us, gbps] = **link;
+  const auto [latency_us, gbit_per_s] = **link;
   const std::string speed =
-      gbps < 1 ? shortest(gbps * 1000) + " Mbit/s" : shortest(gbps) + " Gbit/s";
+      gbit_per_s < 1 ? shortest(gbit_per_s * 1000) + " Mbit/s" : shortest(gbit_per_s) + " Gbit/s";
   return speed + ", " +
          (latency_us < 1000 ? shortest(latency_us) + " µs" : shortest(latency_us / 1000) + " ms");
 }

@@ -90,6 +90,16 @@ Result<std::string> parse_text(const Knob& knob, std::string_view text) {
   return std::string(text);
 }
 
+// `gbps` under its present name, so that one link is one setting.
+std::string with_units_in_names(std::string_view simulated_link) {
+  constexpr std::string_view kBefore = "gbps";
+  std::string text(simulated_link);
+  if (const auto at = text.find(kBefore); at != std::string::npos) {
+    text.replace(at, kBefore.size(), "gbit_per_s");
+  }
+  return text;
+}
+
 }  // namespace
 
 const Knob* find_knob(std::string_view name) {
@@ -173,7 +183,9 @@ Result<void> set_value(Settings& settings, std::string_view name, std::string_vi
   } else if (const auto* number = std::get_if<double Settings::*>(&knob->member)) {
     TRY_ASSIGN(settings.**number, parse_ranged(*knob, text, false));
   } else {
-    TRY_ASSIGN(settings.*std::get<std::string Settings::*>(knob->member), parse_text(*knob, text));
+    auto& value = settings.*std::get<std::string Settings::*>(knob->member);
+    TRY_ASSIGN(value, parse_text(*knob, text));
+    if (knob->name == "simulate_link") value = with_units_in_names(value);
   }
   return {};
 }

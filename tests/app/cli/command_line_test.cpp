@@ -241,6 +241,9 @@ TEST_F(CommandLine, DescribesEverySetting) {
   ASSERT_EQ(knobs.size(), trace::knobs().size());
   for (const auto& knob : knobs) EXPECT_FALSE(knob["explanation"].get<std::string>().empty());
   EXPECT_THAT(call({"settings", "bucket_cap_mb"}, false).out, HasSubstr("25"));
+  const std::string link = call({"settings", "simulate_link"}, false).out;
+  EXPECT_THAT(link, HasSubstr("latency_us + 8 · S · f ÷ gbit_per_s"));
+  EXPECT_THAT(link, HasSubstr("8 Gbit/s are 1 GB/s"));
 }
 
 TEST_F(CommandLine, DoctorSpeaksJson) {

@@ -41,7 +41,7 @@ TEST(ResolveDevice, TakesGpusWhereThereAreEnough) {
 
 TEST(ResolveDevice, KeepsASimulatedLinkOnTheCpu) {
   auto linked = settings("auto", 2);
-  linked.simulate_link = "latency_us=50,gbps=1";
+  linked.simulate_link = "latency_us=50,gbit_per_s=1";
   EXPECT_EQ(resolve_device(linked, gpus(8)).value(), "cpu");
 }
 
@@ -70,7 +70,7 @@ TEST(CheckJob, MarksSharedGpusAndSimulations) {
   ASSERT_TRUE(shared) << shared.error().message;
   EXPECT_TRUE(shared->shared_gpu);
   request.settings = settings("cpu", 2);
-  request.settings.simulate_link = "latency_us=50,gbps=1";
+  request.settings.simulate_link = "latency_us=50,gbit_per_s=1";
   const auto simulated = check_job(request, gpus(0));
   ASSERT_TRUE(simulated) << simulated.error().message;
   EXPECT_TRUE(simulated->simulated_link);

@@ -67,6 +67,8 @@ TEST_F(ReportJson, CollectivesTellWaitingFromTransferring) {
                                                                   : 1.0;
     expect_near(shown["algbw_gbps"], algbw, tag + " algbw");
     expect_near(shown["busbw_gbps"], algbw * factor, tag + " busbw");
+    EXPECT_EQ(shown["algbw_gb_per_s"], shown["algbw_gbps"]);
+    EXPECT_EQ(shown["busbw_gb_per_s"], shown["busbw_gbps"]);
   }
 }
 

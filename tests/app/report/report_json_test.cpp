@@ -46,15 +46,15 @@ TEST_F(ReportJson, HasTheKeysOfTheContractInItsOrder) {
                    "compute_ms", "comm_ms", "overlap_ms", "exposed_ms", "copy_ms",
                    "exposed_copy_ms", "idle_ms", "overlap_percent", "effective_batch",
                    "bytes_sent_per_step", "loss_first", "loss_last"}));
-  EXPECT_EQ(
-      keys((*json_)["ranks"][0]),
-      (Names{"rank", "step_ms", "exposed_ms", "peak_memory_bytes", "memory_by_category",
-             "memory_peak_by_category", "totals", "memory_estimate_by_category", "device",
-             "device_name", "versions", "link", "link_gbps", "peak_tflops", "peak_tflops_origin"}));
-  EXPECT_EQ(
-      keys((*json_)["collectives"][0]),
-      (Names{"function", "executed", "tag", "bytes", "count", "median_us", "wait_us", "transfer_us",
-             "algbw_gbps", "busbw_gbps", "exposed_ms", "algorithm", "protocol"}));
+  EXPECT_EQ(keys((*json_)["ranks"][0]),
+            (Names{"rank", "step_ms", "exposed_ms", "peak_memory_bytes", "memory_by_category",
+                   "memory_peak_by_category", "totals", "memory_estimate_by_category", "device",
+                   "device_name", "versions", "link", "link_gbps", "link_gb_per_s", "peak_tflops",
+                   "peak_tflops_origin"}));
+  EXPECT_EQ(keys((*json_)["collectives"][0]),
+            (Names{"function", "executed", "tag", "bytes", "count", "median_us", "wait_us",
+                   "transfer_us", "algbw_gbps", "busbw_gbps", "algbw_gb_per_s", "busbw_gb_per_s",
+                   "exposed_ms", "algorithm", "protocol"}));
 }
 
 TEST_F(ReportJson, StepTimesAreMeansOverRanksOfMeasuredSteps) {

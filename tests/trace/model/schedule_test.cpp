@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "trace/model/settings.h"
+
 namespace shardlens::trace {
 namespace {
 
@@ -69,23 +71,35 @@ TEST(AllocationSchedule, RefusesWhatItDoesNotUnderstand) {
 }
 
 TEST(SimulatedLink, ReadsLatencyAndBandwidth) {
-  const auto link = parse_simulated_link("latency_us=50, gbps=1.5");
+  const auto link = parse_simulated_link("latency_us=50, gbit_per_s=1.5");
   ASSERT_TRUE(link && link->has_value());
   EXPECT_DOUBLE_EQ((*link)->latency_us, 50);
-  EXPECT_DOUBLE_EQ((*link)->gbps, 1.5);
+  EXPECT_DOUBLE_EQ((*link)->gbit_per_s, 1.5);
   EXPECT_FALSE(parse_simulated_link("off")->has_value());
+}
+
+TEST(SimulatedLink, ReadsBandwidthByItsFormerName) {
+  const auto link = parse_simulated_link("latency_us=50,gbps=1.5");
+  ASSERT_TRUE(link && link->has_value());
+  EXPECT_DOUBLE_EQ((*link)->gbit_per_s, 1.5);
+  EXPECT_EQ(link_text("gbps=1.5"), link_text("gbit_per_s=1.5"));
+  Settings before, now;
+  ASSERT_TRUE(set_value(before, "simulate_link", "latency_us=50, gbps=1"));
+  ASSERT_TRUE(set_value(now, "simulate_link", "latency_us=50, gbit_per_s=1"));
+  EXPECT_TRUE(differing_knobs(before, now).empty());
+  EXPECT_EQ(before.simulate_link, "latency_us=50, gbit_per_s=1");
 }
 
 TEST(SimulatedLink, RefusesALinkWithoutBandwidthAndUnknownKeys) {
   EXPECT_FALSE(parse_simulated_link("latency_us=50"));
-  EXPECT_FALSE(parse_simulated_link("gbps=-1"));
-  EXPECT_FALSE(parse_simulated_link("gbps=inf"));
-  EXPECT_FALSE(parse_simulated_link("gbps=1,speed=2"));
+  EXPECT_FALSE(parse_simulated_link("gbit_per_s=-1"));
+  EXPECT_FALSE(parse_simulated_link("gbit_per_s=inf"));
+  EXPECT_FALSE(parse_simulated_link("gbit_per_s=1,speed=2"));
 }
 
 TEST(SimulatedLink, IsWrittenForPeople) {
-  EXPECT_EQ(link_text("latency_us=100,gbps=1"), "1 Gbit/s, 100 µs");
-  EXPECT_EQ(link_text("latency_us=2500,gbps=0.5"), "500 Mbit/s, 2.5 ms");
+  EXPECT_EQ(link_text("latency_us=100,gbit_per_s=1"), "1 Gbit/s, 100 µs");
+  EXPECT_EQ(link_text("latency_us=2500,gbit_per_s=0.5"), "500 Mbit/s, 2.5 ms");
   EXPECT_EQ(link_text("off"), "off");
   EXPECT_EQ(link_text("a wire"), "a wire");
 }

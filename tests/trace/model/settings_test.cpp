@@ -39,7 +39,7 @@ TEST(SettingsTable, BindsEachKnobToAMemberOfItsOwn) {
                               : knob.name == "data"               ? "/tmp"
                               : knob.name == "record"             ? "every 2nd"
                               : knob.name == "record_allocations" ? "off"
-                              : knob.name == "simulate_link"      ? "gbps=1"
+                              : knob.name == "simulate_link"      ? "gbit_per_s=1"
                               : knob.name == "inject"             ? "nan"
                                                                   : "0.5";
     auto changed = set_value(settings, knob.name, other);

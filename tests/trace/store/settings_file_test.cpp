@@ -43,7 +43,7 @@ TEST(SettingsFile, ThatIsEmptyIsAllDefaults) {
 
 TEST(SettingsFile, FlattensNestedMaps) {
   EXPECT_EQ(parsed("simulate_link: {latency_us: 50, gbps: 1}").simulate_link,
-            "latency_us=50,gbps=1");
+            "latency_us=50,gbit_per_s=1");
   EXPECT_EQ(parsed("inject:\n  - rank: 1\n    step: 5\n    delay_ms: 100\n  - rank=0,step=2,nan\n")
                 .inject,
             "rank=1,step=5,delay_ms=100;rank=0,step=2,nan");
@@ -100,7 +100,7 @@ TEST(SettingsFile, WritesOnlyWhatDiffersAndReadsItBack) {
   settings.overlap_comm = false;
   settings.data = "/my texts/it's \"quoted\" 🚀 \\ #1: a.txt";
   settings.record = "steps 10..20";
-  settings.simulate_link = "latency_us=50,gbps=10";
+  settings.simulate_link = "latency_us=50,gbit_per_s=10";
   const std::string yaml = settings_to_yaml(settings);
   EXPECT_EQ(parsed(yaml), settings) << yaml;
   EXPECT_THAT(yaml, HasSubstr("# A bucket of gradients is reduced"));

@@ -39,7 +39,7 @@ TEST(CollectiveDescription, DiffersInItsFingerprintWhateverDiffers) {
 }
 
 TEST(LinkTime, IsLatencyPlusTheTrafficOfTheFunctionOverTheBandwidth) {
-  const trace::SimulatedLink link{50, 8};  // 8 gbps = 1 byte per ns
+  const trace::SimulatedLink link{50, 8};  // 8 Gbit/s = 1 byte per ns
   auto call = bucket_reduction();
   EXPECT_EQ(transfer_time(link, call, 2).count(), 1'000'000);
   EXPECT_EQ(transfer_time(link, call, 4).count(), 1'500'000);

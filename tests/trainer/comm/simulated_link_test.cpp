@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// 0.08 gbps = 10 bytes per µs.
+// 0.08 Gbit/s = 10 bytes per µs.
 CommunicatorOptions slow_link() {
   CommunicatorOptions options;
   options.simulated_link = trace::SimulatedLink{1000, 0.08};
