@@ -68,7 +68,7 @@ TrainedShare trained_share(const ModelShape& shape, const Settings& settings);
 std::vector<ParameterShape> saved_parameters(const ModelShape& shape, const Settings& settings);
 
 // Operations of forward and backward per token, as flops_per_token(): adapters count 6 each, frozen
-// weights that the gradient passes through 4, those below the first adapter 2, lookup tables none.
+// weights that the gradient passes through 4, those below the first adapter 2 (forward only).
 std::int64_t flops_per_token(const ModelShape& shape, const Settings& settings,
                              std::int64_t sequence_length);
 

@@ -194,6 +194,7 @@ std::int64_t flops_per_token(const ModelShape& shape, std::int64_t sequence_leng
   ModelShape no_block = shape;
   no_block.layers = 0;
   const std::int64_t frozen_values = parameter_count(frozen) - parameter_count(no_block);
+  // N of 6·N are the weights that something is multiplied with.
   return 6 * (parameter_count(shape) - lookup_values(shape)) - 2 * frozen_values +
          12 * shape.layers * shape.attention_width() * sequence_length;
 }

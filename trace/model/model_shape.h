@@ -103,10 +103,10 @@ Result<ModelShape> find_planning_model(std::string_view name);
 // All values, shared ones counted once.
 std::int64_t parameter_count(const ModelShape& shape);
 
-// Operations of forward and backward per token, 6·N + 12·L·C·T with C the width of attention and N
-// without tables that are only looked up (Chowdhery et al. 2022, PaLM, appendix B). The weights of
-// frozen blocks count 4 each: forward, and the gradient that passes through. What is computed a
-// second time, to save memory, is not counted.
+// Operations of forward and backward per token, 6·N + 12·L·C·T with C the width of attention
+// (Chowdhery et al. 2022, PaLM, appendix B). The weights of frozen blocks count 4 each: forward,
+// and the gradient that passes through. What is computed a second time, to save memory, is not
+// counted.
 std::int64_t flops_per_token(const ModelShape& shape, std::int64_t sequence_length,
                              std::int64_t frozen_blocks = 0);
 

@@ -166,20 +166,20 @@ Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view text)
   for (const Pair& pair : split_pairs(text)) {
     const bool is_speed = pair.key == "gbit_per_s" || pair.key == "gbps";
     const bool valid = pair.key == "latency_us" ? parse_nonnegative(pair.value, link.latency_us)
-                       : is_speed               ? parse_nonnegative(pair.value, link.gbit_per_s)
+                       : is_speed               ? parse_nonnegative(pair.value, link.gbps)
                                                 : false;
     if (!valid) return bad("simulate_link", text, kUse);
   }
-  if (link.gbit_per_s <= 0) return bad("simulate_link", text, kUse);
+  if (link.gbps <= 0) return bad("simulate_link", text, kUse);
   return std::optional<SimulatedLink>(link);
 }
 
 std::string link_text(std::string_view setting) {
   const auto link = parse_simulated_link(setting);
   if (!link || !*link) return std::string(setting);
-  const auto [latency_us, gbit_per_s] = **link;
+  const auto [latency_us, gbps] = **link;
   const std::string speed =
-      gbit_per_s < 1 ? shortest(gbit_per_s * 1000) + " Mbit/s" : shortest(gbit_per_s) + " Gbit/s";
+      gbps < 1 ? shortest(gbps * 1000) + " Mbit/s" : shortest(gbps) + " Gbit/s";
   return speed + ", " +
          (latency_us < 1000 ? shortest(latency_us) + " µs" : shortest(latency_us / 1000) + " ms");
 }

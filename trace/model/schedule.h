@@ -29,12 +29,11 @@ Result<RecordSchedule> parse_record_schedule(std::string_view text);
 // "off" (none) | "step 4" | any of the above: the steps whose single allocations are recorded.
 Result<std::optional<RecordSchedule>> parse_allocation_schedule(std::string_view text);
 
-// "off" | "latency_us=50,gbit_per_s=10": a collective of n ranks and S bytes takes at least
-// latency + S·traffic factor ÷ bandwidth (docs/NUMBERS.md). 10⁹ bits per second; `gbps`, which it
-// was called before, is read as well.
+// "off" | "latency_us=50,gbps=10": a collective of n ranks and S bytes takes at least
+// latency + S·traffic factor ÷ bandwidth. gbps is 10⁹ bits per second.
 struct SimulatedLink {
   double latency_us = 0;
-  double gbit_per_s = 0;
+  double gbps = 0;
 };
 Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view text);
 // For people: "1 Gbit/s, 100 µs". What is no link stays as it is.

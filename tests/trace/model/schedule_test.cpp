@@ -74,14 +74,14 @@ TEST(SimulatedLink, ReadsLatencyAndBandwidth) {
   const auto link = parse_simulated_link("latency_us=50, gbit_per_s=1.5");
   ASSERT_TRUE(link && link->has_value());
   EXPECT_DOUBLE_EQ((*link)->latency_us, 50);
-  EXPECT_DOUBLE_EQ((*link)->gbit_per_s, 1.5);
+  EXPECT_DOUBLE_EQ((*link)->gbps, 1.5);
   EXPECT_FALSE(parse_simulated_link("off")->has_value());
 }
 
 TEST(SimulatedLink, ReadsBandwidthByItsFormerName) {
   const auto link = parse_simulated_link("latency_us=50,gbps=1.5");
   ASSERT_TRUE(link && link->has_value());
-  EXPECT_DOUBLE_EQ((*link)->gbit_per_s, 1.5);
+  EXPECT_DOUBLE_EQ((*link)->gbps, 1.5);
   EXPECT_EQ(link_text("gbps=1.5"), link_text("gbit_per_s=1.5"));
   Settings before, now;
   ASSERT_TRUE(set_value(before, "simulate_link", "latency_us=50, gbps=1"));
