@@ -1,9 +1,10 @@
 #include "ui/command_palette.h"
 
-#include <imgui.h>
+#include <imgui_internal.h>
 #include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "trace/model/settings.h"
 #include "ui/keys.h"
@@ -19,10 +20,11 @@ constexpr std::size_t kMostEntries = 10;
 
 }  // namespace
 
-void CommandPalette::open() {
+void CommandPalette::open(std::string query) {
   open_ = true;
   focus_ = true;
-  query_.clear();
+  query_ = std::move(query);
+  type_on_ = !query_.empty();
   selected_ = 0;
 }
 
@@ -35,8 +37,13 @@ std::vector<CommandPalette::Entry> CommandPalette::entries(
     all.push_back({"Setting: " + std::string(knob.label), std::string(knob.name), "",
                    [&reveal_knob, &knob] { reveal_knob(knob.name); }});
   }
-  std::vector<std::string> texts;
-  for (const Entry& entry : all) texts.push_back(entry.title + " " + entry.detail);
+  std::vector<Findable> findable;
+  for (const Action& action : actions) {
+    findable.push_back({action.is_weighty ? "" : action.title, action.words, action.is_weighty});
+  }
+  for (const trace::Knob& knob : trace::knobs()) {
+    findable.push_back({std::string(knob.label), std::string(knob.name)});
+  }
   std::vector<Entry> shown;
   const TypedAssignment typed = typed_assignment(query_);
   if (!typed.name.empty()) {
@@ -44,7 +51,11 @@ std::vector<CommandPalette::Entry> CommandPalette::entries(
                        commands.push_back(SetKnob{typed.name, typed.value});
                      }});
   }
-  for (const std::size_t i : best_matches(query_, texts)) {
+  if (const std::string path = typed_path(query_); !path.empty()) {
+    shown.push_back({"Open " + path, "a run, or a trace to import", "Enter",
+                     [&commands, path] { commands.push_back(OpenFiles{{path}}); }});
+  }
+  for (const std::size_t i : best_matches(query_, findable)) {
     if (shown.size() == kMostEntries) break;
     shown.push_back(all[i]);
   }
@@ -55,6 +66,13 @@ void CommandPalette::move_with_keys(std::size_t count) {
   if (key_pressed(Key::kDown) && selected_ + 1 < count) ++selected_;
   if (key_pressed(Key::kUp) && selected_ > 0) --selected_;
   if (count > 0) selected_ = std::min(selected_, count - 1);
+}
+
+void CommandPalette::draw_no_match(const Look& look, const Rect& row, const std::string& query) {
+  const bool opens = query.starts_with("open ") || query.starts_with("import ");
+  const std::string said = opens ? "Go on with the path of a run, of a packed run or of a trace"
+                                 : "No command and no setting matches “" + query + "”";
+  text_in(look, row.inset(look.px(10), 0), Face::kBody, look.colors().text_muted, said);
 }
 
 void CommandPalette::draw_list(const Look& look, Rect rect, const std::vector<Entry>& shown) {
@@ -87,7 +105,8 @@ void CommandPalette::draw(const Look& look, const Rect& window, const std::vecto
   if (!open_) return;
   const std::vector<Entry> shown = entries(actions, reveal_knob, commands);
   const float width = std::min(look.px(560), window.w - look.px(32));
-  const float height = look.px(52) + look.px(30) * static_cast<float>(shown.size()) + look.px(8);
+  const auto rows = static_cast<float>(std::max<std::size_t>(shown.size(), 1));
+  const float height = look.px(52) + look.px(30) * rows + look.px(8);
   const Rect box{window.center_x() - width / 2, window.y + look.px(72), width, height};
   const Overlay overlay(look, "##palette", window, box);
   Rect rest = box.inset(look.px(8), look.px(8));
@@ -103,10 +122,19 @@ void CommandPalette::draw(const Look& look, const Rect& window, const std::vecto
                                &query_)) {
     selected_ = 0;
   }
+  // A field that gets the keyboard selects its text, which the next letter would replace.
+  if (type_on_ && ImGui::IsItemActive()) {
+    if (ImGuiInputTextState* state = ImGui::GetInputTextState(ImGui::GetItemID())) {
+      state->ClearSelection();
+      state->Stb.cursor = state->CurLenW;
+      type_on_ = false;
+    }
+  }
   ImGui::PopStyleVar();
   ImGui::PopFont();
   move_with_keys(shown.size());
   draw_list(look, rest, shown);
+  if (shown.empty()) draw_no_match(look, rest.take_top(look.px(30)), query_);
   if (overlay.wants_to_close()) open_ = false;
 }
 

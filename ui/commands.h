@@ -105,6 +105,9 @@ struct StopSql {};
 struct OpenFiles {
   std::vector<std::string> paths;
 };  // traces of other programs are imported, as one run; of runs the first is shown
+struct PackRun {
+  std::string folder;
+};  // into one file beside the pictures and tables that are saved
 struct Quit {};
 
 using Command =
@@ -113,7 +116,7 @@ using Command =
                  SetReplaySpeed, SeekReplay, RetryTrainerSetup, OpenPlan, ClosePlan, SetPlanTarget,
                  CopyText, SaveText, SavePicture, ShowTimeline, SelectRange, ClearRange, PickEvent,
                  DropEvent, FindNames, ClearFind, GoToHit, GoToEvent, GoToNeighbour, ShowMemory,
-                 RunSql, StopSql, OpenFiles, Quit>;
+                 RunSql, StopSql, OpenFiles, PackRun, Quit>;
 using Commands = std::vector<Command>;
 
 }  // namespace shardlens::ui

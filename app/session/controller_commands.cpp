@@ -100,6 +100,8 @@ void Controller::perform_on_files(const ui::SaveText& command) {
 
 void Controller::perform_on_files(const ui::SavePicture& command) { wanted_picture_ = command; }
 
+void Controller::perform_on_files(const ui::PackRun& command) { packing_.pack(command.folder); }
+
 void Controller::perform_on_run(const ui::ShowRun& command) {
   note({});
   watcher_.show(command.folder);

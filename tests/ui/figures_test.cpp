@@ -304,6 +304,24 @@ TEST(MemoryStacks, SumToThePeak) {
   EXPECT_TRUE(memory_stacks({}).bars.empty());
 }
 
+TEST(MemoryStacks, OfManyRanksShowTheHighestFirstAndFoldTheRest) {
+  constexpr double kGib = 1024.0 * 1024 * 1024;
+  MemoryStacks stacks;
+  for (int rank = 0; rank < 256; ++rank) {
+    MemoryBar bar;
+    bar.rank = rank;
+    bar.peak = (9.6 + 0.001 * rank) * kGib;
+    stacks.bars.push_back(bar);
+  }
+  stacks.bars[7].peak = 12 * kGib;
+  const MemoryFold fold = folded_bars(stacks, 6);
+  EXPECT_EQ(fold.shown, (std::vector<std::size_t>{7, 255, 254, 253, 252}));
+  EXPECT_EQ(fold.rest, 251u);
+  EXPECT_EQ(rest_text(fold), "and 251 more between 9.6 and 9.9 GiB");
+  EXPECT_EQ(folded_bars(stacks, 256).shown.size(), 256u);
+  EXPECT_EQ(folded_bars(stacks, 256).shown.front(), 0u) << "by rank where there is room";
+}
+
 TEST(MemoryStacks, HaveAPresentOnlyWhileTheRunGoesOn) {
   const auto ranks = sample_snapshot().run->figures.ranks;
   EXPECT_GT(memory_stacks(ranks, true).bars.at(0).now, 0);
@@ -322,12 +340,37 @@ TEST(Replay, StepsThroughSpeedsAndSeeks) {
   EXPECT_FLOAT_EQ(replay_position({}), 0);
 }
 
-TEST(CommandPalette, FindsByLettersInOrder) {
-  EXPECT_LT(match_score("xyz", "bucket cap"), 0);
-  const std::vector<std::string> texts{"Fit the timeline", "Setting: Bucket cap bucket_cap_mb",
-                                       "Quit"};
-  EXPECT_EQ(best_matches("bcap", texts).front(), 1u);
-  EXPECT_EQ(best_matches("", texts).size(), 3u);
+TEST(CommandPalette, RanksWordsBeforeBeginningsBeforeAbbreviations) {
+  EXPECT_EQ(match_of("Fit the timeline", "fit the TIMELINE"), Match::kExact);
+  EXPECT_EQ(match_of("fit", "Fit the timeline"), Match::kPrefix);
+  EXPECT_EQ(match_of("time fit", "Fit the timeline"), Match::kWords);
+  EXPECT_EQ(match_of("line", "Fit the timeline"), Match::kPart);
+  EXPECT_EQ(match_of("bcap", "Bucket cap"), Match::kAbbreviation);
+  EXPECT_EQ(match_of("scale", "Start run 5 · all else"), Match::kNone);
+  EXPECT_EQ(match_of("xyz", "Bucket cap"), Match::kNone);
+}
+
+TEST(CommandPalette, FindsByTitleAndByOtherWords) {
+  const std::vector<Findable> all{{"Fit the timeline", ""},
+                                  {"Bucket cap", "bucket_cap_mb"},
+                                  {"Dark or light", "theme colours"},
+                                  {"The mesh", ""},
+                                  {"", "Start the run, train", true}};
+  EXPECT_EQ(best_matches("bcap", all).front(), 1u);
+  EXPECT_EQ(best_matches("bucket_cap_mb", all).front(), 1u);
+  EXPECT_EQ(best_matches("theme", all).front(), 2u);
+  EXPECT_EQ(best_matches("", all).size(), 5u);
+  EXPECT_EQ(best_matches("start", all), std::vector<std::size_t>{4});
+  // What trains is not found by a part of a word or by first letters.
+  EXPECT_TRUE(best_matches("rain", all).empty());
+  EXPECT_TRUE(best_matches("str", all).empty());
+}
+
+TEST(CommandPalette, ReadsAPath) {
+  EXPECT_EQ(typed_path("open /data/rank0.json.gz "), "/data/rank0.json.gz");
+  EXPECT_EQ(typed_path("Import ./a b.json"), "./a b.json");
+  EXPECT_EQ(typed_path("open run"), "");
+  EXPECT_EQ(typed_path("open "), "");
 }
 
 TEST(CommandPalette, ReadsAnAssignment) {

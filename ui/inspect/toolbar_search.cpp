@@ -65,6 +65,12 @@ void SearchField::send(Commands& commands) {
   commands.push_back(FindNames{sent_.back()});
 }
 
+void SearchField::drop(Commands& commands) {
+  text_.clear();
+  is_plain_ = false;
+  send(commands);
+}
+
 std::string SearchField::count_text(const InspectView& view) const {
   if (text_.empty()) return "";
   if (!is_answered(view)) return "…";
@@ -87,15 +93,15 @@ void SearchField::edit(const Look& look, const Rect& box, std::int64_t from_ns,
   if (focus_) ImGui::SetKeyboardFocusHere();
   focus_ = false;
   const bool was_active = active_;
+  FieldFocus focus(look, "inspect/search", box);
+  focus.gave_up("##search", &text_);
   const bool edited = ImGui::InputTextWithHint("##search", "Search names  Ctrl+F", &text_);
+  focus.after();
   active_ = ImGui::IsItemActive();
   ImGui::PopStyleColor(3);
   ImGui::PopStyleVar();
   ImGui::PopFont();
-  if (was_active && key_pressed(Key::kEscape, false)) {
-    text_.clear();
-    return send(commands);
-  }
+  if (was_active && key_pressed(Key::kEscape, false)) return drop(commands);
   if (edited) {
     is_plain_ = false;
     send(commands);
@@ -135,6 +141,11 @@ void SearchField::draw(const Look& look, const Rect& rect, const InspectView& vi
   fill(rect, color(hovers(rect) ? p.hover : p.field), look.px(6));
   outline(rect, color(bad ? p.danger : active_ ? p.accent : p.field_edge), look.px(6));
   Rect inner = rect.inset(look.px(10), 0);
+  if (is_set()) {
+    const Rect cross = inner.take_right(look.px(16), look.px(6));
+    if (icon_button(look, "inspect/search/clear", cross, Shape::kCross)) drop(commands);
+    explain(look, cross, "Clear the search", "", "Esc");
+  }
   const std::string count = count_text(view);
   const float width = std::ceil(text_width(look, Face::kSmall, count));
   if (width > 0 && width < inner.w * 0.5f) {

@@ -20,9 +20,14 @@ class SearchField {
   void draw(const Look& look, const Rect& rect, const InspectView& view, std::int64_t from_ns,
             Commands& commands);
   void focus() { focus_ = true; }
-  void clear();
+  bool is_set() const { return !text_.empty(); }
+  // Nothing is searched any more, whoever asked for it.
+  void drop(Commands& commands);
+  void forget_run() { *this = {}; }
 
  private:
+  void clear();
+
   void follow(const InspectView& view);
   void edit(const Look& look, const Rect& box, std::int64_t from_ns, Commands& commands);
   void send(Commands& commands);

@@ -51,6 +51,27 @@ TEST_F(ToolbarTest, SearchesWhileTyping) {
   EXPECT_TRUE(inspect_.probe().shows("300 × · 9.00 ms"));
 }
 
+// As a click on a row of the statistics fills it.
+TEST_F(ToolbarTest, EscClearsTheSearchFromAnywhere) {
+  answer("gemm", 312);
+  EXPECT_TRUE(inspect_.probe().shows("312 hits"));
+  inspect_.take_commands();
+  window().press(snapshot(), Key::kEscape);
+  EXPECT_EQ(inspect_.take<ClearFind>().size(), 1u);
+  inspect_.change().hits.reset();
+  inspect_.settle();
+  EXPECT_FALSE(inspect_.probe().shows("hits"));
+  EXPECT_EQ(inspect_.probe().find("inspect/search/clear"), nullptr);
+}
+
+TEST_F(ToolbarTest, ACrossClearsTheSearch) {
+  EXPECT_EQ(inspect_.probe().find("inspect/search/clear"), nullptr);
+  answer("gemm", 312);
+  inspect_.take_commands();
+  ASSERT_TRUE(window().click(snapshot(), "inspect/search/clear"));
+  EXPECT_EQ(inspect_.take<ClearFind>().size(), 1u);
+}
+
 TEST_F(ToolbarTest, ListsEveryEventOfANameThatTheDetailsAskFor) {
   auto details = std::make_shared<trace::EventDetails>();
   details->title = details->name = "gemm (tn)";
