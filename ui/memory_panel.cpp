@@ -15,6 +15,8 @@ namespace shardlens::ui {
 
 namespace {
 
+constexpr std::size_t kMostInTooltip = 8;  // ranks, one below the other
+
 // Sizes on one axis share its unit.
 struct Unit {
   double divisor = 1024.0 * 1024;
@@ -124,24 +126,58 @@ void draw_bar(const Look& look, const Rect& column, const MemoryBar& bar, const 
   if (hovers(column)) draw_bar_tooltip(look, bar, stacks.source);
 }
 
+// Of those that have no bar of their own: from the lowest peak to the highest.
+void draw_rest(const Look& look, const Rect& column, const MemoryFold& fold,
+               const MemoryStacks& stacks) {
+  const Palette& p = look.colors();
+  const double top = axis_top(stacks);
+  const auto y_of = [&](double bytes) {
+    return std::round(column.bottom() - static_cast<float>(bytes / top) * column.h);
+  };
+  const float least = y_of(fold.least), most = y_of(fold.most);
+  fill({column.x, least, column.w, column.bottom() - least}, color(p.field), look.px(2));
+  fill({column.x, most, column.w, std::max(2.0f, least - most)}, color(p.idle_edge), look.px(2));
+  if (!hovers(column)) return;
+  const TooltipScope scope(look);
+  scope.title(format_integer(static_cast<std::int64_t>(fold.rest)) + " more ranks");
+  scope.row(nullptr, "Highest peak", format_bytes(fold.most).text());
+  scope.row(nullptr, "Lowest peak", format_bytes(fold.least).text());
+  scope.note("The highest peaks have bars of their own, the highest first");
+}
+
 void draw_bars(const Look& look, Rect area, const MemoryStacks& stacks) {
   const Palette& p = look.colors();
   const Unit unit = unit_for(stacks.top);
+  // A bar is at least as wide as the figure above it.
+  const float least_pitch = text_width(look, Face::kMonoSmall, "00.00") + look.px(6);
+  const float chart = area.w - look.px(40);
+  const auto room = static_cast<std::size_t>(std::max(1.0f, std::floor(chart / least_pitch)));
+  const MemoryFold fold = folded_bars(stacks, room);
+  if (fold.rest > 0) {
+    text_in(look, area.take_bottom(look.px(18)), Face::kSmall, p.text_muted, rest_text(fold),
+            Align::kRight);
+  }
   Rect names = area.take_bottom(look.px(18));
   area.take_top(look.px(18));
   area.take_left(look.px(40));
   draw_axis(look, area, stacks, unit, axis_top(stacks));
-  const auto count = static_cast<float>(stacks.bars.size());
-  const float pitch = area.w / count;
+  const std::size_t count = fold.shown.size() + (fold.rest > 0 ? 1 : 0);
+  const float pitch = area.w / static_cast<float>(count);
   const float width = std::floor(std::clamp(pitch * 0.68f, look.px(6), look.px(112)));
-  const bool full_names = pitch > text_width(look, Face::kSmall, "rank 00") + look.px(4);
-  for (std::size_t i = 0; i < stacks.bars.size(); ++i) {
+  const bool full_names = pitch > text_width(look, Face::kSmall, "rank 000") + look.px(4);
+  for (std::size_t i = 0; i < count; ++i) {
     const float center = area.x + pitch * (static_cast<float>(i) + 0.5f);
     const Rect column{std::floor(center - width / 2), area.y, width, area.h};
-    draw_bar(look, column, stacks.bars[i], unit, stacks);
-    const std::string rank = std::to_string(stacks.bars[i].rank);
+    std::string name = "more";
+    if (i < fold.shown.size()) {
+      const MemoryBar& bar = stacks.bars[fold.shown[i]];
+      draw_bar(look, column, bar, unit, stacks);
+      name = (full_names ? "rank " : "") + std::to_string(bar.rank);
+    } else {
+      draw_rest(look, column, fold, stacks);
+    }
     text_in(look, {center - pitch / 2, names.y, pitch, names.h}, Face::kSmall, p.text_secondary,
-            full_names ? "rank " + rank : rank, Align::kCenter);
+            name, Align::kCenter);
   }
 }
 
@@ -156,10 +192,17 @@ void explain_category(const Look& look, const Rect& row, trace::MemoryCategory c
   const TooltipScope scope(look);
   scope.title(memory_name(category));
   scope.note(memory_definition(category));
-  for (const MemoryBar& bar : stacks.bars) {
-    const double own = bar.category_peaks[static_cast<std::size_t>(category)];
-    scope.row(nullptr, "Own peak on rank " + std::to_string(bar.rank), format_bytes(own).text());
+  MemoryStacks own = stacks;
+  for (MemoryBar& bar : own.bars) {
+    bar.peak = bar.category_peaks[static_cast<std::size_t>(category)];
   }
+  const MemoryFold fold = folded_bars(own, kMostInTooltip);
+  for (const std::size_t i : fold.shown) {
+    const MemoryBar& bar = own.bars[i];
+    scope.row(nullptr, "Own peak on rank " + std::to_string(bar.rank),
+              format_bytes(bar.peak).text());
+  }
+  if (fold.rest > 0) scope.note(rest_text(fold));
   scope.note(stacks.source);
 }
 

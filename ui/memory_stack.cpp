@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "ui/format.h"
 
@@ -52,6 +54,31 @@ MemoryStacks memory_stacks(const std::vector<trace::RankFigures>& ranks, bool go
     if (used) out.categories.push_back(category);
   }
   return out;
+}
+
+MemoryFold folded_bars(const MemoryStacks& stacks, std::size_t room) {
+  MemoryFold fold;
+  const std::size_t count = stacks.bars.size();
+  fold.shown.resize(count);
+  std::iota(fold.shown.begin(), fold.shown.end(), std::size_t{0});
+  if (count <= room || count < 3) return fold;
+  const auto peak_of = [&](std::size_t i) { return stacks.bars[i].peak; };
+  std::ranges::stable_sort(fold.shown, std::greater<>(), peak_of);
+  // One place is that of the rest.
+  const std::size_t kept = std::max<std::size_t>(room, 2) - 1;
+  fold.rest = count - kept;
+  fold.most = peak_of(fold.shown[kept]);
+  fold.least = peak_of(fold.shown.back());
+  fold.shown.resize(kept);
+  return fold;
+}
+
+std::string rest_text(const MemoryFold& fold) {
+  const Quantity least = format_bytes(fold.least), most = format_bytes(fold.most);
+  std::string text = "and " + format_integer(static_cast<std::int64_t>(fold.rest)) + " more ";
+  if (least.text() == most.text()) return text + "at " + most.text();
+  return text + "between " + (least.unit == most.unit ? least.value : least.text()) + " and " +
+         most.text();
 }
 
 std::string_view memory_name(MemoryCategory category) {

@@ -30,6 +30,16 @@ struct MemoryStacks {
   std::string source;                             // how it was measured
 };
 
+// Which bars there is room for: all by rank, or the highest peaks first and the rest as one.
+struct MemoryFold {
+  std::vector<std::size_t> shown;  // into the bars
+  std::size_t rest = 0;            // how many more there are
+  double least = 0, most = 0;      // of their peaks
+};
+MemoryFold folded_bars(const MemoryStacks& stacks, std::size_t room);
+// "and 241 more between 9.6 and 9.9 GiB"
+std::string rest_text(const MemoryFold& fold);
+
 // `goes_on`: what a rank holds now is shown; after the end it would be no present.
 MemoryStacks memory_stacks(const std::vector<trace::RankFigures>& ranks, bool goes_on = true);
 

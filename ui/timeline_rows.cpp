@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 namespace shardlens::ui {
 
@@ -62,34 +64,70 @@ RowHeights RowHeights::stretched(float factor) const {
   return out;
 }
 
-TimelineRows timeline_rows(const std::vector<trace::RankTimeline>& ranks, float available,
-                           float scale, const std::map<int, bool>& wishes) {
-  TimelineRows out;
-  const float folded = out.heights.folded * scale;
-  const auto unfolded = [&](std::size_t i) {
-    return out.heights.unfolded(ranks[i].lanes.size()) * scale;
+namespace {
+
+// The ranks that are shown, from the top; the rest behind them, as far as there is one.
+std::vector<std::size_t> ranks_in_order(const std::vector<trace::RankTimeline>& ranks) {
+  std::vector<std::size_t> order(ranks.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (ranks.size() <= kMostRankRows) return order;
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&](std::size_t i) { return ranks[i].breakdown.compute_ns; });
+  return order;
+}
+
+void fold_rest(TimelineRows& out, const std::vector<trace::RankTimeline>& ranks,
+               std::vector<std::size_t>& order, bool all) {
+  if (ranks.size() <= kMostRankRows) return;
+  const auto compute = [&](std::size_t i) {
+    return static_cast<double>(ranks[i].breakdown.compute_ns);
   };
-  float spare = available - folded * static_cast<float>(ranks.size());
+  out.rest = ranks.size() - kExtremeRankRows;
+  out.rest_most_ns = compute(order[kExtremeRankRows]);
+  out.rest_least_ns = compute(order.back());
+  if (!all) order.resize(kExtremeRankRows);
+}
+
+}  // namespace
+
+TimelineRows timeline_rows(const std::vector<trace::RankTimeline>& ranks, float available,
+                           float scale, const RankWishes& wishes) {
+  TimelineRows out;
+  std::vector<std::size_t> order = ranks_in_order(ranks);
+  fold_rest(out, ranks, order, wishes.all);
+  const float folded = out.heights.folded * scale;
+  if (out.rest > 0) available -= folded;
+  const auto unfolded = [&](std::size_t i) {
+    return out.heights.unfolded(ranks[order[i]].lanes.size()) * scale;
+  };
+  float spare = available - folded * static_cast<float>(order.size());
   std::vector<bool> open;
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const auto wish = wishes.find(ranks[i].rank);
-    open.push_back(wish != wishes.end() ? wish->second
-                   : i == 0             ? available >= kLeastStretch * unfolded(i)
-                                        : spare >= unfolded(i) - folded);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto wish = wishes.unfolded.find(ranks[order[i]].rank);
+    open.push_back(wish != wishes.unfolded.end() ? wish->second
+                   : i == 0                      ? available >= kLeastStretch * unfolded(i)
+                                                 : spare >= unfolded(i) - folded);
     if (open.back()) spare -= unfolded(i) - folded;
   }
   // What is left over makes the rows higher; a little less, for rounding to pixels.
   const float used = available - spare;
   // Where not even one rank fits, its rows get lower; the other ranks are scrolled to.
-  const float first = ranks.empty() ? 0 : unfolded(0);
+  const float first = order.empty() ? 0 : unfolded(0);
   const float least = available < first ? std::max(kLeastStretch, available / first) : 1;
   const float factor =
       std::clamp((available - 8 * scale) / std::max(used, 1.0f), least, kMostStretch);
   out.heights = out.heights.stretched(factor);
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    out.ranks.push_back(open[i] ? unfolded_rows(out.heights, ranks[i], out.height, scale)
-                                : folded_rows(out.heights, ranks[i].rank, out.height, scale));
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const trace::RankTimeline& rank = ranks[order[i]];
+    out.ranks.push_back(open[i] ? unfolded_rows(out.heights, rank, out.height, scale)
+                                : folded_rows(out.heights, rank.rank, out.height, scale));
+    out.ranks.back().index = order[i];
     out.height += out.ranks.back().height;
+  }
+  if (out.rest > 0) {
+    out.rest_y = out.height;
+    out.rest_height = std::round(out.heights.folded * scale);
+    out.height += out.rest_height;
   }
   return out;
 }

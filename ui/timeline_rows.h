@@ -2,6 +2,7 @@
 // Free of ImGui.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -31,21 +32,34 @@ struct RowHeights {
 
 struct RankRows {
   int rank = 0;
+  std::size_t index = 0;  // into the ranks that were given
   bool unfolded = true;
   float y = 0, height = 0;  // from the first rank's top, in pixels, with the gap below
   // Tops of the rows, only where unfolded; a folded rank has the ribbon alone.
   float phases = 0, compute = 0, communication = 0, buckets = 0, ribbon = 0;
 };
 
+// Of more ranks than that the extremes are shown, so many of them, and the rest are one line.
+inline constexpr std::size_t kMostRankRows = 24, kExtremeRankRows = 12;
+
 struct TimelineRows {
   RowHeights heights;
-  std::vector<RankRows> ranks;
+  std::vector<RankRows> ranks;                 // from the top
+  std::size_t rest = 0;                        // ranks that are folded into one line
+  double rest_least_ns = 0, rest_most_ns = 0;  // of their compute
+  float rest_y = 0, rest_height = 0;           // where it is; also where all are shown
   float height = 0;
 };
 
-// As many ranks from the top as fit are unfolded; `wishes` (rank → unfolded) come before that.
+struct RankWishes {
+  std::map<int, bool> unfolded;  // by rank
+  bool all = false;              // no rank is left out
+};
+
+// As many ranks from the top as fit are unfolded; wishes come before that. Of many ranks those come
+// first that compute longest: the others wait for them.
 TimelineRows timeline_rows(const std::vector<trace::RankTimeline>& ranks, float available,
-                           float scale, const std::map<int, bool>& wishes);
+                           float scale, const RankWishes& wishes);
 
 // A bar in pixels. Bars that are too thin to be told apart are drawn as groups of a few pixels.
 struct PixelBar {

@@ -68,7 +68,7 @@ TEST(TimelineRows, UnfoldAsManyRanksAsFit) {
   EXPECT_TRUE(rows.ranks[0].unfolded);
   EXPECT_TRUE(rows.ranks[1].unfolded);
   EXPECT_FALSE(rows.ranks[2].unfolded);
-  const auto wished = timeline_rows(ranks, 2 * one, 1, {{0, false}, {3, true}});
+  const auto wished = timeline_rows(ranks, 2 * one, 1, {{{0, false}, {3, true}}, false});
   EXPECT_FALSE(wished.ranks[0].unfolded);
   EXPECT_TRUE(wished.ranks[3].unfolded);
 }
@@ -258,6 +258,27 @@ TEST(TimelineRows, HaveRoomForALaneOfEachProcessGroup) {
               2 * std::round(plain.heights.communication * scale));
     EXPECT_LE(lanes.height, 600 * scale);
   }
+}
+
+TEST(TimelineRows, OfManyRanksShowThoseThatComputeLongestAndFoldTheRest) {
+  std::vector<trace::RankTimeline> ranks(256);
+  for (int i = 0; i < 256; ++i) {
+    ranks[static_cast<std::size_t>(i)].rank = i;
+    ranks[static_cast<std::size_t>(i)].breakdown.compute_ns = 1000 + i % 100;
+  }
+  ranks[7].breakdown.compute_ns = 5000;
+  const TimelineRows rows = timeline_rows(ranks, 600, 1, {});
+  ASSERT_EQ(rows.ranks.size(), kExtremeRankRows);
+  EXPECT_EQ(rows.ranks.front().rank, 7);
+  EXPECT_EQ(rows.ranks.front().index, 7u);
+  EXPECT_EQ(rows.ranks[1].rank, 99);
+  EXPECT_EQ(rows.rest, 256 - kExtremeRankRows);
+  EXPECT_DOUBLE_EQ(rows.rest_least_ns, 1000);
+  EXPECT_LE(rows.height, 600) << "nothing has to be scrolled to";
+  EXPECT_EQ(timeline_rows(ranks, 600, 1, {{}, true}).ranks.size(), 256u);
+  ranks.resize(24);
+  EXPECT_EQ(timeline_rows(ranks, 600, 1, {}).ranks.front().rank, 0) << "few ranks stand by number";
+  EXPECT_EQ(timeline_rows(ranks, 600, 1, {}).rest, 0u);
 }
 
 }  // namespace

@@ -174,7 +174,7 @@ StragglerFigures straggler_figures(std::span<const Collective> collectives,
   const StragglerGroups known(groups);
   const std::vector<StragglerKey> keys = sorted_keys(collectives, known);
   std::map<int, StragglerRank> ranks;
-  std::size_t used = 0;
+  std::size_t used = 0, most = options.most_calls;
   for (auto at = keys.begin(); at != keys.end();) {
     const auto end =
         std::find_if(at, keys.end(), [&](const auto& key) { return key.call() != at->call(); });
@@ -187,13 +187,12 @@ StragglerFigures straggler_figures(std::span<const Collective> collectives,
       ++figures.matched;
       count_ranks(call, ranks);
       figures.calls.push_back(std::move(call));
-      if (figures.calls.size() >= 2 * options.most_calls + 1024) {
-        keep_longest_waits(figures.calls, options.most_calls);
-      }
+      most = std::min(most, std::max<std::size_t>(options.most_parts / count, 1));
+      if (figures.calls.size() >= 2 * most + 64) keep_longest_waits(figures.calls, most);
     }
     at = end;
   }
-  keep_longest_waits(figures.calls, options.most_calls);
+  keep_longest_waits(figures.calls, most);
   std::ranges::sort(figures.calls, {}, [](const StragglerCall& call) {
     return std::tuple(call.first_start_ns, call.process_group, call.sequence);
   });

@@ -68,7 +68,9 @@ struct StragglerFigures {
 
 struct StragglerOptions {
   std::int64_t clock_error_ns = 0;  // between hosts; no shorter wait is believed
-  std::size_t most_calls = 20'000;  // those with the longest waits are kept
+  // Those with the longest waits are kept: so many calls, and with many ranks so many parts of
+  // them.
+  std::size_t most_calls = 20'000, most_parts = 500'000;
 };
 
 // `collectives`: of all ranks, in any order. `refs`: where each of them is, or empty. `groups`: as

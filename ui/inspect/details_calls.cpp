@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <ranges>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "ui/format.h"
 #include "ui/inspect/table_cells.h"
@@ -14,6 +17,8 @@ namespace shardlens::ui {
 
 namespace {
 
+// Of more ranks the extremes are shown, the rest as one line.
+constexpr std::size_t kMostCalls = 24, kShownOfMany = 16;
 constexpr float kCallRow = 18, kCallsTitle = 30, kCallsLegend = 26;
 
 struct CallSpan {
@@ -100,6 +105,37 @@ void draw_calls_legend(const Look& look, Rect row, const trace::EventDetails& de
           "How far the hosts' clocks may be apart. Waits shorter than that are not drawn");
 }
 
+struct ShownCalls {
+  std::vector<const trace::RankCall*> calls;
+  std::vector<const trace::RankCall*> rest;
+};
+
+// Of many ranks: the one that was picked, then those that came last, who kept the others waiting.
+ShownCalls shown_calls(const trace::EventDetails& details) {
+  ShownCalls shown;
+  for (const trace::RankCall& call : details.calls) shown.calls.push_back(&call);
+  if (shown.calls.size() <= kMostCalls) return shown;
+  std::ranges::stable_sort(shown.calls, {}, [&](const trace::RankCall* call) {
+    const bool own = call->rank == details.place.ref.rank;
+    return std::pair(!own, -call->start_ns);
+  });
+  const auto end = shown.calls.begin() + kShownOfMany;
+  shown.rest.assign(end, shown.calls.end());
+  shown.calls.erase(end, shown.calls.end());
+  return shown;
+}
+
+std::string rest_text(const trace::EventDetails& details,
+                      const std::vector<const trace::RankCall*>& rest) {
+  const auto [least, most] =
+      std::ranges::minmax(rest | std::views::transform([&](const auto* call) {
+                            return believed_wait_ns(details, *call);
+                          }));
+  const auto text = [](std::int64_t ns) { return format_duration(static_cast<double>(ns)).text(); };
+  return "and " + format_integer(static_cast<std::int64_t>(rest.size())) + " more: waits of " +
+         (least == most ? text(least) : text(least) + " to " + text(most));
+}
+
 }  // namespace
 
 std::int64_t believed_wait_ns(const trace::EventDetails& details, const trace::RankCall& call) {
@@ -111,8 +147,9 @@ std::int64_t believed_wait_ns(const trace::EventDetails& details, const trace::R
 
 float calls_height(const Look& look, const trace::EventDetails& details) {
   if (details.calls.size() < 2) return 0;
-  return look.px(kCallsTitle + kCallsLegend) +
-         look.px(kCallRow) * static_cast<float>(details.calls.size());
+  const bool many = details.calls.size() > kMostCalls;
+  const std::size_t rows = many ? kShownOfMany + 1 : details.calls.size();
+  return look.px(kCallsTitle + kCallsLegend) + look.px(kCallRow) * static_cast<float>(rows);
 }
 
 void draw_calls(const Look& look, const Rect& rect, const trace::EventDetails& details,
@@ -128,13 +165,19 @@ void draw_calls(const Look& look, const Rect& rect, const trace::EventDetails& d
     label_width =
         std::max(label_width, text_width(look, Face::kSmall, "rank " + std::to_string(call.rank)));
   }
-  for (const trace::RankCall& call : details.calls) {
+  const ShownCalls shown = shown_calls(details);
+  for (const trace::RankCall* each : shown.calls) {
+    const trace::RankCall& call = *each;
     const Rect row = rest.take_top(look.px(kCallRow));
     const Hit hit = hit_area(look, "details/rank " + std::to_string(call.rank), row);
     if (hit.hovered) fill(row.inset(-look.px(4), 0), color(p.hover), look.px(3));
     draw_call(look, row, std::ceil(label_width), details, call, span);
     if (hit.clicked && call.place.ref.exists()) commands.push_back(GoToEvent{call.place});
     if (hit.hovered) explain_call(look, details, call);
+  }
+  if (!shown.rest.empty()) {
+    text_in(look, rest.take_top(look.px(kCallRow)), Face::kSmall, p.text_muted,
+            rest_text(details, shown.rest));
   }
   draw_calls_legend(look, rest.take_top(look.px(kCallsLegend)), details);
 }

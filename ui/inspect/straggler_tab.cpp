@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "ui/format.h"
-#include "ui/inspect/straggler_table.h"
 #include "ui/inspect/table_tools.h"
 #include "ui/paint.h"
 #include "ui/widgets.h"
@@ -53,13 +53,14 @@ void StragglerTab::draw_tools(const Look& look, Rect tools, const InspectView& v
   const Rect filter = tools.take_left(field, look.px(12));
   filter_field(look, "stragglers/filter", filter.inset(0, (filter.h - look.px(26)) / 2), filter_,
                "Filter by collective");
-  text_in(look, tools, Face::kSmall, look.colors().text_secondary, straggler_summary(*figures_));
-  explain(look, tools, "Stragglers", kStragglerDefinition, completeness(*figures_));
+  text_in(look, tools, Face::kSmall, look.colors().text_secondary,
+          straggler_summary(*run_.figures));
+  explain(look, tools, "Stragglers", kStragglerDefinition, completeness(*run_.figures));
 }
 
 void StragglerTab::explain_cell(const Look& look, const TableEvents& events) const {
-  const trace::StragglerCall& call = figures_->calls[*events.hovered];
-  const int rank = rank_of_column(*figures_, events.column);
+  const trace::StragglerCall& call = run_.figures->calls[*events.hovered];
+  const int rank = rank_of_column(run_.columns, events.column);
   const trace::StragglerPart* part = rank < 0 ? nullptr : call.part_of(rank);
   if (part == nullptr) return;
   const TooltipScope scope(look);
@@ -77,7 +78,7 @@ void StragglerTab::explain_cell(const Look& look, const TableEvents& events) con
 }
 
 std::optional<trace::TimeRange> StragglerTab::go_to(std::size_t row, Commands& commands) const {
-  const trace::StragglerCall& call = figures_->calls[row];
+  const trace::StragglerCall& call = run_.figures->calls[row];
   const trace::StragglerPart* part = call.part_of(call.last_rank);
   if (part == nullptr) part = &call.parts.front();
   if (part->ref.exists()) commands.push_back(PickEvent{part->ref});
@@ -95,22 +96,25 @@ std::optional<trace::TimeRange> StragglerTab::draw(const Look& look, const Rect&
             Align::kCenter);
     return std::nullopt;
   }
-  if (view.range->stragglers != figures_ || !table_) {
-    figures_ = view.range->stragglers;
-    table_ = straggler_table(figures_);
-    picked_.reset();
+  const bool is_other = view.range->stragglers != run_.figures;
+  if (is_other) run_.picked.reset();
+  run_.figures = view.range->stragglers;
+  StragglerColumns columns = straggler_columns(*run_.figures, rect.w / look.scale);
+  if (is_other || !run_.table || columns != run_.columns) {
+    run_.columns = std::move(columns);
+    run_.table = straggler_table(run_.figures, run_.columns);
   }
   Rect area = rect;
   if (rect.h > look.px(130)) draw_tools(look, area.take_top(look.px(kToolsHeight)), view, commands);
   TableOptions options;
   options.filter = filter_;
-  options.selected = picked_;
+  options.selected = run_.picked;
   options.scrolls_sideways = true;
   options.empty = "No collective of the range has all its ranks in it";
-  const TableEvents events = view_.draw(look, area, table_, options);
+  const TableEvents events = view_.draw(look, area, run_.table, options);
   if (events.hovered) explain_cell(look, events);
   if (!events.clicked) return std::nullopt;
-  picked_ = events.clicked;
+  run_.picked = events.clicked;
   return go_to(*events.clicked, commands);
 }
 

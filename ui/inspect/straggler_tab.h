@@ -6,6 +6,7 @@
 
 #include "ui/commands.h"
 #include "ui/inspect/inspect_view.h"
+#include "ui/inspect/straggler_table.h"
 #include "ui/inspect/table_view.h"
 #include "ui/theme.h"
 
@@ -16,6 +17,7 @@ class StragglerTab {
   // Where the timeline should go.
   std::optional<trace::TimeRange> draw(const Look& look, const Rect& rect, const InspectView& view,
                                        Commands& commands);
+  void forget_run() { run_ = {}; }
 
  private:
   void draw_tools(const Look& look, Rect tools, const InspectView& view, Commands& commands);
@@ -24,9 +26,12 @@ class StragglerTab {
 
   TableView view_{TableSort{"Longest wait", true}};
   std::string filter_;
-  std::shared_ptr<const trace::StragglerFigures> figures_;
-  std::shared_ptr<const Table> table_;
-  std::optional<std::size_t> picked_;
+  struct OfRun {
+    std::shared_ptr<const trace::StragglerFigures> figures;
+    StragglerColumns columns;
+    std::shared_ptr<const Table> table;
+    std::optional<std::size_t> picked;
+  } run_;
 };
 
 }  // namespace shardlens::ui

@@ -1,8 +1,10 @@
 #include "ui/inspect/straggler_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "ui/format.h"
@@ -19,8 +21,7 @@ using trace::StragglerRank;
 
 constexpr double kNoFigure = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kColumnsBeforeRanks = 6;
-// With more ranks than that, a column has no room for a figure: the shade tells, the mouse says.
-constexpr std::size_t kMostWithFigures = 16;
+constexpr float kBeforeRanks = 674, kRankColumn = 72;  // widths at scale 1
 
 TableCell figure_cell(const Quantity& quantity, Tone tone = Tone::kText) {
   TableCell cell;
@@ -119,48 +120,92 @@ TableCell heat_cell(const StragglerCall& call, int rank, double longest) {
   return cell;
 }
 
-void add_rank_columns(Table& table, const StragglerFigures& figures) {
+// What stands for the ranks that have no column of their own: the longest of their waits.
+const StragglerPart* longest_of(const StragglerCall& call, const std::vector<int>& ranks) {
+  const StragglerPart* longest = nullptr;
+  for (const int rank : ranks) {
+    const StragglerPart* part = call.part_of(rank);
+    if (part != nullptr && (longest == nullptr || part->wait_ns > longest->wait_ns)) longest = part;
+  }
+  return longest;
+}
+
+void add_rank_column(Table& table, const StragglerFigures& figures, int rank, double longest) {
+  const std::string number = std::to_string(rank);
+  TableColumn column = column_of(
+      "rank " + number, "rank_" + number + "_wait_ns",
+      "How long rank " + number +
+          " waited in the collective for the last rank; \"last\" where it was that itself",
+      kRankColumn);
+  column.kind = TableColumn::Kind::kHeat;
+  column.wish = 120;
+  column.number = [calls = figures.calls.data(), rank](std::size_t row) {
+    const StragglerPart* part = calls[row].part_of(rank);
+    return part == nullptr ? kNoFigure : static_cast<double>(part->wait_ns);
+  };
+  column.cell = [calls = figures.calls.data(), rank, longest](std::size_t row) {
+    return heat_cell(calls[row], rank, longest);
+  };
+  table.columns.push_back(std::move(column));
+}
+
+void add_rest_column(Table& table, const StragglerFigures& figures, const std::vector<int>& rest,
+                     double longest) {
+  TableColumn column =
+      column_of("and " + std::to_string(rest.size()) + " more", "longest_wait_of_the_rest_ns",
+                "The other ranks: the longest that any of them waited. Those that "
+                "cost the others most stand before it, the worst first",
+                kRankColumn + 30);
+  column.kind = TableColumn::Kind::kHeat;
+  column.wish = 140;
+  column.number = [calls = figures.calls.data(), rest](std::size_t row) {
+    const StragglerPart* part = longest_of(calls[row], rest);
+    return part == nullptr ? kNoFigure : static_cast<double>(part->wait_ns);
+  };
+  column.cell = [calls = figures.calls.data(), rest, longest](std::size_t row) {
+    const StragglerPart* part = longest_of(calls[row], rest);
+    TableCell cell = part == nullptr ? TableCell{} : heat_cell(calls[row], part->rank, longest);
+    if (!cell.text.empty() && !cell.is_marked) cell.text = "≤ " + cell.text;
+    return cell;
+  };
+  table.columns.push_back(std::move(column));
+}
+
+void add_rank_columns(Table& table, const StragglerFigures& figures,
+                      const StragglerColumns& columns) {
   double longest = 0;
   for (const StragglerCall& call : figures.calls) {
     longest = std::max(longest, static_cast<double>(call.longest_wait_ns()));
   }
-  const bool wide = figures.ranks.size() <= kMostWithFigures;
-  for (const StragglerRank& rank : figures.ranks) {
-    const std::string number = std::to_string(rank.rank);
-    TableColumn column = column_of(
-        wide ? "rank " + number : number, "rank_" + number + "_wait_ns",
-        "How long rank " + number +
-            " waited in the collective for the last rank; \"last\" where it was that itself",
-        wide ? 72.0f : 34.0f);
-    column.kind = TableColumn::Kind::kHeat;
-    column.wish = wide ? 120.0f : 48.0f;
-    column.number = [calls = figures.calls.data(), id = rank.rank](std::size_t row) {
-      const StragglerPart* part = calls[row].part_of(id);
-      return part == nullptr ? kNoFigure : static_cast<double>(part->wait_ns);
-    };
-    column.cell = [calls = figures.calls.data(), id = rank.rank, longest](std::size_t row) {
-      return heat_cell(calls[row], id, longest);
-    };
-    table.columns.push_back(std::move(column));
-  }
+  for (const int rank : columns.ranks) add_rank_column(table, figures, rank, longest);
+  if (!columns.rest.empty()) add_rest_column(table, figures, columns.rest, longest);
 }
 
-// One line above the calls: a figure per rank, shaded by its share of the greatest.
-void add_pinned(Table& table, const StragglerFigures& figures, std::string title,
-                const std::function<double(const StragglerRank&)>& value,
+// One line above the calls: a figure per rank, shaded by its share of the greatest; of the rest the
+// greatest.
+void add_pinned(Table& table, const StragglerFigures& figures, const StragglerColumns& columns,
+                std::string title, const std::function<double(const StragglerRank&)>& value,
                 const std::function<Quantity(double)>& show) {
+  const auto of = [&](int number) {
+    const auto found = std::ranges::lower_bound(figures.ranks, number, {}, &StragglerRank::rank);
+    return found == figures.ranks.end() ? 0.0 : value(*found);
+  };
   double highest = 0;
   for (const StragglerRank& rank : figures.ranks) highest = std::max(highest, value(rank));
   std::vector<TableCell> cells(kColumnsBeforeRanks);
   cells[0].text = std::move(title);
   cells[0].tone = Tone::kSecondary;
-  for (const StragglerRank& rank : figures.ranks) {
-    const double given = value(rank);
+  const auto add = [&](double given, bool is_most) {
     TableCell cell = figure_cell(given > 0 ? show(given) : Quantity{});
+    if (is_most && !cell.text.empty()) cell.text = "≤ " + cell.text;
     cell.bar = highest > 0 ? given / highest : 0;
     cell.mark = trace::PieceClass::kHost;
     cells.push_back(std::move(cell));
-  }
+  };
+  for (const int rank : columns.ranks) add(of(rank), false);
+  double rest = 0;
+  for (const int rank : columns.rest) rest = std::max(rest, of(rank));
+  if (!columns.rest.empty()) add(rest, true);
   table.pinned.push_back(std::move(cells));
 }
 
@@ -171,11 +216,30 @@ std::string call_name(const StragglerCall& call) {
   return call.tag.empty() ? name : name + " · " + call.tag;
 }
 
-int rank_of_column(const StragglerFigures& figures, std::size_t column) {
-  if (column < kColumnsBeforeRanks || column - kColumnsBeforeRanks >= figures.ranks.size()) {
+StragglerColumns straggler_columns(const StragglerFigures& figures, float width) {
+  StragglerColumns columns;
+  const auto room =
+      static_cast<std::size_t>(std::max(2.0f, std::floor((width - kBeforeRanks) / kRankColumn)));
+  std::vector<StragglerRank> ranks = figures.ranks;
+  const bool all = ranks.size() <= room;
+  if (!all) {
+    std::ranges::stable_sort(ranks, std::greater<>(), [](const StragglerRank& rank) {
+      return std::tuple(rank.caused_ns, rank.times_last, rank.mean_late_ns());
+    });
+  }
+  for (const StragglerRank& rank : ranks) {
+    // The last column, which is wider, is that of the rest.
+    const bool own = all || columns.ranks.size() + 2 < room || columns.ranks.empty();
+    (own ? columns.ranks : columns.rest).push_back(rank.rank);
+  }
+  return columns;
+}
+
+int rank_of_column(const StragglerColumns& columns, std::size_t column) {
+  if (column < kColumnsBeforeRanks || column - kColumnsBeforeRanks >= columns.ranks.size()) {
     return -1;
   }
-  return figures.ranks[column - kColumnsBeforeRanks].rank;
+  return columns.ranks[column - kColumnsBeforeRanks];
 }
 
 std::string straggler_summary(const StragglerFigures& figures) {
@@ -189,29 +253,29 @@ std::string straggler_summary(const StragglerFigures& figures) {
          format_duration(static_cast<double>(worst.caused_ns)).text() + " for it, added up";
 }
 
-std::shared_ptr<const Table> straggler_table(
-    const std::shared_ptr<const StragglerFigures>& figures) {
+std::shared_ptr<const Table> straggler_table(const std::shared_ptr<const StragglerFigures>& figures,
+                                             const StragglerColumns& columns) {
   auto out = std::make_shared<Table>();
   out->id = "stragglers";
   out->rows = figures->calls.size();
   out->data = figures;
   add_call_columns(*out, *figures);
-  add_rank_columns(*out, *figures);
+  add_rank_columns(*out, *figures, columns);
   const auto as_time = [](double ns) { return format_duration(ns); };
   add_pinned(
-      *out, *figures, "Came last",
+      *out, *figures, columns, "Came last",
       [](const StragglerRank& rank) { return static_cast<double>(rank.times_last); },
       [](double count) {
         return Quantity{format_integer(static_cast<std::int64_t>(count)) + " ×", ""};
       });
   add_pinned(
-      *out, *figures, "Late, mean", [](const StragglerRank& rank) { return rank.mean_late_ns(); },
-      as_time);
+      *out, *figures, columns, "Late, mean",
+      [](const StragglerRank& rank) { return rank.mean_late_ns(); }, as_time);
   add_pinned(
-      *out, *figures, "Wait it caused",
+      *out, *figures, columns, "Wait it caused",
       [](const StragglerRank& rank) { return static_cast<double>(rank.caused_ns); }, as_time);
   add_pinned(
-      *out, *figures, "Of that alone",
+      *out, *figures, columns, "Of that alone",
       [](const StragglerRank& rank) { return static_cast<double>(rank.alone_ns); }, as_time);
   return out;
 }

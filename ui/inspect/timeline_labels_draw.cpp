@@ -27,6 +27,7 @@ class LabelColumn {
 
  private:
   Rect heading(const ShownRow& shown, Rect box);  // returns what is left of the box
+  void rest_heading(const ShownRow& shown, Rect box);
   void row_label(const ShownRow& shown, const TimelineRow& row, Rect box);
   void fold_lanes(const ShownRow& shown, const TimelineRow& row);
   void explain_rank(const TimelineRank& rank) const;
@@ -45,6 +46,26 @@ void LabelColumn::explain_rank(const TimelineRank& rank) const {
     body += "\n" + clock;
   }
   tooltip(look_, "Rank " + std::to_string(rank.rank), body, "Click folds or unfolds it");
+}
+
+// Takes the room of the ribbon as well, which it has none of.
+void LabelColumn::rest_heading(const ShownRow& shown, Rect box) {
+  const Palette& p = look_.colors();
+  box.w = scene_.plot().right() - box.x;
+  const Hit hit = hit_area(look_, "inspect/rest", box);
+  const Rgb ink = hit.hovered ? p.accent_text : p.text_secondary;
+  shape(shown.unfolded ? Shape::kUp : Shape::kRight, box.x + look_.px(4), box.center_y(),
+        look_.px(7), color(ink));
+  box.take_left(look_.px(14));
+  const std::string number = std::to_string(shown.ranks);
+  text_in(look_, box, Face::kBody, ink,
+          shown.unfolded ? "Fold " + number + " ranks" : "and " + number + " more ranks");
+  if (hit.clicked) state_.folds.shows_rest = !shown.unfolded;
+  if (hit.hovered) {
+    tooltip(look_, "Many ranks",
+            "Those that kept the others waiting longest come first, once that is counted",
+            "Click shows or folds the rest");
+  }
 }
 
 Rect LabelColumn::heading(const ShownRow& shown, Rect box) {
@@ -122,6 +143,7 @@ void LabelColumn::add(const ShownRow& shown) {
   if (box.center_y() - half < scene_.plot().y || box.center_y() + half > scene_.plot().bottom()) {
     return;
   }
+  if (shown.heading == ShownRow::Heading::kRest) return rest_heading(shown, box);
   if (shown.heading != ShownRow::Heading::kNone) {
     box = heading(shown, box);
     if (shown.place < 0 || !shown.unfolded) return;  // the ribbon has no other name

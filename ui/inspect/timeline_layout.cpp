@@ -70,7 +70,10 @@ class LayoutMaker {
   std::vector<ShownRow> unfolded_rows(int place) const;
   ShownRow shown(const TimelineRow& row, int place) const;
   float height_of(const std::vector<ShownRow>& rows) const;
+  void choose_ranks();
+  void fill_contents();
   void choose_unfolded(float available);
+  void add_rest();
   void add_rank(int place);
 
   const TimelineRows& rows_;
@@ -79,9 +82,11 @@ class LayoutMaker {
   float scale_;
   float stretch_ = 1;
   int levels_ = kCompactLevels;                  // rows that are no deeper are shown whole
-  std::vector<std::vector<ShownRow>> contents_;  // of every rank, unfolded
+  std::vector<std::vector<ShownRow>> contents_;  // of every rank that is shown, unfolded
   std::vector<bool> unfolded_;
-  bool tight_ = false;  // the other ranks would be pushed off the screen
+  std::vector<int> order_;  // places of the ranks that are shown, from the top
+  int rest_ = 0;            // how many are not by themselves
+  bool tight_ = false;      // the other ranks would be pushed off the screen
   RowLayout layout_;
 };
 
@@ -148,14 +153,50 @@ float LayoutMaker::height_of(const std::vector<ShownRow>& rows) const {
   return height;
 }
 
+void LayoutMaker::fill_contents() {
+  contents_.assign(rows_.ranks.size(), {});
+  for (const int place : order_) {
+    contents_[static_cast<std::size_t>(place)] = unfolded_rows(place);
+  }
+}
+
+void LayoutMaker::choose_ranks() {
+  const std::size_t count = rows_.ranks.size();
+  order_.clear();
+  rest_ = 0;
+  const bool many = count > kMostRanksShown;
+  const auto add = [&](std::size_t place) {
+    const int number = static_cast<int>(place);
+    if (std::ranges::find(order_, number) == order_.end()) order_.push_back(number);
+  };
+  if (many) {
+    const auto place_of = [&](int rank) {
+      const auto at = std::ranges::find(rows_.ranks, rank, &TimelineRank::rank);
+      return static_cast<std::size_t>(at - rows_.ranks.begin());
+    };
+    for (const int rank : folds_.extremes) {
+      if (order_.size() < kRanksOfMany && place_of(rank) < count) add(place_of(rank));
+    }
+    for (std::size_t i = 0; i < count && order_.size() < kRanksOfMany; ++i) add(i);
+    rest_ = static_cast<int>(count - order_.size());
+    // What the user unfolded, or what was gone to.
+    for (const auto& [rank, unfolded] : folds_.ranks) {
+      if (unfolded && place_of(rank) < count) add(place_of(rank));
+    }
+  }
+  if (many && !folds_.shows_rest) return;
+  for (std::size_t i = 0; i < count; ++i) add(i);
+}
+
 void LayoutMaker::choose_unfolded(float available) {
   const float folded = ribbon_px() + px(kFoldedGap);
-  const auto count = rows_.ranks.size();
+  const auto count = order_.size();
   float left = available - folded * static_cast<float>(count + (count > 1 ? 1 : 0));
   bool fits = true;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (const int place : order_) {
+    const auto i = static_cast<std::size_t>(place);
     const float more = height_of(contents_[i]) - folded;
-    fits = fits && (i == 0 || more <= left);
+    fits = fits && (place == order_.front() || more <= left);
     const auto wish = folds_.ranks.find(rows_.ranks[i].rank);
     const bool unfolded = wish != folds_.ranks.end() ? wish->second : fits;
     unfolded_[i] = unfolded && !contents_[i].empty();
@@ -168,7 +209,7 @@ void LayoutMaker::add_rank(int place) {
   const TimelineRank& rank = rows_.ranks[index];
   float& y = layout_.height;
   if (unfolded_[index]) {
-    const bool behind_folded = index > 0 && !unfolded_[index - 1];
+    const bool behind_folded = !layout_.rows.empty() && !layout_.rows.back().unfolded;
     if (behind_folded) y += px(kRankGap - kFoldedGap);
     bool first = true;
     for (ShownRow row : contents_[index]) {
@@ -193,6 +234,18 @@ void LayoutMaker::add_rank(int place) {
   y += row.height + px(kFoldedGap);
 }
 
+void LayoutMaker::add_rest() {
+  if (rest_ == 0) return;
+  ShownRow row;
+  row.heading = ShownRow::Heading::kRest;
+  row.unfolded = folds_.shows_rest;
+  row.ranks = rest_;
+  row.y = layout_.height;
+  row.height = row.level_height = ribbon_px();
+  layout_.rows.push_back(row);
+  layout_.height += row.height + px(kFoldedGap);
+}
+
 void LayoutMaker::place_all() {
   layout_ = {};
   const int count = static_cast<int>(rows_.ranks.size());
@@ -206,9 +259,9 @@ void LayoutMaker::place_all() {
     layout_.height = run.height + px(kRankGap - kFoldedGap);
     if (folds_.run) return;
   }
-  contents_.clear();
-  for (int place = 0; place < count; ++place) contents_.push_back(unfolded_rows(place));
-  for (int place = 0; place < count; ++place) add_rank(place);
+  fill_contents();
+  for (const int place : order_) add_rank(place);
+  add_rest();
 }
 
 void LayoutMaker::deepen(float available) {
@@ -233,10 +286,8 @@ void LayoutMaker::stretch(float available) {
 }
 
 void LayoutMaker::choose_and_place(float available) {
-  contents_.clear();
-  for (int place = 0; place < static_cast<int>(rows_.ranks.size()); ++place) {
-    contents_.push_back(unfolded_rows(place));
-  }
+  choose_ranks();
+  fill_contents();
   unfolded_.assign(contents_.size(), false);
   choose_unfolded(available);
   place_all();

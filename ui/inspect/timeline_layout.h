@@ -13,7 +13,11 @@ namespace shardlens::ui {
 
 // What the user folded or unfolded; everything else is as it fits.
 struct RowFolds {
-  bool run = false;           // folded: the mean over all ranks alone
+  bool run = false;  // folded: the mean over all ranks alone
+  // Of many ranks: those that come first, for there is something about them, and whether the rest
+  // are shown as well.
+  std::vector<int> extremes;
+  bool shows_rest = false;
   std::map<int, bool> ranks;  // by rank: unfolded
   std::set<int> levels;       // by row: the nested levels are not as they are by themselves
   std::set<std::pair<int, trace::RowKind>> lanes;  // by rank and kind, likewise
@@ -35,7 +39,7 @@ struct RowFilter {
 };
 
 struct ShownRow {
-  enum class Heading : std::uint8_t { kNone, kRun, kRank } heading = Heading::kNone;
+  enum class Heading : std::uint8_t { kNone, kRun, kRank, kRest } heading = Heading::kNone;
   int row = -1;             // of TimelineRows
   int place = -1;           // into TimelineRows::ranks; -1: the run's
   float y = 0, height = 0;  // pixels from the first row's top
@@ -46,7 +50,11 @@ struct ShownRow {
   bool shows_all_levels = false;
   int lanes = 0;  // first of several of its kind that fold together: how many they are
   bool shows_lanes = true;
+  int ranks = 0;  // of kRest: how many
 };
+
+// Of more ranks than that only so many are shown before the user asks for all.
+inline constexpr std::size_t kMostRanksShown = 24, kRanksOfMany = 12;
 
 struct RowLayout {
   std::vector<ShownRow> rows;  // from the top

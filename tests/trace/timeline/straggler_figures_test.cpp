@@ -150,6 +150,22 @@ TEST(StragglerFigures, KeepTheLongestWaitsAndSumOverAll) {
   for (const auto& each : figures.calls) EXPECT_GE(each.wait_ns, 498);
 }
 
+TEST(StragglerFigures, KeepFewerCallsOfManyRanksAndStillSumOverAll) {
+  std::vector<Collective> calls;
+  for (int i = 0; i < 400; ++i) {
+    for (int rank = 0; rank < 64; ++rank) {
+      calls.push_back(call(rank, i, i * 1000 + (rank == 5 ? i : 0), i * 1000 + 900));
+    }
+  }
+  StragglerOptions options;
+  options.most_parts = 640;
+  const auto figures = figures_of(calls, {}, options);
+  EXPECT_EQ(figures.matched, 400);
+  EXPECT_EQ(figures.calls.size(), 10u);
+  for (const auto& each : figures.calls) EXPECT_GE(each.latest_start_ns - each.first_start_ns, 390);
+  EXPECT_EQ(figures.ranks[5].times_last, 399);
+}
+
 constexpr int kRandomCalls = 60;
 
 // Of some calls ranks are missing.

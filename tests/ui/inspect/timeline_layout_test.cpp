@@ -170,6 +170,30 @@ TEST_F(RowLayoutTest, SurvivesRowsThatDoNotExist) {
   EXPECT_FALSE(is_unfolded(layout, 1));
 }
 
+TEST_F(RowLayoutTest, OfManyRanksShowsTheExtremesFirstAndFoldsTheRest) {
+  rows_ = SampleRun({.ranks = 256, .steps = 2}).rows();
+  folds_.extremes = {200, 3};
+  const auto headings = [](const RowLayout& layout) {
+    std::vector<int> places;
+    for (const ShownRow& row : layout.rows) {
+      if (row.heading == ShownRow::Heading::kRank) places.push_back(row.place);
+    }
+    return places;
+  };
+  const RowLayout layout = lay_out(600);
+  const auto shown = headings(layout);
+  ASSERT_EQ(shown.size(), kRanksOfMany);
+  EXPECT_EQ(shown[0], 200);
+  EXPECT_EQ(shown[1], 3);
+  EXPECT_EQ(shown[2], 0);
+  EXPECT_EQ(layout.rows.back().heading, ShownRow::Heading::kRest);
+  EXPECT_EQ(layout.rows.back().ranks, 256 - static_cast<int>(kRanksOfMany));
+  folds_.ranks[77] = true;  // gone to by a table or a link
+  EXPECT_EQ(headings(lay_out(600)).back(), 77);
+  folds_.shows_rest = true;
+  EXPECT_EQ(headings(lay_out(600)).size(), 256u);
+}
+
 }  // namespace
 
 }  // namespace shardlens::ui
