@@ -74,6 +74,7 @@ bool has_detail(const trace::StepTimeline& timeline) {
 }
 
 std::string empty_text(const Snapshot& snapshot, bool without_detail) {
+  if (snapshot.is_loading) return "Reading the run…";
   if (!snapshot.run) return "Press Start, or double-click a run below to replay it";
   const RunView& run = *snapshot.run;
   if (run.selected_step < 0) return "Waiting for the first step…";
@@ -116,51 +117,51 @@ void draw_follow(const Look& look, Rect header, const Snapshot& snapshot, Comman
 }  // namespace
 
 void TimelinePanel::clear() {
-  pinned_.reset();
-  measured_.reset();
+  run_.pinned.reset();
+  run_.measured.reset();
   measuring_ = false;
 }
 
 void TimelinePanel::handle_mouse(const Look& look, const Rect& plot, float content_height) {
   const ImGuiIO& io = ImGui::GetIO();
-  const Hit hit = hit_area(look, "timeline/plot", plot);
+  const Hit hit = mouse_area(look, "timeline/plot", plot);
   const float lowest = std::max(0.0f, content_height - plot.h);
   if (hit.hovered && io.MouseWheel != 0) {
     if (io.KeyShift) {
-      scroll_ -= io.MouseWheel * look.px(40);
+      run_.scroll -= io.MouseWheel * look.px(40);
     } else {
-      view_.zoom(static_cast<double>((io.MousePos.x - plot.x) / plot.w),
-                 std::pow(1.25, static_cast<double>(io.MouseWheel)));
+      run_.view.zoom(static_cast<double>((io.MousePos.x - plot.x) / plot.w),
+                     std::pow(1.25, static_cast<double>(io.MouseWheel)));
     }
   }
   if (hit.pressed) {
-    dragged_ = false;
+    run_.dragged = false;
     if (measuring_) {
-      const double at = view_.time_from_x(io.MousePos.x, plot.x, plot.w);
-      measured_ = Interval{at, at};
+      const double at = run_.view.time_from_x(io.MousePos.x, plot.x, plot.w);
+      run_.measured = Interval{at, at};
     }
   }
   if (hit.held && (io.MouseDelta.x != 0 || io.MouseDelta.y != 0)) {
-    dragged_ = true;
-    if (measuring_ && measured_) {
-      measured_->end_ns = view_.time_from_x(io.MousePos.x, plot.x, plot.w);
+    run_.dragged = true;
+    if (measuring_ && run_.measured) {
+      run_.measured->end_ns = run_.view.time_from_x(io.MousePos.x, plot.x, plot.w);
     } else {
-      view_.pan(static_cast<double>(-io.MouseDelta.x / plot.w));
-      scroll_ -= io.MouseDelta.y;
+      run_.view.pan(static_cast<double>(-io.MouseDelta.x / plot.w));
+      run_.scroll -= io.MouseDelta.y;
     }
   }
-  scroll_ = std::clamp(scroll_, 0.0f, lowest);
-  if (hit.clicked && !dragged_) pinned_ = hovered_;
-  if (hit.double_clicked) view_.fit();
+  run_.scroll = std::clamp(run_.scroll, 0.0f, lowest);
+  if (hit.clicked && !run_.dragged) run_.pinned = run_.hovered;
+  if (hit.double_clicked) run_.view.fit();
 }
 
 void TimelinePanel::draw_measure(const Look& look, const Rect& plot) const {
-  if (!measured_) return;
+  if (!run_.measured) return;
   const Palette& p = look.colors();
-  const double start = std::min(measured_->start_ns, measured_->end_ns);
-  const double end = std::max(measured_->start_ns, measured_->end_ns);
-  const float x0 = std::round(view_.x_from_time(start, plot.x, plot.w));
-  const float x1 = std::round(view_.x_from_time(end, plot.x, plot.w));
+  const double start = std::min(run_.measured->start_ns, run_.measured->end_ns);
+  const double end = std::max(run_.measured->start_ns, run_.measured->end_ns);
+  const float x0 = std::round(run_.view.x_from_time(start, plot.x, plot.w));
+  const float x1 = std::round(run_.view.x_from_time(end, plot.x, plot.w));
   const Clip clip(plot);
   fill({x0, plot.y, x1 - x0, plot.h}, color(p.accent, 0.14f));
   line(x0, plot.y, x0, plot.bottom(), color(p.accent));
@@ -177,7 +178,7 @@ void TimelinePanel::draw_measure(const Look& look, const Rect& plot) const {
 void TimelinePanel::draw_scroll(const Look& look, const Rect& plot, float content_height) const {
   if (content_height <= plot.h + 1) return;
   const float length = std::max(look.px(16), plot.h * plot.h / content_height);
-  const float at = scroll_ / (content_height - plot.h) * (plot.h - length);
+  const float at = run_.scroll / (content_height - plot.h) * (plot.h - length);
   fill({plot.right() + look.px(4), plot.y + at, look.px(3), length}, color(look.colors().idle_edge),
        look.px(1.5f));
 }
@@ -186,8 +187,8 @@ void TimelinePanel::mark_pinned(const TimelineCanvas& canvas, const RankRows& ro
                                 float top) const {
   const Palette& p = canvas.look.colors();
   const Clip clip(canvas.plot);
-  const float x0 = std::floor(canvas.x(pinned_->start_ns));
-  const float x1 = std::max(std::floor(canvas.x(pinned_->end_ns)), x0 + 2);
+  const float x0 = std::floor(canvas.x(run_.pinned->start_ns));
+  const float x1 = std::max(std::floor(canvas.x(run_.pinned->end_ns)), x0 + 2);
   const float bottom = top + row.ribbon + canvas.look.px(canvas.heights.ribbon);
   outline({x0 - 1, top + row.y - 1, x1 - x0 + 1, bottom - top - row.y + 2}, color(p.text), 2);
 }
@@ -201,72 +202,103 @@ void TimelinePanel::draw_content(const Look& look, const Rect& body,
   draw_help_line(look, rest.take_bottom(look.px(kHelpHeight)), units);
   Rect labels = rest.take_left(look.px(kLabelWidth));
   axis.take_left(look.px(kLabelWidth));
-  view_.set_extent(static_cast<double>(timeline.end_ns));
-  const TimelineRows rows = timeline_rows(timeline.ranks, rest.h, look.scale, wishes_);
+  run_.view.set_extent(static_cast<double>(timeline.end_ns));
+  const TimelineRows rows = timeline_rows(timeline.ranks, rest.h, look.scale, run_.wishes);
 
   handle_mouse(look, rest, rows.height);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const TimelineCanvas canvas{
-      look,         view_,
+      look,         run_.view,
       rows.heights, rest,
       labels,       mouse.x,
       mouse.y,      ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem)};
-  draw_time_axis(canvas, axis,
-                 view_.span_ns() < 2e6 ? view_.span_ns() : static_cast<double>(timeline.end_ns));
-  hovered_.reset();
+  draw_time_axis(
+      canvas, axis,
+      run_.view.span_ns() < 2e6 ? run_.view.span_ns() : static_cast<double>(timeline.end_ns));
+  run_.hovered.reset();
   {
     const Clip clip({body.x - look.px(4), rest.y, body.w + look.px(8), rest.h});
     for (std::size_t i = 0; i < rows.ranks.size(); ++i) {
       const RankRows& row = rows.ranks[i];
-      const float top = rest.y - scroll_;
+      const float top = rest.y - run_.scroll;
       if (!is_visible(row, top, rest, look.px(rows.heights.ribbon))) continue;
       if (i > 0 && (row.unfolded || rows.ranks[i - 1].unfolded)) {
         const float y = std::round(top + row.y - look.px(rows.heights.rank_gap / 2));
         line(body.x, y, body.right(), y, color(p.grid));
       }
-      if (auto item = draw_rank(canvas, row, top, timeline.ranks[i])) hovered_ = std::move(item);
-      if (pinned_ && pinned_->rank == row.rank) mark_pinned(canvas, row, top);
+      if (auto item = draw_rank(canvas, row, top, timeline.ranks[row.index]))
+        run_.hovered = std::move(item);
+      if (run_.pinned && run_.pinned->rank == row.rank) mark_pinned(canvas, row, top);
       const float label_height = row.unfolded ? look.px(rows.heights.phases) : row.height;
       const Hit fold = hit_area(look, "timeline/rank " + std::to_string(row.rank),
                                 {labels.x, top + row.y, labels.w, label_height});
-      if (fold.clicked) wishes_[row.rank] = !row.unfolded;
+      if (fold.clicked) run_.wishes.unfolded[row.rank] = !row.unfolded;
     }
   }
+  if (rows.rest > 0)
+    draw_rest(look, {body.x, rest.y + rows.rest_y - run_.scroll, body.w, rows.rest_height}, rest,
+              rows);
   draw_scroll(look, rest, rows.height);
   draw_measure(look, rest);
-  if (pinned_ && draw_item_card(look, rest, *pinned_, timeline.step)) pinned_.reset();
-  const bool has_card = hovered_ && pinned_ && same_item(*hovered_, *pinned_);
-  if (hovered_ && !has_card && !dragged_ && !ImGui::IsAnyItemActive()) {
-    draw_item_tooltip(look, *hovered_, timeline.step);
+  if (run_.pinned && draw_item_card(look, rest, *run_.pinned, timeline.step)) run_.pinned.reset();
+  const bool has_card = run_.hovered && run_.pinned && same_item(*run_.hovered, *run_.pinned);
+  if (run_.hovered && !has_card && !run_.dragged && !ImGui::IsAnyItemActive()) {
+    draw_item_tooltip(look, *run_.hovered, timeline.step);
   }
-  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) dragged_ = false;
+  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) run_.dragged = false;
+}
+
+// What has no row of its own; a click shows all ranks, or folds them again.
+void TimelinePanel::draw_rest(const Look& look, const Rect& row, const Rect& plot,
+                              const TimelineRows& rows) {
+  if (row.y + row.h > plot.bottom() || row.y < plot.y) return;
+  const Palette& p = look.colors();
+  const Hit hit = hit_area(look, "timeline/rest", row);
+  const auto text = [](double ns) { return format_duration(ns).text(); };
+  const std::string number = format_integer(static_cast<std::int64_t>(rows.rest));
+  const std::string said = run_.wishes.all
+                               ? "Fold " + number + " ranks"
+                               : "and " + number + " more, which compute for " +
+                                     text(rows.rest_least_ns) + " to " + text(rows.rest_most_ns);
+  Rect box = row;
+  const Rect mark = box.take_left(look.px(8), look.px(6));
+  const Rgb ink = hit.hovered ? p.accent_text : p.text_secondary;
+  shape(run_.wishes.all ? Shape::kUp : Shape::kRight, mark.center_x(), mark.center_y(), look.px(7),
+        color(ink));
+  text_in(look, box, Face::kBody, ink, said);
+  if (hit.hovered) {
+    tooltip(look, "Many ranks",
+            "Those that compute longest in this step come first: the others wait for them",
+            "Click shows or folds the rest");
+  }
+  if (hit.clicked) run_.wishes.all = !run_.wishes.all;
 }
 
 void TimelinePanel::choose_timeline(const Snapshot& snapshot) {
   const std::string run = snapshot.run ? snapshot.run->figures.info.folder : "";
-  const std::int64_t step = shown_ ? shown_->step : -1;
-  const bool other_run = run != shown_run_;
-  if (other_run || !snapshot.run) shown_.reset();
-  shown_run_ = run;
-  if (snapshot.run && snapshot.run->timeline) shown_ = snapshot.run->timeline;
-  if (other_run) measured_.reset();
-  if (other_run || (shown_ ? shown_->step : -1) != step) pinned_.reset();
+  if (run != run_.folder) {
+    run_ = {};
+    run_.folder = run;
+  }
+  const std::int64_t step = run_.shown ? run_.shown->step : -1;
+  if (snapshot.run && snapshot.run->timeline) run_.shown = snapshot.run->timeline;
+  if ((run_.shown ? run_.shown->step : -1) != step) run_.pinned.reset();
 }
 
 void TimelinePanel::draw(const Look& look, const Rect& rect, const Snapshot& snapshot,
                          Commands& commands) {
   choose_timeline(snapshot);
   const bool current =
-      snapshot.run && snapshot.run->selected_step >= 0 && shown_ && !shown_->ranks.empty();
-  const std::string title = title_of(snapshot, current ? shown_.get() : nullptr);
+      snapshot.run && snapshot.run->selected_step >= 0 && run_.shown && !run_.shown->ranks.empty();
+  const std::string title = title_of(snapshot, current ? run_.shown.get() : nullptr);
   const std::string_view note = measuring_ ? "drag to measure · Esc ends"
                                            : "scroll to zoom · drag to pan · M measure · F fit";
   Rect header;
   {
     const Panel panel(look, "timeline", rect, {.title = title, .note = note});
     header = panel.header;
-    if (current && has_detail(*shown_)) {
-      draw_content(look, panel.body, *shown_);
+    if (current && has_detail(*run_.shown)) {
+      draw_content(look, panel.body, *run_.shown);
     } else {
       text_in(look, panel.body, Face::kBody, look.colors().text_muted,
               empty_text(snapshot, current), Align::kCenter);

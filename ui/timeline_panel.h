@@ -22,23 +22,24 @@ class TimelinePanel {
   void draw(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands);
 
   // Keys of the workspace.
-  void fit() { view_.fit(); }
-  void zoom(double factor) { view_.zoom(0.5, factor); }
-  void pan(double fraction) { view_.pan(fraction); }
+  void fit() { run_.view.fit(); }
+  void zoom(double factor) { run_.view.zoom(0.5, factor); }
+  void pan(double fraction) { run_.view.pan(fraction); }
   void toggle_measure() {
     measuring_ = !measuring_;
-    measured_.reset();
+    run_.measured.reset();
   }
   void clear();
 
-  const TimelineView& view() const { return view_; }
-  const std::optional<TimelineItem>& pinned() const { return pinned_; }
+  const TimelineView& view() const { return run_.view; }
+  const std::optional<TimelineItem>& pinned() const { return run_.pinned; }
 
  private:
   void choose_timeline(const Snapshot& snapshot);
   void draw_content(const Look& look, const Rect& body, const trace::StepTimeline& timeline);
   void handle_mouse(const Look& look, const Rect& plot, float content_height);
   void draw_measure(const Look& look, const Rect& plot) const;
+  void draw_rest(const Look& look, const Rect& row, const Rect& plot, const TimelineRows& rows);
   void draw_scroll(const Look& look, const Rect& plot, float content_height) const;
   void mark_pinned(const TimelineCanvas& canvas, const RankRows& row, float top) const;
 
@@ -46,16 +47,21 @@ class TimelinePanel {
     double start_ns = 0, end_ns = 0;
   };
 
-  TimelineView view_;
-  std::map<int, bool> wishes_;
-  // Stays while the run's next one is being read; what is pinned belongs to this run and step.
-  std::shared_ptr<const trace::StepTimeline> shown_;
-  std::string shown_run_;
-  std::optional<TimelineItem> hovered_, pinned_;
-  std::optional<Interval> measured_;
+  // Everything that belongs to one run: replaced as a whole with the next one.
+  struct OfRun {
+    std::string folder;
+    TimelineView view;
+    RankWishes wishes;
+    // Stays while the run's next one is being read; what is pinned belongs to this step.
+    std::shared_ptr<const trace::StepTimeline> shown;
+    std::optional<TimelineItem> hovered, pinned;
+    std::optional<Interval> measured;
+    bool dragged = false;
+    float scroll = 0;
+  };
+
+  OfRun run_;
   bool measuring_ = false;
-  bool dragged_ = false;
-  float scroll_ = 0;
 };
 
 }  // namespace shardlens::ui

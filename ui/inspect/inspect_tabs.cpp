@@ -87,6 +87,25 @@ std::vector<InspectTab> InspectTabs::tabs_of(const Snapshot& snapshot) const {
   return tabs;
 }
 
+void InspectTabs::follow_run(const Snapshot& snapshot) {
+  std::string run;
+  if (snapshot.inspect) {
+    run = snapshot.inspect->run_folder;
+  } else if (snapshot.run) {
+    run = snapshot.run->figures.info.folder;
+  }
+  const bool is_first = run_.empty();  // a step of it may be asked for already
+  if (run == std::exchange(run_, run) || is_first) return;
+  for (StatisticsTab& tab : statistics_) tab.forget_run();
+  steps_.forget_run();
+  memory_.forget_run();
+  stragglers_.forget_run();
+  sql_.forget_run();
+  recording_.forget_run();
+  log_.forget_run();
+  wanted_view_.reset();
+}
+
 void InspectTabs::remember(std::string& title) {
   if (!restored_) show(tab_of_title(title));
   title = tab_title(tab_);
@@ -175,6 +194,7 @@ void InspectTabs::draw_tab(const Look& look, const Rect& rect, const Snapshot& s
 
 void InspectTabs::draw(const Look& look, const Rect& rect, const Snapshot& snapshot,
                        Commands& commands) {
+  follow_run(snapshot);
   const std::vector<InspectTab> tabs = tabs_of(snapshot);
   const auto chosen = std::ranges::find(tabs, tab_);
   const auto at = chosen == tabs.end() ? 0 : static_cast<std::size_t>(chosen - tabs.begin());

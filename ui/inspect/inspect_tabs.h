@@ -59,6 +59,8 @@ class InspectTabs {
   bool edits_sql() const { return shown_ == InspectTab::kSql && sql_.edits(); }
 
  private:
+  // What the tabs keep of one run goes with it; what the user chose for all runs stays.
+  void follow_run(const Snapshot& snapshot);
   std::vector<InspectTab> tabs_of(const Snapshot& snapshot) const;
   void draw_bar(const Look& look, Rect bar, const Snapshot& snapshot,
                 const std::vector<InspectTab>& tabs);
@@ -82,6 +84,7 @@ class InspectTabs {
   RecordingTab recording_;
   LogTab log_;
   std::optional<trace::TimeRange> wanted_view_;
+  std::string run_;  // its folder
 };
 
 }  // namespace shardlens::ui

@@ -23,12 +23,16 @@ class MemoryTab {
   std::optional<trace::TimeRange> draw(const Look& look, const Rect& rect, const InspectView& view,
                                        std::string_view setting, Commands& commands);
 
+  void forget_run() {
+    wanted_ = {.hides_constant = wanted_.hides_constant};
+    run_ = {};
+  }
   void choose_step(std::int64_t step) { wanted_.step = step; }
   const trace::StepMemoryRequest& wanted() const { return wanted_; }
-  const TimeWindow& window() const { return window_; }
+  const TimeWindow& window() const { return run_.window; }
 
  private:
-  void ask(const InspectView& view, Commands& commands);
+  void ask(Commands& commands);
   void take(const std::shared_ptr<const trace::StepMemory>& memory);
   void draw_tools(const Look& look, Rect tools, const InspectView& view, const Rect& picture,
                   Commands& commands);
@@ -41,15 +45,16 @@ class MemoryTab {
   std::optional<std::size_t> picked_row() const;
 
   trace::StepMemoryRequest wanted_;
-  std::optional<trace::StepMemoryRequest> asked_;
-  std::string run_folder_;
-  std::shared_ptr<const trace::StepMemory> memory_;
-  std::shared_ptr<const Table> table_;
   TableView view_{TableSort{"Size", true}};
-  TimeWindow window_;
-  int picked_ = -1;  // index of an allocation
-  bool moved_ = false;
-  std::optional<trace::TimeRange> wanted_view_;
+  struct OfRun {
+    std::optional<trace::StepMemoryRequest> asked;
+    std::shared_ptr<const trace::StepMemory> memory;
+    std::shared_ptr<const Table> table;
+    TimeWindow window;
+    int picked = -1;  // index of an allocation
+    bool moved = false;
+    std::optional<trace::TimeRange> wanted_view;
+  } run_;
 };
 
 }  // namespace shardlens::ui

@@ -50,10 +50,13 @@ void draw_trouble(const Look& look, Rect box, const trace::TimelineRows& rows) {
   label_in(look, box, Face::kSmall, ink, incomplete ? "incomplete" : "odd times");
 }
 
-void draw_names(const Look& look, Rect box, const InspectView& view, const StepIndex& steps) {
+void draw_names(const Look& look, Rect box, const InspectView& view, const StepIndex& steps,
+                std::int64_t known_until_ns) {
   const Palette& p = look.colors();
-  const auto count = static_cast<std::int64_t>(steps.of(steps.reference_rank()).size());
-  const std::int64_t length = view.rows->end_ns - view.rows->start_ns;
+  const auto shown = begun_before(steps.of(steps.reference_rank()), known_until_ns);
+  const auto count = static_cast<std::int64_t>(shown.size());
+  const std::int64_t end_ns = std::clamp(known_until_ns, view.rows->start_ns, view.rows->end_ns);
+  const std::int64_t length = end_ns - view.rows->start_ns;
   const float line_height = std::min(look.px(18), box.h / 2);
   box = box.inset(0, std::round((box.h - 2 * line_height) / 2));
   Rect title = box.take_top(line_height);
@@ -109,8 +112,7 @@ void explain_column(const Look& look, const InspectView& view, const StepIndex& 
 
 void Minimap::draw_overview(const Look& look, const Rect& strip, const InspectView& view,
                             const StepIndex& steps, const TimeWindow& whole) {
-  if (view.overview != overview_) means_.clear();
-  overview_ = view.overview;
+  if (view.overview != means_.picture()) means_ = RowMeans(view.overview);
   if (!view.overview || view.overview->rows.empty()) {
     fill(strip, color(look.colors().field), look.px(2));
     return;
@@ -128,7 +130,7 @@ void Minimap::draw_overview(const Look& look, const Rect& strip, const InspectVi
 
 void Minimap::use_mouse(const Look& look, const Rect& strip, const TimeWindow& whole,
                         TimeWindow& window) {
-  const Hit hit = hit_area(look, "inspect/minimap", strip.inset(-3, -4));
+  const Hit hit = mouse_area(look, "inspect/minimap", strip.inset(-3, -4));
   const float mouse = ImGui::GetIO().MousePos.x;
   const double at =
       static_cast<double>(mouse - strip.x) / static_cast<double>(std::max(1.0f, strip.w));
@@ -168,13 +170,20 @@ void Minimap::draw(const Look& look, const Rect& rect, const InspectView& view,
   Rect rest = rect.inset(look.px(kPanelPadding), look.px(10));
   const float labels = std::min(look.px(kMinimapLabels), rest.w * 0.3f);
   const Rect names = rest.take_left(labels, look.px(8));
-  draw_names(look, names, view, steps);
+  draw_names(look, names, view, steps, state.known_until_ns);
   explain_run(look, names, view);
   const Rect strip = rest;
   TimeWindow whole;
   whole.set_extent(view.rows->start_ns, view.rows->end_ns);
   draw_overview(look, strip, view, steps, whole);
   use_mouse(look, strip, whole, state.window);
+  // A replay has not come so far.
+  const double known = std::clamp(whole.position(state.known_until_ns), 0.0, 1.0);
+  const float now = strip.x + static_cast<float>(known * static_cast<double>(strip.w));
+  if (now < strip.right()) {
+    fill({now, strip.y, strip.right() - now, strip.h}, color(p.panel), 0);
+    line(now, strip.y, now, strip.bottom(), color(p.text));
+  }
 
   const Rect frame = frame_of(strip, whole, state.window);
   const float dim_left = frame.x - strip.x, dim_right = strip.right() - frame.right();
@@ -193,7 +202,7 @@ void Minimap::draw(const Look& look, const Rect& rect, const InspectView& view,
     fill(box, color(p.panel, 0.85f), look.px(3));
     text_in(look, box, Face::kSmall, p.text_secondary, note, Align::kCenter);
   }
-  if (hovers(strip) && grip_ == Grip::kNone) {
+  if (hovers(strip) && grip_ == Grip::kNone && ImGui::GetIO().MousePos.x < now) {
     const double at = static_cast<double>((ImGui::GetIO().MousePos.x - strip.x) / strip.w);
     explain_column(look, view, steps, whole.time_at(at));
   }

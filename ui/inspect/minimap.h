@@ -1,8 +1,6 @@
 // The whole run in one strip, and which part of it the timeline shows. Interface thread.
 #pragma once
 
-#include <memory>
-
 #include "ui/inspect/inspect_view.h"
 #include "ui/inspect/timeline_means.h"
 #include "ui/inspect/timeline_state.h"
@@ -15,6 +13,7 @@ class Minimap {
  public:
   void draw(const Look& look, const Rect& rect, const InspectView& view, const StepIndex& steps,
             TimelineState& state);
+  void forget_run() { *this = {}; }
 
  private:
   enum class Grip : std::uint8_t { kNone, kStart, kEnd, kWhole };
@@ -23,8 +22,7 @@ class Minimap {
   void draw_overview(const Look& look, const Rect& strip, const InspectView& view,
                      const StepIndex& steps, const TimeWindow& whole);
 
-  std::shared_ptr<const trace::TimelinePicture> overview_;
-  RowMeans means_;
+  RowMeans means_;  // of the overview
   Grip grip_ = Grip::kNone;
   double grabbed_ = 0;  // where in the frame, as a fraction of the run
 };

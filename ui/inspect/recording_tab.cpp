@@ -31,18 +31,20 @@ std::string losses_text(const trace::RecorderFigures& recorder) {
 void RecordingTab::draw_tools(const Look& look, Rect tools, Commands& commands) {
   const Palette& p = look.colors();
   table_buttons(
-      look, "recording", tools, export_file_name(run_->figures.info.folder, "recording", "csv"),
+      look, "recording", tools,
+      export_file_name(run_.view->figures.info.folder, "recording", "csv"),
       [this] { return view_.csv(); }, commands);
-  const std::string summary = recorder_text(run_->figures.recorder);
+  const std::string summary = recorder_text(run_.view->figures.recorder);
   const Rect said =
       tools.take_left(std::min(tools.w, text_width(look, Face::kSmall, summary)), look.px(20));
   text_in(look, said, Face::kSmall, p.text_secondary, summary);
   explain(look, said, "What recording cost",
           "Events are kernels, copies, launches, operators, allocations and collectives. The cost "
           "is the time of callbacks on the job's own threads ÷ its steps, the mean over ranks",
-          losses_text(run_->figures.recorder));
+          losses_text(run_.view->figures.recorder));
   std::string notes;
-  for (const std::string& banner : run_->banners) notes += (notes.empty() ? "" : " · ") + banner;
+  for (const std::string& banner : run_.view->banners)
+    notes += (notes.empty() ? "" : " · ") + banner;
   if (notes.empty()) return;
   Rect mark = tools.take_left(look.px(12), look.px(6));
   shape(Shape::kWarning, mark.center_x(), mark.center_y(), look.px(11), color(p.text_secondary));
@@ -66,9 +68,9 @@ void RecordingTab::draw_sources(const Look& look, const Rect& rect) const {
                     wrapped_height(look, Face::kSmall, width - names, body(line))) +
            look.px(kLineGap);
   };
-  const std::string lost = losses_text(run_->figures.recorder);
+  const std::string lost = losses_text(run_.view->figures.recorder);
   SourceLine losses{"lost records", lost, ""};
-  std::vector<SourceLine> lines = sources_;
+  std::vector<SourceLine> lines = run_.sources;
   if (!lost.empty()) lines.push_back(std::move(losses));
   float content = look.px(kSourcesTitle);
   for (const SourceLine& line : lines) content += height_of(line);
@@ -96,20 +98,20 @@ void RecordingTab::draw(const Look& look, const Rect& rect, const Snapshot& snap
             Align::kCenter);
     return;
   }
-  if (snapshot.run != run_ || !table_) {
-    run_ = snapshot.run;
-    table_ = recording_table(run_);
-    sources_ = source_lines(run_->figures);
+  if (snapshot.run != run_.view || !run_.table) {
+    run_.view = snapshot.run;
+    run_.table = recording_table(run_.view);
+    run_.sources = source_lines(run_.view->figures);
   }
   Rect area = rect;
   if (rect.h > look.px(80)) draw_tools(look, area.take_top(look.px(kToolsHeight)), commands);
-  const bool beside = area.w >= look.px(kSourceWidth + kLeastTable) && !sources_.empty();
+  const bool beside = area.w >= look.px(kSourceWidth + kLeastTable) && !run_.sources.empty();
   if (beside) {
     const Rect sources = area.take_right(look.px(kSourceWidth), look.px(24));
     draw_sources(look, sources);
   }
   TableOptions options;
-  view_.draw(look, area, table_, options);
+  view_.draw(look, area, run_.table, options);
 }
 
 }  // namespace shardlens::ui

@@ -16,15 +16,18 @@ namespace shardlens::ui {
 class RecordingTab {
  public:
   void draw(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands);
+  void forget_run() { run_ = {}; }
 
  private:
   void draw_tools(const Look& look, Rect tools, Commands& commands);
   void draw_sources(const Look& look, const Rect& rect) const;
 
   TableView view_;
-  std::shared_ptr<const RunView> run_;
-  std::shared_ptr<const Table> table_;
-  std::vector<SourceLine> sources_;
+  struct OfRun {
+    std::shared_ptr<const RunView> view;
+    std::shared_ptr<const Table> table;
+    std::vector<SourceLine> sources;
+  } run_;
 };
 
 }  // namespace shardlens::ui

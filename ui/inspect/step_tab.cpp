@@ -41,23 +41,23 @@ std::optional<trace::TimeRange> StepTab::draw(const Look& look, const Rect& rect
             Align::kCenter);
     return std::nullopt;
   }
-  if (snapshot.run != run_ || !table_) {
-    run_ = snapshot.run;
-    table_ = step_table(run_);
+  if (snapshot.run != run_.view || !run_.table) {
+    run_.view = snapshot.run;
+    run_.table = step_table(run_.view);
   }
   Rect area = rect;
   if (rect.h > look.px(110))
-    draw_tools(look, area.take_top(look.px(kToolsHeight)), *run_, commands);
-  const auto& steps = run_->figures.steps;
+    draw_tools(look, area.take_top(look.px(kToolsHeight)), *run_.view, commands);
+  const auto& steps = run_.view->figures.steps;
   TableOptions options;
-  const auto selected = std::ranges::find(steps, picked_, &trace::StepFigures::index);
-  if (picked_ >= 0 && selected != steps.end()) {
+  const auto selected = std::ranges::find(steps, run_.picked, &trace::StepFigures::index);
+  if (run_.picked >= 0 && selected != steps.end()) {
     options.selected = static_cast<std::size_t>(selected - steps.begin());
   }
-  const TableEvents events = view_.draw(look, area, table_, options);
+  const TableEvents events = view_.draw(look, area, run_.table, options);
   if (!events.clicked) return std::nullopt;
   const trace::StepFigures& step = steps[*events.clicked];
-  picked_ = step.index;
+  run_.picked = step.index;
   const trace::TimeRange range{step.start_ns, step.end_ns, {}};
   commands.push_back(SelectRange{range});
   return range;

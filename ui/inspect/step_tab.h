@@ -18,15 +18,19 @@ class StepTab {
   std::optional<trace::TimeRange> draw(const Look& look, const Rect& rect, const Snapshot& snapshot,
                                        Commands& commands);
 
-  std::int64_t picked() const { return picked_; }  // a step's number; -1: none
+  void forget_run() { run_ = {}; }
+
+  std::int64_t picked() const { return run_.picked; }  // a step's number; -1: none
 
  private:
   void draw_tools(const Look& look, Rect tools, const RunView& run, Commands& commands);
 
   TableView view_;
-  std::shared_ptr<const RunView> run_;
-  std::shared_ptr<const Table> table_;
-  std::int64_t picked_ = -1;  // a step's number
+  struct OfRun {
+    std::shared_ptr<const RunView> view;
+    std::shared_ptr<const Table> table;
+    std::int64_t picked = -1;  // a step's number
+  } run_;
 };
 
 }  // namespace shardlens::ui

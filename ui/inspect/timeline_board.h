@@ -24,15 +24,17 @@ class TimelineBoard {
             Commands& commands);
 
   TimelineState& state() { return state_; }
+  const TimelineState& state() const { return state_; }
   // Under the mouse in the last frame, or in the middle where it is elsewhere.
-  std::int64_t cursor_ns() const { return cursor_ns_; }
-  const StepIndex& steps() const { return steps_; }
+  std::int64_t cursor_ns() const { return run_.cursor_ns; }
+  const StepIndex& steps() const { return run_.steps; }
   // Where the rows of the last frame lay.
-  const RowLayout& layout() const { return layout_; }
+  const RowLayout& layout() const { return run_.layout; }
 
  private:
   void follow_run(const InspectView& view);
   void follow_rows(const InspectView& view);
+  void follow_extremes(const InspectView& view);
   void follow_picked(const InspectView& view);
   void reveal(const InspectView& view);
   void unfold(const trace::TimelineRow& row);
@@ -53,28 +55,30 @@ class TimelineBoard {
   void draw_rows_and_marks(TimelineScene& scene, const BookmarkList& bookmarks, Commands& commands);
   void ask(const TimelineScene& scene, Commands& commands);
 
-  TimelineState state_;
-  TimelineMouse mouse_;
-  RowLayout layout_;
-  StepIndex steps_;
-  PictureIndex pictures_;
-  PictureIndex backdrops_;  // of the last picture of the whole run
-  RowMeans means_;
-  std::vector<std::string> no_names_;
-  // Names of the picture that are searched, or else picked, and by what they were found.
-  std::vector<bool> lit_;
-  bool has_lit_ = false;
-  std::string lit_name_;
+  // Everything that belongs to one run: replaced as a whole with the next one.
+  struct OfRun {
+    std::string folder;
+    std::shared_ptr<const trace::TimelineRows> rows;
+    StepIndex steps;
+    RowLayout layout;
+    PictureIndex pictures;
+    RowMeans means;          // of `pictures`
+    PictureIndex backdrops;  // of the last picture of the whole run
+    TimelineMouse mouse;
+    // Names of the picture that are searched, or else picked, and by what they were found.
+    std::vector<bool> lit;
+    bool has_lit = false;
+    std::string lit_name;
+    std::shared_ptr<const trace::EventDetails> details;
+    std::shared_ptr<const trace::NameHits> hits;
+    std::uint64_t revealed = 0;
+    std::int64_t cursor_ns = 0;
+    int scroll_to = -1;  // a row that is to come into sight
+    trace::PictureRequest asked;
+  };
 
-  std::string run_;
-  std::shared_ptr<const trace::TimelineRows> rows_;
-  std::shared_ptr<const trace::TimelinePicture> picture_, backdrop_;
-  std::shared_ptr<const trace::EventDetails> details_;
-  std::shared_ptr<const trace::NameHits> hits_;
-  std::uint64_t revealed_ = 0;
-  std::int64_t cursor_ns_ = 0;
-  int scroll_to_ = -1;  // a row that is to come into sight
-  trace::PictureRequest asked_;
+  TimelineState state_;
+  OfRun run_;
 };
 
 }  // namespace shardlens::ui

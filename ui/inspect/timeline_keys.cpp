@@ -55,7 +55,8 @@ void pick_piece(const TimelineScene& scene, int row, const Piece& piece, Timelin
   RowItem item;
   item.row = row;
   item.piece = piece;
-  if (piece.name < scene.names.size()) item.name = scene.names[piece.name];
+  const auto& names = scene.pictures.names();
+  if (piece.name < names.size()) item.name = names[piece.name];
   pick(item, state, commands);
 }
 
@@ -103,8 +104,9 @@ void move_rows(const TimelineScene& scene, const RowLayout& layout, TimelineStat
     return;
   }
   const auto& rows = layout.rows;
-  auto at = std::find_if(rows.begin(), rows.end(),
-                         [&](const ShownRow& row) { return row.row == state.selected_row; });
+  auto at = std::find_if(rows.begin(), rows.end(), [&](const ShownRow& row) {
+    return row.row >= 0 && row.row == state.selected_row;
+  });
   std::ptrdiff_t index =
       at == rows.end() ? (direction > 0 ? -1 : std::ssize(rows)) : at - rows.begin();
   do {

@@ -105,9 +105,4 @@ const std::vector<trace::AreaPoint>& RowMeans::area(const trace::RowPicture& row
   return kept.values;
 }
 
-void RowMeans::clear() {
-  columns_.clear();
-  areas_.clear();
-}
-
 }  // namespace shardlens::ui

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "trace/timeline/picture.h"
@@ -19,11 +21,16 @@ std::vector<trace::AreaPoint> mean_area(const std::vector<trace::AreaPoint>& poi
 
 class RowMeans {
  public:
+  RowMeans() = default;
+  // Rows are known by where they lie, so the picture that they lie in is kept.
+  explicit RowMeans(std::shared_ptr<const trace::TimelinePicture> picture)
+      : picture_(std::move(picture)) {}
+  const std::shared_ptr<const trace::TimelinePicture>& picture() const { return picture_; }
+
+  // Of rows of the picture.
   const std::vector<trace::RibbonColumn>& columns(const trace::RowPicture& row,
                                                   std::int64_t smooth_ns);
   const std::vector<trace::AreaPoint>& area(const trace::RowPicture& row, std::int64_t smooth_ns);
-  // Before another picture's rows are asked for.
-  void clear();
 
  private:
   template <typename Value>
@@ -31,6 +38,7 @@ class RowMeans {
     std::int64_t smooth_ns = 0;
     std::vector<Value> values;
   };
+  std::shared_ptr<const trace::TimelinePicture> picture_;
   std::unordered_map<const trace::RowPicture*, Kept<trace::RibbonColumn>> columns_;
   std::unordered_map<const trace::RowPicture*, Kept<trace::AreaPoint>> areas_;
 };

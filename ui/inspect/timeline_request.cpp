@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ui/inspect/timeline_window.h"
 
@@ -45,8 +46,15 @@ PictureRequest picture_request(std::span<const SeenPart> parts, double span_ns, 
   return request;
 }
 
-PictureIndex::PictureIndex(const trace::TimelinePicture& picture) {
-  for (const trace::RowPicture& row : picture.rows) by_row_[row.window.row].push_back(&row);
+PictureIndex::PictureIndex(std::shared_ptr<const trace::TimelinePicture> picture)
+    : picture_(std::move(picture)) {
+  if (!picture_) return;
+  for (const trace::RowPicture& row : picture_->rows) by_row_[row.window.row].push_back(&row);
+}
+
+const std::vector<std::string>& PictureIndex::names() const {
+  static const std::vector<std::string> kNone;
+  return picture_ ? picture_->names : kNone;
 }
 
 const trace::RowPicture* PictureIndex::find(int row, std::int64_t start_ns,

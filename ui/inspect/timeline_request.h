@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -21,11 +23,13 @@ struct SeenPart {
 
 trace::PictureRequest picture_request(std::span<const SeenPart> parts, double span_ns, float width);
 
-// The rows of a picture by row and time, for drawing.
+// The rows of a picture by row and time, for drawing. It keeps the picture that it points into.
 class PictureIndex {
  public:
-  PictureIndex() = default;
-  explicit PictureIndex(const trace::TimelinePicture& picture);
+  PictureIndex() = default;  // of no picture
+  explicit PictureIndex(std::shared_ptr<const trace::TimelinePicture> picture);
+  const std::shared_ptr<const trace::TimelinePicture>& picture() const { return picture_; }
+  const std::vector<std::string>& names() const;
   // The part of the row that covers most of a stretch of time; null: the row is not in the picture.
   const trace::RowPicture* find(int row, std::int64_t start_ns, std::int64_t end_ns) const;
   const trace::RowPicture* find(int row, std::int64_t time_ns) const {
@@ -33,6 +37,7 @@ class PictureIndex {
   }
 
  private:
+  std::shared_ptr<const trace::TimelinePicture> picture_;
   std::unordered_map<int, std::vector<const trace::RowPicture*>> by_row_;
 };
 

@@ -60,7 +60,7 @@ void draw_backdrop(const TimelineScene& scene, const RowPlace& place, std::int64
   part.area.x = left;
   part.area.w = right - left;
   const Clip clip(part.area);
-  draw_row(canvas, part, *picture, scene.backdrop_names);
+  draw_row(canvas, part, *picture, scene.backdrop.names());
   fill(part.area, color(scene.look().colors().panel, 0.6f), 0);
 }
 
@@ -93,7 +93,7 @@ std::optional<RowItem> draw_rows(const TimelineScene& scene) {
       label_in(scene.look(), place.area, Face::kSmall, scene.look().colors().text_muted, "reading…",
                Align::kCenter);
     }
-    auto item = draw_row(lit ? scene.canvas : unlit, place, *picture, scene.names);
+    auto item = draw_row(lit ? scene.canvas : unlit, place, *picture, scene.pictures.names());
     if (item) hovered = std::move(item);
   }
   return hovered;

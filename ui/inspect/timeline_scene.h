@@ -20,10 +20,8 @@ struct TimelineScene {
   const trace::TimelineRows& rows;
   const StepIndex& borders;
   const PictureIndex& pictures;
-  const std::vector<std::string>& names;  // of the picture
   // An older picture of the whole run, for what the picture does not reach yet.
   const PictureIndex& backdrop;
-  const std::vector<std::string>& backdrop_names;
   std::int64_t known_until_ns = INT64_MAX;  // how far a replay has come
   std::vector<RowPlace> places = {};        // on screen, from the top
 

@@ -24,15 +24,18 @@ struct PickedEvent {
   std::string name;
 };
 
-struct TimelineState {
+// What stays from run to run.
+struct TimelineChoices {
   enum class Mode : std::uint8_t { kTime, kSteps } mode = Mode::kTime;
   bool aligned_by_step = false;  // else by the clock
   bool axis_from_run = false;    // else from the first step in sight, where few are
+  RowFilter filter;
+};
 
+struct TimelineState : TimelineChoices {
   TimeWindow window;       // of time
   TimeWindow step_window;  // from the steps' starts
   RowFolds folds;
-  RowFilter filter;
   float scroll = 0, step_scroll = 0;
   int step_rank = -1;  // in step mode; -1: the reference rank
 

@@ -26,7 +26,7 @@ InspectWindow::InspectWindow(int width, int height, ViewPreferences preferences,
   sample.live = false;
   snapshot_ = sample_snapshot(sample);
   view_ = std::make_shared<InspectView>();
-  view_->run_folder = "/runs/sample";
+  view_->run_folder = snapshot_.run->figures.info.folder;
   view_->rows = std::make_shared<trace::TimelineRows>(run_.rows());
   trace::PictureRequest whole;
   whole.windows.push_back({0, run_.rows().start_ns, run_.rows().end_ns});

@@ -36,6 +36,20 @@ TEST_F(MinimapTest, SaysHowManyStepsAreShown) {
   EXPECT_TRUE(inspect_.probe().shows("60 steps · "));
 }
 
+TEST_F(MinimapTest, ShowsNothingOfWhatAReplayHasNotReached) {
+  replay_until(run().step_start(0, 30));
+  EXPECT_TRUE(inspect_.probe().shows("30 steps · "));
+  const auto pixels = inspect_.window().pixels();
+  const auto at = [&](int step) {
+    const auto x = static_cast<std::size_t>(strip_x_of(run().step_start(0, step)) + 3);
+    const auto y = static_cast<std::size_t>(strip().center_y());
+    const auto* pixel = &pixels[4 * (y * static_cast<std::size_t>(window().width()) + x)];
+    return Rgb{pixel[0], pixel[1], pixel[2]};
+  };
+  EXPECT_NE(at(10), palette(ThemeKind::kDark).panel);
+  EXPECT_EQ(at(50), palette(ThemeKind::kDark).panel);
+}
+
 TEST_F(MinimapTest, AClickJumpsThereAndKeepsTheSpan) {
   const double span = state().window.span_ns();
   const std::int64_t there = run().step_start(0, 50);

@@ -183,6 +183,75 @@ TEST_F(TimelineDrawingTest, AsksAnewForAnotherRun) {
   EXPECT_TRUE(state().window.is_fitted());
 }
 
+// What it pointed into is kept by the test, so that drawing it is seen, not only punished.
+TEST_F(TimelineDrawingTest, DrawsNothingOfTheRunBefore) {
+  const auto labels_of_events = [&] {
+    const auto& texts = inspect_.probe().texts;
+    return std::ranges::count_if(texts, [&](const DrawProbe::Text& text) {
+      return text.text == "forward" && plot().contains(text.rect.x, text.rect.y);
+    });
+  };
+  show(run().step_start(0, 20), run().step_end(0, 22));
+  const auto kept = snapshot().inspect;
+  ASSERT_GT(labels_of_events(), 0);
+  InspectView& next = inspect_.change();
+  next.run_folder = "/runs/another";
+  next.picture.reset();
+  next.overview.reset();
+  window().frame(snapshot());
+  state().window.show(run().step_start(0, 20), run().step_end(0, 22));
+  window().frame(snapshot());
+  EXPECT_EQ(labels_of_events(), 0);
+}
+
+TEST_F(TimelineDrawingTest, GivesUpWhatBelongsToTheRunBefore) {
+  show(run().step_start(0, 20), run().step_end(0, 22));
+  const std::weak_ptr<const trace::TimelinePicture> picture = snapshot().inspect->picture,
+                                                    overview = snapshot().inspect->overview;
+  InspectView& next = inspect_.change();
+  next.run_folder = "/runs/another";
+  next.picture.reset();
+  next.overview.reset();
+  window().frame(snapshot());
+  EXPECT_TRUE(picture.expired());
+  EXPECT_TRUE(overview.expired());
+}
+
+// Figures and events are read by two workers, of which either may be first.
+TEST_F(TimelineDrawingTest, TabsShowNoFiguresOfAnotherRun) {
+  window().view().inspect().tabs().show(InspectTab::kSteps);
+  inspect_.settle();
+  ASSERT_NE(inspect_.probe().find("steps/row/0"), nullptr);
+  inspect_.change().run_folder = "/runs/another";
+  inspect_.settle();
+  EXPECT_EQ(inspect_.probe().find("steps/row/0"), nullptr);
+}
+
+TEST_F(TimelineDrawingTest, GoesToTheAddressOfAView) {
+  MainView& view = window().view();
+  show(run().step_start(0, 20), run().step_end(0, 22));
+  state().selection = TimeInterval{run().step_start(0, 21), run().step_end(0, 21)};
+  view.inspect().tabs().show(InspectTab::kSteps);
+  inspect_.settle();
+  const ViewAddress address = view.inspect().address(*snapshot().inspect);
+  const std::int64_t start = state().window.start_ns(), end = state().window.end_ns();
+  const auto selection = *state().selection;
+  state().window.fit();
+  state().selection.reset();
+  view.inspect().tabs().show(InspectTab::kLog);
+  inspect_.settle();
+  inspect_.take_commands();
+  view.go_to(address);
+  inspect_.settle();
+  EXPECT_NEAR(static_cast<double>(state().window.start_ns() - start), 0, 2);
+  EXPECT_NEAR(static_cast<double>(state().window.end_ns() - end), 0, 4);
+  EXPECT_EQ(state().selection, selection);
+  EXPECT_EQ(view.inspect().tabs().tab(), InspectTab::kSteps);
+  const auto selected = inspect_.take<SelectRange>();
+  ASSERT_EQ(selected.size(), 1u);
+  EXPECT_EQ(selected.front().range.start_ns, selection.start_ns);
+}
+
 TEST_F(TimelineDrawingTest, DimsWhatIsNotSearched) {
   show(run().step_start(0, 21), run().step_end(0, 21));
   const int row = row_of(0, "All-gather");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -85,19 +86,20 @@ TEST(MeanArea, HasTheHighestAndTheMeanOfAStep) {
 }
 
 TEST(RowMeans, AreWorkedOutOnceForEachPicture) {
-  trace::RowPicture row;
+  auto picture = std::make_shared<trace::TimelinePicture>();
+  trace::RowPicture& row = picture->rows.emplace_back();
   row.columns.resize(4);
   for (int i = 0; i < 4; ++i) {
     row.columns[static_cast<std::size_t>(i)].start_ns = i;
     row.columns[static_cast<std::size_t>(i)].end_ns = i + 1;
     row.columns[static_cast<std::size_t>(i)].share[0] = i < 2 ? 1.0f : 0.0f;
   }
-  RowMeans means;
+  RowMeans means(picture);
   const float first = means.columns(row, 2)[1].share[0];
   row.columns[2].share[0] = 1;
   EXPECT_EQ(means.columns(row, 2)[1].share[0], first);
   EXPECT_GT(means.columns(row, 3)[1].share[0], first - 1);
-  means.clear();
+  means = RowMeans(picture);
   EXPECT_GT(means.columns(row, 2)[1].share[0], first);
 }
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace shardlens::ui {
@@ -70,11 +72,11 @@ TEST(PictureRequest, AsksForNothingBesideTheRun) {
 }
 
 TEST(PictureIndex, TakesThePartThatCoversMost) {
-  trace::TimelinePicture picture;
+  const auto picture = std::make_shared<trace::TimelinePicture>();
   for (const auto& [start, end] : {std::pair{0, 100}, {80, 200}, {190, 300}}) {
     trace::RowPicture row;
     row.window = {4, start, end};
-    picture.rows.push_back(row);
+    picture->rows.push_back(row);
   }
   const PictureIndex index(picture);
   EXPECT_EQ(index.find(4, 70, 150)->window.start_ns, 80);
@@ -82,6 +84,20 @@ TEST(PictureIndex, TakesThePartThatCoversMost) {
   EXPECT_EQ(index.find(4, 250)->window.start_ns, 190);
   EXPECT_NE(index.find(4, 900, 950), nullptr);  // rather a part than nothing
   EXPECT_EQ(index.find(5, 10, 20), nullptr);
+}
+
+TEST(PictureIndex, KeepsThePictureItPointsInto) {
+  auto picture = std::make_shared<trace::TimelinePicture>();
+  picture->rows.emplace_back().window = {4, 0, 100};
+  picture->names = {"a name"};
+  const std::weak_ptr<const trace::TimelinePicture> seen = picture;
+  PictureIndex index(std::move(picture));
+  EXPECT_FALSE(seen.expired());
+  EXPECT_EQ(index.names().front(), "a name");
+  index = {};
+  EXPECT_TRUE(seen.expired());
+  EXPECT_EQ(index.find(4, 50), nullptr);
+  EXPECT_TRUE(index.names().empty());
 }
 
 }  // namespace
