@@ -11,7 +11,7 @@ namespace shardlens::ui {
 
 namespace {
 
-constexpr std::array<KeyHint, 21> kHints{
+constexpr std::array<KeyHint, 22> kHints{
     KeyHint{"Ctrl+Enter", "Start, or queue while a run goes on"},
     KeyHint{"Ctrl+K", "Every command and setting"},
     KeyHint{"Ctrl+1", "Tune"},
@@ -25,6 +25,7 @@ constexpr std::array<KeyHint, 21> kHints{
     KeyHint{"M", "Measure: drag over the timeline"},
     KeyHint{"Click", "Details; a rank's name folds it"},
     KeyHint{"Esc", "Clear selection and measurement"},
+    KeyHint{"Tab", "From control to control; then arrows and Enter"},
     KeyHint{"Double-click", "On a run: replay it"},
     KeyHint{"P", "Plan: what every strategy would need"},
     KeyHint{"Ctrl+B", "Fold or unfold the settings"},
@@ -38,8 +39,8 @@ constexpr std::array<KeyHint, 21> kHints{
 constexpr std::array<KeyHint, 26> kInspectHints{
     KeyHint{"Ctrl+F", "Find names; Enter and Shift+Enter: next, previous"},
     KeyHint{"Ctrl+K", "Every command and setting"},
-    KeyHint{"Ctrl+1", "Tune"},
-    KeyHint{"Ctrl+2", "Inspect"},
+    KeyHint{"Ctrl+1, Ctrl+2", "Tune, Inspect"},
+    KeyHint{"Tab", "From control to control; then arrows and Enter"},
     KeyHint{"Scroll, W S", "Zoom at the mouse"},
     KeyHint{"Drag, A D", "Pan"},
     KeyHint{"Shift+scroll", "More rows"},
@@ -51,7 +52,7 @@ constexpr std::array<KeyHint, 26> kInspectHints{
     KeyHint{"← →", "Previous and next event of the row, or step"},
     KeyHint{"↑ ↓", "Rows"},
     KeyHint{"Enter", "Zoom to what is picked or selected"},
-    KeyHint{"Esc", "Clear measure, event, selection"},
+    KeyHint{"Esc", "Clear search, measure, event, selection"},
     KeyHint{"B", "Set or remove a bookmark"},
     KeyHint{"[ ]", "Previous and next bookmark"},
     KeyHint{"Ctrl+Tab", "Next tab of the tables"},

@@ -126,7 +126,7 @@ struct Drawing {
   }
 
   void react(const std::string& name, const Rect& area) const {
-    const Hit hit = hit_area(look, name, area);
+    const Hit hit = mouse_area(look, name, area);
     if (!hit.hovered) return;
     const std::int64_t at = axis.step_at(ImGui::GetIO().MousePos.x - area.x, area.w);
     draw_tooltip(look, figures, at);

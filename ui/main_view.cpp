@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "ui/draw_probe.h"
 #include "ui/help_overlay.h"
@@ -63,7 +64,7 @@ bool MainView::prepare_fonts(ImFontAtlas& atlas) {
   return true;
 }
 
-Look MainView::make_look() const {
+Look MainView::make_look() {
   Look look;
   look.theme = preferences_.present_mode ? ThemeKind::kLight : preferences_.theme;
   look.palette = &palette(look.theme);
@@ -71,6 +72,7 @@ Look MainView::make_look() const {
   look.scale = fonts_scale_;
   look.present = preferences_.present_mode;
   look.probe = probe_;
+  look.focus = &focus_;
   return look;
 }
 
@@ -142,6 +144,7 @@ void MainView::draw(const Snapshot& snapshot, Commands& commands) {
   apply_style(look);
   ImGui::GetIO().ConfigInputTextCursorBlink = false;  // a blinking cursor would keep frames coming
   const std::size_t first_command = commands.size();
+  focus_.begin_frame(!palette_.is_open());
   handle_keys(snapshot, commands);
   const bool palette_open = palette_.is_open();
 
@@ -160,6 +163,11 @@ void MainView::draw(const Snapshot& snapshot, Commands& commands) {
   ImGui::PopFont();
   ImGui::End();
 
+  if (wanted_ && snapshot.run &&
+      std::filesystem::path(snapshot.run->figures.info.folder).filename() == wanted_->run) {
+    if (wanted_->step >= 0) commands.push_back(SelectStep{wanted_->step});
+    wanted_.reset();
+  }
   plan_.draw(look, window, snapshot, commands);
   const auto hints = inspects() ? inspect_key_hints() : key_hints();
   if (help_ && draw_help_overlay(look, window, hints)) help_ = false;
@@ -171,6 +179,7 @@ void MainView::draw(const Snapshot& snapshot, Commands& commands) {
         workspace_.knobs().reveal(knob);
       },
       commands);
+  focus_.end_frame(look);
   start_by_key(snapshot, palette_open, first_command, commands);
 }
 

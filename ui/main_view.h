@@ -4,11 +4,13 @@
 //   ImGui::NewFrame();  view.draw(snapshot, commands);  ImGui::Render();
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "ui/command_palette.h"
 #include "ui/commands.h"
+#include "ui/focus_ring.h"
 #include "ui/inspect/inspect_workspace.h"
 #include "ui/plan_card.h"
 #include "ui/snapshot.h"
@@ -30,17 +32,21 @@ class MainView {
   // Another frame is needed although no event arrives: something settles or was just opened.
   bool wants_redraw() const { return settling_ > 0; }
 
+  // Opens what the text names, once the run is there.
+  void go_to(const ViewAddress& address);
+
   const ViewPreferences& preferences() const { return preferences_; }
   void set_preferences(ViewPreferences preferences);
 
   void set_probe(DrawProbe* probe) { probe_ = probe; }
   TuneWorkspace& workspace() { return workspace_; }
   InspectWorkspace& inspect() { return inspect_; }
+  const FocusRing& focus() const { return focus_; }
   bool inspects() const { return preferences_.workspace == kInspectWorkspace; }
 
  private:
   float effective_scale() const;
-  Look make_look() const;
+  Look make_look();
   void change_scale(float factor);
   void handle_keys(const Snapshot& snapshot, Commands& commands);
   void handle_timeline_keys();
@@ -49,7 +55,9 @@ class MainView {
   void start_by_key(const Snapshot& snapshot, bool palette_was_open, std::size_t first,
                     Commands& commands) const;
   void follow_or_pause(const Snapshot& snapshot, Commands& commands);
+  ViewAddress address(const Snapshot& snapshot) const;
   std::vector<Action> actions(const Snapshot& snapshot, Commands& commands);
+  void add_file_actions(std::vector<Action>& out, const Snapshot& snapshot, Commands& commands);
   void add_tune_actions(std::vector<Action>& out);
   void add_inspect_actions(std::vector<Action>& out);
   void add_view_actions(std::vector<Action>& out);  // what changes only the look
@@ -66,6 +74,8 @@ class MainView {
   InspectWorkspace inspect_;
   CommandPalette palette_;
   PlanCardView plan_;
+  FocusRing focus_;
+  std::optional<ViewAddress> wanted_;  // in Tune: its step
   Fonts fonts_{};
   float fonts_scale_ = 0;
   bool help_ = false;

@@ -1,6 +1,7 @@
 // Keys and commands of the window.
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "ui/inspect/timeline_keys.h"
 #include "ui/job_text.h"
@@ -51,7 +52,8 @@ void MainView::handle_timeline_keys() {
 }
 
 bool MainView::keys_are_free(const Snapshot& snapshot) const {
-  return !ImGui::GetIO().WantTextInput && !palette_.is_open() && !help_ && !snapshot.plan;
+  return !ImGui::GetIO().WantTextInput && !palette_.is_open() && !help_ && !snapshot.plan &&
+         !focus_.took_key();
 }
 
 void MainView::handle_keys(const Snapshot& snapshot, Commands& commands) {
@@ -144,18 +146,64 @@ void MainView::add_view_actions(std::vector<Action>& out) {
   out.push_back({"Workspace: Tune", "Ctrl+1", [this] { preferences_.workspace = kTuneWorkspace; }});
   out.push_back(
       {"Workspace: Inspect", "Ctrl+2", [this] { preferences_.workspace = kInspectWorkspace; }});
-  out.push_back({"Dark or light theme", "Ctrl+T", [this] {
+  out.push_back({"Dark or light theme", "Ctrl+T",
+                 [this] {
                    preferences_.theme = preferences_.theme == ThemeKind::kDark ? ThemeKind::kLight
                                                                                : ThemeKind::kDark;
-                 }});
+                 },
+                 "theme colours"});
   out.push_back(
       {"Present mode", "F11", [this] { preferences_.present_mode = !preferences_.present_mode; }});
-  out.push_back({"Larger", "Ctrl++", [this] { change_scale(1); }});
-  out.push_back({"Smaller", "Ctrl+−", [this] { change_scale(-1); }});
-  out.push_back({"Normal size", "Ctrl+0", [this] { change_scale(0); }});
+  out.push_back({"Larger scale", "Ctrl++", [this] { change_scale(1); }, "scale zoom"});
+  out.push_back({"Smaller scale", "Ctrl+−", [this] { change_scale(-1); }, "scale zoom"});
+  out.push_back({"Normal scale", "Ctrl+0", [this] { change_scale(0); }, "scale zoom"});
   out.push_back({"Fold or unfold the settings", "Ctrl+B",
                  [this] { preferences_.fold_knobs = !preferences_.fold_knobs; }});
   out.push_back({"Show the keys", "?", [this] { help_ = true; }});
+}
+
+void MainView::go_to(const ViewAddress& address) {
+  preferences_.workspace = address.workspace;
+  wanted_ = address;
+  inspect_.go_to(address);
+}
+
+ViewAddress MainView::address(const Snapshot& snapshot) const {
+  if (inspects() && snapshot.inspect) return inspect_.address(*snapshot.inspect);
+  ViewAddress address;
+  address.workspace = kTuneWorkspace;
+  address.run = std::filesystem::path(snapshot.run->figures.info.folder).filename().string();
+  if (!snapshot.run->follows_live) address.step = snapshot.run->selected_step;
+  return address;
+}
+
+void MainView::add_file_actions(std::vector<Action>& out, const Snapshot& snapshot,
+                                Commands& commands) {
+  const auto send = [&commands](Command command) {
+    return [&commands, command] { commands.push_back(command); };
+  };
+  out.push_back({"Open a run or a trace…", "", [this] { palette_.open("open "); }, "open file"});
+  out.push_back({"Import a trace of PyTorch's profiler…", "", [this] { palette_.open("import "); },
+                 "import kineto json"});
+  if (inspects() && snapshot.inspect) {
+    out.push_back({"Export a picture of the timeline", "", send(inspect_.timeline_picture()),
+                   "export save png"});
+    out.push_back({"Export a picture of the whole run", "", send(inspect_.whole_run_picture()),
+                   "export save png"});
+  }
+  if (snapshot.run || (inspects() && snapshot.inspect)) {
+    out.push_back({"Copy this view", "",
+                   send(CopyText{"shardlens --view '" + address_text(address(snapshot)) + "'"}),
+                   "copy link view address share"});
+  }
+  if (snapshot.run) {
+    out.push_back({"Export this run as one file", "",
+                   send(PackRun{snapshot.run->figures.info.folder}), "export pack save share"});
+  }
+  if (!snapshot.ledger) return;
+  for (const LedgerRow& row : snapshot.ledger->rows) {
+    out.push_back({"Open run: " + row.name, "", send(ShowRun{row.folder}), "open run " + row.name});
+  }
 }
 
 std::vector<Action> MainView::actions(const Snapshot& snapshot, Commands& commands) {
@@ -166,14 +214,21 @@ std::vector<Action> MainView::actions(const Snapshot& snapshot, Commands& comman
   };
   if (can_start(snapshot)) {
     const StartControls controls = start_controls(snapshot);
-    out.push_back({controls.label + " · " + controls.detail, "Ctrl+Enter", send(StartRun{})});
+    out.push_back({controls.label + " · " + controls.detail, "Ctrl+Enter", send(StartRun{}),
+                   "Start the run, queue, train", true});
     if (!controls.stop_and_start.empty()) {
-      out.push_back({controls.stop_and_start, "", send(StartRun{.stop_current = true})});
+      out.push_back({controls.stop_and_start, "", send(StartRun{.stop_current = true}),
+                     controls.stop_and_start, true});
     }
   }
-  if (snapshot.job.phase != JobPhase::kNone) out.push_back({"Stop the run", "", send(StopRun{})});
-  if (!snapshot.job.queued_name.empty())
-    out.push_back({"Cancel the queued run", "", send(CancelQueued{})});
+  if (snapshot.job.phase != JobPhase::kNone) {
+    out.push_back({"Stop the run", "", send(StopRun{}), "Stop the run, end", true});
+  }
+  if (!snapshot.job.queued_name.empty()) {
+    out.push_back(
+        {"Cancel the queued run", "", send(CancelQueued{}), "Cancel the queued run", true});
+  }
+  add_file_actions(out, snapshot, commands);
   out.push_back({"Plan: what every strategy would need", "P", send(OpenPlan{})});
   out.push_back({"Reset settings to the baseline", "", send(ResetKnobs{})});
   if (snapshot.replay.active) {
@@ -184,12 +239,8 @@ std::vector<Action> MainView::actions(const Snapshot& snapshot, Commands& comman
     out.push_back({"Replay this run", "", send(StartReplay{snapshot.run->figures.info.folder})});
   }
   out.push_back({"Follow the latest step", "Space", send(SelectStep{-1})});
-  if (inspects() && snapshot.inspect) {
-    out.push_back({"Save a picture of the timeline", "", send(inspect_.timeline_picture())});
-    out.push_back({"Save a picture of the whole run", "", send(inspect_.whole_run_picture())});
-  }
   add_view_actions(out);
-  out.push_back({"Quit", "", send(Quit{})});
+  out.push_back({"Quit", "", send(Quit{}), "Quit, exit, close the window", true});
   return out;
 }
 

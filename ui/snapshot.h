@@ -109,6 +109,7 @@ struct KnobDraft {
 
 struct Snapshot {
   std::shared_ptr<const RunView> run;          // null: nothing to show yet
+  bool is_loading = false;                     // … because it, or the library, is being read
   std::shared_ptr<const InspectView> inspect;  // null: the workspace was not opened
   std::shared_ptr<const Ledger> ledger;
   KnobDraft knobs;

@@ -278,7 +278,7 @@ void draw_step_chart_panel(const Look& look, const Rect& rect, const Snapshot& s
   }
   if (baseline != nullptr) draw_baseline(look, area, chart, *baseline);
 
-  const Hit hit = hit_area(look, "steps/plot", plot);
+  const Hit hit = mouse_area(look, "steps/plot", plot);
   if (!hit.hovered) return;
   if (const auto hovered = bar_at(chart, ImGui::GetIO().MousePos.x - plot.x)) {
     const StepBar& bar = chart.bars[*hovered];

@@ -11,6 +11,7 @@
 namespace shardlens::ui {
 
 class DrawProbe;
+class FocusRing;
 
 enum class Face : std::uint8_t {
   kBody,
@@ -39,6 +40,7 @@ struct Look {
   ThemeKind theme = ThemeKind::kDark;
   bool present = false;
   DrawProbe* probe = nullptr;  // of tests: sees every text and everything that can be clicked
+  FocusRing* focus = nullptr;  // of the window: which control has the keyboard
 
   const Palette& colors() const { return *palette; }
   ImFont* font(Face face) const { return fonts[static_cast<std::size_t>(face)]; }

@@ -33,7 +33,8 @@ void draw_run(const Look& look, const Rect& box, const Snapshot& snapshot) {
   Rect rows = box;
   const Rect first = rows.take_top(box.h / 2);
   if (!snapshot.run) {
-    text_in(look, first, Face::kStrong, p.text_secondary, "No run yet");
+    text_in(look, first, Face::kStrong, p.text_secondary,
+            snapshot.is_loading ? "Reading the runs…" : "No run yet");
     if (label_in(look, rows, Face::kSmall, p.text_muted,
                  "Start one, or replay one from the ledger") == 0) {
       text_in(look, rows, Face::kSmall, p.text_muted, "Start or replay one");

@@ -4,8 +4,10 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "ui/draw_probe.h"
+#include "ui/focus_ring.h"
 
 namespace shardlens::ui {
 
@@ -43,7 +45,34 @@ bool hovers(const Rect& rect) {
          ImGui::IsMouseHoveringRect({rect.x, rect.y}, {rect.right(), rect.bottom()});
 }
 
-Hit hit_area(const Look& look, std::string_view name, const Rect& rect) {
+FieldFocus::FieldFocus(const Look& look, std::string_view name, const Rect& rect)
+    : look_(look), name_(name) {
+  if (look.focus == nullptr) return;
+  const FocusRing::Visit visit = look.focus->visit(name, rect);
+  left_ = visit.left;
+  if (visit.entered) ImGui::SetKeyboardFocusHere();
+}
+
+// A field that merely loses the keyboard forgets what was typed into it.
+bool FieldFocus::gave_up(const char* label, std::string* text) {
+  const ImGuiID id = ImGui::GetID(label);
+  if (!left_ || ImGui::GetActiveID() != id) return false;
+  const ImGuiInputTextState* state = ImGui::GetInputTextState(id);
+  if (state == nullptr) return false;
+  std::string typed(static_cast<std::size_t>(state->CurLenW) * 4 + 1, '\0');
+  const int length = ImTextStrToUtf8(typed.data(), static_cast<int>(typed.size()),
+                                     state->TextW.Data, state->TextW.Data + state->CurLenW);
+  typed.resize(static_cast<std::size_t>(length));
+  *text = std::move(typed);
+  ImGui::ClearActiveID();
+  return true;
+}
+
+void FieldFocus::after() const {
+  if (look_.focus != nullptr && ImGui::IsItemActivated()) look_.focus->note_field(name_);
+}
+
+Hit mouse_area(const Look& look, std::string_view name, const Rect& rect) {
   Hit hit;
   if (rect.empty()) return hit;
   if (look.probe != nullptr) look.probe->targets.push_back({std::string(name), rect});
@@ -58,6 +87,14 @@ Hit hit_area(const Look& look, std::string_view name, const Rect& rect) {
   hit.right_clicked = hit.hovered && ImGui::IsMouseReleased(ImGuiMouseButton_Right);
   ImGui::PopID();
   ImGui::SetCursorScreenPos(cursor);
+  return hit;
+}
+
+Hit hit_area(const Look& look, std::string_view name, const Rect& rect) {
+  Hit hit = mouse_area(look, name, rect);
+  if (look.focus != nullptr && !rect.empty()) {
+    hit.clicked |= look.focus->visit(name, rect).activated;
+  }
   return hit;
 }
 
@@ -134,8 +171,13 @@ bool input_field(const Look& look, std::string_view name, const Rect& rect, std:
   ImGui::SetNextItemWidth(inner.w);
   ImGui::PushID(name.data(), name.data() + name.size());
   std::string edited = value;
-  ImGui::InputText("##input", &edited, ImGuiInputTextFlags_AutoSelectAll);
-  const bool done = ImGui::IsItemDeactivatedAfterEdit();
+  FieldFocus focus(look, name, rect);
+  bool done = focus.gave_up("##input", &edited);
+  std::string shown = edited;
+  ImGui::InputText("##input", &shown, ImGuiInputTextFlags_AutoSelectAll);
+  if (!done) edited = shown;
+  done |= ImGui::IsItemDeactivatedAfterEdit();
+  focus.after();
   ImGui::PopID();
   ImGui::PopStyleColor(4);
   ImGui::PopStyleVar();

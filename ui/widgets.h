@@ -18,8 +18,25 @@ struct Hit {
   bool right_clicked = false;
 };
 
-// An area that reacts to the mouse. `name` is unique within the window.
+// A control: reacts to the mouse, and to Enter once Tab or arrows have reached it. `name` is unique
+// within the window.
 Hit hit_area(const Look& look, std::string_view name, const Rect& rect);
+// A plot, a handle: reacts to where the mouse is, and means nothing without it.
+Hit mouse_area(const Look& look, std::string_view name, const Rect& rect);
+
+// Around an input field of ImGui: `name` and `rect` as of a control. Takes the keyboard when the
+// focus comes; once it goes, the text so far is in `text`, and true is returned.
+class FieldFocus {
+ public:
+  FieldFocus(const Look& look, std::string_view name, const Rect& rect);
+  bool gave_up(const char* label, std::string* text);  // before the field, in its ID scope
+  void after() const;                                  // behind it
+
+ private:
+  const Look& look_;
+  std::string_view name_;
+  bool left_ = false;
+};
 
 enum class ButtonKind : std::uint8_t { kPrimary, kQuiet, kDanger, kGhost };
 bool button(const Look& look, std::string_view name, const Rect& rect, ButtonKind kind,

@@ -20,6 +20,7 @@ struct WindowChoice {
   std::vector<std::string> runs;
   std::filesystem::path runs_dir = "runs";
   std::filesystem::path trainer_status;
+  std::string view;
 };
 
 int need_display(const std::string& instead) {
@@ -29,8 +30,14 @@ int need_display(const std::string& instead) {
                            instead + "`, or a virtual display: xvfb-run -a shardlens …"});
 }
 
-int open_window(const WindowChoice& choice, const Surroundings& surroundings) {
+int open_window(WindowChoice choice, const Surroundings& surroundings) {
   WindowOptions options;
+  if (!choice.view.empty()) {
+    auto view = ui::parse_address(choice.view);
+    if (!view) return report_error(view.error());
+    choice.runs.insert(choice.runs.begin(), view->run);
+    options.view = std::move(*view);
+  }
   options.runs_dir = choice.runs_dir;
   options.trainer_status = choice.trainer_status;
   options.preferences = surroundings.preferences;
@@ -65,6 +72,9 @@ void add_commands(CLI::App& app, Action& chosen, const Surroundings& surrounding
   app.add_option("RUN", choice->runs,
                  "What to open: names, folders or packed files of runs; traces of PyTorch's "
                  "profiler (.json, .json.gz, one per rank) are imported");
+  app.add_option("--view", choice->view,
+                 "A part of a run, as \"Copy this view\" in the window writes it")
+      ->type_name("VIEW");
   app.add_option("--trainer-status", choice->trainer_status,
                  "The file in which the set-up script says how far the trainer is")
       ->group("");

@@ -39,6 +39,7 @@ Controller::Controller(ControllerOptions options, std::function<void()> wake)
       trainer_(options_.trainer_status, options_.trainer_found, wake),
       library_({.runs_dir = runs_dir_, .bundled_dir = one_spelling(options_.bundled_dir)}, wake),
       import_(runs_dir_, wake),
+      packing_(options_.save_dir, wake),
       inspect_(wake),
       watcher_(wake),
       job_watcher_(wake),
@@ -75,6 +76,7 @@ std::shared_ptr<const ui::Snapshot> Controller::snapshot() {
   follow_library();
   follow_watch();
   follow_import();
+  follow_packing();
   follow_inspect();
   if (auto trainer = trainer_.state(); !same(trainer, trainer_state_)) {
     trainer_state_ = std::move(trainer);
@@ -89,6 +91,7 @@ std::shared_ptr<const ui::Snapshot> Controller::snapshot() {
 
   auto next = std::make_shared<ui::Snapshot>();
   next->run = watch_state_->view;
+  next->is_loading = is_loading();
   next->inspect = inspect_.view();
   next->ledger = library_state_.ledger;
   next->knobs = knobs_.draft(taken_names());
@@ -102,6 +105,13 @@ std::shared_ptr<const ui::Snapshot> Controller::snapshot() {
   next->version = snapshot_ ? snapshot_->version + 1 : 1;
   snapshot_ = std::move(next);
   return snapshot_;
+}
+
+// Nothing can be shown yet, which is not the same as that there is nothing.
+bool Controller::is_loading() const {
+  if (watch_state_->view) return false;
+  const bool opens_run = !watcher_.asked_run().empty() && watch_state_->problem.empty();
+  return opens_run || !library_state_.loaded;
 }
 
 // ---- what the workers have published ------------------------------------------------------------
@@ -198,12 +208,23 @@ void Controller::follow_import() {
   touch();
 }
 
+void Controller::follow_packing() {
+  const auto now = packing_.state();
+  if (now.version == seen_.packing) return;
+  seen_.packing = now.version;
+  notice_ = now.notice;
+  notice_is_error_ = now.is_error;
+  touch();
+}
+
 void Controller::follow_inspect() {
   if (!looks_around_) return;
   // Not after its figures, which take a while to be made of a large run.
   const auto run = watcher_.asked_run();
   const bool is_read = watch_state_->view && watch_state_->run == run;
   inspect_.show(run, is_read && watch_state_->view->is_live && !watch_state_->replay.active);
+  const bool replays = is_read && watch_state_->replay.active;
+  inspect_.show_until(replays ? watch_state_->replay.now_ns : INT64_MAX);
   if (!snapshot_ || inspect_.view() != snapshot_->inspect) touch();
 }
 

@@ -14,6 +14,7 @@
 #include "app/session/job_queue.h"
 #include "app/session/knob_editor.h"
 #include "app/session/run_library.h"
+#include "app/session/run_packing.h"
 #include "app/session/run_watcher.h"
 #include "app/session/strategy_planner.h"
 #include "app/session/trace_import.h"
@@ -61,7 +62,7 @@ class Controller {
 
  private:
   struct Versions {
-    std::uint64_t watch = 0, job_watch = 0, queue = 0, library = 0, import = 0;
+    std::uint64_t watch = 0, job_watch = 0, queue = 0, library = 0, import = 0, packing = 0;
     bool operator==(const Versions&) const = default;
   };
 
@@ -70,6 +71,7 @@ class Controller {
   void perform_on_files(const ui::SaveText& command);
   void perform_on_files(const ui::SavePicture& command);
   void perform_on_files(const ui::OpenFiles& command);
+  void perform_on_files(const ui::PackRun& command);
   void perform_on_run(const ui::StartRun& command);
   void perform_on_run(const ui::ShowRun& command);
   void perform_on_run(const ui::StartReplay& command);
@@ -85,10 +87,12 @@ class Controller {
   const ui::LedgerRow* newest_own_run(bool finished) const;
   std::vector<std::string> taken_names() const;
 
+  bool is_loading() const;
   void follow_queue();
   void follow_library();
   void follow_watch();
   void follow_import();
+  void follow_packing();
   void follow_inspect();
   void open_first_run();
   std::shared_ptr<const ui::RunView> job_view();
@@ -125,6 +129,7 @@ class Controller {
   TrainerStatus trainer_;
   RunLibrary library_;
   TraceImport import_;
+  RunPacking packing_;
   InspectSession inspect_;  // of the run on screen
   RunWatcher watcher_;      // the run on screen
   RunWatcher job_watcher_;  // the job while another run is on screen

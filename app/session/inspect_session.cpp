@@ -88,6 +88,28 @@ void InspectSession::show(const std::filesystem::path& run, bool is_live) {
   on_publish_();
 }
 
+std::int64_t InspectSession::until() const {
+  const std::lock_guard lock(mutex_);
+  return until_ns_;
+}
+
+void InspectSession::show_until(std::int64_t time_ns) {
+  trace::TimeRange range;
+  {
+    const std::lock_guard lock(mutex_);
+    until_ns_ = time_ns;
+    // As often as figures of a live run; at once where a replay begins or ends.
+    const bool jumps = (until_ns_ == INT64_MAX) != (counted_until_ns_ == INT64_MAX);
+    const auto now = Clock::now();
+    if (until_ns_ == counted_until_ns_ || (!jumps && now - counted_ < kLiveCount)) return;
+    counted_until_ns_ = until_ns_;
+    counted_ = now;
+    if (!explorer_) return;
+    range = range_;
+  }
+  ranges_.ask(range);
+}
+
 void InspectSession::wait_until_idle() {
   const auto all_idle = [this] {
     return opener_.is_idle() && pictures_.is_idle() && ranges_.is_idle() && finds_.is_idle() &&
@@ -211,7 +233,9 @@ void InspectSession::count_range(const trace::TimeRange& asked, const Wanted& wa
   if (!explorer) return;
   publish(generation, [](ui::InspectView& view) { view.counting_range = true; });
   const bool is_whole = asked == trace::TimeRange{};
-  auto figures = explorer->statistics(is_whole ? whole_run(*explorer->rows()) : asked, wanted);
+  trace::TimeRange range = is_whole ? whole_run(*explorer->rows()) : asked;
+  range.end_ns = std::max(range.start_ns, std::min(range.end_ns, until()));
+  auto figures = explorer->statistics(range, wanted);
   if (!figures && !wanted()) return;  // the next one is being counted
   publish(generation, [&](ui::InspectView& view) {
     view.counting_range = false;
@@ -256,6 +280,7 @@ void InspectSession::find_names(const trace::NamePattern& pattern, const Wanted&
   auto hits = explorer->find(pattern, wanted);
   if (!hits && !wanted()) return;
   publish(generation, [&](ui::InspectView& view) {
+    if (pattern_ != pattern) return;  // cleared meanwhile, or another one is being looked for
     auto found = std::make_shared<trace::NameHits>();
     if (hits) *found = std::move(*hits);
     if (!hits) {
@@ -278,6 +303,7 @@ void InspectSession::pick(const Pick& pick, const Wanted& wanted) {
   if (!explorer) return;
   const auto place = place_of(*explorer, pick, wanted);
   if (!place) return;  // the first or the last one is on screen already
+  if (place->start_ns > until()) return;
   auto details = explorer->details(place->ref);
   if (!wanted()) return;
   publish(generation, [&](ui::InspectView& view) {

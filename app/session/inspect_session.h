@@ -2,6 +2,7 @@
 // workers answer, publishes what has come. Calls return at once. Interface thread only, but view().
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -24,6 +25,9 @@ class InspectSession {
 
   // "" closes the run that is open. Of a live run, what it commits comes in.
   void show(const std::filesystem::path& run, bool is_live);
+
+  // A replay has come so far: nothing later is counted or gone to. INT64_MAX: all is known.
+  void show_until(std::int64_t time_ns);
 
   void carry_out(const ui::ShowTimeline& command);
   void carry_out(const ui::SelectRange& command);
@@ -79,6 +83,7 @@ class InspectSession {
   void ask_memory_again();
   void run_sql(const std::string& query, const Wanted& wanted);
 
+  std::int64_t until() const;
   Opened opened() const;
   void publish(std::uint64_t generation, const std::function<void(ui::InspectView&)>& change);
 
@@ -88,7 +93,9 @@ class InspectSession {
   std::shared_ptr<trace::RunExplorer> explorer_;
   std::filesystem::path run_;
   bool is_live_ = false;
-  std::uint64_t generation_ = 0;  // grows with every run that is shown
+  std::int64_t until_ns_ = INT64_MAX, counted_until_ns_ = INT64_MAX;
+  std::chrono::steady_clock::time_point counted_{};  // when the replay's range was asked for
+  std::uint64_t generation_ = 0;                     // grows with every run that is shown
   trace::PictureRequest request_;
   trace::TimeRange range_;
   trace::NamePattern pattern_;

@@ -21,6 +21,7 @@ class MainWindow {
 
   // Waits for events when nothing moves, draws when something does.
   void turn();
+  void go_to(const ui::ViewAddress& address) { view_.go_to(address); }
   // The user or the window manager closed it.
   bool closed() const;
   const ui::ViewPreferences& preferences() const { return view_.preferences(); }

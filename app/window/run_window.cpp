@@ -76,6 +76,7 @@ trace::Result<void> run_window(const WindowOptions& options) {
   }
   {
     MainWindow window(**graphics, controller, preferences.view);
+    if (options.view) window.go_to(*options.view);
     while (!window.closed() && !controller.quit_requested() && !signals.arrived()) window.turn();
     remember_size(handle, preferences);
     preferences.view = window.preferences();

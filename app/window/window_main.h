@@ -2,10 +2,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "trace/model/result.h"
+#include "ui/view_address.h"
 
 namespace shardlens::app {
 
@@ -13,6 +15,7 @@ struct WindowOptions {
   std::filesystem::path runs_dir = "runs";
   std::vector<std::filesystem::path> runs;    // to open: folders or packed files; empty: the newest
   std::vector<std::filesystem::path> traces;  // of other programs, to import and show
+  std::optional<ui::ViewAddress> view;        // what to show of runs[0]
   bool replay = false;                        // plays runs[0] from its start
   double replay_speed = 0;                    // 0: as in the last replay
   // Written by the set-up script while it fetches and builds the trainer; empty: nobody does.

@@ -182,6 +182,87 @@ TEST(MainView, WritesTheSizesOfBucketsAsTheirRowHasRoom) {
   EXPECT_FALSE(window.probe().shows("Buckets, MiB"));
 }
 
+// Types into the command palette and takes its first entry.
+Commands commanded(HeadlessWindow& window, const Snapshot& snapshot, std::string_view text) {
+  window.frames(snapshot, 3);
+  window.take_commands();
+  window.press(snapshot, Key::kK, true);
+  window.frames(snapshot, 2);
+  window.type(snapshot, text);
+  window.frames(snapshot, 2);
+  window.press(snapshot, Key::kEnter);
+  window.frames(snapshot, 2);
+  return window.take_commands();
+}
+
+TEST(MainView, ThePaletteTakesWhatWasWrittenBeforeWhatContainsIt) {
+  for (const Snapshot& snapshot : {sample_snapshot(), empty_snapshot(), replay_snapshot()}) {
+    HeadlessWindow window(1600, 1000);
+    EXPECT_EQ(HeadlessWindow::find<StartRun>(commanded(window, snapshot, "scale")), nullptr);
+    EXPECT_NE(window.view().preferences().scale, 1.0f);
+    const ThemeKind before = window.view().preferences().theme;
+    EXPECT_EQ(HeadlessWindow::find<StartRun>(commanded(window, snapshot, "theme")), nullptr);
+    EXPECT_NE(window.view().preferences().theme, before);
+  }
+}
+
+TEST(MainView, ThePaletteOpensImportsAndExports) {
+  const Snapshot snapshot = sample_snapshot();
+  HeadlessWindow window(1600, 1000);
+  auto commands = commanded(window, snapshot, "open /data/rank0.json.gz");
+  const auto* open = HeadlessWindow::find<OpenFiles>(commands);
+  ASSERT_NE(open, nullptr);
+  EXPECT_EQ(open->paths, std::vector<std::string>{"/data/rank0.json.gz"});
+  // The command goes on with the path.
+  commanded(window, snapshot, "import");
+  window.type(snapshot, "./a.json");
+  window.frames(snapshot, 2);
+  window.press(snapshot, Key::kEnter);
+  commands = window.take_commands();
+  open = HeadlessWindow::find<OpenFiles>(commands);
+  ASSERT_NE(open, nullptr);
+  EXPECT_EQ(open->paths, std::vector<std::string>{"./a.json"});
+  commands = commanded(window, snapshot, "export");
+  const auto* pack = HeadlessWindow::find<PackRun>(commands);
+  ASSERT_NE(pack, nullptr);
+  EXPECT_EQ(pack->folder, snapshot.run->figures.info.folder);
+}
+
+TEST(MainView, ThePaletteSaysThatNothingMatches) {
+  const Snapshot snapshot = sample_snapshot();
+  HeadlessWindow window(1600, 1000);
+  commanded(window, snapshot, "zzqq");
+  EXPECT_TRUE(window.probe().shows("No command and no setting matches “zzqq”"));
+}
+
+TEST(MainView, SaysThatRunsAreBeingReadUntilTheyAre) {
+  Snapshot snapshot = empty_snapshot();
+  HeadlessWindow window(1600, 1000);
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.probe().shows("No run yet"));
+  snapshot.is_loading = true;
+  window.frames(snapshot, 3);
+  EXPECT_FALSE(window.probe().shows("No run yet"));
+  EXPECT_TRUE(window.probe().shows("Reading the runs…"));
+}
+
+TEST(MainView, CopiesWhatItShowsAndGoesThereAgain) {
+  const Snapshot snapshot = sample_snapshot();
+  HeadlessWindow window(1600, 1000);
+  const Commands commands = commanded(window, snapshot, "copy this view");
+  const auto* copied = HeadlessWindow::find<CopyText>(commands);
+  ASSERT_NE(copied, nullptr);
+  auto address = parse_address(copied->text);
+  ASSERT_TRUE(address) << copied->text;
+  EXPECT_EQ(address->workspace, "tune");
+  address->step = 3;
+  window.view().go_to(*address);
+  window.frames(snapshot, 2);
+  const Commands went = window.take_commands();
+  ASSERT_NE(HeadlessWindow::find<SelectStep>(went), nullptr);
+  EXPECT_EQ(HeadlessWindow::find<SelectStep>(went)->step, 3);
+}
+
 TEST(MainView, SleepsOnceNothingChanges) {
   HeadlessWindow window(1280, 720);
   Snapshot snapshot = sample_snapshot();

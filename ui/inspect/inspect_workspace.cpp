@@ -14,7 +14,7 @@ namespace {
 
 std::string why_nothing(const Snapshot& snapshot) {
   if (snapshot.inspect && !snapshot.inspect->problem.empty()) return snapshot.inspect->problem;
-  if (!snapshot.run && !snapshot.inspect) {
+  if (!snapshot.run && !snapshot.inspect && !snapshot.is_loading) {
     return "Choose a run of the ledger in Tune, or drop a trace on the window";
   }
   if (!snapshot.inspect || !snapshot.inspect->rows) return "Opening the run…";
@@ -47,7 +47,8 @@ void draw_nothing(const Look& look, const Rect& rect, const Snapshot& snapshot) 
 void InspectWorkspace::follow_run(const InspectView& view) {
   if (view.run_folder == run_) return;
   run_ = view.run_folder;
-  toolbar_.search().clear();
+  toolbar_.search().forget_run();
+  minimap_.forget_run();
 }
 
 SavePicture InspectWorkspace::timeline_picture() const {
@@ -61,7 +62,7 @@ SavePicture InspectWorkspace::whole_run_picture() const {
 void InspectWorkspace::draw_splitter(const Look& look, const InspectLayout& layout,
                                      ViewPreferences& preferences) {
   const Palette& p = look.colors();
-  const Hit hit = hit_area(look, "inspect/splitter", layout.splitter);
+  const Hit hit = mouse_area(look, "inspect/splitter", layout.splitter);
   if (hit.hovered || hit.held) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
   if (hit.held) {
     preferences.inspect_tabs_share = tabs_share_at(layout, ImGui::GetIO().MousePos.y);
@@ -118,9 +119,51 @@ void InspectWorkspace::go_to_wanted_view() {
   state.window.show(wanted->start_ns - margin, wanted->end_ns + margin);
 }
 
+void InspectWorkspace::go_to_address(const InspectView& view, Commands& commands) {
+  if (!wanted_ || wanted_->run != run_key(view)) return;
+  TimelineState& state = timeline_.state();
+  const std::int64_t start = view.rows->start_ns;
+  if (wanted_->shown) {
+    state.mode = TimelineState::Mode::kTime;
+    state.window.show(start + wanted_->shown->from_ns, start + wanted_->shown->to_ns);
+  }
+  if (wanted_->selected) {
+    const TimeInterval selected{start + wanted_->selected->from_ns,
+                                start + wanted_->selected->to_ns};
+    state.selection = selected;
+    commands.push_back(SelectRange{{selected.start_ns, selected.end_ns, {}}});
+  }
+  if (!wanted_->tab.empty()) tabs_.show(tab_of_title(wanted_->tab));
+  wanted_.reset();
+}
+
+ViewAddress InspectWorkspace::address(const InspectView& view) const {
+  ViewAddress address;
+  address.workspace = kInspectWorkspace;
+  address.run = run_key(view);
+  address.tab = tab_title(tabs_.tab());
+  if (!view.rows) return address;
+  const TimelineState& state = timeline_.state();
+  const std::int64_t start = view.rows->start_ns;
+  if (!state.window.is_fitted()) {
+    address.shown = AddressRange{state.window.start_ns() - start, state.window.end_ns() - start};
+  }
+  if (state.selection) {
+    address.selected =
+        AddressRange{state.selection->start_ns - start, state.selection->end_ns - start};
+  }
+  return address;
+}
+
 void InspectWorkspace::draw(const Look& look, const Rect& area, const Snapshot& snapshot, bool keys,
                             ViewPreferences& preferences, Commands& commands) {
   const InspectView* view = snapshot.inspect.get();
+  if (view != nullptr && snapshot.run && snapshot.run->figures.info.folder != view->run_folder) {
+    // Events and figures come from two workers: those of the run before are not this run's.
+    Snapshot of_run = snapshot;
+    of_run.run.reset();
+    return draw(look, area, of_run, keys, preferences, commands);
+  }
   if (view != nullptr) follow_run(*view);
   if (view == nullptr || !has_rows(*view)) {
     return draw_nothing(look, area, snapshot);
@@ -129,6 +172,7 @@ void InspectWorkspace::draw(const Look& look, const Rect& area, const Snapshot& 
   timeline_area_ = layout.timeline;
   whole_run_area_ = layout.minimap;
   timeline_.follow(*view);
+  go_to_address(*view, commands);
   timeline_.state().known_until_ns = snapshot.replay.active ? snapshot.replay.now_ns : INT64_MAX;
   BookmarkList& bookmarks = preferences.bookmarks[run_key(*view)];
   if (!layout.minimap.empty()) {
@@ -137,6 +181,8 @@ void InspectWorkspace::draw(const Look& look, const Rect& area, const Snapshot& 
   toolbar_.draw(look, layout.toolbar, *view, timeline_.steps(), timeline_.state(), bookmarks,
                 commands);
   if (keys) use_bookmark_keys(bookmarks);
+  const bool escapes = keys && key_pressed(Key::kEscape, false);
+  if (escapes && toolbar_.search().is_set()) toolbar_.search().drop(commands);
   timeline_.draw(look, layout.timeline, bookmarks, keys, commands);
   const std::size_t before = commands.size();
   if (!layout.details.empty()) draw_details_panel(look, layout.details, snapshot, commands);

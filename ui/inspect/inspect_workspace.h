@@ -1,6 +1,7 @@
 // The Inspect workspace: where did the time go? Interface thread, inside a frame.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "ui/commands.h"
@@ -11,6 +12,7 @@
 #include "ui/inspect/toolbar.h"
 #include "ui/snapshot.h"
 #include "ui/theme.h"
+#include "ui/view_address.h"
 #include "ui/view_preferences.h"
 
 namespace shardlens::ui {
@@ -26,6 +28,9 @@ class InspectWorkspace {
   InspectTabs& tabs() { return tabs_; }
   const InspectTabs& tabs() const { return tabs_; }
   void find() { toolbar_.search().focus(); }
+  // Shown once the run is there: what an address names.
+  void go_to(const ViewAddress& address) { wanted_ = address; }
+  ViewAddress address(const InspectView& view) const;
   // As they were drawn last, to be saved as pictures.
   SavePicture timeline_picture() const;
   SavePicture whole_run_picture() const;
@@ -38,11 +43,13 @@ class InspectWorkspace {
   void adopt_selection(const Commands& commands, std::size_t first);
   void list_what_details_search(const Commands& commands, std::size_t first);
   void go_to_wanted_view();
+  void go_to_address(const InspectView& view, Commands& commands);
 
   TimelineBoard timeline_;
   InspectToolbar toolbar_;
   Minimap minimap_;
   InspectTabs tabs_;
+  std::optional<ViewAddress> wanted_;
   std::string run_;
   Rect timeline_area_, whole_run_area_;
 };

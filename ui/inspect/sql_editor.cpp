@@ -154,10 +154,13 @@ bool SqlEditor::draw(const Look& look, const Rect& rect,
     ImGui::SetKeyboardFocusHere();
     restores_cursor_ = true;
   }
+  FieldFocus focus(look, "sql/editor", rect);
+  focus.gave_up("##sql", &text_);
   const bool entered = ImGui::InputTextMultiline(
       "##sql", &text_, {std::max(1.0f, field.w), std::max(1.0f, field.h)},
       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackAlways,
       &SqlEditor::note_cursor, this);
+  focus.after();
   active_ = ImGui::IsItemActive();
   const ImVec2 scroll = scroll_of_field(ImGui::GetItemID());
   ImGui::PopStyleColor(6);

@@ -51,45 +51,51 @@ void SqlTab::draw_question(const Look& look, Rect area, const SqlConsole& consol
       run(commands);
     label_in(look, tools, Face::kSmall, p.text_muted, "Ctrl+Enter");
   }
-  const bool same = answer_ && answer_->query == editor_.text();
-  if (editor_.draw(look, area, same ? wrong_ : std::nullopt) && !console.running) run(commands);
+  const bool same = run_.answer && run_.answer->query == editor_.text();
+  if (editor_.draw(look, area, same ? run_.wrong : std::nullopt) && !console.running) run(commands);
 }
 
 void SqlTab::draw_error(const Look& look, const Rect& area) const {
   const Palette& p = look.colors();
   Rect rest = area;
-  const std::string title =
-      wrong_ ? "Line " + std::to_string(wrong_->line) + ", column " + std::to_string(wrong_->column)
-             : "The query cannot be answered";
+  const std::string title = run_.wrong ? "Line " + std::to_string(run_.wrong->line) + ", column " +
+                                             std::to_string(run_.wrong->column)
+                                       : "The query cannot be answered";
   text_in(look, rest.take_top(look.px(24)), Face::kStrong, p.danger, title);
-  const float height = wrapped_height(look, Face::kBody, rest.w, answer_->error);
+  const float height = wrapped_height(look, Face::kBody, rest.w, run_.answer->error);
   text_wrapped(look, rest.take_top(std::min(height, rest.h), look.px(8)), Face::kBody, p.text,
-               answer_->error);
+               run_.answer->error);
 }
 
 std::optional<trace::TimeRange> SqlTab::draw_menu(const Look& look, Commands& commands) {
+  const bool has_row = run_.menu_row.has_value() && run_.answer;
+  const auto place = has_row ? time_of_row(*run_.answer, *run_.menu_row) : std::nullopt;
   std::vector<std::string_view> entries{"Copy the cell", "Copy the row"};
-  const auto place = answer_ ? time_of_row(*answer_, menu_row_) : std::nullopt;
   if (place) entries.emplace_back("Show in the timeline");
-  const auto chosen = row_menu(look, "menu of an answer", "sql", entries);
-  if (!chosen || !table_ || menu_row_ >= table_->rows) return std::nullopt;
+  std::string title;
+  if (has_row && run_.table && !run_.table->columns.empty()) {
+    title = "Row " + format_integer(static_cast<std::int64_t>(*run_.menu_row) + 1) + ": " +
+            run_.table->columns.front().csv(*run_.menu_row);
+  }
+  const auto chosen = row_menu(look, "menu of an answer", "sql", title, entries);
+  if (!chosen || !has_row || !run_.table) return std::nullopt;
   if (*chosen == 2) return with_width(*place);
-  const bool cell = *chosen == 0 && menu_column_ < table_->columns.size();
-  commands.push_back(
-      CopyText{cell ? table_->columns[menu_column_].csv(menu_row_) : row_text(*table_, menu_row_)});
+  const bool cell = *chosen == 0 && run_.menu_column < run_.table->columns.size();
+  commands.push_back(CopyText{cell ? run_.table->columns[run_.menu_column].csv(*run_.menu_row)
+                                   : row_text(*run_.table, *run_.menu_row)});
   return std::nullopt;
 }
 
 std::optional<trace::TimeRange> SqlTab::draw_answer(const Look& look, Rect area,
                                                     const InspectView& view, Commands& commands) {
   const Palette& p = look.colors();
-  if (!answer_) {
+  if (!run_.answer) {
     text_in(look, area, Face::kBody, p.text_muted,
             view.sql.running ? "Reading…" : "Write a query, or begin with one of the examples",
             Align::kCenter);
     return std::nullopt;
   }
-  if (!answer_->error.empty()) {
+  if (!run_.answer->error.empty()) {
     draw_error(look, area.inset(look.px(4), look.px(6)));
     return std::nullopt;
   }
@@ -98,10 +104,10 @@ std::optional<trace::TimeRange> SqlTab::draw_answer(const Look& look, Rect area,
       look, "sql", tools, export_file_name(view.run_folder, "query", "csv"),
       [this] { return view_.csv(); }, commands);
   text_in(look, tools, Face::kSmall, p.text_muted,
-          (view.sql.running ? "of the query before: " : "") + answer_text(*answer_));
-  if (!answer_->left_out.empty()) {
-    explain(look, tools, "A rank is missing", answer_->left_out);
-  } else if (answer_->truncated) {
+          (view.sql.running ? "of the query before: " : "") + answer_text(*run_.answer));
+  if (!run_.answer->left_out.empty()) {
+    explain(look, tools, "A rank is missing", run_.answer->left_out);
+  } else if (run_.answer->truncated) {
     explain(
         look, tools, "There are more rows",
         "The console shows the first ones; `shardlens query … --format csv` writes all of them");
@@ -109,10 +115,10 @@ std::optional<trace::TimeRange> SqlTab::draw_answer(const Look& look, Rect area,
   TableOptions options;
   options.scrolls_sideways = true;
   options.empty = "No row";
-  const TableEvents events = view_.draw(look, area, table_, options);
+  const TableEvents events = view_.draw(look, area, run_.table, options);
   if (events.right_clicked) {
-    menu_row_ = *events.right_clicked;
-    menu_column_ = events.column;
+    run_.menu_row = *events.right_clicked;
+    run_.menu_column = events.column;
     ImGui::OpenPopup("menu of an answer");
   }
   return draw_menu(look, commands);
@@ -121,11 +127,13 @@ std::optional<trace::TimeRange> SqlTab::draw_answer(const Look& look, Rect area,
 std::optional<trace::TimeRange> SqlTab::draw(const Look& look, const Rect& rect,
                                              const InspectView& view, Commands& commands) {
   const SqlConsole& console = view.sql;
-  if (console.answer != answer_) {
-    answer_ = console.answer;
-    table_ = answer_ ? sql_result_table(answer_) : nullptr;
-    wrong_ = answer_ ? sql_error_place(answer_->query, answer_->error) : std::nullopt;
-    if (answer_ && editor_.text().empty()) editor_.set(answer_->query, false);
+  if (console.answer != run_.answer) {
+    run_.menu_row.reset();
+    run_.answer = console.answer;
+    run_.table = run_.answer ? sql_result_table(run_.answer) : nullptr;
+    run_.wrong =
+        run_.answer ? sql_error_place(run_.answer->query, run_.answer->error) : std::nullopt;
+    if (run_.answer && editor_.text().empty()) editor_.set(run_.answer->query, false);
   }
   Rect area = rect;
   if (area.w >= look.px(kLeastForSidebar)) {

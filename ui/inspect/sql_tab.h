@@ -18,6 +18,8 @@ class SqlTab {
   // Where the timeline should go.
   std::optional<trace::TimeRange> draw(const Look& look, const Rect& rect, const InspectView& view,
                                        Commands& commands);
+  // The question stays, to be asked of the next run.
+  void forget_run() { run_ = {}; }
   bool edits() const { return editor_.has_keyboard(); }
 
  private:
@@ -31,10 +33,13 @@ class SqlTab {
   SqlEditor editor_;
   SqlSidebar sidebar_;
   TableView view_;
-  std::shared_ptr<const SqlAnswer> answer_;
-  std::shared_ptr<const Table> table_;
-  std::optional<SqlErrorPlace> wrong_;  // in the text that was asked
-  std::size_t menu_row_ = 0, menu_column_ = 0;
+  struct OfRun {
+    std::shared_ptr<const SqlAnswer> answer;
+    std::shared_ptr<const Table> table;
+    std::optional<SqlErrorPlace> wrong;   // in the text that was asked
+    std::optional<std::size_t> menu_row;  // of `table`
+    std::size_t menu_column = 0;
+  } run_;
 };
 
 }  // namespace shardlens::ui

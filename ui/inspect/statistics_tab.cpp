@@ -63,23 +63,24 @@ void StatisticsTab::update(const InspectView& view) {
   if (group_ >= groups.size()) group_ = 0;
   const trace::RangeTable* wanted =
       groups.empty() ? nullptr : find_range_table(*view.range, kind_, groups[group_]);
-  if (view.range == figures_ && wanted == shown_ && table_) return;
-  figures_ = view.range;
-  shown_ = wanted;
-  table_ = wanted == nullptr ? nullptr : statistics_table(figures_, *wanted);
+  if (view.range == run_.figures && wanted == run_.shown && run_.table) return;
+  run_.menu_row.reset();
+  run_.figures = view.range;
+  run_.shown = wanted;
+  run_.table = wanted == nullptr ? nullptr : statistics_table(run_.figures, *wanted);
 }
 
 const NameFigures* StatisticsTab::picked() const {
-  if (!has_pick_ || shown_ == nullptr) return nullptr;
-  const auto found = std::ranges::find(shown_->rows, picked_, &NameFigures::name);
-  return found == shown_->rows.end() ? nullptr : &*found;
+  if (!run_.has_pick || run_.shown == nullptr) return nullptr;
+  const auto found = std::ranges::find(run_.shown->rows, run_.picked, &NameFigures::name);
+  return found == run_.shown->rows.end() ? nullptr : &*found;
 }
 
 void StatisticsTab::pick(const NameFigures& row, Commands& commands) {
-  has_pick_ = true;
-  picked_ = row.name;
+  run_.has_pick = true;
+  run_.picked = row.name;
   // The rows of other groupings are not names of events.
-  if (shown_->group_by == GroupBy::kName) {
+  if (run_.shown->group_by == GroupBy::kName) {
     commands.push_back(FindNames{
         {.text = searched_name(kind_, row.name), .is_plain = true, .ignores_case = false}});
   }
@@ -103,16 +104,17 @@ void StatisticsTab::draw_tools(const Look& look, Rect tools, const InspectView& 
   if (groups.size() < 2) return;
   std::vector<std::string_view> titles;
   for (const GroupBy group : groups) titles.push_back(group_title(group));
-  if (choice_strip(look, "statistics/group", tools, titles, group_)) has_pick_ = false;
+  if (choice_strip(look, "statistics/group", tools, titles, group_)) run_.has_pick = false;
 }
 
 void StatisticsTab::draw_menu(const Look& look, Commands& commands) {
   constexpr std::array<std::string_view, 5> kEntries{
       "Show the longest in the timeline", "Show the next in the timeline",
       "Show the previous in the timeline", "Copy the name", "Copy the row"};
-  const auto chosen = row_menu(look, "menu of a name", "statistics", kEntries);
-  if (!chosen || shown_ == nullptr || menu_row_ >= shown_->rows.size()) return;
-  const NameFigures& row = shown_->rows[menu_row_];
+  const std::string title = run_.menu_row ? run_.shown->rows[*run_.menu_row].name : "";
+  const auto chosen = row_menu(look, "menu of a name", "statistics", title, kEntries);
+  if (!chosen || !run_.menu_row) return;
+  const NameFigures& row = run_.shown->rows[*run_.menu_row];
   switch (*chosen) {
     case 0:
       return pick(row, commands);
@@ -126,7 +128,7 @@ void StatisticsTab::draw_menu(const Look& look, Commands& commands) {
       commands.push_back(CopyText{row.name});
       return;
     default:
-      commands.push_back(CopyText{row_text(*table_, menu_row_)});
+      commands.push_back(CopyText{row_text(*run_.table, *run_.menu_row)});
   }
 }
 
@@ -140,7 +142,7 @@ void StatisticsTab::draw_distribution(const Look& look, const Rect& rect, const 
   Rect title = area.take_top(look.px(22));
   if (icon_button(look, "statistics/close", title.take_right(look.px(20), look.px(8)),
                   Shape::kCross)) {
-    has_pick_ = false;
+    run_.has_pick = false;
   }
   text_in(look, title, Face::kMono, p.text, row.name);
   explain(look, title, row.name, "");
@@ -149,7 +151,7 @@ void StatisticsTab::draw_distribution(const Look& look, const Rect& rect, const 
     commands.push_back(
         SavePicture{export_file_name(view.run_folder, "distribution_" + row.name, "png"), picture});
   }
-  const bool by_name = shown_->group_by == GroupBy::kName;
+  const bool by_name = run_.shown->group_by == GroupBy::kName;
   const std::int64_t from = view.details ? view.details->place.start_ns : row.longest_start_ns;
   if (by_name && tool_button(look, "statistics/next", tools, "Next")) {
     commands.push_back(GoToHit{1, from});
@@ -173,7 +175,7 @@ void StatisticsTab::draw(const Look& look, const Rect& rect, const InspectView& 
     return;
   }
   update(view);
-  if (!table_) {
+  if (!run_.table) {
     text_in(look, rect, Face::kBody, p.text_muted, "Nothing of this kind was recorded",
             Align::kCenter);
     return;
@@ -194,18 +196,18 @@ void StatisticsTab::draw(const Look& look, const Rect& rect, const InspectView& 
   options.filter = filter_;
   options.empty = view.range->is_whole_run ? "Nothing of this kind was recorded"
                                            : "Nothing of this kind begins in the selection";
-  if (row != nullptr) options.selected = static_cast<std::size_t>(row - shown_->rows.data());
-  const TableEvents events = view_.draw(look, area, table_, options);
-  if (events.clicked) pick(shown_->rows[*events.clicked], commands);
+  if (row != nullptr) options.selected = static_cast<std::size_t>(row - run_.shown->rows.data());
+  const TableEvents events = view_.draw(look, area, run_.table, options);
+  if (events.clicked) pick(run_.shown->rows[*events.clicked], commands);
   if (events.right_clicked) {
-    menu_row_ = *events.right_clicked;
+    run_.menu_row = *events.right_clicked;
     ImGui::OpenPopup("menu of a name");
   }
-  if (events.hovered && table_->columns[events.column].kind == TableColumn::Kind::kHistogram) {
-    const NameFigures& hovered = shown_->rows[*events.hovered];
+  if (events.hovered && run_.table->columns[events.column].kind == TableColumn::Kind::kHistogram) {
+    const NameFigures& hovered = run_.shown->rows[*events.hovered];
     explain_distribution(look, hovered, piece_edge(p, hovered.piece_class));
   } else if (events.hovered && events.is_cut) {
-    tooltip(look, shown_->rows[*events.hovered].name, "",
+    tooltip(look, run_.shown->rows[*events.hovered].name, "",
             "Click shows its events in the timeline, right-click for more");
   }
   draw_menu(look, commands);

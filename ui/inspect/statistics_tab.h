@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "ui/commands.h"
@@ -18,6 +19,7 @@ class StatisticsTab {
       : kind_(table), view_(TableSort{"Total", true}) {}
 
   void draw(const Look& look, const Rect& rect, const InspectView& view, Commands& commands);
+  void forget_run() { run_ = {}; }
 
  private:
   void update(const InspectView& view);
@@ -32,12 +34,14 @@ class StatisticsTab {
   TableView view_;
   std::string filter_;
   std::size_t group_ = 0;  // into the groups there are
-  std::string picked_;     // a name
-  bool has_pick_ = false;
-  std::size_t menu_row_ = 0;
-  std::shared_ptr<const trace::RangeFigures> figures_;
-  const trace::RangeTable* shown_ = nullptr;  // in figures_
-  std::shared_ptr<const Table> table_;
+  struct OfRun {
+    std::string picked;  // a name
+    bool has_pick = false;
+    std::optional<std::size_t> menu_row;  // of `table`
+    std::shared_ptr<const trace::RangeFigures> figures;
+    const trace::RangeTable* shown = nullptr;  // in `figures`
+    std::shared_ptr<const Table> table;
+  } run_;
 };
 
 }  // namespace shardlens::ui

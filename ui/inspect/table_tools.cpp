@@ -58,7 +58,10 @@ void filter_field(const Look& look, std::string_view name, const Rect& rect, std
   ImGui::SetCursorScreenPos({inner.x, rect.y});
   ImGui::SetNextItemWidth(std::max(1.0f, inner.w));
   ImGui::PushID(name.data(), name.data() + name.size());
+  FieldFocus focus(look, name, rect);
+  focus.gave_up("##filter", &text);
   ImGui::InputText("##filter", &text);
+  focus.after();
   ImGui::PopID();
   ImGui::PopStyleColor(3);
   ImGui::PopStyleVar();
@@ -113,16 +116,23 @@ TableButton pressed_table_button(const Look& look, std::string_view name, Rect& 
 }
 
 std::optional<std::size_t> row_menu(const Look& look, const char* id, std::string_view name,
+                                    std::string_view title,
                                     std::span<const std::string_view> entries) {
   std::optional<std::size_t> picked;
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(look.px(4), look.px(4)));
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
   if (ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove)) {
     if (look.probe != nullptr) ++look.probe->layer;
-    float width = look.px(160);
+    float width = look.px(200);
     for (const auto entry : entries) {
       width = std::max(width, text_width(look, Face::kBody, entry) + look.px(24));
     }
+    width = std::clamp(text_width(look, Face::kSmall, title) + look.px(24), width, look.px(360));
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const Rect head{at.x, at.y, width, look.px(26)};
+    text_in(look, head.inset(look.px(10), 0), Face::kSmall, look.colors().text_muted, title);
+    fill({head.x, head.bottom() - 1, head.w, 1}, color(look.colors().panel_edge), 0);
+    ImGui::Dummy({head.w, head.h});
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const std::string entry = std::string(name) + "/menu/" + std::string(entries[i]);
       if (row_menu_entry(look, entry, entries[i], width)) picked = i;

@@ -29,8 +29,10 @@ TableButton pressed_table_button(const Look& look, std::string_view name, Rect& 
 // A small quiet button at the right end of `area`, which loses its room.
 bool tool_button(const Look& look, std::string_view name, Rect& area, std::string_view label);
 
-// The pop-up `id`, once ImGui::OpenPopup(id) was called; the entry that was picked.
+// The pop-up `id`, once ImGui::OpenPopup(id) was called; the entry that was picked. `title`: which
+// row it is of, since it lies over the rows.
 std::optional<std::size_t> row_menu(const Look& look, const char* id, std::string_view name,
+                                    std::string_view title,
                                     std::span<const std::string_view> entries);
 
 // "ddp_resnet50_kernels.csv": a run's name and what it is, without what a file name cannot hold.

@@ -136,7 +136,7 @@ void TimelineMouse::release(TimelineState& state, Commands& commands) {
 }
 
 void TimelineMouse::move(const TimelineScene& scene, float content, TimelineState& state) {
-  const Hit plot = hit_area(scene.look(), "inspect/plot", scene.plot());
+  const Hit plot = mouse_area(scene.look(), "inspect/plot", scene.plot());
   const Rect head{scene.steps.x, scene.steps.y, scene.steps.w, scene.axis.bottom() - scene.steps.y};
   const Hit axis = hit_area(scene.look(), "inspect/axis", head);
   hovers_ = plot.hovered;

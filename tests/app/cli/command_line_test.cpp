@@ -96,6 +96,7 @@ TEST_F(CommandLine, RefusesWrongUseOfItself) {
   wrong_use({"settings", "bucket_cap"});
   EXPECT_THAT(wrong_use({"reprot", "x"}), HasSubstr("reprot"));
   EXPECT_THAT(wrong_use({"replay", "x", "--speed", "1000"}), HasSubstr("speed"));
+  EXPECT_THAT(wrong_use({"--view", "inspect/"}), HasSubstr("names no run"));
 }
 
 TEST_F(CommandLine, RefusesSettingsFilesThatAreNone) {

@@ -202,7 +202,7 @@ TEST_F(ToolbarTest, PutsKindsIntoAMenuWhereTheyDoNotFit) {
 TEST_F(ToolbarTest, ListsBookmarks) {
   ViewPreferences preferences = window().view().preferences();
   const std::int64_t at = inspect_.run().step_start(0, 12);
-  preferences.bookmarks["sample"] = {{at, "slow gather"}, {at + 5'000'000'000, ""}};
+  preferences.bookmarks["cap-1"] = {{at, "slow gather"}, {at + 5'000'000'000, ""}};
   window().view().set_preferences(preferences);
   inspect_.state().window.show(at - 8'000'000'000, at - 7'000'000'000);
   inspect_.settle();
@@ -214,7 +214,7 @@ TEST_F(ToolbarTest, ListsBookmarks) {
   EXPECT_NEAR(inspect_.state().window.position(at), 0.5, 0.01);
   ASSERT_TRUE(window().click(snapshot(), "inspect/bookmarks"));
   ASSERT_TRUE(window().click(snapshot(), "inspect/bookmark x 1"));
-  EXPECT_EQ(window().view().preferences().bookmarks.at("sample").size(), 1u);
+  EXPECT_EQ(window().view().preferences().bookmarks.at("cap-1").size(), 1u);
 }
 
 TEST(Bookmarks, StayInOrderAndAreRemovedByTheSameKey) {

@@ -1,0 +1,34 @@
+// What is looked at, as a text to send: "inspect/RUN?tab=Kernels&from_ns=0&to_ns=1200000". Free of
+// ImGui; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "trace/model/result.h"
+
+namespace shardlens::ui {
+
+struct AddressRange {
+  std::int64_t from_ns = 0, to_ns = 0;  // since the run's start
+
+  bool operator==(const AddressRange&) const = default;
+};
+
+struct ViewAddress {
+  std::string workspace;  // "tune" or "inspect"
+  std::string run;        // the name of its folder or packed file
+  std::string tab;        // of Inspect; "": as it was
+  std::optional<AddressRange> shown, selected;
+  std::int64_t step = -1;  // of Tune; -1: as chosen by the window
+
+  bool operator==(const ViewAddress&) const = default;
+};
+
+std::string address_text(const ViewAddress& address);
+// Takes what address_text() writes, also as "shardlens --view '…'". Error kUsage.
+trace::Result<ViewAddress> parse_address(std::string_view text);
+
+}  // namespace shardlens::ui
