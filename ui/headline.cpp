@@ -4,6 +4,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "trace/model/run_origin.h"
 #include "ui/format.h"
 
 namespace shardlens::ui {
@@ -105,7 +106,7 @@ std::vector<Headline> headlines(const trace::RunFigures& figures) {
     out.push_back(step_headline(s, source));
     if (s.has_detail) out.push_back(exposed_headline(s, source));
     if (s.tokens_per_s > 0) {
-      out.push_back(make("Tokens", format_rate(s.tokens_per_s, "/s"), "",
+      out.push_back(make("Tokens", format_rate(*s.tokens_per_s, "/s"), "",
                          "Tokens that all ranks together train on per second of measured steps",
                          "From batch, sequence length and step times"));
     }
@@ -143,7 +144,7 @@ std::string run_circumstances(const trace::RunInfo& info, bool brief) {
 }
 
 std::string run_title(const trace::RunInfo& info) {
-  return info.settings.model + " · " + info.name;
+  return trace::has_settings(info) ? info.settings.model + " · " + info.name : info.name;
 }
 
 }  // namespace shardlens::ui

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "trace/model/run_origin.h"
 #include "ui/format.h"
 
 namespace shardlens::ui {
@@ -69,15 +70,19 @@ std::string steps_text(std::int64_t steps) {
 }
 
 std::string recorder_text(const trace::RecorderFigures& recorder) {
-  std::string text = format_integer(recorder.events) + " events";
+  std::string text = recorder.events ? format_integer(*recorder.events) + " events" : "";
   if (recorder.bytes_on_disk > 0) {
-    text += " in " + format_bytes(static_cast<double>(recorder.bytes_on_disk)).text();
+    text += (text.empty() ? "" : " in ") +
+            format_bytes(static_cast<double>(recorder.bytes_on_disk)).text();
+    if (!recorder.events) text += " on disk";
   }
   if (recorder.overhead_fraction) {
     text +=
         "; recording costs " + format_percent(*recorder.overhead_fraction).text() + " of the time";
   }
-  return text + "; " + (recorder.lost == 0 ? "none" : format_integer(recorder.lost)) + " lost";
+  if (!recorder.events && recorder.lost == 0) return text;
+  if (!text.empty()) text += "; ";
+  return text + (recorder.lost == 0 ? "none" : format_integer(recorder.lost)) + " lost";
 }
 
 std::vector<std::string> device_lines(const trace::RunFigures& figures) {
@@ -138,7 +143,7 @@ ProgressText recorded_progress(const trace::RunFigures& figures) {
   const std::int64_t done = figures.summary.steps_executed;
   const trace::Settings& settings = figures.info.settings;
   out.left = "step " + format_integer(done);
-  if (settings.epochs > 0 || settings.steps <= 0) return out;
+  if (!trace::has_settings(figures.info) || settings.epochs > 0 || settings.steps <= 0) return out;
   out.left += " of " + format_integer(settings.steps);
   out.fraction = static_cast<float>(done) / static_cast<float>(settings.steps);
   return out;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "trace/model/run_origin.h"
+
 namespace shardlens::ui {
 
 namespace {
@@ -77,7 +79,7 @@ StepAxis step_axis(const trace::RunFigures& figures) {
     axis.last = figures.steps.back().index;
   }
   const bool goes_on = figures.info.status == trace::RunStatus::kRunning;
-  if (goes_on && figures.info.settings.epochs == 0) {
+  if (goes_on && trace::has_settings(figures.info) && figures.info.settings.epochs == 0) {
     axis.last = std::max(axis.last, figures.info.settings.steps - 1);
   }
   axis.last = std::max(axis.last, axis.first + 1);

@@ -87,7 +87,7 @@ LedgerCell batch_cell(const LedgerRow& row) {
 
 LedgerCell samples_cell(const LedgerRow& row) {
   if (!(row.summary.samples_per_s > 0)) return {};
-  return {format_rate(row.summary.samples_per_s, "/s").text(), Tone::kText};
+  return {format_rate(*row.summary.samples_per_s, "/s").text(), Tone::kText};
 }
 
 LedgerCell sent_cell(const LedgerRow& row) {

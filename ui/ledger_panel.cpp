@@ -112,10 +112,10 @@ void explain_row(const Look& look, const LedgerRow& row) {
               format_duration_in(row.summary.step_ns.standard_deviation, unit).text());
   }
   if (row.summary.tokens_per_s > 0) {
-    scope.row(nullptr, "Tokens", format_rate(row.summary.tokens_per_s, "/s").text());
+    scope.row(nullptr, "Tokens", format_rate(*row.summary.tokens_per_s, "/s").text());
   }
   if (row.summary.samples_per_s > 0) {
-    scope.row(nullptr, "Samples", format_rate(row.summary.samples_per_s, "/s").text());
+    scope.row(nullptr, "Samples", format_rate(*row.summary.samples_per_s, "/s").text());
   }
   if (row.summary.effective_batch > 0) {
     scope.row(nullptr, "Effective batch", format_integer(row.summary.effective_batch));

@@ -248,11 +248,14 @@ void draw_estimate(const Look& look, const Rect& row, const MemoryBar& bar) {
       "Dashed outline around each bar");
 }
 
-bool draw_empty(const Look& look, const Rect& area, const MemoryStacks& stacks) {
+bool draw_empty(const Look& look, const Rect& area, const Snapshot& snapshot,
+                const MemoryStacks& stacks) {
   if (!stacks.bars.empty()) return false;
+  const bool is_over =
+      snapshot.run && snapshot.run->figures.info.status != trace::RunStatus::kRunning;
   const Rect box = area.inset(look.px(16), 0);
-  text_in(look, box, Face::kSmall, look.colors().text_muted, "No memory recorded yet",
-          Align::kCenter);
+  text_in(look, box, Face::kSmall, look.colors().text_muted,
+          is_over ? "No memory was recorded" : "No memory recorded yet", Align::kCenter);
   return true;
 }
 
@@ -270,7 +273,7 @@ void draw_memory_panel(const Look& look, const Rect& rect, const Snapshot& snaps
   const MemoryStacks stacks = stacks_of(snapshot);
   const std::string_view unit = stacks.bars.empty() ? "" : unit_for(stacks.top).name;
   const Panel panel(look, "memory", rect, {.title = "Memory per rank", .note = unit});
-  if (draw_empty(look, panel.body, stacks)) return;
+  if (draw_empty(look, panel.body, snapshot, stacks)) return;
   Rect rest = panel.body;
   draw_estimate(look, rest.take_bottom(look.px(24)), stacks.bars[stacks.largest]);
   const float table = table_height(look, stacks);
@@ -280,7 +283,7 @@ void draw_memory_panel(const Look& look, const Rect& rect, const Snapshot& snaps
 
 void draw_memory_wide(const Look& look, const Rect& rect, const Snapshot& snapshot) {
   const MemoryStacks stacks = stacks_of(snapshot);
-  if (draw_empty(look, rect, stacks)) return;
+  if (draw_empty(look, rect, snapshot, stacks)) return;
   Rect rest = rect;
   Rect side = rest.take_right(look.px(260), look.px(24));
   draw_estimate(look, side.take_bottom(look.px(24)), stacks.bars[stacks.largest]);

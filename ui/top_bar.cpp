@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/model/run_origin.h"
 #include "ui/headline.h"
 #include "ui/layout.h"
 #include "ui/view_preferences.h"
@@ -47,7 +48,8 @@ void draw_run(const Look& look, const Rect& box, const Snapshot& snapshot) {
   if (label_in(look, rows, Face::kSmall, p.text_muted, run_circumstances(info)) == 0) {
     text_in(look, rows, Face::kSmall, p.text_muted, run_circumstances(info, true));
   }
-  std::string details = run_circumstances(info) + " · " + info.settings.model + "\n";
+  std::string details = run_circumstances(info) +
+                        (trace::has_settings(info) ? " · " + info.settings.model : "") + "\n";
   for (const std::string& line : device_lines(snapshot.run->figures)) details += line + "\n";
   details += recorder_text(snapshot.run->figures.recorder);
   explain(look, box, title, details, info.folder);

@@ -10,6 +10,7 @@
 #include "trace/model/gpu_counters.h"
 #include "trace/model/library_environment.h"
 #include "trace/model/printable.h"
+#include "trace/model/run_origin.h"
 
 namespace shardlens::app {
 namespace {
@@ -65,14 +66,19 @@ Json run_json(const RunReport& report) {
           {"parameters", count_or_null(ranks, &trace::RankInfo::parameters)},
           {"trained_parameters", count_or_null(ranks, &trace::RankInfo::trained_parameters)},
           {"environment", environment_json(ranks)},
-          {"settings", settings_json(info.settings)}};
+          {"settings", known(trace::has_settings(info), settings_json(info.settings))}};
 }
 
-Json phases_json(const trace::RunSummary& summary, bool measured) {
+Json phases_json(const trace::RunSummary& summary) {
   const auto phase = [&](Phase p) { return summary.phase_ns[static_cast<std::size_t>(p)]; };
-  const auto phase_ms = [&](double ns) { return measured ? ms(ns) : Json(nullptr); };
+  const auto phase_ms = [&](const std::optional<double>& ns) {
+    return ns ? ms(*ns) : Json(nullptr);
+  };
   // Evaluation and checkpoints are part of the rest: the five sum to the step.
-  const double other = phase(Phase::kOther) + phase(Phase::kEvaluation) + phase(Phase::kCheckpoint);
+  std::optional<double> other = phase(Phase::kOther);
+  if (other) {
+    *other += phase(Phase::kEvaluation).value_or(0) + phase(Phase::kCheckpoint).value_or(0);
+  }
   return {{"data", phase_ms(phase(Phase::kData))},
           {"forward", phase_ms(phase(Phase::kForward))},
           {"backward", phase_ms(phase(Phase::kBackward))},
@@ -92,10 +98,10 @@ Json summary_json(const trace::RunSummary& s) {
                      {"p10", step_ms(s.step_ns.p10)},
                      {"p90", step_ms(s.step_ns.p90)},
                      {"max", step_ms(s.step_ns.max)}};
-  json["tokens_per_s"] = known(measured, number_or_null(s.tokens_per_s));
-  json["samples_per_s"] = known(measured, number_or_null(s.samples_per_s));
+  json["tokens_per_s"] = optional_number(s.tokens_per_s);
+  json["samples_per_s"] = optional_number(s.samples_per_s);
   json["mfu"] = optional_number(s.mfu);
-  json["phase_ms"] = phases_json(s, measured);
+  json["phase_ms"] = phases_json(s);
   json["compute_ms"] = detail_ms(s.compute_ns);
   json["comm_ms"] = detail_ms(s.comm_ns);
   json["overlap_ms"] = detail_ms(s.overlap_ns);
@@ -111,26 +117,37 @@ Json summary_json(const trace::RunSummary& s) {
   return json;
 }
 
+// Of another program (`are_told` false) only what it holds is known, not that there is none.
 template <typename Bytes>
-Json categories_json(const Bytes& bytes) {
+Json categories_json(const Bytes& bytes, bool are_told) {
   Json json;
   for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
+    const auto held = bytes[static_cast<std::size_t>(i)];
     json[std::string(to_string(static_cast<trace::MemoryCategory>(i)))] =
-        bytes[static_cast<std::size_t>(i)];
+        known(are_told || held != 0, held);
   }
   return json;
 }
 
+// All null where no event was recorded, as with `record: none`.
 Json totals_json(const trace::RankTotals& t) {
-  const auto in_us = [](std::int64_t ns) { return us(static_cast<double>(ns)); };
-  return {{"comm_events", t.comm_events},      {"compute_events", t.compute_events},
-          {"memory_events", t.memory_events},  {"span_us", in_us(t.span_ns)},
-          {"busy_us", in_us(t.busy_ns)},       {"compute_us", in_us(t.compute_ns)},
-          {"comm_us", in_us(t.comm_ns)},       {"overlap_us", in_us(t.overlap_ns)},
-          {"exposed_us", in_us(t.exposed_ns)}, {"idle_us", in_us(t.idle_ns)}};
+  const auto in_us = [&](std::int64_t ns) {
+    return known(t.is_known(), us(static_cast<double>(ns)));
+  };
+  const auto count = [&](std::int64_t events) { return known(t.is_known(), events); };
+  return {{"comm_events", count(t.comm_events)},
+          {"compute_events", count(t.compute_events)},
+          {"memory_events", count(t.memory_events)},
+          {"span_us", in_us(t.span_ns)},
+          {"busy_us", in_us(t.busy_ns)},
+          {"compute_us", in_us(t.compute_ns)},
+          {"comm_us", in_us(t.comm_ns)},
+          {"overlap_us", in_us(t.overlap_ns)},
+          {"exposed_us", in_us(t.exposed_ns)},
+          {"idle_us", in_us(t.idle_ns)}};
 }
 
-Json rank_json(const trace::RankFigures& rank, const trace::RunSummary& summary) {
+Json rank_json(const trace::RankFigures& rank, const trace::RunSummary& summary, bool is_own) {
   const bool measured = rank.step_ns > 0;
   const bool has_memory = rank.peak.time_ns != 0;
   Json json;
@@ -138,12 +155,13 @@ Json rank_json(const trace::RankFigures& rank, const trace::RunSummary& summary)
   json["step_ms"] = known(measured, ms(rank.step_ns));
   json["exposed_ms"] = known(measured && summary.has_detail, ms(rank.exposed_ns));
   json["peak_memory_bytes"] = known(has_memory, rank.peak.total_bytes());
-  json["memory_by_category"] = known(has_memory, categories_json(rank.peak.bytes));
-  json["memory_peak_by_category"] = known(has_memory, categories_json(rank.category_peaks));
+  json["memory_by_category"] = known(has_memory, categories_json(rank.peak.bytes, is_own));
+  json["memory_peak_by_category"] = known(has_memory, categories_json(rank.category_peaks, is_own));
   json["totals"] = totals_json(rank.totals);
   const bool has_estimate =
       std::ranges::any_of(rank.estimate_peaks, [](std::int64_t bytes) { return bytes > 0; });
-  json["memory_estimate_by_category"] = known(has_estimate, categories_json(rank.estimate_peaks));
+  json["memory_estimate_by_category"] =
+      known(has_estimate, categories_json(rank.estimate_peaks, true));
   json["device"] = text_or_null(rank.info.device);
   json["device_name"] = text_or_null(rank.info.device_name);
   json["versions"] = text_or_null(rank.info.versions);
@@ -192,7 +210,7 @@ Json collective_json(const trace::CollectiveGroupFigures& c, bool measured_detai
   return {{"function", to_string(c.function)},
           {"executed", to_string(c.executed)},
           {"tag", text_or_null(c.tag)},
-          {"bytes", c.bytes},
+          {"bytes", known(c.has_bytes(), c.bytes)},
           {"count", c.count},
           {"median_us", us(c.median_ns)},
           {"wait_us", known(c.matched > 0, us(c.wait_ns))},
@@ -243,7 +261,7 @@ Json array_of(const Items& items, ToJson to_json) {
 
 Json recorder_json(const trace::RecorderFigures& recorder) {
   return {{"overhead_percent", optional_number(recorder.overhead_fraction, 100)},
-          {"events", recorder.events},
+          {"events", recorder.events ? Json(*recorder.events) : Json(nullptr)},
           {"lost", recorder.lost},
           {"bytes_on_disk", recorder.bytes_on_disk}};
 }
@@ -279,8 +297,9 @@ Json report_json(const RunReport& report) {
   // Only of a run that failed: what each rank was waiting for.
   if (!report.diagnosis.states.empty()) json["diagnosis"] = diagnosis_json(report.diagnosis);
   json["summary"] = summary_json(figures.summary);
-  json["ranks"] =
-      array_of(figures.ranks, [&](const auto& rank) { return rank_json(rank, figures.summary); });
+  const bool is_own = trace::has_settings(figures.info);
+  json["ranks"] = array_of(
+      figures.ranks, [&](const auto& rank) { return rank_json(rank, figures.summary, is_own); });
   json["steps"] = array_of(figures.steps, step_json);
   json["evaluations"] = array_of(figures.evaluations, evaluation_json);
   const bool measured_detail = trace::has_measured_detail(figures.steps);

@@ -54,16 +54,17 @@ std::string collectives_text(const trace::RunFigures& figures) {
   for (const auto& c : figures.collectives) {
     std::string function(to_string(c.function));
     if (c.executed != c.function) function += " as " + std::string(to_string(c.executed));
-    std::vector<std::string> row = {function,
-                                    c.tag,
-                                    size_text(static_cast<double>(c.bytes)),
-                                    ui::format_integer(c.count),
-                                    time_text(c.median_ns),
-                                    known(c.matched > 0, c.wait_ns),
-                                    known(c.matched > 0, c.transfer_ns),
-                                    bandwidth(c.algbw_bytes_per_s),
-                                    bandwidth(c.busbw_bytes_per_s),
-                                    known(measured_detail, c.exposed_ns)};
+    std::vector<std::string> row = {
+        function,
+        c.tag,
+        c.has_bytes() ? size_text(static_cast<double>(c.bytes)) : std::string(ui::kUnknown),
+        ui::format_integer(c.count),
+        time_text(c.median_ns),
+        known(c.matched > 0, c.wait_ns),
+        known(c.matched > 0, c.transfer_ns),
+        bandwidth(c.algbw_bytes_per_s),
+        bandwidth(c.busbw_bytes_per_s),
+        known(measured_detail, c.exposed_ns)};
     if (has_choices) row.push_back(c.algorithm + (c.protocol.empty() ? "" : " " + c.protocol));
     table.add_row(std::move(row));
   }

@@ -129,8 +129,10 @@ std::string phases_text(const RunSummary& s) {
   for (const Phase p : {Phase::kData, Phase::kForward, Phase::kBackward, Phase::kOptimizer,
                         Phase::kEvaluation, Phase::kCheckpoint, Phase::kOther}) {
     const bool rare = p == Phase::kEvaluation || p == Phase::kCheckpoint;
-    if (!rare || phase(p) > 0) add_part(table, std::string(to_string(p)), phase(p), s.step_ns.mean);
+    if (!phase(p) || (rare && *phase(p) == 0)) continue;
+    add_part(table, std::string(to_string(p)), *phase(p), s.step_ns.mean);
   }
+  if (table.empty()) return "";
   return "\nPhases of a step, on the host\n" + table.text("  ", false);
 }
 
@@ -185,8 +187,8 @@ void add_times(TextTable& table, const RunReport& report) {
   }
   if (s.tokens_per_s > 0) {
     table.add_row(
-        {"Throughput", ui::format_rate(s.tokens_per_s, "tokens/s").text(),
-         ui::format_rate(s.samples_per_s, "samples/s").text() +
+        {"Throughput", ui::format_rate(*s.tokens_per_s, "tokens/s").text(),
+         (s.samples_per_s ? ui::format_rate(*s.samples_per_s, "samples/s").text() : "") +
              (s.effective_batch > 0 ? ", effective batch " + ui::format_integer(s.effective_batch)
                                     : "")});
   }
@@ -262,9 +264,12 @@ std::string ranks_text(const trace::RunFigures& figures) {
 }
 
 std::string recorder_text(const trace::RecorderFigures& recorder) {
-  std::string text = "\nRecording: " + ui::format_integer(recorder.events) + " events, " +
-                     bytes(static_cast<double>(recorder.bytes_on_disk)) + " on disk, " +
-                     ui::format_integer(recorder.lost) + " lost";
+  std::string text = "\nRecording: ";
+  if (recorder.events) text += ui::format_integer(*recorder.events) + " events, ";
+  text += bytes(static_cast<double>(recorder.bytes_on_disk)) + " on disk";
+  if (recorder.events || recorder.lost > 0) {
+    text += ", " + ui::format_integer(recorder.lost) + " lost";
+  }
   if (recorder.overhead_fraction) {
     text += ", cost " + ui::format_percent(*recorder.overhead_fraction).text() + " of the job";
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/model/run_origin.h"
+
 namespace shardlens::app {
 
 namespace {
@@ -11,7 +13,8 @@ constexpr std::size_t kPaceSteps = 30;
 JobProgress progress_of(const trace::RunFigures& figures) {
   JobProgress progress;
   progress.step = figures.summary.steps_executed;
-  if (figures.info.settings.epochs == 0) progress.steps = figures.info.settings.steps;
+  const bool is_told = trace::has_settings(figures.info) && figures.info.settings.epochs == 0;
+  if (is_told) progress.steps = figures.info.settings.steps;
   const auto& steps = figures.steps;
   if (steps.size() < 2 || progress.steps == 0) return progress;
   const auto window = std::min(kPaceSteps, steps.size() - 1);

@@ -55,10 +55,10 @@ void compare_speed(ui::LedgerRow& row, const RunRecord& record, const RunRecord&
   double own_factor = 1, other_factor = 1;
   if (row.by_throughput) {
     if (!(other.tokens_per_s > 0) || !(own.tokens_per_s > 0)) return;
-    row.relative_to_baseline = own.tokens_per_s / other.tokens_per_s - 1;
+    row.relative_to_baseline = *own.tokens_per_s / *other.tokens_per_s - 1;
     // Judged as the seconds of one token.
-    own_factor = 1 / (own.tokens_per_s * own.step_ns.mean);
-    other_factor = 1 / (other.tokens_per_s * other.step_ns.mean);
+    own_factor = 1 / (*own.tokens_per_s * own.step_ns.mean);
+    other_factor = 1 / (*other.tokens_per_s * other.step_ns.mean);
   } else {
     row.relative_to_baseline = own.step_ns.mean / other.step_ns.mean - 1;
   }

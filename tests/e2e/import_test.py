@@ -131,6 +131,7 @@ class Import(harness.ShardlensTest):
             self.assertAlmostEqual(report['ranks'][rank]['exposed_ms'], sum(steps) / 3 / 1e6, delta=1e-6)
         reduced = self.json('query', 'ddp', "select count(*) from collective where function = 'all_reduce'")
         self.assertEqual(reduced['rows'], [[sum(f.read_text().count('"gloo:all_reduce"') for f in files)]])
+        self.assertIsNone(report['summary']['bytes_sent_per_step'], 'the trace does not say')
 
     def program(self, name, text):
         (self.folder / name).write_text(text)
@@ -187,6 +188,22 @@ class Import(harness.ShardlensTest):
         self.assertIn('pack', self.shardlens('import', file, '-o', './x.shardlens', code=2).stderr)
         self.assertFalse(self.runs.exists())
 
+    def test_what_a_trace_does_not_tell_is_null_and_not_printed(self):
+        file = self.write('a.json', [kernel(5), kernel(20, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)')],
+                          distributedInfo={'rank': 0, 'world_size': 2, 'backend': 'nccl'})
+        self.shardlens('import', file, '-o', 'little')
+        report = self.json('report', 'little')
+        self.assertIsNone(report['run']['settings'])
+        for figure in ('tokens_per_s', 'samples_per_s', 'mfu', 'bytes_sent_per_step', 'effective_batch', 'loss_last'):
+            self.assertIsNone(report['summary'][figure], figure)
+        self.assertEqual(set(report['summary']['phase_ms'].values()), {None})
+        self.assertIsNone(report['recorder']['events'])
+        self.assertIsNone(report['collectives'][0]['bytes'])
+        self.assertEqual(set(report['ranks'][1]['totals'].values()), {None}, 'its file was not given')
+        self.assertEqual(self.json('query', 'little', 'select key, value from setting')['rows'], [['skip_steps', '0']])
+        text = self.shardlens('report', 'little').stdout
+        for word in ('tokens/s', 'Sent', 'optimizer', '0 events', 'tiny', 'ddp'):
+            self.assertNotIn(word, text)
     def test_a_trace_that_pytorch_exported_opens_with_its_steps_and_phases(self):
         trace = self.folder / 'cpu.json'
         program = '''

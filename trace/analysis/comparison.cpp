@@ -117,8 +117,8 @@ class Comparer {
   // Told apart by their reciprocals, the seconds of one token: proportional to the steps that they
   // come from, so that the verdict is that of the steps where a step's tokens are the same.
   void add_throughput() {
-    const double first = first_.summary.tokens_per_s;
-    const double second = second_.summary.tokens_per_s;
+    const double first = first_.summary.tokens_per_s.value_or(0);
+    const double second = second_.summary.tokens_per_s.value_or(0);
     if (!(first > 0) || !(second > 0)) return;
     add("tokens per second", FigureUnit::kPerSecond, first, second);
     const auto& a = first_noise_.noise->step();
@@ -254,7 +254,7 @@ std::optional<Scaling> scaling_between(const RunInfo& a, const RunSummary& a_sum
   if (!(a_summary.samples_per_s > 0) || !(b_summary.samples_per_s > 0)) return {};
   const auto kind = scaling_kind(a, b);
   if (!kind) return {};
-  const double speedup = b_summary.samples_per_s / a_summary.samples_per_s;
+  const double speedup = *b_summary.samples_per_s / *a_summary.samples_per_s;
   return Scaling{*kind,
                  a.world_size,
                  b.world_size,

@@ -31,7 +31,8 @@ struct StepBreakdown {
   std::array<std::int64_t, kPhaseCount> phase_ns{};  // partition of the step; kOther: the rest
   bool has_detail = false;
   std::int64_t start_ns = 0;  // the rank's own step began (absolute); it ended step_ns later
-  double bytes_sent = 0;      // by the collectives that started in the step
+  // By the collectives that started in the step; nothing: the size of one is not known.
+  std::optional<double> bytes_sent = 0;
 
   bool operator==(const StepBreakdown&) const = default;
 };
@@ -82,10 +83,11 @@ struct Distribution {  // of a sample; all zero when count is 0
 struct RunSummary {
   std::int64_t steps_executed = 0;
   std::int64_t steps_measured = 0;
-  Distribution step_ns;                        // over measured steps of the mean over ranks
-  double tokens_per_s = 0, samples_per_s = 0;  // of all ranks together
+  Distribution step_ns;                               // over measured steps of the mean over ranks
+  std::optional<double> tokens_per_s, samples_per_s;  // of all ranks together
   std::optional<double> mfu;
-  std::array<double, kPhaseCount> phase_ns{};
+  // Nothing: another program does not mark the phase; the others then hold its time.
+  std::array<std::optional<double>, kPhaseCount> phase_ns{};
   double compute_ns = 0, comm_ns = 0, overlap_ns = 0, exposed_ns = 0;
   double optimizer_compute_ns = 0, copy_ns = 0, exposed_copy_ns = 0, idle_ns = 0;
   bool has_detail = false;  // the row above is known
@@ -102,8 +104,8 @@ struct RunSummary {
 struct CollectiveGroupFigures {  // a row per (function, executed, tag, bytes per call)
   CollectiveFunction function = CollectiveFunction::kOther;
   CollectiveFunction executed = CollectiveFunction::kOther;
-  std::string tag;  // "bucket 3", "loss", …; "" for none
-  std::int64_t bytes = 0;
+  std::string tag;               // "bucket 3", "loss", …; "" for none
+  std::int64_t bytes = 0;        // 0: not known, save of a barrier
   std::int64_t count = 0;        // over all ranks and steps
   std::int64_t matched = 0;      // those with a wait and a transfer; 0: neither is known
   double median_ns = 0;          // of own durations
@@ -113,6 +115,8 @@ struct CollectiveGroupFigures {  // a row per (function, executed, tag, bytes pe
   double busbw_bytes_per_s = 0;
   std::string algorithm, protocol;  // as NCCL chose them: "RING", "RING, TREE"; "": not known
   double exposed_ns = 0;            // per step, mean over ranks
+
+  bool has_bytes() const { return bytes > 0 || function == CollectiveFunction::kBarrier; }
 };
 
 struct BucketFigures {
@@ -139,6 +143,9 @@ struct RankTotals {  // over the whole recording
   std::int64_t comm_events = 0, compute_events = 0, memory_events = 0;
   std::int64_t span_ns = 0, busy_ns = 0, compute_ns = 0, comm_ns = 0;
   std::int64_t overlap_ns = 0, exposed_ns = 0, idle_ns = 0;
+
+  // Without any event nothing is known: a rank does not work without one.
+  bool is_known() const { return comm_events + compute_events + memory_events > 0; }
 };
 
 struct RankFigures {
@@ -170,7 +177,7 @@ struct ProcessGroupFigures {
 
 struct RecorderFigures {
   std::optional<double> overhead_fraction;  // of the job's time
-  std::int64_t events = 0;
+  std::optional<std::int64_t> events;       // nothing: no recorder of ours counted them
   std::int64_t lost = 0;
   std::vector<Lost> losses;
   std::int64_t bytes_on_disk = 0;

@@ -72,7 +72,7 @@ std::int64_t RankActivity::add_span(const Span& span) {
 }
 
 std::int64_t RankActivity::add_collective(const Collective& collective, int row,
-                                          double bytes_sent) {
+                                          std::optional<double> bytes_sent) {
   if (!is_plausible(collective.start_ns, collective.end_ns)) return 1;
   ++totals_.comm_events;
   first_ns_ = std::min(first_ns_, collective.start_ns);
@@ -136,7 +136,9 @@ RankActivity::ComputedStep RankActivity::compute(std::int64_t index, const Step&
       exposed[collective.row] += part.length() - length_within(activity.compute, part);
     }
     if (collective.start_ns >= window.start_ns) {
-      result.breakdown.bytes_sent += collective.bytes_sent;
+      auto& sent = result.breakdown.bytes_sent;
+      sent = sent && collective.bytes_sent ? std::optional(*sent + *collective.bytes_sent)
+                                           : std::nullopt;
     }
   });
   result.exposed_ns.assign(exposed.begin(), exposed.end());

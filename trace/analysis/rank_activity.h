@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -33,7 +34,8 @@ class RankActivity {
   std::int64_t add_events(const EventRun& run, const StringTable& strings);
   std::int64_t add_span(const Span& span);
   // `row`: of CollectiveStatistics; -1: none.
-  std::int64_t add_collective(const Collective& collective, int row, double bytes_sent);
+  std::int64_t add_collective(const Collective& collective, int row,
+                              std::optional<double> bytes_sent);
   std::int64_t add_step(const Step& step);
 
   struct ComputedStep {
@@ -55,7 +57,7 @@ class RankActivity {
   struct RecentCollective {
     std::int64_t start_ns = 0;
     std::int64_t end_ns = 0;
-    double bytes_sent = 0;
+    std::optional<double> bytes_sent;
     int row = 0;
     auto operator<=>(const RecentCollective&) const = default;
   };

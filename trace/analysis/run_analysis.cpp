@@ -22,6 +22,7 @@
 #include "trace/analysis/unit_table.h"
 #include "trace/model/gpu_counters.h"
 #include "trace/model/run_limits.h"
+#include "trace/model/run_origin.h"
 
 namespace shardlens::trace {
 
@@ -219,8 +220,10 @@ void RunAnalysis::State::add_collective(const Collective& collective) {
   if (row == CollectiveStatistics::kNoRow) ++ignored_rows;
   const auto ran =
       collective.executed == CollectiveFunction::kOther ? collective.function : collective.executed;
-  const double sent =
-      sent_factor(ran, static_cast<int>(members.size())) * static_cast<double>(collective.bytes);
+  const double factor = sent_factor(ran, static_cast<int>(members.size()));
+  std::optional<double> sent = factor * static_cast<double>(collective.bytes);
+  // Another program's trace may not say how large it was.
+  if (factor > 0 && collective.bytes == 0 && !has_settings(info)) sent.reset();
   rank->activity.add_collective(collective, row, sent);
   rank->recent.add(collective);
 }
@@ -284,7 +287,8 @@ RecorderFigures RunAnalysis::State::recorder_figures() const {
   double measured_ranks = 0;
   for (const auto& rank : ranks) {
     if (!rank.cost) continue;
-    result.events += std::clamp<std::int64_t>(rank.cost->events, 0, kMostBytes);
+    result.events =
+        result.events.value_or(0) + std::clamp<std::int64_t>(rank.cost->events, 0, kMostBytes);
     const auto step_time = rank.activity.step_time_ns();
     if (step_time <= 0) continue;
     overhead += static_cast<double>(rank.cost->callback_ns) / static_cast<double>(step_time);

@@ -6,6 +6,7 @@
 
 #include "trace/analysis/distribution.h"
 #include "trace/analysis/traffic.h"
+#include "trace/model/run_origin.h"
 #include "trace/model/strategy.h"
 
 namespace shardlens::trace {
@@ -20,12 +21,28 @@ double mean_over_ranks(const StepFigures& step, Value StepBreakdown::*member) {
   return sum / step.rank_count();
 }
 
-void add_phases(const StepFigures& step, RunSummary& summary) {
-  for (std::size_t phase = 0; phase < summary.phase_ns.size(); ++phase) {
+using PhaseSums = std::array<double, kPhaseCount>;
+
+void add_phases(const StepFigures& step, PhaseSums& sums) {
+  for (std::size_t phase = 0; phase < sums.size(); ++phase) {
     double sum = 0;
     for (const auto& rank : step.ranks) sum += static_cast<double>(rank.phase_ns[phase]);
-    summary.phase_ns[phase] += sum / step.rank_count();
+    sums[phase] += sum / step.rank_count();
   }
+}
+
+// Our own ranks mark every phase; of another program those are known that some step has, and the
+// rest once there is any.
+void set_phases(const RunInfo& info, const PhaseSums& sums, RunSummary& summary) {
+  if (summary.steps_measured == 0) return;
+  constexpr auto kRest = static_cast<std::size_t>(Phase::kOther);
+  bool any = has_settings(info);
+  for (std::size_t phase = 0; phase < sums.size(); ++phase) {
+    if (phase == kRest || (sums[phase] == 0 && !has_settings(info))) continue;
+    summary.phase_ns[phase] = sums[phase] / static_cast<double>(summary.steps_measured);
+    any = true;
+  }
+  if (any) summary.phase_ns[kRest] = sums[kRest] / static_cast<double>(summary.steps_measured);
 }
 
 struct DetailMember {
@@ -46,7 +63,7 @@ constexpr DetailMember kDetailMembers[] = {
 // The row of figures that only steps with full detail have.
 void summarize_detail(const std::vector<StepFigures>& steps, RunSummary& summary) {
   double count = 0;
-  double bytes_sent = 0;
+  std::optional<double> bytes_sent = 0;
   for (const auto& step : steps) {
     if (!is_measured(step) || !has_detail(step)) continue;
     ++count;
@@ -54,14 +71,18 @@ void summarize_detail(const std::vector<StepFigures>& steps, RunSummary& summary
     for (const auto& [mean, part] : kDetailMembers) {
       summary.*mean += mean_over_ranks(step, part);
     }
-    bytes_sent += mean_over_ranks(step, &StepBreakdown::bytes_sent);
+    for (const auto& rank : step.ranks) {
+      bytes_sent = bytes_sent && rank.bytes_sent
+                       ? std::optional(*bytes_sent + *rank.bytes_sent / step.rank_count())
+                       : std::nullopt;
+    }
   }
   if (count == 0) return;
   summary.steps_detailed = static_cast<std::int64_t>(count);
   summary.detailed_step_ns /= count;
   for (const auto& member : kDetailMembers) summary.*member.mean /= count;
   summary.has_detail = true;
-  summary.bytes_sent_per_step = bytes_sent / count;
+  if (bytes_sent) summary.bytes_sent_per_step = *bytes_sent / count;
   if (summary.comm_ns > 0) summary.overlap_fraction = summary.overlap_ns / summary.comm_ns;
 }
 
@@ -152,29 +173,27 @@ RunSummary summarize(const RunInfo& info, const std::vector<StepFigures>& steps,
                      const std::vector<RankFigures>& ranks) {
   RunSummary summary;
   summary.steps_executed = static_cast<std::int64_t>(steps.size());
-  if (info.imported_from.empty()) {
+  if (has_settings(info)) {
     summary.effective_batch =
         info.settings.batch_per_rank * info.settings.gradient_accumulation_steps * info.world_size;
   }
   std::vector<double> times = measured_step_times(steps);
   double tokens = 0;
   double samples = 0;
+  PhaseSums phases{};
   const double time_ns = std::accumulate(times.begin(), times.end(), 0.0);
   for (const auto& step : steps) {
     if (!is_measured(step)) continue;
     tokens += static_cast<double>(step.tokens);
     samples += static_cast<double>(step.samples);
-    add_phases(step, summary);
+    add_phases(step, phases);
   }
   summary.steps_measured = static_cast<std::int64_t>(times.size());
-  for (auto& phase : summary.phase_ns) {
-    phase /= static_cast<double>(std::max<std::size_t>(times.size(), 1));
-  }
+  set_phases(info, phases, summary);
   summary.step_ns = distribution_of(std::move(times));
-  if (time_ns > 0) {
-    summary.tokens_per_s = tokens / time_ns * 1e9;
-    summary.samples_per_s = samples / time_ns * 1e9;
-  }
+  // A step without any was not told of them.
+  if (time_ns > 0 && tokens > 0) summary.tokens_per_s = tokens / time_ns * 1e9;
+  if (time_ns > 0 && samples > 0) summary.samples_per_s = samples / time_ns * 1e9;
   summarize_detail(steps, summary);
   summary.mfu = model_flops_utilization(steps, ranks);
   // Without communication ranks train apart: their losses say nothing.

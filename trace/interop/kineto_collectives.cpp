@@ -9,6 +9,7 @@
 namespace shardlens::trace {
 
 void KinetoRank::make_groups(const KinetoJob& job, int world_size) {
+  if (job.groups.empty() && collectives_.empty()) return;
   const bool on_host = !collectives_.empty() && gpu_events_ == 0;
   const StringId backend = intern(!job.backend.empty() ? job.backend : on_host ? "gloo" : "nccl");
   for (const KinetoJob::Group& group : job.groups) {

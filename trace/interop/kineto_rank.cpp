@@ -13,6 +13,7 @@ namespace shardlens::trace {
 namespace {
 
 constexpr std::string_view kStepPrefix = "ProfilerStep#";
+constexpr std::string_view kFurtherNames = "(one of further names)";  // beyond what a run can hold
 constexpr int kDeepest = 255;
 constexpr std::int64_t kFurthest = (std::int64_t{1} << 62) - 1;  // ns: 146 years
 
@@ -39,6 +40,9 @@ Phase phase_named(std::string_view name) {
 
 StringId KinetoRank::intern(std::string_view text) {
   if (text.empty()) return 0;
+  if (strings_.size() + 2 >= kMostStringId && !strings_.contains(std::string(text))) {
+    text = kFurtherNames;
+  }
   const auto [found, is_new] =
       strings_.try_emplace(std::string(text), static_cast<StringId>(strings_.size() + 1));
   if (is_new) rows_.strings.push_back({0, found->second, found->first});

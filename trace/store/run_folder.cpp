@@ -5,6 +5,7 @@
 #include <map>
 
 #include "trace/model/printable.h"
+#include "trace/model/run_origin.h"
 #include "trace/store/rank_files.h"
 #include "trace/store/schema.h"
 #include "trace/store/trace_file.h"
@@ -51,10 +52,14 @@ Result<void> write_meta(Database& database, const MetaValues& values) {
   return {};
 }
 
-Result<void> write_settings(Database& database, const Settings& settings) {
+// Of another program only what was said: the rest would be our defaults, and untrue.
+Result<void> write_settings(Database& database, const RunInfo& info) {
+  const Settings& settings = info.settings;
+  const Settings defaults;
   TRY_ASSIGN(auto statement, database.prepare("insert into setting(key,value) values(?,?)"));
   for (const Knob& knob : knobs()) {
     const std::string value = value_text(settings, knob);
+    if (!has_settings(info) && value == value_text(defaults, knob)) continue;
     statement.bind_text(1, knob.name);
     statement.bind_text(2, value);
     TRY(statement.run());
@@ -156,7 +161,7 @@ Result<void> create_run_at(const fs::path& run_folder, RunInfo& info) {
   }
   const auto fill = [&](Database& database) -> Result<void> {
     TRY(write_meta(database, meta_of(info)));
-    return write_settings(database, info.settings);
+    return write_settings(database, info);
   };
   TRY(create_trace_file(run_folder / kRunFile, fill));
   info.folder = run_folder.string();

@@ -129,11 +129,18 @@ bool is_run(const fs::path& path) {
 
 }  // namespace
 
+namespace {
+
+Result<void> check_name(const RunInfo& info) {
+  if (info.name == printable_line(info.name)) return {};
+  return fail(ErrorKind::kUsage, "the name '" + printable_line(info.name) +
+                                     "' has characters that cannot be printed: choose another");
+}
+
+}  // namespace
+
 Result<fs::path> create_run(const fs::path& runs_dir, RunInfo& info, bool overwrite) {
-  if (info.name != printable_line(info.name)) {
-    return fail(ErrorKind::kUsage, "the name '" + printable_line(info.name) +
-                                       "' has characters that cannot be printed: choose another");
-  }
+  TRY(check_name(info));
   TRY(make_library(runs_dir));
   // Until the run is there, nobody else may take its name.
   TRY_ASSIGN(const FolderLock lock, FolderLock::acquire(runs_dir, kLongestClaim));
@@ -160,6 +167,7 @@ Result<fs::path> create_run(const fs::path& runs_dir, RunInfo& info, bool overwr
 }
 
 Result<void> create_run_in(const fs::path& run_folder, RunInfo& info, bool overwrite) {
+  TRY(check_name(info));
   std::error_code error;
   const bool is_free = !fs::exists(fs::symlink_status(run_folder, error)) ||
                        (fs::is_directory(run_folder, error) && fs::is_empty(run_folder, error));

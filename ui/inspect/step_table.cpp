@@ -279,7 +279,7 @@ class StepColumns {
         96, 2,
         [](const StepFigures& step) {
           const StepBreakdown* shown = breakdown_of(step);
-          return shown != nullptr && shown->bytes_sent > 0 ? shown->bytes_sent : kNotKnown;
+          return shown != nullptr && shown->bytes_sent > 0 ? *shown->bytes_sent : kNotKnown;
         },
         [](double bytes) { return format_bytes(bytes); });
     add("Ranks apart", "rank_spread_ns", "Step time of the slowest − that of the fastest rank", 106,

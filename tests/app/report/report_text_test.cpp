@@ -124,7 +124,7 @@ TEST_F(ReportText, ComparingRunsOfDifferentRanksSaysHowWellTheyScale) {
   ASSERT_GT(few.summary.samples_per_s, 0);
   many.info.world_size = 2 * few.info.world_size;
   many.info.settings.ranks = many.info.world_size;
-  many.summary.samples_per_s = 1.5 * few.summary.samples_per_s;
+  many.summary.samples_per_s = 1.5 * *few.summary.samples_per_s;
   const auto comparison = trace::compare_runs(few, many);
   const std::string text = comparison_text(few, many, comparison);
   EXPECT_TRUE(contains(text, "Weak scaling")) << text;

@@ -69,7 +69,7 @@ TEST_F(Figures, SummaryIsTheMeanOfCountedParts) {
   EXPECT_NEAR(s.idle_ns, mean_part(&StepBreakdown::idle_ns), 1e-6);
   EXPECT_NEAR(*s.overlap_fraction, s.overlap_ns / s.comm_ns, 1e-12);
   for (std::size_t i = 0; i < s.phase_ns.size(); ++i) {
-    EXPECT_NEAR(s.phase_ns[i], mean([i](const Batch& rank, const Step& step) {
+    EXPECT_NEAR(s.phase_ns[i].value(), mean([i](const Batch& rank, const Step& step) {
                   return static_cast<double>(count_breakdown(rank, step).phase_ns[i]);
                 }),
                 1e-6);
@@ -78,8 +78,8 @@ TEST_F(Figures, SummaryIsTheMeanOfCountedParts) {
 
 TEST_F(Figures, ThroughputAndUtilizationFollowFromTokensAndTime) {
   const double step_s = mean_part(&StepBreakdown::step_ns) / 1e9;
-  EXPECT_NEAR(figures.summary.tokens_per_s / (3 * 64 / step_s), 1, 1e-12);
-  EXPECT_NEAR(figures.summary.samples_per_s / (3 * 4 / step_s), 1, 1e-12);
+  EXPECT_NEAR(figures.summary.tokens_per_s.value() / (3 * 64 / step_s), 1, 1e-12);
+  EXPECT_NEAR(figures.summary.samples_per_s.value() / (3 * 4 / step_s), 1, 1e-12);
   ASSERT_TRUE(figures.summary.mfu);
   EXPECT_NEAR(*figures.summary.mfu / (50'000 / step_s / 1e12), 1, 1e-12);
   EXPECT_EQ(figures.summary.effective_batch, 8 * 1 * 3);

@@ -269,7 +269,7 @@ TEST(RunAnalysis, NothingIsMeasuredBeforeTheSkippedStepsAreOver) {
   EXPECT_EQ(summary.steps_executed, 3);
   EXPECT_EQ(summary.steps_measured, 0);
   EXPECT_EQ(summary.step_ns.count, 0);
-  EXPECT_EQ(summary.tokens_per_s, 0);
+  EXPECT_EQ(summary.tokens_per_s, std::nullopt);
   EXPECT_FALSE(summary.has_detail);
   EXPECT_FALSE(summary.overlap_fraction);
   EXPECT_FALSE(summary.mfu);

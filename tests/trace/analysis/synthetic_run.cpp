@@ -135,7 +135,7 @@ void print(std::ostream& out, const StepBreakdown& b) {
   out << " [" << b.start_ns << ' ' << b.step_ns << ' ' << b.compute_ns << ' '
       << b.optimizer_compute_ns << ' ' << b.comm_ns << ' ' << b.overlap_ns << ' ' << b.exposed_ns
       << ' ' << b.copy_ns << ' ' << b.exposed_copy_ns << ' ' << b.idle_ns << ' ' << b.has_detail
-      << ' ' << b.bytes_sent;
+      << ' ' << b.bytes_sent.value_or(-1);
   for (auto phase : b.phase_ns) out << ' ' << phase;
   out << ']';
 }
@@ -144,14 +144,14 @@ void print(std::ostream& out, const RunSummary& s) {
   const auto optional = [](const std::optional<double>& value) { return value.value_or(-1); };
   out << "summary " << s.steps_executed << ' ' << s.steps_measured << ' ' << s.step_ns.mean << ' '
       << s.step_ns.median << ' ' << s.step_ns.p10 << ' ' << s.step_ns.p90 << ' '
-      << s.step_ns.standard_deviation << ' ' << s.tokens_per_s << ' ' << s.samples_per_s << ' '
-      << optional(s.mfu) << ' ' << s.compute_ns << ' ' << s.comm_ns << ' ' << s.overlap_ns << ' '
-      << s.exposed_ns << ' ' << s.optimizer_compute_ns << ' ' << s.copy_ns << ' '
-      << s.exposed_copy_ns << ' ' << s.idle_ns << ' ' << s.has_detail << ' '
-      << optional(s.overlap_fraction) << ' ' << optional(s.bytes_sent_per_step) << ' '
+      << s.step_ns.standard_deviation << ' ' << s.tokens_per_s.value_or(-1) << ' '
+      << s.samples_per_s.value_or(-1) << ' ' << optional(s.mfu) << ' ' << s.compute_ns << ' '
+      << s.comm_ns << ' ' << s.overlap_ns << ' ' << s.exposed_ns << ' ' << s.optimizer_compute_ns
+      << ' ' << s.copy_ns << ' ' << s.exposed_copy_ns << ' ' << s.idle_ns << ' ' << s.has_detail
+      << ' ' << optional(s.overlap_fraction) << ' ' << optional(s.bytes_sent_per_step) << ' '
       << optional(s.bytes_sent_per_step_theory) << ' ' << optional(s.loss_first) << ' '
       << optional(s.loss_last);
-  for (auto phase : s.phase_ns) out << ' ' << phase;
+  for (auto phase : s.phase_ns) out << ' ' << phase.value_or(-1);
   out << '\n';
 }
 
@@ -298,7 +298,7 @@ std::string dump(const RunFigures& figures) {
         << '\n';
   }
   out << "recorder " << figures.recorder.overhead_fraction.value_or(-1) << ' '
-      << figures.recorder.events << ' ' << figures.recorder.lost << " ignored "
+      << figures.recorder.events.value_or(-1) << ' ' << figures.recorder.lost << " ignored "
       << figures.ignored_rows << '\n';
   return out.str();
 }

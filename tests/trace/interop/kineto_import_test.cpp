@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <map>
 
 #include "trace/analysis/run_analysis.h"
+#include "trace/interop/imported_rows.h"
 #include "trace/interop/kineto_rank.h"
 #include "trace/model/strings.h"
 #include "trace/store/file_system.h"
@@ -297,6 +299,19 @@ TEST_F(KinetoImport, ATraceWithLongPausesIsWrittenByItsEventsAndNotByItsTime) {
   EXPECT_LT(run.batches.size(), 30u);
 }
 
+TEST_F(KinetoImport, RowsDecadesApartAreWrittenInAFewCommits) {
+  Batch rows;
+  rows.strings.push_back({0, 1, "gemm"});
+  rows.lanes.push_back({0, 0, LaneKind::kCompute, 1});
+  rows.events.push_back(
+      {0, 0, EventKind::kKernel, {{0, 5, 1, 0, 0, 0}, {1'700'000'000'000'000'000, 5, 1, 0, 0, 0}}});
+  int asked = 0;
+  const auto file = folder_->path() / "rank_0.sqlite";
+  ASSERT_TRUE(write_imported_rows(file, 0, rows, [&] { return ++asked < 10; }));
+  EXPECT_LT(asked, 10);
+  EXPECT_LT(std::filesystem::file_size(file), 1'000'000u);
+}
+
 TEST_F(KinetoImport, NumbersThatNoJobHasAreRefused) {
   for (const char* info :
        {"\"rank\":0,\"world_size\":300000000", "\"rank\":2000000,\"world_size\":2",
@@ -395,6 +410,23 @@ TEST_F(KinetoImport, EventsSayWhetherTheyComputeAndCallOthers) {
   EXPECT_EQ(flags.at("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)") & kEventCompute, 0u);
   EXPECT_EQ(flags.at("aten::linear") & kEventLeaf, 0u);
   EXPECT_NE(flags.at("aten::addmm") & kEventLeaf, 0u);
+}
+
+TEST(KinetoRank, MoreNamesThanARunHoldsShareOne) {
+  KinetoRank rank;
+  KinetoEvent event;
+  event.category = KinetoCategory::kOperator;
+  event.thread = "7";
+  for (StringId i = 0; i < kMostStringId + 10; ++i) {
+    event.name = std::to_string(i);
+    event.start_ns = i;
+    rank.add(event);
+  }
+  const Batch rows = rank.finish(0, 1, {}, "");
+  ASSERT_EQ(rows.events.size(), 1u);
+  EXPECT_EQ(rows.events[0].events.size(), kMostStringId + 10);
+  EXPECT_LT(std::ranges::max(rows.strings, {}, &InternedString::id).id, kMostStringId);
+  EXPECT_EQ(rows.strings.back().text, "(one of further names)");
 }
 
 // Quadratic work would take minutes.
