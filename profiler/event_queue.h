@@ -45,6 +45,12 @@ class EventQueue {
     return true;
   }
 
+  // How many push() takes now; the producer's.
+  std::size_t room() const {
+    return capacity() - static_cast<std::size_t>(tail_.load(std::memory_order_relaxed) -
+                                                 head_.load(std::memory_order_acquire));
+  }
+
   // Hands everything that was pushed before the call to `take`, oldest first; returns how many.
   template <typename Take>
   std::size_t drain(Take&& take) {

@@ -28,6 +28,7 @@ Recorder::~Recorder() { static_cast<void>(stop()); }
 trace::Result<void> Recorder::stop() { return state_->stop(); }
 std::string Recorder::failure() const { return state_->failure(); }
 std::int64_t Recorder::lost() const { return state_->lost(); }
+trace::UnwrittenRecords Recorder::unwritten() const { return state_->unwritten(); }
 
 // ---- any thread
 
@@ -48,7 +49,7 @@ std::optional<int> Recorder::lane_of_thread(std::uint32_t thread) const {
 bool Recorder::recording_detail() const { return state_->detail.load(std::memory_order_relaxed); }
 
 bool Recorder::wanted_detail_at(std::int64_t time_ns) const {
-  return !state_->over_limit && !state_->failed && state_->detail_windows.contains(time_ns);
+  return !state_->over_limit && !state_->stopped && state_->detail_windows.contains(time_ns);
 }
 
 void Recorder::log(trace::LogLine::Level level, std::string_view text) {
@@ -86,6 +87,8 @@ void Recorder::add_counter(trace::StringId name, trace::StringId unit, std::int6
 void Recorder::add_event(int lane, trace::EventKind kind, const trace::Event& event) {
   state_->queues.of_this_thread().events.push({event, lane, kind});
 }
+
+void Recorder::wait_for_room() { state_->wait_for_room(); }
 
 void Recorder::add_events(int lane, trace::EventKind kind, std::vector<trace::Event> events) {
   if (events.empty()) return;
@@ -137,7 +140,7 @@ void Recorder::end_step(const StepResult& result, std::int64_t at_ns) {
   row.model_flops = result.model_flops;
   row.full_detail = state_->step_detail && recording_detail() && result.has_activity;
   row.nonfinite = result.nonfinite;
-  state_->push_row(row);
+  if (!state_->push_row(row)) ++state_->steps_without_room;
   state_->step = -1;
   state_->update_detail();
   state_->update_windows(row.end_ns);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "trace/model/events.h"
+#include "trace/model/rank_outcome.h"
 #include "trace/model/result.h"
 #include "trace/model/schedule.h"
 
@@ -26,7 +27,7 @@ struct RecorderOptions {
   // Steps are told after the fact, by what a GPU did: rows belong to the step of their time, not to
   // the one that was open when they were reported.
   bool late_steps = false;
-  // Records per thread until the recorder's thread empties the queue, every 50 ms.
+  // Records per thread until the recorder's thread empties the queue, every 50 ms or when asked.
   std::size_t event_queue_capacity = 1 << 16;
   std::size_t row_queue_capacity = 1 << 12;
 };
@@ -87,6 +88,8 @@ class Recorder {
   // Why recording ended before the run (disk full, …); "" while all is well.
   std::string failure() const;
   std::int64_t lost() const;
+  // Since failure(), and steps that found no room in their queue before.
+  trace::UnwrittenRecords unwritten() const;
 
   // ---- any thread
   static std::int64_t now_ns();                   // CLOCK_REALTIME
@@ -111,6 +114,9 @@ class Recorder {
   void add_counter(trace::StringId name, trace::StringId unit, std::int64_t time_ns, double value);
   // Bulk events of the calling thread's queue.
   void add_event(int lane, trace::EventKind kind, const trace::Event& event);
+  // For a thread that may wait, and has more to tell than its queues hold: returns once half of
+  // them is free. Never on the job's threads.
+  void wait_for_room();
   // Many at once, ordered by start; locks: not in a hot path.
   void add_events(int lane, trace::EventKind kind, std::vector<trace::Event> events);
   // Time that a source spent in callbacks on the job's threads; see callback_cost.h.

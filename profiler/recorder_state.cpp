@@ -52,7 +52,8 @@ bool Recorder::State::schedule_wants_detail() const {
 }
 
 void Recorder::State::update_detail() {
-  detail = schedule_wants_detail() && !over_limit && !failed;
+  // Also where nothing can be written any more: what is lost is counted as it comes.
+  detail = schedule_wants_detail() && !over_limit && !stopped;
 }
 
 void Recorder::State::tell_follower() {
@@ -73,14 +74,30 @@ void Recorder::State::run(const std::stop_token& stop) {
   pthread_setname_np(pthread_self(), "recorder");
   while (!stop.stop_requested()) {
     std::unique_lock lock(wait_mutex_);
-    wait_.wait_for(lock, stop, kDrainInterval, [] { return false; });
+    wait_.wait_for(lock, stop, kDrainInterval, [this] { return asked_to_drain_; });
+    asked_to_drain_ = false;
     lock.unlock();
     record_once();
+    drained_.notify_all();
   }
   record_once();
   // Once more: a collective that ended without a seen start waits for one further drain.
   builder_.stop_waiting();
   record_once();
+}
+
+void Recorder::State::wait_for_room() {
+  const ThreadQueues& own = queues.of_this_thread();
+  const auto has_room = [&own] {
+    return 2 * own.events.room() >= own.events.capacity() &&
+           2 * own.rows.room() >= own.rows.capacity();
+  };
+  while (!has_room() && !thread.get_stop_token().stop_requested()) {
+    std::unique_lock lock(wait_mutex_);
+    asked_to_drain_ = true;
+    wait_.notify_one();
+    drained_.wait_for(lock, kDrainInterval);
+  }
 }
 
 void Recorder::State::record_once() {
@@ -114,7 +131,7 @@ void Recorder::State::take_account(const BatchBuilder::Drained& drained, trace::
 }
 
 void Recorder::State::check_writer() {
-  if (!failed) {
+  if (!failed_) {
     if (std::string reason = writer_->failure(); !reason.empty()) {
       // The file can no longer say it; standard error is the rank's log.
       std::fprintf(stderr, "warning: recording of rank %d has ended, the run goes on: %s\n", rank,
@@ -123,8 +140,7 @@ void Recorder::State::check_writer() {
         const std::lock_guard lock(failure_mutex_);
         failure_ = std::move(reason);
       }
-      failed = true;
-      update_detail();
+      failed_ = true;
     }
   }
   if (!over_limit && writer_->bytes_on_disk() >= options.size_limit_bytes) {
@@ -149,11 +165,11 @@ void Recorder::State::check_clock(std::int64_t now_ns) {
 }
 
 trace::Result<void> Recorder::State::stop() {
-  if (std::exchange(stopped_, true)) return stop_result_;
+  if (std::exchange(is_stopping_, true)) return stop_result_;
   thread.request_stop();
   if (thread.joinable()) thread.join();
+  stopped = true;
   detail = false;
-  failed = true;  // nothing is recorded any more
   stop_result_ = writer_->close();
   return stop_result_;
 }
@@ -164,5 +180,11 @@ std::string Recorder::State::failure() const {
 }
 
 std::int64_t Recorder::State::lost() const { return rare.lost() + writer_->lost(); }
+
+trace::UnwrittenRecords Recorder::State::unwritten() const {
+  trace::UnwrittenRecords records = writer_->unwritten();
+  records.steps += steps_without_room;
+  return records;
+}
 
 }  // namespace shardlens::profiler

@@ -1,4 +1,5 @@
-// What is behind a Recorder, and its thread, which empties the queues every 50 ms.
+// What is behind a Recorder, and its thread, which empties the queues every 50 ms, or when somebody
+// waits for room in them.
 #pragma once
 
 #include <atomic>
@@ -34,7 +35,7 @@ struct Recorder::State {
   QueueRegistry queues;
   std::atomic<bool> detail{false};  // the schedule wants it and nothing forbids it
   std::atomic<bool> over_limit{false};
-  std::atomic<bool> failed{false};
+  std::atomic<bool> stopped{false};
   std::atomic<std::int64_t> step{-1};
   std::atomic<std::int64_t> last_step{-1};
   std::atomic<trace::Phase> phase{trace::Phase::kOther};
@@ -42,6 +43,8 @@ struct Recorder::State {
   std::atomic<std::int64_t> callback_ns{0};
   std::atomic<std::uint64_t> next_collective{1};
   std::atomic<std::int64_t> added_events{0};  // beside those of the queues
+  std::atomic<std::int64_t> steps_without_room{0};
+  void wait_for_room();
 
   // ---- the training thread's
   int phases_lane = 0;
@@ -57,7 +60,7 @@ struct Recorder::State {
   void update_windows(std::int64_t now_ns);  // after `step` has changed
   void update_detail();                      // after `step` or what forbids detail has changed
   void tell_follower();                      // after a step has begun or ended
-  void push_row(const RowRecord& row) { queues.of_this_thread().rows.push(row); }
+  bool push_row(const RowRecord& row) { return queues.of_this_thread().rows.push(row); }
 
   // ---- the recorder's thread
   void run(const std::stop_token& stop);
@@ -75,16 +78,20 @@ struct Recorder::State {
   std::int64_t events_ = 0;
   ClockWatch clock_watch_;
   std::int64_t clock_checked_ns_ = 0;
+  bool failed_ = false;
   mutable std::mutex failure_mutex_;
   std::string failure_;
   std::mutex wait_mutex_;
   std::condition_variable_any wait_;
-  bool stopped_ = false;
+  bool asked_to_drain_ = false;  // guarded by wait_mutex_
+  std::condition_variable drained_;
+  bool is_stopping_ = false;
   trace::Result<void> stop_result_;
 
  public:
   std::string failure() const;
   std::int64_t lost() const;
+  trace::UnwrittenRecords unwritten() const;
 
   // Last: it must end before anything that it uses.
   std::jthread thread;

@@ -10,10 +10,10 @@
 namespace {
 
 // A signal handler reaches nothing else.
-std::atomic<bool> stop_requested{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
+std::atomic<int> stop_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free);
 
-void request_stop(int) { stop_requested = true; }
+void request_stop(int number) { stop_signal = number; }
 
 void handle_signals() {
   struct sigaction stop = {};
@@ -32,5 +32,5 @@ int main(int count, char** arguments) {
   handle_signals();
   const auto lookup = [](const char* name) -> const char* { return std::getenv(name); };
   return shardlens::trainer::rank_main(std::vector<std::string>(arguments + 1, arguments + count),
-                                       lookup, stop_requested);
+                                       lookup, stop_signal);
 }

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "trace/model/rank_outcome.h"
+
 namespace shardlens::trainer {
 
 namespace {
@@ -52,6 +54,9 @@ trace::Result<RankEnvironment> parse_rank_environment(const VariableLookup& look
   if (const char* file = lookup("SHARDLENS_STORE_FILE")) environment.store_file = file;
   if (lookup("SHARDLENS_LAUNCHER_PID") != nullptr) {
     TRY_ASSIGN(environment.launcher_process, read_number(lookup, "SHARDLENS_LAUNCHER_PID", 1));
+  }
+  if (lookup(trace::kOutcomeVariable) != nullptr) {
+    TRY_ASSIGN(environment.outcome_descriptor, read_number(lookup, trace::kOutcomeVariable, 0));
   }
   if (environment.store_file.empty()) {
     const char* address = lookup("MASTER_ADDR");

@@ -25,6 +25,7 @@ struct RankEnvironment {
   std::string restart_count;              // torchrun's; keeps a restarted job's keys apart
   std::string store_file;                 // our launcher's; empty: meet at master_address
   std::optional<pid_t> launcher_process;  // ours; none under another launcher
+  int outcome_descriptor = -1;            // where our launcher reads a RankOutcome; -1: nowhere
   // The process's environment as it is now, for what libraries read of it.
   VariableLookup lookup;
 };

@@ -96,11 +96,11 @@ std::string parameters_text(const ModelShape& shape, const trace::Settings& sett
 }  // namespace
 
 RankJob::RankJob(const AgreedRun& run, const RankEnvironment& environment,
-                 const std::atomic<bool>& stop_requested, OnHang on_hang)
+                 const std::atomic<int>& stop_signal, OnHang on_hang)
     : settings_(run.info.settings),
       run_(run),
       environment_(environment),
-      stop_requested_(stop_requested),
+      stop_signal_(stop_signal),
       on_hang_(std::move(on_hang)) {}
 
 RankJob::~RankJob() = default;
@@ -111,14 +111,33 @@ trace::Result<TrainOutcome> RankJob::run() {
     TRY_ASSIGN(const auto injections, trace::parse_injections(settings_.inject));
     TRY_ASSIGN(const SampleWriter samples, SampleWriter::create(settings_, *dataset_, *tokenizer_));
     const ModelSaver saver({settings_, run_.folder, shape_, *model_, label_names_});
-    TrainLoop loop({settings_, shape_, *dataset_, device_.device, *model_, *strategy_,
-                    *communicator_, run_.folder, *recorder_, &sources_->memory_sampler(), log_,
-                    stop_requested_, samples, saver},
-                   injections);
-    return loop.run();
+    TrainLoop loop(
+        {settings_, shape_, *dataset_, device_.device, *model_, *strategy_, *communicator_,
+         run_.folder, *recorder_, &sources_->memory_sampler(), log_, stop_signal_, samples, saver,
+         [this](std::int64_t steps, std::int64_t total) { tell(steps, total); }},
+        injections);
+    auto trained = loop.run();
+    if (trained) outcome_.left_early = trained->stopped;
+    return trained;
   } catch (const std::exception& failure) {
     return tl::make_unexpected(describe_failure(failure, "before the first step"));
   }
+}
+
+void RankJob::tell(std::int64_t steps, std::int64_t steps_total) {
+  outcome_.steps = steps;
+  outcome_.steps_total = steps_total;
+  trace::tell_outcome(environment_.outcome_descriptor, outcome());
+}
+
+trace::RankOutcome RankJob::outcome() const {
+  trace::RankOutcome now = outcome_;
+  now.stop_signal = stop_signal_;
+  if (recorder_) {
+    now.unwritten = recorder_->unwritten();
+    now.set_recording_error(recorder_->failure());
+  }
+  return now;
 }
 
 trace::Result<void> RankJob::prepare() {
@@ -293,7 +312,10 @@ trace::Result<void> RankJob::finish(const trace::Error* failure) {
   if (sources_) sources_->stop_gpu_activity();
   if (!recorder_) return {};
   if (failure != nullptr) recorder_->log(trace::LogLine::Level::kError, failure->message);
-  return recorder_->stop();
+  auto written = recorder_->stop();
+  outcome_.finished = failure == nullptr;
+  trace::tell_outcome(environment_.outcome_descriptor, outcome());
+  return written;
 }
 
 void RankJob::save_in_haste(const trace::Error& failure) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "profiler/recorder.h"
+#include "trace/model/rank_outcome.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/data/token_dataset.h"
 #include "trainer/gpu_facts.h"
@@ -32,7 +33,7 @@ class RankJob {
   using OnHang = std::function<void(RankJob& job, const trace::Error& error)>;
 
   RankJob(const AgreedRun& run, const RankEnvironment& environment,
-          const std::atomic<bool>& stop_requested, OnHang on_hang);
+          const std::atomic<int>& stop_signal, OnHang on_hang);
   ~RankJob();
 
   trace::Result<TrainOutcome> run();
@@ -41,9 +42,12 @@ class RankJob {
   trace::Result<void> finish(const trace::Error* failure);
   // Instead of finish(), for OnHang: writes what was recorded without waiting for other threads.
   void save_in_haste(const trace::Error& failure);
+  // As far as it is known now; whole after finish().
+  trace::RankOutcome outcome() const;
 
  private:
   trace::Result<void> prepare();
+  void tell(std::int64_t steps, std::int64_t steps_total);
   trace::Result<void> start_recorder();
   void describe_gpu(trace::RankInfo& info);
   trace::Result<void> open_model_folder();
@@ -56,9 +60,10 @@ class RankJob {
   const trace::Settings settings_;
   const AgreedRun run_;
   const RankEnvironment environment_;
-  const std::atomic<bool>& stop_requested_;
+  const std::atomic<int>& stop_signal_;
   const OnHang on_hang_;
 
+  trace::RankOutcome outcome_;
   RankDevice device_;
   GpuFacts gpu_;  // where `device_` is one
   ModelShape shape_;

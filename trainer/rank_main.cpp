@@ -117,7 +117,7 @@ class FailureExit {
 };
 
 trace::Result<void> train(const RankOptions& options, const VariableLookup& lookup,
-                          const std::atomic<bool>& stop_requested) {
+                          const std::atomic<int>& stop_signal) {
   TRY_ASSIGN(const RankEnvironment environment, parse_rank_environment(lookup));
   TRY(die_with_launcher(environment));
   TRY_ASSIGN(AgreedRun run, agree_on_run(options, environment));
@@ -129,7 +129,7 @@ trace::Result<void> train(const RankOptions& options, const VariableLookup& look
     });
   };
   // Not destroyed after a failure; see RankJob::finish.
-  auto job = std::make_unique<RankJob>(run, environment, stop_requested, leave_hung);
+  auto job = std::make_unique<RankJob>(run, environment, stop_signal, leave_hung);
   const auto outcome = job->run();
   if (!outcome) {
     failure_exit.leave(outcome.error(), [&] { return job->finish(&outcome.error()); });
@@ -137,14 +137,17 @@ trace::Result<void> train(const RankOptions& options, const VariableLookup& look
 
   // A recording that could not be completed (disk full) does not spoil the training.
   if (auto written = job->finish(nullptr); !written) RankLog(nullptr).warn(written.error().message);
+  const trace::RankOutcome told = job->outcome();
   job.reset();
   if (!run.owns_status) return {};
-  return record_end(run, outcome->stopped ? trace::RunStatus::kStopped : trace::RunStatus::kDone,
-                    outcome->stopped ? "stopped on request" : "");
+  // Of the other ranks, whom another launcher has started, only what their files say is known.
+  const trace::ToldByRank own[] = {{environment.rank, told}};
+  const trace::RunEnd end = trace::end_of(own);
+  return record_end(run, end.status, end.reason);
 }
 
 trace::Result<void> act(const RankOptions& options, const VariableLookup& lookup,
-                        const std::atomic<bool>& stop_requested) {
+                        const std::atomic<int>& stop_signal) {
   switch (options.action) {
     case RankOptions::Action::kHelp:
       std::fputs(std::string(rank_help()).c_str(), stdout);
@@ -157,7 +160,7 @@ trace::Result<void> act(const RankOptions& options, const VariableLookup& lookup
     case RankOptions::Action::kDumpWeights:
       return dump_weights(options);
     case RankOptions::Action::kTrain:
-      return train(options, lookup, stop_requested);
+      return train(options, lookup, stop_signal);
   }
   return {};
 }
@@ -165,10 +168,10 @@ trace::Result<void> act(const RankOptions& options, const VariableLookup& lookup
 }  // namespace
 
 int rank_main(const std::vector<std::string>& arguments, const VariableLookup& lookup,
-              const std::atomic<bool>& stop_requested) {
+              const std::atomic<int>& stop_signal) {
   const auto options = parse_rank_options(arguments);
   if (!options) return report(options.error());
-  const auto done = act(*options, lookup, stop_requested);
+  const auto done = act(*options, lookup, stop_signal);
   return done ? 0 : report(done.error());
 }
 

@@ -12,6 +12,6 @@ namespace shardlens::trainer {
 // Returns the exit code; after a failed training it leaves the process itself with that code, since
 // threads may still wait for other ranks inside c10d. Prints to standard output and error.
 int rank_main(const std::vector<std::string>& arguments, const VariableLookup& lookup,
-              const std::atomic<bool>& stop_requested);
+              const std::atomic<int>& stop_signal);
 
 }  // namespace shardlens::trainer

@@ -65,10 +65,12 @@ trace::Result<TrainOutcome> TrainLoop::run() {
   if (first_step > 0 && parts_.communicator.rank() == 0) {
     parts_.log.info("resumed after step " + std::to_string(first_step - 1));
   }
+  parts_.on_step(first_step, total_steps_);
   for (std::int64_t step = first_step; step < total_steps_; ++step) {
     try {
       TRY_ASSIGN(const StepAgreement agreement, run_step(step));
       outcome.steps = step + 1;
+      parts_.on_step(outcome.steps, total_steps_);
       // In the last step there is nothing left to stop.
       if (agreement.stop && step + 1 < total_steps_) {
         if (parts_.settings.checkpoint_on_stop) TRY(save_checkpoint(step));
@@ -106,7 +108,7 @@ trace::Result<StepAgreement> TrainLoop::run_step(std::int64_t step) {
                                                     .gradient_norm = norm,
                                                     .overflowed = scaler_.overflowed(),
                                                     .skipped_steps = scaler_.skipped_steps(),
-                                                    .stop = parts_.stop_requested.load()});
+                                                    .stop = parts_.stop_signal != 0});
     report_skipped(step, agreement);
   }
   finish_step(step, agreement);

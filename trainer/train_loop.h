@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,9 +47,11 @@ struct TrainParts {
   profiler::Recorder& recorder;
   profiler::MemorySampler* memory_sampler;  // null: memory is not recorded
   RankLog& log;
-  const std::atomic<bool>& stop_requested;
+  const std::atomic<int>& stop_signal;  // 0: nobody asked
   const SampleWriter& samples;
   const ModelSaver& saver;
+  // After every step: how many were trained, of how many.
+  std::function<void(std::int64_t steps, std::int64_t steps_total)> on_step;
 };
 
 struct TrainOutcome {

@@ -163,6 +163,10 @@ ProgressText progress_text(const Snapshot& snapshot) {
     case trace::RunStatus::kStopped:
       out.left = "stopped";
       break;
+    case trace::RunStatus::kIncomplete:
+      out.left = "incomplete";
+      out.failed = true;
+      break;
     case trace::RunStatus::kFailed:
       out.left = "failed";
       out.failed = true;
@@ -191,6 +195,9 @@ std::vector<Message> messages(const Snapshot& snapshot) {
     const RunView& run = *snapshot.run;
     if (!run.diagnosis.empty() && run.figures.info.status != trace::RunStatus::kFailed) {
       out.push_back({run.diagnosis, true});
+    }
+    if (run.figures.info.status == trace::RunStatus::kIncomplete) {
+      out.push_back({"Incomplete: " + run.figures.info.reason, true});
     }
     const std::string lost = lost_text(run.figures.recorder);
     if (!lost.empty()) out.push_back({lost, false});

@@ -34,6 +34,8 @@ LedgerCell steps_cell(const LedgerRow& row, const JobState& job) {
     cell = {"failed at " + cell.text, Tone::kDanger};
   } else if (row.status == trace::RunStatus::kStopped) {
     cell.text = "stopped at " + cell.text;
+  } else if (row.status == trace::RunStatus::kIncomplete) {
+    cell = {"incomplete, " + cell.text, Tone::kDanger};
   } else if (row.status == trace::RunStatus::kRunning && row.name == job.run_name &&
              job.steps > 0) {
     cell = {format_integer(job.step) + " of " + format_integer(job.steps), Tone::kText};

@@ -62,7 +62,7 @@ void draw_mark(const Look& look, const Rect& box, const LedgerRow& row) {
   const Palette& p = look.colors();
   const float y = box.center_y(), x = box.x + look.px(6);
   if (row.status == trace::RunStatus::kRunning) shape(Shape::kDot, x, y, look.px(8), color(p.good));
-  if (row.status == trace::RunStatus::kFailed)
+  if (row.status == trace::RunStatus::kFailed || row.status == trace::RunStatus::kIncomplete)
     shape(Shape::kCross, x, y, look.px(8), color(p.danger));
 }
 

@@ -37,7 +37,9 @@ bool watch(RecordedProgram& program, StopSignals& signals) {
 int print_outcome(const RecordedProgram& program, bool as_json) {
   const auto report = load_report(program.folder(), {});
   if (!report) return report_error(report.error());
-  const bool failed = program.run().status == trace::RunStatus::kFailed;
+  const auto status = program.run().status;
+  const bool failed =
+      status == trace::RunStatus::kFailed || status == trace::RunStatus::kIncomplete;
   if (failed) print_message("error: " + program.run().reason);
   print_result(as_json ? dump_json(report_json(*report)) + "\n"
                        : report_text(*report) + "\n" + program.folder().string() + "\n");

@@ -53,6 +53,9 @@ JobStatus watch(JobSession& job, StopSignals& signals) {
 }
 
 int print_outcome(const JobStatus& status, const JobSession& job, bool as_json) {
+  // What the user asked for came about: all of it, or up to where the user stopped it.
+  const bool as_asked = status.run.status == RunStatus::kDone ||
+                        (status.run.status == RunStatus::kStopped && status.stopped_by_user);
   const bool failed = status.run.status == RunStatus::kFailed;
   const bool saved = status.save_errors.empty();
   for (const auto& problem : status.save_errors) {
@@ -60,17 +63,18 @@ int print_outcome(const JobStatus& status, const JobSession& job, bool as_json) 
   }
   const auto report = load_report(job.folder(), {}, &status.run);
   if (!report) {
-    if (failed) print_message("error: " + status.run.reason);
+    if (!as_asked) print_message("error: " + status.run.reason);
     for (const auto& text : status.log_tail) print_message("  " + text);
     return std::max(kFailed, report_error(report.error()));
   }
   // Once only: the text below says it too, but a reader of JSON sees only this.
-  if (failed) {
-    print_message(as_json ? failure_text(*report) : "error: " + report->figures.info.reason);
+  if (!as_asked) {
+    print_message(failed && as_json ? failure_text(*report)
+                                    : "error: " + report->figures.info.reason);
   }
   print_result(as_json ? dump_json(report_json(*report)) + "\n"
                        : report_text(*report) + "\n" + job.folder().string() + "\n");
-  return failed || !saved ? kFailed : kDone;
+  return as_asked && saved ? kDone : kFailed;
 }
 
 }  // namespace

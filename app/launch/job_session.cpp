@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -25,6 +26,8 @@ using std::chrono::steady_clock;
 using trace::Result;
 
 constexpr std::size_t kShownLogLines = 20;
+// A transaction of run.sqlite: its journal and some pages.
+constexpr std::int64_t kRoomForEnd = 256 << 10;
 
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -42,6 +45,15 @@ void block_all_signals() {
 // c10d's FileStore misbehaves on a path that was used before.
 fs::path fresh_store_file(const fs::path& folder) {
   return folder / ("store_" + std::to_string(getpid()) + "_" + std::to_string(now_ns()));
+}
+
+std::vector<trace::ToldByRank> told_by_ranks(const JobStatus& status) {
+  std::vector<trace::ToldByRank> told;
+  for (const RankExit& exit : status.exits) {
+    if (exit.outcome) told.push_back({exit.rank, *exit.outcome});
+  }
+  std::ranges::sort(told, {}, &trace::ToldByRank::rank);
+  return told;
 }
 
 Result<fs::path> create_folder(const JobRequest& request, trace::RunInfo& run) {
@@ -73,7 +85,8 @@ Result<std::unique_ptr<JobSession>> JobSession::start(const JobRequest& request,
 JobSession::JobSession(trace::RunInfo run, fs::path folder, JobOptions options)
     : folder_(std::move(folder)),
       options_(std::move(options)),
-      store_file_(fresh_store_file(folder_)) {
+      store_file_(fresh_store_file(folder_)),
+      room_for_end_(folder_, kRoomForEnd) {
   status_.run = std::move(run);
 }
 
@@ -235,11 +248,21 @@ void JobSession::finish() {
   status.phase = JobStatus::Phase::kEnded;
   const auto merged = trace::checkpoint_run(folder_);
   name_culprit(status);
-  for (const auto& saved : {merged, trace::update_run(folder_, status.run)}) {
-    if (!saved) status.save_errors.push_back(saved.error().message);
-  }
+  if (!merged) status.save_errors.push_back(merged.error().message);
+  save_end(status);
   const std::lock_guard lock(mutex_);
   status_ = std::move(status);
+}
+
+// Where run.sqlite cannot take it, the log of the first rank may.
+void JobSession::save_end(JobStatus& status) {
+  room_for_end_.release();
+  const auto saved = trace::update_run(folder_, status.run);
+  if (saved) return;
+  status.save_errors.push_back(saved.error().message);
+  std::ofstream log(trace::rank_log(folder_, 0), std::ios::app);
+  log << "launcher: the run is " << to_string(status.run.status)
+      << (status.run.reason.empty() ? "" : ": ") << status.run.reason << "\n";
 }
 
 void JobSession::name_culprit(JobStatus& status) const {
@@ -260,8 +283,7 @@ void JobSession::give_up(const std::string& problem) {
   std::error_code ignored;
   fs::remove(store_file_, ignored);
   try {
-    const auto saved = trace::update_run(folder_, status.run);
-    if (!saved) status.save_errors.push_back(saved.error().message);
+    save_end(status);
   } catch (const std::exception& error) {
     status.save_errors.emplace_back(error.what());
   }
@@ -284,16 +306,38 @@ void JobSession::conclude(JobStatus& status) {
     status.log_tail = log_tail(trace::rank_log(folder_, failure->rank), kShownLogLines);
   } else if (!abort_reason.empty()) {
     run.reason = abort_reason;
-  } else if (told_by_user_) {
-    run.status = trace::RunStatus::kStopped;
-    run.reason = "stopped by the user";
-    for (const auto& exit : status.exits) {
-      // SIGTERM is what ends a rank that was told to leave before it had begun.
-      if (exit.failed() && exit.signal != SIGTERM) run.reason += "; " + describe(exit);
-    }
   } else {
-    run.status = trace::RunStatus::kDone;
+    return conclude_in_order(status);
   }
+  const std::string missing = trace::unwritten_text(told_by_ranks(status));
+  if (!missing.empty()) run.reason += "; " + missing;
+}
+
+void JobSession::conclude_in_order(JobStatus& status) const {
+  const auto told = told_by_ranks(status);
+  auto& run = status.run;
+  // A request that comes with the last step finds nothing left to stop.
+  const bool all_finished = told.size() == static_cast<std::size_t>(run.world_size) &&
+                            std::ranges::all_of(told, [](const trace::ToldByRank& rank) {
+                              return rank.outcome.finished && !rank.outcome.left_early;
+                            });
+  if (!(told_by_user_ || stop_requested_) || all_finished) {
+    const trace::RunEnd end = trace::end_of(told);
+    run.status = end.status;
+    run.reason = end.reason;
+    return;
+  }
+  status.stopped_by_user = true;
+  run.status = trace::RunStatus::kStopped;
+  run.reason = "stopped by the user";
+  const std::string steps = trace::steps_text(told);
+  if (!steps.empty()) run.reason += " after " + steps;
+  for (const auto& exit : status.exits) {
+    // SIGTERM is what ends a rank that was told to leave before it had begun.
+    if (exit.failed() && exit.signal != SIGTERM) run.reason += "; " + describe(exit);
+  }
+  const std::string missing = trace::unwritten_text(told);
+  if (!missing.empty()) run.reason += "; " + missing;
 }
 
 }  // namespace shardlens::app

@@ -18,6 +18,7 @@
 #include "app/launch/rank_process.h"
 #include "trace/model/result.h"
 #include "trace/model/run_info.h"
+#include "trace/store/reserved_room.h"
 
 namespace shardlens::app {
 
@@ -36,6 +37,7 @@ struct JobStatus {
   std::vector<RankExit> exits;        // so far, in order of time
   int failed_rank = -1;               // the rank that is the reason
   std::vector<std::string> log_tail;  // of that rank
+  bool stopped_by_user = false;       // not by somebody who reached a rank past its launcher
   // What of the run's end could not be saved (a full disk): its files still say that it runs.
   std::vector<std::string> save_errors;
 };
@@ -70,7 +72,9 @@ class JobSession {
   void tell_ranks_to_leave(std::chrono::milliseconds grace);
   void finish();
   void conclude(JobStatus& status);
+  void conclude_in_order(JobStatus& status) const;
   void name_culprit(JobStatus& status) const;
+  void save_end(JobStatus& status);
   void give_up(const std::string& problem);
   bool any_running() const;
   void wake() const;
@@ -78,6 +82,7 @@ class JobSession {
   const std::filesystem::path folder_;
   const JobOptions options_;
   const std::filesystem::path store_file_;
+  trace::ReservedRoom room_for_end_;  // to say how the run ended although the disk is full
   int wake_descriptor_ = -1;
   std::atomic<bool> stop_requested_ = false;
   std::atomic<bool> kill_requested_ = false;

@@ -73,6 +73,12 @@ std::string describe(const RankExit& exit) {
            (exit.message.empty() ? "" : "; its last line was: " + exit.message);
   }
   if (exit.signal != 0) return rank + " was killed by " + signal_name(exit.signal) + said;
+  if (exit.left_unfinished()) {
+    const trace::ToldByRank told[] = {{exit.rank, *exit.outcome}};
+    const std::string steps = trace::steps_text(told);
+    return rank + " left without an error before it had finished" +
+           (steps.empty() ? "" : ", after " + steps) + said;
+  }
   if (!exit.failed()) return rank + " left before the others, without an error" + said;
   if (exit.code == 1 && !exit.message.empty()) return rank + " failed" + said;
   return rank + " left with exit code " + std::to_string(exit.code) + said;

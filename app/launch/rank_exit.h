@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 
+#include "trace/model/rank_outcome.h"
+
 namespace shardlens::app {
 
 struct RankExit {
@@ -15,8 +17,11 @@ struct RankExit {
   bool asked = false;  // after the launcher had told it to leave
   std::chrono::steady_clock::time_point time;
   std::string message;  // what it said at last: its "error: " line, else its last line
+  std::optional<trace::RankOutcome> outcome;  // what it told of itself; none: nothing
 
-  bool failed() const { return code != 0 || signal != 0; }
+  bool failed() const { return code != 0 || signal != 0 || left_unfinished(); }
+  // Without an error, but in the middle of its work.
+  bool left_unfinished() const { return code == 0 && signal == 0 && outcome && !outcome->finished; }
 };
 
 // Exits closer together than this may be in either order.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,19 +53,23 @@ class SpawnAttributes {
 
 class SpawnFiles {
  public:
-  explicit SpawnFiles(const std::filesystem::path& log) {
+  // `outcome` becomes kOutcome in the child; -1: none.
+  SpawnFiles(const std::filesystem::path& log, int outcome) {
     posix_spawn_file_actions_init(&actions_);
     posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, log.c_str(),
                                      O_WRONLY | O_CREAT | O_APPEND, 0644);
     posix_spawn_file_actions_adddup2(&actions_, STDOUT_FILENO, STDERR_FILENO);
+    if (outcome >= 0) posix_spawn_file_actions_adddup2(&actions_, outcome, kOutcome);
     // The launcher's other files are not the rank's.
-    posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
+    posix_spawn_file_actions_addclosefrom_np(&actions_, outcome >= 0 ? kOutcome + 1 : kOutcome);
   }
   ~SpawnFiles() { posix_spawn_file_actions_destroy(&actions_); }
   SpawnFiles(const SpawnFiles&) = delete;
   SpawnFiles& operator=(const SpawnFiles&) = delete;
   const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+  static constexpr int kOutcome = STDERR_FILENO + 1;
 
  private:
   posix_spawn_file_actions_t actions_;
@@ -77,27 +82,34 @@ trace::Result<RankProcess> RankProcess::spawn(const RankCommand& command) {
   arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
   std::vector<std::string> environment = command.environment;
   const SpawnAttributes attributes;
-  const SpawnFiles files(command.log);
+  const int outcome = memfd_create("rank outcome", MFD_CLOEXEC);
+  if (outcome >= 0) {
+    environment.push_back(std::string(trace::kOutcomeVariable) + "=" +
+                          std::to_string(SpawnFiles::kOutcome));
+  }
+  const SpawnFiles files(command.log, outcome);
   pid_t process = -1;
   const int error = posix_spawn(&process, command.program.c_str(), files.get(), attributes.get(),
                                 pointers(arguments).data(), pointers(environment).data());
   if (error != 0) {
+    if (outcome >= 0) close(outcome);
     return trace::fail(trace::ErrorKind::kIo, "Rank " + std::to_string(command.rank) +
                                                   " could not be started: " + std::strerror(error) +
                                                   " (" + command.program.string() + ", log " +
                                                   command.log.string() + ").");
   }
   // By number: the declaration of glibc 2.36 cannot be linked from C++.
-  return RankProcess(command.rank, process, open_process_descriptor(process));
+  return RankProcess(command.rank, process, open_process_descriptor(process), outcome);
 }
 
-RankProcess::RankProcess(int rank, pid_t process, int descriptor)
-    : rank_(rank), process_(process), descriptor_(descriptor) {}
+RankProcess::RankProcess(int rank, pid_t process, int descriptor, int outcome)
+    : rank_(rank), process_(process), descriptor_(descriptor), outcome_(outcome) {}
 
 RankProcess::RankProcess(RankProcess&& other) noexcept
     : rank_(other.rank_),
       process_(std::exchange(other.process_, -1)),
       descriptor_(std::exchange(other.descriptor_, -1)),
+      outcome_(std::exchange(other.outcome_, -1)),
       exit_(other.exit_) {}
 
 RankProcess::~RankProcess() {
@@ -106,6 +118,7 @@ RankProcess::~RankProcess() {
     waitpid(process_, nullptr, 0);
   }
   if (descriptor_ >= 0) close(descriptor_);
+  if (outcome_ >= 0) close(outcome_);
 }
 
 void RankProcess::send(int signal) {
@@ -128,6 +141,7 @@ bool RankProcess::reap() {
   } else {
     exit.signal = info.si_status;
   }
+  exit.outcome = trace::read_outcome(outcome_);
   exit_ = exit;
   if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
   return true;

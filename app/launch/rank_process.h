@@ -25,6 +25,7 @@ struct RankCommand {
 
 class RankProcess {
  public:
+  // Gives the rank a descriptor in which to tell its outcome.
   static trace::Result<RankProcess> spawn(const RankCommand& command);
   RankProcess(RankProcess&& other) noexcept;
   RankProcess& operator=(RankProcess&&) = delete;
@@ -36,15 +37,17 @@ class RankProcess {
   const std::optional<RankExit>& exit() const { return exit_; }
 
   void send(int signal);
-  // Takes the exit if there is one; true if the process has ended just now.
+  // Takes the exit if there is one, with what the rank has told; true if the process has ended just
+  // now.
   bool reap();
 
  private:
-  RankProcess(int rank, pid_t process, int descriptor);
+  RankProcess(int rank, pid_t process, int descriptor, int outcome);
 
   int rank_ = 0;
   pid_t process_ = -1;
   int descriptor_ = -1;
+  int outcome_ = -1;  // memory, so that no disk is needed
   std::optional<RankExit> exit_;
 };
 

@@ -20,6 +20,7 @@
 #include "app/launch/program_files.h"
 #include "app/launch/rank_environment.h"
 #include "trace/model/schedule.h"
+#include "trace/model/text.h"
 #include "trace/store/query.h"
 #include "trace/store/rank_files.h"
 #include "trace/store/run_folder.h"
@@ -172,7 +173,10 @@ Result<std::unique_ptr<RecordedProgram>> RecordedProgram::start(const RecordRequ
 }
 
 RecordedProgram::RecordedProgram(trace::RunInfo run, fs::path folder, pid_t process)
-    : run_(std::move(run)), folder_(std::move(folder)), process_(process) {}
+    : run_(std::move(run)),
+      folder_(std::move(folder)),
+      room_for_end_(folder_, 256 << 10),
+      process_(process) {}
 
 RecordedProgram::~RecordedProgram() {
   if (has_ended_) return;
@@ -238,6 +242,24 @@ void RecordedProgram::wait_for_ranks() const {
     std::this_thread::sleep_for(20ms);
 }
 
+// Its ranks tell their launcher nothing but what is in their files.
+std::int64_t RecordedProgram::count_unwritten() const {
+  const auto lost = trace::query_run(
+      folder_, "select coalesce(sum(count), 0) from lost where reason like 'write failed%'");
+  if (!lost || lost->rows.empty()) return 0;
+  const auto* count = std::get_if<std::int64_t>(&lost->rows.front().front());
+  return count != nullptr ? *count : 0;
+}
+
+void RecordedProgram::name_unwritten() {
+  const std::int64_t count = count_unwritten();
+  if (count <= 0) return;
+  if (run_.status == trace::RunStatus::kDone) run_.status = trace::RunStatus::kIncomplete;
+  run_.reason += (run_.reason.empty() ? "" : "; ") + trace::grouped(count) +
+                 (count == 1 ? " record" : " records") +
+                 " could not be written: the disk was full, or a limit for files was reached";
+}
+
 Result<void> RecordedProgram::conclude(bool stopped) {
   wait_for_ranks();
   adopt_ranks();
@@ -264,9 +286,12 @@ Result<void> RecordedProgram::conclude(bool stopped) {
                             strsignal(exit_signal_) + ")"
                       : "the program ended with exit code " + std::to_string(exit_code_);
   }
-  TRY(trace::checkpoint_run(folder_));
+  name_unwritten();
   run_.device = device_of(folder_);
-  return trace::update_run(folder_, run_);
+  const auto merged = trace::checkpoint_run(folder_);
+  room_for_end_.release();
+  TRY(trace::update_run(folder_, run_));
+  return merged;
 }
 
 }  // namespace shardlens::app

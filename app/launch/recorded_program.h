@@ -12,6 +12,7 @@
 
 #include "trace/model/result.h"
 #include "trace/model/run_info.h"
+#include "trace/store/reserved_room.h"
 
 namespace shardlens::app {
 
@@ -56,10 +57,13 @@ class RecordedProgram {
   };
   std::vector<Claim> claims() const;
   bool adopt_ranks();
+  std::int64_t count_unwritten() const;
+  void name_unwritten();
   void wait_for_ranks() const;
 
   trace::RunInfo run_;
   const std::filesystem::path folder_;
+  trace::ReservedRoom room_for_end_;  // to say how it ended although the disk is full
   pid_t process_;
   bool has_ended_ = false;
   int exit_code_ = 0;

@@ -94,6 +94,10 @@ std::string heading(const RunReport& report) {
                      ranks_text(info) + " · " + ui::format_integer(summary.steps_executed) +
                      " steps, " + ui::format_integer(summary.steps_measured) + " measured\n" +
                      info.folder + "\n";
+  if (info.status == trace::RunStatus::kIncomplete) text += "Incomplete: " + info.reason + "\n";
+  if (info.status == trace::RunStatus::kStopped && !info.reason.empty()) {
+    text += "Stopped: " + info.reason + "\n";
+  }
   if (!report.saved_model.empty()) text += "Trained model: " + report.saved_model.string() + "\n";
   for (const auto& banner : banners_of(report.figures)) text += "! " + banner + "\n";
   const auto changed = trace::differing_knobs(trace::Settings{}, info.settings);

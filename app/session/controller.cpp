@@ -278,7 +278,8 @@ const ui::LedgerRow* Controller::row_of(const std::string& folder) const {
 const ui::LedgerRow* Controller::newest_own_run(bool finished) const {
   for (const auto& row : library_state_.ledger->rows) {
     if (row.is_bundled || row.is_imported) continue;
-    const bool useful = row.status == RunStatus::kDone || row.status == RunStatus::kStopped;
+    const bool useful = row.status == RunStatus::kDone || row.status == RunStatus::kStopped ||
+                        row.status == RunStatus::kIncomplete;
     if (!finished || useful) return &row;
   }
   return nullptr;

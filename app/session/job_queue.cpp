@@ -39,7 +39,12 @@ Result<std::unique_ptr<RunningJob>> start_safely(const StartJob& start, const Jo
 std::string notice_of(const JobStatus& ended) {
   const std::string run = "Run “" + ended.run.name + "”";
   std::string notice;
-  if (ended.run.status == trace::RunStatus::kFailed) notice = run + " failed: " + ended.run.reason;
+  const auto status = ended.run.status;
+  if (status == trace::RunStatus::kFailed) notice = run + " failed: " + ended.run.reason;
+  if (status == trace::RunStatus::kIncomplete) notice = run + " is incomplete: " + ended.run.reason;
+  if (status == trace::RunStatus::kStopped && !ended.stopped_by_user) {
+    notice = run + " was " + ended.run.reason;
+  }
   for (const auto& problem : ended.save_errors) {
     notice += (notice.empty() ? run + ": its end could not be saved: " : ". Not saved: ") + problem;
   }

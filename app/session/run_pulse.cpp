@@ -89,7 +89,9 @@ bool is_abandoned(const RunPulse& pulse, std::int64_t now_ns) {
 
 void mark_as_cut_off(trace::RunInfo& info) {
   info.status = trace::RunStatus::kFailed;
-  info.reason = "The recording ends without a conclusion: the program that ran it was killed";
+  info.reason =
+      "The recording ends without a conclusion: the program that ran it was killed, or could not "
+      "save how it ended (a full disk)";
 }
 
 }  // namespace shardlens::app

@@ -1,6 +1,7 @@
 """Ranks that die, hang, disagree or are stopped: the run ends, says why, and stays readable."""
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import unittest
@@ -138,16 +139,52 @@ class Failures(Hangs, FailingRuns):
         harness.wait_until(lambda: not self.rank_processes(), 10, 'the ranks to die')
         self.assertGreater(len(self.json('report', 'o')['steps']), 0)
 
+    def test_a_signal_to_one_rank_stops_all_and_the_run_says_which_and_when(self):
+        for number, name in ((signal.SIGTERM, 'SIGTERM'), (signal.SIGINT, 'SIGINT')):
+            job = self.start('run', *harness.QUICK, '--ranks', '2', '--steps', '100000', '--name', name)
+            self.wait_for_steps(job, name)
+            os.kill(self.rank_process(1), number)
+            printed, errors = job.communicate(timeout=60)
+            self.assertEqual(job.returncode, 1, 'whoever started the run did not ask for that')
+            report = self.json('report', name)
+            self.assertEqual(report['run']['status'], 'stopped')
+            self.assertRegex(report['run']['reason'],
+                             rf'^stopped after \d+ of 100,000 steps: rank 1 was sent {name}$')
+            self.assertIn(report['run']['reason'], errors)
+            self.assertIn('Stopped: ' + report['run']['reason'], printed.splitlines()[:4])
+
     def test_a_full_disk_stops_the_recording_and_not_the_run(self):
         # A limit on the size of files stands for a full disk.
-        command = ['bash', '-c', 'ulimit -f 300; exec "$@"', 'bash', harness.SHARDLENS, 'run',
-                   *harness.QUICK, '--ranks', '1', '--steps', '60', '--name', 'full', '--runs-dir',
-                   str(self.runs)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=self.folder)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_run_is_incomplete(['bash', '-c', 'ulimit -f 300; exec "$@"', 'bash'])
+
+    def test_a_full_disk_is_told_in_the_run_itself(self):
+        # A disk of its own, seen by nobody else.
+        alone = ['unshare', '--user', '--map-root-user', '--mount']
+        if subprocess.run([*alone, 'mount', '-t', 'tmpfs', 'none', '/mnt'], capture_output=True).returncode:
+            self.skipTest('no disk can be mounted here')
+        self.runs.mkdir()
+        script = ('mount -t tmpfs -o size=3000k none "$0" && "$@"; code=$?; cp -r "$0" "$0.copy"; '
+                  'df --output=avail "$0" >&2; umount "$0" && cp -r "$0.copy/." "$0"; exit $code')
+        self.assert_run_is_incomplete([*alone, 'bash', '-c', script, str(self.runs)])
+
+    def assert_run_is_incomplete(self, prefix):
+        command = [*prefix, harness.SHARDLENS, 'run', *harness.QUICK, '--ranks', '1', '--steps', '40', '--name',
+                   'full', '--runs-dir', str(self.runs)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=240, cwd=self.folder)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         report = self.json('report', 'full')
-        self.assertEqual(report['run']['status'], 'done')
-        self.assertIn('disk', done.stdout + done.stderr)
+        self.assertEqual(report['run']['status'], 'incomplete')
+        reason = report['run']['reason']
+        self.assertIn('disk is full', reason)
+        first_lines = done.stdout.splitlines()[:3]
+        self.assertIn('· incomplete ·', first_lines[0])
+        self.assertIn('Incomplete: ' + reason, first_lines)
+        self.assertIn(reason, done.stderr)
+        # Every step is in the file or counted, and events go on being counted.
+        steps, events = (int(re.search(rf'([\d,]+) {what}s', reason)[1].replace(',', ''))
+                         for what in ('step', 'event'))
+        self.assertEqual(len(report['steps']) + steps, 40)
+        self.assertGreater(events, 1000 * steps, 'a step has more than twice as many operators')
 
     def wait_for_steps(self, job, name):
         def recorded():

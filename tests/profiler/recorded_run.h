@@ -54,6 +54,10 @@ class RecordedRun {
   Content finish() {
     const auto stopped = recorder_->stop();
     EXPECT_TRUE(stopped) << stopped.error().message;
+    return read();
+  }
+  // What is in the file now.
+  Content read() const {
     Content content;
     auto reader = trace::RunReader::open(folder_);
     EXPECT_TRUE(reader) << reader.error().message;

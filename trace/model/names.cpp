@@ -143,6 +143,8 @@ std::string_view to_string(RunStatus status) {
       return "stopped";
     case RunStatus::kFailed:
       return "failed";
+    case RunStatus::kIncomplete:
+      return "incomplete";
   }
   return "unknown";
 }

@@ -10,14 +10,15 @@
 
 namespace shardlens::trace {
 
-enum class RunStatus : std::uint8_t { kRunning, kDone, kStopped, kFailed };
+// kIncomplete: it trained to its end, but less was recorded than was to be.
+enum class RunStatus : std::uint8_t { kRunning, kDone, kStopped, kFailed, kIncomplete };
 std::string_view to_string(RunStatus);
 
 struct RunInfo {
   std::string name;    // unique within a library
   std::string folder;  // or the packed file
   RunStatus status = RunStatus::kRunning;
-  std::string reason;  // why it failed or was stopped; one to three sentences
+  std::string reason;  // why it is not done; one to three sentences
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;  // 0 while it runs
   std::string device;       // "cpu", "cuda"

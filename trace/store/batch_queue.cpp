@@ -24,6 +24,17 @@ std::int64_t count_events(const Batch& batch) {
   return static_cast<std::int64_t>(events);
 }
 
+UnwrittenRecords count_by_kind(const Batch& batch) {
+  const auto count = [](const auto& rows) { return static_cast<std::int64_t>(rows.size()); };
+  UnwrittenRecords records;
+  records.steps = count(batch.steps);
+  records.spans = count(batch.spans);
+  records.events = count_events(batch) + count(batch.collectives);
+  records.others = count_rows(batch) - records.steps - records.spans - count(batch.collectives) -
+                   count(batch.lost);
+  return records;
+}
+
 void append(Batch& to, Batch&& from) {
   const auto move_all = [](auto& target, auto& source) {
     target.insert(target.end(), std::make_move_iterator(source.begin()),

@@ -9,12 +9,15 @@
 #include <vector>
 
 #include "trace/model/batch.h"
+#include "trace/model/rank_outcome.h"
 
 namespace shardlens::trace {
 
 // Rows and events, without those that replace each other.
 std::int64_t count_rows(const Batch& batch);
 std::int64_t count_events(const Batch& batch);
+// The same by kind; what was counted as lost before is no loss of its own.
+UnwrittenRecords count_by_kind(const Batch& batch);
 // Moves everything of `from` behind what `to` has.
 void append(Batch& to, Batch&& from);
 

@@ -78,7 +78,8 @@ Result<MetaValues> read_pairs(Database& database, std::string_view sql) {
 }
 
 RunStatus status_from(std::string_view text) {
-  for (const RunStatus status : {RunStatus::kRunning, RunStatus::kDone, RunStatus::kStopped}) {
+  for (const RunStatus status :
+       {RunStatus::kRunning, RunStatus::kDone, RunStatus::kStopped, RunStatus::kIncomplete}) {
     if (to_string(status) == text) return status;
   }
   return RunStatus::kFailed;

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "trace/store/batch_queue.h"
+#include "trace/store/reserved_room.h"
 #include "trace/store/row_writer.h"
 #include "trace/store/schema.h"
 #include "trace/store/trace_file.h"
@@ -25,7 +26,16 @@ constexpr int kCheckpointPages = 500;
 
 constexpr const char* kQueueFull = "writer queue full";
 constexpr const char* kSizeLimit = "size limit";
-constexpr const char* kWriteFailed = "write failed";
+// Room for the reason and the count of losses on a disk that is full, once when it gets full and
+// once when the file is closed: a few transactions of some ten pages.
+constexpr std::int64_t kRoomForWords = 256 << 10;
+
+// What a disk that is full has cost, by kind.
+constexpr std::pair<const char*, std::int64_t UnwrittenRecords::*> kNotWritten[] = {
+    {"write failed: steps", &UnwrittenRecords::steps},
+    {"write failed: phases", &UnwrittenRecords::spans},
+    {"write failed: events", &UnwrittenRecords::events},
+    {"write failed: other records", &UnwrittenRecords::others}};
 
 std::int64_t thread_cpu_ns() {
   timespec time{};
@@ -41,10 +51,13 @@ struct TraceWriter::State {
         rank(of_rank),
         file(std::move(path)),
         options(wishes),
-        queue(wishes.queue_capacity) {}
+        queue(wishes.queue_capacity),
+        room_for_failure(file.parent_path(), kRoomForWords),
+        room_for_end(file.parent_path(), kRoomForWords) {}
 
   // ---- any thread
   void count_lost(const char* reason, std::int64_t count);
+  void count_unwritten(const Batch& batch);
   void set_failure(const Error& error);
   std::string failure_message() const;
 
@@ -72,7 +85,9 @@ struct TraceWriter::State {
   mutable std::mutex mutex;
   std::optional<Error> failure;                    // guarded by mutex
   std::map<std::string, std::int64_t> new_losses;  // guarded by mutex: not in the file yet
+  UnwrittenRecords unwritten;                      // guarded by mutex
 
+  ReservedRoom room_for_failure, room_for_end;
   int wal_pages = 0;
   Clock::time_point next_last_words{};
   Batch present;  // what a failed writer still tries to tell
@@ -84,6 +99,15 @@ void TraceWriter::State::count_lost(const char* reason, std::int64_t count) {
   lost_total += count;
   const std::lock_guard lock(mutex);
   new_losses[reason] += count;
+}
+
+void TraceWriter::State::count_unwritten(const Batch& batch) {
+  const UnwrittenRecords records = count_by_kind(batch);
+  for (const auto& [reason, member] : kNotWritten) count_lost(reason, records.*member);
+  const std::lock_guard lock(mutex);
+  unwritten += records;
+  // Losses that were counted before stay what they are.
+  for (const Lost& before : batch.lost) new_losses[before.reason] += before.count;
 }
 
 void TraceWriter::State::set_failure(const Error& error) {
@@ -123,7 +147,7 @@ void TraceWriter::State::work() {
 void TraceWriter::State::handle(std::vector<Batch> batches) {
   if (failed) {
     for (Batch& batch : batches) {
-      count_lost(kWriteFailed, count_rows(batch) + count_events(batch));
+      count_unwritten(batch);
       Batch current;
       current.pending = std::move(batch.pending);
       current.heartbeat = batch.heartbeat;
@@ -168,15 +192,8 @@ Result<void> TraceWriter::State::checkpoint() {
 void TraceWriter::State::give_up(const Error& error, const std::vector<Batch>& batches) {
   writer.roll_back();
   set_failure(error);
-  std::int64_t count = 0;
-  for (const Batch& batch : batches) {
-    count += count_rows(batch) + count_events(batch);
-    // Losses that were counted before stay what they are.
-    const std::lock_guard lock(mutex);
-    for (const Lost& lost : batch.lost) new_losses[lost.reason] += lost.count;
-    count -= static_cast<std::int64_t>(batch.lost.size());
-  }
-  count_lost(kWriteFailed, count);
+  for (const Batch& batch : batches) count_unwritten(batch);
+  room_for_failure.release();
   Batch words;
   words.log.push_back(
       {rank, wall_clock_ns(), LogLine::Level::kError, "recording stopped: " + error.message});
@@ -203,6 +220,7 @@ void TraceWriter::State::write_last_words(Batch&& words) {
 }
 
 void TraceWriter::State::finish() {
+  room_for_end.release();
   if (failed) {
     write_last_words(std::move(present));
   } else if (const auto finished = writer.finish(); !finished) {
@@ -248,6 +266,10 @@ Result<void> TraceWriter::close() {
 
 std::int64_t TraceWriter::bytes_on_disk() const { return state_->bytes; }
 std::int64_t TraceWriter::lost() const { return state_->lost_total; }
+UnwrittenRecords TraceWriter::unwritten() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->unwritten;
+}
 std::int64_t TraceWriter::cpu_ns() const { return state_->cpu_ns; }
 std::string TraceWriter::failure() const { return state_->failure_message(); }
 

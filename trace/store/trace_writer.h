@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "trace/model/batch.h"
+#include "trace/model/rank_outcome.h"
 #include "trace/model/result.h"
 
 namespace shardlens::trace {
@@ -35,9 +36,10 @@ class TraceWriter {
   Result<void> close();
 
   std::int64_t bytes_on_disk() const;
-  std::int64_t lost() const;    // rows and events that this writer could not keep
-  std::int64_t cpu_ns() const;  // of the writer's thread, so far
-  std::string failure() const;  // "" while all is well
+  std::int64_t lost() const;           // rows and events that this writer could not keep
+  UnwrittenRecords unwritten() const;  // of them: since failure()
+  std::int64_t cpu_ns() const;         // of the writer's thread, so far
+  std::string failure() const;         // "" while all is well
 
  private:
   struct State;

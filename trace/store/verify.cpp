@@ -29,7 +29,8 @@ std::int64_t bytes_with_wal(const fs::path& file) {
 
 // A job that ended in order has left a file of every rank.
 void check_ranks(const fs::path& run, const RunInfo& info, VerifyReport& report) {
-  const bool ended = info.status == RunStatus::kDone || info.status == RunStatus::kStopped;
+  const bool ended = info.status == RunStatus::kDone || info.status == RunStatus::kStopped ||
+                     info.status == RunStatus::kIncomplete;
   const int expected = info.recorded_ranks > 0 ? info.recorded_ranks : info.world_size;
   std::error_code error;
   const int found = fs::is_directory(run, error) ? static_cast<int>(rank_files(run).size())

@@ -1,5 +1,6 @@
 // A rank for the launcher's tests: does what its first argument says instead of training.
-//   --behaviour=RANK:VERB[:MS],…  verbs: leave, fail, lose_peer, kill, stay, stay_deaf, exit
+//   --behaviour=RANK:VERB[:MS],…  verbs: leave, fail, lose_peer, kill, stay, stay_deaf, exit, and
+//   stop, signalled, lose_records, break_off: leaves and tells its outcome
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -10,6 +11,8 @@
 #include <sstream>
 #include <string>
 #include <thread>
+
+#include "trace/model/rank_outcome.h"
 
 namespace {
 
@@ -26,7 +29,24 @@ int fail_with(const char* message) {
   return 1;
 }
 
+int tell_and_leave(const std::string& verb) {
+  shardlens::trace::RankOutcome outcome;
+  outcome.steps = 3;
+  outcome.steps_total = 10;
+  outcome.finished = verb != "break_off";
+  outcome.left_early = verb == "stop" || verb == "signalled";
+  if (verb == "signalled") outcome.stop_signal = SIGTERM;
+  if (verb == "lose_records") outcome.unwritten = {.steps = 2, .events = 4'000};
+  outcome.set_recording_error("the disk is full");
+  const char* descriptor = std::getenv(shardlens::trace::kOutcomeVariable);
+  shardlens::trace::tell_outcome(descriptor != nullptr ? std::atoi(descriptor) : -1, outcome);
+  return 0;
+}
+
 int behave(const std::string& verb) {
+  if (verb == "stop" || verb == "signalled" || verb == "lose_records" || verb == "break_off") {
+    return tell_and_leave(verb);
+  }
   if (verb == "leave") return 0;
   if (verb == "fail") return fail_with("the cause");
   if (verb == "lose_peer") return fail_with("gloo: Connection closed by peer [127.0.0.1]:4711");

@@ -186,6 +186,42 @@ TEST_F(JobSessionTest, ARankThatIgnoresTheStopIsKilledAfterTheGracePeriod) {
   EXPECT_NE(status.run.reason.find("rank 1 did not leave in time"), std::string::npos);
 }
 
+TEST_F(JobSessionTest, ARankThatSomebodyElseStoppedIsNamed) {
+  const JobStatus status = run_to_end(2, "0:stop,1:signalled");
+  EXPECT_EQ(status.run.status, RunStatus::kStopped);
+  EXPECT_FALSE(status.stopped_by_user);
+  EXPECT_EQ(status.run.reason, "stopped after 3 of 10 steps: rank 1 was sent SIGTERM");
+}
+
+TEST_F(JobSessionTest, ARunOfWhichRecordsAreMissingIsNotDoneAndItsFileSaysSo) {
+  const JobStatus status = run_to_end(2, "0:leave,1:lose_records");
+  EXPECT_EQ(status.run.status, RunStatus::kIncomplete);
+  EXPECT_EQ(status.run.reason, "2 steps and 4,000 events were not recorded: the disk is full");
+  const auto stored = trace::read_run_info(run_folder_);
+  ASSERT_TRUE(stored);
+  EXPECT_EQ(stored->status, RunStatus::kIncomplete);
+  EXPECT_EQ(stored->reason, status.run.reason);
+}
+
+TEST_F(JobSessionTest, ARankThatLeavesInTheMiddleFailsTheRunAlthoughItGivesNoError) {
+  const JobStatus status = run_to_end(2, "0:stop:200,1:break_off");
+  EXPECT_EQ(status.run.status, RunStatus::kFailed);
+  EXPECT_EQ(status.failed_rank, 1);
+  EXPECT_TRUE(status.run.reason.starts_with(
+      "rank 1 left without an error before it had finished, after 3 of 10 steps"))
+      << status.run.reason;
+}
+
+TEST_F(JobSessionTest, AnEndThatRunSqliteCannotTakeIsInTheFirstRanksLog) {
+  auto job = JobSession::start(request(1), behaving("0:lose_records:300"));
+  ASSERT_TRUE(job) << job.error().message;
+  fs::remove((*job)->folder() / "run.sqlite");
+  EXPECT_EQ((*job)->wait().run.status, RunStatus::kIncomplete);
+  std::ifstream log(trace::rank_log((*job)->folder(), 0));
+  const std::string text((std::istreambuf_iterator<char>(log)), {});
+  EXPECT_NE(text.find("launcher: the run is incomplete: 2 steps"), std::string::npos) << text;
+}
+
 TEST_F(JobSessionTest, AnAbortFailsTheRunForTheGivenReason) {
   auto job = JobSession::start(request(2), behaving("0:stay,1:stay_deaf"));
   ASSERT_TRUE(job);

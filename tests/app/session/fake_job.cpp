@@ -17,6 +17,7 @@ class FakeJob final : public RunningJob {
     if (!control_->ended) return status;
     status.phase = JobStatus::Phase::kEnded;
     status.run.status = trace::RunStatus::kDone;
+    status.stopped_by_user = control_->stop_requested;
     if (control_->stop_requested) status.run.status = trace::RunStatus::kStopped;
     if (control_->failed) {
       status.run.status = trace::RunStatus::kFailed;

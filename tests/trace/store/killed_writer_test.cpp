@@ -104,7 +104,8 @@ std::string record_with_file_limit(const fs::path& file, rlim_t limit) {
   auto writer = TraceWriter::create(file, 0, {2ms, INT64_MAX, 64});
   if (!writer) return writer.error().message;
   int after_failure = 0;
-  for (std::int64_t step = 0; step < 20'000 && after_failure < 50; ++step) {
+  std::int64_t step = 0;
+  for (; step < 20'000 && after_failure < 50; ++step) {
     (*writer)->submit(test::step_batch(0, step));
     if (!(*writer)->failure().empty()) ++after_failure;
     std::this_thread::sleep_for(1ms);
@@ -113,7 +114,14 @@ std::string record_with_file_limit(const fs::path& file, rlim_t limit) {
   if (closed) return "close() told of no failure";
   if (closed.error().kind != ErrorKind::kDiskFull) return "kind: " + closed.error().message;
   if ((*writer)->lost() < 50 * 40) return "lost only " + std::to_string((*writer)->lost());
-  return "as expected: " + (*writer)->failure();
+  return "as expected: " + std::to_string(step) + " steps, " + (*writer)->failure();
+}
+
+std::int64_t events_per_step() {
+  const Batch batch = test::step_batch(0, 0);
+  std::size_t count = batch.collectives.size();
+  for (const EventRun& run : batch.events) count += run.events.size();
+  return static_cast<std::int64_t>(count);
 }
 
 class FullDiskTest : public testing::TestWithParam<int> {};
@@ -147,8 +155,23 @@ TEST_P(FullDiskTest, StopsTheRecordingAndLeavesAReadableFile) {
   }
   // The file itself says that it is incomplete.
   std::int64_t lost = 0;
-  for (const Lost& row : batch.lost) lost += row.reason == "write failed" ? row.count : 0;
-  EXPECT_GT(lost, 0);
+  std::int64_t lost_steps = 0, lost_events = 0, without_time = 0, events = 0;
+  for (const Lost& row : batch.lost) {
+    if (row.reason.starts_with("write failed")) lost += row.count;
+    if (row.reason == "write failed: steps") lost_steps += row.count;
+    if (row.reason == "write failed: events") lost_events += row.count;
+    // Where the machine has no time for the writer.
+    if (row.reason == "writer queue full") without_time += row.count;
+  }
+  for (const EventRun& of_lane : batch.events)
+    events += static_cast<std::int64_t>(of_lane.events.size());
+  EXPECT_GT(lost, lost_steps + lost_events) << "phases, too";
+  // To the last one: what was handed over is in the file, or counted in it.
+  const std::int64_t handed_over = std::stoll(answer.substr(std::string("as expected: ").size()));
+  EXPECT_EQ(static_cast<std::int64_t>(batch.steps.size()) + lost_steps, handed_over);
+  EXPECT_EQ(
+      events + static_cast<std::int64_t>(batch.collectives.size()) + lost_events + without_time,
+      handed_over * events_per_step());
   const auto told = std::find_if(batch.log.begin(), batch.log.end(), [](const LogLine& line) {
     return line.text.starts_with("recording stopped");
   });
