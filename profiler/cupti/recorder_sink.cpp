@@ -29,6 +29,7 @@ std::string readable_name(std::string_view mangled_name) {
 }
 
 void RecorderSink::kernel(const KernelActivity& kernel) {
+  make_room();
   if (on_kernel_) on_kernel_(kernel, name_id(kernel.name));
   if (!recorder_.wanted_detail_at(kernel.start_ns)) return;
   trace::Event event = to_event(kernel, name_id(kernel.name));
@@ -40,6 +41,7 @@ void RecorderSink::kernel(const KernelActivity& kernel) {
 }
 
 void RecorderSink::copy(const CopyActivity& copy) {
+  make_room();
   if (!recorder_.wanted_detail_at(copy.start_ns)) return;
   trace::Event event = to_event(copy, name_id(copy.name));
   event.value = copy.bytes;
@@ -48,6 +50,7 @@ void RecorderSink::copy(const CopyActivity& copy) {
 }
 
 void RecorderSink::launch(const LaunchActivity& launch) {
+  make_room();
   if (!recorder_.wanted_detail_at(launch.start_ns)) return;
   const auto of_operators = recorder_.lane_of_thread(launch.thread);
   recorder_.add_event(of_operators ? *of_operators : lane_of(Owner::kLaunches, launch.thread),
@@ -55,12 +58,14 @@ void RecorderSink::launch(const LaunchActivity& launch) {
 }
 
 void RecorderSink::wait(const WaitActivity& wait) {
+  make_room();
   if (!recorder_.wanted_detail_at(wait.start_ns)) return;
   recorder_.add_event(lane_of(Owner::kWaits, wait.stream), trace::EventKind::kLaunch,
                       to_event(wait, name_id(wait.name)));
 }
 
 void RecorderSink::range(const RangeActivity& range) {
+  make_room();
   if (!recorder_.wanted_detail_at(range.start_ns)) return;
   trace::Event event;
   event.start_ns = range.start_ns;
@@ -71,6 +76,7 @@ void RecorderSink::range(const RangeActivity& range) {
 }
 
 void RecorderSink::allocation(const MemoryActivity& memory, std::int64_t end_ns) {
+  make_room();
   if (!recorder_.wanted_detail_at(memory.time_ns)) return;
   trace::Event event;
   event.start_ns = memory.time_ns;
@@ -82,11 +88,13 @@ void RecorderSink::allocation(const MemoryActivity& memory, std::int64_t end_ns)
 }
 
 void RecorderSink::launched_kernel(std::uint64_t launch, const KernelActivity& kernel) {
+  make_room();
   recorder_.end_launch(launch, stream_lane(trace::LaneKind::kCommunication, kernel.stream),
                        kernel.start_ns, kernel.end_ns);
 }
 
 void RecorderSink::replayed_kernel(const ReplayedKernel& replay) {
+  make_room();
   const KernelActivity& kernel = replay.kernel;
   if (!recorder_.wanted_detail_at(kernel.start_ns)) return;
   recorder_.end_replay({.launch = replay.launch,
@@ -96,6 +104,10 @@ void RecorderSink::replayed_kernel(const ReplayedKernel& replay) {
                         .lane = stream_lane(trace::LaneKind::kCommunication, kernel.stream),
                         .start_ns = kernel.start_ns,
                         .end_ns = kernel.end_ns});
+}
+
+void RecorderSink::make_room() {
+  if (++calls_ % kCallsPerLook == 0) recorder_.wait_for_room();
 }
 
 void RecorderSink::overhead(std::int64_t ns) { recorder_.add_callback_cost(ns); }

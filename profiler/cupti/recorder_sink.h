@@ -1,6 +1,7 @@
 // Puts joined GPU activities into the recorder: a lane per stream, per stream that the host waits
 // for, per thread with NVTX ranges and per launching thread that has no lane of operators. What
-// began outside of the steps that are recorded in detail is left out. The flush thread only.
+// began outside of the steps that are recorded in detail is left out. The flush thread only, which
+// waits for the recorder where a backlog is longer than its queues.
 #pragma once
 
 #include <functional>
@@ -43,8 +44,14 @@ class RecorderSink final : public ActivitySink {
   // What belongs to one host thread, one stream that is waited for, or one device.
   enum class Owner : std::uint8_t { kLaunches, kWaits, kRanges, kMemory };
   int lane_of(Owner owner, std::uint32_t number);
+  // Before anything is put into the recorder.
+  void make_room();
   trace::StringId name_id(std::string_view mangled_name);
   trace::StringId range_name_id(std::string_view name);
+
+  // Each puts three records into a queue at most: far less than half of the smallest.
+  static constexpr int kCallsPerLook = 256;
+  int calls_ = 0;
 
   Recorder& recorder_;
   const KernelObserver on_kernel_;

@@ -36,6 +36,41 @@ TEST_F(CuptiLossesTest, CountsBuffersThatItCouldNotGive) {
   EXPECT_EQ(lost(content, "CUPTI had no buffer"), 1);
 }
 
+// Twice what the queue between the two threads holds of events, and more collectives than it holds
+// of rows.
+TEST_F(CuptiLossesTest, AFullPoolAtOnceLosesNothing) {
+  options_ = {};
+  options_.api = &api_;
+  constexpr std::uint32_t kLaunches = 6'000;
+  constexpr std::size_t kRecord = sizeof(CUpti_ActivityKernel10) + 8;  // and its length
+  const std::size_t per_buffer = CuptiBufferPool::kBufferBytes / kRecord;
+  const auto fitting = static_cast<std::uint32_t>((options_.buffers - 3) * per_buffer);
+  start();
+  auto& recorder = run_.recorder();
+  const std::int64_t now = Recorder::now_ns();
+  for (std::uint32_t i = 0; i < kLaunches; ++i) {
+    if (i % 1'000 == 0) wait_for_drain();  // of the training thread's own queue
+    const auto handle = recorder.enter_collective(bucket_call(static_cast<int>(i)));
+    recorder.launch_collective(handle, {.launch = i + 1});
+  }
+  for (std::uint32_t i = 0; i < kLaunches; ++i) {
+    cupti_.add(external_record(i + 1, i + 1));
+    cupti_.add(
+        kernel_record(i + 1, "_Z23ncclDevKernel_AllReduceP11ncclDevComm", now + i, now + i + 1));
+  }
+  const std::uint32_t kernels = fitting - kLaunches - kLaunches / 2;
+  ASSERT_GT(kernels, 100'000u);
+  for (std::uint32_t i = 0; i < kernels; ++i)
+    cupti_.add(kernel_record(kLaunches + i + 1, "_Z4gemmPf", now + i, now + i + 1));
+  const auto content = finish();
+  for (const trace::Lost& row : content.rows.lost)
+    ADD_FAILURE() << row.count << " lost: " << row.reason;
+  EXPECT_EQ(events_of(content, EventKind::kKernel).size(), kernels + kLaunches);
+  std::size_t with_times = 0;
+  for (const auto& row : content.rows.collectives) with_times += row.end_ns > row.start_ns;
+  EXPECT_EQ(with_times, kLaunches);
+}
+
 TEST_F(CuptiLossesTest, RefusesNoBufferWhereCuptiWouldCrash) {
   for (const std::uint32_t version : {26u, 27u}) {
     const bool crashes = version < 27;
