@@ -1,6 +1,6 @@
 # add_layer(<name> SOURCES <files>… [DEPENDS <targets>…])
 #   One folder of the architecture as the static library shardlens::<name>.
-# add_layer_test(<name> SOURCES <files>… DEPENDS <targets>… [LABELS <labels>…] [SERIAL] [BY_SUITE])
+# add_layer_test(<name> SOURCES <files>… DEPENDS <targets>… [LABELS <labels>…] [SERIAL] [BY_SUITE] [TIMEOUT <seconds>])
 #   Its tests, one executable, registered with ctest test by test; BY_SUITE: suite by suite, each in one process,
 #   for programs with LibTorch, which takes half a second to start. There a test that skips itself fails. Such
 #   programs are compiled in batches as layers are.
@@ -23,7 +23,7 @@ function(compile_in_batches target)
 endfunction()
 
 function(add_layer_test name)
-  cmake_parse_arguments(TEST "SERIAL;BY_SUITE" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "SERIAL;BY_SUITE" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_DEPENDS} GTest::gtest_main GTest::gmock shardlens_flags)
   target_compile_definitions(${name} PRIVATE
@@ -31,6 +31,9 @@ function(add_layer_test name)
       SHARDLENS_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
       SHARDLENS_BINARY_DIR="${CMAKE_BINARY_DIR}")
   set(properties TIMEOUT 300)
+  if(TEST_TIMEOUT)
+    set(properties TIMEOUT ${TEST_TIMEOUT})
+  endif()
   if(TEST_LABELS)
     list(APPEND properties LABELS "${TEST_LABELS}")
   endif()

@@ -25,8 +25,8 @@ Curve train_combination(const trace::Settings& settings);
 // What it must equal: one process, everything at once, with the same arithmetic.
 trace::Settings in_one_process(const trace::Settings& settings);
 
-// Numbers of parameters of which the first makes every layer a unit, and the others make units
-// within units of the GPT-2's and of the Llama's layout.
+// Numbers of parameters of which the first makes every layer a unit, and the second makes units
+// within units.
 std::vector<std::int64_t> smallest_units();
 
 // How far the curves may be apart, relative, and why: by the narrowest type that sums go through.
