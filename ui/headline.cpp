@@ -32,9 +32,19 @@ Headline step_headline(const trace::RunSummary& s, const std::string& source) {
 Headline exposed_headline(const trace::RunSummary& s, const std::string& source) {
   std::string note;
   if (s.step_ns.mean > 0) note = format_percent(s.exposed_ns / s.step_ns.mean).text() + " of step";
+  std::string split;
+  if (s.exposed_wait_ns && s.exposed_ns > 0) {
+    const std::string waiting = format_duration(*s.exposed_wait_ns).text();
+    note += (note.empty() ? "" : ", ") + waiting + " waiting";
+    split = ". Of it " + waiting + " are waiting, before the last rank had come, and " +
+            format_duration(s.exposed_ns - *s.exposed_wait_ns).text() + " transfer";
+  }
   return make("Exposed", format_duration(s.exposed_ns), note,
               "Communication that no computation hides: all collectives minus their overlap with "
-              "computation. What a better bucket size or strategy can win back at most",
+              "computation" +
+                  split +
+                  ". A better bucket size or strategy can win back the transfer at most; waiting "
+                  "goes with what makes a rank late",
               source);
 }
 

@@ -72,6 +72,10 @@ LedgerCell exposed_cell(const LedgerRow& row) {
   return row.summary.has_detail ? duration_cell(row.summary.exposed_ns) : LedgerCell{};
 }
 
+LedgerCell waiting_cell(const LedgerRow& row) {
+  return row.summary.exposed_wait_ns ? duration_cell(*row.summary.exposed_wait_ns) : LedgerCell{};
+}
+
 LedgerCell overlap_cell(const LedgerRow& row) {
   if (!row.summary.overlap_fraction) return {};
   return {format_percent(*row.summary.overlap_fraction).text(), Tone::kText};

@@ -14,6 +14,7 @@ LedgerCell steps_cell(const LedgerRow& row, const JobState& job);
 LedgerCell relative_cell(const LedgerRow& row);  // against the baseline
 LedgerCell setting_cell(const LedgerRow& row, const trace::Knob& knob);
 LedgerCell exposed_cell(const LedgerRow& row);
+LedgerCell waiting_cell(const LedgerRow& row);  // the part of exposed for late ranks
 LedgerCell overlap_cell(const LedgerRow& row);
 LedgerCell peak_memory_cell(const LedgerRow& row);
 LedgerCell duration_cell(double ns);

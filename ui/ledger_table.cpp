@@ -106,6 +106,15 @@ void add_communication(Builder& builder) {
                .priority = 95,
                .cell = {}},
               exposed_cell);
+  builder.add({.title = "Waiting",
+               .key = {},
+               .definition = "The part of exposed in which a rank waits until the last one has "
+                             "come; the rest is transfer",
+               .figure = true,
+               .width = 80,
+               .priority = 39,
+               .cell = {}},
+              waiting_cell);
   builder.add({.title = "Overlap",
                .key = {},
                .definition = "Share of communication under computation",

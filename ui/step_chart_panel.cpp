@@ -176,6 +176,13 @@ void draw_step_tooltip(const Look& look, const trace::StepFigures& step, const S
     const Rgb swatch = step_part_color(p, part);
     scope.row(&swatch, step_part_name(part),
               format_duration(bar.parts_ns[static_cast<std::size_t>(i)]).text());
+    const auto waiting = step.exposed_wait_of(static_cast<std::size_t>(step.slowest_rank));
+    if (part != StepPart::kExposed || !waiting || bar.parts_ns[static_cast<std::size_t>(i)] <= 0) {
+      continue;
+    }
+    const double exposed = bar.parts_ns[static_cast<std::size_t>(i)];
+    scope.row(nullptr, "  waiting for other ranks", format_duration(*waiting).text());
+    scope.row(nullptr, "  transfer", format_duration(exposed - *waiting).text());
   }
   if (!bar.has_detail) scope.note("Recorded without detail");
   if (const auto throttled = trace::throttling_note(step); !throttled.empty()) {

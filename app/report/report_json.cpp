@@ -36,6 +36,12 @@ Json optional_number(const std::optional<double>& value, double factor = 1) {
 
 Json text_or_null(const std::string& text) { return known(!text.empty(), text); }
 
+// Waiting for other ranks, and transfer: the two sum to exposed_ms.
+void add_exposed_parts(Json& json, double exposed_ns, const std::optional<double>& wait_ns) {
+  json["exposed_wait_ms"] = optional_number(wait_ns, 1 / kNsPerMs);
+  json["exposed_transfer_ms"] = wait_ns ? ms(exposed_ns - *wait_ns) : Json(nullptr);
+}
+
 // What libraries were told by variables, as rank 0 saw them.
 Json environment_json(const std::vector<trace::RankFigures>& ranks) {
   if (ranks.empty() || ranks.front().info.environment.empty()) return nullptr;
@@ -106,6 +112,7 @@ Json summary_json(const trace::RunSummary& s) {
   json["comm_ms"] = detail_ms(s.comm_ns);
   json["overlap_ms"] = detail_ms(s.overlap_ns);
   json["exposed_ms"] = detail_ms(s.exposed_ns);
+  add_exposed_parts(json, s.exposed_ns, detail ? s.exposed_wait_ns : std::nullopt);
   json["copy_ms"] = detail_ms(s.copy_ns);
   json["exposed_copy_ms"] = detail_ms(s.exposed_copy_ns);
   json["idle_ms"] = detail_ms(s.idle_ns);
@@ -154,6 +161,8 @@ Json rank_json(const trace::RankFigures& rank, const trace::RunSummary& summary,
   json["rank"] = rank.info.rank;
   json["step_ms"] = known(measured, ms(rank.step_ns));
   json["exposed_ms"] = known(measured && summary.has_detail, ms(rank.exposed_ns));
+  add_exposed_parts(json, rank.exposed_ns,
+                    measured && summary.has_detail ? rank.exposed_wait_ns : std::nullopt);
   json["peak_memory_bytes"] = known(has_memory, rank.peak.total_bytes());
   json["memory_by_category"] = known(has_memory, categories_json(rank.peak.bytes, is_own));
   json["memory_peak_by_category"] = known(has_memory, categories_json(rank.category_peaks, is_own));
@@ -193,14 +202,19 @@ Json step_json(const trace::StepFigures& step) {
   const auto detail_ms = [&](std::int64_t ns) {
     return shown.has_detail ? ms(static_cast<double>(ns)) : Json(nullptr);
   };
-  return {{"step", step.index},
-          {"warmup", step.warmup},
-          {"ms", ms(static_cast<double>(shown.step_ns))},
-          {"compute_ms", detail_ms(shown.compute_ns)},
-          {"exposed_ms", detail_ms(shown.exposed_ns)},
-          {"idle_ms", detail_ms(shown.idle_ns)},
-          {"loss", number_or_null(step.loss)},
-          {"throttling", throttling_json(step)}};
+  Json json = {{"step", step.index},
+               {"warmup", step.warmup},
+               {"ms", ms(static_cast<double>(shown.step_ns))},
+               {"compute_ms", detail_ms(shown.compute_ns)},
+               {"exposed_ms", detail_ms(shown.exposed_ns)},
+               {"idle_ms", detail_ms(shown.idle_ns)},
+               {"loss", number_or_null(step.loss)},
+               {"throttling", throttling_json(step)}};
+  add_exposed_parts(json, static_cast<double>(shown.exposed_ns),
+                    shown.has_detail
+                        ? step.exposed_wait_of(static_cast<std::size_t>(step.slowest_rank))
+                        : std::nullopt);
+  return json;
 }
 
 Json collective_json(const trace::CollectiveGroupFigures& c, bool measured_detail) {

@@ -146,6 +146,10 @@ std::string breakdown_text(const RunSummary& s) {
   const double step_ns = s.detailed_step_ns;
   add_part(table, "compute", s.compute_ns, step_ns);
   add_part(table, "exposed communication", s.exposed_ns, step_ns);
+  if (s.exposed_wait_ns && s.exposed_ns > 0) {
+    add_part(table, "  waiting for other ranks", *s.exposed_wait_ns, step_ns);
+    add_part(table, "  transfer", s.exposed_ns - *s.exposed_wait_ns, step_ns);
+  }
   if (s.copy_ns > 0) add_part(table, "exposed copies", s.exposed_copy_ns, step_ns);
   add_part(table, "idle", s.idle_ns, step_ns);
   std::string text = "\nWhere the time of a step went";
@@ -185,9 +189,13 @@ void add_times(TextTable& table, const RunReport& report) {
                      duration(s.step_ns.p10) + " to " + duration(s.step_ns.p90) + ", longest " +
                      duration(s.step_ns.max)});
   if (s.has_detail) {
-    table.add_row(
-        {"Exposed", duration(s.exposed_ns),
-         share(s.exposed_ns, s.detailed_step_ns) + " of the step waits for communication"});
+    table.add_row({"Exposed", duration(s.exposed_ns),
+                   share(s.exposed_ns, s.detailed_step_ns) +
+                       " of the step waits for communication" +
+                       (s.exposed_wait_ns && s.exposed_ns > 0
+                            ? ": " + duration(*s.exposed_wait_ns) + " for other ranks to come, " +
+                                  duration(s.exposed_ns - *s.exposed_wait_ns) + " for data"
+                            : "")});
   }
   if (s.tokens_per_s > 0) {
     table.add_row(

@@ -79,6 +79,8 @@ void CollectiveStatistics::finish(const std::vector<Part>& parts) {
     // A rank that ended before another began shows clocks apart or a call that does not wait
     // (a broadcast's root): it has no transfer time.
     const auto transfer = part.end_ns - latest_start;
+    matched_.push_back(
+        {part.start_ns, part.end_ns, transfer > 0 ? latest_start : part.start_ns, part.rank});
     if (transfer <= 0) continue;
     ++row.matched;
     row.wait_ns += latest_start - part.start_ns;

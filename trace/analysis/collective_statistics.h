@@ -2,11 +2,13 @@
 // bandwidths. Collectives come in any order; one owner.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "trace/analysis/distinct_texts.h"
@@ -18,6 +20,16 @@ namespace shardlens::trace {
 // What NCCL chose for a call; "": not known.
 struct NcclChoice {
   std::string_view algorithm, protocol;
+};
+
+// One rank's part of a call that all ranks of its group are known of.
+struct MatchedCall {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t moves_from_ns = 0;  // the latest start over ranks; its own if it did not wait for it
+  int rank = 0;
+
+  auto operator<=>(const MatchedCall&) const = default;
 };
 
 class CollectiveStatistics {
@@ -32,6 +44,9 @@ class CollectiveStatistics {
 
   // `exposed_ns_by_row`: per step, mean over ranks. Buckets first, then units, then the rest.
   std::vector<CollectiveGroupFigures> figures(const std::vector<double>& exposed_ns_by_row) const;
+
+  // What was matched since the last call.
+  std::vector<MatchedCall> take_matched() { return std::exchange(matched_, {}); }
 
   std::size_t rows() const { return rows_.size(); }
   std::size_t unmatched() const { return calls_.size(); }  // waiting for the other ranks' part
@@ -65,6 +80,7 @@ class CollectiveStatistics {
   std::map<RowKey, int> row_index_;
   std::vector<Row> rows_;
   std::map<CallKey, std::vector<Part>> calls_;
+  std::vector<MatchedCall> matched_;
 };
 
 }  // namespace shardlens::trace

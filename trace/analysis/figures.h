@@ -62,6 +62,8 @@ struct StepFigures {
   std::int64_t tokens = 0, samples = 0;    // of all ranks together
   double model_flops = 0;                  // of all ranks together
   std::vector<StepThrottling> throttling;  // by rank; filled in by RunAnalysis::figures()
+  // By rank, likewise: the part of exposed time before the last rank had come; −1: not known.
+  std::vector<std::int64_t> exposed_wait_ns;
 
   // What a single step on screen shows: the slowest rank's, so that its parts sum to it.
   const StepBreakdown& shown() const { return ranks[static_cast<std::size_t>(slowest_rank)]; }
@@ -70,6 +72,11 @@ struct StepFigures {
     const auto count =
         std::ranges::count_if(ranks, [](const auto& rank) { return rank.step_ns > 0; });
     return count > 0 ? static_cast<double>(count) : 1;
+  }
+  // None: other ranks' records are missing.
+  std::optional<double> exposed_wait_of(std::size_t rank) const {
+    if (rank >= exposed_wait_ns.size() || exposed_wait_ns[rank] < 0) return std::nullopt;
+    return static_cast<double>(exposed_wait_ns[rank]);
   }
   bool operator==(const StepFigures&) const = default;
 };
@@ -94,9 +101,10 @@ struct RunSummary {
   // The row above is over the measured steps with full detail, whose mean time its parts sum to.
   std::int64_t steps_detailed = 0;
   double detailed_step_ns = 0;
-  std::optional<double> overlap_fraction;            // overlap / comm; none when comm is 0
-  std::int64_t effective_batch = 0;                  // batch × accumulation × ranks
-  std::optional<double> bytes_sent_per_step;         // per rank, measured from the collectives
+  std::optional<double> exposed_wait_ns;      // of exposed: for other ranks; the rest is transfer
+  std::optional<double> overlap_fraction;     // overlap / comm; none when comm is 0
+  std::int64_t effective_batch = 0;           // batch × accumulation × ranks
+  std::optional<double> bytes_sent_per_step;  // per rank, measured from the collectives
   std::optional<double> bytes_sent_per_step_theory;  // per rank: docs/NUMBERS.md
   std::optional<double> loss_first, loss_last;
 };
@@ -151,8 +159,9 @@ struct RankTotals {  // over the whole recording
 struct RankFigures {
   RankInfo info;
   double step_ns = 0, exposed_ns = 0;  // means over measured steps
-  MemorySample now;                    // the last sample
-  MemorySample peak;                   // composition at the peak of what PyTorch allocated
+  std::optional<double> exposed_wait_ns;
+  MemorySample now;   // the last sample
+  MemorySample peak;  // composition at the peak of what PyTorch allocated
   // Each at its own time, within steps once there is one.
   std::array<std::int64_t, kMemoryCategoryCount> category_peaks{};
   bool has_step_memory = false;  // a sample of a step has come

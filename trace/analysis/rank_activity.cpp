@@ -128,8 +128,11 @@ RankActivity::ComputedStep RankActivity::compute(std::int64_t index, const Step&
   result.index = index;
   result.breakdown = break_down(activity);
   if (!step.full_detail) return result;
+  result.window = window;
+  result.exposed = subtract(activity.communication, activity.compute);
   std::map<int, std::int64_t> exposed;
   collectives_.visit(window.start_ns, window.end_ns, [&](const RecentCollective& collective) {
+    ++result.calls;
     const Interval part{std::max(collective.start_ns, window.start_ns),
                         std::min(collective.end_ns, window.end_ns)};
     if (collective.row >= 0) {

@@ -42,6 +42,9 @@ class RankActivity {
     std::int64_t index = 0;
     StepBreakdown breakdown;
     std::vector<std::pair<int, std::int64_t>> exposed_ns;  // (row, part of it under no compute)
+    Interval window;
+    Intervals exposed;       // communication under no compute
+    std::int64_t calls = 0;  // collectives that touch the window
   };
   // Every step that rows since the last call have touched.
   std::vector<ComputedStep> compute_touched();

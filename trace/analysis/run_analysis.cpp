@@ -9,6 +9,7 @@
 #include "trace/analysis/bucket_figures.h"
 #include "trace/analysis/collective_statistics.h"
 #include "trace/analysis/evaluation_table.h"
+#include "trace/analysis/exposure_split.h"
 #include "trace/analysis/labels.h"
 #include "trace/analysis/memory_figures.h"
 #include "trace/analysis/process_groups.h"
@@ -71,6 +72,7 @@ struct RunAnalysis::State {
   std::size_t ranks_with_steps = 0;
   CollectiveStatistics collectives;
   RowExposure exposure;
+  ExposureSplit split;
   ProcessGroups groups;
   std::map<std::pair<int, int>, Bucket> buckets;  // by (plan, index), of the lowest rank
   UnitTable units;
@@ -246,9 +248,14 @@ void RunAnalysis::State::recompute() {
     for (auto& step : ranks[i].activity.compute_touched()) {
       steps.set_breakdown(rank, step.index, step.breakdown);
       exposure.set(step.index, rank, std::move(step.exposed_ns));
+      if (step.breakdown.has_detail) {
+        split.set(step.index, rank, {step.window, std::move(step.exposed), step.calls});
+      }
     }
     first_open = std::min(first_open, ranks[i].activity.retire());
   }
+  split.add(collectives.take_matched());
+  split.resolve();
   // A rank that is still unknown may report any step.
   if (info.world_size > 0 && ranks.size() >= static_cast<std::size_t>(info.world_size)) {
     exposure.fold_before(first_open, steps);
@@ -352,6 +359,7 @@ RunFigures RunAnalysis::figures() const {
   result.info = s.info;
   result.steps = s.steps.steps();
   s.mark_throttled(result.steps);
+  s.split.fill(result.steps);
   result.buckets = s.plan_in_force();
   result.units = s.units.figures(s.strings);
   result.evaluations = s.evaluations.figures();

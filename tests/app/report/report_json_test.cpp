@@ -41,20 +41,64 @@ TEST_F(ReportJson, HasTheKeysOfTheContractInItsOrder) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(keys(*json_), (Names{"schema", "run", "summary", "ranks", "steps", "evaluations",
                                  "collectives", "buckets", "units", "recorder", "notes"}));
-  EXPECT_EQ(keys((*json_)["summary"]),
-            (Names{"steps_measured", "step_ms", "tokens_per_s", "samples_per_s", "mfu", "phase_ms",
-                   "compute_ms", "comm_ms", "overlap_ms", "exposed_ms", "copy_ms",
-                   "exposed_copy_ms", "idle_ms", "overlap_percent", "effective_batch",
-                   "bytes_sent_per_step", "loss_first", "loss_last"}));
+  EXPECT_EQ(keys((*json_)["summary"]), (Names{"steps_measured",
+                                              "step_ms",
+                                              "tokens_per_s",
+                                              "samples_per_s",
+                                              "mfu",
+                                              "phase_ms",
+                                              "compute_ms",
+                                              "comm_ms",
+                                              "overlap_ms",
+                                              "exposed_ms",
+                                              "exposed_wait_ms",
+                                              "exposed_transfer_ms",
+                                              "copy_ms",
+                                              "exposed_copy_ms",
+                                              "idle_ms",
+                                              "overlap_percent",
+                                              "effective_batch",
+                                              "bytes_sent_per_step",
+                                              "loss_first",
+                                              "loss_last"}));
   EXPECT_EQ(keys((*json_)["ranks"][0]),
-            (Names{"rank", "step_ms", "exposed_ms", "peak_memory_bytes", "memory_by_category",
-                   "memory_peak_by_category", "totals", "memory_estimate_by_category", "device",
-                   "device_name", "versions", "link", "link_gbps", "link_gb_per_s", "peak_tflops",
-                   "peak_tflops_origin"}));
+            (Names{"rank", "step_ms", "exposed_ms", "exposed_wait_ms", "exposed_transfer_ms",
+                   "peak_memory_bytes", "memory_by_category", "memory_peak_by_category", "totals",
+                   "memory_estimate_by_category", "device", "device_name", "versions", "link",
+                   "link_gbps", "link_gb_per_s", "peak_tflops", "peak_tflops_origin"}));
   EXPECT_EQ(keys((*json_)["collectives"][0]),
             (Names{"function", "executed", "tag", "bytes", "count", "median_us", "wait_us",
                    "transfer_us", "algbw_gbps", "busbw_gbps", "algbw_gb_per_s", "busbw_gb_per_s",
                    "exposed_ms", "algorithm", "protocol"}));
+}
+
+TEST_F(ReportJson, ExposedIsWaitingAndTransferAndNullWhereThatIsNotKnown) {
+  const auto check = [](const Json& of, bool is_known) {
+    ASSERT_EQ(of["exposed_wait_ms"].is_number(), is_known) << of;
+    ASSERT_EQ(of["exposed_transfer_ms"].is_number(), is_known) << of;
+    if (!is_known) return;
+    EXPECT_NEAR(of["exposed_wait_ms"].get<double>() + of["exposed_transfer_ms"].get<double>(),
+                of["exposed_ms"].get<double>(), 1e-9);
+  };
+  RunReport report = *load_report(run_->folder);
+  for (const bool is_known : {true, false}) {
+    auto& figures = report.figures;
+    figures.summary.exposed_wait_ns.reset();
+    if (is_known) figures.summary.exposed_wait_ns = figures.summary.exposed_ns / 4;
+    for (auto& rank : figures.ranks) {
+      rank.exposed_wait_ns.reset();
+      if (is_known) rank.exposed_wait_ns = rank.exposed_ns / 4;
+    }
+    for (auto& step : figures.steps) {
+      step.exposed_wait_ns.assign(step.ranks.size(), is_known ? 0 : -1);
+    }
+    const Json json = report_json(report);
+    check(json["summary"], is_known);
+    check(json["ranks"][0], is_known);
+    for (const auto& step : json["steps"]) {
+      if (step["exposed_ms"].is_number()) check(step, is_known);
+    }
+  }
 }
 
 TEST_F(ReportJson, StepTimesAreMeansOverRanksOfMeasuredSteps) {

@@ -1,0 +1,144 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tests/trace/analysis/synthetic_run.h"
+#include "trace/analysis/run_analysis.h"
+#include "trace/analysis/run_summary.h"
+
+namespace shardlens::trace {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+Step step_of(int rank, std::int64_t index, std::int64_t start_ns, std::int64_t end_ns) {
+  Step step;
+  step.rank = rank;
+  step.index = index;
+  step.start_ns = start_ns;
+  step.end_ns = end_ns;
+  step.full_detail = true;
+  return step;
+}
+
+// Each step takes 200 ms. Rank 0 computes for 40 ms and enters the all-reduce then, rank 1 `late`
+// later; both leave it 30 ms after that. Rank 0 has computed for 10 ms while it waits.
+RunFigures straggling_run(std::int64_t late_ns, bool has_rank_1 = true) {
+  RunInfo info;
+  info.world_size = 2;
+  info.settings.skip_steps = 0;
+  RunAnalysis analysis(info);
+  for (std::int64_t index = 0; index < 4; ++index) {
+    const std::int64_t begin = 1000 * kMs + index * 200 * kMs;
+    for (int rank = 0; rank < (has_rank_1 ? 2 : 1); ++rank) {
+      Batch batch;
+      const auto enters = begin + 40 * kMs + (rank == 1 ? late_ns : 0);
+      const auto leaves = begin + 70 * kMs + late_ns;
+      batch.collectives.push_back(all_reduce(rank, index, enters, leaves, 1000, 0, index));
+      EventRun compute{rank, 1, EventKind::kOperator, {operator_event(begin, enters)}};
+      if (rank == 0) {
+        compute.events.push_back(operator_event(enters + 10 * kMs, enters + 20 * kMs));
+      }
+      batch.events.push_back(std::move(compute));
+      batch.steps.push_back(step_of(rank, index, begin, begin + 200 * kMs));
+      analysis.add(batch);
+    }
+  }
+  return analysis.figures();
+}
+
+TEST(ExposureSplit, ARankThatComesLateIsWaitedForAndItsTransferIsNot) {
+  const auto run = straggling_run(60 * kMs);
+  ASSERT_EQ(run.steps.size(), 4u);
+  for (const auto& step : run.steps) {
+    // Rank 0: 90 ms in the call, 10 of them computing, 60 before rank 1 came.
+    EXPECT_EQ(step.ranks[0].exposed_ns, 80 * kMs);
+    EXPECT_EQ(step.exposed_wait_of(0), 50 * kMs);
+    EXPECT_EQ(step.ranks[1].exposed_ns, 30 * kMs);
+    EXPECT_EQ(step.exposed_wait_of(1), 0);
+  }
+  EXPECT_DOUBLE_EQ(run.ranks[0].exposed_wait_ns.value(), 50 * kMs);
+  EXPECT_DOUBLE_EQ(run.ranks[1].exposed_wait_ns.value(), 0);
+  EXPECT_DOUBLE_EQ(run.summary.exposed_wait_ns.value(), 25 * kMs);
+  EXPECT_DOUBLE_EQ(run.summary.exposed_ns, 55 * kMs);
+}
+
+TEST(ExposureSplit, NobodyLateIsAllTransfer) {
+  const auto run = straggling_run(0);
+  EXPECT_DOUBLE_EQ(run.summary.exposed_wait_ns.value(), 0);
+  EXPECT_GT(run.summary.exposed_ns, 0);
+}
+
+TEST(ExposureSplit, WithoutTheOtherRanksRecordsNothingIsSaid) {
+  const auto alone = straggling_run(60 * kMs, false);
+  ASSERT_FALSE(alone.steps.empty());
+  EXPECT_GT(alone.steps[0].ranks[0].exposed_ns, 0);
+  EXPECT_FALSE(alone.steps[0].exposed_wait_of(0));
+  EXPECT_FALSE(alone.summary.exposed_wait_ns);
+  EXPECT_FALSE(alone.ranks[0].exposed_wait_ns);
+}
+
+// Nanosecond by nanosecond: in communication, under no compute, and no call moves data.
+std::int64_t count_waiting(const SyntheticRun& run, std::size_t rank, const Step& step) {
+  std::map<std::int64_t, std::int64_t> latest;
+  for (const auto& other : run.ranks) {
+    for (const auto& call : other.collectives) {
+      auto& start = latest.try_emplace(call.sequence, INT64_MIN).first->second;
+      start = std::max(start, call.start_ns);
+    }
+  }
+  const Batch& own = run.ranks[rank];
+  std::int64_t waiting = 0;
+  for (auto t = step.start_ns; t < step.end_ns; ++t) {
+    bool computes = false, communicates = false, moves = false;
+    for (const auto& events : own.events) {
+      for (const auto& event : events.events) {
+        computes = computes || ((event.flags & kEventCompute) != 0 && event.start_ns <= t &&
+                                t < event.end_ns());
+      }
+    }
+    for (const auto& call : own.collectives) {
+      if (t < call.start_ns || t >= call.end_ns) continue;
+      communicates = true;
+      const auto from = latest[call.sequence];
+      moves = moves || from >= call.end_ns || t >= from;
+    }
+    waiting += communicates && !computes && !moves;
+  }
+  return waiting;
+}
+
+TEST(ExposureSplit, AgreesWithCountingInWhateverOrderRowsCome) {
+  std::int64_t waited = 0;
+  for (unsigned seed = 1; seed <= 6; ++seed) {
+    SyntheticOptions options;
+    options.seed = seed;
+    options.skip_steps = 0;
+    const auto run = make_run(options);
+    std::vector<Batch> rows;
+    for (const auto& rank : run.ranks) {
+      for (auto& row : one_by_one(rank)) rows.push_back(std::move(row));
+    }
+    for (const bool shuffled : {false, true}) {
+      std::mt19937 random(seed);
+      if (shuffled) std::shuffle(rows.begin(), rows.end(), random);
+      RunAnalysis analysis(run.info);
+      for (const auto& row : rows) analysis.add(row);
+      const auto figures = analysis.figures();
+      for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
+        for (const auto& step : run.ranks[rank].steps) {
+          const auto& found = figures.steps[static_cast<std::size_t>(step.index)];
+          const auto expected = count_waiting(run, rank, step);
+          EXPECT_EQ(found.exposed_wait_of(rank), static_cast<double>(expected))
+              << "seed " << seed << " rank " << rank << " step " << step.index;
+          waited += expected;
+        }
+      }
+    }
+  }
+  EXPECT_GT(waited, 0);
+}
+
+}  // namespace
+}  // namespace shardlens::trace

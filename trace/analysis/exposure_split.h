@@ -1,0 +1,55 @@
+// Which part of exposed time a rank waited for others in, and in which part data moved. A step is
+// decided once all calls in its exposed time are matched over their ranks. One owner.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "trace/analysis/collective_statistics.h"
+#include "trace/analysis/intervals.h"
+#include "trace/analysis/step_table.h"
+#include "trace/analysis/time_index.h"
+
+namespace shardlens::trace {
+
+class ExposureSplit {
+ public:
+  static constexpr std::int64_t kUnknown = -1;
+  static constexpr std::size_t kMostOpen = 1024;  // undecided steps of a rank that are kept
+
+  struct Exposed {
+    Interval window;         // of the rank's step
+    Intervals times;         // communication under no compute
+    std::int64_t calls = 0;  // collectives that touch the window
+  };
+  // Replaces what was said of the rank's step before.
+  void set(std::int64_t step, int rank, Exposed exposed);
+  void add(const std::vector<MatchedCall>& calls);
+  // Decides what can be decided by now.
+  void resolve();
+
+  // By rank, into each step: nanoseconds of waiting, or kUnknown.
+  void fill(std::vector<StepFigures>& steps) const;
+  std::size_t open_steps() const;
+
+ private:
+  struct Open {
+    Exposed exposed;
+    bool is_dirty = true;
+  };
+  struct Rank {
+    std::map<std::int64_t, Open> open;             // by step
+    std::map<std::int64_t, std::int64_t> waiting;  // of decided steps
+    TimeIndex<MatchedCall> calls;
+    std::size_t calls_after_trim = 0;
+    std::int64_t latest_window_ns = INT64_MIN;  // where the last known step began
+  };
+
+  static bool decide(const Rank& rank, const Exposed& exposed, std::int64_t& waiting_ns);
+  static void trim(Rank& rank);
+
+  std::map<int, Rank> ranks_;
+};
+
+}  // namespace shardlens::trace
