@@ -1,4 +1,4 @@
-// Measures what callbacks on the job's threads cost, by timing one in kSampleEvery.
+// Estimates what callbacks on the job's threads cost, by timing one in kSampleEvery.
 // One instance per thread.
 #pragma once
 
@@ -10,7 +10,8 @@ namespace shardlens::profiler {
 
 class CallbackCost {
  public:
-  static constexpr std::uint32_t kSampleEvery = 64;
+  // Odd, so that the begins and ends of operators, which mostly alternate, are timed in turn.
+  static constexpr std::uint32_t kSampleEvery = 61;
   // A callback takes below a microsecond. What seems longer was preempted, which is not its cost
   // and must not count kSampleEvery times.
   static constexpr std::int64_t kLongestNs = 10'000;
@@ -18,13 +19,16 @@ class CallbackCost {
   // What reading the clock twice adds to a measured span; measure once at start.
   static std::int64_t calibrate_ns();
 
-  explicit CallbackCost(std::int64_t clock_ns) : clock_ns_(clock_ns) {}
+  // `caller_ns`: what it costs besides that there is a callback to be called.
+  explicit CallbackCost(std::int64_t clock_ns, double caller_ns = 0)
+      : clock_ns_(clock_ns), caller_ns_(caller_ns) {}
 
   // At the beginning of a callback: whether this one is timed.
   bool sampled() { return ++calls_ % kSampleEvery == 0; }
   // The cost of the kSampleEvery callbacks that a sampled one of `measured_ns` stands for.
   std::int64_t scaled_ns(std::int64_t measured_ns) const {
-    return std::clamp<std::int64_t>(measured_ns - clock_ns_, 0, kLongestNs) * kSampleEvery;
+    return std::clamp<std::int64_t>(measured_ns - clock_ns_, 0, kLongestNs) * kSampleEvery +
+           static_cast<std::int64_t>(caller_ns_ * kSampleEvery);
   }
 
   static std::int64_t clock_now_ns() {
@@ -35,6 +39,7 @@ class CallbackCost {
 
  private:
   std::int64_t clock_ns_ = 0;
+  double caller_ns_ = 0;
   std::uint32_t calls_ = 0;
 };
 

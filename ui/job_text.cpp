@@ -77,8 +77,10 @@ std::string recorder_text(const trace::RecorderFigures& recorder) {
     if (!recorder.events) text += " on disk";
   }
   if (recorder.overhead_fraction) {
-    text +=
-        "; recording costs " + format_percent(*recorder.overhead_fraction).text() + " of the time";
+    text += std::string("; recording makes steps ") +
+            (recorder.overhead_is_measured ? "" : "about ") +
+            format_percent(*recorder.overhead_fraction).text() + " longer, " +
+            (recorder.overhead_is_measured ? "measured" : "estimated");
   }
   if (!recorder.events && recorder.lost == 0) return text;
   if (!text.empty()) text += "; ";

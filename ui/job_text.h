@@ -40,7 +40,8 @@ ProgressText progress_text(const Snapshot& snapshot);
 // driver 580.95.05, …; linked by NVLink 4, 18 links, 450 GB/s at most". None of a run on the CPU.
 std::vector<std::string> device_lines(const trace::RunFigures& figures);
 
-// What recording did: "12,340 events in 1.2 MiB; recording costs 0.8 % of the time; none lost"
+// What recording did: "12,340 events in 1.2 MiB; recording makes steps about 0.8 % longer,
+// estimated; none lost"
 std::string recorder_text(const trace::RecorderFigures& recorder);
 
 // All lines above the workspace, most pressing first.

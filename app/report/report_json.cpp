@@ -275,6 +275,9 @@ Json array_of(const Items& items, ToJson to_json) {
 
 Json recorder_json(const trace::RecorderFigures& recorder) {
   return {{"overhead_percent", optional_number(recorder.overhead_fraction, 100)},
+          {"overhead_source", !recorder.overhead_fraction     ? Json(nullptr)
+                              : recorder.overhead_is_measured ? Json("measured")
+                                                              : Json("estimated")},
           {"events", recorder.events ? Json(*recorder.events) : Json(nullptr)},
           {"lost", recorder.lost},
           {"bytes_on_disk", recorder.bytes_on_disk}};

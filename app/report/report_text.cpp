@@ -283,7 +283,10 @@ std::string recorder_text(const trace::RecorderFigures& recorder) {
     text += ", " + ui::format_integer(recorder.lost) + " lost";
   }
   if (recorder.overhead_fraction) {
-    text += ", cost " + ui::format_percent(*recorder.overhead_fraction).text() + " of the job";
+    text += std::string(", made the job ") + (recorder.overhead_is_measured ? "" : "about ") +
+            ui::format_percent(*recorder.overhead_fraction).text() + " longer (" +
+            (recorder.overhead_is_measured ? "measured by its steps without detail" : "estimated") +
+            ")";
   }
   text += "\n";
   for (const auto& loss : recorder.losses) {

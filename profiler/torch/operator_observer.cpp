@@ -8,8 +8,10 @@
 #include <thread>
 
 #include "profiler/callback_cost.h"
+#include "profiler/torch/dispatch_cost.h"
 #include "profiler/torch/operator_names.h"
 #include "profiler/torch/operator_stack.h"
+#include "profiler/torch/tick_clock.h"
 #include "profiler/torch/torch_sources.h"
 
 namespace shardlens::profiler {
@@ -47,6 +49,7 @@ struct OperatorObserver::State {
   const std::uint64_t id;
   const std::thread::id main_thread = std::this_thread::get_id();
   const std::int64_t clock_ns = CallbackCost::calibrate_ns();
+  const double dispatch_ns = dispatch_cost_ns();
   at::CallbackHandle callback = at::INVALID_CALLBACK_HANDLE;
 
   // Of the calling thread; may be an older observer's. The plain pointer beside its owner saves
@@ -60,7 +63,7 @@ struct OperatorObserver::State {
 // What the observer keeps per thread; made anew when another observer meets the thread.
 struct OperatorObserver::State::Thread {
   explicit Thread(State& state)
-      : observer_id(state.id), names(state.recorder), cost(state.clock_ns) {}
+      : observer_id(state.id), names(state.recorder), cost(state.clock_ns, state.dispatch_ns / 2) {}
 
   int operators_lane(State& state) {
     if (operators < 0) {
@@ -75,6 +78,7 @@ struct OperatorObserver::State::Thread {
   OperatorStack stack;
   OperatorNames names;
   CallbackCost cost;
+  TickClock clock;
   int operators = -1;
 };
 
@@ -93,15 +97,15 @@ std::unique_ptr<at::ObserverContext> OperatorObserver::State::on_start(
   // collectives reports them.
   if (state == nullptr || function.isAsync()) return nullptr;
   Thread& thread = state->this_thread();
+  const bool sampled = thread.cost.sampled();
+  const std::int64_t before = sampled ? CallbackCost::clock_now_ns() : 0;
   const char* name = function.name();
   if (!state->recorder.recording_detail()) {
     thread.stack.begin(0, 0, std::string_view(name).starts_with("aten::"));
     return nullptr;
   }
-  const bool sampled = thread.cost.sampled();
-  const std::int64_t before = sampled ? CallbackCost::clock_now_ns() : 0;
   const OperatorNames::Entry& entry = thread.names.find(name);
-  thread.stack.begin(Recorder::now_ns(), entry.id, entry.is_aten, entry.only_allocates);
+  thread.stack.begin(thread.clock.now_ns(), entry.id, entry.is_aten, entry.only_allocates);
   if (sampled)
     state->recorder.add_callback_cost(thread.cost.scaled_ns(CallbackCost::clock_now_ns() - before));
   return nullptr;
@@ -110,10 +114,10 @@ std::unique_ptr<at::ObserverContext> OperatorObserver::State::on_start(
 void OperatorObserver::State::on_end(const at::RecordFunction& function, at::ObserverContext*) {
   State* state = active.load(std::memory_order_acquire);
   if (state == nullptr || function.isAsync()) return;
-  const std::int64_t now = Recorder::now_ns();
   Thread& thread = state->this_thread();
   const bool sampled = thread.cost.sampled();
   const std::int64_t before = sampled ? CallbackCost::clock_now_ns() : 0;
+  const std::int64_t now = thread.clock.now_ns();
   const OperatorStack::Ended ended = thread.stack.end(state->are_compute);
   if (ended.start_ns != 0) {
     trace::Event event;

@@ -19,8 +19,9 @@ namespace shardlens::profiler {
 
 class AllocationTracker;
 
-// Observes the operators of this process until destroyed; steps without detail cost nothing. One at
-// a time, made and destroyed by the thread that begins steps, which is called "main thread".
+// Observes the operators of this process until destroyed; steps without detail cost nothing. To
+// know what the others do, it measures LibTorch for some milliseconds when it is made. One at a
+// time, made and destroyed by the thread that begins steps, which is called "main thread".
 class OperatorObserver {
  public:
   // Operators are compute where they do the work themselves, not where they only launch kernels.

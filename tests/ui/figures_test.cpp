@@ -138,8 +138,12 @@ TEST(RecorderText, TellsTheCostOfRecording) {
   recorder.events = 12'340;
   recorder.bytes_on_disk = 1'258'291;
   recorder.overhead_fraction = 0.008;
+  EXPECT_EQ(
+      recorder_text(recorder),
+      "12,340 events in 1.20 MiB; recording makes steps about 0.8 % longer, estimated; none lost");
+  recorder.overhead_is_measured = true;
   EXPECT_EQ(recorder_text(recorder),
-            "12,340 events in 1.20 MiB; recording costs 0.8 % of the time; none lost");
+            "12,340 events in 1.20 MiB; recording makes steps 0.8 % longer, measured; none lost");
   recorder.lost = 1'200;
   EXPECT_TRUE(recorder_text(recorder).ends_with("; 1,200 lost"));
 }

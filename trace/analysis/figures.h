@@ -185,8 +185,11 @@ struct ProcessGroupFigures {
 };
 
 struct RecorderFigures {
-  std::optional<double> overhead_fraction;  // of the job's time
-  std::optional<std::int64_t> events;       // nothing: no recorder of ours counted them
+  // By how much recording made the job longer. Measured by its own steps with and without detail,
+  // where its schedule has both, else estimated by the recorder.
+  std::optional<double> overhead_fraction;
+  bool overhead_is_measured = false;
+  std::optional<std::int64_t> events;  // nothing: no recorder of ours counted them
   std::int64_t lost = 0;
   std::vector<Lost> losses;
   std::int64_t bytes_on_disk = 0;

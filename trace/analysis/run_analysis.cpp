@@ -15,6 +15,7 @@
 #include "trace/analysis/process_groups.h"
 #include "trace/analysis/rank_activity.h"
 #include "trace/analysis/recent_collectives.h"
+#include "trace/analysis/recording_cost.h"
 #include "trace/analysis/row_exposure.h"
 #include "trace/analysis/run_summary.h"
 #include "trace/analysis/step_table.h"
@@ -298,7 +299,8 @@ RecorderFigures RunAnalysis::State::recorder_figures() const {
         result.events.value_or(0) + std::clamp<std::int64_t>(rank.cost->events, 0, kMostBytes);
     const auto step_time = rank.activity.step_time_ns();
     if (step_time <= 0) continue;
-    overhead += static_cast<double>(rank.cost->callback_ns) / static_cast<double>(step_time);
+    overhead +=
+        slowdown(static_cast<double>(rank.cost->callback_ns), static_cast<double>(step_time));
     ++measured_ranks;
   }
   if (measured_ranks > 0) result.overhead_fraction = overhead / measured_ranks;
@@ -375,6 +377,12 @@ RunFigures RunAnalysis::figures() const {
       theoretical_bytes_sent(s.info, result.buckets, result.units, bytes_per_value);
   result.collectives = s.collectives.figures(s.exposure.means(s.steps, s.collectives.rows()));
   result.recorder = s.recorder_figures();
+  // Steps of other recorders lack detail for other reasons.
+  const bool is_ours = result.recorder.overhead_fraction.has_value();
+  if (const auto measured = measured_slowdown(result.steps); is_ours && measured) {
+    result.recorder.overhead_fraction = measured;
+    result.recorder.overhead_is_measured = true;
+  }
   result.process_groups = s.groups.figures();
   result.ignored_rows += s.ignored_rows;
   return result;

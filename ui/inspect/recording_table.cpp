@@ -135,7 +135,10 @@ class RecordingColumns {
         count);
     add_figure(
         "Callbacks", "callback_ns",
-        "Time that recording took of the job's own threads, measured by sampling", 98, 5,
+        "Time that recording took of the job's own threads: an estimate from samples, and from "
+        "what "
+        "LibTorch needs for an observed operator on this machine",
+        98, 5,
         [](const RankFigures& r) {
           return r.cost ? static_cast<double>(r.cost->callback_ns) : kUnrecorded;
         },

@@ -1,0 +1,63 @@
+#include "trace/analysis/recording_cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "trace/analysis/distribution.h"
+#include "trace/analysis/run_summary.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+constexpr std::size_t kFewestSteps = 8;  // of either kind
+
+struct Center {
+  double median = 0;
+  double standard_error = 0;
+};
+
+// The median, since a step with a checkpoint or an evaluation would hide everything else.
+Center center_of(const std::vector<double>& times) {
+  Center center;
+  center.median = distribution_of(times).median;
+  std::vector<double> deviations;
+  for (const double time : times) deviations.push_back(std::abs(time - center.median));
+  // Of normal samples: the standard deviation by the median deviation, and the error of a median.
+  const double deviation = 1.4826 * distribution_of(std::move(deviations)).median;
+  center.standard_error = 1.2533 * deviation / std::sqrt(static_cast<double>(times.size()));
+  return center;
+}
+
+double mean_step_ns(const StepFigures& step) {
+  double sum = 0;
+  for (const StepBreakdown& rank : step.ranks) sum += static_cast<double>(rank.step_ns);
+  return sum / step.rank_count();
+}
+
+}  // namespace
+
+double slowdown(double cost_ns, double time_ns) {
+  // An estimate may be wrong, and no job consists of its recording alone.
+  const double rest = std::max(time_ns - cost_ns, time_ns / 10);
+  return rest > 0 ? cost_ns / rest : 0;
+}
+
+std::optional<double> measured_slowdown(const std::vector<StepFigures>& steps) {
+  std::vector<double> with, without;
+  for (const StepFigures& step : steps) {
+    if (is_measured(step)) (has_detail(step) ? with : without).push_back(mean_step_ns(step));
+  }
+  if (with.size() < kFewestSteps || without.size() < kFewestSteps) return std::nullopt;
+  const Center detailed = center_of(with), plain = center_of(without);
+  const double difference = detailed.median - plain.median;
+  if (difference <= 2 * std::hypot(detailed.standard_error, plain.standard_error)) {
+    return std::nullopt;
+  }
+  const double time = std::accumulate(with.begin(), with.end(), 0.0) +
+                      std::accumulate(without.begin(), without.end(), 0.0);
+  return slowdown(difference * static_cast<double>(with.size()), time);
+}
+
+}  // namespace shardlens::trace
