@@ -5,6 +5,7 @@
 namespace shardlens::trace {
 
 void BlockBackward::add(BackwardOperator op, int first_parameter, int parameters) {
+  op.layer_parameter = first_parameter;
   if (!weights_.is_frozen) {
     op.first_parameter = first_parameter;
     op.parameters = parameters;
@@ -13,7 +14,7 @@ void BlockBackward::add(BackwardOperator op, int first_parameter, int parameters
 }
 
 void BlockBackward::add_product(BackwardOperator op, const BlockProduct& product) {
-  const AdaptedLayer* adapter = add_adapter(product.layer);
+  const AdaptedLayer* adapter = add_adapter(product);
   // What is made next to the matrix is not there yet while the matrix is expanded.
   const std::int64_t scratch = std::max(weights_.while_expanding * product.values - op.made,
                                         weights_.expanded * product.values);
@@ -22,6 +23,7 @@ void BlockBackward::add_product(BackwardOperator op, const BlockProduct& product
   op.released += cast;
   if (cast > 0 && !weights_.is_frozen) {
     op.made += cast;
+    op.layer_parameter = product.first_parameter;
     add(op);
     op = {.consumed = cast};
   }
@@ -39,11 +41,11 @@ void BlockBackward::add_mlp(const BlockProduct& last, const BlockProduct& first)
 }
 
 // Its gradients come before the layer's own; those of the input are summed up then.
-const AdaptedLayer* BlockBackward::add_adapter(std::string_view layer) {
-  const auto found = std::ranges::find(weights_.adapters, layer, &AdaptedLayer::layer);
+const AdaptedLayer* BlockBackward::add_adapter(const BlockProduct& product) {
+  const auto found = std::ranges::find(weights_.adapters, product.layer, &AdaptedLayer::layer);
   if (found == weights_.adapters.end()) return nullptr;
   const int factor_a = 2 * static_cast<int>(found - weights_.adapters.begin());
-  add({.made = found->output});  // scaled
+  add({.made = found->output, .layer_parameter = product.first_parameter});  // scaled
   add({.made = found->between,
        .consumed = found->output,
        .released = found->between,

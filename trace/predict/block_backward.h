@@ -53,7 +53,7 @@ class BlockBackward {
   std::vector<BackwardOperator> take() { return std::move(operators_); }
 
  private:
-  const AdaptedLayer* add_adapter(std::string_view layer);
+  const AdaptedLayer* add_adapter(const BlockProduct& product);
 
   const LayerSizes& sizes_;
   const BlockWeights& weights_;

@@ -25,6 +25,8 @@ class KeptMemory {
   virtual void leave_block(MemoryLedger&, std::int64_t) {}
   virtual void begin_backward(MemoryLedger&) {}
   virtual void enter_block_backward(MemoryLedger&, std::int64_t) {}
+  // Backward of a block has come to the layer of its parameter of this number.
+  virtual void use_parameter(MemoryLedger&, std::int64_t, int) {}
   // A gradient of so many values was made (kFreshGradients) and finds its place.
   virtual void keep_gradient(MemoryLedger& ledger, std::int64_t values) = 0;
   virtual void leave_block_backward(MemoryLedger&, std::int64_t) {}

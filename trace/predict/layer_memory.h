@@ -25,6 +25,8 @@ struct BackwardOperator {
   // adapters these, A before B.
   int first_parameter = 0;
   int parameters = 0;
+  // Of a block: the first of its layer's parameters, adapted, frozen or not; -1: it has none.
+  int layer_parameter = -1;
   // Of a block: `consumed` has the gradient of the block's output, which it is the last to read.
   bool ends_output_gradient = false;
 };

@@ -1,52 +1,12 @@
 #include "trace/predict/shard_sizes.h"
 
 #include <cmath>
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "trace/model/parameter_shapes.h"
 #include "trace/model/strategy.h"
 
 namespace shardlens::trace {
 
 namespace {
-
-struct PathAndValues {
-  std::string_view path;  // from the module on
-  std::int64_t values;
-};
-
-// How many values of a module are in units, of which none has fewer than `minimum`. Modules are
-// told by the names of their parameters.
-std::int64_t wrapped_values(const std::vector<PathAndValues>& parameters, std::int64_t minimum) {
-  std::int64_t all = 0, wrapped = 0;
-  std::map<std::string_view, std::vector<PathAndValues>> children;
-  for (const auto& [path, values] : parameters) {
-    all += values;
-    const std::size_t dot = path.find('.');
-    if (dot == std::string_view::npos) continue;
-    children[path.substr(0, dot)].push_back({path.substr(dot + 1), values});
-  }
-  if (all < minimum) return 0;
-  for (const auto& [name, below] : children) wrapped += wrapped_values(below, minimum);
-  return all - wrapped >= minimum ? all : wrapped;
-}
-
-std::int64_t wrapped_of_block(const ModelShape& shape, std::int64_t minimum) {
-  ModelShape one_block = shape;
-  one_block.layers = 1;
-  const std::vector<ParameterShape> list = parameter_shapes(one_block);
-  std::vector<PathAndValues> parameters;
-  for (const ParameterShape& each : list) {
-    if (each.block == ParameterShape::kRoot) continue;
-    // Behind "transformer.h.0." or "model.layers.0."
-    parameters.push_back(
-        {std::string_view(each.name).substr(each.name.find("0.") + 2), each.numel()});
-  }
-  return wrapped_values(parameters, minimum);
-}
 
 // The embeddings, the head and all between them, which is one module. Shared tensors are the
 // root's.
@@ -87,26 +47,18 @@ FrozenBytes share_of(const FrozenBytes& block, std::int64_t values, std::int64_t
   return {of(block.kept), of(block.gathered), of(block.cast)};
 }
 
-// Trained values are the adapters' alone; `size`, which may make units inside of blocks, is counted
-// as if blocks were the units.
-void count_adapters_alone(UnitSizes& units, const ModelSizes& sizes) {
-  const bool has_blocks = units.block > 0;
-  units.block = has_blocks ? sizes.trained_block_values() : 0;
-  units.root =
-      sizes.trained_root_values() + (has_blocks ? 0 : sizes.layers * sizes.trained_block_values());
-  units.root_frozen = 0;
-}
-
 }  // namespace
 
 UnitSizes unit_sizes(const PlannedJob& job, const ModelSizes& sizes) {
   UnitSizes units;
-  const std::string& policy = job.settings.wrap_policy;
-  if (policy == "transformer_block") units.block = sizes.block_values();
-  if (policy == "size") {
-    const std::int64_t minimum = job.settings.min_num_params;
-    units.block = wrapped_of_block(job.shape, minimum);
-    units.outside = wrapped_outside(job.shape, sizes, sizes.layers * units.block, minimum);
+  units.of_block = block_units(job.shape, job.settings);
+  for (const BlockUnit& each : units.of_block) {
+    units.block += each.values;
+    units.block_adapters += each.adapters;
+  }
+  if (job.settings.wrap_policy == "size") {
+    units.outside =
+        wrapped_outside(job.shape, sizes, sizes.layers * units.block, job.settings.min_num_params);
   }
   const std::int64_t rest = sizes.block_values() - units.block;
   units.root = sizes.root_values() + sizes.layers * rest;
@@ -114,31 +66,49 @@ UnitSizes unit_sizes(const PlannedJob& job, const ModelSizes& sizes) {
   return units;
 }
 
+std::int64_t ShardSizes::block() const {
+  std::int64_t values = 0;
+  for (const BlockShard& each : of_block) values += each.shard;
+  return values;
+}
+
+FrozenBytes ShardSizes::frozen_block() const {
+  FrozenBytes bytes;
+  for (const BlockShard& each : of_block) bytes = sum_of(bytes, each.frozen, 1);
+  return bytes;
+}
+
 std::int64_t ShardSizes::trained_values(const ModelSizes& sizes) const {
-  return root + (sizes.layers - sizes.frozen_layers) * block;
+  return root + (sizes.layers - sizes.frozen_layers) * block();
 }
 
 std::int64_t ShardSizes::frozen_bytes(const ModelSizes& sizes) const {
-  return frozen_root.kept + sizes.blocks_with_frozen_weights() * frozen_block.kept;
+  return frozen_root.kept + sizes.blocks_with_frozen_weights() * frozen_block().kept;
 }
 
 ShardSizes shard_sizes(const PlannedJob& job, const ModelSizes& sizes) {
   ShardSizes shards;
   shards.group = shard_group_size(job.settings, job.ranks, job.ranks_per_node);
   shards.whole = unit_sizes(job, sizes);
+  UnitSizes& whole = shards.whole;
   const std::int64_t all = sizes.block_values();
-  std::int64_t in_unit = shards.whole.block;
-  if (sizes.is_adapted) {
-    if (in_unit > 0) in_unit = all;
-    count_adapters_alone(shards.whole, sizes);
+  for (const BlockUnit& unit : whole.of_block) {
+    const std::int64_t trained = sizes.is_adapted ? unit.adapters : unit.values;
+    const FrozenBytes frozen = share_of(sizes.frozen_block, unit.values, all);
+    shards.of_block.push_back(
+        {unit, trained, part_of(trained, shards.group), part_of(frozen, shards.group)});
   }
   const FrozenBytes in_root =
-      sum_of(sizes.frozen_root, share_of(sizes.frozen_block, all - in_unit, all),
+      sum_of(sizes.frozen_root, share_of(sizes.frozen_block, all - whole.block, all),
              sizes.blocks_with_frozen_weights());
   shards.frozen_root = part_of(in_root, shards.group);
-  shards.frozen_block = part_of(share_of(sizes.frozen_block, in_unit, all), shards.group);
-  shards.root = part_of(shards.whole.root - shards.whole.root_frozen, shards.group);
-  shards.block = part_of(shards.whole.block, shards.group);
+  if (sizes.is_adapted) {
+    whole.block = whole.block_adapters;
+    whole.root = sizes.trained_root_values() +
+                 sizes.layers * (sizes.trained_block_values() - whole.block_adapters);
+    whole.root_frozen = 0;
+  }
+  shards.root = part_of(whole.root - whole.root_frozen, shards.group);
   return shards;
 }
 

@@ -74,8 +74,9 @@ void StepWalk::forward_block(std::int64_t index) {
   if (recomputes(index)) {
     ledger_.add(Holding::kSavedInputs,
                 layer.input_bytes + (job_.on_gpu ? 0 : kGeneratorStateBytes));
-    // The cache of casts lasts to the end of forward.
-    ledger_.add(Holding::kCastWeights, layer.cast_weights);
+    // The cache of casts lasts to the end of forward, and takes none of frozen weights.
+    const bool is_frozen = sizes_.is_adapted || index < sizes_.frozen_layers;
+    ledger_.add(Holding::kCastWeights, is_frozen ? 0 : layer.cast_weights);
     ledger_.add(Holding::kFlowing, layer.unsaved_scratch);
     ledger_.remove(Holding::kFlowing, layer.unsaved_scratch);
   } else {
@@ -138,6 +139,7 @@ void StepWalk::backward_block(std::int64_t index) {
     ledger_.add(Holding::kFlowing, held_meanwhile);
   }
   for (const BackwardOperator& op : layer.backward) {
+    if (op.layer_parameter >= 0) kept_->use_parameter(ledger_, index, op.layer_parameter);
     run_block_operator(op);
     // Who asked for the recomputation holds it to the end.
     if (again && op.ends_output_gradient) ledger_.add(Holding::kFlowing, layer.input_bytes);

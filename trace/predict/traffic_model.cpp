@@ -113,8 +113,8 @@ void Traffic::add_gathers(const ShardSizes& shards, Group group) {
   const std::int64_t root =
       shards.group * (bytes_.gathered * shards.root + shards.frozen_root.gathered);
   const std::int64_t blocks =
-      shards.group * (bytes_.gathered * shards.block * (sizes_.layers - sizes_.frozen_layers) +
-                      shards.frozen_block.gathered * sizes_.blocks_with_frozen_weights());
+      shards.group * (bytes_.gathered * shards.block() * (sizes_.layers - sizes_.frozen_layers) +
+                      shards.frozen_block().gathered * sizes_.blocks_with_frozen_weights());
   // Frozen weights travel as they are kept, 4-bit ones in 4 bits; what is counted is bytes then.
   const bool is_uniform = sizes_.is_uniform();
   const std::int64_t each = is_uniform ? bytes_.gathered : 1;

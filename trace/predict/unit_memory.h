@@ -21,6 +21,7 @@ class UnitMemory final : public KeptMemory {
   void leave_block(MemoryLedger& ledger, std::int64_t block) override;
   void begin_backward(MemoryLedger& ledger) override;
   void enter_block_backward(MemoryLedger& ledger, std::int64_t block) override;
+  void use_parameter(MemoryLedger& ledger, std::int64_t block, int parameter) override;
   void keep_gradient(MemoryLedger& ledger, std::int64_t values) override;
   void leave_block_backward(MemoryLedger& ledger, std::int64_t block) override;
   void end_backward(MemoryLedger& ledger) override;
@@ -31,22 +32,37 @@ class UnitMemory final : public KeptMemory {
   struct UnderWay {
     std::int64_t input = 0, output = 0, shard = 0;  // bytes, bytes, values
   };
+  // The root is 0; those of a block follow one another, and those of the next block them.
+  using Unit = std::size_t;
+  static constexpr Unit kRoot = 0;
 
-  State& state_of(std::int64_t block) { return states_[static_cast<std::size_t>(block + 1)]; }
-  std::int64_t trained_shard(std::int64_t block) const;   // values
-  std::int64_t trained_values(std::int64_t block) const;  // of the whole unit, without padding
-  FrozenBytes frozen_shard(std::int64_t block) const;
+  Unit unit_of(std::int64_t block, std::size_t in_block) const {
+    return 1 + static_cast<std::size_t>(block) * shards_.of_block.size() + in_block;
+  }
+  std::int64_t block_of(Unit unit) const;
+  const BlockShard& shard_of(Unit unit) const;
+  void list_in_order_of_leaving();
+
+  std::int64_t trained_shard(Unit unit) const;   // values
+  std::int64_t trained_values(Unit unit) const;  // of the whole unit, without padding
+  FrozenBytes frozen_shard(Unit unit) const;
   // Of the whole unit, and what of a shard takes memory on its way into a gather.
-  std::int64_t gathered_bytes(std::int64_t block) const;
-  std::int64_t gather_input_bytes(std::int64_t block) const;
+  std::int64_t gathered_bytes(Unit unit) const;
+  std::int64_t gather_input_bytes(Unit unit) const;
 
-  void gather(MemoryLedger& ledger, std::int64_t block);
-  void wait(MemoryLedger& ledger, std::int64_t block);
-  void free(MemoryLedger& ledger, std::int64_t block);
-  void retire(MemoryLedger& ledger, std::int64_t block);
+  void enter(MemoryLedger& ledger, Unit unit);
+  void leave(MemoryLedger& ledger);  // the innermost that is open
+  void enter_backward(MemoryLedger& ledger, Unit unit);
+  void leave_backward(MemoryLedger& ledger);
+  void end_unit_backward(MemoryLedger& ledger, Unit unit);
+
+  void gather(MemoryLedger& ledger, Unit unit);
+  void wait(MemoryLedger& ledger, Unit unit);
+  void free(MemoryLedger& ledger, Unit unit);
+  void retire(MemoryLedger& ledger, Unit unit);
   void drop_retired(MemoryLedger& ledger);
-  void gather_ahead(MemoryLedger& ledger, std::int64_t block);
-  void reduce(MemoryLedger& ledger, std::int64_t block);
+  void gather_before(MemoryLedger& ledger, Unit unit);
+  void reduce(MemoryLedger& ledger, Unit unit);
   void finish_reduction(MemoryLedger& ledger);
 
   const PlannedJob& job_;
@@ -55,9 +71,12 @@ class UnitMemory final : public KeptMemory {
   ElementBytes bytes_;
   bool frees_after_forward_, offloads_, is_resident_;
   bool reduces_ = true, adds_ = false, has_shard_gradients_ = false;
-  std::vector<State> states_;  // the root first
+  std::vector<State> states_;  // by unit
+  std::vector<Unit> left_;     // without the root, in the order in which forward leaves them
+  std::vector<Unit> open_;     // of the block under way, the innermost last
+  Unit entered_ = kRoot;       // the last one
   // Freed in forward, but a GPU may still compute with it (trainer/fsdp/retired_unit).
-  std::optional<std::int64_t> retired_;
+  std::optional<Unit> retired_;
   std::optional<UnderWay> under_way_;
 };
 

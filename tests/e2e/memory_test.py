@@ -1,0 +1,68 @@
+"""Measured peaks of memory against the estimate, over settings drawn by a seed. In the environment: SHARDLENS_COMBINATIONS,
+how many (12; 1,000 take hours); SHARDLENS_COMBINATION_SEED, which (1); SHARDLENS_COMBINATION, one line alone."""
+import concurrent.futures
+import os
+import shutil
+import subprocess
+
+import harness
+
+MIB = 1 << 20
+# Units of whole blocks, and of parts of them.
+BASE = 'model=tiny device=cpu batch_per_rank=1 sequence_length=64 record_allocations=off'
+SMALLEST_UNITS = ['100000', '250000']
+# `other` and `outside` no shape tells.
+COMPARED = ['parameters', 'gathered_parameters', 'gradients', 'optimizer', 'activations', 'communication']
+
+
+class Memory(harness.ShardlensTest):
+    def drawn(self):
+        alone = os.environ.get('SHARDLENS_COMBINATION')
+        if alone:
+            return [alone]
+        smallest = [word for size in SMALLEST_UNITS for word in ('--smallest-unit', size)]
+        drawn = subprocess.run([harness.BIN / 'setting_combinations', '--base', BASE, *smallest,
+                                '--seed', os.environ.get('SHARDLENS_COMBINATION_SEED', '1'),
+                                '--count', os.environ.get('SHARDLENS_COMBINATIONS', '12')],
+                               capture_output=True, text=True, check=True)
+        return drawn.stdout.splitlines()
+
+    def report(self, number, line):
+        words = [word for each in f'{BASE} {line}'.split() for word in ('--set', each)]
+        report = self.json('run', *words, '--steps', '2', '--name', f'memory {number}', timeout=600)
+        shutil.rmtree(report['run']['folder'])
+        return report['ranks']
+
+    def misses(self, ranks):
+        """Of the rank that needs most of a category, what is off by more than 5 % and 1 MiB."""
+        for category in COMPARED:
+            measured = max(rank['memory_peak_by_category'][category] for rank in ranks)
+            estimate = ranks[0]['memory_estimate_by_category'][category]
+            if abs(estimate - measured) > max(MIB, measured / 20):
+                yield f'{category}: measured {measured:,}, estimate {estimate:,}'
+
+    def test_every_category_is_within_5_percent_or_1_mib_of_the_estimate(self):
+        lines = self.drawn()
+        self.assertGreater(len(lines), 0)
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            reports = list(pool.map(self.report, range(len(lines)), lines))
+        for line, ranks in zip(lines, reports):
+            with self.subTest(f'SHARDLENS_COMBINATION="{line}"'):
+                self.assertEqual(list(self.misses(ranks)), [])
+
+    def test_gradients_that_are_views_of_buckets_need_no_second_copy_in_accumulation(self):
+        views = 'gradient_as_bucket_view=true gradient_accumulation_steps=3'
+        for number, line in enumerate([views, f'{views} sharding_strategy=zero1']):
+            ranks = self.report(number, line)
+            self.assertEqual(list(self.misses(ranks)), [], line)
+            for rank in ranks:
+                kept = rank['memory_peak_by_category']
+                self.assertLess(kept['gradients'], 1.1 * kept['parameters'], line)
+
+    def test_what_is_sent_at_the_start_is_in_no_step(self):
+        for rank in self.report(0, 'lora_rank=4'):
+            self.assertLess(rank['memory_peak_by_category']['communication'], MIB)
+
+
+if __name__ == '__main__':
+    harness.main()
