@@ -67,6 +67,7 @@ constexpr Measured kMeasured[] = {
     {"model=tiny batch_per_rank=1 wrap_policy=size sharding_strategy=shard_grad_op min_num_params=100000", 2, {4768896, 9537792, 1536, 9538012, 9218824, 0, 1036}},
     {"model=tiny batch_per_rank=1 wrap_policy=size sharding_strategy=full_shard", 2, {4768896, 9537792, 7119360, 9537928, 2906888, 0, 1036}},
     {"model=tiny batch_per_rank=1 gradient_as_bucket_view=true gradient_accumulation_steps=3", 2, {9537792, 0, 9537792, 19075840, 9218824, 0, 2052}},
+    {"model=tiny batch_per_rank=1 sequence_length=64 precision=bf16 activation_checkpointing=1 loss_chunk_tokens=48 optimizer=sgd lora_rank=4 lora_target_modules=all-linear base_dtype=fp32", 3, {9783552, 0, 15360, 0, 1833160, 246080, 1028}},
     // The loss by chunks.
     {"model=tiny loss_chunk_tokens=128", 2, {9537792, 0, 1536, 19075840, 67888904, 9537792, 16388}},
     {"model=tiny loss_chunk_tokens=1024", 2, {9537792, 0, 0, 19075840, 68134924, 9537792, 16388}},
