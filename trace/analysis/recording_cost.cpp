@@ -11,7 +11,7 @@ namespace shardlens::trace {
 
 namespace {
 
-constexpr std::size_t kFewestSteps = 8;  // of either kind
+constexpr std::size_t kFewestOfAKind = 8;  // of either kind
 
 struct Center {
   double median = 0;
@@ -49,7 +49,7 @@ std::optional<double> measured_slowdown(const std::vector<StepFigures>& steps) {
   for (const StepFigures& step : steps) {
     if (is_measured(step)) (has_detail(step) ? with : without).push_back(mean_step_ns(step));
   }
-  if (with.size() < kFewestSteps || without.size() < kFewestSteps) return std::nullopt;
+  if (with.size() < kFewestOfAKind || without.size() < kFewestOfAKind) return std::nullopt;
   const Center detailed = center_of(with), plain = center_of(without);
   const double difference = detailed.median - plain.median;
   if (difference <= 2 * std::hypot(detailed.standard_error, plain.standard_error)) {

@@ -69,14 +69,15 @@ std::string train_rank(const trace::Settings& settings, const TokenDataset& data
   const auto strategy = build_strategy(settings, *model, communicator, recorder,
                                        static_cast<int>(settings.ranks), nullptr);
   RankLog log(&recorder);
-  const std::atomic<bool> stop = false;
+  const std::atomic<int> stop_signal = 0;
   const ByteTokenizer tokenizer;
   const auto samples = SampleWriter::create(settings, dataset, tokenizer);
   if (!samples) return samples.error().message;
   const ModelSaver saver({settings, folder, shape, *model, {}});
-  TrainLoop loop({settings, shape, dataset, torch::kCPU, *model, *strategy, communicator, folder,
-                  recorder, nullptr, log, stop, *samples, saver},
-                 {});
+  TrainLoop loop(
+      {settings, shape, dataset, torch::kCPU, *model, *strategy, communicator, folder, recorder,
+       nullptr, log, stop_signal, *samples, saver, [](std::int64_t, std::int64_t) {}},
+      {});
   const auto outcome = loop.run();
   return outcome ? "" : outcome.error().message;
 }
