@@ -18,7 +18,7 @@ import time
 
 SCREEN = (1600, 1000)
 SIZES = [(1280, 800), (1600, 1000), (1000, 700), (640, 480), (1280, 720)]
-BATCH = 12            # events that one xdotool carries out
+BATCH = 25            # events that one xdotool carries out
 PAUSE = '0.012'       # between them, so that most get a frame of their own
 LEAVE_SECONDS = 40
 KEYS = ['Escape', 'Return', 'Tab', 'shift+Tab', 'space', 'Left', 'Right', 'Up', 'Down', 'Home', 'End', 'Prior', 'Next',
@@ -61,12 +61,12 @@ class Monkey:
         return self.at() + down + ['mousedown', button, 'sleep', PAUSE] + moves + ['mouseup', button] + up
 
     def switch_run(self):
-        # The ledger lies at the foot of Tune.
-        row = self.size[1] - self.random.randint(20, 180)
-        go = ['mousemove', str(self.random.randint(30, 500)), str(row), 'sleep', PAUSE, 'click', '1', 'sleep', PAUSE]
+        # The ledger lies at the foot of Tune, right of the settings.
+        x, row = self.random.randint(self.size[0] // 3, self.size[0] - 40), self.size[1] - self.random.randint(20, 140)
+        go = ['mousemove', str(x), str(row), 'sleep', '0.1', 'click', '1', 'sleep', '0.2']
         if self.random.random() < 0.3:
             go += ['click', '--repeat', '2', '--delay', '5', '1']
-        return self.key('Escape', 'ctrl+1') + ['sleep', '0.03'] + go + self.key('ctrl+2')
+        return self.key('Escape', 'ctrl+1') + ['sleep', '0.1'] + go + self.key('ctrl+2')
 
     def resize(self):
         self.size = self.random.choice(SIZES)
@@ -116,7 +116,9 @@ class Window:
         with os.fdopen(read) as pipe:
             number = pipe.readline().strip()
         sanitizers = {'ASAN_OPTIONS': 'exitcode=99:detect_leaks=0:abort_on_error=0',
-                      'UBSAN_OPTIONS': 'print_stacktrace=1:halt_on_error=1:exitcode=99'}
+                      'UBSAN_OPTIONS': 'print_stacktrace=1:halt_on_error=1:exitcode=99',
+                      # Without them: glibc overwrites what is freed, at once.
+                      'GLIBC_TUNABLES': 'glibc.malloc.perturb=165:glibc.malloc.tcache_count=0'}
         self.environment = {**os.environ, **sanitizers, 'DISPLAY': f':{number}', 'LIBGL_ALWAYS_SOFTWARE': '1',
                             'XDG_CONFIG_HOME': str(folder / 'config')}
         self.program, self.process = program, None
@@ -209,4 +211,5 @@ def main():
         shutil.rmtree(folder, ignore_errors=True)
 
 
-sys.exit(main())
+if __name__ == '__main__':
+    sys.exit(main())
