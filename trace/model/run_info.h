@@ -32,6 +32,9 @@ struct RunInfo {
   bool simulated_link = false;
   bool shared_gpu = false;
   bool communication_off = false;  // `communication: none`: the loss is invalid
+  // The user's own words about the run, and words by which to find it.
+  std::string note;
+  std::vector<std::string> tags;
   // Ranks, or the rest of them, that could not be read, and why; found while reading, never stored.
   std::vector<std::string> unreadable;
 };

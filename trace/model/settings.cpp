@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "trace/model/knob_text.h"
+#include "trace/model/suggestion.h"
 #include "trace/model/text.h"
 
 namespace shardlens::trace {
@@ -119,12 +120,9 @@ bool applies(const Knob& knob, std::string_view strategy) {
 }
 
 std::string_view nearest_knob(std::string_view name) {
-  const auto all = knobs();
-  return std::min_element(all.begin(), all.end(),
-                          [&](const Knob& a, const Knob& b) {
-                            return edit_distance(name, a.name) < edit_distance(name, b.name);
-                          })
-      ->name;
+  std::vector<std::string_view> names;
+  for (const Knob& knob : knobs()) names.push_back(knob.name);
+  return nearest_names(name, names).front();
 }
 
 std::string_view type_name(const Knob& knob) {

@@ -15,9 +15,6 @@ std::string_view trimmed(std::string_view text);
 // Of ASCII letters.
 bool equal_but_for_case(std::string_view a, std::string_view b);
 
-// Levenshtein distance: the least number of insertions, deletions and substitutions.
-std::size_t edit_distance(std::string_view a, std::string_view b);
-
 // The parts between separators, one more than there are separators. Views of `text`.
 std::vector<std::string_view> split(std::string_view text, char separator);
 

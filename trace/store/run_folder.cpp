@@ -6,6 +6,7 @@
 
 #include "trace/model/printable.h"
 #include "trace/model/run_origin.h"
+#include "trace/model/text.h"
 #include "trace/store/rank_files.h"
 #include "trace/store/schema.h"
 #include "trace/store/trace_file.h"
@@ -18,6 +19,19 @@ namespace fs = std::filesystem;
 namespace {
 
 using MetaValues = std::map<std::string, std::string, std::less<>>;
+
+std::string joined_tags(const std::vector<std::string>& tags) {
+  std::string text;
+  for (const auto& tag : tags) text += (text.empty() ? "" : "\n") + tag;
+  return text;
+}
+
+std::vector<std::string> tags_from(const std::string& text) {
+  std::vector<std::string> tags;
+  if (text.empty()) return tags;
+  for (const auto tag : split(text, '\n')) tags.emplace_back(tag);
+  return tags;
+}
 
 // What create_run writes and update_run may change.
 MetaValues meta_of(const RunInfo& info) {
@@ -32,6 +46,8 @@ MetaValues meta_of(const RunInfo& info) {
           {"program", info.program},
           {"imported_from", info.imported_from},
           {"command", info.command},
+          {"note", info.note},
+          {"tags", joined_tags(info.tags)},
           {"recorded_ranks", std::to_string(info.recorded_ranks)},
           {"simulated_link", flag(info.simulated_link)},
           {"shared_gpu", flag(info.shared_gpu)},
@@ -100,6 +116,8 @@ RunInfo info_from(MetaValues& meta) {
   info.program = meta["program"];
   info.imported_from = meta["imported_from"];
   info.command = meta["command"];
+  info.note = meta["note"];
+  info.tags = tags_from(meta["tags"]);
   info.recorded_ranks = static_cast<int>(number("recorded_ranks"));
   info.simulated_link = number("simulated_link") != 0;
   info.shared_gpu = number("shared_gpu") != 0;
@@ -178,6 +196,31 @@ Result<void> update_run(const fs::path& run_folder, const RunInfo& info) {
     statement.bind_text(1, values.find(key)->second);
     statement.bind_text(2, key);
     TRY(statement.run());
+  }
+  return database.execute("commit");
+}
+
+Result<void> write_words(const fs::path& run, const RunWords& words) {
+  TRY_ASSIGN(Database database, open_for_writing(run_file_of(run)));
+  MetaValues values;
+  if (words.name) values["name"] = *words.name;
+  if (words.note) values["note"] = *words.note;
+  if (words.tags) values["tags"] = joined_tags(*words.tags);
+  TRY(database.execute("begin immediate"));
+  TRY_ASSIGN(auto last, database.integer("select max(row_id) from meta where rank=-1",
+                                         first_row_id(kRunRank)));
+  TRY_ASSIGN(auto change, database.prepare("update meta set value=?1 where rank=-1 and key=?2"));
+  TRY_ASSIGN(auto add,
+             database.prepare("insert into meta(value,key,rank,row_id) values(?1,?2,-1,?3)"));
+  for (const auto& [key, value] : values) {
+    change.bind_text(1, value);
+    change.bind_text(2, key);
+    TRY(change.run());
+    if (sqlite3_changes(database.get()) > 0) continue;
+    add.bind_text(1, value);
+    add.bind_text(2, key);
+    add.bind(3, ++last);
+    TRY(add.run());
   }
   return database.execute("commit");
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,17 +35,31 @@ Result<void> create_run_in(const std::filesystem::path& run_folder, RunInfo& inf
 // Status, reason and end of a run that exists, and its device and ranks, which are known late where
 // another program is recorded.
 Result<void> update_run(const std::filesystem::path& run_folder, const RunInfo& info);
+// What a user says of a run, whether it is a folder or a packed file; what is not given stays. The
+// name is not checked against those of other runs.
+struct RunWords {
+  std::optional<std::string> name, note;
+  std::optional<std::vector<std::string>> tags;
+};
+Result<void> write_words(const std::filesystem::path& run, const RunWords& words);
 Result<RunInfo> read_run_info(const std::filesystem::path& run_folder_or_packed);
 
-// All runs of a library, newest first: folders with a run.sqlite and packed files. Unreadable ones
+// Folders with a run.sqlite and packed files, in no order; none is opened.
+Result<std::vector<std::filesystem::path>> run_paths(const std::filesystem::path& runs_dir);
+// All runs of a library, newest first, each opened. Unreadable ones
 // are left out of `runs` and listed in `problems`.
 struct Library {
   std::vector<RunInfo> runs;
   std::vector<Error> problems;
 };
 Library list_runs(const std::filesystem::path& runs_dir);
-// `run`: a folder, a packed file, or a name in the library. Error kMissing lists the nearest names.
-Result<std::filesystem::path> find_run(std::string_view run, const std::filesystem::path& runs_dir);
+// Whether a rank of the run lives on this machine: it moved within the last seconds and its process
+// is there.
+bool is_being_recorded(const std::filesystem::path& run);
+// `run`: a folder, a packed file, or the name of a run or of its file in the library, else among
+// the examples. Error kMissing lists the nearest names.
+Result<std::filesystem::path> find_run(std::string_view run, const std::filesystem::path& runs_dir,
+                                       const std::filesystem::path& examples = {});
 
 // Checkpoints the WAL of every file whose writer has ended.
 Result<void> checkpoint_run(const std::filesystem::path& run_folder);

@@ -7,11 +7,12 @@
 #include <cerrno>
 #include <chrono>
 #include <ctime>
+#include <iterator>
 #include <system_error>
 #include <tuple>
 
 #include "trace/model/printable.h"
-#include "trace/model/text.h"
+#include "trace/model/suggestion.h"
 #include "trace/store/file_system.h"
 #include "trace/store/rank_files.h"
 #include "trace/store/run_folder.h"
@@ -74,8 +75,38 @@ Result<fs::path> new_folder(const fs::path& runs_dir, const RunInfo& info) {
   return folder;
 }
 
-// Whether a rank of the run lives on this machine: it moved within the last seconds and its process
-// is there.
+// Deletes only what has our marks, and never through a symbolic link.
+Result<void> delete_run(const fs::path& run) {
+  std::error_code error;
+  const bool folder = fs::is_directory(fs::symlink_status(run, error));
+  const bool file = fs::is_regular_file(fs::symlink_status(run, error));
+  if (!(folder && is_trace_file(run / kRunFile)) && !(file && is_trace_file(run))) {
+    return fail(ErrorKind::kUsage,
+                quoted(run) + " is not a run that could be overwritten: choose another name");
+  }
+  fs::remove_all(run, error);
+  if (!error) return {};
+  return fail(ErrorKind::kIo, "cannot delete the old run " + quoted(run) + ": " + error.message());
+}
+
+std::string nearest_runs(const std::vector<RunInfo>& runs, std::string_view wanted) {
+  constexpr std::size_t kShown = 3;
+  std::vector<std::string_view> names;
+  for (const RunInfo& run : runs) names.emplace_back(run.name);
+  std::string text;
+  for (const auto name : nearest_names(wanted, names, kShown)) {
+    text += (text.empty() ? "'" : ", '") + std::string(name) + "'";
+  }
+  return text;
+}
+
+bool is_run(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error) ? fs::exists(path / kRunFile, error) : is_trace_file(path);
+}
+
+}  // namespace
+
 bool is_being_recorded(const fs::path& run) {
   constexpr std::int64_t kAliveNs = 5'000'000'000;
   char host[HOST_NAME_MAX + 1] = {};
@@ -95,36 +126,16 @@ bool is_being_recorded(const fs::path& run) {
   return false;
 }
 
-// Deletes only what has our marks, and never through a symbolic link.
-Result<void> delete_run(const fs::path& run) {
-  std::error_code error;
-  const bool folder = fs::is_directory(fs::symlink_status(run, error));
-  const bool file = fs::is_regular_file(fs::symlink_status(run, error));
-  if (!(folder && is_trace_file(run / kRunFile)) && !(file && is_trace_file(run))) {
-    return fail(ErrorKind::kUsage,
-                quoted(run) + " is not a run that could be overwritten: choose another name");
-  }
-  fs::remove_all(run, error);
-  if (!error) return {};
-  return fail(ErrorKind::kIo, "cannot delete the old run " + quoted(run) + ": " + error.message());
-}
+namespace {
 
-std::string nearest_names(const std::vector<RunInfo>& runs, std::string_view wanted) {
-  constexpr std::size_t kShown = 3;
-  std::vector<std::pair<std::size_t, std::string>> names;
-  for (const RunInfo& run : runs) names.emplace_back(edit_distance(run.name, wanted), run.name);
-  std::stable_sort(names.begin(), names.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::string text;
-  for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) {
-    text += (i ? ", '" : "'") + names[i].second + "'";
+fs::path run_called(const Library& library, std::string_view name) {
+  for (const RunInfo& info : library.runs) {
+    const fs::path file(info.folder);
+    const bool is_packed = file.extension() == kPackedSuffix;
+    if (info.name == name || file.filename() == name || (is_packed && file.stem() == name))
+      return file;
   }
-  return text;
-}
-
-bool is_run(const fs::path& path) {
-  std::error_code error;
-  return fs::is_directory(path, error) ? fs::exists(path / kRunFile, error) : is_trace_file(path);
+  return {};
 }
 
 }  // namespace
@@ -180,8 +191,8 @@ Result<void> create_run_in(const fs::path& run_folder, RunInfo& info, bool overw
   return create_run_at(run_folder, info);
 }
 
-Library list_runs(const fs::path& runs_dir) {
-  Library library;
+Result<std::vector<fs::path>> run_paths(const fs::path& runs_dir) {
+  std::vector<fs::path> paths;
   std::error_code error;
   for (fs::directory_iterator entry(runs_dir, error), end; !error && entry != end;
        entry.increment(error)) {
@@ -189,7 +200,18 @@ Library list_runs(const fs::path& runs_dir) {
     std::error_code ignored;
     const bool folder = entry->is_directory(ignored) && fs::exists(path / kRunFile, ignored);
     const bool packed = entry->is_regular_file(ignored) && path.extension() == kPackedSuffix;
-    if (!folder && !packed) continue;
+    if (folder || packed) paths.push_back(path);
+  }
+  if (!error || error == std::errc::no_such_file_or_directory) return paths;
+  return fail(ErrorKind::kIo,
+              "cannot list the runs in " + quoted(runs_dir) + ": " + error.message());
+}
+
+Library list_runs(const fs::path& runs_dir) {
+  Library library;
+  const auto paths = run_paths(runs_dir);
+  if (!paths) library.problems.push_back(paths.error());
+  for (const fs::path& path : paths.value_or(std::vector<fs::path>{})) {
     auto info = read_run_info(path);
     if (info) {
       library.runs.push_back(std::move(*info));
@@ -197,29 +219,29 @@ Library list_runs(const fs::path& runs_dir) {
       library.problems.push_back(info.error());
     }
   }
-  if (error && error != std::errc::no_such_file_or_directory) {
-    library.problems.push_back(
-        {ErrorKind::kIo, "cannot list the runs in " + quoted(runs_dir) + ": " + error.message()});
-  }
   std::sort(library.runs.begin(), library.runs.end(), [](const RunInfo& a, const RunInfo& b) {
     return std::tie(b.start_ns, b.folder) < std::tie(a.start_ns, a.folder);
   });
   return library;
 }
 
-Result<fs::path> find_run(std::string_view run, const fs::path& runs_dir) {
+Result<fs::path> find_run(std::string_view run, const fs::path& runs_dir,
+                          const fs::path& examples) {
   const fs::path path{run};
   if (!run.empty() && is_run(path)) return path;
-  const Library library = list_runs(runs_dir);
-  for (const RunInfo& info : library.runs) {
-    if (info.name == run || fs::path(info.folder).filename() == path) return fs::path(info.folder);
+  Library library = list_runs(runs_dir);
+  if (const auto found = run_called(library, run); !found.empty()) return found;
+  if (!examples.empty()) {
+    Library others = list_runs(examples);
+    if (const auto found = run_called(others, run); !found.empty()) return found;
+    std::ranges::move(others.runs, std::back_inserter(library.runs));
   }
   // Something else of that name: whoever opens it says what is wrong with it.
   std::error_code error;
   if (!run.empty() && fs::exists(path, error)) return path;
   std::string message = "there is no run '" + std::string(run) + "' in " + quoted(runs_dir);
   if (!library.runs.empty()) {
-    message += "; the nearest names are " + nearest_names(library.runs, run);
+    message += "; the nearest names are " + nearest_runs(library.runs, run);
   } else {
     message +=
         ", which holds no runs: record one with `shardlens run`, or name its folder with "
