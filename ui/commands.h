@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -26,13 +27,30 @@ struct StartRun {
   bool stop_current = false;
 };  // starts, or queues while a job runs
 struct StopRun {};
-struct CancelQueued {};
+struct CancelQueued {
+  std::uint64_t id = 0;  // of a job that waits; 0: all of them
+};
+struct MoveQueued {
+  std::uint64_t id = 0;
+  int places = -1;  // -1: one earlier
+};
 struct ShowRun {
   std::string folder;
 };  // open a run of the ledger
 struct SetBaseline {
   std::string folder;
 };
+struct UnpinBaseline {};  // the last run is the baseline again
+// What a user says of runs; what is not given stays.
+struct EditRuns {
+  std::vector<std::string> folders;
+  std::optional<std::string> name, note;  // of a single run
+  std::optional<std::vector<std::string>> tags;
+};
+struct DeleteRuns {
+  std::vector<std::string> folders;
+};  // until the window closes they can be had back
+struct UndoDelete {};
 struct CopySettings {
   std::string folder;
 };  // that run's settings become the next run's
@@ -111,8 +129,9 @@ struct PackRun {
 struct Quit {};
 
 using Command =
-    std::variant<SetKnob, ResetKnobs, ResetKnob, StartRun, StopRun, CancelQueued, ShowRun,
-                 SetBaseline, CopySettings, SelectStep, StartReplay, StopReplay, SetReplayPlaying,
+    std::variant<SetKnob, ResetKnobs, ResetKnob, StartRun, StopRun, CancelQueued, MoveQueued,
+                 ShowRun, UnpinBaseline, EditRuns, DeleteRuns, UndoDelete, SetBaseline,
+                 CopySettings, SelectStep, StartReplay, StopReplay, SetReplayPlaying,
                  SetReplaySpeed, SeekReplay, RetryTrainerSetup, OpenPlan, ClosePlan, SetPlanTarget,
                  CopyText, SaveText, SavePicture, ShowTimeline, SelectRange, ClearRange, PickEvent,
                  DropEvent, FindNames, ClearFind, GoToHit, GoToEvent, GoToNeighbour, ShowMemory,

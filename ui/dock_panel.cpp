@@ -33,14 +33,10 @@ std::string tab_label(DockPanel::Tab tab, const Snapshot& snapshot) {
   return "Log · " + std::to_string(errors) + (errors == 1 ? " error" : " errors");
 }
 
-std::string_view tab_note(DockPanel::Tab tab) {
-  return tab == DockPanel::Tab::kRuns ? "double-click to replay · right-click for more" : "";
-}
-
 }  // namespace
 
 bool DockPanel::draw_tabs(const Look& look, Rect header, const Input& input,
-                          const Snapshot& snapshot) {
+                          const Snapshot& snapshot, Commands& commands) {
   const Palette& p = look.colors();
   const Rect toggle = header.take_right(look.px(24), look.px(8));
   const bool toggled =
@@ -63,8 +59,7 @@ bool DockPanel::draw_tabs(const Look& look, Rect header, const Input& input,
       opened = input.folded;
     }
   }
-  if (!input.folded)
-    label_in(look, header, Face::kSmall, p.text_muted, tab_note(tab_), Align::kRight);
+  if (!input.folded && tab_ == Tab::kRuns) ledger_.draw_tools(look, header, snapshot, commands);
   return toggled || opened;
 }
 
@@ -74,7 +69,8 @@ bool DockPanel::draw(const Look& look, const Rect& rect, const Input& input,
   fill(rect, color(look.colors().panel), look.px(6));
   outline(rect, color(look.colors().panel_edge), look.px(6));
   Rect rest = rect.inset(look.px(kPanelPadding), 0);
-  const bool toggled = draw_tabs(look, rest.take_top(panel_header_height(look)), input, snapshot);
+  const bool toggled =
+      draw_tabs(look, rest.take_top(panel_header_height(look)), input, snapshot, commands);
   if (input.folded) return toggled;
   rest.h -= look.px(6);
   ImGui::SetCursorScreenPos({rest.x, rest.y});

@@ -29,7 +29,8 @@ class DockPanel {
   void show(Tab tab) { tab_ = tab; }
 
  private:
-  bool draw_tabs(const Look& look, Rect header, const Input& input, const Snapshot& snapshot);
+  bool draw_tabs(const Look& look, Rect header, const Input& input, const Snapshot& snapshot,
+                 Commands& commands);
 
   Tab tab_ = Tab::kRuns;
   LedgerPanel ledger_;

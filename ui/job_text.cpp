@@ -1,7 +1,6 @@
 #include "ui/job_text.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "trace/model/run_origin.h"
 #include "ui/format.h"
@@ -21,14 +20,8 @@ std::string ordinal_of(const Snapshot& snapshot) {
 
 StartControls while_running(const Snapshot& snapshot) {
   StartControls out;
-  if (!snapshot.job.queued_name.empty()) {
-    out.kind = StartControls::Kind::kQueued;
-    out.label = "Cancel queued run";
-    out.detail = snapshot.job.queued_name + " starts when " + ordinal_of(snapshot) + " ends";
-    return out;
-  }
   out.kind = StartControls::Kind::kQueue;
-  out.label = "Queue " + next_ordinal(snapshot.ledger.get());
+  out.label = "Queue " + next_ordinal(snapshot.ledger.get(), snapshot.job.queued.size());
   out.detail = snapshot.knobs.next_name;
   out.stop_and_start = "Stop " + ordinal_of(snapshot) + " and start";
   out.enabled = snapshot.knobs.problems.empty();
@@ -103,18 +96,9 @@ std::vector<std::string> device_lines(const trace::RunFigures& figures) {
   return lines;
 }
 
-std::string next_ordinal(const Ledger* ledger) {
-  if (ledger == nullptr) return "run 1";
-  // Rows stand by age, newest first, and ordinals count by age.
-  for (const LedgerRow& row : ledger->rows) {
-    const auto digit = row.ordinal.find_first_of("0123456789");
-    if (row.is_bundled || digit == std::string::npos) continue;
-    const char* end = row.ordinal.data() + row.ordinal.size();
-    std::int64_t number = 0;
-    std::from_chars(row.ordinal.data() + digit, end, number);
-    return "run " + std::to_string(number + 1);
-  }
-  return "run 1";
+std::string next_ordinal(const Ledger* ledger, std::size_t queued) {
+  const std::int64_t next = ledger == nullptr ? 1 : ledger->next_number;
+  return "run " + std::to_string(next + static_cast<std::int64_t>(queued));
 }
 
 StartControls start_controls(const Snapshot& snapshot) {

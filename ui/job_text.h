@@ -8,14 +8,7 @@
 namespace shardlens::ui {
 
 struct StartControls {
-  enum class Kind {
-    kStart,
-    kQueue,
-    kQueued,
-    kInstalling,
-    kInstallFailed,
-    kViewerOnly
-  } kind = Kind::kStart;
+  enum class Kind { kStart, kQueue, kInstalling, kInstallFailed, kViewerOnly } kind = Kind::kStart;
   std::string label;           // of the main button, or the line in its place
   std::string detail;          // the next run's name, or what to do; may be ""
   std::string stop_and_start;  // the second button while a job runs; "" for none
@@ -23,8 +16,8 @@ struct StartControls {
 };
 StartControls start_controls(const Snapshot& snapshot);
 
-// "run 5": the ordinal that the next run will have.
-std::string next_ordinal(const Ledger* ledger);
+// "run 5": the ordinal that the next run will have, behind those that wait.
+std::string next_ordinal(const Ledger* ledger, std::size_t queued = 0);
 
 struct ProgressText {
   float fraction = -1;  // -1: no bar

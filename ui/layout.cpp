@@ -85,4 +85,10 @@ TuneLayout tune_layout(const LayoutInput& input) {
   return out;
 }
 
+int rows_with_room(const LayoutInput& input) {
+  const TuneLayout layout = tune_layout(input);
+  if (layout.dock_folded) return 0;
+  return static_cast<int>(std::ceil(layout.dock.h / (kDockRow * input.scale)));
+}
+
 }  // namespace shardlens::ui

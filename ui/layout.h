@@ -29,5 +29,7 @@ inline constexpr float kMessageHeight = 28;
 inline constexpr float kReplayHeight = 40;
 
 TuneLayout tune_layout(const LayoutInput& input);
+// How many rows of the ledger there is room for, at most.
+int rows_with_room(const LayoutInput& input);
 
 }  // namespace shardlens::ui

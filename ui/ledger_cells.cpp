@@ -29,6 +29,7 @@ LedgerCell when_cell(const LedgerRow& row) {
 }
 
 LedgerCell steps_cell(const LedgerRow& row, const JobState& job) {
+  if (row.is_being_read) return {"reading…", Tone::kMuted};
   LedgerCell cell{format_integer(row.summary.steps_executed), Tone::kSecondary};
   if (row.status == trace::RunStatus::kFailed) {
     cell = {"failed at " + cell.text, Tone::kDanger};
@@ -45,6 +46,7 @@ LedgerCell steps_cell(const LedgerRow& row, const JobState& job) {
 
 LedgerCell relative_cell(const LedgerRow& row) {
   if (row.is_baseline) return {"baseline", Tone::kMuted};
+  if (!row.not_compared.empty()) return {row.not_compared, Tone::kMuted};
   if (!row.relative_to_baseline) return {};
   const double relative = *row.relative_to_baseline;
   // More tokens per second is faster, more time per step is slower.
@@ -63,10 +65,18 @@ LedgerCell duration_cell(double ns) {
 }
 
 LedgerCell setting_cell(const LedgerRow& row, const trace::Knob& knob) {
-  if (row.is_imported) return {};
+  if (row.is_imported || !trace::applies(knob, row.settings.sharding_strategy)) return {};
   const std::string value = trace::short_value_text(row.settings, knob);
   return {knob.name == "simulate_link" ? trace::link_text(value) : value, Tone::kSecondary};
 }
+
+LedgerCell tags_cell(const LedgerRow& row) {
+  LedgerCell cell{"", Tone::kSecondary};
+  for (const auto& tag : row.tags) cell.text += (cell.text.empty() ? "" : " ") + tag;
+  return cell;
+}
+
+LedgerCell note_cell(const LedgerRow& row) { return {row.note, Tone::kSecondary}; }
 
 LedgerCell exposed_cell(const LedgerRow& row) {
   return row.summary.has_detail ? duration_cell(row.summary.exposed_ns) : LedgerCell{};

@@ -13,6 +13,8 @@ LedgerCell when_cell(const LedgerRow& row);
 LedgerCell steps_cell(const LedgerRow& row, const JobState& job);
 LedgerCell relative_cell(const LedgerRow& row);  // against the baseline
 LedgerCell setting_cell(const LedgerRow& row, const trace::Knob& knob);
+LedgerCell tags_cell(const LedgerRow& row);
+LedgerCell note_cell(const LedgerRow& row);
 LedgerCell exposed_cell(const LedgerRow& row);
 LedgerCell waiting_cell(const LedgerRow& row);  // the part of exposed for late ranks
 LedgerCell overlap_cell(const LedgerRow& row);

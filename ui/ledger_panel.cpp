@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ui/draw_probe.h"
 #include "ui/format.h"
+#include "ui/inspect/table_tools.h"
+#include "ui/ledger_cells.h"
 #include "ui/ledger_text.h"
 #include "ui/panel.h"
 #include "ui/widgets.h"
@@ -14,18 +17,6 @@ namespace shardlens::ui {
 namespace {
 
 constexpr float kRowHeight = 28, kHeadHeight = 24, kMarkWidth = 16;
-
-void draw_head(const Look& look, const Rect& row, const LedgerTable& table) {
-  const Palette& p = look.colors();
-  Rect rest = row;
-  rest.take_left(look.px(kMarkWidth));
-  for (const LedgerColumn& column : table.columns) {
-    Rect cell = rest.take_left(look.px(column.width));
-    text_in(look, {cell.x, cell.y, cell.w - look.px(12), cell.h}, Face::kSmall, p.text_muted,
-            column.title);
-    explain(look, cell, column.title, column.definition, column.key);
-  }
-}
 
 void draw_cell(const Look& look, Rect box, const LedgerColumn& column, const LedgerCell& cell) {
   const Palette& p = look.colors();
@@ -66,37 +57,6 @@ void draw_mark(const Look& look, const Rect& box, const LedgerRow& row) {
     shape(Shape::kCross, x, y, look.px(8), color(p.danger));
 }
 
-bool menu_entry(const Look& look, const std::string& name, std::string_view label) {
-  const Palette& p = look.colors();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const Rect row{at.x, at.y, look.px(208), look.px(28)};
-  const Hit hit = hit_area(look, name, row);
-  if (hit.hovered) fill(row, color(p.hover), look.px(4));
-  text_in(look, row.inset(look.px(10), 0), Face::kBody, p.text, label);
-  ImGui::Dummy({row.w, row.h});
-  if (hit.clicked) ImGui::CloseCurrentPopup();
-  return hit.clicked;
-}
-
-void draw_menu(const Look& look, const LedgerRow& row, Commands& commands) {
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(look.px(4), look.px(4)));
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
-  if (ImGui::BeginPopup(("menu of " + row.folder).c_str(), ImGuiWindowFlags_NoMove)) {
-    if (look.probe != nullptr) ++look.probe->layer;
-    if (menu_entry(look, "menu/show", "Show")) commands.push_back(ShowRun{row.folder});
-    if (menu_entry(look, "menu/replay", "Replay")) commands.push_back(StartReplay{row.folder});
-    if (menu_entry(look, "menu/baseline", "Set as baseline"))
-      commands.push_back(SetBaseline{row.folder});
-    if (menu_entry(look, "menu/settings", "Copy its settings"))
-      commands.push_back(CopySettings{row.folder});
-    if (menu_entry(look, "menu/folder", "Copy the folder's path"))
-      commands.push_back(CopyText{row.folder});
-    if (look.probe != nullptr) --look.probe->layer;
-    ImGui::EndPopup();
-  }
-  ImGui::PopStyleVar(2);
-}
-
 void explain_row(const Look& look, const LedgerRow& row) {
   const TooltipScope scope(look);
   scope.title((row.ordinal.empty() ? "" : row.ordinal + " · ") + row.name);
@@ -105,6 +65,8 @@ void explain_row(const Look& look, const LedgerRow& row) {
   if (!simulation.empty()) scope.note("Simulated: " + simulation);
   scope.row(nullptr, "Status", trace::to_string(row.status));
   if (row.start_ns > 0) scope.row(nullptr, "Started", format_date(row.start_ns));
+  if (!row.tags.empty()) scope.row(nullptr, "Tags", tags_cell(row).text);
+  if (!row.note.empty()) scope.note(row.note);
   if (row.summary.steps_measured > 0) {
     const auto unit = duration_unit(row.summary.step_ns.mean);
     scope.row(nullptr, "Step, median", format_duration_in(row.summary.step_ns.median, unit).text());
@@ -131,48 +93,150 @@ void explain_row(const Look& look, const LedgerRow& row) {
   scope.note("Click shows it, double-click replays it, right-click for more");
 }
 
-void draw_row(const Look& look, const Rect& rect, const LedgerTable& table, const LedgerRow& row,
-              const JobState& job, Commands& commands) {
+}  // namespace
+
+void LedgerPanel::draw_head(const Look& look, const Rect& row) {
+  const Palette& p = look.colors();
+  Rect rest = row;
+  rest.take_left(look.px(kMarkWidth));
+  for (const LedgerColumn& column : table_.columns) {
+    Rect cell = rest.take_left(look.px(column.width));
+    const Hit hit = hit_area(look, "ledger/head/" + column.title, cell);
+    const bool active = sort_.column == column.title;
+    cell.w -= look.px(12);
+    const Rgb ink = active || hit.hovered ? p.text : p.text_muted;
+    const float used = text_in(look, cell, Face::kSmall, ink, column.title);
+    if (active) {
+      shape(sort_.descending ? Shape::kDown : Shape::kUp, cell.x + used + look.px(8),
+            cell.center_y(), look.px(7), color(ink));
+    }
+    if (hit.hovered) tooltip(look, column.title, column.definition, column.key);
+    if (hit.clicked) sort_ = next_run_sort(sort_, column);
+  }
+}
+
+std::vector<LedgerRow> LedgerPanel::selected_rows() const {
+  std::vector<LedgerRow> rows;
+  for (const LedgerRow& row : shown_.rows) {
+    if (selected_.contains(row.folder)) rows.push_back(row);
+  }
+  return rows;
+}
+
+// As in lists of files: Ctrl adds or takes one away, Shift takes all up to it.
+void LedgerPanel::click(const LedgerRow& row, Commands& commands) {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (io.KeyShift && !anchor_.empty()) {
+    if (!io.KeyCtrl) selected_.clear();
+    for (auto& folder : runs_between(shown_.rows, anchor_, row.folder)) {
+      selected_.insert(std::move(folder));
+    }
+    return;
+  }
+  anchor_ = row.folder;
+  if (io.KeyCtrl) {
+    // What is on screen is the first of several.
+    if (selected_.empty()) {
+      const auto shown = std::ranges::find(shown_.rows, true, &LedgerRow::is_shown);
+      if (shown != shown_.rows.end()) selected_.insert(shown->folder);
+    }
+    if (selected_.erase(row.folder) == 0) selected_.insert(row.folder);
+    return;
+  }
+  selected_ = {row.folder};
+  if (!row.is_shown) commands.push_back(ShowRun{row.folder});
+}
+
+// Of all selected runs where it is one of several.
+void LedgerPanel::open_menu(const LedgerRow& row) {
+  if (selected_.size() > 1 && selected_.contains(row.folder)) return menu_.open(selected_rows());
+  selected_ = {row.folder};
+  menu_.open({row});
+}
+
+void LedgerPanel::draw_row(const Look& look, const Rect& rect, const LedgerRow& row,
+                           const JobState& job, Commands& commands) {
   const Palette& p = look.colors();
   const Hit hit = hit_area(look, "ledger/" + row.folder, rect);
-  if (row.is_shown || hit.hovered) {
-    const Rect back = rect.inset(-look.px(4), look.px(1));
-    fill(back, color(row.is_shown ? p.row_selected : p.hover), look.px(5));
+  const bool selected = selected_.size() > 1 && selected_.contains(row.folder);
+  const Rect back = rect.inset(-look.px(4), look.px(1));
+  if (row.is_shown || hit.hovered || selected) {
+    fill(back, color(row.is_shown || selected ? p.row_selected : p.hover), look.px(5));
   }
+  if (selected) outline(back, color(p.accent), look.px(5));
   Rect rest = rect;
   draw_mark(look, rest.take_left(look.px(kMarkWidth)), row);
-  for (const LedgerColumn& column : table.columns) {
+  for (const LedgerColumn& column : table_.columns) {
     draw_cell(look, rest.take_left(look.px(column.width)), column, column.cell(row, job));
   }
   if (hit.double_clicked) {
     commands.push_back(StartReplay{row.folder});
-  } else if (hit.clicked && !row.is_shown) {
-    commands.push_back(ShowRun{row.folder});
+  } else if (hit.clicked) {
+    click(row, commands);
   }
-  if (hit.right_clicked) ImGui::OpenPopup(("menu of " + row.folder).c_str());
+  if (hit.right_clicked) open_menu(row);
   const bool on_name =
-      ImGui::GetIO().MousePos.x < rect.x + look.px(kMarkWidth + table.columns.front().width);
+      ImGui::GetIO().MousePos.x < rect.x + look.px(kMarkWidth + table_.columns.front().width);
   if (hit.hovered && (on_name || !row.reason.empty())) explain_row(look, row);
-  draw_menu(look, row, commands);
 }
 
-}  // namespace
-
 void LedgerPanel::update(const std::shared_ptr<const Ledger>& ledger, float width) {
-  if (ledger == ledger_ && width == width_) return;
+  if (ledger == ledger_ && width == width_ && sort_ == sorted_by_ && filter_ == filtered_by_)
+    return;
   ledger_ = ledger;
   width_ = width;
-  table_ = ledger_table(*ledger);
+  sorted_by_ = sort_;
+  filtered_by_ = filter_;
+  shown_ = *ledger;
+  shown_.rows = ordered_runs(*ledger, sort_, filter_);
+  std::erase_if(selected_, [this](const std::string& folder) {
+    return std::ranges::find(shown_.rows, folder, &LedgerRow::folder) == shown_.rows.end();
+  });
+  table_ = ledger_table(shown_);
   fit_columns(table_, width);
   note_ = ledger->spread_note;
   for (const std::string& problem : ledger->problems)
     note_ += (note_.empty() ? "" : "   ·   ") + problem;
 }
 
+void LedgerPanel::draw_tools(const Look& look, Rect area, const Snapshot& snapshot,
+                             Commands& commands) {
+  constexpr float kFilter = 190;
+  const bool is_empty =
+      !snapshot.ledger || (snapshot.ledger->rows.empty() && snapshot.ledger->deleted == 0);
+  if (is_empty || area.w < look.px(kFilter)) return;
+  const Rect field = area.take_right(look.px(kFilter), look.px(8));
+  filter_field(look, "ledger/filter", field.inset(0, (field.h - look.px(24)) / 2), filter_,
+               "Filter: name, tag, setting=value");
+  const auto selected = selected_.size() > 1 ? selected_rows() : std::vector<LedgerRow>{};
+  const auto count = std::to_string(selected.size());
+  if (selected.size() > 1 && std::ranges::any_of(selected, may_be_deleted) &&
+      tool_button(look, "ledger/delete", area, "Delete " + count)) {
+    delete_runs(selected, commands);
+  }
+  if (selected.size() == 2 && tool_button(look, "ledger/compare", area, "Compare")) {
+    compare_two(selected, commands);
+  }
+  if (const auto deleted = snapshot.ledger->deleted; deleted > 0) {
+    const Rect before = area;
+    const std::string label =
+        "Undo: " + std::to_string(deleted) + (deleted == 1 ? " run deleted" : " runs deleted");
+    if (tool_button(look, "ledger/undo", area, label)) commands.push_back(UndoDelete{});
+    explain(look, {area.right(), before.y, before.right() - area.right(), before.h}, "Deleted runs",
+            "They are kept until the window closes, then they are gone");
+  }
+  std::string note = "Ctrl or Shift selects several · double-click replays · right-click for more";
+  if (!filter_.empty()) {
+    note = std::to_string(shown_.rows.size()) + " of " +
+           std::to_string(snapshot.ledger->rows.size()) + " runs";
+  }
+  label_in(look, area, Face::kSmall, look.colors().text_muted, note, Align::kRight);
+}
+
 void LedgerPanel::draw_rows(const Look& look, const Rect& rest, const Snapshot& snapshot,
-                            Commands& commands) const {
+                            Commands& commands) {
   const float row_height = look.px(kRowHeight);
-  const auto count = static_cast<std::ptrdiff_t>(ledger_->rows.size());
+  const auto count = static_cast<std::ptrdiff_t>(shown_.rows.size());
   const Panel rows(look, "ledger rows", {rest.x - look.px(8), rest.y, rest.w + look.px(12), rest.h},
                    {.title = {}, .note = {}, .scrolls = true, .plain = true});
   const float top = rows.body.y;  // above `rest` once it is scrolled
@@ -180,8 +244,8 @@ void LedgerPanel::draw_rows(const Look& look, const Rect& rest, const Snapshot& 
   const auto last = static_cast<std::ptrdiff_t>(std::ceil((rest.bottom() - top) / row_height));
   for (auto i = std::clamp<std::ptrdiff_t>(first, 0, count); i < std::min(last, count); ++i) {
     const float y = top + static_cast<float>(i) * row_height;
-    draw_row(look, {rest.x, y, rest.w - look.px(8), row_height}, table_,
-             ledger_->rows[static_cast<std::size_t>(i)], snapshot.job, commands);
+    draw_row(look, {rest.x, y, rest.w - look.px(8), row_height},
+             shown_.rows[static_cast<std::size_t>(i)], snapshot.job, commands);
   }
   rows.content_height(static_cast<float>(count) * row_height);
 }
@@ -202,11 +266,17 @@ void LedgerPanel::draw(const Look& look, const Rect& rect, const Snapshot& snaps
     text_in(look, foot, Face::kSmall, p.text_muted, note_);
     explain(look, foot, "Spread", note_);
   }
-  draw_head(look, rest.take_top(look.px(kHeadHeight)), table_);
+  if (shown_.rows.empty()) {
+    text_in(look, rest, Face::kBody, p.text_muted, "No run matches “" + filter_ + "”",
+            Align::kCenter);
+    return;
+  }
+  draw_head(look, rest.take_top(look.px(kHeadHeight)));
   const float row_height = look.px(kRowHeight);
   // Whole rows only: half a row reads like a fault.
   if (rest.h > row_height) rest.h = std::floor(rest.h / row_height) * row_height;
   draw_rows(look, rest, snapshot, commands);
+  menu_.draw(look, commands);
 }
 
 }  // namespace shardlens::ui

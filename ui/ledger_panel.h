@@ -2,9 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "ui/commands.h"
+#include "ui/ledger/run_menu.h"
+#include "ui/ledger/run_order.h"
 #include "ui/ledger_table.h"
 #include "ui/snapshot.h"
 #include "ui/theme.h"
@@ -14,15 +18,31 @@ namespace shardlens::ui {
 class LedgerPanel {
  public:
   void draw(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands);
+  // The filter, and what can be done with the selected runs, in the dock's header.
+  void draw_tools(const Look& look, Rect area, const Snapshot& snapshot, Commands& commands);
 
  private:
   void update(const std::shared_ptr<const Ledger>& ledger, float width);
-  void draw_rows(const Look& look, const Rect& rest, const Snapshot& snapshot,
-                 Commands& commands) const;
+  void draw_head(const Look& look, const Rect& row);
+  void draw_rows(const Look& look, const Rect& rest, const Snapshot& snapshot, Commands& commands);
+  void draw_row(const Look& look, const Rect& rect, const LedgerRow& row, const JobState& job,
+                Commands& commands);
+  void click(const LedgerRow& row, Commands& commands);
+  void open_menu(const LedgerRow& row);
+  std::vector<LedgerRow> selected_rows() const;
 
-  // Made when the ledger or the width changes, not in each frame.
+  TableSort sort_;
+  std::string filter_;
+  std::set<std::string> selected_;  // folders
+  std::string anchor_;              // the one clicked last: Shift selects from there
+  RunMenu menu_;
+
+  // Made when the ledger, the order or the width changes, not in each frame.
   std::shared_ptr<const Ledger> ledger_;
   float width_ = 0;
+  TableSort sorted_by_;
+  std::string filtered_by_;
+  Ledger shown_;  // the rows that match, in order
   LedgerTable table_;
   std::string note_;
 };

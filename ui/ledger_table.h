@@ -28,15 +28,21 @@ struct LedgerColumn {
   std::string definition;
   bool figure = false;  // set in the monospaced face
   float width = 80;     // of scale 1
+  float least = 0;      // what it can do with where columns that matter would go; 0: `width`
   float wish = 0;       // what its longest text would take, given where there is room
   int priority = 0;     // low ones go first when the window is narrow
   // Made only for rows on screen: a library may hold thousands.
   std::function<LedgerCell(const LedgerRow&, const JobState&)> cell = {};
+  // What it is sorted by; NaN: not known. None: by the text.
+  std::function<double(const LedgerRow&)> number = {};
 };
 
 struct LedgerTable {
   std::vector<LedgerColumn> columns;
 };
+
+// From this on a column tells the runs apart: it goes only when there is no room for such columns.
+inline constexpr int kTellsRunsApart = 200;
 
 // Columns without a value in any row are left out; settings are shown where rows differ in them.
 LedgerTable ledger_table(const Ledger& ledger);

@@ -224,9 +224,9 @@ std::vector<Action> MainView::actions(const Snapshot& snapshot, Commands& comman
   if (snapshot.job.phase != JobPhase::kNone) {
     out.push_back({"Stop the run", "", send(StopRun{}), "Stop the run, end", true});
   }
-  if (!snapshot.job.queued_name.empty()) {
+  if (!snapshot.job.queued.empty()) {
     out.push_back(
-        {"Cancel the queued run", "", send(CancelQueued{}), "Cancel the queued run", true});
+        {"Cancel all queued runs", "", send(CancelQueued{}), "Cancel the queued runs", true});
   }
   add_file_actions(out, snapshot, commands);
   out.push_back({"Plan: what every strategy would need", "P", send(OpenPlan{})});

@@ -25,7 +25,7 @@ struct RunView {
   std::int64_t selected_step = -1;                      // -1: no step yet
   bool follows_live = false;                            // selected_step is the latest
   std::vector<trace::LogLine> log;                      // the last few hundred lines of all ranks
-  std::string ordinal;                                  // "run 4", its place in the library by age
+  std::string ordinal;                                  // "run 4", its number in the library
   bool is_live = false;
   std::vector<std::string> banners;  // "CPU run: shows how it works, not how fast a GPU is", …
   std::string diagnosis;             // after a failure: which rank did not arrive, …; else ""
@@ -42,6 +42,8 @@ struct LedgerRow {
   std::string reason;
   trace::Settings settings;
   int ranks = 0;
+  std::string note;  // the user's own words
+  std::vector<std::string> tags;
   bool is_imported = false;  // another program's: `settings` say nothing
   trace::RunSummary summary;
   double peak_memory_bytes = 0;
@@ -53,8 +55,11 @@ struct LedgerRow {
   std::optional<double> relative_to_baseline;
   std::optional<bool> beyond_noise;
   bool by_throughput = false;
+  std::string not_compared;               // "other job", "other machine", "other device"; "": it is
   std::optional<trace::Scaling> scaling;  // against the baseline, if only ranks differ
   bool is_baseline = false;
+  bool is_being_read = false;  // its figures are not known yet
+  bool is_pinned = false;      // the baseline because the user said so
   bool is_shown = false;
   bool is_bundled = false;  // came with the program
   bool simulated = false;   // on a simulated link, with an injected fault, …: see its settings
@@ -64,6 +69,8 @@ struct Ledger {
   std::vector<LedgerRow> rows;        // newest first
   std::string spread_note;            // what the noise model says of it: one sentence
   std::vector<std::string> problems;  // unreadable runs
+  std::int64_t next_number = 1;       // of the next run
+  std::size_t deleted = 0;            // runs that were deleted last and can be had back
 };
 
 // ---- the job, the trainer's installation, replay ----------------------------------------------
@@ -75,7 +82,11 @@ struct JobState {
   std::string run_name;
   std::int64_t step = 0, steps = 0;
   double seconds_left = -1;  // -1: not known
-  std::string queued_name;   // the run that starts when this one ends; "" for none
+  struct Queued {
+    std::uint64_t id = 0;
+    std::string name;
+  };
+  std::vector<Queued> queued;  // the runs that start one after another when this one ends
 };
 
 // The trainer is fetched and built behind the window the first time.

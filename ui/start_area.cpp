@@ -1,5 +1,6 @@
 // The foot of the knobs panel: what Start does is written on it, or how the trainer's set-up goes.
 #include <algorithm>
+#include <string>
 
 #include "ui/job_text.h"
 #include "ui/knobs_panel.h"
@@ -41,12 +42,35 @@ void draw_setup_failed(const Look& look, Rect box, const StartControls& controls
   text_wrapped(look, box, Face::kSmall, p.danger, controls.detail);
 }
 
-void draw_queued(const Look& look, Rect box, const StartControls& controls, Commands& commands) {
-  const Rect line = box.take_top(look.px(22));
-  text_in(look, line, Face::kSmall, look.colors().text_secondary, controls.detail);
-  if (button(look, "start/cancel", box.take_top(look.px(36)), ButtonKind::kQuiet, controls.label)) {
-    commands.push_back(CancelQueued{});
+constexpr float kQueueRow = 24;
+constexpr std::size_t kQueueRows = 4;  // more are scrolled to
+
+float queue_height(const Look& look, const Snapshot& snapshot) {
+  const auto rows = std::min(snapshot.job.queued.size(), kQueueRows);
+  return rows == 0 ? 0 : look.px(kQueueRow) * static_cast<float>(rows) + look.px(8);
+}
+
+// What starts one after another when the job that runs ends.
+void draw_queue(const Look& look, const Rect& box, const Snapshot& snapshot, Commands& commands) {
+  const Palette& p = look.colors();
+  const Panel panel(look, "queue", box, {.title = {}, .note = {}, .scrolls = true, .plain = true});
+  const auto& queued = snapshot.job.queued;
+  for (std::size_t i = 0; i < queued.size(); ++i) {
+    Rect row{box.x, panel.body.y + look.px(kQueueRow) * static_cast<float>(i), box.w - look.px(6),
+             look.px(kQueueRow)};
+    const std::string name = "queue/" + std::to_string(queued[i].id);
+    if (icon_button(look, name + "/remove", row.take_right(look.px(22)), Shape::kCross)) {
+      commands.push_back(CancelQueued{queued[i].id});
+    }
+    const Rect earlier = row.take_right(look.px(22), look.px(4));
+    if (i > 0 && icon_button(look, name + "/earlier", earlier, Shape::kUp)) {
+      commands.push_back(MoveQueued{queued[i].id, -1});
+    }
+    const std::string text = (i == 0 ? "Next: " : "Then: ") + queued[i].name;
+    text_in(look, row, Face::kSmall, p.text_secondary, text);
+    explain(look, row, text, "Starts when the runs before it have ended");
   }
+  panel.content_height(look.px(kQueueRow) * static_cast<float>(queued.size()));
 }
 
 std::string main_label(const StartControls& controls) {
@@ -72,8 +96,6 @@ float start_area_height(const Look& look, float width, const Snapshot& snapshot)
   const StartControls controls = start_controls(snapshot);
   const float padding = 2 * look.px(kPanelPadding);
   switch (controls.kind) {
-    case Kind::kQueued:
-      return padding + look.px(36 + 22);
     case Kind::kInstalling:
       return padding + look.px(20 + 16 + 34);
     case Kind::kInstallFailed:
@@ -84,7 +106,7 @@ float start_area_height(const Look& look, float width, const Snapshot& snapshot)
     case Kind::kQueue:
       break;
   }
-  float height = padding + look.px(36);
+  float height = padding + look.px(36) + queue_height(look, snapshot);
   if (!name_fits(look, controls, width - padding)) {
     height += name_height(look, controls, width - padding);
   }
@@ -103,11 +125,15 @@ void draw_start_area(const Look& look, const Rect& rect, const Snapshot& snapsho
       return draw_setup(look, rest, snapshot, controls);
     case Kind::kInstallFailed:
       return draw_setup_failed(look, rest, controls, commands);
-    case Kind::kQueued:
-      return draw_queued(look, rest, controls, commands);
     case Kind::kStart:
     case Kind::kQueue:
       break;
+  }
+  if (const float queue = queue_height(look, snapshot); queue > 0) {
+    Rect rows = rest.take_top(queue);
+    rows.h -= look.px(8);
+    draw_queue(look, rows, snapshot, commands);
+    ImGui::SetCursorScreenPos({rest.x, rest.y});
   }
   const bool fits = name_fits(look, controls, rect.w);
   const Rect main = rest.take_top(look.px(36), fits ? look.px(8) : 0);

@@ -1,16 +1,22 @@
 #include "app/cli/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "app/cli/run_job.h"
+#include "app/launch/program_files.h"
 #include "app/window/window_main.h"
 #include "trace/interop/kineto_import.h"
 #include "trace/model/printable.h"
+#include "trace/model/suggestion.h"
 #include "trace/store/run_folder.h"
 
 namespace shardlens::app {
@@ -21,6 +27,7 @@ struct WindowChoice {
   std::filesystem::path runs_dir = "runs";
   std::filesystem::path trainer_status;
   std::string view;
+  std::vector<std::string> commands;  // one of which may have been meant
 };
 
 int need_display(const std::string& instead) {
@@ -28,6 +35,42 @@ int need_display(const std::string& instead) {
                        "There is no display (DISPLAY and WAYLAND_DISPLAY are not set), so no "
                        "window. Use `shardlens " +
                            instead + "`, or a virtual display: xvfb-run -a shardlens …"});
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+// "" where no name is near enough to be what was meant.
+std::string nearest_name(std::string_view written, const std::vector<std::string>& names) {
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const auto nearest = trace::nearest_names(written, views);
+  return nearest.empty() || !trace::is_near(written, nearest.front())
+             ? ""
+             : std::string(nearest.front());
+}
+
+// CLI11 says which option it does not know, not which one was meant.
+void suggest_options(const CLI::App& app, int argc, const char* const* argv) {
+  const CLI::App* command = &app;
+  if (const auto chosen = app.get_subcommands(); !chosen.empty()) command = chosen.front();
+  std::vector<std::string> known;
+  for (const auto* option : command->get_options()) {
+    for (const auto& name : option->get_lnames()) known.push_back(name);
+  }
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument(argv[i]);
+    if (argument == "--") return;
+    if (!argument.starts_with("--")) continue;
+    const auto written = argument.substr(2, argument.find('=') - 2);
+    if (std::ranges::find(known, written) != known.end()) continue;
+    const auto meant = nearest_name(written, known);
+    if (!meant.empty()) print_message("Did you mean --" + meant + "?");
+  }
 }
 
 int open_window(WindowChoice choice, const Surroundings& surroundings) {
@@ -46,16 +89,19 @@ int open_window(WindowChoice choice, const Surroundings& surroundings) {
       options.traces.emplace_back(name);
       continue;
     }
-    auto run = trace::find_run(name, choice.runs_dir);
+    auto run = trace::find_run(name, choice.runs_dir, bundled_runs());
     if (run) {
       options.runs.push_back(std::move(*run));
       continue;
     }
     // Also where a command was misspelt.
     const bool missing = run.error().kind == trace::ErrorKind::kMissing;
-    return report_error(
-        {missing ? trace::ErrorKind::kUsage : run.error().kind,
-         run.error().message + (missing ? " For commands see shardlens --help." : "")});
+    if (!missing) return report_error(run.error());
+    const auto command = nearest_name(name, choice.commands);
+    const std::string hint = command.empty()
+                                 ? " For commands see shardlens --help."
+                                 : ". Did you mean the command `shardlens " + command + "`?";
+    return report_error({trace::ErrorKind::kUsage, run.error().message + hint});
   }
   if (surroundings.has_display) return exit_code_of(run_window(options));
   if (!options.traces.empty()) return need_display("import FILE…");
@@ -82,6 +128,7 @@ void add_commands(CLI::App& app, Action& chosen, const Surroundings& surrounding
   chosen = [choice, surroundings] { return open_window(*choice, surroundings); };
   add_run_command(app, chosen);
   add_record_command(app, chosen);
+  add_runs_command(app, chosen);
   add_report_command(app, chosen);
   add_compare_command(app, chosen);
   add_replay_command(app, chosen, surroundings.preferences);
@@ -96,6 +143,7 @@ void add_commands(CLI::App& app, Action& chosen, const Surroundings& surrounding
   add_settings_command(app, chosen);
   add_bench_command(app, chosen);
   add_doctor_command(app, chosen, surroundings.has_display);
+  choice->commands = command_names(app);
 }
 
 // A result that did not arrive, say since the disk is full, is not done.
@@ -134,6 +182,7 @@ int run_command_line(int argc, const char* const* argv, const Surroundings& surr
     const bool is_answer = app.exit(error, result, message) == 0;
     print_result(result.str());
     if (!message.str().empty()) print_message(message.str());
+    if (!is_answer) suggest_options(app, argc, argv);
     return is_answer ? kDone : kWrongUse;
   }
   return code_after_writing(chosen());

@@ -5,6 +5,7 @@
 #include "app/cli/command_line.h"
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
+#include "app/launch/program_files.h"
 #include "app/report/comparison_report.h"
 #include "app/report/run_report.h"
 #include "app/session/run_siblings.h"
@@ -20,7 +21,8 @@ struct CompareArguments {
 };
 
 trace::Result<trace::RunFigures> load(const std::string& name, const CompareArguments& options) {
-  TRY_ASSIGN(const std::filesystem::path run, trace::find_run(name, options.runs_dir));
+  TRY_ASSIGN(const std::filesystem::path run,
+             trace::find_run(name, options.runs_dir, bundled_runs()));
   return load_run(run);
 }
 

@@ -7,6 +7,7 @@
 #include "app/cli/output.h"
 #include "app/cli/percent_line.h"
 #include "app/cli/stop_request.h"
+#include "app/launch/program_files.h"
 #include "app/report/report_json.h"
 #include "trace/model/text.h"
 #include "trace/store/export_rows.h"
@@ -46,7 +47,7 @@ Json exported_json(const std::filesystem::path& file, const trace::ExportedRows&
 }
 
 int export_run(const ExportArguments& arguments) {
-  const auto run = trace::find_run(arguments.run, arguments.runs_dir);
+  const auto run = trace::find_run(arguments.run, arguments.runs_dir, bundled_runs());
   if (!run) return report_error(run.error());
   StopRequest stop;
   PercentLine line("exporting");

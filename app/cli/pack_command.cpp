@@ -7,6 +7,7 @@
 #include "app/cli/output.h"
 #include "app/cli/percent_line.h"
 #include "app/cli/stop_request.h"
+#include "app/launch/program_files.h"
 #include "app/report/report_json.h"
 #include "trace/store/file_system.h"
 #include "trace/store/pack.h"
@@ -25,7 +26,7 @@ struct PackArguments {
 };
 
 int pack(const PackArguments& options) {
-  const auto run = trace::find_run(options.run, options.runs_dir);
+  const auto run = trace::find_run(options.run, options.runs_dir, bundled_runs());
   if (!run) return report_error(run.error());
   trace::PackOptions how;
   how.overwrite = options.overwrite;

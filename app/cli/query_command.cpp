@@ -9,6 +9,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "app/cli/stop_request.h"
+#include "app/launch/program_files.h"
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"
 #include "trace/store/event_tables.h"
@@ -91,7 +92,7 @@ std::string as_table(const QueryResult& result) {
 }
 
 int query(const QueryArguments& options) {
-  const auto run = trace::find_run(options.run, options.runs_dir);
+  const auto run = trace::find_run(options.run, options.runs_dir, bundled_runs());
   if (!run) return report_error(run.error());
   StopRequest stop;
   trace::QueryOptions how;

@@ -4,6 +4,7 @@
 
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
+#include "app/launch/program_files.h"
 #include "app/window/window_main.h"
 #include "trace/store/run_folder.h"
 
@@ -18,7 +19,7 @@ struct ReplayArguments {
 };
 
 int replay(const ReplayArguments& options) {
-  const auto run = trace::find_run(options.run, options.runs_dir);
+  const auto run = trace::find_run(options.run, options.runs_dir, bundled_runs());
   if (!run) return report_error(run.error());
   WindowOptions window;
   window.runs_dir = options.runs_dir;

@@ -5,6 +5,7 @@
 #include "app/cli/command_line.h"
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
+#include "app/launch/program_files.h"
 #include "app/report/report_json.h"
 #include "app/report/report_text.h"
 #include "trace/store/run_folder.h"
@@ -24,7 +25,8 @@ trace::Result<RunReport> load(const ReportArguments& options) {
   if (!options.steps.empty()) {
     TRY_ASSIGN(range, parse_step_range(options.steps));
   }
-  TRY_ASSIGN(const std::filesystem::path run, trace::find_run(options.run, options.runs_dir));
+  TRY_ASSIGN(const std::filesystem::path run,
+             trace::find_run(options.run, options.runs_dir, bundled_runs()));
   return load_report(run, range);
 }
 

@@ -5,6 +5,7 @@
 #include "app/cli/command_line.h"
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
+#include "app/launch/program_files.h"
 #include "app/window/window_main.h"
 #include "trace/store/run_folder.h"
 
@@ -34,7 +35,7 @@ int screenshot(ScreenshotArguments& options) {
   if (auto size = parse_size(options.size, options.picture.width, options.picture.height); !size) {
     return report_error(size.error());
   }
-  const auto run = trace::find_run(options.run, options.picture.runs_dir);
+  const auto run = trace::find_run(options.run, options.picture.runs_dir, bundled_runs());
   if (!run) return report_error(run.error());
   options.picture.run = *run;
   return exit_code_of(take_screenshot(options.picture));

@@ -7,6 +7,7 @@
 #include "app/cli/output.h"
 #include "app/cli/percent_line.h"
 #include "app/cli/stop_request.h"
+#include "app/launch/program_files.h"
 #include "app/report/report_json.h"
 #include "trace/model/text.h"
 #include "trace/store/run_folder.h"
@@ -110,7 +111,7 @@ std::string verified_text(const std::filesystem::path& run, const VerifyReport& 
 }
 
 int verify(const VerifyArguments& arguments) {
-  const auto run = trace::find_run(arguments.run, arguments.runs_dir);
+  const auto run = trace::find_run(arguments.run, arguments.runs_dir, bundled_runs());
   if (!run) return report_error(run.error());
   StopRequest stop;
   PercentLine line("checking");

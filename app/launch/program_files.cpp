@@ -14,6 +14,17 @@ fs::path program_folder() {
   return error ? fs::current_path(error) : program.parent_path();
 }
 
+fs::path bundled_runs() {
+  std::error_code error;
+  auto folder = program_folder();
+  const auto installed = folder / "../share/shardlens/runs";
+  if (fs::is_directory(installed, error)) return installed;
+  for (int up = 0; up < 4; ++up, folder = folder.parent_path()) {
+    if (fs::is_directory(folder / "assets/runs", error)) return folder / "assets/runs";
+  }
+  return {};
+}
+
 trace::Result<fs::path> find_rank_program() {
   const fs::path program = program_folder() / kRankProgram;
   if (access(program.c_str(), X_OK) == 0) return program;

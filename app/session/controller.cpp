@@ -37,7 +37,10 @@ Controller::Controller(ControllerOptions options, std::function<void()> wake)
       replay_speed_(options_.replay_speed),
       watch_state_(std::make_shared<const WatchState>()),
       trainer_(options_.trainer_status, options_.trainer_found, wake),
-      library_({.runs_dir = runs_dir_, .bundled_dir = one_spelling(options_.bundled_dir)}, wake),
+      library_({.runs_dir = runs_dir_,
+                .bundled_dir = one_spelling(options_.bundled_dir),
+                .awaited = one_spelling(options_.run).string()},
+               wake),
       import_(runs_dir_, wake),
       packing_(options_.save_dir, wake),
       inspect_(wake),
@@ -149,11 +152,10 @@ void Controller::follow_library() {
   if (now.version != seen_.library) {
     seen_.library = now.version;
     library_state_ = std::move(now);
-    // Only the first run that ends: later ones wait until the user turns to the next change.
-    const auto* last = library_state_.loaded ? newest_own_run(true) : nullptr;
-    if (last != nullptr && baseline_folder_.empty()) {
-      if (!edited_) knobs_.replace(last->settings);
-      take_baseline(*last);
+    if (library_state_.loaded && baseline_folder_.empty()) take_first_baseline();
+    if (std::exchange(answers_, library_state_.answers) != library_state_.answers &&
+        !library_state_.answer.empty()) {
+      note_error(library_state_.answer);
     }
     touch();
   }
@@ -170,6 +172,7 @@ void Controller::follow_watch() {
     }
     if (watch_state_->run != before->run) asked_ordinal_.clear();
     library_.set_shown(watch_state_->run.string());
+    give_figures_to_library(*before);
     touch();
   }
   if (const auto* row = row_of(watch_state_->run.string());
@@ -191,6 +194,16 @@ void Controller::perform_on_files(const ui::OpenFiles& command) {
   }
   if (!runs.empty()) perform_on_run(ui::ShowRun{one_spelling(runs.front())});
   import_.add(std::move(traces));
+}
+
+// What is read for the screen is not read for the ledger again.
+void Controller::give_figures_to_library(const WatchState& before) {
+  const auto& view = watch_state_->view;
+  const bool waits = !view && watch_state_->problem.empty();
+  library_.set_awaited(waits ? watch_state_->run.string() : "");
+  const bool has_ended = view && !watch_state_->replay.active && !view->is_live &&
+                         view->figures.info.status != RunStatus::kRunning;
+  if (has_ended && view != before.view) library_.set_figures(view);
 }
 
 void Controller::follow_import() {
@@ -256,7 +269,7 @@ ui::JobState Controller::job_state() {
   ui::JobState job;
   job.phase = queue_state_.phase;
   job.run_name = queue_state_.run_name;
-  job.queued_name = queue_state_.queued_name;
+  job.queued = queue_state_.queued;
   if (job.phase == JobPhase::kNone || job.phase == JobPhase::kStarting) return job;
   if (const auto view = job_view()) {
     const auto progress = progress_of(view->figures);
@@ -291,7 +304,7 @@ std::vector<std::string> Controller::taken_names() const {
     if (!row.is_bundled) names.push_back(row.name);
   }
   if (queue_state_.phase != JobPhase::kNone) names.push_back(queue_state_.run_name);
-  if (!queue_state_.queued_name.empty()) names.push_back(queue_state_.queued_name);
+  for (const auto& job : queue_state_.queued) names.push_back(job.name);
   return names;
 }
 
@@ -299,6 +312,17 @@ void Controller::take_baseline(const ui::LedgerRow& row) {
   baseline_folder_ = row.folder;
   knobs_.set_baseline(row.settings, row.ordinal, row.name);
   library_.set_baseline(row.folder);
+}
+
+// The run that was pinned before, else the first one that ends: later ones wait until the user
+// turns to the next change.
+void Controller::take_first_baseline() {
+  const auto* last = newest_own_run(true);
+  const auto* pinned = row_of(library_state_.pinned_baseline);
+  if (last != nullptr && !edited_) knobs_.replace(last->settings);
+  if (pinned == nullptr && last == nullptr) return;
+  baseline_pinned_ = pinned != nullptr;
+  take_baseline(pinned != nullptr ? *pinned : *last);
 }
 
 // "What changed" is said against the last run: it becomes the baseline when the next change

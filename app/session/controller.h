@@ -77,11 +77,16 @@ class Controller {
   void perform_on_run(const ui::StartReplay& command);
   void perform_on_run(const ui::SetBaseline& command);
   void perform_on_run(const ui::CopySettings& command);
+  void perform_on_run(const ui::UnpinBaseline& command);
+  void perform_on_run(const ui::EditRuns& command);
+  void perform_on_run(const ui::DeleteRuns& command);
+  void perform_on_run(const ui::UndoDelete& command);
   void note(const trace::Result<void>& result);
   void note_error(const std::string& message);
   void touch() { changed_ = true; }
 
   void edit_begins();
+  void take_first_baseline();
   void take_baseline(const ui::LedgerRow& row);
   const ui::LedgerRow* row_of(const std::string& folder) const;
   const ui::LedgerRow* newest_own_run(bool finished) const;
@@ -91,6 +96,7 @@ class Controller {
   void follow_queue();
   void follow_library();
   void follow_watch();
+  void give_figures_to_library(const WatchState& before);
   void follow_import();
   void follow_packing();
   void follow_inspect();
@@ -114,6 +120,7 @@ class Controller {
   std::optional<std::string> copied_text_;
   std::optional<ui::SavePicture> wanted_picture_;
   bool looks_around_ = false;
+  std::uint64_t answers_ = 0;       // of the library, that were shown
   std::filesystem::path imported_;  // the last run that was shown because it was imported
 
   bool changed_ = true;

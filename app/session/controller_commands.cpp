@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "app/session/controller.h"
@@ -42,7 +44,9 @@ void Controller::perform(const Command& command) {
   } else if constexpr (std::is_same_v<Command, ui::StopRun>) {
     queue_.stop();
   } else if constexpr (std::is_same_v<Command, ui::CancelQueued>) {
-    queue_.cancel_queued();
+    queue_.cancel_queued(command.id);
+  } else if constexpr (std::is_same_v<Command, ui::MoveQueued>) {
+    queue_.move_queued(command.id, command.places);
   } else if constexpr (std::is_same_v<Command, ui::SelectStep>) {
     watcher_.select_step(command.step);
   } else if constexpr (std::is_same_v<Command, ui::StopReplay>) {
@@ -122,6 +126,7 @@ void Controller::perform_on_run(const ui::SetBaseline& command) {
   }
   note({});
   baseline_pinned_ = true;
+  library_.pin_baseline(row->folder);
   take_baseline(*row);
 }
 
@@ -134,6 +139,46 @@ void Controller::perform_on_run(const ui::CopySettings& command) {
   note({});
   edit_begins();
   knobs_.replace(row->settings);
+}
+
+void Controller::perform_on_run(const ui::UnpinBaseline&) {
+  note({});
+  baseline_pinned_ = false;
+  library_.pin_baseline("");
+  if (const auto* last = newest_own_run(true); last != nullptr) take_baseline(*last);
+}
+
+void Controller::perform_on_run(const ui::EditRuns& command) {
+  note({});
+  library_.change_words(command);
+}
+
+// What is on screen makes way first: nothing may read a run that goes.
+void Controller::perform_on_run(const ui::DeleteRuns& command) {
+  note({});
+  const auto stays = [&](const ui::LedgerRow& row) {
+    return std::ranges::find(command.folders, row.folder) == command.folders.end();
+  };
+  const auto& rows = library_state_.ledger->rows;
+  const auto next = std::ranges::find_if(rows, stays);
+  const auto* shown = row_of(watch_state_->run.string());
+  if (shown != nullptr && !stays(*shown)) {
+    watcher_.show(next == rows.end() ? std::string() : next->folder);
+  }
+  if (const auto* base = row_of(baseline_folder_); base != nullptr && !stays(*base)) {
+    if (std::exchange(baseline_pinned_, false)) library_.pin_baseline("");
+    const auto last = std::ranges::find_if(rows, [&](const ui::LedgerRow& row) {
+      return stays(row) && !row.is_bundled && !row.is_imported &&
+             row.status == trace::RunStatus::kDone;
+    });
+    if (last != rows.end()) take_baseline(*last);
+  }
+  library_.remove(command.folders);
+}
+
+void Controller::perform_on_run(const ui::UndoDelete&) {
+  note({});
+  library_.undo_remove();
 }
 
 }  // namespace shardlens::app

@@ -1,6 +1,8 @@
 #include "app/session/job_queue.h"
 
+#include <algorithm>
 #include <exception>
+#include <iterator>
 #include <utility>
 
 namespace shardlens::app {
@@ -73,6 +75,8 @@ void JobQueue::change_state(Change change) {
   {
     const std::lock_guard lock(mutex_);
     change(state_);
+    state_.queued.clear();
+    for (const Waiting& job : waiting_) state_.queued.push_back({job.id, job.request.name});
     ++state_.version;
   }
   on_change_();
@@ -82,15 +86,16 @@ void JobQueue::start(JobRequest request, bool stop_current) {
   change_state([&](QueueState& state) {
     const bool busy = state.phase != JobPhase::kNone;
     state.notice.clear();
-    if (busy) {
-      state.queued_name = request.name;
-      stop_wanted_ = stop_wanted_ || stop_current;
-      if (stop_current) state.phase = JobPhase::kStopping;
-    } else {
+    if (!busy) {
       state.phase = JobPhase::kStarting;
       state.run_name = request.name;
+      starting_ = std::move(request);
+      return;
     }
-    waiting_ = std::move(request);
+    stop_wanted_ = stop_wanted_ || stop_current;
+    if (stop_current) state.phase = JobPhase::kStopping;
+    waiting_.insert(stop_current ? waiting_.begin() : waiting_.end(),
+                    {++last_id_, std::move(request)});
   });
   wake_.notify_one();
 }
@@ -104,12 +109,32 @@ void JobQueue::stop() {
   wake_.notify_one();
 }
 
-void JobQueue::cancel_queued() {
-  change_state([&](QueueState& state) {
-    if (state.queued_name.empty()) return;  // what is starting cannot be taken back
-    waiting_.reset();
-    state.queued_name.clear();
+void JobQueue::cancel_queued(std::uint64_t id) {
+  // What is starting cannot be taken back.
+  change_state([&](QueueState&) {
+    std::erase_if(waiting_, [id](const Waiting& job) { return id == 0 || job.id == id; });
   });
+}
+
+void JobQueue::move_queued(std::uint64_t id, int places) {
+  change_state([&](QueueState&) {
+    const auto found = std::ranges::find(waiting_, id, &Waiting::id);
+    if (found == waiting_.end()) return;
+    const auto from = found - waiting_.begin();
+    const auto to = std::clamp<std::ptrdiff_t>(from + places, 0, std::ssize(waiting_) - 1);
+    Waiting job = std::move(*found);
+    waiting_.erase(found);
+    waiting_.insert(waiting_.begin() + to, std::move(job));
+  });
+}
+
+// The job that has waited longest, if there is one.
+void JobQueue::take_next(QueueState& state) {
+  state.phase = waiting_.empty() ? JobPhase::kNone : JobPhase::kStarting;
+  if (waiting_.empty()) return;
+  starting_ = std::move(waiting_.front().request);
+  waiting_.pop_front();
+  state.run_name = starting_->name;
 }
 
 void JobQueue::observe(std::shared_ptr<const ui::RunView> view) {
@@ -127,7 +152,7 @@ void JobQueue::work(const std::stop_token& stop) {
     {
       std::unique_lock lock(mutex_);
       const auto has_work = [this] {
-        return (job_ == nullptr && waiting_) || (job_ != nullptr && stop_wanted_ && !stop_sent_);
+        return (job_ == nullptr && starting_) || (job_ != nullptr && stop_wanted_ && !stop_sent_);
       };
       if (job_ != nullptr) {
         wake_.wait_for(lock, stop, kLookEvery, has_work);
@@ -145,19 +170,17 @@ void JobQueue::work(const std::stop_token& stop) {
 void JobQueue::start_next() {
   std::optional<JobRequest> request;
   change_state([&](QueueState& state) {
-    request = std::exchange(waiting_, std::nullopt);
+    request = std::exchange(starting_, std::nullopt);
     if (!request) return;
     state.phase = JobPhase::kStarting;
     state.run_name = request->name;
-    state.queued_name.clear();
   });
   if (!request) return;
   auto job = start_safely(start_, *request);
   change_state([&](QueueState& state) {
     if (!job) {
       stop_wanted_ = false;
-      state.phase = waiting_ ? JobPhase::kStarting : JobPhase::kNone;
-      state.queued_name.clear();
+      take_next(state);
       state.notice = job.error().message;
       state.notice_is_error = true;
       return;
@@ -219,9 +242,7 @@ void JobQueue::finish(const JobStatus& status) {
   change_state([&](QueueState& state) {
     stop_wanted_ = false;
     stop_sent_ = false;
-    state.phase = waiting_ ? JobPhase::kStarting : JobPhase::kNone;
-    if (waiting_) state.run_name = waiting_->name;
-    state.queued_name.clear();
+    take_next(state);
     state.notice = notice_of(status);
     state.notice_is_error = !state.notice.empty();
     ++state.ended;

@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "app/launch/job_session.h"
 #include "app/session/hang_guard.h"
@@ -36,10 +38,10 @@ trace::Result<std::unique_ptr<RunningJob>> start_job_session(const JobRequest& r
 struct QueueState {
   ui::JobPhase phase = ui::JobPhase::kNone;
   std::string run_name;
-  std::filesystem::path folder;  // of the job that runs, or of the last one
-  std::string queued_name;
-  std::uint64_t started = 0, ended = 0;  // jobs so far
-  std::string notice;                    // about the last start or end
+  std::filesystem::path folder;              // of the job that runs, or of the last one
+  std::vector<ui::JobState::Queued> queued;  // in the order in which they start
+  std::uint64_t started = 0, ended = 0;      // jobs so far
+  std::string notice;                        // about the last start or end
   bool notice_is_error = false;
   std::uint64_t version = 0;
 };
@@ -52,11 +54,12 @@ class JobQueue {
   JobQueue(const JobQueue&) = delete;
   JobQueue& operator=(const JobQueue&) = delete;
 
-  // Starts at once, or after the job that runs, which `stop_current` asks to stop. A job that
-  // waited already is replaced.
+  // Starts at once, or after the job that runs and those that wait already; with `stop_current`
+  // before those, and the job that runs is asked to stop.
   void start(JobRequest request, bool stop_current);
   void stop();
-  void cancel_queued();
+  void cancel_queued(std::uint64_t id);  // 0: all that wait
+  void move_queued(std::uint64_t id, int places);
   // What the running job has recorded: from it the queue sees that a rank hangs.
   void observe(std::shared_ptr<const ui::RunView> view);
 
@@ -70,6 +73,7 @@ class JobQueue {
   void watch_for_hangs(const JobStatus& status);
   void finish(const JobStatus& status);
   void leave_in_order();
+  void take_next(QueueState& state);
   template <typename Change>
   void change_state(Change change);
 
@@ -78,7 +82,13 @@ class JobQueue {
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable_any wake_;
-  std::optional<JobRequest> waiting_;
+  struct Waiting {
+    std::uint64_t id = 0;
+    JobRequest request;
+  };
+  std::optional<JobRequest> starting_;
+  std::deque<Waiting> waiting_;
+  std::uint64_t last_id_ = 0;
   bool stop_wanted_ = false;
   std::shared_ptr<const ui::RunView> observed_;
   QueueState state_;

@@ -28,6 +28,19 @@ bool same_job(const RunRecord& a, const RunRecord& b) {
   return trace::is_same_job(noise_run(a).job, noise_run(b).job);
 }
 
+// Why its times say nothing beside the baseline's; "": they do.
+std::string why_not_compared(const RunRecord& record, const RunRecord& baseline) {
+  if (&record == &baseline || same_job(record, baseline)) return "";
+  const bool same_host = record.hosts == baseline.hosts;
+  const bool same_device =
+      record.info.device == baseline.info.device && record.devices == baseline.devices;
+  if (is_imported(record) || is_imported(baseline) || (same_host && same_device) ||
+      record.info.settings.model != baseline.info.settings.model) {
+    return "other job";
+  }
+  return same_host ? "other device" : "other machine";
+}
+
 // Of the job of `about`, from all runs that were recorded here.
 trace::NoiseModel noise_model(const std::vector<RunRecord>& records, const RunRecord& about) {
   std::vector<trace::NoiseRun> runs;
@@ -39,10 +52,15 @@ trace::NoiseModel noise_model(const std::vector<RunRecord>& records, const RunRe
 
 std::vector<std::string> ordinals_by_age(const std::vector<RunRecord>& oldest_first) {
   std::vector<std::string> ordinals;
-  int own = 0, bundled = 0;
+  std::int64_t own = 0, bundled = 0;
   for (const auto& record : oldest_first) {
-    ordinals.push_back(record.is_bundled ? "example " + std::to_string(++bundled)
-                                         : "run " + std::to_string(++own));
+    if (record.is_bundled) {
+      ordinals.push_back("example " + std::to_string(++bundled));
+    } else {
+      // Outside a library, by age.
+      ++own;
+      ordinals.push_back("run " + std::to_string(record.number > 0 ? record.number : own));
+    }
   }
   return ordinals;
 }
@@ -104,6 +122,8 @@ ui::LedgerRow row_from(const RunRecord& record, const std::string& ordinal) {
   row.status = record.info.status;
   row.reason = record.info.reason;
   row.settings = record.info.settings;
+  row.note = record.info.note;
+  row.tags = record.info.tags;
   row.ranks = record.info.world_size;
   row.is_imported = is_imported(record);
   row.summary = record.summary;
@@ -134,7 +154,8 @@ ui::Ledger build_ledger(const std::vector<RunRecord>& records, const LedgerQuest
     auto row = row_from(record, ordinals[i]);
     row.is_baseline = &record == base;
     row.is_shown = record.info.folder == question.shown_folder;
-    if (base != nullptr && !row.is_baseline && !row.is_imported) {
+    if (base != nullptr) row.not_compared = why_not_compared(record, *base);
+    if (base != nullptr && !row.is_baseline && row.not_compared.empty()) {
       compare_speed(row, record, *base, model);
       row.scaling = trace::scaling_between(record.info, record.summary, base->info, base->summary);
     }

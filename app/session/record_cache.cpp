@@ -9,6 +9,7 @@
 #include <system_error>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "trace/store/checksum.h"
 #include "trace/store/file_system.h"
@@ -68,11 +69,45 @@ class RecordCacheReader {
   bool is_whole_ = true;
 };
 
-// All but what the run's own file says. The names of all members, so that none is forgotten.
+// What the run's own file says, so that it is not opened to list it. The names of all members, here
+// and below, so that none is forgotten.
+template <typename Cache, typename Info>
+void each_value_of_info(Cache& cache, Info& info) {
+  const auto value = [&](auto& one) { cache.value(one); };
+  const auto text = [&](auto& one) { cache.list(one, value); };
+  auto& [name, folder, status, reason, start_ns, end_ns, device, world_size, recorded_ranks,
+         program, imported_from, command, settings, simulated_link, shared_gpu, communication_off,
+         note, tags, unreadable] = info;
+  for (auto* one : {&name, &reason, &device, &program, &imported_from, &command, &note}) text(*one);
+  value(status);
+  value(start_ns);
+  value(end_ns);
+  value(world_size);
+  value(recorded_ranks);
+  value(simulated_link);
+  value(shared_gpu);
+  value(communication_off);
+  cache.list(tags, text);
+  cache.list(unreadable, text);
+  for (const trace::Knob& knob : trace::knobs()) {
+    std::visit(
+        [&](auto member) {
+          if constexpr (requires { (settings.*member).size(); }) {
+            text(settings.*member);
+          } else {
+            value(settings.*member);
+          }
+        },
+        knob.member);
+  }
+}
+
+// All but what only the library knows: where the run lies, and its number.
 template <typename Cache, typename Record>
 void each_cached_value(Cache& cache, Record& record) {
   const auto value = [&](auto& one) { cache.value(one); };
-  auto& [info, summary, peak, noise, hosts, devices, losses, pulse, is_bundled] = record;
+  auto& [info, summary, peak, noise, hosts, devices, losses, pulse, is_bundled, number] = record;
+  each_value_of_info(cache, info);
   value(summary);
   value(peak);
   value(noise);
@@ -111,8 +146,8 @@ std::string checksum_bytes(std::string_view content) {
 
 }  // namespace
 
-std::optional<RunRecord> kept_record(const trace::RunInfo& info, const RunStamp& stamp) {
-  const fs::path file = fs::path(info.folder) / kRecordCacheFile;
+std::optional<RunRecord> kept_record(const fs::path& run, const RunStamp& stamp) {
+  const fs::path file = run / kRecordCacheFile;
   if (const auto size = trace::file_size_or_zero(file); size == 0 || size > kLargestCache) {
     return std::nullopt;
   }
@@ -128,7 +163,7 @@ std::optional<RunRecord> kept_record(const trace::RunInfo& info, const RunStamp&
   RecordCacheReader reader(content);
   each_cached_value(reader, record);
   if (!reader.has_all()) return std::nullopt;
-  record.info = info;
+  record.info.folder = run.string();
   return record;
 }
 

@@ -7,7 +7,9 @@
 #include "app/session/ledger.h"
 #include "app/session/record_cache.h"
 #include "app/session/run_pulse.h"
+#include "app/session/run_words.h"
 #include "app/session/wall_time.h"
+#include "trace/store/library_file.h"
 #include "trace/store/run_folder.h"
 
 namespace shardlens::app {
@@ -18,25 +20,25 @@ using trace::RunStatus;
 
 namespace {
 
+// Of a run that is not read again; true if they have changed.
+bool take_words(trace::RunInfo& shown, const trace::RunInfo& now) {
+  if (shown.name == now.name && shown.note == now.note && shown.tags == now.tags) return false;
+  shown.name = now.name;
+  shown.note = now.note;
+  shown.tags = now.tags;
+  return true;
+}
+
 // Looks at the folder's time only, unless a run is being written.
 constexpr auto kListEvery = 1500ms;
 // A new folder is seen before its files are complete.
 constexpr int kLooksAfterChange = 4;
-// A recorder writes several times a second.
-constexpr auto kQuietFolder = 10s;
-
-bool was_just_written(const RunStamp& stamp) {
-  return stamp.newest > fs::file_time_type::clock::now() - kQuietFolder;
-}
+constexpr auto kShowWhileLoading = 1s;
 
 // A damaged file may say what no memory suffices for; the other runs are still to be shown.
-trace::Result<RunRecord> read_safely(const std::string& run, const RunStamp& stamp) {
+trace::Result<RunRecord> read_safely(const std::string& run) {
   try {
-    auto record = read_run_record(run);
-    // Of a run that is being written, what was read may be newer than the stamp.
-    const bool is_quiet = !was_just_written(stamp) && stamp_of(run) == stamp;
-    if (record && is_quiet) keep_record(*record, stamp);
-    return record;
+    return read_run_record(run);
   } catch (const std::exception& error) {
     return trace::fail(trace::ErrorKind::kDamaged,
                        "The run " + run + " cannot be read: " + error.what());
@@ -48,6 +50,8 @@ trace::Result<RunRecord> read_safely(const std::string& run, const RunStamp& sta
 RunLibrary::RunLibrary(LibraryFolders folders, std::function<void()> on_publish)
     : folders_(std::move(folders)),
       on_publish_(std::move(on_publish)),
+      numbering_(folders_.runs_dir),
+      awaited_(folders_.awaited),
       thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
 template <typename Change>
@@ -67,13 +71,83 @@ void RunLibrary::set_baseline(const std::string& folder) {
   ask([&] { question_changed_ |= std::exchange(baseline_, folder) != folder; });
 }
 
+void RunLibrary::pin_baseline(const std::string& folder) {
+  ask([&] {
+    question_changed_ = true;
+    to_pin_ = folder;
+  });
+}
+
 void RunLibrary::set_shown(const std::string& folder) {
   ask([&] { question_changed_ |= std::exchange(shown_, folder) != folder; });
+}
+
+void RunLibrary::add_task(Task task) {
+  ask([&] { tasks_.push_back(std::move(task)); });
+}
+
+void RunLibrary::change_words(const ui::EditRuns& change) {
+  add_task([this, change]() -> trace::Result<void> {
+    for (const auto& folder : change.folders) {
+      if (fs::path(folder).parent_path() != folders_.runs_dir) {
+        return trace::fail(trace::ErrorKind::kUsage,
+                           "Runs that came with the program stay as they are.");
+      }
+      TRY(app::change_words(folders_.runs_dir, folder,
+                            {.name = change.name, .note = change.note, .tags = change.tags}));
+    }
+    return {};
+  });
+}
+
+void RunLibrary::remove(const std::vector<std::string>& folders) {
+  add_task([this, folders] { return remove_now(folders); });
+}
+
+trace::Result<void> RunLibrary::remove_now(const std::vector<std::string>& folders) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!own_job_.empty() && std::ranges::find(folders, own_job_) != folders.end()) {
+      return trace::fail(trace::ErrorKind::kUsage,
+                         "The run is being recorded: stop it before deleting it.");
+    }
+  }
+  return trash_->take({folders.begin(), folders.end()});
+}
+
+void RunLibrary::undo_remove() {
+  add_task([this] { return trash_->give_back(); });
+}
+
+bool RunLibrary::carry_out_tasks() {
+  std::vector<Task> tasks;
+  {
+    const std::lock_guard lock(mutex_);
+    tasks = std::exchange(tasks_, {});
+  }
+  for (const auto& task : tasks) {
+    const auto done = task();
+    const std::lock_guard lock(mutex_);
+    ++state_.answers;
+    state_.answer = done ? "" : done.error().message;
+  }
+  return !tasks.empty();
 }
 
 void RunLibrary::set_own_job(const std::string& folder) {
   const std::lock_guard lock(mutex_);
   own_job_ = folder;
+}
+
+void RunLibrary::set_awaited(const std::string& folder) {
+  ask([&] { refresh_wanted_ |= std::exchange(awaited_, folder) != folder; });
+}
+
+void RunLibrary::set_figures(std::shared_ptr<const ui::RunView> view) {
+  ask([&] {
+    figures_ = std::move(view);
+    refresh_wanted_ = true;
+  });
 }
 
 void RunLibrary::set_live(std::shared_ptr<const ui::RunView> view) {
@@ -88,12 +162,13 @@ LibraryState RunLibrary::state() const {
 }
 
 void RunLibrary::work(const std::stop_token& stop) {
+  trash_.emplace(folders_.runs_dir);
   while (!stop.stop_requested()) {
     bool wants_scan = false, changed = false;
     {
       std::unique_lock lock(mutex_);
       wake_.wait_for(lock, stop, kListEvery,
-                     [this] { return refresh_wanted_ || question_changed_; });
+                     [this] { return refresh_wanted_ || question_changed_ || !tasks_.empty(); });
       wants_scan = std::exchange(refresh_wanted_, false);
       changed = std::exchange(question_changed_, false);
     }
@@ -104,13 +179,41 @@ void RunLibrary::work(const std::stop_token& stop) {
 
 void RunLibrary::look_around(const std::stop_token& stop, bool wants_scan, bool changed) {
   try {
+    changed |= keep_pinned();
+    if (carry_out_tasks()) wants_scan = changed = true;
     if (folders_changed() || wants_scan || has_running_) changed |= scan(stop);
     changed |= take_live_view();
     if (changed && !stop.stop_requested()) publish();
+    const std::lock_guard lock(mutex_);
+    ++work_.looks;
+    state_.work = work_;
   } catch (const std::exception& error) {
     // Seen with the next publication; the next look begins anew.
     problems_ = {std::string("The library cannot be read: ") + error.what()};
   }
+}
+
+// What was pinned before is known before the first run is shown.
+bool RunLibrary::keep_pinned() {
+  std::optional<std::string> to_pin;
+  {
+    const std::lock_guard lock(mutex_);
+    to_pin = std::exchange(to_pin_, std::nullopt);
+  }
+  if (!to_pin) {
+    if (std::exchange(asked_pinned_, true)) return false;
+    const auto kept = trace::pinned_baseline(folders_.runs_dir);
+    if (!kept || kept->empty()) return false;
+    std::error_code error;
+    const bool is_own = fs::exists(folders_.runs_dir / *kept, error);
+    pinned_ = ((is_own ? folders_.runs_dir : folders_.bundled_dir) / *kept).string();
+    return false;
+  }
+  asked_pinned_ = true;
+  pinned_ = *to_pin;
+  const auto done = trace::pin_baseline(folders_.runs_dir, fs::path(pinned_).filename().string());
+  if (!done) problems_.push_back("The baseline is not kept: " + done.error().message);
+  return true;
 }
 
 bool RunLibrary::folders_changed() {
@@ -125,13 +228,18 @@ bool RunLibrary::folders_changed() {
 
 bool RunLibrary::scan(const std::stop_token& stop) {
   seen_.clear();
+  unread_.clear();
   has_running_ = false;
   const auto old_problems = std::exchange(problems_, {});
   bool changed = scan_folder(folders_.runs_dir, false, stop);
   if (!folders_.bundled_dir.empty()) changed |= scan_folder(folders_.bundled_dir, true, stop);
   if (stop.stop_requested()) return false;
-  const auto gone =
-      std::erase_if(entries_, [this](const auto& entry) { return !seen_.contains(entry.first); });
+  const auto is_gone = [this](const auto& entry) { return !seen_.contains(entry.first); };
+  const auto gone = std::erase_if(entries_, is_gone);
+  std::erase_if(failures_, is_gone);
+  number_runs();
+  if (!loaded_ && !unread_.empty() && !entries_.empty()) publish();
+  changed |= read_all(stop);
   const bool first = !std::exchange(loaded_, true);
   return changed || gone > 0 || first || old_problems != problems_;
 }
@@ -139,57 +247,151 @@ bool RunLibrary::scan(const std::stop_token& stop) {
 bool RunLibrary::scan_folder(const fs::path& folder, bool bundled, const std::stop_token& stop) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) return false;
-  const auto library = trace::list_runs(folder);
-  for (const auto& problem : library.problems) problems_.push_back(problem.message);
+  const auto paths = trace::run_paths(folder);
+  if (!paths) problems_.push_back(paths.error().message);
   bool changed = false;
-  for (const auto& info : library.runs) {
+  for (const auto& run : paths.value_or(std::vector<fs::path>{})) {
     if (stop.stop_requested()) return false;
-    seen_[info.folder] = true;
-    if (!look_at(info, bundled)) continue;
-    changed = true;
-    if (!loaded_) publish();  // the table fills while the rest is read
+    seen_[run.string()] = true;
+    changed |= look_at(run, bundled);
   }
   return changed;
 }
 
 // Of a run that says it is running. Its files are read only once they are left alone.
-bool RunLibrary::lives(const trace::RunInfo& info, const RunStamp& stamp) {
+bool RunLibrary::lives(const std::string& folder, const RunStamp& stamp) {
   {
     const std::lock_guard lock(mutex_);
-    if (info.folder == own_job_) return true;
+    if (folder == own_job_) return true;
   }
   if (was_just_written(stamp)) return true;
-  const auto known = entries_.find(info.folder);
+  const auto known = entries_.find(folder);
   if (known == entries_.end() || known->second.stamp != stamp) return false;
   return !is_abandoned(known->second.record.pulse, wall_now_ns());
 }
 
-bool RunLibrary::look_at(const trace::RunInfo& info, bool bundled) {
-  const auto stamp = stamp_of(info.folder);
-  const bool says_running = info.status == RunStatus::kRunning;
-  const bool running = says_running && lives(info, stamp);
-  const auto known = entries_.find(info.folder);
-  // A run that is being written changes with every look: its status alone is watched.
-  if (known != entries_.end() && known->second.status_on_disk == info.status) {
-    const bool shown_as_running = known->second.record.info.status == RunStatus::kRunning;
-    const bool unchanged = known->second.stamp == stamp && (!says_running || !shown_as_running);
-    if ((running && shown_as_running) || unchanged) {
-      has_running_ = has_running_ || running;
-      return false;
-    }
-  }
-  auto kept = kept_record(info, stamp);
-  auto record = kept ? trace::Result<RunRecord>(std::move(*kept)) : read_safely(info.folder, stamp);
-  if (!record) {
-    problems_.push_back(record.error().message);
+// What has not changed since the last look is not opened; what is to be read goes to `unread_`.
+bool RunLibrary::look_at(const fs::path& run, bool bundled) {
+  const std::string folder = run.string();
+  const auto stamp = stamp_of(run);
+  const auto known = entries_.find(folder);
+  const bool is_same = known != entries_.end() && known->second.stamp == stamp;
+  if (const auto failed = failures_.find(folder);
+      failed != failures_.end() && failed->second.stamp == stamp) {
+    problems_.push_back(failed->second.message);
     return false;
   }
-  record->is_bundled = bundled;
-  const bool abandoned = says_running && !running && is_abandoned(record->pulse, wall_now_ns());
-  if (abandoned) mark_as_cut_off(record->info);
-  has_running_ = has_running_ || (says_running && !abandoned);
-  entries_[info.folder] = {stamp, info.status, std::move(*record)};
+  std::optional<RunRecord> kept;
+  if (!is_same) kept = kept_record(run, stamp);
+  RunStatus status = is_same ? known->second.status_on_disk : RunStatus::kFailed;
+  Unread unread{.info = {}, .stamp = stamp, .is_bundled = bundled};
+  if (is_same) {
+    unread.info = known->second.record.info;
+    unread.info.status = status;
+  } else if (!kept) {
+    ++work_.infos_read;
+    auto info = trace::read_run_info(run);
+    if (!info) {
+      failures_[folder] = {stamp, info.error().message};
+      problems_.push_back(info.error().message);
+      return false;
+    }
+    unread.info = std::move(*info);
+  }
+  if (kept) unread.info = kept->info;
+  status = unread.info.status;
+  const bool running = status == RunStatus::kRunning && lives(folder, stamp);
+  // A run that is being written changes with every look: its status alone is watched.
+  if (known != entries_.end() && known->second.status_on_disk == status) {
+    const bool shown_as_running = known->second.record.info.status == RunStatus::kRunning;
+    const bool unchanged = is_same && (status != RunStatus::kRunning || !shown_as_running);
+    if ((running && shown_as_running) || unchanged) {
+      has_running_ = has_running_ || running;
+      return take_words(known->second.record.info, unread.info);
+    }
+  }
+  if (kept) return take_in(std::move(unread), std::move(*kept));
+  unread_.push_back(std::move(unread));
+  return false;
+}
+
+bool RunLibrary::read_all(const std::stop_token& stop) {
+  bool changed = false;
+  for (auto& run : unread_) {
+    if (stop.stop_requested()) return false;
+    if (await(run)) continue;
+    auto record = record_of(run);
+    if (!record) {
+      failures_[run.info.folder] = {run.stamp, record.error().message};
+      problems_.push_back(record.error().message);
+      continue;
+    }
+    changed |= take_in(std::move(run), std::move(*record));
+    if (!loaded_) publish_while_loading();
+  }
+  return changed;
+}
+
+// Shown as far as its run file tells, until its figures come from whoever reads them.
+bool RunLibrary::await(const Unread& run) {
+  {
+    const std::lock_guard lock(mutex_);
+    const bool is_there = figures_ && figures_->figures.info.folder == run.info.folder;
+    if (is_there || run.info.folder != awaited_) return false;
+  }
+  Entry entry{.stamp = {}, .status_on_disk = run.info.status, .record = {}, .is_awaited = true};
+  entry.record.info = run.info;
+  entry.record.is_bundled = run.is_bundled;
+  entries_[run.info.folder] = std::move(entry);
   return true;
+}
+
+trace::Result<RunRecord> RunLibrary::record_of(const Unread& run) {
+  std::shared_ptr<const ui::RunView> figures;
+  {
+    const std::lock_guard lock(mutex_);
+    if (figures_ && figures_->figures.info.folder == run.info.folder) figures = figures_;
+  }
+  if (!figures) ++work_.records_read;
+  auto record = figures ? trace::Result<RunRecord>(record_from_figures(figures->figures))
+                        : read_safely(run.info.folder);
+  // Of a run that is being written, what was read may be newer than the stamp.
+  const bool is_quiet = !was_just_written(run.stamp) && stamp_of(run.info.folder) == run.stamp;
+  if (record && is_quiet) keep_record(*record, run.stamp);
+  return record;
+}
+
+bool RunLibrary::take_in(Unread run, RunRecord record) {
+  const std::string folder = run.info.folder;
+  const bool says_running = run.info.status == RunStatus::kRunning;
+  record.is_bundled = run.is_bundled;
+  const bool abandoned =
+      says_running && !lives(folder, run.stamp) && is_abandoned(record.pulse, wall_now_ns());
+  if (abandoned) mark_as_cut_off(record.info);
+  has_running_ = has_running_ || (says_running && !abandoned);
+  entries_[folder] = {run.stamp, run.info.status, std::move(record), false};
+  return true;
+}
+
+// A number is given once and kept, also by the library's file.
+void RunLibrary::number_runs() {
+  std::vector<const trace::RunInfo*> runs;
+  for (const auto& [folder, entry] : entries_) {
+    if (!entry.record.is_bundled) runs.push_back(&entry.record.info);
+  }
+  for (const auto& run : unread_) {
+    if (!run.is_bundled) runs.push_back(&run.info);
+  }
+  if (auto problem = numbering_.number(std::move(runs)); !problem.empty()) {
+    problems_.push_back(std::move(problem));
+  }
+}
+
+// The table fills while the rest is read; what it costs to show grows with the rows, so it is shown
+// when they have doubled, and after a while.
+void RunLibrary::publish_while_loading() {
+  const bool waited = std::chrono::steady_clock::now() - shown_at_ > kShowWhileLoading;
+  if (entries_.size() >= 2 * rows_shown_ || waited) publish();
 }
 
 bool RunLibrary::take_live_view() {
@@ -211,7 +413,10 @@ bool RunLibrary::take_live_view() {
 
 void RunLibrary::publish() {
   std::vector<RunRecord> records;
-  for (const auto& [folder, entry] : entries_) records.push_back(entry.record);
+  for (auto& [folder, entry] : entries_) {
+    entry.record.number = numbering_.number_of(entry.record.info);
+    records.push_back(entry.record);
+  }
   LedgerQuestion question;
   {
     const std::lock_guard lock(mutex_);
@@ -219,12 +424,24 @@ void RunLibrary::publish() {
   }
   auto ledger = build_ledger(records, question);
   ledger.problems = problems_;
+  ledger.next_number = numbering_.next();
+  ledger.deleted = trash_->last();
+  for (auto& row : ledger.rows) {
+    row.is_pinned = row.is_baseline && row.folder == pinned_;
+    row.is_being_read = entries_.at(row.folder).is_awaited;
+  }
+  rows_shown_ = ledger.rows.size();
+  ++work_.publications;
+  work_.rows_published += rows_shown_;
   {
     const std::lock_guard lock(mutex_);
     state_.ledger = std::make_shared<const ui::Ledger>(std::move(ledger));
     state_.loaded = loaded_;
+    state_.pinned_baseline = pinned_;
+    state_.work = work_;
     ++state_.version;
   }
+  shown_at_ = std::chrono::steady_clock::now();
   on_publish_();
 }
 

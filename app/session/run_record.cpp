@@ -1,6 +1,7 @@
 #include "app/session/run_record.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -76,6 +77,11 @@ RunStamp stamp_of(const fs::path& run) {
     if (extension == ".sqlite" || extension == ".sqlite-wal") add(entry->path());
   }
   return stamp;
+}
+
+bool was_just_written(const RunStamp& stamp) {
+  constexpr std::chrono::seconds kQuietFolder(10);  // a recorder writes several times a second
+  return stamp.newest > fs::file_time_type::clock::now() - kQuietFolder;
 }
 
 }  // namespace shardlens::app

@@ -28,6 +28,7 @@ struct RunRecord {
   std::vector<Loss> losses;
   RunPulse pulse;
   bool is_bundled = false;
+  std::int64_t number = 0;  // given by the library; 0: none
 };
 
 // As the noise model takes it; refers to the record.
@@ -46,5 +47,7 @@ struct RunStamp {
   bool operator==(const RunStamp&) const = default;
 };
 RunStamp stamp_of(const std::filesystem::path& run);
+// Its recorder may be at work.
+bool was_just_written(const RunStamp& stamp);
 
 }  // namespace shardlens::app

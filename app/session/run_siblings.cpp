@@ -43,7 +43,7 @@ std::vector<RunRecord> siblings_of(const trace::RunFigures& first, const trace::
     if (!may_be_sibling(info, first) || !may_be_sibling(info, second)) continue;
     if (info.status == trace::RunStatus::kRunning) continue;
     const RunStamp stamp = stamp_of(info.folder);
-    if (auto kept = kept_record(info, stamp)) {
+    if (auto kept = kept_record(info.folder, stamp)) {
       siblings.push_back(std::move(*kept));
       continue;
     }

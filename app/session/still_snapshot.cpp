@@ -7,12 +7,12 @@
 
 #include "app/session/knob_editor.h"
 #include "app/session/ledger.h"
+#include "app/session/listed_runs.h"
 #include "app/session/run_feed.h"
 #include "app/session/run_record.h"
 #include "app/session/step_choice.h"
 #include "app/session/strategy_planner.h"
 #include "app/session/wall_time.h"
-#include "trace/store/run_folder.h"
 
 namespace shardlens::app {
 
@@ -21,34 +21,43 @@ using trace::Result;
 
 namespace {
 
-// More rows than any picture has room for.
-constexpr std::size_t kMostRuns = 40;
-
 bool same_place(const fs::path& a, const fs::path& b) {
   std::error_code error;
   return fs::equivalent(a, b, error) && !error;
 }
 
-// Other runs that cannot be read are left out: the picture is of one run.
-std::vector<RunRecord> neighbours(const StillOptions& options) {
-  std::vector<RunRecord> records;
-  std::error_code error;
-  if (options.runs_dir.empty() || !fs::is_directory(options.runs_dir, error)) return records;
-  for (const auto& info : trace::list_runs(options.runs_dir).runs) {
-    if (records.size() >= kMostRuns) break;
-    if (same_place(info.folder, options.run)) continue;
-    if (auto record = read_run_record(info.folder)) records.push_back(std::move(*record));
-  }
-  return records;
+// As in the window after such a run: the last one that went well before it, else the run itself.
+bool may_be_baseline(const RunRecord& record, const RunRecord& shown) {
+  return record.info.start_ns < shown.info.start_ns &&
+         record.info.status == trace::RunStatus::kDone && record.info.imported_from.empty();
 }
 
-// As in the window after such a run: the last one that went well before it, else the run itself.
+// Of the library's other runs those that the picture has room for, and the baseline; the figures of
+// no other are read. Runs that cannot be read are left out: the picture is of one run.
+std::vector<RunRecord> neighbours(const StillOptions& options, RunRecord& shown,
+                                  std::int64_t& next_number) {
+  std::vector<RunRecord> chosen;
+  if (options.runs_dir.empty()) return chosen;
+  bool has_baseline = false;
+  auto library = listed_runs(options.runs_dir);
+  next_number = library.next_number;
+  for (auto& other : library.runs) {
+    if (same_place(other.record.info.folder, options.run)) {
+      shown.number = other.record.number;
+      continue;
+    }
+    const bool is_baseline = !has_baseline && may_be_baseline(other.record, shown);
+    if (chosen.size() >= options.other_runs && !is_baseline) continue;
+    has_baseline = has_baseline || is_baseline;
+    if (auto full = with_figures(std::move(other))) chosen.push_back(std::move(*full));
+  }
+  return chosen;
+}
+
 const RunRecord& baseline_of(const std::vector<RunRecord>& records, const RunRecord& shown) {
   const RunRecord* best = nullptr;
   for (const auto& record : records) {
-    const bool before = record.info.start_ns < shown.info.start_ns;
-    if (!before || record.info.status != trace::RunStatus::kDone) continue;
-    if (!record.info.imported_from.empty()) continue;
+    if (!may_be_baseline(record, shown)) continue;
     if (best == nullptr || record.info.start_ns > best->info.start_ns) best = &record;
   }
   return best == nullptr ? shown : *best;
@@ -73,11 +82,14 @@ Result<ui::Snapshot> still_snapshot(const StillOptions& options) {
   TRY_ASSIGN(auto view, feed->view(wall_now_ns(), false, ""));
   TRY(check_step(view->figures, options));
 
-  auto records = neighbours(options);
-  records.push_back(record_from_figures(view->figures));
+  auto shown = record_from_figures(view->figures);
+  std::int64_t next_number = 1;
+  auto records = neighbours(options, shown, next_number);
+  records.push_back(std::move(shown));
   const auto base = baseline_of(records, records.back()).info;
   auto ledger = build_ledger(
       records, {.baseline_folder = base.folder, .shown_folder = view->figures.info.folder});
+  ledger.next_number = next_number;
   auto named = std::make_shared<ui::RunView>(*view);
   std::string base_ordinal;
   for (const auto& row : ledger.rows) {

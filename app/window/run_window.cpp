@@ -16,23 +16,10 @@ namespace shardlens::app {
 
 namespace {
 
-// Beside the source tree of a build folder, or where an installation puts them.
-std::filesystem::path find_bundled_runs(const WindowOptions& options) {
-  if (!options.bundled_runs.empty()) return options.bundled_runs;
-  std::error_code error;
-  auto folder = program_folder();
-  const auto installed = folder / "../share/shardlens/runs";
-  if (std::filesystem::is_directory(installed, error)) return installed;
-  for (int up = 0; up < 4; ++up, folder = folder.parent_path()) {
-    if (std::filesystem::is_directory(folder / "assets/runs", error)) return folder / "assets/runs";
-  }
-  return {};
-}
-
 ControllerOptions controller_options(const WindowOptions& options, const Preferences& preferences) {
   ControllerOptions result;
   result.runs_dir = options.runs_dir;
-  result.bundled_dir = find_bundled_runs(options);
+  result.bundled_dir = options.bundled_runs.empty() ? bundled_runs() : options.bundled_runs;
   if (!options.runs.empty()) result.run = options.runs.front();
   result.machine = this_machine();
   result.first_settings = default_job(result.machine.cuda).settings;

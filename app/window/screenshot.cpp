@@ -14,6 +14,7 @@
 #include "app/window/canvas.h"
 #include "app/window/graphics.h"
 #include "app/window/window_main.h"
+#include "ui/layout.h"
 #include "ui/main_view.h"
 
 namespace shardlens::app {
@@ -150,6 +151,17 @@ Result<Picture> draw_picture(const ScreenshotOptions& options, ui::Snapshot snap
   return picture;
 }
 
+// Of the ledger, which only the Tune workspace has.
+std::size_t rows_on_screen(const ScreenshotOptions& options) {
+  if (options.workspace != ui::kTuneWorkspace) return 0;
+  const auto preferences = preferences_of(options);
+  const float scale = preferences.scale * (options.present ? ui::kPresentScale : 1);
+  return static_cast<std::size_t>(ui::rows_with_room({.width = static_cast<float>(options.width),
+                                                      .height = static_cast<float>(options.height),
+                                                      .scale = scale,
+                                                      .fold_dock = options.present}));
+}
+
 }  // namespace
 
 Result<void> take_screenshot(const ScreenshotOptions& options) {
@@ -159,6 +171,7 @@ Result<void> take_screenshot(const ScreenshotOptions& options) {
                      .step = std::nullopt,
                      .plan = options.show == "plan"};
   if (options.step >= 0) still.step = options.step;
+  still.other_runs = rows_on_screen(options);
   TRY_ASSIGN(auto snapshot, still_snapshot(still));
   TRY_ASSIGN(const auto picture, draw_picture(options, std::move(snapshot)));
   return write_png(options.output, picture);

@@ -217,6 +217,90 @@ TEST_F(ClickTest, OffersMoreByRightClickOnARun) {
   EXPECT_EQ(copied->folder, "runs/baseline");
 }
 
+TEST_F(ClickTest, SelectsSeveralRunsDeletesThemAndTakesThatBack) {
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline"));
+  window_.take_commands();
+  ImGui::GetIO().KeyShift = true;
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/cap 0.25"));
+  ImGui::GetIO().KeyShift = false;
+  ImGui::GetIO().KeyCtrl = true;
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/hook bf16_compress"));
+  ImGui::GetIO().KeyCtrl = false;
+  EXPECT_EQ(command<ShowRun>(), nullptr) << "selecting shows nothing";
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/compare"));
+  commands_ = window_.take_commands();
+  ASSERT_NE(HeadlessWindow::find<SetBaseline>(commands_), nullptr);
+  EXPECT_NE(HeadlessWindow::find<ShowRun>(commands_), nullptr);
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/delete"));
+  const auto* deleted = command<DeleteRuns>();
+  ASSERT_NE(deleted, nullptr);
+  EXPECT_EQ(deleted->folders, (std::vector<std::string>{"runs/baseline", "runs/cap 0.25"}));
+  EXPECT_FALSE(window_.click(snapshot_, "ledger/undo")) << "nothing is deleted yet";
+  auto ledger = std::make_shared<Ledger>(*snapshot_.ledger);
+  std::erase_if(ledger->rows, [&](const LedgerRow& row) { return row.folder == "runs/baseline"; });
+  ledger->deleted = 2;
+  snapshot_.ledger = ledger;
+  window_.frames(snapshot_, 2);
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/undo"));
+  EXPECT_NE(command<UndoDelete>(), nullptr);
+}
+
+TEST_F(ClickTest, RenamesNotesAndTagsARunInItsMenu) {
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/baseline", 1));
+  ASSERT_TRUE(window_.click(snapshot_, "menu/note"));
+  window_.type(snapshot_, "as last week");
+  ASSERT_TRUE(window_.click(snapshot_, "menu/tags"));
+  window_.type(snapshot_, "slow to-show");
+  EXPECT_EQ(command<EditRuns>(), nullptr) << "not while it is being written";
+  window_.press(snapshot_, Key::kEnter);
+  window_.frames(snapshot_, 2);
+  const auto* edit = command<EditRuns>();
+  ASSERT_NE(edit, nullptr);
+  EXPECT_EQ(edit->folders, std::vector<std::string>{"runs/baseline"});
+  EXPECT_FALSE(edit->name);
+  EXPECT_EQ(edit->note, "as last week");
+  EXPECT_EQ(edit->tags, (std::vector<std::string>{"slow", "to-show"}));
+}
+
+TEST_F(ClickTest, RunsThatCameWithTheProgramAreNeitherChangedNorDeleted) {
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/runs/demo, two ranks", 1));
+  window_.frames(snapshot_, 2);
+  EXPECT_EQ(window_.probe().find("menu/name"), nullptr);
+  EXPECT_EQ(window_.probe().find("menu/delete"), nullptr);
+  EXPECT_NE(window_.probe().find("menu/show"), nullptr);
+}
+
+TEST_F(ClickTest, SortsAndFiltersTheLedger) {
+  const auto top = [&](const char* run) { return window_.probe().find(run)->rect.y; };
+  window_.frame(snapshot_);
+  EXPECT_LT(top("ledger/runs/baseline"), top("ledger/runs/cap 0.25"));
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/head/Step time"));
+  window_.frames(snapshot_, 2);
+  EXPECT_GT(top("ledger/runs/baseline"), top("ledger/runs/cap 0.25")) << "the slowest first";
+  ASSERT_TRUE(window_.click(snapshot_, "ledger/filter"));
+  window_.type(snapshot_, "bf16_compress");
+  window_.frames(snapshot_, 2);
+  EXPECT_NE(window_.probe().find("ledger/runs/hook bf16_compress"), nullptr);
+  EXPECT_EQ(window_.probe().find("ledger/runs/baseline"), nullptr);
+  EXPECT_TRUE(window_.probe().shows("1 of 5 runs"));
+}
+
+TEST_F(ClickTest, TakesRunsFromTheQueueAndMovesThem) {
+  snapshot_.job.queued = {{7, "cap 60"}, {8, "cap 90"}};
+  ASSERT_TRUE(window_.click(snapshot_, "queue/8/earlier"));
+  const auto* moved = command<MoveQueued>();
+  ASSERT_NE(moved, nullptr);
+  EXPECT_EQ(moved->id, 8u);
+  EXPECT_EQ(moved->places, -1);
+  ASSERT_TRUE(window_.click(snapshot_, "queue/7/remove"));
+  const auto* removed = command<CancelQueued>();
+  ASSERT_NE(removed, nullptr);
+  EXPECT_EQ(removed->id, 7u);
+  EXPECT_TRUE(window_.probe().shows("Then: cap 90"));
+  ASSERT_TRUE(window_.click(snapshot_, "start/main")) << "more can be queued";
+  EXPECT_NE(command<StartRun>(), nullptr);
+}
+
 TEST_F(ClickTest, ControlsTheReplay) {
   snapshot_ = replay_snapshot();
   ASSERT_TRUE(window_.click(snapshot_, "replay/play"));

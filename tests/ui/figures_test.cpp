@@ -7,6 +7,7 @@
 #include "tests/ui/sample_snapshot.h"
 #include "ui/headline.h"
 #include "ui/job_text.h"
+#include "ui/ledger_cells.h"
 #include "ui/ledger_table.h"
 #include "ui/ledger_text.h"
 #include "ui/memory_stack.h"
@@ -58,8 +59,9 @@ TEST(StartControls, SayWhatStartDoes) {
   EXPECT_EQ(start_controls(snapshot).label, "Start run 5");
   EXPECT_EQ(start_controls(empty_snapshot()).label, "Start run 1");
   snapshot.job.phase = JobPhase::kRunning;
-  snapshot.job.queued_name = "cap 60";
-  EXPECT_EQ(start_controls(snapshot).kind, StartControls::Kind::kQueued);
+  snapshot.job.queued = {{1, "cap 60"}, {2, "cap 90"}};
+  EXPECT_EQ(start_controls(snapshot).kind, StartControls::Kind::kQueue);
+  EXPECT_EQ(start_controls(snapshot).label, "Queue run 7") << "behind those that wait";
   EXPECT_EQ(start_controls(installing_snapshot()).kind, StartControls::Kind::kInstalling);
 }
 
@@ -93,7 +95,8 @@ TEST(StartControls, CountOnlyTheUsersOwnRuns) {
   LedgerRow bundled;
   bundled.ordinal = "run 9";
   bundled.is_bundled = true;
-  snapshot.ledger = std::make_shared<Ledger>(Ledger{{bundled}, "", {}});
+  snapshot.ledger =
+      std::make_shared<Ledger>(Ledger{.rows = {bundled}, .spread_note = "", .problems = {}});
   EXPECT_EQ(start_controls(snapshot).label, "Start run 1");
 }
 
@@ -162,10 +165,12 @@ TEST(LedgerTable, HidesColumnsWithoutAValue) {
   for (auto& row : ledger.rows) {
     row.summary.overlap_fraction.reset();
     row.loss_at_common_step.reset();
+    row.relative_to_baseline.reset();
   }
   const LedgerTable table = ledger_table(ledger);
   EXPECT_EQ(find_column(table, "Overlap"), nullptr);
   EXPECT_EQ(find_column(table, "Loss"), nullptr);
+  EXPECT_EQ(find_column(table, "Against baseline"), nullptr) << "nothing is compared with it";
   EXPECT_NE(find_column(table, "Step time"), nullptr);
 }
 
@@ -254,16 +259,82 @@ TEST(LedgerTable, MarksSimulatedRunsAndSaysWhatWasSimulated) {
             "link of 1 Gbit/s, 50 µs; communication kept from overlapping");
 }
 
-TEST(LedgerTable, DropsLessImportantColumnsWhenNarrow) {
-  const Snapshot snapshot = sample_snapshot();
-  LedgerTable table = ledger_table(*snapshot.ledger);
-  fit_columns(table, 560);
+float total_width(const LedgerTable& table) {
   float width = 0;
   for (const auto& column : table.columns) width += column.width;
-  EXPECT_LE(width, 560.5f);
-  EXPECT_EQ(table.columns.front().title, "Run");
+  return width;
+}
+
+TEST(LedgerTable, DropsWhatDoesNotTellRunsApartWhenNarrow) {
+  const Snapshot snapshot = sample_snapshot();
+  // A window of 1280 pixels, and one of 1920.
+  for (const float width : {900.0f, 1540.0f}) {
+    LedgerTable table = ledger_table(*snapshot.ledger);
+    fit_columns(table, width);
+    EXPECT_LE(total_width(table), width + 0.5f);
+    EXPECT_EQ(table.columns.front().title, "Run");
+    for (const char* title :
+         {"Bucket cap", "Communication hook", "Simulated link", "Step time", "Against baseline"}) {
+      EXPECT_NE(find_column(table, title), nullptr) << title << " at " << width;
+    }
+  }
+  LedgerTable table = ledger_table(*snapshot.ledger);
+  fit_columns(table, 560);
+  EXPECT_LE(total_width(table), 560.5f);
   EXPECT_NE(find_column(table, "Step time"), nullptr);
-  EXPECT_NE(find_column(table, "Exposed"), nullptr);
+  EXPECT_NE(find_column(table, "Bucket cap"), nullptr);
+  EXPECT_EQ(find_column(table, "Ranks"), nullptr) << "the same in all runs";
+}
+
+TEST(LedgerTable, AllSettingsInWhichRunsDifferAreThereWhereThereIsRoom) {
+  Ledger ledger = *sample_snapshot().ledger;
+  ledger.rows[0].settings.batch_per_rank = 3;
+  ledger.rows[1].settings.sequence_length = 99;
+  ledger.rows[2].settings.learning_rate = 0.5;
+  ledger.rows[3].settings.precision = "bf16";
+  LedgerTable table = ledger_table(ledger);
+  fit_columns(table, 1540);
+  int settings = 0;
+  for (const auto& column : table.columns) settings += column.key.empty() ? 0 : 1;
+  EXPECT_GE(settings, 7);
+  EXPECT_NE(find_column(table, "Simulated link"), nullptr);
+}
+
+TEST(LedgerTable, HeadingsAreWideEnoughToBeRead) {
+  Ledger ledger = *sample_snapshot().ledger;
+  for (auto& row : ledger.rows) row.common_step = 123456;
+  for (const float width : {560.0f, 900.0f, 1540.0f}) {
+    LedgerTable table = ledger_table(ledger);
+    fit_columns(table, width);
+    for (const auto& column : table.columns) {
+      const auto letters = static_cast<float>(column.title.size());
+      EXPECT_GE(column.width, letters * 6.2f + 12) << column.title;
+    }
+  }
+}
+
+TEST(LedgerTable, ASettingThatDoesNotApplyIsBlankAndMakesNoDifference) {
+  Ledger ledger = *sample_snapshot().ledger;
+  for (auto& row : ledger.rows) row.settings.bucket_cap_mb = 25;
+  ledger.rows[1].settings.sharding_strategy = "full_shard";
+  ledger.rows[1].settings.bucket_cap_mb = 60;
+  const LedgerTable table = ledger_table(ledger);
+  EXPECT_EQ(find_column(table, "Bucket cap"), nullptr);
+  const trace::Knob& knob = *trace::find_knob("bucket_cap_mb");
+  EXPECT_EQ(setting_cell(ledger.rows[1], knob).text, "");
+  EXPECT_NE(setting_cell(ledger.rows[0], knob).text, "");
+}
+
+TEST(LedgerTable, SaysWhyARunIsNotComparedAndShowsTheUsersWords) {
+  Ledger ledger = *sample_snapshot().ledger;
+  EXPECT_EQ(find_column(ledger_table(ledger), "Tags"), nullptr);
+  ledger.rows[2].not_compared = "other machine";
+  ledger.rows[2].tags = {"slow", "cluster"};
+  ledger.rows[2].note = "the switch was broken";
+  const LedgerTable table = ledger_table(ledger);
+  EXPECT_EQ(find_column(table, "Against baseline")->cell(ledger.rows[2], {}).text, "other machine");
+  EXPECT_EQ(find_column(table, "Tags")->cell(ledger.rows[2], {}).text, "slow cluster");
+  EXPECT_EQ(find_column(table, "Note")->cell(ledger.rows[2], {}).text, "the switch was broken");
 }
 
 TEST(LedgerTable, ShowsALongNameBeforeColumnsThatMatterLess) {
@@ -273,7 +344,6 @@ TEST(LedgerTable, ShowsALongNameBeforeColumnsThatMatterLess) {
   fit_columns(table, 900);
   EXPECT_GE(table.columns.front().width, table.columns.front().wish);
   EXPECT_EQ(find_column(table, "When"), nullptr) << "gives way";
-  EXPECT_NE(find_column(table, "Loss at step 119"), nullptr);
 }
 
 TEST(CollectiveLabel, IsWholeOrTheNumberAlone) {

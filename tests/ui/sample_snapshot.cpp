@@ -216,6 +216,7 @@ std::shared_ptr<Ledger> sample_ledger(const RunView& run) {
   bundled.is_bundled = true;
   bundled.relative_to_baseline.reset();
   ledger->rows.push_back(bundled);
+  ledger->next_number = 5;
   ledger->spread_note =
       "Two runs of the same settings differ by up to 0.3 % by chance (95 %, from 5 runs)";
   return ledger;

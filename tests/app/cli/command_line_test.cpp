@@ -274,5 +274,47 @@ TEST_F(CommandLine, WithoutADisplayARunIsNotOpenedAndTheMessageSaysWhatToDo) {
   EXPECT_THAT(refused(kFailed, {"made up"}), HasSubstr("xvfb-run"));
 }
 
+TEST_F(CommandLine, SuggestsTheCommandOptionOrSettingThatWasMeant) {
+  EXPECT_THAT(refused(kWrongUse, {"comapre", "a", "b"}), HasSubstr("`shardlens compare`"));
+  EXPECT_THAT(refused(kWrongUse, {"settings", "buket"}), HasSubstr("bucket_cap_mb"));
+  EXPECT_THAT(refused(kWrongUse, {"report", "a", "--jsno"}), HasSubstr("Did you mean --json?"));
+  EXPECT_THAT(refused(kWrongUse, {"run", "--set", "bukcet_cap=1"}), HasSubstr("bucket_cap_mb"));
+}
+
+TEST_F(CommandLine, ExamplesAreListedAndNamedLikeOtherRuns) {
+  const Outcome listed = call({"runs", "--examples", "--json"});
+  ASSERT_EQ(listed.code, kDone) << listed.err;
+  const Json examples = Json::parse(listed.out);
+  ASSERT_GE(examples.size(), 2u);
+  for (const auto& example : examples) {
+    const auto name = example.at("name").get<std::string>();
+    const Outcome report = call({"report", name, "--json"});
+    EXPECT_EQ(report.code, kDone) << report.err;
+    EXPECT_EQ(Json::parse(report.out).at("run").at("name"), name);
+  }
+  EXPECT_EQ(call({"report", "two_ranks"}).code, kDone) << "by the name of its file";
+  EXPECT_FALSE(fs::exists(runs_)) << "nothing is written to look at examples";
+}
+
+TEST_F(CommandLine, RunsAreListedWithNumbersNotesAndTags) {
+  for (const char* name : {"a", "b"}) {
+    ASSERT_EQ(call({"generate", name, "--ranks", "1", "--events", "20000"}).code, kDone);
+  }
+  EXPECT_EQ(call({"runs", "b", "--tag", "slow", "--tag", "x", "--note", "as before"}).code, kDone);
+  EXPECT_EQ(call({"runs", "b", "--untag", "x", "--rename", "better"}).code, kDone);
+  EXPECT_THAT(refused(kWrongUse, {"runs", "a", "--rename", "better"}), HasSubstr("Another run"));
+  const Json runs = Json::parse(call({"runs", "--json"}).out);
+  ASSERT_EQ(runs.size(), 2u);
+  const Json& b = runs.at(0).at("name") == "better" ? runs.at(0) : runs.at(1);
+  const Json& a = &b == &runs.at(0) ? runs.at(1) : runs.at(0);
+  EXPECT_EQ(b.at("name"), "better");
+  EXPECT_EQ(b.at("note"), "as before");
+  EXPECT_EQ(b.at("tags"), Json::array({"slow"}));
+  EXPECT_EQ(a.at("name"), "a");
+  EXPECT_EQ(a.at("note"), "");
+  EXPECT_EQ(a.at("number").get<int>() + b.at("number").get<int>(), 3);
+  EXPECT_EQ(call({"verify", "better"}).code, kDone) << "words do not damage a run";
+}
+
 }  // namespace
 }  // namespace shardlens::app

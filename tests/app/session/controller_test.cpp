@@ -154,14 +154,56 @@ TEST_F(ControllerTest, TheJobGoesOnWhileAnotherRunIsLookedAt) {
   EXPECT_FALSE(jobs.started()[0]->stop_requested);
 }
 
+TEST_F(ControllerTest, APinnedBaselineSurvivesARestartAndCanBeUnpinned) {
+  const auto old = write_run("old", 25);
+  write_run("new", 4, 1'000'000'000);
+  open();
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.knobs.baseline_name == "run 2"; }));
+  controller->execute(ui::SetBaseline{old.string()});
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) {
+    return now.ledger->rows.size() == 2 && now.ledger->rows[1].is_pinned;
+  }));
+  controller.reset();
+  open();
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.knobs.baseline_name == "run 1"; }));
+  controller->execute(ui::SetKnob{"steps", "12"});
+  EXPECT_EQ(controller->snapshot()->knobs.baseline_name, "run 1") << "an edit does not move it";
+  controller->execute(ui::UnpinBaseline{});
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) {
+    return now.knobs.baseline_name == "run 2" && !now.ledger->rows[1].is_pinned;
+  }));
+  controller.reset();
+  open();
+  EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return now.knobs.baseline_name == "run 2"; }));
+}
+
+TEST_F(ControllerTest, ADeletedRunMakesWayOnScreenAndAsBaseline) {
+  write_run("old", 25);
+  const auto newest = write_run("new", 4, 1'000'000'000);
+  open();
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) {
+    return now.run && now.run->figures.info.name == "new" && now.knobs.baseline_name == "run 2";
+  }));
+  controller->execute(ui::DeleteRuns{{newest.string()}});
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) {
+    return now.ledger->rows.size() == 1 && now.run && now.run->figures.info.name == "old" &&
+           now.knobs.baseline_name == "run 1";
+  }));
+  controller->execute(ui::UndoDelete{});
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.ledger->rows.size() == 2; }));
+  controller->execute(ui::EditRuns{{newest.string()}, "old", {}, {}});
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.notice_is_error; }));
+  EXPECT_NE(controller->snapshot()->notice.find("called"), std::string::npos);
+}
+
 TEST_F(ControllerTest, QueueCancelAndStop) {
   open();
   controller->execute(ui::StartRun{});
   ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.job.phase == JobPhase::kRunning; }));
   controller->execute(ui::StartRun{});
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return !now.job.queued_name.empty(); }));
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return !now.job.queued.empty(); }));
   controller->execute(ui::CancelQueued{});
-  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.job.queued_name.empty(); }));
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.job.queued.empty(); }));
   controller->execute(ui::StopRun{});
   ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.job.phase == JobPhase::kNone; }));
   EXPECT_EQ(jobs.started().size(), 1u);

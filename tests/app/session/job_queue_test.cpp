@@ -20,6 +20,11 @@ struct QueueTest : testing::Test {
   FakeJobs jobs;
   JobQueue queue{jobs.starter(), [] {}};
 
+  std::string waiting() const {
+    std::string names;
+    for (const auto& job : queue.state().queued) names += (names.empty() ? "" : " ") + job.name;
+    return names;
+  }
   bool phase_becomes(JobPhase phase) {
     return eventually([&] { return queue.state().phase == phase; });
   }
@@ -39,12 +44,45 @@ TEST_F(QueueTest, ASecondJobWaitsForTheFirst) {
   queue.start(named("a"), false);
   ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
   queue.start(named("b"), false);
-  EXPECT_EQ(queue.state().queued_name, "b");
+  EXPECT_EQ(waiting(), "b");
   EXPECT_FALSE(jobs.started()[0]->stop_requested);
   jobs.started()[0]->ended = true;
   ASSERT_TRUE(eventually([&] { return queue.state().started == 2; }));
   EXPECT_EQ(queue.state().run_name, "b");
-  EXPECT_EQ(queue.state().queued_name, "");
+  EXPECT_EQ(waiting(), "");
+}
+
+TEST_F(QueueTest, AnyNumberOfJobsRunOneAfterAnotherInTheOrderChosen) {
+  for (const char* name : {"a", "b", "c", "d", "e"}) queue.start(named(name), false);
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  EXPECT_EQ(queue.state().run_name, "a");
+  EXPECT_EQ(waiting(), "b c d e");
+  const auto ids = queue.state().queued;
+  queue.move_queued(ids[3].id, -1);
+  EXPECT_EQ(waiting(), "b c e d");
+  queue.move_queued(ids[0].id, 9);
+  EXPECT_EQ(waiting(), "c e d b");
+  queue.start(named("f"), true);  // now: before those that wait, and "a" is asked to stop
+  ASSERT_TRUE(eventually([&] { return queue.state().started == 2; }));
+  std::string order;
+  for (std::size_t job = 1; job < 6; ++job) {
+    ASSERT_TRUE(eventually([&] { return queue.state().started == job + 1; }));
+    order += queue.state().run_name;
+    jobs.started()[job]->ended = true;
+  }
+  EXPECT_EQ(order, "fcedb");
+  ASSERT_TRUE(phase_becomes(JobPhase::kNone));
+}
+
+TEST_F(QueueTest, AJobThatIsRefusedDoesNotHoldTheOthersBack) {
+  queue.start(named("a"), false);
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  queue.start(named("b"), false);
+  queue.start(named("c"), false);
+  jobs.refuse("No.");
+  jobs.started()[0]->ended = true;
+  ASSERT_TRUE(eventually([&] { return queue.state().started == 2; }));
+  EXPECT_EQ(queue.state().run_name, "c");
 }
 
 TEST_F(QueueTest, StopAndStartStopsTheFirst) {
@@ -61,8 +99,11 @@ TEST_F(QueueTest, WhatWaitsCanBeCancelled) {
   queue.start(named("a"), false);
   ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
   queue.start(named("b"), false);
-  queue.cancel_queued();
-  EXPECT_EQ(queue.state().queued_name, "");
+  queue.start(named("c"), false);
+  queue.cancel_queued(queue.state().queued[0].id);
+  EXPECT_EQ(waiting(), "c");
+  queue.cancel_queued(0);
+  EXPECT_EQ(waiting(), "");
   jobs.started()[0]->ended = true;
   ASSERT_TRUE(phase_becomes(JobPhase::kNone));
   EXPECT_EQ(jobs.started().size(), 1u);

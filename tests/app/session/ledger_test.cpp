@@ -131,6 +131,37 @@ TEST(Ledger, DoesNotCompareDifferentModelsOrDevices) {
   EXPECT_FALSE(row(ledger, "gpu").relative_to_baseline);
 }
 
+TEST(Ledger, RunsOfAnotherMachineOrDeviceAreNotScoredAndSayWhy) {
+  auto base = record("base", 10, 100), there = record("there", 20, 300);
+  auto gpu = record("gpu", 30, 50), model = record("model", 40, 200),
+       again = record("again", 50, 150);
+  for (auto* run : {&base, &gpu, &model, &again}) run->hosts = "desk";
+  there.hosts = "cluster";
+  for (auto* run : {&base, &there, &model, &again}) run->devices = "a CPU, 2 cores";
+  gpu.devices = "another CPU";
+  model.info.settings.model = "small";
+  const auto ledger = build_ledger({base, there, gpu, model, again},
+                                   {.baseline_folder = "/runs/base", .shown_folder = ""});
+  EXPECT_EQ(row(ledger, "there").not_compared, "other machine");
+  EXPECT_EQ(row(ledger, "gpu").not_compared, "other device");
+  EXPECT_EQ(row(ledger, "model").not_compared, "other job");
+  for (const char* name : {"there", "gpu", "model"}) {
+    EXPECT_FALSE(row(ledger, name).relative_to_baseline) << name;
+    EXPECT_FALSE(row(ledger, name).scaling) << name;
+  }
+  EXPECT_EQ(row(ledger, "again").not_compared, "");
+  EXPECT_TRUE(row(ledger, "again").relative_to_baseline);
+}
+
+TEST(Ledger, ShowsTheNumbersThatTheLibraryGave) {
+  auto imported = record("older", 5, 100), base = record("base", 10, 100);
+  base.number = 1;
+  imported.number = 2;
+  const auto ledger = build_ledger({imported, base}, {});
+  EXPECT_EQ(row(ledger, "base").ordinal, "run 1");
+  EXPECT_EQ(row(ledger, "older").ordinal, "run 2");
+}
+
 TEST(Ledger, ADifferenceWithinTheStepsScatterIsNotBeyondNoise) {
   auto noisy = record("noisy", 20, 101, 20);
   noisy.info.settings.bucket_cap_mb = 1;

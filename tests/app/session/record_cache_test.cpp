@@ -43,7 +43,7 @@ struct RecordCache : testing::Test {
     }
   }
   fs::path cache() const { return run / kRecordCacheFile; }
-  std::optional<RunRecord> kept() const { return kept_record(record.info, stamp_of(run)); }
+  std::optional<RunRecord> kept() const { return kept_record(run, stamp_of(run)); }
 };
 
 TEST_F(RecordCache, GivesBackAllThatWasFoundOut) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "app/session/record_cache.h"
 #include "tests/app/session/synthetic_run.h"
 
 namespace shardlens::app {
@@ -34,6 +35,32 @@ TEST_F(StillTest, ShowsTheRunAtATypicalStepAmongItsNeighbours) {
   EXPECT_TRUE(still->ledger->rows[0].is_shown);
   EXPECT_TRUE(still->ledger->rows[1].is_baseline) << "the run before it";
   EXPECT_EQ(still->knobs.baseline_name, "run 1");
+}
+
+TEST_F(StillTest, ReadsTheFiguresOfNoMoreRunsThanItShows) {
+  for (int i = 0; i < 12; ++i) {
+    SyntheticOptions options;
+    options.name = "older " + std::to_string(i);
+    options.start_ns -= (i + 1) * std::int64_t{1'000'000'000};
+    SyntheticRun synthetic(folder.path(), options);
+    synthetic.add_steps(8);
+    synthetic.finish();
+    // What may still be written is not kept.
+    for (const auto& entry : std::filesystem::directory_iterator(synthetic.folder())) {
+      const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+      std::filesystem::last_write_time(entry.path(), long_ago);
+    }
+  }
+  const auto still = still_snapshot(
+      {.run = run, .runs_dir = folder.path(), .other_runs = 3, .step = {}, .plan = false});
+  ASSERT_TRUE(still);
+  EXPECT_EQ(still->ledger->rows.size(), 4u);
+  EXPECT_EQ(still->run->ordinal, "run 14") << "numbers are those of the whole library";
+  int kept = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    kept += std::filesystem::exists(entry.path() / kRecordCacheFile) ? 1 : 0;
+  }
+  EXPECT_EQ(kept, 2) << "of three, the other one of the fixture was written just now";
 }
 
 TEST_F(StillTest, ShowsThePlanWhereItIsAskedFor) {

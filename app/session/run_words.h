@@ -1,0 +1,22 @@
+// Names, notes and tags of runs, as the window and the command line change them. Any thread; waits
+// for the disk.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+
+// Refused where another run of the library has the name. What the library found out about the run
+// stays valid: its events have not changed.
+trace::Result<void> change_words(const std::filesystem::path& runs_dir,
+                                 const std::filesystem::path& run, trace::RunWords words);
+
+// Between commas and spaces, each once, in order.
+std::vector<std::string> tags_from_text(std::string_view text);
+
+}  // namespace shardlens::app

@@ -1,0 +1,183 @@
+#include "ui/ledger/run_menu.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "ui/draw_probe.h"
+#include "ui/inspect/table_tools.h"
+#include "ui/keys.h"
+#include "ui/paint.h"
+#include "ui/widgets.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr const char* kRunMenuPopup = "run menu";
+constexpr float kRunMenuWidth = 272, kRunEntryHeight = 28;
+
+bool run_menu_entry(const Look& look, const std::string& name, std::string_view label) {
+  const Palette& p = look.colors();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const Rect row{at.x, at.y, look.px(kRunMenuWidth), look.px(kRunEntryHeight)};
+  const Hit hit = hit_area(look, name, row);
+  if (hit.hovered) fill(row, color(p.hover), look.px(4));
+  text_in(look, row.inset(look.px(10), 0), Face::kBody, p.text, label);
+  ImGui::Dummy({row.w, row.h});
+  if (hit.clicked) ImGui::CloseCurrentPopup();
+  return hit.clicked;
+}
+
+void word_field(const Look& look, const std::string& name, std::string_view label,
+                std::string& text, std::string_view hint) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  Rect row{at.x + look.px(10), at.y + look.px(2), look.px(kRunMenuWidth - 16), look.px(26)};
+  text_in(look, row.take_left(look.px(44)), Face::kSmall, look.colors().text_muted, label);
+  filter_field(look, name, row, text, hint);
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy({look.px(kRunMenuWidth), look.px(30)});
+}
+
+std::string tags_text(const std::vector<std::string>& tags) {
+  std::string text;
+  for (const auto& tag : tags) text += (text.empty() ? "" : " ") + tag;
+  return text;
+}
+
+std::vector<std::string> tags_of(std::string_view text) {
+  std::vector<std::string> tags;
+  while (!text.empty()) {
+    const auto end = std::min(text.find_first_of(", "), text.size());
+    const std::string tag(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!tag.empty() && std::ranges::find(tags, tag) == tags.end()) tags.push_back(tag);
+  }
+  return tags;
+}
+
+std::vector<std::string> folders_of(const std::vector<LedgerRow>& runs) {
+  std::vector<std::string> folders;
+  for (const LedgerRow& run : runs) folders.push_back(run.folder);
+  return folders;
+}
+
+std::string count_of(std::size_t runs) { return std::to_string(runs) + " runs"; }
+
+}  // namespace
+
+bool may_be_deleted(const LedgerRow& row) {
+  return !row.is_bundled && row.status != trace::RunStatus::kRunning;
+}
+
+void compare_two(const std::vector<LedgerRow>& runs, Commands& commands) {
+  if (runs.size() != 2) return;
+  const bool first_is_older = runs[0].start_ns < runs[1].start_ns;
+  commands.push_back(SetBaseline{runs[first_is_older ? 0 : 1].folder});
+  commands.push_back(ShowRun{runs[first_is_older ? 1 : 0].folder});
+}
+
+void delete_runs(const std::vector<LedgerRow>& runs, Commands& commands) {
+  DeleteRuns command;
+  for (const LedgerRow& run : runs) {
+    if (may_be_deleted(run)) command.folders.push_back(run.folder);
+  }
+  if (!command.folders.empty()) commands.push_back(std::move(command));
+}
+
+void RunMenu::open(std::vector<LedgerRow> runs) {
+  runs_ = std::move(runs);
+  if (runs_.empty()) return;
+  name_ = runs_.front().name;
+  note_ = runs_.front().note;
+  tags_ = runs_.size() == 1 ? tags_text(runs_.front().tags) : "";
+  wants_open_ = true;
+}
+
+bool RunMenu::may_change() const { return std::ranges::none_of(runs_, &LedgerRow::is_bundled); }
+
+void RunMenu::draw_entries(const Look& look, Commands& commands) {
+  const LedgerRow& run = runs_.front();
+  if (runs_.size() > 1) {
+    if (runs_.size() == 2 && run_menu_entry(look, "menu/compare", "Compare the two"))
+      compare_two(runs_, commands);
+    const auto deletable = static_cast<std::size_t>(std::ranges::count_if(runs_, may_be_deleted));
+    if (deletable > 0 && run_menu_entry(look, "menu/delete", "Delete " + count_of(deletable)))
+      delete_runs(runs_, commands);
+    return;
+  }
+  if (run_menu_entry(look, "menu/show", "Show")) commands.push_back(ShowRun{run.folder});
+  if (run_menu_entry(look, "menu/replay", "Replay")) commands.push_back(StartReplay{run.folder});
+  if (run.is_pinned) {
+    if (run_menu_entry(look, "menu/unpin", "The last run as baseline again"))
+      commands.push_back(UnpinBaseline{});
+  } else if (run_menu_entry(look, "menu/baseline", "Set as baseline")) {
+    commands.push_back(SetBaseline{run.folder});
+  }
+  if (run_menu_entry(look, "menu/settings", "Copy its settings"))
+    commands.push_back(CopySettings{run.folder});
+  if (run_menu_entry(look, "menu/folder", "Copy the folder's path"))
+    commands.push_back(CopyText{run.folder});
+  if (may_be_deleted(run) && run_menu_entry(look, "menu/delete", "Delete"))
+    delete_runs(runs_, commands);
+}
+
+void RunMenu::draw_words(const Look& look) {
+  if (!may_change()) return;
+  if (runs_.size() == 1) {
+    word_field(look, "menu/name", "Name", name_, "");
+    word_field(look, "menu/note", "Note", note_, "what is to be remembered");
+  }
+  word_field(look, "menu/tags", "Tags", tags_,
+             runs_.size() == 1 ? "words to find it by" : "added to all of them");
+}
+
+// Once the menu is closed, however that came about.
+void RunMenu::send_words(Commands& commands) {
+  if (runs_.empty() || !may_change()) return;
+  const auto tags = tags_of(tags_);
+  if (runs_.size() > 1) {
+    for (const LedgerRow& run : runs_) {
+      auto all = tags_of(tags_text(run.tags) + " " + tags_);
+      if (all != run.tags) commands.push_back(EditRuns{{run.folder}, {}, {}, std::move(all)});
+    }
+    return;
+  }
+  const LedgerRow& run = runs_.front();
+  EditRuns change{folders_of(runs_), {}, {}, {}};
+  if (name_ != run.name && !name_.empty()) change.name = name_;
+  if (note_ != run.note) change.note = note_;
+  if (tags != run.tags) change.tags = tags;
+  if (change.name || change.note || change.tags) commands.push_back(std::move(change));
+}
+
+void RunMenu::draw(const Look& look, Commands& commands) {
+  if (std::exchange(wants_open_, false)) ImGui::OpenPopup(kRunMenuPopup);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(look.px(4), look.px(4)));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+  const bool was_open = is_open_;
+  is_open_ = ImGui::BeginPopup(kRunMenuPopup, ImGuiWindowFlags_NoMove);
+  const std::size_t before = commands.size();
+  if (is_open_) {
+    if (look.probe != nullptr) ++look.probe->layer;
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const Rect title{at.x, at.y, look.px(kRunMenuWidth), look.px(kRunEntryHeight)};
+    text_in(look, title.inset(look.px(10), 0), Face::kStrong, look.colors().text_secondary,
+            runs_.size() == 1 ? runs_.front().name : count_of(runs_.size()));
+    ImGui::Dummy({title.w, title.h});
+    draw_entries(look, commands);
+    draw_words(look);
+    if (enter_pressed()) ImGui::CloseCurrentPopup();
+    if (look.probe != nullptr) --look.probe->layer;
+    ImGui::EndPopup();
+  }
+  ImGui::PopStyleVar(2);
+  const bool picked = commands.size() > before;
+  if (was_open && !is_open_) send_words(commands);
+  if (picked) runs_.clear();  // an entry was meant, not the words
+}
+
+}  // namespace shardlens::ui

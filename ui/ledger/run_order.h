@@ -1,0 +1,26 @@
+// Which of the ledger's runs are shown, and in which order. Free of ImGui; any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ui/inspect/table_model.h"
+#include "ui/ledger_table.h"
+#include "ui/snapshot.h"
+
+namespace shardlens::ui {
+
+// Those in which every word of `filter` occurs: in name, number, tags, note, status and settings
+// that are not the default ("bucket_cap_mb=60"). `sort`: by a column of the ledger.
+std::vector<LedgerRow> ordered_runs(const Ledger& ledger, const TableSort& sort,
+                                    std::string_view filter);
+
+// What a click on a column's head asks for; the third takes it back: newest first.
+TableSort next_run_sort(const TableSort& sort, const LedgerColumn& column);
+
+// The folders between two rows, both included, as they stand.
+std::vector<std::string> runs_between(const std::vector<LedgerRow>& rows, std::string_view from,
+                                      std::string_view to);
+
+}  // namespace shardlens::ui
