@@ -15,6 +15,7 @@
 #include "app/launch/log_tail.h"
 #include "app/launch/program_files.h"
 #include "app/launch/rank_environment.h"
+#include "app/launch/store_file.h"
 #include "trace/store/run_folder.h"
 
 namespace shardlens::app {
@@ -42,11 +43,6 @@ void block_all_signals() {
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
 }
 
-// c10d's FileStore misbehaves on a path that was used before.
-fs::path fresh_store_file(const fs::path& folder) {
-  return folder / ("store_" + std::to_string(getpid()) + "_" + std::to_string(now_ns()));
-}
-
 std::vector<trace::ToldByRank> told_by_ranks(const JobStatus& status) {
   std::vector<trace::ToldByRank> told;
   for (const RankExit& exit : status.exits) {
@@ -58,6 +54,7 @@ std::vector<trace::ToldByRank> told_by_ranks(const JobStatus& status) {
 
 Result<fs::path> create_folder(const JobRequest& request, trace::RunInfo& run) {
   run.start_ns = now_ns();
+  remove_abandoned_store_files(request.runs_dir);
   auto folder = trace::create_run(request.runs_dir, run, request.overwrite);
   if (!folder) return folder;
   std::error_code error;
