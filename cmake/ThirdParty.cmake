@@ -3,6 +3,7 @@
 find_package(SQLite3 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 find_package(ZLIB REQUIRED)
 pkg_check_modules(simdjson REQUIRED IMPORTED_TARGET simdjson)
 find_package(tl-expected REQUIRED)

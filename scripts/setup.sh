@@ -9,7 +9,7 @@ ORACLE_PACKAGES="transformers==5.23.0 tokenizers==0.23.3 peft==0.21.2 safetensor
 LOG=$ROOT/build/setup.log
 mkdir -p "$ROOT/build" "$DEPS"
 
-VIEWER_PACKAGES="g++ lld cmake ninja-build ccache pkg-config libsqlite3-dev libzstd-dev zlib1g-dev
+VIEWER_PACKAGES="g++ lld cmake ninja-build ccache pkg-config libsqlite3-dev libxxhash-dev libzstd-dev zlib1g-dev
   libsimdjson-dev libre2-dev libexpected-dev libyaml-cpp-dev libcli11-dev nlohmann-json3-dev libglfw3-dev libgl-dev libimgui-dev libstb-dev
   libfreetype-dev
   libgl1-mesa-dri fonts-inter fonts-jetbrains-mono"

@@ -6,7 +6,7 @@ cmake_minimum_required(VERSION 3.25)
 # The most specific folder decides.
 set(rules
   "trace/model|trace/model|tl/"
-  "trace/store|trace/model trace/store|sqlite3 zstd yaml-cpp/"
+  "trace/store|trace/model trace/store|sqlite3 xxhash zstd yaml-cpp/"
   "trace/interop|trace/model trace/store trace/interop|tl/ simdjson zlib"
   "trace/huggingface|trace/model trace/huggingface|nlohmann/"
   "trace/synthetic|trace/model trace/store trace/synthetic|"
@@ -25,13 +25,13 @@ set(rules
   "trainer/checkpoint|trace/model trace/store trainer trainer/checkpoint|torch/ nlohmann/"
   "trainer/huggingface|trace/model trace/huggingface trace/store trainer trainer/checkpoint trainer/huggingface|torch/ nlohmann/"
   "trainer/lora|trace/model trainer trainer/checkpoint trainer/lora|torch/ ATen/ c10/ nlohmann/"
-  "trainer/text|trace/model trainer/text trainer/tokenizer|simdjson"
+  "trainer/text|trace/model trainer/text trainer/tokenizer|simdjson xxhash"
   "trainer/tokenizer|trace/model trainer/tokenizer|tl/ simdjson onig unicode/"
   "ui|trace/model trace/analysis trace/predict trace/timeline ui|imgui"
   "app|trace/model trace/huggingface trace/store trace/interop trace/synthetic trace/analysis trace/predict trace/timeline trace/explore ui app|CLI/ nlohmann/"
   "app/cli|trace/model trace/huggingface trace/store trace/interop trace/synthetic trace/analysis trace/predict trace/timeline trace/explore profiler/nvml ui app app/cli|CLI/ nlohmann/"
   "app/window|trace/model trace/store trace/analysis trace/predict trace/timeline ui app|imgui GLFW/ GL/ stb yaml-cpp/")
-set(guarded "tl/|sqlite3|zstd|simdjson|zlib|re2/|yaml-cpp/|torch/|ATen/|c10/|cupti|cuda|nccl|imgui|GLFW/|GL/|stb|CLI/|nlohmann/|onig|unicode/")
+set(guarded "tl/|sqlite3|xxhash|zstd|simdjson|zlib|re2/|yaml-cpp/|torch/|ATen/|c10/|cupti|cuda|nccl|imgui|GLFW/|GL/|stb|CLI/|nlohmann/|onig|unicode/")
 
 function(rule_of file out)
   set(best "")

@@ -23,6 +23,7 @@ struct ExportArguments {
   std::string format = "rows";
   std::filesystem::path output;
   bool overwrite = false;
+  bool with_paths = false;
   bool json = false;
   std::filesystem::path runs_dir = "runs";
 };
@@ -53,6 +54,7 @@ int export_run(const ExportArguments& arguments) {
   PercentLine line("exporting");
   trace::ExportOptions options;
   options.overwrite = arguments.overwrite;
+  options.with_paths = arguments.with_paths;
   options.progress = stop.progress(line);
   stop.remove_if_ended(trace::detail::temporary_name(arguments.output));
   const auto rows = trace::export_rows(*run, arguments.output, options);
@@ -77,6 +79,8 @@ void add_export_command(CLI::App& app, Action& chosen) {
       ->required()
       ->type_name("FILE");
   command->add_flag("--overwrite", arguments->overwrite, "Replaces a file that is there");
+  command->add_flag("--with-paths", arguments->with_paths,
+                    "Keeps host names, process ids, absolute paths and the recorded command line");
   command->add_flag("--json", arguments->json, "Tells the tables and their rows as JSON");
   add_runs_dir(*command, arguments->runs_dir);
   command->footer(

@@ -21,6 +21,7 @@ struct PackArguments {
   std::string run;
   std::filesystem::path output;
   bool overwrite = false;
+  bool with_paths = false;
   std::string format;
   std::filesystem::path runs_dir = "runs";
 };
@@ -30,6 +31,7 @@ int pack(const PackArguments& options) {
   if (!run) return report_error(run.error());
   trace::PackOptions how;
   how.overwrite = options.overwrite;
+  how.with_paths = options.with_paths;
   StopRequest stop;
   PercentLine line("packing");
   how.progress = stop.progress(line);
@@ -54,6 +56,8 @@ void add_pack_command(CLI::App& app, Action& chosen) {
       ->required()
       ->type_name("FILE.shardlens");
   command->add_flag("--overwrite", options->overwrite, "Replaces a file that is there");
+  command->add_flag("--with-paths", options->with_paths,
+                    "Keeps host names, process ids, absolute paths and the recorded command line");
   add_format(*command, options->format, {"text", "json"});
   add_runs_dir(*command, options->runs_dir);
   command->footer(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <set>
+#include <utility>
 #include <variant>
 
 #include "app/cli/command_line.h"
@@ -68,12 +69,12 @@ std::string csv_line(const Values& values, ToText text_of) {
   return line + "\n";
 }
 
-std::string as_csv(const QueryResult& result) {
-  std::string text = csv_line(result.columns, [](const std::string& name) { return name; });
-  for (const auto& row : result.rows) {
-    text += csv_line(row, [](const QueryValue& value) { return trace::to_text(value); });
-  }
-  return text;
+std::string names_as_csv(const std::vector<std::string>& columns) {
+  return csv_line(columns, [](const std::string& name) { return name; });
+}
+
+std::string row_as_csv(const std::vector<QueryValue>& row) {
+  return csv_line(row, [](const QueryValue& value) { return trace::to_text(value); });
 }
 
 std::string as_table(const QueryResult& result) {
@@ -97,10 +98,20 @@ int query(const QueryArguments& options) {
   StopRequest stop;
   trace::QueryOptions how;
   how.interrupted = [&] { return stop.is_made(); };
+  constexpr std::size_t kWrittenAtOnce = 1 << 16;
+  std::string csv;
+  bool has_rows = false;
+  if (options.format == "csv") {
+    how.take_row = [&](const auto& columns, const auto& row) {
+      if (!std::exchange(has_rows, true)) csv = names_as_csv(columns);
+      csv += row_as_csv(row);
+      if (csv.size() > kWrittenAtOnce) print_data(std::exchange(csv, {}));
+    };
+  }
   const auto result = trace::query_run(*run, options.sql, how);
   if (!result) return report_error(result.error());
   if (options.format == "csv") {
-    print_data(as_csv(*result));
+    print_data(has_rows ? csv : names_as_csv(result->columns));
   } else {
     print_result(options.format == "json" ? as_json(*result) : as_table(*result));
   }

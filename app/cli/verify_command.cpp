@@ -9,8 +9,12 @@
 #include "app/cli/stop_request.h"
 #include "app/launch/program_files.h"
 #include "app/report/report_json.h"
+#include "app/report/run_report.h"
+#include "trace/model/saturated.h"
 #include "trace/model/text.h"
+#include "trace/store/file_system.h"
 #include "trace/store/run_folder.h"
+#include "trace/store/stop_reading.h"
 #include "trace/store/verify.h"
 #include "ui/format.h"
 
@@ -69,7 +73,8 @@ Json verified_json(const std::filesystem::path& run, const VerifyReport& report)
 
 std::string seconds_text(std::int64_t time_ns, const VerifyReport& report) {
   char text[64];
-  std::snprintf(text, sizeof text, "%.3f s", static_cast<double>(time_ns - report.start_ns) / 1e9);
+  std::snprintf(text, sizeof text, "%.3f s",
+                static_cast<double>(trace::saturated_difference(time_ns, report.start_ns)) / 1e9);
   return text;
 }
 
@@ -97,7 +102,7 @@ std::string verified_text(const std::filesystem::path& run, const VerifyReport& 
             ", " + one.reason + "\n";
   }
   for (const std::string& note : report.notes) text += "Note: " + note + "\n";
-  if (report.damage.empty()) return text + "Intact: pages, checksums and counts are right\n";
+  if (report.damage.empty()) return text + "Intact: pages, rows, checksums and counts are right\n";
   text += "Damaged, times from the start of the run:\n";
   for (const Damage& part : report.damage) text += damage_text(part, report);
   if (report.further_damage > 0) text += "  and " + grouped(report.further_damage) + " more\n";
@@ -110,6 +115,27 @@ std::string verified_text(const std::filesystem::path& run, const VerifyReport& 
   return text + (ranks.empty() ? "" : "; all of rank " + ranks) + "\n";
 }
 
+// All that `report` does: what it cannot read or refuses is damage, too.
+trace::Result<void> read_as_report_does(const std::filesystem::path& run, VerifyReport& verified) {
+  const auto cannot = [&](const std::string& why) {
+    Damage damage;
+    damage.file = trace::quoted(run);
+    damage.what = "no report can be made: " + why;
+    verified.damage.push_back(std::move(damage));
+  };
+  const auto report = load_report(run);
+  if (trace::StopReading::wanted()) {
+    return trace::fail(trace::ErrorKind::kFailed, "the check was stopped before its end");
+  }
+  if (!report) {
+    cannot(report.error().message);
+    return {};
+  }
+  for (const std::string& problem : report->figures.info.unreadable) cannot(problem);
+  static_cast<void>(report_json(*report));
+  return {};
+}
+
 int verify(const VerifyArguments& arguments) {
   const auto run = trace::find_run(arguments.run, arguments.runs_dir, bundled_runs());
   if (!run) return report_error(run.error());
@@ -117,8 +143,12 @@ int verify(const VerifyArguments& arguments) {
   PercentLine line("checking");
   trace::VerifyOptions options;
   options.progress = stop.progress(line);
-  const auto report = trace::verify_run(*run, options);
+  const trace::StopReading stop_reading([&] { return stop.is_made(); });
+  auto report = trace::verify_run(*run, options);
+  trace::Result<void> read;
+  if (report && report->damage.empty()) read = read_as_report_does(*run, *report);
   line.end();
+  if (!read) return report_error(read.error());
   if (!report) return report_error(report.error());
   print_result(arguments.format == "json" ? dump_json(verified_json(*run, *report)) + "\n"
                                           : verified_text(*run, *report));
@@ -135,9 +165,10 @@ void add_verify_command(CLI::App& app, Action& chosen) {
   add_format(*command, arguments->format, {"text", "json"});
   add_runs_dir(*command, arguments->runs_dir);
   command->footer(
-      "Looks at every page of every file, the checksum of every block of events, and whether\n"
-      "there are as many rows and events as were committed, less those counted as lost. The exit\n"
-      "code is 1 if anything is damaged; records lost while recording are told, and no damage.\n\n"
+      "Looks at every page of every file, the checksums of all rows and blocks of events, whether\n"
+      "there are as many as were committed, less those counted as lost, and makes the report. The\n"
+      "exit code is 1 if anything is damaged; records lost while recording are told, and no\n"
+      "damage. Runs of older formats have no checksums of rows.\n\n"
       "Example:\n"
       "  shardlens verify baseline.shardlens --json");
   command->callback([&chosen, arguments] { chosen = [arguments] { return verify(*arguments); }; });

@@ -11,6 +11,8 @@
 #include <thread>
 #include <utility>
 
+#include "trace/store/stop_reading.h"
+
 namespace shardlens::app {
 
 template <typename Request>
@@ -49,6 +51,7 @@ class LatestWorker {
 
  private:
   void work(const std::stop_token& stop) {
+    const trace::StopReading closing([&stop] { return stop.stop_requested(); });
     while (true) {
       std::unique_lock lock(mutex_);
       if (!changed_.wait(lock, stop, [this] { return waiting_.has_value(); })) return;

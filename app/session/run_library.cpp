@@ -11,6 +11,7 @@
 #include "app/session/wall_time.h"
 #include "trace/store/library_file.h"
 #include "trace/store/run_folder.h"
+#include "trace/store/stop_reading.h"
 
 namespace shardlens::app {
 
@@ -163,6 +164,7 @@ LibraryState RunLibrary::state() const {
 
 void RunLibrary::work(const std::stop_token& stop) {
   trash_.emplace(folders_.runs_dir);
+  const trace::StopReading closing([&stop] { return stop.stop_requested(); });
   while (!stop.stop_requested()) {
     bool wants_scan = false, changed = false;
     {

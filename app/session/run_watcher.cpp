@@ -6,6 +6,7 @@
 
 #include "app/session/run_pulse.h"
 #include "app/session/wall_time.h"
+#include "trace/store/stop_reading.h"
 
 namespace shardlens::app {
 
@@ -100,6 +101,7 @@ std::filesystem::path RunWatcher::asked_run() const {
 }
 
 void RunWatcher::work(const std::stop_token& stop) {
+  const trace::StopReading closing([&stop] { return stop.stop_requested(); });
   while (!stop.stop_requested()) {
     Requests requests;
     {

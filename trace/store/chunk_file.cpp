@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "trace/store/older_formats.h"
 #include "trace/store/schema.h"
 
 namespace shardlens::trace {
@@ -134,11 +133,7 @@ Result<std::unique_ptr<ChunkFile::Connection>> ChunkFile::take() {
     trace = trace_;
   }
   auto connection = std::make_unique<Connection>();
-  // The location says whether it may be written to: a recovered copy has to be opened like that.
-  TRY_ASSIGN(connection->database,
-             Database::open(trace->uri(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI,
-                            trace->database().file()));
-  TRY(complete_older_format(connection->database));
+  TRY_ASSIGN(connection->database, trace->connect());
   // Every page is read once: what is kept is kept decoded.
   TRY(connection->database.execute("pragma cache_size=-128"));
   TRY_ASSIGN(connection->data,

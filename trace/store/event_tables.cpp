@@ -1,5 +1,7 @@
 #include "trace/store/event_tables.h"
 
+#include "trace/model/saturated.h"
+
 namespace shardlens::trace {
 
 std::string_view to_string(EventColumn column) {
@@ -123,7 +125,7 @@ std::int64_t integer_of(const EventScan& scan, EventColumn column) {
     case EventColumn::kStart:
       return scan.value(EventField::kStart);
     case EventColumn::kEnd:
-      return scan.value(EventField::kStart) + scan.value(EventField::kDuration);
+      return saturated_add(scan.value(EventField::kStart), scan.value(EventField::kDuration));
     case EventColumn::kDuration:
       return scan.value(EventField::kDuration);
     case EventColumn::kCorrelation:

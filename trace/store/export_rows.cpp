@@ -6,6 +6,7 @@
 #include "trace/store/event_module.h"
 #include "trace/store/event_tables.h"
 #include "trace/store/output_file.h"
+#include "trace/store/redaction.h"
 #include "trace/store/row_module.h"
 #include "trace/store/run_files.h"
 #include "trace/store/schema.h"
@@ -31,39 +32,42 @@ struct ExportTable {
   std::string fill;    // INSERT
 };
 
-ExportTable export_table_of(const TableSchema& schema) {
+ExportTable export_table_of(const TableSchema& schema, bool with_paths) {
   std::string definitions, names;
   for (const Column& column : schema.columns) {
     if (column.name == "row_id") continue;
     const char* const comma = names.empty() ? "" : ", ";
     definitions += comma + column.name + " " + column.type.substr(0, column.type.find(' '));
-    names += comma + column.name;
+    names += comma + (with_paths ? column.name : redacted_column(schema.name, column));
   }
   return {schema.name, "create table main." + schema.name + "(" + definitions + ")",
           "insert into main." + schema.name + " select " + names + " from temp." + schema.name};
 }
 
 // Without the lanes' names, which table `lane` has: they would be a tenth of the file.
-ExportTable export_table_of(const EventTable& table) {
+ExportTable export_table_of(const EventTable& table, bool with_paths) {
   std::string definitions, names;
   for (const EventColumn column : table.columns) {
     if (column == EventColumn::kLaneName) continue;
     const char* const comma = names.empty() ? "" : ", ";
     definitions +=
         comma + std::string(to_string(column)) + (is_text(column) ? " TEXT" : " INTEGER");
-    names += comma + std::string(to_string(column));
+    const Column described{std::string(to_string(column)), is_text(column) ? "TEXT" : "INTEGER"};
+    names += comma + (with_paths ? described.name : redacted_column(table.name, described));
   }
   return {table.name, "create table main." + table.name + "(" + definitions + ")",
           "insert into main." + table.name + " select " + names + " from " +
               std::string(kReadPrefix) + table.name};
 }
 
-std::vector<ExportTable> exported_tables() {
+std::vector<ExportTable> exported_tables(bool with_paths) {
   std::vector<ExportTable> tables;
   for (const TableSchema& schema : trace_tables()) {
-    if (!is_of_storage(schema.name)) tables.push_back(export_table_of(schema));
+    if (!is_of_storage(schema.name)) tables.push_back(export_table_of(schema, with_paths));
   }
-  for (const EventTable& table : event_tables()) tables.push_back(export_table_of(table));
+  for (const EventTable& table : event_tables()) {
+    tables.push_back(export_table_of(table, with_paths));
+  }
   return tables;
 }
 
@@ -74,6 +78,7 @@ class RowExport {
       : files_(std::move(files)),
         databases_(databases_of(files_)),
         progress_(options.progress),
+        with_paths_(options.with_paths),
         events_(databases_, [this] { return !goes_on(); }) {}
 
   Result<ExportedRows> fill(Database& target);
@@ -86,6 +91,8 @@ class RowExport {
   std::vector<TraceFile> files_;
   std::vector<Database*> databases_;
   const std::function<bool(double)>& progress_;
+  const bool with_paths_;
+  Redaction redaction_;
   EventSource events_;
   std::int64_t chunks_ = 0;
   bool stopped_ = false;
@@ -122,11 +129,13 @@ Result<std::int64_t> RowExport::fill_table(Database& target, const ExportTable& 
 
 Result<ExportedRows> RowExport::fill(Database& target) {
   TRY(count_chunks());
+  TRY_ASSIGN(redaction_, Redaction::of(databases_));
+  TRY(redaction_.add_functions(target));
   TRY(create_row_tables(target, databases_));
   TRY(create_event_tables(target, events_, kReadPrefix));
   const WorkWatch watch(target, [this] { return goes_on(); });
   ExportedRows exported;
-  for (const ExportTable& table : exported_tables()) {
+  for (const ExportTable& table : exported_tables(with_paths_)) {
     TRY_ASSIGN(const std::int64_t rows, fill_table(target, table));
     exported.tables.emplace_back(table.name, rows);
   }

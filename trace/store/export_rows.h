@@ -15,7 +15,8 @@
 namespace shardlens::trace {
 
 struct ExportOptions {
-  bool overwrite = false;  // replace a file that is there
+  bool overwrite = false;   // replace a file that is there
+  bool with_paths = false;  // as of PackOptions
   // From 0 to 1, on the caller's thread; false ends it.
   std::function<bool(double)> progress;
 };

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <span>
 
+#include "trace/model/saturated.h"
 #include "trace/store/chunk_codec.h"
 #include "trace/store/lod_event.h"
 #include "trace/store/output_file.h"
 #include "trace/store/rank_files.h"
+#include "trace/store/row_check.h"
+#include "trace/store/row_digest.h"
 #include "trace/store/schema.h"
 
 namespace shardlens::trace {
@@ -80,8 +83,10 @@ Result<void> FileCheck::run() {
     report_.ranks[rank];
     check_counts(rank);
     check_losses(rank);
+    check_rows(rank);
     check_lod(rank);
   }
+  check_run();
   if (in_transaction) static_cast<void>(database_.execute("commit"));
   if (stopped_) return fail(ErrorKind::kFailed, "the check was stopped before its end");
   return {};
@@ -206,7 +211,7 @@ void FileCheck::check_counts(int rank) {
     if (table == "collective") report_.ranks[rank].collectives = *found;
     // Nothing was committed, or a version without this table wrote the file.
     if (*told == 0) continue;
-    const std::int64_t expected = *told - first_row_id(rank);
+    const std::int64_t expected = saturated_difference(*told, first_row_id(rank));
     if (*found == expected) continue;
     Damage damage;
     damage.rank = rank;
@@ -214,6 +219,33 @@ void FileCheck::check_counts(int rank) {
                   std::to_string(expected) + " that were committed";
     add(std::move(damage));
   }
+}
+
+// Every row is the one that was written.
+void FileCheck::check_rows(int rank) {
+  RowCheck check(database_, rank);
+  const auto has_checksums = check.has_checksums();
+  if (!has_checksums) return cannot_read("table batch", has_checksums.error());
+  if (!*has_checksums) return;
+  const auto done = check.run([&](std::string what) {
+    Damage damage;
+    damage.rank = rank;
+    damage.what = std::move(what);
+    add(std::move(damage));
+  });
+  if (!done) cannot_read("a row", done.error());
+}
+
+// What the file says of the whole run, if it does.
+void FileCheck::check_run() {
+  const auto seal = read_run_seal(database_);
+  if (!seal) return cannot_read("table meta", seal.error());
+  if (seal->kept == seal->found) return;
+  Damage damage;
+  damage.what =
+      "the run's name, status or settings were changed (tables meta and setting have "
+      "another checksum)";
+  add(std::move(damage));
 }
 
 Result<LodCheck::Counts> FileCheck::recorded_events(int rank) {
@@ -255,20 +287,26 @@ void FileCheck::check_losses(int rank) {
   const std::string of_rank = " where rank = " + std::to_string(rank);
   std::int64_t lost = 0;
   const auto done = [&]() -> Result<void> {
-    TRY_ASSIGN(auto statement, database_.prepare("select reason, sum(count) from lost" + of_rank +
-                                                 " group by reason order by reason"));
+    TRY_ASSIGN(auto statement,
+               database_.prepare("select reason, count from lost" + of_rank + " order by reason"));
     while (true) {
       TRY_ASSIGN(const bool more, statement.step());
       if (!more) return {};
-      report_.lost.push_back({rank, std::string(statement.text(0)), statement.integer(1)});
-      lost += statement.integer(1);
+      const std::int64_t count = statement.integer(1);
+      lost = saturated_add(lost, count);
+      auto& all = report_.lost;
+      const bool is_another =
+          all.empty() || all.back().rank != rank || all.back().reason != statement.text(0);
+      if (is_another) all.push_back({rank, std::string(statement.text(0)), 0});
+      all.back().count = saturated_add(all.back().count, count);
     }
   }();
   if (!done) return cannot_read("table lost", done.error());
   const auto recorded = database_.integer("select events from recorder_cost" + of_rank);
   if (!recorded) return cannot_read("table recorder_cost", recorded.error());
   const VerifiedRank& figures = report_.ranks[rank];
-  const std::int64_t missing = *recorded - figures.events - figures.collectives - lost;
+  const std::int64_t kept = saturated_add(figures.events, figures.collectives);
+  const std::int64_t missing = saturated_difference(saturated_difference(*recorded, kept), lost);
   if (missing <= 0) return;
   Damage damage;
   damage.rank = rank;

@@ -33,7 +33,9 @@ class FileCheck {
   void check_chunk(const ChunkRow& row);
   void check_counts(int rank);
   void check_losses(int rank);
+  void check_rows(int rank);
   void check_lod(int rank);
+  void check_run();
   Result<LodCheck::Counts> recorded_events(int rank);
   void add(Damage damage);
   void cannot_read(const std::string& what, const Error& error);

@@ -25,9 +25,7 @@ class WorkWatch {
   WorkWatch& operator=(const WorkWatch&) = delete;
 
  private:
-  static int ask(void* watch);
   Database& database_;
-  std::function<bool()> go_on_;
 };
 
 }  // namespace shardlens::trace

@@ -1,11 +1,15 @@
 #include "trace/store/pack.h"
 
 #include <algorithm>
+#include <optional>
 #include <system_error>
 
 #include "trace/store/older_formats.h"
 #include "trace/store/output_file.h"
 #include "trace/store/rank_files.h"
+#include "trace/store/redaction.h"
+#include "trace/store/row_check.h"
+#include "trace/store/run_files.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/schema.h"
 #include "trace/store/trace_file.h"
@@ -16,9 +20,34 @@ namespace fs = std::filesystem;
 
 namespace {
 
+std::string given_away(const TableSchema& table, const Redaction* redaction) {
+  if (redaction == nullptr) return "*";
+  std::string columns;
+  for (const Column& column : table.columns) {
+    columns += (columns.empty() ? "" : ",") + redacted_column(table.name, column);
+  }
+  return columns;
+}
+
+// Texts were changed on purpose; what had been changed before is still told.
+Result<void> seal_again(Database& target, Database& source) {
+  TRY_ASSIGN(const RunSeal seal, read_run_seal(source));
+  if (seal.is_whole()) TRY(seal_run(target));
+  TRY_ASSIGN(const auto ranks, ranks_in(source));
+  for (const int rank : ranks) {
+    RowCheck check(source, rank);
+    TRY_ASSIGN(const bool has_checksums, check.has_checksums());
+    bool is_intact = has_checksums;
+    if (has_checksums) TRY(check.run([&](const std::string&) { is_intact = false; }));
+    if (is_intact) TRY(RowCheck(target, rank).seal());
+  }
+  return {};
+}
+
 // Row ids of ranks never meet, so every table is copied as it is.
-Result<void> copy_tables(Database& target, const fs::path& source_file) {
-  TRY_ASSIGN(const TraceFile source, TraceFile::open(source_file));
+Result<void> copy_tables(Database& target, const fs::path& source_file,
+                         const Redaction* redaction) {
+  TRY_ASSIGN(TraceFile source, TraceFile::open(source_file));
   {
     TRY_ASSIGN(auto attach, target.prepare("attach ? as source"));
     attach.bind_text(1, source.uri());
@@ -30,8 +59,10 @@ Result<void> copy_tables(Database& target, const fs::path& source_file) {
       const std::string columns = column_names(table.columns);
       TRY_ASSIGN(const auto rows, select_known_columns(target, "source", table));
       if (rows.empty()) continue;
-      TRY(target.execute("insert into main." + table.name + "(" + columns + ") " + rows));
+      TRY(target.execute("insert into main." + table.name + "(" + columns + ") select " +
+                         given_away(table, redaction) + " from (" + rows + ")"));
     }
+    if (redaction != nullptr) TRY(seal_again(target, source.database()));
     return target.execute("commit");
   };
   auto copied = copy();
@@ -93,11 +124,18 @@ Result<void> pack_run(const fs::path& run_folder, const fs::path& output_file,
                       const PackOptions& options) {
   TRY(check_names(run_folder, output_file, options.overwrite));
   PackProgress progress(run_folder, detail::temporary_name(output_file), options);
+  std::optional<Redaction> redaction;
+  if (!options.with_paths) {
+    TRY_ASSIGN(auto files, open_run_files(run_folder));
+    TRY_ASSIGN(redaction, Redaction::of(databases_of(files)));
+  }
+  const Redaction* const leave_out = redaction ? &*redaction : nullptr;
   const auto fill = [&](Database& target) -> Result<void> {
+    if (leave_out) TRY(leave_out->add_functions(target));
     const WorkWatch watch(target, [&] { return progress.goes_on(); });
-    TRY(copy_tables(target, run_folder / kRunFile));
+    TRY(copy_tables(target, run_folder / kRunFile, leave_out));
     for (const auto& [rank, file] : rank_files(run_folder)) {
-      TRY(copy_tables(target, file));
+      TRY(copy_tables(target, file, leave_out));
       if (!progress.goes_on()) break;
     }
     return {};

@@ -10,6 +10,8 @@ namespace shardlens::trace {
 
 struct PackOptions {
   bool overwrite = false;  // replace a file that is there
+  // Host names, process ids, absolute paths and the recorded program's command line, too.
+  bool with_paths = false;
   // From 0 to 1, on the caller's thread, every few milliseconds; false ends it.
   std::function<bool(double)> progress;
 };

@@ -70,6 +70,14 @@ int authorize(void*, int action, const char*, const char* second, const char*, c
   }
 }
 
+constexpr std::int64_t kSoftHeapBytes = std::int64_t{512} << 20;
+
+// The files' own statements run within those of the query.
+std::function<bool()> not_interrupted(const QueryOptions& options) {
+  if (!options.interrupted) return {};
+  return [&options] { return !options.interrupted(); };
+}
+
 int ask_whether_interrupted(void* options) {
   return static_cast<const QueryOptions*>(options)->interrupted() ? 1 : 0;
 }
@@ -124,6 +132,12 @@ Error step_error(sqlite3* connection, int code, const std::string& sql) {
   switch (code & 0xff) {
     case SQLITE_INTERRUPT:
       return {ErrorKind::kFailed, "the query was interrupted"};
+    case SQLITE_TOOBIG:
+      return {ErrorKind::kFailed, "the query made a value of more than " +
+                                      std::to_string(Database::kLongestValue >> 20) +
+                                      " MiB: ask for less of it"};
+    case SQLITE_NOMEM:
+      return {ErrorKind::kFailed, "the query needs too much memory: ask for less at once"};
     case SQLITE_CORRUPT:
       return {ErrorKind::kDamaged, sqlite3_errmsg(connection)};
     case SQLITE_IOERR:
@@ -133,7 +147,20 @@ Error step_error(sqlite3* connection, int code, const std::string& sql) {
   }
 }
 
-Result<QueryResult> fetch(Database& connection, sqlite3_stmt* statement, std::int64_t row_limit) {
+std::int64_t bytes_of_value(const QueryValue& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  return static_cast<std::int64_t>(sizeof value + (text ? text->size() : 0));
+}
+
+Error too_large(std::int64_t limit) {
+  return {ErrorKind::kFailed, "the answer has more than " + std::to_string(limit >> 20) +
+                                  " MiB: ask for fewer rows or shorter values, or write it with "
+                                  "--format csv, which needs no memory for it"};
+}
+
+Result<QueryResult> fetch(Database& connection, sqlite3_stmt* statement,
+                          const QueryOptions& options) {
+  std::int64_t bytes = 0;
   QueryResult result;
   const int columns = sqlite3_column_count(statement);
   for (int i = 0; i < columns; ++i) result.columns.emplace_back(sqlite3_column_name(statement, i));
@@ -142,12 +169,19 @@ Result<QueryResult> fetch(Database& connection, sqlite3_stmt* statement, std::in
     if (code == SQLITE_DONE) return result;
     if (code != SQLITE_ROW)
       return tl::make_unexpected(step_error(connection.get(), code, sqlite3_sql(statement)));
-    if (static_cast<std::int64_t>(result.rows.size()) >= row_limit) {
+    if (static_cast<std::int64_t>(result.rows.size()) >= options.row_limit) {
       result.truncated = true;
       return result;
     }
-    auto& row = result.rows.emplace_back();
+    std::vector<QueryValue> row;
     for (int i = 0; i < columns; ++i) row.push_back(value_at(statement, i));
+    if (options.take_row) {
+      options.take_row(result.columns, row);
+      continue;
+    }
+    for (const QueryValue& value : row) bytes += bytes_of_value(value);
+    if (bytes > options.byte_limit) return tl::make_unexpected(too_large(options.byte_limit));
+    result.rows.push_back(std::move(row));
   }
 }
 
@@ -192,6 +226,10 @@ Result<QueryResult> query_run(const fs::path& run, const std::string& sql,
   TRY(create_row_tables(connection, databases));
   TRY(create_event_tables(connection, events));
   sqlite3_db_config(connection.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_limit(connection.get(), SQLITE_LIMIT_LENGTH, Database::kLongestValue);
+  // What sorts and groups needs more than this is kept in temporary files.
+  sqlite3_soft_heap_limit64(kSoftHeapBytes);
+  for (Database* const file : databases) file->watch(not_interrupted(options));
   sqlite3_set_authorizer(connection.get(), authorize, nullptr);
   if (options.interrupted) {
     // SQLite hands the pointer back unchanged; nothing is written through it.
@@ -199,7 +237,7 @@ Result<QueryResult> query_run(const fs::path& run, const std::string& sql,
                              const_cast<QueryOptions*>(&options));
   }
   TRY_ASSIGN(const OwnedStatement statement, prepare(connection, sql));
-  auto result = fetch(connection, statement.get(), options.row_limit);
+  auto result = fetch(connection, statement.get(), options);
   if (!result) return result;
   result->decoded_chunks = events.decoded_chunks();
   result->left_out = std::move(left_out);

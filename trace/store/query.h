@@ -26,7 +26,14 @@ struct QueryResult {
 
 struct QueryOptions {
   std::int64_t row_limit = INT64_MAX;
-  std::function<bool()> interrupted;  // asked every few milliseconds; true ends it with kFailed
+  // Of all values together; an answer that is larger is kFailed.
+  std::int64_t byte_limit = std::int64_t{1} << 30;
+  // Takes each row as it comes, with the columns' names in `QueryResult`, which then has no rows,
+  // and needs no memory for them.
+  std::function<void(const std::vector<std::string>&, const std::vector<QueryValue>&)> take_row =
+      {};
+  std::function<bool()> interrupted =
+      {};  // asked every few milliseconds; true ends it with kFailed
 };
 
 // One SELECT over the row tables (`step`, `collective`, `memory`, …) and the tables of bulk events

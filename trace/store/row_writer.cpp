@@ -63,8 +63,10 @@ Result<void> RowWriter::prepare() {
   std::size_t next = 0;
   Result<void> done;
   for_each_row_list([&](auto list) {
-    auto statement = database_.prepare(insert_row_sql<decltype(row_type_of(list))>());
+    using Row = decltype(row_type_of(list));
+    auto statement = database_.prepare(insert_row_sql<Row>());
     if (statement) {
+      statement->tell_rows(*added_, RowTable<Row>::kName);
       inserts_[next++] = std::move(*statement);
     } else if (done) {
       done = tl::make_unexpected(statement.error());
@@ -75,6 +77,9 @@ Result<void> RowWriter::prepare() {
   TRY_ASSIGN(pending_, database_.prepare(insert_row_sql<PendingCollective>()));
   TRY_ASSIGN(chunk_, database_.prepare(table_insert_sql("chunk")));
   TRY_ASSIGN(batch_, database_.prepare(table_insert_sql("batch")));
+  bucket_parameter_.tell_rows(*added_, RowTable<BucketParameter>::kName);
+  pending_.tell_rows(*replaced_, RowTable<PendingCollective>::kName);
+  TRY_ASSIGN(chain_, first_of_chain(database_, rank_));
   TRY_ASSIGN(LodWriter lod, LodWriter::create(database_, rank_));
   lod_.emplace(std::move(lod));
   marks_.fill(first_row_id(rank_));
@@ -91,6 +96,8 @@ void RowWriter::roll_back() {
     static_cast<void>(database_.execute("rollback"));
   }
   marks_ = committed_marks_;
+  present_ = committed_present_;
+  static_cast<void>(added_->take());
   buffered_.clear();
   lod_->abandon();
 }
@@ -104,12 +111,15 @@ Result<void> RowWriter::insert(Statement& statement, std::int64_t& last_row_id, 
 }
 
 template <typename Row>
-Result<void> RowWriter::replace(const Row& row) {
+Result<void> RowWriter::replace(const Row& row, PresentRow which) {
   TRY_ASSIGN(auto statement, database_.prepare(insert_sql(RowTable<Row>::kName,
                                                           columns_of_table<Row>(), false, true)));
+  statement.tell_rows(*replaced_, RowTable<Row>::kName);
   RowBinder binder(statement, strings_, 1);
   RowTable<Row>::fields(binder, row);
-  return statement.run();
+  TRY(statement.run());
+  present_[static_cast<std::size_t>(which)] = replaced_->take();
+  return {};
 }
 
 Result<void> RowWriter::write(const Batch& batch) {
@@ -131,9 +141,9 @@ Result<void> RowWriter::write(const Batch& batch) {
 }
 
 Result<void> RowWriter::write_present(const Batch& batch) {
-  if (batch.rank_info) TRY(replace(*batch.rank_info));
-  if (batch.heartbeat) TRY(replace(*batch.heartbeat));
-  if (batch.cost) TRY(replace(*batch.cost));
+  if (batch.rank_info) TRY(replace(*batch.rank_info, PresentRow::kRank));
+  if (batch.heartbeat) TRY(replace(*batch.heartbeat, PresentRow::kHeartbeat));
+  if (batch.cost) TRY(replace(*batch.cost, PresentRow::kCost));
   if (batch.pending) TRY(write_pending(*batch.pending));
   return {};
 }
@@ -152,6 +162,7 @@ Result<void> RowWriter::write_pending(const std::vector<PendingCollective>& pend
   TRY(database_.execute("delete from pending"));
   std::int64_t last = first_row_id(rank_);
   for (const PendingCollective& row : pending) TRY(insert(pending_, last, row));
+  present_[static_cast<std::size_t>(PresentRow::kPending)] = replaced_->take();
   return {};
 }
 
@@ -190,7 +201,14 @@ Result<void> RowWriter::write_chunk(const Lane& lane, std::span<const Event> eve
   chunk_.bind(8, std::int64_t{chunk.codec});
   chunk_.bind(9, chunk.checksum);
   chunk_.bind_blob(10, chunk.data);
-  return chunk_.run();
+  TRY(chunk_.run());
+  added_->add_integer(marks_[kChunkMark]);
+  added_->add_integer(rank_);
+  added_->add_integer(lane.first);
+  added_->add_text(to_string(lane.second));
+  added_->add_integer(chunk.checksum);
+  added_->end_row(RowDigest::number_of("chunk"));
+  return {};
 }
 
 Result<void> RowWriter::commit(std::int64_t now_ns) {
@@ -212,16 +230,19 @@ Result<void> RowWriter::finish() {
 }
 
 Result<void> RowWriter::end(std::int64_t now_ns, std::int64_t lod_ns) {
-  batch_.bind(1, last_batch_ + 1);
-  batch_.bind(2, std::int64_t{rank_});
-  batch_.bind(3, now_ns);
-  int column = 4;
-  for (const std::int64_t mark : marks_) batch_.bind(column++, mark);
-  batch_.bind(column, lod_ns);
+  std::vector<std::int64_t> values{last_batch_ + 1, std::int64_t{rank_}, now_ns};
+  values.insert(values.end(), marks_.begin(), marks_.end());
+  values.push_back(lod_ns);
+  values.push_back(static_cast<std::int64_t>(present_checksum(present_)));
+  const std::uint64_t chain = next_of_chain(chain_, added_->take(), values);
+  values.push_back(static_cast<std::int64_t>(chain));
+  for (std::size_t i = 0; i < values.size(); ++i) batch_.bind(static_cast<int>(i) + 1, values[i]);
   TRY(batch_.run());
   TRY(database_.execute("commit"));
   lod_->confirm(lod_ns);
   committed_marks_ = marks_;
+  committed_present_ = present_;
+  chain_ = chain;
   last_commit_ns_ = now_ns;
   ++last_batch_;
   return {};

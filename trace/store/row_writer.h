@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "trace/model/result.h"
 #include "trace/store/chunk_packer.h"
 #include "trace/store/lod_writer.h"
+#include "trace/store/row_digest.h"
 #include "trace/store/row_fields.h"
 #include "trace/store/row_io.h"
 #include "trace/store/sqlite.h"
@@ -52,7 +54,7 @@ class RowWriter {
   template <typename Row>
   Result<void> insert(Statement& statement, std::int64_t& last_row_id, const Row& row);
   template <typename Row>
-  Result<void> replace(const Row& row);
+  Result<void> replace(const Row& row, PresentRow which);
 
   Database database_;
   int rank_;
@@ -61,6 +63,11 @@ class RowWriter {
   std::array<Statement, kRowListCount> inserts_;
   Statement bucket_parameter_, chunk_, pending_, batch_;
   TableMarks marks_{}, committed_marks_{};
+  // On the heap, since statements keep them while this moves.
+  std::unique_ptr<RowDigest> added_ = std::make_unique<RowDigest>();
+  std::unique_ptr<RowDigest> replaced_ = std::make_unique<RowDigest>();
+  PresentSums present_{}, committed_present_{};
+  std::uint64_t chain_ = 0;  // of the last commit
   std::int64_t last_batch_ = 0;
   std::int64_t last_commit_ns_ = 0;
   std::map<Lane, std::vector<Event>> buffered_;

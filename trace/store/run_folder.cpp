@@ -1,6 +1,7 @@
 #include "trace/store/run_folder.h"
 
 #include <algorithm>
+#include <array>
 #include <ctime>
 #include <map>
 
@@ -8,6 +9,7 @@
 #include "trace/model/run_origin.h"
 #include "trace/model/text.h"
 #include "trace/store/rank_files.h"
+#include "trace/store/row_digest.h"
 #include "trace/store/schema.h"
 #include "trace/store/trace_file.h"
 #include "trace/store/wall_clock.h"
@@ -136,6 +138,30 @@ Result<Settings> settings_from(const MetaValues& values, const std::string& file
   return settings;
 }
 
+// The seal follows if it was whole: what somebody else has changed stays told.
+Result<void> change_meta(const fs::path& file, const MetaValues& values) {
+  TRY_ASSIGN(Database database, open_for_writing(file));
+  TRY(database.execute("begin immediate"));
+  TRY_ASSIGN(const RunSeal seal, read_run_seal(database));
+  TRY_ASSIGN(auto last, database.integer("select max(row_id) from meta where rank=-1",
+                                         first_row_id(kRunRank)));
+  TRY_ASSIGN(auto change, database.prepare("update meta set value=?1 where rank=-1 and key=?2"));
+  TRY_ASSIGN(auto add,
+             database.prepare("insert into meta(value,key,rank,row_id) values(?1,?2,-1,?3)"));
+  for (const auto& [key, value] : values) {
+    change.bind_text(1, value);
+    change.bind_text(2, key);
+    TRY(change.run());
+    if (sqlite3_changes(database.get()) > 0) continue;
+    add.bind_text(1, value);
+    add.bind_text(2, key);
+    add.bind(3, ++last);
+    TRY(add.run());
+  }
+  if (seal.is_whole()) TRY(seal_run(database));
+  return database.execute("commit");
+}
+
 fs::path run_file_of(const fs::path& run) {
   std::error_code error;
   return fs::is_directory(run, error) ? run / kRunFile : run;
@@ -180,7 +206,8 @@ Result<void> create_run_at(const fs::path& run_folder, RunInfo& info) {
   }
   const auto fill = [&](Database& database) -> Result<void> {
     TRY(write_meta(database, meta_of(info)));
-    return write_settings(database, info);
+    TRY(write_settings(database, info));
+    return seal_run(database);
   };
   TRY(create_trace_file(run_folder / kRunFile, fill));
   info.folder = run_folder.string();
@@ -188,51 +215,36 @@ Result<void> create_run_at(const fs::path& run_folder, RunInfo& info) {
 }
 
 Result<void> update_run(const fs::path& run_folder, const RunInfo& info) {
-  TRY_ASSIGN(Database database, open_for_writing(run_folder / kRunFile));
-  TRY_ASSIGN(auto statement, database.prepare("update meta set value=?1 where rank=-1 and key=?2"));
-  const MetaValues values = meta_of(info);
-  TRY(database.execute("begin immediate"));
-  for (const char* key : {"status", "reason", "end_ns", "device", "world_size", "recorded_ranks"}) {
-    statement.bind_text(1, values.find(key)->second);
-    statement.bind_text(2, key);
-    TRY(statement.run());
-  }
-  return database.execute("commit");
+  MetaValues values = meta_of(info);
+  constexpr std::array kMayChange{"status", "reason",     "end_ns",
+                                  "device", "world_size", "recorded_ranks"};
+  std::erase_if(values, [&](const auto& value) {
+    return std::ranges::find(kMayChange, value.first) == kMayChange.end();
+  });
+  return change_meta(run_folder / kRunFile, values);
 }
 
 Result<void> write_words(const fs::path& run, const RunWords& words) {
-  TRY_ASSIGN(Database database, open_for_writing(run_file_of(run)));
   MetaValues values;
   if (words.name) values["name"] = *words.name;
   if (words.note) values["note"] = *words.note;
   if (words.tags) values["tags"] = joined_tags(*words.tags);
-  TRY(database.execute("begin immediate"));
-  TRY_ASSIGN(auto last, database.integer("select max(row_id) from meta where rank=-1",
-                                         first_row_id(kRunRank)));
-  TRY_ASSIGN(auto change, database.prepare("update meta set value=?1 where rank=-1 and key=?2"));
-  TRY_ASSIGN(auto add,
-             database.prepare("insert into meta(value,key,rank,row_id) values(?1,?2,-1,?3)"));
-  for (const auto& [key, value] : values) {
-    change.bind_text(1, value);
-    change.bind_text(2, key);
-    TRY(change.run());
-    if (sqlite3_changes(database.get()) > 0) continue;
-    add.bind_text(1, value);
-    add.bind_text(2, key);
-    add.bind(3, ++last);
-    TRY(add.run());
-  }
-  return database.execute("commit");
+  return change_meta(run_file_of(run), values);
 }
 
 Result<RunInfo> read_run_info(const fs::path& run_folder_or_packed) {
   const fs::path path = run_file_of(run_folder_or_packed);
   std::error_code error;
   if (path != run_folder_or_packed && !fs::exists(path, error)) {
-    return fail(ErrorKind::kForeign, quoted(run_folder_or_packed) +
-                                         " is not a run's folder: it "
-                                         "has no " +
-                                         std::string(kRunFile));
+    const std::string has_none = "has no " + std::string(kRunFile);
+    const bool has_ranks = !rank_files(run_folder_or_packed).empty();
+    if (!has_ranks) {
+      return fail(ErrorKind::kForeign,
+                  quoted(run_folder_or_packed) + " is not a run's folder: it " + has_none);
+    }
+    return fail(ErrorKind::kDamaged, quoted(run_folder_or_packed) + " is damaged: it " + has_none +
+                                         ", only files of ranks. Fetch it again from where it was "
+                                         "recorded, or delete the folder");
   }
   TRY_ASSIGN(TraceFile file, TraceFile::open(path));
   Database& database = file.database();

@@ -100,6 +100,14 @@ std::string nearest_runs(const std::vector<RunInfo>& runs, std::string_view want
   return text;
 }
 
+// Files of ranks without the run's own, which a user must hear of. (A folder that has neither yet
+// may be one that is being made.)
+bool is_part_of_run(const fs::path& folder) {
+  std::error_code error;
+  return fs::is_directory(folder, error) && !fs::exists(folder / kRunFile, error) &&
+         !rank_files(folder).empty();
+}
+
 bool is_run(const fs::path& path) {
   std::error_code error;
   return fs::is_directory(path, error) ? fs::exists(path / kRunFile, error) : is_trace_file(path);
@@ -200,7 +208,7 @@ Result<std::vector<fs::path>> run_paths(const fs::path& runs_dir) {
     std::error_code ignored;
     const bool folder = entry->is_directory(ignored) && fs::exists(path / kRunFile, ignored);
     const bool packed = entry->is_regular_file(ignored) && path.extension() == kPackedSuffix;
-    if (folder || packed) paths.push_back(path);
+    if (folder || packed || is_part_of_run(path)) paths.push_back(path);
   }
   if (!error || error == std::errc::no_such_file_or_directory) return paths;
   return fail(ErrorKind::kIo,
@@ -239,6 +247,7 @@ Result<fs::path> find_run(std::string_view run, const fs::path& runs_dir,
   // Something else of that name: whoever opens it says what is wrong with it.
   std::error_code error;
   if (!run.empty() && fs::exists(path, error)) return path;
+  if (!run.empty() && is_part_of_run(runs_dir / path)) return runs_dir / path;
   std::string message = "there is no run '" + std::string(run) + "' in " + quoted(runs_dir);
   if (!library.runs.empty()) {
     message += "; the nearest names are " + nearest_runs(library.runs, run);

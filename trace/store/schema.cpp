@@ -32,6 +32,9 @@ TableSchema batch_table() {
   for (auto& name : mark_names()) columns.push_back({std::move(name), kInteger});
   // The time before which the pyramid is complete; 0: nothing of it, the highest number: all.
   columns.push_back({"lod_ns", kInteger});
+  // row_digest.h: of the rows that change, as they are then; and of all that was added, chained.
+  columns.push_back({"present_checksum", kInteger});
+  columns.push_back({"checksum", kInteger});
   return with_row_id("batch", columns);
 }
 
@@ -106,14 +109,16 @@ std::string table_insert_sql(std::string_view name, bool replace) {
 std::string schema_sql() {
   std::string sql = "pragma application_id=" + std::to_string(kApplicationId) +
                     ";pragma user_version=" + std::to_string(kSchemaVersion) + ";";
-  for (const TableSchema& table : trace_tables()) {
-    sql += "create table " + table.name + "(";
-    for (std::size_t i = 0; i < table.columns.size(); ++i) {
-      sql += (i ? ", " : "") + table.columns[i].name + " " + table.columns[i].type;
-    }
-    sql += ") strict;";
-  }
+  for (const TableSchema& table : trace_tables()) sql += table_sql(table) + ";";
   return sql;
+}
+
+std::string table_sql(const TableSchema& table) {
+  std::string sql = "CREATE TABLE " + table.name + "(";
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    sql += (i ? ", " : "") + table.columns[i].name + " " + table.columns[i].type;
+  }
+  return sql + ") strict";
 }
 
 std::string column_names(const std::vector<Column>& columns) {

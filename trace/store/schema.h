@@ -11,7 +11,7 @@
 namespace shardlens::trace {
 
 inline constexpr std::int32_t kApplicationId = 0x5368'4c6e;  // "ShLn"
-inline constexpr std::int32_t kSchemaVersion = 6;
+inline constexpr std::int32_t kSchemaVersion = 7;
 // The rank of rows that belong to the whole run.
 inline constexpr int kRunRank = -1;
 
@@ -30,6 +30,8 @@ struct TableSchema {
 std::vector<TableSchema> trace_tables();
 // CREATE TABLE … of all tables and the marks of the file.
 std::string schema_sql();
+// "CREATE TABLE …" as SQLite keeps it for a table.
+std::string table_sql(const TableSchema& table);
 
 // INSERT of one row with its row id: "insert into step(row_id,rank,…) values(?,…)".
 std::string insert_sql(std::string_view table, const std::vector<Column>& columns, bool with_row_id,

@@ -1,9 +1,61 @@
 #include "trace/store/sqlite.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "trace/store/row_digest.h"
+#include "trace/store/stop_reading.h"
+
 namespace shardlens::trace {
+
+namespace {
+
+// Instructions of SQLite's virtual machine: copying a chunk takes about twenty.
+constexpr int kInstructionsPerLook = 500;
+// Between two questions whether the thread is to stop: about 100 microseconds.
+constexpr std::int64_t kLooksPerQuestion = 20;
+// A row takes at least this much of a page, and to pass over one takes far fewer instructions
+// than this allows; pages that lead in a circle take more.
+constexpr std::int64_t kLeastRowBytes = 4;
+constexpr std::int64_t kInstructionsPerByte = 64;
+constexpr std::int64_t kInstructionsOfAny = 50'000'000;
+
+int look_after(void* shared) {
+  auto& connection = *static_cast<detail::Connection*>(shared);
+  const std::int64_t looks = ++connection.looks;
+  const bool asks = looks % kLooksPerQuestion == 0;
+  if ((connection.goes_on && !connection.goes_on()) || (asks && StopReading::wanted())) {
+    connection.end = detail::Connection::End::kStopped;
+    return 1;
+  }
+  const bool is_endless =
+      connection.bytes > 0 &&
+      looks > (kInstructionsOfAny + connection.bytes * kInstructionsPerByte) / kInstructionsPerLook;
+  if (is_endless) connection.end = detail::Connection::End::kEndless;
+  return is_endless ? 1 : 0;
+}
+
+std::int64_t bytes_of(sqlite3* connection) {
+  std::int64_t bytes = 1;
+  for (const char* sql : {"pragma page_count", "pragma page_size"}) {
+    sqlite3_stmt* statement = nullptr;
+    const bool has_row =
+        sqlite3_prepare_v2(connection, sql, -1, &statement, nullptr) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW;
+    if (has_row) bytes *= sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+  }
+  return bytes;
+}
+
+Error pages_in_a_circle(const std::string& file) {
+  return {ErrorKind::kDamaged, file +
+                                   " is damaged (its pages lead in a circle): fetch it again from "
+                                   "where it was recorded"};
+}
+
+}  // namespace
 
 bool is_full_code(int code) {
   return (code & 0xff) == SQLITE_FULL || code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_FSYNC ||
@@ -26,6 +78,7 @@ Error sqlite_error(sqlite3* connection, int code, const std::string& file,
                                       "some space or choose another folder"};
   }
   switch (code & 0xff) {
+    case SQLITE_TOOBIG:
     case SQLITE_CORRUPT:
       return {ErrorKind::kDamaged, file + " is damaged (" + reason +
                                        "): fetch it again from where it was recorded, or save what "
@@ -43,28 +96,63 @@ void Statement::bind_real(int index, double value) {
     bind_null(index);
   } else {
     sqlite3_bind_double(get(), index, value);
+    if (digest_) digest_->add_real(value);
   }
+}
+
+void Statement::bind(int index, std::int64_t value) {
+  sqlite3_bind_int64(get(), index, value);
+  if (digest_) digest_->add_integer(value);
+}
+
+void Statement::bind_null(int index) {
+  sqlite3_bind_null(get(), index);
+  if (digest_) digest_->add_null();
+}
+
+void Statement::tell_rows(RowDigest& digest, std::string_view table) {
+  digest_ = &digest;
+  table_ = RowDigest::number_of(table);
 }
 
 void Statement::bind_text(int index, std::string_view value) {
   // A null pointer would bind NULL.
   sqlite3_bind_text64(get(), index, value.empty() ? "" : value.data(), value.size(), SQLITE_STATIC,
                       SQLITE_UTF8);
+  if (digest_) digest_->add_text(value);
 }
 
 void Statement::bind_blob(int index, std::span<const std::byte> value) {
   sqlite3_bind_blob64(get(), index, value.data(), value.size(), SQLITE_STATIC);
 }
 
+Error detail::Connection::error(int code, std::string_view action) const {
+  if ((code & 0xff) == SQLITE_INTERRUPT) {
+    if (end == End::kEndless) return pages_in_a_circle(file);
+    return {ErrorKind::kFailed, "reading " + file + " was stopped"};
+  }
+  return sqlite_error(handle, code, file, action);
+}
+
+bool detail::Connection::can_hold(std::int64_t rows) {
+  if (rows <= bytes / kLeastRowBytes) return true;
+  // Whoever writes it may have made it longer.
+  bytes = std::max(bytes, bytes_of(handle));
+  return rows <= bytes / kLeastRowBytes;
+}
+
 Result<bool> Statement::step() {
+  connection_->looks = 0;
   const int code = sqlite3_step(get());
-  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_ROW) {
+    const bool is_trusted = connection_->bytes == 0;
+    if (is_trusted || connection_->can_hold(++rows_)) return true;
+    return tl::make_unexpected(pages_in_a_circle(connection_->file));
+  }
   if (code == SQLITE_DONE) return false;
-  sqlite3* connection = sqlite3_db_handle(get());
-  const int extended = sqlite3_extended_errcode(connection);
+  const int extended = sqlite3_extended_errcode(connection_->handle);
   const bool reads = sqlite3_stmt_readonly(get()) != 0;
-  return tl::make_unexpected(
-      sqlite_error(connection, extended, *file_, reads ? "read" : "write to"));
+  return tl::make_unexpected(connection_->error(extended, reads ? "read" : "write to"));
 }
 
 Result<void> Statement::run() {
@@ -77,6 +165,7 @@ Result<void> Statement::run() {
     if (!*row) break;
   }
   reset();
+  if (digest_) digest_->end_row(table_);
   return {};
 }
 
@@ -98,33 +187,47 @@ std::span<const std::byte> Statement::blob(int column) const {
 
 Result<Database> Database::open(const std::string& location, int flags, std::string file) {
   Database database;
-  database.file_ = std::make_unique<const std::string>(std::move(file));
-  sqlite3* connection = nullptr;
-  const int code = sqlite3_open_v2(location.c_str(), &connection,
+  database.connection_ = std::make_unique<detail::Connection>();
+  detail::Connection& shared = *database.connection_;
+  shared.file = std::move(file);
+  const int code = sqlite3_open_v2(location.c_str(), &shared.handle,
                                    flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
-  database.connection_.reset(connection);
+  database.handle_.reset(shared.handle);
   if (code != SQLITE_OK) {
-    return tl::make_unexpected(sqlite_error(connection, code, database.file(), "open"));
+    return tl::make_unexpected(sqlite_error(shared.handle, code, shared.file, "open"));
   }
   // Transactions of the other side last milliseconds.
-  sqlite3_busy_timeout(connection, 2000);
+  sqlite3_busy_timeout(shared.handle, 2000);
+  sqlite3_progress_handler(shared.handle, kInstructionsPerLook, look_after, &shared);
   return database;
 }
 
+Result<void> Database::distrust() {
+  sqlite3_db_config(get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(get(), SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_limit(get(), SQLITE_LIMIT_LENGTH, kLongestValue);
+  sqlite3_limit(get(), SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
+  connection_->bytes = std::max<std::int64_t>(1, bytes_of(get()));
+  return execute("pragma cell_size_check=on");
+}
+
 Result<void> Database::execute(const std::string& sql) {
+  connection_->looks = 0;
   const int code = sqlite3_exec(get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (code == SQLITE_OK) return {};
-  return tl::make_unexpected(sqlite_error(get(), sqlite3_extended_errcode(get()), file(), "use"));
+  return tl::make_unexpected(connection_->error(sqlite3_extended_errcode(get()), "use"));
 }
 
 Result<Statement> Database::prepare(std::string_view sql) {
+  connection_->looks = 0;
   sqlite3_stmt* raw = nullptr;
   const int code = sqlite3_prepare_v3(get(), sql.data(), static_cast<int>(sql.size()),
                                       SQLITE_PREPARE_PERSISTENT, &raw, nullptr);
   Statement statement;
   statement.statement_.reset(raw);
-  statement.file_ = file_.get();
-  if (code != SQLITE_OK) return tl::make_unexpected(sqlite_error(get(), code, file(), "read"));
+  statement.connection_ = connection_.get();
+  if (code != SQLITE_OK) return tl::make_unexpected(connection_->error(code, "read"));
   return statement;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,20 +23,45 @@ Error sqlite_error(sqlite3* connection, int code, const std::string& file, std::
 // Full disks, file size limits and write errors.
 bool is_full_code(int code);
 
+class RowDigest;
+
+namespace detail {
+
+// What a connection and its statements share.
+struct Connection {
+  std::string file;  // what messages call it
+  sqlite3* handle = nullptr;
+  std::function<bool()> goes_on;  // asked while statements run; may be empty
+  std::int64_t bytes = 0;         // of a file that is not trusted, which bounds rows and work
+  std::int64_t looks = 0;         // of the progress handler, since the last row
+  enum class End { kNone, kStopped, kEndless } end = End::kNone;
+
+  Error error(int code, std::string_view action) const;
+  bool can_hold(std::int64_t rows);
+};
+
+}  // namespace detail
+
 class Statement {
  public:
   Statement() = default;
 
   // Parameters count from 1, columns from 0. Text and blobs must live until the next reset().
-  void bind(int index, std::int64_t value) { sqlite3_bind_int64(get(), index, value); }
+  void bind(int index, std::int64_t value);
   void bind_real(int index, double value);  // NaN becomes NULL
   void bind_text(int index, std::string_view value);
   void bind_blob(int index, std::span<const std::byte> value);
-  void bind_null(int index) { sqlite3_bind_null(get(), index); }
+  void bind_null(int index);
+  // From now on every row that is inserted, all of its columns bound in order, is told to `digest`
+  // as one of `table`, which both outlive this.
+  void tell_rows(RowDigest& digest, std::string_view table);
 
   Result<bool> step();  // true: there is a row
   Result<void> run();   // steps to the end and resets
-  void reset() { sqlite3_reset(get()); }
+  void reset() {
+    sqlite3_reset(get());
+    rows_ = 0;
+  }
 
   std::int64_t integer(int column) const { return sqlite3_column_int64(get(), column); }
   double real(int column) const;            // NULL becomes NaN
@@ -50,7 +76,10 @@ class Statement {
     void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
   };
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
-  const std::string* file_ = nullptr;  // the database's
+  detail::Connection* connection_ = nullptr;  // the database's
+  std::int64_t rows_ = 0;
+  RowDigest* digest_ = nullptr;
+  std::uint64_t table_ = 0;
 };
 
 class Database {
@@ -63,16 +92,23 @@ class Database {
   // The first column of the first row; `fallback` if there is none.
   Result<std::int64_t> integer(std::string_view sql, std::int64_t fallback = 0);
 
-  sqlite3* get() const { return connection_.get(); }
-  const std::string& file() const { return *file_; }
+  sqlite3* get() const { return handle_.get(); }
+  const std::string& file() const { return connection_->file; }
+
+  // Of a file that anybody may have made: nothing in it is executed, no value is longer than
+  // kLongestValue, and what is read ends, since a file of its size cannot hold more.
+  Result<void> distrust();
+  static constexpr int kLongestValue = 64 << 20;
+  // Asked every few microseconds while statements run: false ends them with kFailed.
+  void watch(std::function<bool()> goes_on) { connection_->goes_on = std::move(goes_on); }
 
  private:
   struct Close {
     // Statements may outlive the connection by a moment.
     void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
   };
-  std::unique_ptr<const std::string> file_;
-  std::unique_ptr<sqlite3, Close> connection_;
+  std::unique_ptr<detail::Connection> connection_;
+  std::unique_ptr<sqlite3, Close> handle_;
 };
 
 }  // namespace shardlens::trace

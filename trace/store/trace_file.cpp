@@ -9,6 +9,7 @@
 
 #include "trace/store/older_formats.h"
 #include "trace/store/schema.h"
+#include "trace/store/schema_check.h"
 
 namespace shardlens::trace {
 
@@ -128,12 +129,20 @@ Result<void> check_size(const fs::path& file, const Header& header) {
                                        " bytes): fetch it again from where it was recorded");
 }
 
-// Whether tables can be read, and all of them.
-Result<void> probe(Database& database) {
-  TRY_ASSIGN(const auto tables, database.integer("select count(*) from sqlite_schema"));
-  if (tables > 0) return complete_older_format(database);
-  return fail(ErrorKind::kDamaged,
-              database.file() + " holds no tables: fetch it again from where it was recorded");
+// Before anything of the file is used: whether it is one that we could have made.
+Result<Database> open_untrusted(const std::string& location, int flags, const std::string& file) {
+  TRY_ASSIGN(Database database, Database::open(location, flags, file));
+  TRY(database.distrust());
+  TRY(check_schema(database));
+  return database;
+}
+
+Result<Database> open_complete(const std::string& uri, const fs::path& file) {
+  // The location says whether it may be written to, as a recovered copy has to be.
+  TRY_ASSIGN(Database database,
+             open_untrusted(uri, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, quoted(file)));
+  TRY(complete_older_format(database));
+  return database;
 }
 
 Result<void> copy_if_there(const fs::path& from, const fs::path& to) {
@@ -194,9 +203,8 @@ Result<TraceFile> TraceFile::open(const fs::path& file) {
 
 Result<void> TraceFile::open_in_place(const char* options) {
   uri_ = uri_of(file_, options);
-  TRY_ASSIGN(database_,
-             Database::open(uri_, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, quoted(file_)));
-  return probe(database_);
+  TRY_ASSIGN(database_, open_complete(uri_, file_));
+  return {};
 }
 
 bool TraceFile::same_as_opened() const {
@@ -218,14 +226,15 @@ Result<void> TraceFile::open_copy() {
     if (same_as_opened()) break;
   }
   uri_ = uri_of(target, "?mode=rw");
-  TRY_ASSIGN(database_,
-             Database::open(uri_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, quoted(file_)));
-  return probe(database_);
+  TRY_ASSIGN(database_, open_complete(uri_, file_));
+  return {};
 }
+
+Result<Database> TraceFile::connect() const { return open_complete(uri_, file_); }
 
 Result<Database> open_for_writing(const fs::path& file) {
   TRY(check_trace_file(file));
-  return Database::open(file.string(), SQLITE_OPEN_READWRITE, quoted(file));
+  return open_untrusted(file.string(), SQLITE_OPEN_READWRITE, quoted(file));
 }
 
 Result<void> checkpoint_trace_file(const fs::path& file) {

@@ -8,6 +8,7 @@
 #include "trace/store/rank_files.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/run_reader.h"
+#include "trace/store/verify.h"
 
 namespace shardlens::trace {
 namespace {
@@ -21,7 +22,9 @@ void make_version_1(const fs::path& file) {
   ASSERT_TRUE(database);
   std::string sql =
       "pragma user_version=1; drop table lod; drop table lod_stream; "
-      "alter table batch drop column lod_ns;";
+      "alter table batch drop column lod_ns; "
+      "alter table batch drop column present_checksum; alter table batch drop column checksum; "
+      "delete from meta where key='checksum';";
   for (const char* column : {"collective drop column algorithm", "collective drop column protocol",
                              "collective drop column channels", "rank drop column link",
                              "rank drop column link_bytes_per_second",
@@ -100,7 +103,9 @@ TEST(OlderFormats, ArePackedIntoThisOne) {
   const Folder folder;
   const auto run = old_run(folder, 2);
   const auto packed = folder / "old.shardlens";
-  const auto done = pack_run(run, packed);
+  PackOptions all;
+  all.with_paths = true;
+  const auto done = pack_run(run, packed, all);
   ASSERT_TRUE(done) << done.error().message;
   auto database = Database::open(packed.string(), SQLITE_OPEN_READONLY, "packed");
   ASSERT_TRUE(database);
@@ -130,6 +135,23 @@ TEST(OlderFormats, AreNotWrittenToByReading) {
   auto database = Database::open(file.string(), SQLITE_OPEN_READONLY, "old");
   EXPECT_EQ(*database->integer("pragma user_version"), 1);
   EXPECT_EQ(*database->integer("select count(*) from sqlite_schema where name like 'unit%'"), 0);
+}
+
+// Recorded long ago, by format 2.
+TEST(OlderFormats, RunsThatComeWithTheProgramAreRead) {
+  int runs = 0;
+  for (const auto& file : fs::directory_iterator(SHARDLENS_BUNDLED_RUNS)) {
+    auto reader = RunReader::open(file.path());
+    ASSERT_TRUE(reader) << reader.error().message;
+    const auto batches = (*reader)->poll();
+    ASSERT_TRUE(batches) << batches.error().message;
+    EXPECT_FALSE(batches->empty());
+    const auto report = verify_run(file.path());
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(report->damage.empty()) << report->damage.front().what;
+    ++runs;
+  }
+  EXPECT_GE(runs, 4);
 }
 
 }  // namespace

@@ -153,5 +153,30 @@ TEST_F(QueryRun, CanBeInterrupted) {
   EXPECT_THAT(stopped.error().message, HasSubstr("interrupted"));
 }
 
+TEST(QueryMemory, IsBoundedAndRowsMayBeTakenAsTheyCome) {
+  const test::Folder folder;
+  const auto run = test::record_run(folder.path(), "bounded", 1, 2);
+  const std::string many =
+      "with recursive n(i) as (select 1 union all select i + 1 from n limit 100000) select i from "
+      "n";
+  QueryOptions options;
+  options.byte_limit = 1 << 20;
+  const auto refused = query_run(run, many, options);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("1 MiB"), std::string::npos) << refused.error().message;
+  std::int64_t rows = 0;
+  options.take_row = [&](const auto& columns, const auto& row) {
+    EXPECT_EQ(columns.size(), row.size());
+    ++rows;
+  };
+  const auto taken = query_run(run, many, options);
+  ASSERT_TRUE(taken) << taken.error().message;
+  EXPECT_EQ(rows, 100'000);
+  EXPECT_TRUE(taken->rows.empty());
+  const auto large = query_run(run, "select zeroblob(900000000)", {});
+  ASSERT_FALSE(large);
+  EXPECT_NE(large.error().message.find("64 MiB"), std::string::npos) << large.error().message;
+}
+
 }  // namespace
 }  // namespace shardlens::trace

@@ -217,5 +217,20 @@ TEST(RunLibrary, NamesTheNearestRuns) {
   EXPECT_THAT(find_run("x", folder / "empty").error().message, HasSubstr("no runs"));
 }
 
+TEST(Library, AFolderWithoutTheRunsOwnFileIsTold) {
+  const test::Folder folder;
+  const auto run = test::record_run(folder.path(), "headless", 2, 1);
+  std::filesystem::remove(run / kRunFile);
+  const Library library = list_runs(folder.path());
+  EXPECT_TRUE(library.runs.empty());
+  ASSERT_EQ(library.problems.size(), 1u);
+  EXPECT_EQ(library.problems[0].kind, ErrorKind::kDamaged);
+  EXPECT_NE(library.problems[0].message.find("has no run.sqlite"), std::string::npos);
+  EXPECT_NE(library.problems[0].message.find("delete the folder"), std::string::npos);
+  const auto found = find_run(run.filename().string(), folder.path());
+  ASSERT_TRUE(found) << "whoever opens it says what is wrong";
+  EXPECT_EQ(*found, run);
+}
+
 }  // namespace
 }  // namespace shardlens::trace

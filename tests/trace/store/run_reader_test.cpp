@@ -247,7 +247,9 @@ TEST(RunReader, ReadsAPackedFileLikeItsFolder) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "packed 'twice' 🚀", 3, 8, true);
   const auto packed = folder / "it's a \"run\" 🚀%20?.shardlens";
-  const auto done = pack_run(run, packed);
+  PackOptions all;
+  all.with_paths = true;
+  const auto done = pack_run(run, packed, all);
   ASSERT_TRUE(done) << done.error().message;
   const auto from_folder = open(run);
   const auto from_file = open(packed);

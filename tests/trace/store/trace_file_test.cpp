@@ -40,7 +40,7 @@ TEST(TraceFile, OfANewerVersionAsksForAnUpdate) {
   const auto run = test::record_run(folder.path(), "newer", 1, 1);
   execute(rank_file(run, 0), "pragma user_version=9");
   expect_error(run, ErrorKind::kNewer, "rank_0.sqlite", "update Shardlens");
-  execute(run / kRunFile, "pragma user_version=7");
+  execute(run / kRunFile, "pragma user_version=8");
   expect_error(run, ErrorKind::kNewer, "run.sqlite", "update Shardlens");
 }
 

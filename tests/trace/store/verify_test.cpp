@@ -8,6 +8,7 @@
 #include "tests/trace/store/store_fixture.h"
 #include "trace/store/chunk_codec.h"
 #include "trace/store/pack.h"
+#include "trace/store/row_check.h"
 #include "trace/store/row_writer.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/trace_file.h"
@@ -108,6 +109,59 @@ TEST_F(VerifyRun, SaysWhereAFlippedBitIsAndReadsTheRest) {
   EXPECT_EQ(report.ranks.at(0).readable_events, 120);
 }
 
+TEST_F(VerifyRun, FindsEveryChangedRow) {
+  RunInfo info = test::run_info("changed", 1);
+  const auto run = *create_run(folder_.path(), info, false);
+  {
+    auto writer = RowWriter::create_file(rank_file(run, 0), 0);
+    ASSERT_TRUE(writer);
+    for (std::int64_t step = 0; step < 3; ++step) {
+      ASSERT_TRUE(writer->begin() && writer->write(test::step_batch(0, step)) &&
+                  writer->commit(1000 + step));
+    }
+    ASSERT_TRUE(writer->finish());
+  }
+  ASSERT_TRUE(checkpoint_run(run));
+  ASSERT_TRUE(verified(run).damage.empty()) << all_text(verified(run));
+  const auto expect_found = [&](const fs::path& file, const std::string& sql, const char* told) {
+    const fs::path good = folder_ / "good";
+    fs::copy_file(file, good, fs::copy_options::overwrite_existing);
+    change(file, sql);
+    const auto report = verified(run);
+    fs::copy_file(good, file, fs::copy_options::overwrite_existing);
+    ASSERT_FALSE(report.damage.empty()) << sql;
+    EXPECT_THAT(all_text(report), HasSubstr(told)) << sql;
+    EXPECT_THAT(report.damage.front().file, HasSubstr(file.filename().string()));
+  };
+  const fs::path rank = rank_file(run, 0);
+  expect_found(rank, "update step set loss=loss*1.000001 where step=1", "step 2");
+  expect_found(rank, "update step set loss=null where step=1", "step 2");
+  expect_found(rank, "update string set text=text||'x' where id=13", "string");
+  expect_found(rank, "update lane set name=name||'x'", "lane 1");
+  expect_found(rank, "update memory set outside_bytes=outside_bytes+1 where step=2", "memory");
+  expect_found(rank, "update log set text='fine'", "log");
+  expect_found(rank, "update chunk set lane=lane+1", "commit");
+  expect_found(rank, "update batch set committed_ns=committed_ns+1 where row_id=2", "commit 2");
+  expect_found(rank, "delete from batch where row_id=1", "commit 1");
+  expect_found(rank, "update rank set peak_flops=peak_flops*2", "tables rank");
+  expect_found(rank, "update recorder_cost set callback_ns=callback_ns+1", "recorder_cost");
+  expect_found(rank, "update meta set value='1' where key='created_ns'", "commit 1");
+  expect_found(run / kRunFile, "update setting set value='7' where key='seed'", "settings");
+  expect_found(run / kRunFile, "update meta set value='other' where key='name'", "name");
+  expect_found(run / kRunFile, "delete from setting where key='seed'", "settings");
+  EXPECT_TRUE(verified(run).damage.empty()) << all_text(verified(run));
+}
+
+TEST_F(VerifyRun, TakesARunThatWasUpdatedAsIntact) {
+  const auto run = record("updated", 1);
+  auto info = read_run_info(run);
+  ASSERT_TRUE(info);
+  info->status = RunStatus::kDone;
+  info->reason = "because";
+  ASSERT_TRUE(update_run(run, *info));
+  EXPECT_TRUE(verified(run).damage.empty()) << all_text(verified(run));
+}
+
 // Every byte of a small file, one in a few: whatever is hit, nothing crashes, and what stays
 // unnoticed is only where SQLite keeps nothing.
 TEST_F(VerifyRun, SurvivesAFlippedBitAnywhere) {
@@ -161,13 +215,18 @@ TEST_F(VerifyRun, RowsThatAreNotThereAreMissed) {
 TEST_F(VerifyRun, EventsThatAreNeitherThereNorLostAreMissed) {
   const auto run = record("counts", 1, 4);
   // Recorded: 160 operators and 12 collectives; 17 are counted as lost.
-  change(rank_file(run, 0), "update recorder_cost set events = 160 + 12 + 17");
+  const auto tell_events = [&](const char* sum) {
+    change(rank_file(run, 0), std::string("update recorder_cost set events = ") + sum);
+    auto database = open_for_writing(rank_file(run, 0));
+    ASSERT_TRUE(RowCheck(*database, 0).seal());
+  };
+  tell_events("160 + 12 + 17");
   VerifyReport report = verified(run);
   EXPECT_TRUE(report.damage.empty()) << all_text(report);
   ASSERT_EQ(report.lost.size(), 1u);
   EXPECT_EQ(report.lost[0].count, 17);
   EXPECT_EQ(report.lost[0].reason, "operator queue full");
-  change(rank_file(run, 0), "update recorder_cost set events = 160 + 12 + 17 + 5");
+  tell_events("160 + 12 + 17 + 5");
   report = verified(run);
   ASSERT_EQ(report.damage.size(), 1u) << all_text(report);
   EXPECT_EQ(report.damage[0].events, 5);

@@ -1,0 +1,152 @@
+#include "trace/store/row_digest.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "trace/store/checksum.h"
+#include "trace/store/schema.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+constexpr const char* kSealKey = "checksum";
+
+std::uint64_t checksum_of_numbers(std::span<const std::uint64_t> numbers) {
+  return quick_checksum_of(std::as_bytes(numbers), 0);
+}
+
+Result<std::uint64_t> sum_of_run(Database& database) {
+  TRY_ASSIGN(const std::uint64_t meta, sum_of_rows(database, "meta",
+                                                   "where rank = " + std::to_string(kRunRank) +
+                                                       " and key <> '" + kSealKey + "'"));
+  TRY_ASSIGN(const std::uint64_t settings, sum_of_rows(database, "setting", ""));
+  return meta + settings;
+}
+
+}  // namespace
+
+template <typename Value>
+void RowDigest::add(Kind kind, Value value) {
+  const std::size_t at = bytes_.size();
+  bytes_.resize(at + 1 + sizeof value);
+  bytes_[at] = kind;
+  std::memcpy(bytes_.data() + at + 1, &value, sizeof value);
+}
+
+void RowDigest::add_real(double value) {
+  // The sign of a zero is not kept.
+  add(kReal, value + 0.0);
+}
+
+void RowDigest::add_text(std::string_view value) {
+  add(kText, std::uint64_t{value.size()});
+  bytes_.insert(bytes_.end(), value.begin(), value.end());
+}
+
+void RowDigest::add_row(const Statement& statement, int columns) {
+  for (int i = 0; i < columns; ++i) {
+    switch (sqlite3_column_type(statement.get(), i)) {
+      case SQLITE_INTEGER:
+        add_integer(statement.integer(i));
+        break;
+      case SQLITE_FLOAT:
+        add_real(statement.real(i));
+        break;
+      case SQLITE_NULL:
+        add_null();
+        break;
+      default:
+        add_text(statement.text(i));
+    }
+  }
+}
+
+std::uint64_t RowDigest::number_of(std::string_view table) {
+  return quick_checksum_of(std::as_bytes(std::span(table)), 0);
+}
+
+void RowDigest::end_row(std::uint64_t table) {
+  sum_ += quick_checksum_of(std::as_bytes(std::span(bytes_)), table);
+  bytes_.clear();
+}
+
+std::uint64_t RowDigest::take() {
+  bytes_.clear();
+  return std::exchange(sum_, 0);
+}
+
+std::vector<std::string> digested_columns(std::string_view table) {
+  // The chunk's own checksum covers the others.
+  if (table == "chunk") return {"row_id", "rank", "lane", "kind", "checksum"};
+  std::vector<std::string> names;
+  for (const TableSchema& schema : trace_tables()) {
+    if (schema.name != table) continue;
+    for (const Column& column : schema.columns) names.push_back(column.name);
+  }
+  return names;
+}
+
+Result<std::uint64_t> sum_of_rows(Database& database, std::string_view table,
+                                  const std::string& condition) {
+  const auto columns = digested_columns(table);
+  std::string sql;
+  for (const std::string& column : columns) sql += (sql.empty() ? "select " : ",") + column;
+  TRY_ASSIGN(auto statement,
+             database.prepare(sql + " from " + std::string(table) + " " + condition));
+  const std::uint64_t number = RowDigest::number_of(table);
+  RowDigest digest;
+  while (true) {
+    TRY_ASSIGN(const bool more, statement.step());
+    if (!more) return digest.take();
+    digest.add_row(statement, static_cast<int>(columns.size()));
+    digest.end_row(number);
+  }
+}
+
+std::uint64_t present_checksum(const PresentSums& sums) { return checksum_of_numbers(sums); }
+
+Result<std::uint64_t> first_of_chain(Database& database, int rank) {
+  return sum_of_rows(database, "meta", "where rank = " + std::to_string(rank));
+}
+
+std::uint64_t next_of_chain(std::uint64_t before, std::uint64_t rows,
+                            std::span<const std::int64_t> values) {
+  std::vector<std::uint64_t> numbers{before, rows};
+  for (const std::int64_t value : values) numbers.push_back(static_cast<std::uint64_t>(value));
+  return std::max<std::uint64_t>(1, checksum_of_numbers(numbers));
+}
+
+Result<void> seal_run(Database& database) {
+  TRY_ASSIGN(const std::uint64_t sum, sum_of_run(database));
+  TRY_ASSIGN(
+      const std::int64_t last,
+      database.integer("select max(row_id) from meta where rank = " + std::to_string(kRunRank)));
+  TRY_ASSIGN(const std::int64_t row,
+             database.integer("select row_id from meta where rank = " + std::to_string(kRunRank) +
+                                  " and key = '" + kSealKey + "'",
+                              last + 1));
+  TRY_ASSIGN(auto statement, database.prepare(table_insert_sql("meta", true)));
+  const std::string text = checksum_text(sum);
+  statement.bind(1, row);
+  statement.bind(2, std::int64_t{kRunRank});
+  statement.bind_text(3, kSealKey);
+  statement.bind_text(4, text);
+  return statement.run();
+}
+
+Result<RunSeal> read_run_seal(Database& database) {
+  TRY_ASSIGN(auto statement,
+             database.prepare("select value from meta where rank = " + std::to_string(kRunRank) +
+                              " and key = '" + kSealKey + "'"));
+  TRY_ASSIGN(const bool is_there, statement.step());
+  if (!is_there) return RunSeal{};
+  RunSeal seal{std::string(statement.text(0)), {}};
+  statement.reset();
+  TRY_ASSIGN(const std::uint64_t sum, sum_of_run(database));
+  seal.found = checksum_text(sum);
+  return seal;
+}
+
+}  // namespace shardlens::trace

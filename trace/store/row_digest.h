@@ -1,0 +1,74 @@
+// Checksums of rows: of each row its values as they are kept, of a commit the sum over its rows, so
+// that they may come in any order, chained with the commit before. The connection's thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/model/result.h"
+#include "trace/store/sqlite.h"
+
+namespace shardlens::trace {
+
+class RowDigest {
+ public:
+  // The values of a row, by digested_columns().
+  void add_integer(std::int64_t value) { add(kInteger, value); }
+  void add_real(double value);  // not NaN, which is kept as NULL
+  void add_text(std::string_view value);
+  void add_null() { bytes_.push_back(kNull); }
+  // What is in the columns of the statement's row.
+  void add_row(const Statement& statement, int columns);
+
+  static std::uint64_t number_of(std::string_view table);
+  void end_row(std::uint64_t table);
+  // The sum over all rows since the last call.
+  std::uint64_t take();
+
+ private:
+  enum Kind : char { kNull, kInteger, kReal, kText };
+  template <typename Value>
+  void add(Kind kind, Value value);
+
+  std::vector<char> bytes_;
+  std::uint64_t sum_ = 0;
+};
+
+// The tables that tell the present of a rank, whose rows are replaced.
+enum class PresentRow { kRank, kHeartbeat, kCost, kPending };
+inline constexpr std::array<const char*, 4> kPresentTables{"rank", "heartbeat", "recorder_cost",
+                                                           "pending"};
+using PresentSums = std::array<std::uint64_t, kPresentTables.size()>;
+
+// The columns of a table that a digest knows: "row_id,rank,…".
+std::vector<std::string> digested_columns(std::string_view table);
+// The sum over the rows of a table; `condition`: "where …".
+Result<std::uint64_t> sum_of_rows(Database& database, std::string_view table,
+                                  const std::string& condition);
+
+std::uint64_t present_checksum(const PresentSums& sums);
+// What a rank's chain begins with: the sum over what `meta` has of it.
+Result<std::uint64_t> first_of_chain(Database& database, int rank);
+// `values`: the columns of the commit's row in table `batch` but its checksum. Never 0, which is
+// what older formats have.
+std::uint64_t next_of_chain(std::uint64_t before, std::uint64_t rows,
+                            std::span<const std::int64_t> values);
+
+// Of run.sqlite: writes the checksum over name, status, settings and the rest, at the end of every
+// transaction that changes them.
+Result<void> seal_run(Database& database);
+// Of settings and what `meta` has of the whole run; "" if it has no checksum, else what is there
+// and what there should be.
+struct RunSeal {
+  std::string kept, found;
+
+  bool is_whole() const { return !kept.empty() && kept == found; }
+};
+Result<RunSeal> read_run_seal(Database& database);
+
+}  // namespace shardlens::trace

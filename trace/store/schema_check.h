@@ -1,0 +1,14 @@
+// Whether a file's tables are ours, as we make them: whatever else a file declares would run when
+// it is read. The connection's thread.
+#pragma once
+
+#include "trace/model/result.h"
+#include "trace/store/sqlite.h"
+
+namespace shardlens::trace {
+
+// Of this version all tables, with all their columns and nothing else; of an older one any of them
+// with any of their columns. Error: kDamaged, with what is there.
+Result<void> check_schema(Database& database);
+
+}  // namespace shardlens::trace
