@@ -1,10 +1,11 @@
-// XXH64, a fast 64-bit hash of any amount of bytes (Collet, xxHash specification 0.1.1): tells
-// contents apart, no protection against people. One thread.
+// XXH64 of any amount of bytes: tells contents apart, no protection against people. One thread.
 #pragma once
 
-#include <array>
+#include <xxhash.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,13 +25,10 @@ class ContentHash {
   std::uint64_t digest() const;
 
  private:
-  static constexpr std::size_t kBlock = 32;
-  void add_block(const std::byte* block);
-
-  std::array<std::uint64_t, 4> lanes_;
-  std::array<std::byte, kBlock> rest_{};
-  std::size_t rest_size_ = 0;
-  std::uint64_t total_ = 0;
+  struct Free {
+    void operator()(XXH64_state_t* state) const { XXH64_freeState(state); }
+  };
+  std::unique_ptr<XXH64_state_t, Free> state_;
 };
 
 std::uint64_t content_hash(std::span<const std::byte> bytes);

@@ -87,6 +87,11 @@ trace::Result<void> EncodedText::bind() {
   return {};
 }
 
+trace::Result<void> EncodedText::check_content() const {
+  if (content_hash(image_->bytes().subspan(kTokensBegin)) == header_.content) return {};
+  return damaged("its tokens are not those that were written");
+}
+
 void EncodedText::copy(std::int64_t begin, std::int64_t count, std::int64_t* out) const {
   const std::byte* tokens = image_->bytes().data() + kTokensBegin;
   if (header_.token_bytes == 2) {

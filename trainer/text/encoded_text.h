@@ -17,8 +17,11 @@ namespace shardlens::trainer {
 class EncodedText {
  public:
   // Error kDamaged: not such a file, of another version, of another key, cut off or changed. The
-  // tokens themselves are not read.
+  // tokens themselves are not read: check_content() does.
   static trace::Result<EncodedText> from(MappedImage image, std::uint64_t key);
+
+  // Reads all of it, at the speed of memory. Error kDamaged: it is not what was written.
+  trace::Result<void> check_content() const;
 
   TextKind kind() const { return header_.kind; }
   std::int64_t tokens() const { return static_cast<std::int64_t>(header_.tokens); }

@@ -95,6 +95,7 @@ trace::Result<EncodedText> TokenCache::find(std::uint64_t key) const {
   const fs::path file = file_of(key);
   TRY_ASSIGN(MappedImage image, MappedImage::of_file(file));
   TRY_ASSIGN(EncodedText text, EncodedText::from(std::move(image), key));
+  TRY(text.check_content());
   // Used now; where that cannot be noted the entry only looks older than it is.
   utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
   return text;

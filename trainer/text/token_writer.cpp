@@ -60,7 +60,7 @@ TokenWriter::TokenWriter(TokenWriter&& other) noexcept
       header_(other.header_),
       position_(other.position_),
       buffer_(std::move(other.buffer_)),
-      content_(other.content_),
+      content_(std::move(other.content_)),
       mask_(std::move(other.mask_)),
       offsets_(std::move(other.offsets_)),
       labels_(std::move(other.labels_)) {}
