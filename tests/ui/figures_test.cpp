@@ -391,7 +391,7 @@ TEST(MemoryStacks, OfManyRanksShowTheHighestFirstAndFoldTheRest) {
   const MemoryFold fold = folded_bars(stacks, 6);
   EXPECT_EQ(fold.shown, (std::vector<std::size_t>{7, 255, 254, 253, 252}));
   EXPECT_EQ(fold.rest, 251u);
-  EXPECT_EQ(rest_text(fold), "and 251 more between 9.6 and 9.9 GiB");
+  EXPECT_EQ(rest_text(fold), "and 251 more between 9.60 and 9.85 GiB");
   EXPECT_EQ(folded_bars(stacks, 256).shown.size(), 256u);
   EXPECT_EQ(folded_bars(stacks, 256).shown.front(), 0u) << "by rank where there is room";
 }
