@@ -83,7 +83,8 @@ TEST(ScreenshotChild, Draws) {
     options.theme = "light";
     options.scale = 1.5;
   }
-  EXPECT_EQ(run_screenshot(options), 0);
+  const auto taken = take_screenshot(options);
+  EXPECT_TRUE(taken) << taken.error().message;
 }
 
 TEST_F(ScreenshotTest, HasTheAskedSizeAndShowsSomething) {
@@ -122,10 +123,10 @@ TEST(Screenshot, WithoutADisplaySaysWhatToDo) {
     ScreenshotOptions options;
     options.run = synthetic.folder();
     options.output = folder.path() / "picture.png";
-    testing::internal::CaptureStderr();
-    const int code = run_screenshot(options);
-    const auto said = testing::internal::GetCapturedStderr();
-    _exit(code == 1 && said.find("xvfb-run -a") != std::string::npos ? 0 : 1);
+    const auto taken = take_screenshot(options);
+    const bool is_told = !taken && taken.error().kind != trace::ErrorKind::kUsage &&
+                         taken.error().message.find("xvfb-run -a") != std::string::npos;
+    _exit(is_told ? 0 : 1);
   }
   int status = 1;
   wait(&status);
@@ -133,23 +134,24 @@ TEST(Screenshot, WithoutADisplaySaysWhatToDo) {
 }
 
 TEST(Screenshot, RefusesWhatItDoesNotKnowBeforeDrawing) {
-  testing::internal::CaptureStderr();
+  const auto refused = [](const ScreenshotOptions& options, const char* word) {
+    const auto taken = take_screenshot(options);
+    if (taken) return false;
+    EXPECT_NE(taken.error().message.find(word), std::string::npos) << taken.error().message;
+    return taken.error().kind == trace::ErrorKind::kUsage;
+  };
   ScreenshotOptions options;
   options.workspace = "dance";
-  EXPECT_EQ(run_screenshot(options), 2);
+  EXPECT_TRUE(refused(options, "dance"));
   options.workspace = "tune";
   options.theme = "pink";
-  EXPECT_EQ(run_screenshot(options), 2);
+  EXPECT_TRUE(refused(options, "pink"));
   options.theme = "dark";
   options.scale = 50;
-  EXPECT_EQ(run_screenshot(options), 2);
+  EXPECT_TRUE(refused(options, "0.75"));
   options.scale = 1;
   options.run = "/nowhere";
-  EXPECT_EQ(run_screenshot(options), 1);
-  const auto said = testing::internal::GetCapturedStderr();
-  for (const char* word : {"dance", "pink", "0.75", "/nowhere"}) {
-    EXPECT_NE(said.find(word), std::string::npos) << said;
-  }
+  EXPECT_FALSE(refused(options, "/nowhere")) << "is no wrong use";
 }
 
 }  // namespace
