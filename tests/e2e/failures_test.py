@@ -163,7 +163,7 @@ class Failures(Hangs, FailingRuns):
         if subprocess.run([*alone, 'mount', '-t', 'tmpfs', 'none', '/mnt'], capture_output=True).returncode:
             self.skipTest('no disk can be mounted here')
         self.runs.mkdir()
-        script = ('mount -t tmpfs -o size=3000k none "$0" && "$@"; code=$?; cp -r "$0" "$0.copy"; '
+        script = ('mount -t tmpfs -o size=2300k none "$0" && "$@"; code=$?; cp -r "$0" "$0.copy"; '
                   'df --output=avail "$0" >&2; umount "$0" && cp -r "$0.copy/." "$0"; exit $code')
         self.assert_run_is_incomplete([*alone, 'bash', '-c', script, str(self.runs)])
 

@@ -15,8 +15,9 @@ namespace {
 constexpr std::string_view kSettingIndex = "sqlite_autoindex_setting_1";
 
 const std::vector<TableSchema>& our_tables() {
-  static const std::vector<TableSchema> tables = trace_tables();
-  return tables;
+  // Never destroyed: a recorded program closes its files while it exits.
+  static const auto* const tables = new std::vector<TableSchema>(trace_tables());
+  return *tables;
 }
 
 tl::unexpected<Error> not_ours(const Database& database, const std::string& what) {
