@@ -265,6 +265,7 @@ std::vector<Combination> pairwise_combinations(const Settings& base,
 
 trace::Result<Settings> settings_of_line(const Settings& base, std::string_view line) {
   Settings settings = base;
+  if (line.empty()) return settings;
   for (const std::string_view assignment : trace::split(line, ' ')) {
     TRY(trace::set_assignment(settings, assignment));
   }
