@@ -202,7 +202,7 @@ TEST_F(TimelineKeysTest, SetsVisitsAndRemovesBookmarks) {
   show_steps(40, 42);
   press(Key::kB);  // in the middle: the mouse is elsewhere
   ASSERT_EQ(all.at("cap-1").size(), 2u);
-  const std::int64_t first = all.at("cap-1")[0].time_ns, second = all.at("sample")[1].time_ns;
+  const std::int64_t first = all.at("cap-1")[0].time_ns, second = all.at("cap-1")[1].time_ns;
   press(Key::kLeftBracket);
   EXPECT_NEAR(state().window.position(first), 0.5, 0.01);
   press(Key::kRightBracket);
