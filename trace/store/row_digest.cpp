@@ -27,14 +27,6 @@ Result<std::uint64_t> sum_of_run(Database& database) {
 
 }  // namespace
 
-template <typename Value>
-void RowDigest::add(Kind kind, Value value) {
-  const std::size_t at = bytes_.size();
-  bytes_.resize(at + 1 + sizeof value);
-  bytes_[at] = kind;
-  std::memcpy(bytes_.data() + at + 1, &value, sizeof value);
-}
-
 void RowDigest::add_real(double value) {
   // The sign of a zero is not kept.
   add(kReal, value + 0.0);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,8 +33,14 @@ class RowDigest {
 
  private:
   enum Kind : char { kNull, kInteger, kReal, kText };
+  // Here, since add_integer() is inlined wherever rows are written.
   template <typename Value>
-  void add(Kind kind, Value value);
+  void add(Kind kind, Value value) {
+    const std::size_t at = bytes_.size();
+    bytes_.resize(at + 1 + sizeof value);
+    bytes_[at] = kind;
+    std::memcpy(bytes_.data() + at + 1, &value, sizeof value);
+  }
 
   std::vector<char> bytes_;
   std::uint64_t sum_ = 0;
