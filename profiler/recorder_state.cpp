@@ -130,19 +130,20 @@ void Recorder::State::take_account(const BatchBuilder::Drained& drained, trace::
   batch.cost = cost;
 }
 
+void Recorder::State::note_failure() {
+  if (failed_) return;
+  std::string reason = writer_->failure();
+  if (reason.empty()) return;
+  // The file can no longer say it; standard error is the rank's log.
+  std::fprintf(stderr, "warning: recording of rank %d has ended, the run goes on: %s\n", rank,
+               reason.c_str());
+  const std::lock_guard lock(failure_mutex_);
+  failure_ = std::move(reason);
+  failed_ = true;
+}
+
 void Recorder::State::check_writer() {
-  if (!failed_) {
-    if (std::string reason = writer_->failure(); !reason.empty()) {
-      // The file can no longer say it; standard error is the rank's log.
-      std::fprintf(stderr, "warning: recording of rank %d has ended, the run goes on: %s\n", rank,
-                   reason.c_str());
-      {
-        const std::lock_guard lock(failure_mutex_);
-        failure_ = std::move(reason);
-      }
-      failed_ = true;
-    }
-  }
+  note_failure();
   if (!over_limit && writer_->bytes_on_disk() >= options.size_limit_bytes) {
     over_limit = true;
     update_detail();
@@ -171,6 +172,7 @@ trace::Result<void> Recorder::State::stop() {
   stopped = true;
   detail = false;
   stop_result_ = writer_->close();
+  note_failure();  // of what was left to write
   return stop_result_;
 }
 

@@ -70,6 +70,7 @@ struct Recorder::State {
  private:
   bool schedule_wants_detail() const;
   void take_account(const BatchBuilder::Drained& drained, trace::Batch& batch);
+  void note_failure();
   void check_writer();
   void check_clock(std::int64_t now_ns);
 
