@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -123,6 +124,16 @@ void print(std::ostream& out, const Row& row) {
   out << '\n';
 }
 
+void wait_until_committed(const fs::path& file, std::int64_t steps) {
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  auto database = Database::open(file.string(), SQLITE_OPEN_READONLY, "recorded");
+  ASSERT_TRUE(database) << database.error().message;
+  while (database->integer("select count(*) from step").value_or(0) < steps) {
+    ASSERT_LT(std::chrono::steady_clock::now(), give_up) << "step " << steps;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 }  // namespace
 
 Folder::Folder() : folder_(std::move(*TemporaryFolder::create())) {}
@@ -204,7 +215,7 @@ fs::path record_run(const fs::path& runs_dir, const std::string& name, int ranks
     EXPECT_TRUE(writer) << writer.error().message;
     for (std::int64_t step = 0; step < steps; ++step) {
       (*writer)->submit(step_batch(rank, step));
-      if (commit_each_step) std::this_thread::sleep_for(std::chrono::milliseconds(8));
+      if (commit_each_step) wait_until_committed(rank_file(*folder, rank), step + 1);
     }
     const auto closed = (*writer)->close();
     EXPECT_TRUE(closed) << closed.error().message;
