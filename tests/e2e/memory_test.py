@@ -59,6 +59,12 @@ class Memory(harness.ShardlensTest):
                 kept = rank['memory_peak_by_category']
                 self.assertLess(kept['gradients'], 1.1 * kept['parameters'], line)
 
+    def test_buckets_that_are_rebuilt_under_gradients_need_room_for_both(self):
+        views = 'gradient_as_bucket_view=true sync_each_batch=true'
+        for static, micro_batches in [('false', 2), ('true', 2), ('true', 3)]:
+            line = f'{views} static_graph={static} gradient_accumulation_steps={micro_batches}'
+            self.assertEqual(list(self.misses(self.report(micro_batches, line))), [], line)
+
     def test_what_is_sent_at_the_start_is_in_no_step(self):
         for rank in self.report(0, 'lora_rank=4'):
             self.assertLess(rank['memory_peak_by_category']['communication'], MIB)

@@ -9,7 +9,8 @@ ReplicatedMemory::ReplicatedMemory(const PlannedJob& job, const ModelSizes& size
       sizes_(sizes),
       are_views_(job.settings.gradient_as_bucket_view),
       compresses_(job.settings.communication_hook != "none"),
-      rebuilds_(job.settings.static_graph || !job.settings.find_unused_parameters) {}
+      rebuilds_(job.settings.static_graph || !job.settings.find_unused_parameters),
+      reductions_before_rebuild_(job.settings.static_graph ? 2 : 1) {}
 
 void ReplicatedMemory::hold_at_rest(MemoryLedger& ledger) {
   ledger.add(Holding::kParameters, sizes_.kept_bytes());
@@ -18,12 +19,14 @@ void ReplicatedMemory::hold_at_rest(MemoryLedger& ledger) {
 }
 
 void ReplicatedMemory::begin_forward(MemoryLedger& ledger, bool reduces, bool adds) {
-  // After the first reduction buckets are built anew; gradients that are there are copied over.
-  if (are_views_ && rebuilds_ && adds && reduces_) {
+  // Buckets are built anew in the order in which gradients came, which the first reduction tells,
+  // of a static graph the second; gradients that are there are copied over.
+  if (are_views_ && rebuilds_ && adds && reductions_ == reductions_before_rebuild_) {
     ledger.add(Holding::kGradients, 4 * sizes_.trained_values());
     ledger.remove(Holding::kGradients, 4 * sizes_.trained_values());
   }
   reduces_ = reduces;
+  reductions_ += reduces ? 1 : 0;
   adds_ = adds;
 }
 

@@ -18,6 +18,8 @@ class ReplicatedMemory final : public KeptMemory {
   const PlannedJob& job_;
   const ModelSizes& sizes_;
   bool are_views_, compresses_, rebuilds_;
+  int reductions_before_rebuild_;
+  int reductions_ = 0;
   bool reduces_ = true, adds_ = false;
 };
 
