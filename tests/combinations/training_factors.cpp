@@ -57,7 +57,7 @@ std::vector<Factor> training_factors(std::span<const std::int64_t> smallest_unit
       {{"lora_rank=0", "frozen_blocks=2", "lora_rank=4",
         "lora_rank=4 lora_target_modules=all-linear"}},
       knob("base_dtype", {"auto", "fp32", "bf16", "nf4"}),
-      knob("optimizer", {"adamw", "sgd"}),
+      {{"optimizer=adamw", "optimizer=sgd learning_rate=0.03"}},
       knob("max_grad_norm", {"1", "0"}),
       knob("evaluate_every", {"0", "1"}),
   };

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "tests/combinations/combinations.h"
+#include "tests/trainer/combinations/small_models.h"
 #include "tests/trainer/combinations/trained_combination.h"
 
 namespace shardlens::trainer {
@@ -32,7 +33,15 @@ std::vector<Combination> wished_combinations(const std::string& seed) {
     return {{*settings, line}};
   }
   std::vector<Factor> factors = combinations::training_factors(smallest_units());
-  factors.push_back({{"model=tiny", "model=llama-1b"}});
+  Factor& models = factors.emplace_back();
+  for (const std::string& name : SmallModels::names()) models.values.push_back("model=" + name);
+  factors.push_back({{"data=builtin", std::string("data=") + kCompletions}});
+  Factor& interruptions = factors.emplace_back(Factor{{"resume=none"}});
+  for (const std::string who : {kAfterItself, kAfterOneProcess, kThenOneProcess}) {
+    const std::string resumed = "save_every=2 resume=" + who;
+    interruptions.values.push_back(resumed);
+    interruptions.values.push_back(resumed + " checkpoint_format=sharded");
+  }
   return combinations::pairwise_combinations(base, factors, std::stoull(seed),
                                              std::stoull(wish("SHARDLENS_COMBINATIONS", "60")));
 }
@@ -45,6 +54,7 @@ std::string text_of(const std::vector<double>& losses) {
 
 TEST(GeneratedTruth, EveryCombinationTrainsAsOneProcess) {
   const std::string seed = wish("SHARDLENS_COMBINATION_SEED", "1");
+  const SmallModels models;
   std::map<std::string, Curve> expected;  // by what decides about it
   std::map<double, double> worst;         // by tolerance
   for (const Combination& each : wished_combinations(seed)) {
@@ -54,12 +64,12 @@ TEST(GeneratedTruth, EveryCombinationTrainsAsOneProcess) {
     for (const trace::Knob& knob : trace::knobs()) key += trace::value_text(one, knob) + " ";
     auto reference = expected.find(key);
     if (reference == expected.end()) {
-      reference = expected.emplace(key, train_combination(one)).first;
+      reference = expected.emplace(key, train_combination(one, models)).first;
       ASSERT_EQ(reference->second.error, "");
       const auto [least, most] = std::ranges::minmax(reference->second.losses);
       ASSERT_GT(most - least, 1e-3) << "without learning nothing is compared";
     }
-    const Curve curve = train_combination(each.settings);
+    const Curve curve = train_combination(each.settings, models);
     if (!curve.error.empty()) {
       ADD_FAILURE() << curve.error;
       continue;

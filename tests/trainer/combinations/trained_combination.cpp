@@ -1,15 +1,18 @@
 #include "tests/trainer/combinations/trained_combination.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cmath>
 #include <mutex>
+#include <utility>
 
+#include "tests/trainer/combinations/learnable_texts.h"
 #include "tests/trainer/comm/rank_threads.h"
-#include "tests/trainer/encoded_texts.h"
 #include "trace/model/strategy.h"
+#include "trace/store/file_system.h"
 #include "trainer/build_strategy.h"
+#include "trainer/huggingface/folder_source.h"
+#include "trainer/lora/base_source.h"
 #include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
 #include "trainer/text/byte_tokenizer.h"
@@ -22,64 +25,104 @@ namespace {
 
 // Divides by 2, 3 and 4 ranks times 1, 2 and 3 micro-batches.
 constexpr std::int64_t kSequences = 72, kLength = 8, kSteps = 4;
-constexpr std::int64_t kVocabulary = 61;
+// One step's more than are trained, and a tenth to evaluate on.
+constexpr std::int64_t kSamples = kSequences * (kSteps + 1) * 10 / 9;
 
-// As the preset's, but small; with 3 and 4 ranks some units need padding. Attention has a little
-// more parameters than kNestingUnit, the MLP a little less, and with the norms more again: a block
-// is a unit with attention as a unit in it, adapters beside attention or not.
-constexpr std::int64_t kNestingUnit = 1670;
-ModelShape small_shape_of(const std::string& model) {
-  ModelShape shape = *trace::find_model_preset(model);
-  const bool is_gpt2 = shape.layout == ModelLayout::kGpt2;
-  shape.layers = 3;
-  shape.width = is_gpt2 ? 20 : 24;
-  shape.heads = 2;
-  shape.kv_heads = is_gpt2 ? 2 : 1;
-  shape.mlp_width = is_gpt2 ? 40 : 23;
-  shape.vocabulary = kVocabulary;
-  shape.context = 16;
-  shape.tied_head = is_gpt2;
-  return shape;
-}
-
-// Something to learn: each token follows from the one before, but for every fifth.
-EncodedText text_of(std::int64_t tokens) {
-  LiteralExample document;
-  std::int64_t token = 1;
-  for (std::int64_t i = 0; i < tokens; ++i) {
-    token = (i % 5 == 4 ? i / 5 * 17 : token * 7 + 3) % kVocabulary;
-    document.tokens.push_back(static_cast<TokenId>(token));
+EncodedText text_for(const trace::Settings& settings, const ModelShape& shape) {
+  if (is_encoder(shape.layout)) {
+    return foretold_classes(kSamples, kLength, kSmallVocabulary, kSmallClasses);
   }
-  return encoded(TextKind::kPlain, {document});
+  return settings.data == kCompletions ? foretold_completions(kSamples, kLength, kSmallVocabulary)
+                                       : foretold_text(kSamples, kLength, kSmallVocabulary);
 }
 
 std::int64_t share_of_a_rank(const trace::Settings& settings) {
   return kSequences / (settings.ranks * settings.gradient_accumulation_steps);
 }
 
-std::string train_rank(const trace::Settings& settings, const TokenDataset& dataset,
-                       const std::filesystem::path& folder, Communicator& communicator,
-                       profiler::Recorder& recorder) {
-  const ModelShape shape = small_shape_of(settings.model);
-  const auto model = build_any_model(
-      shape, {0.0, static_cast<std::uint64_t>(settings.seed), torch::kCPU, /*has_memory=*/true});
-  const auto chosen = choose_trained_part(*model, settings);
-  if (!chosen) return chosen.error().message;
+// What all ranks of a job have.
+struct Job {
+  const trace::Settings& settings;
+  const SmallModel& model;
+  const TokenDataset& dataset;
+  const std::filesystem::path& folder;
+};
+
+trace::Result<void> train_rank(const Job& job, Communicator& communicator,
+                               profiler::Recorder& recorder) {
+  const trace::Settings& settings = job.settings;
+  std::optional<FolderSource> folder;
+  if (!job.model.folder.empty()) {
+    TRY_ASSIGN(folder, FolderSource::open(job.model.folder, job.model.shape));
+  }
+  const auto model =
+      build_any_model(job.model.shape, {0.0, static_cast<std::uint64_t>(settings.seed), torch::kCPU,
+                                        /*has_memory=*/!folder});
+  TRY(choose_trained_part(*model, settings));
   recompute_every_nth_block(*model, settings.activation_checkpointing);
+  std::optional<BaseSource> base;
+  if (folder) base.emplace(*model, *folder);
   const auto strategy = build_strategy(settings, *model, communicator, recorder,
-                                       static_cast<int>(settings.ranks), nullptr);
+                                       static_cast<int>(settings.ranks), base ? &*base : nullptr);
   RankLog log(&recorder);
   const std::atomic<int> stop_signal = 0;
   const ByteTokenizer tokenizer;
-  const auto samples = SampleWriter::create(settings, dataset, tokenizer);
-  if (!samples) return samples.error().message;
-  const ModelSaver saver({settings, folder, shape, *model, {}});
-  TrainLoop loop(
-      {settings, shape, dataset, torch::kCPU, *model, *strategy, communicator, folder, recorder,
-       nullptr, log, stop_signal, *samples, saver, [](std::int64_t, std::int64_t) {}},
-      {});
-  const auto outcome = loop.run();
-  return outcome ? "" : outcome.error().message;
+  TRY_ASSIGN(const SampleWriter samples, SampleWriter::create(settings, job.dataset, tokenizer));
+  const ModelSaver saver({settings, job.folder, job.model.shape, *model, {}});
+  TrainLoop loop({settings, job.model.shape, job.dataset, torch::kCPU, *model, *strategy,
+                  communicator, job.folder, recorder, nullptr, log, stop_signal, samples, saver,
+                  [](std::int64_t, std::int64_t) {}},
+                 {});
+  TRY(loop.run());
+  return {};
+}
+
+std::string error_of_rank(const Job& job, Communicator& communicator,
+                          profiler::Recorder& recorder) {
+  try {
+    const auto trained = train_rank(job, communicator, recorder);
+    return trained ? "" : trained.error().message;
+  } catch (...) {
+    return message_of(std::current_exception());
+  }
+}
+
+Curve train(const trace::Settings& wished, const SmallModels& models,
+            const std::filesystem::path& folder) {
+  trace::Settings settings = wished;
+  settings.batch_per_rank = share_of_a_rank(settings);
+  const int ranks = static_cast<int>(settings.ranks);
+  const SmallModel model = models.find(settings.model);
+  const std::int64_t padding = std::max<std::int64_t>(0, model.shape.padding_token);
+  const auto dataset = TokenDataset::create(text_for(settings, model.shape), std::nullopt, settings,
+                                            {kSmallVocabulary, model.shape.labels, padding}, ranks);
+  Curve curve;
+  if (!dataset) {
+    curve.error = dataset.error().message;
+    return curve;
+  }
+  std::mutex mutex;
+  CommunicatorOptions options;
+  options.timeout = std::chrono::seconds(60);
+  const Job job{settings, model, *dataset, folder};
+  const auto recordings = on_ranks(
+      ranks,
+      [&](Communicator& communicator, profiler::Recorder& recorder) {
+        const std::string error = error_of_rank(job, communicator, recorder);
+        const std::lock_guard lock(mutex);
+        if (!error.empty()) {
+          curve.error += "rank " + std::to_string(communicator.rank()) + ": " + error + "\n";
+        }
+      },
+      options);
+  for (const trace::Step& step : recordings.front().rows.steps) {
+    curve.losses.push_back(step.loss);
+    curve.norms.push_back(step.gradient_norm);
+  }
+  for (const trace::Evaluation& each : recordings.front().rows.evaluations) {
+    curve.evaluations.push_back(each.loss);
+  }
+  return curve;
 }
 
 bool is_narrow(const std::string& type) { return type == "bf16" || type == "fp16"; }
@@ -99,44 +142,27 @@ trace::Settings combination_base() {
   return settings;
 }
 
-Curve train_combination(const trace::Settings& wished) {
-  trace::Settings settings = wished;
-  settings.batch_per_rank = share_of_a_rank(settings);
-  const int ranks = static_cast<int>(settings.ranks);
-  const auto text = text_of((kSequences * kSteps + kSequences) * kLength * 10 / 9);
-  const auto dataset =
-      TokenDataset::create(text, std::nullopt, settings, {kVocabulary, 0, 0}, ranks);
-  Curve curve;
-  if (!dataset) {
-    curve.error = dataset.error().message;
-    return curve;
-  }
-  std::mutex mutex;
-  const StoreFile folder;  // nothing is written there
-  CommunicatorOptions options;
-  options.timeout = std::chrono::seconds(60);
-  const auto recordings = on_ranks(
-      ranks,
-      [&](Communicator& communicator, profiler::Recorder& recorder) {
-        std::string error;
-        try {
-          error = train_rank(settings, *dataset, folder.path(), communicator, recorder);
-        } catch (...) {
-          error = message_of(std::current_exception());
-        }
-        const std::lock_guard lock(mutex);
-        if (!error.empty()) {
-          curve.error += "rank " + std::to_string(communicator.rank()) + ": " + error + "\n";
-        }
-      },
-      options);
-  for (const trace::Step& step : recordings.front().rows.steps) {
-    curve.losses.push_back(step.loss);
-    curve.norms.push_back(step.gradient_norm);
-  }
-  for (const trace::Evaluation& each : recordings.front().rows.evaluations) {
-    curve.evaluations.push_back(each.loss);
-  }
+Curve train_combination(const trace::Settings& settings, const SmallModels& models) {
+  const trace::TemporaryFolder folder = std::move(*trace::TemporaryFolder::create());
+  if (settings.resume == "none") return train(settings, models, folder.path());
+
+  const trace::Settings one = in_one_process(settings);
+  trace::Settings first = settings.resume == kAfterOneProcess ? one : settings;
+  first.steps = first.save_every = settings.save_every;
+  first.checkpoint_format = settings.checkpoint_format;
+  first.resume = "none";
+  Curve curve = train(first, models, folder.path());
+  if (!curve.error.empty()) return curve;
+
+  trace::Settings second = settings.resume == kThenOneProcess ? one : settings;
+  second.save_every = 0;
+  second.resume = folder.path();
+  Curve rest = train(second, models, folder.path());
+  curve.error = rest.error;
+  curve.losses.insert(curve.losses.end(), rest.losses.begin(), rest.losses.end());
+  curve.norms.insert(curve.norms.end(), rest.norms.begin(), rest.norms.end());
+  curve.evaluations.insert(curve.evaluations.end(), rest.evaluations.begin(),
+                           rest.evaluations.end());
   return curve;
 }
 
@@ -144,12 +170,14 @@ trace::Settings in_one_process(const trace::Settings& settings) {
   trace::Settings one = combination_base();
   one.ranks = 1;
   one.model = settings.model;
+  one.data = settings.data;
   one.precision = settings.precision;
   one.lora_rank = settings.lora_rank;
   one.lora_target_modules = settings.lora_target_modules;
   one.base_dtype = settings.base_dtype;
   one.frozen_blocks = settings.frozen_blocks;
   one.optimizer = settings.optimizer;
+  one.learning_rate = settings.learning_rate;
   one.max_grad_norm = settings.max_grad_norm;
   one.evaluate_every = settings.evaluate_every;
   // A model whose weights are cast as a whole: there is nothing to gather, and nothing ahead.
@@ -164,8 +192,6 @@ trace::Settings in_one_process(const trace::Settings& settings) {
   }
   return one;
 }
-
-std::vector<std::int64_t> smallest_units() { return {1, kNestingUnit}; }
 
 double tolerance(const trace::Settings& s) {
   const bool has_units = trace::strategy_traits(s.sharding_strategy).has_units;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/trainer/combinations/small_models.h"
 #include "trace/model/settings.h"
 
 namespace shardlens::trainer {
@@ -17,17 +18,21 @@ struct Curve {
   std::string error;                  // why a rank ended early; "": none did
 };
 
-// A few steps over kSequences sequences each, however many ranks and micro-batches share them, by a
-// small model of the layout of the preset `model`.
+// Values of `data` and of `resume`: the combination stops after `save_every` steps and goes on from
+// its checkpoint; or one process trains until there, or from there on.
+inline constexpr const char* kCompletions = "completions";
+inline constexpr const char* kAfterItself = "after_itself";
+inline constexpr const char* kAfterOneProcess = "after_one_process";
+inline constexpr const char* kThenOneProcess = "then_one_process";
+
+// A few steps over kSequences sequences each, however many ranks and micro-batches share them.
+// Without dropout: ranks draw it from streams of their own, so that one process would drop other
+// values.
 trace::Settings combination_base();
-Curve train_combination(const trace::Settings& settings);
+Curve train_combination(const trace::Settings& settings, const SmallModels& models);
 
 // What it must equal: one process, everything at once, with the same arithmetic.
 trace::Settings in_one_process(const trace::Settings& settings);
-
-// Numbers of parameters of which the first makes every layer a unit, and the second makes units
-// within units.
-std::vector<std::int64_t> smallest_units();
 
 // How far the curves may be apart, relative, and why: by the narrowest type that sums go through.
 double tolerance(const trace::Settings& settings);
