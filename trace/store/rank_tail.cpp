@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "trace/model/saturated.h"
 #include "trace/store/chunk_codec.h"
 #include "trace/store/chunk_opener.h"
 #include "trace/store/schema.h"
@@ -101,38 +102,40 @@ Result<std::optional<Row>> RankTail::select_one(Database& database) const {
   return std::optional<Row>(std::move(row));
 }
 
-// The last chunk of as many as one poll takes.
+// The last chunk of as many as one poll takes. No row behind it is read: the chunks of a large run
+// would be gone through again with every poll.
 Result<std::int64_t> RankTail::last_chunk_of_poll(Database& database) const {
   TRY_ASSIGN(auto statement,
-             database.prepare("select max(row_id) from (select row_id,total(count) over (order by "
-                              "row_id) as events from chunk where row_id > ?1 and row_id < ?2 "
-                              "order by row_id limit ?3) where events <= ?4"));
+             database.prepare("select row_id,count from chunk where row_id > ?1 and row_id < ?2 "
+                              "order by row_id limit ?3"));
   statement.bind(1, marks_[kChunkMark]);
   statement.bind(2, first_row_id(rank_ + 1));
   statement.bind(3, kMostChunks);
-  statement.bind(4, kMostEvents);
-  TRY_ASSIGN(const bool found, statement.step());
-  return found ? std::max(statement.integer(0), marks_[kChunkMark]) : marks_[kChunkMark];
+  std::int64_t last = marks_[kChunkMark];
+  for (std::int64_t events = 0;;) {
+    TRY_ASSIGN(const bool more, statement.step());
+    if (!more) return last;
+    events = saturated_add(events, std::max<std::int64_t>(0, statement.integer(1)));
+    if (events > kMostEvents) return last;
+    last = statement.integer(0);
+  }
 }
 
 Result<RankTail::Target> RankTail::find_target(Database& database, std::int64_t until_ns) const {
   std::string sql = "select row_id,committed_ns";
   for (const std::string& name : mark_names()) sql += "," + name;
-  TRY_ASSIGN(auto statement,
-             database.prepare(sql + " from (select *,row_number() over (order by row_id) as nth "
-                                    "from batch where row_id > ?1 and row_id < ?2 "
-                                    "order by row_id limit ?4) where committed_ns <= ?3 "
-                                    "and (last_chunk <= ?5 or nth = 1) "
-                                    "order by row_id desc limit 1"));
+  TRY_ASSIGN(auto statement, database.prepare(sql + " from batch where row_id > ?1 and row_id < ?2 "
+                                                    "order by row_id limit ?3"));
   statement.bind(1, last_batch_);
   statement.bind(2, first_row_id(rank_ + 1));
-  statement.bind(3, until_ns);
-  statement.bind(4, kMostCommits);
+  statement.bind(3, kMostCommits);
   TRY_ASSIGN(const std::int64_t last_chunk, last_chunk_of_poll(database));
-  statement.bind(5, last_chunk);
   Target target{marks_, last_batch_, false};
-  TRY_ASSIGN(const bool found, statement.step());
-  if (found) {
+  for (bool is_first = true;; is_first = false) {
+    TRY_ASSIGN(const bool found, statement.step());
+    // Marks only grow.
+    if (!found || (!is_first && statement.integer(2 + kChunkMark) > last_chunk)) break;
+    if (statement.integer(1) > until_ns) continue;
     target.batch = statement.integer(0);
     for (int i = 0; i < kMarkCount; ++i) {
       target.marks[static_cast<std::size_t>(i)] = statement.integer(i + 2);

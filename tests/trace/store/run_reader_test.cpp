@@ -9,6 +9,8 @@
 
 #include "tests/trace/store/store_fixture.h"
 #include "trace/store/pack.h"
+#include "trace/store/rank_tail.h"
+#include "trace/store/row_writer.h"
 #include "trace/store/query.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/sqlite.h"
@@ -334,6 +336,47 @@ TEST(RunReader, ReportsAValueThatNoVersionWrites) {
   const auto batches = open(run)->poll();
   ASSERT_FALSE(batches);
   EXPECT_NE(batches.error().message.find("sideways"), std::string::npos);
+}
+
+// What SQLite did for the first poll of a file of so many full chunks.
+std::int64_t steps_of_first_poll(const std::filesystem::path& run, int chunks) {
+  constexpr std::size_t kFull = 8192;
+  RunInfo info = test::run_info("long", 1);
+  EXPECT_TRUE(create_run_at(run, info));
+  {
+    auto writer = RowWriter::create_file(rank_file(run, 0), 0);
+    EXPECT_TRUE(writer);
+    Batch batch;
+    batch.events = {{0, 0, EventKind::kKernel, std::vector<Event>(kFull)}};
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+      EXPECT_TRUE(writer->begin());
+      EXPECT_TRUE(writer->write(batch));
+      EXPECT_TRUE(writer->commit(1'700'000'000'000'000'000 + chunk));
+    }
+  }
+  auto file = TraceFile::open(rank_file(run, 0));
+  EXPECT_TRUE(file);
+  std::int64_t steps = 0;
+  const auto count = [](void* to) { return ++*static_cast<std::int64_t*>(to), 0; };
+  sqlite3_progress_handler(file->database().get(), 10, count, &steps);
+  RankTail tail(0);
+  const auto first = tail.poll(file->database(), INT64_MAX);
+  EXPECT_TRUE(first && first->events.size() == 4) << "32,768 events";
+  std::int64_t events = 0;
+  for (auto next = first; next && !next->empty(); next = tail.poll(file->database(), INT64_MAX)) {
+    for (const EventRun& part : next->events) events += static_cast<std::int64_t>(part.events.size());
+    if (events == static_cast<std::int64_t>(kFull) * 4) sqlite3_progress_handler(file->database().get(), 0, nullptr, nullptr);
+  }
+  EXPECT_EQ(events, static_cast<std::int64_t>(kFull) * chunks);
+  return steps;
+}
+
+TEST(RunReader, APollCostsWhatItReadsHoweverMuchComesBehindIt) {
+  const Folder folder;
+  const auto few = steps_of_first_poll(folder / "few", 16);
+  const auto many = steps_of_first_poll(folder / "many", 80);
+  EXPECT_GT(few, 0);
+  EXPECT_LE(many, few + few / 10);
 }
 
 }  // namespace
