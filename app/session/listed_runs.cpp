@@ -19,7 +19,7 @@ ListedRuns listed_examples(const fs::path& folder) {
   const auto paths = trace::run_paths(folder);
   if (!paths) list.problems.push_back(paths.error().message);
   for (const auto& run : paths.value_or(std::vector<fs::path>{})) {
-    if (auto kept = kept_record(run, stamp_of(run))) {
+    if (auto kept = kept_record(run, trace::run_stamp(run))) {
       list.runs.push_back({std::move(*kept), true});
       continue;
     }
@@ -53,9 +53,9 @@ ListedRuns listed_runs(const fs::path& runs_dir) {
 trace::Result<RunRecord> with_figures(ListedRun run) {
   if (run.has_figures) return std::move(run.record);
   const fs::path folder = run.record.info.folder;
-  const auto stamp = stamp_of(folder);
+  const auto stamp = trace::run_stamp(folder);
   TRY_ASSIGN(auto record, read_run_record(folder));
-  if (!was_just_written(stamp) && stamp_of(folder) == stamp) keep_record(record, stamp);
+  if (!trace::was_just_written(stamp) && trace::run_stamp(folder) == stamp) keep_record(record, stamp);
   record.number = run.record.number;
   return record;
 }

@@ -6,15 +6,15 @@
 #include <string_view>
 
 #include "app/session/run_record.h"
+#include "trace/store/kept_file.h"
 
 namespace shardlens::app {
 
 inline constexpr std::string_view kRecordCacheFile = "ledger.cache";
 
-// What was kept of a run whose files were as `stamp` says. None when they have changed since, when
-// another build of this program kept it, or when it is damaged.
-std::optional<RunRecord> kept_record(const std::filesystem::path& run, const RunStamp& stamp);
-// For runs that are folders. Nothing is kept, nor said, where the folder cannot be written.
-void keep_record(const RunRecord& record, const RunStamp& stamp);
+// As trace::read_kept() and trace::keep().
+std::optional<RunRecord> kept_record(const std::filesystem::path& run,
+                                     const trace::RunStamp& stamp);
+void keep_record(const RunRecord& record, const trace::RunStamp& stamp);
 
 }  // namespace shardlens::app

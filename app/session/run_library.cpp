@@ -236,6 +236,7 @@ bool RunLibrary::scan(const std::stop_token& stop) {
   bool changed = scan_folder(folders_.runs_dir, false, stop);
   if (!folders_.bundled_dir.empty()) changed |= scan_folder(folders_.bundled_dir, true, stop);
   if (stop.stop_requested()) return false;
+  if (!loaded_) trace::drop_kept_of_gone_runs(folders_.runs_dir);
   const auto is_gone = [this](const auto& entry) { return !seen_.contains(entry.first); };
   const auto gone = std::erase_if(entries_, is_gone);
   std::erase_if(failures_, is_gone);
@@ -261,12 +262,12 @@ bool RunLibrary::scan_folder(const fs::path& folder, bool bundled, const std::st
 }
 
 // Of a run that says it is running. Its files are read only once they are left alone.
-bool RunLibrary::lives(const std::string& folder, const RunStamp& stamp) {
+bool RunLibrary::lives(const std::string& folder, const trace::RunStamp& stamp) {
   {
     const std::lock_guard lock(mutex_);
     if (folder == own_job_) return true;
   }
-  if (was_just_written(stamp)) return true;
+  if (trace::was_just_written(stamp)) return true;
   const auto known = entries_.find(folder);
   if (known == entries_.end() || known->second.stamp != stamp) return false;
   return !is_abandoned(known->second.record.pulse, wall_now_ns());
@@ -275,7 +276,7 @@ bool RunLibrary::lives(const std::string& folder, const RunStamp& stamp) {
 // What has not changed since the last look is not opened; what is to be read goes to `unread_`.
 bool RunLibrary::look_at(const fs::path& run, bool bundled) {
   const std::string folder = run.string();
-  const auto stamp = stamp_of(run);
+  const auto stamp = trace::run_stamp(run);
   const auto known = entries_.find(folder);
   const bool is_same = known != entries_.end() && known->second.stamp == stamp;
   if (const auto failed = failures_.find(folder);
@@ -358,7 +359,7 @@ trace::Result<RunRecord> RunLibrary::record_of(const Unread& run) {
   auto record = figures ? trace::Result<RunRecord>(record_from_figures(figures->figures))
                         : read_safely(run.info.folder);
   // Of a run that is being written, what was read may be newer than the stamp.
-  const bool is_quiet = !was_just_written(run.stamp) && stamp_of(run.info.folder) == run.stamp;
+  const bool is_quiet = !trace::was_just_written(run.stamp) && trace::run_stamp(run.info.folder) == run.stamp;
   if (record && is_quiet) keep_record(*record, run.stamp);
   return record;
 }

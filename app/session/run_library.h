@@ -18,6 +18,7 @@
 #include "app/session/run_numbers.h"
 #include "app/session/run_record.h"
 #include "app/session/run_trash.h"
+#include "trace/store/kept_file.h"
 #include "ui/commands.h"
 #include "ui/snapshot.h"
 
@@ -74,18 +75,18 @@ class RunLibrary {
 
  private:
   struct Entry {
-    RunStamp stamp;
+    trace::RunStamp stamp;
     trace::RunStatus status_on_disk = trace::RunStatus::kRunning;
     RunRecord record;
     bool is_awaited = false;  // `record` is what its run file says
   };
   struct Unread {
     trace::RunInfo info;
-    RunStamp stamp;
+    trace::RunStamp stamp;
     bool is_bundled = false;
   };
   struct Failure {
-    RunStamp stamp;
+    trace::RunStamp stamp;
     std::string message;
   };
 
@@ -108,7 +109,7 @@ class RunLibrary {
   void number_runs();
   bool keep_pinned();
   void publish_while_loading();
-  bool lives(const std::string& folder, const RunStamp& stamp);
+  bool lives(const std::string& folder, const trace::RunStamp& stamp);
   bool take_live_view();
   bool folders_changed();
   void publish();

@@ -1,14 +1,11 @@
 #include "app/session/run_record.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
 #include "trace/analysis/run_analysis.h"
 #include "trace/analysis/run_summary.h"
-#include "trace/store/checksum.h"
-#include "trace/store/file_system.h"
 #include "trace/store/run_reader.h"
 
 namespace shardlens::app {
@@ -50,38 +47,6 @@ trace::Result<RunRecord> read_run_record(const fs::path& run) {
   analysis.set_info(
       trace::without_unreadable(std::move(info), std::move(problems), reader->readable_ranks()));
   return record_from_figures(analysis.figures());
-}
-
-RunStamp stamp_of(const fs::path& run) {
-  RunStamp stamp;
-  std::error_code error;
-  const auto add = [&stamp](const fs::path& file) {
-    std::error_code gone;
-    const auto time = fs::last_write_time(file, gone);
-    if (gone) return;
-    stamp.newest = std::max(stamp.newest, time);
-    const auto now = trace::stamp_of(file);
-    // In whatever order the folder lists them.
-    stamp.files +=
-        trace::checksum_of(file.filename().string() + "/" + std::to_string(now.size) + "/" +
-                           std::to_string(now.modified_ns) + "/" + std::to_string(now.inode));
-  };
-  if (!fs::is_directory(run, error)) {
-    add(run);
-    return stamp;
-  }
-  for (fs::directory_iterator entry(run, error), end; !error && entry != end;
-       entry.increment(error)) {
-    // Not -shm, which readers touch, nor logs.
-    const auto extension = entry->path().extension().string();
-    if (extension == ".sqlite" || extension == ".sqlite-wal") add(entry->path());
-  }
-  return stamp;
-}
-
-bool was_just_written(const RunStamp& stamp) {
-  constexpr std::chrono::seconds kQuietFolder(10);  // a recorder writes several times a second
-  return stamp.newest > fs::file_time_type::clock::now() - kQuietFolder;
 }
 
 }  // namespace shardlens::app

@@ -38,16 +38,4 @@ RunRecord record_from_figures(const trace::RunFigures& figures);
 // Reads the whole run: slow.
 trace::Result<RunRecord> read_run_record(const std::filesystem::path& run);
 
-// Tells whether a run changed on disk without opening it: by names, sizes and times of its trace
-// files.
-struct RunStamp {
-  // The clock's epoch may lie in the future (2174 in libstdc++).
-  std::filesystem::file_time_type newest = std::filesystem::file_time_type::min();
-  std::uint64_t files = 0;  // all of them
-  bool operator==(const RunStamp&) const = default;
-};
-RunStamp stamp_of(const std::filesystem::path& run);
-// Its recorder may be at work.
-bool was_just_written(const RunStamp& stamp);
-
 }  // namespace shardlens::app

@@ -42,7 +42,7 @@ std::vector<RunRecord> siblings_of(const trace::RunFigures& first, const trace::
   for (const auto& info : trace::list_runs(runs_dir).runs) {
     if (!may_be_sibling(info, first) || !may_be_sibling(info, second)) continue;
     if (info.status == trace::RunStatus::kRunning) continue;
-    const RunStamp stamp = stamp_of(info.folder);
+    const trace::RunStamp stamp = trace::run_stamp(info.folder);
     if (auto kept = kept_record(info.folder, stamp)) {
       siblings.push_back(std::move(*kept));
       continue;
@@ -52,7 +52,7 @@ std::vector<RunRecord> siblings_of(const trace::RunFigures& first, const trace::
     ++read;
     auto record = read_run_record(info.folder);
     if (!record) continue;  // the library's table names what cannot be read
-    if (stamp_of(info.folder) == stamp) keep_record(*record, stamp);
+    if (trace::run_stamp(info.folder) == stamp) keep_record(*record, stamp);
     siblings.push_back(std::move(*record));
   }
   return siblings;

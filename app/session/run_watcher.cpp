@@ -6,6 +6,7 @@
 
 #include "app/session/run_pulse.h"
 #include "app/session/wall_time.h"
+#include "trace/store/free_memory.h"
 #include "trace/store/stop_reading.h"
 
 namespace shardlens::app {
@@ -19,6 +20,7 @@ constexpr auto kLivePause = 40ms;     // a commit waits at most this long to be 
 constexpr auto kReplayPause = 40ms;   // so that the scrubber moves evenly
 constexpr auto kAbandonedPause = 1s;  // "running" according to its file, yet nothing stirs
 constexpr auto kNothingToDo = 24h;
+constexpr auto kLargeRead = 300ms;  // after which much was freed
 // Ranks may still write after the status was set: rank 0 sets it under torchrun.
 constexpr std::int64_t kReadOnAfterEndNs = 3'000'000'000;
 
@@ -121,6 +123,7 @@ void RunWatcher::work(const std::stop_token& stop) {
       give_up(error.what());
     }
     last_cost_ = std::chrono::steady_clock::now() - began;
+    if (last_cost_ > kLargeRead) trace::give_back_memory();
   }
 }
 

@@ -41,13 +41,13 @@ Result<void> change_words(const fs::path& runs_dir, const fs::path& run, trace::
     claim.emplace(std::move(lock));
     TRY(check_name(runs_dir, run, *words.name));
   }
-  auto known = kept_record(run, stamp_of(run));
+  auto known = kept_record(run, trace::run_stamp(run));
   TRY(trace::write_words(run, words));
   if (!known) return {};
   if (words.name) known->info.name = *words.name;
   if (words.note) known->info.note = *words.note;
   if (words.tags) known->info.tags = *words.tags;
-  keep_record(*known, stamp_of(run));
+  keep_record(*known, trace::run_stamp(run));
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "trace/store/read_once.h"
 #include "trace/store/schema.h"
 
 namespace shardlens::trace {
@@ -69,6 +70,7 @@ Result<std::unique_ptr<ChunkFile>> ChunkFile::open(const fs::path& path) {
   std::unique_ptr<ChunkFile> file(new ChunkFile());
   file->file_ = path;
   TRY_ASSIGN(TraceFile trace, TraceFile::open(path));
+  TRY(trace.database().execute(kReadOnce));
   file->trace_ = std::make_shared<TraceFile>(std::move(trace));
   return file;
 }
@@ -76,6 +78,7 @@ Result<std::unique_ptr<ChunkFile>> ChunkFile::open(const fs::path& path) {
 Result<bool> ChunkFile::open_again_if_stale() {
   if (!trace_->is_stale()) return false;
   TRY_ASSIGN(TraceFile trace, TraceFile::open(file_));
+  TRY(trace.database().execute(kReadOnce));
   const std::lock_guard lock(mutex_);
   trace_ = std::make_shared<TraceFile>(std::move(trace));
   idle_.clear();
@@ -134,8 +137,8 @@ Result<std::unique_ptr<ChunkFile::Connection>> ChunkFile::take() {
   }
   auto connection = std::make_unique<Connection>();
   TRY_ASSIGN(connection->database, trace->connect());
-  // Every page is read once: what is kept is kept decoded.
-  TRY(connection->database.execute("pragma cache_size=-128"));
+  // What is kept is kept decoded.
+  TRY(connection->database.execute(kReadOnce));
   TRY_ASSIGN(connection->data,
              connection->database.prepare("select data from chunk where row_id=?1"));
   connection->trace = std::move(trace);

@@ -12,7 +12,8 @@ tl::unexpected<Error> damaged_chunk(const char* why) {
 
 void ChunkOpener::Free::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
 
-ChunkOpener::ChunkOpener() : context_(ZSTD_createDCtx()) {}
+// What zstd needs comes with the first chunk: a reader of a pyramid may never see one.
+ChunkOpener::ChunkOpener() = default;
 ChunkOpener::~ChunkOpener() = default;
 ChunkOpener::ChunkOpener(ChunkOpener&&) noexcept = default;
 ChunkOpener& ChunkOpener::operator=(ChunkOpener&&) noexcept = default;
@@ -59,6 +60,7 @@ Result<void> ChunkOpener::open_frame(std::span<const std::byte> data, std::size_
     return damaged_chunk("its size is wrong");
   }
   plain.resize(static_cast<std::size_t>(size));
+  if (!context_) context_.reset(ZSTD_createDCtx());
   const std::size_t got =
       ZSTD_decompressDCtx(context_.get(), plain.data(), plain.size(), data.data(), data.size());
   if (ZSTD_isError(got) || got != plain.size()) {

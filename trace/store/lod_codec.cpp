@@ -168,7 +168,8 @@ bool is_possible(const LodTile& tile) {
 void LodCodec::Free::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
 void LodCodec::Free::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
 
-LodCodec::LodCodec() : compressor_(ZSTD_createCCtx()), decompressor_(ZSTD_createDCtx()) {}
+// Every rank has one, and most only ever read: what zstd needs comes with the first use.
+LodCodec::LodCodec() = default;
 
 std::int64_t lod_checksum(const LodPlace& place, std::span<const std::byte> data) {
   const std::array<std::uint64_t, 5> words{
@@ -180,6 +181,7 @@ std::int64_t lod_checksum(const LodPlace& place, std::span<const std::byte> data
 
 std::span<const std::byte> LodCodec::encode(const LodTile& tile) {
   plain_.resize(1 + kLongestTile);
+  if (!compressor_) compressor_.reset(ZSTD_createCCtx());
   packed_.resize(1 + ZSTD_compressBound(kLongestTile));
   VarintWriter out{plain_.data() + 1};
   if (tile.classes.empty()) {
@@ -213,6 +215,7 @@ Result<std::span<const std::byte>> LodCodec::unpacked(std::span<const std::byte>
     return damaged_tile("its size is wrong");
   }
   plain_.resize(static_cast<std::size_t>(size));
+  if (!decompressor_) decompressor_.reset(ZSTD_createDCtx());
   const std::size_t got = ZSTD_decompressDCtx(decompressor_.get(), plain_.data(), plain_.size(),
                                               data.data(), data.size());
   if (ZSTD_isError(got) || got != plain_.size()) return damaged_tile("it cannot be decompressed");

@@ -7,6 +7,7 @@
 
 #include "trace/store/rank_files.h"
 #include "trace/store/rank_tail.h"
+#include "trace/store/read_once.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/trace_file.h"
 
@@ -36,8 +37,18 @@ struct RunReader::State {
   Result<Database*> database(Source& source);
 };
 
-Result<void> RunReader::State::open_packed() {
+namespace {
+
+Result<TraceFile> open_rows(const fs::path& path) {
   TRY_ASSIGN(TraceFile file, TraceFile::open(path));
+  TRY(file.database().execute(kReadOnce));
+  return file;
+}
+
+}  // namespace
+
+Result<void> RunReader::State::open_packed() {
+  TRY_ASSIGN(TraceFile file, open_rows(path));
   TRY_ASSIGN(const auto ranks, ranks_in(file.database()));
   for (const int rank : ranks) sources.emplace(rank, Source{path, std::nullopt, RankTail(rank)});
   if (!sources.empty()) sources.begin()->second.file = std::move(file);
@@ -49,7 +60,7 @@ Result<void> RunReader::State::find_new_files() {
   if (packed) return result;
   for (auto& [rank, file] : rank_files(path)) {
     if (sources.contains(rank)) continue;
-    auto opened = TraceFile::open(file);
+    auto opened = open_rows(file);
     if (opened) {
       problems.erase(rank);
       sources.emplace(rank, Source{std::move(file), std::move(*opened), RankTail(rank)});
@@ -69,7 +80,7 @@ Result<void> RunReader::State::need_files() {
 Result<Database*> RunReader::State::database(Source& source) {
   Source& holder = packed ? sources.begin()->second : source;
   if (holder.file->is_stale()) {
-    TRY_ASSIGN(TraceFile again, TraceFile::open(holder.path));
+    TRY_ASSIGN(TraceFile again, open_rows(holder.path));
     holder.file = std::move(again);
   }
   return &holder.file->database();

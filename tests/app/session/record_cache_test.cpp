@@ -8,6 +8,7 @@
 #include "app/session/run_library.h"
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
+#include "trace/store/pack.h"
 
 namespace shardlens::app {
 namespace {
@@ -43,13 +44,13 @@ struct RecordCache : testing::Test {
     }
   }
   fs::path cache() const { return run / kRecordCacheFile; }
-  std::optional<RunRecord> kept() const { return kept_record(run, stamp_of(run)); }
+  std::optional<RunRecord> kept() const { return kept_record(run, trace::run_stamp(run)); }
 };
 
 TEST_F(RecordCache, GivesBackAllThatWasFoundOut) {
   record.losses = {{3, 2.5}, {4, 2.25}};
   record.pulse.processes = {{"a host", 17}, {"", 18}};
-  keep_record(record, stamp_of(run));
+  keep_record(record, trace::run_stamp(run));
   const auto again = kept();
   ASSERT_TRUE(again);
   EXPECT_EQ(again->info.name, record.info.name);
@@ -72,7 +73,7 @@ TEST_F(RecordCache, GivesBackAllThatWasFoundOut) {
 }
 
 TEST_F(RecordCache, SaysNothingOfARunWhoseFilesHaveChanged) {
-  keep_record(record, stamp_of(run));
+  keep_record(record, trace::run_stamp(run));
   const fs::path changed = run / "rank_1.sqlite";
   const auto time = fs::last_write_time(changed);
   fs::last_write_time(changed, time - std::chrono::seconds(1));  // neither the newest nor larger
@@ -85,7 +86,7 @@ TEST_F(RecordCache, SaysNothingOfARunWhoseFilesHaveChanged) {
 }
 
 TEST_F(RecordCache, BelievesNoDamagedFile) {
-  keep_record(record, stamp_of(run));
+  keep_record(record, trace::run_stamp(run));
   const std::string whole = read_bytes(cache());
   ASSERT_FALSE(whole.empty());
   for (std::size_t i = 0; i < whole.size(); ++i) {
@@ -102,7 +103,7 @@ TEST_F(RecordCache, BelievesNoDamagedFile) {
 
 TEST_F(RecordCache, LeavesNothingBehindWhereItCannotBeWritten) {
   fs::create_directories(cache() / "in the way");
-  keep_record(record, stamp_of(run));
+  keep_record(record, trace::run_stamp(run));
   EXPECT_FALSE(kept());
   for (const auto& entry : fs::directory_iterator(run)) {
     const auto name = entry.path().filename().string();
@@ -119,10 +120,57 @@ TEST_F(RecordCache, SavesTheLibraryFromReadingARunAgain) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->summary.steps_executed, 9);
   record.summary.steps_executed = 77;  // which no file says
-  keep_record(record, stamp_of(run));
+  keep_record(record, trace::run_stamp(run));
   const RunLibrary library({folder.path(), {}}, [] {});
   ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
   EXPECT_EQ(library.state().ledger->rows.at(0).summary.steps_executed, 77);
+}
+
+struct PackedRecordCache : RecordCache {
+  fs::path library = folder.path() / "library", packed = library / "one.shardlens";
+
+  PackedRecordCache() {
+    fs::create_directories(library);
+    pack();
+  }
+  void pack() const {
+    trace::PackOptions options;
+    options.overwrite = true;
+    EXPECT_TRUE(trace::pack_run(run, packed, options));
+    fs::last_write_time(packed, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  }
+  // How many runs were read whole to list them.
+  std::uint64_t listed() const {
+    const RunLibrary all({library, {}}, [] {});
+    EXPECT_TRUE(eventually([&] { return all.state().loaded; }));
+    EXPECT_EQ(all.state().ledger->rows.size(), 1u);
+    if (all.state().ledger->rows.size() == 1) {
+      EXPECT_EQ(all.state().ledger->rows[0].summary.steps_executed, 9);
+      EXPECT_EQ(all.state().ledger->rows[0].folder, packed.string());
+    }
+    return all.state().work.records_read;
+  }
+};
+
+TEST_F(PackedRecordCache, IsReadOnceByTheLibrary) {
+  EXPECT_EQ(listed(), 1u);
+  EXPECT_EQ(listed(), 0u);
+}
+
+TEST_F(PackedRecordCache, IsForgottenWhenTheFileIsAnotherOrGone) {
+  EXPECT_EQ(listed(), 1u);
+  const auto time = fs::last_write_time(packed);
+  pack();  // as long as it was, another file
+  fs::last_write_time(packed, time);
+  EXPECT_EQ(listed(), 1u);
+  EXPECT_EQ(listed(), 0u);
+  const fs::path kept = trace::kept_path(packed, kRecordCacheFile);
+  ASSERT_TRUE(fs::exists(kept));
+  const fs::path renamed = library / "two.shardlens";
+  fs::rename(packed, renamed);
+  const RunLibrary all({library, {}}, [] {});
+  ASSERT_TRUE(eventually([&] { return all.state().loaded; }));
+  EXPECT_FALSE(fs::exists(kept));
 }
 
 TEST_F(RecordCache, IsNotWrittenForARunThatMayStillBeWritten) {

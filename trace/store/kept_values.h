@@ -1,0 +1,81 @@
+// Values of one build of this program as bytes, for files that nobody else reads. One thread at a
+// time.
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace shardlens::trace {
+
+// As they lie in memory.
+class KeptWriter {
+ public:
+  template <typename Value>
+  void value(const Value& value) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof(value));
+  }
+  template <typename List, typename Each>
+  void list(const List& list, Each&& each) {
+    value(list.size());
+    for (const auto& item : list) each(item);
+  }
+  // Lists of plain values, and texts, at one go.
+  template <typename List>
+  void plain(const List& list) {
+    static_assert(std::is_trivially_copyable_v<typename List::value_type>);
+    value(list.size());
+    if (list.empty()) return;
+    bytes_.append(reinterpret_cast<const char*>(list.data()),
+                  list.size() * sizeof(typename List::value_type));
+  }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+// The same calls in the same order; what is cut short leaves the rest as it was.
+class KeptReader {
+ public:
+  explicit KeptReader(std::string_view bytes) : rest_(bytes) {}
+  template <typename Value>
+  void value(Value& value) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    is_whole_ = is_whole_ && rest_.size() >= sizeof(value);
+    if (!is_whole_) return;
+    std::memcpy(&value, rest_.data(), sizeof(value));
+    rest_.remove_prefix(sizeof(value));
+  }
+  template <typename List, typename Each>
+  void list(List& list, Each&& each) {
+    auto count = list.size();
+    value(count);
+    is_whole_ = is_whole_ && count <= rest_.size();
+    if (!is_whole_) return;
+    list.resize(count);
+    for (auto& item : list) each(item);
+  }
+  template <typename List>
+  void plain(List& list) {
+    using Item = typename List::value_type;
+    static_assert(std::is_trivially_copyable_v<Item>);
+    auto count = list.size();
+    value(count);
+    is_whole_ = is_whole_ && count <= rest_.size() / sizeof(Item);
+    if (!is_whole_) return;
+    list.resize(count);
+    if (count == 0) return;
+    std::memcpy(list.data(), rest_.data(), count * sizeof(Item));
+    rest_.remove_prefix(count * sizeof(Item));
+  }
+  bool has_all() const { return is_whole_ && rest_.empty(); }
+
+ private:
+  std::string_view rest_;
+  bool is_whole_ = true;
+};
+
+}  // namespace shardlens::trace
