@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/session/sql_answer.h"
+#include "trace/store/free_memory.h"
 
 namespace shardlens::app {
 
@@ -20,10 +21,6 @@ constexpr double kOverviewColumns = 4096;
 constexpr auto kProgressPause = 150ms;
 constexpr auto kLivePoll = 100ms;
 constexpr auto kLiveCount = 1s;
-
-trace::TimeRange whole_run(const trace::TimelineRows& rows) {
-  return {rows.start_ns, rows.end_ns + 1, {}};
-}
 
 }  // namespace
 
@@ -95,6 +92,7 @@ std::int64_t InspectSession::until() const {
 
 void InspectSession::show_until(std::int64_t time_ns) {
   trace::TimeRange range;
+  trace::NamePattern pattern;
   {
     const std::lock_guard lock(mutex_);
     until_ns_ = time_ns;
@@ -106,8 +104,10 @@ void InspectSession::show_until(std::int64_t time_ns) {
     counted_ = now;
     if (!explorer_) return;
     range = range_;
+    pattern = pattern_;
   }
   ranges_.ask(range);
+  if (!pattern.text.empty()) finds_.ask(pattern);
 }
 
 void InspectSession::wait_until_idle() {
@@ -145,7 +145,9 @@ void InspectSession::open_and_follow(const Opening& opening, const Wanted& wante
     explorer_ = opened.explorer;
   }
   publish_rows(opened, 0, wanted);
+  publish_so_far(opened);
   if (!read_all(opened, wanted)) return;
+  trace::give_back_memory();
   ranges_.ask({});
   ask_memory_again();
   follow(opened, wanted);
@@ -171,6 +173,21 @@ void InspectSession::publish_rows(const Opened& opened, double progress, const W
   if (!shown.windows.empty() && wanted()) pictures_.ask(std::move(shown));
 }
 
+// Of the whole run, unless another range is asked for, or figures of it are there.
+void InspectSession::publish_so_far(const Opened& opened) {
+  {
+    const std::lock_guard lock(mutex_);
+    const bool has_figures = draft_.range && draft_.range->fraction >= 1;
+    if (has_figures || range_ != trace::TimeRange{} || until_ns_ != INT64_MAX) return;
+  }
+  auto figures = opened.explorer->whole_so_far();
+  if (!figures) return;
+  publish(opened.generation, [&](ui::InspectView& view) {
+    view.counting_range = figures->fraction < 1;
+    view.range = std::move(figures);
+  });
+}
+
 bool InspectSession::read_all(const Opened& opened, const Wanted& wanted) {
   auto published = Clock::now();
   while (wanted()) {
@@ -182,6 +199,7 @@ bool InspectSession::read_all(const Opened& opened, const Wanted& wanted) {
     if (!*more) break;
     if (Clock::now() - published < kProgressPause) continue;
     publish_rows(opened, opened.explorer->progress(), wanted);
+    publish_so_far(opened);
     published = Clock::now();
   }
   if (!wanted()) return false;
@@ -233,7 +251,7 @@ void InspectSession::count_range(const trace::TimeRange& asked, const Wanted& wa
   if (!explorer) return;
   publish(generation, [](ui::InspectView& view) { view.counting_range = true; });
   const bool is_whole = asked == trace::TimeRange{};
-  trace::TimeRange range = is_whole ? whole_run(*explorer->rows()) : asked;
+  trace::TimeRange range = is_whole ? explorer->whole() : asked;
   range.end_ns = std::max(range.start_ns, std::min(range.end_ns, until()));
   auto figures = explorer->statistics(range, wanted);
   if (!figures && !wanted()) return;  // the next one is being counted
@@ -246,6 +264,7 @@ void InspectSession::count_range(const trace::TimeRange& asked, const Wanted& wa
     figures->is_whole_run = is_whole;
     view.range = std::make_shared<const trace::RangeFigures>(std::move(*figures));
   });
+  if (is_whole) trace::give_back_memory();
 }
 
 // What was asked for before everything was read.
@@ -277,7 +296,7 @@ void InspectSession::lay_out_memory(const trace::StepMemoryRequest& request, con
 void InspectSession::find_names(const trace::NamePattern& pattern, const Wanted& wanted) {
   const auto [explorer, generation] = opened();
   if (!explorer) return;
-  auto hits = explorer->find(pattern, wanted);
+  auto hits = explorer->find(pattern, wanted, until());
   if (!hits && !wanted()) return;
   publish(generation, [&](ui::InspectView& view) {
     if (pattern_ != pattern) return;  // cleared meanwhile, or another one is being looked for

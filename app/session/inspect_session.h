@@ -71,6 +71,7 @@ class InspectSession {
   bool read_all(const Opened& opened, const Wanted& wanted);
   void follow(const Opened& opened, const Wanted& wanted);
   void publish_rows(const Opened& opened, double progress, const Wanted& wanted);
+  void publish_so_far(const Opened& opened);
   void publish_problem(std::uint64_t generation, const std::string& problem);
   void draw_picture(const trace::PictureRequest& request, const Wanted& wanted);
   void count_range(const trace::TimeRange& range, const Wanted& wanted);

@@ -55,7 +55,8 @@ trace::Result<RunRecord> with_figures(ListedRun run) {
   const fs::path folder = run.record.info.folder;
   const auto stamp = trace::run_stamp(folder);
   TRY_ASSIGN(auto record, read_run_record(folder));
-  if (!trace::was_just_written(stamp) && trace::run_stamp(folder) == stamp) keep_record(record, stamp);
+  if (!trace::was_just_written(stamp) && trace::run_stamp(folder) == stamp)
+    keep_record(record, stamp);
   record.number = run.record.number;
   return record;
 }

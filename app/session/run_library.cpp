@@ -359,7 +359,8 @@ trace::Result<RunRecord> RunLibrary::record_of(const Unread& run) {
   auto record = figures ? trace::Result<RunRecord>(record_from_figures(figures->figures))
                         : read_safely(run.info.folder);
   // Of a run that is being written, what was read may be newer than the stamp.
-  const bool is_quiet = !trace::was_just_written(run.stamp) && trace::run_stamp(run.info.folder) == run.stamp;
+  const bool is_quiet =
+      !trace::was_just_written(run.stamp) && trace::run_stamp(run.info.folder) == run.stamp;
   if (record && is_quiet) keep_record(*record, run.stamp);
   return record;
 }

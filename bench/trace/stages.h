@@ -11,8 +11,9 @@ namespace shardlens::bench {
 
 // The program without a display: from nothing to a first frame with the whole run in it, until all
 // was read, and a scripted journey of zooming and panning.
-//   first_frame_s, first_mib, all_read_s; frame_p50_ms, frame_p99_ms, frame_max_ms: time of the
-//   interface thread; pictures, picture_p50_ms, picture_p99_ms; resident_mib, highest_mib
+//   first_frame_s, first_mib, first_figures_s, all_read_s; frame_p50_ms, frame_p99_ms,
+//   frame_max_ms: time of the interface thread; pictures, picture_p50_ms, picture_p99_ms;
+//   resident_mib, highest_mib
 Figures measure_window(const std::filesystem::path& run);
 
 // statistics_cold_ms, statistics_warm_ms, search_cold_ms, search_warm_ms, highest_mib

@@ -81,6 +81,7 @@ class Viewer {
     return shows_a_picture() && snapshot_->run && snapshot_->inspect->progress >= 1 &&
            snapshot_->inspect->range && !snapshot_->inspect->counting_range;
   }
+  bool has_figures() const { return snapshot_->inspect && snapshot_->inspect->range; }
   double prepare_ms() const { return snapshot_->inspect->picture->prepare_ms; }
   const void* picture() const { return snapshot_->inspect->picture.get(); }
 
@@ -133,6 +134,9 @@ Figures measure_window(const std::filesystem::path& run) {
   viewer.frame();
   figures["first_frame_s"] = std::chrono::duration<double>(Clock::now() - begin).count();
   figures["first_mib"] = resident_mib();
+  draw_until(
+      viewer, [&] { return viewer.has_figures(); }, "no figures of the run came");
+  figures["first_figures_s"] = std::chrono::duration<double>(Clock::now() - begin).count();
   draw_until(
       viewer, [&] { return viewer.has_read_everything(); }, "the run was never read");
   figures["all_read_s"] = std::chrono::duration<double>(Clock::now() - begin).count();

@@ -1,6 +1,7 @@
 #include "trace/explore/chunk_names.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "trace/model/saturated.h"
 
@@ -8,7 +9,8 @@ namespace shardlens::trace {
 
 // Several ids may be the same name, or none that is known.
 std::shared_ptr<const ChunkNames::Counts> ChunkNames::counted(
-    const EventColumns& columns, std::span<const std::uint32_t> numbers, Sums& sums) {
+    const EventColumns& columns, std::span<const std::uint32_t> numbers, std::int64_t until_ns,
+    Sums& sums) {
   const auto unknown = static_cast<std::uint32_t>(numbers.size());
   sums.by_id.resize(std::max(sums.by_id.size(), numbers.size() + 1));
   sums.ids.resize(columns.size());
@@ -16,6 +18,7 @@ std::shared_ptr<const ChunkNames::Counts> ChunkNames::counted(
   columns.names().copy_to(0, std::span(sums.ids));
   columns.durations().copy_to(0, std::span(sums.durations));
   for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (until_ns != INT64_MAX && columns.start_ns(i) >= until_ns) continue;
     const std::uint32_t id = std::min(sums.ids[i], unknown);
     NameCount& sum = sums.by_id[id];
     if (sum.count++ == 0) sums.seen.push_back(id);
@@ -34,34 +37,45 @@ std::shared_ptr<const ChunkNames::Counts> ChunkNames::counted(
 }
 
 ChunkNames::Found ChunkNames::of(std::span<const ChunkEntry> chunks,
-                                 const std::function<bool()>& wanted) {
+                                 const std::function<bool()>& wanted, std::int64_t until_ns) {
   Found found;
   found.counts.resize(chunks.size());
-  std::vector<ChunkEntry> missing;
-  std::vector<std::size_t> places;
+  struct Part {
+    std::vector<ChunkEntry> chunks;
+    std::vector<std::size_t> places;
+  } unread, cut;
   {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < chunks.size(); ++i) {
+      if (chunks[i].header.first_ns >= until_ns) continue;
+      const bool is_cut = until_ns != INT64_MAX && chunks[i].header.last_ns >= until_ns;
       const auto known = known_.find(Key{chunks[i].file, chunks[i].row_id});
-      if (known != known_.end()) {
+      if (!is_cut && known != known_.end()) {
         found.counts[i] = known->second;
-      } else {
-        missing.push_back(chunks[i]);
-        places.push_back(i);
+        continue;
       }
+      Part& part = is_cut ? cut : unread;
+      part.chunks.push_back(chunks[i]);
+      part.places.push_back(i);
     }
   }
-  if (missing.empty()) return found;
-  Found read_now;
-  read_now.counts.resize(missing.size());
-  read(missing, wanted, read_now);
-  for (std::size_t i = 0; i < places.size(); ++i) found.counts[places[i]] = read_now.counts[i];
-  found.finished = read_now.finished;
+  const auto add = [&](const Part& part, std::int64_t until) {
+    if (part.chunks.empty() || !found.finished) return;
+    const Found now = read(part.chunks, wanted, until);
+    for (std::size_t i = 0; i < part.places.size(); ++i) {
+      found.counts[part.places[i]] = now.counts[i];
+    }
+    found.finished = now.finished;
+  };
+  add(unread, INT64_MAX);
+  add(cut, until_ns);
   return found;
 }
 
-void ChunkNames::read(std::span<const ChunkEntry> chunks, const std::function<bool()>& wanted,
-                      Found& found) {
+ChunkNames::Found ChunkNames::read(std::span<const ChunkEntry> chunks,
+                                   const std::function<bool()>& wanted, std::int64_t until_ns) {
+  Found found;
+  found.counts.resize(chunks.size());
   std::map<int, std::vector<std::uint32_t>> numbers;
   for (const ChunkEntry& chunk : chunks) {
     if (!numbers.contains(chunk.rank)) numbers[chunk.rank] = store_.global_names(chunk.rank);
@@ -70,12 +84,47 @@ void ChunkNames::read(std::span<const ChunkEntry> chunks, const std::function<bo
   const auto count = [&](int worker, const ChunkEntry& chunk, const EventColumns& columns) {
     const auto place = static_cast<std::size_t>(&chunk - chunks.data());
     found.counts[place] =
-        counted(columns, numbers.at(chunk.rank), sums[static_cast<std::size_t>(worker)]);
+        counted(columns, numbers.at(chunk.rank), until_ns, sums[static_cast<std::size_t>(worker)]);
   };
   found.finished = store_.visit(chunks, count, wanted).finished;
+  if (until_ns != INT64_MAX) return found;
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     if (found.counts[i]) known_[{chunks[i].file, chunks[i].row_id}] = found.counts[i];
+  }
+  return found;
+}
+
+void ChunkNames::note(const ChunkEntry& chunk, const EventColumns& columns,
+                      std::span<const std::uint32_t> numbers) {
+  std::unique_ptr<Sums> sums;
+  {
+    const std::lock_guard lock(mutex_);
+    if (known_.contains({chunk.file, chunk.row_id})) return;
+    if (!idle_.empty()) {
+      sums = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  if (!sums) sums = std::make_unique<Sums>();
+  auto counts = counted(columns, numbers, INT64_MAX, *sums);
+  const std::lock_guard lock(mutex_);
+  known_[{chunk.file, chunk.row_id}] = std::move(counts);
+  idle_.push_back(std::move(sums));
+}
+
+std::vector<ChunkNames::OfChunk> ChunkNames::known() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<OfChunk> chunks;
+  chunks.reserve(known_.size());
+  for (const auto& [key, counts] : known_) chunks.push_back({key.file, key.row_id, *counts});
+  return chunks;
+}
+
+void ChunkNames::restore(std::vector<OfChunk> chunks) {
+  const std::lock_guard lock(mutex_);
+  for (OfChunk& chunk : chunks) {
+    known_[{chunk.file, chunk.row_id}] = std::make_shared<const Counts>(std::move(chunk.counts));
   }
 }
 

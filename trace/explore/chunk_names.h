@@ -28,12 +28,26 @@ class ChunkNames {
   explicit ChunkNames(EventStore& store) : store_(store) {}
 
   // Reads those of the chunks that were not read before; the counts of each, in the same order,
-  // null for what cannot be read. False for `wanted` leaves nulls, too, and `finished` false.
+  // null for what cannot be read or begins later. Of a chunk that goes on at `until_ns` only what
+  // begins before it. False for `wanted` leaves nulls, too, and `finished` false.
   struct Found {
     std::vector<std::shared_ptr<const Counts>> counts;
     bool finished = true;
   };
-  Found of(std::span<const ChunkEntry> chunks, const std::function<bool()>& wanted);
+  Found of(std::span<const ChunkEntry> chunks, const std::function<bool()>& wanted,
+           std::int64_t until_ns = INT64_MAX);
+  // What is kept of a run, and begun with.
+  struct OfChunk {
+    int file = 0;
+    std::int64_t row_id = 0;
+    Counts counts;
+  };
+  std::vector<OfChunk> known() const;
+  void restore(std::vector<OfChunk> chunks);
+
+  // A chunk that somebody else has decoded. `numbers`: EventStore::global_names() of its rank.
+  void note(const ChunkEntry& chunk, const EventColumns& columns,
+            std::span<const std::uint32_t> numbers);
 
  private:
   struct Key {
@@ -53,11 +67,14 @@ class ChunkNames {
     std::vector<std::int64_t> durations;
   };
   static std::shared_ptr<const Counts> counted(const EventColumns& columns,
-                                               std::span<const std::uint32_t> numbers, Sums& sums);
-  void read(std::span<const ChunkEntry> chunks, const std::function<bool()>& wanted, Found& found);
+                                               std::span<const std::uint32_t> numbers,
+                                               std::int64_t until_ns, Sums& sums);
+  Found read(std::span<const ChunkEntry> chunks, const std::function<bool()>& wanted,
+             std::int64_t until_ns);
 
   EventStore& store_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;                 // of what follows
+  std::vector<std::unique_ptr<Sums>> idle_;  // as many as there were threads at once
   std::unordered_map<Key, std::shared_ptr<const Counts>, Hash> known_;
 };
 

@@ -23,10 +23,12 @@ bool is_earlier(const EventPlace& a, const EventPlace& b) {
 }  // namespace
 
 bool EarliestHits::can_take(std::int64_t start_ns) const {
+  if (start_ns >= until_ns_) return false;
   return heap_.size() < kMostInstances || start_ns <= heap_.front().start_ns;
 }
 
 void EarliestHits::offer(const EventPlace& place) {
+  if (!can_take(place.start_ns)) return;
   if (heap_.size() == kMostInstances) {
     if (!is_earlier(place, heap_.front())) return;
     std::ranges::pop_heap(heap_, is_earlier);

@@ -1,6 +1,7 @@
 // The earliest events of a name, as many as a list shows. One thread.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
@@ -14,6 +15,9 @@ namespace shardlens::trace {
 
 class EarliestHits {
  public:
+  // Of those that begin before `until_ns`.
+  explicit EarliestHits(std::int64_t until_ns) : until_ns_(until_ns) {}
+
   void offer(const EventPlace& place);
   // Events of chunks whose name is among `names`; decodes those alone that can hold an early one.
   void look_into(std::span<const ChunkEntry> chunks,
@@ -27,6 +31,7 @@ class EarliestHits {
   void look_at(const ChunkEntry& chunk, const EventColumns& columns,
                const std::vector<bool>& wanted_ids);
 
+  const std::int64_t until_ns_;
   std::vector<EventPlace> heap_;  // the latest on top
 };
 

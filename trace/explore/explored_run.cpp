@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "trace/explore/kept_exploration.h"
+#include "trace/explore/range_statistics.h"
 #include "trace/explore/run_contents.h"
 #include "trace/store/rank_files.h"
 #include "trace/store/run_folder.h"
@@ -23,6 +25,9 @@ constexpr int kCallsPause = 10;
 constexpr std::size_t kMostProblems = 4;
 // How often a rebuilt pyramid is shown while it grows.
 constexpr std::chrono::milliseconds kPublishPause{100};
+// Of fewer events all is found out again as soon.
+constexpr std::int64_t kEventsWorthKeeping = 200'000;
+const TimeRange kEverything{INT64_MIN, INT64_MAX, {}};
 
 Result<std::map<int, fs::path>> files_by_rank(const fs::path& run) {
   std::error_code error;
@@ -53,17 +58,83 @@ std::vector<TimelineRank> ranks_of(const RowCatalogue& catalogue, const RunSnaps
 
 }  // namespace
 
+TimeRange whole_range(const TimelineRows& rows) { return {rows.start_ns, rows.end_ns + 1, {}}; }
+
 Result<std::unique_ptr<ExploredRun>> ExploredRun::open(const fs::path& path,
                                                        const EventStoreOptions& options) {
   TRY(read_run_info(path));
   std::unique_ptr<ExploredRun> run(new ExploredRun(path));
   TRY_ASSIGN(run->store_, EventStore::open(path, options));
+  run->tally_.emplace(*run->store_, kEverything);
+  run->names_ = std::make_shared<ChunkNames>(*run->store_);
   TRY(run->open_sources());
   if (run->ranks_.empty() && !run->problems_.empty()) {
     return tl::make_unexpected(run->problems_.begin()->second);
   }
+  run->restore();
   run->publish();
   return run;
+}
+
+void ExploredRun::restore() {
+  auto kept = read_kept_exploration(path_, stamp_);
+  if (!kept || kept->chunks != store_->chunks()->size() ||
+      kept->names != store_->global_name_count()) {
+    return;
+  }
+  scan_.restore(kept->lanes);
+  names_->restore(std::move(kept->chunk_names));
+  for (auto& [number, classes] : kept->exposure) {
+    const auto rank = ranks_.find(number);
+    if (rank != ranks_.end()) rank->second.exposure.restore(std::move(classes));
+  }
+  set_whole(std::make_shared<const RangeFigures>(std::move(kept->figures)));
+  is_kept_ = was_scanned_ = true;
+}
+
+void ExploredRun::set_whole(std::shared_ptr<const RangeFigures> figures) {
+  const std::lock_guard lock(snapshot_mutex_);
+  whole_ = std::move(figures);
+}
+
+std::shared_ptr<const RangeFigures> ExploredRun::whole() const {
+  const std::lock_guard lock(snapshot_mutex_);
+  return whole_;
+}
+
+std::shared_ptr<const RangeFigures> ExploredRun::whole_so_far() {
+  const std::lock_guard lock(work_mutex_);
+  if (was_scanned_ || scan_.fraction() <= 0) return nullptr;
+  const auto rows = snapshot()->rows;
+  return std::make_shared<const RangeFigures>(
+      statistics_so_far(*store_, tally_->totals(), whole_range(*rows), scan_.fraction()));
+}
+
+bool ExploredRun::is_worth_keeping(const RunSnapshot& run, const RangeFigures& figures) const {
+  const auto is_known = [](const RankSnapshot& rank) {
+    return rank.has_all_rows && rank.exposure != nullptr;
+  };
+  return run.rows->events >= kEventsWorthKeeping && run.rows->incomplete.empty() &&
+         figures.incomplete.empty() && figures.stragglers && was_scanned_ && !is_kept_ &&
+         std::ranges::all_of(run.ranks, is_known) && !was_just_written(stamp_) &&
+         run_stamp(path_) == stamp_;
+}
+
+void ExploredRun::take_whole(const RangeFigures& figures) {
+  const std::lock_guard lock(work_mutex_);
+  const auto run = snapshot();
+  if (!was_scanned_ || figures.range != whole_range(*run->rows)) return;
+  set_whole(std::make_shared<const RangeFigures>(figures));
+  if (!is_worth_keeping(*run, figures)) return;
+  is_kept_ = true;
+  KeptExploration kept{store_->chunks()->size(),
+                       store_->global_name_count(),
+                       scan_.seen(),
+                       {},
+                       names_->known(),
+                       figures};
+  for (const auto& [number, rank] : ranks_) kept.exposure[number] = rank.exposure.classes();
+  keep_exploration(path_, stamp_, kept);
 }
 
 Result<void> ExploredRun::open_sources() {
@@ -159,6 +230,7 @@ void ExploredRun::publish() {
     extent.end_ns = std::max(extent.end_ns, added.extent.end_ns);
   }
   add_calls(*run);
+  run->totals = totals_;
   catalogue_.update(contents);
   rows->rows = catalogue_.rows();
   rows->ranks = ranks_of(catalogue_, *run);
@@ -227,13 +299,29 @@ bool ExploredRun::rebuild_tiles() {
   return true;
 }
 
+bool ExploredRun::scan_events() {
+  const auto chunks = store_->chunks();
+  tally_->learn_names(*chunks);
+  const auto see = [&](int worker, const ChunkEntry& chunk, const EventColumns& columns) {
+    tally_->add(worker, chunk, columns);
+    names_->note(chunk, columns, tally_->names().at(chunk.rank));
+  };
+  const bool more = scan_.scan_some(*store_, *chunks, see);
+  was_scanned_ = !more;
+  if (!more) totals_ = std::make_shared<const RunTotals>(tally_->totals());
+  return more;
+}
+
 bool ExploredRun::scan_exposure() {
   const auto run = snapshot();
   std::atomic<bool> more = false;
   for_each_side_by_side(store_->threads(), run->ranks.size(), [&](int, std::size_t i) {
-    const RankSnapshot& rank = run->ranks[i];
+    RankSnapshot rank = run->ranks[i];
     const auto own = ranks_.find(rank.rank);
-    if (own != ranks_.end() && own->second.exposure.scan_some(*store_, rank)) more = true;
+    if (own == ranks_.end()) return;
+    rank.operators_compute = rank.operators_compute || scan_.operators_compute(rank.rank);
+    const std::int64_t until_ns = was_scanned_ ? INT64_MAX : scan_.reached_ns(rank.rank);
+    if (own->second.exposure.scan_some(*store_, rank, until_ns)) more = true;
   });
   return more;
 }
@@ -255,11 +343,11 @@ Result<bool> ExploredRun::work() {
     update_progress();
     return true;
   }
-  if (!scan_.is_done() || !was_scanned_) {
-    const bool more = scan_.scan_some(*store_, *store_->chunks());
-    was_scanned_ = !more;
+  if (!was_scanned_) {
     // Whether operators count as compute is known from here.
-    if (!more) publish();
+    if (!scan_events()) publish();
+    while (!was_scanned_ && scan_exposure()) {
+    }
     update_progress();
     return true;
   }
@@ -284,6 +372,14 @@ Result<bool> ExploredRun::refresh() {
   if (!news) return false;
   calls_are_old_ = true;
   was_scanned_ = false;
+  totals_.reset();
+  set_whole(nullptr);
+  // What was kept cannot be gone on with.
+  if (std::exchange(is_kept_, false)) {
+    scan_ = {};
+    tally_.emplace(*store_, kEverything);
+    for (auto& [number, rank] : ranks_) rank.exposure = {};
+  }
   publish();
   return true;
 }

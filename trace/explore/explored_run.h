@@ -8,17 +8,24 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
+#include "trace/explore/chunk_names.h"
 #include "trace/explore/exposure_scan.h"
 #include "trace/explore/lane_scan.h"
 #include "trace/explore/rank_source.h"
 #include "trace/explore/run_snapshot.h"
+#include "trace/explore/run_tally.h"
 #include "trace/model/result.h"
 #include "trace/store/event_store.h"
+#include "trace/store/kept_file.h"
 #include "trace/timeline/row_catalogue.h"
 
 namespace shardlens::trace {
+
+// Everything that has a place in the timeline.
+TimeRange whole_range(const TimelineRows& rows);
 
 class ExploredRun {
  public:
@@ -26,6 +33,15 @@ class ExploredRun {
                                                    const EventStoreOptions& options);
 
   std::shared_ptr<const RunSnapshot> snapshot() const;
+  const std::shared_ptr<ChunkNames>& names() const { return names_; }
+
+  // Figures of the whole run, once they are known, or were kept; else null.
+  std::shared_ptr<const RangeFigures> whole() const;
+  // Until then, tables of what was scanned so far; null before the scan and after it.
+  std::shared_ptr<const RangeFigures> whole_so_far();
+  // Those of the whole run, known from here on; of a large one that nobody writes to they are kept
+  // with it.
+  void take_whole(const RangeFigures& figures);
 
   // As RunExplorer's.
   Result<bool> work();
@@ -39,11 +55,18 @@ class ExploredRun {
     ExposureScan exposure;
   };
 
-  explicit ExploredRun(std::filesystem::path run) : path_(std::move(run)) {}
+  explicit ExploredRun(std::filesystem::path run)
+      : path_(std::move(run)), stamp_(run_stamp(path_)) {}
+  void restore();
+  void set_whole(std::shared_ptr<const RangeFigures> figures);
+  bool is_worth_keeping(const RunSnapshot& run, const RangeFigures& figures) const;
   // Of ranks that were not opened before.
   Result<void> open_sources();
   bool read_rows();
   bool rebuild_tiles();
+  bool scan_events();
+  // Of collectives that the scan has passed, whose events are still in the cache; once it has
+  // ended, of all.
   bool scan_exposure();
   // Publishes what is known now.
   void publish();
@@ -54,6 +77,7 @@ class ExploredRun {
   void update_progress();
 
   const std::filesystem::path path_;
+  const RunStamp stamp_;  // before anything was read
   std::unique_ptr<EventStore> store_;
 
   std::mutex work_mutex_;  // for the next few
@@ -62,6 +86,10 @@ class ExploredRun {
   RowCatalogue catalogue_;
   LaneScan scan_;
   bool was_scanned_ = false;
+  std::optional<RunTally> tally_;
+  std::shared_ptr<const RunTotals> totals_;  // once all was scanned
+  std::shared_ptr<ChunkNames> names_;
+  bool is_kept_ = false;
   std::shared_ptr<const CollectiveCalls> calls_;
   std::shared_ptr<const std::vector<RankClock>> clocks_;
   std::chrono::steady_clock::time_point next_calls_;
@@ -69,7 +97,8 @@ class ExploredRun {
   std::chrono::steady_clock::time_point published_;
   std::atomic<double> progress_ = 0;
 
-  mutable std::mutex snapshot_mutex_;
+  mutable std::mutex snapshot_mutex_;  // for the next two
+  std::shared_ptr<const RangeFigures> whole_;
   std::shared_ptr<const RunSnapshot> snapshot_;
 };
 

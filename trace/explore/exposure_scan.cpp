@@ -1,6 +1,7 @@
 #include "trace/explore/exposure_scan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "trace/explore/window_activity.h"
 #include "trace/timeline/collective_parts.h"
@@ -13,23 +14,35 @@ constexpr std::size_t kCollectivesPerCall = 512;
 constexpr std::int64_t kLongestStretchNs = 5'000'000'000;
 }  // namespace
 
-bool ExposureScan::scan_some(EventStore& store, const RankSnapshot& rank) {
+bool ExposureScan::scan_some(EventStore& store, const RankSnapshot& rank, std::int64_t until_ns) {
   const auto& collectives = rank.rows->collectives;
+  if (!restored_.empty() && restored_.size() == collectives.size() && ids_.empty()) {
+    ids_ = collectives.ids;
+    classes_ = std::exchange(restored_, {});
+    operators_counted_ = rank.operators_compute;
+    return false;
+  }
   // Late rows may have come in between.
   const bool is_prefix = ids_.size() <= collectives.size() &&
                          std::equal(ids_.begin(), ids_.end(), collectives.ids.begin());
-  if (!is_prefix) {
+  // So may the first operator that computes.
+  const bool has_missed_some = rank.operators_compute && !operators_counted_;
+  if (!is_prefix || has_missed_some) {
     ids_.clear();
     classes_.clear();
   }
-  if (ids_.size() == collectives.size()) return false;
+  operators_counted_ = rank.operators_compute;
   const std::size_t first = ids_.size();
   std::size_t end = first;
   const auto time_of = [&](std::size_t i) {
     return drawn_time(collectives.rows[i].start_ns, collectives.rows[i].end_ns);
   };
+  const auto is_within = [&](std::size_t i) {
+    return i < collectives.size() && (until_ns == INT64_MAX || time_of(i).end_ns < until_ns);
+  };
+  if (!is_within(first)) return false;
   Interval window = time_of(first);
-  while (end < collectives.size() && end - first < kCollectivesPerCall) {
+  while (is_within(end) && end - first < kCollectivesPerCall) {
     const Interval time = time_of(end);
     if (end > first && time.end_ns - window.start_ns > kLongestStretchNs) break;
     window.end_ns = std::max(window.end_ns, time.end_ns);
@@ -42,7 +55,7 @@ bool ExposureScan::scan_some(EventStore& store, const RankSnapshot& rank) {
     classes_.push_back(communication_class(time_of(i), activity.compute));
   }
   shared_.reset();
-  return end < collectives.size();
+  return is_within(end);
 }
 
 std::shared_ptr<const std::vector<PieceClass>> ExposureScan::classes_of(

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "trace/explore/run_snapshot.h"
@@ -12,9 +13,13 @@ namespace shardlens::trace {
 
 class ExposureScan {
  public:
-  // Looks at some more of the rank's collectives; true while there are more. Those that came in
-  // since are looked at, too.
-  bool scan_some(EventStore& store, const RankSnapshot& rank);
+  // Looks at some more of the rank's collectives, of those that end before `until_ns`; true while
+  // there are more of them. Those that came in since are looked at, too.
+  bool scan_some(EventStore& store, const RankSnapshot& rank, std::int64_t until_ns = INT64_MAX);
+
+  // What is kept of a scan that has ended, and begun with instead of another one.
+  const std::vector<PieceClass>& classes() const { return classes_; }
+  void restore(std::vector<PieceClass> classes) { restored_ = std::move(classes); }
 
   // kOverlapped or kExposed for each collective of `rows`; null until all of them are known.
   std::shared_ptr<const std::vector<PieceClass>> classes_of(const RankRows& rows) const;
@@ -22,6 +27,8 @@ class ExposureScan {
  private:
   std::vector<std::int64_t> ids_;  // of the collectives that were looked at, in order of start
   std::vector<PieceClass> classes_;
+  std::vector<PieceClass> restored_;  // until the rows are known that they are of
+  bool operators_counted_ = true;     // as computing, as far as they do
   mutable std::shared_ptr<const std::vector<PieceClass>> shared_;
 };
 

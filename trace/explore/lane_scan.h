@@ -1,8 +1,10 @@
 // A look at every bulk event of a run, in the background: which contradict themselves, how deep
-// they nest, whether operators count as compute. One thread calls, several work.
+// they nest, whether operators count as compute. Whoever else wants every event looks on, so that
+// chunks are decoded once. One thread calls, several work.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -15,11 +17,27 @@ namespace shardlens::trace {
 
 class LaneScan {
  public:
-  // Looks at some more of these chunks (by rank, lane, kind and time); true while there are more.
-  bool scan_some(EventStore& store, std::span<const ChunkEntry> chunks);
+  // Looks at some more of these chunks (by rank, lane, kind and time), of each rank in the order in
+  // which they were recorded; true while there are more. `see` is called for each that is not of
+  // allocations, by several workers at once.
+  using See = std::function<void(int worker, const ChunkEntry& chunk, const EventColumns& columns)>;
+  bool scan_some(EventStore& store, std::span<const ChunkEntry> chunks, const See& see);
+  // About how far a rank was looked at: where the last of those chunks begins.
+  std::int64_t reached_ns(int rank) const;
 
   double fraction() const;
-  bool is_done() const { return scanned_ >= total_; }
+  bool is_done() const { return is_done_; }
+
+  // What is kept of a scan that has ended, and begun with instead of another one.
+  struct Seen {
+    int rank = 0, lane = 0;
+    EventKind kind = EventKind::kKernel;
+    std::int64_t reversed = 0, overlapping = 0;
+    int levels = 1;
+    bool computes = false;
+  };
+  std::vector<Seen> seen() const;
+  void restore(std::span<const Seen> lanes);
 
   std::int64_t reversed_events() const;
   std::int64_t overlapping_events() const;
@@ -30,8 +48,6 @@ class LaneScan {
  private:
   using LaneKey = std::tuple<int, int, EventKind>;  // rank, lane, kind
   struct LaneState {
-    std::size_t seen = 0;                  // chunks
-    std::int64_t last_row_id = INT64_MIN;  // of them
     std::int64_t reversed = 0, overlapping = 0;
     std::int64_t unreadable = 0;  // chunks
     std::string problem;          // of the first of them
@@ -39,14 +55,20 @@ class LaneScan {
     bool computes = false;
     std::vector<std::int64_t> level_ends;  // by depth: the latest end so far
   };
+  struct RankState {
+    std::int64_t last_row_id = INT64_MIN;  // of the chunks that were seen
+    std::int64_t reached_ns = INT64_MIN;
+  };
   static void look_at(const EventColumns& columns, LaneState& state);
   // In the order of recording: an operator that lasts is recorded after those that it calls, and
   // what is recorded late must not be taken for something seen.
-  static std::vector<const ChunkEntry*> next_of_lane(std::span<const ChunkEntry> lane,
-                                                     const LaneState& state);
+  std::vector<const ChunkEntry*> next_of_rank(std::span<const ChunkEntry> rank, std::size_t most);
+  std::vector<const ChunkEntry*> next_chunks(std::span<const ChunkEntry> chunks);
 
   std::map<LaneKey, LaneState> lanes_;
+  std::map<int, RankState> ranks_;
   std::int64_t scanned_ = 0, total_ = 0;  // chunks
+  bool is_done_ = false;
 };
 
 }  // namespace shardlens::trace

@@ -22,12 +22,14 @@ void add_hit(HitSums& sums, std::string_view name, EventTableKind table, std::in
   hit.total_ns = saturated_add(hit.total_ns, total_ns);
 }
 
-void count_rows(std::span<const NamedRows> all, const NameMatcher& matcher, HitSums& sums) {
+void count_rows(std::span<const NamedRows> all, const NameMatcher& matcher, std::int64_t until_ns,
+                HitSums& sums) {
   for (const NamedRows& rows : all) {
     const auto matched = matching_labels(rows, matcher);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (!matched[rows.labels[i]]) continue;
       const EventPlace place = rows.place(i);
+      if (place.start_ns >= until_ns) continue;
       const std::int64_t duration = saturated_difference(place.end_ns, place.start_ns);
       add_hit(sums, rows.texts[rows.labels[i]], place.ref.table, 1,
               std::max<std::int64_t>(0, duration));
@@ -131,7 +133,7 @@ void NameSearch::count_events(std::span<const ChunkEntry> chunks,
 }
 
 Result<NameHits> NameSearch::find(const NamePattern& pattern, std::span<const NamedRows> rows,
-                                  const std::function<bool()>& wanted) {
+                                  const std::function<bool()>& wanted, std::int64_t until_ns) {
   const auto matched = match(pattern);
   if (!matched) {
     NameHits none;
@@ -142,12 +144,12 @@ Result<NameHits> NameSearch::find(const NamePattern& pattern, std::span<const Na
   }
   const auto& names = (*matched)->names;
   HitSums sums;
-  EarliestHits earliest;
-  count_rows(rows, (*matched)->matcher, sums);
+  EarliestHits earliest(until_ns);
+  count_rows(rows, (*matched)->matcher, until_ns, sums);
   if (pattern.is_plain) offer_rows(rows, (*matched)->matcher, earliest);
   if (std::ranges::find(names, true) != names.end()) {
     const auto chunks = searched_chunks();
-    const auto found = chunk_names_.of(chunks, wanted);
+    const auto found = chunk_names_->of(chunks, wanted, until_ns);
     if (!found.finished) return fail(ErrorKind::kFailed, "the search is no longer wanted");
     count_events(chunks, found.counts, names, sums);
     if (pattern.is_plain) earliest.look_into(chunks, found.counts, names, store_);
@@ -167,7 +169,7 @@ std::optional<EventPlace> NameSearch::neighbour_hit(const NamePattern& pattern, 
   offer_rows(rows, (*matched)->matcher, search);
   const auto& names = (*matched)->names;
   if (std::ranges::find(names, true) != names.end()) {
-    search.look_into(searched_chunks(), names, store_, chunk_names_, wanted);
+    search.look_into(searched_chunks(), names, store_, *chunk_names_, wanted);
   }
   return search.best();
 }

@@ -42,13 +42,18 @@ class NameSearch {
   using HitSums = std::map<std::pair<std::string_view, EventTableKind>, NameHit>;
 
   // `store` outlives this.
-  explicit NameSearch(EventStore& store) : store_(store), chunk_names_(store) {}
+  explicit NameSearch(EventStore& store) : NameSearch(store, std::make_shared<ChunkNames>(store)) {}
+  // With what is already known of chunks, or is found out by others.
+  NameSearch(EventStore& store, std::shared_ptr<ChunkNames> names)
+      : store_(store), chunk_names_(std::move(names)) {}
 
   // Kernels, operators, launches, copies and what `rows` holds. A pattern that cannot be read is no
   // error but a NameHits::problem. Milliseconds for chunks that were counted before, else as long
-  // as it takes to decode them. False for `wanted` gives up with kFailed.
+  // as it takes to decode them. Only what begins before `until_ns`. False for `wanted` gives up
+  // with kFailed.
   Result<NameHits> find(const NamePattern& pattern, std::span<const NamedRows> rows,
-                        const std::function<bool()>& wanted = {});
+                        const std::function<bool()>& wanted = {},
+                        std::int64_t until_ns = INT64_MAX);
   // The one that begins first after a time (direction 1), or last before it (−1). Decodes no more
   // chunks than it has to look into.
   std::optional<EventPlace> neighbour_hit(const NamePattern& pattern, int direction,
@@ -69,7 +74,7 @@ class NameSearch {
                     const std::vector<bool>& names, HitSums& sums) const;
 
   EventStore& store_;
-  ChunkNames chunk_names_;
+  const std::shared_ptr<ChunkNames> chunk_names_;
   std::mutex mutex_;
   std::shared_ptr<const Matched> last_;  // the same pattern is asked for again and again
 };

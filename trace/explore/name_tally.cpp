@@ -8,10 +8,8 @@
 namespace shardlens::trace {
 
 bool LongestEvent::yields_to(const LongestEvent& other) const {
-  if (!chunk || !other.chunk) return other.chunk != nullptr;
   const auto order = [](const LongestEvent& one) {
-    return std::tuple(-one.duration_ns, one.start_ns, one.chunk->rank, one.chunk->row_id,
-                      one.index);
+    return std::tuple(-one.duration_ns, one.start_ns, one.rank, one.chunk, one.index);
   };
   return order(other) < order(*this);
 }
@@ -25,8 +23,9 @@ void NameSum::add(const NameSum& other) {
 
 std::vector<std::uint32_t>& NameTally::slots_of(int rank, std::size_t ids) {
   const auto found = std::ranges::find(ranks_, rank, &RankSlots::rank);
-  if (found != ranks_.end()) return found->by_id;
-  return ranks_.emplace_back(RankSlots{rank, std::vector<std::uint32_t>(ids + 1)}).by_id;
+  auto& by_id = (found != ranks_.end() ? *found : ranks_.emplace_back(RankSlots{rank, {}})).by_id;
+  by_id.resize(std::max({by_id.size(), ids, std::size_t{1}}));
+  return by_id;
 }
 
 std::uint32_t NameTally::new_slot(std::uint32_t name) {
@@ -52,10 +51,10 @@ void NameTally::add_block(const ChunkEntry& chunk, const EventColumns& columns,
   const bool has_bytes = chunk.kind == EventKind::kCopy;
   const auto ids = static_cast<std::uint32_t>(numbers.size());
   for (std::size_t i = 0; i < block.size; ++i) {
-    const std::uint32_t id = std::min(block.names[i], ids);
+    const std::uint32_t id = block.names[i] < ids ? block.names[i] : 0;
     std::uint32_t& slot = slots[id];
     if (slot == 0) [[unlikely]]
-      slot = new_slot(id < ids ? numbers[id] : 0);
+      slot = new_slot(id == 0 ? 0 : numbers[id]);
     NameSum& sum = sums_[slot - 1];
     const std::int64_t duration = block.durations[i];
     sum.total_ns = saturated_add(sum.total_ns, duration);
@@ -65,7 +64,7 @@ void NameTally::add_block(const ChunkEntry& chunk, const EventColumns& columns,
     if (duration < sum.longest.duration_ns) [[likely]]
       continue;
     const std::size_t index = block.index(i);
-    const LongestEvent event{duration, columns.start_ns(index), &chunk,
+    const LongestEvent event{duration, columns.start_ns(index), chunk.rank, chunk.row_id,
                              static_cast<std::uint32_t>(index)};
     if (sum.longest.yields_to(event)) sum.longest = event;
   }

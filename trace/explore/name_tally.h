@@ -15,7 +15,8 @@ namespace shardlens::trace {
 struct LongestEvent {
   std::int64_t duration_ns = -1;  // −1: none yet
   std::int64_t start_ns = 0;
-  const ChunkEntry* chunk = nullptr;
+  int rank = 0;
+  std::int64_t chunk = 0;  // its row
   std::uint32_t index = 0;
 
   // Of equally long ones the first.
@@ -35,7 +36,8 @@ struct NameSum {
 
 class NameTally {
  public:
-  // `numbers`: the names of the chunk's rank by string id (EventStore::global_names()).
+  // `numbers`: the names of the chunk's rank by string id (EventStore::global_names()); a live run
+  // has more of them later.
   void add(const ChunkEntry& chunk, const EventColumns& columns, const TimeRange& range,
            std::span<const std::uint32_t> numbers);
 
@@ -45,7 +47,7 @@ class NameTally {
  private:
   struct RankSlots {
     int rank = 0;
-    std::vector<std::uint32_t> by_id;  // place in sums_ + 1; the last one for unknown ids
+    std::vector<std::uint32_t> by_id;  // place in sums_ + 1; unknown ids have that of 0, ""
   };
   std::vector<std::uint32_t>& slots_of(int rank, std::size_t ids);
   std::uint32_t new_slot(std::uint32_t name);

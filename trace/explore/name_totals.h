@@ -32,6 +32,7 @@ struct NameTotal {
 
 class NameTotals {
  public:
+  NameTotals() = default;
   explicit NameTotals(std::span<const NameTally* const> tallies);
 
   const std::vector<NameTotal>& names() const { return names_; }

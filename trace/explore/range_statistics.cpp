@@ -4,8 +4,9 @@
 #include <array>
 #include <chrono>
 #include <future>
-#include <map>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "trace/explore/collective_tables.h"
 #include "trace/explore/exact_pass.h"
@@ -15,28 +16,21 @@ namespace shardlens::trace {
 
 namespace {
 
-// The tables from chunks, in the order of StatisticsTable.
+// The tables from chunks, as kTalliedKinds.
 struct ChunkTable {
-  EventKind kind;
   StatisticsTable table;
   EventTableKind events;
 };
-constexpr std::array<ChunkTable, 4> kChunkTables{{
-    {EventKind::kKernel, StatisticsTable::kKernels, EventTableKind::kKernel},
-    {EventKind::kOperator, StatisticsTable::kOperators, EventTableKind::kOperator},
-    {EventKind::kCopy, StatisticsTable::kCopies, EventTableKind::kCopy},
-    {EventKind::kLaunch, StatisticsTable::kLaunches, EventTableKind::kLaunch},
+constexpr std::array<ChunkTable, kTalliedKinds.size()> kChunkTables{{
+    {StatisticsTable::kKernels, EventTableKind::kKernel},
+    {StatisticsTable::kOperators, EventTableKind::kOperator},
+    {StatisticsTable::kCopies, EventTableKind::kCopy},
+    {StatisticsTable::kLaunches, EventTableKind::kLaunch},
 }};
-
-std::size_t tally_of(EventKind kind) {
-  return static_cast<std::size_t>(std::ranges::find(kChunkTables, kind, &ChunkTable::kind) -
-                                  kChunkTables.begin());
-}
 
 // What both passes go over.
 struct RangeChunks {
   std::vector<ChunkEntry> chunks;
-  std::map<int, std::vector<std::uint32_t>> numbers;  // names of the ranks, by string id
   bool is_whole_run = true;
 };
 
@@ -52,9 +46,6 @@ RangeChunks chunks_of(const EventStore& store, const TimeRange& range) {
       continue;
     }
     found.chunks.push_back(chunk);
-    if (!found.numbers.contains(chunk.rank)) {
-      found.numbers[chunk.rank] = store.global_names(chunk.rank);
-    }
   }
   return found;
 }
@@ -67,64 +58,81 @@ PieceClass piece_class_of(EventKind kind, KernelClass kernel_class) {
   return PieceClass::kCompute;
 }
 
-NameFigures figures_of(const EventStore& store, const ChunkTable& table, const NameTotals& totals,
-                       const ExactPass& exact, std::size_t place) {
+// Before the second pass there is none, and no quantile.
+NameFigures figures_of(const EventStore& store, std::size_t kind, const NameTotals& totals,
+                       const ExactPass* exact, std::size_t place) {
   const NameTotal& total = totals.names()[place];
   const LongestEvent& longest = total.sum.longest;
   NameFigures figures;
   figures.name = store.global_text(total.sum.name);
   KernelClass kernel_class = KernelClass::kOther;
-  if (table.kind == EventKind::kKernel) {
+  if (kTalliedKinds[kind] == EventKind::kKernel) {
     kernel_class = kernel_class_of(figures.name);
     figures.kernel_class = to_string(kernel_class);
   }
-  figures.piece_class = piece_class_of(table.kind, kernel_class);
+  figures.piece_class = piece_class_of(kTalliedKinds[kind], kernel_class);
   figures.count = total.count;
   figures.total_ns = total.sum.total_ns;
   figures.mean_ns = static_cast<double>(figures.total_ns) / static_cast<double>(figures.count);
-  figures.median_ns = exact.median_ns(place);
-  figures.p99_ns = exact.p99_ns(place);
   figures.least_ns = total.sum.least_ns;
   figures.most_ns = longest.duration_ns;
   figures.bytes = total.sum.bytes;
-  figures.longest = {table.events, longest.chunk->rank, longest.chunk->row_id, longest.index};
+  figures.longest = {kChunkTables[kind].events, longest.rank, longest.chunk, longest.index};
   figures.longest_start_ns = longest.start_ns;
-  figures.histogram = {total.bins.first_ns(), total.bins.last_ns(), exact.bins(place)};
+  figures.histogram = {total.bins.first_ns(), total.bins.last_ns(), {}};
+  if (exact == nullptr) {
+    figures.median_ns = figures.p99_ns = kUnknownNs;
+    return figures;
+  }
+  figures.median_ns = exact->median_ns(place);
+  figures.p99_ns = exact->p99_ns(place);
+  figures.histogram.counts = exact->bins(place);
   return figures;
+}
+
+RangeTable table_of(const EventStore& store, std::size_t kind, const NameTotals& totals,
+                    const ExactPass* exact) {
+  RangeTable table{kChunkTables[kind].table, GroupBy::kName, {}, 0, 0};
+  for (std::size_t place = 0; place < totals.names().size(); ++place) {
+    table.rows.push_back(figures_of(store, kind, totals, exact, place));
+  }
+  complete_table(table);
+  return table;
 }
 
 // The two passes over all chunks of the range.
 class ChunkStatistics {
  public:
   ChunkStatistics(EventStore& store, const TimeRange& range, const std::function<bool()>& wanted)
-      : store_(store), range_(range), wanted_(wanted), found_(chunks_of(store, range)) {}
+      : store_(store),
+        range_(range),
+        wanted_(wanted),
+        found_(chunks_of(store, range)),
+        tally_(store, range) {
+    tally_.learn_names(found_.chunks);
+  }
 
-  Result<void> run() {
-    const auto workers = static_cast<std::size_t>(store_.threads());
-    for (auto& tallies : tallies_) tallies.resize(workers);
-    TRY(pass([&](int worker, const ChunkEntry& chunk, const EventColumns& columns) {
-      tallies_[tally_of(chunk.kind)][static_cast<std::size_t>(worker)].add(
-          chunk, columns, range_, found_.numbers.at(chunk.rank));
-    }));
-    for (std::size_t i = 0; i < kChunkTables.size(); ++i) {
-      std::vector<const NameTally*> parts;
-      for (const NameTally& tally : tallies_[i]) parts.push_back(&tally);
-      totals_[i].emplace(parts);
-      exact_[i].emplace(*totals_[i], store_.threads());
+  Result<void> run(std::shared_ptr<const RunTotals> known) {
+    const bool is_known = known && found_.is_whole_run && known->chunks == found_.chunks.size();
+    if (is_known) {
+      totals_ = std::move(known);
+    } else {
+      TRY(pass([&](int worker, const ChunkEntry& chunk, const EventColumns& columns) {
+        tally_.add(worker, chunk, columns);
+      }));
+      totals_ = std::make_shared<const RunTotals>(tally_.totals());
+    }
+    for (std::size_t i = 0; i < kTalliedKinds.size(); ++i) {
+      exact_[i].emplace(totals_->kinds[i], store_.threads());
     }
     return pass([&](int worker, const ChunkEntry& chunk, const EventColumns& columns) {
       exact_[tally_of(chunk.kind)]->add(worker, chunk.rank, columns, range_,
-                                        found_.numbers.at(chunk.rank));
+                                        tally_.names().at(chunk.rank));
     });
   }
 
   RangeTable table(std::size_t i) const {
-    RangeTable table{kChunkTables[i].table, GroupBy::kName, {}, 0, 0};
-    for (std::size_t place = 0; place < totals_[i]->names().size(); ++place) {
-      table.rows.push_back(figures_of(store_, kChunkTables[i], *totals_[i], *exact_[i], place));
-    }
-    complete_table(table);
-    return table;
+    return table_of(store_, i, totals_->kinds[i], &*exact_[i]);
   }
   bool is_whole_run() const { return found_.is_whole_run; }
   const std::string& problem() const { return problem_; }
@@ -145,9 +153,9 @@ class ChunkStatistics {
   const TimeRange& range_;
   const std::function<bool()>& wanted_;
   const RangeChunks found_;
-  std::array<std::vector<NameTally>, kChunkTables.size()> tallies_;  // by worker
-  std::array<std::optional<NameTotals>, kChunkTables.size()> totals_;
-  std::array<std::optional<ExactPass>, kChunkTables.size()> exact_;
+  RunTally tally_;
+  std::shared_ptr<const RunTotals> totals_;
+  std::array<std::optional<ExactPass>, kTalliedKinds.size()> exact_;
   std::string problem_;
 };
 
@@ -163,12 +171,13 @@ bool are_inside(std::span<const CollectiveRows> collectives, const TimeRange& ra
 
 Result<RangeFigures> range_statistics(EventStore& store,
                                       std::span<const CollectiveRows> collectives,
-                                      const TimeRange& range, const std::function<bool()>& wanted) {
+                                      const TimeRange& range, const std::function<bool()>& wanted,
+                                      std::shared_ptr<const RunTotals> known) {
   const auto begun = std::chrono::steady_clock::now();
   auto of_collectives = std::async(
       std::launch::async, [collectives, &range] { return collective_tables(collectives, range); });
   ChunkStatistics statistics(store, range, wanted);
-  TRY(statistics.run());
+  TRY(statistics.run(std::move(known)));
   RangeFigures figures;
   figures.range = range;
   for (std::size_t i = 0; i < kChunkTables.size(); ++i) {
@@ -185,6 +194,19 @@ Result<RangeFigures> range_statistics(EventStore& store,
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
   figures.seconds = taken.count();
+  return figures;
+}
+
+RangeFigures statistics_so_far(const EventStore& store, const RunTotals& totals,
+                               const TimeRange& range, double fraction) {
+  RangeFigures figures;
+  figures.range = range;
+  figures.fraction = fraction;
+  figures.is_whole_run = true;
+  for (std::size_t i = 0; i < kTalliedKinds.size(); ++i) {
+    figures.tables.push_back(table_of(store, i, totals.kinds[i], nullptr));
+  }
+  figures.incomplete = store.problem();
   return figures;
 }
 

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string_view>
 
+#include "trace/explore/run_tally.h"
 #include "trace/model/events.h"
 #include "trace/model/result.h"
 #include "trace/store/event_store.h"
@@ -36,10 +38,17 @@ struct CollectiveRows {
 
 // Tables by name, the four of collectives one after the other. About 5 ns per event and core for
 // what is in the store's cache. `wanted` is asked between chunks; false gives up with kFailed.
-// Chunks that cannot be read are left out and told in `incomplete`.
+// Chunks that cannot be read are left out and told in `incomplete`. `known`: of all chunks of the
+// run; where they are just those of the range, no first pass is needed.
 Result<RangeFigures> range_statistics(EventStore& store,
                                       std::span<const CollectiveRows> collectives,
                                       const TimeRange& range,
-                                      const std::function<bool()>& wanted = {});
+                                      const std::function<bool()>& wanted = {},
+                                      std::shared_ptr<const RunTotals> known = nullptr);
+
+// While the events are still being scanned: tables of chunks alone, without quantiles, histograms
+// and collectives. `fraction` of the events were seen.
+RangeFigures statistics_so_far(const EventStore& store, const RunTotals& totals,
+                               const TimeRange& range, double fraction);
 
 }  // namespace shardlens::trace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/store/read_once.h"
+
 namespace shardlens::trace {
 
 namespace {
@@ -60,6 +62,7 @@ Result<std::unique_ptr<RankSource>> RankSource::open(const std::filesystem::path
 // The pyramid refers to the open file.
 Result<void> RankSource::open_file() {
   TRY_ASSIGN(TraceFile file, TraceFile::open(path_));
+  TRY(file.database().execute(kReadOnce));
   pyramid_.reset();
   file_ = std::move(file);
   TRY_ASSIGN(pyramid_, LodReader::open(file_->database(), rank_));

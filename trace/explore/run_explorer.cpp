@@ -26,7 +26,7 @@ Result<std::unique_ptr<RunExplorer>> RunExplorer::open(const std::filesystem::pa
                                                        const EventStoreOptions& options) {
   auto state = std::make_unique<State>();
   TRY_ASSIGN(state->run, ExploredRun::open(run, options));
-  state->search.emplace(*state->run->snapshot()->store);
+  state->search.emplace(*state->run->snapshot()->store, state->run->names());
   return std::unique_ptr<RunExplorer>(new RunExplorer(std::move(state)));
 }
 
@@ -41,19 +41,29 @@ Result<TimelinePicture> RunExplorer::picture(const PictureRequest& request,
 
 Result<RangeFigures> RunExplorer::statistics(const TimeRange& range,
                                              const std::function<bool()>& wanted) {
+  if (const auto known = state_->run->whole(); known && known->range == range) return *known;
   const auto run = state_->run->snapshot();
   auto stragglers =
       std::async(std::launch::async, [&run, &range] { return stragglers_in(*run, range); });
   const RunCollectives collectives = collective_rows(*run, range);
-  TRY_ASSIGN(RangeFigures figures, range_statistics(*run->store, collectives.rows, range, wanted));
+  TRY_ASSIGN(RangeFigures figures,
+             range_statistics(*run->store, collectives.rows, range, wanted, run->totals));
   figures.stragglers = stragglers.get();
+  state_->run->take_whole(figures);
   return figures;
 }
 
-Result<NameHits> RunExplorer::find(const NamePattern& pattern,
-                                   const std::function<bool()>& wanted) {
+TimeRange RunExplorer::whole() const { return whole_range(*rows()); }
+
+std::shared_ptr<const RangeFigures> RunExplorer::whole_so_far() const {
+  auto known = state_->run->whole();
+  return known ? known : state_->run->whole_so_far();
+}
+
+Result<NameHits> RunExplorer::find(const NamePattern& pattern, const std::function<bool()>& wanted,
+                                   std::int64_t until_ns) {
   const auto run = state_->run->snapshot();
-  TRY_ASSIGN(NameHits hits, state_->search->find(pattern, named_rows(*run), wanted));
+  TRY_ASSIGN(NameHits hits, state_->search->find(pattern, named_rows(*run), wanted, until_ns));
   for (HitInstance& instance : hits.instances) {
     const RankSnapshot* const rank = run->rank(instance.place.ref.rank);
     const Step* const step =

@@ -34,8 +34,15 @@ class RunExplorer {
   Result<TimelinePicture> picture(const PictureRequest& request,
                                   const std::function<bool()>& wanted = {});
   // Up to tenths of a second for ten million events.
+  // Those of the whole run are kept with it, where it is large and nobody writes to it.
   Result<RangeFigures> statistics(const TimeRange& range, const std::function<bool()>& wanted = {});
-  Result<NameHits> find(const NamePattern& pattern, const std::function<bool()>& wanted = {});
+  TimeRange whole() const;
+  // What is known of the whole run without waiting: all of it, where it was kept; else what was
+  // counted so far by work(); null where nothing was. Milliseconds.
+  std::shared_ptr<const RangeFigures> whole_so_far() const;
+  // Of what begins before `until_ns`: how far a replay has come.
+  Result<NameHits> find(const NamePattern& pattern, const std::function<bool()>& wanted = {},
+                        std::int64_t until_ns = INT64_MAX);
   // The hit after (direction 1) or before (-1) a time, over all rows; none: there is no further
   // one.
   std::optional<EventPlace> neighbour_hit(const NamePattern& pattern, int direction,

@@ -8,6 +8,7 @@
 
 #include "trace/explore/rank_rows.h"
 #include "trace/explore/rank_source.h"
+#include "trace/explore/run_tally.h"
 #include "trace/model/events.h"
 #include "trace/store/event_store.h"
 #include "trace/timeline/collective_calls.h"
@@ -35,6 +36,7 @@ struct RunSnapshot {
   std::vector<RankSnapshot> ranks;                       // by rank
   std::shared_ptr<const CollectiveCalls> calls;          // of all ranks, once their rows were read
   std::shared_ptr<const std::vector<RankClock>> clocks;  // by rank, as soon as `calls` are known
+  std::shared_ptr<const RunTotals> totals;               // of all events, once they were scanned
 
   const RankSnapshot* rank(int number) const {
     for (const RankSnapshot& each : ranks) {

@@ -53,9 +53,8 @@ RunStamp run_stamp(const fs::path& run) {
     stamp.newest = std::max(stamp.newest, time);
     const FileStamp now = stamp_of(file);
     // In whatever order the folder lists them.
-    stamp.files +=
-        checksum_of(file.filename().string() + "/" + std::to_string(now.size) + "/" +
-                    std::to_string(now.modified_ns) + "/" + std::to_string(now.inode));
+    stamp.files += checksum_of(file.filename().string() + "/" + std::to_string(now.size) + "/" +
+                               std::to_string(now.modified_ns) + "/" + std::to_string(now.inode));
   };
   if (!fs::is_directory(run, error)) {
     add(run);

@@ -203,7 +203,8 @@ Result<Database> Database::open(const std::string& location, int flags, std::str
 }
 
 Result<void> Database::distrust() {
-  // A run of hundreds of ranks has thousands of connections, and 120 KB for small pieces are each's.
+  // A run of hundreds of ranks has thousands of connections, and 120 KB for small pieces are
+  // each's.
   sqlite3_db_config(get(), SQLITE_DBCONFIG_LOOKASIDE, nullptr, 0, 0);
   sqlite3_db_config(get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);

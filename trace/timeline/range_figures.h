@@ -36,6 +36,8 @@ struct DurationHistogram {
   std::array<std::uint32_t, kHistogramBins> counts{};
 };
 
+inline constexpr std::int64_t kUnknownNs = -1;
+
 struct NameFigures {
   std::string name;
   PieceClass piece_class = PieceClass::kCompute;
@@ -45,7 +47,8 @@ struct NameFigures {
   std::int64_t total_ns = 0;
   double share = 0;  // of the table's total
   double mean_ns = 0;
-  std::int64_t median_ns = 0, p99_ns = 0;  // exact, the nearest rank
+  // Exact, the nearest rank; kUnknownNs until every event was seen.
+  std::int64_t median_ns = 0, p99_ns = 0;
   std::int64_t least_ns = 0, most_ns = 0;
   std::int64_t bytes = 0;  // collectives and copies: sum; else 0
   // Collectives whose start on every rank of the group is known, summed; all 0 where none is.
@@ -73,8 +76,9 @@ struct RangeFigures {
   TimeRange range;
   std::vector<RangeTable> tables;
   bool is_whole_run = false;
-  double seconds = 0;                                  // it took
-  std::string incomplete;                              // what could not be read, "" for nothing
+  double fraction = 1;     // of the events that were counted; below 1 more are to come
+  double seconds = 0;      // it took
+  std::string incomplete;  // what could not be read, "" for nothing
   std::shared_ptr<const StragglerFigures> stragglers;  // of the collectives; null: not counted
 };
 

@@ -42,6 +42,11 @@ std::string events_text(const trace::RangeFigures& figures,
 
 std::vector<std::string> range_notes(const InspectView& view,
                                      std::optional<trace::StatisticsTable> table) {
+  if (view.range && view.range->fraction < 1) {
+    // Never "100 %" of what goes on.
+    const int percent = static_cast<int>(100 * view.range->fraction);
+    return {"counting… " + std::to_string(percent) + " % of the events so far", "counting…"};
+  }
   if (!view.range || view.counting_range) return {"counting…"};
   const trace::RangeFigures& figures = *view.range;
   const std::string time = length_text(figures.range.end_ns - figures.range.start_ns);
@@ -64,6 +69,9 @@ std::string range_definition(const InspectView& view) {
   std::string text =
       "An event belongs to the range if it begins in it. Drag over the timeline's axis to select a "
       "range, Esc to have the whole run again";
+  if (view.range && view.range->fraction < 1) {
+    return text + ". Medians, 99th percentiles and collectives come once all events were seen";
+  }
   if (view.counting_range) text += ". What the tables show is still of the range before";
   if (view.range && !view.range->incomplete.empty()) {
     text += ". Not complete: " + view.range->incomplete;

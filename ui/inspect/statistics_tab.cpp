@@ -169,7 +169,9 @@ void StatisticsTab::draw_distribution(const Look& look, const Rect& rect, const 
 void StatisticsTab::draw(const Look& look, const Rect& rect, const InspectView& view,
                          Commands& commands) {
   const Palette& p = look.colors();
-  if (!view.range) {
+  const bool is_to_come = view.range && view.range->fraction < 1 &&
+                          find_range_table(*view.range, kind_, GroupBy::kName) == nullptr;
+  if (!view.range || is_to_come) {
     text_in(look, rect, Face::kBody, p.text_muted, "Counting the events of the whole run…",
             Align::kCenter);
     return;

@@ -21,6 +21,10 @@ constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 constexpr float kMonoAdvance = 7.5f;  // of scale 1, per letter of a name
 constexpr float kWidestNames = 620;
 
+double known_duration(std::int64_t ns) {
+  return ns == trace::kUnknownNs ? kNoValue : static_cast<double>(ns);
+}
+
 TableCell figure(const Quantity& quantity, Tone tone = Tone::kText) {
   return {quantity.value, quantity.unit, tone, {}, {}};
 }
@@ -192,9 +196,9 @@ class StatisticsColumns {
     add_duration("Mean", "mean_ns", "Sum ÷ count", 8,
                  [](const NameFigures& r) { return r.mean_ns; });
     add_duration("Median", "median_ns", "Half of the events take at most this long", 4,
-                 [](const NameFigures& r) { return static_cast<double>(r.median_ns); });
+                 [](const NameFigures& r) { return known_duration(r.median_ns); });
     add_duration("p99", "p99_ns", "99 of 100 events take at most this long", 3,
-                 [](const NameFigures& r) { return static_cast<double>(r.p99_ns); });
+                 [](const NameFigures& r) { return known_duration(r.p99_ns); });
     add_duration("Min", "min_ns", "The shortest event", 1,
                  [](const NameFigures& r) { return static_cast<double>(r.least_ns); });
     add_duration("Max", "max_ns", "The longest event: a click on the row shows it", 6,

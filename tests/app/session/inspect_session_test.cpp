@@ -89,6 +89,23 @@ TEST_F(InspectSessionTest, FindsNamesGoesFromHitToHitAndForgetsThem) {
   EXPECT_FALSE(settled()->hits);
 }
 
+TEST_F(InspectSessionTest, CountsNoHitThatAReplayHasNotComeTo) {
+  run.finish();
+  session.show(run.folder(), false);
+  settled();
+  session.carry_out(ui::FindNames{{.text = "forward", .is_plain = true, .ignores_case = false}});
+  const auto all = settled()->hits;
+  const auto middle = settled()->rows->steps[8].start_ns;
+  session.show_until(middle);
+  const auto some = settled()->hits;
+  EXPECT_GT(some->count, 0);
+  EXPECT_LT(some->count, all->count);
+  ASSERT_FALSE(some->instances.empty());
+  EXPECT_LT(some->instances.back().place.start_ns, middle);
+  session.show_until(INT64_MAX);
+  EXPECT_EQ(settled()->hits->count, all->count);
+}
+
 TEST_F(InspectSessionTest, PicksAnEventAndDropsIt) {
   run.finish();
   session.show(run.folder(), false);

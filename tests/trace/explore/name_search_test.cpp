@@ -145,6 +145,33 @@ TEST_F(NameSearches, CountEveryNameThatAnExpressionMeans) {
   }
 }
 
+TEST_F(NameSearches, CountOnlyWhatBeginsBeforeATime) {
+  const auto all = rows();
+  const std::int64_t length = run_.end_ns() - RandomRun::kBegin;
+  std::set<std::int64_t> counts;
+  for (const auto& [text, is_plain] : {std::pair("gemm|loss", false), {"aten::add_", true}}) {
+    const auto names = is_plain ? std::set<std::string>{text} : matching(text);
+    for (int i = 0; i <= 10; ++i) {
+      const std::int64_t until = RandomRun::kBegin - 1'000 + length * i / 9;
+      SCOPED_TRACE(text + std::string(" until ") + std::to_string(until));
+      std::int64_t count = 0, total_ns = 0, found_ns = 0;
+      for (const Known& one : known_) {
+        if (one.start_ns >= until || !names.contains(one.name)) continue;
+        ++count;
+        total_ns += one.duration_ns;
+      }
+      const auto hits = search_->find({text, is_plain, false}, all, {}, until);
+      ASSERT_TRUE(hits);
+      EXPECT_EQ(hits->count, count);
+      for (const NameHit& hit : hits->names) found_ns += hit.total_ns;
+      EXPECT_EQ(found_ns, total_ns);
+      for (const HitInstance& one : hits->instances) EXPECT_LT(one.place.start_ns, until);
+      counts.insert(count);
+    }
+  }
+  EXPECT_GT(counts.size(), 10u);
+}
+
 TEST_F(NameSearches, TakePlainPatternsAsTheWholeName) {
   EXPECT_GT(search_->find({"vectorized_elementwise_kernel<4>", true, true}, {})->count, 0);
   EXPECT_EQ(search_->find({"Vectorized_elementwise_kernel<4>", true, true}, {})->count, 0);

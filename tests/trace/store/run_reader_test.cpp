@@ -9,9 +9,9 @@
 
 #include "tests/trace/store/store_fixture.h"
 #include "trace/store/pack.h"
+#include "trace/store/query.h"
 #include "trace/store/rank_tail.h"
 #include "trace/store/row_writer.h"
-#include "trace/store/query.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/sqlite.h"
 #include "trace/store/trace_file.h"
@@ -364,8 +364,10 @@ std::int64_t steps_of_first_poll(const std::filesystem::path& run, int chunks) {
   EXPECT_TRUE(first && first->events.size() == 4) << "32,768 events";
   std::int64_t events = 0;
   for (auto next = first; next && !next->empty(); next = tail.poll(file->database(), INT64_MAX)) {
-    for (const EventRun& part : next->events) events += static_cast<std::int64_t>(part.events.size());
-    if (events == static_cast<std::int64_t>(kFull) * 4) sqlite3_progress_handler(file->database().get(), 0, nullptr, nullptr);
+    for (const EventRun& part : next->events)
+      events += static_cast<std::int64_t>(part.events.size());
+    if (events == static_cast<std::int64_t>(kFull) * 4)
+      sqlite3_progress_handler(file->database().get(), 0, nullptr, nullptr);
   }
   EXPECT_EQ(events, static_cast<std::int64_t>(kFull) * chunks);
   return steps;

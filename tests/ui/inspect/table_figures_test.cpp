@@ -117,6 +117,17 @@ TEST(StatisticsText, CallsACollectiveAsReadersAndSearchesDo) {
   EXPECT_EQ(searched_name(StatisticsTable::kKernels, "gemm · x"), "gemm · x");
 }
 
+TEST(StatisticsTable, LeavesOutWhatIsNotKnownBeforeAllWasCounted) {
+  auto figures = std::make_shared<trace::RangeFigures>(*tables_snapshot().inspect->range);
+  for (trace::NameFigures& row : figures->tables[0].rows) {
+    row.median_ns = row.p99_ns = trace::kUnknownNs;
+  }
+  const auto table = statistics_table(figures, figures->tables[0]);
+  EXPECT_EQ(shown(*column_named(*table, "Median"), 0), "");
+  EXPECT_EQ(shown(*column_named(*table, "p99"), 0), "");
+  EXPECT_NE(shown(*column_named(*table, "Mean"), 0), "");
+}
+
 TEST(RangeNotes, SayWhatTheFiguresAreOfInFewerAndFewerWords) {
   const Snapshot snapshot = tables_snapshot();
   const auto notes = range_notes(*snapshot.inspect, trace::StatisticsTable::kKernels);
@@ -126,6 +137,14 @@ TEST(RangeNotes, SayWhatTheFiguresAreOfInFewerAndFewerWords) {
   for (std::size_t i = 1; i < notes.size(); ++i) EXPECT_LE(notes[i].size(), notes[i - 1].size());
   const auto counting = with_view(snapshot, [](InspectView& v) { v.counting_range = true; });
   EXPECT_THAT(range_notes(*counting.inspect, {}), testing::ElementsAre("counting…"));
+  const auto some = with_view(snapshot, [](InspectView& view) {
+    auto range = std::make_shared<trace::RangeFigures>(*view.range);
+    range->fraction = 0.437;
+    view.range = range;
+    view.counting_range = true;
+  });
+  EXPECT_EQ(range_notes(*some.inspect, {}).front(), "counting… 43 % of the events so far");
+  EXPECT_THAT(range_definition(*some.inspect), testing::HasSubstr("once all events were seen"));
   const auto part = with_view(snapshot, [](InspectView& view) {
     auto range = std::make_shared<trace::RangeFigures>(*view.range);
     range->range.ranks = {1, 2};

@@ -1,0 +1,203 @@
+// Figures of a whole run: counted once, shown while they are counted, kept with the run.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "tests/trace/store/store_fixture.h"
+#include "trace/explore/explored_run.h"
+#include "trace/explore/range_statistics.h"
+#include "trace/explore/run_explorer.h"
+#include "trace/store/kept_file.h"
+#include "trace/synthetic/synthetic_run.h"
+#include "trace/timeline/straggler_figures.h"
+
+namespace shardlens::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kEvents = 240'000;
+// Holds a few of the run's chunks alone.
+constexpr EventStoreOptions kSmallCache{.cache_bytes = 4u << 20, .threads = 2};
+
+class WholeRuns : public testing::Test {
+ protected:
+  WholeRuns() {
+    SyntheticRunOptions options;
+    options.ranks = 2;
+    options.events = kEvents;
+    run_ = generate_run(folder_.path(), options)->folder;
+    let_time_pass();
+  }
+  void let_time_pass() const {
+    for (const auto& entry : fs::directory_iterator(run_)) {
+      fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - std::chrono::hours(1));
+    }
+  }
+  std::unique_ptr<RunExplorer> opened() const { return *RunExplorer::open(run_, kSmallCache); }
+  static RangeFigures counted(RunExplorer& explorer) {
+    while (*explorer.work()) {
+    }
+    return *explorer.statistics(explorer.whole());
+  }
+
+  test::Folder folder_;
+  fs::path run_;
+};
+
+void expect_same(const RangeTable& a, const RangeTable& b) {
+  ASSERT_EQ(a.rows.size(), b.rows.size());
+  EXPECT_EQ(a.table, b.table);
+  EXPECT_EQ(a.group_by, b.group_by);
+  EXPECT_EQ(a.count, b.count);
+  EXPECT_EQ(a.total_ns, b.total_ns);
+  for (std::size_t i = 0; i < a.rows.size(); ++i) {
+    const NameFigures &x = a.rows[i], &y = b.rows[i];
+    SCOPED_TRACE(x.name);
+    EXPECT_EQ(x.name, y.name);
+    EXPECT_EQ(x.piece_class, y.piece_class);
+    EXPECT_EQ(x.kernel_class, y.kernel_class);
+    EXPECT_EQ(x.count, y.count);
+    EXPECT_EQ(x.total_ns, y.total_ns);
+    EXPECT_EQ(x.share, y.share);
+    EXPECT_EQ(x.mean_ns, y.mean_ns);
+    EXPECT_EQ(x.median_ns, y.median_ns);
+    EXPECT_EQ(x.p99_ns, y.p99_ns);
+    EXPECT_EQ(x.least_ns, y.least_ns);
+    EXPECT_EQ(x.most_ns, y.most_ns);
+    EXPECT_EQ(x.bytes, y.bytes);
+    EXPECT_EQ(x.matched, y.matched);
+    EXPECT_EQ(x.wait_ns, y.wait_ns);
+    EXPECT_EQ(x.transfer_ns, y.transfer_ns);
+    EXPECT_EQ(x.bus_bytes, y.bus_bytes);
+    EXPECT_EQ(x.algorithm, y.algorithm);
+    EXPECT_EQ(x.longest, y.longest);
+    EXPECT_EQ(x.longest_start_ns, y.longest_start_ns);
+    EXPECT_EQ(x.histogram.counts, y.histogram.counts);
+  }
+}
+
+void expect_same(const RangeFigures& a, const RangeFigures& b) {
+  EXPECT_EQ(a.range, b.range);
+  EXPECT_EQ(a.is_whole_run, b.is_whole_run);
+  EXPECT_EQ(a.incomplete, b.incomplete);
+  ASSERT_EQ(a.tables.size(), b.tables.size());
+  for (std::size_t i = 0; i < a.tables.size(); ++i) expect_same(a.tables[i], b.tables[i]);
+  ASSERT_TRUE(a.stragglers && b.stragglers);
+  EXPECT_EQ(a.stragglers->matched, b.stragglers->matched);
+  ASSERT_EQ(a.stragglers->calls.size(), b.stragglers->calls.size());
+  for (std::size_t i = 0; i < a.stragglers->calls.size(); ++i) {
+    const StragglerCall &x = a.stragglers->calls[i], &y = b.stragglers->calls[i];
+    EXPECT_EQ(x.tag, y.tag);
+    EXPECT_EQ(x.step, y.step);
+    EXPECT_EQ(x.last_rank, y.last_rank);
+    EXPECT_EQ(x.wait_ns, y.wait_ns);
+    ASSERT_EQ(x.parts.size(), y.parts.size());
+    for (std::size_t part = 0; part < x.parts.size(); ++part) {
+      EXPECT_EQ(x.parts[part].ref, y.parts[part].ref);
+      EXPECT_EQ(x.parts[part].wait_ns, y.parts[part].wait_ns);
+    }
+  }
+}
+
+TEST_F(WholeRuns, AreCountedAsAnyRangeIs) {
+  const auto explorer = opened();
+  const RangeFigures whole = counted(*explorer);
+  EXPECT_TRUE(whole.is_whole_run);
+  const auto store = *EventStore::open(run_, kSmallCache);
+  const auto fresh = range_statistics(*store, {}, explorer->whole());
+  ASSERT_TRUE(fresh);
+  for (const RangeTable& table : fresh->tables) {
+    if (table.table == StatisticsTable::kCollectives) continue;
+    const auto same = std::ranges::find(whole.tables, table.table, &RangeTable::table);
+    ASSERT_NE(same, whole.tables.end());
+    expect_same(*same, table);
+  }
+}
+
+TEST_F(WholeRuns, DecodeNoChunkMoreThanTwiceAndALittle) {
+  const auto run = *ExploredRun::open(run_, kSmallCache);
+  while (*run->work()) {
+  }
+  EventStore& store = *run->snapshot()->store;
+  const auto chunks = static_cast<std::int64_t>(store.chunks()->size());
+  ASSERT_GT(chunks, 30);
+  EXPECT_LE(store.decoded_chunks(), chunks + chunks / 3) << "scan and exposure";
+  const auto before = store.decoded_chunks();
+  const auto snapshot = run->snapshot();
+  ASSERT_TRUE(range_statistics(store, {}, whole_range(*snapshot->rows), {}, snapshot->totals));
+  EXPECT_LE(store.decoded_chunks() - before, chunks) << "quantiles";
+}
+
+TEST_F(WholeRuns, TellWhatWasCountedSoFar) {
+  const auto explorer = opened();
+  EXPECT_FALSE(explorer->whole_so_far());
+  std::vector<std::shared_ptr<const RangeFigures>> parts;
+  while (*explorer->work()) {
+    if (auto part = explorer->whole_so_far()) parts.push_back(std::move(part));
+  }
+  const RangeFigures all = *explorer->statistics(explorer->whole());
+  ASSERT_GT(parts.size(), 0u);
+  std::int64_t before = 0;
+  for (const auto& part : parts) {
+    EXPECT_GT(part->fraction, 0);
+    EXPECT_LT(part->fraction, 1);
+    ASSERT_FALSE(part->tables.empty());
+    EXPECT_GE(part->tables[0].count, before);
+    before = part->tables[0].count;
+    for (const NameFigures& row : part->tables[0].rows) {
+      EXPECT_EQ(row.median_ns, kUnknownNs);
+      EXPECT_EQ(row.p99_ns, kUnknownNs);
+      EXPECT_GT(row.count, 0);
+    }
+  }
+  EXPECT_GT(before, 0);
+  EXPECT_LE(before, all.tables[0].count);
+  EXPECT_EQ(explorer->whole_so_far()->fraction, 1);
+}
+
+TEST_F(WholeRuns, HaveTheirFiguresAtOnceWhenTheyAreOpenedAgain) {
+  const auto first = opened();
+  const RangeFigures figures = counted(*first);
+  const auto hits = *first->find({.text = "gemm|all_reduce", .is_plain = false});
+  const auto again = *ExploredRun::open(run_, kSmallCache);
+  ASSERT_TRUE(again->whole());
+  expect_same(*again->whole(), figures);
+  while (*again->work()) {
+  }
+  EXPECT_EQ(again->snapshot()->store->decoded_chunks(), 0);
+  for (const RankSnapshot& rank : again->snapshot()->ranks) EXPECT_TRUE(rank.exposure);
+  const auto explorer = opened();
+  expect_same(counted(*explorer), figures);
+  const auto found = *explorer->find({.text = "gemm|all_reduce", .is_plain = false});
+  EXPECT_EQ(found.count, hits.count);
+  const auto rows = explorer->rows(), before = first->rows();
+  EXPECT_EQ(rows->rows.size(), before->rows.size());
+  EXPECT_EQ(rows->overlapping_events, before->overlapping_events);
+  // Part of it is counted as ever.
+  const TimeRange part{rows->start_ns, (rows->start_ns + rows->end_ns) / 2, {}};
+  EXPECT_LT(explorer->statistics(part)->tables[0].count, figures.tables[0].count);
+}
+
+TEST_F(WholeRuns, ThatHaveChangedSinceAreCountedAgain) {
+  counted(*opened());
+  ASSERT_TRUE(opened()->whole_so_far());
+  const auto file = run_ / "rank_1.sqlite";
+  const auto time = fs::last_write_time(file);
+  fs::last_write_time(file, time - std::chrono::seconds(1));
+  EXPECT_FALSE(opened()->whole_so_far());
+  fs::last_write_time(file, time);
+  EXPECT_TRUE(opened()->whole_so_far());
+}
+
+TEST_F(WholeRuns, ThatMayStillBeWrittenKeepNothing) {
+  fs::last_write_time(run_ / "rank_0.sqlite", fs::file_time_type::clock::now());
+  counted(*opened());
+  let_time_pass();
+  EXPECT_FALSE(opened()->whole_so_far());
+}
+
+}  // namespace
+}  // namespace shardlens::trace

@@ -1,0 +1,35 @@
+// What Inspect found out about a whole run, kept with it: opened again, its figures are there at
+// once, and no event is scanned. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "trace/explore/chunk_names.h"
+#include "trace/explore/lane_scan.h"
+#include "trace/store/kept_file.h"
+#include "trace/timeline/picture.h"
+#include "trace/timeline/range_figures.h"
+
+namespace shardlens::trace {
+
+struct KeptExploration {
+  // Of the store that it was found out with: numbers of names and files mean the same again.
+  std::uint64_t chunks = 0, names = 0;
+  std::vector<LaneScan::Seen> lanes;
+  std::map<int, std::vector<PieceClass>> exposure;  // by rank, of its collectives
+  std::vector<ChunkNames::OfChunk> chunk_names;
+  RangeFigures figures;  // of the whole run
+};
+
+// As read_kept().
+std::optional<KeptExploration> read_kept_exploration(const std::filesystem::path& run,
+                                                     const RunStamp& stamp);
+void keep_exploration(const std::filesystem::path& run, const RunStamp& stamp,
+                      const KeptExploration& kept);
+
+}  // namespace shardlens::trace
