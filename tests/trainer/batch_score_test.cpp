@@ -38,6 +38,15 @@ TEST(BatchScore, IsTheSameByChunks) {
   }
 }
 
+// As a frozen output matrix is with base_dtype: bf16, or an embedding that is tied to it.
+TEST(BatchScore, OfAMatrixThatIsKeptIn16BitsIsThatOfItsValues) {
+  torch::manual_seed(3);
+  const auto hidden = torch::randn({7, 12}), weight = torch::randn({29, 12}).to(torch::kBFloat16);
+  const auto targets = torch::randint(29, {7});
+  const auto whole = score_of_logits(at::linear(hidden, weight.to(torch::kFloat32)), targets);
+  EXPECT_TRUE(torch::allclose(score_of_hidden(hidden, weight, targets, 3), whole, 1e-6, 0));
+}
+
 TEST(BatchScore, OfADecoderIsTheSumOfItsLosses) {
   ModelShape shape;
   shape.layers = 1;

@@ -17,10 +17,12 @@ torch::Tensor score_of_logits(const torch::Tensor& logits, const torch::Tensor& 
 
 torch::Tensor score_of_hidden(const torch::Tensor& hidden, const torch::Tensor& weight,
                               const torch::Tensor& targets, std::int64_t chunk_tokens) {
+  // A frozen matrix may be kept in fewer bits.
+  const torch::Tensor matrix = weight.to(hidden.scalar_type());
   torch::Tensor sum = torch::zeros({2}, hidden.options().dtype(torch::kFloat64));
   for (std::int64_t begin = 0; begin < hidden.size(0); begin += chunk_tokens) {
     const std::int64_t count = std::min(chunk_tokens, hidden.size(0) - begin);
-    const torch::Tensor logits = at::linear(hidden.narrow(0, begin, count), weight);
+    const torch::Tensor logits = at::linear(hidden.narrow(0, begin, count), matrix);
     sum.add_(score_of_logits(logits, targets.narrow(0, begin, count)));
   }
   return sum;

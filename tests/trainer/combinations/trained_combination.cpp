@@ -180,6 +180,8 @@ trace::Settings in_one_process(const trace::Settings& settings) {
   one.learning_rate = settings.learning_rate;
   one.max_grad_norm = settings.max_grad_norm;
   one.evaluate_every = settings.evaluate_every;
+  // In 16 bits sums over chunks are rounded otherwise; else whole logits are the better proof.
+  if (tolerance(settings) > tolerance(one)) one.loss_chunk_tokens = settings.loss_chunk_tokens;
   // A model whose weights are cast as a whole: there is nothing to gather, and nothing ahead.
   const bool casts = is_narrow(settings.param_dtype) || is_narrow(settings.buffer_dtype);
   if (casts && trace::strategy_traits(settings.sharding_strategy).has_units) {
