@@ -19,6 +19,7 @@ namespace {
 constexpr double kOverviewColumns = 4096;
 // How often what was read in the background, or committed by a live run, goes on screen.
 constexpr auto kProgressPause = 150ms;
+constexpr int kProgressShare = 5;  // times what showing it takes
 constexpr auto kLivePoll = 100ms;
 constexpr auto kLiveCount = 1s;
 
@@ -189,7 +190,7 @@ void InspectSession::publish_so_far(const Opened& opened) {
 }
 
 bool InspectSession::read_all(const Opened& opened, const Wanted& wanted) {
-  auto published = Clock::now();
+  auto next = Clock::now() + kProgressPause;
   while (wanted()) {
     const auto more = opened.explorer->work();
     if (!more) {
@@ -197,10 +198,13 @@ bool InspectSession::read_all(const Opened& opened, const Wanted& wanted) {
       return false;
     }
     if (!*more) break;
-    if (Clock::now() - published < kProgressPause) continue;
+    const auto began = Clock::now();
+    if (began < next) continue;
     publish_rows(opened, opened.explorer->progress(), wanted);
     publish_so_far(opened);
-    published = Clock::now();
+    // A picture of hundreds of ranks must not take the time that reading needs.
+    const auto cost = Clock::now() - began;
+    next = Clock::now() + std::max<Clock::duration>(kProgressPause, kProgressShare * cost);
   }
   if (!wanted()) return false;
   publish_rows(opened, 1, wanted);
