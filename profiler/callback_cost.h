@@ -19,16 +19,15 @@ class CallbackCost {
   // What reading the clock twice adds to a measured span; measure once at start.
   static std::int64_t calibrate_ns();
 
-  // `caller_ns`: what it costs besides that there is a callback to be called.
-  explicit CallbackCost(std::int64_t clock_ns, double caller_ns = 0)
-      : clock_ns_(clock_ns), caller_ns_(caller_ns) {}
+  explicit CallbackCost(std::int64_t clock_ns) : clock_ns_(clock_ns) {}
 
   // At the beginning of a callback: whether this one is timed.
   bool sampled() { return ++calls_ % kSampleEvery == 0; }
   // The cost of the kSampleEvery callbacks that a sampled one of `measured_ns` stands for.
-  std::int64_t scaled_ns(std::int64_t measured_ns) const {
+  // `caller_ns`: what each costs besides, because there is a callback to be called.
+  std::int64_t scaled_ns(std::int64_t measured_ns, double caller_ns = 0) const {
     return std::clamp<std::int64_t>(measured_ns - clock_ns_, 0, kLongestNs) * kSampleEvery +
-           static_cast<std::int64_t>(caller_ns_ * kSampleEvery);
+           static_cast<std::int64_t>(caller_ns * kSampleEvery);
   }
 
   static std::int64_t clock_now_ns() {
@@ -39,7 +38,6 @@ class CallbackCost {
 
  private:
   std::int64_t clock_ns_ = 0;
-  double caller_ns_ = 0;
   std::uint32_t calls_ = 0;
 };
 

@@ -1,11 +1,19 @@
-// What LibTorch itself needs for an operator more as soon as anybody observes it. The thread that
-// starts recording, before its work.
+// What LibTorch itself needs more once operators are observed, whoever observes them. Any thread.
 #pragma once
 
 namespace shardlens::profiler {
 
-// Nanoseconds per observed operator on this machine, measured in some milliseconds with an observer
-// that does nothing.
-double dispatch_cost_ns();
+struct DispatchCost {
+  double operator_ns = 0;
+  // Of a node that autograd evaluates, whose name LibTorch puts together each time.
+  double node_ns = 0;
+};
+
+// Measured on small steps of training, some milliseconds: operators as jobs have them, since one
+// that does nothing, called in a row, costs a third.
+DispatchCost measure_dispatch_cost();
+
+// What LibTorch names the nodes' spans.
+inline constexpr const char* kNodePrefix = "autograd::engine::evaluate_function";
 
 }  // namespace shardlens::profiler

@@ -10,6 +10,7 @@
 
 #include "profiler/recorder.h"
 #include "profiler/string_interner.h"
+#include "profiler/torch/dispatch_cost.h"
 #include "trace/model/events.h"
 
 namespace shardlens::profiler {
@@ -20,6 +21,7 @@ class OperatorNames {
     trace::StringId id = 0;
     bool is_aten = false;
     bool only_allocates = false;  // aten::empty and its kin, which others call for memory
+    bool is_node = false;         // of autograd's graph
   };
 
   explicit OperatorNames(Recorder& recorder) : recorder_(recorder) {}
@@ -54,7 +56,8 @@ class OperatorNames {
     const bool only_allocates = name.starts_with("aten::empty") ||
                                 name.starts_with("aten::new_empty") ||
                                 name.starts_with("aten::resize");
-    const Entry entry{recorder_.intern(name), name.starts_with("aten::"), only_allocates};
+    const Entry entry{recorder_.intern(name), name.starts_with("aten::"), only_allocates,
+                      name.starts_with(kNodePrefix)};
     return entries_.emplace(name, entry).first->second;
   }
 

@@ -49,7 +49,7 @@ struct OperatorObserver::State {
   const std::uint64_t id;
   const std::thread::id main_thread = std::this_thread::get_id();
   const std::int64_t clock_ns = CallbackCost::calibrate_ns();
-  const double dispatch_ns = dispatch_cost_ns();
+  const DispatchCost dispatch = measure_dispatch_cost();
   at::CallbackHandle callback = at::INVALID_CALLBACK_HANDLE;
 
   // Of the calling thread; may be an older observer's. The plain pointer beside its owner saves
@@ -63,7 +63,7 @@ struct OperatorObserver::State {
 // What the observer keeps per thread; made anew when another observer meets the thread.
 struct OperatorObserver::State::Thread {
   explicit Thread(State& state)
-      : observer_id(state.id), names(state.recorder), cost(state.clock_ns, state.dispatch_ns / 2) {}
+      : observer_id(state.id), names(state.recorder), cost(state.clock_ns) {}
 
   int operators_lane(State& state) {
     if (operators < 0) {
@@ -106,8 +106,12 @@ std::unique_ptr<at::ObserverContext> OperatorObserver::State::on_start(
   }
   const OperatorNames::Entry& entry = thread.names.find(name);
   thread.stack.begin(thread.clock.now_ns(), entry.id, entry.is_aten, entry.only_allocates);
-  if (sampled)
-    state->recorder.add_callback_cost(thread.cost.scaled_ns(CallbackCost::clock_now_ns() - before));
+  if (sampled) {
+    // The sampled begins stand for all operators and nodes.
+    state->recorder.add_callback_cost(thread.cost.scaled_ns(
+        CallbackCost::clock_now_ns() - before,
+        entry.is_node ? state->dispatch.node_ns : state->dispatch.operator_ns));
+  }
   return nullptr;
 }
 

@@ -18,6 +18,11 @@ TEST(CallbackCost, ScalesASampleAfterTakingTheClockOff) {
   EXPECT_EQ(cost.scaled_ns(20), 0);
 }
 
+TEST(CallbackCost, AddsWhatTheCallerOfTheCallbackNeeds) {
+  const CallbackCost cost(30);
+  EXPECT_EQ(cost.scaled_ns(130, 50), 150 * CallbackCost::kSampleEvery);
+}
+
 TEST(CallbackCost, DoesNotCountPreemption) {
   const CallbackCost cost(0);
   EXPECT_EQ(cost.scaled_ns(4'000'000), CallbackCost::kLongestNs * CallbackCost::kSampleEvery);

@@ -1,0 +1,78 @@
+// What recording costs: events per second and core from a queue to the file, losses at a steady
+// rate, checksums, and the steps of small training loops with and without recording, interleaved.
+#include <torch/torch.h>
+
+#include <cstdio>
+
+#include "bench/recorder/parts.h"
+#include "bench/recorder/scratch_recorder.h"
+#include "profiler/allocation_tracker.h"
+
+namespace shardlens::bench {
+namespace {
+
+// What one allocation and its end cost the thread that allocates, beside the allocator's own work.
+double ns_per_allocation(profiler::AllocationTracker& tracker) {
+  constexpr std::uint64_t kLive = 2'000, kCount = 100'000;
+  const auto address = [](std::uint64_t i) { return (i % kLive + 1) * 512; };
+  const double before = thread_cpu_ms();
+  for (std::uint64_t i = 0; i < kCount; ++i) {
+    if (i >= kLive) tracker.freed({address(i), 512});
+    tracker.allocated({address(i), 512});
+  }
+  const double ms = thread_cpu_ms() - before;
+  for (std::uint64_t i = 0; i < kLive; ++i) tracker.freed({address(i), 512});
+  return ms * 1e6 / kCount;
+}
+
+}  // namespace
+
+void measure_allocations(Rows& rows) {
+  profiler::AllocationTracker tracker;
+  const double counted = ns_per_allocation(tracker);
+  tracker.keep_addresses(true);
+  ns_per_allocation(tracker);  // touches the table
+  const double kept = ns_per_allocation(tracker);
+  tracker.begin_record();
+  const double recorded = ns_per_allocation(tracker);
+  const double before = thread_cpu_ms();
+  tracker.end_record(0);
+  const double end_us = (thread_cpu_ms() - before) * 1e3;
+  const std::string same = "only counted by category";
+  rows.push_back({"an allocation and its end, address kept", kept, "ns", same, kept / counted,
+                  "<= 500 ns", kept <= 500});
+  rows.push_back({"the same in a recorded step", recorded, "ns", same, recorded / counted,
+                  "<= 1000 ns", recorded <= 1000});
+  rows.push_back({"end of a recorded step", end_us, "us", "", {}, "<= 5000 us", end_us <= 5000});
+}
+
+namespace {
+
+trace::Result<void> measure(Rows& rows) {
+  torch::set_num_threads(1);
+  torch::manual_seed(0);
+  TRY(measure_throughput(rows));
+  TRY(measure_losses(rows));
+  TRY(measure_checksums(rows));
+  measure_allocations(rows);
+  TRY(measure_steps({.what = "large layers", .width = 512, .blocks = 12, .budget = 0.01}, rows));
+  TRY(measure_steps({.what = "launch-bound", .width = 16, .blocks = 12, .budget = 0.02}, rows));
+  return measure_steps({.what = "launch-bound, one core for all",
+                        .width = 16,
+                        .blocks = 12,
+                        .budget = 0.02,
+                        .on_one_core = true},
+                       rows);
+}
+
+}  // namespace
+}  // namespace shardlens::bench
+
+int main() {
+  shardlens::bench::Rows rows;
+  const auto measured = shardlens::bench::measure(rows);
+  shardlens::bench::print_rows(rows);
+  if (measured) return 0;
+  std::fprintf(stderr, "error: %s\n", measured.error().message.c_str());
+  return 1;
+}

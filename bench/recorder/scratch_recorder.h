@@ -1,0 +1,59 @@
+// A recorder that writes into a temporary folder, and what its parts cost a processor. One thread.
+#pragma once
+
+#include <stdlib.h>
+
+#include <cstdint>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "profiler/recorder.h"
+
+namespace shardlens::bench {
+
+class ScratchRecorder {
+ public:
+  static trace::Result<std::unique_ptr<ScratchRecorder>> start(
+      profiler::RecorderOptions options = {}) {
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "bench_recorder.XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr)
+      return trace::fail(trace::ErrorKind::kIo, "No temporary folder could be made: set TMPDIR.");
+    options.file = std::filesystem::path(pattern) / "rank_0.sqlite";
+    TRY_ASSIGN(auto recorder, profiler::Recorder::start(std::move(options)));
+    return std::unique_ptr<ScratchRecorder>(new ScratchRecorder(pattern, std::move(recorder)));
+  }
+  ~ScratchRecorder() {
+    recorder_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+  profiler::Recorder& operator*() { return *recorder_; }
+  profiler::Recorder* operator->() { return recorder_.get(); }
+  std::filesystem::path file() const { return folder_ / "rank_0.sqlite"; }
+  std::int64_t file_bytes() const {
+    return static_cast<std::int64_t>(std::filesystem::file_size(file()));
+  }
+
+ private:
+  ScratchRecorder(std::filesystem::path folder, std::unique_ptr<profiler::Recorder> recorder)
+      : folder_(std::move(folder)), recorder_(std::move(recorder)) {}
+  std::filesystem::path folder_;
+  std::unique_ptr<profiler::Recorder> recorder_;
+};
+
+inline double process_cpu_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+inline double thread_cpu_ms() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
+}
+
+}  // namespace shardlens::bench

@@ -1,0 +1,205 @@
+#include <malloc.h>
+#include <sched.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <optional>
+#include <type_traits>
+
+#include "bench/recorder/parts.h"
+#include "bench/recorder/scratch_recorder.h"
+#include "profiler/torch/torch_sources.h"
+#include "trace/analysis/recording_cost.h"
+#include "trace/store/sqlite.h"
+
+namespace shardlens::bench {
+namespace {
+
+using profiler::Recorder;
+
+// A few layers: bound by their products or, with a small width, by the launch of their operators.
+class Loop {
+ public:
+  explicit Loop(std::int64_t width)
+      : layers_(torch::nn::Sequential(torch::nn::Linear(width, 4 * width), torch::nn::GELU(),
+                                      torch::nn::Linear(4 * width, width),
+                                      torch::nn::LayerNorm(torch::nn::LayerNormOptions({width})),
+                                      torch::nn::Linear(width, 4 * width), torch::nn::GELU(),
+                                      torch::nn::Linear(4 * width, width))),
+        input_(torch::randn({64, width})),
+        optimizer_(layers_->parameters(), torch::optim::SGDOptions(1e-3)) {}
+
+  void step(Recorder* recorder) {
+    if (recorder) recorder->begin_step(index_++);
+    optimizer_.zero_grad();
+    const auto loss = phase(recorder, trace::Phase::kForward,
+                            [&] { return layers_->forward(input_).pow(2).mean(); });
+    phase(recorder, trace::Phase::kBackward, [&] { loss.backward(); });
+    phase(recorder, trace::Phase::kOptimizer, [&] { optimizer_.step(); });
+    if (recorder) recorder->end_step({});
+  }
+
+ private:
+  template <typename Work>
+  static std::invoke_result_t<Work> phase(Recorder* recorder, trace::Phase phase, Work&& work) {
+    std::optional<profiler::PhaseScope> scope;
+    if (recorder) scope.emplace(*recorder, phase);
+    return work();
+  }
+
+  torch::nn::Sequential layers_;
+  torch::Tensor input_;
+  torch::optim::SGD optimizer_;
+  std::int64_t index_ = 0;
+};
+
+// What LibTorch does for any observer, which nobody who wants operators gets around.
+class EmptyObserver {
+ public:
+  EmptyObserver()
+      : callback_(at::addGlobalCallback(
+            at::RecordFunctionCallback(
+                [](const at::RecordFunction&) -> std::unique_ptr<at::ObserverContext> {
+                  return nullptr;
+                },
+                [](const at::RecordFunction&, at::ObserverContext*) {})
+                .scopes({at::RecordScope::FUNCTION, at::RecordScope::USER_SCOPE}))) {}
+  ~EmptyObserver() { at::removeCallback(callback_); }
+  EmptyObserver(const EmptyObserver&) = delete;
+  EmptyObserver& operator=(const EmptyObserver&) = delete;
+
+ private:
+  at::CallbackHandle callback_;
+};
+
+enum Kind { kPlain, kObserved, kRecorded, kKinds };
+
+struct Times {
+  std::vector<double> wall_ms, cpu_ms;
+};
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Long enough that the recorder's clock and LibTorch's lists have settled.
+void run_block(Loop& loop, Recorder* recorder, Times& times) {
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  constexpr double kWarmUpMs = 30, kBlockMs = 100;
+  const auto start = std::chrono::steady_clock::now();
+  double until_ms = 0;
+  while (until_ms < kBlockMs) {
+    const double cpu_start = thread_cpu_ms();
+    loop.step(recorder);
+    const double cpu = thread_cpu_ms() - cpu_start;
+    const double now_ms = Milliseconds(std::chrono::steady_clock::now() - start).count();
+    if (until_ms > kWarmUpMs) {
+      times.wall_ms.push_back(now_ms - until_ms);
+      times.cpu_ms.push_back(cpu);
+    }
+    until_ms = now_ms;
+  }
+}
+
+// What a report would say of this recording.
+struct Said {
+  double slowdown = 0;
+  std::int64_t events = 0, steps = 0;
+};
+trace::Result<Said> read_said(const std::filesystem::path& file) {
+  TRY_ASSIGN(auto database,
+             trace::Database::open(file.string(), SQLITE_OPEN_READONLY, file.string()));
+  TRY_ASSIGN(const auto time_ns, database.integer("select sum(end_ns - start_ns) from step"));
+  TRY_ASSIGN(const auto cost_ns, database.integer("select sum(callback_ns) from recorder_cost"));
+  Said said;
+  TRY_ASSIGN(said.events, database.integer("select sum(count) from chunk"));
+  TRY_ASSIGN(said.steps, database.integer("select count(*) from step"));
+  said.slowdown = trace::slowdown(static_cast<double>(cost_ns), static_cast<double>(time_ns));
+  return said;
+}
+
+// The whole process, until destroyed; threads that it starts meanwhile stay there.
+class OneCore {
+ public:
+  OneCore() {
+    sched_getaffinity(0, sizeof all_, &all_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+  }
+  ~OneCore() { sched_setaffinity(0, sizeof all_, &all_); }
+  OneCore(const OneCore&) = delete;
+  OneCore& operator=(const OneCore&) = delete;
+
+ private:
+  cpu_set_t all_{};
+};
+
+std::string percent(const char* format, double share) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, share * 100);
+  return text;
+}
+
+}  // namespace
+
+trace::Result<void> measure_steps(const StepJob& job, Rows& rows) {
+  // Tensors keep their memory: what the kernel needs to give it anew depends on chance.
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  std::optional<OneCore> one_core;
+  if (job.on_one_core) one_core.emplace();
+  TRY_ASSIGN(auto recorder, ScratchRecorder::start());
+  Loop loop(job.width);
+  std::array<Times, kKinds> times;
+  for (int block = 0; block < kKinds * job.blocks; ++block) {
+    const auto kind = static_cast<Kind>(block % kKinds);
+    std::optional<profiler::OperatorObserver> recording;
+    std::optional<EmptyObserver> observer;
+    if (kind == kRecorded) recording.emplace(**recorder);
+    if (kind == kObserved) observer.emplace();
+    run_block(loop, kind == kRecorded ? &**recorder : nullptr, times[kind]);
+  }
+  TRY((*recorder)->stop());
+  TRY_ASSIGN(const Said said, read_said(recorder->file()));
+
+  const double plain = median(times[kPlain].wall_ms), recorded = median(times[kRecorded].wall_ms);
+  const double ratio = recorded / plain;
+  const double observed = median(times[kObserved].wall_ms);
+  const std::string same = "the same without recording";
+  rows.push_back({"step time with recording, " + job.what, recorded, "ms", same, ratio,
+                  percent("<= +%g %%", job.budget), ratio <= 1 + job.budget});
+  rows.push_back({"of that LibTorch's own part, for an observer that does nothing, " + job.what,
+                  observed,
+                  "ms",
+                  same,
+                  observed / plain,
+                  "",
+                  {}});
+  rows.push_back({"CPU time of the training thread per step, " + job.what,
+                  median(times[kRecorded].cpu_ms),
+                  "ms",
+                  same,
+                  median(times[kRecorded].cpu_ms) / median(times[kPlain].cpu_ms),
+                  "",
+                  {}});
+  const double per_step = static_cast<double>(said.events) / static_cast<double>(said.steps);
+  rows.push_back({"an operator's share of that, LibTorch's and ours, " + job.what,
+                  (recorded - plain) * 1e6 / per_step,
+                  "ns",
+                  "LibTorch's alone",
+                  (recorded - plain) / (observed - plain),
+                  "",
+                  {}});
+  const double off = said.slowdown / (ratio - 1);
+  rows.push_back({"slowdown that the recorder says, " + job.what, said.slowdown * 100, "%",
+                  "measured", off, "within a factor of 1.3", off >= 1 / 1.3 && off <= 1.3});
+  return {};
+}
+
+}  // namespace shardlens::bench
