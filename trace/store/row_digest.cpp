@@ -34,7 +34,7 @@ void RowDigest::add_real(double value) {
 
 void RowDigest::add_text(std::string_view value) {
   add(kText, std::uint64_t{value.size()});
-  bytes_.insert(bytes_.end(), value.begin(), value.end());
+  std::ranges::copy(value, take_room(value.size()));
 }
 
 void RowDigest::add_row(const Statement& statement, int columns) {
@@ -60,12 +60,12 @@ std::uint64_t RowDigest::number_of(std::string_view table) {
 }
 
 void RowDigest::end_row(std::uint64_t table) {
-  sum_ += quick_checksum_of(std::as_bytes(std::span(bytes_)), table);
-  bytes_.clear();
+  sum_ += quick_checksum_of(std::as_bytes(std::span(bytes_).first(size_)), table);
+  size_ = 0;
 }
 
 std::uint64_t RowDigest::take() {
-  bytes_.clear();
+  size_ = 0;
   return std::exchange(sum_, 0);
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "trace/model/result.h"
@@ -22,7 +23,7 @@ class RowDigest {
   void add_integer(std::int64_t value) { add(kInteger, value); }
   void add_real(double value);  // not NaN, which is kept as NULL
   void add_text(std::string_view value);
-  void add_null() { bytes_.push_back(kNull); }
+  void add_null() { *take_room(1) = kNull; }
   // What is in the columns of the statement's row.
   void add_row(const Statement& statement, int columns);
 
@@ -36,13 +37,18 @@ class RowDigest {
   // Here, since add_integer() is inlined wherever rows are written.
   template <typename Value>
   void add(Kind kind, Value value) {
-    const std::size_t at = bytes_.size();
-    bytes_.resize(at + 1 + sizeof value);
-    bytes_[at] = kind;
-    std::memcpy(bytes_.data() + at + 1, &value, sizeof value);
+    char* const at = take_room(1 + sizeof value);
+    *at = kind;
+    std::memcpy(at + 1, &value, sizeof value);
+  }
+  char* take_room(std::size_t size) {
+    if (size_ + size > bytes_.size()) bytes_.resize(2 * (size_ + size));
+    return bytes_.data() + std::exchange(size_, size_ + size);
   }
 
-  std::vector<char> bytes_;
+  // Of the row so far. Most have a dozen values: room for them is there from the start.
+  std::vector<char> bytes_ = std::vector<char>(256);
+  std::size_t size_ = 0;
   std::uint64_t sum_ = 0;
 };
 
