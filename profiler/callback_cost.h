@@ -24,10 +24,16 @@ class CallbackCost {
   // At the beginning of a callback: whether this one is timed.
   bool sampled() { return ++calls_ % kSampleEvery == 0; }
   // The cost of the kSampleEvery callbacks that a sampled one of `measured_ns` stands for.
-  // `caller_ns`: what each costs besides, because there is a callback to be called.
-  std::int64_t scaled_ns(std::int64_t measured_ns, double caller_ns = 0) const {
-    return std::clamp<std::int64_t>(measured_ns - clock_ns_, 0, kLongestNs) * kSampleEvery +
-           static_cast<std::int64_t>(caller_ns * kSampleEvery);
+  // `caller_ns`: what each costs besides because there is a callback to be called, where all is at
+  // hand. In a job it is not: the caller takes as many times longer as the callback does, compared
+  // with the quickest so far.
+  std::int64_t scaled_ns(std::int64_t measured_ns, double caller_ns = 0) {
+    const std::int64_t measured = std::clamp<std::int64_t>(measured_ns, 1, kLongestNs);
+    least_ns_ = std::min(least_ns_, measured);
+    const double caller =
+        caller_ns * static_cast<double>(measured) / static_cast<double>(least_ns_);
+    return std::max<std::int64_t>(measured - clock_ns_, 0) * kSampleEvery +
+           static_cast<std::int64_t>(caller * kSampleEvery);
   }
 
   static std::int64_t clock_now_ns() {
@@ -38,6 +44,7 @@ class CallbackCost {
 
  private:
   std::int64_t clock_ns_ = 0;
+  std::int64_t least_ns_ = kLongestNs;
   std::uint32_t calls_ = 0;
 };
 

@@ -76,6 +76,7 @@ class EmptyObserver {
 
 enum Kind { kPlain, kObserved, kRecorded, kKinds };
 
+// The mean step of each block: what comes in bursts, as the recorder's threads do, counts.
 struct Times {
   std::vector<double> wall_ms, cpu_ms;
 };
@@ -89,20 +90,17 @@ double median(std::vector<double> values) {
 // Long enough that the recorder's clock and LibTorch's lists have settled.
 void run_block(Loop& loop, Recorder* recorder, Times& times) {
   using Milliseconds = std::chrono::duration<double, std::milli>;
-  constexpr double kWarmUpMs = 30, kBlockMs = 100;
+  constexpr double kWarmUpMs = 30, kBlockMs = 300;  // a commit is written within
   const auto start = std::chrono::steady_clock::now();
-  double until_ms = 0;
-  while (until_ms < kBlockMs) {
-    const double cpu_start = thread_cpu_ms();
-    loop.step(recorder);
-    const double cpu = thread_cpu_ms() - cpu_start;
-    const double now_ms = Milliseconds(std::chrono::steady_clock::now() - start).count();
-    if (until_ms > kWarmUpMs) {
-      times.wall_ms.push_back(now_ms - until_ms);
-      times.cpu_ms.push_back(cpu);
-    }
-    until_ms = now_ms;
-  }
+  const auto passed_ms = [&] {
+    return Milliseconds(std::chrono::steady_clock::now() - start).count();
+  };
+  while (passed_ms() < kWarmUpMs) loop.step(recorder);
+  const double from_ms = passed_ms(), cpu_from_ms = thread_cpu_ms();
+  int steps = 0;
+  for (; passed_ms() < kWarmUpMs + kBlockMs; ++steps) loop.step(recorder);
+  times.wall_ms.push_back((passed_ms() - from_ms) / steps);
+  times.cpu_ms.push_back((thread_cpu_ms() - cpu_from_ms) / steps);
 }
 
 // What a report would say of this recording.
@@ -158,7 +156,10 @@ trace::Result<void> measure_steps(const StepJob& job, Rows& rows) {
   Loop loop(job.width);
   std::array<Times, kKinds> times;
   for (int block = 0; block < kKinds * job.blocks; ++block) {
-    const auto kind = static_cast<Kind>(block % kKinds);
+    // In another order each time: what one kind leaves behind meets either of the others.
+    const int round = block / kKinds;
+    const auto kind =
+        static_cast<Kind>((round % 2 == 0 ? block : 2 * kKinds - block % kKinds) % kKinds);
     std::optional<profiler::OperatorObserver> recording;
     std::optional<EmptyObserver> observer;
     if (kind == kRecorded) recording.emplace(**recorder);

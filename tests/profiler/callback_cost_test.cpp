@@ -13,18 +13,19 @@ TEST(CallbackCost, SamplesOneInAFixedNumber) {
 }
 
 TEST(CallbackCost, ScalesASampleAfterTakingTheClockOff) {
-  const CallbackCost cost(30);
+  CallbackCost cost(30);
   EXPECT_EQ(cost.scaled_ns(130), 100 * CallbackCost::kSampleEvery);
   EXPECT_EQ(cost.scaled_ns(20), 0);
 }
 
-TEST(CallbackCost, AddsWhatTheCallerOfTheCallbackNeeds) {
-  const CallbackCost cost(30);
-  EXPECT_EQ(cost.scaled_ns(130, 50), 150 * CallbackCost::kSampleEvery);
+TEST(CallbackCost, AddsWhatTheCallerNeedsWhichIsSlowWhereTheCallbackIs) {
+  CallbackCost cost(30);
+  EXPECT_EQ(cost.scaled_ns(130, 50), (100 + 50) * CallbackCost::kSampleEvery);
+  EXPECT_EQ(cost.scaled_ns(260, 50), (230 + 100) * CallbackCost::kSampleEvery);
 }
 
 TEST(CallbackCost, DoesNotCountPreemption) {
-  const CallbackCost cost(0);
+  CallbackCost cost(0);
   EXPECT_EQ(cost.scaled_ns(4'000'000), CallbackCost::kLongestNs * CallbackCost::kSampleEvery);
 }
 
