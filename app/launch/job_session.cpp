@@ -27,8 +27,6 @@ using std::chrono::steady_clock;
 using trace::Result;
 
 constexpr std::size_t kShownLogLines = 20;
-// A transaction of run.sqlite: its journal and some pages.
-constexpr std::int64_t kRoomForEnd = 256 << 10;
 
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -83,7 +81,7 @@ JobSession::JobSession(trace::RunInfo run, fs::path folder, JobOptions options)
     : folder_(std::move(folder)),
       options_(std::move(options)),
       store_file_(fresh_store_file(folder_)),
-      room_for_end_(folder_, kRoomForEnd) {
+      room_for_end_(folder_) {
   status_.run = std::move(run);
 }
 

@@ -8,12 +8,13 @@
 
 namespace shardlens::trace {
 
-ReservedRoom::ReservedRoom(const std::filesystem::path& folder, std::int64_t bytes) {
+ReservedRoom::ReservedRoom(const std::filesystem::path& folder) {
+  constexpr rlim_t kBytes = 256 << 10;
   rlimit limit{};
   // A larger file would raise SIGXFSZ, which a program that is recorded may not ignore.
-  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < static_cast<rlim_t>(bytes)) return;
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < kBytes) return;
   descriptor_ = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (descriptor_ >= 0 && fallocate(descriptor_, 0, 0, bytes) != 0) release();
+  if (descriptor_ >= 0 && fallocate(descriptor_, 0, 0, kBytes) != 0) release();
 }
 
 ReservedRoom::ReservedRoom(ReservedRoom&& other) noexcept

@@ -2,7 +2,6 @@
 // name, which nobody can leave behind. One thread at a time.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 
 namespace shardlens::trace {
@@ -10,8 +9,9 @@ namespace shardlens::trace {
 class ReservedRoom {
  public:
   ReservedRoom() = default;
-  // On the disk of `folder`. None where its file system cannot do that, or has no such room.
-  ReservedRoom(const std::filesystem::path& folder, std::int64_t bytes);
+  // On the disk of `folder`, as much as a few transactions of some ten pages and their journal
+  // need. None where its file system cannot do that, or has no such room.
+  explicit ReservedRoom(const std::filesystem::path& folder);
   ~ReservedRoom() { release(); }
   ReservedRoom(ReservedRoom&& other) noexcept;
   ReservedRoom& operator=(ReservedRoom&& other) noexcept;

@@ -26,9 +26,6 @@ constexpr int kCheckpointPages = 500;
 
 constexpr const char* kQueueFull = "writer queue full";
 constexpr const char* kSizeLimit = "size limit";
-// Room for the reason and the count of losses on a disk that is full, once when it gets full and
-// once when the file is closed: a few transactions of some ten pages.
-constexpr std::int64_t kRoomForWords = 256 << 10;
 
 // What a disk that is full has cost, by kind.
 constexpr std::pair<const char*, std::int64_t UnwrittenRecords::*> kNotWritten[] = {
@@ -52,8 +49,8 @@ struct TraceWriter::State {
         file(std::move(path)),
         options(wishes),
         queue(wishes.queue_capacity),
-        room_for_failure(file.parent_path(), kRoomForWords),
-        room_for_end(file.parent_path(), kRoomForWords) {}
+        room_for_failure(file.parent_path()),
+        room_for_end(file.parent_path()) {}
 
   // ---- any thread
   void count_lost(const char* reason, std::int64_t count);
@@ -87,6 +84,7 @@ struct TraceWriter::State {
   std::map<std::string, std::int64_t> new_losses;  // guarded by mutex: not in the file yet
   UnwrittenRecords unwritten;                      // guarded by mutex
 
+  // For the reason and the count of losses when the disk gets full, and when the file is closed.
   ReservedRoom room_for_failure, room_for_end;
   int wal_pages = 0;
   Clock::time_point next_last_words{};
