@@ -35,7 +35,10 @@ bool watch(RecordedProgram& program, StopSignals& signals) {
 }
 
 int print_outcome(const RecordedProgram& program, bool as_json) {
-  const auto report = load_report(program.folder(), {});
+  for (const auto& problem : program.save_errors()) {
+    print_message("error: the run's end could not be saved: " + problem);
+  }
+  const auto report = load_report(program.folder(), {}, &program.run());
   if (!report) return report_error(report.error());
   const auto status = program.run().status;
   const bool failed =
@@ -43,7 +46,7 @@ int print_outcome(const RecordedProgram& program, bool as_json) {
   if (failed) print_message("error: " + program.run().reason);
   print_result(as_json ? dump_json(report_json(*report)) + "\n"
                        : report_text(*report) + "\n" + program.folder().string() + "\n");
-  return failed ? kFailed : kDone;
+  return failed || !program.save_errors().empty() ? kFailed : kDone;
 }
 
 int record(const RecordRequest& request) {

@@ -173,10 +173,7 @@ Result<std::unique_ptr<RecordedProgram>> RecordedProgram::start(const RecordRequ
 }
 
 RecordedProgram::RecordedProgram(trace::RunInfo run, fs::path folder, pid_t process)
-    : run_(std::move(run)),
-      folder_(std::move(folder)),
-      room_for_end_(folder_, 256 << 10),
-      process_(process) {}
+    : run_(std::move(run)), folder_(std::move(folder)), room_for_end_(folder_), process_(process) {}
 
 RecordedProgram::~RecordedProgram() {
   if (has_ended_) return;
@@ -211,7 +208,7 @@ std::vector<RecordedProgram::Claim> RecordedProgram::claims() const {
     constexpr std::string_view kPrefix = "rank_";
     if (!name.starts_with(kPrefix) || entry.path().extension() != ".claim") continue;
     std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), claim.rank);
-    std::ifstream(entry.path()) >> claim.process >> claim.world_size;
+    std::ifstream(entry.path()) >> claim.process >> claim.world_size >> claim.unwritten;
     found.push_back(claim);
   }
   return found;
@@ -242,13 +239,16 @@ void RecordedProgram::wait_for_ranks() const {
     std::this_thread::sleep_for(20ms);
 }
 
-// Its ranks tell their launcher nothing but what is in their files.
+// A disk that stays full takes it into the claims, not into the files; a program that was killed
+// has told only the files.
 std::int64_t RecordedProgram::count_unwritten() const {
+  std::int64_t told = 0;
+  for (const Claim& claim : claims()) told += claim.unwritten;
   const auto lost = trace::query_run(
       folder_, "select coalesce(sum(count), 0) from lost where reason like 'write failed%'");
-  if (!lost || lost->rows.empty()) return 0;
+  if (!lost || lost->rows.empty()) return told;
   const auto* count = std::get_if<std::int64_t>(&lost->rows.front().front());
-  return count != nullptr ? *count : 0;
+  return count != nullptr ? std::max(told, *count) : told;
 }
 
 void RecordedProgram::name_unwritten() {
@@ -264,8 +264,6 @@ Result<void> RecordedProgram::conclude(bool stopped) {
   wait_for_ranks();
   adopt_ranks();
   std::error_code ignored;
-  for (const Claim& claim : claims())
-    fs::remove(folder_ / ("rank_" + std::to_string(claim.rank) + ".claim"), ignored);
   if (trace::rank_files(folder_).empty()) {
     fs::remove_all(folder_, ignored);
     return trace::fail(
@@ -287,11 +285,15 @@ Result<void> RecordedProgram::conclude(bool stopped) {
                       : "the program ended with exit code " + std::to_string(exit_code_);
   }
   name_unwritten();
+  for (const Claim& claim : claims())
+    fs::remove(folder_ / ("rank_" + std::to_string(claim.rank) + ".claim"), ignored);
   run_.device = device_of(folder_);
   const auto merged = trace::checkpoint_run(folder_);
+  if (!merged) save_errors_.push_back(merged.error().message);
   room_for_end_.release();
-  TRY(trace::update_run(folder_, run_));
-  return merged;
+  const auto saved = trace::update_run(folder_, run_);
+  if (!saved) save_errors_.push_back(saved.error().message);
+  return {};
 }
 
 }  // namespace shardlens::app

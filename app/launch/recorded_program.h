@@ -45,6 +45,8 @@ class RecordedProgram {
   // run ended. `stopped`: by the user. Error kMissing: it used nothing that can be recorded; its
   // folder is gone then.
   trace::Result<void> conclude(bool stopped);
+  // What of that could not be written; run() knows how it ended.
+  const std::vector<std::string>& save_errors() const { return save_errors_; }
   // 0: it ended well.
   int exit_code() const { return exit_code_; }
 
@@ -54,6 +56,7 @@ class RecordedProgram {
     int rank = 0;
     pid_t process = 0;
     int world_size = 0;
+    std::int64_t unwritten = 0;
   };
   std::vector<Claim> claims() const;
   bool adopt_ranks();
@@ -68,6 +71,7 @@ class RecordedProgram {
   bool has_ended_ = false;
   int exit_code_ = 0;
   int exit_signal_ = 0;
+  std::vector<std::string> save_errors_;
 };
 
 // Of the recorded program, from ours. `inherited`: "NAME=value" texts.

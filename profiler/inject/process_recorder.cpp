@@ -95,6 +95,7 @@ ProcessRecorder::ProcessRecorder(std::unique_ptr<Recorder> recorder, const RankI
                                  const ProcessOptions& options)
     : recorder_(std::move(recorder)),
       identity_(identity),
+      run_folder_(options.run_folder),
       steps_(*recorder_),
       ranges_(*recorder_, steps_),
       streams_(steps_),
@@ -167,12 +168,19 @@ void ProcessRecorder::save_before_death() {
         if (gpu_activity_) gpu_activity_->flush(kLimit / 2);
         if (is_last) {
           // Nobody is left to hear of a failure.
-          static_cast<void>(recorder_->stop());
+          static_cast<void>(stop_recorder());
         } else {
           std::this_thread::sleep_for(kUntilCommitted);
         }
       },
       kLimit);
+}
+
+trace::Result<void> ProcessRecorder::stop_recorder() {
+  auto stopped = recorder_->stop();
+  if (const auto missing = recorder_->unwritten().total(); missing > 0)
+    tell_unwritten(run_folder_, identity_.rank, missing);
+  return stopped;
 }
 
 void ProcessRecorder::check_nccl_plugin() const {
@@ -211,7 +219,7 @@ void ProcessRecorder::finish() {
   ranges_.finish();
   check_nccl_plugin();
   recorder_->update_rank_info([&](trace::RankInfo& info) { info.sources = sources(); });
-  if (auto written = recorder_->stop(); !written) warn(written.error().message);
+  if (auto written = stop_recorder(); !written) warn(written.error().message);
 }
 
 }  // namespace shardlens::profiler

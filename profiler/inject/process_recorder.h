@@ -52,11 +52,13 @@ class ProcessRecorder {
   void start_gpu_activity();
   void note_gpu_use(std::uint32_t device);
   void save_before_death();
+  trace::Result<void> stop_recorder();
   void check_nccl_plugin() const;
   std::string sources() const;
 
   std::unique_ptr<Recorder> recorder_;
   const RankIdentity identity_;
+  const std::filesystem::path run_folder_;
   FoundSteps steps_;
   RangeRecorder ranges_;
   StreamSteps streams_;  // the thread that takes in CUPTI's records

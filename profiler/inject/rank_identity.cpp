@@ -170,4 +170,9 @@ Result<RankIdentity> claim_rank(const std::filesystem::path& run_folder,
   return known ? claim_known(run_folder, *known) : claim_free(run_folder);
 }
 
+void tell_unwritten(const std::filesystem::path& run_folder, int rank, std::int64_t records) {
+  // Nobody is left to hear of a failure.
+  std::ofstream(claim_file(run_folder, rank), std::ios::app) << records << "\n";
+}
+
 }  // namespace shardlens::profiler

@@ -52,5 +52,8 @@ std::vector<std::string> own_arguments();
 // by which process.
 trace::Result<RankIdentity> claim_rank(const std::filesystem::path& run_folder,
                                        std::optional<RankIdentity> known);
+// Says in the claim, for `shardlens record`, how many records the rank's file lacks: a disk that is
+// full has the room for it where the claim lies already.
+void tell_unwritten(const std::filesystem::path& run_folder, int rank, std::int64_t records);
 
 }  // namespace shardlens::profiler

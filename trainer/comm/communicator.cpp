@@ -179,7 +179,8 @@ trace::Result<std::unique_ptr<Communicator>> failed_to_connect(const Communicato
   return trace::fail(trace::ErrorKind::kFailed,
                      "Rank " + std::to_string(options.rank) + " could not meet the other " +
                          std::to_string(options.world_size - 1) + " ranks at " + place + ": " +
-                         reason + " See the logs of the other ranks.");
+                         reason + (reason.ends_with('.') ? "" : ".") +
+                         " See the logs of the other ranks.");
 }
 
 }  // namespace

@@ -130,6 +130,15 @@ TEST_F(ClaimRankTest, ACommunicatorsRankThatAnotherHasIsNoReasonToGiveUp) {
   EXPECT_EQ(second->told_by, RankSource::kOrderOfStarting);
 }
 
+TEST_F(ClaimRankTest, WhatTheFileLacksStandsInTheClaim) {
+  ASSERT_TRUE(claim_rank(folder_, RankIdentity{1, 1, 2}));
+  tell_unwritten(folder_, 1, 1234);
+  std::int64_t process = 0, world = 0, records = 0;
+  std::ifstream(folder_ / "rank_1.claim") >> process >> world >> records;
+  EXPECT_EQ(process, getpid());
+  EXPECT_EQ(records, 1234);
+}
+
 TEST_F(ClaimRankTest, AFolderThatIsGoneIsAnError) {
   const auto claimed = claim_rank(folder_ / "gone", std::nullopt);
   ASSERT_FALSE(claimed);

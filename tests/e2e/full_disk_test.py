@@ -1,0 +1,93 @@
+"""A disk that gets full while a job records and stays full to the end, whatever room is given back: the job goes on, and who
+runs it says what is missing."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import textwrap
+import unittest
+
+import harness
+
+PYTHON = pathlib.Path(os.environ.get('SHARDLENS_TORCH_PYTHON',
+                                     harness.ROOT / '.deps' / 'venv' / 'bin' / 'python3'))
+# A disk of its own, seen by nobody else.
+ALONE = ['unshare', '--user', '--map-root-user', '--mount']
+# Runs a command with the disk $0, which somebody fills as soon as a rank has written a little, again and again; copies out
+# what is on it in the end.
+FILLING = '''
+mount -t tmpfs -o size=48m none "$0"
+"$@" & job=$!
+written() { cat "$0"/*/rank_0.sqlite* 2>/dev/null | wc -c; }
+while kill -0 $job 2>/dev/null && [ $(written) -lt 500000 ]; do sleep 0.02; done
+while kill -0 $job 2>/dev/null; do cat /dev/zero >> "$0/filler" 2>/dev/null; sleep 0.01; done
+wait $job; code=$?
+rm -f "$0/filler"
+cp -r "$0" "$0.copy"; umount "$0" && cp -r "$0.copy/." "$0"
+exit $code
+'''
+
+MARKED = '''
+import time, torch
+span = torch.cuda.nvtx.range
+for step in range(150):
+    with span(f"step {step}"):
+        for _ in range(400):
+            with span("forward"):
+                pass
+        time.sleep(0.02)
+'''
+
+
+class FullDisk(harness.ShardlensTest):
+    def setUp(self):
+        super().setUp()
+        if subprocess.run([*ALONE, 'mount', '-t', 'tmpfs', 'none', '/mnt'], capture_output=True).returncode:
+            self.skipTest('no disk can be mounted here')
+        self.runs.mkdir()
+
+    def with_filling_disk(self, *command):
+        done = subprocess.run([*ALONE, 'bash', '-c', FILLING, str(self.runs), harness.SHARDLENS, *command],
+                              capture_output=True, text=True, timeout=300, cwd=self.folder, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        first_lines = done.stdout.splitlines()[:3]
+        self.assertIn('· incomplete ·', first_lines[0], done.stdout + done.stderr)
+        self.assertTrue(first_lines[2].startswith('Incomplete: '), first_lines)
+        self.assertIn("the run's end could not be saved", done.stderr)
+        return first_lines[2]
+
+    def assert_what_was_recorded_is_whole(self, name, least_steps):
+        """The files cannot say how the run ended; they do not call it done, and hold all that was told to be in them."""
+        report = harness.wait_until(lambda: self.ended(name), 60, 'the run to be taken for cut off')
+        self.assertEqual(report['run']['status'], 'failed')
+        self.assertIn('a full disk', report['run']['reason'])
+        self.assertGreaterEqual(len(report['steps']), least_steps)
+        self.shardlens('verify', name)
+        return report
+
+    def ended(self, name):
+        report = self.json('report', name)
+        return report if report['run']['status'] != 'running' else None
+
+    def test_a_training_goes_on_and_every_step_is_in_the_file_or_counted(self):
+        reason = self.with_filling_disk('run', *harness.QUICK, '--ranks', '1', '--steps', '60', '--name', 'full',
+                                        '--runs-dir', str(self.runs))
+        report = self.assert_what_was_recorded_is_whole('full', 1)
+        missing = int(re.search(r'([\d,]+) steps?', reason)[1].replace(',', ''))
+        self.assertEqual(len(report['steps']) + missing, 60)
+
+    @unittest.skipUnless(PYTHON.exists(), 'there is no PyTorch')
+    def test_a_program_that_is_recorded_goes_on_and_what_is_missing_is_counted(self):
+        script = self.folder / 'train.py'
+        script.write_text(textwrap.dedent(MARKED))
+        reason = self.with_filling_disk('record', '--name', 'full', '--runs-dir', str(self.runs), '--', str(PYTHON),
+                                        str(script))
+        report = self.assert_what_was_recorded_is_whole('full', 1)
+        missing = int(re.search(r'([\d,]+) records? could not be written', reason)[1].replace(',', ''))
+        spans = json.loads(self.shardlens('query', 'full', 'select count(*) from span', '--format', 'json').stdout)['rows'][0][0]
+        self.assertGreaterEqual(missing + spans + len(report['steps']), 150 * 401)
+
+
+if __name__ == '__main__':
+    harness.main()
