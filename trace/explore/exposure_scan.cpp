@@ -20,6 +20,7 @@ bool ExposureScan::scan_some(EventStore& store, const RankSnapshot& rank, std::i
     ids_ = collectives.ids;
     classes_ = std::exchange(restored_, {});
     operators_counted_ = rank.operators_compute;
+    shared_.reset();
     return false;
   }
   // Late rows may have come in between.

@@ -168,7 +168,11 @@ TEST_F(WholeRuns, HaveTheirFiguresAtOnceWhenTheyAreOpenedAgain) {
   while (*again->work()) {
   }
   EXPECT_EQ(again->snapshot()->store->decoded_chunks(), 0);
-  for (const RankSnapshot& rank : again->snapshot()->ranks) EXPECT_TRUE(rank.exposure);
+  for (const RankSnapshot& rank : again->snapshot()->ranks) {
+    ASSERT_TRUE(rank.exposure);
+    EXPECT_EQ(rank.exposure->size(), rank.rows->collectives.size());
+    EXPECT_GT(rank.exposure->size(), 0u);
+  }
   const auto explorer = opened();
   expect_same(counted(*explorer), figures);
   const auto found = *explorer->find({.text = "gemm|all_reduce", .is_plain = false});
