@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "trace/model/bookmarks.h"
 #include "trace/timeline/event_ref.h"
 #include "trace/timeline/name_hits.h"
 #include "trace/timeline/picture.h"
@@ -113,6 +114,9 @@ struct GoToNeighbour {
   trace::EventRef event;
   int direction = 1;  // or -1
 };                    // shows and picks the one behind or before it on its row and level
+struct ChangeBookmark {
+  trace::BookmarkChange change;
+};  // of the run that is looked around in
 struct ShowMemory {
   trace::StepMemoryRequest request;
 };
@@ -134,8 +138,8 @@ using Command =
                  CopySettings, SelectStep, StartReplay, StopReplay, SetReplayPlaying,
                  SetReplaySpeed, SeekReplay, RetryTrainerSetup, OpenPlan, ClosePlan, SetPlanTarget,
                  CopyText, SaveText, SavePicture, ShowTimeline, SelectRange, ClearRange, PickEvent,
-                 DropEvent, FindNames, ClearFind, GoToHit, GoToEvent, GoToNeighbour, ShowMemory,
-                 RunSql, StopSql, OpenFiles, PackRun, Quit>;
+                 DropEvent, FindNames, ClearFind, GoToHit, GoToEvent, GoToNeighbour, ChangeBookmark,
+                 ShowMemory, RunSql, StopSql, OpenFiles, PackRun, Quit>;
 using Commands = std::vector<Command>;
 
 }  // namespace shardlens::ui

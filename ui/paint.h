@@ -52,6 +52,7 @@ enum class Shape : std::uint8_t {
   kCross,
   kRestart,
   kWarning,
+  kPencil,
 };
 void shape(Shape kind, float center_x, float center_y, float size, ImU32 c);
 

@@ -34,6 +34,14 @@ void warning(float x, float y, float r, ImU32 c) {
   list()->AddCircleFilled({x, y + r * 0.52f}, r * 0.13f, c);
 }
 
+void pencil(float x, float y, float r, ImU32 c) {
+  const auto at = [&](float along, float across) {
+    return ImVec2{x + r * (along - across), y - r * (along + across)};
+  };
+  list()->AddQuadFilled(at(-0.35f, -0.2f), at(0.75f, -0.2f), at(0.75f, 0.2f), at(-0.35f, 0.2f), c);
+  list()->AddTriangleFilled(at(-0.45f, 0.2f), at(-0.45f, -0.2f), at(-0.85f, 0), c);
+}
+
 }  // namespace
 
 void fill(const Rect& rect, ImU32 c, float rounding) {
@@ -119,6 +127,8 @@ void shape(Shape kind, float x, float y, float size, ImU32 c) {
       return restart(x, y, r, c);
     case Shape::kWarning:
       return warning(x, y, r, c);
+    case Shape::kPencil:
+      return pencil(x, y, r, c);
   }
 }
 

@@ -35,6 +35,14 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+Json places(const trace::Bookmarks& bookmarks) {
+  Json all = Json::array();
+  for (const auto& [time_ns, name] : bookmarks) {
+    all.push_back({{"time_ns", time_ns}, {"name", name}});
+  }
+  return all;
+}
+
 Json run_description(const RunRecord& record) {
   const auto& info = record.info;
   const auto& summary = record.summary;
@@ -47,7 +55,8 @@ Json run_description(const RunRecord& record) {
           {"steps", summary.steps_executed},
           {"step_ms", summary.step_ns.mean > 0 ? Json(summary.step_ns.mean / 1e6) : Json(nullptr)},
           {"note", info.note},
-          {"tags", info.tags}};
+          {"tags", info.tags},
+          {"bookmarks", places(info.bookmarks)}};
 }
 
 std::vector<std::string> run_cells(const RunRecord& record) {

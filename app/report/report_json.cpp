@@ -59,6 +59,17 @@ Json count_or_null(const std::vector<trace::RankFigures>& ranks,
   return ranks.front().info.*count;
 }
 
+Json bookmarks_json(const RunFigures& figures) {
+  Json all = Json::array();
+  for (const trace::Bookmark& bookmark : figures.info.bookmarks) {
+    const auto step = step_at(figures, bookmark.time_ns);
+    all.push_back({{"time_ns", bookmark.time_ns},
+                   {"step", known(step.has_value(), step.value_or(-1))},
+                   {"name", bookmark.name}});
+  }
+  return all;
+}
+
 Json run_json(const RunReport& report) {
   const trace::RunInfo& info = report.figures.info;
   const std::vector<trace::RankFigures>& ranks = report.figures.ranks;
@@ -72,6 +83,9 @@ Json run_json(const RunReport& report) {
           {"parameters", count_or_null(ranks, &trace::RankInfo::parameters)},
           {"trained_parameters", count_or_null(ranks, &trace::RankInfo::trained_parameters)},
           {"environment", environment_json(ranks)},
+          {"note", text_or_null(info.note)},
+          {"tags", info.tags},
+          {"bookmarks", bookmarks_json(report.figures)},
           {"settings", known(trace::has_settings(info), settings_json(info.settings))}};
 }
 

@@ -87,6 +87,22 @@ std::string environment_text(const trace::RunFigures& figures) {
   return text.empty() ? "" : text + "\n";
 }
 
+// What its user has said about it.
+std::string words_text(const trace::RunFigures& figures) {
+  const auto& info = figures.info;
+  std::string text;
+  if (!info.note.empty()) text += "Note: " + trace::printable_line(info.note) + "\n";
+  std::string tags;
+  for (const auto& tag : info.tags) tags += " " + tag;
+  if (!tags.empty()) text += "Tags:" + trace::printable_line(tags) + "\n";
+  for (const trace::Bookmark& bookmark : info.bookmarks) {
+    const auto step = step_at(figures, bookmark.time_ns);
+    text += "Bookmark: " + (step ? "step " + std::to_string(*step) : "outside of the steps") +
+            (bookmark.name.empty() ? "" : ", " + bookmark.name) + "\n";
+  }
+  return text;
+}
+
 std::string heading(const RunReport& report) {
   const auto& info = report.figures.info;
   const auto& summary = report.figures.summary;
@@ -110,6 +126,7 @@ std::string heading(const RunReport& report) {
     text += knobs.empty() ? "All settings at their defaults\n" : "Settings: " + knobs + "\n";
   }
   if (!info.command.empty()) text += "Command: " + trace::printable_line(info.command) + "\n";
+  text += words_text(report.figures);
   for (const auto& line : ui::device_lines(report.figures)) text += "Device: " + line + "\n";
   text += environment_text(report.figures) + sources_text(report.figures);
   if (report.range) {

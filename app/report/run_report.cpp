@@ -67,6 +67,13 @@ Result<StepRange> parse_step_range(const std::string& text) {
                          "from 0, as in 10..20.");
 }
 
+std::optional<std::int64_t> step_at(const RunFigures& figures, std::int64_t time_ns) {
+  for (const auto& step : figures.steps) {
+    if (step.start_ns <= time_ns && time_ns < step.end_ns) return step.index;
+  }
+  return std::nullopt;
+}
+
 Result<RunFigures> load_run(const fs::path& run, std::optional<StepRange> range) {
   TRY_ASSIGN(RunReport report, load_report(run, range));
   return std::move(report.figures);

@@ -37,4 +37,7 @@ trace::Result<RunReport> load_report(const std::filesystem::path& run,
                                      std::optional<StepRange> range = {},
                                      const trace::RunInfo* ended = nullptr);
 
+// The step in which a moment lies on any rank; none: between or outside of them.
+std::optional<std::int64_t> step_at(const trace::RunFigures& figures, std::int64_t time_ns);
+
 }  // namespace shardlens::app

@@ -81,6 +81,7 @@ class Controller {
   void perform_on_run(const ui::EditRuns& command);
   void perform_on_run(const ui::DeleteRuns& command);
   void perform_on_run(const ui::UndoDelete& command);
+  void perform_on_run(const ui::ChangeBookmark& command);
   void note(const trace::Result<void>& result);
   void note_error(const std::string& message);
   void touch() { changed_ = true; }

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "app/session/controller.h"
+#include "app/session/run_words.h"
 #include "app/session/text_file.h"
 
 namespace shardlens::app {
@@ -68,14 +69,14 @@ void Controller::perform(const Command& command) {
     note(planner_.set_target(command));
   } else if constexpr (std::is_same_v<Command, ui::CopyText>) {
     copied_text_ = command.text;
+  } else if constexpr (requires { perform_on_run(command); }) {
+    perform_on_run(command);
   } else if constexpr (requires { inspect_.carry_out(command); }) {
     inspect_.carry_out(command);
   } else if constexpr (std::is_same_v<Command, ui::Quit>) {
     quit_requested_ = true;
-  } else if constexpr (requires { perform_on_files(command); }) {
-    perform_on_files(command);
   } else {
-    perform_on_run(command);
+    perform_on_files(command);
   }
 }
 
@@ -174,6 +175,13 @@ void Controller::perform_on_run(const ui::DeleteRuns& command) {
     if (last != rows.end()) take_baseline(*last);
   }
   library_.remove(command.folders);
+}
+
+void Controller::perform_on_run(const ui::ChangeBookmark& command) {
+  const auto view = inspect_.view();
+  const auto* row = view ? row_of(view->run_folder) : nullptr;
+  if (row != nullptr && row->is_bundled) return note_error(kStaysAsItIs);
+  inspect_.carry_out(command);
 }
 
 void Controller::perform_on_run(const ui::UndoDelete&) {

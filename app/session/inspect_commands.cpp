@@ -88,6 +88,20 @@ void InspectSession::carry_out(const ui::GoToHit& command) {
   if (!pick.pattern.text.empty()) picks_.ask(std::move(pick));
 }
 
+void InspectSession::carry_out(const ui::ChangeBookmark& command) {
+  std::filesystem::path run;
+  std::uint64_t generation = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    run = run_;
+    generation = generation_;
+  }
+  if (run.empty()) return;
+  publish(generation,
+          [&](ui::InspectView& view) { change_bookmarks(view.bookmarks, command.change); });
+  bookmarks_.change(run, command.change);
+}
+
 void InspectSession::carry_out(const ui::ShowMemory& command) {
   {
     const std::lock_guard lock(mutex_);

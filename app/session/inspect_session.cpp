@@ -7,6 +7,7 @@
 
 #include "app/session/sql_answer.h"
 #include "trace/store/free_memory.h"
+#include "trace/store/run_folder.h"
 
 namespace shardlens::app {
 
@@ -33,7 +34,8 @@ InspectSession::InspectSession(std::function<void()> on_publish)
       picks_([this](const auto& what, const auto& wanted) { pick(what, wanted); }),
       memories_([this](const auto& what, const auto& wanted) { lay_out_memory(what, wanted); }),
       queries_([this](const auto& query, const auto& wanted) { run_sql(query, wanted); }),
-      opener_([this](const auto& what, const auto& wanted) { open_and_follow(what, wanted); }) {}
+      opener_([this](const auto& what, const auto& wanted) { open_and_follow(what, wanted); }),
+      bookmarks_([this](const auto& run, const auto& now) { take_bookmarks(run, now); }) {}
 
 std::shared_ptr<const ui::InspectView> InspectSession::view() const {
   const std::lock_guard lock(mutex_);
@@ -116,6 +118,7 @@ void InspectSession::wait_until_idle() {
     return opener_.is_idle() && pictures_.is_idle() && ranges_.is_idle() && finds_.is_idle() &&
            picks_.is_idle() && memories_.is_idle() && queries_.is_idle();
   };
+  bookmarks_.wait_until_idle();
   // Each answer may ask for another one.
   while (!all_idle()) {
     opener_.wait_until_idle();
@@ -145,6 +148,10 @@ void InspectSession::open_and_follow(const Opening& opening, const Wanted& wante
     if (opening.generation != generation_) return;
     explorer_ = opened.explorer;
   }
+  auto info = trace::read_run_info(opening.run);
+  publish(opening.generation, [&](ui::InspectView& view) {
+    if (info) view.bookmarks = std::move(info->bookmarks);
+  });
   publish_rows(opened, 0, wanted);
   publish_so_far(opened);
   if (!read_all(opened, wanted)) return;
@@ -338,6 +345,30 @@ void InspectSession::pick(const Pick& pick, const Wanted& wanted) {
     if (!pick.reveals) return;
     view.reveal = details ? view.details->place : *place;
     ++view.reveal_number;
+  });
+}
+
+std::optional<std::string> InspectSession::take_problem() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(problem_, std::nullopt);
+}
+
+// What was shown at once is true then, or goes again.
+void InspectSession::take_bookmarks(const std::filesystem::path& run,
+                                    const trace::Result<trace::Bookmarks>& bookmarks) {
+  std::uint64_t generation = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!bookmarks) problem_ = "The bookmark was not kept: " + bookmarks.error().message;
+    if (run != run_) return;
+    generation = generation_;
+  }
+  auto kept = bookmarks;
+  if (!kept) {
+    if (const auto info = trace::read_run_info(run)) kept = info->bookmarks;
+  }
+  publish(generation, [&](ui::InspectView& view) {
+    if (kept) view.bookmarks = std::move(*kept);
   });
 }
 

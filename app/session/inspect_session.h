@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "app/session/bookmark_keeper.h"
 #include "app/session/latest_worker.h"
 #include "trace/explore/run_explorer.h"
 #include "ui/commands.h"
@@ -39,12 +40,15 @@ class InspectSession {
   void carry_out(const ui::GoToHit& command);
   void carry_out(const ui::GoToEvent& command);
   void carry_out(const ui::GoToNeighbour& command);
+  void carry_out(const ui::ChangeBookmark& command);
   void carry_out(const ui::ShowMemory& command);
   void carry_out(const ui::RunSql& command);
   void carry_out(const ui::StopSql& command);
 
   // The same pointer until something changes; null while no run is open.
   std::shared_ptr<const ui::InspectView> view() const;
+  // Why the last change of bookmarks was not kept; once.
+  std::optional<std::string> take_problem();
   // Until everything asked for has been answered: for pictures of a run that is not live.
   void wait_until_idle();
 
@@ -82,6 +86,8 @@ class InspectSession {
   void pick(const Pick& pick, const Wanted& wanted);
   void lay_out_memory(const trace::StepMemoryRequest& request, const Wanted& wanted);
   void ask_memory_again();
+  void take_bookmarks(const std::filesystem::path& run,
+                      const trace::Result<trace::Bookmarks>& bookmarks);
   void run_sql(const std::string& query, const Wanted& wanted);
 
   std::int64_t until() const;
@@ -103,6 +109,7 @@ class InspectSession {
   std::optional<trace::StepMemoryRequest> memory_request_;
   ui::InspectView draft_;
   std::shared_ptr<const ui::InspectView> view_;
+  std::optional<std::string> problem_;
 
   // Last: stop first.
   LatestWorker<trace::PictureRequest> pictures_;
@@ -112,6 +119,7 @@ class InspectSession {
   LatestWorker<trace::StepMemoryRequest> memories_;
   LatestWorker<std::string> queries_;
   LatestWorker<Opening> opener_;
+  BookmarkKeeper bookmarks_;
 };
 
 }  // namespace shardlens::app

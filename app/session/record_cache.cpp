@@ -16,7 +16,7 @@ void each_value_of_info(Cache& cache, Info& info) {
   const auto text = [&](auto& one) { cache.list(one, value); };
   auto& [name, folder, status, reason, start_ns, end_ns, device, world_size, recorded_ranks,
          program, imported_from, command, settings, simulated_link, shared_gpu, communication_off,
-         note, tags, unreadable] = info;
+         note, tags, bookmarks, unreadable] = info;
   for (auto* one : {&name, &reason, &device, &program, &imported_from, &command, &note}) text(*one);
   value(status);
   value(start_ns);
@@ -27,6 +27,11 @@ void each_value_of_info(Cache& cache, Info& info) {
   value(shared_gpu);
   value(communication_off);
   cache.list(tags, text);
+  cache.list(bookmarks, [&](auto& bookmark) {
+    auto& [time_ns, place] = bookmark;
+    value(time_ns);
+    text(place);
+  });
   cache.list(unreadable, text);
   for (const trace::Knob& knob : trace::knobs()) {
     std::visit(

@@ -91,8 +91,7 @@ void RunLibrary::change_words(const ui::EditRuns& change) {
   add_task([this, change]() -> trace::Result<void> {
     for (const auto& folder : change.folders) {
       if (fs::path(folder).parent_path() != folders_.runs_dir) {
-        return trace::fail(trace::ErrorKind::kUsage,
-                           "Runs that came with the program stay as they are.");
+        return trace::fail(trace::ErrorKind::kUsage, kStaysAsItIs);
       }
       TRY(app::change_words(folders_.runs_dir, folder,
                             {.name = change.name, .note = change.note, .tags = change.tags}));

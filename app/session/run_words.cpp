@@ -19,6 +19,23 @@ namespace {
 
 constexpr std::chrono::seconds kLongestWait{30};  // for a run that is being made
 
+// What the library found out about a run stays valid when words change: its events have not.
+class KeptRecord {
+ public:
+  explicit KeptRecord(const fs::path& run) : run_(run), record_(kept_record(run, trace::run_stamp(run))) {}
+  template <typename Change>
+  void keep(Change change) const {
+    if (!record_) return;
+    RunRecord record = *record_;
+    change(record.info);
+    keep_record(record, trace::run_stamp(run_));
+  }
+
+ private:
+  fs::path run_;
+  std::optional<RunRecord> record_;
+};
+
 Result<void> check_name(const fs::path& runs_dir, const fs::path& run, const std::string& name) {
   if (name.empty() || name != trace::printable_line(name)) {
     return trace::fail(trace::ErrorKind::kUsage, "A run needs a name of letters and signs.");
@@ -41,14 +58,22 @@ Result<void> change_words(const fs::path& runs_dir, const fs::path& run, trace::
     claim.emplace(std::move(lock));
     TRY(check_name(runs_dir, run, *words.name));
   }
-  auto known = kept_record(run, trace::run_stamp(run));
+  const KeptRecord known(run);
   TRY(trace::write_words(run, words));
-  if (!known) return {};
-  if (words.name) known->info.name = *words.name;
-  if (words.note) known->info.note = *words.note;
-  if (words.tags) known->info.tags = *words.tags;
-  keep_record(*known, trace::run_stamp(run));
+  known.keep([&](trace::RunInfo& info) {
+    if (words.name) info.name = *words.name;
+    if (words.note) info.note = *words.note;
+    if (words.tags) info.tags = *words.tags;
+  });
   return {};
+}
+
+Result<trace::Bookmarks> change_bookmarks(const fs::path& run,
+                                          const std::vector<trace::BookmarkChange>& changes) {
+  const KeptRecord known(run);
+  TRY_ASSIGN(auto bookmarks, trace::write_bookmarks(run, changes));
+  known.keep([&](trace::RunInfo& info) { info.bookmarks = bookmarks; });
+  return bookmarks;
 }
 
 std::vector<std::string> tags_from_text(std::string_view text) {

@@ -1,5 +1,5 @@
-// Names, notes and tags of runs, as the window and the command line change them. Any thread; waits
-// for the disk.
+// Names, notes, tags and bookmarks of runs, as the window and the command line change them. Any
+// thread; waits for the disk.
 #pragma once
 
 #include <filesystem>
@@ -11,10 +11,16 @@
 
 namespace shardlens::app {
 
+inline constexpr const char* kStaysAsItIs = "Runs that came with the program stay as they are.";
+
 // Refused where another run of the library has the name. What the library found out about the run
 // stays valid: its events have not changed.
 trace::Result<void> change_words(const std::filesystem::path& runs_dir,
                                  const std::filesystem::path& run, trace::RunWords words);
+
+// The bookmarks that the run has then.
+trace::Result<trace::Bookmarks> change_bookmarks(const std::filesystem::path& run,
+                                                 const std::vector<trace::BookmarkChange>& changes);
 
 // Between commas and spaces, each once, in order.
 std::vector<std::string> tags_from_text(std::string_view text);

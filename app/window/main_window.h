@@ -22,6 +22,8 @@ class MainWindow {
   // Waits for events when nothing moves, draws when something does.
   void turn();
   void go_to(const ui::ViewAddress& address) { view_.go_to(address); }
+  // Sees every frame, for tests.
+  void watch_with(ui::DrawProbe* probe) { view_.set_probe(probe); }
   // The user or the window manager closed it.
   bool closed() const;
   const ui::ViewPreferences& preferences() const { return view_.preferences(); }

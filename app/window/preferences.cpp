@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <system_error>
@@ -36,42 +35,9 @@ void take_flag(bool& target, std::string_view text) {
   if (text == "false") target = false;
 }
 
-constexpr std::string_view kBar = " | ";
-
-// Cuts off what stands before the next bar.
-std::string_view next_part(std::string_view& text) {
-  const auto bar = text.find(kBar);
-  const auto part = text.substr(0, bar);
-  text.remove_prefix(bar == text.npos ? text.size() : bar + kBar.size());
-  return part;
-}
-
-// "1790000000000000000 | the run's folder | a label", the label may be missing.
-void take_bookmark(ui::ViewPreferences& view, std::string_view text) {
-  ui::Bookmark bookmark;
-  take_number(bookmark.time_ns, next_part(text), std::int64_t{1}, INT64_MAX);
-  const std::string run(next_part(text));
-  bookmark.label = text;
-  if (bookmark.time_ns > 0 && !run.empty()) view.bookmarks[run].push_back(std::move(bookmark));
-}
-
 std::string on_one_line(std::string text) {
   std::ranges::replace_if(
       text, [](char c) { return c >= 0 && c < ' '; }, ' ');
-  return text;
-}
-
-std::string bookmark_lines(const ui::ViewPreferences& view) {
-  std::string text;
-  for (const auto& [run, bookmarks] : view.bookmarks) {
-    if (run.find(kBar) != run.npos) continue;  // could not be told from its label
-    for (const auto& bookmark : bookmarks) {
-      text +=
-          "bookmark: " + std::to_string(bookmark.time_ns) + std::string(kBar) + on_one_line(run);
-      if (!bookmark.label.empty()) text += std::string(kBar) + on_one_line(bookmark.label);
-      text += "\n";
-    }
-  }
   return text;
 }
 
@@ -92,7 +58,6 @@ void take(Preferences& preferences, std::string_view key, std::string_view value
   if (key == "fold_dock") take_flag(view.fold_dock, value);
   if (key == "inspect_tabs_share") take_number(view.inspect_tabs_share, value, 0.0f, 1.0f);
   if (key == "inspect_tab" && !value.empty()) view.inspect_tab = value;
-  if (key == "bookmark") take_bookmark(view, value);
 }
 
 }  // namespace
@@ -127,7 +92,6 @@ std::string format_preferences(const Preferences& preferences) {
   text += std::string("fold_dock: ") + flag(view.fold_dock);
   text += "inspect_tabs_share: " + shortest(view.inspect_tabs_share) + "\n";
   text += "inspect_tab: " + on_one_line(view.inspect_tab) + "\n";
-  text += bookmark_lines(view);
   return text;
 }
 

@@ -80,7 +80,12 @@ class Window(WindowTest):
         remembered = (self.folder / 'config/shardlens/preferences.yaml').read_text()
         self.assertIn('workspace: inspect', remembered)
         self.assertIn('inspect_tab: SQL', remembered)
-        self.assertIn('bookmark: 17', remembered, 'a time of the run')
+        bookmarks, = [run['bookmarks'] for run in self.json('runs') if run['name'] == 'big']
+        self.assertEqual(len(bookmarks), 1, 'it is kept with the run')
+        packed = self.folder / 'sent.shardlens'
+        self.shardlens('pack', 'big', '-o', str(packed))
+        self.assertEqual(self.json('report', str(packed))['run']['bookmarks'][0]['time_ns'], bookmarks[0]['time_ns'])
+        self.shardlens('verify', str(packed))
 
 
 harness.main()

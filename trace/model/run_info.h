@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/model/bookmarks.h"
 #include "trace/model/settings.h"
 
 namespace shardlens::trace {
@@ -35,6 +36,7 @@ struct RunInfo {
   // The user's own words about the run, and words by which to find it.
   std::string note;
   std::vector<std::string> tags;
+  Bookmarks bookmarks;
   // Ranks, or the rest of them, that could not be read, and why; found while reading, never stored.
   std::vector<std::string> unreadable;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <functional>
 #include <map>
 
 #include "trace/model/printable.h"
@@ -50,6 +51,7 @@ MetaValues meta_of(const RunInfo& info) {
           {"command", info.command},
           {"note", info.note},
           {"tags", joined_tags(info.tags)},
+          {"bookmarks", bookmarks_text(info.bookmarks)},
           {"recorded_ranks", std::to_string(info.recorded_ranks)},
           {"simulated_link", flag(info.simulated_link)},
           {"shared_gpu", flag(info.shared_gpu)},
@@ -120,6 +122,7 @@ RunInfo info_from(MetaValues& meta) {
   info.command = meta["command"];
   info.note = meta["note"];
   info.tags = tags_from(meta["tags"]);
+  info.bookmarks = parse_bookmarks(meta["bookmarks"]);
   info.recorded_ranks = static_cast<int>(number("recorded_ranks"));
   info.simulated_link = number("simulated_link") != 0;
   info.shared_gpu = number("shared_gpu") != 0;
@@ -138,11 +141,20 @@ Result<Settings> settings_from(const MetaValues& values, const std::string& file
   return settings;
 }
 
-// The seal follows if it was whole: what somebody else has changed stays told.
-Result<void> change_meta(const fs::path& file, const MetaValues& values) {
+// The seal follows if it was whole: what somebody else has changed stays told. `values` is asked
+// for once nobody else can change them.
+Result<void> change_meta(const fs::path& file,
+                         const std::function<Result<MetaValues>(Database&)>& wanted) {
   TRY_ASSIGN(Database database, open_for_writing(file));
+  if (sqlite3_db_readonly(database.get(), "main") == 1) {
+    return fail(ErrorKind::kIo,
+                quoted(file) +
+                    " can only be read, so nothing can be noted in it. Copy the run "
+                    "to a folder that you may write to");
+  }
   TRY(database.execute("begin immediate"));
   TRY_ASSIGN(const RunSeal seal, read_run_seal(database));
+  TRY_ASSIGN(const MetaValues values, wanted(database));
   TRY_ASSIGN(auto last, database.integer("select max(row_id) from meta where rank=-1",
                                          first_row_id(kRunRank)));
   TRY_ASSIGN(auto change, database.prepare("update meta set value=?1 where rank=-1 and key=?2"));
@@ -160,6 +172,10 @@ Result<void> change_meta(const fs::path& file, const MetaValues& values) {
   }
   if (seal.is_whole()) TRY(seal_run(database));
   return database.execute("commit");
+}
+
+Result<void> change_meta(const fs::path& file, const MetaValues& values) {
+  return change_meta(file, [&](Database&) -> Result<MetaValues> { return values; });
 }
 
 fs::path run_file_of(const fs::path& run) {
@@ -230,6 +246,20 @@ Result<void> write_words(const fs::path& run, const RunWords& words) {
   if (words.note) values["note"] = *words.note;
   if (words.tags) values["tags"] = joined_tags(*words.tags);
   return change_meta(run_file_of(run), values);
+}
+
+Result<Bookmarks> write_bookmarks(const fs::path& run, const std::vector<BookmarkChange>& changes) {
+  Bookmarks bookmarks;
+  const auto changed = [&](Database& database) -> Result<MetaValues> {
+    TRY_ASSIGN(
+        auto kept,
+        read_pairs(database, "select key,value from meta where rank=-1 and key='bookmarks'"));
+    bookmarks = parse_bookmarks(kept["bookmarks"]);
+    for (const BookmarkChange& change : changes) change_bookmarks(bookmarks, change);
+    return MetaValues{{"bookmarks", bookmarks_text(bookmarks)}};
+  };
+  TRY(change_meta(run_file_of(run), changed));
+  return bookmarks;
 }
 
 Result<RunInfo> read_run_info(const fs::path& run_folder_or_packed) {

@@ -42,6 +42,9 @@ struct RunWords {
   std::optional<std::vector<std::string>> tags;
 };
 Result<void> write_words(const std::filesystem::path& run, const RunWords& words);
+// Returns those that the run has then: another program may have set some meanwhile.
+Result<Bookmarks> write_bookmarks(const std::filesystem::path& run,
+                                  const std::vector<BookmarkChange>& changes);
 Result<RunInfo> read_run_info(const std::filesystem::path& run_folder_or_packed);
 
 // Folders with a run.sqlite and packed files, in no order; none is opened.

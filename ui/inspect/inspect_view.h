@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/model/bookmarks.h"
 #include "trace/timeline/event_details.h"
 #include "trace/timeline/name_hits.h"
 #include "trace/timeline/picture.h"
@@ -52,6 +53,7 @@ struct InspectView {
   // once for each number.
   trace::EventPlace reveal;
   std::uint64_t reveal_number = 0;
+  trace::Bookmarks bookmarks;
   SqlConsole sql;
   double progress = 1;  // of reading and rebuilding in the background
   std::string problem;  // why nothing can be shown

@@ -47,7 +47,7 @@ void draw_nothing(const Look& look, const Rect& rect, const Snapshot& snapshot) 
 void InspectWorkspace::follow_run(const InspectView& view) {
   if (view.run_folder == run_) return;
   run_ = view.run_folder;
-  toolbar_.search().forget_run();
+  toolbar_.forget_run();
   minimap_.forget_run();
 }
 
@@ -73,19 +73,19 @@ void InspectWorkspace::draw_splitter(const Look& look, const InspectLayout& layo
        color(hit.hovered || hit.held ? p.text_secondary : p.field_edge), height / 2);
 }
 
-void InspectWorkspace::use_bookmark_keys(BookmarkList& bookmarks) {
+void InspectWorkspace::use_bookmark_keys(const trace::Bookmarks& bookmarks, Commands& commands) {
   TimelineState& state = timeline_.state();
   if (state.mode != TimelineState::Mode::kTime) return;
   if (key_pressed(Key::kB, false)) {
     const auto reach = static_cast<std::int64_t>(state.window.span_ns() / 200);
-    toggle_bookmark(bookmarks, bookmark_here(state, timeline_.cursor_ns()), reach);
+    toggle_bookmark(bookmarks, bookmark_here(state, timeline_.cursor_ns()), reach, commands);
   }
   for (const auto& [key, direction] :
        {std::pair{Key::kLeftBracket, -1}, std::pair{Key::kRightBracket, 1}}) {
     if (!key_pressed(key)) continue;
     const auto slack = static_cast<std::int64_t>(state.window.span_ns() / 1000) + 1;
     const std::int64_t from = state.window.time_at(0.5) + direction * slack;
-    if (const Bookmark* next = neighbour_bookmark(bookmarks, from, direction)) {
+    if (const trace::Bookmark* next = neighbour_bookmark(bookmarks, from, direction)) {
       state.window.center_on(next->time_ns);
     }
   }
@@ -174,16 +174,14 @@ void InspectWorkspace::draw(const Look& look, const Rect& area, const Snapshot& 
   timeline_.follow(*view);
   go_to_address(*view, commands);
   timeline_.state().known_until_ns = snapshot.replay.active ? snapshot.replay.now_ns : INT64_MAX;
-  BookmarkList& bookmarks = preferences.bookmarks[run_key(*view)];
   if (!layout.minimap.empty()) {
     minimap_.draw(look, layout.minimap, *view, timeline_.steps(), timeline_.state());
   }
-  toolbar_.draw(look, layout.toolbar, *view, timeline_.steps(), timeline_.state(), bookmarks,
-                commands);
-  if (keys) use_bookmark_keys(bookmarks);
+  toolbar_.draw(look, layout.toolbar, *view, timeline_.steps(), timeline_.state(), commands);
+  if (keys) use_bookmark_keys(view->bookmarks, commands);
   const bool escapes = keys && key_pressed(Key::kEscape, false);
   if (escapes && toolbar_.search().is_set()) toolbar_.search().drop(commands);
-  timeline_.draw(look, layout.timeline, bookmarks, keys, commands);
+  timeline_.draw(look, layout.timeline, view->bookmarks, keys, commands);
   const std::size_t before = commands.size();
   if (!layout.details.empty()) draw_details_panel(look, layout.details, snapshot, commands);
   list_what_details_search(commands, before);
@@ -193,7 +191,6 @@ void InspectWorkspace::draw(const Look& look, const Rect& area, const Snapshot& 
   if (!layout.tabs.empty()) tabs_.draw(look, layout.tabs, snapshot, commands);
   adopt_selection(commands, first);
   go_to_wanted_view();
-  if (bookmarks.empty()) preferences.bookmarks.erase(run_key(*view));
 }
 
 }  // namespace shardlens::ui

@@ -38,7 +38,7 @@ class InspectWorkspace {
  private:
   void follow_run(const InspectView& view);
   void draw_splitter(const Look& look, const InspectLayout& layout, ViewPreferences& preferences);
-  void use_bookmark_keys(BookmarkList& bookmarks);
+  void use_bookmark_keys(const trace::Bookmarks& bookmarks, Commands& commands);
   // What tables ask for in this frame: commands from `first` on, and a part of the run.
   void adopt_selection(const Commands& commands, std::size_t first);
   void list_what_details_search(const Commands& commands, std::size_t first);

@@ -36,7 +36,7 @@ bool row_menu_entry(const Look& look, const std::string& name, std::string_view 
 }  // namespace
 
 void filter_field(const Look& look, std::string_view name, const Rect& rect, std::string& text,
-                  std::string_view hint) {
+                  std::string_view hint, bool takes_keyboard) {
   const Palette& p = look.colors();
   if (look.probe != nullptr) look.probe->targets.push_back({std::string(name), rect});
   fill(rect, color(hovers(rect) ? p.hover : p.field), look.px(5));
@@ -60,6 +60,7 @@ void filter_field(const Look& look, std::string_view name, const Rect& rect, std
   ImGui::PushID(name.data(), name.data() + name.size());
   FieldFocus focus(look, name, rect);
   focus.gave_up("##filter", &text);
+  if (takes_keyboard) ImGui::SetKeyboardFocusHere();
   ImGui::InputText("##filter", &text);
   focus.after();
   ImGui::PopID();

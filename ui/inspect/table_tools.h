@@ -16,7 +16,7 @@ inline constexpr float kToolsHeight = 34;
 
 // Follows every letter. `hint` stands there while it is empty.
 void filter_field(const Look& look, std::string_view name, const Rect& rect, std::string& text,
-                  std::string_view hint);
+                  std::string_view hint, bool takes_keyboard = false);
 
 // Words side by side of which one is chosen; true when another one was. Takes its room from the
 // left of `area`.

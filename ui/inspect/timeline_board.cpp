@@ -131,10 +131,10 @@ void TimelineBoard::choose_origin(const TimelineScene& scene) {
           "Click changes it");
 }
 
-void TimelineBoard::draw_above_rows(const TimelineScene& scene, const BookmarkList& bookmarks,
+void TimelineBoard::draw_above_rows(const TimelineScene& scene, const trace::Bookmarks& bookmarks,
                                     std::int64_t origin_ns) {
   draw_cursor(scene, origin_ns);
-  if (state_.mode == Mode::kTime) draw_bookmarks(scene, bookmarks);
+  if (state_.mode == Mode::kTime) draw_bookmarks(scene, bookmarks, origin_ns);
   if (state_.picked) {
     const bool has_details = run_.details && run_.details->place.ref == state_.picked->place.ref;
     if (has_details) draw_connections(scene, *run_.details);
@@ -154,7 +154,7 @@ bool TimelineBoard::cover_future(const TimelineScene& scene) const {
   return !scene.canvas.mouse_inside || scene.canvas.mouse_x < now;
 }
 
-void TimelineBoard::draw_rows_and_marks(TimelineScene& scene, const BookmarkList& bookmarks,
+void TimelineBoard::draw_rows_and_marks(TimelineScene& scene, const trace::Bookmarks& bookmarks,
                                         Commands& commands) {
   const bool time = state_.mode == Mode::kTime;
   const trace::StepBorder* step = nullptr;
@@ -180,7 +180,7 @@ void TimelineBoard::draw_rows_and_marks(TimelineScene& scene, const BookmarkList
   }
 }
 
-void TimelineBoard::draw(const Look& look, const Rect& rect, const BookmarkList& bookmarks,
+void TimelineBoard::draw(const Look& look, const Rect& rect, const trace::Bookmarks& bookmarks,
                          bool keys, Commands& commands) {
   const Palette& p = look.colors();
   fill(rect, color(p.panel), look.px(6));

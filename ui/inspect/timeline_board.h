@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "ui/commands.h"
-#include "ui/inspect/timeline_bookmarks.h"
 #include "ui/inspect/timeline_mouse.h"
 #include "ui/inspect/timeline_scene.h"
 #include "ui/inspect/timeline_state.h"
@@ -20,7 +19,7 @@ class TimelineBoard {
   // part of the run to be shown.
   void follow(const InspectView& view);
   // `keys`: the keyboard is the timeline's in this frame.
-  void draw(const Look& look, const Rect& rect, const BookmarkList& bookmarks, bool keys,
+  void draw(const Look& look, const Rect& rect, const trace::Bookmarks& bookmarks, bool keys,
             Commands& commands);
 
   TimelineState& state() { return state_; }
@@ -48,11 +47,12 @@ class TimelineBoard {
   std::int64_t end_of_row(trace::RowKind kind, int place) const;
   void scroll_to_revealed(const TimelineScene& scene);
   void choose_origin(const TimelineScene& scene);
-  void draw_above_rows(const TimelineScene& scene, const BookmarkList& bookmarks,
+  void draw_above_rows(const TimelineScene& scene, const trace::Bookmarks& bookmarks,
                        std::int64_t origin_ns);
   // Over what a replay has not reached yet; false if the mouse is there.
   bool cover_future(const TimelineScene& scene) const;
-  void draw_rows_and_marks(TimelineScene& scene, const BookmarkList& bookmarks, Commands& commands);
+  void draw_rows_and_marks(TimelineScene& scene, const trace::Bookmarks& bookmarks,
+                           Commands& commands);
   void ask(const TimelineScene& scene, Commands& commands);
 
   // Everything that belongs to one run: replaced as a whole with the next one.

@@ -7,6 +7,7 @@
 #include "ui/draw_probe.h"
 #include "ui/inspect/timeline_time_text.h"
 #include "ui/paint.h"
+#include "ui/widgets.h"
 
 namespace shardlens::ui {
 
@@ -138,14 +139,18 @@ void draw_selected_row(const TimelineScene& scene, int row) {
   }
 }
 
-void draw_bookmarks(const TimelineScene& scene, const BookmarkList& bookmarks) {
+void draw_bookmarks(const TimelineScene& scene, const trace::Bookmarks& bookmarks,
+                    std::int64_t origin_ns) {
   const Look& look = scene.look();
   const Rgb ink = look.colors().accent;
-  for (const Bookmark& bookmark : bookmarks) {
+  for (const trace::Bookmark& bookmark : bookmarks) {
     const float x = std::round(scene.canvas.x(bookmark.time_ns));
     if (x < scene.plot().x || x >= scene.plot().right()) continue;
     line(x, scene.axis.bottom() - look.px(6), x, scene.plot().bottom(), color(ink, 0.6f));
     shape(Shape::kDown, x, scene.axis.bottom() - look.px(6), look.px(9), color(ink));
+    const Rect handle{x - look.px(7), scene.axis.bottom() - look.px(14), look.px(14), look.px(14)};
+    explain(look, handle, bookmark.name.empty() ? "Bookmark" : bookmark.name,
+            exact_text(bookmark.time_ns - origin_ns, 1'000));
   }
 }
 

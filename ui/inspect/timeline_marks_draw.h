@@ -2,8 +2,8 @@
 // Interface thread, inside a frame.
 #pragma once
 
+#include "trace/model/bookmarks.h"
 #include "trace/timeline/event_details.h"
-#include "ui/inspect/timeline_bookmarks.h"
 #include "ui/inspect/timeline_scene.h"
 #include "ui/inspect/timeline_state.h"
 
@@ -16,7 +16,8 @@ void draw_interval(const TimelineScene& scene, const TimeInterval& interval, boo
 void draw_cursor(const TimelineScene& scene, std::int64_t origin_ns);
 // Behind the rows: the one that the arrow keys move along.
 void draw_selected_row(const TimelineScene& scene, int row);
-void draw_bookmarks(const TimelineScene& scene, const BookmarkList& bookmarks);
+void draw_bookmarks(const TimelineScene& scene, const trace::Bookmarks& bookmarks,
+                    std::int64_t origin_ns);
 void draw_picked(const TimelineScene& scene, const PickedEvent& picked);
 // The same collective on the other ranks, the launch of a kernel. `details` are of the picked
 // event.

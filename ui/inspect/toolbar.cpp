@@ -163,8 +163,7 @@ void InspectToolbar::draw_modes(const Look& look, Rect& rest, const InspectView&
 }
 
 void InspectToolbar::draw(const Look& look, const Rect& rect, const InspectView& view,
-                          const StepIndex& steps, TimelineState& state, BookmarkList& bookmarks,
-                          Commands& commands) {
+                          const StepIndex& steps, TimelineState& state, Commands& commands) {
   const Palette& p = look.colors();
   fill(rect, color(p.panel), look.px(6));
   outline(rect, color(p.panel_edge), look.px(6));
@@ -179,7 +178,7 @@ void InspectToolbar::draw(const Look& look, const Rect& rect, const InspectView&
     text_in(look, rest.take_right(summary_width, look.px(kToolbarGap)), Face::kSmall, p.accent_text,
             summary, Align::kRight);
   }
-  draw_bookmark_menu(look, rest, *view.rows, state, bookmarks);
+  bookmarks_.draw(look, rest, *view.rows, view.bookmarks, state, commands);
   draw_kinds(look, rest, *view.rows, state.mode, state.filter);
   if (summary.empty()) label_in(look, rest, Face::kSmall, p.text_muted, keys, Align::kRight);
 }

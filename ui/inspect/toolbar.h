@@ -7,15 +7,18 @@
 #include "ui/inspect/timeline_steps.h"
 #include "ui/inspect/toolbar_search.h"
 #include "ui/snapshot.h"
-#include "ui/view_preferences.h"
 
 namespace shardlens::ui {
 
 class InspectToolbar {
  public:
   void draw(const Look& look, const Rect& rect, const InspectView& view, const StepIndex& steps,
-            TimelineState& state, BookmarkList& bookmarks, Commands& commands);
+            TimelineState& state, Commands& commands);
   SearchField& search() { return search_; }
+  void forget_run() {
+    search_.forget_run();
+    bookmarks_.forget_run();
+  }
 
  private:
   void draw_search(const Look& look, Rect& rest, const InspectView& view, TimelineState& state,
@@ -24,6 +27,7 @@ class InspectToolbar {
                   TimelineState& state);
 
   SearchField search_;
+  BookmarkMenu bookmarks_;
 };
 
 // Where the next hit is looked for: behind the picked event, or from the middle of the view.

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "app/report/comparison_report.h"
+#include "app/report/report_json.h"
 #include "app/report/text_table.h"
 #include "tests/app/report/synthetic_run.h"
 #include "trace/store/file_system.h"
@@ -43,6 +44,26 @@ TEST_F(ReportText, LeadsWithTheStepAndExposedTimeAndCarriesTheBanner) {
   EXPECT_TRUE(contains(text, "7 lost"));
   EXPECT_TRUE(contains(text, "operator queue full"));
   EXPECT_FALSE(contains(text, "nan"));
+}
+
+TEST_F(ReportText, SaysWhatItsUserHasNoted) {
+  const auto run = write_synthetic_run(folder_->path());
+  const auto before = load_report(run.folder);
+  ASSERT_TRUE(before);
+  EXPECT_FALSE(contains(report_text(*before), "Bookmark"));
+  const auto& step = before->figures.steps.at(4);
+  ASSERT_TRUE(trace::write_words(run.folder, {{}, "the switch was broken", {{"slow", "lab"}}}));
+  ASSERT_TRUE(trace::write_bookmarks(run.folder, {{step.start_ns, "late rank"}, {5, ""}}));
+  const auto report = load_report(run.folder);
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(contains(report_text(*report),
+                       "Note: the switch was broken\nTags: slow lab\n"
+                       "Bookmark: outside of the steps\nBookmark: step 4, late rank\n"))
+      << report_text(*report);
+  const auto bookmarks = report_json(*report)["run"]["bookmarks"];
+  EXPECT_EQ(bookmarks.dump(), "[{\"time_ns\":5,\"step\":null,\"name\":\"\"},{\"time_ns\":" +
+                                  std::to_string(step.start_ns) +
+                                  ",\"step\":4,\"name\":\"late rank\"}]");
 }
 
 TEST_F(ReportText, ARangeSaysWhatItDoesNotCoverAndWhetherItHoldsAnyStep) {

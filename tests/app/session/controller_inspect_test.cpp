@@ -8,6 +8,7 @@
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/fake_job.h"
 #include "tests/app/session/synthetic_run.h"
+#include "trace/store/run_folder.h"
 
 namespace shardlens::app {
 namespace {
@@ -113,6 +114,33 @@ TEST_F(ControllerInspectTest, ARunThatIsOpenedAsAFileIsShownAndNotImported) {
   controller->execute(ui::OpenFiles{{other.folder()}});
   EXPECT_TRUE(becomes([](const ui::Snapshot& now) {
     return now.run && now.run->figures.info.name == "dropped" && !now.notice_is_error;
+  }));
+}
+
+TEST_F(ControllerInspectTest, BookmarksGoIntoOwnRunsAndNotIntoThoseThatCameWithTheProgram) {
+  ControllerOptions options;
+  options.bundled_dir = runs;
+  options.run = run;
+  options.runs_dir = folder.path() / "none";
+  options.start_job = jobs.starter();
+  Controller bundled(options, [] {});
+  bundled.look_around();
+  ASSERT_TRUE(eventually([&] {
+    const auto now = bundled.snapshot();
+    return now->inspect && now->inspect->rows && !now->ledger->rows.empty();
+  }));
+  bundled.execute(ui::ChangeBookmark{{7, "here"}});
+  EXPECT_EQ(bundled.snapshot()->notice, "Runs that came with the program stay as they are.");
+  EXPECT_TRUE(trace::read_run_info(run)->bookmarks.empty());
+
+  controller->look_around();
+  ASSERT_TRUE(becomes([](const ui::Snapshot& now) { return now.inspect && now.inspect->rows; }));
+  controller->execute(ui::ChangeBookmark{{7, "here"}});
+  EXPECT_TRUE(eventually([&] { return !trace::read_run_info(run)->bookmarks.empty(); }));
+  std::filesystem::remove(run / trace::kRunFile);
+  controller->execute(ui::ChangeBookmark{{8, "there"}});
+  EXPECT_TRUE(becomes([](const ui::Snapshot& now) {
+    return now.notice_is_error && now.notice.starts_with("The bookmark was not kept: ");
   }));
 }
 

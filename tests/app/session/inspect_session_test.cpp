@@ -7,6 +7,7 @@
 
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
+#include "trace/store/run_folder.h"
 
 namespace shardlens::app {
 namespace {
@@ -201,6 +202,47 @@ TEST_F(InspectSessionTest, SaysWhyAFileCannotBeShown) {
   EXPECT_TRUE(settled()->rows);
   session.show({}, false);
   EXPECT_FALSE(session.view());
+}
+
+TEST_F(InspectSessionTest, KeepsBookmarksWithTheRun) {
+  run.finish();
+  session.show(run.folder(), false);
+  const auto at = settled()->rows->start_ns + 1'000'000;
+  session.carry_out(ui::ChangeBookmark{{at, "here"}});
+  EXPECT_EQ(session.view()->bookmarks, (trace::Bookmarks{{at, "here"}})) << "shown at once";
+  session.carry_out(ui::ChangeBookmark{{at, "the late rank"}});
+  EXPECT_EQ(settled()->bookmarks, (trace::Bookmarks{{at, "the late rank"}}));
+  EXPECT_EQ(trace::read_run_info(run.folder())->bookmarks, settled()->bookmarks);
+  EXPECT_EQ(session.take_problem(), std::nullopt);
+
+  InspectSession another{[] {}};
+  another.show(run.folder(), false);
+  another.wait_until_idle();
+  EXPECT_EQ(another.view()->bookmarks, settled()->bookmarks);
+}
+
+TEST_F(InspectSessionTest, ABookmarkThatWasAskedForIsKeptThoughTheWindowClosesAtOnce) {
+  run.finish();
+  {
+    InspectSession closing{[] {}};
+    closing.show(run.folder(), false);
+    for (int i = 0; i < 50; ++i) closing.carry_out(ui::ChangeBookmark{{i, "x"}});
+  }
+  EXPECT_EQ(trace::read_run_info(run.folder())->bookmarks.size(), 50u);
+}
+
+TEST_F(InspectSessionTest, ABookmarkThatCannotBeKeptIsToldAndNotShown) {
+  run.finish();
+  session.show(run.folder(), false);
+  settled();
+  // As when its folder was deleted meanwhile.
+  std::filesystem::remove(run.folder() / trace::kRunFile);
+  session.carry_out(ui::ChangeBookmark{{5, "here"}});
+  settled();
+  const auto problem = session.take_problem();
+  ASSERT_TRUE(problem);
+  EXPECT_TRUE(problem->starts_with("The bookmark was not kept: ")) << *problem;
+  EXPECT_EQ(session.take_problem(), std::nullopt) << "told once";
 }
 
 }  // namespace

@@ -49,11 +49,13 @@ struct RecordCache : testing::Test {
 
 TEST_F(RecordCache, GivesBackAllThatWasFoundOut) {
   record.losses = {{3, 2.5}, {4, 2.25}};
+  record.info.bookmarks = {{5, ""}, {6, "the late rank"}};
   record.pulse.processes = {{"a host", 17}, {"", 18}};
   keep_record(record, trace::run_stamp(run));
   const auto again = kept();
   ASSERT_TRUE(again);
   EXPECT_EQ(again->info.name, record.info.name);
+  EXPECT_EQ(again->info.bookmarks, record.info.bookmarks);
   EXPECT_EQ(again->summary.steps_executed, 9);
   EXPECT_EQ(again->summary.step_ns.mean, record.summary.step_ns.mean);
   EXPECT_EQ(again->summary.exposed_ns, record.summary.exposed_ns);

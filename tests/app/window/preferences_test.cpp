@@ -23,9 +23,6 @@ Preferences unusual() {
   preferences.view.workspace = "inspect";
   preferences.view.inspect_tabs_share = 0.25f;
   preferences.view.inspect_tab = "Steps";
-  preferences.view.bookmarks["2026-11-18T10-00-00_llama, 8 ranks"] = {
-      {1'790'000'000'123'456'789, "late | rank 3"}, {1'790'000'001'000'000'000, ""}};
-  preferences.view.bookmarks["other"] = {{5, "five"}};
   return preferences;
 }
 
@@ -51,20 +48,10 @@ TEST(Preferences, AMissingFileGivesTheDefaults) {
 TEST(Preferences, NonsenseLeavesTheDefaults) {
   const auto preferences = parse_preferences(
       "width: 7\nheight: many\nscale: 1e9\ntheme: pink\nmaximized: maybe\n:::\nnothing\n"
-      "workspace:\nfold_dock: true\nreplay_speed: 101\ninspect_tabs_share: 7\nbookmark: soon | "
-      "run\n"
-      "bookmark: 12\nbookmark: |||\nbookmark: -5 | run | label\n");
+      "workspace:\nfold_dock: true\nreplay_speed: 101\ninspect_tabs_share: 7\n");
   Preferences expected;
   expected.view.fold_dock = true;
   EXPECT_EQ(preferences, expected);
-}
-
-TEST(Preferences, ALabelOfSeveralLinesStaysOnOne) {
-  Preferences preferences;
-  preferences.view.bookmarks["run"] = {{7, "first\nwidth: 320"}};
-  const auto read = parse_preferences(format_preferences(preferences));
-  EXPECT_EQ(read.width, preferences.width);
-  EXPECT_EQ(read.view.bookmarks.at("run").front().label, "first width: 320");
 }
 
 TEST(Preferences, SayWhereTheyCouldNotBeSaved) {

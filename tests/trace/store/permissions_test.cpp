@@ -231,5 +231,21 @@ TEST(Permissions, AHotJournalIsRolledBackForAReaderWithoutWriteAccess) {
   fs::permissions(run, fs::perms::all);
 }
 
+TEST(ReadOnlyRun, SaysThatNothingCanBeNotedInIt) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "sent", 2, 2);
+  const auto packed = folder / "sent.shardlens";
+  ASSERT_TRUE(pack_run(run, packed));
+  fs::permissions(packed, kReadOnlyFile);
+  fs::permissions(folder.path(), kReadOnlyFolder);
+  const std::string answer = test::as_nobody([&]() -> std::string {
+    const auto done = write_bookmarks(packed, {{100, "here"}});
+    return done ? "it was written" : done.error().message;
+  });
+  fs::permissions(folder.path(), fs::perms::owner_all);
+  EXPECT_NE(answer.find("can only be read, so nothing can be noted in it"), std::string::npos)
+      << answer;
+}
+
 }  // namespace
 }  // namespace shardlens::trace

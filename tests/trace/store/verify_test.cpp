@@ -57,6 +57,22 @@ class VerifyRun : public testing::Test {
   const Folder folder_;
 };
 
+TEST_F(VerifyRun, BookmarksTravelWithThePackAndBreakNoSeal) {
+  const auto run = record("marked");
+  ASSERT_TRUE(write_bookmarks(run, {{300, "the late rank"}, {100, ""}, {200, "gone"}}));
+  ASSERT_TRUE(write_bookmarks(run, {{200, {}}}));
+  EXPECT_EQ(all_text(verified(run)), "");
+  const auto packed = folder_ / "sent.shardlens";
+  ASSERT_TRUE(pack_run(run, packed));
+  const Bookmarks expected{{100, ""}, {300, "the late rank"}};
+  EXPECT_EQ(read_run_info(packed)->bookmarks, expected);
+  const auto after = write_bookmarks(packed, {{100, "named by the receiver"}});
+  ASSERT_TRUE(after) << after.error().message;
+  EXPECT_EQ(after->front().name, "named by the receiver");
+  EXPECT_EQ(read_run_info(packed)->bookmarks, *after);
+  EXPECT_EQ(all_text(verified(packed)), "");
+}
+
 TEST_F(VerifyRun, FindsNothingInWhatWasRecordedAndPacked) {
   const auto run = record("fine");
   ASSERT_TRUE(pack_run(run, folder_ / "fine.shardlens"));

@@ -50,6 +50,9 @@ void InspectWindow::answer(const Command& command) {
         std::make_shared<trace::TimelinePicture>(sample_picture(run_, show->request));
     return;
   }
+  if (const auto* bookmark = std::get_if<ChangeBookmark>(&command)) {
+    return change_bookmarks(change().bookmarks, bookmark->change);
+  }
   commands_.push_back(command);
 }
 

@@ -199,34 +199,78 @@ TEST_F(ToolbarTest, PutsKindsIntoAMenuWhereTheyDoNotFit) {
   EXPECT_TRUE(inspect_.state().filter.shows(trace::RowKind::kCounter));
 }
 
-TEST_F(ToolbarTest, ListsBookmarks) {
-  ViewPreferences preferences = window().view().preferences();
-  const std::int64_t at = inspect_.run().step_start(0, 12);
-  preferences.bookmarks["cap-1"] = {{at, "slow gather"}, {at + 5'000'000'000, ""}};
-  window().view().set_preferences(preferences);
-  inspect_.state().window.show(at - 8'000'000'000, at - 7'000'000'000);
-  inspect_.settle();
+class BookmarkMenuTest : public ToolbarTest {
+ protected:
+  BookmarkMenuTest() {
+    inspect_.change().bookmarks = {{at_, "slow gather"}, {at_ + 5'000'000'000, ""}};
+    inspect_.state().window.show(at_ - 8'000'000'000, at_ - 7'000'000'000);
+    inspect_.settle();
+  }
+  const trace::Bookmarks& bookmarks() { return inspect_.snapshot().inspect->bookmarks; }
+  void open() {
+    ASSERT_TRUE(window().click(snapshot(), "inspect/bookmarks"));
+    inspect_.settle();
+  }
+  void rename_first(std::string_view text) {
+    open();
+    ASSERT_TRUE(window().click(snapshot(), "inspect/bookmark rename 0"));
+    inspect_.settle();
+    window().press(snapshot(), Key::kA, true);
+    window().type(snapshot(), text);
+  }
+
+  std::int64_t at_ = inspect_.run().step_start(0, 12);
+};
+
+TEST_F(BookmarkMenuTest, GoesToThemAndTakesThemAway) {
   ASSERT_TRUE(inspect_.probe().shows("Bookmarks 2"));
-  ASSERT_TRUE(window().click(snapshot(), "inspect/bookmarks"));
-  window().frames(snapshot(), 2);
+  open();
   EXPECT_TRUE(inspect_.probe().shows("slow gather"));
   ASSERT_TRUE(window().click(snapshot(), "inspect/bookmark 0"));
-  EXPECT_NEAR(inspect_.state().window.position(at), 0.5, 0.01);
-  ASSERT_TRUE(window().click(snapshot(), "inspect/bookmarks"));
+  EXPECT_NEAR(inspect_.state().window.position(at_), 0.5, 0.01);
+  open();
   ASSERT_TRUE(window().click(snapshot(), "inspect/bookmark x 1"));
-  EXPECT_EQ(window().view().preferences().bookmarks.at("cap-1").size(), 1u);
+  inspect_.settle();
+  EXPECT_EQ(bookmarks(), (trace::Bookmarks{{at_, "slow gather"}}));
 }
 
-TEST(Bookmarks, StayInOrderAndAreRemovedByTheSameKey) {
-  BookmarkList list;
-  EXPECT_TRUE(toggle_bookmark(list, {500, "b"}, 10));
-  EXPECT_TRUE(toggle_bookmark(list, {100, "a"}, 10));
-  EXPECT_EQ(list.front().label, "a");
-  EXPECT_EQ(neighbour_bookmark(list, 100, 1)->time_ns, 500);
-  EXPECT_EQ(neighbour_bookmark(list, 500, -1)->time_ns, 100);
-  EXPECT_EQ(neighbour_bookmark(list, 100, -1), nullptr);
-  EXPECT_FALSE(toggle_bookmark(list, {105, ""}, 10));
-  EXPECT_EQ(list.size(), 1u);
+TEST_F(BookmarkMenuTest, RenamesOneOnEnter) {
+  rename_first("the late rank");
+  window().press(snapshot(), Key::kEnter);
+  inspect_.settle();
+  ASSERT_EQ(bookmarks().size(), 2u);
+  EXPECT_EQ(bookmarks()[0].name, "the late rank");
+  EXPECT_TRUE(inspect_.probe().shows("the late rank"));
+}
+
+TEST_F(BookmarkMenuTest, KeepsTheNewNameWhenTheListIsLeftAndTheOldOneOnEscape) {
+  rename_first("the late rank");
+  window().click_at(snapshot(), 5, 900);
+  inspect_.settle();
+  EXPECT_EQ(bookmarks()[0].name, "the late rank");
+  rename_first("never mind");
+  window().press(snapshot(), Key::kEscape);
+  inspect_.settle();
+  EXPECT_EQ(bookmarks()[0].name, "the late rank");
+}
+
+TEST(Bookmarks, AreSetAndTakenAwayByTheSameKey) {
+  trace::Bookmarks bookmarks;
+  const auto toggle = [&](std::int64_t time_ns, const std::string& name) {
+    Commands commands;
+    toggle_bookmark(bookmarks, {time_ns, name}, 10, commands);
+    for (const auto& command : commands) {
+      trace::change_bookmarks(bookmarks, std::get<ChangeBookmark>(command).change);
+    }
+  };
+  toggle(500, "b");
+  toggle(100, "a");
+  ASSERT_EQ(bookmarks.size(), 2u);
+  EXPECT_EQ(neighbour_bookmark(bookmarks, 100, 1)->time_ns, 500);
+  EXPECT_EQ(neighbour_bookmark(bookmarks, 500, -1)->time_ns, 100);
+  EXPECT_EQ(neighbour_bookmark(bookmarks, 100, -1), nullptr);
+  toggle(105, "");
+  EXPECT_EQ(bookmarks, (trace::Bookmarks{{500, "b"}}));
 }
 
 TEST(SelectionText, SaysLengthAndRanks) {

@@ -1,0 +1,44 @@
+#include "app/session/bookmark_keeper.h"
+
+#include <utility>
+
+#include "app/session/run_words.h"
+
+namespace shardlens::app {
+
+BookmarkKeeper::BookmarkKeeper(Kept on_kept)
+    : on_kept_(std::move(on_kept)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
+
+void BookmarkKeeper::change(const std::filesystem::path& run, trace::BookmarkChange change) {
+  {
+    const std::lock_guard lock(mutex_);
+    wishes_.push_back({run, std::move(change)});
+  }
+  changed_.notify_all();
+}
+
+void BookmarkKeeper::wait_until_idle() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return wishes_.empty() && !busy_; });
+}
+
+// Told to stop, it still writes what was asked for before.
+void BookmarkKeeper::work(const std::stop_token& stop) {
+  while (true) {
+    std::vector<Wish> wishes;
+    {
+      std::unique_lock lock(mutex_);
+      if (!changed_.wait(lock, stop, [this] { return !wishes_.empty(); })) return;
+      wishes = std::exchange(wishes_, {});
+      busy_ = true;
+    }
+    for (const auto& [run, change] : wishes) on_kept_(run, change_bookmarks(run, {change}));
+    {
+      const std::lock_guard lock(mutex_);
+      busy_ = false;
+    }
+    changed_.notify_all();
+  }
+}
+
+}  // namespace shardlens::app

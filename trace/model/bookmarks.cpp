@@ -1,0 +1,50 @@
+#include "trace/model/bookmarks.h"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+#include "trace/model/printable.h"
+#include "trace/model/text.h"
+
+namespace shardlens::trace {
+
+void change_bookmarks(Bookmarks& bookmarks, const BookmarkChange& change) {
+  const auto at = std::ranges::lower_bound(bookmarks, change.time_ns, {}, &Bookmark::time_ns);
+  const bool is_there = at != bookmarks.end() && at->time_ns == change.time_ns;
+  if (!change.name) {
+    if (is_there) bookmarks.erase(at);
+    return;
+  }
+  std::string name = printable_line(trimmed(*change.name));
+  if (is_there) {
+    at->name = std::move(name);
+  } else if (bookmarks.size() < kMostBookmarks) {
+    bookmarks.insert(at, {change.time_ns, std::move(name)});
+  }
+}
+
+std::string bookmarks_text(const Bookmarks& bookmarks) {
+  std::string text;
+  for (const Bookmark& bookmark : bookmarks) {
+    text += std::to_string(bookmark.time_ns) + " " + bookmark.name + "\n";
+  }
+  return text;
+}
+
+Bookmarks parse_bookmarks(std::string_view text) {
+  Bookmarks bookmarks;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    std::int64_t time_ns = 0;
+    const auto read = std::from_chars(line.data(), line.data() + line.size(), time_ns);
+    if (read.ec != std::errc()) continue;
+    const auto digits = static_cast<std::size_t>(read.ptr - line.data());
+    change_bookmarks(bookmarks, {time_ns, std::string(line.substr(digits))});
+  }
+  return bookmarks;
+}
+
+}  // namespace shardlens::trace
