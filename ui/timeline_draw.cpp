@@ -132,7 +132,9 @@ void draw_labels(const TimelineCanvas& c, const RankRows& rows, float top,
   const Rgb ink = inside ? p.accent_text : p.text;
   shape(rows.unfolded ? Shape::kDown : Shape::kRight, c.labels.x + px(c, 4), y + row / 2, px(c, 7),
         color(inside ? p.accent_text : p.text_muted));
-  text_in(c.look, {c.labels.x + px(c, 14), y, px(c, 56), row}, Face::kStrong, ink,
+  // Beside it, at the right, the first row's name.
+  const float taken = px(c, rows.unfolded ? 14 + 54 : 14);
+  text_in(c.look, {c.labels.x + px(c, 14), y, c.labels.w - taken, row}, Face::kStrong, ink,
           "Rank " + std::to_string(rank.rank));
   if (!rows.unfolded) return;
   label_in(c.look,

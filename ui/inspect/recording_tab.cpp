@@ -6,6 +6,7 @@
 
 #include "ui/format.h"
 #include "ui/inspect/table_tools.h"
+#include "ui/inspect/toolbar_controls.h"
 #include "ui/job_text.h"
 #include "ui/panel.h"
 #include "ui/widgets.h"
@@ -17,15 +18,6 @@ namespace {
 constexpr float kSourceWidth = 380, kLeastTable = 420;  // beside each other
 constexpr float kSourcesTitle = 28, kLineGap = 5;
 
-std::string losses_text(const trace::RecorderFigures& recorder) {
-  std::string text;
-  for (const trace::Lost& loss : recorder.losses) {
-    text += (text.empty() ? "" : "; ") + std::string("rank ") + std::to_string(loss.rank) + ": " +
-            format_integer(loss.count) + " (" + loss.reason + ")";
-  }
-  return text;
-}
-
 }  // namespace
 
 void RecordingTab::draw_tools(const Look& look, Rect tools, Commands& commands) {
@@ -34,6 +26,12 @@ void RecordingTab::draw_tools(const Look& look, Rect tools, Commands& commands) 
       look, "recording", tools,
       export_file_name(run_.view->figures.info.folder, "recording", "csv"),
       [this] { return view_.csv(); }, commands);
+  const std::size_t ranks = run_.view->figures.ranks.size();
+  const std::string every = "All " + format_integer(static_cast<std::int64_t>(ranks)) + " ranks";
+  if (const float width = tick_width(look, every); ranks > kMostRecordingRows && width < tools.w) {
+    const Rect tick = tools.take_left(width, look.px(20));
+    if (draw_tick(look, "recording/all ranks", tick, every, all_ranks_)) run_.table.reset();
+  }
   const std::string summary = recorder_text(run_.view->figures.recorder);
   const Rect said =
       tools.take_left(std::min(tools.w, text_width(look, Face::kSmall, summary)), look.px(20));
@@ -100,7 +98,7 @@ void RecordingTab::draw(const Look& look, const Rect& rect, const Snapshot& snap
   }
   if (snapshot.run != run_.view || !run_.table) {
     run_.view = snapshot.run;
-    run_.table = recording_table(run_.view);
+    run_.table = recording_table(run_.view, !all_ranks_);
     run_.sources = source_lines(run_.view->figures);
   }
   Rect area = rect;

@@ -23,6 +23,7 @@ class RecordingTab {
   void draw_sources(const Look& look, const Rect& rect) const;
 
   TableView view_;
+  bool all_ranks_ = false;  // none folded, however many there are
   struct OfRun {
     std::shared_ptr<const RunView> view;
     std::shared_ptr<const Table> table;

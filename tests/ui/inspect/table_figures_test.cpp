@@ -229,6 +229,51 @@ TEST(RecordingTable, HasARowPerRankWithWhatRecordedItAndWhatThatCost) {
   EXPECT_EQ(sources[2].ranks, "rank 1");
 }
 
+TEST(RecordingTable, OfAThousandRanksShowsThoseThatStandOutAndFoldsTheRest) {
+  const Snapshot snapshot = tables_snapshot();
+  auto run = std::make_shared<RunView>(*snapshot.run);
+  auto& ranks = run->figures.ranks;
+  ranks.assign(1024, trace::RankFigures{});
+  run->figures.recorder.losses.clear();
+  for (int rank = 0; rank < 1024; ++rank) {
+    trace::RankFigures& of = ranks[static_cast<std::size_t>(rank)];
+    of.info.rank = rank;
+    of.info.device_name = "NVIDIA H100";
+    of.info.host = "node" + std::to_string(rank / 8);
+    of.info.sources = rank == 700 || rank == 3 ? "kernels: nothing" : "kernels: CUPTI";
+    if (rank != 77) of.cost = trace::RecorderCost{rank, 1'000'000 + rank, 9'000'000, 5'000};
+    if (rank % 10 == 4) run->figures.recorder.losses.push_back({rank, "queue full", rank});
+  }
+  const auto table = recording_table(run);
+  ASSERT_EQ(table->rows, kMostRecordingRows / 2);
+  const TableColumn& rank = *column_named(*table, "Rank");
+  EXPECT_EQ(shown(rank, 0), "77") << "nobody knows what it lost";
+  EXPECT_EQ(shown(rank, 1), "1014");
+  EXPECT_EQ(shown(*column_named(*table, "Lost"), 1), "1,014");
+  EXPECT_EQ(shown(rank, 2), "1004");
+  ASSERT_EQ(table->pinned.size(), 1u);
+  const auto rest = [&](std::string_view title) {
+    const auto at = std::ranges::find(table->columns, title, &TableColumn::title);
+    return table->pinned[0].at(static_cast<std::size_t>(at - table->columns.begin())).text;
+  };
+  EXPECT_EQ(rest("Rank"), "+ 1,008");
+  EXPECT_EQ(rest("Device"), "NVIDIA H100");
+  EXPECT_EQ(rest("Host"), "various");
+  EXPECT_EQ(rest("Lost"), "≤ 864");
+  EXPECT_EQ(rest("Events"), "5,000") << "all alike";
+  EXPECT_EQ(recording_table(run, false)->rows, 1024u);
+  EXPECT_TRUE(recording_table(run, false)->pinned.empty());
+
+  const auto sources = source_lines(run->figures);
+  ASSERT_EQ(sources.size(), 2u);
+  EXPECT_EQ(sources[0].ranks, "ranks 0 to 2, 4 to 699, 701 to 1023");
+  EXPECT_EQ(sources[1].ranks, "ranks 3, 700");
+  const std::string losses = losses_text(run->figures.recorder);
+  EXPECT_TRUE(losses.starts_with("rank 1014: 1,014 (queue full); rank 1004: ")) << losses;
+  EXPECT_TRUE(losses.ends_with(" elsewhere")) << losses;
+  EXPECT_LT(losses.size(), 400u);
+}
+
 TEST(StepTable, StacksThePartsOfAStepToItsTime) {
   const Snapshot snapshot = tables_snapshot();
   const auto& steps = snapshot.run->figures.steps;
