@@ -116,6 +116,7 @@ void CommandPalette::draw(const Look& look, const Rect& window, const std::vecto
   ImGui::PushFont(look.font(Face::kBody));
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
                       ImVec2(look.px(10), (field.h - ImGui::GetFontSize()) / 2));
+  forget_undo("##query");
   if (focus_) ImGui::SetKeyboardFocusHere();
   focus_ = false;
   if (ImGui::InputTextWithHint("##query", "A command, a setting, or a setting and its value",

@@ -53,8 +53,15 @@ FieldFocus::FieldFocus(const Look& look, std::string_view name, const Rect& rect
   if (visit.entered) ImGui::SetKeyboardFocusHere();
 }
 
+void forget_undo(const char* label) {
+  const ImGuiID id = ImGui::GetID(label);
+  ImGuiInputTextState* state = ImGui::GetInputTextState(id);
+  if (state != nullptr && ImGui::GetActiveID() != id) state->ID = 0;
+}
+
 // A field that merely loses the keyboard forgets what was typed into it.
 bool FieldFocus::gave_up(const char* label, std::string* text) {
+  forget_undo(label);
   const ImGuiID id = ImGui::GetID(label);
   if (!left_ || ImGui::GetActiveID() != id) return false;
   const ImGuiInputTextState* state = ImGui::GetInputTextState(id);

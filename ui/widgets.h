@@ -24,12 +24,17 @@ Hit hit_area(const Look& look, std::string_view name, const Rect& rect);
 // A plot, a handle: reacts to where the mouse is, and means nothing without it.
 Hit mouse_area(const Look& look, std::string_view name, const Rect& rect);
 
+// Before an input field of ImGui, in its ID scope. What was typed cannot be undone once another
+// field had the keyboard: Dear ImGui 1.86 would undo it in whatever text is there by then, and
+// write behind its end.
+void forget_undo(const char* label);
+
 // Around an input field of ImGui: `name` and `rect` as of a control. Takes the keyboard when the
 // focus comes; once it goes, the text so far is in `text`, and true is returned.
 class FieldFocus {
  public:
   FieldFocus(const Look& look, std::string_view name, const Rect& rect);
-  bool gave_up(const char* label, std::string* text);  // before the field, in its ID scope
+  bool gave_up(const char* label, std::string* text);  // as forget_undo(), which it calls
   void after() const;                                  // behind it
 
  private:
