@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/session/record_cache.h"
+#include "trace/explore/kept_exploration.h"
 #include "trace/model/printable.h"
 #include "trace/model/text.h"
 #include "trace/store/file_system.h"
@@ -19,21 +20,29 @@ namespace {
 
 constexpr std::chrono::seconds kLongestWait{30};  // for a run that is being made
 
-// What the library found out about a run stays valid when words change: its events have not.
-class KeptRecord {
+// What was found out about a run stays valid when words change: its events have not.
+class KeptFacts {
  public:
-  explicit KeptRecord(const fs::path& run) : run_(run), record_(kept_record(run, trace::run_stamp(run))) {}
+  explicit KeptFacts(const fs::path& run) : KeptFacts(run, trace::run_stamp(run)) {}
   template <typename Change>
   void keep(Change change) const {
+    const auto stamp = trace::run_stamp(run_);
+    if (figures_) trace::keep(run_, trace::kFiguresFile, stamp, *figures_);
     if (!record_) return;
     RunRecord record = *record_;
     change(record.info);
-    keep_record(record, trace::run_stamp(run_));
+    keep_record(record, stamp);
   }
 
  private:
-  fs::path run_;
-  std::optional<RunRecord> record_;
+  KeptFacts(const fs::path& run, const trace::RunStamp& stamp)
+      : run_(run),
+        record_(kept_record(run, stamp)),
+        figures_(trace::read_kept(run, trace::kFiguresFile, stamp)) {}
+
+  const fs::path run_;
+  const std::optional<RunRecord> record_;
+  const std::optional<std::string> figures_;  // of Inspect
 };
 
 Result<void> check_name(const fs::path& runs_dir, const fs::path& run, const std::string& name) {
@@ -58,7 +67,7 @@ Result<void> change_words(const fs::path& runs_dir, const fs::path& run, trace::
     claim.emplace(std::move(lock));
     TRY(check_name(runs_dir, run, *words.name));
   }
-  const KeptRecord known(run);
+  const KeptFacts known(run);
   TRY(trace::write_words(run, words));
   known.keep([&](trace::RunInfo& info) {
     if (words.name) info.name = *words.name;
@@ -70,7 +79,7 @@ Result<void> change_words(const fs::path& runs_dir, const fs::path& run, trace::
 
 Result<trace::Bookmarks> change_bookmarks(const fs::path& run,
                                           const std::vector<trace::BookmarkChange>& changes) {
-  const KeptRecord known(run);
+  const KeptFacts known(run);
   TRY_ASSIGN(auto bookmarks, trace::write_bookmarks(run, changes));
   known.keep([&](trace::RunInfo& info) { info.bookmarks = bookmarks; });
   return bookmarks;

@@ -10,8 +10,6 @@ namespace shardlens::trace {
 
 namespace {
 
-constexpr std::string_view kFiguresFile = "inspect.cache";
-
 // The names of all members, here and below, so that none is forgotten.
 template <typename Cache, typename Figures>
 void each_value_of_name(Cache& cache, Figures& figures) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "trace/explore/chunk_names.h"
@@ -16,6 +17,8 @@
 #include "trace/timeline/range_figures.h"
 
 namespace shardlens::trace {
+
+inline constexpr std::string_view kFiguresFile = "inspect.cache";
 
 struct KeptExploration {
   // Of the store that it was found out with: numbers of names and files mean the same again.
