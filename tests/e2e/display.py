@@ -1,28 +1,14 @@
 """A virtual screen with a real mouse and keyboard, for windows under test."""
-import os
 import re
 import subprocess
 import time
 
 import harness
+import virtual_screen
 
 
-class Display:
-    """A virtual screen of its own, and the window on it."""
-
-    def __init__(self, screen='1600x1000'):
-        read, write = os.pipe()
-        self.server = subprocess.Popen(
-            ['Xvfb', '-displayfd', str(write), '-screen', '0', f'{screen}x24', '-nolisten', 'tcp'],
-            pass_fds=(write,), stderr=subprocess.DEVNULL)
-        os.close(write)
-        with os.fdopen(read) as pipe:
-            number = pipe.readline().strip()
-        self.environment = {**os.environ, 'DISPLAY': f':{number}', 'LIBGL_ALWAYS_SOFTWARE': '1'}
-
-    def close(self):
-        self.server.terminate()
-        self.server.wait()
+class Display(virtual_screen.VirtualScreen):
+    """A virtual screen, and the window on it."""
 
     def xdotool(self, *arguments):
         done = subprocess.run(['xdotool', *arguments], env=self.environment, capture_output=True,

@@ -1,6 +1,6 @@
 // A monkey at the real window on a virtual screen:
 //
-//     xvfb-run -a build/asan/monkey/monkey --events 20000 --seed 7
+//     tests/e2e/virtual_screen.py build/asan/monkey/monkey --events 20000 --seed 7
 //
 // The window, GLFW's callbacks, Dear ImGui's backend, the session and the launcher are the
 // program's; ranks are made up. What the mouse does is told to the program in place of GLFW, so
@@ -196,7 +196,7 @@ Value expected(trace::Result<Value> result) {
 std::vector<std::string> make_library(const fs::path& folder) {
   fs::path eight;
   constexpr std::array kRuns{std::tuple{"one", 1, 20'000}, std::tuple{"eight", 8, 200'000},
-                             std::tuple{"many", 96, 300'000}};
+                             std::tuple{"many", 32, 300'000}};
   for (const auto& [name, ranks, events] : kRuns) {
     trace::SyntheticRunOptions options;
     options.name = name;
