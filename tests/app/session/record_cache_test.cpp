@@ -6,8 +6,10 @@
 #include <iterator>
 
 #include "app/session/run_library.h"
+#include "app/session/run_words.h"
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
+#include "trace/explore/kept_exploration.h"
 #include "trace/store/pack.h"
 
 namespace shardlens::app {
@@ -46,6 +48,19 @@ struct RecordCache : testing::Test {
   fs::path cache() const { return run / kRecordCacheFile; }
   std::optional<RunRecord> kept() const { return kept_record(run, trace::run_stamp(run)); }
 };
+
+TEST_F(RecordCache, StaysValidWhenTheUsersWordsChange) {
+  keep_record(record, trace::run_stamp(run));
+  trace::keep(run, trace::kFiguresFile, trace::run_stamp(run), "of Inspect");
+  ASSERT_TRUE(change_bookmarks(run, {{5, "here"}}));
+  ASSERT_TRUE(change_words(run.parent_path(), run, {.name = {}, .note = "a note", .tags = {}}));
+  const auto again = kept();
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->info.bookmarks, (trace::Bookmarks{{5, "here"}}));
+  EXPECT_EQ(again->info.note, "a note");
+  EXPECT_EQ(again->summary.steps_executed, 9);
+  EXPECT_EQ(trace::read_kept(run, trace::kFiguresFile, trace::run_stamp(run)), "of Inspect");
+}
 
 TEST_F(RecordCache, GivesBackAllThatWasFoundOut) {
   record.losses = {{3, 2.5}, {4, 2.25}};
