@@ -55,7 +55,7 @@ struct LedgerRow {
   std::optional<double> relative_to_baseline;
   std::optional<bool> beyond_noise;
   bool by_throughput = false;
-  std::string not_compared;               // "other job", "other machine", "other device"; "": it is
+  std::string not_compared;               // "other job", "other machine", …; "": it is
   std::optional<trace::Scaling> scaling;  // against the baseline, if only ranks differ
   bool is_baseline = false;
   bool is_being_read = false;  // its figures are not known yet

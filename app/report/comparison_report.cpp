@@ -98,7 +98,9 @@ std::string verdict(const trace::FigureDifference& figure) {
 // What stands before everything else: why there is no verdict.
 std::string comparability_text(const Comparison& comparison) {
   if (!comparison.other_job.empty()) {
-    return "Different jobs (" + trace::other_job_text(comparison.other_job) +
+    const bool is_sure = comparison.other_job.front() != trace::OtherJob::kUntold;
+    return (is_sure ? "Different jobs (" : "Perhaps different jobs (") +
+           trace::other_job_text(comparison.other_job) +
            "): the figures are listed, but nothing can be concluded from their differences\n\n";
   }
   if (comparison.same_work) return "";
@@ -124,6 +126,7 @@ Json other_job_json(const Comparison& comparison) {
 
 std::string settings_text(const Comparison& comparison, const std::string& first,
                           const std::string& second) {
+  if (!comparison.knows_settings) return "Settings: not known\n";
   if (comparison.settings.empty()) return "Settings: the same\n";
   TextTable table({{"setting"}, {first}, {second}});
   for (const auto& setting : comparison.settings) {
@@ -167,7 +170,7 @@ Json comparison_json(const trace::RunFigures& first, const trace::RunFigures& se
       {"schema", 1},
       {"first", side_json(first)},
       {"second", side_json(second)},
-      {"settings", std::move(settings)},
+      {"settings", comparison.knows_settings ? std::move(settings) : Json(nullptr)},
       {"figures", std::move(figures)},
       {"by_throughput", comparison.by_throughput},
       {"relative", optional_json(comparison.relative)},

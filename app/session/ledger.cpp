@@ -23,23 +23,10 @@ bool is_measured(const RunRecord& record) {
 }
 
 // One job on one machine: else any difference means nothing.
-bool same_job(const RunRecord& a, const RunRecord& b) {
-  if (is_imported(a) || is_imported(b)) return &a == &b;
-  return trace::is_same_job(noise_run(a).job, noise_run(b).job);
+std::vector<trace::OtherJob> why_other_job(const RunRecord& a, const RunRecord& b) {
+  return trace::why_other_job(noise_run(a).job, noise_run(b).job);
 }
-
-// Why its times say nothing beside the baseline's; "": they do.
-std::string why_not_compared(const RunRecord& record, const RunRecord& baseline) {
-  if (&record == &baseline || same_job(record, baseline)) return "";
-  const bool same_host = record.hosts == baseline.hosts;
-  const bool same_device =
-      record.info.device == baseline.info.device && record.devices == baseline.devices;
-  if (is_imported(record) || is_imported(baseline) || (same_host && same_device) ||
-      record.info.settings.model != baseline.info.settings.model) {
-    return "other job";
-  }
-  return same_host ? "other device" : "other machine";
-}
+bool same_job(const RunRecord& a, const RunRecord& b) { return why_other_job(a, b).empty(); }
 
 // Of the job of `about`, from all runs that were recorded here.
 trace::NoiseModel noise_model(const std::vector<RunRecord>& records, const RunRecord& about) {
@@ -154,7 +141,7 @@ ui::Ledger build_ledger(const std::vector<RunRecord>& records, const LedgerQuest
     auto row = row_from(record, ordinals[i]);
     row.is_baseline = &record == base;
     row.is_shown = record.info.folder == question.shown_folder;
-    if (base != nullptr) row.not_compared = why_not_compared(record, *base);
+    if (base != nullptr) row.not_compared = trace::other_job_label(why_other_job(record, *base));
     if (base != nullptr && !row.is_baseline && row.not_compared.empty()) {
       compare_speed(row, record, *base, model);
       row.scaling = trace::scaling_between(record.info, record.summary, base->info, base->summary);

@@ -56,7 +56,7 @@ int CollectiveStatistics::add(const Collective& collective, const std::string& t
 
 void CollectiveStatistics::match(const CallKey& key, const Part& part, std::size_t group_size) {
   if (group_size == 1) {
-    finish({part});
+    finish({part}, std::get<3>(key));
     return;
   }
   auto& parts = calls_[key];
@@ -64,14 +64,43 @@ void CollectiveStatistics::match(const CallKey& key, const Part& part, std::size
       std::any_of(parts.begin(), parts.end(), [&](const Part& p) { return p.rank == part.rank; });
   if (!is_known) parts.push_back(part);
   if (parts.size() >= group_size) {
-    finish(parts);
+    finish(parts, std::get<3>(key));
     calls_.erase(key);
   } else if (calls_.size() > kMostUnmatched) {
     calls_.erase(calls_.begin());
   }
 }
 
-void CollectiveStatistics::finish(const std::vector<Part>& parts) {
+void CollectiveStatistics::set_host(int rank, const std::string& name) {
+  if (name.empty()) return;
+  hosts_[rank] = name;
+  has_several_hosts_ = has_several_hosts_ || name != hosts_.begin()->second;
+}
+
+std::int64_t CollectiveStatistics::clock_error_ns() const {
+  if (!has_several_hosts_) return 0;
+  std::vector<RankHost> hosts;
+  for (const auto& [rank, name] : hosts_) hosts.push_back({rank, name});
+  return std::max<std::int64_t>(0, error_between_hosts(meetings_.clocks(hosts)));
+}
+
+bool CollectiveStatistics::spans_hosts(const Part& own, const std::vector<Part>& parts) const {
+  const auto host = hosts_.find(own.rank);
+  return host != hosts_.end() && std::ranges::any_of(parts, [&](const Part& part) {
+           const auto other = hosts_.find(part.rank);
+           return other != hosts_.end() && other->second != host->second;
+         });
+}
+
+void CollectiveStatistics::finish(const std::vector<Part>& parts, CollectiveFunction function) {
+  if (has_several_hosts_) {
+    const Part& first = *std::ranges::min_element(parts, {}, &Part::rank);
+    for (const Part& part : parts) {
+      if (part.rank == first.rank) continue;
+      meetings_.add(function, {first.rank, first.start_ns, first.end_ns},
+                    {part.rank, part.start_ns, part.end_ns});
+    }
+  }
   std::int64_t latest_start = INT64_MIN;
   for (const auto& part : parts) latest_start = std::max(latest_start, part.start_ns);
   for (const auto& part : parts) {
@@ -79,8 +108,8 @@ void CollectiveStatistics::finish(const std::vector<Part>& parts) {
     // A rank that ended before another began shows clocks apart or a call that does not wait
     // (a broadcast's root): it has no transfer time.
     const auto transfer = part.end_ns - latest_start;
-    matched_.push_back(
-        {part.start_ns, part.end_ns, transfer > 0 ? latest_start : part.start_ns, part.rank});
+    matched_.push_back({part.start_ns, part.end_ns, transfer > 0 ? latest_start : part.start_ns,
+                        part.rank, has_several_hosts_ && spans_hosts(part, parts)});
     if (transfer <= 0) continue;
     ++row.matched;
     row.wait_ns += latest_start - part.start_ns;

@@ -14,6 +14,7 @@
 #include "trace/analysis/distinct_texts.h"
 #include "trace/analysis/distribution.h"
 #include "trace/analysis/figures.h"
+#include "trace/analysis/host_clocks.h"
 
 namespace shardlens::trace {
 
@@ -28,6 +29,7 @@ struct MatchedCall {
   std::int64_t end_ns = 0;
   std::int64_t moves_from_ns = 0;  // the latest start over ranks; its own if it did not wait for it
   int rank = 0;
+  bool spans_hosts = false;  // some rank of it runs on another host, by another clock
 
   auto operator<=>(const MatchedCall&) const = default;
 };
@@ -44,6 +46,11 @@ class CollectiveStatistics {
 
   // `exposed_ns_by_row`: per step, mean over ranks. Buckets first, then units, then the rest.
   std::vector<CollectiveGroupFigures> figures(const std::vector<double>& exposed_ns_by_row) const;
+
+  // Before the rank's first call. Once there are several, calls tell how far clocks are apart.
+  void set_host(int rank, const std::string& name);
+  // Between clocks of hosts; 0: there is one, or nothing tells.
+  std::int64_t clock_error_ns() const;
 
   // What was matched since the last call.
   std::vector<MatchedCall> take_matched() { return std::exchange(matched_, {}); }
@@ -74,13 +81,17 @@ class CollectiveStatistics {
 
   int row_of(const RowKey& key);
   void match(const CallKey& key, const Part& part, std::size_t group_size);
-  void finish(const std::vector<Part>& parts);
+  void finish(const std::vector<Part>& parts, CollectiveFunction function);
+  bool spans_hosts(const Part& own, const std::vector<Part>& parts) const;
   CollectiveGroupFigures figures_of(const Row& row) const;
 
   std::map<RowKey, int> row_index_;
   std::vector<Row> rows_;
   std::map<CallKey, std::vector<Part>> calls_;
   std::vector<MatchedCall> matched_;
+  std::map<int, std::string> hosts_;  // by rank
+  bool has_several_hosts_ = false;
+  ClockMeetings meetings_;
 };
 
 }  // namespace shardlens::trace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "trace/analysis/run_summary.h"
+#include "trace/model/run_origin.h"
 #include "trace/model/settings.h"
 
 namespace shardlens::trace {
@@ -161,13 +162,15 @@ class Comparer {
   }
 
   void compare_settings() {
+    result_.by_throughput = !result_.same_work;
+    result_.knows_settings = has_settings(first_.info) && has_settings(second_.info);
+    if (!result_.knows_settings) return;
     const auto& a = first_.info.settings;
     const auto& b = second_.info.settings;
     for (const auto* knob : differing_knobs(a, b)) {
       result_.settings.push_back(
           {std::string(knob->name), value_text(a, *knob), value_text(b, *knob)});
     }
-    result_.by_throughput = !result_.same_work;
   }
 
   void compare_losses() {

@@ -51,6 +51,7 @@ std::optional<Scaling> scaling_between(const RunInfo& a, const RunSummary& a_sum
                                        const RunInfo& b, const RunSummary& b_summary);
 
 struct Comparison {
+  bool knows_settings = true;               // of both: another program tells none
   std::vector<SettingDifference> settings;  // in table order
   std::vector<FigureDifference> figures;    // those that both runs have
   // What the ledger shows: of step time, or of tokens/s once batch, sequence or ranks differ.

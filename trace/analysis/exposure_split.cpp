@@ -39,19 +39,21 @@ void ExposureSplit::add(const std::vector<MatchedCall>& calls) {
   }
 }
 
-bool ExposureSplit::decide(const Rank& rank, const Exposed& exposed, std::int64_t& waiting_ns) {
+bool ExposureSplit::decide(const Rank& rank, const Exposed& exposed, Waiting& waiting) {
   std::vector<Interval> known, moving;
   const auto& [window, times, calls] = exposed;
   rank.calls.visit(window.start_ns, window.end_ns, [&](const MatchedCall& call) {
     known.push_back({call.start_ns, call.end_ns});
     moving.push_back({call.moves_from_ns, call.end_ns});
+    const bool is_far = call.spans_hosts && length_within(times, known.back()) > 0;
+    waiting.calls_between_hosts += is_far ? 1 : 0;
   });
   // A call of which not all is known yet may move data at any time.
   if (std::ssize(known) < calls) return false;
   // Kernels of communication that no call tells of.
   const std::int64_t exposed_ns = length(times);
   if (length(intersect(times, normalize(std::move(known)))) != exposed_ns) return false;
-  waiting_ns = exposed_ns - length(intersect(times, normalize(std::move(moving))));
+  waiting.ns = exposed_ns - length(intersect(times, normalize(std::move(moving))));
   return true;
 }
 
@@ -68,10 +70,10 @@ void ExposureSplit::resolve() {
   for (auto& [index, rank] : ranks_) {
     rank.calls.sort();
     for (auto open = rank.open.begin(); open != rank.open.end();) {
-      std::int64_t waiting_ns = 0;
+      Waiting waiting;
       const bool is_dirty = std::exchange(open->second.is_dirty, false);
-      if (is_dirty && decide(rank, open->second.exposed, waiting_ns)) {
-        rank.waiting[open->first] = waiting_ns;
+      if (is_dirty && decide(rank, open->second.exposed, waiting)) {
+        rank.waiting[open->first] = waiting;
         open = rank.open.erase(open);
       } else {
         ++open;
@@ -81,14 +83,18 @@ void ExposureSplit::resolve() {
   }
 }
 
-void ExposureSplit::fill(std::vector<StepFigures>& steps) const {
+void ExposureSplit::fill(std::vector<StepFigures>& steps, std::int64_t clock_error_ns) const {
   for (StepFigures& step : steps) {
     step.exposed_wait_ns.assign(step.ranks.size(), kUnknown);
+    step.wait_error_ns.assign(step.ranks.size(), 0);
     for (std::size_t i = 0; i < step.ranks.size(); ++i) {
       const auto rank = ranks_.find(static_cast<int>(i));
       if (rank == ranks_.end()) continue;
       const auto found = rank->second.waiting.find(step.index);
-      if (found != rank->second.waiting.end()) step.exposed_wait_ns[i] = found->second;
+      if (found == rank->second.waiting.end()) continue;
+      step.exposed_wait_ns[i] = found->second.ns;
+      step.wait_error_ns[i] = static_cast<double>(clock_error_ns) *
+                              static_cast<double>(found->second.calls_between_hosts);
     }
   }
 }

@@ -29,8 +29,9 @@ class ExposureSplit {
   // Decides what can be decided by now.
   void resolve();
 
-  // By rank, into each step: nanoseconds of waiting, or kUnknown.
-  void fill(std::vector<StepFigures>& steps) const;
+  // By rank, into each step: nanoseconds of waiting, or kUnknown, and how far they may be off where
+  // clocks of hosts are off by `clock_error_ns`.
+  void fill(std::vector<StepFigures>& steps, std::int64_t clock_error_ns) const;
   std::size_t open_steps() const;
 
  private:
@@ -38,15 +39,19 @@ class ExposureSplit {
     Exposed exposed;
     bool is_dirty = true;
   };
+  struct Waiting {
+    std::int64_t ns = 0;
+    std::int64_t calls_between_hosts = 0;  // that are exposed
+  };
   struct Rank {
-    std::map<std::int64_t, Open> open;             // by step
-    std::map<std::int64_t, std::int64_t> waiting;  // of decided steps
+    std::map<std::int64_t, Open> open;        // by step
+    std::map<std::int64_t, Waiting> waiting;  // of decided steps
     TimeIndex<MatchedCall> calls;
     std::size_t calls_after_trim = 0;
     std::int64_t latest_window_ns = INT64_MIN;  // where the last known step began
   };
 
-  static bool decide(const Rank& rank, const Exposed& exposed, std::int64_t& waiting_ns);
+  static bool decide(const Rank& rank, const Exposed& exposed, Waiting& waiting);
   static void trim(Rank& rank);
 
   std::map<int, Rank> ranks_;

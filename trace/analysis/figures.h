@@ -56,7 +56,7 @@ struct StepFigures {
   std::vector<StepBreakdown> ranks;  // by rank
   double loss = std::numeric_limits<double>::quiet_NaN();
   double gradient_norm = std::numeric_limits<double>::quiet_NaN();
-  double learning_rate = 0;
+  double learning_rate = std::numeric_limits<double>::quiet_NaN();  // NaN: not known
   bool nonfinite = false;
   int nonfinite_rank = -1;
   std::int64_t tokens = 0, samples = 0;    // of all ranks together
@@ -64,6 +64,8 @@ struct StepFigures {
   std::vector<StepThrottling> throttling;  // by rank; filled in by RunAnalysis::figures()
   // By rank, likewise: the part of exposed time before the last rank had come; −1: not known.
   std::vector<std::int64_t> exposed_wait_ns;
+  // By rank: how far clocks of different hosts may have put that off.
+  std::vector<double> wait_error_ns;
 
   // What a single step on screen shows: the slowest rank's, so that its parts sum to it.
   const StepBreakdown& shown() const { return ranks[static_cast<std::size_t>(slowest_rank)]; }
@@ -73,10 +75,26 @@ struct StepFigures {
         std::ranges::count_if(ranks, [](const auto& rank) { return rank.step_ns > 0; });
     return count > 0 ? static_cast<double>(count) : 1;
   }
+  // Of one rank, or summed over several or over steps.
+  struct Waiting {
+    double ns = 0, error_ns = 0;
+
+    void add(const Waiting& other) { ns += other.ns, error_ns += other.error_ns; }
+    // None: clocks of hosts that are apart would look like it.
+    std::optional<double> believed_ns() const {
+      return error_ns > 0 && ns <= error_ns ? std::nullopt : std::optional(ns);
+    }
+  };
   // None: other ranks' records are missing.
-  std::optional<double> exposed_wait_of(std::size_t rank) const {
+  std::optional<Waiting> waiting_of(std::size_t rank) const {
     if (rank >= exposed_wait_ns.size() || exposed_wait_ns[rank] < 0) return std::nullopt;
-    return static_cast<double>(exposed_wait_ns[rank]);
+    const double error_ns = rank < wait_error_ns.size() ? wait_error_ns[rank] : 0;
+    return Waiting{static_cast<double>(exposed_wait_ns[rank]), error_ns};
+  }
+  // None also where it is not believed.
+  std::optional<double> exposed_wait_of(std::size_t rank) const {
+    const auto waiting = waiting_of(rank);
+    return waiting ? waiting->believed_ns() : std::nullopt;
   }
   bool operator==(const StepFigures&) const = default;
 };

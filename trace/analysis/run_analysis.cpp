@@ -140,7 +140,10 @@ void RunAnalysis::State::add_texts_and_groups(const Batch& batch) {
 
 void RunAnalysis::State::add_present(const Batch& batch) {
   if (batch.rank_info) {
-    if (auto* rank = rank_of(batch.rank_info->rank)) rank->figures.info = *batch.rank_info;
+    if (auto* rank = rank_of(batch.rank_info->rank)) {
+      rank->figures.info = *batch.rank_info;
+      collectives.set_host(batch.rank_info->rank, batch.rank_info->host);
+    }
   }
   if (batch.heartbeat) {
     if (auto* rank = rank_of(batch.heartbeat->rank)) rank->figures.heartbeat = *batch.heartbeat;
@@ -361,7 +364,7 @@ RunFigures RunAnalysis::figures() const {
   result.info = s.info;
   result.steps = s.steps.steps();
   s.mark_throttled(result.steps);
-  s.split.fill(result.steps);
+  s.split.fill(result.steps, s.collectives.clock_error_ns());
   result.buckets = s.plan_in_force();
   result.units = s.units.figures(s.strings);
   result.evaluations = s.evaluations.figures();

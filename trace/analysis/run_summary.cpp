@@ -60,28 +60,37 @@ constexpr DetailMember kDetailMembers[] = {
     {&RunSummary::idle_ns, &StepBreakdown::idle_ns},
 };
 
-// Nothing if any rank's is not known.
-std::optional<double> mean_exposed_wait(const StepFigures& step) {
-  double sum = 0;
+using Waiting = StepFigures::Waiting;
+
+// Nothing once any is not known.
+void add_waiting(std::optional<Waiting>& sum, const std::optional<Waiting>& next) {
+  if (!next) sum.reset();
+  if (sum) sum->add(*next);
+}
+
+std::optional<Waiting> mean_waiting(const StepFigures& step) {
+  std::optional<Waiting> sum = Waiting{};
   for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
-    if (step.ranks[rank].step_ns == 0) continue;
-    const auto waiting = step.exposed_wait_of(rank);
-    if (!waiting) return std::nullopt;
-    sum += *waiting;
+    if (step.ranks[rank].step_ns > 0) add_waiting(sum, step.waiting_of(rank));
   }
-  return sum / step.rank_count();
+  if (!sum) return std::nullopt;
+  return Waiting{sum->ns / step.rank_count(), sum->error_ns / step.rank_count()};
+}
+
+std::optional<double> mean_believed(const std::optional<Waiting>& sum, double steps) {
+  const auto believed = sum && steps > 0 ? sum->believed_ns() : std::nullopt;
+  return believed ? std::optional(*believed / steps) : std::nullopt;
 }
 
 // The row of figures that only steps with full detail have.
 void summarize_detail(const std::vector<StepFigures>& steps, RunSummary& summary) {
   double count = 0;
   std::optional<double> bytes_sent = 0;
-  std::optional<double> waiting = 0;
+  std::optional<Waiting> waiting = Waiting{};
   for (const auto& step : steps) {
     if (!is_measured(step) || !has_detail(step)) continue;
     ++count;
-    const auto of_step = mean_exposed_wait(step);
-    waiting = waiting && of_step ? std::optional(*waiting + *of_step) : std::nullopt;
+    add_waiting(waiting, mean_waiting(step));
     summary.detailed_step_ns += mean_over_ranks(step, &StepBreakdown::step_ns);
     for (const auto& [mean, part] : kDetailMembers) {
       summary.*mean += mean_over_ranks(step, part);
@@ -97,7 +106,7 @@ void summarize_detail(const std::vector<StepFigures>& steps, RunSummary& summary
   summary.detailed_step_ns /= count;
   for (const auto& member : kDetailMembers) summary.*member.mean /= count;
   summary.has_detail = true;
-  if (waiting) summary.exposed_wait_ns = *waiting / count;
+  summary.exposed_wait_ns = mean_believed(waiting, count);
   if (bytes_sent) summary.bytes_sent_per_step = *bytes_sent / count;
   if (summary.comm_ns > 0) summary.overlap_fraction = summary.overlap_ns / summary.comm_ns;
 }
@@ -254,7 +263,7 @@ void set_rank_means(const std::vector<StepFigures>& steps, std::vector<RankFigur
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     double time = 0, exposed = 0;
     double count = 0, detailed = 0;
-    std::optional<double> waiting = 0;
+    std::optional<Waiting> waiting = Waiting{};
     for (const auto& step : steps) {
       if (!is_measured(step) || rank >= step.ranks.size()) continue;
       if (step.ranks[rank].step_ns == 0) continue;
@@ -263,13 +272,11 @@ void set_rank_means(const std::vector<StepFigures>& steps, std::vector<RankFigur
       if (!has_detail(step)) continue;
       ++detailed;
       exposed += static_cast<double>(step.ranks[rank].exposed_ns);
-      const auto of_step = step.exposed_wait_of(rank);
-      waiting = waiting && of_step ? std::optional(*waiting + *of_step) : std::nullopt;
+      add_waiting(waiting, step.waiting_of(rank));
     }
     ranks[rank].step_ns = count > 0 ? time / count : 0;
     ranks[rank].exposed_ns = detailed > 0 ? exposed / detailed : 0;
-    ranks[rank].exposed_wait_ns.reset();
-    if (waiting && detailed > 0) ranks[rank].exposed_wait_ns = *waiting / detailed;
+    ranks[rank].exposed_wait_ns = mean_believed(waiting, detailed);
   }
 }
 

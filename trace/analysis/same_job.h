@@ -24,7 +24,10 @@ struct JobFacts {
   std::string_view hosts, devices;
 };
 
-enum class OtherJob : std::uint8_t { kImported, kModel, kData, kMachine, kDevice };
+enum class OtherJob : std::uint8_t { kUntold, kProgram, kModel, kData, kMachine, kDevice };
+
+// Whether anything tells what was run: settings or a command, but not another program's trace.
+bool tells_job(const RunInfo& info);
 
 // Why their times say nothing beside each other; empty: they do.
 std::vector<OtherJob> why_other_job(const JobFacts& a, const JobFacts& b);
@@ -34,6 +37,8 @@ inline bool is_same_job(const JobFacts& a, const JobFacts& b) {
 
 // "another model, another machine"; "" without reasons.
 std::string other_job_text(const std::vector<OtherJob>& reasons);
+// The same in two words: "other machine", "other job", …; "" without reasons.
+std::string_view other_job_label(const std::vector<OtherJob>& reasons);
 
 // The same tokens or samples per step: only then are step times comparable.
 bool has_same_work(const RunInfo& a, const RunInfo& b);

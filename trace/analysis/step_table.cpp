@@ -73,10 +73,10 @@ void StepTable::add(const Step& row) {
   step.end_ns = std::max(step.end_ns, row.end_ns);
   step.ranks[rank].start_ns = row.start_ns;
   step.ranks[rank].step_ns = row.end_ns - row.start_ns;
-  step.tokens += row.tokens;
-  step.samples += row.samples;
-  step.model_flops += static_cast<double>(row.model_flops);
-  step.learning_rate = std::max(step.learning_rate, row.learning_rate);
+  step.tokens += std::max<std::int64_t>(0, row.tokens);
+  step.samples += std::max<std::int64_t>(0, row.samples);
+  step.model_flops += static_cast<double>(std::max<std::int64_t>(0, row.model_flops));
+  step.learning_rate = std::fmax(step.learning_rate, row.learning_rate);  // of those that tell it
   if (row.nonfinite && (!step.nonfinite || row.rank < step.nonfinite_rank)) {
     step.nonfinite = true;
     step.nonfinite_rank = row.rank;

@@ -180,13 +180,38 @@ TEST(Comparison, RunsOfDifferentJobsAreNotJudged) {
               run.info.imported_from = "PyTorch profiler";
               run.info.settings.model = "small";  // says nothing
             }),
-            std::vector{kImported});
+            std::vector{kProgram});
+  EXPECT_EQ(other_job_label({kMachine, kDevice}), "other machine");
+  EXPECT_EQ(other_job_label({kData, kMachine}), "other job");
   auto here = first, there = first;
   here.ranks.resize(1);
   there.ranks.resize(1);
   here.ranks[0].info.host = "a";
   there.ranks[0].info.host = "b";
   EXPECT_EQ(compare_runs(here, there).other_job, std::vector{kMachine});
+}
+
+// Their settings are those of a new run, and phases are not marked.
+TEST(Comparison, OfTracesOfAnotherProgramOnlyWhatTheyTell) {
+  auto first = run_of(100e6, 1e6, 50, 1), second = run_of(150e6, 1e6, 50, 2);
+  for (auto* run : {&first, &second}) {
+    run->info.imported_from = "PyTorch profiler";
+    for (auto& step : run->steps) {
+      for (auto& rank : step.ranks) {
+        rank.phase_ns[static_cast<std::size_t>(Phase::kOther)] = rank.step_ns;
+      }
+    }
+    run->summary = summarize(run->info, run->steps, run->ranks);
+  }
+  const auto comparison = compare_runs(first, second);
+  EXPECT_FALSE(comparison.knows_settings);
+  EXPECT_NE(find(comparison, "step"), nullptr);
+  EXPECT_EQ(find(comparison, "other"), nullptr);
+  EXPECT_EQ(comparison.other_job, std::vector{OtherJob::kUntold});
+  EXPECT_EQ(other_job_label(comparison.other_job), "job not known");
+  EXPECT_FALSE(comparison.beyond_noise);
+  first.info.command = second.info.command = "train.py";
+  EXPECT_TRUE(compare_runs(first, second).other_job.empty());
 }
 
 TEST(Comparison, ComparesTheLossAtTheLastCommonStep) {

@@ -70,6 +70,58 @@ TEST(ExposureSplit, NobodyLateIsAllTransfer) {
   EXPECT_GT(run.summary.exposed_ns, 0);
 }
 
+// As above, without computing; before that both are in eight calls of 1 ms, so that clocks of two
+// hosts are known to be no more than 1 ms apart.
+RunFigures run_on_hosts(std::int64_t late_ns, const std::string& first, const std::string& second) {
+  constexpr std::int64_t kShortCalls = 8;
+  RunInfo info;
+  info.world_size = 2;
+  info.settings.skip_steps = 0;
+  RunAnalysis analysis(info);
+  for (std::int64_t index = 0; index < 4; ++index) {
+    const std::int64_t begin = 1000 * kMs + index * 200 * kMs;
+    for (int rank = 0; rank < 2; ++rank) {
+      Batch batch;
+      batch.rank_info.emplace().rank = rank;
+      batch.rank_info->host = rank == 0 ? first : second;
+      std::int64_t sequence = index * (kShortCalls + 1);
+      for (std::int64_t i = 0; i < kShortCalls; ++i) {
+        const auto enters = begin + 2 * i * kMs;
+        batch.collectives.push_back(
+            all_reduce(rank, sequence++, enters, enters + kMs, 8, 0, index));
+      }
+      batch.collectives.push_back(all_reduce(rank, sequence, begin + 40 * kMs + rank * late_ns,
+                                             begin + 70 * kMs + late_ns, 1000, 0, index));
+      batch.steps.push_back(step_of(rank, index, begin, begin + 200 * kMs));
+      analysis.add(batch);
+    }
+  }
+  return analysis.figures();
+}
+
+TEST(ExposureSplit, WaitingThatClocksOfHostsCouldMakeUpIsNotKnown) {
+  // Nine calls, each of which the clocks may put off by 1 ms.
+  const auto little = run_on_hosts(8 * kMs, "a", "b");
+  EXPECT_FALSE(little.ranks[0].exposed_wait_ns);
+  EXPECT_FALSE(little.steps[0].exposed_wait_of(0));
+  EXPECT_FALSE(little.summary.exposed_wait_ns);
+  EXPECT_GT(little.summary.exposed_ns, 30 * kMs);
+
+  const auto much = run_on_hosts(60 * kMs, "a", "b");
+  EXPECT_DOUBLE_EQ(much.ranks[0].exposed_wait_ns.value(), 60 * kMs);
+  EXPECT_DOUBLE_EQ(much.steps[0].exposed_wait_of(0).value(), 60 * kMs);
+  EXPECT_FALSE(much.ranks[1].exposed_wait_ns) << "0, give or take 9 ms";
+  EXPECT_DOUBLE_EQ(much.summary.exposed_wait_ns.value(), 30 * kMs);
+}
+
+TEST(ExposureSplit, RanksOfOneHostHaveOneClock) {
+  for (const std::string host : {"a", ""}) {
+    const auto run = run_on_hosts(8 * kMs, host, host);
+    EXPECT_DOUBLE_EQ(run.ranks[0].exposed_wait_ns.value(), 8 * kMs);
+    EXPECT_DOUBLE_EQ(run.ranks[1].exposed_wait_ns.value(), 0);
+  }
+}
+
 TEST(ExposureSplit, WithoutTheOtherRanksRecordsNothingIsSaid) {
   const auto alone = straggling_run(60 * kMs, false);
   ASSERT_FALSE(alone.steps.empty());

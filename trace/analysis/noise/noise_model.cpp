@@ -70,9 +70,7 @@ void NoiseModel::add(const NoiseRun& run) {
   const auto& step = run.noise->step();
   if (!step || step->count < kFewestSteps || !(step->mean > 0)) return;
   Settings settings = acting_settings(*run.job.info, run.noise->chosen);
-  // Nobody knows the settings of an imported run.
-  const bool is_known = run.job.info->imported_from.empty() || !run.job.info->command.empty();
-  auto group = is_known ? std::ranges::find(groups_, settings, &Group::settings) : groups_.end();
+  auto group = std::ranges::find(groups_, settings, &Group::settings);
   if (group == groups_.end()) group = groups_.insert(group, Group{std::move(settings), {}});
   group->runs.push_back(run.noise);
 }

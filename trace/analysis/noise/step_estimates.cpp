@@ -6,6 +6,7 @@
 #include "trace/analysis/run_summary.h"
 #include "trace/model/library_environment.h"
 #include "trace/model/loss_chunks.h"
+#include "trace/model/run_origin.h"
 #include "trace/model/shape_text.h"
 
 namespace shardlens::trace {
@@ -30,6 +31,12 @@ constexpr std::array<StepPart, kStepParts> kStepPartTable{{
 std::int64_t value_of(const StepBreakdown& rank, std::size_t figure) {
   return figure < kStepParts ? rank.*kStepPartTable[figure].member
                              : rank.phase_ns[figure - kStepParts];
+}
+
+// Another program marks some phases, or none.
+bool is_told(const RunFigures& run, std::size_t figure) {
+  return figure < kStepParts || has_settings(run.info) ||
+         run.summary.phase_ns[figure - kStepParts].has_value();
 }
 
 std::int64_t threads_in(const RankInfo& rank) {
@@ -77,6 +84,7 @@ std::vector<double> step_figure_series(const std::vector<StepFigures>& steps, st
 RunNoise noise_of(const RunFigures& run) {
   RunNoise noise;
   for (std::size_t figure = 0; figure < kStepFigures; ++figure) {
+    if (!is_told(run, figure)) continue;
     noise.estimates[figure] = estimate_mean(step_figure_series(run.steps, figure));
   }
   noise.chosen = chosen_values(run);
