@@ -30,8 +30,10 @@ class CallbackCost {
   std::int64_t scaled_ns(std::int64_t measured_ns, double caller_ns = 0) {
     const std::int64_t measured = std::clamp<std::int64_t>(measured_ns, 1, kLongestNs);
     least_ns_ = std::min(least_ns_, measured);
-    const double caller =
-        caller_ns * static_cast<double>(measured) / static_cast<double>(least_ns_);
+    // Preemption says nothing of the caller.
+    const double slower =
+        measured == kLongestNs ? 1 : static_cast<double>(measured) / static_cast<double>(least_ns_);
+    const double caller = caller_ns * slower;
     return std::max<std::int64_t>(measured - clock_ns_, 0) * kSampleEvery +
            static_cast<std::int64_t>(caller * kSampleEvery);
   }

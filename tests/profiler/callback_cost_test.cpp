@@ -22,6 +22,8 @@ TEST(CallbackCost, AddsWhatTheCallerNeedsWhichIsSlowWhereTheCallbackIs) {
   CallbackCost cost(30);
   EXPECT_EQ(cost.scaled_ns(130, 50), (100 + 50) * CallbackCost::kSampleEvery);
   EXPECT_EQ(cost.scaled_ns(260, 50), (230 + 100) * CallbackCost::kSampleEvery);
+  EXPECT_EQ(cost.scaled_ns(4'000'000, 50),
+            (CallbackCost::kLongestNs - 30 + 50) * CallbackCost::kSampleEvery);
 }
 
 TEST(CallbackCost, DoesNotCountPreemption) {
