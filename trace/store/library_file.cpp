@@ -1,7 +1,10 @@
 #include "trace/store/library_file.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
+#include "trace/model/saturated.h"
 #include "trace/store/file_system.h"
 #include "trace/store/sqlite.h"
 
@@ -13,12 +16,39 @@ namespace {
 
 constexpr int kPatienceMs = 5000;  // with another program that gives numbers
 
-constexpr const char* kTables = R"(
-create table if not exists run_number(
+struct LibraryTable {
+  std::string_view name, columns;
+};
+constexpr std::array<LibraryTable, 2> kTables{
+    {{"run_number", R"((
   number integer primary key autoincrement, file_name text not null, start_ns integer not null,
-  unique(file_name, start_ns));
-create table if not exists remembered(key text primary key, value text not null);
-)";
+  unique(file_name, start_ns)))"},
+     {"remembered", "(key text primary key, value text not null)"}}};
+// SQLite's own, for numbers that are never given twice.
+constexpr std::string_view kSequence = "sqlite_sequence";
+
+bool is_ours(std::string_view type, std::string_view name, std::string_view sql) {
+  if (type == "index") return sql.empty();  // of a key
+  if (type != "table") return false;
+  if (name == kSequence) return true;
+  const auto table = std::ranges::find(kTables, name, &LibraryTable::name);
+  return table != kTables.end() &&
+         sql == "CREATE TABLE " + std::string(name) + std::string(table->columns);
+}
+
+// Libraries are copied and unpacked, too: nothing in the file is executed.
+Result<void> check_tables(Database& database) {
+  TRY_ASSIGN(auto statement, database.prepare("select type, name, sql from sqlite_schema"));
+  while (true) {
+    TRY_ASSIGN(const bool more, statement.step());
+    if (!more) return {};
+    if (is_ours(statement.text(0), statement.text(1), statement.text(2))) continue;
+    return fail(ErrorKind::kDamaged,
+                database.file() +
+                    " is damaged or was made by another program: delete it, and runs get new "
+                    "numbers");
+  }
+}
 
 Result<Database> open_library(const fs::path& runs_dir) {
   const fs::path file = runs_dir / kLibraryFile;
@@ -26,7 +56,12 @@ Result<Database> open_library(const fs::path& runs_dir) {
       auto database,
       Database::open(file.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, quoted(file)));
   sqlite3_busy_timeout(database.get(), kPatienceMs);
-  TRY(database.execute(kTables));
+  TRY(database.distrust());
+  TRY(check_tables(database));
+  for (const LibraryTable& table : kTables) {
+    TRY(database.execute("create table if not exists " + std::string(table.name) +
+                         std::string(table.columns)));
+  }
   return database;
 }
 
@@ -80,8 +115,10 @@ Result<RunNumbers> number_runs(const fs::path& runs_dir, std::span<const RunPlac
   }
   // The greatest that was ever given, its run may be gone.
   TRY_ASSIGN(const auto last,
-             database.integer("select seq from sqlite_sequence where name='run_number'"));
-  result.next = last + 1;
+             database.integer("select max(coalesce((select max(cast(seq as integer)) from "
+                              "sqlite_sequence where name='run_number'), 0), (select "
+                              "coalesce(max(number), 0) from run_number))"));
+  result.next = saturated_add(last, 1);
   return result;
 }
 

@@ -1,6 +1,7 @@
 #include "trace/store/library_file.h"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <fstream>
 #include <set>
@@ -39,6 +40,42 @@ TEST(LibraryFile, ALibraryWithoutRunsIsNotWrittenTo) {
   EXPECT_EQ(number_runs(folder.path(), {})->next, 1);
   EXPECT_EQ(*pinned_baseline(folder.path()), "");
   EXPECT_FALSE(std::filesystem::exists(folder.path() / kLibraryFile));
+}
+
+// As it may come with a folder of runs that somebody else packed.
+void change_library(const Folder& folder, const char* sql) {
+  sqlite3* connection = nullptr;
+  sqlite3_open((folder.path() / kLibraryFile).c_str(), &connection);
+  EXPECT_EQ(sqlite3_exec(connection, sql, nullptr, nullptr, nullptr), SQLITE_OK)
+      << sqlite3_errmsg(connection);
+  sqlite3_close(connection);
+}
+
+TEST(LibraryFile, WithViewsOrTriggersIsRefusedByName) {
+  for (const char* sql :
+       {"drop table run_number; create view run_number as with recursive n(i) as (select 1 union "
+        "all select i+1 from n) select max(i) as number, 'b' as file_name, 20 as start_ns from n",
+        "create trigger t before insert on remembered begin delete from run_number; end",
+        "alter table remembered add column more"}) {
+    const Folder folder;
+    numbers(folder, {{"b", 20}});
+    change_library(folder, sql);
+    const std::vector<RunPlace> places{{"b", 20}};
+    const auto given = number_runs(folder.path(), places);
+    ASSERT_FALSE(given) << sql;
+    EXPECT_EQ(given.error().kind, ErrorKind::kDamaged);
+    EXPECT_NE(given.error().message.find(kLibraryFile), std::string::npos);
+    EXPECT_FALSE(pinned_baseline(folder.path()));
+  }
+}
+
+TEST(LibraryFile, TheNextNumberIsNoneThatARunHas) {
+  const Folder folder;
+  numbers(folder, {{"a", 10}, {"b", 20}});
+  change_library(folder, "delete from sqlite_sequence");
+  EXPECT_EQ(number_runs(folder.path(), {})->next, 3);
+  change_library(folder, "insert into sqlite_sequence values('run_number', 9223372036854775807)");
+  EXPECT_EQ(number_runs(folder.path(), {})->next, INT64_MAX);
 }
 
 TEST(LibraryFile, ProgramsThatGiveNumbersAtOnceAgree) {
