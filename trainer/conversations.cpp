@@ -25,7 +25,10 @@ std::string fingerprint_of(const std::filesystem::path& folder) {
   ContentHash hash;
   for (const char* name :
        {"chat_template.jinja", "tokenizer_config.json", "special_tokens_map.json"}) {
-    std::ifstream file(folder / name, std::ios::binary);
+    // Opening a pipe would wait for its writer.
+    std::error_code error;
+    const bool is_file = std::filesystem::is_regular_file(folder / name, error);
+    std::ifstream file(is_file ? folder / name : std::filesystem::path(), std::ios::binary);
     hash.update_field(std::string(std::istreambuf_iterator<char>(file), {}));
   }
   return "template " + hexadecimal(hash.digest());

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 
 namespace shardlens::app {
 namespace {
@@ -28,6 +29,9 @@ bool is_trace(std::string_view line) {
 }  // namespace
 
 std::vector<std::string> log_tail(const std::filesystem::path& log, std::size_t count) {
+  // Opening a pipe would wait for its writer.
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(log, error)) return {};
   std::ifstream file(log, std::ios::binary | std::ios::ate);
   if (!file) return {};
   const std::streamoff size = file.tellg();

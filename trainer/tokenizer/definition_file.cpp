@@ -56,12 +56,16 @@ Result<std::string> read_tokenizer_file(const fs::path& file) {
     return fail(ErrorKind::kForeign, file.string() + " has " + std::to_string(size >> 20) +
                                          " MiB, too much for a file of a tokenizer (1024 MiB)");
   }
+  const auto cannot = [&](const std::string& why) {
+    return fail(ErrorKind::kIo,
+                file.string() + " cannot be read: " + why + ". Check its permissions.");
+  };
+  // No size: a pipe, say, whose opening would wait for a writer.
+  if (error) return cannot(error.message());
   std::ifstream stream(file, std::ios::binary);
-  std::string text(error ? 0 : size, '\0');
-  if (error || !stream.read(text.data(), static_cast<std::streamsize>(size))) {
-    return fail(ErrorKind::kIo, file.string() + " cannot be read: " +
-                                    (error ? error.message() : std::string(std::strerror(errno))) +
-                                    ". Check its permissions.");
+  std::string text(size, '\0');
+  if (!stream.read(text.data(), static_cast<std::streamsize>(size))) {
+    return cannot(std::strerror(errno));
   }
   return text;
 }

@@ -1,6 +1,7 @@
 #include "app/launch/log_tail.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -49,6 +50,11 @@ TEST_F(LastMessage, IsWhatTheWatchdogSaidFirst) {
 TEST_F(LastMessage, IsNothingWithoutALog) {
   EXPECT_EQ(last_message(log), "");
   EXPECT_EQ(of("\n \t\nframe #0: main\n"), "");
+}
+
+TEST_F(LastMessage, OfAPipeIsNotWaitedFor) {
+  ASSERT_EQ(mkfifo(log.c_str(), 0600), 0);
+  EXPECT_EQ(last_message(log), "");
 }
 
 }  // namespace

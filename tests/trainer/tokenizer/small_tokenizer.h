@@ -88,4 +88,37 @@ inline constexpr std::string_view kSentencePieceJson = R"({
     "vocab": {"<unk>":0,"<s>":1,"<0xC3>":2,"<0xA9>":3,"▁":4,"a":5,"b":6,"▁a":7,"ab":8,"▁ab":9},
     "merges": [["▁","a"], ["a","b"], ["▁a","b"]]}})";
 
+// Every other part there is.
+inline constexpr std::string_view kWordPieceJson = R"({
+  "added_tokens": [{"id": 6, "content": "w\u00f6r", "lstrip": true, "rstrip": true, "normalized": true},
+                   {"id": 7, "content": "ab", "single_word": true, "special": true}],
+  "normalizer": {"type": "Sequence", "normalizers": [
+    {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true,
+     "strip_accents": null, "lowercase": true},
+    {"type": "NFKC"}, {"type": "NFD"}, {"type": "StripAccents"}, {"type": "Nmt"}, {"type": "Lowercase"},
+    {"type": "Strip", "strip_left": true, "strip_right": true},
+    {"type": "Replace", "pattern": {"Regex": "l{2,3}|(?<=o) "}, "content": "l"}]},
+  "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
+    {"type": "BertPreTokenizer"}, {"type": "Digits", "individual_digits": true},
+    {"type": "Punctuation", "behavior": "Contiguous"}, {"type": "Whitespace"},
+    {"type": "CharDelimiterSplit", "delimiter": "x"},
+    {"type": "Split", "pattern": {"String": "o"}, "behavior": "MergedWithNext", "invert": false}]},
+  "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 2], "cls": ["[CLS]", 1]},
+  "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": true},
+  "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+    "max_input_chars_per_word": 100, "vocab": {"[UNK]":0,"[CLS]":1,"[SEP]":2,"he":3,"##l":4,"o":5}}})";
+
+inline constexpr std::string_view kUnigramJson = R"({
+  "normalizer": {"type": "Prepend", "prepend": "_"},
+  "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
+    {"type": "WhitespaceSplit"},
+    {"type": "Metaspace", "replacement": "_", "prepend_scheme": "first", "split": true}]},
+  "post_processor": {"type": "Sequence", "processors": [{"type": "ByteLevel", "trim_offsets": true},
+    {"type": "RobertaProcessing", "sep": ["</s>", 3], "cls": ["<s>", 2], "trim_offsets": true,
+     "add_prefix_space": false}]},
+  "decoder": {"type": "Sequence", "decoders": [{"type": "BPEDecoder", "suffix": "</w>"},
+    {"type": "Metaspace", "replacement": "_", "prepend_scheme": "always", "split": true}]},
+  "model": {"type": "Unigram", "unk_id": 0, "byte_fallback": true, "vocab": [["<unk>", 0.0],
+    ["_", -1.5], ["<s>", 0], ["</s>", 0], ["he", -2.25], ["l", -3.0], ["ll", -2.5], ["<0xC3>", -9]]}})";
+
 }  // namespace shardlens::trainer
