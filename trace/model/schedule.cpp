@@ -47,7 +47,7 @@ std::vector<Pair> split_pairs(std::string_view text) {
 }
 
 tl::unexpected<Error> bad(std::string_view what, std::string_view text, std::string_view use) {
-  return fail(ErrorKind::kUsage, std::string(what) + ": '" + std::string(text) +
+  return fail(ErrorKind::kUsage, std::string(what) + ": '" + shortened(text) +
                                      "' is not valid; use " + std::string(use) + ".");
 }
 

@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 4> kZeroStages{"ddp", "zero1", "shard_gra
 
 Result<std::string_view> strategy_of_zero_stage(std::string_view stage) {
   if (stage.size() == 1 && stage[0] >= '0' && stage[0] <= '3') return kZeroStages[stage[0] - '0'];
-  return fail(ErrorKind::kUsage, "zero_stage: '" + std::string(stage) +
+  return fail(ErrorKind::kUsage, "zero_stage: '" + shortened(stage) +
                                      "' is not valid; use 0 (ddp), 1 (zero1), 2 (shard_grad_op) "
                                      "or 3 (full_shard).");
 }
@@ -64,7 +64,7 @@ std::string join_choices(const Knob& knob) {
 }
 
 tl::unexpected<Error> bad_value(const Knob& knob, std::string_view text) {
-  return fail(ErrorKind::kUsage, std::string(knob.name) + ": '" + std::string(text) +
+  return fail(ErrorKind::kUsage, std::string(knob.name) + ": '" + shortened(text) +
                                      "' is not valid; use " + range_text(knob) + ".");
 }
 
@@ -122,7 +122,7 @@ bool applies(const Knob& knob, std::string_view strategy) {
 std::string_view nearest_knob(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Knob& knob : knobs()) names.push_back(knob.name);
-  return nearest_names(name, names).front();
+  return nearest_names(name.substr(0, 100), names).front();
 }
 
 std::string_view type_name(const Knob& knob) {
@@ -165,7 +165,7 @@ std::string default_text(const Knob& knob) { return value_text(Settings{}, knob)
 Result<void> set_value(Settings& settings, std::string_view name, std::string_view raw) {
   const Knob* knob = find_knob(trimmed(name));
   if (knob == nullptr) {
-    return fail(ErrorKind::kUsage, "Unknown setting '" + std::string(name) + "'. Did you mean '" +
+    return fail(ErrorKind::kUsage, "Unknown setting '" + shortened(name) + "'. Did you mean '" +
                                        std::string(nearest_knob(name)) +
                                        "'? `shardlens settings` lists all of them.");
   }
@@ -191,7 +191,7 @@ Result<void> set_value(Settings& settings, std::string_view name, std::string_vi
 Result<void> set_assignment(Settings& settings, std::string_view assignment) {
   const auto equals = assignment.find('=');
   if (equals == std::string_view::npos || equals == 0) {
-    return fail(ErrorKind::kUsage, "'" + std::string(assignment) +
+    return fail(ErrorKind::kUsage, "'" + shortened(assignment) +
                                        "' is not of the form key=value, as in bucket_cap_mb=4.");
   }
   return set_value(settings, assignment.substr(0, equals), assignment.substr(equals + 1));

@@ -26,6 +26,14 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+std::string shortened(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  std::size_t end = most;
+  const auto is_inside = [&](std::size_t at) { return (text[at] & 0xc0) == 0x80; };
+  while (end > 0 && most - end < 4 && is_inside(end)) --end;
+  return std::string(text.substr(0, end)) + "…";
+}
+
 std::string grouped(std::int64_t number) {
   std::string text = std::to_string(number);
   const std::size_t first = number < 0 ? 1 : 0;

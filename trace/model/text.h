@@ -18,6 +18,9 @@ bool equal_but_for_case(std::string_view a, std::string_view b);
 // The parts between separators, one more than there are separators. Views of `text`.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
+// What a message repeats of a text that may be of any length: its first bytes, then "…", no
+// character cut in its middle.
+std::string shortened(std::string_view text, std::size_t most = 200);
 // "1,204", "-1,204"
 std::string grouped(std::int64_t number);
 

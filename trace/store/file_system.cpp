@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "trace/model/printable.h"
+#include "trace/model/text.h"
 
 namespace shardlens::trace {
 
@@ -167,6 +168,10 @@ Result<void> publish_file(const fs::path& from, const fs::path& to) {
   return fail(ErrorKind::kIo, "cannot create " + quoted(to) + ": " + std::strerror(code));
 }
 
-std::string quoted(const fs::path& path) { return "'" + printable_line(path.string()) + "'"; }
+std::string quoted(const fs::path& path) {
+  // Names may come from files, and be of any length.
+  constexpr std::size_t kLongest = 1000;
+  return "'" + printable_line(shortened(path.string(), kLongest)) + "'";
+}
 
 }  // namespace shardlens::trace

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "trace/model/text.h"
 #include "trace/store/file_system.h"
 
 namespace shardlens::trace {
@@ -61,7 +62,7 @@ Result<void> take_entry(const YAML::Node& key_node, const YAML::Node& value_node
   const Knob* knob = find_knob(key);
   if (!knob) {
     return wrong(source, key_node.Mark(),
-                 "unknown key '" + key + "'; the nearest one is '" +
+                 "unknown key '" + shortened(key) + "'; the nearest one is '" +
                      std::string(nearest_knob(key)) + "' (`shardlens settings` lists all)");
   }
   if (!seen.insert(std::string(knob->name)).second) {

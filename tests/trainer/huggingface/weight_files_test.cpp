@@ -50,6 +50,9 @@ TEST_F(WeightFiles, RefuseIndexesThatLeadElsewhere) {
     EXPECT_THAT(error_of_index(R"({"weight_map": {"a": ")" + std::string(name) + "\"}}"),
                 HasSubstr("names no file of this folder"));
   }
+  EXPECT_LT(error_of_index(R"({"weight_map": {"a": ")" + std::string(30'000, '9') + "\"}}").size(),
+            2000u)
+      << "a message stays a line";
   EXPECT_THAT(error_of_index(R"({"weight_map": {"a": 7}})"), HasSubstr("names no file"));
   EXPECT_THAT(error_of_index(R"({"weight_map": {"a": "three.safetensors"}})"),
               HasSubstr("is not there"));
