@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <limits>
 
 #include "trace/store/row_digest.h"
@@ -20,11 +21,22 @@ constexpr std::int64_t kLooksPerQuestion = 20;
 constexpr std::int64_t kLeastRowBytes = 4;
 constexpr std::int64_t kInstructionsPerByte = 64;
 constexpr std::int64_t kInstructionsOfAny = 50'000'000;
+// Values may share pages, so that a small file takes long without many rows or instructions: cold
+// disks read faster than this.
+constexpr std::int64_t kNanosecondsPerByte = 250;
+
+// Every few milliseconds another one, and as cheap as a row is short.
+std::int64_t coarse_now_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
 
 int look_after(void* shared) {
   auto& connection = *static_cast<detail::Connection*>(shared);
   const std::int64_t looks = ++connection.looks;
-  const bool asks = looks % kLooksPerQuestion == 0;
+  // Rows follow each other within fewer looks than that.
+  const bool asks = ++connection.questions % kLooksPerQuestion == 0;
   if ((connection.goes_on && !connection.goes_on()) || (asks && StopReading::wanted())) {
     connection.end = detail::Connection::End::kStopped;
     return 1;
@@ -32,8 +44,10 @@ int look_after(void* shared) {
   const bool is_endless =
       connection.bytes > 0 &&
       looks > (kInstructionsOfAny + connection.bytes * kInstructionsPerByte) / kInstructionsPerLook;
+  const bool is_slow = connection.ends_ns > 0 && coarse_now_ns() > connection.ends_ns;
   if (is_endless) connection.end = detail::Connection::End::kEndless;
-  return is_endless ? 1 : 0;
+  if (is_slow) connection.end = detail::Connection::End::kSlow;
+  return is_endless || is_slow ? 1 : 0;
 }
 
 std::int64_t bytes_of(sqlite3* connection) {
@@ -53,6 +67,13 @@ Error pages_in_a_circle(const std::string& file) {
   return {ErrorKind::kDamaged, file +
                                    " is damaged (its pages lead in a circle): fetch it again from "
                                    "where it was recorded"};
+}
+
+Error takes_too_long(const std::string& file) {
+  return {ErrorKind::kIo, "reading " + file +
+                              " takes longer than a file of its size can: it is damaged, or was "
+                              "made to do so, or the disk hardly answers; fetch it again from "
+                              "where it was recorded"};
 }
 
 }  // namespace
@@ -129,6 +150,7 @@ void Statement::bind_blob(int index, std::span<const std::byte> value) {
 Error detail::Connection::error(int code, std::string_view action) const {
   if ((code & 0xff) == SQLITE_INTERRUPT) {
     if (end == End::kEndless) return pages_in_a_circle(file);
+    if (end == End::kSlow) return takes_too_long(file);
     return {ErrorKind::kFailed, "reading " + file + " was stopped"};
   }
   return sqlite_error(handle, code, file, action);
@@ -141,13 +163,24 @@ bool detail::Connection::can_hold(std::int64_t rows) {
   return rows <= bytes / kLeastRowBytes;
 }
 
+std::int64_t detail::Connection::longest_ns() const {
+  return patience_ns + bytes * kNanosecondsPerByte;
+}
+
 Result<bool> Statement::step() {
+  const bool is_trusted = connection_->bytes == 0;
+  const std::int64_t began = is_trusted ? 0 : coarse_now_ns();
   connection_->looks = 0;
+  connection_->ends_ns = is_trusted ? 0 : began + connection_->longest_ns() - inside_ns_;
   const int code = sqlite3_step(get());
+  if (!is_trusted) inside_ns_ += coarse_now_ns() - began;
   if (code == SQLITE_ROW) {
-    const bool is_trusted = connection_->bytes == 0;
-    if (is_trusted || connection_->can_hold(++rows_)) return true;
-    return tl::make_unexpected(pages_in_a_circle(connection_->file));
+    if (is_trusted) return true;
+    if (!connection_->can_hold(++rows_)) {
+      return tl::make_unexpected(pages_in_a_circle(connection_->file));
+    }
+    if (inside_ns_ <= connection_->longest_ns()) return true;
+    return tl::make_unexpected(takes_too_long(connection_->file));
   }
   if (code == SQLITE_DONE) return false;
   const int extended = sqlite3_extended_errcode(connection_->handle);
@@ -202,7 +235,8 @@ Result<Database> Database::open(const std::string& location, int flags, std::str
   return database;
 }
 
-Result<void> Database::distrust() {
+Result<void> Database::distrust(std::chrono::nanoseconds patience) {
+  connection_->patience_ns = patience.count();
   // A run of hundreds of ranks has thousands of connections, and 120 KB for small pieces are
   // each's.
   sqlite3_db_config(get(), SQLITE_DBCONFIG_LOOKASIDE, nullptr, 0, 0);
@@ -217,6 +251,7 @@ Result<void> Database::distrust() {
 
 Result<void> Database::execute(const std::string& sql) {
   connection_->looks = 0;
+  connection_->ends_ns = 0;
   const int code = sqlite3_exec(get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (code == SQLITE_OK) return {};
   return tl::make_unexpected(connection_->error(sqlite3_extended_errcode(get()), "use"));
@@ -224,6 +259,7 @@ Result<void> Database::execute(const std::string& sql) {
 
 Result<Statement> Database::prepare(std::string_view sql) {
   connection_->looks = 0;
+  connection_->ends_ns = 0;
   sqlite3_stmt* raw = nullptr;
   const int code = sqlite3_prepare_v3(get(), sql.data(), static_cast<int>(sql.size()),
                                       SQLITE_PREPARE_PERSISTENT, &raw, nullptr);

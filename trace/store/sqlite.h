@@ -4,6 +4,7 @@
 
 #include <sqlite3.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -34,10 +35,14 @@ struct Connection {
   std::function<bool()> goes_on;  // asked while statements run; may be empty
   std::int64_t bytes = 0;         // of a file that is not trusted, which bounds rows and work
   std::int64_t looks = 0;         // of the progress handler, since the last row
-  enum class End { kNone, kStopped, kEndless } end = End::kNone;
+  std::int64_t questions = 0;     // looks since the thread was asked whether it is to stop
+  std::int64_t patience_ns = 0;   // for each statement on such a file, beside what its size needs
+  std::int64_t ends_ns = 0;       // when that of the statement that runs is over; 0: never
+  enum class End { kNone, kStopped, kEndless, kSlow } end = End::kNone;
 
   Error error(int code, std::string_view action) const;
   bool can_hold(std::int64_t rows);
+  std::int64_t longest_ns() const;
 };
 
 }  // namespace detail
@@ -61,6 +66,7 @@ class Statement {
   void reset() {
     sqlite3_reset(get());
     rows_ = 0;
+    inside_ns_ = 0;
   }
 
   std::int64_t integer(int column) const { return sqlite3_column_int64(get(), column); }
@@ -78,6 +84,7 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
   detail::Connection* connection_ = nullptr;  // the database's
   std::int64_t rows_ = 0;
+  std::int64_t inside_ns_ = 0;  // that SQLite took for them
   RowDigest* digest_ = nullptr;
   std::uint64_t table_ = 0;
 };
@@ -96,8 +103,10 @@ class Database {
   const std::string& file() const { return connection_->file; }
 
   // Of a file that anybody may have made: nothing in it is executed, no value is longer than
-  // kLongestValue, and what is read ends, since a file of its size cannot hold more.
-  Result<void> distrust();
+  // kLongestValue, and what is read ends, since a file of its size cannot hold more, nor take
+  // SQLite longer to read: `patience` beside what its size needs, for each statement.
+  Result<void> distrust(std::chrono::nanoseconds patience = kPatience);
+  static constexpr std::chrono::seconds kPatience{10};
   static constexpr int kLongestValue = 64 << 20;
   // Asked every few microseconds while statements run: false ends them with kFailed.
   void watch(std::function<bool()> goes_on) { connection_->goes_on = std::move(goes_on); }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "tests/trace/store/store_fixture.h"
 #include "trace/store/pack.h"
@@ -164,6 +165,53 @@ TEST(HostileValues, AreNoLongerThanAnyOfOurs) {
   const auto length = file->database().integer("select length(zeroblob(900000000))");
   ASSERT_FALSE(length);
   EXPECT_EQ(length.error().kind, ErrorKind::kDamaged);
+}
+
+// As reading a value of many pages that all rows share: few rows, few instructions.
+void nap(sqlite3_context* context, int, sqlite3_value**) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  sqlite3_result_int(context, 1);
+}
+
+TEST(HostileRows, EndWhereAFileOfTheirSizeCannotTakeLonger) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "slow", 1, 2);
+  auto database = Database::open(rank_file(run, 0).string(), SQLITE_OPEN_READONLY, "'slow'");
+  ASSERT_TRUE(database && database->distrust(std::chrono::milliseconds(200)));
+  sqlite3_create_function(database->get(), "nap", 0, SQLITE_UTF8, nullptr, nap, nullptr, nullptr);
+  const char* const endless =
+      "with recursive n(i) as (select 1 union all select i+1 from n limit 300) select nap() from n";
+  auto rows = database->prepare(endless);
+  ASSERT_TRUE(rows);
+  const auto begin = std::chrono::steady_clock::now();
+  Result<bool> row = true;
+  while (row && *row) row = rows->step();
+  ASSERT_FALSE(row);
+  EXPECT_THAT(row.error().message, HasSubstr("takes longer"));
+  EXPECT_THAT(row.error().message, HasSubstr("'slow'"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  // What the reader does with rows is not the file's fault, nor what other statements took.
+  auto quick = database->prepare("select rank from meta");
+  for (row = quick->step(); row && *row; row = quick->step()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+  EXPECT_TRUE(row);
+}
+
+TEST(StopReading, IsAskedWhileShortRowsFollowEachOther) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "rows", 1, 2);
+  auto file = TraceFile::open(rank_file(run, 0));
+  ASSERT_TRUE(file);
+  auto rows = file->database().prepare(
+      "with recursive n(i) as (select 1 union all select i+1 from n limit 20000) select i from n");
+  ASSERT_TRUE(rows);
+  int asked = 0;
+  const StopReading stop([&] { return ++asked == 2; });
+  Result<bool> row = true;
+  while (row && *row) row = rows->step();
+  ASSERT_FALSE(row);
+  EXPECT_THAT(row.error().message, HasSubstr("stopped"));
 }
 
 TEST(StopReading, EndsStatementsOfItsThread) {
