@@ -86,6 +86,7 @@ Result<void> FileCheck::run() {
     check_rows(rank);
     check_lod(rank);
   }
+  check_strays(ranks.value_or(std::vector<int>()));
   check_run();
   if (in_transaction) static_cast<void>(database_.execute("commit"));
   if (stopped_) return fail(ErrorKind::kFailed, "the check was stopped before its end");
@@ -223,11 +224,10 @@ void FileCheck::check_counts(int rank) {
 
 // Every row is the one that was written.
 void FileCheck::check_rows(int rank) {
-  RowCheck check(database_, rank);
-  const auto has_checksums = check.has_checksums();
+  const auto has_checksums = has_checksums_of_rows(database_);
   if (!has_checksums) return cannot_read("table batch", has_checksums.error());
   if (!*has_checksums) return;
-  const auto done = check.run([&](std::string what) {
+  const auto done = RowCheck(database_, rank).run([&](std::string what) {
     Damage damage;
     damage.rank = rank;
     damage.what = std::move(what);
@@ -236,11 +236,37 @@ void FileCheck::check_rows(int rank) {
   if (!done) cannot_read("a row", done.error());
 }
 
+// Every row belongs to a rank that the file has, or to the run.
+void FileCheck::check_strays(const std::vector<int>& ranks) {
+  for (const TableSchema& table : trace_tables()) {
+    if (table.name == "setting") continue;
+    const std::int64_t all = count_rows(table.name, "");
+    std::int64_t known =
+        table.name == "meta" ? count_rows("meta", rows_of_rank("meta", kRunRank)) : 0;
+    for (const int rank : ranks) {
+      known += count_rows(table.name, rows_of_rank(table.name, rank));
+    }
+    if (all == known) continue;
+    Damage damage;
+    damage.what = "table " + table.name + " has " + in_digits(all - known, "row") +
+                  " of ranks that the file does not have";
+    add(std::move(damage));
+  }
+}
+
+std::int64_t FileCheck::count_rows(const std::string& table, const std::string& condition) {
+  const auto count = database_.integer("select count(*) from " + table + " " + condition);
+  if (!count) cannot_read("table " + table, count.error());
+  return count.value_or(0);
+}
+
 // What the file says of the whole run, if it does.
 void FileCheck::check_run() {
   const auto seal = read_run_seal(database_);
   if (!seal) return cannot_read("table meta", seal.error());
-  if (seal->kept == seal->found) return;
+  const auto has_checksums = has_checksums_of_rows(database_);
+  if (!has_checksums) return cannot_read("table batch", has_checksums.error());
+  if (!*has_checksums || seal->kept == seal->found) return;
   Damage damage;
   damage.what =
       "the run's name, status or settings were changed (tables meta and setting have "

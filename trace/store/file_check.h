@@ -35,6 +35,8 @@ class FileCheck {
   void check_losses(int rank);
   void check_rows(int rank);
   void check_lod(int rank);
+  void check_strays(const std::vector<int>& ranks);
+  std::int64_t count_rows(const std::string& table, const std::string& condition);
   void check_run();
   Result<LodCheck::Counts> recorded_events(int rank);
   void add(Damage damage);

@@ -53,9 +53,10 @@ Result<void> repair_in_transaction(Database& database, int rank) {
 
 }  // namespace
 
-Result<void> repair_lod(Database& database, int rank) {
+Result<void> repair_lod(Database& database, int rank, const std::function<Result<void>()>& seal) {
   TRY(database.execute("begin immediate"));
   auto repaired = repair_in_transaction(database, rank);
+  if (repaired) repaired = seal();
   if (repaired) repaired = database.execute("commit");
   const bool is_open = sqlite3_get_autocommit(database.get()) == 0;
   if (is_open) static_cast<void>(database.execute("rollback"));

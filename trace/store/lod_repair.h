@@ -1,6 +1,8 @@
 // Makes the tiles anew that late events have spoiled, in the file itself. On the writer's thread.
 #pragma once
 
+#include <functional>
+
 #include "trace/model/result.h"
 #include "trace/store/sqlite.h"
 
@@ -9,6 +11,7 @@ namespace shardlens::trace {
 // For a file whose pyramid is complete otherwise; in a transaction of its own. Where it would take
 // long nothing is changed: readers rebuild what they need. Errors: of SQLite, after which nothing
 // is changed either.
-Result<void> repair_lod(Database& database, int rank);
+// `seal` ends the transaction with what tells that the rows are ours.
+Result<void> repair_lod(Database& database, int rank, const std::function<Result<void>()>& seal);
 
 }  // namespace shardlens::trace

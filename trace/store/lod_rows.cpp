@@ -58,14 +58,17 @@ LodPlace lod_place(std::int64_t row_id) {
   return place;
 }
 
-void bind_lod_row(Statement& insert, const LodPlace& place, std::span<const std::byte> data) {
+std::int64_t bind_lod_row(Statement& insert, const LodPlace& place,
+                          std::span<const std::byte> data) {
+  const std::int64_t checksum = lod_checksum(place, data);
   insert.bind(1, lod_row_id(place));
   insert.bind(2, std::int64_t{place.rank});
   insert.bind(3, std::int64_t{place.level});
   insert.bind(4, std::int64_t{place.stream});
   insert.bind(5, place.tile);
-  insert.bind(6, lod_checksum(place, data));
+  insert.bind(6, checksum);
   insert.bind_blob(7, data);
+  return checksum;
 }
 
 std::vector<std::byte> encode_long_events(std::span<const LodEvent> events) {

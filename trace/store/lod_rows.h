@@ -18,8 +18,9 @@ namespace shardlens::trace {
 // few pages. (Without a row id, rows of more than a quarter of a page would waste one each.)
 std::int64_t lod_row_id(const LodPlace& place);
 LodPlace lod_place(std::int64_t row_id);
-// For an insert into all columns.
-void bind_lod_row(Statement& insert, const LodPlace& place, std::span<const std::byte> data);
+// For an insert into all columns. Returns the row's checksum.
+std::int64_t bind_lod_row(Statement& insert, const LodPlace& place,
+                          std::span<const std::byte> data);
 bool has_lod_row(const LodPlace& place);         // whether the row id can tell the place
 inline constexpr int kMostLodStreams = 1 << 12;  // of a rank; further ones are not in the pyramid
 inline constexpr std::int64_t kFirstLodTile = lod_tile_at(0, INT64_MIN);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "trace/store/schema.h"
 
@@ -22,6 +23,7 @@ Result<LodWriter> LodWriter::create(Database& database, int rank) {
   writer.is_abandoned_ = !has_lod_row({rank, 0, 0, 0});
   TRY_ASSIGN(writer.insert_tile_, database.prepare(table_insert_sql("lod", true)));
   TRY_ASSIGN(writer.insert_stream_, database.prepare(table_insert_sql("lod_stream", false)));
+  writer.insert_stream_.tell_rows(*writer.digest_, "lod_stream");
   writer.new_streams_.push_back({0, LodKind::kRibbon, 0});
   return writer;
 }
@@ -187,11 +189,13 @@ Result<std::int64_t> LodWriter::finish() {
 
 void LodWriter::confirm(std::int64_t closed_ns) {
   confirmed_ns_ = closed_ns;
+  confirmed_checksums_ = checksums_;
   if (closed_ns == kAllClosed) abandon();
 }
 
 void LodWriter::abandon() {
   is_abandoned_ = true;
+  checksums_ = confirmed_checksums_;
   streams_.clear();
   ribbon_ = {};
 }
@@ -202,8 +206,20 @@ Result<void> LodWriter::write_tile(int stream, const LodTile& tile) {
 
 Result<void> LodWriter::write_row(const LodPlace& place, std::span<const std::byte> data) {
   if (!has_lod_row(place)) return {};
-  bind_lod_row(insert_tile_, place, data);
-  return insert_tile_.run();
+  const std::int64_t checksum_of_data = bind_lod_row(insert_tile_, place, data);
+  TRY(insert_tile_.run());
+  static const std::uint64_t table = RowDigest::number_of("lod");
+  for (const std::int64_t value :
+       {lod_row_id(place), std::int64_t{place.rank}, std::int64_t{place.level},
+        std::int64_t{place.stream}, place.tile, checksum_of_data}) {
+    digest_->add_integer(value);
+  }
+  digest_->end_row(table);
+  const std::uint64_t checksum = digest_->take();
+  checksums_.rows += checksum;
+  if (place.level != kLodStretchLevel) return {};
+  checksums_.rows -= std::exchange(stretches_checksum_, checksum);
+  return {};
 }
 
 Result<void> LodWriter::write_new_streams() {
@@ -219,6 +235,7 @@ Result<void> LodWriter::write_new_streams() {
     insert_stream_.bind(6, std::int64_t{stream.depth});
     TRY(insert_stream_.run());
   }
+  checksums_.streams += digest_->take();
   new_streams_.clear();
   return {};
 }

@@ -16,6 +16,7 @@
 #include "trace/store/lod_names.h"
 #include "trace/store/lod_ribbon_writer.h"
 #include "trace/store/lod_stream_writer.h"
+#include "trace/store/row_digest.h"
 #include "trace/store/row_io.h"
 #include "trace/store/sqlite.h"
 
@@ -40,6 +41,11 @@ class LodWriter {
   Result<std::int64_t> commit(std::int64_t now_ns);
   // Closes everything.
   Result<std::int64_t> finish();
+  // Of all rows that are in the file, and those that were written since: row_digest.h.
+  struct Checksums {
+    std::uint64_t streams = 0, rows = 0;
+  };
+  const Checksums& checksums() const { return checksums_; }
   // What either returned has been committed.
   void confirm(std::int64_t closed_ns);
   // Late events have spoiled tiles in the file.
@@ -70,6 +76,9 @@ class LodWriter {
   bool is_abandoned_ = false;
   bool has_spoiled_ = false;
   Statement insert_tile_, insert_stream_;
+  std::unique_ptr<RowDigest> digest_ = std::make_unique<RowDigest>();  // statements keep it
+  Checksums checksums_, confirmed_checksums_;
+  std::uint64_t stretches_checksum_ = 0;  // of the row that is replaced
   LodCodec codec_;
   LodRibbonWriter ribbon_;
   std::map<LodStream, std::unique_ptr<LodStreamWriter>> streams_;

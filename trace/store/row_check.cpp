@@ -17,14 +17,7 @@ std::string table_of_mark(const std::string& mark) {
 }  // namespace
 
 std::string RowCheck::of_rank() const {
-  return " where row_id > " + std::to_string(first_row_id(rank_)) + " and row_id < " +
-         std::to_string(first_row_id(rank_ + 1)) + " order by row_id";
-}
-
-Result<bool> RowCheck::has_checksums() {
-  TRY_ASSIGN(const auto checksum,
-             database_.integer("select checksum from batch" + of_rank() + " desc limit 1"));
-  return checksum != 0;
+  return " " + rows_of_rank("batch", rank_) + " order by row_id";
 }
 
 // Rows of one table and commits go side by side, both in order.
@@ -96,12 +89,14 @@ std::string RowCheck::rows_between(const Commit& before, const Commit& commit) c
 }
 
 Result<std::uint64_t> RowCheck::present_now() {
+  TRY_ASSIGN(const auto format, database_.integer("pragma user_version"));
+  const std::size_t tables = format <= 7 ? kPresentTablesOfFormat7 : kPresentTables.size();
   PresentSums sums{};
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    TRY_ASSIGN(sums[i],
-               sum_of_rows(database_, kPresentTables[i], "where rank = " + std::to_string(rank_)));
+  for (std::size_t i = 0; i < tables; ++i) {
+    const char* const table = kPresentTables[i];
+    TRY_ASSIGN(sums[i], sum_of_rows(database_, table, rows_of_rank(table, rank_)));
   }
-  return present_checksum(sums);
+  return present_checksum(std::span(sums).first(tables));
 }
 
 Result<void> RowCheck::run(const std::function<void(std::string)>& found) {
@@ -121,8 +116,8 @@ Result<void> RowCheck::run(const std::function<void(std::string)>& found) {
   TRY_ASSIGN(const std::uint64_t now, present_now());
   if (now != present) {
     found(
-        "what the rank says of itself was changed (tables rank, heartbeat, recorder_cost and "
-        "pending have another checksum)");
+        "what the rank says of itself, or of its pyramid, was changed (tables rank, heartbeat, "
+        "recorder_cost, pending, lod_stream and lod have another checksum)");
   }
   return {};
 }

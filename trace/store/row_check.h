@@ -22,8 +22,6 @@ class RowCheck {
   Result<void> run(const std::function<void(std::string)>& found);
   // Writes the checksums that the rows have now.
   Result<void> seal();
-  // Whether the file has checksums at all: formats before 7 do not.
-  Result<bool> has_checksums();
 
  private:
   struct Commit {

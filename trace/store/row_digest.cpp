@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "trace/store/checksum.h"
+#include "trace/store/lod_rows.h"
 #include "trace/store/schema.h"
 
 namespace shardlens::trace {
@@ -18,9 +19,9 @@ std::uint64_t checksum_of_numbers(std::span<const std::uint64_t> numbers) {
 }
 
 Result<std::uint64_t> sum_of_run(Database& database) {
-  TRY_ASSIGN(const std::uint64_t meta, sum_of_rows(database, "meta",
-                                                   "where rank = " + std::to_string(kRunRank) +
-                                                       " and key <> '" + kSealKey + "'"));
+  TRY_ASSIGN(const std::uint64_t meta,
+             sum_of_rows(database, "meta",
+                         rows_of_rank("meta", kRunRank) + " and key <> '" + kSealKey + "'"));
   TRY_ASSIGN(const std::uint64_t settings, sum_of_rows(database, "setting", ""));
   return meta + settings;
 }
@@ -69,15 +70,39 @@ std::uint64_t RowDigest::take() {
   return std::exchange(sum_, 0);
 }
 
+Result<bool> has_checksums_of_rows(Database& database) {
+  // Of the table itself: a view in its place completes older formats.
+  TRY_ASSIGN(const auto columns,
+             database.integer("select count(*) from pragma_table_info('batch', 'main') where name "
+                              "= 'checksum'"));
+  return columns > 0;
+}
+
 std::vector<std::string> digested_columns(std::string_view table) {
   // The chunk's own checksum covers the others.
   if (table == "chunk") return {"row_id", "rank", "lane", "kind", "checksum"};
+  if (table == "lod") return {"row_id", "rank", "level", "stream", "tile", "checksum"};
   std::vector<std::string> names;
   for (const TableSchema& schema : trace_tables()) {
     if (schema.name != table) continue;
     for (const Column& column : schema.columns) names.push_back(column.name);
   }
   return names;
+}
+
+std::string rows_of_rank(std::string_view table, int rank) {
+  const auto between = [](std::int64_t first, std::int64_t last) {
+    return "where row_id between " + std::to_string(first) + " and " + std::to_string(last);
+  };
+  constexpr std::array<std::string_view, 5> kByColumn{"meta", "rank", "heartbeat", "recorder_cost",
+                                                      "pending"};
+  if (std::ranges::find(kByColumn, table) != kByColumn.end()) {
+    return "where rank = " + std::to_string(rank);
+  }
+  if (table != "lod") return between(first_row_id(rank) + 1, first_row_id(rank + 1) - 1);
+  if (!has_lod_row({rank, 0, 0, 0})) return "where false";
+  return between(lod_row_id({rank, 0, 0, kFirstLodTile}),
+                 lod_row_id({rank, kLodMissingLevel, kMostLodStreams - 1, kLastLodTile}));
 }
 
 Result<std::uint64_t> sum_of_rows(Database& database, std::string_view table,
@@ -97,10 +122,12 @@ Result<std::uint64_t> sum_of_rows(Database& database, std::string_view table,
   }
 }
 
-std::uint64_t present_checksum(const PresentSums& sums) { return checksum_of_numbers(sums); }
+std::uint64_t present_checksum(std::span<const std::uint64_t> sums) {
+  return checksum_of_numbers(sums);
+}
 
 Result<std::uint64_t> first_of_chain(Database& database, int rank) {
-  return sum_of_rows(database, "meta", "where rank = " + std::to_string(rank));
+  return sum_of_rows(database, "meta", rows_of_rank("meta", rank));
 }
 
 std::uint64_t next_of_chain(std::uint64_t before, std::uint64_t rows,
@@ -133,9 +160,13 @@ Result<RunSeal> read_run_seal(Database& database) {
              database.prepare("select value from meta where rank = " + std::to_string(kRunRank) +
                               " and key = '" + kSealKey + "'"));
   TRY_ASSIGN(const bool is_there, statement.step());
-  if (!is_there) return RunSeal{};
-  RunSeal seal{std::string(statement.text(0)), {}};
+  RunSeal seal;
+  if (is_there) seal.kept = statement.text(0);
   statement.reset();
+  TRY_ASSIGN(const auto rows, database.integer("select (select count(*) from meta " +
+                                               rows_of_rank("meta", kRunRank) +
+                                               ") + (select count(*) from setting)"));
+  if (rows == 0) return seal;
   TRY_ASSIGN(const std::uint64_t sum, sum_of_run(database));
   seal.found = checksum_text(sum);
   return seal;

@@ -52,19 +52,27 @@ class RowDigest {
   std::uint64_t sum_ = 0;
 };
 
-// The tables that tell the present of a rank, whose rows are replaced.
-enum class PresentRow { kRank, kHeartbeat, kCost, kPending };
-inline constexpr std::array<const char*, 4> kPresentTables{"rank", "heartbeat", "recorder_cost",
-                                                           "pending"};
+// The tables that tell the present of a rank, whose rows are replaced, and those of the pyramid,
+// which is completed later than what it is made of: no commit counts their rows.
+enum class PresentRow { kRank, kHeartbeat, kCost, kPending, kPyramidStreams, kPyramid };
+inline constexpr std::array<const char*, 6> kPresentTables{"rank",    "heartbeat",  "recorder_cost",
+                                                           "pending", "lod_stream", "lod"};
 using PresentSums = std::array<std::uint64_t, kPresentTables.size()>;
+// Format 7 has no checksum of the pyramid's rows.
+inline constexpr std::size_t kPresentTablesOfFormat7 = 4;
+
+// Whether the file has a place for checksums of rows: formats before 7 do not.
+Result<bool> has_checksums_of_rows(Database& database);
 
 // The columns of a table that a digest knows: "row_id,rank,…".
 std::vector<std::string> digested_columns(std::string_view table);
+// Which rows of a table belong to a rank: "where …".
+std::string rows_of_rank(std::string_view table, int rank);
 // The sum over the rows of a table; `condition`: "where …".
 Result<std::uint64_t> sum_of_rows(Database& database, std::string_view table,
                                   const std::string& condition);
 
-std::uint64_t present_checksum(const PresentSums& sums);
+std::uint64_t present_checksum(std::span<const std::uint64_t> sums);
 // What a rank's chain begins with: the sum over what `meta` has of it.
 Result<std::uint64_t> first_of_chain(Database& database, int rank);
 // `values`: the columns of the commit's row in table `batch` but its checksum. Never 0, which is
@@ -75,8 +83,8 @@ std::uint64_t next_of_chain(std::uint64_t before, std::uint64_t rows,
 // Of run.sqlite: writes the checksum over name, status, settings and the rest, at the end of every
 // transaction that changes them.
 Result<void> seal_run(Database& database);
-// Of settings and what `meta` has of the whole run; "" if it has no checksum, else what is there
-// and what there should be.
+// Of settings and what `meta` has of the whole run: the checksum that is there, "" if there is
+// none, and the one that there should be, "" for a file that says nothing of the run.
 struct RunSeal {
   std::string kept, found;
 

@@ -226,10 +226,18 @@ Result<void> RowWriter::finish() {
   TRY(begin());
   TRY_ASSIGN(const std::int64_t lod_ns, lod_->finish());
   TRY(end(last_commit_ns_, lod_ns));
-  return lod_->has_spoiled() ? repair_lod(database_, rank_) : Result<void>();
+  if (!lod_->has_spoiled()) return {};
+  return repair_lod(database_, rank_, [&] { return seal_repaired(lod_ns); });
 }
 
-Result<void> RowWriter::end(std::int64_t now_ns, std::int64_t lod_ns) {
+Result<void> RowWriter::seal_repaired(std::int64_t lod_ns) {
+  TRY_ASSIGN(present_[static_cast<std::size_t>(PresentRow::kPyramid)],
+             sum_of_rows(database_, "lod", rows_of_rank("lod", rank_)));
+  return write_batch(last_commit_ns_, lod_ns);
+}
+
+// The row of a commit, with which its transaction ends.
+Result<void> RowWriter::write_batch(std::int64_t now_ns, std::int64_t lod_ns) {
   std::vector<std::int64_t> values{last_batch_ + 1, std::int64_t{rank_}, now_ns};
   values.insert(values.end(), marks_.begin(), marks_.end());
   values.push_back(lod_ns);
@@ -238,11 +246,19 @@ Result<void> RowWriter::end(std::int64_t now_ns, std::int64_t lod_ns) {
   values.push_back(static_cast<std::int64_t>(chain));
   for (std::size_t i = 0; i < values.size(); ++i) batch_.bind(static_cast<int>(i) + 1, values[i]);
   TRY(batch_.run());
+  next_chain_ = chain;
+  return {};
+}
+
+Result<void> RowWriter::end(std::int64_t now_ns, std::int64_t lod_ns) {
+  present_[static_cast<std::size_t>(PresentRow::kPyramidStreams)] = lod_->checksums().streams;
+  present_[static_cast<std::size_t>(PresentRow::kPyramid)] = lod_->checksums().rows;
+  TRY(write_batch(now_ns, lod_ns));
   TRY(database_.execute("commit"));
   lod_->confirm(lod_ns);
   committed_marks_ = marks_;
   committed_present_ = present_;
-  chain_ = chain;
+  chain_ = next_chain_;
   last_commit_ns_ = now_ns;
   ++last_batch_;
   return {};

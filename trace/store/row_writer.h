@@ -51,6 +51,8 @@ class RowWriter {
   Result<void> flush(const Lane& lane, std::vector<Event>& events);
   Result<void> write_chunk(const Lane& lane, std::span<const Event> events);
   Result<void> end(std::int64_t now_ns, std::int64_t lod_ns);
+  Result<void> write_batch(std::int64_t now_ns, std::int64_t lod_ns);
+  Result<void> seal_repaired(std::int64_t lod_ns);
   template <typename Row>
   Result<void> insert(Statement& statement, std::int64_t& last_row_id, const Row& row);
   template <typename Row>
@@ -67,7 +69,7 @@ class RowWriter {
   std::unique_ptr<RowDigest> added_ = std::make_unique<RowDigest>();
   std::unique_ptr<RowDigest> replaced_ = std::make_unique<RowDigest>();
   PresentSums present_{}, committed_present_{};
-  std::uint64_t chain_ = 0;  // of the last commit
+  std::uint64_t chain_ = 0, next_chain_ = 0;  // of the last commit, of the one that is written
   std::int64_t last_batch_ = 0;
   std::int64_t last_commit_ns_ = 0;
   std::map<Lane, std::vector<Event>> buffered_;

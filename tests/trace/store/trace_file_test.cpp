@@ -38,9 +38,9 @@ void execute(const fs::path& file, const std::string& sql) {
 TEST(TraceFile, OfANewerVersionAsksForAnUpdate) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "newer", 1, 1);
-  execute(rank_file(run, 0), "pragma user_version=9");
+  execute(rank_file(run, 0), "pragma user_version=98");
   expect_error(run, ErrorKind::kNewer, "rank_0.sqlite", "update Shardlens");
-  execute(run / kRunFile, "pragma user_version=8");
+  execute(run / kRunFile, "pragma user_version=97");
   expect_error(run, ErrorKind::kNewer, "run.sqlite", "update Shardlens");
 }
 

@@ -162,6 +162,23 @@ TEST_F(VerifyRun, FindsEveryChangedRow) {
   expect_found(rank, "update rank set peak_flops=peak_flops*2", "tables rank");
   expect_found(rank, "update recorder_cost set callback_ns=callback_ns+1", "recorder_cost");
   expect_found(rank, "update meta set value='1' where key='created_ns'", "commit 1");
+  expect_found(rank, "update lod_stream set lane=lane+1 where stream=1", "lod_stream");
+  expect_found(rank, "delete from lod_stream where stream=0", "lod_stream");
+  expect_found(rank, "delete from lod where stream=0 and level=1", "lod have another");
+  expect_found(rank, "delete from lod where level=(select max(level) from lod)",
+               "lod have another");
+  expect_found(rank, "insert into lod_stream values(999,0,40,0,'op',0)", "lod_stream");
+  expect_found(
+      rank,
+      "insert into step select -5,rank,step,start_ns,end_ns,loss,gradient_norm,"
+      "learning_rate,tokens,samples,model_flops,full_detail,nonfinite from step where step=1",
+      "of ranks that the file does not have");
+  expect_found(rank,
+               "insert into heartbeat select 7,alive_ns,progress_ns,step,phase from heartbeat",
+               "of ranks that the file does not have");
+  expect_found(rank, "delete from meta", "of ranks that the file does not have");
+  expect_found(rank, "update batch set checksum=0", "commit 1");
+  expect_found(run / kRunFile, "delete from meta where key='checksum'", "settings");
   expect_found(run / kRunFile, "update setting set value='7' where key='seed'", "settings");
   expect_found(run / kRunFile, "update meta set value='other' where key='name'", "name");
   expect_found(run / kRunFile, "delete from setting where key='seed'", "settings");
