@@ -9,10 +9,9 @@
 #include "app/cli/stop_request.h"
 #include "app/launch/program_files.h"
 #include "app/report/report_json.h"
-#include "app/report/run_report.h"
+#include "app/report/run_check.h"
 #include "trace/model/saturated.h"
 #include "trace/model/text.h"
-#include "trace/store/file_system.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/stop_reading.h"
 #include "trace/store/verify.h"
@@ -115,27 +114,6 @@ std::string verified_text(const std::filesystem::path& run, const VerifyReport& 
   return text + (ranks.empty() ? "" : "; all of rank " + ranks) + "\n";
 }
 
-// All that `report` does: what it cannot read or refuses is damage, too.
-trace::Result<void> read_as_report_does(const std::filesystem::path& run, VerifyReport& verified) {
-  const auto cannot = [&](const std::string& why) {
-    Damage damage;
-    damage.file = trace::quoted(run);
-    damage.what = "no report can be made: " + why;
-    verified.damage.push_back(std::move(damage));
-  };
-  const auto report = load_report(run);
-  if (trace::StopReading::wanted()) {
-    return trace::fail(trace::ErrorKind::kFailed, "the check was stopped before its end");
-  }
-  if (!report) {
-    cannot(report.error().message);
-    return {};
-  }
-  for (const std::string& problem : report->figures.info.unreadable) cannot(problem);
-  static_cast<void>(report_json(*report));
-  return {};
-}
-
 int verify(const VerifyArguments& arguments) {
   const auto run = trace::find_run(arguments.run, arguments.runs_dir, bundled_runs());
   if (!run) return report_error(run.error());
@@ -144,11 +122,8 @@ int verify(const VerifyArguments& arguments) {
   trace::VerifyOptions options;
   options.progress = stop.progress(line);
   const trace::StopReading stop_reading([&] { return stop.is_made(); });
-  auto report = trace::verify_run(*run, options);
-  trace::Result<void> read;
-  if (report && report->damage.empty()) read = read_as_report_does(*run, *report);
+  const auto report = check_run(*run, options);
   line.end();
-  if (!read) return report_error(read.error());
   if (!report) return report_error(report.error());
   print_result(arguments.format == "json" ? dump_json(verified_json(*run, *report)) + "\n"
                                           : verified_text(*run, *report));

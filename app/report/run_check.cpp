@@ -1,0 +1,42 @@
+#include "app/report/run_check.h"
+
+#include "app/report/report_json.h"
+#include "app/report/run_report.h"
+#include "trace/store/file_system.h"
+#include "trace/store/stop_reading.h"
+
+namespace shardlens::app {
+namespace {
+
+// All that `report` does: what it cannot read or refuses is damage, too.
+trace::Result<void> read_as_report_does(const std::filesystem::path& run,
+                                        trace::VerifyReport& verified) {
+  const auto cannot = [&](const std::string& why) {
+    trace::Damage damage;
+    damage.file = trace::quoted(run);
+    damage.what = "no report can be made: " + why;
+    verified.damage.push_back(std::move(damage));
+  };
+  const auto report = load_report(run);
+  if (trace::StopReading::wanted()) {
+    return trace::fail(trace::ErrorKind::kFailed, "the check was stopped before its end");
+  }
+  if (!report) {
+    cannot(report.error().message);
+    return {};
+  }
+  for (const std::string& problem : report->figures.info.unreadable) cannot(problem);
+  static_cast<void>(report_json(*report));
+  return {};
+}
+
+}  // namespace
+
+trace::Result<trace::VerifyReport> check_run(const std::filesystem::path& run,
+                                             const trace::VerifyOptions& options) {
+  TRY_ASSIGN(auto report, trace::verify_run(run, options));
+  if (report.damage.empty()) TRY(read_as_report_does(run, report));
+  return report;
+}
+
+}  // namespace shardlens::app

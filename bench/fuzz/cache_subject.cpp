@@ -1,0 +1,156 @@
+// Caches, which must never change what is made with them: of tokens, of a run's figures, of the
+// library's numbers.
+#include <algorithm>
+#include <set>
+
+#include "app/session/record_cache.h"
+#include "bench/fuzz/fuzz_files.h"
+#include "bench/fuzz/sqlite_damage.h"
+#include "bench/fuzz/subjects.h"
+#include "trace/store/library_file.h"
+#include "trace/synthetic/synthetic_run.h"
+#include "trainer/text/byte_tokenizer.h"
+#include "trainer/text/load_text.h"
+
+namespace shardlens::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using trace::Result;
+
+constexpr std::array<const char*, 3> kRuns{"first", "second", "third"};
+
+std::vector<std::int64_t> tokens_of(const trainer::EncodedText& text) {
+  std::vector<std::int64_t> tokens(static_cast<std::size_t>(text.tokens()));
+  text.copy(0, text.tokens(), tokens.data());
+  return tokens;
+}
+
+Result<trace::RunNumbers> number_all(const fs::path& library) {
+  std::vector<trace::RunPlace> places;
+  for (const char* name : kRuns) places.push_back({name, 1'700'000'000'000'000'000});
+  return trace::number_runs(library, places);
+}
+
+class CacheSubject final : public Subject {
+ public:
+  std::string_view name() const override { return "caches"; }
+  int weight() const override { return 4; }
+  // A damaged cache is made anew, or goes.
+  bool is_kept(std::string_view) const override { return true; }
+
+  Result<void> prepare(const fs::path& folder) override {
+    folder_ = folder;
+    TRY(prepare_tokens());
+    TRY(prepare_record());
+    TRY(number_all(folder));
+    TRY(trace::pin_baseline(folder, kRuns[1]));
+    library_ = text_of_file(folder / trace::kLibraryFile);
+    return {};
+  }
+
+  void damage(Mutation& mutation, const fs::path& input) override {
+    kind_ = mutation.pick(std::array{Kind::kTokens, Kind::kRecord, Kind::kLibrary});
+    if (kind_ == Kind::kTokens) {
+      write_text_file(input / tokens_file_, mutation.bytes(tokens_));
+      if (mutation.one_in(50)) mutation.replace_file(input / tokens_file_);
+    } else if (kind_ == Kind::kRecord) {
+      write_text_file(input / app::kRecordCacheFile, mutation.bytes(record_));
+      if (mutation.one_in(50)) mutation.replace_file(input / app::kRecordCacheFile);
+    } else {
+      const fs::path file = input / trace::kLibraryFile;
+      write_text_file(file, library_);
+      const std::size_t how = mutation.below(3);
+      if (how == 0) write_text_file(file, mutation.bytes(library_));
+      if (how == 1) damage_row(file, mutation);
+      if (how == 2) damage_schema(file, mutation);
+      if (mutation.one_in(50)) mutation.replace_file(file);
+    }
+  }
+
+  void read(const fs::path& input, const fs::path& scratch, Findings& findings) override {
+    if (kind_ == Kind::kTokens) return read_tokens(input, findings);
+    if (kind_ == Kind::kRecord) return read_record(input, scratch, findings);
+    read_library(input, findings);
+  }
+
+ private:
+  enum class Kind { kTokens, kRecord, kLibrary };
+
+  Result<trainer::EncodedText> load(const fs::path& cache, Findings* findings) const {
+    trainer::TextOptions options;
+    options.data = folder_ / "data.txt";
+    options.cache_folder = cache;
+    return trainer::load_text(options, trainer::ByteTokenizer(), [&](const std::string& warning) {
+      if (findings) findings->check(trace::Error{trace::ErrorKind::kUsage, warning});
+    });
+  }
+
+  Result<void> prepare_tokens() {
+    std::string text;
+    for (int i = 0; i < 50; ++i) text += "line " + std::to_string(i) + "\n";
+    write_text_file(folder_ / "data.txt", text);
+    TRY_ASSIGN(const auto encoded, load(folder_ / "tokens", nullptr));
+    expected_ = tokens_of(encoded);
+    for (const auto& entry : fs::directory_iterator(folder_ / "tokens")) {
+      const std::string content = text_of_file(entry.path());
+      if (content.size() <= tokens_.size()) continue;
+      tokens_ = content;
+      tokens_file_ = entry.path().filename();
+    }
+    return {};
+  }
+
+  Result<void> prepare_record() {
+    trace::SyntheticRunOptions options;
+    options.ranks = 1;
+    options.events = 1;
+    options.threads = 1;
+    TRY_ASSIGN(const auto run, trace::generate_run(folder_, options));
+    TRY_ASSIGN(const auto record, app::read_run_record(run.folder));
+    stamp_ = trace::run_stamp(run.folder);
+    app::keep_record(record, stamp_);
+    record_ = text_of_file(run.folder / app::kRecordCacheFile);
+    if (!record_.empty()) return {};
+    return trace::fail(trace::ErrorKind::kFailed, "a run's figures were not kept");
+  }
+
+  void read_tokens(const fs::path& input, Findings& findings) {
+    const auto text = load(input, &findings);
+    if (!findings.check(text)) return findings.add("a damaged cache stops the training");
+    if (tokens_of(*text) != expected_) findings.add("a damaged cache changed the text");
+  }
+
+  void read_record(const fs::path& input, const fs::path& scratch, Findings& findings) {
+    auto record = app::kept_record(input, stamp_);
+    if (!record) return;
+    record->info.folder = scratch;
+    app::keep_record(*record, stamp_);
+    const std::string again = text_of_file(scratch / app::kRecordCacheFile);
+    if (again.size() != record_.size()) findings.add("a damaged cache changed a run's figures");
+  }
+
+  static void read_library(const fs::path& input, Findings& findings) {
+    const auto numbers = number_all(input);
+    if (findings.check(numbers)) {
+      const std::set<std::int64_t> different(numbers->numbers.begin(), numbers->numbers.end());
+      if (different.size() != kRuns.size()) findings.add("two runs have one number");
+      const bool is_new = numbers->next > *different.rbegin() || numbers->next == INT64_MAX;
+      if (!is_new) findings.add("the next number is taken");
+    }
+    findings.check(trace::pinned_baseline(input));
+    findings.check(trace::pin_baseline(input, "third"));
+  }
+
+  fs::path folder_;
+  std::string tokens_, tokens_file_, record_, library_;
+  std::vector<std::int64_t> expected_;
+  trace::RunStamp stamp_;
+  Kind kind_ = Kind::kTokens;
+};
+
+}  // namespace
+
+std::unique_ptr<Subject> cache_subject() { return std::make_unique<CacheSubject>(); }
+
+}  // namespace shardlens::bench

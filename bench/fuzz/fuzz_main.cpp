@@ -1,0 +1,72 @@
+#include "bench/fuzz/fuzz_main.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "bench/bench_rows.h"
+#include "trace/model/printable.h"
+
+namespace shardlens::bench {
+
+namespace {
+
+std::vector<BenchRow> rows_of(const FuzzResult& result) {
+  std::vector<BenchRow> rows;
+  for (const auto& [subject, cases] : result.cases) {
+    rows.push_back({subject + ": cases", static_cast<double>(cases), "", "", {}, "", {}});
+  }
+  rows.push_back({"slowest case (" + std::to_string(result.slowest) + ")",
+                  result.slowest_s,
+                  "s",
+                  "",
+                  {},
+                  "",
+                  {}});
+  const auto failures = static_cast<double>(result.failures.size());
+  rows.push_back({"failures", failures, "", "", {}, "<= 0", result.failures.empty()});
+  return rows;
+}
+
+}  // namespace
+
+int fuzz_main(int argc, const char* const* argv, Subjects subjects) {
+  FuzzOptions options;
+  bool fails = false;
+  CLI::App app("Damages what strangers may give to this program, and reads it");
+  app.add_option("--seconds", options.seconds, "How long")->capture_default_str();
+  app.add_option("--seed", options.seed, "Other damage")->capture_default_str();
+  app.add_option("--case", options.only, "Only this one of the seed's cases")->type_name("NUMBER");
+  std::vector<std::string> names;
+  for (const auto& subject : subjects) names.emplace_back(subject->name());
+  app.add_option("--subject", options.subject, "Only its cases")->check(CLI::IsMember(names));
+  app.add_option("--keep", options.keep, "Where inputs of failures are kept")
+      ->capture_default_str();
+  app.add_option("--computing", options.computing_s, "Seconds that a case may compute")
+      ->capture_default_str();
+  app.add_option("--waiting", options.waiting_s, "Seconds that a case may take in all")
+      ->capture_default_str();
+  std::int64_t memory_mib = options.memory_bytes >> 20;
+  app.add_option("--memory", memory_mib, "MiB that a case may take")->capture_default_str();
+  app.add_flag("--fail", fails, "Leaves with 1 after failures");
+  CLI11_PARSE(app, argc, argv);
+  options.memory_bytes = memory_mib << 20;
+  std::fprintf(stderr, "seed %llu\n", static_cast<unsigned long long>(options.seed));
+  const auto result = run_fuzzer(subjects, options, [&](const FuzzFailure& failure) {
+    std::fprintf(stderr,
+                 "%s: seed %llu, case %lld: %s\n  its input: %s\n  to repeat it: %s --seed %llu "
+                 "--case %lld\n",
+                 failure.subject.c_str(), static_cast<unsigned long long>(options.seed),
+                 static_cast<long long>(failure.number),
+                 trace::printable_line(failure.what).c_str(), failure.kept.c_str(), argv[0],
+                 static_cast<unsigned long long>(options.seed),
+                 static_cast<long long>(failure.number));
+  });
+  if (!result) {
+    std::fprintf(stderr, "error: %s\n", result.error().message.c_str());
+    return 2;
+  }
+  print_rows(rows_of(*result));
+  return fails && !result->failures.empty() ? 1 : 0;
+}
+
+}  // namespace shardlens::bench

@@ -1,0 +1,53 @@
+// Runs the cases of subjects one after another in a process of their own, and watches it: whatever
+// a case does to that process is found out and told with how to repeat it. Main thread, with no
+// other threads about.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/fuzz/subject.h"
+#include "trace/model/result.h"
+
+namespace shardlens::bench {
+
+struct FuzzOptions {
+  double seconds = 60;
+  std::uint64_t seed = 1;
+  std::optional<std::int64_t> only;  // this case alone
+  std::string subject;               // cases of others are passed over; "": of all
+  std::filesystem::path keep = "fuzz_failures";
+  // What a case may take: computing, waiting (other processes may be in the way), memory beyond
+  // what the subjects are prepared with.
+  double computing_s = 10, waiting_s = 60;
+  std::int64_t memory_bytes = std::int64_t{1} << 30;
+};
+
+struct FuzzFailure {
+  std::int64_t number = 0;  // of the case
+  std::string subject;
+  std::string what;
+  std::filesystem::path kept;  // a folder: its input, and what it said
+};
+
+struct FuzzResult {
+  std::map<std::string, std::int64_t, std::less<>> cases;  // by subject
+  double slowest_s = 0;                                    // to compute
+  std::int64_t slowest = 0;
+  std::vector<FuzzFailure> failures;
+};
+
+using Subjects = std::span<const std::unique_ptr<Subject>>;
+
+// `failed` hears of failures as they are found. Errors: a subject cannot be prepared.
+trace::Result<FuzzResult> run_fuzzer(Subjects subjects, const FuzzOptions& options,
+                                     const std::function<void(const FuzzFailure&)>& failed);
+
+}  // namespace shardlens::bench

@@ -1,0 +1,144 @@
+// Traces of PyTorch's profiler: structure, numbers and names of JSON, damaged compression.
+#include <zlib.h>
+
+#include "app/report/run_check.h"
+#include "bench/fuzz/fuzz_files.h"
+#include "bench/fuzz/subjects.h"
+#include "trace/interop/kineto_import.h"
+
+namespace shardlens::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string event(const std::string& category, const std::string& name, int thread, double start_us,
+                  double duration_us, const std::string& arguments = "") {
+  const bool is_device = category == "kernel" || category == "gpu_memcpy";
+  return "{\"ph\":\"X\",\"cat\":\"" + category + "\",\"name\":\"" + name +
+         "\",\"pid\":" + (is_device ? "0" : "77") + ",\"tid\":" + std::to_string(thread) +
+         ",\"ts\":" + std::to_string(start_us) + ",\"dur\":" + std::to_string(duration_us) +
+         ",\"args\":{" + arguments + "}}";
+}
+
+// Two steps with phases, kernels, a collective and a copy, as the profiler writes them.
+std::string sample(int rank, bool on_gpu) {
+  std::string text = "{\"schemaVersion\":1,\"distributedInfo\":{\"backend\":\"nccl\",\"rank\":" +
+                     std::to_string(rank) +
+                     ",\"world_size\":2,\"pg_config\":[{\"pg_name\":\"0\",\"ranks\":[0,1]}]},"
+                     "\"deviceProperties\":[{\"id\":0,\"name\":\"NVIDIA H100\",\"numSms\":132,"
+                     "\"totalGlobalMem\":85000000000}],\"baseTimeNanoseconds\":1700000000000000000,"
+                     "\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
+  for (int step = 0; step < 2; ++step) {
+    const double t = 1000 + step * 100;
+    const std::string n = std::to_string(step);
+    text += event("user_annotation", "ProfilerStep#" + n, 77, t, 95) + ",\n";
+    text += event("user_annotation", "## forward ##", 77, t, 30) + ",\n";
+    text += event("user_annotation", "## backward ##", 77, t + 30, 40) + ",\n";
+    text += event("cpu_op", "aten::linear", 77, t + 1, 10, "\"External id\":" + n) + ",\n";
+    text += event("cpu_op", "aten::addmm", 77, t + 2, 5, "\"Sequence number\":3") + ",\n";
+    const std::string call =
+        "\"Collective name\":\"allreduce\",\"In msg nelems\":1000,\"Out msg nelems\":1000,"
+        "\"Group size\":2,\"dtype\":\"Float\",\"Process Group Name\":\"0\",\"Seq\":" +
+        n;
+    if (on_gpu) {
+      text +=
+          event("cuda_runtime", "cudaLaunchKernel", 77, t + 35, 2, "\"correlation\":9" + n) + ",\n";
+      text += event("kernel", "gemm", 7, t + 40, 20,
+                    "\"device\":0,\"stream\":7,\"grid\":[1,1,1],\"correlation\":8" + n) +
+              ",\n";
+      text += event("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", 20, t + 50, 20 + rank,
+                    "\"device\":0,\"stream\":20,\"correlation\":9" + n + "," + call) +
+              ",\n";
+      text += event("gpu_memcpy", "Memcpy DtoH", 7, t + 80, 4,
+                    "\"device\":0,\"stream\":7,\"bytes\":64") +
+              ",\n";
+    } else {
+      text += event("user_annotation", "gloo:all_reduce", 78, t + 50, 20) + ",\n";
+      text += event("cpu_op", "record_param_comms", 77, t + 45, 2, call) + ",\n";
+    }
+    text +=
+        "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"name\":\"[memory]\",\"pid\":77,\"tid\":77,"
+        "\"ts\":" +
+        std::to_string(t) +
+        ",\"args\":{\"Total Allocated\":1024,\"Bytes\":512,\"Device Type\":0}},\n";
+    text += "{\"ph\":\"s\",\"id\":9" + n + ",\"pid\":77,\"tid\":77,\"ts\":" + std::to_string(t) +
+            ",\"cat\":\"ac2g\",\"name\":\"ac2g\"},\n";
+  }
+  return text +
+         "{\"name\":\"thread_name\",\"ph\":\"M\",\"ts\":1,\"pid\":77,\"tid\":77,\"args\":"
+         "{\"name\":\"thread 77\"}}\n],\"traceName\":\"worker.json\"}";
+}
+
+std::string compressed(const std::string& text) {
+  z_stream stream{};
+  constexpr int kGzip = 15 + 16;
+  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    return text;
+  std::string out(deflateBound(&stream, text.size()), '\0');
+  std::string in = text;
+  stream.next_in = reinterpret_cast<Bytef*>(in.data());
+  stream.avail_in = static_cast<uInt>(in.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+class KinetoSubject final : public Subject {
+ public:
+  std::string_view name() const override { return "kineto"; }
+  int weight() const override { return 2; }
+
+  trace::Result<void> prepare(const fs::path&) override {
+    for (const bool on_gpu : {false, true}) {
+      for (const int rank : {0, 1}) samples_.push_back(sample(rank, on_gpu));
+    }
+    return {};
+  }
+
+  void damage(Mutation& mutation, const fs::path& input) override {
+    files_.clear();
+    const std::size_t job = 2 * mutation.below(samples_.size() / 2);
+    const bool is_packed = mutation.one_in(4);
+    const std::size_t ranks = 1 + mutation.below(2);
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      std::string text = samples_[job + rank];
+      if (rank == 0 || mutation.one_in(2)) text = mutation.json(std::move(text));
+      if (is_packed) text = compressed(text);
+      if (is_packed && mutation.one_in(2)) text = mutation.bytes(std::move(text));
+      files_.push_back(input /
+                       ("rank" + std::to_string(rank) + (is_packed ? ".json.gz" : ".json")));
+      write_text_file(files_.back(), text);
+    }
+    if (mutation.one_in(200)) mutation.replace_file(files_.front());
+  }
+
+  void read(const fs::path&, const fs::path& scratch, Findings& findings) override {
+    static_cast<void>(trace::may_be_kineto(files_.front()));
+    trace::ImportOptions options;
+    options.name = "imported";
+    const auto run = trace::import_kineto(files_, scratch, options);
+    if (!findings.check(run)) {
+      if (!fs::is_empty(scratch)) findings.add("a refused import left a part of a run");
+      return;
+    }
+    for (const std::string& warning : run->warnings) {
+      findings.check(trace::Error{trace::ErrorKind::kUsage, warning});
+    }
+    const auto checked = app::check_run(run->folder);
+    if (!findings.check(checked) || checked->damage.empty()) return;
+    findings.add("an import made a damaged run: " + checked->damage.front().what);
+  }
+
+ private:
+  std::vector<std::string> samples_;
+  std::vector<fs::path> files_;
+};
+
+}  // namespace
+
+std::unique_ptr<Subject> kineto_subject() { return std::make_unique<KinetoSubject>(); }
+
+}  // namespace shardlens::bench

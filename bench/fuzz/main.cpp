@@ -1,0 +1,36 @@
+// Fuzzers over all that strangers may give to this program.
+//   bench_fuzz --seconds N --seed S     with the sanitizers: ./test --preset asan --target
+//   bench_fuzz -R Fuzz
+#include "bench/fuzz/fuzz_main.h"
+#include "bench/fuzz/subjects.h"
+
+// The sanitizers ask these when a program starts. What they find ends it.
+extern "C" {
+const char* __asan_default_options();
+const char* __ubsan_default_options();
+const char* __asan_default_options() {
+  return "abort_on_error=1:detect_leaks=0:quarantine_size_mb=16:detect_stack_use_after_return=0";
+}
+const char* __ubsan_default_options() {
+  return "halt_on_error=1:abort_on_error=1:print_stacktrace=1";
+}
+}
+
+namespace shardlens::bench {
+
+std::vector<std::unique_ptr<Subject>> all_subjects() {
+  std::vector<std::unique_ptr<Subject>> subjects;
+  subjects.push_back(trace_subject());
+  subjects.push_back(kineto_subject());
+  subjects.push_back(yaml_subject());
+  subjects.push_back(model_folder_subject());
+  subjects.push_back(text_subject());
+  subjects.push_back(cache_subject());
+  return subjects;
+}
+
+}  // namespace shardlens::bench
+
+int main(int argc, char** argv) {
+  return shardlens::bench::fuzz_main(argc, argv, shardlens::bench::all_subjects());
+}

@@ -1,0 +1,56 @@
+// The random choices of one case, and the damage that they do to bytes, JSON and YAML: the same for
+// the same seed on every machine. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "trace/synthetic/random_numbers.h"
+
+namespace shardlens::bench {
+
+class Mutation {
+ public:
+  explicit Mutation(std::uint64_t seed) : random_(seed) {}
+
+  std::size_t below(std::size_t limit) {
+    return limit == 0 ? 0 : static_cast<std::size_t>(random_.next() % limit);
+  }
+  bool one_in(std::size_t count) { return below(count) == 0; }
+  template <typename Range>
+  const auto& pick(const Range& range) {
+    return *std::next(std::begin(range), static_cast<std::ptrdiff_t>(below(std::size(range))));
+  }
+
+  // Around zero, around the ends of types, a time of day, or any.
+  std::int64_t integer();
+  // As it may stand in JSON or YAML, also where no number can be that.
+  std::string number();
+  // Empty, long, not UTF-8, an escape of a terminal, …
+  std::string text();
+
+  // One to a few changes.
+  std::string bytes(std::string from);
+  std::string json(std::string from);
+  std::string yaml(std::string from);
+  // Instead of this file: a folder, a pipe that nobody writes to, a link to nowhere, or nothing.
+  void replace_file(const std::filesystem::path& file);
+
+ private:
+  std::string change_bytes(std::string from);
+  std::string change_json(std::string from);
+  std::string change_yaml(std::string from);
+  struct Part {
+    std::size_t begin = 0, end = 0;
+  };
+  Part value_of_json(const std::string& text);
+  std::string nested(char open, char close);
+
+  trace::RandomNumbers random_;
+};
+
+}  // namespace shardlens::bench

@@ -1,0 +1,52 @@
+// Something of strangers that the program reads, and how a fuzzer damages and reads it. One thread.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "bench/fuzz/mutation.h"
+#include "trace/model/result.h"
+
+namespace shardlens::bench {
+
+// What is wrong with how an input was read. A subject adds to it; the first problem counts.
+class Findings {
+ public:
+  void add(std::string problem) {
+    if (problem_.empty()) problem_ = std::move(problem);
+  }
+  // What a user reads of an input that is refused: a line that can be printed.
+  void check(const trace::Error& error);
+  // True if there is a value; else its error is checked.
+  template <typename T>
+  bool check(const trace::Result<T>& result) {
+    if (!result) check(result.error());
+    return result.has_value();
+  }
+
+  const std::string& problem() const { return problem_; }  // "": none
+
+ private:
+  std::string problem_;
+};
+
+class Subject {
+ public:
+  virtual ~Subject() = default;
+
+  virtual std::string_view name() const = 0;
+  // How many of its cases are as long as one of the slowest subject.
+  virtual int weight() const { return 1; }
+  // Makes in `folder` what its cases begin with. Once.
+  virtual trace::Result<void> prepare(const std::filesystem::path& folder) = 0;
+  // Writes a damaged input into the empty folder `input`; the same for the same mutation.
+  virtual void damage(Mutation& mutation, const std::filesystem::path& input) = 0;
+  // Reads what damage() just wrote, as the commands do. `scratch` is theirs, and is emptied.
+  virtual void read(const std::filesystem::path& input, const std::filesystem::path& scratch,
+                    Findings& findings) = 0;
+  // Of a file or folder beside the input, whether readers keep it there on purpose.
+  virtual bool is_kept(std::string_view) const { return false; }
+};
+
+}  // namespace shardlens::bench

@@ -1,0 +1,262 @@
+// Runs: their bytes, rows, schema and chunks, read by all that reads runs.
+#include <array>
+
+#include "app/report/comparison_report.h"
+#include "app/report/report_text.h"
+#include "app/report/run_check.h"
+#include "app/session/listed_runs.h"
+#include "bench/fuzz/fuzz_files.h"
+#include "bench/fuzz/sqlite_damage.h"
+#include "bench/fuzz/subjects.h"
+#include "trace/explore/run_explorer.h"
+#include "trace/store/chunk_codec.h"
+#include "trace/store/export_rows.h"
+#include "trace/store/library_file.h"
+#include "trace/store/lod_codec.h"
+#include "trace/store/lod_rows.h"
+#include "trace/store/pack.h"
+#include "trace/store/query.h"
+#include "trace/store/row_check.h"
+#include "trace/store/row_fields.h"
+#include "trace/store/run_folder.h"
+#include "trace/store/trace_file.h"
+#include "trace/store/trace_writer.h"
+#include "trace/synthetic/synthetic_run.h"
+
+namespace shardlens::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using trace::Batch;
+using trace::Result;
+
+constexpr std::int64_t kStart = 1'790'000'000'000'000'000;
+constexpr int kRanks = 2;
+constexpr std::array<const char*, 6> kQueries{
+    "select name, count(*), sum(duration_ns) from op group by name order by 3 desc limit 10",
+    "select * from step limit 50",
+    "select function, count(*), sum(bytes) from collective group by 1",
+    "select s.step, count(*) from step s join kernel k on k.rank = s.rank and k.step = s.step "
+    "group by 1",
+    "select max(duration_ns), min(start_ns) from kernel where rank = 1",
+    "select count(*) from lane, process_group"};
+
+// A row of every table, and a few events: small files are soon damaged where it matters.
+Batch rows_of_step(int rank, std::int64_t step) {
+  Batch batch;
+  const std::int64_t start = kStart + step * 100'000'000;
+  trace::for_each_row_list([&](auto list) {
+    auto& rows = batch.*list;
+    rows.emplace_back();
+    rows.back().rank = rank;
+  });
+  batch.strings.back() = {rank, static_cast<trace::StringId>(step + 1), "aten::mm"};
+  trace::Step& of_step = batch.steps.back();
+  of_step.index = step;
+  of_step.start_ns = start;
+  of_step.end_ns = start + 90'000'000;
+  of_step.loss = 5.5;
+  of_step.full_detail = true;
+  batch.spans.back().step = batch.collectives.back().step = step;
+  batch.spans.back().start_ns = batch.collectives.back().start_ns = start;
+  batch.spans.back().end_ns = batch.collectives.back().end_ns = start + 40'000'000;
+  batch.buckets.back().parameters = {1};
+  batch.buckets.back().parameter_bytes = {64};
+  for (const trace::EventKind kind : {trace::EventKind::kOperator, trace::EventKind::kKernel}) {
+    trace::EventRun run{rank, 0, kind, {}};
+    for (std::int64_t i = 0; i < 20; ++i) {
+      run.events.push_back(
+          {start + i * 1'000'000, 900'000, 1, 0, static_cast<std::uint32_t>(i), 7});
+    }
+    batch.events.push_back(std::move(run));
+  }
+  trace::PendingCollective pending;
+  pending.rank = rank;
+  batch.pending = {{pending}};
+  batch.heartbeat = trace::Heartbeat{rank, start, start, step, trace::Phase::kBackward};
+  batch.cost = trace::RecorderCost{rank, 1000, 2000, 0};
+  batch.rank_info.emplace();
+  batch.rank_info->rank = rank;
+  return batch;
+}
+
+Result<fs::path> record_small_run(const fs::path& runs) {
+  trace::RunInfo info;
+  info.name = "small";
+  info.start_ns = kStart;
+  info.world_size = kRanks;
+  TRY_ASSIGN(const fs::path folder, trace::create_run(runs, info, true));
+  for (int rank = 0; rank < kRanks; ++rank) {
+    TRY_ASSIGN(const auto writer, trace::TraceWriter::create(trace::rank_file(folder, rank), rank));
+    for (std::int64_t step = 0; step < 4; ++step) writer->submit(rows_of_step(rank, step));
+    TRY(writer->close());
+  }
+  info.status = trace::RunStatus::kDone;
+  info.end_ns = kStart + 1'000'000'000;
+  TRY(trace::update_run(folder, info));
+  return folder;
+}
+
+class TraceSubject final : public Subject {
+ public:
+  std::string_view name() const override { return "traces"; }
+  bool is_kept(std::string_view file) const override {
+    return file.starts_with(trace::kLibraryFile) || file.ends_with(".cache");
+  }
+
+  Result<void> prepare(const fs::path& folder) override {
+    TRY_ASSIGN(small_, record_small_run(folder));
+    trace::SyntheticRunOptions options;
+    options.ranks = kRanks;
+    options.events = 1;
+    options.threads = 1;
+    TRY_ASSIGN(const auto large, trace::generate_run(folder, options));
+    large_ = large.folder;
+    packed_ = folder / "packed.shardlens";
+    TRY(trace::pack_run(small_, packed_));
+    TRY_ASSIGN(other_, app::load_run(small_));
+    return {};
+  }
+
+  void damage(Mutation& mutation, const fs::path& input) override {
+    const fs::path from = mutation.one_in(8) ? large_ : mutation.one_in(4) ? packed_ : small_;
+    run_ = input / from.filename();
+    fs::copy(from, run_, fs::copy_options::recursive);
+    const bool is_file = from == packed_;
+    const fs::path file = is_file ? run_
+                          : mutation.one_in(3)
+                              ? run_ / trace::kRunFile
+                              : trace::rank_file(run_, static_cast<int>(mutation.below(kRanks)));
+    changed_.clear();
+    switch (mutation.below(5)) {
+      case 0:
+        return damage_bytes(mutation, file);
+      case 1:
+        return damage_schema(file, mutation);
+      case 2:
+        return damage_chunk(mutation, is_file ? file : trace::rank_file(run_, 0));
+      default:
+        changed_ = damage_row(file, mutation);
+        // As somebody would who knows the format, and wants to be believed.
+        if (mutation.one_in(3)) seal(mutation, file);
+    }
+  }
+
+  void read(const fs::path& input, const fs::path& scratch, Findings& findings) override {
+    const auto report = app::load_report(run_);
+    if (findings.check(report)) {
+      static_cast<void>(app::report_text(*report));
+      static_cast<void>(app::dump_json(app::report_json(*report)));
+      const auto compared = trace::compare_runs(report->figures, other_);
+      static_cast<void>(app::comparison_text(report->figures, other_, compared));
+      static_cast<void>(app::dump_json(app::comparison_json(report->figures, other_, compared)));
+    }
+    verify(report.has_value() && report->figures.info.unreadable.empty(), findings);
+    ask(findings);
+    explore(findings);
+    findings.check(trace::pack_run(run_, scratch / "packed.shardlens"));
+    findings.check(trace::export_rows(run_, scratch / "rows.sqlite"));
+    for (auto& listed : app::listed_runs(input).runs) {
+      findings.check(app::with_figures(std::move(listed)));
+    }
+    const auto info = trace::read_run_info(run_);
+    if (findings.check(info)) findings.check(trace::find_run(info->name, input));
+  }
+
+ private:
+  void damage_bytes(Mutation& mutation, const fs::path& file) {
+    if (mutation.one_in(40)) return mutation.replace_file(file);
+    write_text_file(file, mutation.bytes(text_of_file(file)));
+    if (!mutation.one_in(20)) return;
+    const auto suffix = mutation.pick(std::array<const char*, 3>{"-wal", "-journal", "-shm"});
+    write_text_file(trace::beside(file, suffix), mutation.bytes(text_of_file(file)));
+  }
+
+  // With a checksum that is right, so that what decodes it is reached.
+  void damage_chunk(Mutation& mutation, const fs::path& file) {
+    const std::string table = mutation.one_in(2) ? "chunk" : "lod";
+    BlobRow row = blob_of_row(file, table, mutation);
+    if (row.row_id == 0) return;
+    row.data = mutation.bytes(std::move(row.data));
+    write_blob(file, table, row);
+    if (!mutation.one_in(4)) seal_blob(file, table, row.row_id);
+  }
+
+  static void seal_blob(const fs::path& file, const std::string& table, std::int64_t row_id) {
+    auto database = trace::open_for_writing(file);
+    if (!database) return;
+    const std::string of_row = " where row_id=" + std::to_string(row_id);
+    std::int64_t checksum = 0;
+    {
+      auto row = database->prepare(
+          table == "chunk" ? "select data,first_ns,last_ns,count,codec from chunk" + of_row
+                           : "select data from lod" + of_row);
+      if (!row || !row->step().value_or(false)) return;
+      checksum = table == "lod"
+                     ? trace::lod_checksum(trace::lod_place(row_id), row->blob(0))
+                     : trace::chunk_checksum({row->integer(1), row->integer(2), row->integer(3),
+                                              static_cast<int>(row->integer(4)), 0},
+                                             row->blob(0));
+    }
+    static_cast<void>(database->execute("update " + table +
+                                        " set checksum=" + std::to_string(checksum) + of_row));
+    for (int rank = 0; rank < kRanks; ++rank) {
+      static_cast<void>(trace::RowCheck(*database, rank).seal());
+    }
+  }
+
+  void seal(Mutation& mutation, const fs::path& file) {
+    changed_.clear();
+    auto database = trace::open_for_writing(file);
+    if (!database) return;
+    for (int rank = 0; rank < kRanks; ++rank) {
+      static_cast<void>(trace::RowCheck(*database, rank).seal());
+    }
+    if (mutation.one_in(2)) static_cast<void>(trace::seal_run(*database));
+  }
+
+  void verify(bool has_report, Findings& findings) {
+    const auto checked = app::check_run(run_);
+    if (!findings.check(checked)) {
+      if (has_report) findings.add("a run is refused by verify and not by report");
+      return;
+    }
+    if (!checked->damage.empty()) return;
+    if (!has_report) findings.add("verify says intact, report refuses it");
+    if (!changed_.empty()) findings.add("verify says intact after: " + changed_);
+  }
+
+  void ask(Findings& findings) {
+    trace::QueryOptions options;
+    options.row_limit = 1000;
+    for (const char* sql : kQueries) findings.check(trace::query_run(run_, sql, options));
+  }
+
+  // As the window: the whole run in a thousand pixels, and all that is asked of it.
+  void explore(Findings& findings) {
+    const auto explorer = trace::RunExplorer::open(run_);
+    if (!findings.check(explorer)) return;
+    Result<bool> more = true;
+    for (int i = 0; i < 100 && more && *more; ++i) more = (*explorer)->work();
+    findings.check(more);
+    const auto rows = (*explorer)->rows();
+    trace::PictureRequest request;
+    request.ns_per_pixel = 1e6;
+    for (int row = 0; row < 20; ++row) {
+      request.windows.push_back({row, kStart - 1'000'000'000, kStart + 1'000'000'000});
+    }
+    if (rows) findings.check((*explorer)->picture(request));
+    findings.check((*explorer)->statistics({kStart, kStart + 1'000'000'000, {}}));
+  }
+
+  fs::path small_, large_, packed_;
+  trace::RunFigures other_;
+  fs::path run_;         // of the case
+  std::string changed_;  // a row that verify has to find
+};
+
+}  // namespace
+
+std::unique_ptr<Subject> trace_subject() { return std::make_unique<TraceSubject>(); }
+
+}  // namespace shardlens::bench

@@ -1,0 +1,41 @@
+#include "bench/fuzz/mutation.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace shardlens::bench {
+namespace {
+
+constexpr std::string_view kJson =
+    R"({"a": [1, 2.5, {"b": "text \" {"}], "c": null, "d": {"e": -1}})";
+
+TEST(Mutation, IsTheSameForTheSameSeed) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    EXPECT_EQ(Mutation(seed).json(std::string(kJson)), Mutation(seed).json(std::string(kJson)));
+    EXPECT_EQ(Mutation(seed).yaml("a: 1\nb: 2\n"), Mutation(seed).yaml("a: 1\nb: 2\n"));
+    EXPECT_EQ(Mutation(seed).bytes("some bytes"), Mutation(seed).bytes("some bytes"));
+  }
+}
+
+TEST(Mutation, IsAnotherOneForMostSeeds) {
+  std::set<std::string> different;
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    different.insert(Mutation(seed).json(std::string(kJson)));
+  }
+  EXPECT_GT(different.size(), 450u);
+}
+
+TEST(Mutation, OfNothingIsSomethingOrNothing) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    Mutation mutation(seed);
+    static_cast<void>(mutation.json(""));
+    static_cast<void>(mutation.yaml(""));
+    static_cast<void>(mutation.bytes(""));
+    static_cast<void>(mutation.json("}"));
+    static_cast<void>(mutation.json("\"\\"));
+  }
+}
+
+}  // namespace
+}  // namespace shardlens::bench
