@@ -14,13 +14,13 @@ PYTHON = pathlib.Path(os.environ.get('SHARDLENS_TORCH_PYTHON',
                                      harness.ROOT / '.deps' / 'venv' / 'bin' / 'python3'))
 # A disk of its own, seen by nobody else.
 ALONE = ['unshare', '--user', '--map-root-user', '--mount']
-# Runs a command with the disk $0, which somebody fills as soon as a rank has written a little, again and again; copies out
-# what is on it in the end.
+# Runs a command with the disk $0, which has less room than the command needs, and which somebody fills as soon as a rank has
+# written a little, again and again; copies out what is on it in the end.
 FILLING = '''
-mount -t tmpfs -o size=48m none "$0"
+mount -t tmpfs -o size=2500k none "$0"
 "$@" & job=$!
 written() { cat "$0"/*/rank_0.sqlite* 2>/dev/null | wc -c; }
-while kill -0 $job 2>/dev/null && [ $(written) -lt 2500000 ]; do sleep 0.02; done
+while kill -0 $job 2>/dev/null && [ $(written) -lt 1000000 ]; do sleep 0.02; done
 while kill -0 $job 2>/dev/null; do cat /dev/zero >> "$0/filler" 2>/dev/null; sleep 0.01; done
 wait $job; code=$?
 rm -f "$0/filler"
@@ -69,11 +69,11 @@ class FullDisk(harness.ShardlensTest):
         return report if report['run']['status'] != 'running' else None
 
     def test_a_training_goes_on_and_every_step_is_in_the_file_or_counted(self):
-        reason = self.with_filling_disk('run', *harness.QUICK, '--ranks', '1', '--steps', '60', '--name', 'full',
+        reason = self.with_filling_disk('run', *harness.QUICK, '--ranks', '1', '--steps', '150', '--name', 'full',
                                         '--runs-dir', str(self.runs))
         report = self.assert_what_was_recorded_is_whole('full')
         missing = int(re.search(r'([\d,]+) steps?', reason)[1].replace(',', ''))
-        self.assertEqual(len(report['steps']) + missing, 60)
+        self.assertEqual(len(report['steps']) + missing, 150)
 
     @unittest.skipUnless(PYTHON.exists(), 'there is no PyTorch')
     def test_a_program_that_is_recorded_goes_on_and_what_is_missing_is_counted(self):
