@@ -29,7 +29,8 @@ class CallbackCost {
   // with the quickest so far.
   std::int64_t scaled_ns(std::int64_t measured_ns, double caller_ns = 0) {
     const std::int64_t measured = std::clamp<std::int64_t>(measured_ns, 1, kLongestNs);
-    least_ns_ = std::min(least_ns_, measured);
+    // Of begins: outside of recorded steps an end does nothing, and would make all of them slow.
+    if (caller_ns > 0) least_ns_ = std::min(least_ns_, measured);
     // Preemption says nothing of the caller.
     const double slower =
         measured == kLongestNs ? 1 : static_cast<double>(measured) / static_cast<double>(least_ns_);

@@ -116,7 +116,7 @@ void CommandPalette::draw(const Look& look, const Rect& window, const std::vecto
   ImGui::PushFont(look.font(Face::kBody));
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
                       ImVec2(look.px(10), (field.h - ImGui::GetFontSize()) / 2));
-  forget_undo("##query");
+  forget_undo("##query", query_);
   if (focus_) ImGui::SetKeyboardFocusHere();
   focus_ = false;
   if (ImGui::InputTextWithHint("##query", "A command, a setting, or a setting and its value",

@@ -37,6 +37,14 @@ void field_surface(const Look& look, const Rect& rect, bool hovered, bool change
   outline(rect, color(changed ? p.changed : p.field_edge), look.px(5));
 }
 
+std::string typed_text(const ImGuiInputTextState& state) {
+  std::string text(static_cast<std::size_t>(state.CurLenW) * 4 + 1, '\0');
+  const int length = ImTextStrToUtf8(text.data(), static_cast<int>(text.size()), state.TextW.Data,
+                                     state.TextW.Data + state.CurLenW);
+  text.resize(static_cast<std::size_t>(length));
+  return text;
+}
+
 }  // namespace
 
 bool hovers(const Rect& rect) {
@@ -53,24 +61,21 @@ FieldFocus::FieldFocus(const Look& look, std::string_view name, const Rect& rect
   if (visit.entered) ImGui::SetKeyboardFocusHere();
 }
 
-void forget_undo(const char* label) {
+void forget_undo(const char* label, const std::string& text) {
   const ImGuiID id = ImGui::GetID(label);
   ImGuiInputTextState* state = ImGui::GetInputTextState(id);
-  if (state != nullptr && ImGui::GetActiveID() != id) state->ID = 0;
+  if (state == nullptr || ImGui::GetActiveID() == id) return;
+  if (typed_text(*state) != text) state->ID = 0;
 }
 
 // A field that merely loses the keyboard forgets what was typed into it.
 bool FieldFocus::gave_up(const char* label, std::string* text) {
-  forget_undo(label);
+  forget_undo(label, *text);
   const ImGuiID id = ImGui::GetID(label);
   if (!left_ || ImGui::GetActiveID() != id) return false;
   const ImGuiInputTextState* state = ImGui::GetInputTextState(id);
   if (state == nullptr) return false;
-  std::string typed(static_cast<std::size_t>(state->CurLenW) * 4 + 1, '\0');
-  const int length = ImTextStrToUtf8(typed.data(), static_cast<int>(typed.size()),
-                                     state->TextW.Data, state->TextW.Data + state->CurLenW);
-  typed.resize(static_cast<std::size_t>(length));
-  *text = std::move(typed);
+  *text = typed_text(*state);
   ImGui::ClearActiveID();
   return true;
 }

@@ -24,10 +24,10 @@ Hit hit_area(const Look& look, std::string_view name, const Rect& rect);
 // A plot, a handle: reacts to where the mouse is, and means nothing without it.
 Hit mouse_area(const Look& look, std::string_view name, const Rect& rect);
 
-// Before an input field of ImGui, in its ID scope. What was typed cannot be undone once another
-// field had the keyboard: Dear ImGui 1.86 would undo it in whatever text is there by then, and
-// write behind its end.
-void forget_undo(const char* label);
+// Before an input field of ImGui, in its ID scope; `text` is what it is to show. What was typed
+// cannot be undone once the text was changed by others: Dear ImGui 1.86 would undo it in whatever
+// text is there by then, and write behind its end.
+void forget_undo(const char* label, const std::string& text);
 
 // Around an input field of ImGui: `name` and `rect` as of a control. Takes the keyboard when the
 // focus comes; once it goes, the text so far is in `text`, and true is returned.

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -239,16 +240,25 @@ void RecordedProgram::wait_for_ranks() const {
     std::this_thread::sleep_for(20ms);
 }
 
-// A disk that stays full takes it into the claims, not into the files; a program that was killed
-// has told only the files.
+// A rank whose disk stays full tells it in its claim, not in its file; one that was killed has told
+// only its file.
 std::int64_t RecordedProgram::count_unwritten() const {
-  std::int64_t told = 0;
-  for (const Claim& claim : claims()) told += claim.unwritten;
-  const auto lost = trace::query_run(
-      folder_, "select coalesce(sum(count), 0) from lost where reason like 'write failed%'");
-  if (!lost || lost->rows.empty()) return told;
-  const auto* count = std::get_if<std::int64_t>(&lost->rows.front().front());
-  return count != nullptr ? std::max(told, *count) : told;
+  std::map<std::int64_t, std::int64_t> of_ranks;
+  for (const Claim& claim : claims()) of_ranks[claim.rank] = claim.unwritten;
+  const auto lost = trace::query_run(folder_,
+                                     "select rank, sum(count) from lost "
+                                     "where reason like 'write failed%' group by rank");
+  if (lost) {
+    for (const auto& row : lost->rows) {
+      const auto* rank = std::get_if<std::int64_t>(&row.at(0));
+      const auto* count = std::get_if<std::int64_t>(&row.at(1));
+      if (rank == nullptr || count == nullptr) continue;
+      of_ranks[*rank] = std::max(of_ranks[*rank], *count);
+    }
+  }
+  std::int64_t all = 0;
+  for (const auto& [rank, count] : of_ranks) all += count;
+  return all;
 }
 
 void RecordedProgram::name_unwritten() {

@@ -98,7 +98,7 @@ std::string verdict(const trace::FigureDifference& figure) {
 // What stands before everything else: why there is no verdict.
 std::string comparability_text(const Comparison& comparison) {
   if (!comparison.other_job.empty()) {
-    const bool is_sure = comparison.other_job.front() != trace::OtherJob::kUntold;
+    const bool is_sure = comparison.other_job != std::vector{trace::OtherJob::kUntold};
     return (is_sure ? "Different jobs (" : "Perhaps different jobs (") +
            trace::other_job_text(comparison.other_job) +
            "): the figures are listed, but nothing can be concluded from their differences\n\n";

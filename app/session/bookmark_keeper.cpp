@@ -1,5 +1,6 @@
 #include "app/session/bookmark_keeper.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "app/session/run_words.h"
@@ -22,6 +23,11 @@ void BookmarkKeeper::wait_until_idle() {
   changed_.wait(lock, [this] { return wishes_.empty() && !busy_; });
 }
 
+bool BookmarkKeeper::has_wishes_of(const std::filesystem::path& run) {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(wishes_, [&](const Wish& wish) { return wish.run == run; });
+}
+
 // Told to stop, it still writes what was asked for before.
 void BookmarkKeeper::work(const std::stop_token& stop) {
   while (true) {
@@ -32,7 +38,16 @@ void BookmarkKeeper::work(const std::stop_token& stop) {
       wishes = std::exchange(wishes_, {});
       busy_ = true;
     }
-    for (const auto& [run, change] : wishes) on_kept_(run, change_bookmarks(run, {change}));
+    for (std::size_t at = 0; at < wishes.size();) {
+      const std::filesystem::path run = wishes[at].run;
+      std::vector<trace::BookmarkChange> changes;
+      for (; at < wishes.size() && wishes[at].run == run; ++at) {
+        changes.push_back(std::move(wishes[at].change));
+      }
+      const auto kept = change_bookmarks(run, changes);
+      // Whoever shows them knows already of what follows.
+      if (!kept || !has_wishes_of(run)) on_kept_(run, kept);
+    }
     {
       const std::lock_guard lock(mutex_);
       busy_ = false;

@@ -31,6 +31,7 @@ class BookmarkKeeper {
     trace::BookmarkChange change;
   };
 
+  bool has_wishes_of(const std::filesystem::path& run);
   void work(const std::stop_token& stop);
 
   const Kept on_kept_;

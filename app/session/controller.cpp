@@ -231,6 +231,7 @@ void Controller::follow_packing() {
 }
 
 void Controller::follow_inspect() {
+  if (const auto problem = inspect_.take_problem()) note_error(*problem);
   if (!looks_around_) return;
   // Not after its figures, which take a while to be made of a large run.
   const auto run = watcher_.asked_run();
@@ -238,7 +239,6 @@ void Controller::follow_inspect() {
   inspect_.show(run, is_read && watch_state_->view->is_live && !watch_state_->replay.active);
   const bool replays = is_read && watch_state_->replay.active;
   inspect_.show_until(replays ? watch_state_->replay.now_ns : INT64_MAX);
-  if (const auto problem = inspect_.take_problem()) note_error(*problem);
   if (!snapshot_ || inspect_.view() != snapshot_->inspect) touch();
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -181,6 +182,15 @@ void Controller::perform_on_run(const ui::ChangeBookmark& command) {
   const auto view = inspect_.view();
   const auto* row = view ? row_of(view->run_folder) : nullptr;
   if (row != nullptr && row->is_bundled) return note_error(kStaysAsItIs);
+  const auto is_at_its_time = [&](const trace::Bookmark& bookmark) {
+    return bookmark.time_ns == command.change.time_ns;
+  };
+  if (view && command.change.name && view->bookmarks.size() >= trace::kMostBookmarks &&
+      std::ranges::none_of(view->bookmarks, is_at_its_time)) {
+    return note_error("A run has at most " + std::to_string(trace::kMostBookmarks) +
+                      " bookmarks. Remove one first.");
+  }
+  note({});
   inspect_.carry_out(command);
 }
 

@@ -156,7 +156,12 @@ void InspectSession::open_and_follow(const Opening& opening, const Wanted& wante
   publish_so_far(opened);
   if (!read_all(opened, wanted)) return;
   trace::give_back_memory();
-  ranges_.ask({});
+  trace::TimeRange range;
+  {
+    const std::lock_guard lock(mutex_);
+    range = range_;
+  }
+  ranges_.ask(std::move(range));
   ask_memory_again();
   follow(opened, wanted);
 }
@@ -191,6 +196,7 @@ void InspectSession::publish_so_far(const Opened& opened) {
   auto figures = opened.explorer->whole_so_far();
   if (!figures) return;
   publish(opened.generation, [&](ui::InspectView& view) {
+    if (range_ != trace::TimeRange{} || until_ns_ != INT64_MAX) return;
     view.counting_range = figures->fraction < 1;
     view.range = std::move(figures);
   });

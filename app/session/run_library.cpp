@@ -21,15 +21,6 @@ using trace::RunStatus;
 
 namespace {
 
-// Of a run that is not read again; true if they have changed.
-bool take_words(trace::RunInfo& shown, const trace::RunInfo& now) {
-  if (shown.name == now.name && shown.note == now.note && shown.tags == now.tags) return false;
-  shown.name = now.name;
-  shown.note = now.note;
-  shown.tags = now.tags;
-  return true;
-}
-
 // Looks at the folder's time only, unless a run is being written.
 constexpr auto kListEvery = 1500ms;
 // A new folder is seen before its files are complete.
@@ -357,6 +348,8 @@ trace::Result<RunRecord> RunLibrary::record_of(const Unread& run) {
   if (!figures) ++work_.records_read;
   auto record = figures ? trace::Result<RunRecord>(record_from_figures(figures->figures))
                         : read_safely(run.info.folder);
+  // Those of the figures are of when the run was opened.
+  if (record) take_words(record->info, run.info);
   // Of a run that is being written, what was read may be newer than the stamp.
   const bool is_quiet =
       !trace::was_just_written(run.stamp) && trace::run_stamp(run.info.folder) == run.stamp;

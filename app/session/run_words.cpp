@@ -24,13 +24,15 @@ constexpr std::chrono::seconds kLongestWait{30};  // for a run that is being mad
 class KeptFacts {
  public:
   explicit KeptFacts(const fs::path& run) : KeptFacts(run, trace::run_stamp(run)) {}
-  template <typename Change>
-  void keep(Change change) const {
+  void keep() const {
     const auto stamp = trace::run_stamp(run_);
     if (figures_) trace::keep(run_, trace::kFiguresFile, stamp, *figures_);
     if (!record_) return;
+    // From the file: somebody else may have changed other words meanwhile.
+    const auto now = trace::read_run_info(run_);
+    if (!now) return;
     RunRecord record = *record_;
-    change(record.info);
+    take_words(record.info, *now);
     keep_record(record, stamp);
   }
 
@@ -69,11 +71,7 @@ Result<void> change_words(const fs::path& runs_dir, const fs::path& run, trace::
   }
   const KeptFacts known(run);
   TRY(trace::write_words(run, words));
-  known.keep([&](trace::RunInfo& info) {
-    if (words.name) info.name = *words.name;
-    if (words.note) info.note = *words.note;
-    if (words.tags) info.tags = *words.tags;
-  });
+  known.keep();
   return {};
 }
 
@@ -81,8 +79,20 @@ Result<trace::Bookmarks> change_bookmarks(const fs::path& run,
                                           const std::vector<trace::BookmarkChange>& changes) {
   const KeptFacts known(run);
   TRY_ASSIGN(auto bookmarks, trace::write_bookmarks(run, changes));
-  known.keep([&](trace::RunInfo& info) { info.bookmarks = bookmarks; });
+  known.keep();
   return bookmarks;
+}
+
+bool take_words(trace::RunInfo& shown, const trace::RunInfo& now) {
+  if (shown.name == now.name && shown.note == now.note && shown.tags == now.tags &&
+      shown.bookmarks == now.bookmarks) {
+    return false;
+  }
+  shown.name = now.name;
+  shown.note = now.note;
+  shown.tags = now.tags;
+  shown.bookmarks = now.bookmarks;
+  return true;
 }
 
 std::vector<std::string> tags_from_text(std::string_view text) {

@@ -22,6 +22,9 @@ trace::Result<void> change_words(const std::filesystem::path& runs_dir,
 trace::Result<trace::Bookmarks> change_bookmarks(const std::filesystem::path& run,
                                                  const std::vector<trace::BookmarkChange>& changes);
 
+// Brings the words of what is `shown` up to date; true if they have changed.
+bool take_words(trace::RunInfo& shown, const trace::RunInfo& now);
+
 // Between commas and spaces, each once, in order.
 std::vector<std::string> tags_from_text(std::string_view text);
 

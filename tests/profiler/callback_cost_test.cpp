@@ -26,6 +26,13 @@ TEST(CallbackCost, AddsWhatTheCallerNeedsWhichIsSlowWhereTheCallbackIs) {
             (CallbackCost::kLongestNs - 30 + 50) * CallbackCost::kSampleEvery);
 }
 
+// Outside of recorded steps nothing happens at an operator's end.
+TEST(CallbackCost, AnEndThatDoesNothingMakesNoBeginSlow) {
+  CallbackCost cost(30);
+  cost.scaled_ns(35);
+  EXPECT_EQ(cost.scaled_ns(130, 50), (100 + 50) * CallbackCost::kSampleEvery);
+}
+
 TEST(CallbackCost, DoesNotCountPreemption) {
   CallbackCost cost(0);
   EXPECT_EQ(cost.scaled_ns(4'000'000), CallbackCost::kLongestNs * CallbackCost::kSampleEvery);

@@ -8,6 +8,7 @@
 // program must not crash, stand still or say anything of a sanitizer, and must leave when asked to.
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -273,7 +274,13 @@ int watch(const MonkeyOptions& options) {
   std::cout << "seed " << options.seed << std::endl;
   const pid_t child = fork();
   if (child == 0) {
-    std::exit(play(options, folder.path()));
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    try {
+      std::exit(play(options, folder.path()));
+    } catch (const std::exception& error) {
+      std::cout << error.what() << std::endl;
+      std::_Exit(1);  // the folder with the trail is the other process's
+    }
   }
   int status = 0;
   waitpid(child, &status, 0);

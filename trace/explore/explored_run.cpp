@@ -88,6 +88,7 @@ void ExploredRun::restore() {
     const auto rank = ranks_.find(number);
     if (rank != ranks_.end()) rank->second.exposure.restore(std::move(classes));
   }
+  kept->figures.seconds = 0;  // they were not computed now
   set_whole(std::make_shared<const RangeFigures>(std::move(kept->figures)));
   is_kept_ = was_scanned_ = true;
 }
@@ -120,10 +121,12 @@ bool ExploredRun::is_worth_keeping(const RunSnapshot& run, const RangeFigures& f
          run_stamp(path_) == stamp_;
 }
 
-void ExploredRun::take_whole(const RangeFigures& figures) {
+void ExploredRun::take_whole(const RunSnapshot& of, const RangeFigures& figures) {
   const std::lock_guard lock(work_mutex_);
   const auto run = snapshot();
-  if (!was_scanned_ || figures.range != whole_range(*run->rows)) return;
+  // More may have come in since they were counted.
+  const bool is_old = &of != run.get() || !was_scanned_;
+  if (is_old || figures.range != whole_range(*run->rows)) return;
   set_whole(std::make_shared<const RangeFigures>(figures));
   if (!is_worth_keeping(*run, figures)) return;
   is_kept_ = true;
@@ -357,9 +360,23 @@ Result<bool> ExploredRun::work() {
   return false;
 }
 
+void ExploredRun::forget_figures() {
+  calls_are_old_ = true;
+  was_scanned_ = false;
+  totals_.reset();
+  set_whole(nullptr);
+  // What was kept cannot be gone on with.
+  if (!std::exchange(is_kept_, false)) return;
+  scan_ = {};
+  tally_.emplace(*store_, kEverything);
+  for (auto& [number, rank] : ranks_) rank.exposure = {};
+}
+
 Result<bool> ExploredRun::refresh() {
   const std::lock_guard lock(work_mutex_);
   TRY_ASSIGN(bool news, store_->refresh());
+  // At once: an error below does not make figures of fewer events those of the run.
+  if (news) forget_figures();
   const std::size_t ranks = ranks_.size();
   TRY(open_sources());
   news = news || ranks_.size() > ranks;
@@ -370,16 +387,7 @@ Result<bool> ExploredRun::refresh() {
     news = news || more;
   }
   if (!news) return false;
-  calls_are_old_ = true;
-  was_scanned_ = false;
-  totals_.reset();
-  set_whole(nullptr);
-  // What was kept cannot be gone on with.
-  if (std::exchange(is_kept_, false)) {
-    scan_ = {};
-    tally_.emplace(*store_, kEverything);
-    for (auto& [number, rank] : ranks_) rank.exposure = {};
-  }
+  forget_figures();
   publish();
   return true;
 }

@@ -41,7 +41,7 @@ class ExploredRun {
   std::shared_ptr<const RangeFigures> whole_so_far();
   // Those of the whole run, known from here on; of a large one that nobody writes to they are kept
   // with it.
-  void take_whole(const RangeFigures& figures);
+  void take_whole(const RunSnapshot& of, const RangeFigures& figures);
 
   // As RunExplorer's.
   Result<bool> work();
@@ -58,6 +58,7 @@ class ExploredRun {
   explicit ExploredRun(std::filesystem::path run)
       : path_(std::move(run)), stamp_(run_stamp(path_)) {}
   void restore();
+  void forget_figures();
   void set_whole(std::shared_ptr<const RangeFigures> figures);
   bool is_worth_keeping(const RunSnapshot& run, const RangeFigures& figures) const;
   // Of ranks that were not opened before.

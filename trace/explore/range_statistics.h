@@ -47,7 +47,7 @@ Result<RangeFigures> range_statistics(EventStore& store,
                                       std::shared_ptr<const RunTotals> known = nullptr);
 
 // While the events are still being scanned: tables of chunks alone, without quantiles, histograms
-// and collectives. `fraction` of the events were seen.
+// and collectives. `fraction` of its chunks were seen.
 RangeFigures statistics_so_far(const EventStore& store, const RunTotals& totals,
                                const TimeRange& range, double fraction);
 

@@ -49,7 +49,7 @@ Result<RangeFigures> RunExplorer::statistics(const TimeRange& range,
   TRY_ASSIGN(RangeFigures figures,
              range_statistics(*run->store, collectives.rows, range, wanted, run->totals));
   figures.stragglers = stragglers.get();
-  state_->run->take_whole(figures);
+  state_->run->take_whole(*run, figures);
   return figures;
 }
 

@@ -9,6 +9,10 @@
 
 namespace shardlens::trace {
 
+namespace {
+constexpr std::size_t kLongestBookmarkName = 1000;  // a foreign file may hold any
+}  // namespace
+
 void change_bookmarks(Bookmarks& bookmarks, const BookmarkChange& change) {
   const auto at = std::ranges::lower_bound(bookmarks, change.time_ns, {}, &Bookmark::time_ns);
   const bool is_there = at != bookmarks.end() && at->time_ns == change.time_ns;
@@ -16,7 +20,7 @@ void change_bookmarks(Bookmarks& bookmarks, const BookmarkChange& change) {
     if (is_there) bookmarks.erase(at);
     return;
   }
-  std::string name = printable_line(trimmed(*change.name));
+  std::string name = printable_line(shortened(trimmed(*change.name), kLongestBookmarkName));
   if (is_there) {
     at->name = std::move(name);
   } else if (bookmarks.size() < kMostBookmarks) {

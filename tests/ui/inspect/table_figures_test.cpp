@@ -143,7 +143,7 @@ TEST(RangeNotes, SayWhatTheFiguresAreOfInFewerAndFewerWords) {
     view.range = range;
     view.counting_range = true;
   });
-  EXPECT_EQ(range_notes(*some.inspect, {}).front(), "counting… 43 % of the events so far");
+  EXPECT_EQ(range_notes(*some.inspect, {}).front(), "counting… 43 % of the run so far");
   EXPECT_THAT(range_definition(*some.inspect), testing::HasSubstr("once all events were seen"));
   const auto part = with_view(snapshot, [](InspectView& view) {
     auto range = std::make_shared<trace::RangeFigures>(*view.range);

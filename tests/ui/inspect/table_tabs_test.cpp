@@ -174,6 +174,23 @@ TEST(StragglerTab, ShowsOfManyRanksWhatThereIsRoomForAndFoldsTheRest) {
   }
 }
 
+// What is folded is so for the screen alone.
+TEST(RecordingTab, SavesAllRanks) {
+  Snapshot snapshot = tables_snapshot();
+  auto run = std::make_shared<RunView>(*snapshot.run);
+  run->figures.ranks.assign(100, trace::RankFigures{});
+  for (int rank = 0; rank < 100; ++rank) {
+    run->figures.ranks[static_cast<std::size_t>(rank)].info.rank = rank;
+  }
+  snapshot.run = std::move(run);
+  TabsWindow window(std::move(snapshot), InspectTab::kRecording);
+  ASSERT_TRUE(window.panel.click("recording/save"));
+  const auto commands = window.panel.take_commands();
+  const auto* csv = HeadlessPanel::find<SaveText>(commands);
+  ASSERT_NE(csv, nullptr);
+  EXPECT_EQ(std::ranges::count(csv->text, '\n'), 101) << "with a line of titles";
+}
+
 }  // namespace
 
 }  // namespace shardlens::ui
