@@ -31,7 +31,9 @@ namespace fs = std::filesystem;
 constexpr timespec kLookEvery{.tv_sec = 0, .tv_nsec = 10'000'000};
 constexpr std::size_t kLongestMessage = 4000;
 constexpr std::int64_t kMostSaid = 1 << 16;
-constexpr int kFoundProblem = 99;  // how the process leaves that says so in `problem`
+// How the process leaves that runs cases: not with 0, as what it runs may. The problem is in
+// `problem`.
+constexpr int kRanAll = 98, kFoundProblem = 99;
 
 double seconds_of(clockid_t clock) {
   timespec time{};
@@ -81,6 +83,20 @@ std::set<std::string> names_in(const fs::path& folder) {
     names.insert(entry->path().lexically_relative(folder));
   }
   return names;
+}
+
+// One by one: a pipe among them cannot be copied, and would end it.
+void copy_what_can_be(const fs::path& from, const fs::path& to) {
+  std::error_code error, ignored;
+  fs::create_directories(to, ignored);
+  for (fs::recursive_directory_iterator entry(from, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const fs::path place = to / entry->path().lexically_relative(from);
+    const fs::file_status status = entry->symlink_status(ignored);
+    if (fs::is_directory(status)) fs::create_directories(place, ignored);
+    if (fs::is_regular_file(status)) fs::copy_file(entry->path(), place, ignored);
+    if (fs::is_symlink(status)) fs::copy_symlink(entry->path(), place, ignored);
+  }
 }
 
 void make_empty(const fs::path& folder) {
@@ -197,14 +213,14 @@ void Fuzzer::run_cases(std::int64_t first) {
   dup2(file, STDOUT_FILENO);
   setenv("TMPDIR", temporary().c_str(), 1);
   for (std::int64_t number = first; seconds_of(CLOCK_MONOTONIC) < ends_; ++number) {
-    if (!is_chosen(number)) continue;
+    if (!options_.only && !is_chosen(number)) continue;
     const std::size_t subject = subject_of(number);
     run_case(number, *subjects_[subject]);
     ++shared_->cases[subject];
     if (options_.only) break;
   }
   for (const fs::path& folder : {input(), scratch(), temporary()}) make_empty(folder);
-  _exit(0);
+  _exit(kRanAll);
 }
 
 trace::Result<void> Fuzzer::prepare() {
@@ -259,8 +275,8 @@ std::string Fuzzer::watch(pid_t process) {
     return std::string("was ended by signal ") + strsignal(WTERMSIG(status));
   }
   const int code = WEXITSTATUS(status);
-  if (code == kFoundProblem) return shared_->problem.data();
-  return code == 0 ? "" : "ended with exit code " + std::to_string(code);
+  if (code == kFoundProblem && shared_->problem.front() != '\0') return shared_->problem.data();
+  return code == kRanAll ? "" : "ended with exit code " + std::to_string(code);
 }
 
 void Fuzzer::keep(const std::string& what) {
@@ -272,13 +288,8 @@ void Fuzzer::keep(const std::string& what) {
                                   std::to_string(failure.number));
   make_empty(failure.kept);
   std::error_code ignored;
-  const auto how = fs::copy_options::recursive | fs::copy_options::copy_symlinks;
   fs::copy_file(said(), failure.kept / said().filename(), ignored);
-  fs::create_directory(failure.kept / input().filename(), ignored);
-  // One by one: a pipe among them cannot be copied, and would end it.
-  for (const auto& entry : fs::directory_iterator(input(), ignored)) {
-    fs::copy(entry, failure.kept / input().filename() / entry.path().filename(), how, ignored);
-  }
+  copy_what_can_be(input(), failure.kept / input().filename());
   if (trace::file_size_or_zero(failure.kept / said().filename()) > kMostSaid) {
     fs::resize_file(failure.kept / said().filename(), kMostSaid, ignored);
   }
@@ -297,7 +308,8 @@ trace::Result<FuzzResult> Fuzzer::run() {
     if (what.empty()) break;
     keep(what);
     next = shared_->number + 1;
-    if (options_.only || seconds_of(CLOCK_MONOTONIC) >= ends_) break;
+    if (options_.only || result_.failures.size() >= options_.most_failures) break;
+    if (seconds_of(CLOCK_MONOTONIC) >= ends_) break;
   }
   for (std::size_t i = 0; i < subjects_.size(); ++i) {
     result_.cases[std::string(subjects_[i]->name())] = shared_->cases[i];

@@ -3,6 +3,7 @@
 // other threads about.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -23,6 +24,7 @@ struct FuzzOptions {
   std::uint64_t seed = 1;
   std::optional<std::int64_t> only;  // this case alone
   std::string subject;               // cases of others are passed over; "": of all
+  std::size_t most_failures = 20;    // ends after so many
   std::filesystem::path keep = "fuzz_failures";
   // What a case may take: computing, waiting (other processes may be in the way), memory beyond
   // what the subjects are prepared with.

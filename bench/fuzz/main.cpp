@@ -1,6 +1,7 @@
 // Fuzzers over all that strangers may give to this program.
-//   bench_fuzz --seconds N --seed S     with the sanitizers: ./test --preset asan --target
-//   bench_fuzz -R Fuzz
+//   bench_fuzz --seconds N --seed S
+// With the sanitizers:
+//   ./test --preset asan --target bench_fuzz -R Fuzz.ReadsWhateverIsDamaged
 #include "bench/fuzz/fuzz_main.h"
 #include "bench/fuzz/subjects.h"
 
@@ -8,12 +9,14 @@
 extern "C" {
 const char* __asan_default_options();
 const char* __ubsan_default_options();
+const char* __tsan_default_options();
 const char* __asan_default_options() {
   return "abort_on_error=1:detect_leaks=0:quarantine_size_mb=16:detect_stack_use_after_return=0";
 }
 const char* __ubsan_default_options() {
   return "halt_on_error=1:abort_on_error=1:print_stacktrace=1";
 }
+const char* __tsan_default_options() { return "halt_on_error=1"; }
 }
 
 namespace shardlens::bench {

@@ -134,7 +134,11 @@ std::string Mutation::number() {
 }
 
 std::string Mutation::text() {
-  if (one_in(4)) return std::string(1 + below(kMostGrowth), "a\xe2 9"[below(4)]);
+  if (one_in(4)) {
+    const std::size_t length = 1 + below(kMostGrowth);
+    const char of = "a\xe2 9"[below(4)];
+    return std::string(length, of);
+  }
   return std::string(pick(kTexts));
 }
 
@@ -257,8 +261,11 @@ std::string Mutation::change_yaml(std::string from) {
       return from.insert(begin, from.substr(begin, end - begin) + "\n");
     case 5:
       return from.replace(colon, end - colon, ": " + nested('[', ']'));
-    default:
-      return from.insert(begin, 1 + below(6), one_in(4) ? '\t' : ' ');
+    default: {
+      const std::size_t length = 1 + below(6);
+      const char of = one_in(4) ? '\t' : ' ';
+      return from.insert(begin, length, of);
+    }
   }
 }
 
