@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <sstream>
 #include <thread>
 
+#include "bench/fuzz/fuzz_files.h"
 #include "trace/store/file_system.h"
 
 namespace shardlens::bench {
@@ -21,9 +23,10 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-enum class Fault { kNone, kCrash, kHang, kWait, kSays, kLeaves, kTakes, kLines };
+enum class Fault { kNone, kCrash, kExit, kHang, kWait, kSays, kLeaves, kTakes, kLines };
 
-constexpr char kBad = 5;  // the input that it cannot stand
+constexpr char kBad = 5;     // the input that it cannot stand
+constexpr int kBeside = 20;  // files beside a pipe
 
 class PlantedSubject final : public Subject {
  public:
@@ -33,6 +36,10 @@ class PlantedSubject final : public Subject {
   void damage(Mutation& mutation, const fs::path& input) override {
     byte_ = static_cast<char>(mutation.below(16));
     std::ofstream(input / "byte") << byte_;
+    if (byte_ != kBad) return;
+    fs::create_directory(input / "deeper");
+    mkfifo((input / "deeper" / "pipe").c_str(), 0600);
+    for (int i = 0; i < kBeside; ++i) write_text_file(input / "deeper" / std::to_string(i), "x");
   }
   void read(const fs::path& input, const fs::path&, Findings& findings) override {
     if (byte_ != kBad) return;
@@ -40,8 +47,10 @@ class PlantedSubject final : public Subject {
       case Fault::kNone:
         return;
       case Fault::kCrash:
-        raise(SIGSEGV);
+        raise(SIGKILL);  // which no sanitizer turns into something else
         return;
+      case Fault::kExit:
+        _exit(0);
       case Fault::kHang:
         while (getpid() > 0) continue;  // for ever
         return;
@@ -68,18 +77,11 @@ class PlantedSubject final : public Subject {
   char byte_ = 0;
 };
 
-std::string content_of(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 class Fuzz : public testing::Test {
  protected:
   // What the command line says on standard error.
   std::string run(Fault fault, const std::string& arguments) {
-    std::istringstream words("bench_fuzz --keep " + keep_.string() +
-                             " --computing 1 --memory 100 --fail --waiting " +
-                             (fault == Fault::kWait ? "2 " : "60 ") + arguments);
+    std::istringstream words("bench_fuzz --keep " + keep_.string() + " --fail " + arguments);
     const std::vector<std::string> all{std::istream_iterator<std::string>(words), {}};
     std::vector<const char*> pointers;
     for (const std::string& word : all) pointers.push_back(word.c_str());
@@ -93,7 +95,9 @@ class Fuzz : public testing::Test {
   }
 
   void expect_found_and_repeated(Fault fault, const std::string& told) {
-    const std::string said = run(fault, "--seconds 0.2 --seed 3");
+    const std::string limits = std::string(" --computing 1 --memory 100 --waiting ") +
+                               (fault == Fault::kWait ? "2" : "60");
+    const std::string said = run(fault, "--seconds 60 --failures 1 --seed 3" + limits);
     EXPECT_THAT(said, HasSubstr(told));
     EXPECT_EQ(code_, 1);
     std::smatch command;
@@ -103,12 +107,15 @@ class Fuzz : public testing::Test {
     const std::string again = command[1];
     ASSERT_TRUE(std::regex_search(again, number, std::regex("--case ([0-9]+)")));
     const fs::path kept = keep_ / ("planted_3_" + number[1].str());
-    EXPECT_EQ(content_of(kept / "input" / "byte"), std::string(1, kBad));
+    EXPECT_EQ(text_of_file(kept / "input" / "byte"), std::string(1, kBad));
+    for (int i = 0; i < kBeside; ++i) {
+      EXPECT_EQ(text_of_file(kept / "input" / "deeper" / std::to_string(i)), "x") << i;
+    }
     fs::remove_all(keep_);
     const std::string repeated = run(fault, again);
     EXPECT_THAT(repeated, HasSubstr(told));
     EXPECT_THAT(repeated, HasSubstr("case " + number[1].str() + ":"));
-    EXPECT_EQ(content_of(kept / "input" / "byte"), std::string(1, kBad));
+    EXPECT_EQ(text_of_file(kept / "input" / "byte"), std::string(1, kBad));
     EXPECT_EQ(run(Fault::kNone, again), "seed 3\n") << "once it is mended";
     EXPECT_EQ(code_, 0);
   }
@@ -120,6 +127,9 @@ class Fuzz : public testing::Test {
 };
 
 TEST_F(Fuzz, FindsAndRepeatsACrash) { expect_found_and_repeated(Fault::kCrash, "signal"); }
+TEST_F(Fuzz, FindsAndRepeatsAnEndThatLooksWell) {
+  expect_found_and_repeated(Fault::kExit, "ended with exit code 0");
+}
 TEST_F(Fuzz, FindsAndRepeatsALoopWithoutEnd) {
   expect_found_and_repeated(Fault::kHang, "computed for more than 1 s");
 }
@@ -140,16 +150,23 @@ TEST_F(Fuzz, FindsAndRepeatsAnErrorOfSeveralLines) {
 }
 
 TEST_F(Fuzz, RunsAllCasesOfASubjectThatStandsThem) {
-  EXPECT_EQ(run(Fault::kNone, "--seconds 0.2 --seed 3"), "seed 3\n");
+  EXPECT_EQ(run(Fault::kNone, "--seconds 2 --seed 3"), "seed 3\n");
   EXPECT_EQ(code_, 0);
   EXPECT_THAT(rows_, HasSubstr("planted: cases"));
   EXPECT_THAT(rows_, Not(HasSubstr("\"planted: cases\", \"value\": 0,")));
   EXPECT_FALSE(fs::exists(keep_));
 }
 
-TEST_F(Fuzz, GoesOnAfterAFailure) {
-  const std::string said = run(Fault::kSays, "--seconds 1 --seed 3");
-  EXPECT_GT(std::ranges::count(said, '\n'), 3 + 3) << "more than one was found";
+TEST_F(Fuzz, GoesOnAfterAFailureUntilThereAreEnough) {
+  const std::string said = run(Fault::kSays, "--seconds 60 --failures 3 --seed 3");
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1 + 3 * 3) << said;
+}
+
+TEST_F(Fuzz, FailsIfASubjectRanNoCase) {
+  EXPECT_EQ(run(Fault::kNone, "--seconds 0 --seed 3"), "seed 3\nplanted: no case was run\n");
+  EXPECT_EQ(code_, 1);
+  run(Fault::kNone, "--seconds 0 --subject planted");
+  EXPECT_EQ(code_, 0);
 }
 
 }  // namespace
