@@ -11,6 +11,7 @@
 #include "trace/explore/run_explorer.h"
 #include "trace/store/chunk_codec.h"
 #include "trace/store/export_rows.h"
+#include "trace/store/kept_file.h"
 #include "trace/store/library_file.h"
 #include "trace/store/lod_codec.h"
 #include "trace/store/lod_rows.h"
@@ -113,7 +114,9 @@ class TraceSubject final : public Subject {
  public:
   std::string_view name() const override { return "traces"; }
   bool is_kept(std::string_view file) const override {
-    return file.starts_with(trace::kLibraryFile) || file.ends_with(".cache");
+    // The last is SQLite's, beside a write-ahead log that it finds.
+    return file.starts_with(trace::kLibraryFile) || file == trace::kKeptFolder ||
+           file.ends_with(".cache") || file.ends_with("-shm");
   }
 
   Result<void> prepare(const fs::path& folder) override {

@@ -20,8 +20,6 @@ namespace {
 
 constexpr std::int64_t kLargestKept = std::int64_t{256} << 20;
 constexpr std::size_t kChecksumBytes = sizeof(std::uint64_t);
-// Beside packed runs. Nobody else's name: what is in it of gone runs is deleted.
-constexpr const char* kKeptFolder = ".shardlens-kept";
 
 // Another build of the program may lay out or define the figures in another way.
 std::string kept_key(const RunStamp& stamp) {

@@ -22,6 +22,9 @@ RunStamp run_stamp(const std::filesystem::path& run);
 // Its recorder may be at work.
 bool was_just_written(const RunStamp& stamp);
 
+// Beside packed runs. Nobody else's name: what is in it of gone runs is deleted.
+inline constexpr const char* kKeptFolder = ".shardlens-kept";
+
 std::filesystem::path kept_path(const std::filesystem::path& run, std::string_view name);
 // What was kept of a run whose files were as `stamp` says. None when they have changed since, when
 // another build of this program kept it, or when it is damaged.
