@@ -1,6 +1,6 @@
 // A monkey at the real window on a virtual screen:
 //
-//     tests/e2e/virtual_screen.py build/asan/monkey/monkey --events 20000 --seed 7
+//     python3 tests/e2e/virtual_screen.py build/asan/monkey/monkey --events 20000 --seed 7
 //
 // The window, GLFW's callbacks, Dear ImGui's backend, the session and the launcher are the
 // program's; ranks are made up. What the mouse does is told to the program in place of GLFW, so
