@@ -29,6 +29,12 @@ if(NOT SHARDLENS_LIBTORCH_VERSION VERSION_EQUAL "2.11")
 endif()
 
 get_filename_component(packages "${SHARDLENS_LIBTORCH_DIR}" DIRECTORY)
+# The Python that LibTorch belongs to, which tests and benchmarks compare with; not the one that drives our programs.
+cmake_path(SET environment NORMALIZE ${packages}/../../..)
+find_program(SHARDLENS_TORCH_PYTHON python3 PATHS ${environment}/bin NO_DEFAULT_PATH)
+if(NOT SHARDLENS_TORCH_PYTHON)
+  message(WARNING "No Python beside LibTorch in ${environment}/bin: the trainer is not compared to PyTorch.")
+endif()
 set(cuda ${packages}/nvidia/cu13)
 set(nccl ${packages}/nvidia/nccl)
 set(torch_lib ${SHARDLENS_LIBTORCH_DIR}/lib)
