@@ -72,6 +72,8 @@ Result<void> FileCheck::run() {
     stopped_ = stopped_ || !goes_on_(bytes_read_);
     return !stopped_;
   });
+  ReadingTime time;
+  const WholeReading once(database_, time);
   // One commit of a live writer: rows and marks belong together.
   const bool in_transaction = database_.execute("begin").has_value();
   check_pages();

@@ -1,17 +1,18 @@
 #include "trace/store/older_formats.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
+
+#include "trace/store/schema.h"
 
 namespace shardlens::trace {
 
 namespace {
 
-Result<std::vector<std::string>> columns_in_file(Database& database, const std::string& schema,
-                                                 const std::string& table) {
-  TRY_ASSIGN(auto statement, database.prepare("select name from pragma_table_info(?1, ?2)"));
+Result<std::vector<std::string>> columns_in_file(Database& database, const std::string& table) {
+  TRY_ASSIGN(auto statement, database.prepare("select name from pragma_table_info(?1, 'main')"));
   statement.bind_text(1, table);
-  statement.bind_text(2, schema);
   std::vector<std::string> names;
   while (true) {
     TRY_ASSIGN(const bool more, statement.step());
@@ -29,20 +30,18 @@ std::string empty_table_sql(const TableSchema& table) {
   return "create temp table " + table.name + "(" + column_names(table.columns) + ")";
 }
 
-}  // namespace
-
-Result<std::string> select_known_columns(Database& database, const std::string& schema,
-                                         const TableSchema& table) {
-  TRY_ASSIGN(const auto known, columns_in_file(database, schema, table.name));
-  if (known.empty()) return std::string();
-  std::string sql = "select ";
+// "row_id,rank,…,0 from main.batch"
+std::string known_columns_sql(const TableSchema& table, const std::vector<std::string>& known) {
+  std::string sql;
   for (const Column& column : table.columns) {
-    if (&column != &table.columns.front()) sql += ",";
     const bool is_known = std::ranges::find(known, column.name) != known.end();
-    sql += is_known ? column.name : missing_value(column) + " as " + column.name;
+    sql += (sql.empty() ? "" : ",") +
+           (is_known ? column.name : missing_value(column) + " as " + column.name);
   }
-  return sql + " from " + schema + "." + table.name;
+  return sql + " from main." + table.name;
 }
+
+}  // namespace
 
 Result<void> complete_older_format(Database& database) {
   TRY_ASSIGN(const auto version, database.integer("pragma user_version"));
@@ -50,14 +49,14 @@ Result<void> complete_older_format(Database& database) {
   // In memory: the folder for temporary files may be full or missing.
   TRY(database.execute("pragma temp_store=memory"));
   for (const TableSchema& table : trace_tables()) {
-    TRY_ASSIGN(const auto columns, columns_in_file(database, "main", table.name));
+    TRY_ASSIGN(const auto columns, columns_in_file(database, table.name));
     const bool is_whole = std::ranges::all_of(table.columns, [&](const Column& column) {
       return std::ranges::find(columns, column.name) != columns.end();
     });
     if (is_whole) continue;
-    TRY_ASSIGN(const std::string known, select_known_columns(database, "main", table));
-    TRY(database.execute(known.empty() ? empty_table_sql(table)
-                                       : "create temp view " + table.name + " as " + known));
+    TRY(database.execute(columns.empty() ? empty_table_sql(table)
+                                         : "create temp view " + table.name + " as select " +
+                                               known_columns_sql(table, columns)));
   }
   return {};
 }

@@ -4,7 +4,6 @@
 #include <optional>
 #include <system_error>
 
-#include "trace/store/older_formats.h"
 #include "trace/store/output_file.h"
 #include "trace/store/rank_files.h"
 #include "trace/store/redaction.h"
@@ -21,7 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string given_away(const TableSchema& table, const Redaction* redaction) {
-  if (redaction == nullptr) return "*";
+  if (redaction == nullptr) return column_names(table.columns);
   std::string columns;
   for (const Column& column : table.columns) {
     columns += (columns.empty() ? "" : ",") + redacted_column(table.name, column);
@@ -47,38 +46,49 @@ Result<void> seal_again(Database& target, Database& source) {
   return {};
 }
 
+// Read by a connection of its own: `target` is trusted, and what is read is not.
+Result<void> copy_table(Database& target, Database& source, const TableSchema& table,
+                        const Redaction* redaction) {
+  std::string parameters;
+  for (const Column& column : table.columns) {
+    parameters += column.name == table.columns.front().name ? "?" : ",?";
+  }
+  TRY_ASSIGN(auto write,
+             target.prepare("insert into " + table.name + "(" + column_names(table.columns) +
+                            ") values(" + parameters + ")"));
+  TRY_ASSIGN(auto rows,
+             source.prepare("select " + given_away(table, redaction) + " from " + table.name));
+  const int columns = static_cast<int>(table.columns.size());
+  while (true) {
+    TRY_ASSIGN(const bool more, rows.step());
+    if (!more) return {};
+    for (int i = 0; i < columns; ++i) write.bind_column(i + 1, rows, i);
+    auto written = write.run();
+    if (written) continue;
+    // What does not fit is what was read.
+    written.error().message += " (while copying " + source.file() + ")";
+    return written;
+  }
+}
+
 // Row ids of ranks never meet, so every table is copied as it is.
-Result<void> copy_tables(Database& target, const fs::path& source_file,
-                         const Redaction* redaction) {
-  TRY_ASSIGN(TraceFile source, TraceFile::open(source_file));
-  {
-    TRY_ASSIGN(auto attach, target.prepare("attach ? as source"));
-    attach.bind_text(1, source.uri());
-    TRY(attach.run());
+Result<void> copy_tables(Database& target, const fs::path& source_file, const Redaction* redaction,
+                         const std::function<bool()>& goes_on) {
+  TRY_ASSIGN(TraceFile file, TraceFile::open(source_file));
+  Database& source = file.database();
+  if (redaction != nullptr) TRY(redaction->add_functions(source));
+  const WorkWatch watch(source, goes_on);
+  ReadingTime time;
+  const WholeReading once(source, time);
+  // One commit of a live writer: rows and marks belong together.
+  TRY(source.execute("begin"));
+  TRY(target.execute("begin"));
+  for (const TableSchema& table : trace_tables()) {
+    TRY(copy_table(target, source, table, redaction));
   }
-  const auto copy = [&]() -> Result<void> {
-    TRY(target.execute("begin"));
-    for (const TableSchema& table : trace_tables()) {
-      const std::string columns = column_names(table.columns);
-      TRY_ASSIGN(const auto rows, select_known_columns(target, "source", table));
-      if (rows.empty()) continue;
-      TRY(target.execute("insert into main." + table.name + "(" + columns + ") select " +
-                         given_away(table, redaction) + " from (" + rows + ")"));
-    }
-    TRY_ASSIGN(const auto format, source.database().integer("pragma user_version"));
-    if (redaction != nullptr || format < kSchemaVersion) {
-      TRY(seal_again(target, source.database()));
-    }
-    return target.execute("commit");
-  };
-  auto copied = copy();
-  if (!copied) {
-    // The connection speaks for both files; the user must learn which one is broken.
-    copied.error().message += " (while copying " + quoted(source_file) + ")";
-    static_cast<void>(target.execute("rollback"));
-  }
-  const auto detached = target.execute("detach source");
-  return copied ? detached : copied;
+  TRY_ASSIGN(const auto format, source.integer("pragma user_version"));
+  if (redaction != nullptr || format < kSchemaVersion) TRY(seal_again(target, source));
+  return target.execute("commit");
 }
 
 Result<void> check_names(const fs::path& run_folder, const fs::path& output_file, bool overwrite) {
@@ -137,12 +147,12 @@ Result<void> pack_run(const fs::path& run_folder, const fs::path& output_file,
   }
   const Redaction* const leave_out = redaction ? &*redaction : nullptr;
   const auto fill = [&](Database& target) -> Result<void> {
-    if (leave_out) TRY(leave_out->add_functions(target));
-    const WorkWatch watch(target, [&] { return progress.goes_on(); });
-    TRY(copy_tables(target, run_folder / kRunFile, leave_out));
+    const auto goes_on = [&] { return progress.goes_on(); };
+    const WorkWatch watch(target, goes_on);
+    TRY(copy_tables(target, run_folder / kRunFile, leave_out, goes_on));
     for (const auto& [rank, file] : rank_files(run_folder)) {
-      TRY(copy_tables(target, file, leave_out));
-      if (!progress.goes_on()) break;
+      TRY(copy_tables(target, file, leave_out, goes_on));
+      if (!goes_on()) break;
     }
     return {};
   };

@@ -69,6 +69,7 @@ void RankTail::rewind() {
   marks_.fill(first_row_id(rank_));
   last_batch_ = first_row_id(rank_);
   rank_info_.clear();
+  time_ = {};
 }
 
 template <typename Row>
@@ -130,12 +131,16 @@ Result<RankTail::Target> RankTail::find_target(Database& database, std::int64_t 
   statement.bind(2, first_row_id(rank_ + 1));
   statement.bind(3, kMostCommits);
   TRY_ASSIGN(const std::int64_t last_chunk, last_chunk_of_poll(database));
-  Target target{marks_, last_batch_, false};
+  Target target{marks_, last_batch_};
+  std::int64_t taken = 0;
   for (bool is_first = true;; is_first = false) {
     TRY_ASSIGN(const bool found, statement.step());
     // Marks only grow.
-    if (!found || (!is_first && statement.integer(2 + kChunkMark) > last_chunk)) break;
+    target.has_more =
+        found ? !is_first && statement.integer(2 + kChunkMark) > last_chunk : taken == kMostCommits;
+    if (!found || target.has_more) break;
     if (statement.integer(1) > until_ns) continue;
+    ++taken;
     target.batch = statement.integer(0);
     for (int i = 0; i < kMarkCount; ++i) {
       target.marks[static_cast<std::size_t>(i)] = statement.integer(i + 2);
@@ -163,6 +168,7 @@ Result<void> RankTail::index_strings(Database& database) {
 
 // Commits without a row are not the end.
 Result<Batch> RankTail::poll(Database& database, std::int64_t until_ns) {
+  const WholeReading reading(database, time_);
   while (true) {
     const std::int64_t before = last_batch_;
     TRY_ASSIGN(Batch batch, poll_part(database, until_ns));
@@ -174,6 +180,7 @@ Result<Batch> RankTail::poll_part(Database& database, std::int64_t until_ns) {
   ReadTransaction transaction(database);
   TRY(transaction.begin());
   TRY_ASSIGN(const Target target, find_target(database, until_ns));
+  if (!target.has_more) time_ = {};
   Batch batch;
   if (target.batch == last_batch_) return batch;
   TRY(index_strings(database));

@@ -37,6 +37,7 @@ class RankTail {
     TableMarks marks{};
     std::int64_t batch = 0;
     bool is_last = false;
+    bool has_more = false;  // than one poll takes
   };
   // Spans of the row ids within which the rows of a time range lie, by table.
   struct Bounds {
@@ -65,6 +66,7 @@ class RankTail {
   std::int64_t last_indexed_string_;
   TableMarks marks_{};
   std::int64_t last_batch_;
+  ReadingTime time_;       // since the last poll that took all there was
   std::string rank_info_;  // as last told, to tell it again only when it has changed
 };
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <limits>
+#include <utility>
 
 #include "trace/store/row_digest.h"
 #include "trace/store/stop_reading.h"
@@ -21,16 +21,14 @@ constexpr std::int64_t kLooksPerQuestion = 20;
 constexpr std::int64_t kLeastRowBytes = 4;
 constexpr std::int64_t kInstructionsPerByte = 64;
 constexpr std::int64_t kInstructionsOfAny = 50'000'000;
-// Values may share pages, so that a small file takes long without many rows or instructions: cold
-// disks read faster than this.
+// Values may share pages, so that a small file holds far more than its bytes. What leaves out names
+// may make a text longer.
+constexpr std::int64_t kMostValuesPerByte = 4;
+constexpr std::int64_t kValuesOfAny = 1 << 20;
+// Nor does it take many rows or instructions then. Rows of a few bytes are read faster than this.
 constexpr std::int64_t kNanosecondsPerByte = 250;
-
-// Every few milliseconds another one, and as cheap as a row is short.
-std::int64_t coarse_now_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
-}
+// How often a whole reading comes by each byte.
+constexpr std::int64_t kMostPasses = 8;
 
 int look_after(void* shared) {
   auto& connection = *static_cast<detail::Connection*>(shared);
@@ -44,7 +42,7 @@ int look_after(void* shared) {
   const bool is_endless =
       connection.bytes > 0 &&
       looks > (kInstructionsOfAny + connection.bytes * kInstructionsPerByte) / kInstructionsPerLook;
-  const bool is_slow = connection.ends_ns > 0 && coarse_now_ns() > connection.ends_ns;
+  const bool is_slow = connection.time != nullptr && connection.takes_too_long(*connection.time);
   if (is_endless) connection.end = detail::Connection::End::kEndless;
   if (is_slow) connection.end = detail::Connection::End::kSlow;
   return is_endless || is_slow ? 1 : 0;
@@ -69,11 +67,16 @@ Error pages_in_a_circle(const std::string& file) {
                                    "where it was recorded"};
 }
 
-Error takes_too_long(const std::string& file) {
+Error holds_too_much(const std::string& file) {
+  return {ErrorKind::kDamaged, file +
+                                   " is damaged (its values take more than its bytes can hold): "
+                                   "fetch it again from where it was recorded"};
+}
+
+Error reading_takes_too_long(const std::string& file) {
   return {ErrorKind::kIo, "reading " + file +
                               " takes longer than a file of its size can: it is damaged, or was "
-                              "made to do so, or the disk hardly answers; fetch it again from "
-                              "where it was recorded"};
+                              "made to do so; fetch it again from where it was recorded"};
 }
 
 }  // namespace
@@ -147,45 +150,91 @@ void Statement::bind_blob(int index, std::span<const std::byte> value) {
   sqlite3_bind_blob64(get(), index, value.data(), value.size(), SQLITE_STATIC);
 }
 
+void Statement::bind_column(int index, const Statement& row, int column) {
+  switch (sqlite3_column_type(row.get(), column)) {
+    case SQLITE_INTEGER:
+      return bind(index, row.integer(column));
+    case SQLITE_FLOAT:
+      return bind_real(index, row.real(column));
+    case SQLITE_TEXT:
+      return bind_text(index, row.text(column));
+    case SQLITE_BLOB:
+      return bind_blob(index, row.blob(column));
+    default:
+      return bind_null(index);
+  }
+}
+
 Error detail::Connection::error(int code, std::string_view action) const {
   if ((code & 0xff) == SQLITE_INTERRUPT) {
     if (end == End::kEndless) return pages_in_a_circle(file);
-    if (end == End::kSlow) return takes_too_long(file);
+    if (end == End::kSlow) return reading_takes_too_long(file);
     return {ErrorKind::kFailed, "reading " + file + " was stopped"};
   }
   return sqlite_error(handle, code, file, action);
 }
 
-bool detail::Connection::can_hold(std::int64_t rows) {
-  if (rows <= bytes / kLeastRowBytes) return true;
+bool detail::Connection::can_hold(std::int64_t rows, std::int64_t bytes_of_values) {
+  const auto fit = [&] {
+    return rows <= bytes / kLeastRowBytes &&
+           bytes_of_values <= kValuesOfAny + bytes * kMostValuesPerByte;
+  };
+  if (fit()) return true;
   // Whoever writes it may have made it longer.
   bytes = std::max(bytes, bytes_of(handle));
-  return rows <= bytes / kLeastRowBytes;
+  return fit();
 }
 
-std::int64_t detail::Connection::longest_ns() const {
-  return patience_ns + bytes * kNanosecondsPerByte;
+bool detail::Connection::takes_too_long(ReadingTime& of) const {
+  const std::int64_t passes = whole == nullptr ? 1 : kMostPasses;
+  return of.exceeds(patience_ns + passes * bytes * kNanosecondsPerByte);
+}
+
+std::int64_t Statement::bytes_in_row() const {
+  std::int64_t bytes = 0;
+  for (int i = sqlite3_data_count(get()) - 1; i >= 0; --i) {
+    const int type = sqlite3_column_type(get(), i);
+    if (type == SQLITE_TEXT || type == SQLITE_BLOB) bytes += sqlite3_column_bytes(get(), i);
+  }
+  return bytes;
+}
+
+void Statement::reset() {
+  sqlite3_reset(get());
+  rows_ = 0;
+  value_bytes_ = 0;
+  time_ = {};
 }
 
 Result<bool> Statement::step() {
-  const bool is_trusted = connection_->bytes == 0;
-  const std::int64_t began = is_trusted ? 0 : coarse_now_ns();
-  connection_->looks = 0;
-  connection_->ends_ns = is_trusted ? 0 : began + connection_->longest_ns() - inside_ns_;
+  detail::Connection& shared = *connection_;
+  shared.looks = 0;
+  if (shared.bytes > 0) return step_distrusting();
   const int code = sqlite3_step(get());
-  if (!is_trusted) inside_ns_ += coarse_now_ns() - began;
-  if (code == SQLITE_ROW) {
-    if (is_trusted) return true;
-    if (!connection_->can_hold(++rows_)) {
-      return tl::make_unexpected(pages_in_a_circle(connection_->file));
-    }
-    if (inside_ns_ <= connection_->longest_ns()) return true;
-    return tl::make_unexpected(takes_too_long(connection_->file));
-  }
+  return code == SQLITE_ROW || code == SQLITE_DONE ? code == SQLITE_ROW : failed_step();
+}
+
+Result<bool> Statement::step_distrusting() {
+  detail::Connection& shared = *connection_;
+  ReadingTime& time = shared.whole != nullptr ? *shared.whole : time_;
+  shared.time = &time;
+  time.begin();
+  const int code = sqlite3_step(get());
+  time.end();
+  shared.time = nullptr;
   if (code == SQLITE_DONE) return false;
-  const int extended = sqlite3_extended_errcode(connection_->handle);
+  if (code != SQLITE_ROW) return failed_step();
+  value_bytes_ += bytes_in_row();
+  if (!shared.can_hold(++rows_, 0)) return tl::make_unexpected(pages_in_a_circle(shared.file));
+  if (!shared.can_hold(0, value_bytes_)) return tl::make_unexpected(holds_too_much(shared.file));
+  if (shared.takes_too_long(time)) return tl::make_unexpected(reading_takes_too_long(shared.file));
+  return true;
+}
+
+Result<bool> Statement::failed_step() {
+  const int code = sqlite3_extended_errcode(connection_->handle);
   const bool reads = sqlite3_stmt_readonly(get()) != 0;
-  return tl::make_unexpected(connection_->error(extended, reads ? "read" : "write to"));
+  return tl::make_unexpected(connection_->error(code, reads ? "read" : "write to"));
 }
 
 Result<void> Statement::run() {
@@ -251,7 +300,6 @@ Result<void> Database::distrust(std::chrono::nanoseconds patience) {
 
 Result<void> Database::execute(const std::string& sql) {
   connection_->looks = 0;
-  connection_->ends_ns = 0;
   const int code = sqlite3_exec(get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (code == SQLITE_OK) return {};
   return tl::make_unexpected(connection_->error(sqlite3_extended_errcode(get()), "use"));
@@ -259,7 +307,6 @@ Result<void> Database::execute(const std::string& sql) {
 
 Result<Statement> Database::prepare(std::string_view sql) {
   connection_->looks = 0;
-  connection_->ends_ns = 0;
   sqlite3_stmt* raw = nullptr;
   const int code = sqlite3_prepare_v3(get(), sql.data(), static_cast<int>(sql.size()),
                                       SQLITE_PREPARE_PERSISTENT, &raw, nullptr);
@@ -275,5 +322,10 @@ Result<std::int64_t> Database::integer(std::string_view sql, std::int64_t fallba
   TRY_ASSIGN(const bool row, statement.step());
   return row && !statement.is_null(0) ? statement.integer(0) : fallback;
 }
+
+WholeReading::WholeReading(Database& database, ReadingTime& time)
+    : connection_(*database.connection_), outer_(std::exchange(connection_.whole, &time)) {}
+
+WholeReading::~WholeReading() { connection_.whole = outer_; }
 
 }  // namespace shardlens::trace

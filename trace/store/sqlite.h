@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "trace/model/result.h"
+#include "trace/store/reading_time.h"
 
 namespace shardlens::trace {
 
@@ -36,13 +37,14 @@ struct Connection {
   std::int64_t bytes = 0;         // of a file that is not trusted, which bounds rows and work
   std::int64_t looks = 0;         // of the progress handler, since the last row
   std::int64_t questions = 0;     // looks since the thread was asked whether it is to stop
-  std::int64_t patience_ns = 0;   // for each statement on such a file, beside what its size needs
-  std::int64_t ends_ns = 0;       // when that of the statement that runs is over; 0: never
+  std::int64_t patience_ns = 0;   // for what is read of such a file, beside what its size needs
+  ReadingTime* time = nullptr;    // of the statement that runs
+  ReadingTime* whole = nullptr;   // of all statements, in place of each one's
   enum class End { kNone, kStopped, kEndless, kSlow } end = End::kNone;
 
   Error error(int code, std::string_view action) const;
-  bool can_hold(std::int64_t rows);
-  std::int64_t longest_ns() const;
+  bool can_hold(std::int64_t rows, std::int64_t bytes_of_values);
+  bool takes_too_long(ReadingTime& time) const;
 };
 
 }  // namespace detail
@@ -57,17 +59,15 @@ class Statement {
   void bind_text(int index, std::string_view value);
   void bind_blob(int index, std::span<const std::byte> value);
   void bind_null(int index);
+  // What `row` has there; until its next step.
+  void bind_column(int index, const Statement& row, int column);
   // From now on every row that is inserted, all of its columns bound in order, is told to `digest`
   // as one of `table`, which both outlive this.
   void tell_rows(RowDigest& digest, std::string_view table);
 
   Result<bool> step();  // true: there is a row
   Result<void> run();   // steps to the end and resets
-  void reset() {
-    sqlite3_reset(get());
-    rows_ = 0;
-    inside_ns_ = 0;
-  }
+  void reset();
 
   std::int64_t integer(int column) const { return sqlite3_column_int64(get(), column); }
   double real(int column) const;            // NULL becomes NaN
@@ -83,8 +83,13 @@ class Statement {
   };
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
   detail::Connection* connection_ = nullptr;  // the database's
+  Result<bool> step_distrusting();
+  Result<bool> failed_step();
+  std::int64_t bytes_in_row() const;  // of texts and blobs
+
   std::int64_t rows_ = 0;
-  std::int64_t inside_ns_ = 0;  // that SQLite took for them
+  std::int64_t value_bytes_ = 0;  // in them
+  ReadingTime time_;              // that SQLite took for them
   RowDigest* digest_ = nullptr;
   std::uint64_t table_ = 0;
 };
@@ -104,7 +109,8 @@ class Database {
 
   // Of a file that anybody may have made: nothing in it is executed, no value is longer than
   // kLongestValue, and what is read ends, since a file of its size cannot hold more, nor take
-  // SQLite longer to read: `patience` beside what its size needs, for each statement.
+  // SQLite longer to read: `patience` beside what its size needs, for each statement or for a
+  // WholeReading.
   Result<void> distrust(std::chrono::nanoseconds patience = kPatience);
   static constexpr std::chrono::seconds kPatience{10};
   static constexpr int kLongestValue = 64 << 20;
@@ -112,12 +118,27 @@ class Database {
   void watch(std::function<bool()> goes_on) { connection_->goes_on = std::move(goes_on); }
 
  private:
+  friend class WholeReading;
   struct Close {
     // Statements may outlive the connection by a moment.
     void operator()(sqlite3* connection) const { sqlite3_close_v2(connection); }
   };
   std::unique_ptr<detail::Connection> connection_;
   std::unique_ptr<sqlite3, Close> handle_;
+};
+
+// While it lives, all statements add to `time` and share what reading may take, of whoever reads a
+// file once and then ends, or begins with another time.
+class WholeReading {
+ public:
+  WholeReading(Database& database, ReadingTime& time);
+  ~WholeReading();
+  WholeReading(const WholeReading&) = delete;
+  WholeReading& operator=(const WholeReading&) = delete;
+
+ private:
+  detail::Connection& connection_;
+  ReadingTime* const outer_;
 };
 
 }  // namespace shardlens::trace

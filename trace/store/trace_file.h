@@ -19,8 +19,6 @@ class TraceFile {
   Database& database() { return database_; }
   // Another connection to the same, which must not outlive this object.
   Result<Database> connect() const;
-  // For ATTACH; holds while this object lives.
-  const std::string& uri() const { return uri_; }
   // What was opened may no longer be what is there, since it was not opened in place: open again.
   bool is_stale() const;
 

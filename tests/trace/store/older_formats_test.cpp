@@ -8,6 +8,7 @@
 #include "trace/store/rank_files.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/run_reader.h"
+#include "trace/store/schema.h"
 #include "trace/store/verify.h"
 
 namespace shardlens::trace {

@@ -1,0 +1,29 @@
+// How long SQLite took for what is read from a file that is not trusted: by the clock on the wall
+// while that is short, which costs nothing, then by what the thread computed, since a process that
+// was stopped or got no core, and a disk that hardly answers, are not the file's fault. The
+// thread that reads.
+#pragma once
+
+#include <cstdint>
+
+namespace shardlens::trace {
+
+class ReadingTime {
+ public:
+  void begin();
+  void end();
+  // Within begin and end, or after: whether all there was took longer, or twice that at most. The
+  // first time it looks so, it counts again, and better.
+  bool exceeds(std::int64_t limit_ns);
+
+ private:
+  std::int64_t now_ns() const;
+  std::int64_t spent_ns() const { return spent_ns_ + (runs_ ? now_ns() - began_ns_ : 0); }
+
+  bool counts_computing_ = false;
+  bool runs_ = false;
+  std::int64_t began_ns_ = 0;
+  std::int64_t spent_ns_ = 0;
+};
+
+}  // namespace shardlens::trace
