@@ -26,18 +26,25 @@ def fake_gpu(**variables):
                 FAKE_GPU_COUNT='8', **variables)
 
 
+def is_alive(process):
+    """Of its folder in /proc: whether it is there, and not as a zombie that nobody reaps."""
+    try:
+        return (process / 'stat').read_text().rsplit(')', 1)[1].split()[0] != 'Z'
+    except OSError:
+        return False
+
+
 def process_lines(needle):
-    """Command lines of live processes (not zombies) that contain `needle`."""
+    """Command lines of live processes that contain `needle`."""
     lines = []
     for entry in pathlib.Path('/proc').iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
         try:
             line = (entry / 'cmdline').read_bytes().replace(b'\0', b' ').decode(errors='replace')
-            state = (entry / 'stat').read_text().rsplit(')', 1)[1].split()[0]
         except OSError:
             continue
-        if needle in line and state != 'Z':
+        if needle in line and is_alive(entry):
             lines.append(f'{entry.name} {line}')
     return lines
 

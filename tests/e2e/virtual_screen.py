@@ -6,12 +6,15 @@ import os
 import subprocess
 import sys
 
+# None of what is started here outlives us, however we end.
+WITH_US = ['setpriv', '--pdeathsig', 'TERM']
+
 
 class VirtualScreen:
     def __init__(self, screen='1600x1000'):
         read, write = os.pipe()
         self.server = subprocess.Popen(
-            ['Xvfb', '-displayfd', str(write), '-screen', '0', f'{screen}x24', '-nolisten', 'tcp', '-noreset'],
+            [*WITH_US, 'Xvfb', '-displayfd', str(write), '-screen', '0', f'{screen}x24', '-nolisten', 'tcp', '-noreset'],
             pass_fds=(write,), stderr=subprocess.DEVNULL)
         os.close(write)
         with os.fdopen(read) as pipe:
@@ -26,7 +29,7 @@ class VirtualScreen:
 def main():
     screen = VirtualScreen()
     try:
-        return subprocess.run(sys.argv[1:], env=screen.environment).returncode
+        return subprocess.run([*WITH_US, *sys.argv[1:]], env=screen.environment).returncode
     finally:
         screen.close()
 

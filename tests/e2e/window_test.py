@@ -1,10 +1,13 @@
 """The window, driven by a real mouse and keyboard: change a knob, start, stop, replay, close."""
 import gzip
 import json
+import pathlib
 import subprocess
+import sys
 import time
 
 import harness
+import virtual_screen
 from display import WindowTest
 
 # In the knobs panel, under the message of the recorded run that a new window shows.
@@ -125,6 +128,17 @@ class SmallScreen(WindowTest):
         self.assertEqual((self.display.width, self.display.height), (1280, 720))
         self.display.command('Quit')
         self.assertEqual(self.program.wait(timeout=20), 0)
+
+
+class Screen(harness.ShardlensTest):
+    def test_no_screen_outlives_who_opened_it(self):
+        opener = subprocess.Popen([sys.executable, '-B', virtual_screen.__file__, 'sleep', '60'])
+        children = pathlib.Path(f'/proc/{opener.pid}/task/{opener.pid}/children')
+        harness.wait_until(lambda: len(children.read_text().split()) == 2, 30, 'the screen and the command')
+        started = [pathlib.Path('/proc', pid) for pid in children.read_text().split()]
+        opener.kill()
+        opener.wait()
+        harness.wait_until(lambda: not any(map(harness.is_alive, started)), 10, 'their end')
 
 
 if __name__ == '__main__':
