@@ -30,22 +30,28 @@ Headline step_headline(const trace::RunSummary& s, const std::string& source) {
 }
 
 Headline exposed_headline(const trace::RunSummary& s, const std::string& source) {
-  std::string note;
-  if (s.step_ns.mean > 0) note = format_percent(s.exposed_ns / s.step_ns.mean).text() + " of step";
+  std::string share, of_step, waits;
+  if (s.step_ns.mean > 0) {
+    share = format_percent(s.exposed_ns / s.step_ns.mean).text();
+    of_step = " of step";
+  }
   std::string split;
   if (s.exposed_wait_ns && s.exposed_ns > 0) {
     const std::string waiting = format_duration(*s.exposed_wait_ns).text();
-    note += (note.empty() ? "" : ", ") + waiting + " waiting";
+    waits = (share.empty() ? "" : ", ") + waiting + " waiting";
     split = ". Of it " + waiting + " are waiting, before the last rank had come, and " +
             format_duration(s.exposed_ns - *s.exposed_wait_ns).text() + " transfer";
   }
-  return make("Exposed", format_duration(s.exposed_ns), note,
-              "Communication that no computation hides: all collectives minus their overlap with "
-              "computation" +
-                  split +
-                  ". A better bucket size or strategy can win back the transfer at most; waiting "
-                  "goes with what makes a rank late",
-              source);
+  Headline out =
+      make("Exposed", format_duration(s.exposed_ns), share + of_step + waits,
+           "Communication that no computation hides: all collectives minus their overlap with "
+           "computation" +
+               split +
+               ". A better bucket size or strategy can win back the transfer at most; waiting "
+               "goes with what makes a rank late",
+           source);
+  out.brief_note = share + waits;
+  return out;
 }
 
 Headline overlap_headline(const trace::RunSummary& s, const std::string& source) {
@@ -128,9 +134,9 @@ std::vector<Headline> headlines(const trace::RunFigures& figures) {
           "weights count 4, recomputation nothing",
           "From the model's shape and step times; the peak is " + peak_flops_text(figures)));
     }
-    if (s.overlap_fraction) out.push_back(overlap_headline(s, source));
   }
   if (auto memory = memory_headline(figures)) out.push_back(std::move(*memory));
+  if (s.steps_measured > 0 && s.overlap_fraction) out.push_back(overlap_headline(s, source));
   return out;
 }
 

@@ -14,6 +14,7 @@ struct Headline {
   std::string note;        // "± 1.2", "18 % of step"
   std::string definition;  // for the tooltip
   std::string source;
+  std::string brief_note = {};  // where there is no room for all
 };
 
 // Step and exposed time lead; a figure without a value is left out.

@@ -22,11 +22,11 @@ std::string title_of_run(const RunView& run) {
 }
 
 // So that a long name takes what the figures leave.
-float run_width(const Look& look, const Snapshot& snapshot) {
+float run_width(const Look& look, const Snapshot& snapshot, bool brief) {
   if (!snapshot.run) return 0;
   const trace::RunInfo& info = snapshot.run->figures.info;
   return std::ceil(std::max(text_width(look, Face::kStrong, title_of_run(*snapshot.run)),
-                            text_width(look, Face::kSmall, run_circumstances(info))));
+                            text_width(look, Face::kSmall, run_circumstances(info, brief))));
 }
 
 void draw_run(const Look& look, const Rect& box, const Snapshot& snapshot) {
@@ -83,6 +83,16 @@ void draw_progress(const Look& look, const Rect& box, const Snapshot& snapshot) 
   text_in(look, rows, Face::kSmall, p.text_muted, progress.left);
 }
 
+// What its words need; seconds left grow and shrink.
+float progress_width(const Look& look, const Snapshot& snapshot) {
+  const ProgressText progress = progress_text(snapshot);
+  if (progress.fraction >= 0) {
+    return std::ceil(text_width(look, Face::kSmall, progress.left)) + look.px(8 + 56);
+  }
+  return std::ceil(std::max(look.px(18) + text_width(look, Face::kMedium, progress.left),
+                            text_width(look, Face::kSmall, progress.right)));
+}
+
 void draw_job_button(const Look& look, const Rect& box, const Snapshot& snapshot,
                      Commands& commands) {
   const JobPhase phase = snapshot.job.phase;
@@ -122,26 +132,52 @@ void draw_headline(const Look& look, const Rect& box, const Headline& h) {
   explain(look, box, h.label, h.definition, h.source);
 }
 
-constexpr float kHeadlineGap = 28;
-
-float headlines_width(const Look& look, const Snapshot& snapshot) {
+float headlines_width(const Look& look, const std::vector<Headline>& figures, float gap) {
   float width = 0;
-  if (!snapshot.run) return width;
-  for (const Headline& headline : headlines(snapshot.run->figures)) {
-    width += headline_width(look, headline) + look.px(kHeadlineGap);
-  }
+  for (const Headline& headline : figures) width += headline_width(look, headline) + gap;
   return width;
 }
 
-void draw_headlines(const Look& look, Rect box, const Snapshot& snapshot) {
-  if (!snapshot.run) return;
-  const float gap = look.px(kHeadlineGap);
-  std::vector<Headline> figures = headlines(snapshot.run->figures);
-  float leading = gap;
-  for (std::size_t i = 0; i < std::min<std::size_t>(figures.size(), 2); ++i) {
-    leading += headline_width(look, figures[i]);
+std::vector<Headline> headlines_of(const Snapshot& snapshot) {
+  return snapshot.run ? headlines(snapshot.run->figures) : std::vector<Headline>{};
+}
+
+struct TopBarWidths {
+  float run = 0, progress = 0, headline_gap = 0;
+};
+
+// `room` is theirs and the headlines'. Where that is too little for all, each has what its words
+// need.
+TopBarWidths top_bar_widths(const Look& look, const Snapshot& snapshot, float room, float unit) {
+  const float least_run = look.px(std::clamp(unit * 0.165f, 150.0f, 290.0f));
+  TopBarWidths out{.run = least_run,
+                   .progress = look.px(std::clamp(unit * 0.125f, 110.0f, 220.0f)),
+                   .headline_gap = look.px(28)};
+  const std::vector<Headline> figures = headlines_of(snapshot);
+  float spare = room - out.progress - headlines_width(look, figures, out.headline_gap);
+  if (!snapshot.run || spare >= least_run) {
+    out.run = std::clamp(run_width(look, snapshot, false), least_run, std::max(least_run, spare));
+    return out;
   }
-  if (leading > box.w) {  // step and exposed time matter more than what stands behind them
+  out.progress = std::min(out.progress, progress_width(look, snapshot));
+  out.headline_gap = look.px(18);
+  spare = room - out.progress - headlines_width(look, figures, out.headline_gap);
+  const float brief = std::min(run_width(look, snapshot, true), least_run);
+  out.run = std::clamp(spare, brief, least_run);
+  return out;
+}
+
+void draw_headlines(const Look& look, Rect box, float gap, const Snapshot& snapshot) {
+  std::vector<Headline> figures = headlines_of(snapshot);
+  if (headlines_width(look, figures, gap) - gap > box.w) {
+    for (Headline& headline : figures) headline.note = headline.brief_note;
+  }
+  const auto leading = std::min<std::size_t>(figures.size(), 2);
+  if (headlines_width(
+          look, {figures.begin(), figures.begin() + static_cast<std::ptrdiff_t>(leading)}, gap) -
+          gap >
+      box.w) {
+    // Step and exposed time matter more than what stands behind them.
     for (Headline& headline : figures) headline.note.clear();
   }
   for (const Headline& headline : figures) {
@@ -235,18 +271,15 @@ TopBarResult draw_top_bar(const Look& look, const Rect& rect, std::string_view w
   draw_tools(look, rest.take_right(look.px(60), look.px(8)), result);
   draw_workspaces(look, rest, unit < kWidthForTabRow, workspace, result);
 
-  const float progress = look.px(std::clamp(unit * 0.125f, 110.0f, 220.0f));
   const float job = look.px(snapshot.job.phase == JobPhase::kStopping ? 96 : 72);
   const float gaps = look.px(24 + 16 + 28);
-  const float least = look.px(std::clamp(unit * 0.165f, 150.0f, 290.0f));
-  const float spare = rest.w - progress - job - gaps - headlines_width(look, snapshot);
-  const float run = std::clamp(run_width(look, snapshot), least, std::max(least, spare));
-  draw_run(look, rest.take_left(run, look.px(24)), snapshot);
-  draw_progress(look, rest.take_left(progress, look.px(16)), snapshot);
+  const TopBarWidths widths = top_bar_widths(look, snapshot, rest.w - job - gaps, unit);
+  draw_run(look, rest.take_left(widths.run, look.px(24)), snapshot);
+  draw_progress(look, rest.take_left(widths.progress, look.px(16)), snapshot);
   Rect action = rest.take_left(job, look.px(28));
   action = action.inset(0, (action.h - look.px(30)) / 2);
   draw_job_button(look, action, snapshot, commands);
-  draw_headlines(look, rest, snapshot);
+  draw_headlines(look, rest, widths.headline_gap, snapshot);
   return result;
 }
 

@@ -135,6 +135,21 @@ TEST_P(WindowTest, NeverCutsTheHeadlines) {
   EXPECT_TRUE(window.probe().shows(state == 3 ? "The run failed" : "Timeline · step"));
 }
 
+// A recorded run whose exposed time is partly waiting needs the most words.
+TEST(TopBar, TellsThePeakMemoryOfALiveAndOfARecordedRunInEveryWindow) {
+  for (const int width : {1280, 1600, 1920}) {
+    for (const bool live : {true, false}) {
+      Snapshot snapshot = sample_snapshot({.live = live});
+      auto run = std::make_shared<RunView>(*snapshot.run);
+      run->figures.summary.exposed_wait_ns = 3.27e6;
+      snapshot.run = run;
+      HeadlessWindow window(width, 800);
+      window.frames(snapshot, 3);
+      EXPECT_TRUE(window.probe().shows("Peak memory")) << width << (live ? ", live" : "");
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Sizes, WindowTest,
     ::testing::Combine(::testing::Values(std::pair{1280, 720}, std::pair{1280, 800},
