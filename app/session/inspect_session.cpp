@@ -71,6 +71,7 @@ void InspectSession::show(const std::filesystem::path& run, bool is_live) {
     range_ = {};
     pattern_ = {};
     memory_request_.reset();
+    kept_bookmarks_ = {};
     auto history = std::move(draft_.sql.history);
     draft_ = {};
     draft_.run_folder = run.string();
@@ -150,7 +151,7 @@ void InspectSession::open_and_follow(const Opening& opening, const Wanted& wante
   }
   auto info = trace::read_run_info(opening.run);
   publish(opening.generation, [&](ui::InspectView& view) {
-    if (info) view.bookmarks = std::move(info->bookmarks);
+    if (info) view.bookmarks = kept_bookmarks_ = std::move(info->bookmarks);
   });
   publish_rows(opened, 0, wanted);
   publish_so_far(opened);
@@ -374,7 +375,8 @@ void InspectSession::take_bookmarks(const std::filesystem::path& run,
     if (const auto info = trace::read_run_info(run)) kept = info->bookmarks;
   }
   publish(generation, [&](ui::InspectView& view) {
-    if (kept) view.bookmarks = std::move(*kept);
+    if (kept) kept_bookmarks_ = std::move(*kept);
+    view.bookmarks = kept_bookmarks_;
   });
 }
 

@@ -110,6 +110,7 @@ class InspectSession {
   ui::InspectView draft_;
   std::shared_ptr<const ui::InspectView> view_;
   std::optional<std::string> problem_;
+  trace::Bookmarks kept_bookmarks_;  // of the run that is shown, as its file last had them
 
   // Last: stop first.
   LatestWorker<trace::PictureRequest> pictures_;

@@ -23,10 +23,11 @@ constexpr std::chrono::seconds kLongestWait{30};  // for a run that is being mad
 // What was found out about a run stays valid when words change: its events have not.
 class KeptFacts {
  public:
-  explicit KeptFacts(const fs::path& run) : KeptFacts(run, trace::run_stamp(run)) {}
+  explicit KeptFacts(const fs::path& run)
+      : run_(run), before_(trace::run_stamp(run)), record_(kept_record(run, before_)) {}
   void keep() const {
     const auto stamp = trace::run_stamp(run_);
-    if (figures_) trace::keep(run_, trace::kFiguresFile, stamp, *figures_);
+    trace::keep_on(run_, trace::kFiguresFile, before_, stamp);
     if (!record_) return;
     // From the file: somebody else may have changed other words meanwhile.
     const auto now = trace::read_run_info(run_);
@@ -37,14 +38,9 @@ class KeptFacts {
   }
 
  private:
-  KeptFacts(const fs::path& run, const trace::RunStamp& stamp)
-      : run_(run),
-        record_(kept_record(run, stamp)),
-        figures_(trace::read_kept(run, trace::kFiguresFile, stamp)) {}
-
   const fs::path run_;
+  const trace::RunStamp before_;
   const std::optional<RunRecord> record_;
-  const std::optional<std::string> figures_;  // of Inspect
 };
 
 Result<void> check_name(const fs::path& runs_dir, const fs::path& run, const std::string& name) {

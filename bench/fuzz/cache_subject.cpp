@@ -1,5 +1,5 @@
-// Caches, which must never change what is made with them: of tokens, of a run's figures, of the
-// library's numbers.
+// Caches, which must never change what is made with them: of tokens, of a run's figures in the
+// ledger and in Inspect, of the library's numbers.
 #include <algorithm>
 #include <set>
 
@@ -7,8 +7,10 @@
 #include "bench/fuzz/fuzz_files.h"
 #include "bench/fuzz/sqlite_damage.h"
 #include "bench/fuzz/subjects.h"
+#include "trace/explore/kept_exploration.h"
 #include "trace/store/library_file.h"
 #include "trace/synthetic/synthetic_run.h"
+#include "trace/timeline/straggler_figures.h"
 #include "trainer/text/byte_tokenizer.h"
 #include "trainer/text/load_text.h"
 
@@ -43,6 +45,7 @@ class CacheSubject final : public Subject {
     folder_ = folder;
     TRY(prepare_tokens());
     TRY(prepare_record());
+    TRY(prepare_inspect());
     TRY(number_all(folder));
     TRY(trace::pin_baseline(folder, kRuns[1]));
     library_ = text_of_file(folder / trace::kLibraryFile);
@@ -50,13 +53,15 @@ class CacheSubject final : public Subject {
   }
 
   void damage(Mutation& mutation, const fs::path& input) override {
-    kind_ = mutation.pick(std::array{Kind::kTokens, Kind::kRecord, Kind::kLibrary});
+    kind_ = mutation.pick(std::array{Kind::kTokens, Kind::kRecord, Kind::kInspect, Kind::kLibrary});
     if (kind_ == Kind::kTokens) {
       write_text_file(input / tokens_file_, mutation.bytes(tokens_));
       if (mutation.one_in(50)) mutation.replace_file(input / tokens_file_);
     } else if (kind_ == Kind::kRecord) {
       write_text_file(input / app::kRecordCacheFile, mutation.bytes(record_));
       if (mutation.one_in(50)) mutation.replace_file(input / app::kRecordCacheFile);
+    } else if (kind_ == Kind::kInspect) {
+      damage_inspect(mutation, input);
     } else {
       const fs::path file = input / trace::kLibraryFile;
       write_text_file(file, library_);
@@ -71,11 +76,12 @@ class CacheSubject final : public Subject {
   void read(const fs::path& input, const fs::path& scratch, Findings& findings) override {
     if (kind_ == Kind::kTokens) return read_tokens(input, findings);
     if (kind_ == Kind::kRecord) return read_record(input, scratch, findings);
+    if (kind_ == Kind::kInspect) return read_inspect(input, scratch, findings);
     read_library(input, findings);
   }
 
  private:
-  enum class Kind { kTokens, kRecord, kLibrary };
+  enum class Kind { kTokens, kRecord, kInspect, kLibrary };
 
   Result<trainer::EncodedText> load(const fs::path& cache, Findings* findings) const {
     trainer::TextOptions options;
@@ -115,6 +121,53 @@ class CacheSubject final : public Subject {
     return trace::fail(trace::ErrorKind::kFailed, "a run's figures were not kept");
   }
 
+  // As Inspect keeps it of a run of a few events.
+  Result<void> prepare_inspect() {
+    const fs::path run = folder_ / "inspected";
+    fs::create_directory(run);
+    trace::KeptExploration kept;
+    kept.chunks = kept.names = 3;
+    kept.lanes.resize(2);
+    kept.exposure[1] = {trace::PieceClass{}, trace::PieceClass{}};
+    kept.chunk_names.resize(3);
+    for (auto& chunk : kept.chunk_names) chunk.counts.resize(2);
+    kept.figures.range.ranks = {0, 1};
+    kept.figures.tables.resize(2);
+    for (auto& table : kept.figures.tables) {
+      table.rows.resize(3);
+      for (auto& row : table.rows) row.name = "aten::addmm";
+    }
+    auto stragglers = std::make_shared<trace::StragglerFigures>();
+    stragglers->calls.resize(2);
+    for (auto& call : stragglers->calls) call.parts.resize(2);
+    stragglers->ranks.resize(2);
+    kept.figures.stragglers = std::move(stragglers);
+    trace::keep_exploration(run, stamp_, kept);
+    inspect_ = text_of_file(run / trace::kFiguresFile);
+    if (!inspect_.empty()) return {};
+    return trace::fail(trace::ErrorKind::kFailed, "what Inspect found out was not kept");
+  }
+
+  // Half of them with a checksum that is right, as of somebody who means it.
+  void damage_inspect(Mutation& mutation, const fs::path& input) {
+    is_sealed_ = mutation.one_in(2);
+    if (!is_sealed_) {
+      write_text_file(input / trace::kFiguresFile, mutation.bytes(inspect_));
+      if (mutation.one_in(50)) mutation.replace_file(input / trace::kFiguresFile);
+      return;
+    }
+    const auto content = trace::read_kept(folder_ / "inspected", trace::kFiguresFile, stamp_);
+    trace::keep(input, trace::kFiguresFile, stamp_, mutation.bytes(content.value_or("")));
+  }
+
+  void read_inspect(const fs::path& input, const fs::path& scratch, Findings& findings) {
+    const auto kept = trace::read_kept_exploration(input, stamp_);
+    if (!kept) return;
+    trace::keep_exploration(scratch, stamp_, *kept);
+    const std::string again = text_of_file(scratch / trace::kFiguresFile);
+    if (!is_sealed_ && again != inspect_) findings.add("a damaged cache changed Inspect's figures");
+  }
+
   void read_tokens(const fs::path& input, Findings& findings) {
     const auto text = load(input, &findings);
     if (!findings.check(text)) return findings.add("a damaged cache stops the training");
@@ -127,7 +180,7 @@ class CacheSubject final : public Subject {
     record->info.folder = scratch;
     app::keep_record(*record, stamp_);
     const std::string again = text_of_file(scratch / app::kRecordCacheFile);
-    if (again.size() != record_.size()) findings.add("a damaged cache changed a run's figures");
+    if (again != record_) findings.add("a damaged cache changed a run's figures");
   }
 
   static void read_library(const fs::path& input, Findings& findings) {
@@ -143,10 +196,11 @@ class CacheSubject final : public Subject {
   }
 
   fs::path folder_;
-  std::string tokens_, tokens_file_, record_, library_;
+  std::string tokens_, tokens_file_, record_, inspect_, library_;
   std::vector<std::int64_t> expected_;
   trace::RunStamp stamp_;
   Kind kind_ = Kind::kTokens;
+  bool is_sealed_ = false;
 };
 
 }  // namespace

@@ -82,9 +82,9 @@ Batch rows_of_step(int rank, std::int64_t step) {
 }
 
 // A step is a transaction at its own time, where a TraceWriter commits by the clock: all is the
-// same every time but when the file was created, and what sums that up.
+// same every time.
 Result<void> write_small_rank(const fs::path& file, int rank) {
-  TRY_ASSIGN(trace::RowWriter writer, trace::RowWriter::create_file(file, rank));
+  TRY_ASSIGN(trace::RowWriter writer, trace::RowWriter::create_file(file, rank, kStart));
   for (std::int64_t step = 0; step < 4; ++step) {
     TRY(writer.begin());
     TRY(writer.write(rows_of_step(rank, step)));

@@ -270,9 +270,10 @@ void FileCheck::check_run() {
   if (!has_checksums) return cannot_read("table batch", has_checksums.error());
   if (!*has_checksums || seal->kept == seal->found) return;
   Damage damage;
-  damage.what =
-      "the run's name, status or settings were changed (tables meta and setting have "
-      "another checksum)";
+  damage.what = seal->kept.empty()
+                    ? "the run's name, status and settings have no checksum (table meta lacks it)"
+                    : "the run's name, status or settings were changed (tables meta and setting "
+                      "have another checksum)";
   add(std::move(damage));
 }
 

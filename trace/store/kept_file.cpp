@@ -1,12 +1,15 @@
 #include "trace/store/kept_file.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <system_error>
+#include <utility>
 
 #include "trace/store/checksum.h"
 #include "trace/store/file_system.h"
@@ -19,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::int64_t kLargestKept = std::int64_t{256} << 20;
-constexpr std::size_t kChecksumBytes = sizeof(std::uint64_t);
+using Checksum = std::uint64_t;
 
 // Another build of the program may lay out or define the figures in another way.
 std::string kept_key(const RunStamp& stamp) {
@@ -33,10 +36,73 @@ std::string kept_key(const RunStamp& stamp) {
   return key.bytes();
 }
 
-std::string checksum_bytes(std::string_view content) {
+// Apart from the content, so that it can say of the same content that it holds for another state
+// of the run.
+std::string header_of(const RunStamp& stamp, Checksum of_content) {
+  KeptWriter claims;
+  claims.value(of_content);
+  const std::string all = claims.bytes() + kept_key(stamp);
   KeptWriter checksum;
-  checksum.value(checksum_of(content));
-  return checksum.bytes();
+  checksum.value(Checksum{checksum_of(all)});
+  return checksum.bytes() + all;
+}
+
+Checksum content_checksum_in(std::string_view header) {
+  Checksum checksum = 0;
+  if (header.size() < 2 * sizeof checksum) return checksum;
+  std::memcpy(&checksum, header.data() + sizeof checksum, sizeof checksum);
+  return checksum;
+}
+
+class Descriptor {
+ public:
+  // Never through a link: runs and libraries come from elsewhere, too.
+  Descriptor(const fs::path& file, int flags)
+      : number_(::open(file.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644)) {}
+  ~Descriptor() { close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  bool is_open() const { return number_ >= 0; }
+  std::string read(std::size_t bytes) const {
+    std::string text(bytes, '\0');
+    const ssize_t got = ::pread(number_, text.data(), bytes, 0);
+    text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+    return text;
+  }
+  bool write(std::string_view bytes, off_t at) const {
+    while (!bytes.empty()) {
+      const ssize_t put = ::pwrite(number_, bytes.data(), bytes.size(), at);
+      if (put <= 0) return false;
+      bytes.remove_prefix(static_cast<std::size_t>(put));
+      at += put;
+    }
+    return true;
+  }
+  bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
+
+ private:
+  int number_;
+};
+
+// Of a packed run it lies beside it, in folders that are ours.
+bool can_lie_in(const fs::path& run, const fs::path& folder) {
+  std::error_code error;
+  if (fs::is_directory(run, error)) return true;
+  if (!fs::exists(run, error)) return false;
+  fs::create_directories(folder, error);
+  const auto is_own = [&](const fs::path& one) {
+    return fs::is_directory(fs::symlink_status(one, error));
+  };
+  return is_own(folder) && is_own(folder.parent_path());
+}
+
+bool write_new(const fs::path& file, std::string_view header, std::string_view content) {
+  std::error_code ignored;
+  fs::remove(file, ignored);  // of a process that ended meanwhile
+  Descriptor output(file, O_WRONLY | O_CREAT | O_EXCL);
+  return output.is_open() && output.write(header, 0) &&
+         output.write(content, static_cast<off_t>(header.size())) && output.close();
 }
 
 }  // namespace
@@ -87,30 +153,36 @@ std::optional<std::string> read_kept(const fs::path& run, std::string_view name,
   }
   std::ifstream input(file, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(input), {}};
-  std::string_view content = bytes;
-  if (content.size() < kChecksumBytes) return std::nullopt;
-  content.remove_prefix(kChecksumBytes);
-  const std::string key = kept_key(stamp);
-  if (!bytes.starts_with(checksum_bytes(content)) || !content.starts_with(key)) return std::nullopt;
-  bytes.erase(0, kChecksumBytes + key.size());
+  const std::string header = header_of(stamp, content_checksum_in(bytes));
+  if (!bytes.starts_with(header)) return std::nullopt;
+  const std::string_view content = std::string_view(bytes).substr(header.size());
+  if (checksum_of(content) != content_checksum_in(header)) return std::nullopt;
+  bytes.erase(0, header.size());
   return bytes;
 }
 
 void keep(const fs::path& run, std::string_view name, const RunStamp& stamp,
           std::string_view content) {
-  std::error_code error;
-  const std::string all = kept_key(stamp) + std::string(content);
-  if (all.size() + kChecksumBytes > static_cast<std::size_t>(kLargestKept)) return;
+  const std::string header = header_of(stamp, checksum_of(content));
+  if (header.size() + content.size() > static_cast<std::size_t>(kLargestKept)) return;
   const fs::path file = kept_path(run, name);
-  if (!fs::exists(run, error)) return;
-  fs::create_directories(file.parent_path(), error);
+  if (!can_lie_in(run, file.parent_path())) return;
   const fs::path fresh =
       beside(file, "." + std::to_string(gettid()));  // threads keep the same, too
-  std::ofstream output(fresh, std::ios::binary);
-  output << checksum_bytes(all) << all;
-  output.close();
-  if (output) fs::rename(fresh, file, error);
-  if (!output || error) fs::remove(fresh, error);
+  std::error_code error;
+  const bool is_written = write_new(fresh, header, content);
+  if (is_written) fs::rename(fresh, file, error);
+  if (!is_written || error) fs::remove(fresh, error);
+}
+
+void keep_on(const fs::path& run, std::string_view name, const RunStamp& before,
+             const RunStamp& now) {
+  const Descriptor file(kept_path(run, name), O_RDWR);
+  if (!file.is_open()) return;
+  const std::string there = file.read(header_of(before, 0).size());
+  const Checksum of_content = content_checksum_in(there);
+  // Whoever reads it in between finds a header that is not whole, or of another state.
+  if (there == header_of(before, of_content)) file.write(header_of(now, of_content), 0);
 }
 
 void drop_kept_of_gone_runs(const fs::path& folder) {

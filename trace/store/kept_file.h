@@ -34,6 +34,9 @@ std::optional<std::string> read_kept(const std::filesystem::path& run, std::stri
 // cannot be written.
 void keep(const std::filesystem::path& run, std::string_view name, const RunStamp& stamp,
           std::string_view content);
+// What was kept at `before` holds at `now`, too: it is not written again.
+void keep_on(const std::filesystem::path& run, std::string_view name, const RunStamp& before,
+             const RunStamp& now);
 // What was kept of packed runs of this folder that are no longer there.
 void drop_kept_of_gone_runs(const std::filesystem::path& folder);
 

@@ -55,8 +55,13 @@ class KeptReader {
     value(count);
     is_whole_ = is_whole_ && count <= rest_.size();
     if (!is_whole_) return;
-    list.resize(count);
-    for (auto& item : list) each(item);
+    list.clear();
+    // A count alone is no reason to ask for memory: an item in it may be hundreds of times larger
+    // than the bytes that it needs at least.
+    while (is_whole_ && list.size() < count) {
+      list.push_back({});
+      each(list.back());
+    }
   }
   template <typename List>
   void plain(List& list) {

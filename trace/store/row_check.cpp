@@ -1,5 +1,7 @@
 #include "trace/store/row_check.h"
 
+#include <utility>
+
 #include "trace/store/row_fields.h"
 #include "trace/store/schema.h"
 
@@ -102,17 +104,28 @@ Result<std::uint64_t> RowCheck::present_now() {
 Result<void> RowCheck::run(const std::function<void(std::string)>& found) {
   std::int64_t number = 0;
   std::uint64_t present = 0;
+  bool has_checksums = false;
+  std::vector<std::string> changed;
   TRY(visit_commits(
       [&](const Commit& before, const Commit& commit, std::uint64_t chain) -> Result<void> {
         ++number;
         present = static_cast<std::uint64_t>(commit.values.back());
+        has_checksums = has_checksums || commit.chain != 0;
         if (commit.chain == next_of_chain(chain, commit.rows, commit.values)) return {};
-        found("commit " + std::to_string(number) +
-              " does not have the rows that were written (its checksum is wrong); its rows: " +
-              rows_between(before, commit));
+        changed.push_back(
+            "commit " + std::to_string(number) +
+            " does not have the rows that were written (its checksum is wrong); its rows: " +
+            rows_between(before, commit));
         return {};
       }));
   if (number == 0) return {};
+  if (!has_checksums) {
+    found(
+        "its rows have no checksums, so that nobody can say whether they were changed: an earlier "
+        "version of Shardlens packed it from a recording of a still earlier one; pack that again");
+    return {};
+  }
+  for (std::string& what : changed) found(std::move(what));
   TRY_ASSIGN(const std::uint64_t now, present_now());
   if (now != present) {
     found(

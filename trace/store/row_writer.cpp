@@ -6,7 +6,6 @@
 #include "trace/store/lod_repair.h"
 #include "trace/store/schema.h"
 #include "trace/store/trace_file.h"
-#include "trace/store/wall_clock.h"
 
 namespace shardlens::trace {
 
@@ -40,12 +39,12 @@ void order_events(std::vector<Event>& events) {
 
 }  // namespace
 
-Result<RowWriter> RowWriter::create_file(const std::filesystem::path& file, int rank) {
-  const std::int64_t now = wall_clock_ns();
+Result<RowWriter> RowWriter::create_file(const std::filesystem::path& file, int rank,
+                                         std::int64_t created_ns) {
   TRY(create_trace_file(file, [&](Database& database) {
     const std::string id = std::to_string(first_row_id(rank) + 1);
     return database.execute("insert into meta values(" + id + "," + std::to_string(rank) +
-                            ",'created_ns','" + std::to_string(now) + "')");
+                            ",'created_ns','" + std::to_string(created_ns) + "')");
   }));
   TRY_ASSIGN(Database database, open_for_writing(file));
   // The first write creates the WAL before any reader can take the file for a finished one.

@@ -18,13 +18,16 @@
 #include "trace/store/row_fields.h"
 #include "trace/store/row_io.h"
 #include "trace/store/sqlite.h"
+#include "trace/store/wall_clock.h"
 
 namespace shardlens::trace {
 
 class RowWriter {
  public:
-  // Creates the file, in WAL mode; it must not exist.
-  static Result<RowWriter> create_file(const std::filesystem::path& file, int rank);
+  // Creates the file, in WAL mode; it must not exist. `created_ns`: when it says that it was; all
+  // else is the same for the same rows.
+  static Result<RowWriter> create_file(const std::filesystem::path& file, int rank,
+                                       std::int64_t created_ns = wall_clock_ns());
   // `database`: a rank's file without rows.
   static Result<RowWriter> create(Database database, int rank);
 

@@ -64,7 +64,7 @@ class Generation {
 };
 
 Result<void> Generation::write_rank(int rank) {
-  TRY_ASSIGN(RowWriter writer, RowWriter::create_file(rank_file(folder_, rank), rank));
+  TRY_ASSIGN(RowWriter writer, RowWriter::create_file(rank_file(folder_, rank), rank, kStartNs));
   SyntheticRank rows(shape_, rank, options_.ranks, options_.seed);
   StepSchedule schedule(shape_, options_.ranks, options_.seed, kStartNs);
   TRY(writer.begin());

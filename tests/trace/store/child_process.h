@@ -20,6 +20,7 @@ class EndlessChild {
   explicit EndlessChild(const std::function<void()>& work);
   ~EndlessChild() { kill(); }
   void kill();  // SIGKILL, and waits
+  pid_t process() const { return process_; }
 
  private:
   pid_t process_ = -1;

@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iterator>
 #include <random>
+#include <thread>
 
 #include "tests/trace/store/store_fixture.h"
 #include "trace/store/chunk_codec.h"
@@ -63,6 +67,26 @@ TEST(RowWriter, OrdersEventsThatCameInAnyOrder) {
   std::vector<std::int64_t> starts;
   for (int i = 0; i < 3000; ++i) starts.push_back(static_cast<std::int64_t>(random() % 500));
   expect_ordered(at(starts));
+}
+
+// So that a fuzzer can repeat a case that begins with a file.
+TEST(RowWriter, WritesTheSameBytesForTheSameRows) {
+  const test::Folder folder;
+  const auto bytes = [&](const char* name) {
+    const auto file = folder / name;
+    {
+      auto writer = RowWriter::create_file(file, 0, 5);
+      EXPECT_TRUE(writer && writer->begin() && writer->write(test::step_batch(0, 1)) &&
+                  writer->commit(1000) && writer->finish());
+    }
+    EXPECT_TRUE(checkpoint_trace_file(file));
+    std::ifstream input(file, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(input), {});
+  };
+  const std::string first = bytes("first");
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  EXPECT_FALSE(first.empty());
+  EXPECT_TRUE(first == bytes("second"));
 }
 
 }  // namespace

@@ -177,12 +177,23 @@ TEST_F(VerifyRun, FindsEveryChangedRow) {
                "insert into heartbeat select 7,alive_ns,progress_ns,step,phase from heartbeat",
                "of ranks that the file does not have");
   expect_found(rank, "delete from meta", "of ranks that the file does not have");
-  expect_found(rank, "update batch set checksum=0", "commit 1");
-  expect_found(run / kRunFile, "delete from meta where key='checksum'", "settings");
+  expect_found(rank, "update batch set checksum=0 where row_id=1", "commit 1");
+  expect_found(run / kRunFile, "delete from meta where key='checksum'",
+               "settings have no checksum");
   expect_found(run / kRunFile, "update setting set value='7' where key='seed'", "settings");
   expect_found(run / kRunFile, "update meta set value='other' where key='name'", "name");
   expect_found(run / kRunFile, "delete from setting where key='seed'", "settings");
   EXPECT_TRUE(verified(run).damage.empty()) << all_text(verified(run));
+}
+
+// As versions packed recordings of formats that have no checksums.
+TEST_F(VerifyRun, TellsOnceThatRowsHaveNoChecksums) {
+  const auto run = record("packed", 1);
+  change(rank_file(run, 0), "update batch set checksum=0, present_checksum=0");
+  const auto report = verified(run);
+  ASSERT_EQ(report.damage.size(), 1u) << all_text(report);
+  EXPECT_THAT(report.damage[0].what, HasSubstr("rows have no checksums"));
+  EXPECT_THAT(report.damage[0].what, HasSubstr("pack that again"));
 }
 
 TEST_F(VerifyRun, TakesARunThatWasUpdatedAsIntact) {
