@@ -1,11 +1,13 @@
-// setting_combinations [--seed S] [--count N] [--base "knob=value …"] [--smallest-unit P]…: prints
-// the combinations of the training knobs, one a line, as assignments with spaces between.
+// setting_combinations [--seed S] [--count N] [--base "knob=value …"] [--smallest-unit P]…
+// [--factor "knob=value …;knob=value …;…"]…: prints the combinations of the training knobs, and of
+// these factors beside them, one a line, as assignments with spaces between.
 #include <charconv>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
 
 #include "tests/combinations/combinations.h"
+#include "trace/model/text.h"
 
 namespace {
 
@@ -16,6 +18,7 @@ struct Arguments {
   std::size_t count = 60;  // 0: as many as cover all pairs
   trace::Settings base;
   std::vector<std::int64_t> smallest_units;
+  std::vector<combinations::Factor> others;
 };
 
 template <typename Number>
@@ -40,6 +43,9 @@ Arguments parse(int count, char** texts) {
       arguments.count = number<std::size_t>(value);
     } else if (name == "--smallest-unit") {
       arguments.smallest_units.push_back(number<std::int64_t>(value));
+    } else if (name == "--factor") {
+      const auto values = trace::split(value, ';');
+      arguments.others.push_back({{values.begin(), values.end()}});
     } else if (name == "--base") {
       auto base = combinations::settings_of_line(arguments.base, value);
       if (!base) throw std::invalid_argument(base.error().message);
@@ -56,7 +62,8 @@ Arguments parse(int count, char** texts) {
 int main(int count, char** texts) {
   try {
     const Arguments arguments = parse(count, texts);
-    const auto factors = combinations::training_factors(arguments.smallest_units);
+    auto factors = combinations::training_factors(arguments.smallest_units);
+    factors.insert(factors.end(), arguments.others.begin(), arguments.others.end());
     for (const auto& each : combinations::pairwise_combinations(arguments.base, factors,
                                                                 arguments.seed, arguments.count)) {
       std::puts(each.line.c_str());

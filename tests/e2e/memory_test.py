@@ -1,27 +1,51 @@
 """Measured peaks of memory against the estimate, over settings drawn by a seed. In the environment: SHARDLENS_COMBINATIONS,
 how many (12; 1,000 take hours); SHARDLENS_COMBINATION_SEED, which (1); SHARDLENS_COMBINATION, one line alone."""
 import concurrent.futures
+import json
 import os
 import shutil
 import subprocess
 
 import harness
+import model_folders
 
 MIB = 1 << 20
-# Units of whole blocks, and of parts of them.
 BASE = 'model=tiny device=cpu batch_per_rank=1 sequence_length=64 record_allocations=off'
+# Units of whole blocks, and of parts of them; of embeddings, heads and what holds both blocks and embeddings.
 SMALLEST_UNITS = ['100000', '250000']
+# Small blocks between large tables.
+WIDE = dict(vocab_size=16384, hidden_size=64, num_hidden_layers=3, num_attention_heads=4, intermediate_size=192,
+            max_position_embeddings=256)
+GPT2 = dict(vocab_size=16384, n_embd=64, n_layer=3, n_head=4, n_inner=256)
+FOLDERS = {'gpt2-untied': ('gpt2', dict(GPT2, n_positions=256, tie_word_embeddings=False)),
+           'gpt2-tied': ('gpt2', dict(GPT2, n_positions=8192)),
+           'llama-untied': ('llama', dict(WIDE, num_key_value_heads=2, tie_word_embeddings=False)),
+           'bert': ('bert', dict(WIDE, num_labels=3))}
 # `other` and `outside` no shape tells.
 COMPARED = ['parameters', 'gathered_parameters', 'gradients', 'optimizer', 'activations', 'communication']
 
 
 class Memory(harness.ShardlensTest):
+    def setUp(self):
+        super().setUp()
+        for name, (model_type, config) in FOLDERS.items():
+            model_folders.write(self.folder / name, model_type, **config)
+        # As long as the model sees: padding would make batches shorter than the estimate takes them for.
+        lines = [json.dumps({'text': f'{number} ' * 64, 'label': number % 3}) for number in range(200)]
+        (self.folder / 'classes.jsonl').write_text('\n'.join(lines) + '\n')
+
+    def models(self):
+        yield 'model=tiny'
+        for name, (model_type, _) in FOLDERS.items():
+            data = ' data=classes.jsonl' if model_type == 'bert' else ''
+            yield f'model=./{name} tokenizer=bytes{data}'
+
     def drawn(self):
         alone = os.environ.get('SHARDLENS_COMBINATION')
         if alone:
             return [alone]
         smallest = [word for size in SMALLEST_UNITS for word in ('--smallest-unit', size)]
-        drawn = subprocess.run([harness.BIN / 'setting_combinations', '--base', BASE, *smallest,
+        drawn = subprocess.run([harness.BIN / 'setting_combinations', '--base', BASE, *smallest, '--factor', ';'.join(self.models()),
                                 '--seed', os.environ.get('SHARDLENS_COMBINATION_SEED', '1'),
                                 '--count', os.environ.get('SHARDLENS_COMBINATIONS', '12')],
                                capture_output=True, text=True, check=True)

@@ -15,6 +15,11 @@ void as_qwen3(ModelShape& shape) {
 void as_mistral(ModelShape& shape) { shape.window = 48; }
 // So few tokens that memory is highest in a block.
 void with_small_vocabulary(ModelShape& shape) { shape.vocabulary = 64; }
+// So many that memory is highest in the head.
+void with_large_vocabulary(ModelShape& shape) {
+  shape.layers = 1;
+  shape.vocabulary = 8192;
+}
 void as_encoder(ModelShape& shape) {
   shape.kv_heads = shape.heads;
   shape.tied_head = false;
@@ -35,6 +40,17 @@ MemoryCase recomputed(const char* name, ModelLayout layout, void (*change)(Model
           .recompute = 1,
           .change = change,
           .adapters = adapters,
+          .base = base};
+}
+
+MemoryCase wide(const char* name, const char* precision, std::int64_t loss_chunk,
+                const char* base) {
+  return {.name = name,
+          .layout = ModelLayout::kGpt2,
+          .precision = precision,
+          .loss_chunk = loss_chunk,
+          .change = with_large_vocabulary,
+          .adapters = "auto",
           .base = base};
 }
 
@@ -113,6 +129,10 @@ std::vector<MemoryCase> model_cases() {
       {"BertRecompute", ModelLayout::kBert, false, "fp32", 0, 1, false, 0, as_encoder},
       {"BertAutocast", ModelLayout::kBert, false, "bf16", 0, 0, false, 0, as_encoder},
       {"Roberta", ModelLayout::kRoberta, false, "fp32", 0, 0, false, 0, as_encoder},
+      // The second chunk is smaller than the first.
+      {"Gpt2WideChunks", ModelLayout::kGpt2, true, "fp32", 0, 0, false, 384, with_large_vocabulary},
+      {"LlamaWideAutocastChunks", ModelLayout::kLlama, false, "bf16", 0, 0, false, 384,
+       with_large_vocabulary},
   };
 }
 
@@ -155,6 +175,14 @@ std::vector<MemoryCase> adapter_cases() {
        .tied = false,
        .change = as_encoder,
        .adapters = "all-linear"},
+  };
+}
+
+std::vector<MemoryCase> wide_adapter_cases() {
+  return {
+      wide("Chunks", "fp32", 384, "auto"),         wide("OneChunk", "fp32", 512, "auto"),
+      wide("AutocastChunks", "bf16", 384, "fp32"), wide("AutocastChunksBf16", "bf16", 384, "bf16"),
+      wide("ChunksBf16", "fp32", 64, "bf16"),      wide("Bf16", "fp32", 0, "bf16"),
   };
 }
 

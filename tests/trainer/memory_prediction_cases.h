@@ -37,6 +37,8 @@ std::vector<MemoryCase> model_cases();
 std::vector<MemoryCase> model_in_16_bits_cases();
 // Beside frozen weights of each type.
 std::vector<MemoryCase> adapter_cases();
+// Where the frozen output matrix decides.
+std::vector<MemoryCase> wide_adapter_cases();
 // Blocks are computed again one at a time: what one keeps and makes counts where it is highest.
 std::vector<MemoryCase> recomputed_adapter_cases();
 // The first blocks, or all.

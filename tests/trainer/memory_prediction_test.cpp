@@ -122,6 +122,8 @@ INSTANTIATE_TEST_SUITE_P(AdaptersRecomputed, MemoryPrediction,
                          testing::ValuesIn(recomputed_adapter_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(AdaptersRecomputed, SavedMemory,
                          testing::ValuesIn(recomputed_adapter_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(AdaptersWide, MemoryPrediction, testing::ValuesIn(wide_adapter_cases()),
+                         name_of);
 INSTANTIATE_TEST_SUITE_P(Frozen, MemoryPrediction, testing::ValuesIn(frozen_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Frozen, SavedMemory, testing::ValuesIn(frozen_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Frozen, KeptMemory, testing::ValuesIn(frozen_cases()), name_of);

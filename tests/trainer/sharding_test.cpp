@@ -1,4 +1,4 @@
-// The pieces of the sharding strategies: units, flat buffers, partitions, unused parameters.
+// The pieces of the sharding strategies: flat buffers, partitions, unused parameters.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,58 +15,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::vector<std::string> unit_names(DecoderModel& model, WrapPolicy policy, std::int64_t minimum) {
-  std::vector<std::string> names;
-  for (const auto& unit : plan_units(model, policy, minimum)) names.push_back(unit.name);
-  return names;
-}
-
 std::shared_ptr<DecoderModel> model_of(ModelLayout layout) {
   return build_model(trained_shape(layout), {0.0, 5, torch::kCPU});
-}
-
-TEST(UnitPlan, WrapsBlocksAndLeavesTheRestToTheRoot) {
-  const auto model = model_of(ModelLayout::kGpt2);
-  const auto units = plan_units(*model, WrapPolicy::kTransformerBlock, 0);
-  ASSERT_EQ(units.size(), 4u);
-  EXPECT_EQ(units[2].name, "blocks.1");
-  EXPECT_EQ(units[2].parameters.front().name, "transformer.h.1.ln_1.weight");
-  std::vector<std::string> root;
-  for (const auto& parameter : units[0].parameters) root.push_back(parameter.name);
-  EXPECT_THAT(root, ElementsAre("transformer.wte.weight", "transformer.wpe.weight",
-                                "transformer.ln_f.weight", "transformer.ln_f.bias"));
-}
-
-TEST(UnitPlan, HoldsEveryParameterOnce) {
-  for (const auto layout : {ModelLayout::kGpt2, ModelLayout::kLlama}) {
-    for (const auto policy :
-         {WrapPolicy::kTransformerBlock, WrapPolicy::kSize, WrapPolicy::kWholeModel}) {
-      const auto model = model_of(layout);
-      std::size_t count = 0;
-      for (const auto& unit : plan_units(*model, policy, 500)) count += unit.parameters.size();
-      EXPECT_EQ(count, named_parameters_of(*model).size());
-    }
-  }
-}
-
-TEST(UnitPlan, BySizeWrapsFromTheInside) {
-  const auto model = model_of(ModelLayout::kGpt2);
-  // Of a block's 3,502 values its MLP has 1,742 and its attention 1,680.
-  EXPECT_THAT(unit_names(*model, WrapPolicy::kSize, 3000),
-              ElementsAre("root", "blocks.0", "blocks.1", "blocks.2"));
-  EXPECT_THAT(unit_names(*model, WrapPolicy::kSize, 1700),
-              ElementsAre("root", "blocks.0", "blocks.0.mlp", "blocks.1", "blocks.1.mlp",
-                          "blocks.2", "blocks.2.mlp"));
-  EXPECT_THAT(unit_names(*model, WrapPolicy::kSize, 1680),
-              ElementsAre("root", "blocks.0.attn", "blocks.0.mlp", "blocks.1.attn", "blocks.1.mlp",
-                          "blocks.2.attn", "blocks.2.mlp"));
-  EXPECT_THAT(unit_names(*model, WrapPolicy::kSize, 1'000'000), ElementsAre("root"));
-}
-
-TEST(UnitPlan, SharedParametersStayInTheRoot) {
-  const auto model = model_of(ModelLayout::kGpt2);
-  const auto units = plan_units(*model, WrapPolicy::kSize, 1);
-  EXPECT_EQ(units[0].parameters.at(0).name, "transformer.wte.weight") << "also the head's";
 }
 
 std::vector<NamedTensor> two_parameters() {
@@ -110,6 +60,17 @@ TEST(FlatBuffer, TakesGradientsWithZerosForThoseThatAreMissing) {
   EXPECT_TRUE(torch::equal(flat.narrow(0, 12, 3), torch::full({3}, 0.5f)));
   EXPECT_FALSE(parameters[1].tensor.grad().defined()) << "taken away";
   EXPECT_THAT(buffer.take_used(), ElementsAre(0.0f, 1.0f));
+}
+
+// As fully_shard: a third in bf16 would be off by 0.2 % before anything was summed.
+TEST(FlatBuffer, DividesGradientsInTheTypeOfTheReduction) {
+  const auto parameters = two_parameters();
+  FlatBufferOptions options;
+  options.param_dtype = torch::kBFloat16;
+  FlatBuffer buffer(parameters, options);
+  parameters[1].tensor.mutable_grad() = torch::ones({3}, torch::kBFloat16);
+  const auto flat = buffer.take_gradients(1.0 / 3);
+  EXPECT_TRUE(torch::equal(flat.narrow(0, 12, 3), torch::full({3}, 1.0f / 3)));
 }
 
 TEST(FlatBuffer, RefusesToBeEmpty) {

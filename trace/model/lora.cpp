@@ -62,11 +62,6 @@ std::string kinds_of(std::span<const std::string> layers) {
   return text;
 }
 
-bool computes_in_bf16(const Settings& s) {
-  return s.precision == "bf16" ||
-         (strategy_traits(s.sharding_strategy).has_units && s.param_dtype == "bf16");
-}
-
 std::int64_t trained_blocks_values(const ModelShape& shape, std::int64_t frozen_blocks) {
   std::int64_t frozen = 0;
   for (const ParameterShape& each : parameter_shapes(shape)) {
@@ -98,6 +93,11 @@ std::int64_t values_below_adapters(const ModelShape& shape, const LinearShape& f
 }
 
 }  // namespace
+
+bool computes_in_bf16(const Settings& s) {
+  return s.precision == "bf16" ||
+         (strategy_traits(s.sharding_strategy).has_units && s.param_dtype == "bf16");
+}
 
 KeptTypes kept_types(const Settings& s) {
   if (s.lora_rank == 0 && s.frozen_blocks == 0) return {};

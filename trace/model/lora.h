@@ -21,6 +21,8 @@ struct KeptTypes {
   KeptType linear = KeptType::kFp32;  // matrices of linear layers but the output
   KeptType other = KeptType::kFp32;   // embeddings and the output matrix: fp32 or bf16
 };
+// Whether matrices are multiplied in bf16.
+bool computes_in_bf16(const Settings& settings);
 // What `base_dtype` stands for; fp32 where everything is trained.
 KeptTypes kept_types(const Settings& settings);
 

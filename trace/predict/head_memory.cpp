@@ -19,13 +19,20 @@ struct DecoderHead {
   bool is_frozen;
   std::int64_t matrix;     // values
   std::int64_t kept_norm;  // by the last norm, besides its input
+  // Bytes of the matrix as autocast casts it, or as a frozen one that is kept otherwise is expanded
+  // for each product.
+  std::int64_t cast, expanded;
 
   explicit DecoderHead(const PlannedJob& of)
       : job(of),
         s(layer_sizes(of)),
         is_frozen(of.settings.lora_rank > 0),
         matrix(of.shape.vocabulary * of.shape.width),
-        kept_norm(s.norm_statistics + (is_frozen ? 0 : s.normalized)) {}
+        kept_norm(s.norm_statistics + (is_frozen ? 0 : s.normalized)) {
+    const bool is_in_bf16 = is_frozen && kept_types(of.settings).other == KeptType::kBf16;
+    cast = s.autocast && !is_in_bf16 ? 2 * matrix : 0;
+    expanded = is_in_bf16 && !computes_in_bf16(of.settings) ? s.product_bytes * matrix : 0;
+  }
 
   HeadMemory plain() const;
   HeadMemory by_chunks(std::int64_t chunk) const;
@@ -48,29 +55,30 @@ void DecoderHead::add_norm(LayerMemory& layer, std::int64_t consumed) const {
 HeadMemory DecoderHead::plain() const {
   const std::int64_t logits = s.tokens * job.shape.vocabulary, scores = logits * kLossBytes;
   const std::int64_t kept_input = is_frozen ? 0 : s.product;
-  const bool is_cast =
-      s.autocast && (!is_frozen || kept_types(job.settings).other == KeptType::kFp32);
   HeadMemory head;
   LayerMemory& layer = head.layer;
   layer.input_bytes = s.residual;
-  layer.cast_weights = is_cast ? 2 * matrix : 0;
+  layer.cast_weights = cast;
   layer.saved = {{"input of the last norm", s.residual},
                  {"last norm", kept_norm},
                  {"input of the head", kept_input},
                  {"weights of the head in 16 bits", layer.cast_weights},
                  {"log-probabilities", scores}};
-  // The logits, and their copy in fp32, live until the loss is there.
-  layer.forward_scratch = logits * s.product_bytes + (s.product_bytes == 2 ? logits * 4 : 0);
+  // The logits, and their copy in fp32, live until the loss is there; an expanded matrix is gone
+  // before there are log-probabilities.
+  layer.forward_scratch =
+      logits * s.product_bytes + std::max(s.product_bytes == 2 ? logits * 4 : 0, expanded - scores);
   layer.unsaved_scratch = layer.forward_scratch;
   std::vector<BackwardOperator>& backward = layer.backward;
   backward.push_back({.made = scores});  // of the log-probabilities
   backward.push_back({.made = scores, .consumed = scores, .released = scores});
   if (s.product_bytes == 2) backward.push_back({.made = logits * 2, .consumed = scores});
   BackwardOperator product{.made = s.product,
+                           .scratch = expanded,
                            .consumed = logits * s.product_bytes,
                            .released = kept_input + layer.cast_weights};
   // Without a gradient of the matrix there is nothing to cast.
-  if (is_cast && !is_frozen) {
+  if (cast > 0 && !is_frozen) {
     product.made += layer.cast_weights;
     backward.push_back(product);
     product = {.consumed = layer.cast_weights};
@@ -81,18 +89,34 @@ HeadMemory DecoderHead::plain() const {
   return head;
 }
 
-// What trainer/model/chunked_loss holds beside what it saves: one chunk at its widest moment.
+// What trainer/model/chunked_loss holds beside what it saves, the gradient of the matrix included:
+// at the widest moment of the first chunk, which has none yet, or of the second.
 std::int64_t DecoderHead::chunk_scratch(std::int64_t chunk) const {
-  const std::int64_t logits = chunk * job.shape.vocabulary;
   const bool in_16_bits = s.product_bytes == 2;
-  const std::int64_t input = chunk * job.shape.width * s.product_bytes;
-  // The logits, their copy in fp32, log-probabilities; the first chunk has no sum of gradients yet.
-  const std::int64_t softmax = logits * (s.product_bytes + (in_16_bits ? 4 : 0) + kLossBytes) -
-                               (chunk >= s.tokens ? matrix * kLossBytes : 0);
+  const std::int64_t saved = is_frozen ? 0 : matrix * kLossBytes;
+  // The logits, their copy in fp32, log-probabilities.
+  const auto softmax = [&](std::int64_t tokens) {
+    return tokens * job.shape.vocabulary * (s.product_bytes + (in_16_bits ? 4 : 0) + kLossBytes);
+  };
+  const auto input = [&](std::int64_t tokens) {
+    return tokens * job.shape.width * s.product_bytes;
+  };
   // The gradient of the logits, the input without ignored tokens, the gradient of the matrix.
-  const std::int64_t product = logits * s.product_bytes + input + (in_16_bits ? 2 * matrix : 0);
-  const std::int64_t cast_input = s.residual_bytes == s.product_bytes ? 0 : input;
-  return std::max(softmax, product) + cast_input + (s.autocast ? 2 * matrix : 0);
+  const auto product = [&](std::int64_t tokens) {
+    return tokens * job.shape.vocabulary * s.product_bytes + input(tokens) +
+           (in_16_bits && !is_frozen ? 2 * matrix : 0);
+  };
+  // On a CPU a sum of different types makes a copy of what is added.
+  const std::int64_t added = in_16_bits && !is_frozen && !job.on_gpu ? kLossBytes * matrix : 0;
+  const auto cast_input = [&](std::int64_t tokens) {
+    return s.residual_bytes == s.product_bytes ? 0 : input(tokens);
+  };
+  const std::int64_t first = std::min(chunk, s.tokens), second = std::min(chunk, s.tokens - first);
+  return cast + expanded +
+         std::max({std::int64_t{0}, softmax(first) - saved + cast_input(first),
+                   product(first) + cast_input(first),
+                   std::max(softmax(second), product(second) + (second > 0 ? added : 0)) +
+                       cast_input(second)});
 }
 
 HeadMemory DecoderHead::by_chunks(std::int64_t chunk) const {

@@ -10,9 +10,7 @@
 
 namespace shardlens::trace {
 
-// Blocks are counted from 0; kRootBlock is all that is in none.
-inline constexpr std::int64_t kRootBlock = -1;
-
+// What part of the model is meant is told by its parameters, in registration order over all blocks.
 class KeptMemory {
  public:
   virtual ~KeptMemory() = default;
@@ -21,15 +19,17 @@ class KeptMemory {
   // `reduces`: gradients are reduced after this micro-batch; `adds`: to gradients of an earlier
   // one.
   virtual void begin_forward(MemoryLedger& ledger, bool reduces, bool adds) = 0;
-  virtual void enter_block(MemoryLedger&, std::int64_t) {}
-  virtual void leave_block(MemoryLedger&, std::int64_t) {}
+  virtual void enter_layers(MemoryLedger&, ParameterRange) {}
+  virtual void leave_layers(MemoryLedger&, ParameterRange) {}
   virtual void begin_backward(MemoryLedger&) {}
-  virtual void enter_block_backward(MemoryLedger&, std::int64_t) {}
-  // Backward of a block has come to the layer of its parameter of this number.
-  virtual void use_parameter(MemoryLedger&, std::int64_t, int) {}
+  virtual void enter_layers_backward(MemoryLedger&, ParameterRange) {}
+  // Forward again, before backward of a block that had kept nothing.
+  virtual void recompute_layers(MemoryLedger&, ParameterRange) {}
+  // Backward has come to the layer of this parameter.
+  virtual void use_parameter(MemoryLedger&, int) {}
   // A gradient of so many values was made (kFreshGradients) and finds its place.
   virtual void keep_gradient(MemoryLedger& ledger, std::int64_t values) = 0;
-  virtual void leave_block_backward(MemoryLedger&, std::int64_t) {}
+  virtual void leave_layers_backward(MemoryLedger&, ParameterRange) {}
   virtual void end_backward(MemoryLedger& ledger) = 0;
 
   // Bytes in the host's memory, of offloaded shards.

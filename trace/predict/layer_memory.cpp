@@ -24,7 +24,7 @@ LayerMemory memory_of(ModelLayout layout, const LayerSizes& sizes, const BlockWe
 void set_expansion(BlockWeights& weights, const PlannedJob& job) {
   const KeptType kept = kept_types(job.settings).linear;
   const std::int64_t computed = element_bytes(job.settings).product;
-  if (kept == KeptType::kBf16 && computed == 2) return;
+  if (kept == KeptType::kBf16 && computes_in_bf16(job.settings)) return;
   weights.expanded = computed;
   weights.while_expanding = computed;
   // 4 bits: values in fp32 beside either the codes as indices, half as many, or the result.

@@ -80,7 +80,7 @@ std::string MemoryFormulas::gradients(std::int64_t bytes) const {
   if (job_.settings.gradient_as_bucket_view && !has_units_) {
     return times(4, trained, "trained parameters (buckets are the gradients)");
   }
-  const std::int64_t all = 4 * (is_divided_ ? shards_.trained_values(walk_.sizes()) : trained);
+  const std::int64_t all = 4 * (is_divided_ ? shards_.trained_values() : trained);
   const std::string whole = times(4, trained, "trained parameters") +
                             (is_divided_ ? divided_by(shards_.group) + " (shard)" : "");
   if (bytes >= all) return whole;
@@ -102,23 +102,25 @@ std::string MemoryFormulas::optimizer() const {
 
 std::string MemoryFormulas::units(Holding holding, std::int64_t bytes) const {
   const auto blocks = [&](std::int64_t bytes_each) {
-    const std::int64_t values = shards_.whole.block;
-    if (values == 0) return times(bytes_each, bytes / bytes_each, "parameters");
+    const std::int64_t values = shards_.trained_in_block();
+    if (values == 0 || !shards_.are_of_blocks()) {
+      return times(bytes_each, bytes / bytes_each, "parameters");
+    }
     const double count = static_cast<double>(bytes) / static_cast<double>(bytes_each * values);
     return one_decimal(count) + " blocks x " + times(bytes_each, values, "parameters");
   };
   if (!walk_.sizes().is_uniform()) {
     if (holding == Holding::kGatheredRoot) return grouped(bytes) + " B of the root unit";
-    if (holding == Holding::kGatheredBlocks) {
-      return grouped(bytes) +
-             " B of blocks, frozen weights as they are kept (gathered, or being so)";
+    if (holding == Holding::kGatheredUnits) {
+      return grouped(bytes) + " B of " + (shards_.are_of_blocks() ? "blocks" : "other units") +
+             ", frozen weights as they are kept (gathered, or being so)";
     }
   }
   switch (holding) {
     case Holding::kGatheredRoot:
-      return times(bytes_.gathered, shards_.whole.root,
-                   shards_.blocks_are_units() ? "parameters of the root unit" : "parameters");
-    case Holding::kGatheredBlocks:
+      return times(bytes_.gathered, shards_.root().trained,
+                   shards_.units.size() > 1 ? "parameters of the root unit" : "parameters");
+    case Holding::kGatheredUnits:
       return blocks(bytes_.gathered) + " (gathered, or being so)";
     case Holding::kGatherInputs:
       return "shards of units on their way into a gather, " + grouped(bytes) + " B";

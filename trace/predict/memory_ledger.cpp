@@ -9,7 +9,7 @@ MemoryCategory category_of(Holding holding) {
     case Holding::kParameters:
       return MemoryCategory::kParameters;
     case Holding::kGatheredRoot:
-    case Holding::kGatheredBlocks:
+    case Holding::kGatheredUnits:
     case Holding::kGatherInputs:
       return MemoryCategory::kGatheredParameters;
     case Holding::kGradients:

@@ -12,7 +12,7 @@ namespace shardlens::trace {
 enum class Holding : std::uint8_t {
   kParameters,      // whole, or this rank's shards
   kGatheredRoot,    //
-  kGatheredBlocks,  //
+  kGatheredUnits,   // but the root
   kGatherInputs,    // shards in the type in which they are gathered
   kGradients,       // whole, or this rank's shards
   kUnitGradients,   // whole ones of a unit that will be sharded
@@ -34,10 +34,11 @@ inline constexpr int kHoldingCount = 19;
 MemoryCategory category_of(Holding);
 
 // A moment of a step.
+inline constexpr std::int64_t kRootBlock = -1;  // all that is in no block
 struct StepPlace {
   enum class Part : std::uint8_t { kForward, kHead, kBackward };
   Part part = Part::kForward;
-  std::int64_t block = -1;  // -1: the root
+  std::int64_t block = kRootBlock;
 };
 
 class MemoryLedger {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <queue>
 #include <set>
@@ -21,48 +22,90 @@ std::int64_t sum_of(const std::vector<std::int64_t>& values) {
 
 constexpr std::int64_t kTrainedBytes = 4;  // fp32, which the optimizer updates
 
-void add_frozen(FrozenBytes& sum, const ParameterShape& parameter, const Settings& settings) {
-  const bool is_matrix = parameter.sizes.size() >= 2;
-  const bool is_linear = is_matrix && parameter.block != ParameterShape::kRoot;
-  const KeptTypes types = kept_types(settings);
-  const KeptType type = !is_matrix ? KeptType::kFp32 : (is_linear ? types.linear : types.other);
-  if (type == KeptType::kFp32) {
-    const std::int64_t gathered = element_bytes(settings).gathered * parameter.numel();
-    sum.kept += 4 * parameter.numel();
-    sum.gathered += gathered;
-    if (gathered != 4 * parameter.numel()) sum.cast += gathered;
-    return;
+// Which parameters are trained, which have adapters, and how the others are kept.
+class ParameterSizes {
+ public:
+  ParameterSizes(const ModelShape& one_block, const Settings& settings)
+      : shape_(one_block), types_(kept_types(settings)), settings_(settings) {
+    for (const LinearShape& layer : linear_layers(one_block)) linear_.insert(weight_of(layer));
+    if (settings.lora_rank == 0) return;
+    const auto adapted = adapted_layers(one_block, settings.lora_target_modules);
+    if (!adapted) return;
+    for (const LinearShape& layer : *adapted) {
+      adapters_[weight_of(layer)] = adapter_values(layer, settings.lora_rank);
+    }
   }
-  const std::int64_t bytes =
-      type == KeptType::kNf4 ? nf4_bytes(parameter.numel()) : 2 * parameter.numel();
-  sum.kept += bytes;
-  sum.gathered += bytes;
-}
 
-// What adapters train, tensor by tensor; their names.
-std::set<std::string> add_adapters(ModelSizes& sizes, const ModelShape& one_block,
-                                   const Settings& settings) {
-  sizes.is_adapted = true;
-  std::set<std::string> trained;
+  SizedParameter of(const ParameterShape& parameter) const {
+    const bool is_adapted = settings_.lora_rank > 0;
+    const bool in_block = parameter.block != ParameterShape::kRoot;
+    SizedParameter sized{.name = parameter.name, .values = parameter.numel()};
+    const auto adapters = adapters_.find(parameter.name);
+    const std::int64_t beside = adapters == adapters_.end() ? 0 : adapters->second;
+    const bool is_trained = !is_adapted || is_trained_head(parameter.name);
+    sized.trained = is_trained ? sized.values : beside;
+    // Without adapters a block is frozen as a whole, or not at all.
+    const bool may_be_frozen = is_adapted ? !is_trained : in_block && settings_.frozen_blocks > 0;
+    const KeptType type = may_be_frozen ? kept_type(parameter) : KeptType::kFp32;
+    if (may_be_frozen) sized.frozen = frozen_bytes(sized.values, type);
+    sized.counted = (type == KeptType::kNf4 ? nf4_bytes(sized.values) : sized.values) + beside;
+    return sized;
+  }
+
+ private:
+  static std::string weight_of(const LinearShape& layer) { return layer.name + ".weight"; }
+
+  KeptType kept_type(const ParameterShape& parameter) const {
+    if (parameter.sizes.size() < 2) return KeptType::kFp32;
+    return linear_.contains(parameter.name) ? types_.linear : types_.other;
+  }
+
+  FrozenBytes frozen_bytes(std::int64_t values, KeptType type) const {
+    if (type == KeptType::kNf4) return {nf4_bytes(values), nf4_bytes(values), 0};
+    if (type == KeptType::kBf16) return {2 * values, 2 * values, 0};
+    const std::int64_t gathered = element_bytes(settings_).gathered * values;
+    return {4 * values, gathered, gathered == 4 * values ? 0 : gathered};
+  }
+
+  const ModelShape& shape_;
+  KeptTypes types_;
+  const Settings& settings_;
+  std::set<std::string> linear_;
+  std::map<std::string, std::int64_t> adapters_;
+};
+
+// What adapters train, tensor by tensor.
+void add_adapters(ModelSizes& sizes, const ModelShape& one_block, const Settings& settings) {
   for (const ParameterShape& each : saved_parameters(one_block, settings)) {
-    trained.insert(each.name);
     const bool is_root = each.block == ParameterShape::kRoot;
     (is_root ? sizes.trained_root : sizes.block_adapters).push_back(each.numel());
-  }
-  return trained;
-}
-
-void add_frozen_weights(ModelSizes& sizes, const ModelShape& one_block, const Settings& settings) {
-  std::set<std::string> trained;
-  if (settings.lora_rank > 0) trained = add_adapters(sizes, one_block, settings);
-  for (const ParameterShape& each : parameter_shapes(one_block)) {
-    const bool is_root = each.block == ParameterShape::kRoot;
-    const bool is_frozen = sizes.is_adapted ? !trained.contains(each.name) : !is_root;
-    if (is_frozen) add_frozen(is_root ? sizes.frozen_root : sizes.frozen_block, each, settings);
   }
 }
 
 }  // namespace
+
+int ModelSizes::parameter_count() const {
+  return static_cast<int>(root.size() + static_cast<std::size_t>(layers) * block.size());
+}
+
+ParameterRange ModelSizes::block_parameters(std::int64_t index) const {
+  const int count = static_cast<int>(block.size());
+  const int first = one_block.first + static_cast<int>(index) * count;
+  return {first, first + count};
+}
+
+ParameterRange ModelSizes::final_norm_parameters() const {
+  const int first = block_parameters(layers).first;
+  int end = first;
+  for (std::int64_t values = 0; values < final_norm;) {
+    values += root[static_cast<std::size_t>(end++ - first + one_block.first)];
+  }
+  return {first, end};
+}
+
+ParameterRange ModelSizes::head_parameters() const {
+  return {final_norm_parameters().end, parameter_count()};
+}
 
 std::int64_t ModelSizes::block_values() const { return sum_of(block); }
 std::int64_t ModelSizes::root_values() const { return sum_of(root); }
@@ -98,17 +141,20 @@ ModelSizes model_sizes(const ModelShape& shape, const Settings& settings) {
   ModelSizes sizes;
   sizes.layers = shape.layers;
   sizes.frozen_layers = std::min(settings.frozen_blocks, shape.layers);
+  sizes.is_adapted = settings.lora_rank > 0;
+  const ParameterSizes parameter_sizes(one_block, settings);
   for (const ParameterShape& parameter : parameter_shapes(one_block)) {
-    const std::int64_t values = parameter.numel();
-    if (parameter.block == ParameterShape::kRoot) {
-      sizes.root.push_back(values);
-    } else {
-      sizes.block.push_back(values);
-    }
+    const bool is_root = parameter.block == ParameterShape::kRoot;
+    const SizedParameter& sized = sizes.parameters.emplace_back(parameter_sizes.of(parameter));
+    (is_root ? sizes.root : sizes.block).push_back(sized.values);
+    (is_root ? sizes.frozen_root : sizes.frozen_block) += sized.frozen;
+    if (is_root) continue;
+    sizes.one_block.end = static_cast<int>(sizes.parameters.size());
+    if (sizes.block.size() == 1) sizes.one_block.first = sizes.one_block.end - 1;
   }
-  if (settings.lora_rank > 0 || sizes.frozen_layers > 0) {
-    add_frozen_weights(sizes, one_block, settings);
-  }
+  // The first is the table of tokens.
+  sizes.parameters.front().is_shared = shape.tied_head;
+  if (sizes.is_adapted) add_adapters(sizes, one_block, settings);
   sizes.embedding = shape.vocabulary * shape.width;
   sizes.head = sizes.embedding;
   if (is_encoder(shape.layout)) {

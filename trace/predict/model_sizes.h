@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "trace/model/lora.h"
@@ -15,11 +16,41 @@ struct FrozenBytes {
   std::int64_t kept = 0;      // at rest
   std::int64_t gathered = 0;  // as they are computed with
   std::int64_t cast = 0;      // of `gathered`, what is kept in another type
+
+  FrozenBytes& operator+=(const FrozenBytes& other) {
+    kept += other.kept;
+    gathered += other.gathered;
+    cast += other.cast;
+    return *this;
+  }
+};
+
+struct SizedParameter {
+  std::string name;          // Hugging Face's
+  std::int64_t values = 0;   // of the weight itself
+  std::int64_t counted = 0;  // as the trainer chooses units by: adapters beside it, 4 bits as bytes
+  std::int64_t trained = 0;  // itself, or adapters beside it
+  FrozenBytes frozen = {};
+  bool is_shared = false;  // the output matrix, too
+};
+
+// From `first` to before `end`.
+struct ParameterRange {
+  int first = 0, end = 0;
+  bool contains(int parameter) const { return parameter >= first && parameter < end; }
+  bool contains(const ParameterRange& other) const {
+    return other.first >= first && other.end <= end;
+  }
+  bool operator==(const ParameterRange&) const = default;
 };
 
 struct ModelSizes {
   std::int64_t layers = 0;
-  std::int64_t frozen_layers = 0;   // the first ones, of which nothing is trained
+  std::int64_t frozen_layers = 0;  // the first ones, of which nothing is trained
+  // Of a model with one block, in registration order. `trained` and `frozen` of a block's: where it
+  // is trained, and where it is not.
+  std::vector<SizedParameter> parameters;
+  ParameterRange one_block;         // of them
   std::vector<std::int64_t> block;  // values per parameter of one block, in registration order
   std::vector<std::int64_t> root;   // those outside of blocks
   std::int64_t embedding = 0;       // values of the token embedding
@@ -32,6 +63,13 @@ struct ModelSizes {
   std::vector<std::int64_t> block_adapters, trained_root;
   // Outside of blocks, and of one block that has frozen weights.
   FrozenBytes frozen_root, frozen_block;
+
+  // In registration order over the whole model, all blocks included.
+  ParameterRange before_blocks() const { return {0, one_block.first}; }
+  ParameterRange block_parameters(std::int64_t index) const;
+  ParameterRange final_norm_parameters() const;
+  ParameterRange head_parameters() const;  // none where the embedding is the output matrix
+  int parameter_count() const;
 
   std::int64_t block_values() const;
   std::int64_t root_values() const;

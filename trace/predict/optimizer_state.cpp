@@ -24,7 +24,7 @@ OptimizerState optimizer_state(const PlannedJob& job, const ModelSizes& sizes) {
     state.tensors = share.tensors;
   } else {
     const ShardSizes shards = shard_sizes(job, sizes);
-    state.values = shards.trained_values(sizes);
+    state.values = shards.trained_values();
     state.tensors = sizes.trained_tensors() / shards.group + 1;
   }
   if (job.settings.optimizer == "adamw") {

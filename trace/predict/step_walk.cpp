@@ -61,7 +61,9 @@ const MemoryLedger& StepWalk::run() {
 }
 
 void StepWalk::forward() {
+  kept_->enter_layers(ledger_, sizes_.before_blocks());
   ledger_.add(Holding::kSavedByHead, saved_by_embeddings_);
+  kept_->leave_layers(ledger_, sizes_.before_blocks());
   for (std::int64_t i = 0; i < sizes_.layers; ++i) forward_block(i);
   forward_head();
   ledger_.remove_all(Holding::kCastWeights);
@@ -70,7 +72,7 @@ void StepWalk::forward() {
 void StepWalk::forward_block(std::int64_t index) {
   const LayerMemory& layer = block(index);
   ledger_.enter({Part::kForward, index});
-  kept_->enter_block(ledger_, index);
+  kept_->enter_layers(ledger_, sizes_.block_parameters(index));
   if (recomputes(index)) {
     ledger_.add(Holding::kSavedInputs,
                 layer.input_bytes + (job_.on_gpu ? 0 : kGeneratorStateBytes));
@@ -84,21 +86,25 @@ void StepWalk::forward_block(std::int64_t index) {
     ledger_.add(Holding::kFlowing, layer.forward_scratch);
     ledger_.remove(Holding::kFlowing, layer.forward_scratch);
   }
-  kept_->leave_block(ledger_, index);
+  kept_->leave_layers(ledger_, sizes_.block_parameters(index));
 }
 
 void StepWalk::forward_head() {
   ledger_.enter({Part::kHead, kRootBlock});
+  kept_->enter_layers(ledger_, sizes_.final_norm_parameters());
+  kept_->leave_layers(ledger_, sizes_.final_norm_parameters());
+  kept_->enter_layers(ledger_, sizes_.head_parameters());
   ledger_.add(Holding::kSavedByHead, head_.layer.saved_bytes());
   ledger_.add(Holding::kFlowing, head_.layer.forward_scratch);
   ledger_.remove(Holding::kFlowing, head_.layer.forward_scratch);
+  kept_->leave_layers(ledger_, sizes_.head_parameters());
 }
 
 void StepWalk::backward() {
   kept_->begin_backward(ledger_);
   backward_head();
   for (std::int64_t i = sizes_.layers - 1; i >= 0; --i) backward_block(i);
-  backward_embedding();
+  backward_embeddings();
   kept_->end_backward(ledger_);
 }
 
@@ -112,9 +118,10 @@ void StepWalk::run(const BackwardOperator& op, Holding saved, std::int64_t fresh
 void StepWalk::backward_head() {
   const auto& operators = head_.layer.backward;
   for (std::size_t i = 0; i < operators.size(); ++i) {
-    const bool is_head = i == head_.head_operator;
-    const std::int64_t own =
-        is_head ? sizes_.head : (operators[i].parameters > 0 ? sizes_.final_norm : 0);
+    const bool is_head = i == head_.head_operator, is_norm = operators[i].parameters > 0;
+    if (is_head) use_layers(sizes_.head_parameters());
+    if (is_norm) use_layers(sizes_.final_norm_parameters());
+    const std::int64_t own = is_head ? sizes_.head : (is_norm ? sizes_.final_norm : 0);
     const std::int64_t fresh = sizes_.is_adapted ? 0 : own;
     run(operators[i], Holding::kSavedByHead, fresh);
     if (is_head && fresh > 0 && job_.shape.tied_head) {
@@ -128,18 +135,22 @@ void StepWalk::backward_head() {
 void StepWalk::backward_block(std::int64_t index) {
   const LayerMemory& layer = block(index);
   ledger_.enter({Part::kBackward, index});
-  kept_->enter_block_backward(ledger_, index);
+  const ParameterRange parameters = sizes_.block_parameters(index);
+  kept_->enter_layers_backward(ledger_, parameters);
   const bool again = recomputes(index);
   // The block's output, and its input if the block itself does not save it.
   const std::int64_t held_meanwhile = (layer.saves_input ? 1 : 2) * layer.input_bytes;
   if (again) {
+    kept_->recompute_layers(ledger_, parameters);
     ledger_.remove(Holding::kSavedInputs,
                    layer.input_bytes + (job_.on_gpu ? 0 : kGeneratorStateBytes));
     ledger_.add(Holding::kSavedByBlocks, saved_bytes(layer, index));
     ledger_.add(Holding::kFlowing, held_meanwhile);
   }
   for (const BackwardOperator& op : layer.backward) {
-    if (op.layer_parameter >= 0) kept_->use_parameter(ledger_, index, op.layer_parameter);
+    if (op.layer_parameter >= 0) {
+      kept_->use_parameter(ledger_, parameters.first + op.layer_parameter);
+    }
     run_block_operator(op);
     // Who asked for the recomputation holds it to the end.
     if (again && op.ends_output_gradient) ledger_.add(Holding::kFlowing, layer.input_bytes);
@@ -147,7 +158,7 @@ void StepWalk::backward_block(std::int64_t index) {
   // The first norm had not kept it.
   ledger_.add(Holding::kSavedByBlocks, spared(index));
   if (again) ledger_.remove(Holding::kFlowing, held_meanwhile + layer.input_bytes);
-  kept_->leave_block_backward(ledger_, index);
+  kept_->leave_layers_backward(ledger_, parameters);
 }
 
 void StepWalk::run_block_operator(const BackwardOperator& op) {
@@ -158,14 +169,20 @@ void StepWalk::run_block_operator(const BackwardOperator& op) {
   if (fresh > 0) kept_->keep_gradient(ledger_, fresh);
 }
 
-void StepWalk::backward_embedding() {
+void StepWalk::backward_embeddings() {
   ledger_.enter({Part::kBackward, kRootBlock});
-  const std::int64_t flowing = ledger_.held(Holding::kFlowing);
   if (sizes_.is_adapted) {
     // The first adapter's input needs no gradient.
-    run({.consumed = flowing, .released = saved_by_embeddings_}, Holding::kSavedByHead, 0);
+    run({.consumed = ledger_.held(Holding::kFlowing), .released = saved_by_embeddings_},
+        Holding::kSavedByHead, 0);
     return;
   }
+  use_layers(sizes_.before_blocks());
+  add_embedding_gradients();
+}
+
+void StepWalk::add_embedding_gradients() {
+  const std::int64_t flowing = ledger_.held(Holding::kFlowing);
   run({.consumed = sizes_.positions > 0 ? 0 : flowing, .released = saved_by_embeddings_},
       Holding::kSavedByHead, sizes_.embedding);
   if (job_.shape.tied_head) {
@@ -179,6 +196,11 @@ void StepWalk::backward_embedding() {
     run({.consumed = flowing}, Holding::kSavedByHead, sizes_.positions);
     kept_->keep_gradient(ledger_, sizes_.positions);
   }
+}
+
+// In backward, which comes to the last first.
+void StepWalk::use_layers(ParameterRange layers) {
+  for (int i = layers.end; i-- > layers.first;) kept_->use_parameter(ledger_, i);
 }
 
 }  // namespace shardlens::trace

@@ -38,7 +38,9 @@ class StepWalk {
   void backward_head();
   void backward_block(std::int64_t index);
   void run_block_operator(const BackwardOperator& op);
-  void backward_embedding();
+  void backward_embeddings();
+  void add_embedding_gradients();
+  void use_layers(ParameterRange layers);
   // `fresh`: values of gradients of parameters that appear meanwhile.
   void run(const BackwardOperator& op, Holding saved, std::int64_t fresh);
 

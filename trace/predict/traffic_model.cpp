@@ -99,7 +99,7 @@ void Traffic::add_buckets() {
 void Traffic::add_units() {
   const ShardSizes shards = shard_sizes(job_, sizes_);
   const Group shard_group{shards.group};
-  const std::int64_t trained = shards.group * shards.trained_values(sizes_);
+  const std::int64_t trained = shards.group * shards.trained_values();
   add_gathers(shards, shard_group);
   add({CollectiveFunction::kReduceScatter, "gradients", shard_group, bytes_.reduced, trained,
        reductions_});
@@ -110,23 +110,24 @@ void Traffic::add_units() {
 }
 
 void Traffic::add_gathers(const ShardSizes& shards, Group group) {
-  const std::int64_t root =
-      shards.group * (bytes_.gathered * shards.root + shards.frozen_root.gathered);
-  const std::int64_t blocks =
-      shards.group * (bytes_.gathered * shards.block() * (sizes_.layers - sizes_.frozen_layers) +
-                      shards.frozen_block().gathered * sizes_.blocks_with_frozen_weights());
+  std::int64_t forward = 0, backward = 0;  // bytes
+  for (const UnitShard& each : shards.units) {
+    const std::int64_t bytes =
+        shards.group * (bytes_.gathered * each.trained + each.frozen.gathered);
+    forward += bytes;
+    if (&each != shards.units.data() && each.unit.has_backward) backward += bytes;
+  }
   // Frozen weights travel as they are kept, 4-bit ones in 4 bits; what is counted is bytes then.
   const bool is_uniform = sizes_.is_uniform();
   const std::int64_t each = is_uniform ? bytes_.gathered : 1;
   const std::string note = is_uniform ? "" : " (bytes: frozen weights as they are kept)";
   // What is kept after forward stays until gradients have been reduced.
   const std::int64_t times = traits_.frees_after_forward ? micro_batches_ : reductions_;
-  add({CollectiveFunction::kAllGather, "forward gathers", group, each, (root + blocks) / each,
-       times, note});
+  add({CollectiveFunction::kAllGather, "forward gathers", group, each, forward / each, times,
+       note});
   if (!traits_.frees_after_forward) return;
-  const std::int64_t outside = sizes_.is_adapted ? 0 : bytes_.gathered * shards.whole.outside;
-  add({CollectiveFunction::kAllGather, "backward gathers", group, each, (blocks + outside) / each,
-       times, note + (is_uniform ? " (the root stays gathered)" : "")});
+  add({CollectiveFunction::kAllGather, "backward gathers", group, each, backward / each, times,
+       note + (is_uniform ? " (the root stays gathered)" : "")});
 }
 
 std::int64_t sum_over(const std::vector<TrafficTerm>& terms, std::int64_t TrafficTerm::*member) {

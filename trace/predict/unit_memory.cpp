@@ -11,7 +11,7 @@ namespace shardlens::trace {
 namespace {
 
 Holding gathered_as(std::size_t unit) {
-  return unit == 0 ? Holding::kGatheredRoot : Holding::kGatheredBlocks;
+  return unit == 0 ? Holding::kGatheredRoot : Holding::kGatheredUnits;
 }
 
 }  // namespace
@@ -25,115 +25,89 @@ UnitMemory::UnitMemory(const PlannedJob& job, const ModelSizes& sizes)
       // On a CPU shards are in the host's memory anyway.
       offloads_(job.settings.cpu_offload && job.on_gpu),
       is_resident_(shards_.group == 1 && bytes_.gathered == 4 && !offloads_),
-      states_(unit_of(sizes.layers, 0), State::kFree) {
-  list_in_order_of_leaving();
-}
-
-void UnitMemory::list_in_order_of_leaving() {
-  std::vector<std::size_t> of_block, open;
-  const auto leave_before = [&](int parameter) {
-    for (; !open.empty() && shards_.of_block[open.back()].unit.end <= parameter; open.pop_back()) {
-      of_block.push_back(open.back());
+      states_(shards_.units.size(), State::kFree),
+      awaits_end_(shards_.units.size(), false),
+      of_parameter_(static_cast<std::size_t>(sizes.parameter_count())) {
+  for (Unit unit = kRoot + 1; unit < states_.size(); ++unit) {
+    for (int i = parameters(unit).first; i < parameters(unit).end; ++i) {
+      of_parameter_[static_cast<std::size_t>(i)].push_back(unit);
     }
-  };
-  for (std::size_t i = 0; i < shards_.of_block.size(); ++i) {
-    leave_before(shards_.of_block[i].unit.first);
-    open.push_back(i);
-  }
-  leave_before(static_cast<int>(sizes_.block.size()));
-  for (std::int64_t block = 0; block < sizes_.layers; ++block) {
-    for (const std::size_t i : of_block) left_.push_back(unit_of(block, i));
   }
 }
 
-std::int64_t UnitMemory::block_of(Unit unit) const {
-  return unit == kRoot ? kRootBlock
-                       : static_cast<std::int64_t>((unit - 1) / shards_.of_block.size());
-}
-
-const BlockShard& UnitMemory::shard_of(Unit unit) const {
-  return shards_.of_block[(unit - 1) % shards_.of_block.size()];
-}
-
-std::int64_t UnitMemory::trained_shard(Unit unit) const {
-  if (unit == kRoot) return shards_.root;
-  return block_of(unit) < sizes_.frozen_layers ? 0 : shard_of(unit).shard;
-}
-
-FrozenBytes UnitMemory::frozen_shard(Unit unit) const {
-  if (unit == kRoot) return shards_.frozen_root;
-  return block_of(unit) < sizes_.blocks_with_frozen_weights() ? shard_of(unit).frozen
-                                                              : FrozenBytes{};
-}
-
-std::int64_t UnitMemory::trained_values(Unit unit) const {
-  if (unit != kRoot) return shard_of(unit).trained;
-  return shards_.whole.root - shards_.whole.root_frozen;
+// Whether forward goes through it a second time, without the block as a whole.
+bool UnitMemory::is_recomputed(Unit unit) const {
+  const std::int64_t every = job_.settings.activation_checkpointing, block = at(unit).block;
+  return every > 0 && block >= 0 && block % every == 0 &&
+         parameters(unit) != sizes_.block_parameters(block);
 }
 
 void UnitMemory::hold_at_rest(MemoryLedger& ledger) {
   if (offloads_) return;
   ledger.add(Holding::kParameters,
-             bytes_.master * shards_.trained_values(sizes_) + shards_.frozen_bytes(sizes_));
+             bytes_.master * shards_.trained_values() + shards_.frozen_bytes());
   ledger.add(Holding::kOptimizerState, optimizer_state(job_, sizes_).bytes);
 }
 
 std::int64_t UnitMemory::host_bytes() const {
   if (!offloads_) return 0;
   // Shards and their gradients.
-  return 2 * bytes_.master * shards_.trained_values(sizes_) + shards_.frozen_bytes(sizes_) +
+  return 2 * bytes_.master * shards_.trained_values() + shards_.frozen_bytes() +
          optimizer_state(job_, sizes_).bytes;
 }
 
 std::int64_t UnitMemory::gathered_bytes(Unit unit) const {
   // Buffers whose type is the one they are computed with are used where they are.
   const bool is_whole = shards_.group == 1 && !offloads_;
-  const FrozenBytes frozen = frozen_shard(unit);
+  const UnitShard& shard = shards_.units[unit];
   return shards_.group *
-         (bytes_.gathered * trained_shard(unit) + (is_whole ? frozen.cast : frozen.gathered));
+         (bytes_.gathered * shard.trained + (is_whole ? shard.frozen.cast : shard.frozen.gathered));
 }
 
 std::int64_t UnitMemory::gather_input_bytes(Unit unit) const {
   if (shards_.group == 1) return 0;
-  const FrozenBytes frozen = frozen_shard(unit);
-  if (offloads_) return bytes_.gathered * trained_shard(unit) + frozen.gathered;
-  return (bytes_.gathered != bytes_.master ? bytes_.gathered * trained_shard(unit) : 0) +
-         frozen.cast;
+  const UnitShard& shard = shards_.units[unit];
+  if (offloads_) return bytes_.gathered * shard.trained + shard.frozen.gathered;
+  return (bytes_.gathered != bytes_.master ? bytes_.gathered * shard.trained : 0) +
+         shard.frozen.cast;
 }
 
 void UnitMemory::begin_forward(MemoryLedger& ledger, bool reduces, bool adds) {
   reduces_ = reduces;
   adds_ = adds;
+  entered_ = 0;
+  await_backward_.clear();
+  awaits_end_[kRoot] = true;
   enter(ledger, kRoot);
 }
 
 void UnitMemory::enter(MemoryLedger& ledger, Unit unit) {
-  entered_ = unit;
+  ++entered_;
   gather(ledger, unit);
   wait(ledger, unit);
   if (job_.settings.forward_prefetch && unit + 1 < states_.size()) gather(ledger, unit + 1);
 }
 
-void UnitMemory::enter_block(MemoryLedger& ledger, std::int64_t block) {
-  for (std::size_t i = 0; i < shards_.of_block.size(); ++i) {
-    while (!open_.empty() &&
-           !shard_of(open_.back()).unit.contains(shards_.of_block[i].unit.first)) {
+void UnitMemory::enter_layers(MemoryLedger& ledger, ParameterRange layers) {
+  while (entered_ < states_.size() && parameters(entered_).first < layers.end) {
+    while (!open_.empty() && !parameters(open_.back()).contains(parameters(entered_))) {
       leave(ledger);
     }
-    open_.push_back(unit_of(block, i));
+    open_.push_back(entered_);
     enter(ledger, open_.back());
   }
 }
 
-void UnitMemory::leave_block(MemoryLedger& ledger, std::int64_t /*block*/) {
-  while (!open_.empty()) leave(ledger);
+void UnitMemory::leave_layers(MemoryLedger& ledger, ParameterRange layers) {
+  while (!open_.empty() && parameters(open_.back()).end <= layers.end) leave(ledger);
 }
 
 void UnitMemory::leave(MemoryLedger& ledger) {
   const Unit unit = open_.back();
   open_.pop_back();
+  if (!is_recomputed(unit)) await_backward(unit);
   if (!frees_after_forward_) return;
-  const bool all_were_entered = entered_ + 1 == states_.size();
+  const bool all_were_entered = entered_ == states_.size();
   if (job_.on_gpu && !job_.settings.forward_prefetch && !all_were_entered) {
     return retire(ledger, unit);
   }
@@ -141,52 +115,78 @@ void UnitMemory::leave(MemoryLedger& ledger) {
   free(ledger, unit);
 }
 
-void UnitMemory::begin_backward(MemoryLedger& ledger) {
-  if (job_.settings.backward_prefetch == "pre" && !left_.empty()) gather(ledger, left_.back());
+void UnitMemory::await_backward(Unit unit) {
+  awaits_end_[unit] = true;
+  if (at(unit).has_backward) await_backward_.push_back(unit);
 }
 
-void UnitMemory::enter_block_backward(MemoryLedger& ledger, std::int64_t block) {
-  // A unit around the whole block begins with it, whatever is computed first.
-  if (shards_.blocks_are_units() &&
-      shards_.of_block[0].unit.end == static_cast<int>(sizes_.block.size()) &&
-      shards_.of_block[0].unit.first == 0) {
-    enter_backward(ledger, unit_of(block, 0));
+void UnitMemory::begin_backward(MemoryLedger& ledger) {
+  if (job_.settings.backward_prefetch == "pre") prefetch_for_backward(ledger);
+}
+
+// Units around all of it begin with it, whatever is computed first.
+void UnitMemory::enter_layers_backward(MemoryLedger& ledger, ParameterRange layers) {
+  for (const Unit unit : of_parameter_[static_cast<std::size_t>(layers.first)]) {
+    if (!parameters(unit).contains(layers)) return;
+    if (std::ranges::find(open_, unit) == open_.end()) enter_backward(ledger, unit);
   }
 }
 
-// Backward has come to an operator of the layer with this parameter.
-void UnitMemory::use_parameter(MemoryLedger& ledger, std::int64_t block, int parameter) {
-  while (!open_.empty() && !shard_of(open_.back()).unit.contains(parameter)) leave_backward(ledger);
-  for (std::size_t i = 0; i < shards_.of_block.size(); ++i) {
-    const Unit unit = unit_of(block, i);
-    if (!shards_.of_block[i].unit.contains(parameter)) continue;
+void UnitMemory::recompute_layers(MemoryLedger& ledger, ParameterRange layers) {
+  std::vector<Unit> again;
+  const auto leave_before = [&](int parameter) {
+    for (; !again.empty() && parameters(again.back()).end <= parameter; again.pop_back()) {
+      await_backward(again.back());
+      if (frees_after_forward_) free(ledger, again.back());
+    }
+  };
+  for (int i = layers.first; i < layers.end; ++i) {
+    leave_before(i);
+    for (const Unit unit : of_parameter_[static_cast<std::size_t>(i)]) {
+      if (parameters(unit).first != i || !is_recomputed(unit)) continue;
+      again.push_back(unit);
+      gather(ledger, unit);
+      wait(ledger, unit);
+    }
+  }
+  leave_before(layers.end);
+}
+
+void UnitMemory::use_parameter(MemoryLedger& ledger, int parameter) {
+  while (!open_.empty() && !parameters(open_.back()).contains(parameter)) leave_backward(ledger);
+  for (const Unit unit : of_parameter_[static_cast<std::size_t>(parameter)]) {
     if (std::ranges::find(open_, unit) == open_.end()) enter_backward(ledger, unit);
   }
 }
 
 void UnitMemory::enter_backward(MemoryLedger& ledger, Unit unit) {
+  if (!at(unit).has_backward || !awaits_end_[unit]) return;
+  const auto begun = std::find(await_backward_.rbegin(), await_backward_.rend(), unit);
+  if (begun != await_backward_.rend()) {
+    await_backward_.erase(std::prev(begun.base()), await_backward_.end());
+  }
   open_.push_back(unit);
   gather(ledger, unit);
   wait(ledger, unit);
-  if (job_.settings.backward_prefetch == "pre") gather_before(ledger, unit);
+  if (job_.settings.backward_prefetch == "pre") prefetch_for_backward(ledger);
 }
 
+// What passes no gradient on ends with the whole of backward.
 void UnitMemory::leave_backward(MemoryLedger& ledger) {
   const Unit unit = open_.back();
   open_.pop_back();
-  end_unit_backward(ledger, unit);
+  if (at(unit).passes_gradient) end_unit_backward(ledger, unit);
 }
 
 void UnitMemory::end_unit_backward(MemoryLedger& ledger, Unit unit) {
-  if (job_.settings.backward_prefetch == "post") gather_before(ledger, unit);
+  awaits_end_[unit] = false;
+  if (job_.settings.backward_prefetch == "post") prefetch_for_backward(ledger);
   if (reduces_ || frees_after_forward_) free(ledger, unit);
   if (reduces_) reduce(ledger, unit);
 }
 
-// In backward: what forward left before it.
-void UnitMemory::gather_before(MemoryLedger& ledger, Unit unit) {
-  const auto here = std::ranges::find(left_, unit);
-  if (here != left_.end() && here != left_.begin()) gather(ledger, *(here - 1));
+void UnitMemory::prefetch_for_backward(MemoryLedger& ledger) {
+  if (!await_backward_.empty()) gather(ledger, await_backward_.back());
 }
 
 void UnitMemory::keep_gradient(MemoryLedger& ledger, std::int64_t values) {
@@ -195,12 +195,16 @@ void UnitMemory::keep_gradient(MemoryLedger& ledger, std::int64_t values) {
   if (adds_) ledger.remove(Holding::kUnitGradients, bytes);
 }
 
-void UnitMemory::leave_block_backward(MemoryLedger& ledger, std::int64_t /*block*/) {
-  while (!open_.empty()) leave_backward(ledger);
+void UnitMemory::leave_layers_backward(MemoryLedger& ledger, ParameterRange layers) {
+  while (!open_.empty() && parameters(open_.back()).first >= layers.first) leave_backward(ledger);
 }
 
 void UnitMemory::end_backward(MemoryLedger& ledger) {
-  end_unit_backward(ledger, kRoot);
+  while (!open_.empty()) leave_backward(ledger);
+  await_backward_.clear();
+  for (Unit unit = states_.size(); unit-- > kRoot;) {
+    if (awaits_end_[unit]) end_unit_backward(ledger, unit);
+  }
   if (!reduces_) return;
   finish_reduction(ledger);
   has_shard_gradients_ = true;
@@ -214,7 +218,7 @@ void UnitMemory::gather(MemoryLedger& ledger, Unit unit) {
   ledger.add(Holding::kGatherInputs, gather_input_bytes(unit));
   // An offloaded shard is cast on the device.
   const bool is_cast = offloads_ && bytes_.gathered != bytes_.master;
-  const std::int64_t before = is_cast ? bytes_.master * trained_shard(unit) : 0;
+  const std::int64_t before = is_cast ? bytes_.master * shards_.units[unit].trained : 0;
   ledger.add(Holding::kGatherInputs, before);
   ledger.remove(Holding::kGatherInputs, before);
 }
@@ -245,7 +249,7 @@ void UnitMemory::drop_retired(MemoryLedger& ledger) {
 }
 
 void UnitMemory::reduce(MemoryLedger& ledger, Unit unit) {
-  const std::int64_t shard = trained_shard(unit);
+  const std::int64_t shard = shards_.units[unit].trained;
   if (shard == 0) return;
   finish_reduction(ledger);  // of the unit before, as trainer/fsdp/gradient_reducer
   UnderWay next;
@@ -259,7 +263,7 @@ void UnitMemory::reduce(MemoryLedger& ledger, Unit unit) {
     next.output = flat;
     ledger.add(Holding::kReduceOutputs, next.output);
   }
-  ledger.remove(Holding::kUnitGradients, bytes_.gathered * trained_values(unit));
+  ledger.remove(Holding::kUnitGradients, bytes_.gathered * at(unit).trained);
   if (shards_.group > 1) ledger.add(Holding::kReduceOutputs, next.output);
   under_way_ = next;
 }

@@ -17,13 +17,14 @@ class UnitMemory final : public KeptMemory {
 
   void hold_at_rest(MemoryLedger& ledger) override;
   void begin_forward(MemoryLedger& ledger, bool reduces, bool adds) override;
-  void enter_block(MemoryLedger& ledger, std::int64_t block) override;
-  void leave_block(MemoryLedger& ledger, std::int64_t block) override;
+  void enter_layers(MemoryLedger& ledger, ParameterRange layers) override;
+  void leave_layers(MemoryLedger& ledger, ParameterRange layers) override;
   void begin_backward(MemoryLedger& ledger) override;
-  void enter_block_backward(MemoryLedger& ledger, std::int64_t block) override;
-  void use_parameter(MemoryLedger& ledger, std::int64_t block, int parameter) override;
+  void enter_layers_backward(MemoryLedger& ledger, ParameterRange layers) override;
+  void recompute_layers(MemoryLedger& ledger, ParameterRange layers) override;
+  void use_parameter(MemoryLedger& ledger, int parameter) override;
   void keep_gradient(MemoryLedger& ledger, std::int64_t values) override;
-  void leave_block_backward(MemoryLedger& ledger, std::int64_t block) override;
+  void leave_layers_backward(MemoryLedger& ledger, ParameterRange layers) override;
   void end_backward(MemoryLedger& ledger) override;
   std::int64_t host_bytes() const override;
 
@@ -32,26 +33,20 @@ class UnitMemory final : public KeptMemory {
   struct UnderWay {
     std::int64_t input = 0, output = 0, shard = 0;  // bytes, bytes, values
   };
-  // The root is 0; those of a block follow one another, and those of the next block them.
-  using Unit = std::size_t;
+  using Unit = std::size_t;  // of shards_.units
   static constexpr Unit kRoot = 0;
 
-  Unit unit_of(std::int64_t block, std::size_t in_block) const {
-    return 1 + static_cast<std::size_t>(block) * shards_.of_block.size() + in_block;
-  }
-  std::int64_t block_of(Unit unit) const;
-  const BlockShard& shard_of(Unit unit) const;
-  void list_in_order_of_leaving();
-
-  std::int64_t trained_shard(Unit unit) const;   // values
-  std::int64_t trained_values(Unit unit) const;  // of the whole unit, without padding
-  FrozenBytes frozen_shard(Unit unit) const;
+  const ModelUnit& at(Unit unit) const { return shards_.units[unit].unit; }
+  ParameterRange parameters(Unit unit) const { return at(unit).parameters; }
+  bool is_recomputed(Unit unit) const;
   // Of the whole unit, and what of a shard takes memory on its way into a gather.
   std::int64_t gathered_bytes(Unit unit) const;
   std::int64_t gather_input_bytes(Unit unit) const;
 
   void enter(MemoryLedger& ledger, Unit unit);
   void leave(MemoryLedger& ledger);  // the innermost that is open
+  void recompute(MemoryLedger& ledger, Unit unit);
+  void await_backward(Unit unit);
   void enter_backward(MemoryLedger& ledger, Unit unit);
   void leave_backward(MemoryLedger& ledger);
   void end_unit_backward(MemoryLedger& ledger, Unit unit);
@@ -61,7 +56,7 @@ class UnitMemory final : public KeptMemory {
   void free(MemoryLedger& ledger, Unit unit);
   void retire(MemoryLedger& ledger, Unit unit);
   void drop_retired(MemoryLedger& ledger);
-  void gather_before(MemoryLedger& ledger, Unit unit);
+  void prefetch_for_backward(MemoryLedger& ledger);
   void reduce(MemoryLedger& ledger, Unit unit);
   void finish_reduction(MemoryLedger& ledger);
 
@@ -71,10 +66,15 @@ class UnitMemory final : public KeptMemory {
   ElementBytes bytes_;
   bool frees_after_forward_, offloads_, is_resident_;
   bool reduces_ = true, adds_ = false, has_shard_gradients_ = false;
-  std::vector<State> states_;  // by unit
-  std::vector<Unit> left_;     // without the root, in the order in which forward leaves them
-  std::vector<Unit> open_;     // of the block under way, the innermost last
-  Unit entered_ = kRoot;       // the last one
+  // By unit. Its gradients are still to be reduced.
+  std::vector<State> states_;
+  std::vector<bool> awaits_end_;
+  std::vector<std::vector<Unit>>
+      of_parameter_;         // the units around it without the root, outer first
+  std::vector<Unit> open_;   // under way, without the root, the innermost last
+  std::size_t entered_ = 0;  // how many, by forward
+  // Those whose backward has not begun, as forward left them: the last is the next.
+  std::vector<Unit> await_backward_;
   // Freed in forward, but a GPU may still compute with it (trainer/fsdp/retired_unit).
   std::optional<Unit> retired_;
   std::optional<UnderWay> under_way_;

@@ -26,7 +26,12 @@ void put_scaled(torch::Tensor& flat, std::vector<torch::Tensor>& parts,
   }
   const torch::Tensor factor = torch::scalar_tensor(scale, torch::kFloat64);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    at::mul_out(parts[i], gradients[i], factor);
+    if (gradients[i].scalar_type() == parts[i].scalar_type()) {
+      at::mul_out(parts[i], gradients[i], factor);
+    } else {
+      // In one go it would be computed in the gradient's type, in memory of its own.
+      parts[i].copy_(gradients[i]).mul_(scale);
+    }
     gradients[i].reset();
   }
 }

@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 
+#include "trace/model/unit_choice.h"
+
 namespace shardlens::trainer {
 
 namespace {
@@ -37,7 +39,11 @@ class Planner {
     if (policy == WrapPolicy::kTransformerBlock) {
       for (const auto& block : model_.blocks()) chosen_.insert(block.get());
     } else if (policy == WrapPolicy::kSize) {
-      choose_by_size(model_, min_num_params);
+      std::vector<Layer*> layers;  // by id
+      const trace::ModuleNode all = node_of(model_, layers);
+      for (const int id : trace::units_by_size(all, min_num_params)) {
+        chosen_.insert(layers[static_cast<std::size_t>(id)]);
+      }
     }
     units_.push_back({"root", nullptr, {}});
     collect(model_, "", "", 0);
@@ -48,24 +54,16 @@ class Planner {
   }
 
  private:
-  std::int64_t values_in(const torch::nn::Module& module) const {
-    std::int64_t count = 0;
-    for (const auto& parameter : module.parameters()) {
-      if (!shared_.contains(parameter.unsafeGetTensorImpl())) count += parameter.numel();
+  trace::ModuleNode node_of(torch::nn::Module& module, std::vector<Layer*>& layers) const {
+    trace::ModuleNode node;
+    node.id = static_cast<int>(layers.size());
+    layers.push_back(dynamic_cast<Layer*>(&module));
+    node.can_be_unit = layers.back() != nullptr;
+    for (const auto& parameter : module.parameters(/*recurse=*/false)) {
+      if (!shared_.contains(parameter.unsafeGetTensorImpl())) node.values += parameter.numel();
     }
-    return count;
-  }
-
-  // Returns how many values below `module` are in units; children come before their parents.
-  std::int64_t choose_by_size(torch::nn::Module& module, std::int64_t minimum) {
-    const std::int64_t all = values_in(module);
-    if (all < minimum) return 0;
-    std::int64_t wrapped = 0;
-    for (const auto& child : module.children()) wrapped += choose_by_size(*child, minimum);
-    auto* layer = dynamic_cast<Layer*>(&module);
-    if (layer == nullptr || all - wrapped < minimum) return wrapped;
-    chosen_.insert(layer);
-    return all;
+    for (const auto& child : module.children()) node.children.push_back(node_of(*child, layers));
+    return node;
   }
 
   void collect(const torch::nn::Module& module, const std::string& prefix, std::string unit_path,
