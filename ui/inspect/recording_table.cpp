@@ -48,7 +48,9 @@ struct RecordingFold {
   std::vector<std::size_t> shown, rest;
 };
 
-// Those that say nothing of their recording stand out, too: it may have failed.
+// Those that say nothing of their recording stand out, too: it may have failed. While a run goes on
+// its counts change with every look, and rows must not: whoever lost something comes first then, by
+// number.
 RecordingFold folded_ranks(const trace::RunFigures& figures, bool folded) {
   RecordingFold fold;
   for (std::size_t i = 0; i < figures.ranks.size(); ++i) fold.shown.push_back(i);
@@ -56,6 +58,10 @@ RecordingFold folded_ranks(const trace::RunFigures& figures, bool folded) {
   std::vector<std::tuple<double, std::int64_t, std::int64_t>> weights;
   for (const RankFigures& rank : figures.ranks) {
     const double lost = lost_of(rank, figures.recorder.losses);
+    if (figures.info.status == trace::RunStatus::kRunning) {
+      weights.emplace_back(lost != 0, 0, 0);
+      continue;
+    }
     weights.emplace_back(std::isnan(lost) ? std::numeric_limits<double>::infinity() : lost,
                          rank.cost ? rank.cost->callback_ns : 0, rank.cost ? rank.cost->events : 0);
   }

@@ -229,10 +229,38 @@ TEST(RecordingTable, HasARowPerRankWithWhatRecordedItAndWhatThatCost) {
   EXPECT_EQ(sources[2].ranks, "rank 1");
 }
 
+TEST(RecordingTable, KeepsItsOrderWhileARunOfManyRanksGoesOn) {
+  const Snapshot snapshot = tables_snapshot();
+  auto run = std::make_shared<RunView>(*snapshot.run);
+  run->figures.info.status = trace::RunStatus::kRunning;
+  run->figures.ranks.assign(64, trace::RankFigures{});
+  const auto after = [&](int looks) {
+    run->figures.recorder.losses = {{40, "queue full", 100 / looks},
+                                    {50, "queue full", 10 * looks}};
+    for (int rank = 0; rank < 64; ++rank) {
+      trace::RankFigures& of = run->figures.ranks[static_cast<std::size_t>(rank)];
+      of.info.rank = rank;
+      of.cost = trace::RecorderCost{rank, (rank * 37 * looks) % 61, 9'000'000, 5'000 * looks};
+    }
+    const auto table = recording_table(run);
+    std::vector<std::string> order;
+    for (std::size_t row = 0; row < table->rows; ++row) {
+      order.push_back(shown(*column_named(*table, "Rank"), row));
+    }
+    return order;
+  };
+  const auto first = after(1);
+  EXPECT_EQ((std::vector<std::string>{first.begin(), first.begin() + 4}),
+            (std::vector<std::string>{"40", "50", "0", "1"}));
+  EXPECT_EQ(after(2), first);
+  EXPECT_EQ(after(7), first);
+}
+
 TEST(RecordingTable, OfAThousandRanksShowsThoseThatStandOutAndFoldsTheRest) {
   const Snapshot snapshot = tables_snapshot();
   auto run = std::make_shared<RunView>(*snapshot.run);
   auto& ranks = run->figures.ranks;
+  run->figures.info.status = trace::RunStatus::kDone;
   ranks.assign(1024, trace::RankFigures{});
   run->figures.recorder.losses.clear();
   for (int rank = 0; rank < 1024; ++rank) {
