@@ -49,7 +49,7 @@ ChunkNames::Found ChunkNames::of(std::span<const ChunkEntry> chunks,
     for (std::size_t i = 0; i < chunks.size(); ++i) {
       if (chunks[i].header.first_ns >= until_ns) continue;
       const bool is_cut = until_ns != INT64_MAX && chunks[i].header.last_ns >= until_ns;
-      const auto known = known_.find(Key{chunks[i].file, chunks[i].row_id});
+      const auto known = known_.find(key_of(chunks[i]));
       if (!is_cut && known != known_.end()) {
         found.counts[i] = known->second;
         continue;

@@ -50,16 +50,6 @@ class ChunkNames {
             std::span<const std::uint32_t> numbers);
 
  private:
-  struct Key {
-    int file = 0;
-    std::int64_t row_id = 0;
-    bool operator==(const Key&) const = default;
-  };
-  struct Hash {
-    std::size_t operator()(const Key& key) const {
-      return std::hash<std::int64_t>()(key.row_id * 1'000'003 + key.file);
-    }
-  };
   // One worker's sums by string id, all 0 between chunks.
   struct Sums {
     std::vector<NameCount> by_id;
@@ -75,7 +65,7 @@ class ChunkNames {
   EventStore& store_;
   mutable std::mutex mutex_;                 // of what follows
   std::vector<std::unique_ptr<Sums>> idle_;  // as many as there were threads at once
-  std::unordered_map<Key, std::shared_ptr<const Counts>, Hash> known_;
+  std::unordered_map<ChunkKey, std::shared_ptr<const Counts>, ChunkKeyHash> known_;
 };
 
 // By string id of a rank: whether its name is among `names` of all ranks.

@@ -2,7 +2,7 @@
 
 namespace shardlens::trace {
 
-ColumnCache::Value ColumnCache::get(const Key& key, const std::function<Value()>& decode) {
+ColumnCache::Value ColumnCache::get(const ChunkKey& key, const std::function<Value()>& decode) {
   std::unique_lock lock(mutex_);
   auto& slot = entries_[key];
   if (slot) {
@@ -25,10 +25,10 @@ ColumnCache::Value ColumnCache::get(const Key& key, const std::function<Value()>
   return value;
 }
 
-void ColumnCache::keep(const Key& key, Entry& entry) {
+void ColumnCache::keep(const ChunkKey& key, Entry& entry) {
   const Value& value = *entry.value;
   if (value) {
-    entry.bytes = (*value)->bytes() + sizeof(Entry) + sizeof(Key);
+    entry.bytes = (*value)->bytes() + sizeof(Entry) + sizeof(ChunkKey);
     uses_.push_front(key);
     entry.use = uses_.begin();
     bytes_ += entry.bytes;
@@ -48,7 +48,7 @@ void ColumnCache::evict() {
   }
 }
 
-std::vector<std::shared_ptr<const EventColumns>> ColumnCache::find(std::span<const Key> keys) {
+std::vector<std::shared_ptr<const EventColumns>> ColumnCache::find(std::span<const ChunkKey> keys) {
   std::vector<std::shared_ptr<const EventColumns>> found(keys.size());
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < keys.size(); ++i) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "trace/model/result.h"
+#include "trace/store/chunk_entry.h"
 #include "trace/store/event_columns.h"
 
 namespace shardlens::trace {
@@ -22,43 +23,32 @@ namespace shardlens::trace {
 class ColumnCache {
  public:
   using Value = Result<std::shared_ptr<const EventColumns>>;
-  struct Key {
-    int file = 0;
-    std::int64_t row_id = 0;
-    bool operator==(const Key&) const = default;
-  };
-
   explicit ColumnCache(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
 
   // decode() runs on this thread, with no lock held. What is damaged stays so without another try.
-  Value get(const Key& key, const std::function<Value()>& decode);
+  Value get(const ChunkKey& key, const std::function<Value()>& decode);
   // Those that are there now, in the order of `keys`; null for the others. At one go: for many
   // chunks a lock each would cost as much as what is done with them.
-  std::vector<std::shared_ptr<const EventColumns>> find(std::span<const Key> keys);
+  std::vector<std::shared_ptr<const EventColumns>> find(std::span<const ChunkKey> keys);
   // Drops failures of a file that was opened again.
   void forget_failures(int file);
   std::size_t bytes() const;
 
  private:
-  struct Hash {
-    std::size_t operator()(const Key& key) const {
-      return std::hash<std::int64_t>()(key.row_id * 1'000'003 + key.file);
-    }
-  };
   struct Entry {
     std::optional<Value> value;  // none while it is being decoded
     std::size_t bytes = 0;
-    std::list<Key>::iterator use;  // of what has bytes
+    std::list<ChunkKey>::iterator use;  // of what has bytes
   };
-  void keep(const Key& key, Entry& entry);
+  void keep(const ChunkKey& key, Entry& entry);
   void evict();
 
   const std::size_t limit_bytes_;
   mutable std::mutex mutex_;
   std::condition_variable decoded_;
   // Waiting threads hold an entry that was evicted meanwhile.
-  std::unordered_map<Key, std::shared_ptr<Entry>, Hash> entries_;
-  std::list<Key> uses_;  // the latest first
+  std::unordered_map<ChunkKey, std::shared_ptr<Entry>, ChunkKeyHash> entries_;
+  std::list<ChunkKey> uses_;  // the latest first
   std::size_t bytes_ = 0;
 };
 

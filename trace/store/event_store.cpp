@@ -16,8 +16,6 @@ namespace {
 
 auto lane_of(const ChunkEntry& chunk) { return std::tuple(chunk.rank, chunk.lane, chunk.kind); }
 
-ColumnCache::Key key_of(const ChunkEntry& chunk) { return {chunk.file, chunk.row_id}; }
-
 // Bytes of copies are summed up; of nothing else are values looked at by the million.
 EventColumns::Values values_of(EventKind kind) {
   return kind == EventKind::kCopy ? EventColumns::Values::kKept : EventColumns::Values::kLeftOut;
@@ -137,7 +135,7 @@ EventStore::Visit EventStore::visit(
     const std::function<void(int, const ChunkEntry&, const EventColumns&)>& visit,
     const std::function<bool()>& wanted) {
   // First what is in the cache: reading the others may drop it.
-  std::vector<ColumnCache::Key> keys;
+  std::vector<ChunkKey> keys;
   keys.reserve(chunks.size());
   for (const ChunkEntry& chunk : chunks) keys.push_back(key_of(chunk));
   auto cached = state_->cache.find(keys);

@@ -10,10 +10,19 @@
 #include <tuple>
 
 #include "tests/trace/store/known_events.h"
+#include "trace/store/chunk_entry.h"
 #include "trace/store/chunk_file.h"
 
 namespace shardlens::trace {
 namespace {
+
+// In a constant a sum that overflows does not compile: the rank stands above 40 bits in packed
+// runs.
+constexpr std::size_t hash_of_rank(std::int64_t rank) {
+  return ChunkKeyHash()({.file = 0, .row_id = (rank << 40) + 7});
+}
+static_assert(hash_of_rank(1023) != hash_of_rank(9));
+static_assert(ChunkKeyHash()({.file = -1, .row_id = INT64_MAX}) != 0);
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
