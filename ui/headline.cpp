@@ -36,7 +36,7 @@ Headline exposed_headline(const trace::RunSummary& s, const std::string& source)
     of_step = " of step";
   }
   std::string split;
-  if (s.exposed_wait_ns && s.exposed_ns > 0) {
+  if (s.exposed_wait_ns.value_or(0) > 0 && s.exposed_ns > 0) {
     const std::string waiting = format_duration(*s.exposed_wait_ns).text();
     waits = (share.empty() ? "" : ", ") + waiting + " waiting";
     split = ". Of it " + waiting + " are waiting, before the last rank had come, and " +

@@ -19,7 +19,9 @@ Rgb level_color(const Palette& p, trace::LogLine::Level level) {
 void draw_log(const Look& look, const Rect& rect, const Snapshot& snapshot) {
   const Palette& p = look.colors();
   if (!snapshot.run || snapshot.run->log.empty()) {
-    text_in(look, rect, Face::kBody, p.text_muted, "The ranks have written nothing yet",
+    const bool may_come = !snapshot.run || snapshot.run->is_live;
+    text_in(look, rect, Face::kBody, p.text_muted,
+            may_come ? "The ranks have written nothing yet" : "The ranks wrote nothing",
             Align::kCenter);
     return;
   }

@@ -43,6 +43,15 @@ TEST(Headlines, LeadWithStepAndExposedTime) {
   }
 }
 
+TEST(Headlines, TellWaitingOnlyWhereSomebodyWaited) {
+  trace::RunFigures figures = sample_snapshot().run->figures;
+  figures.summary.exposed_wait_ns = 3.27e6;
+  EXPECT_TRUE(headlines(figures)[1].note.ends_with("of step, 3.27 ms waiting"));
+  EXPECT_TRUE(headlines(figures)[1].brief_note.ends_with("%, 3.27 ms waiting"));
+  figures.summary.exposed_wait_ns = 0;
+  EXPECT_TRUE(headlines(figures)[1].note.ends_with("of step"));
+}
+
 TEST(Headlines, LeaveOutWhatIsNotKnown) {
   trace::RunFigures figures = sample_snapshot().run->figures;
   EXPECT_FALSE(figures.summary.mfu.has_value());

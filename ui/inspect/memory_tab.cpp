@@ -97,6 +97,7 @@ std::optional<std::size_t> MemoryTab::picked_row() const {
 
 // True: another rank or step is wanted.
 bool MemoryTab::draw_choices(const Look& look, Rect& tools) {
+  if (run_.memory->rank < 0) return false;  // no rank has a record
   std::vector<std::int64_t> ranks;
   for (const auto& each : run_.memory->recorded) ranks.push_back(each.rank);
   std::int64_t rank = run_.memory->rank, step = run_.memory->step;

@@ -48,6 +48,17 @@ TEST(MemoryTab, ShowsThePeakItsCompositionAndTheLargest) {
   EXPECT_THAT(overlapping_texts_of(window.panel.probe()), testing::IsEmpty());
 }
 
+TEST(MemoryTab, OffersNoRankWhereNoneHasARecord) {
+  trace::StepMemory memory;
+  memory.rank = memory.step = -1;
+  for (int rank = 0; rank < 8; ++rank) memory.recorded.push_back({rank, {}});
+  TabsWindow window(snapshot_with(std::make_shared<trace::StepMemory>(memory)),
+                    InspectTab::kMemory);
+  EXPECT_TRUE(has_text(window.panel, "No step's single allocations were recorded"));
+  EXPECT_EQ(window.panel.probe().find("memory/rank"), nullptr);
+  EXPECT_FALSE(has_text(window.panel, "-1"));
+}
+
 TEST(MemoryTab, AsksForWhatIsChosen) {
   TabsWindow window(snapshot_with(sample_memory()), InspectTab::kMemory, 1600, 420);
   window.panel.take_commands();
