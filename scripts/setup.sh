@@ -5,7 +5,9 @@ TORCH_VERSION=2.11.0
 DEPS=$ROOT/.deps
 VENV=$DEPS/venv
 ORACLES=$DEPS/oracles
-ORACLE_PACKAGES="transformers==5.23.0 tokenizers==0.23.3 peft==0.21.2 safetensors==0.8.0 jinja2==3.1.6"
+# What prepares texts for the trainer, as trainer/text/prepare_text.py says it.
+TEXT_PACKAGES=$(sed -n 's/^PACKAGES = "\(.*\)"$/\1/p' "$ROOT/trainer/text/prepare_text.py")
+ORACLE_PACKAGES="transformers==5.23.0 ${TEXT_PACKAGES% *} peft==0.21.2 safetensors==0.8.0 ${TEXT_PACKAGES#* }"
 LOG=$ROOT/build/setup.log
 mkdir -p "$ROOT/build" "$DEPS"
 
@@ -13,7 +15,7 @@ VIEWER_PACKAGES="g++ lld cmake ninja-build ccache pkg-config libsqlite3-dev libx
   libsimdjson-dev libre2-dev libexpected-dev libyaml-cpp-dev libcli11-dev nlohmann-json3-dev libglfw3-dev libgl-dev libimgui-dev libstb-dev
   libfreetype-dev
   libgl1-mesa-dri fonts-inter fonts-jetbrains-mono"
-TRAINER_PACKAGES="python3 python3-venv libicu-dev libonig-dev"
+TRAINER_PACKAGES="python3 python3-venv"
 TEST_PACKAGES="libgtest-dev libgmock-dev xvfb xauth xdotool sqlite3 clang-format"
 
 say() { printf 'shardlens: %s\n' "$*" >&2; }
@@ -56,6 +58,16 @@ fetch_libtorch() {
     "$VENV/bin/pip" install --quiet --disable-pip-version-check "torch==$TORCH_VERSION" numpy
   } >>"$LOG" 2>&1 || { say "pip could not install torch==$TORCH_VERSION; see $LOG"; return 1; }
   touch "$DEPS/torch-$TORCH_VERSION"
+}
+
+# Beside LibTorch; also where that is somebody else's.
+fetch_text_packages() {
+  [ "$(cat "$VENV/text-packages" 2>/dev/null)" = "$TEXT_PACKAGES" ] && return 0
+  say "fetching tokenizers and jinja2, which prepare texts, into .deps"
+  { { [ -x "$VENV/bin/pip" ] || /usr/bin/python3 -m venv "$VENV"; } &&
+    "$VENV/bin/pip" install --quiet --disable-pip-version-check $TEXT_PACKAGES
+  } >>"$LOG" 2>&1 || { say "pip could not install $TEXT_PACKAGES; see $LOG"; return 1; }
+  printf '%s' "$TEXT_PACKAGES" >"$VENV/text-packages"
 }
 
 # What only tests compare with, beside LibTorch's Python, which it uses.

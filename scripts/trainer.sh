@@ -11,14 +11,14 @@ trainer_configured() {
 
 # Built, and nothing has changed since.
 trainer_current() {
-  trainer_configured && [ -x "$RANK" ] &&
+  trainer_configured && [ -x "$RANK" ] && [ "$(cat "$VENV/text-packages" 2>/dev/null)" = "$TEXT_PACKAGES" ] &&
     [ -z "$(ninja -C "$ROOT/build/release" -n 2>/dev/null | grep -E '^\[')" ]
 }
 
 install_trainer() {
   (
     flock 9
-    fetch_libtorch || exit 1
+    fetch_libtorch && fetch_text_packages || exit 1
     [ -x "$RANK" ] || say "building the trainer (some minutes, once)"
     build release ON
   ) 9>"$ROOT/build/release.lock"

@@ -20,18 +20,16 @@ set(rules
   "profiler/cupti|trace/model trace/store profiler profiler/cupti|cupti cuda"
   "profiler/inject|trace/model trace/store trace/timeline profiler profiler/cupti profiler/nccl profiler/nvml profiler/inject|"
   "profiler/nccl|trace/model trace/store profiler profiler/nccl|"
-  "trainer|trace/model trace/huggingface trace/store trace/predict profiler profiler/torch profiler/cupti profiler/nccl profiler/nvml trainer trainer/chat trainer/checkpoint trainer/huggingface trainer/lora trainer/text trainer/tokenizer|torch/ ATen/ c10/ cuda nccl"
-  "trainer/chat|trace/model trainer/chat|nlohmann/"
+  "trainer|trace/model trace/huggingface trace/store trace/predict profiler profiler/torch profiler/cupti profiler/nccl profiler/nvml trainer trainer/checkpoint trainer/huggingface trainer/lora trainer/text|torch/ ATen/ c10/ cuda nccl"
   "trainer/checkpoint|trace/model trace/store trainer trainer/checkpoint|torch/ nlohmann/"
   "trainer/huggingface|trace/model trace/huggingface trace/store trainer trainer/checkpoint trainer/huggingface|torch/ nlohmann/"
   "trainer/lora|trace/model trainer trainer/checkpoint trainer/lora|torch/ ATen/ c10/ nlohmann/"
-  "trainer/text|trace/model trainer/text trainer/tokenizer|simdjson xxhash"
-  "trainer/tokenizer|trace/model trainer/tokenizer|tl/ simdjson onig unicode/"
+  "trainer/text|trace/model trainer/text|simdjson xxhash nlohmann/"
   "ui|trace/model trace/analysis trace/predict trace/timeline ui|imgui"
   "app|trace/model trace/huggingface trace/store trace/interop trace/synthetic trace/analysis trace/predict trace/timeline trace/explore ui app|CLI/ nlohmann/"
   "app/cli|trace/model trace/huggingface trace/store trace/interop trace/synthetic trace/analysis trace/predict trace/timeline trace/explore profiler/nvml ui app app/cli|CLI/ nlohmann/"
   "app/window|trace/model trace/store trace/analysis trace/predict trace/timeline ui app|imgui GLFW/ GL/ stb yaml-cpp/")
-set(guarded "tl/|sqlite3|xxhash|zstd|simdjson|zlib|re2/|yaml-cpp/|torch/|ATen/|c10/|cupti|cuda|nccl|imgui|GLFW/|GL/|stb|CLI/|nlohmann/|onig|unicode/")
+set(guarded "tl/|sqlite3|xxhash|zstd|simdjson|zlib|re2/|yaml-cpp/|torch/|ATen/|c10/|cupti|cuda|nccl|imgui|GLFW/|GL/|stb|CLI/|nlohmann/")
 
 function(rule_of file out)
   set(best "")

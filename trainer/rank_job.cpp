@@ -109,7 +109,8 @@ trace::Result<TrainOutcome> RankJob::run() {
   try {
     TRY(prepare());
     TRY_ASSIGN(const auto injections, trace::parse_injections(settings_.inject));
-    TRY_ASSIGN(const SampleWriter samples, SampleWriter::create(settings_, *dataset_, *tokenizer_));
+    TRY_ASSIGN(SampleWriter samples,
+               SampleWriter::create(settings_, *dataset_, *std::move(sample_text_)));
     const ModelSaver saver({settings_, run_.folder, shape_, *model_, label_names_});
     TrainLoop loop(
         {settings_, shape_, *dataset_, device_.device, *model_, *strategy_, *communicator_,
@@ -220,8 +221,8 @@ trace::Result<void> RankJob::open_model_folder() {
 
 trace::Result<void> RankJob::load_text() {
   TRY_ASSIGN(RankText text, load_rank_text(settings_, shape_.vocabulary, shape_.labels,
-                                           environment_.lookup, log_));
-  tokenizer_ = std::move(text.tokenizer);
+                                           environment_.lookup, stop_signal_, log_));
+  sample_text_.emplace(std::move(text.sample));
   label_names_ = text.training.label_names();
   TRY_ASSIGN(dataset_,
              TokenDataset::create(std::move(text.training), std::move(text.evaluation), settings_,

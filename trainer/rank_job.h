@@ -21,8 +21,8 @@
 #include "trainer/rank_log.h"
 #include "trainer/rank_sources.h"
 #include "trainer/run_agreement.h"
+#include "trainer/sample_writer.h"
 #include "trainer/strategy/strategy.h"
-#include "trainer/tokenizer/tokenizer.h"
 #include "trainer/train_loop.h"
 
 namespace shardlens::trainer {
@@ -72,7 +72,7 @@ class RankJob {
   std::unique_ptr<profiler::Recorder> recorder_;
   RankLog log_{nullptr};
   std::unique_ptr<RankSources> sources_;
-  std::unique_ptr<const Tokenizer> tokenizer_;
+  std::optional<SampleText> sample_text_;  // until the training begins
   std::optional<TokenDataset> dataset_;
   std::vector<std::string> label_names_;  // of a classifier's classes
   std::unique_ptr<Communicator> communicator_;

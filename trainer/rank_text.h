@@ -2,30 +2,30 @@
 // first step.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <memory>
 #include <optional>
 
 #include "trace/model/result.h"
 #include "trace/model/settings.h"
 #include "trainer/rank_environment.h"
 #include "trainer/rank_log.h"
+#include "trainer/sample_writer.h"
 #include "trainer/text/encoded_text.h"
-#include "trainer/tokenizer/tokenizer.h"
 
 namespace shardlens::trainer {
 
 struct RankText {
-  std::unique_ptr<const Tokenizer> tokenizer;
   EncodedText training;
   std::optional<EncodedText> evaluation;  // absent: a share of the above is
   std::int64_t padding_token = 0;
+  SampleText sample;
 };
 
 // `vocabulary` and `classes` (0: a language model) are the model's. Warns of a token cache that
-// cannot be used. Errors name the file, the line and what to do.
+// cannot be used. Errors name the file, the line and what to do; a stop signal is one, too.
 trace::Result<RankText> load_rank_text(const trace::Settings& settings, std::int64_t vocabulary,
                                        std::int64_t classes, const VariableLookup& lookup,
-                                       RankLog& log);
+                                       const std::atomic<int>& stop_signal, RankLog& log);
 
 }  // namespace shardlens::trainer

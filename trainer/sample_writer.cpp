@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdio>
 
-#include "trainer/tokenizer/utf8.h"
+#include "trace/model/printable.h"
 
 namespace shardlens::trainer {
 
@@ -30,9 +30,8 @@ std::vector<std::int64_t> beginning_of_held_out(const TokenDataset& dataset) {
 }  // namespace
 
 trace::Result<SampleWriter> SampleWriter::create(const trace::Settings& settings,
-                                                 const TokenDataset& dataset,
-                                                 const Tokenizer& tokenizer) {
-  SampleWriter writer(tokenizer);
+                                                 const TokenDataset& dataset, SampleText text) {
+  SampleWriter writer(std::move(text));
   if (settings.sample_tokens == 0 || settings.evaluate_every == 0 || dataset.is_classification()) {
     return writer;
   }
@@ -40,30 +39,31 @@ trace::Result<SampleWriter> SampleWriter::create(const trace::Settings& settings
     writer.prompt_ = beginning_of_held_out(dataset);
     return writer;
   }
-  std::vector<TokenId> tokens;
-  tokenizer.encode(settings.sample_prompt, /*add_special_tokens=*/true, tokens);
-  if (tokens.empty()) {
+  if (writer.text_.prompt.empty()) {
     return trace::fail(trace::ErrorKind::kUsage,
                        "sample_prompt is empty: give the model a word to go on from, or use auto.");
   }
-  writer.prompt_.assign(tokens.begin(), tokens.end());
+  writer.prompt_.assign(writer.text_.prompt.begin(), writer.text_.prompt.end());
   return writer;
 }
 
-std::string SampleWriter::write(DecoderModel& model, Strategy& strategy,
-                                GenerationOptions options) const {
+Sample SampleWriter::write(DecoderModel& model, Strategy& strategy,
+                           const GenerationOptions& options) const {
   const auto added = generate(model, strategy, prompt_, options);
-  const auto end = tokenizer_.end_of_text();
   // What comes after the end of a document is another one.
-  const auto stop = end ? std::ranges::find(added, *end) : added.end();
-  const std::vector<TokenId> prompt(prompt_.begin(), prompt_.end()), answer(added.begin(), stop);
-  return one_line(tokenizer_.decode(prompt, /*skip_special_tokens=*/true)) + " → " +
-         one_line(tokenizer_.decode(answer, /*skip_special_tokens=*/true));
+  const auto stop = std::ranges::find(added, text_.end_of_text);
+  return {{prompt_.begin(), prompt_.end()}, {added.begin(), stop}};
+}
+
+trace::Result<std::string> SampleWriter::text_of(const Sample& sample) {
+  TRY_ASSIGN(const std::string prompt, text_.decoder.decode(sample.prompt));
+  TRY_ASSIGN(const std::string answer, text_.decoder.decode(sample.answer));
+  return one_line(prompt) + " → " + one_line(answer);
 }
 
 std::string one_line(std::string_view text) {
   std::string line;
-  for (const char c : replace_invalid_utf8(text)) {
+  for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '\n') {
       line += "\\n";
@@ -77,7 +77,7 @@ std::string one_line(std::string_view text) {
       line += c;
     }
   }
-  return line;
+  return trace::printable_line(line);
 }
 
 }  // namespace shardlens::trainer

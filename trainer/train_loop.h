@@ -48,7 +48,7 @@ struct TrainParts {
   profiler::MemorySampler* memory_sampler;  // null: memory is not recorded
   RankLog& log;
   const std::atomic<int>& stop_signal;  // 0: nobody asked
-  const SampleWriter& samples;
+  SampleWriter& samples;
   const ModelSaver& saver;
   // After every step: how many were trained, of how many.
   std::function<void(std::int64_t steps, std::int64_t steps_total)> on_step;
@@ -106,6 +106,7 @@ class TrainLoop {
   FaultInjector faults_;
   std::int64_t total_steps_ = 0;
   // Of this rank's micro-batches of the step.
+  bool has_no_samples_ = false;  // any more: it has been said why
   std::int64_t step_samples_ = 0;
   std::int64_t step_tokens_ = 0;               // without padding
   std::int64_t step_flops_ = 0;                // with it

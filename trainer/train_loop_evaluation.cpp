@@ -30,9 +30,13 @@ void TrainLoop::write_sample(std::int64_t step) {
   options.context = std::min(parts_.shape.context, parts_.settings.sequence_length);
   options.compute_type = compute_type(parts_.settings.precision);
   options.device = parts_.device;
-  const std::string text = parts_.samples.write(*model, parts_.strategy, options);
-  if (parts_.communicator.rank() != 0) return;
-  parts_.log.info("sample after step " + std::to_string(step) + ": " + text);
+  const Sample sample = parts_.samples.write(*model, parts_.strategy, options);
+  if (parts_.communicator.rank() != 0 || has_no_samples_) return;
+  const auto text = parts_.samples.text_of(sample);
+  if (text) return parts_.log.info("sample after step " + std::to_string(step) + ": " + *text);
+  has_no_samples_ = true;
+  parts_.log.warn("Samples cannot be shown any more, and the run goes on without them: " +
+                  text.error().message);
 }
 
 Evaluation TrainLoop::evaluate_after(std::int64_t step) {

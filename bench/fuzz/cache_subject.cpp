@@ -11,7 +11,6 @@
 #include "trace/store/library_file.h"
 #include "trace/synthetic/synthetic_run.h"
 #include "trace/timeline/straggler_figures.h"
-#include "trainer/text/byte_tokenizer.h"
 #include "trainer/text/load_text.h"
 
 namespace shardlens::bench {
@@ -87,7 +86,7 @@ class CacheSubject final : public Subject {
     trainer::TextOptions options;
     options.data = folder_ / "data.txt";
     options.cache_folder = cache;
-    return trainer::load_text(options, trainer::ByteTokenizer(), [&](const std::string& warning) {
+    return trainer::load_text(options, [&](const std::string& warning) {
       if (findings) findings->check(trace::Error{trace::ErrorKind::kUsage, warning});
     });
   }

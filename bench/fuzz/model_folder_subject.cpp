@@ -1,14 +1,13 @@
 // Model folders: configuration, tokenizer, chat template, weights.
+#include <array>
 #include <map>
-#include <stdexcept>
 
 #include "bench/fuzz/fuzz_files.h"
+#include "bench/fuzz/small_tokenizers.h"
 #include "bench/fuzz/subjects.h"
-#include "tests/trainer/tokenizer/small_tokenizer.h"
 #include "trace/huggingface/find_model.h"
-#include "trainer/chat/chat_template.h"
-#include "trainer/chat/messages.h"
 #include "trainer/huggingface/weight_files.h"
+#include "trainer/text/load_text.h"
 
 namespace shardlens::bench {
 namespace {
@@ -51,8 +50,8 @@ constexpr std::string_view kTemplate =
 {%- if messages | selectattr('role', 'equalto', 'tool') | list | length > 3 %}{{ raise_exception('no') }}{% endif -%})";
 
 constexpr std::string_view kMessages =
-    R"([{"role": "system", "content": "be"}, {"role": "user", "content": "a. b"},
-        {"role": "assistant", "content": "b c"}])";
+    R"({"messages": [{"role": "system", "content": "be"}, {"role": "user", "content": "hello w\u00f6rld"},
+        {"role": "assistant", "content": "<s> ab  <|end|>\n\u7684 12"}]})";
 
 std::string weights(std::string_view tensor) {
   std::vector<trainer::TensorEntry> entries{{std::string(tensor), trainer::DataType::kBF16, {4, 2}},
@@ -79,8 +78,14 @@ std::string with_damaged_header(std::string file, Mutation& mutation) {
 class ModelFolderSubject final : public Subject {
  public:
   std::string_view name() const override { return "models"; }
-  int weight() const override { return 6; }
-  trace::Result<void> prepare(const fs::path&) override { return {}; }
+  int weight() const override { return 2; }  // each starts Python
+  trace::Result<void> prepare(const fs::path& folder) override {
+    data_ = folder / "turns.jsonl";
+    std::string line(kMessages);
+    std::erase(line, '\n');
+    write_text_file(data_, line + "\n");
+    return {};
+  }
 
   void damage(Mutation& mutation, const fs::path& input) override {
     std::map<std::string, std::string> files = whole_folder(mutation);
@@ -104,17 +109,16 @@ class ModelFolderSubject final : public Subject {
     if (findings.check(opened)) {
       for (const auto& file : *opened) read_tensors(file, findings);
     }
-    use_tokenizer(input, findings);
-    const auto chat_template = trainer::chat::ChatTemplate::load(input);
-    if (!findings.check(chat_template)) return;
-    const auto messages = trainer::chat::messages_from_json(kMessages);
-    if (findings.check(messages)) findings.check(chat_template->render_with_answers(*messages));
+    trainer::TextOptions options;
+    options.data = data_;
+    options.preparation.tokenizer = options.preparation.chat = input;
+    options.program.patience = std::chrono::seconds(5);
+    findings.check(trainer::load_text(options, {}));
   }
 
  private:
   static std::map<std::string, std::string> whole_folder(Mutation& mutation) {
-    const std::array tokenizers{trainer::kByteLevelJson, trainer::kSentencePieceJson,
-                                trainer::kWordPieceJson, trainer::kUnigramJson};
+    const std::array tokenizers{kByteLevelJson, kSentencePieceJson, kWordPieceJson, kUnigramJson};
     std::map<std::string, std::string> files;
     files["config.json"] = mutation.pick(kConfigs);
     files["tokenizer_config.json"] = kTokenizerConfig;
@@ -148,22 +152,7 @@ class ModelFolderSubject final : public Subject {
     }
   }
 
-  static void use_tokenizer(const fs::path& input, Findings& findings) {
-    const auto tokenizer = trainer::load_tokenizer(input);
-    if (!findings.check(tokenizer)) return;
-    try {
-      std::vector<trainer::TokenId> tokens;
-      (*tokenizer)->encode("hello w\u00f6rld <s> ab  <|end|>\n\xff\u7684 12", true, tokens);
-      for (const trainer::TokenId token : tokens) {
-        if (token < 0 || token >= (*tokenizer)->vocabulary()) {
-          findings.add("a token that is not in the vocabulary: " + std::to_string(token));
-        }
-      }
-      static_cast<void>((*tokenizer)->decode(tokens, false));
-    } catch (const std::runtime_error& error) {
-      findings.check(trace::Error{trace::ErrorKind::kUsage, error.what()});
-    }
-  }
+  fs::path data_;
 };
 
 }  // namespace

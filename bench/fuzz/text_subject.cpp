@@ -1,8 +1,6 @@
 // What is learnt from: text, JSON Lines, prompts, conversations, labels.
 #include "bench/fuzz/fuzz_files.h"
 #include "bench/fuzz/subjects.h"
-#include "trainer/text/byte_tokenizer.h"
-#include "trainer/text/chatml.h"
 #include "trainer/text/load_text.h"
 
 namespace shardlens::bench {
@@ -21,16 +19,15 @@ constexpr std::array<std::string_view, 6> kGood{
 class TextSubject final : public Subject {
  public:
   std::string_view name() const override { return "text"; }
-  int weight() const override { return 8; }
+  int weight() const override { return 2; }  // each starts Python
   trace::Result<void> prepare(const fs::path&) override { return {}; }
 
   void damage(Mutation& mutation, const fs::path& input) override {
     const std::string good(mutation.pick(kGood));
     const bool is_json = good.front() == '{' || mutation.one_in(8);
     options_ = {};
-    options_.encoding.render = trainer::render_chatml;
-    options_.encoding.completion_only_loss = mutation.one_in(2);
-    options_.skip_bad_lines = mutation.one_in(2);
+    options_.preparation.completion_only_loss = mutation.one_in(2);
+    options_.preparation.skip_bad_lines = mutation.one_in(2);
     const std::size_t files = 1 + mutation.below(2);
     for (std::size_t i = 0; i < files; ++i) {
       std::string text = good + "\n";
@@ -46,8 +43,7 @@ class TextSubject final : public Subject {
   }
 
   void read(const fs::path&, const fs::path&, Findings& findings) override {
-    const trainer::ByteTokenizer tokenizer;
-    const auto text = trainer::load_text(options_, tokenizer, {});
+    const auto text = trainer::load_text(options_, {});
     if (!findings.check(text)) {
       if (text.error().message.find("data") == std::string::npos) {
         findings.add("an error without the file's name: " + text.error().message);

@@ -60,6 +60,20 @@ std::uint64_t bits_below(std::int64_t count) {
 
 }  // namespace
 
+std::string_view to_string(TextKind kind) {
+  switch (kind) {
+    case TextKind::kPlain:
+      return "text";
+    case TextKind::kCompletion:
+      return "prompt and completion";
+    case TextKind::kChat:
+      return "messages";
+    case TextKind::kLabeled:
+      return "text and label";
+  }
+  return "";
+}
+
 trace::Result<EncodedText> EncodedText::from(MappedImage image, std::uint64_t key) {
   EncodedText text;
   text.image_ = std::make_shared<const MappedImage>(std::move(image));

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/model/result.h"
@@ -13,6 +14,8 @@
 #include "trainer/text/token_layout.h"
 
 namespace shardlens::trainer {
+
+std::string_view to_string(TextKind kind);  // its keys: "prompt and completion"
 
 class EncodedText {
  public:
@@ -43,6 +46,9 @@ class EncodedText {
 
   // What follows the text of every example (a [SEP]): truncation spares it.
   std::int64_t tail_tokens() const { return static_cast<std::int64_t>(header_.tail_tokens); }
+  // Tokens of the tokenizer; -1: it has none.
+  std::int64_t end_of_text() const { return header_.end_of_text; }
+  std::int64_t padding() const { return header_.padding; }
   std::int64_t largest_token() const { return header_.largest_token; }
   std::int64_t largest_label() const { return header_.largest_label; }
   const EncodingCounts& encoding_counts() const { return header_.counts; }

@@ -5,27 +5,30 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "trace/model/result.h"
 #include "trainer/text/encoded_text.h"
-#include "trainer/text/text_encoder.h"
+#include "trainer/text/prepared_text.h"
 #include "trainer/text/token_cache.h"
-#include "trainer/tokenizer/tokenizer.h"
 
 namespace shardlens::trainer {
 
 struct TextOptions {
   std::string data;  // as the setting
-  EncodingOptions encoding;
-  bool skip_bad_lines = false;
+  PreparationOptions preparation;
+  TextProgramOptions program;
   std::filesystem::path cache_folder;  // empty: none
-  // Texts of fewer bytes are encoded faster than they are worth a file.
+  // Bytes of fewer are read faster than they are worth a file.
   std::uint64_t smallest_cached = 0;
 };
 
 // Errors name the file, the line and what to do: kUsage for a text that cannot be used, kMissing,
-// kFailed for a file that cannot be read. `warn` hears of a cache that cannot be used.
-trace::Result<EncodedText> load_text(const TextOptions& options, const Tokenizer& tokenizer,
-                                     const TokenCache::Warn& warn);
+// kDamaged, kFailed for a file that cannot be read. `warn` hears of a cache that cannot be used.
+trace::Result<EncodedText> load_text(const TextOptions& options, const TokenCache::Warn& warn);
+
+// The tokens of a text that a model is to go on with; `options.data` counts for nothing.
+trace::Result<std::vector<TokenId>> load_prompt(const std::string& text, const TextOptions& options,
+                                                const TokenCache::Warn& warn);
 
 }  // namespace shardlens::trainer

@@ -1,16 +1,25 @@
 // How an encoded text lies in its file: a header, then tokens, which of them count, where each
-// example begins, labels and their names, one after another. Plain values.
+// example begins, labels and their names, one after another. Plain values. prepare_text.py writes
+// all but the header.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
-#include "trainer/text/text_example.h"
-
 namespace shardlens::trainer {
 
+using TokenId = std::int32_t;
+
+// Of lines of JSON; prepare_text.py knows these numbers.
+enum class TextKind : std::uint32_t {
+  kPlain,       // {"text"}, and files of text
+  kCompletion,  // {"prompt", "completion"}
+  kChat,        // {"messages"}
+  kLabeled,     // {"text", "label"}
+};
+
 inline constexpr std::uint64_t kTokenMagic = 0x534e454b4f544c53u;  // "SLTOKENS"
-inline constexpr std::uint32_t kTokenVersion = 1;
+inline constexpr std::uint32_t kTokenVersion = 2;
 inline constexpr std::uint64_t kTokensBegin = 4096;  // a page for the header
 
 // What was met while encoding; counts of examples.
@@ -34,9 +43,12 @@ struct TokenHeader {
   std::int64_t largest_token = -1;
   std::int64_t largest_label = -1;
   std::uint64_t tail_tokens = 0;  // at the end of each example, that outlive its truncation
+  std::int64_t end_of_text = -1;  // the tokenizer's token, or -1
+  std::int64_t padding = -1;      // the same
   EncodingCounts counts;
   std::uint64_t checksum = 0;  // of the header up to here
 
+  bool is_masked_kind() const { return kind == TextKind::kCompletion || kind == TextKind::kChat; }
   bool has_labels() const { return kind == TextKind::kLabeled; }
   std::uint64_t mask_begin() const { return aligned(kTokensBegin + tokens * token_bytes); }
   // A bit for each token, in words of 64.

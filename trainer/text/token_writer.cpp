@@ -1,6 +1,7 @@
 #include "trainer/text/token_writer.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +24,15 @@ tl::unexpected<trace::Error> unwritable(const std::string& name, int reason) {
                      "\"" + name + "\" cannot be written: " + std::strerror(reason) + ".");
 }
 
+// -1: there are none.
+template <typename Element>
+std::int64_t largest_of(std::span<const std::byte> bytes, std::uint64_t begin,
+                        std::uint64_t count) {
+  const std::span elements(reinterpret_cast<const Element*>(bytes.data() + begin),
+                           static_cast<std::size_t>(count));
+  return elements.empty() ? -1 : std::int64_t{*std::ranges::max_element(elements)};
+}
+
 std::string joined(const std::vector<std::string>& list) {
   std::string text;
   for (const std::string& entry : list) {
@@ -36,7 +46,10 @@ std::string joined(const std::vector<std::string>& list) {
 }  // namespace
 
 TokenWriter::TokenWriter(int descriptor, std::string name, std::int64_t vocabulary)
-    : descriptor_(descriptor), name_(std::move(name)), vocabulary_(vocabulary) {
+    : descriptor_(descriptor),
+      is_on_disk_(descriptor >= 0),
+      name_(std::move(name)),
+      vocabulary_(vocabulary) {
   header_.token_bytes = vocabulary <= kTwoByteVocabulary ? 2 : 4;
   buffer_.reserve(kBufferBytes + sizeof(TokenId));
 }
@@ -54,6 +67,7 @@ TokenWriter TokenWriter::to_memory(std::int64_t vocabulary) {
 
 TokenWriter::TokenWriter(TokenWriter&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
+      is_on_disk_(other.is_on_disk_),
       memory_(std::move(other.memory_)),
       name_(std::move(other.name_)),
       vocabulary_(other.vocabulary_),
@@ -71,7 +85,7 @@ TokenWriter::~TokenWriter() {
 
 void TokenWriter::set_kind(TextKind kind) {
   header_.kind = kind;
-  header_.has_mask = kind == TextKind::kCompletion || kind == TextKind::kChat ? 1 : 0;
+  header_.has_mask = header_.is_masked_kind() ? 1 : 0;
 }
 
 trace::Result<void> TokenWriter::append(std::span<const TokenId> tokens, bool counted) {
@@ -105,12 +119,6 @@ void TokenWriter::end_example(std::int64_t label) {
   offsets_.push_back(header_.tokens);
   ++header_.examples;
   if (header_.has_labels()) labels_.push_back(static_cast<std::int32_t>(label));
-}
-
-void TokenWriter::renumber_labels(std::span<const std::int64_t> numbers) {
-  for (std::int32_t& label : labels_) {
-    label = static_cast<std::int32_t>(numbers[static_cast<std::size_t>(label)]);
-  }
 }
 
 trace::Result<void> TokenWriter::write_at(std::uint64_t position,
@@ -165,12 +173,42 @@ trace::Result<MappedImage> TokenWriter::finish(std::uint64_t key,
   TRY(pad_to(header_.notes_begin()));
   TRY(put(std::as_bytes(std::span(notes))));
   header_.content = content_.digest();
+  TRY(write_header());
+  if (descriptor_ < 0) return memory_.to_image();
+  return MappedImage::of_descriptor(descriptor_, name_);
+}
+
+trace::Result<void> TokenWriter::write_header() {
   const auto bytes = std::as_bytes(std::span(&header_, 1));
   header_.checksum = content_hash(bytes.first(offsetof(TokenHeader, checksum)));
   TRY(write_at(0, bytes));
-  if (descriptor_ < 0) return memory_.to_image();
-  if (fsync(descriptor_) != 0) return unwritable(name_, errno);
-  return MappedImage::of_descriptor(descriptor_, name_);
+  if (is_on_disk_ && fsync(descriptor_) != 0) return unwritable(name_, errno);
+  return {};
+}
+
+trace::Result<int> TokenWriter::descriptor() {
+  if (descriptor_ < 0) descriptor_ = memfd_create("tokens", MFD_CLOEXEC);
+  if (descriptor_ < 0) return unwritable(name_, errno);
+  return descriptor_;
+}
+
+trace::Result<MappedImage> TokenWriter::finish_written(const TokenHeader& written) {
+  header_ = written;
+  TRY_ASSIGN(MappedImage image, MappedImage::of_descriptor(descriptor_, name_));
+  const auto bytes = image.bytes();
+  if (bytes.size() != header_.file_bytes()) {
+    return trace::fail(trace::ErrorKind::kFailed, "\"" + name_ + "\" was not written to its end.");
+  }
+  header_.largest_token = header_.token_bytes == 2
+                              ? largest_of<std::uint16_t>(bytes, kTokensBegin, header_.tokens)
+                              : largest_of<std::uint32_t>(bytes, kTokensBegin, header_.tokens);
+  if (header_.has_labels()) {
+    header_.largest_label =
+        largest_of<std::int32_t>(bytes, header_.labels_begin(), header_.examples);
+  }
+  header_.content = content_hash(bytes.subspan(kTokensBegin));
+  TRY(write_header());
+  return image;
 }
 
 }  // namespace shardlens::trainer

@@ -13,7 +13,6 @@
 #include "trainer/text/growing_memory.h"
 #include "trainer/text/mapped_image.h"
 #include "trainer/text/token_layout.h"
-#include "trainer/tokenizer/tokenizer.h"
 
 namespace shardlens::trainer {
 
@@ -30,14 +29,12 @@ class TokenWriter {
 
   // Before the first token. Only kCompletion and kChat have a mask.
   void set_kind(TextKind kind);
+  void set_end_of_text(TokenId token) { header_.end_of_text = token; }
   void set_tail_tokens(std::int64_t count) { header_.tail_tokens = count; }
   // Errors: kDiskFull, kIo; kFailed for a token that is not in the vocabulary.
   trace::Result<void> append(std::span<const TokenId> tokens, bool counted = true);
   // The tokens since the last one are an example.
   void end_example(std::int64_t label = -1);
-  // Gives every label its new number.
-  void renumber_labels(std::span<const std::int64_t> numbers);
-
   EncodingCounts& counts() { return header_.counts; }
   std::int64_t examples() const { return static_cast<std::int64_t>(header_.examples); }
   std::int64_t tokens() const { return static_cast<std::int64_t>(header_.tokens); }
@@ -46,6 +43,11 @@ class TokenWriter {
   trace::Result<MappedImage> finish(std::uint64_t key, const std::vector<std::string>& label_names,
                                     const std::vector<std::string>& bad_lines);
 
+  // Instead of all that, for a program that writes everything behind the header itself: the file to
+  // write to, and what the header is to say of it.
+  trace::Result<int> descriptor();
+  trace::Result<MappedImage> finish_written(const TokenHeader& written);
+
  private:
   TokenWriter(int descriptor, std::string name, std::int64_t vocabulary);
   trace::Result<void> put(std::span<const std::byte> bytes);
@@ -53,8 +55,10 @@ class TokenWriter {
   trace::Result<void> write_at(std::uint64_t position, std::span<const std::byte> bytes);
   trace::Result<void> pad_to(std::uint64_t position);
   void mark(bool counted, std::size_t count);
+  trace::Result<void> write_header();
 
   int descriptor_ = -1;  // of the file; none: it goes into memory_
+  bool is_on_disk_;
   GrowingMemory memory_;
   std::string name_;
   std::int64_t vocabulary_;

@@ -15,7 +15,6 @@
 #include "trainer/lora/base_source.h"
 #include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
-#include "trainer/text/byte_tokenizer.h"
 #include "trainer/train_loop.h"
 #include "trainer/trained_part.h"
 
@@ -66,8 +65,8 @@ trace::Result<void> train_rank(const Job& job, Communicator& communicator,
                                        static_cast<int>(settings.ranks), base ? &*base : nullptr);
   RankLog log(&recorder);
   const std::atomic<int> stop_signal = 0;
-  const ByteTokenizer tokenizer;
-  TRY_ASSIGN(const SampleWriter samples, SampleWriter::create(settings, job.dataset, tokenizer));
+  TRY_ASSIGN(SampleWriter samples,
+             SampleWriter::create(settings, job.dataset, {{}, -1, TextDecoder({}, {})}));
   const ModelSaver saver({settings, job.folder, job.model.shape, *model, {}});
   TrainLoop loop({settings, job.model.shape, job.dataset, torch::kCPU, *model, *strategy,
                   communicator, job.folder, recorder, nullptr, log, stop_signal, samples, saver,

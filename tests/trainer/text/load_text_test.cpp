@@ -7,9 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/trainer/text/letter_tokenizer.h"
 #include "tests/trainer/text/text_files.h"
-#include "trainer/text/byte_tokenizer.h"
+#include "trainer/text/byte_tokens.h"
 #include "trainer/text/label_names.h"
 #include "trainer/text/text_source.h"
 
@@ -20,16 +19,15 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr TokenId kEnd = ByteTokenizer::kEndOfText;
+constexpr TokenId kEnd = kEndOfBytes;
 
 class LoadText : public ::testing::Test {
  protected:
   trace::Result<EncodedText> load(const std::string& data) {
     TextOptions options;
     options.data = data;
-    options.skip_bad_lines = skip_bad_lines_;
-    return load_text(options, ByteTokenizer(),
-                     [](const std::string& message) { FAIL() << message; });
+    options.preparation.skip_bad_lines = skip_bad_lines_;
+    return load_text(options, [](const std::string& message) { FAIL() << message; });
   }
   std::vector<std::int64_t> tokens_of(const std::string& data) {
     const auto text = load(data);
@@ -94,41 +92,22 @@ TEST_F(LoadText, TakesLittleMoreMemoryThanAPieceForALongText) {
   constexpr std::size_t kBytes = std::size_t{32} << 20;
   constexpr long kAllowedKib = 12 << 10;
   const auto file = files_.write("long.txt", std::string(kBytes, 'x'));
-  std::string line = "{\"text\": \"" + std::string(1000, 'x') + "\"}\n", lines;
-  while (lines.size() < kBytes) lines += line;
-  const auto json = files_.write("long.jsonl", lines);
-  lines = std::string();
   malloc_trim(0);
-  for (const std::string& data : {file, json}) {
-    const pid_t child = fork();
-    if (child == 0) {
-      struct rusage before = {}, after = {};
-      getrusage(RUSAGE_SELF, &before);
-      TextOptions options;
-      options.data = data;
-      options.cache_folder = files_.folder() / "cache";
-      const auto text = load_text(options, ByteTokenizer(), {});
-      getrusage(RUSAGE_SELF, &after);
-      const bool is_whole = text && text->tokens() > static_cast<std::int64_t>(kBytes) * 9 / 10;
-      _exit(!is_whole ? 2 : after.ru_maxrss - before.ru_maxrss < kAllowedKib ? 0 : 1);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0) << data;
+  const pid_t child = fork();
+  if (child == 0) {
+    struct rusage before = {}, after = {};
+    getrusage(RUSAGE_SELF, &before);
+    TextOptions options;
+    options.data = file;
+    options.cache_folder = files_.folder() / "cache";
+    const auto text = load_text(options, {});
+    getrusage(RUSAGE_SELF, &after);
+    const bool is_whole = text && text->tokens() > static_cast<std::int64_t>(kBytes) * 9 / 10;
+    _exit(!is_whole ? 2 : after.ru_maxrss - before.ru_maxrss < kAllowedKib ? 0 : 1);
   }
-}
-
-TEST_F(LoadText, TokenizesDocumentsAsAWholeWhereThatMatters) {
-  std::string text(1 << 20, 'x');
-  text.back() = 'a';  // the last of the first piece
-  text += 'b';
-  TextOptions options;
-  options.data = files_.write("long.txt", text);
-  const auto encoded = load_text(options, LetterTokenizer(), {});
-  ASSERT_TRUE(encoded);
-  std::int64_t token = 0;
-  encoded->copy(encoded->tokens() - 2, 1, &token);
-  EXPECT_EQ(token, LetterTokenizer::kAb);
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(LoadText, JsonLinesAreTextInAMixedFolderOnly) {

@@ -9,9 +9,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "tests/trainer/text/letter_tokenizer.h"
 #include "tests/trainer/text/text_files.h"
-#include "trainer/text/byte_tokenizer.h"
 #include "trainer/text/load_text.h"
 
 namespace shardlens::trainer {
@@ -28,9 +26,9 @@ class TokenCacheTest : public ::testing::Test {
     options_.data = files_.write("data.jsonl", "{\"prompt\": \"p\", \"completion\": \"abc\"}\n");
     options_.cache_folder = cache_folder_;
   }
-  EncodedText load(const Tokenizer& tokenizer = ByteTokenizer()) {
-    auto text = load_text(options_, tokenizer,
-                          [this](const std::string& message) { warnings_.push_back(message); });
+  EncodedText load() {
+    auto text =
+        load_text(options_, [this](const std::string& message) { warnings_.push_back(message); });
     EXPECT_TRUE(text) << text.error().message;
     return *text;
   }
@@ -77,26 +75,24 @@ TEST_F(TokenCacheTest, ContentDecidesNotPlaceOrTime) {
 
 TEST_F(TokenCacheTest, EachChangeThatMattersMakesAnotherEntry) {
   std::size_t count = 0;
-  const auto expect_another = [&](const char* change, const Tokenizer& tokenizer) {
-    load(tokenizer);
+  const auto expect_another = [&](const char* change) {
+    load();
     EXPECT_EQ(entries().size(), ++count) << change;
   };
-  expect_another("first", ByteTokenizer());
-  expect_another("tokenizer", LetterTokenizer());
-  expect_another("its definition", LetterTokenizer(true));
-  options_.encoding.completion_only_loss = false;
-  expect_another("loss", ByteTokenizer());
-  options_.encoding.classes = 2;
-  expect_another("classes", ByteTokenizer());
-  options_.encoding.label_numbers = {{"a", 0}};
-  expect_another("names", ByteTokenizer());
-  options_.skip_bad_lines = true;
-  expect_another("bad lines", ByteTokenizer());
+  expect_another("first");
+  options_.preparation.completion_only_loss = false;
+  expect_another("loss");
+  options_.preparation.classes = 2;
+  expect_another("classes");
+  options_.preparation.label_numbers = {{"a", 0}};
+  expect_another("names");
+  options_.preparation.skip_bad_lines = true;
+  expect_another("bad lines");
   // As long as before, and as old.
   const auto time = fs::last_write_time(options_.data);
   files_.write("data.jsonl", "{\"prompt\": \"p\", \"completion\": \"abd\"}\n");
   fs::last_write_time(options_.data, time);
-  expect_another("content", ByteTokenizer());
+  expect_another("content");
 }
 
 TEST_F(TokenCacheTest, MakesADamagedEntryAgain) {
@@ -169,12 +165,13 @@ TEST_F(TokenCacheTest, TrainsFromMemoryOnAFullDisk) {
 
 TEST_F(TokenCacheTest, AnErrorOfTheTextLeavesNothing) {
   options_.data = files_.write("bad.jsonl", "{\"text\": \"a\"}\nx\n");
-  EXPECT_FALSE(load_text(options_, ByteTokenizer(), {}));
+  EXPECT_FALSE(load_text(options_, {}));
   EXPECT_THAT(entries(), IsEmpty());
 }
 
 TEST_F(TokenCacheTest, SmallTextsAreNotWorthAFile) {
   options_.smallest_cached = 1000;
+  options_.data = files_.write("data.txt", "bytes");
   load();
   EXPECT_THAT(entries(), IsEmpty());
 }

@@ -2,8 +2,10 @@
 
 Each function returns the text of a tokenizer.json."""
 
+import array
 import functools
 import json
+import struct
 
 from tokenizers import (AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers,
                         processors, trainers)
@@ -177,6 +179,61 @@ def unigram(lines, byte_fallback):
     return Tokenizer.from_str(json.dumps(definition))
 
 
+def characters_map(rules):
+    """A map of characters as SentencePiece compiles it: a trie as a double array, then the texts it leads to. A node's
+    children lie in a block of 256 of their own."""
+    blocks, texts = {b"": 0}, b""
+    for source in sorted(key.encode() for key in rules):
+        for end in range(1, len(source) + 1):
+            blocks.setdefault(source[:end], len(blocks))
+    units = array.array("I", bytes(4 * 256 * len(blocks)))
+    for key, block in blocks.items():
+        at = blocks[key[:-1]] * 256 ^ key[-1] if key else 0
+        result = rules.get(key.decode("utf-8", "replace"))
+        units[at] |= (key[-1] if key else 0) | (result is not None) << 8 | (at ^ block * 256) << 10
+        if result is not None:
+            units[block * 256] |= len(texts)
+            texts += result.encode() + b"\0"
+    return struct.pack("<I", 4 * len(units)) + units.tobytes() + texts
+
+
+# Of SentencePiece's nmt_nfkc a few: ligatures, full width, spaces, what goes.
+PRECOMPILED = normalizers.Precompiled(characters_map({
+    "ﬁ": "fi", "ﬃ": "ffi", "①": "1", "Ａ": "A", "ａ": "a", "！": "!", "\u3000": " ", "\u00a0": " ", "\t": " ",
+    "\n": " ", "\r": " ", "\u200b": " ", "\xad": "", "ｶ": "カ", "ﾊﾟ": "パ", "ガ": "ガ", "½": "1⁄2", "Å": "Å"}))
+
+
+def t5(lines):
+    tokenizer = unigram(lines, False)
+    tokenizer.normalizer = normalizers.Sequence([PRECOMPILED, normalizers.Strip(left=False, right=True),
+                                                 normalizers.Replace(Regex(" {2,}"), "▁")])
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always", split=True)
+    tokenizer.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
+    tokenizer.add_special_tokens([f"<extra_id_{i}>" for i in range(3)])
+    return tokenizer
+
+
+def xlm_roberta(lines):
+    tokenizer = unigram(lines, False)
+    tokenizer.normalizer = PRECOMPILED
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
+        pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace(prepend_scheme="always", split=True)])
+    tokenizer.add_special_tokens(["<s>", AddedToken("<mask>", lstrip=True, normalized=False)])
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", tokenizer.token_to_id("<s>")), ("</s>", 1)])
+    return tokenizer
+
+
+def gemma(lines):
+    """No text before the first word, spaces replaced, whole texts in one, bytes for what is unknown."""
+    tokenizer = sentence_piece(lines, legacy=True)
+    tokenizer.normalizer = normalizers.Replace(" ", "▁")
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
+    tokenizer.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    tokenizer.add_special_tokens(["<start_of_turn>", "<end_of_turn>"])
+    return tokenizer
+
+
 def word_level(lines):
     tokenizer = Tokenizer(models.WordLevel(unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -195,77 +252,5 @@ FAMILIES = {
     "bert uncased": lambda lines: bert(lines, lower=True), "bert cased": lambda lines: bert(lines, lower=False),
     "bert with BertProcessing": bert_processing, "end of word": end_of_word,
     "unigram": lambda lines: unigram(lines, False), "unigram with bytes": lambda lines: unigram(lines, True),
-    "word level": word_level,
+    "word level": word_level, "t5": t5, "xlm-roberta": xlm_roberta, "gemma": gemma,
 }
-
-N, P, D = normalizers, pre_tokenizers, decoders
-
-# One part at a time, over a model that shows where words begin.
-PARTS = {
-    "nothing": (None, None, None),
-    "NFC": (N.NFC(), None, D.Fuse()), "NFD": (N.NFD(), None, D.Fuse()), "NFKC": (N.NFKC(), None, D.Fuse()),
-    "NFKD": (N.NFKD(), None, None), "Lowercase": (N.Lowercase(), None, None), "Nmt": (N.Nmt(), None, None),
-    "Strip": (N.Strip(), P.Metaspace(prepend_scheme="first"), D.Metaspace()),
-    "Strip left": (N.Strip(True, False), P.Metaspace(prepend_scheme="first"), D.Metaspace()),
-    "Strip right": (N.Strip(False, True), P.WhitespaceSplit(), None),
-    "StripAccents": (N.Sequence([N.NFD(), N.StripAccents()]), P.Whitespace(), None),
-    "StripAccents alone": (N.StripAccents(), None, None),
-    "Replace": (N.Replace("a", "<>"), None, D.Replace("<>", "a")),
-    "Replace regex": (N.Replace(Regex(r"\s+"), " "), P.Metaspace(prepend_scheme="first", split=False), D.Replace(Regex("[aeiou]"), "")),
-    "Replace by nothing": (N.Replace(Regex(r"\p{M}"), ""), None, None),
-    "Replace empty": (N.Replace(Regex("x*"), "-"), None, None),
-    "Prepend": (N.Prepend("▁▁"), P.Metaspace(prepend_scheme="first"), D.Metaspace(prepend_scheme="never")),
-    "Prepend space": (N.Prepend(" "), P.Metaspace(prepend_scheme="first"), D.Metaspace(prepend_scheme="first")),
-    "Prepend, then first": (N.Prepend("x"), P.Metaspace(prepend_scheme="first"), None),
-    "Replace, then first": (N.Replace(Regex(r"\s+|the"), "-"), P.Metaspace(prepend_scheme="first"), None),
-    "Remove, then first": (N.Replace(Regex(r"^[aA-Z]"), ""), P.Metaspace(prepend_scheme="first"), None),
-    "Forms, then first": (N.Sequence([N.NFKD(), N.Lowercase(), N.StripAccents()]), P.Metaspace(prepend_scheme="first"), None),
-    "BERT, then first": (N.BertNormalizer(), P.Sequence([P.WhitespaceSplit(), P.Metaspace(prepend_scheme="first")]), None),
-    "ByteLevel normalizer": (N.ByteLevel(), None, D.ByteLevel()),
-    "BertNormalizer": (N.BertNormalizer(), P.BertPreTokenizer(), D.WordPiece(prefix="##", cleanup=False)),
-    "BertNormalizer, clean only": (N.BertNormalizer(True, False, False, False), None, None),
-    "BertNormalizer, chinese only": (N.BertNormalizer(False, True, False, False), P.WhitespaceSplit(), None),
-    "BertNormalizer, accents only": (N.BertNormalizer(False, False, True, False), None, None),
-    "Whitespace": (None, P.Whitespace(), None), "WhitespaceSplit": (None, P.WhitespaceSplit(), None),
-    "Punctuation": (None, P.Punctuation(), None),
-    "Punctuation, with next": (None, P.Punctuation("merged_with_next"), None),
-    "Punctuation, contiguous": (None, P.Punctuation("contiguous"), None),
-    "Digits": (None, P.Digits(False), None), "Digits, each": (None, P.Digits(True), None),
-    "CharDelimiterSplit": (None, P.CharDelimiterSplit("e"), None),
-    "Metaspace": (None, P.Metaspace(), D.Metaspace()),
-    "Metaspace, never": (None, P.Metaspace(prepend_scheme="never"), D.Metaspace(prepend_scheme="never")),
-    "Metaspace of pieces": (None, P.Sequence([P.Punctuation(), P.Metaspace(replacement="_", prepend_scheme="always")]), D.Metaspace("_")),
-    "Metaspace first of pieces": (N.NFD(), P.Sequence([P.Digits(True), P.Metaspace(prepend_scheme="first")]), None),
-    "ByteLevel": (None, P.ByteLevel(add_prefix_space=True), D.ByteLevel()),
-    "ByteLevel without regex": (None, P.ByteLevel(add_prefix_space=True, use_regex=False), D.ByteLevel()),
-    "ByteLevel, then more": (None, P.Sequence([P.ByteLevel(False), P.Split("Ġ", "merged_with_previous")]), D.ByteLevel()),
-    "Digits and ByteLevel": (None, P.Sequence([P.Digits(True), P.ByteLevel(add_prefix_space=True)]), D.ByteLevel()),
-    "Strip decoder": (None, P.Whitespace(), D.Sequence([D.Strip("a", 2, 0), D.Fuse()])),
-    "Byte fallback decoder": (None, None, D.Sequence([D.ByteFallback(), D.Fuse()])),
-    "BPE decoder": (None, P.Whitespace(), D.BPEDecoder("e")),
-}
-for behavior in ("removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"):
-    for invert in (False, True):
-        PARTS[f"Split {behavior} {invert}"] = (None, P.Split(Regex(r"\s+|\p{P}"), behavior, invert), None)
-        PARTS[f"Split string {behavior} {invert}"] = (None, P.Split("e", behavior, invert), None)
-    PARTS[f"Split empty {behavior}"] = (None, P.Split(Regex(r"x*(?=[ab])"), behavior), None)
-PARTS["Split before"] = (None, P.Split(Regex(r"(?<=[a-z])(?=[A-Z])|(?<!\w)\d"), "isolated"), None)
-
-
-def one_part(name, texts):
-    normalizer, pre_tokenizer, decoder = PARTS[name]
-    characters = sorted({c for text in texts for c in text} | set(pre_tokenizers.ByteLevel.alphabet()) | set("▁_-<>ġ"))
-    characters = characters[::2] + characters[1:400:2]  # others are unknown
-    tokens = ["<unk>"] + characters + ["##" + c for c in characters] + ["##ab", "##re", "re", "##the"]
-    vocabulary = {token: i for i, token in enumerate(dict.fromkeys(tokens))}
-    merges = [(a, b) for a, b in (("r", "##e"), ("##r", "##e"), ("##a", "##b")) if a in vocabulary and b in vocabulary]
-    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges, unk_token="<unk>", continuing_subword_prefix="##"))
-    if normalizer is not None:
-        tokenizer.normalizer = normalizer
-    if pre_tokenizer is not None:
-        tokenizer.pre_tokenizer = pre_tokenizer
-    if decoder is not None:
-        tokenizer.decoder = decoder
-    tokenizer.add_tokens(ADDED)
-    tokenizer.add_special_tokens(["<s>", AddedToken("<mask>", lstrip=True, normalized=False)])
-    return tokenizer

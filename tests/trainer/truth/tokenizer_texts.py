@@ -2,7 +2,6 @@
 
 import pathlib
 import random
-import unicodedata
 
 SCRIPTS = [
     "The quick brown fox jumps over the lazy dog. I'll say it's they've we'd you're I'M DON'T 's 'S 'ſ",
@@ -41,7 +40,7 @@ SCRIPTS = [
 ]
 
 
-def random_texts(seed, count, known):
+def random_texts(seed, count):
     """Random code points: all there are, assigned or not, and neighbours of the same block."""
     rng = random.Random(seed)
     texts = []
@@ -61,28 +60,9 @@ def random_texts(seed, count, known):
                 c = rng.choice((0x300, 0x301, 0x323, 0x327, 0x200D, 0xFE0F, 0x1161, 0x11A8, 0x3099))
             else:
                 c = rng.randrange(0x110000)
-            if not 0xD800 <= c <= 0xDFFF and known(c):
+            if not 0xD800 <= c <= 0xDFFF:
                 chars.append(chr(c))
         texts.append("".join(chars))
-    return texts
-
-
-def every_character(known):
-    """Every code point once, between letters and spaces by turns."""
-    texts, line = [], []
-    for c in range(0x110000):
-        if 0xD800 <= c <= 0xDFFF or not known(c):
-            continue
-        # All of the large even areas would tell nothing new.
-        if unicodedata.category(chr(c)) in ("Co", "Cn") and c % 257 not in (0, 255, 256):
-            continue
-        if (0x4E00 <= c < 0xA000 or 0xAC00 <= c < 0xD7A4 or 0x20000 <= c < 0x32000) and c % 16:
-            continue
-        line.append(("a%sb " if c % 2 else " %s") % chr(c))
-        if len(line) == 64:
-            texts.append("".join(line))
-            line = []
-    texts.append("".join(line))
     return texts
 
 

@@ -1,0 +1,181 @@
+#include "trainer/text/prepared_text.h"
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "trainer/text/byte_reader.h"
+#include "trainer/text/byte_tokens.h"
+#include "trainer/text/content_hash.h"
+
+namespace shardlens::trainer {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+namespace {
+
+// Any name of a file, in JSON.
+std::string hexadecimal_of(const fs::path& path) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const char c : path.native()) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
+std::string line_of(const Json& json) {
+  return json.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
+}
+
+Json basic_request(const char* what, const fs::path& tokenizer, const TextProgramOptions& options,
+                   const TextProgram& program) {
+  return {{"do", what},
+          {"tokenizer", hexadecimal_of(tokenizer)},
+          {"seconds", options.patience.count()},
+          {"memory", program.memory_bytes()},
+          {"parent", getpid()}};
+}
+
+trace::ErrorKind kind_named(const std::string& name) {
+  using enum trace::ErrorKind;
+  if (name == "usage") return kUsage;
+  if (name == "missing") return kMissing;
+  if (name == "damaged") return kDamaged;
+  if (name == "disk") return kDiskFull;
+  return name == "io" ? kIo : kFailed;
+}
+
+// What the program has done, or why it refused.
+trace::Result<Json> read_reply(const std::string& line) {
+  const Json reply = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (reply.is_object() && reply.contains("done")) return reply["done"];
+  if (!reply.is_object() || !reply.contains("error")) {
+    return trace::fail(trace::ErrorKind::kFailed,
+                       "the program that prepares texts answered nonsense");
+  }
+  return trace::fail(kind_named(reply["error"].value("kind", "")),
+                     reply["error"].value("message", ""));
+}
+
+std::string name_of(const TextPlace& place, const std::string& data, const TextSource& source) {
+  if (place.file == 0 || place.file > source.files.size()) return data;
+  std::string name = source.files[place.file - 1].string();
+  if (place.first_line > 0) name += ":" + std::to_string(place.first_line);
+  if (place.last_line > place.first_line) name += " to " + std::to_string(place.last_line);
+  return name;
+}
+
+TokenHeader header_of(const Json& done, std::uint64_t key) {
+  TokenHeader header;
+  header.key = key;
+  header.kind = static_cast<TextKind>(done.at("kind").get<std::uint32_t>());
+  header.has_mask = header.is_masked_kind() ? 1 : 0;
+  done.at("token_bytes").get_to(header.token_bytes);
+  done.at("tokens").get_to(header.tokens);
+  done.at("examples").get_to(header.examples);
+  done.at("notes_bytes").get_to(header.notes_bytes);
+  done.at("tail_tokens").get_to(header.tail_tokens);
+  done.at("end").get_to(header.end_of_text);
+  done.at("padding").get_to(header.padding);
+  done.at("bad_lines").get_to(header.counts.bad_lines);
+  done.at("binary_files").get_to(header.counts.binary_files);
+  done.at("crossed_boundaries").get_to(header.counts.crossed_boundaries);
+  return header;
+}
+
+trace::Result<MappedImage> prepare(Json more, const std::string& data, const TextSource& source,
+                                   const PreparationOptions& options,
+                                   const TextProgramOptions& program_options, std::uint64_t key,
+                                   TokenWriter writer) {
+  TRY_ASSIGN(const int image, writer.descriptor());
+  TRY_ASSIGN(TextProgram program, TextProgram::start(program_options, image));
+  Json request = basic_request("encode", options.tokenizer, program_options, program);
+  request.update(more);
+  request.update({{"image", TextProgram::kImageDescriptor},
+                  {"data", data},
+                  {"chat", options.chat.string()},
+                  {"completion_only_loss", options.completion_only_loss},
+                  {"classes", options.classes},
+                  {"label_numbers", options.label_numbers},
+                  {"skip_bad_lines", options.skip_bad_lines}});
+  const auto line = program.ask(line_of(request));
+  if (!line) {
+    return trace::fail(line.error().kind,
+                       name_of(program.place(), data, source) + ": " + line.error().message + ".");
+  }
+  TRY_ASSIGN(const Json done, read_reply(*line));
+  return writer.finish_written(header_of(done, key));
+}
+
+}  // namespace
+
+trace::Result<MappedImage> prepare_text(const std::string& data, const TextSource& source,
+                                        const PreparationOptions& options,
+                                        const TextProgramOptions& program, std::uint64_t key,
+                                        TokenWriter writer) {
+  Json files = Json::array();
+  for (const fs::path& file : source.files) files.push_back(hexadecimal_of(file));
+  return prepare({{"files", files}, {"json_lines", source.json_lines}}, data, source, options,
+                 program, key, std::move(writer));
+}
+
+trace::Result<MappedImage> prepare_prompt(const std::string& text,
+                                          const PreparationOptions& options,
+                                          const TextProgramOptions& program, std::uint64_t key,
+                                          TokenWriter writer) {
+  return prepare({{"prompt", text}}, "sample_prompt", {}, options, program, key, std::move(writer));
+}
+
+trace::Result<std::uint64_t> fingerprint_of(const PreparationOptions& options) {
+  ContentHash hash;
+  hash.update_field(kTextProgram);
+  std::error_code error;
+  const bool is_file = !fs::is_directory(options.tokenizer, error);
+  const fs::path folder = is_file ? options.tokenizer.parent_path() : options.tokenizer;
+  hash.update_field(is_file ? options.tokenizer.filename().string() : "");
+  std::vector<fs::path> files{options.tokenizer};
+  for (const char* name : {"tokenizer.json", "vocab.json", "merges.txt", "vocab.txt",
+                           "tokenizer_config.json", "special_tokens_map.json", "config.json"}) {
+    files.push_back(folder / name);
+  }
+  for (const char* name :
+       {"chat_template.jinja", "tokenizer_config.json", "special_tokens_map.json"}) {
+    files.push_back(options.chat.empty() ? fs::path() : options.chat / name);
+  }
+  for (const fs::path& file : files) {
+    std::string text;
+    // Opening a pipe would wait for its writer.
+    if (fs::is_regular_file(file, error)) {
+      TRY_ASSIGN(ByteReader reader, ByteReader::open(file));
+      TRY_ASSIGN(text, reader.read_rest());
+    }
+    hash.update_field(text);
+  }
+  return hash.digest();
+}
+
+trace::Result<void> TextDecoder::start() {
+  TRY_ASSIGN(TextProgram program, TextProgram::start(program_options_, /*image=*/-1));
+  TRY_ASSIGN(const std::string line,
+             program.ask(line_of(basic_request("decode", tokenizer_, program_options_, program))));
+  TRY(read_reply(line));
+  program_.emplace(std::move(program));
+  return {};
+}
+
+trace::Result<std::string> TextDecoder::decode(std::span<const TokenId> tokens) {
+  if (tokenizer_.empty()) return text_of_byte_tokens(tokens);
+  if (!program_) TRY(start());
+  TRY_ASSIGN(const std::string line,
+             program_->ask(Json(std::vector<TokenId>(tokens.begin(), tokens.end())).dump()));
+  const Json reply = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (reply.is_object() && reply.contains("text")) return reply["text"].get<std::string>();
+  return trace::fail(trace::ErrorKind::kFailed,
+                     "the program that prepares texts answered nonsense");
+}
+
+}  // namespace shardlens::trainer

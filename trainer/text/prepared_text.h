@@ -1,0 +1,76 @@
+// Texts that Hugging Face's own code turns into tokens, and tokens that it turns into text: what is
+// asked of the program, and what it answers. One thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trace/model/result.h"
+#include "trainer/text/text_program.h"
+#include "trainer/text/text_source.h"
+#include "trainer/text/token_writer.h"
+
+namespace shardlens::trainer {
+
+// What becomes of an example:
+//   plain       the tokenizer's special tokens around the text, and its end_of_text
+//   completion  prompt and completion tokenized as one text, and end_of_text; as many tokens as the
+//               prompt alone has are out of the loss, also where a token holds the prompt's end and
+//               the completion's beginning (counted); as TRL's SFTTrainer
+//   chat        the rendered text, whose special tokens the template writes itself; a token is in
+//               the loss if it ends inside an answer
+//   labelled    the tokenizer's special tokens around the text
+struct PreparationOptions {
+  // A folder of the Hugging Face hub, or a file of its tokenizer; empty: text is bytes.
+  std::filesystem::path tokenizer;
+  // The model's folder, whose chat template writes conversations; empty: ChatML.
+  std::filesystem::path chat;
+  bool completion_only_loss = true;
+  // How many classes labels may name; 0: not known.
+  std::int64_t classes = 0;
+  // Numbers of labels that are names; empty: the sorted names are numbered from 0.
+  std::map<std::string, std::int64_t> label_numbers;
+  bool skip_bad_lines = false;
+};
+
+// Errors name the file, the line and what to do: kUsage for a text that cannot be used, kMissing,
+// kDamaged, kFailed; kDiskFull and kIo for the image.
+trace::Result<MappedImage> prepare_text(const std::string& data, const TextSource& source,
+                                        const PreparationOptions& options,
+                                        const TextProgramOptions& program, std::uint64_t key,
+                                        TokenWriter writer);
+// Of one text with its special tokens.
+trace::Result<MappedImage> prepare_prompt(const std::string& text,
+                                          const PreparationOptions& options,
+                                          const TextProgramOptions& program, std::uint64_t key,
+                                          TokenWriter writer);
+
+// Equal for tokenizers and chat templates that give equal tokens: of the files that make them and
+// of the program. Error kFailed: one cannot be read.
+trace::Result<std::uint64_t> fingerprint_of(const PreparationOptions& options);
+
+// Tokens as text. Starts the program with the first, and keeps it.
+class TextDecoder {
+ public:
+  // `tokenizer` as above.
+  TextDecoder(std::filesystem::path tokenizer, TextProgramOptions program)
+      : tokenizer_(std::move(tokenizer)), program_options_(std::move(program)) {}
+
+  // Without special tokens; bytes that are not UTF-8 may be in it. After an error there is none
+  // again.
+  trace::Result<std::string> decode(std::span<const TokenId> tokens);
+
+ private:
+  trace::Result<void> start();
+
+  std::filesystem::path tokenizer_;
+  TextProgramOptions program_options_;
+  std::optional<TextProgram> program_;
+};
+
+}  // namespace shardlens::trainer

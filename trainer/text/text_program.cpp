@@ -1,0 +1,294 @@
+#include "trainer/text/text_program.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+namespace shardlens::trainer {
+
+namespace {
+
+constexpr int kProgramDescriptor = 3;
+constexpr int kPollMilliseconds = 50;
+constexpr int kLeavingPolls = 40;
+// Wall time is what a busy machine makes of the processor's; a disk that hangs ends, too.
+constexpr double kSlowestMachine = 10;
+constexpr int kFirstFreeDescriptor = 16;  // above those that the program knows
+
+struct ToldPlace {
+  TextPlace place;
+  double allowed_seconds = 0;
+  std::uint64_t times = 0;
+};
+
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  int get() const { return value_; }
+
+ private:
+  int value_;
+};
+
+tl::unexpected<trace::Error> not_started(const char* why) {
+  return trace::fail(trace::ErrorKind::kFailed,
+                     std::string("The program that prepares texts did not start: ") + why + ".");
+}
+
+std::string python_of(const TextProgramOptions& options) {
+  if (!options.python.empty()) return options.python;
+  std::error_code error;
+  const std::string beside = SHARDLENS_TEXT_PYTHON;
+  if (!beside.empty() && std::filesystem::exists(beside, error)) return beside;
+  return "python3";
+}
+
+tl::unexpected<trace::Error> no_python(const std::string& python, const char* why) {
+  return trace::fail(
+      trace::ErrorKind::kMissing,
+      "This text is prepared by Hugging Face's own code, which needs Python, but \"" + python +
+          "\" cannot be started: " + why +
+          ". Install it with this command, then start again: sudo apt-get install -y python3-pip "
+          "&& python3 -m pip install --break-system-packages " +
+          std::string(kTextPackages) +
+          " (./run does it beside LibTorch; SHARDLENS_PYTHON names another Python).");
+}
+
+std::uint64_t half_of_memory() {
+  const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
+  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
+}
+
+// The program's text as a file.
+int program_file() {
+  const int file = memfd_create("prepare_text.py", MFD_CLOEXEC);
+  const auto size = static_cast<ssize_t>(kTextProgram.size());
+  if (file >= 0 && pwrite(file, kTextProgram.data(), kTextProgram.size(), 0) != size) {
+    ::close(file);
+    return -1;
+  }
+  return file;
+}
+
+// The signals as they are by default, and the descriptors that the program knows.
+class SpawnSetup {
+ public:
+  SpawnSetup() {
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  SpawnSetup(const SpawnSetup&) = delete;
+  SpawnSetup& operator=(const SpawnSetup&) = delete;
+  ~SpawnSetup() {
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    for (const int copy : copies_) ::close(copy);
+  }
+
+  // Through a copy, as `from` may have the number of another.
+  void pass(int from, std::initializer_list<int> to) {
+    const int copy = fcntl(from, F_DUPFD_CLOEXEC, kFirstFreeDescriptor);
+    copies_.push_back(copy);
+    for (const int number : to) posix_spawn_file_actions_adddup2(&actions, copy, number);
+  }
+
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+
+ private:
+  std::vector<int> copies_;
+};
+
+}  // namespace
+
+TextProgram::TextProgram(const TextProgramOptions& options, int image)
+    : options_(options),
+      memory_bytes_(std::min(options.most_memory_bytes, half_of_memory())),
+      image_(image) {}
+
+TextProgram::TextProgram(TextProgram&& other) noexcept
+    : options_(std::move(other.options_)),
+      memory_bytes_(other.memory_bytes_),
+      image_(other.image_),
+      process_(std::exchange(other.process_, -1)),
+      socket_(std::exchange(other.socket_, -1)),
+      errors_(std::exchange(other.errors_, -1)),
+      received_(std::move(other.received_)) {}
+
+TextProgram::~TextProgram() {
+  if (process_ > 0) ended("is no longer needed");
+  if (socket_ >= 0) ::close(socket_);
+  if (errors_ >= 0) ::close(errors_);
+}
+
+trace::Result<TextProgram> TextProgram::start(const TextProgramOptions& options, int image) {
+  TextProgram program(options, image);
+  TRY(program.spawn());
+  return program;
+}
+
+trace::Result<void> TextProgram::spawn() {
+  int ends[2] = {-1, -1};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    return not_started(std::strerror(errno));
+  }
+  socket_ = ends[0];
+  const Descriptor theirs(ends[1]), program(program_file());
+  errors_ = memfd_create("errors", MFD_CLOEXEC);
+  if (program.get() < 0 || errors_ < 0) return not_started(std::strerror(errno));
+  SpawnSetup setup;
+  setup.pass(theirs.get(), {STDIN_FILENO, STDOUT_FILENO});
+  setup.pass(errors_, {STDERR_FILENO});
+  setup.pass(program.get(), {kProgramDescriptor});
+  if (image_ >= 0) setup.pass(image_, {kImageDescriptor});
+  std::string python = python_of(options_), no_files = "-B";
+  std::string script = "/proc/self/fd/" + std::to_string(kProgramDescriptor);
+  const std::array<char*, 4> arguments{python.data(), no_files.data(), script.data(), nullptr};
+  const int error = posix_spawnp(&process_, python.c_str(), &setup.actions, &setup.attributes,
+                                 arguments.data(), environ);
+  if (error == 0) return {};
+  process_ = -1;
+  return no_python(python, std::strerror(error));
+}
+
+trace::Result<std::string> TextProgram::ask(std::string_view line) {
+  if (process_ < 0) return not_started("it has ended");
+  TRY(send(line));
+  return receive();
+}
+
+trace::Result<void> TextProgram::send(std::string_view line) {
+  std::string rest = std::string(line) + "\n";
+  const timeval patience{.tv_sec = options_.patience.count(), .tv_usec = 0};
+  setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  while (!rest.empty()) {
+    const ssize_t count = ::send(socket_, rest.data(), rest.size(), MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    // What it has to say against that is received.
+    if (count < 0 && errno == EPIPE) return {};
+    if (count < 0) return tl::make_unexpected(ended("does not read what it is asked"));
+    rest.erase(0, static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+trace::Result<std::string> TextProgram::receive() {
+  Progress progress{"", Clock::now(), processor_seconds(),
+                    static_cast<double>(options_.patience.count())};
+  while (true) {
+    const std::size_t end = received_.find('\n');
+    if (end != std::string::npos) {
+      std::string line = received_.substr(0, end);
+      received_.erase(0, end + 1);
+      return line;
+    }
+    pollfd ready{.fd = socket_, .events = POLLIN, .revents = 0};
+    if (poll(&ready, 1, kPollMilliseconds) > 0) {
+      char bytes[65536];
+      const ssize_t count = recv(socket_, bytes, sizeof bytes, 0);
+      if (count > 0) received_.append(bytes, static_cast<std::size_t>(count));
+      if (count == 0 || (count < 0 && errno != EINTR)) return tl::make_unexpected(ended(""));
+    } else if (const auto why = check_limits(progress)) {
+      return tl::make_unexpected(ended(*why));
+    }
+  }
+}
+
+std::optional<std::string> TextProgram::check_limits(Progress& progress) const {
+  if (options_.stop != nullptr && *options_.stop != 0) return "was stopped";
+  ToldPlace told;
+  std::string bytes(sizeof told, '\0');
+  if (image_ >= 0 && pread(image_, bytes.data(), bytes.size(), 0) > 0 && bytes != progress.told) {
+    std::memcpy(&told, bytes.data(), sizeof told);
+    progress = {bytes, Clock::now(), processor_seconds(), told.allowed_seconds};
+    return std::nullopt;
+  }
+  const std::chrono::duration<double> waited = Clock::now() - progress.time;
+  const double taken = processor_seconds() - progress.processor_seconds;
+  if (taken <= progress.allowed_seconds &&
+      waited.count() <= progress.allowed_seconds * kSlowestMachine) {
+    return std::nullopt;
+  }
+  return "was ended after " + std::to_string(static_cast<std::int64_t>(waited.count())) +
+         " s without getting on, more than any text needs. A regular expression of the "
+         "tokenizer's file, or a chat template, tries too much";
+}
+
+TextPlace TextProgram::place() const {
+  ToldPlace told;
+  if (image_ < 0 || pread(image_, &told, sizeof told, 0) != sizeof told) return {};
+  return told.place;
+}
+
+double TextProgram::processor_seconds() const {
+  clockid_t clock = 0;
+  timespec time = {};
+  if (clock_getcpuclockid(process_, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+// Kills it; without a `why`, if it does not leave by itself as it seems to, for reasons it tells.
+trace::Error TextProgram::ended(std::string_view why) {
+  int status = 0;
+  pid_t waited = 0;
+  for (int i = 0; why.empty() && waited == 0 && i < kLeavingPolls; ++i) {
+    waited = waitpid(process_, &status, WNOHANG);
+    if (waited == 0) usleep(kPollMilliseconds * 1000);
+  }
+  if (waited == 0) {
+    kill(process_, SIGKILL);
+    while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+    }
+  }
+  process_ = -1;
+  std::string reason(why);
+  if (reason.empty() && WIFSIGNALED(status)) {
+    const int signal = WTERMSIG(status);
+    reason = signal == SIGKILL  ? "was killed, as systems do when memory runs out"
+             : signal == SIGINT ? "was stopped"
+                                : std::string("died of ") + strsignal(signal);
+  }
+  if (reason.empty()) reason = "left with exit code " + std::to_string(WEXITSTATUS(status));
+  if (why.empty()) reason += last_words();
+  return {trace::ErrorKind::kFailed, "the program that prepares texts " + reason};
+}
+
+// The last line that it wrote to its standard error.
+std::string TextProgram::last_words() const {
+  std::array<char, 4096> bytes{};
+  const auto size = lseek(errors_, 0, SEEK_END);
+  const auto begin = std::max<off_t>(0, size - static_cast<off_t>(bytes.size()));
+  const ssize_t count = pread(errors_, bytes.data(), bytes.size(), begin);
+  std::string_view text(bytes.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  text.remove_prefix(text.find_last_of('\n') + 1);
+  return text.empty() ? "" : " (" + std::string(text) + ")";
+}
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,85 @@
+// The program that turns texts into tokens (prepare_text.py), as a child process. It ends with us,
+// with Ctrl-C, when it takes more than it may, and when it is no longer wanted. One thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "trace/model/result.h"
+
+namespace shardlens::trainer {
+
+// The program's text, and the packages it needs, as pip is told them.
+extern const std::string_view kTextProgram;
+extern const std::string_view kTextPackages;
+
+struct TextProgramOptions {
+  // Empty: the Python beside LibTorch, else the python3 of PATH.
+  std::string python;
+  // Set: what is being prepared is given up.
+  const std::atomic<int>* stop = nullptr;
+  // Of the processor, for what takes no time at all; parts of a text are allowed more by their
+  // length. Ten times as much may pass on a busy machine.
+  std::chrono::seconds patience{60};
+  // Half of the machine's, at most this.
+  std::uint64_t most_memory_bytes = std::uint64_t{16} << 30;
+};
+
+// Where in the texts the program last said to be.
+struct TextPlace {
+  std::uint64_t file = 0;  // from 1; 0: nowhere yet
+  std::uint64_t first_line = 0, last_line = 0;
+};
+
+class TextProgram {
+ public:
+  // `image`: an open file that the program writes to, whose first bytes say where it is; -1: none.
+  // Error kMissing: there is no Python; the message says the command that installs it.
+  static trace::Result<TextProgram> start(const TextProgramOptions& options, int image);
+  TextProgram(TextProgram&& other) noexcept;
+  TextProgram& operator=(TextProgram&&) = delete;
+  ~TextProgram();
+
+  // How the program knows the image.
+  static constexpr int kImageDescriptor = 4;
+
+  // A line, and the line it answers with. The error (kFailed) says why there is none: it has ended
+  // then, and was not told about where.
+  trace::Result<std::string> ask(std::string_view line);
+  TextPlace place() const;
+  std::uint64_t memory_bytes() const { return memory_bytes_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  // When the program last said where it is, and how long it may go on from there.
+  struct Progress {
+    std::string told;
+    Clock::time_point time;
+    double processor_seconds = 0, allowed_seconds = 0;
+  };
+
+  TextProgram(const TextProgramOptions& options, int image);
+  trace::Result<void> spawn();
+  trace::Result<void> send(std::string_view line);
+  trace::Result<std::string> receive();
+  // Why it may not go on.
+  std::optional<std::string> check_limits(Progress& progress) const;
+  double processor_seconds() const;
+  trace::Error ended(std::string_view why);
+  std::string last_words() const;
+
+  TextProgramOptions options_;
+  std::uint64_t memory_bytes_;
+  int image_;
+  pid_t process_ = -1;
+  int socket_ = -1, errors_ = -1;
+  std::string received_;
+};
+
+}  // namespace shardlens::trainer
