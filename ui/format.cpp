@@ -98,4 +98,14 @@ std::string elide_start(std::string_view text, float width, const Measure& measu
   });
 }
 
+std::string elide_middle(std::string_view text, float width, const Measure& measure) {
+  if (measure(text) <= width) return std::string(text);
+  return longest_cut(text.size(), width, measure, [&](std::size_t bytes) {
+    std::size_t end = bytes - bytes / 2, begin = text.size() - bytes / 2;
+    while (end > 0 && is_continuation(text[end])) --end;
+    while (begin < text.size() && is_continuation(text[begin])) ++begin;
+    return std::string(text.substr(0, end)) + "…" + std::string(text.substr(begin));
+  });
+}
+
 }  // namespace shardlens::ui

@@ -36,5 +36,7 @@ using Measure = std::function<float(std::string_view)>;
 std::string elide(std::string_view text, float width, const Measure& measure);
 // The same with "…" at the beginning: a path's end tells most.
 std::string elide_start(std::string_view text, float width, const Measure& measure);
+// In the middle: names of kernels begin alike and differ at their ends.
+std::string elide_middle(std::string_view text, float width, const Measure& measure);
 
 }  // namespace shardlens::ui

@@ -40,7 +40,11 @@ void draw_cell(const Look& look, Rect box, const LedgerColumn& column, const Led
       box.w = figures;
     }
   }
-  const float mark = cell.mark.empty() ? 0 : text_width(look, Face::kSmall, cell.mark);
+  float mark = cell.mark.empty() ? 0 : text_width(look, Face::kSmall, cell.mark);
+  // A name that is cut tells nothing apart; what its mark says stands in the row's explanation,
+  // too.
+  const float beside_mark = box.w - mark - look.px(6);
+  if (!column.figure && text_width(look, face, cell.text) > beside_mark) mark = 0;
   Rect first = box;
   if (mark > 0) first.take_right(mark, look.px(6));
   const float used = text_in(look, first, face, ink, cell.text);

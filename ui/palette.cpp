@@ -83,8 +83,8 @@ constexpr Palette kLight{
     .phase_optimizer_edge = rgb(0x7b59a8),
     .phase_text = rgb(0x1b2733),
     .changed = rgb(0x8a6100),
-    .memory = {rgb(0x0e153c), rgb(0x9a8bbf), rgb(0x957549), rgb(0x25584c), rgb(0x679b8b),
-               rgb(0x574a79), rgb(0x573813), rgb(0x1c0201)},
+    .memory = {rgb(0x0e153c), rgb(0x573813), rgb(0x957549), rgb(0x25584c), rgb(0x679b8b),
+               rgb(0x574a79), rgb(0x1c0201), rgb(0x9a8bbf)},
 };
 
 double linear(std::uint8_t channel) {

@@ -106,6 +106,14 @@ TEST(Elide, AtItsStartKeepsTheEndOfAPath) {
   EXPECT_EQ(elide_start("/models/Llama", 1, by_bytes), "");
 }
 
+TEST(Elide, InTheMiddleKeepsBothEndsOfAName) {
+  EXPECT_EQ(elide_middle("gemm_64x64_nt", 13, by_bytes), "gemm_64x64_nt");
+  EXPECT_EQ(elide_middle("gemm_64x64_nt", 8, by_bytes), "gemm…_nt");
+  EXPECT_EQ(elide_middle("gemm_64x64_nt", 7, by_bytes), "gem…_nt");
+  EXPECT_EQ(elide_middle("µµµµµµ", 3, by_bytes), "µ…µ") << "no character cut in two";
+  EXPECT_EQ(elide_middle("gemm", 1, by_bytes), "");
+}
+
 TEST(Elide, LeavesOutWhatCannotBeShown) {
   EXPECT_EQ(elide("bucket", 1, by_bytes), "");
   EXPECT_EQ(elide("bucket", 0, by_bytes), "");

@@ -156,6 +156,20 @@ INSTANTIATE_TEST_SUITE_P(
                                          std::pair{1600, 1000}, std::pair{1920, 1200}),
                        ::testing::Values(1.0f, 1.5f), ::testing::Range(0, 9)));
 
+TEST(MainView, ShowsARunsWholeNameRatherThanThatItIsSimulated) {
+  Snapshot snapshot = sample_snapshot();
+  auto ledger = std::make_shared<Ledger>(*snapshot.ledger);
+  for (LedgerRow& row : ledger->rows) {
+    row.name = "slow link, cap 1";
+    row.simulated = true;
+    row.settings.inject = "rank=1,step=4,phase=forward,every=1,delay_ms=" + row.ordinal;
+  }
+  snapshot.ledger = ledger;
+  HeadlessWindow window(1280, 800);
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.probe().shows("1 · slow link, cap 1"));
+}
+
 TEST(MainView, GoesToPresentModeAndChangesScaleByKeys) {
   HeadlessWindow window(1920, 1200);
   const Snapshot snapshot = sample_snapshot();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/format.h"
 #include "ui/inspect/histogram.h"
 #include "ui/inspect/timeline_colors.h"
 #include "ui/paint.h"
@@ -31,7 +32,12 @@ void draw_words(const Look& look, Rect box, Face face, const TableCell& cell) {
                               : p.memory[static_cast<std::size_t>(*cell.memory_mark)];
     fill({place.x, place.center_y() - side / 2, side, side}, color(ink), look.px(2));
   }
-  text_in(look, box, face, tone_color(p, cell.tone), cell.text);
+  const std::string shown =
+      face == Face::kMono
+          ? elide_middle(cell.text, box.w,
+                         [&](std::string_view part) { return text_width(look, face, part); })
+          : cell.text;
+  text_in(look, box, face, tone_color(p, cell.tone), shown);
 }
 
 void draw_bar_cell(const Look& look, Rect box, const TableCell& cell) {
