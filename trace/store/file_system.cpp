@@ -16,6 +16,7 @@
 
 #include "trace/model/printable.h"
 #include "trace/model/text.h"
+#include "trace/model/write_error.h"
 
 namespace shardlens::trace {
 
@@ -145,9 +146,7 @@ Result<void> synchronize(const fs::path& file) {
   const int code = errno;
   if (descriptor >= 0) ::close(descriptor);
   if (done) return {};
-  const bool full = code == ENOSPC || code == EDQUOT;
-  return fail(full ? ErrorKind::kDiskFull : ErrorKind::kIo,
-              "cannot write " + quoted(file) + ": " + std::strerror(code));
+  return fail(write_error_kind(code), "cannot write " + quoted(file) + ": " + std::strerror(code));
 }
 
 Result<void> publish_file(const fs::path& from, const fs::path& to) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "trace/model/write_error.h"
 #include "trace/store/file_system.h"
 
 namespace shardlens::trainer {
@@ -26,8 +27,9 @@ tl::unexpected<trace::Error> cannot_read(const std::filesystem::path& path, int 
 }
 
 tl::unexpected<trace::Error> cannot_write(const std::filesystem::path& path, int code) {
-  const bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
-  return fail(full ? ErrorKind::kDiskFull : ErrorKind::kIo,
+  const ErrorKind kind = trace::write_error_kind(code);
+  const bool full = kind == ErrorKind::kDiskFull;
+  return fail(kind,
               "cannot write " + quoted(path) + ": " + std::strerror(code) +
                   (full ? "; free some space or keep fewer checkpoints (keep_checkpoints)" : ""));
 }

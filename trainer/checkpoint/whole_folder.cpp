@@ -10,6 +10,7 @@
 #include <string>
 #include <system_error>
 
+#include "trace/model/write_error.h"
 #include "trace/store/checkpoint_info.h"
 #include "trace/store/file_system.h"
 
@@ -51,8 +52,7 @@ Result<fs::path> begin_folder(const fs::path& finished) {
   std::error_code error;
   fs::create_directories(unfinished, error);
   if (!error) return unfinished;
-  const bool full = error == std::errc::no_space_on_device;
-  return fail(full ? ErrorKind::kDiskFull : ErrorKind::kIo,
+  return fail(trace::write_error_kind(error.value()),
               "cannot create the folder " + quoted(unfinished) + ": " + error.message());
 }
 

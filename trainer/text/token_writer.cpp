@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "trace/model/write_error.h"
+
 namespace shardlens::trainer {
 
 namespace {
@@ -18,9 +20,7 @@ constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
 constexpr std::int64_t kTwoByteVocabulary = 65536;
 
 tl::unexpected<trace::Error> unwritable(const std::string& name, int reason) {
-  // A size limit of the system is treated as a full disk.
-  const bool is_full = reason == ENOSPC || reason == EFBIG || reason == EDQUOT;
-  return trace::fail(is_full ? trace::ErrorKind::kDiskFull : trace::ErrorKind::kIo,
+  return trace::fail(trace::write_error_kind(reason),
                      "\"" + name + "\" cannot be written: " + std::strerror(reason) + ".");
 }
 

@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <fstream>
 #include <random>
 #include <thread>
@@ -113,10 +116,36 @@ TEST(KilledWriter, LosesAtMostTheLastMomentAndTheFileOpens) {
 
 // ---- disk full
 
-std::string record_with_file_limit(const fs::path& file, rlim_t limit) {
-  ::signal(SIGXFSZ, SIG_IGN);
-  const rlimit bytes{limit, limit};
-  if (setrlimit(RLIMIT_FSIZE, &bytes) != 0) return "no limit";
+struct FileLimit {
+  rlim_t bytes = 0;
+  bool is_quota = false;
+};
+
+// As a quota is met: a write fails with an error of its own.
+rlim_t quota_bytes = 0;
+ssize_t write_within_quota(int file, const void* data, std::size_t size, off_t at) {
+  if (static_cast<rlim_t>(at) + size <= quota_bytes) return pwrite(file, data, size, at);
+  errno = EDQUOT;
+  return -1;
+}
+
+bool limit_files(const FileLimit& limit) {
+  if (!limit.is_quota) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit bytes{limit.bytes, limit.bytes};
+    return setrlimit(RLIMIT_FSIZE, &bytes) == 0;
+  }
+  quota_bytes = limit.bytes;
+  sqlite3_vfs* const system = sqlite3_vfs_find(nullptr);
+  for (const char* name : {"pwrite", "pwrite64"}) {
+    const auto call = reinterpret_cast<sqlite3_syscall_ptr>(write_within_quota);
+    if (system->xSetSystemCall(system, name, call) != SQLITE_OK) return false;
+  }
+  return true;
+}
+
+std::string record_with_file_limit(const fs::path& file, const FileLimit& limit) {
+  if (!limit_files(limit)) return "no limit";
   auto writer = TraceWriter::create(file, 0, {2ms, INT64_MAX, 64});
   if (!writer) return writer.error().message;
   int after_failure = 0;
@@ -140,16 +169,15 @@ std::int64_t events_per_step() {
   return static_cast<std::int64_t>(count);
 }
 
-class FullDiskTest : public testing::TestWithParam<int> {};
+class FullDiskTest : public testing::TestWithParam<FileLimit> {};
 
 TEST_P(FullDiskTest, StopsTheRecordingAndLeavesAReadableFile) {
   const Folder folder;
   RunInfo info = test::run_info("full", 1);
   const auto run = create_run(folder.path(), info, false);
   ASSERT_TRUE(run);
-  const auto limit = static_cast<rlim_t>(GetParam());
   const std::string answer =
-      test::in_child([&] { return record_with_file_limit(rank_file(*run, 0), limit); });
+      test::in_child([&] { return record_with_file_limit(rank_file(*run, 0), GetParam()); });
   EXPECT_TRUE(answer.starts_with("as expected: ")) << answer;
   EXPECT_NE(answer.find("rank_0.sqlite"), std::string::npos) << answer;
   EXPECT_NE(answer.find("disk is full"), std::string::npos) << answer;
@@ -194,12 +222,18 @@ TEST_P(FullDiskTest, StopsTheRecordingAndLeavesAReadableFile) {
   EXPECT_NE(told, batch.log.end());
 }
 
-INSTANTIATE_TEST_SUITE_P(Limits, FullDiskTest, testing::Values(250'000, 1'000'000, 4'200'000));
+INSTANTIATE_TEST_SUITE_P(Limits, FullDiskTest,
+                         testing::Values(FileLimit{250'000}, FileLimit{1'000'000},
+                                         FileLimit{4'200'000}, FileLimit{1'000'000, true}),
+                         [](const auto& of) {
+                           return (of.param.is_quota ? "Quota" : "Files") +
+                                  std::to_string(of.param.bytes);
+                         });
 
 TEST(FullDisk, IsToldWhenTheFileCannotEvenBeCreated) {
   const Folder folder;
   const std::string answer =
-      test::in_child([&] { return record_with_file_limit(folder / "rank_0.sqlite", 10'000); });
+      test::in_child([&] { return record_with_file_limit(folder / "rank_0.sqlite", {10'000}); });
   EXPECT_NE(answer.find("disk is full"), std::string::npos) << answer;
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
