@@ -4,6 +4,8 @@
 #include <iterator>
 #include <variant>
 
+#include "trace/store/event_order.h"
+
 namespace shardlens::profiler {
 namespace {
 
@@ -86,18 +88,20 @@ std::int64_t BatchBuilder::drain_events(const std::vector<ThreadQueues*>& queues
     // Neighbours nearly always share lane and kind: one look-up serves many.
     std::vector<trace::Event>* run = nullptr;
     std::pair<int, trace::EventKind> key{};
+    const std::size_t waiting = thread->events.size();
     count += thread->events.drain([&](const EventRecord& record) {
       if (const std::pair next{record.lane, record.kind}; run == nullptr || next != key) {
         key = next;
         run = &runs_[key];
+        // Growing would copy, and meet page faults twice.
+        if (run->empty()) run->reserve(waiting);
       }
       run->push_back(record.event);
     });
   }
   for (auto& [key, events] : runs_) {
     if (events.empty()) continue;
-    if (!std::is_sorted(events.begin(), events.end(), starts_earlier))
-      std::sort(events.begin(), events.end(), starts_earlier);
+    trace::order_events(events, starts_earlier);
     batch.events.push_back({rank_, key.first, key.second, std::move(events)});
     events = {};
   }

@@ -22,21 +22,31 @@ class CallbackCost {
   explicit CallbackCost(std::int64_t clock_ns) : clock_ns_(clock_ns) {}
 
   // At the beginning of a callback: whether this one is timed.
-  bool sampled() { return ++calls_ % kSampleEvery == 0; }
+  bool sampled() {
+    if (--until_sample_ != 0) return false;
+    until_sample_ = kSampleEvery;
+    return true;
+  }
+  // Who calls begins of one kind: operators, or nodes of autograd, whose begins take longer.
+  struct Caller {
+    double ns = 0;  // what each takes besides because there is a callback, where all is at hand
+    std::int64_t least_ns = kLongestNs;  // of its callbacks so far
+  };
+
   // The cost of the kSampleEvery callbacks that a sampled one of `measured_ns` stands for.
-  // `caller_ns`: what each costs besides because there is a callback to be called, where all is at
-  // hand. In a job it is not: the caller takes as many times longer as the callback does, compared
-  // with the quickest so far.
-  std::int64_t scaled_ns(std::int64_t measured_ns, double caller_ns = 0) {
-    const std::int64_t measured = std::clamp<std::int64_t>(measured_ns, 1, kLongestNs);
-    // Of begins: outside of recorded steps an end does nothing, and would make all of them slow.
-    if (caller_ns > 0) least_ns_ = std::min(least_ns_, measured);
+  std::int64_t scaled_ns(std::int64_t measured_ns) const {
+    return std::max<std::int64_t>(within_limit(measured_ns) - clock_ns_, 0) * kSampleEvery;
+  }
+  // And of their caller. In a job not all is at hand: the caller takes as many times longer as the
+  // callback does, compared with the quickest of its kind.
+  std::int64_t scaled_ns(std::int64_t measured_ns, Caller& caller) const {
+    const std::int64_t measured = within_limit(measured_ns);
+    caller.least_ns = std::min(caller.least_ns, measured);
     // Preemption says nothing of the caller.
-    const double slower =
-        measured == kLongestNs ? 1 : static_cast<double>(measured) / static_cast<double>(least_ns_);
-    const double caller = caller_ns * slower;
-    return std::max<std::int64_t>(measured - clock_ns_, 0) * kSampleEvery +
-           static_cast<std::int64_t>(caller * kSampleEvery);
+    const double slower = measured == kLongestNs ? 1
+                                                 : static_cast<double>(measured) /
+                                                       static_cast<double>(caller.least_ns);
+    return scaled_ns(measured) + static_cast<std::int64_t>(caller.ns * slower * kSampleEvery);
   }
 
   static std::int64_t clock_now_ns() {
@@ -46,9 +56,12 @@ class CallbackCost {
   }
 
  private:
+  static std::int64_t within_limit(std::int64_t measured_ns) {
+    return std::clamp<std::int64_t>(measured_ns, 1, kLongestNs);
+  }
+
   std::int64_t clock_ns_ = 0;
-  std::int64_t least_ns_ = kLongestNs;
-  std::uint32_t calls_ = 0;
+  std::uint32_t until_sample_ = kSampleEvery;
 };
 
 }  // namespace shardlens::profiler

@@ -51,6 +51,12 @@ class EventQueue {
                                                  head_.load(std::memory_order_acquire));
   }
 
+  // How many drain() would hand over now.
+  std::size_t size() const {
+    return static_cast<std::size_t>(tail_.load(std::memory_order_acquire) -
+                                    head_.load(std::memory_order_relaxed));
+  }
+
   // Hands everything that was pushed before the call to `take`, oldest first; returns how many.
   template <typename Take>
   std::size_t drain(Take&& take) {

@@ -12,11 +12,16 @@ namespace {
 
 using profiler::Recorder;
 
-// As an operator trace looks: 40 names, irregular durations of microseconds.
+// As an operator trace looks: 40 names, irregular durations of one or two microseconds, as a
+// launch-bound job has them, or of up to a quarter of a millisecond. The times of as many of those
+// lie in the future, and wait in memory for their part of the pyramid.
 class EventStream {
  public:
-  explicit EventStream(Recorder& recorder)
-      : recorder_(recorder), lane_(recorder.add_lane(trace::LaneKind::kOperators, "bench")) {
+  enum class Times { kNow, kAhead };
+  explicit EventStream(Recorder& recorder, Times times = Times::kNow)
+      : recorder_(recorder),
+        times_(times),
+        lane_(recorder.add_lane(trace::LaneKind::kOperators, "bench")) {
     for (int i = 0; i < 40; ++i) names_.push_back(recorder.intern("aten::op" + std::to_string(i)));
   }
   void push(int count) {
@@ -25,7 +30,7 @@ class EventStream {
       event.start_ns = time_;
       // Linear congruential, constants of Numerical Recipes; its high bits are irregular.
       random_ = random_ * 1664525 + 1013904223;
-      event.duration_ns = 1'000 + (random_ >> 14);
+      event.duration_ns = times_ == Times::kNow ? 300 + (random_ >> 21) : 1'000 + (random_ >> 14);
       event.name = names_[(random_ >> 8) % names_.size()];
       event.flags = trace::kEventLeaf;
       recorder_.add_event(lane_, trace::EventKind::kOperator, event);
@@ -35,6 +40,7 @@ class EventStream {
 
  private:
   Recorder& recorder_;
+  const Times times_;
   const int lane_;
   std::vector<trace::StringId> names_;
   std::int64_t time_ = Recorder::now_ns();
@@ -127,13 +133,15 @@ void record_step(Recorder& recorder, EventStream& operators, int lane, std::int6
 
 }  // namespace
 
-trace::Result<void> measure_throughput(Rows& rows) {
+namespace {
+
+trace::Result<void> measure_throughput(EventStream::Times times, Rows& rows) {
   constexpr int kChunk = 40'000, kChunks = 50;
   // Far faster than any job, in bursts: the queue has to hold several of them.
   profiler::RecorderOptions options;
   options.event_queue_capacity = 1 << 19;
   TRY_ASSIGN(auto recorder, ScratchRecorder::start(options));
-  EventStream stream(**recorder);
+  EventStream stream(**recorder, times);
   const double before = process_cpu_seconds();
   for (int i = 0; i < kChunks; ++i) {
     stream.push(kChunk);
@@ -143,14 +151,16 @@ trace::Result<void> measure_throughput(Rows& rows) {
   const double seconds = process_cpu_seconds() - before;
   const double rate = kChunk * kChunks / seconds;
   const auto lost = static_cast<double>((*recorder)->lost());
-  rows.push_back({"events per second of CPU, from the queue to the file",
+  const bool is_now = times == EventStream::Times::kNow;
+  const std::string whose = is_now ? "" : ", of times far in the future";
+  rows.push_back({"events per second of CPU, from the queue to the file" + whose,
                   rate,
                   "events/s",
                   "",
                   {},
-                  ">= 10e6 events/s, none lost",
-                  rate >= 10e6 && lost == 0});
-  rows.push_back({"bytes per operator on disk",
+                  is_now ? ">= 10e6 events/s, none lost" : "none lost",
+                  (!is_now || rate >= 10e6) && lost == 0});
+  rows.push_back({"bytes per operator on disk" + whose,
                   static_cast<double>(recorder->file_bytes()) / (kChunk * kChunks),
                   "B",
                   "",
@@ -158,6 +168,13 @@ trace::Result<void> measure_throughput(Rows& rows) {
                   "<= 12 B",
                   recorder->file_bytes() <= std::int64_t{12} * kChunk * kChunks});
   return {};
+}
+
+}  // namespace
+
+trace::Result<void> measure_throughput(Rows& rows) {
+  TRY(measure_throughput(EventStream::Times::kNow, rows));
+  return measure_throughput(EventStream::Times::kAhead, rows);
 }
 
 trace::Result<void> measure_checksums(Rows& rows) {

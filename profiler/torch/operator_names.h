@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -30,7 +31,7 @@ class OperatorNames {
     Recent& recent = recent_[slot_of(name)];
     // An address alone proves nothing: the names of spans live on the stack, where addresses come
     // again with another text.
-    if (recent.address == name && recent.text == name) return recent.entry;
+    if (recent.address == name && std::strcmp(recent.text.c_str(), name) == 0) return recent.entry;
     recent = {name, name, find_by_text(name)};
     return recent.entry;
   }

@@ -63,23 +63,27 @@ struct OperatorObserver::State {
 // What the observer keeps per thread; made anew when another observer meets the thread.
 struct OperatorObserver::State::Thread {
   explicit Thread(State& state)
-      : observer_id(state.id), names(state.recorder), cost(state.clock_ns) {}
+      : observer_id(state.id),
+        names(state.recorder),
+        cost(state.clock_ns),
+        operators{state.dispatch.operator_ns},
+        nodes{state.dispatch.node_ns} {}
 
   int operators_lane(State& state) {
-    if (operators < 0) {
-      operators =
-          state.recorder.add_lane(trace::LaneKind::kOperators, lane_name(state.main_thread));
-      state.recorder.set_lane_of_this_thread(operators);
+    if (lane < 0) {
+      lane = state.recorder.add_lane(trace::LaneKind::kOperators, lane_name(state.main_thread));
+      state.recorder.set_lane_of_this_thread(lane);
     }
-    return operators;
+    return lane;
   }
 
   const std::uint64_t observer_id;
   OperatorStack stack;
   OperatorNames names;
   CallbackCost cost;
+  CallbackCost::Caller operators, nodes;
   TickClock clock;
-  int operators = -1;
+  int lane = -1;
 };
 
 OperatorObserver::State::Thread& OperatorObserver::State::this_thread() {
@@ -109,8 +113,7 @@ std::unique_ptr<at::ObserverContext> OperatorObserver::State::on_start(
   if (sampled) {
     // The sampled begins stand for all operators and nodes.
     state->recorder.add_callback_cost(thread.cost.scaled_ns(
-        CallbackCost::clock_now_ns() - before,
-        entry.is_node ? state->dispatch.node_ns : state->dispatch.operator_ns));
+        CallbackCost::clock_now_ns() - before, entry.is_node ? thread.nodes : thread.operators));
   }
   return nullptr;
 }

@@ -19,18 +19,20 @@ TEST(CallbackCost, ScalesASampleAfterTakingTheClockOff) {
 }
 
 TEST(CallbackCost, AddsWhatTheCallerNeedsWhichIsSlowWhereTheCallbackIs) {
-  CallbackCost cost(30);
-  EXPECT_EQ(cost.scaled_ns(130, 50), (100 + 50) * CallbackCost::kSampleEvery);
-  EXPECT_EQ(cost.scaled_ns(260, 50), (230 + 100) * CallbackCost::kSampleEvery);
-  EXPECT_EQ(cost.scaled_ns(4'000'000, 50),
+  const CallbackCost cost(30);
+  CallbackCost::Caller caller{50};
+  EXPECT_EQ(cost.scaled_ns(130, caller), (100 + 50) * CallbackCost::kSampleEvery);
+  EXPECT_EQ(cost.scaled_ns(260, caller), (230 + 100) * CallbackCost::kSampleEvery);
+  EXPECT_EQ(cost.scaled_ns(4'000'000, caller),
             (CallbackCost::kLongestNs - 30 + 50) * CallbackCost::kSampleEvery);
 }
 
-// Outside of recorded steps nothing happens at an operator's end.
-TEST(CallbackCost, AnEndThatDoesNothingMakesNoBeginSlow) {
-  CallbackCost cost(30);
-  cost.scaled_ns(35);
-  EXPECT_EQ(cost.scaled_ns(130, 50), (100 + 50) * CallbackCost::kSampleEvery);
+// A node's begin has a longer name to look up than an operator's, at any time.
+TEST(CallbackCost, ComparesACallerWithItsOwnKindOnly) {
+  const CallbackCost cost(30);
+  CallbackCost::Caller operators{50}, nodes{500};
+  cost.scaled_ns(50, operators);
+  EXPECT_EQ(cost.scaled_ns(130, nodes), (100 + 500) * CallbackCost::kSampleEvery);
 }
 
 TEST(CallbackCost, DoesNotCountPreemption) {

@@ -9,8 +9,9 @@ namespace shardlens::trace {
 
 namespace {
 
-// More memory is not kept for tiles to come.
-constexpr std::size_t kMostSpare = 2;
+// More memory is not kept for tiles to come, in events: what a busy stream closes at once. Given
+// back and asked for again it would come with page faults.
+constexpr std::size_t kMostSpare = std::size_t{1} << 16;
 
 void order(std::vector<LodEvent>& events) {
   // As they are, mostly.
@@ -60,6 +61,7 @@ void LodStreamWriter::find_begun(std::int64_t tile) {
   if (is_new && !spare_.empty()) {
     place->second = std::move(spare_.back());
     spare_.pop_back();
+    spare_events_ -= place->second.capacity();
   }
   latest_ = &place->second;
   latest_tile_ = tile;
@@ -103,9 +105,16 @@ LodTile LodStreamWriter::summarize_next(std::int64_t tile) {
   const auto ends = [&](const LodEvent& event) { return last_tile(event) <= tile; };
   std::erase_if(carried_, ends);
   std::ranges::remove_copy_if(begun, std::back_inserter(carried_), ends);
-  begun.clear();
-  if (spare_.size() < kMostSpare) spare_.push_back(std::move(begun));
+  keep_spare(std::move(begun));
   return summary;
+}
+
+void LodStreamWriter::keep_spare(Events&& events) {
+  const std::size_t capacity = events.capacity();
+  if (capacity == 0 || spare_events_ + capacity > kMostSpare) return;
+  events.clear();
+  spare_events_ += capacity;
+  spare_.push_back(std::move(events));
 }
 
 LodPyramid::Complete LodStreamWriter::cover_with_long_events() const {

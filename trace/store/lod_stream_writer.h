@@ -51,6 +51,7 @@ class LodStreamWriter {
   }
   void find_begun(std::int64_t tile);
   Events take_begun(std::int64_t tile);
+  void keep_spare(Events&& events);
   void add_unusual(const LodEvent& event);
   void add_edge(std::int64_t tile, const LodEvent& event);
   void spoil(std::int64_t first, std::int64_t last);
@@ -71,6 +72,7 @@ class LodStreamWriter {
   std::size_t pending_ = 0;    // events in begun_
   Events carried_;             // began before next_ and reach it
   std::vector<Events> spare_;  // memory of closed tiles, for the next ones
+  std::size_t spare_events_ = 0;
   std::vector<Edge> edges_;
   std::vector<LodEvent> long_events_;  // that may reach into an open tile of any level
   std::vector<LodEvent> new_long_events_;

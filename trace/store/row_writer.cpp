@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trace/store/chunk_codec.h"
+#include "trace/store/event_order.h"
 #include "trace/store/lod_repair.h"
 #include "trace/store/schema.h"
 #include "trace/store/trace_file.h"
@@ -16,26 +17,9 @@ std::string insert_row_sql() {
   return insert_sql(RowTable<Row>::kName, columns_of_table<Row>(), true);
 }
 
-// Events are in order, mostly. A few that are not are put into their place, which costs less than
-// sorting all.
-void order_events(std::vector<Event>& events) {
-  constexpr std::size_t kMovesPerEvent = 16;
-  std::size_t moves = kMovesPerEvent * events.size();
-  auto next = events.begin();
-  while (true) {
-    next = std::ranges::is_sorted_until(next, events.end(), {}, &Event::start_ns);
-    if (next == events.end()) return;
-    const auto place =
-        std::ranges::upper_bound(events.begin(), next, next->start_ns, {}, &Event::start_ns);
-    const auto distance = static_cast<std::size_t>(next - place);
-    if (distance > moves) break;
-    moves -= distance;
-    const Event late = *next;
-    std::move_backward(place, next, next + 1);
-    *place = late;
-  }
-  std::ranges::stable_sort(events, {}, &Event::start_ns);
-}
+constexpr auto kStartsEarlier = [](const Event& a, const Event& b) {
+  return a.start_ns < b.start_ns;
+};
 
 }  // namespace
 
@@ -168,13 +152,24 @@ Result<void> RowWriter::write_pending(const std::vector<PendingCollective>& pend
 Result<void> RowWriter::buffer_events(const EventRun& run) {
   const Lane lane{run.lane, run.kind};
   auto& events = buffered_[lane];
+  // What fills chunks by itself is not copied.
+  if (events.empty() && run.events.size() >= kChunkEvents &&
+      std::ranges::is_sorted(run.events, kStartsEarlier)) {
+    return write_chunks(lane, run.events);
+  }
   events.insert(events.end(), run.events.begin(), run.events.end());
   if (events.size() < kChunkEvents) return {};
   return flush(lane, events);
 }
 
 Result<void> RowWriter::flush(const Lane& lane, std::vector<Event>& events) {
-  order_events(events);
+  order_events(events, kStartsEarlier);
+  TRY(write_chunks(lane, events));
+  events.clear();
+  return {};
+}
+
+Result<void> RowWriter::write_chunks(const Lane& lane, std::span<const Event> events) {
   lod_->add_events(lane.first, lane.second, events, strings_);
   // Equal pieces: a small rest would compress badly.
   const std::size_t pieces = (events.size() + 2 * kChunkEvents - 1) / (2 * kChunkEvents);
@@ -182,9 +177,8 @@ Result<void> RowWriter::flush(const Lane& lane, std::vector<Event>& events) {
   for (std::size_t i = 0; i < pieces; ++i) {
     const std::size_t from = i * count / pieces;
     const std::size_t to = (i + 1) * count / pieces;
-    TRY(write_chunk(lane, std::span(events).subspan(from, to - from)));
+    TRY(write_chunk(lane, events.subspan(from, to - from)));
   }
-  events.clear();
   return {};
 }
 

@@ -52,6 +52,7 @@ class RowWriter {
   Result<void> write_pending(const std::vector<PendingCollective>& pending);
   Result<void> buffer_events(const EventRun& run);
   Result<void> flush(const Lane& lane, std::vector<Event>& events);
+  Result<void> write_chunks(const Lane& lane, std::span<const Event> events);
   Result<void> write_chunk(const Lane& lane, std::span<const Event> events);
   Result<void> end(std::int64_t now_ns, std::int64_t lod_ns);
   Result<void> write_batch(std::int64_t now_ns, std::int64_t lod_ns);
