@@ -257,6 +257,9 @@ class Tokenizer:
     def added_tokens(self):
         """Those that are looked for before all else; None where they or others may hold the end of a word and the
         beginning of the next one."""
+        # Others change a word by what stands beside it.
+        if type(self.tokenizer.normalizer).__name__ not in ("NoneType", "NFC"):
+            return None
         added = self.tokenizer.get_added_tokens_decoder().values()
         if any(token.rstrip or re.search(r"^\w|\s", token.content) for token in added):
             return None
