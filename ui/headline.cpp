@@ -41,6 +41,9 @@ Headline exposed_headline(const trace::RunSummary& s, const std::string& source)
     waits = (share.empty() ? "" : ", ") + waiting + " waiting";
     split = ". Of it " + waiting + " are waiting, before the last rank had come, and " +
             format_duration(s.exposed_ns - *s.exposed_wait_ns).text() + " transfer";
+  } else if (s.exposed_ns > 0 && s.wait_doubt != trace::WaitDoubt::kNone) {
+    split = ". How much of it is waiting for other ranks is not known: " +
+            std::string(to_text(s.wait_doubt));
   }
   Headline out =
       make("Exposed", format_duration(s.exposed_ns), share + of_step + waits,

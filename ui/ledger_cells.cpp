@@ -83,7 +83,12 @@ LedgerCell exposed_cell(const LedgerRow& row) {
 }
 
 LedgerCell waiting_cell(const LedgerRow& row) {
-  return row.summary.exposed_wait_ns ? duration_cell(*row.summary.exposed_wait_ns) : LedgerCell{};
+  if (row.summary.exposed_wait_ns) return duration_cell(*row.summary.exposed_wait_ns);
+  const bool are_clocks_why = row.summary.wait_doubt == trace::WaitDoubt::kClockError ||
+                              row.summary.wait_doubt == trace::WaitDoubt::kClocksUnknown;
+  LedgerCell cell;
+  if (are_clocks_why) cell.mark = "clocks";
+  return cell;
 }
 
 LedgerCell overlap_cell(const LedgerRow& row) {

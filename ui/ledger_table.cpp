@@ -151,15 +151,17 @@ void add_communication(Builder& builder) {
                .cell = {},
                .number = [](const LedgerRow& row) { return known(row.summary.exposed_ns); }},
               exposed_cell);
-  builder.add({.title = "Waiting",
-               .key = {},
-               .definition = "The part of exposed in which a rank waits until the last one has "
-                             "come; the rest is transfer",
-               .figure = true,
-               .width = 80,
-               .priority = 39,
-               .cell = {}},
-              waiting_cell);
+  builder.add(
+      {.title = "Waiting",
+       .key = {},
+       .definition = "The part of exposed in which a rank waits until the last one has "
+                     "come; the rest is transfer. \"clocks\": those of the hosts may be too far "
+                     "apart to tell",
+       .figure = true,
+       .width = 80,
+       .priority = 39,
+       .cell = {}},
+      waiting_cell);
   builder.add_if_room(
       {.title = "Overlap",
        .key = {},

@@ -176,11 +176,15 @@ void draw_step_tooltip(const Look& look, const trace::StepFigures& step, const S
     const Rgb swatch = step_part_color(p, part);
     scope.row(&swatch, step_part_name(part),
               format_duration(bar.parts_ns[static_cast<std::size_t>(i)]).text());
-    const auto waiting = step.exposed_wait_of(static_cast<std::size_t>(step.slowest_rank));
-    if (part != StepPart::kExposed || !waiting || bar.parts_ns[static_cast<std::size_t>(i)] <= 0) {
+    const double exposed = bar.parts_ns[static_cast<std::size_t>(i)];
+    if (part != StepPart::kExposed || exposed <= 0) continue;
+    const auto slowest = static_cast<std::size_t>(step.slowest_rank);
+    const auto waiting = step.exposed_wait_of(slowest);
+    if (!waiting) {
+      scope.note("How much of it is waiting is not known: " +
+                 std::string(to_text(step.wait_doubt_of(slowest))));
       continue;
     }
-    const double exposed = bar.parts_ns[static_cast<std::size_t>(i)];
     scope.row(nullptr, "  waiting for other ranks", format_duration(*waiting).text());
     scope.row(nullptr, "  transfer", format_duration(exposed - *waiting).text());
   }

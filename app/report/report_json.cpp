@@ -36,10 +36,14 @@ Json optional_number(const std::optional<double>& value, double factor = 1) {
 
 Json text_or_null(const std::string& text) { return known(!text.empty(), text); }
 
-// Waiting for other ranks, and transfer: the two sum to exposed_ms.
-void add_exposed_parts(Json& json, double exposed_ns, const std::optional<double>& wait_ns) {
-  json["exposed_wait_ms"] = optional_number(wait_ns, 1 / kNsPerMs);
-  json["exposed_transfer_ms"] = wait_ns ? ms(exposed_ns - *wait_ns) : Json(nullptr);
+// Waiting for other ranks, and transfer: the two sum to exposed_ms. Or why they are not known.
+void add_exposed_parts(Json& json, bool has_detail, double exposed_ns,
+                       const std::optional<double>& wait_ns, trace::WaitDoubt doubt) {
+  const auto known_ns = has_detail ? wait_ns : std::nullopt;
+  json["exposed_wait_ms"] = optional_number(known_ns, 1 / kNsPerMs);
+  json["exposed_transfer_ms"] = known_ns ? ms(exposed_ns - *known_ns) : Json(nullptr);
+  json["exposed_wait_unknown"] =
+      has_detail ? text_or_null(std::string(to_text(doubt))) : Json(nullptr);
 }
 
 // What libraries were told by variables, as rank 0 saw them.
@@ -126,7 +130,7 @@ Json summary_json(const trace::RunSummary& s) {
   json["comm_ms"] = detail_ms(s.comm_ns);
   json["overlap_ms"] = detail_ms(s.overlap_ns);
   json["exposed_ms"] = detail_ms(s.exposed_ns);
-  add_exposed_parts(json, s.exposed_ns, detail ? s.exposed_wait_ns : std::nullopt);
+  add_exposed_parts(json, detail, s.exposed_ns, s.exposed_wait_ns, s.wait_doubt);
   json["copy_ms"] = detail_ms(s.copy_ns);
   json["exposed_copy_ms"] = detail_ms(s.exposed_copy_ns);
   json["idle_ms"] = detail_ms(s.idle_ns);
@@ -175,8 +179,8 @@ Json rank_json(const trace::RankFigures& rank, const trace::RunSummary& summary,
   json["rank"] = rank.info.rank;
   json["step_ms"] = known(measured, ms(rank.step_ns));
   json["exposed_ms"] = known(measured && summary.has_detail, ms(rank.exposed_ns));
-  add_exposed_parts(json, rank.exposed_ns,
-                    measured && summary.has_detail ? rank.exposed_wait_ns : std::nullopt);
+  add_exposed_parts(json, measured && summary.has_detail, rank.exposed_ns, rank.exposed_wait_ns,
+                    rank.wait_doubt);
   json["peak_memory_bytes"] = known(has_memory, rank.peak.total_bytes());
   json["memory_by_category"] = known(has_memory, categories_json(rank.peak.bytes, is_own));
   json["memory_peak_by_category"] = known(has_memory, categories_json(rank.category_peaks, is_own));
@@ -224,10 +228,9 @@ Json step_json(const trace::StepFigures& step) {
                {"idle_ms", detail_ms(shown.idle_ns)},
                {"loss", number_or_null(step.loss)},
                {"throttling", throttling_json(step)}};
-  add_exposed_parts(json, static_cast<double>(shown.exposed_ns),
-                    shown.has_detail
-                        ? step.exposed_wait_of(static_cast<std::size_t>(step.slowest_rank))
-                        : std::nullopt);
+  const auto slowest = static_cast<std::size_t>(step.slowest_rank);
+  add_exposed_parts(json, shown.has_detail, static_cast<double>(shown.exposed_ns),
+                    step.exposed_wait_of(slowest), step.wait_doubt_of(slowest));
   return json;
 }
 

@@ -176,6 +176,10 @@ std::string breakdown_text(const RunSummary& s) {
             duration(step_ns) + " on average)";
   }
   text += "\n" + table.text("  ", false);
+  if (s.exposed_ns > 0 && s.wait_doubt != trace::WaitDoubt::kNone) {
+    text += "  How much of the exposed part waits for other ranks is not known: " +
+            std::string(to_text(s.wait_doubt)) + "\n";
+  }
   text += "  Communication took " + duration(s.comm_ns);
   if (s.overlap_fraction) {
     text += ", of which " + duration(s.overlap_ns) + " (" +

@@ -73,27 +73,47 @@ void CollectiveStatistics::match(const CallKey& key, const Part& part, std::size
 
 void CollectiveStatistics::set_host(int rank, const std::string& name) {
   if (name.empty()) return;
-  hosts_[rank] = name;
-  has_several_hosts_ = has_several_hosts_ || name != hosts_.begin()->second;
+  const int host =
+      host_names_.try_emplace(name, static_cast<int>(host_names_.size())).first->second;
+  host_of_[rank] = host;
+  rank_on_[host] = rank;
 }
 
-std::int64_t CollectiveStatistics::clock_error_ns() const {
-  if (!has_several_hosts_) return 0;
-  std::vector<RankHost> hosts;
-  for (const auto& [rank, name] : hosts_) hosts.push_back({rank, name});
-  return std::max<std::int64_t>(0, error_between_hosts(meetings_.clocks(hosts)));
+std::vector<std::int64_t> CollectiveStatistics::clock_errors_ns() const {
+  std::vector<std::int64_t> errors_ns(host_sets_.size() + 1, 0);
+  if (host_sets_.empty()) return errors_ns;
+  std::vector<std::string> names(host_names_.size());
+  for (const auto& [name, host] : host_names_) names[static_cast<std::size_t>(host)] = name;
+  std::vector<RankHost> ranks;
+  for (const auto& [rank, host] : host_of_) {
+    ranks.push_back({rank, names[static_cast<std::size_t>(host)]});
+  }
+  const HostClocks clocks = meetings_.clocks(ranks);
+  for (const auto& [hosts, index] : host_sets_) {
+    std::vector<int> of_call;
+    for (const int host : hosts) of_call.push_back(rank_on_.at(host));
+    errors_ns[static_cast<std::size_t>(index)] = clocks.error_between_hosts(of_call);
+  }
+  return errors_ns;
 }
 
-bool CollectiveStatistics::spans_hosts(const Part& own, const std::vector<Part>& parts) const {
-  const auto host = hosts_.find(own.rank);
-  return host != hosts_.end() && std::ranges::any_of(parts, [&](const Part& part) {
-           const auto other = hosts_.find(part.rank);
-           return other != hosts_.end() && other->second != host->second;
-         });
+int CollectiveStatistics::hosts_of(const std::vector<Part>& parts) {
+  if (host_names_.size() < 2) return 0;
+  std::vector<int> hosts;
+  for (const Part& part : parts) {
+    const auto host = host_of_.find(part.rank);
+    if (host != host_of_.end()) hosts.push_back(host->second);
+  }
+  std::ranges::sort(hosts);
+  const auto repeated = std::ranges::unique(hosts);
+  hosts.erase(repeated.begin(), repeated.end());
+  if (hosts.size() < 2) return 0;
+  const int next = static_cast<int>(host_sets_.size()) + 1;
+  return host_sets_.try_emplace(std::move(hosts), next).first->second;
 }
 
 void CollectiveStatistics::finish(const std::vector<Part>& parts, CollectiveFunction function) {
-  if (has_several_hosts_) {
+  if (host_names_.size() > 1) {
     const Part& first = *std::ranges::min_element(parts, {}, &Part::rank);
     for (const Part& part : parts) {
       if (part.rank == first.rank) continue;
@@ -101,6 +121,7 @@ void CollectiveStatistics::finish(const std::vector<Part>& parts, CollectiveFunc
                     {part.rank, part.start_ns, part.end_ns});
     }
   }
+  const int hosts = hosts_of(parts);
   std::int64_t latest_start = INT64_MIN;
   for (const auto& part : parts) latest_start = std::max(latest_start, part.start_ns);
   for (const auto& part : parts) {
@@ -109,8 +130,11 @@ void CollectiveStatistics::finish(const std::vector<Part>& parts, CollectiveFunc
     // (a broadcast's root): it has no transfer time.
     const auto transfer = part.end_ns - latest_start;
     matched_.push_back({part.start_ns, part.end_ns, transfer > 0 ? latest_start : part.start_ns,
-                        part.rank, has_several_hosts_ && spans_hosts(part, parts)});
+                        part.rank, hosts});
     if (transfer <= 0) continue;
+    if (hosts > 0 && std::ranges::find(row.hosts, hosts) == row.hosts.end()) {
+      row.hosts.push_back(hosts);
+    }
     ++row.matched;
     row.wait_ns += latest_start - part.start_ns;
     row.transfer_ns += transfer;
@@ -118,7 +142,8 @@ void CollectiveStatistics::finish(const std::vector<Part>& parts, CollectiveFunc
   }
 }
 
-CollectiveGroupFigures CollectiveStatistics::figures_of(const Row& row) const {
+CollectiveGroupFigures CollectiveStatistics::figures_of(
+    const Row& row, const std::vector<std::int64_t>& clock_errors_ns) const {
   CollectiveGroupFigures result;
   result.function = std::get<3>(row.key);
   result.executed = std::get<4>(row.key);
@@ -126,10 +151,13 @@ CollectiveGroupFigures CollectiveStatistics::figures_of(const Row& row) const {
   result.bytes = std::get<5>(row.key);
   result.count = row.count;
   result.median_ns = row.durations.median();
-  result.matched = row.matched;
+  const bool are_clocks_known = std::ranges::none_of(row.hosts, [&](int hosts) {
+    return clock_errors_ns[static_cast<std::size_t>(hosts)] == kUnknownClockError;
+  });
+  result.matched = are_clocks_known ? row.matched : 0;
   result.algorithm = row.algorithms.joined();
   result.protocol = row.protocols.joined();
-  if (row.matched == 0) return result;
+  if (result.matched == 0) return result;
   result.wait_ns = static_cast<double>(row.wait_ns) / static_cast<double>(row.matched);
   result.transfer_ns = static_cast<double>(row.transfer_ns) / static_cast<double>(row.matched);
   const double median_transfer_ns = row.transfers.median();
@@ -151,8 +179,9 @@ std::vector<CollectiveGroupFigures> CollectiveStatistics::figures(
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return shown_key(a) < shown_key(b); });
   std::vector<CollectiveGroupFigures> result;
+  const std::vector<std::int64_t> errors_ns = clock_errors_ns();
   for (auto i : order) {
-    result.push_back(figures_of(rows_[i]));
+    result.push_back(figures_of(rows_[i], errors_ns));
     if (i < exposed_ns_by_row.size()) result.back().exposed_ns = exposed_ns_by_row[i];
   }
   return result;

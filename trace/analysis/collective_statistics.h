@@ -29,7 +29,7 @@ struct MatchedCall {
   std::int64_t end_ns = 0;
   std::int64_t moves_from_ns = 0;  // the latest start over ranks; its own if it did not wait for it
   int rank = 0;
-  bool spans_hosts = false;  // some rank of it runs on another host, by another clock
+  int hosts = 0;  // by CollectiveStatistics::clock_errors_ns(); 0: its ranks have one clock
 
   auto operator<=>(const MatchedCall&) const = default;
 };
@@ -49,8 +49,9 @@ class CollectiveStatistics {
 
   // Before the rank's first call. Once there are several, calls tell how far clocks are apart.
   void set_host(int rank, const std::string& name);
-  // Between clocks of hosts; 0: there is one, or nothing tells.
-  std::int64_t clock_error_ns() const;
+  // By MatchedCall::hosts: how far the clocks of a call's hosts may be apart, kUnknownClockError
+  // where nothing tells.
+  std::vector<std::int64_t> clock_errors_ns() const;
 
   // What was matched since the last call.
   std::vector<MatchedCall> take_matched() { return std::exchange(matched_, {}); }
@@ -68,6 +69,7 @@ class CollectiveStatistics {
     MedianAccumulator durations, transfers;
     std::int64_t matched = 0;
     std::int64_t wait_ns = 0, transfer_ns = 0;  // sums
+    std::vector<int> hosts;                     // of its calls, each once
     DistinctTexts algorithms, protocols;
   };
   // Group (its id and lowest rank: ids are unique within a rank only), sequence, function.
@@ -82,15 +84,18 @@ class CollectiveStatistics {
   int row_of(const RowKey& key);
   void match(const CallKey& key, const Part& part, std::size_t group_size);
   void finish(const std::vector<Part>& parts, CollectiveFunction function);
-  bool spans_hosts(const Part& own, const std::vector<Part>& parts) const;
-  CollectiveGroupFigures figures_of(const Row& row) const;
+  int hosts_of(const std::vector<Part>& parts);
+  CollectiveGroupFigures figures_of(const Row& row,
+                                    const std::vector<std::int64_t>& clock_errors_ns) const;
 
   std::map<RowKey, int> row_index_;
   std::vector<Row> rows_;
   std::map<CallKey, std::vector<Part>> calls_;
   std::vector<MatchedCall> matched_;
-  std::map<int, std::string> hosts_;  // by rank
-  bool has_several_hosts_ = false;
+  std::map<int, int> host_of_;  // by rank: place in host_names_
+  std::map<std::string, int> host_names_;
+  std::map<int, int> rank_on_;                 // by host, one
+  std::map<std::vector<int>, int> host_sets_;  // hosts of calls that span several, from 1 on
   ClockMeetings meetings_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 namespace shardlens::trace {
@@ -45,8 +46,8 @@ bool ExposureSplit::decide(const Rank& rank, const Exposed& exposed, Waiting& wa
   rank.calls.visit(window.start_ns, window.end_ns, [&](const MatchedCall& call) {
     known.push_back({call.start_ns, call.end_ns});
     moving.push_back({call.moves_from_ns, call.end_ns});
-    const bool is_far = call.spans_hosts && length_within(times, known.back()) > 0;
-    waiting.calls_between_hosts += is_far ? 1 : 0;
+    const bool is_far = call.hosts > 0 && length_within(times, known.back()) > 0;
+    if (is_far) ++waiting.calls_between_hosts[call.hosts];
   });
   // A call of which not all is known yet may move data at any time.
   if (std::ssize(known) < calls) return false;
@@ -83,7 +84,8 @@ void ExposureSplit::resolve() {
   }
 }
 
-void ExposureSplit::fill(std::vector<StepFigures>& steps, std::int64_t clock_error_ns) const {
+void ExposureSplit::fill(std::vector<StepFigures>& steps,
+                         const std::vector<std::int64_t>& clock_errors_ns) const {
   for (StepFigures& step : steps) {
     step.exposed_wait_ns.assign(step.ranks.size(), kUnknown);
     step.wait_error_ns.assign(step.ranks.size(), 0);
@@ -93,8 +95,12 @@ void ExposureSplit::fill(std::vector<StepFigures>& steps, std::int64_t clock_err
       const auto found = rank->second.waiting.find(step.index);
       if (found == rank->second.waiting.end()) continue;
       step.exposed_wait_ns[i] = found->second.ns;
-      step.wait_error_ns[i] = static_cast<double>(clock_error_ns) *
-                              static_cast<double>(found->second.calls_between_hosts);
+      for (const auto& [hosts, calls] : found->second.calls_between_hosts) {
+        const std::int64_t error_ns = clock_errors_ns[static_cast<std::size_t>(hosts)];
+        step.wait_error_ns[i] += error_ns == kUnknownClockError
+                                     ? std::numeric_limits<double>::infinity()
+                                     : static_cast<double>(error_ns) * static_cast<double>(calls);
+      }
     }
   }
 }

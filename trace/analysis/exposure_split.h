@@ -30,8 +30,9 @@ class ExposureSplit {
   void resolve();
 
   // By rank, into each step: nanoseconds of waiting, or kUnknown, and how far they may be off where
-  // clocks of hosts are off by `clock_error_ns`.
-  void fill(std::vector<StepFigures>& steps, std::int64_t clock_error_ns) const;
+  // clocks are off by as much as CollectiveStatistics::clock_errors_ns() says.
+  void fill(std::vector<StepFigures>& steps,
+            const std::vector<std::int64_t>& clock_errors_ns) const;
   std::size_t open_steps() const;
 
  private:
@@ -41,7 +42,7 @@ class ExposureSplit {
   };
   struct Waiting {
     std::int64_t ns = 0;
-    std::int64_t calls_between_hosts = 0;  // that are exposed
+    std::map<int, std::int64_t> calls_between_hosts;  // that are exposed, by MatchedCall::hosts
   };
   struct Rank {
     std::map<std::int64_t, Open> open;        // by step

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/model/events.h"
@@ -46,6 +48,15 @@ struct StepThrottling {
   bool operator==(const StepThrottling&) const = default;
 };
 
+// Why it is not known how much of exposed time is waiting.
+enum class WaitDoubt : std::uint8_t {
+  kNone,            // it is
+  kRecordsMissing,  // of calls on other ranks
+  kClockError,      // it is no longer than clocks of hosts may be apart
+  kClocksUnknown,   // nothing tells how far they are
+};
+std::string_view to_text(WaitDoubt doubt);  // "" for none; goes on a sentence
+
 struct StepFigures {
   std::int64_t index = 0;
   bool warmup = false;        // one of the first skip_steps: shown, not measured
@@ -64,7 +75,7 @@ struct StepFigures {
   std::vector<StepThrottling> throttling;  // by rank; filled in by RunAnalysis::figures()
   // By rank, likewise: the part of exposed time before the last rank had come; −1: not known.
   std::vector<std::int64_t> exposed_wait_ns;
-  // By rank: how far clocks of different hosts may have put that off.
+  // By rank: how far clocks of different hosts may have put that off; infinite: nothing tells.
   std::vector<double> wait_error_ns;
 
   // What a single step on screen shows: the slowest rank's, so that its parts sum to it.
@@ -82,7 +93,11 @@ struct StepFigures {
     void add(const Waiting& other) { ns += other.ns, error_ns += other.error_ns; }
     // None: clocks of hosts that are apart would look like it.
     std::optional<double> believed_ns() const {
-      return error_ns > 0 && ns <= error_ns ? std::nullopt : std::optional(ns);
+      return doubt() == WaitDoubt::kNone ? std::optional(ns) : std::nullopt;
+    }
+    WaitDoubt doubt() const {
+      if (std::isinf(error_ns)) return WaitDoubt::kClocksUnknown;
+      return error_ns > 0 && ns <= error_ns ? WaitDoubt::kClockError : WaitDoubt::kNone;
     }
   };
   // None: other ranks' records are missing.
@@ -95,6 +110,10 @@ struct StepFigures {
   std::optional<double> exposed_wait_of(std::size_t rank) const {
     const auto waiting = waiting_of(rank);
     return waiting ? waiting->believed_ns() : std::nullopt;
+  }
+  WaitDoubt wait_doubt_of(std::size_t rank) const {
+    const auto waiting = waiting_of(rank);
+    return waiting ? waiting->doubt() : WaitDoubt::kRecordsMissing;
   }
   bool operator==(const StepFigures&) const = default;
 };
@@ -120,6 +139,7 @@ struct RunSummary {
   std::int64_t steps_detailed = 0;
   double detailed_step_ns = 0;
   std::optional<double> exposed_wait_ns;      // of exposed: for other ranks; the rest is transfer
+  WaitDoubt wait_doubt = WaitDoubt::kNone;    // why that is not known
   std::optional<double> overlap_fraction;     // overlap / comm; none when comm is 0
   std::int64_t effective_batch = 0;           // batch × accumulation × ranks
   std::optional<double> bytes_sent_per_step;  // per rank, measured from the collectives
@@ -178,8 +198,9 @@ struct RankFigures {
   RankInfo info;
   double step_ns = 0, exposed_ns = 0;  // means over measured steps
   std::optional<double> exposed_wait_ns;
-  MemorySample now;   // the last sample
-  MemorySample peak;  // composition at the peak of what PyTorch allocated
+  WaitDoubt wait_doubt = WaitDoubt::kNone;  // why that is not known
+  MemorySample now;                         // the last sample
+  MemorySample peak;                        // composition at the peak of what PyTorch allocated
   // Each at its own time, within steps once there is one.
   std::array<std::int64_t, kMemoryCategoryCount> category_peaks{};
   bool has_step_memory = false;  // a sample of a step has come

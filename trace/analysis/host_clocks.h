@@ -21,14 +21,62 @@ struct RankHost {
   std::string name;  // "": not known, so that it may be any
 };
 
-// One rank's clock minus the first rank's: at any moment of the run not outside of these.
-struct RankClock {
-  RankHost host;
+// One clock minus another: at any moment of the run not outside of these.
+struct ClockRange {
   std::int64_t least_ns = std::numeric_limits<std::int64_t>::min();
   std::int64_t most_ns = kUnknownClockError;
 
+  bool is_known() const;
+  void narrow(const ClockRange& by);
+};
+
+// One rank's clock minus the first rank's.
+struct RankClock : ClockRange {
+  RankHost host;
+
   // The greatest difference that is possible; 0: one clock; kUnknownClockError: nothing tells.
   std::int64_t error_ns() const;
+};
+
+// The clocks of a run's hosts, connected by what tells most of them. Immutable, any thread.
+class HostClocks {
+ public:
+  const std::vector<RankClock>& ranks() const { return ranks_; }
+  // Between any two of these ranks that are known to run on different hosts: no shorter wait of one
+  // for the other can be believed. −1: no two are; kUnknownClockError: nothing connects two of
+  // them.
+  std::int64_t error_between_hosts(std::span<const int> ranks) const;
+  std::int64_t error_between_hosts() const;  // of all ranks
+
+ private:
+  friend class ClockMeetings;
+  struct Clock {
+    bool has_name = false;
+    int tree = 0;            // those of one are connected
+    int parent = -1;         // in its tree
+    ClockRange from_parent;  // minus that one's clock
+    ClockRange from_root;    // minus its tree's first one's
+  };
+  class Links;
+  struct Growth;  // of the trees
+  // How far one is ahead of another at most, within a part of a tree.
+  struct Spread;
+
+  std::vector<RankClock> ranks_;
+  std::map<int, std::size_t> clock_of_;  // by rank
+  std::vector<Clock> clocks_;            // parents before children
+};
+
+// The same for calls one after the other, most of which are of a few groups. One owner.
+class CallClockErrors {
+ public:
+  explicit CallClockErrors(const HostClocks& clocks) : clocks_(clocks) {}  // outlives it
+  // 0: its ranks have one clock.
+  std::int64_t error_ns(const std::vector<int>& ranks);
+
+ private:
+  const HostClocks& clocks_;
+  std::map<std::vector<int>, std::int64_t> known_;
 };
 
 // What the calls that two ranks both took part in tell of their clocks. One owner.
@@ -48,42 +96,27 @@ class ClockMeetings {
   // Of one call; those of two ranks in about the order in which they were.
   void add(CollectiveFunction function, const Part& first, const Part& other);
 
-  // By `ranks`, whose first one is what the others are held against. Ranks that never met it are
-  // reached over others.
-  std::vector<RankClock> clocks(std::span<const RankHost> ranks) const;
+  // Of `ranks`, the first of which the others are held against. Those that never met are reached
+  // over others, by the way with the least error, which is the sum of those along it.
+  HostClocks clocks(std::span<const RankHost> ranks) const;
 
  private:
-  struct Range {
-    std::int64_t least_ns = std::numeric_limits<std::int64_t>::min();
-    std::int64_t most_ns = std::numeric_limits<std::int64_t>::max();
-
-    void narrow(const Range& by);
-  };
   // Of two ranks, from their calls in order.
   class Meeting {
    public:
     void add(const Part& first, const Part& other);
-    Range range() const;
+    ClockRange range() const;
 
    private:
-    void widen(const Range& by);
+    void widen(const ClockRange& by);
 
-    Range widest_{std::numeric_limits<std::int64_t>::max(),
-                  std::numeric_limits<std::int64_t>::min()};
-    Range stretch_, last_;
+    ClockRange widest_{std::numeric_limits<std::int64_t>::max(),
+                       std::numeric_limits<std::int64_t>::min()};
+    ClockRange stretch_, last_;
     int calls_ = 0;
   };
-  using Links = std::map<int, std::map<int, Range>>;  // of the second minus the first rank
-
-  static void link(Links& links, int first, int second, const Range& range);
-  static void link_hosts(Links& links, std::span<const RankHost> ranks);
-  static std::map<int, Range> reach(const Links& links, int from);
 
   std::map<std::pair<int, int>, Meeting> meetings_;  // of the lower rank with the other
 };
-
-// Between any two ranks that are known to run on different hosts: no shorter wait of one for the
-// other can be believed. −1 where no two are.
-std::int64_t error_between_hosts(std::span<const RankClock> clocks);
 
 }  // namespace shardlens::trace

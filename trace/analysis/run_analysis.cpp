@@ -364,7 +364,7 @@ RunFigures RunAnalysis::figures() const {
   result.info = s.info;
   result.steps = s.steps.steps();
   s.mark_throttled(result.steps);
-  s.split.fill(result.steps, s.collectives.clock_error_ns());
+  s.split.fill(result.steps, s.collectives.clock_errors_ns());
   result.buckets = s.plan_in_force();
   result.units = s.units.figures(s.strings);
   result.evaluations = s.evaluations.figures();

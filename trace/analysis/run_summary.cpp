@@ -77,9 +77,12 @@ std::optional<Waiting> mean_waiting(const StepFigures& step) {
   return Waiting{sum->ns / step.rank_count(), sum->error_ns / step.rank_count()};
 }
 
-std::optional<double> mean_believed(const std::optional<Waiting>& sum, double steps) {
-  const auto believed = sum && steps > 0 ? sum->believed_ns() : std::nullopt;
-  return believed ? std::optional(*believed / steps) : std::nullopt;
+// Into `figures`, of a run or of a rank.
+void set_waiting(auto& figures, const std::optional<Waiting>& sum, double steps) {
+  if (steps == 0) return;
+  figures.wait_doubt = sum ? sum->doubt() : WaitDoubt::kRecordsMissing;
+  const auto believed = sum ? sum->believed_ns() : std::nullopt;
+  if (believed) figures.exposed_wait_ns = *believed / steps;
 }
 
 // The row of figures that only steps with full detail have.
@@ -106,7 +109,7 @@ void summarize_detail(const std::vector<StepFigures>& steps, RunSummary& summary
   summary.detailed_step_ns /= count;
   for (const auto& member : kDetailMembers) summary.*member.mean /= count;
   summary.has_detail = true;
-  summary.exposed_wait_ns = mean_believed(waiting, count);
+  set_waiting(summary, waiting, count);
   if (bytes_sent) summary.bytes_sent_per_step = *bytes_sent / count;
   if (summary.comm_ns > 0) summary.overlap_fraction = summary.overlap_ns / summary.comm_ns;
 }
@@ -276,8 +279,24 @@ void set_rank_means(const std::vector<StepFigures>& steps, std::vector<RankFigur
     }
     ranks[rank].step_ns = count > 0 ? time / count : 0;
     ranks[rank].exposed_ns = detailed > 0 ? exposed / detailed : 0;
-    ranks[rank].exposed_wait_ns = mean_believed(waiting, detailed);
+    ranks[rank].exposed_wait_ns.reset();
+    set_waiting(ranks[rank], waiting, detailed);
   }
+}
+
+std::string_view to_text(WaitDoubt doubt) {
+  switch (doubt) {
+    case WaitDoubt::kNone:
+      return "";
+    case WaitDoubt::kRecordsMissing:
+      return "not all other ranks' calls were recorded";
+    case WaitDoubt::kClockError:
+      return "the hosts' clocks may be as far apart";
+    case WaitDoubt::kClocksUnknown:
+      return "nothing tells how far the hosts' clocks are apart, as no all-reduce or the like "
+             "connects them";
+  }
+  return "";
 }
 
 }  // namespace shardlens::trace

@@ -87,7 +87,15 @@ class CollectiveFacts {
     if (parts.size() < 2) return;
     const auto latest = std::ranges::max_element(parts, {}, &CollectivePart::start_ns);
     for (const CollectivePart& part : parts) add_call(part, latest->start_ns);
-    if (run_.clocks) sheet_.details.clock_error_ns = error_between_hosts(clocks_of(parts));
+    std::vector<int> ranks;
+    for (const CollectivePart& part : parts) ranks.push_back(part.rank);
+    if (run_.clocks) sheet_.details.clock_error_ns = run_.clocks->error_between_hosts(ranks);
+    if (sheet_.details.clock_error_ns == kUnknownClockError) {
+      return sheet_.add(
+          "Waiting for others", "not known",
+          "nothing tells how far the hosts' clocks are apart: no all-reduce or the like "
+          "connects them");
+    }
     const ProcessGroup* const group = rows_.group(row_.process_group);
     std::string but = group != nullptr && group->ranks.size() > parts.size()
                           ? "; not all ranks of the group were recorded"
@@ -109,15 +117,6 @@ class CollectiveFacts {
     sheet_.add_duration("Transfer", transfer_ns, "own end − latest start" + but);
     add_bandwidth(transfer_ns,
                   static_cast<int>(group == nullptr ? parts.size() : group->ranks.size()));
-  }
-
-  std::vector<RankClock> clocks_of(std::span<const CollectivePart> parts) const {
-    std::vector<RankClock> clocks;
-    for (const RankClock& clock : *run_.clocks) {
-      const auto part = std::ranges::find(parts, clock.host.rank, &CollectivePart::rank);
-      if (part != parts.end()) clocks.push_back(clock);
-    }
-    return clocks;
   }
 
   void add_call(const CollectivePart& part, std::int64_t latest_start_ns) {

@@ -34,9 +34,8 @@ class CallCollector {
       for (const ProcessGroup& group : rank.rows->groups) groups.add(group, names);
     }
     const auto announced = groups.figures();
-    const std::int64_t clock_error_ns = run_.clocks ? error_between_hosts(*run_.clocks) : 0;
     return straggler_figures(collectives_, refs_, announced, strings_,
-                             {.clock_error_ns = std::max<std::int64_t>(0, clock_error_ns)});
+                             {.clocks = run_.clocks.get()});
   }
 
  private:

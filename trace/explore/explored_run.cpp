@@ -49,9 +49,10 @@ std::vector<TimelineRank> ranks_of(const RowCatalogue& catalogue, const RunSnaps
   for (TimelineRank& rank : ranks) {
     if (const RankSnapshot* const of = run.rank(rank.rank)) rank.host = of->rows->info.host;
     if (!run.clocks) continue;
-    const auto clock = std::ranges::find(*run.clocks, rank.rank,
-                                         [](const RankClock& each) { return each.host.rank; });
-    if (clock != run.clocks->end()) rank.clock_error_ns = clock->error_ns();
+    const auto& clocks = run.clocks->ranks();
+    const auto clock =
+        std::ranges::find(clocks, rank.rank, [](const RankClock& each) { return each.host.rank; });
+    if (clock != clocks.end()) rank.clock_error_ns = clock->error_ns();
   }
   return ranks;
 }
@@ -202,8 +203,8 @@ void ExploredRun::add_calls(RunSnapshot& run) {
       hosts.push_back({rank.rank, rank.rows->info.host});
     }
     auto calls = std::make_shared<CollectiveCalls>(std::move(parts));
-    clocks_ = std::make_shared<const std::vector<RankClock>>(rank_clocks(hosts, *calls));
-    calls->doubt_waits(std::max<std::int64_t>(0, error_between_hosts(*clocks_)));
+    clocks_ = std::make_shared<const HostClocks>(rank_clocks(hosts, *calls));
+    calls->doubt_waits(*clocks_);
     calls_ = std::move(calls);
     calls_are_old_ = false;
     next_calls_ = steady_clock::now() + kCallsPause * (steady_clock::now() - began);

@@ -92,7 +92,7 @@ class ExploredRun {
   std::shared_ptr<ChunkNames> names_;
   bool is_kept_ = false;
   std::shared_ptr<const CollectiveCalls> calls_;
-  std::shared_ptr<const std::vector<RankClock>> clocks_;
+  std::shared_ptr<const HostClocks> clocks_;
   std::chrono::steady_clock::time_point next_calls_;
   bool calls_are_old_ = true;
   std::chrono::steady_clock::time_point published_;

@@ -33,10 +33,10 @@ struct RankSnapshot {
 struct RunSnapshot {
   EventStore* store = nullptr;
   std::shared_ptr<const TimelineRows> rows;
-  std::vector<RankSnapshot> ranks;                       // by rank
-  std::shared_ptr<const CollectiveCalls> calls;          // of all ranks, once their rows were read
-  std::shared_ptr<const std::vector<RankClock>> clocks;  // by rank, as soon as `calls` are known
-  std::shared_ptr<const RunTotals> totals;               // of all events, once they were scanned
+  std::vector<RankSnapshot> ranks;               // by rank
+  std::shared_ptr<const CollectiveCalls> calls;  // of all ranks, once their rows were read
+  std::shared_ptr<const HostClocks> clocks;      // as soon as `calls` are known
+  std::shared_ptr<const RunTotals> totals;       // of all events, once they were scanned
 
   const RankSnapshot* rank(int number) const {
     for (const RankSnapshot& each : ranks) {

@@ -38,25 +38,43 @@ CollectiveCalls::CollectiveCalls(std::vector<CollectivePart> parts) : parts_(std
   }
 }
 
-std::span<const CollectivePart> CollectiveCalls::same_call(const CollectivePart& like) const {
+void CollectiveCalls::doubt_waits(const HostClocks& clocks) {
+  CallClockErrors errors(clocks);
+  std::vector<int> ranks;
+  for (Call& call : calls_) {
+    ranks.clear();
+    for (const CollectivePart& part : parts_of(call)) ranks.push_back(part.rank);
+    call.clock_error_ns = errors.error_ns(ranks);
+  }
+}
+
+const CollectiveCalls::Call* CollectiveCalls::call_with(const CollectivePart& like) const {
   const auto places = call_of_.find(like.rank);
   if (places != call_of_.end() && like.index < places->second.size()) {
     const std::uint32_t place = places->second[like.index];
     if (place > 0 && call_of(parts_[calls_[place - 1].first]) == call_of(like)) {
-      return parts_of(calls_[place - 1]);
+      return &calls_[place - 1];
     }
   }
-  const auto range = std::equal_range(
-      parts_.begin(), parts_.end(), like,
-      [](const CollectivePart& a, const CollectivePart& b) { return call_of(a) < call_of(b); });
-  return {range.first, range.second};
+  const auto found = std::ranges::lower_bound(
+      calls_, like,
+      [](const CollectivePart& a, const CollectivePart& b) { return call_of(a) < call_of(b); },
+      [this](const Call& call) { return parts_[call.first]; });
+  const bool is_it = found != calls_.end() && call_of(parts_[found->first]) == call_of(like);
+  return is_it ? &*found : nullptr;
+}
+
+std::span<const CollectivePart> CollectiveCalls::same_call(const CollectivePart& like) const {
+  const Call* const call = call_with(like);
+  return call == nullptr ? std::span<const CollectivePart>{} : parts_of(*call);
 }
 
 std::int64_t CollectiveCalls::latest_start_ns(const CollectivePart& like) const {
-  const auto parts = same_call(like);
-  if (parts.size() < 2) return 0;
-  const auto latest = std::ranges::max(parts, {}, &CollectivePart::start_ns).start_ns;
-  return saturated_difference(latest, like.start_ns) > clock_error_ns_ ? latest : like.start_ns;
+  const Call* const call = call_with(like);
+  if (call == nullptr || call->size < 2) return 0;
+  const auto latest = std::ranges::max(parts_of(*call), {}, &CollectivePart::start_ns).start_ns;
+  return saturated_difference(latest, like.start_ns) > call->clock_error_ns ? latest
+                                                                            : like.start_ns;
 }
 
 }  // namespace shardlens::trace

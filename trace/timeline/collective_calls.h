@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "trace/analysis/host_clocks.h"
 #include "trace/model/events.h"
 
 namespace shardlens::trace {
@@ -38,8 +39,8 @@ class CollectiveCalls {
   void for_each_call(Visit&& visit) const {
     for (const Call& call : calls_) visit(parts_of(call));
   }
-  // Waits that are not longer count as none: clocks may be that far apart.
-  void doubt_waits(std::int64_t clock_error_ns) { clock_error_ns_ = clock_error_ns; }
+  // Waits that are not longer than the clocks of a call's hosts may be apart count as none.
+  void doubt_waits(const HostClocks& clocks);
   // The latest start over the ranks, the own one where that is doubted; 0 where fewer than two are
   // known.
   std::int64_t latest_start_ns(const CollectivePart& like) const;
@@ -47,7 +48,9 @@ class CollectiveCalls {
  private:
   struct Call {
     std::size_t first = 0, size = 0;  // in parts_
+    std::int64_t clock_error_ns = 0;
   };
+  const Call* call_with(const CollectivePart& like) const;
   std::span<const CollectivePart> parts_of(const Call& call) const {
     return std::span(parts_).subspan(call.first, call.size);
   }
@@ -55,7 +58,6 @@ class CollectiveCalls {
   std::vector<CollectivePart> parts_;  // in order of the call, then of the rank
   std::vector<Call> calls_;
   std::map<int, std::vector<std::uint32_t>> call_of_;  // by rank and index: place in calls_ + 1
-  std::int64_t clock_error_ns_ = 0;
 };
 
 }  // namespace shardlens::trace

@@ -2,7 +2,7 @@
 
 namespace shardlens::trace {
 
-std::vector<RankClock> rank_clocks(std::span<const RankHost> ranks, const CollectiveCalls& calls) {
+HostClocks rank_clocks(std::span<const RankHost> ranks, const CollectiveCalls& calls) {
   ClockMeetings meetings;
   calls.for_each_call([&](std::span<const CollectivePart> parts) {
     const CollectivePart& first = parts.front();

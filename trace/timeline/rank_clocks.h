@@ -2,13 +2,12 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "trace/analysis/host_clocks.h"
 #include "trace/timeline/collective_calls.h"
 
 namespace shardlens::trace {
 
-std::vector<RankClock> rank_clocks(std::span<const RankHost> ranks, const CollectiveCalls& calls);
+HostClocks rank_clocks(std::span<const RankHost> ranks, const CollectiveCalls& calls);
 
 }  // namespace shardlens::trace

@@ -90,8 +90,8 @@ void fill_waits(StragglerCall& call, std::int64_t clock_error_ns) {
 }
 
 StragglerCall call_of_parts(std::span<const StragglerKey> keys,
-                            std::span<const Collective> collectives, std::span<const EventRef> refs,
-                            const StragglerOptions& options) {
+                            std::span<const Collective> collectives,
+                            std::span<const EventRef> refs) {
   const Collective& any = collectives[keys.front().index];
   StragglerCall call;
   call.function = any.function;
@@ -113,8 +113,13 @@ StragglerCall call_of_parts(std::span<const StragglerKey> keys,
       call.last_rank = c.rank;
     }
   }
-  fill_waits(call, options.clock_error_ns);
   return call;
+}
+
+std::vector<int> ranks_of(const StragglerCall& call) {
+  std::vector<int> ranks;
+  for (const StragglerPart& part : call.parts) ranks.push_back(part.rank);
+  return ranks;
 }
 
 void count_ranks(const StragglerCall& call, std::map<int, StragglerRank>& ranks) {
@@ -170,7 +175,8 @@ StragglerFigures straggler_figures(std::span<const Collective> collectives,
                                    std::span<const ProcessGroupFigures> groups,
                                    const StringTable& strings, const StragglerOptions& options) {
   StragglerFigures figures;
-  figures.clock_error_ns = options.clock_error_ns;
+  const HostClocks one_clock;
+  CallClockErrors errors(options.clocks != nullptr ? *options.clocks : one_clock);
   const StragglerGroups known(groups);
   const std::vector<StragglerKey> keys = sorted_keys(collectives, known);
   std::map<int, StragglerRank> ranks;
@@ -181,7 +187,10 @@ StragglerFigures straggler_figures(std::span<const Collective> collectives,
     const Collective& any = collectives[at->index];
     const auto count = static_cast<std::size_t>(end - at);
     if (count >= 2 && count >= known.size(any, count)) {
-      StragglerCall call = call_of_parts({at, end}, collectives, refs, options);
+      StragglerCall call = call_of_parts({at, end}, collectives, refs);
+      const std::int64_t error_ns = errors.error_ns(ranks_of(call));
+      fill_waits(call, error_ns);
+      figures.clock_error_ns = std::max(figures.clock_error_ns, error_ns);
       call.tag = tag_text(any.tag_kind, any.tag_index, strings.get(any.rank, any.tag_name));
       used += count;
       ++figures.matched;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trace/analysis/figures.h"
+#include "trace/analysis/host_clocks.h"
 #include "trace/model/events.h"
 #include "trace/model/strings.h"
 #include "trace/timeline/event_ref.h"
@@ -63,11 +64,13 @@ struct StragglerFigures {
   // Collectives left out: without a sequence number, between two ranks alone (send, receive), or
   // not all of the group's ranks are there.
   std::int64_t unmatched = 0;
+  // The greatest between hosts of a call, below which its waits are not believed;
+  // kUnknownClockError: of some calls nothing tells.
   std::int64_t clock_error_ns = 0;
 };
 
 struct StragglerOptions {
-  std::int64_t clock_error_ns = 0;  // between hosts; no shorter wait is believed
+  const HostClocks* clocks = nullptr;  // null: there is one
   // Those with the longest waits are kept: so many calls, and with many ranks so many parts of
   // them.
   std::size_t most_calls = 20'000, most_parts = 500'000;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/analysis/host_clocks.h"
 #include "ui/format.h"
 #include "ui/inspect/table_cells.h"
 #include "ui/paint.h"
@@ -98,8 +99,11 @@ void draw_calls_legend(const Look& look, Rect row, const trace::EventDetails& de
   entry(wait_color(p), "wait");
   entry(transfer_color(p, details), "transfer");
   if (details.clock_error_ns < 0) return;
+  const bool is_known = details.clock_error_ns != trace::kUnknownClockError;
   const std::string error =
-      "clock error ± " + format_duration(static_cast<double>(details.clock_error_ns)).text();
+      is_known
+          ? "clock error ± " + format_duration(static_cast<double>(details.clock_error_ns)).text()
+          : "clock error not known";
   label_in(look, row, Face::kSmall, p.text_muted, error, Align::kRight);
   explain(look, row, "Clock error",
           "How far the hosts' clocks may be apart. Waits shorter than that are not drawn");

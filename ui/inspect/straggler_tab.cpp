@@ -33,7 +33,11 @@ std::string completeness(const trace::StragglerFigures& figures) {
         " left out: without a sequence number, between two ranks, or not all ranks of the group "
         "are in the range. ";
   }
-  if (figures.clock_error_ns > 0) {
+  if (figures.clock_error_ns == trace::kUnknownClockError) {
+    text +=
+        "Nothing tells how far the clocks of some hosts are apart, as no all-reduce or the like "
+        "connects them: waits between them are not counted.";
+  } else if (figures.clock_error_ns > 0) {
     text += "The hosts' clocks may be " +
             format_duration(static_cast<double>(figures.clock_error_ns)).text() +
             " apart: no shorter wait is counted.";

@@ -53,6 +53,7 @@ TEST_F(ReportJson, HasTheKeysOfTheContractInItsOrder) {
                                               "exposed_ms",
                                               "exposed_wait_ms",
                                               "exposed_transfer_ms",
+                                              "exposed_wait_unknown",
                                               "copy_ms",
                                               "exposed_copy_ms",
                                               "idle_ms",
@@ -63,9 +64,10 @@ TEST_F(ReportJson, HasTheKeysOfTheContractInItsOrder) {
                                               "loss_last"}));
   EXPECT_EQ(keys((*json_)["ranks"][0]),
             (Names{"rank", "step_ms", "exposed_ms", "exposed_wait_ms", "exposed_transfer_ms",
-                   "peak_memory_bytes", "memory_by_category", "memory_peak_by_category", "totals",
-                   "memory_estimate_by_category", "device", "device_name", "versions", "link",
-                   "link_gbps", "link_gb_per_s", "peak_tflops", "peak_tflops_origin"}));
+                   "exposed_wait_unknown", "peak_memory_bytes", "memory_by_category",
+                   "memory_peak_by_category", "totals", "memory_estimate_by_category", "device",
+                   "device_name", "versions", "link", "link_gbps", "link_gb_per_s", "peak_tflops",
+                   "peak_tflops_origin"}));
   EXPECT_EQ(keys((*json_)["collectives"][0]),
             (Names{"function", "executed", "tag", "bytes", "count", "median_us", "wait_us",
                    "transfer_us", "algbw_gbps", "busbw_gbps", "algbw_gb_per_s", "busbw_gb_per_s",
@@ -76,6 +78,7 @@ TEST_F(ReportJson, ExposedIsWaitingAndTransferAndNullWhereThatIsNotKnown) {
   const auto check = [](const Json& of, bool is_known) {
     ASSERT_EQ(of["exposed_wait_ms"].is_number(), is_known) << of;
     ASSERT_EQ(of["exposed_transfer_ms"].is_number(), is_known) << of;
+    ASSERT_EQ(of["exposed_wait_unknown"].is_null(), is_known) << of;
     if (!is_known) return;
     EXPECT_NEAR(of["exposed_wait_ms"].get<double>() + of["exposed_transfer_ms"].get<double>(),
                 of["exposed_ms"].get<double>(), 1e-9);
@@ -83,10 +86,13 @@ TEST_F(ReportJson, ExposedIsWaitingAndTransferAndNullWhereThatIsNotKnown) {
   RunReport report = *load_report(run_->folder);
   for (const bool is_known : {true, false}) {
     auto& figures = report.figures;
+    const auto doubt = is_known ? trace::WaitDoubt::kNone : trace::WaitDoubt::kClocksUnknown;
     figures.summary.exposed_wait_ns.reset();
+    figures.summary.wait_doubt = doubt;
     if (is_known) figures.summary.exposed_wait_ns = figures.summary.exposed_ns / 4;
     for (auto& rank : figures.ranks) {
       rank.exposed_wait_ns.reset();
+      rank.wait_doubt = doubt;
       if (is_known) rank.exposed_wait_ns = rank.exposed_ns / 4;
     }
     for (auto& step : figures.steps) {

@@ -105,6 +105,7 @@ TEST(ExposureSplit, WaitingThatClocksOfHostsCouldMakeUpIsNotKnown) {
   EXPECT_FALSE(little.ranks[0].exposed_wait_ns);
   EXPECT_FALSE(little.steps[0].exposed_wait_of(0));
   EXPECT_FALSE(little.summary.exposed_wait_ns);
+  EXPECT_EQ(little.summary.wait_doubt, WaitDoubt::kClockError);
   EXPECT_GT(little.summary.exposed_ns, 30 * kMs);
 
   const auto much = run_on_hosts(60 * kMs, "a", "b");
@@ -112,6 +113,60 @@ TEST(ExposureSplit, WaitingThatClocksOfHostsCouldMakeUpIsNotKnown) {
   EXPECT_DOUBLE_EQ(much.steps[0].exposed_wait_of(0).value(), 60 * kMs);
   EXPECT_FALSE(much.ranks[1].exposed_wait_ns) << "0, give or take 9 ms";
   EXPECT_DOUBLE_EQ(much.summary.exposed_wait_ns.value(), 30 * kMs);
+}
+
+// Rank 2 on another host than ranks 0 and 1, with which it shares but broadcasts, of which each
+// ends by itself. Its clock is wrong by `ahead_ns`. Nobody waits for anybody.
+RunFigures run_with_broadcasts(std::int64_t ahead_ns, const std::string& third_host,
+                               bool meets_rank_1 = false) {
+  RunInfo info;
+  info.world_size = 3;
+  info.settings.skip_steps = 0;
+  RunAnalysis analysis(info);
+  for (int rank = 0; rank < 3; ++rank) {
+    Batch batch;
+    batch.rank_info.emplace().rank = rank;
+    batch.rank_info->host = rank < 2 ? "a" : third_host;
+    batch.process_groups = {{rank, 0, 0, 0, {0, 1, 2}}};
+    if (rank > 0) batch.process_groups.push_back({rank, 1, 0, 0, {1, 2}});
+    for (std::int64_t index = 0; index < 4; ++index) {
+      const std::int64_t begin = 1000 * kMs + index * 200 * kMs + (rank == 2 ? ahead_ns : 0);
+      Collective call = all_reduce(rank, index, begin + 40 * kMs, begin + 90 * kMs, 1000, 0, index);
+      call.function = call.executed = CollectiveFunction::kBroadcast;
+      batch.collectives.push_back(call);
+      for (std::int64_t i = 0; i < 8 && meets_rank_1 && rank > 0; ++i) {
+        Collective meeting = all_reduce(rank, index * 8 + i, begin + 2 * i * kMs,
+                                        begin + (2 * i + 1) * kMs, 8, 0, index);
+        meeting.process_group = 1;
+        batch.collectives.push_back(meeting);
+      }
+      batch.steps.push_back(step_of(rank, index, begin, begin + 200 * kMs));
+    }
+    analysis.add(batch);
+  }
+  return analysis.figures();
+}
+
+TEST(ExposureSplit, WaitingBetweenClocksOfWhichNothingTellsIsNotKnown) {
+  const auto apart = run_with_broadcasts(30 * kMs, "b");
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    EXPECT_FALSE(apart.ranks[rank].exposed_wait_ns) << rank;
+    EXPECT_FALSE(apart.steps[0].exposed_wait_of(rank)) << rank;
+  }
+  EXPECT_FALSE(apart.summary.exposed_wait_ns);
+  EXPECT_EQ(apart.summary.wait_doubt, WaitDoubt::kClocksUnknown);
+  EXPECT_EQ(apart.collectives.at(0).matched, 0) << "neither wait nor transfer is known";
+  const auto together = run_with_broadcasts(0, "a");
+  EXPECT_DOUBLE_EQ(together.summary.exposed_wait_ns.value(), 0) << "one clock";
+  EXPECT_EQ(together.summary.wait_doubt, WaitDoubt::kNone);
+  EXPECT_EQ(together.collectives.at(0).matched, 12);
+}
+
+// Rank 0 shares no all-reduce with the other host, but its neighbour does.
+TEST(ExposureSplit, ClocksAreComparedOverRanksThatShareNoCallWithAll) {
+  const auto met = run_with_broadcasts(30 * kMs, "b", /*meets_rank_1=*/true);
+  EXPECT_FALSE(met.steps[0].exposed_wait_of(0)) << "30 ms, of which the clocks may make up 31";
+  EXPECT_EQ(met.steps[0].wait_error_ns[0], 31 * kMs);
 }
 
 TEST(ExposureSplit, RanksOfOneHostHaveOneClock) {
@@ -128,6 +183,7 @@ TEST(ExposureSplit, WithoutTheOtherRanksRecordsNothingIsSaid) {
   EXPECT_GT(alone.steps[0].ranks[0].exposed_ns, 0);
   EXPECT_FALSE(alone.steps[0].exposed_wait_of(0));
   EXPECT_FALSE(alone.summary.exposed_wait_ns);
+  EXPECT_EQ(alone.steps[0].wait_doubt_of(0), WaitDoubt::kRecordsMissing);
   EXPECT_FALSE(alone.ranks[0].exposed_wait_ns);
 }
 

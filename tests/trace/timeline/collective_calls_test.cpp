@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/trace/timeline/clocks_apart.h"
+
 namespace shardlens::trace {
 namespace {
 
@@ -21,9 +23,9 @@ TEST(CollectiveCalls, KnowWhoCameLast) {
 
 TEST(CollectiveCalls, AWaitThatClocksMayHaveMadeIsNone) {
   CollectiveCalls calls({part(0, 0, 7, 1, 130), part(0, 0, 7, 0, 100)});
-  calls.doubt_waits(30);
+  calls.doubt_waits(clocks_apart(30));
   EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100)), 100);
-  calls.doubt_waits(29);
+  calls.doubt_waits(clocks_apart(29));
   EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100)), 130);
 }
 

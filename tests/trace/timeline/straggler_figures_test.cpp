@@ -12,6 +12,8 @@
 #include <set>
 #include <tuple>
 
+#include "tests/trace/timeline/clocks_apart.h"
+
 namespace shardlens::trace {
 
 namespace {
@@ -52,13 +54,29 @@ TEST(StragglerFigures, NameTheLastRankAndWhatItCost) {
 }
 
 TEST(StragglerFigures, BelieveNoWaitBelowTheErrorOfTheClocks) {
+  const HostClocks clocks = clocks_apart(50);
   const auto figures = figures_of({call(0, 7, 100, 1000), call(1, 7, 140, 1000)}, {},
-                                  {.clock_error_ns = 50, .most_calls = 10});
+                                  {.clocks = &clocks, .most_calls = 10});
+  EXPECT_EQ(figures.clock_error_ns, 50);
   ASSERT_EQ(figures.calls.size(), 1u);
   EXPECT_EQ(figures.calls.front().last_rank, -1);
   EXPECT_EQ(figures.calls.front().wait_ns, 0);
   EXPECT_EQ(figures.ranks[1].times_last, 0);
   EXPECT_EQ(figures.ranks[1].caused_ns, 0);
+}
+
+// Ranks 0 and 1 are on one host, rank 2 on another of whose clock nothing tells.
+TEST(StragglerFigures, BelieveAnyWaitOnOneHostAndNoneWhereNothingTellsOfTheClocks) {
+  const HostClocks clocks =
+      ClockMeetings().clocks(std::vector<RankHost>{{0, "a"}, {1, "a"}, {2, "b"}});
+  const StragglerOptions options{.clocks = &clocks, .most_calls = 10};
+  const auto on_one = figures_of({call(0, 7, 100, 1000), call(1, 7, 140, 1000)}, {}, options);
+  EXPECT_EQ(on_one.calls.front().wait_ns, 40);
+  EXPECT_EQ(on_one.clock_error_ns, 0);
+  const auto on_two = figures_of({call(0, 7, 100, 1000), call(2, 7, 900, 1000)}, {}, options);
+  EXPECT_EQ(on_two.calls.front().wait_ns, 0);
+  EXPECT_EQ(on_two.calls.front().last_rank, -1);
+  EXPECT_EQ(on_two.clock_error_ns, kUnknownClockError);
 }
 
 TEST(StragglerFigures, BlameNobodyWhereTwoCameTogether) {
@@ -140,7 +158,7 @@ TEST(StragglerFigures, KeepTheLongestWaitsAndSumOverAll) {
     calls.push_back(call(0, i, start, start + 900));
     calls.push_back(call(1, i, start + i % 500, start + 900));
   }
-  const auto figures = figures_of(calls, {}, {.clock_error_ns = 0, .most_calls = 20});
+  const auto figures = figures_of(calls, {}, {.clocks = nullptr, .most_calls = 20});
   EXPECT_EQ(figures.matched, 5000);
   ASSERT_EQ(figures.calls.size(), 20u);
   std::int64_t caused = 0;

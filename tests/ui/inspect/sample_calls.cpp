@@ -12,6 +12,18 @@ using trace::PieceClass;
 
 constexpr std::int64_t kStart = 1'795'183'331'000'000'000;
 
+// Half of the ranks are on another host, whose clock may be 8 µs off.
+trace::HostClocks sample_clocks(int ranks) {
+  constexpr std::int64_t kError = 8'000;
+  trace::ClockMeetings meetings;
+  meetings.add(trace::CollectiveFunction::kBarrier, {0, 0, kError}, {ranks - 1, 0, kError});
+  std::vector<trace::RankHost> hosts;
+  for (int rank = 0; rank < ranks; ++rank) {
+    hosts.push_back({rank, rank < (ranks + 1) / 2 ? "node-1" : "node-2"});
+  }
+  return meetings.clocks(hosts);
+}
+
 }  // namespace
 
 std::shared_ptr<const trace::StragglerFigures> sample_stragglers(int ranks, int calls) {
@@ -44,8 +56,9 @@ std::shared_ptr<const trace::StragglerFigures> sample_stragglers(int ranks, int 
       refs.push_back({trace::EventTableKind::kCollective, rank, i, 0});
     }
   }
+  const trace::HostClocks clocks = sample_clocks(ranks);
   return std::make_shared<const trace::StragglerFigures>(
-      trace::straggler_figures(collectives, refs, {}, strings, {8'000, 20'000}));
+      trace::straggler_figures(collectives, refs, {}, strings, {.clocks = &clocks}));
 }
 
 std::shared_ptr<const trace::EventDetails> sample_details(int ranks) {
