@@ -68,9 +68,7 @@ BatchBuilder::Drained BatchBuilder::drain(const std::vector<ThreadQueues*>& queu
   drained.incomplete = join_.drop_incomplete(now_ns);
   drained.batch.pending = join_.pending();
   if (stands_still || waits_long(*drained.batch.pending, now_ns)) {
-    for (const trace::Collective& row : join_.take_latest_undetailed()) {
-      drained.batch.collectives.push_back(row);
-    }
+    std::ranges::move(join_.latest_undetailed(), std::back_inserter(*drained.batch.pending));
   }
   return drained;
 }

@@ -19,6 +19,23 @@ trace::Collective to_row(int rank, const CollectiveEntered& entered) {
   return row;
 }
 
+trace::PendingCollective to_pending(int rank, const CollectiveEntered& entered) {
+  const auto& [_, call, phase, detail, step, enqueued_ns] = entered;
+  trace::PendingCollective row;
+  row.rank = rank;
+  row.process_group = call.process_group;
+  row.sequence = call.sequence;
+  row.function = call.function;
+  row.tag_kind = call.tag_kind;
+  row.tag_index = call.tag_index;
+  row.tag_name = call.tag_name;
+  row.phase = phase;
+  row.step = step;
+  row.bytes = call.bytes;
+  row.enqueued_ns = enqueued_ns;
+  return row;
+}
+
 // Sends and receives have no number; handles grow as they are entered.
 bool is_numbered(const CollectiveCall& call) { return call.sequence >= 0; }
 
@@ -125,7 +142,10 @@ void CollectiveJoin::finish(std::uint64_t handle, const Parts& parts, Finished& 
     if (is_latest) latest_undetailed_.erase(row.process_group);
   } else {
     ++finished.undetailed;
-    if (is_latest) latest_undetailed_[row.process_group] = row;
+    if (is_latest) {
+      auto& last = latest_undetailed_[row.process_group] = to_pending(rank_, *parts.entered);
+      last.end_ns = row.end_ns;
+    }
   }
 }
 
@@ -150,27 +170,14 @@ std::vector<trace::PendingCollective> CollectiveJoin::pending() const {
   std::vector<trace::PendingCollective> rows;
   for (const auto& [handle, parts] : parts_) {
     if (!parts.entered || parts.has_ended()) continue;
-    const auto& [_, call, phase, detail, step, enqueued_ns] = *parts.entered;
-    trace::PendingCollective row;
-    row.rank = rank_;
-    row.process_group = call.process_group;
-    row.sequence = call.sequence;
-    row.function = call.function;
-    row.tag_kind = call.tag_kind;
-    row.tag_index = call.tag_index;
-    row.tag_name = call.tag_name;
-    row.phase = phase;
-    row.step = step;
-    row.bytes = call.bytes;
-    row.enqueued_ns = enqueued_ns;
-    rows.push_back(row);
+    rows.push_back(to_pending(rank_, *parts.entered));
   }
   return rows;
 }
 
-std::vector<trace::Collective> CollectiveJoin::take_latest_undetailed() {
-  std::vector<trace::Collective> rows;
-  for (const auto& [group, row] : std::exchange(latest_undetailed_, {})) rows.push_back(row);
+std::vector<trace::PendingCollective> CollectiveJoin::latest_undetailed() const {
+  std::vector<trace::PendingCollective> rows;
+  for (const auto& [group, row] : latest_undetailed_) rows.push_back(row);
   return rows;
 }
 

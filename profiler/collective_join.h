@@ -44,9 +44,9 @@ class CollectiveJoin {
   void stop_waiting() { waits_for_kernels_ = false; }
   // Entered and not ended, in the order of entering.
   std::vector<trace::PendingCollective> pending() const;
-  // The latest completed collective of each group, where it was only counted and not given before:
-  // so that a rank that stands still shows how far it came.
-  std::vector<trace::Collective> take_latest_undetailed();
+  // The latest completed collective of each group, where it was only counted: so that a rank that
+  // stands still shows how far it came.
+  std::vector<trace::PendingCollective> latest_undetailed() const;
   // Forgets what can never be complete since a record was lost, and returns how many: starts and
   // ends without an entering, and what has not ended although a later one of its group has, as
   // groups run theirs in order, or was asked for long afterwards.
@@ -98,9 +98,10 @@ class CollectiveJoin {
   // By launch: the kernels that came, and the collectives that wait for theirs.
   std::map<std::uint64_t, Kernel> kernels_;
   std::multimap<std::uint64_t, std::uint64_t> launched_;
-  std::map<int, Latest> latest_ended_;                  // by group
-  std::map<int, std::int64_t> latest_seen_ns_;          // of those entered, by group
-  std::map<int, trace::Collective> latest_undetailed_;  // by group; newer than all recorded
+  std::map<int, Latest> latest_ended_;          // by group
+  std::map<int, std::int64_t> latest_seen_ns_;  // of those entered, by group
+  // By group; newer than all recorded.
+  std::map<int, trace::PendingCollective> latest_undetailed_;
 };
 
 }  // namespace shardlens::profiler

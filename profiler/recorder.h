@@ -72,9 +72,9 @@ struct StepResult {
   double loss = 0;
   double gradient_norm = 0;
   double learning_rate = 0;
-  std::int64_t tokens = 0;
-  std::int64_t samples = 0;
-  std::int64_t model_flops = 0;
+  std::int64_t tokens = trace::kNotKnown;
+  std::int64_t samples = trace::kNotKnown;
+  std::int64_t model_flops = trace::kNotKnown;
   bool nonfinite = false;
   bool has_activity = true;  // whoever recorded would have seen compute and communication
 };

@@ -124,7 +124,9 @@ void Recorder::State::take_account(const BatchBuilder::Drained& drained, trace::
   if (over_limit) rare.add_lost("size limit", drained.undetailed);
   trace::RecorderCost cost;
   cost.rank = rank;
-  cost.callback_ns = callback_ns;
+  // What a program that was not written for us marks is recorded without measuring.
+  const bool is_measured = callback_ns > 0 || !options.late_steps;
+  cost.callback_ns = is_measured ? callback_ns.load() : trace::kNotKnown;
   cost.writer_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + writer_->cpu_ns();
   cost.events = events_ + added_events;
   batch.cost = cost;

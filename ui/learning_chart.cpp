@@ -51,7 +51,7 @@ double value_of(const trace::StepFigures& step, LearningCurve curve) {
     case LearningCurve::kLoss:
       return step.loss;
     case LearningCurve::kLearningRate:
-      return step.learning_rate;
+      return step.learning_rate.value_or(std::numeric_limits<double>::quiet_NaN());
     case LearningCurve::kGradientNorm:
       return step.gradient_norm;
     case LearningCurve::kEvaluation:

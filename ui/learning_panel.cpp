@@ -96,7 +96,9 @@ void draw_tooltip(const Look& look, const trace::RunFigures& figures, std::int64
   if (std::isfinite(step->gradient_norm)) {
     scope.row(nullptr, "Gradient norm", value_text(step->gradient_norm));
   }
-  scope.row(nullptr, "Learning rate", value_text(step->learning_rate));
+  if (step->learning_rate) {
+    scope.row(nullptr, "Learning rate", value_text(*step->learning_rate));
+  }
   if (const auto* evaluation = evaluation_at(figures, step->index)) {
     scope.row(nullptr, "Evaluation, after step " + format_integer(evaluation->step),
               value_text(evaluation->loss));

@@ -102,8 +102,8 @@ LedgerCell peak_memory_cell(const LedgerRow& row) {
 }
 
 LedgerCell batch_cell(const LedgerRow& row) {
-  if (row.summary.effective_batch <= 0) return {};
-  return {format_integer(row.summary.effective_batch), Tone::kSecondary};
+  if (!row.summary.effective_batch) return {};
+  return {format_integer(*row.summary.effective_batch), Tone::kSecondary};
 }
 
 LedgerCell samples_cell(const LedgerRow& row) {

@@ -83,8 +83,8 @@ void explain_row(const Look& look, const LedgerRow& row) {
   if (row.summary.samples_per_s > 0) {
     scope.row(nullptr, "Samples", format_rate(*row.summary.samples_per_s, "/s").text());
   }
-  if (row.summary.effective_batch > 0) {
-    scope.row(nullptr, "Effective batch", format_integer(row.summary.effective_batch));
+  if (row.summary.effective_batch) {
+    scope.row(nullptr, "Effective batch", format_integer(*row.summary.effective_batch));
   }
   if (row.summary.bytes_sent_per_step) {
     scope.row(nullptr, "Sent per rank and step",

@@ -201,7 +201,7 @@ void add_scale(Builder& builder) {
                  .cell = {},
                  .number =
                      [](const LedgerRow& row) {
-                       return known(static_cast<double>(row.summary.effective_batch));
+                       return known(static_cast<double>(row.summary.effective_batch.value_or(0)));
                      }},
                 batch_cell);
     builder.add(

@@ -71,17 +71,17 @@ void describe_collective(ItemDetails& out, const trace::CollectiveBar& bar) {
   if (event.executed != event.function) {
     out.what += ", run as " + std::string(trace::to_string(event.executed));
   }
-  out.what += " · sequence " + std::to_string(event.sequence);
+  if (event.sequence >= 0) out.what += " · sequence " + std::to_string(event.sequence);
   const auto start = static_cast<double>(bar.start_ns), end = static_cast<double>(bar.end_ns);
   const double latest = std::clamp(static_cast<double>(bar.latest_start_ns), start, end);
-  out.rows.push_back({Swatch::kNone, "Size", size(event.bytes)});
+  if (trace::has_bytes(event)) out.rows.push_back({Swatch::kNone, "Size", size(event.bytes)});
   if (bar.unit) describe_unit(out, *bar.unit);
   if (is_gather(bar)) {
     out.rows.push_back({Swatch::kNone, "Prefetched", is_prefetched(bar) ? "yes" : "no"});
   }
   out.rows.push_back({Swatch::kNone, "Waiting for the last rank", duration(latest - start)});
   out.rows.push_back({Swatch::kNone, "Transferring", duration(end - latest)});
-  if (end > latest) {
+  if (end > latest && event.bytes > 0) {
     const double rate = static_cast<double>(event.bytes) / (end - latest) * 1e9;
     out.rows.push_back({Swatch::kNone, "Size ÷ transfer", format_bandwidth(rate).text()});
   }

@@ -30,6 +30,11 @@ Json known(bool is_known, const Value& value) {
   return is_known ? Json(value) : Json(nullptr);
 }
 
+template <typename Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
 Json optional_number(const std::optional<double>& value, double factor = 1) {
   return value ? number_or_null(*value * factor) : Json(nullptr);
 }
@@ -67,9 +72,8 @@ Json bookmarks_json(const RunFigures& figures) {
   Json all = Json::array();
   for (const trace::Bookmark& bookmark : figures.info.bookmarks) {
     const auto step = step_at(figures, bookmark.time_ns);
-    all.push_back({{"time_ns", bookmark.time_ns},
-                   {"step", known(step.has_value(), step.value_or(-1))},
-                   {"name", bookmark.name}});
+    all.push_back(
+        {{"time_ns", bookmark.time_ns}, {"step", or_null(step)}, {"name", bookmark.name}});
   }
   return all;
 }
@@ -83,7 +87,7 @@ Json run_json(const RunReport& report) {
           {"status", to_string(info.status)},
           {"reason", text_or_null(info.reason)},
           {"device", info.device},
-          {"world_size", info.world_size},
+          {"world_size", known(info.world_size > 0, info.world_size)},
           {"parameters", count_or_null(ranks, &trace::RankInfo::parameters)},
           {"trained_parameters", count_or_null(ranks, &trace::RankInfo::trained_parameters)},
           {"environment", environment_json(ranks)},
@@ -135,21 +139,22 @@ Json summary_json(const trace::RunSummary& s) {
   json["exposed_copy_ms"] = detail_ms(s.exposed_copy_ns);
   json["idle_ms"] = detail_ms(s.idle_ns);
   json["overlap_percent"] = detail ? optional_number(s.overlap_fraction, 100) : Json(nullptr);
-  json["effective_batch"] = known(s.effective_batch > 0, s.effective_batch);
+  json["effective_batch"] = or_null(s.effective_batch);
   json["bytes_sent_per_step"] = optional_number(s.bytes_sent_per_step);
   json["loss_first"] = optional_number(s.loss_first);
   json["loss_last"] = optional_number(s.loss_last);
   return json;
 }
 
-// Of another program (`are_told` false) only what it holds is known, not that there is none.
 template <typename Bytes>
-Json categories_json(const Bytes& bytes, bool are_told) {
+Json categories_json(const Bytes& bytes, auto is_known) {
   Json json;
   for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
+    const auto category = static_cast<trace::MemoryCategory>(i);
     const auto held = bytes[static_cast<std::size_t>(i)];
-    json[std::string(to_string(static_cast<trace::MemoryCategory>(i)))] =
-        known(are_told || held != 0, held);
+    // Something always is outside of PyTorch: 0 is that nobody could ask.
+    const bool is_told = held != 0 || category != trace::MemoryCategory::kOutside;
+    json[std::string(to_string(category))] = known(is_told && is_known(category), held);
   }
   return json;
 }
@@ -172,7 +177,7 @@ Json totals_json(const trace::RankTotals& t) {
           {"idle_us", in_us(t.idle_ns)}};
 }
 
-Json rank_json(const trace::RankFigures& rank, const trace::RunSummary& summary, bool is_own) {
+Json rank_json(const trace::RankFigures& rank, const trace::RunSummary& summary) {
   const bool measured = rank.step_ns > 0;
   const bool has_memory = rank.peak.time_ns != 0;
   Json json;
@@ -182,13 +187,15 @@ Json rank_json(const trace::RankFigures& rank, const trace::RunSummary& summary,
   add_exposed_parts(json, measured && summary.has_detail, rank.exposed_ns, rank.exposed_wait_ns,
                     rank.wait_doubt);
   json["peak_memory_bytes"] = known(has_memory, rank.peak.total_bytes());
-  json["memory_by_category"] = known(has_memory, categories_json(rank.peak.bytes, is_own));
-  json["memory_peak_by_category"] = known(has_memory, categories_json(rank.category_peaks, is_own));
+  const auto is_told = [&](trace::MemoryCategory category) { return rank.peak.knows(category); };
+  json["memory_by_category"] = known(has_memory, categories_json(rank.peak.bytes, is_told));
+  json["memory_peak_by_category"] =
+      known(has_memory, categories_json(rank.category_peaks, is_told));
   json["totals"] = totals_json(rank.totals);
   const bool has_estimate =
       std::ranges::any_of(rank.estimate_peaks, [](std::int64_t bytes) { return bytes > 0; });
   json["memory_estimate_by_category"] =
-      known(has_estimate, categories_json(rank.estimate_peaks, true));
+      known(has_estimate, categories_json(rank.estimate_peaks, [](auto) { return true; }));
   json["device"] = text_or_null(rank.info.device);
   json["device_name"] = text_or_null(rank.info.device_name);
   json["versions"] = text_or_null(rank.info.versions);
@@ -241,7 +248,7 @@ Json collective_json(const trace::CollectiveGroupFigures& c, bool measured_detai
   return {{"function", to_string(c.function)},
           {"executed", to_string(c.executed)},
           {"tag", text_or_null(c.tag)},
-          {"bytes", known(c.has_bytes(), c.bytes)},
+          {"bytes", known(trace::has_bytes(c), c.bytes)},
           {"count", c.count},
           {"median_us", us(c.median_ns)},
           {"wait_us", known(c.matched > 0, us(c.wait_ns))},
@@ -295,16 +302,16 @@ Json recorder_json(const trace::RecorderFigures& recorder) {
           {"overhead_source", !recorder.overhead_fraction     ? Json(nullptr)
                               : recorder.overhead_is_measured ? Json("measured")
                                                               : Json("estimated")},
-          {"events", recorder.events ? Json(*recorder.events) : Json(nullptr)},
+          {"events", or_null(recorder.events)},
           {"lost", recorder.lost},
           {"bytes_on_disk", recorder.bytes_on_disk}};
 }
 
 Json call_json(const std::optional<trace::CollectiveCallFigures>& call) {
   if (!call) return nullptr;
-  return {{"sequence", call->sequence},
+  return {{"sequence", known(call->sequence >= 0, call->sequence)},
           {"function", to_string(call->function)},
-          {"bytes", call->bytes},
+          {"bytes", known(trace::has_bytes(*call), call->bytes)},
           {"tag", text_or_null(call->tag)},
           {"phase", to_string(call->phase)},
           {"step", known(call->step >= 0, call->step)}};
@@ -331,9 +338,8 @@ Json report_json(const RunReport& report) {
   // Only of a run that failed: what each rank was waiting for.
   if (!report.diagnosis.states.empty()) json["diagnosis"] = diagnosis_json(report.diagnosis);
   json["summary"] = summary_json(figures.summary);
-  const bool is_own = trace::has_settings(figures.info);
-  json["ranks"] = array_of(
-      figures.ranks, [&](const auto& rank) { return rank_json(rank, figures.summary, is_own); });
+  json["ranks"] =
+      array_of(figures.ranks, [&](const auto& rank) { return rank_json(rank, figures.summary); });
   json["steps"] = array_of(figures.steps, step_json);
   json["evaluations"] = array_of(figures.evaluations, evaluation_json);
   const bool measured_detail = trace::has_measured_detail(figures.steps);

@@ -57,7 +57,7 @@ std::string collectives_text(const trace::RunFigures& figures) {
     std::vector<std::string> row = {
         function,
         c.tag,
-        c.has_bytes() ? size_text(static_cast<double>(c.bytes)) : std::string(ui::kUnknown),
+        trace::has_bytes(c) ? size_text(static_cast<double>(c.bytes)) : std::string(ui::kUnknown),
         ui::format_integer(c.count),
         time_text(c.median_ns),
         known(c.matched > 0, c.wait_ns),

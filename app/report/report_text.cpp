@@ -222,8 +222,8 @@ void add_times(TextTable& table, const RunReport& report) {
     table.add_row(
         {"Throughput", ui::format_rate(*s.tokens_per_s, "tokens/s").text(),
          (s.samples_per_s ? ui::format_rate(*s.samples_per_s, "samples/s").text() : "") +
-             (s.effective_batch > 0 ? ", effective batch " + ui::format_integer(s.effective_batch)
-                                    : "")});
+             (s.effective_batch ? ", effective batch " + ui::format_integer(*s.effective_batch)
+                                : "")});
   }
   if (s.mfu) {
     table.add_row(
@@ -321,8 +321,9 @@ std::string call_text(const std::optional<trace::CollectiveCallFigures>& call) {
   if (!call) return "none";
   std::string text =
       "#" + std::to_string(call->sequence) + " " + std::string(to_string(call->function)) +
-      (call->tag.empty() ? "" : " of " + call->tag) + ", " + ui::format_integer(call->bytes) +
-      " bytes, " + std::string(to_string(call->phase));
+      (call->tag.empty() ? "" : " of " + call->tag) +
+      (trace::has_bytes(*call) ? ", " + ui::format_integer(call->bytes) + " bytes" : "") + ", " +
+      std::string(to_string(call->phase));
   return call->step >= 0 ? text + " of step " + std::to_string(call->step) : text;
 }
 

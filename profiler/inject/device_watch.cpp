@@ -51,6 +51,7 @@ trace::MemorySample sample_of(const NvmlLibrary& nvml, NvmlDevice device) {
   sample.device_total_bytes = static_cast<std::int64_t>(memory.total);
   sample.device_used_bytes = static_cast<std::int64_t>(memory.used);
   // What of it the allocator gave out, and for what, is not known from outside.
+  sample.knows_categories = false;
   sample.bytes[static_cast<std::size_t>(MemoryCategory::kOther)] =
       held_bytes(nvml, device, sample.device_used_bytes);
   return sample;

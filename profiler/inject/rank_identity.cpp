@@ -102,7 +102,7 @@ Result<bool> try_claim(const std::filesystem::path& file, int world_size) {
 Result<RankIdentity> claim_free(const std::filesystem::path& folder) {
   for (int rank = 0; rank < kMostGuessed; ++rank) {
     TRY_ASSIGN(const bool is_ours, try_claim(claim_file(folder, rank), 0));
-    if (is_ours) return RankIdentity{rank, rank, 0, 0, RankSource::kOrderOfStarting};
+    if (is_ours) return RankIdentity{.rank = rank, .told_by = RankSource::kOrderOfStarting};
   }
   return trace::fail(ErrorKind::kFailed, "More than " + std::to_string(kMostGuessed) +
                                              " processes recorded without a launcher that "
@@ -130,7 +130,7 @@ Result<std::optional<RankIdentity>> rank_from_environment(const VariableLookup& 
     RankIdentity identity;
     TRY_ASSIGN(identity.rank, number(launcher.rank, rank, 0));
     TRY_ASSIGN(identity.local_rank,
-               number(launcher.local_rank, lookup(launcher.local_rank), identity.rank));
+               number(launcher.local_rank, lookup(launcher.local_rank), trace::kNotKnown));
     TRY_ASSIGN(identity.world_size, number(launcher.world_size, lookup(launcher.world_size), 0));
     TRY_ASSIGN(identity.local_world_size,
                number(launcher.local_world_size, lookup(launcher.local_world_size), 0));
@@ -141,8 +141,12 @@ Result<std::optional<RankIdentity>> rank_from_environment(const VariableLookup& 
 
 std::optional<RankIdentity> rank_from_communicator(const CommunicatorPlace& place) {
   if (place.ranks < 2) return std::nullopt;
-  RankIdentity identity{place.rank, place.rank, place.ranks, 0, RankSource::kCommunicator};
-  if (place.nodes == 1) identity.local_world_size = place.ranks;
+  RankIdentity identity{
+      .rank = place.rank, .world_size = place.ranks, .told_by = RankSource::kCommunicator};
+  if (place.nodes == 1) {
+    identity.local_rank = place.rank;
+    identity.local_world_size = place.ranks;
+  }
   return identity;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "profiler/nccl/nccl_plugin.h"
+#include "trace/model/events.h"
 #include "trace/model/result.h"
 
 namespace shardlens::profiler {
@@ -21,7 +22,7 @@ enum class RankSource : std::uint8_t {
 
 struct RankIdentity {
   int rank = 0;
-  int local_rank = 0;
+  int local_rank = trace::kNotKnown;
   int world_size = 0;        // 0: not known
   int local_world_size = 0;  // on this machine; as above
   RankSource told_by = RankSource::kLauncher;

@@ -112,6 +112,17 @@ def kernel(ts, name='gemm', **more):
 
 
 class Import(harness.ShardlensTest):
+    # What a trace of PyTorch's profiler never tells, by table.
+    UNTOLD = {
+        'step': ['loss', 'gradient_norm', 'learning_rate', 'tokens', 'samples', 'model_flops', 'nonfinite'],
+        'collective': ['channels', 'bytes', 'enqueued_ns'],
+        'memory': ['parameters_bytes', 'gathered_parameters_bytes', 'gradients_bytes', 'optimizer_bytes',
+                   'activations_bytes', 'communication_bytes', 'outside_bytes', 'other_highest_bytes',
+                   'device_used_bytes', 'device_total_bytes'],
+        'rank': ['local_rank', 'process_id', 'peak_flops', 'parameters', 'link_bytes_per_second',
+                 'trained_parameters'],
+        'allocation': ['address', 'is_older', 'is_freed']}
+
     def write(self, name, events, **members):
         file = self.folder / name
         file.write_text(json.dumps({**members, 'traceEvents': events}))
@@ -189,7 +200,10 @@ class Import(harness.ShardlensTest):
         self.assertFalse(self.runs.exists())
 
     def test_what_a_trace_does_not_tell_is_null_and_not_printed(self):
-        file = self.write('a.json', [kernel(5), kernel(20, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)')],
+        memory = {'ph': 'i', 's': 't', 'cat': 'cpu_instant_event', 'name': '[memory]', 'pid': 1, 'tid': 1, 'ts': 6,
+                  'args': {'Bytes': 1024, 'Total Allocated': 2048, 'Total Reserved': 4096, 'Device Type': 1,
+                           'Device Id': 0}}
+        file = self.write('a.json', [kernel(5), memory, kernel(20, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)')],
                           distributedInfo={'rank': 0, 'world_size': 2, 'backend': 'nccl'})
         self.shardlens('import', file, '-o', 'little')
         report = self.json('report', 'little')
@@ -201,6 +215,17 @@ class Import(harness.ShardlensTest):
         self.assertIsNone(report['collectives'][0]['bytes'])
         self.assertEqual(set(report['ranks'][1]['totals'].values()), {None}, 'its file was not given')
         self.assertEqual(self.json('query', 'little', 'select key, value from setting')['rows'], [['skip_steps', '0']])
+        for table, columns in self.UNTOLD.items():
+            answer = self.json('query', 'little', f"select {', '.join(columns)} from {table}")
+            self.assertGreater(len(answer['rows']), 0, table)
+            for row in answer['rows']:
+                self.assertEqual(dict(zip(columns, row)), dict.fromkeys(columns), table)
+        self.shardlens('import', file, '-o', 'again')
+        self.assertIn('Settings: not known', self.shardlens('compare', 'little', 'again').stdout)
+        compared = self.json('compare', 'little', 'again')
+        self.assertIsNone(compared['settings'])
+        self.assertEqual({figure['beyond_noise'] for figure in compared['figures']}, {None})
+        self.assertNotIn('other', {figure['name'] for figure in compared['figures']})
         text = self.shardlens('report', 'little').stdout
         for word in ('tokens/s', 'Sent', 'optimizer', '0 events', 'tiny', 'ddp'):
             self.assertNotIn(word, text)

@@ -131,6 +131,11 @@ class Knobs(harness.ShardlensTest):
         self.assertIsNone(report['summary']['compute_ms'])
         self.assertGreater(report['summary']['phase_ms']['backward'], 0)
         self.assertEqual(self.query('bare', 'select count(*) from chunk'), [[0]])
+        # What ends while the recorder waits is evidence of how far the rank came, and no recorded collective.
+        self.assertEqual(self.query('bare', 'select count(*) from collective'), [[0]])
+        self.assertEqual(report['collectives'], [])
+        for rank in report['ranks']:
+            self.assertEqual(set(rank['totals'].values()), {None})
 
     def test_evaluation_is_logged_with_its_perplexity(self):
         self.run_two_ranks('eval', '--set', 'evaluate_every=4')

@@ -67,11 +67,11 @@ struct StepFigures {
   std::vector<StepBreakdown> ranks;  // by rank
   double loss = std::numeric_limits<double>::quiet_NaN();
   double gradient_norm = std::numeric_limits<double>::quiet_NaN();
-  double learning_rate = std::numeric_limits<double>::quiet_NaN();  // NaN: not known
   bool nonfinite = false;
   int nonfinite_rank = -1;
-  std::int64_t tokens = 0, samples = 0;    // of all ranks together
-  double model_flops = 0;                  // of all ranks together
+  std::optional<double> learning_rate;  // of the ranks that tell it
+  // Of all ranks together; nothing: one of them does not tell.
+  std::optional<std::int64_t> tokens, samples, model_flops;
   std::vector<StepThrottling> throttling;  // by rank; filled in by RunAnalysis::figures()
   // By rank, likewise: the part of exposed time before the last rank had come; −1: not known.
   std::vector<std::int64_t> exposed_wait_ns;
@@ -138,11 +138,11 @@ struct RunSummary {
   // The row above is over the measured steps with full detail, whose mean time its parts sum to.
   std::int64_t steps_detailed = 0;
   double detailed_step_ns = 0;
-  std::optional<double> exposed_wait_ns;      // of exposed: for other ranks; the rest is transfer
-  WaitDoubt wait_doubt = WaitDoubt::kNone;    // why that is not known
-  std::optional<double> overlap_fraction;     // overlap / comm; none when comm is 0
-  std::int64_t effective_batch = 0;           // batch × accumulation × ranks
-  std::optional<double> bytes_sent_per_step;  // per rank, measured from the collectives
+  std::optional<double> exposed_wait_ns;        // of exposed: for other ranks; the rest is transfer
+  WaitDoubt wait_doubt = WaitDoubt::kNone;      // why that is not known
+  std::optional<double> overlap_fraction;       // overlap / comm; none when comm is 0
+  std::optional<std::int64_t> effective_batch;  // batch × accumulation × ranks
+  std::optional<double> bytes_sent_per_step;    // per rank, measured from the collectives
   std::optional<double> bytes_sent_per_step_theory;  // per rank: docs/NUMBERS.md
   std::optional<double> loss_first, loss_last;
 };
@@ -161,8 +161,6 @@ struct CollectiveGroupFigures {  // a row per (function, executed, tag, bytes pe
   double busbw_bytes_per_s = 0;
   std::string algorithm, protocol;  // as NCCL chose them: "RING", "RING, TREE"; "": not known
   double exposed_ns = 0;            // per step, mean over ranks
-
-  bool has_bytes() const { return bytes > 0 || function == CollectiveFunction::kBarrier; }
 };
 
 struct BucketFigures {

@@ -16,7 +16,8 @@ struct GroupCall : CollectiveCallFigures {
   bool pending = false;
 
   bool matches(const GroupCall& other) const {
-    return function == other.function && bytes == other.bytes && tag == other.tag;
+    const bool may_be_equal = bytes == other.bytes || !has_bytes(*this) || !has_bytes(other);
+    return function == other.function && may_be_equal && tag == other.tag;
   }
 };
 

@@ -22,6 +22,11 @@ std::string what_text(const CollectiveCallFigures& call) {
   return std::string(to_string(call.function)) + tag;
 }
 
+// "4.0 MiB, "; "": its size is not known.
+std::string size_and(const CollectiveCallFigures& call) {
+  return has_bytes(call) ? bytes_text(call.bytes) + ", " : "";
+}
+
 std::string where_text(const CollectiveCallFigures& call) {
   if (call.step < 0) return "outside any step";
   return std::string(to_string(call.phase)) + " of step " + std::to_string(call.step);
@@ -29,8 +34,8 @@ std::string where_text(const CollectiveCallFigures& call) {
 
 // "all_reduce bucket 3 (4.0 MiB, collective 17 of world, backward of step 5)"
 std::string full_text(const CollectiveCallFigures& call, const std::string& group) {
-  return what_text(call) + " (" + bytes_text(call.bytes) + ", collective " +
-         std::to_string(call.sequence) + " of " + group + ", " + where_text(call) + ")";
+  return what_text(call) + " (" + size_and(call) + "collective " + std::to_string(call.sequence) +
+         " of " + group + ", " + where_text(call) + ")";
 }
 
 // "rank 1", "ranks 0 and 2", "ranks 0, 2 and 3"
@@ -155,10 +160,9 @@ class Diagnoser {
     return conclude(HangCause::kMismatch, rank,
                     "the first mismatch is collective " + std::to_string(expected.sequence) +
                         " of " + group.name + ": rank " + std::to_string(usual) + " entered " +
-                        what_text(expected) + " (" + bytes_text(expected.bytes) + ", " +
-                        where_text(expected) + "), rank " + std::to_string(rank) + " " +
-                        what_text(found) + " (" + bytes_text(found.bytes) + ", " +
-                        where_text(found) + ")");
+                        what_text(expected) + " (" + size_and(expected) + where_text(expected) +
+                        "), rank " + std::to_string(rank) + " " + what_text(found) + " (" +
+                        size_and(found) + where_text(found) + ")");
   }
 
   bool report_skip(const GroupCalls& group, const GroupCall& call, int rank) {
@@ -267,8 +271,8 @@ HangDiagnosis diagnose_hang(const RunFigures& figures, const StringTable& string
 std::string state_text(const RankInGroup& state) {
   const auto call_text = [](const std::optional<CollectiveCallFigures>& call) -> std::string {
     if (!call) return "none";
-    return "#" + std::to_string(call->sequence) + " " + what_text(*call) + ", " +
-           bytes_text(call->bytes) + ", " + where_text(*call);
+    return "#" + std::to_string(call->sequence) + " " + what_text(*call) + ", " + size_and(*call) +
+           where_text(*call);
   };
   return "rank " + std::to_string(state.rank) + ", " + state.group_name + ": last entered " +
          call_text(state.last_entered) + "; last completed " + call_text(state.last_completed);

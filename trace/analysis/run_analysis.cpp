@@ -36,8 +36,11 @@ constexpr std::int64_t kMostBytes = std::int64_t{1} << 56;
 constexpr int kMostBuckets = 65536;
 
 bool is_plausible(const Step& step) {
-  return step.tokens >= 0 && step.tokens <= kMostPerStep && step.samples >= 0 &&
-         step.samples <= kMostPerStep && step.model_flops >= 0;
+  const auto is_possible = [](std::int64_t value, std::int64_t most) {
+    return value == kNotKnown || (value >= 0 && value <= most);
+  };
+  return is_possible(step.tokens, kMostPerStep) && is_possible(step.samples, kMostPerStep) &&
+         is_possible(step.model_flops, INT64_MAX);
 }
 
 // Whose present a batch tells of, also when nothing is pending any more.
@@ -50,6 +53,23 @@ std::optional<int> rank_that_wrote(const Batch& batch) {
   if (!batch.steps.empty()) return batch.steps.front().rank;
   if (!batch.spans.empty()) return batch.spans.front().rank;
   return std::nullopt;
+}
+
+Collective completed(const PendingCollective& call) {
+  Collective row;
+  row.rank = call.rank;
+  row.step = call.step;
+  row.process_group = call.process_group;
+  row.sequence = call.sequence;
+  row.function = call.function;
+  row.tag_kind = call.tag_kind;
+  row.tag_index = call.tag_index;
+  row.tag_name = call.tag_name;
+  row.phase = call.phase;
+  row.bytes = call.bytes;
+  row.enqueued_ns = row.start_ns = call.enqueued_ns;
+  row.end_ns = call.end_ns;
+  return row;
 }
 
 }  // namespace
@@ -154,7 +174,16 @@ void RunAnalysis::State::add_present(const Batch& batch) {
   if (!batch.pending) return;
   const auto owner = rank_that_wrote(batch);
   if (!owner) return;
-  if (auto* rank = rank_of(*owner)) rank->figures.pending = *batch.pending;
+  auto* rank = rank_of(*owner);
+  if (rank == nullptr) return;
+  rank->figures.pending.clear();
+  for (const PendingCollective& call : *batch.pending) {
+    if (call.end_ns > 0) {
+      rank->recent.add(completed(call));
+    } else {
+      rank->figures.pending.push_back(call);
+    }
+  }
 }
 
 void RunAnalysis::State::add_memory_and_losses(const Batch& batch) {
@@ -229,7 +258,7 @@ void RunAnalysis::State::add_collective(const Collective& collective) {
   const double factor = sent_factor(ran, static_cast<int>(members.size()));
   std::optional<double> sent = factor * static_cast<double>(collective.bytes);
   // Another program's trace may not say how large it was.
-  if (factor > 0 && collective.bytes == 0 && !has_settings(info)) sent.reset();
+  if (factor > 0 && !has_bytes(collective)) sent.reset();
   rank->activity.add_collective(collective, row, sent);
   rank->recent.add(collective);
 }
@@ -301,7 +330,7 @@ RecorderFigures RunAnalysis::State::recorder_figures() const {
     result.events =
         result.events.value_or(0) + std::clamp<std::int64_t>(rank.cost->events, 0, kMostBytes);
     const auto step_time = rank.activity.step_time_ns();
-    if (step_time <= 0) continue;
+    if (step_time <= 0 || rank.cost->callback_ns == kNotKnown) continue;
     overhead +=
         slowdown(static_cast<double>(rank.cost->callback_ns), static_cast<double>(step_time));
     ++measured_ranks;
@@ -381,7 +410,7 @@ RunFigures RunAnalysis::figures() const {
   result.collectives = s.collectives.figures(s.exposure.means(s.steps, s.collectives.rows()));
   result.recorder = s.recorder_figures();
   // Steps of other recorders lack detail for other reasons.
-  const bool is_ours = result.recorder.overhead_fraction.has_value();
+  const bool is_ours = result.recorder.events.has_value();
   if (const auto measured = measured_slowdown(result.steps); is_ours && measured) {
     result.recorder.overhead_fraction = measured;
     result.recorder.overhead_is_measured = true;

@@ -21,6 +21,11 @@ double mean_over_ranks(const StepFigures& step, Value StepBreakdown::*member) {
   return sum / step.rank_count();
 }
 
+// Nothing once any is not known.
+void add_told(std::optional<double>& sum, const std::optional<std::int64_t>& next) {
+  sum = sum && next ? std::optional(*sum + static_cast<double>(*next)) : std::nullopt;
+}
+
 using PhaseSums = std::array<double, kPhaseCount>;
 
 void add_phases(const StepFigures& step, PhaseSums& sums) {
@@ -117,19 +122,19 @@ void summarize_detail(const std::vector<StepFigures>& steps, RunSummary& summary
 // Flops done ÷ flops possible in the time of all ranks' measured steps.
 std::optional<double> model_flops_utilization(const std::vector<StepFigures>& steps,
                                               const std::vector<RankFigures>& ranks) {
-  double done = 0;
+  std::optional<double> done = 0;
   double possible = 0;
   for (const auto& step : steps) {
     if (!is_measured(step)) continue;
-    done += step.model_flops;
+    add_told(done, step.model_flops);
     for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
       const double peak = rank < ranks.size() ? ranks[rank].info.peak_flops : 0;
       if (!(peak > 0)) return std::nullopt;
       possible += peak * static_cast<double>(step.ranks[rank].step_ns) / 1e9;
     }
   }
-  if (done <= 0 || possible <= 0) return std::nullopt;
-  return done / possible;
+  if (!done || possible <= 0) return std::nullopt;
+  return *done / possible;
 }
 
 // Micro-batches in which each unit but the root is gathered, and how often.
@@ -206,22 +211,20 @@ RunSummary summarize(const RunInfo& info, const std::vector<StepFigures>& steps,
         info.settings.batch_per_rank * info.settings.gradient_accumulation_steps * info.world_size;
   }
   std::vector<double> times = measured_step_times(steps);
-  double tokens = 0;
-  double samples = 0;
+  std::optional<double> tokens = 0, samples = 0;
   PhaseSums phases{};
   const double time_ns = std::accumulate(times.begin(), times.end(), 0.0);
   for (const auto& step : steps) {
     if (!is_measured(step)) continue;
-    tokens += static_cast<double>(step.tokens);
-    samples += static_cast<double>(step.samples);
+    add_told(tokens, step.tokens);
+    add_told(samples, step.samples);
     add_phases(step, phases);
   }
   summary.steps_measured = static_cast<std::int64_t>(times.size());
   set_phases(info, phases, summary);
   summary.step_ns = distribution_of(std::move(times));
-  // A step without any was not told of them.
-  if (time_ns > 0 && tokens > 0) summary.tokens_per_s = tokens / time_ns * 1e9;
-  if (time_ns > 0 && samples > 0) summary.samples_per_s = samples / time_ns * 1e9;
+  if (time_ns > 0 && tokens) summary.tokens_per_s = *tokens / time_ns * 1e9;
+  if (time_ns > 0 && samples) summary.samples_per_s = *samples / time_ns * 1e9;
   summarize_detail(steps, summary);
   summary.mfu = model_flops_utilization(steps, ranks);
   // Without communication ranks train apart: their losses say nothing.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "trace/model/saturated.h"
+
 namespace shardlens::trace {
 
 namespace {
@@ -24,6 +26,12 @@ double combined(const Reports& reports, Member member) {
   }
   if (count == 0) return std::numeric_limits<double>::quiet_NaN();
   return are_equal ? first : sum / count;
+}
+
+// What one rank does not tell is not known of all.
+void add_told(std::optional<std::int64_t>& sum, std::int64_t told, bool is_first) {
+  if (is_first) sum = 0;
+  if (sum) sum = told == kNotKnown ? std::nullopt : std::optional(saturated_add(*sum, told));
 }
 
 }  // namespace
@@ -73,10 +81,14 @@ void StepTable::add(const Step& row) {
   step.end_ns = std::max(step.end_ns, row.end_ns);
   step.ranks[rank].start_ns = row.start_ns;
   step.ranks[rank].step_ns = row.end_ns - row.start_ns;
-  step.tokens += std::max<std::int64_t>(0, row.tokens);
-  step.samples += std::max<std::int64_t>(0, row.samples);
-  step.model_flops += static_cast<double>(std::max<std::int64_t>(0, row.model_flops));
-  step.learning_rate = std::fmax(step.learning_rate, row.learning_rate);  // of those that tell it
+  const bool is_first = reports.present == 1;
+  add_told(step.tokens, row.tokens, is_first);
+  add_told(step.samples, row.samples, is_first);
+  add_told(step.model_flops, row.model_flops, is_first);
+  if (!std::isnan(row.learning_rate)) {
+    step.learning_rate =
+        std::max(step.learning_rate.value_or(row.learning_rate), row.learning_rate);
+  }
   if (row.nonfinite && (!step.nonfinite || row.rank < step.nonfinite_rank)) {
     step.nonfinite = true;
     step.nonfinite_rank = row.rank;

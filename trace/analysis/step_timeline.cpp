@@ -213,7 +213,8 @@ class RankLayout {
         first, result_.communication.end(),
         [](const Bar& a, const Bar& b) { return a.end_ns - a.start_ns < b.end_ns - b.start_ns; });
     if (longest == result_.communication.end()) return;
-    longest->label = collective.label + " · " + bytes_text(collective.event.bytes);
+    longest->label = collective.label;
+    if (has_bytes(collective.event)) longest->label += " · " + bytes_text(collective.event.bytes);
   }
 
   struct Longest {

@@ -85,8 +85,8 @@ std::string label_of(const RangeCall& call, GroupBy group_by) {
       return function;
     case GroupBy::kShape: {
       const std::string_view type = call.of->text(row.data_type);
-      return function + " · " + bytes_text(row.bytes) +
-             (type.empty() ? "" : " " + std::string(type));
+      const std::string size = has_bytes(row) ? bytes_text(row.bytes) : "size not known";
+      return function + " · " + size + (type.empty() ? "" : " " + std::string(type));
     }
     case GroupBy::kUnit:
       return unit_label(row, tag());

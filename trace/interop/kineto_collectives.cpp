@@ -72,9 +72,10 @@ void KinetoRank::make_collectives() {
     row.start_ns = event.start_ns;
     row.end_ns = event.start_ns + event.duration_ns;
     const std::int64_t call = launched[event.correlation];
-    row.enqueued_ns = event.correlation != 0 && call != 0 ? call : event.start_ns;
+    const bool knows_call = event.correlation != 0 && call != 0;
+    row.enqueued_ns = knows_call ? call : kNoCall;
     row.step = step_at(row.start_ns);
-    row.phase = phase_at(row.enqueued_ns);
+    row.phase = phase_at(knows_call ? call : event.start_ns);
     rows_.collectives.push_back(row);
   }
 }

@@ -128,6 +128,7 @@ void KinetoRank::add_memory(const KinetoEvent& event) {
   if (!on_gpu || event.total_allocated < 0) return;
   MemorySample sample;
   sample.time_ns = event.start_ns;
+  sample.knows_categories = false;
   sample.bytes[static_cast<std::size_t>(MemoryCategory::kOther)] = event.total_allocated;
   sample.reserved_bytes = std::max(event.total_reserved, event.total_allocated);
   rows_.memory.push_back(sample);
@@ -258,7 +259,11 @@ void set_rank_and_base(Batch& rows, int rank, std::int64_t base_ns) {
   shift(rows.process_groups);
   shift(rows.steps, &Step::start_ns, &Step::end_ns);
   shift(rows.spans, &Span::start_ns, &Span::end_ns);
-  shift(rows.collectives, &Collective::enqueued_ns, &Collective::start_ns, &Collective::end_ns);
+  shift(rows.collectives, &Collective::start_ns, &Collective::end_ns);
+  for (Collective& row : rows.collectives) {
+    const bool is_known = row.enqueued_ns != kNoCall;
+    row.enqueued_ns = is_known ? saturated_add(row.enqueued_ns, base_ns) : 0;
+  }
   shift(rows.memory, &MemorySample::time_ns);
   shift(rows.lost);
   for (EventRun& run : rows.events) {
@@ -284,7 +289,8 @@ Batch KinetoRank::finish(int rank, int world_size, const KinetoJob& job,
   }
   for (const auto& [reason, count] : left_out_) rows_.lost.push_back({0, reason, count});
   RankInfo info;
-  info.rank = info.local_rank = rank;
+  info.rank = rank;
+  info.local_rank = static_cast<int>(kNotKnown);
   info.device = uses_gpu() ? "cuda" : "cpu";
   info.device_name = job.device_name;
   info.sources = source;

@@ -31,6 +31,9 @@ struct KinetoJob {
   std::vector<Group> groups;
 };
 
+// The time of a call that a trace does not hold, until the rows have their base.
+inline constexpr std::int64_t kNoCall = INT64_MIN;
+
 class KinetoRank {
  public:
   void add(const KinetoEvent& event);

@@ -2,8 +2,10 @@
 // Times are nanoseconds of CLOCK_REALTIME, sizes bytes. `rank` is the global rank. Any thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +20,9 @@ using StringId = std::uint32_t;
 // Ids are given one after the other, and no job has as many names. A damaged file must not make a
 // reader allocate the whole space of ids.
 inline constexpr StringId kMostStringId = 1u << 20;
+
+// What an integer holds that nobody told, where 0 would be a value.
+inline constexpr std::int64_t kNotKnown = -1;
 
 // ---- where an event happened ------------------------------------------------------------------
 
@@ -58,12 +63,11 @@ struct Step {
   std::int64_t end_ns = 0;
   double loss = 0;           // mean over ranks and micro-batches; NaN: not known
   double gradient_norm = 0;  // before clipping; NaN: not computed
-  double learning_rate = 0;
-  std::int64_t tokens = 0;       // of this rank
-  std::int64_t samples = 0;      // of this rank
-  std::int64_t model_flops = 0;  // of this rank; 0: not known
-  bool full_detail = false;      // operators, kernels and collectives were recorded
-  bool nonfinite = false;        // loss or gradient norm was not finite
+  double learning_rate = std::numeric_limits<double>::quiet_NaN();  // NaN: not known
+  // Of this rank.
+  std::int64_t tokens = kNotKnown, samples = kNotKnown, model_flops = kNotKnown;
+  bool full_detail = false;  // operators, kernels and collectives were recorded
+  bool nonfinite = false;    // loss or gradient norm was not finite
 };
 
 // What the model got on held-out data after a step, over all ranks; rank 0 records it.
@@ -125,13 +129,16 @@ struct Collective {
   StringId algorithm = 0;        // as NCCL chose it: "RING", "TREE", "NVLS", …; 0: not known
   StringId protocol = 0;         // "LL", "LL128", "SIMPLE"
   int channels = 0;              // that it was spread over
-  std::int64_t bytes = 0;        // S of nccl-tests: the total over ranks for gather and scatter
+  std::int64_t bytes = 0;        // S of nccl-tests: the total over ranks for gather and scatter;
+                                 // 0: not known, see has_bytes()
   std::int64_t enqueued_ns = 0;  // the host's call
   std::int64_t start_ns = 0;     // the backend really began
   std::int64_t end_ns = 0;
 };
 
 // A collective that a rank has entered and not left: the present, rewritten with every commit.
+// Where nothing goes on, also the last that each process group has left of those without detail,
+// which are no rows of their own.
 struct PendingCollective {
   int rank = 0;
   int process_group = 0;
@@ -144,7 +151,13 @@ struct PendingCollective {
   std::int64_t step = -1;
   std::int64_t bytes = 0;
   std::int64_t enqueued_ns = 0;
+  std::int64_t end_ns = 0;  // 0: it has not ended
 };
+
+// Whether it is known how many: only a barrier has none.
+bool has_bytes(const auto& collective) {
+  return collective.bytes > 0 || collective.function == CollectiveFunction::kBarrier;
+}
 
 struct ProcessGroup {
   int rank = 0;
@@ -219,12 +232,25 @@ struct MemorySample {
   // The composition at this step's peak, caught between samples; where nothing tells when it was
   // (the caching allocator of a GPU), `time_ns` is the end of the step.
   bool is_peak = false;
+  // False: nobody told what PyTorch's memory is for, and all of it is other.
+  bool knows_categories = true;
   std::array<std::int64_t, kMemoryCategoryCount> bytes{};
   // Of a peak: each category at its own time in the step; 0 where only samples are known.
   std::array<std::int64_t, kMemoryCategoryCount> highest{};
-  std::int64_t reserved_bytes = 0;      // by the caching allocator; equals allocated on a CPU
-  std::int64_t device_used_bytes = -1;  // whole device or process; -1: not known
-  std::int64_t device_total_bytes = -1;
+  // By the caching allocator; equals allocated on a CPU.
+  std::int64_t reserved_bytes = kNotKnown;
+  // Of the whole device or process.
+  std::int64_t device_used_bytes = kNotKnown, device_total_bytes = kNotKnown;
+
+  bool knows(MemoryCategory category) const {
+    const bool is_told =
+        category == MemoryCategory::kOther ||
+        (category == MemoryCategory::kOutside && bytes[static_cast<std::size_t>(category)] > 0);
+    return knows_categories || is_told;
+  }
+  bool knows_highest() const {
+    return is_peak && std::ranges::any_of(highest, [](std::int64_t held) { return held > 0; });
+  }
 
   // By PyTorch. What is outside grows on a CPU with what the heap keeps of freed tensors, so that a
   // total with it hides what was gathered and freed, and puts the peak anywhere.
@@ -266,9 +292,9 @@ struct Event {
   StringId name = 0;
   std::uint32_t flags = 0;
   std::uint64_t correlation = 0;  // joins kernel, launch and operator; 0: none
-  // Copy: bytes. Allocation: bytes; with a category its duration is how long it lived within the
-  // step and its correlation the address, without one (of another program's trace) it is a moment
-  // and negative bytes were freed. Kernel: its node of a CUDA graph. Else 0.
+  // Copy: bytes; 0: not known. Allocation: bytes; with a category its duration is how long it lived
+  // within the step and its correlation the address, without one (of another program's trace) it is
+  // a moment and negative bytes were freed. Kernel: its node of a CUDA graph. Else 0.
   std::int64_t value = 0;
 
   std::int64_t end_ns() const { return saturated_add(start_ns, duration_ns); }
@@ -334,7 +360,7 @@ struct RecorderCost {
 
 struct RankInfo {
   int rank = 0;
-  int local_rank = 0;
+  int local_rank = 0;  // -1: not known
   std::string host;
   std::int64_t process_id = 0;
   std::string device;           // "cpu", "cuda:0"

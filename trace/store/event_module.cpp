@@ -117,8 +117,10 @@ int event_column(sqlite3_vtab_cursor* base, sqlite3_context* context, int index)
     // Lives as long as the source.
     const std::string& text = text_of(scan, column);
     sqlite3_result_text64(context, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+  } else if (const auto value = integer_of(scan, column)) {
+    sqlite3_result_int64(context, *value);
   } else {
-    sqlite3_result_int64(context, integer_of(scan, column));
+    sqlite3_result_null(context);
   }
   return SQLITE_OK;
 }

@@ -27,15 +27,15 @@ std::string_view describe(EventColumn column) {
       "nanoseconds since 1970",
       "nanoseconds since 1970",
       "end_ns - start_ns",
-      "the same for a launch, its kernel or copy, and the operator that called; 0: none",
-      "copied or allocated; negative: freed, in another program's trace",
+      "the same for a launch, its kernel or copy, and the operator that called; null: none",
+      "copied or allocated; negative: freed, in another program's trace; null: not known",
       "0 for an operator that no other called",
       "1 for an operator that called no other",
       "1 where it counts as compute",
-      "in memory; 0: not known",
+      "in memory; null in another program's trace",
       "what the memory is for: 'activations', …; '' in another program's trace",
-      "1 where it was there before the step: then start_ns is the step's",
-      "1 where it was freed in the step; else end_ns is the step's"};
+      "1 where it was there before the step: then start_ns is the step's; null as address",
+      "1 where it was freed in the step; else end_ns is the step's; null as address"};
   return kTexts[static_cast<std::size_t>(column)];
 }
 
@@ -88,7 +88,9 @@ void require_column(EventColumn column, EventScanPlan& plan) {
     case EventColumn::kDuration:
       return field(EventField::kDuration);
     case EventColumn::kCorrelation:
+      return field(EventField::kCorrelation);
     case EventColumn::kAddress:
+      field(EventField::kFlags);
       return field(EventField::kCorrelation);
     case EventColumn::kBytes:
       return field(EventField::kValue);
@@ -111,9 +113,15 @@ bool has_life(const EventScan& scan) {
 
 }  // namespace
 
-std::int64_t integer_of(const EventScan& scan, EventColumn column) {
+std::optional<std::int64_t> integer_of(const EventScan& scan, EventColumn column) {
   const auto flag = [&](std::uint32_t bit) {
     return (scan.value(EventField::kFlags) & std::int64_t{bit}) != 0 ? 1 : 0;
+  };
+  const auto of_life = [&](std::int64_t value) {
+    return has_life(scan) ? std::optional(value) : std::nullopt;
+  };
+  const auto unless_zero = [](std::int64_t value) {
+    return value != 0 ? std::optional(value) : std::nullopt;
   };
   switch (column) {
     case EventColumn::kRank:
@@ -129,10 +137,12 @@ std::int64_t integer_of(const EventScan& scan, EventColumn column) {
     case EventColumn::kDuration:
       return scan.value(EventField::kDuration);
     case EventColumn::kCorrelation:
+      return unless_zero(scan.value(EventField::kCorrelation));
     case EventColumn::kAddress:
-      return scan.value(EventField::kCorrelation);
+      return of_life(scan.value(EventField::kCorrelation));
     case EventColumn::kBytes:
-      return scan.value(EventField::kValue);
+      return unless_zero(
+          scan.value(EventField::kValue));  // nothing is neither copied nor allocated
     case EventColumn::kDepth:
       return scan.value(EventField::kFlags) >> kEventDepthShift & 0xff;
     case EventColumn::kIsLeaf:
@@ -140,9 +150,9 @@ std::int64_t integer_of(const EventScan& scan, EventColumn column) {
     case EventColumn::kIsCompute:
       return flag(kEventCompute);
     case EventColumn::kIsOlder:
-      return flag(kEventOlder);
+      return of_life(flag(kEventOlder));
     case EventColumn::kIsFreed:
-      return has_life(scan) && flag(kEventNotFreed) == 0 ? 1 : 0;
+      return of_life(1 - flag(kEventNotFreed));
     case EventColumn::kName:
     case EventColumn::kLaneName:
     case EventColumn::kCategory:

@@ -2,6 +2,7 @@
 // thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,8 +45,8 @@ const std::vector<EventTable>& event_tables();
 
 // Adds what a scan must provide for this column.
 void require_column(EventColumn column, EventScanPlan& plan);
-// Of the scan's current row, all columns that are not text.
-std::int64_t integer_of(const EventScan& scan, EventColumn column);
+// Of the scan's current row, all columns that are not text; nothing: not known.
+std::optional<std::int64_t> integer_of(const EventScan& scan, EventColumn column);
 const std::string& text_of(const EventScan& scan, EventColumn column);
 
 }  // namespace shardlens::trace

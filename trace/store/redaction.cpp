@@ -194,7 +194,7 @@ Result<void> Redaction::add_functions(Database& connection) const {
 std::string redacted_column(std::string_view table, const Column& column) {
   const std::string& name = column.name;
   const auto by = [&](const char* function) { return std::string(function) + "(" + name + ")"; };
-  if (table == "rank" && name == "process_id") return "0";
+  if (table == "rank" && name == "process_id") return "null";
   if (!column.type.starts_with("TEXT") || name == "key") return name;
   if (table == "rank" && name == "host") return by("redacted_host");
   if (table == "meta") {

@@ -26,11 +26,11 @@ std::string RowCheck::of_rank() const {
 Result<void> RowCheck::add_sums(std::size_t mark) {
   const std::string column = mark_names()[mark];
   const std::string table = table_of_mark(column);
-  TRY_ASSIGN(auto commits, database_.prepare("select " + column + " from batch" + of_rank()));
-  const auto columns = digested_columns(table);
+  TRY_ASSIGN(auto commits, database_.prepare("select " + column + " from main.batch" + of_rank()));
+  TRY_ASSIGN(const auto columns, digested_columns(database_, table));
   std::string names;
   for (const std::string& name : columns) names += (names.empty() ? "" : ",") + name;
-  TRY_ASSIGN(auto rows, database_.prepare("select " + names + " from " + table + of_rank()));
+  TRY_ASSIGN(auto rows, database_.prepare("select " + names + " from main." + table + of_rank()));
   const std::uint64_t number = RowDigest::number_of(table);
   RowDigest digest;
   TRY_ASSIGN(bool more, rows.step());
@@ -48,13 +48,13 @@ Result<void> RowCheck::add_sums(std::size_t mark) {
 
 Result<void> RowCheck::visit_commits(const Visit& visit) {
   TRY_ASSIGN(const auto count,
-             database_.integer("select count(*) from (select 1 from batch" + of_rank() + ")"));
+             database_.integer("select count(*) from (select 1 from main.batch" + of_rank() + ")"));
   sums_.assign(static_cast<std::size_t>(count), 0);
   for (std::size_t mark = 0; mark < kMarkCount; ++mark) TRY(add_sums(mark));
-  const auto columns = digested_columns("batch");
+  TRY_ASSIGN(const auto columns, digested_columns(database_, "batch"));
   std::string names;
   for (const std::string& name : columns) names += (names.empty() ? "" : ",") + name;
-  TRY_ASSIGN(auto statement, database_.prepare("select " + names + " from batch" + of_rank()));
+  TRY_ASSIGN(auto statement, database_.prepare("select " + names + " from main.batch" + of_rank()));
   TRY_ASSIGN(std::uint64_t chain, first_of_chain(database_, rank_));
   Commit before;
   before.chain = chain;

@@ -6,6 +6,7 @@
 
 #include "trace/store/checksum.h"
 #include "trace/store/lod_rows.h"
+#include "trace/store/older_formats.h"
 #include "trace/store/schema.h"
 
 namespace shardlens::trace {
@@ -78,14 +79,18 @@ Result<bool> has_checksums_of_rows(Database& database) {
   return columns > 0;
 }
 
-std::vector<std::string> digested_columns(std::string_view table) {
+Result<std::vector<std::string>> digested_columns(Database& database, std::string_view table) {
+  using Names = std::vector<std::string>;
   // The chunk's own checksum covers the others.
-  if (table == "chunk") return {"row_id", "rank", "lane", "kind", "checksum"};
-  if (table == "lod") return {"row_id", "rank", "level", "stream", "tile", "checksum"};
-  std::vector<std::string> names;
+  if (table == "chunk") return Names{"row_id", "rank", "lane", "kind", "checksum"};
+  if (table == "lod") return Names{"row_id", "rank", "level", "stream", "tile", "checksum"};
+  TRY_ASSIGN(const auto found, columns_in_file(database, table));
+  Names names;
   for (const TableSchema& schema : trace_tables()) {
     if (schema.name != table) continue;
-    for (const Column& column : schema.columns) names.push_back(column.name);
+    for (const Column& column : schema.columns) {
+      if (std::ranges::find(found, column.name) != found.end()) names.push_back(column.name);
+    }
   }
   return names;
 }
@@ -107,11 +112,11 @@ std::string rows_of_rank(std::string_view table, int rank) {
 
 Result<std::uint64_t> sum_of_rows(Database& database, std::string_view table,
                                   const std::string& condition) {
-  const auto columns = digested_columns(table);
+  TRY_ASSIGN(const auto columns, digested_columns(database, table));
   std::string sql;
   for (const std::string& column : columns) sql += (sql.empty() ? "select " : ",") + column;
   TRY_ASSIGN(auto statement,
-             database.prepare(sql + " from " + std::string(table) + " " + condition));
+             database.prepare(sql + " from main." + std::string(table) + " " + condition));
   const std::uint64_t number = RowDigest::number_of(table);
   RowDigest digest;
   while (true) {

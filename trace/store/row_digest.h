@@ -64,11 +64,11 @@ inline constexpr std::size_t kPresentTablesOfFormat7 = 4;
 // Whether the file has a place for checksums of rows: formats before 7 do not.
 Result<bool> has_checksums_of_rows(Database& database);
 
-// The columns of a table that a digest knows: "row_id,rank,…".
-std::vector<std::string> digested_columns(std::string_view table);
+// The columns of a table that a digest knows: "row_id,rank,…". Of an older file those that it has.
+Result<std::vector<std::string>> digested_columns(Database& database, std::string_view table);
 // Which rows of a table belong to a rank: "where …".
 std::string rows_of_rank(std::string_view table, int rank);
-// The sum over the rows of a table; `condition`: "where …".
+// The sum over the rows of a table as the file has them; `condition`: "where …".
 Result<std::uint64_t> sum_of_rows(Database& database, std::string_view table,
                                   const std::string& condition);
 

@@ -3,14 +3,18 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <string>
+#include <type_traits>
 
 #include "trace/model/batch.h"
 #include "trace/model/events.h"
 
 namespace shardlens::trace {
 
-// fields(io, row) hands every member to `io` with its column's name. `io` is one of row_io.h.
+// fields(io, row) hands every member to `io` with its column's name. `io` is one of row_io.h. What
+// may be unknown has integer_if(is it known, name, member, what that holds otherwise), which
+// returns whether it is, or real_if, and is NULL in the file then.
 template <typename Row>
 struct RowTable;
 
@@ -72,11 +76,12 @@ struct RowTable<Step> {
     io.real("loss", row.loss);
     io.real("gradient_norm", row.gradient_norm);
     io.real("learning_rate", row.learning_rate);
-    io.integer("tokens", row.tokens);
-    io.integer("samples", row.samples);
-    io.integer("model_flops", row.model_flops);
+    io.integer_if(row.tokens >= 0, "tokens", row.tokens, kNotKnown);
+    io.integer_if(row.samples >= 0, "samples", row.samples, kNotKnown);
+    io.integer_if(row.model_flops >= 0, "model_flops", row.model_flops, kNotKnown);
     io.boolean("full_detail", row.full_detail);
-    io.boolean("nonfinite", row.nonfinite);
+    const bool is_read = !std::isnan(row.loss) || !std::isnan(row.gradient_norm);
+    io.integer_if(is_read || row.nonfinite, "nonfinite", row.nonfinite);
   }
 };
 
@@ -105,7 +110,7 @@ struct RowTable<Collective> {
     io.integer("lane", row.lane);
     io.integer("step", row.step);
     io.integer("process_group", row.process_group);
-    io.integer("sequence", row.sequence);
+    io.integer_if(row.sequence >= 0, "sequence", row.sequence, kNotKnown);
     io.enumeration("function", row.function, CollectiveFunction::kOther);
     io.enumeration("executed", row.executed, CollectiveFunction::kOther);
     io.tag(row);
@@ -113,9 +118,9 @@ struct RowTable<Collective> {
     io.interned("data_type", row.data_type);
     io.interned("algorithm", row.algorithm);
     io.interned("protocol", row.protocol);
-    io.integer("channels", row.channels);
-    io.integer("bytes", row.bytes);
-    io.integer("enqueued_ns", row.enqueued_ns);
+    io.integer_if(row.channels > 0, "channels", row.channels);
+    io.integer_if(has_bytes(row), "bytes", row.bytes);
+    io.integer_if(row.enqueued_ns > 0, "enqueued_ns", row.enqueued_ns);
     io.integer("start_ns", row.start_ns);
     io.integer("end_ns", row.end_ns);
   }
@@ -128,13 +133,14 @@ struct RowTable<PendingCollective> {
   static void fields(Io& io, Row& row) {
     io.integer("rank", row.rank);
     io.integer("process_group", row.process_group);
-    io.integer("sequence", row.sequence);
+    io.integer_if(row.sequence >= 0, "sequence", row.sequence, kNotKnown);
     io.enumeration("function", row.function, CollectiveFunction::kOther);
     io.tag(row);
     io.enumeration("phase", row.phase, Phase::kOther);
     io.integer("step", row.step);
-    io.integer("bytes", row.bytes);
+    io.integer_if(has_bytes(row), "bytes", row.bytes);
     io.integer("enqueued_ns", row.enqueued_ns);
+    io.integer_if(row.end_ns > 0, "end_ns", row.end_ns);
   }
 };
 
@@ -251,15 +257,22 @@ struct RowTable<MemorySample> {
     io.integer("time_ns", row.time_ns);
     io.integer("step", row.step);
     io.boolean("is_peak", row.is_peak);
+    bool knows_categories = true;
     for (std::size_t i = 0; i < kMemoryColumns.size(); ++i) {
-      io.integer(kMemoryColumns[i], row.bytes[i]);
+      const auto category = static_cast<MemoryCategory>(i);
+      const bool is_told = io.integer_if(row.knows(category), kMemoryColumns[i], row.bytes[i]);
+      knows_categories &= is_told || category == MemoryCategory::kOutside;
     }
+    if constexpr (!std::is_const_v<Row>) row.knows_categories = knows_categories;
+    const bool knows_highest = row.knows_highest();
     for (std::size_t i = 0; i < kHighestMemoryColumns.size(); ++i) {
-      io.integer(kHighestMemoryColumns[i], row.highest[i]);
+      io.integer_if(knows_highest, kHighestMemoryColumns[i], row.highest[i]);
     }
-    io.integer("reserved_bytes", row.reserved_bytes);
-    io.integer("device_used_bytes", row.device_used_bytes);
-    io.integer("device_total_bytes", row.device_total_bytes);
+    io.integer_if(row.reserved_bytes >= 0, "reserved_bytes", row.reserved_bytes, kNotKnown);
+    io.integer_if(row.device_used_bytes >= 0, "device_used_bytes", row.device_used_bytes,
+                  kNotKnown);
+    io.integer_if(row.device_total_bytes >= 0, "device_total_bytes", row.device_total_bytes,
+                  kNotKnown);
   }
 };
 
@@ -318,7 +331,7 @@ struct RowTable<RecorderCost> {
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
     io.integer("rank", row.rank);
-    io.integer("callback_ns", row.callback_ns);
+    io.integer_if(row.callback_ns >= 0, "callback_ns", row.callback_ns, kNotKnown);
     io.integer("writer_ns", row.writer_ns);
     io.integer("events", row.events);
   }
@@ -330,20 +343,20 @@ struct RowTable<RankInfo> {
   template <typename Io, typename Row>
   static void fields(Io& io, Row& row) {
     io.integer("rank", row.rank);
-    io.integer("local_rank", row.local_rank);
+    io.integer_if(row.local_rank >= 0, "local_rank", row.local_rank, kNotKnown);
     io.text("host", row.host);
-    io.integer("process_id", row.process_id);
+    io.integer_if(row.process_id > 0, "process_id", row.process_id);
     io.text("device", row.device);
     io.text("device_name", row.device_name);
     io.text("sources", row.sources);
     io.text("versions", row.versions);
-    io.real("peak_flops", row.peak_flops);
-    io.integer("parameters", row.parameters);
+    io.real_if(row.peak_flops > 0, "peak_flops", row.peak_flops);
+    io.integer_if(row.parameters > 0, "parameters", row.parameters);
     io.text("link", row.link);
-    io.real("link_bytes_per_second", row.link_bytes_per_second);
+    io.real_if(row.link_bytes_per_second > 0, "link_bytes_per_second", row.link_bytes_per_second);
     io.text("peak_flops_origin", row.peak_flops_origin);
     io.text("environment", row.environment);
-    io.integer("trained_parameters", row.trained_parameters);
+    io.integer_if(row.trained_parameters > 0, "trained_parameters", row.trained_parameters);
     io.text("model", row.model);
   }
 };

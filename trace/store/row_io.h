@@ -55,6 +55,15 @@ class ColumnLister {
     columns.push_back({name, "REAL"});
   }
   template <typename T>
+  bool integer_if(bool is_known, const char* name, T&, std::int64_t = 0) {
+    columns.push_back({name, "INTEGER"});
+    return is_known;
+  }
+  template <typename T>
+  void real_if(bool, const char* name, T& value) {
+    real(name, value);
+  }
+  template <typename T>
   void text(const char* name, T&) {
     columns.push_back({name, "TEXT NOT NULL"});
   }
@@ -102,6 +111,15 @@ class RowBinder {
   }
   void boolean(const char*, bool value) { statement_.bind(next_++, std::int64_t{value}); }
   void real(const char*, double value) { statement_.bind_real(next_++, value); }
+  template <typename T>
+  bool integer_if(bool is_known, const char* name, T value, std::int64_t = 0) {
+    is_known ? integer(name, value) : statement_.bind_null(next_++);
+    return is_known;
+  }
+  void real_if(bool is_known, const char* name, double value) {
+    if (is_known) return real(name, value);
+    statement_.bind_null(next_++);
+  }
   void text(const char*, std::string_view value) { statement_.bind_text(next_++, value); }
   void interned(const char*, StringId id) { statement_.bind_text(next_++, strings_.text(id)); }
   void integer_list(const char*, const std::vector<int>& values);
@@ -139,6 +157,18 @@ class RowScanner {
   }
   void boolean(const char*, bool& value) { value = statement_.integer(next_++) != 0; }
   void real(const char*, double& value) { value = statement_.real(next_++); }
+  template <typename T>
+  bool integer_if(bool, const char* name, T& value, std::int64_t unknown = 0) {
+    const bool is_known = !statement_.is_null(next_);
+    integer(name, value);
+    if (!is_known) value = static_cast<T>(unknown);
+    return is_known;
+  }
+  void real_if(bool, const char* name, double& value) {
+    if (!statement_.is_null(next_)) return real(name, value);
+    value = 0;
+    ++next_;
+  }
   void text(const char*, std::string& value) { value = statement_.text(next_++); }
   void interned(const char*, StringId& id) { id = strings_.id(statement_.text(next_++)); }
   void integer_list(const char*, std::vector<int>& values);

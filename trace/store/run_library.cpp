@@ -123,7 +123,8 @@ bool is_being_recorded(const fs::path& run) {
     auto opened = TraceFile::open(file);
     if (!opened) continue;
     auto statement = opened->database().prepare(
-        "select process_id from rank join heartbeat using(rank) where host=?1 and alive_ns>?2");
+        "select process_id from rank join heartbeat using(rank) where host=?1 and alive_ns>?2 "
+        "and process_id>0");
     if (!statement) continue;
     statement->bind_text(1, host);
     statement->bind(2, wall_clock_ns() - kAliveNs);

@@ -11,7 +11,7 @@
 namespace shardlens::trace {
 
 inline constexpr std::int32_t kApplicationId = 0x5368'4c6e;  // "ShLn"
-inline constexpr std::int32_t kSchemaVersion = 8;
+inline constexpr std::int32_t kSchemaVersion = 9;
 // The rank of rows that belong to the whole run.
 inline constexpr int kRunRank = -1;
 

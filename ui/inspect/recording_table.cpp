@@ -224,7 +224,8 @@ class RecordingColumns {
         "LibTorch needs for an observed operator on this machine",
         98, 5,
         [](const RankFigures& r) {
-          return r.cost ? static_cast<double>(r.cost->callback_ns) : kUnrecorded;
+          return r.cost && r.cost->callback_ns >= 0 ? static_cast<double>(r.cost->callback_ns)
+                                                    : kUnrecorded;
         },
         duration);
     add_figure(

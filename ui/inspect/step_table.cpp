@@ -23,6 +23,8 @@ constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kBreakdownSource =
     "Of the slowest rank, so that the parts sum to the step's time";
 
+double or_not_known(const auto& value) { return value ? static_cast<double>(*value) : kNotKnown; }
+
 double spread_ns_of(const StepFigures& step) {
   double low = std::numeric_limits<double>::max(), high = 0;
   int count = 0;
@@ -264,15 +266,10 @@ class StepColumns {
         [](const StepFigures& step) { return step.gradient_norm; }, four_digits);
     add(
         "Learning rate", "learning_rate", "Of the step", 112, 1,
-        [](const StepFigures& step) {
-          return step.learning_rate > 0 ? step.learning_rate : kNotKnown;
-        },
-        plain);
+        [](const StepFigures& step) { return or_not_known(step.learning_rate); }, plain);
     add(
         "Tokens", "tokens", "Of all ranks together", 88, 1,
-        [](const StepFigures& step) {
-          return step.tokens > 0 ? static_cast<double>(step.tokens) : kNotKnown;
-        },
+        [](const StepFigures& step) { return or_not_known(step.tokens); },
         [](double tokens) { return format_count(tokens); });
     add(
         "Sent", "bytes_sent", "By the collectives that started in the step, on the slowest rank",

@@ -28,7 +28,7 @@ TEST(RankIdentity, ComesFromTheLauncher) {
   const Launcher launchers[] = {
       {{{"RANK", "5"}, {"LOCAL_RANK", "1"}, {"WORLD_SIZE", "8"}, {"SLURM_PROCID", "0"}}, 5, 1, 8},
       {{{"SLURM_PROCID", "3"}, {"SLURM_LOCALID", "2"}, {"SLURM_NTASKS", "4"}}, 3, 2, 4},
-      {{{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "4"}}, 2, 2, 4},
+      {{{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "4"}}, 2, -1, 4},
   };
   for (const auto& [variables, rank, local_rank, world_size] : launchers) {
     const auto identity = rank_from_environment(lookup_in(variables));

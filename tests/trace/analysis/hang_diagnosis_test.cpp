@@ -227,6 +227,31 @@ TEST_F(HangDiagnosisTest, ListsTheLastEnteredAndCompletedCallOfEveryRank) {
   EXPECT_EQ(states[1].last_entered->sequence, 9);
 }
 
+// Where steps have no detail, what ended last is all that is known: no collective to count.
+TEST_F(HangDiagnosisTest, WhatEndedWithoutDetailIsKnownAndNotCounted) {
+  start(2);
+  auto ended = pending(0, 10, 0, 1);
+  ended.end_ns = kNow;
+  const auto counted = analysis.figures().collectives;
+  wait_in({pending(0, 11, 0, 2), ended});
+  const RunFigures figures = analysis.figures();
+  EXPECT_EQ(figures.collectives.size(), counted.size());
+  EXPECT_EQ(figures.collectives[0].count, counted[0].count);
+  EXPECT_EQ(figures.ranks[0].pending.size(), 1u);
+  EXPECT_EQ(figures.ranks[0].totals.comm_events, 10);
+  EXPECT_EQ(state_text(diagnose().states[0]),
+            "rank 0, world: last entered #11 all_reduce bucket 2, backward of step 5; "
+            "last completed #10 all_reduce bucket 1, backward of step 5")
+      << "and no size where it is not known";
+}
+
+TEST_F(HangDiagnosisTest, AnUnknownSizeIsNoOtherSize) {
+  start(2);
+  wait_in({pending(0, 10, 2 * kMiB, 1)});
+  wait_in({pending(1, 10, 0, 1)});
+  EXPECT_NE(diagnose().cause, HangCause::kMismatch);
+}
+
 TEST_F(HangDiagnosisTest, AnEmptyRunIsNotDiagnosed) {
   EXPECT_EQ(diagnose_hang(RunFigures{}, StringTable{}).cause, HangCause::kNone);
 }

@@ -277,6 +277,21 @@ TEST(RunAnalysis, NothingIsMeasuredBeforeTheSkippedStepsAreOver) {
   EXPECT_EQ(summary.loss_last, 3.5);
 }
 
+TEST(RunAnalysis, WhatOneRankDoesNotTellIsNotKnownOfAll) {
+  auto run = make_run({});
+  for (Step& step : run.ranks[1].steps) {
+    step.tokens = kNotKnown;
+    step.model_flops = kNotKnown;
+    step.learning_rate = std::numeric_limits<double>::quiet_NaN();
+  }
+  const auto figures = analyse(run.info, run.ranks);
+  EXPECT_EQ(figures.steps[0].tokens, std::nullopt);
+  EXPECT_EQ(figures.steps[0].learning_rate, 1e-3) << "the other ranks tell it";
+  EXPECT_EQ(figures.summary.tokens_per_s, std::nullopt);
+  EXPECT_EQ(figures.summary.mfu, std::nullopt);
+  EXPECT_NE(figures.summary.samples_per_s, std::nullopt);
+}
+
 TEST(RunAnalysis, AStepThatOneRankHasNotReportedIsNotMeasured) {
   auto run = make_run({});
   run.ranks[1].steps.pop_back();

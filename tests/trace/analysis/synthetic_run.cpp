@@ -284,7 +284,8 @@ std::string dump(const RunFigures& figures) {
   for (const auto& step : figures.steps) {
     out << "step " << step.index << ' ' << step.warmup << step.complete << ' ' << step.start_ns
         << ' ' << step.end_ns << ' ' << step.slowest_rank << ' ' << step.loss << ' '
-        << step.gradient_norm << ' ' << step.tokens << ' ' << step.model_flops;
+        << step.gradient_norm << ' ' << step.tokens.value_or(-1) << ' '
+        << step.model_flops.value_or(-1);
     for (const auto& rank : step.ranks) print(out, rank);
     out << '\n';
   }

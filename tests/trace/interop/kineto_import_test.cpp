@@ -137,7 +137,7 @@ TEST_F(KinetoImport, MakesARunOfAJobsRanks) {
     EXPECT_EQ(run.figures.ranks[rank].info.device_name, "NVIDIA Test");
     EXPECT_EQ(run.figures.ranks[rank].totals.memory_events, 2);
   }
-  EXPECT_EQ(run.figures.summary.effective_batch, 0) << "settings are not known";
+  EXPECT_EQ(run.figures.summary.effective_batch, std::nullopt) << "settings are not known";
 }
 
 TEST_F(KinetoImport, KeepsWhatIsKnownOfACollective) {

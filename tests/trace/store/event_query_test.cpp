@@ -26,7 +26,8 @@ TEST_F(EventTables, HoldEveryEventOfEveryRankInFull) {
       expected.insert(std::to_string(known.rank) + "," + std::to_string(known.lane) + "," +
                       std::to_string(offset < kCommitNs / 2 ? step : -1) + "," + known.name + "," +
                       std::to_string(event.start_ns) + "," + std::to_string(event.end_ns()) + "," +
-                      std::to_string(event.duration_ns) + "," + std::to_string(event.correlation));
+                      std::to_string(event.duration_ns) + "," +
+                      (event.correlation == 0 ? "" : std::to_string(event.correlation)));
     }
     const QueryResult all = result(
         std::string("select rank, lane, step, name, start_ns, end_ns, duration_ns, correlation "
@@ -68,14 +69,15 @@ TEST_F(EventTables, HaveTheColumnsOfTheirKind) {
 
 TEST_F(EventTables, TellOfAllocationsWhatForAndHowLong) {
   std::map<std::string, std::int64_t> bytes_by_category;
-  std::int64_t older = 0, freed = 0, addresses = 0, ends = 0;
+  std::int64_t older = 0, freed = 0, addresses = 0, ends = 0, moments = 0;
   for (const KnownEvent& known : *events_) {
     if (known.kind != EventKind::kAllocation) continue;
     const auto category = category_of(known.event.flags);
     bytes_by_category[category ? std::string(to_string(*category)) : ""] += known.event.value;
-    older += (known.event.flags & kEventOlder) != 0 ? 1 : 0;
+    older += category && (known.event.flags & kEventOlder) != 0 ? 1 : 0;
     freed += category && (known.event.flags & kEventNotFreed) == 0 ? 1 : 0;
-    addresses += static_cast<std::int64_t>(known.event.correlation);
+    moments += category ? 0 : 1;
+    if (category) addresses += static_cast<std::int64_t>(known.event.correlation);
     ends += known.event.duration_ns;
   }
   EXPECT_EQ(bytes_by_category.size(), kMemoryCategoryCount + 1u) << "with those of no category";
@@ -90,6 +92,11 @@ TEST_F(EventTables, TellOfAllocationsWhatForAndHowLong) {
   EXPECT_EQ(value("select sum(is_freed) from allocation"), std::to_string(freed));
   EXPECT_EQ(value("select sum(address) from allocation"), std::to_string(addresses));
   EXPECT_EQ(value("select sum(end_ns - start_ns) from allocation"), std::to_string(ends));
+  for (const char* column : {"address", "is_older", "is_freed"}) {
+    const std::string is_null = std::string(" from allocation where ") + column + " is null";
+    EXPECT_EQ(value("select count(*)" + is_null), std::to_string(moments)) << column;
+    EXPECT_EQ(value("select count(*)" + is_null + " and category <> ''"), "0") << column;
+  }
 }
 
 // The same by brute force, for every order that is given without sorting.
@@ -243,7 +250,8 @@ TEST_F(EventTables, JoinByCorrelationWithoutAScanPerRow) {
   EXPECT_EQ(value("select count(*) from op where correlation = 77"),
             std::to_string(
                 count(EventKind::kOperator, [](auto& e) { return e.event.correlation == 77; })));
-  EXPECT_EQ(value("select count(*) from op where correlation = 0"),
+  EXPECT_EQ(value("select count(*) from op where correlation = 0"), "0") << "none is no number";
+  EXPECT_EQ(value("select count(*) from op where correlation is null"),
             std::to_string(
                 count(EventKind::kOperator, [](auto& e) { return e.event.correlation == 0; })));
   EXPECT_EQ(value("select count(*) from op where correlation = 77 and lane = 1 and rank <> 2"),

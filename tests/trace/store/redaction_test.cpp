@@ -111,8 +111,9 @@ TEST(Redaction, KeepsFiguresAndWhatVerifyChecks) {
   EXPECT_EQ(*database->integer("select count(*) from step"), 3);
   EXPECT_EQ(*database->integer("select count(*) from string where text='…/train.py(12): forward'"),
             1);
-  EXPECT_EQ(*database->integer("select count(*) from rank where host='host-1' and process_id=0"),
-            1);
+  EXPECT_EQ(
+      *database->integer("select count(*) from rank where host='host-1' and process_id is null"),
+      1);
   EXPECT_EQ(
       *database->integer("select count(*) from setting where key='data' and value='…/text.jsonl'"),
       1);

@@ -91,6 +91,14 @@ class TextIo {
   void integer(const char*, T value) {
     out_ << static_cast<std::int64_t>(value) << ' ';
   }
+  template <typename T>
+  bool integer_if(bool is_known, const char* name, T value, std::int64_t = 0) {
+    is_known ? integer(name, value) : text(name, "unknown");
+    return is_known;
+  }
+  void real_if(bool is_known, const char* name, double value) {
+    is_known ? real(name, value) : text(name, "unknown");
+  }
   void boolean(const char*, bool value) { out_ << value << ' '; }
   void real(const char*, double value) { out_ << value << ' '; }
   void text(const char*, const std::string& value) { out_ << '[' << value << "] "; }
@@ -185,7 +193,8 @@ Batch step_batch(int rank, std::int64_t step) {
   if (rank == 0) {
     batch.evaluations = {{rank, step, start + kStepNs, 5.25, 190.5, 0.125, 2048, 8}};
   }
-  batch.memory = {{rank, start, step, step % 2 == 1, {1, 2, 3, 4, 5, 6, 7, 8}, 30, 40, 50}};
+  batch.memory = {
+      {rank, start, step, step % 2 == 1, true, {1, 2, 3, 4, 5, 6, 7, 8}, {9, 9, 9}, 30, 40, 50}};
   batch.counters = {{rank, 10, 11, start, 1410.5}};
   batch.log = {{rank, start, LogLine::Level::kWarning, "step " + std::to_string(step)}};
   batch.events = {{rank, 0, EventKind::kOperator,

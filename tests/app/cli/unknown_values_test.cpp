@@ -1,0 +1,256 @@
+// Whatever a run's files do not tell, no command tells either. The test knows neither columns nor
+// keys: it changes each column that may be NULL, sees which keys follow it, and then takes it away.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/cli/command_line.h"
+#include "tests/app/report/synthetic_run.h"
+#include "trace/model/run_origin.h"
+#include "trace/store/file_system.h"
+#include "trace/store/rank_files.h"
+#include "trace/store/run_folder.h"
+#include "trace/store/schema.h"
+
+namespace shardlens::app {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using Leaves = std::map<std::string, Json>;  // by path: "ranks/0/step_ms"
+
+struct NullableColumn {
+  std::string table, name;
+  bool is_real = false;
+};
+
+std::vector<NullableColumn> nullable_columns() {
+  std::vector<NullableColumn> columns;
+  for (const trace::TableSchema& table : trace::trace_tables()) {
+    for (const trace::Column& column : table.columns) {
+      // All that PyTorch holds, where nobody tells what it is for: always written.
+      if (column.name == "other_bytes") continue;
+      const bool is_real = column.type == "REAL";
+      if (is_real || column.type == "INTEGER")
+        columns.push_back({table.name, column.name, is_real});
+    }
+  }
+  return columns;
+}
+
+void change(const fs::path& run, const std::string& sql) {
+  for (const auto& [rank, file] : trace::rank_files(run)) {
+    auto database = trace::Database::open(file.string(), SQLITE_OPEN_READWRITE, file.string());
+    ASSERT_TRUE(database);
+    const auto done = database->execute(sql);
+    ASSERT_TRUE(done) << done.error().message << ": " << sql;
+  }
+}
+
+// Figures of a comparison come and go: their names tell which is which.
+void add_leaves(const Json& json, const std::string& path, Leaves& leaves) {
+  if (!json.is_structured()) {
+    leaves[path] = json;
+    return;
+  }
+  for (const auto& [key, value] : json.items()) {
+    const bool is_named = json.is_array() && value.is_object() && value.contains("unit");
+    add_leaves(value, path + "/" + (is_named ? value["name"].get<std::string>() : key), leaves);
+  }
+}
+
+// "ranks/*/step_ms": the same key of all.
+std::string kind_of(const std::string& path) {
+  std::string kind;
+  bool is_number = false;
+  for (const char c : path) {
+    const bool is_digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    if (!is_digit || !is_number) is_number = c == '/';
+    if (is_digit && is_number) {
+      if (!kind.ends_with('*')) kind += '*';
+    } else {
+      kind += c;
+    }
+  }
+  return kind;
+}
+
+bool is_zero(const Json& value) { return value.is_number() && value == 0; }
+
+std::set<std::string> kinds_with_zero(const Leaves& leaves) {
+  std::set<std::string> kinds;
+  for (const auto& [path, value] : leaves) {
+    if (is_zero(value)) kinds.insert(kind_of(path));
+  }
+  return kinds;
+}
+
+class UnknownValues : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    auto folder = trace::TemporaryFolder::create();
+    ASSERT_TRUE(folder);
+    folder_.emplace(std::move(*folder));
+    base_ = write_synthetic_run(folder_->path() / "base", [](trace::RunInfo& info) {
+              info.status = trace::RunStatus::kFailed;  // so that it has a diagnosis
+            }).folder;
+    change(base_,
+           "insert into evaluation select 1,0,3,1700000000009000000,4.5,90,0.125,512,8 from rank "
+           "where rank=0;"
+           "update batch set last_evaluation=1 where rank=0;"
+           "insert into counter select (rank<<40)+1,rank,'Power','W',1700000000009000000,100 "
+           "from rank; update batch set last_counter=(rank<<40)+1;");
+    change(base_, pending_calls());
+    for (const auto& [table, column, is_real] : nullable_columns()) {
+      change(base_, "update " + table + " set " + column + "=" + (is_real ? "0.125" : "1000") +
+                        " where not exists(select 1 from " + table + " where " + column +
+                        " is not null)");
+    }
+    if (std::string(GetParam()) == "foreign") make_foreign();
+  }
+
+  static std::string pending_calls() {
+    std::string sql;
+    for (const auto& [sequence, end] : {std::pair{"100", "null"}, {"99", "1700000000018000000"}}) {
+      sql +=
+          "insert into pending(row_id,rank,process_group,sequence,function,tag,tag_kind,"
+          "tag_index,phase,step,bytes,enqueued_ns,end_ns) select (rank<<40)+" +
+          std::string(sequence) + ",rank,0," + sequence +
+          ",'all_reduce','','none',-1,'backward',8,4096,1700000000017000000," + end + " from rank;";
+    }
+    return sql;
+  }
+
+  void make_foreign() const {
+    auto database =
+        trace::Database::open((base_ / trace::kRunFile).string(), SQLITE_OPEN_READWRITE, "run");
+    ASSERT_TRUE(database);
+    ASSERT_TRUE(
+        database->execute("update meta set value='a program' where key='imported_from';"
+                          "delete from setting where key<>'skip_steps'"));
+  }
+
+  Json call(const fs::path& library, std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "shardlens");
+    arguments.insert(arguments.end(), {"--format", "json", "--runs-dir", library.string()});
+    std::vector<const char*> pointers;
+    for (const auto& argument : arguments) pointers.push_back(argument.c_str());
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    const int code = run_command_line(static_cast<int>(pointers.size()), pointers.data(), {});
+    const std::string out = testing::internal::GetCapturedStdout();
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(code, 0) << arguments[1] << ": " << said;
+    return Json::parse(out, nullptr, false);
+  }
+
+  // Everything that is told of a run whose rows `sql` has changed.
+  Leaves told_after(const std::string& sql) {
+    const fs::path library = folder_->path() / std::to_string(++runs_);
+    const fs::path run = library / "run";
+    fs::create_directories(library);
+    fs::copy(base_, run, fs::copy_options::recursive);
+    if (!sql.empty()) change(run, sql);
+    Leaves leaves;
+    add_leaves(call(library, {"report", run.string()}), "report", leaves);
+    add_leaves(call(library, {"compare", run.string(), base_.string()}), "compare", leaves);
+    add_leaves(call(library, {"runs"}), "runs", leaves);
+    // The files themselves differ, whatever is in them.
+    std::erase_if(leaves, [](const auto& leaf) {
+      return leaf.first.ends_with("/folder") || leaf.first.ends_with("/bytes_on_disk");
+    });
+    last_ = run;
+    return leaves;
+  }
+
+  void expect_null_in_query(const NullableColumn& column) const {
+    const Json answer =
+        call(last_.parent_path(),
+             {"query", last_.string(), "select " + column.name + " from " + column.table});
+    ASSERT_FALSE(answer["rows"].empty()) << column.table << " has no rows: give the test some";
+    for (const Json& row : answer["rows"]) {
+      EXPECT_TRUE(row[0].is_null()) << column.table << "." << column.name;
+    }
+  }
+
+  // 0 where nothing like it was 0 before.
+  void expect_no_new_zero(const Leaves& base, const Leaves& found, const std::string& what) const {
+    const std::set<std::string> before = kinds_with_zero(base);
+    for (const auto& [path, value] : found) {
+      EXPECT_FALSE(is_zero(value) && !before.contains(kind_of(path)))
+          << path << " is 0 without " << what;
+    }
+  }
+
+  std::optional<trace::TemporaryFolder> folder_;
+  fs::path base_, last_;
+  int runs_ = 0;
+};
+
+// A category of memory is known by itself; sums, and what the others held at another peak, are
+// known without it. Of calls the last that has a number is told. Which of two runs is faster is
+// told by time where nobody knows the throughput.
+bool is_told_otherwise(const NullableColumn& column, const std::string& path) {
+  if (column.name == "nonfinite") return true;  // says of the loss what it is
+  if (column.table == "pending") return path.starts_with("report/diagnosis");
+  if (column.table == "memory") {
+    const std::string category = column.name.substr(0, column.name.rfind("_bytes"));
+    return !path.ends_with("/memory_by_category/" + category);
+  }
+  return path.starts_with("compare/relative") || path.starts_with("compare/noise");
+}
+
+TEST_P(UnknownValues, AreNullOrAbsentWhateverTellsThem) {
+  const Leaves base = told_after("");
+  std::size_t keys = 0;
+  for (const NullableColumn& column : nullable_columns()) {
+    const std::string set = "update " + column.table + " set " + column.name + "=";
+    const Leaves changed =
+        told_after(set + column.name + (column.is_real ? "*1.25" : "+" + column.name + "/4+1"));
+    const Leaves without = told_after(set + "null");
+    expect_null_in_query(column);
+    const std::string name = column.table + "." + column.name;
+    expect_no_new_zero(base, without, name);
+    for (const auto& [path, value] : base) {
+      const auto after = changed.find(path);
+      const bool follows = value.is_number() && (after == changed.end() || after->second != value);
+      if (!follows || is_told_otherwise(column, path)) continue;
+      ++keys;
+      const auto found = without.find(path);
+      EXPECT_TRUE(found == without.end() || found->second.is_null())
+          << path << " is " << found->second << " without " << name;
+    }
+  }
+  EXPECT_GT(keys, 40u) << "the columns reach what is told";
+}
+
+// Some rows without some of their values: what is left is not told as if it were all.
+TEST_P(UnknownValues, MakeNoZeroWhereOnlySomeAreMissing) {
+  const Leaves base = told_after("");
+  const auto columns = nullable_columns();
+  for (unsigned seed = 1; seed <= 12; ++seed) {
+    std::mt19937 random(seed);
+    std::string sql, what = "seed " + std::to_string(seed) + ":";
+    for (const NullableColumn& column : columns) {
+      if (random() % 4 != 0) continue;
+      const std::string rank = std::to_string(random() % SyntheticRun::kRanks);
+      sql += "update " + column.table + " set " + column.name + "=null where " +
+             (random() % 2 == 0 ? "rank=" + rank : "rank>=0") + ";";
+      what += " " + column.table + "." + column.name;
+    }
+    expect_no_new_zero(base, told_after(sql), what);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Runs, UnknownValues, testing::Values("own", "foreign"),
+                         [](const auto& run) { return std::string(run.param); });
+
+}  // namespace
+}  // namespace shardlens::app
