@@ -67,7 +67,7 @@ BatchBuilder::Drained BatchBuilder::drain(const std::vector<ThreadQueues*>& queu
   drained.events += static_cast<std::int64_t>(drained.batch.collectives.size());
   drained.incomplete = join_.drop_incomplete(now_ns);
   drained.batch.pending = join_.pending();
-  if (stands_still || waits_long(*drained.batch.pending, now_ns)) {
+  if (stands_still || is_last_ || waits_long(*drained.batch.pending, now_ns)) {
     std::ranges::move(join_.latest_undetailed(), std::back_inserter(*drained.batch.pending));
   }
   return drained;

@@ -27,17 +27,21 @@ class BatchBuilder {
     std::int64_t incomplete = 0;  // collectives that lost a part
     std::int64_t undetailed = 0;  // collectives that ended without detail
   };
-  // Where a collective has been pending for more than a second, or `stands_still`, the batch also
-  // has the latest completed one, even if the schedule leaves it out.
+  // Where a collective has been pending for more than a second, or `stands_still`, and at the end,
+  // the batch also has the latest completed one, even if the schedule leaves it out.
   Drained drain(const std::vector<ThreadQueues*>& queues, std::int64_t now_ns, bool stands_still);
   // No kernel will be reported any more: the next drain gives what still waits for one.
-  void stop_waiting() { join_.stop_waiting(); }
+  void stop_waiting() {
+    join_.stop_waiting();
+    is_last_ = true;
+  }
 
  private:
   void drain_rows(ThreadQueues& queues, std::int64_t now_ns, trace::Batch& batch);
   std::int64_t drain_events(const std::vector<ThreadQueues*>& queues, trace::Batch& batch);
 
   const int rank_;
+  bool is_last_ = false;  // the next drain, after which nothing tells how far the rank came
   CollectiveJoin join_;
   CapturedCollectives captured_;
   std::map<std::pair<int, trace::EventKind>, std::vector<trace::Event>> runs_;

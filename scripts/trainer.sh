@@ -18,7 +18,8 @@ trainer_current() {
 install_trainer() {
   (
     flock 9
-    fetch_libtorch && fetch_text_packages || exit 1
+    fetch_libtorch || exit 1
+    fetch_text_packages  # without them all works but models' tokenizers, which say what is missing
     [ -x "$RANK" ] || say "building the trainer (some minutes, once)"
     build release ON
   ) 9>"$ROOT/build/release.lock"

@@ -65,9 +65,9 @@ Value value_of(const trace::Statement& statement, int column) {
 }
 
 trace::Result<std::vector<TableRow>> rows_of(trace::Database& database, const std::string& table) {
+  TRY_ASSIGN(const auto names, trace::digested_columns(database, table));
   std::string columns;
-  for (const auto& name : trace::digested_columns(table))
-    columns += (columns.empty() ? "" : ",") + name;
+  for (const auto& name : names) columns += (columns.empty() ? "" : ",") + name;
   TRY_ASSIGN(auto statement, database.prepare("select " + columns + " from " + table));
   std::vector<TableRow> rows;
   while (true) {

@@ -76,6 +76,23 @@ TEST(Recorder, ShowsHowFarARankCameThatWaitsOutsideTheSchedule) {
   EXPECT_GT(rows.pending->at(1).end_ns, 0);
 }
 
+// An exception that ends the job ends the calls that waited, too.
+TEST(Recorder, ShowsHowFarARankCameThatEndedOutsideTheSchedule) {
+  RecorderOptions options;
+  options.schedule = {.first = 0, .last = 0, .every = 1};
+  RecordedRun run(std::move(options));
+  Recorder& recorder = run.recorder();
+  for (int step = 0; step < 2; ++step) {
+    recorder.begin_step(step);
+    recorder.end_collective(recorder.enter_collective(bucket_call(step)), Recorder::now_ns());
+    recorder.end_step({});
+  }
+  const auto rows = run.finish().rows;
+  ASSERT_TRUE(rows.pending && rows.pending->size() == 1u);
+  EXPECT_EQ(rows.pending->front().sequence, 1);
+  EXPECT_GT(rows.pending->front().end_ns, 0);
+}
+
 TEST(Recorder, EndsDetailAtItsSizeLimitAndSaysSo) {
   RecorderOptions options;
   options.size_limit_bytes = 1;  // any file is larger

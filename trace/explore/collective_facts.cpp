@@ -86,11 +86,12 @@ class CollectiveFacts {
     const auto parts = run_.calls->same_call(self);
     if (parts.size() < 2) return;
     const auto latest = std::ranges::max_element(parts, {}, &CollectivePart::start_ns);
-    for (const CollectivePart& part : parts) add_call(part, latest->start_ns);
     std::vector<int> ranks;
     for (const CollectivePart& part : parts) ranks.push_back(part.rank);
     if (run_.clocks) sheet_.details.clock_error_ns = run_.clocks->error_between_hosts(ranks);
-    if (sheet_.details.clock_error_ns == kUnknownClockError) {
+    const bool is_known = sheet_.details.clock_error_ns != kUnknownClockError;
+    for (const CollectivePart& part : parts) add_call(part, is_known ? latest->start_ns : 0);
+    if (!is_known) {
       return sheet_.add(
           "Waiting for others", "not known",
           "nothing tells how far the hosts' clocks are apart: no all-reduce or the like "

@@ -74,7 +74,9 @@ CallStart call_start(const RunSnapshot& run, const RankRows& own, std::uint32_t 
   if (parts.size() < 2 || (group != own.groups.end() && parts.size() < group->ranks.size())) {
     return {};
   }
-  return {run.calls->latest_start_ns(part_of(own, index)), static_cast<int>(parts.size())};
+  const std::int64_t latest = run.calls->latest_start_ns(part_of(own, index));
+  if (latest == 0) return {};
+  return {latest, static_cast<int>(parts.size())};
 }
 
 }  // namespace

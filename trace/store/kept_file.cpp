@@ -58,7 +58,7 @@ class Descriptor {
  public:
   // Never through a link: runs and libraries come from elsewhere, too.
   Descriptor(const fs::path& file, int flags)
-      : number_(::open(file.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644)) {}
+      : number_(::open(file.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666)) {}
   ~Descriptor() { close(); }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
@@ -90,11 +90,11 @@ bool can_lie_in(const fs::path& run, const fs::path& folder) {
   std::error_code error;
   if (fs::is_directory(run, error)) return true;
   if (!fs::exists(run, error)) return false;
-  fs::create_directories(folder, error);
-  const auto is_own = [&](const fs::path& one) {
+  const auto make_own = [&](const fs::path& one) {
+    fs::create_directory(one, error);
     return fs::is_directory(fs::symlink_status(one, error));
   };
-  return is_own(folder) && is_own(folder.parent_path());
+  return make_own(folder.parent_path()) && make_own(folder);
 }
 
 bool write_new(const fs::path& file, std::string_view header, std::string_view content) {

@@ -71,7 +71,7 @@ std::span<const CollectivePart> CollectiveCalls::same_call(const CollectivePart&
 
 std::int64_t CollectiveCalls::latest_start_ns(const CollectivePart& like) const {
   const Call* const call = call_with(like);
-  if (call == nullptr || call->size < 2) return 0;
+  if (call == nullptr || call->size < 2 || call->clock_error_ns == kUnknownClockError) return 0;
   const auto latest = std::ranges::max(parts_of(*call), {}, &CollectivePart::start_ns).start_ns;
   return saturated_difference(latest, like.start_ns) > call->clock_error_ns ? latest
                                                                             : like.start_ns;

@@ -13,7 +13,6 @@ namespace shardlens::trainer {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 20;
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 tl::unexpected<trace::Error> unreadable(const std::filesystem::path& file, const char* why) {
   return trace::fail(
@@ -77,33 +76,6 @@ trace::Result<std::string> ByteReader::read_rest() {
     const bool is_end = begin + bytes < text.size();
     text.resize(begin + bytes);
     if (is_end) return text;
-  }
-}
-
-trace::Result<bool> LineReader::next() {
-  if (number_ == 0 && pending_.empty()) {
-    TRY_ASSIGN(const std::string_view first, reader_.read(kPiece));
-    pending_ = first;
-    at_end_ = first.empty();
-    if (pending_.starts_with(kByteOrderMark)) begin_ = kByteOrderMark.size();
-  }
-  std::size_t searched = begin_;
-  while (true) {
-    const std::size_t end = pending_.find('\n', searched);
-    const bool found = end != std::string::npos;
-    if (found || at_end_) {
-      if (!found && begin_ == pending_.size()) return false;
-      line_ = std::string_view(pending_).substr(begin_, (found ? end : pending_.size()) - begin_);
-      begin_ = found ? end + 1 : pending_.size();
-      ++number_;
-      return true;
-    }
-    pending_.erase(0, begin_);
-    begin_ = 0;
-    searched = pending_.size();
-    TRY_ASSIGN(const std::string_view more, reader_.read(kPiece));
-    at_end_ = more.empty();
-    pending_ += more;
   }
 }
 

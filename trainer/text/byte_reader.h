@@ -1,4 +1,4 @@
-// Reads a file from beginning to end in pieces or in lines. Read calls, no mapping: a file that is
+// Reads a file from beginning to end in pieces. Read calls, no mapping: a file that is
 // cut off meanwhile is an error and no SIGBUS. One thread.
 #pragma once
 
@@ -35,24 +35,6 @@ class ByteReader {
   int descriptor_ = -1;
   std::int64_t size_ = 0;
   std::string buffer_;
-};
-
-class LineReader {
- public:
-  explicit LineReader(ByteReader reader) : reader_(std::move(reader)) {}
-
-  // False: at the end. A line has neither its "\n" nor the byte order mark of a file's start.
-  trace::Result<bool> next();
-  std::string_view line() const { return line_; }  // valid until next()
-  std::int64_t number() const { return number_; }  // from 1
-
- private:
-  ByteReader reader_;
-  std::string pending_;  // read, from `begin_` on not yet handed out
-  std::size_t begin_ = 0;
-  bool at_end_ = false;
-  std::string_view line_;
-  std::int64_t number_ = 0;
 };
 
 }  // namespace shardlens::trainer

@@ -5,9 +5,15 @@ Standard input is one line of JSON, the request, standard output one line, the r
 (trainer/text/token_layout.h); that page says meanwhile where in the text we are. "decode" goes on: each further
 line is a list of tokens, answered with their text.
 """
+import sys
+
+if __name__ == "__main__" and not getattr(sys.flags, "safe_path", False):
+    del sys.path[0]  # of the folder that we lie in, which may be anybody's
+
 import codecs
 import collections
 import concurrent.futures
+import copy
 import ctypes
 import datetime
 import errno
@@ -19,8 +25,8 @@ import resource
 import signal
 import stat
 import struct
-import sys
 from array import array
+from importlib import metadata
 
 PACKAGES = "tokenizers==0.23.3 jinja2==3.1.6"
 TOKENS_BEGIN = 4096
@@ -49,6 +55,10 @@ class Refused(Exception):
     def __init__(self, kind, message):
         super().__init__(message)
         self.kind, self.message = kind, message
+
+
+class NoPackage(Refused):
+    """What would prepare the text is not installed."""
 
 
 class BadExample(Exception):
@@ -82,6 +92,20 @@ class Bytes:
 
     def added_tokens(self):
         return None  # nothing to remember
+
+
+def need(package):
+    """Other versions may give other tokens, and older ones of jinja2 let templates out of their sandbox."""
+    wanted = dict(each.split("==") for each in PACKAGES.split())[package]
+    try:
+        found = metadata.version(package)
+    except metadata.PackageNotFoundError:
+        found = None
+    if found != wanted:
+        has = f"has {package} {found}" if found else f'has no package "{package}"'
+        raise NoPackage("missing", f"This text is prepared by Hugging Face's own code, {package} {wanted}, but Python {has}. "
+                                 f"Install it with this command, then start again: {sys.executable} -m pip install "
+                                 f"{PACKAGES}")
 
 
 def json_object(path):
@@ -143,6 +167,7 @@ class Tokenizer:
 
     def __init__(self, path):
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+        need("tokenizers")
         import tokenizers
         folder, files = find_tokenizer(path)
         self.name = f"The tokenizer {quoted(files[0])}"
@@ -263,7 +288,8 @@ class Tokenizer:
         added = self.tokenizer.get_added_tokens_decoder().values()
         if any(token.rstrip or re.search(r"^\w|\s", token.content) for token in added):
             return None
-        if any("▁" in token.lstrip("▁") for token in self.tokenizer.get_vocab()):
+        # Ġ is a space, Ċ a line's end, where tokens are made of bytes.
+        if any("▁" in token.lstrip("▁") or re.search(r"[^ĠĊ][ĠĊ]+[^ĠĊ]", token) for token in self.tokenizer.get_vocab()):
             return None
         return [token.content for token in added]
 
@@ -290,6 +316,14 @@ def compile_template(source):
     import jinja2.ext
     import jinja2.sandbox
 
+    class Names(jinja2.utils.Namespace):
+        """What {% set names.x = … %} changes."""
+
+        def __setitem__(self, name, value):
+            if name.startswith("_"):
+                raise jinja2.sandbox.SecurityError(f"no name of a namespace may begin with an underscore: {name}")
+            super().__setitem__(name, value)
+
     class Generation(jinja2.ext.Extension):
         """{% generation %} … {% endgeneration %} marks what the assistant says."""
 
@@ -315,7 +349,9 @@ def compile_template(source):
     environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[Generation, jinja2.ext.loopcontrols])
     environment.filters["tojson"] = tojson
-    environment.globals.update(raise_exception=raise_exception, strftime_now=DATE_OF_TEXTS.strftime)
+    # Not the type itself, whose methods change what they are given.
+    environment.globals.update(raise_exception=raise_exception, strftime_now=DATE_OF_TEXTS.strftime, namespace=Names,
+                               dict=lambda *values, **named: dict(*values, **named))
     environment.written = environment.said = None
     return environment.from_string(source)
 
@@ -338,6 +374,8 @@ class ChatTemplate:
         self.wrong, self.template, self.place = None, None, folder
         try:
             self.load(folder)
+        except NoPackage:
+            raise
         except Refused as refused:
             self.wrong = refused.message
 
@@ -360,6 +398,7 @@ class ChatTemplate:
         else:
             self.place = config_file
             source = self.source_in(config, folder)
+        need("jinja2")
         import jinja2
         try:
             self.template = compile_template(source)
@@ -390,7 +429,7 @@ class ChatTemplate:
         environment = self.template.environment
         environment.written, environment.said = [], []
         for piece in self.template.generate(**{
-                **self.tokens, "tools": None, "documents": None, "messages": [prepared(m) for m in messages],
+                **self.tokens, "tools": None, "documents": None, "messages": [prepared(copy.deepcopy(m)) for m in messages],
                 "add_generation_prompt": prompt}):
             environment.written.append(piece)
         return "".join(environment.written), environment.said
@@ -656,10 +695,19 @@ class Image:
     def tell(self, file, first_line, last_line, seconds):
         """Where we are, and how much of the processor we may take until we say so again."""
         self.told += 1
-        os.pwrite(self.descriptor, struct.pack("<QQQdQ", file + 1, first_line, last_line, seconds, self.told), 0)
+        now = struct.pack("<QQQdQ", file + 1, first_line, last_line, seconds, self.told)
+        self.written(os.pwrite, self.descriptor, now, 0)
+
+    def written(self, write, *arguments):
+        """An error here is none of the text that is read meanwhile."""
+        try:
+            write(*arguments)
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+            raise Refused("disk" if full else "io", f"its tokens cannot be written: {error.strerror}") from None
 
     def put(self, data):
-        self.file.write(data)
+        self.written(self.file.write, data)
         self.content += len(data)
 
     def append(self, tokens, counted=True):
@@ -693,7 +741,7 @@ class Image:
             self.put(data)
         self.pad()
         self.put(notes)
-        self.file.flush()
+        self.written(self.file.flush)
         return len(notes)
 
 
@@ -778,7 +826,8 @@ class Words:
             whole = [array(self.type, tokens) for tokens in self.tokenizer.encode(some, False)]
             if whole != list(map(self.look_up, some)):
                 self.place = None
-            return whole + self.encode(texts[self.TRIED :])
+            rest = texts[self.TRIED :]
+            return whole + (self.encode(rest) if rest else [])
         if self.pool is None:
             self.pool = WordProcesses(self)
         return self.pool.encode(texts)
@@ -806,15 +855,19 @@ class WordProcesses:
         WordProcesses.words = words
         count = min(len(os.sched_getaffinity(0)), 16)
         try:
-            os.environ["TOKENIZERS_PARALLELISM"] = "false"  # theirs have one core each
             executor = concurrent.futures.ProcessPoolExecutor(
-                count, multiprocessing.get_context("fork"), die_with, (os.getpid(),))
+                count, multiprocessing.get_context("fork"), self.begin, (os.getpid(),))
             self.map = lambda texts: executor.map(self.look_up, texts, chunksize=-(-len(texts) // (2 * count)))
         except OSError:  # a system without shared memory
             self.map = lambda texts: map(self.look_up, texts)
 
     def encode(self, texts):
         return list(self.map(texts))
+
+    @staticmethod
+    def begin(parent):
+        die_with(parent)
+        os.environ["TOKENIZERS_PARALLELISM"] = "false"  # each has one core
 
     @staticmethod
     def look_up(text):
@@ -850,7 +903,7 @@ class Preparation:
     def __init__(self, request, tokenizer):
         self.request, self.tokenizer = request, tokenizer
         self.image = Image(request["image"], tokenizer.vocabulary)
-        self.before, self.behind = around_texts(tokenizer)
+        self.before, self.behind = self.guarded(around_texts, tokenizer)
         self.cutter = Cutter(tokenizer)
         self.words = None  # made for the first long text
         self.labels = Labels(request["label_numbers"], request["classes"])
@@ -893,8 +946,11 @@ class Preparation:
     def guarded(self, encode, *arguments):
         try:
             return encode(*arguments)
-        except (KeyboardInterrupt, MemoryError):
+        except (KeyboardInterrupt, MemoryError, Refused):
             raise
+        except (concurrent.futures.BrokenExecutor, OSError) as error:
+            raise Refused("failed", f"a process that encodes the text has ended: {reason_of(error)}. Is there too little "
+                                    "memory?") from None
         except BaseException as error:  # a panic of Rust is no Exception
             raise Refused("damaged", f"{self.tokenizer.name} cannot encode the text: {reason_of(error)}") from None
 
@@ -924,7 +980,7 @@ class Preparation:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         text, searched = decoder.decode(data, not data), 0
         while data:
-            cut = self.cutter.find(text, max(PIECE, searched)) if len(text) > PIECE else None
+            cut = self.guarded(self.cutter.find, text, max(PIECE, searched)) if len(text) > PIECE else None
             if cut:
                 yield text[: cut[0]], False
                 text, searched = text[cut[1] :], 0
@@ -960,7 +1016,7 @@ class Preparation:
 
     def encode_words(self, texts):
         if self.words is None:
-            self.words = Words(self.tokenizer, self.image.type)
+            self.words = self.guarded(Words, self.tokenizer, self.image.type)
         return self.guarded(self.words.encode, texts)
 
     # Lines of JSON.
@@ -1108,9 +1164,6 @@ def encode(request):
     except MemoryError:
         raise Refused("failed", f"The text {quoted(request['data'])} needs more memory than "
                                 f"{request['memory'] >> 20} MiB, which is all that preparing it may take.") from None
-    except OSError as error:  # of the image
-        full = error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-        raise Refused("disk" if full else "io", f"its tokens cannot be written: {error.strerror}") from None
 
 
 def make_tokenizer(request):

@@ -133,6 +133,8 @@ trace::Result<MappedImage> prepare_prompt(const std::string& text,
 trace::Result<std::uint64_t> fingerprint_of(const PreparationOptions& options) {
   ContentHash hash;
   hash.update_field(kTextProgram);
+  hash.update_field(options.tokenizer.empty() ? "bytes" : "tokenizer");
+  hash.update_field(options.chat.empty() ? "chatml" : "template");
   std::error_code error;
   const bool is_file = !fs::is_directory(options.tokenizer, error);
   const fs::path folder = is_file ? options.tokenizer.parent_path() : options.tokenizer;
@@ -140,7 +142,7 @@ trace::Result<std::uint64_t> fingerprint_of(const PreparationOptions& options) {
   std::vector<fs::path> files{options.tokenizer};
   for (const char* name : {"tokenizer.json", "vocab.json", "merges.txt", "vocab.txt",
                            "tokenizer_config.json", "special_tokens_map.json", "config.json"}) {
-    files.push_back(folder / name);
+    files.push_back(options.tokenizer.empty() ? fs::path() : folder / name);
   }
   for (const char* name :
        {"chat_template.jinja", "tokenizer_config.json", "special_tokens_map.json"}) {

@@ -131,13 +131,15 @@ ShownCalls shown_calls(const trace::EventDetails& details) {
 
 std::string rest_text(const trace::EventDetails& details,
                       const std::vector<const trace::RankCall*>& rest) {
+  const std::string more =
+      "and " + format_integer(static_cast<std::int64_t>(rest.size())) + " more";
+  if (details.clock_error_ns == trace::kUnknownClockError) return more;
   const auto [least, most] =
       std::ranges::minmax(rest | std::views::transform([&](const auto* call) {
                             return believed_wait_ns(details, *call);
                           }));
   const auto text = [](std::int64_t ns) { return format_duration(static_cast<double>(ns)).text(); };
-  return "and " + format_integer(static_cast<std::int64_t>(rest.size())) + " more: waits of " +
-         (least == most ? text(least) : text(least) + " to " + text(most));
+  return more + ": waits of " + (least == most ? text(least) : text(least) + " to " + text(most));
 }
 
 }  // namespace

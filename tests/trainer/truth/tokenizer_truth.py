@@ -158,7 +158,8 @@ def check_long(_):
     """Everything is smaller than in earnest, so that there are many pieces."""
     project, lines = corpus(200_000)
     texts = list(long_texts(project))
-    prepare_text.READ_BYTES, prepare_text.PIECE, prepare_text.BATCH, prepare_text.Words.TRIED = 10_000, 3_000, 30_000, 1
+    texts += [texts[0][:size] for size in (5_000, 8_000, 12_000)]  # as many pieces as are tried, or a few more
+    prepare_text.READ_BYTES, prepare_text.PIECE, prepare_text.BATCH, prepare_text.Words.TRIED = 10_000, 3_000, 30_000, 2
     wrong = by_words = 0
     for name, make in tokenizer_families.FAMILIES.items():
         with tempfile.TemporaryDirectory() as folder:
@@ -209,6 +210,8 @@ def check_hostile(probe):
                 ("memory", "{{ 'x' * 10000000000 }}", ("chat_template.jinja", "memory")),
                 ("a number while it is read", "{{ 7 ** (7 ** 11) }}", ("turns.jsonl:1", "without getting on")),
                 ("a number", "{{ 7 ** (2000000000 + messages | length) }}", ("turns.jsonl:1", "without getting on")),
+                ("a change of a message", "one\n{{ dict.update(messages[0], content='c') }}", ("chat_template.jinja:2",)),
+                ("a name of Python's", "one\n{% set n = namespace() %}{% set n.__class__ = 1 %}", ("chat_template.jinja:2",)),
                 ("raised", "one\ntwo {{ raise_exception('roles must alternate') }}",
                  ("chat_template.jinja:2: roles must alternate",)),
                 ("no syntax", "one\n{% if %}", ("chat_template.jinja:2",)),
