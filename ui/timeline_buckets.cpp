@@ -93,10 +93,16 @@ void draw_gather(const TimelineCanvas& c, const CollectiveBar& bar, float y) {
         c.look.px(6), color(p.text_muted, strength));
 }
 
+// Where no wait is known none is drawn.
+std::int64_t waited_until_ns(const CollectiveBar& bar) {
+  return std::clamp(bar.waits_until_ns.value_or(bar.start_ns), bar.start_ns,
+                    std::max(bar.start_ns, bar.end_ns));
+}
+
 void draw_waiting(const TimelineCanvas& c, const CollectiveBar& bar, float y, float height) {
   const Palette& p = c.look.colors();
   const auto start = static_cast<double>(bar.start_ns);
-  const auto until = static_cast<double>(std::min(bar.latest_start_ns, bar.end_ns));
+  const auto until = static_cast<double>(waited_until_ns(bar));
   if (until <= start) return;
   const Rect r = span_rect(c, start, until, y, height);
   if (r.w < 2) return;
@@ -194,8 +200,8 @@ std::optional<TimelineItem> draw_lane(const TimelineCanvas& c, float y, const Ra
     const Rect r = span_rect(c, start, end, y, height);
     draw_waiting(c, bar, y, height);
     if (r.w >= 3) line(r.right() - 1, y, r.right() - 1, y + height, color(p.panel));
-    const double latest = std::clamp(static_cast<double>(bar.latest_start_ns), start, end);
-    label_collective(c, span_rect(c, latest, end, y, height), bar, main_color(p, bar));
+    const auto moves_from = static_cast<double>(waited_until_ns(bar));
+    label_collective(c, span_rect(c, moves_from, end, y, height), bar, main_color(p, bar));
     if (under_mouse(c, r)) hovered = collective_item(rank, bar);
   }
   return hovered;

@@ -25,6 +25,7 @@ void draw_item_tooltip(const Look& look, const TimelineItem& item, std::int64_t 
     scope.row(swatch_color(look.colors(), row.swatch), row.name, row.value);
   }
   if (!details.note.empty()) scope.note(details.note);
+  if (!details.why_unknown.empty()) scope.note(details.why_unknown);
   scope.note(details.where);
 }
 

@@ -64,6 +64,24 @@ void describe_unit(ItemDetails& out, const trace::UnitFigures& unit) {
   if (!parameters.empty()) out.note = "Parameters: " + parameters;
 }
 
+void describe_wait(ItemDetails& out, const trace::CollectiveBar& bar) {
+  constexpr const char* kWaiting = "Waiting for the last rank";
+  if (!bar.waits_until_ns) {
+    out.rows.push_back({Swatch::kNone, kWaiting, "not known"});
+    out.why_unknown = std::string(to_text(bar.wait_doubt));
+    if (!out.why_unknown.empty()) out.why_unknown.insert(0, "Waiting is not known: ");
+    return;
+  }
+  const auto start = static_cast<double>(bar.start_ns), end = static_cast<double>(bar.end_ns);
+  const double latest = std::clamp(static_cast<double>(*bar.waits_until_ns), start, end);
+  out.rows.push_back({Swatch::kNone, kWaiting, duration(latest - start)});
+  out.rows.push_back({Swatch::kNone, "Transferring", duration(end - latest)});
+  if (end > latest && bar.event.bytes > 0) {
+    const double rate = static_cast<double>(bar.event.bytes) / (end - latest) * 1e9;
+    out.rows.push_back({Swatch::kNone, "Size ÷ transfer", format_bandwidth(rate).text()});
+  }
+}
+
 void describe_collective(ItemDetails& out, const trace::CollectiveBar& bar) {
   const trace::Collective& event = bar.event;
   out.title = bar.label.empty() ? std::string(trace::to_string(event.function)) : bar.label;
@@ -72,19 +90,12 @@ void describe_collective(ItemDetails& out, const trace::CollectiveBar& bar) {
     out.what += ", run as " + std::string(trace::to_string(event.executed));
   }
   if (event.sequence >= 0) out.what += " · sequence " + std::to_string(event.sequence);
-  const auto start = static_cast<double>(bar.start_ns), end = static_cast<double>(bar.end_ns);
-  const double latest = std::clamp(static_cast<double>(bar.latest_start_ns), start, end);
   if (trace::has_bytes(event)) out.rows.push_back({Swatch::kNone, "Size", size(event.bytes)});
   if (bar.unit) describe_unit(out, *bar.unit);
   if (is_gather(bar)) {
     out.rows.push_back({Swatch::kNone, "Prefetched", is_prefetched(bar) ? "yes" : "no"});
   }
-  out.rows.push_back({Swatch::kNone, "Waiting for the last rank", duration(latest - start)});
-  out.rows.push_back({Swatch::kNone, "Transferring", duration(end - latest)});
-  if (end > latest && event.bytes > 0) {
-    const double rate = static_cast<double>(event.bytes) / (end - latest) * 1e9;
-    out.rows.push_back({Swatch::kNone, "Size ÷ transfer", format_bandwidth(rate).text()});
-  }
+  describe_wait(out, bar);
   out.rows.push_back(
       {Swatch::kOverlapped, "Overlapped", duration(static_cast<double>(bar.overlapped_ns))});
   out.rows.push_back({Swatch::kExposed, "Exposed", duration(static_cast<double>(bar.exposed_ns))});

@@ -38,8 +38,9 @@ struct ItemDetails {
   };
   std::string title, what;
   std::vector<Row> rows;
-  std::string note;   // the parameters of a unit; "" for none
-  std::string where;  // rank and step
+  std::string note;         // the parameters of a unit; "" for none
+  std::string why_unknown;  // "Waiting is not known: …"; "" where it is
+  std::string where;        // rank and step
 };
 
 ItemDetails item_details(const TimelineItem& item, std::int64_t step);

@@ -129,7 +129,7 @@ class RankBuilder {
     bar.event.bytes = bytes;
     bar.label = "bucket " + std::to_string(bucket);
     bar.start_ns = start;
-    bar.latest_start_ns = latest;
+    bar.waits_until_ns = latest;
     bar.end_ns = end;
     bar.overlapped_ns = covered(compute_, start, end);
     bar.exposed_ns = end - start - bar.overlapped_ns;
@@ -168,7 +168,7 @@ class RankBuilder {
     bar.event.bytes = bar.unit->bytes;
     bar.label = bar.unit->name + " " + what;
     bar.start_ns = start;
-    bar.latest_start_ns = start + at_length(0.002);
+    bar.waits_until_ns = start + at_length(0.002);
     bar.end_ns = start + at_length(length);
     bar.overlapped_ns = covered(compute_, start, bar.end_ns);
     bar.exposed_ns = bar.end_ns - start - bar.overlapped_ns;

@@ -149,7 +149,7 @@ TEST(ItemDetails, TellWaitingFromTransferring) {
   item.kind = TimelineItem::Kind::kCollective;
   item.collective = timeline.ranks[0].collectives[1];
   item.collective.start_ns = 10'000'000;
-  item.collective.latest_start_ns = 13'600'000;
+  item.collective.waits_until_ns = 13'600'000;
   item.collective.end_ns = 24'900'000;
   item.collective.event.bytes = 2 << 20;
   const ItemDetails details = item_details(item, 7);
@@ -158,6 +158,22 @@ TEST(ItemDetails, TellWaitingFromTransferring) {
   EXPECT_EQ(details.rows[1].value, "3.60 ms");
   EXPECT_EQ(details.rows[2].value, "11.3 ms");
   EXPECT_EQ(details.where, "Rank 0, step 7");
+}
+
+TEST(ItemDetails, TellNoWaitWhereClocksAreNotKnown) {
+  TimelineItem item;
+  item.kind = TimelineItem::Kind::kCollective;
+  item.collective = sample_timeline(two_ranks()).ranks[0].collectives[1];
+  item.collective.waits_until_ns.reset();
+  item.collective.wait_doubt = trace::WaitDoubt::kClocksUnknown;
+  const ItemDetails details = item_details(item, 7);
+  EXPECT_EQ(details.rows[1].name, "Waiting for the last rank");
+  EXPECT_EQ(details.rows[1].value, "not known");
+  EXPECT_TRUE(details.why_unknown.starts_with("Waiting is not known: nothing tells"));
+  for (const auto& row : details.rows) {
+    EXPECT_NE(row.name, "Transferring");
+    EXPECT_NE(row.name, "Size ÷ transfer");
+  }
 }
 
 SampleStep units(int groups) {

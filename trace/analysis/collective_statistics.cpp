@@ -79,20 +79,24 @@ void CollectiveStatistics::set_host(int rank, const std::string& name) {
   rank_on_[host] = rank;
 }
 
-std::vector<std::int64_t> CollectiveStatistics::clock_errors_ns() const {
-  std::vector<std::int64_t> errors_ns(host_sets_.size() + 1, 0);
-  if (host_sets_.empty()) return errors_ns;
+std::shared_ptr<const HostClocks> CollectiveStatistics::clocks() const {
+  if (host_names_.size() < 2) return nullptr;
   std::vector<std::string> names(host_names_.size());
   for (const auto& [name, host] : host_names_) names[static_cast<std::size_t>(host)] = name;
   std::vector<RankHost> ranks;
   for (const auto& [rank, host] : host_of_) {
     ranks.push_back({rank, names[static_cast<std::size_t>(host)]});
   }
-  const HostClocks clocks = meetings_.clocks(ranks);
+  return std::make_shared<const HostClocks>(meetings_.clocks(ranks));
+}
+
+std::vector<std::int64_t> CollectiveStatistics::clock_errors_ns(const HostClocks* clocks) const {
+  std::vector<std::int64_t> errors_ns(host_sets_.size() + 1, 0);
+  if (clocks == nullptr) return errors_ns;
   for (const auto& [hosts, index] : host_sets_) {
     std::vector<int> of_call;
     for (const int host : hosts) of_call.push_back(rank_on_.at(host));
-    errors_ns[static_cast<std::size_t>(index)] = clocks.error_between_hosts(of_call);
+    errors_ns[static_cast<std::size_t>(index)] = clocks->error_between_hosts(of_call);
   }
   return errors_ns;
 }
@@ -170,7 +174,7 @@ CollectiveGroupFigures CollectiveStatistics::figures_of(
 }
 
 std::vector<CollectiveGroupFigures> CollectiveStatistics::figures(
-    const std::vector<double>& exposed_ns_by_row) const {
+    const std::vector<double>& exposed_ns_by_row, const HostClocks* clocks) const {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < rows_.size(); ++i) order.push_back(i);
   const auto shown_key = [&](std::size_t i) {
@@ -179,7 +183,7 @@ std::vector<CollectiveGroupFigures> CollectiveStatistics::figures(
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return shown_key(a) < shown_key(b); });
   std::vector<CollectiveGroupFigures> result;
-  const std::vector<std::int64_t> errors_ns = clock_errors_ns();
+  const std::vector<std::int64_t> errors_ns = clock_errors_ns(clocks);
   for (auto i : order) {
     result.push_back(figures_of(rows_[i], errors_ns));
     if (i < exposed_ns_by_row.size()) result.back().exposed_ns = exposed_ns_by_row[i];

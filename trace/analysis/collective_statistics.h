@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -45,13 +46,16 @@ class CollectiveStatistics {
           const NcclChoice& choice = {});
 
   // `exposed_ns_by_row`: per step, mean over ranks. Buckets first, then units, then the rest.
-  std::vector<CollectiveGroupFigures> figures(const std::vector<double>& exposed_ns_by_row) const;
+  std::vector<CollectiveGroupFigures> figures(const std::vector<double>& exposed_ns_by_row,
+                                              const HostClocks* clocks = nullptr) const;
 
   // Before the rank's first call. Once there are several, calls tell how far clocks are apart.
   void set_host(int rank, const std::string& name);
+  // What the calls so far tell; null: there is one clock.
+  std::shared_ptr<const HostClocks> clocks() const;
   // By MatchedCall::hosts: how far the clocks of a call's hosts may be apart, kUnknownClockError
   // where nothing tells.
-  std::vector<std::int64_t> clock_errors_ns() const;
+  std::vector<std::int64_t> clock_errors_ns(const HostClocks* clocks) const;
 
   // What was matched since the last call.
   std::vector<MatchedCall> take_matched() { return std::exchange(matched_, {}); }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@
 #include "trace/model/run_info.h"
 
 namespace shardlens::trace {
+
+class HostClocks;
 
 // Where the time of one step on one rank went. Without full detail only step_ns and phase_ns are
 // known, and has_detail is false.
@@ -244,6 +247,7 @@ struct RunFigures {
   std::vector<Evaluation> evaluations;  // by step
   RecorderFigures recorder;
   std::vector<ProcessGroupFigures> process_groups;
+  std::shared_ptr<const HostClocks> clocks;  // null: there is one
   std::int64_t ignored_rows = 0;  // contradictory rows: negative durations, impossible ranks, …
 };
 

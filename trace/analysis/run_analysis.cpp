@@ -393,7 +393,8 @@ RunFigures RunAnalysis::figures() const {
   result.info = s.info;
   result.steps = s.steps.steps();
   s.mark_throttled(result.steps);
-  s.split.fill(result.steps, s.collectives.clock_errors_ns());
+  result.clocks = s.collectives.clocks();
+  s.split.fill(result.steps, s.collectives.clock_errors_ns(result.clocks.get()));
   result.buckets = s.plan_in_force();
   result.units = s.units.figures(s.strings);
   result.evaluations = s.evaluations.figures();
@@ -407,7 +408,8 @@ RunFigures RunAnalysis::figures() const {
   result.summary = summarize(s.info, result.steps, result.ranks);
   result.summary.bytes_sent_per_step_theory =
       theoretical_bytes_sent(s.info, result.buckets, result.units, bytes_per_value);
-  result.collectives = s.collectives.figures(s.exposure.means(s.steps, s.collectives.rows()));
+  result.collectives =
+      s.collectives.figures(s.exposure.means(s.steps, s.collectives.rows()), result.clocks.get());
   result.recorder = s.recorder_figures();
   // Steps of other recorders lack detail for other reasons.
   const bool is_ours = result.recorder.events.has_value();

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <tuple>
 #include <vector>
 
 #include "trace/analysis/figures.h"
+#include "trace/analysis/host_clocks.h"
 #include "trace/analysis/intervals.h"
 #include "trace/analysis/step_breakdown.h"
 #include "trace/model/batch.h"
@@ -34,19 +36,41 @@ struct StepRows {
 std::vector<StepRows> rows_by_rank(const std::vector<Batch>& batches,
                                    const std::vector<Interval>& steps, const StringTable& strings);
 
-// When the last rank of a group started a collective, matched by (group and its members, sequence,
-// function): groups of different ranks may have the same number.
-class LatestStarts {
+// Until when a rank waited in a collective.
+struct WaitEnd {
+  // The last rank's start; the own one of a rank that waited for nobody, as it had left by then.
+  std::optional<std::int64_t> time_ns;
+  WaitDoubt doubt = WaitDoubt::kNone;  // why that is not known
+};
+
+// Calls over the ranks of a group, matched by (group and its members, sequence, function): groups
+// of different ranks may have the same number.
+class MatchedWaits {
  public:
-  LatestStarts(const std::vector<Batch>& batches, const std::vector<ProcessGroupFigures>& groups);
-  std::int64_t of(const Collective& collective) const;  // its own start if no other is known
+  // `rank_count`: of the run, which groups that nobody announced span; `clocks`: null: there is
+  // one.
+  MatchedWaits(const std::vector<Batch>& batches, const std::vector<ProcessGroupFigures>& groups,
+               std::size_t rank_count, const HostClocks* clocks);
+  WaitEnd end_of(const Collective& collective) const;
 
  private:
   using Key = std::tuple<int, int, std::int64_t, CollectiveFunction>;
+  struct Group {
+    int first_member = 0;
+    std::size_t size = 0;
+  };
+  struct Call {
+    std::int64_t latest_start_ns = 0;
+    std::vector<int> ranks;  // ascending
+    std::int64_t clock_error_ns = 0;
+  };
+
+  Group group_of(const Collective& collective) const;
   Key key_of(const Collective& collective) const;
 
-  std::map<std::pair<int, int>, int> first_member_;  // by (group, rank)
-  std::map<Key, std::int64_t> latest_;
+  std::map<std::pair<int, int>, Group> groups_;  // by (group, rank)
+  Group all_;
+  std::map<Key, Call> calls_;
 };
 
 }  // namespace shardlens::trace

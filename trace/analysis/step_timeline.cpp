@@ -90,13 +90,14 @@ class RankLayout {
     finish_compute_labels();
   }
 
-  void add_collective(const Collective& event, std::int64_t latest_start_ns, const Units& units) {
+  void add_collective(const Collective& event, const WaitEnd& wait_end, const Units& units) {
     CollectiveBar bar;
     const auto unit = units.find(event.tag_index);
     if (event.tag_kind == TagKind::kUnit && unit != units.end()) bar.unit = unit->second;
     bar.event = event;
     bar.label = collective_label(event, strings_.get(event.rank, event.tag_name));
-    bar.latest_start_ns = std::min(latest_start_ns, event.end_ns) - origin_ns_;
+    if (wait_end.time_ns) bar.waits_until_ns = *wait_end.time_ns - origin_ns_;
+    bar.wait_doubt = wait_end.doubt;
     bar.start_ns = event.start_ns - origin_ns_;
     bar.end_ns = event.end_ns - origin_ns_;
     const auto inside = clipped(event.start_ns, event.end_ns);
@@ -244,7 +245,7 @@ std::vector<Interval> step_times(const StepFigures& figures) {
 }  // namespace
 
 StepContext step_context(const RunFigures& figures) {
-  StepContext context{figures.buckets, figures.units, figures.process_groups, {}};
+  StepContext context{figures.buckets, figures.units, figures.process_groups, {}, figures.clocks};
   for (const auto& rank : figures.ranks) context.ranks.push_back(rank.info);
   return context;
 }
@@ -257,7 +258,8 @@ StepTimeline build_step_timeline(const StepFigures& figures, const std::vector<B
   timeline.end_ns = figures.end_ns - figures.start_ns;
   const auto times = step_times(figures);
   const auto by_rank = rows_by_rank(rows, times, strings);
-  const LatestStarts latest_starts(rows, context.process_groups);
+  const MatchedWaits waits(rows, context.process_groups, context.ranks.size(),
+                           context.clocks.get());
   const Units units = by_index(context.units);
   for (std::size_t i = 0; i < by_rank.size(); ++i) {
     if (times[i].length() <= 0) continue;  // has not reported the step
@@ -273,7 +275,7 @@ StepTimeline build_step_timeline(const StepFigures& figures, const std::vector<B
     layout.add_phases();
     layout.add_compute();
     for (const auto& collective : by_rank[i].collectives) {
-      layout.add_collective(collective, latest_starts.of(collective), units);
+      layout.add_collective(collective, waits.end_of(collective), units);
     }
     for (const auto& ready : by_rank[i].ready) {
       if (ready.step == figures.index) layout.add_ready(ready, context.buckets);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,11 +40,13 @@ struct Bar {
 };
 
 struct CollectiveBar {
-  Collective event;                  // absolute times
-  std::string label;                 // "bucket 3"
-  std::int64_t latest_start_ns = 0;  // relative: until then this rank waited; then the transfer
-  std::int64_t start_ns = 0;         // relative
-  std::int64_t end_ns = 0;           // relative
+  Collective event;   // absolute times
+  std::string label;  // "bucket 3"
+  // Relative: until then this rank waited for others; then the transfer. Nothing: not known.
+  std::optional<std::int64_t> waits_until_ns;
+  WaitDoubt wait_doubt = WaitDoubt::kNone;  // why not
+  std::int64_t start_ns = 0;                // relative
+  std::int64_t end_ns = 0;                  // relative
   std::int64_t overlapped_ns = 0;
   std::int64_t exposed_ns = 0;
   std::shared_ptr<const UnitFigures> unit;  // what is gathered or reduced; null: no unit
@@ -94,6 +97,7 @@ struct StepContext {
   std::vector<UnitFigures> units;
   std::vector<ProcessGroupFigures> process_groups;
   std::vector<RankInfo> ranks;
+  std::shared_ptr<const HostClocks> clocks;  // null: there is one
 };
 StepContext step_context(const RunFigures& figures);
 

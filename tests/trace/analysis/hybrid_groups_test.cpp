@@ -123,7 +123,7 @@ TEST_P(HybridGroups, TheTimelineWaitsForMembersOnly) {
       build_step_timeline(figures.steps.at(0), rows, step_context(figures), analysis.strings());
   ASSERT_EQ(timeline.ranks.size(), 4u);
   const auto latest = [&](int rank, std::size_t i) {
-    return timeline.ranks[static_cast<std::size_t>(rank)].collectives.at(i).latest_start_ns;
+    return timeline.ranks[static_cast<std::size_t>(rank)].collectives.at(i).waits_until_ns;
   };
   EXPECT_EQ(latest(0, 0), 100);
   EXPECT_EQ(latest(1, 0), 100);

@@ -100,7 +100,7 @@ TEST_F(StepTimelineTest, SplitsCommunicationWhereItBecomesExposed) {
   const auto& rank = timeline.ranks[0];
   ASSERT_EQ(rank.collectives.size(), 2u);
   EXPECT_EQ(rank.collectives[1].label, "bucket 1");
-  EXPECT_EQ(rank.collectives[1].latest_start_ns, 55 * kMs);  // rank 1's
+  EXPECT_EQ(rank.collectives[1].waits_until_ns, 55 * kMs);  // rank 1's
   EXPECT_EQ(rank.collectives[1].exposed_ns, 15 * kMs + 10'000);
   EXPECT_EQ(rank.collectives[1].overlapped_ns, 10 * kMs - 10'000);
   ASSERT_EQ(rank.communication.size(), 3u);
@@ -114,12 +114,33 @@ TEST_F(StepTimelineTest, SplitsCommunicationWhereItBecomesExposed) {
   EXPECT_EQ(rank.communication[2].collective, 1);
 }
 
-TEST_F(StepTimelineTest, WaitingEndsWithTheCollectiveItself) {
+TEST_F(StepTimelineTest, ARankThatLeftBeforeTheLastOneCameWaitedForNobody) {
   rows[0].collectives[1].start_ns = kOrigin + 90 * kMs;  // rank 1 begins after rank 0 has ended
   rows[0].collectives[1].end_ns = kOrigin + 95 * kMs;
   SetUp();
-  EXPECT_EQ(timeline.ranks[0].collectives[1].latest_start_ns, 75 * kMs);
-  EXPECT_EQ(timeline.ranks[1].collectives[1].latest_start_ns, 90 * kMs);
+  EXPECT_EQ(timeline.ranks[0].collectives[1].waits_until_ns, 50 * kMs);
+  EXPECT_EQ(timeline.ranks[1].collectives[1].waits_until_ns, 90 * kMs);
+}
+
+TEST_F(StepTimelineTest, WaitsAreNotKnownUntilAllRanksOfTheCallHaveRecordedIt) {
+  rows[0].collectives.pop_back();  // of rank 1
+  SetUp();
+  const auto& calls = timeline.ranks[0].collectives;
+  EXPECT_EQ(calls[0].waits_until_ns, 40 * kMs);
+  EXPECT_FALSE(calls[1].waits_until_ns);
+  EXPECT_EQ(calls[1].wait_doubt, WaitDoubt::kRecordsMissing);
+}
+
+TEST_F(StepTimelineTest, WaitsThatClocksOfHostsCouldMakeUpAreNotKnown) {
+  // Bucket 0 tells that clocks are 10 ms apart at most; bucket 1's wait is 5 ms.
+  rows[0].rank_info->host = "node-1";
+  rows[1].rank_info->host = "node-0";
+  SetUp();
+  EXPECT_FALSE(timeline.ranks[0].collectives[1].waits_until_ns);
+  EXPECT_EQ(timeline.ranks[0].collectives[1].wait_doubt, WaitDoubt::kClockError);
+  rows[0].rank_info->host = "node-0";
+  SetUp();
+  EXPECT_EQ(timeline.ranks[0].collectives[1].waits_until_ns, 55 * kMs) << "one clock";
 }
 
 TEST_F(StepTimelineTest, MarksWhenBucketsWereReady) {
