@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "profiler/collective_row.h"
+#include "trace/model/collective_fields.h"
 
 namespace shardlens::profiler {
 namespace {
@@ -13,26 +14,15 @@ constexpr std::int64_t kOrphanAfterNs = 10'000'000'000;
 
 trace::Collective to_row(int rank, const CollectiveEntered& entered) {
   trace::Collective row = row_of(rank, entered.call);
-  row.step = entered.step;
-  row.phase = entered.phase;
-  row.enqueued_ns = entered.enqueued_ns;
+  trace::set_entry(row, entered);
   return row;
 }
 
 trace::PendingCollective to_pending(int rank, const CollectiveEntered& entered) {
-  const auto& [_, call, phase, detail, step, enqueued_ns] = entered;
   trace::PendingCollective row;
   row.rank = rank;
-  row.process_group = call.process_group;
-  row.sequence = call.sequence;
-  row.function = call.function;
-  row.tag_kind = call.tag_kind;
-  row.tag_index = call.tag_index;
-  row.tag_name = call.tag_name;
-  row.phase = phase;
-  row.step = step;
-  row.bytes = call.bytes;
-  row.enqueued_ns = enqueued_ns;
+  trace::set_call(row, entered.call);
+  trace::set_entry(row, entered);
   return row;
 }
 

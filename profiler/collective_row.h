@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "profiler/records.h"
+#include "trace/model/collective_fields.h"
 #include "trace/model/events.h"
 
 namespace shardlens::profiler {
@@ -11,15 +12,9 @@ namespace shardlens::profiler {
 inline trace::Collective row_of(int rank, const CollectiveCall& call) {
   trace::Collective row;
   row.rank = rank;
-  row.process_group = call.process_group;
-  row.sequence = call.sequence;
-  row.function = call.function;
+  trace::set_call(row, call);
   row.executed = call.executed;
-  row.tag_kind = call.tag_kind;
-  row.tag_index = call.tag_index;
-  row.tag_name = call.tag_name;
   row.data_type = call.data_type;
-  row.bytes = call.bytes;
   return row;
 }
 

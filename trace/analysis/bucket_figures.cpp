@@ -7,8 +7,26 @@
 namespace shardlens::trace {
 
 namespace {
+
 constexpr double kMiB = 1024.0 * 1024.0;
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 56;
+constexpr int kMostBuckets = 65536;
+
+// One bucket with its texts looked up.
+BucketFigures figures_of(const Bucket& bucket, const Settings& settings,
+                         const StringTable& strings) {
+  BucketFigures result;
+  result.index = bucket.index;
+  result.bytes = bucket.bytes;
+  result.parameter_bytes = bucket.parameter_bytes;
+  for (auto name : bucket.parameters) {
+    result.parameters.emplace_back(strings.get(bucket.rank, name));
+  }
+  result.oversize_reason = oversize_reason(result, bucket_cap_bytes(settings, bucket.index));
+  return result;
 }
+
+}  // namespace
 
 double bucket_cap_bytes(const Settings& settings, int bucket) {
   if (bucket != 0) return settings.bucket_cap_mb * kMiB;
@@ -27,16 +45,24 @@ std::string oversize_reason(const BucketFigures& bucket, double cap_bytes) {
   return name + " " + bytes_text(*largest) + ": a tensor is never split";
 }
 
-BucketFigures bucket_figures(const Bucket& bucket, const Settings& settings,
-                             const StringTable& strings) {
-  BucketFigures result;
-  result.index = bucket.index;
-  result.bytes = bucket.bytes;
-  result.parameter_bytes = bucket.parameter_bytes;
-  for (auto name : bucket.parameters) {
-    result.parameters.emplace_back(strings.get(bucket.rank, name));
+int BucketTable::add(const Bucket& bucket) {
+  if (bucket.index < 0 || bucket.index >= kMostBuckets || bucket.plan < 0 || bucket.bytes < 0 ||
+      bucket.bytes > kMostBytes) {
+    return 1;
   }
-  result.oversize_reason = oversize_reason(result, bucket_cap_bytes(settings, bucket.index));
+  const auto [place, is_new] = buckets_.try_emplace({bucket.plan, bucket.index}, bucket);
+  if (!is_new && bucket.rank <= place->second.rank) place->second = bucket;
+  return 0;
+}
+
+std::vector<BucketFigures> BucketTable::figures(const Settings& settings,
+                                                const StringTable& strings) const {
+  std::vector<BucketFigures> result;
+  if (buckets_.empty()) return result;
+  const int plan = buckets_.rbegin()->first.first;
+  for (const auto& [key, bucket] : buckets_) {
+    if (key.first == plan) result.push_back(figures_of(bucket, settings, strings));
+  }
   return result;
 }
 

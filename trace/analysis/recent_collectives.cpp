@@ -2,6 +2,8 @@
 
 #include <tuple>
 
+#include "trace/model/collective_fields.h"
+
 namespace shardlens::trace {
 
 namespace {
@@ -16,6 +18,16 @@ void RecentCollectives::add(const Collective& collective) {
   auto& group = by_group_[collective.process_group];
   group.emplace(collective.sequence, collective);
   if (group.size() > kKeptPerGroup) group.erase(group.begin());
+}
+
+void RecentCollectives::add(const PendingCollective& ended) {
+  Collective row;
+  row.rank = ended.rank;
+  set_call(row, ended);
+  set_entry(row, ended);
+  row.start_ns = ended.enqueued_ns;
+  row.end_ns = ended.end_ns;
+  add(row);
 }
 
 std::vector<Collective> RecentCollectives::all() const {

@@ -16,6 +16,7 @@ class RecentCollectives {
   static constexpr std::size_t kKeptPerGroup = 64;
 
   void add(const Collective& collective);
+  void add(const PendingCollective& ended);                        // one without detail
   std::vector<Collective> all() const;                             // by group, then sequence
   const std::optional<Collective>& last() const { return last_; }  // by end
 

@@ -12,6 +12,7 @@ namespace shardlens::trace {
 namespace {
 
 constexpr std::size_t kFewestOfAKind = 8;  // of either kind
+constexpr std::int64_t kMostCounted = std::int64_t{1} << 56;
 
 struct Center {
   double median = 0;
@@ -58,6 +59,45 @@ std::optional<double> measured_slowdown(const std::vector<StepFigures>& steps) {
   const double time = std::accumulate(with.begin(), with.end(), 0.0) +
                       std::accumulate(without.begin(), without.end(), 0.0);
   return slowdown(difference * static_cast<double>(with.size()), time);
+}
+
+void RecorderReports::set(const RecorderCost& cost) { costs_[cost.rank] = cost; }
+
+int RecorderReports::add(const Lost& lost) {
+  if (lost.count < 0 || lost.count > kMostCounted) return 1;
+  losses_[{lost.rank, lost.reason}] += lost.count;
+  return 0;
+}
+
+std::optional<RecorderCost> RecorderReports::cost_of(int rank) const {
+  const auto found = costs_.find(rank);
+  return found == costs_.end() ? std::nullopt : std::optional(found->second);
+}
+
+RecorderFigures RecorderReports::figures(std::span<const std::int64_t> step_times_ns,
+                                         const std::vector<StepFigures>& steps) const {
+  RecorderFigures result;
+  for (const auto& [key, count] : losses_) {
+    result.losses.push_back({key.first, key.second, count});
+    result.lost += count;
+  }
+  double overhead = 0, measured_ranks = 0;
+  for (const auto& [rank, cost] : costs_) {
+    result.events =
+        result.events.value_or(0) + std::clamp<std::int64_t>(cost.events, 0, kMostCounted);
+    const std::int64_t time_ns = step_times_ns[static_cast<std::size_t>(rank)];
+    if (time_ns <= 0 || cost.callback_ns == kNotKnown) continue;
+    overhead += slowdown(static_cast<double>(cost.callback_ns), static_cast<double>(time_ns));
+    ++measured_ranks;
+  }
+  if (measured_ranks > 0) result.overhead_fraction = overhead / measured_ranks;
+  // Steps of other recorders lack detail for other reasons.
+  const bool is_ours = result.events.has_value();
+  if (const auto measured = measured_slowdown(steps); is_ours && measured) {
+    result.overhead_fraction = measured;
+    result.overhead_is_measured = true;
+  }
+  return result;
 }
 
 }  // namespace shardlens::trace

@@ -33,7 +33,6 @@ namespace {
 constexpr int kMostUnannouncedRanks = 1024;  // when the run does not say how many it has
 constexpr std::int64_t kMostPerStep = std::int64_t{1} << 40;  // tokens or samples of a rank
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 56;
-constexpr int kMostBuckets = 65536;
 
 bool is_plausible(const Step& step) {
   const auto is_possible = [](std::int64_t value, std::int64_t most) {
@@ -55,23 +54,6 @@ std::optional<int> rank_that_wrote(const Batch& batch) {
   return std::nullopt;
 }
 
-Collective completed(const PendingCollective& call) {
-  Collective row;
-  row.rank = call.rank;
-  row.step = call.step;
-  row.process_group = call.process_group;
-  row.sequence = call.sequence;
-  row.function = call.function;
-  row.tag_kind = call.tag_kind;
-  row.tag_index = call.tag_index;
-  row.tag_name = call.tag_name;
-  row.phase = call.phase;
-  row.bytes = call.bytes;
-  row.enqueued_ns = row.start_ns = call.enqueued_ns;
-  row.end_ns = call.end_ns;
-  return row;
-}
-
 }  // namespace
 
 struct RunAnalysis::State {
@@ -79,7 +61,6 @@ struct RunAnalysis::State {
     RankActivity activity;
     RecentCollectives recent;
     RankFigures figures;  // memory, heartbeat, pending and info; the rest is put in on request
-    std::optional<RecorderCost> cost;
     ThrottledTimes throttled;
     bool has_steps = false;
   };
@@ -95,10 +76,10 @@ struct RunAnalysis::State {
   RowExposure exposure;
   ExposureSplit split;
   ProcessGroups groups;
-  std::map<std::pair<int, int>, Bucket> buckets;  // by (plan, index), of the lowest rank
+  BucketTable buckets;
   UnitTable units;
   EvaluationTable evaluations;
-  std::map<std::pair<int, std::string>, std::int64_t> losses;  // by (rank, reason)
+  RecorderReports recorder;
   std::int64_t ignored_rows = 0;
 
   void add_ranks(std::size_t count);
@@ -110,12 +91,8 @@ struct RunAnalysis::State {
   void add_clock_limits(const Batch& batch);
   void add_step(const Step& step);
   void add_collective(const Collective& collective);
-  void add_bucket(const Bucket& bucket);
   void recompute();
   RankFigures figures_of(const RankState& rank) const;
-  std::vector<BucketFigures> plan_in_force() const;
-  RecorderFigures recorder_figures() const;
-  void mark_throttled(std::vector<StepFigures>& all) const;
 };
 
 void RunAnalysis::State::add_ranks(std::size_t count) {
@@ -169,7 +146,7 @@ void RunAnalysis::State::add_present(const Batch& batch) {
     if (auto* rank = rank_of(batch.heartbeat->rank)) rank->figures.heartbeat = *batch.heartbeat;
   }
   if (batch.cost) {
-    if (auto* rank = rank_of(batch.cost->rank)) rank->cost = *batch.cost;
+    if (rank_of(batch.cost->rank) != nullptr) recorder.set(*batch.cost);
   }
   if (!batch.pending) return;
   const auto owner = rank_that_wrote(batch);
@@ -179,7 +156,7 @@ void RunAnalysis::State::add_present(const Batch& batch) {
   rank->figures.pending.clear();
   for (const PendingCollective& call : *batch.pending) {
     if (call.end_ns > 0) {
-      rank->recent.add(completed(call));
+      rank->recent.add(call);
     } else {
       rank->figures.pending.push_back(call);
     }
@@ -191,12 +168,7 @@ void RunAnalysis::State::add_memory_and_losses(const Batch& batch) {
     if (auto* rank = rank_of(sample.rank)) ignored_rows += take_in(rank->figures, sample) ? 0 : 1;
   }
   for (const auto& lost : batch.lost) {
-    if (rank_of(lost.rank) == nullptr) continue;
-    if (lost.count < 0 || lost.count > kMostBytes) {
-      ++ignored_rows;
-    } else {
-      losses[{lost.rank, lost.reason}] += lost.count;
-    }
+    if (rank_of(lost.rank) != nullptr) ignored_rows += recorder.add(lost);
   }
 }
 
@@ -205,20 +177,6 @@ void RunAnalysis::State::add_clock_limits(const Batch& batch) {
     if (strings.get(sample.rank, sample.name) != kClockLimits) continue;
     auto* rank = rank_of(sample.rank);
     if (rank != nullptr && !rank->throttled.add(sample.time_ns, sample.value)) ++ignored_rows;
-  }
-}
-
-void RunAnalysis::State::mark_throttled(std::vector<StepFigures>& all) const {
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    if (ranks[rank].throttled.times().empty()) continue;
-    for (StepFigures& step : all) {
-      if (rank >= step.ranks.size() || step.ranks[rank].step_ns <= 0) continue;
-      const StepBreakdown& own = step.ranks[rank];
-      const auto touch = ranks[rank].throttled.in(own.start_ns, own.start_ns + own.step_ns);
-      if (touch.ns > 0) {
-        step.throttling.push_back({static_cast<int>(rank), touch.limits, touch.ns});
-      }
-    }
   }
 }
 
@@ -263,17 +221,6 @@ void RunAnalysis::State::add_collective(const Collective& collective) {
   rank->recent.add(collective);
 }
 
-void RunAnalysis::State::add_bucket(const Bucket& bucket) {
-  if (rank_of(bucket.rank) == nullptr) return;
-  if (bucket.index < 0 || bucket.index >= kMostBuckets || bucket.plan < 0 || bucket.bytes < 0 ||
-      bucket.bytes > kMostBytes) {
-    ++ignored_rows;
-    return;
-  }
-  const auto [place, is_new] = buckets.try_emplace({bucket.plan, bucket.index}, bucket);
-  if (!is_new && bucket.rank <= place->second.rank) place->second = bucket;
-}
-
 void RunAnalysis::State::recompute() {
   std::int64_t first_open = INT64_MAX;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
@@ -295,47 +242,15 @@ void RunAnalysis::State::recompute() {
   }
 }
 
-std::vector<BucketFigures> RunAnalysis::State::plan_in_force() const {
-  std::vector<BucketFigures> result;
-  if (buckets.empty()) return result;
-  const int plan = buckets.rbegin()->first.first;
-  for (const auto& [key, bucket] : buckets) {
-    if (key.first == plan) result.push_back(bucket_figures(bucket, info.settings, strings));
-  }
-  return result;
-}
-
 RankFigures RunAnalysis::State::figures_of(const RankState& rank) const {
   auto result = rank.figures;
-  result.cost = rank.cost;
+  result.cost = recorder.cost_of(result.info.rank);
   result.totals = rank.activity.totals();
   const MemoryEstimate estimate = estimate_memory(result, info);
   result.estimate = estimate.at_peak;
   result.estimate_peaks = estimate.category_peaks;
   result.recent_completed = rank.recent.all();
   result.last_completed = rank.recent.last();
-  return result;
-}
-
-RecorderFigures RunAnalysis::State::recorder_figures() const {
-  RecorderFigures result;
-  for (const auto& [key, count] : losses) {
-    result.losses.push_back({key.first, key.second, count});
-    result.lost += count;
-  }
-  double overhead = 0;
-  double measured_ranks = 0;
-  for (const auto& rank : ranks) {
-    if (!rank.cost) continue;
-    result.events =
-        result.events.value_or(0) + std::clamp<std::int64_t>(rank.cost->events, 0, kMostBytes);
-    const auto step_time = rank.activity.step_time_ns();
-    if (step_time <= 0 || rank.cost->callback_ns == kNotKnown) continue;
-    overhead +=
-        slowdown(static_cast<double>(rank.cost->callback_ns), static_cast<double>(step_time));
-    ++measured_ranks;
-  }
-  if (measured_ranks > 0) result.overhead_fraction = overhead / measured_ranks;
   return result;
 }
 
@@ -352,7 +267,9 @@ void RunAnalysis::add(const Batch& batch) {
   s.add_present(batch);
   s.add_memory_and_losses(batch);
   s.add_clock_limits(batch);
-  for (const auto& bucket : batch.buckets) s.add_bucket(bucket);
+  for (const auto& bucket : batch.buckets) {
+    if (s.rank_of(bucket.rank) != nullptr) s.ignored_rows += s.buckets.add(bucket);
+  }
   for (const auto& unit : batch.units) s.ignored_rows += s.units.add(unit);
   for (const auto& parameter : batch.unit_parameters) s.ignored_rows += s.units.add(parameter);
   for (const auto& row : batch.evaluations) s.ignored_rows += s.evaluations.add(row);
@@ -392,15 +309,17 @@ RunFigures RunAnalysis::figures() const {
   RunFigures result;
   result.info = s.info;
   result.steps = s.steps.steps();
-  s.mark_throttled(result.steps);
   result.clocks = s.collectives.clocks();
   s.split.fill(result.steps, s.collectives.clock_errors_ns(result.clocks.get()));
-  result.buckets = s.plan_in_force();
+  result.buckets = s.buckets.figures(s.info.settings, s.strings);
   result.units = s.units.figures(s.strings);
   result.evaluations = s.evaluations.figures();
   const auto parameters = s.ranks.empty() ? 0 : trained_values(s.ranks.front().figures.info);
   const auto bytes_per_value = gradient_bytes_per_value(result.buckets, parameters);
+  std::vector<std::int64_t> step_times_ns;
   for (const auto& rank : s.ranks) {
+    mark_throttled(result.steps, static_cast<int>(result.ranks.size()), rank.throttled);
+    step_times_ns.push_back(rank.activity.step_time_ns());
     result.ranks.push_back(s.figures_of(rank));
     result.ignored_rows += rank.activity.late_rows();
   }
@@ -410,13 +329,7 @@ RunFigures RunAnalysis::figures() const {
       theoretical_bytes_sent(s.info, result.buckets, result.units, bytes_per_value);
   result.collectives =
       s.collectives.figures(s.exposure.means(s.steps, s.collectives.rows()), result.clocks.get());
-  result.recorder = s.recorder_figures();
-  // Steps of other recorders lack detail for other reasons.
-  const bool is_ours = result.recorder.events.has_value();
-  if (const auto measured = measured_slowdown(result.steps); is_ours && measured) {
-    result.recorder.overhead_fraction = measured;
-    result.recorder.overhead_is_measured = true;
-  }
+  result.recorder = s.recorder.figures(step_times_ns, result.steps);
   result.process_groups = s.groups.figures();
   result.ignored_rows += s.ignored_rows;
   return result;

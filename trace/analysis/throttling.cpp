@@ -51,6 +51,17 @@ ThrottledTimes::Touch ThrottledTimes::in(std::int64_t start_ns, std::int64_t end
   return touch;
 }
 
+void mark_throttled(std::vector<StepFigures>& steps, int rank, const ThrottledTimes& throttled) {
+  if (throttled.times().empty()) return;
+  const auto place = static_cast<std::size_t>(rank);
+  for (StepFigures& step : steps) {
+    if (place >= step.ranks.size() || step.ranks[place].step_ns <= 0) continue;
+    const StepBreakdown& own = step.ranks[place];
+    const auto touch = throttled.in(own.start_ns, own.start_ns + own.step_ns);
+    if (touch.ns > 0) step.throttling.push_back({rank, touch.limits, touch.ns});
+  }
+}
+
 ThrottlingSummary throttling_of(const std::vector<StepFigures>& steps) {
   ThrottlingSummary summary;
   std::set<int> ranks;

@@ -36,6 +36,9 @@ class ThrottledTimes {
   std::vector<ThrottledTime> times_;  // by time, disjoint; neighbours differ
 };
 
+// Into the steps of that rank which it touched.
+void mark_throttled(std::vector<StepFigures>& steps, int rank, const ThrottledTimes& throttled);
+
 // Of a whole run, for a sentence about it.
 struct ThrottlingSummary {
   std::int64_t steps = 0;  // that were touched on any rank
