@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "app/cli/command_line.h"
+#include "app/cli/exit_code.h"
 #include "app/cli/output.h"
 
 int main(int argc, char** argv) {

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "app/cli/child_output.h"
-#include "app/cli/command_line.h"
 #include "app/cli/commands.h"
+#include "app/cli/exit_code.h"
 #include "app/cli/machine.h"
 #include "app/cli/output.h"
 #include "app/cli/stop_request.h"

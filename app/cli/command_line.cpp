@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/cli/commands.h"
+#include "app/cli/exit_code.h"
 #include "app/cli/output.h"
 #include "app/cli/run_job.h"
 #include "app/launch/program_files.h"

@@ -12,10 +12,6 @@ struct Surroundings {
   std::filesystem::path preferences;     // see WindowOptions
 };
 
-inline constexpr int kDone = 0;
-inline constexpr int kFailed = 1;
-inline constexpr int kWrongUse = 2;
-
 // Returns the exit code. Messages go to standard error, results to standard output.
 int run_command_line(int argc, const char* const* argv, const Surroundings& surroundings);
 

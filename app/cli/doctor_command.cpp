@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "app/cli/command_line.h"
 #include "app/cli/commands.h"
+#include "app/cli/exit_code.h"
 #include "app/cli/health_check.h"
 #include "app/cli/machine.h"
 #include "app/cli/output.h"

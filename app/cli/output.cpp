@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "app/cli/command_line.h"
+#include "app/cli/exit_code.h"
 #include "trace/model/printable.h"
 
 namespace shardlens::app {

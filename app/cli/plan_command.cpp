@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "app/cli/command_line.h"
 #include "app/cli/commands.h"
+#include "app/cli/exit_code.h"
 #include "app/cli/output.h"
 #include "app/report/plan_report.h"
 #include "trace/huggingface/find_model.h"

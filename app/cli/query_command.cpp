@@ -6,8 +6,8 @@
 #include <utility>
 #include <variant>
 
-#include "app/cli/command_line.h"
 #include "app/cli/commands.h"
+#include "app/cli/exit_code.h"
 #include "app/cli/output.h"
 #include "app/cli/stop_request.h"
 #include "app/launch/program_files.h"

@@ -3,8 +3,8 @@
 #include <csignal>
 #include <memory>
 
-#include "app/cli/command_line.h"
 #include "app/cli/commands.h"
+#include "app/cli/exit_code.h"
 #include "app/cli/output.h"
 #include "app/cli/stop_signals.h"
 #include "app/launch/recorded_program.h"

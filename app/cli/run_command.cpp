@@ -4,7 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "app/cli/command_line.h"
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "app/cli/run_job.h"

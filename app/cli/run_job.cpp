@@ -6,7 +6,7 @@
 #include <chrono>
 #include <csignal>
 
-#include "app/cli/command_line.h"
+#include "app/cli/exit_code.h"
 #include "app/cli/output.h"
 #include "app/cli/progress_line.h"
 #include "app/cli/run_monitor.h"

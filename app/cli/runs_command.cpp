@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/command_line.h"
 #include "app/cli/commands.h"
+#include "app/cli/exit_code.h"
 #include "app/cli/output.h"
 #include "app/launch/program_files.h"
 #include "app/report/report_json.h"

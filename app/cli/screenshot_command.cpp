@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "app/cli/command_line.h"
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "app/launch/program_files.h"

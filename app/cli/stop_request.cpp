@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-#include "app/cli/command_line.h"
+#include "app/cli/exit_code.h"
 #include "app/cli/output.h"
 
 namespace shardlens::app {

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "trace/store/lod_writer.h"
 #include "trace/store/schema.h"
 
 namespace shardlens::trace {
@@ -49,9 +48,9 @@ Result<void> LodFile::load_closed() {
                                     std::to_string(first_row_id(rank_)) + " and row_id < " +
                                     std::to_string(first_row_id(rank_ + 1)) +
                                     " order by row_id desc limit 1",
-                                LodWriter::kNothingClosed));
-  if (ns == LodWriter::kNothingClosed) return {};
-  closed_ = ns == LodWriter::kAllClosed ? kLastLodTile + 1 : lod_tile_at(0, ns);
+                                kNoLodTileClosed));
+  if (ns == kNoLodTileClosed) return {};
+  closed_ = ns == kAllLodTilesClosed ? kLastLodTile + 1 : lod_tile_at(0, ns);
   return {};
 }
 

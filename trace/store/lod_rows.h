@@ -25,6 +25,8 @@ bool has_lod_row(const LodPlace& place);         // whether the row id can tell 
 inline constexpr int kMostLodStreams = 1 << 12;  // of a rank; further ones are not in the pyramid
 inline constexpr std::int64_t kFirstLodTile = lod_tile_at(0, INT64_MIN);
 inline constexpr std::int64_t kLastLodTile = lod_tile_at(0, INT64_MAX);
+// Column `lod_ns` of a commit while no tile is closed, and once all are.
+inline constexpr std::int64_t kNoLodTileClosed = 0, kAllLodTilesClosed = INT64_MAX;
 
 // Levels of rows that are no tiles.
 inline constexpr int kLodLongLevel = kLodLevels;         // by stream: lists of its long events

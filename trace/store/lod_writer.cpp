@@ -64,7 +64,7 @@ void LodWriter::add_rows(const Batch& batch) {
   if (is_abandoned_) {
     const bool is_behind =
         !batch.steps.empty() || !batch.spans.empty() || !batch.collectives.empty();
-    if (is_behind) confirmed_ns_ = kNothingClosed;
+    if (is_behind) confirmed_ns_ = kNoLodTileClosed;
     return;
   }
   using Kind = LodRibbonWriter::Kind;
@@ -122,7 +122,7 @@ void LodWriter::add_events(int lane, EventKind kind, std::span<const Event> even
   const auto lod = lod_kind(kind);
   if (!lod) return;
   if (is_abandoned_) {
-    confirmed_ns_ = kNothingClosed;
+    confirmed_ns_ = kNoLodTileClosed;
     return;
   }
   Depths depths{};
@@ -175,7 +175,7 @@ Result<std::int64_t> LodWriter::commit(std::int64_t now_ns) {
     closed_ = limit;
   }
   TRY(write_lists());
-  return closed_ == kFirstLodTile ? kNothingClosed : closed_ << lod_tile_bits(0);
+  return closed_ == kFirstLodTile ? kNoLodTileClosed : closed_ << lod_tile_bits(0);
 }
 
 Result<std::int64_t> LodWriter::finish() {
@@ -184,13 +184,13 @@ Result<std::int64_t> LodWriter::finish() {
   TRY(close_streams(
       [](auto& writer, const LodPyramid::Write& write) { return writer.close_all(write); }));
   TRY(write_lists());
-  return kAllClosed;
+  return kAllLodTilesClosed;
 }
 
 void LodWriter::confirm(std::int64_t closed_ns) {
   confirmed_ns_ = closed_ns;
   confirmed_checksums_ = checksums_;
-  if (closed_ns == kAllClosed) abandon();
+  if (closed_ns == kAllLodTilesClosed) abandon();
 }
 
 void LodWriter::abandon() {

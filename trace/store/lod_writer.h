@@ -26,8 +26,6 @@ class LodWriter {
  public:
   // What is newer than this before the newest event may still be joined by earlier ones.
   static constexpr std::int64_t kLatenessNs = 2'000'000'000;
-  // Column `lod_ns` while nothing is closed, and once everything is.
-  static constexpr std::int64_t kNothingClosed = 0, kAllClosed = INT64_MAX;
 
   // `database`: with the tables; it may move, not close, while this lives.
   static Result<LodWriter> create(Database& database, int rank);
@@ -88,7 +86,7 @@ class LodWriter {
   LodLongWork long_work_;
   std::int64_t lists_ = 0;  // written so far: their place
   std::int64_t closed_ = kFirstLodTile;
-  std::int64_t confirmed_ns_ = kNothingClosed;
+  std::int64_t confirmed_ns_ = kNoLodTileClosed;
   std::int64_t newest_ns_ = INT64_MIN;
   std::int64_t far_ns_ = INT64_MAX;  // the earliest of the times that lie far beyond the newest
   int far_times_ = 0;

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "app/cli/exit_code.h"
 #include "app/report/report_json.h"
 #include "tests/app/report/synthetic_run.h"
 #include "trace/store/file_system.h"

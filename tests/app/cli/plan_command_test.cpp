@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "app/cli/command_line.h"
+#include "app/cli/exit_code.h"
 #include "app/report/report_json.h"
 #include "trace/store/file_system.h"
 

@@ -1,0 +1,10 @@
+// With what the program leaves: a contract with scripts.
+#pragma once
+
+namespace shardlens::app {
+
+inline constexpr int kDone = 0;
+inline constexpr int kFailed = 1;
+inline constexpr int kWrongUse = 2;
+
+}  // namespace shardlens::app
