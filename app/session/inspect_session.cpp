@@ -62,7 +62,11 @@ void InspectSession::show(const std::filesystem::path& run, bool is_live) {
   Opening opening{run, 0};
   {
     const std::lock_guard lock(mutex_);
+    // Whoever follows has left when it was told that the run is over, or not yet that it lives.
+    const bool follows_again = is_live && !is_live_ && run == run_;
     is_live_ = is_live;
+    opening.generation = generation_;
+    if (follows_again) return opener_.ask(std::move(opening));
     if (run == run_) return;
     run_ = run;
     opening.generation = ++generation_;
@@ -139,22 +143,35 @@ void InspectSession::publish_problem(std::uint64_t generation, const std::string
   publish(generation, [&](ui::InspectView& view) { view.problem = problem; });
 }
 
-void InspectSession::open_and_follow(const Opening& opening, const Wanted& wanted) {
-  if (opening.run.empty()) return;
+bool InspectSession::open(const Opening& opening) {
   auto explorer = trace::RunExplorer::open(opening.run);
-  if (!explorer) return publish_problem(opening.generation, explorer.error().message);
-  Opened opened{std::move(*explorer), opening.generation};
+  if (!explorer) {
+    publish_problem(opening.generation, explorer.error().message);
+    return false;
+  }
   {
     const std::lock_guard lock(mutex_);
-    if (opening.generation != generation_) return;
-    explorer_ = opened.explorer;
+    if (opening.generation != generation_) return false;
+    explorer_ = std::move(*explorer);
   }
   auto info = trace::read_run_info(opening.run);
   publish(opening.generation, [&](ui::InspectView& view) {
+    view.problem.clear();
     if (info) view.bookmarks = kept_bookmarks_ = std::move(info->bookmarks);
   });
-  publish_rows(opened, 0, wanted);
-  publish_so_far(opened);
+  return true;
+}
+
+void InspectSession::open_and_follow(const Opening& opening, const Wanted& wanted) {
+  if (opening.run.empty()) return;
+  auto opened = this->opened();
+  if (!opened.explorer || opened.generation != opening.generation) {
+    if (!open(opening)) return;
+    opened = this->opened();
+    if (!opened.explorer || opened.generation != opening.generation) return;
+    publish_rows(opened, 0, wanted);
+    publish_so_far(opened);
+  }
   if (!read_all(opened, wanted)) return;
   trace::give_back_memory();
   trace::TimeRange range;

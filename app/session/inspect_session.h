@@ -71,6 +71,7 @@ class InspectSession {
   };
   using Wanted = std::function<bool()>;
 
+  bool open(const Opening& opening);
   void open_and_follow(const Opening& opening, const Wanted& wanted);
   bool read_all(const Opened& opened, const Wanted& wanted);
   void follow(const Opened& opened, const Wanted& wanted);

@@ -191,6 +191,18 @@ TEST_F(InspectSessionTest, FollowsARunThatIsRecorded) {
   EXPECT_EQ(settled()->rows->steps.size(), 26u) << "what came last is read, too";
 }
 
+TEST_F(InspectSessionTest, FollowsARunThatIsKnownToLiveOnlyAfterItWasShown) {
+  session.show(run.folder(), false);
+  ASSERT_EQ(settled()->rows->steps.size(), 16u);
+  session.show(run.folder(), true);
+  run.add_steps(4);
+  EXPECT_TRUE(eventually([&] { return session.view()->rows->steps.size() == 24; }));
+  run.add_steps(1);
+  run.finish();
+  session.show(run.folder(), false);
+  EXPECT_EQ(settled()->rows->steps.size(), 26u);
+}
+
 TEST_F(InspectSessionTest, SaysWhyAFileCannotBeShown) {
   run.finish();
   const auto file = folder.path() / "notes.shardlens";
