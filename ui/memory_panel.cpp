@@ -82,7 +82,7 @@ void draw_bar_tooltip(const Look& look, const MemoryBar& bar, const std::string&
     scope.row(&swatch, memory_name(part->category), format_bytes(part->bytes).text());
   }
   scope.row(nullptr, "Peak", format_bytes(bar.peak).text());
-  if (bar.now > 0) scope.row(nullptr, "Now (tick)", format_bytes(bar.now).text());
+  if (bar.now > 0) scope.row(nullptr, "PyTorch now (tick)", format_bytes(bar.now).text());
   if (bar.estimate > 0) scope.row(nullptr, "Estimate (dashed)", format_bytes(bar.estimate).text());
   scope.note("All categories at the moment of this rank's peak, so that they sum to it");
   scope.note(source);

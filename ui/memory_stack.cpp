@@ -24,7 +24,7 @@ MemoryBar bar_of(const trace::RankFigures& rank, bool goes_on) {
   MemoryBar bar;
   bar.rank = rank.info.rank;
   bar.peak = static_cast<double>(rank.peak.total_bytes());
-  bar.now = goes_on ? static_cast<double>(rank.now.total_bytes()) : 0;
+  bar.now = goes_on ? static_cast<double>(rank.now.allocated_bytes()) : 0;
   bar.estimate = total(rank.estimate);
   for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
     const auto bytes = static_cast<double>(rank.peak.bytes[static_cast<std::size_t>(i)]);

@@ -18,7 +18,11 @@ struct MemoryPart {
 struct MemoryBar {
   int rank = 0;
   std::vector<MemoryPart> parts;  // at the rank's peak, from the bottom; empty parts left out
-  double peak = 0, now = 0, estimate = 0;                            // totals; 0: not known
+  double peak = 0, estimate = 0;  // totals; 0: not known
+  // By PyTorch alone, which lies below what is outside: what that is between peaks is no measure of
+  // anything, and was above the peak on a CPU, where the heap keeps what tensors freed. 0: no
+  // present.
+  double now = 0;
   std::array<double, trace::kMemoryCategoryCount> category_peaks{};  // each at its own time
 };
 
