@@ -48,13 +48,14 @@ void explain_call(const Look& look, const trace::EventDetails& details,
   const Rgb waiting = wait_color(p), transfer = transfer_color(p, details);
   const TooltipScope scope(look);
   scope.title("Rank " + std::to_string(call.rank));
-  const std::int64_t wait = believed_wait_ns(details, call);
-  if (call.latest_start_ns > 0) {
-    scope.row(&waiting, "Wait for the last rank",
-              wait > 0 ? format_duration(static_cast<double>(wait)).text() : "none");
-    const auto ns =
-        std::max<std::int64_t>(0, call.end_ns - std::max(call.start_ns, call.latest_start_ns));
-    scope.row(&transfer, "Transfer", format_duration(static_cast<double>(ns)).text());
+  const auto text = [](std::int64_t ns) { return format_duration(static_cast<double>(ns)).text(); };
+  constexpr std::string_view kWait = "Wait for the last rank";
+  if (const auto wait = known_wait_ns(details, call)) {
+    scope.row(&waiting, kWait, *wait > 0 ? text(*wait) : "none");
+    const auto moves_from = std::max(call.start_ns, call.latest_start_ns);
+    scope.row(&transfer, "Transfer", text(std::max<std::int64_t>(0, call.end_ns - moves_from)));
+  } else {
+    scope.row(&waiting, kWait, "not known");
   }
   scope.row(nullptr, "Whole",
             format_duration(static_cast<double>(call.end_ns - call.start_ns)).text());
@@ -79,7 +80,7 @@ void draw_call(const Look& look, const Rect& row, float label_width,
   };
   const float height = look.px(10);
   const float y = std::round(bars.center_y() - height / 2);
-  const std::int64_t wait = believed_wait_ns(details, call);
+  const std::int64_t wait = known_wait_ns(details, call).value_or(0);
   const float begin = x_of(call.start_ns), middle = x_of(call.start_ns + wait);
   const float end = std::max(middle + 1, x_of(call.end_ns));
   fill({begin, y, middle - begin, height}, color(wait_color(p)), look.px(2));
@@ -133,22 +134,26 @@ std::string rest_text(const trace::EventDetails& details,
                       const std::vector<const trace::RankCall*>& rest) {
   const std::string more =
       "and " + format_integer(static_cast<std::int64_t>(rest.size())) + " more";
-  if (details.clock_error_ns == trace::kUnknownClockError) return more;
-  const auto [least, most] =
-      std::ranges::minmax(rest | std::views::transform([&](const auto* call) {
-                            return believed_wait_ns(details, *call);
-                          }));
+  std::vector<std::int64_t> waits;
+  for (const trace::RankCall* call : rest) {
+    if (const auto wait = known_wait_ns(details, *call)) waits.push_back(*wait);
+  }
+  if (waits.empty()) return more;
+  const auto [least, most] = std::ranges::minmax(waits);
   const auto text = [](std::int64_t ns) { return format_duration(static_cast<double>(ns)).text(); };
-  return more + ": waits of " + (least == most ? text(least) : text(least) + " to " + text(most));
+  return more + ": waits of " + (least == most ? text(least) : text(least) + " to " + text(most)) +
+         (waits.size() < rest.size() ? ", others not known" : "");
 }
 
 }  // namespace
 
-std::int64_t believed_wait_ns(const trace::EventDetails& details, const trace::RankCall& call) {
-  if (call.latest_start_ns <= 0) return 0;
+std::optional<std::int64_t> known_wait_ns(const trace::EventDetails& details,
+                                          const trace::RankCall& call) {
+  if (call.latest_start_ns <= 0) return std::nullopt;
   const std::int64_t wait =
       std::min(call.latest_start_ns, std::max(call.start_ns, call.end_ns)) - call.start_ns;
-  return wait > std::max<std::int64_t>(0, details.clock_error_ns) ? wait : 0;
+  if (details.clock_error_ns > 0 && wait <= details.clock_error_ns) return std::nullopt;
+  return std::max<std::int64_t>(0, wait);
 }
 
 float calls_height(const Look& look, const trace::EventDetails& details) {

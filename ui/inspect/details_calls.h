@@ -1,6 +1,9 @@
 // The same collective on every rank: waits and transfers as bars. Interface thread, inside a frame.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "trace/timeline/event_details.h"
 #include "ui/commands.h"
 #include "ui/theme.h"
@@ -12,7 +15,8 @@ float calls_height(const Look& look, const trace::EventDetails& details);
 void draw_calls(const Look& look, const Rect& rect, const trace::EventDetails& details,
                 Commands& commands);
 
-// Waits shorter than the clocks' error are not believed.
-std::int64_t believed_wait_ns(const trace::EventDetails& details, const trace::RankCall& call);
+// Nothing: not known, as the hosts' clocks could make it up.
+std::optional<std::int64_t> known_wait_ns(const trace::EventDetails& details,
+                                          const trace::RankCall& call);
 
 }  // namespace shardlens::ui

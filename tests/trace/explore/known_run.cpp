@@ -203,6 +203,15 @@ void KnownRun::put_on_hosts(const std::array<const char*, 2>& names) {
   }
 }
 
+void KnownRun::turn_into_broadcasts() {
+  writers_.clear();
+  for (const int rank : {0, 1}) {
+    auto file = open_for_writing(rank_file(path_, rank));
+    ASSERT_TRUE(file);
+    ASSERT_TRUE(file->execute("update collective set function='broadcast', executed='broadcast'"));
+  }
+}
+
 std::unique_ptr<RunExplorer> open_whole(const std::filesystem::path& run) {
   auto explorer = RunExplorer::open(run);
   EXPECT_TRUE(explorer) << explorer.error().message;

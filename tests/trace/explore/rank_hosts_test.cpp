@@ -1,6 +1,9 @@
 // Ranks of one host and of two: what is made of the difference of their clocks.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "tests/trace/explore/known_run.h"
 #include "trace/timeline/straggler_figures.h"
 
@@ -11,15 +14,27 @@ using test::KnownRun;
 
 // Of the known run as two hosts would have recorded it.
 struct HostedRun {
-  HostedRun(const char* first, const char* second) {
+  HostedRun(const char* first, const char* second, bool broadcasts = false) {
     run.put_on_hosts({first, second});
+    if (broadcasts) run.turn_into_broadcasts();
     explorer = test::open_whole(run.path());
     figures = *explorer->statistics({KnownRun::at(1, 0), KnownRun::at(2, 0), {}});
-    const int row = test::row_named(*explorer->rows(), 0, "All-reduce · world");
+    const int row = test::row_named(*explorer->rows(), 0,
+                                    broadcasts ? "Broadcast · world" : "All-reduce · world");
     const auto picture =
         test::picture_of(*explorer, row, KnownRun::at(1, 0), KnownRun::at(2, 0), 1'000);
     piece = picture.pieces.at(0);
     details = *explorer->details(piece.ref);
+  }
+
+  const NameFigures& calls_in_table() const {
+    const auto table =
+        std::ranges::find(figures.tables, StatisticsTable::kCollectives, &RangeTable::table);
+    return table->rows.at(0);
+  }
+  std::string field(const std::string& label) const {
+    const auto found = std::ranges::find(details.fields, label, &DetailField::label);
+    return found == details.fields.end() ? "" : found->value;
   }
 
   KnownRun run;
@@ -50,6 +65,26 @@ TEST(RankHosts, OfTwoHostsNoWaitIsBelievedThatTheClocksMayHaveMade) {
   EXPECT_EQ(stragglers.calls.at(0).last_rank, -1);
   EXPECT_EQ(hosted.piece.latest_start_ns, hosted.piece.start_ns) << "nothing is drawn as a wait";
   EXPECT_EQ(hosted.details.clock_error_ns, 18'000'000);
+}
+
+TEST(RankHosts, WhereNothingTellsOfTheClocksNoWaitAndNoTransferIsTold) {
+  const HostedRun together("node-1", "node-1", true), apart("node-1", "node-2", true);
+  EXPECT_EQ(together.piece.latest_start_ns, KnownRun::at(1, 64'000));
+  EXPECT_EQ(apart.piece.latest_start_ns, 0);
+
+  EXPECT_EQ(together.field("Waiting for rank 1"), "4.00 ms");
+  EXPECT_EQ(apart.field("Waiting for rank 1"), "");
+  EXPECT_EQ(apart.field("Waiting for others"), "not known");
+  for (const char* label : {"Transfer", "Algorithm bandwidth", "Bus bandwidth"}) {
+    EXPECT_NE(together.field(label), "") << label;
+    EXPECT_EQ(apart.field(label), "") << label;
+  }
+  EXPECT_EQ(apart.details.clock_error_ns, kUnknownClockError);
+  ASSERT_EQ(apart.details.calls.size(), 2u);
+  for (const RankCall& call : apart.details.calls) EXPECT_EQ(call.latest_start_ns, 0);
+
+  EXPECT_GT(together.calls_in_table().matched, 0);
+  EXPECT_EQ(apart.calls_in_table().matched, 0) << "0 ms would be told of these";
 }
 
 TEST(RankHosts, UnknownOnesHideNoWaitButTheErrorIsTold) {

@@ -14,4 +14,9 @@ inline HostClocks clocks_apart(std::int64_t error_ns) {
   return meetings.clocks(std::vector<RankHost>{{0, "a"}, {1, "b"}});
 }
 
+// Two of which nothing tells.
+inline HostClocks unknown_clocks() {
+  return ClockMeetings{}.clocks(std::vector<RankHost>{{0, "a"}, {1, "b"}});
+}
+
 }  // namespace shardlens::trace

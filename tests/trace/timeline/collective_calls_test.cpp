@@ -29,6 +29,13 @@ TEST(CollectiveCalls, AWaitThatClocksMayHaveMadeIsNone) {
   EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100)), 130);
 }
 
+TEST(CollectiveCalls, SayNothingWhereNothingTellsOfTheClocks) {
+  CollectiveCalls calls({part(0, 0, 7, 1, 130), part(0, 0, 7, 0, 100)});
+  calls.doubt_waits(unknown_clocks());
+  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100)), 0);
+  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 1, 130)), 0);
+}
+
 TEST(CollectiveCalls, SayNothingWhereNoOtherRankIsKnown) {
   const CollectiveCalls calls({part(0, 0, 8, 0, 200), part(0, 0, -1, 0, 5), part(0, 0, -1, 1, 6)});
   EXPECT_EQ(calls.latest_start_ns(part(0, 0, 8, 0, 200)), 0);

@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <tuple>
 
 #include "tests/ui/inspect/tabs_window.h"
+#include "ui/inspect/details_calls.h"
 #include "ui/inspect/details_panel.h"
 
 namespace shardlens::ui {
@@ -150,6 +152,66 @@ TEST(InspectTabs, RememberTheTab) {
   title = "no such tab";
   others.remember(title);
   EXPECT_EQ(others.tab(), InspectTab::kKernels);
+}
+
+Snapshot with_details(const Snapshot& snapshot, std::shared_ptr<trace::EventDetails> details) {
+  return with_view(snapshot, [&](InspectView& view) { view.details = std::move(details); });
+}
+
+bool shows_just(const HeadlessPanel& panel, std::string_view text) {
+  return std::ranges::find(panel.probe().texts, text, &DrawProbe::Text::text) !=
+         panel.probe().texts.end();
+}
+
+HeadlessPanel details_panel(const Snapshot& snapshot) {
+  return HeadlessPanel(420, 1200, 1, ThemeKind::kDark,
+                       [&](const Look& look, const Rect& rect, Commands& commands) {
+                         draw_details_panel(look, rect, snapshot, commands);
+                       });
+}
+
+// Of those that are drawn, and of the rest, which are too many.
+TEST(DetailsPanel, TellsTheWaitsOfACallWhereClocksAreKnown) {
+  TablesOptions options;
+  options.ranks = 64;
+  const Snapshot snapshot = tables_snapshot(options);
+  HeadlessPanel panel = details_panel(snapshot);
+  panel.frames(3);
+  EXPECT_TRUE(panel.probe().shows("and 48 more: waits of"));
+  ASSERT_TRUE(panel.hover("details/rank 0"));
+  EXPECT_TRUE(shows_just(panel, "Wait for the last rank"));
+  EXPECT_FALSE(shows_just(panel, "not known"));
+}
+
+TEST(DetailsPanel, TellsNoWaitOfACallWhereClocksAreNotKnown) {
+  TablesOptions options;
+  options.ranks = 64;
+  const Snapshot known = tables_snapshot(options);
+  auto details = std::make_shared<trace::EventDetails>(*known.inspect->details);
+  details->clock_error_ns = trace::kUnknownClockError;
+  std::erase_if(details->fields, [](const auto& field) { return field.label == "Transfer"; });
+  for (trace::RankCall& call : details->calls) call.latest_start_ns = 0;
+  const Snapshot snapshot = with_details(known, details);
+  HeadlessPanel panel = details_panel(snapshot);
+  panel.frames(3);
+  EXPECT_TRUE(panel.probe().shows("clock error not known"));
+  EXPECT_TRUE(panel.probe().shows("and 48 more"));
+  EXPECT_FALSE(panel.probe().shows("waits of"));
+  ASSERT_TRUE(panel.hover("details/rank 0"));
+  EXPECT_TRUE(shows_just(panel, "Wait for the last rank"));
+  EXPECT_TRUE(shows_just(panel, "not known"));
+  EXPECT_FALSE(shows_just(panel, "none"));
+  EXPECT_FALSE(shows_just(panel, "Transfer"));
+}
+
+TEST(DetailsPanel, AWaitThatClocksCouldMakeUpIsNotNone) {
+  trace::EventDetails details;
+  const trace::RankCall call{0, 100, 140, 200, {}};
+  EXPECT_EQ(known_wait_ns(details, call), 40);
+  details.clock_error_ns = 39;
+  EXPECT_EQ(known_wait_ns(details, call), 40);
+  details.clock_error_ns = 40;
+  EXPECT_FALSE(known_wait_ns(details, call));
 }
 
 TEST(DetailsPanel, LinksToOtherEventsAndRanks) {
