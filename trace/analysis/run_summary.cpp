@@ -1,8 +1,10 @@
 #include "trace/analysis/run_summary.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <numeric>
+#include <string_view>
 
 #include "trace/analysis/distribution.h"
 #include "trace/analysis/traffic.h"
@@ -137,11 +139,23 @@ std::optional<double> model_flops_utilization(const std::vector<StepFigures>& st
   return *done / possible;
 }
 
-// Micro-batches in which each unit but the root is gathered, and how often.
-double gathers_per_step(const Settings& settings, bool is_root) {
+// "blocks.3.mlp" is, as a part of its block; "blocks.3" is not.
+bool is_recomputed(const Settings& settings, std::string_view unit) {
+  constexpr std::string_view kBlocks = "blocks.";
+  if (settings.activation_checkpointing <= 0 || !unit.starts_with(kBlocks)) return false;
+  unit.remove_prefix(kBlocks.size());
+  std::int64_t block = 0;
+  const auto [end, error] = std::from_chars(unit.data(), unit.data() + unit.size(), block);
+  return error == std::errc{} && end != unit.data() + unit.size() && *end == '.' &&
+         block % settings.activation_checkpointing == 0;
+}
+
+// Micro-batches in which a unit is gathered, and how often.
+double gathers_per_step(const Settings& settings, const UnitFigures& unit) {
   const auto micro_batches = static_cast<double>(settings.gradient_accumulation_steps);
   if (strategy_traits(settings.sharding_strategy).frees_after_forward) {
-    return is_root ? micro_batches : 2 * micro_batches;
+    if (unit.index == 0) return micro_batches;
+    return (is_recomputed(settings, unit.name) ? 3 : 2) * micro_batches;
   }
   // What was gathered stays until gradients are reduced.
   return settings.sync_each_batch ? micro_batches : 1;
@@ -156,7 +170,7 @@ double unit_bytes_sent(const RunInfo& info, const std::vector<UnitFigures>& unit
     const int shards = std::max(unit.shard_count, 1);
     const auto bytes = static_cast<double>(unit.bytes);
     const auto reduced = static_cast<double>(unit.reduced_bytes);
-    sent += gathers_per_step(settings, unit.index == 0) * bytes *
+    sent += gathers_per_step(settings, unit) * bytes *
             sent_factor(CollectiveFunction::kAllGather, shards);
     sent += reductions * reduced * sent_factor(CollectiveFunction::kReduceScatter, shards);
     sent += reductions * reduced / shards *

@@ -79,7 +79,9 @@ std::vector<ParameterRange> chosen_units(const ModelShape& shape, const Settings
 // Lays the units of a model with one block out over all blocks, and shares out its parameters.
 class UnitList {
  public:
-  explicit UnitList(const ModelSizes& sizes) : sizes_(sizes) {
+  // Every n-th block is recomputed; 0: none.
+  UnitList(const ModelSizes& sizes, std::int64_t recomputed)
+      : sizes_(sizes), recomputed_(recomputed) {
     units_.push_back({.parameters = {0, sizes.parameter_count()}});
   }
 
@@ -117,9 +119,11 @@ class UnitList {
   std::int64_t block_size() const { return static_cast<std::int64_t>(sizes_.block.size()); }
 
   void add(const ParameterRange& unit, std::int64_t in_block, std::int64_t block) {
-    units_.push_back(
-        {.parameters = {whole(unit.first, in_block), whole(unit.end - 1, in_block) + 1},
-         .block = block});
+    ModelUnit& added = units_.emplace_back();
+    added.parameters = {whole(unit.first, in_block), whole(unit.end - 1, in_block) + 1};
+    added.block = block;
+    added.is_recomputed =
+        recomputed_ > 0 && block >= 0 && block % recomputed_ == 0 && unit != sizes_.one_block;
   }
 
   void share_out() {
@@ -156,6 +160,7 @@ class UnitList {
   }
 
   const ModelSizes& sizes_;
+  std::int64_t recomputed_;
   std::vector<ModelUnit> units_;
   int first_trained_ = -1;
 };
@@ -164,7 +169,8 @@ class UnitList {
 
 std::vector<ModelUnit> model_units(const ModelShape& shape, const Settings& settings,
                                    const ModelSizes& sizes) {
-  return UnitList(sizes).of(chosen_units(shape, settings, sizes));
+  return UnitList(sizes, settings.activation_checkpointing)
+      .of(chosen_units(shape, settings, sizes));
 }
 
 }  // namespace shardlens::trace

@@ -20,6 +20,8 @@ struct ModelUnit {
   // Whether backward comes to it, and whether it goes on from it: a token has no gradient, nor has
   // what lies before the first adapter.
   bool has_backward = true, passes_gradient = true;
+  // Whether forward goes through it a second time in backward, as a part of its block.
+  bool is_recomputed = false;
 };
 
 // The root first, with what is in no other and what several modules share; then in the order in

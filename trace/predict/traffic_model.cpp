@@ -116,6 +116,8 @@ void Traffic::add_gathers(const ShardSizes& shards, Group group) {
         shards.group * (bytes_.gathered * each.trained + each.frozen.gathered);
     forward += bytes;
     if (&each != shards.units.data() && each.unit.has_backward) backward += bytes;
+    // The block that it is a part of is computed again, and frees it again behind that.
+    if (each.unit.is_recomputed) backward += bytes;
   }
   // Frozen weights travel as they are kept, 4-bit ones in 4 bits; what is counted is bytes then.
   const bool is_uniform = sizes_.is_uniform();

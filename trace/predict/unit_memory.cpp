@@ -35,13 +35,6 @@ UnitMemory::UnitMemory(const PlannedJob& job, const ModelSizes& sizes)
   }
 }
 
-// Whether forward goes through it a second time, without the block as a whole.
-bool UnitMemory::is_recomputed(Unit unit) const {
-  const std::int64_t every = job_.settings.activation_checkpointing, block = at(unit).block;
-  return every > 0 && block >= 0 && block % every == 0 &&
-         parameters(unit) != sizes_.block_parameters(block);
-}
-
 void UnitMemory::hold_at_rest(MemoryLedger& ledger) {
   if (offloads_) return;
   ledger.add(Holding::kParameters,
@@ -105,7 +98,7 @@ void UnitMemory::leave_layers(MemoryLedger& ledger, ParameterRange layers) {
 void UnitMemory::leave(MemoryLedger& ledger) {
   const Unit unit = open_.back();
   open_.pop_back();
-  if (!is_recomputed(unit)) await_backward(unit);
+  if (!at(unit).is_recomputed) await_backward(unit);
   if (!frees_after_forward_) return;
   const bool all_were_entered = entered_ == states_.size();
   if (job_.on_gpu && !job_.settings.forward_prefetch && !all_were_entered) {
@@ -143,7 +136,7 @@ void UnitMemory::recompute_layers(MemoryLedger& ledger, ParameterRange layers) {
   for (int i = layers.first; i < layers.end; ++i) {
     leave_before(i);
     for (const Unit unit : of_parameter_[static_cast<std::size_t>(i)]) {
-      if (parameters(unit).first != i || !is_recomputed(unit)) continue;
+      if (parameters(unit).first != i || !at(unit).is_recomputed) continue;
       again.push_back(unit);
       gather(ledger, unit);
       wait(ledger, unit);

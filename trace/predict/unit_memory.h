@@ -38,7 +38,6 @@ class UnitMemory final : public KeptMemory {
 
   const ModelUnit& at(Unit unit) const { return shards_.units[unit].unit; }
   ParameterRange parameters(Unit unit) const { return at(unit).parameters; }
-  bool is_recomputed(Unit unit) const;
   // Of the whole unit, and what of a shard takes memory on its way into a gather.
   std::int64_t gathered_bytes(Unit unit) const;
   std::int64_t gather_input_bytes(Unit unit) const;

@@ -114,6 +114,29 @@ INSTANTIATE_TEST_SUITE_P(Strategies, UnitTraffic,
                                          Expected{"hybrid_shard_zero2", 2, 1, false, 1, 1, 1},
                                          Expected{"no_shard", 1, 1, false, 0, 0, 1}));
 
+TEST(UnitGathers, OfPartsOfABlockAreMadeOnceMoreWhereItIsRecomputed) {
+  const auto sent = [](const char* unit, std::int64_t recompute, const char* strategy) {
+    RunInfo info;
+    info.world_size = 2;
+    info.settings.sharding_strategy = strategy;
+    info.settings.activation_checkpointing = recompute;
+    std::vector<UnitFigures> units(1);
+    units[0].index = 1;
+    units[0].name = unit;
+    units[0].bytes = 1000;
+    units[0].shard_count = 2;
+    return theoretical_bytes_sent(info, {}, units, 4).value();
+  };
+  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 0, "full_shard"), 2 * 500);
+  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 1, "full_shard"), 3 * 500);
+  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 2, "full_shard"), 3 * 500);
+  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 3, "full_shard"), 2 * 500);
+  EXPECT_EQ(sent("blocks.14.attn", 7, "full_shard"), 3 * 500);
+  EXPECT_EQ(sent("blocks.4", 1, "full_shard"), 2 * 500) << "gathered before it is recomputed";
+  EXPECT_EQ(sent("transformer", 1, "full_shard"), 2 * 500);
+  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 1, "shard_grad_op"), 500) << "kept after forward";
+}
+
 TEST(UnitStatistics, RowsAreApartByFunctionAndPurpose) {
   RunInfo info;
   info.world_size = 1;
