@@ -5,8 +5,8 @@ TORCH_VERSION=2.11.0
 DEPS=$ROOT/.deps
 VENV=$DEPS/venv
 ORACLES=$DEPS/oracles
-# What prepares texts for the trainer, as trainer/text/prepare_text.py says it.
-TEXT_PACKAGES=$(sed -n 's/^PACKAGES = "\(.*\)"$/\1/p' "$ROOT/trainer/text/prepare_text.py")
+# What prepares texts for the trainer, as trainer/text/prepare/packages.py says it.
+TEXT_PACKAGES=$(sed -n 's/^PACKAGES = "\(.*\)"$/\1/p' "$ROOT/trainer/text/prepare/packages.py")
 ORACLE_PACKAGES="transformers==5.23.0 ${TEXT_PACKAGES% *} peft==0.21.2 safetensors==0.8.0 ${TEXT_PACKAGES#* }"
 LOG=$ROOT/build/setup.log
 mkdir -p "$ROOT/build" "$DEPS"

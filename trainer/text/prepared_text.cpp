@@ -49,16 +49,19 @@ trace::ErrorKind kind_named(const std::string& name) {
   return name == "io" ? kIo : kFailed;
 }
 
-// What the program has done, or why it refused.
-trace::Result<Json> read_reply(const std::string& line) {
-  const Json reply = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (reply.is_object() && reply.contains("done")) return reply["done"];
-  if (!reply.is_object() || !reply.contains("error")) {
+// What `read` makes of the program's reply, or why that refused. Any Python may have answered.
+template <typename Read>
+auto read_reply(const std::string& line, Read read)
+    -> trace::Result<decltype(read(std::declval<const Json&>()))> {
+  try {
+    const Json reply = Json::parse(line);
+    if (!reply.contains("error")) return read(reply);
+    const Json& error = reply["error"];
+    return trace::fail(kind_named(error.at("kind")), error.at("message"));
+  } catch (const Json::exception&) {
     return trace::fail(trace::ErrorKind::kFailed,
                        "the program that prepares texts answered nonsense");
   }
-  return trace::fail(kind_named(reply["error"].value("kind", "")),
-                     reply["error"].value("message", ""));
 }
 
 std::string name_of(const TextPlace& place, const std::string& data, const TextSource& source) {
@@ -97,7 +100,7 @@ trace::Result<MappedImage> prepare(Json more, const std::string& data, const Tex
   request.update(more);
   request.update({{"image", TextProgram::kImageDescriptor},
                   {"data", data},
-                  {"chat", options.chat.string()},
+                  {"chat", hexadecimal_of(options.chat)},
                   {"completion_only_loss", options.completion_only_loss},
                   {"classes", options.classes},
                   {"label_numbers", options.label_numbers},
@@ -107,8 +110,10 @@ trace::Result<MappedImage> prepare(Json more, const std::string& data, const Tex
     return trace::fail(line.error().kind,
                        name_of(program.place(), data, source) + ": " + line.error().message + ".");
   }
-  TRY_ASSIGN(const Json done, read_reply(*line));
-  return writer.finish_written(header_of(done, key));
+  TRY_ASSIGN(const TokenHeader header, read_reply(*line, [&](const Json& reply) {
+               return header_of(reply.at("done"), key);
+             }));
+  return writer.finish_written(header);
 }
 
 }  // namespace
@@ -164,7 +169,7 @@ trace::Result<void> TextDecoder::start() {
   TRY_ASSIGN(TextProgram program, TextProgram::start(program_options_, /*image=*/-1));
   TRY_ASSIGN(const std::string line,
              program.ask(line_of(basic_request("decode", tokenizer_, program_options_, program))));
-  TRY(read_reply(line));
+  TRY(read_reply(line, [](const Json& reply) { return reply.at("done"); }));
   program_.emplace(std::move(program));
   return {};
 }
@@ -174,10 +179,7 @@ trace::Result<std::string> TextDecoder::decode(std::span<const TokenId> tokens) 
   if (!program_) TRY(start());
   TRY_ASSIGN(const std::string line,
              program_->ask(Json(std::vector<TokenId>(tokens.begin(), tokens.end())).dump()));
-  const Json reply = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (reply.is_object() && reply.contains("text")) return reply["text"].get<std::string>();
-  return trace::fail(trace::ErrorKind::kFailed,
-                     "the program that prepares texts answered nonsense");
+  return read_reply(line, [](const Json& reply) { return reply.at("text").get<std::string>(); });
 }
 
 }  // namespace shardlens::trainer

@@ -63,6 +63,11 @@ std::string python_of(const TextProgramOptions& options) {
   return "python3";
 }
 
+bool is_about_the_file(int error) {
+  return error == ENOENT || error == EACCES || error == ENOEXEC || error == ENOTDIR ||
+         error == ELOOP || error == EISDIR;
+}
+
 tl::unexpected<trace::Error> no_python(const std::string& python, const char* why) {
   return trace::fail(
       trace::ErrorKind::kMissing,
@@ -79,9 +84,9 @@ std::uint64_t half_of_memory() {
   return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
 }
 
-// The program's text as a file.
+// The program as a file.
 int program_file() {
-  const int file = memfd_create("prepare_text.py", MFD_CLOEXEC);
+  const int file = memfd_create("prepare_text.zip", MFD_CLOEXEC);
   const auto size = static_cast<ssize_t>(kTextProgram.size());
   if (file >= 0 && pwrite(file, kTextProgram.data(), kTextProgram.size(), 0) != size) {
     ::close(file);
@@ -90,7 +95,7 @@ int program_file() {
   return file;
 }
 
-// The signals as they are by default, and the descriptors that the program knows.
+// The signals as they are by default, and no descriptors but those that the program knows.
 class SpawnSetup {
  public:
   SpawnSetup() {
@@ -111,18 +116,30 @@ class SpawnSetup {
     for (const int copy : copies_) ::close(copy);
   }
 
-  // Through a copy, as `from` may have the number of another.
-  void pass(int from, std::initializer_list<int> to) {
+  // Through a copy, as `from` may have the number of another. False, with errno: there is none.
+  bool pass(int from, std::initializer_list<int> to) {
     const int copy = fcntl(from, F_DUPFD_CLOEXEC, kFirstFreeDescriptor);
+    if (copy < 0) return false;
     copies_.push_back(copy);
-    for (const int number : to) posix_spawn_file_actions_adddup2(&actions, copy, number);
+    for (const int number : to) {
+      const int error = posix_spawn_file_actions_adddup2(&actions, copy, number);
+      if (error != 0) {
+        errno = error;
+        return false;
+      }
+      last_ = std::max(last_, number);
+    }
+    return true;
   }
+  // Others of ours may have been opened by libraries that do not close them for children.
+  void close_all_others() { posix_spawn_file_actions_addclosefrom_np(&actions, last_ + 1); }
 
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
 
  private:
   std::vector<int> copies_;
+  int last_ = STDERR_FILENO;
 };
 
 }  // namespace
@@ -163,10 +180,12 @@ trace::Result<void> TextProgram::spawn() {
   errors_ = memfd_create("errors", MFD_CLOEXEC);
   if (program.get() < 0 || errors_ < 0) return not_started(std::strerror(errno));
   SpawnSetup setup;
-  setup.pass(theirs.get(), {STDIN_FILENO, STDOUT_FILENO});
-  setup.pass(errors_, {STDERR_FILENO});
-  setup.pass(program.get(), {kProgramDescriptor});
-  if (image_ >= 0) setup.pass(image_, {kImageDescriptor});
+  const bool is_ready = setup.pass(theirs.get(), {STDIN_FILENO, STDOUT_FILENO}) &&
+                        setup.pass(errors_, {STDERR_FILENO}) &&
+                        setup.pass(program.get(), {kProgramDescriptor}) &&
+                        (image_ < 0 || setup.pass(image_, {kImageDescriptor}));
+  if (!is_ready) return not_started(std::strerror(errno));
+  setup.close_all_others();
   std::string python = python_of(options_), no_files = "-B";
   std::string script = "/proc/self/fd/" + std::to_string(kProgramDescriptor);
   const std::array<char*, 4> arguments{python.data(), no_files.data(), script.data(), nullptr};
@@ -174,6 +193,7 @@ trace::Result<void> TextProgram::spawn() {
                                  arguments.data(), environ);
   if (error == 0) return {};
   process_ = -1;
+  if (!is_about_the_file(error)) return not_started(std::strerror(error));
   return no_python(python, std::strerror(error));
 }
 

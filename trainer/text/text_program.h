@@ -1,4 +1,4 @@
-// The program that turns texts into tokens (prepare_text.py), as a child process. It ends with us,
+// The program that turns texts into tokens (prepare/), as a child process. It ends with us,
 // with Ctrl-C, when it takes more than it may, and when it is no longer wanted. One thread.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace shardlens::trainer {
 
-// The program's text, and the packages it needs, as pip is told them.
+// An archive that Python starts, and the packages it needs, as pip is told them.
 extern const std::string_view kTextProgram;
 extern const std::string_view kTextPackages;
 

@@ -1,6 +1,6 @@
 // How an encoded text lies in its file: a header, then tokens, which of them count, where each
-// example begins, labels and their names, one after another. Plain values. prepare_text.py writes
-// all but the header.
+// example begins, labels and their names, one after another. Plain values. prepare/image.py
+// writes all but the header.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace shardlens::trainer {
 
 using TokenId = std::int32_t;
 
-// Of lines of JSON; prepare_text.py knows these numbers.
+// Of lines of JSON; prepare/image.py knows these numbers.
 enum class TextKind : std::uint32_t {
   kPlain,       // {"text"}, and files of text
   kCompletion,  // {"prompt", "completion"}

@@ -1,12 +1,15 @@
 #include "trainer/text/text_program.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -21,6 +24,7 @@ namespace {
 using std::chrono::steady_clock;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // A program that is no Python, but is started as it is.
 class TextProgramTest : public ::testing::Test {
@@ -70,8 +74,72 @@ TEST_F(TextProgramTest, TellsOfWhatItDied) {
   EXPECT_THAT(error_of(), AllOf(HasSubstr("died of Aborted"), HasSubstr("allocation of 5 bytes")));
   pretend("echo 'first' >&2; echo 'KeyError: x' >&2; exit 1");
   EXPECT_THAT(error_of(), HasSubstr("left with exit code 1 (KeyError: x)"));
-  pretend("read request; echo nonsense");
-  EXPECT_THAT(error_of(), HasSubstr("answered nonsense"));
+}
+
+TEST_F(TextProgramTest, MayAnswerWhatItLikes) {
+  for (const char* reply :
+       {"nonsense", "[]", "{}", "7", R"({"done": 1})", R"({"done": {"kind": "x"}})",
+        R"({"error": 5})", R"({"error": {"kind": 3, "message": "x"}})", R"({"error": {}})"}) {
+    pretend("read request; echo '" + std::string(reply) + "'");
+    EXPECT_THAT(error_of(), HasSubstr("answered nonsense")) << reply;
+  }
+  for (const char* reply : {R"({"text": 5})", "[]", R"({"error": 5})"}) {
+    pretend("read request; echo '{\"done\": {}}'; read request; echo '" + std::string(reply) + "'");
+    TextDecoder decoder(files_.folder(), options_.program);
+    const auto text = decoder.decode(std::array<TokenId, 1>{1});
+    ASSERT_FALSE(text) << reply;
+    EXPECT_THAT(text.error().message, HasSubstr("answered nonsense")) << reply;
+  }
+}
+
+TEST_F(TextProgramTest, IsToldOfFoldersWhateverTheirNames) {
+  const std::string request = (files_.folder() / "request").string();
+  pretend("read -r request; echo \"$request\" >'" + request + "'; exit 1");
+  options_.preparation.chat = "a\xff";
+  options_.preparation.tokenizer = "b\xfe";
+  error_of();
+  EXPECT_THAT(files_.read("request"),
+              AllOf(HasSubstr(R"("chat":"61ff")"), HasSubstr(R"("tokenizer":"62fe")")));
+}
+
+TEST_F(TextProgramTest, InheritsNoDescriptors) {
+  const int open_file = open("/dev/null", O_RDONLY);  // not closed for children
+  const int high = fcntl(open_file, F_DUPFD, 40);
+  pretend("[ -e /proc/$$/fd/" + std::to_string(high) + " ] && echo 'it is open' >&2; exit 1");
+  EXPECT_THAT(error_of(), Not(HasSubstr("it is open")));
+  close(high);
+  close(open_file);
+}
+
+TEST_F(TextProgramTest, SaysWhyItDidNotStart) {
+  pretend("exit 1");
+  options_.data = files_.write("data.jsonl", "{\"text\": \"a\"}\n");
+  const std::string large(200'000, 'x');  // more than an argument or a variable may have
+  setenv("SHARDLENS_TEST_LARGE", large.c_str(), 1);
+  EXPECT_THAT(error_of(), AllOf(HasSubstr("did not start: Argument list too long"),
+                                Not(HasSubstr("pip install"))));
+  unsetenv("SHARDLENS_TEST_LARGE");
+  struct rlimit old = {};
+  getrlimit(RLIMIT_NOFILE, &old);
+  const rlimit few{16, old.rlim_max};  // no room for copies
+  setrlimit(RLIMIT_NOFILE, &few);
+  const std::string error = error_of();
+  setrlimit(RLIMIT_NOFILE, &old);
+  EXPECT_THAT(error, AllOf(HasSubstr("did not start: "), Not(HasSubstr("pip install"))));
+}
+
+// The first has room for nothing but the header's page.
+TEST_F(TextProgramTest, OfAFullDiskTheCacheStepsAside) {
+  const std::string first = (files_.folder() / "first").string();
+  pretend("if [ ! -e '" + first + "' ]; then touch '" + first +
+          "'; ulimit -f 8; fi; exec python3 \"$@\"");
+  options_.data = files_.write("data.jsonl", "{\"text\": \"abc\"}\n");
+  options_.cache_folder = files_.folder() / "cache";
+  std::string warning;
+  const auto text = load_text(options_, [&](const std::string& message) { warning += message; });
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_EQ(text->tokens(), 4);
+  EXPECT_THAT(warning, AllOf(HasSubstr("cannot take the text"), HasSubstr("File too large")));
 }
 
 TEST_F(TextProgramTest, IsEndedWhenItDoesNotGetOn) {

@@ -95,6 +95,19 @@ TEST_F(TokenCacheTest, EachChangeThatMattersMakesAnotherEntry) {
   expect_another("content");
 }
 
+// Folders without files, so that nothing but what they are for differs.
+TEST_F(TokenCacheTest, BytesAndATokenizerAreNotTheSameNorChatmlAndATemplate) {
+  const fs::path empty = files_.folder() / "empty";
+  fs::create_directory(empty);
+  const auto key = [](const fs::path& tokenizer, const fs::path& chat) {
+    return fingerprint_of({.tokenizer = tokenizer, .chat = chat, .label_numbers = {}}).value();
+  };
+  EXPECT_NE(key({}, {}), key(empty, {}));
+  EXPECT_NE(key({}, {}), key({}, empty));
+  EXPECT_NE(key(empty, {}), key({}, empty));
+  EXPECT_EQ(key(empty, empty), key(empty, empty));
+}
+
 TEST_F(TokenCacheTest, MakesADamagedEntryAgain) {
   load();
   const fs::path entry = entries().front();

@@ -26,7 +26,7 @@ import chat_conversations
 import chat_templates
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "trainer" / "text"))
-import prepare_text  # noqa: E402
+from prepare import chat_environment, chat_template, refusal  # noqa: E402
 
 TOKENS = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
 
@@ -34,7 +34,7 @@ TOKENS = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
 class FixedDate(datetime.datetime):
     @classmethod
     def now(cls, tz=None):
-        return prepare_text.DATE_OF_TEXTS
+        return chat_environment.DATE_OF_TEXTS
 
 
 chat_template_utils.datetime = FixedDate
@@ -53,16 +53,16 @@ class Ours:
             folder.mkdir()
             (folder / "chat_template.jinja").write_bytes(source.encode())
             (folder / "tokenizer_config.json").write_text(json.dumps(TOKENS))
-            self.made[source] = prepare_text.ChatTemplate(str(folder))
-        return self.made[source] if source is not None else prepare_text.ChatTemplate(str(folder))
+            self.made[source] = chat_template.ChatTemplate(str(folder))
+        return self.made[source] if source is not None else chat_template.ChatTemplate(str(folder))
 
     def ask(self, template=None, folder=None, messages=(), prompt=False, answers=False):
         made = self.template(template, folder)
         try:
             if made.wrong:
-                raise prepare_text.BadExample(made.wrong)
+                raise refusal.BadExample(made.wrong)
             if not answers:
-                return {"text": made.render(messages, prompt)[0]}
+                return {"text": made.render(chat_template.shown_to_templates(messages), prompt)[0]}
             text, ranges = made.with_answers(messages)
             return {"text": text, "answers": [list(found) for found in ranges]}
         except Exception as error:

@@ -14,13 +14,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from array import array
 
 import tokenizer_families
 import tokenizer_texts
 from tokenizers import Tokenizer
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "trainer" / "text"))
-import prepare_text  # noqa: E402
+from prepare import documents, image, lines, long_texts, main as program, preparation  # noqa: E402
 
 ROOT = pathlib.Path(__file__).parents[3]
 
@@ -40,7 +41,7 @@ class Probe:
 def difference(name, texts, ours, theirs):
     wrong = [i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b]
     for i in wrong[:3]:
-        at = prepare_text.common_prefix(ours[i], theirs[i])
+        at = lines.common_prefix(ours[i], theirs[i])
         where = slice(max(0, at - 3), at + 6)
         print(f"{name}: of {texts[i][:160]!r} at {at}: ours {ours[i][where]}, theirs {theirs[i][where]}")
     return len(wrong)
@@ -132,15 +133,15 @@ def prepared(path, folder, **more):
     request = {"do": "encode", "image": descriptor, "tokenizer": str(folder).encode().hex(), "data": str(path),
                "files": [str(path).encode().hex()], "json_lines": False, "chat": "", "completion_only_loss": True,
                "classes": 0, "label_numbers": {}, "skip_bad_lines": False, "seconds": 60, "memory": 1 << 34, **more}
-    preparation = prepare_text.Preparation(request, prepare_text.make_tokenizer(request))
-    preparation.run()
-    tokens = prepare_text.array(preparation.image.type)
-    tokens.frombytes(os.pread(descriptor, preparation.image.tokens * tokens.itemsize, prepare_text.TOKENS_BEGIN))
+    prepared = preparation.Preparation(request, program.make_tokenizer(request))
+    prepared.run()
+    tokens = array(prepared.image.type)
+    tokens.frombytes(os.pread(descriptor, prepared.image.tokens * tokens.itemsize, image.TOKENS_BEGIN))
     os.close(descriptor)
-    return list(tokens), preparation
+    return list(tokens), prepared
 
 
-def long_texts(project):
+def hard_texts(project):
     """What is hard on tokenizers one after another, and ends as texts end; the last ones have more of what may go
     wrong at a cut: spaces of all kinds, special tokens, marks."""
     hard = ["  ", "    ", "<s>", "</s>", " <s>", "<|endoftext|>", "<mask>", "[SEP]", "\t", "\u00a0", "\u3000", "\u0301", "'s", "'ll",
@@ -157,9 +158,9 @@ def long_texts(project):
 def check_long(_):
     """Everything is smaller than in earnest, so that there are many pieces."""
     project, lines = corpus(200_000)
-    texts = list(long_texts(project))
+    texts = list(hard_texts(project))
     texts += [texts[0][:size] for size in (5_000, 8_000, 12_000)]  # as many pieces as are tried, or a few more
-    prepare_text.READ_BYTES, prepare_text.PIECE, prepare_text.BATCH, prepare_text.Words.TRIED = 10_000, 3_000, 30_000, 2
+    documents.READ_BYTES, documents.PIECE, documents.BATCH, long_texts.Words.TRIED = 10_000, 3_000, 30_000, 2
     wrong = by_words = 0
     for name, make in tokenizer_families.FAMILIES.items():
         with tempfile.TemporaryDirectory() as folder:
@@ -169,11 +170,11 @@ def check_long(_):
             used = differs = 0
             for text in texts:
                 path.write_bytes(text.encode())
-                ours, preparation = prepared(path, folder)
+                ours, made = prepared(path, folder)
                 theirs = tokenizer.encode(text).ids
-                end = preparation.tokenizer.end
+                end = made.tokenizer.end
                 theirs += [end] * (end is not None and theirs[-1] != end)
-                used += preparation.words is not None and preparation.words.place is not None
+                used += made.documents.words is not None and made.documents.words.place is not None
                 differs += difference(name, [text], [ours], [theirs])
         print(f"{name}: {used} of {len(texts)} by words{', DIFFERENT' if differs else ''}", flush=True)
         wrong, by_words = wrong + differs, by_words + used

@@ -1,0 +1,269 @@
+"""Parts of trainer/text/prepare with tokenizers that are made for what is hard on them: preparation_test.py"""
+
+import os
+import pathlib
+import resource
+import signal
+import sys
+import tempfile
+import unittest
+from array import array
+from unittest import mock
+
+from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "trainer" / "text"))
+from prepare import (answers, chat_template, documents, files, image, limits, lines, long_texts, packages,  # noqa: E402
+                     preparation, refusal, tokenizer)
+
+
+def folder_of_test(test):
+    folder = tempfile.TemporaryDirectory()
+    test.addCleanup(folder.cleanup)
+    return pathlib.Path(folder.name)
+
+
+def word_level(words, **more):
+    made = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, **more))
+    made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    return made
+
+
+class WithTokenizers(unittest.TestCase):
+    def setUp(self):
+        self.folder = folder_of_test(self)
+
+    def read(self, made):
+        made.save(str(self.folder / "tokenizer.json"))
+        return tokenizer.Tokenizer(str(self.folder))
+
+    def prepare(self, made, path, **more):
+        """The tokens of all examples, and the preparation."""
+        descriptor = os.memfd_create("image")
+        self.addCleanup(os.close, descriptor)
+        request = {"image": descriptor, "data": str(path), "files": [os.fsencode(path).hex()], "json_lines": False,
+                   "chat": "", "completion_only_loss": True, "classes": 0, "label_numbers": {}, "skip_bad_lines": False,
+                   "seconds": 60, **more}
+        done = preparation.Preparation(request, made)
+        done.run()
+        tokens = array(done.image.type)
+        tokens.frombytes(os.pread(descriptor, done.image.tokens * tokens.itemsize, image.TOKENS_BEGIN))
+        return list(tokens), done
+
+    def lines_of(self, *objects, **more):
+        path = self.folder / "data.jsonl"
+        path.write_text("".join(f"{each}\n" for each in objects))
+        return self.prepare(more.pop("tokenizer", tokenizer.Bytes()), path, json_lines=True, **more)
+
+
+class Packages(WithTokenizers):
+    def lacking(self, work, versions):
+        def version(name):
+            if versions.get(name) is None:
+                raise packages.metadata.PackageNotFoundError(name)
+            return versions[name]
+
+        with mock.patch.object(packages.metadata, "version", version), self.assertRaises(refusal.NoPackage) as raised:
+            work()
+        self.assertEqual(raised.exception.kind, "missing")
+        self.assertIn(f"-m pip install {packages.PACKAGES}", raised.exception.message.replace("--break-system-packages ", ""))
+        return raised.exception.message
+
+    def test_other_versions_prepare_nothing(self):
+        word_level(["a"]).save(str(self.folder / "tokenizer.json"))
+        (self.folder / "chat_template.jinja").write_text("x")
+        for package, work in (("tokenizers", tokenizer.Tokenizer), ("jinja2", chat_template.ChatTemplate)):
+            message = self.lacking(lambda: work(str(self.folder)), {package: "0.1.2"})  # noqa: B023
+            self.assertIn(f"Python has {package} 0.1.2", message)
+            self.assertIn(f'has no package "{package}"', self.lacking(lambda: work(str(self.folder)), {}))  # noqa: B023
+
+    def test_the_command_fits_the_python(self):
+        (self.folder / "EXTERNALLY-MANAGED").touch()
+        with mock.patch.object(packages.sysconfig, "get_path", lambda _: str(self.folder)):
+            with mock.patch.object(packages.sys, "prefix", sys.base_prefix):
+                self.assertIn("pip install --break-system-packages tok", packages.install_command())
+            with mock.patch.object(packages.sys, "prefix", "/an/environment"):
+                self.assertIn("pip install tok", packages.install_command())
+        with mock.patch.object(packages.util, "find_spec", lambda _: None):
+            self.assertTrue(packages.install_command().startswith("sudo apt-get install -y python3-pip && "))
+
+
+class Files(WithTokenizers):
+    def test_pipes_are_refused_and_not_waited_for(self):
+        signal.alarm(20)  # it ends us if we wait
+        self.addCleanup(signal.alarm, 0)
+        pipe = self.folder / "tokenizer_config.json"
+        word_level(["a"]).save(str(self.folder / "tokenizer.json"))
+        os.mkfifo(pipe)
+        with self.assertRaisesRegex(refusal.Refused, "not a regular file"):
+            tokenizer.Tokenizer(str(self.folder))
+        with self.assertRaisesRegex(refusal.Refused, "not a regular file"):
+            tokenizer.Tokenizer(str(pipe))
+        pipe.unlink()
+        os.mkfifo(self.folder / "chat_template.jinja")
+        self.assertIn("not a regular file", chat_template.ChatTemplate(str(self.folder)).wrong)
+        with self.assertRaisesRegex(refusal.Refused, "not a regular file"):
+            files.open_text(self.folder / "chat_template.jinja")
+
+
+class FullDisk(unittest.TestCase):
+    def test_it_is_told_as_one(self):
+        with open("/dev/full", "wb") as disk:
+            full = image.Image(disk.fileno(), 257)
+            for write in (lambda: full.tell(0, 0, 0, 1.0), lambda: full.append(range(200) for _ in ()),
+                          lambda: full.append([1] * (1 << 21))):
+                with self.subTest(write=write):
+                    try:
+                        write()
+                    except refusal.Refused as refused:
+                        self.assertEqual(refused.kind, "disk")
+                        self.assertIn("tokens cannot be written", refused.message)
+            with self.assertRaises(refusal.Refused) as raised:
+                full.append([1] * (1 << 21))
+            self.assertEqual(raised.exception.kind, "disk")
+            full.file.detach()
+
+
+class Around(WithTokenizers):
+    def test_tokens_around_texts_are_found_though_letters_are_unknown(self):
+        ids = {"<s>": 0, "</s>": 1, "中": 2}
+        for model in (models.BPE(ids, []), models.WordLevel(ids)):  # leaves them out, and fails
+            made = Tokenizer(model)
+            made.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=list(ids.items())[:2])
+            self.assertEqual(self.read(made).around, ([0], [1]))
+
+    def test_a_token_that_is_the_text_is_not_around_it(self):
+        made = word_level(["<s>", "a"], unk_token="a")
+        made.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
+        self.assertEqual(self.read(made).around, ([0], []))
+
+
+class Labels(WithTokenizers):
+    def test_a_line_that_is_left_out_does_not_say_what_labels_are(self):
+        made = self.read(Tokenizer(models.BPE({"a": 0}, [])))  # "x" has no token
+        tokens, done = self.lines_of('{"text": "x", "label": "name"}', '{"text": "a", "label": 1}', tokenizer=made,
+                                     skip_bad_lines=True)
+        self.assertEqual((tokens, list(done.image.labels), done.bad_lines.count), ([0], [1], 1))
+        tokens, done = self.lines_of('{"text": "x", "label": "z"}', '{"text": "a", "label": "y"}', tokenizer=made,
+                                     skip_bad_lines=True)
+        self.assertEqual(list(done.image.labels), [0])
+
+
+class LongTexts(WithTokenizers):
+    def setUp(self):
+        super().setUp()
+        for part, name, value in ((documents, "READ_BYTES", 2000), (documents, "PIECE", 1000), (documents, "BATCH", 3000),
+                                  (long_texts.Words, "TRIED", 1)):
+            patch = mock.patch.object(part, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def long(self, made, text):
+        """Tokens, those of the whole, and what was used."""
+        path = self.folder / "long.txt"
+        path.write_text(text)
+        ours = self.read(made)
+        tokens, done = self.prepare(ours, path)
+        return tokens, [*made.encode(text).ids, *([ours.end] if ours.end is not None else [])], done.documents
+
+    def test_tokens_of_several_words_are_not_split(self):
+        # Late, so that what is tried at first does not show it.
+        made = Tokenizer(models.BPE({"Ġ": 0, "a": 1, "b": 2, "Ġb": 3, "aĠb": 4, "c": 5, "Ċ": 6}, [("Ġ", "b"), ("a", "Ġb")]))
+        made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+        tokens, whole, used = self.long(made, "c c\n" * 5000 + "ca b c\n" * 300)
+        self.assertEqual(tokens, whole)
+        self.assertIsNone(used.words and used.words.place)
+        self.assertIsNone(self.read(made).added_tokens())
+
+    def test_a_tokenizer_that_counts_characters_gets_the_whole_text(self):
+        made = Tokenizer(models.WordLevel({"<unk>": 0, "ab cd": 1, " ab c": 2, "d ab ": 3}, unk_token="<unk>"))
+        for length in (5, 600):
+            made.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.FixedLength(length)])
+            tokens, whole, _ = self.long(made, "ab cd " * 2000)
+            self.assertEqual(tokens, whole)
+
+    def test_of_many_added_tokens_each_that_takes_the_space_before_it_is_tried(self):
+        made = word_level(["a"], unk_token="a")
+        made.pre_tokenizer = pre_tokenizers.Split("\n", "isolated")
+        made.add_tokens([AddedToken(f"<{i}>") for i in range(40)])
+        made.add_tokens([AddedToken("<take>", lstrip=True)])
+        made.add_tokens([AddedToken(f"<{i}>") for i in range(50, 80)])
+        added = self.read(made).added_tokens()
+        tried = []
+        words = long_texts.Words.__new__(long_texts.Words)
+        words.tokenizer = mock.Mock(encode=lambda texts, _: tried.extend(texts) or [[0]] * len(texts))
+        words.fits(long_texts.PLACES[0], added)
+        self.assertTrue(any("a\n<take>" in text for text in tried))
+
+    def test_short_documents_of_several_pieces(self):
+        made = word_level(["c"], unk_token="c")
+        for pieces in range(2, 6):
+            with mock.patch.object(long_texts.Words, "TRIED", 5):
+                tokens, whole, _ = self.long(made, "c c\n" * 250 * pieces)
+            self.assertEqual(tokens, whole)
+
+
+class Workers(WithTokenizers):
+    def work(self, look_up):
+        words = mock.Mock(patience=0.2, look_up=look_up)
+        return list(long_texts.WordProcesses(words).encode(["a"]))
+
+    def test_they_share_the_memory_that_is_left(self):
+        limits.limit_memory(8 << 30)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_DATA, (resource.RLIM_INFINITY,) * 2)
+        (of_one,) = self.work(lambda _: resource.getrlimit(resource.RLIMIT_DATA)[0])
+        count = min(len(os.sched_getaffinity(0)), 16)
+        self.assertLess(of_one, (8 << 30) / count + (3 << 30))
+        if count > 1:
+            self.assertLess(of_one, 8 << 30)
+
+    def test_one_that_does_not_get_on_ends_the_request(self):
+        def forever(_):
+            while True:
+                pass
+
+        signal.alarm(60)
+        self.addCleanup(signal.alarm, 0)
+        made = tokenizer.Encoder(tokenizer.Bytes())
+        with self.assertRaisesRegex(refusal.Refused, "a process that encodes the text has ended"):
+            made.guarded(self.work, forever)
+
+
+class Conversations(WithTokenizers):
+    TURNS = "".join('{"role": "user", "content": "q"}, {"role": "assistant", "content": "yes"}, ' for _ in range(300))[:-2]
+
+    def test_each_is_encoded_once_however_many_answers_it_has(self):
+        with mock.patch.object(tokenizer.Bytes, "encode_with_ends", autospec=True,
+                               side_effect=tokenizer.Bytes.encode_with_ends) as encode:
+            tokens, done = self.lines_of(f'{{"messages": [{self.TURNS}]}}')
+        self.assertEqual([len(texts) for (_, texts), _ in encode.call_args_list], [1])
+        counted = "".join(f"{byte:08b}"[::-1] for byte in done.image.mask)[: len(tokens)]
+        self.assertEqual(bytes(token for token, bit in zip(tokens, counted) if bit == "1"), b"yes<|im_end|>" * 300)
+
+    def test_a_token_counts_if_it_ends_inside_an_answer(self):
+        said = lines.Lines.__new__(lines.Lines)
+        said.image = mock.Mock()
+        said.finish_conversation([7, 8, 9, 10, 11], [2, 4, 6, 8, 9], [(2, 5), (5, 8)])
+        found = [(list(call.args[0]), call.kwargs.get("counted", True)) for call in said.image.append.call_args_list]
+        self.assertEqual([each for each in found if each[0]], [([8], True), ([9, 10], True), ([11], False), ([7], False)][-1:]
+                         + [([8], True), ([9, 10], True), ([11], False)])
+
+    def test_a_normalizer_does_not_move_answers(self):
+        made = word_level(["yes", "q", "<unk>"], unk_token="<unk>")
+        made.normalizer = normalizers.Lowercase()
+        ids, ends = self.read(made).encode_with_ends(["Q YES q"])[0]
+        self.assertEqual((ids, ends), ([1, 0, 1], [1, 5, 7]))
+
+    def test_templates_that_change_messages_change_no_others(self):
+        (self.folder / "chat_template.jinja").write_text("{{ messages[0].content }}")
+        made = chat_template.ChatTemplate(str(self.folder))
+        messages = [{"role": "assistant", "content": "a", "tool": {"b": None}}]
+        shown = chat_template.shown_to_templates(messages)
+        shown[0]["tool"]["b"] = 1
+        self.assertIsNone(messages[0]["tool"]["b"])
+        self.assertEqual(made.render(shown), ("a", []))
+        self.assertNotIn(answers.MARK, made.render(shown)[0])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,71 @@
+"""What we may take, and for how long. A process that does not get on is ended by whoever started us; what is here
+ends single templates and the processes that we start."""
+
+import contextlib
+import ctypes
+import os
+import re
+import resource
+import signal
+
+# What the slowest models need on a slow core, ten times over.
+SLOWEST_CHARACTERS_PER_SECOND = 20_000
+
+
+class Overrun(BaseException):
+    """Something took more of the processor than it may."""
+
+
+def seconds_for(characters, patience):
+    return patience + characters / SLOWEST_CHARACTERS_PER_SECOND
+
+
+def die_with(parent):
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def take_limits(request):
+    """We do not outlive who started us, and take no more memory than we are told."""
+    die_with(request["parent"])
+    limit_memory(request["memory"])
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def limit_memory(size):
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (size if hard == resource.RLIM_INFINITY else min(size, hard), hard))
+
+
+def limit_share(count):
+    """Of one of `count` processes that we started: what we may still take is divided among them."""
+    with open("/proc/self/status") as file:
+        taken = 1024 * int(re.search(r"VmData:\s+(\d+)", file.read()).group(1))
+    limit, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    limit_memory(taken + max(0, limit - taken) // count)
+
+
+@contextlib.contextmanager
+def processor_time(seconds):
+    """Raises Overrun in what takes longer and runs in Python."""
+    def stop(*_):
+        raise Overrun
+
+    signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+
+@contextlib.contextmanager
+def killed_after(seconds):
+    """Ends this process where that takes longer, which what does not run in Python cannot put off."""
+    signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
