@@ -10,19 +10,21 @@ namespace shardlens::bench {
 
 namespace {
 
+// "{t}" stands for a table, "{n}" for a number.
 constexpr std::array<std::string_view, 14> kSchemaDamage{
+    // Views in place of a table: one that never ends, one of many bytes, one more.
     "drop table {t}; create view {t} as with recursive n(i) as (select 1 union all select i+1 from "
     "n) select max(i) as row_id, 0 as rank from n",
     "drop table {t}; create view {t} as select zeroblob(900000000) as value, 0 as rank",
     "create view more as select 1",
+    // What a recording does not have.
     "create trigger t after insert on {t} begin select 1; end",
-    "create virtual table words using fts5(text)",
-    "create index i on {t}(1)",
-    "create table other(a)",
-    "alter table {t} add column more INTEGER",
-    "drop table {t}",
-    "drop table {t}; create table {t}(row_id INTEGER PRIMARY KEY, rank TEXT)",
+    "create virtual table words using fts5(text)", "create index i on {t}(1)",
+    "create table other(a)", "alter table {t} add column more INTEGER",
+    // A table that is missing, or not as it should be.
+    "drop table {t}", "drop table {t}; create table {t}(row_id INTEGER PRIMARY KEY, rank TEXT)",
     "create table copy as select * from {t}; drop table {t}; alter table copy rename to {t}",
+    // What SQLite itself believes.
     "pragma writable_schema=on; update sqlite_schema set rootpage=rootpage+1 where name='{t}'",
     "pragma writable_schema=on; update sqlite_schema set sql=replace(sql,'INTEGER','BLOB')",
     "pragma user_version={n}"};

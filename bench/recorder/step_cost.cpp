@@ -144,31 +144,29 @@ std::string percent(const char* format, double share) {
   return text;
 }
 
-}  // namespace
+using KindTimes = std::array<Times, kKinds>;
 
-trace::Result<void> measure_steps(const StepJob& job, Rows& rows) {
-  // Tensors keep their memory: what the kernel needs to give it anew depends on chance.
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  std::optional<OneCore> one_core;
-  if (job.on_one_core) one_core.emplace();
-  TRY_ASSIGN(auto recorder, ScratchRecorder::start());
+// In another order each time: what one kind leaves behind meets either of the others.
+Kind kind_of(int block) {
+  const bool is_reversed = block / kKinds % 2 != 0;
+  return static_cast<Kind>((is_reversed ? 2 * kKinds - block % kKinds : block) % kKinds);
+}
+
+KindTimes run_in_turn(const StepJob& job, Recorder& recorder) {
   Loop loop(job.width);
-  std::array<Times, kKinds> times;
+  KindTimes times;
   for (int block = 0; block < kKinds * job.blocks; ++block) {
-    // In another order each time: what one kind leaves behind meets either of the others.
-    const int round = block / kKinds;
-    const auto kind =
-        static_cast<Kind>((round % 2 == 0 ? block : 2 * kKinds - block % kKinds) % kKinds);
+    const Kind kind = kind_of(block);
     std::optional<profiler::OperatorObserver> recording;
     std::optional<EmptyObserver> observer;
-    if (kind == kRecorded) recording.emplace(**recorder);
+    if (kind == kRecorded) recording.emplace(recorder);
     if (kind == kObserved) observer.emplace();
-    run_block(loop, kind == kRecorded ? &**recorder : nullptr, times[kind]);
+    run_block(loop, kind == kRecorded ? &recorder : nullptr, times[kind]);
   }
-  TRY((*recorder)->stop());
-  TRY_ASSIGN(const Said said, read_said(recorder->file()));
+  return times;
+}
 
+void add_rows(const StepJob& job, const KindTimes& times, const Said& said, Rows& rows) {
   const double plain = median(times[kPlain].wall_ms), recorded = median(times[kRecorded].wall_ms);
   const double ratio = recorded / plain;
   const double observed = median(times[kObserved].wall_ms);
@@ -200,6 +198,21 @@ trace::Result<void> measure_steps(const StepJob& job, Rows& rows) {
   const double off = said.slowdown / (ratio - 1);
   rows.push_back({"slowdown that the recorder says, " + job.what, said.slowdown * 100, "%",
                   "measured", off, "within a factor of 1.3", off >= 1 / 1.3 && off <= 1.3});
+}
+
+}  // namespace
+
+trace::Result<void> measure_steps(const StepJob& job, Rows& rows) {
+  // Tensors keep their memory: what the kernel needs to give it anew depends on chance.
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  std::optional<OneCore> one_core;
+  if (job.on_one_core) one_core.emplace();
+  TRY_ASSIGN(auto recorder, ScratchRecorder::start());
+  const KindTimes times = run_in_turn(job, **recorder);
+  TRY((*recorder)->stop());
+  TRY_ASSIGN(const Said said, read_said(recorder->file()));
+  add_rows(job, times, said, rows);
   return {};
 }
 

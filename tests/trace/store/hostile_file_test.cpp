@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <ctime>
 #include <fstream>
 #include <vector>
 
+#include "tests/trace/store/processor_time.h"
 #include "tests/trace/store/store_fixture.h"
 #include "trace/store/pack.h"
 #include "trace/store/query.h"
@@ -21,15 +21,9 @@ namespace shardlens::trace {
 namespace {
 
 namespace fs = std::filesystem;
+using test::computed_ns;
 using test::Folder;
 using testing::HasSubstr;
-
-// Not the clock on the wall: the machine may have other things to do.
-std::int64_t computed_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
-}
 
 // Changes a trace as somebody would who wants to harm whoever opens it.
 void change(const fs::path& file, const std::string& sql) {

@@ -7,9 +7,9 @@
 
 #include <chrono>
 #include <csignal>
-#include <ctime>
 #include <thread>
 
+#include "tests/trace/store/processor_time.h"
 #include "tests/trace/store/store_fixture.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/sqlite.h"
@@ -18,14 +18,9 @@ namespace shardlens::trace {
 namespace {
 
 namespace fs = std::filesystem;
+using test::computed_ns;
 using test::Folder;
 using testing::HasSubstr;
-
-std::int64_t computed_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
-}
 
 // As reading a value of many pages that all rows share: few rows, few instructions.
 void compute(std::chrono::nanoseconds duration) {

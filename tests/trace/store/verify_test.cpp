@@ -125,64 +125,81 @@ TEST_F(VerifyRun, SaysWhereAFlippedBitIsAndReadsTheRest) {
   EXPECT_EQ(report.ranks.at(0).readable_events, 120);
 }
 
-TEST_F(VerifyRun, FindsEveryChangedRow) {
-  RunInfo info = test::run_info("changed", 1);
-  const auto run = *create_run(folder_.path(), info, false);
-  {
+// A change to a file, and what is told of it.
+struct ChangedRow {
+  const char* sql;
+  const char* told;
+};
+
+constexpr ChangedRow kChangesOfRanks[] = {
+    {"update step set loss=loss*1.000001 where step=1", "step 2"},
+    {"update step set loss=null where step=1", "step 2"},
+    {"update string set text=text||'x' where id=13", "string"},
+    {"update lane set name=name||'x'", "lane 1"},
+    {"update memory set outside_bytes=outside_bytes+1 where step=2", "memory"},
+    {"update log set text='fine'", "log"},
+    {"update chunk set lane=lane+1", "commit"},
+    {"update batch set committed_ns=committed_ns+1 where row_id=2", "commit 2"},
+    {"delete from batch where row_id=1", "commit 1"},
+    {"update rank set peak_flops=peak_flops*2", "tables rank"},
+    {"update recorder_cost set callback_ns=callback_ns+1", "recorder_cost"},
+    {"update meta set value='1' where key='created_ns'", "commit 1"},
+    {"update lod_stream set lane=lane+1 where stream=1", "lod_stream"},
+    {"delete from lod_stream where stream=0", "lod_stream"},
+    {"delete from lod where stream=0 and level=1", "lod have another"},
+    {"delete from lod where level=(select max(level) from lod)", "lod have another"},
+    {"insert into lod_stream values(999,0,40,0,'op',0)", "lod_stream"},
+    {"insert into step select -5,rank,step,start_ns,end_ns,loss,gradient_norm,"
+     "learning_rate,tokens,samples,model_flops,full_detail,nonfinite from step where step=1",
+     "of ranks that the file does not have"},
+    {"insert into heartbeat select 7,alive_ns,progress_ns,step,phase from heartbeat",
+     "of ranks that the file does not have"},
+    {"delete from meta", "of ranks that the file does not have"},
+    {"update batch set checksum=0 where row_id=1", "commit 1"},
+};
+
+constexpr ChangedRow kChangesOfRuns[] = {
+    {"delete from meta where key='checksum'", "settings have no checksum"},
+    {"update setting set value='7' where key='seed'", "settings"},
+    {"update meta set value='other' where key='name'", "name"},
+    {"delete from setting where key='seed'", "settings"},
+};
+
+class ChangedRows : public VerifyRun {
+ protected:
+  // One rank, three steps, a commit each.
+  fs::path record_commits() {
+    RunInfo info = test::run_info("changed", 1);
+    const auto run = *create_run(folder_.path(), info, false);
     auto writer = RowWriter::create_file(rank_file(run, 0), 0);
-    ASSERT_TRUE(writer);
+    EXPECT_TRUE(writer);
     for (std::int64_t step = 0; step < 3; ++step) {
-      ASSERT_TRUE(writer->begin() && writer->write(test::step_batch(0, step)) &&
+      EXPECT_TRUE(writer->begin() && writer->write(test::step_batch(0, step)) &&
                   writer->commit(1000 + step));
     }
-    ASSERT_TRUE(writer->finish());
+    EXPECT_TRUE(writer->finish());
+    return run;
   }
-  ASSERT_TRUE(checkpoint_run(run));
-  ASSERT_TRUE(verified(run).damage.empty()) << all_text(verified(run));
-  const auto expect_found = [&](const fs::path& file, const std::string& sql, const char* told) {
+  // With this alone; then it is taken back.
+  void expect_found(const fs::path& run, const fs::path& file, const ChangedRow& changed) {
+    SCOPED_TRACE(changed.sql);
     const fs::path good = folder_ / "good";
     fs::copy_file(file, good, fs::copy_options::overwrite_existing);
-    change(file, sql);
+    change(file, changed.sql);
     const auto report = verified(run);
     fs::copy_file(good, file, fs::copy_options::overwrite_existing);
-    ASSERT_FALSE(report.damage.empty()) << sql;
-    EXPECT_THAT(all_text(report), HasSubstr(told)) << sql;
+    ASSERT_FALSE(report.damage.empty());
+    EXPECT_THAT(all_text(report), HasSubstr(changed.told));
     EXPECT_THAT(report.damage.front().file, HasSubstr(file.filename().string()));
-  };
-  const fs::path rank = rank_file(run, 0);
-  expect_found(rank, "update step set loss=loss*1.000001 where step=1", "step 2");
-  expect_found(rank, "update step set loss=null where step=1", "step 2");
-  expect_found(rank, "update string set text=text||'x' where id=13", "string");
-  expect_found(rank, "update lane set name=name||'x'", "lane 1");
-  expect_found(rank, "update memory set outside_bytes=outside_bytes+1 where step=2", "memory");
-  expect_found(rank, "update log set text='fine'", "log");
-  expect_found(rank, "update chunk set lane=lane+1", "commit");
-  expect_found(rank, "update batch set committed_ns=committed_ns+1 where row_id=2", "commit 2");
-  expect_found(rank, "delete from batch where row_id=1", "commit 1");
-  expect_found(rank, "update rank set peak_flops=peak_flops*2", "tables rank");
-  expect_found(rank, "update recorder_cost set callback_ns=callback_ns+1", "recorder_cost");
-  expect_found(rank, "update meta set value='1' where key='created_ns'", "commit 1");
-  expect_found(rank, "update lod_stream set lane=lane+1 where stream=1", "lod_stream");
-  expect_found(rank, "delete from lod_stream where stream=0", "lod_stream");
-  expect_found(rank, "delete from lod where stream=0 and level=1", "lod have another");
-  expect_found(rank, "delete from lod where level=(select max(level) from lod)",
-               "lod have another");
-  expect_found(rank, "insert into lod_stream values(999,0,40,0,'op',0)", "lod_stream");
-  expect_found(
-      rank,
-      "insert into step select -5,rank,step,start_ns,end_ns,loss,gradient_norm,"
-      "learning_rate,tokens,samples,model_flops,full_detail,nonfinite from step where step=1",
-      "of ranks that the file does not have");
-  expect_found(rank,
-               "insert into heartbeat select 7,alive_ns,progress_ns,step,phase from heartbeat",
-               "of ranks that the file does not have");
-  expect_found(rank, "delete from meta", "of ranks that the file does not have");
-  expect_found(rank, "update batch set checksum=0 where row_id=1", "commit 1");
-  expect_found(run / kRunFile, "delete from meta where key='checksum'",
-               "settings have no checksum");
-  expect_found(run / kRunFile, "update setting set value='7' where key='seed'", "settings");
-  expect_found(run / kRunFile, "update meta set value='other' where key='name'", "name");
-  expect_found(run / kRunFile, "delete from setting where key='seed'", "settings");
+  }
+};
+
+TEST_F(ChangedRows, AreEachFound) {
+  const auto run = record_commits();
+  ASSERT_TRUE(checkpoint_run(run));
+  ASSERT_TRUE(verified(run).damage.empty()) << all_text(verified(run));
+  for (const ChangedRow& each : kChangesOfRanks) expect_found(run, rank_file(run, 0), each);
+  for (const ChangedRow& each : kChangesOfRuns) expect_found(run, run / kRunFile, each);
   EXPECT_TRUE(verified(run).damage.empty()) << all_text(verified(run));
 }
 
