@@ -20,6 +20,10 @@ std::string input_of(std::string_view layer) {
   return std::string(layer);
 }
 
+bool reads_block_input(std::string_view layer) {
+  return input_of(layer) == "attention" || layer.ends_with("attn.c_attn");
+}
+
 // Fused attention keeps its result, which is this layer's input.
 bool reads_attention(std::string_view layer) {
   return layer.ends_with("o_proj") || layer.ends_with("attn.c_proj") ||
@@ -29,6 +33,22 @@ bool reads_attention(std::string_view layer) {
 // Behind "transformer.h.0.", "model.layers.0." or "bert.encoder.layer.0."
 std::string name_in_first_block(const std::string& name) {
   return name.substr(name.find(".0.") + 3);
+}
+
+// Copies in 16 bits that the gradient of the first block's input alone would need.
+std::int64_t casts_for_block_input(const PlannedJob& job) {
+  std::int64_t values = 0;
+  const auto add = [&](const std::vector<LinearShape>& layers, const auto& values_of) {
+    for (const LinearShape& layer : layers) {
+      if (layer.block == 0 && reads_block_input(layer.name)) values += values_of(layer);
+    }
+  };
+  const auto adapted = adapted_layers(job.shape, job.settings.lora_target_modules);
+  if (adapted) add(*adapted, [&](const auto& layer) { return job.settings.lora_rank * layer.in; });
+  if (kept_types(job.settings).linear == KeptType::kFp32) {
+    add(linear_layers(job.shape), [](const auto& layer) { return layer.in * layer.out; });
+  }
+  return 2 * values;
 }
 
 }  // namespace
@@ -64,10 +84,12 @@ std::vector<AdaptedLayer> adapter_memory(const PlannedJob& job) {
 }
 
 std::int64_t spared_by_first_block(const PlannedJob& job) {
-  // An encoder's block begins with attention.
-  if (job.settings.lora_rank == 0 || is_encoder(job.shape.layout)) return 0;
+  if (job.settings.lora_rank == 0) return 0;
   const LayerSizes sizes = layer_sizes(job);
-  return sizes.residual + sizes.norm_statistics;
+  // An encoder's block begins with attention.
+  const bool begins_with_norm = !is_encoder(job.shape.layout);
+  const std::int64_t norm = begins_with_norm ? sizes.residual + sizes.norm_statistics : 0;
+  return norm + (sizes.autocast ? casts_for_block_input(job) : 0);
 }
 
 }  // namespace shardlens::trace

@@ -22,8 +22,8 @@ struct AdaptedLayer {
 // Of one block, in registration order; none where no adapters are trained.
 std::vector<AdaptedLayer> adapter_memory(const PlannedJob& job);
 
-// Bytes that the first block's first norm does not keep where adapters are trained, since its input
-// needs no gradient.
+// Bytes that the first block does not keep where adapters are trained, since its input needs no
+// gradient: by its first norm, and under autocast of the matrices that multiply that input.
 std::int64_t spared_by_first_block(const PlannedJob& job);
 
 }  // namespace shardlens::trace
