@@ -56,6 +56,7 @@ Result<std::unique_ptr<RankSource>> RankSource::open(const std::filesystem::path
   source->has_all_rows_ = !part.has_more;
   source->builder_.add(std::move(part));
   source->rows_ = source->builder_.build();
+  forget_pages(source->file_->database());
   return source;
 }
 
@@ -97,7 +98,9 @@ LodReader::Extent RankSource::extent() const {
 
 Result<LodReader::Tiles> RankSource::tiles(const LodStream& stream, int level, Interval window) {
   const std::lock_guard lock(file_mutex_);
-  return pyramid_->read(stream, level, window.start_ns, window.end_ns);
+  auto read = pyramid_->read(stream, level, window.start_ns, window.end_ns);
+  forget_pages(file_->database());
+  return read;
 }
 
 Result<RankSource::Cells> RankSource::read_cells(const LodStream& stream, int level,
@@ -143,7 +146,10 @@ bool RankSource::read_rows() {
     problem_ = read.error().message;
     has_more_rows_ = false;
   }
-  if (!has_more_rows_) publish(builder_.build());
+  if (!has_more_rows_) {
+    publish(builder_.build());
+    forget_pages(file_->database());
+  }
   return has_more_rows_;
 }
 
@@ -151,7 +157,9 @@ bool RankSource::rebuild_some() {
   const std::lock_guard lock(file_mutex_);
   const auto more = pyramid_->rebuild_some();
   if (!more) problem_ = more.error().message;
-  return more && *more;
+  if (more && *more) return true;
+  forget_pages(file_->database());
+  return false;
 }
 
 std::string RankSource::problem() const {

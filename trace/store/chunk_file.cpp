@@ -92,6 +92,7 @@ Result<ChunkFile::News> ChunkFile::tail() {
   // Strings last: those of a chunk were committed with it, or before.
   read_chunks(database, news);
   read_strings(database, news);
+  forget_pages(database);
   return news;
 }
 
@@ -165,6 +166,7 @@ Result<void> ChunkFile::read(std::int64_t row_id,
     used = fail(ErrorKind::kDamaged, quoted(file_) + " is damaged (a block of events is gone)");
   }
   connection->data.reset();
+  forget_pages(connection->database);
   give(std::move(connection));
   return used;
 }

@@ -1,5 +1,6 @@
 // Figures of a whole run: counted once, shown while they are counted, kept with the run.
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <chrono>
@@ -201,6 +202,26 @@ TEST_F(WholeRuns, ThatMayStillBeWrittenKeepNothing) {
   counted(*opened());
   let_time_pass();
   EXPECT_FALSE(opened()->whole_so_far());
+}
+
+// Three connections to each rank's file, each of which SQLite would let keep 90 KB and more.
+TEST(RunsOfManyRanks, KeepFewPagesOfTheirFiles) {
+  constexpr int kRanks = 24;
+  const test::Folder folder;
+  SyntheticRunOptions options;
+  options.ranks = kRanks;
+  options.events = kRanks * 11'000;
+  const auto run = generate_run(folder.path(), options);
+  ASSERT_TRUE(run) << run.error().message;
+  const auto before = sqlite3_memory_used();
+  const auto explorer = *RunExplorer::open(run->folder, kSmallCache);
+  while (*explorer->work()) {
+  }
+  ASSERT_TRUE(explorer->statistics(explorer->whole()));
+  const auto rows = explorer->rows();
+  const double ns_per_pixel = static_cast<double>(rows->end_ns - rows->start_ns) / 2000;
+  ASSERT_TRUE(explorer->picture({{{0, rows->start_ns, rows->end_ns}}, ns_per_pixel}, {}));
+  EXPECT_LT((sqlite3_memory_used() - before) / kRanks, 120'000);
 }
 
 }  // namespace
