@@ -59,9 +59,24 @@ class PictureMaker {
 
  private:
   using WindowKey = std::tuple<int, std::int64_t, std::int64_t, double>;  // rank, window, zoom
+  static constexpr int kAllRanks = -1;                                    // in place of a rank
 
+  struct MeanOfRanks {
+    std::mutex mutex;  // for the sum
+    MeanRibbon sum;
+  };
+  // Of a rank. What is only part of a mean is not kept: there may be a thousand ranks.
+  struct RibbonTask {
+    RankRibbon ribbon;
+    bool is_shown = false;
+    MeanOfRanks* mean = nullptr;
+  };
+
+  static WindowKey key_of(int rank, const RowTask& task) {
+    return {rank, task.window.start_ns, task.window.end_ns, task.ns_per_pixel};
+  }
   static WindowKey key_of(const RankSnapshot& rank, const RowTask& task) {
-    return {rank.rank, task.window.start_ns, task.window.end_ns, task.ns_per_pixel};
+    return key_of(rank.rank, task);
   }
 
   RowTask task_of(const RowWindow& window) const {
@@ -90,16 +105,13 @@ class PictureMaker {
 
   // What several rows share is computed once.
   void plan() {
-    const auto add_ribbon = [&](const RankSnapshot& rank, const RowTask& task) {
-      ribbons_.try_emplace(key_of(rank, task));
-      if (needs_events(task.ns_per_pixel)) activities_.try_emplace(key_of(rank, task));
-    };
     for (const RowTask& task : tasks_) {
       if (task.row == nullptr) continue;
       if (task.row->kind == RowKind::kRibbon && task.rank == nullptr) {
-        for (const RankSnapshot& rank : run_.ranks) add_ribbon(rank, task);
+        MeanOfRanks& mean = means_[key_of(kAllRanks, task)];
+        for (const RankSnapshot& rank : run_.ranks) ribbons_[key_of(rank, task)].mean = &mean;
       } else if (task.rank != nullptr && task.row->kind == RowKind::kRibbon) {
-        add_ribbon(*task.rank, task);
+        ribbons_[key_of(*task.rank, task)].is_shown = true;
       } else if (task.rank != nullptr && needs_activity(task)) {
         activities_.try_emplace(key_of(*task.rank, task));
       }
@@ -111,16 +123,22 @@ class PictureMaker {
     const Interval columns = PixelGrid(ns_per_pixel).around({start_ns, end_ns});
     activity = window_activity(*run_.store, *run_.rank(rank), columns);
   }
-  void measure(const WindowKey& key, RankRibbon& ribbon) {
+  void measure(const WindowKey& key, RibbonTask& task) {
     const auto& [rank, start_ns, end_ns, ns_per_pixel] = key;
-    const auto activity = activities_.find(key);
-    auto painted = rank_ribbon(*run_.rank(rank), {start_ns, end_ns}, ns_per_pixel,
-                               activity == activities_.end() ? nullptr : &activity->second);
-    if (painted) {
-      ribbon = std::move(*painted);
-    } else {
-      note(painted.error());
+    const auto shared = activities_.find(key);
+    const WindowActivity* activity = shared == activities_.end() ? nullptr : &shared->second;
+    WindowActivity own;
+    if (activity == nullptr && needs_events(ns_per_pixel)) {
+      measure(key, own);
+      activity = &own;
     }
+    auto painted = rank_ribbon(*run_.rank(rank), {start_ns, end_ns}, ns_per_pixel, activity);
+    if (!painted) return note(painted.error());
+    if (task.mean != nullptr) {
+      const std::lock_guard lock(task.mean->mutex);
+      task.mean->sum.add(*painted);
+    }
+    if (task.is_shown) task.ribbon = std::move(*painted);
   }
 
   void paint(std::size_t i) {
@@ -143,12 +161,8 @@ class PictureMaker {
   }
 
   RowPicture ribbon_of(const RowTask& task) const {
-    if (task.rank != nullptr) return ribbons_.at(key_of(*task.rank, task)).picture();
-    std::vector<const RankRibbon*> ranks;
-    for (const RankSnapshot& rank : run_.ranks) {
-      ranks.push_back(&ribbons_.at(key_of(rank, task)));
-    }
-    return mean_ribbon(ranks);
+    if (task.rank == nullptr) return means_.at(key_of(kAllRanks, task)).sum.picture();
+    return ribbons_.at(key_of(*task.rank, task)).ribbon.picture();
   }
 
   void note(const Error& error) {
@@ -185,7 +199,8 @@ class PictureMaker {
   Wanted wanted_;
   std::vector<RowTask> tasks_;
   std::map<WindowKey, WindowActivity> activities_;
-  std::map<WindowKey, RankRibbon> ribbons_;
+  std::map<WindowKey, MeanOfRanks> means_;
+  std::map<WindowKey, RibbonTask> ribbons_;
   std::vector<RowDraft> drafts_;
   std::mutex problem_mutex_;
   std::optional<Error> problem_;

@@ -41,16 +41,17 @@ Result<RankRibbon> rank_ribbon(const RankSnapshot& rank, Interval window, double
   return ribbon;
 }
 
-RowPicture mean_ribbon(std::span<const RankRibbon* const> ranks) {
+void MeanRibbon::add(const RankRibbon& rank) {
+  is_exact_ = is_exact_ && rank.is_exact;
+  is_complete_ = is_complete_ && rank.is_complete;
+  columns_.add(rank.columns);
+}
+
+RowPicture MeanRibbon::picture() const {
   RowPicture result;
-  result.is_exact = true;
-  std::vector<std::vector<RibbonColumn>> columns;
-  for (const RankRibbon* rank : ranks) {
-    result.is_exact = result.is_exact && rank->is_exact;
-    result.is_complete = result.is_complete && rank->is_complete;
-    columns.push_back(rank->columns);
-  }
-  result.columns = mean_columns(columns);
+  result.is_exact = is_exact_;
+  result.is_complete = is_complete_;
+  result.columns = columns_.take();
   join_columns(result.columns);
   return result;
 }

@@ -1,7 +1,6 @@
 // Where the time of one rank went within a window, and of all ranks in the mean. Any thread.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "trace/explore/run_snapshot.h"
@@ -26,6 +25,15 @@ int lod_level_of(double ns_per_pixel);
 // From `activity`, or from the pyramid where there is none.
 Result<RankRibbon> rank_ribbon(const RankSnapshot& rank, Interval window, double ns_per_pixel,
                                const WindowActivity* activity);
-RowPicture mean_ribbon(std::span<const RankRibbon* const> ranks);
+// Of all ranks, one after the other in any order.
+class MeanRibbon {
+ public:
+  void add(const RankRibbon& rank);
+  RowPicture picture() const;
+
+ private:
+  MeanColumns columns_;
+  bool is_exact_ = true, is_complete_ = true;
+};
 
 }  // namespace shardlens::trace

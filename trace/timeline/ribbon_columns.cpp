@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <map>
 
 namespace shardlens::trace {
 
 namespace {
 
 constexpr float kSameShare = 1.0F / 128;
+constexpr double kWhole = 1U << 30;  // of a column, in a sum over ranks
 
 // Sums parts of one column after the other.
 class ColumnSums {
@@ -118,21 +118,33 @@ std::vector<RibbonColumn> ribbon_columns(std::span<const ClassCell> cells, Pixel
   return sums.take();
 }
 
-std::vector<RibbonColumn> mean_columns(std::span<const std::vector<RibbonColumn>> ranks) {
-  std::map<std::int64_t, RibbonColumn> sums;
-  for (const auto& columns : ranks) {
-    for (const RibbonColumn& column : columns) {
-      RibbonColumn& sum = sums.try_emplace(column.start_ns).first->second;
-      sum.start_ns = column.start_ns;
-      sum.end_ns = column.end_ns;
-      for (std::size_t i = 0; i < sum.share.size(); ++i) {
-        sum.share[i] += column.share[i] / static_cast<float>(ranks.size());
-      }
+void MeanColumns::add(std::span<const RibbonColumn> rank) {
+  ++ranks_;
+  std::vector<Sum> fresh;
+  std::size_t at = 0;
+  for (const RibbonColumn& column : rank) {
+    while (at < sums_.size() && sums_[at].start_ns < column.start_ns) ++at;
+    const bool is_there = at < sums_.size() && sums_[at].start_ns == column.start_ns;
+    Sum& sum = is_there ? sums_[at] : fresh.emplace_back(Sum{column.start_ns, column.end_ns, {}});
+    for (std::size_t i = 0; i < sum.share.size(); ++i) {
+      sum.share[i] += std::llround(static_cast<double>(column.share[i]) * kWhole);
     }
   }
+  if (fresh.empty()) return;
+  const auto known = static_cast<std::ptrdiff_t>(sums_.size());
+  sums_.insert(sums_.end(), fresh.begin(), fresh.end());
+  std::ranges::inplace_merge(sums_, sums_.begin() + known, {}, &Sum::start_ns);
+}
+
+std::vector<RibbonColumn> MeanColumns::take() const {
   std::vector<RibbonColumn> mean;
-  mean.reserve(sums.size());
-  for (const auto& [start, column] : sums) mean.push_back(column);
+  mean.reserve(sums_.size());
+  for (const Sum& sum : sums_) {
+    RibbonColumn& column = mean.emplace_back(RibbonColumn{sum.start_ns, sum.end_ns, {}});
+    for (std::size_t i = 0; i < column.share.size(); ++i) {
+      column.share[i] = static_cast<float>(static_cast<double>(sum.share[i]) / kWhole / ranks_);
+    }
+  }
   return mean;
 }
 

@@ -31,8 +31,21 @@ struct Ribbon {
 Ribbon exact_ribbon(const ActivitySets& sets, Interval window, PixelGrid grid);
 // `cells` by start, of a length that `grid` is a multiple of.
 std::vector<RibbonColumn> ribbon_columns(std::span<const ClassCell> cells, PixelGrid grid);
-// The mean over `ranks`, all on one grid; a rank without a column adds nothing to it.
-std::vector<RibbonColumn> mean_columns(std::span<const std::vector<RibbonColumn>> ranks);
+// The mean over ranks whose columns are on one grid; a rank without a column adds nothing to it.
+// The same in whichever order ranks are added, and as large for a thousand of them as for one.
+class MeanColumns {
+ public:
+  void add(std::span<const RibbonColumn> rank);  // by start
+  std::vector<RibbonColumn> take() const;
+
+ private:
+  struct Sum {
+    std::int64_t start_ns = 0, end_ns = 0;
+    std::array<std::int64_t, kRibbonClasses> share{};  // in parts of kWhole
+  };
+  std::vector<Sum> sums_;  // by start
+  int ranks_ = 0;
+};
 
 // Joins neighbours that touch and whose shares differ by less than can be seen.
 void join_columns(std::vector<RibbonColumn>& columns);

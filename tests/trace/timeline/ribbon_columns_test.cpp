@@ -4,6 +4,9 @@
 
 #include <numeric>
 #include <random>
+#include <ranges>
+#include <utility>
+#include <vector>
 
 #include "trace/analysis/ribbon.h"
 
@@ -114,11 +117,34 @@ TEST(RibbonColumns, TheMeanOverRanksKeepsTheTimeOfEach) {
   const RibbonColumn busy{0, 10, {1, 0, 0, 0, 0, 0}}, idle{0, 10, {0, 0, 0, 0, 0, 1}};
   const RibbonColumn later{10, 20, {0, 0, 0, 1, 0, 0}};
   const std::vector<std::vector<RibbonColumn>> ranks{{busy, later}, {idle}, {busy}, {busy}};
-  const auto mean = mean_columns(ranks);
+  MeanColumns sums, backwards;
+  for (const auto& rank : ranks) sums.add(rank);
+  for (const auto& rank : std::views::reverse(ranks)) backwards.add(rank);
+  const auto mean = sums.take(), same = backwards.take();
   ASSERT_EQ(mean.size(), 2u);
   EXPECT_FLOAT_EQ(mean[0].share[0], 0.75F);
   EXPECT_FLOAT_EQ(mean[0].share[5], 0.25F);
   EXPECT_FLOAT_EQ(mean[1].share[3], 0.25F);
+  ASSERT_EQ(same.size(), 2u);
+  for (std::size_t i = 0; i < mean.size(); ++i) {
+    EXPECT_EQ(mean[i].start_ns, same[i].start_ns);
+    EXPECT_EQ(mean[i].share, same[i].share) << "whichever thread comes first";
+  }
+}
+
+TEST(RibbonColumns, TheMeanTakesInWhatLiesBetweenTheColumnsThatItHas) {
+  const auto at = [](std::int64_t start) {
+    return RibbonColumn{start, start + 10, {1, 0, 0, 0, 0, 0}};
+  };
+  MeanColumns sums;
+  sums.add(std::vector{at(10), at(50)});
+  sums.add(std::vector{at(0), at(10), at(30), at(60)});
+  std::vector<std::pair<std::int64_t, float>> found;
+  for (const auto& column : sums.take()) found.emplace_back(column.start_ns, column.share[0]);
+  const std::vector<std::pair<std::int64_t, float>> expected{
+      {0, 0.5F}, {10, 1}, {30, 0.5F}, {50, 0.5F}, {60, 0.5F}};
+  EXPECT_EQ(found, expected);
+  EXPECT_TRUE(MeanColumns().take().empty());
 }
 
 TEST(RibbonColumns, NeighboursThatLookTheSameBecomeOne) {
