@@ -162,9 +162,11 @@ Result<void> RunFeed::update_timeline(const RunFigures& figures, std::int64_t in
     return {};
   }
   if (timeline_ && timeline_->step == index && !timeline_is_stale_) return {};
-  TRY_ASSIGN(const auto rows, reader_->read_range(step->start_ns, step->end_ns));
-  timeline_ = std::make_shared<const trace::StepTimeline>(
-      trace::build_step_timeline(*step, rows, trace::step_context(figures), analysis_.strings()));
+  trace::StepRowCollector rows(*step, analysis_.strings());
+  TRY(reader_->read_range(step->start_ns, step->end_ns,
+                          [&](const Batch& batch) { rows.take_in(batch); }));
+  timeline_ = std::make_shared<const trace::StepTimeline>(trace::build_step_timeline(
+      *step, std::move(rows), trace::step_context(figures), analysis_.strings()));
   timeline_start_ns_ = step->start_ns;
   timeline_end_ns_ = step->end_ns;
   timeline_is_stale_ = false;

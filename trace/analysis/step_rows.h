@@ -1,4 +1,5 @@
-// The rows of one rank that a step's timeline is drawn from, sorted out of batches. Any thread.
+// The rows of one rank that a step's timeline is drawn from, sorted out of batches. One thread at a
+// time.
 #pragma once
 
 #include <map>
@@ -32,9 +33,30 @@ struct StepRows {
   std::vector<UnitReady> unit_ready;
 };
 
-// Rows of each rank below `rank_count` that touch the rank's step. `steps[r]`: its time.
-std::vector<StepRows> rows_by_rank(const std::vector<Batch>& batches,
-                                   const std::vector<Interval>& steps, const StringTable& strings);
+// Sorts out the rows that touch the step of their rank, batch by batch, so that what was read of
+// one rank need not wait in memory for the others. `strings` outlives it.
+class StepRowCollector {
+ public:
+  StepRowCollector(const StepFigures& step, const StringTable& strings);
+
+  // In any order.
+  void take_in(const Batch& batch);
+
+  // All of them, also those that touch no step of their rank.
+  const std::vector<Collective>& collectives() const { return collectives_; }
+  const std::vector<Interval>& steps() const { return steps_; }  // by rank
+  std::vector<StepRows> finish() &&;                             // by rank
+
+ private:
+  bool touches(int rank, std::int64_t start_ns, std::int64_t end_ns) const;
+  void take_in(const EventRun& run);
+
+  std::vector<Interval> steps_;
+  const StringTable& strings_;
+  std::vector<StepRows> rows_;
+  std::vector<std::vector<Interval>> communication_, copies_;
+  std::vector<Collective> collectives_;
+};
 
 // Until when a rank waited in a collective.
 struct WaitEnd {
@@ -49,8 +71,9 @@ class MatchedWaits {
  public:
   // `rank_count`: of the run, which groups that nobody announced span; `clocks`: null: there is
   // one.
-  MatchedWaits(const std::vector<Batch>& batches, const std::vector<ProcessGroupFigures>& groups,
-               std::size_t rank_count, const HostClocks* clocks);
+  MatchedWaits(const std::vector<Collective>& collectives,
+               const std::vector<ProcessGroupFigures>& groups, std::size_t rank_count,
+               const HostClocks* clocks);
   WaitEnd end_of(const Collective& collective) const;
 
  private:

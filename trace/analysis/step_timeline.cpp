@@ -6,7 +6,6 @@
 #include "trace/analysis/communication_lanes.h"
 #include "trace/analysis/labels.h"
 #include "trace/analysis/ribbon.h"
-#include "trace/analysis/step_rows.h"
 
 namespace shardlens::trace {
 
@@ -234,14 +233,6 @@ class RankLayout {
   std::vector<Longest> longest_;  // of each bar of result_.compute
 };
 
-std::vector<Interval> step_times(const StepFigures& figures) {
-  std::vector<Interval> times;
-  for (const auto& rank : figures.ranks) {
-    times.push_back({rank.start_ns, rank.start_ns + rank.step_ns});
-  }
-  return times;
-}
-
 }  // namespace
 
 StepContext step_context(const RunFigures& figures) {
@@ -250,16 +241,16 @@ StepContext step_context(const RunFigures& figures) {
   return context;
 }
 
-StepTimeline build_step_timeline(const StepFigures& figures, const std::vector<Batch>& rows,
+StepTimeline build_step_timeline(const StepFigures& figures, StepRowCollector rows,
                                  const StepContext& context, const StringTable& strings) {
   StepTimeline timeline;
   timeline.step = figures.index;
   timeline.origin_ns = figures.start_ns;
   timeline.end_ns = figures.end_ns - figures.start_ns;
-  const auto times = step_times(figures);
-  const auto by_rank = rows_by_rank(rows, times, strings);
-  const MatchedWaits waits(rows, context.process_groups, context.ranks.size(),
+  const MatchedWaits waits(rows.collectives(), context.process_groups, context.ranks.size(),
                            context.clocks.get());
+  const auto times = rows.steps();
+  auto by_rank = std::move(rows).finish();
   const Units units = by_index(context.units);
   for (std::size_t i = 0; i < by_rank.size(); ++i) {
     if (times[i].length() <= 0) continue;  // has not reported the step
@@ -285,6 +276,7 @@ StepTimeline build_step_timeline(const StepFigures& figures, const std::vector<B
     }
     rank.lanes = communication_lanes(rank, context.process_groups);
     if (rank.breakdown.has_detail) layout.add_ribbon();
+    by_rank[i] = {};  // bars and rows of a thousand ranks need not be there at once
   }
   return timeline;
 }

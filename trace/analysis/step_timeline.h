@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "trace/analysis/figures.h"
-#include "trace/model/batch.h"
+#include "trace/analysis/step_rows.h"
 #include "trace/model/strings.h"
 
 namespace shardlens::trace {
@@ -101,9 +101,9 @@ struct StepContext {
 };
 StepContext step_context(const RunFigures& figures);
 
-// `rows`: everything recorded inside the step's time range, of all ranks, in any order.
-// `figures`: the step's figures.
-StepTimeline build_step_timeline(const StepFigures& figures, const std::vector<Batch>& rows,
+// `rows`: of `figures`, which are the step's; everything recorded inside its time range, of all
+// ranks.
+StepTimeline build_step_timeline(const StepFigures& figures, StepRowCollector rows,
                                  const StepContext& context, const StringTable& strings);
 
 }  // namespace shardlens::trace

@@ -121,6 +121,7 @@ Result<std::vector<Batch>> RunReader::poll(std::int64_t until_ns) {
     auto database = state_->database(source);
     auto batch = database ? source.tail.poll(**database, until_ns)
                           : Result<Batch>(tl::make_unexpected(database.error()));
+    if (database) forget_pages(**database);
     state_->problems.erase(rank);
     if (!batch) {
       state_->problems[rank] = batch.error().message;
@@ -155,15 +156,16 @@ void RunReader::rewind() {
   for (auto& [rank, source] : state_->sources) source.tail.rewind();
 }
 
-Result<std::vector<Batch>> RunReader::read_range(std::int64_t start_ns, std::int64_t end_ns) {
+Result<void> RunReader::read_range(std::int64_t start_ns, std::int64_t end_ns,
+                                   const std::function<void(const Batch&)>& take) {
   TRY(state_->need_files());
-  std::vector<Batch> batches;
   for (auto& [rank, source] : state_->sources) {
     TRY_ASSIGN(Database* const database, state_->database(source));
-    TRY_ASSIGN(Batch batch, source.tail.read_range(*database, start_ns, end_ns));
-    if (!batch.empty()) batches.push_back(std::move(batch));
+    TRY_ASSIGN(const Batch batch, source.tail.read_range(*database, start_ns, end_ns));
+    forget_pages(*database);
+    if (!batch.empty()) take(batch);
   }
-  return batches;
+  return {};
 }
 
 int RunReader::readable_ranks() const {

@@ -38,9 +38,11 @@ class RunReader {
   // Starts polling from the beginning again.
   void rewind();
 
-  // Spans, collectives, ready marks, memory and events that touch [start_ns, end_ns), of all ranks.
-  // Does not change what poll() returns next. Strings are not repeated.
-  Result<std::vector<Batch>> read_range(std::int64_t start_ns, std::int64_t end_ns);
+  // Spans, collectives, ready marks, memory and events that touch [start_ns, end_ns), a rank at a
+  // time: of a run of a thousand they need not be in memory at once. Does not change what poll()
+  // returns next. Strings are not repeated.
+  Result<void> read_range(std::int64_t start_ns, std::int64_t end_ns,
+                          const std::function<void(const Batch&)>& take);
 
   std::int64_t bytes_on_disk() const;
   // Ranks whose rows came without an error so far, and what is wrong with each of the others.

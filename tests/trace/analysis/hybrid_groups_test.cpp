@@ -6,9 +6,9 @@
 #include <array>
 
 #include "tests/trace/analysis/synthetic_run.h"
+#include "tests/trace/analysis/whole_timeline.h"
 #include "trace/analysis/hang_diagnosis.h"
 #include "trace/analysis/run_analysis.h"
-#include "trace/analysis/step_timeline.h"
 
 namespace shardlens::trace {
 namespace {
@@ -120,7 +120,7 @@ TEST_P(HybridGroups, SendByTheirOwnSizeAndByWhatReallyRan) {
 
 TEST_P(HybridGroups, TheTimelineWaitsForMembersOnly) {
   const auto timeline =
-      build_step_timeline(figures.steps.at(0), rows, step_context(figures), analysis.strings());
+      whole_timeline(figures.steps.at(0), rows, step_context(figures), analysis.strings());
   ASSERT_EQ(timeline.ranks.size(), 4u);
   const auto latest = [&](int rank, std::size_t i) {
     return timeline.ranks[static_cast<std::size_t>(rank)].collectives.at(i).waits_until_ns;
@@ -136,7 +136,7 @@ TEST_P(HybridGroups, TheTimelineWaitsForMembersOnly) {
 
 TEST_P(HybridGroups, TheTimelineHasALaneForEachGroupThatWasUsed) {
   const auto timeline =
-      build_step_timeline(figures.steps.at(0), rows, step_context(figures), analysis.strings());
+      whole_timeline(figures.steps.at(0), rows, step_context(figures), analysis.strings());
   const auto& lanes = timeline.ranks.at(3).lanes;
   ASSERT_EQ(lanes.size(), 2u) << "nothing went over the world";
   EXPECT_EQ(lanes[0].name, "shard");

@@ -4,10 +4,10 @@
 #include <random>
 
 #include "tests/trace/analysis/synthetic_run.h"
+#include "tests/trace/analysis/whole_timeline.h"
 #include "trace/analysis/comparison.h"
 #include "trace/analysis/hang_diagnosis.h"
 #include "trace/analysis/run_analysis.h"
-#include "trace/analysis/step_timeline.h"
 
 namespace shardlens::trace {
 namespace {
@@ -110,7 +110,7 @@ TEST(Nonsense, NeverCrashesTheAnalysis) {
     EXPECT_LE(figures.ranks.size(), 5001u);
     for (const auto& step : figures.steps) {
       const auto timeline =
-          build_step_timeline(step, batches, step_context(figures), analysis.strings());
+          whole_timeline(step, batches, step_context(figures), analysis.strings());
       EXPECT_LE(timeline.ranks.size(), step.ranks.size());
     }
     diagnose_hang(figures, analysis.strings());

@@ -1,4 +1,3 @@
-#include "trace/analysis/step_timeline.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +6,7 @@
 #include <random>
 
 #include "tests/trace/analysis/synthetic_run.h"
+#include "tests/trace/analysis/whole_timeline.h"
 #include "trace/analysis/ribbon.h"
 #include "trace/analysis/run_analysis.h"
 
@@ -65,7 +65,7 @@ class StepTimelineTest : public testing::Test {
     StepContext context = step_context(figures);
     context.buckets = {{0, 4 * kMiB, {}, {}, ""},
                        {1, 147 * kMiB, {}, {}, "wte.weight 147 MiB: a tensor is …"}};
-    timeline = build_step_timeline(figures.steps[0], rows, context, analysis.strings());
+    timeline = whole_timeline(figures.steps[0], rows, context, analysis.strings());
   }
 
   std::vector<Batch> rows{rank_rows(1), rank_rows(0)};
@@ -197,7 +197,7 @@ TEST_F(StepTimelineTest, CollectivesAndReadyMarksOfUnitsKnowTheirUnit) {
 }
 
 TEST(StepTimeline, OfNothingIsEmpty) {
-  const auto timeline = build_step_timeline({}, {}, {}, {});
+  const auto timeline = whole_timeline({}, {}, {}, {});
   EXPECT_TRUE(timeline.ranks.empty());
 }
 
@@ -214,7 +214,7 @@ TEST(StepTimeline, SurvivesRowsThatMakeNoSense) {
   step.ranks.resize(1);
   step.ranks[0].start_ns = kOrigin;
   step.ranks[0].step_ns = 100 * kMs;
-  const auto timeline = build_step_timeline(step, {row}, {}, {});
+  const auto timeline = whole_timeline(step, {row}, {}, {});
   ASSERT_EQ(timeline.ranks.size(), 1u);
   EXPECT_EQ(timeline.ranks[0].collectives.size(), 2u);
   EXPECT_EQ(timeline.ranks[0].ready[0].bytes, 0);

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "tests/trace/analysis/synthetic_run.h"
+#include "tests/trace/analysis/whole_timeline.h"
 #include "trace/analysis/run_analysis.h"
-#include "trace/analysis/step_timeline.h"
 
 namespace shardlens::trace {
 namespace {
@@ -54,8 +54,7 @@ class ClockedRun {
     for (int rank = 0; rank < kRanks; ++rank) rows.push_back(rows_of(rank));
     for (const Batch& row : rows) analysis.add(row);
     const RunFigures figures = analysis.figures();
-    return build_step_timeline(figures.steps.at(0), rows, step_context(figures),
-                               analysis.strings());
+    return whole_timeline(figures.steps.at(0), rows, step_context(figures), analysis.strings());
   }
 
   const std::vector<TrueCall>& calls() const { return calls_; }

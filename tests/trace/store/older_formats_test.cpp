@@ -5,6 +5,7 @@
 #include <cmath>
 #include <variant>
 
+#include "tests/trace/store/batches_in_range.h"
 #include "tests/trace/store/store_fixture.h"
 #include "trace/store/pack.h"
 #include "trace/store/query.h"
@@ -97,7 +98,7 @@ TEST(OlderFormats, AreReadByTimeRange) {
   const Folder folder;
   auto reader = RunReader::open(old_run(folder, 1));
   ASSERT_TRUE(reader);
-  const auto batches = (*reader)->read_range(0, INT64_MAX);
+  const auto batches = test::batches_in_range(**reader, 0, INT64_MAX);
   ASSERT_TRUE(batches) << batches.error().message;
   ASSERT_FALSE(batches->empty());
   EXPECT_TRUE(batches->front().unit_ready.empty());

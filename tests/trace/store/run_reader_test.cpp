@@ -7,6 +7,7 @@
 #include <map>
 #include <thread>
 
+#include "tests/trace/store/batches_in_range.h"
 #include "tests/trace/store/store_fixture.h"
 #include "trace/store/pack.h"
 #include "trace/store/query.h"
@@ -125,7 +126,7 @@ TEST(RunReader, ReadsARangeWithoutMovingTheTail) {
   const auto reader = open(run);
   const auto all = poll(*reader);
   const Step step = all[0].steps[4];
-  const auto range = reader->read_range(step.start_ns, step.end_ns);
+  const auto range = test::batches_in_range(*reader, step.start_ns, step.end_ns);
   ASSERT_TRUE(range) << range.error().message;
   ASSERT_EQ(range->size(), 2u);
   for (const Batch& batch : *range) {
@@ -177,7 +178,7 @@ TEST(RunReader, ALongRunComesInPartsAndItsRangesAreWhatAWholeScanFinds) {
     std::ranges::copy_if(whole.bucket_ready, std::back_inserter(expected.bucket_ready), inside);
     std::ranges::copy_if(whole.unit_ready, std::back_inserter(expected.unit_ready), inside);
     std::ranges::copy_if(whole.memory, std::back_inserter(expected.memory), inside);
-    const auto range = reader->read_range(step.start_ns, step.end_ns);
+    const auto range = test::batches_in_range(*reader, step.start_ns, step.end_ns);
     ASSERT_TRUE(range) << range.error().message;
     Batch found = test::joined(*range, 0);
     std::size_t events = 0;
@@ -264,8 +265,10 @@ TEST(RunReader, ReadsAPackedFileLikeItsFolder) {
   for (const std::int64_t until : {middle, INT64_MAX}) {
     EXPECT_EQ(all_text(poll(*from_folder, until), 3), all_text(poll(*from_file, until), 3));
   }
-  const auto a = from_folder->read_range(range->first_ns - 1'000'000'000'000, range->last_ns);
-  const auto b = from_file->read_range(range->first_ns - 1'000'000'000'000, range->last_ns);
+  const auto a =
+      test::batches_in_range(*from_folder, range->first_ns - 1'000'000'000'000, range->last_ns);
+  const auto b =
+      test::batches_in_range(*from_file, range->first_ns - 1'000'000'000'000, range->last_ns);
   EXPECT_EQ(all_text(*a, 3), all_text(*b, 3));
   EXPECT_GT(from_file->bytes_on_disk(), 0);
 }
@@ -277,7 +280,7 @@ TEST(RunReader, OpensARunThatHasNoRanksYet) {
   const auto reader = open(*run);
   EXPECT_TRUE(poll(*reader).empty());
   EXPECT_EQ(reader->commit_range()->last_ns, 0);
-  EXPECT_TRUE(reader->read_range(0, INT64_MAX)->empty());
+  EXPECT_TRUE(test::batches_in_range(*reader, 0, INT64_MAX)->empty());
 }
 
 TEST(RunReader, SeesTheStatusThatTheLauncherWrites) {
