@@ -213,6 +213,14 @@ TEST(Ledger, RunsOfTheSameSettingsTellWhatChanceDoes) {
   EXPECT_EQ(row(ledger, "at 130").beyond_noise, true);
 }
 
+TEST(Ledger, ASpreadOfTwoRunsOfWhichOneWasDisturbedIsNoPercentage) {
+  std::vector<RunRecord> records{record("same 1", 1, 100), record("same 2", 2, 330)};
+  const auto ledger =
+      build_ledger(records, {.baseline_folder = "/runs/same 1", .shown_folder = ""});
+  EXPECT_THAT(ledger.spread_note, HasSubstr("differ by twofold and more by chance"));
+  EXPECT_THAT(ledger.spread_note, HasSubstr("from 2 runs"));
+}
+
 TEST(Ledger, OnAMachineThatDriftsTwoRunsSayNothing) {
   auto base = record("base", 10, 100), changed = record("changed", 30, 150);
   base.noise.estimates[trace::kStepTime]->drift = 9;

@@ -173,7 +173,9 @@ std::string NoiseModel::note() const {
   if (b.between_runs) {
     const double apart =
         student_t_quantile(kFalseClaims, b.degrees_of_freedom) * std::sqrt(2.0) * *b.between_runs;
-    return "Two runs of the same settings differ by up to " + percent_text(apart) +
+    // Two runs of which one was disturbed say thousands of per cent, which no step time differs by.
+    return "Two runs of the same settings differ by " +
+           (apart < 1 ? "up to " + percent_text(apart) : "twofold and more") +
            " by chance (95 %, from " + std::to_string(b.runs) + " runs" +
            (b.settings > 1 ? " of " + std::to_string(b.settings) + " settings" : "") + ")" +
            (b.degrees_of_freedom < kFewIsTold ? ": more of them narrow it down" : "");
