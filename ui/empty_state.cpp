@@ -68,8 +68,10 @@ void draw_empty_state(const Look& look, const Rect& rect, const Snapshot& snapsh
   fill(rect, color(p.panel), look.px(6));
   outline(rect, color(p.panel_edge), look.px(6));
   const bool waiting = snapshot.job.phase != JobPhase::kNone;
+  // Who has runs knows the way.
+  const bool is_told_how = !waiting || recorded_run(snapshot) == nullptr;
   const float hint_height = look.px(60);
-  const float wanted = look.px(28 + 24 + 24 + 44) + hint_height * 3;
+  const float wanted = look.px(28 + 24 + 24 + 44) + (is_told_how ? hint_height * 3 : 0);
   const float width = std::min(look.px(600), rect.w - look.px(32));
   Rect box{rect.center_x() - width / 2, std::max(rect.y + look.px(8), rect.center_y() - wanted / 2),
            width, std::min(wanted, rect.h - look.px(16))};
@@ -80,7 +82,7 @@ void draw_empty_state(const Look& look, const Rect& rect, const Snapshot& snapsh
   Rect buttons = box.take_bottom(look.px(34));
   int number = 1;
   for (const Hint& hint : kFirstSteps) {
-    if (box.h < hint_height) break;
+    if (!is_told_how || box.h < hint_height) break;
     draw_hint(look, box.take_top(hint_height), number++, hint);
   }
   draw_buttons(look, buttons, snapshot, commands);

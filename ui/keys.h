@@ -21,6 +21,7 @@ enum class Key : int {
   kS = 83,
   kT = 84,
   kW = 87,
+  kZ = 90,
   kLeftBracket = 91,
   kRightBracket = 93,  // where many layouts have "+"
   kEscape = 256,

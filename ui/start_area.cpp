@@ -1,6 +1,7 @@
 // The foot of the knobs panel: what Start does is written on it, or how the trainer's set-up goes.
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "ui/job_text.h"
 #include "ui/knobs_panel.h"
@@ -45,9 +46,25 @@ void draw_setup_failed(const Look& look, Rect box, const StartControls& controls
 constexpr float kQueueRow = 24;
 constexpr std::size_t kQueueRows = 4;  // more are scrolled to
 
+// More runs than can be seen at once are counted above them.
+bool counts_queue(const Snapshot& snapshot) { return snapshot.job.queued.size() > kQueueRows; }
+
 float queue_height(const Look& look, const Snapshot& snapshot) {
-  const auto rows = std::min(snapshot.job.queued.size(), kQueueRows);
+  const auto rows = std::min(snapshot.job.queued.size(), kQueueRows) +
+                    std::size_t{counts_queue(snapshot) ? 1U : 0U};
   return rows == 0 ? 0 : look.px(kQueueRow) * static_cast<float>(rows) + look.px(8);
+}
+
+void draw_queue_head(const Look& look, Rect row, const Snapshot& snapshot, Commands& commands) {
+  constexpr std::string_view kCancelAll = "Cancel all";
+  const float width = text_width(look, Face::kSmall, kCancelAll) + look.px(12);
+  const Rect cancel = row.take_right(width, look.px(4));
+  if (button(look, "queue/cancel all", cancel.inset(0, look.px(1)), ButtonKind::kGhost,
+             kCancelAll)) {
+    commands.push_back(CancelQueued{});
+  }
+  text_in(look, row, Face::kSmall, look.colors().text_muted,
+          std::to_string(snapshot.job.queued.size()) + " runs are queued");
 }
 
 // What starts one after another when the job that runs ends.
@@ -132,6 +149,9 @@ void draw_start_area(const Look& look, const Rect& rect, const Snapshot& snapsho
   if (const float queue = queue_height(look, snapshot); queue > 0) {
     Rect rows = rest.take_top(queue);
     rows.h -= look.px(8);
+    if (counts_queue(snapshot)) {
+      draw_queue_head(look, rows.take_top(look.px(kQueueRow)), snapshot, commands);
+    }
     draw_queue(look, rows, snapshot, commands);
     ImGui::SetCursorScreenPos({rest.x, rest.y});
   }

@@ -285,6 +285,19 @@ TEST_F(ClickTest, SortsAndFiltersTheLedger) {
   EXPECT_TRUE(window_.probe().shows("1 of 5 runs"));
 }
 
+TEST_F(ClickTest, CountsAQueueThatCannotBeSeenWholeAndCancelsIt) {
+  for (std::uint64_t id = 1; id <= 4; ++id) snapshot_.job.queued.push_back({id, "cap 60"});
+  window_.frame(snapshot_);
+  EXPECT_EQ(window_.probe().find("queue/cancel all"), nullptr) << "four are seen";
+  for (std::uint64_t id = 5; id <= 12; ++id) snapshot_.job.queued.push_back({id, "cap 90"});
+  window_.frame(snapshot_);
+  EXPECT_TRUE(window_.probe().shows("12 runs are queued"));
+  ASSERT_TRUE(window_.click(snapshot_, "queue/cancel all"));
+  const auto* canceled = command<CancelQueued>();
+  ASSERT_NE(canceled, nullptr);
+  EXPECT_EQ(canceled->id, CancelQueued{}.id) << "all";
+}
+
 TEST_F(ClickTest, TakesRunsFromTheQueueAndMovesThem) {
   snapshot_.job.queued = {{7, "cap 60"}, {8, "cap 90"}};
   ASSERT_TRUE(window_.click(snapshot_, "queue/8/earlier"));

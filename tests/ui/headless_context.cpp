@@ -16,12 +16,15 @@ HeadlessContext::HeadlessContext(int width, int height) : width_(width), height_
   io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
   io.ConfigInputTextCursorBlink = false;
   // As the GLFW backend does.
-  constexpr std::array kKeys{
-      std::pair{ImGuiKey_Tab, Key::kTab},          std::pair{ImGuiKey_Enter, Key::kEnter},
-      std::pair{ImGuiKey_Escape, Key::kEscape},    std::pair{ImGuiKey_A, Key::kA},
-      std::pair{ImGuiKey_Z, static_cast<Key>(90)}, std::pair{ImGuiKey_UpArrow, Key::kUp},
-      std::pair{ImGuiKey_DownArrow, Key::kDown},   std::pair{ImGuiKey_LeftArrow, Key::kLeft},
-      std::pair{ImGuiKey_RightArrow, Key::kRight}};
+  constexpr std::array kKeys{std::pair{ImGuiKey_Tab, Key::kTab},
+                             std::pair{ImGuiKey_Enter, Key::kEnter},
+                             std::pair{ImGuiKey_Escape, Key::kEscape},
+                             std::pair{ImGuiKey_A, Key::kA},
+                             std::pair{ImGuiKey_Z, Key::kZ},
+                             std::pair{ImGuiKey_UpArrow, Key::kUp},
+                             std::pair{ImGuiKey_DownArrow, Key::kDown},
+                             std::pair{ImGuiKey_LeftArrow, Key::kLeft},
+                             std::pair{ImGuiKey_RightArrow, Key::kRight}};
   for (const auto& [own, key] : kKeys) io.KeyMap[own] = static_cast<int>(key);
   io.MousePos = {-1, -1};
 }

@@ -33,6 +33,26 @@ float label_column(const Look& look, const Rect& area, const trace::EventDetails
   return std::min(std::ceil(widest) + look.px(16), area.w * 0.48f);
 }
 
+Face face_of(const trace::DetailField& field) {
+  return is_figure_text(field.value) ? Face::kMono : Face::kBody;
+}
+
+// A second line for a value that needs one; a name that fills more is cut, and told by its tooltip.
+float field_height(const Look& look, float width, const trace::DetailField& field) {
+  const Face face = face_of(field);
+  if (text_width(look, face, field.value) <= width) return look.px(kFieldRow);
+  const float line = wrapped_height(look, face, width, "x");
+  const float wanted = wrapped_height(look, face, width, field.value);
+  return look.px(kFieldRow) + (wanted <= 2.5f * line ? line : 0);
+}
+
+float fields_height(const Look& look, const Rect& area, const trace::EventDetails& details) {
+  const float values = area.w - label_column(look, area, details);
+  float height = 0;
+  for (const auto& field : details.fields) height += field_height(look, values, field);
+  return height;
+}
+
 // Takes their room from `rest`.
 void draw_fields(const Look& look, Rect& rest, const trace::EventDetails& details,
                  std::size_t first, std::size_t end) {
@@ -40,13 +60,16 @@ void draw_fields(const Look& look, Rect& rest, const trace::EventDetails& detail
   const float labels = label_column(look, rest, details);
   for (std::size_t i = first; i < std::min(end, details.fields.size()); ++i) {
     const trace::DetailField& field = details.fields[i];
-    const Rect row = rest.take_top(look.px(kFieldRow));
+    const Rect row = rest.take_top(field_height(look, rest.w - labels, field));
     Rect value = row;
     const Rect label = value.take_left(labels, 0);
-    text_in(look, {label.x, label.y, label.w - look.px(8), label.h}, Face::kBody, p.text_secondary,
-            field.label);
-    text_in(look, value, is_figure_text(field.value) ? Face::kMono : Face::kBody, p.text,
-            field.value);
+    text_in(look, {label.x, label.y, label.w - look.px(8), look.px(kFieldRow)}, Face::kBody,
+            p.text_secondary, field.label);
+    if (row.h > look.px(kFieldRow)) {
+      text_wrapped(look, value.inset(0, look.px(3)), face_of(field), p.text, field.value);
+    } else {
+      text_in(look, value, face_of(field), p.text, field.value);
+    }
     explain(look, row, field.label, field.value, field.note);
   }
 }
@@ -193,30 +216,36 @@ void draw_details_panel(const Look& look, const Rect& rect, const Snapshot& snap
   const float head = draw_details_head(look, area, *details, commands);
   area.take_top(head);
   area.h -= look.px(kPanelPadding);
-  const float links = flow_links(look, area, *details, [](std::size_t, const Rect&) {});
-  const float fields = look.px(kFieldRow) * static_cast<float>(details->fields.size());
+  const Rect column{area.x, area.y, area.w - look.px(6), area.h};  // beside a scroll bar
   const float calls = calls_height(look, *details);
   const float gap = calls > 0 ? look.px(8) : 0;
   const std::size_t leading = calls > 0 ? kFieldsBeforeCalls : details->fields.size();
-  const float content = fields + 2 * gap + calls + parameters_height(look, *details);
+  const float links = flow_links(look, column, *details, [](std::size_t, const Rect&) {});
   const float foot = std::max(look.px(kLinkRow), links + look.px(10));
-  const Rect body = area.take_top(std::max(0.0f, std::min(content, area.h - foot)));
+  // Where they would take most of the room, the buttons are scrolled to.
+  const bool foot_scrolls = foot > 0.4f * area.h;
+  const float content = fields_height(look, column, *details) + 2 * gap + calls +
+                        parameters_height(look, *details) + (foot_scrolls ? foot : 0);
+  const float room = area.h - (foot_scrolls ? 0 : foot);
+  const Rect body = area.take_top(std::max(0.0f, std::min(content, room)));
+  const SavePicture picture{
+      export_file_name(snapshot.inspect->run_folder, "details_" + details->title, "png"), rect};
+  const auto draw_foot = [&](const Rect& box) {
+    draw_links(look, {box.x, box.y + look.px(10), box.w, box.h}, *details, picture, commands);
+  };
   {
     const Panel panel(look, "details fields", {body.x, body.y, body.w + look.px(8), body.h},
                       {.title = {}, .note = {}, .scrolls = true, .plain = true});
-    Rect rest{body.x, panel.body.y, body.w - (content > body.h + 1 ? look.px(6) : 0), content};
+    Rect rest{column.x, panel.body.y, column.w, content};
     draw_fields(look, rest, *details, 0, leading);
     rest.take_top(gap);
     draw_calls(look, rest.take_top(calls, gap), *details, commands);
     draw_fields(look, rest, *details, leading, details->fields.size());
-    draw_parameters(look, rest, *details);
+    draw_parameters(look, rest.take_top(parameters_height(look, *details)), *details);
+    if (foot_scrolls) draw_foot(rest);
     panel.content_height(content);
   }
-  if (area.h >= look.px(kLinkRow)) {
-    const SavePicture picture{
-        export_file_name(snapshot.inspect->run_folder, "details_" + details->title, "png"), rect};
-    draw_links(look, {area.x, area.y + look.px(10), area.w, area.h}, *details, picture, commands);
-  }
+  if (!foot_scrolls) draw_foot({column.x, area.y, column.w, area.h});
 }
 
 }  // namespace shardlens::ui
