@@ -25,7 +25,7 @@ endif()
 
 # The default linker takes five times as long for one of 60 programs.
 find_program(LLD_PROGRAM ld.lld)
-if(LLD_PROGRAM)
+if(LLD_PROGRAM AND NOT SHARDLENS_ODR)
   add_link_options(-fuse-ld=lld)
 endif()
 
@@ -43,6 +43,12 @@ if(SHARDLENS_SANITIZE)
   target_compile_options(shardlens_flags INTERFACE
                          -fsanitize=${SHARDLENS_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(shardlens_flags INTERFACE -fsanitize=${SHARDLENS_SANITIZE})
+endif()
+if(SHARDLENS_ODR)
+  # Only what links sees the types of all files; the compiler keeps them for it.
+  set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+  add_compile_options(-Wodr -Werror=odr)
+  add_link_options(-Wodr -Werror=odr)
 endif()
 find_package(Threads REQUIRED)
 target_link_libraries(shardlens_flags INTERFACE Threads::Threads)
