@@ -110,30 +110,32 @@ Rgb tone_color(const Palette& p, Tone tone) {
   return p.text;
 }
 
-Rgb bar_color(const Palette& p, trace::BarClass bar_class) {
-  using trace::BarClass;
-  switch (bar_class) {
-    case BarClass::kData:
-    case BarClass::kEvaluation:
-    case BarClass::kOtherPhase:
+Rgb time_color(const Palette& p, trace::TimeClass time_class) {
+  using trace::TimeClass;
+  switch (time_class) {
+    case TimeClass::kData:
+    case TimeClass::kEvaluation:
+    case TimeClass::kOtherPhase:
       return p.idle;
-    case BarClass::kForward:
-    case BarClass::kBackward:
+    case TimeClass::kHost:
+      return mix(p.panel, p.phase_edge, 0.5);
+    case TimeClass::kForward:
+    case TimeClass::kBackward:
       return p.phase_fill;
-    case BarClass::kOptimizerPhase:
+    case TimeClass::kOptimizerPhase:
       return p.phase_optimizer_fill;
-    case BarClass::kCompute:
+    case TimeClass::kCompute:
       return p.compute;
-    case BarClass::kOptimizerCompute:
+    case TimeClass::kOptimizer:
       return p.optimizer;
-    case BarClass::kOverlapped:
+    case TimeClass::kOverlapped:
       return p.overlapped;
-    case BarClass::kExposed:
-    case BarClass::kWaiting:
+    case TimeClass::kExposed:
+    case TimeClass::kWaiting:
       return p.exposed;
-    case BarClass::kCopy:
+    case TimeClass::kCopy:
       return p.copy;
-    case BarClass::kIdle:
+    case TimeClass::kIdle:
       return p.idle;
   }
   return p.idle;

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "trace/analysis/step_timeline.h"
+#include "trace/base/time_partition.h"
 #include "trace/model/events.h"
 
 namespace shardlens::ui {
@@ -45,8 +45,8 @@ const Palette& palette(ThemeKind kind);
 enum class Tone : std::uint8_t { kText, kSecondary, kMuted, kDanger };
 Rgb tone_color(const Palette& palette, Tone tone);
 
-// The fill of a bar of the timeline.
-Rgb bar_color(const Palette& palette, trace::BarClass bar_class);
+// The fill of what is drawn of a timeline.
+Rgb time_color(const Palette& palette, trace::TimeClass time_class);
 
 // Relative luminance and contrast ratio of WCAG 2.1.
 double relative_luminance(Rgb color);

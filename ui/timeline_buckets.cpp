@@ -14,10 +14,10 @@ namespace shardlens::ui {
 
 namespace {
 
-using trace::BarClass;
 using trace::CollectiveBar;
 using trace::RankTimeline;
 using trace::ReadyMark;
+using trace::TimeClass;
 
 bool under_mouse(const TimelineCanvas& c, const Rect& r) {
   return c.mouse_inside && r.contains(c.mouse_x, c.mouse_y) &&
@@ -191,7 +191,7 @@ std::optional<TimelineItem> draw_lane(const TimelineCanvas& c, float y, const Ra
   std::optional<TimelineItem> hovered;
   for (const PixelBar& bar : pixel_bars(lane_bars(rank, group), c.view, c.plot.x, c.plot.w)) {
     const float x0 = std::floor(bar.x0), x1 = std::max(std::floor(bar.x1), x0 + 1);
-    fill({x0, y, x1 - x0, height}, color(bar_color(p, bar.bar_class)));
+    fill({x0, y, x1 - x0, height}, color(time_color(p, bar.bar_class)));
   }
   for (const CollectiveBar& bar : rank.collectives) {
     if (group && bar.event.process_group != *group) continue;

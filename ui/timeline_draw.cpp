@@ -14,8 +14,8 @@ namespace shardlens::ui {
 namespace {
 
 using trace::Bar;
-using trace::BarClass;
 using trace::RankTimeline;
+using trace::TimeClass;
 
 float px(const TimelineCanvas& c, float length) { return c.look.px(length); }
 
@@ -42,9 +42,9 @@ TimelineItem bar_item(const RankTimeline& rank, const Bar& bar) {
 
 void draw_phase(const TimelineCanvas& c, const Rect& r, const Bar& bar) {
   const Palette& p = c.look.colors();
-  const bool optimizer = bar.bar_class == BarClass::kOptimizerPhase;
-  const bool quiet = bar.bar_class == BarClass::kData || bar.bar_class == BarClass::kOtherPhase;
-  fill(r, color(bar_color(p, bar.bar_class)), 2);
+  const bool optimizer = bar.bar_class == TimeClass::kOptimizerPhase;
+  const bool quiet = bar.bar_class == TimeClass::kData || bar.bar_class == TimeClass::kOtherPhase;
+  fill(r, color(time_color(p, bar.bar_class)), 2);
   const Rgb edge = optimizer ? p.phase_optimizer_edge : quiet ? p.idle_edge : p.phase_edge;
   fill({r.x, r.y, r.w, std::max(1.0f, px(c, 1.5f))}, color(edge));
   const Rgb ink = quiet ? text_on(p.idle) : p.phase_text;
@@ -71,7 +71,7 @@ std::optional<TimelineItem> draw_compute(const TimelineCanvas& c, float y,
   std::optional<TimelineItem> hovered;
   for (const PixelBar& bar : pixel_bars(rank.compute, c.view, c.plot.x, c.plot.w)) {
     const Rect r = bar_rect(bar, y, px(c, c.heights.compute));
-    const Rgb fill_color = bar_color(p, bar.bar_class);
+    const Rgb fill_color = time_color(p, bar.bar_class);
     fill(r, color(fill_color), r.w >= px(c, 16) ? 1.0f : 0.0f);
     // Where one operator begins right behind another, the gap alone is easily lost.
     if (r.w >= px(c, 10)) fill({r.x, r.y, 1, r.h}, color(mix(fill_color, p.text, 0.35)));
@@ -93,7 +93,7 @@ std::optional<TimelineItem> draw_compute(const TimelineCanvas& c, float y,
 void draw_ribbon_label(const TimelineCanvas& c, const Rect& r, const Bar& bar) {
   if (bar.label.empty() || r.h < px(c, 11)) return;
   label_in(c.look, r.inset(px(c, 5), 0), Face::kSmall,
-           text_on(bar_color(c.look.colors(), bar.bar_class)), bar.label);
+           text_on(time_color(c.look.colors(), bar.bar_class)), bar.label);
 }
 
 std::optional<TimelineItem> draw_ribbon(const TimelineCanvas& c, float y,
@@ -102,7 +102,7 @@ std::optional<TimelineItem> draw_ribbon(const TimelineCanvas& c, float y,
   std::optional<TimelineItem> hovered;
   for (const PixelBar& bar : pixel_bars(rank.ribbon, c.view, c.plot.x, c.plot.w)) {
     const Rect r = bar_rect(bar, y, px(c, c.heights.ribbon));
-    fill(r, color(bar_color(p, bar.bar_class)));
+    fill(r, color(time_color(p, bar.bar_class)));
     draw_ribbon_label(c, r, rank.ribbon[bar.index]);
     if (near_mouse(c, r)) hovered = bar_item(rank, rank.ribbon[bar.index]);
   }

@@ -8,31 +8,33 @@ namespace shardlens::ui {
 
 namespace {
 
-using trace::BarClass;
+using trace::TimeClass;
 using Swatch = ItemDetails::Row::Swatch;
 
-std::string class_name(BarClass bar_class) {
+std::string class_name(TimeClass bar_class) {
   switch (bar_class) {
-    case BarClass::kData:
-    case BarClass::kForward:
-    case BarClass::kBackward:
-    case BarClass::kOptimizerPhase:
-    case BarClass::kEvaluation:
-    case BarClass::kOtherPhase:
+    case TimeClass::kData:
+    case TimeClass::kForward:
+    case TimeClass::kBackward:
+    case TimeClass::kOptimizerPhase:
+    case TimeClass::kEvaluation:
+    case TimeClass::kOtherPhase:
       return "Phase of the training thread";
-    case BarClass::kCompute:
+    case TimeClass::kCompute:
       return "Computation";
-    case BarClass::kOptimizerCompute:
+    case TimeClass::kOptimizer:
       return "Computation of the optimizer";
-    case BarClass::kOverlapped:
+    case TimeClass::kOverlapped:
       return "Communication that computation hides";
-    case BarClass::kExposed:
+    case TimeClass::kExposed:
       return "Communication with nothing to hide it";
-    case BarClass::kWaiting:
+    case TimeClass::kWaiting:
       return "Waiting for the last rank to arrive";
-    case BarClass::kCopy:
+    case TimeClass::kCopy:
       return "Copies";
-    case BarClass::kIdle:
+    case TimeClass::kHost:
+      return "Work of the host";
+    case TimeClass::kIdle:
       return "Neither computation nor communication";
   }
   return "";

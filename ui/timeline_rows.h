@@ -64,7 +64,7 @@ TimelineRows timeline_rows(const std::vector<trace::RankTimeline>& ranks, float 
 // A bar in pixels. Bars that are too thin to be told apart are drawn as groups of a few pixels.
 struct PixelBar {
   float x0 = 0, x1 = 0;
-  trace::BarClass bar_class = trace::BarClass::kCompute;
+  trace::TimeClass bar_class = trace::TimeClass::kCompute;
   std::size_t index = 0;  // of the first bar
   int count = 1;
 };

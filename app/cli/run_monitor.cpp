@@ -54,7 +54,7 @@ void RunMonitor::take(const trace::Batch& batch) {
     if (step.rank != 0 || step.index < progress_.steps_done) continue;
     // What a damaged file says.
     if (!trace::RankActivity::is_plausible_step(step.index) ||
-        !trace::RankActivity::is_plausible(step.start_ns, step.end_ns)) {
+        !trace::is_plausible_time(step.start_ns, step.end_ns)) {
       continue;
     }
     const auto duration = static_cast<double>(step.end_ns - step.start_ns);

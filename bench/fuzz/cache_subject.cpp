@@ -127,7 +127,7 @@ class CacheSubject final : public Subject {
     trace::KeptExploration kept;
     kept.chunks = kept.names = 3;
     kept.lanes.resize(2);
-    kept.exposure[1] = {trace::PieceClass{}, trace::PieceClass{}};
+    kept.exposure[1] = {trace::TimeClass{}, trace::TimeClass{}};
     kept.chunk_names.resize(3);
     for (auto& chunk : kept.chunk_names) chunk.counts.resize(2);
     kept.figures.range.ranks = {0, 1};

@@ -100,8 +100,8 @@ TEST_P(PaletteTest, HasMarksThatStandOutFromThePanel) {
 
 TEST_P(PaletteTest, WritesReadablyOnEveryBar) {
   const Palette& c = p();
-  for (int i = 0; i <= static_cast<int>(trace::BarClass::kIdle); ++i) {
-    const Rgb bar = bar_color(c, static_cast<trace::BarClass>(i));
+  for (int i = 0; i <= static_cast<int>(trace::TimeClass::kOtherPhase); ++i) {
+    const Rgb bar = time_color(c, static_cast<trace::TimeClass>(i));
     EXPECT_GE(contrast_ratio(text_on(bar), bar), 4.5) << i;
   }
   for (const Rgb part : c.memory) EXPECT_GE(contrast_ratio(text_on(part), part), 4.5);

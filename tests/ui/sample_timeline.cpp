@@ -12,8 +12,8 @@ namespace shardlens::ui {
 namespace {
 
 using trace::Bar;
-using trace::BarClass;
 using trace::RankTimeline;
+using trace::TimeClass;
 
 struct Interval {
   std::int64_t start = 0, end = 0;
@@ -39,18 +39,17 @@ class RankBuilder {
   RankTimeline build() {
     out_.start_ns = start_;
     const auto data = at(0.02), forward = at(0.31), backward = at(0.86), end = at(0.965);
-    add_phase(start_, data, BarClass::kData, "data");
-    add_phase(data + at_length(0.002), forward, BarClass::kForward, "forward");
-    add_phase(forward + at_length(0.002), backward, BarClass::kBackward, "backward");
-    fill_compute(data + at_length(0.004), forward, BarClass::kCompute);
-    fill_compute(forward + at_length(0.004), at(0.72), BarClass::kCompute);
+    add_phase(start_, data, TimeClass::kData, "data");
+    add_phase(data + at_length(0.002), forward, TimeClass::kForward, "forward");
+    add_phase(forward + at_length(0.002), backward, TimeClass::kBackward, "backward");
+    fill_compute(data + at_length(0.004), forward, TimeClass::kCompute);
+    fill_compute(forward + at_length(0.004), at(0.72), TimeClass::kCompute);
     const auto communication_end =
         step_.blocks > 0 ? add_units(data, forward) : add_buckets(forward);
     const auto optimizer = std::max(communication_end, at(0.86)) + at_length(0.004);
     out_.phases.back().end_ns = optimizer - at_length(0.003);
-    add_phase(optimizer, optimizer + end - at(0.86), BarClass::kOptimizerPhase, "optimizer");
-    fill_compute(optimizer + at_length(0.002), optimizer + end - at(0.86),
-                 BarClass::kOptimizerCompute);
+    add_phase(optimizer, optimizer + end - at(0.86), TimeClass::kOptimizerPhase, "optimizer");
+    fill_compute(optimizer + at_length(0.002), optimizer + end - at(0.86), TimeClass::kOptimizer);
     out_.end_ns = optimizer + end - at(0.86) + at_length(0.005);
     add_ribbon();
     return std::move(out_);
@@ -63,11 +62,11 @@ class RankBuilder {
     return static_cast<std::int64_t>(fraction * ns());
   }
 
-  void add_phase(std::int64_t from, std::int64_t to, BarClass bar_class, std::string name) {
+  void add_phase(std::int64_t from, std::int64_t to, TimeClass bar_class, std::string name) {
     out_.phases.push_back({from, to, bar_class, 0, std::move(name), -1});
   }
 
-  void fill_compute(std::int64_t from, std::int64_t to, BarClass bar_class) {
+  void fill_compute(std::int64_t from, std::int64_t to, TimeClass bar_class) {
     static const char* const kNames[] = {"aten::addmm",
                                          "aten::gelu",
                                          "aten::native_layer_norm",
@@ -136,8 +135,9 @@ class RankBuilder {
     const int index = static_cast<int>(out_.collectives.size());
     const auto border = std::clamp(compute_.back().end, start, end);
     if (border > start)
-      out_.communication.push_back({start, border, BarClass::kOverlapped, 0, "", index});
-    if (end > border) out_.communication.push_back({border, end, BarClass::kExposed, 0, "", index});
+      out_.communication.push_back({start, border, TimeClass::kOverlapped, 0, "", index});
+    if (end > border)
+      out_.communication.push_back({border, end, TimeClass::kExposed, 0, "", index});
     out_.collectives.push_back(bar);
   }
 
@@ -174,7 +174,7 @@ class RankBuilder {
     bar.exposed_ns = bar.end_ns - start - bar.overlapped_ns;
     const bool hidden = bar.overlapped_ns > bar.exposed_ns;
     out_.communication.push_back({start, bar.end_ns,
-                                  hidden ? BarClass::kOverlapped : BarClass::kExposed, 0, "",
+                                  hidden ? TimeClass::kOverlapped : TimeClass::kExposed, 0, "",
                                   static_cast<int>(out_.collectives.size())});
     out_.collectives.push_back(bar);
     return bar.end_ns;
@@ -216,23 +216,24 @@ class RankBuilder {
     const auto compute_end = [&] {
       std::int64_t end = 0;
       for (const Bar& bar : out_.compute) {
-        if (bar.bar_class == BarClass::kCompute) end = std::max(end, bar.end_ns);
+        if (bar.bar_class == TimeClass::kCompute) end = std::max(end, bar.end_ns);
       }
       return end;
     }();
     const auto exposed_end = std::max(compute_end, out_.collectives.back().end_ns);
     const Bar& optimizer = out_.phases.back();
-    const auto add = [this](std::int64_t from, std::int64_t to, BarClass bar_class,
+    const auto add = [this](std::int64_t from, std::int64_t to, TimeClass bar_class,
                             std::string label) {
       if (to > from) out_.ribbon.push_back({from, to, bar_class, 0, std::move(label), -1});
     };
-    add(start_, out_.compute.front().start_ns, BarClass::kIdle, "");
-    add(out_.compute.front().start_ns, first.start_ns, BarClass::kCompute, "");
-    add(first.start_ns, compute_end, BarClass::kOverlapped, "");
+    add(start_, out_.compute.front().start_ns, TimeClass::kIdle, "");
+    add(out_.compute.front().start_ns, first.start_ns, TimeClass::kCompute, "");
+    add(first.start_ns, compute_end, TimeClass::kOverlapped, "");
     const double exposed = static_cast<double>(exposed_end - compute_end);
-    add(compute_end, exposed_end, BarClass::kExposed, "exposed " + format_duration(exposed).text());
-    add(exposed_end, optimizer.start_ns, BarClass::kIdle, "");
-    add(optimizer.start_ns, optimizer.end_ns, BarClass::kOptimizerCompute, "");
+    add(compute_end, exposed_end, TimeClass::kExposed,
+        "exposed " + format_duration(exposed).text());
+    add(exposed_end, optimizer.start_ns, TimeClass::kIdle, "");
+    add(optimizer.start_ns, optimizer.end_ns, TimeClass::kOptimizer, "");
     trace::StepBreakdown& b = out_.breakdown;
     b.step_ns = out_.end_ns - start_;
     b.exposed_ns = exposed_end - compute_end;

@@ -96,8 +96,8 @@ TEST(PixelBars, GroupWhatIsThinnerThanAPixelAndKeepClassesApart) {
   std::vector<trace::Bar> bars;
   for (int i = 0; i < 10000; ++i) {
     bars.push_back({i * 10'000, i * 10'000 + 9'000,
-                    i < 5000 ? trace::BarClass::kCompute : trace::BarClass::kOptimizerCompute, 0,
-                    "", -1});
+                    i < 5000 ? trace::TimeClass::kCompute : trace::TimeClass::kOptimizer, 0, "",
+                    -1});
   }
   TimelineView view;
   view.set_extent(100e6);
@@ -119,10 +119,10 @@ TEST(PixelBars, GroupWhatIsThinnerThanAPixelAndKeepClassesApart) {
 
 TEST(PixelBars, KeepABarThatCanBeSeenApartFromThinOnes) {
   const std::vector<trace::Bar> bars{
-      {0, 500'000, trace::BarClass::kCompute, 0, "thin", -1},
-      {500'000, 1'000'000, trace::BarClass::kCompute, 0, "thin", -1},
-      {1'000'000, 20'000'000, trace::BarClass::kCompute, 0, "wide", -1},
-      {20'000'000, 20'400'000, trace::BarClass::kCompute, 0, "thin", -1}};
+      {0, 500'000, trace::TimeClass::kCompute, 0, "thin", -1},
+      {500'000, 1'000'000, trace::TimeClass::kCompute, 0, "thin", -1},
+      {1'000'000, 20'000'000, trace::TimeClass::kCompute, 0, "wide", -1},
+      {20'000'000, 20'400'000, trace::TimeClass::kCompute, 0, "thin", -1}};
   TimelineView view;
   view.set_extent(100e6);
   const auto drawn = pixel_bars(bars, view, 0, 100);

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "trace/analysis/collective_statistics.h"
-#include "trace/analysis/intervals.h"
 #include "trace/analysis/step_table.h"
 #include "trace/analysis/time_index.h"
+#include "trace/base/intervals.h"
 
 namespace shardlens::trace {
 

@@ -7,19 +7,11 @@ namespace shardlens::trace {
 
 namespace {
 
-// Rows beyond these are damage, not measurements.
-constexpr std::int64_t kLongestRow = std::int64_t{86'400} * 1'000'000'000;  // a day
 constexpr std::int64_t kLastStep = std::int64_t{1} << 40;
-constexpr std::int64_t kLatestTime = std::int64_t{1} << 62;
 // What a recording without any step may keep.
 constexpr std::size_t kMostIntervals = 1u << 21;
 
 }  // namespace
-
-bool RankActivity::is_plausible(std::int64_t start_ns, std::int64_t end_ns) {
-  return start_ns >= 0 && end_ns >= start_ns && end_ns < kLatestTime &&
-         end_ns - start_ns <= kLongestRow;
-}
 
 bool RankActivity::is_plausible_step(std::int64_t index) {
   return index >= 0 && index <= kLastStep;
@@ -39,8 +31,8 @@ std::int64_t RankActivity::add_events(const EventRun& run, const StringTable& st
   std::int64_t ignored = 0;
   for (const auto& event : run.events) {
     // Also keeps end_ns() from overflowing.
-    if (event.duration_ns < 0 || event.duration_ns > kLongestRow || event.start_ns < 0 ||
-        event.start_ns >= kLatestTime - kLongestRow) {
+    if (event.duration_ns < 0 || event.duration_ns > kLongestRowNs || event.start_ns < 0 ||
+        event.start_ns >= kLatestTimeNs - kLongestRowNs) {
       ++ignored;
       continue;
     }
@@ -64,7 +56,7 @@ std::int64_t RankActivity::add_events(const EventRun& run, const StringTable& st
 
 std::int64_t RankActivity::add_span(const Span& span) {
   const auto phase = static_cast<int>(span.phase);
-  if (!is_plausible(span.start_ns, span.end_ns) || phase < 0 || phase >= kPhaseCount) return 1;
+  if (!is_plausible_time(span.start_ns, span.end_ns) || phase < 0 || phase >= kPhaseCount) return 1;
   if (span.depth != 0) return 0;
   spans_end_ns_ = std::max(spans_end_ns_, span.end_ns);
   if (accept(span.start_ns, span.end_ns)) phases_.add({span.start_ns, span.end_ns, span.phase});
@@ -73,7 +65,7 @@ std::int64_t RankActivity::add_span(const Span& span) {
 
 std::int64_t RankActivity::add_collective(const Collective& collective, int row,
                                           std::optional<double> bytes_sent) {
-  if (!is_plausible(collective.start_ns, collective.end_ns)) return 1;
+  if (!is_plausible_time(collective.start_ns, collective.end_ns)) return 1;
   ++totals_.comm_events;
   first_ns_ = std::min(first_ns_, collective.start_ns);
   last_ns_ = std::max(last_ns_, collective.end_ns);
@@ -85,7 +77,7 @@ std::int64_t RankActivity::add_collective(const Collective& collective, int row,
 }
 
 std::int64_t RankActivity::add_step(const Step& step) {
-  if (!is_plausible(step.start_ns, step.end_ns) || !is_plausible_step(step.index)) return 1;
+  if (!is_plausible_time(step.start_ns, step.end_ns) || !is_plausible_step(step.index)) return 1;
   if (step.index <= last_retired_step_ || !steps_.emplace(step.index, step).second) return 1;
   step_time_ns_ += step.end_ns - step.start_ns;
   touched_.start_ns = std::min(touched_.start_ns, step.start_ns);

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "trace/analysis/figures.h"
-#include "trace/analysis/intervals.h"
 #include "trace/analysis/step_breakdown.h"
 #include "trace/analysis/time_index.h"
+#include "trace/base/intervals.h"
 #include "trace/model/strings.h"
 
 namespace shardlens::trace {
@@ -27,8 +27,6 @@ class RankActivity {
 
   // Between 0 and what no job reaches.
   static bool is_plausible_step(std::int64_t index);
-  // Neither reversed nor longer than a day nor beyond any calendar.
-  static bool is_plausible(std::int64_t start_ns, std::int64_t end_ns);
 
   // Each returns how many rows were contradictory and left out.
   std::int64_t add_events(const EventRun& run, const StringTable& strings);

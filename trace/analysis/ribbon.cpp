@@ -1,14 +1,11 @@
 #include "trace/analysis/ribbon.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 namespace shardlens::trace {
 
 namespace {
-
-constexpr std::size_t kClassCount = static_cast<std::size_t>(BarClass::kIdle) + 1;
 
 void append(std::vector<ClassPiece>& pieces, ClassPiece piece) {
   if (piece.time.length() <= 0) return;
@@ -20,20 +17,16 @@ void append(std::vector<ClassPiece>& pieces, ClassPiece piece) {
   }
 }
 
-void collect(std::vector<ClassPiece>& pieces, const Intervals& set, BarClass bar_class) {
-  for (const auto& interval : set) pieces.push_back({interval, bar_class});
-}
-
 // The class with most of [begin, end) within `window`.
-BarClass fullest_class(const ClassPiece* begin, const ClassPiece* end, Interval window) {
-  std::array<std::int64_t, kClassCount> lengths{};
+TimeClass fullest_class(const ClassPiece* begin, const ClassPiece* end, Interval window) {
+  TimeByClass lengths{};
   for (const auto* piece = begin; piece != end; ++piece) {
     const auto part = std::min(piece->time.end_ns, window.end_ns) -
                       std::max(piece->time.start_ns, window.start_ns);
-    if (part > 0) lengths[static_cast<std::size_t>(piece->bar_class)] += part;
+    if (part > 0) lengths[index_of(piece->bar_class)] += part;
   }
   const auto fullest = std::max_element(lengths.begin(), lengths.end());
-  return static_cast<BarClass>(fullest - lengths.begin());
+  return static_cast<TimeClass>(fullest - lengths.begin());
 }
 
 // A stretch of slivers: cells of at least the sliver's length, each with its fullest class.
@@ -76,21 +69,11 @@ std::vector<ClassPiece> absorb_short(std::vector<ClassPiece> pieces, std::int64_
 
 }  // namespace
 
-std::vector<ClassPiece> exact_partition(const RibbonInput& input) {
-  const auto compute = clip(input.compute, input.step);
-  const auto communication = clip(input.communication, input.step);
-  const auto alone = subtract(compute, communication);
-  const auto busy = unite(compute, communication);
-  const auto copies = subtract(clip(input.copies, input.step), busy);
+std::vector<ClassPiece> exact_partition(const ActivitySets& sets, Interval window) {
   std::vector<ClassPiece> pieces;
-  collect(pieces, intersect(compute, communication), BarClass::kOverlapped);
-  collect(pieces, intersect(alone, input.optimizer), BarClass::kOptimizerCompute);
-  collect(pieces, subtract(alone, input.optimizer), BarClass::kCompute);
-  collect(pieces, subtract(communication, compute), BarClass::kExposed);
-  collect(pieces, copies, BarClass::kCopy);
-  collect(pieces, subtract(normalize({input.step}), unite(busy, copies)), BarClass::kIdle);
-  std::sort(pieces.begin(), pieces.end(),
-            [](const auto& a, const auto& b) { return a.time.start_ns < b.time.start_ns; });
+  sweep_classes(sets, window, [&](Interval part, TimeClass time_class) {
+    pieces.push_back({part, time_class});
+  });
   return pieces;
 }
 

@@ -198,7 +198,7 @@ void RunAnalysis::State::add_collective(const Collective& collective) {
   auto* rank = rank_of(collective.rank);
   if (rank == nullptr) return;
   if (collective.bytes < 0 || collective.bytes > kMostBytes ||
-      !RankActivity::is_plausible(collective.start_ns, collective.end_ns)) {
+      !is_plausible_time(collective.start_ns, collective.end_ns)) {
     ++ignored_rows;
     return;
   }

@@ -21,7 +21,7 @@ StepRowCollector::StepRowCollector(const StepFigures& step, const StringTable& s
 
 bool StepRowCollector::touches(int rank, std::int64_t start_ns, std::int64_t end_ns) const {
   if (rank < 0 || static_cast<std::size_t>(rank) >= steps_.size()) return false;
-  if (!RankActivity::is_plausible(start_ns, end_ns)) return false;
+  if (!is_plausible_time(start_ns, end_ns)) return false;
   const auto& step = steps_[static_cast<std::size_t>(rank)];
   return start_ns < step.end_ns && end_ns > step.start_ns;
 }

@@ -9,8 +9,8 @@
 
 #include "trace/analysis/figures.h"
 #include "trace/analysis/host_clocks.h"
-#include "trace/analysis/intervals.h"
 #include "trace/analysis/step_breakdown.h"
+#include "trace/base/intervals.h"
 #include "trace/model/batch.h"
 #include "trace/model/strings.h"
 

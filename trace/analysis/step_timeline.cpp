@@ -15,30 +15,6 @@ namespace {
 constexpr std::int64_t kShortestParts = 4000;
 constexpr std::int64_t kSliverParts = 1000;
 
-BarClass class_of(Phase phase) {
-  switch (phase) {
-    case Phase::kData:
-      return BarClass::kData;
-    case Phase::kForward:
-      return BarClass::kForward;
-    case Phase::kBackward:
-      return BarClass::kBackward;
-    case Phase::kOptimizer:
-      return BarClass::kOptimizerPhase;
-    case Phase::kEvaluation:
-      return BarClass::kEvaluation;
-    case Phase::kCheckpoint:
-    case Phase::kOther:
-      return BarClass::kOtherPhase;
-  }
-  return BarClass::kOtherPhase;
-}
-
-void sort_by_start(std::vector<ClassPiece>& pieces) {
-  std::sort(pieces.begin(), pieces.end(),
-            [](const auto& a, const auto& b) { return a.time.start_ns < b.time.start_ns; });
-}
-
 using Units = std::map<int, std::shared_ptr<const UnitFigures>>;  // by index
 
 Units by_index(const std::vector<UnitFigures>& units) {
@@ -65,7 +41,7 @@ class RankLayout {
     for (const auto& span : rows_.spans) {
       const auto name = span.depth > 0 ? strings_.get(span.rank, span.name) : std::string_view();
       const auto label = name.empty() ? to_string(span.phase) : name;
-      push(result_.phases, clipped(span.start_ns, span.end_ns), class_of(span.phase),
+      push(result_.phases, clipped(span.start_ns, span.end_ns), phase_class(span.phase),
            std::string(label), span.depth);
     }
   }
@@ -75,16 +51,11 @@ class RankLayout {
   void add_compute() {
     const auto shortest = step_.length() / kShortestParts;
     for (const auto& piece : rows_.compute) {
-      const auto inside = normalize({clipped(piece.time.start_ns, piece.time.end_ns)});
-      std::vector<ClassPiece> parts;
-      for (const auto& part : intersect(inside, optimizer_)) {
-        parts.push_back({part, BarClass::kOptimizerCompute});
-      }
-      for (const auto& part : subtract(inside, optimizer_)) {
-        parts.push_back({part, BarClass::kCompute});
-      }
-      sort_by_start(parts);
-      for (const auto& part : parts) add_compute_part(part, piece.name, shortest);
+      sweep_classes({{piece.time}, {}, {}, optimizer_},
+                    clipped(piece.time.start_ns, piece.time.end_ns),
+                    [&](Interval part, TimeClass time_class) {
+                      add_compute_part({part, time_class}, piece.name, shortest);
+                    });
     }
     finish_compute_labels();
   }
@@ -140,11 +111,11 @@ class RankLayout {
 
   void add_ribbon() {
     const auto exact = exact_partition(
-        {step_, rows_.compute_union, rows_.communication, rows_.copies, optimizer_});
+        {rows_.compute_union, rows_.communication, rows_.copies, optimizer_}, step_);
     const auto exposed = subtract(rows_.communication, rows_.compute_union);
     for (const auto& piece : without_slivers(exact, step_.length() / kSliverParts)) {
       std::string label;
-      if (piece.bar_class == BarClass::kExposed) {
+      if (piece.bar_class == TimeClass::kExposed) {
         label = "exposed " + duration_text(length_within(exposed, piece.time));
       }
       push(result_.ribbon, piece.time, piece.bar_class, std::move(label));
@@ -156,7 +127,7 @@ class RankLayout {
     return {std::max(start_ns, step_.start_ns), std::min(end_ns, step_.end_ns)};
   }
 
-  void push(std::vector<Bar>& bars, Interval time, BarClass bar_class, std::string label,
+  void push(std::vector<Bar>& bars, Interval time, TimeClass bar_class, std::string label,
             int depth = 0, int collective = -1) const {
     if (time.length() <= 0) return;
     bars.push_back({time.start_ns - origin_ns_, time.end_ns - origin_ns_, bar_class, depth,
@@ -190,15 +161,7 @@ class RankLayout {
   }
 
   void add_communication(Interval inside, int index) {
-    const auto whole = normalize({inside});
-    std::vector<ClassPiece> pieces;
-    for (const auto& part : intersect(whole, rows_.compute_union)) {
-      pieces.push_back({part, BarClass::kOverlapped});
-    }
-    for (const auto& part : subtract(whole, rows_.compute_union)) {
-      pieces.push_back({part, BarClass::kExposed});
-    }
-    sort_by_start(pieces);
+    const auto pieces = exact_partition({rows_.compute_union, {inside}, {}, {}}, inside);
     const auto first_bar = result_.communication.size();
     for (const auto& piece : without_slivers(pieces, step_.length() / kSliverParts)) {
       push(result_.communication, piece.time, piece.bar_class, {}, 0, index);

@@ -10,30 +10,15 @@
 
 #include "trace/analysis/figures.h"
 #include "trace/analysis/step_rows.h"
+#include "trace/base/time_partition.h"
 #include "trace/model/strings.h"
 
 namespace shardlens::trace {
 
-enum class BarClass : std::uint8_t {
-  kData,
-  kForward,
-  kBackward,
-  kOptimizerPhase,
-  kEvaluation,
-  kOtherPhase,
-  kCompute,
-  kOptimizerCompute,  // compute inside the optimizer phase
-  kOverlapped,        // communication under compute
-  kExposed,           // communication with nothing to hide it
-  kWaiting,           // communication that waits for the last rank
-  kCopy,
-  kIdle,
-};
-
 struct Bar {
   std::int64_t start_ns = 0;  // relative to StepTimeline::origin_ns
   std::int64_t end_ns = 0;
-  BarClass bar_class = BarClass::kCompute;
+  TimeClass bar_class = TimeClass::kCompute;
   int depth = 0;        // nested operators
   std::string label;    // "forward", "aten::addmm", "bucket 3 · 4.0 MiB", "exposed 42.1 ms"
   int collective = -1;  // index into RankTimeline::collectives, else -1

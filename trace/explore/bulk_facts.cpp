@@ -50,16 +50,16 @@ class BulkFacts {
     return std::string(run_.store->text(rank_.rank, event.name));
   }
 
-  PieceClass piece_class() const {
-    if (kind() == EventKind::kCopy) return PieceClass::kCopy;
-    if (kind() != EventKind::kKernel) return PieceClass::kHost;
+  TimeClass piece_class() const {
+    if (kind() == EventKind::kCopy) return TimeClass::kCopy;
+    if (kind() != EventKind::kKernel) return TimeClass::kHost;
     const Interval time = drawn_event_time(event().start_ns, event().duration_ns);
     if (activity_of(kind(), event(), name_of(event())) == Activity::kCommunication) {
       return communication_class(time, window_activity(*run_.store, rank_, time).compute);
     }
     const Interval moment{time.start_ns, time.start_ns + 1};
-    return length_within(rank_.rows->optimizer, moment) > 0 ? PieceClass::kOptimizer
-                                                            : PieceClass::kCompute;
+    return length_within(rank_.rows->optimizer, moment) > 0 ? TimeClass::kOptimizer
+                                                            : TimeClass::kCompute;
   }
 
   void add_own_facts() {

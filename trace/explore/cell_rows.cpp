@@ -3,8 +3,8 @@
 
 #include "trace/explore/ribbon_painter.h"
 #include "trace/explore/row_painter.h"
+#include "trace/model/activity.h"
 #include "trace/timeline/join_pieces.h"
-#include "trace/timeline/phase_class.h"
 
 namespace shardlens::trace {
 
@@ -27,19 +27,19 @@ LodKind lod_kind_of(RowKind kind) {
   }
 }
 
-PieceClass class_of_row(RowKind kind) {
+TimeClass class_of_row(RowKind kind) {
   switch (kind) {
     case RowKind::kPhases:
-      return PieceClass::kOtherPhase;
+      return TimeClass::kOtherPhase;
     case RowKind::kOperators:
     case RowKind::kLaunches:
-      return PieceClass::kHost;
+      return TimeClass::kHost;
     case RowKind::kCommunication:
-      return PieceClass::kExposed;
+      return TimeClass::kExposed;
     case RowKind::kCopies:
-      return PieceClass::kCopy;
+      return TimeClass::kCopy;
     default:
-      return PieceClass::kCompute;
+      return TimeClass::kCompute;
   }
 }
 
@@ -61,10 +61,10 @@ Result<void> RowPainter::class_by_ribbon(const RowTask& task, RowPicture& pictur
     float overlapped = 0, exposed = 0;
     for (auto column = std::ranges::upper_bound(columns, piece.start_ns, {}, &RibbonColumn::end_ns);
          column != columns.end() && column->start_ns < piece.end_ns; ++column) {
-      overlapped += column->share[static_cast<std::size_t>(PieceClass::kOverlapped)];
-      exposed += column->share[static_cast<std::size_t>(PieceClass::kExposed)];
+      overlapped += column->share[index_of(TimeClass::kOverlapped)];
+      exposed += column->share[index_of(TimeClass::kExposed)];
     }
-    piece.piece_class = overlapped > exposed ? PieceClass::kOverlapped : PieceClass::kExposed;
+    piece.piece_class = overlapped > exposed ? TimeClass::kOverlapped : TimeClass::kExposed;
   }
   return {};
 }
@@ -91,7 +91,7 @@ Result<RowDraft> RowPainter::paint_cells(const RowTask& task) const {
     for (Piece& piece : picture.pieces) {
       const Interval time{piece.start_ns, piece.end_ns};
       if (length_within(task.rank->rows->optimizer, time) * 2 < time.length()) continue;
-      piece.piece_class = PieceClass::kOptimizer;
+      piece.piece_class = TimeClass::kOptimizer;
     }
   } else if (kind == RowKind::kPhases) {
     for (Piece& piece : picture.pieces) {

@@ -18,21 +18,20 @@ class CommunicationSums {
     overlapped_.push_back(0);
     exposed_.push_back(0);
     for (const ClassCell& cell : cells_) {
-      overlapped_.push_back(overlapped_.back() +
-                            cell.ns[static_cast<std::size_t>(PieceClass::kOverlapped)]);
-      exposed_.push_back(exposed_.back() + cell.ns[static_cast<std::size_t>(PieceClass::kExposed)]);
+      overlapped_.push_back(overlapped_.back() + cell.ns[index_of(TimeClass::kOverlapped)]);
+      exposed_.push_back(exposed_.back() + cell.ns[index_of(TimeClass::kExposed)]);
     }
   }
 
-  PieceClass class_of(Interval time) const {
+  TimeClass class_of(Interval time) const {
     const auto first = static_cast<std::size_t>(
         std::ranges::upper_bound(cells_, time.start_ns, {}, &ClassCell::end_ns) - cells_.begin());
     const auto last = static_cast<std::size_t>(
         std::ranges::lower_bound(cells_, time.end_ns, {}, &ClassCell::start_ns) - cells_.begin());
-    if (first >= last) return PieceClass::kExposed;
+    if (first >= last) return TimeClass::kExposed;
     return overlapped_[last] - overlapped_[first] > exposed_[last] - exposed_[first]
-               ? PieceClass::kOverlapped
-               : PieceClass::kExposed;
+               ? TimeClass::kOverlapped
+               : TimeClass::kExposed;
   }
 
  private:
@@ -53,10 +52,10 @@ Interval window_of(const RankSnapshot& rank, const TimeRange& range) {
 
 }  // namespace
 
-std::vector<PieceClass> collective_classes(const RunSnapshot& run, const RankSnapshot& rank,
-                                           const TimeRange& range, std::int64_t longest_exact) {
+std::vector<TimeClass> collective_classes(const RunSnapshot& run, const RankSnapshot& rank,
+                                          const TimeRange& range, std::int64_t longest_exact) {
   const auto& collectives = rank.rows->collectives;
-  std::vector<PieceClass> classes(collectives.size(), PieceClass::kExposed);
+  std::vector<TimeClass> classes(collectives.size(), TimeClass::kExposed);
   Interval window = window_of(rank, range);
   if (window.length() <= 0 || classes.empty()) return classes;
   const auto classify = [&](const auto& class_of) {

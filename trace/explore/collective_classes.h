@@ -16,8 +16,8 @@ inline constexpr std::int64_t kLongestExactRange = 500'000'000;
 // kExposed. Exact in a range of up to `longest_exact`; in a longer one it follows from the
 // pyramid's ribbon, that is, from what most of the rank's communication in the same milliseconds
 // did.
-std::vector<PieceClass> collective_classes(const RunSnapshot& run, const RankSnapshot& rank,
-                                           const TimeRange& range,
-                                           std::int64_t longest_exact = kLongestExactRange);
+std::vector<TimeClass> collective_classes(const RunSnapshot& run, const RankSnapshot& rank,
+                                          const TimeRange& range,
+                                          std::int64_t longest_exact = kLongestExactRange);
 
 }  // namespace shardlens::trace

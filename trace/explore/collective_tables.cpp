@@ -24,8 +24,8 @@ struct RangeCall {
   std::int64_t duration_ns = 0;
   CallStart start;
 
-  PieceClass piece_class() const {
-    return of->classes.empty() ? PieceClass::kExposed : of->classes[index];
+  TimeClass piece_class() const {
+    return of->classes.empty() ? TimeClass::kExposed : of->classes[index];
   }
 };
 
@@ -132,7 +132,7 @@ NameFigures figures_of(const std::string& name, std::span<const RangeCall* const
     add_wait(*call, figures);
     algorithms.add(call->of->text(call->row->algorithm));
     protocols.add(call->of->text(call->row->protocol));
-    if (call->piece_class() == PieceClass::kOverlapped) {
+    if (call->piece_class() == TimeClass::kOverlapped) {
       overlapped_ns = saturated_add(overlapped_ns, call->duration_ns);
     }
   }
@@ -144,7 +144,7 @@ NameFigures figures_of(const std::string& name, std::span<const RangeCall* const
     return *nth;
   };
   figures.piece_class =
-      overlapped_ns > figures.total_ns / 2 ? PieceClass::kOverlapped : PieceClass::kExposed;
+      overlapped_ns > figures.total_ns / 2 ? TimeClass::kOverlapped : TimeClass::kExposed;
   figures.mean_ns = static_cast<double>(figures.total_ns) / static_cast<double>(figures.count);
   figures.median_ns = at_rank(50);
   figures.p99_ns = at_rank(99);

@@ -11,8 +11,8 @@
 namespace shardlens::trace {
 
 struct RunCollectives {
-  std::vector<CollectiveRows> rows;              // of each rank all of them
-  std::vector<std::vector<PieceClass>> classes;  // what `rows` refer to
+  std::vector<CollectiveRows> rows;             // of each rank all of them
+  std::vector<std::vector<TimeClass>> classes;  // what `rows` refer to
 };
 // Views into the snapshot, which outlives them. Classes are known of those in the range.
 RunCollectives collective_rows(const RunSnapshot& run, const TimeRange& range);

@@ -4,7 +4,7 @@
 
 #include "trace/explore/fact_sheet.h"
 #include "trace/explore/row_finder.h"
-#include "trace/timeline/phase_class.h"
+#include "trace/model/activity.h"
 #include "trace/timeline/row_catalogue.h"
 
 namespace shardlens::trace {

@@ -59,10 +59,9 @@ bool ExposureScan::scan_some(EventStore& store, const RankSnapshot& rank, std::i
   return is_within(end);
 }
 
-std::shared_ptr<const std::vector<PieceClass>> ExposureScan::classes_of(
-    const RankRows& rows) const {
+std::shared_ptr<const std::vector<TimeClass>> ExposureScan::classes_of(const RankRows& rows) const {
   if (ids_ != rows.collectives.ids) return nullptr;
-  if (!shared_) shared_ = std::make_shared<const std::vector<PieceClass>>(classes_);
+  if (!shared_) shared_ = std::make_shared<const std::vector<TimeClass>>(classes_);
   return shared_;
 }
 

@@ -90,7 +90,7 @@ std::optional<KeptExploration> read_kept_exploration(const std::filesystem::path
   if (!bytes) return std::nullopt;
   KeptExploration kept;
   StragglerFigures stragglers;
-  std::vector<std::pair<int, std::vector<PieceClass>>> exposure;
+  std::vector<std::pair<int, std::vector<TimeClass>>> exposure;
   KeptReader reader(*bytes);
   each_value(reader, kept);
   each_value_of_stragglers(reader, stragglers);

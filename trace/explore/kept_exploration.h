@@ -24,7 +24,7 @@ struct KeptExploration {
   // Of the store that it was found out with: numbers of names and files mean the same again.
   std::uint64_t chunks = 0, names = 0;
   std::vector<LaneScan::Seen> lanes;
-  std::map<int, std::vector<PieceClass>> exposure;  // by rank, of its collectives
+  std::map<int, std::vector<TimeClass>> exposure;  // by rank, of its collectives
   std::vector<ChunkNames::OfChunk> chunk_names;
   RangeFigures figures;  // of the whole run
 };

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "trace/timeline/phase_class.h"
+#include "trace/model/activity.h"
 
 namespace shardlens::trace {
 

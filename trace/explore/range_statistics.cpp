@@ -50,12 +50,12 @@ RangeChunks chunks_of(const EventStore& store, const TimeRange& range) {
   return found;
 }
 
-PieceClass piece_class_of(EventKind kind, KernelClass kernel_class) {
-  if (kind == EventKind::kCopy) return PieceClass::kCopy;
-  if (kind != EventKind::kKernel) return PieceClass::kHost;
-  if (kernel_class == KernelClass::kOptimizer) return PieceClass::kOptimizer;
-  if (kernel_class == KernelClass::kCommunication) return PieceClass::kOverlapped;
-  return PieceClass::kCompute;
+TimeClass piece_class_of(EventKind kind, KernelClass kernel_class) {
+  if (kind == EventKind::kCopy) return TimeClass::kCopy;
+  if (kind != EventKind::kKernel) return TimeClass::kHost;
+  if (kernel_class == KernelClass::kOptimizer) return TimeClass::kOptimizer;
+  if (kernel_class == KernelClass::kCommunication) return TimeClass::kOverlapped;
+  return TimeClass::kCompute;
 }
 
 // Before the second pass there is none, and no quantile.

@@ -31,7 +31,7 @@ struct CollectiveRows {
   std::function<std::string_view(StringId)> text;
   // Of each, kOverlapped or kExposed; or empty: a row of the table is then kExposed. Else it has
   // the class of the greater part of its time.
-  std::span<const PieceClass> classes;
+  std::span<const TimeClass> classes;
   std::function<CallStart(std::size_t index)> call_start =
       {};  // of each; none: waits are not known
 };

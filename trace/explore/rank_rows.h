@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/analysis/intervals.h"
+#include "trace/base/intervals.h"
 #include "trace/model/events.h"
 #include "trace/store/row_reader.h"
 #include "trace/timeline/area_points.h"

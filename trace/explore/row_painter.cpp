@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "trace/explore/lane_events.h"
+#include "trace/model/activity.h"
 #include "trace/timeline/area_points.h"
 #include "trace/timeline/collective_parts.h"
 #include "trace/timeline/join_pieces.h"
-#include "trace/timeline/phase_class.h"
 #include "trace/timeline/piece_folder.h"
 #include "trace/timeline/ready_points.h"
 
@@ -91,7 +91,7 @@ RowDraft RowPainter::bulk_row(const RowTask& task, EventKind kind,
   const std::vector<std::uint32_t> names = run_.store->global_names(task.rank->rank);
   OptimizerTime optimizer(task.rank->rows->optimizer);
   DrawnEvent event;
-  event.piece_class = kind == EventKind::kCopy ? PieceClass::kCopy : PieceClass::kHost;
+  event.piece_class = kind == EventKind::kCopy ? TimeClass::kCopy : TimeClass::kHost;
   event.ref = {table_of(kind), task.rank->rank, 0, 0};
   events.visit(
       [&](const ChunkEntry& chunk, const EventColumns& columns, std::size_t i, Interval time) {
@@ -106,7 +106,7 @@ RowDraft RowPainter::bulk_row(const RowTask& task, EventKind kind,
             event.piece_class = communication_class(time, activity->compute);
           } else {
             event.piece_class =
-                optimizer.holds(time.start_ns) ? PieceClass::kOptimizer : PieceClass::kCompute;
+                optimizer.holds(time.start_ns) ? TimeClass::kOptimizer : TimeClass::kCompute;
           }
         }
         folder.add(event);
@@ -153,10 +153,9 @@ Result<RowDraft> RowPainter::collective_row(const RowTask& task,
     const bool is_seen = time.length() >= grid.column_ns() && run_.calls != nullptr;
     const std::int64_t latest =
         is_seen ? run_.calls->latest_start_ns(part_of(*task.rank->rows, i)) : 0;
-    const PieceClass piece_class = activity != nullptr
-                                       ? communication_class(time, activity->compute)
-                                   : exposure != nullptr ? (*exposure)[i]
-                                                         : PieceClass::kExposed;
+    const TimeClass piece_class = activity != nullptr ? communication_class(time, activity->compute)
+                                  : exposure != nullptr ? (*exposure)[i]
+                                                        : TimeClass::kExposed;
     folder.add({time,
                 collectives.labels[i],
                 0,

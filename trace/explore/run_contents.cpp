@@ -115,8 +115,8 @@ Interval extent_of(LodReader::Extent pyramid, std::span<const ChunkEntry> chunks
   Interval extent{INT64_MAX, INT64_MIN};
   const auto add = [&](std::int64_t first_ns, std::int64_t last_ns) {
     // What lies beyond any calendar would make the rest invisible.
-    if (last_ns <= first_ns || !RankActivity::is_plausible(first_ns, first_ns) ||
-        !RankActivity::is_plausible(last_ns, last_ns)) {
+    if (last_ns <= first_ns || !is_plausible_time(first_ns, first_ns) ||
+        !is_plausible_time(last_ns, last_ns)) {
       return;
     }
     extent.start_ns = std::min(extent.start_ns, first_ns);

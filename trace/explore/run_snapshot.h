@@ -26,7 +26,7 @@ struct RankSnapshot {
   std::vector<LodStream> streams;                // of its pyramid
   std::vector<std::pair<int, EventKind>> lanes;  // that have bulk events
   // Of its collectives, overlapped or exposed as a whole; null until that is known.
-  std::shared_ptr<const std::vector<PieceClass>> exposure;
+  std::shared_ptr<const std::vector<TimeClass>> exposure;
   bool operators_compute = true;  // some may count as compute
 };
 

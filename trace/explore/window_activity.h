@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "trace/analysis/intervals.h"
+#include "trace/base/intervals.h"
 #include "trace/explore/run_snapshot.h"
 #include "trace/timeline/drawn_event.h"
 #include "trace/timeline/ribbon_columns.h"

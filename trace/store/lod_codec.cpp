@@ -32,7 +32,7 @@ tl::unexpected<Error> damaged_tile(const char* why) {
 bool holds_something(const LodCell& cell) {
   return (cell.busy_ns | cell.count | cell.longest_ns | cell.longest_name) != 0;
 }
-bool holds_something(const LodClassCell& cell) {
+bool holds_something(const TimeByClass& cell) {
   std::int64_t any = 0;
   for (const std::int64_t part : cell) any |= part;
   return any != 0;
@@ -56,7 +56,7 @@ std::vector<const Cell*> put_places(VarintWriter& out, const std::vector<Cell>& 
 }
 
 // What of a cell is in no class.
-std::int64_t unknown_ns(const LodClassCell& cell, int level) {
+std::int64_t unknown_ns(const TimeByClass& cell, int level) {
   std::int64_t rest = lod_cell_ns(level);
   for (const std::int64_t part : cell) rest -= part;
   return rest;
@@ -78,9 +78,9 @@ void put_cells(VarintWriter& out, const LodTile& tile) {
 // Idle time is what the others leave, where all is known.
 void put_classes(VarintWriter& out, const LodTile& tile) {
   const auto held = put_places(out, tile.classes);
-  for (std::size_t k = 0; k < kLodClasses; ++k) {
-    const bool is_idle = k == static_cast<std::size_t>(LodClass::kIdle);
-    for (const LodClassCell* cell : held) {
+  for (std::size_t k = 0; k < kPartitionClasses; ++k) {
+    const bool is_idle = k == index_of(TimeClass::kIdle);
+    for (const TimeByClass* cell : held) {
       out.put(static_cast<std::uint64_t>(is_idle ? unknown_ns(*cell, tile.level) : (*cell)[k]));
     }
   }
@@ -125,13 +125,13 @@ void read_cells(VarintReader& in, LodTile& tile) {
 
 void read_classes(VarintReader& in, LodTile& tile) {
   const auto places = read_places(in);
-  for (std::size_t k = 0; k < kLodClasses; ++k) {
+  for (std::size_t k = 0; k < kPartitionClasses; ++k) {
     for (const std::size_t i : places) tile.classes[i][k] = static_cast<std::int64_t>(in.next());
   }
-  constexpr auto kIdle = static_cast<std::size_t>(LodClass::kIdle);
+  constexpr auto kIdle = index_of(TimeClass::kIdle);
   const std::int64_t cell_ns = lod_cell_ns(tile.level);
   for (const std::size_t i : places) {
-    LodClassCell& cell = tile.classes[i];
+    TimeByClass& cell = tile.classes[i];
     // What is no part of a cell is left as it is, to be refused.
     const bool is_sane =
         std::ranges::all_of(cell, [&](std::int64_t part) { return part >= 0 && part <= cell_ns; });
@@ -149,11 +149,11 @@ bool is_possible(const LodTile& tile) {
     if (cell.busy_ns < 0 || cell.busy_ns > cell_ns || cell.busiest_ns < 0 ||
         cell.busiest_ns > lod_cell_ns(0) || cell.count < 0 ||
         cell.count > kMostEvents << (kLodFactorBits * tile.level) || cell.longest_ns < 0 ||
-        cell.longest_ns > kLodLongestNs) {
+        cell.longest_ns > kLongestRowNs) {
       return false;
     }
   }
-  for (const LodClassCell& cell : tile.classes) {
+  for (const TimeByClass& cell : tile.classes) {
     std::int64_t rest = cell_ns;
     for (const std::int64_t part : cell) {
       if (part < 0 || part > rest) return false;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "trace/base/intervals.h"
 #include "trace/model/events.h"
 #include "trace/store/lod_tile.h"
 
@@ -20,7 +21,6 @@ struct LodEvent {
   std::int64_t duration_ns() const { return end_ns - start_ns; }
   bool operator==(const LodEvent&) const = default;
 };
-inline constexpr std::int64_t kLodLongestNs = std::int64_t{86'400} * 1'000'000'000;
 
 // What is longer ends when the tiles that it covers have long been written. Of a long event only
 // the tiles of its start and end hold it; over those between it is laid when they are read or
@@ -35,7 +35,7 @@ inline std::int64_t last_tile(const LodEvent& event) {
 
 inline LodEvent lod_event(std::int64_t start_ns, std::int64_t duration_ns, StringId name) {
   const bool has_length =
-      static_cast<std::uint64_t>(duration_ns) <= static_cast<std::uint64_t>(kLodLongestNs) &&
+      static_cast<std::uint64_t>(duration_ns) <= static_cast<std::uint64_t>(kLongestRowNs) &&
       start_ns <= INT64_MAX - duration_ns;
   return {start_ns, has_length ? start_ns + duration_ns : start_ns, name};
 }

@@ -34,7 +34,7 @@ class LodFile {
   bool has_lists() const { return has_any(); }
   const std::map<int, LodStream>& streams() const { return streams_; }  // by number
   const std::map<int, std::vector<LodEvent>>& long_events() const { return long_events_; }
-  const std::vector<LodInterval>& stretches() const { return stretches_; }
+  const Intervals& stretches() const { return stretches_; }
   const std::vector<LodSpoiled>& spoiled() const { return spoiled_; }  // in order of writing
 
   // Calls visit(tile, checksum, data) for the rows of [first, last], in order.
@@ -53,7 +53,7 @@ class LodFile {
   std::int64_t closed_ = kFirstLodTile;
   std::map<int, LodStream> streams_;
   std::map<int, std::vector<LodEvent>> long_events_;
-  std::vector<LodInterval> stretches_;
+  Intervals stretches_;
   std::vector<LodSpoiled> spoiled_;
   Statement select_;
 };

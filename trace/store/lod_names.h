@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trace/store/lod_ribbon.h"
+#include "trace/model/activity.h"
 #include "trace/store/row_io.h"
 
 namespace shardlens::trace {
@@ -22,7 +22,7 @@ class LodKernelNames {
  private:
   static constexpr StringId kMost = 1u << 20;
   static bool looked_up(StringId name, const StringIndex& strings) {
-    return strings.text(name).starts_with(kLodCommunicationPrefix);
+    return activity_of(EventKind::kKernel, {}, strings.text(name)) == Activity::kCommunication;
   }
   std::vector<std::uint8_t> known_;  // 0: not yet, 1: no, 2: yes
 };

@@ -80,15 +80,15 @@ void LodRebuild::add_open_chain() {
 }
 
 // What was unknown before the newest events is idle now.
-void LodRebuild::add_grown_stretches(const std::vector<LodInterval>& before) {
+void LodRebuild::add_grown_stretches(const Intervals& before) {
   const auto ribbon = tiles_.find({0, LodKind::kRibbon, 0});
   if (!ribbon || before == tiles_.stretches()) return;
   LodStretches grown(before);
-  std::vector<LodInterval> added;
-  for (const LodInterval& each : tiles_.stretches()) {
+  Intervals added;
+  for (const Interval& each : tiles_.stretches()) {
     grown.add(each.start_ns, each.end_ns, &added);
   }
-  for (const LodInterval& each : added) {
+  for (const Interval& each : added) {
     const std::int64_t first = std::max(tiles_.file().closed(), lod_tile_at(0, each.start_ns));
     const std::int64_t last = lod_tile_at(0, each.end_ns);
     if (first <= last) missing_.add_of(*ribbon, first, last);
@@ -205,12 +205,13 @@ Result<void> LodRebuild::rebuild_bottom(std::int64_t index) {
     if (which.kind == LodKind::kRibbon) {
       for (auto* set :
            {&events.compute, &events.communication, &events.copies, &events.undetailed}) {
-        normalize(*set);
+        *set = normalize(std::move(*set));
       }
       std::ranges::sort(events.phases);
+      const auto optimizer = phase_intervals({0, kLatestTimeNs}, events.phases, Phase::kOptimizer);
       set(stream,
-          ribbon_tile(index, {events.compute, events.communication, events.copies, events.phases,
-                              tiles_.stretches(), events.undetailed}),
+          ribbon_tile(index, {events.compute, events.communication, events.copies, optimizer},
+                      subtract(tiles_.stretches(), events.undetailed)),
           until_file);
       continue;
     }

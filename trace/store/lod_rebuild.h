@@ -43,7 +43,7 @@ class LodRebuild {
   void add_missing(std::int64_t first, std::int64_t last);
   void add_open_chain();
   void add_spoiled();
-  void add_grown_stretches(const std::vector<LodInterval>& before);
+  void add_grown_stretches(const Intervals& before);
   bool is_scanning() const;
   Result<void> scan_some();
   Result<void> rebuild_bottom(std::int64_t index);

@@ -33,7 +33,7 @@ void LodRibbonWriter::add(Kind kind, std::int64_t start_ns, std::int64_t end_ns)
     set.intervals.push_back({start_ns, end_ns});
     return;
   }
-  LodInterval& last = set.intervals.back();
+  Interval& last = set.intervals.back();
   if (start_ns >= last.start_ns && start_ns <= last.end_ns) {
     last.end_ns = std::max(last.end_ns, end_ns);
     return;
@@ -50,7 +50,7 @@ void LodRibbonWriter::add_phase(Phase phase, std::int64_t start_ns, std::int64_t
   } else {
     spoil_phases(start_ns, end_ns);
   }
-  if (end_ns > closed_ns_) phases_.push_back({{start_ns, end_ns}, phase});
+  if (end_ns > closed_ns_) phases_.push_back({start_ns, end_ns, phase});
 }
 
 // Another phase changes only what it takes from the optimizer's. That of a long step comes late as
@@ -62,7 +62,7 @@ void LodRibbonWriter::spoil_phases(std::int64_t start_ns, std::int64_t end_ns) {
     spoil_closed(start_ns, end_ns);
     return;
   }
-  for (const LodInterval& each : optimizer_) {
+  for (const Interval& each : optimizer_) {
     spoil_closed(std::max(start_ns, each.start_ns), std::min(end_ns, each.end_ns));
   }
 }
@@ -71,13 +71,13 @@ void LodRibbonWriter::add_evidence(std::int64_t start_ns, std::int64_t end_ns) {
   if (!is_plausible_time(start_ns, end_ns)) return;
   added_.clear();
   stretches_.add(start_ns, end_ns, &added_);
-  for (const LodInterval& each : added_) spoil_closed(each.start_ns, each.end_ns);
+  for (const Interval& each : added_) spoil_closed(each.start_ns, each.end_ns);
 }
 
 std::optional<std::int64_t> LodRibbonWriter::next_tile() const {
   std::optional<std::int64_t> next;
   for (const Set& set : sets_) {
-    const auto open = std::ranges::partition_point(set.intervals, [&](const LodInterval& each) {
+    const auto open = std::ranges::partition_point(set.intervals, [&](const Interval& each) {
       return lod_tile_at(0, each.end_ns - 1) < next_;
     });
     if (open == set.intervals.end()) continue;
@@ -87,7 +87,7 @@ std::optional<std::int64_t> LodRibbonWriter::next_tile() const {
   return next;
 }
 
-void LodRibbonWriter::remember_optimizer(LodInterval phase) {
+void LodRibbonWriter::remember_optimizer(Interval phase) {
   const auto place = std::ranges::lower_bound(optimizer_, phase);
   if (place != optimizer_.end() && *place == phase) return;
   optimizer_.insert(place, phase);
@@ -105,15 +105,16 @@ LodPyramid::Complete LodRibbonWriter::fill_gaps() const {
 
 Result<void> LodRibbonWriter::close_before(std::int64_t limit, const LodPyramid::Write& write) {
   for (Set& set : sets_) {
-    if (std::exchange(set.is_mixed, false)) normalize(set.intervals);
+    if (std::exchange(set.is_mixed, false)) set.intervals = normalize(std::move(set.intervals));
   }
   std::ranges::sort(phases_);
   const auto complete = fill_gaps();
-  const RibbonInput input{sets_[0].intervals, sets_[1].intervals, sets_[2].intervals, phases_,
-                          stretches_.all(),   sets_[3].intervals};
+  const Intervals optimizer = phase_intervals({0, kLatestTimeNs}, phases_, Phase::kOptimizer);
+  const Intervals known = subtract(stretches_.all(), sets_[3].intervals);
+  const ActivitySets sets{sets_[0].intervals, sets_[1].intervals, sets_[2].intervals, optimizer};
   for (auto next = next_tile(); next && *next < limit; next = next_tile()) {
     next_ = *next + 1;
-    const LodTile tile = ribbon_tile(*next, input);
+    const LodTile tile = ribbon_tile(*next, sets, known);
     if (is_idle(tile, stretches_.all())) continue;
     TRY(pyramid_.add(tile, complete, write));
   }
@@ -132,14 +133,14 @@ Result<void> LodRibbonWriter::close_all(const LodPyramid::Write& write) {
 void LodRibbonWriter::forget_closed() {
   for (Set& set : sets_) {
     const auto open = std::ranges::partition_point(
-        set.intervals, [&](const LodInterval& each) { return each.end_ns <= closed_ns_; });
+        set.intervals, [&](const Interval& each) { return each.end_ns <= closed_ns_; });
     set.intervals.erase(set.intervals.begin(), open);
   }
-  for (const LodPhase& phase : phases_) {
-    const bool is_closed = phase.phase == Phase::kOptimizer && phase.time.start_ns < closed_ns_;
-    if (is_closed) remember_optimizer(phase.time);
+  for (const PhaseInterval& phase : phases_) {
+    const bool is_closed = phase.phase == Phase::kOptimizer && phase.start_ns < closed_ns_;
+    if (is_closed) remember_optimizer({phase.start_ns, phase.end_ns});
   }
-  std::erase_if(phases_, [&](const LodPhase& phase) { return phase.time.end_ns <= closed_ns_; });
+  std::erase_if(phases_, [&](const PhaseInterval& phase) { return phase.end_ns <= closed_ns_; });
 }
 
 std::size_t LodRibbonWriter::pending() const {

@@ -30,17 +30,17 @@ class LodRibbonWriter {
   Result<void> close_all(const LodPyramid::Write& write);
   std::vector<LodSpoiled> take_spoiled() { return std::exchange(spoiled_, {}); }
 
-  const std::vector<LodInterval>& stretches() const { return stretches_.all(); }
+  const Intervals& stretches() const { return stretches_.all(); }
   std::size_t pending() const;
 
  private:
   struct Set {
-    std::vector<LodInterval> intervals;  // ordered and disjoint, unless mixed
+    Intervals intervals;  // ordered and disjoint, unless mixed
     bool is_mixed = false;
   };
 
   void spoil_closed(std::int64_t start_ns, std::int64_t end_ns);
-  void remember_optimizer(LodInterval phase);
+  void remember_optimizer(Interval phase);
   void spoil_phases(std::int64_t start_ns, std::int64_t end_ns);
   std::optional<std::int64_t> next_tile() const;
   void forget_closed();
@@ -50,10 +50,10 @@ class LodRibbonWriter {
   std::int64_t closed_ = kFirstLodTile, closed_ns_ = INT64_MIN;
   std::int64_t next_ = kFirstLodTile;
   std::array<Set, 4> sets_;  // by Kind
-  std::vector<LodPhase> phases_;
-  std::vector<LodInterval> optimizer_;  // phases of it before closed_, the latest, ordered
+  std::vector<PhaseInterval> phases_;
+  Intervals optimizer_;  // phases of it before closed_, the latest, ordered
   LodStretches stretches_;
-  std::vector<LodInterval> added_;
+  Intervals added_;
   std::vector<LodSpoiled> spoiled_;
 };
 

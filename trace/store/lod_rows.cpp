@@ -89,22 +89,22 @@ Result<std::vector<LodEvent>> decode_long_events(std::span<const std::byte> data
   });
 }
 
-std::vector<std::byte> encode_stretches(std::span<const LodInterval> stretches) {
+std::vector<std::byte> encode_stretches(std::span<const Interval> stretches) {
   std::vector<std::byte> data;
-  for (const LodInterval& stretch : stretches) {
+  for (const Interval& stretch : stretches) {
     put_signed(data, stretch.start_ns);
     put_signed(data, stretch.end_ns);
   }
   return data;
 }
 
-Result<std::vector<LodInterval>> decode_stretches(std::span<const std::byte> data) {
-  TRY_ASSIGN(const auto rows, read_list<LodInterval>(data, [](VarintReader& in) {
+Result<Intervals> decode_stretches(std::span<const std::byte> data) {
+  TRY_ASSIGN(const auto rows, read_list<Interval>(data, [](VarintReader& in) {
                const std::int64_t start = next_signed(in);
-               return LodInterval{start, next_signed(in)};
+               return Interval{start, next_signed(in)};
              }));
   LodStretches stretches;
-  for (const LodInterval& row : rows) {
+  for (const Interval& row : rows) {
     if (row.start_ns < 0 || row.end_ns < row.start_ns) {
       return fail(ErrorKind::kDamaged, "a list of the pyramid is damaged (its times are wrong)");
     }

@@ -43,11 +43,11 @@ struct LodSpoiled {
 };
 
 std::vector<std::byte> encode_long_events(std::span<const LodEvent> events);
-std::vector<std::byte> encode_stretches(std::span<const LodInterval> stretches);
+std::vector<std::byte> encode_stretches(std::span<const Interval> stretches);
 std::vector<std::byte> encode_spoiled(std::span<const LodSpoiled> spoiled);
 // Errors: kDamaged.
 Result<std::vector<LodEvent>> decode_long_events(std::span<const std::byte> data);
-Result<std::vector<LodInterval>> decode_stretches(std::span<const std::byte> data);
+Result<Intervals> decode_stretches(std::span<const std::byte> data);
 Result<std::vector<LodSpoiled>> decode_spoiled(std::span<const std::byte> data);
 
 }  // namespace shardlens::trace

@@ -49,7 +49,7 @@ LodSource::Item item_of_row(const Step& step) {
 
 void add_to(LodTileEvents& tile, const LodSource::Item& item) {
   using Part = LodSource::Item::Part;
-  const LodInterval time{item.event.start_ns, item.event.end_ns};
+  const Interval time{item.event.start_ns, item.event.end_ns};
   switch (item.is_plausible ? item.part : Part::kNone) {
     case Part::kNone:
       return;
@@ -62,7 +62,7 @@ void add_to(LodTileEvents& tile, const LodSource::Item& item) {
     case Part::kUndetailed:
       return tile.undetailed.push_back(time);
     case Part::kPhase:
-      return tile.phases.push_back({time, item.phase});
+      return tile.phases.push_back({time.start_ns, time.end_ns, item.phase});
   }
 }
 

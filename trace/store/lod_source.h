@@ -26,8 +26,8 @@ namespace shardlens::trace {
 // Everything that touches a tile of level 0; long events only where they start and end.
 struct LodTileEvents {
   std::map<LodStream, std::vector<LodEvent>> streams;  // in any order
-  std::vector<LodInterval> compute, communication, copies, undetailed;
-  std::vector<LodPhase> phases;
+  Intervals compute, communication, copies, undetailed;
+  std::vector<PhaseInterval> phases;
 };
 
 class LodSource {

@@ -9,10 +9,9 @@ namespace {
 constexpr std::size_t kMostStretches = 4096;
 }  // namespace
 
-void LodStretches::add(std::int64_t start_ns, std::int64_t end_ns,
-                       std::vector<LodInterval>* added) {
+void LodStretches::add(std::int64_t start_ns, std::int64_t end_ns, Intervals* added) {
   if (!stretches_.empty()) {
-    LodInterval& last = stretches_.back();
+    Interval& last = stretches_.back();
     if (start_ns >= last.start_ns && start_ns - last.end_ns <= kLodGapNs) {
       if (end_ns <= last.end_ns) return;
       if (added) added->push_back({last.end_ns, end_ns});
@@ -23,12 +22,12 @@ void LodStretches::add(std::int64_t start_ns, std::int64_t end_ns,
   insert({start_ns, end_ns}, added);
 }
 
-void LodStretches::insert(LodInterval interval, std::vector<LodInterval>* added) {
-  const auto first = std::ranges::partition_point(stretches_, [&](const LodInterval& each) {
+void LodStretches::insert(Interval interval, Intervals* added) {
+  const auto first = std::ranges::partition_point(stretches_, [&](const Interval& each) {
     return interval.start_ns - each.end_ns > kLodGapNs;
   });
   auto last = first;
-  LodInterval joined = interval;
+  Interval joined = interval;
   std::int64_t at = joined.start_ns;  // known up to here
   for (; last != stretches_.end() && last->start_ns - interval.end_ns <= kLodGapNs; ++last) {
     joined.start_ns = std::min(joined.start_ns, last->start_ns);

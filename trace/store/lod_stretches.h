@@ -14,18 +14,18 @@ inline constexpr std::int64_t kLodGapNs = std::int64_t{1} << 38;  // 275 s
 class LodStretches {
  public:
   LodStretches() = default;
-  explicit LodStretches(std::vector<LodInterval> stretches) : stretches_(std::move(stretches)) {}
+  explicit LodStretches(Intervals stretches) : stretches_(std::move(stretches)) {}
 
   // [start_ns, end_ns] holds an event; what is new is added to `added`, unless it is null.
-  void add(std::int64_t start_ns, std::int64_t end_ns, std::vector<LodInterval>* added = nullptr);
+  void add(std::int64_t start_ns, std::int64_t end_ns, Intervals* added = nullptr);
   // Ordered, disjoint, with gaps of more than kLodGapNs.
-  const std::vector<LodInterval>& all() const { return stretches_; }
+  const Intervals& all() const { return stretches_; }
   bool is_empty() const { return stretches_.empty(); }
 
  private:
-  void insert(LodInterval interval, std::vector<LodInterval>* added);
+  void insert(Interval interval, Intervals* added);
 
-  std::vector<LodInterval> stretches_;
+  Intervals stretches_;
 };
 
 }  // namespace shardlens::trace

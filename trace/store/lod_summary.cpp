@@ -27,8 +27,8 @@ LodCell merged(const LodCell* cells) {
   return sum;
 }
 
-LodClassCell merged(const LodClassCell* cells) {
-  LodClassCell sum{};
+TimeByClass merged(const TimeByClass* cells) {
+  TimeByClass sum{};
   for (int i = 0; i < kLodParts; ++i) {
     for (std::size_t c = 0; c < sum.size(); ++c) sum[c] += cells[i][c];
   }
@@ -85,7 +85,7 @@ LodTile blank_lod_tile(int level, std::int64_t index, bool is_ribbon) {
 bool is_blank(const LodTile& tile) {
   return std::ranges::all_of(tile.cells, [](const LodCell& cell) { return cell == LodCell(); }) &&
          std::ranges::all_of(tile.classes,
-                             [](const LodClassCell& cell) { return cell == LodClassCell(); });
+                             [](const TimeByClass& cell) { return cell == TimeByClass(); });
 }
 
 LodTile summarize(std::int64_t index, std::span<const LodEvent> events) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/base/time_partition.h"
 #include "trace/model/events.h"
 
 namespace shardlens::trace {
@@ -60,17 +61,13 @@ struct LodCell {
   bool operator==(const LodCell&) const = default;
 };
 
-// Of a cell of the ribbon: nanoseconds by class. They sum to the cell where the rank recorded; what
-// is not there at all is in none of them.
-enum class LodClass : std::uint8_t { kCompute, kOptimizer, kOverlapped, kExposed, kCopy, kIdle };
-inline constexpr int kLodClasses = 6;
-using LodClassCell = std::array<std::int64_t, kLodClasses>;
-
 struct LodTile {
   int level = 0;
-  std::int64_t index = 0;             // its first nanosecond is index << lod_tile_bits(level)
-  std::vector<LodCell> cells;         // 256, or none for the ribbon
-  std::vector<LodClassCell> classes;  // 256 of the ribbon, else none
+  std::int64_t index = 0;      // its first nanosecond is index << lod_tile_bits(level)
+  std::vector<LodCell> cells;  // 256, or none for the ribbon
+  // 256 of the ribbon, else none. A cell's sum is its length where the rank recorded; what is not
+  // there at all is in none of its classes.
+  std::vector<TimeByClass> classes;
 
   std::int64_t start_ns() const { return index << lod_tile_bits(level); }
   bool operator==(const LodTile&) const = default;

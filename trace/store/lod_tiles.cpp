@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostKeptBytes = 4u << 20;
 
 constexpr std::size_t kMostKeptTiles =
-    kMostKeptBytes / (kLodTileCells * std::max(sizeof(LodCell), sizeof(LodClassCell)));
+    kMostKeptBytes / (kLodTileCells * std::max(sizeof(LodCell), sizeof(TimeByClass)));
 
 tl::unexpected<Error> too_many_tiles() {
   return fail(ErrorKind::kUsage, "more than " + std::to_string(LodTiles::kMostTilesAtOnce) +
@@ -67,7 +67,7 @@ int LodTiles::number(const LodStream& stream) {
 }
 
 void LodTiles::set_lists(std::map<LodStream, std::vector<LodEvent>> long_events,
-                         std::vector<LodInterval> stretches) {
+                         Intervals stretches) {
   for (auto& [stream, events] : long_events) {
     const int place = number(stream);
     if (place >= 0) set_long_events(place, std::move(events));
@@ -132,7 +132,7 @@ std::vector<std::int64_t> LodTiles::between_stored(const Wanted& wanted) const {
     }
   };
   if (is_ribbon(wanted.stream)) {
-    for (const LodInterval& each : stretches_) add(each.start_ns, each.end_ns);
+    for (const Interval& each : stretches_) add(each.start_ns, each.end_ns);
   } else {
     for (const LodEvent& event : long_events_[static_cast<std::size_t>(wanted.stream)]) {
       add(event.start_ns, event.end_ns);

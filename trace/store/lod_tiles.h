@@ -39,7 +39,7 @@ class LodTiles {
   // The place in streams(); a new one for a stream that the file does not know.
   int number(const LodStream& stream);
   std::optional<int> find(const LodStream& stream) const;
-  const std::vector<LodInterval>& stretches() const { return stretches_; }
+  const Intervals& stretches() const { return stretches_; }
 
   using Tiles = std::vector<std::shared_ptr<const LodTile>>;
   // By place in streams(). Null: no events, or `is_damaged`.
@@ -62,8 +62,7 @@ class LodTiles {
   using VisitRebuilt = std::function<Result<void>(const LodPlace&, std::span<const std::byte>)>;
   Result<void> visit_rebuilt(const VisitRebuilt& visit);
   // What long events and stretches are, where the file does not say.
-  void set_lists(std::map<LodStream, std::vector<LodEvent>> long_events,
-                 std::vector<LodInterval> stretches);
+  void set_lists(std::map<LodStream, std::vector<LodEvent>> long_events, Intervals stretches);
 
  private:
   struct Rebuilt {
@@ -106,7 +105,7 @@ class LodTiles {
   std::vector<int> file_numbers_;  // -1: not in the file
   std::map<LodStream, int> numbers_;
   std::vector<std::vector<LodEvent>> long_events_;  // by place in streams(), by start
-  std::vector<LodInterval> stretches_;
+  Intervals stretches_;
   RebuiltTiles rebuilt_;
   SpillStore rebuilt_data_;
   std::list<Kept> kept_;  // the last used first

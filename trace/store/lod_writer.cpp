@@ -94,8 +94,8 @@ void LodWriter::add_to_ribbon(EventKind kind, std::span<const Event> events,
   std::int64_t first = INT64_MAX, last = INT64_MIN;
   for (const Event& event : events) {
     const bool has_length =
-        static_cast<std::uint64_t>(event.duration_ns) <= static_cast<std::uint64_t>(kLodLongestNs);
-    if (!has_length || event.start_ns < 0 || event.start_ns > INT64_MAX - kLodLongestNs) continue;
+        static_cast<std::uint64_t>(event.duration_ns) <= static_cast<std::uint64_t>(kLongestRowNs);
+    if (!has_length || event.start_ns < 0 || event.start_ns > INT64_MAX - kLongestRowNs) continue;
     const std::int64_t end = event.end_ns();
     if (last >= 0 && event.start_ns - last > kLodGapNs) {
       ribbon_.add_evidence(first, last);

@@ -81,7 +81,7 @@ class LodWriter {
   LodRibbonWriter ribbon_;
   std::map<LodStream, std::unique_ptr<LodStreamWriter>> streams_;
   std::vector<LodStream> new_streams_;
-  std::vector<LodInterval> written_stretches_;
+  Intervals written_stretches_;
   LodKernelNames kernel_names_;
   LodLongWork long_work_;
   std::int64_t lists_ = 0;  // written so far: their place

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/analysis/intervals.h"
+#include "trace/base/intervals.h"
 #include "trace/timeline/picture.h"
 #include "trace/timeline/pixel_grid.h"
 

@@ -11,7 +11,7 @@ PixelGrid grid_of_cells(std::int64_t cell_ns, double ns_per_pixel) {
 }
 
 std::vector<Piece> pieces_from_cells(std::span<const SummaryCell> cells, PixelGrid grid, int level,
-                                     PieceClass piece_class) {
+                                     TimeClass piece_class) {
   std::vector<Piece> pieces;
   std::int64_t column = INT64_MIN;
   double busy_ns = 0;

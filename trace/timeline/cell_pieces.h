@@ -27,6 +27,6 @@ PixelGrid grid_of_cells(std::int64_t cell_ns, double ns_per_pixel);
 // `cells` by start, of the length that `grid` is a multiple of. One piece per column in which
 // anything happened, without a reference to an event.
 std::vector<Piece> pieces_from_cells(std::span<const SummaryCell> cells, PixelGrid grid, int level,
-                                     PieceClass piece_class);
+                                     TimeClass piece_class);
 
 }  // namespace shardlens::trace

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "trace/timeline/class_sweep.h"
+#include "trace/base/time_partition.h"
 
 namespace shardlens::trace {
 
-PieceClass communication_class(Interval time, const Intervals& compute) {
+TimeClass communication_class(Interval time, const Intervals& compute) {
   if (time.length() <= 0) time.end_ns = time.start_ns + 1;
-  return length_within(compute, time) * 2 >= time.length() ? PieceClass::kOverlapped
-                                                           : PieceClass::kExposed;
+  return length_within(compute, time) * 2 >= time.length() ? TimeClass::kOverlapped
+                                                           : TimeClass::kExposed;
 }
 
 namespace {
@@ -20,7 +20,7 @@ class ExposureCutter {
   ExposureCutter(const Piece& piece, PixelGrid grid, std::vector<Piece>& parts)
       : piece_(piece), grid_(grid), parts_(parts), first_(parts.size()), from_ns_(piece.start_ns) {}
 
-  void add(Interval part, PieceClass part_class) {
+  void add(Interval part, TimeClass part_class) {
     if (part.length() >= grid_.column_ns()) {
       end_column(part.start_ns);
       emit(part.end_ns, part_class);
@@ -30,7 +30,7 @@ class ExposureCutter {
       const std::int64_t column_end = grid_.start_of(grid_.column_at(part.start_ns) + 1);
       const std::int64_t to_ns = std::min(part.end_ns, column_end);
       balance_ns_ +=
-          part_class == PieceClass::kOverlapped ? to_ns - part.start_ns : part.start_ns - to_ns;
+          part_class == TimeClass::kOverlapped ? to_ns - part.start_ns : part.start_ns - to_ns;
       if (to_ns == column_end) end_column(to_ns);
       part.start_ns = to_ns;
     }
@@ -40,12 +40,12 @@ class ExposureCutter {
  private:
   void end_column(std::int64_t until_ns) {
     if (until_ns > from_ns_) {
-      emit(until_ns, balance_ns_ >= 0 ? PieceClass::kOverlapped : PieceClass::kExposed);
+      emit(until_ns, balance_ns_ >= 0 ? TimeClass::kOverlapped : TimeClass::kExposed);
     }
     balance_ns_ = 0;
   }
   // From where the last one ended.
-  void emit(std::int64_t until_ns, PieceClass part_class) {
+  void emit(std::int64_t until_ns, TimeClass part_class) {
     const bool has_last = parts_.size() > first_;
     const bool is_short = until_ns - from_ns_ < grid_.column_ns();
     const bool last_is_short = has_last && parts_.back().duration_ns() < grid_.column_ns();
@@ -86,7 +86,7 @@ std::vector<Piece> split_by_exposure(const std::vector<Piece>& pieces, const Int
     const Intervals communication{whole};
     ExposureCutter cutter(piece, grid, result);
     sweep_classes({compute, communication, none, none}, whole,
-                  [&](Interval part, PieceClass part_class) { cutter.add(part, part_class); });
+                  [&](Interval part, TimeClass part_class) { cutter.add(part, part_class); });
     cutter.finish();
   }
   return result;

@@ -4,14 +4,14 @@
 
 #include <vector>
 
-#include "trace/analysis/intervals.h"
+#include "trace/base/intervals.h"
 #include "trace/timeline/picture.h"
 #include "trace/timeline/pixel_grid.h"
 
 namespace shardlens::trace {
 
 // What most of it is: overlapped or exposed. An empty one is exposed unless it lies in compute.
-PieceClass communication_class(Interval time, const Intervals& compute);
+TimeClass communication_class(Interval time, const Intervals& compute);
 
 // Replaces every piece that is one event of at least a column by its overlapped and exposed parts,
 // none shorter than a column; all of them refer to the event and carry its name and whole length.

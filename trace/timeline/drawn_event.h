@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "trace/analysis/intervals.h"
+#include "trace/base/intervals.h"
 #include "trace/timeline/event_ref.h"
 #include "trace/timeline/picture.h"
 
@@ -15,7 +15,7 @@ struct DrawnEvent {
   Interval time;  // not reversed; may be empty
   std::uint32_t name = 0;
   int level = 0;
-  PieceClass piece_class = PieceClass::kCompute;
+  TimeClass piece_class = TimeClass::kCompute;
   std::int64_t latest_start_ns = 0;
   EventRef ref;
 };

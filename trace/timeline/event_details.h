@@ -33,7 +33,7 @@ struct EventDetails {
   std::string title;     // "Reduce-scatter · blocks.6", or the name
   std::string name;      // by which a search finds it and its likes, "" for none
   std::string subtitle;  // "rank 0 · step 301"
-  PieceClass piece_class = PieceClass::kCompute;
+  TimeClass piece_class = TimeClass::kCompute;
   std::vector<DetailField> fields;
   std::vector<DetailLink> links;
   std::vector<RankCall> calls;          // of a collective, by rank

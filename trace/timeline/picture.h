@@ -7,27 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "trace/base/time_partition.h"
 #include "trace/timeline/event_ref.h"
 
 namespace shardlens::trace {
-
-enum class PieceClass : std::uint8_t {
-  kCompute,
-  kOptimizer,   // compute in the optimizer's phase
-  kOverlapped,  // communication under compute
-  kExposed,     // communication with nothing to hide it
-  kCopy,
-  kIdle,
-  kHost,  // operators and launches
-  kData,  // phases from here
-  kForward,
-  kBackward,
-  kOptimizerPhase,
-  kEvaluation,
-  kOtherPhase,
-};
-// The classes of a ribbon: kCompute to kIdle.
-inline constexpr int kRibbonClasses = 6;
 
 // One event, or neighbours that are too short to be told apart. Times are absolute.
 struct Piece {
@@ -38,7 +21,7 @@ struct Piece {
   std::uint32_t name = 0;   // index into TimelinePicture::names; of a fold: of its longest event
   std::int64_t longest_ns = 0;  // of a fold: the longest event
   std::uint8_t level = 0;       // of nesting
-  PieceClass piece_class = PieceClass::kCompute;
+  TimeClass piece_class = TimeClass::kCompute;
   // Of collectives: until then the rank waited for the last one. 0: not known, or not a collective.
   std::int64_t latest_start_ns = 0;
   EventRef ref;
@@ -49,7 +32,7 @@ struct Piece {
 // A ribbon's column: nanoseconds by class, which sum to end − start where everything is known.
 struct RibbonColumn {
   std::int64_t start_ns = 0, end_ns = 0;
-  std::array<float, kRibbonClasses> share{};  // of the column, by class
+  std::array<float, kPartitionClasses> share{};  // of the column, by class
 };
 
 // A point of an area lane; between two points the value of the first holds.

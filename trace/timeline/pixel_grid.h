@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "trace/analysis/intervals.h"
+#include "trace/base/intervals.h"
 
 namespace shardlens::trace {
 

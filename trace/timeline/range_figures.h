@@ -40,7 +40,7 @@ inline constexpr std::int64_t kUnknownNs = -1;
 
 struct NameFigures {
   std::string name;
-  PieceClass piece_class = PieceClass::kCompute;
+  TimeClass piece_class = TimeClass::kCompute;
   std::string
       kernel_class;  // "matrix product", "attention", "communication", …; "" unless a kernel
   std::int64_t count = 0;

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/analysis/intervals.h"
+#include "trace/base/intervals.h"
 #include "trace/timeline/picture.h"
 #include "trace/timeline/pixel_grid.h"
 

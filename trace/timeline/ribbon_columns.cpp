@@ -60,44 +60,13 @@ bool look_the_same(const RibbonColumn& a, const RibbonColumn& b) {
 
 }  // namespace
 
-PieceClass piece_class_of(BarClass bar_class) {
-  switch (bar_class) {
-    case BarClass::kData:
-      return PieceClass::kData;
-    case BarClass::kForward:
-      return PieceClass::kForward;
-    case BarClass::kBackward:
-      return PieceClass::kBackward;
-    case BarClass::kOptimizerPhase:
-      return PieceClass::kOptimizerPhase;
-    case BarClass::kEvaluation:
-      return PieceClass::kEvaluation;
-    case BarClass::kOtherPhase:
-      return PieceClass::kOtherPhase;
-    case BarClass::kCompute:
-      return PieceClass::kCompute;
-    case BarClass::kOptimizerCompute:
-      return PieceClass::kOptimizer;
-    case BarClass::kOverlapped:
-      return PieceClass::kOverlapped;
-    case BarClass::kExposed:
-    case BarClass::kWaiting:
-      return PieceClass::kExposed;
-    case BarClass::kCopy:
-      return PieceClass::kCopy;
-    case BarClass::kIdle:
-      return PieceClass::kIdle;
-  }
-  return PieceClass::kIdle;
-}
-
 Ribbon exact_ribbon(const ActivitySets& sets, Interval window, PixelGrid grid) {
   ColumnSums sums(grid);
   Ribbon ribbon;
   const auto most = static_cast<std::size_t>(
       std::max<std::int64_t>(1, grid.around(window).length() / grid.column_ns()));
   std::size_t count = 0;
-  sweep_classes(sets, window, [&](Interval part, PieceClass piece_class) {
+  sweep_classes(sets, window, [&](Interval part, TimeClass piece_class) {
     if (++count <= most) {
       Piece& piece = ribbon.pieces.emplace_back();
       piece.start_ns = part.start_ns;

@@ -7,19 +7,16 @@
 #include <span>
 #include <vector>
 
-#include "trace/analysis/step_timeline.h"
-#include "trace/timeline/class_sweep.h"
+#include "trace/base/time_partition.h"
 #include "trace/timeline/picture.h"
 #include "trace/timeline/pixel_grid.h"
 
 namespace shardlens::trace {
 
-PieceClass piece_class_of(BarClass bar_class);
-
 // Nanoseconds by class of one cell of a pyramid.
 struct ClassCell {
   std::int64_t start_ns = 0, end_ns = 0;
-  std::array<std::int64_t, kRibbonClasses> ns{};
+  TimeByClass ns{};
 };
 
 // What a rank did in a window, as columns; as pieces, too, where there are no more of them than

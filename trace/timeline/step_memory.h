@@ -40,7 +40,7 @@ struct StepMemory {
   std::int64_t reserved_bytes = -1;  // then, by a caching allocator
   struct PhasePart {
     Phase phase = Phase::kOther;
-    PieceClass piece_class = PieceClass::kOtherPhase;
+    TimeClass piece_class = TimeClass::kOtherPhase;
     std::int64_t start_ns = 0, end_ns = 0;
   };
   std::vector<PhasePart> phases;  // of the step, by start

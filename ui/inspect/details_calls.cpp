@@ -39,7 +39,7 @@ CallSpan span_of(const trace::EventDetails& details) {
 Rgb wait_color(const Palette& p) { return mix(p.panel, p.exposed, 0.45); }
 
 Rgb transfer_color(const Palette& p, const trace::EventDetails& details) {
-  return details.piece_class == trace::PieceClass::kExposed ? p.exposed : p.overlapped;
+  return details.piece_class == trace::TimeClass::kExposed ? p.exposed : p.overlapped;
 }
 
 void explain_call(const Look& look, const trace::EventDetails& details,

@@ -189,7 +189,7 @@ void draw_phases(const FlameCanvas& c) {
     const float left = std::max(c.plot.x, std::floor(c.x(phase.start_ns)));
     const float right = std::min(c.plot.right(), std::floor(c.x(phase.end_ns)));
     if (right - left < 1) continue;
-    const Rgb ground = piece_color(p, phase.piece_class);
+    const Rgb ground = time_color(p, phase.piece_class);
     const Rect box{left, c.phases.y, std::max(1.0f, right - left - 1), c.phases.h};
     fill(box, color(ground));
     fill({box.x, box.y, box.w, std::max(1.0f, c.look.px(1.5f))},

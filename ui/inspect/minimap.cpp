@@ -101,7 +101,7 @@ void explain_column(const Look& look, const InspectView& view, const StepIndex& 
   if (!view.overview || view.overview->rows.empty()) return;
   for (const trace::RibbonColumn& column : view.overview->rows.front().columns) {
     if (time_ns < column.start_ns || time_ns >= column.end_ns) continue;
-    const float exposed = column.share[static_cast<std::size_t>(trace::PieceClass::kExposed)];
+    const float exposed = column.share[trace::index_of(trace::TimeClass::kExposed)];
     tip.row(&p.exposed, "Exposed", format_percent(static_cast<double>(exposed)).text());
     break;
   }

@@ -29,8 +29,8 @@ TableCell figure(const Quantity& quantity, Tone tone = Tone::kText) {
   return {quantity.value, quantity.unit, tone, {}, {}};
 }
 
-std::string_view collective_class(trace::PieceClass piece_class) {
-  return piece_class == trace::PieceClass::kExposed ? "exposed" : "overlapped";
+std::string_view collective_class(trace::TimeClass piece_class) {
+  return piece_class == trace::TimeClass::kExposed ? "exposed" : "overlapped";
 }
 
 // Makes columns over the rows of one table, which the table keeps alive.

@@ -155,18 +155,17 @@ class StepColumns {
   }
 
   static TableCell stack_cell(const StepBreakdown* shown, double longest) {
-    using trace::PieceClass;
+    using trace::TimeClass;
     TableCell cell;
     if (shown == nullptr || !shown->has_detail) return cell;
     // Compute under communication is counted as overlapped, so that the parts do not count twice.
-    const std::array<std::pair<PieceClass, std::int64_t>, 6> parts{
-        {{PieceClass::kCompute,
-          shown->compute_ns - shown->overlap_ns - shown->optimizer_compute_ns},
-         {PieceClass::kOverlapped, shown->overlap_ns},
-         {PieceClass::kExposed, shown->exposed_ns},
-         {PieceClass::kOptimizer, shown->optimizer_compute_ns},
-         {PieceClass::kCopy, shown->exposed_copy_ns},
-         {PieceClass::kIdle, shown->idle_ns}}};
+    const std::array<std::pair<TimeClass, std::int64_t>, 6> parts{
+        {{TimeClass::kCompute, shown->compute_ns - shown->overlap_ns - shown->optimizer_compute_ns},
+         {TimeClass::kOverlapped, shown->overlap_ns},
+         {TimeClass::kExposed, shown->exposed_ns},
+         {TimeClass::kOptimizer, shown->optimizer_compute_ns},
+         {TimeClass::kCopy, shown->exposed_copy_ns},
+         {TimeClass::kIdle, shown->idle_ns}}};
     for (const auto& [piece_class, ns] : parts) {
       if (ns > 0) cell.parts.emplace_back(piece_class, static_cast<double>(ns) / longest);
     }

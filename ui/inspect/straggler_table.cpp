@@ -107,7 +107,7 @@ TableCell heat_cell(const StragglerCall& call, int rank, double longest) {
   TableCell cell;
   const StragglerPart* part = call.part_of(rank);
   if (part == nullptr) return cell;
-  cell.mark = trace::PieceClass::kExposed;
+  cell.mark = trace::TimeClass::kExposed;
   cell.bar = longest > 0 ? static_cast<double>(part->wait_ns) / longest : 0;
   cell.is_marked = call.last_rank == rank;
   if (cell.is_marked) {
@@ -199,7 +199,7 @@ void add_pinned(Table& table, const StragglerFigures& figures, const StragglerCo
     TableCell cell = figure_cell(given > 0 ? show(given) : Quantity{});
     if (is_most && !cell.text.empty()) cell.text = "≤ " + cell.text;
     cell.bar = highest > 0 ? given / highest : 0;
-    cell.mark = trace::PieceClass::kHost;
+    cell.mark = trace::TimeClass::kHost;
     cells.push_back(std::move(cell));
   };
   for (const int rank : columns.ranks) add(of(rank), false);

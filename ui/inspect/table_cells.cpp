@@ -12,7 +12,7 @@ namespace shardlens::ui {
 
 namespace {
 
-using trace::PieceClass;
+using trace::TimeClass;
 
 Rgb ink_of(const Palette& p, const TableCell& cell) {
   return cell.mark ? piece_edge(p, *cell.mark) : p.compute;
@@ -67,7 +67,7 @@ void draw_stack(const Look& look, const Rect& box, const TableCell& cell) {
     at += share;
     const float right = std::round(box.x + box.w * static_cast<float>(std::clamp(at, 0.0, 1.0)));
     const Palette& p = look.colors();
-    const bool idle = piece_class == PieceClass::kIdle;
+    const bool idle = piece_class == TimeClass::kIdle;
     fill({left, y, right - left, height}, color(idle ? p.idle : piece_edge(p, piece_class)));
   }
 }

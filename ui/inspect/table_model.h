@@ -21,10 +21,10 @@ struct TableCell {
   std::string text;
   std::string unit;  // stands apart, behind the text
   Tone tone = Tone::kText;
-  std::optional<trace::PieceClass> mark;  // a coloured square in front, or the bar's colour
-  std::optional<double> bar;              // 0..1 of the cell
+  std::optional<trace::TimeClass> mark;  // a coloured square in front, or the bar's colour
+  std::optional<double> bar;             // 0..1 of the cell
   const trace::DurationHistogram* histogram = nullptr;
-  std::vector<std::pair<trace::PieceClass, double>> parts = {};  // of kStack: 0..1 of the cell
+  std::vector<std::pair<trace::TimeClass, double>> parts = {};  // of kStack: 0..1 of the cell
   bool is_short = false;   // the text says less than there is, as one that is cut
   bool is_marked = false;  // a warning sign in front; of kHeat: the cell that stands out
   std::optional<trace::MemoryCategory> memory_mark = {};  // a square of its colour in front

@@ -2,56 +2,28 @@
 
 namespace shardlens::ui {
 
-using trace::PieceClass;
 using trace::RowKind;
+using trace::TimeClass;
 
-Rgb piece_color(const Palette& p, PieceClass piece_class) {
+Rgb piece_edge(const Palette& p, TimeClass piece_class) {
   switch (piece_class) {
-    case PieceClass::kCompute:
-      return p.compute;
-    case PieceClass::kOptimizer:
-      return p.optimizer;
-    case PieceClass::kOverlapped:
-      return p.overlapped;
-    case PieceClass::kExposed:
-      return p.exposed;
-    case PieceClass::kCopy:
-      return p.copy;
-    case PieceClass::kHost:
-      return mix(p.panel, p.phase_edge, 0.5);
-    case PieceClass::kForward:
-    case PieceClass::kBackward:
-      return p.phase_fill;
-    case PieceClass::kOptimizerPhase:
-      return p.phase_optimizer_fill;
-    case PieceClass::kIdle:
-    case PieceClass::kData:
-    case PieceClass::kEvaluation:
-    case PieceClass::kOtherPhase:
-      return p.idle;
-  }
-  return p.idle;
-}
-
-Rgb piece_edge(const Palette& p, PieceClass piece_class) {
-  switch (piece_class) {
-    case PieceClass::kForward:
-    case PieceClass::kBackward:
-    case PieceClass::kHost:
+    case TimeClass::kForward:
+    case TimeClass::kBackward:
+    case TimeClass::kHost:
       return p.phase_edge;
-    case PieceClass::kOptimizerPhase:
+    case TimeClass::kOptimizerPhase:
       return p.phase_optimizer_edge;
-    case PieceClass::kIdle:
-    case PieceClass::kData:
-    case PieceClass::kEvaluation:
-    case PieceClass::kOtherPhase:
+    case TimeClass::kIdle:
+    case TimeClass::kData:
+    case TimeClass::kEvaluation:
+    case TimeClass::kOtherPhase:
       return p.idle_edge;
     default:
-      return piece_color(p, piece_class);
+      return time_color(p, piece_class);
   }
 }
 
-bool is_quiet(PieceClass piece_class) { return piece_class >= PieceClass::kData; }
+bool is_quiet(TimeClass piece_class) { return piece_class >= TimeClass::kData; }
 
 Rgb shade_by_name(const Palette& p, Rgb fill, std::size_t name_hash) {
   switch (name_hash % 4) {
@@ -66,33 +38,34 @@ Rgb shade_by_name(const Palette& p, Rgb fill, std::size_t name_hash) {
   }
 }
 
-std::string_view class_name(PieceClass piece_class) {
+std::string_view class_name(TimeClass piece_class) {
   switch (piece_class) {
-    case PieceClass::kCompute:
+    case TimeClass::kCompute:
       return "compute";
-    case PieceClass::kOptimizer:
+    case TimeClass::kOptimizer:
       return "optimizer";
-    case PieceClass::kOverlapped:
+    case TimeClass::kOverlapped:
       return "overlapped communication";
-    case PieceClass::kExposed:
+    case TimeClass::kExposed:
+    case TimeClass::kWaiting:
       return "exposed communication";
-    case PieceClass::kCopy:
+    case TimeClass::kCopy:
       return "copy";
-    case PieceClass::kIdle:
+    case TimeClass::kIdle:
       return "idle";
-    case PieceClass::kHost:
+    case TimeClass::kHost:
       return "host";
-    case PieceClass::kData:
+    case TimeClass::kData:
       return "data phase";
-    case PieceClass::kForward:
+    case TimeClass::kForward:
       return "forward phase";
-    case PieceClass::kBackward:
+    case TimeClass::kBackward:
       return "backward phase";
-    case PieceClass::kOptimizerPhase:
+    case TimeClass::kOptimizerPhase:
       return "optimizer phase";
-    case PieceClass::kEvaluation:
+    case TimeClass::kEvaluation:
       return "evaluation phase";
-    case PieceClass::kOtherPhase:
+    case TimeClass::kOtherPhase:
       return "other phase";
   }
   return "";

@@ -12,7 +12,7 @@ namespace {
 
 using trace::RibbonColumn;
 
-using Shares = std::array<double, trace::kRibbonClasses>;
+using Shares = std::array<double, trace::kPartitionClasses>;
 
 // Nanoseconds by class from the first column up to any time, for times that only grow.
 class RibbonIntegral {

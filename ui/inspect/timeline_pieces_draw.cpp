@@ -14,8 +14,8 @@ namespace shardlens::ui {
 namespace {
 
 using trace::Piece;
-using trace::PieceClass;
 using trace::RowKind;
+using trace::TimeClass;
 
 constexpr float kLeastNamed = 46;  // a bar's width at scale 1 before its name is tried
 
@@ -61,7 +61,7 @@ class PieceDrawer {
 };
 
 Rgb PieceDrawer::fill_of(const Piece& piece) const {
-  const Rgb fill = piece_color(palette_, piece.piece_class);
+  const Rgb fill = time_color(palette_, piece.piece_class);
   const bool named = place_.kind == RowKind::kKernels || place_.kind == RowKind::kOperators;
   if (!named || piece.name >= names_.size() || piece.name == 0) return fill;
   return shade_by_name(palette_, fill, std::hash<std::string>{}(names_[piece.name]));
@@ -104,7 +104,7 @@ void PieceDrawer::add_event(const Piece& piece, const Rect& whole, float strengt
 void PieceDrawer::add_fold(const Piece& piece, const Rect& rect, float strength) {
   const float busy = std::clamp(piece.busy, 0.0f, 1.0f);
   const float busiest = std::clamp(piece.busiest, busy, 1.0f);
-  const Rgb fill = piece_color(palette_, piece.piece_class);
+  const Rgb fill = time_color(palette_, piece.piece_class);
   const float height = std::clamp(std::round(rect.h * busy), std::min(2.0f, rect.h), rect.h);
   const float top = rect.bottom() - height;
   ground_.add(quads_, rect.x, rect.y, rect.right(), top, color(fill, 0.16f * strength));

@@ -13,13 +13,13 @@ namespace shardlens::ui {
 
 namespace {
 
-using trace::PieceClass;
 using trace::RibbonColumn;
+using trace::TimeClass;
 
 // From the ground up: what costs most is compared along one line.
-constexpr std::array<PieceClass, trace::kRibbonClasses> kStacked{
-    PieceClass::kExposed,   PieceClass::kCopy,    PieceClass::kOverlapped,
-    PieceClass::kOptimizer, PieceClass::kCompute, PieceClass::kIdle};
+constexpr std::array<TimeClass, trace::kPartitionClasses> kStacked{
+    TimeClass::kExposed,   TimeClass::kCopy,    TimeClass::kOverlapped,
+    TimeClass::kOptimizer, TimeClass::kCompute, TimeClass::kIdle};
 
 // Columns of one height and class side by side are one rectangle.
 class ColumnStack {
@@ -27,8 +27,8 @@ class ColumnStack {
   ColumnStack(const RowCanvas& canvas, const RowPlace& place) : place_(place) {
     const Palette& p = canvas.look.colors();
     for (std::size_t i = 0; i < kStacked.size(); ++i) {
-      const float strength = kStacked[i] == PieceClass::kExposed ? 1.0f : place.quiet;
-      const Rgb fill = mix(p.panel, piece_color(p, kStacked[i]), static_cast<double>(strength));
+      const float strength = kStacked[i] == TimeClass::kExposed ? 1.0f : place.quiet;
+      const Rgb fill = mix(p.panel, time_color(p, kStacked[i]), static_cast<double>(strength));
       colors_[i] = color(fill, canvas.dim);
     }
   }
@@ -50,8 +50,8 @@ class ColumnStack {
 
  private:
   const RowPlace& place_;
-  std::array<ImU32, trace::kRibbonClasses> colors_{};
-  std::array<QuadRun, trace::kRibbonClasses> runs_;
+  std::array<ImU32, trace::kPartitionClasses> colors_{};
+  std::array<QuadRun, trace::kPartitionClasses> runs_;
   QuadBatch quads_;
 };
 

@@ -30,7 +30,7 @@ void describe_start(const TimelineScene& scene, const TooltipScope& tip, int ran
 void describe_event(const TimelineScene& scene, const TooltipScope& tip, const RowItem& item) {
   const trace::Piece& piece = *item.piece;
   const trace::TimelineRow& row = scene.row(item.row);
-  const Rgb swatch = piece_color(scene.look().colors(), piece.piece_class);
+  const Rgb swatch = time_color(scene.look().colors(), piece.piece_class);
   const bool ribbon = row.kind == trace::RowKind::kRibbon;
   const std::string title = trace::event_title(row.kind, item.name);
   tip.title(title.empty() || ribbon ? std::string(class_name(piece.piece_class)) : title);
@@ -46,7 +46,7 @@ void describe_event(const TimelineScene& scene, const TooltipScope& tip, const R
 
 void describe_fold(const TimelineScene& scene, const TooltipScope& tip, const RowItem& item) {
   const trace::Piece& piece = *item.piece;
-  const Rgb swatch = piece_color(scene.look().colors(), piece.piece_class);
+  const Rgb swatch = time_color(scene.look().colors(), piece.piece_class);
   tip.title(format_integer(piece.count) + (piece.count == 1 ? " event" : " events"));
   tip.row(&swatch, "Busy", share_text(static_cast<double>(piece.busy)));
   tip.row(nullptr, "Busiest part", share_text(static_cast<double>(piece.busiest)));
@@ -63,11 +63,11 @@ void describe_column(const TimelineScene& scene, const TooltipScope& tip, const 
   const trace::RibbonColumn& column = *item.column;
   const int rank = scene.row(item.row).rank;
   tip.title(rank < 0 ? "Mean over all ranks" : "Rank " + std::to_string(rank));
-  for (int i = 0; i < trace::kRibbonClasses; ++i) {
+  for (int i = 0; i < trace::kPartitionClasses; ++i) {
     const float share = column.share[static_cast<std::size_t>(i)];
     if (share < 0.0005f) continue;
-    const auto piece_class = static_cast<trace::PieceClass>(i);
-    const Rgb swatch = piece_color(p, piece_class);
+    const auto piece_class = static_cast<trace::TimeClass>(i);
+    const Rgb swatch = time_color(p, piece_class);
     tip.row(&swatch, class_name(piece_class), share_text(static_cast<double>(share)));
   }
   describe_start(scene, tip, rank, column.start_ns);

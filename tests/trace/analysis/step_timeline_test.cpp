@@ -79,7 +79,7 @@ TEST_F(StepTimelineTest, HasPhasesOfEveryRank) {
   ASSERT_EQ(phases.size(), 3u);
   EXPECT_EQ(phases[1].label, "backward");
   EXPECT_EQ(phases[1].start_ns, 30 * kMs);
-  EXPECT_EQ(phases[2].bar_class, BarClass::kOptimizerPhase);
+  EXPECT_EQ(phases[2].bar_class, TimeClass::kOptimizerPhase);
   EXPECT_EQ(timeline.ranks[1].device, "cpu");
 }
 
@@ -92,7 +92,7 @@ TEST_F(StepTimelineTest, MergesOperatorsThatCannotBeSeenAndKeepsOthersApart) {
   EXPECT_EQ(compute[1].start_ns, 10 * kMs);
   EXPECT_EQ(compute[1].end_ns, 20 * kMs - 10'000);
   EXPECT_EQ(compute[1].label, "aten::addmm");
-  EXPECT_EQ(compute[6].bar_class, BarClass::kOptimizerCompute);
+  EXPECT_EQ(compute[6].bar_class, TimeClass::kOptimizer);
   EXPECT_EQ(compute[6].label, "aten::_fused_adamw_");
 }
 
@@ -105,10 +105,10 @@ TEST_F(StepTimelineTest, SplitsCommunicationWhereItBecomesExposed) {
   EXPECT_EQ(rank.collectives[1].overlapped_ns, 10 * kMs - 10'000);
   ASSERT_EQ(rank.communication.size(), 3u);
   EXPECT_EQ(rank.communication[0].label, "bucket 0 · 4.0 MiB");
-  EXPECT_EQ(rank.communication[0].bar_class, BarClass::kOverlapped);
-  EXPECT_EQ(rank.communication[1].bar_class, BarClass::kOverlapped);
+  EXPECT_EQ(rank.communication[0].bar_class, TimeClass::kOverlapped);
+  EXPECT_EQ(rank.communication[1].bar_class, TimeClass::kOverlapped);
   EXPECT_EQ(rank.communication[1].label, "");
-  EXPECT_EQ(rank.communication[2].bar_class, BarClass::kExposed);
+  EXPECT_EQ(rank.communication[2].bar_class, TimeClass::kExposed);
   EXPECT_EQ(rank.communication[2].label, "bucket 1 · 147 MiB");
   EXPECT_EQ(rank.communication[2].end_ns, 75 * kMs);
   EXPECT_EQ(rank.communication[2].collective, 1);
@@ -154,7 +154,7 @@ TEST_F(StepTimelineTest, MarksWhenBucketsWereReady) {
 
 TEST_F(StepTimelineTest, RibbonPartitionsTheStep) {
   const auto& ribbon = timeline.ranks[0].ribbon;
-  std::vector<BarClass> classes;
+  std::vector<TimeClass> classes;
   std::int64_t cursor = 0;
   for (const auto& bar : ribbon) {
     EXPECT_EQ(bar.start_ns, cursor);
@@ -162,8 +162,8 @@ TEST_F(StepTimelineTest, RibbonPartitionsTheStep) {
     classes.push_back(bar.bar_class);
   }
   EXPECT_EQ(cursor, 100 * kMs);
-  EXPECT_EQ(classes, (std::vector{BarClass::kCompute, BarClass::kOverlapped, BarClass::kExposed,
-                                  BarClass::kIdle, BarClass::kOptimizerCompute, BarClass::kIdle}));
+  EXPECT_EQ(classes, (std::vector{TimeClass::kCompute, TimeClass::kOverlapped, TimeClass::kExposed,
+                                  TimeClass::kIdle, TimeClass::kOptimizer, TimeClass::kIdle}));
   EXPECT_EQ(ribbon[2].label, "exposed 15.0 ms");
 }
 
@@ -230,8 +230,6 @@ TEST(Ribbon, ExactPartitionSumsToTheBreakdown) {
   for (const auto& rank : run.ranks) analysis.add(rank);
   const auto& batch = run.ranks[0];
   for (const auto& step : batch.steps) {
-    RibbonInput input;
-    input.step = {step.start_ns, step.end_ns};
     std::vector<Interval> compute, communication, copies, optimizer;
     for (const auto& events : batch.events) {
       for (const auto& event : events.events) {
@@ -243,24 +241,25 @@ TEST(Ribbon, ExactPartitionSumsToTheBreakdown) {
     for (const auto& span : batch.spans) {
       if (span.phase == Phase::kOptimizer) optimizer.push_back({span.start_ns, span.end_ns});
     }
-    input.compute = normalize(compute);
-    input.communication = normalize(communication);
-    input.copies = normalize(copies);
-    input.optimizer = normalize(optimizer);
-    std::map<BarClass, std::int64_t> sums;
+    compute = normalize(compute);
+    communication = normalize(communication);
+    copies = normalize(copies);
+    optimizer = normalize(optimizer);
+    std::map<TimeClass, std::int64_t> sums;
     auto cursor = step.start_ns;
-    for (const auto& piece : exact_partition(input)) {
+    for (const auto& piece : exact_partition({compute, communication, copies, optimizer},
+                                             {step.start_ns, step.end_ns})) {
       EXPECT_EQ(piece.time.start_ns, cursor);
       cursor = piece.time.end_ns;
       sums[piece.bar_class] += piece.time.length();
     }
     EXPECT_EQ(cursor, step.end_ns);
     const auto counted = count_breakdown(batch, step);
-    EXPECT_EQ(sums[BarClass::kOverlapped], counted.overlap_ns);
-    EXPECT_EQ(sums[BarClass::kExposed], counted.exposed_ns);
-    EXPECT_EQ(sums[BarClass::kCopy], counted.exposed_copy_ns);
-    EXPECT_EQ(sums[BarClass::kIdle], counted.idle_ns);
-    EXPECT_EQ(sums[BarClass::kCompute] + sums[BarClass::kOptimizerCompute],
+    EXPECT_EQ(sums[TimeClass::kOverlapped], counted.overlap_ns);
+    EXPECT_EQ(sums[TimeClass::kExposed], counted.exposed_ns);
+    EXPECT_EQ(sums[TimeClass::kCopy], counted.exposed_copy_ns);
+    EXPECT_EQ(sums[TimeClass::kIdle], counted.idle_ns);
+    EXPECT_EQ(sums[TimeClass::kCompute] + sums[TimeClass::kOptimizer],
               counted.compute_ns - counted.overlap_ns);
   }
 }
@@ -274,7 +273,7 @@ TEST(Ribbon, SliversDisappearAndTheRestStaysCovered) {
       const bool is_long = random() % 4 == 0;
       const auto length =
           static_cast<std::int64_t>(is_long ? 10 + random() % 300 : 1 + random() % 9);
-      const auto bar_class = static_cast<BarClass>(6 + random() % 7);
+      const auto bar_class = static_cast<TimeClass>(random() % 6);
       pieces.push_back({{now, now + length}, bar_class});
       now += length;
     }
@@ -302,12 +301,12 @@ TEST(Ribbon, SliversDisappearAndTheRestStaysCovered) {
 TEST(Ribbon, DenseSliversTakeTheClassThatFillsMost) {
   std::vector<ClassPiece> pieces;
   for (std::int64_t t = 0; t < 1000; t += 10) {
-    pieces.push_back({{t, t + 7}, BarClass::kCompute});
-    pieces.push_back({{t + 7, t + 10}, BarClass::kIdle});
+    pieces.push_back({{t, t + 7}, TimeClass::kCompute});
+    pieces.push_back({{t + 7, t + 10}, TimeClass::kIdle});
   }
   const auto coarse = without_slivers(pieces, 100);
   ASSERT_EQ(coarse.size(), 1u);
-  EXPECT_EQ(coarse[0].bar_class, BarClass::kCompute);
+  EXPECT_EQ(coarse[0].bar_class, TimeClass::kCompute);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace shardlens::trace {
 namespace {
 
 using test::KnownRun;
-using enum PieceClass;
+using enum TimeClass;
 
 // Of rank 0's all-reduces 10 of 18 ms lie under compute, of rank 1's 6 of 14 ms.
 TEST(CollectiveClasses, AreThoseOfTheGreaterPartExactlyAndFromThePyramid) {

@@ -46,7 +46,7 @@ TEST_F(Details, OfAKernelLeadToItsLaunchAndOperator) {
   const EventDetails details = of("Compute stream 7", 5'000);
   EXPECT_EQ(details.title, "sm90_gemm");
   EXPECT_EQ(details.subtitle, "rank 0 · step 1");
-  EXPECT_EQ(details.piece_class, PieceClass::kCompute);
+  EXPECT_EQ(details.piece_class, TimeClass::kCompute);
   EXPECT_EQ(value(details, "Start in step"), "5.00 ms");
   EXPECT_EQ(value(details, "Start in run"), "105.0 ms");
   EXPECT_EQ(value(details, "Duration"), "20.0 ms");
@@ -177,7 +177,7 @@ TEST_F(Details, OfACollectiveListItsCallOnEveryRank) {
 
 TEST_F(Details, OfACopyHaveItsBandwidth) {
   const EventDetails details = of("Copies", 500);
-  EXPECT_EQ(details.piece_class, PieceClass::kCopy);
+  EXPECT_EQ(details.piece_class, TimeClass::kCopy);
   EXPECT_EQ(value(details, "Size"), "1.00 MiB");
   EXPECT_EQ(value(details, "Bandwidth"), "10.5 GB/s");
 }

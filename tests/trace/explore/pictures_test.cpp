@@ -169,8 +169,8 @@ TEST_F(SyntheticPictures, FromThePyramidAreAsBusyAsFromEvents) {
   EXPECT_GT(compared, 50);
 }
 
-std::array<double, kRibbonClasses> sums_of(const RowPicture& picture) {
-  std::array<double, kRibbonClasses> sums{};
+std::array<double, kPartitionClasses> sums_of(const RowPicture& picture) {
+  std::array<double, kPartitionClasses> sums{};
   for (const RibbonColumn& column : picture.columns) {
     for (std::size_t i = 0; i < sums.size(); ++i) {
       sums[i] += static_cast<double>(column.share[i]) *

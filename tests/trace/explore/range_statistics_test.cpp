@@ -225,12 +225,12 @@ TEST(RangeStatistics, SayWhatKernelsDo) {
   std::map<std::string, NameFigures> rows;
   for (const auto& row : table_of(*figures, StatisticsTable::kKernels).rows) rows[row.name] = row;
   EXPECT_EQ(rows.at("sm90_xmma_gemm_bf16").kernel_class, "matrix product");
-  EXPECT_EQ(rows.at("sm90_xmma_gemm_bf16").piece_class, PieceClass::kCompute);
+  EXPECT_EQ(rows.at("sm90_xmma_gemm_bf16").piece_class, TimeClass::kCompute);
   EXPECT_EQ(rows.at("flash_fwd_kernel").kernel_class, "attention");
   EXPECT_EQ(rows.at("ncclDevKernel_AllReduce").kernel_class, "communication");
   EXPECT_EQ(table_of(*figures, StatisticsTable::kOperators).rows[0].kernel_class, "");
-  EXPECT_EQ(table_of(*figures, StatisticsTable::kOperators).rows[0].piece_class, PieceClass::kHost);
-  EXPECT_EQ(table_of(*figures, StatisticsTable::kCopies).rows[0].piece_class, PieceClass::kCopy);
+  EXPECT_EQ(table_of(*figures, StatisticsTable::kOperators).rows[0].piece_class, TimeClass::kHost);
+  EXPECT_EQ(table_of(*figures, StatisticsTable::kCopies).rows[0].piece_class, TimeClass::kCopy);
 }
 
 TEST(RangeStatistics, ColourACollectiveByTheGreaterPartOfItsTime) {
@@ -243,8 +243,8 @@ TEST(RangeStatistics, ColourACollectiveByTheGreaterPartOfItsTime) {
     calls[2].end_ns = RandomRun::kBegin + 300;
     return calls;
   }();
-  using enum PieceClass;
-  const auto class_of = [&](std::vector<PieceClass> classes) {
+  using enum TimeClass;
+  const auto class_of = [&](std::vector<TimeClass> classes) {
     const CollectiveRows one{0, rows, {}, call_text, classes};
     const auto figures = range_statistics(*store, std::span(&one, 1), whole(run));
     return table_of(*figures, StatisticsTable::kCollectives, GroupBy::kClass).rows[0].piece_class;

@@ -33,7 +33,7 @@ class OpenRun : public testing::Test {
 };
 
 void expect_piece(const Piece& piece, std::int64_t start_us, std::int64_t end_us,
-                  PieceClass piece_class, std::int64_t step = 1) {
+                  TimeClass piece_class, std::int64_t step = 1) {
   EXPECT_EQ(piece.start_ns, KnownRun::at(step, start_us));
   EXPECT_EQ(piece.end_ns, KnownRun::at(step, end_us));
   EXPECT_EQ(piece.piece_class, piece_class);
@@ -64,8 +64,8 @@ TEST_F(OpenRun, KernelsOfTheOptimizerAreItsOwnClass) {
   ASSERT_EQ(picture.pieces.size(), 3u);
   EXPECT_TRUE(picture.is_exact);
   EXPECT_TRUE(picture.is_complete);
-  expect_piece(picture.pieces[0], 5'000, 25'000, PieceClass::kCompute);
-  expect_piece(picture.pieces[2], 85'000, 95'000, PieceClass::kOptimizer);
+  expect_piece(picture.pieces[0], 5'000, 25'000, TimeClass::kCompute);
+  expect_piece(picture.pieces[2], 85'000, 95'000, TimeClass::kOptimizer);
   EXPECT_EQ(names[picture.pieces[0].name], "sm90_gemm");
   EXPECT_EQ(names[picture.pieces[2].name], "multi_tensor_adam");
 }
@@ -74,8 +74,8 @@ TEST_F(OpenRun, CollectivesAreCutWhereComputeEndsAndKnowWhoCameLast) {
   Names names;
   const RowPicture picture = step_of("All-reduce · world", 1, &names);
   ASSERT_EQ(picture.pieces.size(), 2u);
-  expect_piece(picture.pieces[0], 60'000, 70'000, PieceClass::kOverlapped);
-  expect_piece(picture.pieces[1], 70'000, 78'000, PieceClass::kExposed);
+  expect_piece(picture.pieces[0], 60'000, 70'000, TimeClass::kOverlapped);
+  expect_piece(picture.pieces[1], 70'000, 78'000, TimeClass::kExposed);
   EXPECT_EQ(picture.pieces[0].latest_start_ns, KnownRun::at(1, 64'000));
   EXPECT_EQ(names[picture.pieces[0].name], "bucket 0");
 }
@@ -86,7 +86,7 @@ TEST_F(OpenRun, FromAfarACollectiveIsWhatMostOfItWas) {
                                           KnownRun::at(0, 0), KnownRun::at(3, 0), 30);
     ASSERT_EQ(picture.pieces.size(), 3u);
     for (const Piece& piece : picture.pieces) {
-      EXPECT_EQ(piece.piece_class, rank == 0 ? PieceClass::kOverlapped : PieceClass::kExposed);
+      EXPECT_EQ(piece.piece_class, rank == 0 ? TimeClass::kOverlapped : TimeClass::kExposed);
       EXPECT_TRUE(piece.ref.exists());
     }
   }
@@ -94,13 +94,13 @@ TEST_F(OpenRun, FromAfarACollectiveIsWhatMostOfItWas) {
 
 TEST_F(OpenRun, RibbonsSayWhereTheTimeWent) {
   const RowPicture picture = step_of("Rank 0");
-  const std::vector<std::pair<std::int64_t, PieceClass>> expected{
-      {500, PieceClass::kIdle},          {600, PieceClass::kCopy},
-      {5'000, PieceClass::kIdle},        {25'000, PieceClass::kCompute},
-      {50'000, PieceClass::kIdle},       {60'000, PieceClass::kCompute},
-      {70'000, PieceClass::kOverlapped}, {78'000, PieceClass::kExposed},
-      {85'000, PieceClass::kIdle},       {95'000, PieceClass::kOptimizer},
-      {100'000, PieceClass::kIdle}};
+  const std::vector<std::pair<std::int64_t, TimeClass>> expected{
+      {500, TimeClass::kIdle},          {600, TimeClass::kCopy},
+      {5'000, TimeClass::kIdle},        {25'000, TimeClass::kCompute},
+      {50'000, TimeClass::kIdle},       {60'000, TimeClass::kCompute},
+      {70'000, TimeClass::kOverlapped}, {78'000, TimeClass::kExposed},
+      {85'000, TimeClass::kIdle},       {95'000, TimeClass::kOptimizer},
+      {100'000, TimeClass::kIdle}};
   ASSERT_EQ(picture.pieces.size(), expected.size());
   std::int64_t from = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -114,8 +114,8 @@ TEST_F(OpenRun, TheMeanRibbonIsHalfOfEachRank) {
       picture_of(*explorer_, 0, KnownRun::at(1, 60'000), KnownRun::at(1, 64'000), 4);
   ASSERT_FALSE(picture.columns.empty());
   for (const RibbonColumn& column : picture.columns) {
-    EXPECT_NEAR(column.share[static_cast<std::size_t>(PieceClass::kOverlapped)], 0.5, 0.01);
-    EXPECT_NEAR(column.share[static_cast<std::size_t>(PieceClass::kCompute)], 0.5, 0.01);
+    EXPECT_NEAR(column.share[index_of(TimeClass::kOverlapped)], 0.5, 0.01);
+    EXPECT_NEAR(column.share[index_of(TimeClass::kCompute)], 0.5, 0.01);
   }
 }
 
@@ -129,7 +129,7 @@ TEST_F(OpenRun, OperatorsAreNestedPhasesClassedSamplesJoined) {
   const auto optimizer =
       std::ranges::find(phases.pieces, KnownRun::at(1, 80'000), &Piece::start_ns);
   ASSERT_NE(optimizer, phases.pieces.end());
-  EXPECT_EQ(optimizer->piece_class, PieceClass::kOptimizerPhase);
+  EXPECT_EQ(optimizer->piece_class, TimeClass::kOptimizerPhase);
   Names names;
   const RowPicture ready = step_of("Buckets ready", 1, &names);
   ASSERT_EQ(ready.ready.size(), 1u);

@@ -29,14 +29,14 @@ LodTile random_tile(std::mt19937_64& random, bool is_ribbon) {
     cell.busy_ns = below(cell_ns + 1);
     cell.busiest_ns = tile.level == 0 ? cell.busy_ns : below(lod_cell_ns(0) + 1);
     cell.count = below(3) == 0 ? below(std::int64_t{1} << 40) : below(40);
-    cell.longest_ns = below(2) == 0 ? cell.busy_ns : below(kLodLongestNs);
+    cell.longest_ns = below(2) == 0 ? cell.busy_ns : below(kLongestRowNs);
     cell.longest_name = static_cast<StringId>(random() >> (random() % 64));
   }
-  for (LodClassCell& cell : tile.classes) {
+  for (TimeByClass& cell : tile.classes) {
     if (random() % every != 0) continue;
     std::int64_t rest = cell_ns;
     for (std::int64_t& part : cell) rest -= part = below(rest + 1);
-    if (below(2) == 0) cell[static_cast<std::size_t>(LodClass::kIdle)] += rest;
+    if (below(2) == 0) cell[index_of(TimeClass::kIdle)] += rest;
   }
   return tile;
 }
@@ -134,7 +134,7 @@ TEST(LodRows, AreOrderedByPlace) {
 TEST(LodRows, GiveBackTheirLists) {
   const std::vector<LodEvent> events{{5, 10'000'000'000, 3}, {-7'000'000'000, -1, 0x90000002}};
   EXPECT_EQ(*decode_long_events(encode_long_events(events)), events);
-  const std::vector<LodInterval> stretches{{0, 10}, {1'000'000'000'000, 1'000'000'000'000}};
+  const Intervals stretches{{0, 10}, {1'000'000'000'000, 1'000'000'000'000}};
   EXPECT_EQ(*decode_stretches(encode_stretches(stretches)), stretches);
   const std::vector<LodSpoiled> spoiled{{1, -5, 9}, {4095, kFirstLodTile, kLastLodTile}};
   EXPECT_EQ(*decode_spoiled(encode_spoiled(spoiled)), spoiled);
@@ -142,7 +142,7 @@ TEST(LodRows, GiveBackTheirLists) {
   cut.pop_back();
   EXPECT_FALSE(decode_long_events(cut));
   EXPECT_FALSE(decode_spoiled(encode_spoiled(std::vector<LodSpoiled>{{1, 9, 5}})));
-  EXPECT_FALSE(decode_stretches(encode_stretches(std::vector<LodInterval>{{9, 5}})));
+  EXPECT_FALSE(decode_stretches(encode_stretches(Intervals{{9, 5}})));
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ inline std::string text_of(const LodTile& tile) {
             std::to_string(c.longest_ns) + " #" + std::to_string(c.longest_name);
   }
   for (std::size_t i = 0; i < tile.classes.size(); ++i) {
-    if (tile.classes[i] == LodClassCell()) continue;
+    if (tile.classes[i] == TimeByClass()) continue;
     text += "\n  " + std::to_string(i) + ":";
     for (const auto ns : tile.classes[i]) text += " " + std::to_string(ns);
   }

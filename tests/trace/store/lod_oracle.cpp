@@ -147,15 +147,15 @@ std::vector<LodOracle::Piece> LodOracle::pieces() const {
     const auto phase = std::ranges::find_if(
         phases, [&](const PhaseTime& each) { return each.time.start <= at && at < each.time.end; });
     const bool optimizes = phase != phases.end() && phase->phase == Phase::kOptimizer;
-    Piece piece{{at, *std::next(cut)}, LodClass::kIdle};
+    Piece piece{{at, *std::next(cut)}, TimeClass::kIdle};
     if (computes && sends) {
-      piece.kind = LodClass::kOverlapped;
+      piece.kind = TimeClass::kOverlapped;
     } else if (computes) {
-      piece.kind = optimizes ? LodClass::kOptimizer : LodClass::kCompute;
+      piece.kind = optimizes ? TimeClass::kOptimizer : TimeClass::kCompute;
     } else if (sends) {
-      piece.kind = LodClass::kExposed;
+      piece.kind = TimeClass::kExposed;
     } else if (holds(copies_, at)) {
-      piece.kind = LodClass::kCopy;
+      piece.kind = TimeClass::kCopy;
     } else if (!holds(known, at) || holds(undetailed_, at)) {
       continue;
     }
@@ -221,7 +221,7 @@ LodTile LodOracle::event_tile(const std::vector<Known>& events, int level, std::
 }
 
 LodTile LodOracle::ribbon_tile(const std::vector<Piece>& pieces, int level, std::int64_t index) {
-  LodTile tile{level, index, {}, std::vector<LodClassCell>(256)};
+  LodTile tile{level, index, {}, std::vector<TimeByClass>(256)};
   const std::int64_t tile_start = index * tile_ns(level);
   for (const Piece& piece : pieces) {
     const std::int64_t from = std::max(piece.time.start, tile_start);

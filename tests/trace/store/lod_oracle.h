@@ -41,7 +41,7 @@ class LodOracle {
   };
   struct Piece {
     Time time;
-    LodClass kind = LodClass::kIdle;
+    TimeClass kind = TimeClass::kIdle;
   };
 
   void add_run(const EventRun& run);

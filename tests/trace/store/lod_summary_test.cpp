@@ -52,7 +52,7 @@ TEST(LodEvents, HaveNoLengthWhereTheirTimesAreDamage) {
   EXPECT_EQ(lod_event(100, -5, 1), (LodEvent{100, 100, 1}));
   EXPECT_EQ(lod_event(100, INT64_MAX, 1), (LodEvent{100, 100, 1}));
   EXPECT_EQ(lod_event(INT64_MAX - 3, 10, 1), (LodEvent{INT64_MAX - 3, INT64_MAX - 3, 1}));
-  EXPECT_EQ(lod_event(100, kLodLongestNs, 1).duration_ns(), kLodLongestNs);
+  EXPECT_EQ(lod_event(100, kLongestRowNs, 1).duration_ns(), kLongestRowNs);
   EXPECT_EQ(lod_event_between(INT64_MIN, INT64_MAX, 1).duration_ns(), 0);
   EXPECT_EQ(lod_event_between(9, 4, 1), (LodEvent{9, 9, 1}));
   // Their tiles end behind the last number.
@@ -78,30 +78,28 @@ TEST(LodEvents, NameCollectivesByTagOrFunction) {
 }
 
 TEST(LodRibbon, CutsTimeIntoClasses) {
-  const std::vector<LodInterval> compute{{10, 30}, {50, 60}}, communication{{20, 40}},
-      copies{{35, 45}}, recorded{{0, 100}}, none;
-  const std::vector<LodPhase> phases{{{48, 70}, Phase::kOptimizer}};
-  const LodTile tile = ribbon_tile(0, {compute, communication, copies, phases, recorded, none});
-  EXPECT_EQ(tile.classes[0], (LodClassCell{10, 10, 10, 10, 5, 55}));
-  EXPECT_EQ(tile.classes[1], LodClassCell());
-  const std::vector<LodInterval> undetailed{{60, 80}};
-  EXPECT_EQ(ribbon_tile(0, {compute, communication, copies, phases, recorded, undetailed})
-                .classes[0][static_cast<std::size_t>(LodClass::kIdle)],
-            35);
+  const Intervals compute{{10, 30}, {50, 60}}, communication{{20, 40}}, copies{{35, 45}},
+      optimizer{{48, 70}};
+  const ActivitySets sets{compute, communication, copies, optimizer};
+  const LodTile tile = ribbon_tile(0, sets, {{0, 100}});
+  EXPECT_EQ(tile.classes[0], (TimeByClass{10, 10, 10, 10, 5, 55}));
+  EXPECT_EQ(tile.classes[1], TimeByClass());
+  EXPECT_EQ(ribbon_tile(0, sets, {{0, 60}, {80, 100}}).classes[0],
+            (TimeByClass{10, 10, 10, 10, 5, 35}));
 }
 
 TEST(LodStretches, JoinWhatIsNearAndTellWhatIsNew) {
   LodStretches stretches;
-  std::vector<LodInterval> added;
+  Intervals added;
   stretches.add(0, 10);
   stretches.add(3 * kLodGapNs, 3 * kLodGapNs + 5);
   EXPECT_EQ(stretches.all().size(), 2u);
   stretches.add(kLodGapNs, kLodGapNs + 1, &added);
-  EXPECT_EQ(added, (std::vector<LodInterval>{{10, kLodGapNs + 1}}));
+  EXPECT_EQ(added, (Intervals{{10, kLodGapNs + 1}}));
   added.clear();
   stretches.add(2 * kLodGapNs, 2 * kLodGapNs + 1, &added);
-  EXPECT_EQ(stretches.all(), (std::vector<LodInterval>{{0, 3 * kLodGapNs + 5}}));
-  EXPECT_EQ(added, (std::vector<LodInterval>{{kLodGapNs + 1, 3 * kLodGapNs}}));
+  EXPECT_EQ(stretches.all(), (Intervals{{0, 3 * kLodGapNs + 5}}));
+  EXPECT_EQ(added, (Intervals{{kLodGapNs + 1, 3 * kLodGapNs}}));
   added.clear();
   stretches.add(5, 7, &added);
   EXPECT_TRUE(added.empty());

@@ -22,8 +22,8 @@ Piece collective(std::int64_t start_ns, std::int64_t end_ns) {
 TEST(CollectiveParts, AreExactWhereTheyCanBeSeen) {
   const auto parts = split_by_exposure({collective(0, 100)}, {{20, 60}}, PixelGrid(10));
   ASSERT_EQ(parts.size(), 3u);
-  EXPECT_EQ(parts[0].piece_class, PieceClass::kExposed);
-  EXPECT_EQ(parts[1].piece_class, PieceClass::kOverlapped);
+  EXPECT_EQ(parts[0].piece_class, TimeClass::kExposed);
+  EXPECT_EQ(parts[1].piece_class, TimeClass::kOverlapped);
   EXPECT_EQ(parts[1].start_ns, 20);
   EXPECT_EQ(parts[1].end_ns, 60);
   for (const Piece& part : parts) {
@@ -52,10 +52,10 @@ TEST(CollectiveParts, CoverTheWholeAndAreNotShorterThanAPixel) {
 }
 
 TEST(CollectiveParts, ShortOnesAreWhatMostOfThemIs) {
-  EXPECT_EQ(communication_class({0, 10}, {{0, 6}}), PieceClass::kOverlapped);
-  EXPECT_EQ(communication_class({0, 10}, {{0, 4}}), PieceClass::kExposed);
-  EXPECT_EQ(communication_class({5, 5}, {{0, 9}}), PieceClass::kOverlapped);
-  EXPECT_EQ(communication_class({5, 5}, {}), PieceClass::kExposed);
+  EXPECT_EQ(communication_class({0, 10}, {{0, 6}}), TimeClass::kOverlapped);
+  EXPECT_EQ(communication_class({0, 10}, {{0, 4}}), TimeClass::kExposed);
+  EXPECT_EQ(communication_class({5, 5}, {{0, 9}}), TimeClass::kOverlapped);
+  EXPECT_EQ(communication_class({5, 5}, {}), TimeClass::kExposed);
 }
 
 }  // namespace

@@ -22,6 +22,11 @@ std::vector<Interval> random_intervals(std::mt19937_64& random, int count) {
   return normalize(std::move(result));
 }
 
+struct RibbonInput {
+  Interval step;
+  Intervals compute, communication, copies, optimizer;
+};
+
 ActivitySets sets_of(const RibbonInput& input) {
   return {input.compute, input.communication, input.copies, input.optimizer};
 }
@@ -34,14 +39,14 @@ bool holds(const Intervals& set, std::int64_t time) {
 }
 
 // The class of one nanosecond, from the definitions.
-PieceClass class_at(const RibbonInput& input, std::int64_t time) {
+TimeClass class_at(const RibbonInput& input, std::int64_t time) {
   if (holds(input.communication, time)) {
-    return holds(input.compute, time) ? PieceClass::kOverlapped : PieceClass::kExposed;
+    return holds(input.compute, time) ? TimeClass::kOverlapped : TimeClass::kExposed;
   }
   if (holds(input.compute, time)) {
-    return holds(input.optimizer, time) ? PieceClass::kOptimizer : PieceClass::kCompute;
+    return holds(input.optimizer, time) ? TimeClass::kOptimizer : TimeClass::kCompute;
   }
-  return holds(input.copies, time) ? PieceClass::kCopy : PieceClass::kIdle;
+  return holds(input.copies, time) ? TimeClass::kCopy : TimeClass::kIdle;
 }
 
 TEST(RibbonColumns, ShareOfEveryColumnIsThatOfItsNanoseconds) {
@@ -55,7 +60,7 @@ TEST(RibbonColumns, ShareOfEveryColumnIsThatOfItsNanoseconds) {
     const PixelGrid grid(static_cast<double>(1 + random() % 500));
     const auto columns = exact_ribbon(sets_of(input), input.step, grid).columns;
     for (const RibbonColumn& column : columns) {
-      std::array<double, kRibbonClasses> share{};
+      std::array<double, kPartitionClasses> share{};
       for (std::int64_t time = std::max<std::int64_t>(column.start_ns, 700);
            time < std::min<std::int64_t>(column.end_ns, 9'300); ++time) {
         share[static_cast<std::size_t>(class_at(input, time))] +=
@@ -76,13 +81,13 @@ TEST(RibbonColumns, PiecesAreTheExactPartitionWhereTheyCanBeToldApart) {
                           random_intervals(random, 20),
                           random_intervals(random, 20),
                           {{2'000, 2'500}, {5'000, 6'000}}};
-  const auto exact = exact_partition(input);
+  const auto exact = exact_partition(sets_of(input), input.step);
   const auto pieces = exact_ribbon(sets_of(input), input.step, PixelGrid(1)).pieces;
   ASSERT_EQ(pieces.size(), exact.size());
   for (std::size_t i = 0; i < exact.size(); ++i) {
     EXPECT_EQ(pieces[i].start_ns, exact[i].time.start_ns);
     EXPECT_EQ(pieces[i].end_ns, exact[i].time.end_ns);
-    EXPECT_EQ(pieces[i].piece_class, piece_class_of(exact[i].bar_class));
+    EXPECT_EQ(pieces[i].piece_class, exact[i].bar_class);
   }
   EXPECT_TRUE(exact_ribbon(sets_of(input), input.step, PixelGrid(2'000)).pieces.empty());
 }
@@ -107,7 +112,7 @@ TEST(RibbonColumns, OfCellsAreTheSameAsOfThePiecesTheyWereSummedFrom) {
   const auto from_pieces = exact_ribbon(sets_of(input), input.step, grid).columns;
   ASSERT_EQ(from_cells.size(), from_pieces.size());
   for (std::size_t i = 0; i < from_cells.size(); ++i) {
-    for (std::size_t c = 0; c < kRibbonClasses; ++c) {
+    for (std::size_t c = 0; c < kPartitionClasses; ++c) {
       EXPECT_NEAR(from_cells[i].share[c], from_pieces[i].share[c], 1e-4);
     }
   }

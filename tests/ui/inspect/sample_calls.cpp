@@ -8,7 +8,7 @@ namespace shardlens::ui {
 
 namespace {
 
-using trace::PieceClass;
+using trace::TimeClass;
 
 constexpr std::int64_t kStart = 1'795'183'331'000'000'000;
 
@@ -67,7 +67,7 @@ std::shared_ptr<const trace::EventDetails> sample_details(int ranks) {
   details->place.start_ns = kStart + 1'000'000'000;
   details->title = "Reduce-scatter · blocks.6";
   details->subtitle = "rank 0 · step 301";
-  details->piece_class = PieceClass::kOverlapped;
+  details->piece_class = TimeClass::kOverlapped;
   details->fields = {{"Kernel", "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL", ""},
                      {"Start in step", "415.2 ms", "From the rank's own begin of the step"},
                      {"Duration", "14.9 ms", "Own end − own start"},

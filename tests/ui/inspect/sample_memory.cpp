@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "trace/timeline/phase_class.h"
+#include "trace/model/activity.h"
 
 namespace shardlens::ui {
 

@@ -9,8 +9,8 @@ namespace shardlens::ui {
 namespace {
 
 using trace::EventTableKind;
-using trace::PieceClass;
 using trace::RowKind;
+using trace::TimeClass;
 
 constexpr std::int64_t kSampleStart = 1'795'183'331'000'000'000;
 constexpr int kUnits = 16, kForwardKernels = 160, kBackwardKernels = 320;
@@ -49,7 +49,7 @@ class EventMaker {
   std::int64_t at(double share) const {
     return start_ + static_cast<std::int64_t>(share * length_);
   }
-  void add(double from, double to, std::string name, PieceClass piece_class, int level = 0) {
+  void add(double from, double to, std::string name, TimeClass piece_class, int level = 0) {
     out_.push_back({at(from), std::max(at(to), at(from) + 1), std::move(name), level, piece_class});
   }
   std::vector<SampleEvent> take(EventTableKind table);
@@ -71,10 +71,10 @@ std::vector<SampleEvent> EventMaker::take(EventTableKind table) {
 }
 
 std::vector<SampleEvent> EventMaker::phases() {
-  add(0, 0.01, "data", PieceClass::kData);
-  add(0.01, 0.31, "forward", PieceClass::kForward);
-  add(0.31, 0.9, "backward", PieceClass::kBackward);
-  add(0.9, 0.985, "optimizer", PieceClass::kOptimizerPhase);
+  add(0, 0.01, "data", TimeClass::kData);
+  add(0.01, 0.31, "forward", TimeClass::kForward);
+  add(0.31, 0.9, "backward", TimeClass::kBackward);
+  add(0.9, 0.985, "optimizer", TimeClass::kOptimizerPhase);
   return take(EventTableKind::kSpan);
 }
 
@@ -84,14 +84,14 @@ std::vector<SampleEvent> EventMaker::operators(EventTableKind table) {
   for (int i = 0; i < count; ++i) {
     const double from = 0.015 + 0.86 * i / count, width = 0.86 / count;
     if (launches) {
-      add(from, from + width * 0.4, "cudaLaunchKernel", PieceClass::kHost);
+      add(from, from + width * 0.4, "cudaLaunchKernel", TimeClass::kHost);
       continue;
     }
-    add(from, from + width * 0.92, i % 2 ? "aten::linear" : "aten::layer_norm", PieceClass::kHost);
-    add(from + width * 0.1, from + width * 0.5, "aten::addmm", PieceClass::kHost, 1);
-    add(from + width * 0.55, from + width * 0.85, "aten::t", PieceClass::kHost, 1);
-    add(from + width * 0.6, from + width * 0.8, "aten::transpose", PieceClass::kHost, 2);
-    add(from + width * 0.65, from + width * 0.75, "aten::as_strided", PieceClass::kHost, 3);
+    add(from, from + width * 0.92, i % 2 ? "aten::linear" : "aten::layer_norm", TimeClass::kHost);
+    add(from + width * 0.1, from + width * 0.5, "aten::addmm", TimeClass::kHost, 1);
+    add(from + width * 0.55, from + width * 0.85, "aten::t", TimeClass::kHost, 1);
+    add(from + width * 0.6, from + width * 0.8, "aten::transpose", TimeClass::kHost, 2);
+    add(from + width * 0.65, from + width * 0.75, "aten::as_strided", TimeClass::kHost, 3);
   }
   return take(table);
 }
@@ -103,7 +103,7 @@ std::vector<SampleEvent> EventMaker::kernels(int stream) {
     for (int i = 0; i < count; ++i) {
       const auto kind = mixed(static_cast<std::uint64_t>(i) % 12 + salt) % kKernelNames.size();
       const double width = each * (0.35 + 0.6 * chance(static_cast<std::uint64_t>(i), salt, 7));
-      add(time, time + width, kKernelNames[kind], PieceClass::kCompute);
+      add(time, time + width, kKernelNames[kind], TimeClass::kCompute);
       time += each;
     }
   };
@@ -115,21 +115,21 @@ std::vector<SampleEvent> EventMaker::kernels(int stream) {
   fill(0.32, 0.9, kBackwardKernels, 2);
   for (int i = 0; i < 6; ++i) {
     add(0.912 + 0.012 * i, 0.912 + 0.0118 * (i + 1), "multi_tensor_apply_kernel",
-        PieceClass::kOptimizer);
+        TimeClass::kOptimizer);
   }
   return take(EventTableKind::kKernel);
 }
 
 std::vector<SampleEvent> EventMaker::gathers() {
-  add(0.004, 0.017, "all-gather root", PieceClass::kExposed);
+  add(0.004, 0.017, "all-gather root", TimeClass::kExposed);
   for (int i = 0; i < kUnits; ++i) {
     const double from = 0.022 + 0.28 * i / kUnits;
-    add(from, from + 0.012, "all-gather blocks." + std::to_string(i), PieceClass::kOverlapped);
+    add(from, from + 0.012, "all-gather blocks." + std::to_string(i), TimeClass::kOverlapped);
   }
   for (int i = 0; i < kUnits; ++i) {
     const double from = 0.325 + 0.55 * i / kUnits;
     add(from, from + 0.014, "all-gather blocks." + std::to_string(kUnits - 1 - i),
-        PieceClass::kOverlapped);
+        TimeClass::kOverlapped);
   }
   return take(EventTableKind::kCollective);
 }
@@ -143,7 +143,7 @@ std::vector<SampleEvent> EventMaker::scatters() {
     const bool last = i + 1 == kUnits;
     add(from - early, from + (last ? 0.028 : 0.024),
         "reduce-scatter blocks." + std::to_string(kUnits - 1 - i),
-        last ? PieceClass::kExposed : PieceClass::kOverlapped);
+        last ? TimeClass::kExposed : TimeClass::kOverlapped);
     out_.back().latest_start_ns = at(from);
   }
   return take(EventTableKind::kCollective);
@@ -157,15 +157,15 @@ std::vector<SampleEvent> EventMaker::ribbon() {
        : step_ > 380 && step_ < 420 ? 0.1
                                     : 0.01) *
       chance(static_cast<std::uint64_t>(rank_), 3, static_cast<std::uint64_t>(step_));
-  add(0, 0.004, "", PieceClass::kIdle);
-  add(0.004, 0.018, "", PieceClass::kExposed);
-  add(0.018, 0.30, "", PieceClass::kCompute);
-  add(0.30, 0.32, "", PieceClass::kExposed);
-  add(0.32, 0.82 - slip, "", PieceClass::kOverlapped);
-  add(0.82 - slip, 0.905, "", PieceClass::kExposed);
-  add(0.905, 0.912, "", PieceClass::kIdle);
-  add(0.912, 0.984, "", PieceClass::kOptimizer);
-  add(0.984, 1, "", PieceClass::kIdle);
+  add(0, 0.004, "", TimeClass::kIdle);
+  add(0.004, 0.018, "", TimeClass::kExposed);
+  add(0.018, 0.30, "", TimeClass::kCompute);
+  add(0.30, 0.32, "", TimeClass::kExposed);
+  add(0.32, 0.82 - slip, "", TimeClass::kOverlapped);
+  add(0.82 - slip, 0.905, "", TimeClass::kExposed);
+  add(0.905, 0.912, "", TimeClass::kIdle);
+  add(0.912, 0.984, "", TimeClass::kOptimizer);
+  add(0.984, 1, "", TimeClass::kIdle);
   return take(EventTableKind::kNone);
 }
 

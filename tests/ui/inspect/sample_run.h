@@ -22,7 +22,7 @@ struct SampleEvent {
   std::int64_t start_ns = 0, end_ns = 0;
   std::string name;
   int level = 0;
-  trace::PieceClass piece_class = trace::PieceClass::kCompute;
+  trace::TimeClass piece_class = trace::TimeClass::kCompute;
   std::int64_t latest_start_ns = 0;
   trace::EventRef ref = {};
 };

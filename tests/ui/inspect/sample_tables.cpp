@@ -14,37 +14,37 @@ namespace shardlens::ui {
 
 namespace {
 
-using trace::PieceClass;
+using trace::TimeClass;
 
 constexpr std::int64_t kStart = 1'795'183'331'000'000'000;
 
 struct SampleKernel {
   const char* name;
   const char* kernel_class;
-  PieceClass piece_class;
+  TimeClass piece_class;
   std::int64_t count;
   double median_us;
 };
 
 constexpr std::array<SampleKernel, 12> kKernels{{
     {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64", "matrix product",
-     PieceClass::kCompute, 1024, 388.1},
+     TimeClass::kCompute, 1024, 388.1},
     {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_nt_n_tilesize128x256x64", "matrix product",
-     PieceClass::kCompute, 512, 490.2},
-    {"flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel", "attention", PieceClass::kCompute, 128, 759.3},
-    {"ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL", "communication", PieceClass::kOverlapped, 48,
+     TimeClass::kCompute, 512, 490.2},
+    {"flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel", "attention", TimeClass::kCompute, 128, 759.3},
+    {"ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL", "communication", TimeClass::kOverlapped, 48,
      14790},
-    {"ncclDevKernel_AllGather_RING_LL", "communication", PieceClass::kExposed, 48, 8588},
+    {"ncclDevKernel_AllGather_RING_LL", "communication", TimeClass::kExposed, 48, 8588},
     {"void at::native::vectorized_elementwise_kernel<4, at::native::GeluBackwardCUDAKernelImpl"
      "(at::TensorIteratorBase&, at::native::GeluType)::{lambda()#2}::operator()() const",
-     "elementwise", PieceClass::kCompute, 128, 476.9},
-    {"layer_norm_grad_input_kernel_vectorized", "normalisation", PieceClass::kCompute, 256, 148.8},
-    {"multi_tensor_apply_kernel", "optimizer", PieceClass::kOptimizer, 40, 790.3},
-    {"flash_fwd_kernel", "attention", PieceClass::kCompute, 128, 301.7},
-    {"softmax_warp_forward", "normalisation", PieceClass::kCompute, 128, 21.2},
+     "elementwise", TimeClass::kCompute, 128, 476.9},
+    {"layer_norm_grad_input_kernel_vectorized", "normalisation", TimeClass::kCompute, 256, 148.8},
+    {"multi_tensor_apply_kernel", "optimizer", TimeClass::kOptimizer, 40, 790.3},
+    {"flash_fwd_kernel", "attention", TimeClass::kCompute, 128, 301.7},
+    {"softmax_warp_forward", "normalisation", TimeClass::kCompute, 128, 21.2},
     {"void at::native::(anonymous namespace)::indexSelectSmallIndex<float, long>", "indexing",
-     PieceClass::kCompute, 8, 31.2},
-    {"Memset (Device)", "", PieceClass::kCopy, 1368, 1.31},
+     TimeClass::kCompute, 8, 31.2},
+    {"Memset (Device)", "", TimeClass::kCopy, 1368, 1.31},
 }};
 
 void fill_histogram(trace::NameFigures& row, const std::vector<std::int64_t>& sorted) {
@@ -81,7 +81,7 @@ trace::RangeTable kernels(const TablesOptions& options) {
     table.rows.push_back(std::move(row));
   }
   for (std::size_t i = 0; i < options.extra_names; ++i) {
-    auto row = sample_name("triton_poi_fused_" + std::to_string(i), PieceClass::kCompute, 4,
+    auto row = sample_name("triton_poi_fused_" + std::to_string(i), TimeClass::kCompute, 4,
                            2e3 + static_cast<double>(i % 97) * 1e3, ++seed);
     row.kernel_class = "generated";
     table.rows.push_back(std::move(row));
@@ -92,7 +92,7 @@ trace::RangeTable kernels(const TablesOptions& options) {
 
 trace::RangeTable named_rows(trace::StatisticsTable kind, trace::GroupBy group,
                              const std::vector<std::pair<const char*, double>>& names,
-                             PieceClass piece_class, std::int64_t bytes) {
+                             TimeClass piece_class, std::int64_t bytes) {
   trace::RangeTable table{kind, group, {}, 0, 0};
   unsigned seed = 40;
   for (const auto& [name, median_us] : names) {
@@ -100,7 +100,7 @@ trace::RangeTable named_rows(trace::StatisticsTable kind, trace::GroupBy group,
     auto row = sample_name(name, piece_class, 16 + seed % 7 * 8, median_us * 1e3, seed);
     row.bytes = bytes * row.count;
     if (kind == trace::StatisticsTable::kCollectives) {
-      row.piece_class = seed % 3 == 0 ? PieceClass::kExposed : PieceClass::kOverlapped;
+      row.piece_class = seed % 3 == 0 ? TimeClass::kExposed : TimeClass::kOverlapped;
       row.matched = row.count;
       row.wait_ns = row.total_ns / 5;
       row.transfer_ns = row.total_ns - row.wait_ns;
@@ -123,7 +123,7 @@ std::vector<trace::RangeTable> sample_range_tables(const TablesOptions& options)
                                {"aten::scaled_dot_product_attention", 140},
                                {"autograd::engine::evaluate_function: AddmmBackward0", 420},
                                {"Optimizer.step#AdamW.step", 9100}},
-                              PieceClass::kHost, 0));
+                              TimeClass::kHost, 0));
   const std::vector<std::pair<const char*, double>> units{{"Reduce-scatter · blocks.6", 14790},
                                                           {"Reduce-scatter · blocks.5", 14650},
                                                           {"All-gather · blocks.6", 8588},
@@ -136,15 +136,15 @@ std::vector<trace::RangeTable> sample_range_tables(const TablesOptions& options)
   for (const auto& [group, names] :
        {std::pair{GroupBy::kName, units}, std::pair{GroupBy::kClass, classes},
         std::pair{GroupBy::kShape, shapes}, std::pair{GroupBy::kUnit, units}}) {
-    tables.push_back(named_rows(StatisticsTable::kCollectives, group, names,
-                                PieceClass::kOverlapped, 266'600'000));
+    tables.push_back(named_rows(StatisticsTable::kCollectives, group, names, TimeClass::kOverlapped,
+                                266'600'000));
   }
   tables.push_back(named_rows(StatisticsTable::kCopies, GroupBy::kName,
                               {{"Memcpy HtoD (Pinned -> Device)", 6.1}, {"Memcpy DtoH", 9.4}},
-                              PieceClass::kCopy, 32'768));
+                              TimeClass::kCopy, 32'768));
   tables.push_back(named_rows(StatisticsTable::kLaunches, GroupBy::kName,
                               {{"cudaLaunchKernel", 4.9}, {"cudaMemcpyAsync", 7.7}},
-                              PieceClass::kHost, 0));
+                              TimeClass::kHost, 0));
   return tables;
 }
 
@@ -194,7 +194,7 @@ void add_log_lines(RunView& run, int ranks) {
 
 }  // namespace
 
-trace::NameFigures sample_name(const std::string& name, PieceClass piece_class, std::int64_t count,
+trace::NameFigures sample_name(const std::string& name, TimeClass piece_class, std::int64_t count,
                                double median_ns, unsigned seed) {
   std::mt19937 random(seed);
   std::lognormal_distribution<double> spread(0, 0.05);

@@ -19,7 +19,7 @@ struct TablesOptions {
 };
 
 // Durations drawn around `median_ns`, with figures and histogram as the definitions say.
-trace::NameFigures sample_name(const std::string& name, trace::PieceClass piece_class,
+trace::NameFigures sample_name(const std::string& name, trace::TimeClass piece_class,
                                std::int64_t count, double median_ns, unsigned seed);
 
 std::shared_ptr<const trace::RangeFigures> sample_range(const TablesOptions& options);

@@ -81,7 +81,7 @@ TEST(StatisticsTable, ShowsTheFiguresOfEveryRow) {
 TEST(StatisticsTable, DerivesBandwidthsFromTransfersAlone) {
   auto figures = std::make_shared<trace::RangeFigures>();
   trace::RangeTable rows{trace::StatisticsTable::kCollectives, trace::GroupBy::kName, {}, 2, 0};
-  auto known = sample_name("all-reduce", trace::PieceClass::kOverlapped, 4, 1e6, 3);
+  auto known = sample_name("all-reduce", trace::TimeClass::kOverlapped, 4, 1e6, 3);
   known.bytes = known.matched_bytes = 4'000'000;
   known.matched = 4;
   known.wait_ns = 8'000'000;

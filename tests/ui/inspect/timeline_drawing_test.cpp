@@ -56,7 +56,7 @@ TEST_F(TimelineDrawingTest, PaintsEveryEventWhereItIs) {
       continue;
     }
     ++painted;
-    EXPECT_EQ(seen, piece_color(p, inside->piece_class)) << x;
+    EXPECT_EQ(seen, time_color(p, inside->piece_class)) << x;
   }
   EXPECT_GT(checked, 500);
   EXPECT_GT(painted, 150);

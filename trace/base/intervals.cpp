@@ -1,4 +1,4 @@
-#include "trace/analysis/intervals.h"
+#include "trace/base/intervals.h"
 
 #include <algorithm>
 #include <limits>
@@ -22,13 +22,12 @@ void join_sorted(std::vector<Interval>& sorted) {
   sorted.resize(kept);
 }
 
-// The first interval that ends after `time_ns`.
+}  // namespace
+
 Intervals::const_iterator first_ending_after(const Intervals& set, std::int64_t time_ns) {
   return std::partition_point(set.begin(), set.end(),
                               [&](const Interval& i) { return i.end_ns <= time_ns; });
 }
-
-}  // namespace
 
 Intervals normalize(std::vector<Interval> intervals) {
   if (!std::is_sorted(intervals.begin(), intervals.end())) {
@@ -74,11 +73,7 @@ Intervals subtract(const Intervals& a, const Intervals& b) {
 
 Intervals clip(const Intervals& set, Interval window) {
   Intervals inside;
-  if (window.end_ns <= window.start_ns) return inside;
-  for (auto i = first_ending_after(set, window.start_ns);
-       i != set.end() && i->start_ns < window.end_ns; ++i) {
-    inside.push_back({std::max(i->start_ns, window.start_ns), std::min(i->end_ns, window.end_ns)});
-  }
+  visit_within(set, window, [&](Interval part) { inside.push_back(part); });
   return inside;
 }
 
@@ -90,11 +85,7 @@ std::int64_t length(const Intervals& set) {
 
 std::int64_t length_within(const Intervals& set, Interval window) {
   std::int64_t sum = 0;
-  if (window.end_ns <= window.start_ns) return sum;
-  for (auto i = first_ending_after(set, window.start_ns);
-       i != set.end() && i->start_ns < window.end_ns; ++i) {
-    sum += std::min(i->end_ns, window.end_ns) - std::max(i->start_ns, window.start_ns);
-  }
+  visit_within(set, window, [&](Interval part) { sum += part.length(); });
   return sum;
 }
 

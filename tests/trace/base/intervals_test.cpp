@@ -1,4 +1,4 @@
-#include "trace/analysis/intervals.h"
+#include "trace/base/intervals.h"
 
 #include <gtest/gtest.h>
 
@@ -116,6 +116,12 @@ TEST(Intervals, TouchingIntervalsAreOne) {
   Intervals set{{0, 5}};
   insert(set, {{5, 10}});
   EXPECT_EQ(set, joined);
+}
+
+TEST(Intervals, AreClippedByAWindowWithoutABeginning) {
+  const Intervals set{{5, 10}, {20, 30}};
+  EXPECT_EQ(clip(set, {INT64_MIN, 25}), (Intervals{{5, 10}, {20, 25}}));
+  EXPECT_EQ(length_within(set, {INT64_MIN, INT64_MAX}), 15);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Interval algebra on nanosecond time: the ground of every duration that is shown. Any thread.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <vector>
@@ -15,6 +16,15 @@ struct Interval {  // half-open: [start_ns, end_ns)
   auto operator<=>(const Interval&) const = default;
 };
 
+// Rows with other times are damage, not measurements: reversed, longer than a day, beyond any
+// calendar.
+inline constexpr std::int64_t kLongestRowNs = std::int64_t{86'400} * 1'000'000'000;
+inline constexpr std::int64_t kLatestTimeNs = std::int64_t{1} << 62;
+inline bool is_plausible_time(std::int64_t start_ns, std::int64_t end_ns) {
+  return start_ns >= 0 && end_ns >= start_ns && end_ns < kLatestTimeNs &&
+         end_ns - start_ns <= kLongestRowNs;
+}
+
 // Sorted, disjoint, not touching, none empty. All functions below take and return such sets, except
 // the argument of `normalize`.
 using Intervals = std::vector<Interval>;
@@ -26,9 +36,21 @@ Intervals unite(const Intervals& a, const Intervals& b);
 Intervals intersect(const Intervals& a, const Intervals& b);
 Intervals subtract(const Intervals& a, const Intervals& b);  // a without b
 Intervals clip(const Intervals& set, Interval window);
+Intervals::const_iterator first_ending_after(const Intervals& set, std::int64_t time_ns);
+
+// Calls visit(part) for the parts of the set inside the window: logarithmic in the set, linear in
+// what it hits.
+template <typename Visit>
+void visit_within(const Intervals& set, Interval window, Visit&& visit) {
+  if (window.end_ns <= window.start_ns) return;  // its length may not fit into a number
+  for (auto i = first_ending_after(set, window.start_ns);
+       i != set.end() && i->start_ns < window.end_ns; ++i) {
+    visit(Interval{std::max(i->start_ns, window.start_ns), std::min(i->end_ns, window.end_ns)});
+  }
+}
 
 std::int64_t length(const Intervals& set);
-// |set ∩ window| without building the intersection: logarithmic in the set, linear in what it hits.
+// |set ∩ window| without building the intersection.
 std::int64_t length_within(const Intervals& set, Interval window);
 
 // set ∪= added; cheap when `added` lies at the end of the set, as it does while a run is live.

@@ -1,0 +1,44 @@
+// What a recorded row counts as when a step's time is divided: the activity of an event, the time
+// of a phase. Pure functions, any thread.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "trace/base/time_partition.h"
+#include "trace/model/events.h"
+
+namespace shardlens::trace {
+
+// What a bulk event counts as.
+enum class Activity : std::uint8_t { kNone, kCompute, kCommunication, kCopy };
+
+// Operators count only with kEventCompute; kernels always, as communication when they are NCCL's
+// (their names begin with "nccl"; pytorch's Kineto decides in the same way).
+Activity activity_of(EventKind kind, const Event& event, std::string_view name);
+
+struct PhaseInterval {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  Phase phase = Phase::kOther;
+
+  auto operator<=>(const PhaseInterval&) const = default;
+};
+
+// The step's time by phase; what no phase covers is kOther. Where phases, which are sorted,
+// overlap, the one that started first keeps the time, so that the sum is always the step.
+std::array<std::int64_t, kPhaseCount> partition_by_phase(Interval step,
+                                                         const std::vector<PhaseInterval>& phases);
+// The time of one phase inside the step, as a set.
+Intervals phase_intervals(Interval step, const std::vector<PhaseInterval>& phases, Phase phase);
+
+// What a phase is drawn as.
+TimeClass phase_class(Phase phase);
+// Of a phase that is known by its name alone.
+TimeClass phase_class_of_name(std::string_view name);
+
+}  // namespace shardlens::trace
