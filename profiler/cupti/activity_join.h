@@ -4,16 +4,57 @@
 // a CUDA graph replays are known by their node.
 #pragma once
 
+#include <array>
+#include <bitset>
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 
 #include "profiler/cupti/activity_sink.h"
 #include "profiler/cupti/graph_nodes.h"
 #include "profiler/cupti/graph_replays.h"
-#include "profiler/cupti/marker_join.h"
-#include "profiler/cupti/memory_join.h"
 
 namespace shardlens::profiler {
+
+class MarkerJoin {
+ public:
+  // A program that never ends its ranges must not fill the memory.
+  static constexpr std::size_t kMostOpen = 1 << 16;
+
+  explicit MarkerJoin(ActivitySink& sink) : sink_(sink) {}
+
+  void add(const MarkerActivity& marker);
+
+ private:
+  // Ranges may overlap without nesting: each takes the highest row that is free when it starts.
+  using Rows = std::bitset<RangeActivity::kMostDepth + 1>;
+  struct Open {
+    std::string name;
+    std::uint32_t thread = 0;
+    int depth = 0;
+    std::int64_t start_ns = 0;
+  };
+
+  void start(const MarkerActivity& marker);
+  void end(const MarkerActivity& marker);
+
+  ActivitySink& sink_;
+  std::unordered_map<std::uint32_t, Open> open_;  // by the range's id
+  std::unordered_map<std::uint32_t, Rows> rows_;  // by thread: those in use
+};
+
+class MemoryJoin {
+ public:
+  explicit MemoryJoin(ActivitySink& sink) : sink_(sink) {}
+
+  void add(const MemoryActivity& memory);
+  // What was never released lives until now.
+  void finish(std::int64_t now_ns);
+
+ private:
+  ActivitySink& sink_;
+  std::unordered_map<std::uint64_t, MemoryActivity> live_;  // by address
+};
 
 // Pushed around a launch of NCCL; the id is that of Recorder::end_launch.
 inline constexpr CUpti_ExternalCorrelationKind kLaunchCorrelation =

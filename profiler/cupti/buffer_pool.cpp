@@ -1,6 +1,7 @@
 #include "profiler/cupti/buffer_pool.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 namespace shardlens::profiler {
@@ -47,6 +48,27 @@ void CuptiBufferPool::release(Slot& slot) {
   std::memset(slot.memory, 0, slot.valid_bytes);
   slot.valid_bytes = 0;
   slot.use.store(Use::kFree, std::memory_order_release);
+}
+
+std::uint8_t* CuptiSpareBuffers::request() {
+  auto* buffer = static_cast<std::uint8_t*>(std::calloc(1, kBytes));
+  if (buffer == nullptr) return nullptr;
+  for (auto& place : out_) {
+    std::uint8_t* none = nullptr;
+    if (place.compare_exchange_strong(none, buffer)) return buffer;
+  }
+  std::free(buffer);
+  return nullptr;
+}
+
+bool CuptiSpareBuffers::complete(std::uint8_t* buffer) {
+  for (auto& place : out_) {
+    std::uint8_t* found = buffer;
+    if (!place.compare_exchange_strong(found, nullptr)) continue;
+    std::free(buffer);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace shardlens::profiler

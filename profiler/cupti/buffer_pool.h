@@ -3,6 +3,7 @@
 // for one thread at a time, later the flush thread.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -69,6 +70,22 @@ class CuptiBufferPool {
   std::vector<Slot> slots_;
   std::atomic<std::uint64_t> completions_{0};
   std::atomic<std::int64_t> refused_{0};
+};
+
+class CuptiSpareBuffers {
+ public:
+  // Of CUDA 12.9, as Kineto tells them apart (kCuptiBufferRejectionMinVersion).
+  static constexpr std::uint32_t kFirstVersionThatTakesNone = 27;
+  static constexpr std::size_t kMost = 256;
+  static constexpr std::size_t kBytes = CuptiBufferPool::kBufferBytes;
+
+  // Zeroed. nullptr: so many are out that CUPTI no longer gives them back, or no memory.
+  std::uint8_t* request();
+  // Frees it. False: not one of these.
+  bool complete(std::uint8_t* buffer);
+
+ private:
+  std::array<std::atomic<std::uint8_t*>, kMost> out_{};
 };
 
 }  // namespace shardlens::profiler

@@ -5,8 +5,8 @@
 #include <variant>
 
 #include "profiler/cupti/activity.h"
+#include "profiler/cupti/buffer_pool.h"
 #include "profiler/cupti/enable_activities.h"
-#include "profiler/cupti/spare_buffers.h"
 
 namespace shardlens::profiler {
 namespace {

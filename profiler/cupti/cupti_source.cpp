@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <condition_variable>
+#include <cstdint>
 #include <cstdlib>
 #include <mutex>
 #include <string>
@@ -12,11 +13,12 @@
 
 #include "profiler/cupti/activity.h"
 #include "profiler/cupti/activity_join.h"
-#include "profiler/cupti/cupti_clock.h"
 #include "profiler/cupti/cupti_session.h"
 #include "profiler/cupti/graph_watch.h"
+#include "profiler/recorder.h"
 
 namespace shardlens::profiler {
+
 namespace {
 
 constexpr std::chrono::milliseconds kFlushInterval{100};
@@ -205,6 +207,15 @@ void CuptiSource::end_launch() {
   std::uint64_t launch = 0;
   if (const CuptiSession* session = CuptiSession::active())
     session->api().pop_external_id(kLaunchCorrelation, &launch);
+}
+
+std::optional<ClockOffset> cupti_clock_offset(const CuptiApi& api) {
+  const auto cupti = [&api]() -> std::optional<std::int64_t> {
+    std::uint64_t time = 0;
+    if (api.get_timestamp(&time) != CUPTI_SUCCESS || time == 0) return std::nullopt;
+    return static_cast<std::int64_t>(time);
+  };
+  return measure_clock_offset(cupti, Recorder::now_ns);
 }
 
 }  // namespace shardlens::profiler

@@ -7,9 +7,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "profiler/clock_offset.h"
+#include "profiler/cupti/cupti_api.h"
 #include "profiler/cupti/graph_nodes.h"
 #include "profiler/cupti/recorder_sink.h"
 #include "profiler/recorder.h"
@@ -75,5 +78,8 @@ class CuptiSource {
   explicit CuptiSource(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+// CUPTI's time minus the host's. None if CUPTI gives no time.
+std::optional<ClockOffset> cupti_clock_offset(const CuptiApi& api);
 
 }  // namespace shardlens::profiler

@@ -1,11 +1,10 @@
-#include "profiler/cupti/cupti_clock.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <thread>
 
+#include "profiler/cupti/cupti_source.h"
 #include "tests/profiler/cupti/cupti_source_fixture.h"
 
 namespace shardlens::profiler {

@@ -1,10 +1,9 @@
-#include "profiler/cupti/marker_join.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "profiler/cupti/activity_join.h"
 #include "tests/profiler/cupti/fake_sink.h"
 
 namespace shardlens::profiler {
