@@ -16,6 +16,7 @@
 
 namespace shardlens::profiler {
 
+// Puts the starts and ends of NVTX ranges together.
 class MarkerJoin {
  public:
   // A program that never ends its ranges must not fill the memory.
@@ -43,6 +44,7 @@ class MarkerJoin {
   std::unordered_map<std::uint32_t, Rows> rows_;  // by thread: those in use
 };
 
+// Puts the driver's allocations and releases together.
 class MemoryJoin {
  public:
   explicit MemoryJoin(ActivitySink& sink) : sink_(sink) {}

@@ -72,6 +72,8 @@ class CuptiBufferPool {
   std::atomic<std::int64_t> refused_{0};
 };
 
+// Buffers for a CUPTI that crashes when it is refused one, as those before CUDA 12.9 do: what it
+// writes there is lost. The one place where CUPTI's callbacks allocate. Any thread.
 class CuptiSpareBuffers {
  public:
   // Of CUDA 12.9, as Kineto tells them apart (kCuptiBufferRejectionMinVersion).

@@ -79,7 +79,8 @@ class CuptiSource {
   std::unique_ptr<State> state_;
 };
 
-// CUPTI's time minus the host's. None if CUPTI gives no time.
+// CUPTI's time minus the host's, CLOCK_REALTIME, in which everything else is recorded. None if
+// CUPTI gives no time.
 std::optional<ClockOffset> cupti_clock_offset(const CuptiApi& api);
 
 }  // namespace shardlens::profiler

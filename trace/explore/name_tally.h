@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/explore/duration_buckets.h"
+#include "trace/explore/duration_bins.h"
 #include "trace/explore/event_blocks.h"
 #include "trace/store/chunk_entry.h"
 

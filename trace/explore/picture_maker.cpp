@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
+#include <vector>
 
-#include "trace/explore/picture_names.h"
 #include "trace/explore/ribbon_painter.h"
 #include "trace/explore/row_painter.h"
 #include "trace/store/side_by_side.h"
@@ -15,6 +19,65 @@
 namespace shardlens::trace {
 
 namespace {
+
+// The texts that a picture's pieces name, each once.
+class PictureNames {
+ public:
+  explicit PictureNames(const EventStore& store);
+
+  // Replaces the numbers of a row's pieces and marks by those of the picture.
+  void take_over(RowDraft& draft, const RankSnapshot* rank);
+  std::vector<std::string> take() { return std::move(names_); }
+
+ private:
+  std::uint32_t number_of(std::string_view text);
+  std::uint32_t of_global(std::uint32_t name);
+  std::uint32_t of_label(const RankSnapshot& rank, std::uint32_t label);
+
+  const EventStore& store_;
+  std::vector<std::string> names_{""};
+  std::unordered_map<std::string, std::uint32_t> numbers_{{"", 0}};
+  std::vector<std::uint32_t> by_global_;
+  std::map<int, std::vector<std::uint32_t>> by_label_;  // by rank
+};
+
+constexpr std::uint32_t kUnknownName = UINT32_MAX;
+
+PictureNames::PictureNames(const EventStore& store)
+    : store_(store), by_global_(store.global_name_count(), kUnknownName) {}
+
+std::uint32_t PictureNames::number_of(std::string_view text) {
+  const auto [found, is_new] =
+      numbers_.try_emplace(std::string(text), static_cast<std::uint32_t>(names_.size()));
+  if (is_new) names_.emplace_back(text);
+  return found->second;
+}
+
+std::uint32_t PictureNames::of_global(std::uint32_t name) {
+  // Strings that came while the picture was made.
+  if (name >= by_global_.size()) by_global_.resize(store_.global_name_count(), kUnknownName);
+  if (name >= by_global_.size()) return 0;
+  std::uint32_t& number = by_global_[name];
+  if (number == kUnknownName) number = number_of(store_.global_text(name));
+  return number;
+}
+
+std::uint32_t PictureNames::of_label(const RankSnapshot& rank, std::uint32_t label) {
+  auto& numbers = by_label_[rank.rank];
+  if (numbers.empty()) numbers.resize(rank.rows->labels.size(), kUnknownName);
+  if (label >= numbers.size()) return 0;
+  if (numbers[label] == kUnknownName) numbers[label] = number_of(rank.rows->labels[label]);
+  return numbers[label];
+}
+
+void PictureNames::take_over(RowDraft& draft, const RankSnapshot* rank) {
+  if (rank == nullptr) return;
+  const auto renamed = [&](std::uint32_t name) {
+    return draft.names_are_labels ? of_label(*rank, name) : of_global(name);
+  };
+  for (Piece& piece : draft.picture.pieces) piece.name = renamed(piece.name);
+  for (ReadyPoint& point : draft.picture.ready) point.name = renamed(point.name);
+}
 
 using PictureClock = std::chrono::steady_clock;
 

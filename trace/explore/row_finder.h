@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "trace/explore/fact_sheet.h"
+#include "trace/explore/name_search.h"
 #include "trace/explore/rank_rows.h"
 #include "trace/explore/run_snapshot.h"
 #include "trace/model/result.h"
 #include "trace/timeline/drawn_event.h"
+#include "trace/timeline/event_ref.h"
 #include "trace/timeline/row_catalogue.h"
 
 namespace shardlens::trace {
@@ -64,5 +66,10 @@ void add_step_links(FactSheet& sheet, const TimedRows<Row>& rows, std::uint32_t 
 
 // "12 %" of a step's time.
 std::string share_figure(std::int64_t ns, const Step& step);
+
+// Spans and collectives of all ranks; views into the snapshot, which outlives them.
+std::vector<NamedRows> named_rows(const RunSnapshot& run);
+// The timeline's row that shows an event; −1: none does.
+int row_of_event(const RunSnapshot& run, const EventRef& event);
 
 }  // namespace shardlens::trace

@@ -9,8 +9,8 @@
 #include "trace/explore/memory_of_step.h"
 #include "trace/explore/picture_maker.h"
 #include "trace/explore/range_statistics.h"
+#include "trace/explore/row_finder.h"
 #include "trace/explore/row_neighbour.h"
-#include "trace/explore/search_rows.h"
 
 namespace shardlens::trace {
 

@@ -8,7 +8,7 @@
 
 #include "tests/trace/explore/expected_figures.h"
 #include "tests/trace/explore/random_run.h"
-#include "trace/explore/duration_buckets.h"
+#include "trace/explore/duration_bins.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/sqlite.h"
 
