@@ -1,13 +1,17 @@
 #include "ui/widgets.h"
 
+#include <imgui.h>
 #include <imgui_internal.h>
 #include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "ui/draw_probe.h"
 #include "ui/focus_ring.h"
+#include "ui/format.h"
+#include "ui/keys.h"
 
 namespace shardlens::ui {
 
@@ -221,6 +225,161 @@ bool slider(const Look& look, std::string_view name, const Rect& rect, float& po
   fill({x, rect.center_y() - look.px(7), knob, look.px(14)},
        color(hit.hovered || hit.held ? p.text : p.text_secondary), look.px(4));
   return moved;
+}
+
+namespace {
+
+bool choices_list(const Look& look, std::string_view name, std::string& value,
+                  std::span<const std::string_view> choices) {
+  const Palette& p = look.colors();
+  const float row_height = look.px(26);
+  bool picked = false;
+  for (const std::string_view choice : choices) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const Rect row{at.x, at.y, ImGui::GetContentRegionAvail().x, row_height};
+    const Hit hit = hit_area(look, std::string(name) + "/" + std::string(choice), row);
+    if (hit.hovered) fill(row, color(p.hover), look.px(4));
+    Rect inner = row.inset(look.px(8), 0);
+    const Rect mark = inner.take_left(look.px(16));
+    if (choice == value) {
+      shape(Shape::kCheck, mark.x + look.px(5), mark.center_y(), look.px(9), color(p.accent));
+    }
+    text_in(look, inner, Face::kMono, p.text, choice);
+    ImGui::Dummy({row.w, row_height});
+    if (hit.clicked) {
+      value = std::string(choice);
+      picked = true;
+      ImGui::CloseCurrentPopup();
+    }
+  }
+  return picked;
+}
+
+bool free_text(const Look& look, std::string_view name, std::string& value) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const Rect row{at.x, at.y + look.px(4), ImGui::GetContentRegionAvail().x, look.px(26)};
+  const bool changed = input_field(look, std::string(name) + "/text", row, value, "");
+  ImGui::SetCursorScreenPos(at);
+  ImGui::Dummy({row.w, row.h + look.px(4)});
+  if (changed) ImGui::CloseCurrentPopup();
+  return changed;
+}
+
+}  // namespace
+
+bool choice_field(const Look& look, std::string_view name, const Rect& rect, std::string& value,
+                  std::span<const std::string_view> choices, bool open, bool changed) {
+  const Palette& p = look.colors();
+  const Hit hit = hit_area(look, name, rect);
+  fill(rect, color(hit.hovered ? p.hover : p.field), look.px(5));
+  outline(rect, color(changed ? p.changed : p.field_edge), look.px(5));
+  Rect inner = rect.inset(look.px(8), 0);
+  const Rect arrow = inner.take_right(look.px(8), look.px(6));
+  shape(Shape::kDown, arrow.center_x(), arrow.center_y(), look.px(7), color(p.text_secondary));
+  // A path is known by its end.
+  const std::string shown = elide_start(
+      value, inner.w, [&](std::string_view part) { return text_width(look, Face::kMono, part); });
+  text_in(look, inner, Face::kMono, changed ? p.changed : p.text, shown);
+
+  const std::string popup = "choices of " + std::string(name);
+  if (hit.clicked) ImGui::OpenPopup(popup.c_str());
+  ImGui::SetNextWindowPos({rect.x, rect.bottom() + look.px(2)});
+  // A value may be wider than its field.
+  float longest = 0;
+  for (const auto choice : choices) {
+    longest = std::max(longest, text_width(look, Face::kMono, choice));
+  }
+  const float width = std::max({rect.w, look.px(180), longest + look.px(48)});
+  ImGui::SetNextWindowSizeConstraints({width, 0}, {width, look.px(400)});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(look.px(4), look.px(4)));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+  bool picked = false;
+  if (ImGui::BeginPopup(popup.c_str(), ImGuiWindowFlags_NoMove)) {
+    if (look.probe != nullptr) ++look.probe->layer;
+    picked = choices_list(look, name, value, choices);
+    if (open) picked |= free_text(look, name, value);
+    if (key_pressed(Key::kEscape, false)) ImGui::CloseCurrentPopup();
+    if (look.probe != nullptr) --look.probe->layer;
+    ImGui::EndPopup();
+  }
+  ImGui::PopStyleVar(2);
+  return picked;
+}
+
+namespace {
+
+constexpr float kTooltipWidth = 320;
+
+// Text by ImGui itself: a tooltip grows with what is put into it.
+void wrapped(const Look& look, Face face, Rgb c, std::string_view text) {
+  if (text.empty()) return;
+  ImGui::PushFont(look.font(face));
+  ImGui::PushStyleColor(ImGuiCol_Text, color(c));
+  ImGui::PushTextWrapPos(look.px(kTooltipWidth));
+  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  if (look.probe != nullptr) {
+    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+    const Rect rect{low.x, low.y, high.x - low.x, high.y - low.y};
+    look.probe->texts.push_back({std::string(text), rect, rect, look.probe->layer});
+  }
+  ImGui::PopTextWrapPos();
+  ImGui::PopStyleColor();
+  ImGui::PopFont();
+}
+
+}  // namespace
+
+TooltipScope::TooltipScope(const Look& look) : look_(look) {
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(look.px(12), look.px(10)));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(look.px(8), look.px(4)));
+  ImGui::BeginTooltip();
+  if (look.probe != nullptr) ++look.probe->layer;
+}
+
+TooltipScope::~TooltipScope() {
+  if (look_.probe != nullptr) --look_.probe->layer;
+  ImGui::EndTooltip();
+  ImGui::PopStyleVar(2);
+}
+
+void TooltipScope::title(std::string_view text) const {
+  wrapped(look_, Face::kStrong, look_.colors().text, text);
+}
+
+void TooltipScope::row(const Rgb* swatch, std::string_view name, std::string_view value) const {
+  const Palette& p = look_.colors();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float height = look_.px(18);
+  const float name_x = swatch != nullptr ? look_.px(18) : 0;
+  const float name_width = text_width(look_, Face::kBody, name);
+  const float value_width = text_width(look_, Face::kMono, value);
+  const float width = std::max(look_.px(252), name_x + name_width + look_.px(24) + value_width);
+  if (swatch != nullptr) {
+    const Rect box{at.x, at.y + (height - look_.px(10)) / 2, look_.px(10), look_.px(10)};
+    fill(box, color(*swatch), look_.px(2));
+    if (*swatch == p.idle) outline(box, color(p.idle_edge), look_.px(2));
+  }
+  text_in(look_, {at.x + name_x, at.y, name_width + 1, height}, Face::kBody, p.text_secondary,
+          name);
+  text_in(look_, {at.x, at.y, width, height}, Face::kMono, p.text, value, Align::kRight);
+  ImGui::Dummy({width, height});
+}
+
+void TooltipScope::note(std::string_view text) const {
+  wrapped(look_, Face::kSmall, look_.colors().text_muted, text);
+}
+
+void tooltip(const Look& look, std::string_view title, std::string_view body,
+             std::string_view source) {
+  const TooltipScope scope(look);
+  scope.title(title);
+  wrapped(look, Face::kBody, look.colors().text_secondary, body);
+  scope.note(source);
+}
+
+void explain(const Look& look, const Rect& rect, std::string_view title, std::string_view body,
+             std::string_view source) {
+  if (hovers(rect)) tooltip(look, title, body, source);
 }
 
 }  // namespace shardlens::ui
