@@ -1,5 +1,7 @@
 #include "trace/model/activity.h"
 
+#include "trace/base/enum_text.h"
+
 namespace shardlens::trace {
 
 namespace {
@@ -73,10 +75,7 @@ TimeClass phase_class(Phase phase) {
 }
 
 TimeClass phase_class_of_name(std::string_view name) {
-  for (int i = 0; i < kPhaseCount; ++i) {
-    if (to_string(static_cast<Phase>(i)) == name) return phase_class(static_cast<Phase>(i));
-  }
-  return TimeClass::kOtherPhase;
+  return phase_class(enum_from_text(name, Phase::kOther).value_or(Phase::kOther));
 }
 
 }  // namespace shardlens::trace

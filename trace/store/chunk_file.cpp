@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "trace/base/enum_text.h"
 #include "trace/store/read_once.h"
 #include "trace/store/schema.h"
 
@@ -53,7 +54,10 @@ std::optional<ChunkRow> chunk_row(const Statement& row) {
   const bool fits = chunk.rank >= 0 && row.integer(1) == chunk.rank &&
                     row.integer(2) == chunk.lane && chunk.header.first_ns <= chunk.header.last_ns &&
                     count >= 0 && count <= static_cast<std::int64_t>(kMostChunkEvents);
-  return fits && event_kind_from(row.text(3), chunk.kind) ? std::optional(chunk) : std::nullopt;
+  const auto kind = enum_from_text(row.text(3), EventKind::kAllocation);
+  if (!fits || !kind) return std::nullopt;
+  chunk.kind = *kind;
+  return chunk;
 }
 
 }  // namespace
@@ -169,15 +173,6 @@ Result<void> ChunkFile::read(std::int64_t row_id,
   forget_pages(connection->database);
   give(std::move(connection));
   return used;
-}
-
-bool event_kind_from(std::string_view text, EventKind& kind) {
-  for (int i = 0; i < kEventKindCount; ++i) {
-    if (to_string(static_cast<EventKind>(i)) != text) continue;
-    kind = static_cast<EventKind>(i);
-    return true;
-  }
-  return false;
 }
 
 }  // namespace shardlens::trace

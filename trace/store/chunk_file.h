@@ -63,7 +63,4 @@ class ChunkFile {
   std::vector<std::unique_ptr<Connection>> idle_;  // of trace_
 };
 
-// The event kind with this name; none for another text.
-bool event_kind_from(std::string_view text, EventKind& kind);
-
 }  // namespace shardlens::trace

@@ -3,18 +3,12 @@
 #include <algorithm>
 #include <optional>
 
+#include "trace/base/enum_text.h"
 #include "trace/store/schema.h"
 
 namespace shardlens::trace {
 
 namespace {
-
-std::optional<EventKind> event_kind_named(std::string_view text) {
-  for (int i = 0; i < kEventKindCount; ++i) {
-    if (to_string(static_cast<EventKind>(i)) == text) return static_cast<EventKind>(i);
-  }
-  return std::nullopt;
-}
 
 tl::unexpected<Error> damaged_events(const Database& file, const std::string& why) {
   return fail(ErrorKind::kDamaged, file.file() + " is damaged (" + why +
@@ -73,7 +67,7 @@ Result<void> EventSource::read_headers() {
       place.lane = static_cast<int>(row.integer(1));
       place.header = {row.integer(3), row.integer(4), row.integer(5),
                       static_cast<int>(row.integer(6)), row.integer(7)};
-      const auto kind = event_kind_named(row.text(2));
+      const auto kind = enum_from_text(row.text(2), EventKind::kAllocation);
       const std::int64_t count = place.header.count;
       const bool is_own = place.rank >= 0 && row.integer(0) == place.rank;
       if (kind && is_own && count >= 0 && count <= static_cast<std::int64_t>(kMostChunkEvents)) {

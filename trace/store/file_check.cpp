@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "trace/base/enum_text.h"
 #include "trace/model/saturated.h"
 #include "trace/store/chunk_codec.h"
 #include "trace/store/lod_event.h"
@@ -22,15 +23,6 @@ constexpr const char* kMostPageProblems = "20";
 std::string range_of_rank(int rank) {
   return " where row_id > " + std::to_string(first_row_id(rank)) + " and row_id < " +
          std::to_string(first_row_id(rank + 1));
-}
-
-std::optional<LodKind> lod_kind_of(std::string_view event_kind) {
-  for (int i = 0; i < kEventKindCount; ++i) {
-    if (to_string(static_cast<EventKind>(i)) == event_kind) {
-      return lod_kind(static_cast<EventKind>(i));
-    }
-  }
-  return std::nullopt;
 }
 
 std::string in_digits(std::int64_t number, const char* noun) {
@@ -183,7 +175,9 @@ void FileCheck::check_chunk(const ChunkRow& row) {
       std::clamp<std::int64_t>(row.header.count, 0, static_cast<std::int64_t>(kMostChunkEvents));
   ++rank.chunks;
   rank.events += count;
-  if (const auto kind = lod_kind_of(row.kind)) events_[row.rank][{row.lane, *kind}] += count;
+  const auto event_kind = enum_from_text(row.kind, EventKind::kAllocation);
+  const auto kind = event_kind ? lod_kind(*event_kind) : std::nullopt;
+  if (kind) events_[row.rank][{row.lane, *kind}] += count;
   const auto events = decode_chunk(row.header, row.data, opener_);
   if (!events) {
     add({"", row.rank, row.lane, row.kind, row.header.first_ns, row.header.last_ns, count,

@@ -4,20 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "trace/base/enum_text.h"
 #include "trace/store/schema.h"
 
 namespace shardlens::trace {
-
-namespace {
-
-std::optional<LodKind> parsed_lod_kind(std::string_view text) {
-  for (int i = 0; i <= static_cast<int>(LodKind::kRibbon); ++i) {
-    if (to_string(static_cast<LodKind>(i)) == text) return static_cast<LodKind>(i);
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 void LodFile::forget() {
   closed_ = kFirstLodTile;
@@ -63,7 +53,7 @@ Result<void> LodFile::load_streams() {
   while (true) {
     TRY_ASSIGN(const bool more, statement.step());
     if (!more) return {};
-    const auto kind = parsed_lod_kind(statement.text(2));
+    const auto kind = enum_from_text(statement.text(2), LodKind::kRibbon);
     const std::int64_t number = statement.integer(0);
     const std::int64_t depth = statement.integer(3);
     if (!kind || number < 0 || number >= kMostLodStreams || depth < 0 || depth >= kLodDepths) {

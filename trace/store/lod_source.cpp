@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trace/base/enum_text.h"
 #include "trace/store/row_fields.h"
 #include "trace/store/schema.h"
 
@@ -11,13 +12,6 @@ namespace {
 
 // Decoded chunks that are kept for the next tile: 40 bytes each.
 constexpr std::size_t kMostDecodedEvents = 1u << 18;
-
-std::optional<EventKind> parsed_event_kind(std::string_view text) {
-  for (int i = 0; i < kEventKindCount; ++i) {
-    if (to_string(static_cast<EventKind>(i)) == text) return static_cast<EventKind>(i);
-  }
-  return std::nullopt;
-}
 
 template <typename Row>
 LodSource::Item row_item(const Row& row, LodSource::Item::Part part) {
@@ -127,7 +121,7 @@ Result<void> LodSource::find_chunks(std::int64_t from_ns) {
     TRY_ASSIGN(const bool more, statement.step());
     if (!more) return {};
     last = statement.integer(0);
-    const auto kind = parsed_event_kind(statement.text(2));
+    const auto kind = enum_from_text(statement.text(2), EventKind::kAllocation);
     if (!kind || !lod_kind(*kind) || statement.integer(4) < from_ns) continue;
     chunks_.push_back({last,
                        static_cast<int>(statement.integer(1)),

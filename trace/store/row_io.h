@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "trace/base/enum_text.h"
 #include "trace/store/row_fields.h"
 #include "trace/store/sqlite.h"
 
@@ -197,9 +198,7 @@ class RowScanner {
  private:
   template <typename T>
   T parse(const char* name, std::string_view text, T last) {
-    for (int i = 0; i <= static_cast<int>(last); ++i) {
-      if (to_string(static_cast<T>(i)) == text) return static_cast<T>(i);
-    }
+    if (const auto value = enum_from_text(text, last)) return *value;
     complain(name, text);
     return last;
   }
