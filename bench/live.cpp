@@ -22,12 +22,12 @@
 #include <GLFW/glfw3.h>
 
 #include "app/session/controller.h"
-#include "app/session/wall_time.h"
 #include "app/window/graphics.h"
 #include "app/window/main_window.h"
 #include "bench/bench_rows.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/trace_writer.h"
+#include "trace/store/wall_clock.h"
 
 namespace shardlens::bench {
 namespace {
@@ -58,7 +58,7 @@ class Recorder {
     info_.name = "live";
     info_.device = "cpu";
     info_.world_size = 1;
-    info_.start_ns = wall_now_ns();
+    info_.start_ns = trace::wall_clock_ns();
     folder_ = must(trace::create_run(runs_dir, info_, false));
     writer_ = must(trace::TraceWriter::create(trace::rank_file(folder_, 0), 0));
     trace::Batch first;
@@ -67,7 +67,7 @@ class Recorder {
     writer_->submit(std::move(first));
   }
   void step(std::int64_t index) {
-    const auto now = wall_now_ns();
+    const auto now = trace::wall_clock_ns();
     trace::Batch batch;
     trace::Step step;
     step.index = index;
@@ -82,7 +82,7 @@ class Recorder {
   void finish() {
     must(writer_->close());
     info_.status = trace::RunStatus::kDone;
-    info_.end_ns = wall_now_ns();
+    info_.end_ns = trace::wall_clock_ns();
     must(trace::update_run(folder_, info_));
   }
   const fs::path& folder() const { return folder_; }
@@ -192,14 +192,14 @@ void measure_latency(Viewer& viewer, Recorder& recorder, Stopwatches& watches) {
   std::jthread training([&] {
     for (int step = 0; step < kSteps; ++step) {
       std::this_thread::sleep_for(130ms + 7ms * (step % 11));
-      watches.began(wall_now_ns());
+      watches.began(trace::wall_clock_ns());
       recorder.step(step);
     }
   });
   const auto deadline = std::chrono::steady_clock::now() + 60s;
   while (watches.finished() < kSteps && std::chrono::steady_clock::now() < deadline) {
     const auto count = viewer.turn();
-    watches.seen(count, wall_now_ns());
+    watches.seen(count, trace::wall_clock_ns());
   }
   if (watches.finished() < kSteps) throw std::runtime_error("steps were never shown");
 }

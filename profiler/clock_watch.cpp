@@ -3,21 +3,22 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "trace/store/wall_clock.h"
+
 namespace shardlens::profiler {
 namespace {
 
-template <clockid_t Id>
-std::int64_t system_clock_ns() {
+std::int64_t monotonic_ns() {
   timespec time{};
-  clock_gettime(Id, &time);
+  clock_gettime(CLOCK_MONOTONIC, &time);
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
 }  // namespace
 
 ClockOffset ClockWatch::read() {
-  const auto realtime = [] { return std::optional(system_clock_ns<CLOCK_REALTIME>()); };
-  return *measure_clock_offset(realtime, system_clock_ns<CLOCK_MONOTONIC>);
+  const auto realtime = [] { return std::optional(trace::wall_clock_ns()); };
+  return *measure_clock_offset(realtime, monotonic_ns);
 }
 
 std::optional<std::int64_t> ClockWatch::moved(const ClockOffset& now) {

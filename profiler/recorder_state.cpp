@@ -7,6 +7,8 @@
 #include <ctime>
 #include <utility>
 
+#include "trace/store/wall_clock.h"
+
 namespace shardlens::profiler {
 namespace {
 
@@ -15,15 +17,15 @@ constexpr std::int64_t kClockCheckIntervalNs = 1'000'000'000;
 // Half of what is taken for a hang, so that the rows are there when somebody asks.
 constexpr std::int64_t kStandsStillNs = 5'000'000'000;
 
-std::int64_t clock_ns(clockid_t clock) {
+std::int64_t thread_cpu_ns() {
   timespec time{};
-  clock_gettime(clock, &time);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
 }  // namespace
 
-std::int64_t Recorder::now_ns() { return clock_ns(CLOCK_REALTIME); }
+std::int64_t Recorder::now_ns() { return trace::wall_clock_ns(); }
 
 Recorder::State::State(RecorderOptions recorder_options,
                        std::unique_ptr<trace::TraceWriter> trace_writer)
@@ -127,7 +129,7 @@ void Recorder::State::take_account(const BatchBuilder::Drained& drained, trace::
   // What a program that was not written for us marks is recorded without measuring.
   const bool is_measured = callback_ns > 0 || !options.late_steps;
   cost.callback_ns = is_measured ? callback_ns.load() : trace::kNotKnown;
-  cost.writer_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) + writer_->cpu_ns();
+  cost.writer_ns = thread_cpu_ns() + writer_->cpu_ns();
   cost.events = events_ + added_events;
   batch.cost = cost;
 }

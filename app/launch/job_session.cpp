@@ -17,6 +17,7 @@
 #include "app/launch/rank_environment.h"
 #include "app/launch/store_file.h"
 #include "trace/store/run_folder.h"
+#include "trace/store/wall_clock.h"
 
 namespace shardlens::app {
 namespace {
@@ -27,12 +28,6 @@ using std::chrono::steady_clock;
 using trace::Result;
 
 constexpr std::size_t kShownLogLines = 20;
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 // The thread leaves signals to the one that waits for them.
 void block_all_signals() {
@@ -51,7 +46,7 @@ std::vector<trace::ToldByRank> told_by_ranks(const JobStatus& status) {
 }
 
 Result<fs::path> create_folder(const JobRequest& request, trace::RunInfo& run) {
-  run.start_ns = now_ns();
+  run.start_ns = trace::wall_clock_ns();
   remove_abandoned_store_files(request.runs_dir);
   auto folder = trace::create_run(request.runs_dir, run, request.overwrite);
   if (!folder) return folder;
@@ -239,7 +234,7 @@ void JobSession::finish() {
   fs::remove(store_file_, ignored);
   JobStatus status = poll();
   conclude(status);
-  status.run.end_ns = now_ns();
+  status.run.end_ns = trace::wall_clock_ns();
   status.phase = JobStatus::Phase::kEnded;
   const auto merged = trace::checkpoint_run(folder_);
   name_culprit(status);
@@ -273,7 +268,7 @@ void JobSession::give_up(const std::string& problem) {
   JobStatus status = poll();
   status.run.status = trace::RunStatus::kFailed;
   status.run.reason = "the launcher failed: " + problem;
-  status.run.end_ns = now_ns();
+  status.run.end_ns = trace::wall_clock_ns();
   status.phase = JobStatus::Phase::kEnded;
   std::error_code ignored;
   fs::remove(store_file_, ignored);

@@ -25,6 +25,7 @@
 #include "trace/store/query.h"
 #include "trace/store/rank_files.h"
 #include "trace/store/run_folder.h"
+#include "trace/store/wall_clock.h"
 
 namespace shardlens::app {
 namespace {
@@ -35,12 +36,6 @@ using trace::ErrorKind;
 using trace::Result;
 
 constexpr auto kLongestFarewell = 5s;
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 const std::string* find_variable(const std::vector<std::string>& environment,
                                  std::string_view name) {
@@ -155,7 +150,7 @@ Result<std::unique_ptr<RecordedProgram>> RecordedProgram::start(const RecordRequ
   trace::RunInfo run;
   run.name =
       request.name.empty() ? fs::path(request.command.front()).filename().string() : request.name;
-  run.start_ns = now_ns();
+  run.start_ns = trace::wall_clock_ns();
   run.program = "shardlens " SHARDLENS_VERSION;
   run.imported_from = "another program";
   run.command = command_text(request.command);
@@ -282,7 +277,7 @@ Result<void> RecordedProgram::conclude(bool stopped) {
         "range. "
         "Without a GPU, mark steps and phases with NVTX (torch.cuda.nvtx.range_push).");
   }
-  run_.end_ns = now_ns();
+  run_.end_ns = trace::wall_clock_ns();
   run_.status = trace::RunStatus::kDone;
   if (stopped) {
     run_.status = trace::RunStatus::kStopped;

@@ -6,11 +6,11 @@
 
 #include "app/launch/log_tail.h"
 #include "app/session/run_pulse.h"
-#include "app/session/wall_time.h"
 #include "trace/analysis/run_analysis.h"
 #include "trace/analysis/run_summary.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/run_reader.h"
+#include "trace/store/wall_clock.h"
 
 namespace shardlens::app {
 namespace {
@@ -99,7 +99,8 @@ Result<RunReport> load_report(const fs::path& run, std::optional<StepRange> rang
   report.saved_model = trace::saved_model(run);
   report.range = range;
   if (range) restrict_to(report.figures, *range);
-  if (is_abandoned(pulse_of(report.figures), wall_now_ns())) mark_as_cut_off(report.figures.info);
+  if (is_abandoned(pulse_of(report.figures), trace::wall_clock_ns()))
+    mark_as_cut_off(report.figures.info);
   const trace::RunInfo& outcome = report.figures.info;
   if (outcome.status != trace::RunStatus::kFailed) return report;
   report.diagnosis = trace::diagnose_hang(report.figures, analysis.strings());

@@ -6,8 +6,8 @@
 #include "app/session/run_notes.h"
 #include "app/session/run_pulse.h"
 #include "app/session/step_choice.h"
-#include "app/session/wall_time.h"
 #include "trace/store/file_system.h"
+#include "trace/store/wall_clock.h"
 
 namespace shardlens::app {
 
@@ -136,7 +136,7 @@ void RunFeed::note_arrivals() {
       std::find_if(steps.rbegin(), steps.rend(), [](const auto& step) { return step.complete; });
   if (latest == steps.rend()) return;
   if (!arrivals_.empty() && arrivals_.back().step >= latest->index) return;
-  arrivals_.push_back({latest->index, wall_now_ns()});
+  arrivals_.push_back({latest->index, trace::wall_clock_ns()});
   if (arrivals_.size() > 16) arrivals_.pop_front();
 }
 

@@ -8,10 +8,10 @@
 #include "app/session/record_cache.h"
 #include "app/session/run_pulse.h"
 #include "app/session/run_words.h"
-#include "app/session/wall_time.h"
 #include "trace/store/library_file.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/stop_reading.h"
+#include "trace/store/wall_clock.h"
 
 namespace shardlens::app {
 
@@ -260,7 +260,7 @@ bool RunLibrary::lives(const std::string& folder, const trace::RunStamp& stamp) 
   if (trace::was_just_written(stamp)) return true;
   const auto known = entries_.find(folder);
   if (known == entries_.end() || known->second.stamp != stamp) return false;
-  return !is_abandoned(known->second.record.pulse, wall_now_ns());
+  return !is_abandoned(known->second.record.pulse, trace::wall_clock_ns());
 }
 
 // What has not changed since the last look is not opened; what is to be read goes to `unread_`.
@@ -361,8 +361,8 @@ bool RunLibrary::take_in(Unread run, RunRecord record) {
   const std::string folder = run.info.folder;
   const bool says_running = run.info.status == RunStatus::kRunning;
   record.is_bundled = run.is_bundled;
-  const bool abandoned =
-      says_running && !lives(folder, run.stamp) && is_abandoned(record.pulse, wall_now_ns());
+  const bool abandoned = says_running && !lives(folder, run.stamp) &&
+                         is_abandoned(record.pulse, trace::wall_clock_ns());
   if (abandoned) mark_as_cut_off(record.info);
   has_running_ = has_running_ || (says_running && !abandoned);
   entries_[folder] = {run.stamp, run.info.status, std::move(record), false};

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "app/session/run_pulse.h"
-#include "app/session/wall_time.h"
 #include "trace/store/free_memory.h"
 #include "trace/store/stop_reading.h"
+#include "trace/store/wall_clock.h"
 
 namespace shardlens::app {
 
@@ -116,7 +116,7 @@ void RunWatcher::work(const std::stop_token& stop) {
     try {
       const bool asked = requests.any && carry_out(std::move(requests));
       // One moment for both: a replay must not reach its end between reading and publishing.
-      const auto now_ns = wall_now_ns();
+      const auto now_ns = trace::wall_clock_ns();
       const bool read = follow_file(now_ns);
       if (asked || read || replaying_) publish(asked || read, now_ns);
     } catch (const std::exception& error) {
@@ -133,7 +133,7 @@ void RunWatcher::give_up(const std::string& why) {
   view_.reset();
   replaying_ = false;
   problem_ = "The run " + run_.string() + " cannot be shown: " + why;
-  publish(false, wall_now_ns());
+  publish(false, trace::wall_clock_ns());
 }
 
 bool RunWatcher::carry_out(Requests requests) {
@@ -178,7 +178,7 @@ void RunWatcher::select_first_step() {
 }
 
 void RunWatcher::carry_out_replay(const Requests& requests) {
-  const auto now = wall_now_ns();
+  const auto now = trace::wall_clock_ns();
   if (requests.replay == ReplayWish::kStart) {
     const auto range = feed_->commit_range();
     if (!range || range->last_ns == 0) {
@@ -259,7 +259,7 @@ std::chrono::nanoseconds RunWatcher::pause_length() const {
   if (replaying_)
     return was_playing_ ? std::max<std::chrono::nanoseconds>(kReplayPause, last_cost_)
                         : std::chrono::nanoseconds(kNothingToDo);
-  const auto now = wall_now_ns();
+  const auto now = trace::wall_clock_ns();
   if (ended_at_ns_ != 0 && now - ended_at_ns_ > kReadOnAfterEndNs) return kNothingToDo;
   if (ended_at_ns_ == 0 && view_ && !view_->is_live) return kAbandonedPause;
   return std::max<std::chrono::nanoseconds>(kLivePause, last_cost_);

@@ -12,7 +12,7 @@
 #include "app/session/run_record.h"
 #include "app/session/step_choice.h"
 #include "app/session/strategy_planner.h"
-#include "app/session/wall_time.h"
+#include "trace/store/wall_clock.h"
 
 namespace shardlens::app {
 
@@ -79,7 +79,7 @@ Result<ui::Snapshot> still_snapshot(const StillOptions& options) {
   TRY_ASSIGN(const auto feed, RunFeed::open(options.run));
   TRY(feed->advance().map([](bool) {}));
   feed->select_step(options.step);
-  TRY_ASSIGN(auto view, feed->view(wall_now_ns(), false, ""));
+  TRY_ASSIGN(auto view, feed->view(trace::wall_clock_ns(), false, ""));
   TRY(check_step(view->figures, options));
 
   auto shown = record_from_figures(view->figures);

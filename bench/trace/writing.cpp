@@ -14,6 +14,7 @@
 #include "bench/trace/stages.h"
 #include "trace/store/row_writer.h"
 #include "trace/store/trace_writer.h"
+#include "trace/store/wall_clock.h"
 #include "trace/synthetic/step_schedule.h"
 #include "trace/synthetic/synthetic_rank.h"
 
@@ -151,17 +152,12 @@ Figures measure_soak(const std::filesystem::path& folder, const SoakOptions& opt
     streams.emplace_back(prepared.steps.front());
   }
   const auto begin = Clock::now();
-  const auto wall_ns = [] {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-               std::chrono::system_clock::now().time_since_epoch())
-        .count();
-  };
   Figures figures;
   double events = 0;
-  std::int64_t told_ns = wall_ns();
+  std::int64_t told_ns = trace::wall_clock_ns();
   for (auto next = begin + kBeat;; next += kBeat) {
     std::this_thread::sleep_until(next);
-    const std::int64_t now_ns = wall_ns();
+    const std::int64_t now_ns = trace::wall_clock_ns();
     const std::int64_t length = now_ns - told_ns;
     const std::int64_t count = options.events_per_s * length / 1'000'000'000;
     for (std::size_t rank = 0; rank < writers.size(); ++rank) {

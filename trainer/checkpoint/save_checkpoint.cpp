@@ -4,6 +4,7 @@
 
 #include "trace/store/checksum.h"
 #include "trace/store/file_system.h"
+#include "trace/store/wall_clock.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/checkpoint_plan.h"
 #include "trainer/checkpoint/disk_file.h"
@@ -201,9 +202,7 @@ class Saving {
     trace::CheckpointInfo info = options_.info;
     info.world_size = communicator_.world_size();
     info.optimizer_steps = std::llround(plan_.optimizer_steps);
-    info.saved_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                        std::chrono::system_clock::now().time_since_epoch())
-                        .count();
+    info.saved_ns = trace::wall_clock_ns();
     info.parameters = plan_.parameters;
     info.files.clear();
     for (const PlannedFile& file : plan_.files) {

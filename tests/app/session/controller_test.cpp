@@ -4,10 +4,10 @@
 
 #include <fstream>
 
-#include "app/session/wall_time.h"
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/fake_job.h"
 #include "tests/app/session/synthetic_run.h"
+#include "trace/store/wall_clock.h"
 
 namespace shardlens::app {
 namespace {
@@ -113,10 +113,10 @@ TEST_F(ControllerTest, AWrongValueChangesNothingAndSaysWhy) {
 TEST_F(ControllerTest, StartUsesTheDraftAndShowsTheJob) {
   SyntheticOptions options;
   options.name = "live";
-  options.start_ns = wall_now_ns();
+  options.start_ns = trace::wall_clock_ns();
   SyntheticRun run(runs, options);
   run.add_steps(5);
-  run.beat(wall_now_ns());
+  run.beat(trace::wall_clock_ns());
   jobs.record_in(run.folder());
   open();
   controller->execute(ui::SetKnob{"bucket_cap_mb", "60"});
@@ -135,7 +135,7 @@ TEST_F(ControllerTest, TheJobGoesOnWhileAnotherRunIsLookedAt) {
   const auto old = write_run("old", 25);
   SyntheticOptions options;
   options.name = "live";
-  options.start_ns = wall_now_ns();
+  options.start_ns = trace::wall_clock_ns();
   SyntheticRun run(runs, options);
   run.add_steps(5);
   jobs.record_in(run.folder());
@@ -148,7 +148,7 @@ TEST_F(ControllerTest, TheJobGoesOnWhileAnotherRunIsLookedAt) {
   ASSERT_TRUE(becomes(
       [](const ui::Snapshot& now) { return now.run && now.run->figures.info.name == "old"; }));
   run.add_steps(3);
-  run.beat(wall_now_ns());
+  run.beat(trace::wall_clock_ns());
   EXPECT_TRUE(becomes([](const ui::Snapshot& now) { return now.job.step == 8; }));
   EXPECT_EQ(controller->snapshot()->run->figures.info.name, "old");
   EXPECT_FALSE(jobs.started()[0]->stop_requested);

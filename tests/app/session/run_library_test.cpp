@@ -5,10 +5,10 @@
 #include <fstream>
 #include <map>
 
-#include "app/session/wall_time.h"
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
 #include "trace/store/run_folder.h"
+#include "trace/store/wall_clock.h"
 
 namespace shardlens::app {
 namespace {
@@ -58,10 +58,10 @@ TEST_F(LibraryTest, ARunThatWasKilledJustBeforeIsNotShownAsRunningForEver) {
   std::filesystem::path run_folder;
   {
     SyntheticOptions options;
-    options.start_ns = wall_now_ns() - 60'000'000'000;
+    options.start_ns = trace::wall_clock_ns() - 60'000'000'000;
     SyntheticRun run(runs, options);
     run.add_steps(5);
-    run.beat(wall_now_ns() - 8'000'000'000);
+    run.beat(trace::wall_clock_ns() - 8'000'000'000);
     run_folder = run.folder();
   }
   // Its files were last written a moment before the library looks.
@@ -98,7 +98,7 @@ TEST_F(LibraryTest, NamesRunsThatCannotBeRead) {
 
 TEST_F(LibraryTest, ALiveRunsRowFollowsItsView) {
   SyntheticOptions options;
-  options.start_ns = wall_now_ns();
+  options.start_ns = trace::wall_clock_ns();
   SyntheticRun run(runs, options);
   run.add_steps(4);
   RunLibrary library({runs, {}}, [] {});

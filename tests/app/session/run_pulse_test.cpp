@@ -4,13 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/session/wall_time.h"
+#include "trace/store/wall_clock.h"
 
 namespace shardlens::app {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-const std::int64_t kNow = wall_now_ns();
+const std::int64_t kNow = trace::wall_clock_ns();
 
 std::string this_host() {
   char host[256] = {};

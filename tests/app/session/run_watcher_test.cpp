@@ -6,10 +6,10 @@
 #include <fstream>
 #include <thread>
 
-#include "app/session/wall_time.h"
 #include "tests/app/session/synthetic_run.h"
 #include "trace/analysis/run_analysis.h"
 #include "trace/store/run_folder.h"
+#include "trace/store/wall_clock.h"
 
 namespace shardlens::app {
 namespace {
@@ -46,7 +46,7 @@ trace::RunFigures read_whole(const std::filesystem::path& run) {
 
 SyntheticOptions live_options() {
   SyntheticOptions options;
-  options.start_ns = wall_now_ns();
+  options.start_ns = trace::wall_clock_ns();
   return options;
 }
 
@@ -56,7 +56,7 @@ TEST(RunWatcher, ShowsStepsOfALiveRunAsTheyAreWritten) {
   RunWatcher watcher([] {});
   watcher.show(run.folder());
   run.add_steps(3);
-  run.beat(wall_now_ns());
+  run.beat(trace::wall_clock_ns());
   auto state = wait_for(watcher, has_steps(3));
   EXPECT_TRUE(state->view->is_live);
   EXPECT_TRUE(state->view->follows_live);
