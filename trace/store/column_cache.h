@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "trace/base/recently_used.h"
 #include "trace/model/result.h"
 #include "trace/store/chunk_entry.h"
 #include "trace/store/event_columns.h"
@@ -23,7 +23,7 @@ namespace shardlens::trace {
 class ColumnCache {
  public:
   using Value = Result<std::shared_ptr<const EventColumns>>;
-  explicit ColumnCache(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
+  explicit ColumnCache(std::size_t limit_bytes) : kept_(limit_bytes) {}
 
   // decode() runs on this thread, with no lock held. What is damaged stays so without another try.
   Value get(const ChunkKey& key, const std::function<Value()>& decode);
@@ -37,19 +37,14 @@ class ColumnCache {
  private:
   struct Entry {
     std::optional<Value> value;  // none while it is being decoded
-    std::size_t bytes = 0;
-    std::list<ChunkKey>::iterator use;  // of what has bytes
   };
-  void keep(const ChunkKey& key, Entry& entry);
-  void evict();
+  void keep(const ChunkKey& key, const Value& value);
 
-  const std::size_t limit_bytes_;
   mutable std::mutex mutex_;
   std::condition_variable decoded_;
-  // Waiting threads hold an entry that was evicted meanwhile.
+  // What is being decoded, which waiting threads hold, too, and what cannot be.
   std::unordered_map<ChunkKey, std::shared_ptr<Entry>, ChunkKeyHash> entries_;
-  std::list<ChunkKey> uses_;  // the latest first
-  std::size_t bytes_ = 0;
+  RecentlyUsed<ChunkKey, std::shared_ptr<const EventColumns>, ChunkKeyHash> kept_;
 };
 
 }  // namespace shardlens::trace

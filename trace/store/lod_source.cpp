@@ -10,9 +10,6 @@ namespace shardlens::trace {
 
 namespace {
 
-// Decoded chunks that are kept for the next tile: 40 bytes each.
-constexpr std::size_t kMostDecodedEvents = 1u << 18;
-
 template <typename Row>
 LodSource::Item row_item(const Row& row, LodSource::Item::Part part) {
   LodSource::Item item;
@@ -151,12 +148,7 @@ void LodSource::order_rows() {
 
 // Null: it cannot be read.
 Result<LodSource::Events> LodSource::load(const Chunk& chunk) {
-  const auto known =
-      std::ranges::find(decoded_, chunk.row_id, &std::pair<std::int64_t, Events>::first);
-  if (known != decoded_.end()) {
-    decoded_.splice(decoded_.begin(), decoded_, known);
-    return known->second;
-  }
+  if (const Events* known = decoded_.use(chunk.row_id)) return *known;
   TRY_ASSIGN(auto statement, database_->prepare("select data from chunk where row_id = ?1"));
   statement.bind(1, chunk.row_id);
   auto row = statement.step();
@@ -168,12 +160,7 @@ Result<LodSource::Events> LodSource::load(const Chunk& chunk) {
   } else if (!row && row.error().kind != ErrorKind::kDamaged) {
     return tl::make_unexpected(row.error());
   }
-  decoded_.emplace_front(chunk.row_id, events);
-  decoded_events_ += events ? events->size() : 0;
-  while (decoded_events_ > kMostDecodedEvents && decoded_.size() > 1) {
-    decoded_events_ -= decoded_.back().second ? decoded_.back().second->size() : 0;
-    decoded_.pop_back();
-  }
+  decoded_.keep(chunk.row_id, events, events ? events->size() : 0);
   return events;
 }
 

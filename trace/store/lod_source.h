@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/base/recently_used.h"
 #include "trace/model/events.h"
 #include "trace/model/result.h"
 #include "trace/store/chunk_codec.h"
@@ -86,8 +86,8 @@ class LodSource {
   std::vector<std::int64_t> latest_end_;              // of rows_ up to each
   std::vector<Chunk> chunks_;
   std::size_t shown_ = 0;
-  std::list<std::pair<std::int64_t, Events>> decoded_;  // the last used first
-  std::size_t decoded_events_ = 0;
+  // Decoded chunks for the next tile, by row id: events of 40 bytes.
+  RecentlyUsed<std::int64_t, Events> decoded_{1u << 18, 1};
 };
 
 }  // namespace shardlens::trace

@@ -11,12 +11,6 @@ namespace shardlens::trace {
 
 namespace {
 
-// Of decoded tiles, 10 to 12 KiB each: several screens full. A run has a cache for each rank.
-constexpr std::size_t kMostKeptBytes = 4u << 20;
-
-constexpr std::size_t kMostKeptTiles =
-    kMostKeptBytes / (kLodTileCells * std::max(sizeof(LodCell), sizeof(TimeByClass)));
-
 tl::unexpected<Error> too_many_tiles() {
   return fail(ErrorKind::kUsage, "more than " + std::to_string(LodTiles::kMostTilesAtOnce) +
                                      " tiles of the pyramid were asked for: use a coarser level");
@@ -27,7 +21,6 @@ tl::unexpected<Error> too_many_tiles() {
 Result<void> LodTiles::load() {
   TRY(file_.load());
   kept_.clear();
-  kept_by_key_.clear();
   number({0, LodKind::kRibbon, 0});  // every rank has one
   for (const auto& [in_file, stream] : file_.streams()) {
     const int place = number(stream);
@@ -74,7 +67,6 @@ void LodTiles::set_lists(std::map<LodStream, std::vector<LodEvent>> long_events,
   }
   stretches_ = std::move(stretches);
   kept_.clear();
-  kept_by_key_.clear();
 }
 
 void LodTiles::set_long_events(int stream, std::vector<LodEvent> events) {
@@ -91,19 +83,12 @@ bool LodTiles::is_ribbon(int stream) const {
 }
 
 std::shared_ptr<const LodTile> LodTiles::kept(Key key) {
-  const auto found = kept_by_key_.find(key);
-  if (found == kept_by_key_.end()) return nullptr;
-  kept_.splice(kept_.begin(), kept_, found->second);
-  return found->second->tile;
+  const auto* tile = kept_.use(key);
+  return tile ? *tile : nullptr;
 }
 
 std::shared_ptr<const LodTile> LodTiles::keep(Key key, std::shared_ptr<const LodTile> tile) {
-  kept_.push_front({key, tile});
-  kept_by_key_[key] = kept_.begin();
-  if (kept_.size() > kMostKeptTiles) {
-    kept_by_key_.erase(kept_.back().key);
-    kept_.pop_back();
-  }
+  kept_.keep(key, tile);
   return tile;
 }
 
@@ -245,7 +230,6 @@ void LodTiles::forget_all() {
   rebuilt_.clear();
   rebuilt_data_.forget_all();
   kept_.clear();
-  kept_by_key_.clear();
 }
 
 Result<void> LodTiles::visit_rebuilt(const VisitRebuilt& visit) {
@@ -272,10 +256,7 @@ std::vector<LodPlace> LodTiles::set_while_open(std::int64_t closed) const {
 void LodTiles::forget(int stream, int level, std::int64_t index) {
   const Key place = key(stream, level, index);
   if (const auto old = rebuilt_.find(place); old != rebuilt_.end()) erase(old);
-  if (const auto old = kept_by_key_.find(place); old != kept_by_key_.end()) {
-    kept_.erase(old->second);
-    kept_by_key_.erase(old);
-  }
+  kept_.forget(place);
 }
 
 }  // namespace shardlens::trace

@@ -2,10 +2,10 @@
 // time between them. Decoded ones are kept, up to a limit. One thread at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "trace/base/recently_used.h"
 #include "trace/model/result.h"
 #include "trace/store/lod_codec.h"
 #include "trace/store/lod_file.h"
@@ -70,10 +71,6 @@ class LodTiles {
     bool until_file = false;
   };
   using RebuiltTiles = std::map<std::int64_t, Rebuilt>;
-  struct Kept {
-    std::int64_t key = 0;
-    std::shared_ptr<const LodTile> tile;
-  };
   using Key = std::int64_t;
   struct Wanted {
     int stream = 0, level = 0;
@@ -108,8 +105,11 @@ class LodTiles {
   Intervals stretches_;
   RebuiltTiles rebuilt_;
   SpillStore rebuilt_data_;
-  std::list<Kept> kept_;  // the last used first
-  std::unordered_map<Key, std::list<Kept>::iterator> kept_by_key_;
+  // Decoded tiles, 10 to 12 KiB each, 4 MiB in all: several screens full. A run has them for each
+  // rank.
+  RecentlyUsed<Key, std::shared_ptr<const LodTile>> kept_{
+      (4u << 20) /
+      ((std::size_t{1} << kLodTileBits) * std::max(sizeof(LodCell), sizeof(TimeByClass)))};
 };
 
 }  // namespace shardlens::trace

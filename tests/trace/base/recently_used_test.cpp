@@ -1,0 +1,76 @@
+#include "trace/base/recently_used.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace shardlens::trace {
+namespace {
+
+TEST(RecentlyUsed, DropsWhatWasNotUsedForLongest) {
+  RecentlyUsed<int, std::string> kept(2);
+  kept.keep(1, "one");
+  kept.keep(2, "two");
+  ASSERT_NE(kept.use(1), nullptr);
+  kept.keep(3, "three");
+  EXPECT_EQ(kept.use(2), nullptr);
+  ASSERT_NE(kept.use(1), nullptr);
+  EXPECT_EQ(*kept.use(1), "one");
+  EXPECT_EQ(*kept.use(3), "three");
+}
+
+TEST(RecentlyUsed, KeepsTheFewestHoweverHeavy) {
+  RecentlyUsed<int, int> none(10), one(10, 1);
+  none.keep(1, 1, 11);
+  one.keep(1, 1, 11);
+  EXPECT_EQ(none.use(1), nullptr);
+  EXPECT_NE(one.use(1), nullptr);
+  one.keep(2, 2, 12);
+  EXPECT_EQ(one.use(1), nullptr);
+  EXPECT_EQ(one.weight(), 12u);
+}
+
+// Against a list that is looked through.
+TEST(RecentlyUsed, HoldsWhatAPlainListWouldHold) {
+  struct Plain {
+    int key, value;
+    std::size_t weight;
+  };
+  std::mt19937 random(4);
+  RecentlyUsed<int, int> kept(20);
+  std::vector<Plain> plain;  // the last used first
+  const auto place = [&](int key) { return std::ranges::find(plain, key, &Plain::key); };
+  for (int round = 0; round < 5'000; ++round) {
+    const int key = static_cast<int>(random() % 12);
+    const auto at = place(key);
+    if (random() % 8 == 0) {
+      kept.forget(key);
+      if (at != plain.end()) plain.erase(at);
+    } else if (random() % 2 == 0) {
+      const std::size_t weight = 1 + random() % 6;
+      kept.keep(key, round, weight);
+      if (at != plain.end()) plain.erase(at);
+      plain.insert(plain.begin(), {key, round, weight});
+    } else {
+      const int* value = kept.use(key);
+      ASSERT_EQ(value != nullptr, at != plain.end());
+      if (value != nullptr) {
+        EXPECT_EQ(*value, at->value);
+        std::rotate(plain.begin(), at, at + 1);
+      }
+    }
+    const auto weight = [&] {
+      std::size_t sum = 0;
+      for (const Plain& each : plain) sum += each.weight;
+      return sum;
+    };
+    while (weight() > 20) plain.pop_back();
+    ASSERT_EQ(kept.weight(), weight());
+  }
+}
+
+}  // namespace
+}  // namespace shardlens::trace
