@@ -182,8 +182,11 @@ void JobSession::take_exits() {
     RankExit exit = *rank.exit();
     exit.asked = told_to_leave_;
     exit.message = options_.last_message(trace::rank_log(folder_, exit.rank));
-    const std::lock_guard lock(mutex_);
-    status_.exits.push_back(std::move(exit));
+    {
+      const std::lock_guard lock(mutex_);
+      status_.exits.push_back(std::move(exit));
+    }
+    options_.on_news();
   }
 }
 
@@ -220,8 +223,11 @@ void JobSession::tell_ranks_to_leave(std::chrono::milliseconds grace) {
   }
   told_to_leave_ = true;
   deadline_ = steady_clock::now() + grace;
-  const std::lock_guard lock(mutex_);
-  status_.phase = JobStatus::Phase::kStopping;
+  {
+    const std::lock_guard lock(mutex_);
+    status_.phase = JobStatus::Phase::kStopping;
+  }
+  options_.on_news();
 }
 
 bool JobSession::any_running() const {
@@ -240,8 +246,7 @@ void JobSession::finish() {
   name_culprit(status);
   if (!merged) status.save_errors.push_back(merged.error().message);
   save_end(status);
-  const std::lock_guard lock(mutex_);
-  status_ = std::move(status);
+  publish_end(std::move(status));
 }
 
 // Where run.sqlite cannot take it, the log of the first rank may.
@@ -277,8 +282,15 @@ void JobSession::give_up(const std::string& problem) {
   } catch (const std::exception& error) {
     status.save_errors.emplace_back(error.what());
   }
-  const std::lock_guard lock(mutex_);
-  status_ = std::move(status);
+  publish_end(std::move(status));
+}
+
+void JobSession::publish_end(JobStatus status) {
+  {
+    const std::lock_guard lock(mutex_);
+    status_ = std::move(status);
+  }
+  options_.on_news();
 }
 
 void JobSession::conclude(JobStatus& status) {

@@ -29,6 +29,8 @@ struct JobOptions {
   std::chrono::milliseconds failure_grace{3000};  // the same once a rank has failed or hangs
   // What a rank said at last, from its log; tests replace it.
   std::function<std::string(const std::filesystem::path&)> last_message = app::last_message;
+  // Called by the job's own thread whenever poll() has something new; must not end the session.
+  std::function<void()> on_news = [] {};
 };
 
 struct JobStatus {
@@ -42,24 +44,34 @@ struct JobStatus {
   std::vector<std::string> save_errors;
 };
 
-class JobSession {
+// What looks after a job needs of it: JobSession, or a fake in tests.
+class RunningJob {
+ public:
+  virtual ~RunningJob() = default;
+  virtual const std::filesystem::path& folder() const = 0;
+  virtual JobStatus poll() const = 0;
+  // All ranks leave after the same step; the run is `stopped`.
+  virtual void request_stop() = 0;
+  // The same with less patience; the run is `failed` for this reason, say a hang.
+  virtual void request_abort(std::string reason) = 0;
+};
+
+class JobSession final : public RunningJob {
  public:
   // Checks the request, creates the run's folder and starts the ranks on a thread of its own.
   // Errors: as check_job() and create_run(); kMissing without the rank program.
   static trace::Result<std::unique_ptr<JobSession>> start(const JobRequest& request,
                                                           JobOptions options = {});
-  ~JobSession();  // kills ranks that still run; blocks until they are gone
+  ~JobSession() override;  // kills ranks that still run; blocks until they are gone
   JobSession(const JobSession&) = delete;
   JobSession& operator=(const JobSession&) = delete;
 
-  const std::filesystem::path& folder() const { return folder_; }
-  JobStatus poll() const;
+  const std::filesystem::path& folder() const override { return folder_; }
+  JobStatus poll() const override;
   JobStatus wait();  // blocks until the job has ended
 
-  // All ranks leave after the same step; the run is `stopped`.
-  void request_stop();
-  // The same with less patience; the run is `failed` for this reason, say a hang.
-  void request_abort(std::string reason);
+  void request_stop() override;
+  void request_abort(std::string reason) override;
   void kill_now();
 
  private:
@@ -76,6 +88,7 @@ class JobSession {
   void name_culprit(JobStatus& status) const;
   void save_end(JobStatus& status);
   void give_up(const std::string& problem);
+  void publish_end(JobStatus status);
   bool any_running() const;
   void wake() const;
 

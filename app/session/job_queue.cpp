@@ -13,24 +13,13 @@ using ui::JobPhase;
 
 namespace {
 
-constexpr auto kLookEvery = 50ms;  // while a job runs
-constexpr auto kFarewell = 3s;     // for ranks to flush when the program ends
+constexpr auto kHangCheckEvery = 1s;  // all else the job tells itself
+constexpr auto kFarewell = 3s;        // for ranks to flush when the program ends
 
-class SessionJob final : public RunningJob {
- public:
-  explicit SessionJob(std::unique_ptr<JobSession> session) : session_(std::move(session)) {}
-  const std::filesystem::path& folder() const override { return session_->folder(); }
-  JobStatus poll() const override { return session_->poll(); }
-  void request_stop() override { session_->request_stop(); }
-  void request_abort(const std::string& reason) override { session_->request_abort(reason); }
-
- private:
-  std::unique_ptr<JobSession> session_;
-};
-
-Result<std::unique_ptr<RunningJob>> start_safely(const StartJob& start, const JobRequest& request) {
+Result<std::unique_ptr<RunningJob>> start_safely(const StartJob& start, const JobRequest& request,
+                                                 std::function<void()> on_news) {
   try {
-    return start(request);
+    return start(request, std::move(on_news));
   } catch (const std::exception& error) {
     return trace::fail(trace::ErrorKind::kFailed,
                        std::string("The job could not be started: ") + error.what());
@@ -55,9 +44,11 @@ std::string notice_of(const JobStatus& ended) {
 
 }  // namespace
 
-Result<std::unique_ptr<RunningJob>> start_job_session(const JobRequest& request) {
-  TRY_ASSIGN(auto session, JobSession::start(request));
-  return std::make_unique<SessionJob>(std::move(session));
+Result<std::unique_ptr<RunningJob>> start_job_session(const JobRequest& request,
+                                                      std::function<void()> on_news) {
+  JobOptions options;
+  options.on_news = std::move(on_news);
+  return JobSession::start(request, std::move(options));
 }
 
 JobQueue::JobQueue(StartJob start, std::function<void()> on_change)
@@ -152,19 +143,28 @@ void JobQueue::work(const std::stop_token& stop) {
     {
       std::unique_lock lock(mutex_);
       const auto has_work = [this] {
-        return (job_ == nullptr && starting_) || (job_ != nullptr && stop_wanted_ && !stop_sent_);
+        return job_ == nullptr ? starting_.has_value() : has_news_ || (stop_wanted_ && !stop_sent_);
       };
       if (job_ != nullptr) {
-        wake_.wait_for(lock, stop, kLookEvery, has_work);
+        wake_.wait_for(lock, stop, kHangCheckEvery, has_work);
       } else {
         wake_.wait(lock, stop, has_work);
       }
+      has_news_ = false;
     }
     if (stop.stop_requested()) break;
     if (job_ == nullptr) start_next();
     if (job_ != nullptr) look_after_job_safely();
   }
   leave_in_order();
+}
+
+void JobQueue::hear_news() {
+  {
+    const std::lock_guard lock(mutex_);
+    has_news_ = true;
+  }
+  wake_.notify_one();
 }
 
 void JobQueue::start_next() {
@@ -176,7 +176,7 @@ void JobQueue::start_next() {
     state.run_name = request->name;
   });
   if (!request) return;
-  auto job = start_safely(start_, *request);
+  auto job = start_safely(start_, *request, [this] { hear_news(); });
   change_state([&](QueueState& state) {
     if (!job) {
       stop_wanted_ = false;
@@ -252,10 +252,10 @@ void JobQueue::finish(const JobStatus& status) {
 void JobQueue::leave_in_order() {
   if (job_ == nullptr) return;
   job_->request_stop();
-  const auto deadline = std::chrono::steady_clock::now() + kFarewell;
-  while (job_->poll().phase != JobStatus::Phase::kEnded &&
-         std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(20ms);
+  {
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, kFarewell,
+                   [this] { return job_->poll().phase == JobStatus::Phase::kEnded; });
   }
   job_.reset();
 }

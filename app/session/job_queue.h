@@ -21,19 +21,13 @@
 
 namespace shardlens::app {
 
-// What the queue needs of a started job: JobSession, or a fake in tests.
-class RunningJob {
- public:
-  virtual ~RunningJob() = default;
-  virtual const std::filesystem::path& folder() const = 0;
-  virtual JobStatus poll() const = 0;
-  virtual void request_stop() = 0;
-  virtual void request_abort(const std::string& reason) = 0;  // ends it as failed
-};
-using StartJob = std::function<trace::Result<std::unique_ptr<RunningJob>>(const JobRequest&)>;
+// `on_news`: called on any thread when the job's status has changed.
+using StartJob = std::function<trace::Result<std::unique_ptr<RunningJob>>(
+    const JobRequest&, std::function<void()> on_news)>;
 
 // Starts real ranks.
-trace::Result<std::unique_ptr<RunningJob>> start_job_session(const JobRequest& request);
+trace::Result<std::unique_ptr<RunningJob>> start_job_session(const JobRequest& request,
+                                                             std::function<void()> on_news);
 
 struct QueueState {
   ui::JobPhase phase = ui::JobPhase::kNone;
@@ -67,6 +61,7 @@ class JobQueue {
 
  private:
   void work(const std::stop_token& stop);
+  void hear_news();
   void start_next();
   void look_after_job();
   void look_after_job_safely();
@@ -90,6 +85,7 @@ class JobQueue {
   std::deque<Waiting> waiting_;
   std::uint64_t last_id_ = 0;
   bool stop_wanted_ = false;
+  bool has_news_ = false;  // of the job
   std::shared_ptr<const ui::RunView> observed_;
   QueueState state_;
 

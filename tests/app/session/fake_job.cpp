@@ -11,6 +11,7 @@ class FakeJob final : public RunningJob {
   explicit FakeJob(std::shared_ptr<FakeJobControl> control) : control_(std::move(control)) {}
   const std::filesystem::path& folder() const override { return control_->folder; }
   JobStatus poll() const override {
+    ++control_->looked_at;
     JobStatus status;
     status.run.name = control_->request.name;
     status.run.status = trace::RunStatus::kRunning;
@@ -27,11 +28,11 @@ class FakeJob final : public RunningJob {
   }
   void request_stop() override {
     control_->stop_requested = true;
-    control_->ended = true;
+    control_->end();
   }
-  void request_abort(const std::string&) override {
+  void request_abort(std::string) override {
     control_->failed = true;
-    control_->ended = true;
+    control_->end();
   }
 
  private:
@@ -41,18 +42,20 @@ class FakeJob final : public RunningJob {
 }  // namespace
 
 StartJob FakeJobs::starter() {
-  return
-      [shared = shared_](const JobRequest& request) -> trace::Result<std::unique_ptr<RunningJob>> {
-        const std::lock_guard lock(shared->mutex);
-        if (!shared->refusal.empty()) {
-          return trace::fail(trace::ErrorKind::kUsage, std::exchange(shared->refusal, {}));
-        }
-        auto control = std::make_shared<FakeJobControl>();
-        control->request = request;
-        control->folder = shared->folder;
-        shared->jobs.push_back(control);
-        return std::make_unique<FakeJob>(control);
-      };
+  return [shared = shared_](
+             const JobRequest& request,
+             std::function<void()> on_news) -> trace::Result<std::unique_ptr<RunningJob>> {
+    const std::lock_guard lock(shared->mutex);
+    if (!shared->refusal.empty()) {
+      return trace::fail(trace::ErrorKind::kUsage, std::exchange(shared->refusal, {}));
+    }
+    auto control = std::make_shared<FakeJobControl>();
+    control->request = request;
+    control->on_news = std::move(on_news);
+    control->folder = shared->folder;
+    shared->jobs.push_back(control);
+    return std::make_unique<FakeJob>(control);
+  };
 }
 
 std::vector<std::shared_ptr<FakeJobControl>> FakeJobs::started() const {

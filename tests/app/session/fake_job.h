@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -19,6 +20,13 @@ struct FakeJobControl {
   std::atomic<bool> stop_requested = false;
   std::atomic<bool> ended = false;
   std::atomic<bool> failed = false;
+  std::atomic<int> looked_at = 0;
+  std::function<void()> on_news;
+
+  void end() {
+    ended = true;
+    on_news();
+  }
 };
 
 class FakeJobs {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/fake_job.h"
 
@@ -35,9 +38,23 @@ TEST_F(QueueTest, StartsAtOnceWhenNothingRuns) {
   ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
   EXPECT_EQ(queue.state().run_name, "a");
   EXPECT_EQ(queue.state().started, 1u);
-  jobs.started()[0]->ended = true;
+  jobs.started()[0]->end();
   ASSERT_TRUE(phase_becomes(JobPhase::kNone));
   EXPECT_EQ(queue.state().ended, 1u);
+}
+
+// A job tells when something has happened to it; looking again and again would cost for nothing.
+TEST_F(QueueTest, LooksAtAJobWhenItHasNewsAndElseOnceASecond) {
+  queue.start(named("a"), false);
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  const auto job = jobs.started()[0];
+  const int before = job->looked_at;
+  const auto begin = std::chrono::steady_clock::now();
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
+  EXPECT_LE(job->looked_at - before, 2 + waited.count());
+  job->end();
+  EXPECT_TRUE(phase_becomes(JobPhase::kNone));
 }
 
 TEST_F(QueueTest, ASecondJobWaitsForTheFirst) {
@@ -46,7 +63,7 @@ TEST_F(QueueTest, ASecondJobWaitsForTheFirst) {
   queue.start(named("b"), false);
   EXPECT_EQ(waiting(), "b");
   EXPECT_FALSE(jobs.started()[0]->stop_requested);
-  jobs.started()[0]->ended = true;
+  jobs.started()[0]->end();
   ASSERT_TRUE(eventually([&] { return queue.state().started == 2; }));
   EXPECT_EQ(queue.state().run_name, "b");
   EXPECT_EQ(waiting(), "");
@@ -68,7 +85,7 @@ TEST_F(QueueTest, AnyNumberOfJobsRunOneAfterAnotherInTheOrderChosen) {
   for (std::size_t job = 1; job < 6; ++job) {
     ASSERT_TRUE(eventually([&] { return queue.state().started == job + 1; }));
     order += queue.state().run_name;
-    jobs.started()[job]->ended = true;
+    jobs.started()[job]->end();
   }
   EXPECT_EQ(order, "fcedb");
   ASSERT_TRUE(phase_becomes(JobPhase::kNone));
@@ -80,7 +97,7 @@ TEST_F(QueueTest, AJobThatIsRefusedDoesNotHoldTheOthersBack) {
   queue.start(named("b"), false);
   queue.start(named("c"), false);
   jobs.refuse("No.");
-  jobs.started()[0]->ended = true;
+  jobs.started()[0]->end();
   ASSERT_TRUE(eventually([&] { return queue.state().started == 2; }));
   EXPECT_EQ(queue.state().run_name, "c");
 }
@@ -104,7 +121,7 @@ TEST_F(QueueTest, WhatWaitsCanBeCancelled) {
   EXPECT_EQ(waiting(), "c");
   queue.cancel_queued(0);
   EXPECT_EQ(waiting(), "");
-  jobs.started()[0]->ended = true;
+  jobs.started()[0]->end();
   ASSERT_TRUE(phase_becomes(JobPhase::kNone));
   EXPECT_EQ(jobs.started().size(), 1u);
 }
@@ -141,7 +158,7 @@ TEST_F(QueueTest, AFailedJobSaysWhyAndTheNextStillStarts) {
   ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
   queue.start(named("b"), false);
   jobs.started()[0]->failed = true;
-  jobs.started()[0]->ended = true;
+  jobs.started()[0]->end();
   ASSERT_TRUE(eventually([&] { return queue.state().started == 2; }));
   EXPECT_NE(queue.state().notice.find("out of memory"), std::string::npos);
   EXPECT_TRUE(queue.state().notice_is_error);
