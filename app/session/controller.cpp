@@ -68,10 +68,8 @@ std::optional<ui::SavePicture> Controller::take_wanted_picture() {
 }
 
 void Controller::note_saved(const trace::Result<fs::path>& file) {
-  if (!file) return note_error(file.error().message);
-  notice_ = "Saved " + fs::absolute(*file).lexically_normal().string();
-  notice_is_error_ = false;
-  touch();
+  if (!file) return notice_.say_why_not(file.error().message);
+  notice_.say("Saved " + fs::absolute(*file).lexically_normal().string());
 }
 
 std::shared_ptr<const ui::Snapshot> Controller::snapshot() {
@@ -90,6 +88,7 @@ std::shared_ptr<const ui::Snapshot> Controller::snapshot() {
     touch();
   }
   if (planner_.has_news()) touch();
+  if (notice_.take_change()) touch();
   if (!std::exchange(changed_, false) && snapshot_) return snapshot_;
 
   auto next = std::make_shared<ui::Snapshot>();
@@ -103,8 +102,8 @@ std::shared_ptr<const ui::Snapshot> Controller::snapshot() {
   next->job = job_state();
   next->trainer = trainer_state_;
   next->replay = watch_state_->replay;
-  next->notice = notice_;
-  next->notice_is_error = notice_is_error_;
+  next->notice = notice_.text();
+  next->notice_is_error = notice_.is_error();
   next->version = snapshot_ ? snapshot_->version + 1 : 1;
   snapshot_ = std::move(next);
   return snapshot_;
@@ -141,8 +140,7 @@ void Controller::follow_queue() {
   }
   if (queue_state_.phase == JobPhase::kNone) job_watcher_.show({});
   if (!queue_state_.notice.empty() && queue_state_.notice != before.notice) {
-    notice_ = queue_state_.notice;
-    notice_is_error_ = queue_state_.notice_is_error;
+    notice_.say(queue_state_.notice, queue_state_.notice_is_error);
   }
   touch();
 }
@@ -152,10 +150,12 @@ void Controller::follow_library() {
   if (now.version != seen_.library) {
     seen_.library = now.version;
     library_state_ = std::move(now);
-    if (library_state_.loaded && baseline_folder_.empty()) take_first_baseline();
+    if (library_state_.loaded && !baseline_.is_chosen()) {
+      baseline_.choose_first(rows(), library_state_.pinned_baseline);
+    }
     if (std::exchange(answers_, library_state_.answers) != library_state_.answers &&
         !library_state_.answer.empty()) {
-      note_error(library_state_.answer);
+      notice_.say_why_not(library_state_.answer);
     }
     touch();
   }
@@ -168,14 +168,14 @@ void Controller::follow_watch() {
     seen_.watch = now->version;
     const auto before = std::exchange(watch_state_, std::move(now));
     if (!watch_state_->problem.empty() && watch_state_->problem != before->problem) {
-      note_error(watch_state_->problem);
+      notice_.say_why_not(watch_state_->problem);
     }
     if (watch_state_->run != before->run) asked_ordinal_.clear();
     library_.set_shown(watch_state_->run.string());
     give_figures_to_library(*before);
     touch();
   }
-  if (const auto* row = row_of(watch_state_->run.string());
+  if (const auto* row = row_of(rows(), watch_state_->run.string());
       row != nullptr && watch_state_->view && asked_ordinal_ != row->ordinal) {
     asked_ordinal_ = row->ordinal;
     watcher_.set_ordinal(row->ordinal);
@@ -210,8 +210,7 @@ void Controller::follow_import() {
   const auto now = import_.state();
   if (now.version == seen_.import) return;
   seen_.import = now.version;
-  notice_ = now.notice;
-  notice_is_error_ = now.is_error;
+  notice_.say(now.notice, now.is_error);
   if (!now.imported.empty() && now.imported != imported_) {
     imported_ = now.imported;
     library_.refresh();
@@ -225,13 +224,12 @@ void Controller::follow_packing() {
   const auto now = packing_.state();
   if (now.version == seen_.packing) return;
   seen_.packing = now.version;
-  notice_ = now.notice;
-  notice_is_error_ = now.is_error;
+  notice_.say(now.notice, now.is_error);
   touch();
 }
 
 void Controller::follow_inspect() {
-  if (const auto problem = inspect_.take_problem()) note_error(*problem);
+  if (const auto problem = inspect_.take_problem()) notice_.say_why_not(*problem);
   if (!looks_around_) return;
   // Not after its figures, which take a while to be made of a large run.
   const auto run = watcher_.asked_run();
@@ -244,9 +242,8 @@ void Controller::follow_inspect() {
 
 void Controller::open_first_run() {
   first_run_opened_ = true;
-  const auto* row = newest_own_run(false);
-  const auto& rows = library_state_.ledger->rows;
-  if (row == nullptr && !rows.empty()) row = &rows.front();
+  const auto* row = newest_own_run(rows(), false);
+  if (row == nullptr && !rows().empty()) row = &rows().front();
   if (row != nullptr) watcher_.show(row->folder);
 }
 
@@ -283,67 +280,14 @@ ui::JobState Controller::job_state() {
 
 // ---- the library, as commands need it -----------------------------------------------------------
 
-const ui::LedgerRow* Controller::row_of(const std::string& folder) const {
-  const auto& rows = library_state_.ledger->rows;
-  const auto found = std::ranges::find(rows, folder, &ui::LedgerRow::folder);
-  return found == rows.end() ? nullptr : &*found;
-}
-
-const ui::LedgerRow* Controller::newest_own_run(bool finished) const {
-  for (const auto& row : library_state_.ledger->rows) {
-    if (row.is_bundled || row.is_imported) continue;
-    const bool useful = row.status == RunStatus::kDone || row.status == RunStatus::kStopped ||
-                        row.status == RunStatus::kIncomplete;
-    if (!finished || useful) return &row;
-  }
-  return nullptr;
-}
-
 std::vector<std::string> Controller::taken_names() const {
   std::vector<std::string> names;
-  for (const auto& row : library_state_.ledger->rows) {
+  for (const auto& row : rows()) {
     if (!row.is_bundled) names.push_back(row.name);
   }
   if (queue_state_.phase != JobPhase::kNone) names.push_back(queue_state_.run_name);
   for (const auto& job : queue_state_.queued) names.push_back(job.name);
   return names;
-}
-
-void Controller::take_baseline(const ui::LedgerRow& row) {
-  baseline_folder_ = row.folder;
-  knobs_.set_baseline(row.settings, row.ordinal, row.name);
-  library_.set_baseline(row.folder);
-}
-
-// The run that was pinned before, else the first one that ends: later ones wait until the user
-// turns to the next change.
-void Controller::take_first_baseline() {
-  const auto* last = newest_own_run(true);
-  const auto* pinned = row_of(library_state_.pinned_baseline);
-  if (last != nullptr && !edited_) knobs_.replace(last->settings);
-  if (pinned == nullptr && last == nullptr) return;
-  baseline_pinned_ = pinned != nullptr;
-  take_baseline(pinned != nullptr ? *pinned : *last);
-}
-
-// "What changed" is said against the last run: it becomes the baseline when the next change
-// begins, so that its own difference can be read until then.
-void Controller::edit_begins() {
-  edited_ = true;
-  if (baseline_pinned_) return;
-  const auto* last = newest_own_run(true);
-  if (last != nullptr && last->folder != baseline_folder_) take_baseline(*last);
-}
-
-void Controller::note(const trace::Result<void>& result) {
-  notice_ = result ? "" : result.error().message;
-  notice_is_error_ = !result;
-}
-
-void Controller::note_error(const std::string& message) {
-  notice_ = message;
-  notice_is_error_ = true;
-  touch();
 }
 
 }  // namespace shardlens::app

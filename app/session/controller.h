@@ -10,9 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "app/session/baseline.h"
 #include "app/session/inspect_session.h"
 #include "app/session/job_queue.h"
 #include "app/session/knob_editor.h"
+#include "app/session/notice.h"
 #include "app/session/run_library.h"
 #include "app/session/run_packing.h"
 #include "app/session/run_watcher.h"
@@ -82,15 +84,9 @@ class Controller {
   void perform_on_run(const ui::DeleteRuns& command);
   void perform_on_run(const ui::UndoDelete& command);
   void perform_on_run(const ui::ChangeBookmark& command);
-  void note(const trace::Result<void>& result);
-  void note_error(const std::string& message);
   void touch() { changed_ = true; }
 
-  void edit_begins();
-  void take_first_baseline();
-  void take_baseline(const ui::LedgerRow& row);
-  const ui::LedgerRow* row_of(const std::string& folder) const;
-  const ui::LedgerRow* newest_own_run(bool finished) const;
+  LedgerRows rows() const { return library_state_.ledger->rows; }
   std::vector<std::string> taken_names() const;
 
   bool is_loading() const;
@@ -110,12 +106,8 @@ class Controller {
 
   KnobEditor knobs_;
   StrategyPlanner planner_;
-  std::string baseline_folder_;
-  bool baseline_pinned_ = false;  // chosen by the user
-  bool edited_ = false;
   bool first_run_opened_ = false;
-  std::string notice_;
-  bool notice_is_error_ = false;
+  Notice notice_;
   bool quit_requested_ = false;
   double replay_speed_ = 1;  // of this replay and the next
   std::optional<std::string> copied_text_;
@@ -136,6 +128,7 @@ class Controller {
 
   TrainerStatus trainer_;
   RunLibrary library_;
+  Baseline baseline_{knobs_, library_};
   TraceImport import_;
   RunPacking packing_;
   InspectSession inspect_;  // of the run on screen

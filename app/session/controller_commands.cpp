@@ -10,9 +10,6 @@
 
 namespace shardlens::app {
 
-using trace::ErrorKind;
-using trace::fail;
-
 namespace {
 
 constexpr const char* kRunIsGone = "This run is no longer in the library. Was its folder deleted?";
@@ -36,13 +33,13 @@ void Controller::execute(const ui::Command& command) {
 template <typename Command>
 void Controller::perform(const Command& command) {
   if constexpr (std::is_same_v<Command, ui::SetKnob>) {
-    edit_begins();
-    note(knobs_.set(command.name, command.text));
+    baseline_.begin_change(rows());
+    notice_.take(knobs_.set(command.name, command.text));
   } else if constexpr (std::is_same_v<Command, ui::ResetKnob>) {
-    note(knobs_.reset(command.name));
+    notice_.take(knobs_.reset(command.name));
   } else if constexpr (std::is_same_v<Command, ui::ResetKnobs>) {
     knobs_.reset_all();
-    note({});
+    notice_.clear();
   } else if constexpr (std::is_same_v<Command, ui::StopRun>) {
     queue_.stop();
   } else if constexpr (std::is_same_v<Command, ui::CancelQueued>) {
@@ -67,7 +64,7 @@ void Controller::perform(const Command& command) {
   } else if constexpr (std::is_same_v<Command, ui::ClosePlan>) {
     planner_.close_card();
   } else if constexpr (std::is_same_v<Command, ui::SetPlanTarget>) {
-    note(planner_.set_target(command));
+    notice_.take(planner_.set_target(command));
   } else if constexpr (std::is_same_v<Command, ui::CopyText>) {
     copied_text_ = command.text;
   } else if constexpr (requires { perform_on_run(command); }) {
@@ -82,17 +79,12 @@ void Controller::perform(const Command& command) {
 }
 
 void Controller::perform_on_run(const ui::StartRun& command) {
-  if (const auto reason = why_not_ready(trainer_.state()); !reason.empty()) {
-    note(fail(ErrorKind::kMissing, reason));
-    return;
-  }
+  if (const auto reason = why_not_ready(trainer_.state()); !reason.empty())
+    return notice_.say_why_not(reason);
   const auto draft = knobs_.draft(taken_names());
-  if (!draft.problems.empty()) {
-    note(fail(ErrorKind::kUsage, draft.problems.front().message));
-    return;
-  }
-  note({});
-  edited_ = true;  // what is being run is what the user wants to see
+  if (!draft.problems.empty()) return notice_.say_why_not(draft.problems.front().message);
+  notice_.clear();
+  baseline_.keep_settings();
   queue_.start({.settings = draft.next,
                 .runs_dir = runs_dir_,
                 .name = draft.next_name,
@@ -109,93 +101,75 @@ void Controller::perform_on_files(const ui::SavePicture& command) { wanted_pictu
 void Controller::perform_on_files(const ui::PackRun& command) { packing_.pack(command.folder); }
 
 void Controller::perform_on_run(const ui::ShowRun& command) {
-  note({});
+  notice_.clear();
   watcher_.show(command.folder);
 }
 
 void Controller::perform_on_run(const ui::StartReplay& command) {
-  note({});
+  notice_.clear();
   const auto folder =
       command.folder.empty() ? watch_state_->run : std::filesystem::path(command.folder);
   if (!folder.empty()) watcher_.start_replay(folder, replay_speed_);
 }
 
 void Controller::perform_on_run(const ui::SetBaseline& command) {
-  const auto* row = row_of(command.folder);
-  if (row == nullptr) {
-    note(fail(ErrorKind::kMissing, kRunIsGone));
-    return;
-  }
-  note({});
-  baseline_pinned_ = true;
-  library_.pin_baseline(row->folder);
-  take_baseline(*row);
+  const auto* row = row_of(rows(), command.folder);
+  if (row == nullptr) return notice_.say_why_not(kRunIsGone);
+  notice_.clear();
+  baseline_.pin(*row);
 }
 
 void Controller::perform_on_run(const ui::CopySettings& command) {
-  const auto* row = row_of(command.folder);
-  if (row == nullptr) {
-    note(fail(ErrorKind::kMissing, kRunIsGone));
-    return;
-  }
-  note({});
-  edit_begins();
+  const auto* row = row_of(rows(), command.folder);
+  if (row == nullptr) return notice_.say_why_not(kRunIsGone);
+  notice_.clear();
+  baseline_.begin_change(rows());
   knobs_.replace(row->settings);
 }
 
 void Controller::perform_on_run(const ui::UnpinBaseline&) {
-  note({});
-  baseline_pinned_ = false;
-  library_.pin_baseline("");
-  if (const auto* last = newest_own_run(true); last != nullptr) take_baseline(*last);
+  notice_.clear();
+  baseline_.unpin(rows());
 }
 
 void Controller::perform_on_run(const ui::EditRuns& command) {
-  note({});
+  notice_.clear();
   library_.change_words(command);
 }
 
 // What is on screen makes way first: nothing may read a run that goes.
 void Controller::perform_on_run(const ui::DeleteRuns& command) {
-  note({});
+  notice_.clear();
   const auto stays = [&](const ui::LedgerRow& row) {
     return std::ranges::find(command.folders, row.folder) == command.folders.end();
   };
-  const auto& rows = library_state_.ledger->rows;
-  const auto next = std::ranges::find_if(rows, stays);
-  const auto* shown = row_of(watch_state_->run.string());
+  const auto next = std::ranges::find_if(rows(), stays);
+  const auto* shown = row_of(rows(), watch_state_->run.string());
   if (shown != nullptr && !stays(*shown)) {
-    watcher_.show(next == rows.end() ? std::string() : next->folder);
+    watcher_.show(next == rows().end() ? std::string() : next->folder);
   }
-  if (const auto* base = row_of(baseline_folder_); base != nullptr && !stays(*base)) {
-    if (std::exchange(baseline_pinned_, false)) library_.pin_baseline("");
-    const auto last = std::ranges::find_if(rows, [&](const ui::LedgerRow& row) {
-      return stays(row) && !row.is_bundled && !row.is_imported &&
-             row.status == trace::RunStatus::kDone;
-    });
-    if (last != rows.end()) take_baseline(*last);
-  }
+  baseline_.leave(rows(), command.folders);
   library_.remove(command.folders);
 }
 
 void Controller::perform_on_run(const ui::ChangeBookmark& command) {
   const auto view = inspect_.view();
-  const auto* row = view ? row_of(view->run_folder) : nullptr;
-  if (row != nullptr && row->is_bundled) return note_error(kStaysAsItIs);
+  const auto* row = view ? row_of(rows(), view->run_folder) : nullptr;
+  if (row != nullptr && row->is_bundled) return notice_.say_why_not(kStaysAsItIs);
   const auto is_at_its_time = [&](const trace::Bookmark& bookmark) {
     return bookmark.time_ns == command.change.time_ns;
   };
   if (view && command.change.name && view->bookmarks.size() >= trace::kMostBookmarks &&
       std::ranges::none_of(view->bookmarks, is_at_its_time)) {
-    return note_error("A run has at most " + std::to_string(trace::kMostBookmarks) +
-                      " bookmarks. Remove one first.");
+    return notice_.say_why_not("A run has at most " + std::to_string(trace::kMostBookmarks) +
+                               " bookmarks. Remove one first.");
   }
-  note({});
+  notice_.clear();
   inspect_.carry_out(command);
 }
 
 void Controller::perform_on_run(const ui::UndoDelete&) {
-  note({});
+  notice_.clear();
   library_.undo_remove();
 }
 

@@ -1,0 +1,72 @@
+#include "app/session/baseline.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace shardlens::app {
+
+using trace::RunStatus;
+
+const ui::LedgerRow* row_of(LedgerRows rows, const std::string& folder) {
+  const auto found = std::ranges::find(rows, folder, &ui::LedgerRow::folder);
+  return found == rows.end() ? nullptr : &*found;
+}
+
+const ui::LedgerRow* newest_own_run(LedgerRows rows, bool finished) {
+  for (const auto& row : rows) {
+    if (row.is_bundled || row.is_imported) continue;
+    const bool useful = row.status == RunStatus::kDone || row.status == RunStatus::kStopped ||
+                        row.status == RunStatus::kIncomplete;
+    if (!finished || useful) return &row;
+  }
+  return nullptr;
+}
+
+void Baseline::take(const ui::LedgerRow& row) {
+  folder_ = row.folder;
+  knobs_.set_baseline(row.settings, row.ordinal, row.name);
+  library_.set_baseline(row.folder);
+}
+
+void Baseline::choose_first(LedgerRows rows, const std::string& pinned_folder) {
+  const auto* last = newest_own_run(rows, true);
+  const auto* pinned = row_of(rows, pinned_folder);
+  if (last != nullptr && !edited_) knobs_.replace(last->settings);
+  if (pinned == nullptr && last == nullptr) return;
+  is_pinned_ = pinned != nullptr;
+  take(pinned != nullptr ? *pinned : *last);
+}
+
+void Baseline::begin_change(LedgerRows rows) {
+  edited_ = true;
+  if (is_pinned_) return;
+  const auto* last = newest_own_run(rows, true);
+  if (last != nullptr && last->folder != folder_) take(*last);
+}
+
+void Baseline::pin(const ui::LedgerRow& row) {
+  is_pinned_ = true;
+  library_.pin_baseline(row.folder);
+  take(row);
+}
+
+void Baseline::unpin(LedgerRows rows) {
+  is_pinned_ = false;
+  library_.pin_baseline("");
+  if (const auto* last = newest_own_run(rows, true); last != nullptr) take(*last);
+}
+
+void Baseline::leave(LedgerRows rows, const std::vector<std::string>& folders) {
+  const auto goes = [&](const ui::LedgerRow& row) {
+    return std::ranges::find(folders, row.folder) != folders.end();
+  };
+  const auto* base = row_of(rows, folder_);
+  if (base == nullptr || !goes(*base)) return;
+  if (std::exchange(is_pinned_, false)) library_.pin_baseline("");
+  const auto last = std::ranges::find_if(rows, [&](const ui::LedgerRow& row) {
+    return !goes(row) && !row.is_bundled && !row.is_imported && row.status == RunStatus::kDone;
+  });
+  if (last != rows.end()) take(*last);
+}
+
+}  // namespace shardlens::app

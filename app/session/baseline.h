@@ -1,0 +1,50 @@
+// The run against which the next job's settings and the ledger's figures are compared: the one that
+// the user pinned, else the newest that has ended. Interface thread only.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/session/knob_editor.h"
+#include "app/session/run_library.h"
+#include "ui/snapshot.h"
+
+namespace shardlens::app {
+
+using LedgerRows = std::span<const ui::LedgerRow>;
+
+// Null: there is none. Views into `rows`.
+const ui::LedgerRow* row_of(LedgerRows rows, const std::string& folder);
+const ui::LedgerRow* newest_own_run(LedgerRows rows, bool finished);
+
+class Baseline {
+ public:
+  Baseline(KnobEditor& knobs, RunLibrary& library) : knobs_(knobs), library_(library) {}
+
+  bool is_chosen() const { return !folder_.empty(); }
+  // The run that was pinned before, else the first one that ends: later ones wait until the user
+  // turns to the next change.
+  void choose_first(LedgerRows rows, const std::string& pinned);
+  // "What changed" is said against the last run: it becomes the baseline when the next change
+  // begins, so that its own difference can be read until then.
+  void begin_change(LedgerRows rows);
+  // What is being run is what the user wants to see.
+  void keep_settings() { edited_ = true; }
+
+  void pin(const ui::LedgerRow& row);
+  void unpin(LedgerRows rows);
+  // These runs are about to be deleted.
+  void leave(LedgerRows rows, const std::vector<std::string>& folders);
+
+ private:
+  void take(const ui::LedgerRow& row);
+
+  KnobEditor& knobs_;
+  RunLibrary& library_;
+  std::string folder_;
+  bool is_pinned_ = false;  // by the user
+  bool edited_ = false;     // so the settings are no longer those of the last run
+};
+
+}  // namespace shardlens::app
