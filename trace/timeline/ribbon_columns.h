@@ -38,7 +38,7 @@ class MeanColumns {
  private:
   struct Sum {
     std::int64_t start_ns = 0, end_ns = 0;
-    std::array<std::int64_t, kRibbonClasses> share{};  // in parts of kWhole
+    TimeByClass share{};  // in parts of kWhole
   };
   std::vector<Sum> sums_;  // by start
   int ranks_ = 0;
