@@ -143,7 +143,7 @@ void add_verify_command(CLI::App& app, Action& chosen) {
       "Looks at every page of every file, the checksums of all rows and blocks of events, whether\n"
       "there are as many as were committed, less those counted as lost, and makes the report. The\n"
       "exit code is 1 if anything is damaged; records lost while recording are told, and no\n"
-      "damage. Runs of older formats have no checksums of rows.\n\n"
+      "damage.\n\n"
       "Example:\n"
       "  shardlens verify baseline.shardlens --json");
   command->callback([&chosen, arguments] { chosen = [arguments] { return verify(*arguments); }; });

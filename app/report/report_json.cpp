@@ -61,7 +61,7 @@ Json environment_json(const std::vector<trace::RankFigures>& ranks) {
   return json;
 }
 
-// Of the model; older files do not know it.
+// Of the model; null where nobody told.
 Json count_or_null(const std::vector<trace::RankFigures>& ranks,
                    std::int64_t trace::RankInfo::*count) {
   if (ranks.empty() || ranks.front().info.*count == 0) return nullptr;

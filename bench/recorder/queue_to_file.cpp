@@ -65,7 +65,7 @@ Value value_of(const trace::Statement& statement, int column) {
 }
 
 trace::Result<std::vector<TableRow>> rows_of(trace::Database& database, const std::string& table) {
-  TRY_ASSIGN(const auto names, trace::digested_columns(database, table));
+  const auto names = trace::digested_columns(table);
   std::string columns;
   for (const auto& name : names) columns += (columns.empty() ? "" : ",") + name;
   TRY_ASSIGN(auto statement, database.prepare("select " + columns + " from " + table));

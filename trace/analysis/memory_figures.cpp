@@ -26,13 +26,6 @@ bool is_later(const MemorySample& a, const MemorySample& b) {
   return std::make_tuple(a.time_ns, !a.is_peak) > std::make_tuple(b.time_ns, !b.is_peak);
 }
 
-// The folder that a model came from may be gone; older versions only stored a preset's name.
-std::optional<ModelShape> shape_of(const RankInfo& rank, const Settings& settings) {
-  if (!rank.model.empty()) return parse_shape_text(rank.model);
-  const auto preset = find_model_preset(settings.model);
-  return preset ? std::optional(*preset) : std::nullopt;
-}
-
 }  // namespace
 
 bool take_in(RankFigures& rank, const MemorySample& sample) {
@@ -54,7 +47,7 @@ bool take_in(RankFigures& rank, const MemorySample& sample) {
 
 MemoryEstimate estimate_memory(const RankFigures& rank, const RunInfo& info) {
   MemoryEstimate estimate;
-  const auto shape = shape_of(rank.info, info.settings);
+  const auto shape = parse_shape_text(rank.info.model);
   // Another count: a model of that name as it was in another version.
   if (!shape || trained_share(*shape, info.settings).all != rank.info.parameters ||
       info.world_size < 1) {

@@ -295,15 +295,6 @@ const std::vector<StepFigures>& RunAnalysis::steps() const { return state_->step
 
 const StringTable& RunAnalysis::strings() const { return state_->strings; }
 
-namespace {
-
-// Files of older formats do not know how many of the parameters are trained.
-std::int64_t trained_values(const RankInfo& info) {
-  return info.trained_parameters > 0 ? info.trained_parameters : info.parameters;
-}
-
-}  // namespace
-
 RunFigures RunAnalysis::figures() const {
   const auto& s = *state_;
   RunFigures result;
@@ -314,7 +305,7 @@ RunFigures RunAnalysis::figures() const {
   result.buckets = s.buckets.figures(s.info.settings, s.strings);
   result.units = s.units.figures(s.strings);
   result.evaluations = s.evaluations.figures();
-  const auto parameters = s.ranks.empty() ? 0 : trained_values(s.ranks.front().figures.info);
+  const auto parameters = s.ranks.empty() ? 0 : s.ranks.front().figures.info.trained_parameters;
   const auto bytes_per_value = gradient_bytes_per_value(result.buckets, parameters);
   std::vector<std::int64_t> step_times_ns;
   for (const auto& rank : s.ranks) {

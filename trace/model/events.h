@@ -374,7 +374,7 @@ struct RankInfo {
   std::string peak_flops_origin;        // "dense bf16, NVIDIA H100 datasheet"; "": not known
   std::string environment;              // lines "NAME=value", see library_environment.h
   std::int64_t trained_parameters = 0;  // of `parameters`; 0: not known
-  std::string model;                    // its shape, see shape_text.h; "": of an older version
+  std::string model;                    // its shape, see shape_text.h; "": not known
 };
 
 std::string_view to_string(LaneKind);

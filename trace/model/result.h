@@ -13,7 +13,7 @@ enum class ErrorKind {
   kMissing,   // a file, run or rank that is not there
   kDamaged,   // truncated or inconsistent
   kForeign,   // a readable file of another program
-  kNewer,     // written by a newer version
+  kOtherVersion,  // written by another version
   kDiskFull,  // no space, or a size limit of the system
   kIo,        // any other failure of the system
   kFailed,    // a job or a check failed

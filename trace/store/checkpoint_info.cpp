@@ -374,10 +374,10 @@ Result<CheckpointInfo> info_from(const YAML::Node& root, const std::string& sour
   fields.take_number<int>("shardlens_checkpoint", version, 1);
   TRY(fields.result());
   if (version > kCheckpointVersion) {
-    return fail(ErrorKind::kNewer, source + " was written by a newer version (format " +
-                                       std::to_string(version) + ", this one reads up to " +
-                                       std::to_string(kCheckpointVersion) +
-                                       "): update the program");
+    return fail(ErrorKind::kOtherVersion, source + " was written by a newer version (format " +
+                                              std::to_string(version) + ", this one reads up to " +
+                                              std::to_string(kCheckpointVersion) +
+                                              "): update the program");
   }
   CheckpointInfo info;
   TRY(take_values(fields, info));

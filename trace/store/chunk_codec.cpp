@@ -15,48 +15,22 @@ std::int64_t plus(std::int64_t a, std::uint64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + b);
 }
 
-// FNV-1a, 64 bits, of codec 1.
-class Fnv {
- public:
-  void add(std::span<const std::byte> bytes) {
-    for (const std::byte byte : bytes) {
-      hash_ = (hash_ ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3u;
-    }
-  }
-  void add(std::int64_t value) { add(std::as_bytes(std::span(&value, 1))); }
-  std::int64_t value() const { return static_cast<std::int64_t>(hash_); }
-
- private:
-  std::uint64_t hash_ = 0xcbf29ce484222325u;
-};
-
 }  // namespace
 
 std::int64_t chunk_checksum(const ChunkHeader& header, std::span<const std::byte> data) {
-  if (header.codec == 1) {
-    Fnv checksum;
-    checksum.add(header.first_ns);
-    checksum.add(header.last_ns);
-    checksum.add(header.count);
-    checksum.add(static_cast<std::int64_t>(header.codec));
-    checksum.add(data);
-    return checksum.value();
-  }
-  // The data's own comes first: a third of decoding went into FNV-1a, which takes byte by byte.
   const std::array<std::int64_t, 5> words = {static_cast<std::int64_t>(checksum_of(data)),
                                              header.first_ns, header.last_ns, header.count,
                                              header.codec};
   return static_cast<std::int64_t>(checksum_of(std::as_bytes(std::span(words))));
 }
 
-Chunk encode_chunk(std::span<const Event> events, int codec) {
+Chunk encode_chunk(std::span<const Event> events) {
   ChunkPacker packer;
-  return encode_chunk(events, packer, codec);
+  return encode_chunk(events, packer);
 }
 
-Chunk encode_chunk(std::span<const Event> events, ChunkPacker& packer, int codec) {
+Chunk encode_chunk(std::span<const Event> events, ChunkPacker& packer) {
   Chunk chunk;
-  chunk.codec = codec;
   chunk.count = static_cast<std::int64_t>(events.size());
   if (!events.empty()) {
     chunk.first_ns = INT64_MAX;
@@ -67,7 +41,7 @@ Chunk encode_chunk(std::span<const Event> events, ChunkPacker& packer, int codec
       chunk.last_ns = std::max({chunk.last_ns, event.start_ns, event.end_ns()});
     }
   }
-  const auto packed = packer.pack(events, chunk.first_ns, codec);
+  const auto packed = packer.pack(events, chunk.first_ns);
   chunk.data.assign(packed.begin(), packed.end());
   chunk.checksum =
       chunk_checksum({chunk.first_ns, chunk.last_ns, chunk.count, chunk.codec, 0}, chunk.data);

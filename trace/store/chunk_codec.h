@@ -1,9 +1,8 @@
 // Bulk events as compressed columns of varints, starts and correlations as differences, a checksum
 // outside. Any thread.
-//   codec 2: the length of part 1 as a varint, then two zstd frames: part 1 holds what pictures and
-//            statistics want (start, duration, name, flags), part 2 correlation and value. Each
-//            begins with the lengths of its columns. The checksum is XXH64.
-//   codec 1: one zstd frame of all six columns, FNV-1a. Still read.
+// First the length of part 1 as a varint, then two zstd frames: part 1 holds what pictures and
+// statistics want (start, duration, name, flags), part 2 correlation and value. Each begins with
+// the lengths of its columns. The checksum is XXH64.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +16,6 @@
 namespace shardlens::trace {
 
 inline constexpr int kChunkCodec = 2;
-inline constexpr int kOldestChunkCodec = 1;
 // Fewer compress badly, more cost memory and time for a reader that wants few of them.
 inline constexpr std::size_t kChunkEvents = 8192;
 inline constexpr std::size_t kMostChunkEvents = 1u << 20;  // more is damage
@@ -41,19 +39,17 @@ struct ChunkHeader {
 };
 
 // `events`: at most kMostChunkEvents, in order of start (any order is kept, but compresses badly).
-// Codec 1 is for tests: the program itself writes the latest one.
-Chunk encode_chunk(std::span<const Event> events, int codec = kChunkCodec);
+Chunk encode_chunk(std::span<const Event> events);
 // For many chunks, one after the other.
 class ChunkPacker;
-Chunk encode_chunk(std::span<const Event> events, ChunkPacker& packer, int codec = kChunkCodec);
-// Errors: kNewer for an unknown codec, kDamaged for everything that does not add up.
+Chunk encode_chunk(std::span<const Event> events, ChunkPacker& packer);
+// Errors: kDamaged for everything that does not add up.
 class ChunkOpener;
 Result<std::vector<Event>> decode_chunk(const ChunkHeader& header, std::span<const std::byte> data);
 // For many chunks, one after the other.
 Result<std::vector<Event>> decode_chunk(const ChunkHeader& header, std::span<const std::byte> data,
                                         ChunkOpener& opener);
 
-// By the header's codec.
 std::int64_t chunk_checksum(const ChunkHeader& header, std::span<const std::byte> data);
 
 }  // namespace shardlens::trace

@@ -20,10 +20,7 @@ ChunkOpener& ChunkOpener::operator=(ChunkOpener&&) noexcept = default;
 
 Result<ChunkOpener::Columns> ChunkOpener::open(const ChunkHeader& header,
                                                std::span<const std::byte> data, Part part) {
-  if (header.codec < kOldestChunkCodec || header.codec > kChunkCodec) {
-    return fail(ErrorKind::kNewer, "a block of events has format " + std::to_string(header.codec) +
-                                       ", which this version does not know: update Shardlens");
-  }
+  if (header.codec != kChunkCodec) return damaged_chunk("its encoding is not known");
   if (header.count < 0 || header.count > static_cast<std::int64_t>(kMostChunkEvents)) {
     return damaged_chunk("its count is wrong");
   }
@@ -32,11 +29,7 @@ Result<ChunkOpener::Columns> ChunkOpener::open(const ChunkHeader& header,
   }
   const auto count = static_cast<std::size_t>(header.count);
   Columns columns;
-  if (header.codec == 1) {
-    TRY(open_frame(data, count, plain_, columns.columns));
-  } else {
-    TRY(open_parts(data, count, part, columns.columns));
-  }
+  TRY(open_parts(data, count, part, columns.columns));
   return columns;
 }
 

@@ -18,7 +18,7 @@ namespace shardlens::trace {
 // In the order in which they are stored.
 enum class ChunkColumn : std::uint8_t { kStart, kDuration, kName, kFlags, kCorrelation, kValue };
 inline constexpr int kChunkColumns = 6;
-inline constexpr int kFirstPartColumns = 4;  // of codec 2: up to the flags
+inline constexpr int kFirstPartColumns = 4;  // up to the flags
 
 class ChunkOpener {
  public:
@@ -40,7 +40,7 @@ class ChunkOpener {
   ChunkOpener(ChunkOpener&&) noexcept;
   ChunkOpener& operator=(ChunkOpener&&) noexcept;
 
-  // Errors: kNewer for an unknown codec, kDamaged for everything that does not add up. Of the first
+  // Errors: kDamaged for everything that does not add up. Of the first
   // part's columns alone the others may be empty.
   enum class Part : std::uint8_t { kFirst, kAll };
   Result<Columns> open(const ChunkHeader& header, std::span<const std::byte> data, Part part);

@@ -81,12 +81,8 @@ std::size_t ChunkPacker::pack_frame(std::span<const Event> events, std::int64_t 
   return at + (ZSTD_isError(written) ? 0 : written);
 }
 
-std::span<const std::byte> ChunkPacker::pack(std::span<const Event> events, std::int64_t first_ns,
-                                             int codec) {
-  if (codec == 1) {
-    const std::size_t size = pack_frame(events, first_ns, {0, kChunkColumns}, 0);
-    return std::span(packed_).first(size);
-  }
+std::span<const std::byte> ChunkPacker::pack(std::span<const Event> events,
+                                             std::int64_t first_ns) {
   const std::size_t first = pack_frame(events, first_ns, {0, kFirstPartColumns}, kLongestVarint);
   const std::size_t size = pack_frame(events, first_ns, {kFirstPartColumns, kChunkColumns}, first);
   // The first part's length is known last and comes first.

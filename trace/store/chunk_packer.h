@@ -23,7 +23,7 @@ class ChunkPacker {
 
   // The data of a chunk; the first start is stored as its distance from `first_ns`. Valid until
   // the next call.
-  std::span<const std::byte> pack(std::span<const Event> events, std::int64_t first_ns, int codec);
+  std::span<const std::byte> pack(std::span<const Event> events, std::int64_t first_ns);
 
  private:
   using Columns = std::pair<int, int>;  // the first, and the one behind the last

@@ -24,7 +24,7 @@ ColumnCache::Value ColumnCache::get(const ChunkKey& key, const std::function<Val
 void ColumnCache::keep(const ChunkKey& key, const Value& value) {
   if (value) {
     kept_.keep(key, *value, (*value)->bytes() + sizeof(Value) + sizeof(ChunkKey));
-  } else if (value.error().kind == ErrorKind::kDamaged || value.error().kind == ErrorKind::kNewer) {
+  } else if (value.error().kind == ErrorKind::kDamaged) {
     return;
   }
   entries_.erase(key);

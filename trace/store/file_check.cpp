@@ -89,7 +89,7 @@ Result<void> FileCheck::run() {
 
 void FileCheck::check_pages() {
   const auto done = [&]() -> Result<void> {
-    TRY_ASSIGN(auto statement, database_.prepare(std::string("pragma main.integrity_check(") +
+    TRY_ASSIGN(auto statement, database_.prepare(std::string("pragma integrity_check(") +
                                                  kMostPageProblems + ")"));
     while (true) {
       TRY_ASSIGN(const bool more, statement.step());
@@ -220,9 +220,6 @@ void FileCheck::check_counts(int rank) {
 
 // Every row is the one that was written.
 void FileCheck::check_rows(int rank) {
-  const auto has_checksums = has_checksums_of_rows(database_);
-  if (!has_checksums) return cannot_read("table batch", has_checksums.error());
-  if (!*has_checksums) return;
   const auto done = RowCheck(database_, rank).run([&](std::string what) {
     Damage damage;
     damage.rank = rank;
@@ -260,9 +257,7 @@ std::int64_t FileCheck::count_rows(const std::string& table, const std::string& 
 void FileCheck::check_run() {
   const auto seal = read_run_seal(database_);
   if (!seal) return cannot_read("table meta", seal.error());
-  const auto has_checksums = has_checksums_of_rows(database_);
-  if (!has_checksums) return cannot_read("table batch", has_checksums.error());
-  if (!*has_checksums || seal->kept == seal->found) return;
+  if (seal->kept == seal->found) return;
   Damage damage;
   damage.what = seal->kept.empty()
                     ? "the run's name, status and settings have no checksum (table meta lacks it)"

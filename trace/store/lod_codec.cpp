@@ -205,11 +205,7 @@ Result<std::span<const std::byte>> LodCodec::unpacked(std::span<const std::byte>
   const std::byte form = data.front();
   data = data.subspan(1);
   if (form == kPlainTile) return data;
-  if (form != kZstdTile) {
-    return fail(ErrorKind::kNewer, "a tile of the pyramid has form " +
-                                       std::to_string(std::to_integer<int>(form)) +
-                                       ", which this version does not know: update Shardlens");
-  }
+  if (form != kZstdTile) return damaged_tile("its form is not known");
   const unsigned long long size = ZSTD_getFrameContentSize(data.data(), data.size());
   if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kLongestTile) {
     return damaged_tile("its size is wrong");

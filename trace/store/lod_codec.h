@@ -33,7 +33,7 @@ class LodCodec {
 
   // Valid until the next call.
   std::span<const std::byte> encode(const LodTile& tile);
-  // The tile at `place`. Errors: kNewer for an unknown form, kDamaged for all that does not add up.
+  // The tile at `place`. Error: kDamaged for all that does not add up.
   // Allocates no more than a tile.
   Result<LodTile> decode(const LodPlace& place, bool is_ribbon, std::int64_t checksum,
                          std::span<const std::byte> data);

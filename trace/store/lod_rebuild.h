@@ -1,5 +1,5 @@
-// Finds which tiles of a rank are missing (its file was cut off, is older than the pyramid, is
-// being written, or got late events) and makes them again, bottom up, a few at a time. One thread
+// Finds which tiles of a rank are missing (its file was cut off, is being written, or got
+// late events) and makes them again, bottom up, a few at a time. One thread
 // at a time.
 #pragma once
 

@@ -28,19 +28,14 @@ std::string given_away(const TableSchema& table, const Redaction* redaction) {
   return columns;
 }
 
-// Texts were changed on purpose, and older formats have no checksums, or others; what had been
-// changed before is still told.
+// Texts were changed on purpose; what had been changed before is still told.
 Result<void> seal_again(Database& target, Database& source) {
-  TRY_ASSIGN(const bool has_checksums, has_checksums_of_rows(source));
   TRY_ASSIGN(const RunSeal seal, read_run_seal(source));
-  const bool is_of_run = !seal.found.empty();
-  if (is_of_run && (seal.is_whole() || !has_checksums)) TRY(seal_run(target));
+  if (seal.is_whole()) TRY(seal_run(target));
   TRY_ASSIGN(const auto ranks, ranks_in(source));
   for (const int rank : ranks) {
     bool is_intact = true;
-    if (has_checksums) {
-      TRY(RowCheck(source, rank).run([&](const std::string&) { is_intact = false; }));
-    }
+    TRY(RowCheck(source, rank).run([&](const std::string&) { is_intact = false; }));
     if (is_intact) TRY(RowCheck(target, rank).seal());
   }
   return {};
@@ -86,8 +81,7 @@ Result<void> copy_tables(Database& target, const fs::path& source_file, const Re
   for (const TableSchema& table : trace_tables()) {
     TRY(copy_table(target, source, table, redaction));
   }
-  TRY_ASSIGN(const auto format, source.integer("pragma user_version"));
-  if (redaction != nullptr || format < kSchemaVersion) TRY(seal_again(target, source));
+  if (redaction != nullptr) TRY(seal_again(target, source));
   return target.execute("commit");
 }
 

@@ -6,7 +6,6 @@
 
 #include "trace/store/checksum.h"
 #include "trace/store/lod_rows.h"
-#include "trace/store/older_formats.h"
 #include "trace/store/schema.h"
 
 namespace shardlens::trace {
@@ -71,26 +70,14 @@ std::uint64_t RowDigest::take() {
   return std::exchange(sum_, 0);
 }
 
-Result<bool> has_checksums_of_rows(Database& database) {
-  // Of the table itself: a view in its place completes older formats.
-  TRY_ASSIGN(const auto columns,
-             database.integer("select count(*) from pragma_table_info('batch', 'main') where name "
-                              "= 'checksum'"));
-  return columns > 0;
-}
-
-Result<std::vector<std::string>> digested_columns(Database& database, std::string_view table) {
-  using Names = std::vector<std::string>;
+std::vector<std::string> digested_columns(std::string_view table) {
   // The chunk's own checksum covers the others.
-  if (table == "chunk") return Names{"row_id", "rank", "lane", "kind", "checksum"};
-  if (table == "lod") return Names{"row_id", "rank", "level", "stream", "tile", "checksum"};
-  TRY_ASSIGN(const auto found, columns_in_file(database, table));
-  Names names;
+  if (table == "chunk") return {"row_id", "rank", "lane", "kind", "checksum"};
+  if (table == "lod") return {"row_id", "rank", "level", "stream", "tile", "checksum"};
+  std::vector<std::string> names;
   for (const TableSchema& schema : trace_tables()) {
     if (schema.name != table) continue;
-    for (const Column& column : schema.columns) {
-      if (std::ranges::find(found, column.name) != found.end()) names.push_back(column.name);
-    }
+    for (const Column& column : schema.columns) names.push_back(column.name);
   }
   return names;
 }
@@ -112,11 +99,11 @@ std::string rows_of_rank(std::string_view table, int rank) {
 
 Result<std::uint64_t> sum_of_rows(Database& database, std::string_view table,
                                   const std::string& condition) {
-  TRY_ASSIGN(const auto columns, digested_columns(database, table));
+  const auto columns = digested_columns(table);
   std::string sql;
   for (const std::string& column : columns) sql += (sql.empty() ? "select " : ",") + column;
   TRY_ASSIGN(auto statement,
-             database.prepare(sql + " from main." + std::string(table) + " " + condition));
+             database.prepare(sql + " from " + std::string(table) + " " + condition));
   const std::uint64_t number = RowDigest::number_of(table);
   RowDigest digest;
   while (true) {
@@ -139,7 +126,7 @@ std::uint64_t next_of_chain(std::uint64_t before, std::uint64_t rows,
                             std::span<const std::int64_t> values) {
   std::vector<std::uint64_t> numbers{before, rows};
   for (const std::int64_t value : values) numbers.push_back(static_cast<std::uint64_t>(value));
-  return std::max<std::uint64_t>(1, checksum_of_numbers(numbers));
+  return checksum_of_numbers(numbers);
 }
 
 Result<void> seal_run(Database& database) {

@@ -58,14 +58,9 @@ enum class PresentRow { kRank, kHeartbeat, kCost, kPending, kPyramidStreams, kPy
 inline constexpr std::array<const char*, 6> kPresentTables{"rank",    "heartbeat",  "recorder_cost",
                                                            "pending", "lod_stream", "lod"};
 using PresentSums = std::array<std::uint64_t, kPresentTables.size()>;
-// Format 7 has no checksum of the pyramid's rows.
-inline constexpr std::size_t kPresentTablesOfFormat7 = 4;
 
-// Whether the file has a place for checksums of rows: formats before 7 do not.
-Result<bool> has_checksums_of_rows(Database& database);
-
-// The columns of a table that a digest knows: "row_id,rank,…". Of an older file those that it has.
-Result<std::vector<std::string>> digested_columns(Database& database, std::string_view table);
+// The columns of a table that a digest knows: "row_id", "rank", ….
+std::vector<std::string> digested_columns(std::string_view table);
 // Which rows of a table belong to a rank: "where …".
 std::string rows_of_rank(std::string_view table, int rank);
 // The sum over the rows of a table as the file has them; `condition`: "where …".
@@ -75,8 +70,7 @@ Result<std::uint64_t> sum_of_rows(Database& database, std::string_view table,
 std::uint64_t present_checksum(std::span<const std::uint64_t> sums);
 // What a rank's chain begins with: the sum over what `meta` has of it.
 Result<std::uint64_t> first_of_chain(Database& database, int rank);
-// `values`: the columns of the commit's row in table `batch` but its checksum. Never 0, which is
-// what older formats have.
+// `values`: the columns of the commit's row in table `batch` but its checksum.
 std::uint64_t next_of_chain(std::uint64_t before, std::uint64_t rows,
                             std::span<const std::int64_t> values);
 

@@ -1,5 +1,5 @@
 // Which columns each row table has: said once per struct; schema, writing and reading all follow
-// it. To add a column: a line here and kSchemaVersion. Any thread.
+// it. To add a column: a line here and kFormat. Any thread.
 #pragma once
 
 #include <array>

@@ -61,7 +61,7 @@ std::string declaration(const TableSchema& table) {
 int connect(sqlite3* connection, void* files, int count, const char* const* arguments,
             sqlite3_vtab** result, char** message) {
   // Arguments: module, database, name of the table.
-  const auto tables = trace_tables();
+  const auto& tables = trace_tables();
   const TableSchema* schema = count >= 3 ? find_table(tables, arguments[2]) : nullptr;
   if (!schema) {
     *message = sqlite3_mprintf("no such table in a trace");

@@ -69,19 +69,7 @@ TableSchema chunk_table() {
                                {"data", "BLOB NOT NULL"}});
 }
 
-}  // namespace
-
-std::vector<std::string> mark_names() {
-  std::vector<std::string> names;
-  for_each_row_list([&](auto list) {
-    names.push_back(std::string("last_") + RowTable<decltype(row_type_of(list))>::kName);
-  });
-  names.emplace_back("last_bucket_parameter");
-  names.emplace_back("last_chunk");
-  return names;
-}
-
-std::vector<TableSchema> trace_tables() {
+std::vector<TableSchema> make_tables() {
   std::vector<TableSchema> tables;
   tables.push_back(with_row_id("meta", {{"rank", kInteger}, {"key", kText}, {"value", kText}}));
   tables.push_back({"setting", {{"key", "TEXT PRIMARY KEY NOT NULL"}, {"value", kText}}});
@@ -99,6 +87,24 @@ std::vector<TableSchema> trace_tables() {
   return tables;
 }
 
+}  // namespace
+
+std::vector<std::string> mark_names() {
+  std::vector<std::string> names;
+  for_each_row_list([&](auto list) {
+    names.push_back(std::string("last_") + RowTable<decltype(row_type_of(list))>::kName);
+  });
+  names.emplace_back("last_bucket_parameter");
+  names.emplace_back("last_chunk");
+  return names;
+}
+
+const std::vector<TableSchema>& trace_tables() {
+  // Never destroyed: a recorded program closes its files while it exits.
+  static const auto* const tables = new std::vector<TableSchema>(make_tables());
+  return *tables;
+}
+
 std::string table_insert_sql(std::string_view name, bool replace) {
   for (const TableSchema& table : trace_tables()) {
     if (table.name == name) return insert_sql(name, table.columns, false, replace);
@@ -108,7 +114,7 @@ std::string table_insert_sql(std::string_view name, bool replace) {
 
 std::string schema_sql() {
   std::string sql = "pragma application_id=" + std::to_string(kApplicationId) +
-                    ";pragma user_version=" + std::to_string(kSchemaVersion) + ";";
+                    ";pragma user_version=" + std::to_string(kFormat) + ";";
   for (const TableSchema& table : trace_tables()) sql += table_sql(table) + ";";
   return sql;
 }

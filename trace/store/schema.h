@@ -11,7 +11,8 @@
 namespace shardlens::trace {
 
 inline constexpr std::int32_t kApplicationId = 0x5368'4c6e;  // "ShLn"
-inline constexpr std::int32_t kSchemaVersion = 9;
+// The one that is written and read; raised by every change of the tables or of what they mean.
+inline constexpr std::int32_t kFormat = 9;
 // The rank of rows that belong to the whole run.
 inline constexpr int kRunRank = -1;
 
@@ -27,7 +28,7 @@ struct TableSchema {
 };
 
 // All tables, in the order in which they are created and copied. Every file has all of them.
-std::vector<TableSchema> trace_tables();
+const std::vector<TableSchema>& trace_tables();
 // CREATE TABLE … of all tables and the marks of the file.
 std::string schema_sql();
 // "CREATE TABLE …" as SQLite keeps it for a table.

@@ -7,8 +7,7 @@
 
 namespace shardlens::trace {
 
-// Of this version all tables, with all their columns and nothing else; of an older one any of them
-// with any of their columns. Error: kDamaged, with what is there.
+// All tables, with all their columns, and nothing else. Error: kDamaged, with what is there.
 Result<void> check_schema(Database& database);
 
 }  // namespace shardlens::trace

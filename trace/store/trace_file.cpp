@@ -7,7 +7,6 @@
 #include <cctype>
 #include <system_error>
 
-#include "trace/store/older_formats.h"
 #include "trace/store/schema.h"
 #include "trace/store/schema_check.h"
 
@@ -103,14 +102,15 @@ Result<void> check_marks(const fs::path& file, const Header& header) {
                     "a run's folder or a packed .shardlens file");
   }
   const std::uint32_t version = big_endian(header, 60, 4);
-  if (version > static_cast<std::uint32_t>(kSchemaVersion)) {
-    return fail(ErrorKind::kNewer, quoted(file) +
-                                       " was written by a newer version of Shardlens "
-                                       "(format " +
-                                       std::to_string(version) + ", this one reads " +
-                                       std::to_string(kSchemaVersion) + "): update Shardlens");
-  }
-  return {};
+  if (version == static_cast<std::uint32_t>(kFormat)) return {};
+  const bool is_newer = version > static_cast<std::uint32_t>(kFormat);
+  const std::string age = is_newer ? "a newer" : "an older";
+  const std::string what_to_do =
+      is_newer ? "update Shardlens" : "record the run again, or read it with the version of then";
+  return fail(ErrorKind::kOtherVersion,
+              quoted(file) + " was written by " + age + " version of Shardlens (format " +
+                  std::to_string(version) + ", this one reads format " + std::to_string(kFormat) +
+                  "): " + what_to_do);
 }
 
 bool has_content(const fs::path& file) { return file_size_or_zero(file) > 0; }
@@ -137,12 +137,9 @@ Result<Database> open_untrusted(const std::string& location, int flags, const st
   return database;
 }
 
-Result<Database> open_complete(const std::string& uri, const fs::path& file) {
+Result<Database> open_at(const std::string& uri, const fs::path& file) {
   // The location says whether it may be written to, as a recovered copy has to be.
-  TRY_ASSIGN(Database database,
-             open_untrusted(uri, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, quoted(file)));
-  TRY(complete_older_format(database));
-  return database;
+  return open_untrusted(uri, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, quoted(file));
 }
 
 Result<void> copy_if_there(const fs::path& from, const fs::path& to) {
@@ -203,7 +200,7 @@ Result<TraceFile> TraceFile::open(const fs::path& file) {
 
 Result<void> TraceFile::open_in_place(const char* options) {
   uri_ = uri_of(file_, options);
-  TRY_ASSIGN(database_, open_complete(uri_, file_));
+  TRY_ASSIGN(database_, open_at(uri_, file_));
   return {};
 }
 
@@ -226,11 +223,11 @@ Result<void> TraceFile::open_copy() {
     if (same_as_opened()) break;
   }
   uri_ = uri_of(target, "?mode=rw");
-  TRY_ASSIGN(database_, open_complete(uri_, file_));
+  TRY_ASSIGN(database_, open_at(uri_, file_));
   return {};
 }
 
-Result<Database> TraceFile::connect() const { return open_complete(uri_, file_); }
+Result<Database> TraceFile::connect() const { return open_at(uri_, file_); }
 
 Result<Database> open_for_writing(const fs::path& file) {
   TRY(check_trace_file(file));

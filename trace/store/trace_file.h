@@ -13,7 +13,7 @@ namespace shardlens::trace {
 // A trace file that is open for reading only.
 class TraceFile {
  public:
-  // Errors: kMissing, kForeign, kDamaged, kNewer, kIo; each names the file and what to do.
+  // Errors: kMissing, kForeign, kDamaged, kOtherVersion, kIo; each names the file and what to do.
   static Result<TraceFile> open(const std::filesystem::path& file);
 
   Database& database() { return database_; }

@@ -59,7 +59,7 @@ Batch SyntheticRank::definitions() const {
   info.sources = "made up by a generator";
   info.versions = "driver 580.95.05 for CUDA 13.0, NCCL 2.28.9";
   info.peak_flops = kPeakFlops;
-  info.parameters = parameters_;
+  info.parameters = info.trained_parameters = parameters_;
   info.link = "NVLink 4, 18 links";
   info.link_bytes_per_second = kLinkBytesPerSecond;
   batch.rank_info = std::move(info);

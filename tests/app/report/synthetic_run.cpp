@@ -221,7 +221,7 @@ Batch batch_of(const SyntheticRun& run, int rank) {
   info.peak_flops = run.peak_flops;
   info.peak_flops_origin = "dense bf16, a data sheet";
   info.environment = "NCCL_ALGO=Ring\nOMP_NUM_THREADS=2\n";
-  info.parameters = 1 << 20;
+  info.parameters = info.trained_parameters = 1 << 20;
   batch.rank_info = info;
   batch.heartbeat = Heartbeat{rank, SyntheticRun::kEnd, SyntheticRun::kEnd, 8, Phase::kOther};
   return batch;

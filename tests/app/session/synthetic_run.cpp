@@ -154,7 +154,7 @@ Batch SyntheticRun::first_batch(int rank) const {
   info.device = options_.device;
   info.device_name = "Two cores";
   info.sources = "operators: RecordFunction";
-  info.parameters = 1'000'000;
+  info.parameters = info.trained_parameters = 1'000'000;
   batch.rank_info = info;
   return batch;
 }

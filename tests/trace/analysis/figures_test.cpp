@@ -11,6 +11,8 @@
 #include "trace/analysis/labels.h"
 #include "trace/analysis/memory_figures.h"
 #include "trace/analysis/run_analysis.h"
+#include "trace/model/model_shape.h"
+#include "trace/model/shape_text.h"
 
 namespace shardlens::trace {
 namespace {
@@ -217,7 +219,7 @@ TEST_F(Figures, MemoryPeaksAreTheLargestSamples) {
       for (const auto& sample : samples) most = std::max(most, sample.bytes[c]);
       EXPECT_EQ(rank.category_peaks[c], most);
     }
-    // 1000 values are no model's that is known by its name.
+    // Nobody told of which shape the model is.
     EXPECT_EQ(rank.estimate, (std::array<std::int64_t, kMemoryCategoryCount>{}));
   }
 }
@@ -227,6 +229,7 @@ TEST(FiguresOfMemory, AreEstimatedFromTheShapeWhereItIsKnown) {
   info.world_size = 2;
   info.settings.model = "tiny";
   RankFigures rank;
+  rank.info.model = shape_text(*find_model_preset("tiny"));
   rank.info.parameters = 2'384'448;
   rank.peak.bytes.back() = 77;
   const auto at = [](const auto& bytes, MemoryCategory category) {

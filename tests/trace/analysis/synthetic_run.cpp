@@ -24,7 +24,7 @@ class RankWriter {
     batch_.process_groups = {group};
     batch_.rank_info = RankInfo{};
     batch_.rank_info->rank = rank;
-    batch_.rank_info->parameters = 1000;
+    batch_.rank_info->parameters = batch_.rank_info->trained_parameters = 1000;
     batch_.rank_info->peak_flops = 1e12;
     batch_.cost = RecorderCost{rank, 40 * options.steps, 7, 123};
     batch_.buckets = {{rank, 1, 0, 1500, {4}, {1500}}, {rank, 1, 1, 2500, {5}, {2500}}};

@@ -187,7 +187,7 @@ Damage RandomDamage::damage_rows(const fs::path& file) {
 }
 
 std::string RandomDamage::change_value() {
-  const auto tables = trace_tables();
+  const auto& tables = trace_tables();
   const TableSchema& table = tables[below(tables.size())];
   const Column& column = table.columns[below(table.columns.size())];
   std::string value = std::to_string(absurd_number());
@@ -206,7 +206,7 @@ std::string RandomDamage::change_header() {
 }
 
 std::string RandomDamage::drop_rows() {
-  const auto tables = trace_tables();
+  const auto& tables = trace_tables();
   const TableSchema& table = tables[below(tables.size())];
   return "delete from " + table.name + " where rowid % " + std::to_string(1 + below(4)) + " = 0";
 }
@@ -226,7 +226,7 @@ std::string RandomDamage::change_strings() {
 }
 
 std::string RandomDamage::change_tables() {
-  const auto tables = trace_tables();
+  const auto& tables = trace_tables();
   const TableSchema& table = tables[below(tables.size())];
   if (below(2) == 0) return "drop table " + table.name;
   return "alter table " + table.name + " rename column " +
@@ -244,7 +244,7 @@ Damage RandomDamage::change_chunk(const fs::path& file) {
              random(),
              absurd_number()};
   }
-  Chunk chunk = encode_chunk(events, 1 + static_cast<int>(below(2)));
+  Chunk chunk = encode_chunk(events);
   Damage damage{"a chunk of " + std::to_string(events.size()) + " absurd events", false, 1};
   if (below(2) == 0) {
     for (std::uint64_t i = 1 + below(6); i > 0 && !chunk.data.empty(); --i) {

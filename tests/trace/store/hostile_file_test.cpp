@@ -98,10 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "drop table setting; create table setting(key TEXT PRIMARY KEY NOT NULL, value "
                     "TEXT NOT NULL)",
                     "'setting' is not as"},
-        HostileCase{"MissingTable", "drop table span", "lacks the table 'span'"},
-        HostileCase{"ViewInAnOlderFormat",
-                    "pragma user_version=2; drop table step; create view step as select 1",
-                    "view 'step'"}),
+        HostileCase{"MissingTable", "drop table span", "lacks the table 'span'"}),
     [](const auto& of) { return of.param.name; });
 
 // The page of a table's root, which becomes one of inner cells that all lead to itself.

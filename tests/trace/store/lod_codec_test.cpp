@@ -101,12 +101,12 @@ TEST(LodCodec, RefusesDamage) {
   EXPECT_GT(refused, 200);
 }
 
-TEST(LodCodec, RefusesANewerForm) {
+TEST(LodCodec, RefusesAnUnknownForm) {
   LodCodec codec;
   const std::vector<std::byte> data{std::byte{77}, std::byte{0}};
   const auto read = codec.decode({}, false, lod_checksum({}, data), data);
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error().kind, ErrorKind::kNewer);
+  EXPECT_EQ(read.error().kind, ErrorKind::kDamaged);
 }
 
 TEST(LodRows, AreOrderedByPlace) {

@@ -10,6 +10,7 @@
 #include "trace/store/query.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/run_reader.h"
+#include "trace/store/schema.h"
 
 namespace shardlens::trace {
 namespace {
@@ -40,9 +41,23 @@ TEST(TraceFile, OfANewerVersionAsksForAnUpdate) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "newer", 1, 1);
   execute(rank_file(run, 0), "pragma user_version=98");
-  expect_error(run, ErrorKind::kNewer, "rank_0.sqlite", "update Shardlens");
+  expect_error(run, ErrorKind::kOtherVersion, "rank_0.sqlite", "update Shardlens");
   execute(run / kRunFile, "pragma user_version=97");
-  expect_error(run, ErrorKind::kNewer, "run.sqlite", "update Shardlens");
+  expect_error(run, ErrorKind::kOtherVersion, "run.sqlite", "update Shardlens");
+}
+
+TEST(TraceFile, OfAnOlderVersionIsRefusedAndSaysSo) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "older", 1, 1);
+  for (const int format : {kFormat - 1, 1, 0}) {
+    execute(rank_file(run, 0), "pragma user_version=" + std::to_string(format));
+    expect_error(run, ErrorKind::kOtherVersion, "rank_0.sqlite",
+                 "an older version of Shardlens (format " + std::to_string(format));
+    expect_error(run, ErrorKind::kOtherVersion, "rank_0.sqlite", "record the run again");
+    EXPECT_EQ(open_for_writing(rank_file(run, 0)).error().kind, ErrorKind::kOtherVersion);
+  }
+  execute(run / kRunFile, "pragma user_version=3");
+  expect_error(run, ErrorKind::kOtherVersion, "run.sqlite", "an older version");
 }
 
 TEST(TraceFile, OfAnotherProgramIsForeign) {

@@ -8,6 +8,7 @@
 #include "tests/trace/store/store_fixture.h"
 #include "trace/store/chunk_codec.h"
 #include "trace/store/pack.h"
+#include "trace/store/query.h"
 #include "trace/store/row_check.h"
 #include "trace/store/row_writer.h"
 #include "trace/store/run_folder.h"
@@ -203,16 +204,6 @@ TEST_F(ChangedRows, AreEachFound) {
   EXPECT_TRUE(verified(run).damage.empty()) << all_text(verified(run));
 }
 
-// As versions packed recordings of formats that have no checksums.
-TEST_F(VerifyRun, TellsOnceThatRowsHaveNoChecksums) {
-  const auto run = record("packed", 1);
-  change(rank_file(run, 0), "update batch set checksum=0, present_checksum=0");
-  const auto report = verified(run);
-  ASSERT_EQ(report.damage.size(), 1u) << all_text(report);
-  EXPECT_THAT(report.damage[0].what, HasSubstr("rows have no checksums"));
-  EXPECT_THAT(report.damage[0].what, HasSubstr("pack that again"));
-}
-
 TEST_F(VerifyRun, TakesARunThatWasUpdatedAsIntact) {
   const auto run = record("updated", 1);
   auto info = read_run_info(run);
@@ -370,6 +361,27 @@ TEST_F(VerifyRun, EndsWhenStopped) {
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().kind, ErrorKind::kFailed);
   EXPECT_EQ(verify_run(folder_ / "absent").error().kind, ErrorKind::kMissing);
+}
+
+TEST(RunsThatComeWithTheProgram, AreWholeAndTellNobodysMachine) {
+  int runs = 0;
+  for (const auto& file : fs::directory_iterator(SHARDLENS_BUNDLED_RUNS)) {
+    if (file.path().extension() != ".shardlens") continue;  // what was found out about them
+    SCOPED_TRACE(file.path());
+    const auto report = verify_run(file.path());
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(report->damage.empty()) << report->damage.front().what;
+    EXPECT_TRUE(report->lost.empty());
+    EXPECT_EQ(report->ranks.size(), 2u);
+    const auto told = query_run(file.path(),
+                                "select count(*) from rank where host <> 'host-1' or process_id "
+                                "is not null union all select count(*) from setting where value "
+                                "like '/%'");
+    ASSERT_TRUE(told) << told.error().message;
+    for (const auto& row : told->rows) EXPECT_EQ(to_text(row[0]), "0");
+    ++runs;
+  }
+  EXPECT_EQ(runs, 4);
 }
 
 }  // namespace

@@ -335,10 +335,10 @@ TEST(RankExchange, GivesAllTheTextsOrTheFirstFailure) {
     EXPECT_EQ(*texts, (std::vector<std::string>{"", "x", "xx"}));
     EXPECT_TRUE(agree(communicator, {}, "test"));
     const trace::Result<void> result =
-        rank == 0 ? trace::Result<void>() : trace::fail(ErrorKind::kNewer, "no " + mine);
+        rank == 0 ? trace::Result<void>() : trace::fail(ErrorKind::kOtherVersion, "no " + mine);
     const auto agreed = agree(communicator, result, "test");
     ASSERT_FALSE(agreed);
-    EXPECT_EQ(agreed.error().kind, ErrorKind::kNewer);
+    EXPECT_EQ(agreed.error().kind, ErrorKind::kOtherVersion);
     EXPECT_EQ(agreed.error().message, "rank 1: no x");
   });
 }
