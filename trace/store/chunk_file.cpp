@@ -66,13 +66,17 @@ struct ChunkFile::Connection {
   std::shared_ptr<TraceFile> trace;  // it belongs to
   Database database;
   Statement data;
+  ReadingTime time;  // of all chunks
+  std::optional<WholeReading> reading;
 };
 
 ChunkFile::~ChunkFile() = default;
 
-Result<std::unique_ptr<ChunkFile>> ChunkFile::open(const fs::path& path) {
+Result<std::unique_ptr<ChunkFile>> ChunkFile::open(const fs::path& path,
+                                                   std::chrono::nanoseconds patience) {
   std::unique_ptr<ChunkFile> file(new ChunkFile());
   file->file_ = path;
+  file->patience_ = patience;
   TRY_ASSIGN(TraceFile trace, TraceFile::open(path));
   TRY(trace.database().execute(kReadOnce));
   file->trace_ = std::make_shared<TraceFile>(std::move(trace));
@@ -93,6 +97,8 @@ Result<ChunkFile::News> ChunkFile::tail() {
   News news;
   TRY_ASSIGN(news.was_opened_again, open_again_if_stale());
   Database& database = trace_->database();
+  ReadingTime time;
+  const WholeReading once(database, time);
   // Strings last: those of a chunk were committed with it, or before.
   read_chunks(database, news);
   read_strings(database, news);
@@ -147,6 +153,8 @@ Result<std::unique_ptr<ChunkFile::Connection>> ChunkFile::take() {
   TRY(connection->database.execute(kReadOnce));
   TRY_ASSIGN(connection->data,
              connection->database.prepare("select data from chunk where row_id=?1"));
+  connection->reading.emplace(connection->database, connection->time,
+                              WholeReading::Bound::kAnswers, patience_);
   connection->trace = std::move(trace);
   return connection;
 }

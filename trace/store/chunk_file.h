@@ -1,6 +1,7 @@
 // One trace file whose chunks several threads read, each through a connection of its own.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -27,8 +28,10 @@ struct ChunkRow {
 
 class ChunkFile {
  public:
-  // Errors: those of TraceFile.
-  static Result<std::unique_ptr<ChunkFile>> open(const std::filesystem::path& file);
+  // `patience`: see WholeReading; of all chunks that one connection reads. Errors: those of
+  // TraceFile.
+  static Result<std::unique_ptr<ChunkFile>> open(
+      const std::filesystem::path& file, std::chrono::nanoseconds patience = Database::kPatience);
   ~ChunkFile();
 
   // What was committed since the last call. Where a page is broken, the rows behind it are reached
@@ -57,6 +60,7 @@ class ChunkFile {
   void read_strings(Database& database, News& news);
 
   std::filesystem::path file_;
+  std::chrono::nanoseconds patience_{};
   std::int64_t last_chunk_ = INT64_MIN, last_string_ = INT64_MIN;
   std::mutex mutex_;  // of what follows
   std::shared_ptr<TraceFile> trace_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <memory>
 
 #include "trace/store/event_module.h"
 #include "trace/store/event_tables.h"
@@ -220,6 +221,13 @@ Result<QueryResult> query_run(const fs::path& run, const std::string& sql,
   std::vector<std::string> left_out;
   TRY_ASSIGN(auto files, open_run_files(run, &left_out));
   std::vector<Database*> databases = databases_of(files);
+  // All that the query reads together: a file made for it could take its time with every row.
+  ReadingTime time;
+  std::vector<std::unique_ptr<WholeReading>> readings;
+  for (Database* const file : databases) {
+    readings.push_back(std::make_unique<WholeReading>(*file, time, WholeReading::Bound::kAnswers,
+                                                      options.patience));
+  }
   EventSource events(databases, options.interrupted);
   TRY_ASSIGN(Database connection,
              Database::open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, quoted(run)));

@@ -1,6 +1,7 @@
 // SQL over all ranks of a run, reading only. Any thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -28,6 +29,8 @@ struct QueryOptions {
   std::int64_t row_limit = INT64_MAX;
   // Of all values together; an answer that is larger is kFailed.
   std::int64_t byte_limit = std::int64_t{1} << 30;
+  // Of all that is read for it, beside what its answer and the work for that need.
+  std::chrono::nanoseconds patience = std::chrono::seconds(10);
   // Takes each row as it comes, with the columns' names in `QueryResult`, which then has no rows,
   // and needs no memory for them.
   std::function<void(const std::vector<std::string>&, const std::vector<QueryValue>&)> take_row =

@@ -23,7 +23,7 @@ void ReadingTime::end() {
 }
 
 bool ReadingTime::exceeds(std::int64_t limit_ns) {
-  if (spent_ns() <= limit_ns) return false;
+  if (spent_ns() <= saturated_add(limit_ns, allowed_ns_)) return false;
   if (counts_computing_) return true;
   counts_computing_ = true;
   spent_ns_ = 0;

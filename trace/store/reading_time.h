@@ -6,15 +6,19 @@
 
 #include <cstdint>
 
+#include "trace/model/saturated.h"
+
 namespace shardlens::trace {
 
 class ReadingTime {
  public:
   void begin();
   void end();
-  // Within begin and end, or after: whether all there was took longer, or twice that at most. The
-  // first time it looks so, it counts again, and better.
+  // Within begin and end, or after: whether all there was took longer than that and what it may
+  // take beside, or twice that at most. The first time it looks so, it counts again, and better.
   bool exceeds(std::int64_t limit_ns);
+  // What was read takes an honest file so long.
+  void allow(std::int64_t more_ns) { allowed_ns_ = saturated_add(allowed_ns_, more_ns); }
 
  private:
   std::int64_t now_ns() const;
@@ -24,6 +28,7 @@ class ReadingTime {
   bool runs_ = false;
   std::int64_t began_ns_ = 0;
   std::int64_t spent_ns_ = 0;
+  std::int64_t allowed_ns_ = 0;
 };
 
 }  // namespace shardlens::trace

@@ -29,34 +29,37 @@ constexpr std::int64_t kValuesOfAny = 1 << 20;
 constexpr std::int64_t kNanosecondsPerByte = 250;
 // How often a whole reading comes by each byte.
 constexpr std::int64_t kMostPasses = 8;
+// What an honest file needs for a row or the search for one, and for an instruction, at most: ten
+// times what was measured, since a page of each may have to be fetched.
+constexpr std::int64_t kNanosecondsPerStep = 20'000;
+constexpr std::int64_t kNanosecondsPerInstruction = 1'000;
 
 int look_after(void* shared) {
   auto& connection = *static_cast<detail::Connection*>(shared);
   const std::int64_t looks = ++connection.looks;
+  connection.allow_work(kInstructionsPerLook * kNanosecondsPerInstruction);
   // Rows follow each other within fewer looks than that.
   const bool asks = ++connection.questions % kLooksPerQuestion == 0;
   if ((connection.goes_on && !connection.goes_on()) || (asks && StopReading::wanted())) {
     connection.end = detail::Connection::End::kStopped;
     return 1;
   }
-  const bool is_endless =
-      connection.bytes > 0 &&
-      looks > (kInstructionsOfAny + connection.bytes * kInstructionsPerByte) / kInstructionsPerLook;
+  const bool is_endless = connection.bytes > 0 && connection.takes_too_many(looks);
   const bool is_slow = connection.time != nullptr && connection.takes_too_long(*connection.time);
   if (is_endless) connection.end = detail::Connection::End::kEndless;
   if (is_slow) connection.end = detail::Connection::End::kSlow;
   return is_endless || is_slow ? 1 : 0;
 }
 
+// Of the file and its WAL. Not by a statement: it is asked while another one runs.
 std::int64_t bytes_of(sqlite3* connection) {
   std::int64_t bytes = 1;
-  for (const char* sql : {"pragma page_count", "pragma page_size"}) {
-    sqlite3_stmt* statement = nullptr;
-    const bool has_row =
-        sqlite3_prepare_v2(connection, sql, -1, &statement, nullptr) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW;
-    if (has_row) bytes *= sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
+  for (const int which : {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER}) {
+    sqlite3_file* file = nullptr;
+    sqlite3_file_control(connection, "main", which, &file);
+    sqlite3_int64 size = 0;
+    const bool is_open = file != nullptr && file->pMethods != nullptr;
+    if (is_open && file->pMethods->xFileSize(file, &size) == SQLITE_OK) bytes += size;
   }
   return bytes;
 }
@@ -185,9 +188,28 @@ bool detail::Connection::can_hold(std::int64_t rows, std::int64_t bytes_of_value
   return fit();
 }
 
-bool detail::Connection::takes_too_long(ReadingTime& of) const {
-  const std::int64_t passes = whole == nullptr ? 1 : kMostPasses;
-  return of.exceeds(patience_ns + passes * bytes * kNanosecondsPerByte);
+bool detail::Connection::takes_too_long(ReadingTime& of) {
+  const auto takes_longer = [&] {
+    const std::int64_t passes = whole == nullptr ? 1 : kMostPasses;
+    return of.exceeds(patience_ns + passes * bytes * kNanosecondsPerByte);
+  };
+  if (!takes_longer()) return false;
+  bytes = std::max(bytes, bytes_of(handle));
+  return takes_longer();
+}
+
+bool detail::Connection::takes_too_many(std::int64_t looks_so_far) {
+  const auto takes_more = [&] {
+    return looks_so_far >
+           (kInstructionsOfAny + bytes * kInstructionsPerByte) / kInstructionsPerLook;
+  };
+  if (!takes_more()) return false;
+  bytes = std::max(bytes, bytes_of(handle));
+  return takes_more();
+}
+
+void detail::Connection::allow_work(std::int64_t ns) {
+  if (is_allowed_work && time != nullptr) time->allow(ns);
 }
 
 std::int64_t Statement::bytes_in_row() const {
@@ -221,10 +243,12 @@ Result<bool> Statement::step_distrusting() {
   time.begin();
   const int code = sqlite3_step(get());
   time.end();
+  const std::int64_t bytes = code == SQLITE_ROW ? bytes_in_row() : 0;
+  shared.allow_work(kNanosecondsPerStep + bytes * kNanosecondsPerByte);
   shared.time = nullptr;
   if (code == SQLITE_DONE) return false;
   if (code != SQLITE_ROW) return failed_step();
-  value_bytes_ += bytes_in_row();
+  value_bytes_ += bytes;
   if (!shared.can_hold(++rows_, 0)) return tl::make_unexpected(pages_in_a_circle(shared.file));
   if (!shared.can_hold(0, value_bytes_)) return tl::make_unexpected(holds_too_much(shared.file));
   if (shared.takes_too_long(time)) return tl::make_unexpected(reading_takes_too_long(shared.file));
@@ -323,9 +347,20 @@ Result<std::int64_t> Database::integer(std::string_view sql, std::int64_t fallba
   return row && !statement.is_null(0) ? statement.integer(0) : fallback;
 }
 
-WholeReading::WholeReading(Database& database, ReadingTime& time)
-    : connection_(*database.connection_), outer_(std::exchange(connection_.whole, &time)) {}
+WholeReading::WholeReading(Database& database, ReadingTime& time, Bound bound,
+                           std::optional<std::chrono::nanoseconds> patience)
+    : connection_(*database.connection_),
+      outer_(std::exchange(connection_.whole, &time)),
+      outer_is_allowed_work_(
+          std::exchange(connection_.is_allowed_work, bound == Bound::kAnswers)),
+      outer_patience_ns_(connection_.patience_ns) {
+  if (patience) connection_.patience_ns = patience->count();
+}
 
-WholeReading::~WholeReading() { connection_.whole = outer_; }
+WholeReading::~WholeReading() {
+  connection_.whole = outer_;
+  connection_.is_allowed_work = outer_is_allowed_work_;
+  connection_.patience_ns = outer_patience_ns_;
+}
 
 }  // namespace shardlens::trace

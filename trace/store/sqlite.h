@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,11 +41,14 @@ struct Connection {
   std::int64_t patience_ns = 0;   // for what is read of such a file, beside what its size needs
   ReadingTime* time = nullptr;    // of the statement that runs
   ReadingTime* whole = nullptr;   // of all statements, in place of each one's
+  bool is_allowed_work = false;   // the whole may take longer the more of it is asked for
   enum class End { kNone, kStopped, kEndless, kSlow } end = End::kNone;
 
   Error error(int code, std::string_view action) const;
   bool can_hold(std::int64_t rows, std::int64_t bytes_of_values);
-  bool takes_too_long(ReadingTime& time) const;
+  bool takes_too_long(ReadingTime& time);
+  bool takes_too_many(std::int64_t looks_so_far);
+  void allow_work(std::int64_t ns);
 };
 
 }  // namespace detail
@@ -127,11 +131,15 @@ class Database {
   std::unique_ptr<sqlite3, Close> handle_;
 };
 
-// While it lives, all statements add to `time` and share what reading may take, of whoever reads a
-// file once and then ends, or begins with another time.
+// While it lives, all statements add to `time` and share what reading may take.
 class WholeReading {
  public:
-  WholeReading(Database& database, ReadingTime& time);
+  // What bounds it: the file's size, for who reads it once and then ends, or begins with another
+  // time; or, where somebody asks for the same again and again, each answer's size, too. That may
+  // have a patience of its own, and several files one time.
+  enum class Bound { kFile, kAnswers };
+  WholeReading(Database& database, ReadingTime& time, Bound bound = Bound::kFile,
+               std::optional<std::chrono::nanoseconds> patience = {});
   ~WholeReading();
   WholeReading(const WholeReading&) = delete;
   WholeReading& operator=(const WholeReading&) = delete;
@@ -139,6 +147,8 @@ class WholeReading {
  private:
   detail::Connection& connection_;
   ReadingTime* const outer_;
+  const bool outer_is_allowed_work_;
+  const std::int64_t outer_patience_ns_;
 };
 
 }  // namespace shardlens::trace

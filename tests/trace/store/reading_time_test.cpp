@@ -11,8 +11,11 @@
 
 #include "tests/trace/store/processor_time.h"
 #include "tests/trace/store/store_fixture.h"
+#include "trace/store/chunk_file.h"
+#include "trace/store/query.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/sqlite.h"
+#include "trace/store/trace_file.h"
 
 namespace shardlens::trace {
 namespace {
@@ -84,6 +87,89 @@ TEST(ReadingTime, EndsWhereAllStatementsOfAReadingTakeTooLong) {
   const auto all = read(1000);
   ASSERT_FALSE(all);
   EXPECT_THAT(all.error().message, HasSubstr("takes longer"));
+}
+
+// The file of a live run: opened while it is small.
+TEST(ReadingTime, KnowsThatAFileGrows) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "grows", 1, 2);
+  auto database = open_with(rank_file(run, 0), "compute", compute_5_ms);
+  ASSERT_TRUE(database);
+  const std::string reads_2_s = "select count(compute()) from (" + std::string(kThousandRows) +
+                                "i from n limit 400)";
+  EXPECT_FALSE(database->integer(reads_2_s));
+  {
+    auto writer = open_for_writing(rank_file(run, 0));
+    ASSERT_TRUE(writer);
+    // 16 MB, which may take 4 s.
+    ASSERT_TRUE(writer->execute(
+        "insert into log select row_id + 100, rank, time_ns, level, hex(zeroblob(8000000)) from "
+        "log limit 1"));
+  }
+  EXPECT_TRUE(database->integer(reads_2_s)) << "as large as it is now";
+  EXPECT_TRUE(database->integer("select count(*) from log")) << "and it is read";
+}
+
+// Where somebody asks again and again, say by a join, every answer may take its time.
+TEST(ReadingTime, OfAnswersMayTakeAsLongAsTheyNeed) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "answers", 1, 2);
+  auto database = open_with(rank_file(run, 0), "compute", compute_5_ms);
+  ASSERT_TRUE(database);
+  ReadingTime time;
+  const WholeReading whole(*database, time, WholeReading::Bound::kAnswers,
+                           std::chrono::milliseconds(1));
+  // Far more of it than what the file's size allows: the file is read a hundred times and more.
+  const std::int64_t begin = computed_ns();
+  std::int64_t rounds = 0;
+  while (computed_ns() - begin < 1'000'000'000) {
+    const auto rows = database->integer(
+        "select count(*) from batch a, batch b, batch c, batch d, batch e, batch f");
+    ASSERT_TRUE(rows) << rows.error().message << " after " << rounds << " rounds";
+    ++rounds;
+  }
+  EXPECT_GT(rounds, 100);
+  Result<std::int64_t> value = 0;
+  for (int i = 0; i < 1000 && value; ++i) value = database->integer("select compute()");
+  ASSERT_FALSE(value);
+  EXPECT_THAT(value.error().message, HasSubstr("takes longer"));
+}
+
+// As if the file had taken all patience before: not each statement has its own.
+constexpr std::chrono::hours kNoPatience{-1000};
+
+TEST(ReadingTime, IsThatOfAWholeQuery) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "query", 2, 2);
+  const std::string join = "select count(*) from span a, span b where a.rank = b.rank";
+  QueryOptions options;
+  options.patience = std::chrono::nanoseconds(0);
+  const auto honest = query_run(run, join, options);
+  EXPECT_TRUE(honest) << honest.error().message;
+  options.patience = kNoPatience;
+  const auto slow = query_run(run, join, options);
+  ASSERT_FALSE(slow);
+  EXPECT_THAT(slow.error().message, HasSubstr("takes longer"));
+}
+
+TEST(ReadingTime, IsThatOfAllChunks) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "chunks", 1, 3);
+  const auto read = [&](std::chrono::nanoseconds patience) -> Result<void> {
+    TRY_ASSIGN(const auto file, ChunkFile::open(rank_file(run, 0), patience));
+    TRY_ASSIGN(const auto news, file->tail());
+    EXPECT_FALSE(news.chunks.empty());
+    for (int round = 0; round < 100; ++round) {
+      for (const ChunkRow& chunk : news.chunks) {
+        TRY(file->read(chunk.row_id, [](auto) -> Result<void> { return {}; }));
+      }
+    }
+    return {};
+  };
+  EXPECT_TRUE(read(std::chrono::nanoseconds(0)));
+  const auto slow = read(kNoPatience);
+  ASSERT_FALSE(slow);
+  EXPECT_THAT(slow.error().message, HasSubstr("takes longer"));
 }
 
 TEST(ReadingTime, DoesNotCountWhileTheProcessIsStopped) {
