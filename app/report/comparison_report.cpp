@@ -196,6 +196,7 @@ std::string comparison_text(const trace::RunFigures& first, const trace::RunFigu
     for (const auto& banner : banners_of(*run)) text += "! " + banner + "\n";
   }
   text += "\n" + settings_text(comparison, a, b) + "\n";
+  if (comparison.figures.empty()) text += "No figure is known of both runs\n";
   TextTable table({{""},
                    {a, Align::kRight},
                    {b, Align::kRight},
@@ -212,7 +213,7 @@ std::string comparison_text(const trace::RunFigures& first, const trace::RunFigu
                    figure.relative ? ui::format_signed_percent(*figure.relative) : "",
                    verdict(figure)});
   }
-  text += table.text("");
+  if (!comparison.figures.empty()) text += table.text("");
   if (comparison.scaling) {
     text += "\n" + ui::scaling_title(*comparison.scaling) + ", " +
             ui::scaling_text(*comparison.scaling) + "\n";

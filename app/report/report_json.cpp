@@ -303,7 +303,7 @@ Json recorder_json(const trace::RecorderFigures& recorder) {
                               : recorder.overhead_is_measured ? Json("measured")
                                                               : Json("estimated")},
           {"events", or_null(recorder.events)},
-          {"lost", recorder.lost},
+          {"lost", known(recorder.events || recorder.lost > 0, recorder.lost)},
           {"bytes_on_disk", recorder.bytes_on_disk}};
 }
 

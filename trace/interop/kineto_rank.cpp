@@ -130,7 +130,9 @@ void KinetoRank::add_memory(const KinetoEvent& event) {
   sample.time_ns = event.start_ns;
   sample.knows_categories = false;
   sample.bytes[static_cast<std::size_t>(MemoryCategory::kOther)] = event.total_allocated;
-  sample.reserved_bytes = std::max(event.total_reserved, event.total_allocated);
+  if (event.total_reserved >= 0) {
+    sample.reserved_bytes = std::max(event.total_reserved, event.total_allocated);
+  }
   rows_.memory.push_back(sample);
 }
 

@@ -199,6 +199,26 @@ TEST_F(KinetoImport, ReplaysByTheTimesOfTheTrace) {
   EXPECT_EQ(range->last_ns, kBase + 1'195'000);
 }
 
+TEST_F(KinetoImport, TellsWhatIsReservedOnlyWhereTheTraceDoes) {
+  const auto reserved = [&](const std::string& name, const std::string& more) {
+    const std::string text =
+        R"({"traceEvents":[{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":1,"dur":9,)"
+        R"("args":{"device":0,"stream":7}},{"ph":"i","cat":"cpu_instant_event","name":"[memory]",)"
+        R"("pid":1,"tid":1,"ts":2,"args":{"Device Type":1,"Bytes":64,"Total Allocated":64)" +
+        more + "}}]}";
+    const std::vector files{write(name + ".json", text)};
+    const auto imported = import_kineto(files, runs(), named(name));
+    EXPECT_TRUE(imported);
+    std::vector<std::int64_t> found;
+    for (const Batch& batch : open(imported->folder).batches) {
+      for (const MemorySample& sample : batch.memory) found.push_back(sample.reserved_bytes);
+    }
+    return found;
+  };
+  EXPECT_THAT(reserved("told", R"(,"Total Reserved":2048)"), testing::ElementsAre(2048));
+  EXPECT_THAT(reserved("not told", ""), testing::ElementsAre(kNotKnown));
+}
+
 TEST_F(KinetoImport, SaysWhatIsWrongAndLeavesNothingBehind) {
   const auto error = [&](std::vector<std::filesystem::path> files, ImportOptions options = {}) {
     const auto imported = import_kineto(files, runs(), options);
