@@ -9,14 +9,14 @@ namespace shardlens::trace {
 
 // Decides the exit code and the tone: wrong use is the caller's to mend, the rest is the world's.
 enum class ErrorKind {
-  kUsage,     // wrong option, key, value, name or combination: exit code 2
-  kMissing,   // a file, run or rank that is not there
-  kDamaged,   // truncated or inconsistent
-  kForeign,   // a readable file of another program
+  kUsage,         // wrong option, key, value, name or combination: exit code 2
+  kMissing,       // a file, run or rank that is not there
+  kDamaged,       // truncated or inconsistent
+  kForeign,       // a readable file of another program
   kOtherVersion,  // written by another version
-  kDiskFull,  // no space, or a size limit of the system
-  kIo,        // any other failure of the system
-  kFailed,    // a job or a check failed
+  kDiskFull,      // no space, or a size limit of the system
+  kIo,            // any other failure of the system
+  kFailed,        // a job or a check failed
 };
 
 // `message` says what failed, why, and what to do; one to three sentences, no trailing newline.

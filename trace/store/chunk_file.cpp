@@ -153,8 +153,8 @@ Result<std::unique_ptr<ChunkFile::Connection>> ChunkFile::take() {
   TRY(connection->database.execute(kReadOnce));
   TRY_ASSIGN(connection->data,
              connection->database.prepare("select data from chunk where row_id=?1"));
-  connection->reading.emplace(connection->database, connection->time,
-                              WholeReading::Bound::kAnswers, patience_);
+  connection->reading.emplace(connection->database, connection->time, WholeReading::Bound::kAnswers,
+                              patience_);
   connection->trace = std::move(trace);
   return connection;
 }

@@ -81,8 +81,7 @@ std::size_t ChunkPacker::pack_frame(std::span<const Event> events, std::int64_t 
   return at + (ZSTD_isError(written) ? 0 : written);
 }
 
-std::span<const std::byte> ChunkPacker::pack(std::span<const Event> events,
-                                             std::int64_t first_ns) {
+std::span<const std::byte> ChunkPacker::pack(std::span<const Event> events, std::int64_t first_ns) {
   const std::size_t first = pack_frame(events, first_ns, {0, kFirstPartColumns}, kLongestVarint);
   const std::size_t size = pack_frame(events, first_ns, {kFirstPartColumns, kChunkColumns}, first);
   // The first part's length is known last and comes first.

@@ -89,8 +89,8 @@ Result<void> FileCheck::run() {
 
 void FileCheck::check_pages() {
   const auto done = [&]() -> Result<void> {
-    TRY_ASSIGN(auto statement, database_.prepare(std::string("pragma integrity_check(") +
-                                                 kMostPageProblems + ")"));
+    TRY_ASSIGN(auto statement,
+               database_.prepare(std::string("pragma integrity_check(") + kMostPageProblems + ")"));
     while (true) {
       TRY_ASSIGN(const bool more, statement.step());
       if (!more) return {};

@@ -108,8 +108,8 @@ Result<void> RowCheck::run(const std::function<void(std::string)>& found) {
         present = static_cast<std::uint64_t>(commit.values.back());
         if (commit.chain == next_of_chain(chain, commit.rows, commit.values)) return {};
         found("commit " + std::to_string(number) +
-            " does not have the rows that were written (its checksum is wrong); its rows: " +
-            rows_between(before, commit));
+              " does not have the rows that were written (its checksum is wrong); its rows: " +
+              rows_between(before, commit));
         return {};
       }));
   if (number == 0) return {};

@@ -17,8 +17,8 @@ namespace shardlens::trace {
 class RunReader {
  public:
   // `path`: a run's folder or a packed file. Opens read-only; what a killed writer left behind is
-  // copied to a temporary folder and recovered there. Errors: kMissing, kForeign, kDamaged, kOtherVersion.
-  // A rank's file that cannot be opened is an error of poll() where another can.
+  // copied to a temporary folder and recovered there. Errors: kMissing, kForeign, kDamaged,
+  // kOtherVersion. A rank's file that cannot be opened is an error of poll() where another can.
   static Result<std::unique_ptr<RunReader>> open(const std::filesystem::path& path);
   ~RunReader();
 

@@ -351,8 +351,7 @@ WholeReading::WholeReading(Database& database, ReadingTime& time, Bound bound,
                            std::optional<std::chrono::nanoseconds> patience)
     : connection_(*database.connection_),
       outer_(std::exchange(connection_.whole, &time)),
-      outer_is_allowed_work_(
-          std::exchange(connection_.is_allowed_work, bound == Bound::kAnswers)),
+      outer_is_allowed_work_(std::exchange(connection_.is_allowed_work, bound == Bound::kAnswers)),
       outer_patience_ns_(connection_.patience_ns) {
   if (patience) connection_.patience_ns = patience->count();
 }

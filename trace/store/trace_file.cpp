@@ -107,10 +107,10 @@ Result<void> check_marks(const fs::path& file, const Header& header) {
   const std::string age = is_newer ? "a newer" : "an older";
   const std::string what_to_do =
       is_newer ? "update Shardlens" : "record the run again, or read it with the version of then";
-  return fail(ErrorKind::kOtherVersion,
-              quoted(file) + " was written by " + age + " version of Shardlens (format " +
-                  std::to_string(version) + ", this one reads format " + std::to_string(kFormat) +
-                  "): " + what_to_do);
+  return fail(ErrorKind::kOtherVersion, quoted(file) + " was written by " + age +
+                                            " version of Shardlens (format " +
+                                            std::to_string(version) + ", this one reads format " +
+                                            std::to_string(kFormat) + "): " + what_to_do);
 }
 
 bool has_content(const fs::path& file) { return file_size_or_zero(file) > 0; }

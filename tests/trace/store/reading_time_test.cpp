@@ -95,8 +95,8 @@ TEST(ReadingTime, KnowsThatAFileGrows) {
   const auto run = test::record_run(folder.path(), "grows", 1, 2);
   auto database = open_with(rank_file(run, 0), "compute", compute_5_ms);
   ASSERT_TRUE(database);
-  const std::string reads_2_s = "select count(compute()) from (" + std::string(kThousandRows) +
-                                "i from n limit 400)";
+  const std::string reads_2_s =
+      "select count(compute()) from (" + std::string(kThousandRows) + "i from n limit 400)";
   EXPECT_FALSE(database->integer(reads_2_s));
   {
     auto writer = open_for_writing(rank_file(run, 0));
