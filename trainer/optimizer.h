@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "trace/model/settings.h"
 #include "trainer/strategy/strategy.h"
@@ -36,5 +37,42 @@ std::unique_ptr<Optimizer> build_optimizer(std::span<const LocalParameter> param
 // The total 2-norm of all gradients, a scalar tensor. Scales them down to `limit` as
 // torch.nn.utils.clip_grad_norm_ does; 0 only measures. All ranks call it once per step.
 torch::Tensor clip_gradients(Strategy& strategy, double limit);
+
+struct AdamWOptions {
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0.01;
+};
+
+class AdamW final : public Optimizer {
+ public:
+  AdamW(std::span<const LocalParameter> parameters, const AdamWOptions& options);
+
+  void step(std::span<const std::size_t> parameters, double learning_rate,
+            const torch::Tensor& skip = {}) override;
+  OptimizerState state_of(std::size_t parameter) const override { return states_[parameter]; }
+
+ private:
+  void step(std::span<const std::size_t> parameters, double learning_rate,
+            const torch::Tensor& skip, bool decays);
+
+  std::vector<LocalParameter> parameters_;
+  std::vector<OptimizerState> states_;
+  AdamWOptions options_;
+};
+
+class Sgd final : public Optimizer {
+ public:
+  // `weight_decay` is added to the gradient, as torch.optim.SGD does; matrices decay.
+  Sgd(std::span<const LocalParameter> parameters, double weight_decay);
+
+  void step(std::span<const std::size_t> parameters, double learning_rate,
+            const torch::Tensor& skip = {}) override;
+
+ private:
+  std::vector<LocalParameter> parameters_;
+  double weight_decay_;
+};
 
 }  // namespace shardlens::trainer

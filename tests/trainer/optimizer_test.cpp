@@ -1,12 +1,12 @@
+#include "trainer/optimizer.h"
+
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
 
 #include "tests/trainer/fake_strategy.h"
-#include "trainer/adamw.h"
 #include "trainer/learning_rate.h"
-#include "trainer/sgd.h"
 
 namespace shardlens::trainer {
 namespace {
