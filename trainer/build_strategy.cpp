@@ -32,9 +32,7 @@ GradientCompression compression_of(const std::string& hook) {
 DataParallelOptions data_parallel_options(const trace::Settings& settings) {
   DataParallelOptions options;
   options.bucket_cap_mb = settings.bucket_cap_mb;
-  if (settings.first_bucket_mb != static_cast<double>(trace::kAuto)) {
-    options.first_bucket_mb = settings.first_bucket_mb;
-  }
+  options.first_bucket_mb = settings.first_bucket_mb;
   options.gradient_as_bucket_view = settings.gradient_as_bucket_view;
   options.static_graph = settings.static_graph;
   options.find_unused_parameters = settings.find_unused_parameters;

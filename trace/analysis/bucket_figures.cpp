@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trace/analysis/labels.h"
+#include "trace/model/acting_settings.h"
 
 namespace shardlens::trace {
 
@@ -29,9 +30,8 @@ BucketFigures figures_of(const Bucket& bucket, const Settings& settings,
 }  // namespace
 
 double bucket_cap_bytes(const Settings& settings, int bucket) {
-  if (bucket != 0) return settings.bucket_cap_mb * kMiB;
-  if (settings.first_bucket_mb >= 0) return settings.first_bucket_mb * kMiB;
-  return (settings.bucket_cap_mb == Settings{}.bucket_cap_mb ? 1.0 : settings.bucket_cap_mb) * kMiB;
+  const double cap_mb = settings.bucket_cap_mb;
+  return (bucket == 0 ? first_bucket_mb(settings.first_bucket_mb, cap_mb) : cap_mb) * kMiB;
 }
 
 std::string oversize_reason(const BucketFigures& bucket, double cap_bytes) {

@@ -14,8 +14,7 @@
 
 namespace shardlens::trace {
 
-// The cap that applies to a bucket, in bytes: the first one has its own. `first_bucket_mb: auto` is
-// 1 MiB if bucket_cap_mb is left at its default, else bucket_cap_mb, as in PyTorch.
+// The cap that applies to a bucket, in bytes: the first one has its own.
 double bucket_cap_bytes(const Settings& settings, int bucket);
 
 // "wte.weight 147 MiB: a tensor is never split" for a bucket above twice its cap whose largest

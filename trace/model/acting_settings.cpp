@@ -10,8 +10,6 @@ namespace shardlens::trace {
 
 namespace {
 
-constexpr double kAutoNumber = static_cast<double>(kAuto);
-
 void reset_what_is_not_obeyed(Settings& settings) {
   const Settings defaults;
   const std::string strategy = settings.sharding_strategy;
@@ -25,12 +23,8 @@ void reset_what_is_not_obeyed(Settings& settings) {
 }
 
 void choose_buckets_and_units(Settings& settings) {
-  const Settings defaults;
   const StrategyTraits& traits = strategy_traits(settings.sharding_strategy);
-  if (settings.first_bucket_mb == kAutoNumber) {
-    const bool is_default = settings.bucket_cap_mb == defaults.bucket_cap_mb;
-    settings.first_bucket_mb = is_default ? 1 : settings.bucket_cap_mb;
-  }
+  settings.first_bucket_mb = first_bucket_mb(settings.first_bucket_mb, settings.bucket_cap_mb);
   if (settings.reshard_after_forward == "auto" && traits.has_units) {
     settings.reshard_after_forward = traits.frees_after_forward ? "true" : "false";
   }
@@ -61,6 +55,11 @@ void choose_types(Settings& settings) {
 }
 
 }  // namespace
+
+double first_bucket_mb(double chosen, double bucket_cap_mb) {
+  if (chosen != static_cast<double>(kAuto)) return chosen;
+  return bucket_cap_mb == Settings{}.bucket_cap_mb ? 1 : bucket_cap_mb;
+}
 
 Settings acting_settings(const RunInfo& info, const ChosenValues& chosen) {
   Settings settings = info.settings;

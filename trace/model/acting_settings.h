@@ -14,6 +14,10 @@ struct ChosenValues {
   std::int64_t loss_chunk_tokens = kAuto;  // kAuto: not known
 };
 
+// The cap of DDP's first bucket in MiB: `chosen`, or where that is auto 1 if `bucket_cap_mb`
+// is left at its default, else that, as in PyTorch.
+double first_bucket_mb(double chosen, double bucket_cap_mb);
+
 // `auto` replaced by what was chosen, as far as that is known; what the strategy does not obey, and
 // what no step's time depends on (how many steps there are, the seed), at its default.
 Settings acting_settings(const RunInfo& info, const ChosenValues& chosen);

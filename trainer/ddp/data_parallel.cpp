@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "profiler/torch/torch_sources.h"
+#include "trace/model/acting_settings.h"
 #include "trainer/strategy/initial_values.h"
 
 namespace shardlens::trainer {
@@ -20,14 +21,8 @@ using Plan = std::vector<std::vector<std::size_t>>;
 
 std::int64_t bytes_of_cap(double mebibytes) { return static_cast<std::int64_t>(mebibytes * kMiB); }
 
-bool has_default_cap(const DataParallelOptions& options) {
-  return bytes_of_cap(options.bucket_cap_mb) == c10d::kDefaultBucketBytesCap;
-}
-
 std::int64_t first_bucket_bytes(const DataParallelOptions& options) {
-  if (options.first_bucket_mb) return bytes_of_cap(*options.first_bucket_mb);
-  return has_default_cap(options) ? c10d::kDefaultFirstBucketBytes
-                                  : bytes_of_cap(options.bucket_cap_mb);
+  return bytes_of_cap(trace::first_bucket_mb(options.first_bucket_mb, options.bucket_cap_mb));
 }
 
 // The caps of the plan of the first step, which is one bucket where it will be rebuilt.

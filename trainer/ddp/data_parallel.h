@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "profiler/recorder.h"
+#include "trace/model/settings.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/ddp/bucket_hook.h"
 #include "trainer/strategy/named_tensor.h"
@@ -19,9 +20,8 @@
 namespace shardlens::trainer {
 
 struct DataParallelOptions {
-  double bucket_cap_mb = 25;  // MiB
-  // MiB; none: PyTorch's rule, 1 MiB if bucket_cap_mb is 25, its default, else bucket_cap_mb.
-  std::optional<double> first_bucket_mb = std::nullopt;
+  double bucket_cap_mb = 25;              // MiB
+  double first_bucket_mb = trace::kAuto;  // MiB; see trace::first_bucket_mb()
   bool gradient_as_bucket_view = false;
   bool static_graph = false;
   bool find_unused_parameters = false;
