@@ -13,14 +13,15 @@ trace::Result<std::unique_ptr<Recorder>> Recorder::start(RecorderOptions options
   writer_options.size_limit_bytes = options.size_limit_bytes;
   TRY_ASSIGN(auto writer,
              trace::TraceWriter::create(options.file, options.rank_info.rank, writer_options));
-  auto state = std::make_unique<State>(std::move(options), std::move(writer));
+  auto state = std::make_unique<RecorderState>(std::move(options), std::move(writer));
   state->progress_ns = now_ns();
-  State* raw = state.get();
+  RecorderState* raw = state.get();
   state->thread = std::jthread([raw](const std::stop_token& stop) { raw->run(stop); });
   return std::unique_ptr<Recorder>(new Recorder(std::move(state)));
 }
 
-Recorder::Recorder(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Recorder::Recorder(std::unique_ptr<RecorderState> state)
+    : StepRecorder(*state), CollectiveRecorder(*state), state_(std::move(state)) {}
 
 // The error was returned by stop() to whoever wanted it.
 Recorder::~Recorder() { static_cast<void>(stop()); }
@@ -99,161 +100,6 @@ void Recorder::add_events(int lane, trace::EventKind kind, std::vector<trace::Ev
 
 void Recorder::add_callback_cost(std::int64_t ns) {
   state_->callback_ns.fetch_add(ns, std::memory_order_relaxed);
-}
-
-std::int64_t Recorder::step() const { return state_->step.load(std::memory_order_relaxed); }
-trace::Phase Recorder::phase() const { return state_->phase.load(std::memory_order_relaxed); }
-
-// ---- the training thread
-
-std::int64_t Recorder::step_start_ns() const { return state_->step_start_ns; }
-
-void Recorder::on_detail_change(std::function<void(bool)> follow) {
-  state_->follow_detail = std::move(follow);
-  state_->followed_detail = true;
-  state_->tell_follower();
-}
-
-void Recorder::begin_step(std::int64_t index, std::int64_t at_ns) {
-  state_->step_start_ns = at_ns;
-  state_->step = index;
-  state_->last_step = index;
-  state_->update_detail();
-  state_->update_windows(state_->step_start_ns);
-  state_->tell_follower();
-  state_->step_detail = recording_detail();
-  state_->progress_ns = now_ns();
-  if (state_->options.late_steps) state_->step_times.begin(index, at_ns);
-}
-
-void Recorder::end_step(const StepResult& result, std::int64_t at_ns) {
-  trace::Step row;
-  row.rank = state_->rank;
-  row.index = step();
-  row.start_ns = state_->step_start_ns;
-  row.end_ns = at_ns;
-  row.loss = result.loss;
-  row.gradient_norm = result.gradient_norm;
-  row.learning_rate = result.learning_rate;
-  row.tokens = result.tokens;
-  row.samples = result.samples;
-  row.model_flops = result.model_flops;
-  row.full_detail = state_->step_detail && recording_detail() && result.has_activity;
-  row.nonfinite = result.nonfinite;
-  if (!state_->push_row(row)) ++state_->steps_without_room;
-  state_->step = -1;
-  state_->update_detail();
-  state_->update_windows(row.end_ns);
-  state_->tell_follower();
-  state_->progress_ns = now_ns();
-  if (state_->options.late_steps) state_->step_times.end(at_ns);
-}
-
-void Recorder::begin_phase(trace::Phase phase, std::int64_t at_ns) {
-  const auto name = state_->phase_names[static_cast<std::size_t>(phase)];
-  state_->open_phases.push({phase, name, step(), at_ns});
-  state_->phase = phase;
-  state_->progress_ns = at_ns;
-}
-
-void Recorder::begin_span(trace::StringId name) {
-  const std::int64_t now = now_ns();
-  state_->open_phases.push({phase(), name, step(), now});
-  state_->progress_ns = now;
-}
-
-void Recorder::end_phase(std::int64_t at_ns) {
-  const auto closed = state_->open_phases.pop();
-  state_->phase = state_->open_phases.phase();
-  state_->progress_ns = at_ns;
-  if (!closed) return;
-  trace::Span row;
-  row.rank = state_->rank;
-  row.lane = state_->phases_lane;
-  row.step = closed->open.step;
-  row.phase = closed->open.phase;
-  row.depth = closed->depth;
-  row.name = closed->open.name;
-  row.start_ns = closed->open.start_ns;
-  row.end_ns = at_ns;
-  state_->push_row(row);
-}
-
-void Recorder::set_bucket_plan(int plan, std::vector<trace::Bucket> buckets) {
-  for (trace::Bucket& bucket : buckets) bucket.plan = plan;
-  state_->rare.add_buckets(std::move(buckets));
-}
-
-void Recorder::set_units(std::vector<trace::Unit> units,
-                         std::vector<trace::UnitParameter> parameters) {
-  state_->rare.add_units(std::move(units), std::move(parameters));
-}
-
-void Recorder::unit_ready(int unit) {
-  state_->push_row(trace::UnitReady{state_->rank, step(), unit, now_ns()});
-}
-
-void Recorder::add_evaluation(trace::Evaluation row) {
-  row.rank = state_->rank;
-  row.time_ns = now_ns();
-  state_->push_row(row);
-}
-
-void Recorder::bucket_ready(int bucket) {
-  state_->push_row(trace::BucketReady{state_->rank, step(), bucket, now_ns()});
-}
-
-void Recorder::progress() { state_->progress_ns = now_ns(); }
-
-// ---- collectives
-
-std::uint64_t Recorder::enter_collective(const CollectiveCall& call) {
-  CollectiveEntered entered;
-  entered.handle = state_->next_collective.fetch_add(1, std::memory_order_relaxed);
-  entered.call = call;
-  entered.phase = phase();
-  entered.detail = recording_detail();
-  entered.step = step();
-  entered.enqueued_ns = now_ns();
-  state_->push_row(entered);
-  return entered.handle;
-}
-
-void Recorder::start_collective(std::uint64_t handle, int lane, std::int64_t start_ns) {
-  state_->push_row(CollectiveStarted{handle, lane, start_ns});
-}
-
-void Recorder::end_collective(std::uint64_t handle, std::int64_t end_ns) {
-  state_->push_row(CollectiveEnded{handle, end_ns});
-}
-
-void Recorder::launch_collective(std::uint64_t handle, const CollectiveLaunch& launch) {
-  state_->push_row(CollectiveLaunched{handle, launch});
-}
-
-void Recorder::end_launch(std::uint64_t launch, int lane, std::int64_t start_ns,
-                          std::int64_t end_ns) {
-  state_->push_row(LaunchEnded{launch, {lane, start_ns, end_ns}});
-}
-
-std::uint64_t Recorder::capture_collective(const CollectiveCall& call) {
-  const std::uint64_t handle = state_->next_collective.fetch_add(1, std::memory_order_relaxed);
-  state_->push_row(CollectiveCaptured{handle, call});
-  return handle;
-}
-
-void Recorder::launch_captured(std::uint64_t handle, const CollectiveLaunch& launch) {
-  state_->push_row(CapturedLaunched{handle, launch});
-}
-
-void Recorder::end_replay(const CollectiveReplay& replay) {
-  if (state_->over_limit) return count_lost("size limit", 1);
-  state_->push_row(replay);
-}
-
-void Recorder::observe_collective(std::uint64_t handle, int lane, std::int64_t start_ns,
-                                  std::int64_t end_ns) {
-  state_->push_row(CollectiveObserved{handle, {lane, start_ns, end_ns}});
 }
 
 }  // namespace shardlens::profiler

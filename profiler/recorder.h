@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "profiler/collective_recorder.h"
+#include "profiler/step_recorder.h"
 #include "trace/model/events.h"
 #include "trace/model/rank_outcome.h"
 #include "trace/model/result.h"
@@ -32,54 +34,8 @@ struct RecorderOptions {
   std::size_t row_queue_capacity = 1 << 12;
 };
 
-// What a rank knows of a collective when the host asks for it.
-struct CollectiveCall {
-  int process_group = 0;
-  std::int64_t sequence = -1;
-  trace::CollectiveFunction function = trace::CollectiveFunction::kOther;
-  trace::CollectiveFunction executed = trace::CollectiveFunction::kOther;
-  trace::TagKind tag_kind = trace::TagKind::kNone;
-  int tag_index = -1;
-  trace::StringId tag_name = 0;
-  trace::StringId data_type = 0;
-  std::int64_t bytes = 0;
-};
-
-// What the backend made of a collective once it launched it.
-struct CollectiveLaunch {
-  static constexpr std::uint64_t kNotFound = UINT64_MAX;  // of what a graph captures: as 0
-
-  std::uint64_t launch = 0;  // given to Recorder::end_launch, too; 0: cannot be found again
-  trace::StringId algorithm = 0;
-  trace::StringId protocol = 0;
-  int channels = 0;
-};
-
-// A kernel that a CUDA graph has replayed.
-struct CollectiveReplay {
-  std::uint64_t launch = 0;  // that was captured
-  // The same on all ranks, or -1: of the launch among those of its communicator, and of the replay
-  // among those of the launch.
-  std::int64_t place = -1;
-  std::int64_t number = -1;
-  std::int64_t called_ns = 0;
-  int lane = 0;
-  std::int64_t start_ns = 0;
-  std::int64_t end_ns = 0;
-};
-
-struct StepResult {
-  double loss = 0;
-  double gradient_norm = 0;
-  double learning_rate = 0;
-  std::int64_t tokens = trace::kNotKnown;
-  std::int64_t samples = trace::kNotKnown;
-  std::int64_t model_flops = trace::kNotKnown;
-  bool nonfinite = false;
-  bool has_activity = true;  // whoever recorded would have seen compute and communication
-};
-
-class Recorder {
+// Steps and collectives have parts of their own; the rest is here.
+class Recorder final : public StepRecorder, public CollectiveRecorder {
  public:
   static trace::Result<std::unique_ptr<Recorder>> start(RecorderOptions options);
   ~Recorder();  // as stop()
@@ -92,7 +48,7 @@ class Recorder {
   trace::UnwrittenRecords unwritten() const;
 
   // ---- any thread
-  static std::int64_t now_ns();                   // CLOCK_REALTIME
+  static std::int64_t now_ns() { return trace::wall_clock_ns(); }
   trace::StringId intern(std::string_view text);  // may allocate: not in a hot path
   int add_lane(trace::LaneKind kind, std::string_view name);
   // The lane of the calling thread's operators: what others learn of the thread belongs there, too.
@@ -122,68 +78,9 @@ class Recorder {
   // Time that a source spent in callbacks on the job's threads; see callback_cost.h.
   void add_callback_cost(std::int64_t ns);
 
-  // ---- the training thread, or the one that finds out about steps; times never go back
-  // Calls `follow` where detail ends or begins again with a step, at once if there is none now, so
-  // that a source costs nothing without; nullptr ends that.
-  void on_detail_change(std::function<void(bool is_wanted)> follow);
-  void begin_step(std::int64_t index, std::int64_t at_ns = now_ns());
-  void end_step(const StepResult& result, std::int64_t at_ns = now_ns());
-  void begin_phase(trace::Phase phase, std::int64_t at_ns = now_ns());
-  void end_phase(std::int64_t at_ns = now_ns());
-  // A named span inside the current phase; ended by end_phase().
-  void begin_span(trace::StringId name);
-  std::int64_t step_start_ns() const;
-  std::int64_t step() const;   // -1 outside of steps; any thread
-  trace::Phase phase() const;  // the innermost; kOther outside of phases; any thread
-  void set_bucket_plan(int plan, std::vector<trace::Bucket> buckets);
-  void bucket_ready(int bucket);
-  void set_units(std::vector<trace::Unit> units, std::vector<trace::UnitParameter> parameters);
-  void unit_ready(int unit);
-  // After a step; rank and time are filled in.
-  void add_evaluation(trace::Evaluation row);
-  void progress();  // the training thread moved on; begin/end of steps and phases do this too
-
-  // ---- collectives: the caller of enter, and whichever thread sees start and end
-  // Returns a handle; the collective counts as pending until it has ended, in one of three ways.
-  std::uint64_t enter_collective(const CollectiveCall& call);
-  // 1. Whoever runs it reports its true times.
-  void start_collective(std::uint64_t handle, int lane, std::int64_t start_ns);
-  void end_collective(std::uint64_t handle, std::int64_t end_ns);
-  // 2. The GPU does: the kernel of a launch ran. One kernel may carry several collectives, and a
-  // collective may need several kernels.
-  void launch_collective(std::uint64_t handle, const CollectiveLaunch& launch);
-  void end_launch(std::uint64_t launch, int lane, std::int64_t start_ns, std::int64_t end_ns);
-  // 3. The host saw that it was over. Later than the truth, so it counts only where no kernel is
-  // known within CollectiveJoin::kKernelLimitNs.
-  void observe_collective(std::uint64_t handle, int lane, std::int64_t start_ns,
-                          std::int64_t end_ns);
-
-  // ---- collectives that a CUDA graph captures instead: nothing is pending, and each replay is one
-  // Returns a handle. The call's sequence counts what a kernel carries at most, from 0. Its process
-  // group must have no others.
-  std::uint64_t capture_collective(const CollectiveCall& call);
-  // Which launch carries it and how, together or one by one: what is 0 is not told. A later launch
-  // takes the place of an earlier one.
-  void launch_captured(std::uint64_t handle, const CollectiveLaunch& launch);
-  void end_replay(const CollectiveReplay& replay);
-
  private:
-  struct State;
-  explicit Recorder(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
-};
-
-class PhaseScope {
- public:
-  PhaseScope(Recorder& recorder, trace::Phase phase) : recorder_(recorder) {
-    recorder_.begin_phase(phase);
-  }
-  ~PhaseScope() { recorder_.end_phase(); }
-  PhaseScope(const PhaseScope&) = delete;
-  PhaseScope& operator=(const PhaseScope&) = delete;
-
- private:
-  Recorder& recorder_;
+  explicit Recorder(std::unique_ptr<RecorderState> state);
+  std::unique_ptr<RecorderState> state_;
 };
 
 }  // namespace shardlens::profiler

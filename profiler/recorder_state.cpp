@@ -25,10 +25,8 @@ std::int64_t thread_cpu_ns() {
 
 }  // namespace
 
-std::int64_t Recorder::now_ns() { return trace::wall_clock_ns(); }
-
-Recorder::State::State(RecorderOptions recorder_options,
-                       std::unique_ptr<trace::TraceWriter> trace_writer)
+RecorderState::RecorderState(RecorderOptions recorder_options,
+                             std::unique_ptr<trace::TraceWriter> trace_writer)
     : options(std::move(recorder_options)),
       rank(options.rank_info.rank),
       strings(rank),
@@ -44,7 +42,7 @@ Recorder::State::State(RecorderOptions recorder_options,
   update_windows(0);
 }
 
-bool Recorder::State::schedule_wants_detail() const {
+bool RecorderState::schedule_wants_detail() const {
   const auto& schedule = options.schedule;
   const std::int64_t index = step.load(std::memory_order_relaxed);
   if (index >= 0) return schedule.includes(index);
@@ -53,18 +51,18 @@ bool Recorder::State::schedule_wants_detail() const {
          schedule.last == trace::RecordSchedule{}.last;
 }
 
-void Recorder::State::update_detail() {
+void RecorderState::update_detail() {
   // Also where nothing can be written any more: what is lost is counted as it comes.
   detail = schedule_wants_detail() && !over_limit && !stopped;
 }
 
-void Recorder::State::tell_follower() {
+void RecorderState::tell_follower() {
   if (!follow_detail || detail == followed_detail) return;
   followed_detail = detail;
   follow_detail(followed_detail);
 }
 
-void Recorder::State::update_windows(std::int64_t now_ns) {
+void RecorderState::update_windows(std::int64_t now_ns) {
   if (schedule_wants_detail()) {
     detail_windows.open(now_ns);
   } else {
@@ -72,7 +70,7 @@ void Recorder::State::update_windows(std::int64_t now_ns) {
   }
 }
 
-void Recorder::State::run(const std::stop_token& stop) {
+void RecorderState::run(const std::stop_token& stop) {
   pthread_setname_np(pthread_self(), "recorder");
   while (!stop.stop_requested()) {
     std::unique_lock lock(wait_mutex_);
@@ -88,7 +86,7 @@ void Recorder::State::run(const std::stop_token& stop) {
   record_once();
 }
 
-void Recorder::State::wait_for_room() {
+void RecorderState::wait_for_room() {
   const ThreadQueues& own = queues.of_this_thread();
   const auto has_room = [&own] {
     return 2 * own.events.room() >= own.events.capacity() &&
@@ -102,8 +100,8 @@ void Recorder::State::wait_for_room() {
   }
 }
 
-void Recorder::State::record_once() {
-  const std::int64_t now = now_ns();
+void RecorderState::record_once() {
+  const std::int64_t now = trace::wall_clock_ns();
   auto drained = builder_.drain(queues.all(), now, now - progress_ns > kStandsStillNs);
   trace::Batch batch = std::move(drained.batch);
   if (options.late_steps) {
@@ -118,7 +116,7 @@ void Recorder::State::record_once() {
   writer_->submit(std::move(batch));
 }
 
-void Recorder::State::take_account(const BatchBuilder::Drained& drained, trace::Batch& batch) {
+void RecorderState::take_account(const BatchBuilder::Drained& drained, trace::Batch& batch) {
   events_ += drained.events;
   rare.add_lost("event queue full", drained.lost_events);
   rare.add_lost("row queue full", drained.lost_rows);
@@ -134,7 +132,7 @@ void Recorder::State::take_account(const BatchBuilder::Drained& drained, trace::
   batch.cost = cost;
 }
 
-void Recorder::State::note_failure() {
+void RecorderState::note_failure() {
   if (failed_) return;
   std::string reason = writer_->failure();
   if (reason.empty()) return;
@@ -146,12 +144,12 @@ void Recorder::State::note_failure() {
   failed_ = true;
 }
 
-void Recorder::State::check_writer() {
+void RecorderState::check_writer() {
   note_failure();
   if (!over_limit && writer_->bytes_on_disk() >= options.size_limit_bytes) {
     over_limit = true;
     update_detail();
-    rare.add_log({rank, now_ns(), trace::LogLine::Level::kWarning,
+    rare.add_log({rank, trace::wall_clock_ns(), trace::LogLine::Level::kWarning,
                   "The recording has reached its size limit of " +
                       std::to_string(options.size_limit_bytes >> 20) +
                       " MiB: from here on only steps, phases and memory are recorded. Raise "
@@ -159,7 +157,7 @@ void Recorder::State::check_writer() {
   }
 }
 
-void Recorder::State::check_clock(std::int64_t now_ns) {
+void RecorderState::check_clock(std::int64_t now_ns) {
   if (now_ns - clock_checked_ns_ < kClockCheckIntervalNs && now_ns > clock_checked_ns_) return;
   clock_checked_ns_ = now_ns;
   const auto moved_ns = clock_watch_.moved(ClockWatch::read());
@@ -169,7 +167,7 @@ void Recorder::State::check_clock(std::int64_t now_ns) {
                     " ms: times across this moment do not compare."});
 }
 
-trace::Result<void> Recorder::State::stop() {
+trace::Result<void> RecorderState::stop() {
   if (std::exchange(is_stopping_, true)) return stop_result_;
   thread.request_stop();
   if (thread.joinable()) thread.join();
@@ -180,14 +178,14 @@ trace::Result<void> Recorder::State::stop() {
   return stop_result_;
 }
 
-std::string Recorder::State::failure() const {
+std::string RecorderState::failure() const {
   const std::lock_guard lock(failure_mutex_);
   return failure_;
 }
 
-std::int64_t Recorder::State::lost() const { return rare.lost() + writer_->lost(); }
+std::int64_t RecorderState::lost() const { return rare.lost() + writer_->lost(); }
 
-trace::UnwrittenRecords Recorder::State::unwritten() const {
+trace::UnwrittenRecords RecorderState::unwritten() const {
   trace::UnwrittenRecords records = writer_->unwritten();
   records.steps += steps_without_room;
   return records;

@@ -24,8 +24,8 @@
 
 namespace shardlens::profiler {
 
-struct Recorder::State {
-  State(RecorderOptions recorder_options, std::unique_ptr<trace::TraceWriter> trace_writer);
+struct RecorderState {
+  RecorderState(RecorderOptions recorder_options, std::unique_ptr<trace::TraceWriter> trace_writer);
 
   // ---- shared by all threads
   const RecorderOptions options;

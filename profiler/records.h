@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <variant>
 
-#include "profiler/recorder.h"
+#include "profiler/recorded_values.h"
 #include "trace/model/events.h"
 
 namespace shardlens::profiler {
@@ -37,11 +37,6 @@ struct CollectiveEnded {
 struct CollectiveLaunched {
   std::uint64_t handle = 0;
   CollectiveLaunch launch;
-};
-struct CollectiveTimes {
-  int lane = 0;
-  std::int64_t start_ns = 0;
-  std::int64_t end_ns = 0;
 };
 struct LaunchEnded {
   std::uint64_t launch = 0;
