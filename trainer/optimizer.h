@@ -38,6 +38,7 @@ std::unique_ptr<Optimizer> build_optimizer(std::span<const LocalParameter> param
 // torch.nn.utils.clip_grad_norm_ does; 0 only measures. All ranks call it once per step.
 torch::Tensor clip_gradients(Strategy& strategy, double limit);
 
+// AdamW over all parameters at once.
 struct AdamWOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
@@ -62,6 +63,7 @@ class AdamW final : public Optimizer {
   AdamWOptions options_;
 };
 
+// Plain stochastic gradient descent: no momentum, no state.
 class Sgd final : public Optimizer {
  public:
   // `weight_decay` is added to the gradient, as torch.optim.SGD does; matrices decay.
