@@ -159,19 +159,20 @@ class LongTexts(WithTokenizers):
             self.addCleanup(patch.stop)
 
     def long(self, made, text):
-        """Tokens, those of the whole, and what was used."""
+        """Whether the tokens are those of the whole, and what was used."""
         path = self.folder / "long.txt"
         path.write_text(text)
         ours = self.read(made)
         tokens, done = self.prepare(ours, path)
-        return tokens, [*made.encode(text).ids, *([ours.end] if ours.end is not None else [])], done.documents
+        # Not compared by unittest, which takes for ever to show where long lists differ.
+        return tokens == made.encode(text).ids + [ours.end] * (ours.end is not None), done.documents
 
     def test_tokens_of_several_words_are_not_split(self):
         # Late, so that what is tried at first does not show it.
         made = Tokenizer(models.BPE({"Ġ": 0, "a": 1, "b": 2, "Ġb": 3, "aĠb": 4, "c": 5, "Ċ": 6}, [("Ġ", "b"), ("a", "Ġb")]))
         made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-        tokens, whole, used = self.long(made, "c c\n" * 5000 + "ca b c\n" * 300)
-        self.assertEqual(tokens, whole)
+        is_same, used = self.long(made, "c c\n" * 5000 + "ca b c\n" * 300)
+        self.assertTrue(is_same)
         self.assertIsNone(used.words and used.words.place)
         self.assertIsNone(self.read(made).added_tokens())
 
@@ -179,8 +180,8 @@ class LongTexts(WithTokenizers):
         made = Tokenizer(models.WordLevel({"<unk>": 0, "ab cd": 1, " ab c": 2, "d ab ": 3}, unk_token="<unk>"))
         for length in (5, 600):
             made.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.FixedLength(length)])
-            tokens, whole, _ = self.long(made, "ab cd " * 2000)
-            self.assertEqual(tokens, whole)
+            is_same, _ = self.long(made, "ab cd " * 2000)
+            self.assertTrue(is_same)
 
     def test_of_many_added_tokens_each_that_takes_the_space_before_it_is_tried(self):
         made = word_level(["a"], unk_token="a")
@@ -199,8 +200,8 @@ class LongTexts(WithTokenizers):
         made = word_level(["c"], unk_token="c")
         for pieces in range(2, 6):
             with mock.patch.object(long_texts.Words, "TRIED", 5):
-                tokens, whole, _ = self.long(made, "c c\n" * 250 * pieces)
-            self.assertEqual(tokens, whole)
+                is_same, _ = self.long(made, "c c\n" * 250 * pieces)
+            self.assertTrue(is_same)
 
 
 class Workers(WithTokenizers):
