@@ -16,6 +16,7 @@
 #include "trainer/model/build_model.h"
 #include "trainer/rank_job.h"
 #include "trainer/rank_options.h"
+#include "trainer/rank_text.h"
 #include "trainer/run_agreement.h"
 #include "trainer/strategy/named_tensor.h"
 #include "trainer/trained_part.h"
@@ -159,6 +160,11 @@ trace::Result<void> act(const RankOptions& options, const VariableLookup& lookup
       return describe_model(options.model);
     case RankOptions::Action::kDumpWeights:
       return dump_weights(options);
+    case RankOptions::Action::kCheckText: {
+      const auto found = find_text_program(lookup, stop_signal);
+      std::puts((found ? "works: " + *found : "fails: " + found.error().message).c_str());
+      return {};
+    }
     case RankOptions::Action::kTrain:
       return train(options, lookup, stop_signal);
   }

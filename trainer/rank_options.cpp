@@ -22,6 +22,7 @@ Options
   --describe-model NAME         print a model's shape and parameter count, and leave
   --dump-initial-weights FILE   for verification: write the initial weights that --settings
                                 and --set lead to, readable by torch.load, and leave
+  --check-text                  say whether texts can be prepared by a model's tokenizer, and leave
   --help, --version
 
 Environment
@@ -57,6 +58,10 @@ trace::Result<RankOptions> parse_rank_options(const std::vector<std::string>& ar
     const std::string& name = arguments[i];
     if (name == "--help" || name == "-h") {
       options.action = Action::kHelp;
+      return options;
+    }
+    if (name == "--check-text") {
+      options.action = Action::kCheckText;
       return options;
     }
     if (name == "--version") {

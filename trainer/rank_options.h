@@ -11,7 +11,7 @@
 namespace shardlens::trainer {
 
 struct RankOptions {
-  enum class Action { kTrain, kHelp, kVersion, kDescribeModel, kDumpWeights };
+  enum class Action { kTrain, kHelp, kVersion, kDescribeModel, kDumpWeights, kCheckText };
   Action action = Action::kTrain;
   std::filesystem::path run;             // the run's folder
   std::filesystem::path settings;        // empty: read them from the run's folder

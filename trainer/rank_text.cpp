@@ -64,6 +64,11 @@ bool has_prompt(const trace::Settings& settings) {
 
 }  // namespace
 
+trace::Result<std::string> find_text_program(const VariableLookup& lookup,
+                                             const std::atomic<int>& stop_signal) {
+  return check_text_program(program_options(lookup, stop_signal));
+}
+
 trace::Result<RankText> load_rank_text(const trace::Settings& settings, std::int64_t vocabulary,
                                        std::int64_t classes, const VariableLookup& lookup,
                                        const std::atomic<int>& stop_signal, RankLog& log) {

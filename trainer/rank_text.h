@@ -22,6 +22,10 @@ struct RankText {
   SampleText sample;
 };
 
+// What prepares texts that are not bytes: see check_text_program.
+trace::Result<std::string> find_text_program(const VariableLookup& lookup,
+                                             const std::atomic<int>& stop_signal);
+
 // `vocabulary` and `classes` (0: a language model) are the model's. Warns of a token cache that
 // cannot be used. Errors name the file, the line and what to do; a stop signal is one, too.
 trace::Result<RankText> load_rank_text(const trace::Settings& settings, std::int64_t vocabulary,

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
+#include "app/cli/child_output.h"
 #include "app/cli/gpu_health.h"
 #include "app/cli/system_health.h"
 #include "app/launch/program_files.h"
@@ -22,6 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kLittleSpace = 2.0 * (1 << 30);  // a long recording with details
+constexpr std::chrono::seconds kTextPatience{30};
 constexpr double kNoSpace = 100.0 * (1 << 20);
 
 std::string bytes(double count) { return ui::format_bytes(count).text(); }
@@ -46,6 +49,22 @@ HealthCheck check_trainer() {
     check.advice = "Type ./run without --viewer, which fetches LibTorch and builds it.";
   }
   return check;
+}
+
+// By the trainer's own words, as it decides which Python that is.
+HealthCheck check_text_preparation() {
+  HealthCheck check{.name = "Text preparation"};
+  const auto program = find_rank_program();
+  if (!program) {
+    check.health = Health::kLimited;
+    check.finding = "not known: the trainer, which asks Python, is not built";
+    check.advice = "Type ./run without --viewer, which fetches LibTorch and builds it.";
+    return check;
+  }
+  const auto end = std::chrono::steady_clock::now() + kTextPatience;
+  const auto said = run_and_read(*program, {"--check-text"}, fs::temp_directory_path(),
+                                 [&] { return std::chrono::steady_clock::now() < end; });
+  return text_preparation_of(said ? *said : "fails: " + said.error().message);
 }
 
 // In the Python packages that ./run fetched beside the checkout; "": not there.
@@ -114,6 +133,21 @@ class Socket {
 };
 
 }  // namespace
+
+HealthCheck text_preparation_of(std::string_view said) {
+  constexpr std::string_view kWorks = "works: ", kFails = "fails: ";
+  HealthCheck check{.name = "Text preparation"};
+  while (said.ends_with('\n')) said.remove_suffix(1);
+  if (said.starts_with(kWorks)) {
+    check.finding = said.substr(kWorks.size());
+    return check;
+  }
+  if (said.starts_with(kFails)) said.remove_prefix(kFails.size());
+  check.health = Health::kLimited;
+  check.finding = "plain text as bytes only: no model's tokenizer, no JSON Lines";
+  check.advice = said.empty() ? "The trainer said nothing: type ./run, which builds it." : said;
+  return check;
+}
 
 HealthCheck check_runs_dir(const fs::path& runs_dir) {
   HealthCheck check{.name = "Runs folder"};
@@ -192,7 +226,7 @@ HealthCheck check_loopback() {
 
 std::vector<HealthCheck> check_health(const HealthContext& context) {
   const SystemFacts facts = read_system_facts(context.places);
-  std::vector<HealthCheck> checks{check_trainer()};
+  std::vector<HealthCheck> checks{check_trainer(), check_text_preparation()};
   for (HealthCheck& check : check_gpu_health(look_at_gpus(context, facts))) {
     checks.push_back(std::move(check));
   }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/cli/system_facts.h"
@@ -33,6 +34,8 @@ struct HealthContext {
 std::vector<HealthCheck> check_health(const HealthContext& context);
 
 // The parts, as far as they can be tested with made-up places.
+// `said`: what `shardlens-rank --check-text` has printed.
+HealthCheck text_preparation_of(std::string_view said);
 HealthCheck check_runs_dir(const std::filesystem::path& runs_dir);
 HealthCheck check_disk_space(const std::filesystem::path& runs_dir);
 HealthCheck check_display(bool has_display);

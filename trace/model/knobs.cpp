@@ -46,7 +46,7 @@ constexpr Knob kModelAndDataKnobs[] = {
     {.name = "tokenizer", .label = "Tokenizer", .member = &Settings::tokenizer,
      .choices = kTokenizers, .choices_are_open = true,
      .explanation = "auto is the model folder's own, bytes for presets; or a folder with tokenizer.json, "
-                    "or with vocab.json and merges.txt"},
+                    "with vocab.json and merges.txt, or with vocab.txt"},
     {.name = "evaluation_data", .label = "Evaluation text", .member = &Settings::evaluation_data,
      .choices = kSplit, .choices_are_open = true,
      .explanation = "A file or folder to evaluate on, of the same form; split keeps a share of the text"},
@@ -73,7 +73,7 @@ constexpr Knob kModelAndDataKnobs[] = {
     {.name = "token_cache", .label = "Token cache", .member = &Settings::token_cache,
      .choices = kAutoOff, .choices_are_open = true,
      .explanation = "Folder that keeps tokenized texts for the next run and may be emptied at any time; "
-                    "auto keeps larger ones in the user's cache folder"},
+                    "auto is the user's cache folder, where plain text as bytes is kept from 64 MiB on"},
     {.name = "evaluation_fraction", .label = "Evaluation split",
      .member = &Settings::evaluation_fraction, .minimum = 0, .maximum = 0.9,
      .explanation = "Share of the text that is kept for evaluation, taken from its end"},

@@ -165,6 +165,16 @@ trace::Result<std::uint64_t> fingerprint_of(const PreparationOptions& options) {
   return hash.digest();
 }
 
+trace::Result<std::string> check_text_program(const TextProgramOptions& options) {
+  TRY_ASSIGN(TextProgram program, TextProgram::start(options, /*image=*/-1));
+  TRY_ASSIGN(const std::string line,
+             program.ask(line_of(basic_request("check", {}, options, program))));
+  return read_reply(line, [](const Json& reply) {
+    const Json& done = reply.at("done");
+    return done.at("python").get<std::string>() + " with " + done.at("packages").get<std::string>();
+  });
+}
+
 trace::Result<void> TextDecoder::start() {
   TRY_ASSIGN(TextProgram program, TextProgram::start(program_options_, /*image=*/-1));
   TRY_ASSIGN(const std::string line,

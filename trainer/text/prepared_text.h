@@ -54,6 +54,10 @@ trace::Result<MappedImage> prepare_prompt(const std::string& text,
 // of the program. Error kFailed: one cannot be read.
 trace::Result<std::uint64_t> fingerprint_of(const PreparationOptions& options);
 
+// The Python that prepares texts, with its packages. Error kMissing says the command that installs
+// what is not there.
+trace::Result<std::string> check_text_program(const TextProgramOptions& options);
+
 // Tokens as text. Starts the program with the first, and keeps it.
 class TextDecoder {
  public:

@@ -71,7 +71,7 @@ bool is_about_the_file(int error) {
 tl::unexpected<trace::Error> no_python(const std::string& python, const char* why) {
   return trace::fail(
       trace::ErrorKind::kMissing,
-      "This text is prepared by Hugging Face's own code, which needs Python, but \"" + python +
+      "Texts are prepared by Hugging Face's own code, which needs Python, but \"" + python +
           "\" cannot be started: " + why +
           ". Install it with this command, then start again: sudo apt-get install -y python3-pip "
           "&& python3 -m pip install --break-system-packages " +

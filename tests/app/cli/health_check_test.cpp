@@ -38,6 +38,17 @@ TEST(HealthCheck, NoDisplayIsALimitWithAdvice) {
   EXPECT_THAT(check.advice, HasSubstr("xvfb-run"));
 }
 
+TEST(HealthCheck, TellsWhatPreparesTexts) {
+  const auto good = text_preparation_of("works: /usr/bin/python3 with tokenizers==1\n");
+  EXPECT_EQ(good.health, Health::kGood);
+  EXPECT_EQ(good.finding, "/usr/bin/python3 with tokenizers==1");
+  const auto bad = text_preparation_of("fails: Python has no package. Install it: pip\n");
+  EXPECT_EQ(bad.health, Health::kLimited);
+  EXPECT_THAT(bad.finding, HasSubstr("plain text as bytes only"));
+  EXPECT_EQ(bad.advice, "Python has no package. Install it: pip");
+  EXPECT_FALSE(text_preparation_of("").advice.empty());
+}
+
 TEST(HealthCheck, EveryProblemComesWithAdvice) {
   for (const auto& check : check_health({.runs_dir = "/proc/no/such", .has_display = false})) {
     EXPECT_FALSE(check.finding.empty()) << check.name;

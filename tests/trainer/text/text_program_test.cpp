@@ -59,6 +59,17 @@ TEST_F(TextProgramTest, SaysTheCommandThatInstallsAPythonThatIsNotThere) {
                                 HasSubstr("pip install"), HasSubstr("tokenizers==")));
 }
 
+TEST_F(TextProgramTest, TellsWhichPythonItIsOrWhatIsMissing) {
+  pretend("read request; echo '{\"done\": {\"python\": \"/p\", \"packages\": \"a==1\"}}'");
+  EXPECT_EQ(*check_text_program(options_.program), "/p with a==1");
+  pretend("exec python3 -I -S \"$@\"");  // without packages
+  const auto found = check_text_program(options_.program);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().kind, trace::ErrorKind::kMissing);
+  EXPECT_THAT(found.error().message,
+              AllOf(HasSubstr("Python has no package \"tokenizers\""), HasSubstr("pip install")));
+}
+
 TEST_F(TextProgramTest, IsNotNeededForDocumentsOfBytes) {
   options_.program.python = "/no/such/python3";
   options_.data = files_.write("data.txt", "abc");

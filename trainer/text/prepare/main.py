@@ -9,7 +9,7 @@ import signal
 import sys
 
 from .limits import take_limits
-from .packages import lacking
+from .packages import PACKAGES, lacking, need_all
 from .preparation import Preparation
 from .refusal import Refused, quoted
 from .tokenizer import Bytes, Tokenizer
@@ -20,7 +20,10 @@ def main():
     request = json.loads(sys.stdin.buffer.readline())
     take_limits(request)
     try:
-        if request["do"] == "decode":
+        if request["do"] == "check":
+            need_all()
+            reply(done={"python": sys.executable, "packages": PACKAGES})
+        elif request["do"] == "decode":
             tokenizer = make_tokenizer(request)
             reply(done={})
             decode_forever(tokenizer)

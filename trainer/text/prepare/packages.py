@@ -21,8 +21,15 @@ def need(package):
         raise lacking(f"has {package} {found}" if found else f'has no package "{package}"')
 
 
+def need_all():
+    for package in PACKAGES.split():
+        need(package.split("==")[0])
+    import jinja2  # noqa: F401
+    import tokenizers  # noqa: F401
+
+
 def lacking(what):
-    return NoPackage("missing", f"This text is prepared by Hugging Face's own code, {' and '.join(PACKAGES.split())}, but "
+    return NoPackage("missing", f"Texts are prepared by Hugging Face's own code, {' and '.join(PACKAGES.split())}, but "
                                 f"Python {what}. Install it with this command, then start again: {install_command()}")
 
 
