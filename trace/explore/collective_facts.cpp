@@ -1,5 +1,7 @@
 // Details of collectives: who waited for whom, how fast it was, what hid it.
 #include <algorithm>
+#include <limits>
+#include <span>
 
 #include "trace/analysis/labels.h"
 #include "trace/analysis/traffic.h"
@@ -8,6 +10,7 @@
 #include "trace/explore/lane_events.h"
 #include "trace/explore/row_finder.h"
 #include "trace/explore/window_activity.h"
+#include "trace/model/saturated.h"
 #include "trace/timeline/collective_parts.h"
 #include "trace/timeline/quantity.h"
 #include "trace/timeline/row_labels.h"
@@ -97,6 +100,11 @@ class CollectiveFacts {
           "nothing tells how far the hosts' clocks are apart: no all-reduce or the like "
           "connects them");
     }
+    if (!is_beyond_clocks(parts, *latest)) {
+      return sheet_.add(
+          "Waiting for others", "not known",
+          "the hosts' clocks may be " + duration_figure(sheet_.details.clock_error_ns) + " apart");
+    }
     const ProcessGroup* const group = rows_.group(row_.process_group);
     std::string but = group != nullptr && group->ranks.size() > parts.size()
                           ? "; not all ranks of the group were recorded"
@@ -118,6 +126,19 @@ class CollectiveFacts {
     sheet_.add_duration("Transfer", transfer_ns, "own end − latest start" + but);
     add_bandwidth(transfer_ns,
                   static_cast<int>(group == nullptr ? parts.size() : group->ranks.size()));
+  }
+
+  // Whether this rank waited for the latest, or the others for it, by more than clocks make up.
+  bool is_beyond_clocks(std::span<const CollectivePart> parts, const CollectivePart& latest) const {
+    if (sheet_.details.clock_error_ns <= 0) return true;
+    std::int64_t before_ns = row_.start_ns;
+    if (latest.rank == rank_.rank) {
+      before_ns = std::numeric_limits<std::int64_t>::min();
+      for (const CollectivePart& part : parts) {
+        if (part.rank != latest.rank) before_ns = std::max(before_ns, part.start_ns);
+      }
+    }
+    return saturated_difference(latest.start_ns, before_ns) > sheet_.details.clock_error_ns;
   }
 
   void add_call(const CollectivePart& part, std::int64_t latest_start_ns) {

@@ -65,6 +65,9 @@ TEST(RankHosts, OfTwoHostsNoWaitIsBelievedThatTheClocksMayHaveMade) {
   EXPECT_EQ(stragglers.calls.at(0).last_rank, -1);
   EXPECT_EQ(hosted.piece.latest_start_ns, hosted.piece.start_ns) << "nothing is drawn as a wait";
   EXPECT_EQ(hosted.details.clock_error_ns, 18'000'000);
+  EXPECT_EQ(hosted.field("Waiting for rank 1"), "");
+  EXPECT_EQ(hosted.field("Waiting for others"), "not known");
+  EXPECT_EQ(hosted.field("Transfer"), "");
 }
 
 TEST(RankHosts, WhereNothingTellsOfTheClocksNoWaitAndNoTransferIsTold) {
