@@ -5,9 +5,9 @@
 
 #include <cstring>
 
-#include "tests/fake_gpu/activity.h"
-#include "tests/fake_gpu/device.h"
-#include "tests/fake_gpu/memory.h"
+#include "tests/fake_gpu/cuda/device.h"
+#include "tests/fake_gpu/cuda/memory.h"
+#include "tests/fake_gpu/cupti/activity.h"
 
 struct cublasContext {
   cudaStream_t stream = nullptr;

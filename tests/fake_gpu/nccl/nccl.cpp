@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "tests/fake_gpu/device.h"
-#include "tests/fake_gpu/nccl_calls.h"
+#include "tests/fake_gpu/cuda/device.h"
+#include "tests/fake_gpu/nccl/nccl_calls.h"
 
 namespace fake = shardlens::fake_gpu;
 

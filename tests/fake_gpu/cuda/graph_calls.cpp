@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "tests/fake_gpu/activity.h"
-#include "tests/fake_gpu/capture.h"
-#include "tests/fake_gpu/cupti_callbacks.h"
-#include "tests/fake_gpu/device.h"
+#include "tests/fake_gpu/cuda/capture.h"
+#include "tests/fake_gpu/cuda/device.h"
+#include "tests/fake_gpu/cupti/activity.h"
+#include "tests/fake_gpu/cupti/cupti_callbacks.h"
 
 using namespace shardlens::fake_gpu;
 

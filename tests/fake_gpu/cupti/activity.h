@@ -9,8 +9,8 @@
 #include <functional>
 #include <memory>
 
-#include "tests/fake_gpu/graph.h"
-#include "tests/fake_gpu/timeline.h"
+#include "tests/fake_gpu/cuda/graph.h"
+#include "tests/fake_gpu/cuda/timeline.h"
 
 namespace shardlens::fake_gpu {
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "tests/fake_gpu/timeline.h"
+#include "tests/fake_gpu/cuda/timeline.h"
 
 namespace shardlens::fake_gpu {
 

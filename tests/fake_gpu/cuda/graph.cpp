@@ -1,4 +1,4 @@
-#include "tests/fake_gpu/graph.h"
+#include "tests/fake_gpu/cuda/graph.h"
 
 #include <algorithm>
 #include <atomic>
@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "tests/fake_gpu/cupti_callbacks.h"
+#include "tests/fake_gpu/cupti/cupti_callbacks.h"
 
 namespace shardlens::fake_gpu {
 namespace {

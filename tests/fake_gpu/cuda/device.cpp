@@ -1,4 +1,4 @@
-#include "tests/fake_gpu/device.h"
+#include "tests/fake_gpu/cuda/device.h"
 
 #include <dlfcn.h>
 

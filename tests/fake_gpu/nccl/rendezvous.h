@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "tests/fake_gpu/timeline.h"
+#include "tests/fake_gpu/cuda/timeline.h"
 
 namespace shardlens::fake_gpu {
 

@@ -1,4 +1,4 @@
-#include "tests/fake_gpu/capture.h"
+#include "tests/fake_gpu/cuda/capture.h"
 
 #include <algorithm>
 #include <atomic>

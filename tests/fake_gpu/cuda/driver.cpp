@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "tests/fake_gpu/device.h"
-#include "tests/fake_gpu/memory.h"
+#include "tests/fake_gpu/cuda/device.h"
+#include "tests/fake_gpu/cuda/memory.h"
 
 using namespace shardlens::fake_gpu;
 

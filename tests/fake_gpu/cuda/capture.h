@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "tests/fake_gpu/graph.h"
+#include "tests/fake_gpu/cuda/graph.h"
 
 namespace shardlens::fake_gpu {
 

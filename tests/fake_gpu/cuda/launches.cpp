@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tests/fake_gpu/activity.h"
-#include "tests/fake_gpu/device.h"
-#include "tests/fake_gpu/memory.h"
+#include "tests/fake_gpu/cuda/device.h"
+#include "tests/fake_gpu/cuda/memory.h"
+#include "tests/fake_gpu/cupti/activity.h"
 
 using namespace shardlens::fake_gpu;
 

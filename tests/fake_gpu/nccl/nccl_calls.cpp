@@ -1,4 +1,4 @@
-#include "tests/fake_gpu/nccl_calls.h"
+#include "tests/fake_gpu/nccl/nccl_calls.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "tests/fake_gpu/activity.h"
-#include "tests/fake_gpu/capture.h"
-#include "tests/fake_gpu/device.h"
-#include "tests/fake_gpu/memory.h"
+#include "tests/fake_gpu/cuda/capture.h"
+#include "tests/fake_gpu/cuda/device.h"
+#include "tests/fake_gpu/cuda/memory.h"
+#include "tests/fake_gpu/cupti/activity.h"
 
 namespace shardlens::fake_gpu {
 

@@ -1,4 +1,4 @@
-#include "tests/fake_gpu/memory.h"
+#include "tests/fake_gpu/cuda/memory.h"
 
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
@@ -9,10 +9,10 @@
 #include <map>
 #include <mutex>
 
-#include "tests/fake_gpu/activity.h"
-#include "tests/fake_gpu/capture.h"
-#include "tests/fake_gpu/counters.h"
-#include "tests/fake_gpu/device.h"
+#include "tests/fake_gpu/cuda/capture.h"
+#include "tests/fake_gpu/cuda/device.h"
+#include "tests/fake_gpu/cupti/activity.h"
+#include "tests/fake_gpu/cupti/counters.h"
 
 namespace shardlens::fake_gpu {
 namespace {

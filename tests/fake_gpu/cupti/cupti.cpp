@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "tests/fake_gpu/cupti_records.h"
-#include "tests/fake_gpu/timeline.h"
+#include "tests/fake_gpu/cuda/timeline.h"
+#include "tests/fake_gpu/cupti/cupti_records.h"
 
 namespace shardlens::fake_gpu {
 namespace {

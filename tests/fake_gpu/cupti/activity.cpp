@@ -1,13 +1,13 @@
-#include "tests/fake_gpu/activity.h"
+#include "tests/fake_gpu/cupti/activity.h"
 
 #include <pthread.h>
 #include <unistd.h>
 
 #include <utility>
 
-#include "tests/fake_gpu/capture.h"
-#include "tests/fake_gpu/counters.h"
-#include "tests/fake_gpu/cupti_records.h"
+#include "tests/fake_gpu/cuda/capture.h"
+#include "tests/fake_gpu/cupti/counters.h"
+#include "tests/fake_gpu/cupti/cupti_records.h"
 
 namespace shardlens::fake_gpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/fake_gpu/rendezvous.h"
+#include "tests/fake_gpu/nccl/rendezvous.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "tests/fake_gpu/memory.h"
+#include "tests/fake_gpu/cuda/memory.h"
 
 namespace shardlens::fake_gpu {
 namespace {

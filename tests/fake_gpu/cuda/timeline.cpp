@@ -1,4 +1,4 @@
-#include "tests/fake_gpu/timeline.h"
+#include "tests/fake_gpu/cuda/timeline.h"
 
 #include <algorithm>
 #include <cstdlib>

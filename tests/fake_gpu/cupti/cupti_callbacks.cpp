@@ -1,4 +1,4 @@
-#include "tests/fake_gpu/cupti_callbacks.h"
+#include "tests/fake_gpu/cupti/cupti_callbacks.h"
 
 #include <mutex>
 #include <set>

@@ -1,4 +1,4 @@
-#include "tests/fake_gpu/nccl_profiler.h"
+#include "tests/fake_gpu/nccl/nccl_profiler.h"
 
 #include <dlfcn.h>
 

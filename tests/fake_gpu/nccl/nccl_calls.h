@@ -9,8 +9,8 @@
 #include <memory>
 #include <string>
 
-#include "tests/fake_gpu/nccl_profiler.h"
-#include "tests/fake_gpu/rendezvous.h"
+#include "tests/fake_gpu/nccl/nccl_profiler.h"
+#include "tests/fake_gpu/nccl/rendezvous.h"
 
 struct ncclComm {
   std::shared_ptr<shardlens::fake_gpu::Rendezvous> ranks;

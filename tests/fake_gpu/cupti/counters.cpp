@@ -1,4 +1,4 @@
-#include "tests/fake_gpu/counters.h"
+#include "tests/fake_gpu/cupti/counters.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

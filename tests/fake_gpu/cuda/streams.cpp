@@ -4,10 +4,10 @@
 #include <chrono>
 #include <thread>
 
-#include "tests/fake_gpu/activity.h"
-#include "tests/fake_gpu/capture.h"
-#include "tests/fake_gpu/counters.h"
-#include "tests/fake_gpu/device.h"
+#include "tests/fake_gpu/cuda/capture.h"
+#include "tests/fake_gpu/cuda/device.h"
+#include "tests/fake_gpu/cupti/activity.h"
+#include "tests/fake_gpu/cupti/counters.h"
 
 using namespace shardlens::fake_gpu;
 

@@ -3,7 +3,7 @@
 
 #include <cupti.h>
 
-#include "tests/fake_gpu/graph.h"
+#include "tests/fake_gpu/cuda/graph.h"
 
 namespace shardlens::fake_gpu {
 
