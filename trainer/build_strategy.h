@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 #include "trace/model/settings.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/model/model.h"

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "profiler/memory_sampler.h"
+#include "profiler/memory/memory_sampler.h"
 #include "profiler/torch/torch_sources.h"
 
 namespace shardlens::trainer {

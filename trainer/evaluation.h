@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/data/token_dataset.h"
 #include "trainer/model/model.h"

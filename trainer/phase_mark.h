@@ -2,7 +2,7 @@
 // failure. The training thread.
 #pragma once
 
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 #include "trainer/train_loop.h"
 
 namespace shardlens::trainer {

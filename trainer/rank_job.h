@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 #include "trace/model/rank_outcome.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/data/token_dataset.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 
 namespace shardlens::trainer {
 

@@ -5,13 +5,13 @@
 #include <memory>
 
 #include "profiler/cupti/cupti_source.h"
-#include "profiler/fatal_signals.h"
-#include "profiler/memory_sampler.h"
+#include "profiler/memory/memory_sampler.h"
 #include "profiler/nccl/nccl_plugin.h"
 #include "profiler/nvml/nvml_sampler.h"
-#include "profiler/recorder.h"
+#include "profiler/process/fatal_signals.h"
+#include "profiler/process/warning_tail.h"
+#include "profiler/recorder/recorder.h"
 #include "profiler/torch/torch_sources.h"
-#include "profiler/warning_tail.h"
 #include "trace/model/settings.h"
 #include "trainer/gpu_facts.h"
 #include "trainer/rank_device.h"

@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 #include "trace/huggingface/find_model.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/settings_file.h"

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "profiler/memory_sampler.h"
-#include "profiler/recorder.h"
+#include "profiler/memory/memory_sampler.h"
+#include "profiler/recorder/recorder.h"
 #include "trace/model/result.h"
 #include "trace/model/settings.h"
 #include "trainer/comm/communicator.h"

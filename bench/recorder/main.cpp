@@ -6,7 +6,7 @@
 
 #include "bench/recorder/parts.h"
 #include "bench/recorder/scratch_recorder.h"
-#include "profiler/allocation_tracker.h"
+#include "profiler/memory/allocation_tracker.h"
 
 namespace shardlens::bench {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 
 namespace shardlens::bench {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "profiler/reserved_memory.h"
+#include "profiler/queue/reserved_memory.h"
 
 namespace shardlens::profiler {
 

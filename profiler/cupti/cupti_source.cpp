@@ -15,7 +15,7 @@
 #include "profiler/cupti/activity_join.h"
 #include "profiler/cupti/cupti_session.h"
 #include "profiler/cupti/graph_watch.h"
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 
 namespace shardlens::profiler {
 

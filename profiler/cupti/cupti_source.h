@@ -11,11 +11,11 @@
 #include <string>
 #include <string_view>
 
-#include "profiler/clock_offset.h"
 #include "profiler/cupti/cupti_api.h"
 #include "profiler/cupti/graph_nodes.h"
 #include "profiler/cupti/recorder_sink.h"
-#include "profiler/recorder.h"
+#include "profiler/recorder/clock_offset.h"
+#include "profiler/recorder/recorder.h"
 #include "trace/model/result.h"
 
 namespace shardlens::profiler {

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "profiler/cupti/activity_sink.h"
-#include "profiler/recorder.h"
-#include "profiler/string_interner.h"
+#include "profiler/recorder/recorder.h"
+#include "profiler/recorder/string_interner.h"
 
 namespace shardlens::profiler {
 

@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "profiler/inject/rank_identity.h"
-#include "profiler/memory_sampler.h"
+#include "profiler/memory/memory_sampler.h"
 #include "profiler/nvml/nvml_sampler.h"
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 
 namespace shardlens::profiler {
 

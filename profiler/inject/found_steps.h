@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "profiler/inject/step_sink.h"
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 
 namespace shardlens::profiler {
 

@@ -7,15 +7,15 @@
 #include <string>
 
 #include "profiler/cupti/cupti_source.h"
-#include "profiler/fatal_signals.h"
 #include "profiler/inject/device_watch.h"
 #include "profiler/inject/found_steps.h"
 #include "profiler/inject/range_recorder.h"
 #include "profiler/inject/rank_identity.h"
 #include "profiler/inject/stream_steps.h"
 #include "profiler/nccl/nccl_plugin.h"
-#include "profiler/recorder.h"
-#include "profiler/warning_tail.h"
+#include "profiler/process/fatal_signals.h"
+#include "profiler/process/warning_tail.h"
+#include "profiler/recorder/recorder.h"
 #include "trace/model/result.h"
 
 namespace shardlens::profiler {

@@ -12,7 +12,7 @@
 
 #include "profiler/inject/found_steps.h"
 #include "profiler/inject/range_steps.h"
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 
 namespace shardlens::profiler {
 

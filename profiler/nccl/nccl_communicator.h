@@ -7,7 +7,7 @@
 #include <string>
 
 #include "profiler/nccl/captured_group.h"
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 
 namespace shardlens::profiler {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "profiler/callback_cost.h"
 #include "profiler/nccl/nccl_names.h"
+#include "profiler/recorder/callback_cost.h"
 
 namespace shardlens::profiler {
 namespace {

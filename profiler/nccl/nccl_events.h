@@ -15,7 +15,7 @@
 #include "profiler/nccl/captured_calls.h"
 #include "profiler/nccl/nccl_communicator.h"
 #include "profiler/nccl/profiler_abi.h"
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 
 namespace shardlens::profiler {
 

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "profiler/nvml/gpu_counters.h"
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 
 namespace shardlens::profiler {
 

@@ -9,8 +9,8 @@
 #include <mutex>
 #include <new>
 
-#include "profiler/allocation_tracker.h"
-#include "profiler/process_memory.h"
+#include "profiler/memory/allocation_tracker.h"
+#include "profiler/process/process_memory.h"
 #include "profiler/torch/torch_sources.h"
 
 namespace shardlens::profiler {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profiler/callback_cost.h"
+#include "profiler/recorder/callback_cost.h"
 
 namespace shardlens::profiler {
 namespace {

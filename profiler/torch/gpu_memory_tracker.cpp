@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "profiler/allocation_tracker.h"
+#include "profiler/memory/allocation_tracker.h"
 #include "profiler/torch/torch_sources.h"
 
 namespace shardlens::profiler {

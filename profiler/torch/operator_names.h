@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "profiler/recorder.h"
-#include "profiler/string_interner.h"
+#include "profiler/recorder/recorder.h"
+#include "profiler/recorder/string_interner.h"
 #include "profiler/torch/dispatch_cost.h"
 #include "trace/model/events.h"
 

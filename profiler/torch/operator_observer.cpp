@@ -7,7 +7,7 @@
 #include <string_view>
 #include <thread>
 
-#include "profiler/callback_cost.h"
+#include "profiler/recorder/callback_cost.h"
 #include "profiler/torch/dispatch_cost.h"
 #include "profiler/torch/operator_names.h"
 #include "profiler/torch/operator_stack.h"

@@ -8,7 +8,7 @@
 #include <x86intrin.h>
 #endif
 
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 
 namespace shardlens::profiler {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "profiler/memory_category.h"
-#include "profiler/recorder.h"
+#include "profiler/memory/memory_category.h"
+#include "profiler/recorder/recorder.h"
 #include "trace/model/events.h"
 #include "trace/model/result.h"
 

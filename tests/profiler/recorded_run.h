@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 #include "trace/model/batch.h"
 #include "trace/model/strings.h"
 #include "trace/store/run_folder.h"

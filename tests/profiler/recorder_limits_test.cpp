@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 #include "tests/profiler/recorded_run.h"
 
 namespace shardlens::profiler {

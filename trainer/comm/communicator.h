@@ -14,7 +14,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <vector>
 
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 #include "trace/model/result.h"
 #include "trace/model/schedule.h"
 #include "trainer/comm/collective_description.h"

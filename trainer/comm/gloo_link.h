@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 #include "trainer/comm/collective_executor.h"
 #include "trainer/comm/link_work.h"
 #include "trainer/comm/shared_link.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 #include "trainer/comm/collective_executor.h"
 #include "trainer/comm/collective_failure.h"
 

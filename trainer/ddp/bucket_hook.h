@@ -9,7 +9,7 @@
 #include <torch/csrc/distributed/c10d/comm.hpp>
 #include <vector>
 
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 #include "trainer/comm/communicator.h"
 
 namespace shardlens::trainer {

@@ -10,7 +10,7 @@
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 #include <vector>
 
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 #include "trace/model/settings.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/ddp/bucket_hook.h"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/fsdp/gradient_reducer.h"
 #include "trainer/fsdp/retired_unit.h"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/ddp/data_parallel.h"
 #include "trainer/strategy/strategy.h"

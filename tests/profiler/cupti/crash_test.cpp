@@ -10,7 +10,7 @@
 #include <string>
 
 #include "profiler/cupti/cupti_source.h"
-#include "profiler/fatal_signals.h"
+#include "profiler/process/fatal_signals.h"
 #include "tests/profiler/cupti/activity_records.h"
 #include "tests/profiler/cupti/fake_cupti.h"
 #include "trace/store/run_folder.h"

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "profiler/captured_collectives.h"
+#include "profiler/collective/captured_collectives.h"
 #include "tests/profiler/cupti/cupti_source_fixture.h"
 
 namespace shardlens::profiler {

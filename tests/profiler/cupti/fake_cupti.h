@@ -15,7 +15,7 @@
 
 #include "profiler/cupti/buffer_pool.h"
 #include "profiler/cupti/cupti_api.h"
-#include "profiler/recorder.h"
+#include "profiler/recorder/recorder.h"
 
 namespace shardlens::profiler {
 

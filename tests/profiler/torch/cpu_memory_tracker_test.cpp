@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "profiler/allocation_tracker.h"
+#include "profiler/memory/allocation_tracker.h"
 #include "profiler/torch/torch_sources.h"
 #include "tests/profiler/recorded_run.h"
 

@@ -1,0 +1,64 @@
+#include "profiler/memory/memory_sampler.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace shardlens::profiler {
+
+MemorySampler::MemorySampler(Recorder& recorder, MemorySource source,
+                             std::chrono::milliseconds interval,
+                             std::unique_ptr<AllocationRecorder> allocations)
+    : recorder_(recorder),
+      source_(std::move(source)),
+      interval_(interval),
+      allocations_(std::move(allocations)),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+void MemorySampler::begin_step(std::int64_t index) {
+  if (allocations_) allocations_->begin_step(index);
+  trace::MemorySample peak = source_.take_peak();
+  if (peak.allocated_bytes() <= highest_bytes_) return;
+  highest_bytes_ = peak.allocated_bytes();
+  peak.is_peak = true;
+  recorder_.add_memory_sample(peak);
+}
+
+void MemorySampler::record_step_peak() {
+  trace::MemorySample peak = source_.take_peak();
+  if (allocations_) allocations_->end_step();
+  peak.is_peak = true;
+  highest_bytes_ = std::max(highest_bytes_, peak.allocated_bytes());
+  recorder_.add_memory_sample(peak);
+}
+
+void MemorySampler::sample_phase_border() {
+  if (source_.counters && recorder_.recording_detail())
+    recorder_.add_memory_sample(source_.counters());
+}
+
+void MemorySampler::run(const std::stop_token& stop) {
+  pthread_setname_np(pthread_self(), "memory sampler");
+  while (!stop.stop_requested()) {
+    if (allocations_) allocations_->write();
+    try {
+      // Asking the system takes time: what set-up or an evaluation held must not become the sample
+      // of the step that begins meanwhile.
+      const std::int64_t step = recorder_.step();
+      const trace::MemorySample sample = source_.current();
+      if (recorder_.step() == step) recorder_.add_memory_sample(sample);
+    } catch (const std::exception& failure) {
+      recorder_.log(trace::LogLine::Level::kWarning,
+                    std::string("Memory is no longer sampled: ") + failure.what());
+      break;
+    }
+    std::unique_lock lock(mutex_);
+    wait_.wait_for(lock, stop, interval_, [] { return false; });
+  }
+  if (allocations_) allocations_->write();
+}
+
+}  // namespace shardlens::profiler

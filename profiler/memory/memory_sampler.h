@@ -1,0 +1,58 @@
+// Samples memory at a fixed rate on a thread of its own, which also writes recorded allocations;
+// and, when asked, the peak of each step and what there is where a phase begins.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include "profiler/memory/allocation_recorder.h"
+#include "profiler/recorder/recorder.h"
+#include "trace/model/events.h"
+
+namespace shardlens::profiler {
+
+struct MemorySource {
+  std::function<trace::MemorySample()> current;    // the sampler's thread; may ask the system
+  std::function<trace::MemorySample()> take_peak;  // since the last call; any thread
+  // What is counted anyway: a few atomics, no lock, no call of the system. Any thread; null: none.
+  std::function<trace::MemorySample()> counters;
+};
+
+class MemorySampler {
+ public:
+  static constexpr std::chrono::milliseconds kInterval{50};
+
+  MemorySampler(Recorder& recorder, MemorySource source,
+                std::chrono::milliseconds interval = kInterval,
+                std::unique_ptr<AllocationRecorder> allocations = nullptr);
+
+  // The training thread, before Recorder::begin_step: what was highest since the last step, in
+  // set-up or evaluation, is not the next step's. It is recorded, without a step, if the rank was
+  // never higher.
+  void begin_step(std::int64_t index);
+  // The training thread, before Recorder::end_step: records the peak since begin_step() as this
+  // step's.
+  void record_step_peak();
+  // The training thread, where a phase begins: what the one before it leaves behind, if detail is
+  // recorded.
+  void sample_phase_border();
+
+ private:
+  void run(const std::stop_token& stop);
+
+  Recorder& recorder_;
+  const MemorySource source_;
+  const std::chrono::milliseconds interval_;
+  const std::unique_ptr<AllocationRecorder> allocations_;  // null: none are recorded
+  std::int64_t highest_bytes_ = 0;  // of the recorded peaks; the training thread's
+  std::mutex mutex_;
+  std::condition_variable_any wait_;
+  std::jthread thread_;  // last: it uses the others
+};
+
+}  // namespace shardlens::profiler

@@ -1,0 +1,194 @@
+#include "profiler/recorder/recorder_state.h"
+
+#include <pthread.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <utility>
+
+#include "trace/store/wall_clock.h"
+
+namespace shardlens::profiler {
+namespace {
+
+constexpr std::chrono::milliseconds kDrainInterval{50};
+constexpr std::int64_t kClockCheckIntervalNs = 1'000'000'000;
+// Half of what is taken for a hang, so that the rows are there when somebody asks.
+constexpr std::int64_t kStandsStillNs = 5'000'000'000;
+
+std::int64_t thread_cpu_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
+RecorderState::RecorderState(RecorderOptions recorder_options,
+                             std::unique_ptr<trace::TraceWriter> trace_writer)
+    : options(std::move(recorder_options)),
+      rank(options.rank_info.rank),
+      strings(rank),
+      rare(options.rank_info),
+      queues(options.event_queue_capacity, options.row_queue_capacity),
+      writer_(std::move(trace_writer)),
+      builder_(rank) {
+  phases_lane = rare.add_lane(trace::LaneKind::kPhases, strings.intern("phases"));
+  for (int i = 0; i < trace::kPhaseCount; ++i)
+    phase_names[static_cast<std::size_t>(i)] =
+        strings.intern(trace::to_string(static_cast<trace::Phase>(i)));
+  update_detail();
+  update_windows(0);
+}
+
+bool RecorderState::schedule_wants_detail() const {
+  const auto& schedule = options.schedule;
+  const std::int64_t index = step.load(std::memory_order_relaxed);
+  if (index >= 0) return schedule.includes(index);
+  // Outside of steps (set-up, evaluation) there is detail only if every step has it.
+  return schedule.includes(0) && schedule.includes(1) &&
+         schedule.last == trace::RecordSchedule{}.last;
+}
+
+void RecorderState::update_detail() {
+  // Also where nothing can be written any more: what is lost is counted as it comes.
+  detail = schedule_wants_detail() && !over_limit && !stopped;
+}
+
+void RecorderState::tell_follower() {
+  if (!follow_detail || detail == followed_detail) return;
+  followed_detail = detail;
+  follow_detail(followed_detail);
+}
+
+void RecorderState::update_windows(std::int64_t now_ns) {
+  if (schedule_wants_detail()) {
+    detail_windows.open(now_ns);
+  } else {
+    detail_windows.close(now_ns);
+  }
+}
+
+void RecorderState::run(const std::stop_token& stop) {
+  pthread_setname_np(pthread_self(), "recorder");
+  while (!stop.stop_requested()) {
+    std::unique_lock lock(wait_mutex_);
+    wait_.wait_for(lock, stop, kDrainInterval, [this] { return asked_to_drain_; });
+    asked_to_drain_ = false;
+    lock.unlock();
+    record_once();
+    drained_.notify_all();
+  }
+  record_once();
+  // Once more: a collective that ended without a seen start waits for one further drain.
+  builder_.stop_waiting();
+  record_once();
+}
+
+void RecorderState::wait_for_room() {
+  const ThreadQueues& own = queues.of_this_thread();
+  const auto has_room = [&own] {
+    return 2 * own.events.room() >= own.events.capacity() &&
+           2 * own.rows.room() >= own.rows.capacity();
+  };
+  while (!has_room() && !thread.get_stop_token().stop_requested()) {
+    std::unique_lock lock(wait_mutex_);
+    asked_to_drain_ = true;
+    wait_.notify_one();
+    drained_.wait_for(lock, kDrainInterval);
+  }
+}
+
+void RecorderState::record_once() {
+  const std::int64_t now = trace::wall_clock_ns();
+  auto drained = builder_.drain(queues.all(), now, now - progress_ns > kStandsStillNs);
+  trace::Batch batch = std::move(drained.batch);
+  if (options.late_steps) {
+    for (trace::Collective& row : batch.collectives) row.step = step_times.at(row.start_ns);
+  }
+  check_writer();
+  check_clock(now);
+  take_account(drained, batch);
+  rare.take(batch);
+  batch.strings = strings.take_new();
+  batch.heartbeat = trace::Heartbeat{rank, now, progress_ns, last_step, phase};
+  writer_->submit(std::move(batch));
+}
+
+void RecorderState::take_account(const BatchBuilder::Drained& drained, trace::Batch& batch) {
+  events_ += drained.events;
+  rare.add_lost("event queue full", drained.lost_events);
+  rare.add_lost("row queue full", drained.lost_rows);
+  rare.add_lost("collective incomplete", drained.incomplete);
+  if (over_limit) rare.add_lost("size limit", drained.undetailed);
+  trace::RecorderCost cost;
+  cost.rank = rank;
+  // What a program that was not written for us marks is recorded without measuring.
+  const bool is_measured = callback_ns > 0 || !options.late_steps;
+  cost.callback_ns = is_measured ? callback_ns.load() : trace::kNotKnown;
+  cost.writer_ns = thread_cpu_ns() + writer_->cpu_ns();
+  cost.events = events_ + added_events;
+  batch.cost = cost;
+}
+
+void RecorderState::note_failure() {
+  if (failed_) return;
+  std::string reason = writer_->failure();
+  if (reason.empty()) return;
+  // The file can no longer say it; standard error is the rank's log.
+  std::fprintf(stderr, "warning: recording of rank %d has ended, the run goes on: %s\n", rank,
+               reason.c_str());
+  const std::lock_guard lock(failure_mutex_);
+  failure_ = std::move(reason);
+  failed_ = true;
+}
+
+void RecorderState::check_writer() {
+  note_failure();
+  if (!over_limit && writer_->bytes_on_disk() >= options.size_limit_bytes) {
+    over_limit = true;
+    update_detail();
+    rare.add_log({rank, trace::wall_clock_ns(), trace::LogLine::Level::kWarning,
+                  "The recording has reached its size limit of " +
+                      std::to_string(options.size_limit_bytes >> 20) +
+                      " MiB: from here on only steps, phases and memory are recorded. Raise "
+                      "record_limit_mb, or record fewer steps with `record`."});
+  }
+}
+
+void RecorderState::check_clock(std::int64_t now_ns) {
+  if (now_ns - clock_checked_ns_ < kClockCheckIntervalNs && now_ns > clock_checked_ns_) return;
+  clock_checked_ns_ = now_ns;
+  const auto moved_ns = clock_watch_.moved(ClockWatch::read());
+  if (!moved_ns) return;
+  rare.add_log({rank, now_ns, trace::LogLine::Level::kWarning,
+                "The system clock was set by " + std::to_string(*moved_ns / 1'000'000) +
+                    " ms: times across this moment do not compare."});
+}
+
+trace::Result<void> RecorderState::stop() {
+  if (std::exchange(is_stopping_, true)) return stop_result_;
+  thread.request_stop();
+  if (thread.joinable()) thread.join();
+  stopped = true;
+  detail = false;
+  stop_result_ = writer_->close();
+  note_failure();  // of what was left to write
+  return stop_result_;
+}
+
+std::string RecorderState::failure() const {
+  const std::lock_guard lock(failure_mutex_);
+  return failure_;
+}
+
+std::int64_t RecorderState::lost() const { return rare.lost() + writer_->lost(); }
+
+trace::UnwrittenRecords RecorderState::unwritten() const {
+  trace::UnwrittenRecords records = writer_->unwritten();
+  records.steps += steps_without_room;
+  return records;
+}
+
+}  // namespace shardlens::profiler

@@ -1,0 +1,101 @@
+// What is behind a Recorder, and its thread, which empties the queues every 50 ms, or when somebody
+// waits for room in them.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include "profiler/queue/thread_queues.h"
+#include "profiler/recorder/batch_builder.h"
+#include "profiler/recorder/clock_watch.h"
+#include "profiler/recorder/detail_windows.h"
+#include "profiler/recorder/phase_stack.h"
+#include "profiler/recorder/rare_rows.h"
+#include "profiler/recorder/recorder.h"
+#include "profiler/recorder/step_times.h"
+#include "profiler/recorder/string_interner.h"
+#include "trace/store/trace_writer.h"
+
+namespace shardlens::profiler {
+
+struct RecorderState {
+  RecorderState(RecorderOptions recorder_options, std::unique_ptr<trace::TraceWriter> trace_writer);
+
+  // ---- shared by all threads
+  const RecorderOptions options;
+  const int rank;
+  StringInterner strings;
+  RareRows rare;
+  QueueRegistry queues;
+  std::atomic<bool> detail{false};  // the schedule wants it and nothing forbids it
+  std::atomic<bool> over_limit{false};
+  std::atomic<bool> stopped{false};
+  std::atomic<std::int64_t> step{-1};
+  std::atomic<std::int64_t> last_step{-1};
+  std::atomic<trace::Phase> phase{trace::Phase::kOther};
+  std::atomic<std::int64_t> progress_ns{0};
+  std::atomic<std::int64_t> callback_ns{0};
+  std::atomic<std::uint64_t> next_collective{1};
+  std::atomic<std::int64_t> added_events{0};  // beside those of the queues
+  std::atomic<std::int64_t> steps_without_room{0};
+  void wait_for_room();
+
+  // ---- the training thread's
+  int phases_lane = 0;
+  std::array<trace::StringId, trace::kPhaseCount> phase_names{};
+  PhaseStack open_phases;
+  std::int64_t step_start_ns = 0;
+  bool step_detail = false;
+  DetailWindows detail_windows;  // any thread reads
+  StepTimes step_times;          // as well; only with late_steps
+  std::function<void(bool)> follow_detail;
+  bool followed_detail = true;  // what it was told last
+
+  void update_windows(std::int64_t now_ns);  // after `step` has changed
+  void update_detail();                      // after `step` or what forbids detail has changed
+  void tell_follower();                      // after a step has begun or ended
+  bool push_row(const RowRecord& row) { return queues.of_this_thread().rows.push(row); }
+
+  // ---- the recorder's thread
+  void run(const std::stop_token& stop);
+  void record_once();  // empties the queues into one batch for the writer
+  trace::Result<void> stop();
+
+ private:
+  bool schedule_wants_detail() const;
+  void take_account(const BatchBuilder::Drained& drained, trace::Batch& batch);
+  void note_failure();
+  void check_writer();
+  void check_clock(std::int64_t now_ns);
+
+  std::unique_ptr<trace::TraceWriter> writer_;
+  BatchBuilder builder_;
+  std::int64_t events_ = 0;
+  ClockWatch clock_watch_;
+  std::int64_t clock_checked_ns_ = 0;
+  bool failed_ = false;
+  mutable std::mutex failure_mutex_;
+  std::string failure_;
+  std::mutex wait_mutex_;
+  std::condition_variable_any wait_;
+  bool asked_to_drain_ = false;  // guarded by wait_mutex_
+  std::condition_variable drained_;
+  bool is_stopping_ = false;
+  trace::Result<void> stop_result_;
+
+ public:
+  std::string failure() const;
+  std::int64_t lost() const;
+  trace::UnwrittenRecords unwritten() const;
+
+  // Last: it must end before anything that it uses.
+  std::jthread thread;
+};
+
+}  // namespace shardlens::profiler

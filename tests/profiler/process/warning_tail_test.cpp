@@ -1,0 +1,62 @@
+#include "profiler/process/warning_tail.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "tests/profiler/recorded_run.h"
+
+namespace shardlens::profiler {
+namespace {
+
+using Level = trace::LogLine::Level;
+
+TEST(LibraryWarning, IsToldFromAProgramsOwnLines) {
+  EXPECT_EQ(library_warning("node3:811:902 [1] net.cc:52 NCCL WARN Call to connect failed"),
+            (LibraryWarning{Level::kWarning, "NCCL: Call to connect failed"}));
+  EXPECT_EQ(library_warning("[W1121 10:02:03.123456789 ProcessGroup.cpp:7] Warning: barrier()"),
+            (LibraryWarning{Level::kWarning, "LibTorch: Warning: barrier()"}));
+  EXPECT_EQ(library_warning("E1121 10:02:03.1 7 socket.cpp:1] [c10d] no address"),
+            (LibraryWarning{Level::kError, "LibTorch: [c10d] no address"}));
+  for (const char* line : {"", "W", "step 3 of 7, loss 4.1", "[Wow] fine", "warning: ours",
+                           "NCCL version 2.28.9", "W1121 without an end"}) {
+    EXPECT_EQ(library_warning(line), std::nullopt) << line;
+  }
+}
+
+std::vector<std::string> texts(const RecordedRun::Content& content) {
+  std::vector<std::string> texts;
+  for (const auto& line : content.rows.log) texts.push_back(line.text);
+  return texts;
+}
+
+TEST(WarningTail, TakesWhatIsThereAndWhatComesLast) {
+  RecordedRun run;
+  const auto file = std::filesystem::temp_directory_path() /
+                    ("warning_tail_" + std::to_string(Recorder::now_ns()));
+  {
+    WarningTail tail(run.recorder(), file);
+    std::ofstream(file) << "a NCCL WARN one\nloss 3\nb NCCL WARN two\nc NCCL WARN unfin"
+                        << std::flush;
+  }
+  std::filesystem::remove(file);
+  EXPECT_THAT(texts(run.finish()), testing::ElementsAre("NCCL: one", "NCCL: two"));
+}
+
+TEST(WarningTail, StopsWhereALibraryDoesNot) {
+  RecordedRun run;
+  const auto file = std::filesystem::temp_directory_path() /
+                    ("warning_tail_" + std::to_string(Recorder::now_ns()));
+  {
+    WarningTail tail(run.recorder(), file);
+    std::ofstream out(file);
+    for (int i = 0; i < 3 * WarningTail::kMostLines; ++i) out << "x NCCL WARN again\n";
+  }
+  std::filesystem::remove(file);
+  const auto lines = texts(run.finish());
+  ASSERT_EQ(lines.size(), static_cast<std::size_t>(WarningTail::kMostLines) + 1);
+  EXPECT_THAT(lines.back(), testing::HasSubstr("more warnings than are kept"));
+}
+
+}  // namespace
+}  // namespace shardlens::profiler
