@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "trainer/autocast_scope.h"
 #include "trainer/model/build_model.h"
+#include "trainer/tensor/autocast_scope.h"
 
 namespace shardlens::trainer {
 namespace {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <limits>
 
-#include "trainer/autocast_scope.h"
+#include "trainer/tensor/autocast_scope.h"
 
 namespace shardlens::trainer {
 namespace {

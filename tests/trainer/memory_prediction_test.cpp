@@ -13,11 +13,11 @@
 #include "trace/predict/layer_memory.h"
 #include "trace/predict/layer_sizes.h"
 #include "trace/predict/memory_model.h"
-#include "trainer/autocast_scope.h"
 #include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
+#include "trainer/saving/trained_part.h"
 #include "trainer/strategy/named_tensor.h"
-#include "trainer/trained_part.h"
+#include "trainer/tensor/autocast_scope.h"
 
 namespace shardlens::trainer {
 namespace {

@@ -7,10 +7,10 @@
 #include <new>
 #include <stdexcept>
 
-#include "trainer/rank_environment.h"
-#include "trainer/rank_options.h"
-#include "trainer/run_agreement.h"
-#include "trainer/step_failure.h"
+#include "trainer/loop/step_failure.h"
+#include "trainer/rank/rank_environment.h"
+#include "trainer/rank/rank_options.h"
+#include "trainer/rank/run_agreement.h"
 
 namespace shardlens::trainer {
 namespace {

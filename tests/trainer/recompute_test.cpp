@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tests/trainer/sharded_training.h"
-#include "trainer/autocast_scope.h"
+#include "trainer/tensor/autocast_scope.h"
 
 namespace shardlens::trainer {
 namespace {

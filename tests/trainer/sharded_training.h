@@ -13,12 +13,12 @@
 
 #include "tests/trainer/comm/rank_threads.h"
 #include "tests/trainer/fake_strategy.h"
-#include "trainer/build_strategy.h"
 #include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
-#include "trainer/optimizer.h"
+#include "trainer/optimizer/optimizer.h"
+#include "trainer/rank/build_strategy.h"
+#include "trainer/saving/trained_part.h"
 #include "trainer/strategy/named_tensor.h"
-#include "trainer/trained_part.h"
 
 namespace shardlens::trainer {
 

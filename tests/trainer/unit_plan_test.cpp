@@ -13,7 +13,7 @@
 #include "trace/model/text.h"
 #include "trace/predict/model_units.h"
 #include "trainer/model/build_model.h"
-#include "trainer/trained_part.h"
+#include "trainer/saving/trained_part.h"
 
 namespace shardlens::trainer {
 namespace {

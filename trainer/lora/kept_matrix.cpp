@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "trainer/autocast_scope.h"
 #include "trainer/lora/nf4.h"
+#include "trainer/tensor/autocast_scope.h"
 
 namespace shardlens::trainer {
 

@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "trainer/autocast_scope.h"
-#include "trainer/random_state.h"
+#include "trainer/tensor/autocast_scope.h"
+#include "trainer/tensor/random_state.h"
 
 namespace shardlens::trainer {
 

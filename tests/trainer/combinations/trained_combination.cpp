@@ -10,13 +10,13 @@
 #include "tests/trainer/comm/rank_threads.h"
 #include "trace/model/strategy.h"
 #include "trace/store/file_system.h"
-#include "trainer/build_strategy.h"
 #include "trainer/huggingface/folder_source.h"
+#include "trainer/loop/train_loop.h"
 #include "trainer/lora/base_source.h"
 #include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
-#include "trainer/train_loop.h"
-#include "trainer/trained_part.h"
+#include "trainer/rank/build_strategy.h"
+#include "trainer/saving/trained_part.h"
 
 namespace shardlens::trainer {
 

@@ -7,7 +7,7 @@
 
 #include "tests/trainer/sharded_training.h"
 #include "trace/model/lora.h"
-#include "trainer/autocast_scope.h"
+#include "trainer/tensor/autocast_scope.h"
 
 namespace shardlens::trainer {
 namespace {

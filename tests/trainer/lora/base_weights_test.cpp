@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/trainer/sharded_training.h"
-#include "trainer/autocast_scope.h"
 #include "trainer/lora/adapters.h"
 #include "trainer/strategy/tensor_memory.h"
+#include "trainer/tensor/autocast_scope.h"
 
 namespace shardlens::trainer {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "trainer/data/distributed_sampler.h"
 #include "trainer/ddp/data_parallel.h"
-#include "trainer/learning_rate.h"
 #include "trainer/model/build_model.h"
+#include "trainer/optimizer/learning_rate.h"
 
 namespace {
 

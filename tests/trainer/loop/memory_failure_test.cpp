@@ -1,0 +1,75 @@
+#include "trainer/loop/memory_failure.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace shardlens::trainer {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::int64_t kMiB = 1 << 20;
+
+trace::PlannedJob job_of(const char* strategy) {
+  trace::Settings settings;
+  settings.sharding_strategy = strategy;
+  return trace::job_on_this_machine(settings, *trace::find_model_preset("tiny"));
+}
+
+profiler::FailedAllocation failed_with(std::int64_t activations) {
+  profiler::FailedAllocation failed;
+  failed.asked_bytes = 3 * kMiB;
+  failed.held.bytes[static_cast<std::size_t>(trace::MemoryCategory::kParameters)] = 9 * kMiB;
+  failed.held.bytes[static_cast<std::size_t>(trace::MemoryCategory::kActivations)] = activations;
+  failed.held.bytes[static_cast<std::size_t>(trace::MemoryCategory::kOutside)] = 300 * kMiB;
+  return failed;
+}
+
+TEST(OutOfMemory, SaysWhatWasAskedForAndHeldAndWhatIsEstimatedToFit) {
+  const auto text = explain_out_of_memory(failed_with(71 * kMiB), job_of("ddp"), "");
+  EXPECT_THAT(text, HasSubstr("asked for 3.0 MiB beside 80.0 MiB (parameters 9.0 MiB, "
+                              "activations 71.0 MiB). Estimated to fit into 80.0 MiB: "));
+  EXPECT_THAT(text, HasSubstr("activation_checkpointing="));
+  EXPECT_THAT(text, HasSubstr("(peak "));
+  EXPECT_THAT(text, Not(HasSubstr("300"))) << "what PyTorch did not allocate it cannot give back";
+}
+
+TEST(OutOfMemory, NamesTheUnitAndSaysWhenNothingWouldFit) {
+  const auto text = explain_out_of_memory(failed_with(0), job_of("full_shard"), "blocks.3");
+  EXPECT_THAT(text, HasSubstr("out of memory in blocks.3: "));
+  EXPECT_THAT(text, HasSubstr("No change"));
+}
+
+TEST(OutOfMemory, SaysWhenEnoughWasReservedButInPieces) {
+  auto failed = failed_with(71 * kMiB);
+  EXPECT_THAT(explain_out_of_memory(failed, job_of("ddp"), ""), Not(HasSubstr("in pieces")));
+  failed.held.reserved_bytes = 82 * kMiB;
+  EXPECT_THAT(explain_out_of_memory(failed, job_of("ddp"), ""), Not(HasSubstr("in pieces")))
+      << "3 MiB were asked for";
+  failed.held.reserved_bytes = 95 * kMiB;
+  EXPECT_THAT(explain_out_of_memory(failed, job_of("ddp"), ""),
+              HasSubstr("; 15.0 MiB more are reserved but in pieces: "));
+}
+
+TEST(OutOfMemory, ReadsTheSizeFromTheWordsOfCudasAllocator) {
+  EXPECT_EQ(asked_bytes("CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has"), 20 * kMiB);
+  EXPECT_EQ(asked_bytes("CUDA out of memory. Tried to allocate 1.50 GiB. GPU"), 1536 * kMiB);
+  EXPECT_EQ(asked_bytes("you tried to allocate 4096 bytes. Error code 12"), 4096);
+  EXPECT_EQ(asked_bytes("something else"), 0);
+}
+
+TEST(OutOfMemory, TheCpusAllocatorRemembersWhatItRefused) {
+  ASSERT_TRUE(profiler::install_cpu_memory_tracker());
+  const profiler::MemoryCategoryScope category(trace::MemoryCategory::kGradients);
+  const auto kept = torch::zeros({1 << 20});
+  EXPECT_ANY_THROW(torch::empty({std::int64_t{1} << 50}, torch::kUInt8));
+  const auto failed = failed_allocation(torch::kCPU, "");
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->asked_bytes, std::int64_t{1} << 50);
+  EXPECT_GE(failed->held.bytes[static_cast<std::size_t>(trace::MemoryCategory::kGradients)],
+            4 * kMiB);
+}
+
+}  // namespace
+}  // namespace shardlens::trainer

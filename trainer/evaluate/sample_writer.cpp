@@ -1,0 +1,83 @@
+#include "trainer/evaluate/sample_writer.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "trace/model/printable.h"
+
+namespace shardlens::trainer {
+
+namespace {
+
+// Of held-out text: enough to go on from, and short in a log.
+constexpr std::size_t kAutomaticPrompt = 16;
+
+// What is read before the first target that counts, a question; of plain text its first words.
+std::vector<std::int64_t> beginning_of_held_out(const TokenDataset& dataset) {
+  if (dataset.evaluation_samples() == 0) return {};
+  const TokenBatch batch = dataset.batch(std::array{dataset.training_samples()});
+  const torch::Tensor row = batch.inputs[0].contiguous();
+  const torch::Tensor targets = batch.targets[0].contiguous();
+  const std::span tokens(row.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(row.numel()));
+  const auto* target = targets.const_data_ptr<std::int64_t>();
+  std::size_t count = 1;
+  while (count < tokens.size() && target[count - 1] == kIgnoredTarget) ++count;
+  if (count == 1) count = std::max<std::size_t>(1, std::min(kAutomaticPrompt, tokens.size() / 2));
+  return {tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+}  // namespace
+
+trace::Result<SampleWriter> SampleWriter::create(const trace::Settings& settings,
+                                                 const TokenDataset& dataset, SampleText text) {
+  SampleWriter writer(std::move(text));
+  if (settings.sample_tokens == 0 || settings.evaluate_every == 0 || dataset.is_classification()) {
+    return writer;
+  }
+  if (settings.sample_prompt == "auto") {
+    writer.prompt_ = beginning_of_held_out(dataset);
+    return writer;
+  }
+  if (writer.text_.prompt.empty()) {
+    return trace::fail(trace::ErrorKind::kUsage,
+                       "sample_prompt is empty: give the model a word to go on from, or use auto.");
+  }
+  writer.prompt_.assign(writer.text_.prompt.begin(), writer.text_.prompt.end());
+  return writer;
+}
+
+Sample SampleWriter::write(DecoderModel& model, Strategy& strategy,
+                           const GenerationOptions& options) const {
+  const auto added = generate(model, strategy, prompt_, options);
+  // What comes after the end of a document is another one.
+  const auto stop = std::ranges::find(added, text_.end_of_text);
+  return {{prompt_.begin(), prompt_.end()}, {added.begin(), stop}};
+}
+
+trace::Result<std::string> SampleWriter::text_of(const Sample& sample) {
+  TRY_ASSIGN(const std::string prompt, text_.decoder.decode(sample.prompt));
+  TRY_ASSIGN(const std::string answer, text_.decoder.decode(sample.answer));
+  return one_line(prompt) + " → " + one_line(answer);
+}
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      line += "\\n";
+    } else if (c == '\t') {
+      line += "\\t";
+    } else if (byte < 0x20 || byte == 0x7F) {
+      char escaped[8];
+      std::snprintf(escaped, sizeof escaped, "\\x%02x", byte);
+      line += escaped;
+    } else {
+      line += c;
+    }
+  }
+  return trace::printable_line(line);
+}
+
+}  // namespace shardlens::trainer

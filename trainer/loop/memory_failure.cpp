@@ -1,0 +1,107 @@
+#include "trainer/loop/memory_failure.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+
+#include "trace/predict/remedies.h"
+#include "trainer/loop/device_memory.h"
+
+namespace shardlens::trainer {
+
+namespace {
+
+constexpr std::array<const char*, 6> kUnits{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
+constexpr std::size_t kMostRemedies = 3;
+
+std::string size_text(std::int64_t bytes) {
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= 1024 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  char text[48];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
+  return text;
+}
+
+std::int64_t outside_of(const trace::MemorySample& sample) {
+  return sample.bytes[static_cast<std::size_t>(trace::MemoryCategory::kOutside)];
+}
+
+std::string held_text(const trace::MemorySample& held) {
+  std::string parts;
+  for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
+    const auto category = static_cast<trace::MemoryCategory>(i);
+    const std::int64_t bytes = held.bytes[static_cast<std::size_t>(i)];
+    if (category == trace::MemoryCategory::kOutside || bytes == 0) continue;
+    parts +=
+        (parts.empty() ? "" : ", ") + std::string(to_string(category)) + " " + size_text(bytes);
+  }
+  const std::int64_t total = held.total_bytes() - outside_of(held);
+  return size_text(total) + (parts.empty() ? "" : " (" + parts + ")");
+}
+
+// What the caching allocator holds in pieces that were too small, where that would have sufficed.
+std::string unused_text(const profiler::FailedAllocation& failed) {
+  const std::int64_t unused =
+      failed.held.reserved_bytes - (failed.held.total_bytes() - outside_of(failed.held));
+  if (unused <= 0 || unused < failed.asked_bytes) return "";
+  return "; " + size_text(unused) +
+         " more are reserved but in pieces: PYTORCH_ALLOC_CONF=expandable_segments:True joins them";
+}
+
+std::string remedies_text(const trace::PlannedJob& job, std::int64_t usable) {
+  const auto remedies = trace::changes_that_would_fit(job, usable);
+  if (remedies.empty()) {
+    return "No change of strategy, recomputation, batch or offload is estimated to fit into " +
+           size_text(usable) + "; choose a smaller model, a shorter sequence_length or more ranks.";
+  }
+  std::string text = "Estimated to fit into " + size_text(usable) + ": ";
+  for (std::size_t i = 0; i < std::min(remedies.size(), kMostRemedies); ++i) {
+    text += (i > 0 ? "; " : "") + remedies[i].text() + " (peak " +
+            size_text(remedies[i].peak_bytes) + ")";
+  }
+  return text + ".";
+}
+
+}  // namespace
+
+std::int64_t asked_bytes(std::string_view message) {
+  constexpr std::string_view kWords = "ried to allocate ";
+  const auto at = message.find(kWords);
+  if (at == std::string_view::npos) return 0;
+  const std::string rest(message.substr(at + kWords.size()));
+  char* end = nullptr;
+  double value = std::strtod(rest.c_str(), &end);
+  const std::string unit(end, std::min<std::size_t>(rest.c_str() + rest.size() - end, 6));
+  for (std::size_t i = 1; i < kUnits.size(); ++i) {
+    value = unit.find(kUnits[i]) != std::string::npos
+                ? value * static_cast<double>(std::int64_t{1} << (10 * i))
+                : value;
+  }
+  return static_cast<std::int64_t>(value);
+}
+
+std::optional<profiler::FailedAllocation> failed_allocation(torch::Device device,
+                                                            std::string_view message) {
+  if (auto failed = last_failed_allocation(device); failed || device.is_cpu()) return failed;
+  const std::int64_t asked = asked_bytes(message);
+  if (asked == 0) return std::nullopt;
+  return profiler::FailedAllocation{asked, memory_source(device).take_peak()};
+}
+
+std::string explain_out_of_memory(const profiler::FailedAllocation& failed,
+                                  const trace::PlannedJob& job, const std::string& unit) {
+  const std::int64_t held = failed.held.total_bytes() - outside_of(failed.held);
+  const std::int64_t usable = job.on_gpu && failed.held.device_total_bytes > 0
+                                  ? failed.held.device_total_bytes - outside_of(failed.held)
+                                  : held;
+  return "out of memory" + (unit.empty() ? "" : " in " + unit) + ": asked for " +
+         size_text(failed.asked_bytes) + " beside " + held_text(failed.held) + unused_text(failed) +
+         ". " + remedies_text(job, usable);
+}
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,241 @@
+#include "trainer/loop/train_loop.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "profiler/torch/torch_sources.h"
+#include "trace/model/lora.h"
+#include "trace/model/loss_chunks.h"
+#include "trainer/loop/memory_failure.h"
+#include "trainer/loop/phase_mark.h"
+#include "trainer/loop/step_failure.h"
+#include "trainer/optimizer/learning_rate.h"
+#include "trainer/tensor/autocast_scope.h"
+
+namespace shardlens::trainer {
+
+using trace::MemoryCategory;
+using trace::Phase;
+
+namespace {
+
+SamplerOptions sampler_options(const TrainParts& parts) {
+  SamplerOptions options;
+  options.samples = parts.dataset.training_samples();
+  options.world_size = parts.communicator.world_size();
+  options.rank = parts.communicator.rank();
+  options.shuffle = parts.settings.shuffle;
+  options.drop_last = parts.settings.drop_last;
+  options.pad = parts.settings.uneven_inputs != "join";
+  options.seed = static_cast<std::uint64_t>(parts.settings.seed);
+  return options;
+}
+
+std::unique_ptr<Optimizer> optimizer_of(const TrainParts& parts) {
+  const profiler::MemoryCategoryScope category(MemoryCategory::kOptimizer);
+  return build_optimizer(parts.strategy.local_parameters(), parts.settings);
+}
+
+}  // namespace
+
+TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::Injection>& injections)
+    : parts_(parts),
+      optimizer_(optimizer_of(parts)),
+      scaler_({.enabled = parts.settings.precision == "fp16",
+               .initial_scale = parts.settings.initial_loss_scale},
+              parts.device),
+      stream_(parts.dataset, sampler_options(parts), parts.settings.batch_per_rank,
+              parts.settings.gradient_accumulation_steps),
+      batches_(stream_, parts.device),
+      checkpoints_({parts.settings, parts.run_folder, parts.strategy, *optimizer_, batches_,
+                    scaler_, parts.communicator}),
+      faults_(injections, parts.communicator) {
+  const trace::Settings& s = parts.settings;
+  total_steps_ = s.steps;
+  if (s.epochs > 0) {
+    total_steps_ = std::max<std::int64_t>(
+        1, s.epochs * stream_.batches_per_epoch() / s.gradient_accumulation_steps);
+  }
+}
+
+trace::Result<TrainOutcome> TrainLoop::run() {
+  TrainOutcome outcome;
+  parts_.model.train();
+  TRY_ASSIGN(const std::int64_t first_step, checkpoints_.resume());
+  if (first_step > 0 && parts_.communicator.rank() == 0) {
+    parts_.log.info("resumed after step " + std::to_string(first_step - 1));
+  }
+  parts_.on_step(first_step, total_steps_);
+  for (std::int64_t step = first_step; step < total_steps_; ++step) {
+    try {
+      TRY_ASSIGN(const StepAgreement agreement, run_step(step));
+      outcome.steps = step + 1;
+      parts_.on_step(outcome.steps, total_steps_);
+      // In the last step there is nothing left to stop.
+      if (agreement.stop && step + 1 < total_steps_) {
+        if (parts_.settings.checkpoint_on_stop) TRY(save_checkpoint(step));
+        outcome.stopped = true;
+        parts_.log.info("stopped after step " + std::to_string(step) + ", as asked");
+        return outcome;
+      }
+      TRY(evaluate_if_due(step));
+      if (checkpoints_.is_due(step + 1)) TRY(save_checkpoint(step));
+      const bool is_last = step + 1 == total_steps_;
+      if (is_last && ModelSaver::saves_at_end(parts_.settings)) TRY(save_model(step));
+    } catch (const std::exception& failure) {
+      return tl::make_unexpected(
+          describe_failure(failure, place_name(step, phase_),
+                           [this](const std::string& message) { return explain_memory(message); }));
+    }
+  }
+  return outcome;
+}
+
+trace::Result<StepAgreement> TrainLoop::run_step(std::int64_t step) {
+  if (parts_.memory_sampler != nullptr) parts_.memory_sampler->begin_step(step);
+  parts_.recorder.begin_step(step);
+  phase_ = Phase::kOther;
+  step_samples_ = step_tokens_ = step_flops_ = 0;
+  const auto micro_batches = parts_.settings.gradient_accumulation_steps;
+  torch::Tensor loss_sum = torch::zeros({}, torch::device(parts_.device));
+  for (std::int64_t i = 0; i < micro_batches; ++i) {
+    run_micro_batch(step, i + 1 == micro_batches, loss_sum);
+  }
+  const torch::Tensor norm = update(step);
+  StepAgreement agreement;
+  if (reads_loss(step)) {
+    agreement = exchange_step(parts_.communicator, {.loss = loss_sum,
+                                                    .gradient_norm = norm,
+                                                    .overflowed = scaler_.overflowed(),
+                                                    .skipped_steps = scaler_.skipped_steps(),
+                                                    .stop = parts_.stop_signal != 0});
+    report_skipped(step, agreement);
+  }
+  finish_step(step, agreement);
+  TRY(check_finite(step, agreement));
+  return agreement;
+}
+
+bool TrainLoop::reads_loss(std::int64_t step) const {
+  return step % parts_.settings.loss_every == 0 || step + 1 == total_steps_;
+}
+
+void TrainLoop::run_micro_batch(std::int64_t step, bool is_last, torch::Tensor& loss_sum) {
+  const TrainingBatch batch = load_batch(step);
+  count_work(batch);
+  parts_.strategy.set_require_sync(is_last || parts_.settings.sync_each_batch);
+  const torch::Tensor loss = forward(step, batch);
+  loss_sum += loss.detach();
+  // As PyTorch's Join: gradients of ranks without data are zero, and the mean is over all ranks.
+  const StepTotals& totals = batch.step;
+  const double share =
+      static_cast<double>(totals.batches - totals.stand_ins) / static_cast<double>(totals.batches);
+  backward(step, totals.stand_ins == 0 ? loss : loss * share);
+}
+
+void TrainLoop::count_work(const TrainingBatch& batch) {
+  if (batch.is_stand_in) return;
+  step_samples_ += batch.inputs.size(0);
+  step_tokens_ += batch.read_tokens;
+  // Padding is computed, too.
+  step_flops_ += trace::flops_per_token(parts_.shape, parts_.settings, batch.inputs.size(1)) *
+                 batch.inputs.numel();
+}
+
+TrainingBatch TrainLoop::load_batch(std::int64_t step) {
+  const PhaseMark mark(*this, step, Phase::kData);
+  return batches_.next();
+}
+
+// Summed over micro-batches and averaged over ranks, as strategies do with gradients, it is the
+// mean over all targets that count in the step.
+torch::Tensor TrainLoop::forward(std::int64_t step, const TrainingBatch& batch) {
+  const PhaseMark mark(*this, step, Phase::kForward);
+  parts_.strategy.before_forward();
+  const AutocastScope autocast(parts_.device.type(), compute_type(parts_.settings.precision));
+  const double targets = static_cast<double>(std::max<std::int64_t>(1, batch.step.targets));
+  torch::Tensor loss =
+      parts_.model.loss(batch, targets / parts_.communicator.world_size(), loss_chunks());
+  if (faults_.poisons(step, Phase::kForward) || faults_.poisons(step, Phase::kData)) {
+    loss = loss * std::numeric_limits<double>::quiet_NaN();
+  }
+  return loss;
+}
+
+std::optional<ChunkedLossOptions> TrainLoop::loss_chunks() const {
+  const trace::Settings& s = parts_.settings;
+  const std::int64_t chunk =
+      trace::loss_chunk_tokens(s, parts_.shape, s.batch_per_rank * s.sequence_length);
+  if (chunk == 0) return std::nullopt;
+  return ChunkedLossOptions{chunk, scaler_.scale_tensor()};
+}
+
+void TrainLoop::backward(std::int64_t step, const torch::Tensor& loss) {
+  const PhaseMark mark(*this, step, Phase::kBackward);
+  const torch::Tensor scaled = scaler_.scaled(loss);
+  parts_.strategy.before_backward(scaled);
+  scaled.backward();
+  parts_.strategy.after_backward();
+  if (faults_.poisons(step, Phase::kBackward)) {
+    const torch::NoGradGuard no_grad;
+    for (const LocalParameter& parameter : parts_.strategy.local_parameters()) {
+      if (parameter.value.grad().defined()) {
+        parameter.value.grad().fill_(std::numeric_limits<double>::quiet_NaN());
+      }
+    }
+  }
+}
+
+torch::Tensor TrainLoop::update(std::int64_t step) {
+  const PhaseMark mark(*this, step, Phase::kOptimizer);
+  scaler_.unscale(parts_.strategy, parts_.communicator);
+  torch::Tensor norm = clip_gradients(parts_.strategy, parts_.settings.max_grad_norm);
+  const double rate = learning_rate_at(parts_.settings, step, total_steps_);
+  parts_.strategy.update([&](std::span<const std::size_t> parameters) {
+    optimizer_->step(parameters, rate, scaler_.overflowed());
+  });
+  scaler_.update();
+  if (faults_.poisons(step, Phase::kOptimizer)) {
+    norm = norm * std::numeric_limits<double>::quiet_NaN();
+  }
+  parts_.strategy.zero_gradients();
+  return norm;
+}
+
+void TrainLoop::finish_step(std::int64_t step, const StepAgreement& agreement) {
+  const auto rank = parts_.communicator.rank();
+  const bool own_loss_bad =
+      std::ranges::find(agreement.bad_ranks, rank) != agreement.bad_ranks.end();
+  profiler::StepResult result;
+  result.loss = agreement.loss;
+  result.gradient_norm = agreement.gradient_norm;
+  result.learning_rate = learning_rate_at(parts_.settings, step, total_steps_);
+  result.samples = step_samples_;
+  result.tokens = step_tokens_;
+  result.model_flops = step_flops_;
+  // A bad loss spoils everybody's gradients: then only the rank it came from is marked.
+  const bool own_norm_bad =
+      std::ranges::find(agreement.bad_norms, rank) != agreement.bad_norms.end();
+  result.nonfinite = own_loss_bad || (agreement.bad_ranks.empty() && own_norm_bad);
+  if (parts_.memory_sampler != nullptr) parts_.memory_sampler->record_step_peak();
+  parts_.recorder.end_step(result);
+  report_progress(step, agreement.loss);
+}
+
+std::string TrainLoop::explain_memory(const std::string& message) const {
+  const auto failed = failed_allocation(parts_.device, message);
+  if (!failed) return {};
+  trace::PlannedJob job = trace::job_on_this_machine(parts_.settings, parts_.shape);
+  job.ranks = parts_.communicator.world_size();
+  job.on_gpu = parts_.device.is_cuda();
+  return explain_out_of_memory(*failed, job, parts_.strategy.current_unit());
+}
+
+trace::Result<void> TrainLoop::save_checkpoint(std::int64_t step) {
+  const PhaseMark mark(*this, step, Phase::kCheckpoint);
+  TRY_ASSIGN(const auto folder, checkpoints_.save(step + 1));
+  if (parts_.communicator.rank() == 0) parts_.log.info("checkpoint " + folder.string());
+  return {};
+}
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,117 @@
+// Trains: data, forward, backward, optimizer, step after step, each recorded as a phase. The
+// training thread.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/memory/memory_sampler.h"
+#include "profiler/recorder/recorder.h"
+#include "trace/model/result.h"
+#include "trace/model/settings.h"
+#include "trainer/comm/communicator.h"
+#include "trainer/data/batch_loader.h"
+#include "trainer/evaluate/evaluation.h"
+#include "trainer/evaluate/sample_writer.h"
+#include "trainer/loop/fault_injector.h"
+#include "trainer/loop/rank_log.h"
+#include "trainer/loop/step_exchange.h"
+#include "trainer/loop/training_checkpoints.h"
+#include "trainer/model/model.h"
+#include "trainer/model/model_shape.h"
+#include "trainer/optimizer/grad_scaler.h"
+#include "trainer/optimizer/optimizer.h"
+#include "trainer/saving/model_saver.h"
+#include "trainer/strategy/strategy.h"
+
+namespace shardlens::trainer {
+
+// Everything the loop works with; outlives it.
+struct TrainParts {
+  const trace::Settings& settings;
+  const ModelShape& shape;
+  const TokenDataset& dataset;
+  torch::Device device;
+  Model& model;
+  Strategy& strategy;
+  Communicator& communicator;
+  const std::filesystem::path& run_folder;  // checkpoints go there
+  profiler::Recorder& recorder;
+  profiler::MemorySampler* memory_sampler;  // null: memory is not recorded
+  RankLog& log;
+  const std::atomic<int>& stop_signal;  // 0: nobody asked
+  SampleWriter& samples;
+  const ModelSaver& saver;
+  // After every step: how many were trained, of how many.
+  std::function<void(std::int64_t steps, std::int64_t steps_total)> on_step;
+};
+
+struct TrainOutcome {
+  std::int64_t steps = 0;  // that were completed
+  bool stopped = false;    // before the end, because it was asked to
+};
+
+class TrainLoop {
+ public:
+  // Allocates the optimizer's state.
+  TrainLoop(const TrainParts& parts, const std::vector<trace::Injection>& injections);
+
+  // All exceptions of a step end here, as an error that names step and phase.
+  trace::Result<TrainOutcome> run();
+
+  std::int64_t total_steps() const { return total_steps_; }
+
+ private:
+  class PhaseMark;
+
+  trace::Result<StepAgreement> run_step(std::int64_t step);
+  // Forward and backward of one micro-batch; adds its loss to `loss_sum`.
+  void run_micro_batch(std::int64_t step, bool is_last, torch::Tensor& loss_sum);
+  void count_work(const TrainingBatch& batch);
+  TrainingBatch load_batch(std::int64_t step);
+  torch::Tensor forward(std::int64_t step, const TrainingBatch& batch);
+  void backward(std::int64_t step, const torch::Tensor& loss);
+  torch::Tensor update(std::int64_t step);  // returns the gradients' norm, a scalar
+  // Between the steps that it is asked for the loss stays on the device, and nobody waits.
+  bool reads_loss(std::int64_t step) const;
+  void finish_step(std::int64_t step, const StepAgreement& agreement);
+  void report_skipped(std::int64_t step, const StepAgreement& agreement);
+  std::optional<ChunkedLossOptions> loss_chunks() const;
+  trace::Result<void> check_finite(std::int64_t step, const StepAgreement& agreement);
+  trace::Result<void> evaluate_if_due(std::int64_t step);
+  Evaluation evaluate_after(std::int64_t step);
+  trace::Result<void> keep_if_best(std::int64_t step, const Evaluation& result);
+  void write_sample(std::int64_t step);
+  trace::Result<void> save_model(std::int64_t step);
+  trace::Result<void> save_checkpoint(std::int64_t step);
+  std::string explain_memory(const std::string& message) const;
+  void report_progress(std::int64_t step, double loss);
+  void report_evaluation(std::int64_t step, const Evaluation& result);
+
+  TrainParts parts_;
+  std::unique_ptr<Optimizer> optimizer_;
+  GradScaler scaler_;
+  std::int64_t skipped_steps_ = 0;  // for overflow, as far as it was read
+  BatchStream stream_;
+  BatchLoader batches_;
+  TrainingCheckpoints checkpoints_;
+  FaultInjector faults_;
+  std::int64_t total_steps_ = 0;
+  // Of this rank's micro-batches of the step.
+  bool has_no_samples_ = false;  // any more: it has been said why
+  std::int64_t step_samples_ = 0;
+  std::int64_t step_tokens_ = 0;               // without padding
+  std::int64_t step_flops_ = 0;                // with it
+  trace::Phase phase_ = trace::Phase::kOther;  // for the message of a failure
+  std::chrono::steady_clock::time_point last_report_{};
+};
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,36 @@
+// The process of one rank: signals, environment, arguments.
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "trainer/rank/rank_main.h"
+
+namespace {
+
+// A signal handler reaches nothing else.
+std::atomic<int> stop_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+void request_stop(int number) { stop_signal = number; }
+
+void handle_signals() {
+  struct sigaction stop = {};
+  stop.sa_handler = request_stop;
+  stop.sa_flags = SA_RESTART;
+  sigaction(SIGTERM, &stop, nullptr);
+  sigaction(SIGINT, &stop, nullptr);
+  // A full disk and a reader that left are errors to report, not reasons to die.
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  handle_signals();
+  const auto lookup = [](const char* name) -> const char* { return std::getenv(name); };
+  return shardlens::trainer::rank_main(std::vector<std::string>(arguments + 1, arguments + count),
+                                       lookup, stop_signal);
+}

@@ -1,0 +1,63 @@
+#include "trainer/rank/rank_device.h"
+
+#include <ATen/cuda/CUDAContext.h>
+
+#include <fstream>
+#include <thread>
+
+namespace shardlens::trainer {
+
+namespace {
+
+std::string cpu_name() {
+  std::ifstream info("/proc/cpuinfo");
+  std::string name = "CPU";
+  for (std::string line; std::getline(info, line);) {
+    const auto colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) {
+      name = line.substr(colon + 2);
+      break;
+    }
+  }
+  return name + ", " + std::to_string(std::thread::hardware_concurrency()) + " cores";
+}
+
+trace::Result<RankDevice> choose_gpu(const trace::Settings& settings,
+                                     const RankEnvironment& environment, int gpus) {
+  const int ranks = environment.local_world_size;
+  if (gpus == 0) {
+    return trace::fail(trace::ErrorKind::kUsage,
+                       "device is cuda, but this machine has no usable NVIDIA GPU. Set device to "
+                       "cpu or auto.");
+  }
+  if (ranks > gpus && !settings.oversubscribe) {
+    return trace::fail(trace::ErrorKind::kUsage,
+                       std::to_string(ranks) + " ranks on this machine, but it has " +
+                           std::to_string(gpus) + (gpus == 1 ? " GPU" : " GPUs") +
+                           ". Use fewer ranks, set oversubscribe to share GPUs, or set device to "
+                           "cpu.");
+  }
+  const auto index = static_cast<c10::DeviceIndex>(environment.local_rank % gpus);
+  return RankDevice{c10::Device(c10::kCUDA, index), ranks > gpus};
+}
+
+}  // namespace
+
+trace::Result<RankDevice> choose_device(const trace::Settings& settings,
+                                        const RankEnvironment& environment) {
+  if (settings.device == "cpu") return RankDevice{};
+  const int gpus = static_cast<int>(c10::cuda::device_count());
+  const bool fits = gpus > 0 && (environment.local_world_size <= gpus || settings.oversubscribe);
+  // A simulated link slows Gloo down, so it wants the CPU.
+  if (settings.device == "auto" && (!fits || settings.simulate_link != "off")) {
+    return RankDevice{};
+  }
+  return choose_gpu(settings, environment, gpus);
+}
+
+std::string device_name(c10::Device device) {
+  if (!device.is_cuda()) return cpu_name();
+  return at::cuda::getDeviceProperties(device.index())->name;
+}
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,28 @@
+// Where a rank computes: a GPU of its own, a shared one, or the CPU. One thread.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <string>
+
+#include "trace/model/result.h"
+#include "trace/model/settings.h"
+#include "trainer/rank/rank_environment.h"
+
+namespace shardlens::trainer {
+
+struct RankDevice {
+  c10::Device device = c10::kCPU;
+  bool is_shared = false;  // other ranks compute on the same GPU
+  std::string kind() const { return device.is_cuda() ? "cuda" : "cpu"; }
+};
+
+// GPUs go to local ranks in order. Errors (kUsage): no GPU, or fewer than ranks without
+// `oversubscribe`.
+trace::Result<RankDevice> choose_device(const trace::Settings& settings,
+                                        const RankEnvironment& environment);
+
+// "Intel Xeon …, 2 cores", "NVIDIA H100 …".
+std::string device_name(c10::Device device);
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,83 @@
+// One rank's work from the first thread to the last commit: recorder, text, model, other ranks,
+// training. The main thread.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiler/recorder/recorder.h"
+#include "trace/model/rank_outcome.h"
+#include "trainer/comm/communicator.h"
+#include "trainer/data/token_dataset.h"
+#include "trainer/evaluate/sample_writer.h"
+#include "trainer/huggingface/folder_source.h"
+#include "trainer/loop/rank_log.h"
+#include "trainer/loop/train_loop.h"
+#include "trainer/model/model.h"
+#include "trainer/model/model_shape.h"
+#include "trainer/rank/gpu_facts.h"
+#include "trainer/rank/rank_device.h"
+#include "trainer/rank/rank_sources.h"
+#include "trainer/rank/run_agreement.h"
+#include "trainer/strategy/strategy.h"
+
+namespace shardlens::trainer {
+
+class RankJob {
+ public:
+  // Called by a thread that sees that the training thread waits in vain; ends the process.
+  using OnHang = std::function<void(RankJob& job, const trace::Error& error)>;
+
+  RankJob(const AgreedRun& run, const RankEnvironment& environment,
+          const std::atomic<int>& stop_signal, OnHang on_hang);
+  ~RankJob();
+
+  trace::Result<TrainOutcome> run();
+  // Writes everything that was recorded, with the failure if there was one. After a failure the
+  // process must leave without destroying the job: other threads may still wait inside c10d.
+  trace::Result<void> finish(const trace::Error* failure);
+  // Instead of finish(), for OnHang: writes what was recorded without waiting for other threads.
+  void save_in_haste(const trace::Error& failure);
+  // As far as it is known now; whole after finish().
+  trace::RankOutcome outcome() const;
+
+ private:
+  trace::Result<void> prepare();
+  void tell(std::int64_t steps, std::int64_t steps_total);
+  trace::Result<void> start_recorder();
+  void describe_gpu(trace::RankInfo& info);
+  trace::Result<void> open_model_folder();
+  trace::Result<void> load_text();
+  bool is_single_machine() const;
+  trace::Result<void> connect();
+  void report_hang(const CollectiveTimeout& timeout);
+  trace::Result<void> build_replicas();
+
+  const trace::Settings settings_;
+  const AgreedRun run_;
+  const RankEnvironment environment_;
+  const std::atomic<int>& stop_signal_;
+  const OnHang on_hang_;
+
+  trace::RankOutcome outcome_;
+  RankDevice device_;
+  GpuFacts gpu_;  // where `device_` is one
+  ModelShape shape_;
+  std::optional<FolderSource> model_folder_;  // until the model has its values
+  // In order of creation; destroyed the other way round.
+  std::unique_ptr<profiler::Recorder> recorder_;
+  RankLog log_{nullptr};
+  std::unique_ptr<RankSources> sources_;
+  std::optional<SampleText> sample_text_;  // until the training begins
+  std::optional<TokenDataset> dataset_;
+  std::vector<std::string> label_names_;  // of a classifier's classes
+  std::unique_ptr<Communicator> communicator_;
+  std::shared_ptr<Model> model_;
+  std::unique_ptr<Strategy> strategy_;
+};
+
+}  // namespace shardlens::trainer

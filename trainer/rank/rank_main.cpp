@@ -1,0 +1,184 @@
+#include "trainer/rank/rank_main.h"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "trace/huggingface/find_model.h"
+#include "trainer/huggingface/folder_source.h"
+#include "trainer/model/build_model.h"
+#include "trainer/rank/rank_job.h"
+#include "trainer/rank/rank_options.h"
+#include "trainer/rank/rank_text.h"
+#include "trainer/rank/run_agreement.h"
+#include "trainer/saving/trained_part.h"
+#include "trainer/strategy/named_tensor.h"
+
+namespace shardlens::trainer {
+
+namespace {
+
+int exit_code(const trace::Error& error) { return error.kind == trace::ErrorKind::kUsage ? 2 : 1; }
+
+int report(const trace::Error& error) {
+  RankLog(nullptr).error(error.message);
+  return exit_code(error);
+}
+
+trace::Result<void> describe_model(const std::string& name) {
+  TRY_ASSIGN(const ModelShape shape, trace::find_model(name));
+  std::printf(
+      "%s: %s layout, %lld parameters\n"
+      "layers %lld, width %lld, heads %lld, key and value heads %lld, MLP width %lld, "
+      "vocabulary %lld, context %lld%s\n",
+      name.c_str(), std::string(to_string(shape.layout)).c_str(),
+      static_cast<long long>(parameter_count(shape)), static_cast<long long>(shape.layers),
+      static_cast<long long>(shape.width), static_cast<long long>(shape.heads),
+      static_cast<long long>(shape.kv_heads), static_cast<long long>(shape.mlp_width),
+      static_cast<long long>(shape.vocabulary), static_cast<long long>(shape.context),
+      shape.tied_head ? ", tied output matrix" : "");
+  return {};
+}
+
+trace::Result<std::shared_ptr<Model>> initial_model(const trace::Settings& settings,
+                                                    const ModelShape& shape) {
+  const auto seed = static_cast<std::uint64_t>(settings.seed);
+  if (!trace::is_model_folder(settings.model)) {
+    return build_any_model(shape, {settings.dropout, seed, torch::kCPU});
+  }
+  TRY_ASSIGN(FolderSource source, FolderSource::open(settings.model, shape));
+  auto model = build_any_model(shape, {settings.dropout, seed, torch::kCPU, /*has_memory=*/false});
+  initialize_parameters(*model, shape, seed, source.fresh());
+  allocate_parameters(*model, source, /*reads=*/true);
+  return model;
+}
+
+trace::Result<void> dump_weights(const RankOptions& options) {
+  TRY_ASSIGN(const trace::Settings settings, settings_of(options));
+  TRY_ASSIGN(const ModelShape shape, trace::find_model(settings.model));
+  TRY_ASSIGN(const auto model, initial_model(settings, shape));
+  TRY(choose_trained_part(*model, settings));
+  c10::Dict<std::string, torch::Tensor> weights;
+  for (const auto& parameter : named_parameters_of(*model)) {
+    weights.insert(parameter.name, parameter.tensor.detach());
+  }
+  const std::vector<char> bytes = torch::pickle_save(weights);
+  std::ofstream file(options.weights, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (file.good()) return {};
+  return trace::fail(trace::ErrorKind::kIo,
+                     "The weights cannot be written to \"" + options.weights.string() + "\".");
+}
+
+// Under our launcher a rank must not outlive it. Another launcher may start ranks from a thread
+// that ends early, which would end them too.
+trace::Result<void> die_with_launcher(const RankEnvironment& environment) {
+  if (!environment.launcher_process) return {};
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() == *environment.launcher_process) return {};
+  return trace::fail(trace::ErrorKind::kFailed, "The launcher ended before this rank had started.");
+}
+
+// Ends the process after a failure. The training thread and the one that sees it hang may both want
+// that: the first has the say, the other waits for the end.
+class FailureExit {
+ public:
+  FailureExit(AgreedRun& run, const RankEnvironment& place) : run_(run), place_(place) {}
+
+  // `save` writes what was recorded.
+  [[noreturn]] void leave(const trace::Error& error,
+                          const std::function<trace::Result<void>()>& save) {
+    const std::lock_guard lock(mutex_);
+    RankLog log(nullptr);
+    if (auto written = save(); !written) log.warn(written.error().message);
+    if (run_.owns_status) {
+      const std::string reason =
+          "rank " + std::to_string(place_.rank) + " failed: " + error.message;
+      if (auto ended = record_end(run_, trace::RunStatus::kFailed, reason); !ended) {
+        log.warn(ended.error().message);
+      }
+    }
+    log.error(error.message);
+    std::fflush(nullptr);
+    std::_Exit(exit_code(error));
+  }
+
+ private:
+  AgreedRun& run_;
+  const RankEnvironment& place_;
+  std::mutex mutex_;  // never unlocked
+};
+
+trace::Result<void> train(const RankOptions& options, const VariableLookup& lookup,
+                          const std::atomic<int>& stop_signal) {
+  TRY_ASSIGN(const RankEnvironment environment, parse_rank_environment(lookup));
+  TRY(die_with_launcher(environment));
+  TRY_ASSIGN(AgreedRun run, agree_on_run(options, environment));
+  FailureExit failure_exit(run, environment);
+  const auto leave_hung = [&](RankJob& hung, const trace::Error& error) {
+    failure_exit.leave(error, [&]() -> trace::Result<void> {
+      hung.save_in_haste(error);
+      return {};
+    });
+  };
+  // Not destroyed after a failure; see RankJob::finish.
+  auto job = std::make_unique<RankJob>(run, environment, stop_signal, leave_hung);
+  const auto outcome = job->run();
+  if (!outcome) {
+    failure_exit.leave(outcome.error(), [&] { return job->finish(&outcome.error()); });
+  }
+
+  // A recording that could not be completed (disk full) does not spoil the training.
+  if (auto written = job->finish(nullptr); !written) RankLog(nullptr).warn(written.error().message);
+  const trace::RankOutcome told = job->outcome();
+  job.reset();
+  if (!run.owns_status) return {};
+  // Of the other ranks, whom another launcher has started, only what their files say is known.
+  const trace::ToldByRank own[] = {{environment.rank, told}};
+  const trace::RunEnd end = trace::end_of(own);
+  return record_end(run, end.status, end.reason);
+}
+
+trace::Result<void> act(const RankOptions& options, const VariableLookup& lookup,
+                        const std::atomic<int>& stop_signal) {
+  switch (options.action) {
+    case RankOptions::Action::kHelp:
+      std::fputs(std::string(rank_help()).c_str(), stdout);
+      return {};
+    case RankOptions::Action::kVersion:
+      std::puts("shardlens-rank " SHARDLENS_VERSION);
+      return {};
+    case RankOptions::Action::kDescribeModel:
+      return describe_model(options.model);
+    case RankOptions::Action::kDumpWeights:
+      return dump_weights(options);
+    case RankOptions::Action::kCheckText: {
+      const auto found = find_text_program(lookup, stop_signal);
+      std::puts((found ? "works: " + *found : "fails: " + found.error().message).c_str());
+      return {};
+    }
+    case RankOptions::Action::kTrain:
+      return train(options, lookup, stop_signal);
+  }
+  return {};
+}
+
+}  // namespace
+
+int rank_main(const std::vector<std::string>& arguments, const VariableLookup& lookup,
+              const std::atomic<int>& stop_signal) {
+  const auto options = parse_rank_options(arguments);
+  if (!options) return report(options.error());
+  const auto done = act(*options, lookup, stop_signal);
+  return done ? 0 : report(done.error());
+}
+
+}  // namespace shardlens::trainer

@@ -1,0 +1,35 @@
+// The text that a rank trains and evaluates on, from its settings. The main thread, before the
+// first step.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "trace/model/result.h"
+#include "trace/model/settings.h"
+#include "trainer/evaluate/sample_writer.h"
+#include "trainer/loop/rank_log.h"
+#include "trainer/rank/rank_environment.h"
+#include "trainer/text/encoded_text.h"
+
+namespace shardlens::trainer {
+
+struct RankText {
+  EncodedText training;
+  std::optional<EncodedText> evaluation;  // absent: a share of the above is
+  std::int64_t padding_token = 0;
+  SampleText sample;
+};
+
+// What prepares texts that are not bytes: see check_text_program.
+trace::Result<std::string> find_text_program(const VariableLookup& lookup,
+                                             const std::atomic<int>& stop_signal);
+
+// `vocabulary` and `classes` (0: a language model) are the model's. Warns of a token cache that
+// cannot be used. Errors name the file, the line and what to do; a stop signal is one, too.
+trace::Result<RankText> load_rank_text(const trace::Settings& settings, std::int64_t vocabulary,
+                                       std::int64_t classes, const VariableLookup& lookup,
+                                       const std::atomic<int>& stop_signal, RankLog& log);
+
+}  // namespace shardlens::trainer

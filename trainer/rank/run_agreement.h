@@ -1,0 +1,35 @@
+// Which run the ranks belong to: read from the folder that our launcher made, or, under another
+// launcher, made by the first rank of a host and awaited by the others. One thread.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "trace/model/result.h"
+#include "trace/model/run_info.h"
+#include "trainer/rank/rank_environment.h"
+#include "trainer/rank/rank_options.h"
+
+namespace shardlens::trainer {
+
+struct AgreedRun {
+  std::filesystem::path folder;
+  trace::RunInfo info;
+  bool owns_status = false;  // this rank writes how the run ended
+};
+
+// Settings of the command line. Errors name file, line and the nearest key.
+trace::Result<trace::Settings> settings_of(const RankOptions& options);
+
+// Equal only for the same settings; positive. Hosts may keep the text in different places: where it
+// lies does not count, the tokens are compared instead.
+std::int64_t fingerprint_of(const trace::Settings& settings);
+
+// Errors: settings that cannot be run, a folder that exists already or cannot be made, another
+// world size.
+trace::Result<AgreedRun> agree_on_run(const RankOptions& options,
+                                      const RankEnvironment& environment);
+
+trace::Result<void> record_end(AgreedRun& run, trace::RunStatus status, const std::string& reason);
+
+}  // namespace shardlens::trainer
