@@ -14,7 +14,7 @@
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"
 #include "trace/store/file_system.h"
-#include "ui/format.h"
+#include "ui/present/format.h"
 
 namespace shardlens::app {
 namespace {

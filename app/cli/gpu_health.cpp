@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "profiler/nvml/nvml_library.h"
-#include "ui/format.h"
+#include "ui/present/format.h"
 
 namespace shardlens::app {
 namespace {

@@ -16,7 +16,7 @@
 #include "app/cli/system_health.h"
 #include "app/launch/program_files.h"
 #include "trace/store/file_system.h"
-#include "ui/format.h"
+#include "ui/present/format.h"
 
 namespace shardlens::app {
 namespace {

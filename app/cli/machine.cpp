@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "app/launch/device_probe.h"
-#include "ui/format.h"
+#include "ui/present/format.h"
 
 namespace shardlens::app {
 namespace {

@@ -11,7 +11,7 @@
 #include "app/cli/output.h"
 #include "app/report/text_table.h"
 #include "trace/model/printable.h"
-#include "ui/format.h"
+#include "ui/present/format.h"
 
 namespace shardlens::app {
 namespace {

@@ -15,7 +15,7 @@
 #include "app/session/listed_runs.h"
 #include "app/session/run_words.h"
 #include "trace/store/run_folder.h"
-#include "ui/format.h"
+#include "ui/present/format.h"
 
 namespace shardlens::app {
 namespace {

@@ -1,6 +1,6 @@
 #include "app/cli/system_health.h"
 
-#include "ui/format.h"
+#include "ui/present/format.h"
 
 namespace shardlens::app {
 namespace {

@@ -15,7 +15,7 @@
 #include "trace/store/run_folder.h"
 #include "trace/store/stop_reading.h"
 #include "trace/store/verify.h"
-#include "ui/format.h"
+#include "ui/present/format.h"
 
 namespace shardlens::app {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "app/report/text_table.h"
 #include "app/session/run_notes.h"
-#include "ui/format.h"
-#include "ui/ledger_text.h"
+#include "ui/present/format.h"
+#include "ui/present/ledger_text.h"
 
 namespace shardlens::app {
 namespace {

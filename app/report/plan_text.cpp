@@ -4,8 +4,8 @@
 #include "app/report/plan_report.h"
 #include "app/report/text_table.h"
 #include "trace/model/text.h"
-#include "ui/format.h"
-#include "ui/plan_table.h"
+#include "ui/plan/plan_table.h"
+#include "ui/present/format.h"
 
 namespace shardlens::app {
 namespace {

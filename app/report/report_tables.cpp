@@ -5,7 +5,7 @@
 
 #include "app/report/text_table.h"
 #include "trace/analysis/run_summary.h"
-#include "ui/format.h"
+#include "ui/present/format.h"
 
 namespace shardlens::app {
 namespace {

@@ -12,9 +12,9 @@
 #include "trace/analysis/throttling.h"
 #include "trace/model/library_environment.h"
 #include "trace/model/printable.h"
-#include "ui/format.h"
-#include "ui/headline.h"
-#include "ui/job_text.h"
+#include "ui/present/format.h"
+#include "ui/present/headline.h"
+#include "ui/present/job_text.h"
 
 namespace shardlens::app {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "app/session/knob_editor.h"
 #include "app/session/run_library.h"
-#include "ui/snapshot.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::app {
 

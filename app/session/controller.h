@@ -21,8 +21,8 @@
 #include "app/session/strategy_planner.h"
 #include "app/session/trace_import.h"
 #include "app/session/trainer_status.h"
-#include "ui/commands.h"
-#include "ui/snapshot.h"
+#include "ui/state/commands.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::app {
 

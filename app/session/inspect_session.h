@@ -14,8 +14,8 @@
 #include "app/session/bookmark_keeper.h"
 #include "app/session/latest_worker.h"
 #include "trace/explore/run_explorer.h"
-#include "ui/commands.h"
 #include "ui/inspect/inspect_view.h"
+#include "ui/state/commands.h"
 
 namespace shardlens::app {
 

@@ -17,7 +17,7 @@
 #include "app/launch/job_session.h"
 #include "app/session/hang_guard.h"
 #include "trace/model/result.h"
-#include "ui/snapshot.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::app {
 

@@ -6,7 +6,7 @@
 
 #include "trace/model/result.h"
 #include "trace/model/settings.h"
-#include "ui/snapshot.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::app {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/session/run_record.h"
-#include "ui/snapshot.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::app {
 

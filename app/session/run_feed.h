@@ -13,7 +13,7 @@
 #include "trace/analysis/run_analysis.h"
 #include "trace/model/result.h"
 #include "trace/store/run_reader.h"
-#include "ui/snapshot.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::app {
 

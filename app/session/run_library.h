@@ -19,8 +19,8 @@
 #include "app/session/run_record.h"
 #include "app/session/run_trash.h"
 #include "trace/store/kept_file.h"
-#include "ui/commands.h"
-#include "ui/snapshot.h"
+#include "ui/state/commands.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::app {
 

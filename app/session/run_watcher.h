@@ -14,7 +14,7 @@
 
 #include "app/session/replay_clock.h"
 #include "app/session/run_feed.h"
-#include "ui/snapshot.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::app {
 

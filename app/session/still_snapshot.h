@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "trace/model/result.h"
-#include "ui/snapshot.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::app {
 

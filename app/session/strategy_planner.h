@@ -13,8 +13,8 @@
 #include "app/session/model_lookup.h"
 #include "trace/model/result.h"
 #include "trace/model/settings.h"
-#include "ui/commands.h"
-#include "ui/snapshot.h"
+#include "ui/state/commands.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::app {
 

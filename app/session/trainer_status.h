@@ -7,7 +7,7 @@
 #include <string_view>
 #include <thread>
 
-#include "ui/snapshot.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::app {
 

@@ -8,7 +8,7 @@
 #include "app/session/controller.h"
 #include "app/window/graphics.h"
 #include "app/window/key_taps.h"
-#include "ui/main_view.h"
+#include "ui/window/main_view.h"
 
 namespace shardlens::app {
 

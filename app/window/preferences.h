@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "trace/model/result.h"
-#include "ui/view_preferences.h"
+#include "ui/state/view_preferences.h"
 
 namespace shardlens::app {
 

@@ -14,8 +14,8 @@
 #include "app/window/canvas.h"
 #include "app/window/graphics.h"
 #include "app/window/window_main.h"
-#include "ui/layout.h"
-#include "ui/main_view.h"
+#include "ui/tune/layout.h"
+#include "ui/window/main_view.h"
 
 namespace shardlens::app {
 

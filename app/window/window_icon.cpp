@@ -1,6 +1,6 @@
 #include "app/window/window_icon.h"
 
-#include "ui/palette.h"
+#include "ui/state/palette.h"
 
 namespace shardlens::app {
 

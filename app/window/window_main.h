@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "trace/model/result.h"
-#include "ui/view_address.h"
+#include "ui/state/view_address.h"
 
 namespace shardlens::app {
 

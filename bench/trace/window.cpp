@@ -11,7 +11,7 @@
 
 #include "app/session/controller.h"
 #include "bench/trace/stages.h"
-#include "ui/main_view.h"
+#include "ui/window/main_view.h"
 
 namespace shardlens::bench {
 

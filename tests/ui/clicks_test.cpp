@@ -7,10 +7,10 @@
 #include <utility>
 #include <variant>
 
-#include "tests/ui/headless_window.h"
-#include "tests/ui/sample_snapshot.h"
+#include "tests/ui/testing/headless_window.h"
+#include "tests/ui/testing/sample_snapshot.h"
 #include "trace/model/strategy.h"
-#include "ui/main_view.h"
+#include "ui/window/main_view.h"
 
 namespace shardlens::ui {
 

@@ -4,16 +4,16 @@
 
 #include <algorithm>
 
-#include "tests/ui/sample_snapshot.h"
-#include "ui/headline.h"
-#include "ui/job_text.h"
-#include "ui/ledger_cells.h"
-#include "ui/ledger_table.h"
-#include "ui/ledger_text.h"
-#include "ui/memory_stack.h"
-#include "ui/palette_match.h"
-#include "ui/replay_bar.h"
-#include "ui/timeline_item.h"
+#include "tests/ui/testing/sample_snapshot.h"
+#include "ui/present/headline.h"
+#include "ui/present/job_text.h"
+#include "ui/present/ledger_text.h"
+#include "ui/present/memory_stack.h"
+#include "ui/present/palette_match.h"
+#include "ui/runs/ledger_cells.h"
+#include "ui/runs/ledger_table.h"
+#include "ui/tune/replay_bar.h"
+#include "ui/tune/timeline/timeline_item.h"
 
 namespace shardlens::ui {
 

@@ -5,11 +5,11 @@
 #include <stdexcept>
 #include <string>
 
-#include "tests/ui/sample_timeline.h"
-#include "ui/timeline_buckets.h"
-#include "ui/timeline_item.h"
-#include "ui/timeline_rows.h"
-#include "ui/timeline_view.h"
+#include "tests/ui/testing/sample_timeline.h"
+#include "ui/tune/timeline/timeline_buckets.h"
+#include "ui/tune/timeline/timeline_item.h"
+#include "ui/tune/timeline/timeline_rows.h"
+#include "ui/tune/timeline/timeline_view.h"
 
 namespace shardlens::ui {
 

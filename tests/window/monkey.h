@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ui/geometry.h"
+#include "ui/state/geometry.h"
 
 namespace shardlens::window_test {
 

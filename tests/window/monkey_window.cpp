@@ -38,7 +38,7 @@
 #include "trace/store/file_system.h"
 #include "trace/store/pack.h"
 #include "trace/synthetic/synthetic_run.h"
-#include "ui/draw_probe.h"
+#include "ui/kit/draw_probe.h"
 
 namespace shardlens::window_test {
 

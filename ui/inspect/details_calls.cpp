@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "trace/analysis/host_clocks.h"
-#include "ui/format.h"
 #include "ui/inspect/table_cells.h"
-#include "ui/paint.h"
-#include "ui/widgets.h"
+#include "ui/kit/paint.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

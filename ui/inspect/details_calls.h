@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "trace/timeline/event_details.h"
-#include "ui/commands.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/state/commands.h"
 
 namespace shardlens::ui {
 

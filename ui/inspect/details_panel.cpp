@@ -8,8 +8,8 @@
 
 #include "ui/inspect/details_calls.h"
 #include "ui/inspect/table_tools.h"
-#include "ui/panel.h"
-#include "ui/widgets.h"
+#include "ui/kit/panel.h"
+#include "ui/kit/widgets.h"
 
 namespace shardlens::ui {
 

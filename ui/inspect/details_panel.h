@@ -2,9 +2,9 @@
 // Interface thread, inside a frame.
 #pragma once
 
-#include "ui/commands.h"
-#include "ui/snapshot.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/state/commands.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::ui {
 

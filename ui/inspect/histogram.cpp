@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "ui/format.h"
-#include "ui/paint.h"
-#include "ui/widgets.h"
+#include "ui/kit/paint.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "trace/timeline/range_figures.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
 
 namespace shardlens::ui {
 

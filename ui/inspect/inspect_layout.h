@@ -1,7 +1,7 @@
 // Where the parts of the Inspect workspace lie. Free of ImGui; any thread.
 #pragma once
 
-#include "ui/geometry.h"
+#include "ui/state/geometry.h"
 
 namespace shardlens::ui {
 

@@ -7,9 +7,9 @@
 
 #include "ui/inspect/range_text.h"
 #include "ui/inspect/statistics_text.h"
-#include "ui/keys.h"
-#include "ui/panel.h"
-#include "ui/widgets.h"
+#include "ui/kit/keys.h"
+#include "ui/kit/panel.h"
+#include "ui/kit/widgets.h"
 
 namespace shardlens::ui {
 

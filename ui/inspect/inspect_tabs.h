@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "ui/commands.h"
 #include "ui/inspect/log_tab.h"
 #include "ui/inspect/memory_tab.h"
 #include "ui/inspect/recording_tab.h"
@@ -16,8 +15,9 @@
 #include "ui/inspect/statistics_tab.h"
 #include "ui/inspect/step_tab.h"
 #include "ui/inspect/straggler_tab.h"
-#include "ui/snapshot.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/state/commands.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::ui {
 

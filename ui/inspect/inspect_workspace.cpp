@@ -5,8 +5,8 @@
 
 #include "ui/inspect/details_panel.h"
 #include "ui/inspect/table_tools.h"
-#include "ui/keys.h"
-#include "ui/widgets.h"
+#include "ui/kit/keys.h"
+#include "ui/kit/widgets.h"
 
 namespace shardlens::ui {
 

@@ -4,16 +4,16 @@
 #include <optional>
 #include <string>
 
-#include "ui/commands.h"
 #include "ui/inspect/inspect_layout.h"
 #include "ui/inspect/inspect_tabs.h"
 #include "ui/inspect/minimap.h"
 #include "ui/inspect/timeline_board.h"
 #include "ui/inspect/toolbar.h"
-#include "ui/snapshot.h"
-#include "ui/theme.h"
-#include "ui/view_address.h"
-#include "ui/view_preferences.h"
+#include "ui/kit/theme.h"
+#include "ui/state/commands.h"
+#include "ui/state/snapshot.h"
+#include "ui/state/view_address.h"
+#include "ui/state/view_preferences.h"
 
 namespace shardlens::ui {
 

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <set>
 
-#include "ui/format.h"
 #include "ui/inspect/table_model.h"
 #include "ui/inspect/table_tools.h"
-#include "ui/log_panel.h"
-#include "ui/paint.h"
-#include "ui/widgets.h"
+#include "ui/kit/paint.h"
+#include "ui/kit/widgets.h"
+#include "ui/log/log_panel.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "ui/commands.h"
-#include "ui/snapshot.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/state/commands.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::ui {
 

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <string>
 
-#include "ui/axis.h"
-#include "ui/format.h"
 #include "ui/inspect/timeline_colors.h"
 #include "ui/inspect/timeline_quads.h"
 #include "ui/inspect/timeline_time_text.h"
-#include "ui/memory_stack.h"
-#include "ui/paint.h"
+#include "ui/kit/paint.h"
+#include "ui/present/axis.h"
+#include "ui/present/format.h"
+#include "ui/present/memory_stack.h"
 
 namespace shardlens::ui {
 

@@ -5,7 +5,7 @@
 
 #include "trace/timeline/step_memory.h"
 #include "ui/inspect/timeline_window.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
 
 namespace shardlens::ui {
 

@@ -6,14 +6,14 @@
 #include <utility>
 #include <vector>
 
-#include "ui/format.h"
 #include "ui/inspect/memory_table.h"
 #include "ui/inspect/memory_text.h"
 #include "ui/inspect/peak_composition.h"
 #include "ui/inspect/table_tools.h"
-#include "ui/memory_stack.h"
-#include "ui/paint.h"
-#include "ui/widgets.h"
+#include "ui/kit/paint.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
+#include "ui/present/memory_stack.h"
 
 namespace shardlens::ui {
 

@@ -7,12 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include "ui/commands.h"
 #include "ui/inspect/inspect_view.h"
 #include "ui/inspect/memory_flame_draw.h"
 #include "ui/inspect/table_view.h"
 #include "ui/inspect/timeline_window.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/state/commands.h"
 
 namespace shardlens::ui {
 

@@ -3,9 +3,9 @@
 #include <string>
 #include <utility>
 
-#include "ui/format.h"
 #include "ui/inspect/memory_text.h"
-#include "ui/memory_stack.h"
+#include "ui/present/format.h"
+#include "ui/present/memory_stack.h"
 
 namespace shardlens::ui {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "ui/format.h"
 #include "ui/inspect/timeline_time_text.h"
-#include "ui/memory_stack.h"
+#include "ui/present/format.h"
+#include "ui/present/memory_stack.h"
 
 namespace shardlens::ui {
 

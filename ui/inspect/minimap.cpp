@@ -4,12 +4,12 @@
 #include <cmath>
 #include <string>
 
-#include "ui/format.h"
 #include "ui/inspect/timeline_colors.h"
 #include "ui/inspect/timeline_row_draw.h"
 #include "ui/inspect/timeline_time_text.h"
-#include "ui/panel.h"
-#include "ui/widgets.h"
+#include "ui/kit/panel.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

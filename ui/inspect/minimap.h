@@ -5,7 +5,7 @@
 #include "ui/inspect/timeline_means.h"
 #include "ui/inspect/timeline_state.h"
 #include "ui/inspect/timeline_steps.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
 
 namespace shardlens::ui {
 

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "ui/format.h"
-#include "ui/memory_stack.h"
-#include "ui/paint.h"
+#include "ui/kit/paint.h"
+#include "ui/present/format.h"
+#include "ui/present/memory_stack.h"
 
 namespace shardlens::ui {
 

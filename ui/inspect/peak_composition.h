@@ -3,8 +3,8 @@
 #pragma once
 
 #include "trace/timeline/step_memory.h"
-#include "ui/geometry.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/state/geometry.h"
 
 namespace shardlens::ui {
 

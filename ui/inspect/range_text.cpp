@@ -3,10 +3,10 @@
 #include <array>
 #include <cstdio>
 
-#include "ui/format.h"
 #include "ui/inspect/statistics_table.h"
 #include "ui/inspect/statistics_text.h"
 #include "ui/inspect/timeline_time_text.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <string>
 
-#include "ui/format.h"
 #include "ui/inspect/table_tools.h"
 #include "ui/inspect/toolbar_controls.h"
-#include "ui/job_text.h"
-#include "ui/panel.h"
-#include "ui/widgets.h"
+#include "ui/kit/panel.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
+#include "ui/present/job_text.h"
 
 namespace shardlens::ui {
 

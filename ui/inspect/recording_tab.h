@@ -5,11 +5,11 @@
 #include <memory>
 #include <vector>
 
-#include "ui/commands.h"
 #include "ui/inspect/recording_table.h"
 #include "ui/inspect/table_view.h"
-#include "ui/snapshot.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/state/commands.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::ui {
 

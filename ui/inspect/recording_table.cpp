@@ -7,7 +7,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "ui/format.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ui/inspect/table_model.h"
-#include "ui/snapshot.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::ui {
 

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "ui/draw_probe.h"
 #include "ui/inspect/sql_words.h"
-#include "ui/paint.h"
-#include "ui/widgets.h"
+#include "ui/kit/draw_probe.h"
+#include "ui/kit/paint.h"
+#include "ui/kit/widgets.h"
 
 namespace shardlens::ui {
 

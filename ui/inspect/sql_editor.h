@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "ui/inspect/sql_result.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
 
 namespace shardlens::ui {
 

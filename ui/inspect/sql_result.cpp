@@ -9,7 +9,7 @@
 #include <limits>
 #include <utility>
 
-#include "ui/format.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

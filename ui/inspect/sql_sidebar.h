@@ -6,7 +6,7 @@
 #include <string>
 
 #include "ui/inspect/inspect_view.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
 
 namespace shardlens::ui {
 

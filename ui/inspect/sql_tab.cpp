@@ -6,10 +6,10 @@
 #include <cmath>
 #include <vector>
 
-#include "ui/format.h"
 #include "ui/inspect/table_tools.h"
-#include "ui/paint.h"
-#include "ui/widgets.h"
+#include "ui/kit/paint.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

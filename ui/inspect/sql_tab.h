@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "ui/commands.h"
 #include "ui/inspect/sql_editor.h"
 #include "ui/inspect/sql_sidebar.h"
 #include "ui/inspect/table_view.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/state/commands.h"
 
 namespace shardlens::ui {
 

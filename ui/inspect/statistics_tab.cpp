@@ -6,15 +6,15 @@
 #include <array>
 #include <vector>
 
-#include "ui/format.h"
 #include "ui/inspect/histogram.h"
 #include "ui/inspect/statistics_table.h"
 #include "ui/inspect/statistics_text.h"
 #include "ui/inspect/table_cells.h"
 #include "ui/inspect/table_tools.h"
 #include "ui/inspect/timeline_colors.h"
-#include "ui/paint.h"
-#include "ui/widgets.h"
+#include "ui/kit/paint.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

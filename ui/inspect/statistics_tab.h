@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "ui/commands.h"
 #include "ui/inspect/inspect_view.h"
 #include "ui/inspect/table_view.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/state/commands.h"
 
 namespace shardlens::ui {
 

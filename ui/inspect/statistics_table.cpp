@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "trace/timeline/kernel_title.h"
-#include "ui/format.h"
 #include "ui/inspect/statistics_text.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

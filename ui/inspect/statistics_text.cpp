@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ui/format.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

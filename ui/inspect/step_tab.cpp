@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "ui/format.h"
 #include "ui/inspect/step_table.h"
 #include "ui/inspect/table_tools.h"
-#include "ui/paint.h"
-#include "ui/widgets.h"
+#include "ui/kit/paint.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "ui/commands.h"
 #include "ui/inspect/table_view.h"
-#include "ui/snapshot.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/state/commands.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::ui {
 

@@ -9,8 +9,8 @@
 
 #include "trace/analysis/throttling.h"
 #include "trace/model/gpu_counters.h"
-#include "ui/format.h"
 #include "ui/inspect/step_times.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

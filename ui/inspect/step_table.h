@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "ui/inspect/table_model.h"
-#include "ui/snapshot.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::ui {
 

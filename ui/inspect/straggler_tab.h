@@ -4,11 +4,11 @@
 #include <memory>
 #include <optional>
 
-#include "ui/commands.h"
 #include "ui/inspect/inspect_view.h"
 #include "ui/inspect/straggler_table.h"
 #include "ui/inspect/table_view.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/state/commands.h"
 
 namespace shardlens::ui {
 

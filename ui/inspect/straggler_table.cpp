@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
-#include "ui/format.h"
 #include "ui/inspect/statistics_text.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/format.h"
 #include "ui/inspect/histogram.h"
 #include "ui/inspect/timeline_colors.h"
-#include "ui/paint.h"
+#include "ui/kit/paint.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

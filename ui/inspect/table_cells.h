@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ui/inspect/table_model.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
 
 namespace shardlens::ui {
 

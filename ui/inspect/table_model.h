@@ -13,7 +13,7 @@
 
 #include "trace/timeline/picture.h"
 #include "trace/timeline/range_figures.h"
-#include "ui/palette.h"
+#include "ui/state/palette.h"
 
 namespace shardlens::ui {
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "ui/draw_probe.h"
-#include "ui/paint.h"
-#include "ui/widgets.h"
+#include "ui/kit/draw_probe.h"
+#include "ui/kit/paint.h"
+#include "ui/kit/widgets.h"
 
 namespace shardlens::ui {
 

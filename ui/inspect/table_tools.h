@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "ui/commands.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/state/commands.h"
 
 namespace shardlens::ui {
 

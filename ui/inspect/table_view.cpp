@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "ui/inspect/table_cells.h"
-#include "ui/paint.h"
-#include "ui/widgets.h"
+#include "ui/kit/paint.h"
+#include "ui/kit/widgets.h"
 
 namespace shardlens::ui {
 

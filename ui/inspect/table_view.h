@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ui/inspect/table_model.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
 
 namespace shardlens::ui {
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/axis.h"
-#include "ui/format.h"
 #include "ui/inspect/timeline_quads.h"
 #include "ui/inspect/timeline_time_text.h"
-#include "ui/paint.h"
+#include "ui/kit/paint.h"
+#include "ui/present/axis.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

@@ -9,7 +9,7 @@
 #include "ui/inspect/timeline_marks_draw.h"
 #include "ui/inspect/timeline_step_rows.h"
 #include "ui/inspect/timeline_tooltip.h"
-#include "ui/widgets.h"
+#include "ui/kit/widgets.h"
 
 namespace shardlens::ui {
 

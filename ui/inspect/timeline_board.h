@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "ui/commands.h"
 #include "ui/inspect/timeline_mouse.h"
 #include "ui/inspect/timeline_scene.h"
 #include "ui/inspect/timeline_state.h"
-#include "ui/snapshot.h"
+#include "ui/state/commands.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::ui {
 

@@ -7,8 +7,8 @@
 #include "ui/inspect/table_tools.h"
 #include "ui/inspect/timeline_time_text.h"
 #include "ui/inspect/toolbar_controls.h"
-#include "ui/keys.h"
-#include "ui/widgets.h"
+#include "ui/kit/keys.h"
+#include "ui/kit/widgets.h"
 
 namespace shardlens::ui {
 

@@ -8,9 +8,9 @@
 
 #include "trace/model/bookmarks.h"
 #include "trace/timeline/timeline_rows.h"
-#include "ui/commands.h"
 #include "ui/inspect/timeline_state.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/state/commands.h"
 
 namespace shardlens::ui {
 

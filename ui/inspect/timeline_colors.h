@@ -6,7 +6,7 @@
 
 #include "trace/timeline/picture.h"
 #include "trace/timeline/timeline_rows.h"
-#include "ui/palette.h"
+#include "ui/state/palette.h"
 
 namespace shardlens::ui {
 

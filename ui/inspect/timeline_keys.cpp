@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "ui/inspect/timeline_mouse.h"
-#include "ui/keys.h"
+#include "ui/kit/keys.h"
 
 namespace shardlens::ui {
 

@@ -1,10 +1,10 @@
 // The timeline by keyboard. Interface thread, inside a frame.
 #pragma once
 
-#include "ui/commands.h"
 #include "ui/inspect/timeline_layout.h"
 #include "ui/inspect/timeline_scene.h"
 #include "ui/inspect/timeline_state.h"
+#include "ui/state/commands.h"
 
 namespace shardlens::ui {
 

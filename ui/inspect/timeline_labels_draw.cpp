@@ -4,10 +4,10 @@
 #include <cmath>
 #include <string>
 
-#include "ui/format.h"
 #include "ui/inspect/clock_text.h"
 #include "ui/inspect/timeline_colors.h"
-#include "ui/widgets.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <string>
 
-#include "ui/draw_probe.h"
 #include "ui/inspect/timeline_time_text.h"
-#include "ui/paint.h"
-#include "ui/widgets.h"
+#include "ui/kit/draw_probe.h"
+#include "ui/kit/paint.h"
+#include "ui/kit/widgets.h"
 
 namespace shardlens::ui {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/widgets.h"
+#include "ui/kit/widgets.h"
 
 namespace shardlens::ui {
 

@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "ui/commands.h"
 #include "ui/inspect/timeline_scene.h"
 #include "ui/inspect/timeline_state.h"
+#include "ui/state/commands.h"
 
 namespace shardlens::ui {
 

@@ -7,7 +7,7 @@
 #include "ui/inspect/timeline_colors.h"
 #include "ui/inspect/timeline_quads.h"
 #include "ui/inspect/timeline_row_draw.h"
-#include "ui/paint.h"
+#include "ui/kit/paint.h"
 
 namespace shardlens::ui {
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstddef>
 
-#include "ui/geometry.h"
+#include "ui/state/geometry.h"
 
 namespace shardlens::ui {
 

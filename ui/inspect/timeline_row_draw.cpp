@@ -4,9 +4,9 @@
 #include <cmath>
 #include <vector>
 
-#include "ui/format.h"
 #include "ui/inspect/timeline_quads.h"
-#include "ui/paint.h"
+#include "ui/kit/paint.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

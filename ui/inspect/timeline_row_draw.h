@@ -11,7 +11,7 @@
 #include "trace/timeline/timeline_rows.h"
 #include "ui/inspect/timeline_means.h"
 #include "ui/inspect/timeline_window.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
 
 namespace shardlens::ui {
 

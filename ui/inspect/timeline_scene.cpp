@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/paint.h"
+#include "ui/kit/paint.h"
 
 namespace shardlens::ui {
 

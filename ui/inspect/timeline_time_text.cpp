@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "ui/format.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

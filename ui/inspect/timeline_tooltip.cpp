@@ -4,10 +4,10 @@
 #include <string>
 
 #include "trace/timeline/kernel_title.h"
-#include "ui/format.h"
 #include "ui/inspect/timeline_colors.h"
 #include "ui/inspect/timeline_time_text.h"
-#include "ui/widgets.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

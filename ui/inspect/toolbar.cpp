@@ -8,7 +8,7 @@
 #include "ui/inspect/timeline_colors.h"
 #include "ui/inspect/timeline_time_text.h"
 #include "ui/inspect/toolbar_controls.h"
-#include "ui/widgets.h"
+#include "ui/kit/widgets.h"
 
 namespace shardlens::ui {
 

@@ -6,7 +6,7 @@
 #include "ui/inspect/timeline_state.h"
 #include "ui/inspect/timeline_steps.h"
 #include "ui/inspect/toolbar_search.h"
-#include "ui/snapshot.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::ui {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/draw_probe.h"
-#include "ui/widgets.h"
+#include "ui/kit/draw_probe.h"
+#include "ui/kit/widgets.h"
 
 namespace shardlens::ui {
 

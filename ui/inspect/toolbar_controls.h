@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "ui/paint.h"
+#include "ui/kit/paint.h"
 
 namespace shardlens::ui {
 

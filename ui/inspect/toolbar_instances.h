@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "trace/timeline/name_hits.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
 
 namespace shardlens::ui {
 

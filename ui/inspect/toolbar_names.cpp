@@ -4,11 +4,11 @@
 #include <cmath>
 #include <string>
 
-#include "ui/draw_probe.h"
-#include "ui/format.h"
 #include "ui/inspect/timeline_time_text.h"
 #include "ui/inspect/toolbar_instances.h"
-#include "ui/widgets.h"
+#include "ui/kit/draw_probe.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/draw_probe.h"
-#include "ui/format.h"
 #include "ui/inspect/toolbar_names.h"
-#include "ui/keys.h"
-#include "ui/widgets.h"
+#include "ui/kit/draw_probe.h"
+#include "ui/kit/keys.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 

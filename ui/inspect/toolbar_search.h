@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "ui/commands.h"
 #include "ui/inspect/inspect_view.h"
-#include "ui/theme.h"
+#include "ui/kit/theme.h"
+#include "ui/state/commands.h"
 
 namespace shardlens::ui {
 

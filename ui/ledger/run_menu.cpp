@@ -7,11 +7,11 @@
 #include <string_view>
 #include <utility>
 
-#include "ui/draw_probe.h"
 #include "ui/inspect/table_tools.h"
-#include "ui/keys.h"
-#include "ui/paint.h"
-#include "ui/widgets.h"
+#include "ui/kit/draw_probe.h"
+#include "ui/kit/keys.h"
+#include "ui/kit/paint.h"
+#include "ui/kit/widgets.h"
 
 namespace shardlens::ui {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "ui/inspect/table_model.h"
-#include "ui/ledger_table.h"
-#include "ui/snapshot.h"
+#include "ui/runs/ledger_table.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::ui {
 

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/ui/headless_context.h"
-#include "ui/draw_probe.h"
-#include "ui/keys.h"
-#include "ui/theme.h"
+#include "tests/ui/testing/headless_context.h"
+#include "ui/kit/draw_probe.h"
+#include "ui/kit/keys.h"
+#include "ui/kit/theme.h"
 
 namespace shardlens::ui {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tests/ui/sample_snapshot.h"
+#include "tests/ui/testing/sample_snapshot.h"
 
 namespace shardlens::ui {
 

@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "tests/ui/headless_window.h"
 #include "tests/ui/inspect/sample_run.h"
+#include "tests/ui/testing/headless_window.h"
 
 namespace shardlens::ui {
 

@@ -8,9 +8,9 @@
 
 #include "tests/ui/inspect/sample_memory.h"
 #include "tests/ui/inspect/tabs_window.h"
-#include "ui/format.h"
 #include "ui/inspect/memory_table.h"
 #include "ui/inspect/memory_text.h"
+#include "ui/present/format.h"
 
 namespace shardlens::ui {
 namespace {

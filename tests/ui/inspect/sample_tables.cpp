@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "tests/ui/inspect/sample_memory.h"
-#include "tests/ui/sample_snapshot.h"
+#include "tests/ui/testing/sample_snapshot.h"
 
 namespace shardlens::ui {
 

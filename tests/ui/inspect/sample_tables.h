@@ -6,7 +6,7 @@
 #include <string>
 
 #include "trace/timeline/straggler_figures.h"
-#include "ui/snapshot.h"
+#include "ui/state/snapshot.h"
 
 namespace shardlens::ui {
 

@@ -13,7 +13,7 @@
 #include "tests/ui/inspect/sample_tables.h"
 #include "ui/inspect/details_panel.h"
 #include "ui/inspect/inspect_tabs.h"
-#include "ui/paint.h"
+#include "ui/kit/paint.h"
 
 namespace shardlens::ui {
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/ui/sample_snapshot.h"
+#include "tests/ui/testing/sample_snapshot.h"
 
 namespace shardlens::ui {
 namespace {

@@ -1,2 +1,2 @@
 // Breaks the layering on purpose: the check must fail on it.
-#include "ui/snapshot.h"
+#include "ui/state/snapshot.h"

@@ -1,0 +1,123 @@
+#include "ui/present/knob_rows.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "trace/model/strategy.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+const KnobRow* find_row(const std::vector<KnobRow>& rows, std::string_view name) {
+  const auto at = std::find_if(rows.begin(), rows.end(), [name](const KnobRow& row) {
+    return row.knob != nullptr && row.knob->name == name;
+  });
+  return at == rows.end() ? nullptr : &*at;
+}
+
+TEST(KnobRows, ShowEssentialKnobsAndFoldTheRest) {
+  const auto rows = knob_rows(KnobDraft{}, {});
+  EXPECT_NE(find_row(rows, "bucket_cap_mb"), nullptr);
+  EXPECT_EQ(find_row(rows, "adam_beta1"), nullptr);
+}
+
+TEST(KnobRows, UnfoldAGroup) {
+  UnfoldedGroups unfolded{};
+  unfolded[static_cast<std::size_t>(trace::KnobGroup::kOptimization)] = true;
+  EXPECT_NE(find_row(knob_rows(KnobDraft{}, unfolded), "adam_beta1"), nullptr);
+}
+
+TEST(KnobRows, HoldEveryKnobOnceThatTheStrategyObeys) {
+  UnfoldedGroups all;
+  all.fill(true);
+  KnobDraft draft;
+  for (const trace::StrategyTraits& strategy : trace::strategies()) {
+    draft.next.sharding_strategy = strategy.name;
+    const auto rows = knob_rows(draft, all);
+    for (const trace::Knob& knob : trace::knobs()) {
+      EXPECT_EQ(std::count_if(rows.begin(), rows.end(),
+                              [&](const KnobRow& row) { return row.knob == &knob; }),
+                trace::applies(knob, strategy.name) ? 1 : 0)
+          << knob.name << " with " << strategy.name;
+    }
+  }
+}
+
+TEST(KnobRows, SayWhatTheStrategyShards) {
+  KnobDraft draft;
+  draft.next.sharding_strategy = "zero1";
+  const auto rows = knob_rows(draft, {});
+  EXPECT_EQ(find_row(rows, "sharding_strategy")->note,
+            "Shards the optimizer's state; parameters are sent round after every step");
+}
+
+TEST(KnobRows, ShowAKnobThatDoesNotApplyWhereItStopsTheRun) {
+  KnobDraft draft;
+  draft.next.cpu_offload = true;  // of ddp, which has no shards
+  draft.problems = trace::problems_of(draft.next);
+  const auto rows = knob_rows(draft, {});
+  EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), [](const KnobRow& row) {
+    return row.knob != nullptr && row.knob->name == "cpu_offload" && !row.problem.empty();
+  }));
+}
+
+TEST(KnobRows, CompareWithTheNamedRun) {
+  KnobDraft draft;
+  draft.baseline_name = "run 3";
+  draft.next.bucket_cap_mb = 60;
+  const auto rows = knob_rows(draft, {});
+  const KnobRow* row = find_row(rows, "bucket_cap_mb");
+  ASSERT_NE(row, nullptr);
+  EXPECT_TRUE(row->changed);
+  EXPECT_EQ(row->before, "run 3: 25");
+  EXPECT_FALSE(find_row(rows, "steps")->changed);
+}
+
+TEST(KnobRows, ShowAFoldedKnobThatChangedOrHasAProblem) {
+  KnobDraft draft;
+  draft.next.dropout = 0.1;
+  draft.problems.push_back({"inject", "rank 7 does not exist"});
+  const auto rows = knob_rows(draft, {});
+  EXPECT_NE(find_row(rows, "dropout"), nullptr);
+  ASSERT_NE(find_row(rows, "inject"), nullptr);
+  EXPECT_EQ(find_row(rows, "inject")->problem, "rank 7 does not exist");
+}
+
+TEST(Slider, MovesLogarithmicallyAndBack) {
+  const trace::Knob& cap = *trace::find_knob("bucket_cap_mb");
+  const auto [low, high] = slider_range(cap);
+  EXPECT_FLOAT_EQ(slider_position(cap, low), 0);
+  EXPECT_FLOAT_EQ(slider_position(cap, high), 1);
+  EXPECT_FLOAT_EQ(slider_position(cap, high * 10), 1);
+  for (const double value : {1.0, 4.0, 25.0, 60.0, 100.0}) {
+    EXPECT_NEAR(std::strtod(slider_text(cap, slider_position(cap, value)).c_str(), nullptr), value,
+                value * 0.03);
+  }
+}
+
+TEST(Slider, GivesIntegersToIntegerKnobs) {
+  const trace::Knob& batch = *trace::find_knob("batch_per_rank");
+  for (float position = 0; position <= 1; position += 0.05f) {
+    const std::string text = slider_text(batch, position);
+    EXPECT_EQ(text.find('.'), std::string::npos) << text;
+    trace::Settings settings;
+    EXPECT_TRUE(trace::set_value(settings, "batch_per_rank", text).has_value()) << text;
+  }
+}
+
+TEST(ChangeSummary, WarnsThatSeveralEffectsCannotBeToldApart) {
+  KnobDraft draft;
+  EXPECT_EQ(change_summary(draft), "");
+  draft.next.bucket_cap_mb = 60;
+  EXPECT_EQ(change_summary(draft), "1 change against the defaults");
+  draft.next.static_graph = true;
+  EXPECT_EQ(change_summary(draft),
+            "2 changes against the defaults: their effects cannot be told apart");
+}
+
+}  // namespace
+
+}  // namespace shardlens::ui

@@ -1,0 +1,116 @@
+#include "ui/present/step_chart.h"
+
+#include <gtest/gtest.h>
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+trace::StepFigures step(std::int64_t index, std::int64_t ms) {
+  trace::StepFigures out;
+  out.index = index;
+  trace::StepBreakdown b;
+  b.step_ns = ms * kMs;
+  b.compute_ns = (ms - 30) * kMs;
+  b.optimizer_compute_ns = 10 * kMs;
+  b.exposed_ns = 20 * kMs;
+  b.idle_ns = 10 * kMs;
+  b.has_detail = true;
+  out.ranks = {b};
+  return out;
+}
+
+std::vector<trace::StepFigures> steps(int count, std::int64_t ms = 100) {
+  std::vector<trace::StepFigures> out;
+  for (int i = 0; i < count; ++i) out.push_back(step(i, ms));
+  return out;
+}
+
+StepChartInput input(double width, bool follow = false) {
+  StepChartInput in;
+  in.width = width;
+  in.follow = follow;
+  return in;
+}
+
+TEST(StepChart, StacksPartsThatSumToTheStep) {
+  const StepChart chart = step_chart(steps(1), input(300));
+  ASSERT_EQ(chart.bars.size(), 1u);
+  double sum = 0;
+  for (const double part : chart.bars[0].parts_ns) sum += part;
+  EXPECT_DOUBLE_EQ(sum, chart.bars[0].total_ns);
+  EXPECT_DOUBLE_EQ(chart.bars[0].parts_ns[0], 60.0 * kMs) << "compute without the optimizer";
+}
+
+TEST(StepChart, FollowsTheNewestStepsOfALiveRun) {
+  const StepChart chart = step_chart(steps(500), input(300, true));
+  ASSERT_EQ(chart.bars.size(), 100u);
+  EXPECT_EQ(chart.bars.front().step, 400);
+  EXPECT_EQ(chart.bars.back().step, 499);
+  EXPECT_EQ(chart.bin, 1);
+}
+
+TEST(StepChart, BinsAFinishedRunAndShowsTheSlowestStepOfEachBin) {
+  auto all = steps(1000);
+  all[503] = step(503, 180);
+  const StepChart chart = step_chart(all, input(300));
+  EXPECT_EQ(chart.bin, 10);
+  ASSERT_EQ(chart.bars.size(), 100u);
+  EXPECT_EQ(chart.bars[50].step, 503);
+  EXPECT_EQ(chart.bars[50].last, 509);
+}
+
+TEST(StepChart, ABinIsMarkedWhereAnyOfItsStepsWasThrottled) {
+  auto all = steps(1000);
+  EXPECT_FALSE(step_chart(all, input(300)).has_throttled);
+  all[503].throttling = {{0, 4, 20 * kMs}};
+  all[507] = step(507, 180);  // the slowest of the bin was not
+  const StepChart chart = step_chart(all, input(300));
+  EXPECT_TRUE(chart.has_throttled);
+  for (std::size_t i = 0; i < chart.bars.size(); ++i) {
+    EXPECT_EQ(chart.bars[i].throttled, i == 50) << i;
+  }
+}
+
+TEST(StepChart, FindsBarsByPixelAndByStep) {
+  const StepChart chart = step_chart(steps(1000), input(300));
+  EXPECT_EQ(bar_at(chart, 0.5), 0u);
+  EXPECT_EQ(bar_at(chart, 299.5), 99u);
+  EXPECT_FALSE(bar_at(chart, -1).has_value());
+  EXPECT_FALSE(bar_at(chart, 301).has_value());
+  EXPECT_EQ(bar_of_step(chart, 507), 50u);
+  EXPECT_FALSE(bar_of_step(chart, 5000).has_value());
+}
+
+TEST(StepChart, DoesNotLetOutliersOrWarmUpFlattenTheRest) {
+  auto all = steps(50);
+  all[0] = step(0, 5000);
+  all[0].warmup = true;
+  all[20] = step(20, 900);
+  const StepChart chart = step_chart(all, input(300));
+  EXPECT_LT(chart.top_ns, 260.0 * kMs);
+  EXPECT_GT(chart.top_ns, 200.0 * kMs);
+}
+
+TEST(StepChart, KeepsTheBaselineOnTheAxis) {
+  StepChartInput in = input(300);
+  in.baseline_ns = 400.0 * kMs;
+  EXPECT_GT(step_chart(steps(20), in).top_ns, 400.0 * kMs);
+}
+
+TEST(StepChart, ShowsStepsWithoutDetailOrRanks) {
+  auto all = steps(3);
+  all[1].ranks[0].has_detail = false;
+  all[2].ranks.clear();
+  const StepChart chart = step_chart(all, input(300));
+  EXPECT_FALSE(chart.bars[1].has_detail);
+  EXPECT_GT(chart.bars[1].total_ns, 0);
+  EXPECT_EQ(chart.bars[2].total_ns, 0);
+  EXPECT_TRUE(step_chart({}, input(300)).bars.empty());
+}
+
+}  // namespace
+
+}  // namespace shardlens::ui

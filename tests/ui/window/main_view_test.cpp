@@ -1,0 +1,332 @@
+// The window without a display: it draws every state, and texts keep apart.
+#include "ui/window/main_view.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "tests/ui/testing/headless_window.h"
+#include "tests/ui/testing/sample_snapshot.h"
+#include "ui/tune/layout.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+Rect intersection(const Rect& a, const Rect& b) {
+  const float x = std::max(a.x, b.x), y = std::max(a.y, b.y);
+  return {x, y, std::min(a.right(), b.right()) - x, std::min(a.bottom(), b.bottom()) - y};
+}
+
+// Texts that lie over each other by more than the rounding of their boxes.
+std::vector<std::string> overlapping_texts(const DrawProbe& probe) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < probe.texts.size(); ++i) {
+    const auto& a = probe.texts[i];
+    const Rect seen_a = intersection(a.rect, a.clip);
+    if (seen_a.empty()) continue;
+    for (std::size_t j = i + 1; j < probe.texts.size(); ++j) {
+      const auto& b = probe.texts[j];
+      if (a.layer != b.layer) continue;
+      const Rect both = intersection(seen_a, intersection(b.rect, b.clip));
+      if (both.w > 1.5f && both.h > 1.5f) out.push_back(a.text + " | " + b.text);
+    }
+  }
+  return out;
+}
+
+Snapshot snapshot_of(int state) {
+  SampleOptions gpu;
+  gpu.ranks = 4;
+  gpu.gpu = true;
+  switch (state) {
+    case 0:
+      return sample_snapshot();
+    case 1:
+      return sample_snapshot(gpu);
+    case 2:
+      return empty_snapshot();
+    case 3:
+      return failed_snapshot();
+    case 4:
+      return installing_snapshot();
+    case 5:
+      return replay_snapshot();
+    case 6:
+      return plan_snapshot();
+    case 7:
+      return plan_snapshot("llama-8b");
+    default:
+      return plan_snapshot("llama-70b", "full_shard", true);
+  }
+}
+
+TEST(OverlappingTexts, AreFound) {
+  DrawProbe probe;
+  const Rect window{0, 0, 100, 100};
+  probe.texts.push_back({"one", {10, 10, 30, 9}, window, 0});
+  probe.texts.push_back({"two", {35, 12, 30, 9}, window, 0});
+  EXPECT_EQ(overlapping_texts(probe).size(), 1u);
+  probe.texts[1].layer = 1;
+  EXPECT_TRUE(overlapping_texts(probe).empty());
+}
+
+using Case = std::tuple<std::pair<int, int>, float, int>;
+class WindowTest : public ::testing::TestWithParam<Case> {};
+
+TEST_P(WindowTest, DrawsEveryStateWithoutOverlappingText) {
+  const auto& [size, scale, state] = GetParam();
+  for (const ThemeKind theme : {ThemeKind::kDark, ThemeKind::kLight}) {
+    ViewPreferences preferences;
+    preferences.theme = theme;
+    preferences.scale = scale;
+    HeadlessWindow window(size.first, size.second, preferences);
+    window.frames(snapshot_of(state), 3);
+    EXPECT_EQ(overlapping_texts(window.probe()), std::vector<std::string>{});
+    EXPECT_GT(window.probe().texts.size(), 20u);
+  }
+}
+
+// What may be longer than any window: names of runs, operators, notes of buckets; and what ends
+// with the sign by itself.
+TEST_P(WindowTest, NeverCutsSettingsEstimatesOrThePlan) {
+  const auto& [size, scale, state] = GetParam();
+  for (const ThemeKind theme : {ThemeKind::kDark, ThemeKind::kLight}) {
+    ViewPreferences preferences;
+    preferences.theme = theme;
+    preferences.scale = scale;
+    HeadlessWindow window(size.first, size.second, preferences);
+    const Snapshot snapshot = snapshot_of(state);
+    window.frames(snapshot, 3);
+    const float knobs = 320 * scale;
+    for (const auto& text : window.probe().texts) {
+      const bool own = snapshot.plan ? text.layer >= 10 : text.rect.right() < knobs;
+      if (!own || text.text == "Plan…") continue;
+      EXPECT_FALSE(text.text.ends_with("…")) << text.text;
+      if (snapshot.plan) {
+        EXPECT_LE(text.rect.right(), static_cast<float>(size.first)) << text.text;
+        EXPECT_LE(text.rect.bottom(), static_cast<float>(size.second)) << text.text;
+      }
+    }
+  }
+}
+
+TEST_P(WindowTest, NeverCutsTheHeadlines) {
+  const auto& [size, scale, state] = GetParam();
+  ViewPreferences preferences;
+  preferences.scale = scale;
+  HeadlessWindow window(size.first, size.second, preferences);
+  window.frames(snapshot_of(state), 3);
+  for (const auto& text : window.probe().texts) {
+    if (text.rect.y < kTopBarHeight * scale) {
+      EXPECT_FALSE(text.text.ends_with("…")) << text.text;
+    }
+  }
+  const bool has_run = state == 0 || state == 1 || state == 3 || state >= 5;
+  for (const char* text : {"Shardlens", "Settings for the next run"})
+    EXPECT_TRUE(window.probe().shows(text)) << text;
+  if (!has_run) return;
+  for (const char* text : {"Step", "Exposed", "Step time"}) {
+    EXPECT_TRUE(window.probe().shows(text)) << text;
+  }
+  EXPECT_TRUE(window.probe().shows(state == 3 ? "The run failed" : "Timeline · step"));
+}
+
+// A recorded run whose exposed time is partly waiting needs the most words.
+TEST(TopBar, TellsThePeakMemoryOfALiveAndOfARecordedRunInEveryWindow) {
+  for (const int width : {1280, 1600, 1920}) {
+    for (const bool live : {true, false}) {
+      Snapshot snapshot = sample_snapshot({.live = live});
+      auto run = std::make_shared<RunView>(*snapshot.run);
+      run->figures.summary.exposed_wait_ns = 3.27e6;
+      snapshot.run = run;
+      HeadlessWindow window(width, 800);
+      window.frames(snapshot, 3);
+      EXPECT_TRUE(window.probe().shows("Peak memory")) << width << (live ? ", live" : "");
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Sizes, WindowTest,
+    ::testing::Combine(::testing::Values(std::pair{1280, 720}, std::pair{1280, 800},
+                                         std::pair{1600, 1000}, std::pair{1920, 1200}),
+                       ::testing::Values(1.0f, 1.5f), ::testing::Range(0, 9)));
+
+TEST(MainView, ShowsARunsWholeNameRatherThanThatItIsSimulated) {
+  Snapshot snapshot = sample_snapshot();
+  auto ledger = std::make_shared<Ledger>(*snapshot.ledger);
+  for (LedgerRow& row : ledger->rows) {
+    row.name = "slow link, cap 1";
+    row.simulated = true;
+    row.settings.inject = "rank=1,step=4,phase=forward,every=1,delay_ms=" + row.ordinal;
+  }
+  snapshot.ledger = ledger;
+  HeadlessWindow window(1280, 800);
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.probe().shows("1 · slow link, cap 1"));
+}
+
+TEST(MainView, GoesToPresentModeAndChangesScaleByKeys) {
+  HeadlessWindow window(1920, 1200);
+  const Snapshot snapshot = sample_snapshot();
+  window.frame(snapshot);
+  window.press(snapshot, Key::kEqual, true);
+  EXPECT_FLOAT_EQ(window.view().preferences().scale, 1.125f);
+  window.press(snapshot, Key::kZero, true);
+  EXPECT_FLOAT_EQ(window.view().preferences().scale, 1);
+  window.press(snapshot, Key::kF11);
+  EXPECT_TRUE(window.view().preferences().present_mode);
+  window.frames(snapshot, 2);
+  EXPECT_FALSE(window.probe().shows("Settings for the next run"));
+  EXPECT_TRUE(window.probe().shows("F11"));
+}
+
+TEST(MainView, KeepsAllPanelsWhenPresentingOnASmallProjector) {
+  ViewPreferences preferences;
+  preferences.scale = 1.5f;
+  preferences.present_mode = true;
+  HeadlessWindow window(1280, 720, preferences);
+  window.frames(sample_snapshot(), 3);
+  for (const char* text : {"Step", "Exposed", "Compute", "Ribbon", "Timeline · step"})
+    EXPECT_TRUE(window.probe().shows(text)) << text;
+  EXPECT_EQ(overlapping_texts(window.probe()), std::vector<std::string>{});
+}
+
+TEST(MainView, WritesTheSizesOfBucketsAsTheirRowHasRoom) {
+  SampleOptions gpu;
+  gpu.gpu = true;
+  const Snapshot snapshot = sample_snapshot(gpu);  // eleven buckets of 27 MiB
+  HeadlessWindow window(1600, 1000);
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.probe().shows("Buckets, MiB"));
+  EXPECT_TRUE(window.probe().shows("27.0"));
+  EXPECT_FALSE(window.probe().shows("27.0 MiB"));
+  window.resize(6000, 1000);
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.probe().shows("27.0 MiB"));
+  EXPECT_FALSE(window.probe().shows("Buckets, MiB"));
+}
+
+// Types into the command palette and takes its first entry.
+Commands commanded(HeadlessWindow& window, const Snapshot& snapshot, std::string_view text) {
+  window.frames(snapshot, 3);
+  window.take_commands();
+  window.press(snapshot, Key::kK, true);
+  window.frames(snapshot, 2);
+  window.type(snapshot, text);
+  window.frames(snapshot, 2);
+  window.press(snapshot, Key::kEnter);
+  window.frames(snapshot, 2);
+  return window.take_commands();
+}
+
+TEST(MainView, ThePaletteTakesWhatWasWrittenBeforeWhatContainsIt) {
+  for (const Snapshot& snapshot : {sample_snapshot(), empty_snapshot(), replay_snapshot()}) {
+    HeadlessWindow window(1600, 1000);
+    EXPECT_EQ(HeadlessWindow::find<StartRun>(commanded(window, snapshot, "scale")), nullptr);
+    EXPECT_NE(window.view().preferences().scale, 1.0f);
+    const ThemeKind before = window.view().preferences().theme;
+    EXPECT_EQ(HeadlessWindow::find<StartRun>(commanded(window, snapshot, "theme")), nullptr);
+    EXPECT_NE(window.view().preferences().theme, before);
+  }
+}
+
+TEST(MainView, ThePaletteOpensImportsAndExports) {
+  const Snapshot snapshot = sample_snapshot();
+  HeadlessWindow window(1600, 1000);
+  auto commands = commanded(window, snapshot, "open /data/rank0.json.gz");
+  const auto* open = HeadlessWindow::find<OpenFiles>(commands);
+  ASSERT_NE(open, nullptr);
+  EXPECT_EQ(open->paths, std::vector<std::string>{"/data/rank0.json.gz"});
+  // The command goes on with the path.
+  commanded(window, snapshot, "import");
+  window.type(snapshot, "./a.json");
+  window.frames(snapshot, 2);
+  window.press(snapshot, Key::kEnter);
+  commands = window.take_commands();
+  open = HeadlessWindow::find<OpenFiles>(commands);
+  ASSERT_NE(open, nullptr);
+  EXPECT_EQ(open->paths, std::vector<std::string>{"./a.json"});
+  commands = commanded(window, snapshot, "export");
+  const auto* pack = HeadlessWindow::find<PackRun>(commands);
+  ASSERT_NE(pack, nullptr);
+  EXPECT_EQ(pack->folder, snapshot.run->figures.info.folder);
+}
+
+TEST(MainView, ThePaletteSaysThatNothingMatches) {
+  const Snapshot snapshot = sample_snapshot();
+  HeadlessWindow window(1600, 1000);
+  commanded(window, snapshot, "zzqq");
+  EXPECT_TRUE(window.probe().shows("No command and no setting matches “zzqq”"));
+}
+
+TEST(MainView, SaysThatRunsAreBeingReadUntilTheyAre) {
+  Snapshot snapshot = empty_snapshot();
+  HeadlessWindow window(1600, 1000);
+  window.frames(snapshot, 3);
+  EXPECT_TRUE(window.probe().shows("No run yet"));
+  snapshot.is_loading = true;
+  window.frames(snapshot, 3);
+  EXPECT_FALSE(window.probe().shows("No run yet"));
+  EXPECT_TRUE(window.probe().shows("Reading the runs…"));
+}
+
+TEST(MainView, CopiesWhatItShowsAndGoesThereAgain) {
+  const Snapshot snapshot = sample_snapshot();
+  HeadlessWindow window(1600, 1000);
+  const Commands commands = commanded(window, snapshot, "copy this view");
+  const auto* copied = HeadlessWindow::find<CopyText>(commands);
+  ASSERT_NE(copied, nullptr);
+  auto address = parse_address(copied->text);
+  ASSERT_TRUE(address) << copied->text;
+  EXPECT_EQ(address->workspace, "tune");
+  address->step = 3;
+  window.view().go_to(*address);
+  window.frames(snapshot, 2);
+  const Commands went = window.take_commands();
+  ASSERT_NE(HeadlessWindow::find<SelectStep>(went), nullptr);
+  EXPECT_EQ(HeadlessWindow::find<SelectStep>(went)->step, 3);
+}
+
+TEST(MainView, SleepsOnceNothingChanges) {
+  HeadlessWindow window(1280, 720);
+  Snapshot snapshot = sample_snapshot();
+  window.frames(snapshot, 12);
+  EXPECT_FALSE(window.view().wants_redraw());
+  ++snapshot.version;
+  window.frame(snapshot);
+  EXPECT_TRUE(window.view().wants_redraw());
+}
+
+TEST(MainView, ShowsTheReasonOfAFailure) {
+  HeadlessWindow window(1280, 720);
+  window.frames(failed_snapshot(), 3);
+  EXPECT_TRUE(window.probe().shows("out of memory"));
+  EXPECT_TRUE(window.probe().shows("Rank 0 waits"));
+}
+
+TEST(MainView, HidesAFailureOnceItWasRead) {
+  HeadlessWindow window(1280, 720);
+  const Snapshot snapshot = failed_snapshot();
+  ASSERT_TRUE(window.click(snapshot, "failure/hide"));
+  EXPECT_FALSE(window.probe().shows("The run failed"));
+  EXPECT_TRUE(window.probe().shows("Timeline · step"));
+}
+
+TEST(MainView, SurvivesTinyAndChangingWindows) {
+  HeadlessWindow window(1280, 720);
+  const Snapshot snapshot = replay_snapshot();
+  for (const auto& [width, height] : {std::pair{200, 120}, {1, 1}, {3840, 2160}, {400, 2000}}) {
+    window.resize(width, height);
+    window.frames(snapshot, 2);
+  }
+  EXPECT_GT(window.probe().texts.size(), 10u);
+}
+
+}  // namespace
+
+}  // namespace shardlens::ui

@@ -1,0 +1,151 @@
+#include "ui/kit/focus_ring.h"
+
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ui/kit/draw_probe.h"
+#include "ui/kit/keys.h"
+#include "ui/kit/paint.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+float gap(float a_start, float a_end, float b_start, float b_end) {
+  return std::max({0.0f, b_start - a_end, a_start - b_end});
+}
+
+// Fields of text keep what they use themselves.
+bool edits_text() { return ImGui::GetIO().WantTextInput; }
+
+}  // namespace
+
+std::vector<const FocusRing::Control*> FocusRing::reachable() const {
+  std::vector<const Control*> found;
+  if (before_.empty()) return found;
+  // The window lies below; of others the one that was drawn last is on top, but for pop-ups.
+  const ImGuiWindow* top = before_.front().root;
+  for (const Control& control : before_) {
+    if (control.root != before_.front().root) top = control.root;
+  }
+  const auto& popups = ImGui::GetCurrentContext()->OpenPopupStack;
+  if (!popups.empty() && popups.back().Window != nullptr) top = popups.back().Window;
+  for (const Control& control : before_) {
+    if (control.root == top) found.push_back(&control);
+  }
+  return found;
+}
+
+const FocusRing::Control* FocusRing::find_current(
+    const std::vector<const Control*>& controls) const {
+  for (const std::string* name : {&name_, &below_}) {
+    const auto at = std::ranges::find(controls, *name, [](const Control* c) { return c->name; });
+    if (at != controls.end()) return *at;
+  }
+  return nullptr;
+}
+
+void FocusRing::enter(const Control& control) {
+  const auto before = std::ranges::find(before_, name_, &Control::name);
+  if (before != before_.end() && before->root != control.root) below_ = name_;
+  left_ = name_;
+  name_ = control.name;
+  visible_ = entered_ = true;
+}
+
+void FocusRing::step(int direction) {
+  const auto controls = reachable();
+  if (controls.empty()) return;
+  const auto count = static_cast<std::ptrdiff_t>(controls.size());
+  std::ptrdiff_t next = direction > 0 ? 0 : count - 1;
+  if (const Control* current = find_current(controls)) {
+    next = std::ranges::find(controls, current) - controls.begin();
+    // Where Esc or the mouse let go of it, it comes back.
+    if (visible_ || edits_text()) next = (next + direction + count) % count;
+  }
+  enter(*controls[static_cast<std::size_t>(next)]);
+}
+
+void FocusRing::move(Way way) {
+  const auto controls = reachable();
+  const Control* current = find_current(controls);
+  if (current == nullptr) return step(1);
+  const Rect from = current->rect;
+  const Control* best = nullptr;
+  float nearest = 0;
+  for (const Control* control : controls) {
+    const Rect& to = control->rect;
+    const float across = to.center_x() - from.center_x(), down = to.center_y() - from.center_y();
+    const bool sideways = way == Way::kLeft || way == Way::kRight;
+    const float ahead =
+        sideways ? (way == Way::kRight ? across : -across) : (way == Way::kDown ? down : -down);
+    const float along = sideways ? gap(from.x, from.right(), to.x, to.right())
+                                 : gap(from.y, from.bottom(), to.y, to.bottom());
+    const float beside = sideways ? gap(from.y, from.bottom(), to.y, to.bottom())
+                                  : gap(from.x, from.right(), to.x, to.right());
+    if (control == current || ahead < 1 || (along == 0 && beside > 0)) continue;
+    const float distance = along + 3 * beside + 0.1f * std::abs(sideways ? down : across);
+    if (best != nullptr && distance >= nearest) continue;
+    best = control;
+    nearest = distance;
+  }
+  if (best != nullptr) enter(*best);
+}
+
+void FocusRing::begin_frame(bool keys) {
+  before_ = std::exchange(controls_, {});
+  entered_ = activated_ = took_key_ = false;
+  left_.clear();
+  const ImGuiIO& io = ImGui::GetIO();
+  for (const bool down : io.MouseDown) {
+    if (down) visible_ = false;
+  }
+  if (!keys || io.KeyCtrl || io.KeyAlt) return;
+  if (key_pressed(Key::kTab)) {
+    took_key_ = true;
+    return step(io.KeyShift ? -1 : 1);
+  }
+  if (!visible_) return;
+  if (key_pressed(Key::kEscape, false)) {
+    visible_ = false;
+    took_key_ = !edits_text();
+    return;
+  }
+  if (edits_text()) return;
+  took_key_ = activated_ = enter_pressed();
+  for (const auto& [key, way] : {std::pair{Key::kLeft, Way::kLeft},
+                                 {Key::kRight, Way::kRight},
+                                 {Key::kUp, Way::kUp},
+                                 {Key::kDown, Way::kDown}}) {
+    if (!key_pressed(key)) continue;
+    took_key_ = true;
+    return move(way);
+  }
+}
+
+FocusRing::Visit FocusRing::visit(std::string_view name, const Rect& rect) {
+  ImGuiWindow* window = ImGui::GetCurrentWindow();
+  controls_.push_back({std::string(name), rect, window->RootWindow});
+  if (!is_on(name)) return {.left = !left_.empty() && name == left_};
+  const ImRect& seen = window->InnerClipRect;
+  const bool hidden = rect.y < seen.Min.y || rect.bottom() > seen.Max.y;
+  if (entered_ && hidden && window->ScrollMax.y > 0) {
+    ImGui::SetScrollFromPosY(window, rect.center_y() - window->Pos.y, 0.5f);
+  }
+  return {true, entered_, activated_, false};
+}
+
+void FocusRing::end_frame(const Look& look) {
+  if (!visible_) return;
+  const auto at = std::ranges::find(controls_, name_, &Control::name);
+  if (at == controls_.end()) return;
+  const float width = std::max(2.0f, look.px(2));
+  const Rect ring = at->rect.inset(-width, -width);
+  ImGui::GetForegroundDrawList()->AddRect({ring.x, ring.y}, {ring.right(), ring.bottom()},
+                                          color(look.colors().accent), look.px(6), 0, width);
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,64 @@
+// The control that has the keyboard: Tab and Shift+Tab go from one to the next, arrows to the one
+// beside, Enter is its click, Esc and the mouse let go of it. Dear ImGui 1.86 steps through fields
+// of text only. Interface thread, inside a frame.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ui/state/geometry.h"
+
+struct ImGuiWindow;
+
+namespace shardlens::ui {
+
+struct Look;
+
+class FocusRing {
+ public:
+  // Before anything is drawn: obeys keys. `keys`: the keyboard is not something else's.
+  void begin_frame(bool keys);
+  // Each control, in the order in which they are drawn, under a name of its own.
+  struct Visit {
+    bool focused = false;
+    bool entered = false;    // since this frame
+    bool activated = false;  // by Enter
+    bool left = false;       // in this frame: a field gives up its value
+  };
+  Visit visit(std::string_view name, const Rect& rect);
+  // A field of text got the keyboard by another way: Tab goes on from there.
+  void note_field(std::string_view name) { name_ = name; }
+  // Behind everything: draws the ring.
+  void end_frame(const Look& look);
+
+  bool is_visible() const { return visible_; }
+  const std::string& name() const { return name_; }
+  bool is_on(std::string_view name) const { return visible_ && name_ == name; }
+  // In this frame a key was the ring's, and nobody else's.
+  bool took_key() const { return took_key_; }
+
+ private:
+  struct Control {
+    std::string name;
+    Rect rect;
+    const ImGuiWindow* root = nullptr;  // pop-ups and overlays keep the keyboard to themselves
+  };
+  enum class Way : std::uint8_t { kLeft, kRight, kUp, kDown };
+
+  void step(int direction);
+  void move(Way way);
+  void enter(const Control& control);
+  const Control* find_current(const std::vector<const Control*>& controls) const;
+  // Those that can be reached: of what lies on top.
+  std::vector<const Control*> reachable() const;
+
+  std::vector<Control> controls_;  // of this frame so far
+  std::vector<Control> before_;    // of the last one
+  std::string name_, left_;
+  std::string below_;  // what had it before something lay on top
+  bool visible_ = false, entered_ = false, activated_ = false, took_key_ = false;
+};
+
+}  // namespace shardlens::ui

@@ -1,0 +1,43 @@
+#include "ui/kit/overlay.h"
+
+#include "ui/kit/draw_probe.h"
+#include "ui/kit/keys.h"
+
+namespace shardlens::ui {
+
+Overlay::Overlay(const Look& look, const char* id, const Rect& window, const Rect& box)
+    : look_(look),
+      box_(box),
+      has_popup_(
+          ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) {
+  const Palette& p = look.colors();
+  ImGui::SetNextWindowPos({window.x, window.y});
+  ImGui::SetNextWindowSize({window.w, window.h});
+  if (!has_popup_) ImGui::SetNextWindowFocus();  // it would close the box's own pop-ups
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0f);
+  ImGui::Begin(id, nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav |
+                   ImGuiWindowFlags_NoBackground);
+  ImGui::PopStyleVar();
+  if (look.probe != nullptr) look.probe->layer += 10;
+  fill(window, color(p.window, 0.62f));
+  fill({box.x, box.y + look.px(6), box.w, box.h}, color(rgb(0x000000), 0.25f), look.px(10));
+  fill(box, color(p.popup), look.px(8));
+  outline(box, color(p.field_edge), look.px(8));
+}
+
+Overlay::~Overlay() {
+  if (look_.probe != nullptr) look_.probe->layer -= 10;
+  ImGui::End();
+}
+
+bool Overlay::wants_to_close() const {
+  if (has_popup_) return false;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const bool outside =
+      ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !box_.contains(mouse.x, mouse.y);
+  return outside || key_pressed(Key::kEscape, false);
+}
+
+}  // namespace shardlens::ui

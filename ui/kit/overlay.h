@@ -1,0 +1,25 @@
+// A box over the whole window, which is dimmed behind it: help, command palette.
+// Interface thread, inside a frame.
+#pragma once
+
+#include "ui/kit/paint.h"
+
+namespace shardlens::ui {
+
+class Overlay {
+ public:
+  Overlay(const Look& look, const char* id, const Rect& window, const Rect& box);
+  ~Overlay();
+  Overlay(const Overlay&) = delete;
+  Overlay& operator=(const Overlay&) = delete;
+
+  // Esc, or a click beside the box; neither while a pop-up of the box was open, which they close.
+  bool wants_to_close() const;
+
+ private:
+  const Look& look_;
+  Rect box_;
+  bool has_popup_;
+};
+
+}  // namespace shardlens::ui

@@ -1,0 +1,262 @@
+#include "ui/kit/paint.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "ui/kit/draw_probe.h"
+#include "ui/present/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+ImDrawList* window_list() { return ImGui::GetWindowDrawList(); }
+
+// Share of the font's height; Inter and JetBrains Mono both have capitals of 0.73 em.
+constexpr float kCapHeightPerEm = 0.73f;
+
+void note_text(const Look& look, const Rect& rect, std::string_view text) {
+  if (look.probe == nullptr) return;
+  const ImVec2 low = window_list()->GetClipRectMin(), high = window_list()->GetClipRectMax();
+  look.probe->texts.push_back(
+      {std::string(text), rect, {low.x, low.y, high.x - low.x, high.y - low.y}, look.probe->layer});
+}
+
+float centered_baseline(const Look& look, const Rect& box, Face face) {
+  return std::round(box.center_y() + cap_height(look, face) / 2);
+}
+
+float aligned_x(const Rect& box, float width, Align align) {
+  if (align == Align::kRight) return box.right() - width;
+  return align == Align::kCenter ? box.center_x() - width / 2 : box.x;
+}
+
+float line_height_of(const ImFont& font) { return std::round(font.FontSize * 1.15f); }
+
+// Where the first line of a wrapped text ends, and where the next one begins.
+struct BrokenLine {
+  const char* stop;
+  const char* next;
+};
+
+BrokenLine break_line(const ImFont& font, const char* begin, const char* end, float width) {
+  const char* next = font.CalcWordWrapPositionA(1, begin, end, width);
+  if (next == begin) ++next;
+  const char* stop = next;
+  if (const auto* newline =
+          static_cast<const char*>(memchr(begin, '\n', static_cast<std::size_t>(next - begin)))) {
+    stop = newline;
+    next = newline + 1;
+  }
+  while (next < end && *next == ' ') ++next;
+  return {stop, next};
+}
+
+}  // namespace
+
+ImU32 color(Rgb c, float alpha) {
+  return IM_COL32(c.r, c.g, c.b, static_cast<int>(alpha * 255 + 0.5f));
+}
+
+float text_width(const Look& look, Face face, std::string_view text) {
+  const ImFont* font = look.font(face);
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.data(), text.data() + text.size()).x;
+}
+
+float cap_height(const Look& look, Face face) {
+  const bool mono = face >= Face::kMono;
+  return look.font(face)->FontSize / (mono ? 1.32f : 1.2102f) * kCapHeightPerEm;
+}
+
+float text(const Look& look, float x, float baseline, Face face, Rgb c, std::string_view text) {
+  if (text.empty()) return 0;
+  ImFont* font = look.font(face);
+  const float width = text_width(look, face, text);
+  const float top = std::round(baseline - font->Ascent);
+  window_list()->AddText(font, font->FontSize, {std::round(x), top}, color(c), text.data(),
+                         text.data() + text.size());
+  const float cap = cap_height(look, face);
+  note_text(look, {std::round(x), baseline - cap, width, cap}, text);
+  return width;
+}
+
+float text_in(const Look& look, const Rect& box, Face face, Rgb c, std::string_view content,
+              Align align) {
+  const std::string shown = elide(
+      content, box.w + 0.5f, [&](std::string_view part) { return text_width(look, face, part); });
+  if (shown.empty()) return 0;
+  const float width = text_width(look, face, shown);
+  return text(look, aligned_x(box, width, align), centered_baseline(look, box, face), face, c,
+              shown);
+}
+
+float label_in(const Look& look, const Rect& box, Face face, Rgb c, std::string_view content,
+               Align align) {
+  const float width = text_width(look, face, content);
+  if (width > box.w) return 0;
+  return text(look, aligned_x(box, width, align), centered_baseline(look, box, face), face, c,
+              content);
+}
+
+float wrapped_height(const Look& look, Face face, float width, std::string_view content) {
+  const ImFont* font = look.font(face);
+  int lines = 0;
+  for (const char *at = content.data(), *end = at + content.size(); at < end; ++lines) {
+    at = break_line(*font, at, end, width).next;
+  }
+  return line_height_of(*font) * static_cast<float>(lines);
+}
+
+float text_wrapped(const Look& look, const Rect& box, Face face, Rgb c, std::string_view content) {
+  const ImFont* font = look.font(face);
+  const float line_height = line_height_of(*font);
+  float y = box.y;
+  const char* cursor = content.data();
+  const char* end = cursor + content.size();
+  while (cursor < end && y + line_height <= box.bottom() + 0.5f) {
+    const BrokenLine part = break_line(*font, cursor, end, box.w);
+    const bool last_line = y + 2 * line_height > box.bottom() + 0.5f;
+    const Rect row{box.x, y, box.w, line_height};
+    const char* stop = last_line ? end : part.stop;
+    text_in(look, row, face, c, {cursor, static_cast<std::size_t>(stop - cursor)});
+    y += line_height;
+    cursor = part.next;
+  }
+  return y - box.y;
+}
+
+Clip::Clip(const Rect& rect, bool within) {
+  ImGui::PushClipRect({rect.x, rect.y}, {rect.right(), rect.bottom()}, within);
+}
+Clip::~Clip() { ImGui::PopClipRect(); }
+
+namespace {
+
+ImDrawList* list() { return ImGui::GetWindowDrawList(); }
+
+void triangle(float ax, float ay, float bx, float by, float cx, float cy, ImU32 c) {
+  list()->AddTriangleFilled({ax, ay}, {bx, by}, {cx, cy}, c);
+}
+
+void restart(float x, float y, float r, ImU32 c) {
+  list()->PathArcTo({x, y}, r * 0.8f, -0.9f, 4.2f, 16);
+  list()->PathStroke(c, 0, r * 0.28f);
+  const float tip_x = x + r * 0.8f * std::cos(-0.9f), tip_y = y + r * 0.8f * std::sin(-0.9f);
+  triangle(tip_x - r * 0.55f, tip_y - r * 0.1f, tip_x + r * 0.35f, tip_y - r * 0.45f,
+           tip_x + r * 0.15f, tip_y + r * 0.5f, c);
+}
+
+void polyline(std::initializer_list<ImVec2> points, ImU32 c, float thickness) {
+  for (const ImVec2& point : points) list()->PathLineTo(point);
+  list()->PathStroke(c, 0, thickness);
+}
+
+void warning(float x, float y, float r, ImU32 c) {
+  list()->AddTriangle({x, y - r * 0.9f}, {x + r, y + r * 0.8f}, {x - r, y + r * 0.8f}, c,
+                      r * 0.22f);
+  list()->AddLine({x, y - r * 0.25f}, {x, y + r * 0.25f}, c, r * 0.22f);
+  list()->AddCircleFilled({x, y + r * 0.52f}, r * 0.13f, c);
+}
+
+void pencil(float x, float y, float r, ImU32 c) {
+  const auto at = [&](float along, float across) {
+    return ImVec2{x + r * (along - across), y - r * (along + across)};
+  };
+  list()->AddQuadFilled(at(-0.35f, -0.2f), at(0.75f, -0.2f), at(0.75f, 0.2f), at(-0.35f, 0.2f), c);
+  list()->AddTriangleFilled(at(-0.45f, 0.2f), at(-0.45f, -0.2f), at(-0.85f, 0), c);
+}
+
+}  // namespace
+
+void fill(const Rect& rect, ImU32 c, float rounding) {
+  if (rect.empty()) return;
+  list()->AddRectFilled({rect.x, rect.y}, {rect.right(), rect.bottom()}, c, rounding);
+}
+
+void outline(const Rect& rect, ImU32 c, float rounding, float thickness) {
+  if (rect.empty()) return;
+  list()->AddRect({rect.x, rect.y}, {rect.right(), rect.bottom()}, c, rounding, 0, thickness);
+}
+
+void line(float x0, float y0, float x1, float y1, ImU32 c, float thickness) {
+  if (x0 == x1) {  // crisp: exactly `thickness` pixels
+    list()->AddRectFilled({x0, std::min(y0, y1)}, {x0 + thickness, std::max(y0, y1)}, c);
+  } else if (y0 == y1) {
+    list()->AddRectFilled({std::min(x0, x1), y0}, {std::max(x0, x1), y0 + thickness}, c);
+  } else {
+    list()->AddLine({x0, y0}, {x1, y1}, c, thickness);
+  }
+}
+
+void dashed_line(const Look& look, float x0, float y0, float x1, float y1, ImU32 c) {
+  const float length = std::hypot(x1 - x0, y1 - y0);
+  if (!(length > 0)) return;
+  const float dash = look.px(5), gap = look.px(3), thickness = std::max(1.0f, look.px(1));
+  const float ux = (x1 - x0) / length, uy = (y1 - y0) / length;
+  for (float at = 0; at < length; at += dash + gap) {
+    const float end = std::min(at + dash, length);
+    line(std::round(x0 + ux * at), std::round(y0 + uy * at), std::round(x0 + ux * end),
+         std::round(y0 + uy * end), c, thickness);
+  }
+}
+
+void dashed_outline(const Look& look, const Rect& r, ImU32 c) {
+  dashed_line(look, r.x, r.y, r.right(), r.y, c);
+  dashed_line(look, r.x, r.bottom(), r.right(), r.bottom(), c);
+  dashed_line(look, r.x, r.y, r.x, r.bottom(), c);
+  dashed_line(look, r.right(), r.y, r.right(), r.bottom(), c);
+}
+
+void hatch(const Look& look, const Rect& rect, ImU32 c) {
+  if (rect.empty()) return;
+  const Clip clip(rect);
+  const float gap = std::max(4.0f, look.px(5));
+  // At most what a screen is wide, however far the view is zoomed in.
+  const float start = std::max(rect.x, 0.0f) - rect.h;
+  const float end = std::min(rect.right(), ImGui::GetIO().DisplaySize.x);
+  for (float x = start; x < end; x += gap) {
+    list()->AddLine({x, rect.bottom()}, {x + rect.h, rect.y}, c, std::max(1.0f, look.px(1.2f)));
+  }
+}
+
+void shape(Shape kind, float x, float y, float size, ImU32 c) {
+  const float r = size / 2;
+  switch (kind) {
+    case Shape::kPlay:
+      return triangle(x - r * 0.7f, y - r, x + r, y, x - r * 0.7f, y + r, c);
+    case Shape::kPause:
+      fill({x - r * 0.8f, y - r, r * 0.55f, size}, c, r * 0.15f);
+      return fill({x + r * 0.25f, y - r, r * 0.55f, size}, c, r * 0.15f);
+    case Shape::kStop:
+      return fill({x - r * 0.8f, y - r * 0.8f, r * 1.6f, r * 1.6f}, c, r * 0.2f);
+    case Shape::kUp:
+      return triangle(x, y - r * 0.7f, x + r, y + r * 0.7f, x - r, y + r * 0.7f, c);
+    case Shape::kDown:
+      return triangle(x - r, y - r * 0.7f, x + r, y - r * 0.7f, x, y + r * 0.7f, c);
+    case Shape::kRight:
+      return triangle(x - r * 0.6f, y - r, x + r * 0.8f, y, x - r * 0.6f, y + r, c);
+    case Shape::kLeft:
+      return triangle(x + r * 0.6f, y - r, x - r * 0.8f, y, x + r * 0.6f, y + r, c);
+    case Shape::kCheck:
+      return polyline(
+          {{x - r * 0.75f, y}, {x - r * 0.2f, y + r * 0.55f}, {x + r * 0.8f, y - r * 0.6f}}, c,
+          size * 0.17f);
+    case Shape::kDot:
+      list()->AddCircleFilled({x, y}, r, c, 16);
+      return;
+    case Shape::kCross:
+      line(x - r * 0.7f, y - r * 0.7f, x + r * 0.7f, y + r * 0.7f, c, size * 0.15f);
+      return line(x - r * 0.7f, y + r * 0.7f, x + r * 0.7f, y - r * 0.7f, c, size * 0.15f);
+    case Shape::kRestart:
+      return restart(x, y, r, c);
+    case Shape::kWarning:
+      return warning(x, y, r, c);
+    case Shape::kPencil:
+      return pencil(x, y, r, c);
+  }
+}
+
+}  // namespace shardlens::ui

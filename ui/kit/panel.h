@@ -1,0 +1,37 @@
+// The frame around every panel: surface, title, note at the right, and a clipped, optionally
+// scrolling body with its own draw list. Interface thread, inside a frame.
+#pragma once
+
+#include <string_view>
+
+#include "ui/kit/paint.h"
+
+namespace shardlens::ui {
+
+struct PanelOptions {
+  std::string_view title;
+  std::string_view note;  // right of the title, grey; left out where there is no room
+  bool scrolls = false;   // vertically, by wheel and bar
+  bool plain = false;     // no surface and no title: the area itself
+};
+
+class Panel {
+ public:
+  Panel(const Look& look, const char* id, const Rect& rect, const PanelOptions& options);
+  ~Panel();
+  Panel(const Panel&) = delete;
+  Panel& operator=(const Panel&) = delete;
+
+  Rect header;  // what is left of the title's row, for legends and tabs
+  Rect body;    // in screen coordinates; scrolled where the panel scrolls
+  // Tells a scrolling panel how high its content is.
+  void content_height(float height) const;
+
+ private:
+  Rect child_;
+};
+
+float panel_header_height(const Look& look);
+inline constexpr float kPanelPadding = 12;
+
+}  // namespace shardlens::ui

@@ -1,0 +1,133 @@
+#include "ui/kit/theme.h"
+
+#include <cmath>
+
+#include "ui/kit/embedded_fonts.h"
+
+#ifdef SHARDLENS_FREETYPE
+#include <imgui_freetype.h>
+#endif
+
+namespace shardlens::ui {
+
+namespace {
+
+// ImGui sizes a font by ascender − descender; type is specified by its em. The ratios are those of
+// the fonts' hhea tables.
+constexpr float kInterHeightPerEm = 1.2102f;
+constexpr float kMonoHeightPerEm = 1.32f;
+
+// Latin with accents, Greek and Cyrillic for names and logs; punctuation, arrows, relations, marks.
+constexpr ImWchar kGlyphs[] = {0x0020, 0x017f, 0x0370, 0x03ff, 0x0400, 0x045f, 0x2010, 0x2027,
+                               0x2030, 0x2033, 0x2039, 0x203a, 0x20ac, 0x20ac, 0x2190, 0x2193,
+                               0x2202, 0x2202, 0x2206, 0x2206, 0x2211, 0x2212, 0x221a, 0x221a,
+                               0x221e, 0x221e, 0x2248, 0x2248, 0x2260, 0x2260, 0x2264, 0x2265,
+                               0x25b2, 0x25b2, 0x25bc, 0x25bc, 0x2713, 0x2713, 0};
+
+struct FaceSpec {
+  EmbeddedFont font;
+  float em;
+};
+
+FaceSpec spec_of(Face face) {
+  switch (face) {
+    case Face::kBody:
+      return {inter_regular(), 13};
+    case Face::kSmall:
+      return {inter_regular(), 11.5f};
+    case Face::kMedium:
+      return {inter_medium(), 13};
+    case Face::kStrong:
+      return {inter_semibold(), 13};
+    case Face::kHeading:
+      return {inter_semibold(), 11};
+    case Face::kTitle:
+      return {inter_semibold(), 16};
+    case Face::kMono:
+      return {jetbrains_mono_regular(), 12.5f};
+    case Face::kMonoSmall:
+      return {jetbrains_mono_regular(), 11};
+    case Face::kMonoLarge:
+      return {jetbrains_mono_regular(), 19};
+  }
+  return {inter_regular(), 13};
+}
+
+ImVec4 vec(Rgb c, float alpha = 1) { return {c.r / 255.0f, c.g / 255.0f, c.b / 255.0f, alpha}; }
+
+void apply_colors(ImGuiStyle& style, const Palette& p) {
+  auto& c = style.Colors;
+  c[ImGuiCol_Text] = vec(p.text);
+  c[ImGuiCol_TextDisabled] = vec(p.text_muted);
+  c[ImGuiCol_WindowBg] = vec(p.window);
+  c[ImGuiCol_ChildBg] = vec(p.panel, 0);
+  c[ImGuiCol_PopupBg] = vec(p.popup);
+  c[ImGuiCol_Border] = vec(p.field_edge);
+  c[ImGuiCol_BorderShadow] = vec(p.window, 0);
+  c[ImGuiCol_FrameBg] = vec(p.field);
+  c[ImGuiCol_FrameBgHovered] = vec(p.hover);
+  c[ImGuiCol_FrameBgActive] = vec(p.hover);
+  c[ImGuiCol_ScrollbarBg] = vec(p.panel, 0);
+  c[ImGuiCol_ScrollbarGrab] = vec(p.field_edge);
+  c[ImGuiCol_ScrollbarGrabHovered] = vec(p.text_muted);
+  c[ImGuiCol_ScrollbarGrabActive] = vec(p.text_secondary);
+  c[ImGuiCol_Header] = vec(p.row_selected);
+  c[ImGuiCol_HeaderHovered] = vec(p.hover);
+  c[ImGuiCol_HeaderActive] = vec(p.hover);
+  c[ImGuiCol_Separator] = vec(p.panel_edge);
+  c[ImGuiCol_TextSelectedBg] = vec(p.accent, 0.35f);
+  c[ImGuiCol_NavHighlight] = vec(p.accent);
+  c[ImGuiCol_ModalWindowDimBg] = vec(p.window, 0.6f);
+}
+
+}  // namespace
+
+float Look::px(float length) const { return std::round(length * scale); }
+
+Fonts rebuild_fonts(ImFontAtlas& atlas, float scale) {
+  atlas.Clear();
+  Fonts fonts{};
+#ifdef SHARDLENS_FREETYPE
+  atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
+  atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
+#endif
+  atlas.Flags |= ImFontAtlasFlags_NoPowerOfTwoHeight;
+  for (int i = 0; i < kFaceCount; ++i) {
+    const auto face = static_cast<Face>(i);
+    const FaceSpec spec = spec_of(face);
+    const bool mono = face >= Face::kMono;
+    ImFontConfig config;
+    config.FontDataOwnedByAtlas = false;
+    config.OversampleH = scale > 1.25f ? 1 : 2;
+    config.GlyphRanges = kGlyphs;
+    config.EllipsisChar = 0x2026;
+    const float size = spec.em * scale * (mono ? kMonoHeightPerEm : kInterHeightPerEm);
+    // The atlas only reads it; ImGui's signature predates const.
+    void* data = const_cast<unsigned char*>(spec.font.data);
+    fonts[static_cast<std::size_t>(i)] =
+        atlas.AddFontFromMemoryTTF(data, static_cast<int>(spec.font.size), size, &config, kGlyphs);
+  }
+  atlas.Build();
+  return fonts;
+}
+
+void apply_style(const Look& look) {
+  ImGuiStyle& style = ImGui::GetStyle();
+  style = ImGuiStyle();
+  apply_colors(style, look.colors());
+  style.WindowPadding = {0, 0};
+  style.WindowBorderSize = 0;
+  style.WindowRounding = look.px(8);
+  style.PopupRounding = look.px(6);
+  style.PopupBorderSize = 1;
+  style.ChildBorderSize = 0;
+  style.FrameRounding = look.px(5);
+  style.FrameBorderSize = 0;
+  style.FramePadding = {look.px(8), look.px(4)};
+  style.ItemSpacing = {look.px(8), look.px(4)};
+  style.ScrollbarSize = look.px(8);
+  style.ScrollbarRounding = look.px(4);
+  style.DisplaySafeAreaPadding = {0, 0};
+}
+
+}  // namespace shardlens::ui

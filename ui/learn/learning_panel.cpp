@@ -1,0 +1,243 @@
+#include "ui/learn/learning_panel.h"
+
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+#include "trace/analysis/evaluation_table.h"
+#include "ui/kit/panel.h"
+#include "ui/kit/widgets.h"
+#include "ui/learn/learning_chart.h"
+#include "ui/present/axis.h"
+#include "ui/present/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr float kLabels = 40, kSmallLabels = 34;  // left of a plot, for its axis
+constexpr float kSmallShare = 0.38f;
+constexpr float kLeastForSmall = 300;  // below it the loss stands alone
+constexpr float kLineWidth = 1.6f;
+
+// "3.412", "0.01", "3e-4"
+std::string value_text(double value, int digits = 4) {
+  char text[40];
+  if (value == 0 || std::abs(value) >= 0.01) {
+    std::snprintf(text, sizeof text, "%.*g", digits, value);
+    return text;
+  }
+  const int exponent = static_cast<int>(std::floor(std::log10(std::abs(value))));
+  std::snprintf(text, sizeof text, "%.*ge%d", digits, value / std::pow(10.0, exponent), exponent);
+  return text;
+}
+
+struct Plot {
+  Rect area;
+  ValueAxis axis;
+  float y(double value) const {
+    return area.bottom() - static_cast<float>(axis.share_of(value)) * area.h;
+  }
+  float x(double pixels) const { return area.x + static_cast<float>(pixels); }
+};
+
+void draw_grid(const Look& look, const Plot& plot, float labels, int count) {
+  const Palette& p = look.colors();
+  for (const double tick : nice_ticks(plot.axis.low, plot.axis.high, count)) {
+    const float y = std::round(plot.y(tick));
+    line(plot.area.x, y, plot.area.right(), y, color(p.grid));
+    if (y < plot.area.y + look.px(5)) continue;  // its label would be cut
+    text_in(look, {plot.area.x - labels, y - look.px(7), labels - look.px(6), look.px(14)},
+            Face::kMonoSmall, p.text_muted, value_text(tick), Align::kRight);
+  }
+}
+
+void draw_curve(const Look& look, const Plot& plot, const std::vector<CurvePoint>& points, Rgb c) {
+  for (const CurvePoint& point : points) {
+    if (point.high - point.low <= 0) continue;  // a single value
+    line(plot.x(point.x), plot.y(point.low), plot.x(point.x), plot.y(point.high), color(c, 0.35f));
+  }
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    line(plot.x(points[i - 1].x), plot.y(points[i - 1].mean), plot.x(points[i].x),
+         plot.y(points[i].mean), color(c), look.px(kLineWidth));
+  }
+  if (points.size() == 1) {
+    shape(Shape::kDot, plot.x(points[0].x), plot.y(points[0].mean), look.px(5), color(c));
+  }
+}
+
+void draw_dots(const Look& look, const Plot& plot, const std::vector<CurvePoint>& points, Rgb c) {
+  for (const CurvePoint& point : points) {
+    shape(Shape::kDot, plot.x(point.x), plot.y(point.mean), look.px(6), color(c));
+  }
+}
+
+void draw_step_labels(const Look& look, const Rect& area, const StepAxis& axis) {
+  const auto span = static_cast<double>(axis.last - axis.first);
+  const int count = std::max(2, static_cast<int>(area.w / look.px(44)));
+  for (const double tick :
+       nice_ticks(static_cast<double>(axis.first), static_cast<double>(axis.last), count)) {
+    if (tick != std::floor(tick) || span <= 0) continue;
+    const auto step = static_cast<std::int64_t>(tick);
+    const std::string label = format_integer(step);
+    const float width = text_width(look, Face::kMonoSmall, label);
+    const float center = area.x + static_cast<float>(axis.x_of(step, area.w));
+    const float x = std::min(std::round(center - width / 2), area.right() - width);
+    text(look, x, area.bottom() + look.px(14), Face::kMonoSmall, look.colors().text_muted, label);
+  }
+}
+
+void draw_tooltip(const Look& look, const trace::RunFigures& figures, std::int64_t at) {
+  const trace::StepFigures* step = nearest_read_step(figures, at);
+  if (step == nullptr) return;
+  const TooltipScope scope(look);
+  scope.title("Step " + format_integer(step->index));
+  scope.row(nullptr, "Loss", value_text(step->loss));
+  if (std::isfinite(step->gradient_norm)) {
+    scope.row(nullptr, "Gradient norm", value_text(step->gradient_norm));
+  }
+  if (step->learning_rate) {
+    scope.row(nullptr, "Learning rate", value_text(*step->learning_rate));
+  }
+  if (const auto* evaluation = evaluation_at(figures, step->index)) {
+    scope.row(nullptr, "Evaluation, after step " + format_integer(evaluation->step),
+              value_text(evaluation->loss));
+    if (std::isfinite(evaluation->perplexity)) {
+      scope.row(nullptr, "Perplexity", value_text(evaluation->perplexity));
+    }
+    if (std::isfinite(evaluation->accuracy)) {
+      scope.row(nullptr, "Accuracy", format_percent(evaluation->accuracy).text());
+    }
+  }
+  scope.note("Loss: mean over all ranks' targets, in nats; gradient norm: before clipping");
+}
+
+// Everything that the charts of one run share.
+struct Drawing {
+  const Look& look;
+  const Snapshot& snapshot;
+  Commands& commands;
+  const trace::RunFigures& figures;
+  StepAxis axis;
+
+  void mark_selected(const Rect& area) const {
+    const std::int64_t step = snapshot.run->selected_step;
+    if (step < axis.first || step > axis.last) return;
+    const float x = std::round(area.x + static_cast<float>(axis.x_of(step, area.w)));
+    line(x, area.y, x, area.bottom(), color(look.colors().text_muted));
+  }
+
+  void react(const std::string& name, const Rect& area) const {
+    const Hit hit = mouse_area(look, name, area);
+    if (!hit.hovered) return;
+    const std::int64_t at = axis.step_at(ImGui::GetIO().MousePos.x - area.x, area.w);
+    draw_tooltip(look, figures, at);
+    const trace::StepFigures* step = nearest_read_step(figures, at);
+    if (hit.clicked && step != nullptr) commands.push_back(SelectStep{step->index});
+  }
+
+  void draw_loss(Rect area) const {
+    const float labels = look.px(kLabels);
+    area.take_left(labels);
+    area.take_bottom(look.px(16));
+    const auto losses = curve_points(figures, LearningCurve::kLoss, axis, area.w);
+    const auto evaluations = curve_points(figures, LearningCurve::kEvaluation, axis, area.w);
+    const auto values = value_axis({&losses, &evaluations}, false);
+    if (!values) return;
+    const Plot plot{area, *values};
+    draw_grid(look, plot, labels, std::max(2, static_cast<int>(area.h / look.px(30))));
+    draw_step_labels(look, area, axis);
+    mark_selected(area);
+    const Clip clip(area.inset(-look.px(4), -look.px(4)));
+    draw_curve(look, plot, losses, look.colors().text_secondary);
+    draw_curve(look, plot, evaluations, look.colors().text);
+    draw_dots(look, plot, evaluations, look.colors().text);
+    react("learning/loss", area);
+  }
+
+  void draw_small(Rect area, LearningCurve curve, std::string_view name) const {
+    const Palette& p = look.colors();
+    Rect title = area.take_top(look.px(16));
+    const float labels = look.px(kSmallLabels);
+    area.take_left(labels);
+    area.take_bottom(look.px(5));  // half of the label of zero
+    const auto points = curve_points(figures, curve, axis, area.w);
+    if (!points.empty()) {
+      const float used = label_in(look, title, Face::kMonoSmall, p.text_secondary,
+                                  value_text(points.back().mean, 3), Align::kRight);
+      title.w -= used + look.px(8);
+    }
+    text_in(look, title, Face::kSmall, p.text_muted, name);
+    const auto values = value_axis({&points}, true);
+    if (!values || area.h < look.px(8)) return;
+    const Plot plot{area, *values};
+    draw_grid(look, plot, labels, std::max(1, static_cast<int>(area.h / look.px(26))));
+    mark_selected(area);
+    draw_curve(look, plot, points, p.text_secondary);
+    react("learning/" + std::string(name), area);
+  }
+};
+
+void draw_legend(const Look& look, Rect header, bool evaluates) {
+  const Palette& p = look.colors();
+  const auto entry = [&](std::string_view name, Rgb c, bool dot) {
+    const float width = look.px(20) + text_width(look, Face::kSmall, name);
+    if (width > header.w) return;
+    Rect box = header.take_left(width, look.px(12));
+    const Rect mark = box.take_left(look.px(14), look.px(6));
+    line(mark.x, mark.center_y(), mark.right(), mark.center_y(), color(c), look.px(kLineWidth));
+    if (dot) shape(Shape::kDot, mark.center_x(), mark.center_y(), look.px(6), color(c));
+    text_in(look, box, Face::kSmall, p.text_secondary, name);
+  };
+  entry("Loss", p.text_secondary, false);
+  if (evaluates) entry("Evaluation", p.text, true);
+}
+
+// "lowest 3.412 after step 40"
+std::string best_text(const trace::RunFigures& figures) {
+  const auto* best = trace::best_evaluation(figures.evaluations);
+  if (best == nullptr) return {};
+  return "lowest " + value_text(best->loss) + " after step " + format_integer(best->step);
+}
+
+void draw_learning_charts(const Look& look, const Rect& body, const Snapshot& snapshot,
+                          Commands& commands) {
+  const trace::RunFigures& figures = snapshot.run->figures;
+  const Drawing drawing{look, snapshot, commands, figures, step_axis(figures)};
+  Rect rest = body;
+  if (rest.w >= look.px(kLeastForSmall)) {
+    Rect small = rest.take_right(rest.w * kSmallShare, look.px(14));
+    const Rect upper = small.take_top((small.h - look.px(6)) / 2, look.px(6));
+    drawing.draw_small(upper, LearningCurve::kLearningRate, "Learning rate");
+    drawing.draw_small(small, LearningCurve::kGradientNorm, "Gradient norm");
+  }
+  drawing.draw_loss(rest);
+}
+
+}  // namespace
+
+void draw_learning_wide(const Look& look, const Rect& body, const Snapshot& snapshot,
+                        Commands& commands) {
+  const trace::RunFigures& figures = snapshot.run->figures;
+  Rect rest = body;
+  Rect head = rest.take_top(look.px(18));
+  text_in(look, head, Face::kSmall, look.colors().text_muted, best_text(figures), Align::kRight);
+  draw_legend(look, head, !figures.evaluations.empty());
+  draw_learning_charts(look, rest, snapshot, commands);
+}
+
+void draw_learning_panel(const Look& look, const Rect& rect, const Snapshot& snapshot,
+                         Commands& commands) {
+  const trace::RunFigures& figures = snapshot.run->figures;
+  const std::string note = best_text(figures);
+  const Panel panel(look, "learning", rect, {.title = "Learning", .note = note});
+  {
+    const Clip header_clip(rect, false);
+    draw_legend(look, panel.header, !figures.evaluations.empty());
+  }
+  Rect body = panel.body;
+  body.take_top(look.px(2));
+  draw_learning_charts(look, body, snapshot, commands);
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,21 @@
+// What estimates of strategies share on screen: the stacked bar and the tooltip with formulas.
+// Interface thread, inside a frame.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "ui/kit/paint.h"
+#include "ui/present/estimate_text.h"
+
+namespace shardlens::ui {
+
+// `parts` from the left, with `axis` bytes over the whole width; what lies beyond is cut off with a
+// mark at the end.
+void draw_estimate_bar(const Look& look, const Rect& rect, std::span<const MemoryPart> parts,
+                       double axis, float strength = 1);
+// A title, each line's figure with its formula under it, and a note.
+void formula_tooltip(const Look& look, std::string_view title, std::span<const FormulaLine> lines,
+                     std::string_view note = {});
+
+}  // namespace shardlens::ui

@@ -1,0 +1,92 @@
+#include "ui/plan/plan_fields.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/model/model_shape.h"
+#include "trace/predict/gpu_table.h"
+#include "ui/kit/widgets.h"
+#include "ui/plan/plan_table.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> kGpusPerNode{"1", "2", "4", "8", "16"};
+constexpr std::array<std::string_view, 8> kNodeCounts{"1", "2", "4", "8", "16", "32", "64", "128"};
+
+std::vector<std::string_view> plannable_models() {
+  std::vector<std::string_view> names;
+  for (const auto& shape : trace::model_presets()) names.push_back(shape.name);
+  for (const auto& shape : trace::planning_presets()) names.push_back(shape.name);
+  return names;
+}
+
+std::vector<std::string_view> plannable_gpus() {
+  std::vector<std::string_view> names;
+  for (const auto& gpu : trace::gpu_models()) names.push_back(gpu.name);
+  return names;
+}
+
+struct PlanField {
+  std::string_view label, name;
+  std::string value;
+  std::span<const std::string_view> choices;
+  bool open = false;  // other values can be typed
+};
+
+// As wide as its longest choice, so that nothing moves when another one is picked.
+float field_width(const Look& look, const PlanField& field) {
+  float widest = text_width(look, Face::kMono, field.value);
+  for (const auto choice : field.choices) {
+    widest = std::max(widest, text_width(look, Face::kMono, choice));
+  }
+  return std::ceil(widest) + look.px(32);
+}
+
+void draw_field(const Look& look, Rect& row, const PlanField& field, Commands& commands) {
+  const float label_width = text_width(look, Face::kSmall, field.label);
+  const Rect label = row.take_left(label_width, look.px(6));
+  text_in(look, label, Face::kSmall, look.colors().text_secondary, field.label);
+  const Rect box = row.take_left(field_width(look, field), look.px(16));
+  std::string value = field.value;
+  if (choice_field(look, "plan/" + std::string(field.name), box.inset(0, (box.h - look.px(26)) / 2),
+                   value, field.choices, field.open)) {
+    commands.push_back(SetPlanTarget{std::string(field.name), value});
+  }
+}
+
+}  // namespace
+
+void draw_plan_fields(const Look& look, const Rect& rect, const Snapshot& snapshot,
+                      Commands& commands) {
+  const Palette& p = look.colors();
+  const PlanCard& card = *snapshot.plan;
+  const auto models = plannable_models();
+  const auto gpus = plannable_gpus();
+  const PlanField fields[] = {
+      {"Model", "model", card.target.model.empty() ? snapshot.knobs.next.model : card.target.model,
+       models},
+      {"GPU", "gpu", card.target.gpu, gpus},
+      {"GPUs per node", "gpus_per_node", std::to_string(card.target.gpus_per_node), kGpusPerNode,
+       true},
+      {"Nodes", "nodes", std::to_string(card.target.nodes), kNodeCounts, true},
+  };
+  Rect row = rect;
+  for (const PlanField& field : fields) draw_field(look, row, field, commands);
+  if (snapshot.notice_is_error) {
+    text_in(look, row, Face::kSmall, p.danger, snapshot.notice);
+    explain(look, row, "Not taken over", snapshot.notice);
+  } else if (card.plan) {
+    const auto gpu = trace::find_gpu(card.target.gpu);
+    label_in(look, row, Face::kSmall, p.text_muted,
+             plan_device_text(*card.plan, gpu ? gpu->title : card.target.gpu), Align::kRight);
+  }
+}
+
+}  // namespace shardlens::ui

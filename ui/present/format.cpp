@@ -1,0 +1,111 @@
+#include "ui/present/format.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+
+namespace shardlens::ui {
+
+namespace {
+
+std::string fixed(double value, int decimals) {
+  std::array<char, 64> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%.*f", decimals, value);
+  return buffer.data();
+}
+
+std::tm local_time(std::int64_t realtime_ns) {
+  const auto seconds = static_cast<std::time_t>(realtime_ns / 1'000'000'000);
+  std::tm result{};
+  localtime_r(&seconds, &result);
+  return result;
+}
+
+std::string format_time(std::int64_t realtime_ns, const char* pattern) {
+  const std::tm time = local_time(realtime_ns);
+  std::array<char, 64> buffer{};
+  const auto size = std::strftime(buffer.data(), buffer.size(), pattern, &time);
+  return {buffer.data(), size};
+}
+
+bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+}  // namespace
+
+std::string format_seconds_left(double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0) return "";
+  if (seconds < 90) return fixed(std::ceil(seconds), 0) + " s left";
+  if (seconds < 5400) return fixed(std::round(seconds / 60), 0) + " min left";
+  return fixed(seconds / 3600, 1) + " h left";
+}
+
+std::string format_clock(std::int64_t realtime_ns) { return format_time(realtime_ns, "%H:%M"); }
+
+std::string format_date(std::int64_t realtime_ns) {
+  return format_time(realtime_ns, "%Y-%m-%d %H:%M:%S");
+}
+
+std::string format_elapsed(double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0) seconds = 0;
+  const auto whole = static_cast<std::int64_t>(seconds);
+  std::array<char, 64> buffer{};
+  if (whole >= 3600) {
+    std::snprintf(buffer.data(), buffer.size(), "%lld:%02lld:%02lld",
+                  static_cast<long long>(whole / 3600), static_cast<long long>(whole / 60 % 60),
+                  static_cast<long long>(whole % 60));
+  } else {
+    const auto tenths = static_cast<std::int64_t>(seconds * 10);
+    std::snprintf(buffer.data(), buffer.size(), "%lld:%02lld.%lld",
+                  static_cast<long long>(tenths / 600), static_cast<long long>(tenths / 10 % 60),
+                  static_cast<long long>(tenths % 10));
+  }
+  return buffer.data();
+}
+
+namespace {
+
+// The longest that fits: `cut` gives the text with so many of its `size` bytes.
+template <typename Cut>
+std::string longest_cut(std::size_t size, float width, const Measure& measure, const Cut& cut) {
+  if (measure("…") > width) return "";
+  std::size_t low = 0, high = size;  // bytes kept: low fits, high does not
+  while (low + 1 < high) {
+    const std::size_t middle = (low + high) / 2;
+    (measure(cut(middle)) <= width ? low : high) = middle;
+  }
+  const std::string result = cut(low);
+  return result == "…" ? "" : result;
+}
+
+}  // namespace
+
+std::string elide(std::string_view text, float width, const Measure& measure) {
+  if (measure(text) <= width) return std::string(text);
+  return longest_cut(text.size(), width, measure, [&](std::size_t bytes) {
+    while (bytes > 0 && is_continuation(text[bytes])) --bytes;
+    while (bytes > 0 && text[bytes - 1] == ' ') --bytes;
+    return std::string(text.substr(0, bytes)) + "…";
+  });
+}
+
+std::string elide_start(std::string_view text, float width, const Measure& measure) {
+  if (measure(text) <= width) return std::string(text);
+  return longest_cut(text.size(), width, measure, [&](std::size_t bytes) {
+    std::size_t begin = text.size() - bytes;
+    while (begin < text.size() && is_continuation(text[begin])) ++begin;
+    return "…" + std::string(text.substr(begin));
+  });
+}
+
+std::string elide_middle(std::string_view text, float width, const Measure& measure) {
+  if (measure(text) <= width) return std::string(text);
+  return longest_cut(text.size(), width, measure, [&](std::size_t bytes) {
+    std::size_t end = bytes - bytes / 2, begin = text.size() - bytes / 2;
+    while (end > 0 && is_continuation(text[end])) --end;
+    while (begin < text.size() && is_continuation(text[begin])) ++begin;
+    return std::string(text.substr(0, end)) + "…" + std::string(text.substr(begin));
+  });
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,169 @@
+#include "ui/present/headline.h"
+
+#include <optional>
+#include <sstream>
+#include <string_view>
+
+#include "trace/model/run_origin.h"
+#include "ui/present/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+Headline make(std::string label, const Quantity& quantity, std::string note, std::string definition,
+              std::string source) {
+  return {std::move(label), quantity.value,        quantity.unit,
+          std::move(note),  std::move(definition), std::move(source)};
+}
+
+Headline step_headline(const trace::RunSummary& s, const std::string& source) {
+  std::string note;
+  if (s.step_ns.count > 1) {
+    const auto unit = duration_unit(s.step_ns.mean);
+    note = "± " + format_duration_in(s.step_ns.standard_deviation, unit).value;
+  }
+  return make("Step", format_duration(s.step_ns.mean), note,
+              "Time of one optimizer step: the mean over " + format_integer(s.steps_measured) +
+                  " measured steps of the mean over ranks; ± is the standard deviation over steps",
+              source);
+}
+
+Headline exposed_headline(const trace::RunSummary& s, const std::string& source) {
+  std::string share, of_step, waits;
+  if (s.step_ns.mean > 0) {
+    share = format_percent(s.exposed_ns / s.step_ns.mean).text();
+    of_step = " of step";
+  }
+  std::string split;
+  if (s.exposed_wait_ns.value_or(0) > 0 && s.exposed_ns > 0) {
+    const std::string waiting = format_duration(*s.exposed_wait_ns).text();
+    waits = (share.empty() ? "" : ", ") + waiting + " waiting";
+    split = ". Of it " + waiting + " are waiting, before the last rank had come, and " +
+            format_duration(s.exposed_ns - *s.exposed_wait_ns).text() + " transfer";
+  } else if (s.exposed_ns > 0 && s.wait_doubt != trace::WaitDoubt::kNone) {
+    split = ". How much of it is waiting for other ranks is not known: " +
+            std::string(to_text(s.wait_doubt));
+  }
+  Headline out =
+      make("Exposed", format_duration(s.exposed_ns), share + of_step + waits,
+           "Communication that no computation hides: all collectives minus their overlap with "
+           "computation" +
+               split +
+               ". A better bucket size or strategy can win back the transfer at most; waiting "
+               "goes with what makes a rank late",
+           source);
+  out.brief_note = share + waits;
+  return out;
+}
+
+Headline overlap_headline(const trace::RunSummary& s, const std::string& source) {
+  return make("Overlap", format_percent(*s.overlap_fraction), "",
+              "Share of communication that runs while computation runs. More is not always better: "
+              "compressed gradients lower it although the step gets faster",
+              source);
+}
+
+// "operators: …; memory: …" as the recorder wrote it; parts by the name in front of the colon.
+std::vector<std::string> recorded_sources(const trace::RunFigures& figures) {
+  std::vector<std::string> parts;
+  if (figures.ranks.empty()) return parts;
+  std::istringstream all(figures.ranks.front().info.sources);
+  for (std::string part; std::getline(all, part, ';');) {
+    const auto first = part.find_first_not_of(' ');
+    if (first != std::string::npos) parts.push_back(part.substr(first));
+  }
+  return parts;
+}
+
+constexpr std::string_view kMemoryPart = "memory: ";
+constexpr std::string_view kUnnamedSource = "The recording does not name its source";
+
+std::optional<Headline> memory_headline(const trace::RunFigures& figures) {
+  const trace::RankFigures* most = nullptr;
+  for (const auto& rank : figures.ranks) {
+    if (most == nullptr || rank.peak.total_bytes() > most->peak.total_bytes()) most = &rank;
+  }
+  if (most == nullptr || most->peak.total_bytes() <= 0) return std::nullopt;
+  return make("Peak memory", format_bytes(static_cast<double>(most->peak.total_bytes())),
+              "rank " + std::to_string(most->info.rank),
+              "The largest memory of any rank at any moment: what PyTorch allocated, by category, "
+              "plus what lies outside PyTorch",
+              memory_source(figures));
+}
+
+}  // namespace
+
+std::string time_source(const trace::RunFigures& figures) {
+  std::string text;
+  for (const std::string& part : recorded_sources(figures)) {
+    if (!part.starts_with(kMemoryPart)) text += (text.empty() ? "Sources: " : "; ") + part;
+  }
+  return text.empty() ? std::string(kUnnamedSource) : text;
+}
+
+std::string memory_source(const trace::RunFigures& figures) {
+  for (const std::string& part : recorded_sources(figures)) {
+    if (part.starts_with(kMemoryPart)) return "Source: " + part.substr(kMemoryPart.size());
+  }
+  return std::string(kUnnamedSource);
+}
+
+std::string peak_flops_text(const trace::RunFigures& figures) {
+  if (figures.ranks.empty() || figures.ranks.front().info.peak_flops <= 0) return "not known";
+  const trace::RankInfo& info = figures.ranks.front().info;
+  std::string text = format_plain(info.peak_flops / 1e12) + " TFLOP/s per GPU";
+  if (!info.peak_flops_origin.empty()) text += " (" + info.peak_flops_origin + ")";
+  return text;
+}
+
+std::vector<Headline> headlines(const trace::RunFigures& figures) {
+  std::vector<Headline> out;
+  const trace::RunSummary& s = figures.summary;
+  const std::string source = time_source(figures);
+  if (s.steps_measured > 0) {
+    out.push_back(step_headline(s, source));
+    if (s.has_detail) out.push_back(exposed_headline(s, source));
+    if (s.tokens_per_s > 0) {
+      out.push_back(make("Tokens", format_rate(*s.tokens_per_s, "/s"), "",
+                         "Tokens that all ranks together train on per second of measured steps",
+                         "From batch, sequence length and step times"));
+    }
+    if (s.mfu) {
+      out.push_back(make(
+          "MFU", format_percent(*s.mfu), "",
+          "Model FLOPs utilization: (6·N + 12·L·C·T) · tokens/s ÷ the device's dense "
+          "peak at the precision used; N leaves out embeddings that are only looked up, frozen "
+          "weights count 4, recomputation nothing",
+          "From the model's shape and step times; the peak is " + peak_flops_text(figures)));
+    }
+  }
+  if (auto memory = memory_headline(figures)) out.push_back(std::move(*memory));
+  if (s.steps_measured > 0 && s.overlap_fraction) out.push_back(overlap_headline(s, source));
+  return out;
+}
+
+std::string run_circumstances(const trace::RunInfo& info, bool brief) {
+  std::string text;
+  if (info.start_ns > 0) text = brief ? format_clock(info.start_ns) : format_date(info.start_ns);
+  const auto add = [&text](const std::string& part) {
+    if (!text.empty()) text += " · ";
+    text += part;
+  };
+  if (info.world_size > 0) {
+    add(std::to_string(info.world_size) + (info.world_size == 1 ? " rank" : " ranks") +
+        (info.device == "cuda" ? " on GPU" : " on CPU"));
+  }
+  if (!info.imported_from.empty()) {
+    add(info.command.empty() ? "imported" : "recorded from outside");
+  } else if (!brief) {
+    add(info.settings.precision);
+  }
+  return text;
+}
+
+std::string run_title(const trace::RunInfo& info) {
+  return trace::has_settings(info) ? info.settings.model + " · " + info.name : info.name;
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,48 @@
+// What the job's controls say: what Start does is written on it. Free of ImGui.
+#pragma once
+
+#include <string>
+
+#include "ui/state/snapshot.h"
+
+namespace shardlens::ui {
+
+struct StartControls {
+  enum class Kind { kStart, kQueue, kInstalling, kInstallFailed, kViewerOnly } kind = Kind::kStart;
+  std::string label;           // of the main button, or the line in its place
+  std::string detail;          // the next run's name, or what to do; may be ""
+  std::string stop_and_start;  // the second button while a job runs; "" for none
+  bool enabled = true;         // false: a setting has a problem
+};
+StartControls start_controls(const Snapshot& snapshot);
+
+// "run 5": the ordinal that the next run will have, behind those that wait.
+std::string next_ordinal(const Ledger* ledger, std::size_t queued = 0);
+
+struct ProgressText {
+  float fraction = -1;  // -1: no bar
+  std::string left;     // "step 312 of 500", "done"
+  std::string right;    // "38 s left"
+  std::string details;  // "done after 500 steps, 1:58"; "" while it runs
+  bool failed = false;
+};
+std::string steps_text(std::int64_t steps);  // "1 step", "1,200 steps"
+ProgressText progress_text(const Snapshot& snapshot);
+
+// The GPUs of a run with driver, CUDA, NCCL and what links them, each kind once: "NVIDIA H100;
+// driver 580.95.05, …; linked by NVLink 4, 18 links, 450 GB/s at most". None of a run on the CPU.
+std::vector<std::string> device_lines(const trace::RunFigures& figures);
+
+// What recording did: "12,340 events in 1.2 MiB; recording makes steps about 0.8 % longer,
+// estimated; none lost"
+std::string recorder_text(const trace::RecorderFigures& recorder);
+
+// All lines above the workspace, most pressing first.
+struct Message {
+  std::string text;
+  bool is_error = false;
+  bool is_answer = false;  // what came of the last command, and it went well
+};
+std::vector<Message> messages(const Snapshot& snapshot);
+
+}  // namespace shardlens::ui

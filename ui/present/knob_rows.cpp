@@ -1,0 +1,133 @@
+#include "ui/present/knob_rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "trace/model/strategy.h"
+#include "ui/present/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::Knob;
+
+KnobRow row_of(const Knob& knob, const KnobDraft& draft) {
+  KnobRow row;
+  row.group = knob.group;
+  row.knob = &knob;
+  row.control = control_of(knob);
+  row.value = trace::value_text(draft.next, knob);
+  const std::string before = trace::value_text(draft.baseline, knob);
+  row.changed = before != row.value;
+  if (row.changed) {
+    row.before = (draft.baseline_name.empty() ? "default" : draft.baseline_name) + ": " + before;
+  }
+  if (knob.name == "sharding_strategy") {
+    row.note = std::string(trace::strategy_traits(row.value).explanation);
+  }
+  for (const trace::SettingProblem& problem : draft.problems) {
+    if (problem.knob == knob.name) row.problem = problem.message;
+  }
+  return row;
+}
+
+void add_group(std::vector<KnobRow>& out, trace::KnobGroup group, const KnobDraft& draft,
+               bool unfolded) {
+  std::vector<KnobRow> essential, rest;
+  int hidden = 0;
+  for (const Knob& knob : trace::knobs()) {
+    if (knob.group != group) continue;
+    KnobRow row = row_of(knob, draft);
+    // What the strategy does not obey is out of the way, unless it stops the run.
+    if (!trace::applies(knob, draft.next.sharding_strategy) && row.problem.empty()) continue;
+    if (knob.essential) {
+      essential.push_back(std::move(row));
+    } else if (unfolded || row.changed || !row.problem.empty()) {
+      rest.push_back(std::move(row));
+    } else {
+      ++hidden;
+    }
+  }
+  KnobRow heading;
+  heading.kind = KnobRow::Kind::kHeading;
+  heading.group = group;
+  out.push_back(heading);
+  for (KnobRow& row : essential) {
+    const bool strategies = row.knob->name == "sharding_strategy" && draft.estimates;
+    out.push_back(std::move(row));
+    if (!strategies) continue;
+    KnobRow bars;
+    bars.kind = KnobRow::Kind::kStrategies;
+    bars.group = group;
+    out.push_back(std::move(bars));
+  }
+  out.insert(out.end(), rest.begin(), rest.end());
+  if (hidden > 0 || unfolded) {
+    KnobRow more;
+    more.kind = KnobRow::Kind::kMore;
+    more.group = group;
+    more.hidden = hidden;
+    out.push_back(more);
+  }
+}
+
+bool is_integer(const Knob& knob) {
+  return std::holds_alternative<std::int64_t trace::Settings::*>(knob.member);
+}
+
+}  // namespace
+
+KnobControl control_of(const Knob& knob) {
+  const std::string_view type = trace::type_name(knob);
+  if (type == "bool") return KnobControl::kCheckbox;
+  if (!knob.choices.empty()) return KnobControl::kChoice;
+  if (knob.logarithmic && knob.essential && !knob.may_be_auto) return KnobControl::kSliderInput;
+  return KnobControl::kInput;
+}
+
+std::vector<KnobRow> knob_rows(const KnobDraft& draft, const UnfoldedGroups& unfolded) {
+  std::vector<KnobRow> out;
+  for (int i = 0; i < trace::kKnobGroupCount; ++i) {
+    add_group(out, static_cast<trace::KnobGroup>(i), draft, unfolded[static_cast<std::size_t>(i)]);
+  }
+  return out;
+}
+
+SliderRange slider_range(const Knob& knob) {
+  // What people try; the field takes the whole range.
+  if (knob.name == "bucket_cap_mb") return {0.25, 512};
+  if (knob.name == "batch_per_rank") return {1, 256};
+  if (knob.name == "sequence_length") return {16, 8192};
+  if (knob.name == "steps") return {10, 10000};
+  return {std::max(knob.minimum, knob.logarithmic ? 1e-3 : knob.minimum), knob.maximum};
+}
+
+float slider_position(const Knob& knob, double value) {
+  const auto [low, high] = slider_range(knob);
+  const double v = std::clamp(value, low, high);
+  const double at =
+      knob.logarithmic ? std::log(v / low) / std::log(high / low) : (v - low) / (high - low);
+  return static_cast<float>(at);
+}
+
+std::string slider_text(const Knob& knob, float position) {
+  const auto [low, high] = slider_range(knob);
+  const double p = std::clamp(static_cast<double>(position), 0.0, 1.0);
+  double value = knob.logarithmic ? low * std::pow(high / low, p) : low + (high - low) * p;
+  const double power = std::pow(10.0, std::floor(std::log10(std::max(value, 1e-12))) - 1);
+  value = std::clamp(std::round(value / power) * power, knob.minimum, knob.maximum);
+  if (is_integer(knob)) return std::to_string(std::llround(value));
+  return format_plain(value);
+}
+
+std::string change_summary(const KnobDraft& draft) {
+  const auto changes = trace::differing_knobs(draft.baseline, draft.next);
+  if (changes.empty()) return "";
+  const std::string against = draft.baseline_name.empty() ? "the defaults" : draft.baseline_name;
+  if (changes.size() == 1) return "1 change against " + against;
+  return std::to_string(changes.size()) + " changes against " + against +
+         ": their effects cannot be told apart";
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,138 @@
+#include "ui/present/memory_stack.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "ui/present/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::MemoryCategory;
+
+double total(const std::array<std::int64_t, trace::kMemoryCategoryCount>& bytes) {
+  double sum = 0;
+  for (const auto part : bytes) sum += static_cast<double>(part);
+  return sum;
+}
+
+MemoryBar bar_of(const trace::RankFigures& rank, bool goes_on) {
+  MemoryBar bar;
+  bar.rank = rank.info.rank;
+  bar.peak = static_cast<double>(rank.peak.total_bytes());
+  bar.now = goes_on ? static_cast<double>(rank.now.allocated_bytes()) : 0;
+  bar.estimate = total(rank.estimate);
+  for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
+    const auto bytes = static_cast<double>(rank.peak.bytes[static_cast<std::size_t>(i)]);
+    if (bytes > 0) bar.parts.push_back({static_cast<MemoryCategory>(i), bytes});
+    const auto own = static_cast<double>(rank.category_peaks[static_cast<std::size_t>(i)]);
+    bar.category_peaks[static_cast<std::size_t>(i)] = std::max(own, bytes);
+  }
+  return bar;
+}
+
+}  // namespace
+
+MemoryStacks memory_stacks(const std::vector<trace::RankFigures>& ranks, bool goes_on) {
+  MemoryStacks out;
+  for (const trace::RankFigures& rank : ranks) {
+    if (rank.peak.total_bytes() <= 0) continue;
+    out.bars.push_back(bar_of(rank, goes_on));
+    const MemoryBar& bar = out.bars.back();
+    out.top = std::max({out.top, bar.peak, bar.now, bar.estimate});
+    if (bar.peak > out.bars[out.largest].peak) out.largest = out.bars.size() - 1;
+  }
+  for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
+    const auto category = static_cast<MemoryCategory>(i);
+    const bool used = std::any_of(out.bars.begin(), out.bars.end(), [i](const MemoryBar& bar) {
+      return bar.category_peaks[static_cast<std::size_t>(i)] > 0;
+    });
+    if (used) out.categories.push_back(category);
+  }
+  return out;
+}
+
+MemoryFold folded_bars(const MemoryStacks& stacks, std::size_t room) {
+  MemoryFold fold;
+  const std::size_t count = stacks.bars.size();
+  fold.shown.resize(count);
+  std::iota(fold.shown.begin(), fold.shown.end(), std::size_t{0});
+  if (count <= room || count < 3) return fold;
+  const auto peak_of = [&](std::size_t i) { return stacks.bars[i].peak; };
+  std::ranges::stable_sort(fold.shown, std::greater<>(), peak_of);
+  // One place is that of the rest.
+  const std::size_t kept = std::max<std::size_t>(room, 2) - 1;
+  fold.rest = count - kept;
+  fold.most = peak_of(fold.shown[kept]);
+  fold.least = peak_of(fold.shown.back());
+  fold.shown.resize(kept);
+  return fold;
+}
+
+std::string rest_text(const MemoryFold& fold) {
+  const Quantity least = format_bytes(fold.least), most = format_bytes(fold.most);
+  std::string text = "and " + format_integer(static_cast<std::int64_t>(fold.rest)) + " more ";
+  if (least.text() == most.text()) return text + "at " + most.text();
+  return text + "between " + (least.unit == most.unit ? least.value : least.text()) + " and " +
+         most.text();
+}
+
+std::string_view memory_name(MemoryCategory category) {
+  switch (category) {
+    case MemoryCategory::kParameters:
+      return "Parameters";
+    case MemoryCategory::kGatheredParameters:
+      return "Gathered parameters";
+    case MemoryCategory::kGradients:
+      return "Gradients";
+    case MemoryCategory::kOptimizer:
+      return "Optimizer state";
+    case MemoryCategory::kActivations:
+      return "Activations";
+    case MemoryCategory::kCommunication:
+      return "Communication";
+    case MemoryCategory::kOther:
+      return "Other tensors";
+    case MemoryCategory::kOutside:
+      return "Outside PyTorch";
+  }
+  return "";
+}
+
+std::string_view memory_definition(MemoryCategory category) {
+  switch (category) {
+    case MemoryCategory::kParameters:
+      return "The model's own tensors";
+    case MemoryCategory::kGatheredParameters:
+      return "Full parameters, gathered from shards for use";
+    case MemoryCategory::kGradients:
+      return "Gradients outside of buckets, and shards of them";
+    case MemoryCategory::kOptimizer:
+      return "AdamW's two moments";
+    case MemoryCategory::kActivations:
+      return "Kept by forward for backward, and what backward makes";
+    case MemoryCategory::kCommunication:
+      return "Buckets, gather and scatter buffers";
+    case MemoryCategory::kOther:
+      return "Tensors that belong to none of the other categories";
+    case MemoryCategory::kOutside:
+      return "Not allocated through PyTorch: the device's context and libraries, or the process's "
+             "heap";
+  }
+  return "";
+}
+
+std::string estimate_note(const MemoryBar& bar) {
+  if (bar.estimate <= 0 || bar.peak <= 0) return "";
+  const double relative = bar.estimate / bar.peak - 1;
+  const std::string size = format_bytes(bar.estimate).text();
+  if (std::abs(relative) < 0.005) return "Estimate " + size + ", as measured";
+  return "Estimate " + size + ", " + format_percent(std::abs(relative)).text() +
+         (relative > 0 ? " above" : " below");
+}
+
+}  // namespace shardlens::ui

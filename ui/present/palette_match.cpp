@@ -1,0 +1,118 @@
+#include "ui/present/palette_match.h"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+
+#include "trace/model/settings.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+bool is_word_letter(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || (static_cast<unsigned char>(c) & 0x80);
+}
+
+// In lower case, single spaces for all that is neither letter nor digit.
+std::string plain(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (is_word_letter(c)) {
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!out.empty() && out.back() != ' ') {
+      out += ' ';
+    }
+  }
+  if (out.ends_with(' ')) out.pop_back();
+  return out;
+}
+
+bool starts_word(std::string_view text, std::size_t i) { return i == 0 || text[i - 1] == ' '; }
+
+bool has_word_beginning(std::string_view text, std::string_view wanted) {
+  for (std::size_t at = text.find(wanted); at != text.npos; at = text.find(wanted, at + 1)) {
+    if (starts_word(text, at)) return true;
+  }
+  return false;
+}
+
+bool all_begin_words(std::string_view query, std::string_view text) {
+  while (!query.empty()) {
+    const std::size_t end = std::min(query.find(' '), query.size());
+    if (!has_word_beginning(text, query.substr(0, end))) return false;
+    query.remove_prefix(std::min(end + 1, query.size()));
+  }
+  return true;
+}
+
+// Every letter begins a word or follows the one before it.
+bool abbreviates(std::string_view query, std::string_view text, std::size_t from, bool follows) {
+  if (query.empty()) return true;
+  if (query.front() == ' ') return abbreviates(query.substr(1), text, from, false);
+  for (std::size_t at = from; at < text.size(); ++at) {
+    const bool possible = starts_word(text, at) || (follows && at == from);
+    if (possible && text[at] == query.front() && abbreviates(query.substr(1), text, at + 1, true)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Match best_of(const Findable& one, std::string_view query) {
+  const Match by_title = match_of(query, one.title);
+  // Another word for it is as good as a beginning of its title.
+  Match by_words = one.words.empty() ? Match::kNone : match_of(query, one.words);
+  if (by_words < Match::kPrefix) by_words = Match::kPrefix;
+  const Match match = std::min(by_title, by_words);
+  return one.is_weighty && match > Match::kWords ? Match::kNone : match;
+}
+
+}  // namespace
+
+Match match_of(std::string_view typed, std::string_view title) {
+  const std::string query = plain(typed), text = plain(title);
+  if (query.empty())
+    return typed.find_first_not_of(' ') == typed.npos ? Match::kWords : Match::kNone;
+  if (query == text) return Match::kExact;
+  if (text.starts_with(query)) return Match::kPrefix;
+  if (all_begin_words(query, text)) return Match::kWords;
+  if (text.find(query) != text.npos) return Match::kPart;
+  return abbreviates(query, text, 0, false) ? Match::kAbbreviation : Match::kNone;
+}
+
+std::vector<std::size_t> best_matches(std::string_view query, const std::vector<Findable>& all) {
+  std::vector<std::size_t> indices(all.size());
+  std::iota(indices.begin(), indices.end(), std::size_t{0});
+  std::vector<Match> matches;
+  matches.reserve(all.size());
+  for (const Findable& one : all) matches.push_back(best_of(one, query));
+  std::erase_if(indices, [&](std::size_t i) { return matches[i] == Match::kNone; });
+  std::ranges::stable_sort(indices, {}, [&](std::size_t i) { return matches[i]; });
+  return indices;
+}
+
+TypedAssignment typed_assignment(std::string_view query) {
+  const std::size_t cut = query.find_first_of("= ");
+  if (cut == std::string_view::npos) return {};
+  const trace::Knob* knob = trace::find_knob(query.substr(0, cut));
+  if (knob == nullptr) return {};
+  std::string_view value = query.substr(cut + 1);
+  while (!value.empty() && (value.front() == ' ' || value.front() == '=')) value.remove_prefix(1);
+  if (value.empty()) return {};
+  return {std::string(knob->name), std::string(value)};
+}
+
+std::string typed_path(std::string_view query) {
+  for (const std::string_view word : {"open ", "import "}) {
+    if (query.size() <= word.size() || plain(query.substr(0, word.size())) + " " != word) continue;
+    query.remove_prefix(word.size());
+    while (query.starts_with(' ')) query.remove_prefix(1);
+    while (query.ends_with(' ')) query.remove_suffix(1);
+    // What names a path, not the next word of a command.
+    return query.find_first_of("/.~") == query.npos ? "" : std::string(query);
+  }
+  return "";
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,104 @@
+#include "ui/present/step_chart.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shardlens::ui {
+
+namespace {
+
+StepBar bar_from(const trace::StepFigures& figures, std::size_t index) {
+  StepBar bar;
+  bar.step = bar.last = figures.index;
+  bar.figure = index;
+  bar.warmup = figures.warmup;
+  bar.nonfinite = figures.nonfinite;
+  bar.throttled = !figures.throttling.empty();
+  if (figures.ranks.empty()) return bar;
+  const trace::StepBreakdown& b = figures.shown();
+  bar.total_ns = static_cast<double>(b.step_ns);
+  bar.has_detail = b.has_detail;
+  if (!b.has_detail) return bar;
+  const auto optimizer = static_cast<double>(b.optimizer_compute_ns);
+  bar.parts_ns = {static_cast<double>(b.compute_ns) - optimizer, static_cast<double>(b.exposed_ns),
+                  static_cast<double>(b.exposed_copy_ns), optimizer,
+                  static_cast<double>(b.idle_ns)};
+  return bar;
+}
+
+// A bin shows its slowest step: an average would hide what one looks for.
+void add_to_bin(StepBar& bin, const StepBar& bar) {
+  const std::int64_t last = std::max(bin.last, bar.last);
+  const bool nonfinite = bin.nonfinite || bar.nonfinite;
+  const bool throttled = bin.throttled || bar.throttled;
+  if (bar.total_ns > bin.total_ns) bin = bar;
+  bin.last = last;
+  bin.nonfinite = nonfinite;
+  bin.throttled = throttled;
+}
+
+// Rare outliers and warm-up steps do not flatten the rest: at most 2.2 medians.
+double axis_top(const std::vector<StepBar>& bars, const std::optional<double>& baseline) {
+  std::vector<double> totals;
+  for (const StepBar& bar : bars) {
+    if (!bar.warmup && bar.total_ns > 0) totals.push_back(bar.total_ns);
+  }
+  if (totals.empty()) {
+    for (const StepBar& bar : bars) totals.push_back(bar.total_ns);
+  }
+  double top = 1;
+  if (!totals.empty()) {
+    const auto middle = totals.begin() + static_cast<std::ptrdiff_t>(totals.size() / 2);
+    std::nth_element(totals.begin(), middle, totals.end());
+    const double median = *middle;
+    top = std::min(*std::max_element(totals.begin(), totals.end()), 2.2 * median);
+  }
+  return std::max({1.0, top, baseline.value_or(0)}) * 1.12;
+}
+
+}  // namespace
+
+StepChart step_chart(const std::vector<trace::StepFigures>& steps, const StepChartInput& input) {
+  StepChart chart;
+  const auto room =
+      static_cast<std::size_t>(std::max(1.0, std::floor(input.width / input.min_bar)));
+  std::size_t first = 0;
+  if (input.follow && steps.size() > room) first = steps.size() - room;
+  const std::size_t count = steps.size() - first;
+  chart.bin = static_cast<std::int64_t>((count + room - 1) / std::max<std::size_t>(room, 1));
+  chart.bin = std::max<std::int64_t>(chart.bin, 1);
+  for (std::size_t i = first; i < steps.size(); ++i) {
+    const StepBar bar = bar_from(steps[i], i);
+    chart.has_copies = chart.has_copies || bar.parts_ns[2] > 0;
+    chart.has_throttled = chart.has_throttled || bar.throttled;
+    if ((i - first) % static_cast<std::size_t>(chart.bin) == 0) {
+      chart.bars.push_back(bar);
+    } else {
+      add_to_bin(chart.bars.back(), bar);
+    }
+  }
+  if (!chart.bars.empty()) {
+    const double width = input.width / static_cast<double>(chart.bars.size());
+    chart.bar_width = std::clamp(width, input.min_bar, input.max_bar);
+    if (chart.bin > 1) chart.bar_width = width;
+  }
+  chart.top_ns = axis_top(chart.bars, input.baseline_ns);
+  return chart;
+}
+
+std::optional<std::size_t> bar_at(const StepChart& chart, double x) {
+  if (x < 0 || chart.bar_width <= 0) return std::nullopt;
+  const auto index = static_cast<std::size_t>(x / chart.bar_width);
+  if (index >= chart.bars.size()) return std::nullopt;
+  return index;
+}
+
+std::optional<std::size_t> bar_of_step(const StepChart& chart, std::int64_t step) {
+  for (std::size_t i = 0; i < chart.bars.size(); ++i) {
+    const std::int64_t first = i == 0 ? INT64_MIN : chart.bars[i - 1].last + 1;
+    if (step >= first && step <= chart.bars[i].last) return i;
+  }
+  return std::nullopt;
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,52 @@
+// The ledger as columns of texts: which columns have a value, which fit, what each cell says.
+// Free of ImGui.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ui/state/palette.h"
+#include "ui/state/snapshot.h"
+
+namespace shardlens::ui {
+
+enum class Trend : std::uint8_t { kNone, kSlower, kFaster };
+
+struct LedgerCell {
+  std::string text;
+  Tone tone = Tone::kText;
+  Trend trend = Trend::kNone;      // ▲ slower, ▼ faster, in front of the text
+  std::optional<double> bar = {};  // 0..1: a bar behind the figure
+  std::string mark = {};           // a small grey word behind the text
+};
+
+struct LedgerColumn {
+  std::string title;
+  std::string key;  // a setting's name; "" for figures
+  std::string definition;
+  bool figure = false;  // set in the monospaced face
+  float width = 80;     // of scale 1
+  float least = 0;      // what it can do with where columns that matter would go; 0: `width`
+  float wish = 0;       // what its longest text would take, given where there is room
+  int priority = 0;     // low ones go first when the window is narrow
+  // Made only for rows on screen: a library may hold thousands.
+  std::function<LedgerCell(const LedgerRow&, const JobState&)> cell = {};
+  // What it is sorted by; NaN: not known. None: by the text.
+  std::function<double(const LedgerRow&)> number = {};
+};
+
+struct LedgerTable {
+  std::vector<LedgerColumn> columns;
+};
+
+// From this on a column tells the runs apart: it goes only when there is no room for such columns.
+inline constexpr int kTellsRunsApart = 200;
+
+// Columns without a value in any row are left out; settings are shown where rows differ in them.
+LedgerTable ledger_table(const Ledger& ledger);
+// Drops columns of low priority until the rest fits; the first column takes what is left over.
+void fit_columns(LedgerTable& table, float width);
+
+}  // namespace shardlens::ui

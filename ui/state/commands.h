@@ -1,0 +1,145 @@
+// What panels ask for: plain values that `app` carries out after the frame.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "trace/model/bookmarks.h"
+#include "trace/timeline/event_ref.h"
+#include "trace/timeline/name_hits.h"
+#include "trace/timeline/picture.h"
+#include "trace/timeline/range_figures.h"
+#include "trace/timeline/step_memory.h"
+#include "ui/state/geometry.h"
+
+namespace shardlens::ui {
+
+struct SetKnob {
+  std::string name, text;
+};
+struct ResetKnobs {};  // to the baseline's values
+struct ResetKnob {
+  std::string name;
+};
+struct StartRun {
+  bool stop_current = false;
+};  // starts, or queues while a job runs
+struct StopRun {};
+struct CancelQueued {
+  std::uint64_t id = 0;  // of a job that waits; 0: all of them
+};
+struct MoveQueued {
+  std::uint64_t id = 0;
+  int places = -1;  // -1: one earlier
+};
+struct ShowRun {
+  std::string folder;
+};  // open a run of the ledger
+struct SetBaseline {
+  std::string folder;
+};
+struct UnpinBaseline {};  // the last run is the baseline again
+// What a user says of runs; what is not given stays.
+struct EditRuns {
+  std::vector<std::string> folders;
+  std::optional<std::string> name, note;  // of a single run
+  std::optional<std::vector<std::string>> tags;
+};
+struct DeleteRuns {
+  std::vector<std::string> folders;
+};  // until the window closes they can be had back
+struct UndoDelete {};
+struct CopySettings {
+  std::string folder;
+};  // that run's settings become the next run's
+struct SelectStep {
+  std::int64_t step = -1;
+};  // -1: follow the latest
+struct StartReplay {
+  std::string folder;
+};
+struct StopReplay {};
+struct SetReplayPlaying {
+  bool playing = true;
+};
+struct SetReplaySpeed {
+  double speed = 1;
+};
+struct SeekReplay {
+  std::int64_t time_ns = 0;
+};
+struct RetryTrainerSetup {};
+struct OpenPlan {};  // the card with what every strategy would need
+struct ClosePlan {};
+struct SetPlanTarget {
+  std::string name, text;  // "model", "gpu", "gpus_per_node" or "nodes"
+};
+struct CopyText {
+  std::string text;
+};
+struct SaveText {
+  std::string file_name, text;
+};  // a table as CSV
+struct SavePicture {
+  std::string file_name;
+  Rect area;  // of the window, in pixels
+};
+// Of the Inspect workspace.
+struct ShowTimeline {
+  trace::PictureRequest request;
+};
+struct SelectRange {
+  trace::TimeRange range;
+};
+struct ClearRange {};  // statistics are of the whole run again
+struct PickEvent {
+  trace::EventRef event;
+};
+struct DropEvent {};
+struct FindNames {
+  trace::NamePattern pattern;
+};
+struct ClearFind {};
+struct GoToHit {
+  int direction = 1;  // or -1
+  std::int64_t from_ns = 0;
+};
+struct GoToEvent {
+  trace::EventPlace place;
+};  // shows and picks it
+struct GoToNeighbour {
+  trace::EventRef event;
+  int direction = 1;  // or -1
+};                    // shows and picks the one behind or before it on its row and level
+struct ChangeBookmark {
+  trace::BookmarkChange change;
+};  // of the run that is looked around in
+struct ShowMemory {
+  trace::StepMemoryRequest request;
+};
+struct RunSql {
+  std::string query;
+};
+struct StopSql {};
+struct OpenFiles {
+  std::vector<std::string> paths;
+};  // traces of other programs are imported, as one run; of runs the first is shown
+struct PackRun {
+  std::string folder;
+};  // into one file beside the pictures and tables that are saved
+struct Quit {};
+
+using Command =
+    std::variant<SetKnob, ResetKnobs, ResetKnob, StartRun, StopRun, CancelQueued, MoveQueued,
+                 ShowRun, UnpinBaseline, EditRuns, DeleteRuns, UndoDelete, SetBaseline,
+                 CopySettings, SelectStep, StartReplay, StopReplay, SetReplayPlaying,
+                 SetReplaySpeed, SeekReplay, RetryTrainerSetup, OpenPlan, ClosePlan, SetPlanTarget,
+                 CopyText, SaveText, SavePicture, ShowTimeline, SelectRange, ClearRange, PickEvent,
+                 DropEvent, FindNames, ClearFind, GoToHit, GoToEvent, GoToNeighbour, ChangeBookmark,
+                 ShowMemory, RunSql, StopSql, OpenFiles, PackRun, Quit>;
+using Commands = std::vector<Command>;
+
+}  // namespace shardlens::ui

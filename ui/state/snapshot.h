@@ -1,0 +1,136 @@
+// All that a frame shows: immutable, published by `app`, read by panels. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/analysis/comparison.h"
+#include "trace/analysis/figures.h"
+#include "trace/analysis/step_timeline.h"
+#include "trace/model/settings.h"
+#include "ui/inspect/inspect_view.h"
+#include "ui/state/strategy_estimates.h"
+
+namespace shardlens::ui {
+
+// ---- the run on screen ------------------------------------------------------------------------
+
+// One run as panels need it: live, finished or in replay. Shared between frames, never changed.
+struct RunView {
+  trace::RunFigures figures;                            // up to now, or up to the replay clock
+  std::shared_ptr<const trace::StepTimeline> timeline;  // of `selected_step`; null: being read
+  std::int64_t selected_step = -1;                      // -1: no step yet
+  bool follows_live = false;                            // selected_step is the latest
+  std::vector<trace::LogLine> log;                      // the last few hundred lines of all ranks
+  std::string ordinal;                                  // "run 4", its number in the library
+  bool is_live = false;
+  std::vector<std::string> banners;  // "CPU run: shows how it works, not how fast a GPU is", …
+  std::string diagnosis;             // after a failure: which rank did not arrive, …; else ""
+};
+
+// ---- the library ------------------------------------------------------------------------------
+
+struct LedgerRow {
+  std::string name;
+  std::string folder;
+  std::string ordinal;
+  std::int64_t start_ns = 0;
+  trace::RunStatus status = trace::RunStatus::kDone;
+  std::string reason;
+  trace::Settings settings;
+  int ranks = 0;
+  std::string note;  // the user's own words
+  std::vector<std::string> tags;
+  bool is_imported = false;  // another program's: `settings` say nothing
+  trace::RunSummary summary;
+  double peak_memory_bytes = 0;
+  std::optional<double> loss_at_common_step;
+  std::int64_t common_step = -1;
+  // Against the baseline run: relative difference of step time (or of tokens/s once batch or ranks
+  // differ), and whether it is beyond the noise. None: not comparable, or the baseline itself; of
+  // the noise: not known.
+  std::optional<double> relative_to_baseline;
+  std::optional<bool> beyond_noise;
+  bool by_throughput = false;
+  std::string not_compared;               // "other job", "other machine", …; "": it is
+  std::optional<trace::Scaling> scaling;  // against the baseline, if only ranks differ
+  bool is_baseline = false;
+  bool is_being_read = false;  // its figures are not known yet
+  bool is_pinned = false;      // the baseline because the user said so
+  bool is_shown = false;
+  bool is_bundled = false;  // came with the program
+  bool simulated = false;   // on a simulated link, with an injected fault, …: see its settings
+};
+
+struct Ledger {
+  std::vector<LedgerRow> rows;        // newest first
+  std::string spread_note;            // what the noise model says of it: one sentence
+  std::vector<std::string> problems;  // unreadable runs
+  std::int64_t next_number = 1;       // of the next run
+  std::size_t deleted = 0;            // runs that were deleted last and can be had back
+};
+
+// ---- the job, the trainer's installation, replay ----------------------------------------------
+
+enum class JobPhase : std::uint8_t { kNone, kStarting, kRunning, kStopping };
+
+struct JobState {
+  JobPhase phase = JobPhase::kNone;
+  std::string run_name;
+  std::int64_t step = 0, steps = 0;
+  double seconds_left = -1;  // -1: not known
+  struct Queued {
+    std::uint64_t id = 0;
+    std::string name;
+  };
+  std::vector<Queued> queued;  // the runs that start one after another when this one ends
+};
+
+// The trainer is fetched and built behind the window the first time.
+struct TrainerSetup {
+  enum class State : std::uint8_t {
+    kReady,
+    kInstalling,
+    kFailed,
+    kNotWanted
+  } state = State::kReady;
+  std::string message;   // "Fetching LibTorch (1.2 of 4.6 GB)", or why it failed and what to do
+  double fraction = -1;  // -1: not known
+};
+
+struct ReplayState {
+  bool active = false;
+  bool playing = false;
+  double speed = 1;
+  std::int64_t start_ns = 0, end_ns = 0, now_ns = 0;
+};
+
+struct KnobDraft {
+  trace::Settings next;       // for the next run
+  trace::Settings baseline;   // what "changed" compares with
+  std::string baseline_name;  // "run 3"; "" compares with the defaults
+  std::vector<trace::SettingProblem> problems;
+  std::string next_name;  // what the run will be called
+  // Of `next`; null: its model cannot be used, which `problems` says, or is being read.
+  std::shared_ptr<const StrategyEstimates> estimates;
+};
+
+struct Snapshot {
+  std::shared_ptr<const RunView> run;          // null: nothing to show yet
+  bool is_loading = false;                     // … because it, or the library, is being read
+  std::shared_ptr<const InspectView> inspect;  // null: the workspace was not opened
+  std::shared_ptr<const Ledger> ledger;
+  KnobDraft knobs;
+  std::shared_ptr<const PlanCard> plan;  // null: the card is closed
+  JobState job;
+  TrainerSetup trainer;
+  ReplayState replay;
+  std::string notice;  // one line about the last command, with its error
+  bool notice_is_error = false;
+  std::uint64_t version = 0;  // grows with every change
+};
+
+}  // namespace shardlens::ui

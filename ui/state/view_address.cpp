@@ -1,0 +1,141 @@
+#include "ui/state/view_address.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "ui/state/view_preferences.h"
+
+namespace shardlens::ui {
+
+using trace::ErrorKind;
+using trace::fail;
+
+namespace {
+
+constexpr std::string_view kHexDigits = "0123456789ABCDEF";
+
+bool stands_for_itself(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.' ||
+         c == '~';
+}
+
+// As in the query of a web address (RFC 3986), so that no shell and no chat changes it.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (stands_for_itself(c)) {
+      out += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    out += '%';
+    out += kHexDigits[byte >> 4];
+    out += kHexDigits[byte & 15];
+  }
+  return out;
+}
+
+std::string unescaped(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned byte = 0;
+    const char* const digits = text.data() + i + 1;
+    const bool is_escape = text[i] == '%' && i + 2 < text.size() &&
+                           std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
+    out += is_escape ? static_cast<char>(byte) : text[i];
+    if (is_escape) i += 2;
+  }
+  return out;
+}
+
+std::string_view cut(std::string_view& rest, char separator) {
+  const std::size_t end = std::min(rest.find(separator), rest.size());
+  const std::string_view part = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return part;
+}
+
+std::optional<std::int64_t> number_in(std::string_view text) {
+  std::int64_t value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size()) return {};
+  return value;
+}
+
+void add_range(std::string& text, std::string_view name, const std::optional<AddressRange>& range) {
+  if (!range) return;
+  text += "&" + std::string(name) + "=" + std::to_string(range->from_ns) + ".." +
+          std::to_string(range->to_ns);
+}
+
+std::optional<AddressRange> range_in(std::string_view text) {
+  const std::size_t dots = text.find("..");
+  if (dots == std::string_view::npos) return {};
+  const auto from = number_in(text.substr(0, dots)), to = number_in(text.substr(dots + 2));
+  if (!from || !to || *to <= *from) return {};
+  return AddressRange{*from, *to};
+}
+
+// The address alone, of a line that was copied with its command.
+std::string_view without_command(std::string_view text) {
+  constexpr std::string_view kOption = "--view";
+  if (const std::size_t at = text.find(kOption); at != std::string_view::npos) {
+    text.remove_prefix(at + kOption.size());
+  }
+  constexpr std::string_view kAround = " \t\n'\"=";
+  const std::size_t first = std::min(text.find_first_not_of(kAround), text.size());
+  text.remove_prefix(first);
+  while (!text.empty() && kAround.find(text.back()) != std::string_view::npos) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+tl::unexpected<trace::Error> refused(std::string_view text, const std::string& why) {
+  return fail(ErrorKind::kUsage, "\"" + std::string(text) + "\" is not a view: " + why +
+                                     ". Copy one in the window: Ctrl+K, \"Copy this view\".");
+}
+
+}  // namespace
+
+std::string address_text(const ViewAddress& address) {
+  std::string options;
+  if (!address.tab.empty()) options += "&tab=" + escaped(address.tab);
+  add_range(options, "shown_ns", address.shown);
+  add_range(options, "selected_ns", address.selected);
+  if (address.step >= 0) options += "&step=" + std::to_string(address.step);
+  if (!options.empty()) options.front() = '?';
+  return address.workspace + "/" + escaped(address.run) + options;
+}
+
+trace::Result<ViewAddress> parse_address(std::string_view text) {
+  std::string_view rest = without_command(text);
+  ViewAddress address;
+  address.workspace = std::string(cut(rest, '/'));
+  address.run = unescaped(cut(rest, '?'));
+  if (address.workspace != kTuneWorkspace && address.workspace != kInspectWorkspace) {
+    return refused(text, "it begins with tune/ or inspect/");
+  }
+  if (address.run.empty()) return refused(text, "it names no run");
+  while (!rest.empty()) {
+    std::string_view value = cut(rest, '&');
+    const std::string_view name = cut(value, '=');
+    if (name == "tab") {
+      address.tab = unescaped(value);
+    } else if (name == "shown_ns" || name == "selected_ns") {
+      const auto range = range_in(value);
+      if (!range) return refused(text, std::string(name) + " is START..END in nanoseconds");
+      (name == "shown_ns" ? address.shown : address.selected) = range;
+    } else if (name == "step") {
+      const auto step = number_in(value);
+      if (!step || *step < 0) return refused(text, "step is a number");
+      address.step = *step;
+    } else {
+      return refused(text, "\"" + std::string(name) + "\" is not known");
+    }
+  }
+  return address;
+}
+
+}  // namespace shardlens::ui

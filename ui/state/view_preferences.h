@@ -1,0 +1,28 @@
+// What the window remembers between starts; kept by `app`. Plain values, any thread.
+#pragma once
+
+#include <string>
+
+#include "ui/state/palette.h"
+
+namespace shardlens::ui {
+
+inline constexpr const char* kTuneWorkspace = "tune";
+inline constexpr const char* kInspectWorkspace = "inspect";
+
+struct ViewPreferences {
+  ThemeKind theme = ThemeKind::kDark;
+  float scale = 1;
+  bool present_mode = false;  // light, 1.5 ×, knobs and ledger folded, keys shown
+  bool fold_knobs = false;
+  bool fold_dock = false;
+  std::string workspace = kTuneWorkspace;
+  float inspect_tabs_share = 0.36f;     // of the height that timeline and tabs have together
+  std::string inspect_tab = "Kernels";  // its title
+
+  bool operator==(const ViewPreferences&) const = default;
+};
+
+inline constexpr float kSmallestScale = 0.75f, kLargestScale = 3.0f, kPresentScale = 1.5f;
+
+}  // namespace shardlens::ui

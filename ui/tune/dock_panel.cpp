@@ -1,0 +1,94 @@
+#include "ui/tune/dock_panel.h"
+
+#include <algorithm>
+#include <string>
+
+#include "ui/kit/panel.h"
+#include "ui/kit/widgets.h"
+#include "ui/learn/learning_panel.h"
+#include "ui/log/log_panel.h"
+#include "ui/tune/memory_panel.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+std::string tab_label(DockPanel::Tab tab, const Snapshot& snapshot) {
+  switch (tab) {
+    case DockPanel::Tab::kRuns:
+      return "Runs";
+    case DockPanel::Tab::kMemory:
+      return "Memory";
+    case DockPanel::Tab::kLearning:
+      return "Learning";
+    case DockPanel::Tab::kLog:
+      break;
+  }
+  if (!snapshot.run) return "Log";
+  const auto& log = snapshot.run->log;
+  const auto errors = std::count_if(log.begin(), log.end(), [](const trace::LogLine& entry) {
+    return entry.level == trace::LogLine::Level::kError;
+  });
+  if (errors == 0) return "Log";
+  return "Log · " + std::to_string(errors) + (errors == 1 ? " error" : " errors");
+}
+
+}  // namespace
+
+bool DockPanel::draw_tabs(const Look& look, Rect header, const Input& input,
+                          const Snapshot& snapshot, Commands& commands) {
+  const Palette& p = look.colors();
+  const Rect toggle = header.take_right(look.px(24), look.px(8));
+  const bool toggled =
+      icon_button(look, "dock/toggle", toggle.inset(0, (toggle.h - look.px(24)) / 2),
+                  input.folded ? Shape::kUp : Shape::kDown);
+  bool opened = false;
+  for (const Tab tab : {Tab::kRuns, Tab::kLearning, Tab::kMemory, Tab::kLog}) {
+    if (!input.offers(tab)) continue;
+    const std::string label = tab_label(tab, snapshot);
+    const Rect box = header.take_left(text_width(look, Face::kStrong, label), look.px(20));
+    const Hit hit = hit_area(look, "dock/" + label.substr(0, label.find(' ')), box);
+    const bool active = tab == tab_ && !input.folded;
+    text_in(look, box, Face::kStrong, active || hit.hovered ? p.text : p.text_muted, label);
+    if (active) {
+      fill({box.x, box.bottom() - look.px(5), box.w, std::max(2.0f, look.px(2))}, color(p.accent),
+           1);
+    }
+    if (hit.clicked) {
+      tab_ = tab;
+      opened = input.folded;
+    }
+  }
+  if (!input.folded && tab_ == Tab::kRuns) ledger_.draw_tools(look, header, snapshot, commands);
+  return toggled || opened;
+}
+
+bool DockPanel::draw(const Look& look, const Rect& rect, const Input& input,
+                     const Snapshot& snapshot, Commands& commands) {
+  if (!input.offers(tab_)) tab_ = Tab::kRuns;
+  fill(rect, color(look.colors().panel), look.px(6));
+  outline(rect, color(look.colors().panel_edge), look.px(6));
+  Rect rest = rect.inset(look.px(kPanelPadding), 0);
+  const bool toggled =
+      draw_tabs(look, rest.take_top(panel_header_height(look)), input, snapshot, commands);
+  if (input.folded) return toggled;
+  rest.h -= look.px(6);
+  ImGui::SetCursorScreenPos({rest.x, rest.y});
+  switch (tab_) {
+    case Tab::kRuns:
+      ledger_.draw(look, rest, snapshot, commands);
+      break;
+    case Tab::kLog:
+      draw_log(look, rest, snapshot);
+      break;
+    case Tab::kMemory:
+      draw_memory_wide(look, rest, snapshot);
+      break;
+    case Tab::kLearning:
+      draw_learning_wide(look, rest, snapshot, commands);
+      break;
+  }
+  return toggled;
+}
+
+}  // namespace shardlens::ui

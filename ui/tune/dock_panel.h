@@ -1,0 +1,39 @@
+// The panel at the window's foot: ledger, log, and what has no room elsewhere: memory, learning.
+// Interface thread, inside a frame.
+#pragma once
+
+#include "ui/kit/theme.h"
+#include "ui/runs/ledger_panel.h"
+#include "ui/state/commands.h"
+#include "ui/state/snapshot.h"
+
+namespace shardlens::ui {
+
+class DockPanel {
+ public:
+  enum class Tab : std::uint8_t { kRuns, kLog, kMemory, kLearning };
+
+  struct Input {
+    bool folded = false;
+    bool offers_memory = false;
+    bool offers_learning = false;
+
+    bool offers(Tab tab) const {
+      if (tab == Tab::kMemory) return offers_memory;
+      return tab != Tab::kLearning || offers_learning;
+    }
+  };
+  // Returns true when the user folded or unfolded it.
+  bool draw(const Look& look, const Rect& rect, const Input& input, const Snapshot& snapshot,
+            Commands& commands);
+  void show(Tab tab) { tab_ = tab; }
+
+ private:
+  bool draw_tabs(const Look& look, Rect header, const Input& input, const Snapshot& snapshot,
+                 Commands& commands);
+
+  Tab tab_ = Tab::kRuns;
+  LedgerPanel ledger_;
+};
+
+}  // namespace shardlens::ui

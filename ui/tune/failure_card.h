@@ -1,0 +1,16 @@
+// Why a run failed: reason, diagnosis, the end of its log. Interface thread, inside a frame.
+#pragma once
+
+#include "ui/kit/theme.h"
+#include "ui/state/commands.h"
+#include "ui/state/snapshot.h"
+
+namespace shardlens::ui {
+
+// The height that the card wants; 0 when there is no failure to show.
+float failure_card_height(const Look& look, const Snapshot& snapshot, float available);
+// Returns true when the user hid it.
+bool draw_failure_card(const Look& look, const Rect& rect, const Snapshot& snapshot,
+                       Commands& commands);
+
+}  // namespace shardlens::ui

@@ -1,0 +1,31 @@
+// The knobs for the next run and what Start will do. Interface thread, inside a frame.
+#pragma once
+
+#include <string>
+
+#include "ui/kit/theme.h"
+#include "ui/present/knob_rows.h"
+#include "ui/state/commands.h"
+#include "ui/state/snapshot.h"
+
+namespace shardlens::ui {
+
+class KnobsPanel {
+ public:
+  void draw(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands);
+  // Unfolds the knob's group and scrolls to it.
+  void reveal(std::string_view knob_name);
+
+ private:
+  void draw_rows(const Look& look, const Rect& rect, const Snapshot& snapshot, Commands& commands);
+
+  UnfoldedGroups unfolded_{};
+  std::string reveal_;
+};
+
+// The area at the panel's foot: the start button, or the trainer's set-up in its place.
+float start_area_height(const Look& look, float width, const Snapshot& snapshot);
+void draw_start_area(const Look& look, const Rect& rect, const Snapshot& snapshot,
+                     Commands& commands);
+
+}  // namespace shardlens::ui

@@ -1,0 +1,35 @@
+// Where the panels of the Tune workspace lie. Free of ImGui; any thread.
+#pragma once
+
+#include "ui/state/geometry.h"
+
+namespace shardlens::ui {
+
+struct LayoutInput {
+  float width = 0, height = 0;  // pixels
+  float scale = 1;
+  int message_lines = 0;  // banners and notices
+  int dock_rows = -1;     // of the ledger: a short one leaves its room to the timeline; -1: many
+  bool replay = false;
+  bool learns = false;  // the run has losses to draw
+  bool fold_knobs = false;
+  bool fold_dock = false;  // the user's wish; a low window folds it anyway
+  bool open_dock = false;  // the user's wish in a low window
+};
+
+// Empty rectangles are not drawn.
+struct TuneLayout {
+  Rect top_bar, messages, replay, knobs, steps, timeline, memory, dock;
+  Rect learning;  // beside the step times, where both have room
+  bool dock_folded = false;
+};
+
+inline constexpr float kTopBarHeight = 56;
+inline constexpr float kMessageHeight = 28;
+inline constexpr float kReplayHeight = 40;
+
+TuneLayout tune_layout(const LayoutInput& input);
+// How many rows of the ledger there is room for, at most.
+int rows_with_room(const LayoutInput& input);
+
+}  // namespace shardlens::ui

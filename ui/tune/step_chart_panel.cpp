@@ -1,0 +1,304 @@
+#include "ui/tune/step_chart_panel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string>
+
+#include "trace/analysis/throttling.h"
+#include "ui/kit/panel.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/axis.h"
+#include "ui/present/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr float kThrottleMark = 2.5f;  // high, under the bars
+
+struct ChartArea {
+  Rect plot;
+  double top_ns = 1;
+  float y(double ns) const { return plot.bottom() - static_cast<float>(ns / top_ns) * plot.h; }
+};
+
+const LedgerRow* baseline_of(const Snapshot& snapshot) {
+  if (!snapshot.ledger) return nullptr;
+  for (const LedgerRow& row : snapshot.ledger->rows) {
+    if (row.is_baseline && !row.is_shown && row.summary.steps_measured > 0) return &row;
+  }
+  return nullptr;
+}
+
+void draw_legend(const Look& look, Rect header, const StepChart& chart) {
+  const Palette& p = look.colors();
+  for (int i = 0; i < kStepPartCount; ++i) {
+    const auto part = static_cast<StepPart>(i);
+    if (part == StepPart::kExposedCopy && !chart.has_copies) continue;
+    const std::string_view name = step_part_name(part);
+    const float width = look.px(15) + text_width(look, Face::kSmall, name);
+    if (width > header.w) return;
+    Rect box = header.take_left(width, look.px(14));
+    const Rect mark = box.take_left(look.px(9), look.px(6));
+    const Rect swatch{mark.x, std::round(mark.center_y() - mark.w / 2), mark.w, mark.w};
+    fill(swatch, color(step_part_color(p, part)), look.px(2));
+    if (part == StepPart::kIdle) outline(swatch, color(p.idle_edge), look.px(2));
+    text_in(look, box, Face::kSmall, p.text_secondary, name);
+  }
+  if (!chart.has_throttled) return;
+  const std::string_view throttled = "Throttled";
+  const float width = look.px(18) + text_width(look, Face::kSmall, throttled);
+  if (width > header.w) return;
+  Rect box = header.take_left(width);
+  Rect mark = box.take_left(look.px(12), look.px(6));
+  mark = {mark.x, std::round(mark.center_y() + look.px(1)), mark.w, look.px(kThrottleMark)};
+  fill(mark, color(p.text_secondary), 1);
+  text_in(look, box, Face::kSmall, p.text_secondary, throttled);
+}
+
+void draw_axis(const Look& look, const ChartArea& area, float left) {
+  const Palette& p = look.colors();
+  const auto unit = duration_unit(area.top_ns);
+  const int count = std::max(2, static_cast<int>(area.plot.h / look.px(34)));
+  for (const double tick : nice_ticks(0, area.top_ns, count)) {
+    const float y = std::round(area.y(tick));
+    line(area.plot.x, y, area.plot.right(), y, color(p.grid));
+    std::string label = format_plain(tick / (unit == "s" ? 1e9 : unit == "ms" ? 1e6 : 1e3));
+    if (tick == 0) label = "0 " + std::string(unit);
+    if (y < area.plot.y + look.px(6)) continue;  // its label would be cut
+    text_in(look, {left, y - look.px(7), area.plot.x - left - look.px(8), look.px(14)},
+            Face::kMonoSmall, p.text_muted, label, Align::kRight);
+  }
+}
+
+void draw_step_labels(const Look& look, const ChartArea& area, const StepChart& chart) {
+  const Palette& p = look.colors();
+  if (chart.bars.empty()) return;
+  const float y = area.plot.bottom() + look.px(3);
+  const double per_label = std::max(1.0, look.px(64) / chart.bar_width);
+  const double step = std::max(
+      1.0, nice_step(static_cast<double>(chart.bars.size()) * static_cast<double>(chart.bin),
+                     static_cast<int>(static_cast<double>(chart.bars.size()) / per_label)));
+  float free_from = area.plot.x - look.px(20);
+  for (std::size_t i = 0; i < chart.bars.size(); ++i) {
+    const std::int64_t first = i == 0 ? chart.bars[0].step : chart.bars[i - 1].last + 1;
+    const std::int64_t wanted =
+        static_cast<std::int64_t>(std::ceil(static_cast<double>(first) / step) * step);
+    if (wanted > chart.bars[i].last) continue;
+    const std::string label = format_integer(wanted);
+    const float width = text_width(look, Face::kMonoSmall, label);
+    const float center =
+        area.plot.x + static_cast<float>((static_cast<double>(i) + 0.5) * chart.bar_width);
+    const float x = std::round(center - width / 2);
+    if (x < free_from || x + width > area.plot.right() + look.px(8)) continue;
+    text(look, x, y + look.px(11), Face::kMonoSmall, p.text_muted, label);
+    free_from = x + width + look.px(12);
+  }
+}
+
+void draw_bar(const Look& look, const ChartArea& area, const StepBar& bar, float x, float width) {
+  const Palette& p = look.colors();
+  const Clip clip({area.plot.x, area.plot.y, area.plot.w + 1, area.plot.h});
+  const float strength = bar.warmup ? 0.4f : 1;
+  if (!bar.has_detail) {
+    const float top = area.y(bar.total_ns);
+    fill({x, top, width, area.plot.bottom() - top}, color(p.copy, strength * 0.7f));
+  } else {
+    double sum = 0;
+    for (int i = 0; i < kStepPartCount; ++i) {
+      const double part = bar.parts_ns[static_cast<std::size_t>(i)];
+      if (part <= 0) continue;
+      const float bottom = std::round(area.y(sum)), top = std::round(area.y(sum + part));
+      sum += part;
+      fill({x, top, width, bottom - top},
+           color(step_part_color(p, static_cast<StepPart>(i)), strength));
+    }
+  }
+  if (bar.total_ns > area.top_ns) {  // higher than the axis: cut, with a mark
+    fill({x, area.plot.y, width, look.px(8)}, color(p.panel));
+    shape(Shape::kUp, x + width / 2, area.plot.y + look.px(4), std::min(width + 2, look.px(8)),
+          color(p.text_secondary));
+  }
+  if (bar.nonfinite) {
+    fill({x, area.plot.bottom() - look.px(3), width, look.px(3)}, color(p.danger));
+    shape(Shape::kCross, x + width / 2, area.plot.y + look.px(7), look.px(9), color(p.danger));
+  }
+}
+
+// As far to the right as no high bar stands behind the label.
+float baseline_label_x(const ChartArea& area, const StepChart& chart, const Rect& rightmost) {
+  const double bar = chart.bar_width;
+  const auto covers = [&](float x) {
+    const auto first = std::max<std::ptrdiff_t>(
+        0, static_cast<std::ptrdiff_t>((static_cast<double>(x) - area.plot.x) / bar));
+    const auto last =
+        static_cast<std::ptrdiff_t>((static_cast<double>(x) + rightmost.w - area.plot.x) / bar);
+    for (auto i = first; i <= last && i < std::ssize(chart.bars); ++i) {
+      if (area.y(chart.bars[static_cast<std::size_t>(i)].total_ns) < rightmost.center_y())
+        return true;
+    }
+    return false;
+  };
+  for (float x = rightmost.x; x > area.plot.center_x(); x -= rightmost.w / 4) {
+    if (!covers(x)) return x;
+  }
+  return rightmost.x;
+}
+
+void draw_baseline(const Look& look, const ChartArea& area, const StepChart& chart,
+                   const LedgerRow& row) {
+  const Palette& p = look.colors();
+  const float y = std::round(area.y(row.summary.step_ns.mean));
+  dashed_line(look, area.plot.x, y, area.plot.right(), y, color(p.text_secondary));
+  const std::string label = (row.ordinal.empty() ? row.name : row.ordinal) + ": " +
+                            format_duration(row.summary.step_ns.mean).text();
+  const float width = text_width(look, Face::kSmall, label) + look.px(12);
+  const float above = y - look.px(17);
+  Rect box{area.plot.right() - width - look.px(18), above < area.plot.y ? y + look.px(2) : above,
+           width, look.px(15)};
+  if (above >= area.plot.y) box.x = baseline_label_x(area, chart, box);
+  fill(box, color(p.panel, 0.92f), look.px(3));
+  text_in(look, box.inset(look.px(5), 0), Face::kSmall, p.text_secondary, label, Align::kRight);
+}
+
+void draw_step_tooltip(const Look& look, const trace::StepFigures& step, const StepChart& chart,
+                       const StepBar& bar) {
+  const Palette& p = look.colors();
+  const TooltipScope scope(look);
+  scope.title("Step " + format_integer(step.index));
+  if (chart.bin > 1) scope.note("the slowest of " + format_integer(chart.bin));
+  if (step.warmup) scope.note("One of the first steps, left out of the summary");
+  scope.row(nullptr, "Step", format_duration(bar.total_ns).text());
+  for (int i = 0; bar.has_detail && i < kStepPartCount; ++i) {
+    const auto part = static_cast<StepPart>(i);
+    if (part == StepPart::kExposedCopy && !chart.has_copies) continue;
+    const Rgb swatch = step_part_color(p, part);
+    scope.row(&swatch, step_part_name(part),
+              format_duration(bar.parts_ns[static_cast<std::size_t>(i)]).text());
+    const double exposed = bar.parts_ns[static_cast<std::size_t>(i)];
+    if (part != StepPart::kExposed || exposed <= 0) continue;
+    const auto slowest = static_cast<std::size_t>(step.slowest_rank);
+    const auto waiting = step.exposed_wait_of(slowest);
+    if (!waiting) {
+      scope.note("How much of it is waiting is not known: " +
+                 std::string(to_text(step.wait_doubt_of(slowest))));
+      continue;
+    }
+    scope.row(nullptr, "  waiting for other ranks", format_duration(*waiting).text());
+    scope.row(nullptr, "  transfer", format_duration(exposed - *waiting).text());
+  }
+  if (!bar.has_detail) scope.note("Recorded without detail");
+  if (const auto throttled = trace::throttling_note(step); !throttled.empty()) {
+    scope.note("Throttled: " + throttled);
+  }
+  if (std::isfinite(step.loss)) scope.row(nullptr, "Loss", format_plain(step.loss));
+  if (step.nonfinite) {
+    scope.note("Loss or gradient norm is not finite, first on rank " +
+               std::to_string(step.nonfinite_rank));
+  }
+  scope.note("Rank " + std::to_string(step.slowest_rank) + ", the slowest, with its own breakdown");
+}
+
+void draw_empty(const Look& look, const Rect& body, const Snapshot& snapshot) {
+  const bool live = snapshot.job.phase != JobPhase::kNone;
+  text_in(look, body, Face::kBody, look.colors().text_muted,
+          live ? "Waiting for the first step…"
+               : "Step times appear here once a run is started or replayed",
+          Align::kCenter);
+}
+
+}  // namespace
+
+Rgb step_part_color(const Palette& p, StepPart part) {
+  switch (part) {
+    case StepPart::kCompute:
+      return p.compute;
+    case StepPart::kExposed:
+      return p.exposed;
+    case StepPart::kExposedCopy:
+      return p.copy;
+    case StepPart::kOptimizer:
+      return p.optimizer;
+    case StepPart::kIdle:
+      return p.idle;
+  }
+  return p.idle;
+}
+
+std::string_view step_part_name(StepPart part) {
+  switch (part) {
+    case StepPart::kCompute:
+      return "Compute";
+    case StepPart::kExposed:
+      return "Exposed communication";
+    case StepPart::kExposedCopy:
+      return "Exposed copy";
+    case StepPart::kOptimizer:
+      return "Optimizer";
+    case StepPart::kIdle:
+      return "Idle";
+  }
+  return "";
+}
+
+void draw_step_chart_panel(const Look& look, const Rect& rect, const Snapshot& snapshot,
+                           Commands& commands) {
+  const Palette& p = look.colors();
+  const Panel panel(look, "step chart", rect,
+                    {.title = "Step time", .note = "slowest rank of each step"});
+  if (!snapshot.run || snapshot.run->figures.steps.empty())
+    return draw_empty(look, panel.body, snapshot);
+  const auto& steps = snapshot.run->figures.steps;
+
+  Rect plot = panel.body;
+  plot.take_left(look.px(40));
+  plot.take_bottom(look.px(16));
+  plot.take_top(look.px(2));
+  const LedgerRow* baseline = baseline_of(snapshot);
+  StepChartInput input{.width = plot.w,
+                       .min_bar = look.px(3),
+                       .max_bar = look.px(48),
+                       .follow = snapshot.run->is_live,
+                       .baseline_ns = {}};
+  if (baseline != nullptr) input.baseline_ns = baseline->summary.step_ns.mean;
+  const StepChart chart = step_chart(steps, input);
+  const ChartArea area{plot, chart.top_ns};
+
+  {
+    const Clip header_clip(rect, false);
+    draw_legend(look, panel.header, chart);
+  }
+  draw_axis(look, area, panel.body.x - look.px(4));
+  draw_step_labels(look, area, chart);
+  const auto bar_width = static_cast<float>(chart.bar_width);
+  const float gap = bar_width >= 4 ? 1.0f : 0.0f;
+  for (std::size_t i = 0; i < chart.bars.size(); ++i) {
+    const float x = std::floor(plot.x + static_cast<float>(i) * bar_width);
+    const float next = std::floor(plot.x + static_cast<float>(i + 1) * bar_width);
+    draw_bar(look, area, chart.bars[i], x, next - x - gap);
+    if (chart.bars[i].throttled) {
+      fill({x, plot.bottom() + look.px(1), next - x - gap, look.px(kThrottleMark)},
+           color(p.text_secondary));
+    }
+  }
+  if (const auto selected = bar_of_step(chart, snapshot.run->selected_step)) {
+    const float x = std::floor(plot.x + static_cast<float>(*selected) * bar_width) - 2;
+    outline({x, plot.y, bar_width + 4 - gap, plot.h + 1}, color(p.text), look.px(2),
+            std::max(1.0f, look.px(1.4f)));
+  }
+  if (baseline != nullptr) draw_baseline(look, area, chart, *baseline);
+
+  const Hit hit = mouse_area(look, "steps/plot", plot);
+  if (!hit.hovered) return;
+  if (const auto hovered = bar_at(chart, ImGui::GetIO().MousePos.x - plot.x)) {
+    const StepBar& bar = chart.bars[*hovered];
+    fill({std::floor(plot.x + static_cast<float>(*hovered) * bar_width), plot.y, bar_width - gap,
+          plot.h},
+         color(p.text, 0.12f));
+    draw_step_tooltip(look, steps[bar.figure], chart, bar);
+    if (hit.clicked) commands.push_back(SelectStep{bar.step});
+  }
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,15 @@
+// Under the strategy knob: what each strategy would need, one row each, before the run. A click
+// chooses. Interface thread, inside a frame.
+#pragma once
+
+#include "ui/kit/theme.h"
+#include "ui/state/commands.h"
+#include "ui/state/snapshot.h"
+
+namespace shardlens::ui {
+
+float strategy_bars_height(const Look& look, const KnobDraft& draft);
+void draw_strategy_bars(const Look& look, const Rect& rect, const KnobDraft& draft,
+                        Commands& commands);
+
+}  // namespace shardlens::ui

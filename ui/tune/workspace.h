@@ -1,0 +1,42 @@
+// The Tune workspace: what did this knob do? Interface thread, inside a frame.
+#pragma once
+
+#include <string>
+
+#include "ui/kit/theme.h"
+#include "ui/state/commands.h"
+#include "ui/state/snapshot.h"
+#include "ui/state/view_preferences.h"
+#include "ui/tune/dock_panel.h"
+#include "ui/tune/knobs_panel.h"
+#include "ui/tune/layout.h"
+#include "ui/tune/timeline/timeline_panel.h"
+
+namespace shardlens::ui {
+
+class TuneWorkspace {
+ public:
+  // `folds` is read, and changed when the user folds something.
+  void draw(const Look& look, const TuneLayout& layout, const Snapshot& snapshot,
+            ViewPreferences& folds, Commands& commands);
+
+  TimelinePanel& timeline() { return timeline_; }
+  KnobsPanel& knobs() { return knobs_; }
+  DockPanel& dock() { return dock_; }
+  bool opens_dock() const { return open_dock_; }
+
+ private:
+  void draw_center(const Look& look, const TuneLayout& layout, const Snapshot& snapshot,
+                   Commands& commands);
+
+  TimelinePanel timeline_;
+  KnobsPanel knobs_;
+  DockPanel dock_;
+  std::string hidden_failure_;  // the run whose failure the user has read
+  bool open_dock_ = false;      // in a window too low for it
+};
+
+// The step before or behind the selected one, for ← and →; -1 where there is none.
+std::int64_t neighbour_step(const Snapshot& snapshot, int direction);
+
+}  // namespace shardlens::ui

@@ -1,0 +1,142 @@
+#include "ui/window/command_palette.h"
+
+#include <imgui_internal.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "trace/model/settings.h"
+#include "ui/kit/keys.h"
+#include "ui/kit/overlay.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/palette_match.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr std::size_t kMostEntries = 10;
+
+}  // namespace
+
+void CommandPalette::open(std::string query) {
+  open_ = true;
+  focus_ = true;
+  query_ = std::move(query);
+  type_on_ = !query_.empty();
+  selected_ = 0;
+}
+
+std::vector<CommandPalette::Entry> CommandPalette::entries(
+    const std::vector<Action>& actions, const std::function<void(std::string_view)>& reveal_knob,
+    Commands& commands) const {
+  std::vector<Entry> all;
+  for (const Action& action : actions) all.push_back({action.title, "", action.keys, action.run});
+  for (const trace::Knob& knob : trace::knobs()) {
+    all.push_back({"Setting: " + std::string(knob.label), std::string(knob.name), "",
+                   [&reveal_knob, &knob] { reveal_knob(knob.name); }});
+  }
+  std::vector<Findable> findable;
+  for (const Action& action : actions) {
+    findable.push_back({action.is_weighty ? "" : action.title, action.words, action.is_weighty});
+  }
+  for (const trace::Knob& knob : trace::knobs()) {
+    findable.push_back({std::string(knob.label), std::string(knob.name)});
+  }
+  std::vector<Entry> shown;
+  const TypedAssignment typed = typed_assignment(query_);
+  if (!typed.name.empty()) {
+    shown.push_back({"Set " + typed.name + " to " + typed.value, "", "Enter", [&commands, typed] {
+                       commands.push_back(SetKnob{typed.name, typed.value});
+                     }});
+  }
+  if (const std::string path = typed_path(query_); !path.empty()) {
+    shown.push_back({"Open " + path, "a run, or a trace to import", "Enter",
+                     [&commands, path] { commands.push_back(OpenFiles{{path}}); }});
+  }
+  for (const std::size_t i : best_matches(query_, findable)) {
+    if (shown.size() == kMostEntries) break;
+    shown.push_back(all[i]);
+  }
+  return shown;
+}
+
+void CommandPalette::move_with_keys(std::size_t count) {
+  if (key_pressed(Key::kDown) && selected_ + 1 < count) ++selected_;
+  if (key_pressed(Key::kUp) && selected_ > 0) --selected_;
+  if (count > 0) selected_ = std::min(selected_, count - 1);
+}
+
+void CommandPalette::draw_no_match(const Look& look, const Rect& row, const std::string& query) {
+  const bool opens = query.starts_with("open ") || query.starts_with("import ");
+  const std::string said = opens ? "Go on with the path of a run, of a packed run or of a trace"
+                                 : "No command and no setting matches “" + query + "”";
+  text_in(look, row.inset(look.px(10), 0), Face::kBody, look.colors().text_muted, said);
+}
+
+void CommandPalette::draw_list(const Look& look, Rect rect, const std::vector<Entry>& shown) {
+  const Palette& p = look.colors();
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const Rect row = rect.take_top(look.px(30));
+    const Hit hit = hit_area(look, "palette/" + shown[i].title, row);
+    if (hit.hovered && (ImGui::GetIO().MouseDelta.x != 0 || ImGui::GetIO().MouseDelta.y != 0)) {
+      selected_ = i;
+    }
+    if (i == selected_) fill(row, color(p.hover), look.px(5));
+    Rect inner = row.inset(look.px(10), 0);
+    const float keys =
+        text_in(look, inner, Face::kMonoSmall, p.text_muted, shown[i].keys, Align::kRight);
+    inner.take_right(keys, look.px(12));
+    const float title = text_in(look, inner, Face::kBody, p.text, shown[i].title);
+    inner.take_left(title, look.px(12));
+    text_in(look, inner, Face::kSmall, p.text_muted, shown[i].detail);
+    if (hit.clicked || (i == selected_ && enter_pressed())) {
+      open_ = false;
+      shown[i].run();
+      return;
+    }
+  }
+}
+
+void CommandPalette::draw(const Look& look, const Rect& window, const std::vector<Action>& actions,
+                          const std::function<void(std::string_view)>& reveal_knob,
+                          Commands& commands) {
+  if (!open_) return;
+  const std::vector<Entry> shown = entries(actions, reveal_knob, commands);
+  const float width = std::min(look.px(560), window.w - look.px(32));
+  const auto rows = static_cast<float>(std::max<std::size_t>(shown.size(), 1));
+  const float height = look.px(52) + look.px(30) * rows + look.px(8);
+  const Rect box{window.center_x() - width / 2, window.y + look.px(72), width, height};
+  const Overlay overlay(look, "##palette", window, box);
+  Rect rest = box.inset(look.px(8), look.px(8));
+  const Rect field = rest.take_top(look.px(34), look.px(6));
+  ImGui::SetCursorScreenPos({field.x, field.y});
+  ImGui::SetNextItemWidth(field.w);
+  ImGui::PushFont(look.font(Face::kBody));
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
+                      ImVec2(look.px(10), (field.h - ImGui::GetFontSize()) / 2));
+  forget_undo("##query", query_);
+  if (focus_) ImGui::SetKeyboardFocusHere();
+  focus_ = false;
+  if (ImGui::InputTextWithHint("##query", "A command, a setting, or a setting and its value",
+                               &query_)) {
+    selected_ = 0;
+  }
+  // A field that gets the keyboard selects its text, which the next letter would replace.
+  if (type_on_ && ImGui::IsItemActive()) {
+    if (ImGuiInputTextState* state = ImGui::GetInputTextState(ImGui::GetItemID())) {
+      state->ClearSelection();
+      state->Stb.cursor = state->CurLenW;
+      type_on_ = false;
+    }
+  }
+  ImGui::PopStyleVar();
+  ImGui::PopFont();
+  move_with_keys(shown.size());
+  draw_list(look, rest, shown);
+  if (shown.empty()) draw_no_match(look, rest.take_top(look.px(30)), query_);
+  if (overlay.wants_to_close()) open_ = false;
+}
+
+}  // namespace shardlens::ui

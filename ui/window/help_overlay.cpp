@@ -1,0 +1,129 @@
+#include "ui/window/help_overlay.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "ui/kit/overlay.h"
+#include "ui/kit/widgets.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr std::array<KeyHint, 22> kHints{
+    KeyHint{"Ctrl+Enter", "Start, or queue while a run goes on"},
+    KeyHint{"Ctrl+K", "Every command and setting"},
+    KeyHint{"Ctrl+1", "Tune"},
+    KeyHint{"Ctrl+2", "Inspect"},
+    KeyHint{"Space", "Follow the latest step; play or pause a replay"},
+    KeyHint{"← →", "Previous and next step"},
+    KeyHint{"Scroll, W S", "Zoom the timeline"},
+    KeyHint{"Drag, A D", "Pan the timeline"},
+    KeyHint{"Shift+scroll", "More ranks"},
+    KeyHint{"F", "Fit the whole step"},
+    KeyHint{"M", "Measure: drag over the timeline"},
+    KeyHint{"Click", "Details; a rank's name folds it"},
+    KeyHint{"Esc", "Clear selection and measurement"},
+    KeyHint{"Tab", "From control to control; then arrows and Enter"},
+    KeyHint{"Double-click", "On a run: replay it"},
+    KeyHint{"P", "Plan: what every strategy would need"},
+    KeyHint{"Ctrl+B", "Fold or unfold the settings"},
+    KeyHint{"Ctrl+T", "Dark or light"},
+    KeyHint{"Ctrl + / −", "Larger or smaller"},
+    KeyHint{"Ctrl+0", "Normal size"},
+    KeyHint{"F11", "Present mode"},
+    KeyHint{"?", "These keys"},
+};
+
+constexpr std::array<KeyHint, 26> kInspectHints{
+    KeyHint{"Ctrl+F", "Find names; Enter and Shift+Enter: next, previous"},
+    KeyHint{"Ctrl+K", "Every command and setting"},
+    KeyHint{"Ctrl+1, Ctrl+2", "Tune, Inspect"},
+    KeyHint{"Tab", "From control to control; then arrows and Enter"},
+    KeyHint{"Scroll, W S", "Zoom at the mouse"},
+    KeyHint{"Drag, A D", "Pan"},
+    KeyHint{"Shift+scroll", "More rows"},
+    KeyHint{"F", "Fit the whole run"},
+    KeyHint{"Shift+drag", "Select a range; so does a drag on the axis"},
+    KeyHint{"M", "Measure between borders of events"},
+    KeyHint{"Click", "Details of an event; a name folds its rows"},
+    KeyHint{"Double-click", "Zoom to an event or a step"},
+    KeyHint{"← →", "Previous and next event of the row, or step"},
+    KeyHint{"↑ ↓", "Rows"},
+    KeyHint{"Enter", "Zoom to what is picked or selected"},
+    KeyHint{"Esc", "Clear search, measure, event, selection"},
+    KeyHint{"B", "Set or remove a bookmark"},
+    KeyHint{"[ ]", "Previous and next bookmark"},
+    KeyHint{"Ctrl+Tab", "Next tab of the tables"},
+    KeyHint{"Ctrl+Enter", "Start, or queue; in the SQL editor: ask"},
+    KeyHint{"Space", "Follow the latest step; play or pause a replay"},
+    KeyHint{"P", "Plan: what every strategy would need"},
+    KeyHint{"Ctrl+T", "Dark or light"},
+    KeyHint{"Ctrl + / −", "Larger or smaller"},
+    KeyHint{"F11", "Present mode"},
+    KeyHint{"?", "These keys"},
+};
+
+constexpr std::array<KeyHint, 8> kPresenterHints{
+    KeyHint{"Space", "follow, pause"},
+    KeyHint{"← →", "steps"},
+    KeyHint{"W S", "zoom"},
+    KeyHint{"A D", "pan"},
+    KeyHint{"F", "fit"},
+    KeyHint{"M", "measure"},
+    KeyHint{"Ctrl+K", "commands"},
+    KeyHint{"F11", "leave"},
+};
+
+float draw_key_cap(const Look& look, const Rect& row, std::string_view keys) {
+  const Palette& p = look.colors();
+  const float width = text_width(look, Face::kMonoSmall, keys) + look.px(12);
+  const Rect cap{row.x, row.center_y() - look.px(10), width, look.px(20)};
+  fill(cap, color(p.field), look.px(4));
+  outline(cap, color(p.field_edge), look.px(4));
+  text_in(look, cap, Face::kMonoSmall, p.text, keys, Align::kCenter);
+  return width;
+}
+
+}  // namespace
+
+std::span<const KeyHint> key_hints() { return kHints; }
+std::span<const KeyHint> inspect_key_hints() { return kInspectHints; }
+
+bool draw_help_overlay(const Look& look, const Rect& window, std::span<const KeyHint> hints) {
+  const Palette& p = look.colors();
+  const std::size_t rows = (hints.size() + 1) / 2;
+  const float width = std::min(look.px(820), window.w - look.px(24));
+  const float line_height =
+      std::min(look.px(30), std::floor((window.h - look.px(76)) / static_cast<float>(rows)));
+  const float height = look.px(60) + line_height * static_cast<float>(rows);
+  const Rect box{window.center_x() - width / 2, window.center_y() - height / 2, width, height};
+  const Overlay overlay(look, "##help", window, box);
+  Rect rest = box.inset(look.px(20), look.px(14));
+  text_in(look, rest.take_top(look.px(34)), Face::kTitle, p.text, "Keys");
+  for (std::size_t i = 0; i < hints.size(); ++i) {
+    const float column = i < rows ? 0 : rest.w / 2 + look.px(8);
+    Rect row{rest.x + column, rest.y + line_height * static_cast<float>(i % rows),
+             rest.w / 2 - look.px(8), line_height};
+    draw_key_cap(look, row, hints[i].keys);
+    row.take_left(look.px(112));
+    text_in(look, row, Face::kBody, p.text_secondary, hints[i].what);
+  }
+  return overlay.wants_to_close();
+}
+
+void draw_key_line(const Look& look, const Rect& rect) {
+  Rect rest = rect;
+  for (const KeyHint& hint : kPresenterHints) {
+    const float cap = text_width(look, Face::kMonoSmall, hint.keys) + look.px(12);
+    const float label = text_width(look, Face::kSmall, hint.what);
+    if (cap + look.px(6) + label > rest.w) return;
+    draw_key_cap(look, rest, hint.keys);
+    rest.take_left(cap, look.px(6));
+    text_in(look, rest.take_left(label, look.px(20)), Face::kSmall, look.colors().text_secondary,
+            hint.what);
+  }
+}
+
+}  // namespace shardlens::ui

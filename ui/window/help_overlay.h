@@ -1,0 +1,22 @@
+// ?: the keys. Interface thread, inside a frame.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "ui/kit/theme.h"
+
+namespace shardlens::ui {
+
+struct KeyHint {
+  std::string_view keys, what;
+};
+std::span<const KeyHint> key_hints();          // of Tune
+std::span<const KeyHint> inspect_key_hints();  // of Inspect
+
+// Returns true when it was closed.
+bool draw_help_overlay(const Look& look, const Rect& window, std::span<const KeyHint> hints);
+// One line with the keys that a presenter needs.
+void draw_key_line(const Look& look, const Rect& rect);
+
+}  // namespace shardlens::ui

@@ -1,0 +1,186 @@
+#include "ui/window/main_view.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "ui/kit/draw_probe.h"
+#include "ui/kit/keys.h"
+#include "ui/kit/paint.h"
+#include "ui/learn/learning_chart.h"
+#include "ui/present/job_text.h"
+#include "ui/tune/replay_bar.h"
+#include "ui/window/help_overlay.h"
+#include "ui/window/top_bar.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr float kKeyLineHeight = 32;
+// What the panels need in present mode, in lengths of scale 1.
+constexpr float kPresentWidth = 900, kPresentHeight = 600;
+// ImGui needs a frame to open a pop-up, one to size it, one to draw it.
+constexpr int kSettleFrames = 4;
+
+bool any_input(const ImGuiIO& io) {
+  if (io.MouseDelta.x != 0 || io.MouseDelta.y != 0 || io.MouseWheel != 0) return true;
+  for (const bool down : io.MouseDown) {
+    if (down) return true;
+  }
+  for (int i = 0; i < 5; ++i) {
+    if (io.MouseReleased[i]) return true;
+  }
+  return std::any_of(std::begin(io.KeysDown), std::end(io.KeysDown),
+                     [](bool down) { return down; });
+}
+
+}  // namespace
+
+MainView::MainView(ViewPreferences preferences) { set_preferences(std::move(preferences)); }
+
+void MainView::set_preferences(ViewPreferences preferences) {
+  preferences_ = std::move(preferences);
+  if (!std::isfinite(preferences_.scale)) preferences_.scale = 1;
+  preferences_.scale = std::clamp(preferences_.scale, kSmallestScale, kLargestScale);
+  settling_ = kSettleFrames;
+}
+
+float MainView::effective_scale() const {
+  if (!preferences_.present_mode) return preferences_.scale;
+  const float wanted = preferences_.scale * kPresentScale;
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  if (size.x <= 0 || size.y <= 0) return wanted;  // before the first frame
+  // A small projector keeps all panels: in eighths, so that resizing rarely makes new fonts.
+  const float room = std::min(size.x / kPresentWidth, size.y / kPresentHeight);
+  return std::max(preferences_.scale, std::min(wanted, std::floor(room * 8) / 8));
+}
+
+bool MainView::prepare_fonts(ImFontAtlas& atlas) {
+  if (fonts_scale_ == effective_scale()) return false;
+  fonts_scale_ = effective_scale();
+  fonts_ = rebuild_fonts(atlas, fonts_scale_);
+  settling_ = kSettleFrames;
+  return true;
+}
+
+Look MainView::make_look() {
+  Look look;
+  look.theme = preferences_.present_mode ? ThemeKind::kLight : preferences_.theme;
+  look.palette = &palette(look.theme);
+  look.fonts = fonts_;
+  look.scale = fonts_scale_;
+  look.present = preferences_.present_mode;
+  look.probe = probe_;
+  look.focus = &focus_;
+  return look;
+}
+
+void MainView::note_activity(const Snapshot& snapshot) {
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  const bool resized = size.x != seen_width_ || size.y != seen_height_;  // may ask for other fonts
+  seen_width_ = size.x;
+  seen_height_ = size.y;
+  if (resized || any_input(ImGui::GetIO()) || snapshot.version != seen_version_) {
+    settling_ = kSettleFrames;
+  } else if (settling_ > 0) {
+    --settling_;
+  }
+  seen_version_ = snapshot.version;
+}
+
+void MainView::draw_inspect(const Look& look, const Rect& area, const Snapshot& snapshot,
+                            Commands& commands) {
+  Rect rest = area.inset(look.px(8), 0);
+  rest.take_bottom(look.px(8));
+  if (snapshot.replay.active) {
+    draw_replay_bar(look, rest.take_top(look.px(kReplayHeight), look.px(8)), snapshot, commands);
+  }
+  const bool keys = keys_are_free(snapshot) && !ImGui::GetIO().KeyCtrl;
+  inspect_.draw(look, rest, snapshot, keys, preferences_, commands);
+}
+
+void MainView::draw_window(const Look& look, const Rect& window, const Snapshot& snapshot,
+                           Commands& commands) {
+  Rect area = window;
+  Rect keys;
+  if (look.present) keys = area.take_bottom(look.px(kKeyLineHeight));
+  LayoutInput input;
+  input.width = area.w;
+  input.height = area.h;
+  input.scale = look.scale;
+  const std::vector<Message> lines = messages(snapshot);
+  input.message_lines = static_cast<int>(lines.size());
+  if (snapshot.ledger) input.dock_rows = static_cast<int>(snapshot.ledger->rows.size());
+  input.replay = snapshot.replay.active;
+  input.learns = snapshot.run && has_learning(snapshot.run->figures);
+  input.fold_knobs = preferences_.fold_knobs || look.present;
+  input.fold_dock = preferences_.fold_dock || (look.present && !workspace_.opens_dock());
+  input.open_dock = workspace_.opens_dock();
+  const TuneLayout layout = tune_layout(input);
+
+  const TopBarResult bar =
+      draw_top_bar(look, layout.top_bar, preferences_.workspace, snapshot, commands);
+  if (bar.toggle_theme) {
+    preferences_.theme = look.theme == ThemeKind::kDark ? ThemeKind::kLight : ThemeKind::kDark;
+  }
+  if (bar.toggle_help) help_ = !help_;
+  if (!layout.messages.empty()) draw_messages(look, layout.messages, lines);
+  if (inspects()) {
+    const Rect& above = layout.messages.empty() ? layout.top_bar : layout.messages;
+    const float top = above.bottom() + look.px(8);
+    draw_inspect(look, {area.x, top, area.w, area.bottom() - top}, snapshot, commands);
+  } else {
+    workspace_.draw(look, layout, snapshot, preferences_, commands);
+  }
+  if (!bar.workspace.empty()) preferences_.workspace = bar.workspace;
+  if (look.present) draw_key_line(look, keys.inset(look.px(16), 0));
+}
+
+void MainView::draw(const Snapshot& snapshot, Commands& commands) {
+  note_activity(snapshot);
+  const Look look = make_look();
+  if (probe_ != nullptr) probe_->begin_frame();
+  apply_style(look);
+  ImGui::GetIO().ConfigInputTextCursorBlink = false;  // a blinking cursor would keep frames coming
+  const std::size_t first_command = commands.size();
+  focus_.begin_frame(!palette_.is_open());
+  handle_keys(snapshot, commands);
+  const bool palette_open = palette_.is_open();
+
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  const Rect window{0, 0, size.x, size.y};
+  ImGui::SetNextWindowPos({0, 0});
+  ImGui::SetNextWindowSize(size);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0f);
+  ImGui::Begin("##shardlens", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                   ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::PopStyleVar();
+  ImGui::PushFont(look.font(Face::kBody));
+  draw_window(look, window, snapshot, commands);
+  ImGui::PopFont();
+  ImGui::End();
+
+  if (wanted_ && snapshot.run &&
+      std::filesystem::path(snapshot.run->figures.info.folder).filename() == wanted_->run) {
+    if (wanted_->step >= 0) commands.push_back(SelectStep{wanted_->step});
+    wanted_.reset();
+  }
+  plan_.draw(look, window, snapshot, commands);
+  const auto hints = inspects() ? inspect_key_hints() : key_hints();
+  if (help_ && draw_help_overlay(look, window, hints)) help_ = false;
+  palette_.draw(
+      look, window, actions(snapshot, commands),
+      [this](std::string_view knob) {
+        preferences_.fold_knobs = false;
+        preferences_.workspace = kTuneWorkspace;
+        workspace_.knobs().reveal(knob);
+      },
+      commands);
+  focus_.end_frame(look);
+  start_by_key(snapshot, palette_open, first_command, commands);
+}
+
+}  // namespace shardlens::ui
