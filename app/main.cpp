@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "app/cli/command_line.h"
-#include "app/cli/exit_code.h"
-#include "app/cli/output.h"
+#include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/output.h"
 
 int main(int argc, char** argv) {
   using namespace shardlens::app;

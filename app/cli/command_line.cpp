@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "app/cli/commands.h"
-#include "app/cli/exit_code.h"
-#include "app/cli/output.h"
-#include "app/cli/run_job.h"
+#include "app/cli/job/run_job.h"
+#include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/output.h"
 #include "app/launch/program_files.h"
 #include "app/window/window_main.h"
 #include "trace/interop/kineto_import.h"

@@ -1,0 +1,136 @@
+// `shardlens bench`: runs a benchmark program that lies beside this one.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "app/cli/commands.h"
+#include "app/cli/doctor/child_output.h"
+#include "app/cli/doctor/machine.h"
+#include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/output.h"
+#include "app/cli/terminal/stop_request.h"
+#include "app/launch/program_files.h"
+#include "app/report/report_json.h"
+#include "app/report/text_table.h"
+#include "trace/store/file_system.h"
+#include "ui/present/format.h"
+
+namespace shardlens::app {
+namespace {
+
+constexpr std::string_view kPrefix = "bench_";
+
+struct BenchArguments {
+  std::string name;
+  std::vector<std::string> arguments;
+  std::string format;
+  std::filesystem::path runs_dir = "runs";
+};
+
+std::string available_text() {
+  std::set<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(program_folder(), error), end;
+       !error && entry != end; entry.increment(error)) {
+    const std::string file = entry->path().filename();
+    if (file.starts_with(kPrefix)) names.insert(file.substr(kPrefix.size()));
+  }
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "none is built; configure CMake with -DSHARDLENS_BENCH=ON" : text;
+}
+
+trace::Result<std::filesystem::path> find_benchmark(const std::string& name) {
+  const auto program = program_folder() / (std::string(kPrefix) + name);
+  const bool plain = name.find('/') == std::string::npos;
+  if (plain && std::filesystem::exists(program)) return program;
+  return trace::fail(trace::ErrorKind::kUsage, "There is no benchmark named \"" + name +
+                                                   "\". Benchmarks: " + available_text() + ".");
+}
+
+// What a benchmark prints: an array of rows, or an object that holds them.
+trace::Result<Json> rows_of(const std::string& output, const std::string& name) {
+  Json json = Json::parse(output, nullptr, false);
+  if (json.is_object() && json.contains("rows")) json = json["rows"];
+  if (json.is_array()) return json;
+  return trace::fail(trace::ErrorKind::kFailed,
+                     "The benchmark " + name + " printed no rows that could be read.");
+}
+
+std::string cell(const Json& row, const char* key) {
+  const auto value = row.find(key);
+  if (value == row.end() || value->is_null()) return "";
+  if (value->is_string()) return value->get<std::string>();
+  if (value->is_boolean()) return value->get<bool>() ? "yes" : "no";
+  if (value->is_number()) return ui::format_number(value->get<double>());
+  return value->dump();
+}
+
+std::string rows_text(const Json& rows, const Json& machine) {
+  TextTable table({{"what"},
+                   {"value", Align::kRight},
+                   {"unit"},
+                   {"peer"},
+                   {"ratio", Align::kRight},
+                   {"budget"},
+                   {"met"}});
+  for (const auto& row : rows) {
+    table.add_row({cell(row, "what"), cell(row, "value"), cell(row, "unit"), cell(row, "peer"),
+                   cell(row, "ratio"), cell(row, "budget"), cell(row, "met")});
+  }
+  return machine_text(machine) + "\n" + table.text();
+}
+
+bool asks_for_help(const std::vector<std::string>& arguments) {
+  return std::ranges::any_of(
+      arguments, [](const std::string& each) { return each == "--help" || each == "-h"; });
+}
+
+int bench(const BenchArguments& options) {
+  const auto program = find_benchmark(options.name);
+  if (!program) return report_error(program.error());
+  StopRequest stop;
+  // Its made-up runs go with it, however it ends.
+  const auto temporary = trace::TemporaryFolder::create();
+  if (!temporary) return report_error(temporary.error());
+  stop.remove_if_ended(temporary->path());
+  const auto output =
+      run_and_read(*program, options.arguments, temporary->path(), [&] { return !stop.is_made(); });
+  if (!output) return report_error(output.error());
+  if (asks_for_help(options.arguments)) {
+    print_result(*output);
+    return kDone;
+  }
+  auto rows = rows_of(*output, options.name);
+  if (!rows) return report_error(rows.error());
+  const Json machine = describe_machine();
+  print_result(options.format == "json"
+                   ? dump_json({{"bench", options.name}, {"machine", machine}, {"rows", *rows}}) +
+                         "\n"
+                   : rows_text(*rows, machine));
+  for (const auto& row : *rows) {
+    if (row.is_object() && row.value("met", Json(nullptr)) == Json(false)) return kFailed;
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<BenchArguments>();
+  auto* command = app.add_subcommand("bench", "Measures Shardlens itself against its budgets");
+  command->add_option("NAME", options->name, "Which benchmark")->required();
+  command->add_option("ARGUMENTS", options->arguments,
+                      "Handed to the benchmark; after -- if they begin with a dash");
+  add_format(*command, options->format, {"text", "json"});
+  add_runs_dir(*command, options->runs_dir);
+  command->footer("Benchmarks: " + available_text() +
+                  "\nThe exit code is 1 if a budget was not met.\n\n"
+                  "Example:\n"
+                  "  shardlens bench recorder --json\n"
+                  "  shardlens bench recorder -- --events 1000000");
+  command->callback([&chosen, options] { chosen = [options] { return bench(*options); }; });
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,63 @@
+// `shardlens compare`: what differs between two runs, and whether it is more than noise.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/cli/commands.h"
+#include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/output.h"
+#include "app/launch/program_files.h"
+#include "app/report/comparison_report.h"
+#include "app/report/run_report.h"
+#include "app/session/run_siblings.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+namespace {
+
+struct CompareArguments {
+  std::string first, second;
+  std::string format;
+  std::filesystem::path runs_dir = "runs";
+};
+
+trace::Result<trace::RunFigures> load(const std::string& name, const CompareArguments& options) {
+  TRY_ASSIGN(const std::filesystem::path run,
+             trace::find_run(name, options.runs_dir, bundled_runs()));
+  return load_run(run);
+}
+
+int compare(const CompareArguments& options) {
+  const auto first = load(options.first, options);
+  if (!first) return report_error(first.error());
+  const auto second = load(options.second, options);
+  if (!second) return report_error(second.error());
+  const auto siblings = siblings_of(*first, *second, options.runs_dir);
+  std::vector<trace::NoiseRun> others;
+  for (const auto& sibling : siblings) others.push_back(noise_run(sibling));
+  const auto comparison = trace::compare_runs(*first, *second, others);
+  print_result(options.format == "json"
+                   ? dump_json(comparison_json(*first, *second, comparison)) + "\n"
+                   : comparison_text(*first, *second, comparison));
+  return kDone;
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<CompareArguments>();
+  auto* command =
+      app.add_subcommand("compare", "Settings and figures in which two runs differ, against noise");
+  command->add_option("FIRST", options->first, "A run's name, its folder or a packed file")
+      ->required();
+  command->add_option("SECOND", options->second, "The run to compare with it")->required();
+  add_format(*command, options->format, {"text", "json"});
+  add_runs_dir(*command, options->runs_dir);
+  command->footer(
+      "Differences are second − first. \"within the spread\" means that chance explains them:\n"
+      "runs of the same settings in --runs-dir tell how far two runs lie apart by themselves.\n\n"
+      "Example:\n"
+      "  shardlens compare baseline \"cap 1\"");
+  command->callback([&chosen, options] { chosen = [options] { return compare(*options); }; });
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,85 @@
+// `shardlens doctor`: what works on this machine, what does not, and what to do.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "app/cli/commands.h"
+#include "app/cli/doctor/health_check.h"
+#include "app/cli/doctor/machine.h"
+#include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/output.h"
+#include "app/report/text_table.h"
+
+namespace shardlens::app {
+namespace {
+
+struct DoctorArguments {
+  std::string format;
+  HealthContext context{.runs_dir = "runs"};
+};
+
+const char* health_name(Health health) {
+  switch (health) {
+    case Health::kGood:
+      return "works";
+    case Health::kLimited:
+      return "limited";
+    case Health::kBad:
+      return "fails";
+  }
+  return "";
+}
+
+Json checks_json(const std::vector<HealthCheck>& checks) {
+  Json list = Json::array();
+  for (const auto& check : checks) {
+    list.push_back({{"name", check.name},
+                    {"state", health_name(check.health)},
+                    {"finding", check.finding},
+                    {"advice", check.advice.empty() ? Json(nullptr) : Json(check.advice)}});
+  }
+  return list;
+}
+
+std::string checks_text(const std::vector<HealthCheck>& checks) {
+  TextTable table({{""}, {""}, {"", Align::kLeft, 160}});
+  for (const auto& check : checks) {
+    table.add_row({check.name, health_name(check.health), check.finding});
+    if (!check.advice.empty()) table.add_row({"", "", "→ " + check.advice});
+  }
+  return table.text("", false);
+}
+
+int examine(const DoctorArguments& options) {
+  const auto checks = check_health(options.context);
+  const Json machine = describe_machine();
+  const bool works =
+      std::ranges::none_of(checks, [](const auto& c) { return c.health == Health::kBad; });
+  if (options.format == "json") {
+    print_result(
+        dump_json({{"works", works}, {"machine", machine}, {"checks", checks_json(checks)}}) +
+        "\n");
+  } else {
+    print_result(machine_text(machine) + "\n\n" + checks_text(checks));
+  }
+  return works ? kDone : kFailed;
+}
+
+}  // namespace
+
+void add_doctor_command(CLI::App& app, Action& chosen, bool has_display) {
+  auto options = std::make_shared<DoctorArguments>();
+  options->context.has_display = has_display;
+  auto* command =
+      app.add_subcommand("doctor", "What works on this machine, what does not, what to do");
+  add_format(*command, options->format, {"text", "json"});
+  add_runs_dir(*command, options->context.runs_dir);
+  command->footer(
+      "\"limited\" is what the program does without; \"fails\" (exit code 1) breaks jobs or\n"
+      "recordings.\n\n"
+      "Example:\n"
+      "  shardlens doctor --json");
+  command->callback([&chosen, options] { chosen = [options] { return examine(*options); }; });
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,85 @@
+// `shardlens generate`: a made-up run of any size, to try the program or measure it with.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "app/cli/commands.h"
+#include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/output.h"
+#include "app/cli/terminal/percent_line.h"
+#include "app/cli/terminal/stop_request.h"
+#include "app/report/report_json.h"
+#include "trace/model/text.h"
+#include "trace/synthetic/synthetic_run.h"
+
+namespace shardlens::app {
+namespace {
+
+struct GenerateArguments {
+  trace::SyntheticRunOptions options;
+  std::string format;
+  std::filesystem::path runs_dir = "runs";
+};
+
+double million_per_second(const trace::SyntheticRun& run) {
+  return static_cast<double>(run.events) / 1e6 / std::max(run.seconds, 1e-9);
+}
+
+std::string generated_text(const trace::SyntheticRun& run, int ranks) {
+  char speed[64];
+  std::snprintf(speed, sizeof speed, ", %.1f s, %.1f M events/s\n", run.seconds,
+                million_per_second(run));
+  return run.folder.string() + ": " + trace::grouped(run.events) + " events, " +
+         trace::grouped(run.steps) + " steps of " + std::to_string(ranks) +
+         (ranks == 1 ? " rank" : " ranks") + speed;
+}
+
+int generate(GenerateArguments& arguments) {
+  StopRequest stop;
+  PercentLine line("writing");
+  arguments.options.progress = stop.progress(line);
+  arguments.options.begun = [&](const auto& folder) { stop.remove_if_ended(folder); };
+  const auto run = trace::generate_run(arguments.runs_dir, arguments.options);
+  line.end();
+  if (!run) return report_error(run.error());
+  print_result(arguments.format == "json"
+                   ? dump_json({{"run", run->folder.string()},
+                                {"ranks", arguments.options.ranks},
+                                {"steps", run->steps},
+                                {"events", run->events},
+                                {"seconds", run->seconds},
+                                {"million_events_per_s", million_per_second(*run)}}) +
+                         "\n"
+                   : generated_text(*run, arguments.options.ranks));
+  return kDone;
+}
+
+}  // namespace
+
+void add_generate_command(CLI::App& app, Action& chosen) {
+  auto arguments = std::make_shared<GenerateArguments>();
+  auto& options = arguments->options;
+  auto* command = app.add_subcommand("generate", "Makes up a run of any size, to measure with");
+  command->add_option("NAME", options.name, "Of the run")->required();
+  command->add_option("--ranks", options.ranks, "How many ranks")->capture_default_str();
+  command
+      ->add_option("--events", options.events,
+                   "Kernels, launches, operators, copies and allocations of all ranks together, "
+                   "to the nearest step below")
+      ->capture_default_str();
+  command->add_option("--seed", options.seed, "Other numbers, other durations")
+      ->capture_default_str();
+  command->add_flag("--overwrite", options.overwrite, "Replaces a run of that name");
+  add_format(*command, arguments->format, {"text", "json"});
+  add_runs_dir(*command, arguments->runs_dir);
+  command->footer(
+      "A language model of 24 blocks under DDP: about 2,200 kernels per step and rank, their\n"
+      "launches and operators, one all-reduce per block, a slow rank and a slow link now and\n"
+      "then. The same options give the same events.\n\n"
+      "Example:\n"
+      "  shardlens generate big --ranks 8 --events 10000000");
+  command->callback(
+      [&chosen, arguments] { chosen = [arguments] { return generate(*arguments); }; });
+}
+
+}  // namespace shardlens::app

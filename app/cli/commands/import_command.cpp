@@ -1,0 +1,95 @@
+// `shardlens import`: a run out of traces that PyTorch's profiler exported.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/cli/commands.h"
+#include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/output.h"
+#include "app/cli/terminal/percent_line.h"
+#include "app/cli/terminal/stop_request.h"
+#include "app/report/report_json.h"
+#include "trace/interop/kineto_import.h"
+#include "trace/model/text.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+namespace {
+
+struct ImportArguments {
+  std::vector<std::filesystem::path> files;
+  std::string name;
+  bool overwrite = false;
+  std::string format;
+  std::filesystem::path runs_dir = "runs";
+};
+
+Json as_json(const trace::ImportedRun& run) {
+  return {{"run", run.folder.string()},
+          {"events", run.events},
+          {"ranks", run.ranks},
+          {"warnings", run.warnings}};
+}
+
+std::filesystem::path without_last_slash(const std::filesystem::path& path) {
+  const auto normal = path.lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
+}
+
+int refuse_packed(const std::filesystem::path& output) {
+  return report_error({trace::ErrorKind::kUsage,
+                       "-o " + output.string() +
+                           " names a packed file, and an import makes a folder: leave the suffix "
+                           "out, then `shardlens pack` it"});
+}
+
+int import_traces(const ImportArguments& arguments) {
+  StopRequest stop;
+  PercentLine line("reading");
+  trace::ImportOptions options;
+  if (arguments.name.find('/') == std::string::npos) {
+    options.name = arguments.name;
+  } else {
+    options.folder = without_last_slash(arguments.name);
+    if (options.folder.extension() == trace::kPackedSuffix) return refuse_packed(options.folder);
+  }
+  options.overwrite = arguments.overwrite;
+  options.progress = stop.progress(line);
+  options.begun = [&](const auto& folder) { stop.remove_if_ended(folder); };
+  const auto imported = trace::import_kineto(arguments.files, arguments.runs_dir, options);
+  line.end();
+  if (!imported) return report_error(imported.error());
+  for (const std::string& warning : imported->warnings) print_message("warning: " + warning);
+  if (arguments.format == "json") {
+    print_result(dump_json(as_json(*imported)) + "\n");
+  } else {
+    print_result(imported->folder.string() + ": " + trace::grouped(imported->events) +
+                 " events of " + std::to_string(imported->ranks.size()) +
+                 (imported->ranks.size() == 1 ? " rank\n" : " ranks\n"));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_import_command(CLI::App& app, Action& chosen) {
+  auto arguments = std::make_shared<ImportArguments>();
+  auto* command = app.add_subcommand("import", "Makes a run of traces of PyTorch's profiler");
+  command->add_option("FILE", arguments->files, "Kineto JSON, plain or gzip, one file per rank")
+      ->required();
+  command->add_option("-o,--name", arguments->name,
+                      "Of the run, in the library, or with a slash the folder to make; by default "
+                      "the first file's name");
+  command->add_flag("--overwrite", arguments->overwrite, "Replaces a run of that name");
+  add_format(*command, arguments->format, {"text", "json"});
+  add_runs_dir(*command, arguments->runs_dir);
+  command->footer(
+      "Steps are those of torch.profiler's schedule (ProfilerStep#…); without it the whole trace\n"
+      "is one step. Phases are record_function ranges with forward, backward or optimizer in\n"
+      "their name. Every command takes the run that it makes.\n\n"
+      "Example:\n"
+      "  shardlens import rank0.json.gz rank1.json.gz -o \"resnet, two ranks\"");
+  command->callback(
+      [&chosen, arguments] { chosen = [arguments] { return import_traces(*arguments); }; });
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,72 @@
+// `shardlens pack`: one file out of a run's folder.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/cli/commands.h"
+#include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/output.h"
+#include "app/cli/terminal/percent_line.h"
+#include "app/cli/terminal/stop_request.h"
+#include "app/launch/program_files.h"
+#include "app/report/report_json.h"
+#include "trace/store/file_system.h"
+#include "trace/store/pack.h"
+#include "trace/store/run_folder.h"
+#include "trace/store/trace_file.h"
+
+namespace shardlens::app {
+namespace {
+
+struct PackArguments {
+  std::string run;
+  std::filesystem::path output;
+  bool overwrite = false;
+  bool with_paths = false;
+  std::string format;
+  std::filesystem::path runs_dir = "runs";
+};
+
+int pack(const PackArguments& options) {
+  const auto run = trace::find_run(options.run, options.runs_dir, bundled_runs());
+  if (!run) return report_error(run.error());
+  trace::PackOptions how;
+  how.overwrite = options.overwrite;
+  how.with_paths = options.with_paths;
+  StopRequest stop;
+  PercentLine line("packing");
+  how.progress = stop.progress(line);
+  stop.remove_if_ended(trace::detail::temporary_name(options.output));
+  const auto packed = trace::pack_run(*run, options.output, how);
+  line.end();
+  if (!packed) return report_error(packed.error());
+  const Json bytes = trace::file_size_or_zero(options.output);
+  print_result(options.format == "json"
+                   ? dump_json({{"file", options.output.string()}, {"bytes", bytes}}) + "\n"
+                   : options.output.string() + "\n");
+  return kDone;
+}
+
+}  // namespace
+
+void add_pack_command(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<PackArguments>();
+  auto* command = app.add_subcommand("pack", "Merges a run into one file, to send or archive");
+  command->add_option("RUN", options->run, "A run's name or its folder")->required();
+  command->add_option("-o,--output", options->output, "The file to write")
+      ->required()
+      ->type_name("FILE.shardlens");
+  command->add_flag("--overwrite", options->overwrite, "Replaces a file that is there");
+  command->add_flag("--with-paths", options->with_paths,
+                    "Keeps host names, process ids, absolute paths and the recorded command line");
+  add_format(*command, options->format, {"text", "json"});
+  add_runs_dir(*command, options->runs_dir);
+  command->footer(
+      "Every command takes the file where it takes a run. It is plain SQLite. The run itself is "
+      "not\n"
+      "touched; Ctrl-C leaves nothing behind.\n\n"
+      "Example:\n"
+      "  shardlens pack \"cap 1\" -o cap-1.shardlens");
+  command->callback([&chosen, options] { chosen = [options] { return pack(*options); }; });
+}
+
+}  // namespace shardlens::app

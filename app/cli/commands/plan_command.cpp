@@ -1,0 +1,160 @@
+// `shardlens plan`: what a job would need, before it runs.
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "app/cli/commands.h"
+#include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/output.h"
+#include "app/report/plan_report.h"
+#include "trace/huggingface/find_model.h"
+#include "trace/model/text.h"
+#include "trace/predict/gpu_table.h"
+#include "trace/store/settings_file.h"
+
+namespace shardlens::app {
+namespace {
+
+constexpr std::string_view kModelKey = "model";
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
+struct PlanArguments {
+  std::string settings_file;
+  std::vector<std::string> assignments;
+  std::string gpu = "h100-80";
+  std::optional<double> memory_gb;
+  std::int64_t gpus_per_node = 8;
+  std::int64_t nodes = 1;
+  std::string format;
+  std::filesystem::path runs_dir = "runs";  // accepted as everywhere; no run is looked at
+};
+
+bool is_only_planned(std::string_view model) {
+  for (const auto& shape : trace::planning_presets()) {
+    if (shape.name == model) return true;
+  }
+  return false;
+}
+
+// A settings file may name a model that is only planned for; the knob knows just those that can be
+// trained. Takes that line out and returns its model.
+std::optional<std::string> take_planned_model(std::string& yaml) {
+  for (std::size_t begin = 0; begin < yaml.size();) {
+    const std::size_t end = std::min(yaml.find('\n', begin), yaml.size());
+    const std::string_view line(yaml.data() + begin, end - begin);
+    const std::size_t colon = line.find(':');
+    if (colon != std::string_view::npos && trace::trimmed(line.substr(0, colon)) == kModelKey) {
+      std::string model(trace::trimmed(line.substr(colon + 1)));
+      if (!is_only_planned(model)) return std::nullopt;
+      yaml.replace(begin, end - begin, "");  // the newline stays: messages name lines
+      return model;
+    }
+    begin = end + 1;
+  }
+  return std::nullopt;
+}
+
+trace::Result<void> read_file(const std::string& file, trace::Settings& settings,
+                              std::string& model) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string yaml{std::istreambuf_iterator<char>(stream), {}};
+  const auto planned = take_planned_model(yaml);
+  if (planned) {
+    TRY_ASSIGN(settings, trace::parse_settings(yaml, file));
+    model = *planned;
+    return {};
+  }
+  TRY_ASSIGN(settings, trace::read_settings(file));
+  model = settings.model;
+  return {};
+}
+
+trace::Result<trace::PlanRequest> request_of(const PlanArguments& options) {
+  trace::PlanRequest request;
+  std::string model = request.settings.model;
+  if (!options.settings_file.empty()) {
+    TRY(read_file(options.settings_file, request.settings, model));
+  }
+  for (const auto& assignment : options.assignments) {
+    if (assignment.starts_with(std::string(kModelKey) + "=")) {
+      model = trace::trimmed(std::string_view(assignment).substr(kModelKey.size() + 1));
+    } else {
+      TRY(trace::set_assignment(request.settings, assignment));
+    }
+  }
+  TRY_ASSIGN(request.shape, trace::find_planned_model(model));
+  if (options.memory_gb) {
+    request.memory_bytes = static_cast<std::int64_t>(*options.memory_gb * kGiB);
+  } else {
+    TRY_ASSIGN(const trace::GpuModel gpu, trace::find_gpu(options.gpu));
+    request.memory_bytes = gpu.memory_bytes();
+  }
+  request.reserved_bytes = trace::kReservedBytes;
+  request.gpus_per_node = options.gpus_per_node;
+  request.nodes = options.nodes;
+  return request;
+}
+
+int show_plan(const PlanArguments& options) {
+  const auto request = request_of(options);
+  if (!request) return report_error(request.error());
+  auto plan = trace::plan_job(*request);
+  if (!plan) return report_error(plan.error());
+  const PlanReport report = report_of(std::move(*plan), options.memory_gb ? "" : options.gpu);
+  print_result(options.format == "json" ? dump_json(plan_json(report)) + "\n" : plan_text(report));
+  return kDone;
+}
+
+std::string footer() {
+  std::string gpus;
+  for (const auto& gpu : trace::gpu_models()) gpus += " " + std::string(gpu.name);
+  std::string models;
+  for (const auto& shape : trace::planning_presets()) models += " " + shape.name;
+  return "For every strategy: memory per rank, whether it fits, the largest batch, bytes sent.\n"
+         "GPUs:" +
+         gpus + "\nModels that can be planned for beside those that can be trained:\n  " + models +
+         "\n\nExamples:\n"
+         "  shardlens plan --set model=llama-8b --gpu h100-80 --gpus-per-node 8 --nodes 2\n"
+         "  shardlens plan --set model=./my-model --gpus-per-node 4\n"
+         "  shardlens plan job.yaml --memory-gb 24 --gpus-per-node 2 --json";
+}
+
+void add_options(CLI::App& command, PlanArguments& options) {
+  command.add_option("SETTINGS", options.settings_file, "A flat YAML file of settings");
+  command.add_option("--set", options.assignments, "One setting; may be given several times")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  auto* gpu = command.add_option("--gpu", options.gpu, "Which GPU the job would run on")
+                  ->type_name("NAME")
+                  ->capture_default_str();
+  command.add_option("--memory-gb", options.memory_gb, "Memory of another GPU, in GiB")
+      ->type_name("GIB")
+      ->check(CLI::Range(0.001, 1e6))
+      ->excludes(gpu);
+  command.add_option("--gpus-per-node", options.gpus_per_node, "GPUs of one machine, a rank each")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command.add_option("--nodes", options.nodes, "Machines")
+      ->type_name("M")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  add_format(command, options.format, {"text", "json"});
+  add_runs_dir(command, options.runs_dir);
+}
+
+}  // namespace
+
+void add_plan_command(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<PlanArguments>();
+  auto* command =
+      app.add_subcommand("plan", "What every strategy would need on given GPUs, before a run");
+  add_options(*command, *options);
+  command->footer(footer());
+  command->callback([&chosen, options] { chosen = [options] { return show_plan(*options); }; });
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,188 @@
+// `shardlens query`: SQL over the rows and events of a run, all ranks together, reading only.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "app/cli/commands.h"
+#include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/output.h"
+#include "app/cli/terminal/stop_request.h"
+#include "app/launch/program_files.h"
+#include "app/report/report_json.h"
+#include "app/report/text_table.h"
+#include "trace/store/event_tables.h"
+#include "trace/store/query.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+namespace {
+
+using trace::QueryResult;
+using trace::QueryValue;
+
+struct QueryArguments {
+  std::string run;
+  std::string sql;
+  std::string format;
+  std::filesystem::path runs_dir = "runs";
+};
+
+bool is_number(const QueryValue& value) {
+  return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
+}
+
+Json value_json(const QueryValue& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
+  if (const auto* real = std::get_if<double>(&value)) return number_or_null(*real);
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  return nullptr;
+}
+
+// Rows as arrays: two columns may have one name.
+std::string as_json(const QueryResult& result) {
+  Json rows = Json::array();
+  for (const auto& row : result.rows) {
+    Json values = Json::array();
+    for (const auto& value : row) values.push_back(value_json(value));
+    rows.push_back(std::move(values));
+  }
+  return dump_json({{"columns", result.columns}, {"rows", std::move(rows)}}) + "\n";
+}
+
+// RFC 4180, with lines that end in "\n" as Unix tools expect.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+template <typename Values, typename ToText>
+std::string csv_line(const Values& values, ToText text_of) {
+  std::string line;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    line += (i == 0 ? "" : ",") + csv_field(text_of(values[i]));
+  }
+  return line + "\n";
+}
+
+std::string names_as_csv(const std::vector<std::string>& columns) {
+  return csv_line(columns, [](const std::string& name) { return name; });
+}
+
+std::string row_as_csv(const std::vector<QueryValue>& row) {
+  return csv_line(row, [](const QueryValue& value) { return trace::to_text(value); });
+}
+
+std::string as_table(const QueryResult& result) {
+  std::vector<TextTable::Column> columns;
+  for (std::size_t i = 0; i < result.columns.size(); ++i) {
+    const bool numeric = !result.rows.empty() && is_number(result.rows.front()[i]);
+    columns.push_back({result.columns[i], numeric ? Align::kRight : Align::kLeft});
+  }
+  TextTable table(std::move(columns));
+  for (const auto& row : result.rows) {
+    std::vector<std::string> cells;
+    for (const auto& value : row) cells.push_back(trace::to_text(value));
+    table.add_row(std::move(cells));
+  }
+  return table.text("");
+}
+
+int query(const QueryArguments& options) {
+  const auto run = trace::find_run(options.run, options.runs_dir, bundled_runs());
+  if (!run) return report_error(run.error());
+  StopRequest stop;
+  trace::QueryOptions how;
+  how.interrupted = [&] { return stop.is_made(); };
+  constexpr std::size_t kWrittenAtOnce = 1 << 16;
+  std::string csv;
+  bool has_rows = false;
+  if (options.format == "csv") {
+    how.take_row = [&](const auto& columns, const auto& row) {
+      if (!std::exchange(has_rows, true)) csv = names_as_csv(columns);
+      csv += row_as_csv(row);
+      if (csv.size() > kWrittenAtOnce) print_data(std::exchange(csv, {}));
+    };
+  }
+  const auto result = trace::query_run(*run, options.sql, how);
+  if (!result) return report_error(result.error());
+  if (options.format == "csv") {
+    print_data(has_rows ? csv : names_as_csv(result->columns));
+  } else {
+    print_result(options.format == "json" ? as_json(*result) : as_table(*result));
+  }
+  for (const std::string& problem : result->left_out)
+    print_message("error: the answer lacks a rank: " + problem);
+  return result->left_out.empty() ? kDone : kFailed;
+}
+
+// Lines of at most 78 characters.
+std::string wrapped(const std::vector<std::string>& names, const std::string& indent) {
+  std::string text, line;
+  for (const std::string& name : names) {
+    if (!line.empty() && indent.size() + line.size() + name.size() > 76) {
+      text += indent + line + ",\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : ", ") + name;
+  }
+  return text + indent + line + "\n";
+}
+
+std::string tables_text() {
+  std::vector<std::string> rows;
+  for (const auto& table : trace::query_tables()) {
+    const auto is_it = [&](const auto& events) { return events.name == table.name; };
+    if (std::ranges::none_of(trace::event_tables(), is_it)) rows.push_back(table.name);
+  }
+  std::string text = "Tables of rows (\"select * from step limit 1\" shows the columns):\n";
+  text += wrapped(rows, "  ") + "Tables of events, read from the compressed blocks as needed:\n";
+  std::set<trace::EventColumn> columns;
+  for (const trace::EventTable& table : trace::event_tables()) {
+    std::vector<std::string> names;
+    for (const trace::EventColumn column : table.columns) {
+      names.emplace_back(to_string(column));
+      columns.insert(column);
+    }
+    text += "  " + table.name + ": " + table.description + "\n" + wrapped(names, "    ");
+  }
+  text += "Their columns:\n";
+  for (const trace::EventColumn column : columns) {
+    std::string name(to_string(column));
+    name.resize(12, ' ');
+    text += "  " + name + std::string(describe(column)) + "\n";
+  }
+  return text +
+         "Conditions on rank, lane, step, name, start_ns and end_ns are quick: only blocks that\n"
+         "can hold an answer are read. Grouping by rank, lane and name needs no sort.\n";
+}
+
+}  // namespace
+
+void add_query_command(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<QueryArguments>();
+  auto* command = app.add_subcommand("query", "SQL over a run, all ranks together, reading only");
+  command->add_option("RUN", options->run, "A run's name, its folder or a packed file")->required();
+  command->add_option("SQL", options->sql, "One SELECT")->required();
+  add_format(*command, options->format, {"table", "csv", "json"});
+  add_runs_dir(*command, options->runs_dir);
+  command->footer(
+      "Every table holds the rows of all ranks; times are in ns, sizes in bytes.\n" +
+      tables_text() +
+      "\n"
+      "Examples:\n"
+      "  shardlens query baseline \"select name, count(*), sum(duration_ns) / 1e6 as ms from op "
+      "\\\n"
+      "    where rank = 1 group by name order by ms desc limit 10\"\n"
+      "  shardlens query baseline \"select s.step, count(*) from step s join kernel k \\\n"
+      "    on k.rank = s.rank and k.step = s.step group by 1\"\n"
+      "  shardlens query baseline --format csv \\\n"
+      "    \"select step, (end_ns - start_ns) / 1e6 as ms, loss from step where rank = 0\"");
+  command->callback([&chosen, options] { chosen = [options] { return query(*options); }; });
+}
+
+}  // namespace shardlens::app

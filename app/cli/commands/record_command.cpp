@@ -1,0 +1,109 @@
+// `shardlens record -- COMMAND`: records a program that was not written for us.
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <memory>
+
+#include "app/cli/commands.h"
+#include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/output.h"
+#include "app/cli/terminal/stop_signals.h"
+#include "app/launch/recorded_program.h"
+#include "app/report/report_json.h"
+#include "app/report/report_text.h"
+#include "trace/store/file_system.h"
+
+namespace shardlens::app {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Waits for the program's end. A signal to us alone goes on to it; one from the terminal it has
+// got already. The second ends it at once. True: the user stopped it.
+bool watch(RecordedProgram& program, StopSignals& signals) {
+  bool asked = false;
+  while (!program.poll()) {
+    const auto signal = signals.take(200ms);
+    if (!signal) continue;
+    if (asked) {
+      program.send(SIGKILL);
+    } else if (!signal->is_from_terminal) {
+      program.send(signal->number);
+    }
+    asked = true;
+  }
+  return asked;
+}
+
+int print_outcome(const RecordedProgram& program, bool as_json) {
+  for (const auto& problem : program.save_errors()) {
+    print_message("error: the run's end could not be saved: " + problem);
+  }
+  const auto report = load_report(program.folder(), {}, &program.run());
+  if (!report) return report_error(report.error());
+  const auto status = program.run().status;
+  const bool failed =
+      status == trace::RunStatus::kFailed || status == trace::RunStatus::kIncomplete;
+  if (failed) print_message("error: " + program.run().reason);
+  print_result(as_json ? dump_json(report_json(*report)) + "\n"
+                       : report_text(*report) + "\n" + program.folder().string() + "\n");
+  return failed || !program.save_errors().empty() ? kFailed : kDone;
+}
+
+int record(const RecordRequest& request) {
+  StopSignals signals;
+  auto program = RecordedProgram::start(request);
+  if (!program) return report_error(program.error());
+  print_message("Recording into " + (*program)->folder().string());
+  if (const auto warning = trace::network_file_system_warning((*program)->folder());
+      !warning.empty()) {
+    print_message("warning: " + warning);
+  }
+  const bool stopped = watch(**program, signals);
+  if (auto concluded = (*program)->conclude(stopped); !concluded) {
+    if ((*program)->exit_code() != 0) {
+      print_message("The program ended with exit code " + std::to_string((*program)->exit_code()));
+    }
+    return report_error(concluded.error());
+  }
+  return print_outcome(**program, request.output_to_stderr);
+}
+
+}  // namespace
+
+void add_record_command(CLI::App& app, Action& chosen) {
+  auto request = std::make_shared<RecordRequest>();
+  auto* command = app.add_subcommand("record", "Records any program that uses CUDA, NCCL or NVTX");
+  command->add_option("COMMAND", request->command, "The program and its arguments, behind --")
+      ->required();
+  command
+      ->add_option("--steps", request->steps,
+                   "Which steps in detail; the others are only timed. By default all")
+      ->type_name("A..B");
+  command->add_option("--name", request->name, "Of the run; by default that of the program")
+      ->type_name("NAME");
+  command
+      ->add_option("--limit", request->limit_mb,
+                   "What a rank may write, in MiB; afterwards only steps are recorded")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30))
+      ->capture_default_str();
+  command->add_flag("--overwrite", request->overwrite, "Replaces the run of this name");
+  command->add_flag("--json", request->output_to_stderr,
+                    "Prints the report as JSON, and nothing else, to standard output");
+  add_runs_dir(*command, request->runs_dir);
+  command->footer(
+      "The program is not changed: CUDA, NCCL and NVTX load the recorder into each of its "
+      "processes.\n"
+      "Kernels, copies and collectives come from CUPTI and NCCL's profiler plugin. Steps and "
+      "phases\n"
+      "are NVTX ranges (\"step 7\", \"forward\", …); without them a step ends with the "
+      "optimizer's\n"
+      "kernels or is what repeats. Ranks are those of torchrun, Slurm or MPI. Names of buckets "
+      "and\n"
+      "units are not known from outside.\n\n"
+      "Examples:\n"
+      "  shardlens record -- torchrun --nproc-per-node 8 train.py\n"
+      "  shardlens record --steps 20..40 --name \"batch 64\" -- python train.py --batch 64");
+  command->callback([&chosen, request] { chosen = [request] { return record(*request); }; });
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,52 @@
+// `shardlens replay`: plays a recorded run through the window.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/cli/commands.h"
+#include "app/cli/terminal/output.h"
+#include "app/launch/program_files.h"
+#include "app/window/window_main.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+namespace {
+
+struct ReplayArguments {
+  std::string run;
+  double speed = 0;  // as last time
+  std::filesystem::path runs_dir = "runs";
+  std::filesystem::path preferences;
+};
+
+int replay(const ReplayArguments& options) {
+  const auto run = trace::find_run(options.run, options.runs_dir, bundled_runs());
+  if (!run) return report_error(run.error());
+  WindowOptions window;
+  window.runs_dir = options.runs_dir;
+  window.runs = {*run};
+  window.preferences = options.preferences;
+  window.replay = true;
+  window.replay_speed = options.speed;
+  return exit_code_of(run_window(window));
+}
+
+}  // namespace
+
+void add_replay_command(CLI::App& app, Action& chosen, const std::filesystem::path& preferences) {
+  auto options = std::make_shared<ReplayArguments>();
+  options->preferences = preferences;
+  auto* command =
+      app.add_subcommand("replay", "Plays a recorded run in the window, as if it were live");
+  command->add_option("RUN", options->run, "A run's name, its folder or a packed file")->required();
+  command
+      ->add_option("--speed", options->speed,
+                   "Times the speed of the recording; as last time if not given")
+      ->check(CLI::Range(0.25, 100.0));
+  add_runs_dir(*command, options->runs_dir);
+  command->footer(
+      "Example:\n"
+      "  shardlens replay \"cap 1\" --speed 4");
+  command->callback([&chosen, options] { chosen = [options] { return replay(*options); }; });
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,65 @@
+// `shardlens report`: where the time and the memory of one run went.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/cli/commands.h"
+#include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/output.h"
+#include "app/launch/program_files.h"
+#include "app/report/report_json.h"
+#include "app/report/report_text.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+namespace {
+
+struct ReportArguments {
+  std::string run;
+  std::string steps;
+  std::string format;
+  std::filesystem::path runs_dir = "runs";
+};
+
+trace::Result<RunReport> load(const ReportArguments& options) {
+  std::optional<StepRange> range;
+  if (!options.steps.empty()) {
+    TRY_ASSIGN(range, parse_step_range(options.steps));
+  }
+  TRY_ASSIGN(const std::filesystem::path run,
+             trace::find_run(options.run, options.runs_dir, bundled_runs()));
+  return load_report(run, range);
+}
+
+int show_report(const ReportArguments& options) {
+  const auto report = load(options);
+  if (!report) return report_error(report.error());
+  print_result(options.format == "json" ? dump_json(report_json(*report)) + "\n"
+                                        : report_text(*report));
+  const auto& problems = report->figures.info.unreadable;
+  for (const std::string& problem : problems) print_message("error: " + problem);
+  return problems.empty() ? kDone : kFailed;
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<ReportArguments>();
+  auto* command = app.add_subcommand(
+      "report", "Step breakdown, collectives, memory and losses of a recorded run");
+  command->add_option("RUN", options->run, "A run's name, its folder or a packed file")->required();
+  command->add_option("--steps", options->steps, "Measure only these steps, both included")
+      ->type_name("A..B");
+  add_format(*command, options->format, {"text", "json"});
+  add_runs_dir(*command, options->runs_dir);
+  command->footer(
+      "Figures are means over the measured steps of the mean over ranks; the first skip_steps\n"
+      "steps are not measured. exposed is communication that no compute hides.\n"
+      "JSON is in milliseconds and bytes; what is unknown is null.\n\n"
+      "Examples:\n"
+      "  shardlens report \"cap 1\"\n"
+      "  shardlens report \"cap 1\" --steps 10..20\n"
+      "  shardlens report runs/2026-11-20T1402_baseline --json");
+  command->callback([&chosen, options] { chosen = [options] { return show_report(*options); }; });
+}
+
+}  // namespace shardlens::app

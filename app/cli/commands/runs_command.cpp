@@ -1,0 +1,166 @@
+// `shardlens runs`: the library's runs, and the user's words about one of them.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cli/commands.h"
+#include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/output.h"
+#include "app/launch/program_files.h"
+#include "app/report/report_json.h"
+#include "app/report/text_table.h"
+#include "app/session/listed_runs.h"
+#include "app/session/run_words.h"
+#include "trace/store/run_folder.h"
+#include "ui/present/format.h"
+
+namespace shardlens::app {
+namespace {
+
+struct RunsArguments {
+  std::string run;
+  std::string name, note;
+  std::vector<std::string> tags, untags;
+  bool examples = false;
+  std::string format;
+  std::filesystem::path runs_dir = "runs";
+};
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+Json places(const trace::Bookmarks& bookmarks) {
+  Json all = Json::array();
+  for (const auto& [time_ns, name] : bookmarks) {
+    all.push_back({{"time_ns", time_ns}, {"name", name}});
+  }
+  return all;
+}
+
+Json run_description(const RunRecord& record) {
+  const auto& info = record.info;
+  const auto& summary = record.summary;
+  return {{"number", record.number > 0 ? Json(record.number) : Json(nullptr)},
+          {"name", info.name},
+          {"folder", info.folder},
+          {"started_ns", info.start_ns > 0 ? Json(info.start_ns) : Json(nullptr)},
+          {"status", to_string(info.status)},
+          {"ranks", info.world_size > 0 ? Json(info.world_size) : Json(nullptr)},
+          {"steps", summary.steps_executed},
+          {"step_ms", summary.step_ns.mean > 0 ? Json(summary.step_ns.mean / 1e6) : Json(nullptr)},
+          {"note", info.note},
+          {"tags", info.tags},
+          {"bookmarks", places(info.bookmarks)}};
+}
+
+std::vector<std::string> run_cells(const RunRecord& record) {
+  const auto& info = record.info;
+  const double step = record.summary.step_ns.mean;
+  return {record.number > 0 ? std::to_string(record.number) : "",
+          info.name,
+          info.start_ns > 0 ? ui::format_date(info.start_ns) : "",
+          std::string(to_string(info.status)),
+          info.world_size > 0 ? std::to_string(info.world_size) : "",
+          std::to_string(record.summary.steps_executed),
+          step > 0 ? ui::format_duration(step).text() : "",
+          joined(info.tags),
+          info.note};
+}
+
+int list(const RunsArguments& options) {
+  auto found = options.examples ? listed_examples(bundled_runs()) : listed_runs(options.runs_dir);
+  Json all = Json::array();
+  TextTable table({{"run", Align::kRight},
+                   {"name"},
+                   {"started"},
+                   {"status"},
+                   {"ranks", Align::kRight},
+                   {"steps", Align::kRight},
+                   {"step", Align::kRight},
+                   {"tags"},
+                   {"note"}});
+  for (auto& run : found.runs) {
+    const auto record = with_figures(std::move(run));
+    if (!record) {
+      found.problems.push_back(record.error().message);
+      continue;
+    }
+    all.push_back(run_description(*record));
+    table.add_row(run_cells(*record));
+  }
+  if (options.format == "json") {
+    print_result(dump_json(all) + "\n");
+  } else if (table.empty()) {
+    print_result("No runs. `shardlens runs --examples` lists those that came with the program.\n");
+  } else {
+    print_result(table.text());
+  }
+  for (const auto& problem : found.problems) print_message("error: " + problem);
+  return found.problems.empty() ? kDone : kFailed;
+}
+
+trace::Result<void> change(const RunsArguments& options, const CLI::App& command) {
+  TRY_ASSIGN(const auto run, trace::find_run(options.run, options.runs_dir));
+  trace::RunWords words;
+  if (command.count("--rename") > 0) words.name = options.name;
+  if (command.count("--note") > 0) words.note = options.note;
+  if (!options.tags.empty() || !options.untags.empty()) {
+    TRY_ASSIGN(const auto info, trace::read_run_info(run));
+    auto tags = tags_from_text(joined(info.tags) + " " + joined(options.tags));
+    std::erase_if(tags, [&](const std::string& tag) {
+      return std::ranges::find(options.untags, tag) != options.untags.end();
+    });
+    words.tags = std::move(tags);
+  }
+  return change_words(options.runs_dir, run, std::move(words));
+}
+
+int list_or_change(const RunsArguments& options, const CLI::App& command) {
+  const bool changes = command.count("--rename") + command.count("--note") +
+                           command.count("--tag") + command.count("--untag") >
+                       0;
+  if (options.run.empty() && !changes) return list(options);
+  if (options.run.empty() || !changes) {
+    return report_error({trace::ErrorKind::kUsage,
+                         "Name a run together with --rename, --note, --tag or --untag; without "
+                         "either, all runs are listed. Its figures: shardlens report RUN."});
+  }
+  const auto done = change(options, command);
+  return done ? kDone : report_error(done.error());
+}
+
+}  // namespace
+
+void add_runs_command(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<RunsArguments>();
+  auto* command =
+      app.add_subcommand("runs", "Lists the library's runs; names, notes and tags of one of them");
+  command->add_option("RUN", options->run, "The run to rename, note or tag");
+  command->add_flag("--examples", options->examples, "Those that came with the program instead");
+  command->add_option("--rename", options->name, "What it is called from now on")
+      ->type_name("NAME");
+  command->add_option("--note", options->note, "A note about it; \"\" takes it away")
+      ->type_name("TEXT");
+  command->add_option("--tag", options->tags, "A word to find it by; may be given several times")
+      ->type_name("TAG");
+  command->add_option("--untag", options->untags, "Takes a tag away")->type_name("TAG");
+  add_format(*command, options->format, {"text", "json"});
+  add_runs_dir(*command, options->runs_dir);
+  command->footer(
+      "A run's number is given once and kept. Examples are named as other runs:\n"
+      "  shardlens runs\n"
+      "  shardlens runs \"cap 1\" --tag slow --note \"the switch was broken\"\n"
+      "  shardlens runs --examples\n"
+      "  shardlens report \"one of them\"");
+  command->callback([&chosen, options, command] {
+    chosen = [options, command] { return list_or_change(*options, *command); };
+  });
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,87 @@
+// `shardlens screenshot`: a picture of the window over a recorded run.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/cli/commands.h"
+#include "app/cli/terminal/output.h"
+#include "app/launch/program_files.h"
+#include "app/window/window_main.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+namespace {
+
+struct ScreenshotArguments {
+  std::string run;
+  std::string size = "1600x1000";
+  ScreenshotOptions picture;
+};
+
+trace::Result<void> parse_size(const std::string& text, int& width, int& height) {
+  int used = 0;
+  if (std::sscanf(text.c_str(), "%5dx%5d%n", &width, &height, &used) != 2 ||
+      used != static_cast<int>(text.size()) || width < 320 || height < 240 || width > 16384 ||
+      height > 16384) {
+    return trace::fail(trace::ErrorKind::kUsage,
+                       "--size " + text +
+                           " is not a size. Write width x height in pixels, at least 320x240, as "
+                           "in 1600x1000.");
+  }
+  return {};
+}
+
+int screenshot(ScreenshotArguments& options) {
+  if (auto size = parse_size(options.size, options.picture.width, options.picture.height); !size) {
+    return report_error(size.error());
+  }
+  const auto run = trace::find_run(options.run, options.picture.runs_dir, bundled_runs());
+  if (!run) return report_error(run.error());
+  options.picture.run = *run;
+  return exit_code_of(take_screenshot(options.picture));
+}
+
+}  // namespace
+
+void add_screenshot_command(CLI::App& app, Action& chosen) {
+  auto options = std::make_shared<ScreenshotArguments>();
+  auto& picture = options->picture;
+  auto* command =
+      app.add_subcommand("screenshot", "Writes a PNG of the window over a recorded run");
+  command->add_option("RUN", options->run, "A run's name, its folder or a packed file")->required();
+  command->add_option("-o,--output", picture.output, "The picture to write")
+      ->required()
+      ->type_name("FILE.png");
+  command->add_option("--workspace", picture.workspace, "What the window shows")
+      ->check(CLI::IsMember({"tune", "inspect"}))
+      ->capture_default_str();
+  command->add_option("--tab", picture.tab, "Of the Inspect workspace")
+      ->transform(CLI::IsMember({"Kernels", "Operators", "Collectives", "Copies", "Launches",
+                                 "Memory", "Steps", "Stragglers", "SQL", "Recording", "Log"},
+                                CLI::ignore_case))
+      ->capture_default_str();
+  command->add_option("--size", options->size, "In pixels")
+      ->type_name("WxH")
+      ->capture_default_str();
+  command->add_option("--theme", picture.theme)
+      ->check(CLI::IsMember({"dark", "light"}))
+      ->capture_default_str();
+  command->add_option("--scale", picture.scale, "Of the interface")
+      ->check(CLI::Range(0.75, 3.0))
+      ->capture_default_str();
+  command
+      ->add_option("--step", picture.step,
+                   "The step to select; by default a typical one. Inspect shows it between its\n"
+                   "neighbours and picks its longest collective")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--show", picture.show, "The card that lies over the window")
+      ->check(CLI::IsMember({"plan"}));
+  command->add_flag("--present", picture.present, "Present mode: light, larger, knobs folded");
+  add_runs_dir(*command, picture.runs_dir);
+  command->footer(
+      "Needs a display, if only a virtual one: xvfb-run -a shardlens screenshot …\n\n"
+      "Example:\n"
+      "  shardlens screenshot \"cap 1\" -o tune.png --size 1600x1000 --theme light");
+  command->callback([&chosen, options] { chosen = [options] { return screenshot(*options); }; });
+}
+
+}  // namespace shardlens::app

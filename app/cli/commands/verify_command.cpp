@@ -1,0 +1,152 @@
+// `shardlens verify`: whether all of a run can be read, and if not, what is damaged and where.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/cli/commands.h"
+#include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/output.h"
+#include "app/cli/terminal/percent_line.h"
+#include "app/cli/terminal/stop_request.h"
+#include "app/launch/program_files.h"
+#include "app/report/report_json.h"
+#include "app/report/run_check.h"
+#include "trace/model/saturated.h"
+#include "trace/model/text.h"
+#include "trace/store/run_folder.h"
+#include "trace/store/stop_reading.h"
+#include "trace/store/verify.h"
+#include "ui/present/format.h"
+
+namespace shardlens::app {
+namespace {
+
+using trace::Damage;
+using trace::grouped;
+using trace::VerifyReport;
+
+struct VerifyArguments {
+  std::string run;
+  std::string format;
+  std::filesystem::path runs_dir = "runs";
+};
+
+std::int64_t sum_of(const VerifyReport& report, std::int64_t trace::VerifiedRank::*figure) {
+  std::int64_t sum = 0;
+  for (const auto& [rank, figures] : report.ranks) sum += figures.*figure;
+  return sum;
+}
+
+Json verified_json(const std::filesystem::path& run, const VerifyReport& report) {
+  Json ranks = Json::array(), damage = Json::array(), lost = Json::array();
+  for (const auto& [rank, figures] : report.ranks) {
+    ranks.push_back({{"rank", rank},
+                     {"chunks", figures.chunks},
+                     {"events", figures.events},
+                     {"readable_events", figures.readable_events}});
+  }
+  const auto known = [](int number) { return number < 0 ? Json(nullptr) : Json(number); };
+  for (const Damage& part : report.damage) {
+    const bool has_times = part.lane >= 0;
+    damage.push_back({{"file", part.file},
+                      {"rank", known(part.rank)},
+                      {"lane", known(part.lane)},
+                      {"kind", part.kind.empty() ? Json(nullptr) : Json(part.kind)},
+                      {"first_ns", has_times ? Json(part.first_ns) : Json(nullptr)},
+                      {"last_ns", has_times ? Json(part.last_ns) : Json(nullptr)},
+                      {"events", part.events},
+                      {"what", part.what}});
+  }
+  for (const trace::Lost& one : report.lost) {
+    lost.push_back({{"rank", one.rank}, {"reason", one.reason}, {"count", one.count}});
+  }
+  return {{"run", run.string()},
+          {"intact", report.damage.empty()},
+          {"files", report.files},
+          {"bytes", report.bytes},
+          {"ranks", std::move(ranks)},
+          {"damage", std::move(damage)},
+          {"further_damage", report.further_damage},
+          {"lost", std::move(lost)},
+          {"notes", report.notes}};
+}
+
+std::string seconds_text(std::int64_t time_ns, const VerifyReport& report) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.3f s",
+                static_cast<double>(trace::saturated_difference(time_ns, report.start_ns)) / 1e9);
+  return text;
+}
+
+std::string damage_text(const Damage& part, const VerifyReport& report) {
+  std::string text = "  " + part.file;
+  if (part.rank >= 0) text += ", rank " + std::to_string(part.rank);
+  if (part.lane >= 0) {
+    text += ", lane " + std::to_string(part.lane) + ", " + grouped(part.events) + " " + part.kind +
+            " events from " + seconds_text(part.first_ns, report) + " to " +
+            seconds_text(part.last_ns, report);
+  }
+  return text + ": " + part.what + "\n";
+}
+
+std::string verified_text(const std::filesystem::path& run, const VerifyReport& report) {
+  const std::int64_t events = sum_of(report, &trace::VerifiedRank::events);
+  const std::int64_t readable = sum_of(report, &trace::VerifiedRank::readable_events);
+  std::string text = run.string() + ": " + std::to_string(report.ranks.size()) +
+                     (report.ranks.size() == 1 ? " rank, " : " ranks, ") + grouped(events) +
+                     " events in " + grouped(sum_of(report, &trace::VerifiedRank::chunks)) +
+                     " chunks, " + ui::format_bytes(static_cast<double>(report.bytes)).text() +
+                     "\n";
+  for (const trace::Lost& one : report.lost) {
+    text += "Lost while recording, rank " + std::to_string(one.rank) + ": " + grouped(one.count) +
+            ", " + one.reason + "\n";
+  }
+  for (const std::string& note : report.notes) text += "Note: " + note + "\n";
+  if (report.damage.empty()) return text + "Intact: pages, rows, checksums and counts are right\n";
+  text += "Damaged, times from the start of the run:\n";
+  for (const Damage& part : report.damage) text += damage_text(part, report);
+  if (report.further_damage > 0) text += "  and " + grouped(report.further_damage) + " more\n";
+  text += "Can still be read: " + grouped(readable) + " of " + grouped(events) + " events";
+  std::string ranks;
+  for (const auto& [rank, figures] : report.ranks) {
+    const bool is_whole = figures.readable_events == figures.events;
+    if (is_whole) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  return text + (ranks.empty() ? "" : "; all of rank " + ranks) + "\n";
+}
+
+int verify(const VerifyArguments& arguments) {
+  const auto run = trace::find_run(arguments.run, arguments.runs_dir, bundled_runs());
+  if (!run) return report_error(run.error());
+  StopRequest stop;
+  PercentLine line("checking");
+  trace::VerifyOptions options;
+  options.progress = stop.progress(line);
+  const trace::StopReading stop_reading([&] { return stop.is_made(); });
+  const auto report = check_run(*run, options);
+  line.end();
+  if (!report) return report_error(report.error());
+  print_result(arguments.format == "json" ? dump_json(verified_json(*run, *report)) + "\n"
+                                          : verified_text(*run, *report));
+  return report->damage.empty() ? kDone : kFailed;
+}
+
+}  // namespace
+
+void add_verify_command(CLI::App& app, Action& chosen) {
+  auto arguments = std::make_shared<VerifyArguments>();
+  auto* command = app.add_subcommand("verify", "Checks that all of a run can be read");
+  command->add_option("RUN", arguments->run, "A run's name, its folder or a packed file")
+      ->required();
+  add_format(*command, arguments->format, {"text", "json"});
+  add_runs_dir(*command, arguments->runs_dir);
+  command->footer(
+      "Looks at every page of every file, the checksums of all rows and blocks of events, whether\n"
+      "there are as many as were committed, less those counted as lost, and makes the report. The\n"
+      "exit code is 1 if anything is damaged; records lost while recording are told, and no\n"
+      "damage.\n\n"
+      "Example:\n"
+      "  shardlens verify baseline.shardlens --json");
+  command->callback([&chosen, arguments] { chosen = [arguments] { return verify(*arguments); }; });
+}
+
+}  // namespace shardlens::app

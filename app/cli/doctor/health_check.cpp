@@ -1,0 +1,246 @@
+#include "app/cli/doctor/health_check.h"
+
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "app/cli/doctor/child_output.h"
+#include "app/cli/doctor/gpu_health.h"
+#include "app/cli/doctor/system_health.h"
+#include "app/launch/program_files.h"
+#include "trace/store/file_system.h"
+#include "ui/present/format.h"
+
+namespace shardlens::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kLittleSpace = 2.0 * (1 << 30);  // a long recording with details
+constexpr std::chrono::seconds kTextPatience{30};
+constexpr double kNoSpace = 100.0 * (1 << 20);
+
+std::string bytes(double count) { return ui::format_bytes(count).text(); }
+
+// The folder itself, or the nearest one above it that exists.
+fs::path existing_part(const fs::path& folder) {
+  std::error_code error;
+  fs::path part = fs::absolute(folder, error);
+  while (!fs::exists(part, error) && part.has_parent_path() && part != part.parent_path()) {
+    part = part.parent_path();
+  }
+  return part;
+}
+
+HealthCheck check_trainer() {
+  HealthCheck check{.name = "Trainer"};
+  if (const auto program = find_rank_program()) {
+    check.finding = program->string();
+  } else {
+    check.health = Health::kLimited;
+    check.finding = "not built: recorded runs can be viewed, nothing can be trained";
+    check.advice = "Type ./run without --viewer, which fetches LibTorch and builds it.";
+  }
+  return check;
+}
+
+// By the trainer's own words, as it decides which Python that is.
+HealthCheck check_text_preparation() {
+  HealthCheck check{.name = "Text preparation"};
+  const auto program = find_rank_program();
+  if (!program) {
+    check.health = Health::kLimited;
+    check.finding = "not known: the trainer, which asks Python, is not built";
+    check.advice = "Type ./run without --viewer, which fetches LibTorch and builds it.";
+    return check;
+  }
+  const auto end = std::chrono::steady_clock::now() + kTextPatience;
+  const auto said = run_and_read(*program, {"--check-text"}, fs::temp_directory_path(),
+                                 [&] { return std::chrono::steady_clock::now() < end; });
+  return text_preparation_of(said ? *said : "fails: " + said.error().message);
+}
+
+// In the Python packages that ./run fetched beside the checkout; "": not there.
+std::string fetched_library(const std::string& package, const std::string& file) {
+  std::error_code error;
+  for (fs::path folder = program_folder(); folder.has_relative_path();
+       folder = folder.parent_path()) {
+    for (fs::directory_iterator python(folder / ".deps/venv/lib", error), end;
+         !error && python != end; python.increment(error)) {
+      const fs::path library = python->path() / "site-packages/nvidia" / package / "lib" / file;
+      std::error_code unknown;
+      if (fs::exists(library, unknown)) return library.string();
+    }
+  }
+  return "";
+}
+
+// "2.28.9" of a loaded NCCL; "": it does not say.
+std::string nccl_version(void* library) {
+  auto* get = reinterpret_cast<int (*)(int*)>(dlsym(library, "ncclGetVersion"));
+  int version = 0;
+  if (get == nullptr || get(&version) != 0 || version < 10000) return "";
+  return std::to_string(version / 10000) + "." + std::to_string(version % 10000 / 100) + "." +
+         std::to_string(version % 100);
+}
+
+// Else where the system looks.
+HealthCheck check_library(const std::string& name, const std::string& file,
+                          const std::string& package, const std::string& purpose) {
+  HealthCheck check{.name = name};
+  const std::string fetched = fetched_library(package, file);
+  void* library = dlopen((fetched.empty() ? file : fetched).c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr && fetched.empty()) {
+    check.health = Health::kLimited;
+    check.finding = "not found: " + purpose;
+    check.advice = "It comes with LibTorch: type ./run without --viewer.";
+    return check;
+  }
+  check.finding = fetched.empty() ? file + ", from the system" : fetched;
+  if (library == nullptr) {
+    const char* reason = dlerror();
+    check.health = Health::kLimited;
+    check.finding += " does not load: " + std::string(reason ? reason : "no reason given");
+    check.advice = "Delete the folder .deps and type ./run, which fetches it again.";
+    return check;
+  }
+  if (const auto version = nccl_version(library); !version.empty()) {
+    check.finding = version + ", " + check.finding;
+  }
+  dlclose(library);
+  return check;
+}
+
+class Socket {
+ public:
+  Socket() : descriptor_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
+  ~Socket() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace
+
+HealthCheck text_preparation_of(std::string_view said) {
+  constexpr std::string_view kWorks = "works: ", kFails = "fails: ";
+  HealthCheck check{.name = "Text preparation"};
+  while (said.ends_with('\n')) said.remove_suffix(1);
+  if (said.starts_with(kWorks)) {
+    check.finding = said.substr(kWorks.size());
+    return check;
+  }
+  if (said.starts_with(kFails)) said.remove_prefix(kFails.size());
+  check.health = Health::kLimited;
+  check.finding = "plain text as bytes only: no model's tokenizer, no JSON Lines";
+  check.advice = said.empty() ? "The trainer said nothing: type ./run, which builds it." : said;
+  return check;
+}
+
+HealthCheck check_runs_dir(const fs::path& runs_dir) {
+  HealthCheck check{.name = "Runs folder"};
+  const fs::path part = existing_part(runs_dir);
+  std::error_code error;
+  check.finding = fs::absolute(runs_dir, error).string();
+  if (!fs::is_directory(part, error)) {
+    check.health = Health::kBad;
+    check.finding += ": " + part.string() + " is not a folder";
+    check.advice = "Name another folder with --runs-dir.";
+  } else if (access(part.c_str(), W_OK | X_OK) != 0) {
+    check.health = Health::kBad;
+    check.finding += ": " + part.string() + " is not writable";
+    check.advice = "Change its permissions, or name another folder with --runs-dir.";
+  } else if (const auto warning = trace::network_file_system_warning(part); !warning.empty()) {
+    check.health = Health::kLimited;
+    check.finding += ": " + warning;
+    check.advice = "Name a folder on a local disk with --runs-dir.";
+  } else {
+    check.finding += ", writable";
+  }
+  return check;
+}
+
+HealthCheck check_disk_space(const fs::path& runs_dir) {
+  HealthCheck check{.name = "Disk space"};
+  struct statvfs space {};
+  const fs::path part = existing_part(runs_dir);
+  if (statvfs(part.c_str(), &space) != 0) {
+    check.health = Health::kLimited;
+    check.finding = "unknown: " + std::string(std::strerror(errno));
+    check.advice = "Name a folder on a local disk with --runs-dir.";
+    return check;
+  }
+  const double free = static_cast<double>(space.f_bavail) * static_cast<double>(space.f_frsize);
+  check.finding = bytes(free) + " free for runs";
+  if (free < kLittleSpace) {
+    check.health = free < kNoSpace ? Health::kBad : Health::kLimited;
+    check.advice = "Free some space, or record less (settings record and record_limit_mb).";
+  }
+  return check;
+}
+
+HealthCheck check_display(bool has_display) {
+  HealthCheck check{.name = "Display"};
+  check.finding = "found";
+  if (!has_display) {
+    check.health = Health::kLimited;
+    check.finding = "none (DISPLAY and WAYLAND_DISPLAY are not set): no window";
+    check.advice = "Use the command line, ssh -X, or xvfb-run for screenshots.";
+  }
+  return check;
+}
+
+HealthCheck check_loopback() {
+  HealthCheck check{.name = "Loopback network"};
+  const Socket server;
+  const Socket client;
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* raw = reinterpret_cast<sockaddr*>(&address);
+  const bool works = server.get() >= 0 && bind(server.get(), raw, size) == 0 &&
+                     listen(server.get(), 1) == 0 && getsockname(server.get(), raw, &size) == 0 &&
+                     connect(client.get(), raw, size) == 0;
+  if (works) {
+    check.finding = "ports on 127.0.0.1 can be opened and reached";
+  } else {
+    check.health = Health::kBad;
+    check.finding = "127.0.0.1 cannot be used: " + std::string(std::strerror(errno));
+    check.advice = "Ranks talk over it; bring the interface lo up, or allow it in the sandbox.";
+  }
+  return check;
+}
+
+std::vector<HealthCheck> check_health(const HealthContext& context) {
+  const SystemFacts facts = read_system_facts(context.places);
+  std::vector<HealthCheck> checks{check_trainer(), check_text_preparation()};
+  for (HealthCheck& check : check_gpu_health(look_at_gpus(context, facts))) {
+    checks.push_back(std::move(check));
+  }
+  checks.push_back(check_library("NCCL", "libnccl.so.2", "nccl", "no communication between GPUs"));
+  checks.push_back(
+      check_library("CUPTI", "libcupti.so.13", "cu13", "GPU activity is not recorded"));
+  for (const HealthCheck& check :
+       {check_runs_dir(context.runs_dir), check_disk_space(context.runs_dir),
+        check_shared_memory(facts, context.places.shared_memory), check_open_files(facts),
+        check_locked_memory(facts), check_clock(facts), check_loopback(),
+        check_display(context.has_display)}) {
+    checks.push_back(check);
+  }
+  return checks;
+}
+
+}  // namespace shardlens::app

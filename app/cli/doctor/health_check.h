@@ -1,0 +1,44 @@
+// What this machine offers to the program: what works, what does not, what to do. Any thread.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/cli/doctor/system_facts.h"
+
+namespace shardlens::app {
+
+enum class Health {
+  kGood,
+  kLimited,  // the program works, without this
+  kBad,      // jobs or recordings will fail
+};
+
+struct HealthCheck {
+  std::string name{};
+  Health health = Health::kGood;
+  std::string finding{};
+  std::string advice{};  // "" where all is well
+};
+
+// Where to look; tests give other places.
+struct HealthContext {
+  std::filesystem::path runs_dir;
+  bool has_display = false;
+  std::string nvml_library = "libnvidia-ml.so.1";
+  SystemPlaces places{};
+};
+
+std::vector<HealthCheck> check_health(const HealthContext& context);
+
+// The parts, as far as they can be tested with made-up places.
+// `said`: what `shardlens-rank --check-text` has printed.
+HealthCheck text_preparation_of(std::string_view said);
+HealthCheck check_runs_dir(const std::filesystem::path& runs_dir);
+HealthCheck check_disk_space(const std::filesystem::path& runs_dir);
+HealthCheck check_display(bool has_display);
+HealthCheck check_loopback();
+
+}  // namespace shardlens::app

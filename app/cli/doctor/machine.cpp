@@ -1,0 +1,50 @@
+#include "app/cli/doctor/machine.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "app/launch/device_probe.h"
+#include "ui/present/format.h"
+
+namespace shardlens::app {
+namespace {
+
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown CPU";
+}
+
+}  // namespace
+
+Json describe_machine() {
+  utsname system{};
+  uname(&system);
+  Json gpus = Json::array();
+  for (const auto& gpu : probe_cuda().devices) {
+    gpus.push_back({{"name", gpu.name}, {"memory_bytes", gpu.memory_bytes}});
+  }
+  return {{"cpu", cpu_name()},
+          {"cores", std::thread::hardware_concurrency()},
+          {"memory_bytes", sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGE_SIZE)},
+          {"gpus", std::move(gpus)},
+          {"system", std::string(system.sysname) + " " + system.release}};
+}
+
+std::string machine_text(const Json& machine) {
+  std::string gpus;
+  for (const auto& gpu : machine["gpus"]) {
+    gpus += (gpus.empty() ? "" : ", ") + gpu["name"].get<std::string>();
+  }
+  return machine["cpu"].get<std::string>() + ", " + machine["cores"].dump() + " cores, " +
+         ui::format_bytes(machine["memory_bytes"].get<double>()).text() + "; " +
+         (gpus.empty() ? "no GPU" : gpus) + "; " + machine["system"].get<std::string>();
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,15 @@
+// Checks of what the kernel offers. Pure functions, any thread.
+#pragma once
+
+#include <vector>
+
+#include "app/cli/doctor/health_check.h"
+
+namespace shardlens::app {
+
+HealthCheck check_shared_memory(const SystemFacts& facts, const std::filesystem::path& folder);
+HealthCheck check_open_files(const SystemFacts& facts);
+HealthCheck check_locked_memory(const SystemFacts& facts);
+HealthCheck check_clock(const SystemFacts& facts);
+
+}  // namespace shardlens::app

@@ -1,0 +1,97 @@
+#include "app/cli/job/run_job.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+
+#include "app/cli/job/progress_line.h"
+#include "app/cli/job/run_monitor.h"
+#include "app/cli/terminal/exit_code.h"
+#include "app/cli/terminal/output.h"
+#include "app/cli/terminal/stop_signals.h"
+#include "app/launch/job_session.h"
+#include "app/report/report_json.h"
+#include "app/report/report_text.h"
+#include "trace/store/file_system.h"
+
+namespace shardlens::app {
+namespace {
+
+using namespace std::chrono_literals;
+using trace::RunStatus;
+
+constexpr auto kLookEvery = 200ms;
+
+// Waits for the job's end, showing its progress. The first signal stops it, the second kills it.
+JobStatus watch(JobSession& job, StopSignals& signals) {
+  JobStatus status = job.poll();
+  RunMonitor monitor(job.folder(), status.run);
+  ProgressLine line(status.run.name);
+  bool asked = false;
+  bool hangs = false;
+  while (status.phase != JobStatus::Phase::kEnded) {
+    if (signals.wait(kLookEvery)) {
+      if (asked) {
+        job.kill_now();
+      } else {
+        job.request_stop();
+        line.say("Stopping after this step; again to kill the ranks at once");
+      }
+      asked = true;
+    }
+    status = job.poll();
+    monitor.look(status);
+    line.show(monitor.progress());
+    if (const auto hang = monitor.hang(); hang && !hangs && !asked) {
+      hangs = true;
+      job.request_abort(*hang);
+    }
+  }
+  return status;
+}
+
+int print_outcome(const JobStatus& status, const JobSession& job, bool as_json) {
+  // What the user asked for came about: all of it, or up to where the user stopped it.
+  const bool as_asked = status.run.status == RunStatus::kDone ||
+                        (status.run.status == RunStatus::kStopped && status.stopped_by_user);
+  const bool failed = status.run.status == RunStatus::kFailed;
+  const bool saved = status.save_errors.empty();
+  for (const auto& problem : status.save_errors) {
+    print_message("error: the run's end could not be saved: " + problem);
+  }
+  const auto report = load_report(job.folder(), {}, &status.run);
+  if (!report) {
+    if (!as_asked) print_message("error: " + status.run.reason);
+    for (const auto& text : status.log_tail) print_message("  " + text);
+    return std::max(kFailed, report_error(report.error()));
+  }
+  // Once only: the text below says it too, but a reader of JSON sees only this.
+  if (!as_asked) {
+    print_message(failed && as_json ? failure_text(*report)
+                                    : "error: " + report->figures.info.reason);
+  }
+  print_result(as_json ? dump_json(report_json(*report)) + "\n"
+                       : report_text(*report) + "\n" + job.folder().string() + "\n");
+  return as_asked && saved ? kDone : kFailed;
+}
+
+}  // namespace
+
+int run_job(const JobRequest& request, bool as_json) {
+  StopSignals signals;
+  auto job = JobSession::start(request);
+  if (!job) return report_error(job.error());
+  const JobStatus begun = (*job)->poll();
+  print_message("Run \"" + begun.run.name + "\": " + std::to_string(begun.run.world_size) +
+                (begun.run.world_size == 1 ? " rank" : " ranks") + " on " + begun.run.device +
+                ", " + (*job)->folder().string());
+  if (const auto warning = trace::network_file_system_warning((*job)->folder()); !warning.empty()) {
+    print_message("warning: " + warning);
+  }
+  const JobStatus ended = watch(**job, signals);
+  return print_outcome(ended, **job, as_json);
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,67 @@
+#include "app/cli/terminal/output.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "app/cli/terminal/exit_code.h"
+#include "trace/model/printable.h"
+
+namespace shardlens::app {
+namespace {
+
+void write_out(std::string_view bytes) {
+  std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+void print_result(std::string_view text) { write_out(trace::printable(text)); }
+
+void print_message(std::string_view text) {
+  std::fprintf(stderr, "%s\n", trace::printable(text).c_str());
+}
+
+void print_data(std::string_view data) {
+  if (isatty(STDOUT_FILENO) == 1) {
+    print_result(data);
+  } else {
+    write_out(data);
+  }
+}
+
+int report_error(const trace::Error& error) {
+  print_message("error: " + trace::printable_line(error.message));
+  return error.kind == trace::ErrorKind::kUsage ? kWrongUse : kFailed;
+}
+
+int exit_code_of(const trace::Result<void>& result) {
+  return result ? kDone : report_error(result.error());
+}
+
+void add_runs_dir(CLI::App& command, std::filesystem::path& runs_dir) {
+  command.add_option("--runs-dir", runs_dir, "The library: the folder that holds the runs")
+      ->type_name("DIR")
+      ->capture_default_str();
+  // Also where it was given before the command.
+  CLI::App* parent = command.get_parent();
+  if (parent == nullptr) return;
+  command.preparse_callback([parent, &runs_dir](std::size_t) {
+    const auto given = parent->get_option("--runs-dir")->results();
+    if (!given.empty()) runs_dir = given.back();
+  });
+}
+
+void add_format(CLI::App& command, std::string& format, const std::vector<std::string>& choices) {
+  format = choices.front();
+  command.add_option("--format", format, "How the result is written")
+      ->check(CLI::IsMember(choices))
+      ->capture_default_str();
+  command.add_flag_callback(
+      "--json", [&format] { format = "json"; },
+      "The same as --format json: one JSON document on standard output and nothing else");
+}
+
+}  // namespace shardlens::app

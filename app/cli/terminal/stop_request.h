@@ -1,0 +1,45 @@
+// Ctrl-C, SIGTERM and SIGHUP as a request that a command asks about while it works. A command that
+// has not ended soon after is ended: what it has half made is removed, and the program leaves. Made
+// on the main thread before any other thread is started; its functions: any thread.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "app/cli/terminal/percent_line.h"
+#include "app/cli/terminal/stop_signals.h"
+
+namespace shardlens::app {
+
+class StopRequest {
+ public:
+  StopRequest();
+  ~StopRequest();
+  StopRequest(const StopRequest&) = delete;
+  StopRequest& operator=(const StopRequest&) = delete;
+
+  bool is_made() const { return is_made_; }
+  // Shows how far the work is; false once it is to stop.
+  std::function<bool(double)> progress(PercentLine& line);
+
+  // `half_made`, a folder or file, and with a file what SQLite puts beside it.
+  void remove_if_ended(const std::filesystem::path& half_made);
+
+ private:
+  void watch();
+  [[noreturn]] void end_program();
+
+  StopSignals signals_;  // before the thread, which inherits what is blocked
+  std::atomic<bool> is_made_{false}, is_over_{false};
+  std::mutex mutex_;
+  std::condition_variable over_;
+  std::vector<std::filesystem::path> half_made_;
+  std::thread thread_;
+};
+
+}  // namespace shardlens::app

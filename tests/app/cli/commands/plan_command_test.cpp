@@ -1,0 +1,103 @@
+// `shardlens plan`, from its command line to what it prints.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "app/cli/command_line.h"
+#include "app/cli/terminal/exit_code.h"
+#include "app/report/report_json.h"
+#include "trace/store/file_system.h"
+
+namespace shardlens::app {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct Printed {
+  int code = -1;
+  std::string out, err;
+};
+
+Printed plan(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"shardlens", "plan"});
+  std::vector<const char*> pointers;
+  for (const auto& argument : arguments) pointers.push_back(argument.c_str());
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  Printed printed;
+  printed.code = run_command_line(static_cast<int>(pointers.size()), pointers.data(), {});
+  printed.out = testing::internal::GetCapturedStdout();
+  printed.err = testing::internal::GetCapturedStderr();
+  return printed;
+}
+
+TEST(PlanCommand, PlansAModelThatCannotBeTrainedHere) {
+  const Printed printed = plan({"--set", "model=llama-70b", "--gpu", "h100-80", "--gpus-per-node",
+                                "8", "--nodes", "2", "--json"});
+  ASSERT_EQ(printed.code, kDone) << printed.err;
+  EXPECT_THAT(printed.err, IsEmpty());
+  const Json json = Json::parse(printed.out);
+  EXPECT_EQ(json["model"]["parameters"], 70553706496);
+  EXPECT_EQ(json["ranks"], 16);
+  EXPECT_EQ(json["gpu"]["name"], "h100-80");
+  EXPECT_EQ(json["strategies"].size(), 7u);
+}
+
+TEST(PlanCommand, PlansTheDefaultJobAsText) {
+  const Printed printed = plan({});
+  EXPECT_EQ(printed.code, kDone) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("tiny: 2,384,448 parameters"));
+  EXPECT_THAT(printed.out, HasSubstr("full_shard"));
+}
+
+TEST(PlanCommand, ReadsSettingsFilesThatNameAnyModel) {
+  auto folder = trace::TemporaryFolder::create();
+  ASSERT_TRUE(folder);
+  const auto file = [&](const char* name, const std::string& text) {
+    const std::string path = folder->path() / name;
+    std::ofstream(path) << text;
+    return path;
+  };
+  const std::string large = file("large.yaml", "model: llama-8b\nprecision: bf16\n");
+  Json json = Json::parse(plan({large, "--json"}).out);
+  EXPECT_EQ(json["model"]["name"], "llama-8b");
+  EXPECT_EQ(json["settings"]["precision"], "bf16");
+  const std::string small = file("small.yaml", "model: gpt2\nbatch_per_rank: 3\n");
+  json = Json::parse(plan({small, "--set", "batch_per_rank=2", "--json"}).out);
+  EXPECT_EQ(json["model"]["name"], "gpt2");
+  EXPECT_EQ(json["settings"]["batch_per_rank"], 2);
+  const Printed wrong = plan({file("wrong.yaml", "model: llama-8b\n\nprecisoin: bf16\n")});
+  EXPECT_EQ(wrong.code, kWrongUse);
+  EXPECT_THAT(wrong.err, HasSubstr("precision"));
+  EXPECT_THAT(wrong.err, HasSubstr("3"));  // the line
+  EXPECT_EQ(plan({(folder->path() / "none.yaml").string()}).code, kWrongUse);
+}
+
+TEST(PlanCommand, TakesTheMemoryOfAnotherGpu) {
+  const Json json = Json::parse(plan({"--memory-gb", "24", "--json"}).out);
+  EXPECT_EQ(json["gpu"]["memory_bytes"], std::int64_t{24} << 30);
+  EXPECT_TRUE(json["gpu"]["name"].is_null());
+}
+
+TEST(PlanCommand, RefusesWhatItDoesNotKnow) {
+  const auto refused = [](std::vector<std::string> arguments) {
+    const Printed printed = plan(std::move(arguments));
+    EXPECT_EQ(printed.code, kWrongUse);
+    EXPECT_THAT(printed.out, IsEmpty());
+    return printed.err;
+  };
+  EXPECT_THAT(refused({"--gpu", "h100"}), HasSubstr("h100-80"));
+  EXPECT_THAT(refused({"--set", "model=gpt-9"}), HasSubstr("llama-70b"));
+  EXPECT_THAT(refused({"--set", "optimiser=sgd"}), HasSubstr("optimizer"));
+  EXPECT_THAT(refused({"--set", "sequence_length=4096"}), HasSubstr("512"));
+  EXPECT_THAT(refused({"--memory-gb", "1"}), HasSubstr("2048 MiB"));
+  refused({"--memory-gb", "-3"});
+  refused({"--nodes", "0"});
+  refused({"--gpus-per-node", "many"});
+  refused({"--gpu", "h100-80", "--memory-gb", "80"});
+}
+
+}  // namespace
+}  // namespace shardlens::app
