@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <variant>
 
-#include "app/session/run_notes.h"
+#include "app/session/runs/run_notes.h"
 #include "trace/analysis/run_summary.h"
 #include "trace/model/gpu_counters.h"
 #include "trace/model/library_environment.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "app/launch/log_tail.h"
-#include "app/session/run_pulse.h"
+#include "app/session/runs/run_pulse.h"
 #include "trace/analysis/run_analysis.h"
 #include "trace/analysis/run_summary.h"
 #include "trace/store/run_folder.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "app/session/knob_editor.h"
-#include "app/session/run_library.h"
+#include "app/session/jobs/knob_editor.h"
+#include "app/session/runs/run_library.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::app {

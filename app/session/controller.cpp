@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "app/session/job_progress.h"
+#include "app/session/jobs/job_progress.h"
 #include "trace/interop/kineto_import.h"
 
 namespace shardlens::app {

@@ -5,8 +5,8 @@
 #include <variant>
 
 #include "app/session/controller.h"
-#include "app/session/run_words.h"
-#include "app/session/text_file.h"
+#include "app/session/files/text_file.h"
+#include "app/session/runs/run_words.h"
 
 namespace shardlens::app {
 

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <utility>
 
-#include "app/session/text_file.h"
+#include "app/session/files/text_file.h"
 #include "app/window/canvas.h"
 #include "app/window/window_icon.h"
 

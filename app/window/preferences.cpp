@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "app/session/replay_clock.h"
+#include "app/session/watch/replay_clock.h"
 #include "trace/model/text.h"
 
 namespace shardlens::app {

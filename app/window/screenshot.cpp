@@ -9,8 +9,8 @@
 #include <utility>
 #include <variant>
 
-#include "app/session/inspect_session.h"
-#include "app/session/still_snapshot.h"
+#include "app/session/inspect/inspect_session.h"
+#include "app/session/watch/still_snapshot.h"
 #include "app/window/canvas.h"
 #include "app/window/graphics.h"
 #include "app/window/window_main.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "app/session/record_cache.h"
+#include "app/session/runs/record_cache.h"
 #include "bench/fuzz/fuzz_files.h"
 #include "bench/fuzz/sqlite_damage.h"
 #include "bench/fuzz/subjects.h"

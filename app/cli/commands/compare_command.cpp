@@ -8,7 +8,7 @@
 #include "app/launch/program_files.h"
 #include "app/report/comparison_report.h"
 #include "app/report/run_report.h"
-#include "app/session/run_siblings.h"
+#include "app/session/runs/run_siblings.h"
 #include "trace/store/run_folder.h"
 
 namespace shardlens::app {

@@ -12,8 +12,8 @@
 #include "app/launch/program_files.h"
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"
-#include "app/session/listed_runs.h"
-#include "app/session/run_words.h"
+#include "app/session/runs/listed_runs.h"
+#include "app/session/runs/run_words.h"
 #include "trace/store/run_folder.h"
 #include "ui/present/format.h"
 

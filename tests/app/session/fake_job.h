@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/job_queue.h"
+#include "app/session/jobs/job_queue.h"
 
 namespace shardlens::app {
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string>
 
-#include "app/session/run_feed.h"
+#include "app/session/watch/run_feed.h"
 #include "tests/app/session/synthetic_run.h"
 
 namespace {

@@ -1,0 +1,416 @@
+#include "app/session/inspect/inspect_session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "app/session/inspect/sql_answer.h"
+#include "trace/store/free_memory.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+// Columns of the overview: more than any window has pixels for.
+constexpr double kOverviewColumns = 4096;
+// How often what was read in the background, or committed by a live run, goes on screen.
+constexpr auto kProgressPause = 150ms;
+constexpr int kProgressShare = 5;  // times what showing it takes
+constexpr auto kLivePoll = 100ms;
+constexpr auto kLiveCount = 1s;
+
+}  // namespace
+
+InspectSession::InspectSession(std::function<void()> on_publish)
+    : on_publish_(std::move(on_publish)),
+      pictures_([this](const auto& request, const auto& wanted) { draw_picture(request, wanted); }),
+      ranges_([this](const auto& range, const auto& wanted) { count_range(range, wanted); }),
+      finds_([this](const auto& pattern, const auto& wanted) { find_names(pattern, wanted); }),
+      picks_([this](const auto& what, const auto& wanted) { pick(what, wanted); }),
+      memories_([this](const auto& what, const auto& wanted) { lay_out_memory(what, wanted); }),
+      queries_([this](const auto& query, const auto& wanted) { run_sql(query, wanted); }),
+      opener_([this](const auto& what, const auto& wanted) { open_and_follow(what, wanted); }),
+      bookmarks_([this](const auto& run, const auto& now) { take_bookmarks(run, now); }) {}
+
+std::shared_ptr<const ui::InspectView> InspectSession::view() const {
+  const std::lock_guard lock(mutex_);
+  return view_;
+}
+
+InspectSession::Opened InspectSession::opened() const {
+  const std::lock_guard lock(mutex_);
+  return {explorer_, generation_};
+}
+
+void InspectSession::publish(std::uint64_t generation,
+                             const std::function<void(ui::InspectView&)>& change) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (generation != generation_ || run_.empty()) return;
+    change(draft_);
+    view_ = std::make_shared<const ui::InspectView>(draft_);
+  }
+  on_publish_();
+}
+
+void InspectSession::show(const std::filesystem::path& run, bool is_live) {
+  Opening opening{run, 0};
+  {
+    const std::lock_guard lock(mutex_);
+    // Whoever follows has left when it was told that the run is over, or not yet that it lives.
+    const bool follows_again = is_live && !is_live_ && run == run_;
+    is_live_ = is_live;
+    opening.generation = generation_;
+    if (follows_again) return opener_.ask(std::move(opening));
+    if (run == run_) return;
+    run_ = run;
+    opening.generation = ++generation_;
+    explorer_.reset();
+    request_ = {};
+    range_ = {};
+    pattern_ = {};
+    memory_request_.reset();
+    kept_bookmarks_ = {};
+    auto history = std::move(draft_.sql.history);
+    draft_ = {};
+    draft_.run_folder = run.string();
+    draft_.sql.history = std::move(history);
+    draft_.sql.tables = sql_tables();
+    view_ = run.empty() ? nullptr : std::make_shared<const ui::InspectView>(draft_);
+  }
+  pictures_.cancel();
+  ranges_.cancel();
+  finds_.cancel();
+  picks_.cancel();
+  memories_.cancel();
+  queries_.cancel();
+  opener_.ask(std::move(opening));
+  on_publish_();
+}
+
+std::int64_t InspectSession::until() const {
+  const std::lock_guard lock(mutex_);
+  return until_ns_;
+}
+
+void InspectSession::show_until(std::int64_t time_ns) {
+  trace::TimeRange range;
+  trace::NamePattern pattern;
+  {
+    const std::lock_guard lock(mutex_);
+    until_ns_ = time_ns;
+    // As often as figures of a live run; at once where a replay begins or ends.
+    const bool jumps = (until_ns_ == INT64_MAX) != (counted_until_ns_ == INT64_MAX);
+    const auto now = Clock::now();
+    if (until_ns_ == counted_until_ns_ || (!jumps && now - counted_ < kLiveCount)) return;
+    counted_until_ns_ = until_ns_;
+    counted_ = now;
+    if (!explorer_) return;
+    range = range_;
+    pattern = pattern_;
+  }
+  ranges_.ask(range);
+  if (!pattern.text.empty()) finds_.ask(pattern);
+}
+
+void InspectSession::wait_until_idle() {
+  const auto all_idle = [this] {
+    return opener_.is_idle() && pictures_.is_idle() && ranges_.is_idle() && finds_.is_idle() &&
+           picks_.is_idle() && memories_.is_idle() && queries_.is_idle();
+  };
+  bookmarks_.wait_until_idle();
+  // Each answer may ask for another one.
+  while (!all_idle()) {
+    opener_.wait_until_idle();
+    pictures_.wait_until_idle();
+    ranges_.wait_until_idle();
+    finds_.wait_until_idle();
+    picks_.wait_until_idle();
+    memories_.wait_until_idle();
+    queries_.wait_until_idle();
+  }
+}
+
+// ---- opening, reading on, following
+// ---------------------------------------------------------------
+
+void InspectSession::publish_problem(std::uint64_t generation, const std::string& problem) {
+  publish(generation, [&](ui::InspectView& view) { view.problem = problem; });
+}
+
+bool InspectSession::open(const Opening& opening) {
+  auto explorer = trace::RunExplorer::open(opening.run);
+  if (!explorer) {
+    publish_problem(opening.generation, explorer.error().message);
+    return false;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (opening.generation != generation_) return false;
+    explorer_ = std::move(*explorer);
+  }
+  auto info = trace::read_run_info(opening.run);
+  publish(opening.generation, [&](ui::InspectView& view) {
+    view.problem.clear();
+    if (info) view.bookmarks = kept_bookmarks_ = std::move(info->bookmarks);
+  });
+  return true;
+}
+
+void InspectSession::open_and_follow(const Opening& opening, const Wanted& wanted) {
+  if (opening.run.empty()) return;
+  auto opened = this->opened();
+  if (!opened.explorer || opened.generation != opening.generation) {
+    if (!open(opening)) return;
+    opened = this->opened();
+    if (!opened.explorer || opened.generation != opening.generation) return;
+    publish_rows(opened, 0, wanted);
+    publish_so_far(opened);
+  }
+  if (!read_all(opened, wanted)) return;
+  trace::give_back_memory();
+  trace::TimeRange range;
+  {
+    const std::lock_guard lock(mutex_);
+    range = range_;
+  }
+  ranges_.ask(std::move(range));
+  ask_memory_again();
+  follow(opened, wanted);
+}
+
+void InspectSession::publish_rows(const Opened& opened, double progress, const Wanted& wanted) {
+  const auto rows = opened.explorer->rows();
+  const double columns = static_cast<double>(rows->end_ns - rows->start_ns) / kOverviewColumns;
+  trace::PictureRequest request{{{0, rows->start_ns, rows->end_ns}}, std::max(columns, 1.0)};
+  auto overview = opened.explorer->picture(request, wanted);
+  publish(opened.generation, [&](ui::InspectView& view) {
+    view.rows = rows;
+    view.progress = progress;
+    if (overview) {
+      view.overview = std::make_shared<const trace::TimelinePicture>(std::move(*overview));
+    }
+  });
+  trace::PictureRequest shown;
+  {
+    const std::lock_guard lock(mutex_);
+    shown = request_;
+  }
+  if (!shown.windows.empty() && wanted()) pictures_.ask(std::move(shown));
+}
+
+// Of the whole run, unless another range is asked for, or figures of it are there.
+void InspectSession::publish_so_far(const Opened& opened) {
+  {
+    const std::lock_guard lock(mutex_);
+    const bool has_figures = draft_.range && draft_.range->fraction >= 1;
+    if (has_figures || range_ != trace::TimeRange{} || until_ns_ != INT64_MAX) return;
+  }
+  auto figures = opened.explorer->whole_so_far();
+  if (!figures) return;
+  publish(opened.generation, [&](ui::InspectView& view) {
+    if (range_ != trace::TimeRange{} || until_ns_ != INT64_MAX) return;
+    view.counting_range = figures->fraction < 1;
+    view.range = std::move(figures);
+  });
+}
+
+bool InspectSession::read_all(const Opened& opened, const Wanted& wanted) {
+  auto next = Clock::now() + kProgressPause;
+  while (wanted()) {
+    const auto more = opened.explorer->work();
+    if (!more) {
+      publish_problem(opened.generation, more.error().message);
+      return false;
+    }
+    if (!*more) break;
+    const auto began = Clock::now();
+    if (began < next) continue;
+    publish_rows(opened, opened.explorer->progress(), wanted);
+    publish_so_far(opened);
+    // A picture of hundreds of ranks must not take the time that reading needs.
+    const auto cost = Clock::now() - began;
+    next = Clock::now() + std::max<Clock::duration>(kProgressPause, kProgressShare * cost);
+  }
+  if (!wanted()) return false;
+  publish_rows(opened, 1, wanted);
+  return true;
+}
+
+// Ends when the run has: what it committed last was then read.
+void InspectSession::follow(const Opened& opened, const Wanted& wanted) {
+  auto counted = Clock::now();
+  bool is_uncounted = false;
+  for (bool live = true; live && wanted();) {
+    trace::TimeRange range;
+    {
+      const std::lock_guard lock(mutex_);
+      live = is_live_;
+      range = range_;
+    }
+    const auto news = opened.explorer->refresh();
+    if (news && *news) is_uncounted = read_all(opened, wanted) || is_uncounted;
+    if (is_uncounted && (!live || Clock::now() - counted >= kLiveCount)) {
+      ranges_.ask(range);
+      ask_memory_again();
+      counted = Clock::now();
+      is_uncounted = false;
+    }
+    if (live) std::this_thread::sleep_for(kLivePoll);
+  }
+}
+
+// ---- answers
+// --------------------------------------------------------------------------------------
+
+void InspectSession::draw_picture(const trace::PictureRequest& request, const Wanted& wanted) {
+  const auto [explorer, generation] = opened();
+  if (!explorer) return;
+  auto picture = explorer->picture(request, wanted);
+  if (!picture) {
+    if (wanted()) publish_problem(generation, picture.error().message);
+    return;
+  }
+  publish(generation, [&](ui::InspectView& view) {
+    view.picture = std::make_shared<const trace::TimelinePicture>(std::move(*picture));
+  });
+}
+
+void InspectSession::count_range(const trace::TimeRange& asked, const Wanted& wanted) {
+  const auto [explorer, generation] = opened();
+  if (!explorer) return;
+  publish(generation, [](ui::InspectView& view) { view.counting_range = true; });
+  const bool is_whole = asked == trace::TimeRange{};
+  trace::TimeRange range = is_whole ? explorer->whole() : asked;
+  range.end_ns = std::max(range.start_ns, std::min(range.end_ns, until()));
+  auto figures = explorer->statistics(range, wanted);
+  if (!figures && !wanted()) return;  // the next one is being counted
+  publish(generation, [&](ui::InspectView& view) {
+    view.counting_range = false;
+    if (!figures) {
+      view.problem = figures.error().message;
+      return;
+    }
+    figures->is_whole_run = is_whole;
+    view.range = std::make_shared<const trace::RangeFigures>(std::move(*figures));
+  });
+  if (is_whole) trace::give_back_memory();
+}
+
+// What was asked for before everything was read.
+void InspectSession::ask_memory_again() {
+  std::optional<trace::StepMemoryRequest> request;
+  {
+    const std::lock_guard lock(mutex_);
+    request = memory_request_;
+  }
+  if (request) memories_.ask(*request);
+}
+
+void InspectSession::lay_out_memory(const trace::StepMemoryRequest& request, const Wanted& wanted) {
+  const auto [explorer, generation] = opened();
+  if (!explorer) return;
+  auto memory = explorer->memory(request, wanted);
+  if (!wanted()) return;
+  publish(generation, [&](ui::InspectView& view) {
+    // Steps that were not read yet may have it; then this is asked again.
+    if (memory && !memory->allocations && view.progress < 1) return;
+    if (memory) {
+      view.memory = std::make_shared<const trace::StepMemory>(std::move(*memory));
+    } else {
+      view.problem = memory.error().message;
+    }
+  });
+}
+
+void InspectSession::find_names(const trace::NamePattern& pattern, const Wanted& wanted) {
+  const auto [explorer, generation] = opened();
+  if (!explorer) return;
+  auto hits = explorer->find(pattern, wanted, until());
+  if (!hits && !wanted()) return;
+  publish(generation, [&](ui::InspectView& view) {
+    if (pattern_ != pattern) return;  // cleared meanwhile, or another one is being looked for
+    auto found = std::make_shared<trace::NameHits>();
+    if (hits) *found = std::move(*hits);
+    if (!hits) {
+      found->pattern = pattern;
+      found->problem = hits.error().message;
+    }
+    view.hits = std::move(found);
+  });
+}
+
+std::optional<trace::EventPlace> InspectSession::place_of(trace::RunExplorer& explorer,
+                                                          const Pick& pick, const Wanted& wanted) {
+  if (pick.direction == 0) return pick.place;
+  if (pick.pattern.text.empty()) return explorer.neighbour_event(pick.place.ref, pick.direction);
+  return explorer.neighbour_hit(pick.pattern, pick.direction, pick.from_ns, wanted);
+}
+
+void InspectSession::pick(const Pick& pick, const Wanted& wanted) {
+  const auto [explorer, generation] = opened();
+  if (!explorer) return;
+  const auto place = place_of(*explorer, pick, wanted);
+  if (!place) return;  // the first or the last one is on screen already
+  if (place->start_ns > until()) return;
+  auto details = explorer->details(place->ref);
+  if (!wanted()) return;
+  publish(generation, [&](ui::InspectView& view) {
+    if (details) {
+      view.details = std::make_shared<const trace::EventDetails>(std::move(*details));
+    } else {
+      view.problem = details.error().message;
+    }
+    if (!pick.reveals) return;
+    view.reveal = details ? view.details->place : *place;
+    ++view.reveal_number;
+  });
+}
+
+std::optional<std::string> InspectSession::take_problem() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(problem_, std::nullopt);
+}
+
+// What was shown at once is true then, or goes again.
+void InspectSession::take_bookmarks(const std::filesystem::path& run,
+                                    const trace::Result<trace::Bookmarks>& bookmarks) {
+  std::uint64_t generation = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!bookmarks) problem_ = "The bookmark was not kept: " + bookmarks.error().message;
+    if (run != run_) return;
+    generation = generation_;
+  }
+  auto kept = bookmarks;
+  if (!kept) {
+    if (const auto info = trace::read_run_info(run)) kept = info->bookmarks;
+  }
+  publish(generation, [&](ui::InspectView& view) {
+    if (kept) kept_bookmarks_ = std::move(*kept);
+    view.bookmarks = kept_bookmarks_;
+  });
+}
+
+void InspectSession::run_sql(const std::string& query, const Wanted& wanted) {
+  std::filesystem::path run;
+  std::uint64_t generation = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    run = run_;
+    generation = generation_;
+  }
+  auto answer = std::make_shared<const ui::SqlAnswer>(ask_sql(run, query, wanted));
+  publish(generation, [&](ui::InspectView& view) {
+    if (!wanted() && view.sql.running) return;  // another one runs
+    view.sql.running = false;
+    view.sql.answer = answer;
+  });
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,263 @@
+#include "app/session/jobs/job_queue.h"
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <utility>
+
+namespace shardlens::app {
+
+using namespace std::chrono_literals;
+using trace::Result;
+using ui::JobPhase;
+
+namespace {
+
+constexpr auto kHangCheckEvery = 1s;  // all else the job tells itself
+constexpr auto kFarewell = 3s;        // for ranks to flush when the program ends
+
+Result<std::unique_ptr<RunningJob>> start_safely(const StartJob& start, const JobRequest& request,
+                                                 std::function<void()> on_news) {
+  try {
+    return start(request, std::move(on_news));
+  } catch (const std::exception& error) {
+    return trace::fail(trace::ErrorKind::kFailed,
+                       std::string("The job could not be started: ") + error.what());
+  }
+}
+
+// What the user must know of a job that has ended; "" if it went well.
+std::string notice_of(const JobStatus& ended) {
+  const std::string run = "Run “" + ended.run.name + "”";
+  std::string notice;
+  const auto status = ended.run.status;
+  if (status == trace::RunStatus::kFailed) notice = run + " failed: " + ended.run.reason;
+  if (status == trace::RunStatus::kIncomplete) notice = run + " is incomplete: " + ended.run.reason;
+  if (status == trace::RunStatus::kStopped && !ended.stopped_by_user) {
+    notice = run + " was " + ended.run.reason;
+  }
+  for (const auto& problem : ended.save_errors) {
+    notice += (notice.empty() ? run + ": its end could not be saved: " : ". Not saved: ") + problem;
+  }
+  return notice;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RunningJob>> start_job_session(const JobRequest& request,
+                                                      std::function<void()> on_news) {
+  JobOptions options;
+  options.on_news = std::move(on_news);
+  return JobSession::start(request, std::move(options));
+}
+
+JobQueue::JobQueue(StartJob start, std::function<void()> on_change)
+    : start_(std::move(start)),
+      on_change_(std::move(on_change)),
+      thread_([this](const std::stop_token& stop) { work(stop); }) {}
+
+JobQueue::~JobQueue() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+template <typename Change>
+void JobQueue::change_state(Change change) {
+  {
+    const std::lock_guard lock(mutex_);
+    change(state_);
+    state_.queued.clear();
+    for (const Waiting& job : waiting_) state_.queued.push_back({job.id, job.request.name});
+    ++state_.version;
+  }
+  on_change_();
+}
+
+void JobQueue::start(JobRequest request, bool stop_current) {
+  change_state([&](QueueState& state) {
+    const bool busy = state.phase != JobPhase::kNone;
+    state.notice.clear();
+    if (!busy) {
+      state.phase = JobPhase::kStarting;
+      state.run_name = request.name;
+      starting_ = std::move(request);
+      return;
+    }
+    stop_wanted_ = stop_wanted_ || stop_current;
+    if (stop_current) state.phase = JobPhase::kStopping;
+    waiting_.insert(stop_current ? waiting_.begin() : waiting_.end(),
+                    {++last_id_, std::move(request)});
+  });
+  wake_.notify_one();
+}
+
+void JobQueue::stop() {
+  change_state([&](QueueState& state) {
+    if (state.phase == JobPhase::kNone) return;
+    stop_wanted_ = true;
+    state.phase = JobPhase::kStopping;
+  });
+  wake_.notify_one();
+}
+
+void JobQueue::cancel_queued(std::uint64_t id) {
+  // What is starting cannot be taken back.
+  change_state([&](QueueState&) {
+    std::erase_if(waiting_, [id](const Waiting& job) { return id == 0 || job.id == id; });
+  });
+}
+
+void JobQueue::move_queued(std::uint64_t id, int places) {
+  change_state([&](QueueState&) {
+    const auto found = std::ranges::find(waiting_, id, &Waiting::id);
+    if (found == waiting_.end()) return;
+    const auto from = found - waiting_.begin();
+    const auto to = std::clamp<std::ptrdiff_t>(from + places, 0, std::ssize(waiting_) - 1);
+    Waiting job = std::move(*found);
+    waiting_.erase(found);
+    waiting_.insert(waiting_.begin() + to, std::move(job));
+  });
+}
+
+// The job that has waited longest, if there is one.
+void JobQueue::take_next(QueueState& state) {
+  state.phase = waiting_.empty() ? JobPhase::kNone : JobPhase::kStarting;
+  if (waiting_.empty()) return;
+  starting_ = std::move(waiting_.front().request);
+  waiting_.pop_front();
+  state.run_name = starting_->name;
+}
+
+void JobQueue::observe(std::shared_ptr<const ui::RunView> view) {
+  const std::lock_guard lock(mutex_);
+  observed_ = std::move(view);
+}
+
+QueueState JobQueue::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+void JobQueue::work(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    {
+      std::unique_lock lock(mutex_);
+      const auto has_work = [this] {
+        return job_ == nullptr ? starting_.has_value() : has_news_ || (stop_wanted_ && !stop_sent_);
+      };
+      if (job_ != nullptr) {
+        wake_.wait_for(lock, stop, kHangCheckEvery, has_work);
+      } else {
+        wake_.wait(lock, stop, has_work);
+      }
+      has_news_ = false;
+    }
+    if (stop.stop_requested()) break;
+    if (job_ == nullptr) start_next();
+    if (job_ != nullptr) look_after_job_safely();
+  }
+  leave_in_order();
+}
+
+void JobQueue::hear_news() {
+  {
+    const std::lock_guard lock(mutex_);
+    has_news_ = true;
+  }
+  wake_.notify_one();
+}
+
+void JobQueue::start_next() {
+  std::optional<JobRequest> request;
+  change_state([&](QueueState& state) {
+    request = std::exchange(starting_, std::nullopt);
+    if (!request) return;
+    state.phase = JobPhase::kStarting;
+    state.run_name = request->name;
+  });
+  if (!request) return;
+  auto job = start_safely(start_, *request, [this] { hear_news(); });
+  change_state([&](QueueState& state) {
+    if (!job) {
+      stop_wanted_ = false;
+      take_next(state);
+      state.notice = job.error().message;
+      state.notice_is_error = true;
+      return;
+    }
+    job_ = std::move(*job);
+    guard_.emplace(job_->poll().run);
+    observed_.reset();
+    stop_sent_ = false;
+    state.phase = stop_wanted_ ? JobPhase::kStopping : JobPhase::kRunning;
+    state.run_name = job_->poll().run.name;
+    state.folder = job_->folder();
+    ++state.started;
+  });
+}
+
+// The job goes on whatever happens while looking at it.
+void JobQueue::look_after_job_safely() {
+  try {
+    look_after_job();
+  } catch (const std::exception& error) {
+    change_state([&](QueueState& state) {
+      state.notice = std::string("The job cannot be followed: ") + error.what();
+      state.notice_is_error = true;
+    });
+  }
+}
+
+void JobQueue::look_after_job() {
+  const bool wanted = [this] {
+    const std::lock_guard lock(mutex_);
+    return stop_wanted_;
+  }();
+  if (wanted && !stop_sent_) {
+    stop_sent_ = true;
+    job_->request_stop();
+  }
+  const auto status = job_->poll();
+  watch_for_hangs(status);
+  if (status.phase == JobStatus::Phase::kEnded) {
+    finish(status);
+  } else if (status.phase == JobStatus::Phase::kStopping && state().phase == JobPhase::kRunning) {
+    change_state([](QueueState& state) { state.phase = JobPhase::kStopping; });
+  }
+}
+
+void JobQueue::watch_for_hangs(const JobStatus& status) {
+  std::shared_ptr<const ui::RunView> view;
+  {
+    const std::lock_guard lock(mutex_);
+    view = std::exchange(observed_, nullptr);
+  }
+  const auto now = HangWatch::Clock::now();
+  if (view && view->figures.info.folder == job_->folder()) guard_->look(view->figures, now);
+  if (const auto reason = guard_->check(status, now)) job_->request_abort(*reason);
+}
+
+void JobQueue::finish(const JobStatus& status) {
+  job_.reset();
+  change_state([&](QueueState& state) {
+    stop_wanted_ = false;
+    stop_sent_ = false;
+    take_next(state);
+    state.notice = notice_of(status);
+    state.notice_is_error = !state.notice.empty();
+    ++state.ended;
+  });
+}
+
+void JobQueue::leave_in_order() {
+  if (job_ == nullptr) return;
+  job_->request_stop();
+  {
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, kFarewell,
+                   [this] { return job_->poll().phase == JobStatus::Phase::kEnded; });
+  }
+  job_.reset();
+}
+
+}  // namespace shardlens::app

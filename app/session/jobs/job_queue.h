@@ -1,0 +1,99 @@
+// The job that runs and the one that waits for it, started and stopped on a thread of its own.
+// All public functions may be called from any thread and return at once.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/launch/job_session.h"
+#include "app/session/jobs/hang_guard.h"
+#include "trace/model/result.h"
+#include "ui/state/snapshot.h"
+
+namespace shardlens::app {
+
+// `on_news`: called on any thread when the job's status has changed.
+using StartJob = std::function<trace::Result<std::unique_ptr<RunningJob>>(
+    const JobRequest&, std::function<void()> on_news)>;
+
+// Starts real ranks.
+trace::Result<std::unique_ptr<RunningJob>> start_job_session(const JobRequest& request,
+                                                             std::function<void()> on_news);
+
+struct QueueState {
+  ui::JobPhase phase = ui::JobPhase::kNone;
+  std::string run_name;
+  std::filesystem::path folder;              // of the job that runs, or of the last one
+  std::vector<ui::JobState::Queued> queued;  // in the order in which they start
+  std::uint64_t started = 0, ended = 0;      // jobs so far
+  std::string notice;                        // about the last start or end
+  bool notice_is_error = false;
+  std::uint64_t version = 0;
+};
+
+class JobQueue {
+ public:
+  JobQueue(StartJob start, std::function<void()> on_change);
+  // Stops the job, waits a moment for it to leave in order, then kills it.
+  ~JobQueue();
+  JobQueue(const JobQueue&) = delete;
+  JobQueue& operator=(const JobQueue&) = delete;
+
+  // Starts at once, or after the job that runs and those that wait already; with `stop_current`
+  // before those, and the job that runs is asked to stop.
+  void start(JobRequest request, bool stop_current);
+  void stop();
+  void cancel_queued(std::uint64_t id);  // 0: all that wait
+  void move_queued(std::uint64_t id, int places);
+  // What the running job has recorded: from it the queue sees that a rank hangs.
+  void observe(std::shared_ptr<const ui::RunView> view);
+
+  QueueState state() const;
+
+ private:
+  void work(const std::stop_token& stop);
+  void hear_news();
+  void start_next();
+  void look_after_job();
+  void look_after_job_safely();
+  void watch_for_hangs(const JobStatus& status);
+  void finish(const JobStatus& status);
+  void leave_in_order();
+  void take_next(QueueState& state);
+  template <typename Change>
+  void change_state(Change change);
+
+  StartJob start_;
+  std::function<void()> on_change_;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable_any wake_;
+  struct Waiting {
+    std::uint64_t id = 0;
+    JobRequest request;
+  };
+  std::optional<JobRequest> starting_;
+  std::deque<Waiting> waiting_;
+  std::uint64_t last_id_ = 0;
+  bool stop_wanted_ = false;
+  bool has_news_ = false;  // of the job
+  std::shared_ptr<const ui::RunView> observed_;
+  QueueState state_;
+
+  std::unique_ptr<RunningJob> job_;  // the worker's own
+  std::optional<HangGuard> guard_;
+  bool stop_sent_ = false;
+
+  std::jthread thread_;  // last: stops first
+};
+
+}  // namespace shardlens::app

@@ -1,0 +1,192 @@
+#include "app/session/jobs/strategy_planner.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "trace/model/model_shape.h"
+#include "trace/model/strategy.h"
+#include "trace/predict/gpu_table.h"
+
+namespace shardlens::app {
+
+using trace::ErrorKind;
+using trace::fail;
+using trace::Result;
+using trace::Settings;
+
+namespace {
+
+constexpr std::int64_t kMostGpusPerNode = 1024, kMostNodes = 65536;
+
+bool runs_on_gpu(const Settings& settings, const Machine& machine) {
+  return settings.device == "cuda" || (settings.device == "auto" && !machine.cuda.devices.empty());
+}
+
+std::int64_t gpu_bytes(const CudaProbe& cuda) {
+  const auto least = std::ranges::min_element(cuda.devices, {}, &CudaDevice::memory_bytes);
+  return least == cuda.devices.end() ? 0 : static_cast<std::int64_t>(least->memory_bytes);
+}
+
+std::string device_name(const Settings& settings, const Machine& machine) {
+  if (!runs_on_gpu(settings, machine)) {
+    return "this machine's memory, divided by " + std::to_string(settings.ranks) +
+           (settings.ranks == 1 ? " rank" : " ranks");
+  }
+  return machine.cuda.devices.empty() ? "" : machine.cuda.devices.front().name;
+}
+
+trace::StrategyPlan estimate(const Settings& next, const trace::ModelShape& shape, bool on_gpu,
+                             std::string_view strategy, std::int64_t usable_bytes) {
+  trace::StrategyPlan plan;
+  plan.strategy = strategy;
+  trace::PlannedJob job = job_on_this_machine(next, shape);
+  job.settings.sharding_strategy = strategy;
+  job.on_gpu = on_gpu;
+  for (const auto& problem : trace::problems_of(job.settings)) {
+    plan.refused += (plan.refused.empty() ? "" : " ") + problem.message;
+  }
+  if (!plan.refused.empty()) return plan;
+  plan.memory = trace::predict_memory(job);
+  plan.traffic = trace::predict_traffic(job);
+  plan.spare_bytes = usable_bytes > 0 ? usable_bytes - plan.memory.total() : 0;
+  return plan;
+}
+
+Result<std::int64_t> parse_count(std::string_view what, std::string_view text, std::int64_t most) {
+  std::int64_t count = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, count);
+  if (error != std::errc() || stop != end || count < 1 || count > most) {
+    return fail(ErrorKind::kUsage, "\"" + std::string(text) + "\" is not a number of " +
+                                       std::string(what) + ". Give a whole number from 1 to " +
+                                       std::to_string(most) + ".");
+  }
+  return count;
+}
+
+Result<trace::PlanRequest> request_for(const Settings& next, const ui::PlanTarget& target,
+                                       ModelLookup& models) {
+  trace::PlanRequest request;
+  request.settings = next;
+  const auto shape = models.find(target.model.empty() ? next.model : target.model);
+  if (!shape) return fail(ErrorKind::kMissing, "The model's folder is being read…");
+  TRY_ASSIGN(request.shape, *shape);
+  TRY_ASSIGN(const auto gpu, trace::find_gpu(target.gpu));
+  request.memory_bytes = gpu.memory_bytes();
+  request.reserved_bytes = trace::kReservedBytes;
+  request.gpus_per_node = target.gpus_per_node;
+  request.nodes = target.nodes;
+  return request;
+}
+
+ui::PlanCard plan_card(const Settings& next, const ui::PlanTarget& target, ModelLookup& models) {
+  ui::PlanCard card;
+  card.target = target;
+  auto plan = request_for(next, target, models).and_then(trace::plan_job);
+  if (!plan) {
+    card.problem = plan.error().message;
+    return card;
+  }
+  card.remedies = trace::changes_that_would_fit(*plan);
+  card.plan = std::move(*plan);
+  return card;
+}
+
+// Whether it is there, its card says: that takes a look at the disk.
+bool looks_like_a_folder(const std::string& model) { return model.find('/') != std::string::npos; }
+
+}  // namespace
+
+std::int64_t usable_bytes_here(const Settings& settings, const Machine& machine) {
+  const std::int64_t ranks = std::max<std::int64_t>(settings.ranks, 1);
+  if (!runs_on_gpu(settings, machine)) return machine.host_bytes / ranks;
+  const auto devices = static_cast<std::int64_t>(machine.cuda.devices.size());
+  if (devices == 0) return 0;
+  const std::int64_t sharing = (ranks + devices - 1) / devices;  // ranks on the fullest device
+  return std::max<std::int64_t>(gpu_bytes(machine.cuda) / sharing - trace::kReservedBytes, 1);
+}
+
+StrategyPlanner::StrategyPlanner(Machine machine, std::function<void()> on_change)
+    : machine_(std::move(machine)), models_(std::move(on_change)) {}
+
+bool StrategyPlanner::has_news() {
+  if (!model_problem_.empty()) models_.find(estimated_->model);
+  return models_.version() != seen_models_;
+}
+
+void StrategyPlanner::forget_if_news() {
+  if (!has_news()) return;
+  model_problem_.clear();
+  seen_models_ = models_.version();
+  estimated_.reset();
+  planned_.reset();
+}
+
+std::shared_ptr<const ui::StrategyEstimates> StrategyPlanner::estimates(const Settings& next) {
+  forget_if_news();
+  if (estimated_ == next) return estimates_;
+  estimated_ = next;
+  estimates_ = nullptr;
+  model_problem_.clear();
+  const auto found_shape = models_.find(next.model);
+  if (!found_shape) return nullptr;
+  if (!*found_shape) {
+    model_problem_ = found_shape->error().message;
+    return nullptr;
+  }
+  const trace::ModelShape& shape = **found_shape;
+  auto found = std::make_shared<ui::StrategyEstimates>();
+  found->usable_bytes = usable_bytes_here(next, machine_);
+  found->device = device_name(next, machine_);
+  found->parameters = trace::trained_share(shape, next);
+  const bool on_gpu = runs_on_gpu(next, machine_);
+  for (const auto& traits : trace::strategies()) {
+    found->strategies.push_back(estimate(next, shape, on_gpu, traits.name, found->usable_bytes));
+  }
+  estimates_ = std::move(found);
+  return estimates_;
+}
+
+void StrategyPlanner::complete(ui::KnobDraft& draft) {
+  draft.estimates = estimates(draft.next);
+  if (!model_problem_.empty()) draft.problems.push_back({"model", model_problem_});
+}
+
+Result<void> StrategyPlanner::set_target(const ui::SetPlanTarget& change) {
+  ui::PlanTarget target = target_;
+  if (change.name == "model") {
+    if (!looks_like_a_folder(change.text)) {
+      TRY(trace::find_planning_model(change.text).map([](const auto&) {}));
+    }
+    target.model = change.text;
+  } else if (change.name == "gpu") {
+    TRY(trace::find_gpu(change.text).map([](const auto&) {}));
+    target.gpu = change.text;
+  } else if (change.name == "gpus_per_node") {
+    TRY_ASSIGN(target.gpus_per_node,
+               parse_count("GPUs of a machine", change.text, kMostGpusPerNode));
+  } else if (change.name == "nodes") {
+    TRY_ASSIGN(target.nodes, parse_count("machines", change.text, kMostNodes));
+  } else {
+    return fail(ErrorKind::kUsage, "A plan has no \"" + change.name + "\".");
+  }
+  target_ = target;
+  return {};
+}
+
+std::shared_ptr<const ui::PlanCard> StrategyPlanner::card(const Settings& next) {
+  if (!is_open_) return nullptr;
+  forget_if_news();
+  if (target_.model == next.model) target_.model.clear();  // and follow the settings again
+  const Question question{next, target_};
+  if (planned_ != question) {
+    planned_ = question;
+    card_ = std::make_shared<const ui::PlanCard>(plan_card(next, target_, models_));
+  }
+  return card_;
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,68 @@
+// Answers, before a run, what every strategy would need: on this machine, and on the GPUs of the
+// plan card. The last answers are kept, so asking again for the same settings costs nothing; a new
+// one costs milliseconds. Interface thread only.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/session/jobs/machine.h"
+#include "app/session/jobs/model_lookup.h"
+#include "trace/model/result.h"
+#include "trace/model/settings.h"
+#include "ui/state/commands.h"
+#include "ui/state/snapshot.h"
+
+namespace shardlens::app {
+
+class StrategyPlanner {
+ public:
+  // `on_change` comes from another thread, when the folder of a model has been read.
+  explicit StrategyPlanner(Machine machine = {}, std::function<void()> on_change = {});
+
+  // Whether the same questions would be answered differently now. Looks again, now and then, for a
+  // model that cannot be used: its folder may have been put right meanwhile.
+  bool has_news();
+  // The same pointer for the same settings; null where their model cannot be used, or not yet.
+  std::shared_ptr<const ui::StrategyEstimates> estimates(const trace::Settings& next);
+  // Adds to a draft what its model says: the estimates, or why it cannot be used.
+  void complete(ui::KnobDraft& draft);
+
+  // Until the folders that were asked for have been read. For whoever draws only once.
+  void wait_for_models() { models_.wait_until_idle(); }
+
+  void open_card() { is_open_ = true; }
+  void close_card() { is_open_ = false; }
+  // Error kUsage: no such GPU or model, or not a number of machines; the target stays.
+  trace::Result<void> set_target(const ui::SetPlanTarget& change);
+  // Null while the card is closed.
+  std::shared_ptr<const ui::PlanCard> card(const trace::Settings& next);
+
+ private:
+  struct Question {
+    trace::Settings settings;
+    ui::PlanTarget target;
+    bool operator==(const Question&) const = default;
+  };
+
+  void forget_if_news();
+
+  const Machine machine_;
+  ModelLookup models_;
+  std::uint64_t seen_models_ = 0;
+  ui::PlanTarget target_;
+  bool is_open_ = false;
+  std::optional<trace::Settings> estimated_;
+  std::shared_ptr<const ui::StrategyEstimates> estimates_;
+  std::string model_problem_;  // of what was estimated; "": none that is known
+  std::optional<Question> planned_;
+  std::shared_ptr<const ui::PlanCard> card_;
+};
+
+// Each rank's part of what its device has; 0: not known.
+std::int64_t usable_bytes_here(const trace::Settings& settings, const Machine& machine);
+
+}  // namespace shardlens::app

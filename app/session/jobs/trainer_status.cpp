@@ -1,0 +1,131 @@
+#include "app/session/jobs/trainer_status.h"
+
+#include <charconv>
+#include <condition_variable>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+
+namespace shardlens::app {
+
+using namespace std::chrono_literals;
+using ui::TrainerSetup;
+using State = TrainerSetup::State;
+
+namespace {
+
+constexpr auto kAskEvery = 500ms;
+
+TrainerSetup without_script(bool program_found) {
+  if (program_found) return {};
+  return {
+      .state = State::kNotWanted,
+      .message = "This is the viewer alone. Start ./run without --viewer to fetch the trainer."};
+}
+
+void take_line(TrainerSetup& setup, std::string_view key, std::string_view value) {
+  if (key == "message") setup.message = value;
+  if (key == "fraction") {
+    double fraction = -1;
+    const auto end = value.data() + value.size();
+    const auto read = std::from_chars(value.data(), end, fraction);
+    if (read.ec == std::errc() && fraction >= 0 && fraction <= 1) setup.fraction = fraction;
+  }
+  if (key != "state") return;
+  if (value == "ready") setup.state = State::kReady;
+  if (value == "failed") setup.state = State::kFailed;
+}
+
+bool same(const TrainerSetup& a, const TrainerSetup& b) {
+  return a.state == b.state && a.message == b.message && a.fraction == b.fraction;
+}
+
+}  // namespace
+
+TrainerSetup parse_trainer_status(std::string_view text) {
+  TrainerSetup setup;
+  setup.state = State::kInstalling;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    const auto line = text.substr(0, end);
+    text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+    const auto equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    take_line(setup, line.substr(0, equals), line.substr(equals + 1));
+  }
+  return setup;
+}
+
+TrainerStatus::TrainerStatus(std::filesystem::path file, std::function<bool()> program_found,
+                             std::function<void()> on_change)
+    : file_(std::move(file)),
+      program_found_(std::move(program_found)),
+      on_change_(std::move(on_change)),
+      state_(look_or_say_why_not()) {
+  if (!file_.empty()) {
+    thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+  }
+}
+
+TrainerSetup TrainerStatus::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+void TrainerStatus::retry() {
+  if (file_.empty()) return;
+  std::ofstream(file_.string() + ".retry") << "retry\n";
+}
+
+TrainerSetup TrainerStatus::look() const {
+  if (file_.empty()) return without_script(program_found_());
+  std::ifstream file(file_);
+  if (!file) {
+    if (program_found_()) return {};
+    return {.state = State::kInstalling, .message = "Setting up the trainer…"};
+  }
+  auto setup = parse_trainer_status(
+      std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()));
+  if (setup.state == State::kReady && !program_found_()) {
+    return {.state = State::kFailed,
+            .message =
+                "The trainer was built, but shardlens-rank is not beside the program. "
+                "Run ./run again."};
+  }
+  return setup;
+}
+
+// Nobody else would catch what is thrown on this object's thread.
+TrainerSetup TrainerStatus::look_or_say_why_not() const {
+  try {
+    return look();
+  } catch (const std::exception& error) {
+    return {
+        .state = State::kFailed,
+        .message = std::string("The state of the trainer cannot be found out: ") + error.what()};
+  }
+}
+
+void TrainerStatus::work(const std::stop_token& stop) {
+  std::mutex sleep;
+  std::condition_variable_any wake;
+  while (!stop.stop_requested() && state().state != State::kReady) {
+    {
+      std::unique_lock lock(sleep);
+      wake.wait_for(lock, stop, kAskEvery, [] { return false; });
+    }
+    if (stop.stop_requested()) return;
+    auto now = look_or_say_why_not();
+    bool changed = false;
+    {
+      const std::lock_guard lock(mutex_);
+      changed = !same(state_, now);
+      state_ = std::move(now);
+    }
+    if (changed) on_change_();
+  }
+}
+
+}  // namespace shardlens::app

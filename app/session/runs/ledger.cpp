@@ -1,0 +1,157 @@
+#include "app/session/runs/ledger.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+
+#include "app/session/runs/run_notes.h"
+#include "trace/analysis/comparison.h"
+
+namespace shardlens::app {
+
+using trace::RunStatus;
+
+namespace {
+
+bool is_older(const RunRecord& a, const RunRecord& b) { return a.info.start_ns < b.info.start_ns; }
+
+bool is_imported(const RunRecord& record) { return !record.info.imported_from.empty(); }
+
+bool is_measured(const RunRecord& record) {
+  return record.summary.steps_measured > 0 && record.summary.step_ns.mean > 0;
+}
+
+// One job on one machine: else any difference means nothing.
+std::vector<trace::OtherJob> why_other_job(const RunRecord& a, const RunRecord& b) {
+  return trace::why_other_job(noise_run(a).job, noise_run(b).job);
+}
+bool same_job(const RunRecord& a, const RunRecord& b) { return why_other_job(a, b).empty(); }
+
+// Of the job of `about`, from all runs that were recorded here.
+trace::NoiseModel noise_model(const std::vector<RunRecord>& records, const RunRecord& about) {
+  std::vector<trace::NoiseRun> runs;
+  for (const auto& record : records) {
+    if (!record.is_bundled || &record == &about) runs.push_back(noise_run(record));
+  }
+  return {noise_run(about), runs};
+}
+
+std::vector<std::string> ordinals_by_age(const std::vector<RunRecord>& oldest_first) {
+  std::vector<std::string> ordinals;
+  std::int64_t own = 0, bundled = 0;
+  for (const auto& record : oldest_first) {
+    if (record.is_bundled) {
+      ordinals.push_back("example " + std::to_string(++bundled));
+    } else {
+      // Outside a library, by age.
+      ++own;
+      ordinals.push_back("run " + std::to_string(record.number > 0 ? record.number : own));
+    }
+  }
+  return ordinals;
+}
+
+void compare_speed(ui::LedgerRow& row, const RunRecord& record, const RunRecord& baseline,
+                   const trace::NoiseModel& model) {
+  if (!is_measured(record) || !is_measured(baseline) || !same_job(record, baseline)) return;
+  const auto &own = record.summary, &other = baseline.summary;
+  row.by_throughput = !trace::has_same_work(record.info, baseline.info);
+  double own_factor = 1, other_factor = 1;
+  if (row.by_throughput) {
+    if (!(other.tokens_per_s > 0) || !(own.tokens_per_s > 0)) return;
+    row.relative_to_baseline = *own.tokens_per_s / *other.tokens_per_s - 1;
+    // Judged as the seconds of one token.
+    own_factor = 1 / (*own.tokens_per_s * own.step_ns.mean);
+    other_factor = 1 / (*other.tokens_per_s * other.step_ns.mean);
+  } else {
+    row.relative_to_baseline = own.step_ns.mean / other.step_ns.mean - 1;
+  }
+  const auto record_run = noise_run(record), baseline_run = noise_run(baseline);
+  const auto judgement =
+      model.judge(trace::kStepTime, {&baseline_run, other_factor}, {&record_run, own_factor});
+  if (judgement) row.beyond_noise = judgement->beyond_noise();
+}
+
+bool has_valid_loss(const RunRecord& record) {
+  return !record.info.communication_off && !record.losses.empty();
+}
+
+// The last step that all runs of the baseline's job have reached; failed ones do not hold it back.
+std::int64_t last_common_step(const std::vector<RunRecord>& records, const RunRecord& baseline) {
+  auto last = has_valid_loss(baseline) ? baseline.losses.back().step : INT64_MAX;
+  for (const auto& record : records) {
+    if (!has_valid_loss(record) || !same_job(record, baseline)) continue;
+    if (record.is_bundled || record.info.status == RunStatus::kFailed) continue;
+    last = std::min(last, record.losses.back().step);
+  }
+  return last;
+}
+
+// At `step`, or at the run's own last step where that is not reached or not comparable.
+void fill_loss(ui::LedgerRow& row, const RunRecord& record, std::int64_t step) {
+  if (!has_valid_loss(record)) return;
+  // A step that this run lacks: the one before it.
+  const auto after = std::ranges::upper_bound(record.losses, step, {}, &RunRecord::Loss::step);
+  if (after == record.losses.begin()) return;
+  const auto& loss = *std::prev(after);
+  if (std::isnan(loss.value)) return;
+  row.loss_at_common_step = loss.value;
+  row.common_step = loss.step;
+}
+
+ui::LedgerRow row_from(const RunRecord& record, const std::string& ordinal) {
+  ui::LedgerRow row;
+  row.name = record.info.name;
+  row.folder = record.info.folder;
+  row.ordinal = ordinal;
+  row.start_ns = record.info.start_ns;
+  row.status = record.info.status;
+  row.reason = record.info.reason;
+  row.settings = record.info.settings;
+  row.note = record.info.note;
+  row.tags = record.info.tags;
+  row.ranks = record.info.world_size;
+  row.is_imported = is_imported(record);
+  row.summary = record.summary;
+  row.peak_memory_bytes = record.peak_memory_bytes;
+  row.is_bundled = record.is_bundled;
+  row.simulated = is_simulated(record.info);
+  return row;
+}
+
+}  // namespace
+
+ui::Ledger build_ledger(const std::vector<RunRecord>& records, const LedgerQuestion& question) {
+  std::vector<RunRecord> sorted = records;
+  std::stable_sort(sorted.begin(), sorted.end(), is_older);
+  const auto ordinals = ordinals_by_age(sorted);
+  const auto baseline = std::find_if(sorted.begin(), sorted.end(), [&](const RunRecord& record) {
+    return !question.baseline_folder.empty() && record.info.folder == question.baseline_folder;
+  });
+  const RunRecord* base = baseline == sorted.end() ? nullptr : &*baseline;
+  const auto common = base == nullptr ? INT64_MAX : last_common_step(sorted, *base);
+
+  if (sorted.empty()) return {};
+  const auto model = noise_model(sorted, base != nullptr ? *base : sorted.back());
+  ui::Ledger ledger;
+  ledger.spread_note = model.note();
+  for (auto i = sorted.size(); i-- > 0;) {
+    const auto& record = sorted[i];
+    auto row = row_from(record, ordinals[i]);
+    row.is_baseline = &record == base;
+    row.is_shown = record.info.folder == question.shown_folder;
+    if (base != nullptr) row.not_compared = trace::other_job_label(why_other_job(record, *base));
+    if (base != nullptr && !row.is_baseline && row.not_compared.empty()) {
+      compare_speed(row, record, *base, model);
+      row.scaling = trace::scaling_between(record.info, record.summary, base->info, base->summary);
+    }
+    fill_loss(row, record, base != nullptr && same_job(record, *base) ? common : INT64_MAX);
+    ledger.rows.push_back(std::move(row));
+  }
+  std::stable_partition(ledger.rows.begin(), ledger.rows.end(),
+                        [](const ui::LedgerRow& row) { return !row.is_bundled; });
+  return ledger;
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,22 @@
+// The table of all runs: ordinals, differences from the baseline and whether they are beyond the
+// noise. Pure; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/session/runs/run_record.h"
+#include "ui/state/snapshot.h"
+
+namespace shardlens::app {
+
+struct LedgerQuestion {
+  std::string baseline_folder;  // "": no baseline
+  std::string shown_folder;
+};
+
+// `records` in any order; the rows are newest first, bundled runs last.
+ui::Ledger build_ledger(const std::vector<RunRecord>& records, const LedgerQuestion& question);
+
+}  // namespace shardlens::app

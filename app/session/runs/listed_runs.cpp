@@ -1,0 +1,64 @@
+#include "app/session/runs/listed_runs.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "app/session/runs/record_cache.h"
+#include "app/session/runs/run_numbers.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+
+namespace fs = std::filesystem;
+
+ListedRuns listed_examples(const fs::path& folder) {
+  ListedRuns list;
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return list;
+  const auto paths = trace::run_paths(folder);
+  if (!paths) list.problems.push_back(paths.error().message);
+  for (const auto& run : paths.value_or(std::vector<fs::path>{})) {
+    if (auto kept = kept_record(run, trace::run_stamp(run))) {
+      list.runs.push_back({std::move(*kept), true});
+      continue;
+    }
+    auto info = trace::read_run_info(run);
+    if (info) {
+      list.runs.emplace_back().record.info = std::move(*info);
+    } else {
+      list.problems.push_back(info.error().message);
+    }
+  }
+  std::ranges::sort(list.runs, [](const ListedRun& a, const ListedRun& b) {
+    const auto &x = a.record.info, &y = b.record.info;
+    return std::tie(y.start_ns, y.folder) < std::tie(x.start_ns, x.folder);
+  });
+  return list;
+}
+
+ListedRuns listed_runs(const fs::path& runs_dir) {
+  ListedRuns list = listed_examples(runs_dir);
+  RunNumbering numbering(runs_dir);
+  std::vector<const trace::RunInfo*> infos;
+  for (const auto& run : list.runs) infos.push_back(&run.record.info);
+  if (auto problem = numbering.number(std::move(infos)); !problem.empty()) {
+    list.problems.push_back(std::move(problem));
+  }
+  for (auto& run : list.runs) run.record.number = numbering.number_of(run.record.info);
+  list.next_number = numbering.next();
+  return list;
+}
+
+trace::Result<RunRecord> with_figures(ListedRun run) {
+  if (run.has_figures) return std::move(run.record);
+  const fs::path folder = run.record.info.folder;
+  const auto stamp = trace::run_stamp(folder);
+  TRY_ASSIGN(auto record, read_run_record(folder));
+  if (!trace::was_just_written(stamp) && trace::run_stamp(folder) == stamp)
+    keep_record(record, stamp);
+  record.number = run.record.number;
+  return record;
+}
+
+}  // namespace shardlens::app

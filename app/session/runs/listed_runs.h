@@ -1,0 +1,31 @@
+// The runs of a library without the window: what each is and its number, the figures only of those
+// that are asked for. Any thread; waits for the disk.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/session/runs/run_record.h"
+
+namespace shardlens::app {
+
+struct ListedRun {
+  RunRecord record;          // with its number
+  bool has_figures = false;  // else only what its run file says
+};
+struct ListedRuns {
+  std::vector<ListedRun> runs;  // newest first
+  std::vector<std::string> problems;
+  std::int64_t next_number = 1;  // of the next run
+};
+ListedRuns listed_runs(const std::filesystem::path& runs_dir);
+// The same for runs that came with the program, which have no numbers.
+ListedRuns listed_examples(const std::filesystem::path& folder);
+
+// Reads a run's figures unless they were kept, and keeps them.
+trace::Result<RunRecord> with_figures(ListedRun run);
+
+}  // namespace shardlens::app

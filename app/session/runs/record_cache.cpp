@@ -1,0 +1,93 @@
+#include "app/session/runs/record_cache.h"
+
+#include <variant>
+
+#include "trace/store/kept_values.h"
+
+namespace shardlens::app {
+
+namespace {
+
+// What the run's own file says, so that it is not opened to list it. The names of all members, here
+// and below, so that none is forgotten.
+template <typename Cache, typename Info>
+void each_value_of_info(Cache& cache, Info& info) {
+  const auto value = [&](auto& one) { cache.value(one); };
+  const auto text = [&](auto& one) { cache.list(one, value); };
+  auto& [name, folder, status, reason, start_ns, end_ns, device, world_size, recorded_ranks,
+         program, imported_from, command, settings, simulated_link, shared_gpu, communication_off,
+         note, tags, bookmarks, unreadable] = info;
+  for (auto* one : {&name, &reason, &device, &program, &imported_from, &command, &note}) text(*one);
+  value(status);
+  value(start_ns);
+  value(end_ns);
+  value(world_size);
+  value(recorded_ranks);
+  value(simulated_link);
+  value(shared_gpu);
+  value(communication_off);
+  cache.list(tags, text);
+  cache.list(bookmarks, [&](auto& bookmark) {
+    auto& [time_ns, place] = bookmark;
+    value(time_ns);
+    text(place);
+  });
+  cache.list(unreadable, text);
+  for (const trace::Knob& knob : trace::knobs()) {
+    std::visit(
+        [&](auto member) {
+          if constexpr (requires { (settings.*member).size(); }) {
+            text(settings.*member);
+          } else {
+            value(settings.*member);
+          }
+        },
+        knob.member);
+  }
+}
+
+// All but what only the library knows: where the run lies, and its number.
+template <typename Cache, typename Record>
+void each_cached_value(Cache& cache, Record& record) {
+  const auto value = [&](auto& one) { cache.value(one); };
+  auto& [info, summary, peak, noise, hosts, devices, losses, pulse, is_bundled, number] = record;
+  each_value_of_info(cache, info);
+  value(summary);
+  value(peak);
+  value(noise);
+  cache.list(hosts, value);
+  cache.list(devices, value);
+  cache.list(losses, value);
+  auto& [status, start_ns, alive_ns, world_size, processes] = pulse;
+  value(status);
+  value(start_ns);
+  value(alive_ns);
+  value(world_size);
+  cache.list(processes, [&](auto& process) {
+    auto& [host, id] = process;
+    cache.list(host, value);
+    value(id);
+  });
+}
+
+}  // namespace
+
+std::optional<RunRecord> kept_record(const std::filesystem::path& run,
+                                     const trace::RunStamp& stamp) {
+  const auto bytes = trace::read_kept(run, kRecordCacheFile, stamp);
+  if (!bytes) return std::nullopt;
+  RunRecord record;
+  trace::KeptReader reader(*bytes);
+  each_cached_value(reader, record);
+  if (!reader.has_all()) return std::nullopt;
+  record.info.folder = run.string();
+  return record;
+}
+
+void keep_record(const RunRecord& record, const trace::RunStamp& stamp) {
+  trace::KeptWriter writer;
+  each_cached_value(writer, record);
+  trace::keep(record.info.folder, kRecordCacheFile, stamp, writer.bytes());
+}
+
+}  // namespace shardlens::app

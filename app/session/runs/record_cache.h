@@ -1,0 +1,20 @@
+// What the library found out about a run, kept beside it: to find it out, all of its events are
+// read. Any thread.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "app/session/runs/run_record.h"
+#include "trace/store/kept_file.h"
+
+namespace shardlens::app {
+
+inline constexpr std::string_view kRecordCacheFile = "ledger.cache";
+
+// As trace::read_kept() and trace::keep().
+std::optional<RunRecord> kept_record(const std::filesystem::path& run,
+                                     const trace::RunStamp& stamp);
+void keep_record(const RunRecord& record, const trace::RunStamp& stamp);
+
+}  // namespace shardlens::app

@@ -1,0 +1,153 @@
+// Keeps the table of all runs up to date on a thread of its own: scans the folders, computes each
+// run's summary once, publishes the ledger. Public functions: any thread, none waits for a file.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/session/runs/run_numbers.h"
+#include "app/session/runs/run_record.h"
+#include "app/session/runs/run_trash.h"
+#include "trace/store/kept_file.h"
+#include "ui/state/commands.h"
+#include "ui/state/snapshot.h"
+
+namespace shardlens::app {
+
+struct LibraryFolders {
+  std::filesystem::path runs_dir;
+  std::filesystem::path bundled_dir;  // "": no runs came with the program
+  std::string awaited = {};           // a run whose figures come by set_figures()
+};
+
+// What it took so far: each grows with the number of runs, and not with its square.
+struct LibraryWork {
+  std::uint64_t looks = 0, publications = 0, rows_published = 0;
+  std::uint64_t infos_read = 0, records_read = 0;  // run files opened; whole runs read
+};
+
+struct LibraryState {
+  std::shared_ptr<const ui::Ledger> ledger = std::make_shared<const ui::Ledger>();
+  bool loaded = false;          // every run was looked at once
+  std::uint64_t answers = 0;    // to changes asked for
+  std::string answer;           // to the last one, "": it went well
+  std::string pinned_baseline;  // the folder of the run that was pinned before; "": none
+  LibraryWork work;
+  std::uint64_t version = 0;
+};
+
+class RunLibrary {
+ public:
+  RunLibrary(LibraryFolders folders, std::function<void()> on_publish);
+  ~RunLibrary() = default;  // stops and joins
+  RunLibrary(const RunLibrary&) = delete;
+  RunLibrary& operator=(const RunLibrary&) = delete;
+
+  void refresh();  // now, rather than within a second or two
+  // Pinned: kept with the library, until another one is, or none.
+  void set_baseline(const std::string& folder);
+  void pin_baseline(const std::string& folder);
+  void set_shown(const std::string& folder);
+  // What the user asks to change; what came of it is in the state.
+  void change_words(const ui::EditRuns& change);
+  void remove(const std::vector<std::string>& folders);  // until this object goes
+  void undo_remove();                                    // of what was removed last
+  // The run that this program itself records at the moment, "" for none: it surely lives.
+  void set_own_job(const std::string& folder);
+  // The run whose figures somebody else is reading: it is not read twice. "": none.
+  void set_awaited(const std::string& folder);
+  // The whole figures of a run that has ended.
+  void set_figures(std::shared_ptr<const ui::RunView> view);
+  // Figures of a run that is being recorded, so that its row moves without reading it twice.
+  void set_live(std::shared_ptr<const ui::RunView> view);
+
+  LibraryState state() const;
+
+ private:
+  struct Entry {
+    trace::RunStamp stamp;
+    trace::RunStatus status_on_disk = trace::RunStatus::kRunning;
+    RunRecord record;
+    bool is_awaited = false;  // `record` is what its run file says
+  };
+  struct Unread {
+    trace::RunInfo info;
+    trace::RunStamp stamp;
+    bool is_bundled = false;
+  };
+  struct Failure {
+    trace::RunStamp stamp;
+    std::string message;
+  };
+
+  using Task = std::function<trace::Result<void>()>;
+
+  template <typename Change>
+  void ask(Change change);
+  void add_task(Task task);
+  bool carry_out_tasks();
+  trace::Result<void> remove_now(const std::vector<std::string>& folders);
+  void work(const std::stop_token& stop);
+  void look_around(const std::stop_token& stop, bool wants_scan, bool changed);
+  bool scan(const std::stop_token& stop);
+  bool scan_folder(const std::filesystem::path& folder, bool bundled, const std::stop_token& stop);
+  bool look_at(const std::filesystem::path& run, bool bundled);
+  bool take_in(Unread run, RunRecord record);
+  bool await(const Unread& run);
+  trace::Result<RunRecord> record_of(const Unread& run);
+  bool read_all(const std::stop_token& stop);
+  void number_runs();
+  bool keep_pinned();
+  void publish_while_loading();
+  bool lives(const std::string& folder, const trace::RunStamp& stamp);
+  bool take_live_view();
+  bool folders_changed();
+  void publish();
+
+  const LibraryFolders folders_;
+  std::function<void()> on_publish_;
+
+  // The worker's own.
+  std::map<std::string, Entry> entries_;     // by folder
+  std::map<std::string, Failure> failures_;  // by folder: not read again until they change
+  std::vector<Unread> unread_;
+  RunNumbering numbering_;
+  std::optional<RunTrash> trash_;
+  LibraryWork work_;
+  std::string pinned_;
+  bool asked_pinned_ = false;
+  std::size_t rows_shown_ = 0;  // with the last publication
+  std::chrono::steady_clock::time_point shown_at_{};
+  std::vector<std::string> problems_;
+  std::map<std::string, bool> seen_;
+  std::filesystem::file_time_type runs_dir_time_{};
+  bool loaded_ = false;
+  bool has_running_ = false;
+  int looks_after_change_ = 0;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable_any wake_;
+  bool refresh_wanted_ = true;
+  bool question_changed_ = false;
+  std::string baseline_, shown_, own_job_;
+  std::optional<std::string> to_pin_;
+  std::vector<Task> tasks_;
+  std::string awaited_;
+  std::shared_ptr<const ui::RunView> figures_;  // of a run that has ended
+  std::shared_ptr<const ui::RunView> live_;
+  LibraryState state_;
+
+  std::jthread thread_;  // last: stops first
+};
+
+}  // namespace shardlens::app

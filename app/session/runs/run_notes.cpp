@@ -1,0 +1,112 @@
+#include "app/session/runs/run_notes.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "app/launch/hang_watch.h"
+#include "app/launch/log_tail.h"
+#include "trace/model/schedule.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+
+namespace {
+
+// A rank has not moved on for longer than its steps explain.
+bool stands_still(const trace::RunFigures& figures, std::int64_t now_ns) {
+  const std::chrono::seconds patience(figures.info.settings.collective_timeout_s);
+  for (std::size_t i = 0; i < figures.ranks.size(); ++i) {
+    const auto& beat = figures.ranks[i].heartbeat;
+    if (beat.progress_ns == 0) continue;
+    const bool has_stepped = std::ranges::any_of(figures.steps, [i](const auto& step) {
+      return i < step.ranks.size() && step.ranks[i].step_ns > 0;
+    });
+    const auto limit =
+        hang_limit(figures.summary.step_ns.median, has_stepped, beat.phase, patience);
+    if (now_ns - beat.progress_ns > limit.count()) return true;
+  }
+  return false;
+}
+
+// In a run that came to its end nobody waits any more: what still does was not recorded whole.
+std::size_t collectives_without_end(const trace::RunFigures& figures) {
+  if (figures.info.status != trace::RunStatus::kDone) return 0;
+  std::size_t count = 0;
+  for (const auto& rank : figures.ranks) count += rank.pending.size();
+  return count;
+}
+
+}  // namespace
+
+bool is_simulated(const trace::RunInfo& info) {
+  return info.simulated_link || info.communication_off || info.settings.inject != "off" ||
+         !info.settings.overlap_comm;
+}
+
+std::vector<std::string> banners_of(const trace::RunFigures& figures) {
+  const auto& info = figures.info;
+  std::vector<std::string> banners;
+  for (const std::string& problem : info.unreadable)
+    banners.push_back("Incomplete: " + problem + ". Figures are those of the ranks that are left");
+  if (const auto count = collectives_without_end(figures); count > 0) {
+    banners.push_back("Incomplete: " + std::to_string(count) +
+                      (count == 1 ? " collective was" : " collectives were") +
+                      " not seen to end: figures of communication are without them");
+  }
+  if (!info.imported_from.empty()) {
+    const auto ranks = std::ranges::count_if(
+        figures.ranks, [](const auto& rank) { return !rank.info.device.empty(); });
+    const std::string origin =
+        info.command.empty() ? "Imported from " + info.imported_from : "Recorded from outside";
+    banners.push_back(origin + ": " + std::to_string(ranks) + " of " +
+                      std::to_string(info.world_size) +
+                      (info.world_size == 1 ? " rank" : " ranks") + ", settings not known");
+    return banners;
+  }
+  if (info.device == "cpu") {
+    banners.emplace_back("CPU run: shows how it works, not how fast a GPU is");
+  }
+  if (info.simulated_link) {
+    banners.push_back("Simulated link of " + trace::link_text(info.settings.simulate_link) +
+                      ": communication takes as long as it would there");
+  }
+  if (info.shared_gpu) banners.emplace_back("Shared GPU: timings not representative");
+  if (info.communication_off) {
+    banners.emplace_back(
+        "Simulated without communication: a ceiling for speed, the loss is invalid");
+  }
+  if (info.settings.inject != "off") {
+    banners.push_back("Simulated fault: " + info.settings.inject);
+  }
+  if (!info.settings.overlap_comm) {
+    banners.emplace_back("Simulated without overlap: communication waits for the backward pass");
+  }
+  return banners;
+}
+
+std::vector<trace::LogLine> rank_log_lines(const std::filesystem::path& run_folder, int rank,
+                                           std::size_t lines, std::int64_t time_ns) {
+  std::vector<trace::LogLine> result;
+  for (auto& text : log_tail(trace::rank_log(run_folder, rank), lines)) {
+    if (text.empty()) continue;
+    const bool is_error = text.starts_with("error:");
+    result.push_back(
+        {.rank = rank,
+         .time_ns = time_ns,
+         .level = is_error ? trace::LogLine::Level::kError : trace::LogLine::Level::kInfo,
+         .text = std::move(text)});
+  }
+  return result;
+}
+
+trace::HangDiagnosis diagnosis_of(const trace::RunFigures& figures,
+                                  const trace::StringTable& strings, std::int64_t now_ns) {
+  const bool failed = figures.info.status == trace::RunStatus::kFailed;
+  const bool stands =
+      figures.info.status == trace::RunStatus::kRunning && stands_still(figures, now_ns);
+  if (!failed && !stands) return {};
+  return trace::diagnose_hang(figures, strings, failed ? 0 : now_ns);
+}
+
+}  // namespace shardlens::app

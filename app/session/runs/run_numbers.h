@@ -1,0 +1,36 @@
+// The numbers under which a library's runs are known, as long as the program looks at them: from
+// the library's file, or counted on where that cannot be written. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/session/runs/run_record.h"
+
+namespace shardlens::app {
+
+class RunNumbering {
+ public:
+  explicit RunNumbering(std::filesystem::path runs_dir) : runs_dir_(std::move(runs_dir)) {}
+
+  // Gives every run without a number the next one, by age. Returns what kept them from being
+  // stored, "": nothing.
+  std::string number(std::vector<const trace::RunInfo*> runs);
+  std::int64_t number_of(const trace::RunInfo& run) const;  // 0: not numbered yet
+  std::int64_t next() const { return next_; }
+
+ private:
+  using Key = std::pair<std::string, std::int64_t>;  // file name, start
+  static Key key_of(const trace::RunInfo& run);
+
+  std::filesystem::path runs_dir_;
+  std::map<Key, std::int64_t> numbers_;
+  std::int64_t next_ = 1;
+  bool asked_ = false;
+};
+
+}  // namespace shardlens::app

@@ -1,0 +1,97 @@
+#include "app/session/runs/run_pulse.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+namespace shardlens::app {
+
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kSilence = 10 * kSecond;
+// Its launcher has this long to write how it ended after its last process has left.
+constexpr std::int64_t kSilenceOfTheDead = 3 * kSecond;
+constexpr std::int64_t kUntilFirstReport = 120 * kSecond;
+
+std::string this_host() {
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  return host;
+}
+
+// By the wall clock; none where /proc does not say.
+std::optional<std::int64_t> process_start_ns(std::int64_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string stat;
+  std::getline(file, stat);
+  const auto name_end = stat.rfind(')');  // the name may hold anything
+  if (name_end == std::string::npos) return std::nullopt;
+  std::istringstream fields(stat.substr(name_end + 1));
+  constexpr int kStartTime = 22, kFirst = 3;  // proc(5) counts from 1
+  std::string field;
+  for (int i = kFirst; i < kStartTime; ++i) fields >> field;
+  std::int64_t ticks = 0;
+  const long per_second = sysconf(_SC_CLK_TCK);
+  timespec wall{}, boot{};
+  if (!(fields >> ticks) || per_second <= 0 || clock_gettime(CLOCK_REALTIME, &wall) != 0 ||
+      clock_gettime(CLOCK_BOOTTIME, &boot) != 0) {
+    return std::nullopt;
+  }
+  return (wall.tv_sec - boot.tv_sec) * kSecond + (wall.tv_nsec - boot.tv_nsec) +
+         ticks * (kSecond / per_second);
+}
+
+// The process still runs and is not a later one that was given the same number.
+bool lives(const RunPulse::Process& process, std::int64_t alive_ns) {
+  if (process.id <= 0) return false;
+  if (kill(static_cast<pid_t>(process.id), 0) != 0 && errno == ESRCH) return false;
+  const auto start = process_start_ns(process.id);
+  return !start || alive_ns == 0 || *start <= alive_ns + kSecond;
+}
+
+}  // namespace
+
+RunPulse pulse_of(const trace::RunFigures& figures) {
+  RunPulse pulse;
+  pulse.status = figures.info.status;
+  pulse.start_ns = figures.info.start_ns;
+  pulse.world_size = figures.info.world_size;
+  for (const auto& rank : figures.ranks) {
+    pulse.alive_ns = std::max(pulse.alive_ns, rank.heartbeat.alive_ns);
+    if (rank.info.process_id > 0) {
+      pulse.processes.push_back({rank.info.host, rank.info.process_id});
+    }
+  }
+  return pulse;
+}
+
+bool is_abandoned(const RunPulse& pulse, std::int64_t now_ns) {
+  if (pulse.status != trace::RunStatus::kRunning) return false;
+  const std::string host = this_host();
+  const auto is_here = [&](const auto& process) { return process.host == host; };
+  const bool all_here = !pulse.processes.empty() &&
+                        static_cast<int>(pulse.processes.size()) >= pulse.world_size &&
+                        std::ranges::all_of(pulse.processes, is_here);
+  const bool any_lives = std::ranges::any_of(pulse.processes, [&](const auto& process) {
+    return is_here(process) && lives(process, pulse.alive_ns);
+  });
+  if (any_lives) return false;
+  if (pulse.alive_ns == 0 && !all_here) return now_ns - pulse.start_ns > kUntilFirstReport;
+  return now_ns - pulse.alive_ns > (all_here ? kSilenceOfTheDead : kSilence);
+}
+
+void mark_as_cut_off(trace::RunInfo& info) {
+  info.status = trace::RunStatus::kFailed;
+  info.reason =
+      "The recording ends without a conclusion: the program that ran it was killed, or could not "
+      "save how it ended (a full disk)";
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,52 @@
+#include "app/session/runs/run_record.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "trace/analysis/run_analysis.h"
+#include "trace/analysis/run_summary.h"
+#include "trace/store/run_reader.h"
+
+namespace shardlens::app {
+
+namespace fs = std::filesystem;
+
+trace::NoiseRun noise_run(const RunRecord& record) {
+  return {{&record.info, record.hosts, record.devices}, &record.noise};
+}
+
+RunRecord record_from_figures(const trace::RunFigures& figures) {
+  RunRecord record;
+  record.info = figures.info;
+  record.summary = figures.summary;
+  record.pulse = pulse_of(figures);
+  record.noise = trace::noise_of(figures);
+  auto machine = trace::machine_of(figures.ranks);
+  record.hosts = std::move(machine.hosts);
+  record.devices = std::move(machine.devices);
+  for (const auto& rank : figures.ranks) {
+    record.peak_memory_bytes =
+        std::max(record.peak_memory_bytes, static_cast<double>(rank.peak.allocated_bytes()));
+  }
+  for (const auto& step : figures.steps) {
+    // With `loss_every` most steps' losses are not known.
+    const bool was_read = !std::isnan(step.loss) || step.nonfinite;
+    if (step.complete && was_read) record.losses.push_back({step.index, step.loss});
+  }
+  return record;
+}
+
+trace::Result<RunRecord> read_run_record(const fs::path& run) {
+  TRY_ASSIGN(const auto reader, trace::RunReader::open(run));
+  TRY_ASSIGN(auto info, reader->info());
+  info.folder = run.string();
+  trace::RunAnalysis analysis(info);
+  TRY_ASSIGN(auto problems, trace::read_everything(
+                                *reader, [&](const trace::Batch& batch) { analysis.add(batch); }));
+  analysis.set_info(
+      trace::without_unreadable(std::move(info), std::move(problems), reader->readable_ranks()));
+  return record_from_figures(analysis.figures());
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,41 @@
+// What the library keeps of a run: enough for its row in the ledger. Plain values, any thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/session/runs/run_pulse.h"
+#include "trace/analysis/figures.h"
+#include "trace/analysis/noise/noise_model.h"
+#include "trace/model/result.h"
+#include "trace/model/run_info.h"
+
+namespace shardlens::app {
+
+struct RunRecord {
+  trace::RunInfo info;
+  trace::RunSummary summary;
+  double peak_memory_bytes = 0;  // of tensors, of the rank that needs most
+  trace::RunNoise noise;         // what tells noise from a difference
+  std::string hosts, devices;    // that recorded it; "": not known
+  // Of complete steps, in order; NaN where it is not known.
+  struct Loss {
+    std::int64_t step = 0;
+    double value = 0;
+  };
+  std::vector<Loss> losses;
+  RunPulse pulse;
+  bool is_bundled = false;
+  std::int64_t number = 0;  // given by the library; 0: none
+};
+
+// As the noise model takes it; refers to the record.
+trace::NoiseRun noise_run(const RunRecord& record);
+
+RunRecord record_from_figures(const trace::RunFigures& figures);
+// Reads the whole run: slow.
+trace::Result<RunRecord> read_run_record(const std::filesystem::path& run);
+
+}  // namespace shardlens::app

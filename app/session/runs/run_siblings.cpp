@@ -1,0 +1,61 @@
+#include "app/session/runs/run_siblings.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "app/session/runs/record_cache.h"
+#include "trace/model/acting_settings.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostRead = 16;  // whole runs: seconds each if they are large
+
+bool is_same_folder(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return a == b || fs::equivalent(a, b, error);
+}
+
+// As far as run.sqlite tells; the machine is seen once the run is read.
+bool may_be_sibling(const trace::RunInfo& run, const trace::RunFigures& of) {
+  return trace::is_same_job({&run, "", ""}, {&of.info, "", ""}) &&
+         !is_same_folder(run.folder, of.info.folder);
+}
+
+bool acts_alike(const trace::RunInfo& a, const trace::RunInfo& b) {
+  return trace::acting_settings(a, {}) == trace::acting_settings(b, {});
+}
+
+}  // namespace
+
+std::vector<RunRecord> siblings_of(const trace::RunFigures& first, const trace::RunFigures& second,
+                                   const fs::path& runs_dir) {
+  std::vector<RunRecord> siblings;
+  std::error_code error;
+  if (!fs::is_directory(runs_dir, error)) return siblings;
+  int read = 0;
+  for (const auto& info : trace::list_runs(runs_dir).runs) {
+    if (!may_be_sibling(info, first) || !may_be_sibling(info, second)) continue;
+    if (info.status == trace::RunStatus::kRunning) continue;
+    const trace::RunStamp stamp = trace::run_stamp(info.folder);
+    if (auto kept = kept_record(info.folder, stamp)) {
+      siblings.push_back(std::move(*kept));
+      continue;
+    }
+    const bool is_wanted = acts_alike(info, first.info) || acts_alike(info, second.info);
+    if (!is_wanted || read == kMostRead) continue;
+    ++read;
+    auto record = read_run_record(info.folder);
+    if (!record) continue;  // the library's table names what cannot be read
+    if (trace::run_stamp(info.folder) == stamp) keep_record(*record, stamp);
+    siblings.push_back(std::move(*record));
+  }
+  return siblings;
+}
+
+}  // namespace shardlens::app

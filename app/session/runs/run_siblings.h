@@ -1,0 +1,18 @@
+// Runs of a library that tell how far two runs lie apart by chance. Any thread.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "app/session/runs/run_record.h"
+#include "trace/analysis/figures.h"
+
+namespace shardlens::app {
+
+// Those of the job of `first` and `second`, without these two: all of which the library has kept
+// what is needed, and of the rest the newest few that did the same as one of the two, which are
+// read.
+std::vector<RunRecord> siblings_of(const trace::RunFigures& first, const trace::RunFigures& second,
+                                   const std::filesystem::path& runs_dir);
+
+}  // namespace shardlens::app

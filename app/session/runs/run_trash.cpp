@@ -1,0 +1,123 @@
+#include "app/session/runs/run_trash.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "trace/store/file_system.h"
+#include "trace/store/run_folder.h"
+#include "trace/store/trace_file.h"
+
+namespace shardlens::app {
+
+namespace fs = std::filesystem;
+using trace::Result;
+
+namespace {
+
+constexpr const char* kTrash = ".trash";
+
+std::string host_prefix() {
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  return std::string(host) + "-";
+}
+
+// "host-1234": whether that process of this machine is gone.
+bool is_left_behind(std::string_view name) {
+  const std::string host = host_prefix();
+  if (!name.starts_with(host)) return false;
+  name.remove_prefix(host.size());
+  pid_t process = 0;
+  const auto read = std::from_chars(name.data(), name.data() + name.size(), process);
+  if (read.ec != std::errc() || read.ptr != name.data() + name.size() || process <= 0) return false;
+  return kill(process, 0) != 0 && errno == ESRCH;
+}
+
+// Never through a symbolic link, and nothing that is not ours.
+Result<void> check_may_be_deleted(const fs::path& run, const fs::path& runs_dir) {
+  std::error_code error;
+  const auto kind = fs::symlink_status(run, error).type();
+  const bool is_run =
+      (kind == fs::file_type::directory && trace::is_trace_file(run / trace::kRunFile)) ||
+      (kind == fs::file_type::regular && trace::is_trace_file(run));
+  if (!is_run || run.parent_path() != runs_dir) {
+    return trace::fail(trace::ErrorKind::kUsage,
+                       trace::quoted(run) + " is not a run of this library, so it is not deleted");
+  }
+  if (trace::is_being_recorded(run)) {
+    return trace::fail(trace::ErrorKind::kUsage,
+                       trace::quoted(run) + " is being recorded: stop it before deleting it");
+  }
+  return {};
+}
+
+}  // namespace
+
+RunTrash::RunTrash(fs::path runs_dir)
+    : runs_dir_(std::move(runs_dir)),
+      folder_(runs_dir_ / kTrash / (host_prefix() + std::to_string(getpid()))) {
+  std::error_code error;
+  std::vector<fs::path> left;
+  for (fs::directory_iterator entry(runs_dir_ / kTrash, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (is_left_behind(entry->path().filename().string())) left.push_back(entry->path());
+  }
+  for (const auto& folder : left) fs::remove_all(folder, error);
+  if (!left.empty()) fs::remove(runs_dir_ / kTrash, error);  // unless others are in it
+}
+
+RunTrash::~RunTrash() {
+  if (moved_ == 0) return;
+  std::error_code error;
+  fs::remove_all(folder_, error);
+  fs::remove(runs_dir_ / kTrash, error);
+}
+
+Result<void> RunTrash::take(const std::vector<fs::path>& runs) {
+  for (const auto& run : runs) TRY(check_may_be_deleted(run, runs_dir_));
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  std::vector<Move> moves;
+  for (const auto& run : runs) {
+    // Under a name of its own: another run may have had this one's.
+    const fs::path to = folder_ / (std::to_string(++moved_) + "_" + run.filename().string());
+    if (!error) fs::rename(run, to, error);
+    if (error) break;
+    moves.emplace_back(run, to);
+  }
+  if (!error) {
+    taken_.push_back(std::move(moves));
+    return {};
+  }
+  std::error_code back;
+  for (const auto& [from, to] : moves) fs::rename(to, from, back);
+  return trace::fail(trace::ErrorKind::kIo,
+                     "Could not delete " + trace::quoted(runs[moves.size()]) + ": " +
+                         error.message() + ". Is the library's folder writable?");
+}
+
+Result<void> RunTrash::give_back() {
+  if (taken_.empty()) return {};
+  auto moves = std::move(taken_.back());
+  taken_.pop_back();
+  std::string problem;
+  for (const auto& [from, to] : moves) {
+    std::error_code error;
+    if (fs::exists(from, error)) {
+      problem = trace::quoted(from) + " is there again, the deleted run is in " + trace::quoted(to);
+      continue;
+    }
+    fs::rename(to, from, error);
+    if (error) problem = "Could not restore " + trace::quoted(from) + ": " + error.message();
+  }
+  if (problem.empty()) return {};
+  return trace::fail(trace::ErrorKind::kIo, problem);
+}
+
+}  // namespace shardlens::app

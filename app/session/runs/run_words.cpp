@@ -1,0 +1,105 @@
+#include "app/session/runs/run_words.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "app/session/runs/record_cache.h"
+#include "trace/explore/kept_exploration.h"
+#include "trace/model/printable.h"
+#include "trace/model/text.h"
+#include "trace/store/file_system.h"
+
+namespace shardlens::app {
+
+namespace fs = std::filesystem;
+using trace::Result;
+
+namespace {
+
+constexpr std::chrono::seconds kLongestWait{30};  // for a run that is being made
+
+// What was found out about a run stays valid when words change: its events have not.
+class KeptFacts {
+ public:
+  explicit KeptFacts(const fs::path& run)
+      : run_(run), before_(trace::run_stamp(run)), record_(kept_record(run, before_)) {}
+  void keep() const {
+    const auto stamp = trace::run_stamp(run_);
+    trace::keep_on(run_, trace::kFiguresFile, before_, stamp);
+    if (!record_) return;
+    // From the file: somebody else may have changed other words meanwhile.
+    const auto now = trace::read_run_info(run_);
+    if (!now) return;
+    RunRecord record = *record_;
+    take_words(record.info, *now);
+    keep_record(record, stamp);
+  }
+
+ private:
+  const fs::path run_;
+  const trace::RunStamp before_;
+  const std::optional<RunRecord> record_;
+};
+
+Result<void> check_name(const fs::path& runs_dir, const fs::path& run, const std::string& name) {
+  if (name.empty() || name != trace::printable_line(name)) {
+    return trace::fail(trace::ErrorKind::kUsage, "A run needs a name of letters and signs.");
+  }
+  for (const auto& other : trace::list_runs(runs_dir).runs) {
+    if (other.name != name || fs::path(other.folder).filename() == run.filename()) continue;
+    return trace::fail(trace::ErrorKind::kUsage, "Another run of this library is called “" + name +
+                                                     "”. Choose another name.");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> change_words(const fs::path& runs_dir, const fs::path& run, trace::RunWords words) {
+  std::optional<trace::FolderLock> claim;  // until the name is written, nobody else may take it
+  if (words.name) {
+    words.name = std::string(trace::trimmed(*words.name));
+    TRY_ASSIGN(auto lock, trace::FolderLock::acquire(runs_dir, kLongestWait));
+    claim.emplace(std::move(lock));
+    TRY(check_name(runs_dir, run, *words.name));
+  }
+  const KeptFacts known(run);
+  TRY(trace::write_words(run, words));
+  known.keep();
+  return {};
+}
+
+Result<trace::Bookmarks> change_bookmarks(const fs::path& run,
+                                          const std::vector<trace::BookmarkChange>& changes) {
+  const KeptFacts known(run);
+  TRY_ASSIGN(auto bookmarks, trace::write_bookmarks(run, changes));
+  known.keep();
+  return bookmarks;
+}
+
+bool take_words(trace::RunInfo& shown, const trace::RunInfo& now) {
+  if (shown.name == now.name && shown.note == now.note && shown.tags == now.tags &&
+      shown.bookmarks == now.bookmarks) {
+    return false;
+  }
+  shown.name = now.name;
+  shown.note = now.note;
+  shown.tags = now.tags;
+  shown.bookmarks = now.bookmarks;
+  return true;
+}
+
+std::vector<std::string> tags_from_text(std::string_view text) {
+  std::vector<std::string> tags;
+  while (!text.empty()) {
+    const auto end = std::min(text.find_first_of(", \t\n"), text.size());
+    std::string tag(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!tag.empty() && std::ranges::find(tags, tag) == tags.end()) tags.push_back(std::move(tag));
+  }
+  return tags;
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,228 @@
+#include "app/session/watch/run_feed.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/session/runs/run_notes.h"
+#include "app/session/runs/run_pulse.h"
+#include "app/session/watch/step_choice.h"
+#include "trace/store/file_system.h"
+#include "trace/store/wall_clock.h"
+
+namespace shardlens::app {
+
+using trace::Batch;
+using trace::LogLine;
+using trace::Result;
+using trace::RunFigures;
+using trace::RunStatus;
+
+namespace {
+
+constexpr std::size_t kLogLines = 400;
+constexpr std::size_t kRankLogLines = 30;
+// A recorder sends the last details of a step one or two commits after its row.
+constexpr std::int64_t kSettleNs = 350'000'000;
+
+bool earlier(const LogLine& a, const LogLine& b) { return a.time_ns < b.time_ns; }
+
+}  // namespace
+
+Result<std::unique_ptr<RunFeed>> RunFeed::open(const std::filesystem::path& run) {
+  TRY_ASSIGN(auto reader, trace::RunReader::open(run));
+  TRY_ASSIGN(auto info, reader->info());
+  info.folder = run.string();  // as asked for, so that it can be recognised
+  return std::unique_ptr<RunFeed>(new RunFeed(std::move(reader), std::move(info)));
+}
+
+RunFeed::RunFeed(std::unique_ptr<trace::RunReader> reader, trace::RunInfo info)
+    : reader_(std::move(reader)),
+      info_(std::move(info)),
+      file_system_warning_(trace::network_file_system_warning(info_.folder)),
+      analysis_(info_),
+      wanted_step_(-1) {}
+
+void RunFeed::start_over() {
+  reader_->rewind();
+  analysis_ = trace::RunAnalysis(info_);
+  read_until_ns_ = INT64_MIN;
+  log_.clear();
+  detail_until_ns_.clear();
+  arrivals_.clear();
+  timeline_is_stale_ = true;
+}
+
+Result<bool> RunFeed::advance(std::int64_t until_ns) {
+  const bool goes_back = until_ns < read_until_ns_;
+  if (goes_back) start_over();
+  bool anything_new = goes_back;
+  for (bool more = true; more;) {
+    const auto batches = reader_->poll(until_ns);
+    if (!batches && note_unreadable()) {
+      anything_new = true;
+      continue;
+    }
+    if (!batches && (anything_new || !info_.unreadable.empty())) break;  // it is told already
+    if (!batches) return tl::make_unexpected(batches.error());
+    for (const auto& batch : *batches) absorb(batch);
+    more = !batches->empty();
+    anything_new = anything_new || more;
+  }
+  read_until_ns_ = until_ns;
+  note_arrivals();
+  return anything_new;
+}
+
+// A rank of a run that has ended stays as it is; one that is still written may only not be there
+// yet. The others go on without it.
+bool RunFeed::note_unreadable() {
+  const bool has_ended = info_.status != trace::RunStatus::kRunning;
+  auto problems = reader_->problems();
+  const bool is_known = problems == info_.unreadable;
+  if (!has_ended || is_known || reader_->readable_ranks() == 0) return false;
+  info_ = trace::without_unreadable(info_, std::move(problems), reader_->readable_ranks());
+  analysis_.set_info(info_);
+  return true;
+}
+
+Result<bool> RunFeed::refresh_info() {
+  TRY_ASSIGN(auto info, reader_->info());
+  const bool changed =
+      info.status != info_.status || info.reason != info_.reason || info.end_ns != info_.end_ns;
+  if (changed) {
+    info.folder = info_.folder;
+    info.unreadable = info_.unreadable;
+    info_ = std::move(info);
+    analysis_.set_info(info_);
+  }
+  return changed;
+}
+
+void RunFeed::absorb(const Batch& batch) {
+  analysis_.add(batch);
+  for (const auto& span : batch.spans) note_detail(span.rank, span.start_ns, span.end_ns);
+  for (const auto& collective : batch.collectives) {
+    note_detail(collective.rank, collective.start_ns, collective.end_ns);
+  }
+  for (const auto& run : batch.events) {
+    if (run.events.empty()) continue;
+    note_detail(run.rank, run.events.front().start_ns, run.events.back().end_ns());
+  }
+  add_log(batch.log);
+}
+
+void RunFeed::note_detail(int rank, std::int64_t start_ns, std::int64_t end_ns) {
+  if (rank < 0) return;
+  const auto slot = static_cast<std::size_t>(rank);
+  if (detail_until_ns_.size() <= slot) detail_until_ns_.resize(slot + 1, INT64_MIN);
+  detail_until_ns_[slot] = std::max(detail_until_ns_[slot], end_ns);
+  if (start_ns < timeline_end_ns_ && end_ns > timeline_start_ns_) timeline_is_stale_ = true;
+}
+
+void RunFeed::add_log(const std::vector<LogLine>& lines) {
+  if (lines.empty()) return;
+  log_.insert(log_.end(), lines.begin(), lines.end());
+  std::stable_sort(log_.begin(), log_.end(), earlier);
+  if (log_.size() > kLogLines) {
+    log_.erase(log_.begin(), log_.end() - static_cast<std::ptrdiff_t>(kLogLines));
+  }
+}
+
+void RunFeed::select_step(std::optional<std::int64_t> step) { wanted_step_ = step; }
+
+void RunFeed::note_arrivals() {
+  const auto& steps = analysis_.steps();
+  const auto latest =
+      std::find_if(steps.rbegin(), steps.rend(), [](const auto& step) { return step.complete; });
+  if (latest == steps.rend()) return;
+  if (!arrivals_.empty() && arrivals_.back().step >= latest->index) return;
+  arrivals_.push_back({latest->index, trace::wall_clock_ns()});
+  if (arrivals_.size() > 16) arrivals_.pop_front();
+}
+
+std::int64_t RunFeed::step_to_show(std::int64_t now_ns) const {
+  const auto& steps = analysis_.steps();
+  if (!wanted_step_) return typical_step(steps);
+  // A step that replay has not reached yet: what is there instead.
+  if (*wanted_step_ >= 0 && find_step(steps, *wanted_step_) != nullptr) return *wanted_step_;
+  std::int64_t settled = -1;
+  for (const auto& arrival : arrivals_) {
+    if (arrival.wall_ns <= now_ns - kSettleNs) settled = arrival.step;
+  }
+  // Nothing more comes of a run that has ended.
+  if (info_.status != RunStatus::kRunning && read_until_ns_ == INT64_MAX) settled = INT64_MAX;
+  return followed_step(steps, detail_until_ns_, settled);
+}
+
+Result<void> RunFeed::update_timeline(const RunFigures& figures, std::int64_t index) {
+  const auto* step = find_step(figures.steps, index);
+  if (step == nullptr || step->ranks.empty()) {
+    timeline_.reset();
+    timeline_start_ns_ = timeline_end_ns_ = 0;
+    return {};
+  }
+  if (timeline_ && timeline_->step == index && !timeline_is_stale_) return {};
+  trace::StepRowCollector rows(*step, analysis_.strings());
+  TRY(reader_->read_range(step->start_ns, step->end_ns,
+                          [&](const Batch& batch) { rows.take_in(batch); }));
+  timeline_ = std::make_shared<const trace::StepTimeline>(trace::build_step_timeline(
+      *step, std::move(rows), trace::step_context(figures), analysis_.strings()));
+  timeline_start_ns_ = step->start_ns;
+  timeline_end_ns_ = step->end_ns;
+  timeline_is_stale_ = false;
+  return {};
+}
+
+Result<std::shared_ptr<const ui::RunView>> RunFeed::view(std::int64_t now_ns, bool during_replay,
+                                                         const std::string& ordinal,
+                                                         bool is_own_job) {
+  auto view = std::make_shared<ui::RunView>();
+  view->ordinal = ordinal;
+  view->figures = analysis_.figures();
+  view->figures.recorder.bytes_on_disk = reader_->bytes_on_disk();
+  auto& info = view->figures.info;
+  const bool hides_the_end = during_replay && read_until_ns_ != INT64_MAX;
+  if (hides_the_end) {
+    info.status = RunStatus::kRunning;
+    info.reason.clear();
+    info.end_ns = 0;
+  }
+  const bool running = info.status == RunStatus::kRunning;
+  const bool lives = running && (is_own_job || !is_abandoned(pulse_of(view->figures), now_ns));
+  view->is_live = hides_the_end || (lives && !during_replay);
+  if (running && !lives && !hides_the_end) mark_as_cut_off(info);
+  view->selected_step = step_to_show(now_ns);
+  view->follows_live = wanted_step_ && (*wanted_step_ < 0 || view->selected_step != *wanted_step_);
+  TRY(update_timeline(view->figures, view->selected_step));
+  view->timeline = timeline_;
+  view->log = log_;
+  view->banners = banners_of(view->figures);
+  if (view->is_live && !file_system_warning_.empty()) view->banners.push_back(file_system_warning_);
+  if (!hides_the_end) {
+    add_diagnosis(*view, now_ns);
+    add_rank_logs(*view);
+  }
+  return view;
+}
+
+void RunFeed::add_diagnosis(ui::RunView& view, std::int64_t now_ns) const {
+  const auto diagnosis = diagnosis_of(view.figures, analysis_.strings(), now_ns);
+  if (diagnosis.cause == trace::HangCause::kNone) return;
+  view.diagnosis = diagnosis.sentence;
+  for (const auto& state : diagnosis.states) {
+    view.log.push_back({.rank = state.rank,
+                        .time_ns = info_.end_ns != 0 ? info_.end_ns : now_ns,
+                        .level = LogLine::Level::kWarning,
+                        .text = trace::state_text(state)});
+  }
+}
+
+void RunFeed::add_rank_logs(ui::RunView& view) const {
+  if (info_.status != RunStatus::kFailed) return;
+  for (int rank = 0; rank < info_.world_size; ++rank) {
+    const auto tail = rank_log_lines(info_.folder, rank, kRankLogLines, info_.end_ns);
+    view.log.insert(view.log.end(), tail.begin(), tail.end());
+  }
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,268 @@
+#include "app/session/watch/run_watcher.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "app/session/runs/run_pulse.h"
+#include "trace/store/free_memory.h"
+#include "trace/store/stop_reading.h"
+#include "trace/store/wall_clock.h"
+
+namespace shardlens::app {
+
+using namespace std::chrono_literals;
+using trace::RunStatus;
+
+namespace {
+
+constexpr auto kLivePause = 40ms;     // a commit waits at most this long to be read
+constexpr auto kReplayPause = 40ms;   // so that the scrubber moves evenly
+constexpr auto kAbandonedPause = 1s;  // "running" according to its file, yet nothing stirs
+constexpr auto kNothingToDo = 24h;
+constexpr auto kLargeRead = 300ms;  // after which much was freed
+// Ranks may still write after the status was set: rank 0 sets it under torchrun.
+constexpr std::int64_t kReadOnAfterEndNs = 3'000'000'000;
+
+}  // namespace
+
+RunWatcher::RunWatcher(std::function<void()> on_publish)
+    : on_publish_(std::move(on_publish)),
+      state_(std::make_shared<const WatchState>()),
+      thread_([this](const std::stop_token& stop) { work(stop); }) {}
+
+template <typename Change>
+void RunWatcher::ask(Change change) {
+  {
+    const std::lock_guard lock(mutex_);
+    change(requests_);
+    requests_.any = true;
+  }
+  wake_.notify_one();
+}
+
+void RunWatcher::show(const std::filesystem::path& run) {
+  ask([&](Requests& requests) {
+    requests = {};
+    requests.show = asked_run_ = run;
+  });
+}
+
+void RunWatcher::set_own_job(const std::filesystem::path& run) {
+  const std::lock_guard lock(mutex_);
+  own_job_ = run;
+}
+
+bool RunWatcher::is_own_job() const {
+  const std::lock_guard lock(mutex_);
+  return !own_job_.empty() && own_job_ == run_;
+}
+
+void RunWatcher::select_step(std::int64_t step) {
+  ask([&](Requests& requests) { requests.step = step; });
+}
+
+void RunWatcher::set_ordinal(const std::string& ordinal) {
+  ask([&](Requests& requests) { requests.ordinal = ordinal; });
+}
+
+void RunWatcher::start_replay(const std::filesystem::path& run, double speed) {
+  ask([&](Requests& requests) {
+    requests = {};
+    requests.show = asked_run_ = run;
+    requests.replay = ReplayWish::kStart;
+    requests.speed = speed;
+    requests.playing = true;
+  });
+}
+
+void RunWatcher::stop_replay() {
+  ask([](Requests& requests) { requests.replay = ReplayWish::kStop; });
+}
+
+void RunWatcher::set_replay_playing(bool playing) {
+  ask([&](Requests& requests) { requests.playing = playing; });
+}
+
+void RunWatcher::set_replay_speed(double speed) {
+  ask([&](Requests& requests) { requests.speed = speed; });
+}
+
+void RunWatcher::seek_replay(std::int64_t time_ns) {
+  ask([&](Requests& requests) { requests.seek_ns = time_ns; });
+}
+
+std::shared_ptr<const WatchState> RunWatcher::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+std::filesystem::path RunWatcher::asked_run() const {
+  const std::lock_guard lock(mutex_);
+  return asked_run_;
+}
+
+void RunWatcher::work(const std::stop_token& stop) {
+  const trace::StopReading closing([&stop] { return stop.stop_requested(); });
+  while (!stop.stop_requested()) {
+    Requests requests;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait_for(lock, stop, pause_length(), [this] { return requests_.any; });
+      requests = std::exchange(requests_, {});
+    }
+    if (stop.stop_requested()) return;
+    const auto began = std::chrono::steady_clock::now();
+    try {
+      const bool asked = requests.any && carry_out(std::move(requests));
+      // One moment for both: a replay must not reach its end between reading and publishing.
+      const auto now_ns = trace::wall_clock_ns();
+      const bool read = follow_file(now_ns);
+      if (asked || read || replaying_) publish(asked || read, now_ns);
+    } catch (const std::exception& error) {
+      give_up(error.what());
+    }
+    last_cost_ = std::chrono::steady_clock::now() - began;
+    if (last_cost_ > kLargeRead) trace::give_back_memory();
+  }
+}
+
+// What no file should be able to cause: the run is closed, the program goes on.
+void RunWatcher::give_up(const std::string& why) {
+  feed_.reset();
+  view_.reset();
+  replaying_ = false;
+  problem_ = "The run " + run_.string() + " cannot be shown: " + why;
+  publish(false, trace::wall_clock_ns());
+}
+
+bool RunWatcher::carry_out(Requests requests) {
+  if (requests.show && (*requests.show != run_ || !feed_)) open_run(*requests.show);
+  if (requests.show && requests.replay != ReplayWish::kStart) leave_replay();
+  if (requests.ordinal) ordinal_ = *requests.ordinal;
+  if (!feed_) return true;
+  if (requests.step) feed_->select_step(*requests.step);
+  carry_out_replay(requests);
+  return true;
+}
+
+void RunWatcher::open_run(const std::filesystem::path& run) {
+  feed_.reset();
+  view_.reset();
+  problem_.clear();
+  could_not_read_ = false;
+  ordinal_.clear();
+  replaying_ = false;
+  ended_at_ns_ = next_read_ns_ = 0;
+  run_ = run;
+  if (run.empty()) return;
+  auto feed = RunFeed::open(run);
+  if (!feed) {
+    problem_ = feed.error().message;
+    return;
+  }
+  feed_ = std::move(*feed);
+  select_first_step();
+}
+
+// As if the run had just been opened: a live one is followed again.
+void RunWatcher::leave_replay() {
+  if (!std::exchange(replaying_, false)) return;
+  ended_at_ns_ = next_read_ns_ = 0;
+  if (feed_) select_first_step();
+}
+
+void RunWatcher::select_first_step() {
+  const bool runs = feed_->info().status == RunStatus::kRunning;
+  feed_->select_step(runs ? std::optional<std::int64_t>(-1) : std::nullopt);
+}
+
+void RunWatcher::carry_out_replay(const Requests& requests) {
+  const auto now = trace::wall_clock_ns();
+  if (requests.replay == ReplayWish::kStart) {
+    const auto range = feed_->commit_range();
+    if (!range || range->last_ns == 0) {
+      problem_ = range ? "Nothing was recorded in this run that could be replayed."
+                       : range.error().message;
+      return;
+    }
+    clock_.load(range->first_ns, range->last_ns);
+    feed_->select_step(-1);
+    replaying_ = true;
+  }
+  if (requests.replay == ReplayWish::kStop) leave_replay();
+  if (requests.speed) clock_.set_speed(*requests.speed, now);
+  if (requests.seek_ns) clock_.seek(*requests.seek_ns, now);
+  if (requests.playing) *requests.playing ? clock_.play(now) : clock_.pause(now);
+}
+
+// True if anything new was read.
+bool RunWatcher::follow_file(std::int64_t now_ns) {
+  if (!feed_) return false;
+  if (!replaying_ && now_ns < next_read_ns_) return false;
+  trace::Result<bool> changed = false;
+  // The status is read first: what was written before it changed is then surely read.
+  if (!replaying_ || clock_.at_end(now_ns)) changed = feed_->refresh_info();
+  const auto until = replaying_ && !clock_.at_end(now_ns) ? clock_.now_ns(now_ns) : INT64_MAX;
+  trace::Result<bool> read = changed ? feed_->advance(until) : changed;
+  if (!read) {
+    const bool is_new = problem_ != read.error().message;
+    problem_ = read.error().message;
+    next_read_ns_ = now_ns + std::chrono::nanoseconds(kAbandonedPause).count();
+    could_not_read_ = true;
+    return is_new;
+  }
+  const bool recovered = std::exchange(could_not_read_, false);
+  if (recovered) problem_.clear();
+  if (feed_->info().status == RunStatus::kRunning) {
+    ended_at_ns_ = 0;
+  } else if (ended_at_ns_ == 0) {
+    ended_at_ns_ = now_ns;
+  }
+  const bool fell_silent = !replaying_ && view_ && view_->is_live && !is_own_job() &&
+                           is_abandoned(pulse_of(view_->figures), now_ns);
+  const bool step_settled = view_ && view_->selected_step != feed_->step_to_show(now_ns);
+  return recovered || *changed || *read || fell_silent || step_settled;
+}
+
+void RunWatcher::publish(bool anything_read, std::int64_t now_ns) {
+  if (feed_ && (anything_read || !view_)) {
+    auto view = feed_->view(now_ns, replaying_, ordinal_, is_own_job());
+    if (view) {
+      view_ = std::move(*view);
+    } else {
+      problem_ = view.error().message;
+    }
+  }
+  auto state = std::make_shared<WatchState>();
+  state->run = run_;
+  state->view = view_;
+  state->problem = problem_;
+  state->version = ++version_;
+  was_playing_ = replaying_ && clock_.playing(now_ns);
+  state->replay = {.active = replaying_,
+                   .playing = was_playing_,
+                   .speed = clock_.speed(),
+                   .start_ns = clock_.start_ns(),
+                   .end_ns = clock_.end_ns(),
+                   .now_ns = clock_.now_ns(now_ns)};
+  {
+    const std::lock_guard lock(mutex_);
+    state_ = std::move(state);
+  }
+  on_publish_();
+}
+
+// A view that is dear to make is made less often: at most half a core.
+std::chrono::nanoseconds RunWatcher::pause_length() const {
+  if (!feed_) return kNothingToDo;
+  if (replaying_)
+    return was_playing_ ? std::max<std::chrono::nanoseconds>(kReplayPause, last_cost_)
+                        : std::chrono::nanoseconds(kNothingToDo);
+  const auto now = trace::wall_clock_ns();
+  if (ended_at_ns_ != 0 && now - ended_at_ns_ > kReadOnAfterEndNs) return kNothingToDo;
+  if (ended_at_ns_ == 0 && view_ && !view_->is_live) return kAbandonedPause;
+  return std::max<std::chrono::nanoseconds>(kLivePause, last_cost_);
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,108 @@
+// Watches one run on a thread of its own, live, finished or in replay, and publishes what panels
+// show. All public functions may be called from any thread and never wait for the file.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "app/session/watch/replay_clock.h"
+#include "app/session/watch/run_feed.h"
+#include "ui/state/snapshot.h"
+
+namespace shardlens::app {
+
+// Published as a whole; never changed afterwards.
+struct WatchState {
+  std::filesystem::path run;                // as asked for; "" shows nothing
+  std::shared_ptr<const ui::RunView> view;  // null: not read yet, or `problem` says why
+  ui::ReplayState replay;
+  std::string problem;
+  std::uint64_t version = 0;
+};
+
+class RunWatcher {
+ public:
+  // `on_publish` is called on the worker after each publication; it must be quick.
+  explicit RunWatcher(std::function<void()> on_publish);
+  ~RunWatcher() = default;  // stops and joins
+  RunWatcher(const RunWatcher&) = delete;
+  RunWatcher& operator=(const RunWatcher&) = delete;
+
+  // Shows another run. A live one follows its latest step, a finished one stands at a typical one.
+  void show(const std::filesystem::path& run);
+  // The run that this program itself records at the moment, "" for none: it surely lives.
+  void set_own_job(const std::filesystem::path& run);
+  void select_step(std::int64_t step);  // -1: follow the latest
+  // Its place in the library, once that is known; goes into the view.
+  void set_ordinal(const std::string& ordinal);
+
+  void start_replay(const std::filesystem::path& run, double speed);
+  void stop_replay();
+  void set_replay_playing(bool playing);
+  void set_replay_speed(double speed);
+  void seek_replay(std::int64_t time_ns);
+
+  std::shared_ptr<const WatchState> state() const;
+  // The run that show() or start_replay() asked for last; state() is of it once it was read.
+  std::filesystem::path asked_run() const;
+
+ private:
+  enum class ReplayWish : std::uint8_t { kNone, kStart, kStop };
+  struct Requests {
+    std::optional<std::filesystem::path> show;
+    std::optional<std::int64_t> step;
+    std::optional<std::string> ordinal;
+    ReplayWish replay = ReplayWish::kNone;
+    std::optional<double> speed;
+    std::optional<bool> playing;
+    std::optional<std::int64_t> seek_ns;
+    bool any = false;
+  };
+
+  template <typename Change>
+  void ask(Change change);
+  void work(const std::stop_token& stop);
+  bool carry_out(Requests requests);
+  void open_run(const std::filesystem::path& run);
+  void carry_out_replay(const Requests& requests);
+  void leave_replay();
+  void select_first_step();
+  bool follow_file(std::int64_t now_ns);
+  void publish(bool anything_read, std::int64_t now_ns);
+  void give_up(const std::string& why);
+  std::chrono::nanoseconds pause_length() const;
+  bool is_own_job() const;
+
+  // The worker's own.
+  std::unique_ptr<RunFeed> feed_;
+  std::filesystem::path run_;
+  std::string ordinal_;
+  std::string problem_;
+  bool could_not_read_ = false;  // that is the problem
+  ReplayClock clock_;
+  bool replaying_ = false;
+  bool was_playing_ = false;
+  std::int64_t ended_at_ns_ = 0;  // when the run was first seen to have ended
+  std::int64_t next_read_ns_ = 0;
+  std::chrono::nanoseconds last_cost_{0};
+  std::shared_ptr<const ui::RunView> view_;
+  std::uint64_t version_ = 0;
+
+  std::function<void()> on_publish_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable_any wake_;
+  Requests requests_;
+  std::filesystem::path own_job_, asked_run_;
+  std::shared_ptr<const WatchState> state_;
+
+  std::jthread thread_;  // last: stops first
+};
+
+}  // namespace shardlens::app

@@ -1,0 +1,123 @@
+#include "app/session/watch/still_snapshot.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/session/jobs/knob_editor.h"
+#include "app/session/jobs/strategy_planner.h"
+#include "app/session/runs/ledger.h"
+#include "app/session/runs/listed_runs.h"
+#include "app/session/runs/run_record.h"
+#include "app/session/watch/run_feed.h"
+#include "app/session/watch/step_choice.h"
+#include "trace/store/wall_clock.h"
+
+namespace shardlens::app {
+
+namespace fs = std::filesystem;
+using trace::Result;
+
+namespace {
+
+bool same_place(const fs::path& a, const fs::path& b) {
+  std::error_code error;
+  return fs::equivalent(a, b, error) && !error;
+}
+
+// As in the window after such a run: the last one that went well before it, else the run itself.
+bool may_be_baseline(const RunRecord& record, const RunRecord& shown) {
+  return record.info.start_ns < shown.info.start_ns &&
+         record.info.status == trace::RunStatus::kDone && record.info.imported_from.empty();
+}
+
+// Of the library's other runs those that the picture has room for, and the baseline; the figures of
+// no other are read. Runs that cannot be read are left out: the picture is of one run.
+std::vector<RunRecord> neighbours(const StillOptions& options, RunRecord& shown,
+                                  std::int64_t& next_number) {
+  std::vector<RunRecord> chosen;
+  if (options.runs_dir.empty()) return chosen;
+  bool has_baseline = false;
+  auto library = listed_runs(options.runs_dir);
+  next_number = library.next_number;
+  for (auto& other : library.runs) {
+    if (same_place(other.record.info.folder, options.run)) {
+      shown.number = other.record.number;
+      continue;
+    }
+    const bool is_baseline = !has_baseline && may_be_baseline(other.record, shown);
+    if (chosen.size() >= options.other_runs && !is_baseline) continue;
+    has_baseline = has_baseline || is_baseline;
+    if (auto full = with_figures(std::move(other))) chosen.push_back(std::move(*full));
+  }
+  return chosen;
+}
+
+const RunRecord& baseline_of(const std::vector<RunRecord>& records, const RunRecord& shown) {
+  const RunRecord* best = nullptr;
+  for (const auto& record : records) {
+    if (!may_be_baseline(record, shown)) continue;
+    if (best == nullptr || record.info.start_ns > best->info.start_ns) best = &record;
+  }
+  return best == nullptr ? shown : *best;
+}
+
+Result<void> check_step(const trace::RunFigures& figures, const StillOptions& options) {
+  if (!options.step || *options.step < 0) return {};
+  if (find_step(figures.steps, *options.step) != nullptr) return {};
+  const auto last = figures.steps.empty() ? -1 : figures.steps.back().index;
+  return trace::fail(
+      trace::ErrorKind::kUsage,
+      "The run has no step " + std::to_string(*options.step) +
+          (last < 0 ? "; none was recorded." : "; its last is step " + std::to_string(last) + "."));
+}
+
+}  // namespace
+
+Result<ui::Snapshot> still_snapshot(const StillOptions& options) {
+  TRY_ASSIGN(const auto feed, RunFeed::open(options.run));
+  TRY(feed->advance().map([](bool) {}));
+  feed->select_step(options.step);
+  TRY_ASSIGN(auto view, feed->view(trace::wall_clock_ns(), false, ""));
+  TRY(check_step(view->figures, options));
+
+  auto shown = record_from_figures(view->figures);
+  std::int64_t next_number = 1;
+  auto records = neighbours(options, shown, next_number);
+  records.push_back(std::move(shown));
+  const auto base = baseline_of(records, records.back()).info;
+  auto ledger = build_ledger(
+      records, {.baseline_folder = base.folder, .shown_folder = view->figures.info.folder});
+  ledger.next_number = next_number;
+  auto named = std::make_shared<ui::RunView>(*view);
+  std::string base_ordinal;
+  for (const auto& row : ledger.rows) {
+    if (row.is_shown) named->ordinal = row.ordinal;
+    if (row.is_baseline) base_ordinal = row.ordinal;
+  }
+
+  ui::Snapshot snapshot;
+  KnobEditor knobs;
+  const bool own_base = base.imported_from.empty();
+  const bool own_run = view->figures.info.imported_from.empty();
+  const trace::Settings before = own_base ? base.settings : trace::Settings{};
+  knobs.replace(own_run ? view->figures.info.settings : before);
+  knobs.set_baseline(before, own_base ? base_ordinal : "", own_base ? base.name : "");
+  std::vector<std::string> taken;
+  for (const auto& row : ledger.rows) taken.push_back(row.name);
+  snapshot.knobs = knobs.draft(taken);
+  // Of no machine: a picture says the same wherever it is taken.
+  StrategyPlanner planner;
+  planner.estimates(knobs.next());
+  planner.wait_for_models();  // a still picture has no next frame
+  planner.complete(snapshot.knobs);
+  if (options.plan) planner.open_card();
+  snapshot.plan = planner.card(knobs.next());
+  snapshot.run = std::move(named);
+  snapshot.ledger = std::make_shared<const ui::Ledger>(std::move(ledger));
+  snapshot.version = 1;
+  return snapshot;
+}
+
+}  // namespace shardlens::app

@@ -1,0 +1,45 @@
+#include "app/session/files/text_file.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "tests/app/session/synthetic_run.h"
+
+namespace shardlens::app {
+namespace {
+
+std::string content_of(const std::filesystem::path& file) {
+  std::ifstream input(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()};
+}
+
+TEST(TextFile, SavesUnderItsNameAndNeverOverAnother) {
+  const TemporaryFolder folder;
+  const auto first = save_text(folder.path(), "kernels.csv", "a\n");
+  const auto second = save_text(folder.path(), "kernels.csv", "b\n");
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->filename(), "kernels.csv");
+  EXPECT_EQ(second->filename(), "kernels 2.csv");
+  EXPECT_EQ(content_of(*first), "a\n");
+  EXPECT_EQ(content_of(*second), "b\n");
+}
+
+TEST(TextFile, NamesStayWithinTheFolder) {
+  const TemporaryFolder folder;
+  for (const char* name : {"../../etc/passwd", "a/b.csv", "c:\\d", "", ".."}) {
+    const auto file = free_file_name(folder.path(), name);
+    EXPECT_EQ(file.parent_path(), folder.path()) << name;
+    EXPECT_NE(file.filename().string().front(), '.') << name;
+  }
+}
+
+TEST(TextFile, AFolderThatIsGoneIsSaid) {
+  const auto saved = save_text("/nowhere/at/all", "kernels.csv", "a");
+  ASSERT_FALSE(saved);
+  EXPECT_NE(saved.error().message.find("/nowhere/at/all/kernels.csv"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace shardlens::app

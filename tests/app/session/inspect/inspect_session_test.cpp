@@ -1,0 +1,261 @@
+#include "app/session/inspect/inspect_session.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "tests/app/session/eventually.h"
+#include "tests/app/session/synthetic_run.h"
+#include "trace/store/run_folder.h"
+
+namespace shardlens::app {
+namespace {
+
+struct InspectSessionTest : testing::Test {
+  TemporaryFolder folder;
+  SyntheticRun run{folder.path()};
+  InspectSession session{[] {}};
+
+  InspectSessionTest() { run.add_steps(8); }
+
+  std::shared_ptr<const ui::InspectView> settled() {
+    session.wait_until_idle();
+    return session.view();
+  }
+  int row_of(const ui::InspectView& view, trace::RowKind kind) {
+    const auto found = std::ranges::find(view.rows->rows, kind, &trace::TimelineRow::kind);
+    return found == view.rows->rows.end() ? -1 : found->id;
+  }
+  trace::PictureRequest everything(const ui::InspectView& view, trace::RowKind kind) {
+    return {{{row_of(view, kind), view.rows->start_ns, view.rows->end_ns}}, 1000};
+  }
+};
+
+TEST_F(InspectSessionTest, OpensARunWithItsRowsTheWholeOfItAndItsStatistics) {
+  run.finish();
+  session.show(run.folder(), false);
+  const auto view = settled();
+  ASSERT_TRUE(view && view->rows && view->overview && view->range);
+  EXPECT_EQ(view->problem, "");
+  EXPECT_EQ(view->rows->ranks.size(), 2u);
+  EXPECT_EQ(view->rows->steps.size(), 16u);
+  EXPECT_TRUE(view->range->is_whole_run);
+  EXPECT_EQ(view->progress, 1);
+}
+
+TEST_F(InspectSessionTest, DrawsWhatIsAskedFor) {
+  run.finish();
+  session.show(run.folder(), false);
+  const auto request = everything(*settled(), trace::RowKind::kPhases);
+  session.carry_out(ui::ShowTimeline{request});
+  const auto view = settled();
+  ASSERT_TRUE(view->picture);
+  EXPECT_EQ(view->picture->request, request);
+  ASSERT_EQ(view->picture->rows.size(), 1u);
+  EXPECT_FALSE(view->picture->rows[0].pieces.empty());
+}
+
+TEST_F(InspectSessionTest, CountsASelectedRangeAndThenTheWholeRunAgain) {
+  run.finish();
+  session.show(run.folder(), false);
+  const auto whole = settled()->range;
+  const auto& step = settled()->rows->steps.front();
+  session.carry_out(ui::SelectRange{{step.start_ns, step.end_ns, {}}});
+  const auto part = settled()->range;
+  EXPECT_FALSE(part->is_whole_run);
+  EXPECT_EQ(part->range.start_ns, step.start_ns);
+  session.carry_out(ui::ClearRange{});
+  EXPECT_TRUE(settled()->range->is_whole_run);
+  EXPECT_EQ(settled()->range->tables.size(), whole->tables.size());
+}
+
+TEST_F(InspectSessionTest, FindsNamesGoesFromHitToHitAndForgetsThem) {
+  run.finish();
+  session.show(run.folder(), false);
+  settled();
+  session.carry_out(ui::FindNames{{.text = "forward", .is_plain = false, .ignores_case = true}});
+  auto view = settled();
+  ASSERT_TRUE(view->hits);
+  EXPECT_GT(view->hits->count, 0);
+  session.carry_out(ui::GoToHit{1, view->rows->start_ns - 1});
+  view = settled();
+  EXPECT_EQ(view->reveal_number, 1u);
+  const auto first = view->reveal;
+  session.carry_out(ui::GoToHit{1, first.start_ns});
+  view = settled();
+  EXPECT_EQ(view->reveal_number, 2u);
+  EXPECT_GT(view->reveal.start_ns, first.start_ns);
+  session.carry_out(ui::ClearFind{});
+  EXPECT_FALSE(settled()->hits);
+}
+
+TEST_F(InspectSessionTest, CountsNoHitThatAReplayHasNotComeTo) {
+  run.finish();
+  session.show(run.folder(), false);
+  settled();
+  session.carry_out(ui::FindNames{{.text = "forward", .is_plain = true, .ignores_case = false}});
+  const auto all = settled()->hits;
+  const auto middle = settled()->rows->steps[8].start_ns;
+  session.show_until(middle);
+  const auto some = settled()->hits;
+  EXPECT_GT(some->count, 0);
+  EXPECT_LT(some->count, all->count);
+  ASSERT_FALSE(some->instances.empty());
+  EXPECT_LT(some->instances.back().place.start_ns, middle);
+  session.show_until(INT64_MAX);
+  EXPECT_EQ(settled()->hits->count, all->count);
+}
+
+TEST_F(InspectSessionTest, PicksAnEventAndDropsIt) {
+  run.finish();
+  session.show(run.folder(), false);
+  session.carry_out(ui::ShowTimeline{everything(*settled(), trace::RowKind::kPhases)});
+  const auto& pieces = settled()->picture->rows[0].pieces;
+  const auto piece = std::ranges::find_if(pieces, [](const auto& p) { return p.ref.exists(); });
+  ASSERT_NE(piece, pieces.end());
+  session.carry_out(ui::PickEvent{piece->ref});
+  auto view = settled();
+  ASSERT_TRUE(view->details);
+  EXPECT_EQ(view->details->place.ref, piece->ref);
+  EXPECT_EQ(view->reveal_number, 0u) << "what is clicked is on screen";
+  session.carry_out(ui::GoToEvent{view->details->place});
+  view = settled();
+  EXPECT_EQ(view->reveal_number, 1u);
+  const auto first = view->reveal;
+  session.carry_out(ui::GoToNeighbour{first.ref, 1});
+  view = settled();
+  EXPECT_GT(view->reveal.start_ns, first.start_ns);
+  EXPECT_EQ(view->reveal.row, first.row);
+  EXPECT_EQ(view->details->place.ref, view->reveal.ref);
+  session.carry_out(ui::DropEvent{});
+  EXPECT_FALSE(settled()->details);
+}
+
+TEST_F(InspectSessionTest, SaysWhichRanksHaveNoRecordOfAllocationsHoweverEarlyItIsAsked) {
+  run.finish();
+  session.show(run.folder(), false);
+  session.carry_out(ui::ShowMemory{{1, 3, false}});
+  auto view = settled();
+  ASSERT_TRUE(view->memory) << "asked again once everything was read";
+  EXPECT_EQ(view->memory->rank, 1);
+  EXPECT_EQ(view->memory->step, 3);
+  EXPECT_EQ(view->memory->recorded.size(), 2u);
+  EXPECT_EQ(view->memory->allocations, nullptr);
+  session.carry_out(ui::ShowMemory{{0, 2, true}});
+  view = settled();
+  EXPECT_EQ(view->memory->request, (trace::StepMemoryRequest{0, 2, true}));
+  session.show("", false);
+  EXPECT_EQ(settled(), nullptr);
+}
+
+TEST_F(InspectSessionTest, AnswersSqlAndRemembersWhatWasAsked) {
+  run.finish();
+  session.show(run.folder(), false);
+  settled();
+  session.carry_out(ui::RunSql{"select count(*) from step"});
+  session.wait_until_idle();
+  session.carry_out(ui::RunSql{"select 2"});
+  session.wait_until_idle();
+  session.carry_out(ui::RunSql{"select count(*) from step"});
+  const auto& sql = settled()->sql;
+  EXPECT_FALSE(sql.running);
+  ASSERT_TRUE(sql.answer);
+  EXPECT_EQ(sql.answer->rows, (std::vector<std::vector<std::string>>{{"16"}}));
+  EXPECT_EQ(sql.history, (std::vector<std::string>{"select count(*) from step", "select 2"}));
+}
+
+TEST_F(InspectSessionTest, StopsAQueryThatTakesTooLong) {
+  run.finish();
+  session.show(run.folder(), false);
+  settled();
+  session.carry_out(ui::RunSql{
+      "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"});
+  EXPECT_TRUE(session.view()->sql.running);
+  session.carry_out(ui::StopSql{});
+  EXPECT_FALSE(session.view()->sql.running);
+  session.wait_until_idle();
+}
+
+TEST_F(InspectSessionTest, FollowsARunThatIsRecorded) {
+  session.show(run.folder(), true);
+  ASSERT_TRUE(eventually([&] {
+    const auto view = session.view();
+    return view->rows && view->rows->steps.size() == 16;
+  }));
+  run.add_steps(4);
+  EXPECT_TRUE(eventually([&] { return session.view()->rows->steps.size() == 24; }));
+  run.add_steps(1);
+  run.finish();
+  session.show(run.folder(), false);
+  EXPECT_EQ(settled()->rows->steps.size(), 26u) << "what came last is read, too";
+}
+
+TEST_F(InspectSessionTest, FollowsARunThatIsKnownToLiveOnlyAfterItWasShown) {
+  session.show(run.folder(), false);
+  ASSERT_EQ(settled()->rows->steps.size(), 16u);
+  session.show(run.folder(), true);
+  run.add_steps(4);
+  EXPECT_TRUE(eventually([&] { return session.view()->rows->steps.size() == 24; }));
+  run.add_steps(1);
+  run.finish();
+  session.show(run.folder(), false);
+  EXPECT_EQ(settled()->rows->steps.size(), 26u);
+}
+
+TEST_F(InspectSessionTest, SaysWhyAFileCannotBeShown) {
+  run.finish();
+  const auto file = folder.path() / "notes.shardlens";
+  std::ofstream(file) << "no trace";
+  session.show(file, false);
+  EXPECT_NE(settled()->problem, "");
+  session.show(run.folder(), false);
+  EXPECT_EQ(settled()->problem, "");
+  EXPECT_TRUE(settled()->rows);
+  session.show({}, false);
+  EXPECT_FALSE(session.view());
+}
+
+TEST_F(InspectSessionTest, KeepsBookmarksWithTheRun) {
+  run.finish();
+  session.show(run.folder(), false);
+  const auto at = settled()->rows->start_ns + 1'000'000;
+  session.carry_out(ui::ChangeBookmark{{at, "here"}});
+  EXPECT_EQ(session.view()->bookmarks, (trace::Bookmarks{{at, "here"}})) << "shown at once";
+  session.carry_out(ui::ChangeBookmark{{at, "the late rank"}});
+  EXPECT_EQ(settled()->bookmarks, (trace::Bookmarks{{at, "the late rank"}}));
+  EXPECT_EQ(trace::read_run_info(run.folder())->bookmarks, settled()->bookmarks);
+  EXPECT_EQ(session.take_problem(), std::nullopt);
+
+  InspectSession another{[] {}};
+  another.show(run.folder(), false);
+  another.wait_until_idle();
+  EXPECT_EQ(another.view()->bookmarks, settled()->bookmarks);
+}
+
+TEST_F(InspectSessionTest, ABookmarkThatWasAskedForIsKeptThoughTheWindowClosesAtOnce) {
+  run.finish();
+  {
+    InspectSession closing{[] {}};
+    closing.show(run.folder(), false);
+    for (int i = 0; i < 50; ++i) closing.carry_out(ui::ChangeBookmark{{i, "x"}});
+  }
+  EXPECT_EQ(trace::read_run_info(run.folder())->bookmarks.size(), 50u);
+}
+
+TEST_F(InspectSessionTest, ABookmarkThatCannotBeKeptIsToldAndNotShown) {
+  run.finish();
+  session.show(run.folder(), false);
+  settled();
+  // As when its folder was deleted meanwhile.
+  std::filesystem::remove(run.folder() / trace::kRunFile);
+  session.carry_out(ui::ChangeBookmark{{5, "here"}});
+  EXPECT_TRUE(settled()->bookmarks.empty());
+  const auto problem = session.take_problem();
+  ASSERT_TRUE(problem);
+  EXPECT_TRUE(problem->starts_with("The bookmark was not kept: ")) << *problem;
+  EXPECT_EQ(session.take_problem(), std::nullopt) << "told once";
+}
+
+}  // namespace
+}  // namespace shardlens::app

@@ -1,0 +1,69 @@
+#include "app/session/jobs/hang_guard.h"
+
+#include <gtest/gtest.h>
+
+namespace shardlens::app {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+// Two ranks after a step of 100 ms; rank 1 moved on last at `rank_1_progress_ns`.
+trace::RunFigures figures(std::int64_t alive_ns, std::int64_t rank_1_progress_ns) {
+  trace::RunFigures result;
+  result.ranks.resize(2);
+  trace::StepFigures step;
+  step.complete = true;
+  step.end_ns = kSecond / 10;
+  step.ranks.resize(2);
+  result.steps = {step};
+  for (int rank = 0; rank < 2; ++rank) {
+    auto& each = result.ranks[static_cast<std::size_t>(rank)];
+    each.info.rank = rank;
+    each.heartbeat = {.rank = rank,
+                      .alive_ns = alive_ns,
+                      .progress_ns = rank == 1 ? rank_1_progress_ns : alive_ns,
+                      .step = 1,
+                      .phase = trace::Phase::kBackward};
+  }
+  return result;
+}
+
+struct HangGuardTest : testing::Test {
+  HangWatch::Clock::time_point start = HangWatch::Clock::now();
+  HangGuard guard{[] {
+    trace::RunInfo run;
+    run.world_size = 2;
+    return run;
+  }()};
+};
+
+TEST_F(HangGuardTest, ARankThatStandsStillIsReportedOnce) {
+  for (int second = 1; second <= 15; ++second) {
+    guard.look(figures(second * kSecond, kSecond), start + second * 1s);
+  }
+  const auto reason = guard.check({}, start + 15s);
+  ASSERT_TRUE(reason);
+  EXPECT_NE(reason->find("rank 1"), std::string::npos);
+  EXPECT_FALSE(guard.check({}, start + 20s)) << "the job is told once";
+}
+
+TEST_F(HangGuardTest, RanksThatMoveOnAreLeftAlone) {
+  for (int second = 1; second <= 30; ++second) {
+    guard.look(figures(second * kSecond, second * kSecond), start + second * 1s);
+    EXPECT_FALSE(guard.check({}, start + second * 1s));
+  }
+}
+
+TEST_F(HangGuardTest, AJobThatIsBeingStoppedIsLeftAlone) {
+  for (int second = 1; second <= 15; ++second) {
+    guard.look(figures(second * kSecond, kSecond), start + second * 1s);
+  }
+  JobStatus stopping;
+  stopping.phase = JobStatus::Phase::kStopping;
+  EXPECT_FALSE(guard.check(stopping, start + 15s));
+}
+
+}  // namespace
+}  // namespace shardlens::app

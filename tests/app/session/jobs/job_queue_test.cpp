@@ -1,0 +1,178 @@
+#include "app/session/jobs/job_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "tests/app/session/eventually.h"
+#include "tests/app/session/fake_job.h"
+
+namespace shardlens::app {
+namespace {
+
+using ui::JobPhase;
+
+JobRequest named(const std::string& name) {
+  JobRequest request;
+  request.name = name;
+  return request;
+}
+
+struct QueueTest : testing::Test {
+  FakeJobs jobs;
+  JobQueue queue{jobs.starter(), [] {}};
+
+  std::string waiting() const {
+    std::string names;
+    for (const auto& job : queue.state().queued) names += (names.empty() ? "" : " ") + job.name;
+    return names;
+  }
+  bool phase_becomes(JobPhase phase) {
+    return eventually([&] { return queue.state().phase == phase; });
+  }
+};
+
+TEST_F(QueueTest, StartsAtOnceWhenNothingRuns) {
+  queue.start(named("a"), false);
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  EXPECT_EQ(queue.state().run_name, "a");
+  EXPECT_EQ(queue.state().started, 1u);
+  jobs.started()[0]->end();
+  ASSERT_TRUE(phase_becomes(JobPhase::kNone));
+  EXPECT_EQ(queue.state().ended, 1u);
+}
+
+// A job tells when something has happened to it; looking again and again would cost for nothing.
+TEST_F(QueueTest, LooksAtAJobWhenItHasNewsAndElseOnceASecond) {
+  queue.start(named("a"), false);
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  const auto job = jobs.started()[0];
+  const int before = job->looked_at;
+  const auto begin = std::chrono::steady_clock::now();
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
+  EXPECT_LE(job->looked_at - before, 2 + waited.count());
+  job->end();
+  EXPECT_TRUE(phase_becomes(JobPhase::kNone));
+}
+
+TEST_F(QueueTest, ASecondJobWaitsForTheFirst) {
+  queue.start(named("a"), false);
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  queue.start(named("b"), false);
+  EXPECT_EQ(waiting(), "b");
+  EXPECT_FALSE(jobs.started()[0]->stop_requested);
+  jobs.started()[0]->end();
+  ASSERT_TRUE(eventually([&] { return queue.state().started == 2; }));
+  EXPECT_EQ(queue.state().run_name, "b");
+  EXPECT_EQ(waiting(), "");
+}
+
+TEST_F(QueueTest, AnyNumberOfJobsRunOneAfterAnotherInTheOrderChosen) {
+  for (const char* name : {"a", "b", "c", "d", "e"}) queue.start(named(name), false);
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  EXPECT_EQ(queue.state().run_name, "a");
+  EXPECT_EQ(waiting(), "b c d e");
+  const auto ids = queue.state().queued;
+  queue.move_queued(ids[3].id, -1);
+  EXPECT_EQ(waiting(), "b c e d");
+  queue.move_queued(ids[0].id, 9);
+  EXPECT_EQ(waiting(), "c e d b");
+  queue.start(named("f"), true);  // now: before those that wait, and "a" is asked to stop
+  ASSERT_TRUE(eventually([&] { return queue.state().started == 2; }));
+  std::string order;
+  for (std::size_t job = 1; job < 6; ++job) {
+    ASSERT_TRUE(eventually([&] { return queue.state().started == job + 1; }));
+    order += queue.state().run_name;
+    jobs.started()[job]->end();
+  }
+  EXPECT_EQ(order, "fcedb");
+  ASSERT_TRUE(phase_becomes(JobPhase::kNone));
+}
+
+TEST_F(QueueTest, AJobThatIsRefusedDoesNotHoldTheOthersBack) {
+  queue.start(named("a"), false);
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  queue.start(named("b"), false);
+  queue.start(named("c"), false);
+  jobs.refuse("No.");
+  jobs.started()[0]->end();
+  ASSERT_TRUE(eventually([&] { return queue.state().started == 2; }));
+  EXPECT_EQ(queue.state().run_name, "c");
+}
+
+TEST_F(QueueTest, StopAndStartStopsTheFirst) {
+  queue.start(named("a"), false);
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  queue.start(named("b"), true);
+  ASSERT_TRUE(eventually([&] { return queue.state().started == 2; }));
+  EXPECT_TRUE(jobs.started()[0]->stop_requested);
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  EXPECT_FALSE(jobs.started()[1]->stop_requested) << "the stop was for the first job";
+}
+
+TEST_F(QueueTest, WhatWaitsCanBeCancelled) {
+  queue.start(named("a"), false);
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  queue.start(named("b"), false);
+  queue.start(named("c"), false);
+  queue.cancel_queued(queue.state().queued[0].id);
+  EXPECT_EQ(waiting(), "c");
+  queue.cancel_queued(0);
+  EXPECT_EQ(waiting(), "");
+  jobs.started()[0]->end();
+  ASSERT_TRUE(phase_becomes(JobPhase::kNone));
+  EXPECT_EQ(jobs.started().size(), 1u);
+}
+
+TEST_F(QueueTest, StopAsksTheJob) {
+  queue.start(named("a"), false);
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  queue.stop();
+  ASSERT_TRUE(phase_becomes(JobPhase::kNone));
+  EXPECT_TRUE(jobs.started()[0]->stop_requested);
+  EXPECT_EQ(queue.state().notice, "") << "what the user asked for needs no notice";
+}
+
+TEST_F(QueueTest, StopWithoutAJobDoesNothing) {
+  queue.stop();
+  queue.start(named("a"), false);
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  EXPECT_FALSE(jobs.started()[0]->stop_requested);
+}
+
+TEST_F(QueueTest, ARefusedStartSaysWhy) {
+  jobs.refuse("The folder is not writable.");
+  queue.start(named("a"), false);
+  ASSERT_TRUE(phase_becomes(JobPhase::kNone));
+  EXPECT_EQ(queue.state().notice, "The folder is not writable.");
+  EXPECT_TRUE(queue.state().notice_is_error);
+  queue.start(named("a"), false);
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  EXPECT_EQ(queue.state().notice, "");
+}
+
+TEST_F(QueueTest, AFailedJobSaysWhyAndTheNextStillStarts) {
+  queue.start(named("a"), false);
+  ASSERT_TRUE(phase_becomes(JobPhase::kRunning));
+  queue.start(named("b"), false);
+  jobs.started()[0]->failed = true;
+  jobs.started()[0]->end();
+  ASSERT_TRUE(eventually([&] { return queue.state().started == 2; }));
+  EXPECT_NE(queue.state().notice.find("out of memory"), std::string::npos);
+  EXPECT_TRUE(queue.state().notice_is_error);
+}
+
+TEST(JobQueue, StopsItsJobWhenItEnds) {
+  FakeJobs jobs;
+  {
+    JobQueue queue(jobs.starter(), [] {});
+    queue.start(named("a"), false);
+    ASSERT_TRUE(eventually([&] { return queue.state().phase == JobPhase::kRunning; }));
+  }
+  EXPECT_TRUE(jobs.started()[0]->stop_requested);
+}
+
+}  // namespace
+}  // namespace shardlens::app

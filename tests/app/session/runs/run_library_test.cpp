@@ -1,0 +1,319 @@
+#include "app/session/runs/run_library.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+
+#include "tests/app/session/eventually.h"
+#include "tests/app/session/synthetic_run.h"
+#include "trace/store/run_folder.h"
+#include "trace/store/wall_clock.h"
+
+namespace shardlens::app {
+namespace {
+
+std::filesystem::path write_run(const std::filesystem::path& runs_dir, const std::string& name,
+                                int steps, std::int64_t start_ns) {
+  SyntheticOptions options;
+  options.name = name;
+  options.start_ns = start_ns;
+  SyntheticRun run(runs_dir, options);
+  run.add_steps(steps);
+  run.finish();
+  return run.folder();
+}
+
+constexpr std::int64_t kLongAgo = 1'600'000'000'000'000'000;
+
+struct LibraryTest : testing::Test {
+  TemporaryFolder folder;
+  std::filesystem::path runs = folder.path() / "runs";
+  std::filesystem::path bundled = folder.path() / "bundled";
+
+  LibraryTest() {
+    std::filesystem::create_directory(runs);
+    std::filesystem::create_directory(bundled);
+  }
+  static std::size_t rows(const RunLibrary& library) { return library.state().ledger->rows.size(); }
+};
+
+TEST_F(LibraryTest, ListsRunsWithTheirFigures) {
+  write_run(runs, "a", 6, kLongAgo);
+  write_run(runs, "b", 8, kLongAgo + 1'000'000'000);
+  write_run(bundled, "demo", 5, kLongAgo);
+  const RunLibrary library({runs, bundled}, [] {});
+  ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
+  const auto ledger = library.state().ledger;
+  ASSERT_EQ(ledger->rows.size(), 3u);
+  EXPECT_EQ(ledger->rows[0].name, "b");
+  EXPECT_EQ(ledger->rows[0].ordinal, "run 2");
+  EXPECT_EQ(ledger->rows[0].summary.steps_executed, 8);
+  EXPECT_EQ(ledger->rows[0].peak_memory_bytes, 31'000'000);
+  EXPECT_NEAR(ledger->rows[0].summary.step_ns.mean, 20e6, 1);
+  EXPECT_TRUE(ledger->rows[2].is_bundled);
+}
+
+TEST_F(LibraryTest, ARunThatWasKilledJustBeforeIsNotShownAsRunningForEver) {
+  std::filesystem::path run_folder;
+  {
+    SyntheticOptions options;
+    options.start_ns = trace::wall_clock_ns() - 60'000'000'000;
+    SyntheticRun run(runs, options);
+    run.add_steps(5);
+    run.beat(trace::wall_clock_ns() - 8'000'000'000);
+    run_folder = run.folder();
+  }
+  // Its files were last written a moment before the library looks.
+  const auto recently = std::filesystem::file_time_type::clock::now() - std::chrono::seconds(8);
+  for (const auto& entry : std::filesystem::directory_iterator(run_folder)) {
+    std::filesystem::last_write_time(entry.path(), recently);
+  }
+  const RunLibrary library({runs, {}}, [] {});
+  ASSERT_TRUE(eventually([&] { return rows(library) == 1; }));
+  EXPECT_EQ(library.state().ledger->rows[0].status, trace::RunStatus::kRunning);
+  EXPECT_TRUE(eventually(
+      [&] { return library.state().ledger->rows[0].status == trace::RunStatus::kFailed; }));
+}
+
+TEST_F(LibraryTest, NoticesNewAndDeletedRuns) {
+  const RunLibrary library({runs, {}}, [] {});
+  ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
+  EXPECT_EQ(rows(library), 0u);
+  const auto added = write_run(runs, "a", 4, kLongAgo);
+  ASSERT_TRUE(eventually([&] { return rows(library) == 1; }));
+  std::filesystem::remove_all(added);
+  EXPECT_TRUE(eventually([&] { return rows(library) == 0; }));
+}
+
+TEST_F(LibraryTest, NamesRunsThatCannotBeRead) {
+  write_run(runs, "good", 4, kLongAgo);
+  std::ofstream(runs / "broken.shardlens") << "this is no trace";
+  const RunLibrary library({runs, {}}, [] {});
+  ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
+  EXPECT_EQ(rows(library), 1u);
+  ASSERT_EQ(library.state().ledger->problems.size(), 1u);
+  EXPECT_NE(library.state().ledger->problems[0].find("broken.shardlens"), std::string::npos);
+}
+
+TEST_F(LibraryTest, ALiveRunsRowFollowsItsView) {
+  SyntheticOptions options;
+  options.start_ns = trace::wall_clock_ns();
+  SyntheticRun run(runs, options);
+  run.add_steps(4);
+  RunLibrary library({runs, {}}, [] {});
+  ASSERT_TRUE(eventually([&] { return library.state().loaded && rows(library) == 1; }));
+  auto view = std::make_shared<ui::RunView>();
+  view->figures.info = run.info();
+  view->figures.info.folder = library.state().ledger->rows[0].folder;
+  view->figures.summary.steps_executed = 312;
+  library.set_live(view);
+  EXPECT_TRUE(
+      eventually([&] { return library.state().ledger->rows[0].summary.steps_executed == 312; }));
+  run.finish();
+  EXPECT_TRUE(eventually([&] {
+    const auto ledger = library.state().ledger;
+    const auto& row = ledger->rows[0];
+    return row.status == trace::RunStatus::kDone && row.summary.steps_executed == 4;
+  }));
+}
+
+std::map<std::string, std::string> ordinals(const RunLibrary& library) {
+  std::map<std::string, std::string> found;
+  for (const auto& row : library.state().ledger->rows) found[row.name] = row.ordinal;
+  return found;
+}
+
+TEST_F(LibraryTest, NumbersStayWhenAnOlderRunAppearsAndAfterARestart) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  write_run(runs, "a", 4, kLongAgo);
+  const auto b = write_run(runs, "b", 4, kLongAgo + kSecond);
+  using Names = std::map<std::string, std::string>;
+  {
+    RunLibrary library({runs, {}}, [] {});
+    ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
+    EXPECT_EQ(ordinals(library), (Names{{"a", "run 1"}, {"b", "run 2"}}));
+    EXPECT_EQ(library.state().ledger->next_number, 3);
+    write_run(runs, "imported", 4, kLongAgo - kSecond);
+    ASSERT_TRUE(eventually([&] { return rows(library) == 3; }));
+    EXPECT_EQ(ordinals(library), (Names{{"a", "run 1"}, {"b", "run 2"}, {"imported", "run 3"}}));
+  }
+  std::filesystem::remove_all(b);
+  write_run(runs, "c", 4, kLongAgo + 2 * kSecond);
+  const RunLibrary library({runs, {}}, [] {});
+  ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
+  EXPECT_EQ(ordinals(library), (Names{{"a", "run 1"}, {"c", "run 4"}, {"imported", "run 3"}}));
+}
+
+TEST_F(LibraryTest, ThePinnedBaselineIsKnownAfterARestart) {
+  const auto a = write_run(runs, "a", 4, kLongAgo);
+  {
+    RunLibrary library({runs, {}}, [] {});
+    library.pin_baseline(a.string());
+    ASSERT_TRUE(eventually([&] { return library.state().pinned_baseline == a.string(); }));
+  }
+  const RunLibrary library({runs, {}}, [] {});
+  ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
+  EXPECT_EQ(library.state().pinned_baseline, a.string());
+}
+
+TEST_F(LibraryTest, WhatItTakesToShowALibraryGrowsWithItsRunsNotWithTheirSquare) {
+  constexpr std::uint64_t kRuns = 64;
+  for (std::uint64_t i = 0; i < kRuns; ++i) {
+    const auto start = kLongAgo + static_cast<std::int64_t>(i) * 1'000'000'000;
+    const auto run = write_run(runs, "run " + std::to_string(i), 4, start);
+    for (const auto& entry : std::filesystem::directory_iterator(run)) {
+      const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+      std::filesystem::last_write_time(entry.path(), long_ago);
+    }
+  }
+  {
+    RunLibrary first({runs, {}}, [] {});
+    ASSERT_TRUE(eventually([&] { return first.state().loaded; }));
+    const auto work = first.state().work;
+    EXPECT_EQ(work.infos_read, kRuns);
+    EXPECT_EQ(work.records_read, kRuns);
+    EXPECT_LE(work.rows_published, 8 * kRuns);
+    first.refresh();
+    ASSERT_TRUE(eventually([&] { return first.state().work.looks > work.looks; }));
+    EXPECT_EQ(first.state().work.infos_read, kRuns) << "what has not changed is not opened again";
+  }
+  const RunLibrary again({runs, {}}, [] {});
+  ASSERT_TRUE(eventually([&] { return again.state().loaded; }));
+  const auto work = again.state().work;
+  EXPECT_EQ(again.state().ledger->rows.size(), kRuns);
+  EXPECT_EQ(work.infos_read, 0u) << "with valid caches no trace is opened";
+  EXPECT_EQ(work.records_read, 0u);
+  EXPECT_EQ(work.publications, 1u);
+}
+
+TEST_F(LibraryTest, ARunThatIsReadForTheScreenIsNotReadForTheLedgerAgain) {
+  const auto shown = write_run(runs, "shown", 4, kLongAgo);
+  write_run(runs, "other", 4, kLongAgo + 1'000'000'000);
+  RunLibrary library({.runs_dir = runs, .bundled_dir = {}, .awaited = shown.string()}, [] {});
+  ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
+  ASSERT_EQ(rows(library), 2u);
+  EXPECT_TRUE(library.state().ledger->rows[1].is_being_read);
+  EXPECT_EQ(library.state().work.records_read, 1u);
+  auto view = std::make_shared<ui::RunView>();
+  view->figures.info = trace::read_run_info(shown).value();
+  view->figures.summary.steps_executed = 4;
+  library.set_figures(view);
+  ASSERT_TRUE(eventually([&] { return !library.state().ledger->rows[1].is_being_read; }));
+  EXPECT_EQ(library.state().ledger->rows[1].summary.steps_executed, 4);
+  EXPECT_EQ(library.state().work.records_read, 1u);
+}
+
+TEST_F(LibraryTest, ARunThatNobodyElseReadsAnyMoreIsReadForTheLedger) {
+  const auto shown = write_run(runs, "shown", 4, kLongAgo);
+  RunLibrary library({.runs_dir = runs, .bundled_dir = {}, .awaited = shown.string()}, [] {});
+  ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
+  EXPECT_TRUE(library.state().ledger->rows[0].is_being_read);
+  library.set_awaited("");
+  ASSERT_TRUE(eventually([&] { return !library.state().ledger->rows[0].is_being_read; }));
+  EXPECT_EQ(library.state().ledger->rows[0].summary.steps_executed, 4);
+}
+
+TEST_F(LibraryTest, ARunThatCannotBeReadIsNotReadAgainUntilItChanges) {
+  std::ofstream(runs / "broken.shardlens") << "this is no trace";
+  RunLibrary library({runs, {}}, [] {});
+  ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
+  const auto before = library.state().work;
+  library.refresh();
+  ASSERT_TRUE(eventually([&] { return library.state().work.looks > before.looks; }));
+  EXPECT_EQ(library.state().work.infos_read, before.infos_read);
+  EXPECT_EQ(library.state().ledger->problems.size(), 1u);
+}
+
+TEST_F(LibraryTest, MarksBaselineAndShownRun) {
+  const auto a = write_run(runs, "a", 6, kLongAgo);
+  const auto b = write_run(runs, "b", 6, kLongAgo + 1'000'000'000);
+  RunLibrary library({runs, {}}, [] {});
+  library.set_baseline(a.string());
+  library.set_shown(b.string());
+  ASSERT_TRUE(eventually([&] {
+    const auto ledger = library.state().ledger;
+    return ledger->rows.size() == 2 && ledger->rows[1].is_baseline && ledger->rows[0].is_shown;
+  }));
+  EXPECT_TRUE(library.state().ledger->rows[0].relative_to_baseline);
+}
+
+std::vector<std::string> shown_names(const RunLibrary& library) {
+  std::vector<std::string> names;
+  for (const auto& row : library.state().ledger->rows) names.push_back(row.name);
+  return names;
+}
+
+TEST_F(LibraryTest, DeletedRunsComeBackWithTheirNumbersUntilTheWindowCloses) {
+  using Strings = std::vector<std::string>;
+  const auto a = write_run(runs, "a", 4, kLongAgo);
+  const auto b = write_run(runs, "b", 4, kLongAgo + 1'000'000'000);
+  {
+    RunLibrary library({runs, {}}, [] {});
+    ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
+    library.remove({a.string(), b.string()});
+    ASSERT_TRUE(eventually([&] { return rows(library) == 0; }));
+    EXPECT_FALSE(std::filesystem::exists(a));
+    EXPECT_EQ(library.state().ledger->deleted, 2u);
+    library.undo_remove();
+    ASSERT_TRUE(eventually([&] { return rows(library) == 2; }));
+    EXPECT_EQ(ordinals(library),
+              (std::map<std::string, std::string>{{"a", "run 1"}, {"b", "run 2"}}));
+    EXPECT_EQ(library.state().ledger->deleted, 0u);
+    library.remove({a.string()});
+    ASSERT_TRUE(eventually([&] { return shown_names(library) == Strings{"b"}; }));
+  }
+  EXPECT_FALSE(std::filesystem::exists(runs / ".trash"));
+  EXPECT_TRUE(std::filesystem::exists(b));
+}
+
+TEST_F(LibraryTest, DeletesNothingThatIsNotARunOfTheLibrary) {
+  const auto other = write_run(bundled, "demo", 4, kLongAgo);
+  std::filesystem::create_directory(runs / "documents");
+  std::filesystem::create_directory_symlink(other, runs / "link");
+  RunLibrary library({runs, bundled}, [] {});
+  ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
+  std::uint64_t answers = 0;
+  for (const auto& place : {runs / "documents", runs / "link", other, runs}) {
+    library.remove({place.string()});
+    ASSERT_TRUE(eventually([&] { return library.state().answers == answers + 1; }));
+    ++answers;
+    EXPECT_NE(library.state().answer, "") << place;
+    EXPECT_TRUE(std::filesystem::exists(place));
+  }
+}
+
+TEST_F(LibraryTest, WordsAboutARunAreStoredWithItAndNothingIsReadAgain) {
+  const auto a = write_run(runs, "a", 4, kLongAgo);
+  write_run(runs, "b", 4, kLongAgo + 1'000'000'000);
+  for (const auto& entry : std::filesystem::directory_iterator(a)) {
+    std::filesystem::last_write_time(
+        entry.path(), std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+  }
+  RunLibrary library({runs, {}}, [] {});
+  ASSERT_TRUE(eventually([&] { return library.state().loaded; }));
+  const auto before = library.state().work.records_read;
+  library.change_words({{a.string()}, "renamed", "a note", std::vector<std::string>{"x", "y"}});
+  const auto row_now = [&]() -> ui::LedgerRow {
+    for (const auto& row : library.state().ledger->rows) {
+      if (row.folder == a.string()) return row;
+    }
+    return {};
+  };
+  ASSERT_TRUE(eventually([&] { return row_now().name == "renamed"; }));
+  EXPECT_EQ(row_now().note, "a note");
+  EXPECT_EQ(row_now().tags, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(row_now().ordinal, "run 1");
+  EXPECT_EQ(row_now().summary.steps_executed, 4);
+  EXPECT_EQ(library.state().work.records_read, before);
+  const auto info = trace::read_run_info(a);
+  ASSERT_TRUE(info);
+  EXPECT_EQ(info->name, "renamed");
+  EXPECT_EQ(info->tags, (std::vector<std::string>{"x", "y"}));
+  library.change_words({{a.string()}, "b", {}, {}});
+  ASSERT_TRUE(eventually([&] { return library.state().answer != ""; }));
+  EXPECT_EQ(row_now().name, "renamed") << "the name is taken";
+}
+
+}  // namespace
+}  // namespace shardlens::app

@@ -1,0 +1,207 @@
+#include "app/session/watch/run_watcher.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "tests/app/session/synthetic_run.h"
+#include "trace/analysis/run_analysis.h"
+#include "trace/store/run_folder.h"
+#include "trace/store/wall_clock.h"
+
+namespace shardlens::app {
+namespace {
+
+using namespace std::chrono_literals;
+using trace::RunStatus;
+
+// Until `done` holds of the published state, or ten seconds have passed.
+template <typename Condition>
+std::shared_ptr<const WatchState> wait_for(const RunWatcher& watcher, Condition done) {
+  const auto deadline = std::chrono::steady_clock::now() + 10s;
+  auto state = watcher.state();
+  while (!done(*state) && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(5ms);
+    state = watcher.state();
+  }
+  EXPECT_TRUE(done(*state)) << "gave up waiting; problem: " << state->problem;
+  return state;
+}
+
+auto has_steps(std::size_t count) {
+  return [count](const WatchState& state) {
+    return state.view && state.view->figures.steps.size() >= count;
+  };
+}
+
+trace::RunFigures read_whole(const std::filesystem::path& run) {
+  auto reader = trace::RunReader::open(run);
+  trace::RunAnalysis analysis(*(*reader)->info());
+  const auto batches = (*reader)->poll();
+  for (const auto& batch : *batches) analysis.add(batch);
+  return analysis.figures();
+}
+
+SyntheticOptions live_options() {
+  SyntheticOptions options;
+  options.start_ns = trace::wall_clock_ns();
+  return options;
+}
+
+TEST(RunWatcher, ShowsStepsOfALiveRunAsTheyAreWritten) {
+  const TemporaryFolder folder;
+  SyntheticRun run(folder.path(), live_options());
+  RunWatcher watcher([] {});
+  watcher.show(run.folder());
+  run.add_steps(3);
+  run.beat(trace::wall_clock_ns());
+  auto state = wait_for(watcher, has_steps(3));
+  EXPECT_TRUE(state->view->is_live);
+  EXPECT_TRUE(state->view->follows_live);
+  EXPECT_EQ(state->view->figures.ranks.size(), 2u);
+  run.add_steps(2);
+  wait_for(watcher, has_steps(5));
+  state = wait_for(watcher, [](const WatchState& now) { return now.view->selected_step == 4; });
+  ASSERT_TRUE(state->view->timeline);
+  EXPECT_EQ(state->view->timeline->ranks[1].collectives.size(), 2u);
+  run.finish();
+  state = wait_for(watcher, [](const WatchState& now) {
+    return now.view && now.view->figures.info.status == RunStatus::kDone;
+  });
+  EXPECT_FALSE(state->view->is_live);
+}
+
+TEST(RunWatcher, BuildsTheTimelineOfTheSelectedStep) {
+  const TemporaryFolder folder;
+  SyntheticRun run(folder.path());
+  run.add_steps(8);
+  run.finish();
+  RunWatcher watcher([] {});
+  watcher.show(run.folder());
+  auto state = wait_for(watcher, has_steps(8));
+  ASSERT_TRUE(state->view->timeline);
+  EXPECT_EQ(state->view->timeline->step, state->view->selected_step);
+  EXPECT_GE(state->view->selected_step, 3) << "a finished run opens at a measured step";
+  watcher.select_step(2);
+  state = wait_for(watcher, [](const WatchState& now) { return now.view->selected_step == 2; });
+  ASSERT_TRUE(state->view->timeline);
+  EXPECT_EQ(state->view->timeline->step, 2);
+  EXPECT_FALSE(state->view->follows_live);
+  ASSERT_EQ(state->view->timeline->ranks.size(), 2u);
+  EXPECT_EQ(state->view->timeline->ranks[0].phases.size(), 4u);
+  EXPECT_EQ(state->view->timeline->ranks[0].collectives.size(), 2u);
+  EXPECT_FALSE(state->view->timeline->ranks[1].compute.empty());
+  watcher.select_step(-1);
+  state = wait_for(watcher, [](const WatchState& now) { return now.view->selected_step == 7; });
+  EXPECT_TRUE(state->view->follows_live);
+}
+
+TEST(RunWatcher, ReplayEndsWithTheFiguresOfAFullRead) {
+  const TemporaryFolder folder;
+  SyntheticRun run(folder.path());
+  for (int i = 0; i < 6; ++i) {
+    run.add_steps(2);
+    std::this_thread::sleep_for(60ms);  // several commits, so that there is something to replay
+  }
+  run.finish();
+  const auto whole = read_whole(run.folder());
+
+  RunWatcher watcher([] {});
+  watcher.start_replay(run.folder(), 1);
+  auto state = wait_for(watcher, [](const WatchState& now) {
+    return now.view && now.replay.active && !now.view->figures.steps.empty();
+  });
+  EXPECT_EQ(state->view->figures.info.status, RunStatus::kRunning);
+  state = wait_for(watcher, [](const WatchState& now) {
+    return now.replay.active && !now.replay.playing && now.replay.now_ns == now.replay.end_ns;
+  });
+  EXPECT_EQ(state->view->figures.info.status, RunStatus::kDone);
+  EXPECT_EQ(state->view->figures.steps, whole.steps);
+  EXPECT_EQ(state->view->figures.summary.step_ns.mean, whole.summary.step_ns.mean);
+  EXPECT_EQ(state->view->figures.summary.exposed_ns, whole.summary.exposed_ns);
+}
+
+TEST(RunWatcher, SeekingBackShowsFewerStepsAndForwardAllAgain) {
+  const TemporaryFolder folder;
+  SyntheticRun run(folder.path());
+  for (int i = 0; i < 4; ++i) {
+    run.add_steps(2);
+    std::this_thread::sleep_for(60ms);
+  }
+  run.finish();
+  RunWatcher watcher([] {});
+  watcher.start_replay(run.folder(), 1);
+  watcher.set_replay_playing(false);
+  auto state = wait_for(watcher, [](const WatchState& now) { return now.replay.active; });
+  const auto replay = state->replay;
+  watcher.seek_replay(replay.end_ns);
+  wait_for(watcher, has_steps(8));
+  watcher.seek_replay(replay.start_ns + (replay.end_ns - replay.start_ns) / 2);
+  state = wait_for(watcher, [](const WatchState& now) {
+    return now.view && now.view->figures.steps.size() < 8;
+  });
+  EXPECT_GE(state->view->figures.steps.size(), 2u);
+  watcher.stop_replay();
+  state = wait_for(watcher, [](const WatchState& now) { return !now.replay.active; });
+  state = wait_for(watcher, has_steps(8));
+  EXPECT_EQ(state->view->figures.info.status, RunStatus::kDone);
+}
+
+TEST(RunWatcher, AFailedRunShowsWhatItsRanksSaidLast) {
+  const TemporaryFolder folder;
+  SyntheticRun run(folder.path());
+  run.add_steps(2);
+  run.log(0, "step 1 went well");
+  std::ofstream(trace::rank_log(run.folder(), 1)) << "loading\nerror: out of memory\n";
+  run.finish(RunStatus::kFailed, "rank 1 exited with code 1: out of memory");
+  RunWatcher watcher([] {});
+  watcher.show(run.folder());
+  const auto state = wait_for(watcher, has_steps(2));
+  const auto& log = state->view->log;
+  ASSERT_GE(log.size(), 2u);
+  EXPECT_EQ(log.front().text, "step 1 went well");
+  EXPECT_EQ(log.back().text, "error: out of memory");
+  EXPECT_EQ(log.back().rank, 1);
+  EXPECT_EQ(log.back().level, trace::LogLine::Level::kError);
+}
+
+TEST(RunWatcher, ARunWhoseProgramWasKilledIsNotLive) {
+  const TemporaryFolder folder;
+  SyntheticRun run(folder.path());  // long ago, and its status still says running
+  run.add_steps(4);
+  run.beat(run.info().start_ns + 1'000'000'000);
+  RunWatcher watcher([] {});
+  watcher.show(run.folder());
+  const auto state = wait_for(watcher, has_steps(4));
+  EXPECT_FALSE(state->view->is_live);
+  EXPECT_EQ(state->view->figures.info.status, RunStatus::kFailed);
+  EXPECT_NE(state->view->figures.info.reason, "");
+}
+
+TEST(RunWatcher, SaysWhyARunCannotBeShown) {
+  const TemporaryFolder folder;
+  RunWatcher watcher([] {});
+  watcher.show(folder.path() / "nothing");
+  const auto state = wait_for(watcher, [](const WatchState& now) { return !now.problem.empty(); });
+  EXPECT_EQ(state->view, nullptr);
+  EXPECT_NE(state->problem.find("nothing"), std::string::npos);
+}
+
+TEST(RunWatcher, ACpuRunCarriesItsBanner) {
+  const TemporaryFolder folder;
+  SyntheticOptions options;
+  options.settings.inject = "rank=1,step=3,delay_ms=20";
+  SyntheticRun run(folder.path(), options);
+  run.add_steps(1);
+  run.finish();
+  RunWatcher watcher([] {});
+  watcher.show(run.folder());
+  const auto state = wait_for(watcher, has_steps(1));
+  ASSERT_EQ(state->view->banners.size(), 2u);
+  EXPECT_EQ(state->view->banners[0], "CPU run: shows how it works, not how fast a GPU is");
+}
+
+}  // namespace
+}  // namespace shardlens::app

@@ -1,0 +1,90 @@
+#include "app/session/watch/still_snapshot.h"
+
+#include <gtest/gtest.h>
+
+#include "app/session/runs/record_cache.h"
+#include "tests/app/session/synthetic_run.h"
+
+namespace shardlens::app {
+namespace {
+
+struct StillTest : testing::Test {
+  TemporaryFolder folder;
+  std::filesystem::path run;
+  StillTest() {
+    for (const char* name : {"first", "second"}) {
+      SyntheticOptions options;
+      options.name = name;
+      options.start_ns += name[0] == 's' ? 1'000'000'000 : 0;
+      SyntheticRun synthetic(folder.path(), options);
+      synthetic.add_steps(8);
+      synthetic.finish();
+      run = synthetic.folder();
+    }
+  }
+};
+
+TEST_F(StillTest, ShowsTheRunAtATypicalStepAmongItsNeighbours) {
+  const auto still =
+      still_snapshot({.run = run, .runs_dir = folder.path(), .step = {}, .plan = false});
+  ASSERT_TRUE(still);
+  EXPECT_GE(still->run->selected_step, 3);
+  ASSERT_TRUE(still->run->timeline);
+  EXPECT_EQ(still->run->ordinal, "run 2");
+  ASSERT_EQ(still->ledger->rows.size(), 2u);
+  EXPECT_TRUE(still->ledger->rows[0].is_shown);
+  EXPECT_TRUE(still->ledger->rows[1].is_baseline) << "the run before it";
+  EXPECT_EQ(still->knobs.baseline_name, "run 1");
+}
+
+TEST_F(StillTest, ReadsTheFiguresOfNoMoreRunsThanItShows) {
+  for (int i = 0; i < 12; ++i) {
+    SyntheticOptions options;
+    options.name = "older " + std::to_string(i);
+    options.start_ns -= (i + 1) * std::int64_t{1'000'000'000};
+    SyntheticRun synthetic(folder.path(), options);
+    synthetic.add_steps(8);
+    synthetic.finish();
+    // What may still be written is not kept.
+    for (const auto& entry : std::filesystem::directory_iterator(synthetic.folder())) {
+      const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+      std::filesystem::last_write_time(entry.path(), long_ago);
+    }
+  }
+  const auto still = still_snapshot(
+      {.run = run, .runs_dir = folder.path(), .other_runs = 3, .step = {}, .plan = false});
+  ASSERT_TRUE(still);
+  EXPECT_EQ(still->ledger->rows.size(), 4u);
+  EXPECT_EQ(still->run->ordinal, "run 14") << "numbers are those of the whole library";
+  int kept = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    kept += std::filesystem::exists(entry.path() / kRecordCacheFile) ? 1 : 0;
+  }
+  EXPECT_EQ(kept, 2) << "of three, the other one of the fixture was written just now";
+}
+
+TEST_F(StillTest, ShowsThePlanWhereItIsAskedFor) {
+  const auto without = still_snapshot({.run = run, .runs_dir = {}, .step = {}, .plan = false});
+  EXPECT_EQ(without->plan, nullptr);
+  EXPECT_TRUE(without->knobs.estimates);
+  const auto with = still_snapshot({.run = run, .runs_dir = {}, .step = {}, .plan = true});
+  ASSERT_TRUE(with->plan);
+  EXPECT_TRUE(with->plan->plan);
+}
+
+TEST_F(StillTest, ShowsTheAskedStep) {
+  const auto still = still_snapshot({.run = run, .runs_dir = {}, .step = 1, .plan = false});
+  ASSERT_TRUE(still);
+  EXPECT_EQ(still->run->timeline->step, 1);
+  EXPECT_EQ(still->ledger->rows.size(), 1u);
+}
+
+TEST_F(StillTest, AStepThatIsNotThereIsRefusedWithTheLastOne) {
+  const auto still = still_snapshot({.run = run, .runs_dir = {}, .step = 99, .plan = false});
+  ASSERT_FALSE(still);
+  EXPECT_EQ(still.error().kind, trace::ErrorKind::kUsage);
+  EXPECT_NE(still.error().message.find("step 7"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace shardlens::app
