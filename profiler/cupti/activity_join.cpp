@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "profiler/cupti/launch_calls.h"
+#include "profiler/cupti/api/launch_calls.h"
 
 namespace shardlens::profiler {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <unordered_map>
 
-#include "profiler/cupti/activity_sink.h"
-#include "profiler/cupti/graph_nodes.h"
-#include "profiler/cupti/graph_replays.h"
+#include "profiler/cupti/api/activity_sink.h"
+#include "profiler/cupti/graphs/graph_nodes.h"
+#include "profiler/cupti/graphs/graph_replays.h"
 
 namespace shardlens::profiler {
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "profiler/cupti/activity.h"
+#include "profiler/cupti/api/activity.h"
 #include "profiler/cupti/buffer_pool.h"
 #include "profiler/cupti/enable_activities.h"
 

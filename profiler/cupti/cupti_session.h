@@ -7,10 +7,10 @@
 #include <mutex>
 #include <string>
 
+#include "profiler/cupti/api/cupti_api.h"
 #include "profiler/cupti/buffer_pool.h"
-#include "profiler/cupti/cupti_api.h"
 #include "profiler/cupti/cupti_source.h"
-#include "profiler/cupti/graph_watch.h"
+#include "profiler/cupti/graphs/graph_watch.h"
 
 namespace shardlens::profiler {
 

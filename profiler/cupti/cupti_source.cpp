@@ -11,10 +11,10 @@
 #include <utility>
 #include <variant>
 
-#include "profiler/cupti/activity.h"
 #include "profiler/cupti/activity_join.h"
+#include "profiler/cupti/api/activity.h"
 #include "profiler/cupti/cupti_session.h"
-#include "profiler/cupti/graph_watch.h"
+#include "profiler/cupti/graphs/graph_watch.h"
 #include "profiler/recorder/recorder.h"
 
 namespace shardlens::profiler {

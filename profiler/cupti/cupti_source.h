@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
-#include "profiler/cupti/cupti_api.h"
-#include "profiler/cupti/graph_nodes.h"
+#include "profiler/cupti/api/cupti_api.h"
+#include "profiler/cupti/graphs/graph_nodes.h"
 #include "profiler/cupti/recorder_sink.h"
 #include "profiler/recorder/clock_offset.h"
 #include "profiler/recorder/recorder.h"

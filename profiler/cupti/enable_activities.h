@@ -1,7 +1,7 @@
 // Which records CUPTI is asked for. Any thread, once per process.
 #pragma once
 
-#include "profiler/cupti/cupti_api.h"
+#include "profiler/cupti/api/cupti_api.h"
 #include "profiler/cupti/cupti_source.h"
 
 namespace shardlens::profiler {

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "profiler/cupti/activity_sink.h"
+#include "profiler/cupti/api/activity_sink.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/string_interner.h"
 

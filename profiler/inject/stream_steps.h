@@ -8,7 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "profiler/cupti/activity.h"
+#include "profiler/cupti/api/activity.h"
 #include "profiler/inject/found_steps.h"
 #include "profiler/inject/kernel_steps.h"
 #include "profiler/inject/repeated_kernels.h"

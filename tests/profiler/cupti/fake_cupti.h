@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "profiler/cupti/api/cupti_api.h"
 #include "profiler/cupti/buffer_pool.h"
-#include "profiler/cupti/cupti_api.h"
 #include "profiler/recorder/recorder.h"
 
 namespace shardlens::profiler {

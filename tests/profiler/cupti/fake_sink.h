@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "profiler/cupti/activity_sink.h"
+#include "profiler/cupti/api/activity_sink.h"
 
 namespace shardlens::profiler {
 

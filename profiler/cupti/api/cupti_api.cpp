@@ -1,4 +1,4 @@
-#include "profiler/cupti/cupti_api.h"
+#include "profiler/cupti/api/cupti_api.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -1,10 +1,10 @@
-#include "profiler/cupti/activity.h"
+#include "profiler/cupti/api/activity.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 
-#include "profiler/cupti/launch_calls.h"
+#include "profiler/cupti/api/launch_calls.h"
 
 namespace shardlens::profiler {
 namespace {

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "profiler/cupti/activity_sink.h"
-#include "profiler/cupti/graph_nodes.h"
+#include "profiler/cupti/api/activity_sink.h"
+#include "profiler/cupti/graphs/graph_nodes.h"
 
 namespace shardlens::profiler {
 

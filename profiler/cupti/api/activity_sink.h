@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "profiler/cupti/activity.h"
+#include "profiler/cupti/api/activity.h"
 
 namespace shardlens::profiler {
 

@@ -1,4 +1,4 @@
-#include "profiler/cupti/graph_nodes.h"
+#include "profiler/cupti/graphs/graph_nodes.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "profiler/cupti/activity.h"
+#include "profiler/cupti/api/activity.h"
 
 #include <gtest/gtest.h>
 

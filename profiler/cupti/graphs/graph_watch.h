@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "profiler/cupti/cupti_api.h"
-#include "profiler/cupti/graph_nodes.h"
+#include "profiler/cupti/api/cupti_api.h"
+#include "profiler/cupti/graphs/graph_nodes.h"
 
 namespace shardlens::profiler {
 

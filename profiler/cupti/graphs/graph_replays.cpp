@@ -1,4 +1,4 @@
-#include "profiler/cupti/graph_replays.h"
+#include "profiler/cupti/graphs/graph_replays.h"
 
 #include <algorithm>
 #include <iterator>

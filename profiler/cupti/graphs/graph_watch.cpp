@@ -1,4 +1,4 @@
-#include "profiler/cupti/graph_watch.h"
+#include "profiler/cupti/graphs/graph_watch.h"
 
 #include <array>
 
