@@ -10,7 +10,7 @@
 
 #include "profiler/inject/injected_process.h"
 #include "profiler/inject/nvtx_abi.h"
-#include "profiler/inject/range_names.h"
+#include "profiler/inject/steps/range_names.h"
 
 namespace shardlens::profiler {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "profiler/cupti/cupti_source.h"
 #include "profiler/inject/device_watch.h"
-#include "profiler/inject/found_steps.h"
 #include "profiler/inject/range_recorder.h"
 #include "profiler/inject/rank_identity.h"
-#include "profiler/inject/stream_steps.h"
+#include "profiler/inject/steps/found_steps.h"
+#include "profiler/inject/steps/stream_steps.h"
 #include "profiler/nccl/nccl_plugin.h"
 #include "profiler/process/fatal_signals.h"
 #include "profiler/process/warning_tail.h"

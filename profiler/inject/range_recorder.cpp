@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-#include "profiler/inject/range_names.h"
+#include "profiler/inject/steps/range_names.h"
 
 namespace shardlens::profiler {
 namespace {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "profiler/inject/found_steps.h"
-#include "profiler/inject/range_steps.h"
+#include "profiler/inject/steps/found_steps.h"
+#include "profiler/inject/steps/range_steps.h"
 #include "profiler/recorder/recorder.h"
 
 namespace shardlens::profiler {

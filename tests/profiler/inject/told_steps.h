@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "profiler/inject/step_sink.h"
+#include "profiler/inject/steps/step_sink.h"
 
 namespace shardlens::profiler::test {
 

@@ -9,9 +9,9 @@
 #include <unordered_map>
 
 #include "profiler/cupti/api/activity.h"
-#include "profiler/inject/found_steps.h"
-#include "profiler/inject/kernel_steps.h"
-#include "profiler/inject/repeated_kernels.h"
+#include "profiler/inject/steps/found_steps.h"
+#include "profiler/inject/steps/kernel_steps.h"
+#include "profiler/inject/steps/repeated_kernels.h"
 #include "trace/model/events.h"
 
 namespace shardlens::profiler {

@@ -1,4 +1,4 @@
-#include "profiler/inject/range_names.h"
+#include "profiler/inject/steps/range_names.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "profiler/inject/step_sink.h"
+#include "profiler/inject/steps/step_sink.h"
 
 namespace shardlens::profiler {
 

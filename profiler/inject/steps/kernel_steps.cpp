@@ -1,4 +1,4 @@
-#include "profiler/inject/kernel_steps.h"
+#include "profiler/inject/steps/kernel_steps.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
-#include "profiler/inject/range_steps.h"
+#include "profiler/inject/steps/range_steps.h"
 
-#include "profiler/inject/range_names.h"
+#include "profiler/inject/steps/range_names.h"
 
 namespace shardlens::profiler {
 

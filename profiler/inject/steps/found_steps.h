@@ -9,7 +9,7 @@
 #include <functional>
 #include <mutex>
 
-#include "profiler/inject/step_sink.h"
+#include "profiler/inject/steps/step_sink.h"
 #include "profiler/recorder/recorder.h"
 
 namespace shardlens::profiler {

@@ -1,4 +1,4 @@
-#include "profiler/inject/found_steps.h"
+#include "profiler/inject/steps/found_steps.h"
 
 #include <gtest/gtest.h>
 

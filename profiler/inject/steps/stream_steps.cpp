@@ -1,4 +1,4 @@
-#include "profiler/inject/stream_steps.h"
+#include "profiler/inject/steps/stream_steps.h"
 
 namespace shardlens::profiler {
 

@@ -1,4 +1,4 @@
-#include "profiler/inject/repeated_kernels.h"
+#include "profiler/inject/steps/repeated_kernels.h"
 
 #include <gtest/gtest.h>
 

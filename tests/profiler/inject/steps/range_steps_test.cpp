@@ -1,4 +1,4 @@
-#include "profiler/inject/range_steps.h"
+#include "profiler/inject/steps/range_steps.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "profiler/inject/step_sink.h"
+#include "profiler/inject/steps/step_sink.h"
 
 namespace shardlens::profiler {
 
