@@ -3,7 +3,7 @@
 #include <chrono>
 #include <string_view>
 
-#include "trace/analysis/run_analysis.h"
+#include "trace/analysis/run/run_analysis.h"
 #include "trace/store/run_reader.h"
 
 namespace shardlens::app {

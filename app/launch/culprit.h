@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "trace/analysis/hang_diagnosis.h"
+#include "trace/analysis/hang/hang_diagnosis.h"
 #include "trace/model/run_info.h"
 
 namespace shardlens::app {

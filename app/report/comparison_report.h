@@ -4,7 +4,7 @@
 #include <string>
 
 #include "app/report/report_json.h"
-#include "trace/analysis/comparison.h"
+#include "trace/analysis/run/comparison.h"
 
 namespace shardlens::app {
 

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "app/session/runs/run_notes.h"
-#include "trace/analysis/run_summary.h"
+#include "trace/analysis/figures/run_summary.h"
 #include "trace/model/gpu_counters.h"
 #include "trace/model/library_environment.h"
 #include "trace/model/printable.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "app/report/text_table.h"
-#include "trace/analysis/run_summary.h"
+#include "trace/analysis/figures/run_summary.h"
 #include "ui/present/format.h"
 
 namespace shardlens::app {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "trace/analysis/figures.h"
+#include "trace/analysis/figures/figures.h"
 
 namespace shardlens::app {
 

@@ -6,8 +6,8 @@
 
 #include "app/launch/log_tail.h"
 #include "app/session/runs/run_pulse.h"
-#include "trace/analysis/run_analysis.h"
-#include "trace/analysis/run_summary.h"
+#include "trace/analysis/figures/run_summary.h"
+#include "trace/analysis/run/run_analysis.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/run_reader.h"
 #include "trace/store/wall_clock.h"

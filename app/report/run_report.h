@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/analysis/figures.h"
-#include "trace/analysis/hang_diagnosis.h"
+#include "trace/analysis/figures/figures.h"
+#include "trace/analysis/hang/hang_diagnosis.h"
 #include "trace/model/result.h"
 
 namespace shardlens::app {

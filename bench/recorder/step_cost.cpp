@@ -11,7 +11,7 @@
 #include "bench/recorder/parts.h"
 #include "bench/recorder/scratch_recorder.h"
 #include "profiler/torch/torch_sources.h"
-#include "trace/analysis/recording_cost.h"
+#include "trace/analysis/figures/recording_cost.h"
 #include "trace/store/sqlite.h"
 
 namespace shardlens::bench {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "trace/analysis/step_breakdown.h"
+#include "trace/analysis/steps/step_breakdown.h"
 #include "trace/explore/event_facts.h"
 #include "trace/explore/event_finder.h"
 #include "trace/explore/fact_sheet.h"

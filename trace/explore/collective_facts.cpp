@@ -3,8 +3,8 @@
 #include <limits>
 #include <span>
 
-#include "trace/analysis/labels.h"
-#include "trace/analysis/traffic.h"
+#include "trace/analysis/figures/labels.h"
+#include "trace/analysis/figures/traffic.h"
 #include "trace/explore/event_facts.h"
 #include "trace/explore/event_finder.h"
 #include "trace/explore/lane_events.h"

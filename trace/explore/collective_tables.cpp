@@ -5,9 +5,9 @@
 #include <string>
 #include <tuple>
 
-#include "trace/analysis/distinct_texts.h"
-#include "trace/analysis/labels.h"
-#include "trace/analysis/traffic.h"
+#include "trace/analysis/figures/distinct_texts.h"
+#include "trace/analysis/figures/labels.h"
+#include "trace/analysis/figures/traffic.h"
 #include "trace/explore/duration_bins.h"
 #include "trace/explore/name_totals.h"
 #include "trace/model/saturated.h"

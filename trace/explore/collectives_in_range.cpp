@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "trace/analysis/process_groups.h"
+#include "trace/analysis/collectives/process_groups.h"
 #include "trace/explore/collective_classes.h"
 #include "trace/explore/row_finder.h"
 

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "trace/analysis/labels.h"
+#include "trace/analysis/figures/labels.h"
 #include "trace/model/gpu_counters.h"
 #include "trace/timeline/drawn_event.h"
 

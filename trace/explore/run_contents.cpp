@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "trace/analysis/rank_activity.h"
+#include "trace/analysis/steps/rank_activity.h"
 #include "trace/model/gpu_counters.h"
 #include "trace/timeline/row_labels.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trace/analysis/step_breakdown.h"
+#include "trace/analysis/steps/step_breakdown.h"
 #include "trace/explore/lane_events.h"
 
 namespace shardlens::trace {

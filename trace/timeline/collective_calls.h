@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/analysis/host_clocks.h"
+#include "trace/analysis/steps/host_clocks.h"
 #include "trace/model/events.h"
 
 namespace shardlens::trace {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "trace/analysis/host_clocks.h"
+#include "trace/analysis/steps/host_clocks.h"
 #include "trace/timeline/collective_calls.h"
 
 namespace shardlens::trace {

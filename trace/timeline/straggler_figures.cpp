@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "trace/analysis/labels.h"
+#include "trace/analysis/figures/labels.h"
 #include "trace/model/saturated.h"
 
 namespace shardlens::trace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/analysis/figures.h"
-#include "trace/analysis/host_clocks.h"
+#include "trace/analysis/figures/figures.h"
+#include "trace/analysis/steps/host_clocks.h"
 #include "trace/model/events.h"
 #include "trace/model/strings.h"
 #include "trace/timeline/event_ref.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/analysis/host_clocks.h"
+#include "trace/analysis/steps/host_clocks.h"
 #include "ui/inspect/table_cells.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "trace/analysis/throttling.h"
+#include "trace/analysis/figures/throttling.h"
 #include "trace/model/gpu_counters.h"
 #include "ui/inspect/step_times.h"
 #include "ui/present/format.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "trace/analysis/figures.h"
+#include "trace/analysis/figures/figures.h"
 
 namespace shardlens::ui {
 

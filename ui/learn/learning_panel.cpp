@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "trace/analysis/evaluation_table.h"
+#include "trace/analysis/figures/evaluation_table.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/learn/learning_chart.h"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "trace/analysis/comparison.h"
+#include "trace/analysis/run/comparison.h"
 #include "trace/model/settings.h"
 
 namespace shardlens::ui {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "trace/analysis/comparison.h"
-#include "trace/analysis/figures.h"
-#include "trace/analysis/step_timeline.h"
+#include "trace/analysis/figures/figures.h"
+#include "trace/analysis/run/comparison.h"
+#include "trace/analysis/steps/step_timeline.h"
 #include "trace/model/settings.h"
 #include "ui/inspect/inspect_view.h"
 #include "ui/state/strategy_estimates.h"

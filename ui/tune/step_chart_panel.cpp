@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string>
 
-#include "trace/analysis/throttling.h"
+#include "trace/analysis/figures/throttling.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/axis.h"

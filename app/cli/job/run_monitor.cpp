@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "trace/analysis/rank_activity.h"
+#include "trace/analysis/steps/rank_activity.h"
 
 namespace shardlens::app {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "app/launch/hang_watch.h"
 #include "app/launch/job_session.h"
-#include "trace/analysis/figures.h"
+#include "trace/analysis/figures/figures.h"
 
 namespace shardlens::app {
 

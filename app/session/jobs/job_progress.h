@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "trace/analysis/figures.h"
+#include "trace/analysis/figures/figures.h"
 
 namespace shardlens::app {
 

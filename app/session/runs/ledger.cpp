@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "app/session/runs/run_notes.h"
-#include "trace/analysis/comparison.h"
+#include "trace/analysis/run/comparison.h"
 
 namespace shardlens::app {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/analysis/figures.h"
-#include "trace/analysis/hang_diagnosis.h"
+#include "trace/analysis/figures/figures.h"
+#include "trace/analysis/hang/hang_diagnosis.h"
 #include "trace/model/events.h"
 #include "trace/model/run_info.h"
 #include "trace/model/strings.h"

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "trace/analysis/run_analysis.h"
-#include "trace/analysis/run_summary.h"
+#include "trace/analysis/figures/run_summary.h"
+#include "trace/analysis/run/run_analysis.h"
 #include "trace/store/run_reader.h"
 
 namespace shardlens::app {

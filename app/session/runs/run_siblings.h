@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/session/runs/run_record.h"
-#include "trace/analysis/figures.h"
+#include "trace/analysis/figures/figures.h"
 
 namespace shardlens::app {
 

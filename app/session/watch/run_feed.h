@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/analysis/run_analysis.h"
+#include "trace/analysis/run/run_analysis.h"
 #include "trace/model/result.h"
 #include "trace/store/run_reader.h"
 #include "ui/state/snapshot.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "trace/analysis/run_summary.h"
+#include "trace/analysis/figures/run_summary.h"
 
 namespace shardlens::app {
 

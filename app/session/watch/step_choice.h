@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trace/analysis/figures.h"
+#include "trace/analysis/figures/figures.h"
 
 namespace shardlens::app {
 

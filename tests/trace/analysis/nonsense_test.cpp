@@ -5,9 +5,9 @@
 
 #include "tests/trace/analysis/synthetic_run.h"
 #include "tests/trace/analysis/whole_timeline.h"
-#include "trace/analysis/comparison.h"
-#include "trace/analysis/hang_diagnosis.h"
-#include "trace/analysis/run_analysis.h"
+#include "trace/analysis/hang/hang_diagnosis.h"
+#include "trace/analysis/run/comparison.h"
+#include "trace/analysis/run/run_analysis.h"
 
 namespace shardlens::trace {
 namespace {

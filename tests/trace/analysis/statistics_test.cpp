@@ -4,11 +4,11 @@
 #include <random>
 
 #include "tests/trace/analysis/synthetic_run.h"
-#include "trace/analysis/bucket_figures.h"
-#include "trace/analysis/collective_statistics.h"
-#include "trace/analysis/distribution.h"
-#include "trace/analysis/recent_collectives.h"
-#include "trace/analysis/traffic.h"
+#include "trace/analysis/collectives/bucket_figures.h"
+#include "trace/analysis/collectives/collective_statistics.h"
+#include "trace/analysis/collectives/recent_collectives.h"
+#include "trace/analysis/figures/distribution.h"
+#include "trace/analysis/figures/traffic.h"
 
 namespace shardlens::trace {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "tests/trace/analysis/synthetic_run.h"
 #include "tests/trace/analysis/whole_timeline.h"
-#include "trace/analysis/run_analysis.h"
+#include "trace/analysis/run/run_analysis.h"
 
 namespace shardlens::trace {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/analysis/figures.h"
+#include "trace/analysis/figures/figures.h"
 #include "trace/model/batch.h"
 
 namespace shardlens::trace {

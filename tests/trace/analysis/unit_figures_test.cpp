@@ -3,9 +3,9 @@
 #include <numeric>
 
 #include "tests/trace/analysis/synthetic_run.h"
-#include "trace/analysis/run_analysis.h"
-#include "trace/analysis/run_summary.h"
-#include "trace/analysis/unit_table.h"
+#include "trace/analysis/collectives/unit_table.h"
+#include "trace/analysis/figures/run_summary.h"
+#include "trace/analysis/run/run_analysis.h"
 
 namespace shardlens::trace {
 namespace {

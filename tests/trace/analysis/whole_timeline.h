@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/analysis/step_timeline.h"
+#include "trace/analysis/steps/step_timeline.h"
 
 namespace shardlens::trace {
 

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <map>
 
-#include "trace/analysis/run_analysis.h"
+#include "trace/analysis/run/run_analysis.h"
 #include "trace/interop/imported_rows.h"
 #include "trace/interop/kineto_rank.h"
 #include "trace/model/strings.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trace/analysis/host_clocks.h"
+#include "trace/analysis/steps/host_clocks.h"
 
 namespace shardlens::trace {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/analysis/ribbon.h"
+#include "trace/analysis/steps/ribbon.h"
 
 namespace shardlens::trace {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "trace/analysis/noise/same_job.h"
 #include "trace/analysis/noise/step_estimates.h"
-#include "trace/analysis/same_job.h"
 
 namespace shardlens::trace {
 

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <string>
 
-#include "trace/analysis/run_summary.h"
+#include "trace/analysis/figures/run_summary.h"
 #include "trace/model/library_environment.h"
 #include "trace/model/loss_chunks.h"
 #include "trace/model/run_origin.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/analysis/figures.h"
+#include "trace/analysis/figures/figures.h"
 #include "trace/analysis/noise/mean_estimate.h"
 #include "trace/model/acting_settings.h"
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "trace/analysis/step_timeline.h"
+#include "trace/analysis/steps/step_timeline.h"
 #include "ui/tune/timeline/timeline_view.h"
 
 namespace shardlens::ui {

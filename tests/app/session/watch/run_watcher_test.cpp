@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "tests/app/session/synthetic_run.h"
-#include "trace/analysis/run_analysis.h"
+#include "trace/analysis/run/run_analysis.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/wall_clock.h"
 

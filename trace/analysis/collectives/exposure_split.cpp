@@ -1,0 +1,114 @@
+#include "trace/analysis/collectives/exposure_split.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+namespace shardlens::trace {
+
+namespace {
+
+// Rows that come late compute a step again, whose calls must still be there.
+constexpr std::int64_t kKeptNs = 30'000'000'000;
+constexpr std::size_t kCallsBetweenTrims = 4096;
+
+bool touches(const Interval& window, const MatchedCall& call) {
+  return call.start_ns < window.end_ns && call.end_ns > window.start_ns;
+}
+
+}  // namespace
+
+void ExposureSplit::set(std::int64_t step, int rank, Exposed exposed) {
+  Rank& own = ranks_[rank];
+  own.waiting.erase(step);
+  own.latest_window_ns = std::max(own.latest_window_ns, exposed.window.start_ns);
+  own.open[step] = {std::move(exposed), true};
+  if (own.open.size() > kMostOpen) own.open.erase(own.open.begin());
+}
+
+void ExposureSplit::add(const std::vector<MatchedCall>& calls) {
+  for (const MatchedCall& call : calls) {
+    Rank& rank = ranks_[call.rank];
+    rank.calls.add(call);
+    // Calls are of the newest steps, but for those that ended late.
+    for (auto open = rank.open.rbegin(); open != rank.open.rend(); ++open) {
+      const Interval& window = open->second.exposed.window;
+      if (window.end_ns <= call.start_ns) break;
+      open->second.is_dirty = open->second.is_dirty || touches(window, call);
+    }
+  }
+}
+
+bool ExposureSplit::decide(const Rank& rank, const Exposed& exposed, Waiting& waiting) {
+  std::vector<Interval> known, moving;
+  const auto& [window, times, calls] = exposed;
+  rank.calls.visit(window.start_ns, window.end_ns, [&](const MatchedCall& call) {
+    known.push_back({call.start_ns, call.end_ns});
+    moving.push_back({call.moves_from_ns, call.end_ns});
+    const bool is_far = call.hosts > 0 && length_within(times, known.back()) > 0;
+    if (is_far) ++waiting.calls_between_hosts[call.hosts];
+  });
+  // A call of which not all is known yet may move data at any time.
+  if (std::ssize(known) < calls) return false;
+  // Kernels of communication that no call tells of.
+  const std::int64_t exposed_ns = length(times);
+  if (length(intersect(times, normalize(std::move(known)))) != exposed_ns) return false;
+  waiting.ns = exposed_ns - length(intersect(times, normalize(std::move(moving))));
+  return true;
+}
+
+void ExposureSplit::trim(Rank& rank) {
+  if (rank.calls.size() < rank.calls_after_trim + kCallsBetweenTrims) return;
+  std::int64_t needed_ns = rank.latest_window_ns;
+  for (const auto& [step, open] : rank.open)
+    needed_ns = std::min(needed_ns, open.exposed.window.start_ns);
+  if (needed_ns > INT64_MIN + kKeptNs) rank.calls.trim_before(needed_ns - kKeptNs);
+  rank.calls_after_trim = rank.calls.size();
+}
+
+void ExposureSplit::resolve() {
+  for (auto& [index, rank] : ranks_) {
+    rank.calls.sort();
+    for (auto open = rank.open.begin(); open != rank.open.end();) {
+      Waiting waiting;
+      const bool is_dirty = std::exchange(open->second.is_dirty, false);
+      if (is_dirty && decide(rank, open->second.exposed, waiting)) {
+        rank.waiting[open->first] = waiting;
+        open = rank.open.erase(open);
+      } else {
+        ++open;
+      }
+    }
+    trim(rank);
+  }
+}
+
+void ExposureSplit::fill(std::vector<StepFigures>& steps,
+                         const std::vector<std::int64_t>& clock_errors_ns) const {
+  for (StepFigures& step : steps) {
+    step.exposed_wait_ns.assign(step.ranks.size(), kUnknown);
+    step.wait_error_ns.assign(step.ranks.size(), 0);
+    for (std::size_t i = 0; i < step.ranks.size(); ++i) {
+      const auto rank = ranks_.find(static_cast<int>(i));
+      if (rank == ranks_.end()) continue;
+      const auto found = rank->second.waiting.find(step.index);
+      if (found == rank->second.waiting.end()) continue;
+      step.exposed_wait_ns[i] = found->second.ns;
+      for (const auto& [hosts, calls] : found->second.calls_between_hosts) {
+        const std::int64_t error_ns = clock_errors_ns[static_cast<std::size_t>(hosts)];
+        step.wait_error_ns[i] += error_ns == kUnknownClockError
+                                     ? std::numeric_limits<double>::infinity()
+                                     : static_cast<double>(error_ns) * static_cast<double>(calls);
+      }
+    }
+  }
+}
+
+std::size_t ExposureSplit::open_steps() const {
+  std::size_t count = 0;
+  for (const auto& [index, rank] : ranks_) count += rank.open.size();
+  return count;
+}
+
+}  // namespace shardlens::trace

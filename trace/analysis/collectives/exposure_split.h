@@ -1,0 +1,61 @@
+// Which part of exposed time a rank waited for others in, and in which part data moved. A step is
+// decided once all calls in its exposed time are matched over their ranks. One owner.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "trace/analysis/collectives/collective_statistics.h"
+#include "trace/analysis/steps/step_table.h"
+#include "trace/analysis/steps/time_index.h"
+#include "trace/base/intervals.h"
+
+namespace shardlens::trace {
+
+class ExposureSplit {
+ public:
+  static constexpr std::int64_t kUnknown = -1;
+  static constexpr std::size_t kMostOpen = 1024;  // undecided steps of a rank that are kept
+
+  struct Exposed {
+    Interval window;         // of the rank's step
+    Intervals times;         // communication under no compute
+    std::int64_t calls = 0;  // collectives that touch the window
+  };
+  // Replaces what was said of the rank's step before.
+  void set(std::int64_t step, int rank, Exposed exposed);
+  void add(const std::vector<MatchedCall>& calls);
+  // Decides what can be decided by now.
+  void resolve();
+
+  // By rank, into each step: nanoseconds of waiting, or kUnknown, and how far they may be off where
+  // clocks are off by as much as CollectiveStatistics::clock_errors_ns() says.
+  void fill(std::vector<StepFigures>& steps,
+            const std::vector<std::int64_t>& clock_errors_ns) const;
+  std::size_t open_steps() const;
+
+ private:
+  struct Open {
+    Exposed exposed;
+    bool is_dirty = true;
+  };
+  struct Waiting {
+    std::int64_t ns = 0;
+    std::map<int, std::int64_t> calls_between_hosts;  // that are exposed, by MatchedCall::hosts
+  };
+  struct Rank {
+    std::map<std::int64_t, Open> open;        // by step
+    std::map<std::int64_t, Waiting> waiting;  // of decided steps
+    TimeIndex<MatchedCall> calls;
+    std::size_t calls_after_trim = 0;
+    std::int64_t latest_window_ns = INT64_MIN;  // where the last known step began
+  };
+
+  static bool decide(const Rank& rank, const Exposed& exposed, Waiting& waiting);
+  static void trim(Rank& rank);
+
+  std::map<int, Rank> ranks_;
+};
+
+}  // namespace shardlens::trace

@@ -1,0 +1,46 @@
+#include "trace/analysis/collectives/process_groups.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace shardlens::trace {
+
+namespace {
+constexpr int kMostMembers = 65536;
+constexpr std::size_t kMostGroups = 65536;
+}  // namespace
+
+bool ProcessGroups::add(const ProcessGroup& group, const StringTable& strings) {
+  ProcessGroupFigures figures{group.id, std::string(strings.get(group.rank, group.name)),
+                              std::string(strings.get(group.rank, group.backend)), group.ranks};
+  std::sort(figures.ranks.begin(), figures.ranks.end());
+  const auto is_member = std::binary_search(figures.ranks.begin(), figures.ranks.end(), group.rank);
+  const auto repeats =
+      std::adjacent_find(figures.ranks.begin(), figures.ranks.end()) != figures.ranks.end();
+  if (!is_member || repeats || figures.ranks.front() < 0 || figures.ranks.back() >= kMostMembers ||
+      by_rank_and_id_.size() >= kMostGroups) {
+    return false;
+  }
+  by_rank_and_id_.insert_or_assign({group.rank, group.id}, std::move(figures));
+  return true;
+}
+
+const std::vector<int>& ProcessGroups::members(int id, int rank, int world_size) {
+  const auto found = by_rank_and_id_.find({rank, id});
+  if (found != by_rank_and_id_.end()) return found->second.ranks;
+  world_.resize(static_cast<std::size_t>(std::clamp(world_size, 1, kMostMembers)));
+  std::iota(world_.begin(), world_.end(), 0);
+  return world_;
+}
+
+std::vector<ProcessGroupFigures> ProcessGroups::figures() const {
+  std::vector<ProcessGroupFigures> result;
+  std::set<std::pair<int, std::vector<int>>> seen;
+  for (const auto& [key, group] : by_rank_and_id_) {
+    if (seen.emplace(group.id, group.ranks).second) result.push_back(group);
+  }
+  return result;
+}
+
+}  // namespace shardlens::trace

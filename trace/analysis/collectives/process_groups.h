@@ -1,0 +1,28 @@
+// The process groups that ranks have announced: who waits for whom. One owner.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trace/analysis/figures/figures.h"
+#include "trace/model/strings.h"
+
+namespace shardlens::trace {
+
+class ProcessGroups {
+ public:
+  bool add(const ProcessGroup& group, const StringTable& strings);  // false: contradictory
+  // The ranks of the group that `rank` calls `id`, ascending; all of the world where the group was
+  // not announced.
+  const std::vector<int>& members(int id, int rank, int world_size);
+  // Each once, although every rank announces it.
+  std::vector<ProcessGroupFigures> figures() const;
+
+ private:
+  std::map<std::pair<int, int>, ProcessGroupFigures> by_rank_and_id_;
+  std::vector<int> world_;
+};
+
+}  // namespace shardlens::trace

@@ -1,0 +1,41 @@
+#include "trace/analysis/collectives/recent_collectives.h"
+
+#include <tuple>
+
+#include "trace/model/collective_fields.h"
+
+namespace shardlens::trace {
+
+namespace {
+constexpr std::size_t kKeptCollectives = 1024;  // a bound on what nonsense can make us keep
+}
+
+void RecentCollectives::add(const Collective& collective) {
+  const auto order = [](const Collective& c) { return std::make_tuple(c.end_ns, c.sequence); };
+  if (!last_ || order(collective) > order(*last_)) last_ = collective;
+  if (collective.sequence < 0) return;
+  if (by_group_.size() >= kKeptCollectives && !by_group_.contains(collective.process_group)) return;
+  auto& group = by_group_[collective.process_group];
+  group.emplace(collective.sequence, collective);
+  if (group.size() > kKeptPerGroup) group.erase(group.begin());
+}
+
+void RecentCollectives::add(const PendingCollective& ended) {
+  Collective row;
+  row.rank = ended.rank;
+  set_call(row, ended);
+  set_entry(row, ended);
+  row.start_ns = ended.enqueued_ns;
+  row.end_ns = ended.end_ns;
+  add(row);
+}
+
+std::vector<Collective> RecentCollectives::all() const {
+  std::vector<Collective> result;
+  for (const auto& [id, group] : by_group_) {
+    for (const auto& [sequence, collective] : group) result.push_back(collective);
+  }
+  return result;
+}
+
+}  // namespace shardlens::trace

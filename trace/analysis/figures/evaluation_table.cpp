@@ -1,0 +1,28 @@
+#include "trace/analysis/figures/evaluation_table.h"
+
+#include <cmath>
+
+namespace shardlens::trace {
+
+int EvaluationTable::add(const Evaluation& row) {
+  if (row.rank < 0 || row.step < 0 || row.targets < 0 || row.sequences < 0) return 1;
+  const auto [at, is_new] = by_step_.try_emplace(row.step, row);
+  if (!is_new && row.rank <= at->second.rank) at->second = row;
+  return 0;
+}
+
+std::vector<Evaluation> EvaluationTable::figures() const {
+  std::vector<Evaluation> rows;
+  for (const auto& [step, row] : by_step_) rows.push_back(row);
+  return rows;
+}
+
+const Evaluation* best_evaluation(const std::vector<Evaluation>& evaluations) {
+  const Evaluation* best = nullptr;
+  for (const Evaluation& each : evaluations) {
+    if (std::isfinite(each.loss) && (best == nullptr || each.loss < best->loss)) best = &each;
+  }
+  return best;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,56 @@
+#include "trace/analysis/figures/labels.h"
+
+#include <array>
+#include <cstdio>
+
+namespace shardlens::trace {
+
+namespace {
+
+std::string number_text(double value, int decimals, std::string_view unit) {
+  std::array<char, 48> text{};
+  const int size = std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+  return std::string(text.data(), static_cast<std::size_t>(size)) + " " + std::string(unit);
+}
+
+}  // namespace
+
+std::string bytes_text(std::int64_t bytes) {
+  constexpr std::array<std::string_view, 5> kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= 1024 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  return number_text(value, unit == 0 || value >= 100 ? 0 : 1, kUnits[unit]);
+}
+
+std::string duration_text(std::int64_t nanoseconds) {
+  const auto value = static_cast<double>(nanoseconds);
+  if (value >= 1e9) return number_text(value / 1e9, 2, "s");
+  if (value >= 1e6) return number_text(value / 1e6, 1, "ms");
+  if (value >= 1e3) return number_text(value / 1e3, value >= 1e5 ? 0 : 1, "µs");
+  return number_text(value, 0, "ns");
+}
+
+std::string tag_text(TagKind kind, int index, std::string_view name) {
+  switch (kind) {
+    case TagKind::kNone:
+      return {};
+    case TagKind::kBucket:
+      return "bucket " + std::to_string(index);
+    case TagKind::kUnit:
+      return name.empty() ? "unit " + std::to_string(index) : std::string(name);
+    case TagKind::kNamed:
+      return std::string(name);
+  }
+  return {};
+}
+
+std::string collective_label(const Collective& collective, std::string_view tag_name) {
+  auto tag = tag_text(collective.tag_kind, collective.tag_index, tag_name);
+  return tag.empty() ? std::string(to_string(collective.function)) : tag;
+}
+
+}  // namespace shardlens::trace

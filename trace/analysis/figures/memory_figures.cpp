@@ -1,0 +1,70 @@
+#include "trace/analysis/figures/memory_figures.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "trace/model/lora.h"
+#include "trace/model/model_shape.h"
+#include "trace/model/shape_text.h"
+#include "trace/predict/memory_model.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 56;  // of one category
+
+// Which of two samples stays; independent of the order in which they come. Samples of steps come
+// before those of the start, when the model is built.
+bool is_higher(const MemorySample& a, const MemorySample& b) {
+  return std::make_tuple(a.step >= 0, a.allocated_bytes(), -a.time_ns) >
+         std::make_tuple(b.step >= 0, b.allocated_bytes(), -b.time_ns);
+}
+
+bool is_later(const MemorySample& a, const MemorySample& b) {
+  return std::make_tuple(a.time_ns, !a.is_peak) > std::make_tuple(b.time_ns, !b.is_peak);
+}
+
+}  // namespace
+
+bool take_in(RankFigures& rank, const MemorySample& sample) {
+  if (sample.time_ns <= 0) return false;
+  const auto is_plausible = [](std::int64_t bytes) { return bytes >= 0 && bytes <= kMostBytes; };
+  if (!std::ranges::all_of(sample.bytes, is_plausible)) return false;
+  if (!std::ranges::all_of(sample.highest, is_plausible)) return false;
+  if (is_later(sample, rank.now)) rank.now = sample;
+  if (rank.peak.time_ns == 0 || is_higher(sample, rank.peak)) rank.peak = sample;
+  const bool first_of_steps = sample.step >= 0 && !rank.has_step_memory;
+  if (first_of_steps) rank.category_peaks = {};
+  rank.has_step_memory = rank.has_step_memory || sample.step >= 0;
+  if (rank.has_step_memory && sample.step < 0) return true;
+  for (std::size_t i = 0; i < sample.bytes.size(); ++i) {
+    rank.category_peaks[i] = std::max({rank.category_peaks[i], sample.bytes[i], sample.highest[i]});
+  }
+  return true;
+}
+
+MemoryEstimate estimate_memory(const RankFigures& rank, const RunInfo& info) {
+  MemoryEstimate estimate;
+  const auto shape = parse_shape_text(rank.info.model);
+  // Another count: a model of that name as it was in another version.
+  if (!shape || trained_share(*shape, info.settings).all != rank.info.parameters ||
+      info.world_size < 1) {
+    return estimate;
+  }
+  PlannedJob job = job_on_this_machine(info.settings, *shape);
+  job.ranks = job.ranks_per_node = info.world_size;
+  job.on_gpu = info.device == "cuda";
+  const MemoryPrediction prediction = predict_memory(job);
+  estimate.at_peak = prediction.at_peak;
+  estimate.category_peaks = prediction.category_peaks;
+  for (const auto category : {MemoryCategory::kOther, MemoryCategory::kOutside}) {
+    const auto i = static_cast<std::size_t>(category);
+    estimate.at_peak[i] = rank.peak.bytes[i];
+    estimate.category_peaks[i] = rank.category_peaks[i];
+  }
+  return estimate;
+}
+
+}  // namespace shardlens::trace

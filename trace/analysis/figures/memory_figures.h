@@ -1,0 +1,23 @@
+// Memory of one rank: now, at its peak, per category, and what the formulas expect. Any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "trace/analysis/figures/figures.h"
+#include "trace/model/run_info.h"
+
+namespace shardlens::trace {
+
+// Takes in one sample; they come in any order. False: a contradictory sample, left out.
+bool take_in(RankFigures& rank, const MemorySample& sample);
+
+// What trace/predict expects of the run, from its settings and its model's shape alone; `other` and
+// `outside`, which no shape tells, as measured at the peak. All zero when the shape is not known.
+struct MemoryEstimate {
+  std::array<std::int64_t, kMemoryCategoryCount> at_peak{};
+  std::array<std::int64_t, kMemoryCategoryCount> category_peaks{};
+};
+MemoryEstimate estimate_memory(const RankFigures& rank, const RunInfo& info);
+
+}  // namespace shardlens::trace

@@ -1,0 +1,40 @@
+// What recorders report of themselves, and what recording in detail does to a job's time, as its
+// own steps show it. One owner; the functions any thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trace/analysis/figures/figures.h"
+
+namespace shardlens::trace {
+
+// By how much a part of a job's time made the job longer than it would have been without.
+double slowdown(double cost_ns, double time_ns);
+
+// From measured steps with and without detail, if the schedule has enough of both, and if what lies
+// between their medians is more than chance: else no figure at all would be better than this one.
+std::optional<double> measured_slowdown(const std::vector<StepFigures>& steps);
+
+class RecorderReports {
+ public:
+  void set(const RecorderCost& cost);  // of its rank so far
+  // Returns the number of rows ignored as impossible: 0 or 1.
+  int add(const Lost& lost);
+
+  std::optional<RecorderCost> cost_of(int rank) const;
+  // `step_times_ns`: by rank, the time of all its steps.
+  RecorderFigures figures(std::span<const std::int64_t> step_times_ns,
+                          const std::vector<StepFigures>& steps) const;
+
+ private:
+  std::map<int, RecorderCost> costs_;                           // by rank
+  std::map<std::pair<int, std::string>, std::int64_t> losses_;  // by (rank, reason)
+};
+
+}  // namespace shardlens::trace

@@ -1,0 +1,319 @@
+#include "trace/analysis/figures/run_summary.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+
+#include "trace/analysis/figures/distribution.h"
+#include "trace/analysis/figures/traffic.h"
+#include "trace/model/run_origin.h"
+#include "trace/model/strategy.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// The mean over ranks of one member of their breakdowns.
+template <typename Value>
+double mean_over_ranks(const StepFigures& step, Value StepBreakdown::*member) {
+  double sum = 0;
+  for (const auto& rank : step.ranks) sum += static_cast<double>(rank.*member);
+  return sum / step.rank_count();
+}
+
+// Nothing once any is not known.
+void add_told(std::optional<double>& sum, const std::optional<std::int64_t>& next) {
+  sum = sum && next ? std::optional(*sum + static_cast<double>(*next)) : std::nullopt;
+}
+
+using PhaseSums = std::array<double, kPhaseCount>;
+
+void add_phases(const StepFigures& step, PhaseSums& sums) {
+  for (std::size_t phase = 0; phase < sums.size(); ++phase) {
+    double sum = 0;
+    for (const auto& rank : step.ranks) sum += static_cast<double>(rank.phase_ns[phase]);
+    sums[phase] += sum / step.rank_count();
+  }
+}
+
+// Our own ranks mark every phase; of another program those are known that some step has, and the
+// rest once there is any.
+void set_phases(const RunInfo& info, const PhaseSums& sums, RunSummary& summary) {
+  if (summary.steps_measured == 0) return;
+  constexpr auto kRest = static_cast<std::size_t>(Phase::kOther);
+  bool any = has_settings(info);
+  for (std::size_t phase = 0; phase < sums.size(); ++phase) {
+    if (phase == kRest || (sums[phase] == 0 && !has_settings(info))) continue;
+    summary.phase_ns[phase] = sums[phase] / static_cast<double>(summary.steps_measured);
+    any = true;
+  }
+  if (any) summary.phase_ns[kRest] = sums[kRest] / static_cast<double>(summary.steps_measured);
+}
+
+struct DetailMember {
+  double RunSummary::*mean;
+  std::int64_t StepBreakdown::*part;
+};
+constexpr DetailMember kDetailMembers[] = {
+    {&RunSummary::compute_ns, &StepBreakdown::compute_ns},
+    {&RunSummary::comm_ns, &StepBreakdown::comm_ns},
+    {&RunSummary::overlap_ns, &StepBreakdown::overlap_ns},
+    {&RunSummary::exposed_ns, &StepBreakdown::exposed_ns},
+    {&RunSummary::optimizer_compute_ns, &StepBreakdown::optimizer_compute_ns},
+    {&RunSummary::copy_ns, &StepBreakdown::copy_ns},
+    {&RunSummary::exposed_copy_ns, &StepBreakdown::exposed_copy_ns},
+    {&RunSummary::idle_ns, &StepBreakdown::idle_ns},
+};
+
+using Waiting = StepFigures::Waiting;
+
+// Nothing once any is not known.
+void add_waiting(std::optional<Waiting>& sum, const std::optional<Waiting>& next) {
+  if (!next) sum.reset();
+  if (sum) sum->add(*next);
+}
+
+std::optional<Waiting> mean_waiting(const StepFigures& step) {
+  std::optional<Waiting> sum = Waiting{};
+  for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
+    if (step.ranks[rank].step_ns > 0) add_waiting(sum, step.waiting_of(rank));
+  }
+  if (!sum) return std::nullopt;
+  return Waiting{sum->ns / step.rank_count(), sum->error_ns / step.rank_count()};
+}
+
+// Into `figures`, of a run or of a rank.
+void set_waiting(auto& figures, const std::optional<Waiting>& sum, double steps) {
+  if (steps == 0) return;
+  figures.wait_doubt = sum ? sum->doubt() : WaitDoubt::kRecordsMissing;
+  const auto believed = sum ? sum->believed_ns() : std::nullopt;
+  if (believed) figures.exposed_wait_ns = *believed / steps;
+}
+
+// The row of figures that only steps with full detail have.
+void summarize_detail(const std::vector<StepFigures>& steps, RunSummary& summary) {
+  double count = 0;
+  std::optional<double> bytes_sent = 0;
+  std::optional<Waiting> waiting = Waiting{};
+  for (const auto& step : steps) {
+    if (!is_measured(step) || !has_detail(step)) continue;
+    ++count;
+    add_waiting(waiting, mean_waiting(step));
+    summary.detailed_step_ns += mean_over_ranks(step, &StepBreakdown::step_ns);
+    for (const auto& [mean, part] : kDetailMembers) {
+      summary.*mean += mean_over_ranks(step, part);
+    }
+    for (const auto& rank : step.ranks) {
+      bytes_sent = bytes_sent && rank.bytes_sent
+                       ? std::optional(*bytes_sent + *rank.bytes_sent / step.rank_count())
+                       : std::nullopt;
+    }
+  }
+  if (count == 0) return;
+  summary.steps_detailed = static_cast<std::int64_t>(count);
+  summary.detailed_step_ns /= count;
+  for (const auto& member : kDetailMembers) summary.*member.mean /= count;
+  summary.has_detail = true;
+  set_waiting(summary, waiting, count);
+  if (bytes_sent) summary.bytes_sent_per_step = *bytes_sent / count;
+  if (summary.comm_ns > 0) summary.overlap_fraction = summary.overlap_ns / summary.comm_ns;
+}
+
+// Flops done ÷ flops possible in the time of all ranks' measured steps.
+std::optional<double> model_flops_utilization(const std::vector<StepFigures>& steps,
+                                              const std::vector<RankFigures>& ranks) {
+  std::optional<double> done = 0;
+  double possible = 0;
+  for (const auto& step : steps) {
+    if (!is_measured(step)) continue;
+    add_told(done, step.model_flops);
+    for (std::size_t rank = 0; rank < step.ranks.size(); ++rank) {
+      const double peak = rank < ranks.size() ? ranks[rank].info.peak_flops : 0;
+      if (!(peak > 0)) return std::nullopt;
+      possible += peak * static_cast<double>(step.ranks[rank].step_ns) / 1e9;
+    }
+  }
+  if (!done || possible <= 0) return std::nullopt;
+  return *done / possible;
+}
+
+// "blocks.3.mlp" is, as a part of its block; "blocks.3" is not.
+bool is_recomputed(const Settings& settings, std::string_view unit) {
+  constexpr std::string_view kBlocks = "blocks.";
+  if (settings.activation_checkpointing <= 0 || !unit.starts_with(kBlocks)) return false;
+  unit.remove_prefix(kBlocks.size());
+  std::int64_t block = 0;
+  const auto [end, error] = std::from_chars(unit.data(), unit.data() + unit.size(), block);
+  return error == std::errc{} && end != unit.data() + unit.size() && *end == '.' &&
+         block % settings.activation_checkpointing == 0;
+}
+
+// Micro-batches in which a unit is gathered, and how often.
+double gathers_per_step(const Settings& settings, const UnitFigures& unit) {
+  const auto micro_batches = static_cast<double>(settings.gradient_accumulation_steps);
+  if (strategy_traits(settings.sharding_strategy).frees_after_forward) {
+    if (unit.index == 0) return micro_batches;
+    return (is_recomputed(settings, unit.name) ? 3 : 2) * micro_batches;
+  }
+  // What was gathered stays until gradients are reduced.
+  return settings.sync_each_batch ? micro_batches : 1;
+}
+
+double unit_bytes_sent(const RunInfo& info, const std::vector<UnitFigures>& units) {
+  const Settings& settings = info.settings;
+  const double reductions =
+      settings.sync_each_batch ? static_cast<double>(settings.gradient_accumulation_steps) : 1;
+  double sent = 0;
+  for (const UnitFigures& unit : units) {
+    const int shards = std::max(unit.shard_count, 1);
+    const auto bytes = static_cast<double>(unit.bytes);
+    const auto reduced = static_cast<double>(unit.reduced_bytes);
+    sent += gathers_per_step(settings, unit) * bytes *
+            sent_factor(CollectiveFunction::kAllGather, shards);
+    sent += reductions * reduced * sent_factor(CollectiveFunction::kReduceScatter, shards);
+    sent += reductions * reduced / shards *
+            sent_factor(CollectiveFunction::kAllReduce, info.world_size / shards);
+  }
+  return sent;
+}
+
+std::optional<double> known(double loss) {
+  return std::isnan(loss) ? std::nullopt : std::optional(loss);
+}
+
+// Of the last step whose loss was read; none if that was not a number.
+std::optional<double> last_loss(const std::vector<StepFigures>& steps) {
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    if (!std::isnan(step->loss) || step->nonfinite) return known(step->loss);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_measured(const StepFigures& step) {
+  return step.complete && !step.warmup && !step.ranks.empty();
+}
+
+bool has_detail(const StepFigures& step) {
+  return !step.ranks.empty() && std::ranges::all_of(step.ranks, [](const auto& rank) {
+    return rank.has_detail || rank.step_ns == 0;
+  });
+}
+
+bool has_measured_detail(const std::vector<StepFigures>& steps) {
+  return std::any_of(steps.begin(), steps.end(),
+                     [](const auto& step) { return is_measured(step) && has_detail(step); });
+}
+
+std::vector<double> measured_step_times(const std::vector<StepFigures>& steps) {
+  std::vector<double> times;
+  for (const auto& step : steps) {
+    if (is_measured(step)) times.push_back(mean_over_ranks(step, &StepBreakdown::step_ns));
+  }
+  return times;
+}
+
+RunSummary summarize(const RunInfo& info, const std::vector<StepFigures>& steps,
+                     const std::vector<RankFigures>& ranks) {
+  RunSummary summary;
+  summary.steps_executed = static_cast<std::int64_t>(steps.size());
+  if (has_settings(info)) {
+    summary.effective_batch =
+        info.settings.batch_per_rank * info.settings.gradient_accumulation_steps * info.world_size;
+  }
+  std::vector<double> times = measured_step_times(steps);
+  std::optional<double> tokens = 0, samples = 0;
+  PhaseSums phases{};
+  const double time_ns = std::accumulate(times.begin(), times.end(), 0.0);
+  for (const auto& step : steps) {
+    if (!is_measured(step)) continue;
+    add_told(tokens, step.tokens);
+    add_told(samples, step.samples);
+    add_phases(step, phases);
+  }
+  summary.steps_measured = static_cast<std::int64_t>(times.size());
+  set_phases(info, phases, summary);
+  summary.step_ns = distribution_of(std::move(times));
+  if (time_ns > 0 && tokens) summary.tokens_per_s = *tokens / time_ns * 1e9;
+  if (time_ns > 0 && samples) summary.samples_per_s = *samples / time_ns * 1e9;
+  summarize_detail(steps, summary);
+  summary.mfu = model_flops_utilization(steps, ranks);
+  // Without communication ranks train apart: their losses say nothing.
+  if (!steps.empty() && !info.communication_off) {
+    if (steps.front().index == 0) summary.loss_first = known(steps.front().loss);
+    summary.loss_last = last_loss(steps);
+  }
+  return summary;
+}
+
+std::int64_t gradient_bytes_per_value(const std::vector<BucketFigures>& buckets,
+                                      std::int64_t parameters) {
+  double bytes = 0;
+  for (const auto& bucket : buckets) bytes += static_cast<double>(bucket.bytes);
+  // A bucket aligns nothing, so that the quotient is whole unless parameters are frozen.
+  const double measured = parameters > 0 ? bytes / static_cast<double>(parameters) : 0;
+  if (measured > 1.5 && measured < 8.5) return std::llround(measured);
+  return 4;
+}
+
+std::optional<double> theoretical_bytes_sent(const RunInfo& info,
+                                             const std::vector<BucketFigures>& buckets,
+                                             const std::vector<UnitFigures>& units,
+                                             std::int64_t bytes_per_value) {
+  if (!units.empty()) return unit_bytes_sent(info, units);
+  if (buckets.empty() || info.world_size < 1) return std::nullopt;
+  double bytes = 0;
+  for (const auto& bucket : buckets) bytes += static_cast<double>(bucket.bytes);
+  const double updated = info.settings.sharding_strategy == "zero1"
+                             ? bytes * sent_factor(CollectiveFunction::kBroadcast, info.world_size)
+                             : 0;
+  if (info.settings.communication_hook != "none" && bytes_per_value > 2) {
+    bytes *= 2.0 / static_cast<double>(bytes_per_value);
+  }
+  if (info.settings.sync_each_batch) {
+    bytes *= static_cast<double>(info.settings.gradient_accumulation_steps);
+  }
+  return bytes * sent_factor(CollectiveFunction::kAllReduce, info.world_size) + updated;
+}
+
+void set_rank_means(const std::vector<StepFigures>& steps, std::vector<RankFigures>& ranks) {
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    double time = 0, exposed = 0;
+    double count = 0, detailed = 0;
+    std::optional<Waiting> waiting = Waiting{};
+    for (const auto& step : steps) {
+      if (!is_measured(step) || rank >= step.ranks.size()) continue;
+      if (step.ranks[rank].step_ns == 0) continue;
+      ++count;
+      time += static_cast<double>(step.ranks[rank].step_ns);
+      if (!has_detail(step)) continue;
+      ++detailed;
+      exposed += static_cast<double>(step.ranks[rank].exposed_ns);
+      add_waiting(waiting, step.waiting_of(rank));
+    }
+    ranks[rank].step_ns = count > 0 ? time / count : 0;
+    ranks[rank].exposed_ns = detailed > 0 ? exposed / detailed : 0;
+    ranks[rank].exposed_wait_ns.reset();
+    set_waiting(ranks[rank], waiting, detailed);
+  }
+}
+
+std::string_view to_text(WaitDoubt doubt) {
+  switch (doubt) {
+    case WaitDoubt::kNone:
+      return "";
+    case WaitDoubt::kRecordsMissing:
+      return "not all other ranks' calls were recorded";
+    case WaitDoubt::kClockError:
+      return "the hosts' clocks may be as far apart";
+    case WaitDoubt::kClocksUnknown:
+      return "nothing tells how far the hosts' clocks are apart, as no all-reduce or the like "
+             "connects them";
+  }
+  return "";
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,72 @@
+#include "trace/analysis/hang/group_calls.h"
+
+#include <algorithm>
+
+#include "trace/analysis/figures/labels.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+template <typename Row>
+GroupCall call_of(const Row& row, bool pending, const StringTable& strings) {
+  GroupCall call;
+  call.sequence = row.sequence;
+  call.function = row.function;
+  call.bytes = row.bytes;
+  call.tag = tag_text(row.tag_kind, row.tag_index, strings.get(row.rank, row.tag_name));
+  call.phase = row.phase;
+  call.step = row.step;
+  call.pending = pending;
+  return call;
+}
+
+// The group that a rank's calls belong to; made if it was never announced.
+GroupCalls& group_of(std::vector<GroupCalls>& groups, int id, int rank, std::size_t rank_count) {
+  const auto found = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
+    return group.group == id && group.by_rank.contains(rank);
+  });
+  if (found != groups.end()) return *found;
+  auto& group = groups.emplace_back();
+  group.group = id;
+  group.name = "group " + std::to_string(id);
+  for (std::size_t i = 0; i < rank_count; ++i) group.by_rank[static_cast<int>(i)];
+  return group;
+}
+
+}  // namespace
+
+const GroupCall* GroupCalls::find(int rank, std::int64_t sequence) const {
+  const auto of_rank = by_rank.find(rank);
+  if (of_rank == by_rank.end()) return nullptr;
+  const auto call = of_rank->second.find(sequence);
+  return call == of_rank->second.end() ? nullptr : &call->second;
+}
+
+std::vector<GroupCalls> calls_by_group(const RunFigures& figures, const StringTable& strings) {
+  std::vector<GroupCalls> groups;
+  for (const auto& announced : figures.process_groups) {
+    auto& group = groups.emplace_back();
+    group.group = announced.id;
+    group.name = announced.name.empty() ? "group " + std::to_string(announced.id) : announced.name;
+    for (int rank : announced.ranks) group.by_rank[rank];
+  }
+  const auto rank_count = figures.ranks.size();
+  for (std::size_t i = 0; i < rank_count; ++i) {
+    const int rank = static_cast<int>(i);
+    for (const auto& row : figures.ranks[i].recent_completed) {
+      group_of(groups, row.process_group, rank, rank_count)
+          .by_rank[rank]
+          .try_emplace(row.sequence, call_of(row, false, strings));
+    }
+    for (const auto& row : figures.ranks[i].pending) {
+      if (row.sequence < 0) continue;
+      group_of(groups, row.process_group, rank, rank_count)
+          .by_rank[rank]
+          .try_emplace(row.sequence, call_of(row, true, strings));
+    }
+  }
+  return groups;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,275 @@
+#include "trace/analysis/run/comparison.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "trace/analysis/figures/run_summary.h"
+#include "trace/model/run_origin.h"
+#include "trace/model/settings.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// A run with what is needed to tell noise from a difference.
+struct ComparedRun {
+  explicit ComparedRun(const RunFigures& run)
+      : figures(run), machine(machine_of(run.ranks)), noise(noise_of(run)) {}
+  ComparedRun(const ComparedRun&) = delete;
+  ComparedRun& operator=(const ComparedRun&) = delete;
+
+  NoiseRun for_model() const { return {{&figures.info, machine.hosts, machine.devices}, &noise}; }
+
+  const RunFigures& figures;
+  const MachineNames machine;
+  const RunNoise noise;
+};
+
+std::vector<NoiseRun> with_compared(std::vector<NoiseRun> runs, const ComparedRun& first,
+                                    const ComparedRun& second) {
+  runs.push_back(first.for_model());
+  runs.push_back(second.for_model());
+  return runs;
+}
+
+std::int64_t effective_batch(const RunInfo& info) {
+  const auto& s = info.settings;
+  return s.batch_per_rank * s.gradient_accumulation_steps * info.world_size;
+}
+
+// How many steps were made and from which seed says nothing of how long one takes; the device that
+// was really used is compared instead of the one that was asked for.
+Settings without_ranks(const RunInfo& info) {
+  Settings settings = info.settings;
+  const Settings defaults;
+  settings.ranks = defaults.ranks;
+  settings.steps = defaults.steps;
+  settings.epochs = defaults.epochs;
+  settings.seed = defaults.seed;
+  settings.device = defaults.device;
+  return settings;
+}
+
+std::optional<ScalingKind> scaling_kind(const RunInfo& a, const RunInfo& b) {
+  Settings x = without_ranks(a);
+  const Settings y = without_ranks(b);
+  if (x == y) return ScalingKind::kWeak;
+  if (effective_batch(a) != effective_batch(b)) return std::nullopt;
+  x.batch_per_rank = y.batch_per_rank;
+  x.gradient_accumulation_steps = y.gradient_accumulation_steps;
+  return x == y ? std::optional(ScalingKind::kStrong) : std::nullopt;
+}
+
+class Comparer {
+ public:
+  Comparer(const ComparedRun& first, const ComparedRun& second, const std::vector<NoiseRun>& others)
+      : first_(first.figures),
+        second_(second.figures),
+        first_noise_(first.for_model()),
+        second_noise_(second.for_model()),
+        model_(first_noise_, with_compared(others, first, second)) {}
+
+  Comparison compare() {
+    result_.other_job = why_other_job(first_noise_.job, second_noise_.job);
+    result_.same_work = has_same_work(first_.info, second_.info);
+    result_.noise = model_.basis();
+    result_.noise_note = model_.note();
+    compare_settings();
+    add_step_figure(kStepTime);
+    add_throughput();
+    for (std::size_t figure = kStepTime + 1; figure < kStepFigures; ++figure) {
+      add_step_figure(figure);
+    }
+    add_plain();
+    compare_losses();
+    decide();
+    set_headline();
+    result_.scaling = scaling_between(first_.info, first_.summary, second_.info, second_.summary);
+    return std::move(result_);
+  }
+
+ private:
+  FigureDifference& add(std::string_view name, FigureUnit unit, double first, double second) {
+    FigureDifference figure{name,           unit,         first,        second,
+                            second - first, std::nullopt, std::nullopt, std::nullopt};
+    if (first != 0) figure.relative = figure.difference / first;
+    return result_.figures.emplace_back(figure);
+  }
+
+  bool may_judge() const { return result_.other_job.empty(); }
+
+  void add_step_figure(std::size_t figure) {
+    const auto& first = first_noise_.noise->estimates[figure];
+    const auto& second = second_noise_.noise->estimates[figure];
+    if (!first || !second || (first->mean == 0 && second->mean == 0)) return;
+    auto& added =
+        add(step_figure_name(figure), FigureUnit::kNanoseconds, first->mean, second->mean);
+    if (!may_judge() || !result_.same_work) return;
+    const auto judgement = model_.judge(figure, {&first_noise_}, {&second_noise_});
+    if (!judgement) return;
+    added.half_width = judgement->half_width;
+    if (figure == kStepTime) {
+      headline_ = judgement->p;
+    } else {
+      judged_.push_back({result_.figures.size() - 1, judgement->p});
+    }
+  }
+
+  // Told apart by their reciprocals, the seconds of one token: proportional to the steps that they
+  // come from, so that the verdict is that of the steps where a step's tokens are the same.
+  void add_throughput() {
+    const double first = first_.summary.tokens_per_s.value_or(0);
+    const double second = second_.summary.tokens_per_s.value_or(0);
+    if (!(first > 0) || !(second > 0)) return;
+    add("tokens per second", FigureUnit::kPerSecond, first, second);
+    const auto& a = first_noise_.noise->step();
+    const auto& b = second_noise_.noise->step();
+    if (result_.same_work || !may_judge() || !a || !b) return;
+    const auto judgement = model_.judge(kStepTime, {&first_noise_, 1 / (first * a->mean)},
+                                        {&second_noise_, 1 / (second * b->mean)});
+    if (judgement) headline_ = judgement->p;
+  }
+
+  void add_optional(std::string_view name, FigureUnit unit, std::optional<double> first,
+                    std::optional<double> second) {
+    if (first && second) add(name, unit, *first, *second);
+  }
+
+  void add_plain() {
+    const auto& a = first_.summary;
+    const auto& b = second_.summary;
+    add_optional("overlap fraction", FigureUnit::kFraction, a.overlap_fraction, b.overlap_fraction);
+    add_optional("MFU", FigureUnit::kFraction, a.mfu, b.mfu);
+    add_optional("bytes sent per step", FigureUnit::kBytes, a.bytes_sent_per_step,
+                 b.bytes_sent_per_step);
+    // Tensors are the same in every run of the same settings, what the process holds beside them
+    // is not.
+    const auto highest = [](const RunFigures& run, auto bytes_of) {
+      std::int64_t result = 0;
+      for (const auto& rank : run.ranks) result = std::max(result, bytes_of(rank.peak));
+      return static_cast<double>(result);
+    };
+    const auto add_memory = [&](std::string_view name, auto bytes_of) {
+      const double first = highest(first_, bytes_of), second = highest(second_, bytes_of);
+      return first > 0 && second > 0 ? &add(name, FigureUnit::kBytes, first, second) : nullptr;
+    };
+    auto* tensors = add_memory("peak memory of tensors",
+                               [](const MemorySample& sample) { return sample.allocated_bytes(); });
+    if (tensors != nullptr && may_judge()) tensors->beyond_noise = tensors->difference != 0;
+    add_memory("memory outside PyTorch", [](const MemorySample& sample) {
+      return sample.total_bytes() - sample.allocated_bytes();
+    });
+  }
+
+  void compare_settings() {
+    result_.by_throughput = !result_.same_work;
+    result_.knows_settings = has_settings(first_.info) && has_settings(second_.info);
+    if (!result_.knows_settings) return;
+    const auto& a = first_.info.settings;
+    const auto& b = second_.info.settings;
+    for (const auto* knob : differing_knobs(a, b)) {
+      result_.settings.push_back(
+          {std::string(knob->name), value_text(a, *knob), value_text(b, *knob)});
+    }
+  }
+
+  void compare_losses() {
+    if (first_.info.communication_off || second_.info.communication_off) return;
+    const auto known = [](double loss) {
+      return loss == loss ? std::optional(loss) : std::nullopt;
+    };
+    const auto was_read = [](const StepFigures& step) {
+      return step.loss == step.loss || step.nonfinite;
+    };
+    auto a = first_.steps.rbegin();
+    auto b = second_.steps.rbegin();
+    while (a != first_.steps.rend() && b != second_.steps.rend()) {
+      if (a->index != b->index) {
+        (a->index > b->index) ? static_cast<void>(++a) : static_cast<void>(++b);
+        continue;
+      }
+      // With `loss_every` the last step of both may be one whose loss nobody read.
+      const bool both_read = was_read(*a) && was_read(*b);
+      if (both_read || result_.common_step < 0) {
+        result_.common_step = a->index;
+        result_.first_loss = known(a->loss);
+        result_.second_loss = known(b->loss);
+      }
+      if (both_read) break;
+      ++a;
+      ++b;
+    }
+    if (result_.common_step < 0) return;
+    add_optional("loss", FigureUnit::kNone, result_.first_loss, result_.second_loss);
+  }
+
+  std::string_view headline_name() const {
+    return result_.by_throughput ? "tokens per second" : "step";
+  }
+
+  void decide() {
+    std::vector<double> others;
+    for (const auto& judged : judged_) others.push_back(judged.p);
+    const auto verdicts = beyond_chance(headline_, others);
+    for (std::size_t i = 0; i < judged_.size(); ++i) {
+      result_.figures[judged_[i].figure].beyond_noise = verdicts[i + 1];
+    }
+    if (!headline_) return;
+    for (auto& figure : result_.figures) {
+      // A rate is the step that it comes from.
+      const bool is_rate = figure.name == "tokens per second";
+      if (figure.name == headline_name() || is_rate) figure.beyond_noise = verdicts[0];
+    }
+  }
+
+  void set_headline() {
+    for (const auto& figure : result_.figures) {
+      if (figure.name != headline_name()) continue;
+      result_.relative = figure.relative;
+      result_.beyond_noise = figure.beyond_noise;
+    }
+  }
+
+  struct Judged {
+    std::size_t figure = 0;
+    double p = 1;
+  };
+
+  const RunFigures& first_;
+  const RunFigures& second_;
+  const NoiseRun first_noise_, second_noise_;
+  const NoiseModel model_;
+  std::optional<double> headline_;  // p
+  std::vector<Judged> judged_;
+  Comparison result_;
+};
+
+}  // namespace
+
+std::string_view to_string(ScalingKind kind) {
+  return kind == ScalingKind::kWeak ? "weak" : "strong";
+}
+
+std::optional<Scaling> scaling_between(const RunInfo& a, const RunSummary& a_summary,
+                                       const RunInfo& b, const RunSummary& b_summary) {
+  if (a.world_size > b.world_size) return scaling_between(b, b_summary, a, a_summary);
+  if (a.world_size < 1 || a.world_size == b.world_size || a.device != b.device) return {};
+  if (!(a_summary.samples_per_s > 0) || !(b_summary.samples_per_s > 0)) return {};
+  const auto kind = scaling_kind(a, b);
+  if (!kind) return {};
+  const double speedup = *b_summary.samples_per_s / *a_summary.samples_per_s;
+  return Scaling{*kind,
+                 a.world_size,
+                 b.world_size,
+                 speedup,
+                 speedup * a.world_size / b.world_size,
+                 a.device == "cpu"};
+}
+
+Comparison compare_runs(const RunFigures& first, const RunFigures& second,
+                        const std::vector<NoiseRun>& others) {
+  const ComparedRun a(first), b(second);
+  return Comparer(a, b, others).compare();
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,123 @@
+#include "trace/analysis/steps/step_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "trace/model/saturated.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// Ranks reduce loss and norm, so that all report the same; the mean is for those that do not.
+template <typename Reports, typename Member>
+double combined(const Reports& reports, Member member) {
+  double sum = 0, count = 0, first = 0;
+  bool are_equal = true;
+  for (const auto& report : reports) {
+    const double value = report.*member;
+    // Not a number means "not known", unless the rank says that it really was.
+    if (!report.present || (std::isnan(value) && !report.nonfinite)) continue;
+    if (count == 0) first = value;
+    are_equal = are_equal && value == first;
+    sum += value;
+    ++count;
+  }
+  if (count == 0) return std::numeric_limits<double>::quiet_NaN();
+  return are_equal ? first : sum / count;
+}
+
+// What one rank does not tell is not known of all.
+void add_told(std::optional<std::int64_t>& sum, std::int64_t told, bool is_first) {
+  if (is_first) sum = 0;
+  if (sum) sum = told == kNotKnown ? std::nullopt : std::optional(saturated_add(*sum, told));
+}
+
+}  // namespace
+
+void StepTable::set_rank_count(std::size_t ranks) {
+  ranks_ = ranks;
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    steps_[i].ranks.resize(ranks);
+    reports_[i].ranks.resize(ranks);
+  }
+}
+
+void StepTable::set_world_size(std::size_t ranks) {
+  world_size_ = ranks;
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    steps_[i].complete = reports_[i].present >= world_size_;
+  }
+}
+
+std::size_t StepTable::position_of(std::int64_t index) {
+  const auto found = std::partition_point(steps_.begin(), steps_.end(),
+                                          [&](const auto& s) { return s.index < index; });
+  const auto position = found - steps_.begin();
+  if (found != steps_.end() && found->index == index) return static_cast<std::size_t>(position);
+  StepFigures step;
+  step.index = index;
+  step.warmup = index < skip_steps_;
+  step.start_ns = INT64_MAX;
+  step.end_ns = INT64_MIN;
+  step.ranks.resize(ranks_);
+  steps_.insert(found, std::move(step));
+  Reports reports;
+  reports.ranks.resize(ranks_);
+  reports_.insert(reports_.begin() + position, std::move(reports));
+  return static_cast<std::size_t>(position);
+}
+
+void StepTable::add(const Step& row) {
+  const auto position = position_of(row.index);
+  const auto rank = static_cast<std::size_t>(row.rank);
+  auto& step = steps_[position];
+  auto& reports = reports_[position];
+  reports.ranks[rank] = {true, row.nonfinite, row.loss, row.gradient_norm};
+  ++reports.present;
+  step.complete = reports.present >= world_size_;
+  step.start_ns = std::min(step.start_ns, row.start_ns);
+  step.end_ns = std::max(step.end_ns, row.end_ns);
+  step.ranks[rank].start_ns = row.start_ns;
+  step.ranks[rank].step_ns = row.end_ns - row.start_ns;
+  const bool is_first = reports.present == 1;
+  add_told(step.tokens, row.tokens, is_first);
+  add_told(step.samples, row.samples, is_first);
+  add_told(step.model_flops, row.model_flops, is_first);
+  if (!std::isnan(row.learning_rate)) {
+    step.learning_rate =
+        std::max(step.learning_rate.value_or(row.learning_rate), row.learning_rate);
+  }
+  if (row.nonfinite && (!step.nonfinite || row.rank < step.nonfinite_rank)) {
+    step.nonfinite = true;
+    step.nonfinite_rank = row.rank;
+  }
+  combine_losses(position);
+}
+
+void StepTable::combine_losses(std::size_t position) {
+  auto& step = steps_[position];
+  const auto& reports = reports_[position].ranks;
+  step.loss = combined(reports, &Report::loss);
+  step.gradient_norm = combined(reports, &Report::gradient_norm);
+  const auto slowest =
+      std::max_element(step.ranks.begin(), step.ranks.end(),
+                       [](const auto& a, const auto& b) { return a.step_ns < b.step_ns; });
+  step.slowest_rank = static_cast<int>(slowest - step.ranks.begin());
+}
+
+void StepTable::set_breakdown(int rank, std::int64_t index, const StepBreakdown& breakdown) {
+  const auto found = std::partition_point(steps_.begin(), steps_.end(),
+                                          [&](const auto& s) { return s.index < index; });
+  if (found == steps_.end() || found->index != index) return;
+  found->ranks[static_cast<std::size_t>(rank)] = breakdown;
+}
+
+const StepFigures* StepTable::find(std::int64_t index) const {
+  const auto found = std::partition_point(steps_.begin(), steps_.end(),
+                                          [&](const auto& s) { return s.index < index; });
+  return found != steps_.end() && found->index == index ? &*found : nullptr;
+}
+
+}  // namespace shardlens::trace
