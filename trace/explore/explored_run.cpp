@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "trace/explore/kept_exploration.h"
-#include "trace/explore/range_statistics.h"
-#include "trace/explore/run_contents.h"
+#include "trace/explore/run/run_contents.h"
+#include "trace/explore/statistics/range_statistics.h"
 #include "trace/store/rank_files.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/side_by_side.h"

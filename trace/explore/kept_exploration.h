@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/explore/chunk_names.h"
-#include "trace/explore/lane_scan.h"
+#include "trace/explore/run/lane_scan.h"
+#include "trace/explore/tally/chunk_names.h"
 #include "trace/store/kept_file.h"
 #include "trace/timeline/picture.h"
 #include "trace/timeline/range_figures.h"

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "trace/explore/run_snapshot.h"
+#include "trace/explore/run/run_snapshot.h"
 #include "trace/model/result.h"
 #include "trace/timeline/step_memory.h"
 

@@ -3,14 +3,14 @@
 #include <future>
 #include <utility>
 
-#include "trace/explore/collectives_in_range.h"
-#include "trace/explore/event_facts.h"
 #include "trace/explore/explored_run.h"
+#include "trace/explore/find/event_facts.h"
+#include "trace/explore/find/row_finder.h"
+#include "trace/explore/find/row_neighbour.h"
 #include "trace/explore/memory_of_step.h"
-#include "trace/explore/picture_maker.h"
-#include "trace/explore/range_statistics.h"
-#include "trace/explore/row_finder.h"
-#include "trace/explore/row_neighbour.h"
+#include "trace/explore/paint/picture_maker.h"
+#include "trace/explore/statistics/collectives_in_range.h"
+#include "trace/explore/statistics/range_statistics.h"
 
 namespace shardlens::trace {
 

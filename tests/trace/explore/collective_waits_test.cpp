@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "trace/explore/collective_tables.h"
+#include "trace/explore/statistics/collective_tables.h"
 
 namespace shardlens::trace {
 

@@ -1,7 +1,7 @@
 // Ten thousand damaged files, for the label `long`: ctest -L long.
 #include <gtest/gtest.h>
 
-#include "tests/trace/explore/damaged_run.h"
+#include "tests/trace/explore/testing/damaged_run.h"
 
 namespace shardlens::trace {
 namespace {

@@ -1,5 +1,5 @@
 // Damaged files of every kind, the same ones each time.
-#include "tests/trace/explore/damaged_run.h"
+#include "tests/trace/explore/testing/damaged_run.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tests/trace/explore/known_run.h"
+#include "tests/trace/explore/testing/known_run.h"
 #include "trace/explore/run_explorer.h"
 #include "trace/store/rank_files.h"
 #include "trace/store/run_folder.h"

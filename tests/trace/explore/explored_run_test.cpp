@@ -1,7 +1,7 @@
 // Runs that grow, and runs of which something cannot be read.
 #include <gtest/gtest.h>
 
-#include "tests/trace/explore/known_run.h"
+#include "tests/trace/explore/testing/known_run.h"
 #include "trace/explore/run_explorer.h"
 #include "trace/store/row_writer.h"
 #include "trace/store/run_folder.h"

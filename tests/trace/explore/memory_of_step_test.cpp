@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/trace/explore/known_run.h"
+#include "tests/trace/explore/testing/known_run.h"
 #include "tests/trace/store/store_fixture.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/trace_writer.h"

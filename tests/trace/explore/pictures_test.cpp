@@ -7,8 +7,8 @@
 #include <numeric>
 #include <random>
 
-#include "tests/trace/explore/known_run.h"
-#include "tests/trace/explore/random_run.h"
+#include "tests/trace/explore/testing/known_run.h"
+#include "tests/trace/explore/testing/random_run.h"
 #include "tests/trace/timeline/random_events.h"
 #include "trace/explore/run_explorer.h"
 #include "trace/store/lod_tile.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "tests/trace/explore/known_run.h"
+#include "tests/trace/explore/testing/known_run.h"
 #include "trace/timeline/straggler_figures.h"
 
 namespace shardlens::trace {

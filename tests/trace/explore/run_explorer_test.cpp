@@ -6,7 +6,7 @@
 #include <limits>
 #include <thread>
 
-#include "tests/trace/explore/known_run.h"
+#include "tests/trace/explore/testing/known_run.h"
 #include "trace/store/run_folder.h"
 #include "trace/timeline/straggler_figures.h"
 

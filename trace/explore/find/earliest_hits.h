@@ -1,0 +1,38 @@
+// The earliest events of a name, as many as a list shows. One thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "trace/explore/tally/chunk_names.h"
+#include "trace/store/event_store.h"
+#include "trace/timeline/name_hits.h"
+
+namespace shardlens::trace {
+
+class EarliestHits {
+ public:
+  // Of those that begin before `until_ns`.
+  explicit EarliestHits(std::int64_t until_ns) : until_ns_(until_ns) {}
+
+  void offer(const EventPlace& place);
+  // Events of chunks whose name is among `names`; decodes those alone that can hold an early one.
+  void look_into(std::span<const ChunkEntry> chunks,
+                 std::span<const std::shared_ptr<const ChunkNames::Counts>> counts,
+                 const std::vector<bool>& names, EventStore& store);
+  // In order of start; their rows and steps are the caller's to find.
+  std::vector<HitInstance> take();
+
+ private:
+  bool can_take(std::int64_t start_ns) const;
+  void look_at(const ChunkEntry& chunk, const EventColumns& columns,
+               const std::vector<bool>& wanted_ids);
+
+  const std::int64_t until_ns_;
+  std::vector<EventPlace> heap_;  // the latest on top
+};
+
+}  // namespace shardlens::trace

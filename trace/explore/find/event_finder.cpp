@@ -1,0 +1,195 @@
+#include "trace/explore/find/event_finder.h"
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
+#include "trace/explore/run/lane_events.h"
+#include "trace/timeline/drawn_event.h"
+#include "trace/timeline/row_catalogue.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// Launch and kernel lie a step or two apart at most; a chunk takes some tenths of a millisecond.
+constexpr std::size_t kMostChunksLookedInto = 128;
+constexpr std::int64_t kFarthestNs = 60'000'000'000;
+
+std::int64_t distance(const ChunkEntry& chunk, std::int64_t time_ns) {
+  const Interval time = drawn_time(chunk.header.first_ns, chunk.header.last_ns);
+  if (time_ns < time.start_ns) return time.start_ns - time_ns;
+  return std::max<std::int64_t>(0, time_ns - time.end_ns);
+}
+
+}  // namespace
+
+std::span<const ChunkEntry> EventFinder::chunks_of(int rank, EventKind kind,
+                                                   std::vector<ChunkEntry>& chunks) const {
+  const auto all = run_.store->chunks();
+  for (const ChunkEntry& chunk : std::ranges::equal_range(*all, rank, {}, &ChunkEntry::rank)) {
+    if (chunk.kind == kind) chunks.push_back(chunk);
+  }
+  return chunks;
+}
+
+Result<FoundEvent> EventFinder::at(const EventRef& ref) const {
+  const auto all = run_.store->chunks();
+  for (const ChunkEntry& chunk : std::ranges::equal_range(*all, ref.rank, {}, &ChunkEntry::rank)) {
+    if (chunk.row_id != ref.row || table_of(chunk.kind) != ref.table) continue;
+    TRY_ASSIGN(const std::vector<Event> events, run_.store->load_whole(chunk));
+    if (ref.index >= events.size()) break;
+    return FoundEvent{chunk, ref.index, events[ref.index]};
+  }
+  return fail(ErrorKind::kMissing,
+              "the event is not in the trace (any more): pick it in the timeline again");
+}
+
+std::vector<ChunkEntry> EventFinder::nearest_chunks(int rank, EventKind kind,
+                                                    std::int64_t near_ns) const {
+  std::vector<ChunkEntry> chunks;
+  chunks_of(rank, kind, chunks);
+  std::erase_if(chunks, [&](const auto& chunk) { return distance(chunk, near_ns) > kFarthestNs; });
+  std::ranges::stable_sort(chunks, {}, [&](const auto& chunk) { return distance(chunk, near_ns); });
+  if (chunks.size() > kMostChunksLookedInto) chunks.resize(kMostChunksLookedInto);
+  return chunks;
+}
+
+std::optional<FoundEvent> EventFinder::correlated(int rank, EventKind kind,
+                                                  std::uint64_t correlation,
+                                                  std::int64_t near_ns) const {
+  if (correlation == 0) return std::nullopt;
+  for (const ChunkEntry& chunk : nearest_chunks(rank, kind, near_ns)) {
+    const auto events = run_.store->load_whole(chunk);
+    if (!events) continue;
+    // A number may come again in a long run: the nearest is meant.
+    std::optional<FoundEvent> nearest;
+    std::uint64_t nearest_ns = UINT64_MAX;
+    for (std::uint32_t i = 0; i < events->size(); ++i) {
+      const Event& event = (*events)[i];
+      if (event.correlation != correlation) continue;
+      const auto away =
+          static_cast<std::uint64_t>(drawn_time(near_ns, drawn_instant(event.start_ns)).length());
+      if (away >= nearest_ns) continue;
+      nearest_ns = away;
+      nearest = FoundEvent{chunk, i, event};
+    }
+    if (nearest) return nearest;
+  }
+  return std::nullopt;
+}
+
+std::optional<FoundEvent> EventFinder::operator_at(int rank, int lane, std::int64_t time_ns) const {
+  std::optional<FoundEvent> deepest;
+  int depth = -1;
+  const Interval moment{time_ns, time_ns + 1};
+  LaneEvents(*run_.store, rank, lane, EventKind::kOperator, moment)
+      .visit([&](const ChunkEntry& chunk, const EventColumns& columns, std::size_t i, Interval) {
+        if (columns.depth(i) <= depth) return;
+        depth = columns.depth(i);
+        deepest = FoundEvent{chunk, static_cast<std::uint32_t>(i), {}};
+        deepest->event.start_ns = columns.start_ns(i);
+        deepest->event.duration_ns = columns.duration_ns(i);
+        deepest->event.name = columns.name(i);
+        deepest->event.flags = columns.flags(i);
+      });
+  return deepest;
+}
+
+std::vector<FoundEvent> EventFinder::launches_in(int rank, int lane, Interval time) const {
+  std::vector<FoundEvent> launches;
+  std::vector<Event> events;
+  std::int64_t loaded = -1;  // neighbours are of one chunk
+  LaneEvents(*run_.store, rank, lane, EventKind::kLaunch, time)
+      .visit([&](const ChunkEntry& chunk, const EventColumns&, std::size_t i, Interval drawn) {
+        if (drawn.start_ns < time.start_ns) return;
+        if (chunk.row_id != loaded) {
+          auto whole = run_.store->load_whole(chunk);
+          events = whole ? std::move(*whole) : std::vector<Event>();
+          loaded = chunk.row_id;
+        }
+        if (i >= events.size()) return;
+        launches.push_back({chunk, static_cast<std::uint32_t>(i), events[i]});
+      });
+  return launches;
+}
+
+std::vector<FoundEvent> EventFinder::started_by(std::span<const FoundEvent> launches,
+                                                EventKind kind) const {
+  std::unordered_map<std::uint64_t, std::int64_t> launched_ns;  // by correlation
+  for (const FoundEvent& launch : launches) {
+    if (launch.event.correlation != 0) {
+      launched_ns[launch.event.correlation] = drawn_instant(launch.event.start_ns);
+    }
+  }
+  if (launched_ns.empty()) return {};
+  const std::int64_t first_ns = drawn_instant(launches.front().event.start_ns);
+  std::unordered_map<std::uint64_t, FoundEvent> nearest;
+  const auto away = [&](const Event& event) {
+    return drawn_time(launched_ns[event.correlation], drawn_instant(event.start_ns)).length();
+  };
+  for (const ChunkEntry& chunk : nearest_chunks(launches.front().chunk.rank, kind, first_ns)) {
+    const auto events = run_.store->load_whole(chunk);
+    if (!events) continue;
+    for (std::uint32_t i = 0; i < events->size(); ++i) {
+      const Event& event = (*events)[i];
+      if (!launched_ns.contains(event.correlation)) continue;
+      const auto [found, is_new] =
+          nearest.try_emplace(event.correlation, FoundEvent{chunk, i, event});
+      if (!is_new && away(event) < away(found->second.event)) found->second = {chunk, i, event};
+    }
+    if (nearest.size() == launched_ns.size()) break;
+  }
+  std::vector<FoundEvent> started;
+  for (auto& [correlation, found] : nearest) started.push_back(std::move(found));
+  std::ranges::sort(started, {}, [](const FoundEvent& found) { return found.event.start_ns; });
+  return started;
+}
+
+std::vector<EventPlace> EventFinder::same_name(const FoundEvent& event, Interval time) const {
+  std::vector<EventPlace> places;
+  LaneEvents(*run_.store, event.chunk.rank, event.chunk.lane, event.chunk.kind, time)
+      .visit(
+          [&](const ChunkEntry& chunk, const EventColumns& columns, std::size_t i, Interval drawn) {
+            if (columns.name(i) != event.event.name || drawn.start_ns < time.start_ns) return;
+            places.push_back(place_of(chunk, static_cast<std::uint32_t>(i), drawn));
+          });
+  return places;
+}
+
+std::optional<EventPlace> EventFinder::longest_of_name(const FoundEvent& event) const {
+  std::vector<ChunkEntry> chunks;
+  chunks_of(event.chunk.rank, event.chunk.kind, chunks);
+  std::optional<EventPlace> longest;
+  std::mutex mutex;
+  run_.store->visit(chunks, [&](int, const ChunkEntry& chunk, const EventColumns& columns) {
+    std::int64_t most = -1;
+    std::uint32_t at = 0;
+    for (std::uint32_t i = 0; i < columns.size(); ++i) {
+      if (columns.name(i) != event.event.name || columns.duration_ns(i) <= most) continue;
+      most = columns.duration_ns(i);
+      at = i;
+    }
+    if (most < 0) return;
+    const std::lock_guard lock(mutex);
+    if (longest && longest->end_ns - longest->start_ns >= most) return;
+    longest = place_of(chunk, at, drawn_event_time(columns.start_ns(at), most));
+  });
+  return longest;
+}
+
+EventPlace EventFinder::place_of(const ChunkEntry& chunk, std::uint32_t index,
+                                 Interval time) const {
+  const EventTableKind table = table_of(chunk.kind);
+  return {{table, chunk.rank, chunk.row_id, index},
+          time.start_ns,
+          time.end_ns,
+          row_of(*run_.rows, table, chunk.rank, chunk.lane)};
+}
+
+EventPlace EventFinder::place_of(const FoundEvent& event) const {
+  return place_of(event.chunk, event.index,
+                  drawn_event_time(event.event.start_ns, event.event.duration_ns));
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,41 @@
+// Puts the details of one event together: labels, figures with their units, definitions. One
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/explore/run/run_snapshot.h"
+#include "trace/timeline/event_details.h"
+
+namespace shardlens::trace {
+
+class FactSheet {
+ public:
+  FactSheet(const RunSnapshot& run, const RankSnapshot& rank) : run_(run), rank_(rank) {}
+
+  void add(std::string_view label, std::string value, std::string note = {});
+  void add_duration(std::string_view label, std::int64_t ns, std::string note = {});
+  // Start in its step and in the run, clock time, duration.
+  void add_times(std::int64_t start_ns, std::int64_t duration_ns);
+  // "rank 0 · step 301"
+  std::string subtitle(std::int64_t step) const;
+  void add_link(std::string_view label, const EventPlace& place);
+
+  EventDetails details;
+
+ private:
+  const RunSnapshot& run_;
+  const RankSnapshot& rank_;
+};
+
+// "14.9 ms", "254.3 MiB", "14:02:11.123 456 789" of the local day.
+std::string duration_figure(std::int64_t ns);
+std::string bytes_figure(std::int64_t bytes);
+std::string clock_figure(std::int64_t realtime_ns);
+// "14,912,345 ns"
+std::string grouped_ns(std::int64_t ns);
+
+}  // namespace shardlens::trace

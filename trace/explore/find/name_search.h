@@ -1,0 +1,82 @@
+// Finds events by their names: first the names that a pattern means, then how often each occurs,
+// and the next or previous occurrence from a time on. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "trace/explore/find/name_matcher.h"
+#include "trace/explore/tally/chunk_names.h"
+#include "trace/model/events.h"
+#include "trace/model/result.h"
+#include "trace/store/event_store.h"
+#include "trace/timeline/name_hits.h"
+
+namespace shardlens::trace {
+
+// Spans or collectives of one rank, in any order, and what each is called.
+struct NamedRows {
+  int rank = 0;
+  std::span<const Span> spans;  // one of these two
+  std::span<const Collective> collectives;
+  std::span<const std::int64_t> row_ids;  // of each
+  std::span<const std::uint32_t> labels;  // of each, into `texts`
+  std::span<const std::string> texts;
+
+  std::size_t size() const { return spans.empty() ? collectives.size() : spans.size(); }
+  EventPlace place(std::size_t i) const;  // its row in the timeline is the caller's to find
+};
+
+class NameSearch {
+ public:
+  // Sums by name and table.
+  using HitSums = std::map<std::pair<std::string_view, EventTableKind>, NameHit>;
+
+  // `store` outlives this.
+  explicit NameSearch(EventStore& store) : NameSearch(store, std::make_shared<ChunkNames>(store)) {}
+  // With what is already known of chunks, or is found out by others.
+  NameSearch(EventStore& store, std::shared_ptr<ChunkNames> names)
+      : store_(store), chunk_names_(std::move(names)) {}
+
+  // Kernels, operators, launches, copies and what `rows` holds. A pattern that cannot be read is no
+  // error but a NameHits::problem. Milliseconds for chunks that were counted before, else as long
+  // as it takes to decode them. Only what begins before `until_ns`. False for `wanted` gives up
+  // with kFailed.
+  Result<NameHits> find(const NamePattern& pattern, std::span<const NamedRows> rows,
+                        const std::function<bool()>& wanted = {},
+                        std::int64_t until_ns = INT64_MAX);
+  // The one that begins first after a time (direction 1), or last before it (−1). Decodes no more
+  // chunks than it has to look into.
+  std::optional<EventPlace> neighbour_hit(const NamePattern& pattern, int direction,
+                                          std::int64_t from_ns, std::span<const NamedRows> rows,
+                                          const std::function<bool()>& wanted = {});
+
+ private:
+  // A pattern and the names of all ranks that it means.
+  struct Matched {
+    NamePattern pattern;
+    NameMatcher matcher;
+    std::vector<bool> names;
+  };
+  Result<std::shared_ptr<const Matched>> match(const NamePattern& pattern);
+  std::vector<ChunkEntry> searched_chunks() const;
+  void count_events(std::span<const ChunkEntry> chunks,
+                    std::span<const std::shared_ptr<const ChunkNames::Counts>> counts,
+                    const std::vector<bool>& names, HitSums& sums) const;
+
+  EventStore& store_;
+  const std::shared_ptr<ChunkNames> chunk_names_;
+  std::mutex mutex_;
+  std::shared_ptr<const Matched> last_;  // the same pattern is asked for again and again
+};
+
+}  // namespace shardlens::trace

@@ -1,0 +1,72 @@
+#include "trace/explore/find/row_finder.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "trace/explore/run/lane_events.h"
+#include "trace/timeline/quantity.h"
+#include "trace/timeline/row_catalogue.h"
+
+namespace shardlens::trace {
+
+std::optional<std::uint32_t> index_of(const RankRows& rows, const CollectivePart& part) {
+  const auto& ids = rows.collectives.ids;
+  if (part.index < ids.size() && ids[part.index] == part.row) return part.index;
+  const auto found = std::ranges::find(ids, part.row);
+  if (found == ids.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(found - ids.begin());
+}
+
+std::string share_figure(std::int64_t ns, const Step& step) {
+  const auto whole = static_cast<double>(step.end_ns - step.start_ns);
+  return format_percent(static_cast<double>(ns) / whole).text();
+}
+
+namespace {
+
+template <typename Row>
+std::optional<int> lane_of_row(const TimedRows<Row>& rows, std::int64_t id) {
+  const auto found = std::ranges::find(rows.ids, id);
+  if (found == rows.ids.end()) return std::nullopt;
+  return rows.rows[static_cast<std::size_t>(found - rows.ids.begin())].lane;
+}
+
+std::optional<int> lane_of(const RunSnapshot& run, const EventRef& event) {
+  const RankSnapshot* const rank = run.rank(event.rank);
+  if (rank == nullptr) return std::nullopt;
+  if (event.table == EventTableKind::kSpan) return lane_of_row(rank->rows->spans, event.row);
+  if (event.table == EventTableKind::kCollective) {
+    return lane_of_row(rank->rows->collectives, event.row);
+  }
+  const auto chunks = run.store->chunks();
+  for (const ChunkEntry& chunk :
+       std::ranges::equal_range(*chunks, event.rank, {}, &ChunkEntry::rank)) {
+    if (chunk.row_id == event.row && table_of(chunk.kind) == event.table) return chunk.lane;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<NamedRows> named_rows(const RunSnapshot& run) {
+  std::vector<NamedRows> result;
+  for (const RankSnapshot& rank : run.ranks) {
+    const RankRows& rows = *rank.rows;
+    result.push_back(
+        {rank.rank, rows.spans.rows, {}, rows.spans.ids, rows.spans.labels, rows.labels});
+    result.push_back({rank.rank,
+                      {},
+                      rows.collectives.rows,
+                      rows.collectives.ids,
+                      rows.collectives.labels,
+                      rows.labels});
+  }
+  return result;
+}
+
+int row_of_event(const RunSnapshot& run, const EventRef& event) {
+  const auto lane = lane_of(run, event);
+  return lane ? row_of(*run.rows, event.table, event.rank, *lane) : -1;
+}
+
+}  // namespace shardlens::trace

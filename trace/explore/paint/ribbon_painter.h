@@ -1,0 +1,39 @@
+// Where the time of one rank went within a window, and of all ranks in the mean. Any thread.
+#pragma once
+
+#include <vector>
+
+#include "trace/explore/run/run_snapshot.h"
+#include "trace/explore/run/window_activity.h"
+#include "trace/model/result.h"
+#include "trace/timeline/picture.h"
+#include "trace/timeline/ribbon_columns.h"
+
+namespace shardlens::trace {
+
+struct RankRibbon {
+  std::vector<RibbonColumn> columns;
+  std::vector<Piece> pieces;  // where they can be told apart
+  bool is_exact = false, is_complete = true;
+
+  RowPicture picture() const;
+};
+
+// The level of the pyramid whose cells are at most a pixel long.
+int lod_level_of(double ns_per_pixel);
+
+// From `activity`, or from the pyramid where there is none.
+Result<RankRibbon> rank_ribbon(const RankSnapshot& rank, Interval window, double ns_per_pixel,
+                               const WindowActivity* activity);
+// Of all ranks, one after the other in any order.
+class MeanRibbon {
+ public:
+  void add(const RankRibbon& rank);
+  RowPicture picture() const;
+
+ private:
+  MeanColumns columns_;
+  bool is_exact_ = true, is_complete_ = true;
+};
+
+}  // namespace shardlens::trace

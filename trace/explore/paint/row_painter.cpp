@@ -1,0 +1,206 @@
+#include "trace/explore/paint/row_painter.h"
+
+#include <algorithm>
+
+#include "trace/explore/run/lane_events.h"
+#include "trace/model/activity.h"
+#include "trace/timeline/area_points.h"
+#include "trace/timeline/collective_parts.h"
+#include "trace/timeline/join_pieces.h"
+#include "trace/timeline/piece_folder.h"
+#include "trace/timeline/ready_points.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+EventKind event_kind_of(RowKind kind) {
+  switch (kind) {
+    case RowKind::kOperators:
+      return EventKind::kOperator;
+    case RowKind::kLaunches:
+      return EventKind::kLaunch;
+    case RowKind::kCopies:
+      return EventKind::kCopy;
+    default:
+      return EventKind::kKernel;
+  }
+}
+
+// Of events in order of start.
+class OptimizerTime {
+ public:
+  explicit OptimizerTime(const Intervals& phases) : phases_(phases) {}
+  bool holds(std::int64_t time_ns) {
+    while (next_ < phases_.size() && phases_[next_].end_ns <= time_ns) ++next_;
+    return next_ < phases_.size() && phases_[next_].start_ns <= time_ns;
+  }
+
+ private:
+  const Intervals& phases_;
+  std::size_t next_ = 0;
+};
+
+// Rows that are quicker to go through than tiles are to read, and say more.
+template <typename Row>
+bool is_few(const TimedRows<Row>& timed, Interval window) {
+  constexpr std::ptrdiff_t kMostRows = 50'000;
+  const auto first = std::ranges::lower_bound(timed.latest_end, window.start_ns);
+  const auto last = std::ranges::lower_bound(timed.rows, window.end_ns, {}, &Row::start_ns);
+  return (last - timed.rows.begin()) - (first - timed.latest_end.begin()) <= kMostRows;
+}
+
+void finish_pieces(RowDraft& draft, PieceFolder& folder, PixelGrid grid) {
+  draft.picture.is_exact = true;
+  draft.picture.pieces = folder.finish();
+  join_pieces(draft.picture.pieces, grid);
+}
+
+}  // namespace
+
+Result<RowDraft> RowPainter::paint(const RowTask& task, const WindowActivity* activity) const {
+  switch (task.row->kind) {
+    case RowKind::kReady:
+    case RowKind::kMemory:
+    case RowKind::kCounter:
+    case RowKind::kGpu:
+      return sample_row(task);
+    default:
+      break;
+  }
+  const RankRows& rows = *task.rank->rows;
+  const bool near = needs_events(task.ns_per_pixel);
+  if (task.row->kind == RowKind::kPhases) {
+    const bool paints_rows = task.rank->has_all_rows && (near || is_few(rows.spans, task.window));
+    return paints_rows ? span_row(task) : paint_cells(task);
+  }
+  if (task.row->kind == RowKind::kCommunication) {
+    const bool paints_rows =
+        task.rank->has_all_rows && (near || is_few(rows.collectives, task.window));
+    return paints_rows ? collective_row(task, activity) : paint_cells(task);
+  }
+  if (near) return bulk_row(task, event_kind_of(task.row->kind), activity);
+  return paint_cells(task);
+}
+
+RowDraft RowPainter::bulk_row(const RowTask& task, EventKind kind,
+                              const WindowActivity* activity) const {
+  const PixelGrid grid(task.ns_per_pixel);
+  PieceFolder folder(grid, task.window, task.row->levels);
+  const LaneEvents events(*run_.store, task.rank->rank, task.row->lane, kind, folder.window());
+  const std::vector<std::uint32_t> names = run_.store->global_names(task.rank->rank);
+  OptimizerTime optimizer(task.rank->rows->optimizer);
+  DrawnEvent event;
+  event.piece_class = kind == EventKind::kCopy ? TimeClass::kCopy : TimeClass::kHost;
+  event.ref = {table_of(kind), task.rank->rank, 0, 0};
+  events.visit(
+      [&](const ChunkEntry& chunk, const EventColumns& columns, std::size_t i, Interval time) {
+        event.time = time;
+        const StringId name = columns.name(i);
+        event.name = name < names.size() ? names[name] : 0;
+        event.ref.row = chunk.row_id;
+        event.ref.index = static_cast<std::uint32_t>(i);
+        if (kind == EventKind::kOperator) event.level = columns.depth(i);
+        if (kind == EventKind::kKernel) {
+          if (activity != nullptr) {
+            event.piece_class = communication_class(time, activity->compute);
+          } else {
+            event.piece_class =
+                optimizer.holds(time.start_ns) ? TimeClass::kOptimizer : TimeClass::kCompute;
+          }
+        }
+        folder.add(event);
+      });
+  RowDraft draft;
+  draft.picture.is_complete = events.is_complete() && task.rank->has_all_rows;
+  finish_pieces(draft, folder, grid);
+  if (activity != nullptr && kind == EventKind::kKernel) {
+    draft.picture.pieces = split_by_exposure(draft.picture.pieces, activity->compute, grid);
+  }
+  return draft;
+}
+
+RowDraft RowPainter::span_row(const RowTask& task) const {
+  const PixelGrid grid(task.ns_per_pixel);
+  PieceFolder folder(grid, task.window, task.row->levels);
+  const auto& spans = task.rank->rows->spans;
+  visit_rows(spans, folder.window(), [&](std::uint32_t i, Interval time) {
+    const Span& span = spans.rows[i];
+    if (span.lane != task.row->lane) return;
+    folder.add({time,
+                spans.labels[i],
+                span.depth,
+                phase_class(span.phase),
+                0,
+                {EventTableKind::kSpan, task.rank->rank, spans.ids[i], 0}});
+  });
+  RowDraft draft;
+  draft.names_are_labels = true;
+  finish_pieces(draft, folder, grid);
+  return draft;
+}
+
+Result<RowDraft> RowPainter::collective_row(const RowTask& task,
+                                            const WindowActivity* activity) const {
+  const PixelGrid grid(task.ns_per_pixel);
+  PieceFolder folder(grid, task.window, 1);
+  const auto& collectives = task.rank->rows->collectives;
+  const auto* const exposure = task.rank->exposure.get();
+  visit_rows(collectives, folder.window(), [&](std::uint32_t i, Interval time) {
+    const Collective& row = collectives.rows[i];
+    if (row.lane != task.row->lane) return;
+    // Waits are seen of what is longer than a pixel.
+    const bool is_seen = time.length() >= grid.column_ns() && run_.calls != nullptr;
+    const std::int64_t latest =
+        is_seen ? run_.calls->latest_start_ns(part_of(*task.rank->rows, i)) : 0;
+    const TimeClass piece_class = activity != nullptr ? communication_class(time, activity->compute)
+                                  : exposure != nullptr ? (*exposure)[i]
+                                                        : TimeClass::kExposed;
+    folder.add({time,
+                collectives.labels[i],
+                0,
+                piece_class,
+                latest,
+                {EventTableKind::kCollective, task.rank->rank, collectives.ids[i], 0}});
+  });
+  RowDraft draft;
+  draft.names_are_labels = true;
+  draft.picture.is_complete = run_.calls != nullptr;
+  if (activity == nullptr) {
+    draft.picture.pieces = folder.finish();
+    if (exposure == nullptr) TRY(class_by_ribbon(task, draft.picture));
+    join_pieces(draft.picture.pieces, grid);
+  } else {
+    draft.picture.is_complete = draft.picture.is_complete && activity->is_complete;
+    finish_pieces(draft, folder, grid);
+    draft.picture.pieces = split_by_exposure(draft.picture.pieces, activity->compute, grid);
+  }
+  return draft;
+}
+
+RowDraft RowPainter::sample_row(const RowTask& task) const {
+  const PixelGrid grid(task.ns_per_pixel);
+  const RankRows& rows = *task.rank->rows;
+  RowDraft draft;
+  draft.names_are_labels = true;
+  RowPicture& picture = draft.picture;
+  picture.is_exact = true;
+  picture.is_complete = task.rank->has_all_rows;
+  if (task.row->kind == RowKind::kReady) {
+    const bool of_units = task.row->label.starts_with("Units");
+    picture.ready = ready_points(of_units ? rows.unit_ready : rows.bucket_ready, task.window, grid);
+  } else if (task.row->kind == RowKind::kMemory) {
+    picture.area = area_points(rows.memory, task.window, grid);
+    picture.area_highest = rows.highest_memory;
+  } else {
+    const auto series = std::ranges::find(rows.counters, task.row->label, &CounterSeries::name);
+    if (series == rows.counters.end()) return draft;
+    picture.area = area_points(series->samples, task.window, grid);
+    picture.area_highest = series->highest;
+    picture.area_base = series->scale.base;
+    picture.area_top = series->scale.top;
+  }
+  return draft;
+}
+
+}  // namespace shardlens::trace

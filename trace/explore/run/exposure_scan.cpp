@@ -1,0 +1,68 @@
+#include "trace/explore/run/exposure_scan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "trace/explore/run/window_activity.h"
+#include "trace/timeline/collective_parts.h"
+
+namespace shardlens::trace {
+
+namespace {
+// With one call: some milliseconds.
+constexpr std::size_t kCollectivesPerCall = 512;
+constexpr std::int64_t kLongestStretchNs = 5'000'000'000;
+}  // namespace
+
+bool ExposureScan::scan_some(EventStore& store, const RankSnapshot& rank, std::int64_t until_ns) {
+  const auto& collectives = rank.rows->collectives;
+  if (!restored_.empty() && restored_.size() == collectives.size() && ids_.empty()) {
+    ids_ = collectives.ids;
+    classes_ = std::exchange(restored_, {});
+    operators_counted_ = rank.operators_compute;
+    shared_.reset();
+    return false;
+  }
+  // Late rows may have come in between.
+  const bool is_prefix = ids_.size() <= collectives.size() &&
+                         std::equal(ids_.begin(), ids_.end(), collectives.ids.begin());
+  // So may the first operator that computes.
+  const bool has_missed_some = rank.operators_compute && !operators_counted_;
+  if (!is_prefix || has_missed_some) {
+    ids_.clear();
+    classes_.clear();
+  }
+  operators_counted_ = rank.operators_compute;
+  const std::size_t first = ids_.size();
+  std::size_t end = first;
+  const auto time_of = [&](std::size_t i) {
+    return drawn_time(collectives.rows[i].start_ns, collectives.rows[i].end_ns);
+  };
+  const auto is_within = [&](std::size_t i) {
+    return i < collectives.size() && (until_ns == INT64_MAX || time_of(i).end_ns < until_ns);
+  };
+  if (!is_within(first)) return false;
+  Interval window = time_of(first);
+  while (is_within(end) && end - first < kCollectivesPerCall) {
+    const Interval time = time_of(end);
+    if (end > first && time.end_ns - window.start_ns > kLongestStretchNs) break;
+    window.end_ns = std::max(window.end_ns, time.end_ns);
+    ++end;
+  }
+  window.end_ns = std::max(window.end_ns, window.start_ns + 1);
+  const WindowActivity activity = window_activity(store, rank, window);
+  for (std::size_t i = first; i < end; ++i) {
+    ids_.push_back(collectives.ids[i]);
+    classes_.push_back(communication_class(time_of(i), activity.compute));
+  }
+  shared_.reset();
+  return is_within(end);
+}
+
+std::shared_ptr<const std::vector<TimeClass>> ExposureScan::classes_of(const RankRows& rows) const {
+  if (ids_ != rows.collectives.ids) return nullptr;
+  if (!shared_) shared_ = std::make_shared<const std::vector<TimeClass>>(classes_);
+  return shared_;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,179 @@
+#include "trace/explore/run/lane_scan.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "trace/store/side_by_side.h"
+#include "trace/timeline/drawn_event.h"
+#include "trace/timeline/quantity.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// With one call, of all ranks: some milliseconds on several threads, and few enough that what was
+// decoded is still there for who looks at the same time again.
+constexpr std::size_t kChunksPerCall = 128;
+
+using Loaded = std::vector<std::shared_ptr<const EventColumns>>;
+
+}  // namespace
+
+void LaneScan::look_at(const EventColumns& columns, LaneState& state) {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::uint32_t flags = columns.flags(i);
+    const std::size_t depth = (flags >> kEventDepthShift) & 0xff;
+    if (depth >= state.level_ends.size()) state.level_ends.resize(depth + 1, INT64_MIN);
+    if (columns.duration_ns(i) < 0) ++state.reversed;
+    if ((flags & kEventCompute) != 0) state.computes = true;
+    const Interval time = drawn_event_time(columns.start_ns(i), columns.duration_ns(i));
+    if (time.start_ns < state.level_ends[depth]) ++state.overlapping;
+    state.level_ends[depth] = std::max(state.level_ends[depth], time.end_ns);
+  }
+  state.levels = std::max(state.levels, static_cast<int>(state.level_ends.size()));
+}
+
+std::vector<const ChunkEntry*> LaneScan::next_of_rank(std::span<const ChunkEntry> rank,
+                                                      std::size_t most) {
+  RankState& state = ranks_[rank.front().rank];
+  std::vector<const ChunkEntry*> rest;
+  for (const ChunkEntry& chunk : rank) {
+    if (chunk.row_id > state.last_row_id) rest.push_back(&chunk);
+  }
+  const auto end = rest.begin() + static_cast<std::ptrdiff_t>(std::min(rest.size(), most));
+  std::ranges::partial_sort(rest, end, {}, &ChunkEntry::row_id);
+  rest.erase(end, rest.end());
+  if (rest.empty()) return rest;
+  state.last_row_id = rest.back()->row_id;
+  state.reached_ns = rest.back()->header.first_ns;
+  scanned_ += static_cast<std::int64_t>(rest.size());
+  return rest;
+}
+
+std::vector<const ChunkEntry*> LaneScan::next_chunks(std::span<const ChunkEntry> chunks) {
+  std::vector<std::span<const ChunkEntry>> ranks;
+  for (std::size_t first = 0; first < chunks.size();) {
+    const auto rank =
+        std::ranges::equal_range(chunks.subspan(first), chunks[first].rank, {}, &ChunkEntry::rank);
+    ranks.emplace_back(rank.begin(), rank.end());
+    first += rank.size();
+  }
+  std::vector<const ChunkEntry*> next;
+  for (const auto& rank : ranks) {
+    std::ranges::copy(next_of_rank(rank, std::max<std::size_t>(1, kChunksPerCall / ranks.size())),
+                      std::back_inserter(next));
+  }
+  // Of a lane in the order of recording.
+  std::ranges::stable_sort(next, {}, [](const ChunkEntry* chunk) {
+    return LaneKey{chunk->rank, chunk->lane, chunk->kind};
+  });
+  return next;
+}
+
+bool LaneScan::scan_some(EventStore& store, std::span<const ChunkEntry> chunks, const See& see) {
+  const auto next = next_chunks(chunks);
+  Loaded loaded(next.size());
+  std::vector<std::string> problems(next.size());
+  for_each_side_by_side(store.threads(), next.size(), [&](int worker, std::size_t i) {
+    // Allocations live beside each other.
+    if (next[i]->kind == EventKind::kAllocation) return;
+    auto columns = store.load(*next[i]);
+    if (!columns) {
+      problems[i] = columns.error().message;
+      return;
+    }
+    loaded[i] = std::move(*columns);
+    see(worker, *next[i], *loaded[i]);
+  });
+  struct Task {
+    LaneState* state;
+    std::size_t first, end;
+  };
+  std::vector<Task> tasks;
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    LaneState* const state = &lanes_[{next[i]->rank, next[i]->lane, next[i]->kind}];
+    if (tasks.empty() || tasks.back().state != state) tasks.push_back({state, i, i});
+    tasks.back().end = i + 1;
+  }
+  for_each_side_by_side(store.threads(), tasks.size(), [&](int, std::size_t i) {
+    const Task& task = tasks[i];
+    for (std::size_t at = task.first; at < task.end; ++at) {
+      if (loaded[at]) look_at(*loaded[at], *task.state);
+      if (problems[at].empty()) continue;
+      if (++task.state->unreadable == 1) task.state->problem = problems[at];
+    }
+  });
+  total_ = static_cast<std::int64_t>(chunks.size());
+  is_done_ = next.empty() || scanned_ >= total_;
+  return !is_done_;
+}
+
+std::int64_t LaneScan::reached_ns(int rank) const {
+  const auto found = ranks_.find(rank);
+  return found == ranks_.end() ? INT64_MIN : found->second.reached_ns;
+}
+
+std::vector<LaneScan::Seen> LaneScan::seen() const {
+  std::vector<Seen> all;
+  for (const auto& [key, state] : lanes_) {
+    const auto& [rank, lane, kind] = key;
+    all.push_back(
+        {rank, lane, kind, state.reversed, state.overlapping, state.levels, state.computes});
+  }
+  return all;
+}
+
+void LaneScan::restore(std::span<const Seen> lanes) {
+  for (const Seen& lane : lanes) {
+    LaneState& state = lanes_[{lane.rank, lane.lane, lane.kind}];
+    state.reversed = lane.reversed;
+    state.overlapping = lane.overlapping;
+    state.levels = lane.levels;
+    state.computes = lane.computes;
+  }
+  is_done_ = true;
+}
+
+double LaneScan::fraction() const {
+  if (is_done_) return 1;
+  return total_ == 0 ? 0 : static_cast<double>(scanned_) / static_cast<double>(total_);
+}
+
+std::int64_t LaneScan::reversed_events() const {
+  std::int64_t sum = 0;
+  for (const auto& [key, state] : lanes_) sum += state.reversed;
+  return sum;
+}
+
+std::int64_t LaneScan::overlapping_events() const {
+  std::int64_t sum = 0;
+  for (const auto& [key, state] : lanes_) sum += state.overlapping;
+  return sum;
+}
+
+std::string LaneScan::problem() const {
+  std::int64_t unreadable = 0;
+  std::string first;
+  for (const auto& [key, state] : lanes_) {
+    unreadable += state.unreadable;
+    if (first.empty()) first = state.problem;
+  }
+  if (unreadable < 2) return first;
+  return format_integer(unreadable) + " parts cannot be read, among them: " + first;
+}
+
+int LaneScan::operator_levels(int rank, int lane) const {
+  const auto found = lanes_.find({rank, lane, EventKind::kOperator});
+  return found == lanes_.end() ? 1 : found->second.levels;
+}
+
+bool LaneScan::operators_compute(int rank) const {
+  return std::ranges::any_of(lanes_, [&](const auto& lane) {
+    return std::get<0>(lane.first) == rank && std::get<2>(lane.first) == EventKind::kOperator &&
+           lane.second.computes;
+  });
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,235 @@
+#include "trace/explore/run/rank_rows.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "trace/analysis/figures/labels.h"
+#include "trace/model/gpu_counters.h"
+#include "trace/timeline/drawn_event.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+constexpr double kMostLimits = 4'294'967'296;  // beyond a set of 32 bits
+
+template <typename T>
+void append_rows(std::vector<T>& to, std::vector<T>& from) {
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+template <typename T>
+std::vector<T> reordered(std::vector<T>& values, const std::vector<std::uint32_t>& order) {
+  std::vector<T> result;
+  result.reserve(values.size());
+  for (const std::uint32_t at : order) result.push_back(std::move(values[at]));
+  return result;
+}
+
+// What was recorded in order, as nearly all is, is only looked at.
+template <typename Row>
+void put_in_order(TimedRows<Row>& timed) {
+  const auto start_of = [&](std::uint32_t at) {
+    return drawn_time(timed.rows[at].start_ns, timed.rows[at].end_ns).start_ns;
+  };
+  std::vector<std::uint32_t> order(timed.size());
+  std::iota(order.begin(), order.end(), 0u);
+  if (!std::ranges::is_sorted(order, {}, start_of)) {
+    std::ranges::stable_sort(order, {}, start_of);
+    timed.rows = reordered(timed.rows, order);
+    timed.ids = reordered(timed.ids, order);
+    timed.labels = reordered(timed.labels, order);
+  }
+  timed.latest_end.resize(timed.size());
+  std::int64_t latest = INT64_MIN;
+  for (std::size_t i = 0; i < timed.size(); ++i) {
+    latest = std::max(latest, drawn_time(timed.rows[i].start_ns, timed.rows[i].end_ns).end_ns);
+    timed.latest_end[i] = latest;
+  }
+}
+
+template <typename T, typename Time>
+void sort_by_time(std::vector<T>& values, Time time) {
+  if (!std::ranges::is_sorted(values, {}, time)) std::ranges::stable_sort(values, {}, time);
+}
+
+}  // namespace
+
+const Lane* RankRows::lane(int id) const {
+  const auto found = std::ranges::find(lanes, id, &Lane::id);
+  return found == lanes.end() ? nullptr : &*found;
+}
+
+const ProcessGroup* RankRows::group(int id) const {
+  const auto found = std::ranges::find(groups, id, &ProcessGroup::id);
+  return found == groups.end() ? nullptr : &*found;
+}
+
+int RankRows::first_member(int id) const {
+  const ProcessGroup* const found = group(id);
+  return found == nullptr || found->ranks.empty() ? 0 : std::ranges::min(found->ranks);
+}
+
+const Step* RankRows::step_at(std::int64_t time_ns) const {
+  const auto next = std::ranges::upper_bound(steps, time_ns, {}, &Step::start_ns);
+  if (next == steps.begin()) return nullptr;
+  const Step& step = *std::prev(next);
+  return time_ns < step.end_ns ? &step : nullptr;
+}
+
+RankRowsBuilder::RankRowsBuilder(int rank) : shared_(std::make_shared<RankRows>()) {
+  shared_->rank = rank;
+  shared_->strings.emplace_back();
+  shared_->labels.emplace_back();
+  label_ids_.emplace("", 0);
+}
+
+std::uint32_t RankRowsBuilder::label(std::string_view text) {
+  const auto found = label_ids_.find(text);
+  if (found != label_ids_.end()) return found->second;
+  const auto id = static_cast<std::uint32_t>(shared_->labels.size());
+  shared_->labels.emplace_back(text);
+  label_ids_.emplace(text, id);
+  return id;
+}
+
+void RankRowsBuilder::add_labels(const RowPart& part) {
+  RankRows& all = *shared_;
+  for (const Span& span : part.rows.spans) {
+    const auto name = span.depth > 0 ? all.text(span.name) : std::string_view();
+    all.spans.labels.push_back(label(name.empty() ? to_string(span.phase) : name));
+  }
+  for (const Collective& row : part.rows.collectives) {
+    all.collectives.labels.push_back(label(collective_label(row, all.text(row.tag_name))));
+  }
+}
+
+void RankRowsBuilder::add_ready(const Batch& rows) {
+  RankRows& all = *shared_;
+  for (const BucketReady& ready : rows.bucket_ready) {
+    const auto bucket =
+        std::ranges::find_if(all.buckets.rbegin(), all.buckets.rend(),
+                             [&](const Bucket& each) { return each.index == ready.bucket; });
+    all.bucket_ready.push_back({ready.time_ns, label(tag_text(TagKind::kBucket, ready.bucket, {})),
+                                bucket == all.buckets.rend() ? 0 : bucket->bytes});
+  }
+  for (const UnitReady& ready : rows.unit_ready) {
+    const auto unit = std::ranges::find(all.units, ready.unit, &Unit::index);
+    const bool known = unit != all.units.end();
+    const auto name = known ? all.text(unit->name) : std::string_view();
+    all.unit_ready.push_back({ready.time_ns, label(tag_text(TagKind::kUnit, ready.unit, name)),
+                              known ? unit->reduced_bytes : 0});
+  }
+}
+
+void RankRowsBuilder::add_samples(const Batch& rows) {
+  RankRows& all = *shared_;
+  for (const MemorySample& sample : rows.memory) {
+    const auto bytes = static_cast<double>(sample.allocated_bytes());
+    (sample.is_peak ? peaks_ : all.memory).push_back({sample.time_ns, bytes});
+    if (sample.is_peak && sample.step >= 0) all.step_peaks[sample.step] = sample;
+    if (!sample.is_peak) all.highest_memory = std::max(all.highest_memory, bytes);
+  }
+  for (const CounterSample& sample : rows.counters) {
+    const auto name = all.text(sample.name);
+    if (name != kClockLimits) {
+      add_counter(name, all.text(sample.unit), sample.time_ns, sample.value);
+      continue;
+    }
+    const bool is_set = sample.value >= 1 && sample.value < kMostLimits &&
+                        (static_cast<std::uint32_t>(sample.value) & kThrottling) != 0;
+    add_counter(kThrottled, "share", sample.time_ns, is_set ? 1 : 0);
+  }
+}
+
+void RankRowsBuilder::add_counter(std::string_view name, std::string_view unit,
+                                  std::int64_t time_ns, double value) {
+  auto& counters = shared_->counters;
+  auto series = std::ranges::find(counters, name, &CounterSeries::name);
+  if (series == counters.end()) {
+    CounterSeries added;
+    added.name = name;
+    added.unit = unit;
+    counters.push_back(std::move(added));
+    series = std::prev(counters.end());
+  }
+  const std::int64_t before = std::exchange(series->last_ns, time_ns);
+  const bool is_own = gpu_counter_place(name) >= 0 || name == kThrottled;
+  // The first stands for a time that nobody knows.
+  if (is_own && before == 0) return;
+  series->samples.push_back({is_own ? before : time_ns, value});
+  series->highest = std::max(series->highest, value);
+}
+
+// Powers share a scale with their limit.
+void RankRowsBuilder::scale_counters() {
+  auto& counters = shared_->counters;
+  const auto limit = std::ranges::find(counters, kPowerLimit, &CounterSeries::name);
+  const double most_watts = limit == counters.end() ? 0 : limit->highest;
+  for (CounterSeries& series : counters) {
+    series.scale = area_scale(series.unit, series.highest, most_watts);
+  }
+}
+
+void RankRowsBuilder::add(RowPart part) {
+  if (shared_.use_count() > 1) shared_ = std::make_shared<RankRows>(*shared_);
+  RankRows& all = *shared_;
+  Batch& rows = part.rows;
+  for (InternedString& string : rows.strings) {
+    if (string.id > kMostStringId) continue;
+    if (string.id >= all.strings.size()) all.strings.resize(string.id + 1);
+    all.strings[string.id] = std::move(string.text);
+  }
+  if (rows.rank_info) all.info = std::move(*rows.rank_info);
+  append_rows(all.lanes, rows.lanes);
+  append_rows(all.groups, rows.process_groups);
+  append_rows(all.units, rows.units);
+  append_rows(all.unit_parameters, rows.unit_parameters);
+  append_rows(all.buckets, rows.buckets);
+  append_rows(all.bucket_parameters, part.bucket_parameters);
+  add_labels(part);
+  add_ready(rows);
+  add_samples(rows);
+  append_rows(all.steps, rows.steps);
+  append_rows(all.spans.rows, rows.spans);
+  append_rows(all.spans.ids, part.span_ids);
+  append_rows(all.collectives.rows, rows.collectives);
+  append_rows(all.collectives.ids, part.collective_ids);
+}
+
+// A peak that has the time of its step's end may have been anywhere in it.
+void RankRowsBuilder::place_peaks() {
+  RankRows& all = *shared_;
+  std::erase_if(peaks_, [&](const AreaSample& peak) {
+    const Step* const step = all.step_at(peak.time_ns);
+    if (step == nullptr) return false;
+    if (step->end_ns - peak.time_ns > (step->end_ns - step->start_ns) / 100) {
+      all.memory.push_back(peak);
+      all.highest_memory = std::max(all.highest_memory, peak.value);
+    }
+    return true;
+  });
+}
+
+std::shared_ptr<const RankRows> RankRowsBuilder::build() {
+  RankRows& all = *shared_;
+  put_in_order(all.spans);
+  put_in_order(all.collectives);
+  sort_by_time(all.steps, &Step::start_ns);
+  sort_by_time(all.bucket_ready, &ReadyPoint::time_ns);
+  sort_by_time(all.unit_ready, &ReadyPoint::time_ns);
+  place_peaks();
+  sort_by_time(all.memory, &AreaSample::time_ns);
+  for (CounterSeries& series : all.counters) sort_by_time(series.samples, &AreaSample::time_ns);
+  scale_counters();
+  std::vector<Interval> optimizer;
+  for (const Span& span : all.spans.rows) {
+    if (span.depth != 0 || span.phase != Phase::kOptimizer) continue;
+    optimizer.push_back(drawn_time(span.start_ns, span.end_ns));
+  }
+  all.optimizer = normalize(std::move(optimizer));
+  return shared_;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,132 @@
+#include "trace/explore/run/run_contents.h"
+
+#include <algorithm>
+#include <map>
+
+#include "trace/analysis/steps/rank_activity.h"
+#include "trace/model/gpu_counters.h"
+#include "trace/timeline/row_labels.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// Deeper ones are drawn with the deepest: a Python stack would push all else off the screen.
+constexpr int kMostOperatorLevels = 32;
+
+using LaneContents = std::map<int, LaneContent>;
+
+LaneContent& lane_in(LaneContents& lanes, int lane) {
+  LaneContent& content = lanes[lane];
+  content.lane = lane;
+  return content;
+}
+
+void add_streams(LaneContents& lanes, const std::vector<LodStream>& streams) {
+  for (const LodStream& stream : streams) {
+    if (stream.kind == LodKind::kRibbon) continue;
+    LaneContent& lane = lane_in(lanes, stream.lane);
+    if (stream.kind == LodKind::kOperator) {
+      lane.operator_levels = std::max(lane.operator_levels, stream.depth + 1);
+    }
+    if (stream.kind == LodKind::kSpan) {
+      lane.span_levels = std::max(lane.span_levels, stream.depth + 1);
+      lane.spans = -1;
+    }
+    if (stream.kind == LodKind::kCollective) lane.collectives = -1;
+  }
+}
+
+void add_collectives(LaneContents& lanes, const RankRows& rows) {
+  std::map<int, std::pair<int, int>> seen;  // by lane: function, group; −1: several
+  for (auto& [number, lane] : lanes) lane.collectives = 0;
+  for (const Collective& row : rows.collectives.rows) {
+    ++lane_in(lanes, row.lane).collectives;
+    const auto function = static_cast<int>(row.function);
+    const auto [found, is_new] = seen.try_emplace(row.lane, function, row.process_group);
+    if (is_new) continue;
+    if (found->second.first != function) found->second.first = -1;
+    if (found->second.second != row.process_group) found->second.second = -1;
+  }
+  for (const auto& [number, of] : seen) {
+    LaneContent& lane = lane_in(lanes, number);
+    lane.collective_function =
+        of.first < 0 ? "" : collective_title(static_cast<CollectiveFunction>(of.first));
+    const ProcessGroup* const group = rows.group(of.second);
+    lane.group_name = group == nullptr ? "" : std::string(rows.text(group->name));
+  }
+}
+
+void add_spans(LaneContents& lanes, const RankRows& rows) {
+  constexpr int kMostLevels = 64;
+  for (auto& [number, lane] : lanes) lane.spans = 0;
+  for (const Span& span : rows.spans.rows) {
+    LaneContent& lane = lane_in(lanes, span.lane);
+    ++lane.spans;
+    lane.span_levels = std::max(lane.span_levels, std::clamp(span.depth + 1, 1, kMostLevels));
+  }
+}
+
+}  // namespace
+
+RankContent content_of(const RankSnapshot& rank, std::span<const ChunkEntry> chunks_of_rank,
+                       const LaneScan& scan) {
+  const RankRows& rows = *rank.rows;
+  RankContent content;
+  content.rank = rank.rank;
+  content.device = rows.info.device;
+  content.device_name = rows.info.device_name;
+  if (rank.extent.length() > 0) content.end_ns = rank.extent.end_ns;
+  LaneContents lanes;
+  for (const Lane& lane : rows.lanes) {
+    LaneContent& named = lane_in(lanes, lane.id);
+    named.kind = lane.kind;
+    named.name = rows.text(lane.name);
+  }
+  for (const ChunkEntry& chunk : chunks_of_rank) {
+    lane_in(lanes, chunk.lane).events[static_cast<std::size_t>(chunk.kind)] +=
+        std::max<std::int64_t>(chunk.header.count, 0);
+  }
+  add_streams(lanes, rank.streams);
+  if (rank.has_all_rows) {
+    add_collectives(lanes, rows);
+    add_spans(lanes, rows);
+    content.bucket_ready = static_cast<std::int64_t>(rows.bucket_ready.size());
+    content.unit_ready = static_cast<std::int64_t>(rows.unit_ready.size());
+    content.memory_samples = static_cast<std::int64_t>(rows.memory.size());
+    for (const CounterSeries& series : rows.counters) {
+      if (series.samples.empty()) continue;
+      if (series.name == kThrottled && !(series.highest > 0)) continue;  // as it should be
+      content.counters.push_back(
+          {series.name, series.unit, static_cast<std::int64_t>(series.samples.size())});
+    }
+  }
+  for (auto& [number, lane] : lanes) {
+    lane.operator_levels =
+        std::max(lane.operator_levels,
+                 std::min(scan.operator_levels(rank.rank, number), kMostOperatorLevels));
+    content.lanes.push_back(std::move(lane));
+  }
+  return content;
+}
+
+Interval extent_of(LodReader::Extent pyramid, std::span<const ChunkEntry> chunks_of_rank,
+                   const RankRows& rows) {
+  Interval extent{INT64_MAX, INT64_MIN};
+  const auto add = [&](std::int64_t first_ns, std::int64_t last_ns) {
+    // What lies beyond any calendar would make the rest invisible.
+    if (last_ns <= first_ns || !is_plausible_time(first_ns, first_ns) ||
+        !is_plausible_time(last_ns, last_ns)) {
+      return;
+    }
+    extent.start_ns = std::min(extent.start_ns, first_ns);
+    extent.end_ns = std::max(extent.end_ns, last_ns);
+  };
+  add(pyramid.first_ns, pyramid.last_ns);
+  for (const Step& step : rows.steps) add(step.start_ns, step.end_ns);
+  if (extent.end_ns > extent.start_ns) return extent;
+  for (const ChunkEntry& chunk : chunks_of_rank) add(chunk.header.first_ns, chunk.header.last_ns);
+  return extent.end_ns > extent.start_ns ? extent : Interval{};
+}
+
+}  // namespace shardlens::trace

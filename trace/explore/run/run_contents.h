@@ -1,0 +1,21 @@
+// What the ranks of a run hold, lane by lane, from their pyramids, their chunks and their rows. Any
+// thread.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "trace/explore/run/lane_scan.h"
+#include "trace/explore/run/run_snapshot.h"
+#include "trace/timeline/row_content.h"
+
+namespace shardlens::trace {
+
+RankContent content_of(const RankSnapshot& rank, std::span<const ChunkEntry> chunks_of_rank,
+                       const LaneScan& scan);
+
+// Of a rank: what its pyramid knows, and its chunks where it knows nothing yet.
+Interval extent_of(LodReader::Extent pyramid, std::span<const ChunkEntry> chunks_of_rank,
+                   const RankRows& rows);
+
+}  // namespace shardlens::trace

@@ -1,0 +1,63 @@
+// What of a run is known at one moment: what pictures, figures and details are made from. Plain
+// values; the sources outlive it. Any thread.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "trace/explore/run/rank_rows.h"
+#include "trace/explore/run/rank_source.h"
+#include "trace/explore/tally/run_tally.h"
+#include "trace/model/events.h"
+#include "trace/store/event_store.h"
+#include "trace/timeline/collective_calls.h"
+#include "trace/timeline/rank_clocks.h"
+#include "trace/timeline/timeline_rows.h"
+
+namespace shardlens::trace {
+
+struct RankSnapshot {
+  int rank = 0;
+  RankSource* source = nullptr;
+  std::shared_ptr<const RankRows> rows;
+  bool has_all_rows = false;
+  Interval extent;                               // of everything recorded
+  std::vector<LodStream> streams;                // of its pyramid
+  std::vector<std::pair<int, EventKind>> lanes;  // that have bulk events
+  // Of its collectives, overlapped or exposed as a whole; null until that is known.
+  std::shared_ptr<const std::vector<TimeClass>> exposure;
+  bool operators_compute = true;  // some may count as compute
+};
+
+struct RunSnapshot {
+  EventStore* store = nullptr;
+  std::shared_ptr<const TimelineRows> rows;
+  std::vector<RankSnapshot> ranks;               // by rank
+  std::shared_ptr<const CollectiveCalls> calls;  // of all ranks, once their rows were read
+  std::shared_ptr<const HostClocks> clocks;      // as soon as `calls` are known
+  std::shared_ptr<const RunTotals> totals;       // of all events, once they were scanned
+
+  const RankSnapshot* rank(int number) const {
+    for (const RankSnapshot& each : ranks) {
+      if (each.rank == number) return &each;
+    }
+    return nullptr;
+  }
+};
+
+// A collective as the others know it.
+inline CollectivePart part_of(const RankRows& rows, std::uint32_t index) {
+  const Collective& row = rows.collectives.rows[index];
+  return {row.process_group,
+          rows.first_member(row.process_group),
+          row.sequence,
+          row.function,
+          rows.rank,
+          index,
+          row.start_ns,
+          row.end_ns,
+          rows.collectives.ids[index]};
+}
+
+}  // namespace shardlens::trace

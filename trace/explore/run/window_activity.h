@@ -1,0 +1,37 @@
+// What a rank did in a window, as sets of time from its events: what ribbons and exposure follow
+// from. Any thread.
+#pragma once
+
+#include <algorithm>
+
+#include "trace/base/intervals.h"
+#include "trace/explore/run/run_snapshot.h"
+#include "trace/timeline/drawn_event.h"
+#include "trace/timeline/ribbon_columns.h"
+
+namespace shardlens::trace {
+
+struct WindowActivity {
+  Interval window;
+  Intervals compute, communication, copies;
+  bool is_complete = true;
+
+  // Where the rank's time went, as far as it recorded.
+  Ribbon ribbon(const RankSnapshot& rank, PixelGrid grid) const;
+};
+
+WindowActivity window_activity(EventStore& store, const RankSnapshot& rank, Interval window);
+
+// Calls visit(index) for the rows that touch the window, by start.
+template <typename Row, typename Visit>
+void visit_rows(const TimedRows<Row>& timed, Interval window, Visit&& visit) {
+  const auto first =
+      std::ranges::lower_bound(timed.latest_end, window.start_ns) - timed.latest_end.begin();
+  for (auto i = static_cast<std::uint32_t>(first); i < timed.size(); ++i) {
+    const Interval time = drawn_time(timed.rows[i].start_ns, timed.rows[i].end_ns);
+    if (time.start_ns >= window.end_ns) break;
+    if (is_drawn_in(time, window)) visit(i, time);
+  }
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,205 @@
+#include "trace/explore/statistics/collective_tables.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "trace/analysis/figures/distinct_texts.h"
+#include "trace/analysis/figures/labels.h"
+#include "trace/analysis/figures/traffic.h"
+#include "trace/explore/tally/duration_bins.h"
+#include "trace/explore/tally/name_totals.h"
+#include "trace/model/saturated.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// One collective of the range.
+struct RangeCall {
+  const Collective* row = nullptr;
+  const CollectiveRows* of = nullptr;
+  std::size_t index = 0;  // in of->rows
+  std::int64_t duration_ns = 0;
+  CallStart start;
+
+  TimeClass piece_class() const {
+    return of->classes.empty() ? TimeClass::kExposed : of->classes[index];
+  }
+};
+
+std::int64_t call_duration(const Collective& row) {
+  return std::max<std::int64_t>(0, saturated_difference(row.end_ns, row.start_ns));
+}
+
+std::vector<RangeCall> calls_in(std::span<const CollectiveRows> collectives,
+                                const TimeRange& range) {
+  std::vector<RangeCall> calls;
+  for (const CollectiveRows& rank : collectives) {
+    if (!has_rank(range, rank.rank)) continue;
+    for (std::size_t i = 0; i < rank.rows.size(); ++i) {
+      const Collective& row = rank.rows[i];
+      if (row.start_ns < range.start_ns || row.start_ns >= range.end_ns) continue;
+      calls.push_back(
+          {&row, &rank, i, call_duration(row), rank.call_start ? rank.call_start(i) : CallStart{}});
+    }
+  }
+  return calls;
+}
+
+// Calls of one number have the same label in every table.
+std::vector<std::size_t> kinds_of(std::span<const RangeCall> calls) {
+  using Kind = std::tuple<const CollectiveRows*, CollectiveFunction, TagKind, int, StringId,
+                          std::int64_t, StringId>;
+  std::map<Kind, std::size_t> numbers;
+  std::vector<std::size_t> kinds;
+  kinds.reserve(calls.size());
+  for (const RangeCall& call : calls) {
+    const Collective& row = *call.row;
+    const Kind kind(call.of, row.function, row.tag_kind, row.tag_index, row.tag_name, row.bytes,
+                    row.data_type);
+    kinds.push_back(numbers.try_emplace(kind, numbers.size()).first->second);
+  }
+  return kinds;
+}
+
+// A unit's gathers and its reduction together: its tag begins with its name, which has no spaces.
+std::string unit_label(const Collective& row, const std::string& tag) {
+  if (row.tag_kind == TagKind::kUnit) return tag.substr(0, tag.find(' '));
+  return tag.empty() ? "no tag" : tag;
+}
+
+std::string label_of(const RangeCall& call, GroupBy group_by) {
+  const Collective& row = *call.row;
+  const std::string function(to_string(row.function));
+  const auto tag = [&] {
+    return tag_text(row.tag_kind, row.tag_index, call.of->text(row.tag_name));
+  };
+  switch (group_by) {
+    case GroupBy::kName: {
+      const std::string text = tag();
+      return text.empty() ? function : function + " · " + text;
+    }
+    case GroupBy::kClass:
+      return function;
+    case GroupBy::kShape: {
+      const std::string_view type = call.of->text(row.data_type);
+      const std::string size = has_bytes(row) ? bytes_text(row.bytes) : "size not known";
+      return function + " · " + size + (type.empty() ? "" : " " + std::string(type));
+    }
+    case GroupBy::kUnit:
+      return unit_label(row, tag());
+  }
+  return function;
+}
+
+void find_longest(std::span<const RangeCall* const> calls, NameFigures& figures) {
+  const RangeCall* longest = *std::ranges::min_element(calls, {}, [](const RangeCall* call) {
+    return std::tuple(-call->duration_ns, call->row->start_ns, call->of->rank, call->index);
+  });
+  figures.longest_start_ns = longest->row->start_ns;
+  if (longest->of->row_ids.empty()) return;
+  figures.longest = {EventTableKind::kCollective, longest->of->rank,
+                     longest->of->row_ids[longest->index], 0};
+}
+
+// Waits and transfers, of those whose last rank is known.
+void add_wait(const RangeCall& call, NameFigures& figures) {
+  if (call.start.ranks < 2) return;
+  const Collective& row = *call.row;
+  const std::int64_t latest = std::max(row.start_ns, call.start.latest_ns);
+  ++figures.matched;
+  figures.wait_ns = saturated_add(figures.wait_ns, saturated_difference(latest, row.start_ns));
+  // Clocks that disagree may let a rank end before another one started.
+  figures.transfer_ns = saturated_add(
+      figures.transfer_ns, std::max<std::int64_t>(0, saturated_difference(row.end_ns, latest)));
+  figures.matched_bytes = saturated_add(figures.matched_bytes, row.bytes);
+  figures.bus_bytes += static_cast<double>(row.bytes) * bus_factor(row.function, call.start.ranks);
+}
+
+NameFigures figures_of(const std::string& name, std::span<const RangeCall* const> calls) {
+  NameFigures figures;
+  figures.name = name;
+  figures.count = static_cast<std::int64_t>(calls.size());
+  std::vector<std::int64_t> durations;
+  std::int64_t overlapped_ns = 0;
+  DistinctTexts algorithms, protocols;
+  for (const RangeCall* call : calls) {
+    durations.push_back(call->duration_ns);
+    figures.total_ns = saturated_add(figures.total_ns, call->duration_ns);
+    figures.bytes = saturated_add(figures.bytes, call->row->bytes);
+    add_wait(*call, figures);
+    algorithms.add(call->of->text(call->row->algorithm));
+    protocols.add(call->of->text(call->row->protocol));
+    if (call->piece_class() == TimeClass::kOverlapped) {
+      overlapped_ns = saturated_add(overlapped_ns, call->duration_ns);
+    }
+  }
+  figures.algorithm = algorithms.joined();
+  figures.protocol = protocols.joined();
+  const auto at_rank = [&](std::int64_t hundredths) {
+    const auto nth = durations.begin() + (nearest_rank(figures.count, hundredths) - 1);
+    std::ranges::nth_element(durations, nth);
+    return *nth;
+  };
+  figures.piece_class =
+      overlapped_ns > figures.total_ns / 2 ? TimeClass::kOverlapped : TimeClass::kExposed;
+  figures.mean_ns = static_cast<double>(figures.total_ns) / static_cast<double>(figures.count);
+  figures.median_ns = at_rank(50);
+  figures.p99_ns = at_rank(99);
+  const auto [least, most] = std::ranges::minmax(durations);
+  figures.least_ns = least;
+  figures.most_ns = most;
+  const DurationBins bins(figures.least_ns, figures.most_ns);
+  figures.histogram.first_ns = bins.first_ns();
+  figures.histogram.last_ns = bins.last_ns();
+  for (const std::int64_t duration : durations) {
+    ++figures.histogram.counts[static_cast<std::size_t>(bins.bin_of(duration))];
+  }
+  find_longest(calls, figures);
+  return figures;
+}
+
+}  // namespace
+
+bool has_rank(const TimeRange& range, int rank) {
+  return range.ranks.empty() || std::ranges::find(range.ranks, rank) != range.ranks.end();
+}
+
+void complete_table(RangeTable& table) {
+  for (const NameFigures& row : table.rows) {
+    table.count += row.count;
+    table.total_ns = saturated_add(table.total_ns, row.total_ns);
+  }
+  for (NameFigures& row : table.rows) {
+    if (table.total_ns == 0) break;
+    row.share = static_cast<double>(row.total_ns) / static_cast<double>(table.total_ns);
+  }
+  std::ranges::sort(table.rows, {}, [](const NameFigures& row) {
+    return std::tuple(-row.total_ns, -row.count, std::string_view(row.name));
+  });
+}
+
+std::vector<RangeTable> collective_tables(std::span<const CollectiveRows> collectives,
+                                          const TimeRange& range) {
+  const auto calls = calls_in(collectives, range);
+  const auto kinds = kinds_of(calls);
+  std::vector<RangeTable> tables;
+  for (const auto group_by : {GroupBy::kName, GroupBy::kClass, GroupBy::kShape, GroupBy::kUnit}) {
+    std::map<std::string, std::vector<const RangeCall*>> groups;
+    std::vector<std::vector<const RangeCall*>*> group_of(calls.size());  // by kind
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+      auto*& group = group_of[kinds[i]];
+      if (group == nullptr) group = &groups[label_of(calls[i], group_by)];
+      group->push_back(&calls[i]);
+    }
+    RangeTable table{StatisticsTable::kCollectives, group_by, {}, 0, 0};
+    for (const auto& [name, members] : groups) table.rows.push_back(figures_of(name, members));
+    complete_table(table);
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,123 @@
+#include "trace/explore/statistics/collectives_in_range.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "trace/analysis/collectives/process_groups.h"
+#include "trace/explore/find/row_finder.h"
+#include "trace/explore/statistics/collective_classes.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// Collectives with what names them, each once.
+class CallCollector {
+ public:
+  explicit CallCollector(const RunSnapshot& run) : run_(run) {
+    for (const RankSnapshot& rank : run.ranks) {
+      taken_.emplace_back(rank.rows->collectives.size());
+    }
+  }
+
+  void add(const CollectivePart& like) {
+    const auto parts = run_.calls->same_call(like);
+    for (const CollectivePart& part : parts) add_row(part);
+    if (parts.empty()) add_row(like);
+  }
+
+  StragglerFigures figures() const {
+    ProcessGroups groups;
+    StringTable names;
+    for (const RankSnapshot& rank : run_.ranks) {
+      for (const ProcessGroup& group : rank.rows->groups) groups.add(group, names);
+    }
+    const auto announced = groups.figures();
+    return straggler_figures(collectives_, refs_, announced, strings_,
+                             {.clocks = run_.clocks.get()});
+  }
+
+ private:
+  void add_row(const CollectivePart& part) {
+    const auto rank = std::ranges::find(run_.ranks, part.rank, &RankSnapshot::rank);
+    if (rank == run_.ranks.end()) return;
+    const auto index = index_of(*rank->rows, part);
+    auto& taken = taken_[static_cast<std::size_t>(rank - run_.ranks.begin())];
+    if (!index || taken[*index]) return;
+    taken[*index] = true;
+    const Collective& row = rank->rows->collectives.rows[*index];
+    collectives_.push_back(row);
+    refs_.push_back({EventTableKind::kCollective, part.rank, part.row, 0});
+    if (row.tag_name != 0 && strings_.get(part.rank, row.tag_name).empty()) {
+      strings_.add({part.rank, row.tag_name, std::string(rank->rows->text(row.tag_name))});
+    }
+  }
+
+  const RunSnapshot& run_;
+  std::vector<std::vector<bool>> taken_;  // by rank, as they stand in the snapshot
+  std::vector<Collective> collectives_;
+  std::vector<EventRef> refs_;
+  StringTable strings_;
+};
+
+// Send and receive wait for one another alone; of a group that was announced all ranks must be
+// there.
+CallStart call_start(const RunSnapshot& run, const RankRows& own, std::uint32_t index) {
+  const Collective& row = own.collectives.rows[index];
+  if (run.calls == nullptr || row.function == CollectiveFunction::kSend ||
+      row.function == CollectiveFunction::kReceive) {
+    return {};
+  }
+  const auto parts = run.calls->same_call(part_of(own, index));
+  const auto group = std::ranges::find(own.groups, row.process_group, &ProcessGroup::id);
+  if (parts.size() < 2 || (group != own.groups.end() && parts.size() < group->ranks.size())) {
+    return {};
+  }
+  const std::int64_t latest = run.calls->latest_start_ns(part_of(own, index));
+  if (latest == 0) return {};
+  return {latest, static_cast<int>(parts.size())};
+}
+
+}  // namespace
+
+RunCollectives collective_rows(const RunSnapshot& run, const TimeRange& range) {
+  RunCollectives result;
+  result.classes.reserve(run.ranks.size());  // `rows` refer to them
+  for (const RankSnapshot& rank : run.ranks) {
+    CollectiveRows& rows = result.rows.emplace_back();
+    // Until each was looked at in the background.
+    if (!rank.exposure) result.classes.push_back(collective_classes(run, rank, range));
+    rows.classes = rank.exposure ? *rank.exposure : result.classes.back();
+    const RankRows* const own = rank.rows.get();
+    rows.rank = rank.rank;
+    rows.rows = own->collectives.rows;
+    rows.row_ids = own->collectives.ids;
+    rows.text = [own](StringId id) { return own->text(id); };
+    rows.call_start = [&run, own](std::size_t index) {
+      return call_start(run, *own, static_cast<std::uint32_t>(index));
+    };
+  }
+  return result;
+}
+
+std::shared_ptr<const StragglerFigures> stragglers_in(const RunSnapshot& run,
+                                                      const TimeRange& range) {
+  if (run.calls == nullptr) return nullptr;
+  CallCollector calls(run);
+  for (const RankSnapshot& rank : run.ranks) {
+    if (!range.ranks.empty() && std::ranges::find(range.ranks, rank.rank) == range.ranks.end()) {
+      continue;
+    }
+    const auto& rows = rank.rows->collectives.rows;
+    for (auto i = static_cast<std::uint32_t>(
+             std::ranges::lower_bound(rows, range.start_ns, {}, &Collective::start_ns) -
+             rows.begin());
+         i < rows.size() && rows[i].start_ns < range.end_ns; ++i) {
+      calls.add(part_of(*rank.rows, i));
+    }
+  }
+  return std::make_shared<const StragglerFigures>(calls.figures());
+}
+
+}  // namespace shardlens::trace
