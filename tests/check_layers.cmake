@@ -9,7 +9,7 @@ set(rules
   "trace/model|trace/base trace/model|tl/"
   "trace/store|trace/base trace/model trace/store|sqlite3 xxhash zstd yaml-cpp/"
   "trace/interop|trace/base trace/model trace/store trace/interop|tl/ simdjson zlib"
-  "trace/huggingface|trace/base trace/model trace/huggingface|nlohmann/"
+  "trace/job/huggingface|trace/base trace/model trace/job/huggingface|nlohmann/"
   "trace/synthetic|trace/base trace/model trace/store trace/synthetic|"
   "trace/analysis|trace/base trace/model trace/predict trace/analysis|"
   "trace/predict|trace/base trace/model trace/predict|"
@@ -21,14 +21,14 @@ set(rules
   "profiler/cupti|trace/base trace/model trace/store profiler profiler/cupti|cupti cuda"
   "profiler/inject|trace/base trace/model trace/store trace/timeline profiler profiler/cupti profiler/nccl profiler/nvml profiler/inject|"
   "profiler/nccl|trace/base trace/model trace/store profiler profiler/nccl|"
-  "trainer|trace/base trace/model trace/huggingface trace/store trace/predict profiler profiler/torch profiler/cupti profiler/nccl profiler/nvml trainer trainer/checkpoint trainer/huggingface trainer/lora trainer/text|torch/ ATen/ c10/ cuda nccl"
+  "trainer|trace/base trace/model trace/job/huggingface trace/store trace/predict profiler profiler/torch profiler/cupti profiler/nccl profiler/nvml trainer trainer/checkpoint trainer/huggingface trainer/lora trainer/text|torch/ ATen/ c10/ cuda nccl"
   "trainer/checkpoint|trace/base trace/model trace/store trainer trainer/checkpoint|torch/ nlohmann/"
-  "trainer/huggingface|trace/base trace/model trace/huggingface trace/store trainer trainer/checkpoint trainer/huggingface|torch/ nlohmann/"
+  "trainer/huggingface|trace/base trace/model trace/job/huggingface trace/store trainer trainer/checkpoint trainer/huggingface|torch/ nlohmann/"
   "trainer/lora|trace/base trace/model trainer trainer/checkpoint trainer/lora|torch/ ATen/ c10/ nlohmann/"
   "trainer/text|trace/base trace/model trainer/text|simdjson xxhash nlohmann/"
   "ui|trace/base trace/model trace/analysis trace/predict trace/timeline ui|imgui"
-  "app|trace/base trace/model trace/huggingface trace/store trace/interop trace/synthetic trace/analysis trace/predict trace/timeline trace/explore ui app|CLI/ nlohmann/"
-  "app/cli|trace/base trace/model trace/huggingface trace/store trace/interop trace/synthetic trace/analysis trace/predict trace/timeline trace/explore profiler/nvml ui app app/cli|CLI/ nlohmann/"
+  "app|trace/base trace/model trace/job/huggingface trace/store trace/interop trace/synthetic trace/analysis trace/predict trace/timeline trace/explore ui app|CLI/ nlohmann/"
+  "app/cli|trace/base trace/model trace/job/huggingface trace/store trace/interop trace/synthetic trace/analysis trace/predict trace/timeline trace/explore profiler/nvml ui app app/cli|CLI/ nlohmann/"
   "app/window|trace/base trace/model trace/store trace/analysis trace/predict trace/timeline ui app|imgui GLFW/ GL/ stb yaml-cpp/")
 set(guarded "tl/|sqlite3|xxhash|zstd|simdjson|zlib|re2/|yaml-cpp/|torch/|ATen/|c10/|cupti|cuda|nccl|imgui|GLFW/|GL/|stb|CLI/|nlohmann/")
 

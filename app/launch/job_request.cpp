@@ -4,7 +4,7 @@
 #include <set>
 #include <system_error>
 
-#include "trace/huggingface/find_model.h"
+#include "trace/job/huggingface/find_model.h"
 #include "trace/model/lora.h"
 #include "trace/store/checkpoint_info.h"
 #include "trace/store/run_folder.h"

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "trace/huggingface/find_model.h"
+#include "trace/job/huggingface/find_model.h"
 #include "trace/store/file_system.h"
 #include "trainer/checkpoint/disk_file.h"
 #include "trainer/checkpoint/rank_exchange.h"

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "trace/huggingface/model_config.h"
+#include "trace/job/huggingface/model_config.h"
 
 namespace shardlens::trainer {
 

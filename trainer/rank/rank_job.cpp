@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "trace/huggingface/find_model.h"
+#include "trace/job/huggingface/find_model.h"
 #include "trace/model/device_peaks.h"
 #include "trace/model/library_environment.h"
 #include "trace/model/lora.h"

@@ -11,7 +11,7 @@
 #include <memory>
 #include <mutex>
 
-#include "trace/huggingface/find_model.h"
+#include "trace/job/huggingface/find_model.h"
 #include "trainer/huggingface/folder_source.h"
 #include "trainer/model/build_model.h"
 #include "trainer/rank/rank_job.h"

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "trace/huggingface/find_model.h"
+#include "trace/job/huggingface/find_model.h"
 #include "trainer/text/label_names.h"
 #include "trainer/text/load_text.h"
 

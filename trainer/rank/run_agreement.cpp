@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "profiler/recorder/recorder.h"
-#include "trace/huggingface/find_model.h"
+#include "trace/job/huggingface/find_model.h"
 #include "trace/store/run_folder.h"
 #include "trace/store/settings_file.h"
 #include "trainer/rank/rank_device.h"

@@ -1,6 +1,6 @@
 #include "trainer/saving/model_saver.h"
 
-#include "trace/huggingface/find_model.h"
+#include "trace/job/huggingface/find_model.h"
 #include "trace/store/run_folder.h"
 #include "trainer/huggingface/save_model_folder.h"
 #include "trainer/saving/trained_part.h"

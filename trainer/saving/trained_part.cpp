@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "trace/huggingface/find_model.h"
+#include "trace/job/huggingface/find_model.h"
 #include "trace/model/lora.h"
 #include "trace/model/strategy.h"
 #include "trainer/huggingface/save_model_folder.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "trace/huggingface/find_model.h"
+#include "trace/job/huggingface/find_model.h"
 
 namespace shardlens::app {
 

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <map>
 
-#include "trace/huggingface/find_model.h"
+#include "trace/job/huggingface/find_model.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/huggingface/weight_files.h"
 #include "trainer/model/build_model.h"

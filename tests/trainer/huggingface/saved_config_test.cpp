@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "trace/huggingface/model_config.h"
+#include "trace/job/huggingface/model_config.h"
 #include "trainer/huggingface/model_layout.h"
 
 namespace shardlens::trainer {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "tests/trainer/comm/rank_threads.h"
-#include "trace/huggingface/find_model.h"
+#include "trace/job/huggingface/find_model.h"
 #include "trainer/huggingface/folder_source.h"
 #include "trainer/huggingface/save_model_folder.h"
 #include "trainer/model/build_model.h"

@@ -2,7 +2,7 @@
 // `rope_scaling`) and 5 (`rope_parameters`). One thread.
 #pragma once
 
-#include "trace/huggingface/config_keys.h"
+#include "trace/job/huggingface/config_keys.h"
 #include "trace/model/model_shape.h"
 
 namespace shardlens::trace {

@@ -1,4 +1,4 @@
-#include "trace/huggingface/config_keys.h"
+#include "trace/job/huggingface/config_keys.h"
 
 #include <algorithm>
 #include <cmath>

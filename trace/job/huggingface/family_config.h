@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "trace/huggingface/config_keys.h"
+#include "trace/job/huggingface/config_keys.h"
 #include "trace/model/model_shape.h"
 
 namespace shardlens::trace {

@@ -1,10 +1,10 @@
-#include "trace/huggingface/find_model.h"
+#include "trace/job/huggingface/find_model.h"
 
 #include <fstream>
 #include <iterator>
 #include <system_error>
 
-#include "trace/huggingface/model_config.h"
+#include "trace/job/huggingface/model_config.h"
 
 namespace shardlens::trace {
 

@@ -2,8 +2,8 @@
 #include <array>
 #include <string_view>
 
-#include "trace/huggingface/family_config.h"
-#include "trace/huggingface/rotary_config.h"
+#include "trace/job/huggingface/family_config.h"
+#include "trace/job/huggingface/rotary_config.h"
 
 namespace shardlens::trace {
 

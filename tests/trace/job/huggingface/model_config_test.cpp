@@ -1,4 +1,4 @@
-#include "trace/huggingface/model_config.h"
+#include "trace/job/huggingface/model_config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

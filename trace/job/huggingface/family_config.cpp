@@ -1,4 +1,4 @@
-#include "trace/huggingface/family_config.h"
+#include "trace/job/huggingface/family_config.h"
 
 #include <array>
 #include <string>

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/huggingface/family_config.h"
+#include "trace/job/huggingface/family_config.h"
 
 namespace shardlens::trace {
 

@@ -1,4 +1,4 @@
-#include "trace/huggingface/rotary_config.h"
+#include "trace/job/huggingface/rotary_config.h"
 
 #include <array>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "trace/huggingface/find_model.h"
+#include "trace/job/huggingface/find_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
-#include "trace/huggingface/model_config.h"
+#include "trace/job/huggingface/model_config.h"
 
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "trace/huggingface/config_keys.h"
-#include "trace/huggingface/family_config.h"
+#include "trace/job/huggingface/config_keys.h"
+#include "trace/job/huggingface/family_config.h"
 
 namespace shardlens::trace {
 
