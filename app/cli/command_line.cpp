@@ -15,9 +15,9 @@
 #include "app/cli/terminal/output.h"
 #include "app/launch/program_files.h"
 #include "app/window/window_main.h"
+#include "trace/base/printable.h"
+#include "trace/base/suggestion.h"
 #include "trace/interop/kineto_import.h"
-#include "trace/model/printable.h"
-#include "trace/model/suggestion.h"
 #include "trace/store/run_folder.h"
 
 namespace shardlens::app {

@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "trace/job/huggingface/find_model.h"
-#include "trace/model/lora.h"
+#include "trace/job/shape/lora.h"
 #include "trace/store/checkpoint_info.h"
 #include "trace/store/run_folder.h"
 

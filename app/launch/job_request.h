@@ -5,9 +5,9 @@
 #include <string>
 
 #include "app/launch/device_probe.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
 #include "trace/model/run_info.h"
-#include "trace/model/settings.h"
 
 namespace shardlens::app {
 

@@ -16,7 +16,7 @@
 #include "app/launch/log_tail.h"
 #include "app/launch/rank_exit.h"
 #include "app/launch/rank_process.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/model/run_info.h"
 #include "trace/store/reserved_room.h"
 

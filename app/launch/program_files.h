@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::app {
 

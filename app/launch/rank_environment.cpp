@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "trace/model/library_environment.h"
+#include "trace/job/library_environment.h"
 
 namespace shardlens::app {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/launch/rank_exit.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::app {
 

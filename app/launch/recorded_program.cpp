@@ -20,8 +20,8 @@
 
 #include "app/launch/program_files.h"
 #include "app/launch/rank_environment.h"
-#include "trace/model/schedule.h"
-#include "trace/model/text.h"
+#include "trace/base/text.h"
+#include "trace/job/schedule.h"
 #include "trace/store/query.h"
 #include "trace/store/rank_files.h"
 #include "trace/store/run_folder.h"

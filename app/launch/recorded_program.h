@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/model/run_info.h"
 #include "trace/store/reserved_room.h"
 

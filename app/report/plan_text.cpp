@@ -3,7 +3,7 @@
 
 #include "app/report/plan_report.h"
 #include "app/report/text_table.h"
-#include "trace/model/text.h"
+#include "trace/base/text.h"
 #include "ui/plan/plan_table.h"
 #include "ui/present/format.h"
 

@@ -7,9 +7,9 @@
 
 #include "app/session/runs/run_notes.h"
 #include "trace/analysis/figures/run_summary.h"
+#include "trace/base/printable.h"
+#include "trace/job/library_environment.h"
 #include "trace/model/gpu_counters.h"
-#include "trace/model/library_environment.h"
-#include "trace/model/printable.h"
 #include "trace/model/run_origin.h"
 
 namespace shardlens::app {

@@ -9,7 +9,7 @@
 
 #include "trace/analysis/figures/figures.h"
 #include "trace/analysis/hang/hang_diagnosis.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::app {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "trace/model/printable.h"
+#include "trace/base/printable.h"
 
 namespace shardlens::app {
 namespace {

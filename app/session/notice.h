@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::app {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 struct GLFWwindow;
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "app/session/watch/replay_clock.h"
-#include "trace/model/text.h"
+#include "trace/base/text.h"
 
 namespace shardlens::app {
 

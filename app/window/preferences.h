@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "ui/state/view_preferences.h"
 
 namespace shardlens::app {

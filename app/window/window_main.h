@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "ui/state/view_address.h"
 
 namespace shardlens::app {

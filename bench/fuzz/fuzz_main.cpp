@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "bench/bench_rows.h"
-#include "trace/model/printable.h"
+#include "trace/base/printable.h"
 
 namespace shardlens::bench {
 

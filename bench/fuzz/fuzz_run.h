@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "bench/fuzz/subject.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::bench {
 

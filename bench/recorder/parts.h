@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bench/bench_rows.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::bench {
 

@@ -16,7 +16,7 @@
 #include "profiler/cupti/recorder_sink.h"
 #include "profiler/recorder/clock_offset.h"
 #include "profiler/recorder/recorder.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::profiler {
 

@@ -16,7 +16,7 @@
 #include "profiler/process/fatal_signals.h"
 #include "profiler/process/warning_tail.h"
 #include "profiler/recorder/recorder.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::profiler {
 

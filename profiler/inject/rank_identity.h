@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "profiler/nccl/nccl_plugin.h"
+#include "trace/base/result.h"
 #include "trace/model/events.h"
-#include "trace/model/result.h"
 
 namespace shardlens::profiler {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "profiler/nccl/nccl_events.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::profiler {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "profiler/nvml/nvml_api.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::profiler {
 

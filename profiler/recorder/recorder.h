@@ -14,10 +14,10 @@
 
 #include "profiler/recorder/collective_recorder.h"
 #include "profiler/recorder/step_recorder.h"
+#include "trace/base/result.h"
+#include "trace/job/schedule.h"
 #include "trace/model/events.h"
 #include "trace/model/rank_outcome.h"
-#include "trace/model/result.h"
-#include "trace/model/schedule.h"
 
 namespace shardlens::profiler {
 

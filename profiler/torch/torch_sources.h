@@ -8,8 +8,8 @@
 
 #include "profiler/memory/memory_category.h"
 #include "profiler/recorder/recorder.h"
+#include "trace/base/result.h"
 #include "trace/model/events.h"
-#include "trace/model/result.h"
 
 namespace at {
 class Tensor;

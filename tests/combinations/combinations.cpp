@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "trace/model/strategy.h"
-#include "trace/model/text.h"
+#include "trace/base/text.h"
+#include "trace/job/shape/strategy.h"
 
 namespace shardlens::combinations {
 

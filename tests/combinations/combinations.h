@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/model/result.h"
-#include "trace/model/settings.h"
+#include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
 
 namespace shardlens::combinations {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "tests/combinations/combinations.h"
-#include "trace/model/text.h"
+#include "trace/base/text.h"
 
 namespace {
 

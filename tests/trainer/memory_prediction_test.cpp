@@ -6,7 +6,7 @@
 
 #include "profiler/torch/torch_sources.h"
 #include "tests/trainer/memory_prediction_cases.h"
-#include "trace/model/loss_chunks.h"
+#include "trace/job/shape/loss_chunks.h"
 #include "trace/predict/adapter_memory.h"
 #include "trace/predict/encoder_block.h"
 #include "trace/predict/head_memory.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "trace/model/parameter_shapes.h"
+#include "trace/job/shape/parameter_shapes.h"
 #include "trainer/ddp/data_parallel.h"
 #include "trainer/model/build_model.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tests/trainer/sharded_training.h"
-#include "trace/model/text.h"
+#include "trace/base/text.h"
 #include "trace/predict/model_units.h"
 #include "trainer/model/build_model.h"
 #include "trainer/saving/trained_part.h"

@@ -9,7 +9,7 @@
 
 #include "tests/ui/testing/headless_window.h"
 #include "tests/ui/testing/sample_snapshot.h"
-#include "trace/model/strategy.h"
+#include "trace/job/shape/strategy.h"
 #include "ui/window/main_view.h"
 
 namespace shardlens::ui {

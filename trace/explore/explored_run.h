@@ -11,13 +11,13 @@
 #include <optional>
 #include <vector>
 
+#include "trace/base/result.h"
 #include "trace/explore/run/exposure_scan.h"
 #include "trace/explore/run/lane_scan.h"
 #include "trace/explore/run/rank_source.h"
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/explore/tally/chunk_names.h"
 #include "trace/explore/tally/run_tally.h"
-#include "trace/model/result.h"
 #include "trace/store/event_store.h"
 #include "trace/store/kept_file.h"
 #include "trace/timeline/row_catalogue.h"

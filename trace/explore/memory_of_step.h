@@ -3,8 +3,8 @@
 
 #include <functional>
 
+#include "trace/base/result.h"
 #include "trace/explore/run/run_snapshot.h"
-#include "trace/model/result.h"
 #include "trace/timeline/step_memory.h"
 
 namespace shardlens::trace {

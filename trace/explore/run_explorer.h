@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/event_store.h"
 #include "trace/timeline/event_details.h"
 #include "trace/timeline/name_hits.h"

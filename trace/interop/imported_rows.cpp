@@ -5,7 +5,7 @@
 #include <queue>
 #include <vector>
 
-#include "trace/model/saturated.h"
+#include "trace/base/saturated.h"
 #include "trace/store/row_writer.h"
 #include "trace/store/trace_file.h"
 

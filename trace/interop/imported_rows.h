@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <functional>
 
+#include "trace/base/result.h"
 #include "trace/model/batch.h"
-#include "trace/model/result.h"
 
 namespace shardlens::trace {
 

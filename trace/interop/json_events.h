@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 struct gzFile_s;
 

@@ -7,13 +7,13 @@
 #include <optional>
 #include <utility>
 
+#include "trace/base/saturated.h"
+#include "trace/base/text.h"
 #include "trace/interop/imported_rows.h"
 #include "trace/interop/json_events.h"
 #include "trace/interop/kineto_job.h"
 #include "trace/interop/kineto_rank.h"
-#include "trace/model/run_limits.h"
-#include "trace/model/saturated.h"
-#include "trace/model/text.h"
+#include "trace/job/run_limits.h"
 #include "trace/store/run_folder.h"
 
 namespace shardlens::trace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/model/run_info.h"
 
 namespace shardlens::trace {

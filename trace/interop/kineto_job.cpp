@@ -6,7 +6,7 @@
 #include <climits>
 #include <string>
 
-#include "trace/model/run_limits.h"
+#include "trace/job/run_limits.h"
 
 namespace shardlens::trace {
 

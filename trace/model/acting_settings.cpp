@@ -3,8 +3,8 @@
 #include <string>
 #include <variant>
 
-#include "trace/model/lora.h"
-#include "trace/model/strategy.h"
+#include "trace/job/shape/lora.h"
+#include "trace/job/shape/strategy.h"
 
 namespace shardlens::trace {
 

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <system_error>
 
-#include "trace/model/printable.h"
-#include "trace/model/text.h"
+#include "trace/base/printable.h"
+#include "trace/base/text.h"
 
 namespace shardlens::trace {
 

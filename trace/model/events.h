@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/model/saturated.h"
+#include "trace/base/saturated.h"
 
 namespace shardlens::trace {
 

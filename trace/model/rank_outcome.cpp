@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "trace/model/text.h"
+#include "trace/base/text.h"
 
 namespace shardlens::trace {
 

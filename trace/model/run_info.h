@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/job/settings/settings.h"
 #include "trace/model/bookmarks.h"
-#include "trace/model/settings.h"
 
 namespace shardlens::trace {
 

@@ -3,7 +3,7 @@
 #include <set>
 #include <string_view>
 
-#include "trace/model/lora.h"
+#include "trace/job/shape/lora.h"
 #include "trace/predict/element_bytes.h"
 #include "trace/predict/layer_sizes.h"
 

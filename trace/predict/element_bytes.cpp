@@ -1,6 +1,6 @@
 #include "trace/predict/element_bytes.h"
 
-#include "trace/model/strategy.h"
+#include "trace/job/shape/strategy.h"
 
 namespace shardlens::trace {
 

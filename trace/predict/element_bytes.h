@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "trace/model/settings.h"
+#include "trace/job/settings/settings.h"
 
 namespace shardlens::trace {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "trace/model/lora.h"
-#include "trace/model/loss_chunks.h"
+#include "trace/job/shape/lora.h"
+#include "trace/job/shape/loss_chunks.h"
 #include "trace/predict/layer_sizes.h"
 
 namespace shardlens::trace {

@@ -1,6 +1,6 @@
 #include "trace/predict/kept_memory.h"
 
-#include "trace/model/strategy.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/predict/replicated_memory.h"
 #include "trace/predict/unit_memory.h"
 

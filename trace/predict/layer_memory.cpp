@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trace/model/lora.h"
+#include "trace/job/shape/lora.h"
 #include "trace/predict/adapter_memory.h"
 #include "trace/predict/element_bytes.h"
 #include "trace/predict/encoder_block.h"

@@ -2,9 +2,9 @@
 
 #include <cstdio>
 
-#include "trace/model/loss_chunks.h"
-#include "trace/model/strategy.h"
-#include "trace/model/text.h"
+#include "trace/base/text.h"
+#include "trace/job/shape/loss_chunks.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/predict/optimizer_state.h"
 
 namespace shardlens::trace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <tuple>
 
-#include "trace/model/parameter_shapes.h"
+#include "trace/job/shape/parameter_shapes.h"
 #include "trace/predict/element_bytes.h"
 
 namespace shardlens::trace {

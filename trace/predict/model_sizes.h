@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/lora.h"
-#include "trace/model/model_shape.h"
-#include "trace/model/settings.h"
+#include "trace/job/settings/settings.h"
+#include "trace/job/shape/lora.h"
+#include "trace/job/shape/model_shape.h"
 
 namespace shardlens::trace {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "trace/model/unit_choice.h"
+#include "trace/job/shape/unit_choice.h"
 
 namespace shardlens::trace {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "trace/model/model_shape.h"
-#include "trace/model/settings.h"
+#include "trace/job/settings/settings.h"
+#include "trace/job/shape/model_shape.h"
 #include "trace/predict/model_sizes.h"
 
 namespace shardlens::trace {

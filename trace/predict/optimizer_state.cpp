@@ -1,6 +1,6 @@
 #include "trace/predict/optimizer_state.h"
 
-#include "trace/model/strategy.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/predict/shard_sizes.h"
 
 namespace shardlens::trace {

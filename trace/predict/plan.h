@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/predict/memory_model.h"
 #include "trace/predict/traffic_model.h"
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "trace/model/model_shape.h"
-#include "trace/model/settings.h"
+#include "trace/job/settings/settings.h"
+#include "trace/job/shape/model_shape.h"
 
 namespace shardlens::trace {
 

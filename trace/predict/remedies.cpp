@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "trace/model/strategy.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/predict/memory_model.h"
 #include "trace/predict/plan.h"
 

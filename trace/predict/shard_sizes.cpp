@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trace/model/strategy.h"
+#include "trace/job/shape/strategy.h"
 
 namespace shardlens::trace {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "trace/model/strategy.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/predict/element_bytes.h"
 #include "trace/predict/encoder_block.h"
 #include "trace/predict/layer_sizes.h"

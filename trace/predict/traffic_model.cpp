@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "trace/model/strategy.h"
-#include "trace/model/text.h"
+#include "trace/base/text.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/predict/element_bytes.h"
 #include "trace/predict/model_sizes.h"
 #include "trace/predict/shard_sizes.h"

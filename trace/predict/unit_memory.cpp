@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "trace/model/strategy.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/predict/optimizer_state.h"
 
 namespace shardlens::trace {

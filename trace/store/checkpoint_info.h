@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/model/parameter_shapes.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
+#include "trace/job/shape/parameter_shapes.h"
 
 namespace shardlens::trace {
 

@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "trace/base/result.h"
 #include "trace/model/events.h"
-#include "trace/model/result.h"
 
 namespace shardlens::trace {
 

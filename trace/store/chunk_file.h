@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "trace/base/result.h"
 #include "trace/model/events.h"
-#include "trace/model/result.h"
 #include "trace/store/chunk_codec.h"
 #include "trace/store/trace_file.h"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/chunk_codec.h"
 #include "trace/store/varint.h"
 

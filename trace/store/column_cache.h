@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "trace/base/recently_used.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/chunk_entry.h"
 #include "trace/store/event_columns.h"
 

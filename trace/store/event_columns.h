@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "trace/base/result.h"
 #include "trace/model/events.h"
-#include "trace/model/result.h"
 #include "trace/store/chunk_codec.h"
 #include "trace/store/chunk_opener.h"
 #include "trace/store/packed_column.h"

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/event_source.h"
 #include "trace/store/sqlite.h"
 

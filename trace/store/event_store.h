@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/base/result.h"
 #include "trace/model/events.h"
-#include "trace/model/result.h"
 #include "trace/store/chunk_entry.h"
 #include "trace/store/event_columns.h"
 

@@ -1,6 +1,6 @@
 #include "trace/store/event_tables.h"
 
-#include "trace/model/saturated.h"
+#include "trace/base/saturated.h"
 
 namespace shardlens::trace {
 

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "trace/base/enum_text.h"
-#include "trace/model/saturated.h"
+#include "trace/base/saturated.h"
 #include "trace/store/chunk_codec.h"
 #include "trace/store/lod_event.h"
 #include "trace/store/output_file.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/chunk_opener.h"
 #include "trace/store/lod_check.h"
 #include "trace/store/sqlite.h"

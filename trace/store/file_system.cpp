@@ -14,9 +14,9 @@
 #include <thread>
 #include <utility>
 
-#include "trace/model/printable.h"
-#include "trace/model/text.h"
-#include "trace/model/write_error.h"
+#include "trace/base/printable.h"
+#include "trace/base/text.h"
+#include "trace/base/write_error.h"
 
 namespace shardlens::trace {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::trace {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "trace/model/saturated.h"
+#include "trace/base/saturated.h"
 #include "trace/store/file_system.h"
 #include "trace/store/sqlite.h"
 

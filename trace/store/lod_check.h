@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/lod_codec.h"
 #include "trace/store/lod_tile.h"
 #include "trace/store/sqlite.h"

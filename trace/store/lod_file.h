@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/lod_rows.h"
 #include "trace/store/lod_tile.h"
 #include "trace/store/sqlite.h"

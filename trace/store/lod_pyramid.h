@@ -7,7 +7,7 @@
 #include <functional>
 #include <optional>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/lod_tile.h"
 
 namespace shardlens::trace {

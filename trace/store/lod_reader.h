@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/lod_tile.h"
 #include "trace/store/sqlite.h"
 

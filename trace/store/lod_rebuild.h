@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/lod_missing.h"
 #include "trace/store/lod_source.h"
 #include "trace/store/lod_stretches.h"

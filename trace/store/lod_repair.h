@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/sqlite.h"
 
 namespace shardlens::trace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/lod_codec.h"
 #include "trace/store/lod_event.h"
 #include "trace/store/lod_ribbon.h"

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "trace/base/recently_used.h"
+#include "trace/base/result.h"
 #include "trace/model/events.h"
-#include "trace/model/result.h"
 #include "trace/store/chunk_codec.h"
 #include "trace/store/chunk_opener.h"
 #include "trace/store/lod_event.h"

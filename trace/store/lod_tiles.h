@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "trace/base/recently_used.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/lod_codec.h"
 #include "trace/store/lod_file.h"
 #include "trace/store/lod_stretches.h"

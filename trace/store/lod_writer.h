@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/base/result.h"
 #include "trace/model/batch.h"
-#include "trace/model/result.h"
 #include "trace/store/lod_codec.h"
 #include "trace/store/lod_names.h"
 #include "trace/store/lod_ribbon_writer.h"

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string_view>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/sqlite.h"
 
 namespace shardlens::trace {

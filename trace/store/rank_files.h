@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/sqlite.h"
 
 namespace shardlens::trace {

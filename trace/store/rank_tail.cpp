@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "trace/model/saturated.h"
+#include "trace/base/saturated.h"
 #include "trace/store/chunk_codec.h"
 #include "trace/store/chunk_opener.h"
 #include "trace/store/schema.h"

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "trace/base/result.h"
 #include "trace/model/batch.h"
-#include "trace/model/result.h"
 #include "trace/store/row_fields.h"
 #include "trace/store/row_io.h"
 #include "trace/store/sqlite.h"

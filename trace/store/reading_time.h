@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "trace/model/saturated.h"
+#include "trace/base/saturated.h"
 
 namespace shardlens::trace {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/schema.h"
 #include "trace/store/sqlite.h"
 

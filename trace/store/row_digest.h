@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/sqlite.h"
 
 namespace shardlens::trace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "trace/base/result.h"
 #include "trace/model/batch.h"
-#include "trace/model/result.h"
 #include "trace/store/row_fields.h"
 #include "trace/store/row_io.h"
 #include "trace/store/sqlite.h"

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "trace/base/result.h"
 #include "trace/model/batch.h"
-#include "trace/model/result.h"
 #include "trace/store/chunk_packer.h"
 #include "trace/store/lod_writer.h"
 #include "trace/store/row_digest.h"

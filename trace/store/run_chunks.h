@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/chunk_entry.h"
 #include "trace/store/chunk_file.h"
 #include "trace/store/global_names.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/trace_file.h"
 
 namespace shardlens::trace {

@@ -6,9 +6,9 @@
 #include <functional>
 #include <map>
 
-#include "trace/model/printable.h"
+#include "trace/base/printable.h"
+#include "trace/base/text.h"
 #include "trace/model/run_origin.h"
-#include "trace/model/text.h"
 #include "trace/store/rank_files.h"
 #include "trace/store/row_digest.h"
 #include "trace/store/schema.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/model/run_info.h"
 
 namespace shardlens::trace {

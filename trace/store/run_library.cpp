@@ -11,8 +11,8 @@
 #include <system_error>
 #include <tuple>
 
-#include "trace/model/printable.h"
-#include "trace/model/suggestion.h"
+#include "trace/base/printable.h"
+#include "trace/base/suggestion.h"
 #include "trace/store/file_system.h"
 #include "trace/store/rank_files.h"
 #include "trace/store/run_folder.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "trace/base/result.h"
 #include "trace/model/batch.h"
-#include "trace/model/result.h"
 #include "trace/model/run_info.h"
 
 namespace shardlens::trace {

@@ -2,7 +2,7 @@
 // it is read. The connection's thread.
 #pragma once
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/sqlite.h"
 
 namespace shardlens::trace {

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "trace/model/text.h"
+#include "trace/base/text.h"
 #include "trace/store/file_system.h"
 
 namespace shardlens::trace {

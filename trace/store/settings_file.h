@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <string>
 
-#include "trace/model/result.h"
-#include "trace/model/settings.h"
+#include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
 
 namespace shardlens::trace {
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::trace {
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/reading_time.h"
 
 namespace shardlens::trace {

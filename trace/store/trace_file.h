@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/file_system.h"
 #include "trace/store/sqlite.h"
 

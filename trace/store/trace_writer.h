@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <memory>
 
+#include "trace/base/result.h"
 #include "trace/model/batch.h"
 #include "trace/model/rank_outcome.h"
-#include "trace/model/result.h"
 
 namespace shardlens::trace {
 

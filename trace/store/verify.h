@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "trace/base/result.h"
 #include "trace/model/events.h"
-#include "trace/model/result.h"
 
 namespace shardlens::trace {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "trace/model/saturated.h"
+#include "trace/base/saturated.h"
 
 namespace shardlens::trace {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "trace/analysis/figures/labels.h"
-#include "trace/model/saturated.h"
+#include "trace/base/saturated.h"
 
 namespace shardlens::trace {
 

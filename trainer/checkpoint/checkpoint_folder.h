@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/checkpoint_info.h"
 
 namespace shardlens::trainer {

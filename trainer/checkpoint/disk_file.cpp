@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "trace/model/write_error.h"
+#include "trace/base/write_error.h"
 #include "trace/store/file_system.h"
 
 namespace shardlens::trainer {

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::trainer {
 

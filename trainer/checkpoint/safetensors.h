@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trainer/checkpoint/disk_file.h"
 
 namespace shardlens::trainer {

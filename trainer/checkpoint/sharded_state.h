@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/checkpoint_info.h"
 #include "trainer/comm/communicator.h"
 

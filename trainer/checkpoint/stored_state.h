@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/checkpoint_info.h"
 #include "trainer/checkpoint/checkpoint_plan.h"
 #include "trainer/checkpoint/safetensors.h"

@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trainer/checkpoint/safetensors.h"
 
 namespace shardlens::trainer {

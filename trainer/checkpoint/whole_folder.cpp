@@ -10,7 +10,7 @@
 #include <string>
 #include <system_error>
 
-#include "trace/model/write_error.h"
+#include "trace/base/write_error.h"
 #include "trace/store/checkpoint_info.h"
 #include "trace/store/file_system.h"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "trace/job/schedule.h"
 #include "trace/model/events.h"
-#include "trace/model/schedule.h"
 
 namespace shardlens::trainer {
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "profiler/recorder/recorder.h"
-#include "trace/model/result.h"
-#include "trace/model/schedule.h"
+#include "trace/base/result.h"
+#include "trace/job/schedule.h"
 #include "trainer/comm/collective_description.h"
 #include "trainer/comm/collective_failure.h"
 

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <mutex>
 
-#include "trace/model/schedule.h"
+#include "trace/job/schedule.h"
 #include "trainer/comm/collective_description.h"
 
 namespace shardlens::trainer {

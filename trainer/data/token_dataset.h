@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/result.h"
-#include "trace/model/settings.h"
+#include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
 #include "trainer/data/sample_view.h"
 #include "trainer/model/token_batch.h"
 #include "trainer/text/encoded_text.h"

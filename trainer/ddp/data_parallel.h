@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "profiler/recorder/recorder.h"
-#include "trace/model/settings.h"
+#include "trace/job/settings/settings.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/ddp/bucket_hook.h"
 #include "trainer/strategy/named_tensor.h"

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdio>
 
-#include "trace/model/printable.h"
+#include "trace/base/printable.h"
 
 namespace shardlens::trainer {
 

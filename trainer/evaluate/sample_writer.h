@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/settings.h"
+#include "trace/job/settings/settings.h"
 #include "trainer/data/token_dataset.h"
 #include "trainer/evaluate/generation.h"
 #include "trainer/text/prepared_text.h"

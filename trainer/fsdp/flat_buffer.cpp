@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "profiler/torch/torch_sources.h"
-#include "trace/model/lora.h"
+#include "trace/job/shape/lora.h"
 #include "trainer/strategy/tensor_memory.h"
 
 namespace shardlens::trainer {

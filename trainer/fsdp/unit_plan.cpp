@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "trace/model/unit_choice.h"
+#include "trace/job/shape/unit_choice.h"
 
 namespace shardlens::trainer {
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/model/model_shape.h"
-#include "trace/model/parameter_shapes.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
+#include "trace/job/shape/model_shape.h"
+#include "trace/job/shape/parameter_shapes.h"
 
 namespace shardlens::trainer {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/model_shape.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
+#include "trace/job/shape/model_shape.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/huggingface/mapped_file.h"
 #include "trainer/model/parameter_source.h"

@@ -8,7 +8,7 @@
 #include <functional>
 #include <span>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::trainer {
 

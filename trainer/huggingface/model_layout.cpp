@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "trace/model/parameter_shapes.h"
+#include "trace/job/shape/parameter_shapes.h"
 #include "trainer/huggingface/saved_mark.h"
 #include "trainer/huggingface/weight_files.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/model_shape.h"
+#include "trace/job/shape/model_shape.h"
 #include "trainer/checkpoint/safetensors.h"
 
 namespace shardlens::trainer {

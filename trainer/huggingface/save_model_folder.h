@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/model_shape.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
+#include "trace/job/shape/model_shape.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/huggingface/model_layout.h"

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/model/model_shape.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
+#include "trace/job/shape/model_shape.h"
 #include "trainer/checkpoint/safetensors.h"
 
 namespace shardlens::trainer {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trace/model/schedule.h"
+#include "trace/job/schedule.h"
 #include "trainer/comm/communicator.h"
 
 namespace shardlens::trainer {

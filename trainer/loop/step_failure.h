@@ -6,8 +6,8 @@
 #include <functional>
 #include <string>
 
+#include "trace/base/result.h"
 #include "trace/model/events.h"
-#include "trace/model/result.h"
 
 namespace shardlens::trainer {
 

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "profiler/torch/torch_sources.h"
-#include "trace/model/lora.h"
-#include "trace/model/loss_chunks.h"
+#include "trace/job/shape/lora.h"
+#include "trace/job/shape/loss_chunks.h"
 #include "trainer/loop/memory_failure.h"
 #include "trainer/loop/phase_mark.h"
 #include "trainer/loop/step_failure.h"

@@ -15,8 +15,8 @@
 
 #include "profiler/memory/memory_sampler.h"
 #include "profiler/recorder/recorder.h"
-#include "trace/model/result.h"
-#include "trace/model/settings.h"
+#include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/data/batch_loader.h"
 #include "trainer/evaluate/evaluation.h"

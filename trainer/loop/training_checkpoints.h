@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/result.h"
-#include "trace/model/settings.h"
+#include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
 #include "trace/store/checkpoint_info.h"
 #include "trainer/checkpoint/sharded_state.h"
 #include "trainer/comm/communicator.h"

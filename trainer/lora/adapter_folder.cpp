@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "trace/model/lora.h"
+#include "trace/job/shape/lora.h"
 #include "trainer/checkpoint/disk_file.h"
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/checkpoint/safetensors.h"

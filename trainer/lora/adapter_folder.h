@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/lora/adapters.h"
 #include "trainer/model/model.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "trace/model/lora.h"
+#include "trace/job/shape/lora.h"
 
 namespace shardlens::trainer {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trainer/model/linear_layer.h"
 #include "trainer/model/model.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trace/model/lora.h"
+#include "trace/job/shape/lora.h"
 #include "trainer/lora/adapters.h"
 #include "trainer/lora/nf4.h"
 

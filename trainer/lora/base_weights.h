@@ -3,7 +3,7 @@
 
 #include <torch/torch.h>
 
-#include "trace/model/lora.h"
+#include "trace/job/shape/lora.h"
 #include "trainer/model/model.h"
 
 namespace shardlens::trainer {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "trace/model/lora.h"
+#include "trace/job/shape/lora.h"
 
 namespace shardlens::trainer {
 

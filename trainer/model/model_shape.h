@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "trace/model/model_shape.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
+#include "trace/job/shape/model_shape.h"
 
 namespace shardlens::trainer {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::trainer {
 

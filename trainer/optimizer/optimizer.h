@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/model/settings.h"
+#include "trace/job/settings/settings.h"
 #include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer {

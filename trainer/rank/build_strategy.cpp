@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "profiler/torch/torch_sources.h"
-#include "trace/model/strategy.h"
+#include "trace/job/shape/strategy.h"
 #include "trainer/ddp/data_parallel.h"
 #include "trainer/fsdp/fully_sharded.h"
 #include "trainer/model/build_model.h"

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "profiler/recorder/recorder.h"
-#include "trace/model/settings.h"
+#include "trace/job/settings/settings.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/model/model.h"
 #include "trainer/model/parameter_source.h"

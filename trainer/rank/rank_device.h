@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "trace/model/result.h"
-#include "trace/model/settings.h"
+#include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
 #include "trainer/rank/rank_environment.h"
 
 namespace shardlens::trainer {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::trainer {
 

@@ -12,14 +12,14 @@
 #include <thread>
 #include <utility>
 
+#include "trace/base/text.h"
+#include "trace/job/device_peaks.h"
 #include "trace/job/huggingface/find_model.h"
-#include "trace/model/device_peaks.h"
-#include "trace/model/library_environment.h"
-#include "trace/model/lora.h"
-#include "trace/model/schedule.h"
-#include "trace/model/shape_text.h"
-#include "trace/model/strategy.h"
-#include "trace/model/text.h"
+#include "trace/job/library_environment.h"
+#include "trace/job/schedule.h"
+#include "trace/job/shape/lora.h"
+#include "trace/job/shape/shape_text.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/store/run_folder.h"
 #include "trainer/comm/flight_recorder.h"
 #include "trainer/loop/step_exchange.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "trace/model/schedule.h"
+#include "trace/job/schedule.h"
 #include "trainer/loop/device_memory.h"
 
 namespace shardlens::trainer {

@@ -12,7 +12,7 @@
 #include "profiler/process/warning_tail.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/torch/torch_sources.h"
-#include "trace/model/settings.h"
+#include "trace/job/settings/settings.h"
 #include "trainer/loop/rank_log.h"
 #include "trainer/rank/gpu_facts.h"
 #include "trainer/rank/rank_device.h"

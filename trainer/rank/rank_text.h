@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "trace/model/result.h"
-#include "trace/model/settings.h"
+#include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
 #include "trainer/evaluate/sample_writer.h"
 #include "trainer/loop/rank_log.h"
 #include "trainer/rank/rank_environment.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/model/run_info.h"
 #include "trainer/rank/rank_environment.h"
 #include "trainer/rank/rank_options.h"

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "trace/model/model_shape.h"
-#include "trace/model/result.h"
-#include "trace/model/settings.h"
+#include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
+#include "trace/job/shape/model_shape.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/model/model.h"
 #include "trainer/strategy/strategy.h"

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "trace/job/huggingface/find_model.h"
-#include "trace/model/lora.h"
-#include "trace/model/strategy.h"
+#include "trace/job/shape/lora.h"
+#include "trace/job/shape/strategy.h"
 #include "trainer/huggingface/save_model_folder.h"
 #include "trainer/lora/adapter_folder.h"
 #include "trainer/lora/base_weights.h"

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "trace/model/result.h"
-#include "trace/model/settings.h"
+#include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/lora/adapters.h"
 #include "trainer/model/model.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::trainer {
 

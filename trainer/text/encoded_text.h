@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trainer/text/mapped_image.h"
 #include "trainer/text/token_layout.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trainer/text/mapped_image.h"
 
 namespace shardlens::trainer {

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::trainer {
 

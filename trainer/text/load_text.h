@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trainer/text/encoded_text.h"
 #include "trainer/text/prepared_text.h"
 #include "trainer/text/token_cache.h"

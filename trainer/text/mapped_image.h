@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::trainer {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trainer/text/text_program.h"
 #include "trainer/text/text_source.h"
 #include "trainer/text/token_writer.h"

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trainer/text/encoded_text.h"
 #include "trainer/text/token_writer.h"
 

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "trace/model/write_error.h"
+#include "trace/base/write_error.h"
 
 namespace shardlens::trainer {
 

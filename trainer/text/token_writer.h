@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trainer/text/content_hash.h"
 #include "trainer/text/growing_memory.h"
 #include "trainer/text/mapped_image.h"

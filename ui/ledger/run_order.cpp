@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "trace/model/settings.h"
+#include "trace/job/settings/settings.h"
 
 namespace shardlens::ui {
 

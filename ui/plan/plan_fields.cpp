@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/model/model_shape.h"
+#include "trace/job/shape/model_shape.h"
 #include "trace/predict/gpu_table.h"
 #include "ui/kit/widgets.h"
 #include "ui/plan/plan_table.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "trace/model/strategy.h"
+#include "trace/job/shape/strategy.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/model/lora.h"
+#include "trace/job/shape/lora.h"
 #include "trace/predict/plan.h"
 #include "ui/present/memory_stack.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/model/settings.h"
+#include "trace/job/settings/settings.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::ui {

@@ -1,6 +1,6 @@
 #include "ui/present/ledger_text.h"
 
-#include "trace/model/schedule.h"
+#include "trace/job/schedule.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "trace/analysis/run/comparison.h"
-#include "trace/model/settings.h"
+#include "trace/job/settings/settings.h"
 
 namespace shardlens::ui {
 

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <numeric>
 
-#include "trace/model/settings.h"
+#include "trace/job/settings/settings.h"
 
 namespace shardlens::ui {
 

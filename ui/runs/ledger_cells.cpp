@@ -3,8 +3,8 @@
 #include <cmath>
 #include <ctime>
 
-#include "trace/model/knob_text.h"
-#include "trace/model/schedule.h"
+#include "trace/job/schedule.h"
+#include "trace/job/settings/knob_text.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui {

@@ -10,7 +10,7 @@
 #include "trace/analysis/figures/figures.h"
 #include "trace/analysis/run/comparison.h"
 #include "trace/analysis/steps/step_timeline.h"
-#include "trace/model/settings.h"
+#include "trace/job/settings/settings.h"
 #include "ui/inspect/inspect_view.h"
 #include "ui/state/strategy_estimates.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/lora.h"
+#include "trace/job/shape/lora.h"
 #include "trace/predict/plan.h"
 #include "trace/predict/remedies.h"
 

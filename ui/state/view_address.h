@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::ui {
 

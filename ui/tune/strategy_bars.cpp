@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "trace/model/strategy.h"
+#include "trace/job/shape/strategy.h"
 #include "ui/kit/widgets.h"
 #include "ui/plan/estimate_draw.h"
 #include "ui/present/format.h"

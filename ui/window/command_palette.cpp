@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "trace/model/settings.h"
+#include "trace/job/settings/settings.h"
 #include "ui/kit/keys.h"
 #include "ui/kit/overlay.h"
 #include "ui/kit/widgets.h"

@@ -9,7 +9,7 @@
 #include "app/cli/terminal/stop_request.h"
 #include "app/launch/program_files.h"
 #include "app/report/report_json.h"
-#include "trace/model/text.h"
+#include "trace/base/text.h"
 #include "trace/store/export_rows.h"
 #include "trace/store/file_system.h"
 #include "trace/store/run_folder.h"

@@ -9,7 +9,7 @@
 #include "app/cli/terminal/percent_line.h"
 #include "app/cli/terminal/stop_request.h"
 #include "app/report/report_json.h"
-#include "trace/model/text.h"
+#include "trace/base/text.h"
 #include "trace/synthetic/synthetic_run.h"
 
 namespace shardlens::app {

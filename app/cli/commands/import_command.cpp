@@ -8,8 +8,8 @@
 #include "app/cli/terminal/percent_line.h"
 #include "app/cli/terminal/stop_request.h"
 #include "app/report/report_json.h"
+#include "trace/base/text.h"
 #include "trace/interop/kineto_import.h"
-#include "trace/model/text.h"
 #include "trace/store/run_folder.h"
 
 namespace shardlens::app {

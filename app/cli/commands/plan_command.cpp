@@ -10,8 +10,8 @@
 #include "app/cli/terminal/exit_code.h"
 #include "app/cli/terminal/output.h"
 #include "app/report/plan_report.h"
+#include "trace/base/text.h"
 #include "trace/job/huggingface/find_model.h"
-#include "trace/model/text.h"
 #include "trace/predict/gpu_table.h"
 #include "trace/store/settings_file.h"
 

@@ -7,7 +7,7 @@
 #include "app/cli/terminal/output.h"
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"
-#include "trace/model/settings.h"
+#include "trace/job/settings/settings.h"
 
 namespace shardlens::app {
 namespace {

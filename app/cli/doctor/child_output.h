@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::app {
 

@@ -10,7 +10,7 @@
 
 #include "app/cli/terminal/output.h"
 #include "app/report/text_table.h"
-#include "trace/model/printable.h"
+#include "trace/base/printable.h"
 #include "ui/present/format.h"
 
 namespace shardlens::app {

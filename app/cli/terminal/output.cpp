@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "app/cli/terminal/exit_code.h"
-#include "trace/model/printable.h"
+#include "trace/base/printable.h"
 
 namespace shardlens::app {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "trace/model/printable.h"
+#include "trace/base/printable.h"
 
 namespace shardlens::app {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::app {
 

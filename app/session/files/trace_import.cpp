@@ -4,8 +4,8 @@
 #include <exception>
 #include <utility>
 
+#include "trace/base/text.h"
 #include "trace/interop/kineto_import.h"
-#include "trace/model/text.h"
 
 namespace shardlens::app {
 

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "trace/base/result.h"
 #include "trace/model/bookmarks.h"
-#include "trace/model/result.h"
 
 namespace shardlens::app {
 

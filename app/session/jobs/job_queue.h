@@ -16,7 +16,7 @@
 
 #include "app/launch/job_session.h"
 #include "app/session/jobs/hang_guard.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::app {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/result.h"
-#include "trace/model/settings.h"
+#include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::app {

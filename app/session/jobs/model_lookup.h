@@ -12,8 +12,8 @@
 #include <string>
 
 #include "app/session/worker/latest_worker.h"
-#include "trace/model/model_shape.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
+#include "trace/job/shape/model_shape.h"
 
 namespace shardlens::app {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "trace/model/model_shape.h"
-#include "trace/model/strategy.h"
+#include "trace/job/shape/model_shape.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/predict/gpu_table.h"
 
 namespace shardlens::app {

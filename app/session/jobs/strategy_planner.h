@@ -11,8 +11,8 @@
 
 #include "app/session/jobs/machine.h"
 #include "app/session/jobs/model_lookup.h"
-#include "trace/model/result.h"
-#include "trace/model/settings.h"
+#include "trace/base/result.h"
+#include "trace/job/settings/settings.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 

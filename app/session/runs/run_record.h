@@ -9,7 +9,7 @@
 #include "app/session/runs/run_pulse.h"
 #include "trace/analysis/figures/figures.h"
 #include "trace/analysis/noise/noise_model.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/model/run_info.h"
 
 namespace shardlens::app {

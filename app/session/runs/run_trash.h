@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::app {
 

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "app/session/runs/record_cache.h"
+#include "trace/base/printable.h"
+#include "trace/base/text.h"
 #include "trace/explore/kept_exploration.h"
-#include "trace/model/printable.h"
-#include "trace/model/text.h"
 #include "trace/store/file_system.h"
 
 namespace shardlens::app {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "trace/analysis/run/run_analysis.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/store/run_reader.h"
 #include "ui/state/snapshot.h"
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::app {

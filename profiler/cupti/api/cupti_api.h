@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 
 namespace shardlens::profiler {
 

@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "tests/trace/predict/predicted_jobs.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/model/events.h"
-#include "trace/model/strategy.h"
 #include "trace/predict/memory_model.h"
 
 namespace shardlens::trace {

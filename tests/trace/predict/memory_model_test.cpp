@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/trace/predict/predicted_jobs.h"
-#include "trace/model/parameter_shapes.h"
-#include "trace/model/strategy.h"
+#include "trace/job/shape/parameter_shapes.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/predict/head_memory.h"
 #include "trace/predict/layer_memory.h"
 

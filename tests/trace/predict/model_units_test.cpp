@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "trace/model/parameter_shapes.h"
+#include "trace/job/shape/parameter_shapes.h"
 
 namespace shardlens::trace {
 namespace {

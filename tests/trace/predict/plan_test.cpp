@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/trace/predict/predicted_jobs.h"
-#include "trace/model/strategy.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/predict/gpu_table.h"
 #include "trace/predict/remedies.h"
 

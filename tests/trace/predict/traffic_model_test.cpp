@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/trace/predict/predicted_jobs.h"
-#include "trace/model/parameter_shapes.h"
+#include "trace/job/shape/parameter_shapes.h"
 
 namespace shardlens::trace {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/model/saturated.h"
+#include "trace/base/saturated.h"
 
 namespace shardlens::trace {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/trainer/combinations/small_models.h"
-#include "trace/model/settings.h"
+#include "trace/job/settings/settings.h"
 
 namespace shardlens::trainer {
 

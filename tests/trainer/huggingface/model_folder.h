@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/model/parameter_shapes.h"
+#include "trace/job/shape/parameter_shapes.h"
 #include "trace/store/file_system.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/huggingface/weight_files.h"

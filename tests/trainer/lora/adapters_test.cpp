@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "tests/trainer/sharded_training.h"
-#include "trace/model/lora.h"
+#include "trace/job/shape/lora.h"
 #include "trainer/tensor/autocast_scope.h"
 
 namespace shardlens::trainer {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/trainer/sharded_training.h"
-#include "trace/model/lora.h"
+#include "trace/job/shape/lora.h"
 #include "trainer/lora/adapters.h"
 #include "trainer/lora/nf4.h"
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "trace/model/lora.h"
+#include "trace/job/shape/lora.h"
 #include "trainer/lora/kept_matrix.h"
 
 namespace shardlens::trainer {

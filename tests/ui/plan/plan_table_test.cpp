@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "trace/model/strategy.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/predict/gpu_table.h"
 #include "ui/present/format.h"
 

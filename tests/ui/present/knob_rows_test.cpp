@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "trace/model/strategy.h"
+#include "trace/job/shape/strategy.h"
 
 namespace shardlens::ui {
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "tests/ui/testing/sample_timeline.h"
-#include "trace/model/model_shape.h"
-#include "trace/model/strategy.h"
+#include "trace/job/shape/model_shape.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/predict/gpu_table.h"
 
 namespace shardlens::ui {

@@ -7,7 +7,7 @@
 #include "tests/ui/testing/headless_window.h"
 #include "tests/ui/testing/probe_texts.h"
 #include "tests/ui/testing/sample_snapshot.h"
-#include "trace/model/strategy.h"
+#include "trace/job/shape/strategy.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "trace/analysis/figures/figures.h"
-#include "trace/model/settings.h"
+#include "trace/job/settings/settings.h"
 #include "trace/model/strings.h"
 
 namespace shardlens::trace {

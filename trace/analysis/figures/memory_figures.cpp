@@ -4,9 +4,9 @@
 #include <optional>
 #include <tuple>
 
-#include "trace/model/lora.h"
-#include "trace/model/model_shape.h"
-#include "trace/model/shape_text.h"
+#include "trace/job/shape/lora.h"
+#include "trace/job/shape/model_shape.h"
+#include "trace/job/shape/shape_text.h"
 #include "trace/predict/memory_model.h"
 
 namespace shardlens::trace {

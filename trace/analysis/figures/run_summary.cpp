@@ -8,8 +8,8 @@
 
 #include "trace/analysis/figures/distribution.h"
 #include "trace/analysis/figures/traffic.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/model/run_origin.h"
-#include "trace/model/strategy.h"
 
 namespace shardlens::trace {
 

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "trace/analysis/figures/run_summary.h"
-#include "trace/model/library_environment.h"
-#include "trace/model/loss_chunks.h"
+#include "trace/job/library_environment.h"
+#include "trace/job/shape/loss_chunks.h"
+#include "trace/job/shape/shape_text.h"
 #include "trace/model/run_origin.h"
-#include "trace/model/shape_text.h"
 
 namespace shardlens::trace {
 

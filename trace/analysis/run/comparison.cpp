@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "trace/analysis/figures/run_summary.h"
+#include "trace/job/settings/settings.h"
 #include "trace/model/run_origin.h"
-#include "trace/model/settings.h"
 
 namespace shardlens::trace {
 

@@ -22,8 +22,8 @@
 #include "trace/analysis/figures/traffic.h"
 #include "trace/analysis/steps/rank_activity.h"
 #include "trace/analysis/steps/step_table.h"
+#include "trace/job/run_limits.h"
 #include "trace/model/gpu_counters.h"
-#include "trace/model/run_limits.h"
 #include "trace/model/run_origin.h"
 
 namespace shardlens::trace {

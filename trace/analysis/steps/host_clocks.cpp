@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "trace/model/saturated.h"
+#include "trace/base/saturated.h"
 
 namespace shardlens::trace {
 

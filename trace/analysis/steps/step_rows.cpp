@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "trace/analysis/steps/rank_activity.h"
-#include "trace/model/saturated.h"
+#include "trace/base/saturated.h"
 
 namespace shardlens::trace {
 

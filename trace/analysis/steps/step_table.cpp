@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "trace/model/saturated.h"
+#include "trace/base/saturated.h"
 
 namespace shardlens::trace {
 

@@ -3,12 +3,12 @@
 #include <tuple>
 
 #include "trace/analysis/steps/step_breakdown.h"
+#include "trace/base/saturated.h"
 #include "trace/explore/find/event_facts.h"
 #include "trace/explore/find/event_finder.h"
 #include "trace/explore/find/fact_sheet.h"
 #include "trace/explore/run/lane_events.h"
 #include "trace/explore/run/window_activity.h"
-#include "trace/model/saturated.h"
 #include "trace/timeline/collective_parts.h"
 #include "trace/timeline/kernel_class.h"
 #include "trace/timeline/quantity.h"

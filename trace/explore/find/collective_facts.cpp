@@ -5,12 +5,12 @@
 
 #include "trace/analysis/figures/labels.h"
 #include "trace/analysis/figures/traffic.h"
+#include "trace/base/saturated.h"
 #include "trace/explore/find/event_facts.h"
 #include "trace/explore/find/event_finder.h"
 #include "trace/explore/find/row_finder.h"
 #include "trace/explore/run/lane_events.h"
 #include "trace/explore/run/window_activity.h"
-#include "trace/model/saturated.h"
 #include "trace/timeline/collective_parts.h"
 #include "trace/timeline/quantity.h"
 #include "trace/timeline/row_labels.h"

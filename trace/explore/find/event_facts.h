@@ -2,8 +2,8 @@
 // to tenths of a second where every event of a rank must be compared.
 #pragma once
 
+#include "trace/base/result.h"
 #include "trace/explore/run/run_snapshot.h"
-#include "trace/model/result.h"
 #include "trace/timeline/event_details.h"
 
 namespace shardlens::trace {

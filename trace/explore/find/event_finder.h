@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "trace/base/result.h"
 #include "trace/explore/run/run_snapshot.h"
-#include "trace/model/result.h"
 #include "trace/timeline/name_hits.h"
 
 namespace shardlens::trace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/model/result.h"
+#include "trace/base/result.h"
 #include "trace/timeline/name_hits.h"
 
 namespace re2 {

@@ -4,10 +4,10 @@
 #include <array>
 #include <utility>
 
+#include "trace/base/saturated.h"
 #include "trace/explore/find/earliest_hits.h"
 #include "trace/explore/find/neighbour_search.h"
 #include "trace/explore/run/lane_events.h"
-#include "trace/model/saturated.h"
 
 namespace shardlens::trace {
 

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "trace/base/result.h"
 #include "trace/explore/find/name_matcher.h"
 #include "trace/explore/tally/chunk_names.h"
 #include "trace/model/events.h"
-#include "trace/model/result.h"
 #include "trace/store/event_store.h"
 #include "trace/timeline/name_hits.h"
 

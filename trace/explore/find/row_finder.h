@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "trace/base/result.h"
 #include "trace/explore/find/fact_sheet.h"
 #include "trace/explore/find/name_search.h"
 #include "trace/explore/run/rank_rows.h"
 #include "trace/explore/run/run_snapshot.h"
-#include "trace/model/result.h"
 #include "trace/timeline/drawn_event.h"
 #include "trace/timeline/event_ref.h"
 #include "trace/timeline/row_catalogue.h"

@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "trace/base/result.h"
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/explore/run/window_activity.h"
-#include "trace/model/result.h"
 #include "trace/timeline/picture.h"
 #include "trace/timeline/ribbon_columns.h"
 

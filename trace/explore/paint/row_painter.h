@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "trace/base/result.h"
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/explore/run/window_activity.h"
-#include "trace/model/result.h"
 #include "trace/timeline/picture.h"
 #include "trace/timeline/pixel_grid.h"
 

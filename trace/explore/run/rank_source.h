@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "trace/base/result.h"
 #include "trace/explore/run/rank_rows.h"
-#include "trace/model/result.h"
 #include "trace/store/lod_reader.h"
 #include "trace/store/row_reader.h"
 #include "trace/store/trace_file.h"

@@ -8,9 +8,9 @@
 #include "trace/analysis/figures/distinct_texts.h"
 #include "trace/analysis/figures/labels.h"
 #include "trace/analysis/figures/traffic.h"
+#include "trace/base/saturated.h"
 #include "trace/explore/tally/duration_bins.h"
 #include "trace/explore/tally/name_totals.h"
-#include "trace/model/saturated.h"
 
 namespace shardlens::trace {
 

@@ -8,9 +8,9 @@
 #include <span>
 #include <string_view>
 
+#include "trace/base/result.h"
 #include "trace/explore/tally/run_tally.h"
 #include "trace/model/events.h"
-#include "trace/model/result.h"
 #include "trace/store/event_store.h"
 #include "trace/timeline/picture.h"
 #include "trace/timeline/range_figures.h"

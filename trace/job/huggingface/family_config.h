@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "trace/job/huggingface/config_keys.h"
-#include "trace/model/model_shape.h"
+#include "trace/job/shape/model_shape.h"
 
 namespace shardlens::trace {
 

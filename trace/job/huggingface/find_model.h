@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <string>
 
-#include "trace/model/model_shape.h"
-#include "trace/model/result.h"
+#include "trace/base/result.h"
+#include "trace/job/shape/model_shape.h"
 
 namespace shardlens::trace {
 

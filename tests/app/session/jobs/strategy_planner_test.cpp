@@ -7,7 +7,7 @@
 #include <fstream>
 #include <thread>
 
-#include "trace/model/strategy.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/predict/gpu_table.h"
 #include "trace/store/file_system.h"
 

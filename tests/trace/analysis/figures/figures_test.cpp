@@ -11,8 +11,8 @@
 #include "trace/analysis/figures/labels.h"
 #include "trace/analysis/figures/memory_figures.h"
 #include "trace/analysis/run/run_analysis.h"
-#include "trace/model/model_shape.h"
-#include "trace/model/shape_text.h"
+#include "trace/job/shape/model_shape.h"
+#include "trace/job/shape/shape_text.h"
 
 namespace shardlens::trace {
 namespace {

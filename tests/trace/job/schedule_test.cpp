@@ -1,0 +1,130 @@
+#include "trace/job/schedule.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "trace/job/settings/settings.h"
+
+namespace shardlens::trace {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<std::int64_t> included(std::string_view text, std::int64_t steps) {
+  const auto schedule = parse_record_schedule(text);
+  std::vector<std::int64_t> list;
+  if (!schedule) return {-1};
+  for (std::int64_t step = 0; step < steps; ++step) {
+    if (schedule->includes(step)) list.push_back(step);
+  }
+  return list;
+}
+
+TEST(RecordSchedule, ReadsEveryForm) {
+  EXPECT_THAT(included("every step", 4), testing::ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(included("every 3rd", 8), testing::ElementsAre(0, 3, 6));
+  EXPECT_THAT(included("every 10", 25), testing::ElementsAre(0, 10, 20));
+  EXPECT_THAT(included("steps 2..4", 8), testing::ElementsAre(2, 3, 4));
+  EXPECT_THAT(included(" 5..5 ", 8), testing::ElementsAre(5));
+  EXPECT_THAT(included("none", 8), testing::IsEmpty());
+  EXPECT_TRUE(parse_record_schedule("none")->is_empty());
+  EXPECT_FALSE(parse_record_schedule("5..5")->is_empty());
+}
+
+TEST(RecordSchedule, RefusesWhatItDoesNotUnderstand) {
+  for (const char* text :
+       {"", "never", "every 0", "every", "steps 4..2", "steps -1..2", "3", "every x"}) {
+    const auto schedule = parse_record_schedule(text);
+    ASSERT_FALSE(schedule) << text;
+    EXPECT_EQ(schedule.error().kind, ErrorKind::kUsage);
+    EXPECT_THAT(schedule.error().message,
+                HasSubstr("every step, steps 10..20, every 10th, or none"));
+  }
+}
+
+std::vector<std::int64_t> allocation_steps(std::string_view text, std::int64_t steps) {
+  const auto schedule = parse_allocation_schedule(text);
+  std::vector<std::int64_t> list;
+  if (!schedule) return {-1};
+  for (std::int64_t step = 0; *schedule && step < steps; ++step) {
+    if ((*schedule)->includes(step)) list.push_back(step);
+  }
+  return list;
+}
+
+TEST(AllocationSchedule, ReadsOffOneStepAndEveryFormOfARecording) {
+  EXPECT_THAT(allocation_steps("off", 8), testing::IsEmpty());
+  EXPECT_THAT(allocation_steps("step 4", 8), testing::ElementsAre(4));
+  EXPECT_THAT(allocation_steps(" step 0", 8), testing::ElementsAre(0));
+  EXPECT_THAT(allocation_steps("steps 2..4", 8), testing::ElementsAre(2, 3, 4));
+  EXPECT_THAT(allocation_steps("every 3rd", 8), testing::ElementsAre(0, 3, 6));
+  EXPECT_THAT(allocation_steps("every step", 2), testing::ElementsAre(0, 1));
+}
+
+TEST(AllocationSchedule, RefusesWhatItDoesNotUnderstand) {
+  for (const char* text : {"", "step", "step x", "step -1", "steps 4", "4", "on", "step 4 5"}) {
+    const auto schedule = parse_allocation_schedule(text);
+    ASSERT_FALSE(schedule) << text;
+    EXPECT_EQ(schedule.error().kind, ErrorKind::kUsage);
+    EXPECT_THAT(schedule.error().message, HasSubstr("off, step 4, steps 4..6, every 10th"));
+  }
+}
+
+TEST(SimulatedLink, ReadsLatencyAndBandwidth) {
+  const auto link = parse_simulated_link("latency_us=50, gbit_per_s=1.5");
+  ASSERT_TRUE(link && link->has_value());
+  EXPECT_DOUBLE_EQ((*link)->latency_us, 50);
+  EXPECT_DOUBLE_EQ((*link)->gbps, 1.5);
+  EXPECT_FALSE(parse_simulated_link("off")->has_value());
+}
+
+TEST(SimulatedLink, ReadsBandwidthByItsFormerName) {
+  const auto link = parse_simulated_link("latency_us=50,gbps=1.5");
+  ASSERT_TRUE(link && link->has_value());
+  EXPECT_DOUBLE_EQ((*link)->gbps, 1.5);
+  EXPECT_EQ(link_text("gbps=1.5"), link_text("gbit_per_s=1.5"));
+  Settings before, now;
+  ASSERT_TRUE(set_value(before, "simulate_link", "latency_us=50, gbps=1"));
+  ASSERT_TRUE(set_value(now, "simulate_link", "latency_us=50, gbit_per_s=1"));
+  EXPECT_TRUE(differing_knobs(before, now).empty());
+  EXPECT_EQ(before.simulate_link, "latency_us=50, gbit_per_s=1");
+}
+
+TEST(SimulatedLink, RefusesALinkWithoutBandwidthAndUnknownKeys) {
+  EXPECT_FALSE(parse_simulated_link("latency_us=50"));
+  EXPECT_FALSE(parse_simulated_link("gbit_per_s=-1"));
+  EXPECT_FALSE(parse_simulated_link("gbit_per_s=inf"));
+  EXPECT_FALSE(parse_simulated_link("gbit_per_s=1,speed=2"));
+}
+
+TEST(SimulatedLink, IsWrittenForPeople) {
+  EXPECT_EQ(link_text("latency_us=100,gbit_per_s=1"), "1 Gbit/s, 100 µs");
+  EXPECT_EQ(link_text("latency_us=2500,gbit_per_s=0.5"), "500 Mbit/s, 2.5 ms");
+  EXPECT_EQ(link_text("off"), "off");
+  EXPECT_EQ(link_text("a wire"), "a wire");
+}
+
+TEST(Injection, ReadsSeveralFaults) {
+  const auto faults =
+      parse_injections("rank=1,step=5,phase=backward,delay_ms=12.5; step=3,every=1,nan");
+  ASSERT_TRUE(faults);
+  ASSERT_EQ(faults->size(), 2u);
+  EXPECT_EQ((*faults)[0].rank, 1);
+  EXPECT_EQ((*faults)[0].step, 5);
+  EXPECT_EQ((*faults)[0].phase, Phase::kBackward);
+  EXPECT_EQ((*faults)[0].fault, InjectedFault::kDelay);
+  EXPECT_DOUBLE_EQ((*faults)[0].delay_ms, 12.5);
+  EXPECT_EQ((*faults)[1].fault, InjectedFault::kNan);
+  EXPECT_TRUE((*faults)[1].repeats);
+  EXPECT_TRUE(parse_injections("off")->empty());
+}
+
+TEST(Injection, RefusesNoFaultTwoFaultsAndUnknownPhases) {
+  for (const char* text : {"", "rank=1,step=2", "nan,oom", "phase=lunch,nan", "rank=-1,nan",
+                           "delay_ms=soon", "rank=1,step=5,nan;", "explode"}) {
+    EXPECT_FALSE(parse_injections(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace shardlens::trace

@@ -1,0 +1,197 @@
+#include "trace/job/schedule.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <string>
+
+#include "trace/base/text.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// "0.5", "100": no more digits than the number has.
+std::string shortest(double number) {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof(digits), number).ptr};
+}
+
+bool take_prefix(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text = trimmed(text.substr(prefix.size()));
+  return true;
+}
+
+template <typename Number>
+bool parse_whole(std::string_view text, Number& number) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+struct Pair {
+  std::string_view key, value;
+};
+
+// "a=1, b" → {a, 1}, {b, ""}
+std::vector<Pair> split_pairs(std::string_view text) {
+  if (text.ends_with(',')) text.remove_suffix(1);  // says nothing
+  std::vector<Pair> pairs;
+  for (const std::string_view part : split(text, ',')) {
+    const auto equals = std::min(part.find('='), part.size());
+    const std::string_view value = part.substr(std::min(equals + 1, part.size()));
+    pairs.push_back({trimmed(part.substr(0, equals)), trimmed(value)});
+  }
+  return pairs;
+}
+
+tl::unexpected<Error> bad(std::string_view what, std::string_view text, std::string_view use) {
+  return fail(ErrorKind::kUsage, std::string(what) + ": '" + shortened(text) +
+                                     "' is not valid; use " + std::string(use) + ".");
+}
+
+bool parse_nonnegative(std::string_view text, double& number) {
+  return parse_whole(text, number) && std::isfinite(number) && number >= 0;
+}
+
+constexpr std::string_view kInjectUse =
+    "rank=1,step=5,phase=backward and one of delay_ms=100, nan, oom, hang, exit, skip_collective "
+    "or unequal_size; several separated by ';'";
+
+struct FaultName {
+  std::string_view name;
+  InjectedFault fault;
+};
+constexpr std::array<FaultName, 7> kFaults{{
+    {"delay_ms", InjectedFault::kDelay},
+    {"nan", InjectedFault::kNan},
+    {"oom", InjectedFault::kOutOfMemory},
+    {"hang", InjectedFault::kHang},
+    {"exit", InjectedFault::kExit},
+    {"skip_collective", InjectedFault::kSkipCollective},
+    {"unequal_size", InjectedFault::kUnequalSize},
+}};
+
+bool parse_phase(std::string_view text, Phase& phase) {
+  for (Phase candidate : {Phase::kData, Phase::kForward, Phase::kBackward, Phase::kOptimizer}) {
+    if (text == to_string(candidate)) {
+      phase = candidate;
+      return true;
+    }
+  }
+  return false;
+}
+
+// True if `pair` is a well-formed part of an injection; sets `has_fault` when it names the fault.
+bool apply_pair(const Pair& pair, Injection& injection, bool& has_fault) {
+  if (pair.key == "rank") return parse_whole(pair.value, injection.rank) && injection.rank >= 0;
+  if (pair.key == "step") return parse_whole(pair.value, injection.step) && injection.step >= 0;
+  if (pair.key == "phase") return parse_phase(pair.value, injection.phase);
+  if (pair.key == "every") {
+    injection.repeats = pair.value == "1";
+    return injection.repeats;
+  }
+  for (const FaultName& name : kFaults) {
+    if (pair.key != name.name) continue;
+    if (has_fault) return false;
+    has_fault = true;
+    injection.fault = name.fault;
+    return name.fault != InjectedFault::kDelay || parse_nonnegative(pair.value, injection.delay_ms);
+  }
+  return false;
+}
+
+Result<Injection> parse_injection(std::string_view text) {
+  Injection injection;
+  bool has_fault = false;
+  for (const Pair& pair : split_pairs(text)) {
+    if (!apply_pair(pair, injection, has_fault)) return bad("inject", text, kInjectUse);
+  }
+  if (!has_fault) return bad("inject", text, kInjectUse);
+  return injection;
+}
+
+Result<RecordSchedule> parse_schedule(std::string_view knob, std::string_view text,
+                                      std::string_view use) {
+  std::string_view rest = trimmed(text);
+  RecordSchedule schedule;
+  if (take_prefix(rest, "every")) {
+    if (rest == "step") return schedule;
+    for (std::string_view suffix : {"th", "st", "nd", "rd", " steps"}) {
+      if (rest.ends_with(suffix)) rest = rest.substr(0, rest.size() - suffix.size());
+    }
+    if (!parse_whole(rest, schedule.every) || schedule.every < 1) return bad(knob, text, use);
+    return schedule;
+  }
+  take_prefix(rest, "steps");
+  const auto dots = rest.find("..");
+  if (dots == std::string_view::npos || !parse_whole(rest.substr(0, dots), schedule.first) ||
+      !parse_whole(rest.substr(dots + 2), schedule.last) || schedule.first < 0 ||
+      schedule.last < schedule.first) {
+    return bad(knob, text, use);
+  }
+  return schedule;
+}
+
+}  // namespace
+
+Result<RecordSchedule> parse_record_schedule(std::string_view text) {
+  if (trimmed(text) == "none") return RecordSchedule{.last = -1};
+  return parse_schedule("record", text, "every step, steps 10..20, every 10th, or none");
+}
+
+Result<std::optional<RecordSchedule>> parse_allocation_schedule(std::string_view text) {
+  constexpr std::string_view kKnob = "record_allocations";
+  constexpr std::string_view kUse = "off, step 4, steps 4..6, every 10th, or every step";
+  const std::string_view all = trimmed(text);
+  if (all == "off") return std::optional<RecordSchedule>();
+  std::string_view rest = all;
+  if (take_prefix(rest, "step") && !rest.starts_with("s")) {
+    RecordSchedule one;
+    if (!parse_whole(rest, one.first) || one.first < 0) return bad(kKnob, text, kUse);
+    one.last = one.first;
+    return std::optional(one);
+  }
+  TRY_ASSIGN(const RecordSchedule schedule, parse_schedule(kKnob, text, kUse));
+  return std::optional(schedule);
+}
+
+Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view text) {
+  constexpr std::string_view kUse =
+      "off, or latency_us=50,gbit_per_s=10 (above 0; 8 Gbit/s = 1 GB/s)";
+  text = trimmed(text);
+  if (text == "off") return std::optional<SimulatedLink>();
+  SimulatedLink link;
+  for (const Pair& pair : split_pairs(text)) {
+    const bool is_speed = pair.key == "gbit_per_s" || pair.key == "gbps";
+    const bool valid = pair.key == "latency_us" ? parse_nonnegative(pair.value, link.latency_us)
+                       : is_speed               ? parse_nonnegative(pair.value, link.gbps)
+                                                : false;
+    if (!valid) return bad("simulate_link", text, kUse);
+  }
+  if (link.gbps <= 0) return bad("simulate_link", text, kUse);
+  return std::optional<SimulatedLink>(link);
+}
+
+std::string link_text(std::string_view setting) {
+  const auto link = parse_simulated_link(setting);
+  if (!link || !*link) return std::string(setting);
+  const auto [latency_us, gbps] = **link;
+  const std::string speed =
+      gbps < 1 ? shortest(gbps * 1000) + " Mbit/s" : shortest(gbps) + " Gbit/s";
+  return speed + ", " +
+         (latency_us < 1000 ? shortest(latency_us) + " µs" : shortest(latency_us / 1000) + " ms");
+}
+
+Result<std::vector<Injection>> parse_injections(std::string_view text) {
+  std::vector<Injection> injections;
+  text = trimmed(text);
+  if (text == "off") return injections;
+  for (const std::string_view part : split(text, ';')) {
+    TRY_ASSIGN(injections.emplace_back(), parse_injection(trimmed(part)));
+  }
+  return injections;
+}
+
+}  // namespace shardlens::trace

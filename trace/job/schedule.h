@@ -1,0 +1,64 @@
+// The small grammars inside four settings: `record`, `record_allocations`, `simulate_link` and
+// `inject`. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trace/base/result.h"
+#include "trace/model/events.h"
+
+namespace shardlens::trace {
+
+// "every step" | "steps 10..20" | "every 10th" | "none"  (also "10..20" and "every 10")
+struct RecordSchedule {
+  std::int64_t first = 0;
+  std::int64_t last = INT64_MAX;  // inclusive
+  std::int64_t every = 1;
+
+  bool includes(std::int64_t step) const {
+    return step >= first && step <= last && (step - first) % every == 0;
+  }
+  // No step has detail, and whatever would collect it need not start.
+  bool is_empty() const { return last < first; }
+};
+Result<RecordSchedule> parse_record_schedule(std::string_view text);
+// "off" (none) | "step 4" | any of the above: the steps whose single allocations are recorded.
+Result<std::optional<RecordSchedule>> parse_allocation_schedule(std::string_view text);
+
+// "off" | "latency_us=50,gbps=10": a collective of n ranks and S bytes takes at least
+// latency + S·traffic factor ÷ bandwidth. gbps is 10⁹ bits per second.
+struct SimulatedLink {
+  double latency_us = 0;
+  double gbps = 0;
+};
+Result<std::optional<SimulatedLink>> parse_simulated_link(std::string_view text);
+// For people: "1 Gbit/s, 100 µs". What is no link stays as it is.
+std::string link_text(std::string_view setting);
+
+enum class InjectedFault : std::uint8_t {
+  kDelay,           // delay_ms=…
+  kNan,             // the loss becomes NaN
+  kOutOfMemory,     // as if an allocation failed
+  kHang,            // the rank's training thread stops moving
+  kExit,            // the process leaves at once
+  kSkipCollective,  // the rank leaves one collective out
+  kUnequalSize,     // the rank enters one collective with another size
+};
+
+// "rank=1,step=5,phase=backward,delay_ms=100"; several separated by ";". `every=1` repeats a fault
+// from `step` on. Default phase: forward.
+struct Injection {
+  int rank = 0;
+  std::int64_t step = 0;
+  bool repeats = false;
+  Phase phase = Phase::kForward;
+  InjectedFault fault = InjectedFault::kDelay;
+  double delay_ms = 0;
+};
+Result<std::vector<Injection>> parse_injections(std::string_view text);
+
+}  // namespace shardlens::trace

@@ -1,0 +1,259 @@
+// Reading, writing and comparing settings by way of the table.
+#include "trace/job/settings/settings.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+
+#include "trace/base/suggestion.h"
+#include "trace/base/text.h"
+#include "trace/job/settings/knob_text.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+struct Alias {
+  std::string_view alias, name;
+};
+constexpr std::array<Alias, 7> kAliases{{
+    {"strategy", "sharding_strategy"},
+    {"lr", "learning_rate"},
+    {"batch_size", "batch_per_rank"},
+    {"world_size", "ranks"},
+    {"hook", "communication_hook"},
+    {"grad_accum", "gradient_accumulation_steps"},
+    {"zero_stage", "sharding_strategy"},
+}};
+
+// DeepSpeed's stages.
+constexpr std::array<std::string_view, 4> kZeroStages{"ddp", "zero1", "shard_grad_op",
+                                                      "full_shard"};
+
+Result<std::string_view> strategy_of_zero_stage(std::string_view stage) {
+  if (stage.size() == 1 && stage[0] >= '0' && stage[0] <= '3') return kZeroStages[stage[0] - '0'];
+  return fail(ErrorKind::kUsage, "zero_stage: '" + shortened(stage) +
+                                     "' is not valid; use 0 (ddp), 1 (zero1), 2 (shard_grad_op) "
+                                     "or 3 (full_shard).");
+}
+
+// The shortest decimal text that reads back as the same number.
+std::string number_text(double value) {
+  std::array<char, 32> buffer;
+  auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return std::string(buffer.data(), end);
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  double value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return {};
+  return value;
+}
+
+std::string join_choices(const Knob& knob) {
+  std::string text;
+  for (std::size_t i = 0; i < knob.choices.size(); ++i) {
+    if (i > 0) text += i + 1 == knob.choices.size() ? " or " : ", ";
+    text += knob.choices[i];
+  }
+  return text;
+}
+
+tl::unexpected<Error> bad_value(const Knob& knob, std::string_view text) {
+  return fail(ErrorKind::kUsage, std::string(knob.name) + ": '" + shortened(text) +
+                                     "' is not valid; use " + range_text(knob) + ".");
+}
+
+Result<bool> parse_bool(const Knob& knob, std::string_view text) {
+  if (text == "true" || text == "yes" || text == "on" || text == "1") return true;
+  if (text == "false" || text == "no" || text == "off" || text == "0") return false;
+  return bad_value(knob, text);
+}
+
+Result<double> parse_ranged(const Knob& knob, std::string_view text, bool whole) {
+  if (knob.may_be_auto && text == "auto") return static_cast<double>(kAuto);
+  const auto value = parse_number(text);
+  if (!value || *value < knob.minimum || *value > knob.maximum) return bad_value(knob, text);
+  if (whole && *value != std::floor(*value)) return bad_value(knob, text);
+  return *value;
+}
+
+Result<std::string> parse_text(const Knob& knob, std::string_view text) {
+  const bool listed =
+      std::find(knob.choices.begin(), knob.choices.end(), text) != knob.choices.end();
+  if (text.empty() || (!listed && !knob.choices.empty() && !knob.choices_are_open)) {
+    return bad_value(knob, text);
+  }
+  return std::string(text);
+}
+
+// `gbps` under its present name, so that one link is one setting.
+std::string with_units_in_names(std::string_view simulated_link) {
+  constexpr std::string_view kBefore = "gbps";
+  std::string text(simulated_link);
+  if (const auto at = text.find(kBefore); at != std::string::npos) {
+    text.replace(at, kBefore.size(), "gbit_per_s");
+  }
+  return text;
+}
+
+}  // namespace
+
+const Knob* find_knob(std::string_view name) {
+  for (const Alias& alias : kAliases) {
+    if (alias.alias == name) name = alias.name;
+  }
+  for (const Knob& knob : knobs()) {
+    if (knob.name == name) return &knob;
+  }
+  return nullptr;
+}
+
+bool applies(const Knob& knob, std::string_view strategy) {
+  return knob.applies_to.empty() ||
+         std::ranges::any_of(split(knob.applies_to, ','),
+                             [&](std::string_view name) { return trimmed(name) == strategy; });
+}
+
+std::string_view nearest_knob(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Knob& knob : knobs()) names.push_back(knob.name);
+  return nearest_names(name.substr(0, 100), names).front();
+}
+
+std::string_view type_name(const Knob& knob) {
+  if (std::holds_alternative<bool Settings::*>(knob.member)) return "bool";
+  if (std::holds_alternative<std::int64_t Settings::*>(knob.member)) return "integer";
+  if (std::holds_alternative<double Settings::*>(knob.member)) return "number";
+  return knob.choices.empty() || knob.choices_are_open ? "text" : "choice";
+}
+
+std::string range_text(const Knob& knob) {
+  const std::string_view type = type_name(knob);
+  if (type == "bool") return "true or false";
+  if (type == "choice") return join_choices(knob);
+  if (type == "text") return std::string(knob.accepted.empty() ? "any text" : knob.accepted);
+  std::string text = number_text(knob.minimum) + " to " + number_text(knob.maximum);
+  if (type == "integer") text = "a whole number from " + text;
+  if (!knob.unit.empty()) text += " " + std::string(knob.unit);
+  if (knob.may_be_auto) text += ", or auto";
+  return text;
+}
+
+std::string value_text(const Settings& settings, const Knob& knob) {
+  if (const auto* member = std::get_if<bool Settings::*>(&knob.member)) {
+    return settings.**member ? "true" : "false";
+  }
+  if (const auto* member = std::get_if<std::string Settings::*>(&knob.member)) {
+    return settings.**member;
+  }
+  const auto* whole = std::get_if<std::int64_t Settings::*>(&knob.member);
+  if (whole != nullptr) {
+    const std::int64_t value = settings.**whole;
+    return knob.may_be_auto && value == kAuto ? "auto" : std::to_string(value);
+  }
+  const double value = settings.*std::get<double Settings::*>(knob.member);
+  return knob.may_be_auto && value == kAuto ? "auto" : number_text(value);
+}
+
+std::string default_text(const Knob& knob) { return value_text(Settings{}, knob); }
+
+Result<void> set_value(Settings& settings, std::string_view name, std::string_view raw) {
+  const Knob* knob = find_knob(trimmed(name));
+  if (knob == nullptr) {
+    return fail(ErrorKind::kUsage, "Unknown setting '" + shortened(name) + "'. Did you mean '" +
+                                       std::string(nearest_knob(name)) +
+                                       "'? `shardlens settings` lists all of them.");
+  }
+  std::string_view text = trimmed(raw);
+  if (trimmed(name) == "zero_stage") {
+    TRY_ASSIGN(text, strategy_of_zero_stage(text));
+  }
+  if (const auto* member = std::get_if<bool Settings::*>(&knob->member)) {
+    TRY_ASSIGN(settings.**member, parse_bool(*knob, text));
+  } else if (const auto* whole = std::get_if<std::int64_t Settings::*>(&knob->member)) {
+    TRY_ASSIGN(const double value, parse_ranged(*knob, text, true));
+    settings.** whole = static_cast<std::int64_t>(value);
+  } else if (const auto* number = std::get_if<double Settings::*>(&knob->member)) {
+    TRY_ASSIGN(settings.**number, parse_ranged(*knob, text, false));
+  } else {
+    auto& value = settings.*std::get<std::string Settings::*>(knob->member);
+    TRY_ASSIGN(value, parse_text(*knob, text));
+    if (knob->name == "simulate_link") value = with_units_in_names(value);
+  }
+  return {};
+}
+
+Result<void> set_assignment(Settings& settings, std::string_view assignment) {
+  const auto equals = assignment.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    return fail(ErrorKind::kUsage, "'" + shortened(assignment) +
+                                       "' is not of the form key=value, as in bucket_cap_mb=4.");
+  }
+  return set_value(settings, assignment.substr(0, equals), assignment.substr(equals + 1));
+}
+
+std::vector<const Knob*> differing_knobs(const Settings& a, const Settings& b) {
+  std::vector<const Knob*> differing;
+  for (const Knob& knob : knobs()) {
+    if (value_text(a, knob) != value_text(b, knob)) differing.push_back(&knob);
+  }
+  return differing;
+}
+
+namespace {
+
+// How a knob appears in a run's name: "cap 60", "hook bf16_compress", "views".
+std::string name_part(const Settings& settings, const Knob& knob) {
+  constexpr std::array<Alias, 14> kShort{{{"bucket_cap_mb", "cap"},
+                                          {"first_bucket_mb", "first"},
+                                          {"communication_hook", "hook"},
+                                          {"gradient_as_bucket_view", "views"},
+                                          {"static_graph", "static graph"},
+                                          {"batch_per_rank", "batch"},
+                                          {"sequence_length", "length"},
+                                          {"gradient_accumulation_steps", "accumulation"},
+                                          {"learning_rate", "lr"},
+                                          {"simulate_link", "link"},
+                                          {"shard_group_size", "groups of"},
+                                          {"activation_checkpointing", "recompute"},
+                                          {"wrap_policy", "units"},
+                                          {"sharding_strategy", ""}}};
+  std::string name;
+  const auto* found = std::find_if(kShort.begin(), kShort.end(),
+                                   [&](const Alias& a) { return a.alias == knob.name; });
+  if (found != kShort.end()) {
+    name = found->name;
+  } else {
+    name = knob.name;
+    std::replace(name.begin(), name.end(), '_', ' ');
+  }
+  const std::string value = short_value_text(settings, knob);
+  if (type_name(knob) == "bool") return value == "true" ? name : "no " + name;
+  return name.empty() ? value : name + " " + value;
+}
+
+}  // namespace
+
+std::string name_from_difference(const Settings& base, const Settings& next) {
+  std::string name;
+  for (const Knob* knob : differing_knobs(base, next)) {
+    if (!applies(*knob, next.sharding_strategy)) continue;
+    const std::string part = name_part(next, *knob);
+    if (name.size() + part.size() + 2 > 60) break;
+    name += (name.empty() ? "" : ", ") + part;
+  }
+  if (name.empty()) return "baseline";
+  for (char& c : name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                       std::string_view(" .,_-").find(c) != std::string_view::npos;
+    if (!plain) c = '-';
+  }
+  return name;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,211 @@
+// Every knob of a run. One table describes them all; YAML, the command line, validation, the knobs
+// panel, tooltips and the file's `setting` rows come from it. Plain values, any thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "trace/base/result.h"
+
+namespace shardlens::trace {
+
+// Numbers that may be left to the program hold this and are written "auto".
+inline constexpr std::int64_t kAuto = -1;
+
+// The values a user chose; names and defaults are PyTorch's where PyTorch has them.
+struct Settings {
+  // Model and data
+  std::string model = "tiny";
+  std::string data = "builtin";
+  std::string tokenizer = "auto";
+  std::string evaluation_data = "split";
+  std::int64_t batch_per_rank = 8;
+  std::int64_t sequence_length = 128;
+  std::string packing = "auto";
+  bool completion_only_loss = true;
+  std::int64_t num_labels = kAuto;
+  std::string on_bad_lines = "stop";
+  std::string token_cache = "auto";
+  double evaluation_fraction = 0.1;
+  bool shuffle = true;
+  bool drop_last = true;
+  std::string uneven_inputs = "even";
+  double dropout = 0.0;
+
+  // Parallelism
+  std::int64_t ranks = 2;
+  std::string device = "auto";
+  bool oversubscribe = false;
+  std::string sharding_strategy = "ddp";
+  std::int64_t shard_group_size = kAuto;
+  std::string wrap_policy = "transformer_block";
+  std::int64_t min_num_params = 100'000'000;
+  std::string backward_prefetch = "pre";
+  bool forward_prefetch = false;
+  bool limit_all_gathers = false;
+  std::string reshard_after_forward = "auto";
+  bool separate_communicators = false;
+  bool sync_module_states = false;
+  bool use_orig_params = true;
+  double bucket_cap_mb = 25.0;
+  double first_bucket_mb = kAuto;
+  bool gradient_as_bucket_view = false;
+  bool static_graph = false;
+  bool find_unused_parameters = false;
+  std::string communication_hook = "none";
+  bool overlap_comm = true;
+  std::string communication = "on";
+  std::int64_t collective_timeout_s = 600;
+  std::int64_t threads_per_rank = kAuto;
+  std::string nccl_algo = "auto";
+  std::string nccl_proto = "auto";
+  std::int64_t nccl_min_channels = kAuto;
+  std::int64_t nccl_max_channels = kAuto;
+  std::int64_t cuda_device_max_connections = kAuto;
+  std::string comm_stream_priority = "auto";
+
+  // Precision and memory
+  std::string precision = "fp32";
+  std::string param_dtype = "auto";
+  std::string reduce_dtype = "auto";
+  std::string buffer_dtype = "auto";
+  std::string base_dtype = "auto";
+  double initial_loss_scale = 65536.0;
+  std::int64_t activation_checkpointing = 0;
+  bool cpu_offload = false;
+  std::int64_t gradient_accumulation_steps = 1;
+  bool sync_each_batch = false;
+  std::int64_t loss_chunk_tokens = kAuto;
+  std::string allocator_conf = "auto";
+
+  // Optimization
+  std::string optimizer = "adamw";
+  std::int64_t steps = 100;
+  std::int64_t epochs = 0;
+  double learning_rate = 3e-4;
+  std::string lr_schedule = "cosine";
+  std::int64_t warmup_steps = 0;
+  std::int64_t lr_decay_steps = kAuto;
+  double lr_min_ratio = kAuto;
+  double lr_cycles = kAuto;
+  double lr_power = 1.0;
+  double weight_decay = 0.01;
+  double adam_beta1 = 0.9;
+  double adam_beta2 = 0.999;
+  double adam_epsilon = 1e-8;
+  double max_grad_norm = 1.0;
+  std::string on_nonfinite = "stop";
+  std::int64_t loss_every = 1;
+  std::int64_t evaluate_every = 0;
+  std::int64_t evaluation_batches = 20;
+  std::int64_t sample_tokens = 0;
+  std::string sample_prompt = "auto";
+  double sample_temperature = 0.0;
+  std::int64_t frozen_blocks = 0;
+  std::int64_t lora_rank = 0;
+  double lora_alpha = 8.0;
+  double lora_dropout = 0.0;
+  std::string lora_target_modules = "auto";
+  std::int64_t seed = 0;
+
+  // Checkpoints
+  std::int64_t save_every = 0;
+  std::int64_t keep_checkpoints = 2;
+  std::string checkpoint_format = "full";
+  bool checkpoint_on_stop = false;
+  bool keep_best = false;
+  std::string resume = "none";
+  std::string save_model = "auto";
+  bool merge_lora = false;
+
+  // Recording
+  std::string record = "every step";
+  std::string record_allocations = "step 4";
+  std::int64_t record_limit_mb = 2048;
+  std::int64_t skip_steps = 3;
+  double peak_tflops = kAuto;
+
+  // Simulation
+  std::string simulate_link = "off";
+  std::string inject = "off";
+
+  bool operator==(const Settings&) const = default;
+};
+
+enum class KnobGroup : std::uint8_t {
+  kModelAndData,
+  kParallelism,
+  kPrecisionAndMemory,
+  kOptimization,
+  kCheckpoints,
+  kRecording,
+  kSimulation,
+};
+inline constexpr int kKnobGroupCount = 7;
+std::string_view to_string(KnobGroup);  // as a heading: "Model and data"
+
+using KnobMember = std::variant<bool Settings::*, std::int64_t Settings::*, double Settings::*,
+                                std::string Settings::*>;
+
+struct Knob {
+  std::string_view name;   // as in YAML and --set
+  std::string_view label;  // English, sentence case
+  KnobGroup group = KnobGroup::kModelAndData;
+  KnobMember member;
+  std::string_view unit = {};  // "MiB", "steps", … or ""
+  double minimum = 0;          // of numbers, inclusive
+  double maximum = 0;
+  bool may_be_auto = false;
+  bool logarithmic = false;                        // how a slider should move
+  bool essential = false;                          // shown without unfolding "more"
+  std::span<const std::string_view> choices = {};  // of texts; empty: free text
+  bool choices_are_open = false;      // a path or grammar is accepted beside the choices
+  std::string_view accepted = {};     // what that is, choices included; "": any text
+  std::string_view explanation = {};  // one sentence, no full stop
+  std::string_view applies_to = {};   // strategies, comma-separated; "": all
+};
+// Whether the strategy obeys the knob.
+bool applies(const Knob& knob, std::string_view strategy);
+
+std::span<const Knob> knobs();
+const Knob* find_knob(std::string_view name);          // also by alias; nullptr: unknown
+std::string_view nearest_knob(std::string_view name);  // by edit distance
+
+// "bool", "integer", "number", "choice", "text"
+std::string_view type_name(const Knob&);
+// "1 to 4096 MiB", "none, fp16_compress or bf16_compress", …
+std::string range_text(const Knob&);
+// The value as written in YAML: "25", "auto", "true", "every step".
+std::string value_text(const Settings&, const Knob&);
+std::string default_text(const Knob&);
+
+// Sets one knob from its text. Errors (kUsage): unknown key with the nearest one named, wrong
+// type, value out of range or not among the choices.
+Result<void> set_value(Settings&, std::string_view name, std::string_view text);
+// "key=value" as after --set.
+Result<void> set_assignment(Settings&, std::string_view assignment);
+
+struct SettingProblem {
+  std::string_view knob;
+  std::string message;
+};
+// Combinations that contradict each other, and grammars (`record`, `record_allocations`,
+// `simulate_link`, `inject`).
+// `device: auto` passes: what needs a GPU is checked again once the device is known. Empty: the
+// settings can be run.
+std::vector<SettingProblem> problems_of(const Settings&);
+// All problems as one kUsage error.
+Result<void> validate(const Settings&);
+
+// The knobs in which two settings differ, in table order.
+std::vector<const Knob*> differing_knobs(const Settings& a, const Settings& b);
+// A run's name from what differs from `base`: "cap 60", "cap 60, hook bf16_compress"; "baseline" if
+// nothing does that the strategy obeys. Only letters, digits, spaces and ".,_-"; at most 60
+// characters.
+std::string name_from_difference(const Settings& base, const Settings& next);
+
+}  // namespace shardlens::trace

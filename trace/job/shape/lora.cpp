@@ -1,0 +1,217 @@
+#include "trace/job/shape/lora.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "trace/base/text.h"
+#include "trace/job/shape/lookup_tables.h"
+#include "trace/job/shape/strategy.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+constexpr std::string_view kWeight = ".weight";
+constexpr std::string_view kPooler = ".pooler.dense.weight";
+
+// peft 0.21, utils/constants.py: TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING of GPT-2; of
+// Llama, Mistral, Qwen2 and Qwen3; of BERT and RoBERTa. No family has layers of another's names.
+constexpr std::array<std::array<std::string_view, 2>, 3> kFamilyTargets{{
+    {"c_attn", "c_attn"},
+    {"q_proj", "v_proj"},
+    {"query", "value"},
+}};
+
+// Layers that multiply the block's own input, after its first norm.
+constexpr std::array<std::string_view, 7> kReadersOfBlockInput{
+    "c_attn", "q_proj", "k_proj", "v_proj", "query", "key", "value"};
+
+std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
+
+bool matches(std::string_view layer, std::string_view target) {
+  if (!layer.ends_with(target)) return false;
+  return layer.size() == target.size() || layer[layer.size() - target.size() - 1] == '.';
+}
+
+std::vector<std::string_view> target_list(std::string_view setting) {
+  std::vector<std::string_view> targets = split(setting, ',');
+  std::ranges::transform(targets, targets.begin(), trimmed);
+  return targets;
+}
+
+std::vector<std::string_view> family_targets(std::span<const std::string> layers) {
+  for (const auto& names : kFamilyTargets) {
+    const bool here = std::ranges::any_of(
+        layers, [&](const std::string& layer) { return matches(layer, names.front()); });
+    if (here) return {names.begin(), names.end()};
+  }
+  return {};
+}
+
+// The names as one would write them in the setting: without what differs from block to block.
+std::string kinds_of(std::span<const std::string> layers) {
+  std::vector<std::string_view> kinds;
+  std::string text;
+  for (const std::string& layer : layers) {
+    const std::string_view kind = last_part(layer);
+    if (std::ranges::find(kinds, kind) != kinds.end()) continue;
+    kinds.push_back(kind);
+    text += (text.empty() ? "" : ", ") + std::string(kind);
+  }
+  return text;
+}
+
+std::int64_t trained_blocks_values(const ModelShape& shape, std::int64_t frozen_blocks) {
+  std::int64_t frozen = 0;
+  for (const ParameterShape& each : parameter_shapes(shape)) {
+    if (each.block >= 0 && each.block < frozen_blocks) frozen += each.numel();
+  }
+  return parameter_count(shape) - frozen;
+}
+
+// Of the model's own weights, those whose gradient nobody needs: all that is registered before the
+// first adapted layer, its own matrix, and the matrices that read the same input. Tables compute
+// nothing.
+std::int64_t values_below_adapters(const ModelShape& shape, const LinearShape& first) {
+  const auto reads_block_input = [](std::string_view layer) {
+    return std::ranges::find(kReadersOfBlockInput, last_part(layer)) != kReadersOfBlockInput.end();
+  };
+  std::int64_t below = 0;
+  bool is_before = true;
+  const auto parameters = parameter_shapes(shape);
+  for (const ParameterShape& each : parameters) {
+    const std::string_view layer = std::string_view(each.name).substr(0, each.name.rfind('.'));
+    // A tied embedding is the output matrix, too, which the gradient passes through.
+    if (is_lookup_table(shape, each) || (shape.tied_head && &each == &parameters.front())) continue;
+    is_before = is_before && layer != first.name;
+    const bool is_beside =
+        each.block == first.block && reads_block_input(first.name) && reads_block_input(layer);
+    if (is_before || is_beside || layer == first.name) below += each.numel();
+  }
+  return below;
+}
+
+}  // namespace
+
+bool computes_in_bf16(const Settings& s) {
+  return s.precision == "bf16" ||
+         (strategy_traits(s.sharding_strategy).has_units && s.param_dtype == "bf16");
+}
+
+KeptTypes kept_types(const Settings& s) {
+  if (s.lora_rank == 0 && s.frozen_blocks == 0) return {};
+  const KeptType other = computes_in_bf16(s) ? KeptType::kBf16 : KeptType::kFp32;
+  if (s.base_dtype == "nf4") return {KeptType::kNf4, other};
+  if (s.base_dtype == "bf16") return {KeptType::kBf16, KeptType::kBf16};
+  if (s.base_dtype == "fp32" || s.lora_rank == 0) return {};
+  return {other, other};
+}
+
+std::int64_t nf4_bytes(std::int64_t values) {
+  return (values + kNf4BlockValues - 1) / kNf4BlockValues * kNf4BlockBytes;
+}
+
+bool is_output_layer(std::string_view name) {
+  // peft's modules_to_save of a classifier, and the output embeddings.
+  constexpr std::array<std::string_view, 3> kOutputs{"lm_head", "classifier", "score"};
+  return std::ranges::any_of(kOutputs, [&](std::string_view output) {
+    return name == output || (name.starts_with(output) && name[output.size()] == '.');
+  });
+}
+
+bool is_trained_head(std::string_view parameter) {
+  return is_output_layer(parameter) && !parameter.starts_with("lm_head");
+}
+
+std::vector<LinearShape> linear_layers(const ModelShape& shape) {
+  std::vector<LinearShape> layers;
+  for (const ParameterShape& each : parameter_shapes(shape)) {
+    // Outside of blocks there are embeddings and outputs, and an encoder's pooler.
+    const bool is_inside = each.block != ParameterShape::kRoot || each.name.ends_with(kPooler);
+    if (!is_inside || each.sizes.size() != 2) continue;
+    const bool transposed = shape.layout == ModelLayout::kGpt2;
+    layers.push_back({each.name.substr(0, each.name.size() - kWeight.size()),
+                      each.sizes[transposed ? 0 : 1], each.sizes[transposed ? 1 : 0], each.block});
+  }
+  return layers;
+}
+
+Result<std::vector<std::string>> lora_targets(std::string_view setting,
+                                              std::span<const std::string> layers) {
+  std::vector<std::string> chosen;
+  if (setting == "all-linear") return std::vector<std::string>(layers.begin(), layers.end());
+  const auto targets = setting == "auto" ? family_targets(layers) : target_list(setting);
+  for (const std::string_view target : targets) {
+    const bool found = std::ranges::any_of(
+        layers, [&](const std::string& layer) { return matches(layer, target); });
+    if (!found) {
+      return fail(ErrorKind::kUsage, "lora_target_modules: no layer is called \"" +
+                                         std::string(target) + "\". The model's layers are " +
+                                         kinds_of(layers) + "; use some of them, or all-linear.");
+    }
+  }
+  for (const std::string& layer : layers) {
+    const bool wanted = std::ranges::any_of(
+        targets, [&](std::string_view target) { return matches(layer, target); });
+    if (wanted) chosen.push_back(layer);
+  }
+  if (chosen.empty()) {
+    return fail(ErrorKind::kUsage,
+                "lora_target_modules: there is no usual choice for this model. Its layers are " +
+                    kinds_of(layers) + "; use some of them, or all-linear.");
+  }
+  return chosen;
+}
+
+Result<std::vector<LinearShape>> adapted_layers(const ModelShape& shape, std::string_view setting) {
+  std::vector<LinearShape> layers = linear_layers(shape);
+  std::vector<std::string> names;
+  for (const LinearShape& layer : layers) names.push_back(layer.name);
+  TRY_ASSIGN(const auto chosen, lora_targets(setting, names));
+  const std::set<std::string> wanted(chosen.begin(), chosen.end());
+  std::erase_if(layers, [&](const LinearShape& layer) { return !wanted.contains(layer.name); });
+  return layers;
+}
+
+std::int64_t adapter_values(const LinearShape& layer, std::int64_t rank) {
+  return rank * (layer.in + layer.out);
+}
+
+std::vector<ParameterShape> saved_parameters(const ModelShape& shape, const Settings& s) {
+  std::vector<ParameterShape> saved = parameter_shapes(shape);
+  if (s.lora_rank == 0) return saved;
+  std::erase_if(saved, [](const ParameterShape& each) { return !is_trained_head(each.name); });
+  const auto adapted = adapted_layers(shape, s.lora_target_modules);
+  if (!adapted) return saved;
+  for (const LinearShape& layer : *adapted) {
+    saved.push_back({layer.name + ".lora_A.weight", {s.lora_rank, layer.in}, layer.block});
+    saved.push_back({layer.name + ".lora_B.weight", {layer.out, s.lora_rank}, layer.block});
+  }
+  return saved;
+}
+
+TrainedShare trained_share(const ModelShape& shape, const Settings& s) {
+  const std::int64_t base = parameter_count(shape);
+  if (s.lora_rank == 0) return {base, trained_blocks_values(shape, s.frozen_blocks)};
+  TrainedShare share{base, 0};
+  for (const ParameterShape& each : saved_parameters(shape, s)) {
+    share.trained += each.numel();
+    if (!is_trained_head(each.name)) share.all += each.numel();
+  }
+  return share;
+}
+
+std::int64_t flops_per_token(const ModelShape& shape, const Settings& s,
+                             std::int64_t sequence_length) {
+  if (s.lora_rank == 0) return flops_per_token(shape, sequence_length, s.frozen_blocks);
+  const std::int64_t attention = 12 * shape.layers * shape.attention_width() * sequence_length;
+  const auto adapted = adapted_layers(shape, s.lora_target_modules);
+  if (!adapted || adapted->empty())
+    return 2 * (parameter_count(shape) - lookup_values(shape)) + attention / 3;
+  const TrainedShare share = trained_share(shape, s);
+  return 6 * share.trained + 4 * (share.all - share.trained - lookup_values(shape)) -
+         2 * values_below_adapters(shape, adapted->front()) + attention;
+}
+
+}  // namespace shardlens::trace

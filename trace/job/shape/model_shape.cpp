@@ -1,0 +1,202 @@
+#include "trace/job/shape/model_shape.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "trace/job/shape/lookup_tables.h"
+#include "trace/job/shape/parameter_shapes.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+ModelShape gpt2_shape(std::string_view name, std::int64_t layers, std::int64_t width,
+                      std::int64_t heads, std::int64_t vocabulary, std::int64_t context) {
+  ModelShape shape;
+  shape.name = name;
+  shape.layers = layers;
+  shape.width = width;
+  shape.heads = heads;
+  shape.kv_heads = heads;
+  shape.mlp_width = 4 * width;
+  shape.vocabulary = vocabulary;
+  shape.context = context;
+  return shape;
+}
+
+// Llama 3.2 1B, from its config.json.
+ModelShape llama_1b_shape() {
+  ModelShape shape;
+  shape.name = "llama-1b";
+  shape.layout = ModelLayout::kLlama;
+  shape.layers = 16;
+  shape.width = 2048;
+  shape.heads = 32;
+  shape.kv_heads = 8;
+  shape.mlp_width = 8192;
+  shape.vocabulary = 128256;
+  shape.context = 131072;
+  shape.rotary_base = 500000;
+  shape.rotary.factor = 32;
+  return shape;
+}
+
+// GPT-2's layout as training benchmarks have it: a vocabulary padded to a multiple of 64, and an
+// output matrix of its own.
+ModelShape benchmark_shape(std::string_view name, std::int64_t layers, std::int64_t width,
+                           std::int64_t heads) {
+  ModelShape shape = gpt2_shape(name, layers, width, heads, 50304, 1024);
+  shape.tied_head = false;
+  return shape;
+}
+
+// `tiny`: 9.0 MiB of gradients, so that bucket caps of 1, 4 and 25 MiB give different plans. The
+// vocabulary of the first two is the byte tokenizer's, padded to a multiple of 64.
+const std::vector<ModelShape>& presets() {
+  static const std::vector<ModelShape> kPresets{
+      gpt2_shape("tiny", 5, 192, 6, 320, 512),
+      gpt2_shape("small", 8, 512, 8, 320, 1024),
+      gpt2_shape("gpt2", 12, 768, 12, 50257, 1024),
+      gpt2_shape("gpt2-medium", 24, 1024, 16, 50257, 1024),
+      gpt2_shape("gpt2-large", 36, 1280, 20, 50257, 1024),
+      gpt2_shape("gpt2-xl", 48, 1600, 25, 50257, 1024),
+      benchmark_shape("gpt-162m", 12, 768, 12),
+      benchmark_shape("gpt-1.4b", 24, 2048, 16),
+      llama_1b_shape(),
+  };
+  return kPresets;
+}
+
+ModelShape llama_shape(std::string_view name, std::int64_t layers, std::int64_t width,
+                       std::int64_t heads, std::int64_t kv_heads, std::int64_t mlp_width,
+                       std::int64_t vocabulary, std::int64_t context, double rotary_base) {
+  ModelShape shape;
+  shape.name = name;
+  shape.layout = ModelLayout::kLlama;
+  shape.layers = layers;
+  shape.width = width;
+  shape.heads = heads;
+  shape.kv_heads = kv_heads;
+  shape.mlp_width = mlp_width;
+  shape.vocabulary = vocabulary;
+  shape.context = context;
+  shape.tied_head = false;
+  shape.rotary_base = rotary_base;
+  return shape;
+}
+
+ModelShape qwen2_7b_shape() {
+  ModelShape shape = llama_shape("qwen2-7b", 28, 3584, 28, 4, 18944, 152064, 131072, 1000000);
+  shape.qkv_bias = true;
+  shape.norm_epsilon = 1e-6;
+  return shape;
+}
+
+// From the models' config.json: Llama-2-7b-hf, Llama-2-13b-hf, Meta-Llama-3-8B, Meta-Llama-3-70B,
+// Mistral-7B-v0.1 and Qwen2-7B.
+const std::vector<ModelShape>& plannable() {
+  static const std::vector<ModelShape> kPlanningPresets{
+      llama_shape("llama-7b", 32, 4096, 32, 32, 11008, 32000, 4096, 10000),
+      llama_shape("llama-8b", 32, 4096, 32, 8, 14336, 128256, 8192, 500000),
+      llama_shape("llama-13b", 40, 5120, 40, 40, 13824, 32000, 4096, 10000),
+      llama_shape("llama-70b", 80, 8192, 64, 8, 28672, 128256, 8192, 500000),
+      llama_shape("mistral-7b", 32, 4096, 32, 8, 14336, 32000, 32768, 10000),
+      qwen2_7b_shape(),
+  };
+  return kPlanningPresets;
+}
+
+Result<ModelShape> find_in(std::initializer_list<std::span<const ModelShape>> lists,
+                           std::string_view name) {
+  std::string names;
+  for (const auto list : lists) {
+    for (const ModelShape& shape : list) {
+      if (shape.name == name) return shape;
+      names += (names.empty() ? "" : ", ") + shape.name;
+    }
+  }
+  return fail(ErrorKind::kUsage,
+              "There is no model \"" + std::string(name) + "\". Choose one of " + names + ".");
+}
+
+std::int64_t values_with_layers(const ModelShape& shape, std::int64_t layers) {
+  ModelShape cut = shape;
+  cut.layers = layers;
+  std::int64_t values = 0;
+  for (const ParameterShape& parameter : parameter_shapes(cut)) values += parameter.numel();
+  return values;
+}
+
+}  // namespace
+
+std::string_view to_string(ModelLayout layout) {
+  switch (layout) {
+    case ModelLayout::kGpt2:
+      return "GPT-2";
+    case ModelLayout::kLlama:
+      return "Llama";
+    case ModelLayout::kBert:
+      return "BERT";
+    case ModelLayout::kRoberta:
+      return "RoBERTa";
+  }
+  return "";
+}
+
+std::string_view to_string(Activation activation) {
+  switch (activation) {
+    case Activation::kGeluTanh:
+      return "gelu_new";
+    case Activation::kGelu:
+      return "gelu";
+    case Activation::kRelu:
+      return "relu";
+  }
+  return "";
+}
+
+std::string_view to_string(RotaryKind kind) {
+  switch (kind) {
+    case RotaryKind::kLlama3:
+      return "llama3";
+    case RotaryKind::kLinear:
+      return "linear";
+    case RotaryKind::kDynamic:
+      return "dynamic";
+    case RotaryKind::kYarn:
+      return "yarn";
+  }
+  return "";
+}
+
+std::span<const ModelShape> model_presets() { return presets(); }
+
+Result<ModelShape> find_model_preset(std::string_view name) { return find_in({presets()}, name); }
+
+std::span<const ModelShape> planning_presets() { return plannable(); }
+
+Result<ModelShape> find_planning_model(std::string_view name) {
+  return find_in({presets(), plannable()}, name);
+}
+
+std::int64_t parameter_count(const ModelShape& shape) {
+  // One block is as large as another.
+  const std::int64_t outside = values_with_layers(shape, 0);
+  return outside + shape.layers * (values_with_layers(shape, 1) - outside);
+}
+
+std::int64_t flops_per_token(const ModelShape& shape, std::int64_t sequence_length,
+                             std::int64_t frozen_blocks) {
+  ModelShape frozen = shape;
+  frozen.layers = std::min(frozen_blocks, shape.layers);
+  ModelShape no_block = shape;
+  no_block.layers = 0;
+  const std::int64_t frozen_values = parameter_count(frozen) - parameter_count(no_block);
+  // N of 6·N are the weights that something is multiplied with.
+  return 6 * (parameter_count(shape) - lookup_values(shape)) - 2 * frozen_values +
+         12 * shape.layers * shape.attention_width() * sequence_length;
+}
+
+}  // namespace shardlens::trace

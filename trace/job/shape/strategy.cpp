@@ -1,0 +1,66 @@
+#include "trace/job/shape/strategy.h"
+
+#include <algorithm>
+#include <array>
+
+namespace shardlens::trace {
+
+namespace {
+
+// clang-format off
+constexpr std::array<StrategyTraits, 7> kTraits{{
+    {.name = "ddp",
+     .explanation = "Every rank holds everything; gradients are averaged bucket by bucket"},
+    {.name = "zero1",
+     .explanation = "Shards the optimizer's state; parameters are sent round after every step",
+     .shards_optimizer = true},
+    {.name = "no_shard",
+     .explanation = "Every rank holds everything; gradients are averaged unit by unit",
+     .has_units = true},
+    {.name = "shard_grad_op",
+     .explanation = "Shards gradients, optimizer and parameters at rest; parameters are gathered "
+                    "once per step",
+     .has_units = true, .shards_parameters = true, .shards_gradients = true,
+     .shards_optimizer = true},
+    {.name = "full_shard",
+     .explanation = "Shards everything; a unit is gathered for its forward and again for its "
+                    "backward",
+     .has_units = true, .shards_parameters = true, .shards_gradients = true,
+     .shards_optimizer = true, .frees_after_forward = true},
+    {.name = "hybrid_shard",
+     .explanation = "full_shard within a group of ranks, replicated across the groups",
+     .has_units = true, .shards_parameters = true, .shards_gradients = true,
+     .shards_optimizer = true, .frees_after_forward = true, .has_groups = true},
+    {.name = "hybrid_shard_zero2",
+     .explanation = "shard_grad_op within a group of ranks, replicated across the groups",
+     .has_units = true, .shards_parameters = true, .shards_gradients = true,
+     .shards_optimizer = true, .has_groups = true},
+}};
+// clang-format on
+
+}  // namespace
+
+std::span<const StrategyTraits> strategies() { return kTraits; }
+
+const StrategyTraits& strategy_traits(std::string_view name) {
+  const auto found = std::ranges::find(kTraits, name, &StrategyTraits::name);
+  return found != kTraits.end() ? *found : kTraits.front();
+}
+
+bool has_high_priority_streams(const Settings& settings) {
+  if (settings.comm_stream_priority != "auto") return settings.comm_stream_priority == "high";
+  return strategy_traits(settings.sharding_strategy).has_units;
+}
+
+std::int64_t shard_group_size(const Settings& settings, std::int64_t ranks,
+                              std::int64_t ranks_per_node) {
+  const StrategyTraits& traits = strategy_traits(settings.sharding_strategy);
+  if (!traits.has_units) return ranks;
+  if (!traits.shards_parameters) return 1;
+  if (!traits.has_groups) return ranks;
+  const std::int64_t wished =
+      settings.shard_group_size == kAuto ? ranks_per_node : settings.shard_group_size;
+  return std::min(wished, ranks);
+}
+
+}  // namespace shardlens::trace

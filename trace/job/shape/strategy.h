@@ -1,0 +1,37 @@
+// What each sharding strategy keeps where. One row per strategy; the trainer builds what the row
+// says, predictions and texts are derived from it. Plain values, any thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "trace/job/settings/settings.h"
+
+namespace shardlens::trace {
+
+struct StrategyTraits {
+  std::string_view name;         // the setting's value
+  std::string_view explanation;  // what it shards, one sentence, no full stop
+  bool has_units = false;        // gathers and reduces unit by unit; false: DDP's buckets
+  bool shards_parameters = false;
+  bool shards_gradients = false;
+  bool shards_optimizer = false;
+  bool frees_after_forward = false;  // gathers again in backward
+  bool has_groups = false;           // shards within a group of ranks, replicated across groups
+};
+
+std::span<const StrategyTraits> strategies();
+// `name` must be one of the setting's choices; problems_of() has refused others.
+const StrategyTraits& strategy_traits(std::string_view name);
+
+// What comm_stream_priority stands for. `auto`: DDP's process group has normal priority, while
+// fully_shard's streams, on which its collectives run, have a high one (PyTorch 2.11).
+bool has_high_priority_streams(const Settings& settings);
+
+// Over how many of `ranks` a unit is divided: 1 for no_shard; `ranks` for DDP and ZeRO-1, too,
+// which divide no unit. `ranks_per_node` is what `shard_group_size: auto` stands for.
+std::int64_t shard_group_size(const Settings& settings, std::int64_t ranks,
+                              std::int64_t ranks_per_node);
+
+}  // namespace shardlens::trace
