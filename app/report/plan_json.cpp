@@ -1,7 +1,7 @@
 #include <utility>
 
 #include "app/report/plan_report.h"
-#include "trace/predict/gpu_table.h"
+#include "trace/predict/plan/gpu_table.h"
 
 namespace shardlens::app {
 namespace {

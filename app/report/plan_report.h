@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "app/report/report_json.h"
-#include "trace/predict/plan.h"
-#include "trace/predict/remedies.h"
+#include "trace/predict/plan/plan.h"
+#include "trace/predict/plan/remedies.h"
 
 namespace shardlens::app {
 

@@ -6,7 +6,7 @@
 #include <ostream>
 #include <vector>
 
-#include "trace/predict/planned_job.h"
+#include "trace/predict/sizes/planned_job.h"
 #include "trainer/model/model_shape.h"
 
 namespace shardlens::trainer {

@@ -11,7 +11,7 @@
 
 #include "tests/trainer/sharded_training.h"
 #include "trace/base/text.h"
-#include "trace/predict/model_units.h"
+#include "trace/predict/sizes/model_units.h"
 #include "trainer/model/build_model.h"
 #include "trainer/saving/trained_part.h"
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "trace/predict/remedies.h"
+#include "trace/predict/plan/remedies.h"
 #include "trainer/loop/device_memory.h"
 
 namespace shardlens::trainer {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "profiler/torch/torch_sources.h"
-#include "trace/predict/planned_job.h"
+#include "trace/predict/sizes/planned_job.h"
 
 namespace shardlens::trainer {
 

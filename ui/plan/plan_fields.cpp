@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "trace/job/shape/model_shape.h"
-#include "trace/predict/gpu_table.h"
+#include "trace/predict/plan/gpu_table.h"
 #include "ui/kit/widgets.h"
 #include "ui/plan/plan_table.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "trace/job/shape/lora.h"
-#include "trace/predict/plan.h"
+#include "trace/predict/plan/plan.h"
 #include "ui/present/memory_stack.h"
 
 namespace shardlens::ui {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "trace/job/shape/lora.h"
-#include "trace/predict/plan.h"
-#include "trace/predict/remedies.h"
+#include "trace/predict/plan/plan.h"
+#include "trace/predict/plan/remedies.h"
 
 namespace shardlens::ui {
 

@@ -12,7 +12,7 @@
 #include "app/report/plan_report.h"
 #include "trace/base/text.h"
 #include "trace/job/huggingface/find_model.h"
-#include "trace/predict/gpu_table.h"
+#include "trace/predict/plan/gpu_table.h"
 #include "trace/store/settings_file.h"
 
 namespace shardlens::app {

@@ -8,7 +8,7 @@
 
 #include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/strategy.h"
-#include "trace/predict/gpu_table.h"
+#include "trace/predict/plan/gpu_table.h"
 
 namespace shardlens::app {
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "trace/job/shape/strategy.h"
-#include "trace/predict/gpu_table.h"
+#include "trace/predict/plan/gpu_table.h"
 
 namespace shardlens::app {
 namespace {

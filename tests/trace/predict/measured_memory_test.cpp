@@ -10,7 +10,7 @@
 #include "tests/trace/predict/predicted_jobs.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/model/events.h"
-#include "trace/predict/memory_model.h"
+#include "trace/predict/memory/memory_model.h"
 
 namespace shardlens::trace {
 namespace {

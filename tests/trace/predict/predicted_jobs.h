@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/predict/planned_job.h"
+#include "trace/predict/sizes/planned_job.h"
 
 namespace shardlens::trace {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "trace/job/shape/strategy.h"
-#include "trace/predict/gpu_table.h"
+#include "trace/predict/plan/gpu_table.h"
 #include "ui/present/format.h"
 
 namespace shardlens::ui {

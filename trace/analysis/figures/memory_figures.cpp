@@ -7,7 +7,7 @@
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/model_shape.h"
 #include "trace/job/shape/shape_text.h"
-#include "trace/predict/memory_model.h"
+#include "trace/predict/memory/memory_model.h"
 
 namespace shardlens::trace {
 

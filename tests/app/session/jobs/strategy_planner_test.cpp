@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "trace/job/shape/strategy.h"
-#include "trace/predict/gpu_table.h"
+#include "trace/predict/plan/gpu_table.h"
 #include "trace/store/file_system.h"
 
 namespace shardlens::app {

@@ -1,0 +1,168 @@
+#include "trace/predict/sizes/model_units.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "trace/job/shape/parameter_shapes.h"
+
+namespace shardlens::trace {
+namespace {
+
+// Of the 3,502 values of a block the MLP has 1,742 and attention 1,680 (as in trainer's UnitPlan).
+ModelShape small_shape() {
+  ModelShape shape = *find_model_preset("tiny");
+  shape.layers = 2;
+  shape.width = 20;
+  shape.heads = shape.kv_heads = 2;
+  shape.mlp_width = 42;
+  return shape;
+}
+
+std::vector<ModelUnit> units_of(const ModelShape& shape, Settings settings, std::int64_t minimum) {
+  settings.wrap_policy = "size";
+  settings.min_num_params = minimum;
+  return model_units(shape, settings, model_sizes(shape, settings));
+}
+
+// The longest common name of some of a model's parameters, without that of their block.
+std::string name_of(const std::vector<ParameterShape>& all, const ModelUnit& unit) {
+  const auto name = [&](int i) {
+    const std::string& whole = all.at(static_cast<std::size_t>(i)).name;
+    const std::string block = "." + std::to_string(unit.block) + ".";
+    return unit.block < 0 ? whole : whole.substr(whole.find(block) + block.size());
+  };
+  const std::string last = name(unit.parameters.end - 1);
+  std::string common = name(unit.parameters.first);
+  do {
+    common = common.substr(0, common.find('.') == std::string::npos ? 0 : common.rfind('.'));
+  } while (!common.empty() && !last.starts_with(common + "."));
+  return common.empty() ? "block" : common;
+}
+
+// "attn: 1680, mlp: 1742": names, and what the weights that they have take: values that are
+// trained, or bytes that are frozen.
+std::string text_of(const ModelShape& shape, const std::vector<ModelUnit>& units,
+                    std::int64_t block) {
+  std::string text;
+  for (const ModelUnit& unit : units) {
+    if (unit.block != block || &unit == units.data()) continue;
+    text += (text.empty() ? "" : ", ") + name_of(parameter_shapes(shape), unit) + ": " +
+            std::to_string(unit.frozen.kept > 0 ? unit.frozen.kept : unit.trained);
+  }
+  return text;
+}
+
+std::string units(std::int64_t minimum, const Settings& settings = {}) {
+  const ModelShape shape = small_shape();
+  const auto all = units_of(shape, settings, minimum);
+  EXPECT_EQ(text_of(shape, all, 0), text_of(shape, all, 1));
+  return text_of(shape, all, 0);
+}
+
+TEST(ModelUnits, AreChosenFromTheInside) {
+  EXPECT_EQ(units(3000), "block: 3502");
+  EXPECT_EQ(units(1700), "block: 1760, mlp: 1742");
+  EXPECT_EQ(units(1680), "attn: 1680, mlp: 1742") << "norms are the root's";
+  EXPECT_EQ(units(800), "attn.c_attn: 1260, mlp.c_fc: 882, mlp.c_proj: 860");
+  EXPECT_EQ(units(1'000'000), "");
+}
+
+TEST(ModelUnits, HoldEveryValueOnce) {
+  for (const char* model : {"tiny", "llama-1b"}) {
+    ModelShape shape = *find_model_preset(model);
+    for (const std::int64_t minimum : {1, 1000, 100'000, 1'000'000'000}) {
+      std::int64_t values = 0;
+      for (const ModelUnit& unit : units_of(shape, {}, minimum)) values += unit.trained;
+      EXPECT_EQ(values, parameter_count(shape)) << model << minimum;
+    }
+  }
+}
+
+// 100 x 20 values of tokens, 320 of positions.
+ModelShape wide_shape(ModelLayout layout, bool tied) {
+  ModelShape shape = small_shape();
+  shape.layout = layout;
+  shape.vocabulary = 100;
+  shape.context = 16;
+  shape.tied_head = tied;
+  return shape;
+}
+
+std::string outside(const ModelShape& shape, std::int64_t minimum, const Settings& settings = {}) {
+  return text_of(shape, units_of(shape, settings, minimum), -1);
+}
+
+TEST(ModelUnits, LieBeforeAndBehindTheBlocksToo) {
+  const ModelShape gpt2 = wide_shape(ModelLayout::kGpt2, false);
+  EXPECT_EQ(outside(gpt2, 9365), "");
+  EXPECT_EQ(outside(gpt2, 4000), "transformer: 9364") << "the head's matrix is the root's";
+  EXPECT_EQ(outside(gpt2, 2000), "transformer.wte: 2000, lm_head: 2000");
+  EXPECT_EQ(outside(gpt2, 360), "transformer: 520, transformer.wte: 2000, lm_head: 2000")
+      << "320 positions, and 40 of each block's and the last norm";
+  EXPECT_EQ(outside(gpt2, 1),
+            "transformer.wte: 2000, transformer.wpe: 320, transformer.ln_f: 40, "
+            "lm_head: 2000");
+  const ModelShape llama = wide_shape(ModelLayout::kLlama, false);
+  EXPECT_EQ(outside(llama, 2000), "model: 3300, model.embed_tokens: 2000, lm_head: 2000")
+      << "two blocks' attention and norms, and the last norm";
+}
+
+TEST(ModelUnits, LeaveWhatIsSharedToTheRoot) {
+  const ModelShape shape = wide_shape(ModelLayout::kGpt2, true);
+  EXPECT_EQ(outside(shape, 1), "transformer.wpe: 320, transformer.ln_f: 40");
+  EXPECT_EQ(units_of(shape, {}, 1).front().trained, 2000);
+}
+
+TEST(ModelUnits, OfAnEncoderAreThoseThatTakeOneTensor) {
+  ModelShape bert = wide_shape(ModelLayout::kBert, false);
+  bert.token_types = 2;
+  bert.labels = 3;
+  EXPECT_EQ(outside(bert, 460), "bert: 900, bert.embeddings.word_embeddings: 2000")
+      << "of the embeddings 400 more, too few for a unit, 420 of the pooler, 40 of each block";
+  EXPECT_EQ(text_of(bert, units_of(bert, {}, 460), 0),
+            "attention: 460, attention.self: 1260, intermediate.dense: 882, output.dense: 860")
+      << "attention's output layer has 460 values, but takes what came in beside";
+}
+
+TEST(ModelUnits, KnowWhereBackwardComesAndEnds) {
+  const ModelShape shape = wide_shape(ModelLayout::kLlama, false);
+  for (const ModelUnit& unit : units_of(shape, {}, 1000)) {
+    EXPECT_TRUE(unit.has_backward);
+    EXPECT_EQ(unit.passes_gradient, unit.parameters.first > 0) << "tokens have no gradient";
+  }
+  Settings adapted;
+  adapted.lora_rank = 4;
+  adapted.lora_target_modules = "down_proj";
+  for (const ModelUnit& unit : units_of(shape, adapted, 800)) {
+    const bool is_before = unit.parameters.end <= 7;  // the table, attention, two of the MLP
+    EXPECT_EQ(unit.has_backward, !is_before) << unit.parameters.first;
+  }
+}
+
+TEST(ModelUnits, CountPackedWeightsByTheirBytesAndAdaptersBesideThem) {
+  Settings adapted;
+  adapted.lora_rank = 4;
+  adapted.lora_target_modules = "all-linear";
+  adapted.base_dtype = "nf4";
+  // c_attn: 1,200 weights in 684 bytes, 60 biases, adapters of 4 x (20 + 60); attention has 1,496
+  // like that, the MLP 1,566. Frozen: biases of 4 bytes.
+  EXPECT_EQ(units(1064, adapted), "attn.c_attn: 924, mlp: 1256");
+  EXPECT_EQ(units(1065, adapted), "attn: 1256, mlp: 1256");
+}
+
+TEST(ModelUnits, AreTheBlockOrNoneUnderTheOtherPolicies) {
+  Settings settings;
+  const ModelShape shape = small_shape();
+  settings.wrap_policy = "transformer_block";
+  auto all = model_units(shape, settings, model_sizes(shape, settings));
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[1].trained, 3502);
+  settings.wrap_policy = "whole_model";
+  all = model_units(shape, settings, model_sizes(shape, settings));
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].trained, parameter_count(shape));
+}
+
+}  // namespace
+}  // namespace shardlens::trace

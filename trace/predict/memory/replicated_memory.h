@@ -1,0 +1,26 @@
+// DDP's and ZeRO-1's memory: whole parameters and gradients, and buckets. Any thread.
+#pragma once
+
+#include "trace/predict/memory/kept_memory.h"
+
+namespace shardlens::trace {
+
+class ReplicatedMemory final : public KeptMemory {
+ public:
+  ReplicatedMemory(const PlannedJob& job, const ModelSizes& sizes);
+
+  void hold_at_rest(MemoryLedger& ledger) override;
+  void begin_forward(MemoryLedger& ledger, bool reduces, bool adds) override;
+  void keep_gradient(MemoryLedger& ledger, std::int64_t values) override;
+  void end_backward(MemoryLedger& ledger) override;
+
+ private:
+  const PlannedJob& job_;
+  const ModelSizes& sizes_;
+  bool are_views_, compresses_, rebuilds_;
+  int reductions_before_rebuild_;
+  int reductions_ = 0;
+  bool reduces_ = true, adds_ = false;
+};
+
+}  // namespace shardlens::trace

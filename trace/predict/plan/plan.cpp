@@ -1,0 +1,111 @@
+#include "trace/predict/plan/plan.h"
+
+#include <algorithm>
+
+#include "trace/job/shape/strategy.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+constexpr std::int64_t kLargestBatch = 65536;  // of batch_per_rank
+constexpr std::int64_t kMostRanks = 1'000'000;
+
+Settings settings_under(const PlanRequest& request, std::string_view strategy) {
+  Settings settings = request.settings;
+  settings.sharding_strategy = strategy;
+  settings.ranks = request.ranks();
+  settings.device = "cuda";
+  // Not of a plan; a fault may name a rank that is not there.
+  settings.inject = "off";
+  settings.simulate_link = "off";
+  return settings;
+}
+
+std::string problems_under(const PlanRequest& request, std::string_view strategy) {
+  std::string text;
+  for (const SettingProblem& problem : problems_of(settings_under(request, strategy))) {
+    text += (text.empty() ? "" : " ") + problem.message;
+  }
+  return text;
+}
+
+Result<void> check_request(const PlanRequest& request) {
+  if (request.gpus_per_node < 1 || request.nodes < 1 ||
+      request.gpus_per_node > kMostRanks / request.nodes) {
+    return fail(ErrorKind::kUsage,
+                "A plan needs at least one GPU on at least one node, and at "
+                "most a million in all.");
+  }
+  if (request.usable_bytes() <= 0) {
+    return fail(ErrorKind::kUsage,
+                "The GPU has no more memory than what CUDA and NCCL need themselves (" +
+                    std::to_string(request.reserved_bytes >> 20) + " MiB). Plan for a larger one.");
+  }
+  if (request.settings.sequence_length > request.shape.longest_sequence()) {
+    return fail(ErrorKind::kUsage,
+                "sequence_length is " + std::to_string(request.settings.sequence_length) +
+                    ", but model " + std::string(request.shape.name) + " has a context of " +
+                    std::to_string(request.shape.longest_sequence()) +
+                    " tokens. Set sequence_length to at "
+                    "most that, or choose another model.");
+  }
+  return {};
+}
+
+StrategyPlan plan_strategy(const PlanRequest& request, std::string_view strategy) {
+  StrategyPlan plan;
+  plan.strategy = strategy;
+  plan.refused = problems_under(request, strategy);
+  if (!plan.refused.empty()) return plan;
+  const PlannedJob job = planned_job(request, strategy);
+  plan.memory = predict_memory(job);
+  plan.traffic = predict_traffic(job);
+  plan.spare_bytes = request.usable_bytes() - plan.memory.total();
+  plan.largest_batch = largest_batch(job, request.usable_bytes());
+  return plan;
+}
+
+}  // namespace
+
+PlannedJob planned_job(const PlanRequest& request, std::string_view strategy) {
+  return {settings_under(request, strategy), request.shape, request.ranks(), request.gpus_per_node,
+          true};
+}
+
+std::int64_t largest_batch(const PlannedJob& job, std::int64_t usable_bytes) {
+  const auto fits = [&](std::int64_t batch) {
+    PlannedJob other = job;
+    other.settings.batch_per_rank = batch;
+    return predict_peak_bytes(other) <= usable_bytes;
+  };
+  if (!fits(1)) return 0;
+  std::int64_t fitting = 1, failing = 2;
+  while (failing <= kLargestBatch && fits(failing)) {
+    fitting = failing;
+    failing *= 2;
+  }
+  if (failing > kLargestBatch) return fitting;
+  while (failing - fitting > 1) {
+    const std::int64_t middle = (fitting + failing) / 2;
+    (fits(middle) ? fitting : failing) = middle;
+  }
+  return fitting;
+}
+
+Result<Plan> plan_job(const PlanRequest& request) {
+  TRY(check_request(request));
+  Plan plan;
+  plan.request = request;
+  plan.parameters = parameter_count(request.shape);
+  for (const StrategyTraits& traits : strategies()) {
+    plan.strategies.push_back(plan_strategy(request, traits.name));
+  }
+  if (std::ranges::all_of(plan.strategies,
+                          [](const auto& each) { return !each.refused.empty(); })) {
+    return fail(ErrorKind::kUsage, plan.strategies.front().refused);
+  }
+  return plan;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,30 @@
+#include "trace/predict/sizes/element_bytes.h"
+
+#include "trace/job/shape/strategy.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+std::int64_t bytes_of_type(const std::string& setting, std::int64_t automatic) {
+  if (setting == "auto") return automatic;
+  return setting == "fp32" ? 4 : 2;
+}
+
+}  // namespace
+
+ElementBytes element_bytes(const Settings& settings) {
+  ElementBytes bytes;
+  if (strategy_traits(settings.sharding_strategy).has_units) {
+    bytes.gathered = bytes_of_type(settings.param_dtype, 4);
+    bytes.reduced = bytes_of_type(settings.reduce_dtype, bytes.gathered);
+  }
+  bytes.autocast = settings.precision != "fp32";
+  bytes.residual = bytes.gathered;
+  bytes.product = bytes.autocast ? 2 : bytes.gathered;
+  return bytes;
+}
+
+const char* width_name(std::int64_t bytes) { return bytes == 4 ? "fp32" : "16 bits"; }
+
+}  // namespace shardlens::trace

@@ -1,0 +1,190 @@
+#include "trace/predict/sizes/model_sizes.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <queue>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "trace/job/shape/parameter_shapes.h"
+#include "trace/predict/sizes/element_bytes.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+std::int64_t sum_of(const std::vector<std::int64_t>& values) {
+  return std::accumulate(values.begin(), values.end(), std::int64_t{0});
+}
+
+constexpr std::int64_t kTrainedBytes = 4;  // fp32, which the optimizer updates
+
+// Which parameters are trained, which have adapters, and how the others are kept.
+class ParameterSizes {
+ public:
+  ParameterSizes(const ModelShape& one_block, const Settings& settings)
+      : shape_(one_block), types_(kept_types(settings)), settings_(settings) {
+    for (const LinearShape& layer : linear_layers(one_block)) linear_.insert(weight_of(layer));
+    if (settings.lora_rank == 0) return;
+    const auto adapted = adapted_layers(one_block, settings.lora_target_modules);
+    if (!adapted) return;
+    for (const LinearShape& layer : *adapted) {
+      adapters_[weight_of(layer)] = adapter_values(layer, settings.lora_rank);
+    }
+  }
+
+  SizedParameter of(const ParameterShape& parameter) const {
+    const bool is_adapted = settings_.lora_rank > 0;
+    const bool in_block = parameter.block != ParameterShape::kRoot;
+    SizedParameter sized{.name = parameter.name, .values = parameter.numel()};
+    const auto adapters = adapters_.find(parameter.name);
+    const std::int64_t beside = adapters == adapters_.end() ? 0 : adapters->second;
+    const bool is_trained = !is_adapted || is_trained_head(parameter.name);
+    sized.trained = is_trained ? sized.values : beside;
+    // Without adapters a block is frozen as a whole, or not at all.
+    const bool may_be_frozen = is_adapted ? !is_trained : in_block && settings_.frozen_blocks > 0;
+    const KeptType type = may_be_frozen ? kept_type(parameter) : KeptType::kFp32;
+    if (may_be_frozen) sized.frozen = frozen_bytes(sized.values, type);
+    sized.counted = (type == KeptType::kNf4 ? nf4_bytes(sized.values) : sized.values) + beside;
+    return sized;
+  }
+
+ private:
+  static std::string weight_of(const LinearShape& layer) { return layer.name + ".weight"; }
+
+  KeptType kept_type(const ParameterShape& parameter) const {
+    if (parameter.sizes.size() < 2) return KeptType::kFp32;
+    return linear_.contains(parameter.name) ? types_.linear : types_.other;
+  }
+
+  FrozenBytes frozen_bytes(std::int64_t values, KeptType type) const {
+    if (type == KeptType::kNf4) return {nf4_bytes(values), nf4_bytes(values), 0};
+    if (type == KeptType::kBf16) return {2 * values, 2 * values, 0};
+    const std::int64_t gathered = element_bytes(settings_).gathered * values;
+    return {4 * values, gathered, gathered == 4 * values ? 0 : gathered};
+  }
+
+  const ModelShape& shape_;
+  KeptTypes types_;
+  const Settings& settings_;
+  std::set<std::string> linear_;
+  std::map<std::string, std::int64_t> adapters_;
+};
+
+// What adapters train, tensor by tensor.
+void add_adapters(ModelSizes& sizes, const ModelShape& one_block, const Settings& settings) {
+  for (const ParameterShape& each : saved_parameters(one_block, settings)) {
+    const bool is_root = each.block == ParameterShape::kRoot;
+    (is_root ? sizes.trained_root : sizes.block_adapters).push_back(each.numel());
+  }
+}
+
+}  // namespace
+
+int ModelSizes::parameter_count() const {
+  return static_cast<int>(root.size() + static_cast<std::size_t>(layers) * block.size());
+}
+
+ParameterRange ModelSizes::block_parameters(std::int64_t index) const {
+  const int count = static_cast<int>(block.size());
+  const int first = one_block.first + static_cast<int>(index) * count;
+  return {first, first + count};
+}
+
+ParameterRange ModelSizes::final_norm_parameters() const {
+  const int first = block_parameters(layers).first;
+  int end = first;
+  for (std::int64_t values = 0; values < final_norm;) {
+    values += root[static_cast<std::size_t>(end++ - first + one_block.first)];
+  }
+  return {first, end};
+}
+
+ParameterRange ModelSizes::head_parameters() const {
+  return {final_norm_parameters().end, parameter_count()};
+}
+
+std::int64_t ModelSizes::block_values() const { return sum_of(block); }
+std::int64_t ModelSizes::root_values() const { return sum_of(root); }
+
+std::int64_t ModelSizes::trained_block_values() const {
+  return is_adapted ? sum_of(block_adapters) : block_values();
+}
+
+std::int64_t ModelSizes::trained_root_values() const {
+  return is_adapted ? sum_of(trained_root) : root_values();
+}
+
+std::int64_t ModelSizes::kept_bytes() const {
+  return kTrainedBytes * trained_values() + frozen_bytes();
+}
+
+std::int64_t ModelSizes::trained_tensors() const {
+  return static_cast<std::int64_t>(trained().size());
+}
+
+std::vector<std::int64_t> ModelSizes::trained() const {
+  std::vector<std::int64_t> values = is_adapted ? trained_root : root;
+  const std::vector<std::int64_t>& of_block = is_adapted ? block_adapters : block;
+  for (std::int64_t i = frozen_layers; i < layers; ++i) {
+    values.insert(values.end(), of_block.begin(), of_block.end());
+  }
+  return values;
+}
+
+ModelSizes model_sizes(const ModelShape& shape, const Settings& settings) {
+  ModelShape one_block = shape;
+  one_block.layers = 1;
+  ModelSizes sizes;
+  sizes.layers = shape.layers;
+  sizes.frozen_layers = std::min(settings.frozen_blocks, shape.layers);
+  sizes.is_adapted = settings.lora_rank > 0;
+  const ParameterSizes parameter_sizes(one_block, settings);
+  for (const ParameterShape& parameter : parameter_shapes(one_block)) {
+    const bool is_root = parameter.block == ParameterShape::kRoot;
+    const SizedParameter& sized = sizes.parameters.emplace_back(parameter_sizes.of(parameter));
+    (is_root ? sizes.root : sizes.block).push_back(sized.values);
+    (is_root ? sizes.frozen_root : sizes.frozen_block) += sized.frozen;
+    if (is_root) continue;
+    sizes.one_block.end = static_cast<int>(sizes.parameters.size());
+    if (sizes.block.size() == 1) sizes.one_block.first = sizes.one_block.end - 1;
+  }
+  // The first is the table of tokens.
+  sizes.parameters.front().is_shared = shape.tied_head;
+  if (sizes.is_adapted) add_adapters(sizes, one_block, settings);
+  sizes.embedding = shape.vocabulary * shape.width;
+  sizes.head = sizes.embedding;
+  if (is_encoder(shape.layout)) {
+    // The pooler, or the head's inner layer, and the classes.
+    sizes.head = shape.width * (shape.width + 1) + shape.labels * (shape.width + 1);
+    // With the tables of types, and the norm of the embeddings, which is as small.
+    sizes.positions = (shape.context + shape.token_types + 2) * shape.width;
+    return sizes;
+  }
+  const bool is_gpt2 = shape.layout == ModelLayout::kGpt2;
+  sizes.positions = is_gpt2 ? shape.context * shape.width : 0;
+  sizes.final_norm = (is_gpt2 ? 2 : 1) * shape.width;
+  return sizes;
+}
+
+LargestShare largest_share(std::vector<std::int64_t> values, std::int64_t ranks) {
+  std::ranges::sort(values, std::greater{});
+  ranks = std::min(ranks, static_cast<std::int64_t>(values.size()));  // the others get nothing
+  // Values, rank, tensors: of equal ranks the first.
+  using Share = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+  std::priority_queue<Share, std::vector<Share>, std::greater<>> least;
+  for (std::int64_t rank = 0; rank < ranks; ++rank) least.push({0, rank, 0});
+  LargestShare largest;
+  for (const std::int64_t value : values) {
+    auto [sum, rank, tensors] = least.top();
+    least.pop();
+    least.push({sum + value, rank, tensors + 1});
+    if (sum + value > largest.values) largest = {sum + value, tensors + 1};
+  }
+  return largest;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,176 @@
+#include "trace/predict/sizes/model_units.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "trace/job/shape/unit_choice.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// The lists of blocks, what holds but such a list, and what takes two tensors are no layers.
+bool is_layer(const ModelShape& shape, std::string_view path) {
+  if (path.empty() || path.ends_with(".h") || path.ends_with(".layers")) return false;
+  if (!is_encoder(shape.layout)) return true;
+  return !path.ends_with(".encoder") && !path.ends_with(".layer") && !path.ends_with(".output");
+}
+
+// Chooses units among the modules of a model with one block.
+class UnitChooser {
+ public:
+  UnitChooser(const ModelShape& shape, const ModelSizes& sizes) : shape_(shape), sizes_(sizes) {}
+
+  std::vector<ParameterRange> choose(std::int64_t smallest) {
+    const ModuleNode model = node_of({0, static_cast<int>(sizes_.parameters.size())}, 0);
+    std::vector<ParameterRange> units;
+    for (const int id : units_by_size(model, smallest)) {
+      units.push_back(modules_[static_cast<std::size_t>(id)]);
+    }
+    return units;
+  }
+
+ private:
+  // The module of these parameters, whose paths within it begin at `from`.
+  ModuleNode node_of(ParameterRange parameters, std::size_t from) {
+    ModuleNode node;
+    node.id = static_cast<int>(modules_.size());
+    modules_.push_back(parameters);
+    const std::string& first = at(parameters.first).name;
+    const std::string_view path = std::string_view(first).substr(0, from == 0 ? 0 : from - 1);
+    node.can_be_unit = is_layer(shape_, path);
+    if (path.ends_with(".0")) node.times = sizes_.layers;
+    for (int i = parameters.first; i < parameters.end;) {
+      const std::size_t dot = at(i).name.find('.', from);
+      if (dot == std::string::npos) {
+        node.values += at(i).is_shared ? 0 : at(i).counted;
+        ++i;
+        continue;
+      }
+      const std::string_view child = std::string_view(at(i).name).substr(0, dot + 1);
+      int end = i + 1;
+      while (end < parameters.end && at(end).name.starts_with(child)) ++end;
+      node.children.push_back(node_of({i, end}, dot + 1));
+      i = end;
+    }
+    return node;
+  }
+
+  const SizedParameter& at(int i) const { return sizes_.parameters[static_cast<std::size_t>(i)]; }
+
+  const ModelShape& shape_;
+  const ModelSizes& sizes_;
+  std::vector<ParameterRange> modules_;  // by id
+};
+
+// Of a model with one block, the root apart.
+std::vector<ParameterRange> chosen_units(const ModelShape& shape, const Settings& settings,
+                                         const ModelSizes& sizes) {
+  if (settings.wrap_policy == "whole_model") return {};
+  if (settings.wrap_policy == "transformer_block") return {sizes.one_block};
+  auto units = UnitChooser(shape, sizes).choose(settings.min_num_params);
+  std::ranges::sort(units, {},
+                    [](const ParameterRange& each) { return std::pair(each.first, -each.end); });
+  return units;
+}
+
+// Lays the units of a model with one block out over all blocks, and shares out its parameters.
+class UnitList {
+ public:
+  // Every n-th block is recomputed; 0: none.
+  UnitList(const ModelSizes& sizes, std::int64_t recomputed)
+      : sizes_(sizes), recomputed_(recomputed) {
+    units_.push_back({.parameters = {0, sizes.parameter_count()}});
+  }
+
+  std::vector<ModelUnit> of(const std::vector<ParameterRange>& chosen) {
+    const std::int64_t last = sizes_.layers - 1;
+    for (const ParameterRange& each : chosen) {
+      if (each.first < sizes_.one_block.first) add(each, last, kNoBlock);
+    }
+    for (std::int64_t block = 0; block <= last; ++block) {
+      for (const ParameterRange& each : chosen) {
+        if (sizes_.one_block.contains(each)) add(each, block, block);
+      }
+    }
+    for (const ParameterRange& each : chosen) {
+      if (each.first >= sizes_.one_block.end) add(each, last, kNoBlock);
+    }
+    share_out();
+    const auto is_empty = [](const ModelUnit& unit) {
+      return unit.trained == 0 && unit.frozen.kept == 0;
+    };
+    units_.erase(std::remove_if(units_.begin() + 1, units_.end(), is_empty), units_.end());
+    tell_gradients();
+    return std::move(units_);
+  }
+
+ private:
+  static constexpr std::int64_t kNoBlock = -1;
+
+  // Where a parameter of a model with one block is in the whole one, if that block is `block`.
+  int whole(int parameter, std::int64_t block) const {
+    if (parameter < sizes_.one_block.first) return parameter;
+    const bool is_behind = parameter >= sizes_.one_block.end;
+    return parameter + static_cast<int>((is_behind ? sizes_.layers - 1 : block) * block_size());
+  }
+  std::int64_t block_size() const { return static_cast<std::int64_t>(sizes_.block.size()); }
+
+  void add(const ParameterRange& unit, std::int64_t in_block, std::int64_t block) {
+    ModelUnit& added = units_.emplace_back();
+    added.parameters = {whole(unit.first, in_block), whole(unit.end - 1, in_block) + 1};
+    added.block = block;
+    added.is_recomputed =
+        recomputed_ > 0 && block >= 0 && block % recomputed_ == 0 && unit != sizes_.one_block;
+  }
+
+  void share_out() {
+    std::size_t unit = 0;
+    std::vector<std::size_t> open{0};
+    for (int i = 0; i < sizes_.parameter_count(); ++i) {
+      while (!units_[open.back()].parameters.contains(i)) open.pop_back();
+      while (unit + 1 < units_.size() && units_[unit + 1].parameters.first == i) {
+        open.push_back(++unit);
+      }
+      give(i, units_[open.back()]);
+    }
+  }
+
+  void give(int parameter, ModelUnit& innermost) {
+    const int behind = parameter - sizes_.one_block.first;
+    const std::int64_t block = behind < 0 ? 0 : std::min(behind / block_size(), sizes_.layers - 1);
+    const bool in_block = sizes_.block_parameters(block).contains(parameter);
+    const SizedParameter& sized =
+        sizes_.parameters[static_cast<std::size_t>(parameter - block * block_size())];
+    ModelUnit& unit = sized.is_shared ? units_.front() : innermost;
+    const bool is_trained_block = !in_block || block >= sizes_.frozen_layers;
+    if (is_trained_block && sized.trained > 0 && first_trained_ < 0) first_trained_ = parameter;
+    if (is_trained_block) unit.trained += sized.trained;
+    if (!in_block || block < sizes_.blocks_with_frozen_weights()) unit.frozen += sized.frozen;
+  }
+
+  void tell_gradients() {
+    for (ModelUnit& unit : units_) {
+      const int first = unit.parameters.first;
+      unit.has_backward = unit.parameters.end > first_trained_;
+      unit.passes_gradient = first >= sizes_.one_block.first && first > first_trained_;
+    }
+  }
+
+  const ModelSizes& sizes_;
+  std::int64_t recomputed_;
+  std::vector<ModelUnit> units_;
+  int first_trained_ = -1;
+};
+
+}  // namespace
+
+std::vector<ModelUnit> model_units(const ModelShape& shape, const Settings& settings,
+                                   const ModelSizes& sizes) {
+  return UnitList(sizes, settings.activation_checkpointing)
+      .of(chosen_units(shape, settings, sizes));
+}
+
+}  // namespace shardlens::trace

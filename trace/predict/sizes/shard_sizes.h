@@ -1,0 +1,34 @@
+// How units are divided over the ranks of a shard group: flat, padded to equal parts. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/predict/sizes/model_sizes.h"
+#include "trace/predict/sizes/model_units.h"
+#include "trace/predict/sizes/planned_job.h"
+
+namespace shardlens::trace {
+
+struct UnitShard {
+  ModelUnit unit;
+  std::int64_t trained = 0;  // values of one shard
+  FrozenBytes frozen;        // of one shard
+};
+
+struct ShardSizes {
+  std::int64_t group = 1;        // ranks that share one set of shards
+  std::vector<UnitShard> units;  // as model_units()
+
+  const ModelUnit& root() const { return units.front().unit; }
+  // Values of all units of the last block, the one that is frozen last.
+  std::int64_t trained_in_block() const;
+  // Whether all but the root lie in blocks.
+  bool are_of_blocks() const;
+  // Of all shards of one rank.
+  std::int64_t trained_values() const;
+  std::int64_t frozen_bytes() const;
+};
+ShardSizes shard_sizes(const PlannedJob& job, const ModelSizes& sizes);
+
+}  // namespace shardlens::trace
