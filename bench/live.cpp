@@ -25,9 +25,9 @@
 #include "app/window/graphics.h"
 #include "app/window/main_window.h"
 #include "bench/bench_rows.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/trace_writer.h"
-#include "trace/store/wall_clock.h"
+#include "trace/base/wall_clock.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/write/trace_writer.h"
 
 namespace shardlens::bench {
 namespace {

@@ -18,7 +18,7 @@
 #include "trace/base/printable.h"
 #include "trace/base/suggestion.h"
 #include "trace/interop/kineto_import.h"
-#include "trace/store/run_folder.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "trace/analysis/run/run_analysis.h"
-#include "trace/store/run_reader.h"
+#include "trace/store/read/run_reader.h"
 
 namespace shardlens::app {
 namespace {

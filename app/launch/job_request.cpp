@@ -4,10 +4,10 @@
 #include <set>
 #include <system_error>
 
+#include "trace/job/checkpoint/checkpoint_info.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trace/job/shape/lora.h"
-#include "trace/store/checkpoint_info.h"
-#include "trace/store/run_folder.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app {
 namespace {

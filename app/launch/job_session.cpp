@@ -16,8 +16,8 @@
 #include "app/launch/program_files.h"
 #include "app/launch/rank_environment.h"
 #include "app/launch/store_file.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/wall_clock.h"
+#include "trace/base/wall_clock.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app {
 namespace {

@@ -18,7 +18,7 @@
 #include "app/launch/rank_process.h"
 #include "trace/base/result.h"
 #include "trace/model/run_info.h"
-#include "trace/store/reserved_room.h"
+#include "trace/store/run/reserved_room.h"
 
 namespace shardlens::app {
 

@@ -21,11 +21,11 @@
 #include "app/launch/program_files.h"
 #include "app/launch/rank_environment.h"
 #include "trace/base/text.h"
+#include "trace/base/wall_clock.h"
 #include "trace/job/schedule.h"
-#include "trace/store/query.h"
-#include "trace/store/rank_files.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/wall_clock.h"
+#include "trace/store/run/rank_files.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/sql/query.h"
 
 namespace shardlens::app {
 namespace {

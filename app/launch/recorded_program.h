@@ -12,7 +12,7 @@
 
 #include "trace/base/result.h"
 #include "trace/model/run_info.h"
-#include "trace/store/reserved_room.h"
+#include "trace/store/run/reserved_room.h"
 
 namespace shardlens::app {
 

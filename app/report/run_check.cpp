@@ -2,8 +2,8 @@
 
 #include "app/report/report_json.h"
 #include "app/report/run_report.h"
-#include "trace/store/file_system.h"
-#include "trace/store/stop_reading.h"
+#include "trace/base/file_system.h"
+#include "trace/store/sqlite/stop_reading.h"
 
 namespace shardlens::app {
 namespace {

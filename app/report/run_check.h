@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "trace/base/result.h"
-#include "trace/store/verify.h"
+#include "trace/store/upkeep/verify.h"
 
 namespace shardlens::app {
 

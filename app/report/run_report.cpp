@@ -8,9 +8,9 @@
 #include "app/session/runs/run_pulse.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/run/run_analysis.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/run_reader.h"
-#include "trace/store/wall_clock.h"
+#include "trace/base/wall_clock.h"
+#include "trace/store/read/run_reader.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app {
 namespace {

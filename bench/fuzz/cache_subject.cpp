@@ -8,7 +8,7 @@
 #include "bench/fuzz/sqlite_damage.h"
 #include "bench/fuzz/subjects.h"
 #include "trace/explore/kept_exploration.h"
-#include "trace/store/library_file.h"
+#include "trace/store/run/library_file.h"
 #include "trace/synthetic/synthetic_run.h"
 #include "trace/timeline/straggler_figures.h"
 #include "trainer/text/load_text.h"

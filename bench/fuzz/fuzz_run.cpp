@@ -20,7 +20,7 @@
 #include <set>
 #include <system_error>
 
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::bench {
 

@@ -1,8 +1,8 @@
 // YAML of jobs and of checkpoints.
 #include "bench/fuzz/fuzz_files.h"
 #include "bench/fuzz/subjects.h"
-#include "trace/store/checkpoint_info.h"
-#include "trace/store/settings_file.h"
+#include "trace/job/checkpoint/checkpoint_info.h"
+#include "trace/store/run/settings_file.h"
 
 namespace shardlens::bench {
 namespace {

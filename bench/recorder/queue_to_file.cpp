@@ -4,8 +4,8 @@
 
 #include "bench/recorder/parts.h"
 #include "bench/recorder/scratch_recorder.h"
-#include "trace/store/row_digest.h"
-#include "trace/store/schema.h"
+#include "trace/store/digest/row_digest.h"
+#include "trace/store/table/schema.h"
 
 namespace shardlens::bench {
 namespace {

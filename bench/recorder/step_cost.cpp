@@ -12,7 +12,7 @@
 #include "bench/recorder/scratch_recorder.h"
 #include "profiler/torch/torch_sources.h"
 #include "trace/analysis/figures/recording_cost.h"
-#include "trace/store/sqlite.h"
+#include "trace/store/sqlite/sqlite.h"
 
 namespace shardlens::bench {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "bench/bench_rows.h"
 #include "bench/trace/stages.h"
-#include "trace/store/export_rows.h"
+#include "trace/store/upkeep/export_rows.h"
 #include "trace/synthetic/synthetic_run.h"
 
 namespace shardlens::bench {

@@ -8,8 +8,8 @@
 
 #include "bench/trace/stages.h"
 #include "trace/explore/run_explorer.h"
-#include "trace/store/query.h"
-#include "trace/store/sqlite.h"
+#include "trace/store/sql/query.h"
+#include "trace/store/sqlite/sqlite.h"
 
 namespace shardlens::bench {
 

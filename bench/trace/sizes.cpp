@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "bench/trace/stages.h"
-#include "trace/store/sqlite.h"
+#include "trace/store/sqlite/sqlite.h"
 
 namespace shardlens::bench {
 

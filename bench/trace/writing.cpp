@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "bench/trace/stages.h"
-#include "trace/store/row_writer.h"
-#include "trace/store/trace_writer.h"
-#include "trace/store/wall_clock.h"
+#include "trace/base/wall_clock.h"
+#include "trace/store/write/row_writer.h"
+#include "trace/store/write/trace_writer.h"
 #include "trace/synthetic/step_schedule.h"
 #include "trace/synthetic/synthetic_rank.h"
 

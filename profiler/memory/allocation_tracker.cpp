@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "trace/store/wall_clock.h"
+#include "trace/base/wall_clock.h"
 
 namespace shardlens::profiler {
 

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <variant>
 
-#include "trace/store/event_order.h"
+#include "trace/store/chunk/event_order.h"
 
 namespace shardlens::profiler {
 namespace {

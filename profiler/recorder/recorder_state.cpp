@@ -7,7 +7,7 @@
 #include <ctime>
 #include <utility>
 
-#include "trace/store/wall_clock.h"
+#include "trace/base/wall_clock.h"
 
 namespace shardlens::profiler {
 namespace {

@@ -20,7 +20,7 @@
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/step_times.h"
 #include "profiler/recorder/string_interner.h"
-#include "trace/store/trace_writer.h"
+#include "trace/store/write/trace_writer.h"
 
 namespace shardlens::profiler {
 

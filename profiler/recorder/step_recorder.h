@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "profiler/queue/recorded_values.h"
+#include "trace/base/wall_clock.h"
 #include "trace/model/events.h"
-#include "trace/store/wall_clock.h"
 
 namespace shardlens::profiler {
 

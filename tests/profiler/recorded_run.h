@@ -15,8 +15,8 @@
 #include "profiler/recorder/recorder.h"
 #include "trace/model/batch.h"
 #include "trace/model/strings.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/run_reader.h"
+#include "trace/store/read/run_reader.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::profiler {
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <thread>
 
-#include "trace/store/run_folder.h"
-#include "trace/store/trace_writer.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/write/trace_writer.h"
 #include "trace/synthetic/synthetic_rank.h"
 
 namespace {

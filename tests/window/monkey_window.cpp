@@ -35,8 +35,8 @@
 #include "app/window/graphics.h"
 #include "app/window/main_window.h"
 #include "tests/window/monkey.h"
-#include "trace/store/file_system.h"
-#include "trace/store/pack.h"
+#include "trace/base/file_system.h"
+#include "trace/store/upkeep/pack.h"
 #include "trace/synthetic/synthetic_run.h"
 #include "ui/kit/draw_probe.h"
 

@@ -4,13 +4,13 @@
 #include <tuple>
 #include <utility>
 
+#include "trace/base/side_by_side.h"
 #include "trace/explore/kept_exploration.h"
 #include "trace/explore/run/run_contents.h"
 #include "trace/explore/statistics/range_statistics.h"
-#include "trace/store/rank_files.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/side_by_side.h"
-#include "trace/store/trace_file.h"
+#include "trace/store/run/rank_files.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/run/trace_file.h"
 
 namespace shardlens::trace {
 

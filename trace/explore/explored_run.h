@@ -18,8 +18,8 @@
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/explore/tally/chunk_names.h"
 #include "trace/explore/tally/run_tally.h"
-#include "trace/store/event_store.h"
-#include "trace/store/kept_file.h"
+#include "trace/store/chunk/event_store.h"
+#include "trace/store/run/kept_file.h"
 #include "trace/timeline/row_catalogue.h"
 
 namespace shardlens::trace {

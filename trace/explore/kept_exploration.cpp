@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "trace/store/kept_values.h"
+#include "trace/store/run/kept_values.h"
 #include "trace/timeline/straggler_figures.h"
 
 namespace shardlens::trace {

@@ -12,7 +12,7 @@
 
 #include "trace/explore/run/lane_scan.h"
 #include "trace/explore/tally/chunk_names.h"
-#include "trace/store/kept_file.h"
+#include "trace/store/run/kept_file.h"
 #include "trace/timeline/picture.h"
 #include "trace/timeline/range_figures.h"
 

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "trace/base/result.h"
-#include "trace/store/event_store.h"
+#include "trace/store/chunk/event_store.h"
 #include "trace/timeline/event_details.h"
 #include "trace/timeline/name_hits.h"
 #include "trace/timeline/picture.h"

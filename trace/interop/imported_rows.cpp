@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "trace/base/saturated.h"
-#include "trace/store/row_writer.h"
-#include "trace/store/trace_file.h"
+#include "trace/store/run/trace_file.h"
+#include "trace/store/write/row_writer.h"
 
 namespace shardlens::trace {
 

@@ -14,7 +14,7 @@
 #include "trace/interop/kineto_job.h"
 #include "trace/interop/kineto_rank.h"
 #include "trace/job/run_limits.h"
-#include "trace/store/run_folder.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::trace {
 

@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "trace/store/row_writer.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/trace_file.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/run/trace_file.h"
+#include "trace/store/write/row_writer.h"
 #include "trace/synthetic/synthetic_rank.h"
 
 namespace shardlens::trace {

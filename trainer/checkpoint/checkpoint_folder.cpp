@@ -5,7 +5,7 @@
 #include <system_error>
 #include <vector>
 
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 #include "trainer/checkpoint/disk_file.h"
 #include "trainer/checkpoint/whole_folder.h"
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "trace/base/result.h"
-#include "trace/store/checkpoint_info.h"
+#include "trace/job/checkpoint/checkpoint_info.h"
 
 namespace shardlens::trainer {
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <map>
 
-#include "trace/store/checkpoint_info.h"
+#include "trace/job/checkpoint/checkpoint_info.h"
 
 namespace shardlens::trainer {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "trace/base/file_system.h"
 #include "trace/base/write_error.h"
-#include "trace/store/file_system.h"
 
 namespace shardlens::trainer {
 

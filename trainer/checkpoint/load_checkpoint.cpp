@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 #include "trainer/checkpoint/checkpoint_plan.h"
 #include "trainer/checkpoint/piece_tensors.h"
 #include "trainer/checkpoint/sharded_state.h"

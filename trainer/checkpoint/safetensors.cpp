@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::trainer {
 

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <memory>
 
-#include "trace/store/checksum.h"
-#include "trace/store/file_system.h"
-#include "trace/store/wall_clock.h"
+#include "trace/base/checksum.h"
+#include "trace/base/file_system.h"
+#include "trace/base/wall_clock.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/checkpoint_plan.h"
 #include "trainer/checkpoint/disk_file.h"

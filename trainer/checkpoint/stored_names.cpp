@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <sstream>
 
-#include "trace/store/checksum.h"
+#include "trace/base/checksum.h"
 #include "trainer/checkpoint/checkpoint_plan.h"
 
 namespace shardlens::trainer {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "trace/store/checksum.h"
-#include "trace/store/file_system.h"
+#include "trace/base/checksum.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::trainer {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "trace/base/result.h"
-#include "trace/store/checkpoint_info.h"
+#include "trace/job/checkpoint/checkpoint_info.h"
 #include "trainer/checkpoint/checkpoint_plan.h"
 #include "trainer/checkpoint/safetensors.h"
 

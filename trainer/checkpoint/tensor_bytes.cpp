@@ -1,6 +1,6 @@
 #include "trainer/checkpoint/tensor_bytes.h"
 
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::trainer {
 

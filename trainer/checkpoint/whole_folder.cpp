@@ -10,9 +10,9 @@
 #include <string>
 #include <system_error>
 
+#include "trace/base/file_system.h"
 #include "trace/base/write_error.h"
-#include "trace/store/checkpoint_info.h"
-#include "trace/store/file_system.h"
+#include "trace/job/checkpoint/checkpoint_info.h"
 
 namespace shardlens::trainer {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "trace/store/checkpoint_info.h"
+#include "trace/job/checkpoint/checkpoint_info.h"
 
 namespace shardlens::trainer {
 

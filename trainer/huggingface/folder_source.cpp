@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 #include "trainer/checkpoint/tensor_bytes.h"
 #include "trainer/huggingface/checkpoint_names.h"
 #include "trainer/huggingface/weight_files.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::trainer {
 

@@ -6,8 +6,8 @@
 #include <system_error>
 #include <utility>
 
+#include "trace/base/file_system.h"
 #include "trace/job/huggingface/find_model.h"
-#include "trace/store/file_system.h"
 #include "trainer/checkpoint/disk_file.h"
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/checkpoint/tensor_bytes.h"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "trace/base/result.h"
+#include "trace/job/checkpoint/checkpoint_info.h"
 #include "trace/job/settings/settings.h"
-#include "trace/store/checkpoint_info.h"
 #include "trainer/checkpoint/sharded_state.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/data/batch_loader.h"

@@ -20,7 +20,7 @@
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/shape_text.h"
 #include "trace/job/shape/strategy.h"
-#include "trace/store/run_folder.h"
+#include "trace/store/run/run_folder.h"
 #include "trainer/comm/flight_recorder.h"
 #include "trainer/loop/step_exchange.h"
 #include "trainer/loop/step_failure.h"

@@ -9,8 +9,8 @@
 
 #include "profiler/recorder/recorder.h"
 #include "trace/job/huggingface/find_model.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/settings_file.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/run/settings_file.h"
 #include "trainer/rank/rank_device.h"
 
 namespace shardlens::trainer {

@@ -1,7 +1,7 @@
 #include "trainer/saving/model_saver.h"
 
 #include "trace/job/huggingface/find_model.h"
-#include "trace/store/run_folder.h"
+#include "trace/store/run/run_folder.h"
 #include "trainer/huggingface/save_model_folder.h"
 #include "trainer/saving/trained_part.h"
 

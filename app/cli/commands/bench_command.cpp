@@ -13,7 +13,7 @@
 #include "app/launch/program_files.h"
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 #include "ui/present/format.h"
 
 namespace shardlens::app {

@@ -9,7 +9,7 @@
 #include "app/report/comparison_report.h"
 #include "app/report/run_report.h"
 #include "app/session/runs/run_siblings.h"
-#include "trace/store/run_folder.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app {
 namespace {

@@ -10,7 +10,7 @@
 #include "app/report/report_json.h"
 #include "trace/base/text.h"
 #include "trace/interop/kineto_import.h"
-#include "trace/store/run_folder.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app {
 namespace {

@@ -9,10 +9,10 @@
 #include "app/cli/terminal/stop_request.h"
 #include "app/launch/program_files.h"
 #include "app/report/report_json.h"
-#include "trace/store/file_system.h"
-#include "trace/store/pack.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/trace_file.h"
+#include "trace/base/file_system.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/run/trace_file.h"
+#include "trace/store/upkeep/pack.h"
 
 namespace shardlens::app {
 namespace {

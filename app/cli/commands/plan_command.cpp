@@ -13,7 +13,7 @@
 #include "trace/base/text.h"
 #include "trace/job/huggingface/find_model.h"
 #include "trace/predict/plan/gpu_table.h"
-#include "trace/store/settings_file.h"
+#include "trace/store/run/settings_file.h"
 
 namespace shardlens::app {
 namespace {

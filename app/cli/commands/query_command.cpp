@@ -13,9 +13,9 @@
 #include "app/launch/program_files.h"
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"
-#include "trace/store/event_tables.h"
-#include "trace/store/query.h"
-#include "trace/store/run_folder.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/sql/event_tables.h"
+#include "trace/store/sql/query.h"
 
 namespace shardlens::app {
 namespace {

@@ -10,7 +10,7 @@
 #include "app/launch/recorded_program.h"
 #include "app/report/report_json.h"
 #include "app/report/report_text.h"
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::app {
 namespace {

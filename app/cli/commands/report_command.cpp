@@ -8,7 +8,7 @@
 #include "app/launch/program_files.h"
 #include "app/report/report_json.h"
 #include "app/report/report_text.h"
-#include "trace/store/run_folder.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app {
 namespace {

@@ -7,7 +7,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/job/run_job.h"
 #include "app/cli/terminal/output.h"
-#include "trace/store/settings_file.h"
+#include "trace/store/run/settings_file.h"
 
 namespace shardlens::app {
 namespace {

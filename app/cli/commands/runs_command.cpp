@@ -14,7 +14,7 @@
 #include "app/report/text_table.h"
 #include "app/session/runs/listed_runs.h"
 #include "app/session/runs/run_words.h"
-#include "trace/store/run_folder.h"
+#include "trace/store/run/run_folder.h"
 #include "ui/present/format.h"
 
 namespace shardlens::app {

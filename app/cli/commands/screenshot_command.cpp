@@ -6,7 +6,7 @@
 #include "app/cli/terminal/output.h"
 #include "app/launch/program_files.h"
 #include "app/window/window_main.h"
-#include "trace/store/run_folder.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app {
 namespace {

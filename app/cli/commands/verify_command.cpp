@@ -12,9 +12,9 @@
 #include "app/report/run_check.h"
 #include "trace/base/saturated.h"
 #include "trace/base/text.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/stop_reading.h"
-#include "trace/store/verify.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/sqlite/stop_reading.h"
+#include "trace/store/upkeep/verify.h"
 #include "ui/present/format.h"
 
 namespace shardlens::app {

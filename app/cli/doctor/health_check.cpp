@@ -15,7 +15,7 @@
 #include "app/cli/doctor/gpu_health.h"
 #include "app/cli/doctor/system_health.h"
 #include "app/launch/program_files.h"
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 #include "ui/present/format.h"
 
 namespace shardlens::app {

@@ -14,7 +14,7 @@
 #include "app/launch/job_session.h"
 #include "app/report/report_json.h"
 #include "app/report/report_text.h"
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::app {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "app/launch/hang_watch.h"
 #include "app/launch/job_session.h"
-#include "trace/store/run_reader.h"
+#include "trace/store/read/run_reader.h"
 
 namespace shardlens::app {
 

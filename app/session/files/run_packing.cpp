@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "app/session/files/text_file.h"
-#include "trace/store/pack.h"
+#include "trace/store/upkeep/pack.h"
 
 namespace shardlens::app {
 

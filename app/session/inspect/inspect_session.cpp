@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "app/session/inspect/sql_answer.h"
-#include "trace/store/free_memory.h"
-#include "trace/store/run_folder.h"
+#include "trace/base/free_memory.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app {
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "trace/store/query.h"
+#include "trace/store/sql/query.h"
 
 namespace shardlens::app {
 

@@ -6,7 +6,7 @@
 
 #include "app/session/runs/record_cache.h"
 #include "app/session/runs/run_numbers.h"
-#include "trace/store/run_folder.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app {
 

@@ -2,7 +2,7 @@
 
 #include <variant>
 
-#include "trace/store/kept_values.h"
+#include "trace/store/run/kept_values.h"
 
 namespace shardlens::app {
 

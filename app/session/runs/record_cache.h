@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "app/session/runs/run_record.h"
-#include "trace/store/kept_file.h"
+#include "trace/store/run/kept_file.h"
 
 namespace shardlens::app {
 

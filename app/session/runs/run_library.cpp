@@ -8,10 +8,10 @@
 #include "app/session/runs/record_cache.h"
 #include "app/session/runs/run_pulse.h"
 #include "app/session/runs/run_words.h"
-#include "trace/store/library_file.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/stop_reading.h"
-#include "trace/store/wall_clock.h"
+#include "trace/base/wall_clock.h"
+#include "trace/store/run/library_file.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/sqlite/stop_reading.h"
 
 namespace shardlens::app {
 

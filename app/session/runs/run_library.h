@@ -18,7 +18,7 @@
 #include "app/session/runs/run_numbers.h"
 #include "app/session/runs/run_record.h"
 #include "app/session/runs/run_trash.h"
-#include "trace/store/kept_file.h"
+#include "trace/store/run/kept_file.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "trace/store/library_file.h"
+#include "trace/store/run/library_file.h"
 
 namespace shardlens::app {
 

@@ -6,7 +6,7 @@
 
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/run/run_analysis.h"
-#include "trace/store/run_reader.h"
+#include "trace/store/read/run_reader.h"
 
 namespace shardlens::app {
 

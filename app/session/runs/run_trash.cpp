@@ -9,9 +9,9 @@
 #include <string_view>
 #include <system_error>
 
-#include "trace/store/file_system.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/trace_file.h"
+#include "trace/base/file_system.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/run/trace_file.h"
 
 namespace shardlens::app {
 

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "app/session/runs/record_cache.h"
+#include "trace/base/file_system.h"
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
 #include "trace/explore/kept_exploration.h"
-#include "trace/store/file_system.h"
 
 namespace shardlens::app {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/store/run_folder.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app {
 

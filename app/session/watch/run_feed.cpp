@@ -6,8 +6,8 @@
 #include "app/session/runs/run_notes.h"
 #include "app/session/runs/run_pulse.h"
 #include "app/session/watch/step_choice.h"
-#include "trace/store/file_system.h"
-#include "trace/store/wall_clock.h"
+#include "trace/base/file_system.h"
+#include "trace/base/wall_clock.h"
 
 namespace shardlens::app {
 

@@ -12,7 +12,7 @@
 
 #include "trace/analysis/run/run_analysis.h"
 #include "trace/base/result.h"
-#include "trace/store/run_reader.h"
+#include "trace/store/read/run_reader.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::app {

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "app/session/runs/run_pulse.h"
-#include "trace/store/free_memory.h"
-#include "trace/store/stop_reading.h"
-#include "trace/store/wall_clock.h"
+#include "trace/base/free_memory.h"
+#include "trace/base/wall_clock.h"
+#include "trace/store/sqlite/stop_reading.h"
 
 namespace shardlens::app {
 

@@ -12,7 +12,7 @@
 #include "app/session/runs/run_record.h"
 #include "app/session/watch/run_feed.h"
 #include "app/session/watch/step_choice.h"
-#include "trace/store/wall_clock.h"
+#include "trace/base/wall_clock.h"
 
 namespace shardlens::app {
 

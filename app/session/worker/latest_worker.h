@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "trace/store/stop_reading.h"
+#include "trace/store/sqlite/stop_reading.h"
 
 namespace shardlens::app {
 

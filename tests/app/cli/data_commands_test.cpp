@@ -7,8 +7,8 @@
 
 #include "app/cli/command_line.h"
 #include "app/report/report_json.h"
-#include "trace/store/file_system.h"
-#include "trace/store/sqlite.h"
+#include "trace/base/file_system.h"
+#include "trace/store/sqlite/sqlite.h"
 
 namespace shardlens::app {
 namespace {

@@ -13,11 +13,11 @@
 
 #include "app/cli/command_line.h"
 #include "tests/app/report/synthetic_run.h"
+#include "trace/base/file_system.h"
 #include "trace/model/run_origin.h"
-#include "trace/store/file_system.h"
-#include "trace/store/rank_files.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/schema.h"
+#include "trace/store/run/rank_files.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/table/schema.h"
 
 namespace shardlens::app {
 namespace {

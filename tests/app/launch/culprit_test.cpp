@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::app {
 namespace {

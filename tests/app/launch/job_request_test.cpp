@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "app/launch/rank_environment.h"
-#include "trace/store/file_system.h"
-#include "trace/store/run_folder.h"
+#include "trace/base/file_system.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app {
 namespace {

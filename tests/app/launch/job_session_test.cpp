@@ -13,8 +13,8 @@
 #include <string>
 #include <thread>
 
-#include "trace/store/file_system.h"
-#include "trace/store/run_folder.h"
+#include "trace/base/file_system.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app {
 namespace {

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <fstream>
 
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::app {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "app/report/report_json.h"
 #include "tests/app/report/synthetic_run.h"
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::app {
 

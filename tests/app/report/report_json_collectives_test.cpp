@@ -7,7 +7,7 @@
 
 #include "app/report/report_json.h"
 #include "tests/app/report/counted_report.h"
-#include "trace/store/query.h"
+#include "trace/store/sql/query.h"
 
 namespace shardlens::app {
 namespace {

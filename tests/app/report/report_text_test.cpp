@@ -8,8 +8,8 @@
 #include "app/report/report_json.h"
 #include "app/report/text_table.h"
 #include "tests/app/report/synthetic_run.h"
-#include "trace/store/file_system.h"
-#include "trace/store/run_folder.h"
+#include "trace/base/file_system.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app {
 namespace {

@@ -6,8 +6,8 @@
 #include <random>
 #include <string>
 
-#include "trace/store/run_folder.h"
-#include "trace/store/trace_writer.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/write/trace_writer.h"
 
 namespace shardlens::app {
 namespace {

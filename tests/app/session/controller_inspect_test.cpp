@@ -8,7 +8,7 @@
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/fake_job.h"
 #include "tests/app/session/synthetic_run.h"
-#include "trace/store/run_folder.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app {
 namespace {

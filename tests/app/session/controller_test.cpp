@@ -7,7 +7,7 @@
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/fake_job.h"
 #include "tests/app/session/synthetic_run.h"
-#include "trace/store/wall_clock.h"
+#include "trace/base/wall_clock.h"
 
 namespace shardlens::app {
 namespace {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "trace/store/run_folder.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app {
 

@@ -9,7 +9,7 @@
 
 #include "trace/model/batch.h"
 #include "trace/model/run_info.h"
-#include "trace/store/trace_writer.h"
+#include "trace/store/write/trace_writer.h"
 
 namespace shardlens::app {
 

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "bench/fuzz/fuzz_files.h"
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::bench {
 namespace {

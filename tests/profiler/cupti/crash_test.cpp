@@ -13,8 +13,8 @@
 #include "profiler/process/fatal_signals.h"
 #include "tests/profiler/cupti/activity_records.h"
 #include "tests/profiler/cupti/fake_cupti.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/run_reader.h"
+#include "trace/store/read/run_reader.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::profiler {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "trace/model/batch.h"
 #include "trace/model/strings.h"
-#include "trace/store/query.h"
-#include "trace/store/rank_files.h"
-#include "trace/store/run_folder.h"
+#include "trace/store/run/rank_files.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/sql/query.h"
 
 namespace shardlens::profiler {
 namespace {

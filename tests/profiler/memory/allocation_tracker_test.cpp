@@ -14,7 +14,7 @@
 #include "profiler/memory/allocation_recorder.h"
 #include "profiler/memory/memory_sampler.h"
 #include "tests/profiler/recorded_run.h"
-#include "trace/store/wall_clock.h"
+#include "trace/base/wall_clock.h"
 
 namespace shardlens::profiler {
 namespace {

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "trace/store/wall_clock.h"
+#include "trace/base/wall_clock.h"
 
 namespace shardlens::profiler {
 namespace {

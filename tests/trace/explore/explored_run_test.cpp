@@ -3,9 +3,9 @@
 
 #include "tests/trace/explore/testing/known_run.h"
 #include "trace/explore/run_explorer.h"
-#include "trace/store/row_writer.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/trace_file.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/run/trace_file.h"
+#include "trace/store/write/row_writer.h"
 
 namespace shardlens::trace::test {
 namespace {

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/trace/explore/testing/known_run.h"
-#include "tests/trace/store/store_fixture.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/trace_writer.h"
+#include "tests/trace/store/testing/store_fixture.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/write/trace_writer.h"
 
 namespace shardlens::trace::test {
 namespace {

@@ -11,7 +11,7 @@
 #include "tests/trace/explore/testing/random_run.h"
 #include "tests/trace/timeline/random_events.h"
 #include "trace/explore/run_explorer.h"
-#include "trace/store/lod_tile.h"
+#include "trace/store/lod/lod_tile.h"
 #include "trace/synthetic/synthetic_run.h"
 
 namespace shardlens::trace::test {

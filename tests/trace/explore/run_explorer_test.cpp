@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "tests/trace/explore/testing/known_run.h"
-#include "trace/store/run_folder.h"
+#include "trace/store/run/run_folder.h"
 #include "trace/timeline/straggler_figures.h"
 
 namespace shardlens::trace::test {

@@ -6,11 +6,11 @@
 #include <chrono>
 #include <filesystem>
 
-#include "tests/trace/store/store_fixture.h"
+#include "tests/trace/store/testing/store_fixture.h"
 #include "trace/explore/explored_run.h"
 #include "trace/explore/run_explorer.h"
 #include "trace/explore/statistics/range_statistics.h"
-#include "trace/store/kept_file.h"
+#include "trace/store/run/kept_file.h"
 #include "trace/synthetic/synthetic_run.h"
 #include "trace/timeline/straggler_figures.h"
 

@@ -9,12 +9,12 @@
 #include <map>
 
 #include "trace/analysis/run/run_analysis.h"
+#include "trace/base/file_system.h"
 #include "trace/interop/imported_rows.h"
 #include "trace/interop/kineto_rank.h"
 #include "trace/model/strings.h"
-#include "trace/store/file_system.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/run_reader.h"
+#include "trace/store/read/run_reader.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::trace {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trace/store/run_reader.h"
+#include "trace/store/read/run_reader.h"
 
 namespace shardlens::trace::test {
 

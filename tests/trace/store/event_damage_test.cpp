@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "tests/trace/store/known_events.h"
+#include "tests/trace/store/testing/known_events.h"
 
 namespace shardlens::trace {
 namespace {

@@ -6,16 +6,16 @@
 #include <vector>
 
 #include "tests/trace/store/processor_time.h"
-#include "tests/trace/store/store_fixture.h"
-#include "trace/store/pack.h"
-#include "trace/store/query.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/run_reader.h"
-#include "trace/store/schema.h"
-#include "trace/store/schema_check.h"
-#include "trace/store/stop_reading.h"
-#include "trace/store/trace_file.h"
-#include "trace/store/verify.h"
+#include "tests/trace/store/testing/store_fixture.h"
+#include "trace/store/read/run_reader.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/run/trace_file.h"
+#include "trace/store/sql/query.h"
+#include "trace/store/sqlite/stop_reading.h"
+#include "trace/store/table/schema.h"
+#include "trace/store/table/schema_check.h"
+#include "trace/store/upkeep/pack.h"
+#include "trace/store/upkeep/verify.h"
 
 namespace shardlens::trace {
 namespace {

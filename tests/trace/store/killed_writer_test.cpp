@@ -11,11 +11,11 @@
 #include <random>
 #include <thread>
 
-#include "tests/trace/store/child_process.h"
-#include "tests/trace/store/store_fixture.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/run_reader.h"
-#include "trace/store/trace_writer.h"
+#include "tests/trace/store/testing/child_process.h"
+#include "tests/trace/store/testing/store_fixture.h"
+#include "trace/store/read/run_reader.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/write/trace_writer.h"
 
 namespace shardlens::trace {
 namespace {

@@ -6,15 +6,15 @@
 
 #include <thread>
 
-#include "tests/trace/store/child_process.h"
-#include "tests/trace/store/store_fixture.h"
-#include "trace/store/pack.h"
-#include "trace/store/query.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/run_reader.h"
-#include "trace/store/sqlite.h"
-#include "trace/store/trace_file.h"
-#include "trace/store/trace_writer.h"
+#include "tests/trace/store/testing/child_process.h"
+#include "tests/trace/store/testing/store_fixture.h"
+#include "trace/store/read/run_reader.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/run/trace_file.h"
+#include "trace/store/sql/query.h"
+#include "trace/store/sqlite/sqlite.h"
+#include "trace/store/upkeep/pack.h"
+#include "trace/store/write/trace_writer.h"
 
 namespace shardlens::trace {
 namespace {

@@ -6,10 +6,10 @@
 #include <map>
 #include <set>
 
+#include "trace/base/file_system.h"
 #include "trace/model/gpu_counters.h"
-#include "trace/store/batch_queue.h"
-#include "trace/store/file_system.h"
-#include "trace/store/run_reader.h"
+#include "trace/store/read/run_reader.h"
+#include "trace/store/write/batch_queue.h"
 
 namespace shardlens::trace {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "tests/trainer/checkpoint/sample_state.h"
 #include "tests/trainer/comm/rank_threads.h"
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/rank_exchange.h"
 #include "trainer/checkpoint/tensor_bytes.h"

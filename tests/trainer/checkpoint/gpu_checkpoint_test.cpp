@@ -2,7 +2,7 @@
 
 #include "tests/trainer/checkpoint/sample_state.h"
 #include "tests/trainer/comm/rank_threads.h"
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::trainer {
 namespace {

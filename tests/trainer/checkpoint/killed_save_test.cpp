@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "tests/trainer/checkpoint/sample_state.h"
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 #include "trainer/checkpoint/checkpoint_folder.h"
 #include "trainer/checkpoint/whole_folder.h"
 

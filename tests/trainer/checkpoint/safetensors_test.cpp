@@ -9,7 +9,7 @@
 #include <iterator>
 #include <random>
 
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::trainer {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 #include "trainer/model/model_shape.h"
 
 namespace shardlens::trainer {

@@ -8,8 +8,8 @@
 
 #include "tests/trainer/combinations/learnable_texts.h"
 #include "tests/trainer/comm/rank_threads.h"
+#include "trace/base/file_system.h"
 #include "trace/job/shape/strategy.h"
-#include "trace/store/file_system.h"
 #include "trainer/huggingface/folder_source.h"
 #include "trainer/loop/train_loop.h"
 #include "trainer/lora/base_source.h"

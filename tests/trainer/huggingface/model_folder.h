@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "trace/base/file_system.h"
 #include "trace/job/shape/parameter_shapes.h"
-#include "trace/store/file_system.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/huggingface/weight_files.h"
 

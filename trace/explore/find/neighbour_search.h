@@ -8,7 +8,7 @@
 
 #include "trace/explore/find/name_search.h"
 #include "trace/explore/tally/chunk_names.h"
-#include "trace/store/event_store.h"
+#include "trace/store/chunk/event_store.h"
 #include "trace/timeline/name_hits.h"
 
 namespace shardlens::trace {

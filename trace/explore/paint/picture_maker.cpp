@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "trace/base/side_by_side.h"
 #include "trace/explore/paint/ribbon_painter.h"
 #include "trace/explore/paint/row_painter.h"
-#include "trace/store/side_by_side.h"
 
 namespace shardlens::trace {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "trace/store/event_store.h"
+#include "trace/store/chunk/event_store.h"
 #include "trace/timeline/drawn_event.h"
 
 namespace shardlens::trace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "trace/store/side_by_side.h"
+#include "trace/base/side_by_side.h"
 #include "trace/timeline/drawn_event.h"
 #include "trace/timeline/quantity.h"
 

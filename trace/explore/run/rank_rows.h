@@ -12,7 +12,7 @@
 
 #include "trace/base/intervals.h"
 #include "trace/model/events.h"
-#include "trace/store/row_reader.h"
+#include "trace/store/read/row_reader.h"
 #include "trace/timeline/area_points.h"
 #include "trace/timeline/picture.h"
 

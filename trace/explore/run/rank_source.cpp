@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "trace/store/read_once.h"
+#include "trace/store/sqlite/read_once.h"
 
 namespace shardlens::trace {
 

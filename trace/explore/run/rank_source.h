@@ -12,9 +12,9 @@
 
 #include "trace/base/result.h"
 #include "trace/explore/run/rank_rows.h"
-#include "trace/store/lod_reader.h"
-#include "trace/store/row_reader.h"
-#include "trace/store/trace_file.h"
+#include "trace/store/lod/tiles/lod_reader.h"
+#include "trace/store/read/row_reader.h"
+#include "trace/store/run/trace_file.h"
 #include "trace/timeline/cell_pieces.h"
 #include "trace/timeline/ribbon_columns.h"
 

@@ -10,7 +10,7 @@
 #include "trace/explore/run/rank_source.h"
 #include "trace/explore/tally/run_tally.h"
 #include "trace/model/events.h"
-#include "trace/store/event_store.h"
+#include "trace/store/chunk/event_store.h"
 #include "trace/timeline/collective_calls.h"
 #include "trace/timeline/rank_clocks.h"
 #include "trace/timeline/timeline_rows.h"

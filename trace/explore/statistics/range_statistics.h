@@ -11,7 +11,7 @@
 #include "trace/base/result.h"
 #include "trace/explore/tally/run_tally.h"
 #include "trace/model/events.h"
-#include "trace/store/event_store.h"
+#include "trace/store/chunk/event_store.h"
 #include "trace/timeline/picture.h"
 #include "trace/timeline/range_figures.h"
 

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trace/store/event_store.h"
+#include "trace/store/chunk/event_store.h"
 
 namespace shardlens::trace {
 

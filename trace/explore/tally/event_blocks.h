@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "trace/store/event_columns.h"
+#include "trace/store/chunk/event_columns.h"
 #include "trace/timeline/range_figures.h"
 
 namespace shardlens::trace {

@@ -8,7 +8,7 @@
 
 #include "trace/explore/tally/duration_bins.h"
 #include "trace/explore/tally/event_blocks.h"
-#include "trace/store/chunk_entry.h"
+#include "trace/store/chunk/chunk_entry.h"
 
 namespace shardlens::trace {
 

@@ -12,7 +12,7 @@
 
 #include "trace/explore/tally/name_tally.h"
 #include "trace/explore/tally/name_totals.h"
-#include "trace/store/event_store.h"
+#include "trace/store/chunk/event_store.h"
 
 namespace shardlens::trace {
 

@@ -7,7 +7,7 @@
 #include "app/cli/command_line.h"
 #include "app/cli/terminal/exit_code.h"
 #include "app/report/report_json.h"
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::app {
 namespace {

@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "tests/profiler/nvml/fake_nvml_library.h"
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::app {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "app/cli/job/progress_line.h"
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::app {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::app {
 namespace {

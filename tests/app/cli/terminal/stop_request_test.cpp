@@ -9,7 +9,7 @@
 #include <fstream>
 #include <thread>
 
-#include "trace/store/file_system.h"
+#include "trace/base/file_system.h"
 
 namespace shardlens::app {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
-#include "trace/store/run_reader.h"
+#include "trace/store/read/run_reader.h"
 
 namespace shardlens::app {
 namespace {

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <thread>
 
+#include "trace/base/file_system.h"
 #include "trace/job/shape/strategy.h"
 #include "trace/predict/plan/gpu_table.h"
-#include "trace/store/file_system.h"
 
 namespace shardlens::app {
 namespace {

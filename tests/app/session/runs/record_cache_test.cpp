@@ -10,7 +10,7 @@
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
 #include "trace/explore/kept_exploration.h"
-#include "trace/store/pack.h"
+#include "trace/store/upkeep/pack.h"
 
 namespace shardlens::app {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "tests/app/session/eventually.h"
 #include "tests/app/session/synthetic_run.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/wall_clock.h"
+#include "trace/base/wall_clock.h"
+#include "trace/store/run/run_folder.h"
 
 namespace shardlens::app {
 namespace {

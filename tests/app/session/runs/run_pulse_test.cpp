@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "trace/store/wall_clock.h"
+#include "trace/base/wall_clock.h"
 
 namespace shardlens::app {
 namespace {

@@ -11,8 +11,8 @@
 #include <set>
 
 #include "tests/trace/explore/testing/random_run.h"
-#include "trace/store/row_writer.h"
-#include "trace/store/run_folder.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/write/row_writer.h"
 
 namespace shardlens::trace {
 namespace {

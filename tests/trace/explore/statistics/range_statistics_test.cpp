@@ -9,8 +9,8 @@
 #include "tests/trace/explore/testing/expected_figures.h"
 #include "tests/trace/explore/testing/random_run.h"
 #include "trace/explore/tally/duration_bins.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/sqlite.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/sqlite/sqlite.h"
 
 namespace shardlens::trace {
 namespace {

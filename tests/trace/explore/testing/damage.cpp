@@ -8,10 +8,10 @@
 #include <iterator>
 #include <vector>
 
-#include "trace/store/chunk_codec.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/schema.h"
-#include "trace/store/sqlite.h"
+#include "trace/store/chunk/chunk_codec.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/sqlite/sqlite.h"
+#include "trace/store/table/schema.h"
 
 namespace shardlens::trace::test {
 

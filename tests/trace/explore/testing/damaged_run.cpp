@@ -12,13 +12,13 @@
 #include "trace/explore/find/name_search.h"
 #include "trace/explore/run_explorer.h"
 #include "trace/explore/statistics/range_statistics.h"
-#include "trace/store/event_store.h"
-#include "trace/store/pack.h"
-#include "trace/store/query.h"
-#include "trace/store/row_writer.h"
-#include "trace/store/run_folder.h"
-#include "trace/store/run_reader.h"
-#include "trace/store/verify.h"
+#include "trace/store/chunk/event_store.h"
+#include "trace/store/read/run_reader.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/sql/query.h"
+#include "trace/store/upkeep/pack.h"
+#include "trace/store/upkeep/verify.h"
+#include "trace/store/write/row_writer.h"
 
 namespace shardlens::trace::test {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/trace/explore/testing/damage.h"
-#include "tests/trace/store/store_fixture.h"
+#include "tests/trace/store/testing/store_fixture.h"
 
 namespace shardlens::trace::test {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "trace/store/run_folder.h"
-#include "trace/store/trace_file.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/run/trace_file.h"
 
 namespace shardlens::trace::test {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/trace/store/store_fixture.h"
+#include "tests/trace/store/testing/store_fixture.h"
 #include "trace/explore/run_explorer.h"
-#include "trace/store/row_writer.h"
+#include "trace/store/write/row_writer.h"
 
 namespace shardlens::trace::test {
 

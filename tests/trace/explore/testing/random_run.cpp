@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "trace/store/row_writer.h"
-#include "trace/store/run_folder.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/write/row_writer.h"
 
 namespace shardlens::trace::test {
 

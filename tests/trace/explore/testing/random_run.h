@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/trace/store/store_fixture.h"
+#include "tests/trace/store/testing/store_fixture.h"
 #include "trace/model/events.h"
 
 namespace shardlens::trace::test {

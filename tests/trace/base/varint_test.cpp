@@ -1,0 +1,34 @@
+#include "trace/base/varint.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace shardlens::trace {
+namespace {
+
+using Buffer = std::array<std::byte, kLongestVarint>;
+
+template <typename Put>
+std::vector<std::byte> written(Put&& put) {
+  Buffer buffer{};
+  VarintWriter writer{buffer.data()};
+  put(writer);
+  return {buffer.data(), writer.position};
+}
+
+TEST(Varint, WritesTheSameBytesWhateverLengthsAreExpected) {
+  for (int bit = 0; bit <= 64; ++bit) {
+    const std::uint64_t border = bit == 64 ? 0 : std::uint64_t{1} << bit;
+    for (const std::uint64_t value :
+         {border - 1, border, border + 1, border | 0x5555'5555'5555'5555u % (border | 1)}) {
+      std::vector<std::byte> expected;
+      put_varint(expected, value);
+      EXPECT_EQ(written([&](VarintWriter& to) { to.put(value); }), expected) << value;
+      EXPECT_EQ(written([&](VarintWriter& to) { to.put_mixed(value); }), expected) << value;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace shardlens::trace

@@ -1,0 +1,388 @@
+#include "trace/store/read/run_reader.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <thread>
+
+#include "tests/trace/store/batches_in_range.h"
+#include "tests/trace/store/testing/store_fixture.h"
+#include "trace/store/read/rank_tail.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/run/trace_file.h"
+#include "trace/store/sql/query.h"
+#include "trace/store/sqlite/sqlite.h"
+#include "trace/store/upkeep/pack.h"
+#include "trace/store/write/row_writer.h"
+#include "trace/store/write/trace_writer.h"
+
+namespace shardlens::trace {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Folder;
+
+std::unique_ptr<RunReader> open(const std::filesystem::path& run) {
+  auto reader = RunReader::open(run);
+  EXPECT_TRUE(reader) << reader.error().message;
+  return reader ? std::move(*reader) : nullptr;
+}
+
+std::vector<Batch> poll(RunReader& reader, std::int64_t until_ns = INT64_MAX) {
+  auto batches = reader.poll(until_ns);
+  EXPECT_TRUE(batches) << batches.error().message;
+  return batches ? std::move(*batches) : std::vector<Batch>();
+}
+
+std::string all_text(const std::vector<Batch>& batches, int ranks) {
+  std::string text;
+  for (int rank = 0; rank < ranks; ++rank) text += test::text_of(test::joined(batches, rank));
+  return text;
+}
+
+void move_into(std::vector<Batch>& all, std::vector<Batch>&& some) {
+  for (Batch& batch : some) all.push_back(std::move(batch));
+}
+
+TEST(RunReader, ALiveTailEqualsTheFinishedFile) {
+  const Folder folder;
+  constexpr std::int64_t kSteps = 25;
+  RunInfo info = test::run_info("tail", 2);
+  const auto run = create_run(folder.path(), info, false);
+  ASSERT_TRUE(run);
+  const auto reader = open(*run);
+  std::vector<Batch> tail;
+  // The second rank's file appears while the first is being followed.
+  for (int rank = 0; rank < 2; ++rank) {
+    auto writer = TraceWriter::create(rank_file(*run, rank), rank, {5ms, INT64_MAX, 256});
+    ASSERT_TRUE(writer);
+    for (std::int64_t step = 0; step < kSteps; ++step) {
+      (*writer)->submit(test::step_batch(rank, step));
+      std::this_thread::sleep_for(4ms);
+      move_into(tail, poll(*reader));
+    }
+    ASSERT_TRUE((*writer)->close());
+  }
+  move_into(tail, poll(*reader));
+  EXPECT_GT(tail.size(), 6u);
+  EXPECT_EQ(all_text(tail, 2), all_text(poll(*open(*run)), 2));
+  EXPECT_TRUE(poll(*reader).empty());
+}
+
+TEST(RunReader, ReplaysCommitByCommitWhatALiveViewerSaw) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "replay", 2, 12, true);
+  const auto reader = open(run);
+  const auto range = reader->commit_range();
+  ASSERT_TRUE(range);
+  EXPECT_LT(range->first_ns, range->last_ns);
+  EXPECT_TRUE(poll(*reader, range->first_ns - 1).empty());
+  std::vector<Batch> replayed;
+  std::size_t polls_with_news = 0;
+  const std::int64_t stride = (range->last_ns - range->first_ns) / 50;
+  for (std::int64_t now = range->first_ns; now < range->last_ns; now += stride) {
+    auto some = poll(*reader, now);
+    for (const Batch& batch : some) {
+      EXPECT_FALSE(batch.steps.empty() && batch.spans.empty() && batch.lost.empty() &&
+                   !batch.heartbeat);
+    }
+    polls_with_news += some.empty() ? 0 : 1;
+    move_into(replayed, std::move(some));
+    EXPECT_TRUE(poll(*reader, now - stride).empty()) << "time went backwards";
+  }
+  move_into(replayed, poll(*reader, range->last_ns));
+  EXPECT_GT(polls_with_news, 8u);
+  const std::string whole = all_text(poll(*open(run)), 2);
+  EXPECT_EQ(all_text(replayed, 2), whole);
+  reader->rewind();
+  EXPECT_EQ(all_text(poll(*reader), 2), whole);
+}
+
+TEST(RunReader, TellsThePresentOnlyAtTheEnd) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "present", 1, 6, true);
+  const auto reader = open(run);
+  const auto range = reader->commit_range();
+  ASSERT_TRUE(range);
+  const auto early = poll(*reader, (range->first_ns + range->last_ns) / 2);
+  ASSERT_EQ(early.size(), 1u);
+  EXPECT_FALSE(early[0].heartbeat);
+  EXPECT_FALSE(early[0].pending);
+  EXPECT_TRUE(early[0].rank_info);
+  const auto late = poll(*reader);
+  ASSERT_EQ(late.size(), 1u);
+  ASSERT_TRUE(late[0].heartbeat);
+  EXPECT_EQ(late[0].heartbeat->step, 5);
+  ASSERT_TRUE(late[0].pending);
+  EXPECT_EQ(late[0].pending->front().sequence, 5);
+  EXPECT_FALSE(late[0].rank_info);
+}
+
+TEST(RunReader, ReadsARangeWithoutMovingTheTail) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "range", 2, 10);
+  const auto reader = open(run);
+  const auto all = poll(*reader);
+  const Step step = all[0].steps[4];
+  const auto range = test::batches_in_range(*reader, step.start_ns, step.end_ns);
+  ASSERT_TRUE(range) << range.error().message;
+  ASSERT_EQ(range->size(), 2u);
+  for (const Batch& batch : *range) {
+    EXPECT_EQ(batch.spans.size(), 2u);
+    EXPECT_EQ(batch.collectives.size(), 3u);
+    EXPECT_EQ(batch.bucket_ready.size(), 1u);
+    EXPECT_EQ(batch.memory.size(), 1u);
+    std::size_t events = 0;
+    for (const EventRun& run_of_events : batch.events) events += run_of_events.events.size();
+    EXPECT_EQ(events, 40u);
+    EXPECT_TRUE(batch.strings.empty());
+    // Ids are those that poll() told.
+    EXPECT_EQ(batch.collectives[0].data_type, all[0].collectives[0].data_type);
+  }
+  EXPECT_TRUE(poll(*reader).empty());
+}
+
+TEST(RunReader, ALongRunComesInPartsAndItsRangesAreWhatAWholeScanFinds) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "long", 1, 280, true);
+  {
+    // As if each step had been committed a millisecond after its end.
+    auto database = open_for_writing(rank_file(run, 0));
+    ASSERT_TRUE(database) << database.error().message;
+    ASSERT_TRUE(database->execute(
+        "update batch set committed_ns = 1000000 + coalesce((select end_ns from step where "
+        "step.row_id = last_step), (select min(start_ns) from step))"));
+  }
+  const auto reader = open(run);
+  std::vector<Batch> all = poll(*reader);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_LT(all[0].steps.size(), 280u);
+  for (auto more = poll(*reader); !more.empty(); more = poll(*reader)) {
+    move_into(all, std::move(more));
+  }
+  const Batch whole = test::joined(all, 0);
+  ASSERT_EQ(whole.steps.size(), 280u);
+  for (const std::size_t index : {0u, 60u, 140u, 279u}) {
+    const Step step = whole.steps[index];
+    const auto touches = [&](const auto& row) {
+      return row.end_ns > step.start_ns && row.start_ns < step.end_ns;
+    };
+    const auto inside = [&](const auto& row) {
+      return row.time_ns >= step.start_ns && row.time_ns < step.end_ns;
+    };
+    Batch expected;
+    std::ranges::copy_if(whole.spans, std::back_inserter(expected.spans), touches);
+    std::ranges::copy_if(whole.collectives, std::back_inserter(expected.collectives), touches);
+    std::ranges::copy_if(whole.bucket_ready, std::back_inserter(expected.bucket_ready), inside);
+    std::ranges::copy_if(whole.unit_ready, std::back_inserter(expected.unit_ready), inside);
+    std::ranges::copy_if(whole.memory, std::back_inserter(expected.memory), inside);
+    const auto range = test::batches_in_range(*reader, step.start_ns, step.end_ns);
+    ASSERT_TRUE(range) << range.error().message;
+    Batch found = test::joined(*range, 0);
+    std::size_t events = 0;
+    for (const EventRun& lane : found.events) events += lane.events.size();
+    EXPECT_EQ(events, 40u) << index;
+    found.events.clear();
+    EXPECT_EQ(test::text_of(found), test::text_of(expected)) << index;
+  }
+}
+
+TEST(RunReader, ARankThatCannotBeReadDoesNotTakeTheOthersRowsAlong) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "damaged", 3, 4);
+  {
+    auto database = open_for_writing(rank_file(run, 1));
+    ASSERT_TRUE(database) << database.error().message;
+    ASSERT_TRUE(database->execute("update span set phase = 4711"));
+  }
+  const auto reader = open(run);
+  const auto batches = poll(*reader);
+  ASSERT_EQ(batches.size(), 2u);
+  EXPECT_EQ(batches[0].steps.size(), 4u);
+  EXPECT_EQ(batches[1].steps.size(), 4u);
+  const auto told = reader->poll();
+  ASSERT_FALSE(told);
+  EXPECT_EQ(told.error().kind, ErrorKind::kDamaged);
+  EXPECT_FALSE(reader->poll()) << "it does not go away by itself";
+}
+
+TEST(RunReader, ReadsEverythingThatIsLeft) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "left", 4, 4, true);
+  {
+    auto database = open_for_writing(rank_file(run, 1));
+    ASSERT_TRUE(database) << database.error().message;
+    ASSERT_TRUE(database->execute("update span set phase = 4711"));
+  }
+  std::filesystem::resize_file(rank_file(run, 2), 700);  // cannot even be opened
+  const auto reader = open(run);
+  std::map<int, std::size_t> steps;
+  const auto problems = read_everything(*reader, [&](const Batch& batch) {
+    for (const Step& step : batch.steps) ++steps[step.rank];
+  });
+  ASSERT_TRUE(problems) << problems.error().message;
+  EXPECT_EQ(steps, (std::map<int, std::size_t>{{0, 4}, {3, 4}}));
+  ASSERT_EQ(problems->size(), 2u);
+  EXPECT_NE(((*problems)[0] + (*problems)[1]).find("rank_1.sqlite"), std::string::npos);
+  EXPECT_NE(((*problems)[0] + (*problems)[1]).find("rank_2.sqlite"), std::string::npos);
+  EXPECT_EQ(reader->readable_ranks(), 2);
+  EXPECT_TRUE(reader->commit_range());
+  const auto answer = query_run(run, "select count(distinct rank) from step", {});
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(to_text(answer->rows[0][0]), "3");  // rank 1's steps are whole
+  ASSERT_EQ(answer->left_out.size(), 1u);
+  EXPECT_NE(answer->left_out[0].find("rank_2.sqlite"), std::string::npos);
+}
+
+TEST(RunReader, WithNothingLeftToReadThereIsAnError) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "none", 2, 2);
+  for (const int rank : {0, 1}) std::filesystem::resize_file(rank_file(run, rank), 700);
+  const auto reader = RunReader::open(run);
+  ASSERT_FALSE(reader);
+  EXPECT_EQ(reader.error().kind, ErrorKind::kDamaged);
+  EXPECT_FALSE(query_run(run, "select 1", {}));
+}
+
+TEST(RunReader, ReadsAPackedFileLikeItsFolder) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "packed 'twice' 🚀", 3, 8, true);
+  const auto packed = folder / "it's a \"run\" 🚀%20?.shardlens";
+  PackOptions all;
+  all.with_paths = true;
+  const auto done = pack_run(run, packed, all);
+  ASSERT_TRUE(done) << done.error().message;
+  const auto from_folder = open(run);
+  const auto from_file = open(packed);
+  EXPECT_EQ(from_folder->info()->name, from_file->info()->name);
+  EXPECT_EQ(from_folder->info()->settings, from_file->info()->settings);
+  EXPECT_EQ(from_file->info()->folder, packed.string());
+  const auto range = from_folder->commit_range();
+  EXPECT_EQ(range->last_ns, from_file->commit_range()->last_ns);
+  const std::int64_t middle = (range->first_ns + range->last_ns) / 2;
+  for (const std::int64_t until : {middle, INT64_MAX}) {
+    EXPECT_EQ(all_text(poll(*from_folder, until), 3), all_text(poll(*from_file, until), 3));
+  }
+  const auto a =
+      test::batches_in_range(*from_folder, range->first_ns - 1'000'000'000'000, range->last_ns);
+  const auto b =
+      test::batches_in_range(*from_file, range->first_ns - 1'000'000'000'000, range->last_ns);
+  EXPECT_EQ(all_text(*a, 3), all_text(*b, 3));
+  EXPECT_GT(from_file->bytes_on_disk(), 0);
+}
+
+TEST(RunReader, OpensARunThatHasNoRanksYet) {
+  const Folder folder;
+  RunInfo info = test::run_info("young", 2);
+  const auto run = create_run(folder.path(), info, false);
+  const auto reader = open(*run);
+  EXPECT_TRUE(poll(*reader).empty());
+  EXPECT_EQ(reader->commit_range()->last_ns, 0);
+  EXPECT_TRUE(test::batches_in_range(*reader, 0, INT64_MAX)->empty());
+}
+
+TEST(RunReader, SeesTheStatusThatTheLauncherWrites) {
+  const Folder folder;
+  RunInfo info = test::run_info("status", 2);
+  const auto run = create_run(folder.path(), info, false);
+  const auto reader = open(*run);
+  EXPECT_EQ(reader->info()->status, RunStatus::kRunning);
+  info.status = RunStatus::kFailed;
+  info.reason = "rank 1 ran out of memory: \"bad_alloc\" — it's gone";
+  info.end_ns = 77;
+  ASSERT_TRUE(update_run(*run, info));
+  EXPECT_EQ(reader->info()->status, RunStatus::kFailed);
+  EXPECT_EQ(reader->info()->reason, info.reason);
+  EXPECT_EQ(reader->info()->end_ns, 77);
+}
+
+TEST(RunReader, FollowsAWriterThatComesBackAfterACheckpoint) {
+  const Folder folder;
+  RunInfo info = test::run_info("checkpoint", 1);
+  const auto run = create_run(folder.path(), info, false);
+  auto writer = TraceWriter::create(rank_file(*run, 0), 0, {1ms, INT64_MAX, 64});
+  ASSERT_TRUE(writer);
+  const auto reader = open(*run);
+  (*writer)->submit(test::step_batch(0, 0));
+  std::this_thread::sleep_for(50ms);
+  ASSERT_TRUE(checkpoint_run(*run));
+  EXPECT_EQ(poll(*reader).size(), 1u);
+  (*writer)->submit(test::step_batch(0, 1));
+  ASSERT_TRUE((*writer)->close());
+  const auto last = poll(*reader);
+  ASSERT_EQ(last.size(), 1u);
+  EXPECT_EQ(last[0].steps.front().index, 1);
+}
+
+TEST(RunReader, ReportsADamagedChunkWithTheFile) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "damage", 1, 2);
+  {
+    auto database = Database::open(rank_file(run, 0), SQLITE_OPEN_READWRITE, "rank_0");
+    ASSERT_TRUE(database->execute("update chunk set data = zeroblob(length(data))"));
+  }
+  const auto batches = open(run)->poll();
+  ASSERT_FALSE(batches);
+  EXPECT_EQ(batches.error().kind, ErrorKind::kDamaged);
+  EXPECT_NE(batches.error().message.find("rank_0.sqlite"), std::string::npos);
+}
+
+TEST(RunReader, ReportsAValueThatNoVersionWrites) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "value", 1, 2);
+  {
+    auto database = Database::open(rank_file(run, 0), SQLITE_OPEN_READWRITE, "rank_0");
+    ASSERT_TRUE(database->execute("update span set phase = 'sideways'"));
+  }
+  const auto batches = open(run)->poll();
+  ASSERT_FALSE(batches);
+  EXPECT_NE(batches.error().message.find("sideways"), std::string::npos);
+}
+
+// What SQLite did for the first poll of a file of so many full chunks.
+std::int64_t steps_of_first_poll(const std::filesystem::path& run, int chunks) {
+  constexpr std::size_t kFull = 8192;
+  RunInfo info = test::run_info("long", 1);
+  EXPECT_TRUE(create_run_at(run, info));
+  {
+    auto writer = RowWriter::create_file(rank_file(run, 0), 0);
+    EXPECT_TRUE(writer);
+    Batch batch;
+    batch.events = {{0, 0, EventKind::kKernel, std::vector<Event>(kFull)}};
+    for (int chunk = 0; chunk < chunks; ++chunk) {
+      EXPECT_TRUE(writer->begin());
+      EXPECT_TRUE(writer->write(batch));
+      EXPECT_TRUE(writer->commit(1'700'000'000'000'000'000 + chunk));
+    }
+  }
+  auto file = TraceFile::open(rank_file(run, 0));
+  EXPECT_TRUE(file);
+  std::int64_t steps = 0;
+  const auto count = [](void* to) { return ++*static_cast<std::int64_t*>(to), 0; };
+  sqlite3_progress_handler(file->database().get(), 10, count, &steps);
+  RankTail tail(0);
+  const auto first = tail.poll(file->database(), INT64_MAX);
+  EXPECT_TRUE(first && first->events.size() == 4) << "32,768 events";
+  std::int64_t events = 0;
+  for (auto next = first; next && !next->empty(); next = tail.poll(file->database(), INT64_MAX)) {
+    for (const EventRun& part : next->events)
+      events += static_cast<std::int64_t>(part.events.size());
+    if (events == static_cast<std::int64_t>(kFull) * 4)
+      sqlite3_progress_handler(file->database().get(), 0, nullptr, nullptr);
+  }
+  EXPECT_EQ(events, static_cast<std::int64_t>(kFull) * chunks);
+  return steps;
+}
+
+TEST(RunReader, APollCostsWhatItReadsHoweverMuchComesBehindIt) {
+  const Folder folder;
+  const auto few = steps_of_first_poll(folder / "few", 16);
+  const auto many = steps_of_first_poll(folder / "many", 80);
+  EXPECT_GT(few, 0);
+  EXPECT_LE(many, few + few / 10);
+}
+
+}  // namespace
+}  // namespace shardlens::trace

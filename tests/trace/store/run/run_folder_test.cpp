@@ -1,0 +1,236 @@
+#include "trace/store/run/run_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "tests/trace/store/testing/child_process.h"
+#include "tests/trace/store/testing/store_fixture.h"
+#include "trace/store/upkeep/pack.h"
+#include "trace/store/write/trace_writer.h"
+
+namespace shardlens::trace {
+namespace {
+
+namespace fs = std::filesystem;
+using test::Folder;
+using testing::HasSubstr;
+
+fs::path create(const fs::path& library, const std::string& name, std::int64_t start_ns = 0,
+                bool overwrite = false) {
+  RunInfo info = test::run_info(name, 2);
+  if (start_ns != 0) info.start_ns = start_ns;
+  const auto folder = create_run(library, info, overwrite);
+  EXPECT_TRUE(folder) << folder.error().message;
+  return folder ? *folder : fs::path();
+}
+
+TEST(RunFolder, KeepsEverythingThatIsKnownOfARun) {
+  const Folder folder;
+  RunInfo info = test::run_info("everything", 2);
+  info.settings.data = "/texts/it's \"mine\" 🚀";
+  info.settings.learning_rate = 1.25e-7;
+  info.shared_gpu = true;
+  const auto run = create_run(folder / "runs", info, false);
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ(info.folder, run->string());
+  const auto read = read_run_info(*run);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->name, "everything");
+  EXPECT_EQ(read->folder, run->string());
+  EXPECT_EQ(read->status, RunStatus::kRunning);
+  EXPECT_EQ(read->start_ns, info.start_ns);
+  EXPECT_EQ(read->end_ns, 0);
+  EXPECT_EQ(read->device, "cpu");
+  EXPECT_EQ(read->world_size, 2);
+  EXPECT_EQ(read->program, "shardlens test");
+  EXPECT_EQ(read->settings, info.settings);
+  EXPECT_TRUE(read->simulated_link);
+  EXPECT_TRUE(read->shared_gpu);
+  EXPECT_FALSE(read->communication_off);
+}
+
+TEST(RunFolder, TakesAnyNameOfOneLineAndMakesAPlainFolderOfIt) {
+  const Folder folder;
+  const std::vector<std::string> names{
+      "cap 60, hook bf16",  "it's \"quoted\"", "🚀", "../../etc/passwd", "a/b", ".", "", "-rf",
+      std::string(500, 'x')};
+  for (const std::string& name : names) {
+    const auto run = create(folder.path(), name);
+    EXPECT_EQ(run.parent_path(), folder.path());
+    EXPECT_EQ(read_run_info(run)->name, name);
+    EXPECT_EQ(run.filename().string().find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789"
+                                                        "ABCDEFGHIJKLMNOPQRSTUVWXYZ._-"),
+              std::string::npos)
+        << run;
+    EXPECT_EQ(*find_run(name, folder.path()), run);
+  }
+}
+
+TEST(RunFolder, RefusesNamesThatCannotBePrintedOnALine) {
+  const Folder folder;
+  for (const std::string name : {"line\nbreak", "red\x1b[31m", "gnp\u202egpj"}) {
+    RunInfo info = test::run_info(name, 1);
+    const auto run = create_run(folder / "runs", info, false);
+    ASSERT_FALSE(run) << name;
+    EXPECT_EQ(run.error().kind, ErrorKind::kUsage);
+  }
+  EXPECT_FALSE(fs::exists(folder / "runs")) << "nothing was made";
+}
+
+TEST(RunFolder, TwoNamesWithTheSameLettersGetTwoFolders) {
+  const Folder folder;
+  EXPECT_NE(create(folder.path(), "a b"), create(folder.path(), "a_b"));
+  EXPECT_EQ(list_runs(folder.path()).runs.size(), 2u);
+}
+
+TEST(RunFolder, RefusesATakenNameUnlessItMayOverwrite) {
+  const Folder folder;
+  const auto first = create(folder.path(), "taken", 1'000'000'000);
+  RunInfo info = test::run_info("taken", 2);
+  const auto second = create_run(folder.path(), info, false);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().kind, ErrorKind::kUsage);
+  EXPECT_THAT(second.error().message, HasSubstr("--overwrite"));
+  EXPECT_TRUE(fs::exists(first));
+  const auto third = create(folder.path(), "taken", 2'000'000'000, true);
+  EXPECT_FALSE(fs::exists(first));
+  EXPECT_TRUE(fs::exists(third / kRunFile));
+}
+
+TEST(RunFolder, IsNotOverwrittenWhileItIsBeingRecorded) {
+  const Folder folder;
+  const auto run = create(folder.path(), "live", 1'000'000'000);
+  auto writer = TraceWriter::create(rank_file(run, 0), 0);
+  ASSERT_TRUE(writer);
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  Batch batch;
+  batch.rank_info = RankInfo{};
+  batch.rank_info->host = host;
+  batch.rank_info->process_id = getpid();
+  batch.heartbeat = Heartbeat{};
+  batch.heartbeat->alive_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                  std::chrono::system_clock::now().time_since_epoch())
+                                  .count();
+  (*writer)->submit(Batch(batch));
+  ASSERT_TRUE((*writer)->close());
+  RunInfo info = test::run_info("live", 2);
+  const auto second = create_run(folder.path(), info, true);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().kind, ErrorKind::kUsage);
+  EXPECT_THAT(second.error().message, HasSubstr("being recorded"));
+  EXPECT_EQ(list_runs(folder.path()).runs.size(), 1u);
+}
+
+TEST(RunFolder, OverwritesAPackedRunOfTheSameName) {
+  const Folder folder;
+  const auto run = create(folder.path(), "packed");
+  ASSERT_TRUE(pack_run(run, folder / "p.shardlens"));
+  fs::remove_all(run);
+  EXPECT_EQ(*find_run("packed", folder.path()), folder / "p.shardlens");
+  create(folder.path(), "packed", 0, true);
+  EXPECT_FALSE(fs::exists(folder / "p.shardlens"));
+}
+
+TEST(RunFolder, NeverDeletesThroughASymbolicLink) {
+  const Folder folder;
+  const auto elsewhere = create(folder / "elsewhere", "linked");
+  fs::create_directory(folder / "runs");
+  fs::create_directory_symlink(elsewhere, folder / "runs" / "link");
+  RunInfo info = test::run_info("linked", 2);
+  const auto run = create_run(folder / "runs", info, true);
+  ASSERT_FALSE(run);
+  EXPECT_TRUE(fs::exists(elsewhere / kRunFile));
+}
+
+TEST(RunFolder, CreatesTheFolderThatAnotherLauncherNames) {
+  const Folder folder;
+  RunInfo info = test::run_info("torchrun", 2);
+  ASSERT_TRUE(create_run_at(folder / "deep" / "run", info));
+  EXPECT_EQ(read_run_info(folder / "deep" / "run")->name, "torchrun");
+  const auto again = create_run_at(folder / "deep" / "run", info);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().kind, ErrorKind::kUsage);
+}
+
+TEST(RunFolder, ThatCannotBeWrittenIsNamed) {
+  const Folder folder;
+  // Also true for root: a file where a folder is expected.
+  test::write_text(folder / "file", "x");
+  RunInfo info = test::run_info("nowhere", 2);
+  const auto in_file = create_run(folder / "file", info, false);
+  ASSERT_FALSE(in_file);
+  EXPECT_THAT(in_file.error().message, HasSubstr("file"));
+  EXPECT_THAT(in_file.error().message, HasSubstr("--runs-dir"));
+  fs::permissions(folder.path(),
+                  fs::perms::owner_all | fs::perms::others_read | fs::perms::others_exec);
+  const std::string answer = test::as_nobody([&]() -> std::string {
+    RunInfo mine = test::run_info("nowhere", 2);
+    const auto run = create_run(folder / "runs", mine, false);
+    return run ? "created" : run.error().message;
+  });
+  EXPECT_THAT(answer, HasSubstr("Permission denied"));
+}
+
+TEST(RunLibrary, ListsTheNewestFirstAndNamesWhatItCannotRead) {
+  const Folder folder;
+  create(folder.path(), "old", 1'000'000'000'000'000'000);
+  create(folder.path(), "new", 2'000'000'000'000'000'000);
+  fs::create_directory(folder / "broken");
+  test::write_text(folder / "broken" / "run.sqlite", "");
+  test::write_text(folder / "notes.txt", "mine");
+  test::write_text(folder / "foreign.shardlens", "not a trace at all");
+  fs::create_directory(folder / "other folder");
+  const Library library = list_runs(folder.path());
+  ASSERT_EQ(library.runs.size(), 2u);
+  EXPECT_EQ(library.runs[0].name, "new");
+  EXPECT_EQ(library.runs[1].name, "old");
+  EXPECT_EQ(library.problems.size(), 2u);
+}
+
+TEST(RunLibrary, ThatDoesNotExistIsEmpty) {
+  const Library library = list_runs("/nowhere/at/all");
+  EXPECT_TRUE(library.runs.empty());
+  EXPECT_TRUE(library.problems.empty());
+}
+
+TEST(RunLibrary, FindsByNameByFolderAndByPath) {
+  const Folder folder;
+  const auto run = create(folder.path(), "cap 60");
+  EXPECT_EQ(*find_run("cap 60", folder.path()), run);
+  EXPECT_EQ(*find_run(run.filename().string(), folder.path()), run);
+  EXPECT_EQ(*find_run(run.string(), "/nowhere"), run);
+}
+
+TEST(RunLibrary, NamesTheNearestRuns) {
+  const Folder folder;
+  for (const char* name : {"cap 60", "cap 25", "baseline", "something else"}) {
+    create(folder.path(), name);
+  }
+  const auto missing = find_run("cap 61", folder.path());
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().kind, ErrorKind::kMissing);
+  EXPECT_THAT(missing.error().message, HasSubstr("'cap 60', 'cap 25'"));
+  EXPECT_THAT(find_run("x", folder / "empty").error().message, HasSubstr("no runs"));
+}
+
+TEST(Library, AFolderWithoutTheRunsOwnFileIsTold) {
+  const test::Folder folder;
+  const auto run = test::record_run(folder.path(), "headless", 2, 1);
+  std::filesystem::remove(run / kRunFile);
+  const Library library = list_runs(folder.path());
+  EXPECT_TRUE(library.runs.empty());
+  ASSERT_EQ(library.problems.size(), 1u);
+  EXPECT_EQ(library.problems[0].kind, ErrorKind::kDamaged);
+  EXPECT_NE(library.problems[0].message.find("has no run.sqlite"), std::string::npos);
+  EXPECT_NE(library.problems[0].message.find("delete the folder"), std::string::npos);
+  const auto found = find_run(run.filename().string(), folder.path());
+  ASSERT_TRUE(found) << "whoever opens it says what is wrong";
+  EXPECT_EQ(*found, run);
+}
+
+}  // namespace
+}  // namespace shardlens::trace

@@ -1,0 +1,152 @@
+#include "trace/store/run/trace_file.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <random>
+
+#include "tests/trace/store/batches_in_range.h"
+#include "tests/trace/store/testing/store_fixture.h"
+#include "trace/store/read/run_reader.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/sql/query.h"
+#include "trace/store/table/schema.h"
+
+namespace shardlens::trace {
+namespace {
+
+namespace fs = std::filesystem;
+using test::Folder;
+
+void expect_error(const fs::path& run, ErrorKind kind, const std::string& file,
+                  const std::string& advice) {
+  const auto reader = RunReader::open(run);
+  ASSERT_FALSE(reader);
+  EXPECT_EQ(reader.error().kind, kind) << reader.error().message;
+  EXPECT_NE(reader.error().message.find(file), std::string::npos) << reader.error().message;
+  EXPECT_NE(reader.error().message.find(advice), std::string::npos) << reader.error().message;
+  const auto query = query_run(run, "select 1");
+  ASSERT_FALSE(query);
+  EXPECT_EQ(query.error().message, reader.error().message);
+}
+
+void execute(const fs::path& file, const std::string& sql) {
+  auto database = Database::open(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "test");
+  ASSERT_TRUE(database);
+  const auto done = database->execute(sql);
+  ASSERT_TRUE(done) << done.error().message;
+}
+
+TEST(TraceFile, OfANewerVersionAsksForAnUpdate) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "newer", 1, 1);
+  execute(rank_file(run, 0), "pragma user_version=98");
+  expect_error(run, ErrorKind::kOtherVersion, "rank_0.sqlite", "update Shardlens");
+  execute(run / kRunFile, "pragma user_version=97");
+  expect_error(run, ErrorKind::kOtherVersion, "run.sqlite", "update Shardlens");
+}
+
+TEST(TraceFile, OfAnOlderVersionIsRefusedAndSaysSo) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "older", 1, 1);
+  for (const int format : {kFormat - 1, 1, 0}) {
+    execute(rank_file(run, 0), "pragma user_version=" + std::to_string(format));
+    expect_error(run, ErrorKind::kOtherVersion, "rank_0.sqlite",
+                 "an older version of Shardlens (format " + std::to_string(format));
+    expect_error(run, ErrorKind::kOtherVersion, "rank_0.sqlite", "record the run again");
+    EXPECT_EQ(open_for_writing(rank_file(run, 0)).error().kind, ErrorKind::kOtherVersion);
+  }
+  execute(run / kRunFile, "pragma user_version=3");
+  expect_error(run, ErrorKind::kOtherVersion, "run.sqlite", "an older version");
+}
+
+TEST(TraceFile, OfAnotherProgramIsForeign) {
+  const Folder folder;
+  execute(folder / "places.sqlite", "create table bookmark(url)");
+  expect_error(folder / "places.sqlite", ErrorKind::kForeign, "places.sqlite", "another program");
+  test::write_text(folder / "notes.txt", std::string(5000, 'x'));
+  expect_error(folder / "notes.txt", ErrorKind::kForeign, "notes.txt", "not a Shardlens trace");
+  test::write_text(folder / "short.txt", "hello");
+  expect_error(folder / "short.txt", ErrorKind::kForeign, "short.txt", "not a Shardlens trace");
+}
+
+TEST(TraceFile, ThatIsEmptyIsDamaged) {
+  const Folder folder;
+  test::write_text(folder / "empty.shardlens", "");
+  expect_error(folder / "empty.shardlens", ErrorKind::kDamaged, "empty.shardlens", "is empty");
+}
+
+TEST(TraceFile, ThatIsMissingIsNamed) {
+  const Folder folder;
+  const auto reader = RunReader::open(folder / "absent");
+  ASSERT_FALSE(reader);
+  EXPECT_EQ(reader.error().kind, ErrorKind::kMissing);
+  EXPECT_NE(reader.error().message.find("absent"), std::string::npos);
+}
+
+TEST(TraceFile, AFolderThatIsNoRunIsForeign) {
+  const Folder folder;
+  expect_error(folder.path(), ErrorKind::kForeign, folder.path(), "not a run's folder");
+}
+
+TEST(TraceFile, OfOneRankIsNotARun) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "rank", 1, 1);
+  expect_error(rank_file(run, 0), ErrorKind::kForeign, "rank_0.sqlite", "name the run's folder");
+}
+
+TEST(TraceFile, ThatIsTruncatedIsDamagedAtAnyLength) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "cut", 1, 20);
+  const auto file = rank_file(run, 0);
+  const auto whole = fs::file_size(file);
+  for (auto size = whole - 1; size > 0; size = size / 2) {
+    fs::resize_file(file, size);
+    const auto reader = RunReader::open(run);
+    ASSERT_FALSE(reader) << size;
+    EXPECT_EQ(reader.error().kind, ErrorKind::kDamaged) << reader.error().message;
+    EXPECT_NE(reader.error().message.find("rank_0.sqlite' is truncated"), std::string::npos)
+        << reader.error().message;
+  }
+}
+
+// Whatever the damage, reading ends with values or with an error.
+TEST(TraceFile, SurvivesRandomDamage) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "fuzz", 1, 20);
+  const auto file = rank_file(run, 0);
+  const auto size = fs::file_size(file);
+  std::ifstream stream(file, std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(stream)), {});
+  std::mt19937 random(5);
+  int refused = 0;
+  constexpr int kTries = 150;
+  for (int i = 0; i < kTries; ++i) {
+    std::string damaged = whole;
+    for (int flips = 0; flips < 40; ++flips) {
+      damaged[100 + random() % (size - 100)] = static_cast<char>(random());
+    }
+    test::write_text(file, damaged);
+    auto reader = RunReader::open(run);
+    if (!reader || !(*reader)->poll() || !test::batches_in_range(**reader, 0, INT64_MAX)) ++refused;
+  }
+  EXPECT_GT(refused, kTries / 2);
+}
+
+TEST(TraceFile, IsNeverHalfVisible) {
+  const Folder folder;
+  const auto failing = [](Database&) -> Result<void> { return fail(ErrorKind::kIo, "half way"); };
+  EXPECT_FALSE(create_trace_file(folder / "new.sqlite", failing));
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+TEST(TraceFile, WarnsOfNetworkFileSystems) {
+  EXPECT_EQ(network_file_system_name(0x6969), "NFS");
+  EXPECT_EQ(network_file_system_name(0xff534d42), "CIFS");
+  EXPECT_EQ(network_file_system_name(-11317950), "CIFS");  // as a signed 32-bit f_type
+  EXPECT_EQ(network_file_system_name(0xef53), "");         // ext4
+  EXPECT_EQ(network_file_system_warning("/proc/does/not/exist"), "");
+}
+
+}  // namespace
+}  // namespace shardlens::trace

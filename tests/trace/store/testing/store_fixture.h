@@ -1,0 +1,43 @@
+// What the tests of the store share: a folder that vanishes, a run with rows of every kind, and
+// comparison of batches. For the test's thread.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "trace/base/file_system.h"
+#include "trace/model/batch.h"
+#include "trace/model/run_info.h"
+
+namespace shardlens::trace::test {
+
+class Folder {
+ public:
+  Folder();
+  const std::filesystem::path& path() const { return folder_.path(); }
+  std::filesystem::path operator/(const std::string& name) const { return path() / name; }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+RunInfo run_info(const std::string& name, int ranks);
+
+// Rows of every table for one step of one rank; strings only with step 0.
+Batch step_batch(int rank, std::int64_t step);
+// Operators as a CPU run records them: nested, names repeating.
+std::vector<Event> operator_events(std::int64_t start_ns, std::size_t count, unsigned seed);
+
+// A recorded run of `ranks` ranks and `steps` steps, closed. `commits`: one transaction per step.
+std::filesystem::path record_run(const std::filesystem::path& runs_dir, const std::string& name,
+                                 int ranks, std::int64_t steps, bool commit_each_step = false);
+
+// All of a batch as text, rows in order, one line each, events counted one by one.
+std::string text_of(const Batch& batch);
+// One rank's batches joined.
+Batch joined(const std::vector<Batch>& batches, int rank);
+
+void write_text(const std::filesystem::path& file, const std::string& text);
+
+}  // namespace shardlens::trace::test

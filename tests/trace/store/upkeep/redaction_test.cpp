@@ -1,0 +1,165 @@
+#include "trace/store/upkeep/redaction.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/trace/store/testing/store_fixture.h"
+#include "trace/store/read/run_reader.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/run/trace_file.h"
+#include "trace/store/upkeep/export_rows.h"
+#include "trace/store/upkeep/pack.h"
+#include "trace/store/upkeep/verify.h"
+#include "trace/store/write/row_writer.h"
+
+namespace shardlens::trace {
+namespace {
+
+namespace fs = std::filesystem;
+using test::Folder;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kHost = "canaryhost7.corp.example";
+constexpr std::int64_t kProcess = 918273;
+constexpr const char* kCommand =
+    "python3 /home/canaryuser/work/train.py --token=canarysecret --user canaryuser --lr 0.1";
+// Whatever of them is left somewhere contains one of these.
+constexpr const char* kCanaries[] = {"canary", "918273", "/home/", "corp.example"};
+
+Batch telling_batch(std::int64_t step) {
+  Batch batch = test::step_batch(0, step);
+  if (step > 0) return batch;
+  batch.rank_info->host = kHost;
+  batch.rank_info->process_id = kProcess;
+  batch.rank_info->environment = "HF_HOME=/home/canaryuser/.cache/hub";
+  for (const char* text :
+       {"canaryhost7:918273:918280 [0] NCCL WARN cannot open /home/canaryuser/x/lib.so",
+        "started with --token=canarysecret", "reading '/home/canaryuser/My canary folder/data.txt'",
+        "process 918273 on canaryhost7.corp.example ended", "home is /home/canaryuser"}) {
+    batch.log.push_back({0, 5, LogLine::Level::kInfo, text});
+  }
+  // A name of events, which chunks refer to.
+  batch.strings.push_back({0, 900, "/home/canaryuser/work/train.py(12): forward"});
+  EventRun run;
+  run.events = test::operator_events(1000, 50, 1);
+  for (Event& event : run.events) event.name = 900;
+  batch.events.push_back(std::move(run));
+  return batch;
+}
+
+fs::path telling_run(const Folder& folder) {
+  RunInfo info = test::run_info("told", 1);
+  info.command = kCommand;
+  info.imported_from = "/home/canaryuser/traces/rank0.json";
+  info.reason = "rank 0 on canaryhost7 (process 918273) could not read /home/canaryuser/a/b.txt";
+  info.settings.data = "/home/canaryuser/My canary folder/text.jsonl";
+  const auto run = create_run(folder.path(), info, false);
+  EXPECT_TRUE(run);
+  auto writer = RowWriter::create_file(rank_file(*run, 0), 0);
+  EXPECT_TRUE(writer);
+  for (std::int64_t step = 0; step < 3; ++step) {
+    EXPECT_TRUE(writer->begin());
+    EXPECT_TRUE(writer->write(telling_batch(step)));
+    EXPECT_TRUE(writer->commit(1000 + step));
+  }
+  EXPECT_TRUE(writer->finish());
+  return *run;
+}
+
+std::string bytes_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void expect_nothing_told(const fs::path& file) {
+  const std::string bytes = bytes_of(file);
+  ASSERT_GT(bytes.size(), 1000u);
+  for (const char* canary : kCanaries) {
+    const auto at = bytes.find(canary);
+    EXPECT_EQ(at, bytes.npos) << canary << " in …" << bytes.substr(at < 40 ? 0 : at - 40, 100);
+  }
+  std::string process(8, '\0');
+  for (int i = 0; i < 3; ++i)
+    process[static_cast<std::size_t>(2 - i)] = static_cast<char>(kProcess >> 8 * i);
+  EXPECT_EQ(bytes.find(process.substr(0, 3)), bytes.npos) << "the process id as a number";
+}
+
+TEST(Redaction, LeavesNothingOfTheMachineInWhatIsGivenAway) {
+  const Folder folder;
+  const auto run = telling_run(folder);
+  ASSERT_TRUE(pack_run(run, folder / "packed.shardlens"));
+  expect_nothing_told(folder / "packed.shardlens");
+  ASSERT_TRUE(export_rows(run, folder / "rows.sqlite"));
+  expect_nothing_told(folder / "rows.sqlite");
+}
+
+TEST(Redaction, KeepsFiguresAndWhatVerifyChecks) {
+  const Folder folder;
+  const auto run = telling_run(folder);
+  const auto packed = folder / "packed.shardlens";
+  ASSERT_TRUE(pack_run(run, packed));
+  for (const fs::path& path : {run, packed}) {
+    const auto report = verify_run(path);
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(report->damage.empty()) << path << ": " << report->damage.front().what;
+  }
+  auto database = open_for_writing(packed);
+  ASSERT_TRUE(database);
+  EXPECT_EQ(*database->integer("select count(*) from step"), 3);
+  EXPECT_EQ(*database->integer("select count(*) from string where text='…/train.py(12): forward'"),
+            1);
+  EXPECT_EQ(
+      *database->integer("select count(*) from rank where host='host-1' and process_id is null"),
+      1);
+  EXPECT_EQ(
+      *database->integer("select count(*) from setting where key='data' and value='…/text.jsonl'"),
+      1);
+}
+
+TEST(Redaction, DoesNotHideThatARunWasDamagedBefore) {
+  const Folder folder;
+  const auto run = telling_run(folder);
+  {
+    auto database = open_for_writing(rank_file(run, 0));
+    ASSERT_TRUE(database->execute("update step set loss=1 where step=1"));
+  }
+  ASSERT_TRUE(pack_run(run, folder / "packed.shardlens"));
+  const auto report = verify_run(folder / "packed.shardlens");
+  ASSERT_TRUE(report);
+  EXPECT_FALSE(report->damage.empty());
+}
+
+TEST(Redaction, KeepsAllOfItWhereThatWasAskedFor) {
+  const Folder folder;
+  const auto run = telling_run(folder);
+  PackOptions pack;
+  pack.with_paths = true;
+  ASSERT_TRUE(pack_run(run, folder / "packed.shardlens", pack));
+  ExportOptions rows;
+  rows.with_paths = true;
+  ASSERT_TRUE(export_rows(run, folder / "rows.sqlite", rows));
+  for (const char* file : {"packed.shardlens", "rows.sqlite"}) {
+    const std::string bytes = bytes_of(folder / file);
+    EXPECT_NE(bytes.find(kHost), bytes.npos);
+    EXPECT_NE(bytes.find("--token=canarysecret"), bytes.npos);
+    EXPECT_NE(bytes.find("/home/canaryuser/work/train.py(12): forward"), bytes.npos);
+  }
+  const auto report = verify_run(folder / "packed.shardlens");
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->damage.empty());
+}
+
+TEST(Redaction, LeavesOrdinaryTextsAsTheyAre) {
+  const Redaction redaction;
+  for (const char* text : {"12.5 GB/s", "a / b", "aten::addmm", "ncclDevKernel_AllReduce_Sum_f32",
+                           "void at::native::vectorized<4>(int, float*)", "h.0.attn.c_attn.weight",
+                           "and/or", "step 12 of 30"}) {
+    EXPECT_EQ(redaction.text(text), text);
+  }
+}
+
+}  // namespace
+}  // namespace shardlens::trace

@@ -1,0 +1,176 @@
+#include "trace/base/file_system.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "trace/base/printable.h"
+#include "trace/base/text.h"
+#include "trace/base/write_error.h"
+
+namespace shardlens::trace {
+
+namespace fs = std::filesystem;
+
+std::string_view network_file_system_name(std::int64_t type) {
+  // From linux/magic.h and the file systems' own documentation.
+  switch (type & 0xffffffff) {
+    case 0x6969:
+      return "NFS";
+    case 0x517b:
+      return "SMB";
+    case 0xfe534d42:
+      return "SMB";
+    case 0xff534d42:
+      return "CIFS";
+    case 0x0bd00bd0:
+      return "Lustre";
+    case 0x00c36400:
+      return "Ceph";
+    case 0x5346414f:
+      return "AFS";
+    case 0x6b414653:
+      return "AFS";
+    case 0x01021997:
+      return "9P";
+    case 0x19830326:
+      return "BeeGFS";
+    case 0x47504653:
+      return "GPFS";
+    case 0x73757245:
+      return "Coda";
+    case 0x7461636f:
+      return "OCFS2";
+    case 0x01161970:
+      return "GFS2";
+    default:
+      return "";
+  }
+}
+
+std::string network_file_system_warning(const fs::path& path) {
+  // Of a path that does not exist yet, the nearest parent decides.
+  std::error_code ignored;
+  fs::path existing = fs::absolute(path, ignored);
+  while (!fs::exists(existing, ignored) && existing.has_relative_path()) {
+    existing = existing.parent_path();
+  }
+  struct statfs status {};
+  if (statfs(existing.c_str(), &status) != 0) return {};
+  const std::string_view name = network_file_system_name(status.f_type);
+  if (name.empty()) return {};
+  return quoted(path) + " is on a network file system (" + std::string(name) +
+         "), where a trace can be damaged while it is written and watched: record on a local disk "
+         "(--runs-dir) and copy the packed run";
+}
+
+Result<FolderLock> FolderLock::acquire(const fs::path& folder, std::chrono::milliseconds patience) {
+  constexpr std::chrono::milliseconds kPoll{10};
+  FolderLock lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (lock.descriptor_ < 0) {
+    return fail(ErrorKind::kIo,
+                "cannot open the folder " + quoted(folder) + ": " + std::strerror(errno));
+  }
+  // Polled, so that a signal can end the process as always.
+  for (auto waited = kPoll; flock(lock.descriptor_, LOCK_EX | LOCK_NB) != 0; waited += kPoll) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return lock;
+    if (waited > patience) {
+      return fail(ErrorKind::kFailed, "another program is changing the folder " + quoted(folder) +
+                                          " and does not finish: end it, or try again later");
+    }
+    std::this_thread::sleep_for(kPoll);
+  }
+  return lock;
+}
+
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<TemporaryFolder> TemporaryFolder::create() {
+  std::error_code error;
+  const fs::path parent = fs::temp_directory_path(error);
+  std::string name = ((error ? fs::path("/tmp") : parent) / "shardlens-XXXXXX").string();
+  if (!mkdtemp(name.data())) {
+    return fail(ErrorKind::kIo, "cannot create a temporary folder in " + quoted(parent) + ": " +
+                                    std::strerror(errno) + "; set TMPDIR to a writable folder");
+  }
+  return TemporaryFolder(name);
+}
+
+TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept
+    : path_(std::exchange(other.path_, {})) {}
+
+TemporaryFolder& TemporaryFolder::operator=(TemporaryFolder&& other) noexcept {
+  std::swap(path_, other.path_);
+  return *this;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
+std::int64_t file_size_or_zero(const fs::path& file) {
+  std::error_code error;
+  const auto size = fs::file_size(file, error);
+  return error ? 0 : static_cast<std::int64_t>(size);
+}
+
+FileStamp stamp_of(const fs::path& file) {
+  struct stat status {};
+  if (stat(file.c_str(), &status) != 0) return {};
+  return {status.st_size, status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec,
+          status.st_ino};
+}
+
+fs::path beside(const fs::path& file, std::string_view suffix) {
+  fs::path other = file;
+  other += suffix;
+  return other;
+}
+
+Result<void> synchronize(const fs::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool done = descriptor >= 0 && fsync(descriptor) == 0;
+  const int code = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (done) return {};
+  return fail(write_error_kind(code), "cannot write " + quoted(file) + ": " + std::strerror(code));
+}
+
+Result<void> publish_file(const fs::path& from, const fs::path& to) {
+  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
+  int code = errno;
+  // Some file systems do not know the flag.
+  if (code == EINVAL || code == ENOSYS) {
+    std::error_code error;
+    if (fs::exists(to, error)) {
+      code = EEXIST;
+    } else {
+      fs::rename(from, to, error);
+      if (!error) return {};
+      code = error.value();
+    }
+  }
+  if (code == EEXIST) return fail(ErrorKind::kUsage, quoted(to) + " exists already");
+  return fail(ErrorKind::kIo, "cannot create " + quoted(to) + ": " + std::strerror(code));
+}
+
+std::string quoted(const fs::path& path) {
+  // Names may come from files, and be of any length.
+  constexpr std::size_t kLongest = 1000;
+  return "'" + printable_line(shortened(path.string(), kLongest)) + "'";
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,186 @@
+#include "trace/store/chunk/chunk_file.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "trace/base/enum_text.h"
+#include "trace/store/sqlite/read_once.h"
+#include "trace/store/table/schema.h"
+
+namespace shardlens::trace {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Calls visit(row) for the rows with an id above `last`, which becomes the highest one seen. The
+// row's id is the first column. Returns the problem, if there was one.
+template <typename Visit>
+std::optional<Error> visit_news(Database& database, const std::string& select, std::int64_t& last,
+                                Visit&& visit) {
+  const auto pass = [&](const char* order, std::int64_t after, auto&& each) -> Result<void> {
+    TRY_ASSIGN(auto statement,
+               database.prepare(select + " where row_id > ?1 order by row_id " + order));
+    statement.bind(1, after);
+    while (true) {
+      TRY_ASSIGN(const bool more, statement.step());
+      if (!more) return {};
+      each(statement);
+    }
+  };
+  const auto forward = pass("asc", last, [&](const Statement& row) {
+    last = row.integer(0);
+    visit(row);
+  });
+  if (forward) return std::nullopt;
+  const std::int64_t reached = last;
+  static_cast<void>(pass("desc", reached, [&](const Statement& row) {
+    last = std::max(last, row.integer(0));
+    visit(row);
+  }));
+  return forward.error();
+}
+
+std::optional<ChunkRow> chunk_row(const Statement& row) {
+  ChunkRow chunk;
+  chunk.row_id = row.integer(0);
+  // Row ids of a rank begin with it.
+  chunk.rank = static_cast<int>(chunk.row_id >> kRankShift);
+  chunk.lane = static_cast<int>(row.integer(2));
+  chunk.header = {row.integer(4), row.integer(5), row.integer(6), static_cast<int>(row.integer(7)),
+                  row.integer(8)};
+  const std::int64_t count = chunk.header.count;
+  const bool fits = chunk.rank >= 0 && row.integer(1) == chunk.rank &&
+                    row.integer(2) == chunk.lane && chunk.header.first_ns <= chunk.header.last_ns &&
+                    count >= 0 && count <= static_cast<std::int64_t>(kMostChunkEvents);
+  const auto kind = enum_from_text(row.text(3), EventKind::kAllocation);
+  if (!fits || !kind) return std::nullopt;
+  chunk.kind = *kind;
+  return chunk;
+}
+
+}  // namespace
+
+struct ChunkFile::Connection {
+  std::shared_ptr<TraceFile> trace;  // it belongs to
+  Database database;
+  Statement data;
+  ReadingTime time;  // of all chunks
+  std::optional<WholeReading> reading;
+};
+
+ChunkFile::~ChunkFile() = default;
+
+Result<std::unique_ptr<ChunkFile>> ChunkFile::open(const fs::path& path,
+                                                   std::chrono::nanoseconds patience) {
+  std::unique_ptr<ChunkFile> file(new ChunkFile());
+  file->file_ = path;
+  file->patience_ = patience;
+  TRY_ASSIGN(TraceFile trace, TraceFile::open(path));
+  TRY(trace.database().execute(kReadOnce));
+  file->trace_ = std::make_shared<TraceFile>(std::move(trace));
+  return file;
+}
+
+Result<bool> ChunkFile::open_again_if_stale() {
+  if (!trace_->is_stale()) return false;
+  TRY_ASSIGN(TraceFile trace, TraceFile::open(file_));
+  TRY(trace.database().execute(kReadOnce));
+  const std::lock_guard lock(mutex_);
+  trace_ = std::make_shared<TraceFile>(std::move(trace));
+  idle_.clear();
+  return true;
+}
+
+Result<ChunkFile::News> ChunkFile::tail() {
+  News news;
+  TRY_ASSIGN(news.was_opened_again, open_again_if_stale());
+  Database& database = trace_->database();
+  ReadingTime time;
+  const WholeReading once(database, time);
+  // Strings last: those of a chunk were committed with it, or before.
+  read_chunks(database, news);
+  read_strings(database, news);
+  forget_pages(database);
+  return news;
+}
+
+void ChunkFile::read_chunks(Database& database, News& news) {
+  // The data is last in the row: SQLite does not touch its pages.
+  const auto problem = visit_news(
+      database, "select row_id,rank,lane,kind,first_ns,last_ns,count,codec,checksum from chunk",
+      last_chunk_, [&](const Statement& row) {
+        const auto chunk = chunk_row(row);
+        if (chunk) {
+          news.chunks.push_back(*chunk);
+        } else {
+          ++news.damaged_rows;
+        }
+      });
+  if (problem) news.problems.push_back(problem->message);
+  if (news.damaged_rows == 0) return;
+  news.problems.push_back(database.file() + " is damaged (" + std::to_string(news.damaged_rows) +
+                          " rows of table chunk make no sense): see what can still be read with "
+                          "shardlens verify");
+}
+
+void ChunkFile::read_strings(Database& database, News& news) {
+  const auto problem = visit_news(
+      database, "select row_id,id,text from string", last_string_, [&](const Statement& row) {
+        const std::int64_t id = row.integer(1);
+        if (id < 1 || id > UINT32_MAX) return;
+        news.strings.push_back({static_cast<int>(row.integer(0) >> kRankShift),
+                                static_cast<StringId>(id), std::string(row.text(2))});
+      });
+  if (problem) news.problems.push_back(problem->message);
+}
+
+Result<std::unique_ptr<ChunkFile::Connection>> ChunkFile::take() {
+  std::shared_ptr<TraceFile> trace;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      auto connection = std::move(idle_.back());
+      idle_.pop_back();
+      return connection;
+    }
+    trace = trace_;
+  }
+  auto connection = std::make_unique<Connection>();
+  TRY_ASSIGN(connection->database, trace->connect());
+  // What is kept is kept decoded.
+  TRY(connection->database.execute(kReadOnce));
+  TRY_ASSIGN(connection->data,
+             connection->database.prepare("select data from chunk where row_id=?1"));
+  connection->reading.emplace(connection->database, connection->time, WholeReading::Bound::kAnswers,
+                              patience_);
+  connection->trace = std::move(trace);
+  return connection;
+}
+
+void ChunkFile::give(std::unique_ptr<Connection> connection) {
+  const std::lock_guard lock(mutex_);
+  if (connection->trace == trace_) idle_.push_back(std::move(connection));
+}
+
+Result<void> ChunkFile::read(std::int64_t row_id,
+                             const std::function<Result<void>(std::span<const std::byte>)>& use) {
+  TRY_ASSIGN(auto connection, take());
+  connection->data.bind(1, row_id);
+  const auto row = connection->data.step();
+  Result<void> used;
+  if (!row) {
+    used = tl::make_unexpected(row.error());
+  } else if (*row) {
+    used = use(connection->data.blob(0));
+  } else {
+    used = fail(ErrorKind::kDamaged, quoted(file_) + " is damaged (a block of events is gone)");
+  }
+  connection->data.reset();
+  forget_pages(connection->database);
+  give(std::move(connection));
+  return used;
+}
+
+}  // namespace shardlens::trace

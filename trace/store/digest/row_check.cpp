@@ -1,0 +1,146 @@
+#include "trace/store/digest/row_check.h"
+
+#include <utility>
+
+#include "trace/store/table/row_fields.h"
+#include "trace/store/table/schema.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// Where the marks stand among the columns of `batch`: after row id, rank and time.
+constexpr std::size_t kFirstMark = 3;
+
+std::string table_of_mark(const std::string& mark) {
+  return mark.substr(std::string_view("last_").size());
+}
+
+}  // namespace
+
+std::string RowCheck::of_rank() const {
+  return " " + rows_of_rank("batch", rank_) + " order by row_id";
+}
+
+// Rows of one table and commits go side by side, both in order.
+Result<void> RowCheck::add_sums(std::size_t mark) {
+  const std::string column = mark_names()[mark];
+  const std::string table = table_of_mark(column);
+  TRY_ASSIGN(auto commits, database_.prepare("select " + column + " from batch" + of_rank()));
+  const auto columns = digested_columns(table);
+  std::string names;
+  for (const std::string& name : columns) names += (names.empty() ? "" : ",") + name;
+  TRY_ASSIGN(auto rows, database_.prepare("select " + names + " from " + table + of_rank()));
+  const std::uint64_t number = RowDigest::number_of(table);
+  RowDigest digest;
+  TRY_ASSIGN(bool more, rows.step());
+  for (std::uint64_t& sum : sums_) {
+    TRY(commits.step());
+    while (more && rows.integer(0) <= commits.integer(0)) {
+      digest.add_row(rows, static_cast<int>(columns.size()));
+      digest.end_row(number);
+      TRY_ASSIGN(more, rows.step());
+    }
+    sum += digest.take();
+  }
+  return {};
+}
+
+Result<void> RowCheck::visit_commits(const Visit& visit) {
+  TRY_ASSIGN(const auto count,
+             database_.integer("select count(*) from (select 1 from batch" + of_rank() + ")"));
+  sums_.assign(static_cast<std::size_t>(count), 0);
+  for (std::size_t mark = 0; mark < kMarkCount; ++mark) TRY(add_sums(mark));
+  const auto columns = digested_columns("batch");
+  std::string names;
+  for (const std::string& name : columns) names += (names.empty() ? "" : ",") + name;
+  TRY_ASSIGN(auto statement, database_.prepare("select " + names + " from batch" + of_rank()));
+  TRY_ASSIGN(std::uint64_t chain, first_of_chain(database_, rank_));
+  Commit before;
+  before.chain = chain;
+  before.values.assign(kFirstMark + kMarkCount, first_row_id(rank_));
+  for (const std::uint64_t sum : sums_) {
+    TRY_ASSIGN(const bool more, statement.step());
+    if (!more) return {};
+    Commit commit;
+    for (std::size_t i = 0; i + 1 < columns.size(); ++i) {
+      commit.values.push_back(statement.integer(static_cast<int>(i)));
+    }
+    commit.chain =
+        static_cast<std::uint64_t>(statement.integer(static_cast<int>(columns.size()) - 1));
+    commit.rows = sum;
+    TRY(visit(before, commit, chain));
+    chain = commit.chain;
+    before = std::move(commit);
+  }
+  return {};
+}
+
+// "step 12, memory 40 to 47"
+std::string RowCheck::rows_between(const Commit& before, const Commit& commit) const {
+  std::string text;
+  const auto names = mark_names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::int64_t first = before.values[kFirstMark + i] - first_row_id(rank_) + 1;
+    const std::int64_t last = commit.values[kFirstMark + i] - first_row_id(rank_);
+    if (last < first) continue;
+    text += (text.empty() ? "" : ", ") + table_of_mark(names[i]) + " " + std::to_string(first) +
+            (last > first ? " to " + std::to_string(last) : "");
+  }
+  return text.empty() ? "none" : text;
+}
+
+Result<std::uint64_t> RowCheck::present_now() {
+  PresentSums sums{};
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const char* const table = kPresentTables[i];
+    TRY_ASSIGN(sums[i], sum_of_rows(database_, table, rows_of_rank(table, rank_)));
+  }
+  return present_checksum(sums);
+}
+
+Result<void> RowCheck::run(const std::function<void(std::string)>& found) {
+  std::int64_t number = 0;
+  std::uint64_t present = 0;
+  TRY(visit_commits(
+      [&](const Commit& before, const Commit& commit, std::uint64_t chain) -> Result<void> {
+        ++number;
+        present = static_cast<std::uint64_t>(commit.values.back());
+        if (commit.chain == next_of_chain(chain, commit.rows, commit.values)) return {};
+        found("commit " + std::to_string(number) +
+              " does not have the rows that were written (its checksum is wrong); its rows: " +
+              rows_between(before, commit));
+        return {};
+      }));
+  if (number == 0) return {};
+  TRY_ASSIGN(const std::uint64_t now, present_now());
+  if (now != present) {
+    found(
+        "what the rank says of itself, or of its pyramid, was changed (tables rank, heartbeat, "
+        "recorder_cost, pending, lod_stream and lod have another checksum)");
+  }
+  return {};
+}
+
+Result<void> RowCheck::seal() {
+  TRY_ASSIGN(const std::uint64_t present, present_now());
+  TRY_ASSIGN(auto update, database_.prepare("update batch set present_checksum=?2, checksum=?3 "
+                                            "where row_id=?1"));
+  std::vector<Commit> commits;
+  TRY(visit_commits([&](const Commit&, const Commit& commit, std::uint64_t) -> Result<void> {
+    commits.push_back(commit);
+    return {};
+  }));
+  TRY_ASSIGN(std::uint64_t chain, first_of_chain(database_, rank_));
+  for (Commit& commit : commits) {
+    if (&commit == &commits.back()) commit.values.back() = static_cast<std::int64_t>(present);
+    chain = next_of_chain(chain, commit.rows, commit.values);
+    update.bind(1, commit.values.front());
+    update.bind(2, commit.values.back());
+    update.bind(3, static_cast<std::int64_t>(chain));
+    TRY(update.run());
+  }
+  return {};
+}
+
+}  // namespace shardlens::trace

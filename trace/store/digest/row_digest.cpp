@@ -1,0 +1,167 @@
+#include "trace/store/digest/row_digest.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "trace/base/checksum.h"
+#include "trace/store/lod/lod_rows.h"
+#include "trace/store/table/schema.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+constexpr const char* kSealKey = "checksum";
+
+std::uint64_t checksum_of_numbers(std::span<const std::uint64_t> numbers) {
+  return quick_checksum_of(std::as_bytes(numbers), 0);
+}
+
+Result<std::uint64_t> sum_of_run(Database& database) {
+  TRY_ASSIGN(const std::uint64_t meta,
+             sum_of_rows(database, "meta",
+                         rows_of_rank("meta", kRunRank) + " and key <> '" + kSealKey + "'"));
+  TRY_ASSIGN(const std::uint64_t settings, sum_of_rows(database, "setting", ""));
+  return meta + settings;
+}
+
+}  // namespace
+
+void RowDigest::add_real(double value) {
+  // The sign of a zero is not kept.
+  add(kReal, value + 0.0);
+}
+
+void RowDigest::add_text(std::string_view value) {
+  add(kText, std::uint64_t{value.size()});
+  std::ranges::copy(value, take_room(value.size()));
+}
+
+void RowDigest::add_row(const Statement& statement, int columns) {
+  for (int i = 0; i < columns; ++i) {
+    switch (sqlite3_column_type(statement.get(), i)) {
+      case SQLITE_INTEGER:
+        add_integer(statement.integer(i));
+        break;
+      case SQLITE_FLOAT:
+        add_real(statement.real(i));
+        break;
+      case SQLITE_NULL:
+        add_null();
+        break;
+      default:
+        add_text(statement.text(i));
+    }
+  }
+}
+
+std::uint64_t RowDigest::number_of(std::string_view table) {
+  return quick_checksum_of(std::as_bytes(std::span(table)), 0);
+}
+
+void RowDigest::end_row(std::uint64_t table) {
+  sum_ += quick_checksum_of(std::as_bytes(std::span(bytes_).first(size_)), table);
+  size_ = 0;
+}
+
+std::uint64_t RowDigest::take() {
+  size_ = 0;
+  return std::exchange(sum_, 0);
+}
+
+std::vector<std::string> digested_columns(std::string_view table) {
+  // The chunk's own checksum covers the others.
+  if (table == "chunk") return {"row_id", "rank", "lane", "kind", "checksum"};
+  if (table == "lod") return {"row_id", "rank", "level", "stream", "tile", "checksum"};
+  std::vector<std::string> names;
+  for (const TableSchema& schema : trace_tables()) {
+    if (schema.name != table) continue;
+    for (const Column& column : schema.columns) names.push_back(column.name);
+  }
+  return names;
+}
+
+std::string rows_of_rank(std::string_view table, int rank) {
+  const auto between = [](std::int64_t first, std::int64_t last) {
+    return "where row_id between " + std::to_string(first) + " and " + std::to_string(last);
+  };
+  constexpr std::array<std::string_view, 5> kByColumn{"meta", "rank", "heartbeat", "recorder_cost",
+                                                      "pending"};
+  if (std::ranges::find(kByColumn, table) != kByColumn.end()) {
+    return "where rank = " + std::to_string(rank);
+  }
+  if (table != "lod") return between(first_row_id(rank) + 1, first_row_id(rank + 1) - 1);
+  if (!has_lod_row({rank, 0, 0, 0})) return "where false";
+  return between(lod_row_id({rank, 0, 0, kFirstLodTile}),
+                 lod_row_id({rank, kLodMissingLevel, kMostLodStreams - 1, kLastLodTile}));
+}
+
+Result<std::uint64_t> sum_of_rows(Database& database, std::string_view table,
+                                  const std::string& condition) {
+  const auto columns = digested_columns(table);
+  std::string sql;
+  for (const std::string& column : columns) sql += (sql.empty() ? "select " : ",") + column;
+  TRY_ASSIGN(auto statement,
+             database.prepare(sql + " from " + std::string(table) + " " + condition));
+  const std::uint64_t number = RowDigest::number_of(table);
+  RowDigest digest;
+  while (true) {
+    TRY_ASSIGN(const bool more, statement.step());
+    if (!more) return digest.take();
+    digest.add_row(statement, static_cast<int>(columns.size()));
+    digest.end_row(number);
+  }
+}
+
+std::uint64_t present_checksum(std::span<const std::uint64_t> sums) {
+  return checksum_of_numbers(sums);
+}
+
+Result<std::uint64_t> first_of_chain(Database& database, int rank) {
+  return sum_of_rows(database, "meta", rows_of_rank("meta", rank));
+}
+
+std::uint64_t next_of_chain(std::uint64_t before, std::uint64_t rows,
+                            std::span<const std::int64_t> values) {
+  std::vector<std::uint64_t> numbers{before, rows};
+  for (const std::int64_t value : values) numbers.push_back(static_cast<std::uint64_t>(value));
+  return checksum_of_numbers(numbers);
+}
+
+Result<void> seal_run(Database& database) {
+  TRY_ASSIGN(const std::uint64_t sum, sum_of_run(database));
+  TRY_ASSIGN(
+      const std::int64_t last,
+      database.integer("select max(row_id) from meta where rank = " + std::to_string(kRunRank)));
+  TRY_ASSIGN(const std::int64_t row,
+             database.integer("select row_id from meta where rank = " + std::to_string(kRunRank) +
+                                  " and key = '" + kSealKey + "'",
+                              last + 1));
+  TRY_ASSIGN(auto statement, database.prepare(table_insert_sql("meta", true)));
+  const std::string text = checksum_text(sum);
+  statement.bind(1, row);
+  statement.bind(2, std::int64_t{kRunRank});
+  statement.bind_text(3, kSealKey);
+  statement.bind_text(4, text);
+  return statement.run();
+}
+
+Result<RunSeal> read_run_seal(Database& database) {
+  TRY_ASSIGN(auto statement,
+             database.prepare("select value from meta where rank = " + std::to_string(kRunRank) +
+                              " and key = '" + kSealKey + "'"));
+  TRY_ASSIGN(const bool is_there, statement.step());
+  RunSeal seal;
+  if (is_there) seal.kept = statement.text(0);
+  statement.reset();
+  TRY_ASSIGN(const auto rows, database.integer("select (select count(*) from meta " +
+                                               rows_of_rank("meta", kRunRank) +
+                                               ") + (select count(*) from setting)"));
+  if (rows == 0) return seal;
+  TRY_ASSIGN(const std::uint64_t sum, sum_of_run(database));
+  seal.found = checksum_text(sum);
+  return seal;
+}
+
+}  // namespace shardlens::trace

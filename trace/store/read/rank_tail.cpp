@@ -1,0 +1,358 @@
+#include "trace/store/read/rank_tail.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "trace/base/saturated.h"
+#include "trace/store/chunk/chunk_codec.h"
+#include "trace/store/chunk/chunk_opener.h"
+#include "trace/store/table/schema.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// A read transaction: everything read inside it comes from the same commit of the writer.
+class ReadTransaction {
+ public:
+  explicit ReadTransaction(Database& database) : database_(database) {}
+  ~ReadTransaction() { static_cast<void>(database_.execute("commit")); }
+  ReadTransaction(const ReadTransaction&) = delete;
+  ReadTransaction& operator=(const ReadTransaction&) = delete;
+  Result<void> begin() { return database_.execute("begin"); }
+
+ private:
+  Database& database_;
+};
+
+// Of one poll: about half a minute of a live run; where commits are large, a few megabytes of
+// events, but always a whole commit.
+constexpr std::int64_t kMostCommits = 256;
+constexpr std::int64_t kMostEvents = 1 << 15;
+constexpr std::int64_t kMostChunks = 4096;
+// Rows are written at most one or two commits after they ended, clocks may be off by a little.
+constexpr std::int64_t kLatenessNs = 2'000'000'000;
+constexpr int kLateCommits = 16;
+
+constexpr const char* kRowIds = "row_id > ?1 and row_id <= ?2";
+
+// The place of a table in the marks of a commit.
+std::size_t mark_of(std::string_view table) {
+  const auto names = mark_names();
+  const auto found = std::ranges::find(names, "last_" + std::string(table));
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+tl::unexpected<Error> damaged(const Database& database, const std::string& why) {
+  return fail(ErrorKind::kDamaged, database.file() + " is damaged (" + why +
+                                       "): fetch it again from where it was recorded");
+}
+
+template <typename T>
+std::string fingerprint(const T& value) {
+  return std::to_string(value) + '\n';
+}
+
+std::string fingerprint(const RankInfo& info) {
+  return info.host + '\n' + info.device + '\n' + info.device_name + '\n' + info.sources + '\n' +
+         info.versions + '\n' + fingerprint(info.process_id) + fingerprint(info.peak_flops) +
+         fingerprint(info.parameters) + fingerprint(info.trained_parameters) +
+         fingerprint(info.local_rank) + info.peak_flops_origin + '\n' + info.environment + '\n' +
+         info.model;
+}
+
+}  // namespace
+
+RankTail::RankTail(int rank) : rank_(rank), last_indexed_string_(first_row_id(rank)) { rewind(); }
+
+void RankTail::rewind() {
+  marks_.fill(first_row_id(rank_));
+  last_batch_ = first_row_id(rank_);
+  rank_info_.clear();
+  time_ = {};
+}
+
+template <typename Row>
+Result<void> RankTail::select(Database& database, const std::string& condition, std::int64_t from,
+                              std::int64_t to, std::vector<Row>& rows) const {
+  TRY_ASSIGN(auto statement,
+             database.prepare("select " + column_names(columns_of_table<Row>()) + " from " +
+                              RowTable<Row>::kName + " where " + condition + " order by row_id"));
+  statement.bind(1, from);
+  statement.bind(2, to);
+  while (true) {
+    TRY_ASSIGN(const bool more, statement.step());
+    if (!more) return {};
+    RowScanner scanner(statement, strings_, 0);
+    RowTable<Row>::fields(scanner, rows.emplace_back());
+    if (!scanner.problem().empty()) return damaged(database, scanner.problem());
+  }
+}
+
+template <typename Row>
+Result<std::optional<Row>> RankTail::select_one(Database& database) const {
+  TRY_ASSIGN(auto statement, database.prepare("select " + column_names(columns_of_table<Row>()) +
+                                              " from " + RowTable<Row>::kName + " where rank=?1"));
+  statement.bind(1, std::int64_t{rank_});
+  TRY_ASSIGN(const bool found, statement.step());
+  if (!found) return std::optional<Row>();
+  Row row;
+  RowScanner scanner(statement, strings_, 0);
+  RowTable<Row>::fields(scanner, row);
+  if (!scanner.problem().empty()) return damaged(database, scanner.problem());
+  return std::optional<Row>(std::move(row));
+}
+
+// The last chunk of as many as one poll takes. No row behind it is read: the chunks of a large run
+// would be gone through again with every poll.
+Result<std::int64_t> RankTail::last_chunk_of_poll(Database& database) const {
+  TRY_ASSIGN(auto statement,
+             database.prepare("select row_id,count from chunk where row_id > ?1 and row_id < ?2 "
+                              "order by row_id limit ?3"));
+  statement.bind(1, marks_[kChunkMark]);
+  statement.bind(2, first_row_id(rank_ + 1));
+  statement.bind(3, kMostChunks);
+  std::int64_t last = marks_[kChunkMark];
+  for (std::int64_t events = 0;;) {
+    TRY_ASSIGN(const bool more, statement.step());
+    if (!more) return last;
+    events = saturated_add(events, std::max<std::int64_t>(0, statement.integer(1)));
+    if (events > kMostEvents) return last;
+    last = statement.integer(0);
+  }
+}
+
+Result<RankTail::Target> RankTail::find_target(Database& database, std::int64_t until_ns) const {
+  std::string sql = "select row_id,committed_ns";
+  for (const std::string& name : mark_names()) sql += "," + name;
+  TRY_ASSIGN(auto statement, database.prepare(sql + " from batch where row_id > ?1 and row_id < ?2 "
+                                                    "order by row_id limit ?3"));
+  statement.bind(1, last_batch_);
+  statement.bind(2, first_row_id(rank_ + 1));
+  statement.bind(3, kMostCommits);
+  TRY_ASSIGN(const std::int64_t last_chunk, last_chunk_of_poll(database));
+  Target target{marks_, last_batch_};
+  std::int64_t taken = 0;
+  for (bool is_first = true;; is_first = false) {
+    TRY_ASSIGN(const bool found, statement.step());
+    // Marks only grow.
+    target.has_more =
+        found ? !is_first && statement.integer(2 + kChunkMark) > last_chunk : taken == kMostCommits;
+    if (!found || target.has_more) break;
+    if (statement.integer(1) > until_ns) continue;
+    ++taken;
+    target.batch = statement.integer(0);
+    for (int i = 0; i < kMarkCount; ++i) {
+      target.marks[static_cast<std::size_t>(i)] = statement.integer(i + 2);
+    }
+  }
+  TRY_ASSIGN(auto later,
+             database.prepare("select 1 from batch where row_id > ?1 and row_id < ?2 limit 1"));
+  later.bind(1, target.batch);
+  later.bind(2, first_row_id(rank_ + 1));
+  TRY_ASSIGN(const bool more, later.step());
+  target.is_last = !more;
+  return target;
+}
+
+Result<void> RankTail::index_strings(Database& database) {
+  std::vector<InternedString> strings;
+  TRY_ASSIGN(const auto last, database.integer("select max(row_id) from string where row_id < " +
+                                                   std::to_string(first_row_id(rank_ + 1)),
+                                               last_indexed_string_));
+  TRY(select(database, kRowIds, last_indexed_string_, last, strings));
+  for (const InternedString& string : strings) strings_.add(string.id, string.text);
+  last_indexed_string_ = std::max(last_indexed_string_, last);
+  return {};
+}
+
+// Commits without a row are not the end.
+Result<Batch> RankTail::poll(Database& database, std::int64_t until_ns) {
+  const WholeReading reading(database, time_);
+  while (true) {
+    const std::int64_t before = last_batch_;
+    TRY_ASSIGN(Batch batch, poll_part(database, until_ns));
+    if (!batch.empty() || last_batch_ == before) return batch;
+  }
+}
+
+Result<Batch> RankTail::poll_part(Database& database, std::int64_t until_ns) {
+  ReadTransaction transaction(database);
+  TRY(transaction.begin());
+  TRY_ASSIGN(const Target target, find_target(database, until_ns));
+  if (!target.has_more) time_ = {};
+  Batch batch;
+  if (target.batch == last_batch_) return batch;
+  TRY(index_strings(database));
+  TRY(read_rows(database, target, batch));
+  TRY(read_rank_info(database, batch));
+  if (target.is_last) TRY(read_present(database, batch));
+  marks_ = target.marks;
+  last_batch_ = target.batch;
+  return batch;
+}
+
+Result<void> RankTail::read_rows(Database& database, const Target& target, Batch& batch) const {
+  std::size_t next = 0;
+  Result<void> done;
+  for_each_row_list([&](auto list) {
+    const std::size_t table = next++;
+    if (!done || target.marks[table] == marks_[table]) return;
+    done = select(database, kRowIds, marks_[table], target.marks[table], batch.*list);
+  });
+  TRY(done);
+  std::vector<BucketParameter> parameters;
+  TRY(select(database, kRowIds, marks_[kBucketParameterMark], target.marks[kBucketParameterMark],
+             parameters));
+  auto parameter = parameters.begin();
+  for (Bucket& bucket : batch.buckets) {
+    bucket.parameter_bytes.resize(bucket.parameters.size());
+    for (std::size_t i = 0; i < bucket.parameters.size(); ++i) {
+      if (parameter == parameters.end()) return damaged(database, "a bucket lacks parameters");
+      bucket.parameters[i] = parameter->name;
+      bucket.parameter_bytes[i] = parameter->bytes;
+      ++parameter;
+    }
+  }
+  return read_chunks(database, kRowIds, marks_[kChunkMark], target.marks[kChunkMark], batch);
+}
+
+Result<void> RankTail::read_present(Database& database, Batch& batch) {
+  TRY_ASSIGN(batch.heartbeat, select_one<Heartbeat>(database));
+  TRY_ASSIGN(batch.cost, select_one<RecorderCost>(database));
+  std::vector<PendingCollective> pending;
+  TRY(select(database, kRowIds, first_row_id(rank_), first_row_id(rank_ + 1) - 1, pending));
+  batch.pending = std::move(pending);
+  return {};
+}
+
+Result<void> RankTail::read_rank_info(Database& database, Batch& batch) {
+  TRY_ASSIGN(auto info, select_one<RankInfo>(database));
+  if (!info) return {};
+  std::string told = fingerprint(*info);
+  if (told == rank_info_) return {};
+  rank_info_ = std::move(told);
+  batch.rank_info = std::move(info);
+  return {};
+}
+
+Result<void> RankTail::read_chunks(Database& database, const std::string& condition,
+                                   std::int64_t from, std::int64_t to, Batch& batch) const {
+  TRY_ASSIGN(auto statement,
+             database.prepare("select first_ns,last_ns,count,codec,checksum,data,lane,kind from "
+                              "chunk where " +
+                              condition + " order by row_id"));
+  statement.bind(1, from);
+  statement.bind(2, to);
+  ChunkOpener opener;
+  while (true) {
+    TRY_ASSIGN(const bool more, statement.step());
+    if (!more) return {};
+    const ChunkHeader header{statement.integer(0), statement.integer(1), statement.integer(2),
+                             static_cast<int>(statement.integer(3)), statement.integer(4)};
+    auto events = decode_chunk(header, statement.blob(5), opener);
+    if (!events) {
+      return fail(events.error().kind, database.file() + ": " + events.error().message);
+    }
+    EventRun run;
+    run.rank = rank_;
+    run.lane = static_cast<int>(statement.integer(6));
+    run.events = std::move(*events);
+    RowScanner scanner(statement, strings_, 7);
+    scanner.enumeration("kind", run.kind, EventKind::kAllocation);
+    if (!scanner.problem().empty()) return damaged(database, scanner.problem());
+    batch.events.push_back(std::move(run));
+  }
+}
+
+Result<std::optional<TableMarks>> RankTail::marks_of(Database& database,
+                                                     const std::string& condition,
+                                                     std::int64_t value) const {
+  std::string columns;
+  for (const std::string& name : mark_names()) columns += (columns.empty() ? "" : ",") + name;
+  TRY_ASSIGN(auto statement, database.prepare("select " + columns +
+                                              " from batch where row_id > ?1 and row_id < ?2 "
+                                              "and " +
+                                              condition));
+  statement.bind(1, first_row_id(rank_));
+  statement.bind(2, first_row_id(rank_ + 1));
+  statement.bind(3, value);
+  TRY_ASSIGN(const bool found, statement.step());
+  if (!found) return std::optional<TableMarks>();
+  TableMarks marks{};
+  for (int i = 0; i < kMarkCount; ++i) {
+    marks[static_cast<std::size_t>(i)] = statement.integer(i);
+  }
+  return std::optional(marks);
+}
+
+// A row is not written before it ended, hence after the commits made before the range; and what
+// ended before a step ended is written with that step or one or two commits later.
+Result<RankTail::Bounds> RankTail::bounds_of(Database& database, std::int64_t start_ns,
+                                             std::int64_t end_ns) const {
+  Bounds bounds;
+  bounds.after.fill(first_row_id(rank_));
+  bounds.to.fill(first_row_id(rank_ + 1) - 1);
+  if (start_ns < INT64_MIN + kLatenessNs || end_ns > INT64_MAX - kLatenessNs) return bounds;
+  TRY_ASSIGN(const auto before,
+             marks_of(database, "committed_ns <= ?3 order by row_id desc limit 1",
+                      start_ns - kLatenessNs));
+  if (before) bounds.after = *before;
+  const std::size_t step_mark = mark_of("step");
+  TRY_ASSIGN(auto statement, database.prepare("select row_id from step where row_id > ?1 and "
+                                              "row_id < ?2 and start_ns >= ?3 "
+                                              "order by row_id limit 1"));
+  statement.bind(1, bounds.after[step_mark]);
+  statement.bind(2, first_row_id(rank_ + 1));
+  statement.bind(3, end_ns + kLatenessNs);
+  TRY_ASSIGN(const bool found, statement.step());
+  if (!found) return bounds;
+  TRY_ASSIGN(const auto later, marks_of(database,
+                                        "last_step >= ?3 order by row_id limit 1 offset " +
+                                            std::to_string(kLateCommits),
+                                        statement.integer(0)));
+  if (later) bounds.to = *later;
+  return bounds;
+}
+
+Result<Batch> RankTail::read_range(Database& database, std::int64_t start_ns, std::int64_t end_ns) {
+  ReadTransaction transaction(database);
+  TRY(transaction.begin());
+  TRY(index_strings(database));
+  TRY_ASSIGN(const Bounds bounds, bounds_of(database, start_ns, end_ns));
+  const auto within = [&](const char* table, const std::string& condition) {
+    const std::size_t mark = mark_of(table);
+    return condition + " and row_id > " + std::to_string(bounds.after[mark]) +
+           " and row_id <= " + std::to_string(bounds.to[mark]);
+  };
+  const std::string touches = "end_ns > ?1 and start_ns < ?2";
+  const std::string inside = "time_ns >= ?1 and time_ns < ?2";
+  Batch batch;
+  TRY(select(database, within("span", touches), start_ns, end_ns, batch.spans));
+  TRY(select(database, within("collective", touches), start_ns, end_ns, batch.collectives));
+  TRY(select(database, within("bucket_ready", inside), start_ns, end_ns, batch.bucket_ready));
+  TRY(select(database, within("unit_ready", inside), start_ns, end_ns, batch.unit_ready));
+  TRY(select(database, within("memory", inside), start_ns, end_ns, batch.memory));
+  TRY(read_chunks(database, within("chunk", "last_ns > ?1 and first_ns < ?2"), start_ns, end_ns,
+                  batch));
+  for (EventRun& run : batch.events) {
+    std::erase_if(run.events, [&](const Event& event) {
+      return event.end_ns() <= start_ns || event.start_ns >= end_ns;
+    });
+  }
+  std::erase_if(batch.events, [](const EventRun& run) { return run.events.empty(); });
+  return batch;
+}
+
+Result<std::optional<RankTail::Commits>> RankTail::commits(Database& database) const {
+  const std::string of_rank = " from batch where row_id > " + std::to_string(first_row_id(rank_)) +
+                              " and row_id < " + std::to_string(first_row_id(rank_ + 1)) +
+                              " order by row_id ";
+  Commits range;
+  TRY_ASSIGN(range.first_ns, database.integer("select committed_ns" + of_rank + "limit 1"));
+  if (range.first_ns == 0) return std::optional<Commits>();
+  TRY_ASSIGN(range.last_ns, database.integer("select committed_ns" + of_rank + "desc limit 1"));
+  return std::optional<Commits>(range);
+}
+
+}  // namespace shardlens::trace

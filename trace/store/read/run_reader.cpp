@@ -1,0 +1,219 @@
+#include "trace/store/read/run_reader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <utility>
+
+#include "trace/store/read/rank_tail.h"
+#include "trace/store/run/rank_files.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/run/trace_file.h"
+#include "trace/store/sqlite/read_once.h"
+
+namespace shardlens::trace {
+
+namespace fs = std::filesystem;
+
+// One source per rank: in a folder each has a file of its own, in a packed file all share one.
+struct RunReader::State {
+  struct Source {
+    fs::path path;
+    std::optional<TraceFile> file;  // of a packed run only the first source's
+    RankTail tail;
+  };
+
+  fs::path path;
+  bool packed = false;
+  std::map<int, Source> sources;
+  std::map<int, std::string> problems;  // by rank, as of the last time it was read
+  std::optional<Error> pending;         // what went wrong while something was read; told next
+
+  Result<void> open_packed();
+  // Every file is tried; the first error.
+  Result<void> find_new_files();
+  // The same for who can go on with what is there.
+  Result<void> need_files();
+  Result<Database*> database(Source& source);
+};
+
+namespace {
+
+Result<TraceFile> open_rows(const fs::path& path) {
+  TRY_ASSIGN(TraceFile file, TraceFile::open(path));
+  TRY(file.database().execute(kReadOnce));
+  return file;
+}
+
+}  // namespace
+
+Result<void> RunReader::State::open_packed() {
+  TRY_ASSIGN(TraceFile file, open_rows(path));
+  TRY_ASSIGN(const auto ranks, ranks_in(file.database()));
+  for (const int rank : ranks) sources.emplace(rank, Source{path, std::nullopt, RankTail(rank)});
+  if (!sources.empty()) sources.begin()->second.file = std::move(file);
+  return {};
+}
+
+Result<void> RunReader::State::find_new_files() {
+  Result<void> result;
+  if (packed) return result;
+  for (auto& [rank, file] : rank_files(path)) {
+    if (sources.contains(rank)) continue;
+    auto opened = open_rows(file);
+    if (opened) {
+      problems.erase(rank);
+      sources.emplace(rank, Source{std::move(file), std::move(*opened), RankTail(rank)});
+      continue;
+    }
+    problems[rank] = opened.error().message;
+    if (result) result = tl::make_unexpected(opened.error());
+  }
+  return result;
+}
+
+Result<void> RunReader::State::need_files() {
+  auto found = find_new_files();
+  return sources.empty() ? found : Result<void>();
+}
+
+Result<Database*> RunReader::State::database(Source& source) {
+  Source& holder = packed ? sources.begin()->second : source;
+  if (holder.file->is_stale()) {
+    TRY_ASSIGN(TraceFile again, open_rows(holder.path));
+    holder.file = std::move(again);
+  }
+  return &holder.file->database();
+}
+
+RunReader::RunReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+RunReader::~RunReader() = default;
+
+Result<std::unique_ptr<RunReader>> RunReader::open(const fs::path& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    return fail(ErrorKind::kMissing, "there is no run " + quoted(path) +
+                                         ": name a run's folder or a packed .shardlens file");
+  }
+  auto state = std::make_unique<State>();
+  state->path = path;
+  state->packed = !fs::is_directory(path, error);
+  TRY(read_run_info(path));
+  if (state->packed) {
+    TRY(state->open_packed());
+  } else {
+    TRY(state->need_files());
+  }
+  return std::unique_ptr<RunReader>(new RunReader(std::move(state)));
+}
+
+Result<RunInfo> RunReader::info() { return read_run_info(state_->path); }
+
+Result<std::vector<Batch>> RunReader::poll(std::int64_t until_ns) {
+  if (state_->pending) return tl::make_unexpected(*std::exchange(state_->pending, std::nullopt));
+  std::optional<Error> problem;
+  const auto note = [&](const Error& error) {
+    if (!problem) problem = error;
+  };
+  if (const auto found = state_->find_new_files(); !found) note(found.error());
+  std::vector<Batch> batches;
+  for (auto& [rank, source] : state_->sources) {
+    auto database = state_->database(source);
+    auto batch = database ? source.tail.poll(**database, until_ns)
+                          : Result<Batch>(tl::make_unexpected(database.error()));
+    if (database) forget_pages(**database);
+    state_->problems.erase(rank);
+    if (!batch) {
+      state_->problems[rank] = batch.error().message;
+      note(batch.error());
+    } else if (!batch->empty()) {
+      batches.push_back(std::move(*batch));
+    }
+  }
+  if (!problem) return batches;
+  // What was read would not come again.
+  if (batches.empty()) return tl::make_unexpected(*problem);
+  state_->pending = std::move(problem);
+  return batches;
+}
+
+Result<RunReader::CommitRange> RunReader::commit_range() {
+  TRY(state_->need_files());
+  CommitRange range;
+  for (auto& [rank, source] : state_->sources) {
+    TRY_ASSIGN(Database* const database, state_->database(source));
+    TRY_ASSIGN(const auto commits, source.tail.commits(*database));
+    if (!commits) continue;
+    range.first_ns =
+        range.first_ns == 0 ? commits->first_ns : std::min(range.first_ns, commits->first_ns);
+    range.last_ns = std::max(range.last_ns, commits->last_ns);
+  }
+  return range;
+}
+
+void RunReader::rewind() {
+  state_->pending.reset();
+  for (auto& [rank, source] : state_->sources) source.tail.rewind();
+}
+
+Result<void> RunReader::read_range(std::int64_t start_ns, std::int64_t end_ns,
+                                   const std::function<void(const Batch&)>& take) {
+  TRY(state_->need_files());
+  for (auto& [rank, source] : state_->sources) {
+    TRY_ASSIGN(Database* const database, state_->database(source));
+    TRY_ASSIGN(const Batch batch, source.tail.read_range(*database, start_ns, end_ns));
+    forget_pages(*database);
+    if (!batch.empty()) take(batch);
+  }
+  return {};
+}
+
+int RunReader::readable_ranks() const {
+  return static_cast<int>(std::ranges::count_if(state_->sources, [this](const auto& source) {
+    return !state_->problems.contains(source.first);
+  }));
+}
+
+std::vector<std::string> RunReader::problems() const {
+  std::vector<std::string> texts;
+  for (const auto& [rank, text] : state_->problems) texts.push_back(text);
+  return texts;
+}
+
+std::int64_t RunReader::bytes_on_disk() const {
+  if (state_->packed) return file_size_or_zero(state_->path);
+  std::int64_t bytes = file_size_or_zero(state_->path / kRunFile);
+  for (const auto& [rank, source] : state_->sources) {
+    bytes += file_size_or_zero(source.path) + file_size_or_zero(beside(source.path, "-wal"));
+  }
+  return bytes;
+}
+
+Result<std::vector<std::string>> read_everything(RunReader& reader,
+                                                 const std::function<void(const Batch&)>& take) {
+  bool has_rows = false;
+  bool has_just_failed = false;
+  while (true) {
+    const auto batches = reader.poll();
+    if (!batches) {
+      // Nobody else has anything left.
+      if (std::exchange(has_just_failed, true)) {
+        return has_rows ? Result<std::vector<std::string>>(reader.problems())
+                        : tl::make_unexpected(batches.error());
+      }
+      continue;
+    }
+    has_just_failed = false;
+    if (batches->empty()) return reader.problems();
+    has_rows = true;
+    for (const Batch& batch : *batches) take(batch);
+  }
+}
+
+RunInfo without_unreadable(RunInfo info, std::vector<std::string> problems, int readable_ranks) {
+  info.unreadable = std::move(problems);
+  if (!info.unreadable.empty() && readable_ranks > 0) info.recorded_ranks = readable_ranks;
+  return info;
+}
+
+}  // namespace shardlens::trace

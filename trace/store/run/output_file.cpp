@@ -1,0 +1,29 @@
+#include "trace/store/run/output_file.h"
+
+#include <system_error>
+
+#include "trace/base/file_system.h"
+
+namespace shardlens::trace {
+
+namespace fs = std::filesystem;
+
+Result<void> check_output(const fs::path& output, bool overwrite, std::string_view example) {
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(output, error))) return {};
+  if (fs::is_directory(output, error)) {
+    return fail(ErrorKind::kUsage,
+                quoted(output) + " is a folder: name a file, such as " + std::string(example));
+  }
+  if (overwrite) return {};
+  return fail(ErrorKind::kUsage,
+              quoted(output) + " exists already: choose another name, or give --overwrite");
+}
+
+WorkWatch::WorkWatch(Database& database, std::function<bool()> go_on) : database_(database) {
+  database_.watch(std::move(go_on));
+}
+
+WorkWatch::~WorkWatch() { database_.watch({}); }
+
+}  // namespace shardlens::trace

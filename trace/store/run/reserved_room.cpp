@@ -1,0 +1,32 @@
+#include "trace/store/run/reserved_room.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace shardlens::trace {
+
+ReservedRoom::ReservedRoom(const std::filesystem::path& folder) {
+  constexpr rlim_t kBytes = 256 << 10;
+  rlimit limit{};
+  // A larger file would raise SIGXFSZ, which a program that is recorded may not ignore.
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < kBytes) return;
+  descriptor_ = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (descriptor_ >= 0 && fallocate(descriptor_, 0, 0, kBytes) != 0) release();
+}
+
+ReservedRoom::ReservedRoom(ReservedRoom&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+ReservedRoom& ReservedRoom::operator=(ReservedRoom&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+void ReservedRoom::release() {
+  if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,303 @@
+#include "trace/store/run/run_folder.h"
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <functional>
+#include <map>
+
+#include "trace/base/printable.h"
+#include "trace/base/text.h"
+#include "trace/base/wall_clock.h"
+#include "trace/model/run_origin.h"
+#include "trace/store/digest/row_digest.h"
+#include "trace/store/run/rank_files.h"
+#include "trace/store/run/trace_file.h"
+#include "trace/store/table/schema.h"
+
+namespace shardlens::trace {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using MetaValues = std::map<std::string, std::string, std::less<>>;
+
+std::string joined_tags(const std::vector<std::string>& tags) {
+  std::string text;
+  for (const auto& tag : tags) text += (text.empty() ? "" : "\n") + tag;
+  return text;
+}
+
+std::vector<std::string> tags_from(const std::string& text) {
+  std::vector<std::string> tags;
+  if (text.empty()) return tags;
+  for (const auto tag : split(text, '\n')) tags.emplace_back(tag);
+  return tags;
+}
+
+// What create_run writes and update_run may change.
+MetaValues meta_of(const RunInfo& info) {
+  const auto flag = [](bool value) { return std::string(value ? "1" : "0"); };
+  return {{"name", info.name},
+          {"status", std::string(to_string(info.status))},
+          {"reason", info.reason},
+          {"start_ns", std::to_string(info.start_ns)},
+          {"end_ns", std::to_string(info.end_ns)},
+          {"device", info.device},
+          {"world_size", std::to_string(info.world_size)},
+          {"program", info.program},
+          {"imported_from", info.imported_from},
+          {"command", info.command},
+          {"note", info.note},
+          {"tags", joined_tags(info.tags)},
+          {"bookmarks", bookmarks_text(info.bookmarks)},
+          {"recorded_ranks", std::to_string(info.recorded_ranks)},
+          {"simulated_link", flag(info.simulated_link)},
+          {"shared_gpu", flag(info.shared_gpu)},
+          {"communication_off", flag(info.communication_off)}};
+}
+
+Result<void> write_meta(Database& database, const MetaValues& values) {
+  TRY_ASSIGN(auto statement,
+             database.prepare("insert into meta(row_id,rank,key,value) values(?,?,?,?)"));
+  std::int64_t row = first_row_id(kRunRank);
+  for (const auto& [key, value] : values) {
+    statement.bind(1, ++row);
+    statement.bind(2, std::int64_t{kRunRank});
+    statement.bind_text(3, key);
+    statement.bind_text(4, value);
+    TRY(statement.run());
+  }
+  return {};
+}
+
+// Of another program only what was said: the rest would be our defaults, and untrue.
+Result<void> write_settings(Database& database, const RunInfo& info) {
+  const Settings& settings = info.settings;
+  const Settings defaults;
+  TRY_ASSIGN(auto statement, database.prepare("insert into setting(key,value) values(?,?)"));
+  for (const Knob& knob : knobs()) {
+    const std::string value = value_text(settings, knob);
+    if (!has_settings(info) && value == value_text(defaults, knob)) continue;
+    statement.bind_text(1, knob.name);
+    statement.bind_text(2, value);
+    TRY(statement.run());
+  }
+  return {};
+}
+
+Result<MetaValues> read_pairs(Database& database, std::string_view sql) {
+  TRY_ASSIGN(auto statement, database.prepare(sql));
+  MetaValues values;
+  while (true) {
+    TRY_ASSIGN(const bool more, statement.step());
+    if (!more) return values;
+    values[std::string(statement.text(0))] = statement.text(1);
+  }
+}
+
+RunStatus status_from(std::string_view text) {
+  for (const RunStatus status :
+       {RunStatus::kRunning, RunStatus::kDone, RunStatus::kStopped, RunStatus::kIncomplete}) {
+    if (to_string(status) == text) return status;
+  }
+  return RunStatus::kFailed;
+}
+
+RunInfo info_from(MetaValues& meta) {
+  const auto number = [&](const char* key) {
+    return static_cast<std::int64_t>(std::strtoll(meta[key].c_str(), nullptr, 10));
+  };
+  RunInfo info;
+  info.name = printable_line(meta["name"]);  // as create_run has it
+  info.status = status_from(meta["status"]);
+  info.reason = meta["reason"];
+  info.start_ns = number("start_ns");
+  info.end_ns = number("end_ns");
+  info.device = meta["device"];
+  info.world_size = static_cast<int>(number("world_size"));
+  info.program = meta["program"];
+  info.imported_from = meta["imported_from"];
+  info.command = meta["command"];
+  info.note = meta["note"];
+  info.tags = tags_from(meta["tags"]);
+  info.bookmarks = parse_bookmarks(meta["bookmarks"]);
+  info.recorded_ranks = static_cast<int>(number("recorded_ranks"));
+  info.simulated_link = number("simulated_link") != 0;
+  info.shared_gpu = number("shared_gpu") != 0;
+  info.communication_off = number("communication_off") != 0;
+  return info;
+}
+
+// Settings that this version does not have are left out, so that it still reads the run.
+Result<Settings> settings_from(const MetaValues& values, const std::string& file) {
+  Settings settings;
+  for (const auto& [key, value] : values) {
+    if (!find_knob(key)) continue;
+    const auto done = set_value(settings, key, value);
+    if (!done) return fail(ErrorKind::kDamaged, file + ": " + done.error().message);
+  }
+  return settings;
+}
+
+// The seal follows if it was whole: what somebody else has changed stays told. `values` is asked
+// for once nobody else can change them.
+Result<void> change_meta(const fs::path& file,
+                         const std::function<Result<MetaValues>(Database&)>& wanted) {
+  TRY_ASSIGN(Database database, open_for_writing(file));
+  if (sqlite3_db_readonly(database.get(), "main") == 1) {
+    return fail(ErrorKind::kIo,
+                quoted(file) +
+                    " can only be read, so nothing can be noted in it. Copy the run "
+                    "to a folder that you may write to");
+  }
+  TRY(database.execute("begin immediate"));
+  TRY_ASSIGN(const RunSeal seal, read_run_seal(database));
+  TRY_ASSIGN(const MetaValues values, wanted(database));
+  TRY_ASSIGN(auto last, database.integer("select max(row_id) from meta where rank=-1",
+                                         first_row_id(kRunRank)));
+  TRY_ASSIGN(auto change, database.prepare("update meta set value=?1 where rank=-1 and key=?2"));
+  TRY_ASSIGN(auto add,
+             database.prepare("insert into meta(value,key,rank,row_id) values(?1,?2,-1,?3)"));
+  for (const auto& [key, value] : values) {
+    change.bind_text(1, value);
+    change.bind_text(2, key);
+    TRY(change.run());
+    if (sqlite3_changes(database.get()) > 0) continue;
+    add.bind_text(1, value);
+    add.bind_text(2, key);
+    add.bind(3, ++last);
+    TRY(add.run());
+  }
+  if (seal.is_whole()) TRY(seal_run(database));
+  return database.execute("commit");
+}
+
+Result<void> change_meta(const fs::path& file, const MetaValues& values) {
+  return change_meta(file, [&](Database&) -> Result<MetaValues> { return values; });
+}
+
+fs::path run_file_of(const fs::path& run) {
+  std::error_code error;
+  return fs::is_directory(run, error) ? run / kRunFile : run;
+}
+
+}  // namespace
+
+fs::path rank_file(const fs::path& run_folder, int rank) {
+  return run_folder / ("rank_" + std::to_string(rank) + ".sqlite");
+}
+
+fs::path rank_log(const fs::path& run_folder, int rank) {
+  return run_folder / ("rank_" + std::to_string(rank) + ".log");
+}
+
+fs::path model_folder(const fs::path& run_folder) { return run_folder / "model"; }
+
+fs::path adapter_folder(const fs::path& run_folder) { return run_folder / "adapter"; }
+
+fs::path saved_model(const fs::path& run_folder) {
+  std::error_code error;
+  for (const fs::path& folder : {model_folder(run_folder), adapter_folder(run_folder)}) {
+    if (fs::is_directory(folder, error)) return folder;
+  }
+  return {};
+}
+
+Result<void> create_run_at(const fs::path& run_folder, RunInfo& info) {
+  std::error_code error;
+  fs::create_directories(run_folder, error);
+  if (error) {
+    return fail(ErrorKind::kIo, "cannot create the folder " + quoted(run_folder) + ": " +
+                                    error.message() + "; choose another with --runs-dir");
+  }
+  if (fs::exists(run_folder / kRunFile, error)) {
+    return fail(ErrorKind::kUsage, quoted(run_folder) +
+                                       " holds a run already: choose another "
+                                       "folder or delete that one");
+  }
+  if (info.start_ns == 0) {
+    info.start_ns = wall_clock_ns();
+  }
+  const auto fill = [&](Database& database) -> Result<void> {
+    TRY(write_meta(database, meta_of(info)));
+    TRY(write_settings(database, info));
+    return seal_run(database);
+  };
+  TRY(create_trace_file(run_folder / kRunFile, fill));
+  info.folder = run_folder.string();
+  return {};
+}
+
+Result<void> update_run(const fs::path& run_folder, const RunInfo& info) {
+  MetaValues values = meta_of(info);
+  constexpr std::array kMayChange{"status", "reason",     "end_ns",
+                                  "device", "world_size", "recorded_ranks"};
+  std::erase_if(values, [&](const auto& value) {
+    return std::ranges::find(kMayChange, value.first) == kMayChange.end();
+  });
+  return change_meta(run_folder / kRunFile, values);
+}
+
+Result<void> write_words(const fs::path& run, const RunWords& words) {
+  MetaValues values;
+  if (words.name) values["name"] = *words.name;
+  if (words.note) values["note"] = *words.note;
+  if (words.tags) values["tags"] = joined_tags(*words.tags);
+  return change_meta(run_file_of(run), values);
+}
+
+Result<Bookmarks> write_bookmarks(const fs::path& run, const std::vector<BookmarkChange>& changes) {
+  Bookmarks bookmarks;
+  const auto changed = [&](Database& database) -> Result<MetaValues> {
+    TRY_ASSIGN(
+        auto kept,
+        read_pairs(database, "select key,value from meta where rank=-1 and key='bookmarks'"));
+    bookmarks = parse_bookmarks(kept["bookmarks"]);
+    for (const BookmarkChange& change : changes) change_bookmarks(bookmarks, change);
+    return MetaValues{{"bookmarks", bookmarks_text(bookmarks)}};
+  };
+  TRY(change_meta(run_file_of(run), changed));
+  return bookmarks;
+}
+
+Result<RunInfo> read_run_info(const fs::path& run_folder_or_packed) {
+  const fs::path path = run_file_of(run_folder_or_packed);
+  std::error_code error;
+  if (path != run_folder_or_packed && !fs::exists(path, error)) {
+    const std::string has_none = "has no " + std::string(kRunFile);
+    const bool has_ranks = !rank_files(run_folder_or_packed).empty();
+    if (!has_ranks) {
+      return fail(ErrorKind::kForeign,
+                  quoted(run_folder_or_packed) + " is not a run's folder: it " + has_none);
+    }
+    return fail(ErrorKind::kDamaged, quoted(run_folder_or_packed) + " is damaged: it " + has_none +
+                                         ", only files of ranks. Fetch it again from where it was "
+                                         "recorded, or delete the folder");
+  }
+  TRY_ASSIGN(TraceFile file, TraceFile::open(path));
+  Database& database = file.database();
+  TRY_ASSIGN(auto meta, read_pairs(database, "select key,value from meta where rank=-1"));
+  if (!meta.contains("name")) {
+    return fail(ErrorKind::kForeign, quoted(path) +
+                                         " holds one rank, not a whole run: name the "
+                                         "run's folder");
+  }
+  RunInfo info = info_from(meta);
+  info.folder = run_folder_or_packed.string();
+  TRY_ASSIGN(const auto settings, read_pairs(database, "select key,value from setting"));
+  TRY_ASSIGN(info.settings, settings_from(settings, quoted(path)));
+  return info;
+}
+
+Result<void> checkpoint_run(const fs::path& run_folder) {
+  Result<void> first;
+  for (const auto& [rank, file] : rank_files(run_folder)) {
+    const auto done = checkpoint_trace_file(file);
+    if (!done && first) first = done;
+  }
+  return first;
+}
+
+}  // namespace shardlens::trace

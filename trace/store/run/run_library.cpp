@@ -1,0 +1,264 @@
+// The library of runs: a folder of run folders and packed files, where names are unique.
+#include <limits.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+#include <iterator>
+#include <system_error>
+#include <tuple>
+
+#include "trace/base/file_system.h"
+#include "trace/base/printable.h"
+#include "trace/base/suggestion.h"
+#include "trace/base/wall_clock.h"
+#include "trace/store/run/rank_files.h"
+#include "trace/store/run/run_folder.h"
+#include "trace/store/run/trace_file.h"
+
+namespace shardlens::trace {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kLongestFolderName = 60;
+// To look through a library of thousands of runs on a slow disk.
+constexpr std::chrono::seconds kLongestClaim{30};
+
+// Only what every file system and shell takes; the exact name is in the file.
+std::string folder_name_from(std::string_view name) {
+  std::string safe;
+  for (const char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '.' || c == '-' || c == '_';
+    const char next = plain ? c : '_';
+    if (next == '_' && safe.ends_with('_')) continue;
+    safe += next;
+    if (safe.size() == kLongestFolderName) break;
+  }
+  return safe.empty() || safe == "_" ? "run" : safe;
+}
+
+std::string local_time_text(std::int64_t time_ns) {
+  const std::time_t seconds = static_cast<std::time_t>(time_ns / 1'000'000'000);
+  std::tm local{};
+  localtime_r(&seconds, &local);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H-%M-%S", &local);
+  return text;
+}
+
+Result<void> make_library(const fs::path& runs_dir) {
+  std::error_code error;
+  fs::create_directories(runs_dir, error);
+  if (!error) return {};
+  return fail(ErrorKind::kIo, "cannot create the folder of runs " + quoted(runs_dir) + ": " +
+                                  error.message() + "; choose another with --runs-dir");
+}
+
+Result<fs::path> new_folder(const fs::path& runs_dir, const RunInfo& info) {
+  std::error_code error;
+  const fs::path wanted =
+      runs_dir / (local_time_text(info.start_ns) + "_" + folder_name_from(info.name));
+  fs::path folder = wanted;
+  for (int number = 2; !fs::create_directory(folder, error); ++number) {
+    if (error) {
+      return fail(ErrorKind::kIo, "cannot create the run's folder " + quoted(folder) + ": " +
+                                      error.message() + "; choose another place with --runs-dir");
+    }
+    folder = beside(wanted, "_" + std::to_string(number));
+  }
+  return folder;
+}
+
+// Deletes only what has our marks, and never through a symbolic link.
+Result<void> delete_run(const fs::path& run) {
+  std::error_code error;
+  const bool folder = fs::is_directory(fs::symlink_status(run, error));
+  const bool file = fs::is_regular_file(fs::symlink_status(run, error));
+  if (!(folder && is_trace_file(run / kRunFile)) && !(file && is_trace_file(run))) {
+    return fail(ErrorKind::kUsage,
+                quoted(run) + " is not a run that could be overwritten: choose another name");
+  }
+  fs::remove_all(run, error);
+  if (!error) return {};
+  return fail(ErrorKind::kIo, "cannot delete the old run " + quoted(run) + ": " + error.message());
+}
+
+std::string nearest_runs(const std::vector<RunInfo>& runs, std::string_view wanted) {
+  constexpr std::size_t kShown = 3;
+  std::vector<std::string_view> names;
+  for (const RunInfo& run : runs) names.emplace_back(run.name);
+  std::string text;
+  for (const auto name : nearest_names(wanted, names, kShown)) {
+    text += (text.empty() ? "'" : ", '") + std::string(name) + "'";
+  }
+  return text;
+}
+
+// Files of ranks without the run's own, which a user must hear of. (A folder that has neither yet
+// may be one that is being made.)
+bool is_part_of_run(const fs::path& folder) {
+  std::error_code error;
+  return fs::is_directory(folder, error) && !fs::exists(folder / kRunFile, error) &&
+         !rank_files(folder).empty();
+}
+
+bool is_run(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error) ? fs::exists(path / kRunFile, error) : is_trace_file(path);
+}
+
+}  // namespace
+
+bool is_being_recorded(const fs::path& run) {
+  constexpr std::int64_t kAliveNs = 5'000'000'000;
+  char host[HOST_NAME_MAX + 1] = {};
+  gethostname(host, HOST_NAME_MAX);
+  for (const auto& [rank, file] : rank_files(run)) {
+    auto opened = TraceFile::open(file);
+    if (!opened) continue;
+    auto statement = opened->database().prepare(
+        "select process_id from rank join heartbeat using(rank) where host=?1 and alive_ns>?2 "
+        "and process_id>0");
+    if (!statement) continue;
+    statement->bind_text(1, host);
+    statement->bind(2, wall_clock_ns() - kAliveNs);
+    const auto found = statement->step();
+    if (!found || !*found) continue;
+    if (kill(static_cast<pid_t>(statement->integer(0)), 0) == 0 || errno == EPERM) return true;
+  }
+  return false;
+}
+
+namespace {
+
+fs::path run_called(const Library& library, std::string_view name) {
+  for (const RunInfo& info : library.runs) {
+    const fs::path file(info.folder);
+    const bool is_packed = file.extension() == kPackedSuffix;
+    if (info.name == name || file.filename() == name || (is_packed && file.stem() == name))
+      return file;
+  }
+  return {};
+}
+
+}  // namespace
+
+namespace {
+
+Result<void> check_name(const RunInfo& info) {
+  if (info.name == printable_line(info.name)) return {};
+  return fail(ErrorKind::kUsage, "the name '" + printable_line(info.name) +
+                                     "' has characters that cannot be printed: choose another");
+}
+
+}  // namespace
+
+Result<fs::path> create_run(const fs::path& runs_dir, RunInfo& info, bool overwrite) {
+  TRY(check_name(info));
+  TRY(make_library(runs_dir));
+  // Until the run is there, nobody else may take its name.
+  TRY_ASSIGN(const FolderLock lock, FolderLock::acquire(runs_dir, kLongestClaim));
+  std::vector<fs::path> old;
+  for (const RunInfo& run : list_runs(runs_dir).runs) {
+    if (run.name == info.name) old.emplace_back(run.folder);
+  }
+  if (!old.empty() && !overwrite) {
+    return fail(ErrorKind::kUsage, "a run named '" + info.name + "' exists in " + quoted(runs_dir) +
+                                       ": choose another name, or give --overwrite to replace it");
+  }
+  for (const fs::path& run : old) {
+    if (!is_being_recorded(run)) continue;
+    return fail(ErrorKind::kUsage, "the run '" + info.name + "' in " + quoted(run) +
+                                       " is being recorded: stop it first, or choose another "
+                                       "name");
+  }
+  if (info.start_ns == 0) info.start_ns = wall_clock_ns();
+  TRY_ASSIGN(const fs::path folder, new_folder(runs_dir, info));
+  TRY(create_run_at(folder, info));
+  // Only now: had anything failed before, the old run would still be there.
+  for (const fs::path& run : old) TRY(delete_run(run));
+  return folder;
+}
+
+Result<void> create_run_in(const fs::path& run_folder, RunInfo& info, bool overwrite) {
+  TRY(check_name(info));
+  std::error_code error;
+  const bool is_free = !fs::exists(fs::symlink_status(run_folder, error)) ||
+                       (fs::is_directory(run_folder, error) && fs::is_empty(run_folder, error));
+  if (!is_free && (!overwrite || is_being_recorded(run_folder))) {
+    return fail(ErrorKind::kUsage, quoted(run_folder) +
+                                       " exists already: choose another folder, or give "
+                                       "--overwrite to replace a finished run");
+  }
+  if (!is_free) TRY(delete_run(run_folder));
+  return create_run_at(run_folder, info);
+}
+
+Result<std::vector<fs::path>> run_paths(const fs::path& runs_dir) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator entry(runs_dir, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const fs::path& path = entry->path();
+    std::error_code ignored;
+    const bool folder = entry->is_directory(ignored) && fs::exists(path / kRunFile, ignored);
+    const bool packed = entry->is_regular_file(ignored) && path.extension() == kPackedSuffix;
+    if (folder || packed || is_part_of_run(path)) paths.push_back(path);
+  }
+  if (!error || error == std::errc::no_such_file_or_directory) return paths;
+  return fail(ErrorKind::kIo,
+              "cannot list the runs in " + quoted(runs_dir) + ": " + error.message());
+}
+
+Library list_runs(const fs::path& runs_dir) {
+  Library library;
+  const auto paths = run_paths(runs_dir);
+  if (!paths) library.problems.push_back(paths.error());
+  for (const fs::path& path : paths.value_or(std::vector<fs::path>{})) {
+    auto info = read_run_info(path);
+    if (info) {
+      library.runs.push_back(std::move(*info));
+    } else {
+      library.problems.push_back(info.error());
+    }
+  }
+  std::sort(library.runs.begin(), library.runs.end(), [](const RunInfo& a, const RunInfo& b) {
+    return std::tie(b.start_ns, b.folder) < std::tie(a.start_ns, a.folder);
+  });
+  return library;
+}
+
+Result<fs::path> find_run(std::string_view run, const fs::path& runs_dir,
+                          const fs::path& examples) {
+  const fs::path path{run};
+  if (!run.empty() && is_run(path)) return path;
+  Library library = list_runs(runs_dir);
+  if (const auto found = run_called(library, run); !found.empty()) return found;
+  if (!examples.empty()) {
+    Library others = list_runs(examples);
+    if (const auto found = run_called(others, run); !found.empty()) return found;
+    std::ranges::move(others.runs, std::back_inserter(library.runs));
+  }
+  // Something else of that name: whoever opens it says what is wrong with it.
+  std::error_code error;
+  if (!run.empty() && fs::exists(path, error)) return path;
+  if (!run.empty() && is_part_of_run(runs_dir / path)) return runs_dir / path;
+  std::string message = "there is no run '" + std::string(run) + "' in " + quoted(runs_dir);
+  if (!library.runs.empty()) {
+    message += "; the nearest names are " + nearest_runs(library.runs, run);
+  } else {
+    message +=
+        ", which holds no runs: record one with `shardlens run`, or name its folder with "
+        "--runs-dir";
+  }
+  if (!library.problems.empty()) message += ". Unreadable: " + library.problems.front().message;
+  return fail(ErrorKind::kMissing, message);
+}
+
+}  // namespace shardlens::trace

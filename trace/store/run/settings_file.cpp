@@ -1,0 +1,151 @@
+#include "trace/store/run/settings_file.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <system_error>
+
+#include "trace/base/file_system.h"
+#include "trace/base/text.h"
+
+namespace shardlens::trace {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Settings are a few kilobytes; a file this large is something else, given by mistake.
+constexpr std::uintmax_t kLargestFile = 1u << 20;
+
+tl::unexpected<Error> wrong(const std::string& source, const YAML::Mark& mark,
+                            const std::string& message) {
+  const std::string line =
+      mark.is_null() ? std::string() : ", line " + std::to_string(mark.line + 1);
+  return fail(ErrorKind::kUsage, source + line + ": " + message);
+}
+
+// "key=value,key=value" of a map, several of a list separated by ";".
+Result<std::string> flattened(const YAML::Node& node, const std::string& key,
+                              const std::string& source) {
+  if (node.IsScalar()) return node.Scalar();
+  if (node.IsNull()) return wrong(source, node.Mark(), "'" + key + "' has no value");
+  std::string text;
+  for (const auto& entry : node) {
+    std::string part;
+    if (node.IsMap()) {
+      if (!entry.first.IsScalar() || !entry.second.IsScalar()) {
+        return wrong(source, node.Mark(),
+                     "'" + key +
+                         "' is nested too deeply: write it as "
+                         "key=value,key=value");
+      }
+      part = (text.empty() ? "" : ",") + entry.first.Scalar() + "=" + entry.second.Scalar();
+    } else {
+      if (!entry.IsScalar() && !entry.IsMap()) {
+        return wrong(source, node.Mark(), "'" + key + "' holds a list in a list");
+      }
+      TRY_ASSIGN(part, flattened(entry, key, source));
+      if (!text.empty()) part.insert(0, ";");
+    }
+    text += part;
+  }
+  return text;
+}
+
+Result<void> take_entry(const YAML::Node& key_node, const YAML::Node& value_node,
+                        const std::string& source, std::set<std::string>& seen,
+                        Settings& settings) {
+  if (!key_node.IsScalar()) return wrong(source, key_node.Mark(), "a key must be a plain word");
+  const std::string& key = key_node.Scalar();
+  const Knob* knob = find_knob(key);
+  if (!knob) {
+    return wrong(source, key_node.Mark(),
+                 "unknown key '" + shortened(key) + "'; the nearest one is '" +
+                     std::string(nearest_knob(key)) + "' (`shardlens settings` lists all)");
+  }
+  if (!seen.insert(std::string(knob->name)).second) {
+    return wrong(source, key_node.Mark(), "'" + key + "' is given twice: remove one of them");
+  }
+  TRY_ASSIGN(const std::string text, flattened(value_node, key, source));
+  const auto set = set_value(settings, key, text);
+  if (!set) return wrong(source, key_node.Mark(), set.error().message);
+  return {};
+}
+
+Result<YAML::Node> load(const std::string& yaml, const std::string& source) {
+  try {
+    const std::vector<YAML::Node> documents = YAML::LoadAll(yaml);
+    if (documents.size() > 1) {
+      return wrong(source, documents[1].Mark(), "more than one YAML document: keep one");
+    }
+    return documents.empty() ? YAML::Node() : documents.front();
+  } catch (const YAML::Exception& exception) {
+    return wrong(source, exception.mark,
+                 "this is not YAML (" + exception.msg + "): write one `key: value` per line");
+  }
+}
+
+// Quoted so that any text survives; numbers and words stay as people write them.
+std::string yaml_scalar(const std::string& text) {
+  const bool plain = !text.empty() && text != "null" &&
+                     text.find_first_not_of(
+                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+ ") ==
+                         std::string::npos &&
+                     text.front() != ' ' && text.back() != ' ';
+  if (plain) return text;
+  YAML::Emitter emitter;
+  emitter << YAML::DoubleQuoted << text;
+  return emitter.c_str();
+}
+
+}  // namespace
+
+Result<Settings> parse_settings(const std::string& yaml, const std::string& source_name) {
+  TRY_ASSIGN(const YAML::Node root, load(yaml, source_name));
+  Settings settings;
+  if (!root || root.IsNull()) return settings;
+  if (!root.IsMap()) {
+    return wrong(source_name, root.Mark(),
+                 "settings must be lines of `key: value`, this is a " +
+                     std::string(root.IsSequence() ? "list" : "single text"));
+  }
+  std::set<std::string> seen;
+  for (const auto& entry : root) {
+    TRY(take_entry(entry.first, entry.second, source_name, seen, settings));
+  }
+  return settings;
+}
+
+Result<Settings> read_settings(const fs::path& file) {
+  std::error_code error;
+  if (!fs::exists(file, error)) {
+    return fail(ErrorKind::kUsage, "there is no settings file " + quoted(file));
+  }
+  if (!fs::is_regular_file(file, error) && !fs::is_fifo(file, error)) {
+    return fail(ErrorKind::kUsage, quoted(file) + " is not a file: name a YAML file of settings");
+  }
+  if (fs::is_regular_file(file, error) && fs::file_size(file, error) > kLargestFile) {
+    return fail(ErrorKind::kUsage, quoted(file) + " is too large to be settings: name a YAML file");
+  }
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream) {
+    return fail(ErrorKind::kIo, "cannot read " + quoted(file) + ": check its permissions");
+  }
+  return parse_settings(text.str(), file.string());
+}
+
+std::string settings_to_yaml(const Settings& settings) {
+  std::string yaml;
+  for (const Knob* knob : differing_knobs(Settings(), settings)) {
+    yaml += "# " + std::string(knob->explanation) + " (default " + default_text(*knob) + ")\n";
+    yaml += std::string(knob->name) + ": " + yaml_scalar(value_text(settings, *knob)) + "\n";
+  }
+  if (yaml.empty()) yaml = "# All settings have their defaults; `shardlens settings` lists them\n";
+  return yaml;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,64 @@
+#include "trace/store/sql/correlation_index.h"
+
+#include <algorithm>
+
+namespace shardlens::trace {
+
+namespace {
+// Some 30 MB. Who asks in order of time finds them open.
+constexpr std::size_t kMostOpenChunks = 64;
+}  // namespace
+
+Result<void> CorrelationIndex::build() {
+  if (is_built_) return {};
+  TRY_ASSIGN(const auto* chunks, source_.chunks(kind_));
+  for (const ChunkPlace& place : *chunks) {
+    TRY_ASSIGN(const auto events, source_.decode(place));
+    Span span{&place};
+    for (const Event& event : events) {
+      if (event.correlation == 0) continue;
+      span.least = std::min(span.least, event.correlation);
+      span.most = std::max(span.most, event.correlation);
+    }
+    if (span.least <= span.most) spans_[place.rank].push_back(span);
+  }
+  is_built_ = true;
+  return {};
+}
+
+Result<CorrelationIndex::OpenChunk*> CorrelationIndex::open(const ChunkPlace& place) {
+  auto found = open_.find(&place);
+  if (found == open_.end()) {
+    OpenChunk chunk;
+    TRY_ASSIGN(chunk.events, source_.decode(place));
+    for (std::uint32_t row = 0; row < chunk.events.size(); ++row) {
+      chunk.rows.emplace_back(chunk.events[row].correlation, row);
+    }
+    std::ranges::sort(chunk.rows);
+    if (open_.size() >= kMostOpenChunks) {
+      open_.erase(
+          std::ranges::min_element(open_, {}, [](const auto& entry) { return entry.second.used; }));
+    }
+    found = open_.emplace(&place, std::move(chunk)).first;
+  }
+  found->second.used = ++uses_;
+  return &found->second;
+}
+
+Result<void> CorrelationIndex::find(int rank, std::int64_t correlation, std::vector<Hit>& hits) {
+  TRY(build());
+  const auto wanted = static_cast<std::uint64_t>(correlation);
+  const auto spans = spans_.find(rank);
+  if (spans == spans_.end()) return {};
+  for (const Span& span : spans->second) {
+    if (wanted < span.least || wanted > span.most) continue;
+    TRY_ASSIGN(const OpenChunk* const chunk, open(*span.place));
+    auto row = std::ranges::lower_bound(chunk->rows, std::pair(wanted, std::uint32_t{0}));
+    for (; row != chunk->rows.end() && row->first == wanted; ++row) {
+      hits.push_back({span.place, chunk->events[row->second]});
+    }
+  }
+  return {};
+}
+
+}  // namespace shardlens::trace

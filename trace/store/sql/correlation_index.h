@@ -1,0 +1,48 @@
+// Finds events by their correlation, so that launches, kernels and operators can be joined without
+// a scan per row. Built when it is first asked: every chunk is decoded once, of which only the
+// range of its numbers is kept; chunks that are looked into stay decoded, the latest few. One
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "trace/store/sql/event_source.h"
+
+namespace shardlens::trace {
+
+class CorrelationIndex {
+ public:
+  CorrelationIndex(EventSource& source, EventKind kind) : source_(source), kind_(kind) {}
+
+  struct Hit {
+    const ChunkPlace* place = nullptr;
+    Event event;
+  };
+  // Appends the events of a rank with this correlation, which is not 0, in order of recording.
+  Result<void> find(int rank, std::int64_t correlation, std::vector<Hit>& hits);
+
+ private:
+  struct Span {
+    const ChunkPlace* place = nullptr;
+    std::uint64_t least = UINT64_MAX, most = 0;
+  };
+  struct OpenChunk {
+    std::vector<Event> events;
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> rows;  // by correlation
+    std::uint64_t used = 0;
+  };
+  Result<void> build();
+  Result<OpenChunk*> open(const ChunkPlace& place);
+
+  EventSource& source_;
+  EventKind kind_;
+  bool is_built_ = false;
+  std::map<int, std::vector<Span>> spans_;  // by rank
+  std::map<const ChunkPlace*, OpenChunk> open_;
+  std::uint64_t uses_ = 0;
+};
+
+}  // namespace shardlens::trace

@@ -1,0 +1,169 @@
+#include "trace/store/sql/event_source.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "trace/base/enum_text.h"
+#include "trace/store/table/schema.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+tl::unexpected<Error> damaged_events(const Database& file, const std::string& why) {
+  return fail(ErrorKind::kDamaged, file.file() + " is damaged (" + why +
+                                       "): see what can still be read with shardlens verify");
+}
+
+// Row ids of a rank, for the tables that have them.
+std::string rows_of_rank(int rank) {
+  return " where row_id > " + std::to_string(first_row_id(rank)) + " and row_id < " +
+         std::to_string(first_row_id(rank + 1));
+}
+
+// Calls visit(row) for each row; it may fail.
+template <typename Visit>
+Result<void> for_each_row(Database& file, const std::string& sql, Visit&& visit) {
+  TRY_ASSIGN(auto statement, file.prepare(sql));
+  while (true) {
+    TRY_ASSIGN(const bool more, statement.step());
+    if (!more) return {};
+    TRY(visit(statement));
+  }
+}
+
+}  // namespace
+
+const std::string& RankNames::lane_name(int lane) const {
+  const auto found = lanes.find(lane);
+  return found == lanes.end() ? strings[0] : found->second;
+}
+
+std::int64_t RankNames::step_at(std::int64_t time_ns) const {
+  const auto next = std::ranges::upper_bound(steps, time_ns, {}, &Step::start_ns);
+  if (next == steps.begin()) return -1;
+  const Step& step = *std::prev(next);
+  return time_ns < step.end_ns ? step.index : -1;
+}
+
+EventSource::EventSource(std::vector<Database*> files, std::function<bool()> interrupted)
+    : files_(std::move(files)), interrupted_(std::move(interrupted)) {}
+
+void EventSource::add_chunk(const ChunkPlace& place, EventKind kind) {
+  chunks_[static_cast<std::size_t>(kind)].push_back(place);
+  auto& ranks = ranks_[static_cast<std::size_t>(kind)];
+  if (std::ranges::find(ranks, place.rank) == ranks.end()) ranks.push_back(place.rank);
+}
+
+Result<void> EventSource::read_headers() {
+  if (headers_read_) return {};
+  for (Database* file : files_) {
+    const auto add = [&](const Statement& row) -> Result<void> {
+      ChunkPlace place;
+      place.file = file;
+      place.row_id = row.integer(8);
+      // Row ids of a rank begin with it.
+      place.rank = static_cast<int>(place.row_id >> kRankShift);
+      place.lane = static_cast<int>(row.integer(1));
+      place.header = {row.integer(3), row.integer(4), row.integer(5),
+                      static_cast<int>(row.integer(6)), row.integer(7)};
+      const auto kind = enum_from_text(row.text(2), EventKind::kAllocation);
+      const std::int64_t count = place.header.count;
+      const bool is_own = place.rank >= 0 && row.integer(0) == place.rank;
+      if (kind && is_own && count >= 0 && count <= static_cast<std::int64_t>(kMostChunkEvents)) {
+        add_chunk(place, *kind);
+        return {};
+      }
+      place.is_damaged = true;
+      place.header.count = 0;
+      for (int any = 0; any < kEventKindCount; ++any) add_chunk(place, static_cast<EventKind>(any));
+      return {};
+    };
+    TRY(for_each_row(*file,
+                     "select rank,lane,kind,first_ns,last_ns,count,codec,checksum,row_id from "
+                     "chunk order by row_id",
+                     add));
+  }
+  headers_read_ = true;
+  return {};
+}
+
+Result<const std::vector<ChunkPlace>*> EventSource::chunks(EventKind kind) {
+  TRY(read_headers());
+  return &chunks_[static_cast<std::size_t>(kind)];
+}
+
+Result<const std::vector<int>*> EventSource::ranks(EventKind kind) {
+  TRY(read_headers());
+  return &ranks_[static_cast<std::size_t>(kind)];
+}
+
+Result<RankNames> EventSource::read_names(Database& file, int rank) {
+  RankNames names;
+  names.strings.resize(1);
+  TRY(for_each_row(file, "select id,text from string" + rows_of_rank(rank),
+                   [&](const Statement& row) -> Result<void> {
+                     const std::int64_t id = row.integer(0);
+                     if (id < 1 || id > std::int64_t{kMostStringId}) {
+                       return damaged_events(file, "a string has the id " + std::to_string(id));
+                     }
+                     const auto index = static_cast<std::size_t>(id);
+                     if (index >= names.strings.size()) names.strings.resize(index + 1);
+                     names.strings[index] = row.text(1);
+                     return {};
+                   }));
+  TRY(for_each_row(file, "select lane,name from lane" + rows_of_rank(rank),
+                   [&](const Statement& row) -> Result<void> {
+                     names.lanes[static_cast<int>(row.integer(0))] = row.text(1);
+                     return {};
+                   }));
+  TRY(for_each_row(file, "select start_ns,end_ns,step from step" + rows_of_rank(rank),
+                   [&](const Statement& row) -> Result<void> {
+                     names.steps.push_back({row.integer(0), row.integer(1), row.integer(2)});
+                     return {};
+                   }));
+  std::ranges::stable_sort(names.steps, {}, &RankNames::Step::start_ns);
+  return names;
+}
+
+Result<const RankNames*> EventSource::names(const ChunkPlace& place) {
+  const auto found = names_.find(place.rank);
+  if (found != names_.end()) return &found->second;
+  TRY_ASSIGN(RankNames names, read_names(*place.file, place.rank));
+  return &names_.emplace(place.rank, std::move(names)).first->second;
+}
+
+Result<void> EventSource::check(const ChunkPlace& place) const {
+  if (!place.is_damaged) return {};
+  return damaged_events(*place.file, "the row of a chunk makes no sense, at rank " +
+                                         std::to_string(place.rank) + ", lane " +
+                                         std::to_string(place.lane));
+}
+
+Result<std::vector<Event>> EventSource::decode(const ChunkPlace& place) {
+  TRY(check(place));
+  if (interrupted_ && interrupted_()) return fail(ErrorKind::kFailed, "the query was interrupted");
+  auto found = blobs_.find(place.file);
+  if (found == blobs_.end()) {
+    TRY_ASSIGN(Statement blob, place.file->prepare("select data from chunk where row_id=?1"));
+    found = blobs_.emplace(place.file, std::move(blob)).first;
+  }
+  Statement& blob = found->second;
+  blob.bind(1, place.row_id);
+  const auto row = blob.step();
+  if (!row) {
+    blob.reset();
+    return tl::make_unexpected(row.error());
+  }
+  ++decoded_chunks_;
+  auto events = *row ? decode_chunk(place.header, blob.blob(0), opener_)
+                     : Result<std::vector<Event>>(fail(ErrorKind::kDamaged, "a chunk is gone"));
+  blob.reset();
+  if (events) return events;
+  if (events.error().kind != ErrorKind::kDamaged) return events;
+  return damaged_events(*place.file, events.error().message + " at rank " +
+                                         std::to_string(place.rank) + ", lane " +
+                                         std::to_string(place.lane));
+}
+
+}  // namespace shardlens::trace

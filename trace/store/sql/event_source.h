@@ -1,0 +1,82 @@
+// The bulk events of a run's open files as chunks that are decoded one by one. One thread at a
+// time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trace/base/result.h"
+#include "trace/model/events.h"
+#include "trace/store/chunk/chunk_codec.h"
+#include "trace/store/chunk/chunk_opener.h"
+#include "trace/store/sqlite/sqlite.h"
+
+namespace shardlens::trace {
+
+// A chunk that was not decoded.
+struct ChunkPlace {
+  Database* file = nullptr;
+  std::int64_t row_id = 0;
+  int rank = 0;
+  int lane = 0;
+  ChunkHeader header;
+  // Its row makes no sense. What it held is not known, so it stands among those of every kind, and
+  // a query that would need it fails, no other.
+  bool is_damaged = false;
+};
+
+// What the events of one rank name.
+struct RankNames {
+  std::vector<std::string> strings;  // by id; 0 is ""
+  std::map<int, std::string> lanes;
+  struct Step {
+    std::int64_t start_ns = 0, end_ns = 0, index = 0;
+  };
+  std::vector<Step> steps;  // by start
+
+  const std::string& text(StringId id) const {
+    return id < strings.size() ? strings[id] : strings[0];
+  }
+  const std::string& lane_name(int lane) const;
+  // Of a time; -1 outside any step.
+  std::int64_t step_at(std::int64_t time_ns) const;
+};
+
+class EventSource {
+ public:
+  // `files` must outlive this. `interrupted` is asked before every chunk; may be empty.
+  EventSource(std::vector<Database*> files, std::function<bool()> interrupted);
+
+  // In order of rank and recording. Read once, with the first call: what a live run records later
+  // does not come in.
+  Result<const std::vector<ChunkPlace>*> chunks(EventKind kind);
+  // That have chunks of this kind.
+  Result<const std::vector<int>*> ranks(EventKind kind);
+  Result<const RankNames*> names(const ChunkPlace& place);
+  Result<std::vector<Event>> decode(const ChunkPlace& place);
+  // For who needs no more than the header.
+  Result<void> check(const ChunkPlace& place) const;
+
+  std::int64_t decoded_chunks() const { return decoded_chunks_; }
+
+ private:
+  Result<void> read_headers();
+  void add_chunk(const ChunkPlace& place, EventKind kind);
+  Result<RankNames> read_names(Database& file, int rank);
+
+  std::vector<Database*> files_;
+  std::function<bool()> interrupted_;
+  bool headers_read_ = false;
+  std::array<std::vector<ChunkPlace>, kEventKindCount> chunks_;
+  std::array<std::vector<int>, kEventKindCount> ranks_;
+  std::map<int, RankNames> names_;
+  std::map<Database*, Statement> blobs_;
+  ChunkOpener opener_;
+  std::int64_t decoded_chunks_ = 0;
+};
+
+}  // namespace shardlens::trace

@@ -1,0 +1,25 @@
+#include "trace/store/sqlite/stop_reading.h"
+
+#include <utility>
+
+namespace shardlens::trace {
+
+namespace {
+// SQLite's handlers have no other way to the caller of the reader that they are asked for.
+thread_local StopReading* innermost_stop = nullptr;
+}  // namespace
+
+StopReading::StopReading(std::function<bool()> is_wanted)
+    : is_wanted_(std::move(is_wanted)), outer_(std::exchange(innermost_stop, this)) {}
+
+StopReading::~StopReading() { innermost_stop = outer_; }
+
+bool StopReading::wanted() {
+  for (StopReading* stop = innermost_stop; stop != nullptr; stop = stop->outer_) {
+    stop->was_wanted_ = stop->was_wanted_ || stop->is_wanted_();
+    if (stop->was_wanted_) return true;
+  }
+  return false;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,169 @@
+#include "trace/store/upkeep/export_rows.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include "trace/store/run/output_file.h"
+#include "trace/store/run/run_files.h"
+#include "trace/store/sql/event_module.h"
+#include "trace/store/sql/event_tables.h"
+#include "trace/store/sql/row_module.h"
+#include "trace/store/table/schema.h"
+#include "trace/store/upkeep/redaction.h"
+
+namespace shardlens::trace {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// The tables of this name are the file's own.
+constexpr std::string_view kReadPrefix = "recorded_";
+
+// How the file stores things: names are texts in the exported tables, chunks are rows.
+bool is_of_storage(const std::string& table) {
+  return table == "string" || table == "chunk" || table == "batch" || table == "lod" ||
+         table == "lod_stream";
+}
+
+struct ExportTable {
+  std::string name;
+  std::string create;  // CREATE TABLE
+  std::string fill;    // INSERT
+};
+
+ExportTable export_table_of(const TableSchema& schema, bool with_paths) {
+  std::string definitions, names;
+  for (const Column& column : schema.columns) {
+    if (column.name == "row_id") continue;
+    const char* const comma = names.empty() ? "" : ", ";
+    definitions += comma + column.name + " " + column.type.substr(0, column.type.find(' '));
+    names += comma + (with_paths ? column.name : redacted_column(schema.name, column));
+  }
+  return {schema.name, "create table main." + schema.name + "(" + definitions + ")",
+          "insert into main." + schema.name + " select " + names + " from temp." + schema.name};
+}
+
+// Without the lanes' names, which table `lane` has: they would be a tenth of the file.
+ExportTable export_table_of(const EventTable& table, bool with_paths) {
+  std::string definitions, names;
+  for (const EventColumn column : table.columns) {
+    if (column == EventColumn::kLaneName) continue;
+    const char* const comma = names.empty() ? "" : ", ";
+    definitions +=
+        comma + std::string(to_string(column)) + (is_text(column) ? " TEXT" : " INTEGER");
+    const Column described{std::string(to_string(column)), is_text(column) ? "TEXT" : "INTEGER"};
+    names += comma + (with_paths ? described.name : redacted_column(table.name, described));
+  }
+  return {table.name, "create table main." + table.name + "(" + definitions + ")",
+          "insert into main." + table.name + " select " + names + " from " +
+              std::string(kReadPrefix) + table.name};
+}
+
+std::vector<ExportTable> exported_tables(bool with_paths) {
+  std::vector<ExportTable> tables;
+  for (const TableSchema& schema : trace_tables()) {
+    if (!is_of_storage(schema.name)) tables.push_back(export_table_of(schema, with_paths));
+  }
+  for (const EventTable& table : event_tables()) {
+    tables.push_back(export_table_of(table, with_paths));
+  }
+  return tables;
+}
+
+// One export: the files it reads and the tables it fills.
+class RowExport {
+ public:
+  RowExport(std::vector<TraceFile> files, const ExportOptions& options)
+      : files_(std::move(files)),
+        databases_(databases_of(files_)),
+        progress_(options.progress),
+        with_paths_(options.with_paths),
+        events_(databases_, [this] { return !goes_on(); }) {}
+
+  Result<ExportedRows> fill(Database& target);
+
+ private:
+  Result<void> count_chunks();
+  Result<std::int64_t> fill_table(Database& target, const ExportTable& table);
+  bool goes_on();
+
+  std::vector<TraceFile> files_;
+  std::vector<Database*> databases_;
+  const std::function<bool(double)>& progress_;
+  const bool with_paths_;
+  Redaction redaction_;
+  EventSource events_;
+  std::int64_t chunks_ = 0;
+  bool stopped_ = false;
+};
+
+bool RowExport::goes_on() {
+  if (!progress_ || stopped_) return !stopped_;
+  const auto done = static_cast<double>(events_.decoded_chunks());
+  stopped_ =
+      !progress_(std::min(1.0, done / static_cast<double>(std::max<std::int64_t>(1, chunks_))));
+  return !stopped_;
+}
+
+Result<void> RowExport::count_chunks() {
+  for (const EventTable& table : event_tables()) {
+    TRY_ASSIGN(const auto* chunks, events_.chunks(table.kind));
+    chunks_ += static_cast<std::int64_t>(chunks->size());
+  }
+  return {};
+}
+
+Result<std::int64_t> RowExport::fill_table(Database& target, const ExportTable& table) {
+  TRY(target.execute(table.create));
+  const int code = sqlite3_exec(target.get(), table.fill.c_str(), nullptr, nullptr, nullptr);
+  if (code == SQLITE_OK) return std::int64_t{sqlite3_changes64(target.get())};
+  if (stopped_) return fail(ErrorKind::kFailed, "the export was stopped; nothing was written");
+  // Only what is read can be damaged, and that says so itself.
+  if ((code & 0xff) == SQLITE_CORRUPT) {
+    return fail(ErrorKind::kDamaged, sqlite3_errmsg(target.get()));
+  }
+  return tl::make_unexpected(
+      sqlite_error(target.get(), sqlite3_extended_errcode(target.get()), target.file(), "write"));
+}
+
+Result<ExportedRows> RowExport::fill(Database& target) {
+  TRY(count_chunks());
+  TRY_ASSIGN(redaction_, Redaction::of(databases_));
+  TRY(redaction_.add_functions(target));
+  TRY(create_row_tables(target, databases_));
+  TRY(create_event_tables(target, events_, kReadPrefix));
+  const WorkWatch watch(target, [this] { return goes_on(); });
+  ExportedRows exported;
+  for (const ExportTable& table : exported_tables(with_paths_)) {
+    TRY_ASSIGN(const std::int64_t rows, fill_table(target, table));
+    exported.tables.emplace_back(table.name, rows);
+  }
+  return exported;
+}
+
+}  // namespace
+
+Result<ExportedRows> export_rows(const fs::path& run, const fs::path& output,
+                                 const ExportOptions& options) {
+  TRY_ASSIGN(auto files, open_run_files(run));
+  TRY(check_output(output, options.overwrite, "run.sqlite"));
+  const fs::path temporary = detail::temporary_name(output);
+  detail::discard(temporary);
+  auto exported = [&]() -> Result<ExportedRows> {
+    RowExport work(std::move(files), options);
+    TRY_ASSIGN(Database target,
+               Database::open(temporary.string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+                              quoted(output)));
+    // Nobody sees the file before it is complete.
+    TRY(target.execute("pragma synchronous=off; pragma journal_mode=off; begin"));
+    TRY_ASSIGN(ExportedRows rows, work.fill(target));
+    TRY(target.execute("commit"));
+    TRY(detail::finish_trace_file(std::move(target), temporary, output, options.overwrite));
+    return rows;
+  }();
+  if (!exported) detail::discard(temporary);
+  return exported;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,337 @@
+#include "trace/store/upkeep/file_check.h"
+
+#include <algorithm>
+#include <span>
+
+#include "trace/base/enum_text.h"
+#include "trace/base/saturated.h"
+#include "trace/store/chunk/chunk_codec.h"
+#include "trace/store/digest/row_check.h"
+#include "trace/store/digest/row_digest.h"
+#include "trace/store/lod/lod_event.h"
+#include "trace/store/run/output_file.h"
+#include "trace/store/run/rank_files.h"
+#include "trace/store/table/schema.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+constexpr std::size_t kMostDamage = 1000;
+constexpr const char* kMostPageProblems = "20";
+
+std::string range_of_rank(int rank) {
+  return " where row_id > " + std::to_string(first_row_id(rank)) + " and row_id < " +
+         std::to_string(first_row_id(rank + 1));
+}
+
+std::string in_digits(std::int64_t number, const char* noun) {
+  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
+}  // namespace
+
+struct FileCheck::ChunkRow {
+  std::int64_t row_id = 0;
+  int rank = 0, lane = 0;
+  std::string kind;
+  ChunkHeader header;
+  std::span<const std::byte> data;  // until the next row
+};
+
+FileCheck::FileCheck(Database& database, VerifyReport& report,
+                     std::function<bool(std::int64_t)> goes_on)
+    : database_(database), report_(report), goes_on_(std::move(goes_on)) {}
+
+void FileCheck::add(Damage damage) {
+  damage.file = database_.file();
+  if (report_.damage.size() < kMostDamage) {
+    report_.damage.push_back(std::move(damage));
+  } else {
+    ++report_.further_damage;
+  }
+}
+
+void FileCheck::cannot_read(const std::string& what, const Error& error) {
+  if (stopped_) return;
+  Damage damage;
+  damage.what = what + " cannot be read: " + error.message;
+  add(std::move(damage));
+}
+
+Result<void> FileCheck::run() {
+  const WorkWatch watch(database_, [this] {
+    stopped_ = stopped_ || !goes_on_(bytes_read_);
+    return !stopped_;
+  });
+  ReadingTime time;
+  const WholeReading once(database_, time);
+  // One commit of a live writer: rows and marks belong together.
+  const bool in_transaction = database_.execute("begin").has_value();
+  check_pages();
+  check_strings();
+  check_chunks();
+  const auto ranks = ranks_in(database_);
+  if (!ranks) cannot_read("table meta", ranks.error());
+  for (const int rank : ranks.value_or(std::vector<int>())) {
+    report_.ranks[rank];
+    check_counts(rank);
+    check_losses(rank);
+    check_rows(rank);
+    check_lod(rank);
+  }
+  check_strays(ranks.value_or(std::vector<int>()));
+  check_run();
+  if (in_transaction) static_cast<void>(database_.execute("commit"));
+  if (stopped_) return fail(ErrorKind::kFailed, "the check was stopped before its end");
+  return {};
+}
+
+void FileCheck::check_pages() {
+  const auto done = [&]() -> Result<void> {
+    TRY_ASSIGN(auto statement,
+               database_.prepare(std::string("pragma integrity_check(") + kMostPageProblems + ")"));
+    while (true) {
+      TRY_ASSIGN(const bool more, statement.step());
+      if (!more) return {};
+      if (statement.text(0) == "ok") continue;
+      Damage damage;
+      damage.what = "page check: " + std::string(statement.text(0));
+      add(std::move(damage));
+    }
+  }();
+  if (!done) cannot_read("a page", done.error());
+}
+
+void FileCheck::check_strings() {
+  const auto done = [&]() -> Result<void> {
+    TRY_ASSIGN(auto statement, database_.prepare("select rank, id from string"));
+    while (true) {
+      TRY_ASSIGN(const bool more, statement.step());
+      if (!more) return {};
+      strings_[static_cast<int>(statement.integer(0))].insert(
+          static_cast<StringId>(statement.integer(1)));
+    }
+  }();
+  if (!done) cannot_read("table string", done.error());
+}
+
+template <typename Visit>
+Result<void> FileCheck::visit_chunks(const std::string& order, Visit&& visit) {
+  TRY_ASSIGN(auto statement,
+             database_.prepare("select row_id,rank,lane,kind,first_ns,last_ns,count,codec,checksum,"
+                               "data from chunk order by row_id " +
+                               order));
+  while (true) {
+    TRY_ASSIGN(const bool more, statement.step());
+    if (!more) return {};
+    ChunkRow row;
+    row.row_id = statement.integer(0);
+    row.rank = static_cast<int>(statement.integer(1));
+    row.lane = static_cast<int>(statement.integer(2));
+    row.kind = statement.text(3);
+    row.header = {statement.integer(4), statement.integer(5), statement.integer(6),
+                  static_cast<int>(statement.integer(7)), statement.integer(8)};
+    row.data = statement.blob(9);
+    if (!visit(row)) return {};
+  }
+}
+
+// From both ends: where a page is broken, the rows behind it are reached from the other side.
+void FileCheck::check_chunks() {
+  std::int64_t last = INT64_MIN;
+  const auto forward = visit_chunks("asc", [&](const ChunkRow& row) {
+    check_chunk(row);
+    last = row.row_id;
+    return !stopped_;
+  });
+  if (!forward) {
+    has_all_chunks_ = false;
+    cannot_read("some of table chunk", forward.error());
+    static_cast<void>(visit_chunks("desc", [&](const ChunkRow& row) {
+      if (row.row_id <= last) return false;
+      check_chunk(row);
+      return !stopped_;
+    }));
+  }
+  for (const auto& [rank, count] : unnamed_) {
+    Damage damage;
+    damage.rank = rank;
+    damage.what = in_digits(count, "event") + " with a name that table string lacks";
+    add(std::move(damage));
+  }
+  for (const auto& [rank, count] : reversed_) {
+    report_.notes.push_back("rank " + std::to_string(rank) + ": " + in_digits(count, "event") +
+                            " that end before they start");
+  }
+}
+
+void FileCheck::check_chunk(const ChunkRow& row) {
+  bytes_read_ += static_cast<std::int64_t>(row.data.size());
+  stopped_ = stopped_ || !goes_on_(bytes_read_);
+  VerifiedRank& rank = report_.ranks[row.rank];
+  // What no chunk can hold is not lost with it.
+  const std::int64_t count =
+      std::clamp<std::int64_t>(row.header.count, 0, static_cast<std::int64_t>(kMostChunkEvents));
+  ++rank.chunks;
+  rank.events += count;
+  const auto event_kind = enum_from_text(row.kind, EventKind::kAllocation);
+  const auto kind = event_kind ? lod_kind(*event_kind) : std::nullopt;
+  if (kind) events_[row.rank][{row.lane, *kind}] += count;
+  const auto events = decode_chunk(row.header, row.data, opener_);
+  if (!events) {
+    add({"", row.rank, row.lane, row.kind, row.header.first_ns, row.header.last_ns, count,
+         events.error().message});
+    return;
+  }
+  rank.readable_events += count;
+  const std::set<StringId>& known = strings_[row.rank];
+  for (const Event& event : *events) {
+    if (event.name != 0 && !known.contains(event.name)) ++unnamed_[row.rank];
+    if (event.duration_ns < 0) ++reversed_[row.rank];
+  }
+}
+
+// Rows are numbered one by one, and every commit says how far it came.
+void FileCheck::check_counts(int rank) {
+  const std::string of_rank = range_of_rank(rank);
+  for (const std::string& mark : mark_names()) {
+    const std::string table = mark.substr(std::string_view("last_").size());
+    const auto told = database_.integer("select " + mark + " from batch" + of_rank +
+                                        " order by row_id desc limit 1");
+    if (!told) return cannot_read("table batch", told.error());
+    const auto found = database_.integer("select count(*) from " + table + of_rank);
+    if (!found) {
+      cannot_read("table " + table, found.error());
+      continue;
+    }
+    if (table == "collective") report_.ranks[rank].collectives = *found;
+    // Nothing was committed, or a version without this table wrote the file.
+    if (*told == 0) continue;
+    const std::int64_t expected = saturated_difference(*told, first_row_id(rank));
+    if (*found == expected) continue;
+    Damage damage;
+    damage.rank = rank;
+    damage.what = "table " + table + " has " + in_digits(*found, "row") + " of " +
+                  std::to_string(expected) + " that were committed";
+    add(std::move(damage));
+  }
+}
+
+// Every row is the one that was written.
+void FileCheck::check_rows(int rank) {
+  const auto done = RowCheck(database_, rank).run([&](std::string what) {
+    Damage damage;
+    damage.rank = rank;
+    damage.what = std::move(what);
+    add(std::move(damage));
+  });
+  if (!done) cannot_read("a row", done.error());
+}
+
+// Every row belongs to a rank that the file has, or to the run.
+void FileCheck::check_strays(const std::vector<int>& ranks) {
+  for (const TableSchema& table : trace_tables()) {
+    if (table.name == "setting") continue;
+    const std::int64_t all = count_rows(table.name, "");
+    std::int64_t known =
+        table.name == "meta" ? count_rows("meta", rows_of_rank("meta", kRunRank)) : 0;
+    for (const int rank : ranks) {
+      known += count_rows(table.name, rows_of_rank(table.name, rank));
+    }
+    if (all <= known) continue;  // fewer: a table could not be counted, which is told
+    Damage damage;
+    damage.what = "table " + table.name + " has " + in_digits(all - known, "row") +
+                  " of ranks that the file does not have";
+    add(std::move(damage));
+  }
+}
+
+std::int64_t FileCheck::count_rows(const std::string& table, const std::string& condition) {
+  const auto count = database_.integer("select count(*) from " + table + " " + condition);
+  if (!count) cannot_read("table " + table, count.error());
+  return count.value_or(0);
+}
+
+// What the file says of the whole run, if it does.
+void FileCheck::check_run() {
+  const auto seal = read_run_seal(database_);
+  if (!seal) return cannot_read("table meta", seal.error());
+  if (seal->kept == seal->found) return;
+  Damage damage;
+  damage.what = seal->kept.empty()
+                    ? "the run's name, status and settings have no checksum (table meta lacks it)"
+                    : "the run's name, status or settings were changed (tables meta and setting "
+                      "have another checksum)";
+  add(std::move(damage));
+}
+
+Result<LodCheck::Counts> FileCheck::recorded_events(int rank) {
+  LodCheck::Counts counts = events_[rank];
+  for (const LodKind kind : {LodKind::kSpan, LodKind::kCollective}) {
+    TRY_ASSIGN(auto statement,
+               database_.prepare("select lane, count(*) from " + std::string(to_string(kind)) +
+                                 range_of_rank(rank) + " group by lane"));
+    while (true) {
+      TRY_ASSIGN(const bool more, statement.step());
+      if (!more) break;
+      counts[{static_cast<int>(statement.integer(0)), kind}] = statement.integer(1);
+    }
+  }
+  return counts;
+}
+
+void FileCheck::check_lod(int rank) {
+  const auto found = [&](std::string what) {
+    Damage damage;
+    damage.rank = rank;
+    damage.what = std::move(what);
+    add(std::move(damage));
+  };
+  const auto goes_on = [&](std::int64_t bytes) {
+    bytes_read_ += bytes;
+    stopped_ = stopped_ || !goes_on_(bytes_read_);
+    return !stopped_;
+  };
+  LodCheck check(database_, rank, found, goes_on);
+  if (const auto rows = check.check_rows(); !rows) return cannot_read("table lod", rows.error());
+  const auto recorded = recorded_events(rank);
+  if (!recorded) return cannot_read("table span", recorded.error());
+  if (has_all_chunks_ && !stopped_) check.check_counts(*recorded);
+}
+
+// What the recorder counted is in the file, or counted as lost.
+void FileCheck::check_losses(int rank) {
+  const std::string of_rank = " where rank = " + std::to_string(rank);
+  std::int64_t lost = 0;
+  const auto done = [&]() -> Result<void> {
+    TRY_ASSIGN(auto statement,
+               database_.prepare("select reason, count from lost" + of_rank + " order by reason"));
+    while (true) {
+      TRY_ASSIGN(const bool more, statement.step());
+      if (!more) return {};
+      const std::int64_t count = statement.integer(1);
+      lost = saturated_add(lost, count);
+      auto& all = report_.lost;
+      const bool is_another =
+          all.empty() || all.back().rank != rank || all.back().reason != statement.text(0);
+      if (is_another) all.push_back({rank, std::string(statement.text(0)), 0});
+      all.back().count = saturated_add(all.back().count, count);
+    }
+  }();
+  if (!done) return cannot_read("table lost", done.error());
+  const auto recorded = database_.integer("select events from recorder_cost" + of_rank);
+  if (!recorded) return cannot_read("table recorder_cost", recorded.error());
+  const VerifiedRank& figures = report_.ranks[rank];
+  const std::int64_t kept = saturated_add(figures.events, figures.collectives);
+  const std::int64_t missing = saturated_difference(saturated_difference(*recorded, kept), lost);
+  if (missing <= 0) return;
+  Damage damage;
+  damage.rank = rank;
+  damage.events = missing;
+  damage.what = std::to_string(missing) + " of " + in_digits(*recorded, "recorded event") +
+                " are neither in the file nor counted as lost";
+  add(std::move(damage));
+}
+
+}  // namespace shardlens::trace

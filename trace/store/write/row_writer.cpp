@@ -1,0 +1,260 @@
+#include "trace/store/write/row_writer.h"
+
+#include <algorithm>
+
+#include "trace/store/chunk/chunk_codec.h"
+#include "trace/store/chunk/event_order.h"
+#include "trace/store/lod/tiles/lod_repair.h"
+#include "trace/store/run/trace_file.h"
+#include "trace/store/table/schema.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+template <typename Row>
+std::string insert_row_sql() {
+  return insert_sql(RowTable<Row>::kName, columns_of_table<Row>(), true);
+}
+
+constexpr auto kStartsEarlier = [](const Event& a, const Event& b) {
+  return a.start_ns < b.start_ns;
+};
+
+}  // namespace
+
+Result<RowWriter> RowWriter::create_file(const std::filesystem::path& file, int rank,
+                                         std::int64_t created_ns) {
+  TRY(create_trace_file(file, [&](Database& database) {
+    const std::string id = std::to_string(first_row_id(rank) + 1);
+    return database.execute("insert into meta values(" + id + "," + std::to_string(rank) +
+                            ",'created_ns','" + std::to_string(created_ns) + "')");
+  }));
+  TRY_ASSIGN(Database database, open_for_writing(file));
+  // The first write creates the WAL before any reader can take the file for a finished one.
+  TRY(database.execute("pragma journal_mode=wal; pragma synchronous=normal"));
+  return create(std::move(database), rank);
+}
+
+Result<RowWriter> RowWriter::create(Database database, int rank) {
+  RowWriter writer(std::move(database), rank);
+  TRY(writer.prepare());
+  return writer;
+}
+
+Result<void> RowWriter::prepare() {
+  std::size_t next = 0;
+  Result<void> done;
+  for_each_row_list([&](auto list) {
+    using Row = decltype(row_type_of(list));
+    auto statement = database_.prepare(insert_row_sql<Row>());
+    if (statement) {
+      statement->tell_rows(*added_, RowTable<Row>::kName);
+      inserts_[next++] = std::move(*statement);
+    } else if (done) {
+      done = tl::make_unexpected(statement.error());
+    }
+  });
+  TRY(done);
+  TRY_ASSIGN(bucket_parameter_, database_.prepare(insert_row_sql<BucketParameter>()));
+  TRY_ASSIGN(pending_, database_.prepare(insert_row_sql<PendingCollective>()));
+  TRY_ASSIGN(chunk_, database_.prepare(table_insert_sql("chunk")));
+  TRY_ASSIGN(batch_, database_.prepare(table_insert_sql("batch")));
+  bucket_parameter_.tell_rows(*added_, RowTable<BucketParameter>::kName);
+  pending_.tell_rows(*replaced_, RowTable<PendingCollective>::kName);
+  TRY_ASSIGN(chain_, first_of_chain(database_, rank_));
+  TRY_ASSIGN(LodWriter lod, LodWriter::create(database_, rank_));
+  lod_.emplace(std::move(lod));
+  marks_.fill(first_row_id(rank_));
+  committed_marks_ = marks_;
+  last_batch_ = first_row_id(rank_);
+  return {};
+}
+
+Result<void> RowWriter::begin() { return database_.execute("begin immediate"); }
+
+void RowWriter::roll_back() {
+  if (sqlite3_get_autocommit(database_.get()) == 0) {
+    // Fails only where SQLite has rolled back by itself.
+    static_cast<void>(database_.execute("rollback"));
+  }
+  marks_ = committed_marks_;
+  present_ = committed_present_;
+  static_cast<void>(added_->take());
+  buffered_.clear();
+  lod_->abandon();
+}
+
+template <typename Row>
+Result<void> RowWriter::insert(Statement& statement, std::int64_t& last_row_id, const Row& row) {
+  statement.bind(1, ++last_row_id);
+  RowBinder binder(statement, strings_, 2);
+  RowTable<Row>::fields(binder, row);
+  return statement.run();
+}
+
+template <typename Row>
+Result<void> RowWriter::replace(const Row& row, PresentRow which) {
+  TRY_ASSIGN(auto statement, database_.prepare(insert_sql(RowTable<Row>::kName,
+                                                          columns_of_table<Row>(), false, true)));
+  statement.tell_rows(*replaced_, RowTable<Row>::kName);
+  RowBinder binder(statement, strings_, 1);
+  RowTable<Row>::fields(binder, row);
+  TRY(statement.run());
+  present_[static_cast<std::size_t>(which)] = replaced_->take();
+  return {};
+}
+
+Result<void> RowWriter::write(const Batch& batch) {
+  for (const InternedString& string : batch.strings) strings_.add(string.id, string.text);
+  std::size_t next = 0;
+  Result<void> done;
+  for_each_row_list([&](auto list) {
+    const std::size_t table = next++;
+    for (const auto& row : batch.*list) {
+      if (!done) return;
+      done = insert(inserts_[table], marks_[table], row);
+    }
+  });
+  TRY(done);
+  lod_->add_rows(batch);
+  for (const Bucket& bucket : batch.buckets) TRY(write_bucket_parameters(bucket));
+  for (const EventRun& run : batch.events) TRY(buffer_events(run));
+  return write_present(batch);
+}
+
+Result<void> RowWriter::write_present(const Batch& batch) {
+  if (batch.rank_info) TRY(replace(*batch.rank_info, PresentRow::kRank));
+  if (batch.heartbeat) TRY(replace(*batch.heartbeat, PresentRow::kHeartbeat));
+  if (batch.cost) TRY(replace(*batch.cost, PresentRow::kCost));
+  if (batch.pending) TRY(write_pending(*batch.pending));
+  return {};
+}
+
+Result<void> RowWriter::write_bucket_parameters(const Bucket& bucket) {
+  for (std::size_t i = 0; i < bucket.parameters.size(); ++i) {
+    const std::int64_t bytes = i < bucket.parameter_bytes.size() ? bucket.parameter_bytes[i] : 0;
+    const BucketParameter row{bucket.rank,         bucket.plan,          bucket.index,
+                              static_cast<int>(i), bucket.parameters[i], bytes};
+    TRY(insert(bucket_parameter_, marks_[kBucketParameterMark], row));
+  }
+  return {};
+}
+
+Result<void> RowWriter::write_pending(const std::vector<PendingCollective>& pending) {
+  TRY(database_.execute("delete from pending"));
+  std::int64_t last = first_row_id(rank_);
+  for (const PendingCollective& row : pending) TRY(insert(pending_, last, row));
+  present_[static_cast<std::size_t>(PresentRow::kPending)] = replaced_->take();
+  return {};
+}
+
+Result<void> RowWriter::buffer_events(const EventRun& run) {
+  const Lane lane{run.lane, run.kind};
+  auto& events = buffered_[lane];
+  // What fills chunks by itself is not copied.
+  if (events.empty() && run.events.size() >= kChunkEvents &&
+      std::ranges::is_sorted(run.events, kStartsEarlier)) {
+    return write_chunks(lane, run.events);
+  }
+  events.insert(events.end(), run.events.begin(), run.events.end());
+  if (events.size() < kChunkEvents) return {};
+  return flush(lane, events);
+}
+
+Result<void> RowWriter::flush(const Lane& lane, std::vector<Event>& events) {
+  order_events(events, kStartsEarlier);
+  TRY(write_chunks(lane, events));
+  events.clear();
+  return {};
+}
+
+Result<void> RowWriter::write_chunks(const Lane& lane, std::span<const Event> events) {
+  lod_->add_events(lane.first, lane.second, events, strings_);
+  // Equal pieces: a small rest would compress badly.
+  const std::size_t pieces = (events.size() + 2 * kChunkEvents - 1) / (2 * kChunkEvents);
+  const std::size_t count = events.size();
+  for (std::size_t i = 0; i < pieces; ++i) {
+    const std::size_t from = i * count / pieces;
+    const std::size_t to = (i + 1) * count / pieces;
+    TRY(write_chunk(lane, events.subspan(from, to - from)));
+  }
+  return {};
+}
+
+Result<void> RowWriter::write_chunk(const Lane& lane, std::span<const Event> events) {
+  const Chunk chunk = encode_chunk(events, packer_);
+  chunk_.bind(1, ++marks_[kChunkMark]);
+  chunk_.bind(2, std::int64_t{rank_});
+  chunk_.bind(3, std::int64_t{lane.first});
+  chunk_.bind_text(4, to_string(lane.second));
+  chunk_.bind(5, chunk.first_ns);
+  chunk_.bind(6, chunk.last_ns);
+  chunk_.bind(7, chunk.count);
+  chunk_.bind(8, std::int64_t{chunk.codec});
+  chunk_.bind(9, chunk.checksum);
+  chunk_.bind_blob(10, chunk.data);
+  TRY(chunk_.run());
+  added_->add_integer(marks_[kChunkMark]);
+  added_->add_integer(rank_);
+  added_->add_integer(lane.first);
+  added_->add_text(to_string(lane.second));
+  added_->add_integer(chunk.checksum);
+  added_->end_row(RowDigest::number_of("chunk"));
+  return {};
+}
+
+Result<void> RowWriter::commit(std::int64_t now_ns) {
+  for (auto& [lane, events] : buffered_) {
+    if (!events.empty()) TRY(flush(lane, events));
+  }
+  // The clock may be set back; commits stay in order.
+  now_ns = std::max(now_ns, last_commit_ns_ + 1);
+  TRY_ASSIGN(const std::int64_t lod_ns, lod_->commit(now_ns));
+  return end(now_ns, lod_ns);
+}
+
+Result<void> RowWriter::finish() {
+  if (last_commit_ns_ == 0) return {};
+  TRY(begin());
+  TRY_ASSIGN(const std::int64_t lod_ns, lod_->finish());
+  TRY(end(last_commit_ns_, lod_ns));
+  if (!lod_->has_spoiled()) return {};
+  return repair_lod(database_, rank_, [&] { return seal_repaired(lod_ns); });
+}
+
+Result<void> RowWriter::seal_repaired(std::int64_t lod_ns) {
+  TRY_ASSIGN(present_[static_cast<std::size_t>(PresentRow::kPyramid)],
+             sum_of_rows(database_, "lod", rows_of_rank("lod", rank_)));
+  return write_batch(last_commit_ns_, lod_ns);
+}
+
+// The row of a commit, with which its transaction ends.
+Result<void> RowWriter::write_batch(std::int64_t now_ns, std::int64_t lod_ns) {
+  std::vector<std::int64_t> values{last_batch_ + 1, std::int64_t{rank_}, now_ns};
+  values.insert(values.end(), marks_.begin(), marks_.end());
+  values.push_back(lod_ns);
+  values.push_back(static_cast<std::int64_t>(present_checksum(present_)));
+  const std::uint64_t chain = next_of_chain(chain_, added_->take(), values);
+  values.push_back(static_cast<std::int64_t>(chain));
+  for (std::size_t i = 0; i < values.size(); ++i) batch_.bind(static_cast<int>(i) + 1, values[i]);
+  TRY(batch_.run());
+  next_chain_ = chain;
+  return {};
+}
+
+Result<void> RowWriter::end(std::int64_t now_ns, std::int64_t lod_ns) {
+  present_[static_cast<std::size_t>(PresentRow::kPyramidStreams)] = lod_->checksums().streams;
+  present_[static_cast<std::size_t>(PresentRow::kPyramid)] = lod_->checksums().rows;
+  TRY(write_batch(now_ns, lod_ns));
+  TRY(database_.execute("commit"));
+  lod_->confirm(lod_ns);
+  committed_marks_ = marks_;
+  committed_present_ = present_;
+  chain_ = next_chain_;
+  last_commit_ns_ = now_ns;
+  ++last_batch_;
+  return {};
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,83 @@
+// Puts batches into one rank's file, a transaction at a time, and their pyramid. Owned by the
+// writer's thread.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "trace/base/result.h"
+#include "trace/base/wall_clock.h"
+#include "trace/model/batch.h"
+#include "trace/store/chunk/chunk_packer.h"
+#include "trace/store/digest/row_digest.h"
+#include "trace/store/lod/write/lod_writer.h"
+#include "trace/store/sqlite/sqlite.h"
+#include "trace/store/table/row_fields.h"
+#include "trace/store/table/row_io.h"
+
+namespace shardlens::trace {
+
+class RowWriter {
+ public:
+  // Creates the file, in WAL mode; it must not exist. `created_ns`: when it says that it was; all
+  // else is the same for the same rows.
+  static Result<RowWriter> create_file(const std::filesystem::path& file, int rank,
+                                       std::int64_t created_ns = wall_clock_ns());
+  // `database`: a rank's file without rows.
+  static Result<RowWriter> create(Database database, int rank);
+
+  Result<void> begin();
+  Result<void> write(const Batch& batch);
+  // Chunks what is buffered, adds the row of `batch` and commits.
+  Result<void> commit(std::int64_t now_ns);
+  // After the last commit: completes the pyramid, which readers would have to do otherwise.
+  Result<void> finish();
+  // Forgets everything since begin(), and writes no more of the pyramid.
+  void roll_back();
+
+  Database& database() { return database_; }
+
+ private:
+  using Lane = std::pair<int, EventKind>;
+
+  RowWriter(Database database, int rank) : database_(std::move(database)), rank_(rank) {}
+  Result<void> prepare();
+  Result<void> write_present(const Batch& batch);
+  Result<void> write_bucket_parameters(const Bucket& bucket);
+  Result<void> write_pending(const std::vector<PendingCollective>& pending);
+  Result<void> buffer_events(const EventRun& run);
+  Result<void> flush(const Lane& lane, std::vector<Event>& events);
+  Result<void> write_chunks(const Lane& lane, std::span<const Event> events);
+  Result<void> write_chunk(const Lane& lane, std::span<const Event> events);
+  Result<void> end(std::int64_t now_ns, std::int64_t lod_ns);
+  Result<void> write_batch(std::int64_t now_ns, std::int64_t lod_ns);
+  Result<void> seal_repaired(std::int64_t lod_ns);
+  template <typename Row>
+  Result<void> insert(Statement& statement, std::int64_t& last_row_id, const Row& row);
+  template <typename Row>
+  Result<void> replace(const Row& row, PresentRow which);
+
+  Database database_;
+  int rank_;
+  ChunkPacker packer_;
+  StringIndex strings_;
+  std::array<Statement, kRowListCount> inserts_;
+  Statement bucket_parameter_, chunk_, pending_, batch_;
+  TableMarks marks_{}, committed_marks_{};
+  // On the heap, since statements keep them while this moves.
+  std::unique_ptr<RowDigest> added_ = std::make_unique<RowDigest>();
+  std::unique_ptr<RowDigest> replaced_ = std::make_unique<RowDigest>();
+  PresentSums present_{}, committed_present_{};
+  std::uint64_t chain_ = 0, next_chain_ = 0;  // of the last commit, of the one that is written
+  std::int64_t last_batch_ = 0;
+  std::int64_t last_commit_ns_ = 0;
+  std::map<Lane, std::vector<Event>> buffered_;
+  std::optional<LodWriter> lod_;  // once prepared
+};
+
+}  // namespace shardlens::trace
