@@ -10,7 +10,7 @@
 #include "trace/explore/kept_exploration.h"
 #include "trace/store/run/library_file.h"
 #include "trace/synthetic/synthetic_run.h"
-#include "trace/timeline/straggler_figures.h"
+#include "trace/timeline/values/straggler_figures.h"
 #include "trainer/text/load_text.h"
 
 namespace shardlens::bench {

@@ -20,7 +20,7 @@
 #include "trace/explore/tally/run_tally.h"
 #include "trace/store/chunk/event_store.h"
 #include "trace/store/run/kept_file.h"
-#include "trace/timeline/row_catalogue.h"
+#include "trace/timeline/words/row_catalogue.h"
 
 namespace shardlens::trace {
 

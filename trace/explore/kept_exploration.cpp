@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "trace/store/run/kept_values.h"
-#include "trace/timeline/straggler_figures.h"
+#include "trace/timeline/values/straggler_figures.h"
 
 namespace shardlens::trace {
 

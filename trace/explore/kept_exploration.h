@@ -13,8 +13,8 @@
 #include "trace/explore/run/lane_scan.h"
 #include "trace/explore/tally/chunk_names.h"
 #include "trace/store/run/kept_file.h"
-#include "trace/timeline/picture.h"
-#include "trace/timeline/range_figures.h"
+#include "trace/timeline/values/picture.h"
+#include "trace/timeline/values/range_figures.h"
 
 namespace shardlens::trace {
 

@@ -5,7 +5,7 @@
 
 #include "trace/base/result.h"
 #include "trace/explore/run/run_snapshot.h"
-#include "trace/timeline/step_memory.h"
+#include "trace/timeline/values/step_memory.h"
 
 namespace shardlens::trace {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trace/timeline/rank_clocks.h"
+#include "trace/timeline/values/rank_clocks.h"
 #include "ui/inspect/timeline_time_text.h"
 
 namespace shardlens::ui {

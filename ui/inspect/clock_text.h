@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "trace/timeline/timeline_rows.h"
+#include "trace/timeline/values/timeline_rows.h"
 
 namespace shardlens::ui {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "trace/timeline/event_details.h"
+#include "trace/timeline/values/event_details.h"
 #include "ui/kit/theme.h"
 #include "ui/state/commands.h"
 

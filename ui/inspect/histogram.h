@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/timeline/range_figures.h"
+#include "trace/timeline/values/range_figures.h"
 #include "ui/kit/theme.h"
 
 namespace shardlens::ui {

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "trace/model/bookmarks.h"
-#include "trace/timeline/event_details.h"
-#include "trace/timeline/name_hits.h"
-#include "trace/timeline/picture.h"
-#include "trace/timeline/range_figures.h"
-#include "trace/timeline/step_memory.h"
-#include "trace/timeline/timeline_rows.h"
+#include "trace/timeline/values/event_details.h"
+#include "trace/timeline/values/name_hits.h"
+#include "trace/timeline/values/picture.h"
+#include "trace/timeline/values/range_figures.h"
+#include "trace/timeline/values/step_memory.h"
+#include "trace/timeline/values/timeline_rows.h"
 
 namespace shardlens::ui {
 

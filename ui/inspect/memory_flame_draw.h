@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "trace/timeline/step_memory.h"
+#include "trace/timeline/values/step_memory.h"
 #include "ui/inspect/timeline_window.h"
 #include "ui/kit/theme.h"
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "trace/timeline/step_memory.h"
+#include "trace/timeline/values/step_memory.h"
 #include "ui/inspect/table_model.h"
 
 namespace shardlens::ui {

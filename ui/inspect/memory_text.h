@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/timeline/step_memory.h"
+#include "trace/timeline/values/step_memory.h"
 
 namespace shardlens::ui {
 

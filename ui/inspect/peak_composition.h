@@ -2,7 +2,7 @@
 // Interface thread, inside a frame.
 #pragma once
 
-#include "trace/timeline/step_memory.h"
+#include "trace/timeline/values/step_memory.h"
 #include "ui/kit/theme.h"
 #include "ui/state/geometry.h"
 

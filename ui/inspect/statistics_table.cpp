@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "trace/timeline/kernel_title.h"
+#include "trace/timeline/words/kernel_title.h"
 #include "ui/inspect/statistics_text.h"
 #include "ui/present/format.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/timeline/range_figures.h"
+#include "trace/timeline/values/range_figures.h"
 
 namespace shardlens::ui {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/timeline/straggler_figures.h"
+#include "trace/timeline/values/straggler_figures.h"
 #include "ui/inspect/table_model.h"
 
 namespace shardlens::ui {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "trace/timeline/picture.h"
-#include "trace/timeline/range_figures.h"
+#include "trace/timeline/values/picture.h"
+#include "trace/timeline/values/range_figures.h"
 #include "ui/state/palette.h"
 
 namespace shardlens::ui {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <unordered_set>
 
-#include "trace/timeline/straggler_figures.h"
+#include "trace/timeline/values/straggler_figures.h"
 #include "ui/inspect/timeline_board.h"
 
 namespace shardlens::ui {

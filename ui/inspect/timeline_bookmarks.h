@@ -7,7 +7,7 @@
 #include <string>
 
 #include "trace/model/bookmarks.h"
-#include "trace/timeline/timeline_rows.h"
+#include "trace/timeline/values/timeline_rows.h"
 #include "ui/inspect/timeline_state.h"
 #include "ui/kit/theme.h"
 #include "ui/state/commands.h"

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string_view>
 
-#include "trace/timeline/picture.h"
-#include "trace/timeline/timeline_rows.h"
+#include "trace/timeline/values/picture.h"
+#include "trace/timeline/values/timeline_rows.h"
 #include "ui/state/palette.h"
 
 namespace shardlens::ui {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/timeline/timeline_rows.h"
+#include "trace/timeline/values/timeline_rows.h"
 
 namespace shardlens::ui {
 

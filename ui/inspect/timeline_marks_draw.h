@@ -3,7 +3,7 @@
 #pragma once
 
 #include "trace/model/bookmarks.h"
-#include "trace/timeline/event_details.h"
+#include "trace/timeline/values/event_details.h"
 #include "ui/inspect/timeline_scene.h"
 #include "ui/inspect/timeline_state.h"
 

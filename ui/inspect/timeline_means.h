@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/timeline/picture.h"
+#include "trace/timeline/values/picture.h"
 
 namespace shardlens::ui {
 

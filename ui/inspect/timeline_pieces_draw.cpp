@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include "trace/timeline/kernel_title.h"
+#include "trace/timeline/words/kernel_title.h"
 #include "ui/inspect/timeline_colors.h"
 #include "ui/inspect/timeline_quads.h"
 #include "ui/inspect/timeline_row_draw.h"

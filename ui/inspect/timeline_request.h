@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trace/timeline/picture.h"
+#include "trace/timeline/values/picture.h"
 
 namespace shardlens::ui {
 

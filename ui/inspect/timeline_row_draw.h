@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/timeline/picture.h"
-#include "trace/timeline/timeline_rows.h"
+#include "trace/timeline/values/picture.h"
+#include "trace/timeline/values/timeline_rows.h"
 #include "ui/inspect/timeline_means.h"
 #include "ui/inspect/timeline_window.h"
 #include "ui/kit/theme.h"

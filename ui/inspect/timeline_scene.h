@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/timeline/name_hits.h"
-#include "trace/timeline/timeline_rows.h"
+#include "trace/timeline/values/name_hits.h"
+#include "trace/timeline/values/timeline_rows.h"
 #include "ui/inspect/timeline_request.h"
 #include "ui/inspect/timeline_row_draw.h"
 #include "ui/inspect/timeline_steps.h"

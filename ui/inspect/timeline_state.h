@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "trace/timeline/name_hits.h"
+#include "trace/timeline/values/name_hits.h"
 #include "ui/inspect/timeline_layout.h"
 #include "ui/inspect/timeline_window.h"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "trace/timeline/timeline_rows.h"
+#include "trace/timeline/values/timeline_rows.h"
 
 namespace shardlens::ui {
 

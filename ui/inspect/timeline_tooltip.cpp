@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "trace/timeline/kernel_title.h"
+#include "trace/timeline/words/kernel_title.h"
 #include "ui/inspect/timeline_colors.h"
 #include "ui/inspect/timeline_time_text.h"
 #include "ui/kit/widgets.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "trace/timeline/name_hits.h"
+#include "trace/timeline/values/name_hits.h"
 #include "ui/kit/theme.h"
 
 namespace shardlens::ui {

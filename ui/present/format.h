@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "trace/timeline/quantity.h"
+#include "trace/timeline/words/quantity.h"
 
 namespace shardlens::ui {
 

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <string>
 
-#include "trace/timeline/kernel_class.h"
+#include "trace/timeline/words/kernel_class.h"
 
 namespace shardlens::profiler {
 

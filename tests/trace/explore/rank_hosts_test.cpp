@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tests/trace/explore/testing/known_run.h"
-#include "trace/timeline/straggler_figures.h"
+#include "trace/timeline/values/straggler_figures.h"
 
 namespace shardlens::trace {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "tests/trace/explore/testing/known_run.h"
 #include "trace/store/run/run_folder.h"
-#include "trace/timeline/straggler_figures.h"
+#include "trace/timeline/values/straggler_figures.h"
 
 namespace shardlens::trace::test {
 namespace {

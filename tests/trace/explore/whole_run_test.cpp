@@ -12,7 +12,7 @@
 #include "trace/explore/statistics/range_statistics.h"
 #include "trace/store/run/kept_file.h"
 #include "trace/synthetic/synthetic_run.h"
-#include "trace/timeline/straggler_figures.h"
+#include "trace/timeline/values/straggler_figures.h"
 
 namespace shardlens::trace {
 namespace {

@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
-#include "trace/timeline/drawn_event.h"
-#include "trace/timeline/piece_folder.h"
+#include "trace/timeline/pieces/piece_folder.h"
+#include "trace/timeline/values/drawn_event.h"
 
 namespace shardlens::trace {
 

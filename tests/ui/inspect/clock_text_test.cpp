@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "trace/timeline/rank_clocks.h"
+#include "trace/timeline/values/rank_clocks.h"
 
 namespace shardlens::ui {
 

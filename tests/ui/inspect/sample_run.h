@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "trace/timeline/picture.h"
-#include "trace/timeline/timeline_rows.h"
+#include "trace/timeline/values/picture.h"
+#include "trace/timeline/values/timeline_rows.h"
 
 namespace shardlens::ui {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "trace/timeline/straggler_figures.h"
+#include "trace/timeline/values/straggler_figures.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::ui {

@@ -8,7 +8,7 @@
 
 #include "tests/ui/inspect/sample_tables.h"
 #include "trace/model/gpu_counters.h"
-#include "trace/timeline/kernel_title.h"
+#include "trace/timeline/words/kernel_title.h"
 #include "ui/inspect/histogram.h"
 #include "ui/inspect/range_text.h"
 #include "ui/inspect/recording_table.h"

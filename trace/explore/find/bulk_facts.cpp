@@ -9,9 +9,9 @@
 #include "trace/explore/find/fact_sheet.h"
 #include "trace/explore/run/lane_events.h"
 #include "trace/explore/run/window_activity.h"
-#include "trace/timeline/collective_parts.h"
-#include "trace/timeline/kernel_class.h"
-#include "trace/timeline/quantity.h"
+#include "trace/timeline/pieces/collective_parts.h"
+#include "trace/timeline/words/kernel_class.h"
+#include "trace/timeline/words/quantity.h"
 
 namespace shardlens::trace::detail {
 

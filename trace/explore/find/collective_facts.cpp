@@ -11,9 +11,9 @@
 #include "trace/explore/find/row_finder.h"
 #include "trace/explore/run/lane_events.h"
 #include "trace/explore/run/window_activity.h"
-#include "trace/timeline/collective_parts.h"
-#include "trace/timeline/quantity.h"
-#include "trace/timeline/row_labels.h"
+#include "trace/timeline/pieces/collective_parts.h"
+#include "trace/timeline/words/quantity.h"
+#include "trace/timeline/words/row_labels.h"
 
 namespace shardlens::trace::detail {
 

@@ -5,7 +5,7 @@
 #include "trace/explore/find/fact_sheet.h"
 #include "trace/explore/find/row_finder.h"
 #include "trace/model/activity.h"
-#include "trace/timeline/row_catalogue.h"
+#include "trace/timeline/words/row_catalogue.h"
 
 namespace shardlens::trace {
 

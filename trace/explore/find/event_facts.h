@@ -4,7 +4,7 @@
 
 #include "trace/base/result.h"
 #include "trace/explore/run/run_snapshot.h"
-#include "trace/timeline/event_details.h"
+#include "trace/timeline/values/event_details.h"
 
 namespace shardlens::trace {
 

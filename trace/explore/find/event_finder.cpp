@@ -5,8 +5,8 @@
 #include <unordered_map>
 
 #include "trace/explore/run/lane_events.h"
-#include "trace/timeline/drawn_event.h"
-#include "trace/timeline/row_catalogue.h"
+#include "trace/timeline/values/drawn_event.h"
+#include "trace/timeline/words/row_catalogue.h"
 
 namespace shardlens::trace {
 

@@ -9,7 +9,7 @@
 
 #include "trace/base/result.h"
 #include "trace/explore/run/run_snapshot.h"
-#include "trace/timeline/name_hits.h"
+#include "trace/timeline/values/name_hits.h"
 
 namespace shardlens::trace {
 

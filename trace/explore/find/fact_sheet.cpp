@@ -5,7 +5,7 @@
 #include <ctime>
 #include <utility>
 
-#include "trace/timeline/quantity.h"
+#include "trace/timeline/words/quantity.h"
 
 namespace shardlens::trace {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "trace/explore/run/run_snapshot.h"
-#include "trace/timeline/event_details.h"
+#include "trace/timeline/values/event_details.h"
 
 namespace shardlens::trace {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "trace/base/result.h"
-#include "trace/timeline/name_hits.h"
+#include "trace/timeline/values/name_hits.h"
 
 namespace re2 {
 class RE2;

@@ -19,7 +19,7 @@
 #include "trace/explore/tally/chunk_names.h"
 #include "trace/model/events.h"
 #include "trace/store/chunk/event_store.h"
-#include "trace/timeline/name_hits.h"
+#include "trace/timeline/values/name_hits.h"
 
 namespace shardlens::trace {
 

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "trace/explore/run/lane_events.h"
-#include "trace/timeline/quantity.h"
-#include "trace/timeline/row_catalogue.h"
+#include "trace/timeline/words/quantity.h"
+#include "trace/timeline/words/row_catalogue.h"
 
 namespace shardlens::trace {
 

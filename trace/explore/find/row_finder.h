@@ -13,9 +13,9 @@
 #include "trace/explore/find/name_search.h"
 #include "trace/explore/run/rank_rows.h"
 #include "trace/explore/run/run_snapshot.h"
-#include "trace/timeline/drawn_event.h"
-#include "trace/timeline/event_ref.h"
-#include "trace/timeline/row_catalogue.h"
+#include "trace/timeline/values/drawn_event.h"
+#include "trace/timeline/values/event_ref.h"
+#include "trace/timeline/words/row_catalogue.h"
 
 namespace shardlens::trace {
 

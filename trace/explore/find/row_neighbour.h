@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "trace/explore/run/run_snapshot.h"
-#include "trace/timeline/name_hits.h"
+#include "trace/timeline/values/name_hits.h"
 
 namespace shardlens::trace {
 

@@ -4,7 +4,7 @@
 #include "trace/explore/paint/ribbon_painter.h"
 #include "trace/explore/paint/row_painter.h"
 #include "trace/model/activity.h"
-#include "trace/timeline/join_pieces.h"
+#include "trace/timeline/pieces/join_pieces.h"
 
 namespace shardlens::trace {
 

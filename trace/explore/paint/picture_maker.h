@@ -5,7 +5,7 @@
 
 #include "trace/base/result.h"
 #include "trace/explore/run/run_snapshot.h"
-#include "trace/timeline/picture.h"
+#include "trace/timeline/values/picture.h"
 
 namespace shardlens::trace {
 

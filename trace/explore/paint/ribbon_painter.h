@@ -6,8 +6,8 @@
 #include "trace/base/result.h"
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/explore/run/window_activity.h"
-#include "trace/timeline/picture.h"
-#include "trace/timeline/ribbon_columns.h"
+#include "trace/timeline/pieces/ribbon_columns.h"
+#include "trace/timeline/values/picture.h"
 
 namespace shardlens::trace {
 

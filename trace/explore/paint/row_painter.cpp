@@ -4,11 +4,11 @@
 
 #include "trace/explore/run/lane_events.h"
 #include "trace/model/activity.h"
-#include "trace/timeline/area_points.h"
-#include "trace/timeline/collective_parts.h"
-#include "trace/timeline/join_pieces.h"
-#include "trace/timeline/piece_folder.h"
-#include "trace/timeline/ready_points.h"
+#include "trace/timeline/pieces/area_points.h"
+#include "trace/timeline/pieces/collective_parts.h"
+#include "trace/timeline/pieces/join_pieces.h"
+#include "trace/timeline/pieces/piece_folder.h"
+#include "trace/timeline/pieces/ready_points.h"
 
 namespace shardlens::trace {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "trace/explore/run/window_activity.h"
-#include "trace/timeline/collective_parts.h"
+#include "trace/timeline/pieces/collective_parts.h"
 
 namespace shardlens::trace {
 

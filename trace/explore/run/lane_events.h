@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "trace/store/chunk/event_store.h"
-#include "trace/timeline/drawn_event.h"
+#include "trace/timeline/values/drawn_event.h"
 
 namespace shardlens::trace {
 

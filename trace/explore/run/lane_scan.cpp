@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "trace/base/side_by_side.h"
-#include "trace/timeline/drawn_event.h"
-#include "trace/timeline/quantity.h"
+#include "trace/timeline/values/drawn_event.h"
+#include "trace/timeline/words/quantity.h"
 
 namespace shardlens::trace {
 

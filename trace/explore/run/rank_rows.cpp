@@ -6,7 +6,7 @@
 
 #include "trace/analysis/figures/labels.h"
 #include "trace/model/gpu_counters.h"
-#include "trace/timeline/drawn_event.h"
+#include "trace/timeline/values/drawn_event.h"
 
 namespace shardlens::trace {
 

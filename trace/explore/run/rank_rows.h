@@ -13,8 +13,8 @@
 #include "trace/base/intervals.h"
 #include "trace/model/events.h"
 #include "trace/store/read/row_reader.h"
-#include "trace/timeline/area_points.h"
-#include "trace/timeline/picture.h"
+#include "trace/timeline/pieces/area_points.h"
+#include "trace/timeline/values/picture.h"
 
 namespace shardlens::trace {
 

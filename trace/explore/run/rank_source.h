@@ -15,8 +15,8 @@
 #include "trace/store/lod/tiles/lod_reader.h"
 #include "trace/store/read/row_reader.h"
 #include "trace/store/run/trace_file.h"
-#include "trace/timeline/cell_pieces.h"
-#include "trace/timeline/ribbon_columns.h"
+#include "trace/timeline/pieces/cell_pieces.h"
+#include "trace/timeline/pieces/ribbon_columns.h"
 
 namespace shardlens::trace {
 

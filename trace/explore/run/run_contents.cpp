@@ -5,7 +5,7 @@
 
 #include "trace/analysis/steps/rank_activity.h"
 #include "trace/model/gpu_counters.h"
-#include "trace/timeline/row_labels.h"
+#include "trace/timeline/words/row_labels.h"
 
 namespace shardlens::trace {
 

@@ -7,7 +7,7 @@
 
 #include "trace/explore/run/lane_scan.h"
 #include "trace/explore/run/run_snapshot.h"
-#include "trace/timeline/row_content.h"
+#include "trace/timeline/values/row_content.h"
 
 namespace shardlens::trace {
 

@@ -11,9 +11,9 @@
 #include "trace/explore/tally/run_tally.h"
 #include "trace/model/events.h"
 #include "trace/store/chunk/event_store.h"
-#include "trace/timeline/collective_calls.h"
-#include "trace/timeline/rank_clocks.h"
-#include "trace/timeline/timeline_rows.h"
+#include "trace/timeline/values/collective_calls.h"
+#include "trace/timeline/values/rank_clocks.h"
+#include "trace/timeline/values/timeline_rows.h"
 
 namespace shardlens::trace {
 

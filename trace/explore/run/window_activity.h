@@ -6,8 +6,8 @@
 
 #include "trace/base/intervals.h"
 #include "trace/explore/run/run_snapshot.h"
-#include "trace/timeline/drawn_event.h"
-#include "trace/timeline/ribbon_columns.h"
+#include "trace/timeline/pieces/ribbon_columns.h"
+#include "trace/timeline/values/drawn_event.h"
 
 namespace shardlens::trace {
 

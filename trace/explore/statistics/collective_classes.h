@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "trace/explore/run/run_snapshot.h"
-#include "trace/timeline/picture.h"
-#include "trace/timeline/range_figures.h"
+#include "trace/timeline/values/picture.h"
+#include "trace/timeline/values/range_figures.h"
 
 namespace shardlens::trace {
 

@@ -5,8 +5,8 @@
 
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/explore/statistics/range_statistics.h"
-#include "trace/timeline/range_figures.h"
-#include "trace/timeline/straggler_figures.h"
+#include "trace/timeline/values/range_figures.h"
+#include "trace/timeline/values/straggler_figures.h"
 
 namespace shardlens::trace {
 

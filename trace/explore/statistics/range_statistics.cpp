@@ -10,7 +10,7 @@
 
 #include "trace/explore/statistics/collective_tables.h"
 #include "trace/explore/tally/exact_pass.h"
-#include "trace/timeline/kernel_class.h"
+#include "trace/timeline/words/kernel_class.h"
 
 namespace shardlens::trace {
 

@@ -12,8 +12,8 @@
 #include "trace/explore/tally/run_tally.h"
 #include "trace/model/events.h"
 #include "trace/store/chunk/event_store.h"
-#include "trace/timeline/picture.h"
-#include "trace/timeline/range_figures.h"
+#include "trace/timeline/values/picture.h"
+#include "trace/timeline/values/range_figures.h"
 
 namespace shardlens::trace {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trace/timeline/range_figures.h"
+#include "trace/timeline/values/range_figures.h"
 
 namespace shardlens::trace {
 

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "trace/store/chunk/event_columns.h"
-#include "trace/timeline/range_figures.h"
+#include "trace/timeline/values/range_figures.h"
 
 namespace shardlens::trace {
 

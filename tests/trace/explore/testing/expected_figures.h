@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/trace/explore/testing/random_run.h"
-#include "trace/timeline/range_figures.h"
+#include "trace/timeline/values/range_figures.h"
 
 namespace shardlens::trace::test {
 

@@ -1,0 +1,167 @@
+#include "trace/timeline/pieces/ribbon_columns.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+#include <ranges>
+#include <utility>
+#include <vector>
+
+#include "trace/analysis/steps/ribbon.h"
+
+namespace shardlens::trace {
+namespace {
+
+std::vector<Interval> random_intervals(std::mt19937_64& random, int count) {
+  std::vector<Interval> result;
+  for (int i = 0; i < count; ++i) {
+    const auto start = static_cast<std::int64_t>(random() % 10'000);
+    result.push_back({start, start + static_cast<std::int64_t>(random() % 300)});
+  }
+  return normalize(std::move(result));
+}
+
+struct RibbonInput {
+  Interval step;
+  Intervals compute, communication, copies, optimizer;
+};
+
+ActivitySets sets_of(const RibbonInput& input) {
+  return {input.compute, input.communication, input.copies, input.optimizer};
+}
+
+bool holds(const Intervals& set, std::int64_t time) {
+  for (const Interval& one : set) {
+    if (one.start_ns <= time && time < one.end_ns) return true;
+  }
+  return false;
+}
+
+// The class of one nanosecond, from the definitions.
+TimeClass class_at(const RibbonInput& input, std::int64_t time) {
+  if (holds(input.communication, time)) {
+    return holds(input.compute, time) ? TimeClass::kOverlapped : TimeClass::kExposed;
+  }
+  if (holds(input.compute, time)) {
+    return holds(input.optimizer, time) ? TimeClass::kOptimizer : TimeClass::kCompute;
+  }
+  return holds(input.copies, time) ? TimeClass::kCopy : TimeClass::kIdle;
+}
+
+TEST(RibbonColumns, ShareOfEveryColumnIsThatOfItsNanoseconds) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 5; ++round) {
+    const RibbonInput input{{700, 9'300},
+                            random_intervals(random, 40),
+                            random_intervals(random, 20),
+                            random_intervals(random, 20),
+                            {{5'000, 6'000}}};
+    const PixelGrid grid(static_cast<double>(1 + random() % 500));
+    const auto columns = exact_ribbon(sets_of(input), input.step, grid).columns;
+    for (const RibbonColumn& column : columns) {
+      std::array<double, kPartitionClasses> share{};
+      for (std::int64_t time = std::max<std::int64_t>(column.start_ns, 700);
+           time < std::min<std::int64_t>(column.end_ns, 9'300); ++time) {
+        share[static_cast<std::size_t>(class_at(input, time))] +=
+            1 / static_cast<double>(grid.column_ns());
+      }
+      for (std::size_t i = 0; i < share.size(); ++i) EXPECT_NEAR(column.share[i], share[i], 1e-4);
+    }
+    ASSERT_FALSE(columns.empty());
+    EXPECT_EQ(columns.front().start_ns, grid.start_of(grid.column_at(700)));
+    EXPECT_EQ(columns.back().end_ns, grid.start_of(grid.column_at(9'299) + 1));
+  }
+}
+
+TEST(RibbonColumns, PiecesAreTheExactPartitionWhereTheyCanBeToldApart) {
+  std::mt19937_64 random(8);
+  const RibbonInput input{{700, 9'300},
+                          random_intervals(random, 40),
+                          random_intervals(random, 20),
+                          random_intervals(random, 20),
+                          {{2'000, 2'500}, {5'000, 6'000}}};
+  const auto exact = exact_partition(sets_of(input), input.step);
+  const auto pieces = exact_ribbon(sets_of(input), input.step, PixelGrid(1)).pieces;
+  ASSERT_EQ(pieces.size(), exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    EXPECT_EQ(pieces[i].start_ns, exact[i].time.start_ns);
+    EXPECT_EQ(pieces[i].end_ns, exact[i].time.end_ns);
+    EXPECT_EQ(pieces[i].piece_class, exact[i].bar_class);
+  }
+  EXPECT_TRUE(exact_ribbon(sets_of(input), input.step, PixelGrid(2'000)).pieces.empty());
+}
+
+TEST(RibbonColumns, OfCellsAreTheSameAsOfThePiecesTheyWereSummedFrom) {
+  std::mt19937_64 random(6);
+  const RibbonInput input{{0, 9'984},
+                          random_intervals(random, 40),
+                          random_intervals(random, 20),
+                          random_intervals(random, 20),
+                          {{5'000, 6'000}}};
+  std::vector<ClassCell> cells;
+  for (const RibbonColumn& fine : exact_ribbon(sets_of(input), input.step, PixelGrid(64)).columns) {
+    ClassCell cell{fine.start_ns, fine.end_ns, {}};
+    for (std::size_t i = 0; i < cell.ns.size(); ++i) {
+      cell.ns[i] = std::llround(static_cast<double>(fine.share[i]) * 64);
+    }
+    cells.push_back(cell);
+  }
+  const PixelGrid grid(192);
+  const auto from_cells = ribbon_columns(std::span<const ClassCell>(cells), grid);
+  const auto from_pieces = exact_ribbon(sets_of(input), input.step, grid).columns;
+  ASSERT_EQ(from_cells.size(), from_pieces.size());
+  for (std::size_t i = 0; i < from_cells.size(); ++i) {
+    for (std::size_t c = 0; c < kPartitionClasses; ++c) {
+      EXPECT_NEAR(from_cells[i].share[c], from_pieces[i].share[c], 1e-4);
+    }
+  }
+}
+
+TEST(RibbonColumns, TheMeanOverRanksKeepsTheTimeOfEach) {
+  const RibbonColumn busy{0, 10, {1, 0, 0, 0, 0, 0}}, idle{0, 10, {0, 0, 0, 0, 0, 1}};
+  const RibbonColumn later{10, 20, {0, 0, 0, 1, 0, 0}};
+  const std::vector<std::vector<RibbonColumn>> ranks{{busy, later}, {idle}, {busy}, {busy}};
+  MeanColumns sums, backwards;
+  for (const auto& rank : ranks) sums.add(rank);
+  for (const auto& rank : std::views::reverse(ranks)) backwards.add(rank);
+  const auto mean = sums.take(), same = backwards.take();
+  ASSERT_EQ(mean.size(), 2u);
+  EXPECT_FLOAT_EQ(mean[0].share[0], 0.75F);
+  EXPECT_FLOAT_EQ(mean[0].share[5], 0.25F);
+  EXPECT_FLOAT_EQ(mean[1].share[3], 0.25F);
+  ASSERT_EQ(same.size(), 2u);
+  for (std::size_t i = 0; i < mean.size(); ++i) {
+    EXPECT_EQ(mean[i].start_ns, same[i].start_ns);
+    EXPECT_EQ(mean[i].share, same[i].share) << "whichever thread comes first";
+  }
+}
+
+TEST(RibbonColumns, TheMeanTakesInWhatLiesBetweenTheColumnsThatItHas) {
+  const auto at = [](std::int64_t start) {
+    return RibbonColumn{start, start + 10, {1, 0, 0, 0, 0, 0}};
+  };
+  MeanColumns sums;
+  sums.add(std::vector{at(10), at(50)});
+  sums.add(std::vector{at(0), at(10), at(30), at(60)});
+  std::vector<std::pair<std::int64_t, float>> found;
+  for (const auto& column : sums.take()) found.emplace_back(column.start_ns, column.share[0]);
+  const std::vector<std::pair<std::int64_t, float>> expected{
+      {0, 0.5F}, {10, 1}, {30, 0.5F}, {50, 0.5F}, {60, 0.5F}};
+  EXPECT_EQ(found, expected);
+  EXPECT_TRUE(MeanColumns().take().empty());
+}
+
+TEST(RibbonColumns, NeighboursThatLookTheSameBecomeOne) {
+  std::vector<RibbonColumn> columns{{0, 10, {1, 0, 0, 0, 0, 0}},
+                                    {10, 20, {0.999F, 0, 0, 0, 0, 0.001F}},
+                                    {20, 30, {0.5F, 0, 0, 0, 0, 0.5F}},
+                                    {40, 50, {0.5F, 0, 0, 0, 0, 0.5F}}};
+  join_columns(columns);
+  ASSERT_EQ(columns.size(), 3u);
+  EXPECT_EQ(columns[0].end_ns, 20);
+  EXPECT_EQ(columns[2].start_ns, 40) << "a gap stays one";
+}
+
+}  // namespace
+}  // namespace shardlens::trace

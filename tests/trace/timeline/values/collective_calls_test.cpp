@@ -1,0 +1,73 @@
+#include "trace/timeline/values/collective_calls.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/trace/timeline/clocks_apart.h"
+
+namespace shardlens::trace {
+namespace {
+
+CollectivePart part(int group, int first, std::int64_t sequence, int rank, std::int64_t start_ns) {
+  return {group, first, sequence, CollectiveFunction::kAllReduce, rank, 0, start_ns};
+}
+
+TEST(CollectiveCalls, KnowWhoCameLast) {
+  const CollectiveCalls calls(
+      {part(0, 0, 7, 1, 130), part(0, 0, 7, 0, 100), part(0, 0, 8, 0, 200)});
+  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100)), 130);
+  const auto same = calls.same_call(part(0, 0, 7, 1, 130));
+  ASSERT_EQ(same.size(), 2u);
+  EXPECT_EQ(same[0].rank, 0);
+  EXPECT_EQ(same[1].rank, 1);
+}
+
+TEST(CollectiveCalls, AWaitThatClocksMayHaveMadeIsNone) {
+  CollectiveCalls calls({part(0, 0, 7, 1, 130), part(0, 0, 7, 0, 100)});
+  calls.doubt_waits(clocks_apart(30));
+  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100)), 100);
+  calls.doubt_waits(clocks_apart(29));
+  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100)), 130);
+}
+
+TEST(CollectiveCalls, SayNothingWhereNothingTellsOfTheClocks) {
+  CollectiveCalls calls({part(0, 0, 7, 1, 130), part(0, 0, 7, 0, 100)});
+  calls.doubt_waits(unknown_clocks());
+  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100)), 0);
+  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 1, 130)), 0);
+}
+
+TEST(CollectiveCalls, SayNothingWhereNoOtherRankIsKnown) {
+  const CollectiveCalls calls({part(0, 0, 8, 0, 200), part(0, 0, -1, 0, 5), part(0, 0, -1, 1, 6)});
+  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 8, 0, 200)), 0);
+  EXPECT_EQ(calls.latest_start_ns(part(0, 0, -1, 0, 5)), 0);
+}
+
+TEST(CollectiveCalls, GroupsOfOtherRanksWithTheSameNumberAreNotMixed) {
+  const CollectiveCalls calls(
+      {part(1, 0, 3, 0, 10), part(1, 0, 3, 1, 12), part(1, 2, 3, 2, 90), part(1, 2, 3, 3, 95)});
+  EXPECT_EQ(calls.latest_start_ns(part(1, 0, 3, 1, 12)), 12);
+  EXPECT_EQ(calls.latest_start_ns(part(1, 2, 3, 2, 90)), 95);
+}
+
+TEST(CollectiveCalls, AreFoundWhereRowsHaveMovedSince) {
+  CollectivePart first = part(0, 0, 1, 0, 5), second = part(0, 0, 2, 0, 50);
+  second.index = 1;
+  CollectivePart other = part(0, 0, 2, 1, 60);
+  other.index = 4;
+  const CollectiveCalls calls({second, first, other});
+  EXPECT_EQ(calls.latest_start_ns(second), 60);
+  second.index = 0;  // the other one's place
+  EXPECT_EQ(calls.latest_start_ns(second), 60);
+  second.index = 9;
+  EXPECT_EQ(calls.latest_start_ns(second), 60);
+  EXPECT_EQ(calls.same_call(first).size(), 1u);
+}
+
+TEST(CollectiveCalls, ARankTakesPartOnce) {
+  const CollectiveCalls calls({part(0, 0, 1, 0, 5), part(0, 0, 1, 0, 900), part(0, 0, 1, 1, 7)});
+  EXPECT_EQ(calls.same_call(part(0, 0, 1, 0, 5)).size(), 2u);
+  EXPECT_EQ(calls.latest_start_ns(part(0, 0, 1, 0, 5)), 7);
+}
+
+}  // namespace
+}  // namespace shardlens::trace

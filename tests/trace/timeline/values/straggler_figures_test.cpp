@@ -1,0 +1,298 @@
+// Waits and transfers against the definitions, worked out call by call.
+#include "trace/timeline/values/straggler_figures.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
+#include <tuple>
+
+#include "tests/trace/timeline/clocks_apart.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+Collective call(int rank, std::int64_t sequence, std::int64_t start, std::int64_t end) {
+  Collective c;
+  c.rank = rank;
+  c.sequence = sequence;
+  c.function = CollectiveFunction::kAllReduce;
+  c.start_ns = start;
+  c.end_ns = end;
+  return c;
+}
+
+StragglerFigures figures_of(const std::vector<Collective>& calls,
+                            const std::vector<ProcessGroupFigures>& groups = {},
+                            const StragglerOptions& options = {}) {
+  return straggler_figures(calls, {}, groups, StringTable(), options);
+}
+
+TEST(StragglerFigures, NameTheLastRankAndWhatItCost) {
+  const auto figures =
+      figures_of({call(0, 7, 100, 1000), call(1, 7, 400, 1010), call(2, 7, 150, 990)});
+  ASSERT_EQ(figures.calls.size(), 1u);
+  const StragglerCall& only = figures.calls.front();
+  EXPECT_EQ(only.last_rank, 1);
+  EXPECT_EQ(only.wait_ns, 300 + 250);
+  EXPECT_EQ(only.longest_wait_ns(), 300);
+  EXPECT_EQ(only.transfer_ns(), 610);
+  EXPECT_EQ(only.part_of(2)->transfer_ns, 590);
+  EXPECT_EQ(only.part_of(3), nullptr);
+  ASSERT_EQ(figures.ranks.size(), 3u);
+  EXPECT_EQ(figures.ranks[1].times_last, 1);
+  EXPECT_EQ(figures.ranks[1].caused_ns, 550);
+  EXPECT_EQ(figures.ranks[1].alone_ns, 250) << "with rank 2 alone it would have begun at 150";
+  EXPECT_EQ(figures.ranks[1].late_ns, 300);
+  EXPECT_EQ(figures.ranks[0].waited_ns, 300);
+}
+
+TEST(StragglerFigures, BelieveNoWaitBelowTheErrorOfTheClocks) {
+  const HostClocks clocks = clocks_apart(50);
+  const auto figures = figures_of({call(0, 7, 100, 1000), call(1, 7, 140, 1000)}, {},
+                                  {.clocks = &clocks, .most_calls = 10});
+  EXPECT_EQ(figures.clock_error_ns, 50);
+  ASSERT_EQ(figures.calls.size(), 1u);
+  EXPECT_EQ(figures.calls.front().last_rank, -1);
+  EXPECT_EQ(figures.calls.front().wait_ns, 0);
+  EXPECT_EQ(figures.ranks[1].times_last, 0);
+  EXPECT_EQ(figures.ranks[1].caused_ns, 0);
+}
+
+// Ranks 0 and 1 are on one host, rank 2 on another of whose clock nothing tells.
+TEST(StragglerFigures, BelieveAnyWaitOnOneHostAndNoneWhereNothingTellsOfTheClocks) {
+  const HostClocks clocks =
+      ClockMeetings().clocks(std::vector<RankHost>{{0, "a"}, {1, "a"}, {2, "b"}});
+  const StragglerOptions options{.clocks = &clocks, .most_calls = 10};
+  const auto on_one = figures_of({call(0, 7, 100, 1000), call(1, 7, 140, 1000)}, {}, options);
+  EXPECT_EQ(on_one.calls.front().wait_ns, 40);
+  EXPECT_EQ(on_one.clock_error_ns, 0);
+  const auto on_two = figures_of({call(0, 7, 100, 1000), call(2, 7, 900, 1000)}, {}, options);
+  EXPECT_EQ(on_two.calls.front().wait_ns, 0);
+  EXPECT_EQ(on_two.calls.front().last_rank, -1);
+  EXPECT_EQ(on_two.clock_error_ns, kUnknownClockError);
+}
+
+TEST(StragglerFigures, BlameNobodyWhereTwoCameTogether) {
+  const auto figures =
+      figures_of({call(0, 1, 100, 500), call(1, 1, 300, 500), call(2, 1, 300, 500)});
+  EXPECT_EQ(figures.calls.front().last_rank, -1);
+  EXPECT_EQ(figures.calls.front().wait_ns, 200) << "rank 0 waited all the same";
+  for (const auto& rank : figures.ranks) EXPECT_EQ(rank.times_last, 0);
+}
+
+TEST(StragglerFigures, LeaveOutWhatIsNotWholeAndCountIt) {
+  const std::vector<ProcessGroupFigures> groups{{0, "world", "nccl", {0, 1, 2}}};
+  auto send = call(0, 3, 100, 200), receive = call(1, 3, 100, 200), third = call(2, 3, 100, 200);
+  send.function = CollectiveFunction::kSend;
+  receive.function = third.function = CollectiveFunction::kReceive;
+  const auto figures = figures_of(
+      {call(0, 1, 100, 200), call(1, 1, 150, 200),  // rank 2 is missing
+       call(0, -1, 300, 400), call(1, -1, 310, 400), send, receive, third, call(0, 2, 500, 600)},
+      groups);
+  EXPECT_TRUE(figures.calls.empty());
+  EXPECT_EQ(figures.matched, 0);
+  EXPECT_EQ(figures.unmatched, 8);
+  EXPECT_TRUE(figures.ranks.empty());
+}
+
+TEST(StragglerFigures, KeepGroupsOfOneNumberApart) {
+  const std::vector<ProcessGroupFigures> groups{{1, "shard", "nccl", {0, 1}},
+                                                {1, "shard", "nccl", {2, 3}}};
+  std::vector<Collective> calls{call(0, 5, 100, 900), call(1, 5, 200, 900), call(2, 5, 700, 1500),
+                                call(3, 5, 600, 1500)};
+  for (auto& c : calls) c.process_group = 1;
+  const auto figures = figures_of(calls, groups);
+  ASSERT_EQ(figures.calls.size(), 2u);
+  EXPECT_EQ(figures.calls[0].last_rank, 1);
+  EXPECT_EQ(figures.calls[1].last_rank, 2);
+  EXPECT_EQ(figures.calls[1].wait_ns, 100);
+}
+
+TEST(StragglerFigures, CountARankThatTakesPartTwiceOnce) {
+  const auto figures =
+      figures_of({call(0, 5, 100, 900), call(0, 5, 800, 900), call(1, 5, 200, 900)});
+  ASSERT_EQ(figures.calls.size(), 1u);
+  EXPECT_EQ(figures.calls.front().last_rank, 1);
+  EXPECT_EQ(figures.unmatched, 1);
+}
+
+TEST(StragglerFigures, SurviveClocksThatDisagreeAndReversedTimes) {
+  const auto figures = figures_of({call(0, 1, 100, 200), call(1, 1, 900, 1000),  // ended before
+                                   call(0, 2, 500, 300), call(1, 2, 400, 450)});
+  ASSERT_EQ(figures.calls.size(), 2u);
+  for (const auto& each : figures.calls) {
+    for (const auto& part : each.parts) {
+      EXPECT_GE(part.transfer_ns, 0);
+      EXPECT_GE(part.wait_ns, 0);
+      EXPECT_GE(part.end_ns, part.start_ns);
+    }
+  }
+}
+
+TEST(StragglerFigures, StopAtTheEndsOfTimeWhereAFileIsDamaged) {
+  constexpr auto kLowest = std::numeric_limits<std::int64_t>::min();
+  constexpr auto kHighest = std::numeric_limits<std::int64_t>::max();
+  std::vector<Collective> calls;
+  for (int i = 0; i < 3; ++i) {
+    calls.push_back(call(0, i, kLowest, kHighest));
+    calls.push_back(call(1, i, kHighest, kLowest));
+  }
+  const auto figures = figures_of(calls);
+  ASSERT_EQ(figures.ranks.size(), 2u);
+  EXPECT_EQ(figures.ranks[1].caused_ns, kHighest);
+  EXPECT_EQ(figures.ranks[0].waited_ns, kHighest);
+  EXPECT_GE(figures.calls.front().transfer_ns(), 0);
+}
+
+TEST(StragglerFigures, KeepTheLongestWaitsAndSumOverAll) {
+  std::vector<Collective> calls;
+  for (int i = 0; i < 5000; ++i) {
+    const std::int64_t start = i * 1000;
+    calls.push_back(call(0, i, start, start + 900));
+    calls.push_back(call(1, i, start + i % 500, start + 900));
+  }
+  const auto figures = figures_of(calls, {}, {.clocks = nullptr, .most_calls = 20});
+  EXPECT_EQ(figures.matched, 5000);
+  ASSERT_EQ(figures.calls.size(), 20u);
+  std::int64_t caused = 0;
+  for (int i = 0; i < 5000; ++i) caused += i % 500;
+  EXPECT_EQ(figures.ranks[1].caused_ns, caused);
+  EXPECT_TRUE(std::ranges::is_sorted(figures.calls, {}, &StragglerCall::first_start_ns));
+  for (const auto& each : figures.calls) EXPECT_GE(each.wait_ns, 498);
+}
+
+TEST(StragglerFigures, KeepFewerCallsOfManyRanksAndStillSumOverAll) {
+  std::vector<Collective> calls;
+  for (int i = 0; i < 400; ++i) {
+    for (int rank = 0; rank < 64; ++rank) {
+      calls.push_back(call(rank, i, i * 1000 + (rank == 5 ? i : 0), i * 1000 + 900));
+    }
+  }
+  StragglerOptions options;
+  options.most_parts = 640;
+  const auto figures = figures_of(calls, {}, options);
+  EXPECT_EQ(figures.matched, 400);
+  EXPECT_EQ(figures.calls.size(), 10u);
+  for (const auto& each : figures.calls) EXPECT_GE(each.latest_start_ns - each.first_start_ns, 390);
+  EXPECT_EQ(figures.ranks[5].times_last, 399);
+}
+
+constexpr int kRandomCalls = 60;
+
+// Of some calls ranks are missing.
+std::vector<Collective> random_calls(std::mt19937& random, int ranks) {
+  std::vector<Collective> calls;
+  for (int i = 0; i < kRandomCalls; ++i) {
+    const bool whole = random() % 4 != 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+      if (!whole && random() % 3 == 0) continue;
+      const auto start = static_cast<std::int64_t>(1'000'000 + i * 10'000 + random() % 5000);
+      calls.push_back(call(rank, i, start, start + static_cast<std::int64_t>(random() % 9000)));
+    }
+  }
+  std::ranges::shuffle(calls, random);
+  return calls;
+}
+
+std::vector<Collective> parts_of(const std::vector<Collective>& calls, int sequence) {
+  std::vector<Collective> parts;
+  std::ranges::copy_if(calls, std::back_inserter(parts),
+                       [sequence](const Collective& c) { return c.sequence == sequence; });
+  return parts;
+}
+
+struct Arrivals {
+  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t latest_ns = 0;
+  std::int64_t second_ns = 0;  // the latest but one; equal to it where two came together
+};
+
+Arrivals arrivals_of(const std::vector<Collective>& parts) {
+  Arrivals found;
+  for (const auto& c : parts) {
+    found.first_ns = std::min(found.first_ns, c.start_ns);
+    if (c.start_ns >= found.latest_ns) {
+      found.second_ns = found.latest_ns;
+      found.latest_ns = c.start_ns;
+    } else {
+      found.second_ns = std::max(found.second_ns, c.start_ns);
+    }
+  }
+  return found;
+}
+
+// Every figure of a call from its definition, with nothing sorted or shared; `ranks` takes in what
+// is each rank's.
+void expect_as_defined(const StragglerCall& found, const std::vector<Collective>& parts,
+                       std::map<int, StragglerRank>& ranks) {
+  const Arrivals arrivals = arrivals_of(parts);
+  std::int64_t waits = 0;
+  for (const auto& c : parts) {
+    const std::int64_t wait = arrivals.latest_ns - c.start_ns;
+    const StragglerPart* part = found.part_of(c.rank);
+    ASSERT_NE(part, nullptr);
+    EXPECT_EQ(part->wait_ns, wait);
+    EXPECT_EQ(part->transfer_ns, std::max<std::int64_t>(0, c.end_ns - arrivals.latest_ns));
+    waits += wait;
+    auto& rank = ranks[c.rank];
+    ++rank.calls;
+    rank.late_ns += c.start_ns - arrivals.first_ns;
+    rank.waited_ns += wait;
+  }
+  EXPECT_EQ(found.wait_ns, waits);
+  if (arrivals.latest_ns == arrivals.second_ns) return;
+  const auto last = std::ranges::find(parts, arrivals.latest_ns, &Collective::start_ns);
+  EXPECT_EQ(found.last_rank, last->rank);
+  auto& blamed = ranks[last->rank];
+  ++blamed.times_last;
+  blamed.caused_ns += waits;
+  blamed.alone_ns += arrivals.latest_ns - arrivals.second_ns;
+}
+
+void expect_equal(const StragglerRank& found, const StragglerRank& wanted) {
+  EXPECT_EQ(std::tuple(found.calls, found.times_last, found.late_ns, found.waited_ns,
+                       found.caused_ns, found.alone_ns),
+            std::tuple(wanted.calls, wanted.times_last, wanted.late_ns, wanted.waited_ns,
+                       wanted.caused_ns, wanted.alone_ns));
+}
+
+TEST(StragglerFigures, AgreeWithTheDefinitionsOnRandomCalls) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    const std::size_t ranks = 2 + random() % 7;
+    std::vector<ProcessGroupFigures> groups{{0, "world", "", std::vector<int>(ranks)}};
+    std::iota(groups[0].ranks.begin(), groups[0].ranks.end(), 0);
+    const auto calls = random_calls(random, static_cast<int>(ranks));
+    const StragglerFigures figures = figures_of(calls, groups);
+    std::map<int, StragglerRank> expected;
+    std::int64_t matched = 0;
+    std::size_t used = 0;
+    for (int i = 0; i < kRandomCalls; ++i) {
+      const auto parts = parts_of(calls, i);
+      const auto found = std::ranges::find(figures.calls, i, &StragglerCall::sequence);
+      if (parts.size() < ranks) {
+        EXPECT_EQ(found, figures.calls.end());
+        continue;
+      }
+      ++matched;
+      used += parts.size();
+      ASSERT_NE(found, figures.calls.end());
+      ASSERT_NO_FATAL_FAILURE(expect_as_defined(*found, parts, expected));
+    }
+    EXPECT_EQ(figures.matched, matched);
+    EXPECT_EQ(figures.unmatched, static_cast<std::int64_t>(calls.size() - used));
+    for (const auto& rank : figures.ranks) expect_equal(rank, expected[rank.rank]);
+  }
+}
+
+}  // namespace
+
+}  // namespace shardlens::trace

@@ -1,0 +1,32 @@
+// From samples to the points of an area lane, at most one per pixel. Pure function, any thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "trace/base/intervals.h"
+#include "trace/timeline/pieces/pixel_grid.h"
+#include "trace/timeline/values/picture.h"
+
+namespace shardlens::trace {
+
+struct AreaSample {
+  std::int64_t time_ns = 0;
+  double value = 0;
+};
+
+struct AreaScale {
+  double base = 0, top = 1;
+};
+// What a counter's row shows from its bottom to its top: percents and shares whole, temperatures
+// from 20 to 100 °C, watts up to the limit, the rest from 0 to its highest.
+AreaScale area_scale(std::string_view unit, double highest, double most_watts);
+
+// `samples` by time. The last one before the window comes first, since its value holds until the
+// next.
+std::vector<AreaPoint> area_points(std::span<const AreaSample> samples, Interval window,
+                                   PixelGrid grid);
+
+}  // namespace shardlens::trace

@@ -1,0 +1,52 @@
+// From the events of a row to the pieces that are drawn: events of at least a pixel one by one,
+// shorter ones folded by pixel. At most a few pieces per pixel and level, however many events there
+// are. One thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "trace/timeline/pieces/pixel_grid.h"
+#include "trace/timeline/values/drawn_event.h"
+
+namespace shardlens::trace {
+
+class PieceFolder {
+ public:
+  PieceFolder(PixelGrid grid, Interval window, int levels);
+
+  // What was wanted in whole columns, and one more before it, whose short events may reach into it.
+  Interval window() const { return window_; }
+
+  // In order of start within a level; what cannot be seen in the window is passed over.
+  void add(const DrawnEvent& event);
+  // By level, then by start. `name` of a piece is its event's, of a fold the longest's.
+  std::vector<Piece> finish();
+
+ private:
+  // Short events that begin in one column, or long ones that overlap each other there.
+  struct Fold {
+    DrawnEvent longest;
+    Interval time;  // of all of them
+    std::uint32_t count = 0;
+    std::int64_t busy_ns = 0, covered_until_ns = 0;
+
+    void add(const DrawnEvent& event);
+    Piece piece() const;
+  };
+  struct Level {
+    std::int64_t column_start_ns = INT64_MIN, column_end_ns = INT64_MIN;
+    std::uint32_t drawn_alone = 0;
+    Fold shorter, longer;
+    std::vector<Piece> pieces;
+  };
+  void begin_column(Level& level, std::int64_t time_ns) const;
+  static void end_column(Level& level);
+
+  PixelGrid grid_;
+  Interval window_;
+  std::vector<Level> levels_;
+};
+
+}  // namespace shardlens::trace

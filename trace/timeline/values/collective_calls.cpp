@@ -1,0 +1,80 @@
+#include "trace/timeline/values/collective_calls.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "trace/base/saturated.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+auto call_of(const CollectivePart& part) {
+  return std::tie(part.process_group, part.first_member, part.sequence, part.function);
+}
+
+}  // namespace
+
+CollectiveCalls::CollectiveCalls(std::vector<CollectivePart> parts) : parts_(std::move(parts)) {
+  std::erase_if(parts_, [](const CollectivePart& part) {
+    return part.sequence < 0 || part.function == CollectiveFunction::kSend ||
+           part.function == CollectiveFunction::kReceive;
+  });
+  std::ranges::sort(parts_, [](const CollectivePart& a, const CollectivePart& b) {
+    return std::tuple(call_of(a), a.rank, a.start_ns) < std::tuple(call_of(b), b.rank, b.start_ns);
+  });
+  // Contradictory: one rank cannot take part twice.
+  const auto repeated = std::ranges::unique(parts_, [](const auto& a, const auto& b) {
+    return a.rank == b.rank && call_of(a) == call_of(b);
+  });
+  parts_.erase(repeated.begin(), repeated.end());
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const CollectivePart& part = parts_[i];
+    if (i == 0 || call_of(part) != call_of(parts_[i - 1])) calls_.push_back({i, 0});
+    ++calls_.back().size;
+    auto& places = call_of_[part.rank];
+    if (part.index >= places.size()) places.resize(std::size_t{part.index} + 1);
+    places[part.index] = static_cast<std::uint32_t>(calls_.size());
+  }
+}
+
+void CollectiveCalls::doubt_waits(const HostClocks& clocks) {
+  CallClockErrors errors(clocks);
+  std::vector<int> ranks;
+  for (Call& call : calls_) {
+    ranks.clear();
+    for (const CollectivePart& part : parts_of(call)) ranks.push_back(part.rank);
+    call.clock_error_ns = errors.error_ns(ranks);
+  }
+}
+
+const CollectiveCalls::Call* CollectiveCalls::call_with(const CollectivePart& like) const {
+  const auto places = call_of_.find(like.rank);
+  if (places != call_of_.end() && like.index < places->second.size()) {
+    const std::uint32_t place = places->second[like.index];
+    if (place > 0 && call_of(parts_[calls_[place - 1].first]) == call_of(like)) {
+      return &calls_[place - 1];
+    }
+  }
+  const auto found = std::ranges::lower_bound(
+      calls_, like,
+      [](const CollectivePart& a, const CollectivePart& b) { return call_of(a) < call_of(b); },
+      [this](const Call& call) { return parts_[call.first]; });
+  const bool is_it = found != calls_.end() && call_of(parts_[found->first]) == call_of(like);
+  return is_it ? &*found : nullptr;
+}
+
+std::span<const CollectivePart> CollectiveCalls::same_call(const CollectivePart& like) const {
+  const Call* const call = call_with(like);
+  return call == nullptr ? std::span<const CollectivePart>{} : parts_of(*call);
+}
+
+std::int64_t CollectiveCalls::latest_start_ns(const CollectivePart& like) const {
+  const Call* const call = call_with(like);
+  if (call == nullptr || call->size < 2 || call->clock_error_ns == kUnknownClockError) return 0;
+  const auto latest = std::ranges::max(parts_of(*call), {}, &CollectivePart::start_ns).start_ns;
+  return saturated_difference(latest, like.start_ns) > call->clock_error_ns ? latest
+                                                                            : like.start_ns;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,86 @@
+// What a frame draws of the timeline: rows as pieces, never more of them than pixels. Made ahead
+// of the frame by worker threads, drawn as often as wanted. Plain values, any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trace/base/time_partition.h"
+#include "trace/timeline/values/event_ref.h"
+
+namespace shardlens::trace {
+
+// One event, or neighbours that are too short to be told apart. Times are absolute.
+struct Piece {
+  std::int64_t start_ns = 0, end_ns = 0;
+  std::uint32_t count = 1;  // events that begin in it; 1 with `ref` set: one event, drawn whole
+  float busy = 1;           // share of [start, end) in which anything runs
+  float busiest = 1;        // of a fold: the greatest share in one of its parts
+  std::uint32_t name = 0;   // index into TimelinePicture::names; of a fold: of its longest event
+  std::int64_t longest_ns = 0;  // of a fold: the longest event
+  std::uint8_t level = 0;       // of nesting
+  TimeClass piece_class = TimeClass::kCompute;
+  // Of collectives: until then the rank waited for the last one. 0: not known, or not a collective.
+  std::int64_t latest_start_ns = 0;
+  EventRef ref;
+
+  std::int64_t duration_ns() const { return end_ns - start_ns; }
+};
+
+// A ribbon's column: nanoseconds by class, which sum to end − start where everything is known.
+struct RibbonColumn {
+  std::int64_t start_ns = 0, end_ns = 0;
+  std::array<float, kPartitionClasses> share{};  // of the column, by class
+};
+
+// A point of an area lane; between two points the value of the first holds.
+struct AreaPoint {
+  std::int64_t time_ns = 0;
+  double value = 0;    // mean where several samples fall into one pixel
+  double highest = 0;  // of those
+};
+
+struct ReadyPoint {  // gradients of a bucket or unit were ready
+  std::int64_t time_ns = 0;
+  std::uint32_t name = 0;  // "bucket 3", "blocks.3"
+  std::int64_t bytes = 0;
+};
+
+// A part of one row at one zoom.
+struct RowWindow {
+  int row = 0;
+  std::int64_t start_ns = 0, end_ns = 0;  // absolute
+
+  bool operator==(const RowWindow&) const = default;
+};
+
+struct PictureRequest {
+  std::vector<RowWindow> windows;  // what can be seen, and a margin around it
+  double ns_per_pixel = 1;
+
+  bool operator==(const PictureRequest&) const = default;
+};
+
+struct RowPicture {
+  RowWindow window;
+  bool is_exact = false;              // events, not the pyramid
+  bool is_complete = true;            // false: some of it is still being read or rebuilt
+  std::vector<Piece> pieces;          // by level, then by start; kRibbon at a fine zoom, too
+  std::vector<RibbonColumn> columns;  // kRibbon at a coarse zoom
+  std::vector<AreaPoint> area;        // kMemory, kCounter, kGpu
+  double area_highest = 0;            // over the whole run, so that the scale holds still
+  double area_base = 0;               // the value at the row's bottom
+  double area_top = 0;                // at its top; 0: area_highest
+  std::vector<ReadyPoint> ready;      // kReady
+};
+
+struct TimelinePicture {
+  PictureRequest request;
+  std::vector<RowPicture> rows;    // in the order of the request's windows
+  std::vector<std::string> names;  // 0 is ""
+  double prepare_ms = 0;           // what it took
+};
+
+}  // namespace shardlens::trace

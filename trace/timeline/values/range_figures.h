@@ -1,0 +1,85 @@
+// Statistics of everything that begins in a range of time. Plain values; nanoseconds; any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trace/timeline/values/event_ref.h"
+#include "trace/timeline/values/picture.h"
+
+namespace shardlens::trace {
+
+struct TimeRange {
+  std::int64_t start_ns = 0, end_ns = 0;  // absolute; an event belongs to it if it begins in it
+  std::vector<int> ranks;                 // empty: all
+
+  bool operator==(const TimeRange&) const = default;
+};
+
+enum class StatisticsTable : std::uint8_t {
+  kKernels,
+  kOperators,
+  kCollectives,
+  kCopies,
+  kLaunches
+};
+// What collectives are put together by; the other tables have kName alone.
+enum class GroupBy : std::uint8_t { kName, kClass, kShape, kUnit };
+
+// Logarithmic: bin i holds durations from first_ns · step^i.
+inline constexpr int kHistogramBins = 48;
+struct DurationHistogram {
+  double first_ns = 0, last_ns = 0;  // lowest and highest duration
+  std::array<std::uint32_t, kHistogramBins> counts{};
+};
+
+inline constexpr std::int64_t kUnknownNs = -1;
+
+struct NameFigures {
+  std::string name;
+  TimeClass piece_class = TimeClass::kCompute;
+  std::string
+      kernel_class;  // "matrix product", "attention", "communication", …; "" unless a kernel
+  std::int64_t count = 0;
+  std::int64_t total_ns = 0;
+  double share = 0;  // of the table's total
+  double mean_ns = 0;
+  // Exact, the nearest rank; kUnknownNs until every event was seen.
+  std::int64_t median_ns = 0, p99_ns = 0;
+  std::int64_t least_ns = 0, most_ns = 0;
+  std::int64_t bytes = 0;  // collectives and copies: sum; else 0
+  // Collectives whose start on every rank of the group is known, summed; all 0 where none is.
+  std::int64_t matched = 0;
+  std::int64_t wait_ns = 0;         // latest start − own start
+  std::int64_t transfer_ns = 0;     // own end − latest start
+  std::int64_t matched_bytes = 0;   // algbw = matched_bytes ÷ transfer_ns
+  std::string algorithm, protocol;  // as NCCL chose them, all that occur; "": not known
+  double bus_bytes = 0;             // bytes × bus_factor(); busbw = bus_bytes ÷ transfer_ns
+  EventRef longest;                 // to be shown in the timeline
+  std::int64_t longest_start_ns = 0;
+  DurationHistogram histogram;
+};
+
+struct RangeTable {
+  StatisticsTable table = StatisticsTable::kKernels;
+  GroupBy group_by = GroupBy::kName;
+  std::vector<NameFigures> rows;  // by total, the greatest first
+  std::int64_t count = 0, total_ns = 0;
+};
+
+struct StragglerFigures;
+
+struct RangeFigures {
+  TimeRange range;
+  std::vector<RangeTable> tables;
+  bool is_whole_run = false;
+  double fraction = 1;     // of the run that was counted; below 1 more are to come
+  double seconds = 0;      // it took
+  std::string incomplete;  // what could not be read, "" for nothing
+  std::shared_ptr<const StragglerFigures> stragglers;  // of the collectives; null: not counted
+};
+
+}  // namespace shardlens::trace

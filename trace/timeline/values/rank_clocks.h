@@ -1,0 +1,13 @@
+// The clocks of a run's ranks, from all of its calls. Pure functions, any thread.
+#pragma once
+
+#include <span>
+
+#include "trace/analysis/steps/host_clocks.h"
+#include "trace/timeline/values/collective_calls.h"
+
+namespace shardlens::trace {
+
+HostClocks rank_clocks(std::span<const RankHost> ranks, const CollectiveCalls& calls);
+
+}  // namespace shardlens::trace

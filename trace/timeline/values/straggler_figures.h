@@ -1,0 +1,88 @@
+// Who kept whom waiting: waits and transfers of collectives over the ranks of their group, and what
+// each rank's lateness cost the others. Definitions: docs/NUMBERS.md. Plain values, any thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trace/analysis/figures/figures.h"
+#include "trace/analysis/steps/host_clocks.h"
+#include "trace/model/events.h"
+#include "trace/model/strings.h"
+#include "trace/timeline/values/event_ref.h"
+
+namespace shardlens::trace {
+
+struct StragglerPart {  // one rank's part in a call
+  int rank = 0;
+  std::int64_t start_ns = 0, end_ns = 0;
+  std::int64_t wait_ns = 0;      // latest start − own start; 0 below the clocks' error
+  std::int64_t transfer_ns = 0;  // end − latest start
+  EventRef ref;
+};
+
+struct StragglerCall {
+  CollectiveFunction function = CollectiveFunction::kOther;
+  std::string tag;  // "bucket 3", "blocks.6 forward gather"; "" for none
+  int process_group = 0;
+  std::int64_t sequence = 0;
+  std::int64_t step = -1;
+  std::int64_t bytes = 0;
+  std::int64_t first_start_ns = 0, latest_start_ns = 0, end_ns = 0;
+  int last_rank = -1;                // started last; -1: not by more than the clocks' error
+  std::int64_t wait_ns = 0;          // sum over the ranks
+  std::vector<StragglerPart> parts;  // by rank
+
+  const StragglerPart* part_of(int rank) const;
+  std::int64_t longest_wait_ns() const;
+  std::int64_t transfer_ns() const;  // the longest over the ranks
+};
+
+// Sums over all calls that a rank took part in.
+struct StragglerRank {
+  int rank = 0;
+  std::int64_t calls = 0;
+  std::int64_t times_last = 0;
+  std::int64_t late_ns = 0;    // own start − first start
+  std::int64_t waited_ns = 0;  // for others
+  std::int64_t caused_ns = 0;  // what the others waited in calls that it was last in
+  // Of that what nobody else shares: latest start − the one before it. Had this rank come with the
+  // one before it, those calls would have begun that much earlier.
+  std::int64_t alone_ns = 0;
+
+  double mean_late_ns() const {
+    return calls > 0 ? static_cast<double>(late_ns) / static_cast<double>(calls) : 0;
+  }
+};
+
+struct StragglerFigures {
+  std::vector<StragglerCall> calls;  // by start; at most as many as were asked for
+  std::vector<StragglerRank> ranks;  // by rank; those that took part in any
+  std::int64_t matched = 0;          // calls that the sums are over
+  // Collectives left out: without a sequence number, between two ranks alone (send, receive), or
+  // not all of the group's ranks are there.
+  std::int64_t unmatched = 0;
+  // The greatest between hosts of a call, below which its waits are not believed;
+  // kUnknownClockError: of some calls nothing tells.
+  std::int64_t clock_error_ns = 0;
+};
+
+struct StragglerOptions {
+  const HostClocks* clocks = nullptr;  // null: there is one
+  // Those with the longest waits are kept: so many calls, and with many ranks so many parts of
+  // them.
+  std::size_t most_calls = 20'000, most_parts = 500'000;
+};
+
+// `collectives`: of all ranks, in any order. `refs`: where each of them is, or empty. `groups`: as
+// announced; the ranks of others are those that take part, which must be two or more. Calls are
+// matched by (group, sequence, function).
+StragglerFigures straggler_figures(std::span<const Collective> collectives,
+                                   std::span<const EventRef> refs,
+                                   std::span<const ProcessGroupFigures> groups,
+                                   const StringTable& strings,
+                                   const StragglerOptions& options = {});
+
+}  // namespace shardlens::trace

@@ -1,0 +1,124 @@
+#include "trace/timeline/words/quantity.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace shardlens::trace {
+
+namespace {
+
+std::string fixed_text(double value, int decimals) {
+  std::array<char, 64> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%.*f", decimals, value);
+  return buffer.data();
+}
+
+// Rounding first, so that 9.996 becomes "10.0" and not "10.00".
+int decimals_for(double magnitude) {
+  if (magnitude < 9.995) return 2;
+  if (magnitude < 999.95) return 1;
+  return 0;
+}
+
+double ns_per(std::string_view unit) {
+  if (unit == "s") return 1e9;
+  return unit == "ms" ? 1e6 : 1e3;
+}
+
+Quantity scaled(double value, double base, const std::array<const char*, 5>& units) {
+  std::size_t index = 0;
+  double shown = value;
+  while (std::abs(shown) >= base * 0.99995 && index + 1 < units.size()) {
+    shown /= base;
+    ++index;
+  }
+  return {index == 0 ? format_plain(shown) : format_number(shown), units[index]};
+}
+
+}  // namespace
+
+std::string format_number(double value) {
+  if (!std::isfinite(value)) return std::string(kUnknown);
+  const int decimals = decimals_for(std::abs(value));
+  if (decimals == 0) return format_integer(std::llround(value));
+  return fixed_text(value, decimals);
+}
+
+std::string format_integer(std::int64_t value) {
+  std::string digits = std::to_string(value < 0 ? -value : value);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  return value < 0 ? "−" + digits : digits;
+}
+
+std::string format_plain(double value) {
+  if (!std::isfinite(value)) return std::string(kUnknown);
+  std::array<char, 64> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%.4g", value);
+  return buffer.data();
+}
+
+std::string_view duration_unit(double ns) {
+  const double magnitude = std::abs(ns);
+  if (magnitude >= 999.95e6) return "s";
+  return magnitude >= 999.5e3 || magnitude == 0 ? "ms" : "µs";
+}
+
+Quantity format_duration_in(double ns, std::string_view unit) {
+  if (!std::isfinite(ns)) return {std::string(kUnknown), ""};
+  const double value = ns / ns_per(unit);
+  return {value == 0 ? "0" : format_number(value), std::string(unit)};
+}
+
+Quantity format_duration(double ns) { return format_duration_in(ns, duration_unit(ns)); }
+
+Quantity format_bytes(double bytes) {
+  if (!std::isfinite(bytes)) return {std::string(kUnknown), ""};
+  Quantity result = scaled(bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
+  if (result.unit == "B") result.value = format_integer(std::llround(bytes));
+  // "147 MiB" reads better than "147.0 MiB" and has three digits.
+  if (result.value.size() == 5 && result.value[3] == '.') {
+    double value = bytes;
+    for (auto unit : {"KiB", "MiB", "GiB", "TiB"}) {
+      value /= 1024;
+      if (result.unit == unit) break;
+    }
+    result.value = fixed_text(value, 0);
+  }
+  return result;
+}
+
+Quantity format_count(double count) { return scaled(count, 1000, {"", "k", "M", "G", "T"}); }
+
+Quantity format_rate(double per_second, std::string_view unit) {
+  Quantity result = format_count(per_second);
+  if (result.unit.empty()) result.value = format_number(per_second);
+  result.unit += unit;
+  return result;
+}
+
+Quantity format_bandwidth(double bytes_per_second) {
+  // Only what would be shown as nothing else has another unit.
+  if (bytes_per_second > 0 && bytes_per_second < 1e6) {
+    return {format_number(bytes_per_second / 1e3), "kB/s"};
+  }
+  if (bytes_per_second > 0 && bytes_per_second < 1e7) {
+    return {format_number(bytes_per_second / 1e6), "MB/s"};
+  }
+  return {format_number(bytes_per_second / 1e9), "GB/s"};
+}
+
+Quantity format_percent(double fraction) {
+  const double percent = fraction * 100;
+  if (!std::isfinite(percent)) return {std::string(kUnknown), ""};
+  if (percent != 0 && std::abs(percent) < 0.05) return {percent > 0 ? "< 0.1" : "> −0.1", "%"};
+  return {fixed_text(percent, std::abs(percent) < 9.95 && percent != 0 ? 1 : 0), "%"};
+}
+
+std::string format_signed_percent(double fraction) {
+  const double percent = std::abs(fraction) * 100;
+  const char* sign = fraction > 0 ? "+" : fraction < 0 ? "−" : "";
+  return sign + fixed_text(percent, 1) + " %";
+}
+
+}  // namespace shardlens::trace
