@@ -6,8 +6,8 @@
 #include <set>
 
 #include "trace/job/shape/parameter_shapes.h"
-#include "trainer/ddp/data_parallel.h"
 #include "trainer/model/build_model.h"
+#include "trainer/strategy/ddp/data_parallel.h"
 
 namespace shardlens::trainer {
 namespace {

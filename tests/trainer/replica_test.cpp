@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "tests/trainer/comm/rank_threads.h"
-#include "trainer/ddp/data_parallel.h"
 #include "trainer/model/build_model.h"
+#include "trainer/strategy/ddp/data_parallel.h"
 
 namespace shardlens::trainer {
 namespace {

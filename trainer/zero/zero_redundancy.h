@@ -8,7 +8,7 @@
 
 #include "profiler/recorder/recorder.h"
 #include "trainer/comm/communicator.h"
-#include "trainer/ddp/data_parallel.h"
+#include "trainer/strategy/ddp/data_parallel.h"
 #include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer {

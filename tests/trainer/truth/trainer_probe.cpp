@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "trainer/data/distributed_sampler.h"
-#include "trainer/ddp/data_parallel.h"
 #include "trainer/model/build_model.h"
 #include "trainer/optimizer/learning_rate.h"
+#include "trainer/strategy/ddp/data_parallel.h"
 
 namespace {
 

@@ -33,7 +33,8 @@ void ReplicatedMemory::begin_forward(MemoryLedger& ledger, bool reduces, bool ad
 void ReplicatedMemory::keep_gradient(MemoryLedger& ledger, std::int64_t values) {
   const std::int64_t bytes = 4 * values;
   ledger.move(Holding::kFreshGradients, Holding::kGradients, bytes);
-  // It is moved into its bucket, as trainer/ddp does in every backward, or added to what is there.
+  // It is moved into its bucket, as trainer/strategy/ddp does in every backward, or added to what
+  // is there.
   if (are_views_ || adds_) ledger.remove(Holding::kGradients, bytes);
   if (compresses_ && reduces_) ledger.add(Holding::kCompressed, 2 * values);
 }

@@ -1,4 +1,4 @@
-#include "trainer/ddp/data_parallel.h"
+#include "trainer/strategy/ddp/data_parallel.h"
 
 #include <torch/csrc/autograd/engine.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/ddp/data_parallel.h"
+#include "trainer/strategy/ddp/data_parallel.h"
 
 namespace shardlens::trainer {
 

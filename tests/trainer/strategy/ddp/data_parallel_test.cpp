@@ -1,4 +1,4 @@
-#include "trainer/ddp/data_parallel.h"
+#include "trainer/strategy/ddp/data_parallel.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <ostream>
 
 #include "tests/trainer/comm/rank_threads.h"
-#include "tests/trainer/ddp/small_model.h"
+#include "tests/trainer/strategy/ddp/small_model.h"
 
 namespace shardlens::trainer {
 namespace {

@@ -1,4 +1,4 @@
-#include "trainer/ddp/bucket_hook.h"
+#include "trainer/strategy/ddp/bucket_hook.h"
 
 #include <utility>
 

@@ -13,7 +13,7 @@
 #include "profiler/recorder/recorder.h"
 #include "trace/job/settings/settings.h"
 #include "trainer/comm/communicator.h"
-#include "trainer/ddp/bucket_hook.h"
+#include "trainer/strategy/ddp/bucket_hook.h"
 #include "trainer/strategy/named_tensor.h"
 #include "trainer/strategy/strategy.h"
 
