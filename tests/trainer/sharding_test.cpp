@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/trainer/sharded_training.h"
-#include "trainer/fsdp/flat_buffer.h"
-#include "trainer/fsdp/fully_sharded.h"
-#include "trainer/fsdp/sharded_unit.h"
-#include "trainer/fsdp/unit_plan.h"
+#include "trainer/strategy/fsdp/flat_buffer.h"
+#include "trainer/strategy/fsdp/fully_sharded.h"
+#include "trainer/strategy/fsdp/sharded_unit.h"
+#include "trainer/strategy/fsdp/unit_plan.h"
 #include "trainer/zero/partition.h"
 
 namespace shardlens::trainer {

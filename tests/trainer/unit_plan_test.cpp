@@ -1,5 +1,5 @@
 // The units of sharding, and that predictions, which see no module, count with the same.
-#include "trainer/fsdp/unit_plan.h"
+#include "trainer/strategy/fsdp/unit_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,9 +5,9 @@
 
 #include "profiler/torch/torch_sources.h"
 #include "trace/job/shape/strategy.h"
-#include "trainer/fsdp/fully_sharded.h"
 #include "trainer/model/build_model.h"
 #include "trainer/strategy/ddp/data_parallel.h"
+#include "trainer/strategy/fsdp/fully_sharded.h"
 #include "trainer/zero/zero_redundancy.h"
 
 namespace shardlens::trainer {

@@ -7,7 +7,7 @@
 
 #include "tests/trainer/fake_strategy.h"
 #include "tests/trainer/sharded_training.h"
-#include "trainer/fsdp/fully_sharded.h"
+#include "trainer/strategy/fsdp/fully_sharded.h"
 
 namespace shardlens::trainer {
 namespace {

@@ -8,10 +8,10 @@
 #include "profiler/torch/torch_sources.h"
 #include "tests/trainer/comm/rank_threads.h"
 #include "tests/trainer/huggingface/model_folder.h"
-#include "trainer/fsdp/fully_sharded.h"
 #include "trainer/huggingface/folder_source.h"
 #include "trainer/huggingface/save_model_folder.h"
 #include "trainer/model/build_model.h"
+#include "trainer/strategy/fsdp/fully_sharded.h"
 
 namespace shardlens::trainer {
 namespace {

@@ -244,7 +244,7 @@ void UnitMemory::drop_retired(MemoryLedger& ledger) {
 void UnitMemory::reduce(MemoryLedger& ledger, Unit unit) {
   const std::int64_t shard = shards_.units[unit].trained;
   if (shard == 0) return;
-  finish_reduction(ledger);  // of the unit before, as trainer/fsdp/gradient_reducer
+  finish_reduction(ledger);  // of the unit before, as trainer/strategy/fsdp/gradient_reducer
   UnderWay next;
   next.shard = shard;
   const std::int64_t flat = bytes_.reduced * shards_.group * shard;

@@ -1,5 +1,5 @@
 // The memory of strategies with units: shards, gathered units, gradients under way. Follows
-// trainer/fsdp. Any thread.
+// trainer/strategy/fsdp. Any thread.
 #pragma once
 
 #include <optional>
@@ -74,7 +74,7 @@ class UnitMemory final : public KeptMemory {
   std::size_t entered_ = 0;  // how many, by forward
   // Those whose backward has not begun, as forward left them: the last is the next.
   std::vector<Unit> await_backward_;
-  // Freed in forward, but a GPU may still compute with it (trainer/fsdp/retired_unit).
+  // Freed in forward, but a GPU may still compute with it (trainer/strategy/fsdp/retired_unit).
   std::optional<Unit> retired_;
   std::optional<UnderWay> under_way_;
 };

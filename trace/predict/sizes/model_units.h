@@ -1,5 +1,5 @@
-// The units of a model, as trainer/fsdp/unit_plan forms them of its modules; here these are told by
-// the names of their parameters. Any thread.
+// The units of a model, as trainer/strategy/fsdp/unit_plan forms them of its modules; here these
+// are told by the names of their parameters. Any thread.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 #include <memory>
 #include <optional>
 
-#include "trainer/fsdp/completion.h"
+#include "trainer/strategy/fsdp/completion.h"
 
 namespace shardlens::trainer {
 

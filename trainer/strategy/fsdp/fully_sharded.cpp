@@ -1,4 +1,4 @@
-#include "trainer/fsdp/fully_sharded.h"
+#include "trainer/strategy/fsdp/fully_sharded.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "trainer/fsdp/gradient_reducer.h"
+#include "trainer/strategy/fsdp/gradient_reducer.h"
 
 #include <utility>
 

@@ -9,9 +9,9 @@
 #include <optional>
 
 #include "trainer/comm/communicator.h"
-#include "trainer/fsdp/completion.h"
-#include "trainer/fsdp/flat_buffer.h"
-#include "trainer/fsdp/shard_streams.h"
+#include "trainer/strategy/fsdp/completion.h"
+#include "trainer/strategy/fsdp/flat_buffer.h"
+#include "trainer/strategy/fsdp/shard_streams.h"
 
 namespace shardlens::trainer {
 

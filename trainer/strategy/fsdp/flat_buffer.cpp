@@ -1,4 +1,4 @@
-#include "trainer/fsdp/flat_buffer.h"
+#include "trainer/strategy/fsdp/flat_buffer.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "trainer/fsdp/shard_streams.h"
+#include "trainer/strategy/fsdp/shard_streams.h"
 
 #include <c10/cuda/CUDAGuard.h>
 

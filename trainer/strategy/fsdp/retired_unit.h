@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "trainer/fsdp/completion.h"
-#include "trainer/fsdp/shard_streams.h"
+#include "trainer/strategy/fsdp/completion.h"
+#include "trainer/strategy/fsdp/shard_streams.h"
 
 namespace shardlens::trainer {
 

@@ -1,4 +1,4 @@
-#include "trainer/fsdp/retired_unit.h"
+#include "trainer/strategy/fsdp/retired_unit.h"
 
 #include <utility>
 

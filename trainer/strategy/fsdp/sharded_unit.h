@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "trainer/comm/communicator.h"
-#include "trainer/fsdp/completion.h"
-#include "trainer/fsdp/flat_buffer.h"
-#include "trainer/fsdp/shard_streams.h"
-#include "trainer/fsdp/unit_plan.h"
+#include "trainer/strategy/fsdp/completion.h"
+#include "trainer/strategy/fsdp/flat_buffer.h"
+#include "trainer/strategy/fsdp/shard_streams.h"
+#include "trainer/strategy/fsdp/unit_plan.h"
 
 namespace shardlens::trainer {
 

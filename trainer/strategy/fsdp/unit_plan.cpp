@@ -1,4 +1,4 @@
-#include "trainer/fsdp/unit_plan.h"
+#include "trainer/strategy/fsdp/unit_plan.h"
 
 #include <map>
 #include <set>

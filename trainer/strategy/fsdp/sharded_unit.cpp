@@ -1,4 +1,4 @@
-#include "trainer/fsdp/sharded_unit.h"
+#include "trainer/strategy/fsdp/sharded_unit.h"
 
 #include <algorithm>
 #include <map>

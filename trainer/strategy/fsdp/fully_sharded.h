@@ -11,12 +11,12 @@
 
 #include "profiler/recorder/recorder.h"
 #include "trainer/comm/communicator.h"
-#include "trainer/fsdp/gradient_reducer.h"
-#include "trainer/fsdp/retired_unit.h"
-#include "trainer/fsdp/shard_streams.h"
-#include "trainer/fsdp/sharded_unit.h"
-#include "trainer/fsdp/unit_plan.h"
 #include "trainer/model/model.h"
+#include "trainer/strategy/fsdp/gradient_reducer.h"
+#include "trainer/strategy/fsdp/retired_unit.h"
+#include "trainer/strategy/fsdp/shard_streams.h"
+#include "trainer/strategy/fsdp/sharded_unit.h"
+#include "trainer/strategy/fsdp/unit_plan.h"
 #include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer {
