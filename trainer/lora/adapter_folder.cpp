@@ -9,8 +9,8 @@
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/checkpoint/tensor_bytes.h"
 #include "trainer/checkpoint/whole_folder.h"
-#include "trainer/lora/nf4.h"
 #include "trainer/strategy/named_tensor.h"
+#include "trainer/tensor/nf4.h"
 
 namespace shardlens::trainer {
 

@@ -4,7 +4,7 @@
 
 #include "trace/job/shape/lora.h"
 #include "trainer/lora/adapters.h"
-#include "trainer/lora/nf4.h"
+#include "trainer/tensor/nf4.h"
 
 namespace shardlens::trainer {
 

@@ -3,9 +3,9 @@
 #include <unordered_set>
 
 #include "trainer/lora/adapters.h"
-#include "trainer/lora/nf4.h"
 #include "trainer/model/layers.h"
 #include "trainer/strategy/tensor_memory.h"
+#include "trainer/tensor/nf4.h"
 
 namespace shardlens::trainer {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "trainer/lora/kept_matrix.h"
 #include "trainer/tensor/autocast_scope.h"
+#include "trainer/tensor/kept_matrix.h"
 
 namespace shardlens::trainer {
 

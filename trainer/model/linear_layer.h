@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "trainer/lora/kept_matrix.h"
 #include "trainer/model/layer.h"
+#include "trainer/tensor/kept_matrix.h"
 
 namespace shardlens::trainer {
 

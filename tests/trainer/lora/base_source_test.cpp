@@ -5,7 +5,7 @@
 #include "tests/trainer/sharded_training.h"
 #include "trace/job/shape/lora.h"
 #include "trainer/lora/adapters.h"
-#include "trainer/lora/nf4.h"
+#include "trainer/tensor/nf4.h"
 
 namespace shardlens::trainer {
 namespace {

@@ -1,4 +1,4 @@
-#include "trainer/lora/nf4.h"
+#include "trainer/tensor/nf4.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "trace/job/shape/lora.h"
-#include "trainer/lora/kept_matrix.h"
+#include "trainer/tensor/kept_matrix.h"
 
 namespace shardlens::trainer {
 namespace {

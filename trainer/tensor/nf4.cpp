@@ -1,4 +1,4 @@
-#include "trainer/lora/nf4.h"
+#include "trainer/tensor/nf4.h"
 
 #include <array>
 

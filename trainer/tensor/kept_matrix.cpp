@@ -1,9 +1,9 @@
-#include "trainer/lora/kept_matrix.h"
+#include "trainer/tensor/kept_matrix.h"
 
 #include <optional>
 
-#include "trainer/lora/nf4.h"
 #include "trainer/tensor/autocast_scope.h"
+#include "trainer/tensor/nf4.h"
 
 namespace shardlens::trainer {
 
