@@ -1,4 +1,4 @@
-#include "trainer/model/batch_score.h"
+#include "trainer/model/layers/batch_score.h"
 
 #include <gtest/gtest.h>
 

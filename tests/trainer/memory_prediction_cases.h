@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "trace/predict/sizes/planned_job.h"
-#include "trainer/model/model_shape.h"
+#include "trainer/model/layers/model_shape.h"
 
 namespace shardlens::trainer {
 

@@ -12,7 +12,7 @@
 #include "trace/base/result.h"
 #include "trace/job/settings/settings.h"
 #include "trainer/data/sample_view.h"
-#include "trainer/model/token_batch.h"
+#include "trainer/model/layers/token_batch.h"
 #include "trainer/text/encoded_text.h"
 
 namespace shardlens::trainer {

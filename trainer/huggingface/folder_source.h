@@ -14,7 +14,7 @@
 #include "trace/job/shape/model_shape.h"
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/huggingface/mapped_file.h"
-#include "trainer/model/parameter_source.h"
+#include "trainer/model/layers/parameter_source.h"
 
 namespace shardlens::trainer {
 

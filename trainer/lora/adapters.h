@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "trace/base/result.h"
-#include "trainer/model/linear_layer.h"
+#include "trainer/model/layers/linear_layer.h"
 #include "trainer/model/model.h"
 
 namespace shardlens::trainer {

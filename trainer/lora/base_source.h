@@ -9,8 +9,8 @@
 #include <map>
 #include <string>
 
+#include "trainer/model/layers/parameter_source.h"
 #include "trainer/model/model.h"
-#include "trainer/model/parameter_source.h"
 
 namespace shardlens::trainer {
 

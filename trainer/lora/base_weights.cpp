@@ -3,7 +3,7 @@
 #include <unordered_set>
 
 #include "trainer/lora/adapters.h"
-#include "trainer/model/layers.h"
+#include "trainer/model/layers/layers.h"
 #include "trainer/strategy/tensor_memory.h"
 #include "trainer/tensor/nf4.h"
 

@@ -8,10 +8,10 @@
 #include <string>
 
 #include "trainer/model/decoder_model.h"
+#include "trainer/model/layers/model_options.h"
+#include "trainer/model/layers/model_shape.h"
+#include "trainer/model/layers/parameter_source.h"
 #include "trainer/model/model.h"
-#include "trainer/model/model_options.h"
-#include "trainer/model/model_shape.h"
-#include "trainer/model/parameter_source.h"
 
 namespace shardlens::trainer {
 

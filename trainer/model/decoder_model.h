@@ -7,9 +7,9 @@
 #include <memory>
 #include <optional>
 
+#include "trainer/model/layers/model_shape.h"
+#include "trainer/model/layers/output_head.h"
 #include "trainer/model/model.h"
-#include "trainer/model/model_shape.h"
-#include "trainer/model/output_head.h"
 
 namespace shardlens::trainer {
 

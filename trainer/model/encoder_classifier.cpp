@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "trainer/model/attention.h"
-#include "trainer/model/batch_score.h"
+#include "trainer/model/layers/attention.h"
+#include "trainer/model/layers/batch_score.h"
 
 namespace shardlens::trainer {
 

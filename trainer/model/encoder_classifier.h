@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "trainer/model/layers.h"
+#include "trainer/model/layers/layers.h"
+#include "trainer/model/layers/model_shape.h"
 #include "trainer/model/model.h"
-#include "trainer/model/model_shape.h"
 
 namespace shardlens::trainer {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "trainer/model/attention.h"
+#include "trainer/model/layers/attention.h"
 
 namespace shardlens::trainer {
 

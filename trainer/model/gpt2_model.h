@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "trainer/model/decoder_model.h"
-#include "trainer/model/layers.h"
+#include "trainer/model/layers/layers.h"
 
 namespace shardlens::trainer {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "trainer/model/attention.h"
+#include "trainer/model/layers/attention.h"
 
 namespace shardlens::trainer {
 

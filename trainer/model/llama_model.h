@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "trainer/model/decoder_model.h"
-#include "trainer/model/layers.h"
-#include "trainer/model/rotary.h"
+#include "trainer/model/layers/layers.h"
+#include "trainer/model/layers/rotary.h"
 
 namespace shardlens::trainer {
 

@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "trainer/model/chunked_loss.h"
-#include "trainer/model/layer.h"
-#include "trainer/model/token_batch.h"
+#include "trainer/model/layers/chunked_loss.h"
+#include "trainer/model/layers/layer.h"
+#include "trainer/model/layers/token_batch.h"
 
 namespace shardlens::trainer {
 

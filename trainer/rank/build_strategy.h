@@ -6,8 +6,8 @@
 #include "profiler/recorder/recorder.h"
 #include "trace/job/settings/settings.h"
 #include "trainer/comm/communicator.h"
+#include "trainer/model/layers/parameter_source.h"
 #include "trainer/model/model.h"
-#include "trainer/model/parameter_source.h"
 #include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer {

@@ -8,8 +8,8 @@
 #include "trace/job/settings/settings.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/lora/adapters.h"
+#include "trainer/model/layers/model_shape.h"
 #include "trainer/model/model.h"
-#include "trainer/model/model_shape.h"
 #include "trainer/strategy/strategy.h"
 
 namespace shardlens::trainer {

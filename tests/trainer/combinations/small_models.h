@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "trace/base/file_system.h"
-#include "trainer/model/model_shape.h"
+#include "trainer/model/layers/model_shape.h"
 
 namespace shardlens::trainer {
 

@@ -9,8 +9,8 @@
 #include "tests/trainer/encoded_texts.h"
 #include "tests/trainer/fake_strategy.h"
 #include "trainer/data/batch_stream.h"
-#include "trainer/model/batch_score.h"
 #include "trainer/model/build_model.h"
+#include "trainer/model/layers/batch_score.h"
 
 namespace shardlens::trainer {
 namespace {

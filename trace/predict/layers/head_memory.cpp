@@ -89,8 +89,8 @@ HeadMemory DecoderHead::plain() const {
   return head;
 }
 
-// What trainer/model/chunked_loss holds beside what it saves, the gradient of the matrix included:
-// at the widest moment of the first chunk, which has none yet, or of the second.
+// What trainer/model/layers/chunked_loss holds beside what it saves, the gradient of the matrix
+// included: at the widest moment of the first chunk, which has none yet, or of the second.
 std::int64_t DecoderHead::chunk_scratch(std::int64_t chunk) const {
   const bool in_16_bits = s.product_bytes == 2;
   const std::int64_t saved = is_frozen ? 0 : matrix * kLossBytes;

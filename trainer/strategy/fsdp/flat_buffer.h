@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "trainer/comm/communicator.h"
-#include "trainer/model/parameter_source.h"
+#include "trainer/model/layers/parameter_source.h"
 #include "trainer/strategy/named_tensor.h"
 #include "trainer/strategy/strategy.h"
 

@@ -1,4 +1,4 @@
-#include "trainer/model/rotary.h"
+#include "trainer/model/layers/rotary.h"
 
 #include <algorithm>
 #include <cmath>

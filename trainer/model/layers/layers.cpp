@@ -1,4 +1,4 @@
-#include "trainer/model/layers.h"
+#include "trainer/model/layers/layers.h"
 
 #include "trainer/strategy/tensor_memory.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "trainer/model/layer.h"
+#include "trainer/model/layers/layer.h"
 #include "trainer/tensor/kept_matrix.h"
 
 namespace shardlens::trainer {

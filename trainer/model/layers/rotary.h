@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trainer/model/model_shape.h"
+#include "trainer/model/layers/model_shape.h"
 
 namespace shardlens::trainer {
 

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "trainer/model/token_batch.h"
+#include "trainer/model/layers/token_batch.h"
 
 namespace shardlens::trainer {
 

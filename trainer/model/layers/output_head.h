@@ -8,8 +8,8 @@
 #include <memory>
 #include <optional>
 
-#include "trainer/model/chunked_loss.h"
-#include "trainer/model/layers.h"
+#include "trainer/model/layers/chunked_loss.h"
+#include "trainer/model/layers/layers.h"
 
 namespace shardlens::trainer {
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "trainer/model/linear_layer.h"
-#include "trainer/model/model_options.h"
-#include "trainer/model/model_shape.h"
+#include "trainer/model/layers/linear_layer.h"
+#include "trainer/model/layers/model_options.h"
+#include "trainer/model/layers/model_shape.h"
 
 namespace shardlens::trainer {
 

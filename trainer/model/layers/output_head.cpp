@@ -1,8 +1,8 @@
-#include "trainer/model/output_head.h"
+#include "trainer/model/layers/output_head.h"
 
 #include <utility>
 
-#include "trainer/model/batch_score.h"
+#include "trainer/model/layers/batch_score.h"
 
 namespace shardlens::trainer {
 

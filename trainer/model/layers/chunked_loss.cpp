@@ -1,4 +1,4 @@
-#include "trainer/model/chunked_loss.h"
+#include "trainer/model/layers/chunked_loss.h"
 
 #include <algorithm>
 

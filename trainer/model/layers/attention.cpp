@@ -1,4 +1,4 @@
-#include "trainer/model/attention.h"
+#include "trainer/model/layers/attention.h"
 
 #include <limits>
 

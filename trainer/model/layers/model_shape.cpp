@@ -1,4 +1,4 @@
-#include "trainer/model/model_shape.h"
+#include "trainer/model/layers/model_shape.h"
 
 #include <string>
 

@@ -1,8 +1,8 @@
-#include "trainer/model/batch_score.h"
+#include "trainer/model/layers/batch_score.h"
 
 #include <algorithm>
 
-#include "trainer/model/token_batch.h"
+#include "trainer/model/layers/token_batch.h"
 
 namespace shardlens::trainer {
 
