@@ -16,8 +16,8 @@
 #include "trainer/model/build_model.h"
 #include "trainer/model/recompute.h"
 #include "trainer/saving/trained_part.h"
-#include "trainer/strategy/named_tensor.h"
 #include "trainer/tensor/autocast_scope.h"
+#include "trainer/tensor/named_tensor.h"
 
 namespace shardlens::trainer {
 namespace {

@@ -18,7 +18,7 @@
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/rank/build_strategy.h"
 #include "trainer/saving/trained_part.h"
-#include "trainer/strategy/named_tensor.h"
+#include "trainer/tensor/named_tensor.h"
 
 namespace shardlens::trainer {
 

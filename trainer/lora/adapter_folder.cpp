@@ -9,7 +9,7 @@
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/checkpoint/tensor_bytes.h"
 #include "trainer/checkpoint/whole_folder.h"
-#include "trainer/strategy/named_tensor.h"
+#include "trainer/tensor/named_tensor.h"
 #include "trainer/tensor/nf4.h"
 
 namespace shardlens::trainer {

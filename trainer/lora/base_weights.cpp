@@ -4,8 +4,8 @@
 
 #include "trainer/lora/adapters.h"
 #include "trainer/model/layers/layers.h"
-#include "trainer/strategy/tensor_memory.h"
 #include "trainer/tensor/nf4.h"
+#include "trainer/tensor/tensor_memory.h"
 
 namespace shardlens::trainer {
 

@@ -9,8 +9,8 @@
 #include "trainer/model/encoder_classifier.h"
 #include "trainer/model/gpt2_model.h"
 #include "trainer/model/llama_model.h"
-#include "trainer/strategy/named_tensor.h"
-#include "trainer/strategy/tensor_memory.h"
+#include "trainer/tensor/named_tensor.h"
+#include "trainer/tensor/tensor_memory.h"
 
 namespace shardlens::trainer {
 

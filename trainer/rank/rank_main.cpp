@@ -19,7 +19,7 @@
 #include "trainer/rank/rank_text.h"
 #include "trainer/rank/run_agreement.h"
 #include "trainer/saving/trained_part.h"
-#include "trainer/strategy/named_tensor.h"
+#include "trainer/tensor/named_tensor.h"
 
 namespace shardlens::trainer {
 

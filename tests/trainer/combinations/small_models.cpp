@@ -9,7 +9,7 @@
 #include "trainer/checkpoint/safetensors.h"
 #include "trainer/huggingface/weight_files.h"
 #include "trainer/model/build_model.h"
-#include "trainer/strategy/named_tensor.h"
+#include "trainer/tensor/named_tensor.h"
 
 namespace shardlens::trainer {
 

@@ -4,8 +4,8 @@
 
 #include "tests/trainer/sharded_training.h"
 #include "trainer/lora/adapters.h"
-#include "trainer/strategy/tensor_memory.h"
 #include "trainer/tensor/autocast_scope.h"
+#include "trainer/tensor/tensor_memory.h"
 
 namespace shardlens::trainer {
 namespace {

@@ -20,7 +20,7 @@
 #include "trainer/huggingface/save_model_folder.h"
 #include "trainer/model/build_model.h"
 #include "trainer/model/encoder_classifier.h"
-#include "trainer/strategy/named_tensor.h"
+#include "trainer/tensor/named_tensor.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include "trainer/model/layers/layers.h"
 
-#include "trainer/strategy/tensor_memory.h"
+#include "trainer/tensor/tensor_memory.h"
 
 namespace shardlens::trainer {
 

@@ -14,8 +14,8 @@
 #include "trace/job/settings/settings.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/strategy/ddp/bucket_hook.h"
-#include "trainer/strategy/named_tensor.h"
 #include "trainer/strategy/strategy.h"
+#include "trainer/tensor/named_tensor.h"
 
 namespace shardlens::trainer {
 

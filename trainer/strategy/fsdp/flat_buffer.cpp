@@ -4,7 +4,7 @@
 
 #include "profiler/torch/torch_sources.h"
 #include "trace/job/shape/lora.h"
-#include "trainer/strategy/tensor_memory.h"
+#include "trainer/tensor/tensor_memory.h"
 
 namespace shardlens::trainer {
 

@@ -11,8 +11,8 @@
 
 #include "trainer/comm/communicator.h"
 #include "trainer/model/layers/parameter_source.h"
-#include "trainer/strategy/named_tensor.h"
 #include "trainer/strategy/strategy.h"
+#include "trainer/tensor/named_tensor.h"
 
 namespace shardlens::trainer {
 

@@ -6,7 +6,7 @@
 
 #include "profiler/torch/torch_sources.h"
 #include "trainer/strategy/initial_values.h"
-#include "trainer/strategy/tensor_memory.h"
+#include "trainer/tensor/tensor_memory.h"
 
 namespace shardlens::trainer {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "trainer/model/model.h"
-#include "trainer/strategy/named_tensor.h"
+#include "trainer/tensor/named_tensor.h"
 
 namespace shardlens::trainer {
 

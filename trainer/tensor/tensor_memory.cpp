@@ -1,4 +1,4 @@
-#include "trainer/strategy/tensor_memory.h"
+#include "trainer/tensor/tensor_memory.h"
 
 namespace shardlens::trainer {
 

@@ -1,4 +1,4 @@
-#include "trainer/strategy/named_tensor.h"
+#include "trainer/tensor/named_tensor.h"
 
 #include <unordered_set>
 
