@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "trainer/text/encoded_text.h"
-#include "trainer/text/token_writer.h"
+#include "trainer/text/image/encoded_text.h"
+#include "trainer/text/image/token_writer.h"
 
 namespace shardlens::trainer {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trainer/text/encoded_text.h"
+#include "trainer/text/image/encoded_text.h"
 
 namespace shardlens::trainer {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "trainer/text/content_hash.h"
+#include "trainer/text/image/content_hash.h"
 
 namespace shardlens::trainer {
 

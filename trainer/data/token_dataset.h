@@ -13,7 +13,7 @@
 #include "trace/job/settings/settings.h"
 #include "trainer/data/sample_view.h"
 #include "trainer/model/layers/token_batch.h"
-#include "trainer/text/encoded_text.h"
+#include "trainer/text/image/encoded_text.h"
 
 namespace shardlens::trainer {
 

@@ -11,7 +11,7 @@
 #include "trainer/evaluate/sample_writer.h"
 #include "trainer/loop/rank_log.h"
 #include "trainer/rank/rank_environment.h"
-#include "trainer/text/encoded_text.h"
+#include "trainer/text/image/encoded_text.h"
 
 namespace shardlens::trainer {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trainer/text/token_layout.h"
+#include "trainer/text/image/token_layout.h"
 
 namespace shardlens::trainer {
 

@@ -7,7 +7,7 @@
 
 #include "trainer/text/byte_reader.h"
 #include "trainer/text/byte_tokens.h"
-#include "trainer/text/content_hash.h"
+#include "trainer/text/image/content_hash.h"
 #include "trainer/text/text_source.h"
 
 namespace shardlens::trainer {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "trace/base/result.h"
-#include "trainer/text/encoded_text.h"
+#include "trainer/text/image/encoded_text.h"
+#include "trainer/text/image/token_cache.h"
 #include "trainer/text/prepared_text.h"
-#include "trainer/text/token_cache.h"
 
 namespace shardlens::trainer {
 

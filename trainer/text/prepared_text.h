@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "trace/base/result.h"
+#include "trainer/text/image/token_writer.h"
 #include "trainer/text/text_program.h"
 #include "trainer/text/text_source.h"
-#include "trainer/text/token_writer.h"
 
 namespace shardlens::trainer {
 

@@ -1,4 +1,4 @@
-"""The file of an encoded text: see trainer/text/token_layout.h."""
+"""The file of an encoded text: see trainer/text/image/token_layout.h."""
 
 import errno
 import os

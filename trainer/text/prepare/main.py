@@ -1,6 +1,6 @@
 """Standard input is one line of JSON, the request, standard output one line, the reply: {"done": …} or
 {"error": {"kind", "message"}}. "encode" writes the tokens into an open file, behind the page of its header
-(trainer/text/token_layout.h); that page says meanwhile where in the text we are. "decode" goes on: each further
+(trainer/text/image/token_layout.h); that page says meanwhile where in the text we are. "decode" goes on: each further
 line is a list of tokens, answered with their text."""
 
 import json

@@ -1,4 +1,4 @@
-#include "trainer/text/token_cache.h"
+#include "trainer/text/image/token_cache.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "trace/base/result.h"
-#include "trainer/text/mapped_image.h"
+#include "trainer/text/image/mapped_image.h"
 
 namespace shardlens::trainer {
 

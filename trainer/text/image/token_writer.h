@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "trace/base/result.h"
-#include "trainer/text/content_hash.h"
-#include "trainer/text/growing_memory.h"
-#include "trainer/text/mapped_image.h"
-#include "trainer/text/token_layout.h"
+#include "trainer/text/image/content_hash.h"
+#include "trainer/text/image/growing_memory.h"
+#include "trainer/text/image/mapped_image.h"
+#include "trainer/text/image/token_layout.h"
 
 namespace shardlens::trainer {
 

@@ -1,4 +1,4 @@
-#include "trainer/text/token_writer.h"
+#include "trainer/text/image/token_writer.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

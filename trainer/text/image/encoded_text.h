@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "trace/base/result.h"
-#include "trainer/text/mapped_image.h"
-#include "trainer/text/token_layout.h"
+#include "trainer/text/image/mapped_image.h"
+#include "trainer/text/image/token_layout.h"
 
 namespace shardlens::trainer {
 

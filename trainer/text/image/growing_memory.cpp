@@ -1,4 +1,4 @@
-#include "trainer/text/growing_memory.h"
+#include "trainer/text/image/growing_memory.h"
 
 #include <sys/mman.h>
 

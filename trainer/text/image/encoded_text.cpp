@@ -1,4 +1,4 @@
-#include "trainer/text/encoded_text.h"
+#include "trainer/text/image/encoded_text.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "trainer/text/content_hash.h"
+#include "trainer/text/image/content_hash.h"
 
 namespace shardlens::trainer {
 

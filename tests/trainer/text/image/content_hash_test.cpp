@@ -1,4 +1,4 @@
-#include "trainer/text/content_hash.h"
+#include "trainer/text/image/content_hash.h"
 
 #include <gtest/gtest.h>
 

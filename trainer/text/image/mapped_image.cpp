@@ -1,4 +1,4 @@
-#include "trainer/text/mapped_image.h"
+#include "trainer/text/image/mapped_image.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
