@@ -7,7 +7,7 @@
 #include "trainer/strategy/fsdp/fully_sharded.h"
 #include "trainer/strategy/fsdp/sharded_unit.h"
 #include "trainer/strategy/fsdp/unit_plan.h"
-#include "trainer/zero/partition.h"
+#include "trainer/strategy/zero/partition.h"
 
 namespace shardlens::trainer {
 namespace {

@@ -8,7 +8,7 @@
 #include "trainer/model/build_model.h"
 #include "trainer/strategy/ddp/data_parallel.h"
 #include "trainer/strategy/fsdp/fully_sharded.h"
-#include "trainer/zero/zero_redundancy.h"
+#include "trainer/strategy/zero/zero_redundancy.h"
 
 namespace shardlens::trainer {
 

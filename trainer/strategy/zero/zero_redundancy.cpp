@@ -1,10 +1,10 @@
-#include "trainer/zero/zero_redundancy.h"
+#include "trainer/strategy/zero/zero_redundancy.h"
 
 #include <algorithm>
 #include <string>
 
 #include "profiler/torch/torch_sources.h"
-#include "trainer/zero/partition.h"
+#include "trainer/strategy/zero/partition.h"
 
 namespace shardlens::trainer {
 

@@ -1,4 +1,4 @@
-#include "trainer/zero/partition.h"
+#include "trainer/strategy/zero/partition.h"
 
 #include <algorithm>
 #include <numeric>
