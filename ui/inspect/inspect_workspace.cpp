@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "ui/inspect/details_panel.h"
-#include "ui/inspect/table_tools.h"
+#include "ui/inspect/details/details_panel.h"
 #include "ui/kit/keys.h"
 #include "ui/kit/widgets.h"
+#include "ui/table/table_tools.h"
 
 namespace shardlens::ui {
 

@@ -4,11 +4,11 @@
 #include <optional>
 #include <string>
 
+#include "ui/inspect/draw/minimap.h"
+#include "ui/inspect/draw/timeline_board.h"
 #include "ui/inspect/inspect_layout.h"
-#include "ui/inspect/inspect_tabs.h"
-#include "ui/inspect/minimap.h"
-#include "ui/inspect/timeline_board.h"
-#include "ui/inspect/toolbar.h"
+#include "ui/inspect/tabs/inspect_tabs.h"
+#include "ui/inspect/toolbar/toolbar.h"
 #include "ui/kit/theme.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <utility>
 
-#include "ui/inspect/table_tools.h"
 #include "ui/kit/draw_probe.h"
 #include "ui/kit/keys.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/widgets.h"
+#include "ui/table/table_tools.h"
 
 namespace shardlens::ui {
 

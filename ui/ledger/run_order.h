@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ui/inspect/table_model.h"
+#include "ui/present/table_model.h"
 #include "ui/runs/ledger_table.h"
 #include "ui/state/snapshot.h"
 

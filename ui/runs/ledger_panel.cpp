@@ -4,13 +4,13 @@
 #include <cmath>
 #include <utility>
 
-#include "ui/inspect/table_tools.h"
 #include "ui/kit/draw_probe.h"
 #include "ui/kit/panel.h"
 #include "ui/kit/widgets.h"
 #include "ui/present/format.h"
 #include "ui/present/ledger_text.h"
 #include "ui/runs/ledger_cells.h"
+#include "ui/table/table_tools.h"
 
 namespace shardlens::ui {
 

@@ -11,7 +11,7 @@
 #include "trace/analysis/run/comparison.h"
 #include "trace/analysis/steps/step_timeline.h"
 #include "trace/job/settings/settings.h"
-#include "ui/inspect/inspect_view.h"
+#include "ui/state/inspect_view.h"
 #include "ui/state/strategy_estimates.h"
 
 namespace shardlens::ui {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "ui/inspect/timeline_keys.h"
+#include "ui/inspect/draw/timeline_keys.h"
 #include "ui/kit/keys.h"
 #include "ui/present/job_text.h"
 #include "ui/window/main_view.h"

@@ -14,8 +14,8 @@
 #include "app/session/inspect/bookmark_keeper.h"
 #include "app/session/worker/latest_worker.h"
 #include "trace/explore/run_explorer.h"
-#include "ui/inspect/inspect_view.h"
 #include "ui/state/commands.h"
+#include "ui/state/inspect_view.h"
 
 namespace shardlens::app {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ui/inspect/inspect_view.h"
+#include "ui/state/inspect_view.h"
 
 namespace shardlens::app {
 

@@ -1,5 +1,5 @@
 // The Inspect workspace without a display: it draws at every size, and texts keep apart.
-#include "tests/ui/inspect/inspect_window.h"
+#include "tests/ui/inspect/testing/inspect_window.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <tuple>
 #include <utility>
 
-#include "tests/ui/inspect/headless_panel.h"
-#include "tests/ui/inspect/sample_tables.h"
+#include "tests/ui/inspect/testing/headless_panel.h"
+#include "tests/ui/inspect/testing/sample_tables.h"
 
 namespace shardlens::ui {
 

@@ -4,12 +4,12 @@
 
 #include <set>
 
-#include "tests/ui/inspect/sample_tables.h"
-#include "ui/inspect/log_tab.h"
-#include "ui/inspect/sql_editor.h"
-#include "ui/inspect/sql_examples.h"
-#include "ui/inspect/sql_result.h"
-#include "ui/inspect/sql_words.h"
+#include "tests/ui/inspect/testing/sample_tables.h"
+#include "ui/inspect/sql/sql_editor.h"
+#include "ui/inspect/sql/sql_examples.h"
+#include "ui/inspect/sql/sql_result.h"
+#include "ui/inspect/sql/sql_words.h"
+#include "ui/inspect/tabs/log_tab.h"
 
 namespace shardlens::ui {
 

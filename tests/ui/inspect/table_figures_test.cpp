@@ -6,17 +6,17 @@
 #include <cmath>
 #include <cstdio>
 
-#include "tests/ui/inspect/sample_tables.h"
+#include "tests/ui/inspect/testing/sample_tables.h"
 #include "trace/model/gpu_counters.h"
 #include "trace/timeline/words/kernel_title.h"
-#include "ui/inspect/histogram.h"
-#include "ui/inspect/range_text.h"
-#include "ui/inspect/recording_table.h"
-#include "ui/inspect/statistics_table.h"
-#include "ui/inspect/statistics_text.h"
-#include "ui/inspect/step_table.h"
-#include "ui/inspect/step_times.h"
-#include "ui/inspect/straggler_table.h"
+#include "ui/inspect/tabs/range_text.h"
+#include "ui/inspect/tabs/recording_table.h"
+#include "ui/inspect/tabs/statistics_table.h"
+#include "ui/inspect/tabs/statistics_text.h"
+#include "ui/inspect/tabs/step_table.h"
+#include "ui/inspect/tabs/straggler_table.h"
+#include "ui/inspect/timeline/step_times.h"
+#include "ui/table/histogram.h"
 
 namespace shardlens::ui {
 

@@ -1,5 +1,5 @@
 // Orders, filters, widths and CSV of tables.
-#include "ui/inspect/table_model.h"
+#include "ui/present/table_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-#include "ui/inspect/table_tools.h"
+#include "ui/table/table_tools.h"
 
 namespace shardlens::ui {
 

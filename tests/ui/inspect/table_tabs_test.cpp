@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "tests/ui/inspect/tabs_window.h"
+#include "tests/ui/inspect/testing/tabs_window.h"
 
 namespace shardlens::ui {
 

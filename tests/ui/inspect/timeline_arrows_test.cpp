@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "tests/ui/inspect/timeline_test.h"
+#include "tests/ui/inspect/testing/timeline_test.h"
 
 namespace shardlens::ui {
 

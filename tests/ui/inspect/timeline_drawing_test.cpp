@@ -6,8 +6,8 @@
 #include <memory>
 #include <set>
 
-#include "tests/ui/inspect/timeline_test.h"
-#include "ui/inspect/timeline_colors.h"
+#include "tests/ui/inspect/testing/timeline_test.h"
+#include "ui/present/timeline_colors.h"
 
 namespace shardlens::ui {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/ui/inspect/timeline_test.h"
+#include "tests/ui/inspect/testing/timeline_test.h"
 
 namespace shardlens::ui {
 

@@ -1,4 +1,4 @@
-#include "tests/ui/inspect/timeline_test.h"
+#include "tests/ui/inspect/testing/timeline_test.h"
 
 #include <memory>
 

@@ -12,8 +12,8 @@
 #include <ctime>
 #include <string>
 
-#include "tests/ui/inspect/inspect_window.h"
-#include "tests/ui/inspect/sample_tables.h"
+#include "tests/ui/inspect/testing/inspect_window.h"
+#include "tests/ui/inspect/testing/sample_tables.h"
 #include "tests/ui/testing/headless_window.h"
 #include "tests/ui/testing/sample_snapshot.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "tests/app/session/synthetic_run.h"
-#include "ui/inspect/sql_examples.h"
+#include "ui/inspect/sql/sql_examples.h"
 
 namespace shardlens::app {
 namespace {

@@ -1,0 +1,252 @@
+// The timeline by keyboard, and what moves it from outside: hits, links, tables.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "tests/ui/inspect/testing/timeline_test.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+class TimelineKeysTest : public TimelineTest {
+ protected:
+  TimelineKeysTest() { show_steps(20, 22); }
+};
+
+TEST_F(TimelineKeysTest, ZoomPanAndFit) {
+  const TimeWindow before = state().window;
+  press(Key::kW);
+  EXPECT_LT(state().window.span_ns(), before.span_ns());
+  press(Key::kS);
+  EXPECT_NEAR(state().window.span_ns(), before.span_ns(), 1);
+  press(Key::kD);
+  EXPECT_GT(state().window.start_ns(), before.start_ns());
+  press(Key::kA);
+  EXPECT_NEAR(static_cast<double>(state().window.start_ns() - before.start_ns()), 0, 2);
+  press(Key::kF);
+  EXPECT_TRUE(state().window.is_fitted());
+}
+
+// What lay where the middle is of its step lies there of the next one.
+TEST_F(TimelineKeysTest, ArrowsGoFromStepToStepAtTheSamePlace) {
+  const auto behind = [&](int step) {
+    return static_cast<double>(state().window.time_at(0.5) - run().step_start(0, step));
+  };
+  const double in_step = behind(21);
+  press(Key::kRight);
+  EXPECT_NEAR(behind(22), in_step, 2);
+  press(Key::kLeft);
+  press(Key::kLeft);
+  EXPECT_NEAR(behind(20), in_step, 2);
+}
+
+TEST_F(TimelineKeysTest, ArrowsGoFromEventToEventOfTheRow) {
+  const int row = row_of(0, "Reduce");
+  publish(place_of(row, 21, 4), false);
+  inspect_.take_commands();
+  press(Key::kRight);
+  auto picked = inspect_.take<PickEvent>();
+  ASSERT_EQ(picked.size(), 1u);
+  EXPECT_EQ(picked[0].event, place_of(row, 21, 5).ref);
+  press(Key::kLeft);
+  press(Key::kLeft);
+  picked = inspect_.take<PickEvent>();
+  ASSERT_EQ(picked.size(), 2u);
+  EXPECT_EQ(picked[1].event, place_of(row, 21, 3).ref);
+}
+
+// Overlapped and exposed parts of a collective are one event.
+TEST_F(TimelineKeysTest, ArrowsPassThePartsOfOneEvent) {
+  const int row = row_of(0, "Reduce");
+  publish(place_of(row, 21, 4), false);
+  auto picture = std::make_shared<trace::TimelinePicture>(*inspect_.snapshot().inspect->picture);
+  for (auto& part : picture->rows) {
+    const auto own = std::ranges::find(part.pieces, place_of(row, 21, 4).ref, &trace::Piece::ref);
+    if (part.window.row != row || own == part.pieces.end()) continue;
+    trace::Piece rest = *own;
+    own->end_ns = rest.start_ns = (own->start_ns + own->end_ns) / 2;
+    part.pieces.insert(own + 1, rest);
+  }
+  inspect_.change().picture = picture;
+  window().frames(snapshot(), 2);
+  inspect_.take_commands();
+  press(Key::kRight);
+  const auto picked = inspect_.take<PickEvent>();
+  ASSERT_EQ(picked.size(), 1u);
+  EXPECT_EQ(picked[0].event, place_of(row, 21, 5).ref);
+}
+
+// Where the picture ends, whoever has the whole run is asked for the neighbour.
+TEST_F(TimelineKeysTest, ArrowsGoOnBeyondThePicture) {
+  const int row = row_of(0, "Reduce");
+  const trace::EventPlace last = place_of(row, 21, 15);
+  show(run().step_start(0, 21), run().step_start(0, 21) + 1'000'000);
+  publish(last, false);
+  auto picture = std::make_shared<trace::TimelinePicture>(*inspect_.snapshot().inspect->picture);
+  for (auto& part : picture->rows) {
+    std::erase_if(part.pieces,
+                  [&](const trace::Piece& piece) { return piece.start_ns > last.start_ns; });
+  }
+  inspect_.change().picture = picture;
+  window().frames(snapshot(), 2);
+  inspect_.take_commands();
+  press(Key::kRight);
+  const auto asked = inspect_.take<GoToNeighbour>();
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].event, last.ref);
+  EXPECT_EQ(asked[0].direction, 1);
+  EXPECT_EQ(state().picked->place.ref, last.ref);
+}
+
+TEST_F(TimelineKeysTest, ArrowsKeepThePickedEventInSight) {
+  const int row = row_of(0, "Reduce");
+  const trace::EventPlace first = place_of(row, 21, 4);
+  publish(first, false);
+  state().window.show(first.start_ns - 1'000'000, first.end_ns + 1'000'000);
+  inspect_.settle();
+  for (std::size_t i = 5; i < 9; ++i) {
+    press(Key::kRight);
+    ASSERT_EQ(state().picked->place.ref, place_of(row, 21, i).ref);
+    EXPECT_GE(state().window.position(state().picked->place.start_ns), -0.01);
+    EXPECT_LE(state().window.position(state().picked->place.start_ns), 1);
+  }
+}
+
+TEST_F(TimelineKeysTest, ArrowsGoFromRowToRow) {
+  publish(place_of(row_of(0, "All-gather"), 21, 20), false);
+  inspect_.take_commands();
+  press(Key::kDown);
+  EXPECT_EQ(state().selected_row, row_of(0, "Reduce"));
+  ASSERT_TRUE(state().picked.has_value());
+  EXPECT_EQ(state().picked->place.row, row_of(0, "Reduce"));
+  press(Key::kUp);
+  EXPECT_EQ(state().selected_row, row_of(0, "All-gather"));
+  EXPECT_EQ(inspect_.take<PickEvent>().size(), 2u);
+}
+
+TEST_F(TimelineKeysTest, EnterZoomsToTheSelection) {
+  const trace::EventPlace place = place_of(row_of(0, "Reduce"), 21, 4);
+  publish(place, false);
+  press(Key::kEnter);
+  EXPECT_LT(state().window.position(place.start_ns), 0.15);
+  EXPECT_GT(state().window.position(place.end_ns), 0.85);
+  press(Key::kEscape);
+  EXPECT_FALSE(state().picked.has_value());
+  state().selection = TimeInterval{run().step_start(0, 5), run().step_start(0, 7)};
+  press(Key::kEnter);
+  EXPECT_GT(state().window.position(run().step_start(0, 5)), 0.02);
+  EXPECT_LT(state().window.position(run().step_start(0, 7)), 0.98);
+}
+
+TEST_F(TimelineKeysTest, EscapeClearsOneThingAtATime) {
+  publish(place_of(row_of(0, "Reduce"), 21, 4), false);
+  state().selection = TimeInterval{run().step_start(0, 20), run().step_start(0, 21)};
+  state().measured = TimeInterval{run().step_start(0, 20), run().step_start(0, 21)};
+  press(Key::kEscape);
+  EXPECT_FALSE(state().measured.has_value());
+  EXPECT_TRUE(state().picked.has_value());
+  press(Key::kEscape);
+  EXPECT_FALSE(state().picked.has_value());
+  EXPECT_TRUE(state().selection.has_value());
+  press(Key::kEscape);
+  EXPECT_FALSE(state().selection.has_value());
+}
+
+TEST_F(TimelineKeysTest, RevealsAnEventInTheMiddleAndInSight) {
+  state().folds.ranks[6] = false;
+  state().filter.set(trace::RowKind::kCommunication, false);
+  const int row = row_of(6, "Reduce");
+  const trace::EventPlace place = place_of(row, 48, 9);
+  publish(place, true);
+  const std::int64_t middle = place.start_ns + (place.end_ns - place.start_ns) / 2;
+  EXPECT_NEAR(state().window.position(middle), 0.5, 0.02);
+  const ShownRow* shown = inspect_.window().view().inspect().timeline().layout().find(row);
+  ASSERT_NE(shown, nullptr);
+  const Rect plot = inspect_.probe().find("inspect/plot")->rect;
+  EXPECT_GE(shown->y, state().scroll);
+  EXPECT_LE(shown->y + shown->height, state().scroll + plot.h);
+  // It is obeyed once: the user may move on.
+  state().window.fit();
+  inspect_.settle();
+  EXPECT_TRUE(state().window.is_fitted());
+}
+
+TEST_F(TimelineKeysTest, RevealsWhatIsFarTooShortForTheView) {
+  state().window.fit();
+  inspect_.settle();
+  const trace::EventPlace place = place_of(row_of(0, "Compute"), 30, 77);
+  publish(place, true);
+  const double width =
+      static_cast<double>(place.end_ns - place.start_ns) / state().window.span_ns();
+  EXPECT_GT(width, 1.0 / 300);
+  EXPECT_LT(width, 1.0 / 3);
+}
+
+TEST_F(TimelineKeysTest, ForgetsWhatWasDroppedElsewhere) {
+  publish(place_of(row_of(0, "Reduce"), 21, 4), false);
+  ASSERT_TRUE(state().picked.has_value());
+  inspect_.change().details = nullptr;
+  inspect_.settle();
+  EXPECT_FALSE(state().picked.has_value());
+}
+
+TEST_F(TimelineKeysTest, SetsVisitsAndRemovesBookmarks) {
+  const auto all = [this] {
+    inspect_.settle();
+    return inspect_.snapshot().inspect->bookmarks;
+  };
+  publish(place_of(row_of(0, "Reduce"), 21, 4), false);
+  press(Key::kB);
+  ASSERT_EQ(all().size(), 1u);
+  EXPECT_EQ(all()[0].time_ns, state().picked->place.start_ns);
+  EXPECT_EQ(all()[0].name, "reduce-scatter blocks.11");
+  press(Key::kEscape);
+  show_steps(40, 42);
+  press(Key::kB);  // in the middle: the mouse is elsewhere
+  ASSERT_EQ(all().size(), 2u);
+  const std::int64_t first = all()[0].time_ns, second = all()[1].time_ns;
+  press(Key::kLeftBracket);
+  EXPECT_NEAR(state().window.position(first), 0.5, 0.01);
+  press(Key::kRightBracket);
+  EXPECT_NEAR(state().window.position(second), 0.5, 0.01);
+  press(Key::kB);
+  EXPECT_EQ(all().size(), 1u);
+  press(Key::kLeftBracket);
+  press(Key::kB);
+  EXPECT_TRUE(all().empty());
+}
+
+TEST_F(TimelineKeysTest, StayWithTheSearchFieldWhileItIsEdited) {
+  inspect_.window().press(inspect_.snapshot(), Key::kF, true);
+  const TimeWindow before = state().window;
+  inspect_.window().type(inspect_.snapshot(), "w");
+  press(Key::kW);
+  EXPECT_EQ(state().window, before);
+}
+
+TEST_F(TimelineKeysTest, AlignsRanksByTheirStep) {
+  state().aligned_by_step = true;
+  inspect_.settle();
+  EXPECT_TRUE(inspect_.probe().shows("By step"));
+  const auto shifts =
+      step_shifts(run().rows(), StepIndex(run().rows()), state().window.time_at(0.5));
+  EXPECT_EQ(shifts[7], 21'000);
+}
+
+TEST(TimelineReveal, UnfoldsTheLanesOfItsKind) {
+  InspectWindow many(1600, 1000, {}, {.ranks = 1, .steps = 10, .extra_streams = 9});
+  const int row = 10;
+  ASSERT_EQ(many.run().rows().rows[row].kind, trace::RowKind::kKernels);
+  EXPECT_EQ(many.window().view().inspect().timeline().layout().find(row), nullptr);
+  const SampleEvent event = many.run().events(row, 4)[2];
+  InspectView& view = many.change();
+  view.reveal = {event.ref, event.start_ns, event.end_ns, row};
+  view.reveal_number = 7;
+  many.settle();
+  EXPECT_NE(many.window().view().inspect().timeline().layout().find(row), nullptr);
+}
+
+}  // namespace
+
+}  // namespace shardlens::ui

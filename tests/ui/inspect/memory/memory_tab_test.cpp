@@ -1,0 +1,171 @@
+// The memory tab in a window without a display, and its words.
+#include "ui/inspect/memory/memory_tab.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/ui/inspect/testing/sample_memory.h"
+#include "tests/ui/inspect/testing/tabs_window.h"
+#include "ui/inspect/memory/memory_table.h"
+#include "ui/inspect/memory/memory_text.h"
+#include "ui/present/format.h"
+
+namespace shardlens::ui {
+namespace {
+
+using testing::HasSubstr;
+
+Snapshot snapshot_with(std::shared_ptr<const trace::StepMemory> memory) {
+  return with_view(tables_snapshot(), [&](InspectView& view) { view.memory = std::move(memory); });
+}
+
+bool has_text(const HeadlessPanel& panel, std::string_view text) {
+  return std::ranges::any_of(panel.probe().texts, [&](const auto& each) {
+    return each.text.find(text) != std::string::npos;
+  });
+}
+
+TEST(MemoryTab, AsksOnceForTheFirstRecordedStep) {
+  TabsWindow window(tables_snapshot(), InspectTab::kMemory);
+  const Commands commands = window.panel.take_commands();
+  const auto* show = HeadlessPanel::find<ShowMemory>(commands);
+  ASSERT_NE(show, nullptr);
+  EXPECT_EQ(show->request, trace::StepMemoryRequest{});
+  window.panel.frames(3);
+  EXPECT_EQ(HeadlessPanel::find<ShowMemory>(window.panel.take_commands()), nullptr);
+}
+
+TEST(MemoryTab, ShowsThePeakItsCompositionAndTheLargest) {
+  const auto memory = sample_memory();
+  TabsWindow window(snapshot_with(memory), InspectTab::kMemory, 1600, 420);
+  EXPECT_TRUE(has_text(window.panel,
+                       "Peak " + format_bytes(static_cast<double>(memory->peak.bytes)).text()));
+  EXPECT_TRUE(has_text(window.panel, "Optimizer state"));
+  EXPECT_TRUE(has_text(window.panel, "backward")) << "the strip of phases";
+  EXPECT_NE(window.panel.probe().find("memory/row/0"), nullptr);
+  EXPECT_THAT(overlapping_texts_of(window.panel.probe()), testing::IsEmpty());
+}
+
+TEST(MemoryTab, OffersNoRankWhereNoneHasARecord) {
+  trace::StepMemory memory;
+  memory.rank = memory.step = -1;
+  for (int rank = 0; rank < 8; ++rank) memory.recorded.push_back({rank, {}});
+  TabsWindow window(snapshot_with(std::make_shared<trace::StepMemory>(memory)),
+                    InspectTab::kMemory);
+  EXPECT_TRUE(has_text(window.panel, "No step's single allocations were recorded"));
+  EXPECT_EQ(window.panel.probe().find("memory/rank"), nullptr);
+  EXPECT_FALSE(has_text(window.panel, "-1"));
+}
+
+TEST(MemoryTab, AsksForWhatIsChosen) {
+  TabsWindow window(snapshot_with(sample_memory()), InspectTab::kMemory, 1600, 420);
+  window.panel.take_commands();
+  ASSERT_TRUE(window.panel.click("memory/changes"));
+  auto commands = window.panel.take_commands();
+  ASSERT_NE(HeadlessPanel::find<ShowMemory>(commands), nullptr);
+  EXPECT_TRUE(HeadlessPanel::find<ShowMemory>(commands)->request.hides_constant);
+  ASSERT_TRUE(window.panel.click("memory/step"));
+  window.panel.frames(2);
+  ASSERT_TRUE(window.panel.click("memory/step/step 8"));
+  commands = window.panel.take_commands();
+  ASSERT_NE(HeadlessPanel::find<ShowMemory>(commands), nullptr);
+  EXPECT_EQ(HeadlessPanel::find<ShowMemory>(commands)->request.step, 8);
+}
+
+TEST(MemoryTab, GoesToTheStepInTheTimelineAndSavesWhatItShows) {
+  const auto memory = sample_memory();
+  TabsWindow window(snapshot_with(memory), InspectTab::kMemory, 1600, 420);
+  ASSERT_TRUE(window.panel.click("memory/step_in_timeline"));
+  ASSERT_TRUE(window.view);
+  EXPECT_EQ(window.view->start_ns, memory->allocations->start_ns);
+  window.panel.take_commands();
+  ASSERT_TRUE(window.panel.click("memory/png"));
+  EXPECT_NE(HeadlessPanel::find<SavePicture>(window.panel.take_commands()), nullptr);
+  ASSERT_TRUE(window.panel.click("memory/save"));
+  const auto commands = window.panel.take_commands();
+  const auto* csv = HeadlessPanel::find<SaveText>(commands);
+  ASSERT_NE(csv, nullptr);
+  EXPECT_THAT(csv->text, HasSubstr("operator,bytes,category,lived_ns"));
+  EXPECT_THAT(csv->text, HasSubstr("aten::linear"));
+}
+
+TEST(MemoryTab, ExplainsTheBandUnderTheMouse) {
+  const auto memory = sample_memory();
+  TabsWindow window(snapshot_with(memory), InspectTab::kMemory, 1600, 420);
+  const auto* target = window.panel.probe().find("memory/plot");
+  ASSERT_NE(target, nullptr);
+  const Rect plot = target->rect;
+  // The parameters lie at the bottom of the whole step; above the axis and the phases.
+  window.panel.move_to(plot.x + plot.w / 2, plot.bottom() - 44);
+  window.panel.frames(2);
+  EXPECT_TRUE(has_text(window.panel, "before the step began"));
+  EXPECT_TRUE(has_text(window.panel, "not in this step"));
+  EXPECT_TRUE(has_text(window.panel, "Share of the peak"));
+}
+
+TEST(MemoryTab, SaysWhichStepsHaveARecordAndGoesThere) {
+  auto none = std::make_shared<trace::StepMemory>(*sample_memory());
+  none->step = 6;
+  none->allocations = nullptr;
+  none->flame = nullptr;
+  TabsWindow window(snapshot_with(none), InspectTab::kMemory);
+  EXPECT_TRUE(has_text(window.panel, "The allocations of step 6 were not recorded"));
+  window.panel.take_commands();
+  ASSERT_TRUE(window.panel.click("memory/nearest"));
+  const auto commands = window.panel.take_commands();
+  ASSERT_NE(HeadlessPanel::find<ShowMemory>(commands), nullptr);
+  EXPECT_EQ(HeadlessPanel::find<ShowMemory>(commands)->request.step, 4);
+}
+
+TEST(MemoryText, SaysWhereAndHowLongAnAllocationLived) {
+  const auto memory = sample_memory();
+  const auto& all = memory->allocations->all;
+  const auto linear = std::ranges::find_if(all, [](const auto& one) { return one.name == 1; });
+  ASSERT_NE(linear, all.end());
+  EXPECT_EQ(allocation_title(*memory, *linear), "aten::linear");
+  EXPECT_THAT(allocated_text(*memory, *linear), HasSubstr("into the step, in forward"));
+  EXPECT_THAT(freed_text(*memory, *linear), HasSubstr(", after "));
+  EXPECT_EQ(allocation_title(*memory, all.front()), "Parameters");
+  EXPECT_EQ(allocated_text(*memory, all.front()), "before the step began");
+  EXPECT_EQ(freed_text(*memory, all.front()), "not in this step");
+  EXPECT_EQ(small_text(1, 1024), "1 smaller one, 1.00 KiB");
+  EXPECT_EQ(small_text(1'234, 5 << 20), "1,234 smaller ones, 5.00 MiB");
+}
+
+TEST(MemoryText, ComparesThePeakWithTheCountedOne) {
+  auto memory = std::make_shared<trace::StepMemory>(*sample_memory());
+  EXPECT_THAT(peak_sources(*memory), HasSubstr("have the same peak"));
+  EXPECT_THAT(peak_sources(*memory), HasSubstr("of it unused"));
+  memory->counted_peak_bytes += 1 << 20;
+  EXPECT_THAT(peak_sources(*memory), HasSubstr("allocations were lost"));
+  memory->counted_peak_bytes = memory->reserved_bytes = -1;
+  EXPECT_THAT(peak_sources(*memory), testing::StartsWith("An allocation counts"));
+}
+
+TEST(MemoryText, SaysHowToGetARecord) {
+  trace::StepMemory memory;
+  EXPECT_THAT(no_memory_record(memory, "off").body, HasSubstr("was \"off\""));
+  EXPECT_THAT(no_memory_record(memory, "").body, HasSubstr("own trainer"));
+  memory.recorded = {{0, {4, 8, 40}}};
+  memory.rank = 0;
+  memory.step = 20;
+  const auto none = no_memory_record(memory, "every 4th");
+  EXPECT_EQ(none.nearest_step, 8);
+  EXPECT_THAT(none.body, HasSubstr("steps 4, 8, 40"));
+  EXPECT_THAT(none.body, HasSubstr("\"step 20\""));
+}
+
+TEST(MemoryTable, HasWhatWasAliveAtThePeakTheLargestFirst) {
+  const auto memory = sample_memory();
+  const auto table = memory_table(memory);
+  ASSERT_EQ(table->rows, memory->peak.alive.size());
+  double sum = 0;
+  for (std::size_t row = 0; row < table->rows; ++row) sum += table->columns[1].number(row);
+  EXPECT_EQ(sum, static_cast<double>(memory->peak.bytes));
+  EXPECT_GE(table->columns[1].number(0), table->columns[1].number(1));
+}
+
+}  // namespace
+}  // namespace shardlens::ui

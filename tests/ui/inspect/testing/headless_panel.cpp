@@ -1,0 +1,109 @@
+#include "tests/ui/inspect/testing/headless_panel.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace shardlens::ui {
+
+HeadlessPanel::HeadlessPanel(int width, int height, float scale, ThemeKind theme, Draw draw)
+    : context_(width, height), draw_(std::move(draw)) {
+  look_.theme = theme;
+  look_.palette = &palette(theme);
+  look_.scale = scale;
+  look_.fonts = rebuild_fonts(*ImGui::GetIO().Fonts, scale);
+  look_.probe = &probe_;
+  unsigned char* data = nullptr;
+  int atlas_width = 0, atlas_height = 0;
+  ImGui::GetIO().Fonts->GetTexDataAsAlpha8(&data, &atlas_width, &atlas_height);
+}
+
+void HeadlessPanel::frame() {
+  const auto w = static_cast<float>(context_.width()), h = static_cast<float>(context_.height());
+  context_.play([&] {
+    probe_.begin_frame();
+    apply_style(look_);
+    ImGui::SetNextWindowPos({0, 0});
+    ImGui::SetNextWindowSize({w, h});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0f);
+    ImGui::Begin("##panel", nullptr,
+                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                     ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoScrollWithMouse);
+    ImGui::PopStyleVar();
+    ImGui::PushFont(look_.font(Face::kBody));
+    draw_(look_, {0, 0, w, h}, commands_);
+    ImGui::PopFont();
+    ImGui::End();
+  });
+}
+
+void HeadlessPanel::frames(int count) {
+  for (int i = 0; i < count; ++i) frame();
+}
+
+void HeadlessPanel::move_to(float x, float y) {
+  HeadlessContext::move_to(x, y, [this] { frame(); });
+}
+
+void HeadlessPanel::click_at(float x, float y, int button) {
+  HeadlessContext::click_at(x, y, button, [this] { frame(); });
+}
+
+bool HeadlessPanel::click(std::string_view target, int button) {
+  frames(1);
+  const DrawProbe::Target* found = probe_.find(target);
+  if (found == nullptr) return false;
+  const Rect rect = found->rect;
+  click_at(rect.x + std::min(rect.w / 2, 60.0f), rect.center_y(), button);
+  return true;
+}
+
+bool HeadlessPanel::hover(std::string_view target) {
+  frames(1);
+  const DrawProbe::Target* found = probe_.find(target);
+  if (found == nullptr) return false;
+  const Rect rect = found->rect;
+  move_to(rect.center_x(), rect.center_y());
+  frames(2);
+  return true;
+}
+
+void HeadlessPanel::press(Key key, bool control, bool shift) {
+  HeadlessContext::press(key, control, shift, [this] { frame(); });
+}
+
+void HeadlessPanel::type(std::string_view text) {
+  HeadlessContext::type(text, [this] { frame(); });
+}
+
+void HeadlessPanel::wheel(float amount) {
+  ImGui::GetIO().MouseWheel = amount;
+  frames(3);
+}
+
+Commands HeadlessPanel::take_commands() { return std::exchange(commands_, {}); }
+
+std::vector<std::string> overlapping_texts_of(const DrawProbe& probe) {
+  const auto seen = [](const DrawProbe::Text& text) {
+    const float x = std::max(text.rect.x, text.clip.x), y = std::max(text.rect.y, text.clip.y);
+    return Rect{x, y, std::min(text.rect.right(), text.clip.right()) - x,
+                std::min(text.rect.bottom(), text.clip.bottom()) - y};
+  };
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < probe.texts.size(); ++i) {
+    const Rect a = seen(probe.texts[i]);
+    if (a.empty()) continue;
+    for (std::size_t j = i + 1; j < probe.texts.size(); ++j) {
+      const Rect b = seen(probe.texts[j]);
+      if (probe.texts[i].layer != probe.texts[j].layer || b.empty() || !a.overlaps(b)) continue;
+      const float w = std::min(a.right(), b.right()) - std::max(a.x, b.x);
+      const float h = std::min(a.bottom(), b.bottom()) - std::max(a.y, b.y);
+      if (w > 1.5f && h > 1.5f) out.push_back(probe.texts[i].text + " | " + probe.texts[j].text);
+    }
+  }
+  return out;
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,125 @@
+// Collectives, their details and answers to queries, for ui/inspect's tests and pictures.
+#include <algorithm>
+#include <random>
+
+#include "tests/ui/inspect/testing/sample_tables.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::TimeClass;
+
+constexpr std::int64_t kStart = 1'795'183'331'000'000'000;
+
+// Half of the ranks are on another host, whose clock may be 8 µs off.
+trace::HostClocks sample_clocks(int ranks) {
+  constexpr std::int64_t kError = 8'000;
+  trace::ClockMeetings meetings;
+  meetings.add(trace::CollectiveFunction::kBarrier, {0, 0, kError}, {ranks - 1, 0, kError});
+  std::vector<trace::RankHost> hosts;
+  for (int rank = 0; rank < ranks; ++rank) {
+    hosts.push_back({rank, rank < (ranks + 1) / 2 ? "node-1" : "node-2"});
+  }
+  return meetings.clocks(hosts);
+}
+
+}  // namespace
+
+std::shared_ptr<const trace::StragglerFigures> sample_stragglers(int ranks, int calls) {
+  std::mt19937 random(7);
+  std::vector<trace::Collective> collectives;
+  std::vector<trace::EventRef> refs;
+  trace::StringTable strings;
+  for (int rank = 0; rank < ranks; ++rank) {
+    for (int unit = 0; unit < 8; ++unit) {
+      strings.add({rank, static_cast<trace::StringId>(unit + 1),
+                   "blocks." + std::to_string(unit) + " reduce"});
+    }
+  }
+  for (int i = 0; i < calls; ++i) {
+    const std::int64_t begin = kStart + i * 20'000'000ll;
+    const std::int64_t end = begin + 14'000'000 + static_cast<std::int64_t>(random() % 900'000);
+    for (int rank = 0; rank < ranks; ++rank) {
+      trace::Collective c;
+      c.rank = rank;
+      c.step = i / 8;
+      c.sequence = i;
+      c.function = trace::CollectiveFunction::kReduceScatter;
+      c.tag_kind = trace::TagKind::kUnit;
+      c.tag_name = static_cast<trace::StringId>(i % 8 + 1);
+      c.bytes = 266'600'000;
+      const bool slow = rank == 3 % ranks && i % 3 != 0;
+      c.start_ns = begin + static_cast<std::int64_t>(random() % 400'000) + (slow ? 3'000'000 : 0);
+      c.end_ns = end;
+      collectives.push_back(c);
+      refs.push_back({trace::EventTableKind::kCollective, rank, i, 0});
+    }
+  }
+  const trace::HostClocks clocks = sample_clocks(ranks);
+  return std::make_shared<const trace::StragglerFigures>(
+      trace::straggler_figures(collectives, refs, {}, strings, {.clocks = &clocks}));
+}
+
+std::shared_ptr<const trace::EventDetails> sample_details(int ranks) {
+  auto details = std::make_shared<trace::EventDetails>();
+  details->place.ref = {trace::EventTableKind::kCollective, 0, 4812, 0};
+  details->place.start_ns = kStart + 1'000'000'000;
+  details->title = "Reduce-scatter · blocks.6";
+  details->subtitle = "rank 0 · step 301";
+  details->piece_class = TimeClass::kOverlapped;
+  details->fields = {{"Kernel", "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL", ""},
+                     {"Start in step", "415.2 ms", "From the rank's own begin of the step"},
+                     {"Duration", "14.9 ms", "Own end − own start"},
+                     {"Waiting for rank 3", "3.6 ms", "Latest start over the ranks − own start"},
+                     {"Transfer", "11.3 ms", "End − latest start"},
+                     {"Size", "254.3 MiB bf16", ""},
+                     {"Bus bandwidth", "41.2 GB/s", "nccl-tests"},
+                     {"Overlapped", "14.9 ms (100 %)", "Under compute of the same rank"},
+                     {"Group, sequence", "fsdp.reduce · 4,812", ""},
+                     {"Gradients", "blocks.6: 9 tensors, 66.6 M values", ""}};
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::int64_t begin = kStart + 1'000'000'000 + (rank * 37 % 11) * 330'000;
+    trace::RankCall call{rank, begin, kStart + 1'003'600'000, kStart + 1'014'900'000, {}};
+    if (rank == 3) call.start_ns = call.latest_start_ns;
+    call.place.ref = {trace::EventTableKind::kCollective, rank, 4812, 0};
+    call.place.start_ns = call.start_ns;
+    call.place.end_ns = call.end_ns;
+    details->calls.push_back(call);
+  }
+  details->clock_error_ns = 8'000;
+  for (const char* label : {"Launch", "Previous step", "Next step"}) {
+    details->links.push_back({label, details->calls.back().place});
+  }
+  for (const char* name : {"attn.qkv.weight", "attn.qkv.bias", "attn.proj.weight", "mlp.fc.weight"})
+    details->parameters.push_back(std::string("blocks.6.") + name);
+  return details;
+}
+
+std::shared_ptr<const SqlAnswer> sample_answer(std::size_t rows) {
+  auto answer = std::make_shared<SqlAnswer>();
+  answer->query =
+      "-- what a step waits for\nselect rank, step, name, duration_ns / 1e3 as us, start_ns\n"
+      "from kernel\nwhere name like '%nccl%' and duration_ns > 5000\norder by us desc";
+  answer->columns = {"rank", "step", "name", "us", "start_ns"};
+  answer->is_number = {true, true, false, true, true};
+  for (std::size_t i = 0; i < rows; ++i) {
+    answer->rows.push_back({std::to_string(i % 8), std::to_string(300 + i / 8),
+                            i % 2 == 0 ? "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL"
+                                       : "ncclDevKernel_AllGather, \"ring\"",
+                            std::to_string(14790.5 - static_cast<double>(i)),
+                            std::to_string(kStart + static_cast<std::int64_t>(i) * 1000)});
+  }
+  answer->truncated = rows >= 1000;
+  answer->seconds = 0.0123;
+  return answer;
+}
+
+std::shared_ptr<const SqlAnswer> failed_answer() {
+  auto answer = std::make_shared<SqlAnswer>();
+  answer->query = "select name, durations_ns\nfrom kernel";
+  answer->error = "no such column: durations_ns. kernel has: rank, lane, name, duration_ns";
+  return answer;
+}
+
+}  // namespace shardlens::ui

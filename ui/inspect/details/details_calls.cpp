@@ -1,0 +1,196 @@
+#include "ui/inspect/details/details_calls.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <ranges>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trace/analysis/steps/host_clocks.h"
+#include "ui/kit/paint.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
+#include "ui/table/table_cells.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+// Of more ranks the extremes are shown, the rest as one line.
+constexpr std::size_t kMostCalls = 24, kShownOfMany = 16;
+constexpr float kCallRow = 18, kCallsTitle = 30, kCallsLegend = 26;
+
+struct CallSpan {
+  std::int64_t start_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
+};
+
+CallSpan span_of(const trace::EventDetails& details) {
+  CallSpan span;
+  for (const trace::RankCall& call : details.calls) {
+    span.start_ns = std::min(span.start_ns, call.start_ns);
+    span.end_ns = std::max(span.end_ns, call.end_ns);
+  }
+  return span;
+}
+
+Rgb wait_color(const Palette& p) { return mix(p.panel, p.exposed, 0.45); }
+
+Rgb transfer_color(const Palette& p, const trace::EventDetails& details) {
+  return details.piece_class == trace::TimeClass::kExposed ? p.exposed : p.overlapped;
+}
+
+void explain_call(const Look& look, const trace::EventDetails& details,
+                  const trace::RankCall& call) {
+  const Palette& p = look.colors();
+  const Rgb waiting = wait_color(p), transfer = transfer_color(p, details);
+  const TooltipScope scope(look);
+  scope.title("Rank " + std::to_string(call.rank));
+  const auto text = [](std::int64_t ns) { return format_duration(static_cast<double>(ns)).text(); };
+  constexpr std::string_view kWait = "Wait for the last rank";
+  if (const auto wait = known_wait_ns(details, call)) {
+    scope.row(&waiting, kWait, *wait > 0 ? text(*wait) : "none");
+    const auto moves_from = std::max(call.start_ns, call.latest_start_ns);
+    scope.row(&transfer, "Transfer", text(std::max<std::int64_t>(0, call.end_ns - moves_from)));
+  } else {
+    scope.row(&waiting, kWait, "not known");
+  }
+  scope.row(nullptr, "Whole",
+            format_duration(static_cast<double>(call.end_ns - call.start_ns)).text());
+  scope.note(
+      "Wait: latest start over the ranks − own start. Transfer: end − latest start. Click "
+      "goes there");
+}
+
+void draw_call(const Look& look, const Rect& row, float label_width,
+               const trace::EventDetails& details, const trace::RankCall& call,
+               const CallSpan& span) {
+  const Palette& p = look.colors();
+  Rect bars = row;
+  const Rect label = bars.take_left(label_width, look.px(8));
+  const bool own = call.rank == details.place.ref.rank;
+  text_in(look, label, Face::kSmall, own ? p.text : p.text_secondary,
+          "rank " + std::to_string(call.rank));
+  const auto total = static_cast<double>(std::max<std::int64_t>(1, span.end_ns - span.start_ns));
+  const auto x_of = [&](std::int64_t ns) {
+    const double at = std::clamp(static_cast<double>(ns - span.start_ns) / total, 0.0, 1.0);
+    return std::round(bars.x + bars.w * static_cast<float>(at));
+  };
+  const float height = look.px(10);
+  const float y = std::round(bars.center_y() - height / 2);
+  const std::int64_t wait = known_wait_ns(details, call).value_or(0);
+  const float begin = x_of(call.start_ns), middle = x_of(call.start_ns + wait);
+  const float end = std::max(middle + 1, x_of(call.end_ns));
+  fill({begin, y, middle - begin, height}, color(wait_color(p)), look.px(2));
+  fill({middle, y, end - middle, height}, color(transfer_color(p, details)), look.px(2));
+  if (own) outline({begin, y - 1, end - begin, height + 2}, color(p.text), look.px(2));
+}
+
+void draw_calls_legend(const Look& look, Rect row, const trace::EventDetails& details) {
+  const Palette& p = look.colors();
+  const auto entry = [&](Rgb ink, std::string_view word) {
+    const Rect box = row.take_left(look.px(10), look.px(6));
+    const float side = look.px(8);
+    fill({box.x, box.center_y() - side / 2, side, side}, color(ink), look.px(2));
+    const float width = label_in(look, row, Face::kSmall, p.text_secondary, word);
+    row.take_left(width, look.px(14));
+  };
+  entry(wait_color(p), "wait");
+  entry(transfer_color(p, details), "transfer");
+  if (details.clock_error_ns < 0) return;
+  const bool is_known = details.clock_error_ns != trace::kUnknownClockError;
+  const std::string error =
+      is_known
+          ? "clock error ± " + format_duration(static_cast<double>(details.clock_error_ns)).text()
+          : "clock error not known";
+  label_in(look, row, Face::kSmall, p.text_muted, error, Align::kRight);
+  explain(look, row, "Clock error",
+          "How far the hosts' clocks may be apart. Waits shorter than that are not drawn");
+}
+
+struct ShownCalls {
+  std::vector<const trace::RankCall*> calls;
+  std::vector<const trace::RankCall*> rest;
+};
+
+// Of many ranks: the one that was picked, then those that came last, who kept the others waiting.
+ShownCalls shown_calls(const trace::EventDetails& details) {
+  ShownCalls shown;
+  for (const trace::RankCall& call : details.calls) shown.calls.push_back(&call);
+  if (shown.calls.size() <= kMostCalls) return shown;
+  std::ranges::stable_sort(shown.calls, {}, [&](const trace::RankCall* call) {
+    const bool own = call->rank == details.place.ref.rank;
+    return std::pair(!own, -call->start_ns);
+  });
+  const auto end = shown.calls.begin() + kShownOfMany;
+  shown.rest.assign(end, shown.calls.end());
+  shown.calls.erase(end, shown.calls.end());
+  return shown;
+}
+
+std::string rest_text(const trace::EventDetails& details,
+                      const std::vector<const trace::RankCall*>& rest) {
+  const std::string more =
+      "and " + format_integer(static_cast<std::int64_t>(rest.size())) + " more";
+  std::vector<std::int64_t> waits;
+  for (const trace::RankCall* call : rest) {
+    if (const auto wait = known_wait_ns(details, *call)) waits.push_back(*wait);
+  }
+  if (waits.empty()) return more;
+  const auto [least, most] = std::ranges::minmax(waits);
+  const auto text = [](std::int64_t ns) { return format_duration(static_cast<double>(ns)).text(); };
+  return more + ": waits of " + (least == most ? text(least) : text(least) + " to " + text(most)) +
+         (waits.size() < rest.size() ? ", others not known" : "");
+}
+
+}  // namespace
+
+std::optional<std::int64_t> known_wait_ns(const trace::EventDetails& details,
+                                          const trace::RankCall& call) {
+  if (call.latest_start_ns <= 0) return std::nullopt;
+  const std::int64_t wait =
+      std::min(call.latest_start_ns, std::max(call.start_ns, call.end_ns)) - call.start_ns;
+  if (details.clock_error_ns > 0 && wait <= details.clock_error_ns) return std::nullopt;
+  return std::max<std::int64_t>(0, wait);
+}
+
+float calls_height(const Look& look, const trace::EventDetails& details) {
+  if (details.calls.size() < 2) return 0;
+  const bool many = details.calls.size() > kMostCalls;
+  const std::size_t rows = many ? kShownOfMany + 1 : details.calls.size();
+  return look.px(kCallsTitle + kCallsLegend) + look.px(kCallRow) * static_cast<float>(rows);
+}
+
+void draw_calls(const Look& look, const Rect& rect, const trace::EventDetails& details,
+                Commands& commands) {
+  if (details.calls.size() < 2) return;
+  const Palette& p = look.colors();
+  Rect rest = rect;
+  text_in(look, rest.take_top(look.px(kCallsTitle)), Face::kStrong, p.text,
+          "The same collective on every rank");
+  const CallSpan span = span_of(details);
+  float label_width = 0;
+  for (const trace::RankCall& call : details.calls) {
+    label_width =
+        std::max(label_width, text_width(look, Face::kSmall, "rank " + std::to_string(call.rank)));
+  }
+  const ShownCalls shown = shown_calls(details);
+  for (const trace::RankCall* each : shown.calls) {
+    const trace::RankCall& call = *each;
+    const Rect row = rest.take_top(look.px(kCallRow));
+    const Hit hit = hit_area(look, "details/rank " + std::to_string(call.rank), row);
+    if (hit.hovered) fill(row.inset(-look.px(4), 0), color(p.hover), look.px(3));
+    draw_call(look, row, std::ceil(label_width), details, call, span);
+    if (hit.clicked && call.place.ref.exists()) commands.push_back(GoToEvent{call.place});
+    if (hit.hovered) explain_call(look, details, call);
+  }
+  if (!shown.rest.empty()) {
+    text_in(look, rest.take_top(look.px(kCallRow)), Face::kSmall, p.text_muted,
+            rest_text(details, shown.rest));
+  }
+  draw_calls_legend(look, rest.take_top(look.px(kCallsLegend)), details);
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,251 @@
+#include "ui/inspect/details/details_panel.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "ui/inspect/details/details_calls.h"
+#include "ui/kit/panel.h"
+#include "ui/kit/widgets.h"
+#include "ui/table/table_tools.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr float kFieldRow = 24, kParameterRow = 18, kDetailsTitle = 40, kLinkRow = 38;
+constexpr std::size_t kMostParameters = 200;
+// Before the picture of a collective on every rank, which says more than the fields that follow it.
+constexpr std::size_t kFieldsBeforeCalls = 8;
+
+bool is_figure_text(std::string_view text) {
+  return !text.empty() && ((text.front() >= '0' && text.front() <= '9') || text.front() == '-' ||
+                           text.starts_with("−") || text.starts_with("±") || text.starts_with("<"));
+}
+
+float label_column(const Look& look, const Rect& area, const trace::EventDetails& details) {
+  float widest = 0;
+  for (const trace::DetailField& field : details.fields) {
+    widest = std::max(widest, text_width(look, Face::kBody, field.label));
+  }
+  return std::min(std::ceil(widest) + look.px(16), area.w * 0.48f);
+}
+
+Face face_of(const trace::DetailField& field) {
+  return is_figure_text(field.value) ? Face::kMono : Face::kBody;
+}
+
+// A second line for a value that needs one; a name that fills more is cut, and told by its tooltip.
+float field_height(const Look& look, float width, const trace::DetailField& field) {
+  const Face face = face_of(field);
+  if (text_width(look, face, field.value) <= width) return look.px(kFieldRow);
+  const float line = wrapped_height(look, face, width, "x");
+  const float wanted = wrapped_height(look, face, width, field.value);
+  return look.px(kFieldRow) + (wanted <= 2.5f * line ? line : 0);
+}
+
+float fields_height(const Look& look, const Rect& area, const trace::EventDetails& details) {
+  const float values = area.w - label_column(look, area, details);
+  float height = 0;
+  for (const auto& field : details.fields) height += field_height(look, values, field);
+  return height;
+}
+
+// Takes their room from `rest`.
+void draw_fields(const Look& look, Rect& rest, const trace::EventDetails& details,
+                 std::size_t first, std::size_t end) {
+  const Palette& p = look.colors();
+  const float labels = label_column(look, rest, details);
+  for (std::size_t i = first; i < std::min(end, details.fields.size()); ++i) {
+    const trace::DetailField& field = details.fields[i];
+    const Rect row = rest.take_top(field_height(look, rest.w - labels, field));
+    Rect value = row;
+    const Rect label = value.take_left(labels, 0);
+    text_in(look, {label.x, label.y, label.w - look.px(8), look.px(kFieldRow)}, Face::kBody,
+            p.text_secondary, field.label);
+    if (row.h > look.px(kFieldRow)) {
+      text_wrapped(look, value.inset(0, look.px(3)), face_of(field), p.text, field.value);
+    } else {
+      text_in(look, value, face_of(field), p.text, field.value);
+    }
+    explain(look, row, field.label, field.value, field.note);
+  }
+}
+
+float parameters_height(const Look& look, const trace::EventDetails& details) {
+  if (details.parameters.empty()) return 0;
+  const std::size_t lines = std::min(details.parameters.size(), kMostParameters) +
+                            (details.parameters.size() > kMostParameters ? 1 : 0);
+  return look.px(30) + look.px(kParameterRow) * static_cast<float>(lines) + look.px(8);
+}
+
+void draw_parameters(const Look& look, const Rect& area, const trace::EventDetails& details) {
+  if (details.parameters.empty()) return;
+  const Palette& p = look.colors();
+  Rect rest = area;
+  const std::size_t count = details.parameters.size();
+  text_in(look, rest.take_top(look.px(30)), Face::kStrong, p.text,
+          count == 1 ? "1 parameter" : std::to_string(count) + " parameters");
+  for (std::size_t i = 0; i < std::min(count, kMostParameters); ++i) {
+    const Rect row = rest.take_top(look.px(kParameterRow));
+    text_in(look, row, Face::kMonoSmall, p.text_secondary, details.parameters[i]);
+    explain(look, row, "Parameter", details.parameters[i]);
+  }
+  if (count > kMostParameters) {
+    text_in(look, rest.take_top(look.px(kParameterRow)), Face::kSmall, p.text_muted,
+            "and " + std::to_string(count - kMostParameters) + " more");
+  }
+}
+
+// Behind the links to other events.
+std::vector<std::string_view> own_links(const trace::EventDetails& details) {
+  if (details.name.empty()) return {"Copy", "Save PNG"};
+  return {"All instances", "Copy", "Save PNG"};
+}
+
+// How buttons of equal height are broken into rows; calls place(index, box) and returns the height.
+template <typename Place>
+float flow_links(const Look& look, const Rect& area, const trace::EventDetails& details,
+                 const Place& place) {
+  float x = area.x, y = area.y;
+  const float height = look.px(28), gap = look.px(8);
+  const auto own = own_links(details);
+  for (std::size_t i = 0; i < details.links.size() + own.size(); ++i) {
+    const std::string_view label = i < details.links.size()
+                                       ? std::string_view(details.links[i].label)
+                                       : own[i - details.links.size()];
+    const float width = std::min(button_width(look, label), area.w);
+    if (x > area.x && x + width > area.right()) {
+      x = area.x;
+      y += height + gap;
+    }
+    place(i, Rect{x, y, width, height});
+    x += width + gap;
+  }
+  return y + height - area.y;
+}
+
+std::string details_text(const trace::EventDetails& details) {
+  std::string text = details.title;
+  if (!details.subtitle.empty()) text += " · " + details.subtitle;
+  text += "\n";
+  for (const trace::DetailField& field : details.fields) {
+    text += field.label + "\t" + field.value + "\n";
+  }
+  for (const std::string& parameter : details.parameters) text += "Parameter\t" + parameter + "\n";
+  return text;
+}
+
+void draw_links(const Look& look, const Rect& area, const trace::EventDetails& details,
+                const SavePicture& picture, Commands& commands) {
+  flow_links(look, area, details, [&](std::size_t i, const Rect& box) {
+    if (i >= details.links.size()) {
+      const std::string_view label = own_links(details)[i - details.links.size()];
+      if (!button(look, "details/" + std::string(label), box, ButtonKind::kQuiet, label)) return;
+      if (label == "Save PNG") return commands.push_back(picture);
+      if (label == "Copy") return commands.push_back(CopyText{details_text(details)});
+      return commands.push_back(
+          FindNames{{.text = details.name, .is_plain = true, .ignores_case = false}});
+    }
+    const trace::DetailLink& link = details.links[i];
+    if (button(look, "details/" + link.label, box, ButtonKind::kQuiet, link.label))
+      commands.push_back(GoToEvent{link.target});
+  });
+}
+
+// Title left, subtitle right or, where both do not fit beside each other, below it.
+float draw_details_head(const Look& look, const Rect& area, const trace::EventDetails& details,
+                        Commands& commands) {
+  const Palette& p = look.colors();
+  Rect first = area;
+  first.h = look.px(kDetailsTitle);
+  const float side = look.px(20);
+  const Rect close = first.take_right(side, look.px(8));
+  if (icon_button(look, "details/close", close.inset(0, (close.h - side) / 2), Shape::kCross))
+    commands.push_back(DropEvent{});
+  const float title = text_width(look, Face::kStrong, details.title);
+  const float subtitle = text_width(look, Face::kSmall, details.subtitle);
+  const bool beside = title + subtitle + look.px(16) <= first.w;
+  if (beside) text_in(look, first, Face::kSmall, p.text_muted, details.subtitle, Align::kRight);
+  text_in(look, first, Face::kStrong, p.text, details.title);
+  explain(look, first, details.title, details.subtitle);
+  if (beside || details.subtitle.empty()) return first.h;
+  const Rect second{area.x, first.bottom() - look.px(8), area.w, look.px(20)};
+  text_in(look, second, Face::kSmall, p.text_muted, details.subtitle);
+  return second.bottom() - area.y + look.px(4);
+}
+
+void draw_nothing_picked(const Look& look, const Rect& rect) {
+  constexpr std::array<std::array<std::string_view, 2>, 8> kKeys{
+      {{"Click", "details of an event"},
+       {"Shift+drag", "figures of a range"},
+       {"Scroll, W S", "zoom at the mouse"},
+       {"Drag, A D", "pan"},
+       {"F", "fit the whole run"},
+       {"Ctrl+F", "find by name"},
+       {"Enter", "zoom to what is picked"},
+       {"Esc", "drop what is picked"}}};
+  const Palette& p = look.colors();
+  const Panel panel(look, "details", rect, {.title = "Details", .note = {}});
+  Rect rest = panel.body;
+  const float height =
+      wrapped_height(look, Face::kBody, rest.w,
+                     "Click an event in the timeline: everything recorded about it is shown here");
+  text_wrapped(look, rest.take_top(height, look.px(12)), Face::kBody, p.text_secondary,
+               "Click an event in the timeline: everything recorded about it is shown here");
+  for (const auto& [key, meaning] : kKeys) {
+    Rect row = rest.take_top(look.px(kFieldRow));
+    if (row.h < look.px(kFieldRow)) return;
+    text_in(look, row.take_left(look.px(96)), Face::kMono, p.text, key);
+    text_in(look, row, Face::kBody, p.text_muted, meaning);
+  }
+}
+
+}  // namespace
+
+void draw_details_panel(const Look& look, const Rect& rect, const Snapshot& snapshot,
+                        Commands& commands) {
+  const auto details = snapshot.inspect ? snapshot.inspect->details : nullptr;
+  if (!details) return draw_nothing_picked(look, rect);
+  const Palette& p = look.colors();
+  fill(rect, color(p.panel), look.px(6));
+  outline(rect, color(p.panel_edge), look.px(6));
+  Rect area = rect.inset(look.px(kPanelPadding), 0);
+  const float head = draw_details_head(look, area, *details, commands);
+  area.take_top(head);
+  area.h -= look.px(kPanelPadding);
+  const Rect column{area.x, area.y, area.w - look.px(6), area.h};  // beside a scroll bar
+  const float calls = calls_height(look, *details);
+  const float gap = calls > 0 ? look.px(8) : 0;
+  const std::size_t leading = calls > 0 ? kFieldsBeforeCalls : details->fields.size();
+  const float links = flow_links(look, column, *details, [](std::size_t, const Rect&) {});
+  const float foot = std::max(look.px(kLinkRow), links + look.px(10));
+  // Where they would take most of the room, the buttons are scrolled to.
+  const bool foot_scrolls = foot > 0.4f * area.h;
+  const float content = fields_height(look, column, *details) + 2 * gap + calls +
+                        parameters_height(look, *details) + (foot_scrolls ? foot : 0);
+  const float room = area.h - (foot_scrolls ? 0 : foot);
+  const Rect body = area.take_top(std::max(0.0f, std::min(content, room)));
+  const SavePicture picture{
+      export_file_name(snapshot.inspect->run_folder, "details_" + details->title, "png"), rect};
+  const auto draw_foot = [&](const Rect& box) {
+    draw_links(look, {box.x, box.y + look.px(10), box.w, box.h}, *details, picture, commands);
+  };
+  {
+    const Panel panel(look, "details fields", {body.x, body.y, body.w + look.px(8), body.h},
+                      {.title = {}, .note = {}, .scrolls = true, .plain = true});
+    Rect rest{column.x, panel.body.y, column.w, content};
+    draw_fields(look, rest, *details, 0, leading);
+    rest.take_top(gap);
+    draw_calls(look, rest.take_top(calls, gap), *details, commands);
+    draw_fields(look, rest, *details, leading, details->fields.size());
+    draw_parameters(look, rest.take_top(parameters_height(look, *details)), *details);
+    if (foot_scrolls) draw_foot(rest);
+    panel.content_height(content);
+  }
+  if (!foot_scrolls) draw_foot({column.x, area.y, column.w, area.h});
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,211 @@
+#include "ui/inspect/draw/minimap.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "ui/inspect/draw/timeline_row_draw.h"
+#include "ui/kit/panel.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
+#include "ui/present/timeline_colors.h"
+#include "ui/present/timeline_time_text.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr float kMinimapLabels = 150, kGripReach = 6;
+
+Rect frame_of(const Rect& strip, const TimeWindow& whole, const TimeWindow& window) {
+  const auto x = [&](double position) {
+    return strip.x +
+           static_cast<float>(std::clamp(position, 0.0, 1.0) * static_cast<double>(strip.w));
+  };
+  const float x0 = x(whole.position(window.start_ns()));
+  const float x1 = x(whole.position(window.end_ns()));
+  // A frame of less than a few pixels could neither be seen nor taken hold of.
+  const float width = std::max(x1 - x0, 5.0f);
+  return {std::min(std::round((x0 + x1 - width) / 2), strip.right() - width), strip.y - 3, width,
+          strip.h + 6};
+}
+
+// One that only just begins at the side is not shown.
+std::string steps_shown(const StepIndex& steps, const TimeWindow& window) {
+  const auto shown =
+      steps.within(steps.reference_rank(), window.time_at(0.01), window.time_at(0.99)).size();
+  if (shown == 0) return length_text(static_cast<std::int64_t>(window.span_ns())) + " shown";
+  return format_integer(static_cast<std::int64_t>(shown)) +
+         (shown == 1 ? " step shown" : " steps shown");
+}
+
+// What the run's own events say against each other, and what is missing of it, is told.
+void draw_trouble(const Look& look, Rect box, const trace::TimelineRows& rows) {
+  const bool incomplete = !rows.incomplete.empty();
+  if (!incomplete && rows.reversed_events == 0 && rows.overlapping_events == 0) return;
+  const Palette& p = look.colors();
+  const Rgb ink = incomplete ? p.danger : p.text_muted;
+  const Rect mark = box.take_left(look.px(11), look.px(4));
+  shape(Shape::kWarning, mark.center_x(), mark.center_y(), look.px(10), color(ink));
+  label_in(look, box, Face::kSmall, ink, incomplete ? "incomplete" : "odd times");
+}
+
+void draw_names(const Look& look, Rect box, const InspectView& view, const StepIndex& steps,
+                std::int64_t known_until_ns) {
+  const Palette& p = look.colors();
+  const auto shown = begun_before(steps.of(steps.reference_rank()), known_until_ns);
+  const auto count = static_cast<std::int64_t>(shown.size());
+  const std::int64_t end_ns = std::clamp(known_until_ns, view.rows->start_ns, view.rows->end_ns);
+  const std::int64_t length = end_ns - view.rows->start_ns;
+  const float line_height = std::min(look.px(18), box.h / 2);
+  box = box.inset(0, std::round((box.h - 2 * line_height) / 2));
+  Rect title = box.take_top(line_height);
+  const float width = text_in(look, title, Face::kStrong, p.text_secondary, "Whole run");
+  title.take_left(width, look.px(8));
+  draw_trouble(look, title, *view.rows);
+  std::string note = length_text(length);
+  const bool reading = view.progress < 1;
+  if (count > 0) note = format_integer(count) + (count == 1 ? " step · " : " steps · ") + note;
+  if (reading) note = "reading… " + format_percent(std::clamp(view.progress, 0.0, 1.0)).text();
+  text_in(look, box, Face::kSmall, reading ? p.accent_text : p.text_muted, note);
+}
+
+void explain_run(const Look& look, const Rect& box, const InspectView& view) {
+  const trace::TimelineRows& rows = *view.rows;
+  std::string body = format_integer(rows.events) + " events on " +
+                     std::to_string(rows.ranks.size()) +
+                     (rows.ranks.size() == 1 ? " rank" : " ranks");
+  if (view.progress < 1) {
+    body += "\nThe rest is being read in the background; what is there can be looked at";
+  }
+  if (!rows.incomplete.empty()) body += "\nIncomplete: " + rows.incomplete;
+  if (rows.reversed_events > 0) {
+    body += "\n" + format_integer(rows.reversed_events) +
+            " ended before they began: drawn from the earlier time";
+  }
+  if (rows.overlapping_events > 0) {
+    body += "\n" + format_integer(rows.overlapping_events) +
+            " began in another one of their lane: drawn half as high before it";
+  }
+  explain(look, box, "Whole run", body, view.run_folder);
+}
+
+void explain_column(const Look& look, const InspectView& view, const StepIndex& steps,
+                    std::int64_t time_ns) {
+  const Palette& p = look.colors();
+  const TooltipScope tip(look);
+  const trace::StepBorder* step = steps.at(steps.reference_rank(), time_ns);
+  tip.title(step != nullptr ? "Step " + format_integer(step->step)
+                            : length_text(time_ns - view.rows->start_ns) + " after the start");
+  if (step != nullptr) tip.row(nullptr, "Length", length_text(step->end_ns - step->start_ns));
+  if (!view.overview || view.overview->rows.empty()) return;
+  for (const trace::RibbonColumn& column : view.overview->rows.front().columns) {
+    if (time_ns < column.start_ns || time_ns >= column.end_ns) continue;
+    const float exposed = column.share[trace::index_of(trace::TimeClass::kExposed)];
+    tip.row(&p.exposed, "Exposed", format_percent(static_cast<double>(exposed)).text());
+    break;
+  }
+  tip.note("Click shows this part; drag the frame or its sides");
+}
+
+}  // namespace
+
+void Minimap::draw_overview(const Look& look, const Rect& strip, const InspectView& view,
+                            const StepIndex& steps, const TimeWindow& whole) {
+  if (view.overview != means_.picture()) means_ = RowMeans(view.overview);
+  if (!view.overview || view.overview->rows.empty()) {
+    fill(strip, color(look.colors().field), look.px(2));
+    return;
+  }
+  RowCanvas canvas{look, whole, strip};
+  canvas.means = &means_;
+  RowPlace place;
+  place.area = strip;
+  place.row = 0;
+  place.level_height = strip.h;
+  place.smooth_ns = ribbon_smoothing(whole, strip.w, steps.lengths().mean_ns, look.px(36));
+  place.quiet = 0.5f;
+  draw_row(canvas, place, view.overview->rows.front(), view.overview->names);
+}
+
+void Minimap::use_mouse(const Look& look, const Rect& strip, const TimeWindow& whole,
+                        TimeWindow& window) {
+  const Hit hit = mouse_area(look, "inspect/minimap", strip.inset(-3, -4));
+  const float mouse = ImGui::GetIO().MousePos.x;
+  const double at =
+      static_cast<double>(mouse - strip.x) / static_cast<double>(std::max(1.0f, strip.w));
+  const Rect frame = frame_of(strip, whole, window);
+  const float reach = look.px(kGripReach);
+  const bool wide = frame.w > 3 * reach;
+  const bool at_start = wide && std::abs(mouse - frame.x) < reach;
+  const bool at_end = wide && std::abs(mouse - frame.right()) < reach;
+  if (hit.hovered && (at_start || at_end)) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+  if (hit.hovered && ImGui::GetIO().MouseWheel != 0) {
+    const double middle = whole.position(window.time_at(0.5));
+    window.zoom(std::abs(at - middle) < 0.5 ? window.position(whole.time_at(at)) : 0.5,
+                std::pow(1.25, static_cast<double>(ImGui::GetIO().MouseWheel)));
+  }
+  if (hit.pressed) {
+    grip_ = at_start ? Grip::kStart : at_end ? Grip::kEnd : Grip::kWhole;
+    const bool inside = mouse >= frame.x - reach && mouse < frame.right() + reach;
+    grabbed_ = inside ? at - whole.position(window.time_at(0.5)) : 0;
+    if (!inside) window.center_on(whole.time_at(at));
+  }
+  if (!hit.held) {
+    grip_ = Grip::kNone;
+  } else if (ImGui::GetIO().MouseDelta.x != 0) {
+    const std::int64_t time = whole.time_at(std::clamp(at, 0.0, 1.0));
+    if (grip_ == Grip::kWhole) window.center_on(whole.time_at(at - grabbed_));
+    if (grip_ == Grip::kStart) window.show(std::min(time, window.end_ns() - 1), window.end_ns());
+    if (grip_ == Grip::kEnd) window.show(window.start_ns(), std::max(time, window.start_ns() + 1));
+  }
+}
+
+void Minimap::draw(const Look& look, const Rect& rect, const InspectView& view,
+                   const StepIndex& steps, TimelineState& state) {
+  const Palette& p = look.colors();
+  fill(rect, color(p.panel), look.px(6));
+  outline(rect, color(p.panel_edge), look.px(6));
+  if (!view.rows) return;
+  Rect rest = rect.inset(look.px(kPanelPadding), look.px(10));
+  const float labels = std::min(look.px(kMinimapLabels), rest.w * 0.3f);
+  const Rect names = rest.take_left(labels, look.px(8));
+  draw_names(look, names, view, steps, state.known_until_ns);
+  explain_run(look, names, view);
+  const Rect strip = rest;
+  TimeWindow whole;
+  whole.set_extent(view.rows->start_ns, view.rows->end_ns);
+  draw_overview(look, strip, view, steps, whole);
+  use_mouse(look, strip, whole, state.window);
+  // A replay has not come so far.
+  const double known = std::clamp(whole.position(state.known_until_ns), 0.0, 1.0);
+  const float now = strip.x + static_cast<float>(known * static_cast<double>(strip.w));
+  if (now < strip.right()) {
+    fill({now, strip.y, strip.right() - now, strip.h}, color(p.panel), 0);
+    line(now, strip.y, now, strip.bottom(), color(p.text));
+  }
+
+  const Rect frame = frame_of(strip, whole, state.window);
+  const float dim_left = frame.x - strip.x, dim_right = strip.right() - frame.right();
+  fill({strip.x, strip.y, dim_left, strip.h}, color(p.panel, 0.45f));
+  fill({frame.right(), strip.y, dim_right, strip.h}, color(p.panel, 0.45f));
+  const bool all = state.window.is_fitted();
+  outline(frame, color(all ? p.idle_edge : p.text), look.px(3),
+          all ? 1.0f : std::max(1.0f, look.px(1.5f)));
+
+  const std::string note = steps_shown(steps, state.window);
+  const float width = text_width(look, Face::kSmall, note) + look.px(12), height = look.px(17);
+  float x = frame.right() + look.px(6);
+  if (x + width > strip.right()) x = frame.x - look.px(6) - width;
+  if (x >= strip.x) {
+    const Rect box{x, strip.y + look.px(2), width, height};
+    fill(box, color(p.panel, 0.85f), look.px(3));
+    text_in(look, box, Face::kSmall, p.text_secondary, note, Align::kCenter);
+  }
+  if (hovers(strip) && grip_ == Grip::kNone && ImGui::GetIO().MousePos.x < now) {
+    const double at = static_cast<double>((ImGui::GetIO().MousePos.x - strip.x) / strip.w);
+    explain_column(look, view, steps, whole.time_at(at));
+  }
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,30 @@
+// The whole run in one strip, and which part of it the timeline shows. Interface thread.
+#pragma once
+
+#include "ui/inspect/timeline/timeline_means.h"
+#include "ui/inspect/timeline/timeline_state.h"
+#include "ui/inspect/timeline/timeline_steps.h"
+#include "ui/kit/theme.h"
+#include "ui/state/inspect_view.h"
+
+namespace shardlens::ui {
+
+class Minimap {
+ public:
+  void draw(const Look& look, const Rect& rect, const InspectView& view, const StepIndex& steps,
+            TimelineState& state);
+  void forget_run() { *this = {}; }
+
+ private:
+  enum class Grip : std::uint8_t { kNone, kStart, kEnd, kWhole };
+  void use_mouse(const Look& look, const Rect& strip, const TimeWindow& whole, TimeWindow& window);
+
+  void draw_overview(const Look& look, const Rect& strip, const InspectView& view,
+                     const StepIndex& steps, const TimeWindow& whole);
+
+  RowMeans means_;  // of the overview
+  Grip grip_ = Grip::kNone;
+  double grabbed_ = 0;  // where in the frame, as a fraction of the run
+};
+
+}  // namespace shardlens::ui

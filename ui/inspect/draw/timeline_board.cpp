@@ -1,0 +1,203 @@
+#include "ui/inspect/draw/timeline_board.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/inspect/draw/timeline_axis_draw.h"
+#include "ui/inspect/draw/timeline_keys.h"
+#include "ui/inspect/draw/timeline_labels_draw.h"
+#include "ui/inspect/draw/timeline_marks_draw.h"
+#include "ui/inspect/draw/timeline_step_rows.h"
+#include "ui/inspect/draw/timeline_tooltip.h"
+#include "ui/kit/widgets.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using Mode = TimelineState::Mode;
+
+constexpr float kLabelColumn = 208, kStepHeads = 20, kAxisRow = 20, kBoardPadding = 8;
+constexpr float kSearchDim = 0.28f, kPickDim = 0.5f;
+
+}  // namespace
+
+TimelineScene TimelineBoard::make_scene(const Look& look, const Rect& body) {
+  Rect rest = body;
+  const float labels_width = std::min(look.px(kLabelColumn), std::round(body.w * 0.26f));
+  const bool steps = state_.mode == Mode::kTime && run_.steps.reference_rank() >= 0;
+  Rect heads = steps ? rest.take_top(look.px(kStepHeads)) : Rect{rest.x, rest.y, rest.w, 0};
+  Rect axis = rest.take_top(look.px(kAxisRow), look.px(4));
+  Rect labels = rest.take_left(labels_width);
+  heads.take_left(labels_width);
+  axis.take_left(labels_width);
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const bool inside = ImGui::IsWindowHovered(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem);
+  RowCanvas canvas{look, state_.shown_window(), rest, mouse.x, mouse.y, inside};
+  canvas.means = &run_.means;
+  if (run_.has_lit) {
+    canvas.lit = &run_.lit;
+    canvas.dim = run_.hits ? kSearchDim : kPickDim;
+    const int row = state_.picked ? state_.picked->place.row : -1;
+    canvas.lights_kind = !run_.hits;
+    if (row >= 0 && static_cast<std::size_t>(row) < run_.rows->rows.size()) {
+      canvas.lit_kind = run_.rows->rows[static_cast<std::size_t>(row)].kind;
+    }
+  }
+  return {canvas,        labels,         heads,
+          axis,          *run_.rows,     run_.steps,
+          run_.pictures, run_.backdrops, state_.known_until_ns};
+}
+
+std::int64_t TimelineBoard::end_of_row(trace::RowKind kind, int place) const {
+  // An area's last value holds until then; events end by themselves.
+  const bool is_area = kind == trace::RowKind::kMemory || kind == trace::RowKind::kCounter ||
+                       kind == trace::RowKind::kGpu;
+  if (!is_area || place < 0) return run_.rows->end_ns;
+  return std::min(run_.rows->end_ns, run_.rows->ranks[static_cast<std::size_t>(place)].end_ns);
+}
+
+void TimelineBoard::place_time_rows(TimelineScene& scene) {
+  const Rect& plot = scene.plot();
+  run_.layout = layout_rows(*run_.rows, state_.folds, state_.filter, plot.h, scene.look().scale);
+  std::vector<std::int64_t> shifts(run_.rows->ranks.size(), 0);
+  if (state_.aligned_by_step) {
+    shifts = step_shifts(*run_.rows, run_.steps, state_.window.time_at(0.5));
+  }
+  const std::int64_t smooth = ribbon_smoothing(state_.window, plot.w, run_.steps.lengths().mean_ns);
+  for (const ShownRow& shown : run_.layout.rows) {
+    const float y = plot.y + shown.y - state_.scroll;
+    if (shown.row < 0 || y + shown.height <= plot.y || y >= plot.bottom()) continue;
+    RowPlace place;
+    place.area = {plot.x, y, plot.w, shown.height};
+    place.row = shown.row;
+    place.kind = scene.row(shown.row).kind;
+    place.unit = scene.row(shown.row).unit;
+    place.shift_ns = shown.place < 0 ? 0 : shifts[static_cast<std::size_t>(shown.place)];
+    place.levels = shown.levels;
+    place.level_height = shown.level_height;
+    place.start_ns = state_.window.start_ns() + place.shift_ns;
+    place.end_ns = state_.window.end_ns() + place.shift_ns;
+    place.least_ns = run_.rows->start_ns;
+    place.most_ns = end_of_row(place.kind, shown.place);
+    place.smooth_ns = smooth;
+    scene.places.push_back(place);
+  }
+}
+
+float TimelineBoard::place_rows(TimelineScene& scene) {
+  scene.places.clear();
+  if (state_.mode == Mode::kSteps) {
+    const int rank = state_.step_rank < 0 ? run_.steps.reference_rank() : state_.step_rank;
+    return place_step_rows(scene, rank, state_.filter, state_.step_scroll);
+  }
+  place_time_rows(scene);
+  return run_.layout.height;
+}
+
+void TimelineBoard::scroll_to_revealed(const TimelineScene& scene) {
+  if (run_.scroll_to < 0) return;
+  const ShownRow* shown = run_.layout.find(run_.scroll_to);
+  if (shown != nullptr && shown->offers_levels && !shown->shows_all_levels) {
+    // It may be nested deeper than what is shown.
+    auto& levels = state_.folds.levels;
+    if (levels.erase(run_.scroll_to) == 0) levels.insert(run_.scroll_to);
+  }
+  run_.scroll_to = -1;
+  if (shown == nullptr || state_.mode != Mode::kTime) return;
+  const float height = scene.plot().h;
+  const bool above = shown->y < state_.scroll;
+  const bool below = shown->y + shown->height > state_.scroll + height;
+  if (above || below) state_.scroll = shown->y + shown->height / 2 - height / 2;
+  const float lowest = std::max(0.0f, run_.layout.height - height);
+  state_.scroll = std::clamp(state_.scroll, 0.0f, lowest);
+}
+
+void TimelineBoard::ask(const TimelineScene& scene, Commands& commands) {
+  trace::PictureRequest request = request_of(scene);
+  if (request == run_.asked || request.windows.empty()) return;
+  run_.asked = request;
+  commands.push_back(ShowTimeline{std::move(request)});
+}
+
+void TimelineBoard::choose_origin(const TimelineScene& scene) {
+  const Rect box{scene.labels.x, scene.axis.y, scene.labels.w, scene.axis.h};
+  const Hit hit = hit_area(scene.look(), "inspect/origin", box);
+  if (hit.clicked) state_.axis_from_run = !state_.axis_from_run;
+  if (!hit.hovered) return;
+  tooltip(scene.look(), "What times count from",
+          state_.axis_from_run ? "The start of the run"
+                               : "The first step in sight; the start of the run where many are",
+          "Click changes it");
+}
+
+void TimelineBoard::draw_above_rows(const TimelineScene& scene, const trace::Bookmarks& bookmarks,
+                                    std::int64_t origin_ns) {
+  draw_cursor(scene, origin_ns);
+  if (state_.mode == Mode::kTime) draw_bookmarks(scene, bookmarks, origin_ns);
+  if (state_.picked) {
+    const bool has_details = run_.details && run_.details->place.ref == state_.picked->place.ref;
+    if (has_details) draw_connections(scene, *run_.details);
+    draw_picked(scene, *state_.picked);
+  }
+  if (state_.selection) draw_interval(scene, *state_.selection, false, state_.mode);
+  if (state_.measured) draw_interval(scene, *state_.measured, true, state_.mode);
+}
+
+bool TimelineBoard::cover_future(const TimelineScene& scene) const {
+  if (state_.mode != Mode::kTime || state_.known_until_ns >= state_.window.end_ns()) return true;
+  const Palette& p = scene.look().colors();
+  const Rect& plot = scene.plot();
+  const float now = std::clamp(scene.canvas.x(state_.known_until_ns), plot.x, plot.right());
+  fill({now, plot.y, plot.right() - now, plot.h}, color(p.panel), 0);
+  line(now, plot.y, now, plot.bottom(), color(p.text));
+  return !scene.canvas.mouse_inside || scene.canvas.mouse_x < now;
+}
+
+void TimelineBoard::draw_rows_and_marks(TimelineScene& scene, const trace::Bookmarks& bookmarks,
+                                        Commands& commands) {
+  const bool time = state_.mode == Mode::kTime;
+  const trace::StepBorder* step = nullptr;
+  AxisOrigin origin{0, "from the step's start"};
+  if (state_.selected_row >= 0) draw_selected_row(scene, state_.selected_row);
+  if (time) {
+    origin = axis_origin(scene, state_.axis_from_run);
+    step = draw_step_heads(scene);
+    draw_axis(scene, origin.time_ns, origin.name);
+    choose_origin(scene);
+    draw_step_borders(scene);
+    draw_labels(scene, run_.layout, state_.scroll, state_);
+  } else {
+    draw_axis(scene, origin.time_ns, origin.name);
+    draw_step_labels(scene);
+  }
+  auto hovered = draw_rows(scene);
+  if (!cover_future(scene)) hovered.reset();
+  draw_above_rows(scene, bookmarks, origin.time_ns);
+  run_.mouse.act(scene, hovered, step, state_, commands);
+  if (hovered && run_.mouse.is_idle() && !ImGui::IsAnyItemActive()) {
+    draw_timeline_tooltip(scene, *hovered);
+  }
+}
+
+void TimelineBoard::draw(const Look& look, const Rect& rect, const trace::Bookmarks& bookmarks,
+                         bool keys, Commands& commands) {
+  const Palette& p = look.colors();
+  fill(rect, color(p.panel), look.px(6));
+  outline(rect, color(p.panel_edge), look.px(6));
+  if (!run_.rows) return;
+  TimelineScene scene = make_scene(look, rect.inset(look.px(kBoardPadding), look.px(4)));
+  if (scene.plot().empty()) return;
+  const float content = place_rows(scene);
+  run_.mouse.move(scene, content, state_);
+  if (keys) use_timeline_keys(scene, run_.layout, state_, commands);
+  scroll_to_revealed(scene);
+  place_rows(scene);
+  const bool over = scene.canvas.mouse_inside &&
+                    scene.plot().contains(scene.canvas.mouse_x, scene.canvas.mouse_y);
+  run_.cursor_ns = over ? scene.view_time_at(scene.canvas.mouse_x) : state_.window.time_at(0.5);
+  draw_rows_and_marks(scene, bookmarks, commands);
+  ask(scene, commands);
+}
+
+}  // namespace shardlens::ui

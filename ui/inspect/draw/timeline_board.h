@@ -1,0 +1,84 @@
+// The timeline of the Inspect workspace over all ranks and the whole run. Interface thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ui/inspect/draw/timeline_mouse.h"
+#include "ui/inspect/draw/timeline_scene.h"
+#include "ui/inspect/timeline/timeline_state.h"
+#include "ui/state/commands.h"
+#include "ui/state/snapshot.h"
+
+namespace shardlens::ui {
+
+class TimelineBoard {
+ public:
+  // Before anything of the workspace is drawn: takes over what has come, and obeys what asks for a
+  // part of the run to be shown.
+  void follow(const InspectView& view);
+  // `keys`: the keyboard is the timeline's in this frame.
+  void draw(const Look& look, const Rect& rect, const trace::Bookmarks& bookmarks, bool keys,
+            Commands& commands);
+
+  TimelineState& state() { return state_; }
+  const TimelineState& state() const { return state_; }
+  // Under the mouse in the last frame, or in the middle where it is elsewhere.
+  std::int64_t cursor_ns() const { return run_.cursor_ns; }
+  const StepIndex& steps() const { return run_.steps; }
+  // Where the rows of the last frame lay.
+  const RowLayout& layout() const { return run_.layout; }
+
+ private:
+  void follow_run(const InspectView& view);
+  void follow_rows(const InspectView& view);
+  void follow_extremes(const InspectView& view);
+  void follow_picked(const InspectView& view);
+  void reveal(const InspectView& view);
+  void unfold(const trace::TimelineRow& row);
+  // How much later than the reference rank it began its step, where ranks are aligned by steps.
+  std::int64_t shift_of(int rank, std::int64_t time_ns) const;
+  void note_names(const InspectView& view);
+  TimelineScene make_scene(const Look& look, const Rect& body);
+  // Places the rows of the chosen mode; returns the height of all of them.
+  float place_rows(TimelineScene& scene);
+  void place_time_rows(TimelineScene& scene);
+  std::int64_t end_of_row(trace::RowKind kind, int place) const;
+  void scroll_to_revealed(const TimelineScene& scene);
+  void choose_origin(const TimelineScene& scene);
+  void draw_above_rows(const TimelineScene& scene, const trace::Bookmarks& bookmarks,
+                       std::int64_t origin_ns);
+  // Over what a replay has not reached yet; false if the mouse is there.
+  bool cover_future(const TimelineScene& scene) const;
+  void draw_rows_and_marks(TimelineScene& scene, const trace::Bookmarks& bookmarks,
+                           Commands& commands);
+  void ask(const TimelineScene& scene, Commands& commands);
+
+  // Everything that belongs to one run: replaced as a whole with the next one.
+  struct OfRun {
+    std::string folder;
+    std::shared_ptr<const trace::TimelineRows> rows;
+    StepIndex steps;
+    RowLayout layout;
+    PictureIndex pictures;
+    RowMeans means;          // of `pictures`
+    PictureIndex backdrops;  // of the last picture of the whole run
+    TimelineMouse mouse;
+    // Names of the picture that are searched, or else picked, and by what they were found.
+    std::vector<bool> lit;
+    bool has_lit = false;
+    std::string lit_name;
+    std::shared_ptr<const trace::EventDetails> details;
+    std::shared_ptr<const trace::NameHits> hits;
+    std::uint64_t revealed = 0;
+    std::int64_t cursor_ns = 0;
+    int scroll_to = -1;  // a row that is to come into sight
+    trace::PictureRequest asked;
+  };
+
+  TimelineState state_;
+  OfRun run_;
+};
+
+}  // namespace shardlens::ui

@@ -1,0 +1,181 @@
+#include "ui/inspect/draw/timeline_keys.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/inspect/draw/timeline_mouse.h"
+#include "ui/kit/keys.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::Piece;
+using Mode = TimelineState::Mode;
+
+constexpr double kKeyPan = 0.15, kKeyZoom = 1.3;
+
+// The event before or behind the picked one on its row and level; null: the picture does not show
+// it as one event.
+const Piece* neighbour_event(const TimelineScene& scene, const trace::EventPlace& from,
+                             int direction) {
+  const Piece* own = find_piece(scene, from);
+  const trace::RowPicture* picture = scene.pictures.find(from.row, from.start_ns);
+  if (own == nullptr || picture == nullptr) return nullptr;
+  auto at = own - picture->pieces.data();
+  const auto is_there = [&] { return at >= 0 && at < std::ssize(picture->pieces); };
+  // Parts of one collective are pieces of their own.
+  while (is_there() && picture->pieces[static_cast<std::size_t>(at)].ref == own->ref) {
+    at += direction;
+  }
+  if (!is_there()) return nullptr;
+  const Piece& next = picture->pieces[static_cast<std::size_t>(at)];
+  return next.level == own->level && next.ref.exists() ? &next : nullptr;
+}
+
+// The event of a row that is closest to a time, in the row's time.
+const Piece* closest_event(const TimelineScene& scene, int row, std::int64_t time_ns) {
+  const trace::RowPicture* picture = scene.pictures.find(row, time_ns);
+  if (picture == nullptr) return nullptr;
+  const Piece* best = nullptr;
+  double least = 0;
+  for (const Piece& piece : picture->pieces) {
+    if (!piece.ref.exists()) continue;
+    const double away =
+        std::max({distance_ns(piece.start_ns, time_ns), distance_ns(time_ns, piece.end_ns), 0.0});
+    if (best != nullptr && away >= least) continue;
+    best = &piece;
+    least = away;
+  }
+  return best;
+}
+
+void pick_piece(const TimelineScene& scene, int row, const Piece& piece, TimelineState& state,
+                Commands& commands) {
+  RowItem item;
+  item.row = row;
+  item.piece = piece;
+  const auto& names = scene.pictures.names();
+  if (piece.name < names.size()) item.name = names[piece.name];
+  pick(item, state, commands);
+}
+
+void keep_in_sight(const TimelineScene& scene, TimeWindow& window, const Piece& piece, int row) {
+  const RowPlace* place = scene.place_of(row, piece.start_ns);
+  const std::int64_t shift = place == nullptr ? 0 : place->shift_ns;
+  const double start = window.position(piece.start_ns - shift);
+  const double end = window.position(piece.end_ns - shift);
+  if (start < 0.02 || end > 0.98)
+    window.center_on(piece.start_ns - shift + piece.duration_ns() / 2);
+}
+
+void move_by_step(const TimelineScene& scene, TimelineState& state, int direction) {
+  if (state.mode == Mode::kSteps) return;
+  const auto steps = scene.borders.of(scene.borders.reference_rank());
+  if (steps.empty()) return;
+  TimeWindow& window = state.window;
+  const trace::StepBorder* now =
+      scene.borders.nearest(scene.borders.reference_rank(), window.time_at(0.5));
+  const auto index = (now - steps.data()) + direction;
+  if (index < 0 || index >= static_cast<std::ptrdiff_t>(steps.size())) return;
+  const trace::StepBorder& next = steps[static_cast<std::size_t>(index)];
+  // What was in the middle of its step stays at the same place of the other one.
+  window.pan(distance_ns(next.start_ns, now->start_ns) / window.span_ns());
+}
+
+void move_sideways(const TimelineScene& scene, TimelineState& state, int direction,
+                   Commands& commands) {
+  if (!state.picked) return move_by_step(scene, state, direction);
+  const int row = state.picked->place.row;
+  const Piece* next = neighbour_event(scene, state.picked->place, direction);
+  if (next == nullptr) {
+    commands.push_back(GoToNeighbour{state.picked->place.ref, direction});
+    return;
+  }
+  const Piece copy = *next;
+  pick_piece(scene, row, copy, state, commands);
+  keep_in_sight(scene, state.shown_window(), copy, row);
+}
+
+void move_rows(const TimelineScene& scene, const RowLayout& layout, TimelineState& state,
+               int direction, Commands& commands) {
+  if (state.mode == Mode::kSteps) {
+    state.step_scroll += static_cast<float>(direction) * scene.look().px(60);
+    return;
+  }
+  const auto& rows = layout.rows;
+  auto at = std::find_if(rows.begin(), rows.end(), [&](const ShownRow& row) {
+    return row.row >= 0 && row.row == state.selected_row;
+  });
+  std::ptrdiff_t index =
+      at == rows.end() ? (direction > 0 ? -1 : std::ssize(rows)) : at - rows.begin();
+  do {
+    index += direction;
+    if (index < 0 || index >= std::ssize(rows)) return;
+  } while (rows[static_cast<std::size_t>(index)].row < 0);
+  const ShownRow& shown = rows[static_cast<std::size_t>(index)];
+  state.selected_row = shown.row;
+  if (shown.y < state.scroll) state.scroll = shown.y;
+  const float height = scene.plot().h;
+  if (shown.y + shown.height > state.scroll + height) {
+    state.scroll = shown.y + shown.height - height;
+  }
+  if (!state.picked) return;
+  const std::int64_t middle = state.picked->place.start_ns +
+                              (state.picked->place.end_ns - state.picked->place.start_ns) / 2;
+  if (const Piece* piece = closest_event(scene, shown.row, middle)) {
+    pick_piece(scene, shown.row, *piece, state, commands);
+  }
+}
+
+}  // namespace
+
+void zoom_to_selection(TimelineState& state) {
+  if (state.mode != Mode::kTime) return;
+  std::optional<TimeInterval> wanted = state.selection;
+  if (state.picked) wanted = TimeInterval{state.picked->place.start_ns, state.picked->place.end_ns};
+  if (!wanted) return;
+  const std::int64_t margin = std::max<std::int64_t>(wanted->length_ns() / 10, 2);
+  state.window.show(wanted->start_ns - margin, wanted->end_ns + margin);
+}
+
+void clear_marks(TimelineState& state, Commands& commands) {
+  // One thing at a time, what is on top first.
+  if (state.measured || state.measuring) {
+    state.measured.reset();
+    state.measuring = false;
+  } else if (state.picked) {
+    state.picked.reset();
+    commands.push_back(DropEvent{});
+  } else if (state.selection) {
+    state.selection.reset();
+    commands.push_back(ClearRange{});
+  }
+}
+
+void use_timeline_keys(const TimelineScene& scene, const RowLayout& layout, TimelineState& state,
+                       Commands& commands) {
+  TimeWindow& window = state.shown_window();
+  // Zooms at the pointer where it is over the timeline.
+  const RowCanvas& c = scene.canvas;
+  const bool over = c.mouse_inside && c.plot.contains(c.mouse_x, c.mouse_y);
+  const double at =
+      over ? static_cast<double>(c.mouse_x - c.plot.x) / static_cast<double>(c.plot.w) : 0.5;
+  if (key_pressed(Key::kW)) window.zoom(at, kKeyZoom);
+  if (key_pressed(Key::kS)) window.zoom(at, 1 / kKeyZoom);
+  if (key_pressed(Key::kA)) window.pan(-kKeyPan);
+  if (key_pressed(Key::kD)) window.pan(kKeyPan);
+  if (key_pressed(Key::kF, false)) window.fit();
+  if (key_pressed(Key::kM, false)) {
+    state.measuring = !state.measuring;
+    state.measured.reset();
+  }
+  if (key_pressed(Key::kEscape, false)) clear_marks(state, commands);
+  if (enter_pressed()) zoom_to_selection(state);
+  if (key_pressed(Key::kLeft)) move_sideways(scene, state, -1, commands);
+  if (key_pressed(Key::kRight)) move_sideways(scene, state, 1, commands);
+  if (key_pressed(Key::kUp)) move_rows(scene, layout, state, -1, commands);
+  if (key_pressed(Key::kDown)) move_rows(scene, layout, state, 1, commands);
+}
+
+}  // namespace shardlens::ui

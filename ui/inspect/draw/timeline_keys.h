@@ -1,0 +1,18 @@
+// The timeline by keyboard. Interface thread, inside a frame.
+#pragma once
+
+#include "ui/inspect/draw/timeline_scene.h"
+#include "ui/inspect/timeline/timeline_layout.h"
+#include "ui/inspect/timeline/timeline_state.h"
+#include "ui/state/commands.h"
+
+namespace shardlens::ui {
+
+void use_timeline_keys(const TimelineScene& scene, const RowLayout& layout, TimelineState& state,
+                       Commands& commands);
+
+// What keys and the command palette have in common.
+void zoom_to_selection(TimelineState& state);
+void clear_marks(TimelineState& state, Commands& commands);
+
+}  // namespace shardlens::ui

@@ -1,0 +1,186 @@
+#include "ui/inspect/draw/timeline_labels_draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "ui/inspect/timeline/clock_text.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
+#include "ui/present/timeline_colors.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::TimelineRank;
+using trace::TimelineRow;
+
+constexpr float kHeadingHeight = 18, kHalfText = 6;
+
+class LabelColumn {
+ public:
+  LabelColumn(const TimelineScene& scene, float scroll, TimelineState& state)
+      : scene_(scene), look_(scene.look()), scroll_(scroll), state_(state) {}
+
+  void add(const ShownRow& shown);
+
+ private:
+  Rect heading(const ShownRow& shown, Rect box);  // returns what is left of the box
+  void rest_heading(const ShownRow& shown, Rect box);
+  void row_label(const ShownRow& shown, const TimelineRow& row, Rect box);
+  void fold_lanes(const ShownRow& shown, const TimelineRow& row);
+  void explain_rank(const TimelineRank& rank) const;
+
+  const TimelineScene& scene_;
+  const Look& look_;
+  float scroll_;
+  TimelineState& state_;
+};
+
+void LabelColumn::explain_rank(const TimelineRank& rank) const {
+  std::string body = rank.device_name.empty() ? rank.device : rank.device_name;
+  if (body != rank.device && !rank.device.empty()) body += " · " + rank.device;
+  if (!rank.host.empty()) body += (body.empty() ? "" : " · ") + rank.host;
+  if (const auto clock = clock_text(rank, scene_.rows.ranks.front()); !clock.empty()) {
+    body += "\n" + clock;
+  }
+  tooltip(look_, "Rank " + std::to_string(rank.rank), body, "Click folds or unfolds it");
+}
+
+// Takes the room of the ribbon as well, which it has none of.
+void LabelColumn::rest_heading(const ShownRow& shown, Rect box) {
+  const Palette& p = look_.colors();
+  box.w = scene_.plot().right() - box.x;
+  const Hit hit = hit_area(look_, "inspect/rest", box);
+  const Rgb ink = hit.hovered ? p.accent_text : p.text_secondary;
+  shape(shown.unfolded ? Shape::kUp : Shape::kRight, box.x + look_.px(4), box.center_y(),
+        look_.px(7), color(ink));
+  box.take_left(look_.px(14));
+  const std::string number = std::to_string(shown.ranks);
+  text_in(look_, box, Face::kBody, ink,
+          shown.unfolded ? "Fold " + number + " ranks" : "and " + number + " more ranks");
+  if (hit.clicked) state_.folds.shows_rest = !shown.unfolded;
+  if (hit.hovered) {
+    tooltip(look_, "Many ranks",
+            "Those that kept the others waiting longest come first, once that is counted",
+            "Click shows or folds the rest");
+  }
+}
+
+Rect LabelColumn::heading(const ShownRow& shown, Rect box) {
+  const Palette& p = look_.colors();
+  const bool run = shown.heading == ShownRow::Heading::kRun;
+  const TimelineRank* rank =
+      run ? nullptr : &scene_.rows.ranks[static_cast<std::size_t>(shown.place)];
+  const std::string name = run ? "All ranks" : "Rank " + std::to_string(rank->rank);
+  const float width = look_.px(16) + text_width(look_, Face::kStrong, name);
+  const Rect area = box.take_left(std::min(width, box.w), look_.px(8));
+  const Hit hit =
+      hit_area(look_, run ? std::string("inspect/run") : "inspect/" + name, area.inset(0, -1));
+  const Rgb ink = hit.hovered ? p.accent_text : p.text;
+  shape(shown.unfolded ? Shape::kDown : Shape::kRight, area.x + look_.px(4), area.center_y(),
+        look_.px(7), color(hit.hovered ? p.accent_text : p.text_muted));
+  Rect text = area;
+  text.take_left(look_.px(14));
+  text_in(look_, text, Face::kStrong, ink, name);
+  if (hit.clicked && run) state_.folds.run = shown.unfolded;
+  if (hit.clicked && !run) state_.folds.ranks[rank->rank] = !shown.unfolded;
+  if (hit.hovered && run) {
+    tooltip(look_, "All ranks", "Where the time of all ranks went, the mean over them",
+            "Click folds or unfolds them");
+  } else if (hit.hovered) {
+    explain_rank(*rank);
+  }
+  return box;
+}
+
+void LabelColumn::fold_lanes(const ShownRow& shown, const TimelineRow& row) {
+  const std::pair<int, trace::RowKind> key{row.rank, row.kind};
+  if (shown.lanes > 1) {
+    if (state_.folds.lanes.erase(key) == 0) state_.folds.lanes.insert(key);
+  } else if (shown.offers_levels) {
+    if (state_.folds.levels.erase(row.id) == 0) state_.folds.levels.insert(row.id);
+  }
+}
+
+void LabelColumn::row_label(const ShownRow& shown, const TimelineRow& row, Rect box) {
+  const Palette& p = look_.colors();
+  std::string label = row.label.empty() ? std::string(kind_name(row.kind)) : row.label;
+  if (shown.lanes > 1 && !shown.shows_lanes) label += " +" + std::to_string(shown.lanes - 1);
+  const bool folds = shown.lanes > 1 || shown.offers_levels;
+  const bool open = shown.lanes > 1 ? shown.shows_lanes : shown.shows_all_levels;
+  const Hit hit = hit_area(look_, "inspect/row " + std::to_string(row.id), box);
+  const bool loud = hit.hovered || state_.selected_row == row.id;
+  Rect mark = box.take_right(look_.px(12));
+  if (folds) {
+    shape(open ? Shape::kDown : Shape::kLeft, mark.center_x() + look_.px(1), mark.center_y(),
+          look_.px(6), color(loud ? p.accent_text : p.text_muted));
+  }
+  text_in(look_, box, Face::kSmall, loud ? p.accent_text : p.text_secondary, label, Align::kRight);
+  if (hit.clicked) {
+    state_.selected_row = row.id;
+    if (folds) fold_lanes(shown, row);
+  }
+  if (!hit.hovered) return;
+  std::string body = row.count < 0
+                         ? "Events are being counted"
+                         : format_integer(row.count) + (row.count == 1 ? " event" : " events");
+  if (shown.lanes > 1) body += " · one of " + std::to_string(shown.lanes) + " rows of its kind";
+  if (shown.offers_levels) body += " · " + std::to_string(row.levels) + " levels deep";
+  tooltip(look_, label, body,
+          folds ? "Click folds or unfolds" : "Click selects the row for ← and →");
+}
+
+void LabelColumn::add(const ShownRow& shown) {
+  const Rect& labels = scene_.labels;
+  // Beside the middle of a low row, at the top of a high one.
+  const float least = look_.px(kHeadingHeight), most = least * 1.7f;
+  const float height = shown.levels > 1 ? least : std::clamp(shown.height, least, most);
+  Rect box{labels.x, scene_.plot().y + shown.y - scroll_, labels.w, height};
+  if (shown.height < height) box.y -= std::round((height - shown.height) / 2);
+  const float half = look_.px(kHalfText);  // half a word reads like a fault
+  if (box.center_y() - half < scene_.plot().y || box.center_y() + half > scene_.plot().bottom()) {
+    return;
+  }
+  if (shown.heading == ShownRow::Heading::kRest) return rest_heading(shown, box);
+  if (shown.heading != ShownRow::Heading::kNone) {
+    box = heading(shown, box);
+    if (shown.place < 0 || !shown.unfolded) return;  // the ribbon has no other name
+  } else {
+    box.take_left(look_.px(14));
+  }
+  if (shown.row >= 0) row_label(shown, scene_.row(shown.row), box);
+}
+
+// Between ranks, where one of them is unfolded.
+void draw_separators(const TimelineScene& scene, const RowLayout& layout, float scroll) {
+  const Look& look = scene.look();
+  for (std::size_t i = 1; i < layout.rows.size(); ++i) {
+    const ShownRow& row = layout.rows[i];
+    if (row.heading != ShownRow::Heading::kRank) continue;
+    const ShownRow& before = layout.rows[i - 1];
+    if (!row.unfolded && before.heading == ShownRow::Heading::kRank && !before.unfolded) continue;
+    const float gap = row.y - before.y - before.height;
+    const float y = std::round(scene.plot().y + row.y - scroll - gap / 2);
+    line(scene.labels.x, y, scene.plot().right(), y, color(look.colors().panel_edge));
+  }
+}
+
+}  // namespace
+
+void draw_labels(const TimelineScene& scene, const RowLayout& layout, float scroll,
+                 TimelineState& state) {
+  const Rect area{scene.labels.x, scene.plot().y, scene.plot().right() - scene.labels.x,
+                  scene.plot().h};
+  const Clip clip(area);
+  draw_separators(scene, layout, scroll);
+  LabelColumn column(scene, scroll, state);
+  for (const ShownRow& shown : layout.rows) {
+    const float y = area.y + shown.y - scroll;
+    if (y + shown.height <= area.y || y >= area.bottom()) continue;
+    column.add(shown);
+  }
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,181 @@
+#include "ui/inspect/draw/timeline_mouse.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/kit/widgets.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr double kWheelZoom = 1.25;
+constexpr float kDragBegins = 3;  // pixels: less is a click
+constexpr float kSnapReach = 7;   // at scale 1
+
+std::int64_t shift_at(const TimelineScene& scene, float y, TimelineState::Mode mode) {
+  if (mode == TimelineState::Mode::kTime) return 0;
+  const RowPlace* place = scene.place_at(y);
+  if (place != nullptr) return place->shift_ns;
+  return scene.places.empty() ? 0 : scene.places.front().shift_ns;
+}
+
+// Around an event, so that it fills a third of the width.
+void zoom_to(TimeWindow& window, std::int64_t start, std::int64_t end) {
+  const std::int64_t margin = std::max<std::int64_t>((end - start) / 10, 2);
+  window.show(start - margin, end + margin);
+}
+
+}  // namespace
+
+std::int64_t snapped_time(const TimelineScene& scene, float x, float y) {
+  const std::int64_t free = scene.view_time_at(x);
+  const RowPlace* place = scene.place_at(y);
+  if (place == nullptr) return free;
+  float best = scene.look().px(kSnapReach);
+  std::int64_t found = free + place->shift_ns;
+  const auto offer = [&](std::int64_t time) {
+    const float distance = std::abs(scene.canvas.x(time - place->shift_ns) - x);
+    if (distance >= best || time > scene.known_until_ns) return;
+    best = distance;
+    found = time;
+  };
+  const trace::RowPicture* picture = scene.pictures.find(place->row, found);
+  if (picture != nullptr) {
+    for (const trace::Piece& piece : picture->pieces) {
+      offer(piece.start_ns);
+      offer(piece.end_ns);
+    }
+  }
+  const int rank = scene.row(place->row).rank;
+  const int shown = rank < 0 ? scene.borders.reference_rank() : rank;
+  if (const trace::StepBorder* step = scene.borders.nearest(shown, found)) {
+    offer(step->start_ns);
+    offer(step->end_ns);
+  }
+  return found;
+}
+
+void pick(const RowItem& item, TimelineState& state, Commands& commands) {
+  PickedEvent picked;
+  picked.place = {item.piece->ref, item.piece->start_ns, item.piece->end_ns, item.row};
+  picked.name = item.name;
+  state.picked = picked;
+  state.selected_row = item.row;
+  commands.push_back(PickEvent{item.piece->ref});
+}
+
+void TimelineMouse::scroll_wheel(const TimelineScene& scene, TimelineState& state) const {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (!hovers_ && !hovers_axis_) return;
+  if (io.MouseWheelH != 0) {
+    state.shown_window().pan(static_cast<double>(-io.MouseWheelH) * 0.08);
+  }
+  if (io.MouseWheel == 0) return;
+  if (io.KeyShift) {
+    state.shown_scroll() -= io.MouseWheel * scene.look().px(48);
+    return;
+  }
+  const double at =
+      static_cast<double>(io.MousePos.x - scene.plot().x) / static_cast<double>(scene.plot().w);
+  state.shown_window().zoom(at, std::pow(kWheelZoom, static_cast<double>(io.MouseWheel)));
+}
+
+void TimelineMouse::begin(const TimelineScene& scene, bool on_axis, TimelineState& state) {
+  const ImGuiIO& io = ImGui::GetIO();
+  moved_ = false;
+  shift_ns_ = shift_at(scene, io.MousePos.y, state.mode);
+  drag_ = Drag::kPress;
+  if (state.measuring) {
+    const RowPlace* place = scene.place_at(io.MousePos.y);
+    anchor_ns_ = snapped_time(scene, io.MousePos.x, io.MousePos.y);
+    if (state.mode == TimelineState::Mode::kTime && place != nullptr) anchor_ns_ -= place->shift_ns;
+    state.measured = TimeInterval{anchor_ns_, anchor_ns_};
+    drag_ = Drag::kMeasure;
+  } else if (on_axis || io.KeyShift) {
+    anchor_ns_ = scene.view_time_at(io.MousePos.x) + shift_ns_;
+    drag_ = Drag::kSelect;
+  }
+}
+
+void TimelineMouse::drag(const TimelineScene& scene, TimelineState& state) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const ImVec2 way = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0);
+  if (!moved_ && std::abs(way.x) < kDragBegins && std::abs(way.y) < kDragBegins) return;
+  if (drag_ == Drag::kPress) drag_ = Drag::kPan;
+  const bool first = !moved_;
+  moved_ = true;
+  if (drag_ == Drag::kPan) {
+    // The first one makes up for what the pointer did before it counted as a drag.
+    const ImVec2 delta = first ? way : io.MouseDelta;
+    state.shown_window().pan(-static_cast<double>(delta.x) / static_cast<double>(scene.plot().w));
+    state.shown_scroll() -= delta.y;
+    return;
+  }
+  const float x = std::clamp(io.MousePos.x, scene.plot().x, scene.plot().right());
+  std::int64_t at = scene.view_time_at(x) + shift_ns_;
+  if (drag_ == Drag::kMeasure) {
+    const RowPlace* place = scene.place_at(io.MousePos.y);
+    at = snapped_time(scene, x, io.MousePos.y);
+    if (state.mode == TimelineState::Mode::kTime && place != nullptr) at -= place->shift_ns;
+  }
+  const TimeInterval interval{std::min(anchor_ns_, at), std::max(anchor_ns_, at)};
+  (drag_ == Drag::kMeasure ? state.measured : state.selection) = interval;
+  if (drag_ == Drag::kSelect) state.selected_ranks = 0;
+}
+
+void TimelineMouse::release(TimelineState& state, Commands& commands) {
+  if (drag_ == Drag::kSelect && moved_ && state.selection) {
+    if (state.selection->length_ns() > 0) {
+      commands.push_back(SelectRange{{state.selection->start_ns, state.selection->end_ns, {}}});
+    } else {
+      state.selection.reset();
+    }
+  }
+  drag_ = Drag::kNone;
+}
+
+void TimelineMouse::move(const TimelineScene& scene, float content, TimelineState& state) {
+  const Hit plot = mouse_area(scene.look(), "inspect/plot", scene.plot());
+  const Rect head{scene.steps.x, scene.steps.y, scene.steps.w, scene.axis.bottom() - scene.steps.y};
+  const Hit axis = hit_area(scene.look(), "inspect/axis", head);
+  hovers_ = plot.hovered;
+  hovers_axis_ = axis.hovered;
+  clicked_ = (plot.clicked || axis.clicked) && !moved_;
+  double_clicked_ = plot.double_clicked || axis.double_clicked;
+  scroll_wheel(scene, state);
+  if (plot.pressed || axis.pressed) begin(scene, axis.pressed, state);
+  if (drag_ != Drag::kNone && (plot.held || axis.held)) drag(scene, state);
+  const float lowest = std::max(0.0f, content - scene.plot().h);
+  state.shown_scroll() = std::clamp(state.shown_scroll(), 0.0f, lowest);
+}
+
+void TimelineMouse::act(const TimelineScene& scene, const std::optional<RowItem>& hovered,
+                        const trace::StepBorder* step, TimelineState& state, Commands& commands) {
+  if (drag_ != Drag::kNone && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) release(state, commands);
+  if (hovers_axis_ || drag_ == Drag::kSelect) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+  if (double_clicked_) {
+    TimeWindow& window = state.shown_window();
+    if (step != nullptr && hovers_axis_) {
+      window.show(step->start_ns, step->end_ns);
+    } else if (hovered && hovered->piece) {
+      zoom_to(window, hovered->piece->start_ns - hovered->shift_ns,
+              hovered->piece->end_ns - hovered->shift_ns);
+    } else if (state.mode == TimelineState::Mode::kTime) {
+      const std::int64_t at = scene.view_time_at(ImGui::GetIO().MousePos.x);
+      const auto* under = scene.borders.at(scene.borders.reference_rank(), at);
+      if (under != nullptr) window.show(under->start_ns, under->end_ns);
+    }
+    return;
+  }
+  if (!clicked_ || !hovers_ || state.measuring || ImGui::GetIO().KeyShift) return;
+  if (hovered && hovered->piece && hovered->piece->ref.exists()) {
+    return pick(*hovered, state, commands);
+  }
+  const RowPlace* row = scene.place_at(ImGui::GetIO().MousePos.y);
+  if (row != nullptr) state.selected_row = row->row;
+  if (state.picked) commands.push_back(DropEvent{});
+  state.picked.reset();
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,44 @@
+// The mouse over the timeline: zoom, pan, select, measure, pick. Interface thread, inside a frame.
+#pragma once
+
+#include <optional>
+
+#include "ui/inspect/draw/timeline_scene.h"
+#include "ui/inspect/timeline/timeline_state.h"
+#include "ui/state/commands.h"
+
+namespace shardlens::ui {
+
+class TimelineMouse {
+ public:
+  // Before the rows are drawn: moves the window. `content`: height of all rows.
+  void move(const TimelineScene& scene, float content, TimelineState& state);
+  // Behind them: `hovered` is what the mouse is over, `step` the one under it above the rows.
+  void act(const TimelineScene& scene, const std::optional<RowItem>& hovered,
+           const trace::StepBorder* step, TimelineState& state, Commands& commands);
+  // Nothing is held, so that a tooltip does not hide what is being done.
+  bool is_idle() const { return drag_ == Drag::kNone; }
+
+ private:
+  enum class Drag : std::uint8_t { kNone, kPress, kPan, kSelect, kMeasure };
+
+  void scroll_wheel(const TimelineScene& scene, TimelineState& state) const;
+  void begin(const TimelineScene& scene, bool on_axis, TimelineState& state);
+  void drag(const TimelineScene& scene, TimelineState& state);
+  void release(TimelineState& state, Commands& commands);
+
+  Drag drag_ = Drag::kNone;
+  bool moved_ = false;
+  bool hovers_ = false, hovers_axis_ = false, clicked_ = false, double_clicked_ = false;
+  std::int64_t anchor_ns_ = 0;  // absolute, where a selection or measure began
+  std::int64_t shift_ns_ = 0;   // of the row in which it began
+};
+
+// The event's border on the row under the mouse that is closest to `x`, within a few pixels; else
+// the time under `x`. In the row's own time.
+std::int64_t snapped_time(const TimelineScene& scene, float x, float y);
+
+// What picking an event does to the view's own state.
+void pick(const RowItem& item, TimelineState& state, Commands& commands);
+
+}  // namespace shardlens::ui

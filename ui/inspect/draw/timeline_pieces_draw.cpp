@@ -1,0 +1,199 @@
+// Events as bars with their names, folds as columns: the pieces of
+// ui/inspect/draw/timeline_row_draw.h.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "trace/timeline/words/kernel_title.h"
+#include "ui/inspect/draw/timeline_row_draw.h"
+#include "ui/kit/paint.h"
+#include "ui/kit/timeline_quads.h"
+#include "ui/present/timeline_colors.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::Piece;
+using trace::RowKind;
+using trace::TimeClass;
+
+constexpr float kLeastNamed = 46;  // a bar's width at scale 1 before its name is tried
+
+bool is_event(const Piece& piece) { return piece.count <= 1 && piece.ref.exists(); }
+
+struct PieceLabel {
+  Rect box;
+  std::uint32_t name;
+  Rgb ink;
+};
+
+class PieceDrawer {
+ public:
+  PieceDrawer(const RowCanvas& canvas, const RowPlace& place, const std::vector<std::string>& names)
+      : c_(canvas), place_(place), names_(names), palette_(canvas.look.colors()) {}
+
+  void add(const Piece& piece);
+  std::optional<RowItem> finish();
+
+ private:
+  bool is_lit(const Piece& piece) const {
+    return c_.lit == nullptr || (piece.name < c_.lit->size() && (*c_.lit)[piece.name]);
+  }
+  Rgb fill_of(const Piece& piece) const;
+  void add_event(const Piece& piece, const Rect& rect, float strength);
+  void add_fold(const Piece& piece, const Rect& rect, float strength);
+  void add_waiting(const Piece& piece, Rect& rect, Rgb hue, float strength);
+  void add_label(const Piece& piece, const Rect& rect, Rgb fill);
+  float coverage(const Piece& piece, const Rect& rect) const;
+  void note_hover(const Piece& piece, const Rect& rect);
+
+  const RowCanvas& c_;
+  const RowPlace& place_;
+  const std::vector<std::string>& names_;
+  const Palette& palette_;
+  QuadBatch quads_;
+  QuadRun ground_, column_, peak_;  // of folds
+  std::vector<PieceLabel> labels_;
+  std::vector<std::pair<Rect, Rgb>> waiting_;
+  std::optional<RowItem> hovered_;
+  int level_ = -1;
+  float drawn_ = 0;  // of this level
+};
+
+Rgb PieceDrawer::fill_of(const Piece& piece) const {
+  const Rgb fill = time_color(palette_, piece.piece_class);
+  const bool named = place_.kind == RowKind::kKernels || place_.kind == RowKind::kOperators;
+  if (!named || piece.name >= names_.size() || piece.name == 0) return fill;
+  return shade_by_name(palette_, fill, std::hash<std::string>{}(names_[piece.name]));
+}
+
+void PieceDrawer::add_label(const Piece& piece, const Rect& rect, Rgb fill) {
+  if (piece.name == 0 || piece.name >= names_.size() || rect.h < c_.look.px(11)) return;
+  if (rect.w < c_.look.px(kLeastNamed)) return;
+  labels_.push_back({rect.inset(c_.look.px(4), 0), piece.name, text_on(fill)});
+}
+
+void PieceDrawer::add_waiting(const Piece& piece, Rect& rect, Rgb hue, float strength) {
+  if (piece.latest_start_ns <= piece.start_ns) return;
+  const std::int64_t until = std::min(piece.latest_start_ns, piece.end_ns);
+  const float x = std::clamp(std::floor(c_.x(until - place_.shift_ns)), rect.x, rect.right());
+  if (x - rect.x < 2) return;
+  const Rect hollow{rect.x, rect.y, x - rect.x, rect.h};
+  const auto seen = static_cast<double>(strength);
+  quads_.add(hollow, color(mix(palette_.panel, hue, 0.22 * seen)));
+  waiting_.push_back({hollow, mix(palette_.panel, hue, seen)});
+  rect.w -= hollow.w;
+  rect.x = x;
+}
+
+void PieceDrawer::add_event(const Piece& piece, const Rect& whole, float strength) {
+  const Rgb fill = fill_of(piece);
+  Rect rect = whole;
+  if (rect.w >= 3) rect.w -= 1;  // so that neighbours are told apart
+  if (place_.kind == RowKind::kCommunication) add_waiting(piece, rect, fill, strength);
+  quads_.add(rect, color(fill, strength));
+  const float edge = std::max(1.0f, c_.look.px(1.5f));
+  if (is_quiet(piece.piece_class)) {
+    quads_.add(rect.x, rect.y, rect.right(), rect.y + edge,
+               color(piece_edge(palette_, piece.piece_class), strength));
+  }
+  add_label(piece, rect, mix(palette_.panel, fill, static_cast<double>(strength)));
+}
+
+// Its height is the share in which anything runs, a line above it the busiest part's.
+void PieceDrawer::add_fold(const Piece& piece, const Rect& rect, float strength) {
+  const float busy = std::clamp(piece.busy, 0.0f, 1.0f);
+  const float busiest = std::clamp(piece.busiest, busy, 1.0f);
+  const Rgb fill = time_color(palette_, piece.piece_class);
+  const float height = std::clamp(std::round(rect.h * busy), std::min(2.0f, rect.h), rect.h);
+  const float top = rect.bottom() - height;
+  ground_.add(quads_, rect.x, rect.y, rect.right(), top, color(fill, 0.16f * strength));
+  // As strong as it is high, so that neighbours of one height are one rectangle.
+  const float solid = 0.55f + 0.45f * height / rect.h;
+  column_.add(quads_, rect.x, top, rect.right(), rect.bottom(), color(fill, solid * strength));
+  const float line = std::round(rect.bottom() - rect.h * busiest);
+  if (line < top - 1) {
+    peak_.add(quads_, rect.x, line, rect.right(), line + 1, color(fill, 0.8f * strength));
+  }
+  if (is_quiet(piece.piece_class)) add_label(piece, rect, fill);
+}
+
+// A bar of a pixel is as strong as the event covers it, so that dense rows show how dense they are.
+float PieceDrawer::coverage(const Piece& piece, const Rect& rect) const {
+  if (rect.w > 1.5f) return 1;
+  const double pixels = distance_ns(piece.end_ns, piece.start_ns) / c_.window.span_ns() *
+                        static_cast<double>(c_.plot.w);
+  return std::clamp(static_cast<float>(pixels), 0.35f, 1.0f);
+}
+
+void PieceDrawer::note_hover(const Piece& piece, const Rect& rect) {
+  if (!c_.mouse_inside || !rect.contains(c_.mouse_x, c_.mouse_y)) return;
+  hovered_ = RowItem{.row = place_.row, .shift_ns = place_.shift_ns, .piece = piece, .rect = rect};
+  if (piece.name < names_.size()) hovered_->name = names_[piece.name];
+}
+
+void PieceDrawer::add(const Piece& piece) {
+  if (piece.level >= place_.levels) return;
+  if (piece.level != level_) {
+    level_ = piece.level;
+    drawn_ = place_.area.x;
+  }
+  const float from = std::floor(c_.x(piece.start_ns - place_.shift_ns));
+  const float to = std::max(std::floor(c_.x(piece.end_ns - place_.shift_ns)), from + 1);
+  float x0 = std::max(from, drawn_);
+  const float x1 = std::min(to, place_.area.right());
+  // One that began in another, which the recorder's order forbids, lies before it.
+  const bool inside = x1 <= drawn_ && x1 - std::max(from, place_.area.x) >= 3;
+  if (inside) x0 = std::max(from, place_.area.x);
+  if (x1 <= x0) return;
+  drawn_ = std::max(drawn_, x1);
+  float top = place_.area.y + place_.level_height * static_cast<float>(piece.level);
+  float height = place_.level_height - (place_.levels > 1 ? 1.0f : 0.0f);
+  if (inside) {
+    top += std::round(height / 2);
+    height -= std::round(height / 2);
+  }
+  const Rect rect{x0, top, x1 - x0, height};
+  const bool lit = is_lit(piece);
+  float strength = lit ? 1.0f : c_.dim;
+  if (is_event(piece) || place_.kind == RowKind::kRibbon) {
+    strength *= coverage(piece, rect);
+    add_event(piece, rect, strength);
+  } else {
+    add_fold(piece, rect, strength);
+  }
+  if (c_.lit != nullptr && lit) {
+    quads_.add(rect.x, rect.y, rect.right(), rect.y + std::max(1.0f, c_.look.px(2)),
+               color(palette_.text));
+  }
+  note_hover(piece, rect);
+}
+
+std::optional<RowItem> PieceDrawer::finish() {
+  for (QuadRun* run : {&ground_, &column_, &peak_}) run->end(quads_);
+  quads_.flush();
+  for (const auto& [rect, hue] : waiting_) {
+    if (rect.w >= c_.look.px(5)) hatch(c_.look, rect, color(hue, 0.55f));
+    if (rect.w >= 3) outline(rect, color(hue), 0);
+  }
+  // "forw…" would tell nothing; half a kernel's name tells something.
+  const auto draw = place_.kind == RowKind::kPhases ? label_in : text_in;
+  for (const PieceLabel& label : labels_) {
+    draw(c_.look, label.box, Face::kSmall, label.ink,
+         trace::event_title(place_.kind, names_[label.name]), Align::kLeft);
+  }
+  return std::move(hovered_);
+}
+
+}  // namespace
+
+std::optional<RowItem> draw_pieces(const RowCanvas& canvas, const RowPlace& place,
+                                   const trace::RowPicture& picture,
+                                   const std::vector<std::string>& names) {
+  PieceDrawer drawer(canvas, place, names);
+  for (const Piece& piece : picture.pieces) drawer.add(piece);
+  return drawer.finish();
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,153 @@
+#include "ui/inspect/draw/timeline_row_draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "ui/kit/paint.h"
+#include "ui/kit/timeline_quads.h"
+#include "ui/present/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::RowKind;
+using trace::RowPicture;
+
+bool over_columns(const RowCanvas& c, float x0, float x1, const Rect& area) {
+  return c.mouse_inside && area.contains(c.mouse_x, c.mouse_y) && c.mouse_x >= x0 && c.mouse_x < x1;
+}
+
+// The highest value, in the row's upper right corner, on the panel's ground so that it is read.
+void label_highest(const RowCanvas& c, const RowPlace& place, const RowPicture& picture) {
+  // That it was throttled is seen.
+  if (picture.area.empty() || !(picture.area_highest > 0) || place.unit == "share") return;
+  const std::string text = area_value_text(picture.area_highest, place.unit);
+  const float width = text_width(c.look, Face::kMonoSmall, text) + c.look.px(8);
+  const float height = c.look.px(14);
+  if (width > place.area.w || height > place.area.h) return;
+  const Rect box{place.area.right() - width - c.look.px(2), place.area.y, width, height};
+  fill(box, color(c.look.colors().panel, 0.82f), c.look.px(3));
+  text_in(c.look, box, Face::kMonoSmall, c.look.colors().text_secondary, text, Align::kCenter);
+}
+
+}  // namespace
+
+float RowCanvas::x(std::int64_t view_time_ns) const {
+  constexpr double kBeyond = 0.05;
+  const double position = std::clamp(window.position(view_time_ns), -kBeyond, 1 + kBeyond);
+  return plot.x + static_cast<float>(position * static_cast<double>(plot.w));
+}
+
+std::string area_value_text(double value, const std::string& unit) {
+  if (unit == "bytes") return format_bytes(value).text();
+  if (unit == "bytes/s") return format_bandwidth(value).text();
+  if (unit == "%") return format_percent(value / 100).text();
+  // As the device tells them: whole, or nearly.
+  if (unit == "W" || unit == "MHz" || unit == "°C") {
+    return format_integer(std::llround(std::clamp(value, -1e15, 1e15))) + " " + unit;
+  }
+  if (unit == "share") return format_percent(value).text() + " of the time";
+  return format_number(value) + (unit.empty() ? "" : " " + unit);
+}
+
+std::optional<RowItem> draw_area(const RowCanvas& c, const RowPlace& place,
+                                 const RowPicture& picture) {
+  constexpr auto kNeutral = static_cast<std::size_t>(trace::MemoryCategory::kActivations);
+  const Rgb ink = c.look.colors().memory[kNeutral];
+  const double top_value = picture.area_top > 0 ? picture.area_top : picture.area_highest;
+  const double range = top_value - picture.area_base;
+  const double scale = range > 0 ? 1 / range : 0;
+  const float edge = std::max(1.0f, c.look.px(1));
+  std::optional<RowItem> hovered;
+  QuadBatch quads;
+  float drawn = place.area.x, before = -1;
+  const bool smooth = place.smooth_ns > 0 && c.means != nullptr;
+  const auto& points = smooth ? c.means->area(picture, place.smooth_ns) : picture.area;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto& point = points[i];
+    const bool last = i + 1 == points.size();
+    // A picture may reach beyond what the rank recorded.
+    const std::int64_t end =
+        std::min(last ? picture.window.end_ns : points[i + 1].time_ns, place.most_ns);
+    const float x1 = std::min(std::floor(c.x(end - place.shift_ns)), place.area.right());
+    const float x0 = std::max(std::floor(c.x(point.time_ns - place.shift_ns)), drawn);
+    if (x1 <= x0) continue;
+    const auto y = [&](double value) {
+      const double share = std::clamp((value - picture.area_base) * scale, 0.0, 1.0);
+      return std::round(place.area.bottom() - static_cast<float>(share) * place.area.h);
+    };
+    const float top = y(std::max(point.highest, point.value)), mean = y(point.value);
+    quads.add(x0, top, x1, mean, color(ink, 0.16f));
+    quads.add(x0, mean, x1, place.area.bottom(), color(ink, 0.34f));
+    quads.add(x0, top, x1, top + edge, color(ink));
+    if (before >= 0) {  // the riser between two levels
+      quads.add(x0, std::min(top, before), x0 + edge, std::max(top, before) + edge, color(ink));
+    }
+    drawn = x1;
+    before = top;
+    if (over_columns(c, x0, x1, place.area)) {
+      hovered = RowItem{.row = place.row,
+                        .shift_ns = place.shift_ns,
+                        .point = point,
+                        .rect = {x0, top, x1 - x0, place.area.bottom() - top}};
+    }
+  }
+  quads.flush();
+  label_highest(c, place, picture);
+  return hovered;
+}
+
+std::optional<RowItem> draw_ready(const RowCanvas& c, const RowPlace& place,
+                                  const RowPicture& picture,
+                                  const std::vector<std::string>& names) {
+  const Palette& p = c.look.colors();
+  std::optional<RowItem> hovered;
+  const float size = std::min(place.area.h, c.look.px(8));
+  const auto in_sight = [&](const trace::ReadyPoint& ready) {
+    const float x = std::round(c.x(ready.time_ns - place.shift_ns));
+    return x >= place.area.x && x < place.area.right();
+  };
+  const auto count = std::count_if(picture.ready.begin(), picture.ready.end(), in_sight);
+  const bool dense = static_cast<float>(count) * size * 1.5f > place.area.w;
+  const float tick = std::max(1.0f, c.look.px(1));
+  float drawn = place.area.x - size;
+  QuadBatch ticks;
+  for (const trace::ReadyPoint& ready : picture.ready) {
+    const float x = std::round(c.x(ready.time_ns - place.shift_ns));
+    if (!in_sight(ready) || x < drawn + 2) continue;
+    drawn = x;
+    if (dense) {
+      ticks.add(x, place.area.y + 2, x + tick, place.area.bottom() - 2,
+                color(p.text_muted, 0.7f * c.dim));
+    } else {
+      shape(Shape::kDown, x, place.area.center_y(), size, color(p.text_secondary, c.dim));
+    }
+    const Rect rect{x - size / 2, place.area.y, size, place.area.h};
+    if (!over_columns(c, rect.x, rect.right(), place.area)) continue;
+    hovered = RowItem{.row = place.row, .shift_ns = place.shift_ns, .ready = ready, .rect = rect};
+    if (ready.name < names.size()) hovered->name = names[ready.name];
+  }
+  return hovered;
+}
+
+std::optional<RowItem> draw_row(const RowCanvas& canvas, const RowPlace& place,
+                                const RowPicture& picture, const std::vector<std::string>& names) {
+  switch (place.kind) {
+    case RowKind::kMemory:
+    case RowKind::kCounter:
+    case RowKind::kGpu:
+      return draw_area(canvas, place, picture);
+    case RowKind::kReady:
+      return draw_ready(canvas, place, picture, names);
+    case RowKind::kRibbon:
+      if (!picture.columns.empty()) return draw_columns(canvas, place, picture);
+      break;
+    default:
+      break;
+  }
+  return draw_pieces(canvas, place, picture, names);
+}
+
+}  // namespace shardlens::ui

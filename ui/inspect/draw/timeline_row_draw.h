@@ -1,0 +1,89 @@
+// One row of the timeline from its picture: pieces, ribbons, areas, ready marks. Interface thread,
+// inside a frame.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/timeline/values/picture.h"
+#include "trace/timeline/values/timeline_rows.h"
+#include "ui/inspect/timeline/timeline_means.h"
+#include "ui/inspect/timeline/timeline_window.h"
+#include "ui/kit/theme.h"
+
+namespace shardlens::ui {
+
+// What all rows of a frame share.
+struct RowCanvas {
+  const Look& look;
+  const TimeWindow& window;
+  Rect plot;  // where rows are; labels stand left of it
+  float mouse_x = 0, mouse_y = 0;
+  bool mouse_inside = false;
+  // By name of the picture: whether it is searched or picked; empty: nothing is.
+  const std::vector<bool>* lit = nullptr;
+  float dim = 1;              // how strong the others stay
+  RowMeans* means = nullptr;  // of the picture that is drawn; null: nothing is smoothed
+  bool lights_kind = false;   // only rows of `lit_kind`
+  trace::RowKind lit_kind = trace::RowKind::kKernels;
+
+  // Cut off beyond the plot's sides, where floats would lose pixels.
+  float x(std::int64_t view_time_ns) const;
+};
+
+// One row as it lies on screen.
+struct RowPlace {
+  Rect area;  // nothing is drawn beside it
+  int row = -1;
+  trace::RowKind kind = trace::RowKind::kRibbon;
+  std::int64_t shift_ns = 0;  // what its own times are ahead of the window's
+  int levels = 1;
+  float level_height = 0;
+  std::int64_t start_ns = 0, end_ns = 0;   // the part of the row that it shows, in its own time
+  std::int64_t least_ns = 0, most_ns = 0;  // it shows nothing before and behind
+  std::string unit;                        // of an area
+  // Ribbons: each column is the mean over this long, so that steps which are narrower than a few
+  // pixels do not flicker; and how strong what is not exposed is drawn.
+  std::int64_t smooth_ns = 0;
+  float quiet = 1;
+};
+
+// What the mouse is over. Times are the row's own.
+struct RowItem {
+  int row = -1;
+  std::int64_t shift_ns = 0;
+  std::optional<trace::Piece> piece = {};
+  std::optional<trace::RibbonColumn> column = {};
+  std::optional<trace::AreaPoint> point = {};
+  std::optional<trace::ReadyPoint> ready = {};
+  std::string name = {};
+  Rect rect = {};
+};
+
+std::optional<RowItem> draw_row(const RowCanvas& canvas, const RowPlace& place,
+                                const trace::RowPicture& picture,
+                                const std::vector<std::string>& names);
+
+// Parts of it.
+std::optional<RowItem> draw_pieces(const RowCanvas& canvas, const RowPlace& place,
+                                   const trace::RowPicture& picture,
+                                   const std::vector<std::string>& names);
+std::optional<RowItem> draw_columns(const RowCanvas& canvas, const RowPlace& place,
+                                    const trace::RowPicture& picture);
+std::optional<RowItem> draw_area(const RowCanvas& canvas, const RowPlace& place,
+                                 const trace::RowPicture& picture);
+std::optional<RowItem> draw_ready(const RowCanvas& canvas, const RowPlace& place,
+                                  const trace::RowPicture& picture,
+                                  const std::vector<std::string>& names);
+
+// What RowPlace::smooth_ns should be where a step lasts so long; 0: it is wider than `narrow`
+// pixels.
+std::int64_t ribbon_smoothing(const TimeWindow& window, float width, std::int64_t step_ns,
+                              float narrow = 10);
+
+// "31.2 GiB", "1,755 MHz"
+std::string area_value_text(double value, const std::string& unit);
+
+}  // namespace shardlens::ui

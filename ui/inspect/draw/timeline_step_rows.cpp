@@ -1,0 +1,123 @@
+#include "ui/inspect/draw/timeline_step_rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/kit/paint.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
+#include "ui/present/timeline_colors.h"
+#include "ui/present/timeline_time_text.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::RowKind;
+using trace::StepBorder;
+using trace::TimelineRow;
+
+constexpr float kStepRibbon = 14, kStepLane = 16, kStepRowGap = 3, kStepGap = 12;
+
+std::vector<const TimelineRow*> rows_of_step(const TimelineScene& scene, int rank,
+                                             const RowFilter& filter) {
+  std::vector<const TimelineRow*> rows;
+  for (const TimelineRow& row : scene.rows.rows) {
+    if (row.rank != rank) continue;
+    const bool lane = row.kind == RowKind::kKernels || row.kind == RowKind::kCommunication;
+    if (row.kind == RowKind::kRibbon || (lane && filter.shows(row.kind))) rows.push_back(&row);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const TimelineRow* a, const TimelineRow* b) {
+    const auto order = [](const TimelineRow* row) {
+      return row->kind == RowKind::kRibbon ? 0 : row->kind == RowKind::kCommunication ? 1 : 2;
+    };
+    return order(a) < order(b);
+  });
+  return rows;
+}
+
+float step_row_height(const Look& look, const TimelineRow& row) {
+  return look.px(row.kind == RowKind::kRibbon ? kStepRibbon : kStepLane);
+}
+
+RowPlace step_place(const TimelineScene& scene, const TimelineRow& row, const StepBorder& step,
+                    float y) {
+  const Rect& plot = scene.plot();
+  RowPlace place;
+  const float left = std::max(plot.x, std::floor(scene.canvas.x(0)));
+  const std::int64_t known_ns = std::min(step.end_ns, scene.known_until_ns);
+  const float right = std::min(plot.right(), std::floor(scene.canvas.x(known_ns - step.start_ns)));
+  place.level_height = step_row_height(scene.look(), row);
+  place.area = {left, y, std::max(0.0f, right - left), place.level_height};
+  place.row = row.id;
+  place.kind = row.kind;
+  place.shift_ns = step.start_ns;
+  place.least_ns = step.start_ns;
+  place.most_ns = step.end_ns;
+  place.start_ns = std::max(step.start_ns, scene.canvas.window.start_ns() + step.start_ns);
+  place.end_ns = std::min(step.end_ns, scene.canvas.window.end_ns() + step.start_ns);
+  return place;
+}
+
+}  // namespace
+
+float place_step_rows(TimelineScene& scene, int rank, const RowFilter& filter, float scroll) {
+  const Look& look = scene.look();
+  const auto rows = rows_of_step(scene, rank, filter);
+  const auto steps = begun_before(scene.borders.of(rank), scene.known_until_ns);
+  if (rows.empty() || steps.empty()) return 0;
+  float block = look.px(kStepGap);
+  for (const TimelineRow* row : rows) block += step_row_height(look, *row) + look.px(kStepRowGap);
+  const Rect& plot = scene.plot();
+  const auto first = static_cast<std::size_t>(std::max(0.0f, std::floor(scroll / block)));
+  for (std::size_t i = first; i < steps.size(); ++i) {
+    float y =
+        std::round(plot.y + static_cast<float>(static_cast<double>(i) * static_cast<double>(block) -
+                                               static_cast<double>(scroll)));
+    if (y >= plot.bottom()) break;
+    for (const TimelineRow* row : rows) {
+      const RowPlace place = step_place(scene, *row, steps[i], y);
+      y += place.area.h + look.px(kStepRowGap);
+      if (place.end_ns > place.start_ns && place.area.w > 0) scene.places.push_back(place);
+    }
+  }
+  return block * static_cast<float>(steps.size());
+}
+
+void draw_step_labels(const TimelineScene& scene) {
+  const Look& look = scene.look();
+  const Palette& p = look.colors();
+  const Clip clip(
+      {scene.labels.x, scene.plot().y, scene.plot().right() - scene.labels.x, scene.plot().h});
+  std::int64_t before = -1;
+  for (const RowPlace& place : scene.places) {
+    const TimelineRow& row = scene.row(place.row);
+    const StepBorder* step = scene.borders.at(row.rank, place.shift_ns);
+    if (step == nullptr) continue;
+    const Rect back{place.area.x, place.area.y, place.area.w, place.area.h};
+    fill(back, color(p.field, 0.5f));
+    Rect box{scene.labels.x, place.area.y, scene.labels.w - look.px(12), place.area.h};
+    if (place.shift_ns == before) {
+      box.take_left(look.px(14));
+      text_in(look, box, Face::kSmall, p.text_muted,
+              row.label.empty() ? kind_name(row.kind) : std::string_view(row.label), Align::kRight);
+      continue;
+    }
+    before = place.shift_ns;
+    const bool longest = scene.borders.longest(row.rank, scene.known_until_ns) == step;
+    const std::string name = "Step " + format_integer(step->step);
+    const float width = text_width(look, Face::kStrong, name);
+    text_in(look, box.take_left(width + 1, look.px(8)), Face::kStrong, p.text, name);
+    const bool ended = step->end_ns <= scene.known_until_ns;
+    const std::string length = ended ? length_text(step->end_ns - step->start_ns) : "running";
+    if (longest) {
+      const Rect mark = box.take_right(look.px(10), look.px(6));
+      shape(Shape::kUp, mark.center_x(), mark.center_y(), look.px(7), color(p.danger));
+      explain(look, mark, "The longest step", "Of all steps of this rank");
+    }
+    text_in(look, box, Face::kMonoSmall, longest ? p.danger : p.text_secondary, length,
+            Align::kRight);
+  }
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,257 @@
+#include "ui/inspect/memory/memory_flame_draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "ui/kit/paint.h"
+#include "ui/kit/timeline_quads.h"
+#include "ui/present/axis.h"
+#include "ui/present/format.h"
+#include "ui/present/memory_stack.h"
+#include "ui/present/timeline_colors.h"
+#include "ui/present/timeline_time_text.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::MemoryFlame;
+
+constexpr double kRoomAbove = 1.08;
+
+struct SizeUnit {
+  double divisor = 1024.0 * 1024;
+  const char* name = "MiB";
+};
+SizeUnit size_unit(double bytes) {
+  if (bytes >= 1024.0 * 1024 * 1024) return {1024.0 * 1024 * 1024, "GiB"};
+  if (bytes >= 1024.0 * 1024) return {};
+  return {1024.0, "KiB"};
+}
+
+Rgb category_color(const Palette& p, trace::MemoryCategory category) {
+  return p.memory[static_cast<std::size_t>(category)];
+}
+
+// Neighbours of one category are told apart by shade.
+Rgb band_color(const Palette& p, const trace::StepAllocation& allocation) {
+  const std::uint64_t mixed = (allocation.address >> 6) * 0x9e37'79b9'7f4a'7c15ULL;
+  return shade_by_name(p, category_color(p, allocation.category), mixed >> 61);
+}
+
+class FlameDrawer {
+ public:
+  explicit FlameDrawer(const FlameCanvas& canvas)
+      : c_(canvas), p_(canvas.look.colors()), flame_(*canvas.memory.flame) {}
+
+  void draw_bands() {
+    for (const MemoryFlame::Band& band : flame_.bands) {
+      const auto& one = c_.memory.allocations->all[band.allocation];
+      if (one.end_ns <= c_.window.start_ns() || one.start_ns >= c_.window.end_ns()) continue;
+      const ImU32 ink = color(band_color(p_, one));
+      each_part(band, one, [&](const Rect& part) { quads_.add(part, ink); });
+    }
+    draw_small();
+    quads_.flush();
+  }
+
+  void outline_band(int index, ImU32 ink) const {
+    const MemoryFlame::Band& band = flame_.bands[static_cast<std::size_t>(index)];
+    const auto& one = c_.memory.allocations->all[band.allocation];
+    Rect last;
+    each_part(band, one, [&](Rect part) {
+      part.h = std::max(part.h, 2.0f);
+      line(part.x, part.y, part.right(), part.y, ink);
+      line(part.x, part.bottom(), part.right(), part.bottom(), ink);
+      if (last.empty()) line(part.x, part.y, part.x, part.bottom(), ink);
+      // Where it moves down.
+      if (!last.empty() && last.y != part.y) {
+        line(part.x, last.y, part.x, part.y, ink);
+        line(part.x, last.bottom(), part.x, part.bottom(), ink);
+      }
+      last = part;
+    });
+    if (!last.empty()) line(last.right(), last.y, last.right(), last.bottom(), ink);
+  }
+
+  void label_bands() const {
+    for (const MemoryFlame::Band& band : flame_.bands) {
+      const auto& one = c_.memory.allocations->all[band.allocation];
+      if (one.end_ns <= c_.window.start_ns() || one.start_ns >= c_.window.end_ns()) continue;
+      const Rect widest = widest_part(band, one);
+      if (widest.h < c_.look.px(13) || widest.w < c_.look.px(60)) continue;
+      const auto& names = c_.memory.allocations->names;
+      const bool named = one.name != 0 && one.name < names.size();
+      const std::string name = named ? names[one.name] : std::string(memory_name(one.category));
+      text_in(c_.look, widest.inset(c_.look.px(5), 0), Face::kSmall, text_on(band_color(p_, one)),
+              name + "  " + format_bytes(static_cast<double>(one.bytes)).text());
+    }
+  }
+
+ private:
+  float row(double bytes) const { return std::round(c_.y(bytes)); }
+
+  // Calls visit(area) for each stretch of the band that is as wide as a pixel.
+  template <typename Visit>
+  void each_part(const MemoryFlame::Band& band, const trace::StepAllocation& one,
+                 const Visit& visit) const {
+    const auto points = flame_.points_of(band);
+    const auto first =
+        std::ranges::upper_bound(points, c_.window.start_ns(), {}, &MemoryFlame::Point::time_ns);
+    auto at = static_cast<std::size_t>(first - points.begin());
+    at -= at > 0 ? 1 : 0;
+    float left = std::max(c_.plot.x, std::floor(c_.x(points[at].time_ns)));
+    for (; at < points.size() && points[at].time_ns < c_.window.end_ns(); ++at) {
+      const bool is_last = at + 1 == points.size();
+      const std::int64_t until = is_last ? one.end_ns : points[at + 1].time_ns;
+      float right = std::min(c_.plot.right(), std::floor(c_.x(until)));
+      // What is shorter than a pixel is still seen.
+      if (is_last && points.size() == 1) right = std::max(right, left + 1);
+      if (right <= left) continue;
+      const auto bottom = static_cast<double>(points[at].offset);
+      const float high = row(bottom + static_cast<double>(one.bytes));
+      visit(Rect{left, high, right - left, row(bottom) - high});
+      left = right;
+    }
+  }
+
+  Rect widest_part(const MemoryFlame::Band& band, const trace::StepAllocation& one) const {
+    Rect widest;
+    each_part(band, one, [&](const Rect& part) {
+      if (part.w > widest.w) widest = part;
+    });
+    return widest;
+  }
+
+  void draw_small() {
+    const Rgb ground = mix(p_.panel, p_.text_muted, 0.45);
+    float left = c_.plot.x;
+    for (std::size_t i = 0; i < flame_.small.size(); ++i) {
+      const auto& small = flame_.small[i];
+      const std::int64_t until =
+          i + 1 < flame_.small.size() ? flame_.small[i + 1].time_ns : c_.memory.allocations->end_ns;
+      if (until <= c_.window.start_ns()) continue;
+      if (small.time_ns >= c_.window.end_ns()) break;
+      left = std::max(left, std::floor(c_.x(small.time_ns)));
+      const float right = std::min(c_.plot.right(), std::floor(c_.x(until)));
+      if (right <= left) continue;
+      const auto bottom = static_cast<double>(small.offset);
+      quads_.add(left, row(bottom + static_cast<double>(small.bytes)), right, row(bottom),
+                 color(ground));
+      left = right;
+    }
+  }
+
+  const FlameCanvas& c_;
+  const Palette& p_;
+  const MemoryFlame& flame_;
+  QuadBatch quads_;
+};
+
+void draw_size_axis(const FlameCanvas& c) {
+  const Palette& p = c.look.colors();
+  const SizeUnit unit = size_unit(c.top_bytes);
+  const double step = nice_binary_step(c.top_bytes / unit.divisor,
+                                       std::max(2, static_cast<int>(c.plot.h / c.look.px(44))));
+  for (double tick = 0; tick * unit.divisor <= c.top_bytes; tick += step) {
+    const float y = std::round(c.y(tick * unit.divisor));
+    line(c.plot.x, y, c.plot.right(), y, color(p.grid));
+    const std::string label = tick == 0 ? std::string("0 ") + unit.name : format_plain(tick);
+    text_in(c.look, {c.sizes.x, y - c.look.px(7), c.sizes.w - c.look.px(6), c.look.px(14)},
+            Face::kMonoSmall, p.text_muted, label, Align::kRight);
+  }
+}
+
+void draw_time_axis(const FlameCanvas& c) {
+  const Palette& p = c.look.colors();
+  const int most = std::max(2, static_cast<int>(c.axis.w / c.look.px(96)));
+  const AxisPlan plan =
+      plan_axis(c.window.start_ns(), c.window.end_ns(), c.memory.allocations->start_ns, most);
+  float free_from = c.axis.x;
+  for (const AxisTick& tick : plan.ticks) {
+    const float x = std::round(c.x(tick.time_ns));
+    if (x < c.plot.x || x > c.plot.right()) continue;
+    line(x, c.plot.bottom(), x, c.plot.bottom() + c.look.px(3), color(p.idle_edge));
+    const float width = text_width(c.look, Face::kMonoSmall, tick.label);
+    const float left =
+        std::clamp(x - width / 2, c.axis.x, std::max(c.axis.x, c.axis.right() - width));
+    if (left < free_from) continue;
+    text_in(c.look, {left, c.axis.y, width + 1, c.axis.h}, Face::kMonoSmall, p.text_muted,
+            tick.label);
+    free_from = left + width + c.look.px(8);
+  }
+}
+
+void draw_phases(const FlameCanvas& c) {
+  const Palette& p = c.look.colors();
+  for (const auto& phase : c.memory.phases) {
+    const float left = std::max(c.plot.x, std::floor(c.x(phase.start_ns)));
+    const float right = std::min(c.plot.right(), std::floor(c.x(phase.end_ns)));
+    if (right - left < 1) continue;
+    const Rgb ground = time_color(p, phase.piece_class);
+    const Rect box{left, c.phases.y, std::max(1.0f, right - left - 1), c.phases.h};
+    fill(box, color(ground));
+    fill({box.x, box.y, box.w, std::max(1.0f, c.look.px(1.5f))},
+         color(piece_edge(p, phase.piece_class)));
+    label_in(c.look, box.inset(c.look.px(4), 0), Face::kSmall, text_on(ground),
+             to_string(phase.phase));
+  }
+}
+
+void draw_peak_mark(const FlameCanvas& c) {
+  const Palette& p = c.look.colors();
+  const auto& peak = c.memory.peak;
+  const float x = std::round(c.x(peak.time_ns));
+  if (x < c.plot.x || x >= c.plot.right()) return;
+  const double shown = static_cast<double>(peak.bytes - c.memory.flame->constant_bytes);
+  dashed_line(c.look, x, c.plot.y, x, c.plot.bottom(), color(p.text, 0.85f));
+  const float y = std::round(c.y(shown));
+  shape(Shape::kDot, x, y, c.look.px(8), color(p.text));
+  const std::string label = "Peak " + format_bytes(static_cast<double>(peak.bytes)).text();
+  const float width = text_width(c.look, Face::kStrong, label) + c.look.px(12);
+  const bool left_of_it = x + width + c.look.px(6) > c.plot.right();
+  const Rect box{left_of_it ? x - width - c.look.px(6) : x + c.look.px(6), c.plot.y, width,
+                 c.look.px(20)};
+  fill(box, color(p.popup, 0.92f), c.look.px(4));
+  text_in(c.look, box, Face::kStrong, p.text, label, Align::kCenter);
+}
+
+}  // namespace
+
+FlameCanvas flame_canvas(const Look& look, Rect rect, const trace::StepMemory& memory,
+                         const TimeWindow& window) {
+  FlameCanvas canvas{look, memory, window, {}, {}, {}, {}};
+  canvas.axis = rect.take_bottom(look.px(18));
+  canvas.phases = rect.take_bottom(look.px(16), look.px(3));
+  canvas.sizes = rect.take_left(look.px(54));
+  canvas.axis.take_left(canvas.sizes.w);
+  canvas.phases.take_left(canvas.sizes.w);
+  canvas.plot = rect;
+  canvas.axis.y = canvas.phases.bottom();
+  canvas.top_bytes = std::max(1.0, static_cast<double>(memory.flame->highest_bytes) * kRoomAbove);
+  return canvas;
+}
+
+void draw_flame(const FlameCanvas& canvas, int picked, const trace::FlameHit& hit) {
+  const Palette& p = canvas.look.colors();
+  draw_size_axis(canvas);
+  FlameDrawer drawer(canvas);
+  {
+    const Clip clip(canvas.plot);
+    drawer.draw_bands();
+    drawer.label_bands();
+    const auto& bands = canvas.memory.flame->bands;
+    for (std::size_t i = 0; picked >= 0 && i < bands.size(); ++i) {
+      if (bands[i].allocation == static_cast<std::uint32_t>(picked)) {
+        drawer.outline_band(static_cast<int>(i), color(p.accent));
+      }
+    }
+    if (hit.band >= 0) drawer.outline_band(hit.band, color(p.text));
+    draw_peak_mark(canvas);
+  }
+  draw_phases(canvas);
+  draw_time_axis(canvas);
+}
+
+}  // namespace shardlens::ui

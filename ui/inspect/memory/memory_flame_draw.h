@@ -1,0 +1,41 @@
+// Draws the memory of a step as stacked bands over time. Interface thread, inside a frame.
+#pragma once
+
+#include <cstdint>
+
+#include "trace/timeline/values/step_memory.h"
+#include "ui/inspect/timeline/timeline_window.h"
+#include "ui/kit/theme.h"
+
+namespace shardlens::ui {
+
+struct FlameCanvas {
+  const Look& look;
+  const trace::StepMemory& memory;
+  const TimeWindow& window;
+  Rect plot, phases, axis, sizes;  // sizes: labels left of the plot
+  double top_bytes = 1;            // of the plot
+
+  float x(std::int64_t time_ns) const {
+    return plot.x + static_cast<float>(window.position(time_ns)) * plot.w;
+  }
+  float y(double bytes) const {
+    return plot.bottom() - static_cast<float>(bytes / top_bytes) * plot.h;
+  }
+  std::int64_t time_at(float at_x) const {
+    return window.time_at(static_cast<double>((at_x - plot.x) / plot.w));
+  }
+  std::int64_t bytes_at(float at_y) const {
+    return static_cast<std::int64_t>(static_cast<double>((plot.bottom() - at_y) / plot.h) *
+                                     top_bytes);
+  }
+};
+
+// Cuts `rect` into its parts. The top leaves a little room above the highest moment.
+FlameCanvas flame_canvas(const Look& look, Rect rect, const trace::StepMemory& memory,
+                         const TimeWindow& window);
+
+// `picked`: index of an allocation, -1 for none; outlined, as is the one at `hit`.
+void draw_flame(const FlameCanvas& canvas, int picked, const trace::FlameHit& hit);
+
+}  // namespace shardlens::ui

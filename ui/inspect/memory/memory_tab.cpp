@@ -1,0 +1,281 @@
+#include "ui/inspect/memory/memory_tab.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "ui/inspect/memory/memory_table.h"
+#include "ui/inspect/memory/memory_text.h"
+#include "ui/inspect/memory/peak_composition.h"
+#include "ui/kit/paint.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
+#include "ui/present/memory_stack.h"
+#include "ui/table/table_tools.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::StepAllocation;
+using trace::StepMemory;
+
+constexpr double kWheelZoom = 1.25;  // as in the timeline
+constexpr float kDragBegins = 3;
+constexpr float kSideWidth = 430, kLeastBesideIt = 420;
+
+constexpr std::string_view kMemoryDefinition =
+    "Each band is one allocation, from the request until its memory could be given out again; a "
+    "band moves down when one below it is freed. Colours say what the memory is for, neighbours "
+    "differ in shade. What is smaller than a pixel is one grey band on top. Wheel zooms, dragging "
+    "moves, a double click zooms to a band's life";
+
+std::string with_word(std::string_view word, std::int64_t number) {
+  return std::string(word) + " " + std::to_string(number);
+}
+
+std::int64_t number_in(const std::string& text) {
+  std::int64_t number = -1;
+  const auto space = text.find(' ');
+  if (space != std::string::npos) {
+    std::from_chars(text.data() + space + 1, text.data() + text.size(), number);
+  }
+  return number;
+}
+
+const StepMemory::Recorded* recorded_of(const StepMemory& memory) {
+  const auto found = std::ranges::find(memory.recorded, memory.rank, &StepMemory::Recorded::rank);
+  return found == memory.recorded.end() ? nullptr : &*found;
+}
+
+// A drop-down of "rank 0", "rank 1", …; true when another one was picked.
+bool choose_number(const Look& look, std::string_view name, Rect box, std::string_view word,
+                   std::int64_t& number, const std::vector<std::int64_t>& numbers) {
+  if (numbers.empty()) return false;
+  std::vector<std::string> texts;
+  for (const std::int64_t each : numbers) texts.push_back(with_word(word, each));
+  const std::vector<std::string_view> choices(texts.begin(), texts.end());
+  std::string value = with_word(word, number);
+  box = box.inset(0, (box.h - look.px(26)) / 2);
+  if (!choice_field(look, name, box, value, choices, false)) return false;
+  number = number_in(value);
+  return true;
+}
+
+}  // namespace
+
+// ---- what is shown
+
+void MemoryTab::ask(Commands& commands) {
+  if (run_.asked == wanted_) return;
+  run_.asked = wanted_;
+  commands.push_back(ShowMemory{wanted_});
+}
+
+void MemoryTab::take(const std::shared_ptr<const StepMemory>& memory) {
+  if (memory == run_.memory) return;
+  const bool same_step = run_.memory && run_.memory->allocations && memory->allocations &&
+                         run_.memory->rank == memory->rank && run_.memory->step == memory->step;
+  run_.memory = memory;
+  run_.table = run_.memory->allocations ? memory_table(run_.memory) : nullptr;
+  if (same_step || !run_.memory->allocations) return;
+  run_.picked = -1;
+  run_.window.set_extent(run_.memory->allocations->start_ns, run_.memory->allocations->end_ns);
+  run_.window.fit();
+}
+
+std::optional<std::size_t> MemoryTab::picked_row() const {
+  const auto& alive = run_.memory->peak.alive;
+  const auto found = std::ranges::find(alive, static_cast<std::uint32_t>(run_.picked));
+  if (run_.picked < 0 || found == alive.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - alive.begin());
+}
+
+// ---- tools
+
+// True: another rank or step is wanted.
+bool MemoryTab::draw_choices(const Look& look, Rect& tools) {
+  if (run_.memory->rank < 0) return false;  // no rank has a record
+  std::vector<std::int64_t> ranks;
+  for (const auto& each : run_.memory->recorded) ranks.push_back(each.rank);
+  std::int64_t rank = run_.memory->rank, step = run_.memory->step;
+  const Rect rank_box = tools.take_left(look.px(96), look.px(8));
+  const bool other_rank = choose_number(look, "memory/rank", rank_box, "rank", rank, ranks);
+  std::vector<std::int64_t> steps;
+  if (const auto* recorded = recorded_of(*run_.memory)) steps = recorded->steps;
+  const Rect step_box = tools.take_left(look.px(112), look.px(14));
+  const bool other_step = choose_number(look, "memory/step", step_box, "step", step, steps);
+  if (other_rank) wanted_.rank = static_cast<int>(rank);
+  if (other_step) wanted_.step = step;
+  return other_rank || other_step;
+}
+
+void MemoryTab::draw_tools(const Look& look, Rect tools, const InspectView& view,
+                           const Rect& picture, Commands& commands) {
+  if (run_.table && tool_button(look, "memory/png", tools, "Save PNG")) {
+    commands.push_back(SavePicture{export_file_name(view.run_folder, "memory", "png"), picture});
+  }
+  if (run_.table) {
+    table_buttons(
+        look, "memory", tools, export_file_name(view.run_folder, "memory_at_peak", "csv"),
+        [this] { return view_.csv(); }, commands);
+    if (tool_button(look, "memory/step_in_timeline", tools, "Show the step")) {
+      run_.wanted_view = trace::TimeRange{
+          run_.memory->allocations->start_ns, run_.memory->allocations->end_ns, {}};
+    }
+  }
+  draw_choices(look, tools);
+  if (!run_.memory->allocations) return;
+  constexpr std::string_view kLabel = "Only what changes";
+  Rect toggle = tools.take_left(look.px(26) + text_width(look, Face::kSmall, kLabel), look.px(16));
+  const Rect box = toggle.take_left(look.px(16), look.px(8));
+  const float side = look.px(16);
+  checkbox(look, "memory/changes", {box.x, std::round(box.center_y() - side / 2), side, side},
+           wanted_.hides_constant);
+  text_in(look, toggle, Face::kSmall, look.colors().text_secondary, kLabel);
+  explain(look, toggle, std::string(kLabel),
+          "Leaves out what was there before the step and is there after it: parameters, optimizer "
+          "state");
+  text_in(look, tools, Face::kSmall, look.colors().text_secondary, memory_summary(*run_.memory));
+  explain(look, tools, "The memory of one step", kMemoryDefinition, peak_sources(*run_.memory));
+}
+
+void MemoryTab::draw_none(const Look& look, const Rect& rect, std::string_view setting) {
+  const Palette& p = look.colors();
+  const NoMemoryRecord none = no_memory_record(*run_.memory, setting);
+  Rect area = rect;
+  area.y += std::max(0.0f, rect.h / 2 - look.px(44));
+  text_in(look, area.take_top(look.px(24)), Face::kStrong, p.text, none.title, Align::kCenter);
+  text_in(look, area.take_top(look.px(24), look.px(8)), Face::kBody, p.text_muted, none.body,
+          Align::kCenter);
+  if (none.nearest_step < 0) return;
+  const std::string label = "Show step " + format_integer(none.nearest_step);
+  const float width = button_width(look, label);
+  if (button(look, "memory/nearest", {area.center_x() - width / 2, area.y, width, look.px(30)},
+             ButtonKind::kQuiet, label)) {
+    wanted_.step = none.nearest_step;
+  }
+}
+
+// ---- the picture
+
+void MemoryTab::use_mouse(const FlameCanvas& canvas, const trace::FlameHit& hit) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const Rect area{canvas.plot.x, canvas.plot.y, canvas.plot.w,
+                  canvas.axis.bottom() - canvas.plot.y};
+  const Hit mouse = mouse_area(canvas.look, "memory/plot", area);
+  if (mouse.hovered && io.MouseWheel != 0) {
+    run_.window.zoom(static_cast<double>((io.MousePos.x - area.x) / area.w),
+                     std::pow(kWheelZoom, static_cast<double>(io.MouseWheel)));
+  }
+  if (mouse.hovered && io.MouseWheelH != 0) {
+    run_.window.pan(static_cast<double>(-io.MouseWheelH) * 0.08);
+  }
+  if (mouse.pressed) run_.moved = false;
+  if (mouse.held) {
+    const ImVec2 way = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0);
+    const bool first = !run_.moved && std::abs(way.x) >= kDragBegins;
+    run_.moved = run_.moved || first;
+    const float delta = first ? way.x : io.MouseDelta.x;
+    if (run_.moved) run_.window.pan(-static_cast<double>(delta / area.w));
+  }
+  const auto& flame = *run_.memory->flame;
+  const int under =
+      hit.band < 0 ? -1
+                   : static_cast<int>(flame.bands[static_cast<std::size_t>(hit.band)].allocation);
+  if (mouse.double_clicked) {
+    if (under < 0) return run_.window.fit();
+    const StepAllocation& one = run_.memory->allocations->all[static_cast<std::size_t>(under)];
+    const std::int64_t margin = (one.end_ns - one.start_ns) / 10 + 1;
+    run_.window.show(one.start_ns - margin, one.end_ns + margin);
+  } else if (mouse.clicked && !run_.moved) {
+    run_.picked = under;
+  }
+}
+
+void MemoryTab::explain_hit(const Look& look, const trace::FlameHit& hit) const {
+  const trace::MemoryFlame& flame = *run_.memory->flame;
+  if (hit.band < 0 && hit.small < 0) return;
+  const TooltipScope scope(look);
+  if (hit.small >= 0) {
+    const auto& small = flame.small[static_cast<std::size_t>(hit.small)];
+    scope.title(small_text(small.count, small.bytes));
+    scope.note("Each below " + format_bytes(static_cast<double>(flame.least_bytes)).text() +
+               ", or one of too many: less than a pixel here");
+    return;
+  }
+  const auto& band = flame.bands[static_cast<std::size_t>(hit.band)];
+  const StepAllocation& one = run_.memory->allocations->all[band.allocation];
+  const Rgb swatch = look.colors().memory[static_cast<std::size_t>(one.category)];
+  scope.title(allocation_title(*run_.memory, one));
+  scope.row(&swatch, memory_name(one.category),
+            format_bytes(static_cast<double>(one.bytes)).text());
+  scope.row(nullptr, "Allocated", allocated_text(*run_.memory, one));
+  scope.row(nullptr, "Freed", freed_text(*run_.memory, one));
+  scope.row(nullptr, "Share of the peak",
+            format_percent(static_cast<double>(one.bytes) /
+                           static_cast<double>(std::max<std::int64_t>(1, run_.memory->peak.bytes)))
+                .text());
+}
+
+void MemoryTab::draw_picture(const Look& look, const Rect& rect) {
+  const FlameCanvas canvas = flame_canvas(look, rect, *run_.memory, run_.window);
+  if (canvas.plot.w < look.px(80) || canvas.plot.h < look.px(40)) return;
+  trace::FlameHit hit;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (hovers(canvas.plot) && canvas.plot.contains(mouse.x, mouse.y)) {
+    hit = find_in_flame(*run_.memory->allocations, *run_.memory->flame, canvas.time_at(mouse.x),
+                        canvas.bytes_at(mouse.y));
+  }
+  draw_flame(canvas, run_.picked, hit);
+  use_mouse(canvas, hit);
+  if (!run_.moved || !ImGui::IsMouseDown(ImGuiMouseButton_Left)) explain_hit(look, hit);
+}
+
+void MemoryTab::draw_side(const Look& look, Rect rect) {
+  const Palette& p = look.colors();
+  fill({rect.x, rect.y, 1, rect.h}, color(p.panel_edge));
+  rect = rect.inset(look.px(14), 0);
+  text_in(look, rect.take_top(look.px(22)), Face::kStrong, p.text,
+          "At the peak: " + format_bytes(static_cast<double>(run_.memory->peak.bytes)).text());
+  const auto categories = std::ranges::count_if(run_.memory->peak.composition,
+                                                [](std::int64_t bytes) { return bytes > 0; });
+  const float legend = look.px(16) + look.px(19) * static_cast<float>(categories);
+  draw_peak_composition(look, rect.take_top(legend, look.px(8)), *run_.memory);
+  if (rect.h < look.px(70)) return;
+  TableOptions options;
+  options.selected = picked_row();
+  options.empty = "Nothing was alive";
+  const TableEvents events = view_.draw(look, rect, run_.table, options);
+  if (events.clicked) run_.picked = static_cast<int>(run_.memory->peak.alive[*events.clicked]);
+}
+
+std::optional<trace::TimeRange> MemoryTab::draw(const Look& look, const Rect& rect,
+                                                const InspectView& view, std::string_view setting,
+                                                Commands& commands) {
+  ask(commands);
+  if (view.memory) take(view.memory);
+  if (!run_.memory) {
+    text_in(look, rect, Face::kBody, look.colors().text_muted, "Reading the step's allocations…",
+            Align::kCenter);
+    return std::nullopt;
+  }
+  Rect area = rect;
+  if (rect.h > look.px(110)) {
+    draw_tools(look, area.take_top(look.px(kToolsHeight)), view, rect, commands);
+  }
+  if (!run_.memory->allocations) {
+    draw_none(look, area, setting);
+  } else {
+    if (area.w > look.px(kSideWidth + kLeastBesideIt)) {
+      draw_side(look, area.take_right(look.px(kSideWidth), look.px(12)));
+    }
+    draw_picture(look, area);
+  }
+  ask(commands);  // another one may have been chosen
+  return std::exchange(run_.wanted_view, std::nullopt);
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,120 @@
+#include "ui/inspect/memory/memory_text.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "ui/present/format.h"
+#include "ui/present/memory_stack.h"
+#include "ui/present/timeline_time_text.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr std::size_t kMostNamedSteps = 6;
+
+std::string size_text(std::int64_t bytes) {
+  return format_bytes(static_cast<double>(bytes)).text();
+}
+
+std::string place_text(const trace::StepMemory& memory, std::int64_t time_ns) {
+  std::string text = length_text(time_ns - memory.allocations->start_ns) + " into the step";
+  for (const auto& phase : memory.phases) {
+    if (time_ns < phase.start_ns || time_ns >= phase.end_ns) continue;
+    return text + ", in " + std::string(to_string(phase.phase));
+  }
+  return text;
+}
+
+std::string steps_text(const std::vector<std::int64_t>& steps) {
+  std::string text = steps.size() == 1 ? "step " : "steps ";
+  for (std::size_t i = 0; i < std::min(steps.size(), kMostNamedSteps); ++i) {
+    text += (i > 0 ? ", " : "") + format_integer(steps[i]);
+  }
+  if (steps.size() > kMostNamedSteps) {
+    text += " and " + format_integer(static_cast<std::int64_t>(steps.size() - kMostNamedSteps)) +
+            " more";
+  }
+  return text;
+}
+
+std::int64_t nearest(const std::vector<std::int64_t>& steps, std::int64_t step) {
+  const auto closest = std::ranges::min_element(
+      steps, {}, [step](std::int64_t each) { return std::abs(each - step); });
+  return closest == steps.end() ? -1 : *closest;
+}
+
+}  // namespace
+
+std::string allocation_title(const trace::StepMemory& memory,
+                             const trace::StepAllocation& allocation) {
+  const auto& names = memory.allocations->names;
+  if (allocation.name != 0 && allocation.name < names.size()) return names[allocation.name];
+  return std::string(memory_name(allocation.category));
+}
+
+std::string allocated_text(const trace::StepMemory& memory,
+                           const trace::StepAllocation& allocation) {
+  if (allocation.is_older) return "before the step began";
+  return place_text(memory, allocation.start_ns);
+}
+
+std::string freed_text(const trace::StepMemory& memory, const trace::StepAllocation& allocation) {
+  if (allocation.outlives) return "not in this step";
+  const std::string place = place_text(memory, allocation.end_ns);
+  if (allocation.is_older) return place;
+  return place + ", after " + length_text(allocation.end_ns - allocation.start_ns);
+}
+
+std::string small_text(std::int64_t count, std::int64_t bytes) {
+  return format_integer(count) + (count == 1 ? " smaller one, " : " smaller ones, ") +
+         size_text(bytes);
+}
+
+std::string memory_summary(const trace::StepMemory& memory) {
+  if (!memory.allocations) return "";
+  const auto count = static_cast<std::int64_t>(memory.allocations->all.size());
+  return "Peak " + size_text(memory.peak.bytes) + ", " + place_text(memory, memory.peak.time_ns) +
+         " · " + format_integer(count) + (count == 1 ? " allocation" : " allocations");
+}
+
+std::string peak_sources(const trace::StepMemory& memory) {
+  std::string text;
+  if (memory.counted_peak_bytes >= 0) {
+    text = memory.counted_peak_bytes == memory.peak.bytes
+               ? "The bytes counted while the step ran have the same peak. "
+               : "While the step ran, a peak of " + size_text(memory.counted_peak_bytes) +
+                     " was counted: allocations were lost, or belong to no step. ";
+  }
+  const std::int64_t unused = memory.reserved_bytes - memory.peak.bytes;
+  if (memory.reserved_bytes >= 0 && unused > 0) {
+    text += "The caching allocator held " + size_text(memory.reserved_bytes) + " then, " +
+            size_text(unused) + " of it unused: rounded up, cached, or between allocations. ";
+  }
+  return text + "An allocation counts from the request until its memory can be given out again";
+}
+
+NoMemoryRecord no_memory_record(const trace::StepMemory& memory, std::string_view setting) {
+  NoMemoryRecord none;
+  const auto of_rank =
+      std::ranges::find(memory.recorded, memory.rank, &trace::StepMemory::Recorded::rank);
+  const bool has_any = of_rank != memory.recorded.end() && !of_rank->steps.empty();
+  if (!has_any) {
+    none.title = memory.rank < 0 ? "No step's single allocations were recorded"
+                                 : "No step's single allocations were recorded on rank " +
+                                       std::to_string(memory.rank);
+    none.body = setting.empty()
+                    ? "They come with runs of this program's own trainer"
+                    : "The run's record_allocations was \"" + std::string(setting) +
+                          "\". Set it to \"step 4\", say, for the next run: one step costs little";
+    return none;
+  }
+  none.nearest_step = nearest(of_rank->steps, memory.step);
+  none.title = "The allocations of step " + format_integer(memory.step) + " were not recorded";
+  none.body = "Rank " + std::to_string(memory.rank) + " has those of " +
+              steps_text(of_rank->steps) + ". record_allocations: \"step " +
+              std::to_string(memory.step) + "\" records this one in the next run";
+  return none;
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,184 @@
+#include "ui/inspect/sql/sql_result.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "ui/present/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr float kAdvance = 7.6f;  // of scale 1, per character of the monospaced face
+constexpr std::size_t kMeasuredRows = 200;
+constexpr std::size_t kWidestText = 60;
+
+std::size_t letters_in(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+float width_of(const SqlAnswer& answer, std::size_t column) {
+  std::size_t letters = letters_in(answer.columns[column]) + 2;  // and the sign of its order
+  for (std::size_t row = 0; row < std::min(answer.rows.size(), kMeasuredRows); ++row) {
+    if (column < answer.rows[row].size())
+      letters = std::max(letters, letters_in(answer.rows[row][column]));
+  }
+  return std::ceil(kAdvance * static_cast<float>(std::min(letters, kWidestText))) + 20;
+}
+
+const std::string& text_at(const SqlAnswer& answer, std::size_t row, std::size_t column) {
+  static const std::string kNothing;
+  return column < answer.rows[row].size() ? answer.rows[row][column] : kNothing;
+}
+
+double number_at(const SqlAnswer& answer, std::size_t row, std::size_t column) {
+  const std::string& text = text_at(answer, row, column);
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return end == text.c_str() ? std::numeric_limits<double>::quiet_NaN() : value;
+}
+
+std::optional<std::int64_t> integer_of(const SqlAnswer& answer, std::size_t row,
+                                       std::string_view name) {
+  const auto column = std::ranges::find(answer.columns, name);
+  if (column == answer.columns.end()) return std::nullopt;
+  const std::string& text =
+      text_at(answer, row, static_cast<std::size_t>(column - answer.columns.begin()));
+  std::int64_t value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size())
+    return std::nullopt;
+  return value;
+}
+
+bool is_word_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+bool stands_alone(std::string_view query, std::size_t at, std::size_t length) {
+  const bool word = is_word_character(query[at]);
+  if (!word) return true;
+  const bool before = at == 0 || !is_word_character(query[at - 1]);
+  const std::size_t end = at + length;
+  return before && (end >= query.size() || !is_word_character(query[end]));
+}
+
+// What SQLite names in its message.
+std::string_view complained_of(std::string_view error) {
+  for (const std::string_view start : {"near \"", "unrecognized token: \""}) {
+    if (const auto at = error.find(start); at != std::string_view::npos) {
+      const std::size_t begin = at + start.size();
+      return error.substr(begin, std::min(error.find('"', begin), error.size()) - begin);
+    }
+  }
+  for (const std::string_view start :
+       {"no such column: ", "no such table: ", "no such function: ", "ambiguous column name: "}) {
+    if (const auto at = error.find(start); at != std::string_view::npos) {
+      const std::size_t begin = at + start.size();
+      std::size_t end = begin;
+      while (end < error.size() && (is_word_character(error[end]) || error[end] == '.')) ++end;
+      while (end > begin && error[end - 1] == '.') --end;  // of the sentence
+      return error.substr(begin, end - begin);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::shared_ptr<const Table> sql_result_table(const std::shared_ptr<const SqlAnswer>& answer) {
+  auto out = std::make_shared<Table>();
+  out->id = "sql";
+  out->rows = answer->rows.size();
+  out->frozen = 0;
+  out->data = answer;
+  for (std::size_t i = 0; i < answer->columns.size(); ++i) {
+    TableColumn column;
+    column.title = answer->columns[i];
+    // Two columns may have one name; orders and heads tell them apart.
+    const auto same = std::ranges::count(out->columns, answer->columns[i], &TableColumn::csv_title);
+    if (same > 0) column.title += " (" + std::to_string(same + 1) + ")";
+    column.csv_title = answer->columns[i];
+    column.definition = "A column of the answer. Click sorts by it";
+    const bool number = i < answer->is_number.size() && answer->is_number[i];
+    column.kind = number ? TableColumn::Kind::kFigure : TableColumn::Kind::kCode;
+    column.width = width_of(*answer, i);
+    const SqlAnswer* rows = answer.get();
+    column.cell = [rows, i](std::size_t row) {
+      TableCell cell;
+      cell.text = text_at(*rows, row, i);
+      std::ranges::replace(cell.text, '\n', ' ');
+      return cell;
+    };
+    if (number) {
+      column.number = [rows, i](std::size_t row) { return number_at(*rows, row, i); };
+    }
+    column.csv = [rows, i](std::size_t row) { return text_at(*rows, row, i); };
+    out->columns.push_back(std::move(column));
+  }
+  return out;
+}
+
+std::optional<trace::TimeRange> time_of_row(const SqlAnswer& answer, std::size_t row) {
+  if (row >= answer.rows.size()) return std::nullopt;
+  auto start = integer_of(answer, row, "start_ns");
+  if (!start) start = integer_of(answer, row, "time_ns");
+  if (!start) return std::nullopt;
+  trace::TimeRange range{*start, *start, {}};
+  if (const auto end = integer_of(answer, row, "end_ns")) {
+    range.end_ns = *end;
+  } else if (const auto duration = integer_of(answer, row, "duration_ns")) {
+    range.end_ns =
+        *start > std::numeric_limits<std::int64_t>::max() - std::max<std::int64_t>(0, *duration)
+            ? *start
+            : *start + *duration;
+  }
+  if (range.end_ns < range.start_ns) std::swap(range.start_ns, range.end_ns);
+  const auto rank = integer_of(answer, row, "rank");
+  if (rank && *rank >= 0 && *rank <= std::numeric_limits<int>::max()) {
+    range.ranks = {static_cast<int>(*rank)};
+  }
+  return range;
+}
+
+std::string answer_text(const SqlAnswer& answer) {
+  const auto count = static_cast<std::int64_t>(answer.rows.size());
+  std::string text = answer.truncated ? "the first " : "";
+  text += format_integer(count) + (count == 1 ? " row in " : " rows in ");
+  std::array<char, 32> buffer{};
+  const bool long_time = answer.seconds >= 1;
+  std::snprintf(buffer.data(), buffer.size(), long_time ? "%.2f s" : "%.0f ms",
+                long_time ? answer.seconds : answer.seconds * 1e3);
+  text += buffer.data();
+  if (!answer.left_out.empty()) text += " · without a rank that cannot be read";
+  return text;
+}
+
+std::optional<SqlErrorPlace> sql_error_place(std::string_view query, std::string_view error) {
+  const std::string_view word = complained_of(error);
+  if (word.empty()) return std::nullopt;
+  std::optional<std::size_t> only;
+  for (std::size_t at = query.find(word); at != std::string_view::npos;
+       at = query.find(word, at + 1)) {
+    if (!stands_alone(query, at, word.size())) continue;
+    if (only) return std::nullopt;  // which one is not known
+    only = at;
+  }
+  if (!only) return std::nullopt;
+  SqlErrorPlace place{*only, word.size()};
+  for (std::size_t i = 0; i < *only; ++i) {
+    const bool letter = (static_cast<unsigned char>(query[i]) & 0xc0) != 0x80;
+    place.column = query[i] == '\n' ? 1 : place.column + (letter ? 1 : 0);
+    if (query[i] == '\n') ++place.line;
+  }
+  return place;
+}
+
+}  // namespace shardlens::ui

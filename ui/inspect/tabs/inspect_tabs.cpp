@@ -1,0 +1,215 @@
+#include "ui/inspect/tabs/inspect_tabs.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "ui/inspect/tabs/range_text.h"
+#include "ui/inspect/tabs/statistics_text.h"
+#include "ui/kit/keys.h"
+#include "ui/kit/panel.h"
+#include "ui/kit/widgets.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+bool has_rows_of(const trace::TimelineRows& rows, trace::RowKind kind) {
+  return std::ranges::any_of(rows.rows, [kind](const auto& row) { return row.kind == kind; });
+}
+
+std::optional<trace::RowKind> row_kind_of(InspectTab tab) {
+  switch (tab) {
+    case InspectTab::kKernels:
+      return trace::RowKind::kKernels;
+    case InspectTab::kOperators:
+      return trace::RowKind::kOperators;
+    case InspectTab::kCollectives:
+    case InspectTab::kStragglers:
+      return trace::RowKind::kCommunication;
+    case InspectTab::kCopies:
+      return trace::RowKind::kCopies;
+    case InspectTab::kLaunches:
+      return trace::RowKind::kLaunches;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<trace::StatisticsTable> statistics_of(InspectTab tab) {
+  if (tab > InspectTab::kLaunches) return std::nullopt;
+  return static_cast<trace::StatisticsTable>(tab);
+}
+
+// Another program's trace has no settings.
+std::string allocation_setting(const Snapshot& snapshot) {
+  if (!snapshot.run || !snapshot.run->figures.info.imported_from.empty()) return "";
+  return snapshot.run->figures.info.settings.record_allocations;
+}
+
+}  // namespace
+
+std::string_view tab_title(InspectTab tab) {
+  switch (tab) {
+    case InspectTab::kMemory:
+      return "Memory";
+    case InspectTab::kSteps:
+      return "Steps";
+    case InspectTab::kStragglers:
+      return "Stragglers";
+    case InspectTab::kSql:
+      return "SQL";
+    case InspectTab::kRecording:
+      return "Recording";
+    case InspectTab::kLog:
+      return "Log";
+    default:
+      return table_title(*statistics_of(tab));
+  }
+}
+
+InspectTab tab_of_title(std::string_view title) {
+  for (int i = 0; i < kInspectTabCount; ++i) {
+    if (tab_title(static_cast<InspectTab>(i)) == title) return static_cast<InspectTab>(i);
+  }
+  return InspectTab::kKernels;
+}
+
+std::vector<InspectTab> InspectTabs::tabs_of(const Snapshot& snapshot) const {
+  std::vector<InspectTab> tabs;
+  for (int i = 0; i < kInspectTabCount; ++i) {
+    const auto tab = static_cast<InspectTab>(i);
+    const auto kind = row_kind_of(tab);
+    const auto rows = snapshot.inspect ? snapshot.inspect->rows : nullptr;
+    if (!kind || !rows || has_rows_of(*rows, *kind)) tabs.push_back(tab);
+  }
+  return tabs;
+}
+
+void InspectTabs::follow_run(const Snapshot& snapshot) {
+  std::string run;
+  if (snapshot.inspect) {
+    run = snapshot.inspect->run_folder;
+  } else if (snapshot.run) {
+    run = snapshot.run->figures.info.folder;
+  }
+  const bool is_first = run_.empty();  // a step of it may be asked for already
+  if (run == std::exchange(run_, run) || is_first) return;
+  for (StatisticsTab& tab : statistics_) tab.forget_run();
+  steps_.forget_run();
+  memory_.forget_run();
+  stragglers_.forget_run();
+  sql_.forget_run();
+  recording_.forget_run();
+  log_.forget_run();
+  wanted_view_.reset();
+}
+
+void InspectTabs::remember(std::string& title) {
+  if (!restored_) show(tab_of_title(title));
+  title = tab_title(tab_);
+}
+
+std::optional<trace::TimeRange> InspectTabs::take_wanted_view() {
+  return std::exchange(wanted_view_, std::nullopt);
+}
+
+void InspectTabs::draw_note(const Look& look, const Rect& room, const InspectView& view) const {
+  const bool of_range = shown_ <= InspectTab::kLaunches || shown_ == InspectTab::kStragglers;
+  if (!of_range) return;
+  for (const std::string& note : range_notes(view, statistics_of(shown_))) {
+    if (label_in(look, room, Face::kSmall, look.colors().text_muted, note, Align::kRight) > 0) {
+      explain(look, room, "What the figures are of", range_definition(view));
+      return;
+    }
+  }
+}
+
+void InspectTabs::draw_tab_choice(const Look& look, const Rect& bar,
+                                  const std::vector<InspectTab>& tabs) {
+  std::vector<std::string_view> titles;
+  for (const InspectTab tab : tabs) titles.push_back(tab_title(tab));
+  std::string value(tab_title(shown_));
+  const Rect box{bar.x, bar.y + look.px(5), std::min(bar.w, look.px(180)), bar.h - look.px(10)};
+  if (!choice_field(look, "inspect/tabs", box, value, titles, false)) return;
+  for (const InspectTab tab : tabs) {
+    if (tab_title(tab) == value) tab_ = shown_ = tab;
+  }
+}
+
+void InspectTabs::draw_bar(const Look& look, Rect bar, const Snapshot& snapshot,
+                           const std::vector<InspectTab>& tabs) {
+  const Palette& p = look.colors();
+  float needed = 0;
+  for (const InspectTab tab : tabs) {
+    needed += text_width(look, Face::kStrong, tab_title(tab)) + look.px(20);
+  }
+  if (needed > bar.w) return draw_tab_choice(look, bar, tabs);
+  for (const InspectTab tab : tabs) {
+    const std::string title(tab_title(tab));
+    const float width = text_width(look, Face::kStrong, title);
+    const Rect box = bar.take_left(width, look.px(20));
+    const Hit hit = hit_area(look, "inspect/" + title, box);
+    const bool active = tab == shown_;
+    text_in(look, box, Face::kStrong, active || hit.hovered ? p.text : p.text_muted, title);
+    if (active) {
+      fill({box.x, box.bottom() - look.px(5), box.w, std::max(2.0f, look.px(2))}, color(p.accent),
+           1);
+    }
+    if (hit.clicked) tab_ = shown_ = tab;
+  }
+  if (snapshot.inspect) draw_note(look, bar, *snapshot.inspect);
+}
+
+void InspectTabs::draw_tab(const Look& look, const Rect& rect, const Snapshot& snapshot,
+                           Commands& commands) {
+  if (shown_ == InspectTab::kLog) return log_.draw(look, rect, snapshot, commands);
+  if (shown_ == InspectTab::kRecording) return recording_.draw(look, rect, snapshot, commands);
+  if (shown_ == InspectTab::kSteps) {
+    if (const auto wanted = steps_.draw(look, rect, snapshot, commands)) {
+      wanted_view_ = wanted;
+      memory_.choose_step(steps_.picked());
+    }
+    return;
+  }
+  if (!snapshot.inspect) {
+    text_in(look, rect, Face::kBody, look.colors().text_muted, "The run is being opened…",
+            Align::kCenter);
+    return;
+  }
+  const InspectView& view = *snapshot.inspect;
+  if (const auto table = statistics_of(shown_)) {
+    return statistics_[static_cast<std::size_t>(*table)].draw(look, rect, view, commands);
+  }
+  if (shown_ == InspectTab::kMemory) {
+    const auto wanted = memory_.draw(look, rect, view, allocation_setting(snapshot), commands);
+    if (wanted) wanted_view_ = wanted;
+    return;
+  }
+  const auto wanted = shown_ == InspectTab::kSql ? sql_.draw(look, rect, view, commands)
+                                                 : stragglers_.draw(look, rect, view, commands);
+  if (wanted) wanted_view_ = wanted;
+}
+
+void InspectTabs::draw(const Look& look, const Rect& rect, const Snapshot& snapshot,
+                       Commands& commands) {
+  follow_run(snapshot);
+  const std::vector<InspectTab> tabs = tabs_of(snapshot);
+  const auto chosen = std::ranges::find(tabs, tab_);
+  const auto at = chosen == tabs.end() ? 0 : static_cast<std::size_t>(chosen - tabs.begin());
+  const ImGuiIO& io = ImGui::GetIO();
+  if (io.KeyCtrl && !io.WantTextInput && key_pressed(Key::kTab, false)) {
+    tab_ = shown_ = tabs[(at + (io.KeyShift ? tabs.size() - 1 : 1)) % tabs.size()];
+  } else {
+    shown_ = tabs[at];
+  }
+  fill(rect, color(look.colors().panel), look.px(6));
+  outline(rect, color(look.colors().panel_edge), look.px(6));
+  Rect rest = rect.inset(look.px(kPanelPadding), 0);
+  draw_bar(look, rest.take_top(panel_header_height(look)), snapshot, tabs);
+  rest.h -= look.px(6);
+  if (rest.h > look.px(24)) draw_tab(look, rest, snapshot, commands);
+}
+
+}  // namespace shardlens::ui

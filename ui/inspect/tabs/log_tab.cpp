@@ -1,0 +1,101 @@
+#include "ui/inspect/tabs/log_tab.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "ui/kit/paint.h"
+#include "ui/kit/widgets.h"
+#include "ui/log/log_panel.h"
+#include "ui/present/format.h"
+#include "ui/present/table_model.h"
+#include "ui/table/table_tools.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr std::string_view kAllRanks = "all ranks";
+
+bool contains_ignoring_case(std::string_view text, std::string_view part) {
+  const auto lower = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  const auto found = std::search(text.begin(), text.end(), part.begin(), part.end(),
+                                 [&](char a, char b) { return lower(a) == lower(b); });
+  return part.empty() || found != text.end();
+}
+
+}  // namespace
+
+std::vector<const trace::LogLine*> filtered_log(const std::vector<trace::LogLine>& log,
+                                                const LogFilter& filter) {
+  std::vector<const trace::LogLine*> lines;
+  for (const trace::LogLine& entry : log) {
+    if (filter.rank >= 0 && entry.rank != filter.rank) continue;
+    if (entry.level < filter.least || !contains_ignoring_case(entry.text, filter.text)) continue;
+    lines.push_back(&entry);
+  }
+  return lines;
+}
+
+std::string log_csv(const std::vector<const trace::LogLine*>& lines) {
+  std::string out = "time_ns,rank,level,text\r\n";
+  for (const trace::LogLine* entry : lines) {
+    out += std::to_string(entry->time_ns) + "," + std::to_string(entry->rank) + "," +
+           std::string(trace::to_string(entry->level)) + "," + csv_field(entry->text) + "\r\n";
+  }
+  return out;
+}
+
+void LogTab::draw_tools(const Look& look, Rect tools, const RunView& run, Commands& commands) {
+  table_buttons(
+      look, "log", tools, export_file_name(run.figures.info.folder, "log", "csv"),
+      [&] { return log_csv(filtered_log(run.log, filter_)); }, commands);
+  const float field = std::min(look.px(260), tools.w);
+  if (field < look.px(80)) return;
+  const Rect text = tools.take_left(field, look.px(12));
+  filter_field(look, "log/filter", text.inset(0, (text.h - look.px(26)) / 2), filter_.text,
+               "Filter by text");
+  constexpr std::array<std::string_view, 3> kLevels{"all", "warnings", "errors"};
+  choice_strip(look, "log/level", tools, kLevels, level_);
+  filter_.least = static_cast<trace::LogLine::Level>(level_);
+  std::set<int> ranks;
+  for (const trace::LogLine& entry : run.log) ranks.insert(entry.rank);
+  if (tools.w < look.px(120) || ranks.size() < 2) return;
+  std::vector<std::string> names{std::string(kAllRanks)};
+  for (const int rank : ranks) names.push_back("rank " + std::to_string(rank));
+  const std::vector<std::string_view> choices(names.begin(), names.end());
+  std::string value = filter_.rank < 0 ? names.front() : "rank " + std::to_string(filter_.rank);
+  const Rect box = tools.take_left(look.px(120));
+  if (choice_field(look, "log/rank", box.inset(0, (box.h - look.px(26)) / 2), value, choices,
+                   false)) {
+    filter_.rank = value == kAllRanks ? -1 : std::stoi(value.substr(5));
+  }
+}
+
+void LogTab::draw(const Look& look, const Rect& rect, const Snapshot& snapshot,
+                  Commands& commands) {
+  if (!snapshot.run || snapshot.run->log.empty()) return draw_log(look, rect, snapshot);
+  Rect area = rect;
+  if (rect.h > look.px(80)) {
+    draw_tools(look, area.take_top(look.px(kToolsHeight)), *snapshot.run, commands);
+  }
+  const auto lines = filtered_log(snapshot.run->log, filter_);
+  if (lines.empty()) {
+    text_in(look, area, Face::kBody, look.colors().text_muted, "No line matches the filter",
+            Align::kCenter);
+    return;
+  }
+  // Whole lines only: half a line reads like a fault.
+  const float line_height = look.px(18);
+  if (area.h > line_height) {
+    const float whole = std::floor(area.h / line_height) * line_height;
+    area.y += area.h - whole;
+    area.h = whole;
+  }
+  draw_log_lines(look, area, lines);
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,300 @@
+#include "ui/inspect/tabs/recording_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string_view>
+#include <tuple>
+
+#include "ui/present/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::RankFigures;
+using Kind = TableColumn::Kind;
+
+constexpr double kUnrecorded = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kMostLossesTold = 8;
+
+std::string_view trimmed_left(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  return text;
+}
+
+// "a; b; c" piece by piece.
+template <typename Take>
+void for_each_part(std::string_view text, const Take& take) {
+  while (!text.empty()) {
+    const auto end = text.find(';');
+    take(trimmed_left(text.substr(0, end)));
+    text = end == std::string_view::npos ? "" : text.substr(end + 1);
+  }
+}
+
+double lost_of(const RankFigures& rank, const std::vector<trace::Lost>& losses) {
+  double lost = rank.cost ? 0 : kUnrecorded;
+  for (const trace::Lost& loss : losses) {
+    if (loss.rank != rank.info.rank) continue;
+    lost = (std::isnan(lost) ? 0 : lost) + static_cast<double>(loss.count);
+  }
+  return lost;
+}
+
+// Ranks with rows of their own, and the others.
+struct RecordingFold {
+  std::vector<std::size_t> shown, rest;
+};
+
+// Those that say nothing of their recording stand out, too: it may have failed. While a run goes on
+// its counts change with every look, and rows must not: whoever lost something comes first then, by
+// number.
+RecordingFold folded_ranks(const trace::RunFigures& figures, bool folded) {
+  RecordingFold fold;
+  for (std::size_t i = 0; i < figures.ranks.size(); ++i) fold.shown.push_back(i);
+  if (!folded || fold.shown.size() <= kMostRecordingRows) return fold;
+  std::vector<std::tuple<double, std::int64_t, std::int64_t>> weights;
+  for (const RankFigures& rank : figures.ranks) {
+    const double lost = lost_of(rank, figures.recorder.losses);
+    if (figures.info.status == trace::RunStatus::kRunning) {
+      weights.emplace_back(lost != 0, 0, 0);
+      continue;
+    }
+    weights.emplace_back(std::isnan(lost) ? std::numeric_limits<double>::infinity() : lost,
+                         rank.cost ? rank.cost->callback_ns : 0, rank.cost ? rank.cost->events : 0);
+  }
+  std::ranges::stable_sort(fold.shown, std::greater<>(), [&](std::size_t i) { return weights[i]; });
+  const auto rest = fold.shown.begin() + static_cast<std::ptrdiff_t>(kMostRecordingRows / 2);
+  fold.rest.assign(rest, fold.shown.end());
+  fold.shown.erase(rest, fold.shown.end());
+  return fold;
+}
+
+// "0 to 15, 17"
+std::string ranks_text(const std::vector<int>& ranks) {
+  std::string text;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    text += (text.empty() ? "" : ", ") + std::to_string(ranks[i]);
+    if (last > i) text += (last == i + 1 ? ", " : " to ") + std::to_string(ranks[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+class RecordingColumns {
+ public:
+  RecordingColumns(const trace::RunFigures& figures, bool folded, Table& out)
+      : ranks_(&figures.ranks),
+        losses_(&figures.recorder.losses),
+        fold_(folded_ranks(figures, folded)),
+        out_(out) {
+    out_.rows = fold_.shown.size();
+    if (!fold_.rest.empty()) out_.pinned.emplace_back();
+  }
+
+  void add_all() {
+    add_figure(
+        "Rank", "rank", "Global rank", 62, 100,
+        [](const RankFigures& r) { return static_cast<double>(r.info.rank); },
+        [](double rank) {
+          return Quantity{format_plain(rank), ""};
+        });
+    if (!fold_.rest.empty()) {
+      out_.pinned.front().front() =
+          words("+ " + format_integer(static_cast<std::int64_t>(fold_.rest.size())));
+    }
+    add_text("Device", "device_name", "What it computes on", 190, 9,
+             [](const RankFigures& r) { return r.info.device_name; });
+    add_text("Index", "device", "Of the device among those that its process sees", 74, 4,
+             [](const RankFigures& r) { return r.info.device; });
+    add_text("Software", "versions", "Versions of the program, LibTorch, the driver, CUDA and NCCL",
+             210, 8, [](const RankFigures& r) { return r.info.versions; });
+    add_text("Link", "link", "What links it to the other ranks", 150, 7,
+             [](const RankFigures& r) { return r.info.link; });
+    add_figure(
+        "Link peak", "link_bytes_per_s",
+        "Of the link in one direction, without protocol: what a bus bandwidth is held "
+        "against",
+        92, 6,
+        [](const RankFigures& r) {
+          return r.info.link_bytes_per_second > 0 ? r.info.link_bytes_per_second : kUnrecorded;
+        },
+        format_bandwidth);
+    add_text("Host", "host", "Name of its machine", 120, 3,
+             [](const RankFigures& r) { return r.info.host; });
+    add_cost();
+  }
+
+ private:
+  template <typename Text>
+  void add_text(std::string title, std::string csv, std::string definition, float width,
+                int priority, Text text) {
+    if (std::ranges::all_of(*ranks_, [&](const RankFigures& r) { return text(r).empty(); })) return;
+    TableColumn column;
+    column.title = std::move(title);
+    column.definition = std::move(definition);
+    column.csv_title = std::move(csv);
+    column.kind = Kind::kText;
+    column.width = width;
+    column.wish = width * 1.7f;
+    column.priority = priority;
+    column.cell = [ranks = ranks_, shown = fold_.shown, text](std::size_t row) {
+      return words(text((*ranks)[shown[row]]));
+    };
+    out_.columns.push_back(std::move(column));
+    if (fold_.rest.empty()) return;
+    TableCell rest = words(text((*ranks_)[fold_.rest.front()]));
+    const bool differ = std::ranges::any_of(
+        fold_.rest, [&](std::size_t i) { return text((*ranks_)[i]) != rest.text; });
+    if (differ) {
+      rest = words("various");
+      rest.tone = Tone::kMuted;
+    }
+    out_.pinned.front().push_back(std::move(rest));
+  }
+
+  template <typename Value, typename Show>
+  void add_figure(std::string title, std::string csv, std::string definition, float width,
+                  int priority, Value value, Show show) {
+    if (std::ranges::all_of(*ranks_, [&](const RankFigures& r) { return std::isnan(value(r)); })) {
+      return;
+    }
+    TableColumn column;
+    column.title = std::move(title);
+    column.definition = std::move(definition);
+    column.csv_title = std::move(csv);
+    column.width = width;
+    column.priority = priority;
+    column.number = [ranks = ranks_, shown = fold_.shown, value](std::size_t row) {
+      return value((*ranks)[shown[row]]);
+    };
+    column.cell = [ranks = ranks_, shown = fold_.shown, value, show](std::size_t row) {
+      return cell_of(value((*ranks)[shown[row]]), show);
+    };
+    out_.columns.push_back(std::move(column));
+    if (fold_.rest.empty()) return;
+    double least = kUnrecorded, most = kUnrecorded;
+    for (const std::size_t i : fold_.rest) {
+      least = std::fmin(least, value((*ranks_)[i]));
+      most = std::fmax(most, value((*ranks_)[i]));
+    }
+    TableCell rest = cell_of(most, show);
+    if (!rest.text.empty() && least < most) rest.text = "≤ " + rest.text;
+    out_.pinned.front().push_back(std::move(rest));
+  }
+
+  static TableCell words(std::string text) {
+    TableCell cell;
+    cell.text = std::move(text);
+    return cell;
+  }
+
+  template <typename Show>
+  static TableCell cell_of(double given, const Show& show) {
+    if (std::isnan(given)) return {};
+    const Quantity shown = show(given);
+    TableCell cell;
+    cell.text = shown.value;
+    cell.unit = shown.unit;
+    return cell;
+  }
+
+  void add_cost() {
+    const auto duration = [](double ns) { return format_duration(ns); };
+    const auto count = [](double value) {
+      return Quantity{format_integer(static_cast<std::int64_t>(value)), ""};
+    };
+    add_figure(
+        "Events", "events", "Bulk events and collectives that were recorded", 104, 5,
+        [](const RankFigures& r) {
+          return r.cost ? static_cast<double>(r.cost->events) : kUnrecorded;
+        },
+        count);
+    add_figure(
+        "Lost", "lost", "Records that could not be kept; the reasons stand beside", 84, 8,
+        [losses = losses_](const RankFigures& r) { return lost_of(r, *losses); }, count);
+    add_figure(
+        "Callbacks", "callback_ns",
+        "Time that recording took of the job's own threads: an estimate from samples, and from "
+        "what "
+        "LibTorch needs for an observed operator on this machine",
+        98, 5,
+        [](const RankFigures& r) {
+          return r.cost && r.cost->callback_ns >= 0 ? static_cast<double>(r.cost->callback_ns)
+                                                    : kUnrecorded;
+        },
+        duration);
+    add_figure(
+        "Writer", "writer_ns", "CPU time of the recorder's own threads", 90, 4,
+        [](const RankFigures& r) {
+          return r.cost ? static_cast<double>(r.cost->writer_ns) : kUnrecorded;
+        },
+        duration);
+  }
+
+  const std::vector<RankFigures>* ranks_;
+  const std::vector<trace::Lost>* losses_;
+  const RecordingFold fold_;
+  Table& out_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Table> recording_table(const std::shared_ptr<const RunView>& run,
+                                             bool folded) {
+  auto out = std::make_shared<Table>();
+  out->id = "recording";
+  out->data = run;
+  RecordingColumns(run->figures, folded, *out).add_all();
+  return out;
+}
+
+std::string losses_text(const trace::RecorderFigures& recorder) {
+  std::vector<trace::Lost> losses = recorder.losses;
+  std::ranges::stable_sort(losses, std::greater<>(), &trace::Lost::count);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(losses.size(), kMostLossesTold); ++i) {
+    const trace::Lost& loss = losses[i];
+    text += (text.empty() ? "" : "; ") + std::string("rank ") + std::to_string(loss.rank) + ": " +
+            format_integer(loss.count) + " (" + loss.reason + ")";
+  }
+  if (losses.size() <= kMostLossesTold) return text;
+  std::int64_t rest = 0;
+  for (std::size_t i = kMostLossesTold; i < losses.size(); ++i) rest += losses[i].count;
+  return text + "; " + format_integer(rest) + " elsewhere";
+}
+
+std::vector<SourceLine> source_lines(const trace::RunFigures& figures) {
+  std::vector<SourceLine> lines;
+  std::vector<std::vector<int>> ranks;  // by line
+  std::size_t telling = 0;
+  for (const RankFigures& rank : figures.ranks) {
+    if (!rank.info.sources.empty()) ++telling;
+    for_each_part(rank.info.sources, [&](std::string_view part) {
+      const auto colon = part.find(": ");
+      SourceLine line;
+      if (colon != std::string_view::npos) line.what = part.substr(0, colon);
+      line.source = colon == std::string_view::npos ? part : part.substr(colon + 2);
+      const auto same = std::ranges::find_if(lines, [&](const SourceLine& other) {
+        return other.what == line.what && other.source == line.source;
+      });
+      const auto at = static_cast<std::size_t>(same - lines.begin());
+      if (same == lines.end()) {
+        lines.push_back(std::move(line));
+        ranks.emplace_back();
+      }
+      ranks[at].push_back(rank.info.rank);
+    });
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (ranks[i].size() == telling) continue;
+    lines[i].ranks = (ranks[i].size() == 1 ? "rank " : "ranks ") + ranks_text(ranks[i]);
+  }
+  return lines;
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,218 @@
+#include "ui/inspect/tabs/statistics_tab.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "ui/inspect/tabs/statistics_table.h"
+#include "ui/inspect/tabs/statistics_text.h"
+#include "ui/kit/paint.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
+#include "ui/present/timeline_colors.h"
+#include "ui/table/histogram.h"
+#include "ui/table/table_cells.h"
+#include "ui/table/table_tools.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::GroupBy;
+using trace::NameFigures;
+
+constexpr std::array kGroups{GroupBy::kName, GroupBy::kClass, GroupBy::kShape, GroupBy::kUnit};
+constexpr float kDistributionWidth = 380, kLeastBesideIt = 620, kLowestDistribution = 150;
+
+std::vector<GroupBy> groups_of(const trace::RangeFigures& figures, trace::StatisticsTable table) {
+  std::vector<GroupBy> groups;
+  for (const GroupBy group : kGroups) {
+    if (find_range_table(figures, table, group) != nullptr) groups.push_back(group);
+  }
+  return groups;
+}
+
+void go_to_longest(const NameFigures& row, Commands& commands) {
+  if (!row.longest.exists()) return;
+  trace::EventPlace place;
+  place.ref = row.longest;
+  place.start_ns = row.longest_start_ns;
+  place.end_ns = row.longest_start_ns + row.most_ns;
+  commands.push_back(GoToEvent{place});
+}
+
+void explain_distribution(const Look& look, const NameFigures& row, Rgb ink) {
+  const TooltipScope scope(look);
+  scope.title(row.name);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const Rect area{at.x, at.y, look.px(340), look.px(132)};
+  draw_large_histogram(look, area, row, ink);
+  ImGui::Dummy({area.w, area.h});
+  scope.row(nullptr, "Events", format_integer(row.count));
+  scope.row(nullptr, "Median", format_duration(static_cast<double>(row.median_ns)).text());
+  scope.row(nullptr, "p99", format_duration(static_cast<double>(row.p99_ns)).text());
+  scope.note("Logarithmic axis from the shortest to the longest. Click for a larger one");
+}
+
+}  // namespace
+
+void StatisticsTab::update(const InspectView& view) {
+  const auto groups = groups_of(*view.range, kind_);
+  if (group_ >= groups.size()) group_ = 0;
+  const trace::RangeTable* wanted =
+      groups.empty() ? nullptr : find_range_table(*view.range, kind_, groups[group_]);
+  if (view.range == run_.figures && wanted == run_.shown && run_.table) return;
+  run_.menu_row.reset();
+  run_.figures = view.range;
+  run_.shown = wanted;
+  run_.table = wanted == nullptr ? nullptr : statistics_table(run_.figures, *wanted);
+}
+
+const NameFigures* StatisticsTab::picked() const {
+  if (!run_.has_pick || run_.shown == nullptr) return nullptr;
+  const auto found = std::ranges::find(run_.shown->rows, run_.picked, &NameFigures::name);
+  return found == run_.shown->rows.end() ? nullptr : &*found;
+}
+
+void StatisticsTab::pick(const NameFigures& row, Commands& commands) {
+  run_.has_pick = true;
+  run_.picked = row.name;
+  // The rows of other groupings are not names of events.
+  if (run_.shown->group_by == GroupBy::kName) {
+    commands.push_back(FindNames{
+        {.text = searched_name(kind_, row.name), .is_plain = true, .ignores_case = false}});
+  }
+  go_to_longest(row, commands);
+}
+
+void StatisticsTab::draw_tools(const Look& look, Rect tools, const InspectView& view,
+                               Commands& commands) {
+  const std::string name(table_title(kind_));
+  table_buttons(
+      look, "statistics", tools,
+      export_file_name(view.run_folder, name + (view.range->is_whole_run ? "" : "_selection"),
+                       "csv"),
+      [this] { return view_.csv(); }, commands);
+  const float field = std::min(look.px(260), tools.w);
+  if (field < look.px(80)) return;
+  Rect filter = tools.take_left(field, look.px(12));
+  filter_field(look, "statistics/filter", filter.inset(0, (filter.h - look.px(26)) / 2), filter_,
+               "Filter by name or class");
+  const auto groups = groups_of(*view.range, kind_);
+  if (groups.size() < 2) return;
+  std::vector<std::string_view> titles;
+  for (const GroupBy group : groups) titles.push_back(group_title(group));
+  if (choice_strip(look, "statistics/group", tools, titles, group_)) run_.has_pick = false;
+}
+
+void StatisticsTab::draw_menu(const Look& look, Commands& commands) {
+  constexpr std::array<std::string_view, 5> kEntries{
+      "Show the longest in the timeline", "Show the next in the timeline",
+      "Show the previous in the timeline", "Copy the name", "Copy the row"};
+  const std::string title = run_.menu_row ? run_.shown->rows[*run_.menu_row].name : "";
+  const auto chosen = row_menu(look, "menu of a name", "statistics", title, kEntries);
+  if (!chosen || !run_.menu_row) return;
+  const NameFigures& row = run_.shown->rows[*run_.menu_row];
+  switch (*chosen) {
+    case 0:
+      return pick(row, commands);
+    case 1:
+    case 2:
+      commands.push_back(FindNames{
+          {.text = searched_name(kind_, row.name), .is_plain = true, .ignores_case = false}});
+      commands.push_back(GoToHit{*chosen == 1 ? 1 : -1, row.longest_start_ns});
+      return;
+    case 3:
+      commands.push_back(CopyText{row.name});
+      return;
+    default:
+      commands.push_back(CopyText{row_text(*run_.table, *run_.menu_row)});
+  }
+}
+
+void StatisticsTab::draw_distribution(const Look& look, const Rect& rect, const InspectView& view,
+                                      Commands& commands) {
+  const NameFigures& row = *picked();
+  const Palette& p = look.colors();
+  fill({rect.x, rect.y, 1, rect.h}, color(p.panel_edge));
+  const Rect picture{rect.x + 1, rect.y, rect.w - 1, rect.h};
+  Rect area = rect.inset(look.px(14), look.px(4));
+  Rect title = area.take_top(look.px(22));
+  if (icon_button(look, "statistics/close", title.take_right(look.px(20), look.px(8)),
+                  Shape::kCross)) {
+    run_.has_pick = false;
+  }
+  text_in(look, title, Face::kMono, p.text, row.name);
+  explain(look, title, row.name, "");
+  Rect tools = area.take_bottom(look.px(28));
+  if (tool_button(look, "statistics/png", tools, "Save PNG")) {
+    commands.push_back(
+        SavePicture{export_file_name(view.run_folder, "distribution_" + row.name, "png"), picture});
+  }
+  const bool by_name = run_.shown->group_by == GroupBy::kName;
+  const std::int64_t from = view.details ? view.details->place.start_ns : row.longest_start_ns;
+  if (by_name && tool_button(look, "statistics/next", tools, "Next")) {
+    commands.push_back(GoToHit{1, from});
+  }
+  if (by_name && tool_button(look, "statistics/previous", tools, "Previous")) {
+    commands.push_back(GoToHit{-1, from});
+  }
+  if (tool_button(look, "statistics/longest", tools, "Longest")) go_to_longest(row, commands);
+  const std::string facts =
+      counted(row.count, kind_) + " · " + format_duration(static_cast<double>(row.total_ns)).text();
+  text_in(look, area.take_top(look.px(20)), Face::kSmall, p.text_muted, facts);
+  draw_large_histogram(look, area, row, piece_edge(p, row.piece_class));
+}
+
+void StatisticsTab::draw(const Look& look, const Rect& rect, const InspectView& view,
+                         Commands& commands) {
+  const Palette& p = look.colors();
+  const bool is_to_come = view.range && view.range->fraction < 1 &&
+                          find_range_table(*view.range, kind_, GroupBy::kName) == nullptr;
+  if (!view.range || is_to_come) {
+    text_in(look, rect, Face::kBody, p.text_muted, "Counting the events of the whole run…",
+            Align::kCenter);
+    return;
+  }
+  update(view);
+  if (!run_.table) {
+    text_in(look, rect, Face::kBody, p.text_muted, "Nothing of this kind was recorded",
+            Align::kCenter);
+    return;
+  }
+  Rect area = rect;
+  if (rect.h > look.px(110)) {
+    draw_tools(look, area.take_top(look.px(kToolsHeight)), view, commands);
+    update(view);  // another group may have been chosen
+  }
+  const NameFigures* row = picked();
+  if (row != nullptr && area.w > look.px(kDistributionWidth + kLeastBesideIt) &&
+      area.h > look.px(kLowestDistribution)) {
+    draw_distribution(look, area.take_right(look.px(kDistributionWidth), look.px(8)), view,
+                      commands);
+    row = picked();
+  }
+  TableOptions options;
+  options.filter = filter_;
+  options.empty = view.range->is_whole_run ? "Nothing of this kind was recorded"
+                                           : "Nothing of this kind begins in the selection";
+  if (row != nullptr) options.selected = static_cast<std::size_t>(row - run_.shown->rows.data());
+  const TableEvents events = view_.draw(look, area, run_.table, options);
+  if (events.clicked) pick(run_.shown->rows[*events.clicked], commands);
+  if (events.right_clicked) {
+    run_.menu_row = *events.right_clicked;
+    ImGui::OpenPopup("menu of a name");
+  }
+  if (events.hovered && run_.table->columns[events.column].kind == TableColumn::Kind::kHistogram) {
+    const NameFigures& hovered = run_.shown->rows[*events.hovered];
+    explain_distribution(look, hovered, piece_edge(p, hovered.piece_class));
+  } else if (events.hovered && events.is_cut) {
+    tooltip(look, run_.shown->rows[*events.hovered].name, "",
+            "Click shows its events in the timeline, right-click for more");
+  }
+  draw_menu(look, commands);
+}
+
+}  // namespace shardlens::ui

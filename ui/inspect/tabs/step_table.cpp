@@ -1,0 +1,310 @@
+#include "ui/inspect/tabs/step_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <utility>
+
+#include "trace/analysis/figures/throttling.h"
+#include "trace/model/gpu_counters.h"
+#include "ui/inspect/timeline/step_times.h"
+#include "ui/present/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::StepBreakdown;
+using trace::StepFigures;
+
+constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+constexpr const char* kBreakdownSource =
+    "Of the slowest rank, so that the parts sum to the step's time";
+
+double or_not_known(const auto& value) { return value ? static_cast<double>(*value) : kNotKnown; }
+
+double spread_ns_of(const StepFigures& step) {
+  double low = std::numeric_limits<double>::max(), high = 0;
+  int count = 0;
+  for (const StepBreakdown& rank : step.ranks) {
+    if (rank.step_ns <= 0) continue;
+    low = std::min(low, static_cast<double>(rank.step_ns));
+    high = std::max(high, static_cast<double>(rank.step_ns));
+    ++count;
+  }
+  return count > 1 ? high - low : kNotKnown;
+}
+
+class StepColumns {
+ public:
+  StepColumns(const std::vector<StepFigures>& steps, Table& out)
+      : steps_(&steps), slow_(slow_steps(steps)), out_(out) {}
+
+  void add_all() {
+    add_number();
+    add_time();
+    add_stack();
+    add_part("Compute", "compute_ns", "Union of compute, the optimizer's too", 8,
+             &StepBreakdown::compute_ns);
+    add_part("Exposed", "exposed_ns", "Communication that no compute hides", 9,
+             &StepBreakdown::exposed_ns);
+    add_part("Overlapped", "overlap_ns", "Communication under compute", 5,
+             &StepBreakdown::overlap_ns);
+    add_part("Idle", "idle_ns", "The step − union of compute, communication and copies", 7,
+             &StepBreakdown::idle_ns);
+    add_part("Exposed copies", "exposed_copy_ns", "Copies outside compute and communication", 2,
+             &StepBreakdown::exposed_copy_ns);
+    add_throttling();
+    add_phases();
+    add_training();
+  }
+
+ private:
+  template <typename Value, typename Show>
+  void add(std::string title, std::string csv, std::string definition, float width, int priority,
+           Value value, Show show, const char* source = "") {
+    const bool known = std::ranges::any_of(
+        *steps_, [&](const StepFigures& step) { return !std::isnan(value(step)); });
+    if (!known) return;
+    TableColumn column;
+    column.title = std::move(title);
+    column.definition = std::move(definition);
+    column.source = source;
+    column.csv_title = std::move(csv);
+    column.width = width;
+    column.priority = priority;
+    column.number = [steps = steps_, value](std::size_t row) { return value((*steps)[row]); };
+    column.cell = [steps = steps_, value, show](std::size_t row) {
+      const double given = value((*steps)[row]);
+      if (std::isnan(given)) return TableCell{};
+      const Quantity shown = show(given);
+      TableCell cell;
+      cell.text = shown.value;
+      cell.unit = shown.unit;
+      if ((*steps)[row].warmup) cell.tone = Tone::kMuted;
+      return cell;
+    };
+    out_.columns.push_back(std::move(column));
+  }
+
+  // With the zeros at the end, so that the digits of a column stand in line.
+  static Quantity four_digits(double value) {
+    std::array<char, 32> buffer{};
+    std::snprintf(buffer.data(), buffer.size(), "%#.4g", value);
+    return {buffer.data(), ""};
+  }
+  static Quantity as_duration(double ns) { return format_duration(ns); }
+
+  void add_number() {
+    add(
+        "Step", "step",
+        "Number of the optimizer step, from 0. Steps that are skipped as warm-up are grey; the "
+        "sign "
+        "marks one whose loss or gradient norm is not finite",
+        92, 100, [](const StepFigures& step) { return static_cast<double>(step.index); },
+        [](double index) {
+          return Quantity{format_integer(static_cast<std::int64_t>(index)), ""};
+        });
+    if (out_.columns.empty()) return;
+    auto& column = out_.columns.back();
+    column.cell = [steps = steps_, plain = column.cell](std::size_t row) {
+      TableCell cell = plain(row);
+      cell.is_marked = (*steps)[row].nonfinite;
+      return cell;
+    };
+  }
+
+  void add_time() {
+    add("Time", "step_ns", "From the step's begin to its end. The sign marks the slowest hundredth",
+        110, 99, step_ns_of, as_duration, "Of the slowest rank");
+    if (out_.columns.empty() || out_.columns.back().title != "Time") return;
+    auto& column = out_.columns.back();
+    column.cell = [plain = column.cell, slow = slow_](std::size_t row) {
+      TableCell cell = plain(row);
+      cell.is_marked = slow[row];
+      return cell;
+    };
+  }
+
+  void add_stack() {
+    double longest = 0;
+    bool detail = false;
+    for (const StepFigures& step : *steps_) {
+      const double ns = step_ns_of(step);
+      if (!step.warmup && ns > longest) longest = ns;
+      detail = detail || (breakdown_of(step) != nullptr && breakdown_of(step)->has_detail);
+    }
+    if (!(longest > 0) || !detail) return;
+    TableColumn column;
+    column.title = "Where it went";
+    column.definition =
+        "Compute, overlapped and exposed communication, copies and idle time of the step, to the "
+        "scale of the slowest measured one";
+    column.source = kBreakdownSource;
+    column.kind = TableColumn::Kind::kStack;
+    column.width = 150;
+    column.wish = 320;
+    column.priority = 6;
+    column.number = [steps = steps_](std::size_t row) { return step_ns_of((*steps)[row]); };
+    column.cell = [steps = steps_, longest](std::size_t row) {
+      return stack_cell(breakdown_of((*steps)[row]), longest);
+    };
+    out_.columns.push_back(std::move(column));
+  }
+
+  static TableCell stack_cell(const StepBreakdown* shown, double longest) {
+    using trace::TimeClass;
+    TableCell cell;
+    if (shown == nullptr || !shown->has_detail) return cell;
+    // Compute under communication is counted as overlapped, so that the parts do not count twice.
+    const std::array<std::pair<TimeClass, std::int64_t>, 6> parts{
+        {{TimeClass::kCompute, shown->compute_ns - shown->overlap_ns - shown->optimizer_compute_ns},
+         {TimeClass::kOverlapped, shown->overlap_ns},
+         {TimeClass::kExposed, shown->exposed_ns},
+         {TimeClass::kOptimizer, shown->optimizer_compute_ns},
+         {TimeClass::kCopy, shown->exposed_copy_ns},
+         {TimeClass::kIdle, shown->idle_ns}}};
+    for (const auto& [piece_class, ns] : parts) {
+      if (ns > 0) cell.parts.emplace_back(piece_class, static_cast<double>(ns) / longest);
+    }
+    return cell;
+  }
+
+  void add_part(std::string title, std::string csv, std::string definition, int priority,
+                std::int64_t StepBreakdown::*member) {
+    const bool any = std::ranges::any_of(*steps_, [member](const StepFigures& step) {
+      const StepBreakdown* shown = breakdown_of(step);
+      return shown != nullptr && shown->has_detail && shown->*member != 0;
+    });
+    if (!any) return;
+    const float width = title.size() > 10 ? 122.0f : 100.0f;
+    add(
+        std::move(title), std::move(csv), std::move(definition), width, priority,
+        [member](const StepFigures& step) {
+          const StepBreakdown* shown = breakdown_of(step);
+          return shown != nullptr && shown->has_detail ? static_cast<double>(shown->*member)
+                                                       : kNotKnown;
+        },
+        as_duration, kBreakdownSource);
+  }
+
+  // What held the clocks down, and the longest time that it did so on a rank.
+  void add_throttling() {
+    const bool any = std::ranges::any_of(
+        *steps_, [](const StepFigures& step) { return !step.throttling.empty(); });
+    if (!any) return;
+    TableColumn column;
+    column.title = "Throttled";
+    column.definition =
+        "What held a GPU's clocks down in the step: a power cap, heat, the power supply. A sample "
+        "stands for the time since the one before, a fifth of a second";
+    column.source = "Of NVML, on any rank";
+    column.csv_title = "throttled";
+    column.kind = TableColumn::Kind::kText;
+    column.width = 150;
+    column.priority = 6;
+    column.number = [steps = steps_](std::size_t row) {
+      std::int64_t longest = 0;
+      for (const auto& on : (*steps)[row].throttling) longest = std::max(longest, on.ns);
+      return static_cast<double>(longest);
+    };
+    column.cell = [steps = steps_](std::size_t row) {
+      std::uint32_t limits = 0;
+      for (const auto& on : (*steps)[row].throttling) limits |= on.limits;
+      TableCell cell;
+      cell.text = trace::throttling_text(limits);
+      cell.tone = Tone::kSecondary;
+      return cell;
+    };
+    column.csv = [steps = steps_](std::size_t row) {
+      return trace::throttling_note((*steps)[row]);
+    };
+    out_.columns.push_back(std::move(column));
+  }
+
+  void add_phases() {
+    constexpr std::array<std::pair<trace::Phase, const char*>, 7> kPhases{
+        {{trace::Phase::kData, "Data"},
+         {trace::Phase::kForward, "Forward"},
+         {trace::Phase::kBackward, "Backward"},
+         {trace::Phase::kOptimizer, "Optimizer"},
+         {trace::Phase::kEvaluation, "Evaluation"},
+         {trace::Phase::kCheckpoint, "Checkpoint"},
+         {trace::Phase::kOther, "Other"}}};
+    for (const auto& [phase, title] : kPhases) {
+      const auto index = static_cast<std::size_t>(phase);
+      const bool any = std::ranges::any_of(*steps_, [index](const StepFigures& step) {
+        const StepBreakdown* shown = breakdown_of(step);
+        return shown != nullptr && shown->phase_ns[index] > 0;
+      });
+      if (!any) continue;
+      add(
+          title, std::string(trace::to_string(phase)) + "_phase_ns",
+          phase == trace::Phase::kOther ? "What the host's phases leave of the step"
+                                        : "The host's phase of that name",
+          98, 4,
+          [index](const StepFigures& step) {
+            const StepBreakdown* shown = breakdown_of(step);
+            return shown != nullptr && shown->step_ns > 0
+                       ? static_cast<double>(shown->phase_ns[index])
+                       : kNotKnown;
+          },
+          as_duration, "Of the slowest rank");
+    }
+  }
+
+  void add_training() {
+    const auto plain = [](double value) { return Quantity{format_plain(value), ""}; };
+    add(
+        "Loss", "loss", "Mean over ranks and micro-batches", 84, 8,
+        [](const StepFigures& step) { return step.loss; }, four_digits);
+    add(
+        "Gradient norm", "gradient_norm", "Of all parameters, before clipping", 116, 3,
+        [](const StepFigures& step) { return step.gradient_norm; }, four_digits);
+    add(
+        "Learning rate", "learning_rate", "Of the step", 112, 1,
+        [](const StepFigures& step) { return or_not_known(step.learning_rate); }, plain);
+    add(
+        "Tokens", "tokens", "Of all ranks together", 88, 1,
+        [](const StepFigures& step) { return or_not_known(step.tokens); },
+        [](double tokens) { return format_count(tokens); });
+    add(
+        "Sent", "bytes_sent", "By the collectives that started in the step, on the slowest rank",
+        96, 2,
+        [](const StepFigures& step) {
+          const StepBreakdown* shown = breakdown_of(step);
+          return shown != nullptr && shown->bytes_sent > 0 ? *shown->bytes_sent : kNotKnown;
+        },
+        [](double bytes) { return format_bytes(bytes); });
+    add("Ranks apart", "rank_spread_ns", "Step time of the slowest − that of the fastest rank", 106,
+        5, spread_ns_of, as_duration);
+    add(
+        "Slowest", "slowest_rank", "The rank that took longest", 84, 5,
+        [](const StepFigures& step) {
+          return std::isnan(spread_ns_of(step)) ? kNotKnown
+                                                : static_cast<double>(step.slowest_rank);
+        },
+        [](double rank) {
+          return Quantity{"rank " + format_plain(rank), ""};
+        });
+  }
+
+  const std::vector<StepFigures>* steps_;
+  std::vector<bool> slow_;
+  Table& out_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Table> step_table(const std::shared_ptr<const RunView>& run) {
+  auto out = std::make_shared<Table>();
+  out->id = "steps";
+  out->rows = run->figures.steps.size();
+  out->data = run;
+  StepColumns(run->figures.steps, *out).add_all();
+  return out;
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,125 @@
+#include "ui/inspect/tabs/straggler_tab.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "ui/kit/paint.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
+#include "ui/table/table_tools.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr std::string_view kStragglerDefinition =
+    "Wait = latest start over the ranks of the group − own start. Transfer = end − latest start. "
+    "\"Wait it caused\" is what the other ranks waited, added up, in the collectives that the rank "
+    "was last in; \"of that alone\" is how much earlier those would have begun had it come with "
+    "the "
+    "rank before it";
+
+std::string completeness(const trace::StragglerFigures& figures) {
+  std::string text;
+  const auto shown = static_cast<std::int64_t>(figures.calls.size());
+  if (shown < figures.matched) {
+    text += "The " + format_integer(shown) + " with the longest waits of " +
+            format_integer(figures.matched) + ". ";
+  }
+  if (figures.unmatched > 0) {
+    text +=
+        format_integer(figures.unmatched) +
+        " left out: without a sequence number, between two ranks, or not all ranks of the group "
+        "are in the range. ";
+  }
+  if (figures.clock_error_ns == trace::kUnknownClockError) {
+    text +=
+        "Nothing tells how far the clocks of some hosts are apart, as no all-reduce or the like "
+        "connects them: waits between them are not counted.";
+  } else if (figures.clock_error_ns > 0) {
+    text += "The hosts' clocks may be " +
+            format_duration(static_cast<double>(figures.clock_error_ns)).text() +
+            " apart: no shorter wait is counted.";
+  }
+  return text;
+}
+
+}  // namespace
+
+void StragglerTab::draw_tools(const Look& look, Rect tools, const InspectView& view,
+                              Commands& commands) {
+  table_buttons(
+      look, "stragglers", tools, export_file_name(view.run_folder, "stragglers", "csv"),
+      [this] { return view_.csv(); }, commands);
+  const float field = std::min(look.px(220), tools.w);
+  if (field < look.px(80)) return;
+  const Rect filter = tools.take_left(field, look.px(12));
+  filter_field(look, "stragglers/filter", filter.inset(0, (filter.h - look.px(26)) / 2), filter_,
+               "Filter by collective");
+  text_in(look, tools, Face::kSmall, look.colors().text_secondary,
+          straggler_summary(*run_.figures));
+  explain(look, tools, "Stragglers", kStragglerDefinition, completeness(*run_.figures));
+}
+
+void StragglerTab::explain_cell(const Look& look, const TableEvents& events) const {
+  const trace::StragglerCall& call = run_.figures->calls[*events.hovered];
+  const int rank = rank_of_column(run_.columns, events.column);
+  const trace::StragglerPart* part = rank < 0 ? nullptr : call.part_of(rank);
+  if (part == nullptr) return;
+  const TooltipScope scope(look);
+  scope.title("Rank " + std::to_string(rank) + " in " + call_name(call));
+  const auto time = [](std::int64_t ns) {
+    return ns == 0 ? std::string("none") : format_duration(static_cast<double>(ns)).text();
+  };
+  scope.row(nullptr, "Later than the first rank", time(part->start_ns - call.first_start_ns));
+  scope.row(nullptr, "Wait for the last rank", time(part->wait_ns));
+  scope.row(nullptr, "Transfer", time(part->transfer_ns));
+  if (call.bytes > 0) {
+    scope.row(nullptr, "Size", format_bytes(static_cast<double>(call.bytes)).text());
+  }
+  if (call.last_rank == rank) scope.note("It came last: the others waited for it");
+}
+
+std::optional<trace::TimeRange> StragglerTab::go_to(std::size_t row, Commands& commands) const {
+  const trace::StragglerCall& call = run_.figures->calls[row];
+  const trace::StragglerPart* part = call.part_of(call.last_rank);
+  if (part == nullptr) part = &call.parts.front();
+  if (part->ref.exists()) commands.push_back(PickEvent{part->ref});
+  const std::int64_t margin = std::max<std::int64_t>(1, call.end_ns - call.first_start_ns) / 2;
+  return trace::TimeRange{call.first_start_ns - margin, call.end_ns + margin, {}};
+}
+
+std::optional<trace::TimeRange> StragglerTab::draw(const Look& look, const Rect& rect,
+                                                   const InspectView& view, Commands& commands) {
+  const Palette& p = look.colors();
+  if (!view.range || !view.range->stragglers) {
+    text_in(look, rect, Face::kBody, p.text_muted,
+            view.range ? "Waits are known where at least two ranks recorded the same collectives"
+                       : "Counting the collectives of the whole run…",
+            Align::kCenter);
+    return std::nullopt;
+  }
+  const bool is_other = view.range->stragglers != run_.figures;
+  if (is_other) run_.picked.reset();
+  run_.figures = view.range->stragglers;
+  StragglerColumns columns = straggler_columns(*run_.figures, rect.w / look.scale);
+  if (is_other || !run_.table || columns != run_.columns) {
+    run_.columns = std::move(columns);
+    run_.table = straggler_table(run_.figures, run_.columns);
+  }
+  Rect area = rect;
+  if (rect.h > look.px(130)) draw_tools(look, area.take_top(look.px(kToolsHeight)), view, commands);
+  TableOptions options;
+  options.filter = filter_;
+  options.selected = run_.picked;
+  options.scrolls_sideways = true;
+  options.empty = "No collective of the range has all its ranks in it";
+  const TableEvents events = view_.draw(look, area, run_.table, options);
+  if (events.hovered) explain_cell(look, events);
+  if (!events.clicked) return std::nullopt;
+  run_.picked = events.clicked;
+  return go_to(*events.clicked, commands);
+}
+
+}  // namespace shardlens::ui

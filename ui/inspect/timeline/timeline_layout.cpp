@@ -1,0 +1,320 @@
+#include "ui/inspect/timeline/timeline_layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::RowKind;
+using trace::TimelineRank;
+using trace::TimelineRow;
+using trace::TimelineRows;
+
+constexpr int kCompactLevels = 2;  // of nesting, before there is room or the user asks for all
+constexpr int kMostLevelsByThemselves = 16;
+constexpr int kMostLanesUnfolded = 4;  // of one kind and rank, before the user asks for all
+constexpr float kMostStretch = 1.6f;   // of rows, where there is room below them
+constexpr float kRowGap = 4, kRankGap = 14, kFoldedGap = 5, kRibbonHeight = 14;
+
+// Of one level, at scale 1.
+float lane_height(RowKind kind) {
+  switch (kind) {
+    case RowKind::kRibbon:
+      return kRibbonHeight;
+    case RowKind::kPhases:
+      return 16;
+    case RowKind::kOperators:
+      return 12;
+    case RowKind::kLaunches:
+      return 10;
+    case RowKind::kKernels:
+    case RowKind::kCommunication:
+      return 18;
+    case RowKind::kCopies:
+    case RowKind::kReady:
+      return 12;
+    case RowKind::kMemory:
+      return 34;
+    case RowKind::kCounter:
+      return 26;
+    case RowKind::kGpu:
+      return 22;
+  }
+  return 18;
+}
+
+bool nests(RowKind kind) { return kind == RowKind::kPhases || kind == RowKind::kOperators; }
+
+class LayoutMaker {
+ public:
+  LayoutMaker(const TimelineRows& rows, const RowFolds& folds, const RowFilter& filter, float scale)
+      : rows_(rows), folds_(folds), filter_(filter), scale_(scale) {}
+
+  RowLayout make(float available);
+
+ private:
+  float px(float length) const { return std::round(length * scale_); }
+  float row_px(float length) const { return std::floor(length * scale_ * stretch_ + 0.01f); }
+  // Solid bars: they grow less than what has names in it.
+  float ribbon_px() const { return px(kRibbonHeight * std::min(stretch_, 1.2f)); }
+  void choose_and_place(float available);
+  void place_all();
+  // Nested rows show as many levels as there is room for, and rows share what is left then.
+  void deepen(float available);
+  void stretch(float available);
+  const TimelineRow* row_of(int id) const;
+  std::vector<const TimelineRow*> lanes_of(const TimelineRank& rank) const;
+  // Calls `take` for what an unfolded rank shows.
+  std::vector<ShownRow> unfolded_rows(int place) const;
+  ShownRow shown(const TimelineRow& row, int place) const;
+  float height_of(const std::vector<ShownRow>& rows) const;
+  void choose_ranks();
+  void fill_contents();
+  void choose_unfolded(float available);
+  void add_rest();
+  void add_rank(int place);
+
+  const TimelineRows& rows_;
+  const RowFolds& folds_;
+  const RowFilter& filter_;
+  float scale_;
+  float stretch_ = 1;
+  int levels_ = kCompactLevels;                  // rows that are no deeper are shown whole
+  std::vector<std::vector<ShownRow>> contents_;  // of every rank that is shown, unfolded
+  std::vector<bool> unfolded_;
+  std::vector<int> order_;  // places of the ranks that are shown, from the top
+  int rest_ = 0;            // how many are not by themselves
+  bool tight_ = false;      // the other ranks would be pushed off the screen
+  RowLayout layout_;
+};
+
+const TimelineRow* LayoutMaker::row_of(int id) const {
+  return id >= 0 && static_cast<std::size_t>(id) < rows_.rows.size()
+             ? &rows_.rows[static_cast<std::size_t>(id)]
+             : nullptr;
+}
+
+std::vector<const TimelineRow*> LayoutMaker::lanes_of(const TimelineRank& rank) const {
+  std::vector<const TimelineRow*> lanes;
+  for (const int id : rank.rows) {
+    const TimelineRow* row = row_of(id);
+    if (row != nullptr && row->kind != RowKind::kRibbon && filter_.shows(row->kind)) {
+      lanes.push_back(row);
+    }
+  }
+  return lanes;
+}
+
+ShownRow LayoutMaker::shown(const TimelineRow& row, int place) const {
+  ShownRow out;
+  out.row = row.id;
+  out.place = place;
+  const bool deep = nests(row.kind) && row.levels > kCompactLevels;
+  out.offers_levels = deep;
+  out.shows_all_levels = deep && folds_.levels.contains(row.id) != (row.levels <= levels_);
+  out.levels = out.shows_all_levels || !deep ? std::max(row.levels, 1) : kCompactLevels;
+  if (!nests(row.kind)) out.levels = 1;
+  out.level_height = row_px(lane_height(row.kind));
+  out.height = out.level_height * static_cast<float>(out.levels);
+  return out;
+}
+
+std::vector<ShownRow> LayoutMaker::unfolded_rows(int place) const {
+  const TimelineRank& rank = rows_.ranks[static_cast<std::size_t>(place)];
+  const auto lanes = lanes_of(rank);
+  std::vector<ShownRow> out;
+  for (std::size_t i = 0; i < lanes.size();) {
+    const RowKind kind = lanes[i]->kind;
+    std::size_t end = i;
+    while (end < lanes.size() && lanes[end]->kind == kind) ++end;
+    const int count = static_cast<int>(end - i);
+    const bool wish = folds_.lanes.contains({rank.rank, kind});
+    // Counters are there because somebody asked for them.
+    const bool fits = (count <= kMostLanesUnfolded && !(tight_ && kind == RowKind::kGpu)) ||
+                      kind == RowKind::kCounter;
+    const bool all = fits != wish;
+    for (std::size_t j = i; j < (all ? end : i + 1); ++j) {
+      out.push_back(shown(*lanes[j], place));
+      if (j == i && count > 1) {
+        out.back().lanes = count;
+        out.back().shows_lanes = all;
+      }
+    }
+    i = end;
+  }
+  return out;
+}
+
+float LayoutMaker::height_of(const std::vector<ShownRow>& rows) const {
+  float height = px(kRankGap);
+  for (const ShownRow& row : rows) height += row.height + px(kRowGap);
+  return height;
+}
+
+void LayoutMaker::fill_contents() {
+  contents_.assign(rows_.ranks.size(), {});
+  for (const int place : order_) {
+    contents_[static_cast<std::size_t>(place)] = unfolded_rows(place);
+  }
+}
+
+void LayoutMaker::choose_ranks() {
+  const std::size_t count = rows_.ranks.size();
+  order_.clear();
+  rest_ = 0;
+  const bool many = count > kMostRanksShown;
+  const auto add = [&](std::size_t place) {
+    const int number = static_cast<int>(place);
+    if (std::ranges::find(order_, number) == order_.end()) order_.push_back(number);
+  };
+  if (many) {
+    const auto place_of = [&](int rank) {
+      const auto at = std::ranges::find(rows_.ranks, rank, &TimelineRank::rank);
+      return static_cast<std::size_t>(at - rows_.ranks.begin());
+    };
+    for (const int rank : folds_.extremes) {
+      if (order_.size() < kRanksOfMany && place_of(rank) < count) add(place_of(rank));
+    }
+    for (std::size_t i = 0; i < count && order_.size() < kRanksOfMany; ++i) add(i);
+    rest_ = static_cast<int>(count - order_.size());
+    // What the user unfolded, or what was gone to.
+    for (const auto& [rank, unfolded] : folds_.ranks) {
+      if (unfolded && place_of(rank) < count) add(place_of(rank));
+    }
+  }
+  if (many && !folds_.shows_rest) return;
+  for (std::size_t i = 0; i < count; ++i) add(i);
+}
+
+void LayoutMaker::choose_unfolded(float available) {
+  const float folded = ribbon_px() + px(kFoldedGap);
+  const auto count = order_.size();
+  float left = available - folded * static_cast<float>(count + (count > 1 ? 1 : 0));
+  bool fits = true;
+  for (const int place : order_) {
+    const auto i = static_cast<std::size_t>(place);
+    const float more = height_of(contents_[i]) - folded;
+    fits = fits && (place == order_.front() || more <= left);
+    const auto wish = folds_.ranks.find(rows_.ranks[i].rank);
+    const bool unfolded = wish != folds_.ranks.end() ? wish->second : fits;
+    unfolded_[i] = unfolded && !contents_[i].empty();
+    if (unfolded_[i]) left -= more;
+  }
+}
+
+void LayoutMaker::add_rank(int place) {
+  const auto index = static_cast<std::size_t>(place);
+  const TimelineRank& rank = rows_.ranks[index];
+  float& y = layout_.height;
+  if (unfolded_[index]) {
+    const bool behind_folded = !layout_.rows.empty() && !layout_.rows.back().unfolded;
+    if (behind_folded) y += px(kRankGap - kFoldedGap);
+    bool first = true;
+    for (ShownRow row : contents_[index]) {
+      if (first) row.heading = ShownRow::Heading::kRank;
+      first = false;
+      row.y = y;
+      y += row.height + px(kRowGap);
+      layout_.rows.push_back(row);
+    }
+    y += px(kRankGap - kRowGap);
+    return;
+  }
+  ShownRow row;
+  row.heading = ShownRow::Heading::kRank;
+  row.place = place;
+  row.unfolded = false;
+  const TimelineRow* ribbon = rank.rows.empty() ? nullptr : row_of(rank.rows.front());
+  if (ribbon != nullptr && ribbon->kind == RowKind::kRibbon) row.row = ribbon->id;
+  row.y = y;
+  row.height = row.level_height = ribbon_px();
+  layout_.rows.push_back(row);
+  y += row.height + px(kFoldedGap);
+}
+
+void LayoutMaker::add_rest() {
+  if (rest_ == 0) return;
+  ShownRow row;
+  row.heading = ShownRow::Heading::kRest;
+  row.unfolded = folds_.shows_rest;
+  row.ranks = rest_;
+  row.y = layout_.height;
+  row.height = row.level_height = ribbon_px();
+  layout_.rows.push_back(row);
+  layout_.height += row.height + px(kFoldedGap);
+}
+
+void LayoutMaker::place_all() {
+  layout_ = {};
+  const int count = static_cast<int>(rows_.ranks.size());
+  if (count > 1) {
+    ShownRow run;
+    run.heading = ShownRow::Heading::kRun;
+    run.row = rows_.rows.empty() ? -1 : 0;
+    run.unfolded = !folds_.run;
+    run.height = run.level_height = ribbon_px();
+    layout_.rows.push_back(run);
+    layout_.height = run.height + px(kRankGap - kFoldedGap);
+    if (folds_.run) return;
+  }
+  fill_contents();
+  for (const int place : order_) add_rank(place);
+  add_rest();
+}
+
+void LayoutMaker::deepen(float available) {
+  const RowLayout before = layout_;
+  if (before.height >= available) return;
+  for (int levels = kMostLevelsByThemselves; levels > kCompactLevels; --levels) {
+    levels_ = levels;
+    place_all();
+    if (layout_.height <= available) return;
+  }
+  levels_ = kCompactLevels;
+  layout_ = before;
+}
+
+void LayoutMaker::stretch(float available) {
+  float rows = 0;
+  for (const ShownRow& row : layout_.rows) rows += row.height;
+  const float gaps = layout_.height - rows;
+  if (rows <= 0 || layout_.height >= available) return;
+  stretch_ = std::min(kMostStretch, (available - gaps) / rows);
+  if (stretch_ > 1.02f) place_all();
+}
+
+void LayoutMaker::choose_and_place(float available) {
+  choose_ranks();
+  fill_contents();
+  unfolded_.assign(contents_.size(), false);
+  choose_unfolded(available);
+  place_all();
+}
+
+RowLayout LayoutMaker::make(float available) {
+  choose_and_place(available);
+  if (layout_.height > available && rows_.ranks.size() > 1) {
+    tight_ = true;
+    choose_and_place(available);
+  }
+  deepen(available);
+  stretch(available);
+  return layout_;
+}
+
+}  // namespace
+
+const ShownRow* RowLayout::find(int row) const {
+  const auto found = std::find_if(rows.begin(), rows.end(),
+                                  [row](const ShownRow& shown) { return shown.row == row; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+RowLayout layout_rows(const TimelineRows& rows, const RowFolds& folds, const RowFilter& filter,
+                      float available, float scale) {
+  return LayoutMaker(rows, folds, filter, scale).make(available);
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,76 @@
+#include "ui/inspect/timeline/timeline_request.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ui/inspect/timeline/timeline_window.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::PictureRequest;
+using trace::RowWindow;
+
+constexpr double kSeenMargin = 0.5;  // of the width, at each side
+
+// A power of two of about an eighth of the width, so that a small move asks for the same.
+std::int64_t rounding(double span_ns) {
+  const int bits = static_cast<int>(std::floor(std::log2(std::max(span_ns, 8.0)))) - 3;
+  return std::int64_t{1} << std::clamp(bits, 0, 58);
+}
+
+std::int64_t round_down(std::int64_t value, std::int64_t step) { return value & ~(step - 1); }
+
+}  // namespace
+
+PictureRequest picture_request(std::span<const SeenPart> parts, double span_ns, float width) {
+  PictureRequest request;
+  const std::int64_t step = rounding(span_ns);
+  const auto margin = static_cast<std::int64_t>(std::min(kSeenMargin * span_ns, 1e18));
+  for (const SeenPart& part : parts) {
+    RowWindow window;
+    window.row = part.row;
+    window.start_ns = round_down(std::max(part.start_ns - margin, part.least_ns), step);
+    window.end_ns = round_down(std::min(part.end_ns + margin, part.most_ns), step) + step;
+    if (window.end_ns > window.start_ns) request.windows.push_back(window);
+  }
+  std::sort(request.windows.begin(), request.windows.end(),
+            [](const RowWindow& a, const RowWindow& b) {
+              return a.row != b.row ? a.row < b.row : a.start_ns < b.start_ns;
+            });
+  // Half octaves: a window that grows by a few pixels asks for the same.
+  const double exact = span_ns / std::max(1.0, static_cast<double>(width));
+  request.ns_per_pixel = std::exp2(std::floor(std::log2(std::max(exact, 1e-6)) * 2) / 2);
+  return request;
+}
+
+PictureIndex::PictureIndex(std::shared_ptr<const trace::TimelinePicture> picture)
+    : picture_(std::move(picture)) {
+  if (!picture_) return;
+  for (const trace::RowPicture& row : picture_->rows) by_row_[row.window.row].push_back(&row);
+}
+
+const std::vector<std::string>& PictureIndex::names() const {
+  static const std::vector<std::string> kNone;
+  return picture_ ? picture_->names : kNone;
+}
+
+const trace::RowPicture* PictureIndex::find(int row, std::int64_t start_ns,
+                                            std::int64_t end_ns) const {
+  const auto found = by_row_.find(row);
+  if (found == by_row_.end()) return nullptr;
+  const trace::RowPicture* best = nullptr;
+  double most = 0;
+  for (const trace::RowPicture* part : found->second) {
+    const double covered = distance_ns(std::min(part->window.end_ns, end_ns),
+                                       std::max(part->window.start_ns, start_ns));
+    if (best != nullptr && covered <= most) continue;
+    best = part;
+    most = covered;
+  }
+  return best;
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,55 @@
+// What the user made of the timeline: view state that toolbar, minimap and both modes share.
+// Plain values, interface thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "trace/timeline/values/name_hits.h"
+#include "ui/inspect/timeline/timeline_layout.h"
+#include "ui/inspect/timeline/timeline_window.h"
+
+namespace shardlens::ui {
+
+struct TimeInterval {
+  std::int64_t start_ns = 0, end_ns = 0;  // absolute
+
+  std::int64_t length_ns() const { return end_ns - start_ns; }
+  bool operator==(const TimeInterval&) const = default;
+};
+
+struct PickedEvent {
+  trace::EventPlace place;
+  std::string name;
+};
+
+// What stays from run to run.
+struct TimelineChoices {
+  enum class Mode : std::uint8_t { kTime, kSteps } mode = Mode::kTime;
+  bool aligned_by_step = false;  // else by the clock
+  bool axis_from_run = false;    // else from the first step in sight, where few are
+  RowFilter filter;
+};
+
+struct TimelineState : TimelineChoices {
+  TimeWindow window;       // of time
+  TimeWindow step_window;  // from the steps' starts
+  RowFolds folds;
+  float scroll = 0, step_scroll = 0;
+  int step_rank = -1;  // in step mode; -1: the reference rank
+
+  std::optional<TimeInterval> selection;
+  std::size_t selected_ranks = 0;  // 0: all
+  std::optional<TimeInterval> measured;
+  bool measuring = false;
+  std::optional<PickedEvent> picked;
+  int selected_row = -1;
+  // How far a replay has come: what is later is not shown.
+  std::int64_t known_until_ns = INT64_MAX;
+
+  TimeWindow& shown_window() { return mode == Mode::kTime ? window : step_window; }
+  float& shown_scroll() { return mode == Mode::kTime ? scroll : step_scroll; }
+};
+
+}  // namespace shardlens::ui

@@ -1,0 +1,122 @@
+#include "ui/inspect/timeline/timeline_steps.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::StepBorder;
+
+// The last step that has begun; end() for none.
+std::span<const StepBorder>::iterator last_begun(std::span<const StepBorder> steps,
+                                                 std::int64_t time_ns) {
+  const auto next = std::upper_bound(
+      steps.begin(), steps.end(), time_ns,
+      [](std::int64_t time, const StepBorder& step) { return time < step.start_ns; });
+  return next == steps.begin() ? steps.end() : next - 1;
+}
+
+}  // namespace
+
+StepIndex::StepIndex(const trace::TimelineRows& rows) {
+  for (const StepBorder& step : rows.steps) by_rank_[step.rank].push_back(step);
+  for (auto& [rank, steps] : by_rank_) {
+    std::stable_sort(steps.begin(), steps.end(), [](const StepBorder& a, const StepBorder& b) {
+      return a.start_ns < b.start_ns;
+    });
+  }
+  std::vector<std::int64_t> all;
+  for (const StepBorder& step : rows.steps)
+    all.push_back(std::max<std::int64_t>(step.end_ns - step.start_ns, 1));
+  if (!all.empty()) {
+    const auto at = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) * 19 / 20);
+    std::nth_element(all.begin(), at, all.end());
+    const double sum = std::accumulate(all.begin(), all.end(), 0.0);
+    lengths_ = {*at, *std::max_element(all.begin(), all.end()),
+                static_cast<std::int64_t>(sum / static_cast<double>(all.size()))};
+  }
+  for (const trace::TimelineRank& rank : rows.ranks) {
+    if (!by_rank_.contains(rank.rank)) continue;
+    reference_ = rank.rank;
+    break;
+  }
+}
+
+std::span<const StepBorder> StepIndex::of(int rank) const {
+  const auto found = by_rank_.find(rank);
+  return found == by_rank_.end() ? std::span<const StepBorder>() : found->second;
+}
+
+const StepBorder* StepIndex::find(int rank, std::int64_t step) const {
+  const auto steps = of(rank);
+  // Numbers grow with time unless a run was resumed; then the list is short enough to look through.
+  const auto guess = std::lower_bound(
+      steps.begin(), steps.end(), step,
+      [](const StepBorder& border, std::int64_t number) { return border.step < number; });
+  if (guess != steps.end() && guess->step == step) return &*guess;
+  const auto found = std::find_if(steps.begin(), steps.end(),
+                                  [step](const StepBorder& border) { return border.step == step; });
+  return found == steps.end() ? nullptr : &*found;
+}
+
+const StepBorder* StepIndex::at(int rank, std::int64_t time_ns) const {
+  const auto steps = of(rank);
+  const auto found = last_begun(steps, time_ns);
+  return found == steps.end() || found->end_ns <= time_ns ? nullptr : &*found;
+}
+
+const StepBorder* StepIndex::nearest(int rank, std::int64_t time_ns) const {
+  const auto steps = of(rank);
+  if (steps.empty()) return nullptr;
+  const auto found = last_begun(steps, time_ns);
+  if (found == steps.end()) return &steps.front();
+  const auto next = found + 1;
+  const bool in_gap = found->end_ns <= time_ns && next != steps.end();
+  return in_gap && next->start_ns - time_ns < time_ns - found->end_ns ? &*next : &*found;
+}
+
+const StepBorder* StepIndex::longest(int rank, std::int64_t until_ns) const {
+  const StepBorder* longest = nullptr;
+  for (const StepBorder& step : of(rank)) {
+    if (step.end_ns > until_ns) continue;
+    const bool longer =
+        longest == nullptr || step.end_ns - step.start_ns > longest->end_ns - longest->start_ns;
+    if (longer) longest = &step;
+  }
+  return longest;
+}
+
+std::span<const StepBorder> StepIndex::within(int rank, std::int64_t start_ns,
+                                              std::int64_t end_ns) const {
+  const auto steps = of(rank);
+  auto first = last_begun(steps, start_ns);
+  if (first == steps.end()) {
+    first = steps.begin();
+  } else if (first->end_ns <= start_ns) {
+    ++first;
+  }
+  return begun_before({first, steps.end()}, end_ns);
+}
+
+std::span<const StepBorder> begun_before(std::span<const StepBorder> steps, std::int64_t time_ns) {
+  const auto last = std::lower_bound(
+      steps.begin(), steps.end(), time_ns,
+      [](const StepBorder& step, std::int64_t time) { return step.start_ns < time; });
+  return {steps.begin(), last};
+}
+
+std::vector<std::int64_t> step_shifts(const trace::TimelineRows& rows, const StepIndex& steps,
+                                      std::int64_t time_ns) {
+  std::vector<std::int64_t> shifts(rows.ranks.size(), 0);
+  const StepBorder* pivot = steps.nearest(steps.reference_rank(), time_ns);
+  if (pivot == nullptr) return shifts;
+  for (std::size_t i = 0; i < rows.ranks.size(); ++i) {
+    const StepBorder* own = steps.find(rows.ranks[i].rank, pivot->step);
+    if (own != nullptr) shifts[i] = own->start_ns - pivot->start_ns;
+  }
+  return shifts;
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,164 @@
+#include "ui/inspect/toolbar/timeline_bookmarks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ui/kit/keys.h"
+#include "ui/kit/toolbar_controls.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/timeline_time_text.h"
+#include "ui/table/table_tools.h"
+
+namespace shardlens::ui {
+
+using trace::Bookmark;
+using trace::Bookmarks;
+
+namespace {
+
+constexpr float kBookmarkRow = 28, kBookmarkMenuWidth = 400;
+
+}  // namespace
+
+void toggle_bookmark(const Bookmarks& bookmarks, const Bookmark& bookmark, std::int64_t reach_ns,
+                     Commands& commands) {
+  bool is_there = false;
+  for (const Bookmark& other : bookmarks) {
+    if (std::abs(distance_ns(other.time_ns, bookmark.time_ns)) > static_cast<double>(reach_ns)) {
+      continue;
+    }
+    commands.push_back(ChangeBookmark{{other.time_ns, {}}});
+    is_there = true;
+  }
+  if (!is_there) commands.push_back(ChangeBookmark{{bookmark.time_ns, bookmark.name}});
+}
+
+const Bookmark* neighbour_bookmark(const Bookmarks& bookmarks, std::int64_t from_ns,
+                                   int direction) {
+  const Bookmark* found = nullptr;
+  for (const Bookmark& bookmark : bookmarks) {
+    if (direction > 0 && bookmark.time_ns > from_ns) return &bookmark;
+    if (direction < 0 && bookmark.time_ns < from_ns) found = &bookmark;
+  }
+  return found;
+}
+
+Bookmark bookmark_here(const TimelineState& state, std::int64_t cursor_ns) {
+  if (state.picked) return {state.picked->place.start_ns, state.picked->name};
+  if (state.selection) {
+    return {state.selection->start_ns, length_text(state.selection->length_ns()) + " selected"};
+  }
+  return {cursor_ns, ""};
+}
+
+void BookmarkMenu::keep_name(Commands& commands) {
+  if (renamed_ && name_ != name_before_) commands.push_back(ChangeBookmark{{*renamed_, name_}});
+  renamed_.reset();
+}
+
+void BookmarkMenu::draw_name(const Look& look, const Rect& rect, const std::string& target,
+                             const Bookmark& bookmark, Commands& commands) {
+  const Palette& p = look.colors();
+  if (renamed_ != bookmark.time_ns) {
+    const bool is_named = !bookmark.name.empty();
+    text_in(look, rect, Face::kBody, is_named ? p.text : p.text_muted,
+            is_named ? bookmark.name : "no name");
+    return;
+  }
+  filter_field(look, target, rect.inset(0, look.px(1)), name_, "a name, or a note",
+               std::exchange(takes_keyboard_, false));
+  const bool is_edited = ImGui::IsItemActive();
+  if (key_pressed(Key::kEscape, false)) {
+    renamed_.reset();
+  } else if (std::exchange(was_edited_, is_edited) && !is_edited) {
+    keep_name(commands);
+  }
+}
+
+BookmarkMenu::Click BookmarkMenu::draw_row(const Look& look, Rect row, std::size_t index,
+                                           const Bookmark& bookmark, const std::string& time,
+                                           Commands& commands) {
+  const Palette& p = look.colors();
+  const std::string number = std::to_string(index);
+  const Rect whole = row;
+  const Rect cross = row.take_right(look.px(24)).inset(0, look.px(2));
+  const Rect pencil = row.take_right(look.px(24)).inset(0, look.px(2));
+  Click click = Click::kNone;
+  const bool is_renamed = renamed_ == bookmark.time_ns;
+  const Hit hit = is_renamed ? Hit{} : hit_area(look, "inspect/bookmark " + number, row);
+  if (hovers(whole)) fill(whole, color(p.hover), look.px(4));
+  if (hit.clicked) click = Click::kGo;
+  if (icon_button(look, "inspect/bookmark rename " + number, pencil, Shape::kPencil)) {
+    click = Click::kRename;
+  }
+  if (icon_button(look, "inspect/bookmark x " + number, cross, Shape::kCross)) {
+    click = Click::kRemove;
+  }
+  explain(look, pencil, "Rename", "");
+  explain(look, cross, "Remove", "");
+  Rect inner = row.inset(look.px(6), 0);
+  const float width = std::ceil(text_width(look, Face::kMonoSmall, time));
+  text_in(look, inner.take_left(width, look.px(12)), Face::kMonoSmall, p.text_secondary, time);
+  draw_name(look, inner, "inspect/bookmark name " + number, bookmark, commands);
+  return click;
+}
+
+void BookmarkMenu::draw_list(const Look& look, Rect area, const trace::TimelineRows& rows,
+                             const Bookmarks& bookmarks, TimelineState& state, Commands& commands) {
+  const auto digits =
+      static_cast<std::size_t>(exact_text(rows.end_ns - rows.start_ns, 1'000'000).size());
+  for (std::size_t i = 0; i < bookmarks.size(); ++i) {
+    const Bookmark& bookmark = bookmarks[i];
+    std::string time = exact_text(bookmark.time_ns - rows.start_ns, 1'000'000);
+    if (time.size() < digits) time.insert(0, digits - time.size(), ' ');
+    const Rect row = area.take_top(look.px(kBookmarkRow));
+    switch (draw_row(look, row, i, bookmark, time, commands)) {
+      case Click::kNone:
+        break;
+      case Click::kGo:
+        state.mode = TimelineState::Mode::kTime;
+        state.window.center_on(bookmark.time_ns);
+        ImGui::CloseCurrentPopup();
+        break;
+      case Click::kRename:
+        keep_name(commands);
+        renamed_ = bookmark.time_ns;
+        name_ = name_before_ = bookmark.name;
+        takes_keyboard_ = true;
+        was_edited_ = false;
+        break;
+      case Click::kRemove:
+        if (renamed_ == bookmark.time_ns) renamed_.reset();
+        commands.push_back(ChangeBookmark{{bookmark.time_ns, {}}});
+        break;
+    }
+  }
+}
+
+void BookmarkMenu::draw(const Look& look, Rect& rest, const trace::TimelineRows& rows,
+                        const Bookmarks& bookmarks, TimelineState& state, Commands& commands) {
+  const std::string label =
+      bookmarks.empty() ? "Bookmarks" : "Bookmarks " + std::to_string(bookmarks.size());
+  const float width = menu_button_width(look, label);
+  if (width > rest.w) return;
+  Rect button = rest.take_right(width, look.px(12));
+  const float height = std::min(look.px(26), button.h);
+  button = {button.x, std::round(button.center_y() - height / 2), button.w, height};
+  if (draw_menu_button(look, "inspect/bookmarks", button, label,
+                       "Places to find again, kept with the run: B sets one at the picked event, "
+                       "the selection or the mouse, [ and ] go from one to the next")) {
+    ImGui::OpenPopup("##bookmarks");
+  }
+  const auto count = static_cast<float>(std::max<std::size_t>(bookmarks.size(), 1));
+  const MenuScope menu(look, "##bookmarks", button, look.px(kBookmarkMenuWidth),
+                       look.px(kBookmarkRow) * count + look.px(12));
+  if (!menu.is_open()) return keep_name(commands);
+  if (bookmarks.empty()) {
+    text_in(look, menu.area.inset(look.px(6), 0), Face::kSmall, look.colors().text_muted,
+            "None yet: B sets one at the mouse");
+  }
+  draw_list(look, menu.area, rows, bookmarks, state, commands);
+}
+
+}  // namespace shardlens::ui

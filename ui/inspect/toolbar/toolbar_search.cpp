@@ -1,0 +1,159 @@
+#include "ui/inspect/toolbar/toolbar_search.h"
+
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/inspect/toolbar/toolbar_names.h"
+#include "ui/kit/draw_probe.h"
+#include "ui/kit/keys.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr std::size_t kRemembered = 32;  // patterns whose answers may still come
+
+}  // namespace
+
+void SearchField::clear() {
+  text_.clear();
+  is_plain_ = false;
+  sent_.clear();
+  hits_.reset();
+}
+
+bool SearchField::is_answered(const InspectView& view) const {
+  return view.hits && !sent_.empty() && view.hits->pattern == sent_.back();
+}
+
+// A table may ask for a name as well: then that is what the field says.
+void SearchField::follow(const InspectView& view) {
+  if (view.hits == hits_) return;
+  const bool was_shown = hits_ != nullptr;
+  hits_ = view.hits;
+  if (active_) return;
+  if (!hits_) {
+    if (was_shown) clear();
+    return;
+  }
+  if (std::find(sent_.begin(), sent_.end(), hits_->pattern) != sent_.end()) return;
+  text_ = hits_->pattern.text;
+  is_plain_ = hits_->pattern.is_plain;
+  sent_ = {hits_->pattern};
+}
+
+void SearchField::list(const trace::NamePattern& name) {
+  text_ = name.text;
+  is_plain_ = name.is_plain;
+  sent_.push_back(name);
+  list_open_ = focus_ = true;
+}
+
+void SearchField::send(Commands& commands) {
+  list_open_ = !text_.empty();
+  if (text_.empty()) {
+    sent_.clear();
+    commands.push_back(ClearFind{});
+    return;
+  }
+  sent_.push_back({.text = text_, .is_plain = is_plain_});
+  if (sent_.size() > kRemembered) sent_.pop_front();
+  commands.push_back(FindNames{sent_.back()});
+}
+
+void SearchField::drop(Commands& commands) {
+  text_.clear();
+  is_plain_ = false;
+  send(commands);
+}
+
+std::string SearchField::count_text(const InspectView& view) const {
+  if (text_.empty()) return "";
+  if (!is_answered(view)) return "…";
+  if (!view.hits->problem.empty()) return "not valid";
+  const std::string count = format_integer(view.hits->count);
+  return count + (view.hits->is_complete ? "" : "+") + (view.hits->count == 1 ? " hit" : " hits");
+}
+
+void SearchField::edit(const Look& look, const Rect& box, std::int64_t from_ns,
+                       Commands& commands) {
+  ImFont* font = look.font(Face::kMono);
+  ImGui::PushFont(font);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
+                      ImVec2(0, std::max(0.0f, (box.h - font->FontSize) / 2)));
+  for (auto slot : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive}) {
+    ImGui::PushStyleColor(slot, IM_COL32_BLACK_TRANS);
+  }
+  ImGui::SetCursorScreenPos({box.x, box.y});
+  ImGui::SetNextItemWidth(box.w);
+  if (focus_) ImGui::SetKeyboardFocusHere();
+  focus_ = false;
+  const bool was_active = active_;
+  FieldFocus focus(look, "inspect/search", box);
+  focus.gave_up("##search", &text_);
+  const bool edited = ImGui::InputTextWithHint("##search", "Search names  Ctrl+F", &text_);
+  focus.after();
+  active_ = ImGui::IsItemActive();
+  ImGui::PopStyleColor(3);
+  ImGui::PopStyleVar();
+  ImGui::PopFont();
+  if (was_active && key_pressed(Key::kEscape, false)) return drop(commands);
+  if (edited) {
+    is_plain_ = false;
+    send(commands);
+  }
+  if (!was_active || !enter_pressed() || text_.empty()) return;
+  commands.push_back(GoToHit{ImGui::GetIO().KeyShift ? -1 : 1, from_ns});
+  focus_ = true;
+  list_open_ = false;
+}
+
+void SearchField::draw_list(const Look& look, const Rect& field, const InspectView& view,
+                            std::int64_t from_ns, Commands& commands) {
+  const bool wanted =
+      list_open_ && !text_.empty() && is_answered(view) && (active_ || list_hovered_);
+  list_hovered_ = false;
+  if (!wanted) return;
+  const FoundNames found = draw_found_names(look, field, *view.hits, view.rows->start_ns);
+  list_hovered_ = found.hovered;
+  if (found.instance) {
+    commands.push_back(GoToEvent{view.hits->instances[*found.instance].place});
+    return;
+  }
+  if (!found.chosen) return;
+  text_ = view.hits->names[*found.chosen].name;
+  is_plain_ = true;
+  send(commands);
+  commands.push_back(GoToHit{1, from_ns});
+  list_open_ = false;
+}
+
+void SearchField::draw(const Look& look, const Rect& rect, const InspectView& view,
+                       std::int64_t from_ns, Commands& commands) {
+  follow(view);
+  const Palette& p = look.colors();
+  if (look.probe != nullptr) look.probe->targets.push_back({"inspect/search", rect});
+  const bool bad = is_answered(view) && !view.hits->problem.empty();
+  fill(rect, color(hovers(rect) ? p.hover : p.field), look.px(6));
+  outline(rect, color(bad ? p.danger : active_ ? p.accent : p.field_edge), look.px(6));
+  Rect inner = rect.inset(look.px(10), 0);
+  if (is_set()) {
+    const Rect cross = inner.take_right(look.px(16), look.px(6));
+    if (icon_button(look, "inspect/search/clear", cross, Shape::kCross)) drop(commands);
+    explain(look, cross, "Clear the search", "", "Esc");
+  }
+  const std::string count = count_text(view);
+  const float width = std::ceil(text_width(look, Face::kSmall, count));
+  if (width > 0 && width < inner.w * 0.5f) {
+    text_in(look, inner.take_right(width, look.px(8)), Face::kSmall, bad ? p.danger : p.text_muted,
+            count, Align::kRight);
+  }
+  edit(look, inner, from_ns, commands);
+  draw_list(look, rect, view, from_ns, commands);
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,102 @@
+#include "ui/present/timeline_colors.h"
+
+namespace shardlens::ui {
+
+using trace::RowKind;
+using trace::TimeClass;
+
+Rgb piece_edge(const Palette& p, TimeClass piece_class) {
+  switch (piece_class) {
+    case TimeClass::kForward:
+    case TimeClass::kBackward:
+    case TimeClass::kHost:
+      return p.phase_edge;
+    case TimeClass::kOptimizerPhase:
+      return p.phase_optimizer_edge;
+    case TimeClass::kIdle:
+    case TimeClass::kData:
+    case TimeClass::kEvaluation:
+    case TimeClass::kOtherPhase:
+      return p.idle_edge;
+    default:
+      return time_color(p, piece_class);
+  }
+}
+
+bool is_quiet(TimeClass piece_class) { return piece_class >= TimeClass::kData; }
+
+Rgb shade_by_name(const Palette& p, Rgb fill, std::size_t name_hash) {
+  switch (name_hash % 4) {
+    case 0:
+      return fill;
+    case 1:
+      return mix(fill, p.text, 0.14);
+    case 2:
+      return mix(fill, p.panel, 0.12);
+    default:
+      return mix(fill, p.text, 0.07);
+  }
+}
+
+std::string_view class_name(TimeClass piece_class) {
+  switch (piece_class) {
+    case TimeClass::kCompute:
+      return "compute";
+    case TimeClass::kOptimizer:
+      return "optimizer";
+    case TimeClass::kOverlapped:
+      return "overlapped communication";
+    case TimeClass::kExposed:
+    case TimeClass::kWaiting:
+      return "exposed communication";
+    case TimeClass::kCopy:
+      return "copy";
+    case TimeClass::kIdle:
+      return "idle";
+    case TimeClass::kHost:
+      return "host";
+    case TimeClass::kData:
+      return "data phase";
+    case TimeClass::kForward:
+      return "forward phase";
+    case TimeClass::kBackward:
+      return "backward phase";
+    case TimeClass::kOptimizerPhase:
+      return "optimizer phase";
+    case TimeClass::kEvaluation:
+      return "evaluation phase";
+    case TimeClass::kOtherPhase:
+      return "other phase";
+  }
+  return "";
+}
+
+std::string_view kind_name(RowKind kind) {
+  switch (kind) {
+    case RowKind::kRibbon:
+      return "Ribbon";
+    case RowKind::kPhases:
+      return "Phases";
+    case RowKind::kOperators:
+      return "Operators";
+    case RowKind::kLaunches:
+      return "Launches";
+    case RowKind::kKernels:
+      return "Kernels";
+    case RowKind::kCommunication:
+      return "Communication";
+    case RowKind::kCopies:
+      return "Copies";
+    case RowKind::kReady:
+      return "Gradients ready";
+    case RowKind::kMemory:
+      return "Memory";
+    case RowKind::kCounter:
+      return "Counters";
+    case RowKind::kGpu:
+      return "GPU";
+  }
+  return "";
+}
+
+}  // namespace shardlens::ui

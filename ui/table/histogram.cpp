@@ -1,0 +1,184 @@
+#include "ui/table/histogram.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "ui/kit/paint.h"
+#include "ui/kit/widgets.h"
+#include "ui/present/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr int kBins = trace::kHistogramBins;
+
+// Few events in many bins look like a comb: the fewer there are, the more bins make a bar.
+int bins_per_bar(const trace::DurationHistogram& histogram) {
+  const auto count =
+      std::accumulate(histogram.counts.begin(), histogram.counts.end(), std::uint64_t{0});
+  return count >= 400 ? 1 : count >= 80 ? 2 : 4;
+}
+
+std::uint32_t count_of_bar(const trace::DurationHistogram& histogram, int first, int bins) {
+  std::uint32_t sum = 0;
+  for (int i = first; i < std::min(first + bins, kBins); ++i) {
+    sum += histogram.counts[static_cast<std::size_t>(i)];
+  }
+  return sum;
+}
+
+bool has_one_value(const trace::DurationHistogram& histogram) {
+  return !(histogram.last_ns > histogram.first_ns);
+}
+
+// A logarithmic axis has no zero: what took no time at all counts as one nanosecond.
+double log_of(double ns) { return std::log(std::max(1.0, ns)); }
+
+// Where a bar stands; one value alone stands in the middle.
+Rect histogram_bar_rect(const Rect& area, const trace::DurationHistogram& histogram, int first,
+                        int bins, double share) {
+  const float height = std::max(2.0f, area.h * static_cast<float>(share));
+  const float step = area.w / kBins;
+  if (has_one_value(histogram)) {
+    return {area.center_x() - step, area.bottom() - height, 2 * step, height};
+  }
+  const float x = std::round(area.x + step * static_cast<float>(first));
+  const float next = std::round(area.x + step * static_cast<float>(first + bins));
+  const float gap = next - x >= 4 ? 1.0f : 0.0f;
+  return {x, area.bottom() - height, std::max(1.0f, next - x - gap), height};
+}
+
+void draw_histogram_bars(const Rect& area, const trace::DurationHistogram& histogram, Rgb ink) {
+  const int bins = bins_per_bar(histogram);
+  std::uint32_t highest = 1;
+  for (int first = 0; first < kBins; first += bins) {
+    highest = std::max(highest, count_of_bar(histogram, first, bins));
+  }
+  for (int first = 0; first < kBins; first += bins) {
+    const std::uint32_t count = count_of_bar(histogram, first, bins);
+    if (count == 0) continue;
+    fill(histogram_bar_rect(area, histogram, first, bins, static_cast<double>(count) / highest),
+         color(ink));
+  }
+}
+
+void draw_duration_axis(const Look& look, const Rect& plot, const Rect& axis,
+                        const trace::DurationHistogram& histogram) {
+  const Palette& p = look.colors();
+  line(plot.x, plot.bottom(), plot.right(), plot.bottom(), color(p.idle_edge));
+  const int most = std::max(2, static_cast<int>(plot.w / look.px(72)));
+  float free_from = axis.x;
+  for (const HistogramTick& tick : histogram_ticks(histogram, most)) {
+    const float x = std::round(plot.x + plot.w * static_cast<float>(tick.position));
+    line(x, plot.bottom(), x, plot.bottom() + look.px(4), color(p.idle_edge));
+    const float width = text_width(look, Face::kMonoSmall, tick.label);
+    const float left = std::clamp(x - width / 2, axis.x, std::max(axis.x, axis.right() - width));
+    if (left < free_from) continue;
+    free_from = left + width + look.px(8);
+    label_in(look, {left, axis.y, width + 1, axis.h}, Face::kMonoSmall, p.text_muted, tick.label);
+  }
+}
+
+// A vertical mark with its name above the bars, where no other name stands.
+void draw_mark_line(const Look& look, const Rect& plot, const Rect& names,
+                    const trace::DurationHistogram& histogram, double ns, std::string_view name,
+                    float& free_from) {
+  const Palette& p = look.colors();
+  const float at = static_cast<float>(histogram_position(histogram, ns));
+  const float x = std::round(plot.x + plot.w * at);
+  line(x, plot.y, x, plot.bottom(), color(p.text_secondary, 0.8f));
+  const float width = text_width(look, Face::kSmall, name);
+  const float left =
+      std::max(free_from, std::min(x - width / 2, std::max(names.x, names.right() - width)));
+  if (left + width > names.right() + 0.5f) return;
+  free_from = left + width + look.px(10);
+  label_in(look, {left, names.y, width + 1, names.h}, Face::kSmall, p.text_secondary, name);
+}
+
+void explain_bin(const Look& look, const Rect& plot, const trace::NameFigures& figures, Rgb ink) {
+  if (!hovers(plot) || has_one_value(figures.histogram)) return;
+  const float x = ImGui::GetIO().MousePos.x;
+  const int bins = bins_per_bar(figures.histogram);
+  const int bin =
+      std::clamp(static_cast<int>((x - plot.x) / plot.w * kBins), 0, kBins - 1) / bins * bins;
+  const double low = histogram_bin(figures.histogram, bin).first;
+  const double high = histogram_bin(figures.histogram, bin + bins - 1).second;
+  const double count = count_of_bar(figures.histogram, bin, bins);
+  const float step = plot.w / kBins;
+  fill({plot.x + step * static_cast<float>(bin), plot.y, step * static_cast<float>(bins), plot.h},
+       color(look.colors().text, 0.08f));
+  const TooltipScope scope(look);
+  const auto unit = duration_unit(high);
+  scope.title(format_duration_in(low, unit).value + " to " + format_duration_in(high, unit).text());
+  scope.row(&ink, "Events", format_integer(static_cast<std::int64_t>(count)));
+  scope.row(
+      nullptr, "Share of all",
+      format_percent(count / static_cast<double>(std::max<std::int64_t>(1, figures.count))).text());
+}
+
+}  // namespace
+
+std::pair<double, double> histogram_bin(const trace::DurationHistogram& histogram, int bin) {
+  const double low = log_of(histogram.first_ns);
+  const double step = (log_of(histogram.last_ns) - low) / kBins;
+  return {std::exp(low + step * bin), std::exp(low + step * (bin + 1))};
+}
+
+double histogram_position(const trace::DurationHistogram& histogram, double ns) {
+  if (has_one_value(histogram)) return 0.5;
+  const double low = log_of(histogram.first_ns), high = log_of(histogram.last_ns);
+  return high > low ? std::clamp((log_of(ns) - low) / (high - low), 0.0, 1.0) : 0.5;
+}
+
+std::vector<HistogramTick> histogram_ticks(const trace::DurationHistogram& histogram, int most) {
+  if (has_one_value(histogram)) return {{0.5, format_duration(histogram.first_ns).text()}};
+  std::vector<HistogramTick> ticks;
+  const double low = std::max(1.0, histogram.first_ns), high = histogram.last_ns;
+  for (double power = std::pow(10, std::floor(std::log10(low))); power <= high; power *= 10) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      const double ns = power * factor;
+      if (ns < low || ns > high) continue;
+      const Quantity shown = format_duration(ns);
+      const double value = ns / (shown.unit == "s" ? 1e9 : shown.unit == "ms" ? 1e6 : 1e3);
+      ticks.push_back({histogram_position(histogram, ns), format_plain(value) + " " + shown.unit});
+    }
+  }
+  if (ticks.size() < 2) {
+    ticks = {{0, format_duration(low).text()}, {1, format_duration(high).text()}};
+  }
+  while (static_cast<int>(ticks.size()) > std::max(2, most)) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < ticks.size(); i += 2) ticks[kept++] = ticks[i];
+    ticks.resize(kept);
+  }
+  return ticks;
+}
+
+void draw_small_histogram(const Look& look, const Rect& rect,
+                          const trace::DurationHistogram& histogram, Rgb ink) {
+  line(rect.x, rect.bottom(), rect.right(), rect.bottom(), color(look.colors().panel_edge));
+  draw_histogram_bars(rect, histogram, ink);
+}
+
+void draw_large_histogram(const Look& look, const Rect& rect, const trace::NameFigures& figures,
+                          Rgb ink) {
+  Rect plot = rect;
+  const Rect names = plot.take_top(look.px(18));
+  const Rect axis = plot.take_bottom(look.px(22));
+  if (plot.h < look.px(12) || figures.count == 0) return;
+  draw_histogram_bars(plot, figures.histogram, ink);
+  draw_duration_axis(look, plot, {axis.x, axis.y + look.px(4), axis.w, axis.h - look.px(4)},
+                     figures.histogram);
+  if (!has_one_value(figures.histogram)) {
+    float free_from = names.x;
+    draw_mark_line(look, plot, names, figures.histogram, static_cast<double>(figures.median_ns),
+                   "median", free_from);
+    draw_mark_line(look, plot, names, figures.histogram, static_cast<double>(figures.p99_ns), "p99",
+                   free_from);
+  }
+  explain_bin(look, plot, figures, ink);
+}
+
+}  // namespace shardlens::ui

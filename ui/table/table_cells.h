@@ -1,0 +1,16 @@
+// One cell of a table on screen. Interface thread, inside a frame.
+#pragma once
+
+#include "ui/kit/theme.h"
+#include "ui/present/table_model.h"
+
+namespace shardlens::ui {
+
+inline constexpr float kCellGap = 16;  // between one column's figures and the next one's words
+
+void draw_table_cell(const Look& look, const Rect& box, TableColumn::Kind kind,
+                     const TableCell& cell);
+// Right-aligned with the unit in a slot of its own, so that the digits of a column stand in line.
+void draw_figure(const Look& look, const Rect& box, const TableCell& cell);
+
+}  // namespace shardlens::ui

@@ -1,0 +1,170 @@
+#include "ui/table/table_tools.h"
+
+#include <imgui.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+
+#include "ui/kit/draw_probe.h"
+#include "ui/kit/paint.h"
+#include "ui/kit/widgets.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr std::size_t kLongestFileName = 80;
+
+bool is_plain_in_file_names(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '_' || c == '.' || (static_cast<unsigned char>(c) & 0x80) != 0;
+}
+
+bool row_menu_entry(const Look& look, const std::string& name, std::string_view label,
+                    float width) {
+  const Palette& p = look.colors();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const Rect row{at.x, at.y, width, look.px(28)};
+  const Hit hit = hit_area(look, name, row);
+  if (hit.hovered) fill(row, color(p.hover), look.px(4));
+  text_in(look, row.inset(look.px(10), 0), Face::kBody, p.text, label);
+  ImGui::Dummy({row.w, row.h});
+  if (hit.clicked) ImGui::CloseCurrentPopup();
+  return hit.clicked;
+}
+
+}  // namespace
+
+void filter_field(const Look& look, std::string_view name, const Rect& rect, std::string& text,
+                  std::string_view hint, bool takes_keyboard) {
+  const Palette& p = look.colors();
+  if (look.probe != nullptr) look.probe->targets.push_back({std::string(name), rect});
+  fill(rect, color(hovers(rect) ? p.hover : p.field), look.px(5));
+  outline(rect, color(p.field_edge), look.px(5));
+  Rect inner = rect.inset(look.px(8), 0);
+  if (!text.empty()) {
+    const Rect clear = inner.take_right(look.px(16), look.px(4));
+    if (icon_button(look, std::string(name) + "/clear", clear, Shape::kCross)) text.clear();
+  } else {
+    text_in(look, inner, Face::kSmall, p.text_muted, hint);
+  }
+  ImFont* font = look.font(Face::kMono);
+  ImGui::PushFont(font);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
+                      ImVec2(0, std::max(0.0f, (rect.h - font->FontSize) / 2)));
+  for (auto slot : {ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive}) {
+    ImGui::PushStyleColor(slot, IM_COL32_BLACK_TRANS);
+  }
+  ImGui::SetCursorScreenPos({inner.x, rect.y});
+  ImGui::SetNextItemWidth(std::max(1.0f, inner.w));
+  ImGui::PushID(name.data(), name.data() + name.size());
+  FieldFocus focus(look, name, rect);
+  focus.gave_up("##filter", &text);
+  if (takes_keyboard) ImGui::SetKeyboardFocusHere();
+  ImGui::InputText("##filter", &text);
+  focus.after();
+  ImGui::PopID();
+  ImGui::PopStyleColor(3);
+  ImGui::PopStyleVar();
+  ImGui::PopFont();
+}
+
+bool choice_strip(const Look& look, std::string_view name, Rect& area,
+                  std::span<const std::string_view> choices, std::size_t& chosen) {
+  const Palette& p = look.colors();
+  float width = 0;
+  for (const auto choice : choices) width += text_width(look, Face::kSmall, choice) + look.px(20);
+  if (width > area.w) return false;
+  Rect strip = area.take_left(width, look.px(12));
+  strip = strip.inset(0, (strip.h - look.px(24)) / 2);
+  fill(strip, color(p.field), look.px(5));
+  bool picked = false;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    const Rect box = strip.take_left(text_width(look, Face::kSmall, choices[i]) + look.px(20));
+    const Hit hit = hit_area(look, std::string(name) + "/" + std::string(choices[i]), box);
+    if (i == chosen) {
+      fill(box.inset(1, 1), color(p.hover), look.px(4));
+      outline(box.inset(1, 1), color(p.field_edge), look.px(4));
+    }
+    text_in(look, box, Face::kSmall, i == chosen || hit.hovered ? p.text : p.text_secondary,
+            choices[i], Align::kCenter);
+    if (hit.clicked && i != chosen) {
+      chosen = i;
+      picked = true;
+    }
+  }
+  return picked;
+}
+
+bool tool_button(const Look& look, std::string_view name, Rect& area, std::string_view label) {
+  const Palette& p = look.colors();
+  const float width = text_width(look, Face::kSmall, label) + look.px(20);
+  if (width > area.w) return false;
+  Rect box = area.take_right(width, look.px(6));
+  box = box.inset(0, (box.h - look.px(24)) / 2);
+  const Hit hit = hit_area(look, name, box);
+  fill(box, color(hit.hovered ? p.hover : p.field), look.px(5));
+  text_in(look, box, Face::kSmall, hit.hovered ? p.text : p.accent_text, label, Align::kCenter);
+  return hit.clicked;
+}
+
+TableButton pressed_table_button(const Look& look, std::string_view name, Rect& area) {
+  TableButton pressed = TableButton::kNone;
+  const std::string id(name);
+  if (tool_button(look, id + "/save", area, "Save CSV")) pressed = TableButton::kSave;
+  if (tool_button(look, id + "/copy", area, "Copy CSV")) pressed = TableButton::kCopy;
+  return pressed;
+}
+
+std::optional<std::size_t> row_menu(const Look& look, const char* id, std::string_view name,
+                                    std::string_view title,
+                                    std::span<const std::string_view> entries) {
+  std::optional<std::size_t> picked;
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(look.px(4), look.px(4)));
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(0, 0));
+  if (ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove)) {
+    if (look.probe != nullptr) ++look.probe->layer;
+    float width = look.px(200);
+    for (const auto entry : entries) {
+      width = std::max(width, text_width(look, Face::kBody, entry) + look.px(24));
+    }
+    width = std::clamp(text_width(look, Face::kSmall, title) + look.px(24), width, look.px(360));
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const Rect head{at.x, at.y, width, look.px(26)};
+    text_in(look, head.inset(look.px(10), 0), Face::kSmall, look.colors().text_muted, title);
+    fill({head.x, head.bottom() - 1, head.w, 1}, color(look.colors().panel_edge), 0);
+    ImGui::Dummy({head.w, head.h});
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const std::string entry = std::string(name) + "/menu/" + std::string(entries[i]);
+      if (row_menu_entry(look, entry, entries[i], width)) picked = i;
+    }
+    if (look.probe != nullptr) --look.probe->layer;
+    ImGui::EndPopup();
+  }
+  ImGui::PopStyleVar(2);
+  return picked;
+}
+
+std::string export_file_name(std::string_view run_folder, std::string_view what,
+                             std::string_view extension) {
+  while (run_folder.ends_with('/')) run_folder.remove_suffix(1);
+  if (const auto slash = run_folder.rfind('/'); slash != std::string_view::npos)
+    run_folder.remove_prefix(slash + 1);
+  std::string name;
+  for (const char c : std::string(run_folder) + "_" + std::string(what)) {
+    const char kept = is_plain_in_file_names(c) ? c : '_';
+    if (kept != '_' || !name.ends_with('_')) name += kept;
+  }
+  while (name.starts_with('_') || name.starts_with('.')) name.erase(0, 1);
+  if (name.size() > kLongestFileName) {
+    name.resize(kLongestFileName);
+    // Not in the middle of a letter of several bytes.
+    while (!name.empty() && (static_cast<unsigned char>(name.back()) & 0xc0) == 0x80) {
+      name.pop_back();
+    }
+    if (!name.empty() && (static_cast<unsigned char>(name.back()) & 0x80) != 0) name.pop_back();
+  }
+  return name + "." + std::string(extension);
+}
+
+}  // namespace shardlens::ui

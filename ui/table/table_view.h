@@ -1,0 +1,64 @@
+// Draws a Table: heads that sort, rows that are made only while they can be seen, columns that stay
+// when the others are scrolled sideways. Interface thread, inside a frame.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ui/kit/theme.h"
+#include "ui/present/table_model.h"
+
+namespace shardlens::ui {
+
+struct TableOptions {
+  std::string_view filter;
+  std::optional<std::size_t> selected;  // a row of the table
+  std::string_view empty;               // what stands there instead of rows
+  std::string_view hint;                // last line of a row's tooltip
+  bool scrolls_sideways = false;
+};
+
+struct TableEvents {  // rows of the table, not places on screen
+  std::optional<std::size_t> clicked, right_clicked, hovered;
+  std::size_t column = 0;  // under the mouse
+  bool is_cut = false;     // the cell does not show all of its text
+};
+
+class TableView {
+ public:
+  explicit TableView(TableSort sort = {}) : sort_(std::move(sort)) {}
+
+  // `table` is shared with what made it: the order is made anew when it is another one.
+  TableEvents draw(const Look& look, const Rect& rect, const std::shared_ptr<const Table>& table,
+                   const TableOptions& options);
+
+  const TableSort& sort() const { return sort_; }
+  const std::vector<std::uint32_t>& order() const { return order_; }
+  // As it stands on screen: sorted and filtered.
+  std::string csv() const { return table_ ? csv_of(*table_, order_) : std::string(); }
+
+ private:
+  void update(const std::shared_ptr<const Table>& table, std::string_view filter);
+  void place(const Look& look, const Rect& rect, bool keep_all);
+  void draw_head(const Look& look, const Rect& head);
+  void draw_pinned(const Look& look, const Rect& area) const;
+  void explain_pinned(const Look& look, const Rect& box, std::size_t column,
+                      const std::vector<TableCell>& cells) const;
+  void draw_rows(const Look& look, const Rect& rows, const TableOptions& options,
+                 TableEvents& events) const;
+  // Calls draw(column, cell's area) for the columns that can be seen in a row; frozen ones last.
+  template <typename Draw>
+  void for_each_cell(const Look& look, const Rect& row, const Draw& draw) const;
+
+  TableSort sort_;
+  std::shared_ptr<const Table> table_;
+  std::string filter_;
+  std::vector<std::uint32_t> order_;
+  TableSort sorted_by_;
+  std::vector<PlacedColumn> placed_;
+  float scroll_x_ = 0;  // pixels
+};
+
+}  // namespace shardlens::ui
