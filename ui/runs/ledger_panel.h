@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "ui/kit/theme.h"
-#include "ui/ledger/run_menu.h"
-#include "ui/ledger/run_order.h"
 #include "ui/runs/ledger_table.h"
+#include "ui/runs/run_menu.h"
+#include "ui/runs/run_order.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 

@@ -1,4 +1,4 @@
-#include "ui/ledger/run_menu.h"
+#include "ui/runs/run_menu.h"
 
 #include <imgui.h>
 

@@ -1,4 +1,4 @@
-#include "ui/ledger/run_order.h"
+#include "ui/runs/run_order.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
