@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "trace/base/result.h"
-#include "trace/model/events.h"
+#include "trace/base/phase.h"
 
 namespace shardlens::trace {
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/base/phase.h"
 #include "trace/base/saturated.h"
 
 namespace shardlens::trace {
@@ -43,17 +44,6 @@ struct Lane {
 };
 
 // ---- steps and phases -------------------------------------------------------------------------
-
-enum class Phase : std::uint8_t {
-  kData,
-  kForward,
-  kBackward,
-  kOptimizer,
-  kEvaluation,
-  kCheckpoint,
-  kOther,  // never recorded as a span: what the others leave of a step
-};
-inline constexpr int kPhaseCount = 7;
 
 // One optimizer step of one rank, written when it has ended.
 struct Step {
@@ -378,7 +368,6 @@ struct RankInfo {
 };
 
 std::string_view to_string(LaneKind);
-std::string_view to_string(Phase);
 std::string_view to_string(CollectiveFunction);
 std::string_view to_string(TagKind);
 std::string_view to_string(MemoryCategory);

@@ -23,26 +23,6 @@ std::string_view to_string(LaneKind kind) {
   return "unknown";
 }
 
-std::string_view to_string(Phase phase) {
-  switch (phase) {
-    case Phase::kData:
-      return "data";
-    case Phase::kForward:
-      return "forward";
-    case Phase::kBackward:
-      return "backward";
-    case Phase::kOptimizer:
-      return "optimizer";
-    case Phase::kEvaluation:
-      return "evaluation";
-    case Phase::kCheckpoint:
-      return "checkpoint";
-    case Phase::kOther:
-      return "other";
-  }
-  return "unknown";
-}
-
 std::string_view to_string(CollectiveFunction function) {
   switch (function) {
     case CollectiveFunction::kAllReduce:
