@@ -4,7 +4,8 @@
 
 #include "bench/recorder/parts.h"
 #include "bench/recorder/scratch_recorder.h"
-#include "trace/store/digest/row_digest.h"
+#include "trace/store/digest/row_checksums.h"
+#include "trace/store/sqlite/row_digest.h"
 #include "trace/store/table/schema.h"
 
 namespace shardlens::bench {

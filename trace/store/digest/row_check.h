@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "trace/base/result.h"
-#include "trace/store/digest/row_digest.h"
+#include "trace/store/digest/row_checksums.h"
+#include "trace/store/sqlite/row_digest.h"
 #include "trace/store/sqlite/sqlite.h"
 
 namespace shardlens::trace {

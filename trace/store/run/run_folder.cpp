@@ -10,7 +10,7 @@
 #include "trace/base/text.h"
 #include "trace/base/wall_clock.h"
 #include "trace/model/run_origin.h"
-#include "trace/store/digest/row_digest.h"
+#include "trace/store/digest/row_checksums.h"
 #include "trace/store/run/rank_files.h"
 #include "trace/store/run/trace_file.h"
 #include "trace/store/table/schema.h"

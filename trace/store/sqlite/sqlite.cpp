@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "trace/store/digest/row_digest.h"
+#include "trace/store/sqlite/row_digest.h"
 #include "trace/store/sqlite/stop_reading.h"
 
 namespace shardlens::trace {

@@ -32,7 +32,7 @@ TableSchema batch_table() {
   for (auto& name : mark_names()) columns.push_back({std::move(name), kInteger});
   // The time before which the pyramid is complete; 0: nothing of it, the highest number: all.
   columns.push_back({"lod_ns", kInteger});
-  // row_digest.h: of the rows that change, as they are then; and of all that was added, chained.
+  // row_checksums.h: of the rows that change, as they are then; and of all that was added, chained.
   columns.push_back({"present_checksum", kInteger});
   columns.push_back({"checksum", kInteger});
   return with_row_id("batch", columns);

@@ -7,7 +7,7 @@
 #include "trace/base/saturated.h"
 #include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/digest/row_check.h"
-#include "trace/store/digest/row_digest.h"
+#include "trace/store/digest/row_checksums.h"
 #include "trace/store/lod/lod_event.h"
 #include "trace/store/run/output_file.h"
 #include "trace/store/run/rank_files.h"

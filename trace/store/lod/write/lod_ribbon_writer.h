@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/model/activity.h"
 #include "trace/model/events.h"
 #include "trace/store/lod/lod_ribbon.h"
 #include "trace/store/lod/lod_rows.h"

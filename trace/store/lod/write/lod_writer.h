@@ -12,11 +12,11 @@
 
 #include "trace/base/result.h"
 #include "trace/model/batch.h"
-#include "trace/store/digest/row_digest.h"
 #include "trace/store/lod/lod_codec.h"
 #include "trace/store/lod/lod_names.h"
 #include "trace/store/lod/write/lod_ribbon_writer.h"
 #include "trace/store/lod/write/lod_stream_writer.h"
+#include "trace/store/sqlite/row_digest.h"
 #include "trace/store/sqlite/sqlite.h"
 #include "trace/store/table/row_io.h"
 
@@ -39,7 +39,7 @@ class LodWriter {
   Result<std::int64_t> commit(std::int64_t now_ns);
   // Closes everything.
   Result<std::int64_t> finish();
-  // Of all rows that are in the file, and those that were written since: row_digest.h.
+  // Of all rows that are in the file, and those that were written since: row_checksums.h.
   struct Checksums {
     std::uint64_t streams = 0, rows = 0;
   };

@@ -1,56 +1,19 @@
-// Checksums of rows: of each row its values as they are kept, of a commit the sum over its rows, so
-// that they may come in any order, chained with the commit before. The connection's thread.
+// Which rows the checksums of a file cover: commits, each chained with the one before, what tells
+// the present of a rank, and the run itself. The connection's thread.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "trace/base/result.h"
 #include "trace/store/sqlite/sqlite.h"
 
 namespace shardlens::trace {
-
-class RowDigest {
- public:
-  // The values of a row, by digested_columns().
-  void add_integer(std::int64_t value) { add(kInteger, value); }
-  void add_real(double value);  // not NaN, which is kept as NULL
-  void add_text(std::string_view value);
-  void add_null() { *take_room(1) = kNull; }
-  // What is in the columns of the statement's row.
-  void add_row(const Statement& statement, int columns);
-
-  static std::uint64_t number_of(std::string_view table);
-  void end_row(std::uint64_t table);
-  // The sum over all rows since the last call.
-  std::uint64_t take();
-
- private:
-  enum Kind : char { kNull, kInteger, kReal, kText };
-  // Here, since add_integer() is inlined wherever rows are written.
-  template <typename Value>
-  void add(Kind kind, Value value) {
-    char* const at = take_room(1 + sizeof value);
-    *at = kind;
-    std::memcpy(at + 1, &value, sizeof value);
-  }
-  char* take_room(std::size_t size) {
-    if (size_ + size > bytes_.size()) bytes_.resize(2 * (size_ + size));
-    return bytes_.data() + std::exchange(size_, size_ + size);
-  }
-
-  // Of the row so far. Most have a dozen values: room for them is there from the start.
-  std::vector<char> bytes_ = std::vector<char>(256);
-  std::size_t size_ = 0;
-  std::uint64_t sum_ = 0;
-};
 
 // The tables that tell the present of a rank, whose rows are replaced, and those of the pyramid,
 // which is completed later than what it is made of: no commit counts their rows.

@@ -1,11 +1,10 @@
-#include "trace/store/digest/row_digest.h"
+#include "trace/store/digest/row_checksums.h"
 
 #include <algorithm>
-#include <cstring>
-#include <utility>
 
 #include "trace/base/checksum.h"
 #include "trace/store/lod/lod_rows.h"
+#include "trace/store/sqlite/row_digest.h"
 #include "trace/store/table/schema.h"
 
 namespace shardlens::trace {
@@ -27,48 +26,6 @@ Result<std::uint64_t> sum_of_run(Database& database) {
 }
 
 }  // namespace
-
-void RowDigest::add_real(double value) {
-  // The sign of a zero is not kept.
-  add(kReal, value + 0.0);
-}
-
-void RowDigest::add_text(std::string_view value) {
-  add(kText, std::uint64_t{value.size()});
-  std::ranges::copy(value, take_room(value.size()));
-}
-
-void RowDigest::add_row(const Statement& statement, int columns) {
-  for (int i = 0; i < columns; ++i) {
-    switch (sqlite3_column_type(statement.get(), i)) {
-      case SQLITE_INTEGER:
-        add_integer(statement.integer(i));
-        break;
-      case SQLITE_FLOAT:
-        add_real(statement.real(i));
-        break;
-      case SQLITE_NULL:
-        add_null();
-        break;
-      default:
-        add_text(statement.text(i));
-    }
-  }
-}
-
-std::uint64_t RowDigest::number_of(std::string_view table) {
-  return quick_checksum_of(std::as_bytes(std::span(table)), 0);
-}
-
-void RowDigest::end_row(std::uint64_t table) {
-  sum_ += quick_checksum_of(std::as_bytes(std::span(bytes_).first(size_)), table);
-  size_ = 0;
-}
-
-std::uint64_t RowDigest::take() {
-  size_ = 0;
-  return std::exchange(sum_, 0);
-}
 
 std::vector<std::string> digested_columns(std::string_view table) {
   // The chunk's own checksum covers the others.
