@@ -29,8 +29,8 @@ constexpr std::int64_t kValuesOfAny = 1 << 20;
 constexpr std::int64_t kNanosecondsPerByte = 250;
 // How often a whole reading comes by each byte.
 constexpr std::int64_t kMostPasses = 8;
-// What an honest file needs for a row or the search for one, and for an instruction, at most: ten
-// times what was measured, since a page of each may have to be fetched.
+// Generous for a row or the search for one, and for an instruction: a page of each may have to be
+// fetched from a slow disk.
 constexpr std::int64_t kNanosecondsPerStep = 20'000;
 constexpr std::int64_t kNanosecondsPerInstruction = 1'000;
 
