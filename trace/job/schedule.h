@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/base/result.h"
 #include "trace/base/phase.h"
+#include "trace/base/result.h"
 
 namespace shardlens::trace {
 

@@ -71,7 +71,7 @@ Plans plans_of_pytorch() {
   std::vector<std::string> shapes;
   for (const auto& shape : kShapes) shapes.push_back(joined(shape, "x"));
   std::string command = std::string(SHARDLENS_TORCH_PYTHON) + " " + SHARDLENS_SOURCE_DIR +
-                        "/tests/trainer/ddp/oracle_buckets.py " + store.path() + " " +
+                        "/tests/trainer/strategy/ddp/oracle_buckets.py " + store.path() + " " +
                         joined(shapes, ",") + " " + joined(kUseOrder, ",");
   for (const Case& each : cases()) command += " " + each.name + ":" + each.python;
   const std::string log = store.path() + ".log";
