@@ -66,7 +66,8 @@ void draw_fields(const Look& look, Rect& rest, const trace::EventDetails& detail
     text_in(look, {label.x, label.y, label.w - look.px(8), look.px(kFieldRow)}, Face::kBody,
             p.text_secondary, field.label);
     if (row.h > look.px(kFieldRow)) {
-      text_wrapped(look, value.inset(0, look.px(3)), face_of(field), p.text, field.value);
+      value.y += look.px(3);
+      text_wrapped(look, value, face_of(field), p.text, field.value);
     } else {
       text_in(look, value, face_of(field), p.text, field.value);
     }
