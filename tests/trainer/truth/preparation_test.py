@@ -176,6 +176,12 @@ class LongTexts(WithTokenizers):
         self.assertIsNone(used.words and used.words.place)
         self.assertIsNone(self.read(made).added_tokens())
 
+    def test_tokens_of_blanks_alone_are_of_no_word(self):
+        # As those have that have learnt from files with Windows' ends of lines.
+        for token, is_blank in (("čĊčĊĠĠ", True), ("ĠĉĉĠĉ", True), ("čĊč", True), ("aĉĊb", False), ("aĠb", False)):
+            made = Tokenizer(models.BPE({token: 0, "a": 1}, []))
+            self.assertEqual(self.read(made).added_tokens() is not None, is_blank, token)
+
     def test_a_tokenizer_that_counts_characters_gets_the_whole_text(self):
         made = Tokenizer(models.WordLevel({"<unk>": 0, "ab cd": 1, " ab c": 2, "d ab ": 3}, unk_token="<unk>"))
         for length in (5, 600):
@@ -217,6 +223,10 @@ class Workers(WithTokenizers):
         self.assertLess(of_one, (8 << 30) / count + (3 << 30))
         if count > 1:
             self.assertLess(of_one, 8 << 30)
+
+    def test_what_has_no_limit_is_not_shared(self):
+        (of_one,) = self.work(lambda _: resource.getrlimit(resource.RLIMIT_DATA)[0])
+        self.assertEqual(of_one, resource.RLIM_INFINITY)
 
     def test_one_that_does_not_get_on_ends_the_request(self):
         def forever(_):

@@ -40,9 +40,11 @@ def limit_memory(size):
 
 def limit_share(count):
     """Of one of `count` processes that we started: what we may still take is divided among them."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    if limit == resource.RLIM_INFINITY:
+        return
     with open("/proc/self/status") as file:
         taken = 1024 * int(re.search(r"VmData:\s+(\d+)", file.read()).group(1))
-    limit, _ = resource.getrlimit(resource.RLIMIT_DATA)
     limit_memory(taken + max(0, limit - taken) // count)
 
 

@@ -10,6 +10,8 @@ from .tokenizer_files import TokenizerFiles
 
 # Any character may be unknown to a tokenizer, which then leaves it out or fails.
 PROBES = ("a", "A", "1", "中", ".", " ")
+# Ġ is a space, Ċ a line's end, where tokens are made of bytes; the others are blank, too, and no part of a word.
+BETWEEN_WORDS = re.compile("[^ĠĊĉċČč][ĠĊĉċČč]*[ĠĊ][ĠĊĉċČč]*[^ĠĊĉċČč]")
 MOST_LSTRIP = 50  # of those, each is tried beside all others
 
 
@@ -96,8 +98,7 @@ class Tokenizer:
             return None
         if sum(token.lstrip for token in added) > MOST_LSTRIP:
             return None
-        # Ġ is a space, Ċ a line's end, where tokens are made of bytes.
-        if any("▁" in token.lstrip("▁") or re.search(r"[^ĠĊ][ĠĊ]+[^ĠĊ]", token) for token in self.tokenizer.get_vocab()):
+        if any("▁" in token.lstrip("▁") or BETWEEN_WORDS.search(token) for token in self.tokenizer.get_vocab()):
             return None
         return list(added)
 
