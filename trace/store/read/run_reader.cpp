@@ -27,7 +27,8 @@ struct RunReader::State {
   bool packed = false;
   std::map<int, Source> sources;
   std::map<int, std::string> problems;  // by rank, as of the last time it was read
-  std::optional<Error> pending;         // what went wrong while something was read; told next
+  std::optional<Error> pending;         // what went wrong while others were read; told at the end
+  int next_rank = 0;                    // whose turn it is
 
   Result<void> open_packed();
   // Every file is tried; the first error.
@@ -35,9 +36,16 @@ struct RunReader::State {
   // The same for who can go on with what is there.
   Result<void> need_files();
   Result<Database*> database(Source& source);
+  Result<Batch> poll(int rank, std::int64_t until_ns);
 };
 
 namespace {
+
+std::int64_t event_count(const Batch& batch) {
+  std::int64_t count = 0;
+  for (const EventRun& run : batch.events) count += static_cast<std::int64_t>(run.events.size());
+  return count;
+}
 
 Result<TraceFile> open_rows(const fs::path& path) {
   TRY_ASSIGN(TraceFile file, TraceFile::open(path));
@@ -109,32 +117,40 @@ Result<std::unique_ptr<RunReader>> RunReader::open(const fs::path& path) {
 
 Result<RunInfo> RunReader::info() { return read_run_info(state_->path); }
 
-Result<std::vector<Batch>> RunReader::poll(std::int64_t until_ns) {
-  if (state_->pending) return tl::make_unexpected(*std::exchange(state_->pending, std::nullopt));
-  std::optional<Error> problem;
+Result<Batch> RunReader::State::poll(int rank, std::int64_t until_ns) {
+  Source& source = sources.at(rank);
+  problems.erase(rank);
+  TRY_ASSIGN(Database* const from, database(source));
+  auto batch = source.tail.poll(*from, until_ns);
+  forget_pages(*from);
+  return batch;
+}
+
+Result<std::vector<Batch>> RunReader::poll(std::int64_t until_ns, std::int64_t most_events) {
+  State& s = *state_;
   const auto note = [&](const Error& error) {
-    if (!problem) problem = error;
+    if (!s.pending) s.pending = error;
   };
-  if (const auto found = state_->find_new_files(); !found) note(found.error());
+  if (const auto found = s.find_new_files(); !found) note(found.error());
   std::vector<Batch> batches;
-  for (auto& [rank, source] : state_->sources) {
-    auto database = state_->database(source);
-    auto batch = database ? source.tail.poll(**database, until_ns)
-                          : Result<Batch>(tl::make_unexpected(database.error()));
-    if (database) forget_pages(**database);
-    state_->problems.erase(rank);
+  std::int64_t events = 0;
+  auto turn = s.sources.lower_bound(s.next_rank);
+  for (std::size_t asked = 0; asked < s.sources.size() && events < most_events; ++asked) {
+    if (turn == s.sources.end()) turn = s.sources.begin();
+    const int rank = (turn++)->first;
+    auto batch = s.poll(rank, until_ns);
     if (!batch) {
-      state_->problems[rank] = batch.error().message;
+      s.problems[rank] = batch.error().message;
       note(batch.error());
     } else if (!batch->empty()) {
+      events += event_count(*batch);
       batches.push_back(std::move(*batch));
     }
   }
-  if (!problem) return batches;
+  s.next_rank = turn == s.sources.end() ? 0 : turn->first;
   // What was read would not come again.
-  if (batches.empty()) return tl::make_unexpected(*problem);
-  state_->pending = std::move(problem);
-  return batches;
+  if (!batches.empty() || !s.pending) return batches;
+  return tl::make_unexpected(*std::exchange(s.pending, std::nullopt));
 }
 
 Result<RunReader::CommitRange> RunReader::commit_range() {
@@ -153,6 +169,7 @@ Result<RunReader::CommitRange> RunReader::commit_range() {
 
 void RunReader::rewind() {
   state_->pending.reset();
+  state_->next_rank = 0;
   for (auto& [rank, source] : state_->sources) source.tail.rewind();
 }
 

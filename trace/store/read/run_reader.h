@@ -26,10 +26,13 @@ class RunReader {
   Result<RunInfo> info();
 
   // What was committed since the last call, at most up to commits made at `until_ns` (replay binds
-  // this to its clock). Rank files that appear later are picked up. A long run comes in parts: ask
-  // until the answer is empty. Where a rank cannot be read, the others' rows come first and the
-  // error with the next call.
-  Result<std::vector<Batch>> poll(std::int64_t until_ns = INT64_MAX);
+  // this to its clock). Rank files that appear later are picked up. A long run comes in parts, and
+  // one of many ranks some ranks at a time, so that what is in memory at once has `most_events`, or
+  // one rank's part more: ask until the answer is empty. Where a rank cannot be read, the error
+  // comes when the others have nothing left.
+  static constexpr std::int64_t kMostEvents = 1 << 19;
+  Result<std::vector<Batch>> poll(std::int64_t until_ns = INT64_MAX,
+                                  std::int64_t most_events = kMostEvents);
   // When the first and the last commit were made; {0, 0} before the first.
   struct CommitRange {
     std::int64_t first_ns = 0, last_ns = 0;

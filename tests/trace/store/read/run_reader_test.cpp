@@ -189,6 +189,44 @@ TEST(RunReader, ALongRunComesInPartsAndItsRangesAreWhatAWholeScanFinds) {
   }
 }
 
+TEST(RunReader, OfManyRanksSomeComeAtATime) {
+  const Folder folder;
+  constexpr int kRanks = 5;
+  const auto run = test::record_run(folder.path(), "many", kRanks, 4, true);
+  const std::string whole = all_text(poll(*open(run)), kRanks);
+  const auto reader = open(run);
+  std::vector<Batch> all;
+  std::vector<int> order;
+  for (;;) {
+    auto some = reader->poll(INT64_MAX, 200);
+    ASSERT_TRUE(some) << some.error().message;
+    if (some->empty()) break;
+    EXPECT_LE(some->size(), 2u) << "160 events of each";
+    for (const Batch& batch : *some) order.push_back(batch.steps.front().rank);
+    move_into(all, std::move(*some));
+  }
+  EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(all_text(all, kRanks), whole);
+}
+
+TEST(RunReader, TellsOfADamagedRankOnceTheOthersHaveNothingLeft) {
+  const Folder folder;
+  const auto run = test::record_run(folder.path(), "damaged", 4, 4, true);
+  {
+    auto database = open_for_writing(rank_file(run, 1));
+    ASSERT_TRUE(database) << database.error().message;
+    ASSERT_TRUE(database->execute("update span set phase = 4711"));
+  }
+  const auto reader = open(run);
+  for (const int rank : {0, 2, 3}) {
+    const auto some = reader->poll(INT64_MAX, 1);
+    ASSERT_TRUE(some) << some.error().message;
+    ASSERT_EQ(some->size(), 1u);
+    EXPECT_EQ(some->front().steps.front().rank, rank);
+  }
+  EXPECT_FALSE(reader->poll(INT64_MAX, 1));
+}
+
 TEST(RunReader, ARankThatCannotBeReadDoesNotTakeTheOthersRowsAlong) {
   const Folder folder;
   const auto run = test::record_run(folder.path(), "damaged", 3, 4);
