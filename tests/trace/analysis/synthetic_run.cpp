@@ -236,6 +236,7 @@ StepBreakdown count_breakdown(const Batch& rank, const Step& step) {
     if (!step.full_detail) continue;
     result.compute_ns += compute;
     result.optimizer_compute_ns += compute && phase == Phase::kOptimizer;
+    result.optimizer_overlap_ns += compute && communication && phase == Phase::kOptimizer;
     result.comm_ns += communication;
     result.overlap_ns += communication && compute;
     result.exposed_ns += communication && !compute;

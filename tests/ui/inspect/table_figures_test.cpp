@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 
 #include "tests/ui/inspect/testing/sample_tables.h"
+#include "trace/analysis/steps/step_breakdown.h"
 #include "trace/model/gpu_counters.h"
 #include "trace/timeline/words/kernel_title.h"
 #include "ui/inspect/tabs/range_text.h"
@@ -319,12 +321,45 @@ TEST(StepTable, StacksThePartsOfAStepToItsTime) {
     const trace::StepBreakdown& b = steps[i].shown();
     if (!b.has_detail) {
       EXPECT_EQ(sum, 0);
-    } else if (b.compute_ns >= b.overlap_ns + b.optimizer_compute_ns) {
+    } else {
       EXPECT_NEAR(sum, static_cast<double>(b.step_ns) / longest, 0.001) << steps[i].index;
       ++checked;
     }
   }
   EXPECT_GT(checked, 50);
+}
+
+// Nanosecond by nanosecond: the optimizer computes from 40 to 80, communication lasts from 30
+// to 60.
+TEST(StepTable, CountsTheOptimizerUnderCommunicationOnce) {
+  using trace::TimeClass;
+  std::map<TimeClass, int> expected;
+  for (int at = 0; at < 100; ++at) {
+    const bool compute = at < 35 || (at >= 40 && at < 80), communication = at >= 30 && at < 60;
+    ++expected[compute && communication ? TimeClass::kOverlapped
+               : communication          ? TimeClass::kExposed
+               : !compute               ? TimeClass::kIdle
+               : at >= 40               ? TimeClass::kOptimizer
+                                        : TimeClass::kCompute];
+  }
+  trace::StepActivity activity;
+  activity.step = {0, 100};
+  activity.full_detail = true;
+  activity.compute = {{0, 35}, {40, 80}};
+  activity.communication = {{30, 60}};
+  activity.phases = {{40, 80, trace::Phase::kOptimizer}};
+  auto run = std::make_shared<RunView>();
+  run->figures.steps.resize(1);
+  run->figures.steps[0].ranks = {trace::break_down(activity)};
+  run->figures.steps[0].slowest_rank = 0;
+  const auto table = step_table(run);
+  const TableColumn* stack = column_named(*table, "Where it went");
+  ASSERT_NE(stack, nullptr);
+  std::map<TimeClass, int> found;
+  for (const auto& [piece_class, share] : stack->cell(0).parts) {
+    found[piece_class] += static_cast<int>(std::lround(share * 100));
+  }
+  EXPECT_EQ(found, expected);
 }
 
 TEST(StepTable, SurvivesStepsThatNobodyReported) {

@@ -27,6 +27,7 @@ struct StepBreakdown {
   std::int64_t step_ns = 0;
   std::int64_t compute_ns = 0;            // union of compute, the optimizer's too
   std::int64_t optimizer_compute_ns = 0;  // the part of it inside the optimizer phase
+  std::int64_t optimizer_overlap_ns = 0;  // the part of that under communication
   std::int64_t comm_ns = 0;               // union of collectives
   std::int64_t overlap_ns = 0;            // |comm ∩ compute|
   std::int64_t exposed_ns = 0;            // comm − overlap
@@ -153,14 +154,14 @@ struct RunSummary {
 struct CollectiveGroupFigures {  // a row per (function, executed, tag, bytes per call)
   CollectiveFunction function = CollectiveFunction::kOther;
   CollectiveFunction executed = CollectiveFunction::kOther;
-  std::string tag;               // "bucket 3", "loss", …; "" for none
-  std::int64_t bytes = 0;        // 0: not known, save of a barrier
+  std::string tag;  // "bucket 3", "loss", …; "" for none
+  std::int64_t bytes = kNotKnown;
   std::int64_t count = 0;        // over all ranks and steps
   std::int64_t matched = 0;      // those with a wait and a transfer; 0: neither is known
   double median_ns = 0;          // of own durations
   double wait_ns = 0;            // mean: latest start − own start
   double transfer_ns = 0;        // mean: end − latest start
-  double algbw_bytes_per_s = 0;  // S / t, t the median transfer
+  double algbw_bytes_per_s = 0;  // S / t, t the median transfer; 0: nothing moved, or not known
   double busbw_bytes_per_s = 0;
   std::string algorithm, protocol;  // as NCCL chose them: "RING", "RING, TREE"; "": not known
   double exposed_ns = 0;            // per step, mean over ranks

@@ -19,8 +19,8 @@ StepBreakdown break_down(const StepActivity& activity) {
   result.comm_ns = result.overlap_ns + result.exposed_ns;
   result.compute_ns =
       of(TimeClass::kCompute) + of(TimeClass::kOptimizer) + of(TimeClass::kOverlapped);
-  // Under communication, too.
   result.optimizer_compute_ns = length(intersect(activity.compute, optimizer));
+  result.optimizer_overlap_ns = result.optimizer_compute_ns - of(TimeClass::kOptimizer);
   result.copy_ns = length_within(activity.copies, activity.step);
   result.exposed_copy_ns = of(TimeClass::kCopy);
   result.idle_ns = of(TimeClass::kIdle);

@@ -158,12 +158,14 @@ class StepColumns {
     using trace::TimeClass;
     TableCell cell;
     if (shown == nullptr || !shown->has_detail) return cell;
-    // Compute under communication is counted as overlapped, so that the parts do not count twice.
+    // Compute under communication is counted as overlapped, the optimizer's too, so that the parts
+    // do not count twice.
+    const std::int64_t optimizer_ns = shown->optimizer_compute_ns - shown->optimizer_overlap_ns;
     const std::array<std::pair<TimeClass, std::int64_t>, 6> parts{
-        {{TimeClass::kCompute, shown->compute_ns - shown->overlap_ns - shown->optimizer_compute_ns},
+        {{TimeClass::kCompute, shown->compute_ns - shown->overlap_ns - optimizer_ns},
          {TimeClass::kOverlapped, shown->overlap_ns},
          {TimeClass::kExposed, shown->exposed_ns},
-         {TimeClass::kOptimizer, shown->optimizer_compute_ns},
+         {TimeClass::kOptimizer, optimizer_ns},
          {TimeClass::kCopy, shown->exposed_copy_ns},
          {TimeClass::kIdle, shown->idle_ns}}};
     for (const auto& [piece_class, ns] : parts) {
