@@ -225,7 +225,10 @@ void ExploredRun::publish() {
     run->ranks.push_back(snapshot_of(rank, own));
     const RankSnapshot& added = run->ranks.back();
     contents.push_back(content_of(added, own, scan_));
-    for (const ChunkEntry& chunk : own) rows->events += chunk.header.count;
+    for (const ChunkEntry& chunk : own) {
+      rows->events += chunk.header.count;
+      rows->events_of[static_cast<std::size_t>(chunk.kind)] += chunk.header.count;
+    }
     for (const Step& step : added.rows->steps) {
       rows->steps.push_back({step.index, number, step.start_ns, step.end_ns});
     }

@@ -110,12 +110,33 @@ TEST(SqlEditorText, PutsAWordApartFromItsNeighbours) {
 }
 
 TEST(SqlExamples, AreManyAndTellTheirPurpose) {
-  EXPECT_GE(sql_examples().size(), 8u);
+  EXPECT_GE(sql_examples(nullptr).size(), 8u);
   std::set<std::string_view> titles;
-  for (const SqlExample& example : sql_examples()) {
+  for (const SqlExample& example : sql_examples(nullptr)) {
     EXPECT_TRUE(titles.insert(example.title).second);
     EXPECT_THAT(std::string(example.query), testing::HasSubstr("from "));
   }
+}
+
+TEST(SqlExamples, AskForWhatTheRunHas) {
+  trace::TimelineRows rows;
+  EXPECT_TRUE(sql_examples(&rows).empty());
+  rows.steps.resize(1);
+  rows.rows.resize(1);
+  rows.rows[0].kind = trace::RowKind::kCommunication;
+  rows.events_of[static_cast<std::size_t>(trace::EventKind::kOperator)] = 5;
+  std::set<std::string> tables;
+  for (const SqlExample& example : sql_examples(&rows)) {
+    std::string_view words = example.query;
+    for (std::size_t at = 0; (at = words.find("from ", at)) != words.npos; at += 5) {
+      tables.emplace(words.substr(at + 5, words.find_first_of("\n )", at + 5) - at - 5));
+    }
+  }
+  tables.erase("call");  // named by the query itself
+  EXPECT_EQ(tables, (std::set<std::string>{"step", "op", "collective"}));
+  EXPECT_EQ(sql_placeholder(&rows), "select … from op …");
+  rows.events_of[static_cast<std::size_t>(trace::EventKind::kKernel)] = 5;
+  EXPECT_EQ(sql_placeholder(&rows), "select … from kernel …");
 }
 
 TEST(LogFilter, TakesRankLevelAndText) {

@@ -130,7 +130,7 @@ void SqlEditor::draw_words(const Look& look, const Rect& field,
   line(x, y, x, y + font->FontSize, color(p.text), std::max(1.0f, look.px(1)));
 }
 
-bool SqlEditor::draw(const Look& look, const Rect& rect,
+bool SqlEditor::draw(const Look& look, const Rect& rect, std::string_view placeholder,
                      const std::optional<SqlErrorPlace>& wrong) {
   const Palette& p = look.colors();
   if (look.probe != nullptr) look.probe->targets.push_back({"sql/editor", rect});
@@ -138,8 +138,7 @@ bool SqlEditor::draw(const Look& look, const Rect& rect,
   outline(rect, color(active_ ? p.accent : p.field_edge), look.px(5));
   const Rect field = rect.inset(look.px(8), look.px(6));
   if (text_.empty() && !active_) {
-    text_in(look, {field.x, field.y, field.w, look.px(18)}, Face::kMono, p.text_muted,
-            "select … from kernel …");
+    text_in(look, {field.x, field.y, field.w, look.px(18)}, Face::kMono, p.text_muted, placeholder);
   }
   ImGui::PushFont(look.font(Face::kMono));
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(0, 0));

@@ -15,7 +15,8 @@ namespace shardlens::ui {
 class SqlEditor {
  public:
   // True: Ctrl+Enter was pressed in it. `wrong`: what is underlined.
-  bool draw(const Look& look, const Rect& rect, const std::optional<SqlErrorPlace>& wrong);
+  bool draw(const Look& look, const Rect& rect, std::string_view placeholder,
+            const std::optional<SqlErrorPlace>& wrong);
 
   const std::string& text() const { return text_; }
   void set(std::string_view text, bool takes_keyboard = true);

@@ -1,13 +1,16 @@
 #include "ui/inspect/sql/sql_examples.h"
 
+#include <algorithm>
 #include <array>
+#include <initializer_list>
+#include <iterator>
 
 namespace shardlens::ui {
 
 namespace {
 
-constexpr std::array<SqlExample, 10> kExamples{{
-    {"Kernels that take most time",
+constexpr std::array<SqlExample, 12> kExamples{{
+    {SqlNeed::kKernel, "Kernels that take most time",
      "select name, count(*) as calls,\n"
      "       sum(duration_ns) / 1e6 as total_ms,\n"
      "       avg(duration_ns) / 1e3 as mean_us\n"
@@ -15,17 +18,31 @@ constexpr std::array<SqlExample, 10> kExamples{{
      "group by name\n"
      "order by total_ms desc\n"
      "limit 30"},
-    {"Slowest steps, rank by rank",
+    {SqlNeed::kStep, "Slowest steps, rank by rank",
      "select step, rank, (end_ns - start_ns) / 1e6 as ms, loss, start_ns, end_ns\n"
      "from step\n"
      "order by ms desc\n"
      "limit 30"},
-    {"The longest kernels, one by one",
+    {SqlNeed::kKernel, "The longest kernels, one by one",
      "select rank, step, name, duration_ns / 1e3 as us, start_ns, end_ns\n"
      "from kernel\n"
      "order by us desc\n"
      "limit 30"},
-    {"Queueing between launch and kernel",
+    {SqlNeed::kOp, "Operators that take most time",
+     "select name, count(*) as calls,\n"
+     "       sum(duration_ns) / 1e6 as total_ms,\n"
+     "       avg(duration_ns) / 1e3 as mean_us\n"
+     "from op\n"
+     "where depth = 0\n"
+     "group by name\n"
+     "order by total_ms desc\n"
+     "limit 30"},
+    {SqlNeed::kOp, "The longest operators, one by one",
+     "select rank, step, name, duration_ns / 1e3 as us, start_ns, end_ns\n"
+     "from op\n"
+     "order by us desc\n"
+     "limit 30"},
+    {SqlNeed::kLaunch, "Queueing between launch and kernel",
      "select k.name, count(*) as calls,\n"
      "       avg(k.start_ns - l.end_ns) / 1e3 as queued_us\n"
      "from kernel k\n"
@@ -34,7 +51,7 @@ constexpr std::array<SqlExample, 10> kExamples{{
      "group by k.name\n"
      "order by queued_us desc\n"
      "limit 30"},
-    {"Gaps of more than 50 µs on a stream",
+    {SqlNeed::kKernel, "Gaps of more than 50 µs on a stream",
      "with ordered as (\n"
      "  select rank, lane_name, start_ns, name,\n"
      "         lag(end_ns) over (partition by rank, lane order by start_ns) as before_ns\n"
@@ -47,7 +64,7 @@ constexpr std::array<SqlExample, 10> kExamples{{
      "where start_ns - before_ns > 50000\n"
      "order by gap_us desc\n"
      "limit 100"},
-    {"Which rank comes last in collectives",
+    {SqlNeed::kCollective, "Which rank comes last in collectives",
      "with call as (\n"
      "  select process_group, sequence, function, max(start_ns) as latest_ns\n"
      "  from collective\n"
@@ -61,7 +78,7 @@ constexpr std::array<SqlExample, 10> kExamples{{
      "where c.start_ns = call.latest_ns\n"
      "group by c.rank\n"
      "order by times_last desc"},
-    {"Bandwidth of collectives by size",
+    {SqlNeed::kCollective, "Bandwidth of collectives by size",
      "with call as (\n"
      "  select function, bytes, process_group, sequence,\n"
      "         max(end_ns) - max(start_ns) as transfer_ns\n"
@@ -76,29 +93,78 @@ constexpr std::array<SqlExample, 10> kExamples{{
      "from call\n"
      "group by function, bytes\n"
      "order by bytes desc"},
-    {"Host phases, mean over steps",
+    {SqlNeed::kSpan, "Host phases, mean over steps",
      "select rank, phase, count(*) as times,\n"
      "       avg(end_ns - start_ns) / 1e6 as mean_ms\n"
      "from span\n"
      "where depth = 0\n"
      "group by rank, phase\n"
      "order by rank, mean_ms desc"},
-    {"Operators that allocate most",
+    {SqlNeed::kAllocation, "Operators that allocate most",
      "select name, count(*) as times, sum(bytes) / 1048576.0 as mib\n"
      "from allocation\n"
      "where bytes > 0 and is_older = 0\n"
      "group by name\n"
      "order by mib desc\n"
      "limit 30"},
-    {"Counters of each rank",
+    {SqlNeed::kCounter, "Counters of each rank",
      "select rank, name, unit, min(value) as least, avg(value) as mean, max(value) as most\n"
      "from counter\n"
      "group by rank, name, unit\n"
      "order by name, rank"},
 }};
 
+bool has(const trace::TimelineRows& rows, std::initializer_list<trace::RowKind> kinds) {
+  return std::ranges::any_of(rows.rows, [&](const trace::TimelineRow& row) {
+    return std::ranges::find(kinds, row.kind) != kinds.end();
+  });
+}
+
+bool is_there(const trace::TimelineRows& rows, SqlNeed need) {
+  using trace::EventKind;
+  using trace::RowKind;
+  const auto any = [&](EventKind kind) {
+    return rows.events_of[static_cast<std::size_t>(kind)] > 0;
+  };
+  switch (need) {
+    case SqlNeed::kKernel:
+      return any(EventKind::kKernel);
+    case SqlNeed::kLaunch:
+      return any(EventKind::kLaunch) && any(EventKind::kKernel);
+    case SqlNeed::kOp:
+      return any(EventKind::kOperator);
+    case SqlNeed::kAllocation:
+      return any(EventKind::kAllocation);
+    case SqlNeed::kCollective:
+      return has(rows, {RowKind::kCommunication});
+    case SqlNeed::kSpan:
+      return has(rows, {RowKind::kPhases});
+    case SqlNeed::kCounter:
+      return has(rows, {RowKind::kCounter, RowKind::kGpu});
+    case SqlNeed::kStep:
+      return !rows.steps.empty();
+  }
+  return false;
+}
+
 }  // namespace
 
-std::span<const SqlExample> sql_examples() { return kExamples; }
+std::vector<SqlExample> sql_examples(const trace::TimelineRows* rows) {
+  std::vector<SqlExample> examples;
+  std::ranges::copy_if(kExamples, std::back_inserter(examples), [rows](const SqlExample& example) {
+    return rows == nullptr || is_there(*rows, example.need);
+  });
+  return examples;
+}
+
+std::string sql_placeholder(const trace::TimelineRows* rows) {
+  const bool has_kernels = rows == nullptr || is_there(*rows, SqlNeed::kKernel);
+  const bool has_operators = rows == nullptr || is_there(*rows, SqlNeed::kOp);
+  return std::string("select … from ") +
+         (has_kernels     ? "kernel"
+          : has_operators ? "op"
+                          : "step") +
+         " …";
+}
 
 }  // namespace shardlens::ui

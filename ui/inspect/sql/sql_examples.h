@@ -1,16 +1,36 @@
 // Queries that teach the tables. Plain values, any thread.
 #pragma once
 
-#include <span>
+#include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "trace/timeline/values/timeline_rows.h"
 
 namespace shardlens::ui {
 
+// What a run must have recorded for a query to give rows.
+enum class SqlNeed : std::uint8_t {
+  kStep,
+  kSpan,
+  kCollective,
+  kCounter,
+  kKernel,
+  kLaunch,
+  kOp,
+  kAllocation,
+};
+
 struct SqlExample {
+  SqlNeed need = SqlNeed::kStep;
   std::string_view title;
   std::string_view query;
 };
 
-std::span<const SqlExample> sql_examples();
+// Those that have something to show of a run; of one that is not open yet (null) all.
+std::vector<SqlExample> sql_examples(const trace::TimelineRows* rows);
+// "select … from kernel …", with a table that the run has.
+std::string sql_placeholder(const trace::TimelineRows* rows);
 
 }  // namespace shardlens::ui

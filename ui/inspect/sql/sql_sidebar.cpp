@@ -87,8 +87,9 @@ void SqlSidebar::draw_tables(const Look& look, const Rect& rect, const SqlConsol
   panel.content_height(y - panel.body.y);
 }
 
-SqlSidebar::Pick SqlSidebar::draw(const Look& look, const Rect& rect, const SqlConsole& console) {
+SqlSidebar::Pick SqlSidebar::draw(const Look& look, const Rect& rect, const InspectView& view) {
   const Palette& p = look.colors();
+  const SqlConsole& console = view.sql;
   Pick pick;
   Rect area = rect;
   Rect head = area.take_top(look.px(kToolsHeight));
@@ -99,10 +100,12 @@ SqlSidebar::Pick SqlSidebar::draw(const Look& look, const Rect& rect, const SqlC
     return pick;
   }
   const bool examples = page_ == 1;
-  const std::size_t count = examples ? sql_examples().size() : console.history.size();
+  const std::vector<SqlExample> taught =
+      examples ? sql_examples(view.rows.get()) : std::vector<SqlExample>();
+  const std::size_t count = examples ? taught.size() : console.history.size();
   if (count == 0) {
     text_in(look, area.take_top(look.px(kSidebarRow)), Face::kSmall, p.text_muted,
-            "Nothing was asked yet");
+            examples ? "Nothing was recorded" : "Nothing was asked yet");
     return pick;
   }
   const Panel panel(look, "sql queries", area,
@@ -112,9 +115,9 @@ SqlSidebar::Pick SqlSidebar::draw(const Look& look, const Rect& rect, const SqlC
     const Rect row{area.x, panel.body.y + height * static_cast<float>(i), area.w - look.px(10),
                    height};
     if (row.bottom() <= area.y || row.y >= area.bottom()) continue;
-    const std::string query = examples ? std::string(sql_examples()[i].query) : console.history[i];
+    const std::string query = examples ? std::string(taught[i].query) : console.history[i];
     const std::string title =
-        examples ? std::string(sql_examples()[i].title) : one_line(console.history[i]);
+        examples ? std::string(taught[i].title) : one_line(console.history[i]);
     if (sidebar_line(look, "sql/query " + std::to_string(i), row,
                      examples ? Face::kBody : Face::kMonoSmall, p.text, title,
                      examples ? title : "Asked before", query)) {

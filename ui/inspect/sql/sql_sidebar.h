@@ -16,7 +16,7 @@ class SqlSidebar {
     std::string insert;   // a word for the cursor's place
     std::string replace;  // a whole query
   };
-  Pick draw(const Look& look, const Rect& rect, const SqlConsole& console);
+  Pick draw(const Look& look, const Rect& rect, const InspectView& view);
 
  private:
   void draw_tables(const Look& look, const Rect& rect, const SqlConsole& console, Pick& pick);

@@ -36,9 +36,10 @@ void SqlTab::run(Commands& commands) const {
   if (!is_blank(editor_.text())) commands.push_back(RunSql{editor_.text()});
 }
 
-void SqlTab::draw_question(const Look& look, Rect area, const SqlConsole& console,
+void SqlTab::draw_question(const Look& look, Rect area, const InspectView& view,
                            Commands& commands) {
   const Palette& p = look.colors();
+  const SqlConsole& console = view.sql;
   Rect tools = area.take_bottom(look.px(kToolsHeight));
   const Rect run_box = tools.take_left(button_width(look, "Run") + look.px(8), look.px(8));
   if (console.running) {
@@ -52,7 +53,9 @@ void SqlTab::draw_question(const Look& look, Rect area, const SqlConsole& consol
     label_in(look, tools, Face::kSmall, p.text_muted, "Ctrl+Enter");
   }
   const bool same = run_.answer && run_.answer->query == editor_.text();
-  if (editor_.draw(look, area, same ? run_.wrong : std::nullopt) && !console.running) run(commands);
+  const std::string placeholder = sql_placeholder(view.rows.get());
+  if (editor_.draw(look, area, placeholder, same ? run_.wrong : std::nullopt) && !console.running)
+    run(commands);
 }
 
 void SqlTab::draw_error(const Look& look, const Rect& area) const {
@@ -138,7 +141,7 @@ std::optional<trace::TimeRange> SqlTab::draw(const Look& look, const Rect& rect,
   Rect area = rect;
   if (area.w >= look.px(kLeastForSidebar)) {
     const Rect side = area.take_left(look.px(kSidebarWidth), look.px(12));
-    const SqlSidebar::Pick pick = sidebar_.draw(look, side, console);
+    const SqlSidebar::Pick pick = sidebar_.draw(look, side, view);
     if (!pick.insert.empty()) editor_.insert(pick.insert);
     if (!pick.replace.empty()) editor_.set(pick.replace);
   }
@@ -148,7 +151,7 @@ std::optional<trace::TimeRange> SqlTab::draw(const Look& look, const Rect& rect,
                                : area.take_top(std::floor(area.h * 0.4f), look.px(8));
   Rect editor = question;
   editor.take_top(look.px(4));
-  draw_question(look, editor, console, commands);
+  draw_question(look, editor, view, commands);
   return draw_answer(look, area, view, commands);
 }
 

@@ -23,7 +23,7 @@ class SqlTab {
   bool edits() const { return editor_.has_keyboard(); }
 
  private:
-  void draw_question(const Look& look, Rect area, const SqlConsole& console, Commands& commands);
+  void draw_question(const Look& look, Rect area, const InspectView& view, Commands& commands);
   std::optional<trace::TimeRange> draw_answer(const Look& look, Rect area, const InspectView& view,
                                               Commands& commands);
   void draw_error(const Look& look, const Rect& area) const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tests/app/session/synthetic_run.h"
+#include "trace/explore/run_explorer.h"
 #include "ui/inspect/sql/sql_examples.h"
 
 namespace shardlens::app {
@@ -42,10 +43,24 @@ TEST_F(SqlAnswerTest, SaysWhatIsWrongWithAQuery) {
 }
 
 TEST_F(SqlAnswerTest, AnswersEveryExampleOfTheConsole) {
-  for (const ui::SqlExample& example : ui::sql_examples()) {
+  for (const ui::SqlExample& example : ui::sql_examples(nullptr)) {
     const auto answer = ask_sql(run, std::string(example.query), always);
     EXPECT_EQ(answer.error, "") << example.title;
     EXPECT_FALSE(answer.columns.empty()) << example.title;
+  }
+}
+
+TEST_F(SqlAnswerTest, TheExamplesOfARunHaveRows) {
+  const auto explorer = trace::RunExplorer::open(run);
+  ASSERT_TRUE(explorer);
+  while ((*explorer)->work().value_or(false)) {
+  }
+  const auto examples = ui::sql_examples((*explorer)->rows().get());
+  EXPECT_GE(examples.size(), 4u);
+  EXPECT_LT(examples.size(), ui::sql_examples(nullptr).size()) << "it has not everything";
+  for (const ui::SqlExample& example : examples) {
+    if (example.title.starts_with("Gaps")) continue;  // which a run may not have
+    EXPECT_FALSE(ask_sql(run, std::string(example.query), always).rows.empty()) << example.title;
   }
 }
 
