@@ -12,14 +12,22 @@ const ui::LedgerRow* row_of(LedgerRows rows, const std::string& folder) {
   return found == rows.end() ? nullptr : &*found;
 }
 
+namespace {
+
+bool is_own(const ui::LedgerRow& row) { return !row.is_bundled && !row.is_imported; }
+
+bool has_ended_usefully(const ui::LedgerRow& row) {
+  return row.status == RunStatus::kDone || row.status == RunStatus::kStopped ||
+         row.status == RunStatus::kIncomplete;
+}
+
+}  // namespace
+
 const ui::LedgerRow* newest_own_run(LedgerRows rows, bool finished) {
-  for (const auto& row : rows) {
-    if (row.is_bundled || row.is_imported) continue;
-    const bool useful = row.status == RunStatus::kDone || row.status == RunStatus::kStopped ||
-                        row.status == RunStatus::kIncomplete;
-    if (!finished || useful) return &row;
-  }
-  return nullptr;
+  const auto found = std::ranges::find_if(rows, [&](const ui::LedgerRow& row) {
+    return is_own(row) && (!finished || has_ended_usefully(row));
+  });
+  return found == rows.end() ? nullptr : &*found;
 }
 
 void Baseline::take(const ui::LedgerRow& row) {
@@ -64,7 +72,7 @@ void Baseline::leave(LedgerRows rows, const std::vector<std::string>& folders) {
   if (base == nullptr || !goes(*base)) return;
   if (std::exchange(is_pinned_, false)) library_.pin_baseline("");
   const auto last = std::ranges::find_if(rows, [&](const ui::LedgerRow& row) {
-    return !goes(row) && !row.is_bundled && !row.is_imported && row.status == RunStatus::kDone;
+    return !goes(row) && is_own(row) && has_ended_usefully(row);
   });
   if (last != rows.end()) take(*last);
 }

@@ -1,0 +1,105 @@
+#include "app/session/baseline.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/app/session/eventually.h"
+#include "tests/app/session/synthetic_run.h"
+
+namespace shardlens::app {
+namespace {
+
+using trace::RunStatus;
+using ui::LedgerRow;
+
+// Run n has n micro-batches, so that its settings tell it apart.
+LedgerRow run(int number, RunStatus status = RunStatus::kDone) {
+  LedgerRow row;
+  row.folder = "/runs/" + std::to_string(number);
+  row.ordinal = "run " + std::to_string(number);
+  row.name = row.ordinal;
+  row.status = status;
+  row.settings.gradient_accumulation_steps = number;
+  return row;
+}
+
+struct BaselineTest : testing::Test {
+  TemporaryFolder folder;
+  RunLibrary library{{folder.path(), {}}, [] {}};
+  KnobEditor knobs;
+  Baseline baseline{knobs, library};
+
+  std::string compared_with() const { return knobs.draft({}).baseline_name; }
+  bool is_pinned_for_next_start(const std::string& run_folder) const {
+    return eventually([&] { return library.state().pinned_baseline == run_folder; });
+  }
+};
+
+TEST_F(BaselineTest, IsTheNewestOwnRunThatEnded) {
+  std::vector<LedgerRow> rows{run(6, RunStatus::kRunning), run(5, RunStatus::kFailed), run(4),
+                              run(3, RunStatus::kStopped), run(2)};
+  rows[2].is_imported = true;
+  baseline.choose_first(rows, "");
+  EXPECT_TRUE(baseline.is_chosen());
+  EXPECT_EQ(compared_with(), "run 3");
+  EXPECT_EQ(knobs.next().gradient_accumulation_steps, 3) << "the next run begins with its settings";
+}
+
+TEST_F(BaselineTest, IsNotChosenWhileNoRunHasEnded) {
+  baseline.choose_first(std::vector<LedgerRow>{run(1, RunStatus::kRunning)}, "/runs/9");
+  EXPECT_FALSE(baseline.is_chosen());
+  EXPECT_EQ(compared_with(), "");
+}
+
+TEST_F(BaselineTest, ChangedSettingsAreNotReplacedByThoseOfARunThatEnds) {
+  ASSERT_TRUE(knobs.set("gradient_accumulation_steps", "7"));
+  baseline.keep_settings();
+  baseline.choose_first(std::vector<LedgerRow>{run(2)}, "");
+  EXPECT_EQ(compared_with(), "run 2");
+  EXPECT_EQ(knobs.next().gradient_accumulation_steps, 7);
+}
+
+TEST_F(BaselineTest, MovesToTheLastRunWhenTheNextChangeBegins) {
+  std::vector<LedgerRow> rows{run(1)};
+  baseline.choose_first(rows, "");
+  rows.insert(rows.begin(), run(2));
+  EXPECT_EQ(compared_with(), "run 1") << "so that run 2's own difference can be read";
+  baseline.begin_change(rows);
+  EXPECT_EQ(compared_with(), "run 2");
+}
+
+TEST_F(BaselineTest, APinnedOneStaysAndIsKeptForTheNextStart) {
+  std::vector<LedgerRow> rows{run(2), run(1)};
+  baseline.choose_first(rows, "");
+  baseline.pin(rows[1]);
+  rows.insert(rows.begin(), run(3));
+  baseline.begin_change(rows);
+  EXPECT_EQ(compared_with(), "run 1");
+  EXPECT_TRUE(is_pinned_for_next_start("/runs/1"));
+
+  KnobEditor later_knobs;
+  Baseline later(later_knobs, library);
+  later.choose_first(rows, "/runs/1");
+  EXPECT_EQ(later_knobs.draft({}).baseline_name, "run 1");
+  later.begin_change(rows);
+  EXPECT_EQ(later_knobs.draft({}).baseline_name, "run 1") << "still pinned";
+  EXPECT_EQ(later_knobs.next().gradient_accumulation_steps, 3) << "as the last run had them";
+
+  baseline.unpin(rows);
+  EXPECT_EQ(compared_with(), "run 3");
+  EXPECT_TRUE(is_pinned_for_next_start(""));
+}
+
+TEST_F(BaselineTest, LeavesARunThatGoes) {
+  const std::vector<LedgerRow> rows{run(4), run(3, RunStatus::kFailed), run(2, RunStatus::kStopped),
+                                    run(1)};
+  baseline.choose_first(rows, "");
+  baseline.pin(rows[0]);
+  baseline.leave(rows, {"/runs/1"});
+  EXPECT_EQ(compared_with(), "run 4") << "another one goes";
+  baseline.leave(rows, {"/runs/4"});
+  EXPECT_EQ(compared_with(), "run 2") << "as where the window opens without run 4";
+  EXPECT_TRUE(is_pinned_for_next_start("")) << "a run that is gone cannot be pinned";
+}
+
+}  // namespace
+}  // namespace shardlens::app

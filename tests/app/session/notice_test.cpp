@@ -1,0 +1,41 @@
+#include "app/session/notice.h"
+
+#include <gtest/gtest.h>
+
+namespace shardlens::app {
+namespace {
+
+TEST(Notice, TellsOfAChangeOnce) {
+  Notice notice;
+  EXPECT_FALSE(notice.take_change());
+  notice.say("Saved a.png");
+  EXPECT_EQ(notice.text(), "Saved a.png");
+  EXPECT_FALSE(notice.is_error());
+  EXPECT_TRUE(notice.take_change());
+  EXPECT_FALSE(notice.take_change());
+  EXPECT_EQ(notice.text(), "Saved a.png") << "it stays until the next";
+}
+
+TEST(Notice, TheSameSentenceAgainIsAChange) {
+  Notice notice;
+  notice.say_why_not("The run is gone");
+  EXPECT_TRUE(notice.take_change());
+  notice.say_why_not("The run is gone");
+  EXPECT_TRUE(notice.take_change()) << "it answers another command";
+}
+
+TEST(Notice, AnErrorIsOverWithTheNextCommandThatGoesWell) {
+  Notice notice;
+  notice.take(trace::fail(trace::ErrorKind::kUsage, "world_size is no number"));
+  EXPECT_EQ(notice.text(), "world_size is no number");
+  EXPECT_TRUE(notice.is_error());
+  notice.take({});
+  EXPECT_EQ(notice.text(), "");
+  EXPECT_FALSE(notice.is_error());
+  notice.say_why_not("no room");
+  notice.clear();
+  EXPECT_FALSE(notice.is_error());
+}
+
+}  // namespace
+}  // namespace shardlens::app
