@@ -88,7 +88,7 @@ std::optional<Headline> memory_headline(const trace::RunFigures& figures) {
   return make("Peak memory", format_bytes(static_cast<double>(most->peak.total_bytes())),
               "rank " + std::to_string(most->info.rank),
               "The largest memory of any rank at any moment: what PyTorch allocated, by category, "
-              "plus what lies outside PyTorch",
+              "plus what lies outside PyTorch. The ledger's peak of tensors is without that",
               memory_source(figures));
 }
 

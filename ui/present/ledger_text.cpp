@@ -28,4 +28,8 @@ std::string scaling_text(const trace::Scaling& scaling) {
          (scaling.on_same_cores ? ", all on the same CPU cores)" : ")");
 }
 
+std::string undo_text(std::size_t deleted) {
+  return "Undo: " + std::to_string(deleted) + (deleted == 1 ? " run deleted" : " runs deleted");
+}
+
 }  // namespace shardlens::ui

@@ -17,4 +17,6 @@ std::string scaling_title(const trace::Scaling& scaling);
 // "2 → 4 ranks: 1.84 × the samples/s, efficiency 92 % (same batch per rank)"
 std::string scaling_text(const trace::Scaling& scaling);
 
+std::string undo_text(std::size_t deleted);  // "Undo: 1 run deleted"
+
 }  // namespace shardlens::ui

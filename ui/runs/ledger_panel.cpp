@@ -223,9 +223,8 @@ void LedgerPanel::draw_tools(const Look& look, Rect area, const Snapshot& snapsh
   }
   if (const auto deleted = snapshot.ledger->deleted; deleted > 0) {
     const Rect before = area;
-    const std::string label =
-        "Undo: " + std::to_string(deleted) + (deleted == 1 ? " run deleted" : " runs deleted");
-    if (tool_button(look, "ledger/undo", area, label)) commands.push_back(UndoDelete{});
+    if (tool_button(look, "ledger/undo", area, undo_text(deleted)))
+      commands.push_back(UndoDelete{});
     explain(look, {area.right(), before.y, before.right() - area.right(), before.h}, "Deleted runs",
             "They are kept until the window closes, then they are gone");
   }

@@ -176,11 +176,12 @@ void add_communication(Builder& builder) {
 
 void add_memory(Builder& builder) {
   builder.add(
-      {.title = "Peak memory",
+      {.title = "Peak of tensors",
        .key = {},
-       .definition = "The most that tensors took on any rank, without what is outside PyTorch",
+       .definition = "The most that PyTorch's tensors took on any rank; the peak memory in the top "
+                     "bar has what lies outside PyTorch, too",
        .figure = true,
-       .width = 92,
+       .width = 104,
        .priority = 90,
        .cell = {},
        .number = [](const LedgerRow& row) { return known(row.peak_memory_bytes); }},

@@ -52,8 +52,9 @@ void draw_bars_head(const Look& look, const Rect& rect) {
   text_in(look, columns.name, Face::kSmall, p.text_muted, "Before the run");
   text_in(look, columns.memory, Face::kSmall, p.text_muted, "Memory");
   text_in(look, columns.sent, Face::kSmall, p.text_muted, "Sent");
-  explain(look, columns.memory, "Memory",
-          "Estimated peak of a rank, from the settings and the model's shape alone");
+  explain(look, columns.memory, "Peak of tensors",
+          "Estimated for a rank, from the settings and the model's shape alone; without what lies "
+          "outside PyTorch");
   explain(look, columns.sent, "Bytes sent",
           "By a rank in one step, as the backend runs the collectives");
 }

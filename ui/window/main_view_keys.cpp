@@ -6,6 +6,7 @@
 #include "ui/inspect/draw/timeline_keys.h"
 #include "ui/kit/keys.h"
 #include "ui/present/job_text.h"
+#include "ui/present/ledger_text.h"
 #include "ui/window/main_view.h"
 
 namespace shardlens::ui {
@@ -201,6 +202,9 @@ void MainView::add_file_actions(std::vector<Action>& out, const Snapshot& snapsh
                    send(PackRun{snapshot.run->figures.info.folder}), "export pack save share"});
   }
   if (!snapshot.ledger) return;
+  if (const auto deleted = snapshot.ledger->deleted; deleted > 0) {
+    out.push_back({undo_text(deleted), "", send(UndoDelete{}), "undo restore deleted runs"});
+  }
   for (const LedgerRow& row : snapshot.ledger->rows) {
     out.push_back({"Open run: " + row.name, "", send(ShowRun{row.folder}), "open run " + row.name});
   }

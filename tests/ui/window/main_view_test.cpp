@@ -257,6 +257,19 @@ TEST(MainView, ThePaletteOpensImportsAndExports) {
   EXPECT_EQ(pack->folder, snapshot.run->figures.info.folder);
 }
 
+TEST(MainView, ThePaletteTakesADeletionBack) {
+  Snapshot snapshot = sample_snapshot();
+  HeadlessWindow window(1600, 1000);
+  EXPECT_EQ(HeadlessWindow::find<UndoDelete>(commanded(window, snapshot, "undo")), nullptr)
+      << "nothing was deleted";
+  window.press(snapshot, Key::kEscape);
+  auto ledger = std::make_shared<Ledger>(*snapshot.ledger);
+  ledger->deleted = 2;
+  snapshot.ledger = ledger;
+  const auto commands = commanded(window, snapshot, "undo");
+  EXPECT_NE(HeadlessWindow::find<UndoDelete>(commands), nullptr);
+}
+
 TEST(MainView, ThePaletteSaysThatNothingMatches) {
   const Snapshot snapshot = sample_snapshot();
   HeadlessWindow window(1600, 1000);

@@ -153,7 +153,7 @@ class Comparer {
       const double first = highest(first_, bytes_of), second = highest(second_, bytes_of);
       return first > 0 && second > 0 ? &add(name, FigureUnit::kBytes, first, second) : nullptr;
     };
-    auto* tensors = add_memory("peak memory of tensors",
+    auto* tensors = add_memory("peak of tensors",
                                [](const MemorySample& sample) { return sample.allocated_bytes(); });
     if (tensors != nullptr && may_judge()) tensors->beyond_noise = tensors->difference != 0;
     add_memory("memory outside PyTorch", [](const MemorySample& sample) {

@@ -152,11 +152,11 @@ TEST(Comparison, PeakMemoryIsThatOfTensorsAndExact) {
   };
   const auto first = with_memory(1000, 700);
   const auto same = compare_runs(first, with_memory(1000, 900));
-  EXPECT_EQ(find(same, "peak memory of tensors")->beyond_noise, false);
+  EXPECT_EQ(find(same, "peak of tensors")->beyond_noise, false);
   EXPECT_EQ(find(same, "memory outside PyTorch")->difference, 200);
   EXPECT_FALSE(find(same, "memory outside PyTorch")->beyond_noise);
   const auto other = compare_runs(first, with_memory(1004, 700));
-  EXPECT_EQ(find(other, "peak memory of tensors")->beyond_noise, true);
+  EXPECT_EQ(find(other, "peak of tensors")->beyond_noise, true);
 }
 
 TEST(Comparison, RunsOfDifferentJobsAreNotJudged) {
