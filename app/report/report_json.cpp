@@ -152,9 +152,7 @@ Json categories_json(const Bytes& bytes, auto is_known) {
   for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
     const auto category = static_cast<trace::MemoryCategory>(i);
     const auto held = bytes[static_cast<std::size_t>(i)];
-    // Something always is outside of PyTorch: 0 is that nobody could ask.
-    const bool is_told = held != 0 || category != trace::MemoryCategory::kOutside;
-    json[std::string(to_string(category))] = known(is_told && is_known(category), held);
+    json[std::string(to_string(category))] = known(is_known(category), held);
   }
   return json;
 }
@@ -195,7 +193,9 @@ Json rank_json(const trace::RankFigures& rank, const trace::RunSummary& summary)
   const bool has_estimate =
       std::ranges::any_of(rank.estimate_peaks, [](std::int64_t bytes) { return bytes > 0; });
   json["memory_estimate_by_category"] =
-      known(has_estimate, categories_json(rank.estimate_peaks, [](auto) { return true; }));
+      known(has_estimate, categories_json(rank.estimate_peaks, [&](trace::MemoryCategory category) {
+              return category != trace::MemoryCategory::kOutside || is_told(category);
+            }));
   json["device"] = text_or_null(rank.info.device);
   json["device_name"] = text_or_null(rank.info.device_name);
   json["versions"] = text_or_null(rank.info.versions);

@@ -270,9 +270,13 @@ std::string ranks_text(const trace::RunFigures& figures) {
                                             {"peak", Align::kRight}};
   std::vector<std::size_t> shown;  // categories that any rank has
   for (std::size_t i = 0; i < trace::kMemoryCategoryCount; ++i) {
-    if (std::ranges::none_of(figures.ranks, [&](auto& r) { return r.peak.bytes[i] != 0; })) {
-      continue;
-    }
+    const auto category = static_cast<trace::MemoryCategory>(i);
+    // Where others of them are known, an unknown one is named.
+    const bool is_shown = std::ranges::any_of(figures.ranks, [&](const auto& rank) {
+      return rank.peak.bytes[i] != 0 || (trace::is_purpose(category) &&
+                                         !rank.peak.knows(category) && rank.peak.knows_a_purpose());
+    });
+    if (!is_shown) continue;
     shown.push_back(i);
     columns.push_back(
         {std::string(to_string(static_cast<trace::MemoryCategory>(i))), Align::kRight});
@@ -289,7 +293,9 @@ std::string ranks_text(const trace::RunFigures& figures) {
                                     has_memory ? bytes(static_cast<double>(rank.peak.total_bytes()))
                                                : std::string(ui::kUnknown)};
     for (const auto category : shown) {
-      row.push_back(bytes(static_cast<double>(rank.peak.bytes[category])));
+      const bool is_known = rank.peak.knows(static_cast<trace::MemoryCategory>(category));
+      row.push_back(is_known ? bytes(static_cast<double>(rank.peak.bytes[category]))
+                             : std::string(ui::kUnknown));
     }
     table.add_row(std::move(row));
   }

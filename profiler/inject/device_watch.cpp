@@ -45,13 +45,14 @@ std::int64_t held_bytes(const NvmlLibrary& nvml, NvmlDevice device, std::int64_t
 
 trace::MemorySample sample_of(const NvmlLibrary& nvml, NvmlDevice device) {
   trace::MemorySample sample;
+  sample.untold = 0xff;
   NvmlMemory memory;
   if (nvml.api().memory == nullptr || nvml.api().memory(device, &memory) != kNvmlSuccess)
     return sample;
   sample.device_total_bytes = static_cast<std::int64_t>(memory.total);
   sample.device_used_bytes = static_cast<std::int64_t>(memory.used);
   // What of it the allocator gave out, and for what, is not known from outside.
-  sample.knows_categories = false;
+  sample.untold = trace::MemorySample::kUntoldPurposes;
   sample.bytes[static_cast<std::size_t>(MemoryCategory::kOther)] =
       held_bytes(nvml, device, sample.device_used_bytes);
   return sample;

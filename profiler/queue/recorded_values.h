@@ -17,7 +17,7 @@ struct CollectiveCall {
   int tag_index = -1;
   trace::StringId tag_name = 0;
   trace::StringId data_type = 0;
-  std::int64_t bytes = 0;
+  std::int64_t bytes = trace::kNotKnown;
 };
 
 // What the backend made of a collective once it launched it.

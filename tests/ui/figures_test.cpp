@@ -131,6 +131,36 @@ TEST(MemoryStacks, ListACategoryThatIsGoneAtThePeak) {
   EXPECT_DOUBLE_EQ(stacks.bars[0].category_peaks[kGradients], 4096);
 }
 
+TEST(Progress, TellsTheLengthOfAShortRunThatEnded) {
+  auto run = std::make_shared<RunView>();
+  run->figures.info.status = trace::RunStatus::kDone;
+  run->figures.info.start_ns = 1;
+  run->figures.info.end_ns = 1 + 87'400'000;
+  Snapshot snapshot;
+  snapshot.run = run;
+  EXPECT_EQ(progress_text(snapshot).right, "87.4 ms");
+  run->figures.info.end_ns = 1 + 75'000'000'000;
+  EXPECT_EQ(progress_text(snapshot).right, "1:15.0");
+}
+
+TEST(MemoryStacks, NameACategoryOfWhichNobodyTold) {
+  using trace::MemoryCategory;
+  auto ranks = sample_snapshot().run->figures.ranks;
+  constexpr auto kGradients = static_cast<std::size_t>(MemoryCategory::kGradients);
+  for (auto& rank : ranks) {
+    rank.peak.bytes[kGradients] = rank.category_peaks[kGradients] = 0;
+    rank.peak.untold = trace::MemorySample::bit(MemoryCategory::kGradients);
+  }
+  const auto stacks = memory_stacks(ranks);
+  EXPECT_THAT(stacks.categories, testing::Contains(MemoryCategory::kGradients));
+  EXPECT_EQ(part_text(stacks.bars[0], MemoryCategory::kGradients), "not known");
+  EXPECT_NE(part_text(stacks.bars[0], MemoryCategory::kParameters), "not known");
+  for (auto& rank : ranks) rank.peak.untold = trace::MemorySample::kUntoldPurposes;
+  EXPECT_THAT(memory_stacks(ranks).categories,
+              testing::Not(testing::Contains(MemoryCategory::kGradients)))
+      << "of none is anything known";
+}
+
 TEST(Messages, TellOfLostRecordsAndOfAHangBeforeTheBanner) {
   Snapshot snapshot = sample_snapshot();
   EXPECT_EQ(messages(snapshot).size(), 1u) << "the banner alone";

@@ -128,7 +128,7 @@ void KinetoRank::add_memory(const KinetoEvent& event) {
   if (!on_gpu || event.total_allocated < 0) return;
   MemorySample sample;
   sample.time_ns = event.start_ns;
-  sample.knows_categories = false;
+  sample.untold = MemorySample::kUntoldPurposes;
   sample.bytes[static_cast<std::size_t>(MemoryCategory::kOther)] = event.total_allocated;
   if (event.total_reserved >= 0) {
     sample.reserved_bytes = std::max(event.total_reserved, event.total_allocated);

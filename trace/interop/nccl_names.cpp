@@ -81,7 +81,12 @@ TorchType torch_type(std::string_view c10_name) {
 std::int64_t collective_bytes(CollectiveFunction function, std::int64_t in_elements,
                               std::int64_t out_elements, std::int64_t element_bytes) {
   const bool gathers = function == CollectiveFunction::kAllGather;
-  return std::max<std::int64_t>(0, gathers ? out_elements : in_elements) * element_bytes;
+  const std::int64_t elements = gathers ? out_elements : in_elements;
+  if (elements == 0 || function == CollectiveFunction::kBarrier) return 0;
+  std::int64_t bytes = 0;
+  const bool is_told =
+      elements > 0 && element_bytes > 0 && !__builtin_mul_overflow(elements, element_bytes, &bytes);
+  return is_told ? bytes : kNotKnown;
 }
 
 }  // namespace shardlens::trace

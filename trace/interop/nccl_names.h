@@ -25,7 +25,8 @@ struct TorchType {
 // From c10's name: "BFloat16", "Float", "Long", …; of others the name as it is.
 TorchType torch_type(std::string_view c10_name);
 
-// S of nccl-tests: the total over ranks for gather and scatter. 0 where a count is not known.
+// S of nccl-tests: the total over ranks for gather and scatter. kNotKnown where a count or the
+// size of a value is not told.
 std::int64_t collective_bytes(CollectiveFunction function, std::int64_t in_elements,
                               std::int64_t out_elements, std::int64_t element_bytes);
 

@@ -25,6 +25,11 @@ inline constexpr StringId kMostStringId = 1u << 20;
 // What an integer holds that nobody told, where 0 would be a value.
 inline constexpr std::int64_t kNotKnown = -1;
 
+// Of what cannot be negative: known where both are.
+constexpr std::int64_t known_sum(std::int64_t a, std::int64_t b) {
+  return a < 0 || b < 0 ? kNotKnown : saturated_add(a, b);
+}
+
 // ---- where an event happened ------------------------------------------------------------------
 
 enum class LaneKind : std::uint8_t {
@@ -112,15 +117,15 @@ struct Collective {
   CollectiveFunction function = CollectiveFunction::kOther;  // what the strategy asked for
   CollectiveFunction executed = CollectiveFunction::kOther;  // what the backend ran
   TagKind tag_kind = TagKind::kNone;
-  int tag_index = -1;            // bucket or unit index
-  StringId tag_name = 0;         // for kNamed and kUnit: "blocks.6 forward gather"
-  Phase phase = Phase::kOther;   // in which phase the host asked for it
-  StringId data_type = 0;        // "float32", "bfloat16", …
-  StringId algorithm = 0;        // as NCCL chose it: "RING", "TREE", "NVLS", …; 0: not known
-  StringId protocol = 0;         // "LL", "LL128", "SIMPLE"
-  int channels = 0;              // that it was spread over
-  std::int64_t bytes = 0;        // S of nccl-tests: the total over ranks for gather and scatter;
-                                 // 0: not known, see has_bytes()
+  int tag_index = -1;           // bucket or unit index
+  StringId tag_name = 0;        // for kNamed and kUnit: "blocks.6 forward gather"
+  Phase phase = Phase::kOther;  // in which phase the host asked for it
+  StringId data_type = 0;       // "float32", "bfloat16", …
+  StringId algorithm = 0;       // as NCCL chose it: "RING", "TREE", "NVLS", …; 0: not known
+  StringId protocol = 0;        // "LL", "LL128", "SIMPLE"
+  int channels = 0;             // that it was spread over
+  // S of nccl-tests: the total over ranks for gather and scatter.
+  std::int64_t bytes = kNotKnown;
   std::int64_t enqueued_ns = 0;  // the host's call
   std::int64_t start_ns = 0;     // the backend really began
   std::int64_t end_ns = 0;
@@ -139,15 +144,13 @@ struct PendingCollective {
   StringId tag_name = 0;
   Phase phase = Phase::kOther;
   std::int64_t step = -1;
-  std::int64_t bytes = 0;
+  std::int64_t bytes = kNotKnown;
   std::int64_t enqueued_ns = 0;
   std::int64_t end_ns = 0;  // 0: it has not ended
 };
 
-// Whether it is known how many: only a barrier has none.
-bool has_bytes(const auto& collective) {
-  return collective.bytes > 0 || collective.function == CollectiveFunction::kBarrier;
-}
+// Whether it is known how many: a barrier moves 0, and so may any other.
+bool has_bytes(const auto& collective) { return collective.bytes >= 0; }
 
 struct ProcessGroup {
   int rank = 0;
@@ -214,6 +217,10 @@ enum class MemoryCategory : std::uint8_t {
   kOutside,  // not allocated through PyTorch: context, libraries, heap
 };
 inline constexpr int kMemoryCategoryCount = 8;
+// What PyTorch's memory is for, other than all that nobody told.
+constexpr bool is_purpose(MemoryCategory category) {
+  return category != MemoryCategory::kOther && category != MemoryCategory::kOutside;
+}
 
 struct MemorySample {
   int rank = 0;
@@ -222,8 +229,8 @@ struct MemorySample {
   // The composition at this step's peak, caught between samples; where nothing tells when it was
   // (the caching allocator of a GPU), `time_ns` is the end of the step.
   bool is_peak = false;
-  // False: nobody told what PyTorch's memory is for, and all of it is other.
-  bool knows_categories = true;
+  // A bit for each category of which nobody told what it holds; in sums it is 0.
+  std::uint8_t untold = 0;
   std::array<std::int64_t, kMemoryCategoryCount> bytes{};
   // Of a peak: each category at its own time in the step; 0 where only samples are known.
   std::array<std::int64_t, kMemoryCategoryCount> highest{};
@@ -232,11 +239,25 @@ struct MemorySample {
   // Of the whole device or process.
   std::int64_t device_used_bytes = kNotKnown, device_total_bytes = kNotKnown;
 
+  static constexpr std::uint8_t bit(MemoryCategory category) {
+    return static_cast<std::uint8_t>(1u << static_cast<unsigned>(category));
+  }
+  // All but other, where nobody told what PyTorch's memory is for.
+  static constexpr std::uint8_t kUntoldPurposes =
+      0xff & ~(1u << static_cast<unsigned>(MemoryCategory::kOther));
+
   bool knows(MemoryCategory category) const {
-    const bool is_told =
-        category == MemoryCategory::kOther ||
-        (category == MemoryCategory::kOutside && bytes[static_cast<std::size_t>(category)] > 0);
-    return knows_categories || is_told;
+    // Something always is outside of PyTorch: 0 is that nobody could ask.
+    if (category == MemoryCategory::kOutside) return bytes[static_cast<std::size_t>(category)] > 0;
+    return (untold & bit(category)) == 0;
+  }
+  // What any of PyTorch's memory is for.
+  bool knows_a_purpose() const {
+    constexpr std::uint8_t kPurposes = kUntoldPurposes & ~bit(MemoryCategory::kOutside);
+    return (untold & kPurposes) != kPurposes;
+  }
+  bool tells_nothing() const {
+    return !knows_a_purpose() && !knows(MemoryCategory::kOther) && !knows(MemoryCategory::kOutside);
   }
   bool knows_highest() const {
     return is_peak && std::ranges::any_of(highest, [](std::int64_t held) { return held > 0; });

@@ -53,7 +53,7 @@ class DeviceUse {
 MemorySample sample_sum(c10::DeviceIndex index, bool peak) {
   namespace allocator = c10::cuda::CUDACachingAllocator;
   MemorySample sample;
-  sample.knows_categories = false;
+  sample.untold = MemorySample::kUntoldPurposes;
   const auto stats = allocator::getDeviceStats(index);
   const auto& allocated = stats.allocated_bytes[0];
   const auto& reserved = stats.reserved_bytes[0];

@@ -31,6 +31,10 @@ MemoryBar bar_of(const trace::RankFigures& rank, bool goes_on) {
     if (bytes > 0) bar.parts.push_back({static_cast<MemoryCategory>(i), bytes});
     const auto own = static_cast<double>(rank.category_peaks[static_cast<std::size_t>(i)]);
     bar.category_peaks[static_cast<std::size_t>(i)] = std::max(own, bytes);
+    const auto category = static_cast<MemoryCategory>(i);
+    if (trace::is_purpose(category) && rank.peak.knows_a_purpose() && !rank.peak.knows(category)) {
+      bar.untold.push_back(category);
+    }
   }
   return bar;
 }
@@ -48,10 +52,11 @@ MemoryStacks memory_stacks(const std::vector<trace::RankFigures>& ranks, bool go
   }
   for (int i = 0; i < trace::kMemoryCategoryCount; ++i) {
     const auto category = static_cast<MemoryCategory>(i);
-    const bool used = std::any_of(out.bars.begin(), out.bars.end(), [i](const MemoryBar& bar) {
-      return bar.category_peaks[static_cast<std::size_t>(i)] > 0;
+    const bool is_shown = std::ranges::any_of(out.bars, [&](const MemoryBar& bar) {
+      return bar.category_peaks[static_cast<std::size_t>(i)] > 0 ||
+             std::ranges::find(bar.untold, category) != bar.untold.end();
     });
-    if (used) out.categories.push_back(category);
+    if (is_shown) out.categories.push_back(category);
   }
   return out;
 }
@@ -101,6 +106,12 @@ std::string_view memory_name(MemoryCategory category) {
       return "Outside PyTorch";
   }
   return "";
+}
+
+std::string part_text(const MemoryBar& bar, MemoryCategory category) {
+  if (std::ranges::find(bar.untold, category) != bar.untold.end()) return "not known";
+  const auto part = std::ranges::find(bar.parts, category, &MemoryPart::category);
+  return format_bytes(part == bar.parts.end() ? 0 : part->bytes).text();
 }
 
 std::string_view memory_definition(MemoryCategory category) {

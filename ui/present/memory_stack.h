@@ -18,6 +18,8 @@ struct MemoryPart {
 struct MemoryBar {
   int rank = 0;
   std::vector<MemoryPart> parts;  // at the rank's peak, from the bottom; empty parts left out
+  // Where nobody told what they hold although they told of others.
+  std::vector<trace::MemoryCategory> untold = {};
   double peak = 0, estimate = 0;  // totals; 0: not known
   // By PyTorch alone, which lies below what is outside: what that is between peaks is no measure of
   // anything, and was above the peak on a CPU, where the heap keeps what tensors freed. 0: no
@@ -28,10 +30,11 @@ struct MemoryBar {
 
 struct MemoryStacks {
   std::vector<MemoryBar> bars;
-  double top = 1;                                 // of the axis, in bytes
-  std::size_t largest = 0;                        // the bar with the highest peak
-  std::vector<trace::MemoryCategory> categories;  // that any rank ever used, in order
-  std::string source;                             // how it was measured
+  double top = 1;           // of the axis, in bytes
+  std::size_t largest = 0;  // the bar with the highest peak
+  // That any rank ever used, in order, or of which one does not tell.
+  std::vector<trace::MemoryCategory> categories;
+  std::string source;  // how it was measured
 };
 
 // Which bars there is room for: all by rank, or the highest peaks first and the rest as one.
@@ -48,6 +51,8 @@ std::string rest_text(const MemoryFold& fold);
 MemoryStacks memory_stacks(const std::vector<trace::RankFigures>& ranks, bool goes_on = true);
 
 std::string_view memory_name(trace::MemoryCategory category);  // "Optimizer state"
+std::string part_text(const MemoryBar& bar,
+                      trace::MemoryCategory category);  // "12 MiB", "not known"
 std::string_view memory_definition(trace::MemoryCategory category);
 
 // "The estimate is 3 % above what was measured"; "" where there is none.

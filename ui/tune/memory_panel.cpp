@@ -81,6 +81,9 @@ void draw_bar_tooltip(const Look& look, const MemoryBar& bar, const std::string&
     const Rgb swatch = part_color(p, part->category);
     scope.row(&swatch, memory_name(part->category), format_bytes(part->bytes).text());
   }
+  for (const auto category : bar.untold) {
+    scope.row(nullptr, memory_name(category), part_text(bar, category));
+  }
   scope.row(nullptr, "Peak", format_bytes(bar.peak).text());
   if (bar.now > 0) scope.row(nullptr, "PyTorch now (tick)", format_bytes(bar.now).text());
   if (bar.estimate > 0) scope.row(nullptr, "Estimate (dashed)", format_bytes(bar.estimate).text());
@@ -222,12 +225,8 @@ void draw_table(const Look& look, Rect area, const MemoryStacks& stacks) {
     const Rect mark = row.take_left(look.px(10), look.px(8));
     fill({mark.x, std::round(mark.center_y() - mark.w / 2), mark.w, mark.w},
          color(part_color(p, *category)), look.px(2));
-    double bytes = 0;
-    for (const MemoryPart& part : bar.parts) {
-      if (part.category == *category) bytes = part.bytes;
-    }
     const float width =
-        text_in(look, row, Face::kMono, p.text, format_bytes(bytes).text(), Align::kRight);
+        text_in(look, row, Face::kMono, p.text, part_text(bar, *category), Align::kRight);
     row.take_right(width, look.px(8));
     text_in(look, row, Face::kBody, p.text_secondary, memory_name(*category));
   }

@@ -35,8 +35,6 @@ std::vector<NullableColumn> nullable_columns() {
   std::vector<NullableColumn> columns;
   for (const trace::TableSchema& table : trace::trace_tables()) {
     for (const trace::Column& column : table.columns) {
-      // All that PyTorch holds, where nobody tells what it is for: always written.
-      if (column.name == "other_bytes") continue;
       const bool is_real = column.type == "REAL";
       if (is_real || column.type == "INTEGER")
         columns.push_back({table.name, column.name, is_real});
@@ -280,6 +278,42 @@ TEST_P(UnknownValues, AreNullOrAbsentWhateverTellsThem) {
   }
   const bool is_imported = std::string(GetParam()) == "imported";
   EXPECT_GT(keys, is_imported ? 2u : 40u) << "the columns reach what is told";
+}
+
+// What is told and is 0, is 0: null is for what nobody told.
+TEST_P(UnknownValues, AreOtherThanZero) {
+  const Leaves base = told_after("");
+  std::size_t keys = 0;
+  for (const char* column : {"collective set bytes", "pending set bytes", "step set tokens",
+                             "step set samples", "memory set activations_bytes"}) {
+    const std::string set = "update " + std::string(column) + "=";
+    const Leaves without = told_after(set + "null");
+    const Leaves zero = told_after(set + "0");
+    for (const auto& [path, value] : base) {
+      const auto unknown = without.find(path);
+      // What moved nothing has no bandwidth.
+      const bool follows = value.is_number() && unknown != without.end() &&
+                           unknown->second.is_null() && path.find("bw_g") == std::string::npos;
+      if (!follows) continue;
+      ++keys;
+      const auto found = zero.find(path);
+      EXPECT_TRUE(found != zero.end() && found->second.is_number())
+          << path << " is told as not known after " << set << "0";
+    }
+  }
+  EXPECT_GE(keys, 2u);
+}
+
+TEST_P(UnknownValues, OneCategoryOfMemoryHidesNoOther) {
+  if (std::string(GetParam()) == "imported") GTEST_SKIP() << "knows no category";
+  const std::string path = "report/ranks/0/memory_by_category/";
+  const Leaves base = told_after("");
+  const Leaves without = told_after("update memory set activations_bytes=null");
+  for (const auto& [each, value] : base) {
+    if (!each.starts_with(path)) continue;
+    const bool is_known = value.is_number() && each != path + "activations";
+    EXPECT_EQ(without.at(each).is_number(), is_known) << each;
+  }
 }
 
 // Nobody told of the settings, the recorder or the model, whatever is in the rows.

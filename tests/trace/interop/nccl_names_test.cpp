@@ -28,7 +28,17 @@ TEST(NcclNames, CountBytesAsNcclTestsDoes) {
   // 8 ranks: the whole of what is gathered or scattered.
   EXPECT_EQ(collective_bytes(CollectiveFunction::kAllGather, 25136, 201088, 2), 402176);
   EXPECT_EQ(collective_bytes(CollectiveFunction::kReduceScatter, 800, 100, 4), 3200);
-  EXPECT_EQ(collective_bytes(CollectiveFunction::kAllReduce, -1, -1, 4), 0);
+}
+
+TEST(NcclNames, TellNoBytesFromNoneTold) {
+  constexpr auto kAllReduce = CollectiveFunction::kAllReduce;
+  EXPECT_EQ(collective_bytes(kAllReduce, -1, -1, 4), kNotKnown);
+  EXPECT_EQ(collective_bytes(kAllReduce, 100, 100, 0), kNotKnown) << "of a type nobody knows";
+  EXPECT_EQ(collective_bytes(kAllReduce, std::int64_t{1} << 62, -1, 8), kNotKnown);
+  EXPECT_EQ(collective_bytes(CollectiveFunction::kAllGather, 100, -1, 4), kNotKnown);
+  // A rank that has nothing for the others takes part all the same.
+  EXPECT_EQ(collective_bytes(CollectiveFunction::kAllToAll, 0, 512, 4), 0);
+  EXPECT_EQ(collective_bytes(CollectiveFunction::kBarrier, -1, -1, 0), 0);
 }
 
 }  // namespace

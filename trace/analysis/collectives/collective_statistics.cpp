@@ -165,7 +165,7 @@ CollectiveGroupFigures CollectiveStatistics::figures_of(
   result.wait_ns = static_cast<double>(row.wait_ns) / static_cast<double>(row.matched);
   result.transfer_ns = static_cast<double>(row.transfer_ns) / static_cast<double>(row.matched);
   const double median_transfer_ns = row.transfers.median();
-  if (median_transfer_ns > 0) {
+  if (median_transfer_ns > 0 && result.bytes > 0) {
     result.algbw_bytes_per_s = static_cast<double>(result.bytes) / median_transfer_ns * 1e9;
     result.busbw_bytes_per_s =
         result.algbw_bytes_per_s * bus_factor(result.function, row.group_size);

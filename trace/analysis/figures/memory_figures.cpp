@@ -30,6 +30,7 @@ bool is_later(const MemorySample& a, const MemorySample& b) {
 
 bool take_in(RankFigures& rank, const MemorySample& sample) {
   if (sample.time_ns <= 0) return false;
+  if (sample.tells_nothing()) return true;
   const auto is_plausible = [](std::int64_t bytes) { return bytes >= 0 && bytes <= kMostBytes; };
   if (!std::ranges::all_of(sample.bytes, is_plausible)) return false;
   if (!std::ranges::all_of(sample.highest, is_plausible)) return false;

@@ -15,7 +15,7 @@ namespace shardlens::trace {
 struct CollectiveCallFigures {
   std::int64_t sequence = -1;
   CollectiveFunction function = CollectiveFunction::kOther;
-  std::int64_t bytes = 0;
+  std::int64_t bytes = kNotKnown;
   std::string tag;  // "bucket 3", "loss", …; "" for none
   Phase phase = Phase::kOther;
   std::int64_t step = -1;

@@ -197,7 +197,7 @@ void RunAnalysis::State::add_step(const Step& step) {
 void RunAnalysis::State::add_collective(const Collective& collective) {
   auto* rank = rank_of(collective.rank);
   if (rank == nullptr) return;
-  if (collective.bytes < 0 || collective.bytes > kMostBytes ||
+  if (collective.bytes < kNotKnown || collective.bytes > kMostBytes ||
       !is_plausible_time(collective.start_ns, collective.end_ns)) {
     ++ignored_rows;
     return;
@@ -214,9 +214,10 @@ void RunAnalysis::State::add_collective(const Collective& collective) {
   const auto ran =
       collective.executed == CollectiveFunction::kOther ? collective.function : collective.executed;
   const double factor = sent_factor(ran, static_cast<int>(members.size()));
-  std::optional<double> sent = factor * static_cast<double>(collective.bytes);
+  std::optional<double> sent = 0;
   // Another program's trace may not say how large it was.
   if (factor > 0 && !has_bytes(collective)) sent.reset();
+  if (factor > 0 && has_bytes(collective)) sent = factor * static_cast<double>(collective.bytes);
   rank->activity.add_collective(collective, row, sent);
   rank->recent.add(collective);
 }

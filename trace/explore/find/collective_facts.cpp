@@ -211,7 +211,7 @@ class CollectiveFacts {
   }
 
   void add_size() {
-    if (row_.bytes > 0) {
+    if (has_bytes(row_)) {
       std::string text = bytes_figure(row_.bytes);
       const auto type = rows_.text(row_.data_type);
       if (!type.empty()) text += " " + std::string(type);

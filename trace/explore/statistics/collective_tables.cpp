@@ -114,8 +114,9 @@ void add_wait(const RangeCall& call, NameFigures& figures) {
   // Clocks that disagree may let a rank end before another one started.
   figures.transfer_ns = saturated_add(
       figures.transfer_ns, std::max<std::int64_t>(0, saturated_difference(row.end_ns, latest)));
-  figures.matched_bytes = saturated_add(figures.matched_bytes, row.bytes);
+  figures.matched_bytes = known_sum(figures.matched_bytes, row.bytes);
   figures.bus_bytes += static_cast<double>(row.bytes) * bus_factor(row.function, call.start.ranks);
+  if (figures.matched_bytes < 0) figures.bus_bytes = 0;
 }
 
 NameFigures figures_of(const std::string& name, std::span<const RangeCall* const> calls) {
@@ -128,7 +129,7 @@ NameFigures figures_of(const std::string& name, std::span<const RangeCall* const
   for (const RangeCall* call : calls) {
     durations.push_back(call->duration_ns);
     figures.total_ns = saturated_add(figures.total_ns, call->duration_ns);
-    figures.bytes = saturated_add(figures.bytes, call->row->bytes);
+    figures.bytes = known_sum(figures.bytes, call->row->bytes);
     add_wait(*call, figures);
     algorithms.add(call->of->text(call->row->algorithm));
     protocols.add(call->of->text(call->row->protocol));

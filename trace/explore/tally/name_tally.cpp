@@ -17,7 +17,7 @@ bool LongestEvent::yields_to(const LongestEvent& other) const {
 void NameSum::add(const NameSum& other) {
   total_ns = saturated_add(total_ns, other.total_ns);
   least_ns = std::min(least_ns, other.least_ns);
-  bytes = saturated_add(bytes, other.bytes);
+  bytes = known_sum(bytes, other.bytes);
   if (longest.yields_to(other.longest)) longest = other.longest;
 }
 
@@ -60,7 +60,10 @@ void NameTally::add_block(const ChunkEntry& chunk, const EventColumns& columns,
     sum.total_ns = saturated_add(sum.total_ns, duration);
     sum.least_ns = std::min(sum.least_ns, duration);
     ++sum.buckets.in(counts_, bucket_of(duration));
-    if (has_bytes) sum.bytes = saturated_add(sum.bytes, columns.value(block.index(i)));
+    if (has_bytes) {
+      const std::int64_t bytes = columns.value(block.index(i));  // 0: nobody told
+      sum.bytes = known_sum(sum.bytes, bytes > 0 ? bytes : kNotKnown);
+    }
     if (duration < sum.longest.duration_ns) [[likely]]
       continue;
     const std::size_t index = block.index(i);

@@ -119,7 +119,7 @@ struct RowTable<Collective> {
     io.interned("algorithm", row.algorithm);
     io.interned("protocol", row.protocol);
     io.integer_if(row.channels > 0, "channels", row.channels);
-    io.integer_if(has_bytes(row), "bytes", row.bytes);
+    io.integer_if(has_bytes(row), "bytes", row.bytes, kNotKnown);
     io.integer_if(row.enqueued_ns > 0, "enqueued_ns", row.enqueued_ns);
     io.integer("start_ns", row.start_ns);
     io.integer("end_ns", row.end_ns);
@@ -138,7 +138,7 @@ struct RowTable<PendingCollective> {
     io.tag(row);
     io.enumeration("phase", row.phase, Phase::kOther);
     io.integer("step", row.step);
-    io.integer_if(has_bytes(row), "bytes", row.bytes);
+    io.integer_if(has_bytes(row), "bytes", row.bytes, kNotKnown);
     io.integer("enqueued_ns", row.enqueued_ns);
     io.integer_if(row.end_ns > 0, "end_ns", row.end_ns);
   }
@@ -257,13 +257,13 @@ struct RowTable<MemorySample> {
     io.integer("time_ns", row.time_ns);
     io.integer("step", row.step);
     io.boolean("is_peak", row.is_peak);
-    bool knows_categories = true;
+    unsigned untold = 0;
     for (std::size_t i = 0; i < kMemoryColumns.size(); ++i) {
       const auto category = static_cast<MemoryCategory>(i);
       const bool is_told = io.integer_if(row.knows(category), kMemoryColumns[i], row.bytes[i]);
-      knows_categories &= is_told || category == MemoryCategory::kOutside;
+      if (!is_told) untold |= MemorySample::bit(category);
     }
-    if constexpr (!std::is_const_v<Row>) row.knows_categories = knows_categories;
+    if constexpr (!std::is_const_v<Row>) row.untold = static_cast<std::uint8_t>(untold);
     const bool knows_highest = row.knows_highest();
     for (std::size_t i = 0; i < kHighestMemoryColumns.size(); ++i) {
       io.integer_if(knows_highest, kHighestMemoryColumns[i], row.highest[i]);

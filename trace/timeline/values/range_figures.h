@@ -50,12 +50,12 @@ struct NameFigures {
   // Exact, the nearest rank; kUnknownNs until every event was seen.
   std::int64_t median_ns = 0, p99_ns = 0;
   std::int64_t least_ns = 0, most_ns = 0;
-  std::int64_t bytes = 0;  // collectives and copies: sum; else 0
+  std::int64_t bytes = 0;  // collectives and copies: sum, kNotKnown if one is not; else 0
   // Collectives whose start on every rank of the group is known, summed; all 0 where none is.
   std::int64_t matched = 0;
   std::int64_t wait_ns = 0;         // latest start − own start
   std::int64_t transfer_ns = 0;     // own end − latest start
-  std::int64_t matched_bytes = 0;   // algbw = matched_bytes ÷ transfer_ns
+  std::int64_t matched_bytes = 0;   // algbw = matched_bytes ÷ transfer_ns; or kNotKnown
   std::string algorithm, protocol;  // as NCCL chose them, all that occur; "": not known
   double bus_bytes = 0;             // bytes × bus_factor(); busbw = bus_bytes ÷ transfer_ns
   EventRef longest;                 // to be shown in the timeline

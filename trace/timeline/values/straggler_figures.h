@@ -29,7 +29,7 @@ struct StragglerCall {
   int process_group = 0;
   std::int64_t sequence = 0;
   std::int64_t step = -1;
-  std::int64_t bytes = 0;
+  std::int64_t bytes = kNotKnown;
   std::int64_t first_start_ns = 0, latest_start_ns = 0, end_ns = 0;
   int last_rank = -1;                // started last; -1: not by more than the clocks' error
   std::int64_t wait_ns = 0;          // sum over the ranks

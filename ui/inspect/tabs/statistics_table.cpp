@@ -230,16 +230,16 @@ class StatisticsColumns {
   }
 
   void add_traffic() {
+    if (!is(StatisticsTable::kCollectives) && !is(StatisticsTable::kCopies)) return;
     add_optional(
         "Bytes", "bytes",
         is(StatisticsTable::kCollectives)
             ? "Sum of their sizes S as nccl-tests counts them, over all ranks of the range"
             : "Sum of the bytes moved",
         2,
-        [](const NameFigures& r) { return r.bytes > 0 ? static_cast<double>(r.bytes) : kNoValue; },
+        [](const NameFigures& r) { return r.bytes >= 0 ? static_cast<double>(r.bytes) : kNoValue; },
         format_bytes);
     if (is(StatisticsTable::kCollectives)) return add_collective_traffic();
-    if (!is(StatisticsTable::kCopies)) return;
     add_optional(
         "Bandwidth", "bytes_per_s", "Bytes ÷ sum of the durations", 2,
         [](const NameFigures& r) { return over(static_cast<double>(r.bytes), r.total_ns); },

@@ -75,7 +75,7 @@ void StragglerTab::explain_cell(const Look& look, const TableEvents& events) con
   scope.row(nullptr, "Later than the first rank", time(part->start_ns - call.first_start_ns));
   scope.row(nullptr, "Wait for the last rank", time(part->wait_ns));
   scope.row(nullptr, "Transfer", time(part->transfer_ns));
-  if (call.bytes > 0) {
+  if (trace::has_bytes(call)) {
     scope.row(nullptr, "Size", format_bytes(static_cast<double>(call.bytes)).text());
   }
   if (call.last_rank == rank) scope.note("It came last: the others waited for it");

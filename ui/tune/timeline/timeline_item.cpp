@@ -132,7 +132,8 @@ CollectiveLabel collective_label(const trace::CollectiveBar& bar) {
   const std::int64_t index = bar.event.tag_index;
   switch (bar.event.tag_kind) {
     case trace::TagKind::kBucket:
-      return {bar.label + " · " + size(bar.event.bytes), std::to_string(index)};
+      return {trace::has_bytes(bar.event) ? bar.label + " · " + size(bar.event.bytes) : bar.label,
+              std::to_string(index)};
     case trace::TagKind::kUnit: {
       // "3" of "blocks.3 forward gather"; the root has no number.
       const auto dot = bar.label.find('.');

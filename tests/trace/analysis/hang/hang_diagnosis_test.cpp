@@ -230,10 +230,10 @@ TEST_F(HangDiagnosisTest, ListsTheLastEnteredAndCompletedCallOfEveryRank) {
 // Where steps have no detail, what ended last is all that is known: no collective to count.
 TEST_F(HangDiagnosisTest, WhatEndedWithoutDetailIsKnownAndNotCounted) {
   start(2);
-  auto ended = pending(0, 10, 0, 1);
+  auto ended = pending(0, 10, kNotKnown, 1);
   ended.end_ns = kNow;
   const auto counted = analysis.figures().collectives;
-  wait_in({pending(0, 11, 0, 2), ended});
+  wait_in({pending(0, 11, kNotKnown, 2), ended});
   const RunFigures figures = analysis.figures();
   EXPECT_EQ(figures.collectives.size(), counted.size());
   EXPECT_EQ(figures.collectives[0].count, counted[0].count);
@@ -248,8 +248,15 @@ TEST_F(HangDiagnosisTest, WhatEndedWithoutDetailIsKnownAndNotCounted) {
 TEST_F(HangDiagnosisTest, AnUnknownSizeIsNoOtherSize) {
   start(2);
   wait_in({pending(0, 10, 2 * kMiB, 1)});
-  wait_in({pending(1, 10, 0, 1)});
+  wait_in({pending(1, 10, kNotKnown, 1)});
   EXPECT_NE(diagnose().cause, HangCause::kMismatch);
+}
+
+TEST_F(HangDiagnosisTest, NoBytesAreAnotherSize) {
+  start(2);
+  wait_in({pending(0, 10, 2 * kMiB, 1)});
+  wait_in({pending(1, 10, 0, 1)});
+  EXPECT_EQ(diagnose().cause, HangCause::kMismatch);
 }
 
 TEST_F(HangDiagnosisTest, AnEmptyRunIsNotDiagnosed) {
