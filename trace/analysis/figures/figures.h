@@ -61,6 +61,13 @@ enum class WaitDoubt : std::uint8_t {
 };
 std::string_view to_text(WaitDoubt doubt);  // "" for none; goes on a sentence
 
+// Until when a rank waited in a collective.
+struct WaitEnd {
+  // The last rank's start; the own one of a rank that waited for nobody, as it had left by then.
+  std::optional<std::int64_t> time_ns;
+  WaitDoubt doubt = WaitDoubt::kNone;  // why that is not known
+};
+
 struct StepFigures {
   std::int64_t index = 0;
   bool warmup = false;        // one of the first skip_steps: shown, not measured

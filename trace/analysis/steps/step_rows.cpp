@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "trace/analysis/steps/rank_activity.h"
-#include "trace/base/saturated.h"
 
 namespace shardlens::trace {
 
@@ -104,58 +103,6 @@ std::vector<StepRows> StepRowCollector::finish() && {
     });
   }
   return std::move(rows_);
-}
-
-MatchedWaits::MatchedWaits(const std::vector<Collective>& collectives,
-                           const std::vector<ProcessGroupFigures>& groups, std::size_t rank_count,
-                           const HostClocks* clocks)
-    : all_{0, rank_count} {
-  for (const auto& group : groups) {
-    for (const int rank : group.ranks) {
-      groups_[{group.id, rank}] = {group.ranks.front(), group.ranks.size()};
-    }
-  }
-  for (const auto& c : collectives) {
-    if (c.sequence < 0) continue;
-    Call& call = calls_.try_emplace(key_of(c), Call{c.start_ns, {}, 0}).first->second;
-    call.latest_start_ns = std::max(call.latest_start_ns, c.start_ns);
-    call.ranks.push_back(c.rank);
-  }
-  const HostClocks one_clock;
-  CallClockErrors errors(clocks == nullptr ? one_clock : *clocks);
-  for (auto& [key, call] : calls_) {
-    std::ranges::sort(call.ranks);
-    const auto repeated = std::ranges::unique(call.ranks);
-    call.ranks.erase(repeated.begin(), repeated.end());
-    call.clock_error_ns = errors.error_ns(call.ranks);
-  }
-}
-
-MatchedWaits::Group MatchedWaits::group_of(const Collective& c) const {
-  const auto found = groups_.find({c.process_group, c.rank});
-  return found == groups_.end() ? all_ : found->second;
-}
-
-MatchedWaits::Key MatchedWaits::key_of(const Collective& c) const {
-  return {c.process_group, group_of(c).first_member, c.sequence, c.function};
-}
-
-WaitEnd MatchedWaits::end_of(const Collective& collective) const {
-  const std::size_t members = group_of(collective).size;
-  if (members == 1) return {collective.start_ns};
-  const auto found = calls_.find(key_of(collective));
-  if (found == calls_.end() || found->second.ranks.size() < members) {
-    return {std::nullopt, WaitDoubt::kRecordsMissing};
-  }
-  const Call& call = found->second;
-  if (call.clock_error_ns == kUnknownClockError) return {std::nullopt, WaitDoubt::kClocksUnknown};
-  const bool has_left = collective.end_ns <= call.latest_start_ns;
-  const auto wait_ns =
-      has_left ? 0 : saturated_difference(call.latest_start_ns, collective.start_ns);
-  if (call.clock_error_ns > 0 && wait_ns <= call.clock_error_ns) {
-    return {std::nullopt, WaitDoubt::kClockError};
-  }
-  return {collective.start_ns + wait_ns};
 }
 
 }  // namespace shardlens::trace

@@ -2,13 +2,9 @@
 // time.
 #pragma once
 
-#include <map>
-#include <optional>
-#include <tuple>
 #include <vector>
 
 #include "trace/analysis/figures/figures.h"
-#include "trace/analysis/steps/host_clocks.h"
 #include "trace/analysis/steps/step_breakdown.h"
 #include "trace/base/intervals.h"
 #include "trace/model/batch.h"
@@ -56,44 +52,6 @@ class StepRowCollector {
   std::vector<StepRows> rows_;
   std::vector<std::vector<Interval>> communication_, copies_;
   std::vector<Collective> collectives_;
-};
-
-// Until when a rank waited in a collective.
-struct WaitEnd {
-  // The last rank's start; the own one of a rank that waited for nobody, as it had left by then.
-  std::optional<std::int64_t> time_ns;
-  WaitDoubt doubt = WaitDoubt::kNone;  // why that is not known
-};
-
-// Calls over the ranks of a group, matched by (group and its members, sequence, function): groups
-// of different ranks may have the same number.
-class MatchedWaits {
- public:
-  // `rank_count`: of the run, which groups that nobody announced span; `clocks`: null: there is
-  // one.
-  MatchedWaits(const std::vector<Collective>& collectives,
-               const std::vector<ProcessGroupFigures>& groups, std::size_t rank_count,
-               const HostClocks* clocks);
-  WaitEnd end_of(const Collective& collective) const;
-
- private:
-  using Key = std::tuple<int, int, std::int64_t, CollectiveFunction>;
-  struct Group {
-    int first_member = 0;
-    std::size_t size = 0;
-  };
-  struct Call {
-    std::int64_t latest_start_ns = 0;
-    std::vector<int> ranks;  // ascending
-    std::int64_t clock_error_ns = 0;
-  };
-
-  Group group_of(const Collective& collective) const;
-  Key key_of(const Collective& collective) const;
-
-  std::map<std::pair<int, int>, Group> groups_;  // by (group, rank)
-  Group all_;
-  std::map<Key, Call> calls_;
 };
 
 }  // namespace shardlens::trace

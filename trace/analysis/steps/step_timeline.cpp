@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
+#include "trace/analysis/collectives/collective_calls.h"
 #include "trace/analysis/figures/labels.h"
 #include "trace/analysis/steps/communication_lanes.h"
 #include "trace/analysis/steps/ribbon.h"
@@ -14,6 +16,41 @@ namespace {
 // Gaps and pieces below these parts of a step cannot be seen when the step fills the window.
 constexpr std::int64_t kShortestParts = 4000;
 constexpr std::int64_t kSliverParts = 1000;
+
+// Who waited for whom in a step.
+class StepWaits {
+ public:
+  StepWaits(const std::vector<Collective>& collectives, const StepContext& context)
+      : rank_count_(context.ranks.size()) {
+    for (const auto& group : context.process_groups) {
+      for (const int rank : group.ranks) groups_[{group.id, rank}] = &group;
+    }
+    std::map<int, std::uint32_t> counts;  // by rank
+    std::vector<CollectivePart> parts;
+    for (const auto& row : collectives) {
+      parts.push_back(part_of(row));
+      parts.back().index = counts[row.rank]++;
+    }
+    calls_ = CollectiveCalls(std::move(parts));
+    calls_.doubt_waits(context.clocks ? *context.clocks : HostClocks());
+  }
+  WaitEnd end_of(const Collective& row) const { return calls_.wait_of(part_of(row), rank_count_); }
+
+ private:
+  CollectivePart part_of(const Collective& row) const {
+    CollectivePart part{row.process_group, 0, row.sequence, row.function,
+                        row.rank,          0, row.start_ns, row.end_ns};
+    const auto group = groups_.find({row.process_group, row.rank});
+    if (group == groups_.end()) return part;
+    part.first_member = group->second->ranks.front();
+    part.members = static_cast<int>(group->second->ranks.size());
+    return part;
+  }
+
+  std::size_t rank_count_;
+  std::map<std::pair<int, int>, const ProcessGroupFigures*> groups_;  // by group and rank
+  CollectiveCalls calls_;
+};
 
 using Units = std::map<int, std::shared_ptr<const UnitFigures>>;  // by index
 
@@ -210,8 +247,7 @@ StepTimeline build_step_timeline(const StepFigures& figures, StepRowCollector ro
   timeline.step = figures.index;
   timeline.origin_ns = figures.start_ns;
   timeline.end_ns = figures.end_ns - figures.start_ns;
-  const MatchedWaits waits(rows.collectives(), context.process_groups, context.ranks.size(),
-                           context.clocks.get());
+  const StepWaits waits(rows.collectives(), context);
   const auto times = rows.steps();
   auto by_rank = std::move(rows).finish();
   const Units units = by_index(context.units);

@@ -93,7 +93,11 @@ class CollectiveFacts {
     for (const CollectivePart& part : parts) ranks.push_back(part.rank);
     if (run_.clocks) sheet_.details.clock_error_ns = run_.clocks->error_between_hosts(ranks);
     const bool is_known = sheet_.details.clock_error_ns != kUnknownClockError;
-    for (const CollectivePart& part : parts) add_call(part, is_known ? latest->start_ns : 0);
+    for (const CollectivePart& part : parts) {
+      // Who had left by then waited for nobody.
+      const bool has_left = part.end_ns <= latest->start_ns;
+      add_call(part, !is_known ? 0 : has_left ? part.start_ns : latest->start_ns);
+    }
     if (!is_known) {
       return sheet_.add(
           "Waiting for others", "not known",
@@ -115,15 +119,19 @@ class CollectiveFacts {
     }
     if (latest->rank == rank_.rank) {
       sheet_.add("Last to start", "this rank", "the others waited for it" + but);
+    } else if (row_.end_ns <= latest->start_ns) {
+      sheet_.add("Waiting for others", "none",
+                 "it had left before rank " + std::to_string(latest->rank) + " began" + but);
     } else {
       sheet_.add_duration("Waiting for rank " + std::to_string(latest->rank),
                           latest->start_ns - row_.start_ns,
                           "latest start over the ranks − own start" + but);
     }
-    const std::int64_t transfer_ns = row_.end_ns - latest->start_ns;
-    // A rank that ended before another began: clocks apart, or a call that does not wait.
+    const bool has_left = row_.end_ns <= latest->start_ns;
+    const std::int64_t transfer_ns = row_.end_ns - (has_left ? row_.start_ns : latest->start_ns);
     if (transfer_ns <= 0) return;
-    sheet_.add_duration("Transfer", transfer_ns, "own end − latest start" + but);
+    sheet_.add_duration("Transfer", transfer_ns,
+                        (has_left ? "own end − own start" : "own end − latest start") + but);
     add_bandwidth(transfer_ns,
                   static_cast<int>(group == nullptr ? parts.size() : group->ranks.size()));
   }

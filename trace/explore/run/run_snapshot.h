@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "trace/analysis/collectives/collective_calls.h"
 #include "trace/explore/run/rank_rows.h"
 #include "trace/explore/run/rank_source.h"
 #include "trace/explore/tally/run_tally.h"
 #include "trace/model/events.h"
 #include "trace/store/chunk/event_store.h"
-#include "trace/timeline/values/collective_calls.h"
 #include "trace/timeline/values/rank_clocks.h"
 #include "trace/timeline/values/timeline_rows.h"
 
@@ -49,6 +49,7 @@ struct RunSnapshot {
 // A collective as the others know it.
 inline CollectivePart part_of(const RankRows& rows, std::uint32_t index) {
   const Collective& row = rows.collectives.rows[index];
+  const ProcessGroup* const group = rows.group(row.process_group);
   return {row.process_group,
           rows.first_member(row.process_group),
           row.sequence,
@@ -57,7 +58,8 @@ inline CollectivePart part_of(const RankRows& rows, std::uint32_t index) {
           index,
           row.start_ns,
           row.end_ns,
-          rows.collectives.ids[index]};
+          rows.collectives.ids[index],
+          group == nullptr ? 0 : static_cast<int>(group->ranks.size())};
 }
 
 }  // namespace shardlens::trace

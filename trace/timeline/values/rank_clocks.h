@@ -3,8 +3,8 @@
 
 #include <span>
 
+#include "trace/analysis/collectives/collective_calls.h"
 #include "trace/analysis/steps/host_clocks.h"
-#include "trace/timeline/values/collective_calls.h"
 
 namespace shardlens::trace {
 

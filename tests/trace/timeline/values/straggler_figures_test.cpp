@@ -12,7 +12,7 @@
 #include <set>
 #include <tuple>
 
-#include "tests/trace/timeline/clocks_apart.h"
+#include "tests/trace/analysis/clocks_apart.h"
 
 namespace shardlens::trace {
 

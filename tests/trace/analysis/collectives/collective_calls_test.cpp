@@ -1,14 +1,15 @@
-#include "trace/timeline/values/collective_calls.h"
+#include "trace/analysis/collectives/collective_calls.h"
 
 #include <gtest/gtest.h>
 
-#include "tests/trace/timeline/clocks_apart.h"
+#include "tests/trace/analysis/clocks_apart.h"
 
 namespace shardlens::trace {
 namespace {
 
 CollectivePart part(int group, int first, std::int64_t sequence, int rank, std::int64_t start_ns) {
-  return {group, first, sequence, CollectiveFunction::kAllReduce, rank, 0, start_ns};
+  return {group, first, sequence, CollectiveFunction::kAllReduce,
+          rank,  0,     start_ns, start_ns + 10'000};
 }
 
 TEST(CollectiveCalls, KnowWhoCameLast) {
@@ -27,6 +28,31 @@ TEST(CollectiveCalls, AWaitThatClocksMayHaveMadeIsNone) {
   EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100)), 100);
   calls.doubt_waits(clocks_apart(29));
   EXPECT_EQ(calls.latest_start_ns(part(0, 0, 7, 0, 100)), 130);
+}
+
+TEST(CollectiveCalls, ARankThatHadLeftWaitedForNobody) {
+  CollectivePart root = part(0, 0, 7, 0, 100);
+  root.end_ns = 120;  // a broadcast's root sends and goes on
+  const CollectiveCalls calls({root, part(0, 0, 7, 1, 130)});
+  EXPECT_EQ(calls.wait_of(root, 2).time_ns, 100);
+  EXPECT_EQ(calls.latest_start_ns(root), 100);
+  root.end_ns = 131;
+  EXPECT_EQ(calls.wait_of(root, 2).time_ns, 130);
+}
+
+TEST(CollectiveCalls, SayWhyAWaitIsNotKnown) {
+  CollectiveCalls calls({part(0, 0, 7, 1, 130), part(0, 0, 7, 0, 100)});
+  CollectivePart own = part(0, 0, 7, 0, 100);
+  EXPECT_EQ(calls.wait_of(own, 3).doubt, WaitDoubt::kRecordsMissing) << "of a third rank";
+  own.members = 2;
+  EXPECT_EQ(calls.wait_of(own, 3).time_ns, 130);
+  calls.doubt_waits(clocks_apart(30));
+  EXPECT_EQ(calls.wait_of(own, 3).doubt, WaitDoubt::kClockError);
+  EXPECT_FALSE(calls.wait_of(own, 3).time_ns);
+  calls.doubt_waits(unknown_clocks());
+  EXPECT_EQ(calls.wait_of(own, 3).doubt, WaitDoubt::kClocksUnknown);
+  own.members = 1;
+  EXPECT_EQ(calls.wait_of(own, 3).time_ns, 100) << "alone in its group";
 }
 
 TEST(CollectiveCalls, SayNothingWhereNothingTellsOfTheClocks) {

@@ -1,4 +1,4 @@
-#include "trace/timeline/values/collective_calls.h"
+#include "trace/analysis/collectives/collective_calls.h"
 
 #include <algorithm>
 #include <tuple>
@@ -73,8 +73,25 @@ std::int64_t CollectiveCalls::latest_start_ns(const CollectivePart& like) const 
   const Call* const call = call_with(like);
   if (call == nullptr || call->size < 2 || call->clock_error_ns == kUnknownClockError) return 0;
   const auto latest = std::ranges::max(parts_of(*call), {}, &CollectivePart::start_ns).start_ns;
-  return saturated_difference(latest, like.start_ns) > call->clock_error_ns ? latest
-                                                                            : like.start_ns;
+  const bool has_left = like.end_ns <= latest;
+  const bool is_doubted = saturated_difference(latest, like.start_ns) <= call->clock_error_ns;
+  return has_left || is_doubted ? like.start_ns : latest;
+}
+
+WaitEnd CollectiveCalls::wait_of(const CollectivePart& like, std::size_t rank_count) const {
+  if (like.members == 1) return {like.start_ns};
+  const auto members = like.members > 0 ? static_cast<std::size_t>(like.members)
+                                        : std::max<std::size_t>(rank_count, 2);
+  const Call* const call = call_with(like);
+  if (call == nullptr || call->size < members) return {std::nullopt, WaitDoubt::kRecordsMissing};
+  if (call->clock_error_ns == kUnknownClockError) return {std::nullopt, WaitDoubt::kClocksUnknown};
+  const auto latest = std::ranges::max(parts_of(*call), {}, &CollectivePart::start_ns).start_ns;
+  const bool has_left = like.end_ns <= latest;
+  const std::int64_t wait_ns = has_left ? 0 : saturated_difference(latest, like.start_ns);
+  if (call->clock_error_ns > 0 && wait_ns <= call->clock_error_ns) {
+    return {std::nullopt, WaitDoubt::kClockError};
+  }
+  return {like.start_ns + wait_ns};
 }
 
 }  // namespace shardlens::trace

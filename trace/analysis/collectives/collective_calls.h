@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "trace/analysis/figures/figures.h"
 #include "trace/analysis/steps/host_clocks.h"
 #include "trace/model/events.h"
 
@@ -23,6 +24,7 @@ struct CollectivePart {
   std::uint32_t index = 0;  // among its rank's collectives, which may move it while a run is live
   std::int64_t start_ns = 0, end_ns = 0;
   std::int64_t row = 0;  // its row id, which stays
+  int members = 0;       // ranks of its group; 0: it was not announced
 };
 
 class CollectiveCalls {
@@ -39,10 +41,12 @@ class CollectiveCalls {
   void for_each_call(Visit&& visit) const {
     for (const Call& call : calls_) visit(parts_of(call));
   }
-  // Waits that are not longer than the clocks of a call's hosts may be apart count as none.
+  // Waits that are not longer than the clocks of a call's hosts may be apart are not known.
   void doubt_waits(const HostClocks& clocks);
-  // The latest start over the ranks, the own one where that is doubted; 0 where fewer than two are
-  // known.
+  // Of a group that was not announced all `rank_count` ranks of the run take part.
+  WaitEnd wait_of(const CollectivePart& like, std::size_t rank_count) const;
+  // The latest start over the ranks; the own one where that is doubted, or where it had left by
+  // then; 0 where fewer than two are known.
   std::int64_t latest_start_ns(const CollectivePart& like) const;
 
  private:
