@@ -63,8 +63,9 @@ TimeRange whole_range(const TimelineRows& rows) { return {rows.start_ns, rows.en
 
 Result<std::unique_ptr<ExploredRun>> ExploredRun::open(const fs::path& path,
                                                        const EventStoreOptions& options) {
-  TRY(read_run_info(path));
+  TRY_ASSIGN(const RunInfo info, read_run_info(path));
   std::unique_ptr<ExploredRun> run(new ExploredRun(path));
+  run->settings_ = std::make_shared<const Settings>(info.settings);
   TRY_ASSIGN(run->store_, EventStore::open(path, options));
   run->tally_.emplace(*run->store_, kEverything);
   run->names_ = std::make_shared<ChunkNames>(*run->store_);
@@ -216,6 +217,7 @@ void ExploredRun::add_calls(RunSnapshot& run) {
 void ExploredRun::publish() {
   auto run = std::make_shared<RunSnapshot>();
   run->store = store_.get();
+  run->settings = settings_;
   const auto chunks = store_->chunks();
   std::vector<RankContent> contents;
   auto rows = std::make_shared<TimelineRows>();

@@ -80,6 +80,7 @@ class ExploredRun {
   const std::filesystem::path path_;
   const RunStamp stamp_;  // before anything was read
   std::unique_ptr<EventStore> store_;
+  std::shared_ptr<const Settings> settings_;
 
   std::mutex work_mutex_;  // for the next few
   std::map<int, Rank> ranks_;

@@ -24,6 +24,7 @@ struct HostedRun {
     const auto picture =
         test::picture_of(*explorer, row, KnownRun::at(1, 0), KnownRun::at(2, 0), 1'000);
     piece = picture.pieces.at(0);
+    collectives = picture.collectives;
     details = *explorer->details(piece.ref);
   }
 
@@ -37,10 +38,15 @@ struct HostedRun {
     return found == details.fields.end() ? "" : found->value;
   }
 
+  WaitDoubt doubt() const {
+    return collectives.at(static_cast<std::size_t>(piece.collective)).wait_doubt;
+  }
+
   KnownRun run;
   std::unique_ptr<RunExplorer> explorer;
   RangeFigures figures;
   Piece piece;  // of rank 0, which waits
+  std::vector<DrawnCollective> collectives;
   EventDetails details;
 };
 
@@ -63,7 +69,8 @@ TEST(RankHosts, OfTwoHostsNoWaitIsBelievedThatTheClocksMayHaveMade) {
   EXPECT_EQ(stragglers.clock_error_ns, 18'000'000);
   EXPECT_EQ(stragglers.calls.at(0).wait_ns, 0);
   EXPECT_EQ(stragglers.calls.at(0).last_rank, -1);
-  EXPECT_EQ(hosted.piece.latest_start_ns, hosted.piece.start_ns) << "nothing is drawn as a wait";
+  EXPECT_EQ(hosted.piece.latest_start_ns, 0) << "nothing is drawn as a wait";
+  EXPECT_EQ(hosted.doubt(), WaitDoubt::kClockError);
   EXPECT_EQ(hosted.details.clock_error_ns, 18'000'000);
   EXPECT_EQ(hosted.field("Waiting for rank 1"), "");
   EXPECT_EQ(hosted.field("Waiting for others"), "not known");
@@ -74,6 +81,7 @@ TEST(RankHosts, WhereNothingTellsOfTheClocksNoWaitAndNoTransferIsTold) {
   const HostedRun together("node-1", "node-1", true), apart("node-1", "node-2", true);
   EXPECT_EQ(together.piece.latest_start_ns, KnownRun::at(1, 64'000));
   EXPECT_EQ(apart.piece.latest_start_ns, 0);
+  EXPECT_EQ(apart.doubt(), WaitDoubt::kClocksUnknown);
 
   EXPECT_EQ(together.field("Waiting for rank 1"), "4.00 ms");
   EXPECT_EQ(apart.field("Waiting for rank 1"), "");

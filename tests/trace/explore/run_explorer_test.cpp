@@ -92,6 +92,30 @@ TEST_F(OpenRun, FromAfarACollectiveIsWhatMostOfItWas) {
   }
 }
 
+TEST_F(OpenRun, CollectivesSayWhatIsKnownOfThem) {
+  const RowPicture picture = step_of("All-reduce · world");
+  ASSERT_EQ(picture.collectives.size(), 1u);
+  const DrawnCollective& call = picture.collectives[0];
+  EXPECT_EQ(call.tag_kind, TagKind::kBucket);
+  EXPECT_EQ(call.tag_index, 0);
+  EXPECT_EQ(call.start_ns, KnownRun::at(1, 60'000));
+  EXPECT_EQ(call.wait_doubt, WaitDoubt::kNone);
+  EXPECT_EQ(call.overlapped_ns, 10'000'000);
+  EXPECT_EQ(call.exposed_ns, 8'000'000);
+  for (const Piece& piece : picture.pieces) EXPECT_EQ(piece.collective, 0) << "both parts";
+}
+
+TEST_F(OpenRun, WhatReducesABucketLiesUnderItsMark) {
+  const RowPicture picture = step_of("Buckets ready");
+  ASSERT_EQ(picture.pieces.size(), 1u);
+  EXPECT_EQ(picture.pieces[0].start_ns, KnownRun::at(1, 60'000));
+  EXPECT_EQ(picture.pieces[0].end_ns, KnownRun::at(1, 78'000));
+  ASSERT_EQ(picture.ready.size(), 1u);
+  EXPECT_EQ(picture.ready[0].kind, TagKind::kBucket);
+  EXPECT_EQ(picture.ready[0].index, picture.collectives.at(0).tag_index);
+  EXPECT_LE(picture.ready[0].time_ns, picture.pieces[0].start_ns);
+}
+
 TEST_F(OpenRun, RibbonsSayWhereTheTimeWent) {
   const RowPicture picture = step_of("Rank 0");
   const std::vector<std::pair<std::int64_t, TimeClass>> expected{

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trace/explore/paint/drawn_collectives.h"
 #include "trace/explore/run/lane_events.h"
 #include "trace/model/activity.h"
 #include "trace/timeline/pieces/area_points.h"
@@ -61,6 +62,7 @@ void finish_pieces(RowDraft& draft, PieceFolder& folder, PixelGrid grid) {
 Result<RowDraft> RowPainter::paint(const RowTask& task, const WindowActivity* activity) const {
   switch (task.row->kind) {
     case RowKind::kReady:
+      return ready_row(task);
     case RowKind::kMemory:
     case RowKind::kCounter:
     case RowKind::kGpu:
@@ -127,12 +129,13 @@ RowDraft RowPainter::span_row(const RowTask& task) const {
   visit_rows(spans, folder.window(), [&](std::uint32_t i, Interval time) {
     const Span& span = spans.rows[i];
     if (span.lane != task.row->lane) return;
-    folder.add({time,
-                spans.labels[i],
-                span.depth,
-                phase_class(span.phase),
-                0,
-                {EventTableKind::kSpan, task.rank->rank, spans.ids[i], 0}});
+    DrawnEvent event;
+    event.time = time;
+    event.name = spans.labels[i];
+    event.level = span.depth;
+    event.piece_class = phase_class(span.phase);
+    event.ref = {EventTableKind::kSpan, task.rank->rank, spans.ids[i], 0};
+    folder.add(event);
   });
   RowDraft draft;
   draft.names_are_labels = true;
@@ -146,25 +149,24 @@ Result<RowDraft> RowPainter::collective_row(const RowTask& task,
   PieceFolder folder(grid, task.window, 1);
   const auto& collectives = task.rank->rows->collectives;
   const auto* const exposure = task.rank->exposure.get();
+  DrawnCollectives drawn(run_, *task.rank, activity);
   visit_rows(collectives, folder.window(), [&](std::uint32_t i, Interval time) {
     const Collective& row = collectives.rows[i];
     if (row.lane != task.row->lane) return;
-    // Waits are seen of what is longer than a pixel.
-    const bool is_seen = time.length() >= grid.column_ns() && run_.calls != nullptr;
-    const std::int64_t latest =
-        is_seen ? run_.calls->latest_start_ns(part_of(*task.rank->rows, i)) : 0;
-    const TimeClass piece_class = activity != nullptr ? communication_class(time, activity->compute)
-                                  : exposure != nullptr ? (*exposure)[i]
-                                                        : TimeClass::kExposed;
-    folder.add({time,
-                collectives.labels[i],
-                0,
-                piece_class,
-                latest,
-                {EventTableKind::kCollective, task.rank->rank, collectives.ids[i], 0}});
+    DrawnEvent event;
+    event.time = time;
+    event.name = collectives.labels[i];
+    event.piece_class = activity != nullptr   ? communication_class(time, activity->compute)
+                        : exposure != nullptr ? (*exposure)[i]
+                                              : TimeClass::kExposed;
+    event.ref = {EventTableKind::kCollective, task.rank->rank, collectives.ids[i], 0};
+    // More is seen of what is longer than a pixel.
+    if (time.length() >= grid.column_ns()) drawn.add(i, event);
+    folder.add(event);
   });
   RowDraft draft;
   draft.names_are_labels = true;
+  draft.picture.collectives = drawn.take();
   draft.picture.is_complete = run_.calls != nullptr;
   if (activity == nullptr) {
     draft.picture.pieces = folder.finish();
@@ -178,6 +180,35 @@ Result<RowDraft> RowPainter::collective_row(const RowTask& task,
   return draft;
 }
 
+RowDraft RowPainter::ready_row(const RowTask& task) const {
+  const PixelGrid grid(task.ns_per_pixel);
+  const RankRows& rows = *task.rank->rows;
+  const TagKind kind = task.row->label.starts_with("Units") ? TagKind::kUnit : TagKind::kBucket;
+  PieceFolder folder(grid, task.window, 1);
+  DrawnCollectives drawn(run_, *task.rank, nullptr);
+  if (needs_events(task.ns_per_pixel)) {
+    visit_rows(rows.collectives, folder.window(), [&](std::uint32_t i, Interval time) {
+      if (rows.collectives.rows[i].tag_kind != kind || time.length() < grid.column_ns()) return;
+      DrawnEvent event;
+      event.time = time;
+      event.name = rows.collectives.labels[i];
+      event.ref = {EventTableKind::kCollective, task.rank->rank, rows.collectives.ids[i], 0};
+      drawn.add(i, event);
+      folder.add(event);
+    });
+  }
+  RowDraft draft;
+  draft.names_are_labels = true;
+  RowPicture& picture = draft.picture;
+  picture.is_exact = true;
+  picture.is_complete = task.rank->has_all_rows;
+  picture.pieces = folder.finish();
+  picture.collectives = drawn.take();
+  picture.ready =
+      ready_points(kind == TagKind::kUnit ? rows.unit_ready : rows.bucket_ready, task.window, grid);
+  return draft;
+}
+
 RowDraft RowPainter::sample_row(const RowTask& task) const {
   const PixelGrid grid(task.ns_per_pixel);
   const RankRows& rows = *task.rank->rows;
@@ -186,10 +217,7 @@ RowDraft RowPainter::sample_row(const RowTask& task) const {
   RowPicture& picture = draft.picture;
   picture.is_exact = true;
   picture.is_complete = task.rank->has_all_rows;
-  if (task.row->kind == RowKind::kReady) {
-    const bool of_units = task.row->label.starts_with("Units");
-    picture.ready = ready_points(of_units ? rows.unit_ready : rows.bucket_ready, task.window, grid);
-  } else if (task.row->kind == RowKind::kMemory) {
+  if (task.row->kind == RowKind::kMemory) {
     picture.area = area_points(rows.memory, task.window, grid);
     picture.area_highest = rows.highest_memory;
   } else {

@@ -46,6 +46,7 @@ class RowPainter {
   RowDraft bulk_row(const RowTask& task, EventKind kind, const WindowActivity* activity) const;
   RowDraft span_row(const RowTask& task) const;
   Result<RowDraft> collective_row(const RowTask& task, const WindowActivity* activity) const;
+  RowDraft ready_row(const RowTask& task) const;
   RowDraft sample_row(const RowTask& task) const;
 
   const RunSnapshot& run_;

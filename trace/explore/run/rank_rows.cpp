@@ -112,14 +112,15 @@ void RankRowsBuilder::add_ready(const Batch& rows) {
         std::ranges::find_if(all.buckets.rbegin(), all.buckets.rend(),
                              [&](const Bucket& each) { return each.index == ready.bucket; });
     all.bucket_ready.push_back({ready.time_ns, label(tag_text(TagKind::kBucket, ready.bucket, {})),
-                                bucket == all.buckets.rend() ? 0 : bucket->bytes});
+                                bucket == all.buckets.rend() ? 0 : bucket->bytes, ready.bucket,
+                                TagKind::kBucket});
   }
   for (const UnitReady& ready : rows.unit_ready) {
     const auto unit = std::ranges::find(all.units, ready.unit, &Unit::index);
     const bool known = unit != all.units.end();
     const auto name = known ? all.text(unit->name) : std::string_view();
     all.unit_ready.push_back({ready.time_ns, label(tag_text(TagKind::kUnit, ready.unit, name)),
-                              known ? unit->reduced_bytes : 0});
+                              known ? unit->reduced_bytes : 0, ready.unit, TagKind::kUnit});
   }
 }
 

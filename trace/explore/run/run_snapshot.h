@@ -10,6 +10,7 @@
 #include "trace/explore/run/rank_rows.h"
 #include "trace/explore/run/rank_source.h"
 #include "trace/explore/tally/run_tally.h"
+#include "trace/job/settings/settings.h"
 #include "trace/model/events.h"
 #include "trace/store/chunk/event_store.h"
 #include "trace/timeline/values/rank_clocks.h"
@@ -37,6 +38,7 @@ struct RunSnapshot {
   std::shared_ptr<const CollectiveCalls> calls;  // of all ranks, once their rows were read
   std::shared_ptr<const HostClocks> clocks;      // as soon as `calls` are known
   std::shared_ptr<const RunTotals> totals;       // of all events, once they were scanned
+  std::shared_ptr<const Settings> settings;      // of the job
 
   const RankSnapshot* rank(int number) const {
     for (const RankSnapshot& each : ranks) {

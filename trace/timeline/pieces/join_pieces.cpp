@@ -45,6 +45,7 @@ bool join(Piece& run, Run& shades, const Piece& next, PixelGrid grid) {
     run.name = next.name;
   }
   run.latest_start_ns = 0;
+  run.collective = -1;
   run.ref = {};
   return true;
 }

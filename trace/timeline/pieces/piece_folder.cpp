@@ -20,6 +20,7 @@ Piece single_piece(const DrawnEvent& event) {
   piece.level = static_cast<std::uint8_t>(event.level);
   piece.piece_class = event.piece_class;
   piece.latest_start_ns = event.latest_start_ns;
+  piece.collective = event.collective;
   piece.ref = event.ref;
   return piece;
 }
@@ -53,6 +54,7 @@ Piece PieceFolder::Fold::piece() const {
       static_cast<float>(static_cast<double>(busy_ns) / static_cast<double>(time.length()));
   piece.busiest = piece.busy;
   piece.latest_start_ns = 0;
+  piece.collective = -1;
   piece.ref = {};
   return piece;
 }

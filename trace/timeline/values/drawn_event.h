@@ -17,6 +17,7 @@ struct DrawnEvent {
   int level = 0;
   TimeClass piece_class = TimeClass::kCompute;
   std::int64_t latest_start_ns = 0;
+  std::int32_t collective = -1;  // as Piece's
   EventRef ref;
 };
 

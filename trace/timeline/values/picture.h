@@ -4,10 +4,13 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "trace/analysis/figures/figures.h"
 #include "trace/base/time_partition.h"
+#include "trace/model/events.h"
 #include "trace/timeline/values/event_ref.h"
 
 namespace shardlens::trace {
@@ -19,14 +22,36 @@ struct Piece {
   float busy = 1;           // share of [start, end) in which anything runs
   float busiest = 1;        // of a fold: the greatest share in one of its parts
   std::uint32_t name = 0;   // index into TimelinePicture::names; of a fold: of its longest event
-  std::int64_t longest_ns = 0;  // of a fold: the longest event
-  std::uint8_t level = 0;       // of nesting
+  // Of a fold: the longest event. Of a ribbon: how much of the piece is of its class.
+  std::int64_t longest_ns = 0;
+  std::uint8_t level = 0;  // of nesting
   TimeClass piece_class = TimeClass::kCompute;
-  // Of collectives: until then the rank waited for the last one. 0: not known, or not a collective.
+  // Of collectives: until then the rank waited for the last one; the own start of one that waited
+  // for nobody. 0: not known, or not a collective.
   std::int64_t latest_start_ns = 0;
+  std::int32_t collective = -1;  // one that is drawn alone: its place in RowPicture::collectives
   EventRef ref;
 
   std::int64_t duration_ns() const { return end_ns - start_ns; }
+};
+
+// What a collective that is drawn alone is for, and what of it is known.
+struct DrawnCollective {
+  enum class Gather : std::uint8_t { kNone, kForward, kBackward };  // of a unit: for what
+
+  CollectiveFunction function = CollectiveFunction::kOther;
+  CollectiveFunction executed = CollectiveFunction::kOther;
+  TagKind tag_kind = TagKind::kNone;
+  int tag_index = -1;
+  std::int64_t sequence = -1;
+  std::int64_t start_ns = 0;                         // of the whole, absolute
+  std::int64_t bytes = -1;                           // -1: not known
+  WaitDoubt wait_doubt = WaitDoubt::kNone;           // why no wait is known
+  std::int64_t overlapped_ns = -1, exposed_ns = -1;  // -1: not looked at
+  Gather gather = Gather::kNone;
+  bool is_prefetched = false;                   // a gather ahead of need
+  std::shared_ptr<const UnitFigures> unit;      // gathered or reduced; null: no unit
+  std::shared_ptr<const BucketFigures> bucket;  // reduced; null: no bucket
 };
 
 // A ribbon's column: nanoseconds by class, which sum to end − start where everything is known.
@@ -45,7 +70,9 @@ struct AreaPoint {
 struct ReadyPoint {  // gradients of a bucket or unit were ready
   std::int64_t time_ns = 0;
   std::uint32_t name = 0;  // "bucket 3", "blocks.3"
-  std::int64_t bytes = 0;
+  std::int64_t bytes = 0;  // as they are reduced
+  int index = -1;          // of the bucket or unit
+  TagKind kind = TagKind::kBucket;
 };
 
 // A part of one row at one zoom.
@@ -65,9 +92,12 @@ struct PictureRequest {
 
 struct RowPicture {
   RowWindow window;
-  bool is_exact = false;              // events, not the pyramid
-  bool is_complete = true;            // false: some of it is still being read or rebuilt
-  std::vector<Piece> pieces;          // by level, then by start; kRibbon at a fine zoom, too
+  bool is_exact = false;    // events, not the pyramid
+  bool is_complete = true;  // false: some of it is still being read or rebuilt
+  // By level, then by start; kRibbon at a fine zoom, too. Of kReady: what gathers or reduces the
+  // buckets or units, each alone.
+  std::vector<Piece> pieces;
+  std::vector<DrawnCollective> collectives;
   std::vector<RibbonColumn> columns;  // kRibbon at a coarse zoom
   std::vector<AreaPoint> area;        // kMemory, kCounter, kGpu
   double area_highest = 0;            // over the whole run, so that the scale holds still

@@ -6,9 +6,11 @@
 
 #include "trace/timeline/words/kernel_title.h"
 #include "ui/inspect/draw/timeline_row_draw.h"
+#include "ui/inspect/timeline/item_facts.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/timeline_quads.h"
 #include "ui/present/timeline_colors.h"
+#include "ui/present/timeline_time_text.h"
 
 namespace shardlens::ui {
 
@@ -24,14 +26,29 @@ bool is_event(const Piece& piece) { return piece.count <= 1 && piece.ref.exists(
 
 struct PieceLabel {
   Rect box;
-  std::uint32_t name;
+  std::string text;
   Rgb ink;
+  bool is_whole = false;  // or left out
+};
+
+// What of a collective moves, over all of its parts.
+struct Transfer {
+  trace::EventRef ref;
+  Rect rect;
+  const trace::DrawnCollective* collective;
+  const std::string* name;
+  float strength;
 };
 
 class PieceDrawer {
  public:
-  PieceDrawer(const RowCanvas& canvas, const RowPlace& place, const std::vector<std::string>& names)
-      : c_(canvas), place_(place), names_(names), palette_(canvas.look.colors()) {}
+  PieceDrawer(const RowCanvas& canvas, const RowPlace& place, const trace::RowPicture& picture,
+              const std::vector<std::string>& names)
+      : c_(canvas),
+        place_(place),
+        picture_(picture),
+        names_(names),
+        palette_(canvas.look.colors()) {}
 
   void add(const Piece& piece);
   std::optional<RowItem> finish();
@@ -45,16 +62,24 @@ class PieceDrawer {
   void add_fold(const Piece& piece, const Rect& rect, float strength);
   void add_waiting(const Piece& piece, Rect& rect, Rgb hue, float strength);
   void add_label(const Piece& piece, const Rect& rect, Rgb fill);
+  void add_transfer(const Piece& piece, const Rect& rect, float strength);
+  void draw_transfers() const;
+  const trace::DrawnCollective* collective_of(const Piece& piece) const {
+    const auto at = static_cast<std::size_t>(piece.collective);
+    return at < picture_.collectives.size() ? &picture_.collectives[at] : nullptr;
+  }
   float coverage(const Piece& piece, const Rect& rect) const;
   void note_hover(const Piece& piece, const Rect& rect);
 
   const RowCanvas& c_;
   const RowPlace& place_;
+  const trace::RowPicture& picture_;
   const std::vector<std::string>& names_;
   const Palette& palette_;
   QuadBatch quads_;
   QuadRun ground_, column_, peak_;  // of folds
   std::vector<PieceLabel> labels_;
+  std::vector<Transfer> transfers_;
   std::vector<std::pair<Rect, Rgb>> waiting_;
   std::optional<RowItem> hovered_;
   int level_ = -1;
@@ -69,9 +94,42 @@ Rgb PieceDrawer::fill_of(const Piece& piece) const {
 }
 
 void PieceDrawer::add_label(const Piece& piece, const Rect& rect, Rgb fill) {
-  if (piece.name == 0 || piece.name >= names_.size() || rect.h < c_.look.px(11)) return;
-  if (rect.w < c_.look.px(kLeastNamed)) return;
-  labels_.push_back({rect.inset(c_.look.px(4), 0), piece.name, text_on(fill)});
+  if (rect.h < c_.look.px(11) || rect.w < c_.look.px(kLeastNamed)) return;
+  const Rect box = rect.inset(c_.look.px(4), 0);
+  if (place_.kind == RowKind::kRibbon) {
+    if (piece.piece_class != TimeClass::kExposed || piece.longest_ns <= 0) return;
+    labels_.push_back({box, "exposed " + length_text(piece.longest_ns), text_on(fill), true});
+    return;
+  }
+  if (piece.name == 0 || piece.name >= names_.size()) return;
+  // "forw…" would tell nothing; half a kernel's name tells something.
+  labels_.push_back({box, trace::event_title(place_.kind, names_[piece.name]), text_on(fill),
+                     place_.kind == RowKind::kPhases});
+}
+
+void PieceDrawer::add_transfer(const Piece& piece, const Rect& rect, float strength) {
+  if (piece.name >= names_.size() || rect.h < c_.look.px(11)) return;
+  if (!transfers_.empty() && transfers_.back().ref == piece.ref) {
+    Rect& whole = transfers_.back().rect;
+    if (whole.w <= 0) whole.x = rect.x;
+    whole.w = std::max(whole.w, rect.right() - whole.x);
+  } else {
+    transfers_.push_back({piece.ref, rect, collective_of(piece), &names_[piece.name], strength});
+  }
+}
+
+void PieceDrawer::draw_transfers() const {
+  for (const Transfer& transfer : transfers_) {
+    const bool is_exposed = transfer.collective->exposed_ns > transfer.collective->overlapped_ns;
+    const Rgb under = mix(palette_.panel, is_exposed ? palette_.exposed : palette_.overlapped,
+                          static_cast<double>(transfer.strength));
+    const CollectiveLabel label = collective_label(*transfer.collective, *transfer.name);
+    const Rect box = transfer.rect.inset(c_.look.px(3), 0);
+    for (const std::string& text : {label.full, label.brief}) {
+      if (text.empty()) continue;
+      if (label_in(c_.look, box, Face::kSmall, text_on(under), text, Align::kCenter) > 0) break;
+    }
+  }
 }
 
 void PieceDrawer::add_waiting(const Piece& piece, Rect& rect, Rgb hue, float strength) {
@@ -97,6 +155,9 @@ void PieceDrawer::add_event(const Piece& piece, const Rect& whole, float strengt
   if (is_quiet(piece.piece_class)) {
     quads_.add(rect.x, rect.y, rect.right(), rect.y + edge,
                color(piece_edge(palette_, piece.piece_class), strength));
+  }
+  if (place_.kind == RowKind::kCommunication && collective_of(piece) != nullptr) {
+    return add_transfer(piece, rect, strength);
   }
   add_label(piece, rect, mix(palette_.panel, fill, static_cast<double>(strength)));
 }
@@ -131,6 +192,7 @@ void PieceDrawer::note_hover(const Piece& piece, const Rect& rect) {
   if (!c_.mouse_inside || !rect.contains(c_.mouse_x, c_.mouse_y)) return;
   hovered_ = RowItem{.row = place_.row, .shift_ns = place_.shift_ns, .piece = piece, .rect = rect};
   if (piece.name < names_.size()) hovered_->name = names_[piece.name];
+  if (const auto* collective = collective_of(piece)) hovered_->collective = *collective;
 }
 
 void PieceDrawer::add(const Piece& piece) {
@@ -177,12 +239,11 @@ std::optional<RowItem> PieceDrawer::finish() {
     if (rect.w >= c_.look.px(5)) hatch(c_.look, rect, color(hue, 0.55f));
     if (rect.w >= 3) outline(rect, color(hue), 0);
   }
-  // "forw…" would tell nothing; half a kernel's name tells something.
-  const auto draw = place_.kind == RowKind::kPhases ? label_in : text_in;
   for (const PieceLabel& label : labels_) {
-    draw(c_.look, label.box, Face::kSmall, label.ink,
-         trace::event_title(place_.kind, names_[label.name]), Align::kLeft);
+    const auto draw = label.is_whole ? label_in : text_in;
+    draw(c_.look, label.box, Face::kSmall, label.ink, label.text, Align::kLeft);
   }
+  draw_transfers();
   return std::move(hovered_);
 }
 
@@ -191,7 +252,7 @@ std::optional<RowItem> PieceDrawer::finish() {
 std::optional<RowItem> draw_pieces(const RowCanvas& canvas, const RowPlace& place,
                                    const trace::RowPicture& picture,
                                    const std::vector<std::string>& names) {
-  PieceDrawer drawer(canvas, place, names);
+  PieceDrawer drawer(canvas, place, picture, names);
   for (const Piece& piece : picture.pieces) drawer.add(piece);
   return drawer.finish();
 }

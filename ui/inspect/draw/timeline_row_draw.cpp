@@ -4,9 +4,9 @@
 #include <cmath>
 #include <vector>
 
+#include "ui/inspect/timeline/area_text.h"
 #include "ui/kit/paint.h"
 #include "ui/kit/timeline_quads.h"
-#include "ui/present/format.h"
 
 namespace shardlens::ui {
 
@@ -38,18 +38,6 @@ float RowCanvas::x(std::int64_t view_time_ns) const {
   constexpr double kBeyond = 0.05;
   const double position = std::clamp(window.position(view_time_ns), -kBeyond, 1 + kBeyond);
   return plot.x + static_cast<float>(position * static_cast<double>(plot.w));
-}
-
-std::string area_value_text(double value, const std::string& unit) {
-  if (unit == "bytes") return format_bytes(value).text();
-  if (unit == "bytes/s") return format_bandwidth(value).text();
-  if (unit == "%") return format_percent(value / 100).text();
-  // As the device tells them: whole, or nearly.
-  if (unit == "W" || unit == "MHz" || unit == "°C") {
-    return format_integer(std::llround(std::clamp(value, -1e15, 1e15))) + " " + unit;
-  }
-  if (unit == "share") return format_percent(value).text() + " of the time";
-  return format_number(value) + (unit.empty() ? "" : " " + unit);
 }
 
 std::optional<RowItem> draw_area(const RowCanvas& c, const RowPlace& place,
@@ -96,39 +84,6 @@ std::optional<RowItem> draw_area(const RowCanvas& c, const RowPlace& place,
   }
   quads.flush();
   label_highest(c, place, picture);
-  return hovered;
-}
-
-std::optional<RowItem> draw_ready(const RowCanvas& c, const RowPlace& place,
-                                  const RowPicture& picture,
-                                  const std::vector<std::string>& names) {
-  const Palette& p = c.look.colors();
-  std::optional<RowItem> hovered;
-  const float size = std::min(place.area.h, c.look.px(8));
-  const auto in_sight = [&](const trace::ReadyPoint& ready) {
-    const float x = std::round(c.x(ready.time_ns - place.shift_ns));
-    return x >= place.area.x && x < place.area.right();
-  };
-  const auto count = std::count_if(picture.ready.begin(), picture.ready.end(), in_sight);
-  const bool dense = static_cast<float>(count) * size * 1.5f > place.area.w;
-  const float tick = std::max(1.0f, c.look.px(1));
-  float drawn = place.area.x - size;
-  QuadBatch ticks;
-  for (const trace::ReadyPoint& ready : picture.ready) {
-    const float x = std::round(c.x(ready.time_ns - place.shift_ns));
-    if (!in_sight(ready) || x < drawn + 2) continue;
-    drawn = x;
-    if (dense) {
-      ticks.add(x, place.area.y + 2, x + tick, place.area.bottom() - 2,
-                color(p.text_muted, 0.7f * c.dim));
-    } else {
-      shape(Shape::kDown, x, place.area.center_y(), size, color(p.text_secondary, c.dim));
-    }
-    const Rect rect{x - size / 2, place.area.y, size, place.area.h};
-    if (!over_columns(c, rect.x, rect.right(), place.area)) continue;
-    hovered = RowItem{.row = place.row, .shift_ns = place.shift_ns, .ready = ready, .rect = rect};
-    if (ready.name < names.size()) hovered->name = names[ready.name];
-  }
   return hovered;
 }
 

@@ -9,6 +9,7 @@
 
 #include "trace/timeline/values/picture.h"
 #include "trace/timeline/values/timeline_rows.h"
+#include "ui/inspect/timeline/row_item.h"
 #include "ui/inspect/timeline/timeline_means.h"
 #include "ui/inspect/timeline/timeline_window.h"
 #include "ui/kit/theme.h"
@@ -50,18 +51,6 @@ struct RowPlace {
   float quiet = 1;
 };
 
-// What the mouse is over. Times are the row's own.
-struct RowItem {
-  int row = -1;
-  std::int64_t shift_ns = 0;
-  std::optional<trace::Piece> piece = {};
-  std::optional<trace::RibbonColumn> column = {};
-  std::optional<trace::AreaPoint> point = {};
-  std::optional<trace::ReadyPoint> ready = {};
-  std::string name = {};
-  Rect rect = {};
-};
-
 std::optional<RowItem> draw_row(const RowCanvas& canvas, const RowPlace& place,
                                 const trace::RowPicture& picture,
                                 const std::vector<std::string>& names);
@@ -74,16 +63,19 @@ std::optional<RowItem> draw_columns(const RowCanvas& canvas, const RowPlace& pla
                                     const trace::RowPicture& picture);
 std::optional<RowItem> draw_area(const RowCanvas& canvas, const RowPlace& place,
                                  const trace::RowPicture& picture);
+// ▼ where the last gradient of a bucket or unit was ready; where there is room, under it what takes
+// it over the link: a bucket's size, or a unit's name. A unit's gathers are hollow under ▶ for
+// forward and ◀ for backward, those ahead of need fainter.
 std::optional<RowItem> draw_ready(const RowCanvas& canvas, const RowPlace& place,
                                   const trace::RowPicture& picture,
                                   const std::vector<std::string>& names);
+// The unit of the sizes in such a row, where they stand without it; "" for none.
+std::string bare_size_unit(const RowCanvas& canvas, const RowPlace& place,
+                           const trace::RowPicture& picture);
 
 // What RowPlace::smooth_ns should be where a step lasts so long; 0: it is wider than `narrow`
 // pixels.
 std::int64_t ribbon_smoothing(const TimeWindow& window, float width, std::int64_t step_ns,
                               float narrow = 10);
-
-// "31.2 GiB", "1,755 MHz"
-std::string area_value_text(double value, const std::string& unit);
 
 }  // namespace shardlens::ui

@@ -33,8 +33,9 @@ float lane_height(RowKind kind) {
     case RowKind::kCommunication:
       return 18;
     case RowKind::kCopies:
-    case RowKind::kReady:
       return 12;
+    case RowKind::kReady:
+      return 24;  // marks, and boxes under them
     case RowKind::kMemory:
       return 34;
     case RowKind::kCounter:

@@ -141,8 +141,9 @@ TEST_F(TimelineMouseTest, TellsWhatItIsOver) {
   const SampleEvent event = run().events(row, 21)[4];
   window().move_to(snapshot(), (x_of(event.latest_start_ns) + x_of(event.end_ns)) / 2, y_of(row));
   window().frames(snapshot(), 2);
-  for (const char* text : {"reduce-scatter blocks.11", "Duration", "transfer", "In step 21",
-                           "overlapped communication", "rank 0 · Reduce-scatter stream 24"}) {
+  for (const char* text :
+       {"reduce-scatter blocks.11", "Duration", "Transferring", "In step 21", "Overlapped",
+        "Waiting for the last rank", "Size ÷ transfer", "rank 0 · Reduce-scatter stream 24"}) {
     EXPECT_TRUE(inspect_.probe().shows(text)) << text;
   }
 }

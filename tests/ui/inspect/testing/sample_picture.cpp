@@ -17,6 +17,31 @@ using trace::RowWindow;
 
 constexpr std::int64_t kMostExactSteps = 40;  // of a window: more would only slow down tests
 
+trace::DrawnCollective sample_collective(const SampleEvent& event) {
+  trace::DrawnCollective collective;
+  const bool gathers = event.name.starts_with("all-gather");
+  collective.function = collective.executed =
+      gathers ? trace::CollectiveFunction::kAllGather : trace::CollectiveFunction::kReduceScatter;
+  collective.tag_kind = trace::TagKind::kUnit;
+  collective.gather =
+      gathers ? trace::DrawnCollective::Gather::kForward : trace::DrawnCollective::Gather::kNone;
+  collective.start_ns = event.start_ns;
+  collective.bytes = 254 << 20;
+  collective.wait_doubt =
+      event.latest_start_ns == 0 ? trace::WaitDoubt::kRecordsMissing : trace::WaitDoubt::kNone;
+  const bool is_exposed = event.piece_class == trace::TimeClass::kExposed;
+  const std::int64_t length_ns = event.end_ns - event.start_ns;
+  collective.exposed_ns = is_exposed ? length_ns : 0;
+  collective.overlapped_ns = is_exposed ? 0 : length_ns;
+  auto unit = std::make_shared<trace::UnitFigures>();
+  unit->name = event.name.substr(event.name.find(' ') + 1);
+  unit->bytes = 254 << 20;
+  unit->shard_bytes = 127 << 20;
+  unit->parameters = {"attn.weight", "attn.bias", "mlp.weight"};
+  collective.unit = std::move(unit);
+  return collective;
+}
+
 class PictureMaker {
  public:
   PictureMaker(const SampleRun& run, const trace::PictureRequest& request)
@@ -69,6 +94,10 @@ void PictureMaker::add_event(RowPicture& row, const SampleEvent& event) {
   piece.latest_start_ns = event.latest_start_ns;
   piece.longest_ns = length;
   if (length >= ns_per_pixel_) piece.ref = event.ref;
+  if (piece.ref.table == trace::EventTableKind::kCollective) {
+    piece.collective = static_cast<std::int32_t>(row.collectives.size());
+    row.collectives.push_back(sample_collective(event));
+  }
   row.pieces.push_back(piece);
 }
 
@@ -165,7 +194,10 @@ void PictureMaker::add(const RowWindow& window) {
       for (const SampleEvent& event : run_.events(window.row, step)) {
         if (event.end_ns <= window.start_ns || event.start_ns >= window.end_ns) continue;
         if (of.kind == RowKind::kReady) {
-          row.ready.push_back({event.start_ns - 200'000, name(event.name.substr(15)), 254 << 20});
+          row.ready.push_back({event.start_ns - 200'000, name(event.name.substr(15)), 254 << 20, -1,
+                               trace::TagKind::kUnit});
+          add_event(row, event);
+          if (!row.pieces.back().ref.exists()) row.pieces.pop_back();
         } else {
           add_event(row, event);
         }

@@ -1,0 +1,141 @@
+#include "ui/inspect/timeline/item_facts.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace shardlens::ui {
+
+namespace {
+
+constexpr std::int64_t kStart = 1'000'000'000;
+
+trace::TimelineRows one_row(trace::RowKind kind) {
+  trace::TimelineRows rows;
+  rows.start_ns = kStart;
+  rows.end_ns = kStart + 100'000'000;
+  rows.rows.push_back({0, -1, trace::RowKind::kRibbon});
+  rows.rows.push_back({1, 0, kind, 0, 1, "All-reduce · world"});
+  rows.steps.push_back({7, 0, kStart, rows.end_ns});
+  return rows;
+}
+
+RowItem collective(std::int64_t latest_start_ns) {
+  RowItem item;
+  item.row = 1;
+  item.name = "bucket 1";
+  item.collective.emplace();
+  item.collective->function = item.collective->executed = trace::CollectiveFunction::kAllReduce;
+  item.collective->tag_kind = trace::TagKind::kBucket;
+  item.collective->tag_index = 1;
+  item.collective->bytes = 2 << 20;
+  item.collective->start_ns = kStart + 10'000'000;
+  trace::Piece& piece = item.piece.emplace();
+  // The second of two parts.
+  piece.start_ns = kStart + 20'000'000;
+  piece.end_ns = kStart + 24'900'000;
+  piece.longest_ns = 14'900'000;
+  piece.latest_start_ns = latest_start_ns;
+  piece.ref = {trace::EventTableKind::kCollective, 0, 3, 0};
+  return item;
+}
+
+ItemFacts facts_of(const RowItem& item, trace::RowKind kind = trace::RowKind::kCommunication) {
+  const trace::TimelineRows rows = one_row(kind);
+  return item_facts(rows, StepIndex(rows), item);
+}
+
+std::string value_of(const ItemFacts& facts, const std::string& name) {
+  const auto row = std::ranges::find(facts.rows, name, &ItemFacts::Row::name);
+  return row == facts.rows.end() ? "" : row->value;
+}
+
+bool notes(const ItemFacts& facts, const std::string& beginning) {
+  return std::ranges::any_of(facts.notes,
+                             [&](const auto& note) { return note.starts_with(beginning); });
+}
+
+TEST(ItemFacts, TellWaitingFromTransferringOfTheWholeCollective) {
+  const ItemFacts facts = facts_of(collective(kStart + 13'600'000));
+  EXPECT_EQ(facts.title, "bucket 1");
+  EXPECT_EQ(value_of(facts, "Size"), "2.00 MiB");
+  EXPECT_EQ(value_of(facts, "Duration"), "14.9 ms");
+  EXPECT_EQ(value_of(facts, "Waiting for the last rank"), "3.60 ms");
+  EXPECT_EQ(value_of(facts, "Transferring"), "11.3 ms");
+  EXPECT_NE(value_of(facts, "Size ÷ transfer"), "");
+  EXPECT_NE(value_of(facts, "In step 7"), "");
+  EXPECT_TRUE(notes(facts, "rank 0 · All-reduce"));
+}
+
+TEST(ItemFacts, SayWhyAWaitIsNotKnown) {
+  RowItem item = collective(0);
+  item.collective->wait_doubt = trace::WaitDoubt::kClocksUnknown;
+  const ItemFacts facts = facts_of(item);
+  EXPECT_EQ(value_of(facts, "Waiting for the last rank"), "not known");
+  EXPECT_EQ(value_of(facts, "Transferring"), "");
+  EXPECT_EQ(value_of(facts, "Size ÷ transfer"), "");
+  EXPECT_TRUE(notes(facts, "Waiting is not known: nothing tells"));
+}
+
+TEST(ItemFacts, TellExposureOnlyWhereItWasLookedAt) {
+  RowItem item = collective(0);
+  EXPECT_EQ(value_of(facts_of(item), "Exposed"), "");
+  item.collective->exposed_ns = 0;
+  item.collective->overlapped_ns = 14'900'000;
+  EXPECT_EQ(value_of(facts_of(item), "Overlapped"), "14.9 ms");
+  EXPECT_NE(value_of(facts_of(item), "Exposed"), "");
+}
+
+TEST(ItemFacts, TellWholeAndShardOfAUnitAndWhetherItWasPrefetched) {
+  RowItem item = collective(kStart + 13'600'000);
+  trace::UnitFigures unit;
+  unit.name = "blocks.1";
+  unit.bytes = 7 << 20;
+  unit.shard_bytes = 7 << 19;
+  unit.parameters = {"a", "b", "c"};
+  item.collective->unit = std::make_shared<const trace::UnitFigures>(unit);
+  EXPECT_EQ(value_of(facts_of(item), "Prefetched"), "") << "only gathers are";
+  item.collective->gather = trace::DrawnCollective::Gather::kBackward;
+  EXPECT_EQ(value_of(facts_of(item), "Prefetched"), "no");
+  item.collective->is_prefetched = true;
+  const ItemFacts facts = facts_of(item);
+  EXPECT_EQ(value_of(facts, "Prefetched"), "yes");
+  EXPECT_EQ(value_of(facts, "Unit, gathered"), "7.00 MiB");
+  EXPECT_EQ(value_of(facts, "Shard of a rank"), "3.50 MiB");
+  EXPECT_TRUE(notes(facts, "Parameters: a, b, … 3 in all"));
+}
+
+TEST(ItemFacts, SayWhyABucketIsLargerThanItsCap) {
+  RowItem item;
+  item.row = 1;
+  item.name = "bucket 12";
+  item.ready = trace::ReadyPoint{kStart + 5'000'000, 0, 168 << 20, 12};
+  item.collective.emplace();
+  trace::BucketFigures bucket;
+  bucket.oversize_reason = "wte.weight 147 MiB: a tensor is never split";
+  item.collective->bucket = std::make_shared<const trace::BucketFigures>(bucket);
+  const ItemFacts facts = facts_of(item, trace::RowKind::kReady);
+  EXPECT_EQ(facts.title, "Gradients of bucket 12 are ready");
+  EXPECT_EQ(value_of(facts, "Size"), "168 MiB");
+  EXPECT_TRUE(notes(facts, "wte.weight 147 MiB"));
+}
+
+TEST(CollectiveLabel, IsWholeOrTheNumberAlone) {
+  trace::DrawnCollective bar;
+  bar.tag_kind = trace::TagKind::kBucket;
+  bar.tag_index = 3;
+  bar.bytes = 4 << 20;
+  EXPECT_EQ(collective_label(bar, "bucket 3").full, "bucket 3 · 4.00 MiB");
+  EXPECT_EQ(collective_label(bar, "bucket 3").brief, "3");
+  bar.bytes = -1;
+  EXPECT_EQ(collective_label(bar, "bucket 3").full, "bucket 3");
+  bar.tag_kind = trace::TagKind::kUnit;
+  const std::string gather = "blocks.11 forward gather, prefetched";
+  EXPECT_EQ(collective_label(bar, gather).full, gather);
+  EXPECT_EQ(collective_label(bar, gather).brief, "11");
+  EXPECT_EQ(collective_label(bar, "root reduce").brief, "");
+}
+
+}  // namespace
+
+}  // namespace shardlens::ui

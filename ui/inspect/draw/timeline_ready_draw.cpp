@@ -1,0 +1,239 @@
+// When gradients were ready, and what took them over the link: the ready rows of
+// ui/inspect/draw/timeline_row_draw.h.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "ui/inspect/draw/timeline_row_draw.h"
+#include "ui/kit/paint.h"
+#include "ui/kit/timeline_quads.h"
+#include "ui/present/format.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::DrawnCollective;
+using trace::Piece;
+using trace::RowPicture;
+using Gather = DrawnCollective::Gather;
+
+constexpr float kMarkHeight = 10, kLeastBoxRow = 20, kLeastNamedBox = 12;
+
+// Sizes on the boxes of a row, all in one form: the most that they have room for. A bare number
+// would read like the bucket's, so then the row's name says the unit.
+enum class SizeLabel : std::uint8_t { kWithUnit, kNumber, kNone };
+
+class ReadyRow {
+ public:
+  ReadyRow(const RowCanvas& canvas, const RowPlace& place, const RowPicture& picture,
+           const std::vector<std::string>& names)
+      : c_(canvas), look_(canvas.look), place_(place), picture_(picture), names_(names) {
+    boxes_ = place.area;
+    marks_ = place.area;
+    if (place.area.h < look_.px(kLeastBoxRow)) return;
+    marks_ = boxes_.take_top(look_.px(kMarkHeight));
+  }
+
+  std::optional<RowItem> draw();
+  SizeLabel size_label() const;
+  std::string first_unit() const;
+
+ private:
+  bool has_boxes() const { return boxes_.h < place_.area.h; }
+  const DrawnCollective& call(const Piece& piece) const {
+    return picture_.collectives[static_cast<std::size_t>(piece.collective)];
+  }
+  bool is_reduction(const Piece& piece) const {
+    return piece.collective >= 0 && call(piece).gather == Gather::kNone;
+  }
+  Rect box_of(const Piece& piece) const;
+  bool is_visible(const Rect& box) const { return box.w > 0; }
+  static Quantity size_of(const DrawnCollective& call) {
+    return format_bytes(static_cast<double>(call.bucket ? call.bucket->bytes : call.bytes));
+  }
+  void label_unit(const Rect& box, const std::string& unit, Rgb ink) const;
+  void draw_gather(const Piece& piece, const Rect& box) const;
+  void draw_reduction(const Piece& piece, const Rect& box, float limit, SizeLabel size) const;
+  void draw_boxes();
+  void draw_marks();
+  bool is_hovered(const Rect& rect) const {
+    return c_.mouse_inside && rect.contains(c_.mouse_x, c_.mouse_y);
+  }
+
+  const RowCanvas& c_;
+  const Look& look_;
+  const RowPlace& place_;
+  const RowPicture& picture_;
+  const std::vector<std::string>& names_;
+  Rect marks_, boxes_;
+  std::optional<RowItem> hovered_;
+};
+
+Rect ReadyRow::box_of(const Piece& piece) const {
+  const float x0 = std::max(std::floor(c_.x(piece.start_ns - place_.shift_ns)), place_.area.x - 1);
+  const float x1 = std::min(std::max(std::floor(c_.x(piece.end_ns - place_.shift_ns)), x0 + 1),
+                            place_.area.right() + 1);
+  Rect box{x0, boxes_.y, x1 - x0, boxes_.h};
+  if (box.w >= 4) box.w -= 1;
+  return box;
+}
+
+SizeLabel ReadyRow::size_label() const {
+  std::array<int, 2> fitting{};
+  int all = 0;
+  std::set<std::string> units;
+  for (const Piece& piece : picture_.pieces) {
+    const Rect box = box_of(piece);
+    if (!is_reduction(piece) || call(piece).unit || !is_visible(box)) continue;
+    const Quantity size = size_of(call(piece));
+    ++all;
+    units.insert(size.unit);
+    const float room = box.w - look_.px(4);
+    fitting[0] += text_width(look_, Face::kSmall, size.text()) <= room ? 1 : 0;
+    fitting[1] += text_width(look_, Face::kSmall, size.value) <= room ? 1 : 0;
+  }
+  // Hardly any box stays empty beside others that say their unit.
+  const bool with_unit = 2 * fitting[0] > all;
+  const bool number = units.size() == 1 && 2 * fitting[1] > all;
+  if (with_unit && (!number || 10 * fitting[0] >= 9 * fitting[1])) return SizeLabel::kWithUnit;
+  return number ? SizeLabel::kNumber : SizeLabel::kNone;
+}
+
+std::string ReadyRow::first_unit() const {
+  if (!has_boxes()) return "";
+  for (const Piece& piece : picture_.pieces) {
+    if (is_reduction(piece) && !call(piece).unit) return size_of(call(piece)).unit;
+  }
+  return "";
+}
+
+// "blocks.3", "3": the longest that fits.
+void ReadyRow::label_unit(const Rect& box, const std::string& unit, Rgb ink) const {
+  if (box.h < look_.px(kLeastNamedBox)) return;
+  const auto dot = unit.find('.');
+  const std::string number = dot == std::string::npos ? std::string() : unit.substr(dot + 1);
+  for (const std::string& label : {unit, number}) {
+    if (label.empty()) continue;
+    const Rect inner = box.inset(look_.px(3), 0);
+    if (label_in(look_, inner, Face::kSmall, ink, label, Align::kCenter) > 0) return;
+  }
+}
+
+void ReadyRow::draw_gather(const Piece& piece, const Rect& box) const {
+  const Palette& p = look_.colors();
+  const DrawnCollective& gather = call(piece);
+  const float strength = (gather.is_prefetched ? 0.55f : 1.0f) * c_.dim;
+  outline(box, color(p.text_muted, strength), 2);
+  const std::string& name = piece.name < names_.size() ? names_[piece.name] : names_.front();
+  label_unit(box, gather.unit ? gather.unit->name : name.substr(0, name.find(' ')), p.text_muted);
+  shape(gather.gather == Gather::kBackward ? Shape::kLeft : Shape::kRight, box.x + box.w / 2,
+        marks_.y + look_.px(4), look_.px(6), color(p.text_muted, strength));
+}
+
+void ReadyRow::draw_reduction(const Piece& piece, const Rect& box, float limit,
+                              SizeLabel size) const {
+  const Palette& p = look_.colors();
+  const DrawnCollective& reduction = call(piece);
+  fill(box, color(p.field), 2);
+  outline(box, color(p.idle_edge), 2);
+  if (reduction.unit) return label_unit(box, reduction.unit->name, p.text_secondary);
+  if (box.h < look_.px(kLeastNamedBox)) return;  // the size stands in the tooltip
+  if (reduction.bucket && !reduction.bucket->oversize_reason.empty()) {
+    // Beyond the box where there is room: the reason matters more than the border.
+    const std::string& why = reduction.bucket->oversize_reason;
+    const float width = text_width(look_, Face::kSmall, why) + look_.px(8);
+    const Rect wide{box.x, box.y, std::max(box.w, width), box.h};
+    if (wide.right() <= limit) {
+      fill(wide.inset(1, 1), color(p.field), 2);
+      label_in(look_, wide.inset(look_.px(4), 0), Face::kSmall, p.text_secondary, why);
+      return;
+    }
+  }
+  if (size == SizeLabel::kNone) return;
+  const Quantity bytes = size_of(reduction);
+  label_in(look_, box.inset(look_.px(2), 0), Face::kSmall, p.text_secondary,
+           size == SizeLabel::kWithUnit ? bytes.text() : bytes.value, Align::kCenter);
+}
+
+void ReadyRow::draw_boxes() {
+  const SizeLabel size = size_label();
+  for (std::size_t i = 0; i < picture_.pieces.size(); ++i) {
+    const Piece& piece = picture_.pieces[i];
+    const Rect box = box_of(piece);
+    if (piece.collective < 0 || !is_visible(box)) continue;
+    float limit = place_.area.right();
+    if (i + 1 < picture_.pieces.size()) {
+      limit = std::min(limit, box_of(picture_.pieces[i + 1]).x);
+    }
+    is_reduction(piece) ? draw_reduction(piece, box, limit, size) : draw_gather(piece, box);
+    if (!is_hovered({box.x, place_.area.y, box.w, place_.area.h})) continue;
+    hovered_ = RowItem{.row = place_.row,
+                       .shift_ns = place_.shift_ns,
+                       .piece = piece,
+                       .collective = call(piece),
+                       .rect = box};
+    if (piece.name < names_.size()) hovered_->name = names_[piece.name];
+  }
+}
+
+void ReadyRow::draw_marks() {
+  const Palette& p = look_.colors();
+  const float size = std::min(marks_.h, look_.px(has_boxes() ? 7 : 8));
+  const auto in_sight = [&](const trace::ReadyPoint& ready) {
+    const float x = std::round(c_.x(ready.time_ns - place_.shift_ns));
+    return x >= place_.area.x && x < place_.area.right();
+  };
+  const auto count = std::count_if(picture_.ready.begin(), picture_.ready.end(), in_sight);
+  const bool dense = static_cast<float>(count) * size * 1.5f > place_.area.w;
+  const float tick = std::max(1.0f, look_.px(1));
+  float drawn = place_.area.x - size;
+  QuadBatch ticks;
+  for (const trace::ReadyPoint& ready : picture_.ready) {
+    const float x = std::round(c_.x(ready.time_ns - place_.shift_ns));
+    if (!in_sight(ready) || x < drawn + 2) continue;
+    drawn = x;
+    if (dense) {
+      ticks.add(x, marks_.y + 2, x + tick, place_.area.bottom() - 2,
+                color(p.text_muted, 0.7f * c_.dim));
+    } else {
+      shape(Shape::kDown, x, has_boxes() ? marks_.y + look_.px(4) : marks_.center_y(), size,
+            color(p.text_secondary, c_.dim));
+    }
+    const Rect rect{x - size / 2, place_.area.y, size, place_.area.h};
+    if (!is_hovered(rect)) continue;
+    hovered_ =
+        RowItem{.row = place_.row, .shift_ns = place_.shift_ns, .ready = ready, .rect = rect};
+    if (ready.name < names_.size()) hovered_->name = names_[ready.name];
+    for (const DrawnCollective& call : picture_.collectives) {
+      const bool is_own = call.tag_kind == ready.kind && call.tag_index == ready.index;
+      if (is_own && call.gather == Gather::kNone) hovered_->collective = call;
+    }
+  }
+}
+
+std::optional<RowItem> ReadyRow::draw() {
+  const Clip clip(place_.area);
+  if (has_boxes()) draw_boxes();
+  draw_marks();
+  return std::move(hovered_);
+}
+
+}  // namespace
+
+std::optional<RowItem> draw_ready(const RowCanvas& canvas, const RowPlace& place,
+                                  const RowPicture& picture,
+                                  const std::vector<std::string>& names) {
+  return ReadyRow(canvas, place, picture, names).draw();
+}
+
+std::string bare_size_unit(const RowCanvas& canvas, const RowPlace& place,
+                           const RowPicture& picture) {
+  static const std::vector<std::string> kNoNames;
+  const ReadyRow row(canvas, place, picture, kNoNames);
+  return row.size_label() == SizeLabel::kNumber ? row.first_unit() : "";
+}
+
+}  // namespace shardlens::ui

@@ -1,0 +1,218 @@
+#include "ui/inspect/timeline/item_facts.h"
+
+#include <algorithm>
+
+#include "trace/timeline/words/kernel_title.h"
+#include "ui/inspect/timeline/area_text.h"
+#include "ui/present/format.h"
+#include "ui/present/timeline_colors.h"
+#include "ui/present/timeline_time_text.h"
+
+namespace shardlens::ui {
+
+namespace {
+
+using trace::DrawnCollective;
+using trace::TimeClass;
+
+std::string share_text(double share) { return format_percent(share).text(); }
+std::string size_text(std::int64_t bytes) {
+  return format_bytes(static_cast<double>(bytes)).text();
+}
+
+// "wte.weight, wpe.weight, … 12 in all"
+std::string parameters_text(const std::vector<std::string>& parameters) {
+  constexpr std::size_t kShown = 2;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, parameters.size()); ++i) {
+    text += (i > 0 ? ", " : "") + parameters[i];
+  }
+  if (parameters.size() <= kShown) return text;
+  return text + ", … " + std::to_string(parameters.size()) + " in all";
+}
+
+class FactMaker {
+ public:
+  FactMaker(const trace::TimelineRows& rows, const StepIndex& steps, const RowItem& item)
+      : rows_(rows), steps_(steps), item_(item), row_(rows.rows[std::size_t(item.row)]) {}
+
+  ItemFacts make() {
+    const std::string rank = row_.rank < 0 ? "" : "rank " + std::to_string(row_.rank);
+    if (item_.piece) {
+      const bool is_event = item_.piece->ref.exists() || is_ribbon();
+      is_event ? add_event() : add_fold();
+    } else if (item_.column) {
+      add_column();
+      return std::move(out_);
+    } else if (item_.point) {
+      add_point();
+    } else if (item_.ready) {
+      add_ready();
+    }
+    out_.notes.push_back(row_.label.empty() ? rank : rank + " · " + row_.label);
+    return std::move(out_);
+  }
+
+ private:
+  bool is_ribbon() const { return row_.kind == trace::RowKind::kRibbon; }
+  void add(std::string name, std::string value, std::optional<TimeClass> swatch = {}) {
+    out_.rows.push_back({swatch, std::move(name), std::move(value)});
+  }
+
+  void add_start(std::int64_t time_ns) {
+    const trace::StepBorder* step =
+        steps_.at(row_.rank < 0 ? steps_.reference_rank() : row_.rank, time_ns);
+    if (step == nullptr) {
+      return add("Since the start", exact_text(time_ns - rows_.start_ns, 1'000));
+    }
+    const std::int64_t since_ns = time_ns - step->start_ns;
+    add("In step " + format_integer(step->step),
+        exact_text(since_ns, since_ns < 1'000'000 ? 1 : 1'000));
+  }
+
+  void add_event() {
+    const trace::Piece& piece = *item_.piece;
+    const std::string title = trace::event_title(row_.kind, item_.name);
+    const bool named = !title.empty() && !is_ribbon();
+    out_.title = named ? title : std::string(class_name(piece.piece_class));
+    const bool is_collective = item_.collective.has_value();
+    if (is_collective) add_call(*item_.collective);
+    // Of a collective that is drawn in parts the whole.
+    const std::int64_t length_ns =
+        is_collective && piece.longest_ns > 0 ? piece.longest_ns : piece.duration_ns();
+    add("Duration", length_text(length_ns), piece.piece_class);
+    if (is_collective) {
+      add_wait(*item_.collective, length_ns);
+      add_exposure(*item_.collective);
+    } else if (piece.latest_start_ns > piece.start_ns) {
+      add_waited(piece.start_ns, piece.end_ns);
+    }
+    if (is_ribbon() && piece.longest_ns > 0 && piece.longest_ns < piece.duration_ns()) {
+      add("of it " + std::string(class_name(piece.piece_class)), length_text(piece.longest_ns));
+    }
+    add_start(piece.start_ns);
+    if (!is_ribbon() && !is_collective) add("Class", std::string(class_name(piece.piece_class)));
+  }
+
+  void add_call(const DrawnCollective& call) {
+    out_.what = trace::to_string(call.function);
+    if (call.executed != call.function) {
+      out_.what += ", run as " + std::string(trace::to_string(call.executed));
+    }
+    if (call.sequence >= 0) out_.what += " · sequence " + std::to_string(call.sequence);
+    if (call.bytes >= 0) add("Size", size_text(call.bytes));
+    if (call.unit) add_unit(*call.unit);
+    if (call.gather != DrawnCollective::Gather::kNone) {
+      add("Prefetched", call.is_prefetched ? "yes" : "no");
+    }
+  }
+
+  void add_unit(const trace::UnitFigures& unit) {
+    add("Unit, gathered", size_text(unit.bytes));
+    add("Shard of a rank", size_text(unit.shard_bytes));
+    const std::string parameters = parameters_text(unit.parameters);
+    if (!parameters.empty()) out_.notes.push_back("Parameters: " + parameters);
+  }
+
+  void add_waited(std::int64_t start_ns, std::int64_t end_ns) {
+    const std::int64_t until_ns = std::clamp(item_.piece->latest_start_ns, start_ns, end_ns);
+    add("Waiting for the last rank", length_text(until_ns - start_ns));
+    add("Transferring", length_text(end_ns - until_ns));
+    const std::int64_t bytes = item_.collective ? item_.collective->bytes : -1;
+    if (end_ns <= until_ns || bytes <= 0) return;
+    const double rate = static_cast<double>(bytes) / static_cast<double>(end_ns - until_ns) * 1e9;
+    add("Size ÷ transfer", format_bandwidth(rate).text());
+  }
+
+  void add_wait(const DrawnCollective& call, std::int64_t length_ns) {
+    if (item_.piece->latest_start_ns != 0) {
+      return add_waited(call.start_ns, call.start_ns + length_ns);
+    }
+    add("Waiting for the last rank", "not known");
+    const auto why = trace::to_text(call.wait_doubt);
+    if (!why.empty()) out_.notes.push_back("Waiting is not known: " + std::string(why));
+  }
+
+  void add_exposure(const DrawnCollective& call) {
+    if (call.overlapped_ns < 0) return;
+    add("Overlapped", length_text(call.overlapped_ns), TimeClass::kOverlapped);
+    add("Exposed", length_text(call.exposed_ns), TimeClass::kExposed);
+  }
+
+  void add_fold() {
+    const trace::Piece& piece = *item_.piece;
+    out_.title = format_integer(piece.count) + (piece.count == 1 ? " event" : " events");
+    add("Busy", share_text(static_cast<double>(piece.busy)), piece.piece_class);
+    add("Busiest part", share_text(static_cast<double>(piece.busiest)));
+    add("In", length_text(piece.duration_ns()));
+    if (piece.longest_ns > 0) add("Longest", length_text(piece.longest_ns));
+    if (!item_.name.empty()) out_.notes.push_back(trace::event_title(row_.kind, item_.name));
+    add_start(piece.start_ns);
+    out_.notes.emplace_back("Too short to be told apart: zoom in, or double-click");
+  }
+
+  void add_column() {
+    const trace::RibbonColumn& column = *item_.column;
+    out_.title = row_.rank < 0 ? "Mean over all ranks" : "Rank " + std::to_string(row_.rank);
+    for (int i = 0; i < trace::kPartitionClasses; ++i) {
+      const float share = column.share[static_cast<std::size_t>(i)];
+      if (share < 0.0005f) continue;
+      const auto piece_class = static_cast<TimeClass>(i);
+      add(std::string(class_name(piece_class)), share_text(static_cast<double>(share)),
+          piece_class);
+    }
+    add_start(column.start_ns);
+    out_.notes.push_back("of " + length_text(column.end_ns - column.start_ns));
+  }
+
+  void add_point() {
+    out_.title = row_.label;
+    add("Value", area_value_text(item_.point->value, row_.unit));
+    if (item_.point->highest > item_.point->value) {
+      add("Highest here", area_value_text(item_.point->highest, row_.unit));
+    }
+    add_start(item_.point->time_ns);
+  }
+
+  void add_ready() {
+    const trace::ReadyPoint& ready = *item_.ready;
+    out_.title = "Gradients of " + item_.name + " are ready";
+    out_.what = "Its last gradient has arrived; its reduction follows those before it";
+    if (ready.bytes > 0) add("Size", size_text(ready.bytes));
+    add_start(ready.time_ns);
+    if (!item_.collective) return;
+    if (item_.collective->unit) add_unit(*item_.collective->unit);
+    const auto& bucket = item_.collective->bucket;
+    if (bucket && !bucket->oversize_reason.empty()) out_.notes.push_back(bucket->oversize_reason);
+  }
+
+  const trace::TimelineRows& rows_;
+  const StepIndex& steps_;
+  const RowItem& item_;
+  const trace::TimelineRow& row_;
+  ItemFacts out_;
+};
+
+}  // namespace
+
+ItemFacts item_facts(const trace::TimelineRows& rows, const StepIndex& steps, const RowItem& item) {
+  return FactMaker(rows, steps, item).make();
+}
+
+CollectiveLabel collective_label(const DrawnCollective& collective, const std::string& name) {
+  switch (collective.tag_kind) {
+    case trace::TagKind::kBucket:
+      return {collective.bytes < 0 ? name : name + " · " + size_text(collective.bytes),
+              std::to_string(collective.tag_index)};
+    case trace::TagKind::kUnit: {
+      // "3" of "blocks.3 forward gather"; the root has no number.
+      const auto dot = name.find('.');
+      if (dot == std::string::npos) return {name, ""};
+      return {name, name.substr(dot + 1, name.find(' ') - dot - 1)};
+    }
+    default:
+      return {name, ""};
+  }
+}
+
+}  // namespace shardlens::ui
