@@ -14,8 +14,12 @@ trace::TimelineRows one_row(trace::RowKind kind) {
   trace::TimelineRows rows;
   rows.start_ns = kStart;
   rows.end_ns = kStart + 100'000'000;
-  rows.rows.push_back({0, -1, trace::RowKind::kRibbon});
-  rows.rows.push_back({1, 0, kind, 0, 1, "All-reduce · world"});
+  rows.rows.resize(2);
+  trace::TimelineRow& row = rows.rows.back();
+  row.id = 1;
+  row.rank = 0;
+  row.kind = kind;
+  row.label = "All-reduce · world";
   rows.steps.push_back({7, 0, kStart, rows.end_ns});
   return rows;
 }
