@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "trace/analysis/collectives/collective_calls.h"
 #include "trace/analysis/figures/labels.h"
+#include "trace/analysis/steps/collective_calls.h"
 #include "trace/analysis/steps/communication_lanes.h"
 #include "trace/analysis/steps/ribbon.h"
 

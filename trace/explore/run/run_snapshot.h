@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/analysis/collectives/collective_calls.h"
+#include "trace/analysis/steps/collective_calls.h"
 #include "trace/explore/run/rank_rows.h"
 #include "trace/explore/run/rank_source.h"
 #include "trace/explore/tally/run_tally.h"

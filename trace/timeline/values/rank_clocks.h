@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "trace/analysis/collectives/collective_calls.h"
+#include "trace/analysis/steps/collective_calls.h"
 #include "trace/analysis/steps/host_clocks.h"
 
 namespace shardlens::trace {

@@ -1,4 +1,4 @@
-#include "trace/analysis/collectives/collective_calls.h"
+#include "trace/analysis/steps/collective_calls.h"
 
 #include <gtest/gtest.h>
 
