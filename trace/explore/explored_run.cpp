@@ -6,6 +6,7 @@
 
 #include "trace/base/side_by_side.h"
 #include "trace/explore/kept_exploration.h"
+#include "trace/explore/run/kept_overview.h"
 #include "trace/explore/run/run_contents.h"
 #include "trace/explore/statistics/range_statistics.h"
 #include "trace/store/run/rank_files.h"
@@ -23,10 +24,14 @@ namespace {
 constexpr int kCallsPause = 10;
 // That are told; further ones are of the same kind.
 constexpr std::size_t kMostProblems = 4;
-// How often a rebuilt pyramid is shown while it grows.
-constexpr std::chrono::milliseconds kPublishPause{100};
+// How often what is seen from afar is shown while it is filled.
+constexpr std::chrono::milliseconds kPublishPause{500};
 // Of fewer events all is found out again as soon.
 constexpr std::int64_t kEventsWorthKeeping = 200'000;
+// Of the overviews: so many of a row are more than there are pixels and so few that nobody waits
+// for those in a pixel, or for the events where a pixel is shorter; all of them take 100 MB.
+constexpr std::int64_t kMostCellsOfARow = std::int64_t{1} << 16;
+constexpr std::size_t kMostCells = std::size_t{1} << 22;
 const TimeRange kEverything{INT64_MIN, INT64_MAX, {}};
 
 Result<std::map<int, fs::path>> files_by_rank(const fs::path& run) {
@@ -90,9 +95,20 @@ void ExploredRun::restore() {
     const auto rank = ranks_.find(number);
     if (rank != ranks_.end()) rank->second.exposure.restore(std::move(classes));
   }
+  restore_overviews(kept->overviews);
   kept->figures.seconds = 0;  // they were not computed now
   set_whole(std::make_shared<const RangeFigures>(std::move(kept->figures)));
   is_kept_ = was_scanned_ = true;
+}
+
+// The first frame waits for them.
+void ExploredRun::restore_overviews(const std::map<int, std::string>& kept) {
+  const std::vector<std::pair<int, std::string_view>> all(kept.begin(), kept.end());
+  for_each_side_by_side(store_->threads(), all.size(), [&](int, std::size_t i) {
+    const auto rank = ranks_.find(all[i].first);
+    auto rows = unpacked_overview(all[i].second);
+    if (rows && rank != ranks_.end()) rank->second.overview.restore(std::move(*rows));
+  });
 }
 
 void ExploredRun::set_whole(std::shared_ptr<const RangeFigures> figures) {
@@ -137,8 +153,12 @@ void ExploredRun::take_whole(const RunSnapshot& of, const RangeFigures& figures)
                        scan_.seen(),
                        {},
                        names_->known(),
+                       {},
                        figures};
-  for (const auto& [number, rank] : ranks_) kept.exposure[number] = rank.exposure.classes();
+  for (const auto& [number, rank] : ranks_) {
+    kept.exposure[number] = rank.exposure.classes();
+    kept.overviews[number] = packed_overview(rank.overview.rows());
+  }
   keep_exploration(path_, stamp_, kept);
 }
 
@@ -152,10 +172,16 @@ Result<void> ExploredRun::open_sources() {
   for_each_side_by_side(store_->threads(), wanted.size(), [&](int, std::size_t i) {
     opened[i] = RankSource::open(wanted[i].second, wanted[i].first);
   });
+  const auto chunks = store_->chunks();
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     auto& source = *opened[i];
     if (source) {
       ranks_[wanted[i].first].source = std::move(*source);
+      // Those that are there are no news.
+      for (const ChunkEntry& chunk : chunks_of(*chunks, wanted[i].first)) {
+        auto& last = ranks_[wanted[i].first].last_chunk;
+        last = std::max(last, chunk.row_id);
+      }
     } else {
       problems_.emplace(wanted[i].first, source.error());
     }
@@ -171,11 +197,10 @@ std::shared_ptr<const RunSnapshot> ExploredRun::snapshot() const {
 RankSnapshot ExploredRun::snapshot_of(const Rank& rank, std::span<const ChunkEntry> chunks) const {
   RankSnapshot result;
   result.rank = rank.source->rank();
-  result.source = rank.source.get();
+  result.overview = &rank.overview;
   result.has_all_rows = rank.source->has_all_rows();
   result.rows = rank.source->rows();
-  result.streams = rank.source->streams();
-  result.extent = extent_of(rank.source->extent(), chunks, *result.rows);
+  result.extent = extent_of(chunks, *result.rows);
   result.exposure = rank.exposure.classes_of(*result.rows);
   bool has_kernels = false;
   for (const ChunkEntry& chunk : chunks) {
@@ -238,6 +263,7 @@ void ExploredRun::publish() {
     extent.start_ns = std::min(extent.start_ns, added.extent.start_ns);
     extent.end_ns = std::max(extent.end_ns, added.extent.end_ns);
   }
+  fit_overviews(*run, extent);
   add_calls(*run);
   run->totals = totals_;
   catalogue_.update(contents);
@@ -255,6 +281,24 @@ void ExploredRun::publish() {
   run->rows = std::move(rows);
   const std::lock_guard lock(snapshot_mutex_);
   snapshot_ = std::move(run);
+}
+
+// The longer a run is and the more it holds, the longer are its cells.
+void ExploredRun::fit_overviews(RunSnapshot& run, Interval extent) {
+  std::size_t cells = 0;
+  for (const auto& [number, rank] : ranks_) cells += rank.overview.cell_count();
+  const int before = cell_bits_;
+  for (const auto& [number, rank] : ranks_) {
+    cell_bits_ = std::max(cell_bits_, rank.overview.rows().cell_bits);
+  }
+  if (extent.length() > 0) {
+    while (extent.length() >> cell_bits_ > kMostCellsOfARow) ++cell_bits_;
+  }
+  while (cells >> (cell_bits_ - before) > kMostCells) ++cell_bits_;
+  for (const RankSnapshot& rank : run.ranks) {
+    ranks_.at(rank.rank).overview.fit(with_end(rank.extent), cell_bits_);
+  }
+  run.cell_bits = cell_bits_;
 }
 
 std::string ExploredRun::problem() const {
@@ -293,19 +337,19 @@ bool ExploredRun::read_rows() {
   return true;
 }
 
-bool ExploredRun::rebuild_tiles() {
-  std::vector<Rank*> left;
-  for (auto& [number, rank] : ranks_) {
-    if (rank.has_more_tiles) left.push_back(&rank);
-  }
-  if (left.empty()) return false;
-  std::atomic<bool> finished_one = false;
-  for_each_side_by_side(store_->threads(), left.size(), [&](int, std::size_t i) {
-    left[i]->has_more_tiles = left[i]->source->rebuild_some();
-    if (!left[i]->has_more_tiles) finished_one = true;
+bool ExploredRun::fill_overviews() {
+  const auto run = snapshot();
+  std::atomic<bool> more = false;
+  for_each_side_by_side(store_->threads(), run->ranks.size(), [&](int, std::size_t i) {
+    RankSnapshot rank = run->ranks[i];
+    rank.operators_compute = true;  // those that do say so
+    rank.extent = with_end(rank.extent);
+    // Close behind the scan, which has decoded them.
+    const std::int64_t until_ns = was_scanned_ ? INT64_MAX : scan_.reached_ns(rank.rank);
+    if (ranks_.at(rank.rank).overview.fill_some(*store_, rank, until_ns)) more = true;
   });
-  if (finished_one || steady_clock::now() - published_ > kPublishPause) publish();
-  return true;
+  if (steady_clock::now() - published_ > kPublishPause) publish();
+  return more;
 }
 
 bool ExploredRun::scan_events() {
@@ -336,19 +380,19 @@ bool ExploredRun::scan_exposure() {
 }
 
 void ExploredRun::update_progress() {
-  double rows = 0, tiles = 0;
+  double rows = 0, filled = 0;
   for (const auto& [number, rank] : ranks_) {
     rows += rank.has_more_rows ? 0 : 1;
-    tiles += rank.has_more_tiles ? rank.source->fraction() : 1;
+    filled += rank.overview.fraction();
   }
   const double ranks = static_cast<double>(std::max<std::size_t>(ranks_.size(), 1));
-  progress_ = 0.4 * rows / ranks + 0.4 * tiles / ranks + 0.2 * scan_.fraction();
+  progress_ = 0.4 * rows / ranks + 0.4 * filled / ranks + 0.2 * scan_.fraction();
 }
 
 // First what is seen of every picture, then what sharpens it.
 Result<bool> ExploredRun::work() {
   const std::lock_guard lock(work_mutex_);
-  if (read_rows() || rebuild_tiles()) {
+  if (read_rows()) {
     update_progress();
     return true;
   }
@@ -357,10 +401,15 @@ Result<bool> ExploredRun::work() {
     if (!scan_events()) publish();
     while (!was_scanned_ && scan_exposure()) {
     }
+    while (fill_overviews() && !was_scanned_) {
+    }
     update_progress();
     return true;
   }
-  if (scan_exposure()) return true;
+  if (fill_overviews() || scan_exposure()) {
+    update_progress();
+    return true;
+  }
   publish();
   progress_ = 1;
   return false;
@@ -378,9 +427,22 @@ void ExploredRun::forget_figures() {
   for (auto& [number, rank] : ranks_) rank.exposure = {};
 }
 
+void ExploredRun::note_new_chunks() {
+  const auto chunks = store_->chunks();
+  for (auto& [number, rank] : ranks_) {
+    const std::int64_t known = rank.last_chunk;
+    for (const ChunkEntry& chunk : chunks_of(*chunks, number)) {
+      if (chunk.row_id <= known || chunk.kind == EventKind::kAllocation) continue;
+      rank.overview.add_news({chunk.header.first_ns, chunk.header.last_ns});
+      rank.last_chunk = std::max(rank.last_chunk, chunk.row_id);
+    }
+  }
+}
+
 Result<bool> ExploredRun::refresh() {
   const std::lock_guard lock(work_mutex_);
   TRY_ASSIGN(bool news, store_->refresh());
+  if (news) note_new_chunks();
   // At once: an error below does not make figures of fewer events those of the run.
   if (news) forget_figures();
   const std::size_t ranks = ranks_.size();
@@ -389,8 +451,10 @@ Result<bool> ExploredRun::refresh() {
   for (auto& [number, rank] : ranks_) {
     TRY_ASSIGN(const bool more, rank.source->refresh());
     rank.has_more_rows = rank.has_more_rows || more;
-    rank.has_more_tiles = true;
     news = news || more;
+    if (const Interval rows = rank.source->take_news(); rows.length() > 0) {
+      rank.overview.add_news(rows);
+    }
   }
   if (!news) return false;
   forget_figures();

@@ -9,11 +9,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "trace/base/result.h"
 #include "trace/explore/run/exposure_scan.h"
 #include "trace/explore/run/lane_scan.h"
+#include "trace/explore/run/rank_overview.h"
 #include "trace/explore/run/rank_source.h"
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/explore/tally/chunk_names.h"
@@ -51,20 +53,24 @@ class ExploredRun {
  private:
   struct Rank {
     std::unique_ptr<RankSource> source;
-    bool has_more_rows = true, has_more_tiles = true;
+    bool has_more_rows = true;
+    RankOverview overview;
+    std::int64_t last_chunk = INT64_MIN;  // of those that the overview knows of
     ExposureScan exposure;
   };
 
   explicit ExploredRun(std::filesystem::path run)
       : path_(std::move(run)), stamp_(run_stamp(path_)) {}
   void restore();
+  void restore_overviews(const std::map<int, std::string>& kept);
   void forget_figures();
+  void note_new_chunks();
   void set_whole(std::shared_ptr<const RangeFigures> figures);
   bool is_worth_keeping(const RunSnapshot& run, const RangeFigures& figures) const;
   // Of ranks that were not opened before.
   Result<void> open_sources();
   bool read_rows();
-  bool rebuild_tiles();
+  bool fill_overviews();
   bool scan_events();
   // Of collectives that the scan has passed, whose events are still in the cache; once it has
   // ended, of all.
@@ -73,6 +79,7 @@ class ExploredRun {
   void publish();
   std::string problem() const;
   RankSnapshot snapshot_of(const Rank& rank, std::span<const ChunkEntry> chunks) const;
+  void fit_overviews(RunSnapshot& run, Interval extent);
   // Of `run` what only all ranks' rows together tell.
   void add_calls(RunSnapshot& run);
   void update_progress();
@@ -84,7 +91,8 @@ class ExploredRun {
 
   std::mutex work_mutex_;  // for the next few
   std::map<int, Rank> ranks_;
-  std::map<int, Error> problems_;  // of ranks that could not be opened
+  int cell_bits_ = kFinestCellBits;  // of the overviews
+  std::map<int, Error> problems_;    // of ranks that could not be opened
   RowCatalogue catalogue_;
   LaneScan scan_;
   bool was_scanned_ = false;

@@ -70,7 +70,7 @@ void each_value_of_figures(Cache& cache, Figures& figures) {
 
 template <typename Cache, typename Kept>
 void each_value(Cache& cache, Kept& kept) {
-  auto& [chunks, names, lanes, exposure, chunk_names, figures] = kept;
+  auto& [chunks, names, lanes, exposure, chunk_names, overviews, figures] = kept;
   cache.value(chunks);
   cache.value(names);
   cache.plain(lanes);
@@ -91,15 +91,19 @@ std::optional<KeptExploration> read_kept_exploration(const std::filesystem::path
   KeptExploration kept;
   StragglerFigures stragglers;
   std::vector<std::pair<int, std::vector<TimeClass>>> exposure;
+  std::vector<std::pair<int, std::string>> overviews;
   KeptReader reader(*bytes);
   each_value(reader, kept);
   each_value_of_stragglers(reader, stragglers);
-  reader.list(exposure, [&](auto& rank) {
+  const auto each_of_rank = [&](auto& rank) {
     reader.value(rank.first);
     reader.plain(rank.second);
-  });
+  };
+  reader.list(exposure, each_of_rank);
+  reader.list(overviews, each_of_rank);
   if (!reader.has_all()) return std::nullopt;
   kept.exposure = {exposure.begin(), exposure.end()};
+  kept.overviews = {overviews.begin(), overviews.end()};
   kept.figures.stragglers = std::make_shared<const StragglerFigures>(std::move(stragglers));
   return kept;
 }
@@ -110,10 +114,12 @@ void keep_exploration(const std::filesystem::path& run, const RunStamp& stamp,
   KeptWriter writer;
   each_value(writer, kept);
   each_value_of_stragglers(writer, *kept.figures.stragglers);
-  writer.list(kept.exposure, [&](const auto& rank) {
+  const auto each_of_rank = [&](const auto& rank) {
     writer.value(rank.first);
     writer.plain(rank.second);
-  });
+  };
+  writer.list(kept.exposure, each_of_rank);
+  writer.list(kept.overviews, each_of_rank);
   keep(run, kFiguresFile, stamp, writer.bytes());
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,7 +27,8 @@ struct KeptExploration {
   std::vector<LaneScan::Seen> lanes;
   std::map<int, std::vector<TimeClass>> exposure;  // by rank, of its collectives
   std::vector<ChunkNames::OfChunk> chunk_names;
-  RangeFigures figures;  // of the whole run
+  std::map<int, std::string> overviews;  // by rank, packed
+  RangeFigures figures;                  // of the whole run
 };
 
 // As read_kept().

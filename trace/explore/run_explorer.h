@@ -1,6 +1,6 @@
 // A run opened to be looked around in: its rows, pictures of any part of it, statistics of any
-// range, search, details. Opening reads the pyramid alone; the rest comes when it is asked for, or
-// in the background. Any thread; calls may take as long as they say.
+// range, search, details. Opening reads what was kept with it; the rest comes when it is asked for,
+// or in the background. Any thread; calls may take as long as they say.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class RunExplorer {
 
   std::shared_ptr<const TimelineRows> rows() const;
 
-  // Milliseconds: the pyramid where a pixel is longer than its cells, else events, from the cache
+  // Milliseconds: the overview where a pixel is longer than its cells, else events, from the cache
   // where they are there. `wanted` is asked in between; false gives up with kFailed.
   Result<TimelinePicture> picture(const PictureRequest& request,
                                   const std::function<bool()>& wanted = {});
@@ -55,7 +55,7 @@ class RunExplorer {
   Result<StepMemory> memory(const StepMemoryRequest& request,
                             const std::function<bool()>& wanted = {});
 
-  // Reads rows and rebuilds missing tiles, a little with each call; true while there is more to do.
+  // Reads rows and events, a little with each call; true while there is more to do.
   // For a background thread.
   Result<bool> work();
   double progress() const;  // 0 to 1

@@ -110,7 +110,6 @@ TEST(DetailsOfAnOperator, SumUpAllThatWasLaunchedWhileItRan) {
   ASSERT_TRUE(writer->begin());
   ASSERT_TRUE(writer->write(batch));
   ASSERT_TRUE(writer->commit(KnownRun::at(1, 0)));
-  ASSERT_TRUE(writer->finish());
   const auto explorer = open_whole(*path);
   const auto hits = explorer->find({.text = "forward", .is_plain = true});
   ASSERT_EQ(hits->instances.size(), 1u);

@@ -99,7 +99,6 @@ TEST(ExploredRun, OperatorsThatLastDoNotContradictThoseRecordedBefore) {
     ASSERT_TRUE(writer->write(batch));
     ASSERT_TRUE(writer->commit(KnownRun::at(0, 200)));
   }
-  ASSERT_TRUE(writer->finish());
   const auto explorer = open_whole(path);
   ASSERT_TRUE(explorer);
   EXPECT_EQ(explorer->rows()->events, 4);

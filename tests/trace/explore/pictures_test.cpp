@@ -1,5 +1,5 @@
-// Pictures against a naive painting of every event, and pictures from the pyramid against those
-// from events.
+// Pictures against a naive painting of every event, and pictures from overviews against those from
+// events.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 #include "tests/trace/explore/testing/known_run.h"
 #include "tests/trace/explore/testing/random_run.h"
 #include "tests/trace/timeline/random_events.h"
+#include "trace/explore/run/overview_cells.h"
 #include "trace/explore/run_explorer.h"
-#include "trace/store/lod/lod_tile.h"
 #include "trace/synthetic/synthetic_run.h"
 
 namespace shardlens::trace::test {
@@ -142,14 +142,14 @@ std::vector<double> busy_until(const std::vector<Piece>& pieces, std::int64_t st
   return sums;
 }
 
-TEST_F(SyntheticPictures, FromThePyramidAreAsBusyAsFromEvents) {
+TEST_F(SyntheticPictures, FromAfarAreAsBusyAsFromEvents) {
   const auto rows = explorer_->rows();
   const std::int64_t step_ns = (rows->end_ns - rows->start_ns) / 1'000;
   int compared = 0;
   for (const TimelineRow& row : rows->rows) {
     if (!is_bulk(row)) continue;
     for (const double cells : {1.0, 3.0, 4.0, 17.0}) {
-      const double pixel_ns = static_cast<double>(lod_cell_ns(0)) * cells;
+      const double pixel_ns = static_cast<double>(cell_length_ns(kFinestCellBits)) * cells;
       const RowPicture coarse = whole(row, pixel_ns), fine = whole(row, 900'000);
       ASSERT_FALSE(coarse.is_exact);
       ASSERT_TRUE(coarse.is_complete);
@@ -180,7 +180,7 @@ std::array<double, kPartitionClasses> sums_of(const RowPicture& picture) {
   return sums;
 }
 
-TEST_F(SyntheticPictures, RibbonsFromThePyramidHaveTheSameTimeByClass) {
+TEST_F(SyntheticPictures, RibbonsFromAfarHaveTheSameTimeByClass) {
   const auto rows = explorer_->rows();
   for (const TimelineRow& row : rows->rows) {
     if (row.kind != RowKind::kRibbon) continue;
@@ -188,7 +188,8 @@ TEST_F(SyntheticPictures, RibbonsFromThePyramidHaveTheSameTimeByClass) {
     const double all = std::accumulate(exact.begin(), exact.end(), 0.0);
     EXPECT_GT(all, 0);
     for (const double cells : {1.0, 2.5, 4.0, 16.0}) {
-      const auto coarse = sums_of(whole(row, static_cast<double>(lod_cell_ns(0)) * cells));
+      const auto coarse =
+          sums_of(whole(row, static_cast<double>(cell_length_ns(kFinestCellBits)) * cells));
       for (std::size_t i = 0; i < exact.size(); ++i) {
         EXPECT_NEAR(coarse[i], exact[i], 0.005 * all) << row.label << " class " << i;
       }

@@ -1,4 +1,4 @@
-// The part of RowPainter that draws from the pyramid.
+// The part of RowPainter that draws from overviews.
 #include <algorithm>
 
 #include "trace/explore/paint/ribbon_painter.h"
@@ -10,32 +10,11 @@ namespace shardlens::trace {
 
 namespace {
 
-LodKind lod_kind_of(RowKind kind) {
-  switch (kind) {
-    case RowKind::kPhases:
-      return LodKind::kSpan;
-    case RowKind::kOperators:
-      return LodKind::kOperator;
-    case RowKind::kLaunches:
-      return LodKind::kLaunch;
-    case RowKind::kCommunication:
-      return LodKind::kCollective;
-    case RowKind::kCopies:
-      return LodKind::kCopy;
-    default:
-      return LodKind::kKernel;
-  }
-}
-
 TimeClass class_of_row(RowKind kind) {
   switch (kind) {
-    case RowKind::kPhases:
-      return TimeClass::kOtherPhase;
     case RowKind::kOperators:
     case RowKind::kLaunches:
       return TimeClass::kHost;
-    case RowKind::kCommunication:
-      return TimeClass::kExposed;
     case RowKind::kCopies:
       return TimeClass::kCopy;
     default:
@@ -44,19 +23,18 @@ TimeClass class_of_row(RowKind kind) {
 }
 
 bool is_communication(const RankSnapshot& rank, const TimelineRow& row) {
-  if (row.kind == RowKind::kCommunication) return true;
   const Lane* const lane = rank.rows->lane(row.lane);
   return row.kind == RowKind::kKernels && lane != nullptr && lane->kind == LaneKind::kCommunication;
 }
 
 }  // namespace
 
-Result<void> RowPainter::class_by_ribbon(const RowTask& task, RowPicture& picture) const {
-  const int level = lod_level_of(task.ns_per_pixel);
-  const PixelGrid grid = grid_of_cells(lod_cell_ns(level), task.ns_per_pixel);
-  TRY_ASSIGN(const auto classes, task.rank->source->read_classes(level, grid.around(task.window)));
-  picture.is_complete = picture.is_complete && classes.is_complete;
-  const auto columns = ribbon_columns(std::span<const ClassCell>(classes.cells), grid);
+void RowPainter::class_by_ribbon(const RowTask& task, RowPicture& picture) const {
+  const int bits = cell_bits_of(task.ns_per_pixel);
+  const PixelGrid grid = grid_of_cells(cell_length_ns(bits), task.ns_per_pixel);
+  picture.is_complete = picture.is_complete && task.rank->overview->is_complete(bits, task.window);
+  const auto columns =
+      ribbon_columns(task.rank->overview->classes(bits, grid.around(task.window)), grid);
   for (Piece& piece : picture.pieces) {
     float overlapped = 0, exposed = 0;
     for (auto column = std::ranges::upper_bound(columns, piece.start_ns, {}, &RibbonColumn::end_ns);
@@ -66,36 +44,28 @@ Result<void> RowPainter::class_by_ribbon(const RowTask& task, RowPicture& pictur
     }
     piece.piece_class = overlapped > exposed ? TimeClass::kOverlapped : TimeClass::kExposed;
   }
-  return {};
 }
 
-Result<RowDraft> RowPainter::paint_cells(const RowTask& task) const {
+RowDraft RowPainter::paint_cells(const RowTask& task) const {
   const RowKind kind = task.row->kind;
-  const int level = lod_level_of(task.ns_per_pixel);
-  const PixelGrid grid = grid_of_cells(lod_cell_ns(level), task.ns_per_pixel);
+  const int bits = cell_bits_of(task.ns_per_pixel);
+  const PixelGrid grid = grid_of_cells(cell_length_ns(bits), task.ns_per_pixel);
   RowDraft draft;
   RowPicture& picture = draft.picture;
-  // Events would be drawn if they had been read.
-  picture.is_complete = !needs_events(task.ns_per_pixel);
-  for (const LodStream& stream : task.rank->streams) {
-    if (stream.lane != task.row->lane || stream.kind != lod_kind_of(kind)) continue;
-    TRY_ASSIGN(const auto read,
-               task.rank->source->read_cells(stream, level, grid.around(task.window)));
-    picture.is_complete = picture.is_complete && read.is_complete;
-    const auto pieces = pieces_from_cells(read.cells, grid, stream.depth, class_of_row(kind));
+  const RankOverview& overview = *task.rank->overview;
+  picture.is_complete = overview.is_complete(bits, task.window);
+  for (const OverviewLane& lane : overview.lanes(task.row->lane, event_kind_of(kind))) {
+    const auto cells = overview.cells(lane, bits, grid.around(task.window));
+    const auto pieces = pieces_from_cells(cells, grid, lane.depth, class_of_row(kind));
     picture.pieces.insert(picture.pieces.end(), pieces.begin(), pieces.end());
   }
   if (is_communication(*task.rank, *task.row)) {
-    TRY(class_by_ribbon(task, picture));
+    class_by_ribbon(task, picture);
   } else if (kind == RowKind::kKernels) {
     for (Piece& piece : picture.pieces) {
       const Interval time{piece.start_ns, piece.end_ns};
       if (length_within(task.rank->rows->optimizer, time) * 2 < time.length()) continue;
       piece.piece_class = TimeClass::kOptimizer;
-    }
-  } else if (kind == RowKind::kPhases) {
-    for (Piece& piece : picture.pieces) {
-      piece.piece_class = phase_class_of_name(run_.store->text(task.rank->rank, piece.name));
     }
   }
   join_pieces(picture.pieces, grid);

@@ -156,7 +156,7 @@ class PictureMaker {
   }
 
   bool needs_activity(const RowTask& task) const {
-    if (!needs_events(task.ns_per_pixel)) return false;
+    if (!run_.needs_events(task.ns_per_pixel)) return false;
     if (task.row->kind == RowKind::kCommunication) return task.rank->has_all_rows;
     return is_communication_kernels(task);
   }
@@ -191,17 +191,16 @@ class PictureMaker {
     const auto shared = activities_.find(key);
     const WindowActivity* activity = shared == activities_.end() ? nullptr : &shared->second;
     WindowActivity own;
-    if (activity == nullptr && needs_events(ns_per_pixel)) {
+    if (activity == nullptr && run_.needs_events(ns_per_pixel)) {
       measure(key, own);
       activity = &own;
     }
-    auto painted = rank_ribbon(*run_.rank(rank), {start_ns, end_ns}, ns_per_pixel, activity);
-    if (!painted) return note(painted.error());
+    RankRibbon painted = rank_ribbon(*run_.rank(rank), {start_ns, end_ns}, ns_per_pixel, activity);
     if (task.mean != nullptr) {
       const std::lock_guard lock(task.mean->mutex);
-      task.mean->sum.add(*painted);
+      task.mean->sum.add(painted);
     }
-    if (task.is_shown) task.ribbon = std::move(*painted);
+    if (task.is_shown) task.ribbon = std::move(painted);
   }
 
   void paint(std::size_t i) {
@@ -211,14 +210,9 @@ class PictureMaker {
       draft.picture = ribbon_of(task);
     } else if (task.row != nullptr && task.rank != nullptr) {
       const auto activity = activities_.find(key_of(*task.rank, task));
-      auto painted = RowPainter(run_).paint(
-          task,
-          needs_activity(task) && activity != activities_.end() ? &activity->second : nullptr);
-      if (painted) {
-        draft = std::move(*painted);
-      } else {
-        note(painted.error());
-      }
+      draft = RowPainter(run_).paint(task, needs_activity(task) && activity != activities_.end()
+                                               ? &activity->second
+                                               : nullptr);
     }
     draft.picture.window = request_.windows[i];
   }
@@ -226,11 +220,6 @@ class PictureMaker {
   RowPicture ribbon_of(const RowTask& task) const {
     if (task.rank == nullptr) return means_.at(key_of(kAllRanks, task)).sum.picture();
     return ribbons_.at(key_of(*task.rank, task)).ribbon.picture();
-  }
-
-  void note(const Error& error) {
-    const std::lock_guard lock(problem_mutex_);
-    if (!problem_) problem_ = error;
   }
 
   template <typename Things, typename Work>
@@ -241,7 +230,6 @@ class PictureMaker {
       if (wanted_.still()) work(*places[i]);
     });
     if (!wanted_.still()) return fail(ErrorKind::kFailed, "the picture is not wanted any more");
-    if (problem_) return tl::make_unexpected(*problem_);
     return {};
   }
 
@@ -265,8 +253,6 @@ class PictureMaker {
   std::map<WindowKey, MeanOfRanks> means_;
   std::map<WindowKey, RibbonTask> ribbons_;
   std::vector<RowDraft> drafts_;
-  std::mutex problem_mutex_;
-  std::optional<Error> problem_;
 };
 
 }  // namespace

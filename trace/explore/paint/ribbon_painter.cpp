@@ -13,16 +13,16 @@ RowPicture RankRibbon::picture() const {
   return result;
 }
 
-int lod_level_of(double ns_per_pixel) {
-  int level = 0;
-  while (level + 1 < kLodLevels && static_cast<double>(lod_cell_ns(level + 1)) <= ns_per_pixel) {
-    ++level;
+int cell_bits_of(double ns_per_pixel) {
+  int bits = kFinestCellBits;
+  while (bits < kLongestCellBits && static_cast<double>(cell_length_ns(bits + 1)) <= ns_per_pixel) {
+    ++bits;
   }
-  return level;
+  return bits;
 }
 
-Result<RankRibbon> rank_ribbon(const RankSnapshot& rank, Interval window, double ns_per_pixel,
-                               const WindowActivity* activity) {
+RankRibbon rank_ribbon(const RankSnapshot& rank, Interval window, double ns_per_pixel,
+                       const WindowActivity* activity) {
   RankRibbon ribbon;
   if (activity != nullptr) {
     const PixelGrid grid(ns_per_pixel);
@@ -33,11 +33,10 @@ Result<RankRibbon> rank_ribbon(const RankSnapshot& rank, Interval window, double
     ribbon.pieces = std::move(exact.pieces);
     return ribbon;
   }
-  const int level = lod_level_of(ns_per_pixel);
-  const PixelGrid grid = grid_of_cells(lod_cell_ns(level), ns_per_pixel);
-  TRY_ASSIGN(const auto classes, rank.source->read_classes(level, grid.around(window)));
-  ribbon.is_complete = classes.is_complete;
-  ribbon.columns = ribbon_columns(std::span<const ClassCell>(classes.cells), grid);
+  const int bits = cell_bits_of(ns_per_pixel);
+  const PixelGrid grid = grid_of_cells(cell_length_ns(bits), ns_per_pixel);
+  ribbon.is_complete = rank.overview->is_complete(bits, window);
+  ribbon.columns = ribbon_columns(rank.overview->classes(bits, grid.around(window)), grid);
   return ribbon;
 }
 

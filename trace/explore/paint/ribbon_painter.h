@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "trace/base/result.h"
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/explore/run/window_activity.h"
 #include "trace/timeline/pieces/ribbon_columns.h"
@@ -19,12 +18,12 @@ struct RankRibbon {
   RowPicture picture() const;
 };
 
-// The level of the pyramid whose cells are at most a pixel long.
-int lod_level_of(double ns_per_pixel);
+// The longest cells that are at most a pixel.
+int cell_bits_of(double ns_per_pixel);
 
-// From `activity`, or from the pyramid where there is none.
-Result<RankRibbon> rank_ribbon(const RankSnapshot& rank, Interval window, double ns_per_pixel,
-                               const WindowActivity* activity);
+// From `activity`, or from the rank's overview where there is none.
+RankRibbon rank_ribbon(const RankSnapshot& rank, Interval window, double ns_per_pixel,
+                       const WindowActivity* activity);
 // Of all ranks, one after the other in any order.
 class MeanRibbon {
  public:

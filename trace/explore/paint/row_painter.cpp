@@ -15,19 +15,6 @@ namespace shardlens::trace {
 
 namespace {
 
-EventKind event_kind_of(RowKind kind) {
-  switch (kind) {
-    case RowKind::kOperators:
-      return EventKind::kOperator;
-    case RowKind::kLaunches:
-      return EventKind::kLaunch;
-    case RowKind::kCopies:
-      return EventKind::kCopy;
-    default:
-      return EventKind::kKernel;
-  }
-}
-
 // Of events in order of start.
 class OptimizerTime {
  public:
@@ -42,15 +29,6 @@ class OptimizerTime {
   std::size_t next_ = 0;
 };
 
-// Rows that are quicker to go through than tiles are to read, and say more.
-template <typename Row>
-bool is_few(const TimedRows<Row>& timed, Interval window) {
-  constexpr std::ptrdiff_t kMostRows = 50'000;
-  const auto first = std::ranges::lower_bound(timed.latest_end, window.start_ns);
-  const auto last = std::ranges::lower_bound(timed.rows, window.end_ns, {}, &Row::start_ns);
-  return (last - timed.rows.begin()) - (first - timed.latest_end.begin()) <= kMostRows;
-}
-
 void finish_pieces(RowDraft& draft, PieceFolder& folder, PixelGrid grid) {
   draft.picture.is_exact = true;
   draft.picture.pieces = folder.finish();
@@ -59,7 +37,20 @@ void finish_pieces(RowDraft& draft, PieceFolder& folder, PixelGrid grid) {
 
 }  // namespace
 
-Result<RowDraft> RowPainter::paint(const RowTask& task, const WindowActivity* activity) const {
+EventKind event_kind_of(RowKind kind) {
+  switch (kind) {
+    case RowKind::kOperators:
+      return EventKind::kOperator;
+    case RowKind::kLaunches:
+      return EventKind::kLaunch;
+    case RowKind::kCopies:
+      return EventKind::kCopy;
+    default:
+      return EventKind::kKernel;
+  }
+}
+
+RowDraft RowPainter::paint(const RowTask& task, const WindowActivity* activity) const {
   switch (task.row->kind) {
     case RowKind::kReady:
       return ready_row(task);
@@ -67,22 +58,15 @@ Result<RowDraft> RowPainter::paint(const RowTask& task, const WindowActivity* ac
     case RowKind::kCounter:
     case RowKind::kGpu:
       return sample_row(task);
+    case RowKind::kPhases:
+      return span_row(task);
+    case RowKind::kCommunication:
+      return collective_row(task, activity);
     default:
       break;
   }
-  const RankRows& rows = *task.rank->rows;
-  const bool near = needs_events(task.ns_per_pixel);
-  if (task.row->kind == RowKind::kPhases) {
-    const bool paints_rows = task.rank->has_all_rows && (near || is_few(rows.spans, task.window));
-    return paints_rows ? span_row(task) : paint_cells(task);
-  }
-  if (task.row->kind == RowKind::kCommunication) {
-    const bool paints_rows =
-        task.rank->has_all_rows && (near || is_few(rows.collectives, task.window));
-    return paints_rows ? collective_row(task, activity) : paint_cells(task);
-  }
-  if (near) return bulk_row(task, event_kind_of(task.row->kind), activity);
-  return paint_cells(task);
+  if (!run_.needs_events(task.ns_per_pixel)) return paint_cells(task);
+  return bulk_row(task, event_kind_of(task.row->kind), activity);
 }
 
 RowDraft RowPainter::bulk_row(const RowTask& task, EventKind kind,
@@ -139,12 +123,12 @@ RowDraft RowPainter::span_row(const RowTask& task) const {
   });
   RowDraft draft;
   draft.names_are_labels = true;
+  draft.picture.is_complete = task.rank->has_all_rows;
   finish_pieces(draft, folder, grid);
   return draft;
 }
 
-Result<RowDraft> RowPainter::collective_row(const RowTask& task,
-                                            const WindowActivity* activity) const {
+RowDraft RowPainter::collective_row(const RowTask& task, const WindowActivity* activity) const {
   const PixelGrid grid(task.ns_per_pixel);
   PieceFolder folder(grid, task.window, 1);
   const auto& collectives = task.rank->rows->collectives;
@@ -167,10 +151,10 @@ Result<RowDraft> RowPainter::collective_row(const RowTask& task,
   RowDraft draft;
   draft.names_are_labels = true;
   draft.picture.collectives = drawn.take();
-  draft.picture.is_complete = run_.calls != nullptr;
+  draft.picture.is_complete = task.rank->has_all_rows && run_.calls != nullptr;
   if (activity == nullptr) {
     draft.picture.pieces = folder.finish();
-    if (exposure == nullptr) TRY(class_by_ribbon(task, draft.picture));
+    if (exposure == nullptr) class_by_ribbon(task, draft.picture);
     join_pieces(draft.picture.pieces, grid);
   } else {
     draft.picture.is_complete = draft.picture.is_complete && activity->is_complete;

@@ -49,6 +49,18 @@ void put_in_order(TimedRows<Row>& timed) {
   }
 }
 
+template <typename... Rows>
+Interval extent_of_rows(const Rows&... lists) {
+  Interval extent{INT64_MAX, INT64_MIN};
+  const auto add = [&](const auto& row) {
+    if (!is_plausible_time(row.start_ns, row.end_ns)) return;
+    extent.start_ns = std::min(extent.start_ns, row.start_ns);
+    extent.end_ns = std::max(extent.end_ns, row.end_ns);
+  };
+  (std::ranges::for_each(lists, add), ...);
+  return extent.end_ns > extent.start_ns ? extent : Interval{};
+}
+
 template <typename T, typename Time>
 void sort_by_time(std::vector<T>& values, Time time) {
   if (!std::ranges::is_sorted(values, {}, time)) std::ranges::stable_sort(values, {}, time);
@@ -173,6 +185,11 @@ void RankRowsBuilder::scale_counters() {
   }
 }
 
+void RankRowsBuilder::know_lanes(std::vector<int> of_spans, std::vector<int> of_collectives) {
+  shared_->span_lanes = std::move(of_spans);
+  shared_->collective_lanes = std::move(of_collectives);
+}
+
 void RankRowsBuilder::add(RowPart part) {
   if (shared_.use_count() > 1) shared_ = std::make_shared<RankRows>(*shared_);
   RankRows& all = *shared_;
@@ -230,6 +247,12 @@ std::shared_ptr<const RankRows> RankRowsBuilder::build() {
     optimizer.push_back(drawn_time(span.start_ns, span.end_ns));
   }
   all.optimizer = normalize(std::move(optimizer));
+  std::vector<Interval> undetailed;
+  for (const Step& step : all.steps) {
+    if (!step.full_detail) undetailed.push_back(drawn_time(step.start_ns, step.end_ns));
+  }
+  all.undetailed = normalize(std::move(undetailed));
+  all.extent = extent_of_rows(all.steps, all.spans.rows, all.collectives.rows);
   return shared_;
 }
 

@@ -45,6 +45,7 @@ struct RankRows {
   std::vector<std::string> labels;   // of spans, collectives and ready marks; 0 is ""
 
   std::vector<Lane> lanes;
+  std::vector<int> span_lanes, collective_lanes;  // of the first of them, known from the beginning
   std::vector<ProcessGroup> groups;
   std::vector<Unit> units;
   std::vector<UnitParameter> unit_parameters;
@@ -59,7 +60,9 @@ struct RankRows {
   double highest_memory = 0;
   std::map<std::int64_t, MemorySample> step_peaks;  // of memory, by step
   std::vector<CounterSeries> counters;
-  Intervals optimizer;  // its phases
+  Intervals optimizer;   // its phases
+  Intervals undetailed;  // steps that were recorded without events
+  Interval extent{};     // of steps, spans and collectives whose times are plausible
 
   std::string_view text(StringId id) const {
     return id < strings.size() ? std::string_view(strings[id]) : std::string_view();
@@ -78,6 +81,7 @@ class RankRowsBuilder {
   explicit RankRowsBuilder(int rank);
 
   void add(RowPart part);
+  void know_lanes(std::vector<int> of_spans, std::vector<int> of_collectives);
   // Of everything so far. What was built before stays as it was.
   std::shared_ptr<const RankRows> build();
 

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "trace/store/sqlite/read_once.h"
+#include "trace/store/table/schema.h"
+#include "trace/timeline/values/drawn_event.h"
 
 namespace shardlens::trace {
 
@@ -12,19 +14,6 @@ namespace {
 // Few, since the first frame waits for them; then as many as others can wait for.
 constexpr std::int64_t kFirstRows = 256, kRowsPerCall = 8192;
 
-SummaryCell summary_of(const LodCell& cell, std::int64_t start_ns, std::int64_t end_ns) {
-  SummaryCell result;
-  result.start_ns = start_ns;
-  result.end_ns = end_ns;
-  result.busy_ns = cell.busy_ns;
-  result.busiest = static_cast<float>(static_cast<double>(cell.busiest_ns) /
-                                      static_cast<double>(lod_cell_ns(0)));
-  result.count = cell.count;
-  result.longest_ns = cell.longest_ns;
-  result.name = cell.longest_name;
-  return result;
-}
-
 // The rank's own row comes with every part.
 bool has_rows(const RowPart& part) {
   Batch rows = part.rows;
@@ -32,15 +21,37 @@ bool has_rows(const RowPart& part) {
   return !rows.empty() || !part.bucket_parameters.empty();
 }
 
-// Calls visit(i, start_ns, end_ns) for the cells of a tile that touch the window.
-template <typename Visit>
-void visit_cells(const LodTile& tile, std::size_t count, Interval window, Visit visit) {
-  const std::int64_t cell_ns = lod_cell_ns(tile.level);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::int64_t start_ns = tile.start_ns() + static_cast<std::int64_t>(i) * cell_ns;
-    if (start_ns + cell_ns <= window.start_ns || start_ns >= window.end_ns) continue;
-    visit(i, start_ns, start_ns + cell_ns);
+// Of the first rows of a table.
+Result<std::vector<int>> first_lanes(Database& database, const std::string& table, int rank) {
+  TRY_ASSIGN(auto statement,
+             database.prepare("select distinct lane from (select lane from " + table +
+                              " where row_id > ?1 and row_id < ?2 order by row_id limit 256)"));
+  statement.bind(1, first_row_id(rank));
+  statement.bind(2, first_row_id(rank + 1));
+  std::vector<int> lanes;
+  while (true) {
+    TRY_ASSIGN(const bool more, statement.step());
+    if (!more) return lanes;
+    lanes.push_back(static_cast<int>(statement.integer(0)));
   }
+}
+
+// Those of its rows that change what is seen from afar.
+Interval times_of(const RowPart& part, Interval time) {
+  const auto add = [&](const auto& row) {
+    const Interval drawn = drawn_time(row.start_ns, row.end_ns);
+    time = time.length() > 0 ? Interval{std::min(time.start_ns, drawn.start_ns),
+                                        std::max(time.end_ns, drawn.end_ns + 1)}
+                             : Interval{drawn.start_ns, drawn.end_ns + 1};
+  };
+  for (const Step& step : part.rows.steps) {
+    if (!step.full_detail) add(step);
+  }
+  for (const Span& span : part.rows.spans) {
+    if (span.phase == Phase::kOptimizer) add(span);
+  }
+  for (const Collective& row : part.rows.collectives) add(row);
+  return time;
 }
 
 }  // namespace
@@ -55,18 +66,22 @@ Result<std::unique_ptr<RankSource>> RankSource::open(const std::filesystem::path
   source->has_more_rows_ = part.has_more;
   source->has_all_rows_ = !part.has_more;
   source->builder_.add(std::move(part));
+  if (source->has_more_rows_) {
+    Database& database = source->file_->database();
+    // What cannot be read is told when all of it is read.
+    source->builder_.know_lanes(
+        first_lanes(database, "span", rank).value_or(std::vector<int>()),
+        first_lanes(database, "collective", rank).value_or(std::vector<int>()));
+  }
   source->rows_ = source->builder_.build();
   forget_pages(source->file_->database());
   return source;
 }
 
-// The pyramid refers to the open file.
 Result<void> RankSource::open_file() {
   TRY_ASSIGN(TraceFile file, TraceFile::open(path_));
   TRY(file.database().execute(kReadOnce));
-  pyramid_.reset();
   file_ = std::move(file);
-  TRY_ASSIGN(pyramid_, LodReader::open(file_->database(), rank_));
   return {};
 }
 
@@ -86,64 +101,20 @@ void RankSource::publish(std::shared_ptr<const RankRows> rows) {
   has_all_rows_ = true;
 }
 
-std::vector<LodStream> RankSource::streams() const {
-  const std::lock_guard lock(file_mutex_);
-  return pyramid_->streams();
-}
-
-LodReader::Extent RankSource::extent() const {
-  const std::lock_guard lock(file_mutex_);
-  return pyramid_->extent();
-}
-
-Result<LodReader::Tiles> RankSource::tiles(const LodStream& stream, int level, Interval window) {
-  const std::lock_guard lock(file_mutex_);
-  auto read = pyramid_->read(stream, level, window.start_ns, window.end_ns);
-  forget_pages(file_->database());
-  return read;
-}
-
-Result<RankSource::Cells> RankSource::read_cells(const LodStream& stream, int level,
-                                                 Interval window) {
-  TRY_ASSIGN(const LodReader::Tiles read, tiles(stream, level, window));
-  Cells result;
-  result.is_complete = read.is_complete;
-  for (const auto& tile : read.tiles) {
-    visit_cells(*tile, tile->cells.size(), window, [&](std::size_t i, auto start_ns, auto end_ns) {
-      const LodCell& cell = tile->cells[i];
-      if (cell.count > 0 || cell.busy_ns > 0) {
-        result.cells.push_back(summary_of(cell, start_ns, end_ns));
-      }
-    });
-  }
-  return result;
-}
-
-Result<RankSource::Classes> RankSource::read_classes(int level, Interval window) {
-  TRY_ASSIGN(const LodReader::Tiles read, tiles({0, LodKind::kRibbon, 0}, level, window));
-  Classes result;
-  result.is_complete = read.is_complete;
-  for (const auto& tile : read.tiles) {
-    visit_cells(*tile, tile->classes.size(), window,
-                [&](std::size_t i, auto start_ns, auto end_ns) {
-                  result.cells.push_back({start_ns, end_ns, tile->classes[i]});
-                });
-  }
-  return result;
-}
-
-Result<void> RankSource::read_part() {
+Result<RowPart> RankSource::read_part() {
   TRY_ASSIGN(RowPart part, reader_.read_some(file_->database(), kRowsPerCall));
-  has_more_rows_ = part.has_more;
-  builder_.add(std::move(part));
-  return {};
+  if (has_all_rows()) news_ = times_of(part, news_);
+  return part;
 }
 
 bool RankSource::read_rows() {
   const std::lock_guard lock(file_mutex_);
   if (!has_more_rows_) return false;
-  if (const auto read = read_part(); !read) {
-    problem_ = read.error().message;
+  if (auto part = read_part()) {
+    has_more_rows_ = part->has_more;
+    builder_.add(std::move(*part));
+  } else {
+    problem_ = part.error().message;
     has_more_rows_ = false;
   }
   if (!has_more_rows_) {
@@ -153,31 +124,21 @@ bool RankSource::read_rows() {
   return has_more_rows_;
 }
 
-bool RankSource::rebuild_some() {
-  const std::lock_guard lock(file_mutex_);
-  const auto more = pyramid_->rebuild_some();
-  if (!more) problem_ = more.error().message;
-  if (more && *more) return true;
-  forget_pages(file_->database());
-  return false;
-}
-
 std::string RankSource::problem() const {
   const std::lock_guard lock(file_mutex_);
   return problem_.empty() ? reader_.problem() : problem_;
 }
 
-double RankSource::fraction() const {
+Interval RankSource::take_news() {
   const std::lock_guard lock(file_mutex_);
-  return pyramid_->fraction();
+  return std::exchange(news_, {});
 }
 
 Result<bool> RankSource::refresh() {
   const std::lock_guard lock(file_mutex_);
   if (file_->is_stale()) TRY(open_file());
-  TRY(pyramid_->refresh());
   if (has_more_rows_) return false;
-  TRY_ASSIGN(RowPart part, reader_.read_some(file_->database(), kRowsPerCall));
+  TRY_ASSIGN(RowPart part, read_part());
   if (!has_rows(part)) return false;
   has_more_rows_ = part.has_more;
   builder_.add(std::move(part));

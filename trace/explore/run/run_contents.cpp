@@ -22,21 +22,6 @@ LaneContent& lane_in(LaneContents& lanes, int lane) {
   return content;
 }
 
-void add_streams(LaneContents& lanes, const std::vector<LodStream>& streams) {
-  for (const LodStream& stream : streams) {
-    if (stream.kind == LodKind::kRibbon) continue;
-    LaneContent& lane = lane_in(lanes, stream.lane);
-    if (stream.kind == LodKind::kOperator) {
-      lane.operator_levels = std::max(lane.operator_levels, stream.depth + 1);
-    }
-    if (stream.kind == LodKind::kSpan) {
-      lane.span_levels = std::max(lane.span_levels, stream.depth + 1);
-      lane.spans = -1;
-    }
-    if (stream.kind == LodKind::kCollective) lane.collectives = -1;
-  }
-}
-
 void add_collectives(LaneContents& lanes, const RankRows& rows) {
   std::map<int, std::pair<int, int>> seen;  // by lane: function, group; −1: several
   for (auto& [number, lane] : lanes) lane.collectives = 0;
@@ -87,7 +72,9 @@ RankContent content_of(const RankSnapshot& rank, std::span<const ChunkEntry> chu
     lane_in(lanes, chunk.lane).events[static_cast<std::size_t>(chunk.kind)] +=
         std::max<std::int64_t>(chunk.header.count, 0);
   }
-  add_streams(lanes, rank.streams);
+  // Some, as long as nobody has counted them.
+  for (const int lane : rows.span_lanes) lane_in(lanes, lane).spans = -1;
+  for (const int lane : rows.collective_lanes) lane_in(lanes, lane).collectives = -1;
   if (rank.has_all_rows) {
     add_collectives(lanes, rows);
     add_spans(lanes, rows);
@@ -110,22 +97,16 @@ RankContent content_of(const RankSnapshot& rank, std::span<const ChunkEntry> chu
   return content;
 }
 
-Interval extent_of(LodReader::Extent pyramid, std::span<const ChunkEntry> chunks_of_rank,
-                   const RankRows& rows) {
-  Interval extent{INT64_MAX, INT64_MIN};
-  const auto add = [&](std::int64_t first_ns, std::int64_t last_ns) {
+Interval extent_of(std::span<const ChunkEntry> chunks_of_rank, const RankRows& rows) {
+  Interval extent = rows.extent.length() > 0 ? rows.extent : Interval{INT64_MAX, INT64_MIN};
+  for (const ChunkEntry& chunk : chunks_of_rank) {
     // What lies beyond any calendar would make the rest invisible.
-    if (last_ns <= first_ns || !is_plausible_time(first_ns, first_ns) ||
-        !is_plausible_time(last_ns, last_ns)) {
-      return;
+    for (const std::int64_t time_ns : {chunk.header.first_ns, chunk.header.last_ns}) {
+      if (chunk.kind == EventKind::kAllocation || !is_plausible_time(time_ns, time_ns)) continue;
+      extent.start_ns = std::min(extent.start_ns, time_ns);
+      extent.end_ns = std::max(extent.end_ns, time_ns);
     }
-    extent.start_ns = std::min(extent.start_ns, first_ns);
-    extent.end_ns = std::max(extent.end_ns, last_ns);
-  };
-  add(pyramid.first_ns, pyramid.last_ns);
-  for (const Step& step : rows.steps) add(step.start_ns, step.end_ns);
-  if (extent.end_ns > extent.start_ns) return extent;
-  for (const ChunkEntry& chunk : chunks_of_rank) add(chunk.header.first_ns, chunk.header.last_ns);
+  }
   return extent.end_ns > extent.start_ns ? extent : Interval{};
 }
 

@@ -1,5 +1,4 @@
-// What the ranks of a run hold, lane by lane, from their pyramids, their chunks and their rows. Any
-// thread.
+// What the ranks of a run hold, lane by lane, from their chunks and their rows. Any thread.
 #pragma once
 
 #include <span>
@@ -14,8 +13,7 @@ namespace shardlens::trace {
 RankContent content_of(const RankSnapshot& rank, std::span<const ChunkEntry> chunks_of_rank,
                        const LaneScan& scan);
 
-// Of a rank: what its pyramid knows, and its chunks where it knows nothing yet.
-Interval extent_of(LodReader::Extent pyramid, std::span<const ChunkEntry> chunks_of_rank,
-                   const RankRows& rows);
+// Of a rank: of all that it has recorded.
+Interval extent_of(std::span<const ChunkEntry> chunks_of_rank, const RankRows& rows);
 
 }  // namespace shardlens::trace

@@ -1,5 +1,5 @@
 // What of a run is known at one moment: what pictures, figures and details are made from. Plain
-// values; the sources outlive it. Any thread.
+// values; store and overviews outlive it. Any thread.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "trace/analysis/steps/collective_calls.h"
+#include "trace/explore/run/rank_overview.h"
 #include "trace/explore/run/rank_rows.h"
-#include "trace/explore/run/rank_source.h"
 #include "trace/explore/tally/run_tally.h"
 #include "trace/job/settings/settings.h"
 #include "trace/model/events.h"
@@ -20,11 +20,10 @@ namespace shardlens::trace {
 
 struct RankSnapshot {
   int rank = 0;
-  RankSource* source = nullptr;
+  const RankOverview* overview = nullptr;
   std::shared_ptr<const RankRows> rows;
   bool has_all_rows = false;
   Interval extent;                               // of everything recorded
-  std::vector<LodStream> streams;                // of its pyramid
   std::vector<std::pair<int, EventKind>> lanes;  // that have bulk events
   // Of its collectives, overlapped or exposed as a whole; null until that is known.
   std::shared_ptr<const std::vector<TimeClass>> exposure;
@@ -33,6 +32,7 @@ struct RankSnapshot {
 
 struct RunSnapshot {
   EventStore* store = nullptr;
+  int cell_bits = kFinestCellBits;  // of the overviews' cells
   std::shared_ptr<const TimelineRows> rows;
   std::vector<RankSnapshot> ranks;               // by rank
   std::shared_ptr<const CollectiveCalls> calls;  // of all ranks, once their rows were read
@@ -40,6 +40,10 @@ struct RunSnapshot {
   std::shared_ptr<const RunTotals> totals;       // of all events, once they were scanned
   std::shared_ptr<const Settings> settings;      // of the job
 
+  // A pixel that is shorter than the overviews' cells.
+  bool needs_events(double ns_per_pixel) const {
+    return ns_per_pixel < static_cast<double>(cell_length_ns(cell_bits));
+  }
   const RankSnapshot* rank(int number) const {
     for (const RankSnapshot& each : ranks) {
       if (each.rank == number) return &each;

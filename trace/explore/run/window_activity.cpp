@@ -46,17 +46,26 @@ void append_time(std::vector<Interval>& to, Interval time) {
 
 }  // namespace
 
-WindowActivity window_activity(EventStore& store, const RankSnapshot& rank, Interval window) {
+WindowActivity window_activity(EventStore& store, const RankSnapshot& rank, Interval window,
+                               const SeeEvent& see) {
   WindowActivity result;
   result.window = window;
   NameActivities names(store, rank.rank);
   std::vector<Interval> compute, communication, copies;
   for (const auto& [lane, kind] : rank.lanes) {
-    if (kind == EventKind::kLaunch || kind == EventKind::kAllocation) continue;
-    if (kind == EventKind::kOperator && !rank.operators_compute) continue;
+    const bool is_work =
+        kind != EventKind::kLaunch && (kind != EventKind::kOperator || rank.operators_compute);
+    if (kind == EventKind::kAllocation || (!is_work && !see)) continue;
+    OverviewLane seen{lane, kind, 0};
     const LaneEvents events(store, rank.rank, lane, kind, window);
     result.is_complete = result.is_complete && events.is_complete();
     events.visit([&](const ChunkEntry&, const EventColumns& columns, std::size_t i, Interval time) {
+      if (see) {
+        if (kind == EventKind::kOperator)
+          seen.depth = std::min(columns.depth(i), kOverviewDepths - 1);
+        see(seen, time, columns.name(i));
+      }
+      if (!is_work) return;
       if (kind == EventKind::kCopy) return append_time(copies, time);
       if (kind == EventKind::kOperator) {
         if ((columns.flags(i) & kEventCompute) != 0) append_time(compute, time);

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 
 #include "trace/base/intervals.h"
+#include "trace/explore/run/overview_cells.h"
 #include "trace/explore/run/run_snapshot.h"
 #include "trace/timeline/pieces/ribbon_columns.h"
 #include "trace/timeline/values/drawn_event.h"
@@ -20,7 +22,10 @@ struct WindowActivity {
   Ribbon ribbon(const RankSnapshot& rank, PixelGrid grid) const;
 };
 
-WindowActivity window_activity(EventStore& store, const RankSnapshot& rank, Interval window);
+// `see`, if any, is called for each event but allocations, those of a lane in order of start.
+using SeeEvent = std::function<void(const OverviewLane&, Interval time, StringId name)>;
+WindowActivity window_activity(EventStore& store, const RankSnapshot& rank, Interval window,
+                               const SeeEvent& see = {});
 
 // Calls visit(index) for the rows that touch the window, by start.
 template <typename Row, typename Visit>

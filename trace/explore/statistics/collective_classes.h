@@ -10,14 +10,13 @@
 
 namespace shardlens::trace {
 
-inline constexpr std::int64_t kLongestExactRange = 500'000'000;
+// What is decoded at once: so many nanoseconds.
+inline constexpr std::int64_t kClassStretchNs = 5'000'000'000;
 
 // One per collective of the rank, kOverlapped or kExposed; those that do not begin in the range are
-// kExposed. Exact in a range of up to `longest_exact`; in a longer one it follows from the
-// pyramid's ribbon, that is, from what most of the rank's communication in the same milliseconds
-// did.
+// kExposed.
 std::vector<TimeClass> collective_classes(const RunSnapshot& run, const RankSnapshot& rank,
                                           const TimeRange& range,
-                                          std::int64_t longest_exact = kLongestExactRange);
+                                          std::int64_t stretch_ns = kClassStretchNs);
 
 }  // namespace shardlens::trace

@@ -14,7 +14,7 @@ using test::KnownRun;
 using enum TimeClass;
 
 // Of rank 0's all-reduces 10 of 18 ms lie under compute, of rank 1's 6 of 14 ms.
-TEST(CollectiveClasses, AreThoseOfTheGreaterPartExactlyAndFromThePyramid) {
+TEST(CollectiveClasses, AreThoseOfTheGreaterPartInStretchesOfAnyLength) {
   const KnownRun run;
   auto explored = ExploredRun::open(run.path(), {});
   ASSERT_TRUE(explored);
@@ -22,14 +22,26 @@ TEST(CollectiveClasses, AreThoseOfTheGreaterPartExactlyAndFromThePyramid) {
   }
   const auto snapshot = (*explored)->snapshot();
   const TimeRange whole{KnownRun::at(0, 0), KnownRun::at(3, 0), {}};
-  for (const std::int64_t longest_exact : {kLongestExactRange, std::int64_t{0}}) {
+  for (const std::int64_t stretch_ns : {kClassStretchNs, std::int64_t{0}}) {
     for (const auto& [rank, expected] : {std::pair{0, kOverlapped}, std::pair{1, kExposed}}) {
-      const auto classes =
-          collective_classes(*snapshot, *snapshot->rank(rank), whole, longest_exact);
+      const auto classes = collective_classes(*snapshot, *snapshot->rank(rank), whole, stretch_ns);
       ASSERT_EQ(classes.size(), 3u);
-      EXPECT_THAT(classes, testing::Each(expected)) << rank << " " << longest_exact;
+      EXPECT_THAT(classes, testing::Each(expected)) << rank << " " << stretch_ns;
     }
   }
+}
+
+TEST(CollectiveClasses, AreTheSameBeforeAnyEventWasScanned) {
+  const KnownRun run;
+  auto explored = ExploredRun::open(run.path(), {});
+  ASSERT_TRUE(explored);
+  const auto snapshot = (*explored)->snapshot();
+  ASSERT_TRUE(snapshot->rank(0)->has_all_rows);
+  ASSERT_FALSE(snapshot->rank(0)->overview->is_complete(kFinestCellBits,
+                                                        {KnownRun::at(0, 0), KnownRun::at(3, 0)}));
+  const TimeRange whole{KnownRun::at(0, 0), KnownRun::at(3, 0), {}};
+  EXPECT_THAT(collective_classes(*snapshot, *snapshot->rank(0), whole), testing::Each(kOverlapped));
+  EXPECT_THAT(collective_classes(*snapshot, *snapshot->rank(1), whole), testing::Each(kExposed));
 }
 
 TEST(CollectiveClasses, AreLookedUpOnlyInTheRange) {

@@ -164,8 +164,6 @@ KnownRun::KnownRun(std::int64_t steps) {
     writers_.push_back(std::move(*writer));
   }
   while (steps_ < steps) add_step();
-  if (steps < kSteps) return;
-  for (RowWriter& writer : writers_) EXPECT_TRUE(writer.finish());
 }
 
 KnownRun::~KnownRun() = default;
@@ -181,16 +179,6 @@ void KnownRun::add_step() {
     EXPECT_TRUE(writer.commit(at(steps_ + 1, 100)));
   }
   ++steps_;
-}
-
-void KnownRun::forget_pyramid() {
-  writers_.clear();
-  for (const int rank : {0, 1}) {
-    auto file = open_for_writing(rank_file(path_, rank));
-    ASSERT_TRUE(file);
-    ASSERT_TRUE(
-        file->execute("delete from lod; delete from lod_stream; update batch set lod_ns=0"));
-  }
 }
 
 void KnownRun::put_on_hosts(const std::array<const char*, 2>& names) {

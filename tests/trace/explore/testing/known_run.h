@@ -27,8 +27,6 @@ class KnownRun {
 
   // One more step on every rank, as a live run commits it.
   void add_step();
-  // As a recorder that was killed before it wrote any of it would have left it.
-  void forget_pyramid();
   // By rank.
   void put_on_hosts(const std::array<const char*, 2>& names);
   // Of which nobody needs another rank to have begun.

@@ -1,0 +1,40 @@
+// What a rank's overview must be, from all that was recorded, in the slowest and plainest way;
+// shares no code with it but its values. For tests.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trace/base/time_partition.h"
+#include "trace/explore/run/overview_cells.h"
+#include "trace/model/batch.h"
+
+namespace shardlens::trace::test {
+
+class OverviewOracle {
+ public:
+  void add(const Batch& batch);
+
+  struct Cell {
+    std::int64_t busy_ns = 0, count = 0, longest_ns = 0;
+    bool operator==(const Cell&) const = default;
+  };
+  // The cells that hold something of the window, by their first nanosecond.
+  using Cells = std::map<std::int64_t, Cell>;
+  std::map<OverviewLane, Cells> lanes(int cell_bits, Interval window) const;
+  // Of the ribbon; `extent`: what the rank has recorded.
+  std::map<std::int64_t, TimeByClass> classes(int cell_bits, Interval window,
+                                              Interval extent) const;
+
+ private:
+  static Interval ordered(std::int64_t start, std::int64_t end);
+  void add_run(const EventRun& run);
+
+  std::map<StringId, std::string> names_;
+  std::map<OverviewLane, std::vector<Interval>> events_;
+  std::vector<Interval> compute_, communication_, copies_, undetailed_, optimizer_;
+};
+
+}  // namespace shardlens::trace::test

@@ -1,0 +1,62 @@
+#include "trace/explore/run/kept_overview.h"
+
+#include <zstd.h>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "trace/store/run/kept_values.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+constexpr int kZstdLevel = 1;
+constexpr unsigned long long kMostBytes = 1ULL << 30;
+
+using KeptLanes = std::vector<std::pair<OverviewLane, CellRow<OverviewCell>>>;
+
+template <typename Cache, typename Lanes, typename Classes>
+void each_value_of_overview(Cache& cache, int& cell_bits, Lanes& lanes, Classes& classes) {
+  cache.value(cell_bits);
+  cache.list(lanes, [&](auto& lane) {
+    cache.value(lane.first);
+    cache.value(lane.second.first);
+    cache.plain(lane.second.cells);
+  });
+  cache.value(classes.first);
+  cache.plain(classes.cells);
+}
+
+}  // namespace
+
+std::string packed_overview(const OverviewRows& rows) {
+  KeptWriter writer;
+  int cell_bits = rows.cell_bits;
+  each_value_of_overview(writer, cell_bits, rows.lanes, rows.classes);
+  const std::string& bytes = writer.bytes();
+  std::string packed(ZSTD_compressBound(bytes.size()), '\0');
+  const std::size_t size =
+      ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), kZstdLevel);
+  packed.resize(ZSTD_isError(size) ? 0 : size);
+  return packed;
+}
+
+std::optional<OverviewRows> unpacked_overview(std::string_view bytes) {
+  const auto size = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
+  if (size > kMostBytes) return std::nullopt;  // an error, too
+  std::string plain(static_cast<std::size_t>(size), '\0');
+  if (ZSTD_decompress(plain.data(), plain.size(), bytes.data(), bytes.size()) != size) {
+    return std::nullopt;
+  }
+  KeptReader reader(plain);
+  OverviewRows rows;
+  KeptLanes lanes;
+  each_value_of_overview(reader, rows.cell_bits, lanes, rows.classes);
+  if (!reader.has_all()) return std::nullopt;
+  for (auto& [lane, row] : lanes) rows.lanes.emplace(lane, std::move(row));
+  return rows;
+}
+
+}  // namespace shardlens::trace

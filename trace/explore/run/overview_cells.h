@@ -1,0 +1,96 @@
+// What events look like from afar: sums over cells of equal length, a power of two in nanoseconds,
+// on the absolute time axis. Pure values and functions, any thread.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "trace/base/intervals.h"
+#include "trace/base/time_partition.h"
+#include "trace/model/events.h"
+
+namespace shardlens::trace {
+
+// Over shorter cells nothing is summed: events are drawn as soon.
+inline constexpr int kFinestCellBits = 20;  // 1 ms
+inline constexpr int kLongestCellBits = 48;
+inline constexpr std::int64_t cell_length_ns(int bits) { return std::int64_t{1} << bits; }
+// Rounds down, for times before 1970, too.
+inline constexpr std::int64_t cell_at(std::int64_t time_ns, int bits) { return time_ns >> bits; }
+// The cells that a time touches, one behind the last: not empty, unless the time is.
+inline constexpr Interval cells_around(Interval time, int bits) {
+  if (time.end_ns <= time.start_ns) return {};
+  return {cell_at(time.start_ns, bits), cell_at(time.end_ns - 1, bits) + 1};
+}
+
+// What is summed as one.
+struct OverviewLane {
+  int lane = 0;
+  EventKind kind = EventKind::kKernel;
+  int depth = 0;  // operators: of nesting; else 0
+
+  auto operator<=>(const OverviewLane&) const = default;
+};
+// Operators that are nested deeper are put to the deepest.
+inline constexpr int kOverviewDepths = 8;
+
+struct OverviewCell {
+  std::int64_t busy_ns = 0;     // union of the events, within the cell
+  std::int64_t longest_ns = 0;  // duration of the longest event that touches it, whole
+  std::uint32_t count = 0;      // events that begin in it
+  StringId name = 0;            // of the longest
+
+  bool is_empty() const { return count == 0 && busy_ns == 0; }
+  bool operator==(const OverviewCell&) const = default;
+};
+
+inline void join(OverviewCell& to, const OverviewCell& from) {
+  if (from.longest_ns > to.longest_ns || to.is_empty()) {
+    to.longest_ns = from.longest_ns;
+    to.name = from.name;
+  }
+  to.busy_ns += from.busy_ns;
+  to.count += from.count;
+}
+inline void join(TimeByClass& to, const TimeByClass& from) {
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+}
+
+// Neighbouring cells.
+template <typename Cell>
+struct CellRow {
+  std::int64_t first = 0;
+  std::vector<Cell> cells;
+
+  std::int64_t end() const { return first + static_cast<std::int64_t>(cells.size()); }
+  // Takes the place of what was there.
+  void put(std::int64_t at, std::span<const Cell> with) {
+    if (with.empty()) return;
+    if (cells.empty()) first = at;
+    if (at < first) {
+      cells.insert(cells.begin(), static_cast<std::size_t>(first - at), Cell{});
+      first = at;
+    }
+    const auto offset = static_cast<std::size_t>(at - first);
+    if (cells.size() < offset + with.size()) cells.resize(offset + with.size());
+    std::ranges::copy(with, cells.begin() + static_cast<std::ptrdiff_t>(offset));
+  }
+  // Two and two become one.
+  void coarsen() {
+    CellRow joined{first >> 1, {}};
+    joined.cells.resize(
+        cells.empty() ? 0 : static_cast<std::size_t>(((end() - 1) >> 1) - joined.first) + 1);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::int64_t at = (first + static_cast<std::int64_t>(i)) >> 1;
+      join(joined.cells[static_cast<std::size_t>(at - joined.first)], cells[i]);
+    }
+    *this = std::move(joined);
+  }
+};
+
+}  // namespace shardlens::trace

@@ -1,0 +1,161 @@
+#include "trace/explore/run/rank_overview.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "trace/base/saturated.h"
+#include "trace/explore/run/run_snapshot.h"
+#include "trace/explore/run/window_cells.h"
+#include "trace/timeline/values/drawn_event.h"
+
+namespace shardlens::trace {
+
+namespace {
+
+// With one call: as much as a part of the run's scan has decoded.
+constexpr std::int64_t kCellsPerCall = 4096;
+
+// Of those that were joined.
+struct Greatest {
+  std::int64_t busy_ns = 0;
+  void see(const OverviewCell& cell) { busy_ns = std::max(busy_ns, cell.busy_ns); }
+  void see(const TimeByClass&) {}
+};
+
+// Calls visit(time, cell, greatest) for the cells of the window, joined to `bits`.
+template <typename Cell, typename Visit>
+void visit_joined(const CellRow<Cell>& row, int row_bits, int bits, Interval window,
+                  Visit&& visit) {
+  const Interval wanted = cells_around(window, bits);
+  const int shift = bits - row_bits;
+  std::int64_t at = std::max(row.first, wanted.start_ns << shift);
+  const std::int64_t end = std::min(row.end(), wanted.end_ns << shift);
+  while (at < end) {
+    const std::int64_t joined_at = at >> shift;
+    Cell joined{};
+    Greatest greatest;
+    for (; at < end && at >> shift == joined_at; ++at) {
+      const Cell& cell = row.cells[static_cast<std::size_t>(at - row.first)];
+      greatest.see(cell);
+      join(joined, cell);
+    }
+    visit(Interval{joined_at << bits, (joined_at + 1) << bits}, joined, greatest);
+  }
+}
+
+}  // namespace
+
+RankOverview::RankOverview() : stale_{{-kMostDrawnNs, kMostDrawnNs}}, extent_(stale_.front()) {}
+
+void RankOverview::add_news(Interval time) {
+  const std::lock_guard lock(mutex_);
+  stale_ = unite(
+      stale_,
+      normalize({{drawn_instant(time.start_ns), drawn_instant(saturated_add(time.end_ns, 1))}}));
+}
+
+void RankOverview::fit(Interval extent, int cell_bits) {
+  const std::lock_guard lock(mutex_);
+  extent_ = extent;
+  for (; rows_.cell_bits < cell_bits; ++rows_.cell_bits) {
+    for (auto& [lane, row] : rows_.lanes) row.coarsen();
+    rows_.classes.coarsen();
+  }
+}
+
+bool RankOverview::fill_some(EventStore& store, const RankSnapshot& rank, std::int64_t until_ns) {
+  const int bits = rows_.cell_bits;
+  Interval todo;
+  {
+    const std::shared_lock lock(mutex_);
+    const Intervals stale = clip(stale_, extent_);
+    if (stale.empty()) return false;
+    todo = stale.front();
+  }
+  Interval cells = cells_around(todo, bits);
+  cells.end_ns = std::min(cells.end_ns, cells.start_ns + kCellsPerCall);
+  if (until_ns != INT64_MAX) cells.end_ns = std::min(cells.end_ns, cell_at(until_ns, bits));
+  if (cells.end_ns <= cells.start_ns) return false;
+  WindowCells found = window_cells(store, rank, bits, cells);
+  const std::lock_guard lock(mutex_);
+  for (const auto& [lane, row] : rows_.lanes) {
+    found.lanes.try_emplace(lane, static_cast<std::size_t>(cells.length()));
+  }
+  for (const auto& [lane, sums] : found.lanes) rows_.lanes[lane].put(cells.start_ns, sums);
+  rows_.classes.put(cells.start_ns, found.classes);
+  // What is recorded behind the end of its last cell's part makes that cell stale again.
+  const Interval filled{std::max(cells.start_ns << bits, extent_.start_ns),
+                        std::min(cells.end_ns << bits, extent_.end_ns)};
+  stale_ = subtract(stale_, {filled});
+  return !clip(stale_, extent_).empty();
+}
+
+void RankOverview::restore(OverviewRows rows) {
+  const std::lock_guard lock(mutex_);
+  rows_ = std::move(rows);
+  stale_.clear();
+}
+
+std::size_t RankOverview::cell_count() const {
+  const std::shared_lock lock(mutex_);
+  std::size_t sum = 2 * rows_.classes.cells.size();
+  for (const auto& [lane, row] : rows_.lanes) sum += row.cells.size();
+  return sum;
+}
+
+double RankOverview::fraction() const {
+  const std::shared_lock lock(mutex_);
+  if (extent_.length() <= 0) return 1;
+  return 1 - static_cast<double>(length_within(stale_, extent_)) /
+                 static_cast<double>(extent_.length());
+}
+
+std::vector<OverviewLane> RankOverview::lanes(int lane, EventKind kind) const {
+  const std::shared_lock lock(mutex_);
+  std::vector<OverviewLane> found;
+  for (auto at = rows_.lanes.lower_bound({lane, kind, 0});
+       at != rows_.lanes.end() && at->first.lane == lane && at->first.kind == kind; ++at) {
+    found.push_back(at->first);
+  }
+  return found;
+}
+
+bool RankOverview::is_complete(int cell_bits, Interval window) const {
+  const std::shared_lock lock(mutex_);
+  // They became longer since they were asked for.
+  if (cell_bits < rows_.cell_bits) return false;
+  const Interval within{std::max(window.start_ns, extent_.start_ns),
+                        std::min(window.end_ns, extent_.end_ns)};
+  return within.length() <= 0 || length_within(stale_, within) == 0;
+}
+
+std::vector<SummaryCell> RankOverview::cells(const OverviewLane& lane, int cell_bits,
+                                             Interval window) const {
+  const std::shared_lock lock(mutex_);
+  std::vector<SummaryCell> cells;
+  const auto row = rows_.lanes.find(lane);
+  if (row == rows_.lanes.end()) return cells;
+  const auto part_ns = static_cast<double>(cell_length_ns(rows_.cell_bits));
+  visit_joined(
+      row->second, rows_.cell_bits, std::max(cell_bits, rows_.cell_bits), window,
+      [&](Interval time, const OverviewCell& cell, const Greatest& greatest) {
+        if (cell.is_empty()) return;
+        const double busiest = static_cast<double>(greatest.busy_ns) / part_ns;
+        cells.push_back({time.start_ns, time.end_ns, cell.busy_ns, static_cast<float>(busiest),
+                         cell.count, cell.longest_ns, cell.name});
+      });
+  return cells;
+}
+
+std::vector<ClassCell> RankOverview::classes(int cell_bits, Interval window) const {
+  const std::shared_lock lock(mutex_);
+  std::vector<ClassCell> cells;
+  visit_joined(rows_.classes, rows_.cell_bits, std::max(cell_bits, rows_.cell_bits), window,
+               [&](Interval time, const TimeByClass& cell, const Greatest&) {
+                 cells.push_back({time.start_ns, time.end_ns, cell});
+               });
+  return cells;
+}
+
+}  // namespace shardlens::trace

@@ -1,0 +1,24 @@
+// What a rank did in a window, summed over cells, from its events and rows: each cell of them is
+// what every event in it says. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "trace/explore/run/overview_cells.h"
+#include "trace/explore/run/run_snapshot.h"
+
+namespace shardlens::trace {
+
+struct WindowCells {
+  std::map<OverviewLane, std::vector<OverviewCell>> lanes;  // those with events
+  std::vector<TimeByClass> classes;  // what the rank did not record is in no class
+};
+
+// `cells`: the first of the window and one behind its last. Decodes what is not in the cache; what
+// cannot be read is left out.
+WindowCells window_cells(EventStore& store, const RankSnapshot& rank, int cell_bits,
+                         Interval cells);
+
+}  // namespace shardlens::trace
