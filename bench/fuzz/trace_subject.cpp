@@ -11,8 +11,6 @@
 #include "trace/explore/run_explorer.h"
 #include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/digest/row_check.h"
-#include "trace/store/lod/lod_codec.h"
-#include "trace/store/lod/lod_rows.h"
 #include "trace/store/run/kept_file.h"
 #include "trace/store/run/library_file.h"
 #include "trace/store/run/run_folder.h"
@@ -90,7 +88,6 @@ Result<void> write_small_rank(const fs::path& file, int rank) {
     TRY(writer.write(rows_of_step(rank, step)));
     TRY(writer.commit(kStart + (step + 1) * 100'000'000));
   }
-  TRY(writer.finish());
   { const trace::RowWriter closed = std::move(writer); }
   return trace::checkpoint_trace_file(file);
 }
@@ -189,32 +186,27 @@ class TraceSubject final : public Subject {
 
   // With a checksum that is right, so that what decodes it is reached.
   void damage_chunk(Mutation& mutation, const fs::path& file) {
-    const std::string table = mutation.one_in(2) ? "chunk" : "lod";
-    BlobRow row = blob_of_row(file, table, mutation);
+    BlobRow row = blob_of_row(file, "chunk", mutation);
     if (row.row_id == 0) return;
     row.data = mutation.bytes(std::move(row.data));
-    write_blob(file, table, row);
-    if (!mutation.one_in(4)) seal_blob(file, table, row.row_id);
+    write_blob(file, "chunk", row);
+    if (!mutation.one_in(4)) seal_chunk(file, row.row_id);
   }
 
-  static void seal_blob(const fs::path& file, const std::string& table, std::int64_t row_id) {
+  static void seal_chunk(const fs::path& file, std::int64_t row_id) {
     auto database = trace::open_for_writing(file);
     if (!database) return;
     const std::string of_row = " where row_id=" + std::to_string(row_id);
     std::int64_t checksum = 0;
     {
-      auto row = database->prepare(
-          table == "chunk" ? "select data,first_ns,last_ns,count,codec from chunk" + of_row
-                           : "select data from lod" + of_row);
+      auto row = database->prepare("select data,first_ns,last_ns,count,codec from chunk" + of_row);
       if (!row || !row->step().value_or(false)) return;
-      checksum = table == "lod"
-                     ? trace::lod_checksum(trace::lod_place(row_id), row->blob(0))
-                     : trace::chunk_checksum({row->integer(1), row->integer(2), row->integer(3),
-                                              static_cast<int>(row->integer(4)), 0},
-                                             row->blob(0));
+      checksum = trace::chunk_checksum(
+          {row->integer(1), row->integer(2), row->integer(3), static_cast<int>(row->integer(4)), 0},
+          row->blob(0));
     }
-    static_cast<void>(database->execute("update " + table +
-                                        " set checksum=" + std::to_string(checksum) + of_row));
+    static_cast<void>(
+        database->execute("update chunk set checksum=" + std::to_string(checksum) + of_row));
     for (int rank = 0; rank < kRanks; ++rank) {
       static_cast<void>(trace::RowCheck(*database, rank).seal());
     }

@@ -15,7 +15,7 @@ using profiler::Recorder;
 
 // As an operator trace looks: 40 names, irregular durations of one or two microseconds, as a
 // launch-bound job has them, or of up to a quarter of a millisecond. The times of as many of those
-// lie in the future, and wait in memory for their part of the pyramid.
+// lie in the future.
 class EventStream {
  public:
   enum class Times { kNow, kAhead };
@@ -100,7 +100,7 @@ trace::Result<double> digest_ms(const std::filesystem::path& file) {
   trace::RowDigest sum;
   for (const auto& table : trace::trace_tables()) {
     const std::string name(table.name);
-    if (!name.starts_with("lod") && name != "batch") {
+    if (name != "batch") {
       TRY_ASSIGN(const auto rows, rows_of(database, name));
       const std::uint64_t number = trace::RowDigest::number_of(name);
       const double before = thread_cpu_ms();

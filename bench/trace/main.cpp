@@ -162,9 +162,7 @@ class Bench {
 
   void add_sizes() {
     const double kernels = size_.at("kernels");
-    add("bytes of a kernel on disk, with its part of the pyramid",
-        (size_.at("kernel_chunk_bytes") + size_.at("kernel_lod_bytes")) / kernels, "B", 12);
-    add("the pyramid's bytes of any event", size_.at("lod_bytes") / events_, "B");
+    add("bytes of a kernel on disk", size_.at("kernel_chunk_bytes") / kernels, "B", 12);
   }
 
   void add_writing() {
@@ -173,8 +171,7 @@ class Bench {
     fs::create_directories(one);
     fs::create_directories(many);
     const Figures w = run_stage([&] { return measure_writing(one); });
-    add("writing chunks and pyramid, one core", w.at("events_per_core_s") / 1e6, "M events/s", 10,
-        true);
+    add("writing chunks, one core", w.at("events_per_core_s") / 1e6, "M events/s", 10, true);
     SoakOptions soak;
     soak.seconds = options_.soak_s;
     const Figures s = run_stage([&] { return measure_soak(many, soak); });

@@ -24,10 +24,6 @@ void add_file(const std::filesystem::path& file, Figures& figures) {
   };
   add("kernels", "select sum(count) from chunk where kind = 'kernel'");
   add("kernel_chunk_bytes", "select sum(length(data)) from chunk where kind = 'kernel'");
-  add("kernel_lod_bytes",
-      "select coalesce(sum(length(data)), 0) from lod join lod_stream using (rank, stream) where "
-      "lod_stream.kind = 'kernel'");
-  add("lod_bytes", "select coalesce(sum(length(data)), 0) from lod");
   add("events", "select sum(count) from chunk");
   figures["file_bytes"] += static_cast<double>(std::filesystem::file_size(file));
 }

@@ -23,10 +23,10 @@ Figures measure_questions(const std::filesystem::path& run);
 //   count_s, group_s, like_s; plain_group_s, plain_like_s, plain_statistics_s, plain_search_s
 Figures measure_sql(const std::filesystem::path& run, const std::filesystem::path& plain);
 
-// events, file_bytes, kernels, kernel_chunk_bytes, kernel_lod_bytes, lod_bytes
+// events, file_bytes, kernels, kernel_chunk_bytes
 Figures measure_sizes(const std::filesystem::path& run);
 
-// One core writing chunks and pyramid: events_per_core_s.
+// One core writing chunks: events_per_core_s.
 Figures measure_writing(const std::filesystem::path& folder);
 
 // Several recorders at a rate, for a time: events, lost, early_mib (resident after half of the

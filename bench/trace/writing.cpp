@@ -119,7 +119,6 @@ double seconds_of_writing(const Prepared& prepared, const std::filesystem::path&
     must(writer->write(prepared.steps[step]));
     must(writer->commit(prepared.ends_ns[step]));
   }
-  must(writer->finish());
   return thread_cpu_seconds() - begin;
 }
 

@@ -181,7 +181,6 @@ Result<void> write_imported_rows(const std::filesystem::path& file, int rank, co
                                  const std::function<bool()>& goes_on) {
   TRY_ASSIGN(RowWriter writer, RowWriter::create_file(file, rank));
   TRY(write_slices(writer, rows, goes_on));
-  TRY(writer.finish());
   { const RowWriter closed = std::move(writer); }
   return checkpoint_trace_file(file);
 }

@@ -78,7 +78,6 @@ Result<void> Generation::write_rank(int rank) {
     TRY(writer.commit(schedule.of(rank).end + kCommitDelayNs));
     ++steps_written_;
   }
-  TRY(writer.finish());
   if (rank == 0) end_ns_ = schedule.of(rank).end;
   { const RowWriter closed = std::move(writer); }
   return checkpoint_trace_file(rank_file(folder_, rank));

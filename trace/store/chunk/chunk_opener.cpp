@@ -12,7 +12,7 @@ tl::unexpected<Error> damaged_chunk(const char* why) {
 
 void ChunkOpener::Free::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
 
-// What zstd needs comes with the first chunk: a reader of a pyramid may never see one.
+// What zstd needs comes with the first chunk: many a reader never sees one.
 ChunkOpener::ChunkOpener() = default;
 ChunkOpener::~ChunkOpener() = default;
 ChunkOpener::ChunkOpener(ChunkOpener&&) noexcept = default;

@@ -116,8 +116,8 @@ Result<void> RowCheck::run(const std::function<void(std::string)>& found) {
   TRY_ASSIGN(const std::uint64_t now, present_now());
   if (now != present) {
     found(
-        "what the rank says of itself, or of its pyramid, was changed (tables rank, heartbeat, "
-        "recorder_cost, pending, lod_stream and lod have another checksum)");
+        "what the rank says of itself was changed (tables rank, heartbeat, recorder_cost and "
+        "pending have another checksum)");
   }
   return {};
 }

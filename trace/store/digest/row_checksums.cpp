@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "trace/base/checksum.h"
-#include "trace/store/lod/lod_rows.h"
 #include "trace/store/sqlite/row_digest.h"
 #include "trace/store/table/schema.h"
 
@@ -30,7 +29,6 @@ Result<std::uint64_t> sum_of_run(Database& database) {
 std::vector<std::string> digested_columns(std::string_view table) {
   // The chunk's own checksum covers the others.
   if (table == "chunk") return {"row_id", "rank", "lane", "kind", "checksum"};
-  if (table == "lod") return {"row_id", "rank", "level", "stream", "tile", "checksum"};
   std::vector<std::string> names;
   for (const TableSchema& schema : trace_tables()) {
     if (schema.name != table) continue;
@@ -40,18 +38,13 @@ std::vector<std::string> digested_columns(std::string_view table) {
 }
 
 std::string rows_of_rank(std::string_view table, int rank) {
-  const auto between = [](std::int64_t first, std::int64_t last) {
-    return "where row_id between " + std::to_string(first) + " and " + std::to_string(last);
-  };
   constexpr std::array<std::string_view, 5> kByColumn{"meta", "rank", "heartbeat", "recorder_cost",
                                                       "pending"};
   if (std::ranges::find(kByColumn, table) != kByColumn.end()) {
     return "where rank = " + std::to_string(rank);
   }
-  if (table != "lod") return between(first_row_id(rank) + 1, first_row_id(rank + 1) - 1);
-  if (!has_lod_row({rank, 0, 0, 0})) return "where false";
-  return between(lod_row_id({rank, 0, 0, kFirstLodTile}),
-                 lod_row_id({rank, kLodMissingLevel, kMostLodStreams - 1, kLastLodTile}));
+  return "where row_id between " + std::to_string(first_row_id(rank) + 1) + " and " +
+         std::to_string(first_row_id(rank + 1) - 1);
 }
 
 Result<std::uint64_t> sum_of_rows(Database& database, std::string_view table,

@@ -15,11 +15,10 @@
 
 namespace shardlens::trace {
 
-// The tables that tell the present of a rank, whose rows are replaced, and those of the pyramid,
-// which is completed later than what it is made of: no commit counts their rows.
-enum class PresentRow { kRank, kHeartbeat, kCost, kPending, kPyramidStreams, kPyramid };
-inline constexpr std::array<const char*, 6> kPresentTables{"rank",    "heartbeat",  "recorder_cost",
-                                                           "pending", "lod_stream", "lod"};
+// The tables that tell the present of a rank, whose rows are replaced: no commit counts them.
+enum class PresentRow { kRank, kHeartbeat, kCost, kPending };
+inline constexpr std::array<const char*, 4> kPresentTables{"rank", "heartbeat", "recorder_cost",
+                                                           "pending"};
 using PresentSums = std::array<std::uint64_t, kPresentTables.size()>;
 
 // The columns of a table that a digest knows: "row_id", "rank", ….

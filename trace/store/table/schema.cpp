@@ -30,31 +30,10 @@ TableSchema many_per_rank() {
 TableSchema batch_table() {
   std::vector<Column> columns{{"rank", kInteger}, {"committed_ns", kInteger}};
   for (auto& name : mark_names()) columns.push_back({std::move(name), kInteger});
-  // The time before which the pyramid is complete; 0: nothing of it, the highest number: all.
-  columns.push_back({"lod_ns", kInteger});
   // row_checksums.h: of the rows that change, as they are then; and of all that was added, chained.
   columns.push_back({"present_checksum", kInteger});
   columns.push_back({"checksum", kInteger});
   return with_row_id("batch", columns);
-}
-
-// Level of detail: which streams the pyramid has, numbered within their rank, and its tiles. A tile
-// that is absent has no events, if it ends before `lod_ns` of the last batch. The row id tells the
-// place (lod_rows.h), the columns repeat it.
-TableSchema lod_stream_table() {
-  return with_row_id("lod_stream", {{"rank", kInteger},
-                                    {"stream", kInteger},
-                                    {"lane", kInteger},
-                                    {"kind", kText},
-                                    {"depth", kInteger}});
-}
-TableSchema lod_table() {
-  return with_row_id("lod", {{"rank", kInteger},
-                             {"level", kInteger},
-                             {"stream", kInteger},
-                             {"tile", kInteger},
-                             {"checksum", kInteger},
-                             {"data", "BLOB NOT NULL"}});
 }
 
 TableSchema chunk_table() {
@@ -78,8 +57,6 @@ std::vector<TableSchema> make_tables() {
       [&](auto list) { tables.push_back(many_per_rank<decltype(row_type_of(list))>()); });
   tables.push_back(many_per_rank<BucketParameter>());
   tables.push_back(chunk_table());
-  tables.push_back(lod_stream_table());
-  tables.push_back(lod_table());
   tables.push_back(many_per_rank<PendingCollective>());
   tables.push_back(one_per_rank<Heartbeat>());
   tables.push_back(one_per_rank<RecorderCost>());

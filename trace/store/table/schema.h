@@ -12,7 +12,7 @@ namespace shardlens::trace {
 
 inline constexpr std::int32_t kApplicationId = 0x5368'4c6e;  // "ShLn"
 // The one that is written and read; raised by every change of the tables or of what they mean.
-inline constexpr std::int32_t kFormat = 9;
+inline constexpr std::int32_t kFormat = 10;
 // The rank of rows that belong to the whole run.
 inline constexpr int kRunRank = -1;
 
@@ -41,7 +41,7 @@ std::string insert_sql(std::string_view table, const std::vector<Column>& column
 std::string table_insert_sql(std::string_view table, bool replace = false);
 // "rank,step,…"
 std::string column_names(const std::vector<Column>& columns);
-// The columns of `batch` between its time and `lod_ns`: "last_string", …
+// The columns of `batch` between its time and its checksums: "last_string", …
 std::vector<std::string> mark_names();
 
 }  // namespace shardlens::trace

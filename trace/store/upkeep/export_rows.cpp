@@ -22,8 +22,7 @@ constexpr std::string_view kReadPrefix = "recorded_";
 
 // How the file stores things: names are texts in the exported tables, chunks are rows.
 bool is_of_storage(const std::string& table) {
-  return table == "string" || table == "chunk" || table == "batch" || table == "lod" ||
-         table == "lod_stream";
+  return table == "string" || table == "chunk" || table == "batch";
 }
 
 struct ExportTable {

@@ -8,7 +8,6 @@
 #include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/digest/row_check.h"
 #include "trace/store/digest/row_checksums.h"
-#include "trace/store/lod/lod_event.h"
 #include "trace/store/run/output_file.h"
 #include "trace/store/run/rank_files.h"
 #include "trace/store/table/schema.h"
@@ -78,7 +77,6 @@ Result<void> FileCheck::run() {
     check_counts(rank);
     check_losses(rank);
     check_rows(rank);
-    check_lod(rank);
   }
   check_strays(ranks.value_or(std::vector<int>()));
   check_run();
@@ -175,9 +173,6 @@ void FileCheck::check_chunk(const ChunkRow& row) {
       std::clamp<std::int64_t>(row.header.count, 0, static_cast<std::int64_t>(kMostChunkEvents));
   ++rank.chunks;
   rank.events += count;
-  const auto event_kind = enum_from_text(row.kind, EventKind::kAllocation);
-  const auto kind = event_kind ? lod_kind(*event_kind) : std::nullopt;
-  if (kind) events_[row.rank][{row.lane, *kind}] += count;
   const auto events = decode_chunk(row.header, row.data, opener_);
   if (!events) {
     add({"", row.rank, row.lane, row.kind, row.header.first_ns, row.header.last_ns, count,
@@ -264,40 +259,6 @@ void FileCheck::check_run() {
                     : "the run's name, status or settings were changed (tables meta and setting "
                       "have another checksum)";
   add(std::move(damage));
-}
-
-Result<LodCheck::Counts> FileCheck::recorded_events(int rank) {
-  LodCheck::Counts counts = events_[rank];
-  for (const LodKind kind : {LodKind::kSpan, LodKind::kCollective}) {
-    TRY_ASSIGN(auto statement,
-               database_.prepare("select lane, count(*) from " + std::string(to_string(kind)) +
-                                 range_of_rank(rank) + " group by lane"));
-    while (true) {
-      TRY_ASSIGN(const bool more, statement.step());
-      if (!more) break;
-      counts[{static_cast<int>(statement.integer(0)), kind}] = statement.integer(1);
-    }
-  }
-  return counts;
-}
-
-void FileCheck::check_lod(int rank) {
-  const auto found = [&](std::string what) {
-    Damage damage;
-    damage.rank = rank;
-    damage.what = std::move(what);
-    add(std::move(damage));
-  };
-  const auto goes_on = [&](std::int64_t bytes) {
-    bytes_read_ += bytes;
-    stopped_ = stopped_ || !goes_on_(bytes_read_);
-    return !stopped_;
-  };
-  LodCheck check(database_, rank, found, goes_on);
-  if (const auto rows = check.check_rows(); !rows) return cannot_read("table lod", rows.error());
-  const auto recorded = recorded_events(rank);
-  if (!recorded) return cannot_read("table span", recorded.error());
-  if (has_all_chunks_ && !stopped_) check.check_counts(*recorded);
 }
 
 // What the recorder counted is in the file, or counted as lost.

@@ -11,7 +11,6 @@
 #include "trace/base/result.h"
 #include "trace/store/chunk/chunk_opener.h"
 #include "trace/store/sqlite/sqlite.h"
-#include "trace/store/upkeep/lod_check.h"
 #include "trace/store/upkeep/verify.h"
 
 namespace shardlens::trace {
@@ -34,11 +33,9 @@ class FileCheck {
   void check_counts(int rank);
   void check_losses(int rank);
   void check_rows(int rank);
-  void check_lod(int rank);
   void check_strays(const std::vector<int>& ranks);
   std::int64_t count_rows(const std::string& table, const std::string& condition);
   void check_run();
-  Result<LodCheck::Counts> recorded_events(int rank);
   void add(Damage damage);
   void cannot_read(const std::string& what, const Error& error);
   template <typename Visit>
@@ -52,7 +49,6 @@ class FileCheck {
   ChunkOpener opener_;
   std::map<int, std::set<StringId>> strings_;
   std::map<int, std::int64_t> unnamed_, reversed_;
-  std::map<int, LodCheck::Counts> events_;  // of chunks, by rank
   bool has_all_chunks_ = true;
 };
 

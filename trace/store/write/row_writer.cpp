@@ -4,7 +4,6 @@
 
 #include "trace/store/chunk/chunk_codec.h"
 #include "trace/store/chunk/event_order.h"
-#include "trace/store/lod/tiles/lod_repair.h"
 #include "trace/store/run/trace_file.h"
 #include "trace/store/table/schema.h"
 
@@ -63,8 +62,6 @@ Result<void> RowWriter::prepare() {
   bucket_parameter_.tell_rows(*added_, RowTable<BucketParameter>::kName);
   pending_.tell_rows(*replaced_, RowTable<PendingCollective>::kName);
   TRY_ASSIGN(chain_, first_of_chain(database_, rank_));
-  TRY_ASSIGN(LodWriter lod, LodWriter::create(database_, rank_));
-  lod_.emplace(std::move(lod));
   marks_.fill(first_row_id(rank_));
   committed_marks_ = marks_;
   last_batch_ = first_row_id(rank_);
@@ -82,7 +79,6 @@ void RowWriter::roll_back() {
   present_ = committed_present_;
   static_cast<void>(added_->take());
   buffered_.clear();
-  lod_->abandon();
 }
 
 template <typename Row>
@@ -117,7 +113,6 @@ Result<void> RowWriter::write(const Batch& batch) {
     }
   });
   TRY(done);
-  lod_->add_rows(batch);
   for (const Bucket& bucket : batch.buckets) TRY(write_bucket_parameters(bucket));
   for (const EventRun& run : batch.events) TRY(buffer_events(run));
   return write_present(batch);
@@ -170,7 +165,6 @@ Result<void> RowWriter::flush(const Lane& lane, std::vector<Event>& events) {
 }
 
 Result<void> RowWriter::write_chunks(const Lane& lane, std::span<const Event> events) {
-  lod_->add_events(lane.first, lane.second, events, strings_);
   // Equal pieces: a small rest would compress badly.
   const std::size_t pieces = (events.size() + 2 * kChunkEvents - 1) / (2 * kChunkEvents);
   const std::size_t count = events.size();
@@ -210,51 +204,26 @@ Result<void> RowWriter::commit(std::int64_t now_ns) {
   }
   // The clock may be set back; commits stay in order.
   now_ns = std::max(now_ns, last_commit_ns_ + 1);
-  TRY_ASSIGN(const std::int64_t lod_ns, lod_->commit(now_ns));
-  return end(now_ns, lod_ns);
+  TRY_ASSIGN(const std::uint64_t chain, write_batch(now_ns));
+  TRY(database_.execute("commit"));
+  committed_marks_ = marks_;
+  committed_present_ = present_;
+  chain_ = chain;
+  last_commit_ns_ = now_ns;
+  ++last_batch_;
+  return {};
 }
 
-Result<void> RowWriter::finish() {
-  if (last_commit_ns_ == 0) return {};
-  TRY(begin());
-  TRY_ASSIGN(const std::int64_t lod_ns, lod_->finish());
-  TRY(end(last_commit_ns_, lod_ns));
-  if (!lod_->has_spoiled()) return {};
-  return repair_lod(database_, rank_, [&] { return seal_repaired(lod_ns); });
-}
-
-Result<void> RowWriter::seal_repaired(std::int64_t lod_ns) {
-  TRY_ASSIGN(present_[static_cast<std::size_t>(PresentRow::kPyramid)],
-             sum_of_rows(database_, "lod", rows_of_rank("lod", rank_)));
-  return write_batch(last_commit_ns_, lod_ns);
-}
-
-// The row of a commit, with which its transaction ends.
-Result<void> RowWriter::write_batch(std::int64_t now_ns, std::int64_t lod_ns) {
+// The row of a commit, with which its transaction ends. Returns its checksum.
+Result<std::uint64_t> RowWriter::write_batch(std::int64_t now_ns) {
   std::vector<std::int64_t> values{last_batch_ + 1, std::int64_t{rank_}, now_ns};
   values.insert(values.end(), marks_.begin(), marks_.end());
-  values.push_back(lod_ns);
   values.push_back(static_cast<std::int64_t>(present_checksum(present_)));
   const std::uint64_t chain = next_of_chain(chain_, added_->take(), values);
   values.push_back(static_cast<std::int64_t>(chain));
   for (std::size_t i = 0; i < values.size(); ++i) batch_.bind(static_cast<int>(i) + 1, values[i]);
   TRY(batch_.run());
-  next_chain_ = chain;
-  return {};
-}
-
-Result<void> RowWriter::end(std::int64_t now_ns, std::int64_t lod_ns) {
-  present_[static_cast<std::size_t>(PresentRow::kPyramidStreams)] = lod_->checksums().streams;
-  present_[static_cast<std::size_t>(PresentRow::kPyramid)] = lod_->checksums().rows;
-  TRY(write_batch(now_ns, lod_ns));
-  TRY(database_.execute("commit"));
-  lod_->confirm(lod_ns);
-  committed_marks_ = marks_;
-  committed_present_ = present_;
-  chain_ = next_chain_;
-  last_commit_ns_ = now_ns;
-  ++last_batch_;
-  return {};
+  return chain;
 }
 
 }  // namespace shardlens::trace

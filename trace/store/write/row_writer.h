@@ -1,12 +1,10 @@
-// Puts batches into one rank's file, a transaction at a time, and their pyramid. Owned by the
-// writer's thread.
+// Puts batches into one rank's file, a transaction at a time. Owned by the writer's thread.
 #pragma once
 
 #include <array>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,7 +13,6 @@
 #include "trace/model/batch.h"
 #include "trace/store/chunk/chunk_packer.h"
 #include "trace/store/digest/row_checksums.h"
-#include "trace/store/lod/write/lod_writer.h"
 #include "trace/store/sqlite/row_digest.h"
 #include "trace/store/sqlite/sqlite.h"
 #include "trace/store/table/row_fields.h"
@@ -36,9 +33,7 @@ class RowWriter {
   Result<void> write(const Batch& batch);
   // Chunks what is buffered, adds the row of `batch` and commits.
   Result<void> commit(std::int64_t now_ns);
-  // After the last commit: completes the pyramid, which readers would have to do otherwise.
-  Result<void> finish();
-  // Forgets everything since begin(), and writes no more of the pyramid.
+  // Forgets everything since begin().
   void roll_back();
 
   Database& database() { return database_; }
@@ -55,9 +50,7 @@ class RowWriter {
   Result<void> flush(const Lane& lane, std::vector<Event>& events);
   Result<void> write_chunks(const Lane& lane, std::span<const Event> events);
   Result<void> write_chunk(const Lane& lane, std::span<const Event> events);
-  Result<void> end(std::int64_t now_ns, std::int64_t lod_ns);
-  Result<void> write_batch(std::int64_t now_ns, std::int64_t lod_ns);
-  Result<void> seal_repaired(std::int64_t lod_ns);
+  Result<std::uint64_t> write_batch(std::int64_t now_ns);
   template <typename Row>
   Result<void> insert(Statement& statement, std::int64_t& last_row_id, const Row& row);
   template <typename Row>
@@ -74,11 +67,10 @@ class RowWriter {
   std::unique_ptr<RowDigest> added_ = std::make_unique<RowDigest>();
   std::unique_ptr<RowDigest> replaced_ = std::make_unique<RowDigest>();
   PresentSums present_{}, committed_present_{};
-  std::uint64_t chain_ = 0, next_chain_ = 0;  // of the last commit, of the one that is written
+  std::uint64_t chain_ = 0;  // of the last commit
   std::int64_t last_batch_ = 0;
   std::int64_t last_commit_ns_ = 0;
   std::map<Lane, std::vector<Event>> buffered_;
-  std::optional<LodWriter> lod_;  // once prepared
 };
 
 }  // namespace shardlens::trace

@@ -219,12 +219,7 @@ void TraceWriter::State::write_last_words(Batch&& words) {
 
 void TraceWriter::State::finish() {
   room_for_end.release();
-  if (failed) {
-    write_last_words(std::move(present));
-  } else if (const auto finished = writer.finish(); !finished) {
-    writer.roll_back();
-    set_failure(finished.error());
-  }
+  if (failed) write_last_words(std::move(present));
   Database& database = writer.database();
   sqlite3_busy_timeout(database.get(), 50);
   const auto checkpointed = database.integer("pragma wal_checkpoint(truncate)");

@@ -65,7 +65,6 @@ fs::path telling_run(const Folder& folder) {
     EXPECT_TRUE(writer->write(telling_batch(step)));
     EXPECT_TRUE(writer->commit(1000 + step));
   }
-  EXPECT_TRUE(writer->finish());
   return *run;
 }
 

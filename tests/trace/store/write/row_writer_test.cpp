@@ -77,7 +77,7 @@ TEST(RowWriter, WritesTheSameBytesForTheSameRows) {
     {
       auto writer = RowWriter::create_file(file, 0, 5);
       EXPECT_TRUE(writer && writer->begin() && writer->write(test::step_batch(0, 1)) &&
-                  writer->commit(1000) && writer->finish());
+                  writer->commit(1000));
     }
     EXPECT_TRUE(checkpoint_trace_file(file));
     std::ifstream input(file, std::ios::binary);
