@@ -48,7 +48,7 @@ Result<void> check_resume(const trace::Settings& settings) {
   if (settings.resume == "none") return {};
   TRY_ASSIGN(const auto folder, trace::find_checkpoint(settings.resume));
   TRY_ASSIGN(const auto info, trace::read_checkpoint_info(folder));
-  if (info.optimizer != settings.optimizer) {
+  if (info.optimizer != trace::chosen<&trace::Settings::optimizer>(settings)) {
     return trace::fail(ErrorKind::kUsage, "resume: " + folder.string() +
                                               " was saved with optimizer " + info.optimizer +
                                               "; set optimizer: " + info.optimizer + ".");
@@ -68,7 +68,9 @@ Result<std::string> resolve_device(const trace::Settings& settings, const CudaPr
   const auto gpus = static_cast<std::int64_t>(cuda.devices.size());
   // A simulated link slows Gloo down, so it wants the CPU.
   const bool automatic_cpu = gpus == 0 || settings.simulate_link != "off";
-  if (settings.device == "cpu" || (settings.device == "auto" && automatic_cpu)) return "cpu";
+  if (settings.device == trace::DeviceChoice::kCpu ||
+      (settings.device == trace::DeviceChoice::kAuto && automatic_cpu))
+    return "cpu";
   if (gpus == 0) {
     return trace::fail(ErrorKind::kUsage,
                        "device: cuda needs an NVIDIA GPU and this machine shows none. Use device "
@@ -100,14 +102,14 @@ Result<trace::RunInfo> check_job(const JobRequest& request, const CudaProbe& cud
   trace::RunInfo info;
   TRY_ASSIGN(info.device, resolve_device(request.settings, cuda));
   trace::Settings resolved = request.settings;
-  resolved.device = info.device;  // what needs a GPU is known only now
+  resolved.device = trace::device_choice(info.device);  // what needs a GPU is known only now
   TRY(trace::validate(resolved));
   info.settings = request.settings;
   info.settings.model = trace::absolute_model(request.settings.model);
   info.world_size = static_cast<int>(request.settings.ranks);
   info.program = "shardlens " SHARDLENS_VERSION;
   info.simulated_link = request.settings.simulate_link != "off";
-  info.communication_off = request.settings.communication == "none";
+  info.communication_off = request.settings.communication == trace::Communication::kNone;
   info.shared_gpu = info.device == "cuda" &&
                     request.settings.ranks > static_cast<std::int64_t>(cuda.devices.size());
   info.name =

@@ -59,7 +59,7 @@ Result<fs::path> create_folder(const JobRequest& request, trace::RunInfo& run) {
 
 Result<std::unique_ptr<JobSession>> JobSession::start(const JobRequest& request,
                                                       JobOptions options) {
-  const bool wants_gpu = request.settings.device != "cpu";
+  const bool wants_gpu = request.settings.device != trace::DeviceChoice::kCpu;
   TRY_ASSIGN(trace::RunInfo run, check_job(request, wants_gpu ? probe_cuda() : CudaProbe{}));
   if (options.rank_program.empty()) {
     TRY_ASSIGN(options.rank_program, find_rank_program());

@@ -51,7 +51,7 @@ Json traffic_json(const trace::TrafficPrediction& traffic) {
 
 Json strategy_json(const trace::StrategyPlan& plan, const trace::PlanRequest& request) {
   if (!plan.refused.empty()) {
-    return {{"strategy", plan.strategy},
+    return {{"strategy", plan.name()},
             {"refused", plan.refused},
             {"fits", false},
             {"spare_bytes", nullptr},
@@ -61,7 +61,7 @@ Json strategy_json(const trace::StrategyPlan& plan, const trace::PlanRequest& re
             {"effective_batch", nullptr}};
   }
   const std::int64_t samples = request.ranks() * request.settings.gradient_accumulation_steps;
-  return {{"strategy", plan.strategy},
+  return {{"strategy", plan.name()},
           {"refused", nullptr},
           {"fits", plan.fits()},
           {"spare_bytes", plan.spare_bytes},
@@ -74,7 +74,7 @@ Json strategy_json(const trace::StrategyPlan& plan, const trace::PlanRequest& re
 Json settings_of_plan(const trace::PlanRequest& request) {
   trace::Settings settings = request.settings;
   settings.ranks = request.ranks();
-  settings.device = "cuda";
+  settings.device = trace::DeviceChoice::kCuda;
   settings.model = request.shape.name;
   return settings_json(settings);
 }

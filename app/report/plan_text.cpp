@@ -30,7 +30,8 @@ std::string heading(const PlanReport& report) {
   if (s.gradient_accumulation_steps > 1) {
     text += ", " + std::to_string(s.gradient_accumulation_steps) + " micro-batches";
   }
-  text += "; precision " + s.precision + ", " + s.optimizer;
+  text += "; precision " + trace::chosen<&trace::Settings::precision>(s) + ", " +
+          trace::chosen<&trace::Settings::optimizer>(s);
   if (s.activation_checkpointing > 0) {
     text += ", recompute every " + (s.activation_checkpointing == 1
                                         ? "block"
@@ -80,7 +81,7 @@ TextTable table_of(const trace::Plan& plan, const std::vector<MemoryCategory>& c
     const auto cell = [&](std::int64_t bytes) {
       return known ? bytes_text(bytes) : std::string(ui::kUnknown);
     };
-    std::vector<std::string> row{std::string(each.strategy)};
+    std::vector<std::string> row{std::string(each.name())};
     for (const auto category : categories) {
       row.push_back(cell(each.memory.at_peak[static_cast<std::size_t>(category)]));
     }
@@ -100,17 +101,18 @@ std::string refusals(const trace::Plan& plan) {
   std::string text;
   for (const auto& each : plan.strategies) {
     if (!each.refused.empty()) {
-      text += std::string(each.strategy) + " is refused: " + each.refused + "\n";
+      text += std::string(each.name()) + " is refused: " + each.refused + "\n";
     }
   }
   return text.empty() ? text : "\n" + text;
 }
 
 std::string way_out(const PlanReport& report) {
-  const std::string& chosen = report.plan.request.settings.sharding_strategy;
   const auto plan =
-      std::ranges::find(report.plan.strategies, chosen, &trace::StrategyPlan::strategy);
+      std::ranges::find(report.plan.strategies, report.plan.request.settings.sharding_strategy,
+                        &trace::StrategyPlan::strategy);
   if (plan == report.plan.strategies.end() || plan->fits() || !plan->refused.empty()) return "";
+  const std::string chosen(plan->name());
   if (report.remedies.empty()) {
     return "\n" + chosen +
            " does not fit, nor does any pair of changes to strategy, recomputation, "

@@ -354,14 +354,15 @@ Json report_json(const RunReport& report) {
 }
 
 Json knob_json(const trace::Settings& settings, const trace::Knob& knob) {
+  const std::string text = trace::value_text(settings, knob);
+  if (text == "auto") return text;
   return std::visit(
       [&](auto member) -> Json {
-        using Value = std::remove_cvref_t<decltype(settings.*member)>;
-        const Value& value = settings.*member;
-        if constexpr (std::is_same_v<Value, std::int64_t> || std::is_same_v<Value, double>) {
-          if (knob.may_be_auto && value == static_cast<Value>(trace::kAuto)) return "auto";
+        if constexpr (std::is_same_v<decltype(member), trace::ChoiceMember>) {
+          return text;
+        } else {
+          return settings.*member;
         }
-        return value;
       },
       knob.member);
 }

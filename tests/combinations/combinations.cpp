@@ -22,16 +22,16 @@ struct Value {
   std::vector<const Knob*> knobs;
   Settings settings;
 
-  std::vector<std::string_view> strategies;  // that obey all of them
+  std::vector<trace::Strategy> strategies;  // that obey all of them
 
-  bool is_obeyed_by(std::string_view strategy) const {
+  bool is_obeyed_by(trace::Strategy strategy) const {
     return std::ranges::find(strategies, strategy) != strategies.end();
   }
 };
 
 void copy_knobs(const std::vector<const Knob*>& knobs, const Settings& from, Settings& to) {
   for (const Knob* knob : knobs) {
-    std::visit([&](auto member) { to.*member = from.*member; }, knob->member);
+    trace::copy_value(*knob, from, to);
   }
 }
 
@@ -91,8 +91,8 @@ class Drawing {
     }
     for (const trace::StrategyTraits& each : trace::strategies()) {
       const bool obeys = std::ranges::all_of(
-          value.knobs, [&](const Knob* knob) { return applies(*knob, each.name); });
-      if (obeys) value.strategies.push_back(each.name);
+          value.knobs, [&](const Knob* knob) { return applies(*knob, each.strategy); });
+      if (obeys) value.strategies.push_back(each.strategy);
     }
     return value;
   }
@@ -136,7 +136,7 @@ class Drawing {
   }
 
   void visit_pairs(const Row& row, const auto& visit) const {
-    const std::string_view strategy = strategy_of(row);
+    const trace::Strategy strategy = strategy_of(row);
     std::vector<Choice> obeyed;
     for (std::size_t f = 0; f < row.size(); ++f) {
       if (factors_[f][row[f]].is_obeyed_by(strategy)) obeyed.push_back({f, row[f]});
@@ -146,7 +146,7 @@ class Drawing {
     }
   }
 
-  std::string_view strategy_of(const Row& row) const {
+  trace::Strategy strategy_of(const Row& row) const {
     for (std::size_t f = 0; f < row.size(); ++f) {
       const Value& chosen = factors_[f][row[f]];
       if (chosen.settings.sharding_strategy != base_.sharding_strategy) {
@@ -174,8 +174,8 @@ class Drawing {
   // Walks from the first values, which are the defaults, to where nothing is refused.
   std::optional<Row> any_row_with(const Pair& pair) {
     const bool can_be = std::ranges::any_of(trace::strategies(), [&](const auto& strategy) {
-      return factors_[pair.first.factor][pair.first.value].is_obeyed_by(strategy.name) &&
-             factors_[pair.second.factor][pair.second.value].is_obeyed_by(strategy.name);
+      return factors_[pair.first.factor][pair.first.value].is_obeyed_by(strategy.strategy) &&
+             factors_[pair.second.factor][pair.second.value].is_obeyed_by(strategy.strategy);
     });
     for (int search = 0; can_be && search < kSearches; ++search) {
       Row row(factors_.size(), 0);

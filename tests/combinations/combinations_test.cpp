@@ -18,7 +18,7 @@ constexpr std::int64_t kSmallestUnits[] = {1, 1700};
 
 trace::Settings base() {
   trace::Settings settings;
-  settings.device = "cpu";
+  settings.device = trace::DeviceChoice::kCpu;
   return settings;
 }
 

@@ -51,7 +51,7 @@ TEST(PackedDataset, ShiftsTargetsByOneTokenAndKeepsTheEndForEvaluation) {
 
 TEST(PackedDataset, CarriesTheMaskAlong) {
   auto settings = settings_for(3, 1, 0);
-  settings.packing = "true";
+  settings.packing = trace::AutoBool::kTrue;
   const auto dataset = dataset_of(
       encoded(TextKind::kCompletion, {{{1, 2, 3, 4}, "0011"}, {{5, 6, 7}, "001"}}), settings);
   ASSERT_TRUE(dataset) << dataset.error().message;
@@ -94,7 +94,7 @@ TEST(PackedDataset, EvaluatesOnATextOfItsOwn) {
 TEST(PackedDataset, TellsTextsApartByTheirChecksum) {
   const auto checksum = [](TextKind kind, const LiteralExample& example) {
     auto settings = settings_for(4, 1, 0);
-    settings.packing = "true";
+    settings.packing = trace::AutoBool::kTrue;
     return dataset_of(encoded(kind, {example}), settings)->checksum();
   };
   const auto first = checksum(TextKind::kCompletion, {{1, 2, 3, 4, 5}, "00111"});
@@ -182,7 +182,7 @@ TEST(TokenDataset, RefusesWhatDoesNotFitTheModel) {
   EXPECT_THAT(error_of(dataset_of(counting_text(41), settings, 1, {40, 0, 0})),
               HasSubstr("gives token 40, but the model's vocabulary has 40"));
   auto packed = settings;
-  packed.packing = "true";
+  packed.packing = trace::AutoBool::kTrue;
   EXPECT_THAT(error_of(dataset_of(labeled_texts(9, 2), packed, 1, {100, 2, 0})),
               HasSubstr("cannot be packed"));
   const auto long_tail = encoded(TextKind::kLabeled, {{{1, 2, 3, 4}, "", 0}}, 3);

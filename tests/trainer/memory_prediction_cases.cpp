@@ -77,20 +77,20 @@ trace::PlannedJob job_of(const MemoryCase& tried) {
   job.shape = shape_of(tried);
   job.settings.batch_per_rank = 4;
   job.settings.sequence_length = 128;
-  job.settings.precision = tried.precision;
+  trace::set_value(job.settings, "precision", tried.precision).value();
   job.settings.dropout = tried.dropout;
   job.settings.activation_checkpointing = tried.recompute;
-  job.settings.optimizer = "sgd";
+  job.settings.optimizer = trace::OptimizerChoice::kSgd;
   job.settings.loss_chunk_tokens = tried.loss_chunk;
-  job.settings.base_dtype = tried.base;
+  trace::set_value(job.settings, "base_dtype", tried.base).value();
   job.settings.frozen_blocks = tried.frozen_blocks;
   if (*tried.adapters != 0) {
     job.settings.lora_rank = 8;
     job.settings.lora_target_modules = tried.adapters;
   }
   if (tried.is_gathered_in_16_bits) {
-    job.settings.sharding_strategy = "full_shard";
-    job.settings.param_dtype = "bf16";
+    job.settings.sharding_strategy = trace::Strategy::kFullShard;
+    job.settings.param_dtype = trace::DataType::kBf16;
   }
   return job;
 }

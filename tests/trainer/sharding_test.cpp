@@ -181,7 +181,7 @@ TEST(FullySharded, AParameterWithoutGradientOnAllRanksIsLeftAlone) {
 ShardedUnit gathered_block(Model& model, const ShardStreams& streams) {
   FlatBufferOptions options;
   options.param_dtype = torch::kBFloat16;
-  const auto plan = plan_units(model, WrapPolicy::kTransformerBlock, 0).at(1);
+  const auto plan = plan_units(model, trace::WrapPolicy::kTransformerBlock, 0).at(1);
   ShardedUnit unit(1, plan, options, nullptr);
   unit.gather(nullptr, streams, "forward gather");
   unit.wait();
@@ -215,14 +215,14 @@ TEST(FullySharded, AUnitThatOutlivesAnUpdateEndsTheRun) {
     FullyShardedOptions options;
     options.shard_group_size = 2;
     FullySharded sharded(*model, communicator, recorder, options);
-    for (const char* optimizer : {"adamw", "sgd"}) {
+    for (const auto optimizer : {trace::OptimizerChoice::kAdamW, trace::OptimizerChoice::kSgd}) {
       trace::Settings settings;
       settings.optimizer = optimizer;
       const auto ours = build_optimizer(sharded.local_parameters(), settings);
       sharded.before_forward();  // gathers the root, which no backward frees
       sharded.update([&](auto indices) { ours->step(indices, kRate); });
       EXPECT_THAT(message_thrown_by([&] { sharded.before_forward(); }), HasSubstr("unit root"))
-          << optimizer;
+          << (optimizer == trace::OptimizerChoice::kSgd ? "sgd" : "adamw");
       sharded.after_evaluation();
     }
   });
@@ -254,7 +254,7 @@ TEST(FullySharded, RefusesAGroupThatDoesNotDivideTheRanks) {
 
 TEST(FullySharded, RecordsItsUnitsAndWhenTheirGradientsWereReady) {
   Training training;
-  training.settings.sharding_strategy = "full_shard";
+  training.settings.sharding_strategy = trace::Strategy::kFullShard;
   training.settings.max_grad_norm = 0;
   training.of_each_value = 2e-3;
   const auto recordings = expect_equal_to_one_process(training);

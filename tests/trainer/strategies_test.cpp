@@ -9,7 +9,7 @@ namespace {
 
 trace::Settings settings_of(std::vector<std::string> assignments) {
   trace::Settings settings;
-  settings.optimizer = "sgd";
+  settings.optimizer = trace::OptimizerChoice::kSgd;
   settings.weight_decay = 0.1;
   settings.max_grad_norm = 0;
   for (const auto& each : assignments) {

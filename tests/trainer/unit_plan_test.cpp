@@ -24,7 +24,8 @@ std::shared_ptr<DecoderModel> planned_model(ModelLayout layout) {
   return build_model(trained_shape(layout), {0.0, 5, torch::kCPU});
 }
 
-std::vector<std::string> unit_names(DecoderModel& model, WrapPolicy policy, std::int64_t minimum) {
+std::vector<std::string> unit_names(DecoderModel& model, trace::WrapPolicy policy,
+                                    std::int64_t minimum) {
   std::vector<std::string> names;
   for (const auto& unit : plan_units(model, policy, minimum)) names.push_back(unit.name);
   return names;
@@ -32,7 +33,7 @@ std::vector<std::string> unit_names(DecoderModel& model, WrapPolicy policy, std:
 
 TEST(UnitPlan, WrapsBlocksAndLeavesTheRestToTheRoot) {
   const auto model = planned_model(ModelLayout::kGpt2);
-  const auto units = plan_units(*model, WrapPolicy::kTransformerBlock, 0);
+  const auto units = plan_units(*model, trace::WrapPolicy::kTransformerBlock, 0);
   ASSERT_EQ(units.size(), 4u);
   EXPECT_EQ(units[2].name, "blocks.1");
   EXPECT_EQ(units[2].parameters.front().name, "transformer.h.1.ln_1.weight");
@@ -44,8 +45,8 @@ TEST(UnitPlan, WrapsBlocksAndLeavesTheRestToTheRoot) {
 
 TEST(UnitPlan, HoldsEveryParameterOnce) {
   for (const auto layout : {ModelLayout::kGpt2, ModelLayout::kLlama}) {
-    for (const auto policy :
-         {WrapPolicy::kTransformerBlock, WrapPolicy::kSize, WrapPolicy::kWholeModel}) {
+    for (const auto policy : {trace::WrapPolicy::kTransformerBlock, trace::WrapPolicy::kSize,
+                              trace::WrapPolicy::kWholeModel}) {
       const auto model = planned_model(layout);
       std::size_t count = 0;
       for (const auto& unit : plan_units(*model, policy, 500)) count += unit.parameters.size();
@@ -57,20 +58,20 @@ TEST(UnitPlan, HoldsEveryParameterOnce) {
 TEST(UnitPlan, BySizeWrapsFromTheInside) {
   const auto model = planned_model(ModelLayout::kGpt2);
   // Of a block's 3,502 values its MLP has 1,742 and its attention 1,680.
-  EXPECT_THAT(unit_names(*model, WrapPolicy::kSize, 3000),
+  EXPECT_THAT(unit_names(*model, trace::WrapPolicy::kSize, 3000),
               ElementsAre("root", "blocks.0", "blocks.1", "blocks.2"));
-  EXPECT_THAT(unit_names(*model, WrapPolicy::kSize, 1700),
+  EXPECT_THAT(unit_names(*model, trace::WrapPolicy::kSize, 1700),
               ElementsAre("root", "blocks.0", "blocks.0.mlp", "blocks.1", "blocks.1.mlp",
                           "blocks.2", "blocks.2.mlp"));
-  EXPECT_THAT(unit_names(*model, WrapPolicy::kSize, 1680),
+  EXPECT_THAT(unit_names(*model, trace::WrapPolicy::kSize, 1680),
               ElementsAre("root", "blocks.0.attn", "blocks.0.mlp", "blocks.1.attn", "blocks.1.mlp",
                           "blocks.2.attn", "blocks.2.mlp"));
-  EXPECT_THAT(unit_names(*model, WrapPolicy::kSize, 1'000'000), ElementsAre("root"));
+  EXPECT_THAT(unit_names(*model, trace::WrapPolicy::kSize, 1'000'000), ElementsAre("root"));
 }
 
 TEST(UnitPlan, SharedParametersStayInTheRoot) {
   const auto model = planned_model(ModelLayout::kGpt2);
-  const auto units = plan_units(*model, WrapPolicy::kSize, 1);
+  const auto units = plan_units(*model, trace::WrapPolicy::kSize, 1);
   EXPECT_EQ(units[0].parameters.at(0).name, "transformer.wte.weight") << "also the head's";
 }
 
@@ -79,7 +80,7 @@ using Held = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 Held held_by_trainer(Model& model, std::int64_t smallest) {
   Held held;
-  for (const UnitPlan& unit : plan_units(model, WrapPolicy::kSize, smallest)) {
+  for (const UnitPlan& unit : plan_units(model, trace::WrapPolicy::kSize, smallest)) {
     auto& [trained, frozen] = held.emplace_back();
     for (const NamedTensor& each : unit.parameters) {
       (each.tensor.requires_grad() ? trained : frozen) +=
@@ -131,7 +132,7 @@ TEST(UnitPlan, IsWhatPredictionsCountWithWhateverTheModelAndWhatIsTrained) {
                                 "lora_rank=4 lora_target_modules=all-linear base_dtype=nf4",
                                 "lora_rank=4 base_dtype=bf16", "frozen_blocks=1 base_dtype=bf16"}) {
       trace::Settings settings;
-      settings.wrap_policy = "size";
+      settings.wrap_policy = trace::WrapPolicy::kSize;
       for (const std::string_view each : trace::split(trained, ' ')) {
         ASSERT_TRUE(trace::set_assignment(settings, each));
       }

@@ -125,12 +125,12 @@ TEST_F(ClickTest, ChangesAKnobByItsSliderCheckboxAndList) {
 
 TEST_F(ClickTest, ShowsEveryKnobsNameAndChoiceUncut) {
   window_.resize(1600, 2600);
-  snapshot_.knobs.next.communication_hook = "bf16_compress";
+  snapshot_.knobs.next.communication_hook = trace::CommunicationHook::kBf16Compress;
   for (const trace::StrategyTraits& strategy : trace::strategies()) {
-    snapshot_.knobs.next.sharding_strategy = strategy.name;
+    snapshot_.knobs.next.sharding_strategy = strategy.strategy;
     window_.frames(snapshot_, 2);
     for (const trace::Knob& knob : trace::knobs()) {
-      if (!knob.essential || !trace::applies(knob, strategy.name)) continue;
+      if (!knob.essential || !trace::applies(knob, strategy.strategy)) continue;
       EXPECT_TRUE(window_.probe().shows(knob.name)) << knob.name << " with " << strategy.name;
       EXPECT_TRUE(window_.probe().shows(knob.label)) << knob.label << " with " << strategy.name;
     }

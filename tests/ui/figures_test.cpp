@@ -330,7 +330,7 @@ TEST(LedgerTable, AllSettingsInWhichRunsDifferAreThereWhereThereIsRoom) {
   ledger.rows[0].settings.batch_per_rank = 3;
   ledger.rows[1].settings.sequence_length = 99;
   ledger.rows[2].settings.learning_rate = 0.5;
-  ledger.rows[3].settings.precision = "bf16";
+  ledger.rows[3].settings.precision = trace::Precision::kBf16;
   LedgerTable table = ledger_table(ledger);
   fit_columns(table, 1540);
   int settings = 0;
@@ -355,7 +355,7 @@ TEST(LedgerTable, HeadingsAreWideEnoughToBeRead) {
 TEST(LedgerTable, ASettingThatDoesNotApplyIsBlankAndMakesNoDifference) {
   Ledger ledger = *sample_snapshot().ledger;
   for (auto& row : ledger.rows) row.settings.bucket_cap_mb = 25;
-  ledger.rows[1].settings.sharding_strategy = "full_shard";
+  ledger.rows[1].settings.sharding_strategy = trace::Strategy::kFullShard;
   ledger.rows[1].settings.bucket_cap_mb = 60;
   const LedgerTable table = ledger_table(ledger);
   EXPECT_EQ(find_column(table, "Bucket cap"), nullptr);

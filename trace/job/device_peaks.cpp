@@ -88,12 +88,21 @@ std::string plain_name(std::string_view device_name) {
 }
 
 // The type in which matrices are multiplied.
-std::string multiplied_in(const Settings& settings) {
+DataType multiplied_in(const Settings& settings) {
   const bool has_units = strategy_traits(settings.sharding_strategy).has_units;
-  if (settings.precision == "fp32" && has_units && settings.param_dtype != "auto") {
+  if (settings.precision == Precision::kFp32 && has_units &&
+      settings.param_dtype != DataType::kAuto) {
     return settings.param_dtype;
   }
-  return settings.precision;
+  switch (settings.precision) {
+    case Precision::kBf16:
+      return DataType::kBf16;
+    case Precision::kFp16:
+      return DataType::kFp16;
+    case Precision::kFp32:
+      break;
+  }
+  return DataType::kFp32;
 }
 
 }  // namespace
@@ -114,14 +123,19 @@ PeakFlops peak_flops(const Settings& settings, std::string_view device_name, boo
   }
   const DevicePeak* peak = find_device_peak(device_name);
   if (peak == nullptr) return {};
-  const std::string type = multiplied_in(settings);
-  const bool tf32 = type == "fp32" && allows_tf32 && peak->tf32 > 0;
-  const double tflops = type == "bf16"   ? peak->bf16
-                        : type == "fp16" ? peak->fp16
-                        : tf32           ? peak->tf32
-                                         : peak->fp32;
+  const DataType type = multiplied_in(settings);
+  const bool tf32 = type == DataType::kFp32 && allows_tf32 && peak->tf32 > 0;
+  const double tflops = type == DataType::kBf16   ? peak->bf16
+                        : type == DataType::kFp16 ? peak->fp16
+                        : tf32                    ? peak->tf32
+                                                  : peak->fp32;
   if (tflops <= 0) return {};
-  return {tflops * 1e12, "dense " + (tf32 ? "tf32" : type) + ", " + std::string(peak->source)};
+  return {tflops * 1e12, "dense " +
+                             std::string(tf32                      ? "tf32"
+                                         : type == DataType::kBf16 ? "bf16"
+                                         : type == DataType::kFp16 ? "fp16"
+                                                                   : "fp32") +
+                             ", " + std::string(peak->source)};
 }
 
 }  // namespace shardlens::trace

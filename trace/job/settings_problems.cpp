@@ -23,7 +23,7 @@ void check_grammars(const Settings& s, std::vector<SettingProblem>& problems) {
   }
   if (auto parsed = parse_simulated_link(s.simulate_link); !parsed) {
     problems.push_back({"simulate_link", parsed.error().message});
-  } else if (parsed->has_value() && s.device == "cuda") {
+  } else if (parsed->has_value() && s.device == DeviceChoice::kCuda) {
     problems.push_back({"simulate_link", "simulate_link works on the CPU only; use device: cpu."});
   }
   auto injections = parse_injections(s.inject);
@@ -55,7 +55,7 @@ void check_buckets(const Settings& s, std::vector<SettingProblem>& problems) {
                         "static_graph already finds unused parameters in the first step; turn "
                         "find_unused_parameters off."});
   }
-  if (s.communication == "none" && s.communication_hook != "none") {
+  if (s.communication == Communication::kNone && s.communication_hook != CommunicationHook::kNone) {
     problems.push_back({"communication_hook",
                         "communication: none sends nothing that a hook could compress; use "
                         "communication_hook: none."});
@@ -66,12 +66,12 @@ void check_buckets(const Settings& s, std::vector<SettingProblem>& problems) {
                         "activation_checkpointing computes again only in backward for unused, as "
                         "PyTorch does; turn one of them off."});
   }
-  if (s.communication == "none" && s.find_unused_parameters) {
+  if (s.communication == Communication::kNone && s.find_unused_parameters) {
     problems.push_back({"find_unused_parameters",
                         "communication: none reduces nothing that an unused parameter could hold "
                         "up; turn find_unused_parameters off."});
   }
-  if (s.static_graph && (!s.overlap_comm || s.communication == "none")) {
+  if (s.static_graph && (!s.overlap_comm || s.communication == Communication::kNone)) {
     problems.push_back({"static_graph",
                         "static_graph changes when buckets are reduced, which overlap_comm: false "
                         "and communication: none do themselves; turn static_graph off."});
@@ -86,7 +86,7 @@ void check_buckets(const Settings& s, std::vector<SettingProblem>& problems) {
 void check_sharding(const Settings& s, std::vector<SettingProblem>& problems) {
   const StrategyTraits& traits = strategy_traits(s.sharding_strategy);
   const std::string strategy(traits.name);
-  if (s.communication == "none" && strategy != "ddp") {
+  if (s.communication == Communication::kNone && s.sharding_strategy != Strategy::kDdp) {
     problems.push_back(
         {"communication", "communication: none works with sharding_strategy: ddp only; " +
                               strategy + " cannot compute without its collectives."});
@@ -96,12 +96,12 @@ void check_sharding(const Settings& s, std::vector<SettingProblem>& problems) {
                                            " has none; use shard_grad_op, full_shard or a hybrid "
                                            "strategy, or cpu_offload: false."});
   }
-  const bool wants_free = s.reshard_after_forward == "true";
-  if (traits.has_units && s.reshard_after_forward != "auto" &&
+  const bool wants_free = s.reshard_after_forward == AutoBool::kTrue;
+  if (traits.has_units && s.reshard_after_forward != AutoBool::kAuto &&
       wants_free != traits.frees_after_forward) {
     problems.push_back({"reshard_after_forward",
-                        "reshard_after_forward: " + s.reshard_after_forward + " contradicts " +
-                            strategy + ", which says it already; use auto, or " +
+                        "reshard_after_forward: " + chosen<&Settings::reshard_after_forward>(s) +
+                            " contradicts " + strategy + ", which says it already; use auto, or " +
                             (wants_free ? "full_shard." : "shard_grad_op.")});
   }
   if (!s.use_orig_params) {
@@ -119,27 +119,30 @@ void check_sharding(const Settings& s, std::vector<SettingProblem>& problems) {
 
 void check_precision(const Settings& s, std::vector<SettingProblem>& problems) {
   const bool has_units = strategy_traits(s.sharding_strategy).has_units;
-  if (has_units && s.param_dtype != "auto" && s.precision != "fp32") {
+  if (has_units && s.param_dtype != DataType::kAuto && s.precision != Precision::kFp32) {
     problems.push_back(
-        {"param_dtype", "precision: " + s.precision + " computes in 16 bits by autocast, " +
+        {"param_dtype", "precision: " + chosen<&Settings::precision>(s) +
+                            " computes in 16 bits by autocast, " +
                             "param_dtype by gathering in that type; set only one of them."});
   }
-  const bool fp16 = s.precision == "fp16" || (has_units && s.param_dtype == "fp16");
-  if (fp16 && s.device == "cpu") {
-    const char* knob = s.precision == "fp16" ? "precision" : "param_dtype";
+  const bool fp16 =
+      s.precision == Precision::kFp16 || (has_units && s.param_dtype == DataType::kFp16);
+  if (fp16 && s.device == DeviceChoice::kCpu) {
+    const char* knob = s.precision == Precision::kFp16 ? "precision" : "param_dtype";
     problems.push_back({knob, std::string(knob) + ": fp16 needs a GPU; use bf16 on the CPU."});
   }
 }
 
 void check_adapters(const Settings& s, std::vector<SettingProblem>& problems) {
   if (s.lora_rank == 0) {
-    if (s.base_dtype == "nf4") {
+    if (s.base_dtype == BaseType::kNf4) {
       problems.push_back({"base_dtype",
                           "base_dtype: nf4 keeps weights that are not trained in 4 bits, beside "
                           "which adapters are trained; set lora_rank, or base_dtype: auto."});
-    } else if (s.base_dtype != "auto" && s.base_dtype != "fp32" && s.frozen_blocks == 0) {
+    } else if (s.base_dtype != BaseType::kAuto && s.base_dtype != BaseType::kFp32 &&
+               s.frozen_blocks == 0) {
       problems.push_back(
-          {"base_dtype", "base_dtype: " + s.base_dtype +
+          {"base_dtype", "base_dtype: " + chosen<&Settings::base_dtype>(s) +
                              " is for weights that are not trained, and all are; "
                              "set lora_rank or frozen_blocks, or base_dtype: auto."});
     }
@@ -163,7 +166,7 @@ void check_adapters(const Settings& s, std::vector<SettingProblem>& problems) {
 }
 
 void check_inputs(const Settings& s, std::vector<SettingProblem>& problems) {
-  if (s.uneven_inputs == "join" && s.drop_last) {
+  if (s.uneven_inputs == UnevenInputs::kJoin && s.drop_last) {
     problems.push_back({"uneven_inputs",
                         "drop_last already gives every rank the same number of sequences; with "
                         "uneven_inputs: join set drop_last: false."});

@@ -1,8 +1,5 @@
 #include "trace/model/acting_settings.h"
 
-#include <string>
-#include <variant>
-
 #include "trace/job/shape/lora.h"
 #include "trace/job/shape/strategy.h"
 
@@ -12,10 +9,9 @@ namespace {
 
 void reset_what_is_not_obeyed(Settings& settings) {
   const Settings defaults;
-  const std::string strategy = settings.sharding_strategy;
+  const Strategy strategy = settings.sharding_strategy;
   for (const Knob& knob : knobs()) {
-    if (applies(knob, strategy)) continue;
-    std::visit([&](auto member) { settings.*member = defaults.*member; }, knob.member);
+    if (!applies(knob, strategy)) copy_value(knob, defaults, settings);
   }
   settings.steps = defaults.steps;
   settings.epochs = defaults.epochs;
@@ -25,33 +21,35 @@ void reset_what_is_not_obeyed(Settings& settings) {
 void choose_buckets_and_units(Settings& settings) {
   const StrategyTraits& traits = strategy_traits(settings.sharding_strategy);
   settings.first_bucket_mb = first_bucket_mb(settings.first_bucket_mb, settings.bucket_cap_mb);
-  if (settings.reshard_after_forward == "auto" && traits.has_units) {
-    settings.reshard_after_forward = traits.frees_after_forward ? "true" : "false";
+  if (settings.reshard_after_forward == AutoBool::kAuto && traits.has_units) {
+    settings.reshard_after_forward =
+        traits.frees_after_forward ? AutoBool::kTrue : AutoBool::kFalse;
   }
   // A knob that a strategy does not obey was reset before.
   if (settings.shard_group_size == kAuto && traits.has_groups) {
     settings.shard_group_size = settings.ranks;
   }
-  settings.comm_stream_priority = has_high_priority_streams(settings) ? "high" : "normal";
+  settings.comm_stream_priority =
+      has_high_priority_streams(settings) ? StreamPriority::kHigh : StreamPriority::kNormal;
 }
 
 // Named by the first that keeps the same.
 void choose_base_type(Settings& settings) {
-  if (settings.base_dtype != "auto") return;
+  if (settings.base_dtype != BaseType::kAuto) return;
   const KeptTypes automatic = kept_types(settings);
-  for (const char* type : {"fp32", "bf16"}) {
+  for (const BaseType type : {BaseType::kFp32, BaseType::kBf16}) {
     settings.base_dtype = type;
     const KeptTypes named = kept_types(settings);
     if (named.linear == automatic.linear && named.other == automatic.other) return;
   }
-  settings.base_dtype = "auto";
+  settings.base_dtype = BaseType::kAuto;
 }
 
 void choose_types(Settings& settings) {
   choose_base_type(settings);
   if (!strategy_traits(settings.sharding_strategy).has_units) return;
-  if (settings.param_dtype == "auto") settings.param_dtype = "fp32";
-  if (settings.reduce_dtype == "auto") settings.reduce_dtype = settings.param_dtype;
+  if (settings.param_dtype == DataType::kAuto) settings.param_dtype = DataType::kFp32;
+  if (settings.reduce_dtype == DataType::kAuto) settings.reduce_dtype = settings.param_dtype;
 }
 
 }  // namespace
@@ -65,10 +63,11 @@ Settings acting_settings(const RunInfo& info, const ChosenValues& chosen) {
   Settings settings = info.settings;
   reset_what_is_not_obeyed(settings);
   settings.ranks = info.world_size;
-  settings.device = info.device;
+  settings.device = device_choice(info.device);
   choose_buckets_and_units(settings);
   choose_types(settings);
-  if (settings.packing == "auto" && settings.data == Settings().data) settings.packing = "true";
+  if (settings.packing == AutoBool::kAuto && settings.data == Settings().data)
+    settings.packing = AutoBool::kTrue;
   if (chosen.threads_per_rank > 0) settings.threads_per_rank = chosen.threads_per_rank;
   if (chosen.loss_chunk_tokens != kAuto) settings.loss_chunk_tokens = chosen.loss_chunk_tokens;
   return settings;

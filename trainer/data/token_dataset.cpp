@@ -18,13 +18,13 @@ tl::unexpected<trace::Error> refuse(std::string message) {
 
 trace::Result<bool> decide_packing(const EncodedText& text, const trace::Settings& settings) {
   const bool has_labels = text.kind() == TextKind::kLabeled;
-  if (has_labels && settings.packing == "true") {
+  if (has_labels && settings.packing == trace::AutoBool::kTrue) {
     return refuse(
         "Texts with labels are classified one by one and cannot be packed. Set packing to auto or "
         "false.");
   }
-  if (settings.packing == "auto") return text.kind() == TextKind::kPlain;
-  return settings.packing == "true";
+  if (settings.packing == trace::AutoBool::kAuto) return text.kind() == TextKind::kPlain;
+  return settings.packing == trace::AutoBool::kTrue;
 }
 
 trace::Result<void> check_fits_model(const EncodedText& text, const std::string& data,

@@ -26,7 +26,7 @@ SamplerOptions sampler_options(const TrainParts& parts) {
   options.rank = parts.communicator.rank();
   options.shuffle = parts.settings.shuffle;
   options.drop_last = parts.settings.drop_last;
-  options.pad = parts.settings.uneven_inputs != "join";
+  options.pad = parts.settings.uneven_inputs != trace::UnevenInputs::kJoin;
   options.seed = static_cast<std::uint64_t>(parts.settings.seed);
   return options;
 }
@@ -41,7 +41,7 @@ std::unique_ptr<Optimizer> optimizer_of(const TrainParts& parts) {
 TrainLoop::TrainLoop(const TrainParts& parts, const std::vector<trace::Injection>& injections)
     : parts_(parts),
       optimizer_(optimizer_of(parts)),
-      scaler_({.enabled = parts.settings.precision == "fp16",
+      scaler_({.enabled = parts.settings.precision == trace::Precision::kFp16,
                .initial_scale = parts.settings.initial_loss_scale},
               parts.device),
       stream_(parts.dataset, sampler_options(parts), parts.settings.batch_per_rank,

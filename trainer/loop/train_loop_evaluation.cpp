@@ -60,7 +60,8 @@ trace::Result<void> TrainLoop::keep_if_best(std::int64_t step, const Evaluation&
       parts_.log.info("the best so far: checkpoint " + folder.string());
     }
   }
-  return parts_.settings.save_model == "best" ? save_model(step) : trace::Result<void>();
+  return parts_.settings.save_model == trace::SaveModel::kBest ? save_model(step)
+                                                               : trace::Result<void>();
 }
 
 trace::Result<void> TrainLoop::save_model(std::int64_t step) {

@@ -50,7 +50,7 @@ trace::Result<void> TrainLoop::check_finite(std::int64_t step, const StepAgreeme
   const bool is_everybody = static_cast<int>(bad.size()) == parts_.communicator.world_size();
   if (loss_is_bad || !is_everybody) what += " of " + joined(bad);
   what += " is not finite";
-  if (parts_.settings.on_nonfinite == "continue") {
+  if (parts_.settings.on_nonfinite == trace::OnNonfinite::kContinue) {
     if (parts_.communicator.rank() == bad.front()) parts_.log.warn(what);
     return {};
   }

@@ -64,15 +64,15 @@ trace::CheckpointInfo TrainingCheckpoints::describe(std::int64_t steps_done) con
   // In the epoch under way, of all ranks: what another number of ranks can go on from.
   info.samples_seen = info.batch_index * settings.batch_per_rank * ranks;
   info.seed = static_cast<std::uint64_t>(settings.seed);
-  info.strategy = settings.sharding_strategy;
-  info.format = settings.checkpoint_format;
+  info.strategy = trace::chosen<&trace::Settings::sharding_strategy>(settings);
+  info.format = trace::chosen<&trace::Settings::checkpoint_format>(settings);
   info.model = settings.model;
-  info.optimizer = settings.optimizer;
+  info.optimizer = trace::chosen<&trace::Settings::optimizer>(settings);
   info.notes[kLossScale] = std::to_string(parts_.scaler.scale());
   if (std::isfinite(best_loss_)) info.notes[kBestLoss] = exact_text(best_loss_);
   if (trains_adapters(settings)) {
     info.notes[kBase] = base_;
-    info.notes[kBaseType] = settings.base_dtype;
+    info.notes[kBaseType] = trace::chosen<&trace::Settings::base_dtype>(settings);
   }
   return info;
 }

@@ -28,11 +28,6 @@ struct Place {
   }
 };
 
-// What the rate is of its peak.
-using Factor = double (*)(const Place&);
-
-double constant(const Place&) { return 1; }
-
 double linear(const Place& at) {
   return std::max(0.0, (at.total - at.step) / std::max(1.0, at.total - at.warmup));
 }
@@ -82,25 +77,33 @@ double warmup_stable_decay(const Place& at) {
   return std::max(0.0, wave(progress, at.cycles(0.5)) * (1 - lowest) + lowest);
 }
 
-struct Schedule {
-  std::string_view name;
-  Factor factor;
-};
-constexpr std::array<Schedule, 9> kSchedules{{
-    {"constant", constant},
-    {"constant_with_warmup", constant},
-    {"linear", linear},
-    {"cosine", cosine},
-    {"cosine_with_restarts", cosine_with_restarts},
-    {"cosine_with_min_lr", cosine_with_min_lr},
-    {"polynomial", polynomial},
-    {"inverse_sqrt", inverse_sqrt},
-    {"warmup_stable_decay", warmup_stable_decay},
-}};
+// What the rate is of its peak, once it has warmed up.
+double factor_at(const Place& at) {
+  switch (at.settings.lr_schedule) {
+    case trace::LrSchedule::kCosine:
+      return cosine(at);
+    case trace::LrSchedule::kLinear:
+      return linear(at);
+    case trace::LrSchedule::kConstant:
+    case trace::LrSchedule::kConstantWithWarmup:
+      return 1;
+    case trace::LrSchedule::kCosineWithRestarts:
+      return cosine_with_restarts(at);
+    case trace::LrSchedule::kCosineWithMinLr:
+      return cosine_with_min_lr(at);
+    case trace::LrSchedule::kPolynomial:
+      return polynomial(at);
+    case trace::LrSchedule::kInverseSqrt:
+      return inverse_sqrt(at);
+    case trace::LrSchedule::kWarmupStableDecay:
+      return warmup_stable_decay(at);
+  }
+  return 1;
+}
 
 // Where the warm-up begins, as a share of the peak.
 double first_factor(const Place& at) {
-  return at.settings.lr_schedule == "warmup_stable_decay" ? at.lowest(0) : 0;
+  return at.settings.lr_schedule == trace::LrSchedule::kWarmupStableDecay ? at.lowest(0) : 0;
 }
 
 }  // namespace
@@ -113,8 +116,7 @@ double learning_rate_at(const trace::Settings& settings, std::int64_t step,
     const double first = first_factor(at);
     return at.peak * (at.step / at.warmup * (1 - first) + first);
   }
-  const auto schedule = std::ranges::find(kSchedules, settings.lr_schedule, &Schedule::name);
-  return schedule == kSchedules.end() ? at.peak : at.peak * schedule->factor(at);
+  return at.peak * factor_at(at);
 }
 
 }  // namespace shardlens::trainer

@@ -86,7 +86,8 @@ std::vector<torch::Tensor> local_gradients(const Strategy& strategy) {
 
 std::unique_ptr<Optimizer> build_optimizer(std::span<const LocalParameter> parameters,
                                            const trace::Settings& s) {
-  if (s.optimizer == "sgd") return std::make_unique<Sgd>(parameters, s.weight_decay);
+  if (s.optimizer == trace::OptimizerChoice::kSgd)
+    return std::make_unique<Sgd>(parameters, s.weight_decay);
   return std::make_unique<AdamW>(
       parameters, AdamWOptions{s.adam_beta1, s.adam_beta2, s.adam_epsilon, s.weight_decay});
 }

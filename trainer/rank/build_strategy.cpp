@@ -1,8 +1,5 @@
 #include "trainer/rank/build_strategy.h"
 
-#include <array>
-#include <string_view>
-
 #include "profiler/torch/torch_sources.h"
 #include "trace/job/shape/strategy.h"
 #include "trainer/model/build_model.h"
@@ -23,12 +20,6 @@ struct Parts {
   ParameterSource* source;
 };
 
-GradientCompression compression_of(const std::string& hook) {
-  if (hook == "fp16_compress") return GradientCompression::kFp16;
-  if (hook == "bf16_compress") return GradientCompression::kBf16;
-  return GradientCompression::kNone;
-}
-
 DataParallelOptions data_parallel_options(const trace::Settings& settings) {
   DataParallelOptions options;
   options.bucket_cap_mb = settings.bucket_cap_mb;
@@ -36,37 +27,35 @@ DataParallelOptions data_parallel_options(const trace::Settings& settings) {
   options.gradient_as_bucket_view = settings.gradient_as_bucket_view;
   options.static_graph = settings.static_graph;
   options.find_unused_parameters = settings.find_unused_parameters;
-  options.compression = compression_of(settings.communication_hook);
+  options.hook = settings.communication_hook;
   options.overlap_comm = settings.overlap_comm;
-  options.communication = settings.communication != "none";
+  options.communication = settings.communication != trace::Communication::kNone;
   return options;
 }
 
-torch::ScalarType type_of(const std::string& setting, torch::ScalarType automatic) {
-  if (setting == "fp32") return torch::kFloat32;
-  if (setting == "bf16") return torch::kBFloat16;
-  return setting == "fp16" ? torch::kFloat16 : automatic;
-}
-
-WrapPolicy wrap_policy_of(const std::string& setting) {
-  if (setting == "size") return WrapPolicy::kSize;
-  return setting == "whole_model" ? WrapPolicy::kWholeModel : WrapPolicy::kTransformerBlock;
-}
-
-BackwardPrefetch prefetch_of(const std::string& setting) {
-  if (setting == "post") return BackwardPrefetch::kPost;
-  return setting == "none" ? BackwardPrefetch::kNone : BackwardPrefetch::kPre;
+torch::ScalarType type_of(trace::DataType setting, torch::ScalarType automatic) {
+  switch (setting) {
+    case trace::DataType::kAuto:
+      return automatic;
+    case trace::DataType::kFp32:
+      return torch::kFloat32;
+    case trace::DataType::kBf16:
+      return torch::kBFloat16;
+    case trace::DataType::kFp16:
+      return torch::kFloat16;
+  }
+  return automatic;
 }
 
 FullyShardedOptions fully_sharded_options(const Parts& parts) {
   const trace::Settings& s = parts.settings;
   FullyShardedOptions options;
-  options.wrap_policy = wrap_policy_of(s.wrap_policy);
+  options.wrap_policy = s.wrap_policy;
   options.min_num_params = s.min_num_params;
   options.shard_group_size = static_cast<int>(
       trace::shard_group_size(s, parts.communicator.world_size(), parts.local_world_size));
   options.frees_after_forward = trace::strategy_traits(s.sharding_strategy).frees_after_forward;
-  options.backward_prefetch = prefetch_of(s.backward_prefetch);
+  options.backward_prefetch = s.backward_prefetch;
   options.forward_prefetch = s.forward_prefetch;
   options.limit_all_gathers = s.limit_all_gathers;
   options.separate_communicators = s.separate_communicators;
@@ -75,7 +64,8 @@ FullyShardedOptions fully_sharded_options(const Parts& parts) {
   options.high_priority_streams = trace::has_high_priority_streams(s);
   options.param_dtype = type_of(s.param_dtype, torch::kFloat32);
   options.reduce_dtype = type_of(s.reduce_dtype, options.param_dtype);
-  if (s.buffer_dtype != "auto") options.buffer_dtype = type_of(s.buffer_dtype, torch::kFloat32);
+  if (s.buffer_dtype != trace::DataType::kAuto)
+    options.buffer_dtype = type_of(s.buffer_dtype, torch::kFloat32);
   return options;
 }
 
@@ -105,30 +95,25 @@ std::unique_ptr<Strategy> build_fully_sharded(const Parts& parts) {
                                         fully_sharded_options(parts), parts.source);
 }
 
-struct Builder {
-  std::string_view strategy;
-  std::unique_ptr<Strategy> (*build)(const Parts&);
-};
-constexpr std::array<Builder, 7> kBuilders{{
-    {"ddp", build_data_parallel},
-    {"zero1", build_zero_redundancy},
-    {"no_shard", build_fully_sharded},
-    {"shard_grad_op", build_fully_sharded},
-    {"full_shard", build_fully_sharded},
-    {"hybrid_shard", build_fully_sharded},
-    {"hybrid_shard_zero2", build_fully_sharded},
-}};
-
 }  // namespace
 
 std::unique_ptr<Strategy> build_strategy(const trace::Settings& settings, Model& model,
                                          Communicator& communicator, profiler::Recorder& recorder,
                                          int local_world_size, ParameterSource* source) {
   const Parts parts{settings, model, communicator, recorder, local_world_size, source};
-  for (const Builder& builder : kBuilders) {
-    if (builder.strategy == settings.sharding_strategy) return builder.build(parts);
+  switch (settings.sharding_strategy) {
+    case trace::Strategy::kDdp:
+      return build_data_parallel(parts);
+    case trace::Strategy::kZero1:
+      return build_zero_redundancy(parts);
+    case trace::Strategy::kNoShard:
+    case trace::Strategy::kShardGradOp:
+    case trace::Strategy::kFullShard:
+    case trace::Strategy::kHybridShard:
+    case trace::Strategy::kHybridShardZero2:
+      return build_fully_sharded(parts);
   }
-  TORCH_CHECK(false, "there is no sharding strategy ", settings.sharding_strategy);
+  TORCH_CHECK(false, "there is no such sharding strategy");
 }
 
 }  // namespace shardlens::trainer

@@ -45,11 +45,11 @@ trace::Result<RankDevice> choose_gpu(const trace::Settings& settings,
 
 trace::Result<RankDevice> choose_device(const trace::Settings& settings,
                                         const RankEnvironment& environment) {
-  if (settings.device == "cpu") return RankDevice{};
+  if (settings.device == trace::DeviceChoice::kCpu) return RankDevice{};
   const int gpus = static_cast<int>(c10::cuda::device_count());
   const bool fits = gpus > 0 && (environment.local_world_size <= gpus || settings.oversubscribe);
   // A simulated link slows Gloo down, so it wants the CPU.
-  if (settings.device == "auto" && (!fits || settings.simulate_link != "off")) {
+  if (settings.device == trace::DeviceChoice::kAuto && (!fits || settings.simulate_link != "off")) {
     return RankDevice{};
   }
   return choose_gpu(settings, environment, gpus);

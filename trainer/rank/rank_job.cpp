@@ -146,12 +146,12 @@ trace::Result<void> RankJob::prepare() {
   set_threads(settings_, environment_.local_world_size);
   TRY(profiler::install_cpu_memory_tracker());
   // Before the first call of CUDA.
-  if (!environment_.launcher_process && settings_.device != "cpu") {
+  if (!environment_.launcher_process && settings_.device != trace::DeviceChoice::kCpu) {
     change_environment(settings_, environment_.lookup);
   }
   TRY_ASSIGN(device_, choose_device(settings_, environment_));
   trace::Settings resolved = settings_;
-  resolved.device = device_.kind();  // what needs a GPU is known only now
+  resolved.device = trace::device_choice(device_.kind());  // what needs a GPU is known only now
   TRY(trace::validate(resolved));
   if (device_.device.is_cuda() && is_single_machine()) keep_nccl_on_loopback();
   if (device_.is_shared) pretend_own_host(environment_.rank);

@@ -80,7 +80,7 @@ trace::Result<RankText> load_rank_text(const trace::Settings& settings, std::int
   PreparationOptions& preparation = options.preparation;
   preparation.tokenizer = choose_tokenizer(settings);
   if (is_folder) preparation.chat = settings.model;
-  preparation.skip_bad_lines = settings.on_bad_lines == "skip";
+  preparation.skip_bad_lines = settings.on_bad_lines == trace::OnBadLines::kSkip;
   preparation.completion_only_loss = settings.completion_only_loss;
   preparation.classes = classes;
   if (classes > 0 && is_folder) {

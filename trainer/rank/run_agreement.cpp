@@ -51,7 +51,7 @@ trace::Result<trace::RunInfo> make_run(const RankOptions& options,
   info.world_size = environment.world_size;
   info.program = "shardlens " SHARDLENS_VERSION;
   info.simulated_link = info.settings.simulate_link != "off";
-  info.communication_off = info.settings.communication == "none";
+  info.communication_off = info.settings.communication == trace::Communication::kNone;
   info.shared_gpu = device.is_shared;
   TRY(trace::create_run_at(options.run, info));
   return info;

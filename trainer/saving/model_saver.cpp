@@ -8,10 +8,10 @@
 namespace shardlens::trainer {
 
 bool ModelSaver::saves_at_end(const trace::Settings& settings) {
-  if (settings.save_model == "auto") {
+  if (settings.save_model == trace::SaveModel::kAuto) {
     return settings.lora_rank > 0 || trace::is_model_folder(settings.model);
   }
-  return settings.save_model == "end";
+  return settings.save_model == trace::SaveModel::kEnd;
 }
 
 trace::Result<std::filesystem::path> ModelSaver::save(const Strategy& strategy,

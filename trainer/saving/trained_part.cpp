@@ -27,8 +27,9 @@ void freeze_blocks(Model& model, std::int64_t count) {
 // Between layers, values are in the type that parameters of fp32 are gathered in.
 torch::ScalarType type_between_layers(const trace::Settings& settings) {
   const bool gathers = trace::strategy_traits(settings.sharding_strategy).has_units;
-  if (gathers && settings.param_dtype == "bf16") return torch::kBFloat16;
-  return gathers && settings.param_dtype == "fp16" ? torch::kFloat16 : torch::kFloat32;
+  if (gathers && settings.param_dtype == trace::DataType::kBf16) return torch::kBFloat16;
+  return gathers && settings.param_dtype == trace::DataType::kFp16 ? torch::kFloat16
+                                                                   : torch::kFloat32;
 }
 
 trace::Result<void> save_merged(const std::filesystem::path& folder, const AdaptedJob& job,

@@ -4,14 +4,14 @@
 
 #include <ATen/autocast_mode.h>
 
-#include <string_view>
+#include "trace/job/settings/choices.h"
 
 namespace shardlens::trainer {
 
 // The type that `precision` computes in.
-inline at::ScalarType compute_type(std::string_view precision) {
-  if (precision == "bf16") return at::kBFloat16;
-  return precision == "fp16" ? at::kHalf : at::kFloat;
+inline at::ScalarType compute_type(trace::Precision precision) {
+  if (precision == trace::Precision::kBf16) return at::kBFloat16;
+  return precision == trace::Precision::kFp16 ? at::kHalf : at::kFloat;
 }
 
 class AutocastScope {

@@ -48,7 +48,8 @@ void draw_remedy(const Look& look, Rect row, const trace::Remedy& remedy, Comman
 
 void draw_remedies(const Look& look, Rect rect, const PlanCard& card, Commands& commands) {
   if (card.remedies.empty() || rect.h < 2 * look.px(kCardLine)) return;
-  const std::string& chosen = card.plan->request.settings.sharding_strategy;
+  const std::string chosen =
+      trace::chosen<&trace::Settings::sharding_strategy>(card.plan->request.settings);
   text_in(look, rect.take_top(look.px(kCardLine)), Face::kSmall, look.colors().text_secondary,
           chosen + " does not fit. Any of these would make it:");
   for (const trace::Remedy& remedy : card.remedies) {

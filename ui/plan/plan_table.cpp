@@ -155,7 +155,7 @@ PlanCell cell_of(const PlanColumn& column, const StrategyPlan& plan,
 PlanRow row_of_strategy(const StrategyPlan& plan, const trace::PlanRequest& request,
                         const std::vector<PlanColumn>& columns) {
   PlanRow row;
-  row.strategy = plan.strategy;
+  row.strategy = plan.name();
   row.explanation = trace::strategy_traits(plan.strategy).explanation;
   row.chosen = plan.strategy == request.settings.sharding_strategy;
   row.refused = plan.refused;
@@ -215,7 +215,8 @@ std::string plan_job_text(const trace::Plan& plan) {
   if (s.gradient_accumulation_steps > 1) {
     text += " · " + format_integer(s.gradient_accumulation_steps) + " micro-batches";
   }
-  text += " · " + s.precision + " · " + s.optimizer;
+  text += " · " + trace::chosen<&trace::Settings::precision>(s) + " · " +
+          trace::chosen<&trace::Settings::optimizer>(s);
   if (s.activation_checkpointing > 0) {
     text += s.activation_checkpointing == 1
                 ? " · recompute every block"

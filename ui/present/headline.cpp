@@ -157,7 +157,7 @@ std::string run_circumstances(const trace::RunInfo& info, bool brief) {
   if (!info.imported_from.empty()) {
     add(info.command.empty() ? "imported" : "recorded from outside");
   } else if (!brief) {
-    add(info.settings.precision);
+    add(trace::chosen<&trace::Settings::precision>(info.settings));
   }
   return text;
 }

@@ -24,7 +24,7 @@ KnobRow row_of(const Knob& knob, const KnobDraft& draft) {
     row.before = (draft.baseline_name.empty() ? "default" : draft.baseline_name) + ": " + before;
   }
   if (knob.name == "sharding_strategy") {
-    row.note = std::string(trace::strategy_traits(row.value).explanation);
+    row.note = std::string(trace::strategy_traits(draft.next.sharding_strategy).explanation);
   }
   for (const trace::SettingProblem& problem : draft.problems) {
     if (problem.knob == knob.name) row.problem = problem.message;

@@ -11,7 +11,8 @@ std::string simulation_text(const trace::Settings& settings) {
   if (settings.simulate_link != "off") add("link of " + trace::link_text(settings.simulate_link));
   if (settings.inject != "off") add("injected fault " + settings.inject);
   if (!settings.overlap_comm) add("communication kept from overlapping");
-  if (settings.communication == "none") add("communication left out, so the loss is invalid");
+  if (settings.communication == trace::Communication::kNone)
+    add("communication left out, so the loss is invalid");
   return text;
 }
 

@@ -63,8 +63,9 @@ double value_or_nan(const std::optional<double>& value) {
 double setting_number(const LedgerRow& row, const trace::Knob& knob) {
   return std::visit(
       [&](auto member) {
-        using Value = std::remove_cvref_t<decltype(row.settings.*member)>;
-        if constexpr (std::is_arithmetic_v<Value>) return static_cast<double>(row.settings.*member);
+        if constexpr (requires { static_cast<double>(row.settings.*member); }) {
+          return static_cast<double>(row.settings.*member);
+        }
         return 0.0;
       },
       knob.member);

@@ -82,8 +82,8 @@ void draw_memory(const Look& look, Rect cell, const trace::StrategyPlan& plan, b
   if (!hovers(area)) return;
   std::string note = shortage.empty() ? "" : shortage + " (" + estimates.device + "). ";
   note += "At the peak, in " + plan.memory.peak_place;
-  formula_tooltip(look, std::string(plan.strategy) + ": memory of a rank",
-                  memory_lines(plan.memory), note);
+  formula_tooltip(look, std::string(plan.name()) + ": memory of a rank", memory_lines(plan.memory),
+                  note);
 }
 
 void draw_sent(const Look& look, const Rect& cell, const trace::StrategyPlan& plan, bool chosen,
@@ -98,7 +98,7 @@ void draw_sent(const Look& look, const Rect& cell, const trace::StrategyPlan& pl
          look.px(2));
   }
   if (hovers(cell)) {
-    formula_tooltip(look, std::string(plan.strategy) + ": sent by a rank in a step",
+    formula_tooltip(look, std::string(plan.name()) + ": sent by a rank in a step",
                     traffic_lines(plan.traffic));
   }
 }
@@ -107,7 +107,7 @@ void draw_strategy(const Look& look, const Rect& rect, const trace::StrategyPlan
                    const KnobDraft& draft, const StrategyScales& scales, Commands& commands) {
   const Palette& p = look.colors();
   const bool chosen = plan.strategy == draft.next.sharding_strategy;
-  const Hit hit = hit_area(look, "strategy/" + std::string(plan.strategy), rect);
+  const Hit hit = hit_area(look, "strategy/" + std::string(plan.name()), rect);
   if (chosen || hit.hovered) fill(rect, color(chosen ? p.row_selected : p.hover), look.px(4));
   if (chosen) {
     const bool changed = draft.baseline.sharding_strategy != draft.next.sharding_strategy;
@@ -115,7 +115,7 @@ void draw_strategy(const Look& look, const Rect& rect, const trace::StrategyPlan
          color(changed ? p.changed : p.accent), look.px(1));
   }
   if (hit.clicked && !chosen) {
-    commands.push_back(SetKnob{"sharding_strategy", std::string(plan.strategy)});
+    commands.push_back(SetKnob{"sharding_strategy", std::string(plan.name())});
   }
   const StrategyColumns columns = columns_in(look, rect);
   const bool refused = !plan.refused.empty();
@@ -123,17 +123,17 @@ void draw_strategy(const Look& look, const Rect& rect, const trace::StrategyPlan
           refused  ? p.text_muted
           : chosen ? p.text
                    : p.text_secondary,
-          plan.strategy);
+          plan.name());
   if (refused) {
     text_in(look, columns.memory, Face::kSmall, p.text_muted, "refused");
-    explain(look, rect, std::string(plan.strategy) + " is refused", plan.refused);
+    explain(look, rect, std::string(plan.name()) + " is refused", plan.refused);
     return;
   }
   const Rect low{0, rect.y + look.px(2), 0, rect.h - look.px(2)};
   draw_memory(look, {columns.memory.x, low.y, columns.memory.w, low.h}, plan, chosen,
               *draft.estimates, scales.memory);
   draw_sent(look, {columns.sent.x, low.y, columns.sent.w, low.h}, plan, chosen, scales.sent);
-  explain(look, columns.name, plan.strategy, trace::strategy_traits(plan.strategy).explanation,
+  explain(look, columns.name, plan.name(), trace::strategy_traits(plan.strategy).explanation,
           "Click chooses it");
 }
 

@@ -22,7 +22,8 @@ namespace {
 constexpr std::int64_t kMostGpusPerNode = 1024, kMostNodes = 65536;
 
 bool runs_on_gpu(const Settings& settings, const Machine& machine) {
-  return settings.device == "cuda" || (settings.device == "auto" && !machine.cuda.devices.empty());
+  return settings.device == trace::DeviceChoice::kCuda ||
+         (settings.device == trace::DeviceChoice::kAuto && !machine.cuda.devices.empty());
 }
 
 std::int64_t gpu_bytes(const CudaProbe& cuda) {
@@ -39,7 +40,7 @@ std::string device_name(const Settings& settings, const Machine& machine) {
 }
 
 trace::StrategyPlan estimate(const Settings& next, const trace::ModelShape& shape, bool on_gpu,
-                             std::string_view strategy, std::int64_t usable_bytes) {
+                             trace::Strategy strategy, std::int64_t usable_bytes) {
   trace::StrategyPlan plan;
   plan.strategy = strategy;
   trace::PlannedJob job = job_on_this_machine(next, shape);
@@ -144,7 +145,8 @@ std::shared_ptr<const ui::StrategyEstimates> StrategyPlanner::estimates(const Se
   found->parameters = trace::trained_share(shape, next);
   const bool on_gpu = runs_on_gpu(next, machine_);
   for (const auto& traits : trace::strategies()) {
-    found->strategies.push_back(estimate(next, shape, on_gpu, traits.name, found->usable_bytes));
+    found->strategies.push_back(
+        estimate(next, shape, on_gpu, traits.strategy, found->usable_bytes));
   }
   estimates_ = std::move(found);
   return estimates_;

@@ -1,5 +1,7 @@
 #include "app/session/runs/record_cache.h"
 
+#include <algorithm>
+#include <type_traits>
 #include <variant>
 
 #include "trace/store/run/kept_values.h"
@@ -36,7 +38,14 @@ void each_value_of_info(Cache& cache, Info& info) {
   for (const trace::Knob& knob : trace::knobs()) {
     std::visit(
         [&](auto member) {
-          if constexpr (requires { (settings.*member).size(); }) {
+          if constexpr (std::is_same_v<decltype(member), trace::ChoiceMember>) {
+            int place = member.get(settings);
+            value(place);
+            if constexpr (!std::is_const_v<std::remove_reference_t<decltype(settings)>>) {
+              const int last = static_cast<int>(knob.choices.size()) - 1;
+              member.set(settings, std::clamp(place, 0, last));
+            }
+          } else if constexpr (requires { (settings.*member).size(); }) {
             text(settings.*member);
           } else {
             value(settings.*member);

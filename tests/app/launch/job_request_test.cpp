@@ -22,7 +22,7 @@ CudaProbe gpus(std::size_t count) {
   return probe;
 }
 
-trace::Settings settings(const std::string& device, std::int64_t ranks) {
+trace::Settings settings(trace::DeviceChoice device, std::int64_t ranks) {
   trace::Settings settings;
   settings.device = device;
   settings.ranks = ranks;
@@ -30,30 +30,30 @@ trace::Settings settings(const std::string& device, std::int64_t ranks) {
 }
 
 TEST(ResolveDevice, TakesTheCpuWhereThereIsNoGpu) {
-  EXPECT_EQ(resolve_device(settings("auto", 2), gpus(0)).value(), "cpu");
-  EXPECT_EQ(resolve_device(settings("cpu", 8), gpus(1)).value(), "cpu");
+  EXPECT_EQ(resolve_device(settings(trace::DeviceChoice::kAuto, 2), gpus(0)).value(), "cpu");
+  EXPECT_EQ(resolve_device(settings(trace::DeviceChoice::kCpu, 8), gpus(1)).value(), "cpu");
 }
 
 TEST(ResolveDevice, TakesGpusWhereThereAreEnough) {
-  EXPECT_EQ(resolve_device(settings("auto", 2), gpus(2)).value(), "cuda");
-  EXPECT_EQ(resolve_device(settings("cuda", 1), gpus(2)).value(), "cuda");
+  EXPECT_EQ(resolve_device(settings(trace::DeviceChoice::kAuto, 2), gpus(2)).value(), "cuda");
+  EXPECT_EQ(resolve_device(settings(trace::DeviceChoice::kCuda, 1), gpus(2)).value(), "cuda");
 }
 
 TEST(ResolveDevice, KeepsASimulatedLinkOnTheCpu) {
-  auto linked = settings("auto", 2);
+  auto linked = settings(trace::DeviceChoice::kAuto, 2);
   linked.simulate_link = "latency_us=50,gbit_per_s=1";
   EXPECT_EQ(resolve_device(linked, gpus(8)).value(), "cpu");
 }
 
 TEST(ResolveDevice, RefusesCudaWithoutAGpu) {
-  const auto device = resolve_device(settings("cuda", 1), gpus(0));
+  const auto device = resolve_device(settings(trace::DeviceChoice::kCuda, 1), gpus(0));
   ASSERT_FALSE(device);
   EXPECT_EQ(device.error().kind, ErrorKind::kUsage);
   EXPECT_NE(device.error().message.find("doctor"), std::string::npos);
 }
 
 TEST(ResolveDevice, RefusesMoreRanksThanGpusUnlessTheyMayShare) {
-  auto crowded = settings("auto", 4);
+  auto crowded = settings(trace::DeviceChoice::kAuto, 4);
   const auto refused = resolve_device(crowded, gpus(2));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
@@ -64,12 +64,12 @@ TEST(ResolveDevice, RefusesMoreRanksThanGpusUnlessTheyMayShare) {
 
 TEST(CheckJob, MarksSharedGpusAndSimulations) {
   JobRequest request;
-  request.settings = settings("cuda", 4);
+  request.settings = settings(trace::DeviceChoice::kCuda, 4);
   request.settings.oversubscribe = true;
   const auto shared = check_job(request, gpus(2));
   ASSERT_TRUE(shared) << shared.error().message;
   EXPECT_TRUE(shared->shared_gpu);
-  request.settings = settings("cpu", 2);
+  request.settings = settings(trace::DeviceChoice::kCpu, 2);
   request.settings.simulate_link = "latency_us=50,gbit_per_s=1";
   const auto simulated = check_job(request, gpus(0));
   ASSERT_TRUE(simulated) << simulated.error().message;
@@ -81,7 +81,7 @@ TEST(CheckJob, RefusesDataThatIsNotThereOrEmpty) {
   const auto folder = trace::TemporaryFolder::create();
   ASSERT_TRUE(folder);
   JobRequest request;
-  request.settings.device = "cpu";
+  request.settings.device = trace::DeviceChoice::kCpu;
   request.settings.data = folder->path() / "no text \"here\" 😀";
   const auto missing = check_job(request, gpus(0));
   ASSERT_FALSE(missing);
@@ -100,8 +100,8 @@ TEST(CheckJob, NamesARunByItsDifferencesAndMakesTheNameUnique) {
   ASSERT_TRUE(folder);
   JobRequest request;
   request.runs_dir = folder->path() / "runs";
-  request.settings.device = "cpu";
-  request.name_base.device = "cpu";
+  request.settings.device = trace::DeviceChoice::kCpu;
+  request.name_base.device = trace::DeviceChoice::kCpu;
   request.settings.bucket_cap_mb = 60;
   std::vector<std::string> names;
   for (int i = 0; i < 3; ++i) {

@@ -35,7 +35,7 @@ class JobSessionTest : public testing::Test {
   JobRequest request(std::int64_t ranks, const std::string& name = "job") const {
     JobRequest request;
     request.settings.ranks = ranks;
-    request.settings.device = "cpu";
+    request.settings.device = trace::DeviceChoice::kCpu;
     request.runs_dir = folder_->path() / "runs";
     request.name = name;
     return request;

@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-PlanReport planned(const char* model, std::int64_t nodes, const char* strategy,
+PlanReport planned(const char* model, std::int64_t nodes, trace::Strategy strategy,
                    bool offloads = false) {
   trace::PlanRequest request;
   request.shape = *trace::find_planning_model(model);
@@ -25,7 +25,7 @@ PlanReport planned(const char* model, std::int64_t nodes, const char* strategy,
 }
 
 TEST(PlanReport, JsonHasEveryStrategyWithTermsThatSum) {
-  const PlanReport report = planned("llama-8b", 2, "ddp");
+  const PlanReport report = planned("llama-8b", 2, trace::Strategy::kDdp);
   const Json json = plan_json(report);
   EXPECT_EQ(json["model"]["parameters"], 8030261248);
   EXPECT_EQ(json["ranks"], 16);
@@ -52,29 +52,30 @@ TEST(PlanReport, JsonHasEveryStrategyWithTermsThatSum) {
 }
 
 TEST(PlanReport, SaysWhatWouldFitIfTheChosenStrategyDoesNot) {
-  const PlanReport ddp = planned("llama-8b", 2, "ddp");
+  const PlanReport ddp = planned("llama-8b", 2, trace::Strategy::kDdp);
   EXPECT_THAT(plan_text(ddp), HasSubstr("ddp does not fit"));
   EXPECT_THAT(plan_text(ddp), HasSubstr("sharding_strategy=full_shard"));
   EXPECT_FALSE(plan_json(ddp)["changes_that_would_fit"].empty());
-  const PlanReport full = planned("llama-8b", 2, "full_shard");
+  const PlanReport full = planned("llama-8b", 2, trace::Strategy::kFullShard);
   EXPECT_THAT(plan_text(full), Not(HasSubstr("does not fit")));
   EXPECT_TRUE(plan_json(full)["changes_that_would_fit"].empty());
-  EXPECT_THAT(plan_text(planned("llama-70b", 1, "ddp")), HasSubstr("larger GPUs"));
+  EXPECT_THAT(plan_text(planned("llama-70b", 1, trace::Strategy::kDdp)), HasSubstr("larger GPUs"));
 }
 
 TEST(PlanReport, TextHasOneRowPerStrategyAndTheShareBetweenNodesWhereThereAreSome) {
-  const std::string two = plan_text(planned("llama-8b", 2, "full_shard"));
+  const std::string two = plan_text(planned("llama-8b", 2, trace::Strategy::kFullShard));
   for (const auto& strategy : trace::strategies()) {
     EXPECT_THAT(two, HasSubstr("\n  " + std::string(strategy.name) + " "));
   }
   EXPECT_THAT(two, HasSubstr("between nodes"));
   EXPECT_THAT(two, HasSubstr("8,030,261,248 parameters"));
   EXPECT_THAT(two, HasSubstr("short by"));
-  EXPECT_THAT(plan_text(planned("llama-8b", 1, "full_shard")), Not(HasSubstr("between nodes")));
+  EXPECT_THAT(plan_text(planned("llama-8b", 1, trace::Strategy::kFullShard)),
+              Not(HasSubstr("between nodes")));
 }
 
 TEST(PlanReport, RefusedStrategiesAreNamedWithTheReasonAndUnknownFigures) {
-  const PlanReport report = planned("llama-8b", 1, "full_shard", true);
+  const PlanReport report = planned("llama-8b", 1, trace::Strategy::kFullShard, true);
   EXPECT_THAT(plan_text(report), HasSubstr("ddp is refused: cpu_offload moves shards"));
   EXPECT_THAT(plan_text(report), HasSubstr("host"));
   const Json ddp = plan_json(report)["strategies"][0];

@@ -93,7 +93,8 @@ TEST_F(ControllerTest, OpensThePlanChangesItsTargetAndClosesIt) {
   EXPECT_EQ(controller->snapshot()->plan->target.nodes, 4);
   controller->execute(ui::SetKnob{"sharding_strategy", "full_shard"});
   EXPECT_FALSE(controller->snapshot()->notice_is_error);
-  EXPECT_EQ(controller->snapshot()->plan->plan->request.settings.sharding_strategy, "full_shard");
+  EXPECT_EQ(controller->snapshot()->plan->plan->request.settings.sharding_strategy,
+            trace::Strategy::kFullShard);
   controller->execute(ui::ClosePlan{});
   EXPECT_EQ(controller->snapshot()->plan, nullptr);
 }

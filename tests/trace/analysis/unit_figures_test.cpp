@@ -62,7 +62,7 @@ double ring_part(double bytes, int n) {
 }
 
 struct Expected {
-  const char* strategy;
+  Strategy strategy;
   int shards;
   std::int64_t micro_batches;
   bool sync_each_batch;
@@ -104,18 +104,19 @@ TEST_P(UnitTraffic, IsWhatRingsPassOn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, UnitTraffic,
-                         testing::Values(Expected{"full_shard", 4, 1, false, 1, 2, 1},
-                                         Expected{"full_shard", 4, 3, false, 3, 6, 1},
-                                         Expected{"full_shard", 4, 3, true, 3, 6, 3},
-                                         Expected{"shard_grad_op", 4, 1, false, 1, 1, 1},
-                                         Expected{"shard_grad_op", 4, 3, false, 1, 1, 1},
-                                         Expected{"shard_grad_op", 4, 3, true, 3, 3, 3},
-                                         Expected{"hybrid_shard", 2, 1, false, 1, 2, 1},
-                                         Expected{"hybrid_shard_zero2", 2, 1, false, 1, 1, 1},
-                                         Expected{"no_shard", 1, 1, false, 0, 0, 1}));
+                         testing::Values(Expected{Strategy::kFullShard, 4, 1, false, 1, 2, 1},
+                                         Expected{Strategy::kFullShard, 4, 3, false, 3, 6, 1},
+                                         Expected{Strategy::kFullShard, 4, 3, true, 3, 6, 3},
+                                         Expected{Strategy::kShardGradOp, 4, 1, false, 1, 1, 1},
+                                         Expected{Strategy::kShardGradOp, 4, 3, false, 1, 1, 1},
+                                         Expected{Strategy::kShardGradOp, 4, 3, true, 3, 3, 3},
+                                         Expected{Strategy::kHybridShard, 2, 1, false, 1, 2, 1},
+                                         Expected{Strategy::kHybridShardZero2, 2, 1, false, 1, 1,
+                                                  1},
+                                         Expected{Strategy::kNoShard, 1, 1, false, 0, 0, 1}));
 
 TEST(UnitGathers, OfPartsOfABlockAreMadeOnceMoreWhereItIsRecomputed) {
-  const auto sent = [](const char* unit, std::int64_t recompute, const char* strategy) {
+  const auto sent = [](const char* unit, std::int64_t recompute, Strategy strategy) {
     RunInfo info;
     info.world_size = 2;
     info.settings.sharding_strategy = strategy;
@@ -127,14 +128,15 @@ TEST(UnitGathers, OfPartsOfABlockAreMadeOnceMoreWhereItIsRecomputed) {
     units[0].shard_count = 2;
     return theoretical_bytes_sent(info, {}, units, 4).value();
   };
-  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 0, "full_shard"), 2 * 500);
-  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 1, "full_shard"), 3 * 500);
-  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 2, "full_shard"), 3 * 500);
-  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 3, "full_shard"), 2 * 500);
-  EXPECT_EQ(sent("blocks.14.attn", 7, "full_shard"), 3 * 500);
-  EXPECT_EQ(sent("blocks.4", 1, "full_shard"), 2 * 500) << "gathered before it is recomputed";
-  EXPECT_EQ(sent("transformer", 1, "full_shard"), 2 * 500);
-  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 1, "shard_grad_op"), 500) << "kept after forward";
+  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 0, Strategy::kFullShard), 2 * 500);
+  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 1, Strategy::kFullShard), 3 * 500);
+  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 2, Strategy::kFullShard), 3 * 500);
+  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 3, Strategy::kFullShard), 2 * 500);
+  EXPECT_EQ(sent("blocks.14.attn", 7, Strategy::kFullShard), 3 * 500);
+  EXPECT_EQ(sent("blocks.4", 1, Strategy::kFullShard), 2 * 500)
+      << "gathered before it is recomputed";
+  EXPECT_EQ(sent("transformer", 1, Strategy::kFullShard), 2 * 500);
+  EXPECT_EQ(sent("blocks.4.mlp.c_fc", 1, Strategy::kShardGradOp), 500) << "kept after forward";
 }
 
 TEST(UnitStatistics, RowsAreApartByFunctionAndPurpose) {

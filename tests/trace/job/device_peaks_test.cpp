@@ -56,14 +56,14 @@ TEST(DevicePeaks, ChooseByTheTypeThatMatricesAreMultipliedIn) {
   const char* h100 = "NVIDIA H100 80GB HBM3";
   EXPECT_DOUBLE_EQ(peak_flops(settings, h100, false).per_second, 67e12);
   EXPECT_DOUBLE_EQ(peak_flops(settings, h100, true).per_second, 494.7e12);
-  settings.precision = "bf16";
+  settings.precision = Precision::kBf16;
   const PeakFlops bf16 = peak_flops(settings, h100, false);
   EXPECT_DOUBLE_EQ(bf16.per_second, 989.4e12);
   EXPECT_EQ(bf16.origin, "dense bf16, NVIDIA H100 datasheet, halved for sparsity");
   EXPECT_EQ(peak_flops(settings, "Tesla V100-SXM2-16GB", false).per_second, 0) << "has no bf16";
-  settings.precision = "fp32";
-  settings.sharding_strategy = "full_shard";
-  settings.param_dtype = "bf16";
+  settings.precision = Precision::kFp32;
+  settings.sharding_strategy = Strategy::kFullShard;
+  settings.param_dtype = DataType::kBf16;
   EXPECT_DOUBLE_EQ(peak_flops(settings, h100, false).per_second, 989.4e12);
 }
 

@@ -127,18 +127,20 @@ Curve train(const trace::Settings& wished, const SmallModels& models,
 // As where strategies are compared with PyTorch's; sums in another order made 2e-7.
 constexpr double kExact = 1e-5;
 
-bool is_narrow(const std::string& type) { return type == "bf16" || type == "fp16"; }
+bool is_narrow(trace::DataType type) {
+  return type == trace::DataType::kBf16 || type == trace::DataType::kFp16;
+}
 
 }  // namespace
 
 trace::Settings combination_base() {
   trace::Settings settings;
-  settings.device = "cpu";
+  settings.device = trace::DeviceChoice::kCpu;
   settings.steps = kSteps;
   settings.sequence_length = kLength;
-  settings.lr_schedule = "constant";
+  settings.lr_schedule = trace::LrSchedule::kConstant;
   settings.learning_rate = 0.01;
-  settings.save_model = "none";
+  settings.save_model = trace::SaveModel::kNone;
   settings.evaluation_batches = 0;
   settings.seed = 5;
   return settings;
@@ -187,20 +189,22 @@ trace::Settings in_one_process(const trace::Settings& settings) {
   // A model whose weights are cast as a whole: there is nothing to gather, and nothing ahead.
   const bool casts = is_narrow(settings.param_dtype) || is_narrow(settings.buffer_dtype);
   if (casts && trace::strategy_traits(settings.sharding_strategy).has_units) {
-    one.sharding_strategy = "no_shard";
-    one.wrap_policy = "whole_model";
-    one.backward_prefetch = "none";
+    one.sharding_strategy = trace::Strategy::kNoShard;
+    one.wrap_policy = trace::WrapPolicy::kWholeModel;
+    one.backward_prefetch = trace::BackwardPrefetch::kNone;
     one.param_dtype = settings.param_dtype;
     one.buffer_dtype = settings.buffer_dtype;
-    one.reduce_dtype = "fp32";
+    one.reduce_dtype = trace::DataType::kFp32;
   }
   return one;
 }
 
 double tolerance(const trace::Settings& s) {
   const bool has_units = trace::strategy_traits(s.sharding_strategy).has_units;
-  const bool computes_narrow = s.precision != "fp32" || (has_units && is_narrow(s.param_dtype));
-  const bool sends_narrow = has_units ? is_narrow(s.reduce_dtype) : s.communication_hook != "none";
+  const bool computes_narrow =
+      s.precision != trace::Precision::kFp32 || (has_units && is_narrow(s.param_dtype));
+  const bool sends_narrow = has_units ? is_narrow(s.reduce_dtype)
+                                      : s.communication_hook != trace::CommunicationHook::kNone;
   // Half a unit in the last of bf16's eight places: what one value may lose by being rounded. A
   // mean over hundreds of them loses less; 3e-4 is the most that was seen.
   if (computes_narrow || sends_narrow) return 0x1p-9;

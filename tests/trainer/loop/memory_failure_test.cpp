@@ -11,7 +11,7 @@ using testing::Not;
 
 constexpr std::int64_t kMiB = 1 << 20;
 
-trace::PlannedJob job_of(const char* strategy) {
+trace::PlannedJob job_of(trace::Strategy strategy) {
   trace::Settings settings;
   settings.sharding_strategy = strategy;
   return trace::job_on_this_machine(settings, *trace::find_model_preset("tiny"));
@@ -27,7 +27,8 @@ profiler::FailedAllocation failed_with(std::int64_t activations) {
 }
 
 TEST(OutOfMemory, SaysWhatWasAskedForAndHeldAndWhatIsEstimatedToFit) {
-  const auto text = explain_out_of_memory(failed_with(71 * kMiB), job_of("ddp"), "");
+  const auto text =
+      explain_out_of_memory(failed_with(71 * kMiB), job_of(trace::Strategy::kDdp), "");
   EXPECT_THAT(text, HasSubstr("asked for 3.0 MiB beside 80.0 MiB (parameters 9.0 MiB, "
                               "activations 71.0 MiB). Estimated to fit into 80.0 MiB: "));
   EXPECT_THAT(text, HasSubstr("activation_checkpointing="));
@@ -36,19 +37,22 @@ TEST(OutOfMemory, SaysWhatWasAskedForAndHeldAndWhatIsEstimatedToFit) {
 }
 
 TEST(OutOfMemory, NamesTheUnitAndSaysWhenNothingWouldFit) {
-  const auto text = explain_out_of_memory(failed_with(0), job_of("full_shard"), "blocks.3");
+  const auto text =
+      explain_out_of_memory(failed_with(0), job_of(trace::Strategy::kFullShard), "blocks.3");
   EXPECT_THAT(text, HasSubstr("out of memory in blocks.3: "));
   EXPECT_THAT(text, HasSubstr("No change"));
 }
 
 TEST(OutOfMemory, SaysWhenEnoughWasReservedButInPieces) {
   auto failed = failed_with(71 * kMiB);
-  EXPECT_THAT(explain_out_of_memory(failed, job_of("ddp"), ""), Not(HasSubstr("in pieces")));
+  EXPECT_THAT(explain_out_of_memory(failed, job_of(trace::Strategy::kDdp), ""),
+              Not(HasSubstr("in pieces")));
   failed.held.reserved_bytes = 82 * kMiB;
-  EXPECT_THAT(explain_out_of_memory(failed, job_of("ddp"), ""), Not(HasSubstr("in pieces")))
+  EXPECT_THAT(explain_out_of_memory(failed, job_of(trace::Strategy::kDdp), ""),
+              Not(HasSubstr("in pieces")))
       << "3 MiB were asked for";
   failed.held.reserved_bytes = 95 * kMiB;
-  EXPECT_THAT(explain_out_of_memory(failed, job_of("ddp"), ""),
+  EXPECT_THAT(explain_out_of_memory(failed, job_of(trace::Strategy::kDdp), ""),
               HasSubstr("; 15.0 MiB more are reserved but in pieces: "));
 }
 

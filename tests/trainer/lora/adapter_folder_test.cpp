@@ -22,12 +22,12 @@ Training training_of(const std::string& strategy, const char* base, ModelLayout 
   training.layout = layout;
   training.ranks = strategy.starts_with("hybrid") ? 4 : 2;
   trace::Settings& s = training.settings;
-  s.sharding_strategy = strategy;
+  EXPECT_TRUE(trace::set_value(s, "sharding_strategy", strategy));
   s.shard_group_size = 2;
   s.lora_rank = 3;
   s.lora_alpha = 12;
   s.lora_target_modules = "all-linear";
-  s.base_dtype = base;
+  EXPECT_TRUE(trace::set_value(s, "base_dtype", base));
   s.min_num_params = 1;
   return training;
 }

@@ -13,8 +13,8 @@ namespace {
 trace::Settings settings_with(const char* base, const char* precision = "fp32") {
   trace::Settings settings;
   settings.lora_rank = 4;
-  settings.base_dtype = base;
-  settings.precision = precision;
+  EXPECT_TRUE(trace::set_value(settings, "base_dtype", base));
+  EXPECT_TRUE(trace::set_value(settings, "precision", precision));
   return settings;
 }
 
@@ -95,7 +95,7 @@ TEST(BaseWeights, InBf16AreMultipliedAsTheyAreUnderAutocast) {
   const auto settings = settings_with("bf16", "bf16");
   const auto kept = model_with(ModelLayout::kLlama, settings);
   auto in_fp32 = settings;
-  in_fp32.base_dtype = "fp32";
+  in_fp32.base_dtype = trace::BaseType::kFp32;
   const auto plain = model_with(ModelLayout::kLlama, in_fp32);
   const AutocastScope autocast(at::kCPU, torch::kBFloat16);
   // Autocast rounds matrices, too; what is left is the embedding's rounding.

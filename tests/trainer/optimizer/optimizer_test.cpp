@@ -79,7 +79,7 @@ TEST(Optimizers, ChangeNothingWhereTheDeviceSaysSkip) {
     const auto untouched = parameters_with_gradients(1);
     const FakeStrategy strategy(parameters), reference(untouched);
     trace::Settings settings;
-    settings.optimizer = adamw ? "adamw" : "sgd";
+    settings.optimizer = adamw ? trace::OptimizerChoice::kAdamW : trace::OptimizerChoice::kSgd;
     const auto optimizer = build_optimizer(strategy.local_parameters(), settings);
     const auto other = build_optimizer(reference.local_parameters(), settings);
     for (const int step : {0, 1, 2}) {
@@ -91,7 +91,8 @@ TEST(Optimizers, ChangeNothingWhereTheDeviceSaysSkip) {
       if (!skips) other->step(reference.all(), 0.01);
     }
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-      EXPECT_TRUE(torch::allclose(parameters[i], untouched[i], 1e-6, 1e-7)) << settings.optimizer;
+      EXPECT_TRUE(torch::allclose(parameters[i], untouched[i], 1e-6, 1e-7))
+          << (adamw ? "adamw" : "sgd");
     }
     if (!adamw) continue;
     EXPECT_EQ(optimizer->state_of(0).steps.item<float>(), 2);
@@ -148,13 +149,13 @@ TEST(LearningRate, RisesFromZeroAndThenFollowsItsSchedule) {
   EXPECT_DOUBLE_EQ(learning_rate_at(settings, 0, 12), 0);
   EXPECT_DOUBLE_EQ(learning_rate_at(settings, 2, 12), 1);
   EXPECT_DOUBLE_EQ(learning_rate_at(settings, 4, 12), 2);
-  settings.lr_schedule = "cosine";
+  settings.lr_schedule = trace::LrSchedule::kCosine;
   EXPECT_DOUBLE_EQ(learning_rate_at(settings, 8, 12), 1);
   EXPECT_NEAR(learning_rate_at(settings, 6, 12), 1 + std::sqrt(0.5), 1e-12);
-  settings.lr_schedule = "linear";
+  settings.lr_schedule = trace::LrSchedule::kLinear;
   EXPECT_DOUBLE_EQ(learning_rate_at(settings, 6, 12), 1.5);
   EXPECT_DOUBLE_EQ(learning_rate_at(settings, 12, 12), 0);
-  settings.lr_schedule = "constant";
+  settings.lr_schedule = trace::LrSchedule::kConstant;
   EXPECT_DOUBLE_EQ(learning_rate_at(settings, 11, 12), 2);
 }
 

@@ -88,7 +88,7 @@ TEST(PlanTable, SaysBySparingOrMissingBytesWhetherItFits) {
 
 TEST(PlanTable, GivesTheReasonInsteadOfCellsWhereAStrategyIsRefused) {
   trace::PlanRequest request = request_for("tiny");
-  request.settings.sharding_strategy = "full_shard";
+  request.settings.sharding_strategy = trace::Strategy::kFullShard;
   request.settings.cpu_offload = true;
   const PlanTable table = plan_table(*trace::plan_job(request));
   EXPECT_THAT(table.rows[0].refused, HasSubstr("cpu_offload"));

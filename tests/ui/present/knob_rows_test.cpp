@@ -35,12 +35,12 @@ TEST(KnobRows, HoldEveryKnobOnceThatTheStrategyObeys) {
   all.fill(true);
   KnobDraft draft;
   for (const trace::StrategyTraits& strategy : trace::strategies()) {
-    draft.next.sharding_strategy = strategy.name;
+    draft.next.sharding_strategy = strategy.strategy;
     const auto rows = knob_rows(draft, all);
     for (const trace::Knob& knob : trace::knobs()) {
       EXPECT_EQ(std::count_if(rows.begin(), rows.end(),
                               [&](const KnobRow& row) { return row.knob == &knob; }),
-                trace::applies(knob, strategy.name) ? 1 : 0)
+                trace::applies(knob, strategy.strategy) ? 1 : 0)
           << knob.name << " with " << strategy.name;
     }
   }
@@ -48,7 +48,7 @@ TEST(KnobRows, HoldEveryKnobOnceThatTheStrategyObeys) {
 
 TEST(KnobRows, SayWhatTheStrategyShards) {
   KnobDraft draft;
-  draft.next.sharding_strategy = "zero1";
+  draft.next.sharding_strategy = trace::Strategy::kZero1;
   const auto rows = knob_rows(draft, {});
   EXPECT_EQ(find_row(rows, "sharding_strategy")->note,
             "Shards the optimizer's state; parameters are sent round after every step");

@@ -134,7 +134,7 @@ std::shared_ptr<RunView> sample_run(const SampleOptions& options) {
   figures.info.world_size = options.ranks;
   figures.info.settings.model = options.gpu ? "gpt2" : "tiny";
   figures.info.settings.bucket_cap_mb = options.gpu ? 25 : 1;
-  figures.info.settings.precision = options.gpu ? "bf16" : "fp32";
+  figures.info.settings.precision = options.gpu ? trace::Precision::kBf16 : trace::Precision::kFp32;
   figures.info.settings.ranks = options.ranks;
   figures.info.status = options.live ? trace::RunStatus::kRunning : trace::RunStatus::kDone;
   std::mt19937 random(static_cast<unsigned>(options.seed));
@@ -204,7 +204,7 @@ std::shared_ptr<Ledger> sample_ledger(const RunView& run) {
   baseline.settings.bucket_cap_mb = 25;
   ledger->rows.push_back(baseline);
   LedgerRow hook = ledger_row(run, "run 2", "hook bf16_compress", 0.914);
-  hook.settings.communication_hook = "bf16_compress";
+  hook.settings.communication_hook = trace::CommunicationHook::kBf16Compress;
   hook.settings.bucket_cap_mb = 25;
   ledger->rows.push_back(hook);
   LedgerRow slow = ledger_row(run, "run 1", "cap 0.25", 1.373);
@@ -244,9 +244,9 @@ std::shared_ptr<const StrategyEstimates> sample_estimates(const trace::Settings&
   out->parameters = trace::trained_share(*trace::find_model_preset(settings.model), settings);
   for (const trace::StrategyTraits& traits : trace::strategies()) {
     auto job = trace::job_on_this_machine(settings, *trace::find_model_preset(settings.model));
-    job.settings.sharding_strategy = traits.name;
+    job.settings.sharding_strategy = traits.strategy;
     trace::StrategyPlan plan;
-    plan.strategy = traits.name;
+    plan.strategy = traits.strategy;
     for (const auto& problem : trace::problems_of(job.settings)) plan.refused += problem.message;
     if (plan.refused.empty()) {
       plan.memory = trace::predict_memory(job);
@@ -258,7 +258,7 @@ std::shared_ptr<const StrategyEstimates> sample_estimates(const trace::Settings&
   return out;
 }
 
-Snapshot plan_snapshot(const char* model, const char* strategy, bool offloads) {
+Snapshot plan_snapshot(const char* model, trace::Strategy strategy, bool offloads) {
   SampleOptions options;
   options.ranks = 4;
   options.gpu = true;

@@ -24,7 +24,7 @@ Snapshot installing_snapshot();
 Snapshot replay_snapshot();
 // The sample with the plan card open: `model` on two machines of eight GPUs.
 // With `offloads`, strategies that have no shards are refused.
-Snapshot plan_snapshot(const char* model = "gpt2", const char* strategy = "ddp",
+Snapshot plan_snapshot(const char* model = "gpt2", trace::Strategy strategy = trace::Strategy::kDdp,
                        bool offloads = false);
 
 // As the program works them out, for a machine whose ranks may use `usable_bytes` each.

@@ -56,9 +56,9 @@ Snapshot snapshot_of(const std::string& state) {
   if (state == "installing") return installing_snapshot();
   if (state == "replay") return replay_snapshot();
   if (state == "plan") return plan_snapshot();
-  if (state == "refused") return plan_snapshot("llama-8b", "full_shard", true);
+  if (state == "refused") return plan_snapshot("llama-8b", trace::Strategy::kFullShard, true);
   if (state == "no-card") {
-    Snapshot snapshot = plan_snapshot("gpt2", "full_shard", true);
+    Snapshot snapshot = plan_snapshot("gpt2", trace::Strategy::kFullShard, true);
     snapshot.plan = nullptr;
     return snapshot;
   }

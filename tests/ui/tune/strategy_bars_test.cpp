@@ -58,7 +58,7 @@ TEST_F(StrategyBarsTest, ShowTheMemoryThatThePredictionSumsUpTo) {
   estimate();
   for (const auto& traits : trace::strategies()) {
     auto job = trace::job_on_this_machine(snapshot_.knobs.next, *trace::find_model_preset("tiny"));
-    job.settings.sharding_strategy = traits.name;
+    job.settings.sharding_strategy = traits.strategy;
     std::int64_t sum = 0;
     for (const auto& term : trace::predict_memory(job).terms) sum += term.bytes;
     EXPECT_THAT(texts(traits.name),
@@ -90,7 +90,7 @@ TEST_F(StrategyBarsTest, ChooseAStrategyByAClick) {
 }
 
 TEST_F(StrategyBarsTest, SayWhyAStrategyIsRefusedInsteadOfFigures) {
-  snapshot_.knobs.next.sharding_strategy = "full_shard";
+  snapshot_.knobs.next.sharding_strategy = trace::Strategy::kFullShard;
   snapshot_.knobs.next.cpu_offload = true;  // which ddp has nothing for
   estimate();
   EXPECT_THAT(texts("ddp"), ElementsAre("ddp", "refused"));

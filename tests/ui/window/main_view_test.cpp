@@ -60,7 +60,7 @@ Snapshot snapshot_of(int state) {
     case 7:
       return plan_snapshot("llama-8b");
     default:
-      return plan_snapshot("llama-70b", "full_shard", true);
+      return plan_snapshot("llama-70b", trace::Strategy::kFullShard, true);
   }
 }
 

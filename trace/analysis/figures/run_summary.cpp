@@ -267,10 +267,10 @@ std::optional<double> theoretical_bytes_sent(const RunInfo& info,
   if (buckets.empty() || info.world_size < 1) return std::nullopt;
   double bytes = 0;
   for (const auto& bucket : buckets) bytes += static_cast<double>(bucket.bytes);
-  const double updated = info.settings.sharding_strategy == "zero1"
+  const double updated = info.settings.sharding_strategy == Strategy::kZero1
                              ? bytes * sent_factor(CollectiveFunction::kBroadcast, info.world_size)
                              : 0;
-  if (info.settings.communication_hook != "none" && bytes_per_value > 2) {
+  if (info.settings.communication_hook != CommunicationHook::kNone && bytes_per_value > 2) {
     bytes *= 2.0 / static_cast<double>(bytes_per_value);
   }
   if (info.settings.sync_each_batch) {

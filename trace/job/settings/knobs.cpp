@@ -56,7 +56,7 @@ constexpr Knob kModelAndDataKnobs[] = {
     {.name = "sequence_length", .label = "Sequence length", .member = &Settings::sequence_length,
      .unit = "tokens", .minimum = 2, .maximum = 131072, .logarithmic = true, .essential = true,
      .explanation = "Tokens per sequence"},
-    {.name = "packing", .label = "Pack sequences", .member = &Settings::packing,
+    {.name = "packing", .label = "Pack sequences", .member = choice_member<&Settings::packing>(),
      .choices = kAutoBool,
      .explanation = "Put documents one after another and cut them into full sequences; false pads each "
                     "to the longest of its batch and cuts longer ones; auto packs plain text"},
@@ -66,7 +66,7 @@ constexpr Knob kModelAndDataKnobs[] = {
     {.name = "num_labels", .label = "Classes", .member = &Settings::num_labels, .unit = "classes",
      .minimum = 1, .maximum = 65536, .may_be_auto = true,
      .explanation = "Classes that a classifier tells apart; auto is the model folder's number"},
-    {.name = "on_bad_lines", .label = "On bad lines", .member = &Settings::on_bad_lines,
+    {.name = "on_bad_lines", .label = "On bad lines", .member = choice_member<&Settings::on_bad_lines>(),
      .choices = kOnBadLines,
      .explanation = "Whether a line of JSON Lines that cannot be used ends the run or is counted and "
                     "left out"},
@@ -81,7 +81,7 @@ constexpr Knob kModelAndDataKnobs[] = {
      .explanation = "Draw the blocks in a new order every epoch, as DistributedSampler does"},
     {.name = "drop_last", .label = "Drop last", .member = &Settings::drop_last,
      .explanation = "Leave out the tail that does not divide evenly by ranks, instead of padding"},
-    {.name = "uneven_inputs", .label = "Uneven inputs", .member = &Settings::uneven_inputs,
+    {.name = "uneven_inputs", .label = "Uneven inputs", .member = choice_member<&Settings::uneven_inputs>(),
      .choices = kUnevenInputs,
      .explanation = "even gives every rank as many sequences; join trains on each once, and ranks "
                     "that ran out take part with a gradient of zero, as PyTorch's Join"},
@@ -115,12 +115,12 @@ constexpr Knob kParallelismKnobs[] = {
     {.name = "ranks", .label = "Ranks", .member = &Settings::ranks, .minimum = 1, .maximum = 1024,
      .essential = true,
      .explanation = "Processes that train together, one per GPU"},
-    {.name = "device", .label = "Device", .member = &Settings::device, .essential = true,
+    {.name = "device", .label = "Device", .member = choice_member<&Settings::device>(), .essential = true,
      .choices = kDevices,
      .explanation = "Where the ranks compute; auto takes GPUs if there are enough"},
     {.name = "oversubscribe", .label = "Share GPUs", .member = &Settings::oversubscribe,
      .explanation = "Let several ranks share one GPU; correct, but its timings mean nothing"},
-    {.name = "sharding_strategy", .label = "Strategy", .member = &Settings::sharding_strategy,
+    {.name = "sharding_strategy", .label = "Strategy", .member = choice_member<&Settings::sharding_strategy>(),
      .essential = true, .choices = kStrategies,
      .explanation = "What is replicated and what is sharded over the ranks"},
     {.name = "bucket_cap_mb", .label = "Bucket cap", .member = &Settings::bucket_cap_mb,
@@ -146,12 +146,12 @@ constexpr Knob kParallelismKnobs[] = {
      .explanation = "Walk the graph every step for parameters without gradient; no rebuild of buckets",
      .applies_to = kBucketed},
     {.name = "communication_hook", .label = "Communication hook",
-     .member = &Settings::communication_hook, .essential = true, .choices = kHooks,
+     .member = choice_member<&Settings::communication_hook>(), .essential = true, .choices = kHooks,
      .explanation = "Compress gradients to 16 bits for the reduction", .applies_to = kBucketed},
     {.name = "overlap_comm", .label = "Overlap communication", .member = &Settings::overlap_comm,
      .explanation = "Reduce buckets while backward goes on; off reduces after it",
      .applies_to = kBucketed},
-    {.name = "communication", .label = "Communication", .member = &Settings::communication,
+    {.name = "communication", .label = "Communication", .member = choice_member<&Settings::communication>(),
      .choices = kOnNone,
      .explanation = "none leaves gradients unreduced: a ceiling for speed whose loss is invalid",
      .applies_to = "ddp"},
@@ -160,7 +160,7 @@ constexpr Knob kParallelismKnobs[] = {
      .explanation = "Ranks that share one set of shards, replicated over the other groups; auto "
                     "is the ranks of one machine",
      .applies_to = kHybrid},
-    {.name = "wrap_policy", .label = "Units", .member = &Settings::wrap_policy, .essential = true,
+    {.name = "wrap_policy", .label = "Units", .member = choice_member<&Settings::wrap_policy>(), .essential = true,
      .choices = kWrapPolicies,
      .explanation = "What is gathered and reduced as one unit; whole_model gathers everything at once",
      .applies_to = kUnits},
@@ -170,7 +170,7 @@ constexpr Knob kParallelismKnobs[] = {
                     "in no unit yet becomes one",
      .applies_to = kUnits},
     {.name = "backward_prefetch", .label = "Backward prefetch",
-     .member = &Settings::backward_prefetch, .essential = true, .choices = kPrefetches,
+     .member = choice_member<&Settings::backward_prefetch>(), .essential = true, .choices = kPrefetches,
      .explanation = "Gather the next unit before (pre) or after (post) this unit's backward; none "
                     "gathers when it is needed",
      .applies_to = kShardedUnits},
@@ -186,7 +186,7 @@ constexpr Knob kParallelismKnobs[] = {
                     "fully_shard and this trainer need no such wait",
      .applies_to = kShardedUnits},
     {.name = "reshard_after_forward", .label = "Free units after forward",
-     .member = &Settings::reshard_after_forward, .choices = kAutoBool,
+     .member = choice_member<&Settings::reshard_after_forward>(), .choices = kAutoBool,
      .explanation = "Follows from the strategy; another value than its own is refused",
      .applies_to = kUnits},
     {.name = "separate_communicators", .label = "Separate communicators",
@@ -240,7 +240,7 @@ constexpr Knob kParallelismKnobs[] = {
      .explanation = "CUDA_DEVICE_MAX_CONNECTIONS: queues from the host to a GPU; with 1 kernels start "
                     "in the order of their launches, auto is CUDA's 8"},
     {.name = "comm_stream_priority", .label = "Priority of communication",
-     .member = &Settings::comm_stream_priority, .choices = kPriorities,
+     .member = choice_member<&Settings::comm_stream_priority>(), .choices = kPriorities,
      .explanation = "On GPUs high lets collectives start before waiting blocks of computation; "
                     "auto is as in PyTorch: high for units, normal for buckets"},
 };
@@ -255,23 +255,23 @@ constexpr std::string_view kAllocatorChoices[] = {"auto", "none"};
 
 // clang-format off
 constexpr Knob kPrecisionAndMemoryKnobs[] = {
-    {.name = "precision", .label = "Precision", .member = &Settings::precision, .essential = true,
+    {.name = "precision", .label = "Precision", .member = choice_member<&Settings::precision>(), .essential = true,
      .choices = kPrecisions,
      .explanation = "bf16 and fp16 compute in 16 bits with parameters and optimizer in fp32 "
                     "(autocast); fp16 scales the loss and needs a GPU"},
-    {.name = "param_dtype", .label = "Gathered as", .member = &Settings::param_dtype,
+    {.name = "param_dtype", .label = "Gathered as", .member = choice_member<&Settings::param_dtype>(),
      .essential = true, .choices = kDataTypes,
      .explanation = "Units are gathered and computed in this type, shards stay fp32; auto is fp32",
      .applies_to = kUnits},
-    {.name = "reduce_dtype", .label = "Reduced as", .member = &Settings::reduce_dtype,
+    {.name = "reduce_dtype", .label = "Reduced as", .member = choice_member<&Settings::reduce_dtype>(),
      .essential = true, .choices = kDataTypes,
      .explanation = "Gradients are reduced in this type; auto is that of the parameters",
      .applies_to = kUnits},
-    {.name = "buffer_dtype", .label = "Buffers as", .member = &Settings::buffer_dtype,
+    {.name = "buffer_dtype", .label = "Buffers as", .member = choice_member<&Settings::buffer_dtype>(),
      .choices = kDataTypes,
      .explanation = "Floating-point buffers of the model are kept in this type; auto leaves them",
      .applies_to = kUnits},
-    {.name = "base_dtype", .label = "Frozen weights as", .member = &Settings::base_dtype,
+    {.name = "base_dtype", .label = "Frozen weights as", .member = choice_member<&Settings::base_dtype>(),
      .choices = kBaseTypes,
      .explanation = "How weights that are not trained are kept: nf4 is QLoRA's 4 bits; auto is bf16 "
                     "where adapters are trained in bf16, else fp32"},
@@ -327,7 +327,7 @@ constexpr std::string_view kLoraTargets[] = {"auto", "all-linear"};
 
 // clang-format off
 constexpr Knob kOptimizationKnobs[] = {
-    {.name = "optimizer", .label = "Optimizer", .member = &Settings::optimizer,
+    {.name = "optimizer", .label = "Optimizer", .member = choice_member<&Settings::optimizer>(),
      .choices = kOptimizers,
      .explanation = "AdamW, or plain SGD without state"},
     {.name = "steps", .label = "Steps", .member = &Settings::steps, .unit = "steps", .minimum = 1,
@@ -339,7 +339,7 @@ constexpr Knob kOptimizationKnobs[] = {
     {.name = "learning_rate", .label = "Learning rate", .member = &Settings::learning_rate,
      .minimum = 0, .maximum = 10, .logarithmic = true,
      .explanation = "Peak learning rate"},
-    {.name = "lr_schedule", .label = "Schedule", .member = &Settings::lr_schedule,
+    {.name = "lr_schedule", .label = "Schedule", .member = choice_member<&Settings::lr_schedule>(),
      .choices = kLrSchedules,
      .explanation = "How the learning rate goes on after the warm-up, by transformers' names"},
     {.name = "warmup_steps", .label = "Warm-up", .member = &Settings::warmup_steps, .unit = "steps",
@@ -374,7 +374,7 @@ constexpr Knob kOptimizationKnobs[] = {
     {.name = "max_grad_norm", .label = "Clip gradient norm", .member = &Settings::max_grad_norm,
      .minimum = 0, .maximum = kLarge,
      .explanation = "Gradients are scaled down to this total norm; 0 does not clip"},
-    {.name = "on_nonfinite", .label = "On NaN or infinity", .member = &Settings::on_nonfinite,
+    {.name = "on_nonfinite", .label = "On NaN or infinity", .member = choice_member<&Settings::on_nonfinite>(),
      .choices = kOnNonfinite,
      .explanation = "Whether a loss or gradient norm that is not finite ends the run"},
     {.name = "loss_every", .label = "Read the loss every", .member = &Settings::loss_every,
@@ -432,7 +432,7 @@ constexpr Knob kCheckpointKnobs[] = {
      .unit = "checkpoints", .minimum = 0, .maximum = kLarge,
      .explanation = "Older checkpoints are deleted once a new one stands; 0 keeps all"},
     {.name = "checkpoint_format", .label = "Checkpoint format",
-     .member = &Settings::checkpoint_format, .choices = kCheckpointFormats,
+     .member = choice_member<&Settings::checkpoint_format>(), .choices = kCheckpointFormats,
      .explanation = "full is one file of whole tensors; sharded is one file per rank"},
     {.name = "checkpoint_on_stop", .label = "Save when stopped",
      .member = &Settings::checkpoint_on_stop,
@@ -444,7 +444,7 @@ constexpr Knob kCheckpointKnobs[] = {
     {.name = "keep_best", .label = "Keep the best", .member = &Settings::keep_best,
      .explanation = "A checkpoint after each evaluation with the lowest loss so far, kept beside the last "
                     "ones"},
-    {.name = "save_model", .label = "Save the model", .member = &Settings::save_model,
+    {.name = "save_model", .label = "Save the model", .member = choice_member<&Settings::save_model>(),
      .choices = kSaveModel,
      .explanation = "A Hugging Face folder in the run's: at the end, or at the best evaluation; auto is "
                     "end for models that came from a folder or have adapters"},

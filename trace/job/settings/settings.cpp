@@ -82,13 +82,11 @@ Result<double> parse_ranged(const Knob& knob, std::string_view text, bool whole)
   return *value;
 }
 
-Result<std::string> parse_text(const Knob& knob, std::string_view text) {
-  const bool listed =
-      std::find(knob.choices.begin(), knob.choices.end(), text) != knob.choices.end();
-  if (text.empty() || (!listed && !knob.choices.empty() && !knob.choices_are_open)) {
-    return bad_value(knob, text);
-  }
-  return std::string(text);
+// Its place among the choices.
+Result<int> parse_choice(const Knob& knob, std::string_view text) {
+  const auto found = std::ranges::find(knob.choices, text);
+  if (found == knob.choices.end()) return bad_value(knob, text);
+  return static_cast<int>(found - knob.choices.begin());
 }
 
 // `gbps` under its present name, so that one link is one setting.
@@ -113,10 +111,19 @@ const Knob* find_knob(std::string_view name) {
   return nullptr;
 }
 
-bool applies(const Knob& knob, std::string_view strategy) {
-  return knob.applies_to.empty() ||
-         std::ranges::any_of(split(knob.applies_to, ','),
-                             [&](std::string_view name) { return trimmed(name) == strategy; });
+bool applies(const Knob& knob, Strategy strategy) {
+  if (knob.applies_to.empty()) return true;
+  const std::string_view wanted =
+      choice_text(choice_member<&Settings::sharding_strategy>(), static_cast<int>(strategy));
+  return std::ranges::any_of(split(knob.applies_to, ','),
+                             [&](std::string_view name) { return trimmed(name) == wanted; });
+}
+
+std::string_view choice_text(ChoiceMember member, int place) {
+  for (const Knob& knob : knobs()) {
+    if (knob.member == KnobMember(member)) return knob.choices[static_cast<std::size_t>(place)];
+  }
+  return "";
 }
 
 std::string_view nearest_knob(std::string_view name) {
@@ -129,7 +136,7 @@ std::string_view type_name(const Knob& knob) {
   if (std::holds_alternative<bool Settings::*>(knob.member)) return "bool";
   if (std::holds_alternative<std::int64_t Settings::*>(knob.member)) return "integer";
   if (std::holds_alternative<double Settings::*>(knob.member)) return "number";
-  return knob.choices.empty() || knob.choices_are_open ? "text" : "choice";
+  return std::holds_alternative<ChoiceMember>(knob.member) ? "choice" : "text";
 }
 
 std::string range_text(const Knob& knob) {
@@ -150,6 +157,9 @@ std::string value_text(const Settings& settings, const Knob& knob) {
   }
   if (const auto* member = std::get_if<std::string Settings::*>(&knob.member)) {
     return settings.**member;
+  }
+  if (const auto* member = std::get_if<ChoiceMember>(&knob.member)) {
+    return std::string(knob.choices[static_cast<std::size_t>(member->get(settings))]);
   }
   const auto* whole = std::get_if<std::int64_t Settings::*>(&knob.member);
   if (whole != nullptr) {
@@ -180,12 +190,28 @@ Result<void> set_value(Settings& settings, std::string_view name, std::string_vi
     settings.** whole = static_cast<std::int64_t>(value);
   } else if (const auto* number = std::get_if<double Settings::*>(&knob->member)) {
     TRY_ASSIGN(settings.**number, parse_ranged(*knob, text, false));
+  } else if (const auto* choice = std::get_if<ChoiceMember>(&knob->member)) {
+    TRY_ASSIGN(const int place, parse_choice(*knob, text));
+    choice->set(settings, place);
   } else {
+    if (text.empty()) return bad_value(*knob, text);
     auto& value = settings.*std::get<std::string Settings::*>(knob->member);
-    TRY_ASSIGN(value, parse_text(*knob, text));
+    value = text;
     if (knob->name == "simulate_link") value = with_units_in_names(value);
   }
   return {};
+}
+
+void copy_value(const Knob& knob, const Settings& from, Settings& to) {
+  if (const auto* choice = std::get_if<ChoiceMember>(&knob.member)) {
+    choice->set(to, choice->get(from));
+    return;
+  }
+  std::visit(
+      [&](auto member) {
+        if constexpr (!std::is_same_v<decltype(member), ChoiceMember>) to.*member = from.*member;
+      },
+      knob.member);
 }
 
 Result<void> set_assignment(Settings& settings, std::string_view assignment) {

@@ -6,10 +6,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "trace/base/result.h"
+#include "trace/job/settings/choices.h"
 
 namespace shardlens::trace {
 
@@ -25,29 +27,29 @@ struct Settings {
   std::string evaluation_data = "split";
   std::int64_t batch_per_rank = 8;
   std::int64_t sequence_length = 128;
-  std::string packing = "auto";
+  AutoBool packing = AutoBool::kAuto;
   bool completion_only_loss = true;
   std::int64_t num_labels = kAuto;
-  std::string on_bad_lines = "stop";
+  OnBadLines on_bad_lines = OnBadLines::kStop;
   std::string token_cache = "auto";
   double evaluation_fraction = 0.1;
   bool shuffle = true;
   bool drop_last = true;
-  std::string uneven_inputs = "even";
+  UnevenInputs uneven_inputs = UnevenInputs::kEven;
   double dropout = 0.0;
 
   // Parallelism
   std::int64_t ranks = 2;
-  std::string device = "auto";
+  DeviceChoice device = DeviceChoice::kAuto;
   bool oversubscribe = false;
-  std::string sharding_strategy = "ddp";
+  Strategy sharding_strategy = Strategy::kDdp;
   std::int64_t shard_group_size = kAuto;
-  std::string wrap_policy = "transformer_block";
+  WrapPolicy wrap_policy = WrapPolicy::kTransformerBlock;
   std::int64_t min_num_params = 100'000'000;
-  std::string backward_prefetch = "pre";
+  BackwardPrefetch backward_prefetch = BackwardPrefetch::kPre;
   bool forward_prefetch = false;
   bool limit_all_gathers = false;
-  std::string reshard_after_forward = "auto";
+  AutoBool reshard_after_forward = AutoBool::kAuto;
   bool separate_communicators = false;
   bool sync_module_states = false;
   bool use_orig_params = true;
@@ -56,9 +58,9 @@ struct Settings {
   bool gradient_as_bucket_view = false;
   bool static_graph = false;
   bool find_unused_parameters = false;
-  std::string communication_hook = "none";
+  CommunicationHook communication_hook = CommunicationHook::kNone;
   bool overlap_comm = true;
-  std::string communication = "on";
+  Communication communication = Communication::kOn;
   std::int64_t collective_timeout_s = 600;
   std::int64_t threads_per_rank = kAuto;
   std::string nccl_algo = "auto";
@@ -66,14 +68,14 @@ struct Settings {
   std::int64_t nccl_min_channels = kAuto;
   std::int64_t nccl_max_channels = kAuto;
   std::int64_t cuda_device_max_connections = kAuto;
-  std::string comm_stream_priority = "auto";
+  StreamPriority comm_stream_priority = StreamPriority::kAuto;
 
   // Precision and memory
-  std::string precision = "fp32";
-  std::string param_dtype = "auto";
-  std::string reduce_dtype = "auto";
-  std::string buffer_dtype = "auto";
-  std::string base_dtype = "auto";
+  Precision precision = Precision::kFp32;
+  DataType param_dtype = DataType::kAuto;
+  DataType reduce_dtype = DataType::kAuto;
+  DataType buffer_dtype = DataType::kAuto;
+  BaseType base_dtype = BaseType::kAuto;
   double initial_loss_scale = 65536.0;
   std::int64_t activation_checkpointing = 0;
   bool cpu_offload = false;
@@ -83,11 +85,11 @@ struct Settings {
   std::string allocator_conf = "auto";
 
   // Optimization
-  std::string optimizer = "adamw";
+  OptimizerChoice optimizer = OptimizerChoice::kAdamW;
   std::int64_t steps = 100;
   std::int64_t epochs = 0;
   double learning_rate = 3e-4;
-  std::string lr_schedule = "cosine";
+  LrSchedule lr_schedule = LrSchedule::kCosine;
   std::int64_t warmup_steps = 0;
   std::int64_t lr_decay_steps = kAuto;
   double lr_min_ratio = kAuto;
@@ -98,7 +100,7 @@ struct Settings {
   double adam_beta2 = 0.999;
   double adam_epsilon = 1e-8;
   double max_grad_norm = 1.0;
-  std::string on_nonfinite = "stop";
+  OnNonfinite on_nonfinite = OnNonfinite::kStop;
   std::int64_t loss_every = 1;
   std::int64_t evaluate_every = 0;
   std::int64_t evaluation_batches = 20;
@@ -115,11 +117,11 @@ struct Settings {
   // Checkpoints
   std::int64_t save_every = 0;
   std::int64_t keep_checkpoints = 2;
-  std::string checkpoint_format = "full";
+  CheckpointFormat checkpoint_format = CheckpointFormat::kFull;
   bool checkpoint_on_stop = false;
   bool keep_best = false;
   std::string resume = "none";
-  std::string save_model = "auto";
+  SaveModel save_model = SaveModel::kAuto;
   bool merge_lora = false;
 
   // Recording
@@ -148,8 +150,23 @@ enum class KnobGroup : std::uint8_t {
 inline constexpr int kKnobGroupCount = 7;
 std::string_view to_string(KnobGroup);  // as a heading: "Model and data"
 
+// A member of any of the enumerations in choices.h, as the place of its value among the knob's
+// choices.
+struct ChoiceMember {
+  int (*get)(const Settings&);
+  void (*set)(Settings&, int);
+
+  bool operator==(const ChoiceMember&) const = default;
+};
+template <auto Member>
+constexpr ChoiceMember choice_member() {
+  using Choice = std::remove_cvref_t<decltype(Settings{}.*Member)>;
+  return {[](const Settings& settings) { return static_cast<int>(settings.*Member); },
+          [](Settings& settings, int place) { settings.*Member = static_cast<Choice>(place); }};
+}
+
 using KnobMember = std::variant<bool Settings::*, std::int64_t Settings::*, double Settings::*,
-                                std::string Settings::*>;
+                                std::string Settings::*, ChoiceMember>;
 
 struct Knob {
   std::string_view name;   // as in YAML and --set
@@ -160,16 +177,17 @@ struct Knob {
   double minimum = 0;          // of numbers, inclusive
   double maximum = 0;
   bool may_be_auto = false;
-  bool logarithmic = false;                        // how a slider should move
-  bool essential = false;                          // shown without unfolding "more"
-  std::span<const std::string_view> choices = {};  // of texts; empty: free text
+  bool logarithmic = false;  // how a slider should move
+  bool essential = false;    // shown without unfolding "more"
+  // Of texts; empty: free text. Of a ChoiceMember all, in the order of its enumeration.
+  std::span<const std::string_view> choices = {};
   bool choices_are_open = false;      // a path or grammar is accepted beside the choices
   std::string_view accepted = {};     // what that is, choices included; "": any text
   std::string_view explanation = {};  // one sentence, no full stop
   std::string_view applies_to = {};   // strategies, comma-separated; "": all
 };
 // Whether the strategy obeys the knob.
-bool applies(const Knob& knob, std::string_view strategy);
+bool applies(const Knob& knob, Strategy strategy);
 
 std::span<const Knob> knobs();
 const Knob* find_knob(std::string_view name);          // also by alias; nullptr: unknown
@@ -182,10 +200,18 @@ std::string range_text(const Knob&);
 // The value as written in YAML: "25", "auto", "true", "every step".
 std::string value_text(const Settings&, const Knob&);
 std::string default_text(const Knob&);
+// The same of a choice: "full_shard" of chosen<&Settings::sharding_strategy>(settings).
+std::string_view choice_text(ChoiceMember member, int place);
+template <auto Member>
+std::string chosen(const Settings& settings) {
+  constexpr ChoiceMember kMember = choice_member<Member>();
+  return std::string(choice_text(kMember, kMember.get(settings)));
+}
 
 // Sets one knob from its text. Errors (kUsage): unknown key with the nearest one named, wrong
 // type, value out of range or not among the choices.
 Result<void> set_value(Settings&, std::string_view name, std::string_view text);
+void copy_value(const Knob& knob, const Settings& from, Settings& to);
 // "key=value" as after --set.
 Result<void> set_assignment(Settings&, std::string_view assignment);
 

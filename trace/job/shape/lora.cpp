@@ -95,16 +95,16 @@ std::int64_t values_below_adapters(const ModelShape& shape, const LinearShape& f
 }  // namespace
 
 bool computes_in_bf16(const Settings& s) {
-  return s.precision == "bf16" ||
-         (strategy_traits(s.sharding_strategy).has_units && s.param_dtype == "bf16");
+  return s.precision == Precision::kBf16 ||
+         (strategy_traits(s.sharding_strategy).has_units && s.param_dtype == DataType::kBf16);
 }
 
 KeptTypes kept_types(const Settings& s) {
   if (s.lora_rank == 0 && s.frozen_blocks == 0) return {};
   const KeptType other = computes_in_bf16(s) ? KeptType::kBf16 : KeptType::kFp32;
-  if (s.base_dtype == "nf4") return {KeptType::kNf4, other};
-  if (s.base_dtype == "bf16") return {KeptType::kBf16, KeptType::kBf16};
-  if (s.base_dtype == "fp32" || s.lora_rank == 0) return {};
+  if (s.base_dtype == BaseType::kNf4) return {KeptType::kNf4, other};
+  if (s.base_dtype == BaseType::kBf16) return {KeptType::kBf16, KeptType::kBf16};
+  if (s.base_dtype == BaseType::kFp32 || s.lora_rank == 0) return {};
   return {other, other};
 }
 

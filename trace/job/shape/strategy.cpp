@@ -9,29 +9,29 @@ namespace {
 
 // clang-format off
 constexpr std::array<StrategyTraits, 7> kTraits{{
-    {.name = "ddp",
+    {.strategy = Strategy::kDdp, .name = "ddp",
      .explanation = "Every rank holds everything; gradients are averaged bucket by bucket"},
-    {.name = "zero1",
+    {.strategy = Strategy::kZero1, .name = "zero1",
      .explanation = "Shards the optimizer's state; parameters are sent round after every step",
      .shards_optimizer = true},
-    {.name = "no_shard",
+    {.strategy = Strategy::kNoShard, .name = "no_shard",
      .explanation = "Every rank holds everything; gradients are averaged unit by unit",
      .has_units = true},
-    {.name = "shard_grad_op",
+    {.strategy = Strategy::kShardGradOp, .name = "shard_grad_op",
      .explanation = "Shards gradients, optimizer and parameters at rest; parameters are gathered "
                     "once per step",
      .has_units = true, .shards_parameters = true, .shards_gradients = true,
      .shards_optimizer = true},
-    {.name = "full_shard",
+    {.strategy = Strategy::kFullShard, .name = "full_shard",
      .explanation = "Shards everything; a unit is gathered for its forward and again for its "
                     "backward",
      .has_units = true, .shards_parameters = true, .shards_gradients = true,
      .shards_optimizer = true, .frees_after_forward = true},
-    {.name = "hybrid_shard",
+    {.strategy = Strategy::kHybridShard, .name = "hybrid_shard",
      .explanation = "full_shard within a group of ranks, replicated across the groups",
      .has_units = true, .shards_parameters = true, .shards_gradients = true,
      .shards_optimizer = true, .frees_after_forward = true, .has_groups = true},
-    {.name = "hybrid_shard_zero2",
+    {.strategy = Strategy::kHybridShardZero2, .name = "hybrid_shard_zero2",
      .explanation = "shard_grad_op within a group of ranks, replicated across the groups",
      .has_units = true, .shards_parameters = true, .shards_gradients = true,
      .shards_optimizer = true, .has_groups = true},
@@ -42,13 +42,18 @@ constexpr std::array<StrategyTraits, 7> kTraits{{
 
 std::span<const StrategyTraits> strategies() { return kTraits; }
 
-const StrategyTraits& strategy_traits(std::string_view name) {
+const StrategyTraits& strategy_traits(Strategy strategy) {
+  return kTraits[static_cast<std::size_t>(strategy)];
+}
+
+const StrategyTraits* find_strategy(std::string_view name) {
   const auto found = std::ranges::find(kTraits, name, &StrategyTraits::name);
-  return found != kTraits.end() ? *found : kTraits.front();
+  return found == kTraits.end() ? nullptr : &*found;
 }
 
 bool has_high_priority_streams(const Settings& settings) {
-  if (settings.comm_stream_priority != "auto") return settings.comm_stream_priority == "high";
+  if (settings.comm_stream_priority != StreamPriority::kAuto)
+    return settings.comm_stream_priority == StreamPriority::kHigh;
   return strategy_traits(settings.sharding_strategy).has_units;
 }
 

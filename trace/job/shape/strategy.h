@@ -11,6 +11,7 @@
 namespace shardlens::trace {
 
 struct StrategyTraits {
+  Strategy strategy = Strategy::kDdp;
   std::string_view name;         // the setting's value
   std::string_view explanation;  // what it shards, one sentence, no full stop
   bool has_units = false;        // gathers and reduces unit by unit; false: DDP's buckets
@@ -21,9 +22,9 @@ struct StrategyTraits {
   bool has_groups = false;           // shards within a group of ranks, replicated across groups
 };
 
-std::span<const StrategyTraits> strategies();
-// `name` must be one of the setting's choices; problems_of() has refused others.
-const StrategyTraits& strategy_traits(std::string_view name);
+std::span<const StrategyTraits> strategies();  // in the order of Strategy
+const StrategyTraits& strategy_traits(Strategy strategy);
+const StrategyTraits* find_strategy(std::string_view name);  // nullptr: no strategy's
 
 // What comm_stream_priority stands for. `auto`: DDP's process group has normal priority, while
 // fully_shard's streams, on which its collectives run, have a high one (PyTorch 2.11).

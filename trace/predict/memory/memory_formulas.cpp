@@ -191,7 +191,7 @@ std::string MemoryFormulas::saved_by_head() const {
 }
 
 std::string MemoryFormulas::of_host() const {
-  const bool has_moments = job_.settings.optimizer == "adamw";
+  const bool has_moments = job_.settings.optimizer == OptimizerChoice::kAdamW;
   return times(has_moments ? 16 : 8, walk_.sizes().trained_values(), "trained parameters") +
          divided_by(shards_.group) +
          (has_moments ? " (shard, gradient, two moments)" : " (shard, gradient)");

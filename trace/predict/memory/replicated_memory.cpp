@@ -8,7 +8,7 @@ ReplicatedMemory::ReplicatedMemory(const PlannedJob& job, const ModelSizes& size
     : job_(job),
       sizes_(sizes),
       are_views_(job.settings.gradient_as_bucket_view),
-      compresses_(job.settings.communication_hook != "none"),
+      compresses_(job.settings.communication_hook != CommunicationHook::kNone),
       rebuilds_(job.settings.static_graph || !job.settings.find_unused_parameters),
       reductions_before_rebuild_(job.settings.static_graph ? 2 : 1) {}
 

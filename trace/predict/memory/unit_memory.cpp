@@ -114,7 +114,7 @@ void UnitMemory::await_backward(Unit unit) {
 }
 
 void UnitMemory::begin_backward(MemoryLedger& ledger) {
-  if (job_.settings.backward_prefetch == "pre") prefetch_for_backward(ledger);
+  if (job_.settings.backward_prefetch == BackwardPrefetch::kPre) prefetch_for_backward(ledger);
 }
 
 // Units around all of it begin with it, whatever is computed first.
@@ -161,7 +161,7 @@ void UnitMemory::enter_backward(MemoryLedger& ledger, Unit unit) {
   open_.push_back(unit);
   gather(ledger, unit);
   wait(ledger, unit);
-  if (job_.settings.backward_prefetch == "pre") prefetch_for_backward(ledger);
+  if (job_.settings.backward_prefetch == BackwardPrefetch::kPre) prefetch_for_backward(ledger);
 }
 
 // What passes no gradient on ends with the whole of backward.
@@ -173,7 +173,7 @@ void UnitMemory::leave_backward(MemoryLedger& ledger) {
 
 void UnitMemory::end_unit_backward(MemoryLedger& ledger, Unit unit) {
   awaits_end_[unit] = false;
-  if (job_.settings.backward_prefetch == "post") prefetch_for_backward(ledger);
+  if (job_.settings.backward_prefetch == BackwardPrefetch::kPost) prefetch_for_backward(ledger);
   if (reduces_ || frees_after_forward_) free(ledger, unit);
   if (reduces_) reduce(ledger, unit);
 }

@@ -11,18 +11,18 @@ namespace {
 constexpr std::int64_t kLargestBatch = 65536;  // of batch_per_rank
 constexpr std::int64_t kMostRanks = 1'000'000;
 
-Settings settings_under(const PlanRequest& request, std::string_view strategy) {
+Settings settings_under(const PlanRequest& request, Strategy strategy) {
   Settings settings = request.settings;
   settings.sharding_strategy = strategy;
   settings.ranks = request.ranks();
-  settings.device = "cuda";
+  settings.device = DeviceChoice::kCuda;
   // Not of a plan; a fault may name a rank that is not there.
   settings.inject = "off";
   settings.simulate_link = "off";
   return settings;
 }
 
-std::string problems_under(const PlanRequest& request, std::string_view strategy) {
+std::string problems_under(const PlanRequest& request, Strategy strategy) {
   std::string text;
   for (const SettingProblem& problem : problems_of(settings_under(request, strategy))) {
     text += (text.empty() ? "" : " ") + problem.message;
@@ -53,7 +53,7 @@ Result<void> check_request(const PlanRequest& request) {
   return {};
 }
 
-StrategyPlan plan_strategy(const PlanRequest& request, std::string_view strategy) {
+StrategyPlan plan_strategy(const PlanRequest& request, Strategy strategy) {
   StrategyPlan plan;
   plan.strategy = strategy;
   plan.refused = problems_under(request, strategy);
@@ -68,7 +68,7 @@ StrategyPlan plan_strategy(const PlanRequest& request, std::string_view strategy
 
 }  // namespace
 
-PlannedJob planned_job(const PlanRequest& request, std::string_view strategy) {
+PlannedJob planned_job(const PlanRequest& request, Strategy strategy) {
   return {settings_under(request, strategy), request.shape, request.ranks(), request.gpus_per_node,
           true};
 }
@@ -99,7 +99,7 @@ Result<Plan> plan_job(const PlanRequest& request) {
   plan.request = request;
   plan.parameters = parameter_count(request.shape);
   for (const StrategyTraits& traits : strategies()) {
-    plan.strategies.push_back(plan_strategy(request, traits.name));
+    plan.strategies.push_back(plan_strategy(request, traits.strategy));
   }
   if (std::ranges::all_of(plan.strategies,
                           [](const auto& each) { return !each.refused.empty(); })) {

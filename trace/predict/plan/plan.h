@@ -26,13 +26,14 @@ struct PlanRequest {
 };
 
 struct StrategyPlan {
-  std::string_view strategy;
+  Strategy strategy = Strategy::kDdp;
   std::string refused;  // why these settings do not go with it; then nothing else is known
   MemoryPrediction memory;
   TrafficPrediction traffic;
   std::int64_t spare_bytes = 0;    // of what is usable; negative: short by so much
   std::int64_t largest_batch = 0;  // per rank; 0: not even 1 fits
 
+  std::string_view name() const { return strategy_traits(strategy).name; }
   bool fits() const { return refused.empty() && spare_bytes >= 0; }
 };
 
@@ -47,7 +48,7 @@ struct Plan {
 Result<Plan> plan_job(const PlanRequest& request);
 
 // The job of `request` under a strategy.
-PlannedJob planned_job(const PlanRequest& request, std::string_view strategy);
+PlannedJob planned_job(const PlanRequest& request, Strategy strategy);
 
 // The largest batch_per_rank of `job` whose peak is at most `usable_bytes`; 0: none.
 std::int64_t largest_batch(const PlannedJob& job, std::int64_t usable_bytes);

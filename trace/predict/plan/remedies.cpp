@@ -19,7 +19,7 @@ constexpr std::size_t kMostRemedies = 8;
 
 void add_strategies(const PlannedJob& job, std::vector<Way>& ways) {
   for (const StrategyTraits& traits : strategies()) {
-    if (traits.name == job.settings.sharding_strategy || job.ranks == 1) continue;
+    if (traits.strategy == job.settings.sharding_strategy || job.ranks == 1) continue;
     // Within one machine the hybrid forms are the plain ones.
     if (traits.has_groups && job.ranks <= job.ranks_per_node) continue;
     if (traits.shards_optimizer) ways.push_back({{"sharding_strategy", std::string(traits.name)}});
@@ -37,13 +37,13 @@ void add_recomputation(const PlannedJob& job, std::vector<Way>& ways) {
 
 void add_precision(const PlannedJob& job, std::vector<Way>& ways) {
   const Settings& s = job.settings;
-  if (s.param_dtype != "auto") return;
+  if (s.param_dtype != DataType::kAuto) return;
   const bool has_units = strategy_traits(s.sharding_strategy).has_units;
-  if (s.precision == "fp32") {
+  if (s.precision == Precision::kFp32) {
     ways.push_back({{has_units ? "param_dtype" : "precision", "bf16"}});
   } else if (has_units) {
     // Autocast keeps whole gathered copies of the weights until backward.
-    ways.push_back({{"precision", "fp32"}, {"param_dtype", s.precision}});
+    ways.push_back({{"precision", "fp32"}, {"param_dtype", chosen<&Settings::precision>(s)}});
   }
 }
 
@@ -69,7 +69,7 @@ std::optional<PlannedJob> changed(PlannedJob job, const Way& changes) {
   }
   Settings checked = job.settings;
   checked.ranks = job.ranks;
-  checked.device = job.on_gpu ? "cuda" : "cpu";
+  checked.device = job.on_gpu ? DeviceChoice::kCuda : DeviceChoice::kCpu;
   checked.inject = "off";
   checked.simulate_link = "off";
   if (!problems_of(checked).empty()) return std::nullopt;
@@ -123,7 +123,8 @@ class Search {
   void consider_with_shards(const Way& strategy) {
     if (strategy_traits(job_.settings.sharding_strategy).has_units) return;
     consider(joined(strategy, {{"cpu_offload", "true"}}));
-    if (job_.settings.precision == "fp32") consider(joined(strategy, {{"param_dtype", "bf16"}}));
+    if (job_.settings.precision == Precision::kFp32)
+      consider(joined(strategy, {{"param_dtype", "bf16"}}));
   }
 
   static Way joined(Way first, const Way& second) {
@@ -152,7 +153,7 @@ std::vector<Remedy> changes_that_would_fit(const PlannedJob& job, std::int64_t u
 }
 
 std::vector<Remedy> changes_that_would_fit(const Plan& plan) {
-  const std::string& chosen = plan.request.settings.sharding_strategy;
+  const Strategy chosen = plan.request.settings.sharding_strategy;
   const auto at = std::ranges::find(plan.strategies, chosen, &StrategyPlan::strategy);
   if (at == plan.strategies.end() || !at->refused.empty() || at->fits()) return {};
   return changes_that_would_fit(planned_job(plan.request, chosen), plan.request.usable_bytes());

@@ -86,10 +86,10 @@ void Traffic::add(const Transfer& transfer) {
 }
 
 void Traffic::add_buckets() {
-  if (job_.settings.communication == "none") return;
+  if (job_.settings.communication == Communication::kNone) return;
   const Group all{job_.ranks};
   const std::int64_t trained = sizes_.trained_values();
-  const bool compresses = job_.settings.communication_hook != "none";
+  const bool compresses = job_.settings.communication_hook != CommunicationHook::kNone;
   add({CollectiveFunction::kAllReduce, "gradients", all, compresses ? 2 : 4, trained, reductions_});
   if (!traits_.shards_optimizer) return;
   add({CollectiveFunction::kBroadcast, "updated parameters", all, 4, trained, 1,

@@ -6,9 +6,9 @@ namespace shardlens::trace {
 
 namespace {
 
-std::int64_t bytes_of_type(const std::string& setting, std::int64_t automatic) {
-  if (setting == "auto") return automatic;
-  return setting == "fp32" ? 4 : 2;
+std::int64_t bytes_of_type(DataType setting, std::int64_t automatic) {
+  if (setting == DataType::kAuto) return automatic;
+  return setting == DataType::kFp32 ? 4 : 2;
 }
 
 }  // namespace
@@ -19,7 +19,7 @@ ElementBytes element_bytes(const Settings& settings) {
     bytes.gathered = bytes_of_type(settings.param_dtype, 4);
     bytes.reduced = bytes_of_type(settings.reduce_dtype, bytes.gathered);
   }
-  bytes.autocast = settings.precision != "fp32";
+  bytes.autocast = settings.precision != Precision::kFp32;
   bytes.residual = bytes.gathered;
   bytes.product = bytes.autocast ? 2 : bytes.gathered;
   return bytes;

@@ -68,8 +68,8 @@ class UnitChooser {
 // Of a model with one block, the root apart.
 std::vector<ParameterRange> chosen_units(const ModelShape& shape, const Settings& settings,
                                          const ModelSizes& sizes) {
-  if (settings.wrap_policy == "whole_model") return {};
-  if (settings.wrap_policy == "transformer_block") return {sizes.one_block};
+  if (settings.wrap_policy == WrapPolicy::kWholeModel) return {};
+  if (settings.wrap_policy == WrapPolicy::kTransformerBlock) return {sizes.one_block};
   auto units = UnitChooser(shape, sizes).choose(settings.min_num_params);
   std::ranges::sort(units, {},
                     [](const ParameterRange& each) { return std::pair(each.first, -each.end); });

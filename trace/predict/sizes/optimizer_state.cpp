@@ -27,7 +27,7 @@ OptimizerState optimizer_state(const PlannedJob& job, const ModelSizes& sizes) {
     state.values = shards.trained_values();
     state.tensors = sizes.trained_tensors() / shards.group + 1;
   }
-  if (job.settings.optimizer == "adamw") {
+  if (job.settings.optimizer == OptimizerChoice::kAdamW) {
     state.bytes = kMoments * state.values + kStepCounter * state.tensors;
   }
   return state;

@@ -26,7 +26,7 @@ struct PlannedJob {
 
 // The job that `settings` describes, on one machine; `device: auto` counts as a CPU.
 inline PlannedJob job_on_this_machine(const Settings& settings, const ModelShape& shape) {
-  return {settings, shape, settings.ranks, settings.ranks, settings.device == "cuda"};
+  return {settings, shape, settings.ranks, settings.ranks, settings.device == DeviceChoice::kCuda};
 }
 
 }  // namespace shardlens::trace

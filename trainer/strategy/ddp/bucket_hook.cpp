@@ -50,12 +50,12 @@ FuturePointer BucketHook::runHook(c10d::GradBucket& bucket) {
 torch::Tensor BucketHook::parseHookResult(const c10::IValue& result) { return result.toTensor(); }
 
 FuturePointer BucketHook::reduce(int bucket, torch::Tensor buffer) {
-  switch (options_.compression) {
-    case GradientCompression::kFp16:
+  switch (options_.hook) {
+    case trace::CommunicationHook::kFp16Compress:
       return reduce_compressed(bucket, buffer, torch::kFloat16);
-    case GradientCompression::kBf16:
+    case trace::CommunicationHook::kBf16Compress:
       return reduce_compressed(bucket, buffer, torch::kBFloat16);
-    case GradientCompression::kNone:
+    case trace::CommunicationHook::kNone:
       break;
   }
   return reduce_plain(bucket, std::move(buffer));

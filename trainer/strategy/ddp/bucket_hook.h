@@ -10,14 +10,13 @@
 #include <vector>
 
 #include "profiler/recorder/recorder.h"
+#include "trace/job/settings/choices.h"
 #include "trainer/comm/communicator.h"
 
 namespace shardlens::trainer {
 
-enum class GradientCompression : std::uint8_t { kNone, kFp16, kBf16 };
-
 struct BucketHookOptions {
-  GradientCompression compression = GradientCompression::kNone;
+  trace::CommunicationHook hook = trace::CommunicationHook::kNone;
   bool overlap = true;        // false: launch all buckets when the last one is ready
   bool communication = true;  // false: hand every bucket back as it is
 };

@@ -128,8 +128,7 @@ void DataParallel::State::build_reducer() {
       /*use_python_reducer=*/false, /*bucket_bytes_cap_list=*/std::vector<std::int64_t>{});
   reducer->register_comm_hook(std::make_unique<BucketHook>(
       communicator, recorder,
-      BucketHookOptions{options.compression, options.overlap_comm, options.communication},
-      launched));
+      BucketHookOptions{options.hook, options.overlap_comm, options.communication}, launched));
   if (options.static_graph) reducer->set_static_graph();
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "profiler/recorder/recorder.h"
+#include "trace/job/settings/choices.h"
 #include "trace/job/settings/settings.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/strategy/ddp/bucket_hook.h"
@@ -25,7 +26,7 @@ struct DataParallelOptions {
   bool gradient_as_bucket_view = false;
   bool static_graph = false;
   bool find_unused_parameters = false;
-  GradientCompression compression = GradientCompression::kNone;
+  trace::CommunicationHook hook = trace::CommunicationHook::kNone;
   bool overlap_comm = true;   // false: reduce only once all gradients are there
   bool communication = true;  // false: every rank keeps its own gradients
 };

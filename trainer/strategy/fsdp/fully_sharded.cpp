@@ -201,7 +201,7 @@ torch::Tensor FullySharded::run_forward(ShardedUnit& unit, const torch::Tensor& 
 void FullySharded::before_backward(const torch::Tensor& /*loss*/) {
   in_backward_ = true;
   retired_.drop();
-  if (options_.backward_prefetch == BackwardPrefetch::kPre) prefetch_for_backward();
+  if (options_.backward_prefetch == trace::BackwardPrefetch::kPre) prefetch_for_backward();
 }
 
 void FullySharded::before_unit_backward(ShardedUnit& unit) {
@@ -214,12 +214,12 @@ void FullySharded::before_unit_backward(ShardedUnit& unit) {
   }
   gather(unit, false);
   unit.wait();
-  if (options_.backward_prefetch == BackwardPrefetch::kPre) prefetch_for_backward();
+  if (options_.backward_prefetch == trace::BackwardPrefetch::kPre) prefetch_for_backward();
 }
 
 void FullySharded::after_unit_backward(ShardedUnit& unit) {
   unit.awaits_backward = false;
-  if (options_.backward_prefetch == BackwardPrefetch::kPost) prefetch_for_backward();
+  if (options_.backward_prefetch == trace::BackwardPrefetch::kPost) prefetch_for_backward();
   // Without synchronisation shard_grad_op keeps what it has gathered for the next micro-batch.
   if (require_sync_ || options_.frees_after_forward) free(unit);
   if (!require_sync_) return;

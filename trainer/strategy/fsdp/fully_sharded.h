@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "profiler/recorder/recorder.h"
+#include "trace/job/settings/choices.h"
 #include "trainer/comm/communicator.h"
 #include "trainer/model/model.h"
 #include "trainer/strategy/fsdp/gradient_reducer.h"
@@ -21,14 +22,12 @@
 
 namespace shardlens::trainer {
 
-enum class BackwardPrefetch : std::uint8_t { kPre, kPost, kNone };
-
 struct FullyShardedOptions {
-  WrapPolicy wrap_policy = WrapPolicy::kTransformerBlock;
+  trace::WrapPolicy wrap_policy = trace::WrapPolicy::kTransformerBlock;
   std::int64_t min_num_params = 100'000'000;
   int shard_group_size = 1;  // divides the number of ranks; 1: no_shard
   bool frees_after_forward = true;
-  BackwardPrefetch backward_prefetch = BackwardPrefetch::kPre;
+  trace::BackwardPrefetch backward_prefetch = trace::BackwardPrefetch::kPre;
   bool forward_prefetch = false;
   bool limit_all_gathers = false;
   bool separate_communicators = false;

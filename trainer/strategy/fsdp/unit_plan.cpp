@@ -35,10 +35,10 @@ class Planner {
     }
   }
 
-  std::vector<UnitPlan> plan(WrapPolicy policy, std::int64_t min_num_params) {
-    if (policy == WrapPolicy::kTransformerBlock) {
+  std::vector<UnitPlan> plan(trace::WrapPolicy policy, std::int64_t min_num_params) {
+    if (policy == trace::WrapPolicy::kTransformerBlock) {
       for (const auto& block : model_.blocks()) chosen_.insert(block.get());
-    } else if (policy == WrapPolicy::kSize) {
+    } else if (policy == trace::WrapPolicy::kSize) {
       std::vector<Layer*> layers;  // by id
       const trace::ModuleNode all = node_of(model_, layers);
       for (const int id : trace::units_by_size(all, min_num_params)) {
@@ -101,7 +101,8 @@ class Planner {
 
 }  // namespace
 
-std::vector<UnitPlan> plan_units(Model& model, WrapPolicy policy, std::int64_t min_num_params) {
+std::vector<UnitPlan> plan_units(Model& model, trace::WrapPolicy policy,
+                                 std::int64_t min_num_params) {
   return Planner(model).plan(policy, min_num_params);
 }
 

@@ -5,16 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "trace/job/settings/choices.h"
 #include "trainer/model/model.h"
 #include "trainer/tensor/named_tensor.h"
 
 namespace shardlens::trainer {
-
-enum class WrapPolicy : std::uint8_t {
-  kTransformerBlock,
-  kSize,  // as PyTorch's size_based_auto_wrap_policy
-  kWholeModel,
-};
 
 struct UnitPlan {
   std::string name;                     // "root", "blocks.3", "blocks.3.attn", …
@@ -25,6 +20,8 @@ struct UnitPlan {
 // The root unit first, with all parameters that are in no other unit and those that several modules
 // share; then the others in registration order. Every parameter is in exactly one unit. Units
 // without parameters are left out, save the root.
-std::vector<UnitPlan> plan_units(Model& model, WrapPolicy policy, std::int64_t min_num_params);
+// WrapPolicy::kSize: as PyTorch's size_based_auto_wrap_policy.
+std::vector<UnitPlan> plan_units(Model& model, trace::WrapPolicy policy,
+                                 std::int64_t min_num_params);
 
 }  // namespace shardlens::trainer

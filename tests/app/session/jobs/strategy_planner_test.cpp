@@ -52,7 +52,7 @@ TEST(StrategyPlanner, EstimatesForTheGpusOfThisMachineWhatThePlanOfThemSays) {
   trace::Settings settings;
   settings.model = "gpt2";
   settings.ranks = 4;
-  settings.device = "auto";
+  settings.device = trace::DeviceChoice::kAuto;
   const auto estimates = planner.estimates(settings);
   ASSERT_TRUE(estimates);
   EXPECT_EQ(estimates->usable_bytes, 80 * kGiB - trace::kReservedBytes);
@@ -69,7 +69,7 @@ TEST(StrategyPlanner, EstimatesForTheCpuWhereThereIsNoGpu) {
   for (const auto& plan : estimates->strategies) {
     auto job = trace::job_on_this_machine(settings, *trace::find_model_preset(settings.model));
     job.settings.sharding_strategy = plan.strategy;
-    EXPECT_EQ(plan.memory.total(), trace::predict_peak_bytes(job)) << plan.strategy;
+    EXPECT_EQ(plan.memory.total(), trace::predict_peak_bytes(job)) << plan.name();
   }
 }
 
@@ -114,7 +114,7 @@ TEST(StrategyPlanner, PlansForAModelFolderOnceAWorkerHasReadIt) {
 
 TEST(StrategyPlanner, SharesAGpuAmongItsRanks) {
   trace::Settings settings;
-  settings.device = "cuda";
+  settings.device = trace::DeviceChoice::kCuda;
   settings.ranks = 4;
   EXPECT_EQ(usable_bytes_here(settings, machine_with_gpus(2)), 40 * kGiB - trace::kReservedBytes);
   EXPECT_EQ(usable_bytes_here(settings, machine_with_gpus(0)), 0) << "not known";
@@ -136,7 +136,7 @@ TEST(StrategyPlanner, AnswersOnceForTheSameSettings) {
 TEST(StrategyPlanner, SaysWhyAStrategyIsRefused) {
   StrategyPlanner planner;
   trace::Settings settings;
-  settings.sharding_strategy = "full_shard";
+  settings.sharding_strategy = trace::Strategy::kFullShard;
   settings.cpu_offload = true;
   const auto estimates = planner.estimates(settings);
   EXPECT_NE(estimates->strategies[0].refused.find("cpu_offload"), std::string::npos);

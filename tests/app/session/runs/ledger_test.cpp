@@ -198,7 +198,7 @@ TEST(Ledger, RunsOfTheSameSettingsTellWhatChanceDoes) {
     records.push_back(record("same " + std::to_string(number), number, step_ms));
   }
   // A loose knob of another strategy, and what `auto` stands for, change nothing.
-  records[1].info.settings.backward_prefetch = "none";
+  records[1].info.settings.backward_prefetch = trace::BackwardPrefetch::kNone;
   records[2].info.settings.first_bucket_mb = 1;
   for (const double step_ms : {105.0, 130.0}) {
     records.push_back(record("at " + std::to_string(static_cast<int>(step_ms)), 9, step_ms));

@@ -238,7 +238,7 @@ TEST(FiguresOfMemory, AreEstimatedFromTheShapeWhereItIsKnown) {
   const auto ddp = estimate_memory(rank, info);
   EXPECT_EQ(at(ddp.category_peaks, MemoryCategory::kOptimizer), 8 * 2'384'448 + 64 * 4);
   EXPECT_EQ(at(ddp.at_peak, MemoryCategory::kOutside), 77);
-  info.settings.sharding_strategy = "full_shard";
+  info.settings.sharding_strategy = Strategy::kFullShard;
   const auto full = estimate_memory(rank, info);
   EXPECT_EQ(at(full.category_peaks, MemoryCategory::kParameters), 2 * 2'384'448);
   EXPECT_GT(at(full.category_peaks, MemoryCategory::kGatheredParameters), 0);
@@ -327,7 +327,7 @@ TEST(Utilization, IsUnknownWhenAnyPeakIs) {
 
 TEST(TheoreticalTraffic, HalvesWithACompressingHookAndCountsSynchronisedMicroBatches) {
   auto run = make_run({});
-  run.info.settings.communication_hook = "bf16_compress";
+  run.info.settings.communication_hook = CommunicationHook::kBf16Compress;
   run.info.settings.gradient_accumulation_steps = 4;
   RunAnalysis lazy(run.info);
   run.info.settings.sync_each_batch = true;

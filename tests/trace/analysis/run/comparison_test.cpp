@@ -282,7 +282,7 @@ TEST(Scaling, NeedsRunsThatDifferInNothingElse) {
   other.info.settings.bucket_cap_mb = 1;
   EXPECT_FALSE(compare_runs(few, other).scaling);
   other = scaled_run(4, 8, 90);
-  other.info.settings.sharding_strategy = "full_shard";
+  other.info.settings.sharding_strategy = Strategy::kFullShard;
   EXPECT_FALSE(compare_runs(few, other).scaling);
   other = scaled_run(4, 8, 90);
   other.info.device = "cuda";

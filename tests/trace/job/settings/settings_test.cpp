@@ -104,33 +104,37 @@ TEST(SetValue, TakesAliasesAutoAndSpaces) {
 TEST(SetValue, TakesDeepSpeedsStagesForStrategies) {
   Settings settings;
   EXPECT_TRUE(set_assignment(settings, "zero_stage=3"));
-  EXPECT_EQ(settings.sharding_strategy, "full_shard");
+  EXPECT_EQ(settings.sharding_strategy, Strategy::kFullShard);
   EXPECT_TRUE(set_assignment(settings, "zero_stage=1"));
-  EXPECT_EQ(settings.sharding_strategy, "zero1");
+  EXPECT_EQ(settings.sharding_strategy, Strategy::kZero1);
   EXPECT_THAT(error_of("zero_stage", "4"), HasSubstr("3 (full_shard)"));
 }
 
 TEST(Knob, AppliesToTheStrategiesItNames) {
-  EXPECT_TRUE(applies(*find_knob("bucket_cap_mb"), "zero1"));
-  EXPECT_FALSE(applies(*find_knob("bucket_cap_mb"), "full_shard"));
-  EXPECT_TRUE(applies(*find_knob("shard_group_size"), "hybrid_shard"));
-  EXPECT_FALSE(applies(*find_knob("shard_group_size"), "full_shard"));
-  EXPECT_TRUE(applies(*find_knob("model"), "no_shard"));
+  EXPECT_TRUE(applies(*find_knob("bucket_cap_mb"), Strategy::kZero1));
+  EXPECT_FALSE(applies(*find_knob("bucket_cap_mb"), Strategy::kFullShard));
+  EXPECT_TRUE(applies(*find_knob("shard_group_size"), Strategy::kHybridShard));
+  EXPECT_FALSE(applies(*find_knob("shard_group_size"), Strategy::kFullShard));
+  EXPECT_TRUE(applies(*find_knob("model"), Strategy::kNoShard));
 }
 
 TEST(Strategies, HaveARowForEveryChoice) {
   const Knob& knob = *find_knob("sharding_strategy");
   ASSERT_EQ(knob.choices.size(), strategies().size());
-  for (const auto choice : knob.choices) EXPECT_EQ(strategy_traits(choice).name, choice);
+  for (std::size_t i = 0; i < knob.choices.size(); ++i) {
+    EXPECT_EQ(strategies()[i].name, knob.choices[i]);
+    EXPECT_EQ(strategies()[i].strategy, static_cast<Strategy>(i));
+    EXPECT_EQ(find_strategy(knob.choices[i]), &strategies()[i]);
+  }
 }
 
 TEST(Strategies, DivideUnitsOverTheRightNumberOfRanks) {
   Settings settings;
-  settings.sharding_strategy = "full_shard";
+  settings.sharding_strategy = Strategy::kFullShard;
   EXPECT_EQ(shard_group_size(settings, 16, 8), 16);
-  settings.sharding_strategy = "no_shard";
+  settings.sharding_strategy = Strategy::kNoShard;
   EXPECT_EQ(shard_group_size(settings, 16, 8), 1);
-  settings.sharding_strategy = "hybrid_shard";
+  settings.sharding_strategy = Strategy::kHybridShard;
   EXPECT_EQ(shard_group_size(settings, 16, 8), 8);
   settings.shard_group_size = 2;
   EXPECT_EQ(shard_group_size(settings, 16, 8), 2);
@@ -165,15 +169,15 @@ TEST(Validate, RefusesCombinationsThatContradictEachOther) {
   settings.find_unused_parameters = true;
   EXPECT_THAT(validate(settings).error().message, HasSubstr("find_unused_parameters off"));
   settings = {};
-  settings.communication = "none";
-  settings.communication_hook = "fp16_compress";
+  settings.communication = Communication::kNone;
+  settings.communication_hook = CommunicationHook::kFp16Compress;
   EXPECT_THAT(validate(settings).error().message, HasSubstr("communication_hook: none"));
   settings = {};
   settings.find_unused_parameters = true;
   settings.activation_checkpointing = 2;
   EXPECT_THAT(validate(settings).error().message, HasSubstr("turn one of them off"));
   settings = {};
-  settings.communication = "none";
+  settings.communication = Communication::kNone;
   settings.find_unused_parameters = true;
   EXPECT_THAT(validate(settings).error().message, HasSubstr("find_unused_parameters off"));
   settings = {};
@@ -198,9 +202,9 @@ TEST(Validate, AsksForHeldOutTextOnlyWhereNoneIsGiven) {
 
 TEST(RunName, LeavesOutWhatTheStrategyDoesNotObey) {
   Settings base, next;
-  base.sharding_strategy = "hybrid_shard";
+  base.sharding_strategy = Strategy::kHybridShard;
   base.shard_group_size = 2;
-  next.sharding_strategy = "full_shard";
+  next.sharding_strategy = Strategy::kFullShard;
   EXPECT_EQ(name_from_difference(base, next), "full_shard");
 }
 
@@ -209,7 +213,7 @@ TEST(RunName, SaysWhatDiffers) {
   EXPECT_EQ(name_from_difference(Settings{}, settings), "baseline");
   settings.bucket_cap_mb = 60;
   EXPECT_EQ(name_from_difference(Settings{}, settings), "cap 60");
-  settings.communication_hook = "bf16_compress";
+  settings.communication_hook = CommunicationHook::kBf16Compress;
   settings.gradient_as_bucket_view = true;
   EXPECT_EQ(name_from_difference(Settings{}, settings), "cap 60, views, hook bf16_compress");
   settings = {};

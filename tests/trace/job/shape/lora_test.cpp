@@ -107,8 +107,8 @@ TEST(LoraFlops, AreAsBeforeWithoutAdapters) {
 TEST(KeptTypes, FollowBaseDtypeAndWhatIsComputedIn) {
   const auto types = [](const char* base, const char* precision) {
     Settings settings = adapting("auto");
-    settings.base_dtype = base;
-    settings.precision = precision;
+    EXPECT_TRUE(set_value(settings, "base_dtype", base));
+    EXPECT_TRUE(set_value(settings, "precision", precision));
     const KeptTypes kept = kept_types(settings);
     return std::pair(kept.linear, kept.other);
   };

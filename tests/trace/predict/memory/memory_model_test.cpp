@@ -147,8 +147,9 @@ TEST(MemoryModel, BackwardFreesAllThatForwardSaved) {
         released += each.released;
         flowing += each.made - each.consumed;
       }
-      EXPECT_EQ(released, block.saved_bytes()) << job.shape.name << job.settings.precision;
-      EXPECT_EQ(flowing, 0) << job.shape.name << job.settings.precision;
+      EXPECT_EQ(released, block.saved_bytes())
+          << job.shape.name << chosen<&Settings::precision>(job.settings);
+      EXPECT_EQ(flowing, 0) << job.shape.name << chosen<&Settings::precision>(job.settings);
     }
     const LayerMemory head = head_memory(job).layer;
     std::int64_t released = 0, flowing = 0;

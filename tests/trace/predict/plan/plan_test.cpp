@@ -32,7 +32,7 @@ PlanRequest request_of(const char* model, const char* gpu, std::int64_t gpus_per
 
 const StrategyPlan& of(const Plan& plan, std::string_view strategy) {
   for (const StrategyPlan& each : plan.strategies) {
-    if (each.strategy == strategy) return each;
+    if (each.name() == strategy) return each;
   }
   throw std::runtime_error("no such strategy");
 }
@@ -41,8 +41,8 @@ TEST(Plan, HasEveryStrategyInOrder) {
   const Plan plan = *plan_job(request_of("gpt2", "h100-80", 8, 2));
   ASSERT_EQ(plan.strategies.size(), strategies().size());
   for (std::size_t i = 0; i < strategies().size(); ++i) {
-    EXPECT_EQ(plan.strategies[i].strategy, strategies()[i].name);
-    EXPECT_TRUE(plan.strategies[i].fits()) << plan.strategies[i].strategy;
+    EXPECT_EQ(plan.strategies[i].strategy, strategies()[i].strategy);
+    EXPECT_TRUE(plan.strategies[i].fits()) << plan.strategies[i].name();
     EXPECT_GT(plan.strategies[i].traffic.bytes(), 0);
   }
 }
@@ -72,9 +72,9 @@ TEST(Plan, TheLargestBatchFitsAndOneMoreDoesNot) {
     ++checked;
     PlannedJob job = planned_job(request, each.strategy);
     job.settings.batch_per_rank = each.largest_batch;
-    EXPECT_LE(predict_memory(job).total(), request.usable_bytes()) << each.strategy;
+    EXPECT_LE(predict_memory(job).total(), request.usable_bytes()) << each.name();
     ++job.settings.batch_per_rank;
-    EXPECT_GT(predict_memory(job).total(), request.usable_bytes()) << each.strategy;
+    EXPECT_GT(predict_memory(job).total(), request.usable_bytes()) << each.name();
   }
   EXPECT_GT(checked, 2);
 }

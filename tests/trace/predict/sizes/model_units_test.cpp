@@ -20,7 +20,7 @@ ModelShape small_shape() {
 }
 
 std::vector<ModelUnit> units_of(const ModelShape& shape, Settings settings, std::int64_t minimum) {
-  settings.wrap_policy = "size";
+  settings.wrap_policy = WrapPolicy::kSize;
   settings.min_num_params = minimum;
   return model_units(shape, settings, model_sizes(shape, settings));
 }
@@ -144,7 +144,7 @@ TEST(ModelUnits, CountPackedWeightsByTheirBytesAndAdaptersBesideThem) {
   Settings adapted;
   adapted.lora_rank = 4;
   adapted.lora_target_modules = "all-linear";
-  adapted.base_dtype = "nf4";
+  adapted.base_dtype = BaseType::kNf4;
   // c_attn: 1,200 weights in 684 bytes, 60 biases, adapters of 4 x (20 + 60); attention has 1,496
   // like that, the MLP 1,566. Frozen: biases of 4 bytes.
   EXPECT_EQ(units(1064, adapted), "attn.c_attn: 924, mlp: 1256");
@@ -154,11 +154,11 @@ TEST(ModelUnits, CountPackedWeightsByTheirBytesAndAdaptersBesideThem) {
 TEST(ModelUnits, AreTheBlockOrNoneUnderTheOtherPolicies) {
   Settings settings;
   const ModelShape shape = small_shape();
-  settings.wrap_policy = "transformer_block";
+  settings.wrap_policy = WrapPolicy::kTransformerBlock;
   auto all = model_units(shape, settings, model_sizes(shape, settings));
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[1].trained, 3502);
-  settings.wrap_policy = "whole_model";
+  settings.wrap_policy = WrapPolicy::kWholeModel;
   all = model_units(shape, settings, model_sizes(shape, settings));
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].trained, parameter_count(shape));

@@ -92,7 +92,8 @@ Variant compression(const char* name, const DataParallelOptions& options, double
 }
 
 std::vector<Variant> variants() {
-  constexpr auto kFp16 = GradientCompression::kFp16, kBf16 = GradientCompression::kBf16;
+  constexpr auto kFp16 = trace::CommunicationHook::kFp16Compress,
+                 kBf16 = trace::CommunicationHook::kBf16Compress;
   return {
       several_buckets("small_buckets"),
       {.name = "default_cap"},
@@ -112,11 +113,10 @@ std::vector<Variant> variants() {
       accumulation("accumulation_in_a_static_graph", {.static_graph = true}),
       accumulation("accumulation_synchronised_each_time", {}, true),
       accumulation("synchronised_each_time_into_views", {.gradient_as_bucket_view = true}, true),
-      compression("fp16_compress", {.compression = kFp16}, 1e-4),
-      compression("bf16_compress", {.compression = kBf16}, 1e-3),
+      compression("fp16_compress", {.hook = kFp16}, 1e-4),
+      compression("bf16_compress", {.hook = kBf16}, 1e-3),
       compression("fp16_compress_no_overlap_views",
-                  {.gradient_as_bucket_view = true, .compression = kFp16, .overlap_comm = false},
-                  1e-4),
+                  {.gradient_as_bucket_view = true, .hook = kFp16, .overlap_comm = false}, 1e-4),
   };
 }
 
@@ -151,7 +151,7 @@ TEST(DataParallel, GradientsAreViewsOfTheBucketsBeforeTheyAreReduced) {
 
 TEST(DataParallel, CompressionRoundsAsItsTypeDoes) {
   Variant variant;
-  variant.options.compression = GradientCompression::kBf16;
+  variant.options.hook = trace::CommunicationHook::kBf16Compress;
   on_ranks(2, [&](Communicator& communicator, profiler::Recorder& recorder) {
     SmallModel model(initial_values());
     DataParallel replica(model.parameters, {}, communicator, recorder, variant.options);
@@ -284,7 +284,7 @@ std::vector<trace::Collective> bucket_reductions(const Recording& recording, std
 TEST(DataParallel, RecordsBothPlansAndTheReductionOfEveryBucket) {
   Variant variant;
   variant.options.bucket_cap_mb = 0.002;
-  variant.options.compression = GradientCompression::kBf16;
+  variant.options.hook = trace::CommunicationHook::kBf16Compress;
   variant.tolerance = 1e-3;
   for (const Recording& recording : train_and_compare(variant)) {
     std::int64_t bytes[2] = {0, 0};
