@@ -202,6 +202,15 @@ class LongTexts(WithTokenizers):
         words.fits(long_texts.PLACES[0], added)
         self.assertTrue(any("a\n<take>" in text for text in tried))
 
+    def test_more_words_than_are_remembered(self):
+        made = Tokenizer(models.BPE({"Ġ": 0, "a": 1, "b": 2, "c": 3, "Ċ": 4, "Ġa": 5, "Ġab": 6}, [("Ġ", "a"), ("Ġa", "b")]))
+        made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        words = ["".join("abc"[int(digit)] for digit in f"{number % 3}{number // 3 % 3}{number % 2}") for number in range(18)]
+        with mock.patch.object(long_texts.Words, "MOST", 4):
+            is_same, used = self.long(made, " ".join(words * 300))
+        self.assertTrue(is_same)
+        self.assertIsNotNone(used.words.place)
+
     def test_short_documents_of_several_pieces(self):
         made = word_level(["c"], unk_token="c")
         for pieces in range(2, 6):
@@ -212,7 +221,7 @@ class LongTexts(WithTokenizers):
 
 class Workers(WithTokenizers):
     def work(self, look_up):
-        words = mock.Mock(patience=0.2, look_up=look_up)
+        words = mock.Mock(patience=0.2, most=1, look_up=look_up)
         return list(long_texts.WordProcesses(words).encode(["a"]))
 
     def test_they_share_the_memory_that_is_left(self):

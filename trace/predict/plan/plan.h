@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trace/base/result.h"
+#include "trace/job/shape/strategy.h"
 #include "trace/predict/memory/memory_model.h"
 #include "trace/predict/plan/traffic_model.h"
 

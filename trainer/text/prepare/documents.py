@@ -57,18 +57,30 @@ class Documents:
             return
         self.examples.flush()
         self.image.append(self.encoder.before)
-        batch, size, tokens = [first], len(first), []
+        batch, size, tokens, under_way = [first], len(first), [], []
         for piece, is_last in pieces:
             batch.append(piece)
             size += len(piece)
             if size >= BATCH or is_last:
                 self.tell(0, 0, size)
-                for tokens in self.encode_words(batch):
-                    self.image.append(tokens)
+                # The one before is written while this one is encoded.
+                before, under_way = under_way, self.encode_words(batch)
+                tokens = self.append(before) or tokens
                 batch, size = [], 0
+        tokens = self.append(under_way) or tokens
         self.image.append(self.encoder.behind)
         self.image.append(self.encoder.end_of_text(self.encoder.behind or tokens))
         self.image.end_example()
+
+    def append(self, encoded):
+        """Returns the last of them."""
+        def write():
+            tokens = []
+            for tokens in encoded:
+                self.image.append(tokens)
+            return tokens
+
+        return self.encoder.guarded(write)
 
     def encode_words(self, texts):
         if self.words is None:

@@ -1,6 +1,7 @@
 """Long texts: where they may be cut, and how their words are encoded once."""
 
 import concurrent.futures
+import itertools
 import multiprocessing
 import os
 import re
@@ -50,14 +51,16 @@ class Words:
     long text has the same tokens with it and without.
     """
 
-    MOST = 300_000
+    MOST = 2_000_000  # of all processes together, some 200 bytes each
     LONGEST = 60
     TRIED = 5
     CHARACTERS = "aZéя中가ا1٣.,'\"`-_#@<>|/\\(){}&%=+*:;!?…—§€²🙂\u0301\u200b\u200d\ufeff\xad▁Ġ\x07"
 
     def __init__(self, tokenizer, type_code, patience):
         self.tokenizer, self.type, self.patience = tokenizer, type_code, patience
-        self.memo, self.is_tried, self.pool = {}, False, None
+        # Those of late, and those of the time before: what is used goes on from one to the other.
+        self.recent, self.earlier, self.most = {}, {}, self.MOST // 2
+        self.is_tried, self.pool = False, None
         added = tokenizer.added_tokens()
         places = [] if added is None else self.places(added)
         self.place = next((place for place in places if self.fits(place, added)), None)
@@ -83,6 +86,7 @@ class Words:
                    for split, whole in zip(parts, self.tokenizer.encode(texts, False)))
 
     def encode(self, texts):
+        """The tokens of each, perhaps still being found when they are asked for."""
         if self.place is None:
             return self.tokenizer.encode(texts, False)
         if not self.is_tried:
@@ -92,22 +96,24 @@ class Words:
             if whole != list(map(self.look_up, some)):
                 self.place = None
             rest = texts[self.TRIED :]
-            return whole + (self.encode(rest) if rest else [])
+            return itertools.chain(whole, self.encode(rest) if rest else [])
         if self.pool is None:
             self.pool = WordProcesses(self)
         return self.pool.encode(texts)
 
     def look_up(self, text):
         words = self.place.split(text)
-        found = list(map(self.memo.get, words))
+        found = list(map(self.recent.get, words))
         if None in found:
-            new = list({word for word, tokens in zip(words, found) if tokens is None})
-            tokens = {word: array(self.type, tokens).tobytes()
-                      for word, tokens in zip(new, self.tokenizer.encode(new, False))}
+            missing = {word for word, tokens in zip(words, found) if tokens is None}
+            tokens = {word: known for word in missing if (known := self.earlier.get(word)) is not None}
+            new = [word for word in missing if word not in tokens]
+            tokens.update((word, array(self.type, each).tobytes())
+                          for word, each in zip(new, self.tokenizer.encode(new, False)))
             found = [tokens[word] if known is None else known for word, known in zip(words, found)]
-            if len(self.memo) > self.MOST:
-                self.memo.clear()
-            self.memo.update((word, known) for word, known in tokens.items() if len(word) <= self.LONGEST)
+            if len(self.recent) > self.most:
+                self.recent, self.earlier = {}, self.recent
+            self.recent.update((word, known) for word, known in tokens.items() if len(word) <= self.LONGEST)
         return array(self.type, b"".join(found))
 
 
@@ -119,15 +125,16 @@ class WordProcesses:
     def __init__(self, words):
         WordProcesses.words = words
         count = min(len(os.sched_getaffinity(0)), 16)
+        words.most //= count
         try:
             executor = concurrent.futures.ProcessPoolExecutor(
                 count, multiprocessing.get_context("fork"), self.begin, (os.getpid(), count))
-            self.map = lambda texts: executor.map(self.look_up, texts, chunksize=-(-len(texts) // (2 * count)))
+            self.map = lambda texts: executor.map(self.look_up, texts, chunksize=-(-len(texts) // (4 * count)))
         except OSError:  # a system without shared memory
             self.map = lambda texts: map(words.look_up, texts)
 
     def encode(self, texts):
-        return list(self.map(texts))
+        return self.map(texts)
 
     @staticmethod
     def begin(parent, count):
