@@ -1,5 +1,6 @@
-// Keeps the table of all runs up to date on a thread of its own: scans the folders, computes each
-// run's summary once, publishes the ledger. Public functions: any thread, none waits for a file.
+// Keeps the table of all runs up to date on a thread of its own: lets the folders be scanned,
+// numbers the runs, carries out what the user changes, publishes the ledger. Public functions: any
+// thread, none waits for a file.
 #pragma once
 
 #include <chrono>
@@ -7,7 +8,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,20 +15,13 @@
 #include <thread>
 #include <vector>
 
+#include "app/session/runs/library_scan.h"
 #include "app/session/runs/run_numbers.h"
-#include "app/session/runs/run_record.h"
 #include "app/session/runs/run_trash.h"
-#include "trace/store/run/kept_file.h"
 #include "ui/state/commands.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::app {
-
-struct LibraryFolders {
-  std::filesystem::path runs_dir;
-  std::filesystem::path bundled_dir;  // "": no runs came with the program
-  std::string awaited = {};           // a run whose figures come by set_figures()
-};
 
 // What it took so far: each grows with the number of runs, and not with its square.
 struct LibraryWork {
@@ -74,24 +67,9 @@ class RunLibrary {
   LibraryState state() const;
 
  private:
-  struct Entry {
-    trace::RunStamp stamp;
-    trace::RunStatus status_on_disk = trace::RunStatus::kRunning;
-    RunRecord record;
-    bool is_awaited = false;  // `record` is what its run file says
-  };
-  struct Unread {
-    trace::RunInfo info;
-    trace::RunStamp stamp;
-    bool is_bundled = false;
-  };
-  struct Failure {
-    trace::RunStamp stamp;
-    std::string message;
-  };
-
   using Task = std::function<trace::Result<void>()>;
 
+  LibraryScan::Known known() const;
   template <typename Change>
   void ask(Change change);
   void add_task(Task task);
@@ -100,27 +78,17 @@ class RunLibrary {
   void work(const std::stop_token& stop);
   void look_around(const std::stop_token& stop, bool wants_scan, bool changed);
   bool scan(const std::stop_token& stop);
-  bool scan_folder(const std::filesystem::path& folder, bool bundled, const std::stop_token& stop);
-  bool look_at(const std::filesystem::path& run, bool bundled);
-  bool take_in(Unread run, RunRecord record);
-  bool await(const Unread& run);
-  trace::Result<RunRecord> record_of(const Unread& run);
-  bool read_all(const std::stop_token& stop);
   void number_runs();
   bool keep_pinned();
   void publish_while_loading();
-  bool lives(const std::string& folder, const trace::RunStamp& stamp);
   bool take_live_view();
-  bool folders_changed();
   void publish();
 
   const LibraryFolders folders_;
   std::function<void()> on_publish_;
 
   // The worker's own.
-  std::map<std::string, Entry> entries_;     // by folder
-  std::map<std::string, Failure> failures_;  // by folder: not read again until they change
-  std::vector<Unread> unread_;
+  LibraryScan scan_;
   RunNumbering numbering_;
   std::optional<RunTrash> trash_;
   LibraryWork work_;
@@ -129,11 +97,6 @@ class RunLibrary {
   std::size_t rows_shown_ = 0;  // with the last publication
   std::chrono::steady_clock::time_point shown_at_{};
   std::vector<std::string> problems_;
-  std::map<std::string, bool> seen_;
-  std::filesystem::file_time_type runs_dir_time_{};
-  bool loaded_ = false;
-  bool has_running_ = false;
-  int looks_after_change_ = 0;
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable_any wake_;

@@ -1,0 +1,209 @@
+#include "app/session/runs/library_scan.h"
+
+#include <exception>
+#include <utility>
+
+#include "app/session/runs/record_cache.h"
+#include "app/session/runs/run_pulse.h"
+#include "app/session/runs/run_words.h"
+#include "trace/base/wall_clock.h"
+#include "trace/store/run/run_folder.h"
+
+namespace shardlens::app {
+
+namespace fs = std::filesystem;
+using trace::RunStatus;
+
+namespace {
+
+// A new folder is seen before its files are complete.
+constexpr int kLooksAfterChange = 4;
+
+// A damaged file may say what no memory suffices for; the other runs are still to be shown.
+trace::Result<RunRecord> read_safely(const std::string& run) {
+  try {
+    return read_run_record(run);
+  } catch (const std::exception& error) {
+    return trace::fail(trace::ErrorKind::kDamaged,
+                       "The run " + run + " cannot be read: " + error.what());
+  }
+}
+
+}  // namespace
+
+bool LibraryScan::is_due() {
+  std::error_code error;
+  const auto time = fs::last_write_time(folders_.runs_dir, error);
+  const auto before = std::exchange(runs_dir_time_, error ? fs::file_time_type{} : time);
+  if (before != runs_dir_time_) looks_after_change_ = kLooksAfterChange;
+  if (looks_after_change_ == 0) return has_running_;
+  --looks_after_change_;
+  return true;
+}
+
+bool LibraryScan::scan(const std::stop_token& stop, const std::function<void()>& has_looked,
+                       const std::function<void()>& has_read) {
+  seen_.clear();
+  unread_.clear();
+  has_running_ = false;
+  const auto old_problems = std::exchange(problems_, {});
+  bool changed = scan_folder(folders_.runs_dir, false, stop);
+  if (!folders_.bundled_dir.empty()) changed |= scan_folder(folders_.bundled_dir, true, stop);
+  if (stop.stop_requested()) return false;
+  if (!loaded_) trace::drop_kept_of_gone_runs(folders_.runs_dir);
+  const auto is_gone = [this](const auto& entry) { return !seen_.contains(entry.first); };
+  const auto gone = std::erase_if(entries_, is_gone);
+  std::erase_if(failures_, is_gone);
+  has_looked();
+  changed |= read_all(stop, has_read);
+  const bool first = !std::exchange(loaded_, true);
+  return changed || gone > 0 || first || old_problems != problems_;
+}
+
+bool LibraryScan::scan_folder(const fs::path& folder, bool bundled, const std::stop_token& stop) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return false;
+  const auto paths = trace::run_paths(folder);
+  if (!paths) problems_.push_back(paths.error().message);
+  bool changed = false;
+  for (const auto& run : paths.value_or(std::vector<fs::path>{})) {
+    if (stop.stop_requested()) return false;
+    seen_.insert(run.string());
+    changed |= look_at(run, bundled);
+  }
+  return changed;
+}
+
+// Of a run that says it is running. Its files are read only once they are left alone.
+bool LibraryScan::lives(const std::string& folder, const trace::RunStamp& stamp) const {
+  if (folder == known_().own_job) return true;
+  if (trace::was_just_written(stamp)) return true;
+  const auto known = entries_.find(folder);
+  if (known == entries_.end() || known->second.stamp != stamp) return false;
+  return !is_abandoned(known->second.record.pulse, trace::wall_clock_ns());
+}
+
+// What has not changed since the last look is not opened; what is to be read goes to `unread_`.
+bool LibraryScan::look_at(const fs::path& run, bool bundled) {
+  const std::string folder = run.string();
+  const auto stamp = trace::run_stamp(run);
+  const auto known = entries_.find(folder);
+  const bool is_same = known != entries_.end() && known->second.stamp == stamp;
+  if (const auto failed = failures_.find(folder);
+      failed != failures_.end() && failed->second.stamp == stamp) {
+    problems_.push_back(failed->second.message);
+    return false;
+  }
+  std::optional<RunRecord> kept;
+  if (!is_same) kept = kept_record(run, stamp);
+  RunStatus status = is_same ? known->second.status_on_disk : RunStatus::kFailed;
+  Unread unread{.info = {}, .stamp = stamp, .is_bundled = bundled};
+  if (is_same) {
+    unread.info = known->second.record.info;
+    unread.info.status = status;
+  } else if (!kept) {
+    ++infos_read_;
+    auto info = trace::read_run_info(run);
+    if (!info) {
+      failures_[folder] = {stamp, info.error().message};
+      problems_.push_back(info.error().message);
+      return false;
+    }
+    unread.info = std::move(*info);
+  }
+  if (kept) unread.info = kept->info;
+  status = unread.info.status;
+  const bool running = status == RunStatus::kRunning && lives(folder, stamp);
+  // A run that is being written changes with every look: its status alone is watched.
+  if (known != entries_.end() && known->second.status_on_disk == status) {
+    const bool shown_as_running = known->second.record.info.status == RunStatus::kRunning;
+    const bool unchanged = is_same && (status != RunStatus::kRunning || !shown_as_running);
+    if ((running && shown_as_running) || unchanged) {
+      has_running_ = has_running_ || running;
+      return take_words(known->second.record.info, unread.info);
+    }
+  }
+  if (kept) return take_in(std::move(unread), std::move(*kept));
+  unread_.push_back(std::move(unread));
+  return false;
+}
+
+bool LibraryScan::read_all(const std::stop_token& stop, const std::function<void()>& has_read) {
+  bool changed = false;
+  for (auto& run : unread_) {
+    if (stop.stop_requested()) return false;
+    if (await(run)) continue;
+    auto record = record_of(run);
+    if (!record) {
+      failures_[run.info.folder] = {run.stamp, record.error().message};
+      problems_.push_back(record.error().message);
+      continue;
+    }
+    changed |= take_in(std::move(run), std::move(*record));
+    has_read();
+  }
+  return changed;
+}
+
+// Shown as far as its run file tells, until its figures come from whoever reads them.
+bool LibraryScan::await(const Unread& run) {
+  const Known known = known_();
+  const bool is_there = known.figures && known.figures->figures.info.folder == run.info.folder;
+  if (is_there || run.info.folder != known.awaited) return false;
+  Entry entry{.stamp = {}, .status_on_disk = run.info.status, .record = {}, .is_awaited = true};
+  entry.record.info = run.info;
+  entry.record.is_bundled = run.is_bundled;
+  entries_[run.info.folder] = std::move(entry);
+  return true;
+}
+
+trace::Result<RunRecord> LibraryScan::record_of(const Unread& run) {
+  std::shared_ptr<const ui::RunView> figures = known_().figures;
+  if (figures && figures->figures.info.folder != run.info.folder) figures = nullptr;
+  if (!figures) ++records_read_;
+  auto record = figures ? trace::Result<RunRecord>(record_from_figures(figures->figures))
+                        : read_safely(run.info.folder);
+  // Those of the figures are of when the run was opened.
+  if (record) take_words(record->info, run.info);
+  // Of a run that is being written, what was read may be newer than the stamp.
+  const bool is_quiet =
+      !trace::was_just_written(run.stamp) && trace::run_stamp(run.info.folder) == run.stamp;
+  if (record && is_quiet) keep_record(*record, run.stamp);
+  return record;
+}
+
+bool LibraryScan::take_in(Unread run, RunRecord record) {
+  const std::string folder = run.info.folder;
+  const bool says_running = run.info.status == RunStatus::kRunning;
+  record.is_bundled = run.is_bundled;
+  const bool abandoned = says_running && !lives(folder, run.stamp) &&
+                         is_abandoned(record.pulse, trace::wall_clock_ns());
+  if (abandoned) mark_as_cut_off(record.info);
+  has_running_ = has_running_ || (says_running && !abandoned);
+  entries_[folder] = {run.stamp, run.info.status, std::move(record), false};
+  return true;
+}
+
+std::vector<const trace::RunInfo*> LibraryScan::own_runs() const {
+  std::vector<const trace::RunInfo*> runs;
+  for (const auto& [folder, entry] : entries_) {
+    if (!entry.record.is_bundled) runs.push_back(&entry.record.info);
+  }
+  for (const auto& run : unread_) {
+    if (!run.is_bundled) runs.push_back(&run.info);
+  }
+  return runs;
+}
+
+bool LibraryScan::take_live(const ui::RunView& live) {
+  const auto entry = entries_.find(live.figures.info.folder);
+  if (entry == entries_.end()) return false;
+  if (entry->second.status_on_disk != RunStatus::kRunning) return false;
+  entry->second.record = record_from_figures(live.figures);
+  // Its end is for the scan to find, which then reads the file.
+  entry->second.record.info.status = RunStatus::kRunning;
+  entry->second.record.pulse.status = RunStatus::kRunning;
+  return true;
+}
+
+}  // namespace shardlens::app
