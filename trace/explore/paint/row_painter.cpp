@@ -170,7 +170,7 @@ RowDraft RowPainter::ready_row(const RowTask& task) const {
   const TagKind kind = task.row->label.starts_with("Units") ? TagKind::kUnit : TagKind::kBucket;
   PieceFolder folder(grid, task.window, 1);
   DrawnCollectives drawn(run_, *task.rank, nullptr);
-  if (needs_events(task.ns_per_pixel)) {
+  if (run_.needs_events(task.ns_per_pixel)) {
     visit_rows(rows.collectives, folder.window(), [&](std::uint32_t i, Interval time) {
       if (rows.collectives.rows[i].tag_kind != kind || time.length() < grid.column_ns()) return;
       DrawnEvent event;

@@ -1,4 +1,4 @@
-// From sums over cells of equal length, as a pyramid holds them, to the pieces that are drawn. Pure
+// From sums over cells of equal length, as an overview holds them, to the pieces that are drawn. Pure
 // functions, any thread.
 #pragma once
 

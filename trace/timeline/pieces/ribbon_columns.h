@@ -13,7 +13,7 @@
 
 namespace shardlens::trace {
 
-// Nanoseconds by class of one cell of a pyramid.
+// Nanoseconds by class of one cell of an overview.
 struct ClassCell {
   std::int64_t start_ns = 0, end_ns = 0;
   TimeByClass ns{};

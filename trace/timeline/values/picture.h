@@ -92,7 +92,7 @@ struct PictureRequest {
 
 struct RowPicture {
   RowWindow window;
-  bool is_exact = false;    // events, not the pyramid
+  bool is_exact = false;    // events, not cells from afar
   bool is_complete = true;  // false: some of it is still being read or rebuilt
   // By level, then by start; kRibbon at a fine zoom, too. Of kReady: what gathers or reduces the
   // buckets or units, each alone.
