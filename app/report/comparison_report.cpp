@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "app/report/text_table.h"
-#include "app/session/runs/run_notes.h"
+#include "app/session/runs/run_banners.h"
 #include "ui/present/format.h"
 #include "ui/present/ledger_text.h"
 

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <variant>
 
-#include "app/session/runs/run_notes.h"
+#include "app/session/runs/run_banners.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/base/printable.h"
 #include "trace/job/library_environment.h"

@@ -6,7 +6,7 @@
 
 #include "app/report/report_tables.h"
 #include "app/report/text_table.h"
-#include "app/session/runs/run_notes.h"
+#include "app/session/runs/run_banners.h"
 #include "trace/analysis/figures/evaluation_table.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/figures/throttling.h"

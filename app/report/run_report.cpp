@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "app/launch/log_tail.h"
-#include "app/session/runs/run_pulse.h"
+#include "app/session/runs/run_liveness.h"
 #include "trace/analysis/figures/run_summary.h"
 #include "trace/analysis/run/run_analysis.h"
 #include "trace/base/wall_clock.h"

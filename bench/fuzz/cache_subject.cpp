@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "app/session/runs/record_cache.h"
+#include "app/session/runs/library_run_cache.h"
 #include "bench/fuzz/fuzz_files.h"
 #include "bench/fuzz/sqlite_damage.h"
 #include "bench/fuzz/subjects.h"
@@ -112,7 +112,7 @@ class CacheSubject final : public Subject {
     options.events = 1;
     options.threads = 1;
     TRY_ASSIGN(const auto run, trace::generate_run(folder_, options));
-    TRY_ASSIGN(const auto record, app::read_run_record(run.folder));
+    TRY_ASSIGN(const auto record, app::read_library_run(run.folder));
     stamp_ = trace::run_stamp(run.folder);
     app::keep_record(record, stamp_);
     record_ = text_of_file(run.folder / app::kRecordCacheFile);

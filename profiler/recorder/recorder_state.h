@@ -16,10 +16,10 @@
 #include "profiler/recorder/clock_watch.h"
 #include "profiler/recorder/detail_windows.h"
 #include "profiler/recorder/phase_stack.h"
-#include "profiler/recorder/rare_rows.h"
 #include "profiler/recorder/recorder.h"
 #include "profiler/recorder/step_times.h"
 #include "profiler/recorder/string_interner.h"
+#include "profiler/recorder/unqueued_rows.h"
 #include "trace/store/write/trace_writer.h"
 
 namespace shardlens::profiler {
@@ -31,7 +31,7 @@ struct RecorderState {
   const RecorderOptions options;
   const int rank;
   StringInterner strings;
-  RareRows rare;
+  UnqueuedRows rare;
   QueueRegistry queues;
   std::atomic<bool> detail{false};  // the schedule wants it and nothing forbids it
   std::atomic<bool> over_limit{false};

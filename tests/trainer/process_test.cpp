@@ -8,8 +8,8 @@
 #include <stdexcept>
 
 #include "trainer/loop/step_failure.h"
-#include "trainer/rank/rank_environment.h"
 #include "trainer/rank/rank_options.h"
+#include "trainer/rank/rank_place.h"
 #include "trainer/rank/run_agreement.h"
 
 namespace shardlens::trainer {
@@ -19,8 +19,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Variables = std::map<std::string, std::string>;
 
-trace::Result<RankEnvironment> parse(const Variables& variables) {
-  return parse_rank_environment([&](const char* name) -> const char* {
+trace::Result<RankPlace> parse(const Variables& variables) {
+  return parse_rank_place([&](const char* name) -> const char* {
     const auto found = variables.find(name);
     return found == variables.end() ? nullptr : found->second.c_str();
   });
@@ -34,7 +34,7 @@ const Variables kTorchrun{{"RANK", "3"},
                           {"MASTER_PORT", "29500"},
                           {"TORCHELASTIC_USE_AGENT_STORE", "True"}};
 
-TEST(RankEnvironment, IsReadAsTorchrunSetsIt) {
+TEST(RankPlace, IsReadAsTorchrunSetsIt) {
   const auto environment = parse(kTorchrun);
   ASSERT_TRUE(environment) << environment.error().message;
   EXPECT_EQ(environment->rank, 3);
@@ -45,7 +45,7 @@ TEST(RankEnvironment, IsReadAsTorchrunSetsIt) {
   EXPECT_FALSE(environment->launcher_process);
 }
 
-TEST(RankEnvironment, NeedsNoPortWhereRanksMeetInAFile) {
+TEST(RankPlace, NeedsNoPortWhereRanksMeetInAFile) {
   auto variables = kTorchrun;
   variables.erase("MASTER_PORT");
   EXPECT_FALSE(parse(variables));
@@ -57,7 +57,7 @@ TEST(RankEnvironment, NeedsNoPortWhereRanksMeetInAFile) {
   EXPECT_EQ(environment->launcher_process, 17);
 }
 
-TEST(RankEnvironment, RefusesWhatContradictsItself) {
+TEST(RankPlace, RefusesWhatContradictsItself) {
   auto variables = kTorchrun;
   variables["RANK"] = "4";
   EXPECT_THAT(parse(variables).error().message, HasSubstr("contradicts itself"));

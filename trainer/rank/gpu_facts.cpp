@@ -39,7 +39,7 @@ std::string versions_text(const profiler::NvmlLibrary* nvml) {
 }
 
 // GPUs go to local ranks in order; see choose_device().
-std::vector<std::string> peers_of(const RankEnvironment& environment) {
+std::vector<std::string> peers_of(const RankPlace& environment) {
   std::vector<std::string> peers;
   const int gpus = static_cast<int>(c10::cuda::device_count());
   for (int rank = 0; rank < std::min(environment.local_world_size, gpus); ++rank) {
@@ -51,7 +51,7 @@ std::vector<std::string> peers_of(const RankEnvironment& environment) {
 
 }  // namespace
 
-GpuFacts gather_gpu_facts(const RankDevice& device, const RankEnvironment& environment) {
+GpuFacts gather_gpu_facts(const RankDevice& device, const RankPlace& environment) {
   GpuFacts facts;
   if (auto library = profiler::NvmlLibrary::open()) {
     facts.nvml = std::move(*library);

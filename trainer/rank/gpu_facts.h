@@ -10,7 +10,7 @@
 #include "profiler/nvml/gpu_link.h"
 #include "profiler/nvml/nvml_library.h"
 #include "trainer/rank/rank_device.h"
-#include "trainer/rank/rank_environment.h"
+#include "trainer/rank/rank_place.h"
 
 namespace shardlens::trainer {
 
@@ -23,6 +23,6 @@ struct GpuFacts {
 };
 
 // Of a rank on a GPU.
-GpuFacts gather_gpu_facts(const RankDevice& device, const RankEnvironment& environment);
+GpuFacts gather_gpu_facts(const RankDevice& device, const RankPlace& environment);
 
 }  // namespace shardlens::trainer

@@ -22,8 +22,8 @@ std::string cpu_name() {
   return name + ", " + std::to_string(std::thread::hardware_concurrency()) + " cores";
 }
 
-trace::Result<RankDevice> choose_gpu(const trace::Settings& settings,
-                                     const RankEnvironment& environment, int gpus) {
+trace::Result<RankDevice> choose_gpu(const trace::Settings& settings, const RankPlace& environment,
+                                     int gpus) {
   const int ranks = environment.local_world_size;
   if (gpus == 0) {
     return trace::fail(trace::ErrorKind::kUsage,
@@ -44,7 +44,7 @@ trace::Result<RankDevice> choose_gpu(const trace::Settings& settings,
 }  // namespace
 
 trace::Result<RankDevice> choose_device(const trace::Settings& settings,
-                                        const RankEnvironment& environment) {
+                                        const RankPlace& environment) {
   if (settings.device == trace::DeviceChoice::kCpu) return RankDevice{};
   const int gpus = static_cast<int>(c10::cuda::device_count());
   const bool fits = gpus > 0 && (environment.local_world_size <= gpus || settings.oversubscribe);

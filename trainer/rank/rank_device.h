@@ -7,7 +7,7 @@
 
 #include "trace/base/result.h"
 #include "trace/job/settings/settings.h"
-#include "trainer/rank/rank_environment.h"
+#include "trainer/rank/rank_place.h"
 
 namespace shardlens::trainer {
 
@@ -20,7 +20,7 @@ struct RankDevice {
 // GPUs go to local ranks in order. Errors (kUsage): no GPU, or fewer than ranks without
 // `oversubscribe`.
 trace::Result<RankDevice> choose_device(const trace::Settings& settings,
-                                        const RankEnvironment& environment);
+                                        const RankPlace& environment);
 
 // "Intel Xeon …, 2 cores", "NVIDIA H100 …".
 std::string device_name(c10::Device device);

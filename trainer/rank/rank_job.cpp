@@ -95,7 +95,7 @@ std::string parameters_text(const ModelShape& shape, const trace::Settings& sett
 
 }  // namespace
 
-RankJob::RankJob(const AgreedRun& run, const RankEnvironment& environment,
+RankJob::RankJob(const AgreedRun& run, const RankPlace& environment,
                  const std::atomic<int>& stop_signal, OnHang on_hang)
     : settings_(run.info.settings),
       run_(run),

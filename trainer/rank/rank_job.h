@@ -32,8 +32,8 @@ class RankJob {
   // Called by a thread that sees that the training thread waits in vain; ends the process.
   using OnHang = std::function<void(RankJob& job, const trace::Error& error)>;
 
-  RankJob(const AgreedRun& run, const RankEnvironment& environment,
-          const std::atomic<int>& stop_signal, OnHang on_hang);
+  RankJob(const AgreedRun& run, const RankPlace& environment, const std::atomic<int>& stop_signal,
+          OnHang on_hang);
   ~RankJob();
 
   trace::Result<TrainOutcome> run();
@@ -59,7 +59,7 @@ class RankJob {
 
   const trace::Settings settings_;
   const AgreedRun run_;
-  const RankEnvironment environment_;
+  const RankPlace environment_;
   const std::atomic<int>& stop_signal_;
   const OnHang on_hang_;
 

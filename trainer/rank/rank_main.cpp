@@ -80,7 +80,7 @@ trace::Result<void> dump_weights(const RankOptions& options) {
 
 // Under our launcher a rank must not outlive it. Another launcher may start ranks from a thread
 // that ends early, which would end them too.
-trace::Result<void> die_with_launcher(const RankEnvironment& environment) {
+trace::Result<void> die_with_launcher(const RankPlace& environment) {
   if (!environment.launcher_process) return {};
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() == *environment.launcher_process) return {};
@@ -91,7 +91,7 @@ trace::Result<void> die_with_launcher(const RankEnvironment& environment) {
 // that: the first has the say, the other waits for the end.
 class FailureExit {
  public:
-  FailureExit(AgreedRun& run, const RankEnvironment& place) : run_(run), place_(place) {}
+  FailureExit(AgreedRun& run, const RankPlace& place) : run_(run), place_(place) {}
 
   // `save` writes what was recorded.
   [[noreturn]] void leave(const trace::Error& error,
@@ -113,13 +113,13 @@ class FailureExit {
 
  private:
   AgreedRun& run_;
-  const RankEnvironment& place_;
+  const RankPlace& place_;
   std::mutex mutex_;  // never unlocked
 };
 
 trace::Result<void> train(const RankOptions& options, const VariableLookup& lookup,
                           const std::atomic<int>& stop_signal) {
-  TRY_ASSIGN(const RankEnvironment environment, parse_rank_environment(lookup));
+  TRY_ASSIGN(const RankPlace environment, parse_rank_place(lookup));
   TRY(die_with_launcher(environment));
   TRY_ASSIGN(AgreedRun run, agree_on_run(options, environment));
   FailureExit failure_exit(run, environment);

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/rank/rank_environment.h"
+#include "trainer/rank/rank_place.h"
 
 namespace shardlens::trainer {
 

@@ -16,7 +16,7 @@
 #include "trainer/loop/rank_log.h"
 #include "trainer/rank/gpu_facts.h"
 #include "trainer/rank/rank_device.h"
-#include "trainer/rank/rank_environment.h"
+#include "trainer/rank/rank_place.h"
 
 namespace shardlens::trainer {
 
@@ -29,7 +29,7 @@ class RankSources {
     profiler::Recorder& recorder;
     RankLog& log;
     const trace::Settings& settings;
-    const RankEnvironment& environment;
+    const RankPlace& environment;
     RankDevice device;
     const GpuFacts& gpu;             // where `device` is one
     std::filesystem::path log_file;  // where this process's standard error goes, if it does

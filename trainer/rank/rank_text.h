@@ -10,7 +10,7 @@
 #include "trace/job/settings/settings.h"
 #include "trainer/evaluate/sample_writer.h"
 #include "trainer/loop/rank_log.h"
-#include "trainer/rank/rank_environment.h"
+#include "trainer/rank/rank_place.h"
 #include "trainer/text/image/encoded_text.h"
 
 namespace shardlens::trainer {

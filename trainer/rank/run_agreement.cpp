@@ -37,8 +37,7 @@ trace::Result<trace::RunInfo> await_run(const std::filesystem::path& folder, sec
   }
 }
 
-trace::Result<trace::RunInfo> make_run(const RankOptions& options,
-                                       const RankEnvironment& environment) {
+trace::Result<trace::RunInfo> make_run(const RankOptions& options, const RankPlace& environment) {
   trace::RunInfo info;
   TRY_ASSIGN(info.settings, settings_of(options));
   info.settings.model = trace::absolute_model(info.settings.model);
@@ -57,8 +56,7 @@ trace::Result<trace::RunInfo> make_run(const RankOptions& options,
   return info;
 }
 
-trace::Result<trace::RunInfo> join_run(const RankOptions& options,
-                                       const RankEnvironment& environment) {
+trace::Result<trace::RunInfo> join_run(const RankOptions& options, const RankPlace& environment) {
   if (options.settings.empty()) return trace::read_run_info(options.run);
   if (environment.rank == 0) return make_run(options, environment);
   if (environment.local_rank != 0) return await_run(options.run, kWaitForFolder);
@@ -90,8 +88,7 @@ std::int64_t fingerprint_of(const trace::Settings& settings) {
   return static_cast<std::int64_t>(hash >> 1);  // its negative must exist too
 }
 
-trace::Result<AgreedRun> agree_on_run(const RankOptions& options,
-                                      const RankEnvironment& environment) {
+trace::Result<AgreedRun> agree_on_run(const RankOptions& options, const RankPlace& environment) {
   AgreedRun run;
   run.folder = std::filesystem::absolute(options.run).lexically_normal();
   if (!run.folder.has_filename()) run.folder = run.folder.parent_path();

@@ -7,8 +7,8 @@
 
 #include "trace/base/result.h"
 #include "trace/model/run_info.h"
-#include "trainer/rank/rank_environment.h"
 #include "trainer/rank/rank_options.h"
+#include "trainer/rank/rank_place.h"
 
 namespace shardlens::trainer {
 
@@ -27,8 +27,7 @@ std::int64_t fingerprint_of(const trace::Settings& settings);
 
 // Errors: settings that cannot be run, a folder that exists already or cannot be made, another
 // world size.
-trace::Result<AgreedRun> agree_on_run(const RankOptions& options,
-                                      const RankEnvironment& environment);
+trace::Result<AgreedRun> agree_on_run(const RankOptions& options, const RankPlace& environment);
 
 trace::Result<void> record_end(AgreedRun& run, trace::RunStatus status, const std::string& reason);
 

@@ -43,7 +43,7 @@ Json places(const trace::Bookmarks& bookmarks) {
   return all;
 }
 
-Json run_description(const RunRecord& record) {
+Json run_description(const LibraryRun& record) {
   const auto& info = record.info;
   const auto& summary = record.summary;
   return {{"number", record.number > 0 ? Json(record.number) : Json(nullptr)},
@@ -59,7 +59,7 @@ Json run_description(const RunRecord& record) {
           {"bookmarks", places(info.bookmarks)}};
 }
 
-std::vector<std::string> run_cells(const RunRecord& record) {
+std::vector<std::string> run_cells(const LibraryRun& record) {
   const auto& info = record.info;
   const double step = record.summary.step_ns.mean;
   return {record.number > 0 ? std::to_string(record.number) : "",

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <iterator>
 
-#include "app/session/runs/run_notes.h"
+#include "app/session/runs/run_banners.h"
 #include "trace/analysis/run/comparison.h"
 
 namespace shardlens::app {
@@ -14,22 +14,24 @@ using trace::RunStatus;
 
 namespace {
 
-bool is_older(const RunRecord& a, const RunRecord& b) { return a.info.start_ns < b.info.start_ns; }
+bool is_older(const LibraryRun& a, const LibraryRun& b) {
+  return a.info.start_ns < b.info.start_ns;
+}
 
-bool is_imported(const RunRecord& record) { return !record.info.imported_from.empty(); }
+bool is_imported(const LibraryRun& record) { return !record.info.imported_from.empty(); }
 
-bool is_measured(const RunRecord& record) {
+bool is_measured(const LibraryRun& record) {
   return record.summary.steps_measured > 0 && record.summary.step_ns.mean > 0;
 }
 
 // One job on one machine: else any difference means nothing.
-std::vector<trace::OtherJob> why_other_job(const RunRecord& a, const RunRecord& b) {
+std::vector<trace::OtherJob> why_other_job(const LibraryRun& a, const LibraryRun& b) {
   return trace::why_other_job(noise_run(a).job, noise_run(b).job);
 }
-bool same_job(const RunRecord& a, const RunRecord& b) { return why_other_job(a, b).empty(); }
+bool same_job(const LibraryRun& a, const LibraryRun& b) { return why_other_job(a, b).empty(); }
 
 // Of the job of `about`, from all runs that were recorded here.
-trace::NoiseModel noise_model(const std::vector<RunRecord>& records, const RunRecord& about) {
+trace::NoiseModel noise_model(const std::vector<LibraryRun>& records, const LibraryRun& about) {
   std::vector<trace::NoiseRun> runs;
   for (const auto& record : records) {
     if (!record.is_bundled || &record == &about) runs.push_back(noise_run(record));
@@ -37,7 +39,7 @@ trace::NoiseModel noise_model(const std::vector<RunRecord>& records, const RunRe
   return {noise_run(about), runs};
 }
 
-std::vector<std::string> ordinals_by_age(const std::vector<RunRecord>& oldest_first) {
+std::vector<std::string> ordinals_by_age(const std::vector<LibraryRun>& oldest_first) {
   std::vector<std::string> ordinals;
   std::int64_t own = 0, bundled = 0;
   for (const auto& record : oldest_first) {
@@ -52,7 +54,7 @@ std::vector<std::string> ordinals_by_age(const std::vector<RunRecord>& oldest_fi
   return ordinals;
 }
 
-void compare_speed(ui::LedgerRow& row, const RunRecord& record, const RunRecord& baseline,
+void compare_speed(ui::LedgerRow& row, const LibraryRun& record, const LibraryRun& baseline,
                    const trace::NoiseModel& model) {
   if (!is_measured(record) || !is_measured(baseline) || !same_job(record, baseline)) return;
   const auto &own = record.summary, &other = baseline.summary;
@@ -73,12 +75,12 @@ void compare_speed(ui::LedgerRow& row, const RunRecord& record, const RunRecord&
   if (judgement) row.beyond_noise = judgement->beyond_noise();
 }
 
-bool has_valid_loss(const RunRecord& record) {
+bool has_valid_loss(const LibraryRun& record) {
   return !record.info.communication_off && !record.losses.empty();
 }
 
 // The last step that all runs of the baseline's job have reached; failed ones do not hold it back.
-std::int64_t last_common_step(const std::vector<RunRecord>& records, const RunRecord& baseline) {
+std::int64_t last_common_step(const std::vector<LibraryRun>& records, const LibraryRun& baseline) {
   auto last = has_valid_loss(baseline) ? baseline.losses.back().step : INT64_MAX;
   for (const auto& record : records) {
     if (!has_valid_loss(record) || !same_job(record, baseline)) continue;
@@ -89,10 +91,10 @@ std::int64_t last_common_step(const std::vector<RunRecord>& records, const RunRe
 }
 
 // At `step`, or at the run's own last step where that is not reached or not comparable.
-void fill_loss(ui::LedgerRow& row, const RunRecord& record, std::int64_t step) {
+void fill_loss(ui::LedgerRow& row, const LibraryRun& record, std::int64_t step) {
   if (!has_valid_loss(record)) return;
   // A step that this run lacks: the one before it.
-  const auto after = std::ranges::upper_bound(record.losses, step, {}, &RunRecord::Loss::step);
+  const auto after = std::ranges::upper_bound(record.losses, step, {}, &LibraryRun::Loss::step);
   if (after == record.losses.begin()) return;
   const auto& loss = *std::prev(after);
   if (std::isnan(loss.value)) return;
@@ -100,7 +102,7 @@ void fill_loss(ui::LedgerRow& row, const RunRecord& record, std::int64_t step) {
   row.common_step = loss.step;
 }
 
-ui::LedgerRow row_from(const RunRecord& record, const std::string& ordinal) {
+ui::LedgerRow row_from(const LibraryRun& record, const std::string& ordinal) {
   ui::LedgerRow row;
   row.name = record.info.name;
   row.folder = record.info.folder;
@@ -122,14 +124,14 @@ ui::LedgerRow row_from(const RunRecord& record, const std::string& ordinal) {
 
 }  // namespace
 
-ui::Ledger build_ledger(const std::vector<RunRecord>& records, const LedgerQuestion& question) {
-  std::vector<RunRecord> sorted = records;
+ui::Ledger build_ledger(const std::vector<LibraryRun>& records, const LedgerQuestion& question) {
+  std::vector<LibraryRun> sorted = records;
   std::stable_sort(sorted.begin(), sorted.end(), is_older);
   const auto ordinals = ordinals_by_age(sorted);
-  const auto baseline = std::find_if(sorted.begin(), sorted.end(), [&](const RunRecord& record) {
+  const auto baseline = std::find_if(sorted.begin(), sorted.end(), [&](const LibraryRun& record) {
     return !question.baseline_folder.empty() && record.info.folder == question.baseline_folder;
   });
-  const RunRecord* base = baseline == sorted.end() ? nullptr : &*baseline;
+  const LibraryRun* base = baseline == sorted.end() ? nullptr : &*baseline;
   const auto common = base == nullptr ? INT64_MAX : last_common_step(sorted, *base);
 
   if (sorted.empty()) return {};

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/runs/run_record.h"
+#include "app/session/runs/library_run.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::app {
@@ -17,6 +17,6 @@ struct LedgerQuestion {
 };
 
 // `records` in any order; the rows are newest first, bundled runs last.
-ui::Ledger build_ledger(const std::vector<RunRecord>& records, const LedgerQuestion& question);
+ui::Ledger build_ledger(const std::vector<LibraryRun>& records, const LedgerQuestion& question);
 
 }  // namespace shardlens::app

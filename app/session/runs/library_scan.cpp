@@ -3,8 +3,8 @@
 #include <exception>
 #include <utility>
 
-#include "app/session/runs/record_cache.h"
-#include "app/session/runs/run_pulse.h"
+#include "app/session/runs/library_run_cache.h"
+#include "app/session/runs/run_liveness.h"
 #include "app/session/runs/run_words.h"
 #include "trace/base/wall_clock.h"
 #include "trace/store/run/run_folder.h"
@@ -20,9 +20,9 @@ namespace {
 constexpr int kLooksAfterChange = 4;
 
 // A damaged file may say what no memory suffices for; the other runs are still to be shown.
-trace::Result<RunRecord> read_safely(const std::string& run) {
+trace::Result<LibraryRun> read_safely(const std::string& run) {
   try {
-    return read_run_record(run);
+    return read_library_run(run);
   } catch (const std::exception& error) {
     return trace::fail(trace::ErrorKind::kDamaged,
                        "The run " + run + " cannot be read: " + error.what());
@@ -94,7 +94,7 @@ bool LibraryScan::look_at(const fs::path& run, bool bundled) {
     problems_.push_back(failed->second.message);
     return false;
   }
-  std::optional<RunRecord> kept;
+  std::optional<LibraryRun> kept;
   if (!is_same) kept = kept_record(run, stamp);
   RunStatus status = is_same ? known->second.status_on_disk : RunStatus::kFailed;
   Unread unread{.info = {}, .stamp = stamp, .is_bundled = bundled};
@@ -157,11 +157,11 @@ bool LibraryScan::await(const Unread& run) {
   return true;
 }
 
-trace::Result<RunRecord> LibraryScan::record_of(const Unread& run) {
+trace::Result<LibraryRun> LibraryScan::record_of(const Unread& run) {
   std::shared_ptr<const ui::RunView> figures = known_().figures;
   if (figures && figures->figures.info.folder != run.info.folder) figures = nullptr;
   if (!figures) ++records_read_;
-  auto record = figures ? trace::Result<RunRecord>(record_from_figures(figures->figures))
+  auto record = figures ? trace::Result<LibraryRun>(record_from_figures(figures->figures))
                         : read_safely(run.info.folder);
   // Those of the figures are of when the run was opened.
   if (record) take_words(record->info, run.info);
@@ -172,7 +172,7 @@ trace::Result<RunRecord> LibraryScan::record_of(const Unread& run) {
   return record;
 }
 
-bool LibraryScan::take_in(Unread run, RunRecord record) {
+bool LibraryScan::take_in(Unread run, LibraryRun record) {
   const std::string folder = run.info.folder;
   const bool says_running = run.info.status == RunStatus::kRunning;
   record.is_bundled = run.is_bundled;

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/runs/run_record.h"
+#include "app/session/runs/library_run.h"
 #include "trace/base/result.h"
 #include "trace/store/run/kept_file.h"
 #include "ui/state/snapshot.h"
@@ -37,7 +37,7 @@ class LibraryScan {
   struct Entry {
     trace::RunStamp stamp;
     trace::RunStatus status_on_disk = trace::RunStatus::kRunning;
-    RunRecord record;
+    LibraryRun record;
     bool is_awaited = false;  // `record` is what its run file says
   };
 
@@ -80,8 +80,8 @@ class LibraryScan {
   bool lives(const std::string& folder, const trace::RunStamp& stamp) const;
   bool read_all(const std::stop_token& stop, const std::function<void()>& has_read);
   bool await(const Unread& run);
-  trace::Result<RunRecord> record_of(const Unread& run);
-  bool take_in(Unread run, RunRecord record);
+  trace::Result<LibraryRun> record_of(const Unread& run);
+  bool take_in(Unread run, LibraryRun record);
 
   const LibraryFolders folders_;
   std::function<Known()> known_;

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "app/session/runs/record_cache.h"
+#include "app/session/runs/library_run_cache.h"
 #include "app/session/runs/run_numbers.h"
 #include "trace/store/run/run_folder.h"
 
@@ -50,11 +50,11 @@ ListedRuns listed_runs(const fs::path& runs_dir) {
   return list;
 }
 
-trace::Result<RunRecord> with_figures(ListedRun run) {
+trace::Result<LibraryRun> with_figures(ListedRun run) {
   if (run.has_figures) return std::move(run.record);
   const fs::path folder = run.record.info.folder;
   const auto stamp = trace::run_stamp(folder);
-  TRY_ASSIGN(auto record, read_run_record(folder));
+  TRY_ASSIGN(auto record, read_library_run(folder));
   if (!trace::was_just_written(stamp) && trace::run_stamp(folder) == stamp)
     keep_record(record, stamp);
   record.number = run.record.number;

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "app/session/runs/run_record.h"
+#include "app/session/runs/library_run.h"
 
 namespace shardlens::app {
 
 struct ListedRun {
-  RunRecord record;          // with its number
+  LibraryRun record;         // with its number
   bool has_figures = false;  // else only what its run file says
 };
 struct ListedRuns {
@@ -26,6 +26,6 @@ ListedRuns listed_runs(const std::filesystem::path& runs_dir);
 ListedRuns listed_examples(const std::filesystem::path& folder);
 
 // Reads a run's figures unless they were kept, and keeps them.
-trace::Result<RunRecord> with_figures(ListedRun run);
+trace::Result<LibraryRun> with_figures(ListedRun run);
 
 }  // namespace shardlens::app

@@ -234,7 +234,7 @@ bool RunLibrary::take_live_view() {
 }
 
 void RunLibrary::publish() {
-  std::vector<RunRecord> records;
+  std::vector<LibraryRun> records;
   for (auto& [folder, entry] : scan_.entries()) {
     entry.record.number = numbering_.number_of(entry.record.info);
     records.push_back(entry.record);

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/session/runs/run_record.h"
+#include "app/session/runs/library_run.h"
 
 namespace shardlens::app {
 

@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "app/session/runs/record_cache.h"
+#include "app/session/runs/library_run_cache.h"
 #include "trace/model/acting_settings.h"
 #include "trace/store/run/run_folder.h"
 
@@ -33,9 +33,9 @@ bool acts_alike(const trace::RunInfo& a, const trace::RunInfo& b) {
 
 }  // namespace
 
-std::vector<RunRecord> siblings_of(const trace::RunFigures& first, const trace::RunFigures& second,
-                                   const fs::path& runs_dir) {
-  std::vector<RunRecord> siblings;
+std::vector<LibraryRun> siblings_of(const trace::RunFigures& first, const trace::RunFigures& second,
+                                    const fs::path& runs_dir) {
+  std::vector<LibraryRun> siblings;
   std::error_code error;
   if (!fs::is_directory(runs_dir, error)) return siblings;
   int read = 0;
@@ -50,7 +50,7 @@ std::vector<RunRecord> siblings_of(const trace::RunFigures& first, const trace::
     const bool is_wanted = acts_alike(info, first.info) || acts_alike(info, second.info);
     if (!is_wanted || read == kMostRead) continue;
     ++read;
-    auto record = read_run_record(info.folder);
+    auto record = read_library_run(info.folder);
     if (!record) continue;  // the library's table names what cannot be read
     if (trace::run_stamp(info.folder) == stamp) keep_record(*record, stamp);
     siblings.push_back(std::move(*record));

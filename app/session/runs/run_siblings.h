@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "app/session/runs/run_record.h"
+#include "app/session/runs/library_run.h"
 #include "trace/analysis/figures/figures.h"
 
 namespace shardlens::app {
@@ -12,7 +12,7 @@ namespace shardlens::app {
 // Those of the job of `first` and `second`, without these two: all of which the library has kept
 // what is needed, and of the rest the newest few that did the same as one of the two, which are
 // read.
-std::vector<RunRecord> siblings_of(const trace::RunFigures& first, const trace::RunFigures& second,
-                                   const std::filesystem::path& runs_dir);
+std::vector<LibraryRun> siblings_of(const trace::RunFigures& first, const trace::RunFigures& second,
+                                    const std::filesystem::path& runs_dir);
 
 }  // namespace shardlens::app

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "app/session/runs/record_cache.h"
+#include "app/session/runs/library_run_cache.h"
 #include "trace/base/file_system.h"
 #include "trace/base/printable.h"
 #include "trace/base/text.h"
@@ -32,7 +32,7 @@ class KeptFacts {
     // From the file: somebody else may have changed other words meanwhile.
     const auto now = trace::read_run_info(run_);
     if (!now) return;
-    RunRecord record = *record_;
+    LibraryRun record = *record_;
     take_words(record.info, *now);
     keep_record(record, stamp);
   }
@@ -40,7 +40,7 @@ class KeptFacts {
  private:
   const fs::path run_;
   const trace::RunStamp before_;
-  const std::optional<RunRecord> record_;
+  const std::optional<LibraryRun> record_;
 };
 
 Result<void> check_name(const fs::path& runs_dir, const fs::path& run, const std::string& name) {

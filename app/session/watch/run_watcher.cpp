@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-#include "app/session/runs/run_pulse.h"
+#include "app/session/runs/run_liveness.h"
 #include "trace/base/free_memory.h"
 #include "trace/base/wall_clock.h"
 #include "trace/store/sqlite/stop_reading.h"
@@ -156,7 +156,7 @@ void RunWatcher::open_run(const std::filesystem::path& run) {
   ended_at_ns_ = next_read_ns_ = 0;
   run_ = run;
   if (run.empty()) return;
-  auto feed = RunFeed::open(run);
+  auto feed = RunFollower::open(run);
   if (!feed) {
     problem_ = feed.error().message;
     return;

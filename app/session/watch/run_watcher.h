@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "app/session/watch/replay_clock.h"
-#include "app/session/watch/run_feed.h"
+#include "app/session/watch/run_follower.h"
 #include "ui/state/snapshot.h"
 
 namespace shardlens::app {
@@ -81,7 +81,7 @@ class RunWatcher {
   bool is_own_job() const;
 
   // The worker's own.
-  std::unique_ptr<RunFeed> feed_;
+  std::unique_ptr<RunFollower> feed_;
   std::filesystem::path run_;
   std::string ordinal_;
   std::string problem_;

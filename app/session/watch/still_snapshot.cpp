@@ -8,9 +8,9 @@
 #include "app/session/jobs/knob_editor.h"
 #include "app/session/jobs/strategy_planner.h"
 #include "app/session/runs/ledger.h"
+#include "app/session/runs/library_run.h"
 #include "app/session/runs/listed_runs.h"
-#include "app/session/runs/run_record.h"
-#include "app/session/watch/run_feed.h"
+#include "app/session/watch/run_follower.h"
 #include "app/session/watch/step_choice.h"
 #include "trace/base/wall_clock.h"
 
@@ -27,16 +27,16 @@ bool same_place(const fs::path& a, const fs::path& b) {
 }
 
 // As in the window after such a run: the last one that went well before it, else the run itself.
-bool may_be_baseline(const RunRecord& record, const RunRecord& shown) {
+bool may_be_baseline(const LibraryRun& record, const LibraryRun& shown) {
   return record.info.start_ns < shown.info.start_ns &&
          record.info.status == trace::RunStatus::kDone && record.info.imported_from.empty();
 }
 
 // Of the library's other runs those that the picture has room for, and the baseline; the figures of
 // no other are read. Runs that cannot be read are left out: the picture is of one run.
-std::vector<RunRecord> neighbours(const StillOptions& options, RunRecord& shown,
-                                  std::int64_t& next_number) {
-  std::vector<RunRecord> chosen;
+std::vector<LibraryRun> neighbours(const StillOptions& options, LibraryRun& shown,
+                                   std::int64_t& next_number) {
+  std::vector<LibraryRun> chosen;
   if (options.runs_dir.empty()) return chosen;
   bool has_baseline = false;
   auto library = listed_runs(options.runs_dir);
@@ -54,8 +54,8 @@ std::vector<RunRecord> neighbours(const StillOptions& options, RunRecord& shown,
   return chosen;
 }
 
-const RunRecord& baseline_of(const std::vector<RunRecord>& records, const RunRecord& shown) {
-  const RunRecord* best = nullptr;
+const LibraryRun& baseline_of(const std::vector<LibraryRun>& records, const LibraryRun& shown) {
+  const LibraryRun* best = nullptr;
   for (const auto& record : records) {
     if (!may_be_baseline(record, shown)) continue;
     if (best == nullptr || record.info.start_ns > best->info.start_ns) best = &record;
@@ -76,7 +76,7 @@ Result<void> check_step(const trace::RunFigures& figures, const StillOptions& op
 }  // namespace
 
 Result<ui::Snapshot> still_snapshot(const StillOptions& options) {
-  TRY_ASSIGN(const auto feed, RunFeed::open(options.run));
+  TRY_ASSIGN(const auto feed, RunFollower::open(options.run));
   TRY(feed->advance().map([](bool) {}));
   feed->select_step(options.step);
   TRY_ASSIGN(auto view, feed->view(trace::wall_clock_ns(), false, ""));

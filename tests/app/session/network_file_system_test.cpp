@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string>
 
-#include "app/session/watch/run_feed.h"
+#include "app/session/watch/run_follower.h"
 #include "tests/app/session/synthetic_run.h"
 
 namespace {
@@ -32,7 +32,7 @@ class NetworkFileSystem : public testing::Test {
 
   // The banner that speaks of the file system; "" for none.
   static std::string warning_of(const SyntheticRun& run, std::int64_t now_ns) {
-    auto feed = RunFeed::open(run.folder());
+    auto feed = RunFollower::open(run.folder());
     EXPECT_TRUE(feed && (*feed)->advance());
     const auto view = (*feed)->view(now_ns, false, "run 1");
     EXPECT_TRUE(view);

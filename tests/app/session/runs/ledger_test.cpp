@@ -8,9 +8,9 @@ namespace {
 
 using testing::HasSubstr;
 
-RunRecord record(const std::string& name, std::int64_t start_ns, double step_ms,
-                 double deviation_ms = 1) {
-  RunRecord result;
+LibraryRun record(const std::string& name, std::int64_t start_ns, double step_ms,
+                  double deviation_ms = 1) {
+  LibraryRun result;
   result.info.name = name;
   result.info.folder = "/runs/" + name;
   result.info.start_ns = start_ns;
@@ -53,7 +53,7 @@ TEST(Ledger, OrdersNewestFirstAndNumbersByAge) {
   EXPECT_EQ(ledger.rows[2].ordinal, "run 1");
 }
 
-TEST(RunRecord, KeepsLossesByStepWhateverTheStepsAreNumbered) {
+TEST(LibraryRun, KeepsLossesByStepWhateverTheStepsAreNumbered) {
   trace::RunFigures figures;
   for (const std::int64_t index : {std::int64_t{0}, std::int64_t{1} << 40}) {
     trace::StepFigures step;
@@ -192,7 +192,7 @@ TEST(Ledger, ASingleMeasuredStepIsNeverBeyondNoise) {
 }
 
 TEST(Ledger, RunsOfTheSameSettingsTellWhatChanceDoes) {
-  std::vector<RunRecord> records;
+  std::vector<LibraryRun> records;
   for (const double step_ms : {100.0, 104.0, 98.0, 101.0}) {
     const auto number = static_cast<std::int64_t>(records.size()) + 1;
     records.push_back(record("same " + std::to_string(number), number, step_ms));
@@ -214,7 +214,7 @@ TEST(Ledger, RunsOfTheSameSettingsTellWhatChanceDoes) {
 }
 
 TEST(Ledger, ASpreadOfTwoRunsOfWhichOneWasDisturbedIsNoPercentage) {
-  std::vector<RunRecord> records{record("same 1", 1, 100), record("same 2", 2, 330)};
+  std::vector<LibraryRun> records{record("same 1", 1, 100), record("same 2", 2, 330)};
   const auto ledger =
       build_ledger(records, {.baseline_folder = "/runs/same 1", .shown_folder = ""});
   EXPECT_THAT(ledger.spread_note, HasSubstr("differ by twofold and more by chance"));

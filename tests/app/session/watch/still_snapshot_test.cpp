@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "app/session/runs/record_cache.h"
+#include "app/session/runs/library_run_cache.h"
 #include "tests/app/session/synthetic_run.h"
 
 namespace shardlens::app {

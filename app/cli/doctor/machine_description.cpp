@@ -1,4 +1,4 @@
-#include "app/cli/doctor/machine.h"
+#include "app/cli/doctor/machine_description.h"
 
 #include <sys/utsname.h>
 #include <unistd.h>

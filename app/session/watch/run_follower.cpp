@@ -1,10 +1,10 @@
-#include "app/session/watch/run_feed.h"
+#include "app/session/watch/run_follower.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "app/session/runs/run_notes.h"
-#include "app/session/runs/run_pulse.h"
+#include "app/session/runs/run_banners.h"
+#include "app/session/runs/run_liveness.h"
 #include "app/session/watch/step_choice.h"
 #include "trace/base/file_system.h"
 #include "trace/base/wall_clock.h"
@@ -28,21 +28,21 @@ bool earlier(const LogLine& a, const LogLine& b) { return a.time_ns < b.time_ns;
 
 }  // namespace
 
-Result<std::unique_ptr<RunFeed>> RunFeed::open(const std::filesystem::path& run) {
+Result<std::unique_ptr<RunFollower>> RunFollower::open(const std::filesystem::path& run) {
   TRY_ASSIGN(auto reader, trace::RunReader::open(run));
   TRY_ASSIGN(auto info, reader->info());
   info.folder = run.string();  // as asked for, so that it can be recognised
-  return std::unique_ptr<RunFeed>(new RunFeed(std::move(reader), std::move(info)));
+  return std::unique_ptr<RunFollower>(new RunFollower(std::move(reader), std::move(info)));
 }
 
-RunFeed::RunFeed(std::unique_ptr<trace::RunReader> reader, trace::RunInfo info)
+RunFollower::RunFollower(std::unique_ptr<trace::RunReader> reader, trace::RunInfo info)
     : reader_(std::move(reader)),
       info_(std::move(info)),
       file_system_warning_(trace::network_file_system_warning(info_.folder)),
       analysis_(info_),
       wanted_step_(-1) {}
 
-void RunFeed::start_over() {
+void RunFollower::start_over() {
   reader_->rewind();
   analysis_ = trace::RunAnalysis(info_);
   read_until_ns_ = INT64_MIN;
@@ -52,7 +52,7 @@ void RunFeed::start_over() {
   timeline_is_stale_ = true;
 }
 
-Result<bool> RunFeed::advance(std::int64_t until_ns) {
+Result<bool> RunFollower::advance(std::int64_t until_ns) {
   const bool goes_back = until_ns < read_until_ns_;
   if (goes_back) start_over();
   bool anything_new = goes_back;
@@ -75,7 +75,7 @@ Result<bool> RunFeed::advance(std::int64_t until_ns) {
 
 // A rank of a run that has ended stays as it is; one that is still written may only not be there
 // yet. The others go on without it.
-bool RunFeed::note_unreadable() {
+bool RunFollower::note_unreadable() {
   const bool has_ended = info_.status != trace::RunStatus::kRunning;
   auto problems = reader_->problems();
   const bool is_known = problems == info_.unreadable;
@@ -85,7 +85,7 @@ bool RunFeed::note_unreadable() {
   return true;
 }
 
-Result<bool> RunFeed::refresh_info() {
+Result<bool> RunFollower::refresh_info() {
   TRY_ASSIGN(auto info, reader_->info());
   const bool changed =
       info.status != info_.status || info.reason != info_.reason || info.end_ns != info_.end_ns;
@@ -98,7 +98,7 @@ Result<bool> RunFeed::refresh_info() {
   return changed;
 }
 
-void RunFeed::absorb(const Batch& batch) {
+void RunFollower::absorb(const Batch& batch) {
   analysis_.add(batch);
   for (const auto& span : batch.spans) note_detail(span.rank, span.start_ns, span.end_ns);
   for (const auto& collective : batch.collectives) {
@@ -111,7 +111,7 @@ void RunFeed::absorb(const Batch& batch) {
   add_log(batch.log);
 }
 
-void RunFeed::note_detail(int rank, std::int64_t start_ns, std::int64_t end_ns) {
+void RunFollower::note_detail(int rank, std::int64_t start_ns, std::int64_t end_ns) {
   if (rank < 0) return;
   const auto slot = static_cast<std::size_t>(rank);
   if (detail_until_ns_.size() <= slot) detail_until_ns_.resize(slot + 1, INT64_MIN);
@@ -119,7 +119,7 @@ void RunFeed::note_detail(int rank, std::int64_t start_ns, std::int64_t end_ns) 
   if (start_ns < timeline_end_ns_ && end_ns > timeline_start_ns_) timeline_is_stale_ = true;
 }
 
-void RunFeed::add_log(const std::vector<LogLine>& lines) {
+void RunFollower::add_log(const std::vector<LogLine>& lines) {
   if (lines.empty()) return;
   log_.insert(log_.end(), lines.begin(), lines.end());
   std::stable_sort(log_.begin(), log_.end(), earlier);
@@ -128,9 +128,9 @@ void RunFeed::add_log(const std::vector<LogLine>& lines) {
   }
 }
 
-void RunFeed::select_step(std::optional<std::int64_t> step) { wanted_step_ = step; }
+void RunFollower::select_step(std::optional<std::int64_t> step) { wanted_step_ = step; }
 
-void RunFeed::note_arrivals() {
+void RunFollower::note_arrivals() {
   const auto& steps = analysis_.steps();
   const auto latest =
       std::find_if(steps.rbegin(), steps.rend(), [](const auto& step) { return step.complete; });
@@ -140,7 +140,7 @@ void RunFeed::note_arrivals() {
   if (arrivals_.size() > 16) arrivals_.pop_front();
 }
 
-std::int64_t RunFeed::step_to_show(std::int64_t now_ns) const {
+std::int64_t RunFollower::step_to_show(std::int64_t now_ns) const {
   const auto& steps = analysis_.steps();
   if (!wanted_step_) return typical_step(steps);
   // A step that replay has not reached yet: what is there instead.
@@ -154,7 +154,7 @@ std::int64_t RunFeed::step_to_show(std::int64_t now_ns) const {
   return followed_step(steps, detail_until_ns_, settled);
 }
 
-Result<void> RunFeed::update_timeline(const RunFigures& figures, std::int64_t index) {
+Result<void> RunFollower::update_timeline(const RunFigures& figures, std::int64_t index) {
   const auto* step = find_step(figures.steps, index);
   if (step == nullptr || step->ranks.empty()) {
     timeline_.reset();
@@ -173,9 +173,10 @@ Result<void> RunFeed::update_timeline(const RunFigures& figures, std::int64_t in
   return {};
 }
 
-Result<std::shared_ptr<const ui::RunView>> RunFeed::view(std::int64_t now_ns, bool during_replay,
-                                                         const std::string& ordinal,
-                                                         bool is_own_job) {
+Result<std::shared_ptr<const ui::RunView>> RunFollower::view(std::int64_t now_ns,
+                                                             bool during_replay,
+                                                             const std::string& ordinal,
+                                                             bool is_own_job) {
   auto view = std::make_shared<ui::RunView>();
   view->ordinal = ordinal;
   view->figures = analysis_.figures();
@@ -205,7 +206,7 @@ Result<std::shared_ptr<const ui::RunView>> RunFeed::view(std::int64_t now_ns, bo
   return view;
 }
 
-void RunFeed::add_diagnosis(ui::RunView& view, std::int64_t now_ns) const {
+void RunFollower::add_diagnosis(ui::RunView& view, std::int64_t now_ns) const {
   const auto diagnosis = diagnosis_of(view.figures, analysis_.strings(), now_ns);
   if (diagnosis.cause == trace::HangCause::kNone) return;
   view.diagnosis = diagnosis.sentence;
@@ -217,7 +218,7 @@ void RunFeed::add_diagnosis(ui::RunView& view, std::int64_t now_ns) const {
   }
 }
 
-void RunFeed::add_rank_logs(ui::RunView& view) const {
+void RunFollower::add_rank_logs(ui::RunView& view) const {
   if (info_.status != RunStatus::kFailed) return;
   for (int rank = 0; rank < info_.world_size; ++rank) {
     const auto tail = rank_log_lines(info_.folder, rank, kRankLogLines, info_.end_ns);

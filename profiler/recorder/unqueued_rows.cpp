@@ -1,4 +1,4 @@
-#include "profiler/recorder/rare_rows.h"
+#include "profiler/recorder/unqueued_rows.h"
 
 #include <iterator>
 #include <utility>
@@ -14,37 +14,37 @@ void move_all(std::vector<T>& from, std::vector<T>& to) {
 
 }  // namespace
 
-int RareRows::add_lane(trace::LaneKind kind, trace::StringId name) {
+int UnqueuedRows::add_lane(trace::LaneKind kind, trace::StringId name) {
   const std::lock_guard lock(mutex_);
   rows_.lanes.push_back({rank_, lanes_, kind, name});
   return lanes_++;
 }
 
-void RareRows::set_lane_of_thread(std::uint32_t thread, int lane) {
+void UnqueuedRows::set_lane_of_thread(std::uint32_t thread, int lane) {
   const std::lock_guard lock(mutex_);
   lanes_of_threads_[thread] = lane;
 }
 
-std::optional<int> RareRows::lane_of_thread(std::uint32_t thread) const {
+std::optional<int> UnqueuedRows::lane_of_thread(std::uint32_t thread) const {
   const std::lock_guard lock(mutex_);
   const auto found = lanes_of_threads_.find(thread);
   return found == lanes_of_threads_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void RareRows::add_process_group(trace::ProcessGroup group) {
+void UnqueuedRows::add_process_group(trace::ProcessGroup group) {
   group.rank = rank_;
   const std::lock_guard lock(mutex_);
   rows_.process_groups.push_back(std::move(group));
 }
 
-void RareRows::add_buckets(std::vector<trace::Bucket> buckets) {
+void UnqueuedRows::add_buckets(std::vector<trace::Bucket> buckets) {
   for (trace::Bucket& bucket : buckets) bucket.rank = rank_;
   const std::lock_guard lock(mutex_);
   move_all(buckets, rows_.buckets);
 }
 
-void RareRows::add_units(std::vector<trace::Unit> units,
-                         std::vector<trace::UnitParameter> parameters) {
+void UnqueuedRows::add_units(std::vector<trace::Unit> units,
+                             std::vector<trace::UnitParameter> parameters) {
   for (trace::Unit& unit : units) unit.rank = rank_;
   for (trace::UnitParameter& parameter : parameters) parameter.rank = rank_;
   const std::lock_guard lock(mutex_);
@@ -52,18 +52,18 @@ void RareRows::add_units(std::vector<trace::Unit> units,
   move_all(parameters, rows_.unit_parameters);
 }
 
-void RareRows::add_log(trace::LogLine line) {
+void UnqueuedRows::add_log(trace::LogLine line) {
   line.rank = rank_;
   const std::lock_guard lock(mutex_);
   rows_.log.push_back(std::move(line));
 }
 
-void RareRows::add_events(trace::EventRun run) {
+void UnqueuedRows::add_events(trace::EventRun run) {
   const std::lock_guard lock(mutex_);
   rows_.events.push_back(std::move(run));
 }
 
-void RareRows::add_lost(std::string_view reason, std::int64_t count) {
+void UnqueuedRows::add_lost(std::string_view reason, std::int64_t count) {
   if (count <= 0) return;
   const std::lock_guard lock(mutex_);
   lost_total_ += count;
@@ -74,18 +74,18 @@ void RareRows::add_lost(std::string_view reason, std::int64_t count) {
     found->second += count;
 }
 
-void RareRows::update_rank_info(const std::function<void(trace::RankInfo&)>& change) {
+void UnqueuedRows::update_rank_info(const std::function<void(trace::RankInfo&)>& change) {
   const std::lock_guard lock(mutex_);
   change(rank_info_);
   rows_.rank_info = rank_info_;
 }
 
-std::int64_t RareRows::lost() const {
+std::int64_t UnqueuedRows::lost() const {
   const std::lock_guard lock(mutex_);
   return lost_total_;
 }
 
-void RareRows::take(trace::Batch& batch) {
+void UnqueuedRows::take(trace::Batch& batch) {
   const std::lock_guard lock(mutex_);
   move_all(rows_.lanes, batch.lanes);
   move_all(rows_.process_groups, batch.process_groups);

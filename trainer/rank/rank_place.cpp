@@ -1,4 +1,4 @@
-#include "trainer/rank/rank_environment.h"
+#include "trainer/rank/rank_place.h"
 
 #include <charconv>
 #include <cstring>
@@ -30,7 +30,7 @@ trace::Result<int> read_number(const VariableLookup& lookup, const char* name, i
   return value;
 }
 
-trace::Result<void> check(const RankEnvironment& e) {
+trace::Result<void> check(const RankPlace& e) {
   if (e.rank < e.world_size && e.local_rank < e.local_world_size &&
       e.local_world_size <= e.world_size) {
     return {};
@@ -44,8 +44,8 @@ trace::Result<void> check(const RankEnvironment& e) {
 
 }  // namespace
 
-trace::Result<RankEnvironment> parse_rank_environment(const VariableLookup& lookup) {
-  RankEnvironment environment;
+trace::Result<RankPlace> parse_rank_place(const VariableLookup& lookup) {
+  RankPlace environment;
   TRY_ASSIGN(environment.rank, read_number(lookup, "RANK", 0));
   TRY_ASSIGN(environment.local_rank, read_number(lookup, "LOCAL_RANK", 0));
   TRY_ASSIGN(environment.world_size, read_number(lookup, "WORLD_SIZE", 1));

@@ -1,4 +1,4 @@
-#include "app/session/runs/record_cache.h"
+#include "app/session/runs/library_run_cache.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -81,11 +81,11 @@ void each_cached_value(Cache& cache, Record& record) {
 
 }  // namespace
 
-std::optional<RunRecord> kept_record(const std::filesystem::path& run,
-                                     const trace::RunStamp& stamp) {
+std::optional<LibraryRun> kept_record(const std::filesystem::path& run,
+                                      const trace::RunStamp& stamp) {
   const auto bytes = trace::read_kept(run, kRecordCacheFile, stamp);
   if (!bytes) return std::nullopt;
-  RunRecord record;
+  LibraryRun record;
   trace::KeptReader reader(*bytes);
   each_cached_value(reader, record);
   if (!reader.has_all()) return std::nullopt;
@@ -93,7 +93,7 @@ std::optional<RunRecord> kept_record(const std::filesystem::path& run,
   return record;
 }
 
-void keep_record(const RunRecord& record, const trace::RunStamp& stamp) {
+void keep_record(const LibraryRun& record, const trace::RunStamp& stamp) {
   trace::KeptWriter writer;
   each_cached_value(writer, record);
   trace::keep(record.info.folder, kRecordCacheFile, stamp, writer.bytes());

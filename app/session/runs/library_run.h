@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/runs/run_pulse.h"
+#include "app/session/runs/run_liveness.h"
 #include "trace/analysis/figures/figures.h"
 #include "trace/analysis/noise/noise_model.h"
 #include "trace/base/result.h"
@@ -14,7 +14,7 @@
 
 namespace shardlens::app {
 
-struct RunRecord {
+struct LibraryRun {
   trace::RunInfo info;
   trace::RunSummary summary;
   double peak_memory_bytes = 0;  // of tensors, of the rank that needs most
@@ -26,16 +26,16 @@ struct RunRecord {
     double value = 0;
   };
   std::vector<Loss> losses;
-  RunPulse pulse;
+  RunLiveness pulse;
   bool is_bundled = false;
   std::int64_t number = 0;  // given by the library; 0: none
 };
 
 // As the noise model takes it; refers to the record.
-trace::NoiseRun noise_run(const RunRecord& record);
+trace::NoiseRun noise_run(const LibraryRun& record);
 
-RunRecord record_from_figures(const trace::RunFigures& figures);
+LibraryRun record_from_figures(const trace::RunFigures& figures);
 // Reads the whole run: slow.
-trace::Result<RunRecord> read_run_record(const std::filesystem::path& run);
+trace::Result<LibraryRun> read_library_run(const std::filesystem::path& run);
 
 }  // namespace shardlens::app

@@ -17,9 +17,9 @@
 
 namespace shardlens::app {
 
-class RunFeed {
+class RunFollower {
  public:
-  static trace::Result<std::unique_ptr<RunFeed>> open(const std::filesystem::path& run);
+  static trace::Result<std::unique_ptr<RunFollower>> open(const std::filesystem::path& run);
 
   // Reads what was committed up to `until_ns`; true if anything was new. An `until_ns` before what
   // was read already starts from the beginning again.
@@ -44,7 +44,7 @@ class RunFeed {
   trace::Result<trace::RunReader::CommitRange> commit_range() { return reader_->commit_range(); }
 
  private:
-  RunFeed(std::unique_ptr<trace::RunReader> reader, trace::RunInfo info);
+  RunFollower(std::unique_ptr<trace::RunReader> reader, trace::RunInfo info);
 
   bool note_unreadable();  // false: nothing new
   void start_over();

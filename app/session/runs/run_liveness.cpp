@@ -1,4 +1,4 @@
-#include "app/session/runs/run_pulse.h"
+#include "app/session/runs/run_liveness.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -49,7 +49,7 @@ std::optional<std::int64_t> process_start_ns(std::int64_t process) {
 }
 
 // The process still runs and is not a later one that was given the same number.
-bool lives(const RunPulse::Process& process, std::int64_t alive_ns) {
+bool lives(const RunLiveness::Process& process, std::int64_t alive_ns) {
   if (process.id <= 0) return false;
   if (kill(static_cast<pid_t>(process.id), 0) != 0 && errno == ESRCH) return false;
   const auto start = process_start_ns(process.id);
@@ -58,8 +58,8 @@ bool lives(const RunPulse::Process& process, std::int64_t alive_ns) {
 
 }  // namespace
 
-RunPulse pulse_of(const trace::RunFigures& figures) {
-  RunPulse pulse;
+RunLiveness pulse_of(const trace::RunFigures& figures) {
+  RunLiveness pulse;
   pulse.status = figures.info.status;
   pulse.start_ns = figures.info.start_ns;
   pulse.world_size = figures.info.world_size;
@@ -72,7 +72,7 @@ RunPulse pulse_of(const trace::RunFigures& figures) {
   return pulse;
 }
 
-bool is_abandoned(const RunPulse& pulse, std::int64_t now_ns) {
+bool is_abandoned(const RunLiveness& pulse, std::int64_t now_ns) {
   if (pulse.status != trace::RunStatus::kRunning) return false;
   const std::string host = this_host();
   const auto is_here = [&](const auto& process) { return process.host == host; };

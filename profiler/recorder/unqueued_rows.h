@@ -15,9 +15,9 @@
 
 namespace shardlens::profiler {
 
-class RareRows {
+class UnqueuedRows {
  public:
-  explicit RareRows(const trace::RankInfo& info) : rank_(info.rank), rank_info_(info) {
+  explicit UnqueuedRows(const trace::RankInfo& info) : rank_(info.rank), rank_info_(info) {
     rows_.rank_info = info;
   }
 

@@ -14,7 +14,7 @@ namespace shardlens::trainer {
 
 using VariableLookup = std::function<const char*(const char* name)>;
 
-struct RankEnvironment {
+struct RankPlace {
   int rank = 0;
   int local_rank = 0;
   int world_size = 1;
@@ -31,6 +31,6 @@ struct RankEnvironment {
 };
 
 // Error kUsage: a variable is missing, not a number, or contradicts another.
-trace::Result<RankEnvironment> parse_rank_environment(const VariableLookup& lookup);
+trace::Result<RankPlace> parse_rank_place(const VariableLookup& lookup);
 
 }  // namespace shardlens::trainer

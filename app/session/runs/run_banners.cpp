@@ -1,4 +1,4 @@
-#include "app/session/runs/run_notes.h"
+#include "app/session/runs/run_banners.h"
 
 #include <algorithm>
 #include <chrono>

@@ -11,7 +11,7 @@
 namespace shardlens::app {
 
 // What tells: the last sign of life and the processes that gave it. Plain values.
-struct RunPulse {
+struct RunLiveness {
   struct Process {
     std::string host;
     std::int64_t id = 0;
@@ -23,12 +23,12 @@ struct RunPulse {
   std::vector<Process> processes;  // of the ranks that have reported
 };
 
-RunPulse pulse_of(const trace::RunFigures& figures);
+RunLiveness pulse_of(const trace::RunFigures& figures);
 
 // The run says that it is running, yet nothing of it is: whoever ran it was killed and could not
 // say how it ended. A silent recorder is no proof while its process lives (its disk may be full); a
 // run whose ranks have not reported yet has two minutes.
-bool is_abandoned(const RunPulse& pulse, std::int64_t now_ns);
+bool is_abandoned(const RunLiveness& pulse, std::int64_t now_ns);
 
 // Gives such a run the status and the reason under which everybody shows it.
 void mark_as_cut_off(trace::RunInfo& info);

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "app/session/runs/run_record.h"
+#include "app/session/runs/library_run.h"
 #include "trace/store/run/kept_file.h"
 
 namespace shardlens::app {
@@ -13,8 +13,8 @@ namespace shardlens::app {
 inline constexpr std::string_view kRecordCacheFile = "ledger.cache";
 
 // As trace::read_kept() and trace::keep().
-std::optional<RunRecord> kept_record(const std::filesystem::path& run,
-                                     const trace::RunStamp& stamp);
-void keep_record(const RunRecord& record, const trace::RunStamp& stamp);
+std::optional<LibraryRun> kept_record(const std::filesystem::path& run,
+                                      const trace::RunStamp& stamp);
+void keep_record(const LibraryRun& record, const trace::RunStamp& stamp);
 
 }  // namespace shardlens::app

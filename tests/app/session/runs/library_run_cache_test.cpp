@@ -1,4 +1,4 @@
-#include "app/session/runs/record_cache.h"
+#include "app/session/runs/library_run_cache.h"
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ void write_bytes(const fs::path& file, const std::string& bytes) {
 struct RecordCache : testing::Test {
   TemporaryFolder folder;
   fs::path run;
-  RunRecord record;
+  LibraryRun record;
 
   RecordCache() {
     SyntheticRun synthetic(folder.path());
@@ -38,7 +38,7 @@ struct RecordCache : testing::Test {
     synthetic.finish();
     run = synthetic.folder();
     let_time_pass();
-    record = read_run_record(run).value();
+    record = read_library_run(run).value();
   }
   void let_time_pass() const {
     for (const auto& entry : fs::directory_iterator(run)) {
@@ -46,7 +46,7 @@ struct RecordCache : testing::Test {
     }
   }
   fs::path cache() const { return run / kRecordCacheFile; }
-  std::optional<RunRecord> kept() const { return kept_record(run, trace::run_stamp(run)); }
+  std::optional<LibraryRun> kept() const { return kept_record(run, trace::run_stamp(run)); }
 };
 
 TEST_F(RecordCache, TakesWordsFromTheRunThatSomebodyElseChanged) {

@@ -1,4 +1,4 @@
-#include "app/session/runs/run_record.h"
+#include "app/session/runs/library_run.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,12 +12,12 @@ namespace shardlens::app {
 
 namespace fs = std::filesystem;
 
-trace::NoiseRun noise_run(const RunRecord& record) {
+trace::NoiseRun noise_run(const LibraryRun& record) {
   return {{&record.info, record.hosts, record.devices}, &record.noise};
 }
 
-RunRecord record_from_figures(const trace::RunFigures& figures) {
-  RunRecord record;
+LibraryRun record_from_figures(const trace::RunFigures& figures) {
+  LibraryRun record;
   record.info = figures.info;
   record.summary = figures.summary;
   record.pulse = pulse_of(figures);
@@ -37,7 +37,7 @@ RunRecord record_from_figures(const trace::RunFigures& figures) {
   return record;
 }
 
-trace::Result<RunRecord> read_run_record(const fs::path& run) {
+trace::Result<LibraryRun> read_library_run(const fs::path& run) {
   TRY_ASSIGN(const auto reader, trace::RunReader::open(run));
   TRY_ASSIGN(auto info, reader->info());
   info.folder = run.string();

@@ -1,4 +1,4 @@
-#include "app/session/runs/run_pulse.h"
+#include "app/session/runs/run_liveness.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -26,47 +26,47 @@ std::int64_t dead_process() {
   return child;
 }
 
-RunPulse pulse(std::int64_t silent_s, std::vector<RunPulse::Process> processes) {
+RunLiveness pulse(std::int64_t silent_s, std::vector<RunLiveness::Process> processes) {
   return {.start_ns = kNow - 3600 * kSecond,
           .alive_ns = kNow - silent_s * kSecond,
           .world_size = 2,
           .processes = std::move(processes)};
 }
 
-TEST(RunPulse, ARecorderThatSpeaksIsAlive) {
+TEST(RunLiveness, ARecorderThatSpeaksIsAlive) {
   EXPECT_FALSE(is_abandoned(pulse(2, {{"elsewhere", 1}, {"elsewhere", 2}}), kNow));
 }
 
-TEST(RunPulse, SilenceOnAnotherHostMeansAbandoned) {
+TEST(RunLiveness, SilenceOnAnotherHostMeansAbandoned) {
   EXPECT_TRUE(is_abandoned(pulse(11, {{"elsewhere", 1}, {"elsewhere", 2}}), kNow));
 }
 
-TEST(RunPulse, AProcessThatLivesMayBeSilentAsWithAFullDisk) {
-  RunPulse silent = pulse(0, {{this_host(), getpid()}, {this_host(), dead_process()}});
+TEST(RunLiveness, AProcessThatLivesMayBeSilentAsWithAFullDisk) {
+  RunLiveness silent = pulse(0, {{this_host(), getpid()}, {this_host(), dead_process()}});
   EXPECT_FALSE(is_abandoned(silent, kNow + 600 * kSecond));
 }
 
-TEST(RunPulse, AProcessNumberThatWasGivenAwayAgainIsNotTheRecorder) {
+TEST(RunLiveness, AProcessNumberThatWasGivenAwayAgainIsNotTheRecorder) {
   EXPECT_TRUE(is_abandoned(pulse(7200, {{this_host(), getpid()}}), kNow));
 }
 
-TEST(RunPulse, DeadProcessesOfThisHostNeedNoLongSilence) {
+TEST(RunLiveness, DeadProcessesOfThisHostNeedNoLongSilence) {
   const std::int64_t dead = dead_process();
   EXPECT_TRUE(is_abandoned(pulse(4, {{this_host(), dead}, {this_host(), dead}}), kNow));
   EXPECT_FALSE(is_abandoned(pulse(1, {{this_host(), dead}, {this_host(), dead}}), kNow));
   EXPECT_FALSE(is_abandoned(pulse(4, {{this_host(), dead}}), kNow)) << "one has not reported yet";
 }
 
-TEST(RunPulse, BeforeTheFirstReportARunHasTwoMinutes) {
-  RunPulse starting;
+TEST(RunLiveness, BeforeTheFirstReportARunHasTwoMinutes) {
+  RunLiveness starting;
   starting.start_ns = kNow - 100 * kSecond;
   starting.world_size = 2;
   EXPECT_FALSE(is_abandoned(starting, kNow));
   EXPECT_TRUE(is_abandoned(starting, kNow + 30 * kSecond));
 }
 
-TEST(RunPulse, ARunThatSaysHowItEndedIsNeverAbandoned) {
-  RunPulse done = pulse(600, {});
+TEST(RunLiveness, ARunThatSaysHowItEndedIsNeverAbandoned) {
+  RunLiveness done = pulse(600, {});
   done.status = trace::RunStatus::kDone;
   EXPECT_FALSE(is_abandoned(done, kNow));
 }
